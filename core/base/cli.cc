@@ -1,0 +1,119 @@
+#include "core/base/cli.h"
+
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+
+#include "core/base/files.h"
+#include "core/base/spelling.h"
+#include "core/base/version.h"
+
+namespace drydock {
+namespace {
+
+constexpr int kExitBadInput = 1;
+constexpr int kExitUsage = 2;
+constexpr int kExitInternal = 3;
+constexpr int kExitInterrupted = 130;
+
+void OnInterrupt(int /*signal*/) {
+  RemoveUnfinishedFiles();
+  ::_exit(kExitInterrupted);
+}
+
+void HandleSignals() {
+  struct sigaction action = {};
+  action.sa_handler = OnInterrupt;
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) ::sigaction(signal, &action, nullptr);
+  // A full file-size limit or a closed pipe is then an error of write(), with a message.
+  ::signal(SIGXFSZ, SIG_IGN);
+  ::signal(SIGPIPE, SIG_IGN);
+}
+
+std::string Footer(const ToolInfo& info) {
+  return fmt::format(
+      "\nFiles:\n  {}\n\nExit status:\n  0 complete answer, 1 bad input, 2 wrong usage, "
+      "3 internal error, 130 interrupted\n\nExample:\n  {}\n",
+      info.files, info.example);
+}
+
+// The nearest flag to a mistyped one, from the app's own list.
+std::string SuggestFlag(const CLI::App& app, int argc, char** argv) {
+  std::vector<std::string> flags;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) flags.push_back("--" + name);
+  }
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = std::string(argv[i]).substr(0, std::string(argv[i]).find('='));
+    if (!word.starts_with("--")) continue;
+    bool known = false;
+    for (const std::string& flag : flags) known |= flag == word;
+    if (!known) return DidYouMean(word, flags);
+  }
+  return "";
+}
+
+void PrintStats(const ToolInfo& info, std::chrono::steady_clock::time_point start) {
+  rusage usage = {};
+  ::getrusage(RUSAGE_SELF, &usage);
+  const auto cpu = [](const timeval& t) { return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec); };
+  const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - start;
+  fmt::print(stderr, "{}: {:.2f} s wall, {:.2f} s user, {:.2f} s system, {:.1f} MB peak\n",
+             info.name, wall.count(), cpu(usage.ru_utime), cpu(usage.ru_stime),
+             static_cast<double>(usage.ru_maxrss) / 1000.0);
+}
+
+}  // namespace
+
+int RunTool(int argc, char** argv, const ToolInfo& info, CommonOptions* common,
+            const std::function<void(CLI::App*)>& declare, const std::function<Status()>& body) {
+  HandleSignals();
+  const auto start = std::chrono::steady_clock::now();
+  CLI::App app(info.summary, info.name);
+  app.footer(Footer(info));
+  app.set_version_flag("--version", fmt::format("{} {}", info.name, kDrydockVersion));
+  declare(&app);
+  app.add_flag("--check", common->check, "Validate the inputs; write nothing");
+  app.add_flag("--if-changed", common->if_changed,
+               "Do nothing if inputs, options and program are those of the last run");
+  app.add_flag("--stats", common->stats, "Print where the tool's own time and memory went");
+  app.add_flag("-v,--verbose", common->verbose, "Say more");
+  app.add_flag("-q,--quiet", common->quiet, "Say only what went wrong");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& e) {
+    return app.exit(e);
+  } catch (const CLI::ParseError& e) {
+    fmt::print(stderr, "{}: error: {}{}\n{}: see {} --help\n", info.name, e.what(),
+               SuggestFlag(app, argc, argv), info.name, info.name);
+    return kExitUsage;
+  }
+  Status status;
+  try {
+    status = body();
+  } catch (const std::exception& e) {
+    fmt::print(stderr, "{}: internal error: {}\n", info.name, e.what());
+    RemoveUnfinishedFiles();
+    return kExitInternal;
+  }
+  if (!status.ok()) {
+    fmt::print(stderr, "{}\n", status.error().ToString());
+    return kExitBadInput;
+  }
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+    fmt::print(stderr, "{}: error: cannot write to standard output\n", info.name);
+    return kExitBadInput;
+  }
+  if (common->stats) PrintStats(info, start);
+  return 0;
+}
+
+void Report(const ToolInfo& info, const CommonOptions& common, const std::string& line) {
+  if (!common.quiet) fmt::print(stderr, "{}: {}\n", info.name, line);
+}
+
+}  // namespace drydock

@@ -1,0 +1,40 @@
+// What every tool's command line has in common. A tool declares its flags on a CLI::App and gives
+// a body; RunTool parses, runs, prints diagnostics and turns the outcome into the exit status:
+//   0 complete answer, 1 bad input, 2 wrong usage, 3 internal error, 130 interrupted.
+// Common flags: --help, --version, --check, -v/--verbose, -q/--quiet, --stats, --if-changed.
+#ifndef DRYDOCK_CORE_BASE_CLI_H_
+#define DRYDOCK_CORE_BASE_CLI_H_
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <string>
+
+#include "core/base/result.h"
+
+namespace drydock {
+
+struct ToolInfo {
+  std::string name;
+  std::string summary;  // one line
+  std::string files;    // what it reads and writes
+  std::string example;  // one command
+};
+
+struct CommonOptions {
+  bool check = false;       // validate the inputs, write nothing
+  bool quiet = false;       // no progress
+  bool verbose = false;
+  bool stats = false;       // where the tool's own time and memory went, on stderr
+  bool if_changed = false;  // do nothing when inputs, options and executable are those of last time
+};
+
+// `declare` adds the tool's own flags; `body` does the work.
+int RunTool(int argc, char** argv, const ToolInfo& info, CommonOptions* common,
+            const std::function<void(CLI::App*)>& declare, const std::function<Status()>& body);
+
+// One line on stderr, unless --quiet: "simccl: 12 plans".
+void Report(const ToolInfo& info, const CommonOptions& common, const std::string& line);
+
+}  // namespace drydock
+
+#endif  // DRYDOCK_CORE_BASE_CLI_H_

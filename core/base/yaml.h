@@ -1,0 +1,108 @@
+// Strict YAML: every key is known, present once, of the right type and unit, or the message says
+// where and what is valid. Values that belong to one another are read by a YamlReader, which
+// collects diagnostics instead of stopping at the first.
+//
+//   ASSIGN_OR_RETURN(YamlNode root, LoadYaml("gpt.yaml"));
+//   Diagnostics diagnostics;
+//   YamlReader model(root, "model", &diagnostics);
+//   model.Read("layers", &layers);               // required
+//   model.ReadOptional("dropout", &dropout);      // keeps the default
+//   model.Finish();                               // reports unknown keys
+//   RETURN_IF_ERROR(diagnostics.ToStatus());
+//
+// Aliases are expanded; a document of more than 100,000 values is refused. Not thread-safe.
+#ifndef DRYDOCK_CORE_BASE_YAML_H_
+#define DRYDOCK_CORE_BASE_YAML_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/base/result.h"
+#include "core/base/units.h"
+
+namespace drydock {
+
+struct YamlNode {
+  enum class Kind { kNull, kScalar, kList, kMap };
+  Kind kind = Kind::kNull;
+  std::string scalar;
+  std::vector<YamlNode> items;                                // kList
+  std::vector<std::pair<YamlNode, YamlNode>> entries;         // kMap; keys are scalars, in order
+  Location location;
+  std::string source_line;
+
+  const YamlNode* Find(std::string_view key) const;  // of a map; null if absent
+  Error ErrorHere(std::string message) const;
+};
+
+Result<YamlNode> ParseYaml(const std::string& text, const std::string& file_name);
+Result<YamlNode> LoadYaml(const std::string& path);
+
+// One `--set section.key=value`: replaces or adds the value in `root`. Its location reads
+// "--set section.key=value", so that a mistake in it is reported as such.
+Status ApplyOverride(const std::string& assignment, YamlNode* root);
+
+// Collects what is wrong, to report it all at once.
+class Diagnostics {
+ public:
+  void Add(const Error& error);
+  bool ok() const { return list_.empty(); }
+  Status ToStatus() const;
+
+ private:
+  std::vector<Diagnostic> list_;
+};
+
+// One value of each readable type. The error has the node's location.
+Result<int64_t> AsInteger(const YamlNode& node);
+Result<double> AsNumber(const YamlNode& node);
+Result<bool> AsBool(const YamlNode& node);
+Result<std::string> AsString(const YamlNode& node);
+
+class YamlReader {
+ public:
+  // `what` names the mapping in messages. A node that is no map is reported once.
+  YamlReader(const YamlNode& node, std::string what, Diagnostics* diagnostics);
+
+  bool Has(std::string_view key) const { return node_->Find(key) != nullptr; }
+
+  // int64_t, int, double, bool, std::string, Time, Bytes, Bandwidth, FlopRate.
+  template <typename T>
+  void Read(const std::string& key, T* out) {
+    if (const YamlNode* value = Take(key, /*required=*/true)) Parse(*value, out);
+  }
+  template <typename T>
+  void ReadOptional(const std::string& key, T* out) {
+    if (const YamlNode* value = Take(key, /*required=*/false)) Parse(*value, out);
+  }
+  // One of `choices`, as its index. Absent: keeps *out if not required.
+  void ReadChoice(const std::string& key, const std::vector<std::string>& choices, int* out,
+                  bool required);
+
+  // The node of a nested section or list; null (and reported, if required) when absent.
+  const YamlNode* Take(const std::string& key, bool required);
+
+  // Reports that the value of `key` is wrong, at its place (or at the map's, if absent).
+  void Fail(const std::string& key, const std::string& message);
+  // Fails unless low <= value <= high.
+  void CheckRange(const std::string& key, int64_t value, int64_t low, int64_t high);
+
+  // Reports every key that was not asked for, with the nearest that was.
+  void Finish();
+
+ private:
+  template <typename T>
+  void Parse(const YamlNode& node, T* out);
+
+  const YamlNode* node_;
+  std::string what_;
+  Diagnostics* diagnostics_;
+  std::vector<std::string> known_;
+};
+
+}  // namespace drydock
+
+#endif  // DRYDOCK_CORE_BASE_YAML_H_

@@ -1,0 +1,48 @@
+// How long each distinct submodule takes on each GPU type of the cluster. Made by compute-sim.
+// Plain data; immutable once built.
+#ifndef DRYDOCK_CORE_MODEL_KERNEL_TIMES_H_
+#define DRYDOCK_CORE_MODEL_KERNEL_TIMES_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/base/units.h"
+
+namespace drydock {
+
+enum class TimeSource : uint8_t {
+  kProfile,  // a measured row, or between measured rows
+  kModel,    // the GPU's calibrated kernel model
+  kScaled,   // a calibrated GPU's time, by the FLOPS or bandwidth ratio
+};
+inline constexpr int kTimeSourceCount = 3;
+const std::vector<std::string>& TimeSourceNames();  // "profile", "model", "scaled"
+
+struct KernelTime {
+  std::string name;   // "gemm"
+  std::string shape;  // "8192x2304x6144 fp16"
+  Time time;
+  std::string bound;  // "tensor cores", "memory", "launch"
+  TimeSource source = TimeSource::kModel;
+  std::string detail;  // which row, parameter set or law
+};
+
+struct SubmoduleTime {
+  Time total;
+  std::vector<KernelTime> kernels;
+};
+
+struct GpuKernelTimes {
+  std::string gpu;
+  std::vector<SubmoduleTime> submodules;  // by Workload::submodules index
+};
+
+struct KernelTimes {
+  std::vector<GpuKernelTimes> gpus;  // by Topology::gpus index
+  int64_t source_count[kTimeSourceCount] = {};  // kernels by source
+};
+
+}  // namespace drydock
+
+#endif  // DRYDOCK_CORE_MODEL_KERNEL_TIMES_H_

@@ -1,0 +1,78 @@
+// The names of the enums of the nouns, in enum order.
+#include "core/base/check.h"
+#include "core/model/flow_plan.h"
+#include "core/model/gpu.h"
+#include "core/model/kernel_times.h"
+#include "core/model/workload.h"
+
+namespace drydock {
+
+using Names = std::vector<std::string>;
+
+const Names& DataTypeNames() {
+  static const Names names = {"fp32", "tf32", "fp16", "bf16", "fp8", "int8", "int32", "int64"};
+  return names;
+}
+
+std::string_view ToString(DataType type) { return DataTypeNames()[static_cast<size_t>(type)]; }
+
+Bytes SizeOf(DataType type) {
+  switch (type) {
+    case DataType::kFp32:
+    case DataType::kTf32:
+    case DataType::kInt32: return Bytes(4);
+    case DataType::kFp16:
+    case DataType::kBf16: return Bytes(2);
+    case DataType::kFp8:
+    case DataType::kInt8: return Bytes(1);
+    case DataType::kInt64: return Bytes(8);
+  }
+  CHECK(false);
+}
+
+const Names& DimensionNames() {
+  static const Names names = {"tensor", "pipeline", "data", "context", "expert", "world"};
+  return names;
+}
+
+const Names& CollectiveTypeNames() {
+  static const Names names = {"all-reduce", "all-gather", "reduce-scatter", "broadcast",
+                              "reduce",     "all-to-all", "send-recv"};
+  return names;
+}
+
+const Names& PassNames() {
+  static const Names names = {"fwd", "dgrad", "wgrad", "bwd", "-"};
+  return names;
+}
+
+const Names& SubmoduleKindNames() {
+  static const Names names = {"linear",    "attention",     "norm",          "bias-dropout-add",
+                              "activation", "rotary",       "embedding",     "cross-entropy",
+                              "optimizer", "gradient-scale", "gradient-norm", "cast", "add"};
+  return names;
+}
+
+const Names& PhaseNames() {
+  static const Names names = {"forward", "recompute", "backward", "gradient-sync", "optimizer",
+                              "other"};
+  return names;
+}
+
+const Names& AlgorithmNames() {
+  static const Names names = {"tree",      "ring", "collnet-direct", "collnet-chain", "nvls",
+                              "nvls-tree", "pat",  "send-recv",      "local"};
+  return names;
+}
+
+const Names& ProtocolNames() {
+  static const Names names = {"LL", "LL128", "Simple"};
+  return names;
+}
+
+const Names& TimeSourceNames() {
+  static const Names names = {"profile", "model", "scaled"};
+  return names;
+}
+
+}  // namespace drydock

@@ -1,0 +1,40 @@
+// When every op of every rank started and ended, and what the network counted. Made by
+// exec-engine; what report reads. Plain data; immutable once built.
+#ifndef DRYDOCK_CORE_MODEL_TIMELINE_H_
+#define DRYDOCK_CORE_MODEL_TIMELINE_H_
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/base/units.h"
+#include "core/model/workload.h"
+
+namespace drydock {
+
+struct RankTimeline {
+  std::vector<Time> start;  // by op of the rank's program: its stream reached it
+  std::vector<Time> ready;  // communication: data began to move (all that it waits for is there)
+  std::vector<Time> end;
+};
+
+// One rank's iteration, cut into parts that add up to it (docs/accounting.md).
+struct TimeAccount {
+  Time compute;
+  Time exposed[kDimensionCount];  // communication that nothing hides
+  Time bubble;                    // waiting for a pipeline neighbour that has not sent yet
+  Time idle;                      // after the rank's last op, or waiting for nothing of these
+};
+
+struct Timeline {
+  std::string network;  // "packet"
+  Time iteration;
+  std::vector<RankTimeline> ranks;
+  std::vector<TimeAccount> accounts;  // by rank
+  std::vector<std::pair<std::string, int64_t>> counters;  // "packets", "messages", ...
+};
+
+}  // namespace drydock
+
+#endif  // DRYDOCK_CORE_MODEL_TIMELINE_H_

@@ -1,0 +1,81 @@
+#include "core/model/topology.h"
+
+#include <fmt/format.h>
+
+#include <numeric>
+
+#include "core/base/check.h"
+
+namespace drydock {
+namespace {
+
+// Union-find over the fabric's nodes: NICs first (host by host), then switches.
+class Components {
+ public:
+  explicit Components(size_t n) : parent_(n) { std::iota(parent_.begin(), parent_.end(), 0); }
+  size_t Root(size_t x) {
+    while (parent_[x] != x) x = parent_[x] = parent_[parent_[x]];
+    return x;
+  }
+  void Join(size_t a, size_t b) { parent_[Root(a)] = Root(b); }
+
+ private:
+  std::vector<size_t> parent_;
+};
+
+}  // namespace
+
+Bandwidth Nics::pcie_bandwidth() const {
+  // 128b/130b encoding; generation 3 is 8 GT/s a lane and each next doubles it.
+  CHECK(pcie_generation >= 3 && pcie_generation <= 6);
+  const int64_t lane = int64_t{8000000000} << (pcie_generation - 3);
+  return Bandwidth::BitsPerSecond(lane / 130 * 128 * pcie_lanes);
+}
+
+int Topology::gpu_count() const {
+  int count = 0;
+  for (int host = 0; host < host_count(); ++host) count += kind_of_host(host).gpus;
+  return count;
+}
+
+Placement::Placement(const Topology& topology) {
+  for (int host = 0; host < topology.host_count(); ++host) {
+    for (int gpu = 0; gpu < topology.kind_of_host(host).gpus; ++gpu) slots.push_back({host, gpu});
+  }
+}
+
+Status CheckConnected(const Topology& topology) {
+  if (topology.host_count() <= 1) return OkStatus();
+  std::vector<size_t> first_nic(static_cast<size_t>(topology.host_count()) + 1, 0);
+  for (int host = 0; host < topology.host_count(); ++host) {
+    const auto h = static_cast<size_t>(host);
+    first_nic[h + 1] = first_nic[h] + static_cast<size_t>(topology.kind_of_host(host).nics.count);
+  }
+  const size_t nics = first_nic.back();
+  Components components(nics + topology.fabric.switches.size());
+  const auto node = [&](const LinkEnd& end) {
+    return end.is_switch ? nics + static_cast<size_t>(end.index)
+                         : first_nic[static_cast<size_t>(end.index)] + static_cast<size_t>(end.nic);
+  };
+  for (const FabricLink& link : topology.fabric.links) components.Join(node(link.a), node(link.b));
+  // NICs of one host need not reach one another over the fabric (rails): a host joins its own.
+  for (size_t h = 0; h + 1 < first_nic.size(); ++h) {
+    if (first_nic[h] == first_nic[h + 1]) {
+      return Error(fmt::format("host {} has no NIC, so it cannot reach the others", h));
+    }
+  }
+  for (int nic = 0; nic < topology.kind_of_host(0).nics.count; ++nic) {
+    const size_t root = components.Root(static_cast<size_t>(nic));
+    for (int host = 1; host < topology.host_count(); ++host) {
+      if (nic >= topology.kind_of_host(host).nics.count) continue;
+      const size_t other = first_nic[static_cast<size_t>(host)] + static_cast<size_t>(nic);
+      if (components.Root(other) == root) continue;
+      return Error(fmt::format(
+          "the fabric is disconnected: NIC {} of host 0 cannot reach NIC {} of host {}", nic, nic,
+          host));
+    }
+  }
+  return OkStatus();
+}
+
+}  // namespace drydock

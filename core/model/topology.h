@@ -1,0 +1,118 @@
+// The cluster: hosts with GPUs and NICs, and the fabric of switches and links between the NICs.
+// Read from a cluster.topo (core/schema/cluster_file.h). Plain data; immutable once built.
+#ifndef DRYDOCK_CORE_MODEL_TOPOLOGY_H_
+#define DRYDOCK_CORE_MODEL_TOPOLOGY_H_
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/base/result.h"
+#include "core/base/units.h"
+#include "core/model/gpu.h"
+
+namespace drydock {
+
+enum class ScaleUpKind : uint8_t { kNvSwitch, kNvLinkMesh, kPcie };
+
+// How the GPUs of a host reach one another.
+struct ScaleUp {
+  ScaleUpKind kind = ScaleUpKind::kNvSwitch;
+  int switches = 0;        // NVSwitch chips
+  Bandwidth bandwidth;     // per GPU, each way
+  Time latency;            // GPU to GPU
+  bool multicast = false;  // NVLS: multicast and in-switch reduction
+};
+
+struct Nics {
+  int count = 0;
+  Bandwidth rate;  // each, each way
+  int pcie_generation = 0;
+  int pcie_lanes = 16;
+  Time latency;  // GPU memory to wire (or back), without serialisation
+  // Per direction, after encoding: generation 3: 8 GT/s, 4: 16, 5: 32, 6: 64, times lanes.
+  Bandwidth pcie_bandwidth() const;
+};
+
+struct HostKind {
+  std::string name;
+  int gpu = 0;   // index into Topology::gpus
+  int gpus = 0;  // how many
+  ScaleUp scale_up;
+  Nics nics;
+  std::string nccl_topology_xml;  // text of the XML a real machine dumped; empty = generated
+  // The NIC of GPU g, as NCCL's nearest: GPUs share NICs evenly.
+  int NicOfGpu(int gpu_index) const { return nics.count == 0 ? -1 : gpu_index * nics.count / gpus; }
+};
+
+struct FabricSwitch {
+  std::string name;  // "leaf3"
+  int tier = 0;      // 0 next to the hosts
+  Time latency;      // port to port, without serialisation
+  Bytes buffer;
+};
+
+// One end of a cable: a NIC of a host, or a switch.
+struct LinkEnd {
+  bool is_switch = false;
+  int index = 0;  // host or switch
+  int nic = 0;    // of a host
+};
+
+// A cable: full duplex, `rate` each way.
+struct FabricLink {
+  LinkEnd a, b;
+  Bandwidth rate;
+  Time delay;
+};
+
+struct Fabric {
+  std::string kind;
+  std::vector<FabricSwitch> switches;
+  std::vector<FabricLink> links;
+};
+
+struct Transport {
+  std::string kind = "roce-v2";
+  Bytes mtu{4096};          // payload of a full packet
+  Bytes header{82};         // Ethernet, IP, UDP, BTH, FCS and gap around each packet
+  Bytes ack{84};            // an acknowledgement on the wire, gap included
+  int packets_per_ack = 16;
+  std::string congestion_control = "none";
+};
+
+struct Topology {
+  std::string name;
+  std::vector<GpuSpec> gpus;
+  std::vector<HostKind> host_kinds;
+  std::vector<int> hosts;  // kind of each host
+  Fabric fabric;
+  Transport transport;
+  std::vector<std::pair<std::string, std::string>> nccl_settings;  // sorted by name
+
+  int host_count() const { return static_cast<int>(hosts.size()); }
+  const HostKind& kind_of_host(int host) const {
+    return host_kinds[static_cast<size_t>(hosts[static_cast<size_t>(host)])];
+  }
+  int gpu_count() const;
+};
+
+// Where each rank lives: ranks fill hosts in order, GPU by GPU.
+struct Placement {
+  struct Slot {
+    int host = 0;
+    int gpu = 0;
+  };
+  explicit Placement(const Topology& topology);
+  std::vector<Slot> slots;  // by rank
+  const Slot& of(int rank) const { return slots[static_cast<size_t>(rank)]; }
+};
+
+// An error if some NIC cannot reach another over the fabric, naming the two.
+// A cluster of one host needs no fabric.
+Status CheckConnected(const Topology& topology);
+
+}  // namespace drydock
+
+#endif  // DRYDOCK_CORE_MODEL_TOPOLOGY_H_

@@ -1,0 +1,179 @@
+// What each rank of the training run does in one iteration: op graphs, one per class of ranks that
+// run the same program, and tables of the distinct pieces of work the ops refer to.
+//
+//   rank ──class_of_rank──► Program (ops + dependencies, CSR)
+//   op   ──work───────────► ComputeBlock ──► Submodules        (compute)
+//                        └► CommCall in a group of a role       (communication)
+//   rank × role ──group_of_rank──► Group (member ranks)
+//
+// Plain data; immutable once built. Sizes in memory: 48 B an op, 4 B a dependency.
+#ifndef DRYDOCK_CORE_MODEL_WORKLOAD_H_
+#define DRYDOCK_CORE_MODEL_WORKLOAD_H_
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/base/units.h"
+#include "core/model/gpu.h"
+#include "core/model/topology.h"
+
+namespace drydock {
+
+// ---- Groups -------------------------------------------------------------------------------
+
+enum class Dimension : uint8_t { kTensor, kPipeline, kData, kContext, kExpert, kWorld };
+inline constexpr int kDimensionCount = 6;
+const std::vector<std::string>& DimensionNames();  // "tensor", "pipeline", ...
+
+// What a group is for, from one rank's point of view: "tp", "dp", "embd", "pp-next", "pp-prev".
+// Two roles may name the same communicator: the pair (stage 0, stage 1) is pp-next of the one and
+// pp-prev of the other.
+struct GroupRole {
+  std::string name;
+  Dimension dimension = Dimension::kWorld;
+};
+
+// A communicator: its member ranks in communicator order.
+struct Group {
+  std::vector<int> ranks;
+};
+
+// ---- Work ---------------------------------------------------------------------------------
+
+enum class CollectiveType : uint8_t {
+  kAllReduce, kAllGather, kReduceScatter, kBroadcast, kReduce, kAllToAll, kSendRecv
+};
+inline constexpr int kCollectiveTypeCount = 7;
+const std::vector<std::string>& CollectiveTypeNames();  // "all-reduce", ...
+
+enum class ReduceOp : uint8_t { kSum, kMax, kAverage };
+
+// A distinct communication call. `count` is in elements of `type`:
+// all-reduce, broadcast, reduce: the buffer; all-gather: the gathered output; reduce-scatter: the
+// full input; all-to-all: one rank's whole buffer; send/recv: the message.
+struct CommCall {
+  CollectiveType collective = CollectiveType::kAllReduce;
+  DataType type = DataType::kBf16;
+  ReduceOp op = ReduceOp::kSum;
+  int64_t count = 0;
+  int root = 0;  // member index (broadcast, reduce); sender's member index (send/recv)
+  int peer = 0;  // receiver's member index (send/recv)
+  int group_size = 0;
+  Bytes bytes() const { return SizeOf(type) * count; }
+  bool operator==(const CommCall&) const = default;
+};
+
+enum class Pass : uint8_t { kForward, kBackwardActivation, kBackwardWeight, kBackward, kNone };
+const std::vector<std::string>& PassNames();  // "fwd", "dgrad", "wgrad", "bwd", "-"
+
+// A submodule whose kernels compute-sim knows. The dimensions each kind uses stand beside it; the
+// rest are 0. Rows = tokens the rank's kernel sees (t or t/TP).
+enum class SubmoduleKind : uint8_t {
+  kLinear,          // rows × n × k GEMM (fwd; dgrad is rows × k × n, wgrad n × k × rows); bias
+  kAttention,       // core attention of `heads` query and `kv_heads` key heads: batch, sequence,
+                    // head_dim; causal; fused (FlashAttention) or not
+  kNorm,            // layer norm (rms = RMS norm) over rows × n
+  kBiasDropoutAdd,  // residual branch: rows × n; dropout or not
+  kActivation,      // gelu, or swiglu (gated): rows × n outputs
+  kRotary,          // rows × n
+  kEmbedding,       // lookup of rows × n out of a table of k rows; learned positions or not
+  kCrossEntropy,    // rows × n logits of this rank
+  kOptimizer,       // Adam over `elements` parameters of this rank, fp32 master and moments
+  kGradientScale,   // scale or unscale `elements` gradients (read, write)
+  kGradientNorm,    // L2 norm of `elements` gradients (read)
+  kCast,            // `elements` from fp32 to type (read 4 B, write type)
+  kAdd,             // rows × n element-wise addition
+};
+inline constexpr int kSubmoduleKindCount = 13;
+const std::vector<std::string>& SubmoduleKindNames();  // "linear", "attention", ...
+
+struct Submodule {
+  std::string name;  // "attention.qkv"
+  SubmoduleKind kind = SubmoduleKind::kLinear;
+  Pass pass = Pass::kForward;
+  DataType type = DataType::kBf16;
+  int64_t rows = 0, n = 0, k = 0;
+  int64_t batch = 0, sequence = 0, heads = 0, kv_heads = 0, head_dim = 0;
+  int64_t elements = 0;
+  bool causal = false, fused = false, gated = false, rms = false, bias = false, dropout = false;
+  bool accumulate_fp32 = false;  // wgrad adds into an fp32 main gradient
+  double flops = 0;  // arithmetic, for accounts and foreign readers
+  Bytes bytes;       // memory traffic if every operand moved once
+};
+
+// What one compute op runs, in order, without communication in between.
+struct ComputeBlock {
+  std::string name;  // "attention.forward"
+  std::vector<uint32_t> submodules;
+};
+
+// ---- Programs -----------------------------------------------------------------------------
+
+enum class OpKind : uint8_t { kCompute, kCollective, kSend, kRecv };
+enum class Phase : uint8_t { kForward, kRecompute, kBackward, kGradientSync, kOptimizer, kOther };
+const std::vector<std::string>& PhaseNames();  // "forward", "recompute", ...
+
+struct Op {
+  OpKind kind = OpKind::kCompute;
+  Phase phase = Phase::kForward;
+  uint8_t stream = 0;   // Workload::streams; ops of one stream run one after another, in order
+  uint8_t role = 0;     // Workload::roles (communication)
+  uint32_t work = 0;    // Workload::blocks or Workload::calls
+  int32_t tag = 0;      // send/recv: matches the peer's
+  int32_t layer = -1;   // global layer, -1 outside layers
+  int32_t microbatch = -1;
+  int32_t chunk = 0;    // virtual stage on this rank
+};
+
+// Ops in issue order; op i starts when all of dependencies(i) (earlier ops) have ended and its
+// stream is free of earlier ops.
+struct Program {
+  std::vector<Op> ops;
+  std::vector<uint32_t> dependency_begin;  // ops.size() + 1 entries
+  std::vector<uint32_t> dependency;
+  std::span<const uint32_t> dependencies(size_t op) const {
+    return std::span(dependency).subspan(dependency_begin[op],
+                                         dependency_begin[op + 1] - dependency_begin[op]);
+  }
+};
+
+// Totals of one iteration, for rates (report): counted by workload-gen, which knows the model.
+struct WorkloadTotals {
+  int64_t tokens = 0;        // global batch × sequence
+  double model_flops = 0;    // forward and backward, no recompute, over all GPUs
+  double hardware_flops = 0; // recompute included
+  int64_t parameters = 0;
+  std::string model_name;
+  std::string layout;        // "TP8 PP8 (3 virtual) DP1, sequence parallel, 64 micro-batches"
+  DataType precision = DataType::kBf16;  // what MFU is relative to
+};
+
+struct Workload {
+  Topology topology;
+  std::vector<std::string> streams;  // [0] = "compute", then "tp", "dp", "pp-send", ...
+  std::vector<GroupRole> roles;
+  std::vector<Group> groups;
+  std::vector<Submodule> submodules;
+  std::vector<ComputeBlock> blocks;
+  std::vector<CommCall> calls;
+  std::vector<std::vector<int>> group_of_rank;  // [role][rank] -> group, -1 if in none
+  std::vector<int> class_of_rank;
+  std::vector<Program> programs;  // by class; empty when only the tables were read
+  // Distinct (call, group) pairs that occur, sorted: what simccl has to plan.
+  struct Use {
+    uint32_t call = 0;
+    uint32_t group = 0;
+    auto operator<=>(const Use&) const = default;
+  };
+  std::vector<Use> uses;
+  WorkloadTotals totals;
+
+  int rank_count() const { return static_cast<int>(class_of_rank.size()); }
+  int class_count = 0;
+};
+
+}  // namespace drydock
+
+#endif  // DRYDOCK_CORE_MODEL_WORKLOAD_H_
