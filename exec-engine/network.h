@@ -1,0 +1,98 @@
+// The seam between the replay and whatever carries bytes between hosts.
+//
+// A Network is made for one topology and runs once. Every host of the cluster is one HostActor
+// (the replay of its GPUs) that sees the world only through its HostPort. Nothing else crosses
+// hosts: what an actor learns of another host arrives in a Message.
+//
+// Contract
+//  - Each callback of an actor runs at a simulated time, Now(), that never decreases for that host.
+//  - Calls on a HostPort come only from callbacks of that host's actor (or from Start).
+//  - Callbacks of one host are ordered by (time, kind, id), never by insertion: timers before
+//    deliveries before sent notices; timers by TimerId, messages by (source host, MessageId).
+//    So results do not depend on how a network schedules its own work.
+//  - Different hosts may run on different threads: an actor shares no mutable state with another.
+//  - The run ends when no host has a timer pending and no message is under way.
+#ifndef DRYDOCK_EXEC_ENGINE_NETWORK_H_
+#define DRYDOCK_EXEC_ENGINE_NETWORK_H_
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/base/result.h"
+#include "core/base/units.h"
+#include "core/model/topology.h"
+
+namespace drydock {
+
+using HostId = int32_t;
+using TimerId = uint64_t;    // chosen by the actor; one pending time per id
+using MessageId = uint64_t;  // chosen by the sending actor, unique per sending host
+
+// One transfer from a NIC to a NIC. `flow` names the queue pair: messages of one flow between the
+// same NICs arrive in order and take the same path where routing is by flow.
+struct Message {
+  MessageId id = 0;
+  HostId source = 0;
+  HostId destination = 0;
+  int16_t source_nic = 0;
+  int16_t destination_nic = 0;
+  uint32_t flow = 0;
+  Bytes size;
+  // For the receiving actor; the network carries them and does not look.
+  uint64_t tag = 0;
+  uint64_t cookie = 0;
+  Time sent;  // set by Send
+};
+
+class HostActor {
+ public:
+  virtual ~HostActor() = default;
+  // Before time starts; may set timers and send.
+  virtual void Start() = 0;
+  virtual void OnTimer(TimerId id) = 0;
+  // The last byte has left the NIC and is acknowledged.
+  virtual void OnSent(const Message& message) = 0;
+  // The last byte is in this host's memory.
+  virtual void OnDelivered(const Message& message) = 0;
+};
+
+class HostPort {
+ public:
+  virtual ~HostPort() = default;
+  virtual Time Now() const = 0;
+  // OnTimer(id) at `when` >= Now(). Setting an id that is pending moves it.
+  virtual void At(Time when, TimerId id) = 0;
+  // source must be this host and differ from destination; size > 0; both NICs exist.
+  virtual void Send(const Message& message) = 0;
+};
+
+struct NetworkOptions {
+  int threads = 1;
+};
+
+class Network {
+ public:
+  virtual ~Network() = default;
+  // Valid for the Network's lifetime. Actors are given their ports before Run.
+  virtual HostPort* port(HostId host) = 0;
+  // Calls Start on each actor, then runs to the end. actors[i] is host i.
+  virtual Status Run(std::span<HostActor* const> actors) = 0;
+  // What was counted, by name, in a fixed order: "messages", "packets", "packet hops", ...
+  virtual std::vector<std::pair<std::string, int64_t>> Counters() const = 0;
+};
+
+// One row per choice: selection, --network=help and "valid values are ..." come from the table.
+struct NetworkChoice {
+  std::string name;
+  std::string summary;
+  Result<std::unique_ptr<Network>> (*make)(const Topology&, const NetworkOptions&);
+};
+const std::vector<NetworkChoice>& NetworkChoices();
+
+}  // namespace drydock
+
+#endif  // DRYDOCK_EXEC_ENGINE_NETWORK_H_
