@@ -1,0 +1,74 @@
+# shellcheck shell=bash
+# What the commands share: where things lie, errors, and steps that show how long they take.
+# Source it after `set -euo pipefail`; it defines functions and four variables, and runs nothing.
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+deps=$root/.deps
+logs=$deps/log
+command_name=$(basename "$0")
+
+# Everything said here goes to stderr: stdout is for what was asked for.
+say() { printf '%s\n' "$*" >&2; }
+
+# fail TEXT: the input or the machine is not as it must be.
+fail() {
+  say "$command_name: error: $*"
+  exit 1
+}
+
+# usage_error TEXT: the command line is wrong.
+usage_error() {
+  say "$command_name: error: $*"
+  say "$command_name: see ./$command_name --help"
+  exit 2
+}
+
+# edit_distance A B: Levenshtein, on stdout.
+edit_distance() {
+  local a=$1 b=$2 i j diagonal above best
+  local -a row
+  for ((j = 0; j <= ${#b}; j++)); do row[j]=$j; done
+  for ((i = 1; i <= ${#a}; i++)); do
+    diagonal=${row[0]}
+    row[0]=$i
+    for ((j = 1; j <= ${#b}; j++)); do
+      above=${row[j]}
+      best=$((diagonal + 1))
+      [[ ${a:i-1:1} == "${b:j-1:1}" ]] && best=$diagonal
+      ((above + 1 < best)) && best=$((above + 1))
+      ((row[j - 1] + 1 < best)) && best=$((row[j - 1] + 1))
+      diagonal=$above
+      row[j]=$best
+    done
+  done
+  printf '%s\n' "${row[${#b}]}"
+}
+
+# did_you_mean WORD CANDIDATE...: "; did you mean 'x'?" on stdout, or nothing when no candidate is near.
+did_you_mean() {
+  local word=$1 candidate distance allowed best='' best_distance=1000
+  shift
+  for candidate; do
+    distance=$(edit_distance "$word" "$candidate")
+    allowed=$(((${#word} > ${#candidate} ? ${#word} : ${#candidate}) / 3))
+    ((allowed < 2)) && allowed=2
+    if ((distance <= allowed && distance < best_distance && distance < ${#candidate})); then
+      best=$candidate best_distance=$distance
+    fi
+  done
+  [[ -z $best ]] || printf "; did you mean '%s'?\n" "$best"
+}
+
+# Runs a command so that an interrupt reaches it and all its children, whoever sent it, and is answered with 130.
+# It has no standard input and a process group of its own: nothing run this way may ask questions.
+run_group() {
+  local status=0
+  set -m
+  "$@" </dev/null &
+  child=$!
+  set +m
+  trap 'kill -INT -- "-$child" 2>/dev/null; wait "$child" 2>/dev/null; say ""; say "$command_name: interrupted"; exit 130' INT TERM HUP
+  wait "$child" || status=$?
+  trap - INT TERM HUP
+  return "$status"
+}
