@@ -19,27 +19,28 @@ const std::vector<std::string>& DataTypeNames();  // "fp32", "tf32", ... in enum
 std::string_view ToString(DataType type);
 Bytes SizeOf(DataType type);
 
-// What an NCCL kernel's steps cost inside a host, beyond the bytes on the link. One set per GPU
-// generation, each value with its source in the GPU's file. `rate`s are per channel (one thread
-// block), at the GPU's usual number of warps.
+// What NCCL kernels cost inside a host, beyond the bytes on the link. One set per GPU generation,
+// with its source in the GPU's file. How exec-engine uses each value: docs/collectives.md.
 struct CollectiveCosts {
+  // One kind of kernel. Rates are per channel (one thread block), at the usual number of warps.
   struct Protocol {
-    Time base;             // kernel launch to first byte, and last byte to completion
-    Time step;             // synchronisation with a neighbour, each primitive
-    Bandwidth send;        // local buffer -> peer
-    Bandwidth copy_send;   // received data kept and passed on
-    Bandwidth reduce_send; // received data reduced and passed on (kept or not)
-    Bandwidth receive;     // received data copied out (reduced or not)
+    Time base;              // kernel start to first step, and last step to end, together
+    Time base_per_warp;     // on top of it, for each warp of a channel
+    Time step;              // each primitive: synchronisation with its neighbours
+    Bytes pass;             // a warp moves this much at once; 0 = rates apply, not passes
+    Time pass_time;         // each pass of a channel's warps after a slice's first
+    Time pass_store;        // each pass of a primitive that also stores locally
+    Bandwidth send;         // local buffer -> peer
+    Bandwidth copy_send;    // kept here and passed on
+    Bandwidth reduce_send;  // received data reduced and passed on (kept or not)
+    Bandwidth receive;      // received data copied out (reduced or not)
+    Time proxy;             // a proxy sees a slice and acts on it: once at each end of a net hop
   };
   Protocol simple, ll, ll128;
-  Time p2p_base;              // grouped send/recv kernel
-  Bandwidth p2p_send;         // per channel
-  Bandwidth link;             // achievable NVLink rate per GPU and direction
-  Time nvls_base;             // multicast kernels
-  Time nvls_step;             // one chunk through the switch
-  Bandwidth nvls;             // per GPU: multicast write and in-switch reduce together
-  Time net_step;              // proxy: post a chunk, see its completion
-  double net_efficiency = 0;  // share of a NIC's line rate that NCCL's proxy reaches
+  Protocol nvls;                  // multicast kernels
+  Protocol p2p_simple, p2p_ll;    // send/recv kernels
+  double link_efficiency = 0;     // reachable share of the scale-up bandwidth, each direction
+  std::string source;
 };
 
 struct GpuSpec {
