@@ -28,8 +28,16 @@ enum class LinkKind : uint8_t {
   kPeerRead,   // the receiver loads from the sender's buffer
   kShared,     // through host memory
   kNet,        // NIC to NIC
-  kNvls,       // multicast object of the host: sends multicast, receives reduce in the switch
+  kNvls,       // multicast object of the host (below)
 };
+
+// NVLS connections run member -> head and head -> member, the head's own included. A member
+// contributes by sending on (m, h): the data stays in its own memory. The head's step that
+// receives from all members with `reduce` is one in-switch reduction: each member's memory is read
+// once, the sum arrives once (without `reduce`, a plain read). A head's step that sends to all
+// members is one multicast store: written once, delivered to each. Members take their copy with a
+// receive on (h, m), which is local again. Where NCCL runs these roles on separate warps of one
+// block, each is a ChannelProgram of its own with the same `channel`.
 
 // One directed connection between two members on a channel. A chunk sent on it is received, in
 // order, by the steps of the receiver that name it.
