@@ -183,6 +183,26 @@ Status ApplyOverride(const std::string& assignment, YamlNode* root) {
   return OkStatus();
 }
 
+std::string ToYaml(const YamlNode& node) {
+  std::string out;
+  switch (node.kind) {
+    case YamlNode::Kind::kNull: return "null";
+    case YamlNode::Kind::kScalar:
+      out = "'";
+      for (const char c : node.scalar) out += c == '\'' ? "''" : std::string(1, c);
+      return out + "'";
+    case YamlNode::Kind::kList:
+      for (const YamlNode& item : node.items) out += (out.empty() ? "" : ", ") + ToYaml(item);
+      return "[" + out + "]";
+    case YamlNode::Kind::kMap:
+      for (const auto& [key, value] : node.entries) {
+        out += (out.empty() ? "" : ", ") + ToYaml(key) + ": " + ToYaml(value);
+      }
+      return "{" + out + "}";
+  }
+  return out;
+}
+
 void Diagnostics::Add(const Error& error) {
   list_.insert(list_.end(), error.diagnostics().begin(), error.diagnostics().end());
 }

@@ -45,6 +45,9 @@ Result<YamlNode> LoadYaml(const std::string& path);
 // "--set section.key=value", so that a mistake in it is reported as such.
 Status ApplyOverride(const std::string& assignment, YamlNode* root);
 
+// The tree as YAML text that parses to the same tree (flow style, every scalar quoted).
+std::string ToYaml(const YamlNode& node);
+
 // Collects what is wrong, to report it all at once.
 class Diagnostics {
  public:

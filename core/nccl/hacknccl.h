@@ -1,0 +1,266 @@
+/* C interface of libhacknccl.so: NCCL 2.29.7, built without a GPU, deciding for a cluster that does
+ * not exist.
+ *
+ * What it gives: for a communicator over any list of (host, GPU) places, what the real NCCL builds
+ * (rings, trees, NVLS heads, NICs) and, for a call, what it would launch (algorithm, protocol,
+ * channels, chunk sizes). No byte is moved; no thread, socket or GPU is used.
+ *
+ * Units: bytes, elements where said; ranks are communicator ranks; NICs are indices into the host
+ * class's list. Ownership: what a `create` returned belongs to the caller until `destroy`; arrays
+ * inside a plan belong to the communicator and live until its next call. Thread safety: calls are
+ * serialised by a lock inside; a communicator must not be destroyed while another thread uses it.
+ * Errors: a function that can fail returns NULL or a non-zero status, and `last_error` of that
+ * thread's most recent call tells why, NCCL's own words included.
+ *
+ * Nothing outside the arguments decides: not the environment, not /etc/nccl.conf, not /sys.
+ */
+#ifndef DRYDOCK_CORE_NCCL_HACKNCCL_H_
+#define DRYDOCK_CORE_NCCL_HACKNCCL_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define HACKNCCL_ABI_VERSION 1u
+/* The one exported symbol: const hacknccl_api* hacknccl_get_api(uint32_t abi_version). */
+#define HACKNCCL_ENTRY "hacknccl_get_api"
+
+/* ---- The cluster ------------------------------------------------------------------------- */
+
+typedef struct hacknccl_gpu {
+  const char* bus_id; /* "0000:1b:00.0", as in the topology XML */
+} hacknccl_gpu;
+
+typedef struct hacknccl_nic {
+  const char* name;   /* "mlx5_0", as in the topology XML */
+  const char* bus_id; /* of its PCI function */
+  int32_t speed_mbps;
+} hacknccl_nic;
+
+/* Hosts that are built alike. */
+typedef struct hacknccl_host_class {
+  const char* topology_xml; /* NCCL topology XML of the whole host */
+  size_t topology_xml_bytes;
+  const hacknccl_gpu* gpus;
+  size_t gpu_count;
+  const hacknccl_nic* nics;
+  size_t nic_count;
+  int32_t compute_capability; /* 90 = 9.0 */
+  int32_t sm_count;
+  int64_t memory_bytes;
+  int32_t multicast; /* NVLink SHARP available */
+} hacknccl_host_class;
+
+typedef struct hacknccl_setting {
+  const char* name; /* "NCCL_ALGO" */
+  const char* value;
+} hacknccl_setting;
+
+typedef struct hacknccl_place {
+  int32_t host;       /* any number; equal numbers are the same host */
+  int32_t host_class; /* index into the world's classes; the same for every rank of a host */
+  int32_t gpu;        /* index into the class's gpus */
+} hacknccl_place;
+
+typedef struct hacknccl_world hacknccl_world;
+typedef struct hacknccl_communicator hacknccl_communicator;
+
+/* ---- What NCCL built --------------------------------------------------------------------- */
+
+typedef struct hacknccl_shape {
+  int32_t ranks;
+  int32_t hosts;
+  int32_t ring_channels; /* of ring and tree */
+  int32_t nvls_channels; /* 0: no NVLS */
+  int32_t nvls_heads;
+  int32_t p2p_channels;
+  int32_t p2p_channels_per_peer;
+  int64_t p2p_chunk_bytes;
+  int64_t buffer_bytes[3]; /* per connection; by protocol LL, LL128, Simple */
+  int32_t slots;           /* steps a connection's buffer is cut into */
+} hacknccl_shape;
+
+typedef struct hacknccl_tree {
+  int32_t up;      /* -1: root */
+  int32_t down[3]; /* -1: none */
+} hacknccl_tree;
+
+typedef struct hacknccl_nvls {
+  int32_t head;      /* index of the head this rank is, -1: none */
+  int32_t tree_up;   /* rank on another host, -1: none */
+  int32_t tree_down[2];
+} hacknccl_nvls;
+
+/* Which connections: each search graph of NCCL binds channels to NICs in its own way. */
+enum {
+  HACKNCCL_GRAPH_RING = 0,
+  HACKNCCL_GRAPH_TREE = 1,
+  HACKNCCL_GRAPH_NVLS = 2,
+  HACKNCCL_GRAPH_P2P = 3
+};
+
+enum {
+  HACKNCCL_LINK_P2P_WRITE = 0,
+  HACKNCCL_LINK_P2P_READ = 1,
+  HACKNCCL_LINK_SHM = 2,
+  HACKNCCL_LINK_NET = 3
+};
+
+typedef struct hacknccl_link {
+  int32_t kind;
+  int32_t send_nic; /* NET only, else -1 */
+  int32_t recv_nic;
+  int32_t send_gdr; /* the NIC reads GPU memory itself */
+  int32_t recv_gdr;
+  int32_t proxy; /* PXN: rank whose GPU hands the data to the NIC, else -1 */
+  int32_t relay; /* P2P through another GPU: its rank, else -1 */
+} hacknccl_link;
+
+/* ---- Calls and plans --------------------------------------------------------------------- */
+
+enum {
+  HACKNCCL_BROADCAST = 0,
+  HACKNCCL_REDUCE = 1,
+  HACKNCCL_ALL_GATHER = 2,
+  HACKNCCL_REDUCE_SCATTER = 3,
+  HACKNCCL_ALL_REDUCE = 4
+};
+
+/* Numbered as NCCL's ncclDataType_t and ncclRedOp_t. */
+enum {
+  HACKNCCL_INT8 = 0, HACKNCCL_UINT8 = 1, HACKNCCL_INT32 = 2, HACKNCCL_UINT32 = 3,
+  HACKNCCL_INT64 = 4, HACKNCCL_UINT64 = 5, HACKNCCL_FLOAT16 = 6, HACKNCCL_FLOAT32 = 7,
+  HACKNCCL_FLOAT64 = 8, HACKNCCL_BFLOAT16 = 9, HACKNCCL_FLOAT8_E4M3 = 10, HACKNCCL_FLOAT8_E5M2 = 11
+};
+enum { HACKNCCL_SUM = 0, HACKNCCL_PROD = 1, HACKNCCL_MAX = 2, HACKNCCL_MIN = 3, HACKNCCL_AVG = 4 };
+
+typedef struct hacknccl_call {
+  int32_t function;
+  int32_t datatype;
+  int32_t op;
+  int32_t root;
+  uint64_t count; /* elements, as the NCCL function counts: per rank for all-gather (what each
+                     contributes) and reduce-scatter (what each receives) */
+} hacknccl_call;
+
+typedef struct hacknccl_message {
+  int32_t peer;
+  int32_t is_send; /* else receive */
+  uint64_t bytes;
+} hacknccl_message;
+
+enum {
+  HACKNCCL_TREE = 0, HACKNCCL_RING = 1, HACKNCCL_COLLNET_DIRECT = 2, HACKNCCL_COLLNET_CHAIN = 3,
+  HACKNCCL_NVLS = 4, HACKNCCL_NVLS_TREE = 5, HACKNCCL_PAT = 6
+};
+enum { HACKNCCL_LL = 0, HACKNCCL_LL128 = 1, HACKNCCL_SIMPLE = 2 };
+
+/* A collective on channels [channel_lo, channel_hi]. The first channel works on count_lo elements,
+ * the last on count_hi, those between on count_mid each; with one channel count_lo is all. With
+ * `even` (CollNet layouts) every channel strides over the whole buffer instead: count and chunk in
+ * the _lo fields. */
+typedef struct hacknccl_collective {
+  int32_t function;
+  int32_t algorithm;
+  int32_t protocol;
+  int32_t element_bytes; /* of the elements below: NCCL moves all-gather and broadcast as bytes */
+  int32_t root;
+  int32_t channel_lo;
+  int32_t channel_hi;
+  int32_t warps;
+  int32_t even;
+  uint64_t count; /* as in the call, in elements of element_bytes */
+  uint64_t count_lo, count_mid, count_hi;
+  uint64_t chunk_lo, chunk_mid, chunk_hi; /* bytes */
+  int32_t chunk_steps; /* steps (slots) a chunk takes in a connection's buffer */
+  int32_t slice_steps; /* steps a slice takes: a chunk moves slice by slice */
+} hacknccl_collective;
+
+/* One round of send/recv of the asked rank: a send, a receive, or both at once. */
+typedef struct hacknccl_exchange {
+  int32_t send_peer; /* -1: none */
+  int32_t recv_peer;
+  uint64_t send_bytes, recv_bytes;
+  int32_t send_channels, recv_channels; /* over how many channels the message is cut */
+  int64_t send_chunk, recv_chunk;       /* bytes of payload */
+  int32_t send_ll, recv_ll;             /* protocol LL, else Simple */
+  int32_t channel_base; /* part p of a message runs on channel (base + p) mod p2p_channels */
+} hacknccl_exchange;
+
+typedef struct hacknccl_proxy_op {
+  int32_t channel;
+  int32_t protocol;
+  int32_t steps;
+  int32_t chunk_steps, slice_steps;
+  int64_t chunk_bytes, slice_bytes, loop_bytes;
+  int64_t bytes; /* largest one message on the wire */
+} hacknccl_proxy_op;
+
+enum {
+  HACKNCCL_PLAN_KERNEL = 0,
+  HACKNCCL_PLAN_SYMMETRIC = 1,
+  HACKNCCL_PLAN_COPY_ENGINE = 2,
+  HACKNCCL_PLAN_RMA = 3,
+  HACKNCCL_PLAN_LOCAL = 4 /* one rank: a copy, or nothing */
+};
+
+typedef struct hacknccl_plan {
+  int32_t kind;
+  int32_t kernels; /* launches the call takes */
+  int32_t threads; /* of a channel's thread block */
+  const hacknccl_collective* collectives;
+  size_t collective_count;
+  const hacknccl_exchange* exchanges;
+  size_t exchange_count;
+  const hacknccl_proxy_op* proxy_ops;
+  size_t proxy_op_count;
+} hacknccl_plan;
+
+/* ---- Functions --------------------------------------------------------------------------- */
+
+typedef struct hacknccl_api {
+  uint32_t abi_version;
+  const char* nccl_version; /* "2.29.7" */
+
+  /* Reason of the last failure in this thread; "" if its last call succeeded. */
+  const char* (*last_error)(void);
+
+  /* NCCL keeps much of its settings for the life of the library: the first world fixes them, and
+   * a world with other settings is refused. Copies its arguments. */
+  hacknccl_world* (*world_create)(const hacknccl_host_class* classes, size_t class_count,
+                                  const hacknccl_setting* settings, size_t setting_count);
+  void (*world_destroy)(hacknccl_world*);
+
+  /* ranks in communicator order. The world must outlive the communicator. */
+  hacknccl_communicator* (*communicator_create)(hacknccl_world*, const hacknccl_place* ranks,
+                                                size_t rank_count);
+  void (*communicator_destroy)(hacknccl_communicator*);
+
+  int32_t (*shape)(hacknccl_communicator*, hacknccl_shape* out);
+  /* out: ranks entries, from rank 0 along the ring. */
+  int32_t (*ring)(hacknccl_communicator*, int32_t channel, int32_t* out);
+  /* out: ranks entries. */
+  int32_t (*tree)(hacknccl_communicator*, int32_t channel, hacknccl_tree* out);
+  int32_t (*nvls)(hacknccl_communicator*, int32_t channel, hacknccl_nvls* out);
+  int32_t (*link)(hacknccl_communicator*, int32_t graph, int32_t channel, int32_t from, int32_t to,
+                  hacknccl_link* out);
+
+  int32_t (*collective)(hacknccl_communicator*, const hacknccl_call*, hacknccl_plan* out);
+  /* Messages that one rank sends and receives in one group. */
+  int32_t (*send_recv)(hacknccl_communicator*, int32_t rank, const hacknccl_message* messages,
+                       size_t message_count, hacknccl_plan* out);
+
+  /* Fake device and pinned memory that is handed out now, in bytes. 0 when nothing is alive. */
+  int64_t (*memory_in_use)(void);
+} hacknccl_api;
+
+typedef const hacknccl_api* (*hacknccl_get_api_function)(uint32_t abi_version);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* DRYDOCK_CORE_NCCL_HACKNCCL_H_ */

@@ -1,0 +1,284 @@
+#include "core/schema/cluster_file.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "core/base/files.h"
+#include "core/base/spelling.h"
+#include "core/base/version.h"
+#include "core/schema/fabric_file.h"
+#include "core/schema/gpu_file.h"
+
+namespace drydock {
+namespace {
+
+const std::vector<std::string> kSections = {"cluster", "hosts", "fabric", "transport", "nccl"};
+
+// Where the files that a cluster names come from: the disk, or an artefact's copies.
+using FileSource = std::function<Result<std::string>(const std::string& name)>;
+
+struct ClusterContext {
+  Diagnostics diagnostics;
+  ClusterInput input;
+  FileSource source;
+};
+
+std::string GpuFileName(const std::string& gpu) { return "gpus/" + gpu + ".yaml"; }
+
+// The text behind `name`, remembered in input.files; "" (and reported at `node`) if it fails.
+std::string FetchFile(const std::string& name, const YamlNode& node, ClusterContext* context) {
+  for (const auto& [known, text] : context->input.files) {
+    if (known == name) return text;
+  }
+  Result<std::string> text = context->source(name);
+  if (!text.ok()) {
+    context->diagnostics.Add(node.ErrorHere(text.error().message()));
+    return "";
+  }
+  context->input.files.emplace_back(name, *text);
+  return *text;
+}
+
+// Index of the GPU in the topology, reading its file the first time; -1 if it cannot be had.
+int FindGpu(const YamlNode& node, ClusterContext* context) {
+  std::vector<GpuSpec>& gpus = context->input.topology.gpus;
+  const Result<std::string> name = AsString(node);
+  if (!name.ok()) {
+    context->diagnostics.Add(name.error());
+    return -1;
+  }
+  for (size_t i = 0; i < gpus.size(); ++i) {
+    if (gpus[i].name == *name) return static_cast<int>(i);
+  }
+  const std::string file = GpuFileName(*name);
+  const std::string text = FetchFile(file, node, context);
+  if (text.empty()) return -1;
+  Result<GpuSpec> spec = ParseGpuFile(text, file);
+  if (!spec.ok()) {
+    context->diagnostics.Add(spec.error());
+    return -1;
+  }
+  gpus.push_back(*std::move(spec));
+  return static_cast<int>(gpus.size()) - 1;
+}
+
+void ReadScaleUp(const YamlNode& node, ScaleUp* scale_up, Diagnostics* diagnostics) {
+  YamlReader reader(node, "scale_up", diagnostics);
+  int kind = 0;
+  reader.ReadChoice("kind", {"nvswitch", "nvlink-mesh", "pcie"}, &kind, true);
+  scale_up->kind = static_cast<ScaleUpKind>(kind);
+  if (scale_up->kind == ScaleUpKind::kNvSwitch) {
+    reader.Read("switches", &scale_up->switches);
+    reader.CheckRange("switches", scale_up->switches, 1, 64);
+  }
+  reader.Read("bandwidth", &scale_up->bandwidth);
+  if (reader.Has("bandwidth") && scale_up->bandwidth.bits_per_second() == 0) {
+    reader.Fail("bandwidth", "'bandwidth' is 0");
+  }
+  reader.Read("latency", &scale_up->latency);
+  reader.ReadOptional("multicast", &scale_up->multicast);
+  reader.Finish();
+}
+
+// "gen5 x16".
+void ReadPcie(const std::string& text, YamlReader* reader, Nics* nics) {
+  int used = 0;
+  if (std::sscanf(text.c_str(), "gen%d x%d%n", &nics->pcie_generation, &nics->pcie_lanes, &used) ==
+          2 &&
+      used == static_cast<int>(text.size()) && nics->pcie_generation >= 3 &&
+      nics->pcie_generation <= 6 && nics->pcie_lanes >= 1 && nics->pcie_lanes <= 16) {
+    return;
+  }
+  reader->Fail("pcie", fmt::format("'{}' is no PCIe link; write 'gen4 x16' (generations 3 to 6, "
+                                   "1 to 16 lanes)",
+                                   text));
+  *nics = {nics->count, nics->rate, 4, 16, nics->latency};
+}
+
+void ReadNics(const YamlNode& node, int gpus, Nics* nics, Diagnostics* diagnostics) {
+  YamlReader reader(node, "nics", diagnostics);
+  reader.Read("count", &nics->count);
+  reader.CheckRange("count", nics->count, 0, 64);
+  reader.Read("rate", &nics->rate);
+  if (reader.Has("rate") && nics->rate.bits_per_second() == 0) reader.Fail("rate", "'rate' is 0");
+  std::string pcie;
+  reader.Read("pcie", &pcie);
+  if (!pcie.empty()) ReadPcie(pcie, &reader, nics);
+  reader.Read("latency", &nics->latency);
+  reader.Finish();
+  if (gpus > 0 && nics->count > 0 && nics->count % gpus != 0 && gpus % nics->count != 0) {
+    reader.Fail("count", fmt::format("{} NICs cannot be shared evenly by {} GPUs", nics->count,
+                                     gpus));
+  }
+}
+
+void ReadHostKind(const YamlNode& name, const YamlNode& node, ClusterContext* context) {
+  HostKind kind;
+  kind.name = name.scalar;
+  YamlReader reader(node, kind.name, &context->diagnostics);
+  if (const YamlNode* gpu = reader.Take("gpu", true)) kind.gpu = FindGpu(*gpu, context);
+  reader.Read("gpus", &kind.gpus);
+  reader.CheckRange("gpus", kind.gpus, 1, 128);
+  if (const YamlNode* scale_up = reader.Take("scale_up", true)) {
+    ReadScaleUp(*scale_up, &kind.scale_up, &context->diagnostics);
+  }
+  if (const YamlNode* nics = reader.Take("nics", false)) {
+    ReadNics(*nics, kind.gpus, &kind.nics, &context->diagnostics);
+  }
+  if (const YamlNode* xml = reader.Take("nccl_topology", false)) {
+    kind.nccl_topology_xml = FetchFile(xml->scalar, *xml, context);
+  }
+  reader.Finish();
+  context->input.topology.host_kinds.push_back(std::move(kind));
+}
+
+void ReadClusterSection(const YamlNode& node, ClusterContext* context) {
+  Topology& topology = context->input.topology;
+  YamlReader reader(node, "cluster", &context->diagnostics);
+  std::string host;
+  int hosts = 0;
+  reader.ReadOptional("name", &topology.name);
+  reader.Read("host", &host);
+  reader.Read("hosts", &hosts);
+  reader.CheckRange("hosts", hosts, 1, 131072);
+  reader.Finish();
+  std::vector<std::string> names;
+  int found = -1;
+  for (size_t i = 0; i < topology.host_kinds.size(); ++i) {
+    names.push_back(topology.host_kinds[i].name);
+    if (names.back() == host) found = static_cast<int>(i);
+  }
+  if (found < 0 && !host.empty()) {
+    reader.Fail("host", fmt::format("there is no host kind '{}'{}; 'hosts' describes {}", host,
+                                    DidYouMean(host, names), Join(names)));
+  }
+  if (found >= 0 && hosts >= 1 && hosts <= 131072) {
+    topology.hosts.assign(static_cast<size_t>(hosts), found);
+  }
+}
+
+void ReadTransport(const YamlNode& node, Transport* transport, Diagnostics* diagnostics) {
+  YamlReader reader(node, "transport", diagnostics);
+  int kind = 0, control = 0;
+  reader.ReadChoice("kind", {"roce-v2", "infiniband"}, &kind, false);
+  transport->kind = kind == 0 ? "roce-v2" : "infiniband";
+  reader.ReadOptional("mtu", &transport->mtu);
+  reader.CheckRange("mtu", transport->mtu.count(), 256, 65536);
+  reader.ReadOptional("header", &transport->header);
+  reader.CheckRange("header", transport->header.count(), 1, 1024);
+  reader.ReadOptional("ack", &transport->ack);
+  reader.CheckRange("ack", transport->ack.count(), 1, 1024);
+  reader.ReadOptional("packets_per_ack", &transport->packets_per_ack);
+  reader.CheckRange("packets_per_ack", transport->packets_per_ack, 1, 65536);
+  reader.ReadChoice("congestion_control", {"none"}, &control, false);
+  reader.Finish();
+}
+
+void ReadNccl(const YamlNode& node, Topology* topology, Diagnostics* diagnostics) {
+  YamlReader reader(node, "nccl", diagnostics);
+  if (const YamlNode* settings = reader.Take("settings", true)) {
+    for (const auto& [key, value] : settings->entries) {
+      if (!key.scalar.starts_with("NCCL_")) {
+        diagnostics->Add(key.ErrorHere(
+            fmt::format("'{}' is no NCCL setting: their names begin with NCCL_", key.scalar)));
+      }
+      topology->nccl_settings.emplace_back(key.scalar, value.scalar);
+    }
+  }
+  reader.Finish();
+  std::sort(topology->nccl_settings.begin(), topology->nccl_settings.end());
+}
+
+Result<ClusterInput> ReadCluster(const YamlNode& root, FileSource source) {
+  ClusterContext context;
+  context.source = std::move(source);
+  context.input.yaml = ToYaml(root);
+  Topology& topology = context.input.topology;
+  YamlReader reader(root, "the cluster", &context.diagnostics);
+  const YamlNode* cluster = reader.Take("cluster", true);
+  const YamlNode* hosts = reader.Take("hosts", true);
+  const YamlNode* fabric = reader.Take("fabric", false);
+  if (hosts != nullptr) {
+    for (const auto& [name, node] : hosts->entries) ReadHostKind(name, node, &context);
+    if (hosts->entries.empty()) reader.Fail("hosts", "'hosts' describes no host");
+  }
+  if (cluster != nullptr) ReadClusterSection(*cluster, &context);
+  if (const YamlNode* node = reader.Take("transport", false)) {
+    ReadTransport(*node, &topology.transport, &context.diagnostics);
+  }
+  if (const YamlNode* node = reader.Take("nccl", false)) {
+    ReadNccl(*node, &topology, &context.diagnostics);
+  }
+  reader.Finish();
+  RETURN_IF_ERROR(context.diagnostics.ToStatus());
+  if (fabric != nullptr) ReadFabric(*fabric, &topology, &context.diagnostics);
+  else if (topology.host_count() > 1) reader.Fail("fabric", "several hosts need a 'fabric'");
+  RETURN_IF_ERROR(context.diagnostics.ToStatus());
+  const Status connected = CheckConnected(topology);
+  if (!connected.ok()) return (fabric ? *fabric : root).ErrorHere(connected.error().message());
+  return context.input;
+}
+
+std::vector<std::string> KnownGpus(const std::vector<std::string>& directories) {
+  std::vector<std::string> names;
+  for (const std::string& directory : directories) {
+    std::error_code error;
+    for (const auto& entry : std::filesystem::directory_iterator(directory + "/gpus", error)) {
+      if (entry.path().extension() == ".yaml") names.push_back(entry.path().stem().string());
+    }
+  }
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  return names;
+}
+
+// A GPU file by its name under a configs folder, any other file relative to the cluster file.
+Result<std::string> FetchFromDisk(const std::string& cluster_path, const std::string& name) {
+  const std::string here = DirectoryOf(cluster_path);
+  if (!name.starts_with("gpus/")) {
+    return ReadFile((std::filesystem::path(here) / name).string());
+  }
+  const std::vector<std::string> directories = {here + "/..", here, kDefaultConfigDirectory};
+  for (const std::string& directory : directories) {
+    if (FileExists(directory + "/" + name)) return ReadFile(directory + "/" + name);
+  }
+  const std::string gpu = std::filesystem::path(name).stem().string();
+  const std::vector<std::string> known = KnownGpus(directories);
+  return Error(fmt::format("there is no specification of the GPU '{}'{}; known are {}", gpu,
+                           DidYouMean(gpu, known), Join(known)));
+}
+
+}  // namespace
+
+Result<ClusterInput> LoadCluster(const std::string& path,
+                                 const std::vector<std::string>& overrides) {
+  ASSIGN_OR_RETURN(YamlNode root, LoadYaml(path));
+  for (const std::string& assignment : overrides) RETURN_IF_ERROR(ApplyOverride(assignment, &root));
+  ASSIGN_OR_RETURN(ClusterInput input, ReadCluster(root, [&](const std::string& name) {
+                     return FetchFromDisk(path, name);
+                   }));
+  if (input.topology.name.empty()) {
+    input.topology.name = std::filesystem::path(path).stem().string();
+  }
+  return input;
+}
+
+Result<ClusterInput> ParseCluster(const std::string& yaml, const std::string& file_name,
+                                  const std::vector<std::pair<std::string, std::string>>& files) {
+  ASSIGN_OR_RETURN(const YamlNode root, ParseYaml(yaml, file_name));
+  return ReadCluster(root, [&](const std::string& name) -> Result<std::string> {
+    for (const auto& [known, text] : files) {
+      if (known == name) return text;
+    }
+    return Error(fmt::format("there is no copy of '{}'", name));
+  });
+}
+
+bool IsClusterOverride(const std::string& assignment) {
+  const std::string section = assignment.substr(0, assignment.find_first_of(".="));
+  return std::find(kSections.begin(), kSections.end(), section) != kSections.end();
+}
+
+}  // namespace drydock

@@ -1,0 +1,41 @@
+// Reads cluster.topo (docs/cluster.md) into a Topology: hosts, fabric (generated or explicit),
+// transport, NCCL settings. Everything wrong is reported at once, with its place.
+#ifndef DRYDOCK_CORE_SCHEMA_CLUSTER_FILE_H_
+#define DRYDOCK_CORE_SCHEMA_CLUSTER_FILE_H_
+
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/base/result.h"
+#include "core/base/yaml.h"
+#include "core/model/topology.h"
+
+namespace drydock {
+
+// A cluster and the texts it was read from: enough to read it again without the files.
+struct ClusterInput {
+  Topology topology;
+  std::string yaml;                                         // overrides applied
+  std::vector<std::pair<std::string, std::string>> files;   // GPU files and NCCL XMLs, by name
+};
+
+// `overrides`: the --set assignments that concern the cluster (see IsClusterOverride).
+// GPU specifications are looked for in gpus/ beside the folder of the cluster file, then in the
+// configs that were built in.
+Result<ClusterInput> LoadCluster(const std::string& path,
+                                 const std::vector<std::string>& overrides);
+
+// The same from texts (an artefact's copy).
+Result<ClusterInput> ParseCluster(
+    const std::string& yaml, const std::string& file_name,
+    const std::vector<std::pair<std::string, std::string>>& files);
+
+// True if a --set assignment names a section of cluster.topo (cluster, hosts, fabric, transport,
+// nccl).
+bool IsClusterOverride(const std::string& assignment);
+
+}  // namespace drydock
+
+#endif  // DRYDOCK_CORE_SCHEMA_CLUSTER_FILE_H_

@@ -1,0 +1,24 @@
+// The `fabric:` section of cluster.topo: generators that turn a few numbers into switches and
+// cables, and explicit links. One row per kind in FabricKinds().
+//
+//   rail-optimised  NIC i of every host goes to leaf switches of rail i; spines join leaves
+//   leaf-spine      all NICs of a host go to one leaf; spines join leaves
+//   single-switch   every NIC on one switch
+//   explicit        switches and links as listed
+//   none            one host, no fabric
+#ifndef DRYDOCK_CORE_SCHEMA_FABRIC_FILE_H_
+#define DRYDOCK_CORE_SCHEMA_FABRIC_FILE_H_
+
+#include "core/base/yaml.h"
+#include "core/model/topology.h"
+
+namespace drydock {
+
+// Fills topology->fabric; hosts and host kinds must be there already.
+void ReadFabric(const YamlNode& node, Topology* topology, Diagnostics* diagnostics);
+
+const std::vector<std::string>& FabricKinds();
+
+}  // namespace drydock
+
+#endif  // DRYDOCK_CORE_SCHEMA_FABRIC_FILE_H_

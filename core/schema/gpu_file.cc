@@ -1,0 +1,102 @@
+#include "core/schema/gpu_file.h"
+
+#include <fmt/format.h>
+
+namespace drydock {
+namespace {
+
+void ReadDenseRates(const YamlNode& node, GpuSpec* spec, Diagnostics* diagnostics) {
+  YamlReader rates(node, "dense", diagnostics);
+  for (int i = 0; i < kDataTypeCount; ++i) {
+    rates.ReadOptional(DataTypeNames()[static_cast<size_t>(i)], &spec->dense_rate[i]);
+  }
+  rates.Finish();
+}
+
+void ReadSpecification(const YamlNode& node, GpuSpec* spec, Diagnostics* diagnostics) {
+  YamlReader gpu(node, "gpu", diagnostics);
+  gpu.Read("name", &spec->name);
+  gpu.Read("architecture", &spec->architecture);
+  gpu.Read("compute_capability", &spec->compute_capability);
+  gpu.CheckRange("compute_capability", spec->compute_capability, 60, 150);
+  gpu.Read("sms", &spec->sms);
+  gpu.CheckRange("sms", spec->sms, 1, 4096);
+  if (const YamlNode* dense = gpu.Take("dense", true)) ReadDenseRates(*dense, spec, diagnostics);
+  if (const YamlNode* memory = gpu.Take("memory", true)) {
+    YamlReader reader(*memory, "memory", diagnostics);
+    reader.Read("size", &spec->memory);
+    reader.Read("bandwidth", &spec->memory_bandwidth);
+    reader.Finish();
+  }
+  gpu.Read("l2", &spec->l2);
+  gpu.ReadOptional("nvlink", &spec->nvlink);
+  gpu.Read("pcie", &spec->pcie);
+  gpu.Read("source", &spec->source);
+  gpu.ReadOptional("reference", &spec->reference);
+  gpu.Finish();
+}
+
+// A protocol gives either rates or, where a warp moves a fixed amount at a time, passes.
+void ReadProtocol(YamlReader* parent, const std::string& key, CollectiveCosts::Protocol* protocol,
+                  Diagnostics* diagnostics) {
+  const YamlNode* node = parent->Take(key, true);
+  if (node == nullptr) return;
+  YamlReader reader(*node, key, diagnostics);
+  reader.Read("base", &protocol->base);
+  reader.ReadOptional("base_per_warp", &protocol->base_per_warp);
+  reader.Read("step", &protocol->step);
+  reader.ReadOptional("proxy", &protocol->proxy);
+  if (reader.Has("pass")) {
+    reader.Read("pass", &protocol->pass);
+    reader.Read("pass_time", &protocol->pass_time);
+    reader.ReadOptional("pass_store", &protocol->pass_store);
+  } else {
+    const std::pair<const char*, Bandwidth*> rates[] = {{"send", &protocol->send},
+                                                        {"copy_send", &protocol->copy_send},
+                                                        {"reduce_send", &protocol->reduce_send},
+                                                        {"receive", &protocol->receive}};
+    for (const auto& [name, rate] : rates) {
+      reader.Read(name, rate);
+      if (reader.Has(name) && rate->bits_per_second() <= 0) reader.Fail(name, "a rate of 0");
+    }
+  }
+  reader.Finish();
+}
+
+}  // namespace
+
+void ReadCollectiveCosts(const YamlNode& node, CollectiveCosts* costs, Diagnostics* diagnostics) {
+  YamlReader reader(node, "collectives", diagnostics);
+  ReadProtocol(&reader, "simple", &costs->simple, diagnostics);
+  ReadProtocol(&reader, "ll", &costs->ll, diagnostics);
+  ReadProtocol(&reader, "ll128", &costs->ll128, diagnostics);
+  ReadProtocol(&reader, "nvls", &costs->nvls, diagnostics);
+  ReadProtocol(&reader, "p2p_simple", &costs->p2p_simple, diagnostics);
+  ReadProtocol(&reader, "p2p_ll", &costs->p2p_ll, diagnostics);
+  reader.Read("link_efficiency", &costs->link_efficiency);
+  if (costs->link_efficiency <= 0 || costs->link_efficiency > 1) {
+    reader.Fail("link_efficiency", "'link_efficiency' is a share of the link: above 0, up to 1");
+  }
+  reader.Read("source", &costs->source);
+  reader.Finish();
+}
+
+Result<GpuSpec> ParseGpuFile(const std::string& text, const std::string& file_name) {
+  ASSIGN_OR_RETURN(const YamlNode root, ParseYaml(text, file_name));
+  GpuSpec spec;
+  spec.file_name = file_name;
+  spec.file_text = text;
+  Diagnostics diagnostics;
+  YamlReader file(root, "a GPU file", &diagnostics);
+  if (const YamlNode* gpu = file.Take("gpu", true)) ReadSpecification(*gpu, &spec, &diagnostics);
+  file.Take("kernels", false);
+  if (const YamlNode* costs = file.Take("collectives", false)) {
+    ReadCollectiveCosts(*costs, &spec.collectives, &diagnostics);
+    spec.has_collective_costs = true;
+  }
+  file.Finish();
+  RETURN_IF_ERROR(diagnostics.ToStatus());
+  return spec;
+}
+
+}  // namespace drydock

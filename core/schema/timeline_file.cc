@@ -1,0 +1,105 @@
+// 4-timeline.pb.
+#include "core/schema/protocol.h"
+
+namespace drydock {
+namespace {
+
+constexpr const char* kKind = "timeline";
+
+void Encode(const RankTimeline& from, proto::Timeline::Rank* to) {
+  Time before;
+  for (size_t i = 0; i < from.start.size(); ++i) {
+    to->add_start_delta_ps((from.start[i] - before).ps());
+    to->add_ready_after_ps((from.ready[i] - from.start[i]).ps());
+    to->add_end_after_ps((from.end[i] - from.ready[i]).ps());
+    before = from.start[i];
+  }
+}
+
+bool Decode(const proto::Timeline::Rank& from, size_t ops, RankTimeline* to) {
+  const int n = from.start_delta_ps_size();
+  if (n != static_cast<int>(ops) || from.ready_after_ps_size() != n ||
+      from.end_after_ps_size() != n) {
+    return false;
+  }
+  Time start;
+  for (int i = 0; i < n; ++i) {
+    start += Time::Ps(from.start_delta_ps(i));
+    to->start.push_back(start);
+    to->ready.push_back(start + Time::Ps(from.ready_after_ps(i)));
+    to->end.push_back(to->ready.back() + Time::Ps(from.end_after_ps(i)));
+  }
+  return true;
+}
+
+void Encode(const TimeAccount& from, proto::Timeline::Account* to) {
+  to->set_compute_ps(from.compute.ps());
+  for (const Time exposed : from.exposed) to->add_exposed_ps(exposed.ps());
+  to->set_bubble_ps(from.bubble.ps());
+  to->set_idle_ps(from.idle.ps());
+}
+
+bool Decode(const proto::Timeline::Account& from, TimeAccount* to) {
+  if (from.exposed_ps_size() != kDimensionCount) return false;
+  to->compute = Time::Ps(from.compute_ps());
+  for (int i = 0; i < kDimensionCount; ++i) to->exposed[i] = Time::Ps(from.exposed_ps(i));
+  to->bubble = Time::Ps(from.bubble_ps());
+  to->idle = Time::Ps(from.idle_ps());
+  return true;
+}
+
+}  // namespace
+
+Status WriteTimeline(const std::string& run, const Timeline& timeline,
+                     const Provenance& provenance) {
+  const std::string path = run + "/" + kTimelineName;
+  proto::Timeline message;
+  protocol::FillProvenance(kKind, provenance, message.mutable_provenance());
+  message.set_network(timeline.network);
+  message.set_iteration_ps(timeline.iteration.ps());
+  for (const RankTimeline& rank : timeline.ranks) Encode(rank, message.add_ranks());
+  for (const TimeAccount& account : timeline.accounts) Encode(account, message.add_accounts());
+  for (const auto& [name, value] : timeline.counters) {
+    proto::Timeline::Counter* counter = message.add_counters();
+    counter->set_name(name);
+    counter->set_value(value);
+  }
+  ASSIGN_OR_RETURN(const std::string content, protocol::Serialise(message, path));
+  return WriteFileAtomically(path, content);
+}
+
+Result<Timeline> ReadTimeline(const std::string& run, const WorkloadFile& workload,
+                              std::string* sha256) {
+  const std::string path = run + "/" + kTimelineName;
+  proto::Timeline message;
+  RETURN_IF_ERROR(protocol::Load(path, kKind, "exec-engine", &message, sha256));
+  RETURN_IF_ERROR(protocol::CheckMadeFrom(message.provenance(), path, kManifestName,
+                                          workload.sha256));
+  for (const char* name : {kFlowPlanName, kKernelTimesName}) {
+    ASSIGN_OR_RETURN(const std::string hash, Sha256OfFile(run + "/" + name));
+    RETURN_IF_ERROR(protocol::CheckMadeFrom(message.provenance(), path, name, hash));
+  }
+  const Workload& w = workload.workload;
+  if (message.ranks_size() != w.rank_count() || message.accounts_size() != w.rank_count()) {
+    return protocol::Damaged(path, "its ranks are not the workload's");
+  }
+  Timeline timeline;
+  timeline.network = message.network();
+  timeline.iteration = Time::Ps(message.iteration_ps());
+  for (int rank = 0; rank < w.rank_count(); ++rank) {
+    const auto program = static_cast<size_t>(w.class_of_rank[static_cast<size_t>(rank)]);
+    const size_t ops = w.programs.empty()
+                           ? static_cast<size_t>(message.ranks(rank).start_delta_ps_size())
+                           : w.programs[program].ops.size();
+    if (!Decode(message.ranks(rank), ops, &timeline.ranks.emplace_back()) ||
+        !Decode(message.accounts(rank), &timeline.accounts.emplace_back())) {
+      return protocol::Damaged(path, "its ops are not the workload's");
+    }
+  }
+  for (const auto& counter : message.counters()) {
+    timeline.counters.emplace_back(counter.name(), counter.value());
+  }
+  return timeline;
+}
+
+}  // namespace drydock

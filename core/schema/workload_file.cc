@@ -1,0 +1,245 @@
+// 1-workload/: the manifest with the cluster and the tables, and a Chakra trace per rank class.
+#include <fmt/format.h>
+
+#include "core/schema/protocol.h"
+#include "core/schema/trace_file.h"
+
+namespace drydock {
+namespace {
+
+constexpr const char* kKind = "workload manifest";
+constexpr const char* kMaker = "workload-gen";
+
+void Encode(const Submodule& from, proto::Manifest::Submodule* to) {
+  to->set_name(from.name);
+  to->set_kind(static_cast<uint32_t>(from.kind));
+  to->set_pass(static_cast<uint32_t>(from.pass));
+  to->set_type(static_cast<uint32_t>(from.type));
+  to->set_rows(from.rows);
+  to->set_n(from.n);
+  to->set_k(from.k);
+  to->set_batch(from.batch);
+  to->set_sequence(from.sequence);
+  to->set_heads(from.heads);
+  to->set_kv_heads(from.kv_heads);
+  to->set_head_dim(from.head_dim);
+  to->set_elements(from.elements);
+  to->set_causal(from.causal);
+  to->set_fused(from.fused);
+  to->set_gated(from.gated);
+  to->set_rms(from.rms);
+  to->set_bias(from.bias);
+  to->set_dropout(from.dropout);
+  to->set_accumulate_fp32(from.accumulate_fp32);
+  to->set_flops(from.flops);
+  to->set_bytes(from.bytes.count());
+}
+
+Submodule Decode(const proto::Manifest::Submodule& from) {
+  Submodule to;
+  to.name = from.name();
+  to.kind = static_cast<SubmoduleKind>(from.kind());
+  to.pass = static_cast<Pass>(from.pass());
+  to.type = static_cast<DataType>(from.type());
+  to.rows = from.rows();
+  to.n = from.n();
+  to.k = from.k();
+  to.batch = from.batch();
+  to.sequence = from.sequence();
+  to.heads = from.heads();
+  to.kv_heads = from.kv_heads();
+  to.head_dim = from.head_dim();
+  to.elements = from.elements();
+  to.causal = from.causal();
+  to.fused = from.fused();
+  to.gated = from.gated();
+  to.rms = from.rms();
+  to.bias = from.bias();
+  to.dropout = from.dropout();
+  to.accumulate_fp32 = from.accumulate_fp32();
+  to.flops = from.flops();
+  to.bytes = Bytes(from.bytes());
+  return to;
+}
+
+void EncodeTables(const Workload& from, proto::Manifest* to) {
+  for (const std::string& stream : from.streams) to->add_streams(stream);
+  for (size_t role = 0; role < from.roles.size(); ++role) {
+    proto::Manifest::Role* added = to->add_roles();
+    added->set_name(from.roles[role].name);
+    added->set_dimension(static_cast<uint32_t>(from.roles[role].dimension));
+    const std::vector<int>& groups = from.group_of_rank[role];
+    added->mutable_group_of_rank()->Add(groups.begin(), groups.end());
+  }
+  for (const Group& group : from.groups) {
+    to->add_groups()->mutable_ranks()->Add(group.ranks.begin(), group.ranks.end());
+  }
+  for (const Submodule& submodule : from.submodules) Encode(submodule, to->add_submodules());
+  for (const ComputeBlock& block : from.blocks) {
+    proto::Manifest::Block* added = to->add_blocks();
+    added->set_name(block.name);
+    added->mutable_submodules()->Add(block.submodules.begin(), block.submodules.end());
+  }
+  for (const CommCall& call : from.calls) {
+    proto::Manifest::Call* added = to->add_calls();
+    added->set_collective(static_cast<uint32_t>(call.collective));
+    added->set_type(static_cast<uint32_t>(call.type));
+    added->set_op(static_cast<uint32_t>(call.op));
+    added->set_count(call.count);
+    added->set_root(call.root);
+    added->set_peer(call.peer);
+    added->set_group_size(call.group_size);
+  }
+  to->mutable_class_of_rank()->Add(from.class_of_rank.begin(), from.class_of_rank.end());
+  for (const Workload::Use& use : from.uses) {
+    to->add_use_call(use.call);
+    to->add_use_group(use.group);
+  }
+}
+
+void EncodeTotals(const WorkloadTotals& from, proto::Manifest* to) {
+  to->set_tokens(from.tokens);
+  to->set_model_flops(from.model_flops);
+  to->set_hardware_flops(from.hardware_flops);
+  to->set_parameters(from.parameters);
+  to->set_model_name(from.model_name);
+  to->set_layout(from.layout);
+  to->set_precision(static_cast<uint32_t>(from.precision));
+}
+
+void DecodeTables(const proto::Manifest& from, Workload* to) {
+  to->streams.assign(from.streams().begin(), from.streams().end());
+  for (const proto::Manifest::Role& role : from.roles()) {
+    to->roles.push_back({role.name(), static_cast<Dimension>(role.dimension())});
+    to->group_of_rank.emplace_back(role.group_of_rank().begin(), role.group_of_rank().end());
+  }
+  for (const proto::Manifest::Group& group : from.groups()) {
+    to->groups.push_back({{group.ranks().begin(), group.ranks().end()}});
+  }
+  for (const auto& submodule : from.submodules()) to->submodules.push_back(Decode(submodule));
+  for (const proto::Manifest::Block& block : from.blocks()) {
+    to->blocks.push_back({block.name(), {block.submodules().begin(), block.submodules().end()}});
+  }
+  for (const proto::Manifest::Call& call : from.calls()) {
+    to->calls.push_back({static_cast<CollectiveType>(call.collective()),
+                         static_cast<DataType>(call.type()), static_cast<ReduceOp>(call.op()),
+                         call.count(), call.root(), call.peer(), call.group_size()});
+  }
+  to->class_of_rank.assign(from.class_of_rank().begin(), from.class_of_rank().end());
+  to->class_count = from.classes_size();
+  for (int i = 0; i < std::min(from.use_call_size(), from.use_group_size()); ++i) {
+    to->uses.push_back({from.use_call(i), from.use_group(i)});
+  }
+  to->totals = {from.tokens(),     from.model_flops(), from.hardware_flops(), from.parameters(),
+                from.model_name(), from.layout(),      static_cast<DataType>(from.precision())};
+}
+
+template <typename Enum>
+bool Within(Enum value, size_t count) {
+  return static_cast<size_t>(value) < count;
+}
+
+// Every index and enum in the tables is in range, so that nobody downstream has to look again.
+bool TablesConsistent(const Workload& w) {
+  const size_t ranks = w.class_of_rank.size();
+  if (ranks != static_cast<size_t>(w.topology.gpu_count())) return false;
+  for (const int c : w.class_of_rank) {
+    if (c < 0 || c >= w.class_count) return false;
+  }
+  for (size_t role = 0; role < w.roles.size(); ++role) {
+    if (!Within(w.roles[role].dimension, kDimensionCount)) return false;
+    if (w.group_of_rank[role].size() != ranks) return false;
+    for (const int group : w.group_of_rank[role]) {
+      if (group < -1 || group >= static_cast<int>(w.groups.size())) return false;
+    }
+  }
+  for (const Group& group : w.groups) {
+    for (const int rank : group.ranks) {
+      if (rank < 0 || static_cast<size_t>(rank) >= ranks) return false;
+    }
+  }
+  for (const Submodule& s : w.submodules) {
+    if (!Within(s.kind, kSubmoduleKindCount) || !Within(s.pass, PassNames().size()) ||
+        !Within(s.type, kDataTypeCount)) {
+      return false;
+    }
+  }
+  for (const ComputeBlock& block : w.blocks) {
+    for (const uint32_t s : block.submodules) {
+      if (s >= w.submodules.size()) return false;
+    }
+  }
+  for (const CommCall& call : w.calls) {
+    if (!Within(call.collective, kCollectiveTypeCount) || !Within(call.type, kDataTypeCount) ||
+        call.count <= 0 || call.group_size <= 0) {
+      return false;
+    }
+  }
+  for (const Workload::Use& use : w.uses) {
+    if (use.call >= w.calls.size() || use.group >= w.groups.size()) return false;
+  }
+  return Within(w.totals.precision, kDataTypeCount);
+}
+
+Status ReadPrograms(const std::string& run, const proto::Manifest& manifest, Workload* workload) {
+  for (const proto::Manifest::Class& entry : manifest.classes()) {
+    const std::string path = fmt::format("{}/{}/{}", run, kWorkloadName, entry.file());
+    ASSIGN_OR_RETURN(const std::string content, ReadFile(path));
+    if (Sha256(content) != entry.sha256()) {
+      return Error(fmt::format("this is not the trace the manifest was written with; run {} again",
+                               kMaker),
+                   {path, 0, 0});
+    }
+    ASSIGN_OR_RETURN(Program program, DecodeTrace(content, *workload, path));
+    workload->programs.push_back(std::move(program));
+  }
+  return OkStatus();
+}
+
+}  // namespace
+
+Status WriteWorkload(const std::string& run, const Workload& workload, const ClusterInput& cluster,
+                     const Provenance& provenance) {
+  RETURN_IF_ERROR(MakeDirectories(run));
+  const std::string target = run + "/" + kWorkloadName;
+  ASSIGN_OR_RETURN(StagedDirectory directory, StagedDirectory::Create(target));
+  proto::Manifest manifest;
+  protocol::FillProvenance(kKind, provenance, manifest.mutable_provenance());
+  manifest.set_cluster_yaml(cluster.yaml);
+  for (const auto& [name, text] : cluster.files) {
+    proto::NamedText* file = manifest.add_files();
+    file->set_name(name);
+    file->set_text(text);
+  }
+  EncodeTables(workload, &manifest);
+  EncodeTotals(workload.totals, &manifest);
+  for (size_t c = 0; c < workload.programs.size(); ++c) {
+    const std::string content = EncodeTrace(workload, workload.programs[c]);
+    proto::Manifest::Class* entry = manifest.add_classes();
+    entry->set_file(fmt::format("class-{}.et", c));
+    entry->set_sha256(Sha256(content));
+    RETURN_IF_ERROR(directory.Write(entry->file(), content));
+  }
+  ASSIGN_OR_RETURN(const std::string content, protocol::Serialise(manifest, target));
+  RETURN_IF_ERROR(directory.Write("manifest.pb", content));
+  return directory.Commit();
+}
+
+Result<WorkloadFile> ReadWorkload(const std::string& run, WorkloadParts parts) {
+  const std::string path = run + "/" + kManifestName;
+  proto::Manifest manifest;
+  WorkloadFile file;
+  RETURN_IF_ERROR(protocol::Load(path, kKind, kMaker, &manifest, &file.sha256));
+  std::vector<std::pair<std::string, std::string>> files;
+  for (const proto::NamedText& text : manifest.files()) files.emplace_back(text.name(), text.text());
+  ASSIGN_OR_RETURN(ClusterInput cluster, ParseCluster(manifest.cluster_yaml(), path, files));
+  file.workload.topology = std::move(cluster.topology);
+  DecodeTables(manifest, &file.workload);
+  if (!TablesConsistent(file.workload)) return protocol::Damaged(path, "its tables contradict");
+  if (parts == WorkloadParts::kAll) {
+    RETURN_IF_ERROR(ReadPrograms(run, manifest, &file.workload));
+  }
+  return file;
+}
+
+}  // namespace drydock
