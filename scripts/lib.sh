@@ -72,3 +72,48 @@ run_group() {
   trap - INT TERM HUP
   return "$status"
 }
+
+# up_to_date STAMP INPUT...: whether STAMP is at least as new as every input (folders: all they hold).
+up_to_date() {
+  local stamp=$1
+  shift
+  [[ -f $stamp && -z $(find "$@" -newer "$stamp" -print -quit 2>&1) ]]
+}
+
+# step LOG TITLE COMMAND...: runs COMMAND with its output in .deps/log/LOG.log and shows one line with the time taken.
+# A failure shows what the command said last and ends the script.
+step() {
+  local log=$logs/$1.log title=$2 status=0 start=$SECONDS ticker=''
+  shift 2
+  mkdir -p "$logs"
+  printf '  %-44s' "$title" >&2
+  if [[ -t 2 ]]; then
+    (while sleep 1 && kill -0 $$; do printf '\r  %-44s%5d s' "$title" $((SECONDS - start)) >&2; done) &
+    ticker=$!
+  fi
+  run_group "$@" >"$log" 2>&1 || status=$?
+  if [[ -n $ticker ]]; then
+    kill "$ticker" 2>/dev/null || true
+    wait "$ticker" 2>/dev/null || true
+    printf '\r  %-44s' "$title" >&2
+  fi
+  if ((status == 0)); then
+    printf '%5d s\n' $((SECONDS - start)) >&2
+    return
+  fi
+  printf 'failed\n' >&2
+  show_failure "$log"
+  exit 1
+}
+
+# What a step says went wrong: its own last "error:" and what follows, or else the end of its log.
+show_failure() {
+  local from
+  from=$(grep -n '^error:' "$1" | tail -n 1 | cut -d: -f1)
+  if [[ -n $from ]]; then
+    tail -n "+$from" "$1" >&2
+  else
+    tail -n 20 "$1" | sed 's/^/    /' >&2
+  fi
+  say "$command_name: the whole log is ${1#"$PWD/"}"
+}

@@ -1,0 +1,209 @@
+#!/usr/bin/env bash
+# From a model and a cluster to the predicted iteration time: sets up what is missing, then runs the stages in order.
+# What each option means stands in print_help; what each stage does, in docs/architecture.md.
+set -euo pipefail
+# shellcheck source=scripts/setup.sh
+source "$(dirname "${BASH_SOURCE[0]}")/scripts/setup.sh"
+
+stages=(workload-gen simccl compute-sim exec-engine report)
+valued_options=(--out --network --threads --set --gpu-profile --only --from "${setup_options[@]}")
+
+print_help() {
+  cat <<TEXT
+run_pipeline.sh: predicts the iteration time of a training run on a cluster that need not exist
+
+Usage:
+  ./run_pipeline.sh MODEL.yaml CLUSTER.topo [options]
+
+What to run:
+  --out DIR                run directory (default: runs/MODEL-CLUSTER)
+  --network KIND           analytical or packet (default: exec-engine's own)
+  --threads N              threads of the network simulation; the result does not depend on it
+  --set KEY=VALUE          overrides one entry of the model file; may be repeated
+  --gpu-profile FILE       measured kernel times, tried before anything else
+  --only STAGE             this stage alone
+  --from STAGE             this stage and those after it
+  -v, -q                   the stages say more, or only what went wrong
+  --help                   this text
+  Stages: ${stages[*]}
+  A stage whose inputs did not change since it last ran is skipped. With --only or --from a later
+  stage, MODEL and CLUSTER may be left out if --out names the run directory.
+
+$(setup_options_help)
+
+Files:
+  The run directory fills up in numeric order: 1-workload/, 2-flows.pb, 3-times.pb, 4-timeline.pb,
+  then summary.json, trace.json.gz and report.html (docs/formats.md).
+
+Exit status:
+  0 complete answer, 1 bad input, 2 wrong usage, 3 internal error, 130 interrupted
+
+Example:
+  ./run_pipeline.sh configs/models/gpt-22b.yaml configs/clusters/dgx-a100-80g-1.topo
+TEXT
+}
+
+# --- the command line ------------------------------------------------------------------------------------------------
+
+inputs=()
+out=''
+first_stage=0
+last_stage=$((${#stages[@]} - 1))
+range_option=''
+workload_args=()
+compute_args=()
+network_args=()
+threads_args=()
+common_args=()
+
+# choose_stages OPTION NAME
+choose_stages() {
+  local i
+  [[ -z $range_option || $range_option == "$1" ]] || usage_error "--only and --from exclude each other"
+  range_option=$1
+  for i in "${!stages[@]}"; do
+    if [[ ${stages[i]} == "$2" ]]; then
+      first_stage=$i
+      [[ $1 == --from ]] || last_stage=$i
+      return
+    fi
+  done
+  usage_error "no stage is called '$2'$(did_you_mean "$2" "${stages[@]}"); the stages are ${stages[*]}"
+}
+
+# take_option NAME VALUE
+take_option() {
+  case $1 in
+    --out)
+      [[ -n $2 ]] || usage_error "--out needs a directory"
+      out=$2
+      ;;
+    --network)
+      case $2 in
+        analytical | packet) network_args=(--network "$2") ;;
+        *) usage_error "no network is called '$2'$(did_you_mean "$2" analytical packet); valid are analytical and packet" ;;
+      esac
+      ;;
+    --threads)
+      [[ $2 =~ ^[1-9][0-9]{0,3}$ ]] || usage_error "--threads needs a number from 1 to 9999, not '$2'"
+      threads_args=(--threads "$2")
+      ;;
+    --set)
+      [[ $2 == ?*=* ]] || usage_error "--set needs KEY=VALUE, not '$2'"
+      workload_args+=(--set "$2")
+      ;;
+    --gpu-profile) compute_args=(--gpu-profile "$2") ;;
+    --only | --from) choose_stages "$1" "$2" ;;
+    *) take_setup_option "$1" "$2" ;;
+  esac
+}
+
+parse_arguments() {
+  local name option
+  while (($# > 0)); do
+    case $1 in
+      --help | -h)
+        print_help
+        exit 0
+        ;;
+      -v | --verbose) common_args+=(-v) ;;
+      -q | --quiet) common_args+=(-q) ;;
+      --)
+        shift
+        inputs+=("$@")
+        return
+        ;;
+      -?*)
+        name=${1%%=*}
+        for option in "${valued_options[@]}"; do [[ $option != "$name" ]] || break; done
+        [[ $option == "$name" ]] ||
+          usage_error "unknown option '$name'$(did_you_mean "$name" "${valued_options[@]}" --help --verbose --quiet)"
+        if [[ $1 == *=* ]]; then
+          take_option "$name" "${1#*=}"
+        else
+          (($# > 1)) || usage_error "$name needs a value"
+          take_option "$name" "$2"
+          shift
+        fi
+        ;;
+      *) inputs+=("$1") ;;
+    esac
+    shift
+  done
+}
+
+# Before anything that takes time: are the named files there?
+check_inputs() {
+  local file
+  case ${#inputs[@]} in
+    2) ;;
+    0) if [[ $first_stage == 0 || -z $out ]]; then usage_error "a model and a cluster are needed: MODEL.yaml CLUSTER.topo"; fi ;;
+    1) usage_error "a cluster is needed after the model '${inputs[0]}'" ;;
+    *) usage_error "one model and one cluster are needed; what is '${inputs[2]}'?" ;;
+  esac
+  for file in "${inputs[@]}" "${compute_args[@]:1}" "${own_archive[@]}"; do
+    [[ -z $file ]] || check_readable "$file"
+  done
+}
+
+# The words the tools themselves have for it.
+check_readable() {
+  local why=''
+  if [[ ! -e $1 ]]; then
+    why="No such file or directory"
+  elif [[ -d $1 ]]; then
+    why="Is a directory"
+  elif [[ ! -r $1 ]]; then
+    why="Permission denied"
+  fi
+  [[ -z $why ]] || { say "$1: error: cannot read: $why$(suggest_neighbour "$1")"; exit 1; }
+}
+
+suggest_neighbour() {
+  local folder names=()
+  folder=$(dirname "$1")
+  [[ ! -e $1 && -d $folder ]] || return 0
+  mapfile -t names < <(ls "$folder")
+  did_you_mean "$(basename "$1")" "${names[@]}"
+}
+
+default_out() {
+  local model cluster
+  model=$(basename "${inputs[0]}")
+  cluster=$(basename "${inputs[1]}")
+  printf 'runs/%s-%s\n' "${model%.*}" "${cluster%.*}"
+}
+
+# --- the stages ------------------------------------------------------------------------------------------------------
+
+# run_stage NAME: ends the script with the tool's own exit status when it fails. A tool that dies is our mistake: 3.
+run_stage() {
+  local status=0 args=("${common_args[@]}" --if-changed)
+  case $1 in
+    workload-gen) args+=("${inputs[@]}" -o "$out" "${workload_args[@]}") ;;
+    compute-sim) args+=("$out" "${compute_args[@]}") ;;
+    exec-engine) args+=("$out" "${network_args[@]}" "${threads_args[@]}") ;;
+    *) args+=("$out") ;;
+  esac
+  run_group "$root/build/release/bin/$1" "${args[@]}" || status=$?
+  ((status != 0)) || return 0
+  if ((status > 3 && status != 130)); then
+    say "$command_name: internal error: $1 ended with status $status"
+    status=3
+  fi
+  exit "$status"
+}
+
+# Two runs must not write into one directory at the same time. The lock is on the directory itself and ends with us.
+claim_out() {
+  mkdir -p "$out" 2>/dev/null || [[ -d $out ]] || { say "$out: error: cannot create the run directory"; exit 1; }
+  exec 8<"$out"
+  flock -n 8 || fail "another run is at work in $out"
+}
+
+parse_arguments "$@"
+check_inputs
+[[ -n $out ]] || out=$(default_out)
+set_up release "${tool_targets[@]}"
+claim_out
+for ((stage = first_stage; stage <= last_stage; stage++)); do run_stage "${stages[stage]}"; done

@@ -1,0 +1,105 @@
+#!/usr/bin/env bash
+# Sets up what is missing, builds everything with its tests, runs the suites asked for. See --help.
+set -euo pipefail
+# shellcheck source=scripts/setup.sh
+source "$(dirname "${BASH_SOURCE[0]}")/scripts/setup.sh"
+
+suites=(fast integration validation bench all asan tsan coverage)
+
+print_help() {
+  cat <<TEXT
+run_tests.sh: builds Drydock with its tests and runs them
+
+Usage:
+  ./run_tests.sh [SUITE...] [options]
+
+Suites (default: all):
+  fast          unit tests and layering; seconds
+  integration   the executables and the two commands, end to end
+  validation    predicted against published iteration times
+  bench         speed and memory against their limits
+  all           all of these
+  asan, tsan    the fast suite, built with sanitizers
+  coverage      the fast suite, with the lines and branches it reaches (summary from gcov)
+
+Options:
+  --filter REGEX           only the tests whose names match
+$(setup_options_help | sed '1d')
+  --help                   this text
+
+Exit status:
+  0 all passed, 1 a test or the build failed, 2 wrong usage, 130 interrupted
+
+Example:
+  ./run_tests.sh fast
+TEXT
+}
+
+chosen=()
+filter=()
+
+parse_arguments() {
+  local suite
+  while (($# > 0)); do
+    case $1 in
+      --help | -h)
+        print_help
+        exit 0
+        ;;
+      --filter)
+        (($# > 1)) || usage_error "$1 needs a value"
+        filter=(--tests-regex "$2")
+        shift
+        ;;
+      --nccl-archive | --ns3-archive | --jobs)
+        (($# > 1)) || usage_error "$1 needs a value"
+        take_setup_option "$1" "$2"
+        shift
+        ;;
+      -*) usage_error "unknown option '$1'$(did_you_mean "$1" --filter "${setup_options[@]}" --help)" ;;
+      *)
+        for suite in "${suites[@]}"; do [[ $suite != "$1" ]] || break; done
+        [[ $suite == "$1" ]] ||
+          usage_error "no suite is called '$1'$(did_you_mean "$1" "${suites[@]}"); the suites are ${suites[*]}"
+        chosen+=("$1")
+        ;;
+    esac
+    shift
+  done
+  ((${#chosen[@]} > 0)) || chosen=(all)
+}
+
+# run_suite PRESET CTEST_ARGUMENT...: tests that time themselves are alone on the machine, by their RUN_SERIAL property.
+run_suite() {
+  local preset=$1
+  shift
+  run_group ctest --test-dir "$root/build/$preset" --output-on-failure --no-tests=error --parallel "$jobs" "$@" "${filter[@]}"
+}
+
+print_coverage() {
+  (cd "$root/build/coverage" &&
+    find . -name '*.gcda' -exec gcov --branch-probabilities --no-output {} + 2>/dev/null |
+    awk -v root="$root/" '/^File / {gsub(/^File .|.$/, ""); own = index($0, root) == 1 && !/_test\.cc$|\/build\//; name = substr($0, length(root) + 1)}
+      own && /^Lines executed/ {split($2, part, ":"); printf "%8s of %5d lines  %s\n", part[2], $4, name; own = 0}' | sort -u -k6)
+}
+
+parse_arguments "$@"
+failed=0
+for suite in "${chosen[@]}"; do
+  case $suite in
+    all)
+      set_up release
+      run_suite release || failed=1
+      ;;
+    asan | tsan | coverage)
+      set_up "$suite"
+      run_suite "$suite" --label-regex '^fast$' || failed=1
+      [[ $suite != coverage ]] || print_coverage
+      ;;
+    *)
+      set_up release
+      run_suite release --label-regex "^$suite\$" || failed=1
+      ;;
+  esac
+done
+exit "$failed"

@@ -1,0 +1,140 @@
+#!/usr/bin/env bash
+# Makes everything ready that is not ready yet: packages, sources, NCCL, ns-3, Drydock itself. See --help.
+# run_pipeline.sh and run_tests.sh source it and call set_up; each step is skipped when its inputs did not change, and
+# an interrupted one goes on where it stopped.
+set -euo pipefail
+# shellcheck source=scripts/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+setup_options=(--nccl-archive --ns3-archive --jobs)
+declare -A own_archive=([NCCL]='' [NS3]='')
+jobs=''
+tool_targets=(workload-gen simccl compute-sim exec-engine report)
+
+setup_options_help() {
+  cat <<'TEXT'
+Set-up, done by itself when something is missing (log files in .deps/log):
+  --nccl-archive FILE      use this copy of NCCL's source instead of fetching it (checked by hash)
+  --ns3-archive FILE       the same for ns-3
+  --jobs N                 compilers that run at once (default: the cores, as far as memory allows)
+TEXT
+}
+
+# take_setup_option NAME VALUE: records one of setup_options.
+take_setup_option() {
+  case $1 in
+    --nccl-archive) own_archive[NCCL]=$2 ;;
+    --ns3-archive) own_archive[NS3]=$2 ;;
+    --jobs)
+      [[ $2 =~ ^[1-9][0-9]{0,3}$ ]] || usage_error "--jobs needs a number from 1, not '$2'"
+      jobs=$2
+      ;;
+  esac
+}
+
+# One compiler needs up to 1.5 GB.
+default_jobs() {
+  local cores memory
+  cores=$(nproc)
+  memory=$(awk '/^MemAvailable:/ {print int($2 / 1500000)}' /proc/meminfo)
+  ((memory < 1)) && memory=1
+  echo $((cores < memory ? cores : memory))
+}
+
+set_up_packages() {
+  local stamp=$deps/stamp/packages missing
+  up_to_date "$stamp" "$root/scripts/packages.txt" /var/lib/dpkg/status && return
+  missing=$("$root/scripts/install_packages.sh" --missing) || fail "cannot list the installed packages; see above"
+  if [[ -n $missing ]]; then
+    # Whoever must type a password does so here: a step has no terminal.
+    if ((EUID != 0)) && [[ -t 0 ]] && command -v sudo >/dev/null; then sudo -v || true; fi
+    step packages "installing $(wc -l <<<"$missing") packages" "$root/scripts/install_packages.sh"
+  fi
+  touch "$stamp"
+}
+
+# set_up_source KEY FOLDER TITLE PRODUCT INPUT...: fetches and builds one pinned source with third_party/FOLDER/build.sh.
+set_up_source() {
+  local key=$1 name=$2 title=$3 product=$4 stamp=$deps/stamp/$2
+  shift 4
+  if [[ -e $product && -z ${own_archive[$key]} ]] &&
+    up_to_date "$stamp" "$root/third_party/versions.sh" "$root/third_party/$name" "$@"; then
+    return
+  fi
+  declare -n pin=$key
+  step "fetch-$name" "source of $title" "$root/scripts/fetch_source.sh" "$key" "${own_archive[$key]}"
+  step "build-$name" "building $title" "$root/third_party/$name/build.sh" "$deps/downloads/${pin[file]}" "$deps/$name" "$jobs"
+  [[ -e $product ]] || fail "third_party/$name/build.sh ended well but made no $product"
+  touch "$stamp"
+}
+
+# set_up_build PRESET TARGET...: configures and builds what is out of date.
+set_up_build() {
+  local tree=$root/build/$1 options=() preset=$1
+  shift
+  if ! grep -qsxF "CMAKE_HOME_DIRECTORY:INTERNAL=$root" "$tree/CMakeCache.txt"; then
+    rm -rf "$tree" # never configured, interrupted, or the folder was moved
+  fi
+  if [[ ! -f $tree/build.ninja ]]; then
+    command -v ccache >/dev/null && options+=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
+    step "configure-$preset" "configuring Drydock ($preset)" cmake -S "$root" --preset "$preset" "${options[@]}"
+  fi
+  [[ $(ninja -C "$tree" -n "$@" 2>&1 | tail -n 1) == "ninja: no work to do." ]] && return
+  step "build-$preset" "building Drydock ($preset)" ninja -C "$tree" -j "$jobs" "$@"
+}
+
+# set_up PRESET TARGET...: everything. One at a time in a folder: a second one waits for the first.
+set_up() {
+  # shellcheck source=third_party/versions.sh
+  source "$root/third_party/versions.sh"
+  mkdir -p "$deps/stamp"
+  exec 9>"$deps/lock"
+  flock -n 9 || { say "another set-up is at work in $root; waiting for it"; flock 9; }
+  [[ -n $jobs ]] || jobs=$(default_jobs)
+  set_up_packages
+  set_up_source NCCL nccl "NCCL ${NCCL[version]%-*}" "$deps/nccl/libhacknccl.so" \
+    "$root/patches/nccl" "$root/simccl/hacknccl" "$root/core/nccl/hacknccl.h"
+  set_up_source NS3 ns3 "ns-3 ${NS3[version]%-*}" "$deps/ns3/lib/cmake/ns3/ns3Config.cmake"
+  set_up_build "$@"
+  exec 9>&-
+}
+
+print_help() {
+  cat <<TEXT
+setup.sh: makes Drydock ready to run, from whatever is there
+
+Usage:
+  scripts/setup.sh [options]
+
+$(setup_options_help)
+  --help                   this text
+
+Exit status:
+  0 ready, 1 something cannot be had (named), 2 wrong usage, 130 interrupted
+
+Example:
+  scripts/setup.sh --nccl-archive ~/nccl-2.29.7-1.tar.gz
+TEXT
+}
+
+main() {
+  while (($# > 0)); do
+    case $1 in
+      --help | -h)
+        print_help
+        exit 0
+        ;;
+      --nccl-archive | --ns3-archive | --jobs)
+        (($# > 1)) || usage_error "$1 needs a value"
+        take_setup_option "$1" "$2"
+        shift
+        ;;
+      *) usage_error "unknown argument '$1'$(did_you_mean "$1" "${setup_options[@]}" --help)" ;;
+    esac
+    shift
+  done
+  set_up release "${tool_targets[@]}"
+  say "Drydock is ready."
+}
+
+[[ ${BASH_SOURCE[0]} != "$0" ]] || main "$@"
