@@ -60,6 +60,7 @@ struct GpuSpec {
   CollectiveCosts collectives;
   std::string file_name;  // where it was read from
   std::string file_text;  // the whole file: compute-sim reads the kernel model from it
+  std::string reference_text;  // the reference's whole file; empty if there is no reference
 };
 
 }  // namespace drydock

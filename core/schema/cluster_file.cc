@@ -60,6 +60,9 @@ int FindGpu(const YamlNode& node, ClusterContext* context) {
     context->diagnostics.Add(spec.error());
     return -1;
   }
+  if (!spec->reference.empty()) {
+    spec->reference_text = FetchFile(GpuFileName(spec->reference), node, context);
+  }
   gpus.push_back(*std::move(spec));
   return static_cast<int>(gpus.size()) - 1;
 }
