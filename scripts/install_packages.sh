@@ -18,14 +18,17 @@ missing_packages() {
   done
 }
 
-# Ends with one line per package that apt cannot install, in apt's own words.
+# explain_failure PACKAGE...: names those that apt cannot install, each in apt's own words.
 explain_failure() {
-  local name why
+  local name why named=''
   echo "error: these packages could not be installed:"
   for name in "$@"; do
-    why=$("${apt_get[@]}" install --simulate --no-install-recommends "$name" 2>&1) && why=''
+    why=$("${apt_get[@]}" install --simulate --no-install-recommends "$name" 2>&1) && continue
     printf '  %-24s %s\n' "$name" "$(sed -n 's/^E: //p' <<<"$why" | head -n 1)"
+    named=1
   done
+  # apt sees nothing wrong with any of them: a download or an unpacking failed, and the log above says which.
+  [[ -n $named ]] || printf '  %s\n' "$@"
   echo "Check the machine's package sources, or install them by hand, and run the same command again."
 }
 

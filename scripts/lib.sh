@@ -67,11 +67,22 @@ run_group() {
   "$@" </dev/null &
   child=$!
   set +m
-  trap 'kill -INT -- "-$child" 2>/dev/null; wait "$child" 2>/dev/null; say ""; say "$command_name: interrupted"; exit 130' INT TERM HUP
+  trap on_interrupt INT TERM HUP
   wait "$child" || status=$?
   trap - INT TERM HUP
   return "$status"
 }
+
+on_interrupt() {
+  kill -INT -- "-$child" 2>/dev/null || true
+  wait "$child" 2>/dev/null || true
+  kill -TERM -- "-$child" 2>/dev/null || true # whoever of them ignores interrupts
+  [[ -z ${open_line:-} ]] || say ""
+  say "$command_name: interrupted"
+  exit 130
+}
+
+with_log() { exec "${@:2}" >"$1" 2>&1; }
 
 # up_to_date STAMP INPUT...: whether STAMP is at least as new as every input (folders: all they hold).
 up_to_date() {
@@ -86,12 +97,16 @@ step() {
   local log=$logs/$1.log title=$2 status=0 start=$SECONDS ticker=''
   shift 2
   mkdir -p "$logs"
+  [[ -n ${step_shown:-} ]] || say "Setting up what is missing (logs in ${logs#"$PWD/"}):"
+  step_shown=1
   printf '  %-44s' "$title" >&2
+  open_line=1
   if [[ -t 2 ]]; then
     (while sleep 1 && kill -0 $$; do printf '\r  %-44s%5d s' "$title" $((SECONDS - start)) >&2; done) &
     ticker=$!
   fi
-  run_group "$@" >"$log" 2>&1 || status=$?
+  run_group with_log "$log" "$@" || status=$?
+  open_line=
   if [[ -n $ticker ]]; then
     kill "$ticker" 2>/dev/null || true
     wait "$ticker" 2>/dev/null || true
@@ -109,7 +124,7 @@ step() {
 # What a step says went wrong: its own last "error:" and what follows, or else the end of its log.
 show_failure() {
   local from
-  from=$(grep -n '^error:' "$1" | tail -n 1 | cut -d: -f1)
+  from=$(grep -n '^error:' "$1" | tail -n 1 | cut -d: -f1) || true
   if [[ -n $from ]]; then
     tail -n "+$from" "$1" >&2
   else

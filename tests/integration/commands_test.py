@@ -1,0 +1,302 @@
+"""The two commands and the set-up: order, idempotence, resumption, options, and the exact words for each mistake."""
+
+import os
+import pathlib
+import signal
+import time
+import unittest
+
+import sandbox
+
+MISTAKE = "run_pipeline.sh: see ./run_pipeline.sh --help\n"
+SETUP = """Setting up what is missing (logs in .deps/log):
+  source of NCCL 2.29.7-1 N s
+  building NCCL 2.29.7-1 N s
+  source of ns-3 3.37 N s
+  building ns-3 3.37 N s
+  configuring Drydock (release) N s
+  building Drydock (release) N s
+"""
+STAGES = "".join(f"{tool}: done\n" for tool in sandbox.TOOLS)
+INPUTS = ["model.yaml", "cluster.topo"]
+
+
+class Commands(unittest.TestCase):
+    maxDiff = None
+
+    def setUp(self):
+        self.sandbox = sandbox.Sandbox()
+        self.addCleanup(self.sandbox.remove)
+        self.box, self.world = self.sandbox.box, self.sandbox.world
+
+    def pipeline(self, *arguments, cwd=None):
+        return self.sandbox.run("run_pipeline.sh", *arguments, cwd=cwd)
+
+    def expect(self, outcome, status, stderr, stdout=""):
+        self.assertEqual(outcome, (status, stdout, stderr))
+
+    def programs_called(self):
+        return [line.split()[0] for line in self.sandbox.calls()]
+
+    # --- set-up ---------------------------------------------------------------------------------
+
+    def test_cold_run_sets_up_then_runs_the_stages(self):
+        self.expect(self.pipeline(*INPUTS), 0, SETUP + STAGES)
+        self.assertEqual(
+            self.programs_called(),
+            ["apt-get", "apt-get", "build-nccl", "apt-get", "apt-get", "build-ns3", "cmake", "ninja", *sandbox.TOOLS])
+
+    def test_second_run_starts_with_the_first_stage(self):
+        self.pipeline(*INPUTS)
+        self.sandbox.calls()
+        self.expect(self.pipeline(*INPUTS), 0, STAGES)
+        self.assertEqual(self.programs_called(), sandbox.TOOLS)
+
+    def test_a_changed_patch_builds_nccl_again_and_nothing_else(self):
+        self.pipeline(*INPUTS)
+        self.sandbox.calls()
+        (self.box / "patches/nccl/0001.patch").write_text("new")
+        self.expect(self.sandbox.run("scripts/setup.sh"), 0,
+                    "Setting up what is missing (logs in .deps/log):\n  source of NCCL 2.29.7-1 N s\n"
+                    "  building NCCL 2.29.7-1 N s\nDrydock is ready.\n")
+        self.assertEqual(self.programs_called(), ["build-nccl"])
+
+    def test_missing_packages_are_installed_without_recommended_ones(self):
+        (self.world / "missing").write_text("ninja-build\nlibfmt-dev\n")
+        status, _, said = self.sandbox.run("scripts/setup.sh")
+        self.assertEqual((status, said.splitlines()[1]), (0, "  installing 2 packages N s"))
+        installs = [line for line in self.sandbox.calls() if " install " in line]
+        self.assertEqual(len(installs), 1)
+        self.assertTrue(installs[0].endswith(" install --no-install-recommends ninja-build libfmt-dev"), installs[0])
+
+    def test_a_package_that_cannot_be_installed_is_named(self):
+        (self.world / "missing").write_text("libcli11-dev\nlibfmt-dev\n")
+        (self.world / "unknown").write_text("libcli11-dev\n")
+        self.expect(self.pipeline(*INPUTS), 1, """Setting up what is missing (logs in .deps/log):
+  installing 2 packages                       failed
+error: these packages could not be installed:
+  libcli11-dev             Unable to locate package libcli11-dev
+Check the machine's package sources, or install them by hand, and run the same command again.
+run_pipeline.sh: the whole log is .deps/log/packages.log
+""")
+
+    @unittest.skipIf(os.geteuid() == 0, "root needs no sudo")
+    def test_without_sudo_the_command_to_run_is_printed(self):
+        (self.world / "missing").write_text("ninja-build\n")
+        self.sandbox.write("fakes/sudo", "#!/bin/sh\nexit 1\n")
+        status, _, said = self.pipeline(*INPUTS)
+        self.assertEqual(status, 1)
+        self.assertIn("  apt-get install --no-install-recommends ninja-build\n", said)
+
+    def test_each_mirror_of_the_machine_is_asked_in_turn(self):
+        (self.world / "targets").write_text(
+            "bookworm http://broken.test/debian\nother http://other.test/x\nbookworm http://good.test/debian\n")
+        self.assertEqual(self.sandbox.run("scripts/setup.sh")[0], 0)
+        asked = [line.split("] ")[-1] for line in (self.box / "sources.txt").read_text().splitlines()]
+        self.assertEqual(asked, ["http://good.test/debian sid contrib", "http://good.test/debian bookworm main"])
+
+    def test_a_source_nobody_serves(self):
+        self.sandbox.archives["NCCL"].unlink()
+        digest = self.nccl_digest()
+        self.expect(self.pipeline(*INPUTS), 1, f"""Setting up what is missing (logs in .deps/log):
+  source of NCCL 2.29.7-1                     failed
+error: cannot fetch the source of nvidia-nccl 2.29.7-1-1 from this machine's package mirrors (suite sid, contrib)
+  nor from https://github.com/NVIDIA/nccl/archive/refs/tags/v2.29.7-1.tar.gz
+  Fetch it elsewhere (sha256 {digest}) and give it with --nccl-archive FILE.
+run_pipeline.sh: the whole log is .deps/log/fetch-nccl.log
+""")
+
+    def nccl_digest(self):
+        return (self.box / "third_party/versions.sh").read_text().split("[sha256]=")[1].split()[0]
+
+    def test_a_mirror_that_serves_something_else_is_not_believed(self):
+        self.sandbox.archives["NCCL"].write_text("not the source")
+        status, _, said = self.pipeline(*INPUTS)
+        self.assertEqual(status, 1)
+        self.assertIn("error: cannot fetch the source of nvidia-nccl 2.29.7-1-1", said)
+        self.assertEqual(list((self.box / ".deps/downloads").iterdir()), [])
+
+    def test_own_archives_are_taken_and_no_mirror_is_asked(self):
+        own = {}
+        for key, file in self.sandbox.archives.items():
+            own[key] = self.box / f"my {key}.tar"
+            file.rename(own[key])
+        outcome = self.sandbox.run("scripts/setup.sh", "--nccl-archive", own["NCCL"], "--ns3-archive", own["NS3"])
+        self.expect(outcome, 0, SETUP + "Drydock is ready.\n")
+        self.assertEqual(self.programs_called(), ["build-nccl", "build-ns3", "cmake", "ninja"])
+
+    def test_own_archive_with_another_hash(self):
+        own = self.box / "mine.tar.gz"
+        own.write_text("something else")
+        self.expect(self.pipeline(*INPUTS, "--nccl-archive", own), 1, f"""Setting up what is missing (logs in .deps/log):
+  source of NCCL 2.29.7-1                     failed
+error: {own} is not the source of nvidia-nccl 2.29.7-1-1:
+  its sha256 is  f41f3fa625ff120ddca7ef456bf66371ecea23c129f4e4c32367101edb516cf8
+  expected       {self.nccl_digest()}  (third_party/versions.sh)
+run_pipeline.sh: the whole log is .deps/log/fetch-nccl.log
+""")
+
+    def test_a_failed_build_shows_its_last_words_and_is_taken_up_again(self):
+        (self.world / "compiler-error").write_text("a.cc:1:2: error: expected ';'\n")
+        failed = SETUP.replace("  building Drydock (release) N s\n", "  building Drydock (release)                  failed\n")
+        self.expect(self.pipeline(*INPUTS), 1, failed + "    a.cc:1:2: error: expected ';'\n"
+                    "run_pipeline.sh: the whole log is .deps/log/build-release.log\n")
+        (self.world / "compiler-error").unlink()
+        self.sandbox.calls()
+        self.expect(self.pipeline(*INPUTS), 0, "Setting up what is missing (logs in .deps/log):\n"
+                    "  building Drydock (release) N s\n" + STAGES)
+        self.assertEqual(self.programs_called(), ["ninja", *sandbox.TOOLS])
+
+    def test_an_interrupted_build_leaves_nothing_running_and_is_taken_up_again(self):
+        (self.world / "slow-build").touch()
+        process = self.sandbox.start("run_pipeline.sh", *INPUTS)
+        self.sandbox.wait_for_call("ninja")
+        while not (compiler := (self.world / "slow-build").read_text().strip()):
+            pass
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=10)
+        self.assertEqual(process.returncode, 130)
+        self.assertTrue(said.endswith("\nrun_pipeline.sh: interrupted\n"), said)
+        self.assertFalse(self.runs(compiler))
+        (self.world / "slow-build").unlink()
+        self.assertEqual(self.pipeline(*INPUTS)[0], 0)
+
+    def runs(self, pid):
+        """Whether the process is there and not merely waiting to be reaped."""
+        for _ in range(100):
+            try:
+                if pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")")[1].split()[0] == "Z":
+                    return False
+            except FileNotFoundError:
+                return False
+            time.sleep(0.02)
+        return True
+
+    def test_a_moved_folder_is_configured_anew(self):
+        self.pipeline(*INPUTS)
+        cache = self.box / "build/release/CMakeCache.txt"
+        cache.write_text("CMAKE_HOME_DIRECTORY:INTERNAL=/elsewhere\n")
+        self.assertIn("configuring Drydock", self.pipeline(*INPUTS)[2])
+
+    # --- stages ---------------------------------------------------------------------------------
+
+    def test_options_reach_the_stage_they_are_for(self):
+        (self.box / "h100.yaml").touch()
+        self.pipeline(*INPUTS, "--out=out dir", "--network", "packet", "--threads=2", "--set", "a.b=1", "--set", "c=2 x",
+                      "--gpu-profile", "h100.yaml", "-q")
+        self.assertEqual(self.sandbox.calls()[-5:], [
+            "workload-gen -q --if-changed model.yaml cluster.topo -o out dir --set a.b=1 --set c=2 x",
+            "simccl -q --if-changed out dir",
+            "compute-sim -q --if-changed out dir --gpu-profile h100.yaml",
+            "exec-engine -q --if-changed out dir --network packet --threads 2",
+            "report -q --if-changed out dir",
+        ])
+
+    def test_default_run_directory_is_named_after_model_and_cluster_where_the_user_stands(self):
+        elsewhere = self.sandbox.outer / "else where"
+        elsewhere.mkdir()
+        self.pipeline(*[self.box / name for name in INPUTS], cwd=elsewhere)
+        self.assertTrue((elsewhere / "runs/model-cluster").is_dir())
+
+    def test_only_and_from(self):
+        self.pipeline(*INPUTS)
+        self.sandbox.calls()
+        self.pipeline("--only", "simccl", "--out", "runs/model-cluster")
+        self.assertEqual(self.programs_called(), ["simccl"])
+        self.pipeline(*INPUTS, "--from", "exec-engine")
+        self.assertEqual(self.programs_called(), ["exec-engine", "report"])
+
+    def test_a_failing_stage_ends_the_run_with_its_status(self):
+        (self.world / "exit-simccl").write_text("1")
+        self.expect(self.pipeline(*INPUTS), 1, SETUP + "workload-gen: done\nsimccl: done\n")
+
+    def test_a_stage_that_dies_is_an_internal_error(self):
+        (self.world / "exit-simccl").write_text("139")
+        self.expect(self.pipeline(*INPUTS), 3, SETUP + "workload-gen: done\nsimccl: done\n"
+                    "run_pipeline.sh: internal error: simccl ended with status 139\n")
+
+    def test_an_interrupted_stage(self):
+        self.pipeline(*INPUTS)
+        self.sandbox.calls()
+        (self.world / "slow-stage").write_text("simccl")
+        process = self.sandbox.start("run_pipeline.sh", *INPUTS)
+        self.sandbox.wait_for_call("simccl")
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=10)
+        self.assertEqual(process.returncode, 130)
+        self.assertEqual(self.programs_called(), ["workload-gen", "simccl"])
+
+    def test_two_runs_into_one_directory(self):
+        self.pipeline(*INPUTS)
+        self.sandbox.calls()
+        (self.world / "slow-stage").write_text("simccl")
+        process = self.sandbox.start("run_pipeline.sh", *INPUTS)
+        self.sandbox.wait_for_call("simccl")
+        self.expect(self.pipeline(*INPUTS), 1, "run_pipeline.sh: error: another run is at work in runs/model-cluster\n")
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=10)
+
+    # --- the command line -----------------------------------------------------------------------
+
+    def test_wrong_usage(self):
+        cases = [
+            ([], "a model and a cluster are needed: MODEL.yaml CLUSTER.topo"),
+            (["model.yaml"], "a cluster is needed after the model 'model.yaml'"),
+            ([*INPUTS, "x"], "one model and one cluster are needed; what is 'x'?"),
+            ([*INPUTS, "--nework", "packet"], "unknown option '--nework'; did you mean '--network'?"),
+            ([*INPUTS, "--frobnicate"], "unknown option '--frobnicate'"),
+            ([*INPUTS, "--network"], "--network needs a value"),
+            ([*INPUTS, "--network", "analytic"],
+             "no network is called 'analytic'; did you mean 'analytical'?; valid are analytical and packet"),
+            ([*INPUTS, "--threads", "0"], "--threads needs a number from 1 to 9999, not '0'"),
+            ([*INPUTS, "--jobs", "many"], "--jobs needs a number from 1, not 'many'"),
+            ([*INPUTS, "--set", "layers"], "--set needs KEY=VALUE, not 'layers'"),
+            ([*INPUTS, "--out="], "--out needs a directory"),
+            ([*INPUTS, "--only", "simcl"], "no stage is called 'simcl'; did you mean 'simccl'?; "
+             "the stages are workload-gen simccl compute-sim exec-engine report"),
+            ([*INPUTS, "--only", "simccl", "--from", "report"], "--only and --from exclude each other"),
+            (["--from", "simccl"], "a model and a cluster are needed: MODEL.yaml CLUSTER.topo"),
+        ]
+        for arguments, text in cases:
+            with self.subTest(arguments=arguments):
+                self.expect(self.pipeline(*arguments), 2, f"run_pipeline.sh: error: {text}\n{MISTAKE}")
+        self.assertEqual(self.sandbox.calls(), [])
+
+    def test_missing_files_are_told_before_any_set_up(self):
+        cases = [
+            (["modle.yaml", "cluster.topo"],
+             "modle.yaml: error: cannot read: No such file or directory; did you mean 'model.yaml'?"),
+            (["model.yaml", "nowhere/c.topo"], "nowhere/c.topo: error: cannot read: No such file or directory"),
+            (["scripts", "cluster.topo"], "scripts: error: cannot read: Is a directory"),
+            ([*INPUTS, "--gpu-profile", "p.yaml"], "p.yaml: error: cannot read: No such file or directory"),
+            ([*INPUTS, "--ns3-archive", "n.tar"], "n.tar: error: cannot read: No such file or directory"),
+        ]
+        for arguments, text in cases:
+            with self.subTest(arguments=arguments):
+                self.expect(self.pipeline(*arguments), 1, text + "\n")
+        self.assertEqual(self.sandbox.calls(), [])
+
+    def test_a_run_directory_that_cannot_be_made(self):
+        (self.box / "file").touch()
+        self.pipeline(*INPUTS)
+        self.expect(self.pipeline(*INPUTS, "--out", "file/run"), 1, "file/run: error: cannot create the run directory\n")
+
+    def test_help_names_every_option(self):
+        status, text, _ = self.pipeline("--help")
+        self.assertEqual(status, 0)
+        for option in ["--out", "--network", "--threads", "--set", "--gpu-profile", "--only", "--from", "--help",
+                       "--nccl-archive", "--ns3-archive", "--jobs"]:
+            self.assertIn(f"  {option}", text)
+
+    def test_suites_of_run_tests(self):
+        self.expect(self.sandbox.run("run_tests.sh", "fsat"), 2,
+                    "run_tests.sh: error: no suite is called 'fsat'; did you mean 'fast'?; the suites are "
+                    "fast integration validation bench all asan tsan coverage\n"
+                    "run_tests.sh: see ./run_tests.sh --help\n")
+        self.expect(self.sandbox.run("run_tests.sh", "--filer", "x"), 2,
+                    "run_tests.sh: error: unknown option '--filer'; did you mean '--filter'?\n"
+                    "run_tests.sh: see ./run_tests.sh --help\n")
+
+
+if __name__ == "__main__":
+    unittest.main()
