@@ -65,6 +65,7 @@ def script(box, name, body):
 
 class Sandbox:
     def __init__(self, name="a folder"):
+        self.user = None
         self.outer = pathlib.Path(tempfile.mkdtemp())
         self.box = self.outer / name
         self.world = self.box / "world"
@@ -108,11 +109,17 @@ class Sandbox:
         path.write_text(text)
         path.chmod(0o755)
 
+    def leave_root(self):
+        """From here on, the commands run as a user without rights."""
+        if os.geteuid() == 0:
+            subprocess.run(["chown", "-R", "nobody", self.outer], check=True)
+            self.user = "nobody"
+
     def start(self, *command, cwd=None):
         environment = dict(os.environ, PATH=f"{self.box / 'fakes'}:{os.environ['PATH']}")
         return subprocess.Popen(
             [self.box / command[0], *command[1:]], cwd=cwd or self.box, env=environment, text=True,
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
+            user=self.user, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
             # A test runner may have been started with interrupts ignored.
             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler))
 
