@@ -1,0 +1,163 @@
+#include "compute-sim/kernel.h"
+
+#include <fmt/format.h>
+
+#include "core/base/check.h"
+
+namespace drydock {
+namespace {
+
+using Dims = std::vector<std::string>;
+
+KernelInfo Row(KernelKind kind, std::string name, RateCurve curve = RateCurve::kPlain) {
+  return {kind, std::move(name), {"rows", "columns"}, curve};
+}
+
+std::vector<KernelInfo> MakeInfos() {
+  using K = KernelKind;
+  const Dims gemm = {"m", "n", "k"};
+  const Dims attention = {"batch", "sequence", "heads", "kv_heads", "head_dim", "causal"};
+  std::vector<KernelInfo> infos = {
+      {K::kGemm, "gemm", gemm, RateCurve::kNone},
+      {K::kGemmAccumulate, "gemm-accumulate", gemm, RateCurve::kNone},
+      {K::kBatchedGemm, "batched-gemm", {"batch", "m", "n", "k"}, RateCurve::kNone},
+      {K::kAttentionForward, "attention-forward", attention, RateCurve::kNone},
+      {K::kAttentionBackward, "attention-backward", attention, RateCurve::kNone},
+      Row(K::kLayerNorm, "layer-norm", RateCurve::kLayerNorm),
+      Row(K::kLayerNormBackward, "layer-norm-backward", RateCurve::kLayerNorm),
+      Row(K::kNormParameters, "norm-parameters"),
+      Row(K::kFusedNorm, "fused-norm", RateCurve::kFusedNorm),
+      Row(K::kFusedNormBackward, "fused-norm-backward", RateCurve::kFusedNorm),
+      Row(K::kSoftmax, "softmax", RateCurve::kSoftmax),
+      Row(K::kCausalSoftmax, "causal-softmax", RateCurve::kSoftmax),
+      Row(K::kSoftmaxBackward, "softmax-backward", RateCurve::kSoftmax),
+      Row(K::kCausalSoftmaxBackward, "causal-softmax-backward", RateCurve::kSoftmax),
+      Row(K::kDropout, "dropout"),
+      Row(K::kDropoutBackward, "dropout-backward"),
+      Row(K::kBiasAdd, "bias-add"),
+      Row(K::kBiasGradient, "bias-gradient"),
+      Row(K::kBiasDropoutAdd, "bias-dropout-add"),
+      Row(K::kAdd, "add"),
+      Row(K::kGelu, "gelu"),
+      Row(K::kGeluBackward, "gelu-backward"),
+      Row(K::kSwiglu, "swiglu"),
+      Row(K::kSwigluBackward, "swiglu-backward"),
+      Row(K::kRotary, "rotary"),
+      Row(K::kEmbedding, "embedding"),
+      Row(K::kEmbeddingBackward, "embedding-backward"),
+      Row(K::kRowReduce, "row-reduce"),
+      Row(K::kElementwise, "elementwise"),
+      Row(K::kFill, "fill"),
+      Row(K::kCopy, "copy"),
+      Row(K::kCast, "cast"),
+      Row(K::kQuantise, "quantise"),
+      Row(K::kAccumulate, "accumulate"),
+      Row(K::kScale, "scale"),
+      Row(K::kSquareSum, "square-sum"),
+      Row(K::kAdam, "adam"),
+  };
+  CHECK(infos.size() == static_cast<size_t>(kKernelKindCount));
+  for (size_t i = 0; i < infos.size(); ++i) CHECK(infos[i].kind == static_cast<KernelKind>(i));
+  return infos;
+}
+
+double Product(double a, double b, double c) { return a * b * c; }
+
+Kernel GemmOfKind(KernelKind kind, DataType type, int64_t m, int64_t n, int64_t k,
+                  double result_bytes) {
+  Kernel kernel{kind, type, {m, n, k}};
+  const double md = static_cast<double>(m), nd = static_cast<double>(n);
+  const double kd = static_cast<double>(k);
+  const double in = static_cast<double>(SizeOf(type).count());
+  kernel.flops = 2 * Product(md, nd, kd);
+  kernel.bytes = in * (md * kd + nd * kd) + result_bytes * md * nd;
+  return kernel;
+}
+
+// The matrix product of an 8-bit type leaves a 16-bit result.
+double ResultBytes(DataType type) {
+  return static_cast<double>(std::max<int64_t>(2, SizeOf(type).count()));
+}
+
+}  // namespace
+
+const std::vector<KernelInfo>& KernelInfos() {
+  static const std::vector<KernelInfo> infos = MakeInfos();
+  return infos;
+}
+
+const KernelInfo& InfoOf(KernelKind kind) { return KernelInfos()[static_cast<size_t>(kind)]; }
+
+std::vector<std::string> KernelNames() {
+  std::vector<std::string> names;
+  for (const KernelInfo& info : KernelInfos()) names.push_back(info.name);
+  return names;
+}
+
+const KernelInfo* FindKernelInfo(std::string_view name) {
+  for (const KernelInfo& info : KernelInfos()) {
+    if (info.name == name) return &info;
+  }
+  return nullptr;
+}
+
+bool IsMemoryKernel(KernelKind kind) { return InfoOf(kind).curve != RateCurve::kNone; }
+
+std::string ShapeString(const Kernel& kernel) {
+  std::string shape;
+  for (size_t i = 0; i < InfoOf(kernel.kind).dimensions.size(); ++i) {
+    if (InfoOf(kernel.kind).dimensions[i] == "causal") {
+      if (kernel.dims[i] != 0) shape += " causal";
+      continue;
+    }
+    if (i > 0) shape += "x";
+    shape += fmt::format("{}", kernel.dims[i]);
+  }
+  return fmt::format("{} {}", shape, ToString(kernel.type));
+}
+
+Kernel Gemm(DataType type, int64_t m, int64_t n, int64_t k) {
+  return GemmOfKind(KernelKind::kGemm, type, m, n, k, ResultBytes(type));
+}
+
+Kernel GemmAccumulate(DataType type, int64_t m, int64_t n, int64_t k) {
+  return GemmOfKind(KernelKind::kGemmAccumulate, type, m, n, k, /*read and write fp32=*/8);
+}
+
+Kernel BatchedGemm(DataType type, int64_t batch, int64_t m, int64_t n, int64_t k) {
+  Kernel kernel = Gemm(type, m, n, k);
+  kernel.kind = KernelKind::kBatchedGemm;
+  kernel.dims = {batch, m, n, k};
+  kernel.flops *= static_cast<double>(batch);
+  kernel.bytes *= static_cast<double>(batch);
+  return kernel;
+}
+
+Kernel Attention(KernelKind kind, DataType type, const AttentionShape& s) {
+  const bool forward = kind == KernelKind::kAttentionForward;
+  CHECK(forward || kind == KernelKind::kAttentionBackward);
+  Kernel kernel{kind, type, {s.batch, s.sequence, s.heads, s.kv_heads, s.head_dim, s.causal}};
+  const double rows = static_cast<double>(s.batch * s.sequence);
+  const double width = static_cast<double>(s.head_dim);
+  const double scores = rows * static_cast<double>(s.heads * s.sequence) * (s.causal ? 0.5 : 1);
+  kernel.flops = (forward ? 4 : 10) * scores * width;
+  const double tensors = static_cast<double>(2 * s.heads + 2 * s.kv_heads) * (forward ? 1 : 2);
+  kernel.bytes = tensors * rows * width * static_cast<double>(SizeOf(type).count());
+  kernel.launches = forward ? 1 : 3;
+  return kernel;
+}
+
+AttentionShape AttentionShapeOf(const Kernel& kernel) {
+  return {kernel.dims[0], kernel.dims[1], kernel.dims[2],
+          kernel.dims[3], kernel.dims[4], kernel.dims[5] != 0};
+}
+
+Kernel MemoryKernel(KernelKind kind, DataType type, int64_t rows, int64_t columns,
+                    double bytes_per_element) {
+  CHECK(IsMemoryKernel(kind));
+  Kernel kernel{kind, type, {rows, columns}};
+  kernel.bytes = static_cast<double>(rows) * static_cast<double>(columns) * bytes_per_element;
+  return kernel;
+}
+
+}  // namespace drydock

@@ -1,0 +1,106 @@
+// A GPU kernel as compute-sim sees it: a kind, a data type and the extents that decide its time.
+// Plain data; the table of kinds is immutable. Thread-safe.
+#ifndef DRYDOCK_COMPUTE_SIM_KERNEL_H_
+#define DRYDOCK_COMPUTE_SIM_KERNEL_H_
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/model/gpu.h"
+
+namespace drydock {
+
+enum class KernelKind : uint8_t {
+  kGemm,               // C[m,n] = A[m,k] B[k,n], result in the operands' type
+  kGemmAccumulate,     // the same, added into an fp32 C
+  kBatchedGemm,        // `batch` independent products
+  kAttentionForward,   // fused: scores never leave the SM
+  kAttentionBackward,  // fused: all of its kernels together
+  // From here on memory traffic decides; extents rows x columns.
+  kLayerNorm,
+  kLayerNormBackward,
+  kNormParameters,  // gradients of a norm's weight and bias
+  kFusedNorm,       // a row stays in registers
+  kFusedNormBackward,
+  kSoftmax,
+  kCausalSoftmax,  // scale, mask the upper triangle, softmax
+  kSoftmaxBackward,
+  kCausalSoftmaxBackward,
+  kDropout,
+  kDropoutBackward,
+  kBiasAdd,
+  kBiasGradient,  // column sums
+  kBiasDropoutAdd,
+  kAdd,
+  kGelu,
+  kGeluBackward,
+  kSwiglu,
+  kSwigluBackward,
+  kRotary,
+  kEmbedding,
+  kEmbeddingBackward,
+  kRowReduce,    // maximum or sum of each row
+  kElementwise,  // one operand in, one out
+  kFill,
+  kCopy,
+  kCast,
+  kQuantise,    // 16 bit to fp8, and its transpose
+  kAccumulate,  // 16 bit gradient added into fp32
+  kScale,
+  kSquareSum,
+  kAdam,
+};
+inline constexpr int kKernelKindCount = static_cast<int>(KernelKind::kAdam) + 1;
+
+// How a memory-bound kernel's rate depends on the row length (MemoryParameters).
+enum class RateCurve : uint8_t { kNone, kPlain, kLayerNorm, kFusedNorm, kSoftmax };
+
+struct KernelInfo {
+  KernelKind kind;
+  std::string name;                     // in profiles and artefacts
+  std::vector<std::string> dimensions;  // names of Kernel::dims, in order
+  RateCurve curve;                      // kNone: not memory-bound by nature
+};
+
+inline constexpr int kMaxKernelDims = 6;
+
+struct Kernel {
+  KernelKind kind = KernelKind::kGemm;
+  DataType type = DataType::kBf16;
+  std::array<int64_t, kMaxKernelDims> dims = {};  // by KernelInfo::dimensions; the rest 0
+  double flops = 0;                               // on tensor cores; 0 for memory-bound kernels
+  double bytes = 0;                               // memory traffic if every operand moves once
+  int launches = 1;                               // kernels it stands for
+};
+
+const KernelInfo& InfoOf(KernelKind kind);
+const std::vector<KernelInfo>& KernelInfos();  // in enum order
+std::vector<std::string> KernelNames();
+// Null if there is no such kernel.
+const KernelInfo* FindKernelInfo(std::string_view name);
+bool IsMemoryKernel(KernelKind kind);
+
+// "8192x2304x6144 fp16": the extents in KernelInfo order.
+std::string ShapeString(const Kernel& kernel);
+
+// Constructors that fill in FLOPs and bytes.
+Kernel Gemm(DataType type, int64_t m, int64_t n, int64_t k);
+Kernel GemmAccumulate(DataType type, int64_t m, int64_t n, int64_t k);
+Kernel BatchedGemm(DataType type, int64_t batch, int64_t m, int64_t n, int64_t k);
+struct AttentionShape {
+  int64_t batch = 0, sequence = 0, heads = 0, kv_heads = 0, head_dim = 0;
+  bool causal = false;
+};
+// Backward: 2.5 times the forward's arithmetic (FlashAttention recomputes the scores).
+Kernel Attention(KernelKind kind, DataType type, const AttentionShape& shape);
+AttentionShape AttentionShapeOf(const Kernel& kernel);
+// `bytes_per_element` of the rows x columns extent, all operands together.
+Kernel MemoryKernel(KernelKind kind, DataType type, int64_t rows, int64_t columns,
+                    double bytes_per_element);
+
+}  // namespace drydock
+
+#endif  // DRYDOCK_COMPUTE_SIM_KERNEL_H_

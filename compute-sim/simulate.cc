@@ -1,0 +1,186 @@
+#include "compute-sim/simulate.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "compute-sim/submodule_kernels.h"
+#include "core/base/spelling.h"
+#include "core/base/yaml.h"
+#include "core/schema/gpu_file.h"
+
+namespace drydock {
+namespace {
+
+// An error if a library was asked for that this calibrated GPU does not have.
+Status CheckAttentionLibrary(const GpuData& gpu) {
+  if (!gpu.calibrated || gpu.attention_library.empty()) return OkStatus();
+  const std::vector<std::string> names = gpu.parameters.AttentionNames();
+  for (const std::string& name : names) {
+    if (name == gpu.attention_library) return OkStatus();
+  }
+  return Error(fmt::format("the GPU '{}' has no attention library '{}'{}; valid are {}",
+                           gpu.spec.name, gpu.attention_library,
+                           DidYouMean(gpu.attention_library, names), Join(names)));
+}
+
+// What passes between the kernels of one submodule, as an entry of its own.
+void AddLaunchGaps(const GpuData& source, int launches, SubmoduleTime* time) {
+  const Time gap = source.parameters.launch_gap;
+  KernelTime entry;
+  entry.name = "launch gaps";
+  entry.shape = fmt::format("{} kernel{}", launches, launches == 1 ? "" : "s");
+  entry.time = gap * launches;
+  entry.bound = "launch";
+  entry.source = TimeSource::kModel;
+  entry.detail = fmt::format("launch_gap {} of {}", ToString(gap), source.spec.name);
+  time->total += entry.time;
+  time->kernels.push_back(std::move(entry));
+}
+
+class GpuSimulation {
+ public:
+  GpuSimulation(GpuData gpu, std::optional<GpuData> reference)
+      : gpu_(std::move(gpu)), reference_(std::move(reference)) {}
+  GpuSimulation(const GpuSimulation&) = delete;  // the models point into it
+  GpuSimulation& operator=(const GpuSimulation&) = delete;
+
+  Status Prepare(const std::vector<std::string>& order) {
+    ModelContext context{&gpu_, reference_.has_value() ? &*reference_ : nullptr};
+    ASSIGN_OR_RETURN(stack_, ModelStack::Make(context, order));
+    return OkStatus();
+  }
+
+  Result<SubmoduleTime> TimeOf(const Submodule& submodule, int64_t* source_count) const {
+    ASSIGN_OR_RETURN(const std::vector<Kernel> kernels, KernelsOf(submodule));
+    SubmoduleTime time;
+    int launches = 0;
+    for (const Kernel& kernel : kernels) {
+      Result<KernelTime> predicted = stack_.Predict(kernel);
+      if (!predicted.ok()) {
+        return Error(
+            fmt::format("submodule '{}': {}", submodule.name, predicted.error().message()));
+      }
+      ++source_count[static_cast<size_t>(predicted->source)];
+      launches += kernel.launches;
+      time.total += predicted->time;
+      time.kernels.push_back(*std::move(predicted));
+    }
+    const GpuData* calibrated = gpu_.calibrated          ? &gpu_
+                                : reference_.has_value() ? &*reference_
+                                                         : nullptr;
+    if (calibrated != nullptr && launches > 0) AddLaunchGaps(*calibrated, launches, &time);
+    return time;
+  }
+
+ private:
+  GpuData gpu_;
+  std::optional<GpuData> reference_;
+  ModelStack stack_;
+};
+
+// A profile of a GPU that plays no part is a mistake: nothing would be taken from it.
+Status CheckProfilesAreUsed(const Topology& topology, const std::vector<Profile>& profiles) {
+  std::vector<std::string> names;
+  for (const GpuSpec& spec : topology.gpus) {
+    names.push_back(spec.name);
+    if (!spec.reference.empty()) names.push_back(spec.reference);
+  }
+  Diagnostics diagnostics;
+  for (const Profile& profile : profiles) {
+    if (std::find(names.begin(), names.end(), profile.gpu) != names.end()) continue;
+    diagnostics.Add(Error(fmt::format("it was measured on '{}'{}; this run needs {}", profile.gpu,
+                                      DidYouMean(profile.gpu, names), Join(names)),
+                          {profile.file_name, 0, 0}));
+  }
+  return diagnostics.ToStatus();
+}
+
+}  // namespace
+
+Result<GpuData> MakeGpuData(const GpuSpec& spec, const SimulateOptions& options) {
+  GpuData gpu;
+  gpu.spec = spec;
+  gpu.attention_library = options.attention_library;
+  ASSIGN_OR_RETURN(gpu.parameters,
+                   ReadKernelParameters(spec.file_text, spec.file_name, &gpu.calibrated));
+  for (const Profile& profile : options.profiles) {
+    if (profile.gpu == spec.name) gpu.profiles.push_back(profile);
+  }
+  RETURN_IF_ERROR(CheckAttentionLibrary(gpu));
+  return gpu;
+}
+
+Result<GpuData> MakeReferenceData(const GpuSpec& spec, const SimulateOptions& options) {
+  if (spec.reference_text.empty()) {
+    return Error(fmt::format("the GPU '{}' refers to '{}', whose file is not at hand", spec.name,
+                             spec.reference),
+                 {spec.file_name, 0, 0});
+  }
+  ASSIGN_OR_RETURN(const GpuSpec reference,
+                   ParseGpuFile(spec.reference_text, "gpus/" + spec.reference + ".yaml"));
+  ASSIGN_OR_RETURN(GpuData data, MakeGpuData(reference, options));
+  if (!data.calibrated) {
+    return Error(fmt::format("the GPU '{}' refers to '{}', which has no 'kernels:' section",
+                             spec.name, spec.reference),
+                 {spec.file_name, 0, 0});
+  }
+  return data;
+}
+
+Result<KernelTimes> Simulate(const Workload& workload, const SimulateOptions& options) {
+  RETURN_IF_ERROR(CheckProfilesAreUsed(workload.topology, options.profiles));
+  KernelTimes times;
+  Diagnostics diagnostics;
+  for (const GpuSpec& spec : workload.topology.gpus) {
+    ASSIGN_OR_RETURN(GpuData gpu, MakeGpuData(spec, options));
+    std::optional<GpuData> reference;
+    if (!spec.reference.empty()) {
+      ASSIGN_OR_RETURN(reference, MakeReferenceData(spec, options));
+    }
+    GpuSimulation simulation(std::move(gpu), std::move(reference));
+    RETURN_IF_ERROR(simulation.Prepare(options.model_order));
+    GpuKernelTimes& of_gpu = times.gpus.emplace_back();
+    of_gpu.gpu = spec.name;
+    for (const Submodule& submodule : workload.submodules) {
+      Result<SubmoduleTime> time = simulation.TimeOf(submodule, times.source_count);
+      if (time.ok())
+        of_gpu.submodules.push_back(*std::move(time));
+      else
+        diagnostics.Add(time.error());
+    }
+  }
+  RETURN_IF_ERROR(diagnostics.ToStatus());
+  return times;
+}
+
+std::string Summary(const KernelTimes& times) {
+  int64_t total = 0;
+  std::vector<std::string> parts;
+  for (size_t i = 0; i < TimeSourceNames().size(); ++i) {
+    total += times.source_count[i];
+    parts.push_back(fmt::format("{} {}", times.source_count[i], TimeSourceNames()[i]));
+  }
+  return fmt::format("{} kernels: {}", total, Join(parts));
+}
+
+std::string Explain(const Workload& workload, const KernelTimes& times) {
+  std::string out;
+  for (const GpuKernelTimes& gpu : times.gpus) {
+    out += fmt::format("GPU {}\n", gpu.gpu);
+    for (size_t i = 0; i < gpu.submodules.size(); ++i) {
+      const Submodule& submodule = workload.submodules[i];
+      out += fmt::format("{:>12}  {} {}\n", ToString(gpu.submodules[i].total), submodule.name,
+                         PassNames()[static_cast<size_t>(submodule.pass)]);
+      for (const KernelTime& kernel : gpu.submodules[i].kernels) {
+        out += fmt::format("{:>12}    {:<24} {:<32} {:<12} {:<8} {}\n", ToString(kernel.time),
+                           kernel.name, kernel.shape, kernel.bound,
+                           TimeSourceNames()[static_cast<size_t>(kernel.source)], kernel.detail);
+      }
+    }
+  }
+  return out;
+}
+
+}  // namespace drydock

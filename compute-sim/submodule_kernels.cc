@@ -1,0 +1,258 @@
+#include "compute-sim/submodule_kernels.h"
+
+#include <fmt/format.h>
+
+namespace drydock {
+namespace {
+
+using K = KernelKind;
+using Kernels = std::vector<Kernel>;
+
+// Collects the kernels of one submodule; `e` is the size of an element.
+struct List {
+  explicit List(const Submodule& submodule)
+      : type(submodule.type), e(static_cast<double>(SizeOf(submodule.type).count())) {}
+
+  void Add(Kernel kernel) { kernels.push_back(kernel); }
+  // bytes: per element of rows x columns, all operands together.
+  void Memory(K kind, int64_t rows, int64_t columns, double bytes) {
+    kernels.push_back(MemoryKernel(kind, type, rows, columns, bytes));
+  }
+
+  DataType type;
+  double e;
+  Kernels kernels;
+};
+
+bool Is(const Submodule& s, Pass pass) { return s.pass == pass; }
+bool IsForward(const Submodule& s) { return Is(s, Pass::kForward); }
+// fp8 changes how matrix products run; everything around them stays in 16 bits.
+DataType SixteenBit(DataType type) { return type == DataType::kFp8 ? DataType::kBf16 : type; }
+
+// 16-bit read; fp8 and its transpose written.
+constexpr double kQuantiseBytes = 4;
+
+void Linear(const Submodule& s, List* list) {
+  const bool fp8 = s.type == DataType::kFp8;
+  list->type = SixteenBit(s.type);
+  list->e = static_cast<double>(SizeOf(list->type).count());
+  const bool backward = Is(s, Pass::kBackward);
+  if (IsForward(s)) {
+    if (fp8) list->Memory(K::kQuantise, s.rows, s.k, kQuantiseBytes);
+    list->Add(Gemm(s.type, s.rows, s.n, s.k));
+    // A fused product adds the bias on its way out.
+    if (s.bias && !s.fused) list->Memory(K::kBiasAdd, s.rows, s.n, 2 * list->e);
+  }
+  if (backward || Is(s, Pass::kBackwardActivation)) {
+    if (fp8) list->Memory(K::kQuantise, s.rows, s.n, kQuantiseBytes);
+    list->Add(Gemm(s.type, s.rows, s.k, s.n));
+  }
+  if (backward || Is(s, Pass::kBackwardWeight)) {
+    list->Add(s.accumulate_fp32 ? GemmAccumulate(s.type, s.n, s.k, s.rows)
+                                : Gemm(s.type, s.n, s.k, s.rows));
+    if (s.bias) list->Memory(K::kBiasGradient, s.rows, s.n, list->e);
+  }
+}
+
+// The 2022 kernels: every score goes through memory several times. The softmax under a causal mask
+// reads the lower triangle only and writes everything; dropout keeps a mask of one byte.
+void UnfusedAttentionForward(const Submodule& s, List* list) {
+  const int64_t batch = s.batch * s.heads, rows = batch * s.sequence, length = s.sequence;
+  const double e = list->e;
+  if (s.kv_heads < s.heads) {  // keys and values repeated for every query head
+    list->Memory(K::kCopy, s.batch * length, 2 * s.heads * s.head_dim, 2 * e);
+  }
+  list->Add(BatchedGemm(s.type, batch, length, length, s.head_dim));
+  list->Memory(s.causal ? K::kCausalSoftmax : K::kSoftmax, rows, length,
+               s.causal ? 1.5 * e : 2 * e);
+  if (s.dropout) list->Memory(K::kDropout, rows, length, 2 * e + 1);
+  list->Add(BatchedGemm(s.type, batch, length, s.head_dim, length));
+  list->Memory(K::kCopy, s.batch * length, s.heads * s.head_dim, 2 * e);  // heads side by side
+}
+
+void UnfusedAttentionBackward(const Submodule& s, List* list) {
+  const int64_t batch = s.batch * s.heads, rows = batch * s.sequence, length = s.sequence;
+  const double e = list->e;
+  list->Add(BatchedGemm(s.type, batch, length, length, s.head_dim));  // of the probabilities
+  list->Add(BatchedGemm(s.type, batch, length, s.head_dim, length));  // of the values
+  if (s.dropout) list->Memory(K::kDropoutBackward, rows, length, 2 * e + 1);
+  list->Memory(s.causal ? K::kCausalSoftmaxBackward : K::kSoftmaxBackward, rows, length,
+               s.causal ? 2 * e : 3 * e);
+  list->Add(BatchedGemm(s.type, batch, length, s.head_dim, length));  // of the queries
+  list->Add(BatchedGemm(s.type, batch, length, s.head_dim, length));  // of the keys
+  if (s.kv_heads < s.heads)
+    list->Memory(K::kCopy, s.batch * length, 2 * s.heads * s.head_dim, 2 * e);
+  // The three gradients are put side by side again.
+  list->Memory(K::kCopy, s.batch * length, (s.heads + 2 * s.kv_heads) * s.head_dim, 2 * e);
+}
+
+void AttentionCore(const Submodule& s, List* list) {
+  if (s.fused) {
+    const AttentionShape shape{s.batch, s.sequence, s.heads, s.kv_heads, s.head_dim, s.causal};
+    list->Add(
+        Attention(IsForward(s) ? K::kAttentionForward : K::kAttentionBackward, s.type, shape));
+  } else if (IsForward(s)) {
+    UnfusedAttentionForward(s, list);
+  } else {
+    UnfusedAttentionBackward(s, list);
+  }
+}
+
+void Norm(const Submodule& s, List* list) {
+  const double e = list->e;
+  const bool single = s.fused || s.rms;
+  if (IsForward(s)) {
+    list->Memory(single ? K::kFusedNorm : K::kLayerNorm, s.rows, s.n, 2 * e);
+    return;
+  }
+  list->Memory(single ? K::kFusedNormBackward : K::kLayerNormBackward, s.rows, s.n, 3 * e);
+  // A fused norm sums its parameters' gradients on the way and has only the parts to add up.
+  list->Memory(K::kNormParameters, single ? 256 : s.rows, s.n, single ? 8 : 2 * e);
+}
+
+// Forward: x, residual, result and, with dropout, the mask. Backward: through the dropout, the
+// bias's gradient, and the sum of the two gradients that meet where the residual branched off.
+void BiasDropoutAdd(const Submodule& s, List* list) {
+  const double e = list->e;
+  if (IsForward(s)) {
+    list->Memory(K::kBiasDropoutAdd, s.rows, s.n, 3 * e + (s.dropout ? 1 : 0));
+    return;
+  }
+  if (s.dropout) list->Memory(K::kDropoutBackward, s.rows, s.n, 2 * e + 1);
+  if (s.bias) list->Memory(K::kBiasGradient, s.rows, s.n, e);
+  list->Memory(K::kAdd, s.rows, s.n, 3 * e);
+}
+
+void Activation(const Submodule& s, List* list) {
+  const double e = list->e;
+  if (IsForward(s)) {
+    list->Memory(s.gated ? K::kSwiglu : K::kGelu, s.rows, s.n, (s.gated ? 3 : 2) * e);
+    return;
+  }
+  list->Memory(s.gated ? K::kSwigluBackward : K::kGeluBackward, s.rows, s.n, (s.gated ? 5 : 3) * e);
+  if (s.bias) list->Memory(K::kBiasGradient, s.rows, s.n, e);
+}
+
+// Unfused: x cos, the rotated halves, times sin, the sum.
+void Rotary(const Submodule& s, List* list) {
+  const double e = list->e;
+  if (s.fused) {
+    list->Memory(K::kRotary, s.rows, s.n, 2 * e);
+    return;
+  }
+  for (int i = 0; i < 3; ++i) list->Memory(K::kElementwise, s.rows, s.n, 2 * e);
+  list->Memory(K::kAdd, s.rows, s.n, 3 * e);
+}
+
+// Backward: the table's gradient is made whole (zeroed, scattered into) and then added to fp32.
+void Embedding(const Submodule& s, List* list) {
+  const double e = list->e;
+  if (IsForward(s)) {
+    list->Memory(K::kEmbedding, s.rows, s.n, 2 * e);
+    if (s.bias) list->Memory(K::kAdd, s.rows, s.n, 3 * e);  // learned positions
+    if (s.dropout) list->Memory(K::kDropout, s.rows, s.n, 2 * e + 1);
+    return;
+  }
+  if (s.dropout) list->Memory(K::kDropoutBackward, s.rows, s.n, 2 * e + 1);
+  list->Memory(K::kFill, s.k, s.n, e);
+  list->Memory(K::kEmbeddingBackward, s.rows, s.n, 3 * e);
+  list->Memory(K::kAccumulate, s.k, s.n, e + 8);
+}
+
+// In fp32 over the rank's slice of the vocabulary: maximum, difference, exponential, sum, quotient;
+// a fused one makes difference, exponential and sum in one go.
+void CrossEntropy(const Submodule& s, List* list) {
+  const double e = list->e;
+  if (!IsForward(s)) {
+    list->Memory(K::kElementwise, s.rows, s.n, 8);
+    list->Memory(K::kCast, s.rows, s.n, 4 + e);
+    return;
+  }
+  list->Memory(K::kCast, s.rows, s.n, 4 + e);
+  list->Memory(K::kRowReduce, s.rows, s.n, 4);
+  list->Memory(K::kElementwise, s.rows, s.n, 8);
+  if (!s.fused) {
+    list->Memory(K::kElementwise, s.rows, s.n, 8);
+    list->Memory(K::kRowReduce, s.rows, s.n, 4);
+  }
+  list->Memory(K::kElementwise, s.rows, s.n, 8);
+}
+
+void AddKernels(const Submodule& s, List* list) {
+  switch (s.kind) {
+    case SubmoduleKind::kLinear:
+      return Linear(s, list);
+    case SubmoduleKind::kAttention:
+      return AttentionCore(s, list);
+    case SubmoduleKind::kNorm:
+      return Norm(s, list);
+    case SubmoduleKind::kBiasDropoutAdd:
+      return BiasDropoutAdd(s, list);
+    case SubmoduleKind::kActivation:
+      return Activation(s, list);
+    case SubmoduleKind::kRotary:
+      return Rotary(s, list);
+    case SubmoduleKind::kEmbedding:
+      return Embedding(s, list);
+    case SubmoduleKind::kCrossEntropy:
+      return CrossEntropy(s, list);
+    // fp32 gradient, parameter and two moments read; the last three written.
+    case SubmoduleKind::kOptimizer:
+      return list->Memory(K::kAdam, 1, s.elements, 28);
+    case SubmoduleKind::kGradientScale:
+      return list->Memory(K::kScale, 1, s.elements, 2 * list->e);
+    case SubmoduleKind::kGradientNorm:
+      return list->Memory(K::kSquareSum, 1, s.elements, list->e);
+    case SubmoduleKind::kCast:
+      return list->Memory(K::kCast, 1, s.elements, 4 + list->e);
+    case SubmoduleKind::kAdd:
+      return list->Memory(K::kAdd, s.rows, s.n, 3 * list->e);
+  }
+}
+
+Status CheckExtents(const Submodule& s) {
+  struct Extent {
+    const char* name;
+    int64_t value;
+  };
+  std::vector<Extent> needed;
+  switch (s.kind) {
+    case SubmoduleKind::kLinear:
+    case SubmoduleKind::kEmbedding:
+      needed = {{"rows", s.rows}, {"n", s.n}, {"k", s.k}};
+      break;
+    case SubmoduleKind::kAttention:
+      needed = {{"batch", s.batch},
+                {"sequence", s.sequence},
+                {"heads", s.heads},
+                {"kv_heads", s.kv_heads},
+                {"head_dim", s.head_dim}};
+      break;
+    case SubmoduleKind::kOptimizer:
+    case SubmoduleKind::kGradientScale:
+    case SubmoduleKind::kGradientNorm:
+    case SubmoduleKind::kCast:
+      needed = {{"elements", s.elements}};
+      break;
+    default:
+      needed = {{"rows", s.rows}, {"n", s.n}};
+  }
+  for (const Extent& extent : needed) {
+    if (extent.value > 0) continue;
+    return Error(fmt::format("submodule '{}' ({}) has {} = {}; it must be above 0", s.name,
+                             SubmoduleKindNames()[static_cast<size_t>(s.kind)], extent.name,
+                             extent.value));
+  }
+  return OkStatus();
+}
+
+}  // namespace
+
+Result<std::vector<Kernel>> KernelsOf(const Submodule& submodule) {
+  RETURN_IF_ERROR(CheckExtents(submodule));
+  List list(submodule);
+  AddKernels(submodule, &list);
+  return list.kernels;
+}
+
+}  // namespace drydock
