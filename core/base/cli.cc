@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <cstdio>
+#include <iostream>
 
 #include "core/base/files.h"
 #include "core/base/spelling.h"
@@ -28,7 +29,10 @@ void OnInterrupt(int /*signal*/) {
 void HandleSignals() {
   struct sigaction action = {};
   action.sa_handler = OnInterrupt;
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) ::sigaction(signal, &action, nullptr);
+  for (const int signal : {SIGINT, SIGTERM}) ::sigaction(signal, &action, nullptr);
+  struct sigaction hangup = {};
+  ::sigaction(SIGHUP, nullptr, &hangup);
+  if (hangup.sa_handler != SIG_IGN) ::sigaction(SIGHUP, &action, nullptr);  // nohup stays so
   // A full file-size limit or a closed pipe is then an error of write(), with a message.
   ::signal(SIGXFSZ, SIG_IGN);
   ::signal(SIGPIPE, SIG_IGN);
@@ -49,12 +53,19 @@ std::string SuggestFlag(const CLI::App& app, int argc, char** argv) {
   }
   for (int i = 1; i < argc; ++i) {
     const std::string word = std::string(argv[i]).substr(0, std::string(argv[i]).find('='));
-    if (!word.starts_with("--")) continue;
+    if (!word.starts_with("--") || word == "--") continue;
     bool known = false;
     for (const std::string& flag : flags) known |= flag == word;
     if (!known) return DidYouMean(word, flags);
   }
   return "";
+}
+
+// The exit status: 0 if all that was printed was taken.
+int FinishOutput(const ToolInfo& info) {
+  if (std::cout.flush() && std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return 0;
+  fmt::print(stderr, "{}: error: cannot write to standard output\n", info.name);
+  return kExitBadInput;
 }
 
 void PrintStats(const ToolInfo& info, std::chrono::steady_clock::time_point start) {
@@ -86,7 +97,8 @@ int RunTool(int argc, char** argv, const ToolInfo& info, CommonOptions* common,
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& e) {
-    return app.exit(e);
+    app.exit(e);
+    return FinishOutput(info);
   } catch (const CLI::ParseError& e) {
     fmt::print(stderr, "{}: error: {}{}\n{}: see {} --help\n", info.name, e.what(),
                SuggestFlag(app, argc, argv), info.name, info.name);
@@ -104,10 +116,7 @@ int RunTool(int argc, char** argv, const ToolInfo& info, CommonOptions* common,
     fmt::print(stderr, "{}\n", status.error().ToString());
     return kExitBadInput;
   }
-  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
-    fmt::print(stderr, "{}: error: cannot write to standard output\n", info.name);
-    return kExitBadInput;
-  }
+  if (const int exit = FinishOutput(info); exit != 0) return exit;
   if (common->stats) PrintStats(info, start);
   return 0;
 }

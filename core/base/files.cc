@@ -1,10 +1,10 @@
 #include "core/base/files.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sha2.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -19,7 +19,8 @@ namespace {
 
 // Slots of paths a signal handler may remove: written under a lock, read without one.
 constexpr int kUnfinishedSlots = 64;
-constexpr int kPathCapacity = 1024;
+constexpr int kPathCapacity = 4096;
+constexpr size_t kMaxFile = size_t{4} << 30;  // nothing we read is near this
 struct UnfinishedSlot {
   std::atomic<bool> used{false};
   bool directory = false;
@@ -60,26 +61,67 @@ Status WriteAll(int fd, std::string_view content, const std::string& path) {
   return OkStatus();
 }
 
-Status WriteWhole(const std::string& path, const std::string& shown, std::string_view content) {
-  const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+// `path` is ours alone: what lies there already is a leftover, or somebody's trap.
+Status WriteWhole(const std::string& path, const std::string& shown, std::string_view content,
+                  int flags = O_CREAT | O_EXCL) {
+  if ((flags & O_EXCL) != 0) ::unlink(path.c_str());
+  const int fd = ::open(path.c_str(), O_WRONLY | O_CLOEXEC | flags, 0644);
   if (fd < 0) return SystemError("write", shown, errno);
   Status status = WriteAll(fd, content, shown);
   if (::close(fd) != 0 && status.ok()) status = SystemError("write", shown, errno);
   return status;
 }
 
+// Unlike any other of this process or of another.
 std::string TemporaryNeighbour(const std::string& path) {
-  return fmt::format("{}.tmp-{}", path, ::getpid());
+  static std::atomic<int> count{0};
+  return fmt::format("{}.tmp-{}-{}", path, ::getpid(), ++count);
 }
 
-// Only system calls that a signal handler may make: one level of plain files is all we write.
+// Where a write to `path` ends up: behind symbolic links, if there is anything.
+std::string BehindLinks(const std::string& path) {
+  std::error_code error;
+  const std::filesystem::path target = std::filesystem::canonical(path, error);
+  return error ? path : target.string();
+}
+
+// Only system calls that a signal handler may make (readdir is none: it allocates). One level of
+// plain files is all we write.
 void RemoveDirectoryContent(const char* path) {
-  const int dir = ::open(path, O_RDONLY | O_DIRECTORY);
+  const int dir = ::open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (dir < 0) return;
-  if (DIR* stream = ::fdopendir(dir)) {
-    while (const dirent* entry = ::readdir(stream)) ::unlinkat(dir, entry->d_name, 0);
-    ::closedir(stream);
+  struct Entry {  // struct linux_dirent64, getdents64(2)
+    uint64_t inode;
+    int64_t offset;
+    uint16_t length;
+    uint8_t type;
+    char name[];
+  };
+  alignas(Entry) char buffer[4096];
+  for (;;) {
+    const long bytes = ::syscall(SYS_getdents64, dir, buffer, sizeof buffer);
+    if (bytes <= 0) break;
+    for (long at = 0; at < bytes;) {
+      const auto* entry = reinterpret_cast<const Entry*>(buffer + at);
+      ::unlinkat(dir, entry->name, 0);
+      at += entry->length;
+    }
   }
+  ::close(dir);
+}
+
+// Puts the directory `from` in the place of the directory `to`; what stood there is then `from`.
+// In one step where the file system can.
+bool ExchangeDirectories(const std::string& from, const std::string& to) {
+  if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_EXCHANGE) == 0) return true;
+  if (errno != EINVAL && errno != ENOSYS) return false;
+  const std::string aside = from + ".old";
+  if (::rename(to.c_str(), aside.c_str()) != 0) return false;
+  if (::rename(from.c_str(), to.c_str()) == 0) return ::rename(aside.c_str(), from.c_str()) == 0;
+  const int code = errno;
+  ::rename(aside.c_str(), to.c_str());
+  errno = code;
+  return false;
 }
 
 }  // namespace
@@ -87,10 +129,12 @@ void RemoveDirectoryContent(const char* path) {
 Result<std::string> ReadFile(const std::string& path) {
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) return SystemError("read", path, errno);
-  struct stat info;
-  if (::fstat(fd, &info) == 0 && S_ISDIR(info.st_mode)) {
+  struct stat info = {};
+  ::fstat(fd, &info);
+  const bool too_large = S_ISREG(info.st_mode) && static_cast<size_t>(info.st_size) > kMaxFile;
+  if (S_ISDIR(info.st_mode) || too_large) {
     ::close(fd);
-    return SystemError("read", path, EISDIR);
+    return SystemError("read", path, too_large ? EFBIG : EISDIR);
   }
   std::string content;
   if (S_ISREG(info.st_mode)) content.reserve(static_cast<size_t>(info.st_size));
@@ -98,8 +142,8 @@ Result<std::string> ReadFile(const std::string& path) {
   for (;;) {
     const ssize_t n = ::read(fd, buffer, sizeof buffer);
     if (n < 0 && errno == EINTR) continue;
-    if (n < 0) {
-      const int code = errno;
+    if (n < 0 || content.size() > kMaxFile) {
+      const int code = n < 0 ? errno : EFBIG;
       ::close(fd);
       return SystemError("read", path, code);
     }
@@ -111,10 +155,16 @@ Result<std::string> ReadFile(const std::string& path) {
 }
 
 Status WriteFileAtomically(const std::string& path, std::string_view content) {
-  const std::string temporary = TemporaryNeighbour(path);
+  const std::string target = BehindLinks(path);
+  struct stat info = {};
+  if (::stat(target.c_str(), &info) == 0 && !S_ISREG(info.st_mode)) {
+    if (S_ISDIR(info.st_mode)) return SystemError("write", path, EISDIR);
+    return WriteWhole(target, path, content, 0);  // a pipe or device is written to, not replaced
+  }
+  const std::string temporary = TemporaryNeighbour(target);
   RegisterUnfinished(temporary, false);
   Status status = WriteWhole(temporary, path, content);
-  if (status.ok() && ::rename(temporary.c_str(), path.c_str()) != 0) {
+  if (status.ok() && ::rename(temporary.c_str(), target.c_str()) != 0) {
     status = SystemError("write", path, errno);
   }
   if (!status.ok()) ::unlink(temporary.c_str());
@@ -124,11 +174,11 @@ Status WriteFileAtomically(const std::string& path, std::string_view content) {
 
 Result<StagedDirectory> StagedDirectory::Create(const std::string& target) {
   std::string path = TemporaryNeighbour(target);
-  std::error_code ignored;
-  std::filesystem::remove_all(path, ignored);
-  if (::mkdir(path.c_str(), 0755) != 0) return SystemError("create", target, errno);
   RegisterUnfinished(path, true);
-  return StagedDirectory(target, std::move(path));
+  if (::mkdir(path.c_str(), 0755) == 0) return StagedDirectory(target, std::move(path));
+  const int code = errno;
+  ForgetUnfinished(path);
+  return SystemError("create", target, code);
 }
 
 StagedDirectory::StagedDirectory(StagedDirectory&& other) noexcept
@@ -146,18 +196,16 @@ Status StagedDirectory::Write(const std::string& name, std::string_view content)
 }
 
 Status StagedDirectory::Commit() {
-  const std::string old = path_ + ".old";
-  std::error_code error;
-  std::filesystem::remove_all(old, error);
-  const bool had_old = ::rename(target_.c_str(), old.c_str()) == 0;
-  if (::rename(path_.c_str(), target_.c_str()) != 0) {
-    const int code = errno;
-    if (had_old) ::rename(old.c_str(), target_.c_str());
-    return SystemError("write", target_, code);
-  }
+  struct stat info = {};
+  const bool replaces = ::lstat(target_.c_str(), &info) == 0;
+  if (replaces && !S_ISDIR(info.st_mode)) return SystemError("write", target_, ENOTDIR);
+  const bool done = replaces ? ExchangeDirectories(path_, target_)
+                             : ::rename(path_.c_str(), target_.c_str()) == 0;
+  if (!done) return SystemError("write", target_, errno);
+  std::error_code ignored;
+  if (replaces) std::filesystem::remove_all(path_, ignored);
   ForgetUnfinished(path_);
   path_.clear();
-  std::filesystem::remove_all(old, error);
   return OkStatus();
 }
 
@@ -170,12 +218,20 @@ Status MakeDirectories(const std::string& path) {
 
 bool FileExists(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }
 
+namespace {
+// "a/b" of "a/b/": a folder's name does not change with how it was typed.
+std::filesystem::path WithoutTrailingSlash(const std::string& path) {
+  const size_t last = path.find_last_not_of('/');
+  return last == std::string::npos ? path : path.substr(0, last + 1);
+}
+}  // namespace
+
 std::string BaseName(const std::string& path) {
-  return std::filesystem::path(path).filename().string();
+  return WithoutTrailingSlash(path).filename().string();
 }
 
 std::string DirectoryOf(const std::string& path) {
-  const std::string parent = std::filesystem::path(path).parent_path().string();
+  const std::string parent = WithoutTrailingSlash(path).parent_path().string();
   return parent.empty() ? "." : parent;
 }
 
@@ -199,8 +255,11 @@ void RemoveUnfinishedFiles() {
   for (UnfinishedSlot& slot : g_unfinished) {
     if (!slot.used) continue;
     if (slot.directory) {
-      RemoveDirectoryContent(slot.path);
-      ::rmdir(slot.path);
+      // Another thread may still be adding files to it.
+      for (int attempt = 0; attempt < 10; ++attempt) {
+        RemoveDirectoryContent(slot.path);
+        if (::rmdir(slot.path) == 0 || errno != ENOTEMPTY) break;
+      }
     } else {
       ::unlink(slot.path);
     }

@@ -12,11 +12,14 @@
 
 namespace drydock {
 
+// Up to 4 GiB.
 Result<std::string> ReadFile(const std::string& path);
+// A symbolic link is followed; a pipe or device is written to as it is.
 Status WriteFileAtomically(const std::string& path, std::string_view content);
 
 // A directory written as one: create files under path(), then Commit() puts it in the place of
-// `target` (an older one is replaced). Destroyed uncommitted, it is removed.
+// `target` (an older one is exchanged for it in one step, then removed; where the file system
+// cannot exchange, there is a moment with neither). Destroyed uncommitted, it is removed.
 class StagedDirectory {
  public:
   static Result<StagedDirectory> Create(const std::string& target);
@@ -37,6 +40,7 @@ class StagedDirectory {
 
 Status MakeDirectories(const std::string& path);
 bool FileExists(const std::string& path);
+// A trailing slash does not count: BaseName("a/b/") is "b", DirectoryOf("a/b/") is "a".
 std::string BaseName(const std::string& path);
 std::string DirectoryOf(const std::string& path);
 

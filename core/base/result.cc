@@ -2,17 +2,63 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <string_view>
+
 namespace drydock {
+namespace {
+
+constexpr size_t kWindow = 100;  // characters of a long line that are shown
+constexpr size_t kBefore = 60;   // of them before the caret
+
+// Control characters of a file would garble the terminal.
+std::string Printable(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) {
+    const auto byte = static_cast<unsigned char>(c);
+    if ((byte < 0x20 && c != '\t' && c != '\n') || byte == 0x7F) c = '?';
+  }
+  return out;
+}
+
+// The UTF-8 characters of `text`.
+std::vector<std::string_view> Characters(std::string_view text) {
+  std::vector<std::string_view> characters;
+  for (size_t begin = 0, end = 0; begin < text.size(); begin = end) {
+    end = begin + 1;
+    while (end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) ++end;
+    characters.push_back(text.substr(begin, end - begin));
+  }
+  return characters;
+}
+
+// The line, or the part around the column if it is long, and a caret under the column. Tabs stay
+// tabs in both, so that the caret stands right whatever their width.
+std::string Excerpt(std::string_view line, int column) {
+  const std::vector<std::string_view> characters = Characters(line);
+  const auto caret = static_cast<size_t>(column - 1);
+  const bool whole = characters.size() <= kWindow;
+  const size_t begin = whole || caret < kBefore ? 0 : std::min(caret, characters.size()) - kBefore;
+  const size_t end = whole ? characters.size() : std::min(begin + kWindow, characters.size());
+  std::string text = begin > 0 ? "..." : "";
+  std::string below(text.size(), ' ');
+  for (size_t i = begin; i < std::max(end, caret); ++i) {
+    if (i < end) text += characters[i];
+    if (i < caret) below += i < end && characters[i] == "\t" ? '\t' : ' ';
+  }
+  if (end < characters.size()) text += "...";
+  return fmt::format("\n  {}\n  {}^", Printable(text), below);
+}
+
+}  // namespace
 
 std::string Diagnostic::ToString() const {
-  if (!location.known()) return fmt::format("error: {}", message);
+  if (!location.known()) return fmt::format("error: {}", Printable(message));
   std::string out = location.file;
   if (location.line > 0) out += fmt::format(":{}", location.line);
   if (location.line > 0 && location.column > 0) out += fmt::format(":{}", location.column);
-  out += fmt::format(": error: {}", message);
-  if (!source_line.empty() && location.column > 0) {
-    out += fmt::format("\n  {}\n  {:>{}}", source_line, "^", location.column);
-  }
+  out += fmt::format(": error: {}", Printable(message));
+  if (!source_line.empty() && location.column > 0) out += Excerpt(source_line, location.column);
   return out;
 }
 

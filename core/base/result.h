@@ -17,7 +17,7 @@ namespace drydock {
 struct Location {
   std::string file;
   int line = 0;    // 1-based; 0 = the file as a whole
-  int column = 0;  // 1-based; 0 = the line as a whole
+  int column = 0;  // 1-based, in characters; 0 = the line as a whole
   bool known() const { return !file.empty(); }
 };
 
@@ -26,7 +26,8 @@ struct Diagnostic {
   Location location;
   std::string source_line;  // the text of that line, for the caret; may be empty
 
-  // "file:line:column: error: message", then the line and a caret where known.
+  // "file:line:column: error: message", then the line (the part around the column, if it is long)
+  // and a caret where known.
   std::string ToString() const;
 };
 

@@ -30,8 +30,10 @@ std::string Nearest(std::string_view word, const std::vector<std::string>& candi
   std::string best;
   size_t best_distance = SIZE_MAX;
   for (const std::string& candidate : candidates) {
+    const auto [shorter, longer] = std::minmax(word.size(), candidate.size());
+    const size_t allowed = std::max<size_t>(2, longer / 3);
+    if (longer - shorter > allowed) continue;  // the distance is at least that
     const size_t distance = EditDistance(word, candidate);
-    const size_t allowed = std::max<size_t>(2, std::max(word.size(), candidate.size()) / 3);
     if (distance <= allowed && distance < best_distance && distance < candidate.size()) {
       best = candidate;
       best_distance = distance;

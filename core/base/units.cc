@@ -37,18 +37,22 @@ std::string Names(std::span<const Unit> units) {
 }
 
 std::string_view Trim(std::string_view text) {
-  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
-  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
+  const auto blank = [](char c) { return c == ' ' || c == '\t'; };
+  while (!text.empty() && blank(text.front())) text.remove_prefix(1);
+  while (!text.empty() && blank(text.back())) text.remove_suffix(1);
   return text;
 }
 
-// Parses "<number> <unit>" into base units.
+// Parses "<number> <unit>" into base units: finite, not negative.
 Result<double> ParseQuantity(std::string_view text, std::string_view what,
                              std::span<const Unit> units, std::string_view example) {
   const std::string_view trimmed = Trim(text);
   double number = 0;
   const auto [end, error] =
       std::from_chars(trimmed.data(), trimmed.data() + trimmed.size(), number);
+  if (error == std::errc::result_out_of_range) {
+    return Error(fmt::format("'{}' is too large or too small", text));
+  }
   if (error != std::errc() || !std::isfinite(number)) {
     return Error(fmt::format("'{}' is not {}: write a number and a unit, as in '{}'", text, what,
                              example));
@@ -60,7 +64,11 @@ Result<double> ParseQuantity(std::string_view text, std::string_view what,
                              what, Names(units), example));
   }
   for (const Unit& candidate : units) {
-    if (candidate.name == unit) return number * candidate.scale;
+    if (candidate.name != unit) continue;
+    const double value = number * candidate.scale;
+    if (value < 0) return Error(fmt::format("'{}' is negative", text));
+    if (!std::isfinite(value)) return Error(fmt::format("'{}' is too large", text));
+    return value;
   }
   std::vector<std::string> names;
   for (const Unit& candidate : units) names.emplace_back(candidate.name);
@@ -71,17 +79,22 @@ Result<double> ParseQuantity(std::string_view text, std::string_view what,
 Result<int64_t> ParseInteger(std::string_view text, std::string_view what,
                              std::span<const Unit> units, std::string_view example) {
   ASSIGN_OR_RETURN(const double value, ParseQuantity(text, what, units, example));
-  if (value < 0) return Error(fmt::format("'{}' is negative", text));
   if (value > 9.0e18) return Error(fmt::format("'{}' is too large", text));
-  return static_cast<int64_t>(std::llround(value));
+  const auto rounded = static_cast<int64_t>(std::llround(value));
+  if (rounded == 0 && value > 0) {
+    return Error(fmt::format("'{}' is too small: the least is 1 {}", text, units.front().name));
+  }
+  return rounded;
 }
 
 std::string WithPrefix(double value, std::span<const Unit> units) {
   const Unit* best = &units.front();
   for (const Unit& unit : units) {
-    if (std::abs(value) >= unit.scale * 0.9995 && unit.scale > best->scale) best = &unit;
+    if (std::abs(value) >= unit.scale * 0.99995 && unit.scale > best->scale) best = &unit;
   }
-  return fmt::format("{:.4g} {}", value / best->scale, best->name);
+  const double shown = value / best->scale;
+  if (std::abs(shown) < 9999.5) return fmt::format("{:.4g} {}", shown, best->name);
+  return fmt::format("{:.0f} {}", shown, best->name);
 }
 
 }  // namespace
@@ -92,14 +105,16 @@ Time Time::FromSeconds(double seconds) {
 }
 
 Bandwidth Bandwidth::FromBytesPerSecond(double v) {
-  CHECK(std::isfinite(v) && v >= 0);
+  CHECK(std::isfinite(v) && v >= 0 && v <= 1.125e18);
   return Bandwidth(std::llround(v * 8));
 }
 
 Time Bandwidth::TimeFor(Bytes size) const {
   CHECK(bps_ > 0);
   const auto bits = static_cast<__int128>(size.count()) * 8;
-  return Time::Ps(static_cast<int64_t>((bits * 1000000000000 + bps_ - 1) / bps_));
+  const __int128 ps = (bits * 1000000000000 + bps_ - 1) / bps_;
+  CHECK_NOTE(ps <= INT64_MAX, "a transfer takes more than 106 days");
+  return Time::Ps(static_cast<int64_t>(ps));
 }
 
 Result<Time> ParseTime(std::string_view text) {
@@ -120,13 +135,11 @@ Result<Bandwidth> ParseBandwidth(std::string_view text) {
 
 Result<FlopRate> ParseFlopRate(std::string_view text) {
   ASSIGN_OR_RETURN(const double v, ParseQuantity(text, "a rate", kFlopUnits, "312 TFLOPS"));
-  if (v < 0) return Error(fmt::format("'{}' is negative", text));
   return FlopRate(v);
 }
 
 Result<double> ParseMetres(std::string_view text) {
   ASSIGN_OR_RETURN(const double v, ParseQuantity(text, "a length", kMetreUnits, "10 m"));
-  if (v < 0) return Error(fmt::format("'{}' is negative", text));
   return v;
 }
 

@@ -69,7 +69,8 @@ class Bandwidth {
   constexpr double bytes_per_second() const { return static_cast<double>(bps_) / 8.0; }
   constexpr auto operator<=>(const Bandwidth&) const = default;
 
-  // How long `size` occupies a port of this rate, rounded up to a picosecond. Rate > 0.
+  // How long `size` occupies a port of this rate, rounded up to a picosecond. Rate > 0; the time
+  // must be within Time's range (106 days).
   Time TimeFor(Bytes size) const;
 
  private:
@@ -89,7 +90,9 @@ class FlopRate {
 };
 
 // "500 ns", "1.5 us", "4 GB", "64 KiB", "400 Gbps", "450 GB/s", "312 TFLOPS". A blank between
-// number and unit is optional. The error names what was expected and the nearest unit.
+// number and unit is optional. Rounded to the base unit; negative, more than 9e18 base units or so
+// little that it would round to nothing is an error. The error names what was expected and the
+// nearest unit.
 Result<Time> ParseTime(std::string_view text);
 Result<Bytes> ParseBytes(std::string_view text);
 Result<Bandwidth> ParseBandwidth(std::string_view text);

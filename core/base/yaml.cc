@@ -1,83 +1,18 @@
 #include "core/base/yaml.h"
 
 #include <fmt/format.h>
-#include <yaml-cpp/yaml.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 
-#include "core/base/files.h"
 #include "core/base/spelling.h"
 
 namespace drydock {
 namespace {
 
-constexpr int kMaxValues = 100000;  // aliases multiply; an honest config has hundreds
-constexpr int kMaxDepth = 64;
-
-std::vector<std::string> SplitLines(const std::string& text) {
-  std::vector<std::string> lines(1);
-  for (const char c : text) {
-    if (c == '\n') lines.emplace_back();
-    else if (c != '\r') lines.back() += c;
-  }
-  return lines;
-}
-
-// Copies yaml-cpp's tree into ours, with places, refusing what a config must not have.
-class Converter {
- public:
-  Converter(std::string file, const std::string& text)
-      : file_(std::move(file)), lines_(SplitLines(text)) {}
-
-  Result<YamlNode> Convert(const YAML::Node& from, int depth) {
-    YamlNode to = Placed(from.Mark());
-    if (++values_ > kMaxValues || depth > kMaxDepth) {
-      return to.ErrorHere("the document is too large or refers to itself");
-    }
-    if (from.IsScalar()) {
-      to.kind = YamlNode::Kind::kScalar;
-      to.scalar = from.Scalar();
-    } else if (from.IsSequence()) {
-      to.kind = YamlNode::Kind::kList;
-      for (const auto& item : from) {
-        ASSIGN_OR_RETURN(YamlNode child, Convert(item, depth + 1));
-        to.items.push_back(std::move(child));
-      }
-    } else if (from.IsMap()) {
-      to.kind = YamlNode::Kind::kMap;
-      for (const auto& entry : from) RETURN_IF_ERROR(AddEntry(entry.first, entry.second, depth, &to));
-    }
-    return to;
-  }
-
-  YamlNode Placed(const YAML::Mark& mark) const {
-    YamlNode node;
-    node.location = {file_, mark.is_null() ? 0 : mark.line + 1, mark.is_null() ? 0 : mark.column + 1};
-    if (!mark.is_null() && mark.line < static_cast<int>(lines_.size())) {
-      node.source_line = lines_[static_cast<size_t>(mark.line)];
-    }
-    return node;
-  }
-
- private:
-  Status AddEntry(const YAML::Node& from_key, const YAML::Node& from_value, int depth,
-                  YamlNode* to) {
-    ASSIGN_OR_RETURN(YamlNode key, Convert(from_key, depth + 1));
-    if (key.kind != YamlNode::Kind::kScalar) return key.ErrorHere("a key must be a plain word");
-    if (const YamlNode* earlier = to->Find(key.scalar)) {
-      return key.ErrorHere(fmt::format("duplicate key '{}'; it is already given in line {}",
-                                       key.scalar, earlier->location.line));
-    }
-    ASSIGN_OR_RETURN(YamlNode value, Convert(from_value, depth + 1));
-    to->entries.emplace_back(std::move(key), std::move(value));
-    return OkStatus();
-  }
-
-  std::string file_;
-  std::vector<std::string> lines_;
-  int values_ = 0;
-};
+constexpr int kMaxDepth = 64;           // of the path of a --set
+constexpr size_t kMaxDiagnostics = 100;  // more than anybody reads
 
 void Relocate(const std::string& where, YamlNode* node) {
   node->location = {where, 0, 0};
@@ -113,6 +48,53 @@ Result<T> AsQuantity(const YamlNode& node, std::string_view wanted,
   return parsed;
 }
 
+// "a.b.c" at its dots.
+Result<std::vector<std::string>> SplitPath(const std::string& path, const std::string& where) {
+  std::vector<std::string> keys(1);
+  for (const char c : path) {
+    if (c == '.') keys.emplace_back();
+    else keys.back() += c;
+  }
+  for (const std::string& key : keys) {
+    if (key.empty()) return Error(fmt::format("'{}' has an empty name in it", path), {where, 0, 0});
+  }
+  if (keys.size() > kMaxDepth) return Error("this is too deep", {where, 0, 0});
+  return keys;
+}
+
+// The value of `key` in `map`, added as null if it is not there.
+YamlNode* FindOrAdd(const std::string& key, const std::string& where, YamlNode* map) {
+  for (auto& [name, value] : map->entries) {
+    if (name.scalar == key) return &value;
+  }
+  YamlNode name, value;
+  name.kind = YamlNode::Kind::kScalar;
+  name.scalar = key;
+  name.location = value.location = {where, 0, 0};
+  map->entries.emplace_back(std::move(name), std::move(value));
+  return &map->entries.back().second;
+}
+
+// As YAML reads it back: single quotes keep everything but line breaks and control characters.
+std::string Quoted(const std::string& text) {
+  const bool plain = std::none_of(text.begin(), text.end(), [](char c) {
+    return static_cast<unsigned char>(c) < 0x20 || c == 0x7F;
+  });
+  std::string out;
+  for (const char c : text) {
+    if (plain) {
+      out += c == '\'' ? "''" : std::string(1, c);
+    } else if (c == '"' || c == '\\') {
+      out += {'\\', c};
+    } else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) {
+      out += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+    } else {
+      out += c;
+    }
+  }
+  return plain ? "'" + out + "'" : '"' + out + '"';
+}
+
 }  // namespace
 
 const YamlNode* YamlNode::Find(std::string_view key) const {
@@ -126,60 +108,28 @@ Error YamlNode::ErrorHere(std::string message) const {
   return Error(std::move(message), location, source_line);
 }
 
-Result<YamlNode> ParseYaml(const std::string& text, const std::string& file_name) {
-  Converter converter(file_name, text);
-  try {
-    const std::vector<YAML::Node> documents = YAML::LoadAll(text);
-    if (documents.empty() || documents.front().IsNull()) {
-      return Error("the file is empty", {file_name, 0, 0});
-    }
-    if (documents.size() > 1) {
-      return converter.Placed(documents[1].Mark()).ErrorHere("only one document is expected");
-    }
-    return converter.Convert(documents.front(), 0);
-  } catch (const YAML::Exception& e) {
-    return converter.Placed(e.mark).ErrorHere(fmt::format("not valid YAML: {}", e.msg));
-  }
-}
-
-Result<YamlNode> LoadYaml(const std::string& path) {
-  ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
-  return ParseYaml(text, path);
-}
-
 Status ApplyOverride(const std::string& assignment, YamlNode* root) {
   const std::string where = "--set " + assignment;
+  const auto error = [&where](const std::string& message) {
+    return Error(message, {where, 0, 0});
+  };
   const size_t equals = assignment.find('=');
-  if (equals == std::string::npos || equals == 0) {
-    return Error("expected section.key=value", {where, 0, 0});
-  }
-  ASSIGN_OR_RETURN(YamlNode value, ParseYaml(assignment.substr(equals + 1), where));
-  Relocate(where, &value);
+  if (equals == std::string::npos || equals == 0) return error("expected section.key=value");
+  const std::string text = assignment.substr(equals + 1);
+  if (text.find_first_not_of(" \t") == std::string::npos) return error("no value follows the '='");
+  Result<YamlNode> value = ParseYaml(text, where);
+  if (!value.ok()) return error(value.error().message());
+  Relocate(where, &*value);
+  ASSIGN_OR_RETURN(const std::vector<std::string> keys, SplitPath(assignment.substr(0, equals), where));
   YamlNode* node = root;
-  std::string_view path = std::string_view(assignment).substr(0, equals);
-  while (!path.empty()) {
-    const size_t dot = path.find('.');
-    const std::string key(path.substr(0, dot));
-    path = dot == std::string_view::npos ? std::string_view() : path.substr(dot + 1);
+  for (const std::string& key : keys) {
     if (node->kind == YamlNode::Kind::kNull) node->kind = YamlNode::Kind::kMap;
     if (node->kind != YamlNode::Kind::kMap) {
-      return Error(fmt::format("'{}' is inside {}, not a section", key, KindName(*node)),
-                   {where, 0, 0});
+      return error(fmt::format("'{}' is inside {}, not a section", key, KindName(*node)));
     }
-    YamlNode* child = const_cast<YamlNode*>(node->Find(key));
-    if (child == nullptr) {
-      YamlNode name;
-      name.kind = YamlNode::Kind::kScalar;
-      name.scalar = key;
-      name.location = {where, 0, 0};
-      YamlNode empty;
-      empty.location = {where, 0, 0};
-      node->entries.emplace_back(std::move(name), std::move(empty));
-      child = &node->entries.back().second;
-    }
-    node = child;
+    node = FindOrAdd(key, where, node);
   }
-  *node = std::move(value);
+  *node = *std::move(value);
   return OkStatus();
 }
 
@@ -187,10 +137,7 @@ std::string ToYaml(const YamlNode& node) {
   std::string out;
   switch (node.kind) {
     case YamlNode::Kind::kNull: return "null";
-    case YamlNode::Kind::kScalar:
-      out = "'";
-      for (const char c : node.scalar) out += c == '\'' ? "''" : std::string(1, c);
-      return out + "'";
+    case YamlNode::Kind::kScalar: return Quoted(node.scalar);
     case YamlNode::Kind::kList:
       for (const YamlNode& item : node.items) out += (out.empty() ? "" : ", ") + ToYaml(item);
       return "[" + out + "]";
@@ -204,7 +151,10 @@ std::string ToYaml(const YamlNode& node) {
 }
 
 void Diagnostics::Add(const Error& error) {
-  list_.insert(list_.end(), error.diagnostics().begin(), error.diagnostics().end());
+  for (const Diagnostic& diagnostic : error.diagnostics()) {
+    if (list_.size() < kMaxDiagnostics) list_.push_back(diagnostic);
+    else if (list_.size() == kMaxDiagnostics) list_.push_back({"and more like these", {}, {}});
+  }
 }
 
 Status Diagnostics::ToStatus() const {
@@ -217,6 +167,9 @@ Result<int64_t> AsInteger(const YamlNode& node) {
   const std::string& text = node.scalar;
   int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error == std::errc::result_out_of_range && end == text.data() + text.size()) {
+    return node.ErrorHere(fmt::format("'{}' is too large", text));
+  }
   if (error != std::errc() || end != text.data() + text.size()) {
     return node.ErrorHere(fmt::format("'{}' is not a whole number", text));
   }
@@ -228,6 +181,9 @@ Result<double> AsNumber(const YamlNode& node) {
   const std::string& text = node.scalar;
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error == std::errc::result_out_of_range && end == text.data() + text.size()) {
+    return node.ErrorHere(fmt::format("'{}' is too large or too small", text));
+  }
   if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value)) {
     return node.ErrorHere(fmt::format("'{}' is not a number", text));
   }
@@ -264,8 +220,9 @@ YamlReader::YamlReader(const YamlNode& node, std::string what, Diagnostics* diag
 const YamlNode* YamlReader::Take(const std::string& key, bool required) {
   known_.push_back(key);
   const YamlNode* value = node_->Find(key);
-  if (value == nullptr && required && diagnostics_ != nullptr) {
-    diagnostics_->Add(node_->ErrorHere(fmt::format("'{}' lacks the key '{}'", what_, key)));
+  if (value == nullptr && required) {
+    Fail(key, fmt::format("'{}' lacks the key '{}'", what_, key));
+    unread_.push_back(key);
   }
   return value;
 }
@@ -274,8 +231,10 @@ void YamlReader::ReadChoice(const std::string& key, const std::vector<std::strin
                             int* out, bool required) {
   const YamlNode* value = Take(key, required);
   if (value == nullptr) return;
+  const Status scalar = RequireScalar(*value, "one of " + Join(choices));
+  if (!scalar.ok()) return Fail(key, scalar.error().message());
   for (size_t i = 0; i < choices.size(); ++i) {
-    if (value->kind == YamlNode::Kind::kScalar && value->scalar == choices[i]) {
+    if (value->scalar == choices[i]) {
       *out = static_cast<int>(i);
       return;
     }
@@ -286,6 +245,8 @@ void YamlReader::ReadChoice(const std::string& key, const std::vector<std::strin
 
 void YamlReader::Fail(const std::string& key, const std::string& message) {
   if (diagnostics_ == nullptr) return;
+  // A value that was not read is reported already; what else is wrong with it is a consequence.
+  if (std::find(unread_.begin(), unread_.end(), key) != unread_.end()) return;
   const YamlNode* value = node_->Find(key);
   diagnostics_->Add((value != nullptr ? value : node_)->ErrorHere(message));
 }
@@ -307,32 +268,55 @@ void YamlReader::Finish() {
   }
 }
 
-#define DRYDOCK_YAML_TYPE(type, reader)                         \
-  template <>                                                   \
-  void YamlReader::Parse<type>(const YamlNode& node, type* out) { \
-    auto result = reader;                                       \
-    if (result.ok()) *out = *result;                            \
-    else if (diagnostics_ != nullptr) diagnostics_->Add(result.error()); \
-  }
-
-DRYDOCK_YAML_TYPE(int64_t, AsInteger(node))
-DRYDOCK_YAML_TYPE(double, AsNumber(node))
-DRYDOCK_YAML_TYPE(bool, AsBool(node))
-DRYDOCK_YAML_TYPE(std::string, AsString(node))
-DRYDOCK_YAML_TYPE(Time, AsQuantity(node, "a time", &ParseTime))
-DRYDOCK_YAML_TYPE(Bytes, AsQuantity(node, "a size", &ParseBytes))
-DRYDOCK_YAML_TYPE(Bandwidth, AsQuantity(node, "a bandwidth", &ParseBandwidth))
-DRYDOCK_YAML_TYPE(FlopRate, AsQuantity(node, "a rate", &ParseFlopRate))
-#undef DRYDOCK_YAML_TYPE
+template <typename T>
+bool YamlReader::Store(const Result<T>& result, T* out) {
+  if (result.ok()) *out = *result;
+  else if (diagnostics_ != nullptr) diagnostics_->Add(result.error());
+  return result.ok();
+}
 
 template <>
-void YamlReader::Parse<int>(const YamlNode& node, int* out) {
+bool YamlReader::Parse(const YamlNode& node, int64_t* out) {
+  return Store(AsInteger(node), out);
+}
+template <>
+bool YamlReader::Parse(const YamlNode& node, int* out) {
   Result<int64_t> result = AsInteger(node);
   if (result.ok() && (*result < INT32_MIN || *result > INT32_MAX)) {
     result = node.ErrorHere(fmt::format("'{}' is too large", node.scalar));
   }
-  if (result.ok()) *out = static_cast<int>(*result);
-  else if (diagnostics_ != nullptr) diagnostics_->Add(result.error());
+  int64_t value = 0;
+  if (!Store(result, &value)) return false;
+  *out = static_cast<int>(value);
+  return true;
+}
+template <>
+bool YamlReader::Parse(const YamlNode& node, double* out) {
+  return Store(AsNumber(node), out);
+}
+template <>
+bool YamlReader::Parse(const YamlNode& node, bool* out) {
+  return Store(AsBool(node), out);
+}
+template <>
+bool YamlReader::Parse(const YamlNode& node, std::string* out) {
+  return Store(AsString(node), out);
+}
+template <>
+bool YamlReader::Parse(const YamlNode& node, Time* out) {
+  return Store(AsQuantity(node, "a time", &ParseTime), out);
+}
+template <>
+bool YamlReader::Parse(const YamlNode& node, Bytes* out) {
+  return Store(AsQuantity(node, "a size", &ParseBytes), out);
+}
+template <>
+bool YamlReader::Parse(const YamlNode& node, Bandwidth* out) {
+  return Store(AsQuantity(node, "a bandwidth", &ParseBandwidth), out);
+}
+template <>
+bool YamlReader::Parse(const YamlNode& node, FlopRate* out) {
+  return Store(AsQuantity(node, "a rate", &ParseFlopRate), out);
 }
 
 }  // namespace drydock

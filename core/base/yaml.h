@@ -10,7 +10,8 @@
 //   model.Finish();                               // reports unknown keys
 //   RETURN_IF_ERROR(diagnostics.ToStatus());
 //
-// Aliases are expanded; a document of more than 100,000 values is refused. Not thread-safe.
+// Aliases are expanded. Refused, with the place: more than 100,000 values or 16 MiB or 64 levels,
+// duplicate keys, tags, several documents, text that is not UTF-8. Not thread-safe.
 #ifndef DRYDOCK_CORE_BASE_YAML_H_
 #define DRYDOCK_CORE_BASE_YAML_H_
 
@@ -75,11 +76,13 @@ class YamlReader {
   // int64_t, int, double, bool, std::string, Time, Bytes, Bandwidth, FlopRate.
   template <typename T>
   void Read(const std::string& key, T* out) {
-    if (const YamlNode* value = Take(key, /*required=*/true)) Parse(*value, out);
+    const YamlNode* value = Take(key, /*required=*/true);
+    if (value != nullptr && !Parse(*value, out)) unread_.push_back(key);
   }
   template <typename T>
   void ReadOptional(const std::string& key, T* out) {
-    if (const YamlNode* value = Take(key, /*required=*/false)) Parse(*value, out);
+    const YamlNode* value = Take(key, /*required=*/false);
+    if (value != nullptr && !Parse(*value, out)) unread_.push_back(key);
   }
   // One of `choices`, as its index. Absent: keeps *out if not required.
   void ReadChoice(const std::string& key, const std::vector<std::string>& choices, int* out,
@@ -88,7 +91,8 @@ class YamlReader {
   // The node of a nested section or list; null (and reported, if required) when absent.
   const YamlNode* Take(const std::string& key, bool required);
 
-  // Reports that the value of `key` is wrong, at its place (or at the map's, if absent).
+  // Reports that the value of `key` is wrong, at its place (or at the map's, if absent); not when
+  // it is reported already that the value is missing or of the wrong type.
   void Fail(const std::string& key, const std::string& message);
   // Fails unless low <= value <= high.
   void CheckRange(const std::string& key, int64_t value, int64_t low, int64_t high);
@@ -98,13 +102,26 @@ class YamlReader {
 
  private:
   template <typename T>
-  void Parse(const YamlNode& node, T* out);
+  bool Parse(const YamlNode& node, T* out);  // false (and reported): not of that type
+  template <typename T>
+  bool Store(const Result<T>& result, T* out);
 
   const YamlNode* node_;
   std::string what_;
   Diagnostics* diagnostics_;
   std::vector<std::string> known_;
+  std::vector<std::string> unread_;  // required but missing, or of the wrong type
 };
+
+template <> bool YamlReader::Parse(const YamlNode& node, int64_t* out);
+template <> bool YamlReader::Parse(const YamlNode& node, int* out);
+template <> bool YamlReader::Parse(const YamlNode& node, double* out);
+template <> bool YamlReader::Parse(const YamlNode& node, bool* out);
+template <> bool YamlReader::Parse(const YamlNode& node, std::string* out);
+template <> bool YamlReader::Parse(const YamlNode& node, Time* out);
+template <> bool YamlReader::Parse(const YamlNode& node, Bytes* out);
+template <> bool YamlReader::Parse(const YamlNode& node, Bandwidth* out);
+template <> bool YamlReader::Parse(const YamlNode& node, FlopRate* out);
 
 }  // namespace drydock
 

@@ -1,0 +1,274 @@
+// Text to YamlNode: a handler of yaml-cpp's parse events. The tree is built here and not by
+// yaml-cpp, so that aliases are expanded under our limits and what a config must not have is
+// refused with its place.
+#include <fmt/format.h>
+#include <yaml-cpp/depthguard.h>
+#include <yaml-cpp/eventhandler.h>
+#include <yaml-cpp/yaml.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <sstream>
+
+#include "core/base/files.h"
+#include "core/base/yaml.h"
+
+namespace drydock {
+namespace {
+
+constexpr size_t kMaxValues = 100000;  // aliases multiply; an honest config has hundreds
+constexpr size_t kMaxText = 16 << 20;  // bytes of the file, and of all values together
+constexpr size_t kMaxDepth = 64;
+constexpr size_t kMaxKey = 256;
+constexpr size_t kMaxSourceLine = 400;  // every value keeps its line; longer ones are not kept
+
+constexpr const char* kTooLarge = "the document is too large or refers to itself";
+
+std::vector<std::string> SplitLines(std::string_view text) {
+  std::vector<std::string> lines(1);
+  for (const char c : text) {
+    if (c == '\n') lines.emplace_back();
+    else if (c != '\r') lines.back() += c;
+  }
+  return lines;
+}
+
+bool IsContinuation(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
+
+// Bytes of the well-formed UTF-8 sequence at the beginning of `text`; 0 if there is none.
+size_t Utf8Length(std::string_view text) {
+  const auto first = static_cast<unsigned char>(text[0]);
+  if (first < 0x80) return 1;
+  const size_t length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
+  if (first < 0xC2 || first > 0xF4 || text.size() < length) return 0;
+  for (size_t i = 1; i < length; ++i) {
+    if (!IsContinuation(text[i])) return 0;
+  }
+  const auto second = static_cast<unsigned char>(text[1]);
+  const bool overlong = (first == 0xE0 && second < 0xA0) || (first == 0xF0 && second < 0x90);
+  const bool beyond = (first == 0xED && second > 0x9F) || (first == 0xF4 && second > 0x8F);
+  return overlong || beyond ? 0 : length;
+}
+
+struct Text {
+  std::string file;
+  std::vector<std::string> lines;
+
+  // `line` and `byte` count from 0; columns are reported in characters.
+  YamlNode Placed(int line, int byte) const {
+    YamlNode node;
+    node.location = {file, line + 1, byte + 1};
+    if (line < 0 || line >= static_cast<int>(lines.size())) return node;
+    const std::string& source = lines[static_cast<size_t>(line)];
+    for (int i = 0; i < byte && i < static_cast<int>(source.size()); ++i) {
+      if (IsContinuation(source[static_cast<size_t>(i)])) --node.location.column;
+    }
+    if (source.size() <= kMaxSourceLine) node.source_line = source;
+    return node;
+  }
+  YamlNode Placed(const YAML::Mark& mark) const {
+    if (!mark.is_null()) return Placed(mark.line, mark.column);
+    YamlNode node;
+    node.location = {file, 0, 0};
+    return node;
+  }
+};
+
+// Text files only: UTF-8 without control characters.
+Status CheckCharacters(std::string_view text, const Text& places) {
+  int line = 0, column = 0;
+  for (size_t i = 0; i < text.size();) {
+    const size_t length = Utf8Length(text.substr(i));
+    const auto c = static_cast<unsigned char>(text[i]);
+    if (length == 0) {
+      return places.Placed(line, column).ErrorHere(fmt::format("byte 0x{:02x} is not UTF-8 text", c));
+    }
+    if (c < 0x20 && c != '\t' && c != '\n' && c != '\r') {
+      return places.Placed(line, column).ErrorHere(
+          fmt::format("the control character 0x{:02x} does not belong in a text file", c));
+    }
+    if (c == '\n') ++line;
+    column = c == '\n' ? 0 : column + static_cast<int>(length);
+    i += length;
+  }
+  return OkStatus();
+}
+
+// What an alias would add.
+struct Extent {
+  size_t values = 0, text = 0, depth = 0;
+};
+Extent Measure(const YamlNode& node) {
+  Extent all = {1, node.scalar.size(), 0};
+  const auto add = [&all](const YamlNode& child) {
+    const Extent extent = Measure(child);
+    all.values += extent.values;
+    all.text += extent.text;
+    all.depth = std::max(all.depth, extent.depth + 1);
+  };
+  for (const YamlNode& item : node.items) add(item);
+  for (const auto& [key, value] : node.entries) {
+    add(key);
+    add(value);
+  }
+  return all;
+}
+
+// After the first error nothing more is built; the rest of the file is only skipped.
+class TreeBuilder : public YAML::EventHandler {
+ public:
+  explicit TreeBuilder(const Text& text) : text_(text) {}
+
+  Result<YamlNode> Take() {
+    if (error_) return *std::move(error_);
+    if (!root_ || root_->kind == YamlNode::Kind::kNull) {
+      return Error("the file is empty", {text_.file, 0, 0});
+    }
+    return *std::move(root_);
+  }
+
+  void OnDocumentStart(const YAML::Mark& mark) override {
+    if (root_) Fail(text_.Placed(mark), "only one document is expected");
+  }
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    Add(text_.Placed(mark), anchor, {1, 0, 0});
+  }
+  void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                const std::string& value) override {
+    YamlNode node = text_.Placed(mark);
+    RefuseTag(node, tag);
+    node.kind = YamlNode::Kind::kScalar;
+    node.scalar = value;
+    Add(std::move(node), anchor, {1, value.size(), 0});
+  }
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    if (error_) return;
+    const auto found = anchors_.find(anchor);
+    if (found == anchors_.end()) {
+      Fail(text_.Placed(mark), "this alias stands inside what it stands for");
+    } else {
+      Add(found->second, 0, Measure(found->second));
+    }
+  }
+  void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                       YAML::EmitterStyle::value /*style*/) override {
+    Begin(mark, tag, anchor, YamlNode::Kind::kList);
+  }
+  void OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                  YAML::EmitterStyle::value /*style*/) override {
+    Begin(mark, tag, anchor, YamlNode::Kind::kMap);
+  }
+  void OnSequenceEnd() override { End(); }
+  void OnMapEnd() override { End(); }
+
+ private:
+  // A list or map whose end has not come yet.
+  struct Open {
+    YamlNode node;
+    YAML::anchor_t anchor = 0;
+    std::optional<YamlNode> key;      // of the entry whose value comes next
+    std::map<std::string, int> keys;  // with their lines
+  };
+
+  void Fail(const YamlNode& where, const std::string& message) {
+    if (!error_) error_ = where.ErrorHere(message);
+  }
+
+  void RefuseTag(const YamlNode& node, const std::string& tag) {
+    if (!tag.empty() && tag != "?" && tag != "!") {
+      Fail(node, fmt::format("the tag '{}' has no meaning here", tag));
+    }
+  }
+
+  void Begin(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+             YamlNode::Kind kind) {
+    if (error_) return;
+    YamlNode node = text_.Placed(mark);
+    RefuseTag(node, tag);
+    if (open_.size() >= kMaxDepth) return Fail(node, kTooLarge);
+    node.kind = kind;
+    open_.push_back({std::move(node), anchor, {}, {}});
+  }
+
+  void End() {
+    if (error_) return;
+    Open done = std::move(open_.back());
+    open_.pop_back();
+    Add(std::move(done.node), done.anchor, {1, 0, 0});
+  }
+
+  // Puts a finished node into the list or map that is open.
+  void Add(YamlNode node, YAML::anchor_t anchor, const Extent& extent) {
+    if (error_) return;
+    values_ += extent.values;
+    bytes_ += extent.text;
+    if (values_ > kMaxValues || bytes_ > kMaxText || open_.size() + extent.depth > kMaxDepth) {
+      return Fail(node, kTooLarge);
+    }
+    if (anchor != 0) anchors_[anchor] = node;
+    if (open_.empty()) {
+      root_ = std::move(node);
+      return;
+    }
+    Open& parent = open_.back();
+    if (parent.node.kind == YamlNode::Kind::kList) {
+      parent.node.items.push_back(std::move(node));
+    } else if (!parent.key) {
+      AddKey(std::move(node), &parent);
+    } else {
+      parent.node.entries.emplace_back(*std::move(parent.key), std::move(node));
+      parent.key.reset();
+    }
+  }
+
+  void AddKey(YamlNode key, Open* parent) {
+    if (key.kind != YamlNode::Kind::kScalar) return Fail(key, "a key must be a plain word");
+    if (key.scalar.size() > kMaxKey) return Fail(key, "this key is too long");
+    const auto [earlier, is_new] = parent->keys.emplace(key.scalar, key.location.line);
+    if (!is_new) {
+      return Fail(key, fmt::format("duplicate key '{}'; it is already given in line {}", key.scalar,
+                                   earlier->second));
+    }
+    parent->key = std::move(key);
+  }
+
+  const Text& text_;
+  std::optional<YamlNode> root_;
+  std::optional<Error> error_;
+  std::vector<Open> open_;
+  std::map<YAML::anchor_t, YamlNode> anchors_;
+  size_t values_ = 0;
+  size_t bytes_ = 0;
+};
+
+}  // namespace
+
+Result<YamlNode> ParseYaml(const std::string& text, const std::string& file_name) {
+  std::string_view body = text;
+  if (body.starts_with("\xEF\xBB\xBF")) body.remove_prefix(3);  // a byte order mark says nothing
+  if (body.size() > kMaxText) {
+    return Error("the file is larger than 16 MiB", {file_name, 0, 0});
+  }
+  const Text places = {file_name, SplitLines(body)};
+  RETURN_IF_ERROR(CheckCharacters(body, places));
+  TreeBuilder builder(places);
+  try {
+    std::istringstream stream{std::string(body)};
+    YAML::Parser parser(stream);
+    if (parser.HandleNextDocument(builder)) parser.HandleNextDocument(builder);
+  } catch (const YAML::DeepRecursion& e) {
+    return places.Placed(e.mark).ErrorHere(kTooLarge);
+  } catch (const YAML::Exception& e) {
+    return places.Placed(e.mark).ErrorHere(fmt::format("not valid YAML: {}", e.msg));
+  }
+  return builder.Take();
+}
+
+Result<YamlNode> LoadYaml(const std::string& path) {
+  ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
+  return ParseYaml(text, path);
+}
+
+}  // namespace drydock
