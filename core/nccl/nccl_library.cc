@@ -1,0 +1,164 @@
+#include "core/nccl/nccl_library.h"
+
+#include <dlfcn.h>
+#include <unistd.h>
+
+#include <climits>
+
+#include "core/base/check.h"
+
+namespace drydock {
+namespace {
+
+constexpr const char* kFileName = "libhacknccl.so";
+
+std::string FolderOfExecutable() {
+  char path[PATH_MAX];
+  const ssize_t length = readlink("/proc/self/exe", path, sizeof path);
+  if (length <= 0) return {};
+  const std::string executable(path, static_cast<size_t>(length));
+  return executable.substr(0, executable.rfind('/'));
+}
+
+std::vector<std::string> Candidates(const std::string& path) {
+  if (!path.empty()) return {path};
+  return {FolderOfExecutable() + "/" + kFileName,
+          std::string(DRYDOCK_NCCL_PREFIX "/") + kFileName};
+}
+
+}  // namespace
+
+Result<std::shared_ptr<NcclLibrary>> NcclLibrary::Load(const std::string& path) {
+  std::string tried;
+  for (const std::string& candidate : Candidates(path)) {
+    void* handle = dlopen(candidate.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (handle == nullptr) {
+      const char* reason = dlerror();
+      tried += "\n  " + (reason == nullptr ? candidate : std::string(reason));
+      continue;
+    }
+    auto get = reinterpret_cast<hacknccl_get_api_function>(dlsym(handle, HACKNCCL_ENTRY));
+    const hacknccl_api* api = get == nullptr ? nullptr : get(HACKNCCL_ABI_VERSION);
+    if (api == nullptr) {
+      dlclose(handle);
+      return Error(candidate + " is not a libhacknccl.so of this version; run scripts/setup.sh");
+    }
+    return std::shared_ptr<NcclLibrary>(new NcclLibrary(candidate, handle, api));
+  }
+  return Error("cannot load NCCL (scripts/setup.sh builds it); tried:" + tried);
+}
+
+NcclLibrary::~NcclLibrary() { dlclose(handle_); }
+
+NcclCommunicator::NcclCommunicator(std::shared_ptr<hacknccl_world> world,
+                                   std::shared_ptr<NcclLibrary> library,
+                                   hacknccl_communicator* communicator)
+    : library_(std::move(library)), world_(std::move(world)), communicator_(communicator) {
+  CHECK(api().shape(communicator_, &shape_) == 0);
+}
+
+NcclCommunicator::NcclCommunicator(NcclCommunicator&& other) noexcept
+    : library_(std::move(other.library_)),
+      world_(std::move(other.world_)),
+      communicator_(std::exchange(other.communicator_, nullptr)),
+      shape_(other.shape_) {}
+
+NcclCommunicator::~NcclCommunicator() {
+  if (communicator_ != nullptr) api().communicator_destroy(communicator_);
+}
+
+std::vector<int> NcclCommunicator::Ring(int channel) const {
+  std::vector<int> order(static_cast<size_t>(shape_.ranks));
+  CHECK_NOTE(api().ring(communicator_, channel, order.data()) == 0, api().last_error());
+  return order;
+}
+
+std::vector<hacknccl_tree> NcclCommunicator::Tree(int channel) const {
+  std::vector<hacknccl_tree> tree(static_cast<size_t>(shape_.ranks));
+  CHECK_NOTE(api().tree(communicator_, channel, tree.data()) == 0, api().last_error());
+  return tree;
+}
+
+std::vector<hacknccl_nvls> NcclCommunicator::Nvls(int channel) const {
+  std::vector<hacknccl_nvls> nvls(static_cast<size_t>(shape_.ranks));
+  CHECK_NOTE(api().nvls(communicator_, channel, nvls.data()) == 0, api().last_error());
+  return nvls;
+}
+
+Result<hacknccl_link> NcclCommunicator::Link(int graph, int channel, int from, int to) const {
+  hacknccl_link link = {};
+  if (api().link(communicator_, graph, channel, from, to, &link) == 0) return link;
+  return Error(api().last_error());
+}
+
+namespace {
+
+NcclPlan Own(const hacknccl_plan& plan) {
+  NcclPlan out;
+  out.kind = plan.kind;
+  out.kernels = plan.kernels;
+  out.threads = plan.threads;
+  out.collectives.assign(plan.collectives, plan.collectives + plan.collective_count);
+  out.exchanges.assign(plan.exchanges, plan.exchanges + plan.exchange_count);
+  out.proxy_ops.assign(plan.proxy_ops, plan.proxy_ops + plan.proxy_op_count);
+  return out;
+}
+
+}  // namespace
+
+Result<NcclPlan> NcclCommunicator::Collective(const hacknccl_call& call) const {
+  hacknccl_plan plan = {};
+  if (api().collective(communicator_, &call, &plan) != 0) return Error(api().last_error());
+  return Own(plan);
+}
+
+Result<NcclPlan> NcclCommunicator::SendRecv(int rank,
+                                            const std::vector<hacknccl_message>& messages) const {
+  hacknccl_plan plan = {};
+  if (api().send_recv(communicator_, rank, messages.data(), messages.size(), &plan) != 0) {
+    return Error(api().last_error());
+  }
+  return Own(plan);
+}
+
+Result<NcclWorld> NcclWorld::Create(
+    std::shared_ptr<NcclLibrary> library, const std::vector<NcclHost>& host_classes,
+    const std::vector<std::pair<std::string, std::string>>& settings) {
+  std::vector<std::vector<hacknccl_gpu>> gpus;
+  std::vector<std::vector<hacknccl_nic>> nics;
+  std::vector<hacknccl_host_class> classes;
+  for (const NcclHost& host : host_classes) {
+    auto& host_gpus = gpus.emplace_back();
+    for (const std::string& bus_id : host.gpu_bus_ids) host_gpus.push_back({bus_id.c_str()});
+    auto& host_nics = nics.emplace_back();
+    for (const NcclHost::Nic& nic : host.nics) {
+      host_nics.push_back({nic.name.c_str(), nic.bus_id.c_str(), nic.speed_mbps});
+    }
+    classes.push_back({host.xml.data(), host.xml.size(), host_gpus.data(), host_gpus.size(),
+                       host_nics.data(), host_nics.size(), host.compute_capability, host.sm_count,
+                       host.memory_bytes, host.multicast});
+  }
+  std::vector<hacknccl_setting> wanted;
+  for (const auto& [name, value] : settings) wanted.push_back({name.c_str(), value.c_str()});
+
+  const hacknccl_api& api = library->api();
+  hacknccl_world* created =
+      api.world_create(classes.data(), classes.size(), wanted.data(), wanted.size());
+  if (created == nullptr) return Error(api.last_error());
+  NcclWorld world;
+  world.library_ = library;
+  world.world_ = std::shared_ptr<hacknccl_world>(
+      created, [library](hacknccl_world* w) { library->api().world_destroy(w); });
+  return world;
+}
+
+Result<NcclCommunicator> NcclWorld::CreateCommunicator(
+    const std::vector<hacknccl_place>& ranks) const {
+  const hacknccl_api& api = library_->api();
+  hacknccl_communicator* created =
+      api.communicator_create(world_.get(), ranks.data(), ranks.size());
+  if (created == nullptr) return Error(api.last_error());
+  return NcclCommunicator(world_, library_, created);
+}
+
+}  // namespace drydock

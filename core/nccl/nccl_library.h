@@ -1,0 +1,95 @@
+// libhacknccl.so at run time: found, loaded, and wrapped in owners that close what they opened.
+//
+//   NcclLibrary ── NcclWorld (host classes, settings) ── NcclCommunicator (ranks at places)
+//
+// Each keeps alive what it stands on. Thread-safe as the C interface says (hacknccl.h): calls are
+// serialised inside the library.
+#ifndef DRYDOCK_CORE_NCCL_NCCL_LIBRARY_H_
+#define DRYDOCK_CORE_NCCL_NCCL_LIBRARY_H_
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/base/result.h"
+#include "core/nccl/hacknccl.h"
+#include "core/nccl/topology_xml.h"
+
+namespace drydock {
+
+class NcclLibrary {
+ public:
+  // Loads `path`; if empty, the first of: libhacknccl.so beside the executable, then where set-up
+  // builds it. The error names every place that was tried.
+  static Result<std::shared_ptr<NcclLibrary>> Load(const std::string& path = {});
+  ~NcclLibrary();
+  NcclLibrary(const NcclLibrary&) = delete;
+  NcclLibrary& operator=(const NcclLibrary&) = delete;
+
+  const hacknccl_api& api() const { return *api_; }
+  const std::string& path() const { return path_; }
+
+ private:
+  NcclLibrary(std::string path, void* handle, const hacknccl_api* api)
+      : path_(std::move(path)), handle_(handle), api_(api) {}
+  std::string path_;
+  void* handle_;
+  const hacknccl_api* api_;
+};
+
+// What a call would launch: hacknccl_plan, owning its parts.
+struct NcclPlan {
+  int kind = HACKNCCL_PLAN_KERNEL;
+  int kernels = 0;
+  int threads = 0;
+  std::vector<hacknccl_collective> collectives;
+  std::vector<hacknccl_exchange> exchanges;
+  std::vector<hacknccl_proxy_op> proxy_ops;
+};
+
+class NcclCommunicator {
+ public:
+  NcclCommunicator(NcclCommunicator&& other) noexcept;
+  NcclCommunicator& operator=(NcclCommunicator&&) = delete;
+  ~NcclCommunicator();
+
+  const hacknccl_shape& shape() const { return shape_; }
+  // Channels must be within shape().
+  std::vector<int> Ring(int channel) const;
+  std::vector<hacknccl_tree> Tree(int channel) const;
+  std::vector<hacknccl_nvls> Nvls(int channel) const;
+  // `graph`: HACKNCCL_GRAPH_*. from and to are different ranks.
+  Result<hacknccl_link> Link(int graph, int channel, int from, int to) const;
+  Result<NcclPlan> Collective(const hacknccl_call& call) const;
+  Result<NcclPlan> SendRecv(int rank, const std::vector<hacknccl_message>& messages) const;
+
+ private:
+  friend class NcclWorld;
+  NcclCommunicator(std::shared_ptr<hacknccl_world> world, std::shared_ptr<NcclLibrary> library,
+                   hacknccl_communicator* communicator);
+  const hacknccl_api& api() const { return library_->api(); }
+
+  std::shared_ptr<NcclLibrary> library_;
+  std::shared_ptr<hacknccl_world> world_;
+  hacknccl_communicator* communicator_;
+  hacknccl_shape shape_ = {};
+};
+
+class NcclWorld {
+ public:
+  // The settings are NCCL's own ("NCCL_ALGO"); they hold for the library's whole life.
+  static Result<NcclWorld> Create(
+      std::shared_ptr<NcclLibrary> library, const std::vector<NcclHost>& host_classes,
+      const std::vector<std::pair<std::string, std::string>>& settings);
+
+  Result<NcclCommunicator> CreateCommunicator(const std::vector<hacknccl_place>& ranks) const;
+
+ private:
+  std::shared_ptr<NcclLibrary> library_;
+  std::shared_ptr<hacknccl_world> world_;
+};
+
+}  // namespace drydock
+
+#endif  // DRYDOCK_CORE_NCCL_NCCL_LIBRARY_H_

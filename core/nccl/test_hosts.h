@@ -1,0 +1,61 @@
+// Kinds of hosts that the tests of NCCL's decisions use, as their makers describe them.
+#ifndef DRYDOCK_CORE_NCCL_TEST_HOSTS_H_
+#define DRYDOCK_CORE_NCCL_TEST_HOSTS_H_
+
+#include <vector>
+
+#include "core/nccl/nccl_library.h"
+
+namespace drydock {
+
+inline Bandwidth GigabitsPerSecond(int64_t gigabits) {
+  return Bandwidth::BitsPerSecond(gigabits * 1'000'000'000);
+}
+
+inline GpuSpec TestGpu(int capability) {
+  GpuSpec gpu;
+  gpu.compute_capability = capability;
+  gpu.sms = capability >= 90 ? 132 : 108;
+  gpu.memory = Bytes(80'000'000'000);
+  return gpu;
+}
+
+// 8 GPUs, NVLink 450 GB/s each way over 4 switches with multicast, a 400 Gb/s NIC a GPU.
+inline HostKind DgxH100() {
+  HostKind kind;
+  kind.name = "dgx-h100";
+  kind.gpus = 8;
+  kind.scale_up = {ScaleUpKind::kNvSwitch, 4, GigabitsPerSecond(3600), Time::Ns(600), true};
+  kind.nics.count = 8;
+  kind.nics.rate = GigabitsPerSecond(400);
+  kind.nics.pcie_generation = 5;
+  return kind;
+}
+
+// 8 GPUs, NVLink 300 GB/s each way over 6 switches, `nics` NICs of 200 Gb/s.
+inline HostKind DgxA100(int nics = 8) {
+  HostKind kind;
+  kind.name = "dgx-a100";
+  kind.gpus = 8;
+  kind.scale_up = {ScaleUpKind::kNvSwitch, 6, GigabitsPerSecond(2400), Time::Ns(600), false};
+  kind.nics.count = nics;
+  kind.nics.rate = GigabitsPerSecond(200);
+  kind.nics.pcie_generation = 4;
+  return kind;
+}
+
+// The GPUs `gpus` on each of hosts 0 .. hosts-1, ranks host by host.
+inline std::vector<hacknccl_place> Places(int hosts, const std::vector<int>& gpus,
+                                          int host_class = 0) {
+  std::vector<hacknccl_place> places;
+  for (int host = 0; host < hosts; ++host) {
+    for (const int gpu : gpus) places.push_back({host, host_class, gpu});
+  }
+  return places;
+}
+
+inline const std::vector<int> kAllEight = {0, 1, 2, 3, 4, 5, 6, 7};
+
+}  // namespace drydock
+
+#endif  // DRYDOCK_CORE_NCCL_TEST_HOSTS_H_

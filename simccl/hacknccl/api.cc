@@ -1,0 +1,212 @@
+// The exported table of core/nccl/hacknccl.h. Every function locks, checks its arguments, and leaves
+// the reason of a failure for last_error().
+#include <cstdio>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "communicator.h"
+#include "core/nccl/hacknccl.h"
+#include "cudawrap.h"
+#include "layout.h"
+#include "nccl.h"
+
+struct hacknccl_world {
+  std::vector<drydock::HostClass> classes;
+};
+struct hacknccl_communicator {
+  hacknccl_communicator(const std::vector<drydock::HostClass>* classes, drydock::Layout layout)
+      : implementation(classes, std::move(layout)) {}
+  drydock::Communicator implementation;
+};
+
+namespace {
+
+using drydock::CapturedPlan;
+using drydock::HostClass;
+
+static_assert(HACKNCCL_BFLOAT16 == static_cast<int>(ncclBfloat16));
+static_assert(HACKNCCL_FLOAT8_E5M2 == static_cast<int>(ncclFloat8e5m2));
+static_assert(HACKNCCL_AVG == static_cast<int>(ncclAvg));
+
+std::mutex mutex;
+
+// The reason of the calling thread's last failure. A plain buffer: a thread-local object with a
+// destructor would keep the library loaded after its last user let go of it.
+class LastErrorText {
+ public:
+  LastErrorText& operator=(const std::string& text) {
+    snprintf(text_, sizeof text_, "%s", text.c_str());
+    return *this;
+  }
+  void clear() { text_[0] = '\0'; }
+  bool empty() const { return text_[0] == '\0'; }
+  const char* c_str() const { return text_; }
+
+ private:
+  char text_[4096];
+};
+thread_local LastErrorText error;
+
+HostClass Copy(const hacknccl_host_class& in) {
+  HostClass out;
+  out.topology_xml.assign(in.topology_xml, in.topology_xml_bytes);
+  for (size_t i = 0; i < in.gpu_count; ++i) out.gpu_bus_ids.push_back(in.gpus[i].bus_id);
+  for (size_t i = 0; i < in.nic_count; ++i) {
+    out.nics.push_back({in.nics[i].name, in.nics[i].bus_id, in.nics[i].speed_mbps});
+  }
+  out.compute_capability = in.compute_capability;
+  out.sm_count = in.sm_count;
+  out.memory_bytes = in.memory_bytes;
+  out.multicast = in.multicast != 0;
+  out.identity = std::hash<std::string>()(out.topology_xml);
+  return out;
+}
+
+const char* LastError() { return error.c_str(); }
+
+hacknccl_world* CreateWorld(const hacknccl_host_class* classes, size_t class_count,
+                            const hacknccl_setting* settings, size_t setting_count) {
+  const std::lock_guard<std::mutex> lock(mutex);
+  error.clear();
+  std::vector<std::pair<std::string, std::string>> wanted;
+  for (size_t i = 0; i < setting_count; ++i) {
+    wanted.emplace_back(settings[i].name, settings[i].value);
+  }
+  if (!drydock::FixSettings(wanted)) {
+    error = "NCCL's settings are fixed for the life of the library; load it anew for others";
+    return nullptr;
+  }
+  // Handles of device memory are never passed to another process: no file descriptors.
+  ncclCuMemHandleType = CU_MEM_HANDLE_TYPE_NONE;
+  auto* world = new hacknccl_world;
+  for (size_t i = 0; i < class_count; ++i) world->classes.push_back(Copy(classes[i]));
+  return world;
+}
+
+void DestroyWorld(hacknccl_world* world) { delete world; }
+
+hacknccl_communicator* CreateCommunicator(hacknccl_world* world, const hacknccl_place* ranks,
+                                          size_t rank_count) {
+  const std::lock_guard<std::mutex> lock(mutex);
+  const std::vector<hacknccl_place> places(ranks, ranks + rank_count);
+  error = drydock::CheckPlaces(world->classes, places);
+  if (!error.empty()) return nullptr;
+  auto communicator = std::make_unique<hacknccl_communicator>(&world->classes,
+                                                              drydock::MakeLayout(places));
+  error = communicator->implementation.Start();
+  return error.empty() ? communicator.release() : nullptr;
+}
+
+void DestroyCommunicator(hacknccl_communicator* communicator) {
+  const std::lock_guard<std::mutex> lock(mutex);
+  delete communicator;
+}
+
+int32_t Shape(hacknccl_communicator* communicator, hacknccl_shape* out) {
+  const std::lock_guard<std::mutex> lock(mutex);
+  error.clear();
+  *out = communicator->implementation.shape();
+  return 0;
+}
+
+bool ChannelIsIn(int32_t channel, int32_t channels, const char* what) {
+  error.clear();
+  if (channel >= 0 && channel < channels) return true;
+  error = std::string("there is no ") + what + " channel " + std::to_string(channel);
+  return false;
+}
+
+int32_t Ring(hacknccl_communicator* communicator, int32_t channel, int32_t* out) {
+  const std::lock_guard<std::mutex> lock(mutex);
+  const auto& comm = communicator->implementation;
+  if (!ChannelIsIn(channel, comm.shape().ring_channels, "ring")) return 1;
+  const std::vector<int> order = comm.Ring(channel);
+  std::copy(order.begin(), order.end(), out);
+  return 0;
+}
+
+int32_t Tree(hacknccl_communicator* communicator, int32_t channel, hacknccl_tree* out) {
+  const std::lock_guard<std::mutex> lock(mutex);
+  const auto& comm = communicator->implementation;
+  if (!ChannelIsIn(channel, comm.shape().ring_channels, "tree")) return 1;
+  const auto& trees = comm.trees()[static_cast<size_t>(channel)];
+  std::copy(trees.begin(), trees.end(), out);
+  return 0;
+}
+
+int32_t Nvls(hacknccl_communicator* communicator, int32_t channel, hacknccl_nvls* out) {
+  const std::lock_guard<std::mutex> lock(mutex);
+  const auto& comm = communicator->implementation;
+  if (!ChannelIsIn(channel, comm.shape().nvls_channels, "NVLS")) return 1;
+  const auto& nvls = comm.nvls()[static_cast<size_t>(channel)];
+  std::copy(nvls.begin(), nvls.end(), out);
+  return 0;
+}
+
+bool RankIsIn(const drydock::Communicator& comm, int32_t rank) {
+  error.clear();
+  if (rank >= 0 && rank < comm.layout().ranks()) return true;
+  error = "there is no rank " + std::to_string(rank);
+  return false;
+}
+
+int32_t Link(hacknccl_communicator* communicator, int32_t graph, int32_t channel, int32_t from,
+             int32_t to, hacknccl_link* out) {
+  const std::lock_guard<std::mutex> lock(mutex);
+  auto& comm = communicator->implementation;
+  if (!RankIsIn(comm, from) || !RankIsIn(comm, to)) return 1;
+  error = from == to ? "a rank has no link to itself" : comm.Link(graph, channel, from, to, out);
+  return error.empty() ? 0 : 1;
+}
+
+void Publish(const CapturedPlan& plan, hacknccl_plan* out) {
+  out->kind = plan.kind;
+  out->kernels = plan.kernels;
+  out->threads = plan.threads;
+  out->collectives = plan.collectives.data();
+  out->collective_count = plan.collectives.size();
+  out->exchanges = plan.exchanges.data();
+  out->exchange_count = plan.exchanges.size();
+  out->proxy_ops = plan.proxy_ops.data();
+  out->proxy_op_count = plan.proxy_ops.size();
+}
+
+int32_t Collective(hacknccl_communicator* communicator, const hacknccl_call* call,
+                   hacknccl_plan* out) {
+  const std::lock_guard<std::mutex> lock(mutex);
+  const CapturedPlan* plan = nullptr;
+  error = communicator->implementation.Collective(*call, &plan);
+  if (!error.empty()) return 1;
+  Publish(*plan, out);
+  return 0;
+}
+
+int32_t SendRecv(hacknccl_communicator* communicator, int32_t rank,
+                 const hacknccl_message* messages, size_t message_count, hacknccl_plan* out) {
+  const std::lock_guard<std::mutex> lock(mutex);
+  auto& comm = communicator->implementation;
+  if (!RankIsIn(comm, rank)) return 1;
+  const CapturedPlan* plan = nullptr;
+  error = comm.SendRecv(rank, {messages, messages + message_count}, &plan);
+  if (!error.empty()) return 1;
+  Publish(*plan, out);
+  return 0;
+}
+
+int64_t MemoryInUse() { return drydock::FakeMemoryInUse(); }
+
+const hacknccl_api kApi = {HACKNCCL_ABI_VERSION, "2.29.7",  LastError, CreateWorld, DestroyWorld,
+                           CreateCommunicator,   DestroyCommunicator,  Shape,       Ring,
+                           Tree,                 Nvls,      Link,      Collective,  SendRecv,
+                           MemoryInUse};
+
+}  // namespace
+
+extern "C" __attribute__((visibility("default"))) const hacknccl_api* hacknccl_get_api(
+    uint32_t abi_version) {
+  return abi_version == HACKNCCL_ABI_VERSION ? &kApi : nullptr;
+}

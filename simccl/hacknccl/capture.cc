@@ -1,0 +1,111 @@
+// Writes a kernel plan down in the terms of core/nccl/hacknccl.h.
+#include "checks.h"
+#include "comm.h"
+#include "device.h"
+#include "enqueue.h"
+#include "hooks.h"
+#include "proxy.h"
+#include "session.h"
+
+namespace drydock {
+namespace {
+
+// Device constants of the ring kernels under the Simple protocol, per function: NCCL puts them in
+// the task. Every other algorithm moves one step at a time.
+bool StepsApply(const ncclTaskColl& task) {
+  return task.protocol == NCCL_PROTO_SIMPLE && task.algorithm == NCCL_ALGO_RING;
+}
+
+hacknccl_collective Describe(const ncclTaskColl& task, const ncclDevWorkColl& work) {
+  hacknccl_collective out = {};
+  out.function = task.func;
+  out.algorithm = task.algorithm;
+  out.protocol = task.protocol;
+  out.element_bytes = ncclTypeSize(task.datatype);
+  out.root = task.root;
+  out.channel_lo = work.channelLo;
+  out.channel_hi = work.channelHi;
+  out.warps = task.nWarps;
+  out.even = task.isCollnet;
+  out.count = task.count;
+  if (task.isCollnet) {
+    out.count_lo = work.collnet.count;
+    out.chunk_lo = static_cast<uint64_t>(work.collnet.chunkCount) * out.element_bytes;
+  } else {
+    const uint64_t grain = static_cast<uint64_t>(ncclProtoGrainSize(task.protocol));
+    out.count_lo = work.cbd.countLo;
+    out.count_mid = work.cbd.countMid;
+    out.count_hi = work.cbd.countHi;
+    out.chunk_lo = work.cbd.chunkGrainsLo * grain;
+    out.chunk_mid = work.cbd.chunkGrainsMid * grain;
+    out.chunk_hi = work.cbd.chunkGrainsHi * grain;
+  }
+  out.chunk_steps = StepsApply(task) ? task.chunkSteps : 1;
+  out.slice_steps = StepsApply(task) ? task.sliceSteps : 1;
+  return out;
+}
+
+hacknccl_exchange Describe(const ncclDevWorkP2p& work) {
+  hacknccl_exchange out = {};
+  out.send_peer = work.nSendChannels == 0 ? -1 : work.sendRank;
+  out.recv_peer = work.nRecvChannels == 0 ? -1 : work.recvRank;
+  out.send_bytes = work.sendBytes;
+  out.recv_bytes = work.recvBytes;
+  out.send_channels = work.nSendChannels;
+  out.recv_channels = work.nRecvChannels;
+  out.send_chunk = u32fp8Decode(work.sendChunkSize_u32fp8);
+  out.recv_chunk = u32fp8Decode(work.recvChunkSize_u32fp8);
+  out.send_ll = work.sendProtoLL;
+  out.recv_ll = work.recvProtoLL;
+  out.channel_base = work.channelBase;
+  return out;
+}
+
+hacknccl_proxy_op Describe(const ncclProxyOp& op) {
+  hacknccl_proxy_op out = {};
+  out.channel = op.channelId;
+  out.protocol = op.protocol;
+  out.steps = op.nsteps;
+  out.chunk_steps = op.chunkSteps;
+  out.slice_steps = op.sliceSteps;
+  out.chunk_bytes = static_cast<int64_t>(op.chunkSize);
+  out.slice_bytes = static_cast<int64_t>(op.sliceSize);
+  out.loop_bytes = static_cast<int64_t>(op.loopSize);
+  out.bytes = static_cast<int64_t>(op.nbytes);
+  return out;
+}
+
+}  // namespace
+
+ncclResult_t CapturePlan(ncclComm*, ncclKernelPlan* plan) {
+  CapturedPlan& captured = Current().captured;
+  captured.kind = plan->isSymColl  ? HACKNCCL_PLAN_SYMMETRIC
+                  : plan->isCeColl ? HACKNCCL_PLAN_COPY_ENGINE
+                  : plan->isRma    ? HACKNCCL_PLAN_RMA
+                                   : HACKNCCL_PLAN_KERNEL;
+  captured.kernels += 1;
+  captured.threads = std::max(captured.threads, plan->threadPerBlock);
+  if (captured.kind != HACKNCCL_PLAN_KERNEL) return ncclSuccess;
+
+  // Works stand in the order of their tasks; send/recv works have no task here.
+  const ncclTaskColl* task = ncclIntruQueueHead(&plan->collTaskQueue);
+  for (ncclWorkList* work = ncclIntruQueueHead(&plan->workQueue); work != nullptr;
+       work = work->next) {
+    if (work->workType == ncclDevWorkTypeP2p) {
+      captured.exchanges.push_back(Describe(*reinterpret_cast<ncclDevWorkP2p*>(work + 1)));
+    } else if (task != nullptr) {
+      captured.collectives.push_back(Describe(*task, *reinterpret_cast<ncclDevWorkColl*>(work + 1)));
+      task = task->next;
+    } else {
+      WARN("a kernel plan holds work of type %d, which is not known", work->workType);
+      return ncclInternalError;
+    }
+  }
+  for (ncclProxyOp* op = ncclIntruQueueHead(&plan->proxyOpQueue); op != nullptr;
+       op = op->enqNext) {
+    captured.proxy_ops.push_back(Describe(*op));
+  }
+  return ncclSuccess;
+}
+
+}  // namespace drydock

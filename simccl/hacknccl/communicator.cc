@@ -1,0 +1,197 @@
+#include "communicator.h"
+
+#include <cuda_runtime_api.h>
+
+#include <utility>
+
+#include "comm.h"
+#include "nccl.h"
+
+namespace drydock {
+namespace {
+
+Session* current = nullptr;
+
+// Addresses NCCL passes on to kernels that never run.
+void* const kSendBuffer = reinterpret_cast<void*>(uintptr_t{1} << 44);
+void* const kRecvBuffer = reinterpret_cast<void*>(uintptr_t{1} << 45);
+
+class Scope {
+ public:
+  explicit Scope(Session* session) { SetCurrent(session); }
+  ~Scope() { SetCurrent(nullptr); }
+};
+
+std::string Failure(const char* what, ncclResult_t result) {
+  std::string warnings = TakeWarnings();
+  if (warnings.empty()) warnings = ncclGetErrorString(result);
+  return std::string(what) + ": " + warnings;
+}
+
+ncclResult_t Call(const hacknccl_call& call, ncclComm* comm) {
+  const auto type = static_cast<ncclDataType_t>(call.datatype);
+  const auto op = static_cast<ncclRedOp_t>(call.op);
+  switch (call.function) {
+    case HACKNCCL_ALL_REDUCE:
+      return ncclAllReduce(kSendBuffer, kRecvBuffer, call.count, type, op, comm, nullptr);
+    case HACKNCCL_ALL_GATHER:
+      return ncclAllGather(kSendBuffer, kRecvBuffer, call.count, type, comm, nullptr);
+    case HACKNCCL_REDUCE_SCATTER:
+      return ncclReduceScatter(kSendBuffer, kRecvBuffer, call.count, type, op, comm, nullptr);
+    case HACKNCCL_BROADCAST:
+      return ncclBroadcast(kSendBuffer, kRecvBuffer, call.count, type, call.root, comm, nullptr);
+    case HACKNCCL_REDUCE:
+      return ncclReduce(kSendBuffer, kRecvBuffer, call.count, type, op, call.root, comm, nullptr);
+    default:
+      return ncclInvalidArgument;
+  }
+}
+
+ncclResult_t Exchange(const std::vector<hacknccl_message>& messages, ncclComm* comm) {
+  ncclResult_t result = ncclGroupStart();
+  for (const hacknccl_message& message : messages) {
+    if (result != ncclSuccess) break;
+    result = message.is_send
+                 ? ncclSend(kSendBuffer, message.bytes, ncclInt8, message.peer, comm, nullptr)
+                 : ncclRecv(kRecvBuffer, message.bytes, ncclInt8, message.peer, comm, nullptr);
+  }
+  const ncclResult_t end = ncclGroupEnd();
+  return result != ncclSuccess ? result : end;
+}
+
+}  // namespace
+
+Session& Current() { return *current; }
+void SetCurrent(Session* session) { current = session; }
+
+Communicator::Communicator(const std::vector<HostClass>* classes, Layout layout)
+    : classes_(classes), layout_(std::move(layout)), kind_graphs_(layout_.kinds.size()) {}
+
+Communicator::~Communicator() {
+  for (auto& [rank, solo] : solos_) {
+    const Scope scope(&solo->session);
+    ncclCommDestroy(solo->comm);
+  }
+  TakeWarnings();
+}
+
+std::string Communicator::Start() {
+  // A host tells the others its graphs, so all kinds are searched before the first rank is built;
+  // that of rank 0 comes with rank 0.
+  for (size_t k = 1; k < layout_.kinds.size(); ++k) {
+    if (std::string error = Survey(static_cast<int>(k)); !error.empty()) return error;
+  }
+  Solo* first = nullptr;
+  return SoloAt(0, &first);
+}
+
+std::string Communicator::Survey(int kind) {
+  const int model = layout_.kinds[static_cast<size_t>(kind)].model;
+  Solo solo;
+  std::string error = Init(layout_.hosts[static_cast<size_t>(model)].ranks.front(), true, &solo);
+  if (kind_graphs_[static_cast<size_t>(kind)] != nullptr) return "";
+  return error.empty() ? "NCCL searched no graphs on a host" : error;
+}
+
+std::string Communicator::Init(int rank, bool survey, Solo* solo) {
+  solo->session.classes = classes_;
+  solo->session.layout = &layout_;
+  solo->session.rank = rank;
+  solo->session.kind_graphs = &kind_graphs_;
+  solo->session.survey = survey;
+  const Scope scope(&solo->session);
+  TakeWarnings();
+  cudaSetDevice(layout_.places[static_cast<size_t>(rank)].gpu);
+  ncclUniqueId id;
+  ncclResult_t result = ncclGetUniqueId(&id);
+  if (result == ncclSuccess) {
+    result = ncclCommInitRank(&solo->comm, layout_.ranks(), id, rank);
+  }
+  if (result == ncclSuccess) return "";
+  std::string error = Failure("NCCL could not create the communicator", result);
+  if (solo->comm != nullptr) ncclCommAbort(solo->comm);
+  solo->comm = nullptr;
+  return error;
+}
+
+std::string Communicator::SoloAt(int rank, Solo** out) {
+  const auto found = solos_.find(rank);
+  if (found != solos_.end()) {
+    *out = found->second.get();
+    return "";
+  }
+  auto solo = std::make_unique<Solo>();
+  if (std::string error = Init(rank, false, solo.get()); !error.empty()) return error;
+  if (rank != 0) solo->session.recorded = {};  // rank 0 has it for all
+  *out = solo.get();
+  solos_[rank] = std::move(solo);
+  return "";
+}
+
+std::string Communicator::ModelOf(int rank, Solo** solo) {
+  const int model = layout_.kind_of(rank).model;
+  return SoloAt(layout_.hosts[static_cast<size_t>(model)].ranks.front(), solo);
+}
+
+std::string Communicator::Collective(const hacknccl_call& call, const CapturedPlan** plan) {
+  Solo* solo = nullptr;
+  if (std::string error = SoloAt(0, &solo); !error.empty()) return error;
+  const Scope scope(&solo->session);
+  TakeWarnings();
+  solo->session.captured = {};
+  const ncclResult_t result = Call(call, solo->comm);
+  if (result != ncclSuccess) return Failure("NCCL refused the call", result);
+  *plan = &solo->session.captured;
+  return "";
+}
+
+std::string Communicator::SendRecv(int rank, const std::vector<hacknccl_message>& messages,
+                                   const CapturedPlan** plan) {
+  Solo* solo = nullptr;
+  if (std::string error = SoloAt(rank, &solo); !error.empty()) return error;
+  const Scope scope(&solo->session);
+  TakeWarnings();
+  solo->session.captured = {};
+  const ncclResult_t result = Exchange(messages, solo->comm);
+  if (result != ncclSuccess) return Failure("NCCL refused the messages", result);
+  *plan = &solo->session.captured;
+  return "";
+}
+
+std::string Communicator::Link(int graph, int channel, int from, int to, hacknccl_link* link) {
+  Solo* sender = nullptr;
+  Solo* receiver = nullptr;
+  if (std::string error = ModelOf(from, &sender); !error.empty()) return error;
+  if (std::string error = ModelOf(to, &receiver); !error.empty()) return error;
+  const Scope scope(&sender->session);
+  TakeWarnings();
+  const ncclResult_t result =
+      ResolveLink(layout_, sender->comm, receiver->comm, graph, channel, from, to, link);
+  return result == ncclSuccess ? "" : Failure("NCCL found no way between two ranks", result);
+}
+
+hacknccl_shape Communicator::shape() const {
+  const ncclComm& comm = *solos_.begin()->second->comm;
+  hacknccl_shape shape = {};
+  shape.ranks = comm.nRanks;
+  shape.hosts = comm.nNodes;
+  shape.ring_channels = comm.nChannels;
+  shape.nvls_channels = comm.nvlsSupport ? comm.nvlsChannels : 0;
+  shape.nvls_heads = shape.nvls_channels > 0 ? comm.channels[0].nvls.nHeads : 0;
+  shape.p2p_channels = comm.p2pnChannels;
+  shape.p2p_channels_per_peer = comm.p2pnChannelsPerPeer;
+  shape.p2p_chunk_bytes = comm.p2pChunkSize;
+  for (int p = 0; p < NCCL_NUM_PROTOCOLS; ++p) shape.buffer_bytes[p] = comm.buffSizes[p];
+  shape.slots = NCCL_STEPS;
+  return shape;
+}
+
+std::vector<int> Communicator::Ring(int channel) const {
+  const ncclRing& ring = solos_.begin()->second->comm->channels[channel].ring;
+  std::vector<int> order;
+  // userRanks starts at this solo's own rank, which is 0.
+  for (int i = 0; i < layout_.ranks(); ++i) order.push_back(ring.userRanks[i]);
+  return order;
+}
+
+}  // namespace drydock

@@ -1,0 +1,59 @@
+// A communicator as the API knows it: one or a few real NCCL communicators, each a single rank that
+// believes the others exist. One per kind of host is made when first needed, further ones only for
+// ranks whose own send/recv plan is asked for.
+#ifndef DRYDOCK_SIMCCL_HACKNCCL_COMMUNICATOR_H_
+#define DRYDOCK_SIMCCL_HACKNCCL_COMMUNICATOR_H_
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "session.h"
+
+namespace drydock {
+
+class Communicator {
+ public:
+  // `classes` must outlive the communicator.
+  Communicator(const std::vector<HostClass>* classes, Layout layout);
+  ~Communicator();
+  Communicator(const Communicator&) = delete;
+  Communicator& operator=(const Communicator&) = delete;
+
+  // All return "" or the reason of the failure.
+  std::string Start();
+  std::string Collective(const hacknccl_call& call, const CapturedPlan** plan);
+  std::string SendRecv(int rank, const std::vector<hacknccl_message>& messages,
+                       const CapturedPlan** plan);
+  std::string Link(int graph, int channel, int from, int to, hacknccl_link* link);
+
+  const Layout& layout() const { return layout_; }
+  hacknccl_shape shape() const;
+  // Along the ring, from rank 0.
+  std::vector<int> Ring(int channel) const;
+  const std::vector<std::vector<hacknccl_tree>>& trees() const { return recorded().trees; }
+  const std::vector<std::vector<hacknccl_nvls>>& nvls() const { return recorded().nvls; }
+
+ private:
+  struct Solo {
+    Session session;
+    ncclComm* comm = nullptr;
+  };
+  // The real communicator of `rank`; made if there is none yet.
+  std::string SoloAt(int rank, Solo** solo);
+  // That of the model of `rank`'s kind.
+  std::string ModelOf(int rank, Solo** solo);
+  std::string Survey(int kind);
+  std::string Init(int rank, bool survey, Solo* solo);
+  const Recorded& recorded() const { return solos_.begin()->second->session.recorded; }
+
+  const std::vector<HostClass>* classes_;
+  Layout layout_;
+  std::vector<std::unique_ptr<KindGraphs>> kind_graphs_;
+  std::map<int, std::unique_ptr<Solo>> solos_;  // by rank; rank 0 always
+};
+
+}  // namespace drydock
+
+#endif  // DRYDOCK_SIMCCL_HACKNCCL_COMMUNICATOR_H_

@@ -1,0 +1,82 @@
+// NVML of the session's host: GPUs are known by their bus id, all healthy, all peers reachable.
+// NVLinks come from the topology XML, never from here. Stands in for NCCL's misc/nvmlwrap.cc.
+#include "nvmlwrap.h"
+
+#include <strings.h>
+
+#include <cstring>
+
+#include "session.h"
+
+int ncclNvmlDeviceCount = 0;
+ncclNvmlDeviceInfo ncclNvmlDevices[ncclNvmlMaxDevices];
+// All zero: NVML_P2P_STATUS_OK.
+ncclNvmlDevicePairInfo ncclNvmlDevicePairs[ncclNvmlMaxDevices][ncclNvmlMaxDevices];
+
+namespace {
+
+// A handle is the GPU's index plus one: never null.
+nvmlDevice_t Handle(size_t index) { return reinterpret_cast<nvmlDevice_t>(index + 1); }
+unsigned Index(nvmlDevice_t device) {
+  return static_cast<unsigned>(reinterpret_cast<uintptr_t>(device) - 1);
+}
+
+}  // namespace
+
+ncclResult_t ncclNvmlEnsureInitialized() { return ncclSuccess; }
+
+ncclResult_t ncclNvmlDeviceGetHandleByPciBusId(const char* bus_id, nvmlDevice_t* device) {
+  const auto& gpus = drydock::Current().host_class().gpu_bus_ids;
+  for (size_t i = 0; i < gpus.size(); ++i) {
+    if (strcasecmp(bus_id, gpus[i].c_str()) != 0) continue;
+    *device = Handle(i);
+    return ncclSuccess;
+  }
+  return ncclInvalidArgument;
+}
+
+ncclResult_t ncclNvmlDeviceGetHandleByIndex(unsigned index, nvmlDevice_t* device) {
+  *device = Handle(index);
+  return ncclSuccess;
+}
+ncclResult_t ncclNvmlDeviceGetIndex(nvmlDevice_t device, unsigned* index) {
+  *index = Index(device);
+  return ncclSuccess;
+}
+ncclResult_t ncclNvmlDeviceGetNvLinkState(nvmlDevice_t, unsigned, nvmlEnableState_t* state) {
+  *state = NVML_FEATURE_DISABLED;
+  return ncclSuccess;
+}
+ncclResult_t ncclNvmlDeviceGetNvLinkRemotePciInfo(nvmlDevice_t, unsigned, nvmlPciInfo_t*) {
+  return ncclSystemError;
+}
+ncclResult_t ncclNvmlDeviceGetNvLinkCapability(nvmlDevice_t, unsigned, nvmlNvLinkCapability_t,
+                                               unsigned* capability) {
+  *capability = 0;
+  return ncclSuccess;
+}
+ncclResult_t ncclNvmlDeviceGetCudaComputeCapability(nvmlDevice_t, int* major, int* minor) {
+  const int capability = drydock::Current().host_class().compute_capability;
+  *major = capability / 10;
+  *minor = capability % 10;
+  return ncclSuccess;
+}
+ncclResult_t ncclNvmlDeviceGetP2PStatus(nvmlDevice_t, nvmlDevice_t, nvmlGpuP2PCapsIndex_t,
+                                        nvmlGpuP2PStatus_t* status) {
+  *status = NVML_P2P_STATUS_OK;
+  return ncclSuccess;
+}
+ncclResult_t ncclNvmlDeviceGetFieldValues(nvmlDevice_t, int, nvmlFieldValue_t*) {
+  return ncclSystemError;
+}
+ncclResult_t ncclNvmlDeviceGetGpuFabricInfoV(nvmlDevice_t, nvmlGpuFabricInfoV_t* info) {
+  info->state = NVML_GPU_FABRIC_STATE_NOT_SUPPORTED;
+  return ncclSystemError;
+}
+ncclResult_t ncclNvmlDeviceGetPlatformInfo(nvmlDevice_t, nvmlPlatformInfo_t*) {
+  return ncclSystemError;
+}
+ncclResult_t ncclNvmlGetCCStatus(ncclNvmlCCStatus* status) {
+  memset(status, 0, sizeof *status);
+  return ncclSuccess;
+}

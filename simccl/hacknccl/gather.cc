@@ -1,0 +1,216 @@
+// The records of the absent ranks, in the two exchanges that shape a communicator, and the trees of
+// all ranks.
+#include <cstring>
+#include <memory>
+
+#include "checks.h"
+#include "comm.h"
+#include "graph.h"
+#include "hooks.h"
+#include "session.h"
+#include "topo.h"
+#include "transport.h"
+#include "utils.h"
+
+namespace drydock {
+namespace {
+
+// Replaces the members of `from` by those of `to` in the GPU lists of a graph: ranks by local
+// indices or back. Only the channels in use are touched.
+void MapGpus(const ncclTopoGraph& graph, size_t gpus, const std::vector<int>& to,
+             ncclTopoGraph* out) {
+  const size_t entries = static_cast<size_t>(graph.nChannels) * gpus;
+  for (size_t i = 0; i < entries; ++i) out->intra[i] = to[static_cast<size_t>(graph.intra[i])];
+}
+
+// The graphs of a kind, ready to be handed to NCCL on behalf of any rank of that kind.
+class GraphsFor {
+ public:
+  explicit GraphsFor(const KindGraphs& kind) : kind_(kind), graphs_(kind.graphs) {
+    for (ncclTopoGraph& graph : graphs_) pointers_.push_back(&graph);
+  }
+  ncclTopoGraph** On(const Layout::Host& host) {
+    for (size_t i = 0; i < graphs_.size(); ++i) {
+      MapGpus(kind_.graphs[i], host.ranks.size(), host.ranks, &graphs_[i]);
+    }
+    return pointers_.data();
+  }
+
+ private:
+  const KindGraphs& kind_;
+  std::vector<ncclTopoGraph> graphs_;
+  std::vector<ncclTopoGraph*> pointers_;
+};
+
+// NCCL's own rank, for the time that a function of it is run on behalf of others.
+class Impersonation {
+ public:
+  explicit Impersonation(ncclComm* comm)
+      : comm_(comm),
+        rank_(comm->rank),
+        node_(comm->node),
+        channels_(comm->nChannels),
+        gpus_(comm->topo->nodes[GPU].count) {}
+  ~Impersonation() {
+    comm_->rank = rank_;
+    comm_->node = node_;
+    comm_->nChannels = channels_;
+    comm_->topo->nodes[GPU].count = gpus_;
+  }
+  Impersonation(const Impersonation&) = delete;
+  Impersonation& operator=(const Impersonation&) = delete;
+
+  // ncclTopoPreset as `rank` would run it: its ends of rings and trees, its chains in the channels.
+  ncclResult_t Preset(int rank, int channels, ncclTopoGraph** graphs, ncclTopoRanks* out) {
+    memset(out, 0, sizeof *out);
+    comm_->rank = rank;
+    comm_->nChannels = channels;
+    comm_->topo->nodes[GPU].count =
+        static_cast<int>(Current().layout->host_of(rank).ranks.size());
+    return ncclTopoPreset(comm_, graphs, out);
+  }
+  int own_rank() const { return rank_; }
+
+ private:
+  ncclComm* comm_;
+  int rank_, node_, channels_, gpus_;
+};
+
+hacknccl_tree Exported(const ncclTree& tree) {
+  return {tree.up, {tree.down[0], tree.down[1], tree.down[2]}};
+}
+hacknccl_nvls Exported(const ncclNvls& nvls) {
+  return {nvls.headRank, nvls.treeUp, {nvls.treeDown[1], nvls.treeDown[2]}};
+}
+
+// Others before this rank: the communicator is left as this rank's own.
+std::vector<int> OwnRankLast(const ncclComm* comm) {
+  std::vector<int> order;
+  for (int r = 0; r < comm->nRanks; ++r) {
+    if (r != comm->rank) order.push_back(r);
+  }
+  order.push_back(comm->rank);
+  return order;
+}
+
+}  // namespace
+
+ncclResult_t GatherPeers(ncclComm* comm) {
+  const Session& session = Current();
+  const Layout& layout = *session.layout;
+  const ncclPeerInfo own = comm->peerInfo[comm->rank];
+  for (int r = 0; r < layout.ranks(); ++r) {
+    const hacknccl_place& place = layout.places[static_cast<size_t>(r)];
+    const HostClass& host = (*session.classes)[static_cast<size_t>(place.host_class)];
+    ncclPeerInfo& peer = comm->peerInfo[r];
+    peer = own;
+    peer.rank = r;
+    // Any distinct numbers: NCCL compares them and looks no further. One process per GPU.
+    peer.hostHash = 1 + static_cast<uint64_t>(layout.host_of_rank[static_cast<size_t>(r)]);
+    peer.pidHash = 1 + static_cast<uint64_t>(r);
+    peer.cudaDev = peer.nvmlDev = place.gpu;
+    peer.cudaCompCap = host.compute_capability;
+    peer.totalGlobalMem = ROUNDUP(static_cast<size_t>(host.memory_bytes), size_t{1} << 32);
+    peer.gdrSupport = host.nics.empty() ? 0 : 1;
+    NCCLCHECK(busIdToInt64(host.gpu_bus_ids[static_cast<size_t>(place.gpu)].c_str(), &peer.busId));
+  }
+  return ncclSuccess;
+}
+
+ncclResult_t GatherGraphs(ncclComm* comm, ncclTopoGraph** graphs, void* entries, size_t stride,
+                          ncclTopoRanks* first_ranks) {
+  Session& session = Current();
+  const Layout& layout = *session.layout;
+  char* records = static_cast<char*>(entries);
+  const size_t ranks_offset =
+      static_cast<size_t>(reinterpret_cast<char*>(first_ranks) - records);
+
+  // What this rank found holds for its kind.
+  auto own = std::make_unique<KindGraphs>();
+  const Layout::Host& own_host = layout.host_of(comm->rank);
+  std::vector<int> local_of_rank(layout.local_of_rank);
+  for (int a = 0; a < NCCL_NUM_ALGORITHMS; ++a) {
+    own->graphs.push_back(*graphs[a]);
+    MapGpus(*graphs[a], own_host.ranks.size(), local_of_rank, &own->graphs.back());
+  }
+  own->channels = comm->nChannels;
+  own->record.assign(records + stride * static_cast<size_t>(comm->rank),
+                     records + stride * static_cast<size_t>(comm->rank + 1));
+  (*session.kind_graphs)[static_cast<size_t>(own_host.kind)] = std::move(own);
+  if (session.survey) return ncclRemoteError;
+
+  Impersonation impersonation(comm);
+  const auto describe = [&](int rank, GraphsFor* kind_graphs, const KindGraphs& kind) {
+    char* record = records + stride * static_cast<size_t>(rank);
+    memcpy(record, kind.record.data(), stride);
+    return impersonation.Preset(rank, kind.channels, kind_graphs->On(layout.host_of(rank)),
+                                reinterpret_cast<ncclTopoRanks*>(record + ranks_offset));
+  };
+  for (size_t k = 0; k < layout.kinds.size(); ++k) {
+    const KindGraphs& kind = *(*session.kind_graphs)[k];
+    GraphsFor kind_graphs(kind);
+    for (const Layout::Host& host : layout.hosts) {
+      if (static_cast<size_t>(host.kind) != k) continue;
+      for (const int rank : host.ranks) {
+        if (rank != impersonation.own_rank()) NCCLCHECK(describe(rank, &kind_graphs, kind));
+      }
+    }
+  }
+  const KindGraphs& kind = *(*session.kind_graphs)[static_cast<size_t>(own_host.kind)];
+  GraphsFor kind_graphs(kind);
+  return describe(impersonation.own_rank(), &kind_graphs, kind);
+}
+
+ncclResult_t ConnectAllTrees(ncclComm* comm, ncclTopoGraph**, ConnectTreesFunction connect,
+                             int* to_parent, int* to_child0, int* to_child1, int* patterns) {
+  Session& session = Current();
+  const Layout& layout = *session.layout;
+  const int channels = comm->nChannels;  // NCCL doubles them next: trees come in pairs
+  auto& trees = session.recorded.trees;
+  trees.assign(MAXCHANNELS, {});
+  for (int c = 0; c < 2 * channels; ++c) {
+    trees[static_cast<size_t>(c)].resize(static_cast<size_t>(comm->nRanks));
+  }
+  std::vector<std::unique_ptr<GraphsFor>> by_kind;
+  for (const auto& kind : *session.kind_graphs) by_kind.push_back(std::make_unique<GraphsFor>(*kind));
+
+  const std::vector<int> order = OwnRankLast(comm);
+  Impersonation impersonation(comm);
+  ncclTopoRanks unused;
+  for (const int rank : order) {
+    const Layout::Host& host = layout.host_of(rank);
+    ncclTopoGraph** graphs = by_kind[static_cast<size_t>(host.kind)]->On(host);
+    NCCLCHECK(impersonation.Preset(rank, channels, graphs, &unused));
+    comm->node = comm->rankToNode[rank];
+    NCCLCHECK(connect(comm, to_parent, to_child0, to_child1, patterns));
+    for (int c = 0; c < 2 * channels; ++c) {
+      trees[static_cast<size_t>(c)][static_cast<size_t>(rank)] = Exported(comm->channels[c].tree);
+    }
+  }
+  return ncclSuccess;
+}
+
+void CopyTrees(ncclComm*, int to, int from) {
+  auto& trees = Current().recorded.trees;
+  trees[static_cast<size_t>(to)] = trees[static_cast<size_t>(from)];
+}
+
+ncclResult_t ConnectAllNvls(ncclComm* comm, ConnectNvlsFunction connect, int* heads,
+                            int head_count) {
+  auto& nvls = Current().recorded.nvls;
+  const std::vector<int> order = OwnRankLast(comm);
+  Impersonation impersonation(comm);
+  for (const int rank : order) {
+    comm->rank = rank;
+    comm->node = comm->rankToNode[rank];
+    NCCLCHECK(connect(comm, heads, head_count));
+    nvls.resize(static_cast<size_t>(comm->nvlsChannels));
+    for (int c = 0; c < comm->nvlsChannels; ++c) {
+      nvls[static_cast<size_t>(c)].resize(static_cast<size_t>(comm->nRanks));
+      nvls[static_cast<size_t>(c)][static_cast<size_t>(rank)] = Exported(comm->channels[c].nvls);
+    }
+  }
+  return ncclSuccess;
+}
+
+}  // namespace drydock

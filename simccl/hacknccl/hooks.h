@@ -1,0 +1,76 @@
+// What the patches of patches/nccl call. Included before every NCCL source (compiler option
+// -include), so that a patch is the call alone.
+//
+// Contract: each hook stands in for an exchange with ranks, threads or devices that do not exist,
+// and leaves the communicator as the real exchange would have left it. All work on the session that
+// api.cc has made current; never called outside one.
+#ifndef DRYDOCK_SIMCCL_HACKNCCL_HOOKS_H_
+#define DRYDOCK_SIMCCL_HACKNCCL_HOOKS_H_
+
+#include <stddef.h>
+
+#include "nccl.h"
+
+struct ncclComm;
+struct ncclKernelPlan;
+struct ncclProxyConnector;
+struct ncclTopoGraph;
+struct ncclTopoRanks;
+struct ncclTopoSystem;
+struct ncclXml;
+
+namespace drydock {
+
+// init.cc, first AllGather: fills comm->peerInfo of all ranks.
+ncclResult_t GatherPeers(ncclComm* comm);
+
+// init.cc, third AllGather: `entries` is one record of `stride` bytes a rank, of which NCCL filled
+// that of its own rank; `first_ranks` is the place of the ring and tree ends inside record 0.
+ncclResult_t GatherGraphs(ncclComm* comm, ncclTopoGraph** graphs, void* entries, size_t stride,
+                          ncclTopoRanks* first_ranks);
+
+// graph/topo.cc: adds the other GPUs of this host that belong to the communicator.
+ncclResult_t AddLocalGpus(ncclComm* comm, ncclXml* xml);
+
+// graph/search.cc: remembers the outcome of a search. Recall() fills `graph` from memory if the
+// same search ran before; otherwise the destructor stores what the search left in `graph`.
+class GraphSearch {
+ public:
+  GraphSearch(ncclTopoSystem* system, ncclTopoGraph* graph);
+  ~GraphSearch();
+  GraphSearch(const GraphSearch&) = delete;
+  GraphSearch& operator=(const GraphSearch&) = delete;
+  bool Recall();
+
+ private:
+  struct Key;
+  Key* key_;
+  ncclTopoSystem* system_;
+  ncclTopoGraph* graph_;
+};
+
+// graph/connect.cc: lets NCCL's own function connect the tree of every rank, records each, and
+// leaves this rank's in the communicator.
+using ConnectTreesFunction = ncclResult_t (*)(ncclComm*, int* to_parent, int* to_child0,
+                                              int* to_child1, int* patterns);
+ncclResult_t ConnectAllTrees(ncclComm* comm, ncclTopoGraph** graphs, ConnectTreesFunction connect,
+                             int* to_parent, int* to_child0, int* to_child1, int* patterns);
+using ConnectNvlsFunction = ncclResult_t (*)(ncclComm*, int* heads, int head_count);
+ncclResult_t ConnectAllNvls(ncclComm* comm, ConnectNvlsFunction connect, int* heads,
+                            int head_count);
+// NCCL copied channel `from` to `to`: the recorded trees follow.
+void CopyTrees(ncclComm* comm, int to, int from);
+
+// transport.cc: chooses the transport of every wanted connection and marks it connected.
+ncclResult_t ConnectPeers(ncclComm* comm, ncclTopoGraph* graph, int connection_index);
+
+// proxy.cc: what a proxy that does nothing answers.
+ncclResult_t ConnectProxy(ncclProxyConnector* connector, int rank);
+ncclResult_t CallProxy(void* response, int response_bytes);
+
+// enqueue.cc: records the plan just before it would be launched.
+ncclResult_t CapturePlan(ncclComm* comm, ncclKernelPlan* plan);
+
+}  // namespace drydock
+
+#endif  // DRYDOCK_SIMCCL_HACKNCCL_HOOKS_H_

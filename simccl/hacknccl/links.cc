@@ -1,0 +1,177 @@
+// Which way data takes between two ranks on a channel: NCCL's transports, NIC choice, GPU Direct
+// and PXN, asked as the transports' own setup functions ask (transport/net.cc, transport/p2p.cc).
+#include "checks.h"
+#include "comm.h"
+#include "graph.h"
+#include "hooks.h"
+#include "session.h"
+#include "topo.h"
+#include "transport.h"
+
+namespace drydock {
+namespace {
+
+// One end of a directed connection, as its own rank sees it.
+struct End {
+  int transport = -1;
+  int nic = -1;
+  bool gdr = false;
+  int proxy = -1;  // rank that drives the NIC for a sender
+  bool read = false;
+  int relay = -1;
+};
+
+// `own` must live on the host of comm's rank.
+ncclResult_t ResolveEnd(ncclComm* comm, ncclTopoGraph* graph, int channel, int own, int peer,
+                        bool send, End* end) {
+  ncclPeerInfo* own_info = comm->peerInfo + own;
+  ncclPeerInfo* peer_info = comm->peerInfo + peer;
+  for (int t = 0; t < NTRANSPORTS; ++t) {
+    int can = 0;
+    // The sender's view of a pair is asked in the sender's order, as selectTransport does per side.
+    NCCLCHECK(ncclTransports[t]->canConnect(&can, comm, graph, own_info, peer_info));
+    if (can == 0) continue;
+    end->transport = t;
+    break;
+  }
+  if (end->transport == TRANSPORT_NET) {
+    int64_t id = 0;
+    int proxy = own;
+    // A receiver uses its own NIC and never a proxy on another GPU.
+    NCCLCHECK(ncclTopoGetNetDev(comm, own, graph, channel, send ? peer : own, &id, &end->nic,
+                                &proxy));
+    ncclTopoGdrMode gdr = ncclTopoGdrModeDisable;
+    NCCLCHECK(ncclTopoCheckGdr(comm->topo, own, id, send, &gdr));
+    end->gdr = gdr != ncclTopoGdrModeDisable;
+    if (send && proxy != own) end->proxy = proxy;
+  } else if (end->transport == TRANSPORT_P2P) {
+    int possible = 0, read = 0;
+    NCCLCHECK(ncclTopoCheckP2p(comm, comm->topo, own, peer, &possible, &read, &end->relay,
+                               nullptr));
+    end->read = read != 0;
+  }
+  if (end->transport == -1) {
+    WARN("NCCL has no transport from rank %d to rank %d", own, peer);
+    return ncclSystemError;
+  }
+  return ncclSuccess;
+}
+
+// Fields of a connector that later decisions read (enqueue.cc, proxy.cc); the rest stays zero.
+void MarkConnected(ncclComm* comm, ncclConnector* connector, const End& end, bool graph_given,
+                   int index, bool send) {
+  ncclTransport* transport = ncclTransports[end.transport];
+  connector->transportComm = send ? &transport->send : &transport->recv;
+  const bool net = end.transport == TRANSPORT_NET;
+  for (char*& buffer : connector->conn.buffs) buffer = reinterpret_cast<char*>(0x10);
+  connector->conn.stepSize = comm->buffSizes[NCCL_PROTO_SIMPLE] / NCCL_STEPS;
+  if (net) {
+    const bool p2p = index == 1;
+    connector->conn.shared = !graph_given && p2p;
+    if (p2p) connector->conn.stepSize = comm->p2pChunkSize;
+    if (p2p && !comm->allocP2pNetLLBuffers) connector->conn.buffs[NCCL_PROTO_LL] = nullptr;
+    if (end.gdr) connector->conn.flags |= NCCL_DIRECT_NIC;
+    if (!p2p && !end.gdr) comm->useGdr = false;
+    if (!p2p && end.proxy != -1) comm->useNetPXN = true;
+    connector->proxyConn.proxyProgress = connector->transportComm->proxyProgress;
+  } else if (end.transport == TRANSPORT_P2P) {
+    connector->conn.flags |= end.read ? NCCL_P2P_READ : NCCL_P2P_WRITE;
+  }
+  connector->connected = 1;
+}
+
+ncclResult_t ConnectChannels(ncclComm* comm, ncclTopoGraph* graph, int index, int peer,
+                             uint64_t channels, bool send) {
+  for (int c = 0; c < MAXCHANNELS; ++c) {
+    if ((channels >> c & 1) == 0) continue;
+    End end;
+    NCCLCHECK(ResolveEnd(comm, graph, c, comm->rank, peer, send, &end));
+    ncclChannelPeer* channel_peer = comm->channels[c].peers[peer];
+    ncclConnector* connector = (send ? channel_peer->send : channel_peer->recv) + index;
+    MarkConnected(comm, connector, end, graph != nullptr, index, send);
+  }
+  return ncclSuccess;
+}
+
+ncclTopoGraph* GraphOf(ncclComm* comm, int graph) {
+  switch (graph) {
+    case HACKNCCL_GRAPH_RING:
+      return &comm->graphs[NCCL_ALGO_RING];
+    case HACKNCCL_GRAPH_TREE:
+      return &comm->graphs[NCCL_ALGO_TREE];
+    case HACKNCCL_GRAPH_NVLS:
+      return &comm->graphs[NCCL_ALGO_NVLS];
+    default:
+      return nullptr;
+  }
+}
+
+// A communicator knows the inside of its own host only, so `own` is asked about as its counterpart
+// there, and `peer` as a rank that is as near or as far.
+ncclResult_t ResolveElsewhere(const Layout& layout, ncclComm* comm, int graph, int channel, int own,
+                              int peer, bool send, End* end) {
+  const int host = layout.host_of_rank[static_cast<size_t>(own)];
+  const int model = layout.host_of_rank[static_cast<size_t>(comm->rank)];
+  const int peer_host = layout.host_of_rank[static_cast<size_t>(peer)];
+  int asked_peer = peer;
+  if (peer_host == host) {
+    asked_peer = layout.Counterpart(peer, model);
+  } else if (peer_host == model) {
+    // The model host is of own's kind, so own's host has peer's counterpart.
+    asked_peer = layout.Counterpart(peer, host);
+  }
+  NCCLCHECK(ResolveEnd(comm, GraphOf(comm, graph), channel, layout.Counterpart(own, model),
+                       asked_peer, send, end));
+  if (end->proxy != -1) end->proxy = layout.Counterpart(end->proxy, host);
+  if (end->relay != -1) end->relay = layout.Counterpart(end->relay, host);
+  return ncclSuccess;
+}
+
+}  // namespace
+
+ncclResult_t ConnectPeers(ncclComm* comm, ncclTopoGraph* graph, int connection_index) {
+  for (int r = 0; r < comm->nRanks; ++r) {
+    if (r == comm->rank) continue;
+    NCCLCHECK(ConnectChannels(comm, graph, connection_index, r, comm->connectRecv[r], false));
+    NCCLCHECK(ConnectChannels(comm, graph, connection_index, r, comm->connectSend[r], true));
+    comm->connectRecv[r] = comm->connectSend[r] = 0;
+  }
+  return ncclSuccess;
+}
+
+ncclResult_t ConnectProxy(ncclProxyConnector* connector, int rank) {
+  connector->rank = rank;
+  connector->initialized = true;
+  return ncclSuccess;
+}
+
+ncclResult_t CallProxy(void* response, int response_bytes) {
+  if (response != nullptr) memset(response, 0, static_cast<size_t>(response_bytes));
+  return ncclSuccess;
+}
+
+ncclResult_t ResolveLink(const Layout& layout, ncclComm* from_comm, ncclComm* to_comm, int graph,
+                         int channel, int from, int to, hacknccl_link* link) {
+  End sender, receiver;
+  NCCLCHECK(ResolveElsewhere(layout, from_comm, graph, channel, from, to, true, &sender));
+  NCCLCHECK(ResolveElsewhere(layout, to_comm, graph, channel, to, from, false, &receiver));
+  switch (sender.transport) {
+    case TRANSPORT_P2P:
+      link->kind = sender.read ? HACKNCCL_LINK_P2P_READ : HACKNCCL_LINK_P2P_WRITE;
+      break;
+    case TRANSPORT_SHM:
+      link->kind = HACKNCCL_LINK_SHM;
+      break;
+    default:
+      link->kind = HACKNCCL_LINK_NET;
+  }
+  link->send_nic = sender.nic;
+  link->recv_nic = receiver.nic;
+  link->send_gdr = sender.gdr;
+  link->recv_gdr = receiver.gdr;
+  link->proxy = sender.proxy;
+  link->relay = sender.relay;
+  return ncclSuccess;
+}
+
+}  // namespace drydock

@@ -1,0 +1,59 @@
+// The walls around NCCL: functions of libc through which it would see the machine it runs on.
+//
+// They are defined here, hidden in this library, so that every use inside the library binds to them
+// and nobody else's does. What NCCL learns about "this machine" comes from the session alone, and
+// it cannot change the process that hosts it.
+#include <dirent.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "session.h"
+
+extern "C" {
+
+// Settings go through settings.cc; nothing else may come from the environment.
+char* getenv(const char*) { return nullptr; }
+
+// The only file there is: the topology of the session's host, under the name settings.cc gives it.
+FILE* fopen(const char* name, const char*) {
+  if (strcmp(name, "session") == 0) {
+    const std::string& xml = drydock::Current().host_class().topology_xml;
+    return fmemopen(const_cast<char*>(xml.data()), xml.size(), "r");
+  }
+  errno = ENOENT;
+  return nullptr;
+}
+
+// No /sys, no /proc.
+char* realpath(const char*, char*) {
+  errno = ENOENT;
+  return nullptr;
+}
+DIR* opendir(const char*) {
+  errno = ENOENT;
+  return nullptr;
+}
+ssize_t readlink(const char*, char*, size_t) {
+  errno = ENOENT;
+  return -1;
+}
+int gethostname(char* name, size_t bytes) {
+  strncpy(name, "drydock", bytes);
+  return 0;
+}
+
+// No plugins, no verbs, no driver libraries.
+void* dlopen(const char*, int) { return nullptr; }
+char* dlerror() {
+  static char reason[] = "a virtual cluster has no libraries to load";
+  return reason;
+}
+
+// The XML's processors are another machine's: NCCL must not pin this process to them.
+int sched_setaffinity(pid_t, size_t, const cpu_set_t*) { return 0; }
+
+}  // extern "C"

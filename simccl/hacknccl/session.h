@@ -1,0 +1,125 @@
+// The cluster as NCCL is made to see it, and the one communicator that is being worked on.
+//
+// NCCL asks about "this machine" through dozens of global functions (CUDA, NVML, the environment,
+// the network plugin). They all answer out of the current Session: one real rank of a communicator,
+// on a host of some class. api.cc sets it under its lock before every entry into NCCL.
+//
+// Words: a *kind* of host, within one communicator, is a host class plus the GPUs that take part,
+// in rank order. Hosts of one kind get the same topology, graphs and NICs from NCCL, so one real
+// rank per kind is enough; its host is the kind's *model*.
+#ifndef DRYDOCK_SIMCCL_HACKNCCL_SESSION_H_
+#define DRYDOCK_SIMCCL_HACKNCCL_SESSION_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/nccl/hacknccl.h"
+#include "graph.h"
+#include "nccl.h"
+
+namespace drydock {
+
+struct Nic {
+  std::string name;
+  std::string bus_id;
+  int speed_mbps = 0;
+};
+
+struct HostClass {
+  std::string topology_xml;
+  std::vector<std::string> gpu_bus_ids;
+  std::vector<Nic> nics;
+  int compute_capability = 0;
+  int sm_count = 0;
+  int64_t memory_bytes = 0;
+  bool multicast = false;
+  uint64_t identity = 0;  // hash of the XML: names the class in any world
+};
+
+// Where the ranks of a communicator live, and what follows from it.
+struct Layout {
+  struct Host {
+    int kind = 0;
+    std::vector<int> ranks;  // ascending
+  };
+  struct Kind {
+    int host_class = 0;
+    std::vector<int> gpus;  // by local index
+    int model = 0;          // index into hosts: the first of the kind
+  };
+  std::vector<hacknccl_place> places;  // by rank
+  std::vector<Host> hosts;             // by first rank
+  std::vector<Kind> kinds;
+  std::vector<int> host_of_rank;
+  std::vector<int> local_of_rank;
+
+  int ranks() const { return static_cast<int>(places.size()); }
+  const Host& host_of(int rank) const { return hosts[host_of_rank[rank]]; }
+  const Kind& kind_of(int rank) const { return kinds[host_of(rank).kind]; }
+  // The rank at the same local index on the host `host`, which must be of the rank's kind.
+  int Counterpart(int rank, int host) const { return hosts[host].ranks[local_of_rank[rank]]; }
+};
+
+// The outcome of NCCL's searches on a kind of host, ranks replaced by local indices.
+struct KindGraphs {
+  std::vector<ncclTopoGraph> graphs;  // NCCL_NUM_ALGORITHMS of them, some equal
+  int channels = 0;
+  std::vector<char> record;  // what a rank of this kind contributes to the third AllGather
+};
+
+// What one call would have launched.
+struct CapturedPlan {
+  int kind = HACKNCCL_PLAN_LOCAL;
+  int kernels = 0;
+  int threads = 0;
+  std::vector<hacknccl_collective> collectives;
+  std::vector<hacknccl_exchange> exchanges;
+  std::vector<hacknccl_proxy_op> proxy_ops;
+};
+
+// Trees of all ranks, as the hooks saw NCCL connect them.
+struct Recorded {
+  std::vector<std::vector<hacknccl_tree>> trees;  // [channel][rank]
+  std::vector<std::vector<hacknccl_nvls>> nvls;
+};
+
+struct Session {
+  const std::vector<HostClass>* classes = nullptr;
+  const Layout* layout = nullptr;
+  int rank = 0;
+  std::vector<std::unique_ptr<KindGraphs>>* kind_graphs = nullptr;  // by kind, of the communicator
+  bool survey = false;  // stop once this kind's graphs are known
+  Recorded recorded;
+  CapturedPlan captured;
+
+  const HostClass& host_class() const {
+    return (*classes)[static_cast<size_t>(layout->kind_of(rank).host_class)];
+  }
+};
+
+// The session NCCL is running in. Set by api.cc only; a global, not per thread, because NCCL starts
+// helper threads within a call.
+Session& Current();
+void SetCurrent(Session* session);
+
+// NCCL's warnings since the last call of this, one a line.
+std::string TakeWarnings();
+
+// Fixes the settings. False if others were fixed before.
+bool FixSettings(const std::vector<std::pair<std::string, std::string>>& settings);
+
+// Bytes of fake device and pinned memory alive.
+int64_t FakeMemoryInUse();
+
+// Which NICs, proxy and transport the directed connection from -> to uses on a channel; `graph` is
+// one of HACKNCCL_GRAPH_*. `from_comm` and `to_comm` are communicators on the models of the two
+// ranks' kinds.
+ncclResult_t ResolveLink(const Layout& layout, ncclComm* from_comm, ncclComm* to_comm, int graph,
+                         int channel, int from, int to, hacknccl_link* link);
+
+}  // namespace drydock
+
+#endif  // DRYDOCK_SIMCCL_HACKNCCL_SESSION_H_
