@@ -1,0 +1,33 @@
+// How a chunk's parameters are cut into the buckets whose gradients are reduced together
+// (Megatron's param_and_grad_buffer.py): filled in reverse registration order, closed by the
+// parameter that reaches the size. Pure function.
+#ifndef DRYDOCK_WORKLOAD_GEN_GRADIENT_BUCKETS_H_
+#define DRYDOCK_WORKLOAD_GEN_GRADIENT_BUCKETS_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "workload-gen/transformer.h"
+
+namespace drydock {
+
+struct BucketRule {
+  int64_t elements = 0;  // close at this size; 0 = one bucket
+  bool distributed_optimizer = false;  // aligned and padded, the shared embedding apart
+  int data = 1;
+};
+
+struct Bucket {
+  int64_t elements = 0;             // padding included
+  std::vector<size_t> parameters;   // indices into the chunk's list
+};
+
+// In order of filling: the end of the model first.
+std::vector<Bucket> MakeBuckets(const std::vector<Parameter>& parameters, const BucketRule& rule);
+
+// Megatron's size when none is given.
+int64_t DefaultBucketElements(int data);
+
+}  // namespace drydock
+
+#endif  // DRYDOCK_WORKLOAD_GEN_GRADIENT_BUCKETS_H_

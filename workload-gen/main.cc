@@ -1,0 +1,141 @@
+// workload-gen model.yaml cluster.topo -o RUN: flags, files, and the order of things. What is done
+// is in the library.
+#include <fmt/format.h>
+
+#include <string>
+#include <vector>
+
+#include "core/base/cli.h"
+#include "core/base/files.h"
+#include "core/schema/artefacts.h"
+#include "core/schema/cluster_file.h"
+#include "core/schema/stamp.h"
+#include "workload-gen/communicators.h"
+#include "workload-gen/framework.h"
+#include "workload-gen/training_job.h"
+#include "workload-gen/workload_text.h"
+
+namespace drydock {
+namespace {
+
+const ToolInfo kTool = {
+    "workload-gen",
+    "Turns a model, its parallel layout and a cluster into what every rank does in one iteration.",
+    "reads model.yaml (docs/models.md) and cluster.topo (docs/cluster.md); writes RUN/1-workload/: "
+    "manifest.pb and a Chakra trace per rank class",
+    "workload-gen configs/models/gpt-22b.yaml configs/clusters/dgx-a100-80g-1.topo -o runs/gpt-22b"};
+
+struct Options {
+  std::string model;
+  std::string cluster;
+  std::string run;
+  std::vector<std::string> overrides;
+  bool dump = false;
+  std::string nccl_library;
+};
+
+void Declare(CLI::App* app, Options* options) {
+  app->add_option("model", options->model, "The training run (model.yaml)")->required();
+  app->add_option("cluster", options->cluster, "The cluster (cluster.topo)")->required();
+  app->add_option("-o,--out", options->run, "Run directory");
+  app->add_option("--set", options->overrides,
+                  "section.key=value: replaces a value of either file; may be repeated")
+      ->allow_extra_args(false);
+  app->add_flag("--dump", options->dump, "Print tables and programs as text; write nothing");
+  app->add_option("--nccl-library", options->nccl_library, "Another libhacknccl.so");
+}
+
+// Each --set goes to the file that has its section.
+Status SplitOverrides(const std::vector<std::string>& all, std::vector<std::string>* model,
+                      std::vector<std::string>* cluster) {
+  for (const std::string& assignment : all) {
+    if (IsTrainingOverride(assignment)) {
+      model->push_back(assignment);
+    } else if (IsClusterOverride(assignment)) {
+      cluster->push_back(assignment);
+    } else {
+      return Error("no such section; sections are model, training, parallel, overlap (model.yaml) "
+                   "and cluster, hosts, fabric, transport, nccl (cluster.topo)",
+                   {"--set " + assignment, 0, 0});
+    }
+  }
+  return OkStatus();
+}
+
+Stamp StampOf(const Options& options) {
+  std::vector<std::string> flags = options.overrides;
+  flags.push_back("nccl-library=" + options.nccl_library);
+  return {options.run, kTool.name, {options.model, options.cluster}, flags,
+          {options.run + "/" + kManifestName}};
+}
+
+void Announce(const CommonOptions& common, const Workload& workload) {
+  size_t ops = 0;
+  for (const Program& program : workload.programs) ops += program.ops.size();
+  Report(kTool, common,
+         fmt::format("{}: {}, {} ranks in {} classes, {} ops, {} submodules, {} calls",
+                     workload.totals.model_name, workload.totals.layout, workload.rank_count(),
+                     workload.class_count, ops, workload.submodules.size(),
+                     workload.calls.size()));
+}
+
+Status ProveGroups(const Options& options, const CommonOptions& common, const Workload& workload) {
+  Report(kTool, common,
+         fmt::format("creating {} NCCL communicators", workload.groups.size()));
+  constexpr size_t kStride = 1000;
+  return CreateCommunicators(workload, options.nccl_library, [&](size_t done, size_t of) {
+    if (done % kStride == 0 && common.verbose) {
+      Report(kTool, common, fmt::format("{} of {} communicators", done, of));
+    }
+  });
+}
+
+Provenance ProvenanceOf(const Options& options, const TrainingJob& job,
+                        const ClusterInput& cluster) {
+  Provenance provenance;
+  provenance.tool = kTool.name;
+  provenance.inputs = {{BaseName(options.model), Sha256(job.yaml)},
+                       {BaseName(options.cluster), Sha256(cluster.yaml)}};
+  provenance.options = options.overrides;
+  return provenance;
+}
+
+Status Run(const Options& options, const CommonOptions& common) {
+  const bool writes = !common.check && !options.dump;
+  if (writes && options.run.empty()) return Error("-o RUN is missing: where is the run directory?");
+  if (writes && common.if_changed && IsUpToDate(StampOf(options))) {
+    Report(kTool, common, "up to date");
+    return OkStatus();
+  }
+  std::vector<std::string> for_model, for_cluster;
+  RETURN_IF_ERROR(SplitOverrides(options.overrides, &for_model, &for_cluster));
+  ASSIGN_OR_RETURN(const TrainingJob job, LoadTrainingJob(options.model, for_model));
+  ASSIGN_OR_RETURN(const ClusterInput cluster, LoadCluster(options.cluster, for_cluster));
+  ASSIGN_OR_RETURN(const Layout layout, ResolveLayout(job, cluster.topology));
+  const Workload workload =
+      MakeFramework(job.training.framework)->Build(job, layout, cluster.topology);
+  Announce(common, workload);
+  if (options.dump) {
+    fmt::print("{}", TablesText(workload));
+    for (int c = 0; c < workload.class_count; ++c) fmt::print("{}", ProgramText(workload, c));
+    return OkStatus();
+  }
+  RETURN_IF_ERROR(ProveGroups(options, common, workload));
+  if (!writes) return OkStatus();
+  RETURN_IF_ERROR(MakeDirectories(options.run));
+  RETURN_IF_ERROR(
+      WriteWorkload(options.run, workload, cluster, ProvenanceOf(options, job, cluster)));
+  return SaveStamp(StampOf(options));
+}
+
+}  // namespace
+}  // namespace drydock
+
+int main(int argc, char** argv) {
+  drydock::CommonOptions common;
+  drydock::Options options;
+  return drydock::RunTool(
+      argc, argv, drydock::kTool, &common,
+      [&](CLI::App* app) { drydock::Declare(app, &options); },
+      [&] { return drydock::Run(options, common); });
+}

@@ -1,0 +1,116 @@
+#include "workload-gen/program_builder.h"
+
+#include <algorithm>
+
+#include "core/base/check.h"
+
+namespace drydock {
+
+const std::vector<std::string>& StreamNames() {
+  static const std::vector<std::string> names = {
+      "compute", "tp",           "dp",           "tp-pp",        "world",
+      "embd",    "pp-send-next", "pp-recv-prev", "pp-send-prev", "pp-recv-next"};
+  return names;
+}
+
+ProgramBuilder::ProgramBuilder(WorkTables* tables) : tables_(tables) {
+  std::fill(std::begin(last_), std::end(last_), kNothing);
+  std::fill(std::begin(waited_), std::end(waited_), kNothing);
+  program_.dependency_begin.push_back(0);
+}
+
+void ProgramBuilder::SetPhase(Phase phase) {
+  if (phase != place_.phase) Flush();
+  place_.phase = phase;
+}
+
+void ProgramBuilder::SetPlace(int layer, int microbatch, int chunk) {
+  if (layer != place_.layer || microbatch != place_.microbatch || chunk != place_.chunk) Flush();
+  place_.layer = layer;
+  place_.microbatch = microbatch;
+  place_.chunk = chunk;
+}
+
+void ProgramBuilder::Flush() {
+  if (pending_.empty()) return;
+  Op op = place_;
+  op.kind = OpKind::kCompute;
+  op.stream = kComputeStream;
+  const uint32_t work = tables_->InternBlock(pending_);
+  pending_.clear();
+  Append(op, work);
+  waits_.clear();
+}
+
+ProgramBuilder::OpId ProgramBuilder::StartCollective(Role role, Stream stream,
+                                                     const CommCall& call) {
+  if (call.group_size < 2) return kNothing;
+  CHECK_NOTE(call.count > 0, "a collective without data");
+  Flush();
+  Op op = place_;
+  op.kind = OpKind::kCollective;
+  op.stream = stream;
+  op.role = role;
+  return Append(op, tables_->Intern(call));
+}
+
+void ProgramBuilder::Collective(Role role, Stream stream, const CommCall& call) {
+  Wait(StartCollective(role, stream, call));
+}
+
+ProgramBuilder::OpId ProgramBuilder::Transfer(OpKind kind, Role role, Stream stream,
+                                              const CommCall& call, int tag) {
+  CHECK_NOTE(call.count > 0, "a message without data");
+  Flush();
+  Op op = place_;
+  op.kind = kind;
+  op.stream = stream;
+  op.role = role;
+  op.tag = tag;
+  return Append(op, tables_->Intern(call));
+}
+
+void ProgramBuilder::Wait(OpId op) {
+  if (op == kNothing) return;
+  const uint8_t stream = program_.ops[op].stream;
+  if (waited_[stream] != kNothing && waited_[stream] >= op) return;
+  Flush();
+  waited_[stream] = op;
+  // A later op of a stream covers an earlier one.
+  std::erase_if(waits_, [&](OpId other) { return program_.ops[other].stream == stream; });
+  waits_.push_back(op);
+}
+
+void ProgramBuilder::WaitForAll() {
+  for (int stream = 1; stream < kStreamCount; ++stream) Wait(last_[stream]);
+}
+
+ProgramBuilder::OpId ProgramBuilder::Append(Op op, uint32_t work) {
+  CHECK(program_.ops.size() < UINT32_MAX - 1);
+  const auto id = static_cast<OpId>(program_.ops.size());
+  op.work = work;
+  AddDependencies(static_cast<Stream>(op.stream));
+  program_.ops.push_back(op);
+  program_.dependency_begin.push_back(static_cast<uint32_t>(program_.dependency.size()));
+  last_[op.stream] = id;
+  return id;
+}
+
+void ProgramBuilder::AddDependencies(Stream stream) {
+  std::vector<OpId> dependencies;
+  if (stream != kComputeStream && last_[kComputeStream] != kNothing) {
+    dependencies.push_back(last_[kComputeStream]);
+  }
+  for (const OpId wait : waits_) {
+    if (program_.ops[wait].stream != stream) dependencies.push_back(wait);
+  }
+  std::sort(dependencies.begin(), dependencies.end());
+  program_.dependency.insert(program_.dependency.end(), dependencies.begin(), dependencies.end());
+}
+
+Program ProgramBuilder::Finish() {
+  Flush();
+  return std::move(program_);
+}
+
+}  // namespace drydock

@@ -1,0 +1,79 @@
+// Writes one rank class's Program the way a training framework issues work: compute goes to one
+// stream in order; a communication starts after what the compute stream has been given so far; the
+// compute stream waits for a communication only when told to. What stream order already implies is
+// not written as a dependency.
+//
+// Compute between two communications becomes one op. Not thread-safe; one builder, one program.
+#ifndef DRYDOCK_WORKLOAD_GEN_PROGRAM_BUILDER_H_
+#define DRYDOCK_WORKLOAD_GEN_PROGRAM_BUILDER_H_
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/model/workload.h"
+#include "workload-gen/process_groups.h"
+#include "workload-gen/work_tables.h"
+
+namespace drydock {
+
+// Workload::streams. The collectives of a communicator follow one another; each direction of the
+// pipeline has its own stream, so that what is sent and what is received do not hold each other up.
+enum Stream : uint8_t {
+  kComputeStream, kTensorStream, kDataStream, kModelStream, kWorldStream, kEmbeddingStream,
+  kSendNextStream, kRecvPrevStream, kSendPrevStream, kRecvNextStream
+};
+inline constexpr int kStreamCount = 10;
+const std::vector<std::string>& StreamNames();
+
+class ProgramBuilder {
+ public:
+  using OpId = uint32_t;
+
+  explicit ProgramBuilder(WorkTables* tables);
+
+  // What the following ops belong to.
+  void SetPhase(Phase phase);
+  void SetPlace(int layer, int microbatch, int chunk);
+  Phase phase() const { return place_.phase; }
+
+  // Adds a submodule (index in the tables) to the compute op being gathered.
+  void Compute(uint32_t submodule) { pending_.push_back(submodule); }
+  // Ends the compute op being gathered, if there is any.
+  void Flush();
+
+  // Issues a collective behind everything the compute stream was given, and goes on without
+  // waiting. `group_size` < 2: nothing is issued.
+  OpId StartCollective(Role role, Stream stream, const CommCall& call);
+  // The same, with the compute stream waiting for it.
+  void Collective(Role role, Stream stream, const CommCall& call);
+
+  // Issues a send or a receive behind everything the compute stream was given.
+  OpId Transfer(OpKind kind, Role role, Stream stream, const CommCall& call, int tag);
+
+  // The compute stream's next op starts after `op`. kNothing is ignored.
+  void Wait(OpId op);
+  // The next op starts after everything issued so far on any stream.
+  void WaitForAll();
+
+  static constexpr OpId kNothing = UINT32_MAX;
+
+  Program Finish();
+
+ private:
+  OpId Append(Op op, uint32_t work);
+  void AddDependencies(Stream stream);
+
+  WorkTables* tables_;
+  Program program_;
+  Op place_;
+  std::vector<uint32_t> pending_;
+  std::vector<OpId> waits_;        // of the compute stream, not yet taken by a compute op
+  OpId last_[kStreamCount];        // last op of each stream
+  OpId waited_[kStreamCount];      // last op of each stream that compute has waited for
+};
+
+}  // namespace drydock
+
+#endif  // DRYDOCK_WORKLOAD_GEN_PROGRAM_BUILDER_H_

@@ -1,0 +1,184 @@
+#include "workload-gen/schedule.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace drydock {
+namespace {
+
+// The k-th forward (backward) of a stage: groups of `stages` micro-batches pass through the chunks
+// in turn, backward in reverse.
+Work NthWork(const PipelineShape& shape, bool backward, int k) {
+  if (shape.chunks == 1) return {backward, k, 0};
+  const int group = shape.stages * shape.chunks;
+  const int in_group = k % group;
+  const int chunk = in_group / shape.stages;
+  return {backward, k / group * shape.stages + in_group % shape.stages,
+          backward ? shape.chunks - 1 - chunk : chunk};
+}
+
+class Scheduler {
+ public:
+  explicit Scheduler(const PipelineShape& shape)
+      : shape_(shape),
+        total_(shape.microbatches * shape.chunks),
+        warmup_(MakeWorkOrder(shape).warmup) {}
+
+  std::vector<Action> Run() {
+    if (shape_.chunks == 1) OneForwardOneBackward();
+    else if (shape_.overlap) InterleavedOverlapped();
+    else InterleavedBatched();
+    return std::move(actions_);
+  }
+
+ private:
+  using List = std::vector<Exchange>;
+
+  int Virtual(const Work& work) const { return work.chunk * shape_.stages + shape_.stage; }
+  bool IsFirst(const Work& work) const { return Virtual(work) == 0; }
+  bool IsLast(const Work& work) const {
+    return Virtual(work) == shape_.stages * shape_.chunks - 1;
+  }
+
+  // What forward or backward number k needs and gives; nothing if there is no such number, or no
+  // neighbour on that side.
+  List RecvPrev(int k) const { return Of(false, k, Direction::kRecvPrev); }
+  List SendNext(int k) const { return Of(false, k, Direction::kSendNext); }
+  List RecvNext(int k) const { return Of(true, k, Direction::kRecvNext); }
+  List SendPrev(int k) const { return Of(true, k, Direction::kSendPrev); }
+
+  List Of(bool backward, int k, Direction direction) const {
+    if (k < 0 || k >= total_) return {};
+    const Work work = NthWork(shape_, backward, k);
+    const bool upstream = direction == Direction::kRecvPrev || direction == Direction::kSendPrev;
+    if (upstream ? IsFirst(work) : IsLast(work)) return {};
+    return {{direction, work.microbatch, upstream ? Virtual(work) - 1 : Virtual(work)}};
+  }
+
+  static List Together(std::initializer_list<List> lists) {
+    List all;
+    for (const List& list : lists) all.insert(all.end(), list.begin(), list.end());
+    return all;
+  }
+
+  void Compute(bool backward, int k) {
+    actions_.push_back({Action::Kind::kCompute, NthWork(shape_, backward, k), {}, false});
+  }
+  void Post(const List& list) {
+    if (!list.empty()) actions_.push_back({Action::Kind::kPost, {}, list, false});
+  }
+  void Wait(List* list) {
+    if (!list->empty()) actions_.push_back({Action::Kind::kWait, {}, *list, false});
+    list->clear();
+  }
+  // One batched call: it returns when all of it is through.
+  void Exchanged(const List& list) {
+    if (list.empty()) return;
+    Post(list);
+    actions_.push_back({Action::Kind::kWait, {}, list, true});
+  }
+
+  void OneForwardOneBackward() {
+    const int steady = total_ - warmup_;
+    for (int k = 0; k < warmup_; ++k) {
+      Exchanged(RecvPrev(k));
+      Compute(false, k);
+      Exchanged(SendNext(k));
+    }
+    if (steady > 0) Exchanged(RecvPrev(warmup_));
+    for (int k = 0; k < steady; ++k) {
+      Compute(false, warmup_ + k);
+      Exchanged(Together({SendNext(warmup_ + k), RecvNext(k)}));
+      Compute(true, k);
+      Exchanged(Together({SendPrev(k), RecvPrev(warmup_ + k + 1)}));
+    }
+    for (int k = steady; k < total_; ++k) {
+      Exchanged(RecvNext(k));
+      Compute(true, k);
+      Exchanged(SendPrev(k));
+    }
+  }
+
+  void InterleavedBatched() {
+    const int steady = total_ - warmup_;
+    Exchanged(RecvPrev(0));
+    for (int k = 0; k < warmup_; ++k) {
+      Compute(false, k);
+      const bool last = k == warmup_ - 1;
+      Exchanged(Together({SendNext(k), RecvPrev(k + 1), last ? RecvNext(0) : List()}));
+    }
+    for (int k = 0; k < steady; ++k) {
+      Compute(false, warmup_ + k);
+      Compute(true, k);
+      Exchanged(Together({SendPrev(k), RecvPrev(warmup_ + k + 1), SendNext(warmup_ + k),
+                          RecvNext(k + 1)}));
+    }
+    for (int k = steady; k < total_; ++k) {
+      Compute(true, k);
+      Exchanged(Together({SendPrev(k), RecvNext(k + 1)}));
+    }
+  }
+
+  // Each exchange is waited for where its data, or its buffer, is needed next.
+  void InterleavedOverlapped() {
+    List forward = RecvPrev(0);
+    List backward;
+    Post(forward);
+    const auto step = [&](bool is_backward, int k) {
+      List* pending = is_backward ? &backward : &forward;
+      Wait(pending);
+      Compute(is_backward, k);
+      List sends = is_backward ? SendPrev(k) : SendNext(k);
+      const List recvs = is_backward ? RecvNext(k + 1) : RecvPrev(k + 1);
+      Post(Together({sends, recvs}));
+      *pending = recvs;
+      if (!is_backward && shape_.overlap_wait_send) Wait(&sends);
+      else pending->insert(pending->begin(), sends.begin(), sends.end());
+    };
+    for (int k = 0; k < warmup_; ++k) step(false, k);
+    backward = RecvNext(0);
+    Post(backward);
+    for (int k = 0; k < total_ - warmup_; ++k) {
+      step(false, warmup_ + k);
+      step(true, k);
+    }
+    for (int k = total_ - warmup_; k < total_; ++k) step(true, k);
+    Wait(&forward);
+    Wait(&backward);
+  }
+
+  const PipelineShape shape_;
+  const int total_;
+  const int warmup_;
+  std::vector<Action> actions_;
+};
+
+int WarmupForwards(const PipelineShape& shape) {
+  const int behind = shape.stages - shape.stage - 1;
+  if (shape.chunks == 1) return std::min(behind, shape.microbatches);
+  return std::min(2 * behind + (shape.chunks - 1) * shape.stages,
+                  shape.microbatches * shape.chunks);
+}
+
+}  // namespace
+
+WorkOrder MakeWorkOrder(const PipelineShape& shape) {
+  WorkOrder order;
+  order.warmup = WarmupForwards(shape);
+  const int total = shape.microbatches * shape.chunks;
+  for (int k = 0; k < order.warmup; ++k) order.steps.push_back(NthWork(shape, false, k));
+  for (int k = 0; k < total; ++k) {
+    if (order.warmup + k < total) order.steps.push_back(NthWork(shape, false, order.warmup + k));
+    order.steps.push_back(NthWork(shape, true, k));
+  }
+  return order;
+}
+
+std::vector<Action> MakeSchedule(const PipelineShape& shape) { return Scheduler(shape).Run(); }
+
+std::string ToString(const Work& work) {
+  return fmt::format("{}{}.{}", work.backward ? 'B' : 'F', work.microbatch, work.chunk);
+}
+
+}  // namespace drydock

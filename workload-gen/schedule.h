@@ -1,0 +1,65 @@
+// The order in which a pipeline stage works on its micro-batches, and what it exchanges with its
+// neighbours when: 1F1B (Narayanan et al., SC'19) and its interleaved form over virtual stages
+// (Narayanan et al., SC'21), as Megatron's schedules.py runs them. Pure functions of a few counts.
+//
+// Virtual stage v = chunk * stages + stage. Boundary v lies between virtual stages v and v+1:
+// activations cross it forward, gradients backward.
+#ifndef DRYDOCK_WORKLOAD_GEN_SCHEDULE_H_
+#define DRYDOCK_WORKLOAD_GEN_SCHEDULE_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace drydock {
+
+struct PipelineShape {
+  int stages = 1;
+  int stage = 0;
+  int chunks = 1;  // > 1: interleaved
+  int microbatches = 1;
+  bool overlap = false;           // interleaved only: p2p beside compute
+  bool overlap_wait_send = true;  // a forward send is waited for before the next backward
+};
+
+// One micro-batch of one chunk, forward or backward.
+struct Work {
+  bool backward = false;
+  int microbatch = 0;
+  int chunk = 0;
+  bool operator==(const Work&) const = default;
+};
+
+// The compute order alone.
+struct WorkOrder {
+  std::vector<Work> steps;
+  int warmup = 0;  // forwards before the first backward's turn
+};
+WorkOrder MakeWorkOrder(const PipelineShape& shape);
+
+enum class Direction : uint8_t { kSendNext, kRecvPrev, kSendPrev, kRecvNext };
+
+struct Exchange {
+  Direction direction = Direction::kSendNext;
+  int microbatch = 0;
+  int boundary = 0;
+  bool operator==(const Exchange&) const = default;
+};
+
+// The whole schedule: compute; post (start these exchanges together); wait (compute goes on when
+// these are through).
+struct Action {
+  enum class Kind : uint8_t { kCompute, kPost, kWait };
+  Kind kind = Kind::kCompute;
+  Work work;                        // kCompute
+  std::vector<Exchange> exchanges;  // kPost, kWait
+  bool synchronous = false;         // kWait: of a batched call that just returned
+};
+std::vector<Action> MakeSchedule(const PipelineShape& shape);
+
+// "F0.1": forward of micro-batch 0, chunk 1.
+std::string ToString(const Work& work);
+
+}  // namespace drydock
+
+#endif  // DRYDOCK_WORKLOAD_GEN_SCHEDULE_H_

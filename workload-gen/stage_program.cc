@@ -1,0 +1,223 @@
+#include "workload-gen/stage_program.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "core/base/check.h"
+#include "workload-gen/data_parallel.h"
+#include "workload-gen/edge_program.h"
+#include "workload-gen/layer_program.h"
+#include "workload-gen/schedule.h"
+#include "workload-gen/step_tail.h"
+
+namespace drydock {
+namespace {
+
+PipelineShape ShapeOf(const TrainingJob& job, const Layout& layout, int stage) {
+  return {layout.pipeline,     stage,           layout.chunks, layout.microbatches,
+          job.overlap.p2p, job.overlap.p2p_wait_send};
+}
+
+class StageWriter {
+ public:
+  StageWriter(const TrainingJob& job, const Layout& layout, const RankWork& work, int stage,
+              WorkTables* tables)
+      : builder_(tables),
+        c_{job, layout, work, tables, &builder_, stage},
+        chunks_(MakeChunkBuckets(job, layout, stage)),
+        reduction_(c_, &chunks_),
+        gather_(c_, &chunks_),
+        layers_(c_, &reduction_),
+        edges_(c_, &reduction_),
+        tensor_(c_) {}
+
+  Program Write() {
+    builder_.SetPhase(Phase::kForward);
+    gather_.Begin();
+    for (const Action& action : MakeSchedule(ShapeOf(c_.job, c_.layout, c_.stage))) {
+      switch (action.kind) {
+        case Action::Kind::kCompute: Compute(action.work); break;
+        case Action::Kind::kPost: Post(action.exchanges); break;
+        case Action::Kind::kWait: Wait(action); break;
+      }
+    }
+    StepTail(c_, chunks_).Write(&reduction_, &gather_);
+    return builder_.Finish();
+  }
+
+ private:
+  using Key = std::tuple<Direction, int, int>;
+
+  void Compute(const Work& work) {
+    if (!work.backward) {
+      Forward(work.microbatch, work.chunk);
+      return;
+    }
+    const bool last = work.microbatch == c_.layout.microbatches - 1;
+    const bool overlap = c_.job.overlap.grad_reduce;
+    // The first stage's gradients are complete last, so only there they leave bucket by bucket.
+    if (overlap && last && c_.layout.chunks == 1 && c_.stage == 0) reduction_.Arm(0);
+    Backward(work.microbatch, work.chunk);
+    finished_backwards_.push_back(work);
+    if (overlap && c_.layout.chunks > 1) ReduceFinishedChunk();
+  }
+
+  // Stage r reduces a chunk r backwards after its last, so that all stages do it at one time.
+  void ReduceFinishedChunk() {
+    const size_t done = finished_backwards_.size();
+    const auto lag = static_cast<size_t>(c_.stage);
+    if (done <= lag) return;
+    const Work& work = finished_backwards_[done - 1 - lag];
+    if (work.microbatch == c_.layout.microbatches - 1) reduction_.Reduce(work.chunk);
+  }
+
+  void Forward(int microbatch, int chunk) {
+    const bool first = c_.IsFirst(chunk), last = c_.IsLast(chunk);
+    builder_.SetPlace(-1, microbatch, chunk);
+    builder_.SetPhase(Phase::kForward);
+    edges_.Batch(first, last);
+    const auto gather = [&](int layer) {
+      if (microbatch == 0) gather_.BeforeForward(chunk, layer);
+    };
+    if (first) {
+      gather(-1);
+      edges_.EmbeddingForward();
+    }
+    const int begin = c_.layout.FirstLayer(c_.stage, chunk);
+    for (int layer = begin; layer < begin + c_.layout.layers_per_chunk; ++layer) {
+      gather(layer);
+      builder_.SetPlace(layer, microbatch, chunk);
+      layers_.Forward();
+    }
+    builder_.SetPlace(-1, microbatch, chunk);
+    if (!last) return;
+    gather(c_.job.model.layers);
+    edges_.HeadForward();
+  }
+
+  void Backward(int microbatch, int chunk) {
+    builder_.SetPlace(-1, microbatch, chunk);
+    builder_.SetPhase(Phase::kBackward);
+    if (c_.IsLast(chunk)) edges_.HeadBackward();
+    const int begin = c_.layout.FirstLayer(c_.stage, chunk);
+    int end = begin + c_.layout.layers_per_chunk;
+    while (end > begin) {
+      const int size = RecomputedTogether(begin, end);
+      if (size > 0) Recompute(end - size, end, microbatch, chunk);
+      const int down_to = end - std::max(size, 1);
+      for (; end > down_to; --end) {
+        builder_.SetPlace(end - 1, microbatch, chunk);
+        layers_.Backward(end - 1);
+      }
+    }
+    builder_.SetPlace(-1, microbatch, chunk);
+    if (c_.IsFirst(chunk)) edges_.EmbeddingBackward();
+  }
+
+  // How many layers that end before `end` were saved as one: only the first's input was kept.
+  int RecomputedTogether(int begin, int end) const {
+    const TrainingRules& training = c_.job.training;
+    if (training.recompute != Recompute::kFull) return 0;
+    if (training.recompute_method == RecomputeMethod::kBlock) {
+      return end - begin <= training.recompute_layers ? 1 : 0;
+    }
+    const int remainder = (end - begin) % training.recompute_layers;
+    return remainder != 0 ? remainder : training.recompute_layers;
+  }
+
+  void Recompute(int begin, int end, int microbatch, int chunk) {
+    builder_.SetPhase(Phase::kRecompute);
+    for (int layer = begin; layer < end; ++layer) {
+      builder_.SetPlace(layer, microbatch, chunk);
+      layers_.Forward();
+    }
+    builder_.SetPhase(Phase::kBackward);
+  }
+
+  // ---- Pipeline exchanges
+
+  bool SplitOverTensor() const {
+    return c_.layout.tensor > 1 &&
+           (c_.layout.sequence_parallel || c_.job.training.scatter_gather_p2p);
+  }
+
+  void Post(const std::vector<Exchange>& exchanges) {
+    for (const Exchange& exchange : exchanges) {
+      const auto [place, added] = posted_.emplace(KeyOf(exchange), Start(exchange));
+      CHECK_NOTE(added, "an exchange posted twice");
+    }
+  }
+
+  static Key KeyOf(const Exchange& e) { return {e.direction, e.microbatch, e.boundary}; }
+
+  ProgramBuilder::OpId Start(const Exchange& e) {
+    const bool next = e.direction == Direction::kSendNext || e.direction == Direction::kRecvNext;
+    const bool send = e.direction == Direction::kSendNext || e.direction == Direction::kSendPrev;
+    const bool gradient = e.direction == Direction::kSendPrev || e.direction == Direction::kRecvNext;
+    const int mine = next ? e.boundary : e.boundary + 1;  // virtual stage
+    SetExchangePlace(gradient, e.microbatch, mine / c_.layout.pipeline);
+    const int other = (next ? mine + 1 : mine - 1) % c_.layout.pipeline;
+    CommCall call;
+    call.collective = CollectiveType::kSendRecv;
+    call.type = c_.job.training.precision;
+    call.count = c_.ActivationCount() / (SplitOverTensor() ? c_.layout.tensor : 1);
+    call.group_size = 2;
+    const bool from_lower = send ? c_.stage < other : other < c_.stage;
+    call.root = from_lower ? 0 : 1;
+    call.peer = 1 - call.root;
+    constexpr Stream kStreams[] = {kSendNextStream, kRecvPrevStream, kSendPrevStream,
+                                   kRecvNextStream};
+    const int tag =
+        2 * (e.microbatch * c_.layout.virtual_stages() + e.boundary) + (gradient ? 1 : 0);
+    return builder_.Transfer(send ? OpKind::kSend : OpKind::kRecv, next ? kNextRole : kPrevRole,
+                             kStreams[static_cast<size_t>(e.direction)], call, tag);
+  }
+
+  void SetExchangePlace(bool gradient, int microbatch, int chunk) {
+    builder_.SetPhase(gradient ? Phase::kBackward : Phase::kForward);
+    builder_.SetPlace(-1, microbatch, chunk);
+  }
+
+  void Wait(const Action& action) {
+    for (const Exchange& e : action.exchanges) {
+      const auto place = posted_.find(KeyOf(e));
+      CHECK_NOTE(place != posted_.end(), "a wait for an exchange that was not posted");
+      builder_.Wait(place->second);
+      posted_.erase(place);
+    }
+    if (action.synchronous && c_.job.training.batch_p2p_sync) builder_.WaitForAll();
+    if (SplitOverTensor() && !c_.layout.sequence_parallel) Reassemble(action.exchanges);
+  }
+
+  // A message sent in `tensor` parts is put together again on every tensor rank.
+  void Reassemble(const std::vector<Exchange>& exchanges) {
+    for (const Exchange& e : exchanges) {
+      const bool previous = e.direction == Direction::kRecvPrev;
+      if (!previous && e.direction != Direction::kRecvNext) continue;
+      const int mine = previous ? e.boundary + 1 : e.boundary;
+      SetExchangePlace(!previous, e.microbatch, mine / c_.layout.pipeline);
+      tensor_.AllGather();
+    }
+  }
+
+  ProgramBuilder builder_;
+  WriterContext c_;
+  std::vector<ChunkBuckets> chunks_;
+  GradientReduction reduction_;
+  ParameterGather gather_;
+  LayerWriter layers_;
+  EdgeWriter edges_;
+  TensorParallel tensor_;
+  std::map<Key, ProgramBuilder::OpId> posted_;
+  std::vector<Work> finished_backwards_;
+};
+
+}  // namespace
+
+Program WriteStageProgram(const TrainingJob& job, const Layout& layout, const RankWork& work,
+                          int stage, WorkTables* tables) {
+  return StageWriter(job, layout, work, stage, tables).Write();
+}
+
+}  // namespace drydock

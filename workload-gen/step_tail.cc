@@ -1,0 +1,100 @@
+#include "workload-gen/step_tail.h"
+
+namespace drydock {
+
+StepTail::StepTail(const WriterContext& context, const std::vector<ChunkBuckets>& chunks)
+    : c_(context) {
+  for (const ChunkBuckets& chunk : chunks) {
+    for (const Parameter& parameter : chunk.parameters) {
+      if (parameter.sequence_parallel) replicated_ += parameter.elements;
+      if (!c_.job.training.distributed_optimizer) owned_ += parameter.elements;
+    }
+    if (!c_.job.training.distributed_optimizer) continue;
+    for (const Bucket& bucket : chunk.buckets) owned_ += bucket.elements / c_.layout.data;
+  }
+}
+
+void StepTail::Write(GradientReduction* reduction, ParameterGather* gather) {
+  c_.builder->SetPlace(-1, -1, 0);
+  c_.builder->SetPhase(Phase::kGradientSync);
+  reduction->Finish();
+  ReduceReplicated();
+  ReduceSharedEmbedding();
+  if (c_.job.training.step_checks) AllReduceWorld(DataType::kInt32, ReduceOp::kSum);
+  c_.builder->SetPhase(Phase::kOptimizer);
+  Optimize();
+  gather->GatherAll();
+  c_.builder->SetPhase(Phase::kOther);
+  Checks();
+}
+
+void StepTail::AllReduce(Role role, Stream stream, DataType type, ReduceOp op, int64_t count) {
+  const Layout& l = c_.layout;
+  CommCall call;
+  call.type = type;
+  call.op = op;
+  call.count = count;
+  call.group_size = role == kTensorRole      ? l.tensor
+                    : role == kDataRole      ? l.data
+                    : role == kModelRole     ? l.tensor * l.pipeline
+                    : role == kEmbeddingRole ? (l.pipeline > 1 ? 2 : 1)
+                                             : l.world();
+  c_.builder->Collective(role, stream, call);
+}
+
+void StepTail::AllReduceWorld(DataType type, ReduceOp op) {
+  AllReduce(kWorldRole, kWorldStream, type, op, 1);
+}
+
+void StepTail::AllReduceReplica(DataType type, ReduceOp op) {
+  AllReduce(kModelRole, kModelStream, type, op, 1);
+}
+
+void StepTail::AllReduceModel(ReduceOp op) {
+  if (c_.job.training.distributed_optimizer) AllReduceWorld(DataType::kFp32, op);
+  else AllReduceReplica(DataType::kFp32, op);
+}
+
+void StepTail::ReduceReplicated() {
+  if (replicated_ == 0) return;
+  AllReduce(kTensorRole, kTensorStream, c_.job.training.gradient_type, ReduceOp::kSum,
+            replicated_);
+}
+
+void StepTail::ReduceSharedEmbedding() {
+  const bool holds = c_.stage == 0 || c_.stage == c_.layout.pipeline - 1;
+  if (!c_.job.model.tied_embedding || !holds) return;
+  AllReduce(kEmbeddingRole, kEmbeddingStream, c_.job.training.gradient_type, ReduceOp::kSum,
+            c_.layout.padded_vocab / c_.layout.tensor * c_.job.model.hidden);
+}
+
+void StepTail::Compute(const char* name, SubmoduleKind kind, DataType type) {
+  c_.builder->Compute(ElementWork(name, kind, type, owned_, c_.tables));
+}
+
+void StepTail::Optimize() {
+  const TrainingRules& training = c_.job.training;
+  if (training.precision == DataType::kFp16) {
+    Compute("optimizer.unscale", SubmoduleKind::kGradientScale, DataType::kFp32);
+    AllReduceModel(ReduceOp::kMax);  // did any gradient overflow?
+  }
+  if (training.gradient_clipping) {
+    Compute("optimizer.norm", SubmoduleKind::kGradientNorm, DataType::kFp32);
+    AllReduceModel(ReduceOp::kSum);
+    Compute("optimizer.clip", SubmoduleKind::kGradientScale, DataType::kFp32);
+  }
+  Compute("optimizer.adam", SubmoduleKind::kOptimizer, DataType::kFp32);
+  Compute("optimizer.copy", SubmoduleKind::kCast, training.precision);
+}
+
+void StepTail::Checks() {
+  if (c_.job.training.step_checks) {
+    AllReduceReplica(DataType::kInt32, ReduceOp::kSum);  // did the step succeed?
+    AllReduceReplica(DataType::kFp32, ReduceOp::kMax);   // gradient norm
+  }
+  if (c_.stage == c_.layout.pipeline - 1) {
+    AllReduce(kDataRole, kDataStream, DataType::kFp32, ReduceOp::kSum, 2);  // loss, token count
+  }
+}
+
+}  // namespace drydock

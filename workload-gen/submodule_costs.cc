@@ -1,0 +1,91 @@
+#include "workload-gen/submodule_costs.h"
+
+namespace drydock {
+namespace {
+
+struct Costs {
+  double flops = 0;
+  int64_t bytes = 0;
+};
+
+Costs Linear(const Submodule& s, int64_t e) {
+  const int64_t input = s.rows * s.k, weight = s.n * s.k, output = s.rows * s.n;
+  const double flops = 2.0 * static_cast<double>(s.rows) * static_cast<double>(s.n) *
+                       static_cast<double>(s.k);
+  if (s.pass != Pass::kBackwardWeight) return {flops, e * (input + weight + output)};
+  // Accumulating reads and writes the fp32 gradient.
+  return {flops, e * (input + output) + (s.accumulate_fp32 ? 8 : e) * weight};
+}
+
+// Scores, softmax, dropout and the product with the values pass through memory unless fused.
+int64_t ScoreBytes(const Submodule& s, int64_t e, bool backward) {
+  if (s.fused) return 0;
+  const int64_t scores = s.batch * s.heads * s.sequence * s.sequence;
+  const int64_t forward = scores * (4 * e + (s.dropout ? 2 * e + 1 : 0));
+  return backward ? forward + scores * 2 * e : forward;
+}
+
+Costs Attention(const Submodule& s, int64_t e) {
+  const bool backward = s.pass != Pass::kForward;
+  const auto scores = static_cast<double>(s.batch * s.sequence) *
+                      static_cast<double>(s.sequence * s.heads * s.head_dim);
+  double flops = 4 * scores;
+  if (s.causal && s.fused) flops /= 2;
+  // The fused backward recomputes the scores: five products instead of four.
+  if (backward) flops *= s.fused ? 2.5 : 2;
+  const int64_t tokens = s.batch * s.sequence * s.head_dim;
+  const int64_t tensors = tokens * (2 * s.heads + 2 * s.kv_heads) * (backward ? 2 : 1);
+  return {flops, e * tensors + ScoreBytes(s, e, backward)};
+}
+
+// An element-wise kernel that moves `bytes_each` bytes an element.
+Costs ElementWise(int64_t elements, int64_t operands, int64_t bytes) {
+  return {static_cast<double>(elements * operands), elements * bytes};
+}
+
+Costs Activation(const Submodule& s, int64_t e) {
+  const int64_t inputs = s.gated ? 2 : 1;
+  const int64_t operands = s.pass == Pass::kForward ? inputs + 1 : 2 * inputs + 1;
+  return ElementWise(s.rows * s.n, operands, operands * e);
+}
+
+Costs BiasDropoutAdd(const Submodule& s, int64_t e) {
+  // Forward: branch, residual, result; backward: incoming and outgoing gradient. A mask byte each.
+  const int64_t operands = s.pass == Pass::kForward ? 3 : 2;
+  return ElementWise(s.rows * s.n, operands, operands * e + (s.dropout ? 1 : 0));
+}
+
+Costs CostsOf(const Submodule& s) {
+  const int64_t e = SizeOf(s.type).count();
+  const int64_t grid = s.rows * s.n;
+  const bool forward = s.pass == Pass::kForward;
+  switch (s.kind) {
+    case SubmoduleKind::kLinear: return Linear(s, e);
+    case SubmoduleKind::kAttention: return Attention(s, e);
+    case SubmoduleKind::kNorm: return ElementWise(grid, forward ? 2 : 3, (forward ? 2 : 3) * e);
+    case SubmoduleKind::kBiasDropoutAdd: return BiasDropoutAdd(s, e);
+    case SubmoduleKind::kActivation: return Activation(s, e);
+    case SubmoduleKind::kRotary: return ElementWise(grid, 2, 2 * e);
+    case SubmoduleKind::kEmbedding:
+      // Backward adds into the table's gradient.
+      return ElementWise(grid, 2, forward ? 2 * e : e + (s.accumulate_fp32 ? 8 : 2 * e));
+    case SubmoduleKind::kCrossEntropy: return ElementWise(grid, 2, e + 4);  // logits, fp32 softmax
+    case SubmoduleKind::kOptimizer: return ElementWise(s.elements, 7, 28);
+    case SubmoduleKind::kGradientScale: return ElementWise(s.elements, 2, 2 * e);
+    case SubmoduleKind::kGradientNorm: return ElementWise(s.elements, 1, e);
+    case SubmoduleKind::kCast: return ElementWise(s.elements, 2, 4 + e);
+    case SubmoduleKind::kAdd:
+      return ElementWise(grid, 3, s.accumulate_fp32 ? e + 8 : 3 * e);
+  }
+  return {};
+}
+
+}  // namespace
+
+void FillCosts(Submodule* submodule) {
+  const Costs costs = CostsOf(*submodule);
+  submodule->flops = costs.flops;
+  submodule->bytes = Bytes(costs.bytes);
+}
+
+}  // namespace drydock

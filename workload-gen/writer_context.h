@@ -1,0 +1,39 @@
+// What every writer of a stage's program shares. References outlive the writers; one program, one
+// thread.
+#ifndef DRYDOCK_WORKLOAD_GEN_WRITER_CONTEXT_H_
+#define DRYDOCK_WORKLOAD_GEN_WRITER_CONTEXT_H_
+
+#include "workload-gen/layer_work.h"
+#include "workload-gen/layout.h"
+#include "workload-gen/program_builder.h"
+#include "workload-gen/training_job.h"
+#include "workload-gen/transformer.h"
+
+namespace drydock {
+
+struct WriterContext {
+  const TrainingJob& job;
+  const Layout& layout;
+  const RankWork& work;
+  WorkTables* tables;
+  ProgramBuilder* builder;
+  int stage;
+
+  bool IsFirst(int chunk) const { return stage == 0 && chunk == 0; }
+  bool IsLast(int chunk) const {
+    return stage == layout.pipeline - 1 && chunk == layout.chunks - 1;
+  }
+  // One micro-batch's activations between layers, whole.
+  int64_t ActivationCount() const { return work.rows * job.model.hidden; }
+};
+
+// Hears of each parameter's gradient of the micro-batch at hand, as it is complete.
+class GradientListener {
+ public:
+  virtual ~GradientListener() = default;
+  virtual void OnGradient(ParameterKind kind, int layer) = 0;
+};
+
+}  // namespace drydock
+
+#endif  // DRYDOCK_WORKLOAD_GEN_WRITER_CONTEXT_H_
