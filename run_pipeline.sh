@@ -5,6 +5,7 @@ set -euo pipefail
 # shellcheck source=scripts/setup.sh
 source "$(dirname "${BASH_SOURCE[0]}")/scripts/setup.sh"
 
+networks=(analytical packet)
 stages=(workload-gen simccl compute-sim exec-engine report)
 valued_options=(--out --network --threads --set --gpu-profile --only --from "${setup_options[@]}")
 
@@ -81,7 +82,9 @@ take_option() {
     --network)
       case $2 in
         analytical | packet) network_args=(--network "$2") ;;
-        *) usage_error "no network is called '$2'$(did_you_mean "$2" analytical packet); valid are analytical and packet" ;;
+        *)
+          usage_error "no network is called '$2'$(did_you_mean "$2" "${networks[@]}"); the networks are ${networks[*]}"
+          ;;
       esac
       ;;
     --threads)
@@ -137,7 +140,11 @@ check_inputs() {
   local file
   case ${#inputs[@]} in
     2) ;;
-    0) if [[ $first_stage == 0 || -z $out ]]; then usage_error "a model and a cluster are needed: MODEL.yaml CLUSTER.topo"; fi ;;
+    0)
+      if [[ $first_stage == 0 || -z $out ]]; then
+        usage_error "a model and a cluster are needed: MODEL.yaml CLUSTER.topo"
+      fi
+      ;;
     1) usage_error "a cluster is needed after the model '${inputs[0]}'" ;;
     *) usage_error "one model and one cluster are needed; what is '${inputs[2]}'?" ;;
   esac

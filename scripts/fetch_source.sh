@@ -95,6 +95,6 @@ echo "no mirror of this machine serves it; asking its makers: ${pin[url]}"
 fetch_from_makers && keep_if_good && exit 0
 
 rm -rf "$work"
-give_up "cannot fetch the source of ${pin[package]} ${pin[version]} from this machine's package mirrors (suite ${pin[suite]}, ${pin[component]})
-  nor from ${pin[url]}
+give_up "cannot fetch the source of ${pin[package]} ${pin[version]} (${pin[suite]}/${pin[component]})
+  from the package mirrors of this machine nor from ${pin[url]}
   Fetch it elsewhere (sha256 ${pin[sha256]}) and give it with --${1,,}-archive FILE."

@@ -52,7 +52,8 @@ if ((EUID != 0)); then
     exit 1
   fi
 fi
-apt_get=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive LC_ALL=C apt-get -y -o DPkg::Lock::Timeout=300 -o Dpkg::Use-Pty=0)
+apt_get=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive LC_ALL=C
+  apt-get -y -o DPkg::Lock::Timeout=300 -o Dpkg::Use-Pty=0)
 
 echo "missing: ${missing[*]}"
 "${as_root[@]}" dpkg --configure -a # ends what an interrupted installation began

@@ -53,7 +53,7 @@ set_up_packages() {
   touch "$stamp"
 }
 
-# set_up_source KEY FOLDER TITLE PRODUCT INPUT...: fetches and builds one pinned source with third_party/FOLDER/build.sh.
+# set_up_source KEY FOLDER TITLE PRODUCT INPUT...: fetches a pinned source, builds it with third_party/FOLDER/build.sh.
 set_up_source() {
   local key=$1 name=$2 title=$3 product=$4 stamp=$deps/stamp/$2
   shift 4
@@ -63,7 +63,8 @@ set_up_source() {
   fi
   declare -n pin=$key
   step "fetch-$name" "source of $title" "$root/scripts/fetch_source.sh" "$key" "${own_archive[$key]}"
-  step "build-$name" "building $title" "$root/third_party/$name/build.sh" "$deps/downloads/${pin[file]}" "$deps/$name" "$jobs"
+  step "build-$name" "building $title" \
+    "$root/third_party/$name/build.sh" "$deps/downloads/${pin[file]}" "$deps/$name" "$jobs"
   [[ -e $product ]] || fail "third_party/$name/build.sh ended well but made no $product"
   touch "$stamp"
 }

@@ -33,7 +33,7 @@ FAKES = {
           for p; do
             if grep -qsx "$p" "$box/world/unknown"; then echo "E: Unable to locate package $p" >&2; exit 100; fi
           done
-          [[ " $* " == *" --simulate "* ]] || cp "$box/world/unknown" "$box/world/missing" 2>/dev/null || : >"$box/world/missing";;
+          [[ " $* " == *" --simulate "* ]] || cat "$box/world/unknown" >"$box/world/missing" 2>/dev/null || true;;
         update) [[ -z $config ]] || ! grep -q broken "$(dirname "$config")/sources.list" || exit 100;;
         source)
           cat "$(dirname "$config")/sources.list" >>"$box/sources.txt"
@@ -87,7 +87,8 @@ class Sandbox:
             self.write(f"fakes/{name}", script(self.box, name, body))
         product = {"nccl": "libhacknccl.so", "ns3": "lib/cmake/ns3/ns3Config.cmake"}
         for name, file in product.items():
-            self.write(f"third_party/{name}/build.sh", script(self.box, f"build-{name}", BUILD.replace("PRODUCT", file)))
+            body = BUILD.replace("PRODUCT", file)
+            self.write(f"third_party/{name}/build.sh", script(self.box, f"build-{name}", body))
         self.write("tool", script(self.box, '$(basename "$0")', TOOL))
         for file in ["model.yaml", "cluster.topo"]:
             (self.box / file).touch()
@@ -119,7 +120,8 @@ class Sandbox:
         environment = dict(os.environ, PATH=f"{self.box / 'fakes'}:{os.environ['PATH']}")
         return subprocess.Popen(
             [self.box / command[0], *command[1:]], cwd=cwd or self.box, env=environment, text=True,
-            user=self.user, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            user=self.user, start_new_session=True,
             # A test runner may have been started with interrupts ignored.
             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler))
 
@@ -139,7 +141,8 @@ class Sandbox:
     def wait_for_call(self, start):
         for _ in range(300):
             file = self.box / "calls.txt"
-            if file.exists() and any(line.startswith(start) and " -n" not in line for line in file.read_text().splitlines()):
+            lines = file.read_text().splitlines() if file.exists() else []
+            if any(line.startswith(start) and " -n" not in line for line in lines):
                 return
             time.sleep(0.05)
         raise AssertionError(f"nobody called {start}")

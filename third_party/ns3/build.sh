@@ -28,7 +28,8 @@ fi
 # shellcheck disable=SC2016  # $ORIGIN is the loader's: the libraries find each other wherever the folder is moved.
 options=(-DCMAKE_BUILD_TYPE=release -DCMAKE_INSTALL_PREFIX="$prefix" '-DCMAKE_INSTALL_RPATH=$ORIGIN' -DNS3_MPI=ON
   -DNS3_PRECOMPILE_HEADERS=ON "-DNS3_ENABLED_MODULES=core;network;stats;point-to-point;mpi")
-for feature in LOG ASSERT EXAMPLES TESTS PYTHON_BINDINGS VISUALIZER GTK3 SQLITE GSL EMU TAP NETANIM WARNINGS_AS_ERRORS; do
+for feature in LOG ASSERT EXAMPLES TESTS PYTHON_BINDINGS VISUALIZER GTK3 SQLITE GSL EMU TAP NETANIM \
+  WARNINGS_AS_ERRORS; do
   options+=("-DNS3_$feature=OFF")
 done
 cmake -G Ninja -S "$work/source" -B "$work/tree" "${options[@]}"
