@@ -1,0 +1,106 @@
+// How many packet-hops a second? A packet-hop is one frame, acknowledgements included, crossing one
+// link. The case of the packet engine's target: a fat-tree, each host sending to one other host six
+// links away, 1000 B of payload a packet, an acknowledgement for every packet.
+#include <benchmark/benchmark.h>
+#include <time.h>
+
+#include <memory>
+
+#include "core/base/check.h"
+#include "ns3-backend/packet_network.h"
+#include "ns3-backend/test/test_fabrics.h"
+
+namespace drydock {
+namespace {
+
+FabricShape TargetShape() {
+  FabricShape shape;
+  shape.rate = Bandwidth::BitsPerSecond(100'000'000'000);
+  shape.delay = Time::Us(1);
+  shape.transport.mtu = Bytes(1000);
+  shape.transport.header = Bytes(48);
+  shape.transport.ack = Bytes(60);
+  shape.transport.packets_per_ack = 1;
+  return shape;
+}
+
+// Sends one message when the run starts and remembers nothing.
+class Sender : public HostActor {
+ public:
+  Sender(HostPort* port, const Message& message) : port_(port), message_(message) {}
+  void Start() override { port_->Send(message_); }
+  void OnTimer(TimerId) override {}
+  void OnSent(const Message&) override {}
+  void OnDelivered(const Message&) override {}
+
+ private:
+  HostPort* port_;
+  Message message_;
+};
+
+double CpuSeconds() {
+  timespec now;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
+}
+
+// Arguments: k of the fat-tree, packets a host sends, threads.
+void Permutation(benchmark::State& state) {
+  const Topology topology = FatTree(static_cast<int>(state.range(0)), TargetShape());
+  const int hosts = topology.host_count();
+  double cpu = 0;
+  int64_t hops = 0;
+  for (auto _ : state) {
+    state.PauseTiming();
+    auto network = MakePacketNetwork(topology, {.threads = static_cast<int>(state.range(2))});
+    std::vector<Sender> senders;
+    for (HostId id = 0; id < hosts; ++id) {
+      Message message;
+      message.source = id;
+      message.destination = (id + hosts / 2) % hosts;  // in another pod
+      message.size = Bytes(1000 * state.range(1));
+      senders.emplace_back(network.value()->port(id), message);
+    }
+    std::vector<HostActor*> actors;
+    for (Sender& sender : senders) actors.push_back(&sender);
+    const double before = CpuSeconds();
+    state.ResumeTiming();
+    CHECK(network.value()->Run(actors).ok());
+    state.PauseTiming();
+    cpu += CpuSeconds() - before;
+    for (const auto& [name, value] : network.value()->Counters()) {
+      if (name == "packet hops") hops += value;
+    }
+    network.value().reset();
+    state.ResumeTiming();
+  }
+  state.counters["hops/s_wall"] =
+      benchmark::Counter(static_cast<double>(hops), benchmark::Counter::kIsRate);
+  state.counters["hops/s_cpu"] = static_cast<double>(hops) / cpu;
+}
+BENCHMARK(Permutation)
+    ->ArgNames({"k", "packets", "threads"})
+    ->Args({8, 2000, 1})
+    ->Args({8, 2000, 2})
+    ->Args({16, 250, 1})
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime();
+
+// Building a large cluster and taking it down again. Arguments: hosts (of 8 NICs), spines.
+void Construction(benchmark::State& state) {
+  const Topology topology = RailFabric(static_cast<int>(state.range(0)), 8, 32,
+                                       static_cast<int>(state.range(1)), FabricShape());
+  for (auto _ : state) {
+    auto network = MakePacketNetwork(topology, {});
+    benchmark::DoNotOptimize(network);
+  }
+}
+BENCHMARK(Construction)
+    ->ArgNames({"hosts", "spines"})
+    ->Args({2048, 32})
+    ->Unit(benchmark::kMillisecond);
+
+}  // namespace
+}  // namespace drydock
+
+BENCHMARK_MAIN();

@@ -1,0 +1,90 @@
+#include "ns3-backend/helper/fabric-helper.h"
+
+#include "ns3/nstime.h"
+#include "ns3/uinteger.h"
+
+#include <algorithm>
+
+namespace ns3::rdma
+{
+
+FabricHelper::FabricHelper(const drydock::Topology& topology)
+    : m_map(topology),
+      m_header(topology.transport.header.count()),
+      m_ack(topology.transport.ack.count())
+{
+    AddHosts(topology);
+    AddSwitches(topology);
+    ConnectPorts();
+}
+
+void
+FabricHelper::AddHosts(const drydock::Topology& topology)
+{
+    for (int id = 0; id < topology.host_count(); ++id)
+    {
+        const auto host = CreateObject<RdmaHost>();
+        const drydock::Transport& transport = topology.transport;
+        host->SetAttribute("Mtu", UintegerValue(static_cast<uint64_t>(transport.mtu.count())));
+        host->SetAttribute("PacketsPerAck",
+                           UintegerValue(static_cast<uint64_t>(transport.packets_per_ack)));
+        const drydock::Time latency = topology.kind_of_host(id).nics.latency;
+        host->SetAttribute("NicLatency", TimeValue(PicoSeconds(latency.ps())));
+        m_nodes.push_back(host);
+        m_hosts.push_back(PeekPointer(host));
+    }
+}
+
+void
+FabricHelper::AddSwitches(const drydock::Topology& topology)
+{
+    for (const drydock::FabricSwitch& described : topology.fabric.switches)
+    {
+        const auto node = CreateObject<FabricSwitch>();
+        const auto buffer = static_cast<uint64_t>(described.buffer.count());
+        node->SetAttribute("Buffer", UintegerValue(buffer));
+        m_nodes.push_back(node);
+        m_switches.push_back(PeekPointer(node));
+        m_tiers.push_back(static_cast<uint32_t>(std::max(described.tier, 0)));
+    }
+}
+
+void
+FabricHelper::ConnectPorts()
+{
+    for (uint32_t i = 0; i < m_nodes.size(); ++i)
+    {
+        m_nodes[i]->Connect(&m_map, i, m_header, m_ack);
+    }
+    for (uint32_t link = 0; link < m_map.GetNLinks(); ++link)
+    {
+        const FabricDirection& direction = m_map.GetDirection(link);
+        m_nodes[direction.fromNode]->SetPeer(direction.fromPort,
+                                             PeekPointer(m_nodes[direction.toNode]));
+    }
+    for (uint32_t i = 0; i < m_hosts.size(); ++i)
+    {
+        m_hosts[i]->Configure(static_cast<drydock::HostId>(i), &m_hosts);
+    }
+    for (FabricSwitch* node : m_switches)
+    {
+        node->Configure(&m_map);
+    }
+}
+
+void
+FabricHelper::Install(Ptr<WindowedSimulatorImpl> simulator) const
+{
+    for (RdmaHost* host : m_hosts)
+    {
+        simulator->AddPartition(host, 0);
+    }
+    for (size_t i = 0; i < m_switches.size(); ++i)
+    {
+        simulator->AddPartition(m_switches[i], 1 + m_tiers[i]);
+    }
+    const int64_t smallestFrame = std::min(m_ack, m_header + 1);
+    simulator->SetAttribute("Lookahead", TimeValue(TimeStep(m_map.GetLookahead(smallestFrame))));
+}
+
+} // namespace ns3::rdma

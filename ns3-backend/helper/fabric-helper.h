@@ -1,0 +1,65 @@
+#ifndef DRYDOCK_NS3_BACKEND_FABRIC_HELPER_H
+#define DRYDOCK_NS3_BACKEND_FABRIC_HELPER_H
+
+#include "core/model/topology.h"
+#include "ns3-backend/model/fabric-map.h"
+#include "ns3-backend/model/fabric-switch.h"
+#include "ns3-backend/model/rdma-host.h"
+#include "ns3-backend/model/windowed-simulator-impl.h"
+
+#include "ns3/ptr.h"
+
+#include <vector>
+
+namespace ns3::rdma
+{
+
+/**
+ * \brief Builds the nodes and links of a Topology.
+ *
+ * Nodes are in ns3::NodeList: hosts by their id, then switches by their index, each with one device
+ * a cable; cables are in ns3::ChannelList in the order of the Topology. Attributes that the Topology
+ * decides (MTU, latency, buffer) are set from it; others keep their defaults, which
+ * Config::SetDefault changes before construction.
+ */
+class FabricHelper
+{
+  public:
+    /// \p topology must have passed ValidateFabric; it is not kept.
+    explicit FabricHelper(const drydock::Topology& topology);
+
+    /// Hands the partitions to \p simulator and tells it the lookahead.
+    void Install(Ptr<WindowedSimulatorImpl> simulator) const;
+
+    const std::vector<RdmaHost*>& hosts() const
+    {
+        return m_hosts;
+    }
+
+    const std::vector<FabricSwitch*>& switches() const
+    {
+        return m_switches;
+    }
+
+    const FabricMap& map() const
+    {
+        return m_map;
+    }
+
+  private:
+    void AddHosts(const drydock::Topology& topology);
+    void AddSwitches(const drydock::Topology& topology);
+    void ConnectPorts();
+
+    FabricMap m_map;
+    int64_t m_header;
+    int64_t m_ack;
+    std::vector<Ptr<FabricNode>> m_nodes; //!< keeps them alive after Simulator::Destroy
+    std::vector<RdmaHost*> m_hosts;
+    std::vector<FabricSwitch*> m_switches;
+    std::vector<uint32_t> m_tiers; //!< of the switches
+};
+
+} // namespace ns3::rdma
+
+#endif // DRYDOCK_NS3_BACKEND_FABRIC_HELPER_H

@@ -1,0 +1,128 @@
+// What a Topology must fulfil before a FabricMap is made of it.
+#include "ns3-backend/model/fabric-map.h"
+
+#include <fmt/format.h>
+
+namespace ns3::rdma
+{
+namespace
+{
+
+using drydock::Diagnostic;
+using drydock::Error;
+using drydock::FabricLink;
+using drydock::LinkEnd;
+using drydock::Status;
+using drydock::Topology;
+using drydock::Transport;
+
+bool
+Exists(const Topology& topology, const LinkEnd& end)
+{
+    if (end.is_switch)
+    {
+        return end.index >= 0 && static_cast<size_t>(end.index) < topology.fabric.switches.size();
+    }
+    return end.index >= 0 && end.index < topology.host_count() && end.nic >= 0 &&
+           end.nic < topology.kind_of_host(end.index).nics.count;
+}
+
+std::string
+NameOf(const Topology& topology, const LinkEnd& end)
+{
+    if (!end.is_switch)
+    {
+        return fmt::format("host {} NIC {}", end.index, end.nic);
+    }
+    const auto index = static_cast<size_t>(end.index);
+    return index < topology.fabric.switches.size() ? topology.fabric.switches[index].name
+                                                   : fmt::format("switch {}", end.index);
+}
+
+/// What is wrong with a cable, empty if nothing.
+std::string
+CableFault(const Topology& topology, const FabricLink& link)
+{
+    for (const LinkEnd& end : {link.a, link.b})
+    {
+        if (!Exists(topology, end))
+        {
+            return NameOf(topology, end) + " does not exist";
+        }
+        if (!end.is_switch && topology.kind_of_host(end.index).nics.rate.bits_per_second() <= 0)
+        {
+            return NameOf(topology, end) + " has no rate";
+        }
+    }
+    if (link.rate.bits_per_second() <= 0)
+    {
+        return "its rate must be above 0";
+    }
+    if (link.delay < drydock::Time())
+    {
+        return "its delay must not be negative";
+    }
+    const bool sameNode = link.a.is_switch == link.b.is_switch && link.a.index == link.b.index;
+    return sameNode ? "it leads back to where it starts" : "";
+}
+
+/// What is wrong with the transport, empty if nothing.
+std::string
+TransportFault(const Transport& transport)
+{
+    constexpr int64_t largestFrame = 65535;
+    if (transport.congestion_control != "none")
+    {
+        return fmt::format("congestion control '{}' is not known to the packet network; valid "
+                           "values are: none",
+                           transport.congestion_control);
+    }
+    if (transport.mtu.count() < 1 || transport.mtu.count() > largestFrame)
+    {
+        return fmt::format("the MTU must be 1 to {} bytes, not {}",
+                           largestFrame,
+                           transport.mtu.count());
+    }
+    if (transport.header.count() < 0 || transport.ack.count() < 1)
+    {
+        return "header and acknowledgement must have a size";
+    }
+    if (transport.packets_per_ack < 1)
+    {
+        return fmt::format("packets_per_ack must be at least 1, not {}", transport.packets_per_ack);
+    }
+    return "";
+}
+
+} // namespace
+
+Status
+ValidateFabric(const Topology& topology)
+{
+    std::vector<Diagnostic> faults;
+    if (const std::string fault = TransportFault(topology.transport); !fault.empty())
+    {
+        faults.push_back({"transport: " + fault, {}, {}});
+    }
+    for (size_t i = 0; i < topology.fabric.links.size() && faults.size() < 10; ++i)
+    {
+        const FabricLink& link = topology.fabric.links[i];
+        if (const std::string fault = CableFault(topology, link); !fault.empty())
+        {
+            faults.push_back({fmt::format("fabric link {} ({} to {}): {}",
+                                          i,
+                                          NameOf(topology, link.a),
+                                          NameOf(topology, link.b),
+                                          fault),
+                              {},
+                              {}});
+        }
+    }
+    if (!faults.empty())
+    {
+        return Error(std::move(faults));
+    }
+    return CheckConnected(topology);
+}
+
+} // namespace ns3::rdma

@@ -1,0 +1,195 @@
+#ifndef DRYDOCK_NS3_BACKEND_FABRIC_MAP_H
+#define DRYDOCK_NS3_BACKEND_FABRIC_MAP_H
+
+#include "core/model/topology.h"
+#include "ns3-backend/model/frame.h"
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace ns3::rdma
+{
+
+/// One direction of a cable.
+struct FabricDirection
+{
+    uint32_t fromNode;   //!< hosts first, then switches
+    uint32_t toNode;     //!< likewise
+    uint16_t fromPort;   //!< of the node
+    uint16_t toPort;     //!< of the node
+    int16_t fromNic;     //!< -1 at a switch
+    int16_t toNic;       //!< -1 at a switch
+    int64_t delay;       //!< of the cable, plus the latency of the switch it leads to, ps
+    int64_t psPerByte;   //!< rounded up
+    drydock::Bandwidth rate;
+
+    /// How long \p bytes occupy it, ps, rounded up.
+    int64_t Occupancy(int64_t bytes) const
+    {
+        return exact ? bytes * psPerByte : rate.TimeFor(drydock::Bytes(bytes)).ps();
+    }
+
+    bool exact; //!< a byte takes a whole number of picoseconds
+};
+
+/**
+ * \brief Where every cable leads and which ports are on a shortest way to where.
+ *
+ * Link 2c is cable c of the Topology from its end a to its end b, 2c + 1 the reverse; `link ^ 1` is
+ * always the other direction. Ports of a node are numbered in the order of its cables.
+ *
+ * Routes are kept per *leaf* (a switch with NICs), not per NIC: a table of switches x leaves holds
+ * the number of a set of ports, and equal sets are stored once. 2,048 hosts with 8 NICs on 512
+ * leaves and 512 spines need 2 MB.
+ *
+ * ECMP: among the ports of a set, one is chosen by the hash of the frame's path and the seed of the
+ * switch, so a queue pair keeps its way and switches choose independently of one another.
+ *
+ * Immutable once built, so all threads read it.
+ */
+class FabricMap
+{
+  public:
+    /// The topology must be valid (ValidateFabric).
+    explicit FabricMap(const drydock::Topology& topology);
+
+    uint32_t GetNHosts() const
+    {
+        return m_hosts;
+    }
+
+    uint32_t GetNSwitches() const
+    {
+        return static_cast<uint32_t>(m_seeds.size());
+    }
+
+    uint32_t GetNLinks() const
+    {
+        return static_cast<uint32_t>(m_directions.size());
+    }
+
+    const FabricDirection& GetDirection(uint32_t link) const
+    {
+        return m_directions[link];
+    }
+
+    /// Outgoing links of a node, by port.
+    const std::vector<uint32_t>& GetPorts(uint32_t node) const
+    {
+        return m_ports[node];
+    }
+
+    /// Before the run. Default: a hash of the switch's index.
+    void SetSeed(uint32_t switchIndex, uint32_t seed)
+    {
+        m_seeds[switchIndex] = seed;
+    }
+
+    /// The port by which \p frame leaves a switch. A way exists: PickAccess chose the ends.
+    uint16_t NextPort(uint32_t switchIndex, uint32_t to, uint32_t path) const
+    {
+        const Access& access = m_access[to];
+        if (access.switchIndex == switchIndex)
+        {
+            return access.port;
+        }
+        const PortSet set = m_sets[m_routes[uint64_t{switchIndex} * m_leaves + access.leaf]];
+        const uint32_t choice =
+            set.count == 1 ? 0 : ScaleHash(Mix(path ^ m_seeds[switchIndex]), set.count);
+        return m_setPorts[set.first + choice];
+    }
+
+    /// A direction from a NIC into the fabric and one from the fabric to a NIC.
+    using AccessPair = std::pair<uint32_t, uint32_t>;
+
+    /**
+     * The two ends of the way of a queue pair: where NICs have several cables, those between which
+     * the way is shortest, by \p path among equals. Nothing if there is no way.
+     */
+    std::optional<AccessPair> PickAccess(uint32_t fromHost,
+                                         int fromNic,
+                                         uint32_t toHost,
+                                         int toNic,
+                                         uint32_t path) const;
+
+    /// What a frame of a queue pair meets when nothing else is about.
+    struct PathTime
+    {
+        int64_t time;  //!< from first bit out to last bit in, store and forward, ps
+        int64_t slowest; //!< largest occupancy of one frame on one link, ps
+    };
+
+    PathTime MeasurePath(AccessPair ends, uint32_t path, int64_t wireBytes) const;
+
+    /**
+     * No event of one node has an effect on another before this much later: the least of delay
+     * plus the occupancy of the smallest frame. NEVER without links.
+     */
+    int64_t GetLookahead(int64_t smallestFrame) const;
+
+    /// Spreads a value over all bits (the finaliser of MurmurHash3, public domain).
+    static uint32_t Mix(uint32_t value)
+    {
+        value ^= value >> 16;
+        value *= 0x85ebca6bU;
+        value ^= value >> 13;
+        value *= 0xc2b2ae35U;
+        return value ^ (value >> 16);
+    }
+
+    /// A hash as a number below \p count.
+    static uint32_t ScaleHash(uint32_t hash, uint32_t count)
+    {
+        return static_cast<uint32_t>((uint64_t{hash} * count) >> 32);
+    }
+
+  private:
+    /// How a direction that ends at a NIC is reached.
+    struct Access
+    {
+        uint32_t leaf;        //!< number among the leaves
+        uint32_t switchIndex; //!< of that leaf; NO_SWITCH where the cable starts at a NIC
+        uint16_t port;        //!< of that leaf
+    };
+
+    struct PortSet
+    {
+        uint32_t first;
+        uint32_t count;
+    };
+
+    static constexpr uint32_t NO_SWITCH = UINT32_MAX;
+    static constexpr uint8_t UNREACHED = UINT8_MAX;
+
+    void AddDirections(const drydock::Topology& topology);
+    void NumberLeaves();
+    void AddRoutes();
+    std::vector<uint8_t> DistancesTo(uint32_t leafSwitch) const;
+    /// Number of hops between the ends, UNREACHED if none.
+    uint8_t Distance(uint32_t from, uint32_t to) const;
+    bool IsSwitch(uint32_t node) const
+    {
+        return node >= m_hosts;
+    }
+
+    uint32_t m_hosts;
+    uint32_t m_leaves = 0;
+    std::vector<FabricDirection> m_directions;
+    std::vector<std::vector<uint32_t>> m_ports;
+    std::vector<Access> m_access;        //!< by link; meaningful for those that end at a NIC
+    std::vector<uint32_t> m_leafSwitch;  //!< by leaf
+    std::vector<uint8_t> m_distance;     //!< by leaf and leaf
+    std::vector<uint32_t> m_routes;      //!< by switch and leaf: number of a set
+    std::vector<PortSet> m_sets;         //!< the first is empty: no way
+    std::vector<uint16_t> m_setPorts;
+    std::vector<uint32_t> m_seeds;
+};
+
+/// What the packet network cannot simulate, each with the place in the topology.
+drydock::Status ValidateFabric(const drydock::Topology& topology);
+
+} // namespace ns3::rdma
+
+#endif // DRYDOCK_NS3_BACKEND_FABRIC_MAP_H

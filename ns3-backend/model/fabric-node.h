@@ -1,0 +1,246 @@
+#ifndef DRYDOCK_NS3_BACKEND_FABRIC_NODE_H
+#define DRYDOCK_NS3_BACKEND_FABRIC_NODE_H
+
+#include "ns3-backend/model/event-heap.h"
+#include "ns3-backend/model/fabric-map.h"
+#include "ns3-backend/model/fifo.h"
+#include "ns3-backend/model/frame.h"
+#include "ns3-backend/model/partition.h"
+
+#include "ns3/node.h"
+#include "ns3/traced-callback.h"
+
+#include <memory>
+#include <vector>
+
+namespace ns3::rdma
+{
+
+class FabricNode;
+
+/// The frames one direction of a cable carries from one partition to the other.
+class LinkMailbox : public Mailbox
+{
+  public:
+    LinkMailbox(FabricNode* receiver, uint16_t port);
+    void Deliver() override;
+
+    std::vector<Frame> frames; //!< in order of time
+
+  private:
+    FabricNode* m_node;
+    uint16_t m_port;
+};
+
+/// The sending side of a port: what its node alone touches.
+struct alignas(64) Egress
+{
+    int64_t freeAt = 0;     //!< when the last frame's last bit has left, ps
+    int64_t delay = 0;      //!< last bit out here to last bit in there, ps
+    int64_t psPerByte = 0;  //!< 0 where a byte takes no whole number of picoseconds
+    bool pending = false;   //!< an event at freeAt will send what waits
+    LinkMailbox* mailbox = nullptr;
+    uint64_t frames = 0;    //!< sent
+    uint64_t bytes = 0;     //!< sent, headers and gaps included
+    const FabricDirection* direction = nullptr;
+
+    int64_t Occupancy(int64_t size) const
+    {
+        return psPerByte != 0 ? size * psPerByte : direction->Occupancy(size);
+    }
+};
+
+/**
+ * \brief A node of the fabric: ports, their events and their links. Host or switch derive from it.
+ *
+ * Port number p is the p-th cable of the node in the Topology. A port has at most two pending
+ * events, whatever the number of frames: the next arrival (frames in flight wait in the link's
+ * queue) and the end of the current transmission (only while something waits behind it: a frame
+ * that finds its port idle is sent without an event).
+ */
+class FabricNode : public Node, public Partition
+{
+  public:
+    static TypeId GetTypeId();
+    /// \p header and \p ack are the sizes on the wire around a payload and of an acknowledgement.
+    void Connect(const FabricMap* map, uint32_t node, int64_t header, int64_t ack);
+    /// Ends the wiring of one port.
+    void SetPeer(uint16_t port, FabricNode* peer);
+    /// Frames that have come in by \p port; takes them.
+    void Accept(uint16_t port, std::vector<Frame>& frames);
+
+    int64_t LocalTime() const override
+    {
+        return m_now;
+    }
+
+    uint32_t GetWeight() const override
+    {
+        return static_cast<uint32_t>(m_egress.size()) + 1;
+    }
+
+    uint16_t GetNPorts() const
+    {
+        return static_cast<uint16_t>(m_egress.size());
+    }
+
+    const Egress& GetEgress(uint16_t port) const
+    {
+        return m_egress[port];
+    }
+
+    uint64_t GetEventCount() const
+    {
+        return m_eventCount;
+    }
+
+  protected:
+    /// Kinds of events, in their order at one time.
+    enum Kind : uint64_t
+    {
+        ARRIVAL = 0,  //!< of a frame; number = port
+        TRANSMIT = 1, //!< the port is free and something waits; number = port
+        READY = 2,    //!< a message has reached the NIC; number = queue pair
+    };
+
+    static constexpr int KIND_SHIFT = 32;
+
+    static uint64_t KeyOf(Kind kind, uint32_t number)
+    {
+        return (kind << KIND_SHIFT) | number;
+    }
+
+    /**
+     * Runs the earliest event. \p self is this node by its own type and provides
+     * - void Arrive(uint16_t port, const Frame&)
+     * - bool Next(uint16_t port, Frame*): what to send now, if anything
+     * - bool Waiting(uint16_t port): whether Next would find something
+     * - void Ready(uint32_t number)
+     */
+    template <typename Self>
+    void RunEvent(Self& self)
+    {
+        const Event event = m_events.Top();
+        m_now = event.time;
+        ++m_eventCount;
+        const auto number = static_cast<uint32_t>(event.key);
+        const auto port = static_cast<uint16_t>(number);
+        switch (event.key >> KIND_SHIFT)
+        {
+        case ARRIVAL: {
+            Fifo<Frame>& arriving = m_arriving[port];
+            const Frame frame = arriving.Front();
+            arriving.Pop();
+            if (arriving.Empty())
+            {
+                m_events.Pop();
+            }
+            else
+            {
+                m_events.ReplaceTop({arriving.Front().time, event.key});
+            }
+            self.Arrive(port, frame);
+            break;
+        }
+        case TRANSMIT: {
+            Egress& egress = m_egress[port];
+            Frame frame;
+            const bool sent = self.Next(port, &frame);
+            if (sent)
+            {
+                Transmit(egress, frame);
+            }
+            egress.pending = sent && self.Waiting(port);
+            if (egress.pending)
+            {
+                m_events.ReplaceTop({egress.freeAt, event.key});
+            }
+            else
+            {
+                m_events.Pop();
+            }
+            break;
+        }
+        default:
+            m_events.Pop();
+            self.Ready(number);
+        }
+    }
+
+    /// Something waits at \p port: sends it if the port is free, else sees that it will be sent.
+    template <typename Self>
+    void Kick(Self& self, uint16_t port)
+    {
+        Egress& egress = m_egress[port];
+        if (egress.pending)
+        {
+            return;
+        }
+        Frame frame;
+        if (m_now >= egress.freeAt)
+        {
+            if (!self.Next(port, &frame))
+            {
+                return;
+            }
+            Transmit(egress, frame);
+        }
+        if (self.Waiting(port))
+        {
+            Await(egress, port);
+        }
+    }
+
+    /// An event for when the port is free.
+    void Await(Egress& egress, uint16_t port)
+    {
+        egress.pending = true;
+        m_events.Push({egress.freeAt, KeyOf(TRANSMIT, port)});
+    }
+
+    /// Puts \p frame on the wire, now.
+    void Transmit(Egress& egress, Frame frame)
+    {
+        const int64_t size = SizeOf(frame);
+        egress.freeAt = m_now + egress.Occupancy(size);
+        frame.time = egress.freeAt + egress.delay;
+        ++egress.frames;
+        egress.bytes += static_cast<uint64_t>(size);
+        LinkMailbox* mailbox = egress.mailbox;
+        if (mailbox->frames.empty())
+        {
+            Post(mailbox);
+        }
+        mailbox->frames.push_back(frame);
+        if (m_traced) [[unlikely]]
+        {
+            m_transmitTrace(frame, egress.direction, m_now);
+        }
+    }
+
+    /// Bytes a frame occupies a link with.
+    int64_t SizeOf(const Frame& frame) const
+    {
+        return frame.IsAck() ? m_ackSize : m_headerSize + frame.payload;
+    }
+
+    EventHeap m_events;
+    int64_t m_now = 0;
+    std::vector<Egress> m_egress;
+    const FabricMap* m_map = nullptr;
+    uint32_t m_node = 0; //!< number in the map
+
+  private:
+    std::vector<Fifo<Frame>> m_arriving; //!< by port, in order of time
+    std::vector<std::unique_ptr<LinkMailbox>> m_mailboxes;
+    int64_t m_headerSize = 0;
+    int64_t m_ackSize = 0;
+    uint64_t m_eventCount = 0;
+    bool m_traced = false; //!< attribute
+    /// Frame as it starts on the wire (its time: when it will have arrived), direction, now in ps.
+    TracedCallback<const Frame&, const FabricDirection*, int64_t> m_transmitTrace;
+};
+
+} // namespace ns3::rdma
+
+#endif // DRYDOCK_NS3_BACKEND_FABRIC_NODE_H

@@ -1,0 +1,47 @@
+#ifndef DRYDOCK_NS3_BACKEND_FRAME_H
+#define DRYDOCK_NS3_BACKEND_FRAME_H
+
+#include <cstdint>
+
+namespace ns3::rdma
+{
+
+/// A time that never comes, in picoseconds.
+inline constexpr int64_t NEVER = INT64_MAX;
+
+/**
+ * \brief What travels over a link, in place of an ns3::Packet.
+ *
+ * Plain data, copied by value: from the sender into the link's mailbox, from there into the
+ * receiver's queue. It holds nothing that is counted or owned, so that partitions on different
+ * threads share nothing but the mailboxes. Links are named by their number in the FabricMap.
+ */
+struct Frame
+{
+    enum Flags : uint8_t
+    {
+        ACK = 1,           //!< an acknowledgement; psn = how many packets have arrived in order
+        ACK_REQUESTED = 2, //!< the receiver acknowledges this packet at once
+    };
+
+    int64_t time;         //!< last bit at the receiver, its latency included, ps
+    uint32_t queuePair;   //!< number of the queue pair at its sending host
+    uint32_t psn;         //!< packet sequence number within the queue pair, modulo 2^32
+    uint32_t from;        //!< link from the NIC the frame starts at into the fabric
+    uint32_t to;          //!< link from the fabric to the NIC the frame ends at
+    uint32_t path;        //!< hash of what an IP router would hash: the flow and both NICs
+    uint16_t payload;     //!< bytes of the message in it
+    uint8_t flags;        //!< of Flags
+    uint8_t reserved = 0; //!< keeps the size explicit
+
+    bool IsAck() const
+    {
+        return flags & ACK;
+    }
+};
+
+static_assert(sizeof(Frame) == 32, "two frames to a cache line");
+
+} // namespace ns3::rdma
+
+#endif // DRYDOCK_NS3_BACKEND_FRAME_H

@@ -1,0 +1,110 @@
+#ifndef DRYDOCK_NS3_BACKEND_PARTITION_H
+#define DRYDOCK_NS3_BACKEND_PARTITION_H
+
+#include "ns3-backend/model/frame.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace ns3::rdma
+{
+
+class Partition;
+
+/**
+ * \brief What one partition has for another, handed over between two windows.
+ *
+ * Filled by one thread during a window, emptied by the receiver's thread after the barrier, so it
+ * needs no lock. One exists for each link and direction; the order in which mailboxes are emptied
+ * must not matter to the receiver.
+ */
+class Mailbox
+{
+  public:
+    explicit Mailbox(Partition* receiver)
+        : m_receiver(receiver)
+    {
+    }
+
+    virtual ~Mailbox() = default;
+    /// Moves everything to the receiver. Called by the receiver's thread.
+    virtual void Deliver() = 0;
+
+    Partition* GetReceiver() const
+    {
+        return m_receiver;
+    }
+
+  private:
+    Partition* m_receiver;
+};
+
+/**
+ * \brief What a partition sees of the thread that owns it for the whole run.
+ */
+struct ThreadContext
+{
+    uint32_t index = 0;
+    uint32_t threads = 1;
+    /// By receiving thread: mailboxes that were empty and got something in this window.
+    std::vector<std::vector<Mailbox*>> posted;
+    /// Set by an event that wants the run to end with this window.
+    bool stop = false;
+};
+
+/**
+ * \brief A part of the model that runs on its own between two windows: a host, or a switch.
+ *
+ * The simulator calls Process with ever later limits, from one and the same thread. Within a
+ * window a partition touches nothing outside but mailboxes, and what it puts there must not take
+ * effect before the window ends; the lookahead of the simulator is chosen so.
+ */
+class Partition
+{
+  public:
+    virtual ~Partition() = default;
+    /// Before time starts.
+    virtual void Start() = 0;
+    /// Runs every event before \p limit (not at it), in order of (time, kind, number).
+    virtual void Process(int64_t limit) = 0;
+    /// Time of the earliest pending event, NEVER if there is none.
+    virtual int64_t NextTime() const = 0;
+    /// Time of the event that is being run, ps.
+    virtual int64_t LocalTime() const = 0;
+    /// Relative cost of simulating it, for sharing partitions out to threads.
+    virtual uint32_t GetWeight() const = 0;
+    /// The thread is decided: called once, before Start.
+    virtual void Adopt(ThreadContext* context, size_t slot)
+    {
+        m_context = context;
+        m_slot = slot;
+    }
+
+    uint32_t GetThread() const
+    {
+        return m_context->index;
+    }
+
+    /// Position among the partitions of its thread.
+    size_t GetSlot() const
+    {
+        return m_slot;
+    }
+
+  protected:
+    /// To be called when \p mailbox goes from empty to not empty.
+    void Post(Mailbox* mailbox)
+    {
+        m_context->posted[mailbox->GetReceiver()->GetThread()].push_back(mailbox);
+    }
+
+    ThreadContext* m_context = nullptr;
+
+  private:
+    size_t m_slot = 0;
+};
+
+} // namespace ns3::rdma
+
+#endif // DRYDOCK_NS3_BACKEND_PARTITION_H

@@ -1,0 +1,390 @@
+#include "ns3-backend/model/windowed-simulator-impl.h"
+
+#include "core/base/check.h"
+
+#include "ns3/nstime.h"
+#include "ns3/simulator.h"
+#include "ns3/trace-source-accessor.h"
+#include "ns3/uinteger.h"
+
+#include <algorithm>
+#include <thread>
+
+namespace ns3::rdma
+{
+
+NS_OBJECT_ENSURE_REGISTERED(WindowedSimulatorImpl);
+
+thread_local WindowedSimulatorImpl::Worker* WindowedSimulatorImpl::t_worker = nullptr;
+thread_local const Partition* WindowedSimulatorImpl::t_partition = nullptr;
+
+TypeId
+WindowedSimulatorImpl::GetTypeId()
+{
+    static TypeId tid =
+        TypeId("ns3::rdma::WindowedSimulatorImpl")
+            .SetParent<SimulatorImpl>()
+            .SetGroupName("Drydock")
+            .AddConstructor<WindowedSimulatorImpl>()
+            .AddAttribute("Threads",
+                          "How many threads run the partitions. Changes the wall-clock time only, "
+                          "never a result.",
+                          UintegerValue(1),
+                          MakeUintegerAccessor(&WindowedSimulatorImpl::m_threads),
+                          MakeUintegerChecker<uint32_t>(1))
+            .AddAttribute("Lookahead",
+                          "Length of a window: the least time between an event of a partition and "
+                          "its effect on another. The fabric's smallest cable delay plus its "
+                          "smallest frame time; anything shorter is correct but slower.",
+                          TimeValue(PicoSeconds(1)),
+                          MakeTimeAccessor(&WindowedSimulatorImpl::m_lookahead),
+                          MakeTimeChecker(PicoSeconds(1)))
+            .AddTraceSource("Window",
+                            "A window is about to run: its begin and end, in picoseconds.",
+                            MakeTraceSourceAccessor(&WindowedSimulatorImpl::m_windowTrace),
+                            "ns3::rdma::WindowedSimulatorImpl::WindowTracedCallback");
+    return tid;
+}
+
+WindowedSimulatorImpl::WindowedSimulatorImpl() = default;
+WindowedSimulatorImpl::~WindowedSimulatorImpl() = default;
+
+void
+WindowedSimulatorImpl::AddPartition(Partition* partition, uint32_t layer)
+{
+    m_layers.resize(std::max<size_t>(m_layers.size(), layer + 1));
+    m_layers[layer].push_back(partition);
+}
+
+void
+WindowedSimulatorImpl::AssignPartitions()
+{
+    for (uint32_t i = 0; i < m_threads; ++i)
+    {
+        m_workers.push_back(std::make_unique<Worker>());
+        m_workers.back()->context.index = i;
+        m_workers.back()->context.threads = m_threads;
+        m_workers.back()->context.posted.resize(m_threads);
+    }
+    // Neighbours within a layer talk to one another, so a thread gets a contiguous share of it.
+    for (const auto& layer : m_layers)
+    {
+        uint64_t total = 0;
+        for (const Partition* partition : layer)
+        {
+            total += partition->GetWeight();
+        }
+        uint64_t before = 0;
+        for (Partition* partition : layer)
+        {
+            const uint64_t middle = 2 * before + partition->GetWeight();
+            Worker& worker = *m_workers[std::min<uint64_t>(middle * m_threads / (2 * total + 1),
+                                                           m_threads - 1)];
+            partition->Adopt(&worker.context, worker.partitions.size());
+            worker.partitions.push_back(partition);
+            before += partition->GetWeight();
+        }
+    }
+    for (auto& worker : m_workers)
+    {
+        worker->next.assign(worker->partitions.size(), NEVER);
+    }
+}
+
+void
+WindowedSimulatorImpl::Run()
+{
+    CHECK_NOTE(m_workers.empty(), "the simulator runs once");
+    AssignPartitions();
+    m_barrier = std::make_unique<WindowBarrier>(m_threads);
+    std::vector<std::thread> threads;
+    for (uint32_t i = 1; i < m_threads; ++i)
+    {
+        threads.emplace_back([this, i] { Work(*m_workers[i]); });
+    }
+    Work(*m_workers[0]);
+    for (std::thread& thread : threads)
+    {
+        thread.join();
+    }
+}
+
+void
+WindowedSimulatorImpl::Work(Worker& worker)
+{
+    const bool first = worker.context.index == 0;
+    StartPartitions(worker);
+    // Between here and the barrier in the loop nobody writes what Earliest, StopRequested and
+    // m_control.NextTime read, so all threads take the same branch.
+    for (;;)
+    {
+        const int64_t begin = Earliest();
+        const int64_t control = m_control.NextTime();
+        if (StopRequested() || (begin == NEVER && control == NEVER))
+        {
+            break;
+        }
+        if (control <= begin)
+        {
+            RunControl(worker);
+            continue;
+        }
+        const int64_t lookahead = m_lookahead.GetTimeStep();
+        const int64_t limit = std::min(control, begin > NEVER - lookahead ? NEVER : begin + lookahead);
+        if (first)
+        {
+            ++m_windows;
+            m_windowTrace(begin, limit);
+        }
+        ProcessWindow(worker, limit);
+        m_barrier->Wait();
+        if (first)
+        {
+            m_control.AdvanceTo(begin);
+        }
+        EmptyMailboxes(worker);
+        Publish(worker);
+        m_barrier->Wait();
+    }
+}
+
+void
+WindowedSimulatorImpl::StartPartitions(Worker& worker)
+{
+    // Announced mailboxes may go to any thread, so all must have been adopted: AssignPartitions.
+    t_worker = &worker;
+    for (Partition* partition : worker.partitions)
+    {
+        t_partition = partition;
+        partition->Start();
+    }
+    t_partition = nullptr;
+    t_worker = nullptr;
+    m_barrier->Wait();
+    EmptyMailboxes(worker);
+    for (size_t i = 0; i < worker.partitions.size(); ++i)
+    {
+        worker.next[i] = worker.partitions[i]->NextTime();
+    }
+    Publish(worker);
+    m_barrier->Wait();
+}
+
+void
+WindowedSimulatorImpl::ProcessWindow(Worker& worker, int64_t limit)
+{
+    t_worker = &worker;
+    for (size_t i = 0; i < worker.next.size(); ++i)
+    {
+        if (worker.next[i] < limit)
+        {
+            Partition* partition = worker.partitions[i];
+            t_partition = partition;
+            partition->Process(limit);
+            worker.next[i] = partition->NextTime();
+        }
+    }
+    t_partition = nullptr;
+    t_worker = nullptr;
+}
+
+void
+WindowedSimulatorImpl::EmptyMailboxes(Worker& worker)
+{
+    for (auto& sender : m_workers)
+    {
+        std::vector<Mailbox*>& posted = sender->context.posted[worker.context.index];
+        for (Mailbox* mailbox : posted)
+        {
+            mailbox->Deliver();
+            const Partition* receiver = mailbox->GetReceiver();
+            worker.next[receiver->GetSlot()] = receiver->NextTime();
+        }
+        posted.clear();
+    }
+}
+
+void
+WindowedSimulatorImpl::Publish(Worker& worker)
+{
+    int64_t earliest = NEVER;
+    for (const int64_t next : worker.next)
+    {
+        earliest = std::min(earliest, next);
+    }
+    worker.earliest = earliest;
+    worker.stop = worker.context.stop;
+}
+
+void
+WindowedSimulatorImpl::RunControl(Worker& worker)
+{
+    m_barrier->Wait(); // all have seen that it is time
+    if (worker.context.index == 0)
+    {
+        m_control.RunNextTime();
+    }
+    m_barrier->Wait();
+    for (size_t i = 0; i < worker.partitions.size(); ++i)
+    {
+        worker.next[i] = worker.partitions[i]->NextTime();
+    }
+    Publish(worker);
+    m_barrier->Wait();
+}
+
+int64_t
+WindowedSimulatorImpl::Earliest() const
+{
+    int64_t earliest = NEVER;
+    for (const auto& worker : m_workers)
+    {
+        earliest = std::min(earliest, worker->earliest);
+    }
+    return earliest;
+}
+
+bool
+WindowedSimulatorImpl::StopRequested() const
+{
+    return m_stop || std::any_of(m_workers.begin(), m_workers.end(), [](const auto& worker) {
+               return worker->stop;
+           });
+}
+
+uint64_t
+WindowedSimulatorImpl::GetWindowCount() const
+{
+    return m_windows;
+}
+
+void
+WindowedSimulatorImpl::Destroy()
+{
+    m_control.RunDestroy();
+}
+
+void
+WindowedSimulatorImpl::DoDispose()
+{
+    m_control.Clear();
+    m_workers.clear();
+    m_layers.clear();
+    SimulatorImpl::DoDispose();
+}
+
+bool
+WindowedSimulatorImpl::IsFinished() const
+{
+    return StopRequested() || (Earliest() == NEVER && m_control.NextTime() == NEVER);
+}
+
+void
+WindowedSimulatorImpl::Stop()
+{
+    if (t_worker != nullptr)
+    {
+        t_worker->context.stop = true;
+    }
+    else
+    {
+        m_stop = true;
+    }
+}
+
+void
+WindowedSimulatorImpl::Stop(const Time& delay)
+{
+    Simulator::Schedule(delay, &Simulator::Stop);
+}
+
+EventId
+WindowedSimulatorImpl::Schedule(const Time& delay, EventImpl* event)
+{
+    CHECK_NOTE(t_worker == nullptr, "Simulator::Schedule is not for the events of partitions");
+    return m_control.Insert(m_control.Now() + delay.GetTimeStep(), GetContext(), event);
+}
+
+void
+WindowedSimulatorImpl::ScheduleWithContext(uint32_t context, const Time& delay, EventImpl* event)
+{
+    CHECK_NOTE(t_worker == nullptr, "Simulator::Schedule is not for the events of partitions");
+    m_control.Insert(m_control.Now() + delay.GetTimeStep(), context, event);
+}
+
+EventId
+WindowedSimulatorImpl::ScheduleNow(EventImpl* event)
+{
+    return Schedule(TimeStep(0), event);
+}
+
+EventId
+WindowedSimulatorImpl::ScheduleDestroy(EventImpl* event)
+{
+    CHECK_NOTE(t_worker == nullptr, "Simulator::Schedule is not for the events of partitions");
+    return m_control.InsertDestroy(event);
+}
+
+void
+WindowedSimulatorImpl::Remove(const EventId& id)
+{
+    m_control.Remove(id);
+}
+
+void
+WindowedSimulatorImpl::Cancel(const EventId& id)
+{
+    if (!IsExpired(id))
+    {
+        id.PeekEventImpl()->Cancel();
+    }
+}
+
+bool
+WindowedSimulatorImpl::IsExpired(const EventId& id) const
+{
+    return m_control.IsExpired(id);
+}
+
+Time
+WindowedSimulatorImpl::Now() const
+{
+    return TimeStep(t_partition != nullptr ? t_partition->LocalTime() : m_control.Now());
+}
+
+Time
+WindowedSimulatorImpl::GetDelayLeft(const EventId& id) const
+{
+    return IsExpired(id) ? TimeStep(0) : TimeStep(id.GetTs()) - Now();
+}
+
+Time
+WindowedSimulatorImpl::GetMaximumSimulationTime() const
+{
+    return TimeStep(NEVER);
+}
+
+void
+WindowedSimulatorImpl::SetScheduler(ObjectFactory)
+{
+}
+
+uint32_t
+WindowedSimulatorImpl::GetSystemId() const
+{
+    return 0;
+}
+
+uint32_t
+WindowedSimulatorImpl::GetContext() const
+{
+    return m_control.GetContext();
+}
+
+uint64_t
+WindowedSimulatorImpl::GetEventCount() const
+{
+    return m_control.GetCount();
+}
+
+} // namespace ns3::rdma

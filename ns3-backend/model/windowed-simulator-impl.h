@@ -1,0 +1,115 @@
+#ifndef DRYDOCK_NS3_BACKEND_WINDOWED_SIMULATOR_IMPL_H
+#define DRYDOCK_NS3_BACKEND_WINDOWED_SIMULATOR_IMPL_H
+
+#include "ns3-backend/model/control-events.h"
+#include "ns3-backend/model/partition.h"
+#include "ns3-backend/model/window-barrier.h"
+
+#include "ns3/simulator-impl.h"
+#include "ns3/traced-callback.h"
+
+#include <memory>
+#include <vector>
+
+namespace ns3::rdma
+{
+
+/**
+ * \brief A parallel simulator whose results do not depend on the number of threads.
+ *
+ * The model is split into partitions (a host, a switch), whatever the number of threads. Time goes
+ * by in windows: if the earliest pending event anywhere is at t, every partition runs its events in
+ * [t, t + lookahead) and puts what it sends into mailboxes; the lookahead is the least time by
+ * which anything sent takes effect elsewhere, so nothing of it can belong to the same window. Then
+ * the mailboxes are emptied and the next window begins. Threads meet at two barriers a window:
+ * after running, and after emptying. With one thread the same windows are run: going through one
+ * switch's whole window at a time is also what keeps its state in the cache.
+ *
+ * A thread owns the same partitions throughout (a contiguous share of each layer by weight).
+ *
+ * Simulator::Schedule may be called before Run and from such events, not from partitions: see
+ * ControlEvents. Simulator::Now works everywhere and is the time of the calling partition.
+ * The resolution of ns3::Time must be picoseconds. The scheduler set in ns-3 is not used: the order
+ * of events is part of the contract here.
+ */
+class WindowedSimulatorImpl : public SimulatorImpl
+{
+  public:
+    static TypeId GetTypeId();
+    WindowedSimulatorImpl();
+    ~WindowedSimulatorImpl() override;
+
+    /**
+     * Adds a partition, before Run. It must live until the end of Run.
+     * \param layer partitions of one layer (hosts, leaf switches, ...) are shared out evenly
+     */
+    void AddPartition(Partition* partition, uint32_t layer);
+
+    /// Number of windows that were run.
+    uint64_t GetWindowCount() const;
+
+    // From SimulatorImpl
+    void Destroy() override;
+    bool IsFinished() const override;
+    void Stop() override;
+    void Stop(const Time& delay) override;
+    EventId Schedule(const Time& delay, EventImpl* event) override;
+    void ScheduleWithContext(uint32_t context, const Time& delay, EventImpl* event) override;
+    EventId ScheduleNow(EventImpl* event) override;
+    EventId ScheduleDestroy(EventImpl* event) override;
+    void Remove(const EventId& id) override;
+    void Cancel(const EventId& id) override;
+    bool IsExpired(const EventId& id) const override;
+    void Run() override;
+    Time Now() const override;
+    Time GetDelayLeft(const EventId& id) const override;
+    Time GetMaximumSimulationTime() const override;
+    void SetScheduler(ObjectFactory schedulerFactory) override;
+    uint32_t GetSystemId() const override;
+    uint32_t GetContext() const override;
+    uint64_t GetEventCount() const override;
+
+  protected:
+    void DoDispose() override;
+
+  private:
+    /// One thread and what it owns. Padded: each is written by its own thread.
+    struct alignas(128) Worker
+    {
+        ThreadContext context;
+        std::vector<Partition*> partitions;
+        std::vector<int64_t> next; //!< NextTime of each, side by side for the scan
+        int64_t earliest = NEVER;  //!< least of next; what the others read
+        bool stop = false;         //!< what the others read
+    };
+
+    void AssignPartitions();
+    /// The life of one thread.
+    void Work(Worker& worker);
+    void StartPartitions(Worker& worker);
+    void ProcessWindow(Worker& worker, int64_t limit);
+    void EmptyMailboxes(Worker& worker);
+    void Publish(Worker& worker);
+    /// Runs the control events that are due while all others wait.
+    void RunControl(Worker& worker);
+    int64_t Earliest() const;
+    bool StopRequested() const;
+
+    uint32_t m_threads; //!< attribute
+    Time m_lookahead;   //!< attribute
+    std::vector<std::vector<Partition*>> m_layers;
+    std::vector<std::unique_ptr<Worker>> m_workers;
+    std::unique_ptr<WindowBarrier> m_barrier;
+    ControlEvents m_control;
+    bool m_stop = false; //!< by Stop outside of partitions
+    uint64_t m_windows = 0;
+    /// Fired by the first thread as a window begins (the others run already): begin, end, ps.
+    TracedCallback<int64_t, int64_t> m_windowTrace;
+
+    static thread_local Worker* t_worker;            //!< of this thread, while it runs a window
+    static thread_local const Partition* t_partition; //!< whose events this thread runs
+};
+
+} // namespace ns3::rdma
+
+#endif // DRYDOCK_NS3_BACKEND_WINDOWED_SIMULATOR_IMPL_H

@@ -1,0 +1,122 @@
+#include "ns3-backend/packet_network.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "core/base/check.h"
+#include "ns3-backend/helper/fabric-helper.h"
+#include "ns3-backend/model/windowed-simulator-impl.h"
+#include "ns3/nstime.h"
+#include "ns3/simulator.h"
+#include "ns3/uinteger.h"
+
+namespace drydock {
+namespace {
+
+using ns3::rdma::FabricHelper;
+using ns3::rdma::FabricSwitch;
+using ns3::rdma::RdmaHost;
+using ns3::rdma::WindowedSimulatorImpl;
+
+bool alive = false;  // ns-3 has one simulator a process
+
+class PacketNetwork : public Network {
+ public:
+  PacketNetwork(const Topology& topology, const NetworkOptions& options)
+      : simulator_(Claim(options)), fabric_(topology) {
+    fabric_.Install(simulator_);
+  }
+
+  ~PacketNetwork() override {
+    ns3::Simulator::Destroy();
+    simulator_ = nullptr;
+    alive = false;
+  }
+
+  HostPort* port(HostId host) override { return fabric_.hosts()[static_cast<size_t>(host)]; }
+
+  Status Run(std::span<HostActor* const> actors) override {
+    const std::vector<RdmaHost*>& hosts = fabric_.hosts();
+    CHECK(actors.size() == hosts.size());
+    for (size_t i = 0; i < hosts.size(); ++i) hosts[i]->SetActor(actors[i]);
+    ns3::Simulator::Run();
+    return Verdict();
+  }
+
+  std::vector<std::pair<std::string, int64_t>> Counters() const override;
+
+ private:
+  // Puts our simulator in place before the first ns-3 object is made.
+  static ns3::Ptr<WindowedSimulatorImpl> Claim(const NetworkOptions& options) {
+    CHECK_NOTE(!alive, "at most one packet network at a time");
+    alive = true;
+    unsetenv("NS_ATTRIBUTE_DEFAULT");
+    if (ns3::Time::GetResolution() != ns3::Time::PS) ns3::Time::SetResolution(ns3::Time::PS);
+    auto simulator = ns3::CreateObject<WindowedSimulatorImpl>();
+    simulator->SetAttribute("Threads", ns3::UintegerValue(static_cast<uint64_t>(options.threads)));
+    ns3::Simulator::SetImplementation(simulator);
+    return simulator;
+  }
+
+  // The first failure in order of (time, host), whichever thread met it.
+  Status Verdict() const {
+    const RdmaHost* failed = nullptr;
+    for (const RdmaHost* host : fabric_.hosts()) {
+      if (host->GetFailure().text.empty()) continue;
+      if (failed == nullptr || host->GetFailure().time < failed->GetFailure().time) failed = host;
+    }
+    if (failed != nullptr) return Error(failed->GetFailure().text);
+    for (const RdmaHost* host : fabric_.hosts()) {
+      CHECK_NOTE(host->Idle(), "the network ran dry with a message under way");
+    }
+    return OkStatus();
+  }
+
+  ns3::Ptr<WindowedSimulatorImpl> simulator_;
+  FabricHelper fabric_;
+};
+
+std::vector<std::pair<std::string, int64_t>> PacketNetwork::Counters() const {
+  uint64_t messages = 0, packets = 0, acks = 0, hops = 0, pairs = 0, events = 0, over = 0;
+  int64_t queue = 0, buffer = 0;
+  const auto add_node = [&](const ns3::rdma::FabricNode& node) {
+    events += node.GetEventCount();
+    for (uint16_t port = 0; port < node.GetNPorts(); ++port) hops += node.GetEgress(port).frames;
+  };
+  for (const RdmaHost* host : fabric_.hosts()) {
+    add_node(*host);
+    messages += host->GetCounts().messages;
+    packets += host->GetCounts().packets;
+    acks += host->GetCounts().acks;
+    events += host->GetCounts().calls;
+    pairs += host->GetNQueuePairs();
+  }
+  for (const FabricSwitch* node : fabric_.switches()) {
+    add_node(*node);
+    queue = std::max(queue, node->GetMaxQueueBytes());
+    buffer = std::max(buffer, node->GetMaxBufferBytes());
+    over += node->GetFramesOverBuffer();
+  }
+  const auto count = [](uint64_t value) { return static_cast<int64_t>(value); };
+  return {{"messages", count(messages)},       {"packets", count(packets)},
+          {"acks", count(acks)},               {"packet hops", count(hops)},
+          {"queue pairs", count(pairs)},       {"events", count(events)},
+          {"windows", count(simulator_->GetWindowCount())},
+          {"max queue bytes", queue},          {"max buffer bytes", buffer},
+          {"frames over buffer", count(over)}};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Network>> MakePacketNetwork(const Topology& topology,
+                                                   const NetworkOptions& options) {
+  if (options.threads < 1) {
+    return Error(fmt::format("the packet network needs at least 1 thread, not {}", options.threads));
+  }
+  RETURN_IF_ERROR(ns3::rdma::ValidateFabric(topology));
+  return std::unique_ptr<Network>(std::make_unique<PacketNetwork>(topology, options));
+}
+
+}  // namespace drydock

@@ -1,0 +1,93 @@
+// Is the answer the same whatever the number of threads, and does every message arrive once?
+#include <gtest/gtest.h>
+
+#include <map>
+#include <random>
+#include <tuple>
+
+#include "ns3-backend/test/test_fabrics.h"
+
+namespace drydock {
+namespace {
+
+std::vector<Order> RandomTraffic(const Topology& topology, uint64_t seed, int count) {
+  std::mt19937_64 random(seed);
+  const auto below = [&](int64_t n) {
+    return static_cast<int64_t>(random() % static_cast<uint64_t>(n));
+  };
+  const int nics = topology.host_kinds[0].nics.count;
+  std::vector<Order> orders;
+  for (int i = 0; i < count; ++i) {
+    const auto from = static_cast<HostId>(below(topology.host_count()));
+    const auto step = static_cast<HostId>(1 + below(topology.host_count() - 1));
+    const int64_t most = int64_t{1} << below(19);
+    Order order = Transfer(from, (from + step) % topology.host_count(), 1 + below(most),
+                           Time::Ns(below(2000)), static_cast<uint32_t>(below(3)));
+    order.message.source_nic = static_cast<int16_t>(below(nics));
+    order.message.destination_nic = static_cast<int16_t>(below(nics));
+    orders.push_back(order);
+  }
+  return orders;
+}
+
+FabricShape Shape(uint64_t seed) {
+  FabricShape shape;
+  shape.switch_latency = Time::Ns(static_cast<int64_t>(seed % 3) * 150);
+  shape.nic_latency = Time::Ns(static_cast<int64_t>(seed % 2) * 400);
+  shape.transport.mtu = Bytes(seed % 4 == 0 ? 1024 : 4096);
+  shape.transport.packets_per_ack = 1 << (seed % 6);
+  return shape;
+}
+
+TEST(Determinism, SameAnswerForAnyNumberOfThreads) {
+  const Topology topology = FatTree(4, Shape(1));
+  const std::vector<Order> orders = RandomTraffic(topology, 42, 2000);
+  const Outcome once = RunPackets(topology, orders);
+  EXPECT_GT(once.Counter("max queue bytes"), 0) << "a scenario without contention proves nothing";
+  for (const int threads : {1, 2, 3, 4}) {
+    const Outcome again = RunPackets(topology, orders, threads);
+    EXPECT_EQ(again.Hash(), once.Hash()) << threads;
+    EXPECT_EQ(again.notices, once.notices) << threads;
+    EXPECT_EQ(again.counters, once.counters) << threads;
+  }
+}
+
+TEST(Determinism, MoreThreadsThanNodes) {
+  const Topology topology = Star(2, Shape(1));
+  const std::vector<Order> orders = RandomTraffic(topology, 7, 50);
+  EXPECT_EQ(RunPackets(topology, orders, 16).Hash(), RunPackets(topology, orders).Hash());
+}
+
+class RandomFabrics : public testing::TestWithParam<uint64_t> {};
+
+TEST_P(RandomFabrics, EveryMessageIsDeliveredAndSentOnce) {
+  const uint64_t seed = GetParam();
+  const Topology topology = RandomFabric(seed, Shape(seed));
+  const std::vector<Order> orders = RandomTraffic(topology, seed, 300);
+  const Outcome out = RunPackets(topology, orders);
+  std::map<std::tuple<HostId, Notice::Kind, uint64_t>, int> told;
+  for (const auto& host : out.notices) {
+    Time last;
+    for (const Notice& notice : host) {
+      EXPECT_GE(notice.time, last) << "time went back";
+      last = notice.time;
+      ++told[{notice.host, notice.kind, notice.id}];
+    }
+  }
+  for (size_t id = 0; id < orders.size(); ++id) {
+    const Message& message = orders[id].message;
+    EXPECT_EQ((told[{message.destination, Notice::kDelivered, id}]), 1) << id;
+    EXPECT_EQ((told[{message.source, Notice::kSent, id}]), 1) << id;
+    // The acknowledgement left when the last byte came, one NIC latency before the delivery.
+    EXPECT_LT(out.TimeOf(Notice::kDelivered, message.source, id) -
+                  topology.host_kinds[0].nics.latency.ps(),
+              out.TimeOf(Notice::kSent, message.source, id));
+  }
+  EXPECT_EQ(out.Counter("messages"), 300);
+  EXPECT_EQ(RunPackets(topology, orders, 2).Hash(), out.Hash());
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, RandomFabrics, testing::Range<uint64_t>(1, 31));
+
+}  // namespace
+}  // namespace drydock

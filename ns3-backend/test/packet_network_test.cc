@@ -1,0 +1,284 @@
+// Does the packet network obey the closed forms, and the contract of exec-engine/network.h?
+#include "ns3-backend/packet_network.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+
+#include "ns3-backend/test/test_fabrics.h"
+
+namespace drydock {
+namespace {
+
+// One byte takes 20 ps at 400 Gbps, so that the sums below can be read.
+constexpr int64_t kPsPerByte = 20;
+constexpr int64_t kDelay = 500'000;
+
+FabricShape Shape() {
+  FabricShape shape;
+  shape.transport.mtu = Bytes(4096);
+  shape.transport.header = Bytes(82);
+  shape.transport.ack = Bytes(84);
+  return shape;
+}
+
+constexpr int64_t kFullFrame = (4096 + 82) * kPsPerByte;
+constexpr int64_t kAck = 84 * kPsPerByte;
+
+TEST(ClosedForm, OnePacketTakesSerialisationAndDelay) {
+  const Outcome out = RunPackets(TwoHosts(Shape()), {Transfer(0, 1, 1000)});
+  const int64_t there = (1000 + 82) * kPsPerByte + kDelay;
+  EXPECT_EQ(out.TimeOf(Notice::kDelivered, 0, 0), there);
+  EXPECT_EQ(out.TimeOf(Notice::kSent, 0, 0), there + kAck + kDelay);
+  EXPECT_EQ(out.Counter("packets"), 1);
+  EXPECT_EQ(out.Counter("acks"), 1);
+  EXPECT_EQ(out.Counter("packet hops"), 2);
+}
+
+TEST(ClosedForm, NicLatencyComesBeforeTheFirstBitAndAfterTheLast) {
+  FabricShape shape = Shape();
+  shape.nic_latency = Time::Ns(300);
+  const Outcome out = RunPackets(TwoHosts(shape), {Transfer(0, 1, 1000, Time::Us(1))});
+  const int64_t there = 1'000'000 + 300'000 + (1000 + 82) * kPsPerByte + kDelay;
+  EXPECT_EQ(out.TimeOf(Notice::kDelivered, 0, 0), there + 300'000);
+  EXPECT_EQ(out.TimeOf(Notice::kSent, 0, 0), there + kAck + kDelay);
+}
+
+TEST(ClosedForm, StoreAndForwardPipelineOverSwitches) {
+  // n frames over k + 1 links: the first crosses all, the others follow one frame time apart.
+  for (const int switches : {1, 2, 5}) {
+    FabricShape shape = Shape();
+    shape.switch_latency = Time::Ns(250);
+    const Outcome out = RunPackets(Chain(switches, shape), {Transfer(0, 1, 4096 * 10)});
+    const int64_t first = (switches + 1) * (kFullFrame + kDelay) + switches * 250'000;
+    EXPECT_EQ(out.TimeOf(Notice::kDelivered, 0, 0), first + 9 * kFullFrame) << switches;
+    EXPECT_EQ(out.Counter("packet hops"), (switches + 1) * (10 + out.Counter("acks")));
+    EXPECT_EQ(out.Counter("max queue bytes"), 0) << "equal rates never queue";
+  }
+}
+
+TEST(ClosedForm, SlowestLinkSetsThePace) {
+  Topology topology = Chain(2, Shape());
+  topology.fabric.links[1].rate = Bandwidth::BitsPerSecond(100'000'000'000);
+  const Outcome out = RunPackets(topology, {Transfer(0, 1, 4096 * 10)});
+  EXPECT_EQ(out.TimeOf(Notice::kDelivered, 0, 0),
+            2 * kFullFrame + 10 * 4 * kFullFrame + 3 * kDelay);
+}
+
+TEST(ClosedForm, WindowNeverHoldsBackASoleFlow) {
+  // 10,000 packets at line rate, although 2 BDP is far less.
+  const Outcome out = RunPackets(Chain(3, Shape()), {Transfer(0, 1, 4096 * 10'000)});
+  EXPECT_EQ(out.TimeOf(Notice::kDelivered, 0, 0), 4 * (kFullFrame + kDelay) + 9999 * kFullFrame);
+  EXPECT_EQ(out.Counter("acks"), 10'000 / 16);
+}
+
+TEST(ClosedForm, IncastSharesTheLastLink) {
+  // n senders of equal load through one port: the port is never idle from the first frame on, and
+  // all end within one round of one another.
+  const int senders = 8, packets = 200;
+  std::vector<Order> orders;
+  for (int i = 1; i <= senders; ++i) orders.push_back(Transfer(i, 0, 4096 * packets));
+  const Outcome out = RunPackets(Star(senders + 1, Shape()), orders);
+  int64_t first = INT64_MAX, last = 0;
+  for (int i = 1; i <= senders; ++i) {
+    const int64_t done = out.TimeOf(Notice::kDelivered, i, static_cast<uint64_t>(i - 1));
+    first = std::min(first, done);
+    last = std::max(last, done);
+  }
+  EXPECT_EQ(last, kFullFrame + 2 * kDelay + senders * packets * kFullFrame);
+  EXPECT_LE(last - first, 40 * senders * kFullFrame) << "shares are equal up to a window";
+  EXPECT_GT(out.Counter("max queue bytes"), 0);
+}
+
+TEST(ClosedForm, QueuePairsOfAPortTakeTurns) {
+  // Two equal messages on two queue pairs share the wire packet by packet; on one, they queue.
+  const Outcome two = RunPackets(
+      TwoHosts(Shape()), {Transfer(0, 1, 4096 * 100, Time(), 1), Transfer(0, 1, 4096 * 100, Time(), 2)});
+  // The first starts alone: 1 1 2 1 2 ... 1 2 2.
+  EXPECT_EQ(two.TimeOf(Notice::kDelivered, 0, 0), 198 * kFullFrame + kDelay);
+  EXPECT_EQ(two.TimeOf(Notice::kDelivered, 0, 1), 200 * kFullFrame + kDelay);
+  const Outcome one = RunPackets(
+      TwoHosts(Shape()), {Transfer(0, 1, 4096 * 100, Time(), 1), Transfer(0, 1, 4096 * 100, Time(), 1)});
+  EXPECT_EQ(one.TimeOf(Notice::kDelivered, 0, 0), 100 * kFullFrame + kDelay);
+  EXPECT_EQ(one.TimeOf(Notice::kDelivered, 0, 1), 200 * kFullFrame + kDelay);
+}
+
+TEST(Transport, AcknowledgesEachSixteenthPacketAndTheLast) {
+  const Outcome out = RunPackets(TwoHosts(Shape()), {Transfer(0, 1, 4096 * 40 + 1)});
+  EXPECT_EQ(out.Counter("packets"), 41);
+  EXPECT_EQ(out.Counter("acks"), 3);  // after 16, 32 and 41
+}
+
+TEST(Transport, AcknowledgementsFewerThanTheWindowDoNotHang) {
+  FabricShape shape = Shape();
+  shape.transport.packets_per_ack = 1'000'000;
+  shape.delay = Time::Ns(1);
+  const Outcome out = RunPackets(TwoHosts(shape), {Transfer(0, 1, 4096 * 300)});
+  EXPECT_GT(out.TimeOf(Notice::kSent, 0, 0), 0);
+}
+
+TEST(Ecmp, SpreadsFlowsAndKeepsEachOnOneWay) {
+  // 8 spines; 64 flows of one packet each, then the same again: the second of a flow must queue
+  // behind nothing but itself, and more than half of the spines must be in use.
+  const Topology topology = RailFabric(8, 1, 4, 8, Shape());
+  std::vector<Order> orders;
+  for (uint32_t flow = 0; flow < 64; ++flow) {
+    orders.push_back(Transfer(static_cast<int>(flow % 4), 4 + static_cast<int>(flow / 4 % 4),
+                              4096 * 50, Time(), flow));
+  }
+  const Outcome spread = RunPackets(topology, orders);
+  for (Order& order : orders) order.message.flow = 0;
+  const Outcome fixed = RunPackets(RailFabric(8, 1, 4, 1, Shape()), orders);
+  int64_t last_spread = 0, last_fixed = 0;
+  for (uint64_t id = 0; id < 64; ++id) {
+    const HostId source = orders[id].message.source;
+    last_spread = std::max(last_spread, spread.TimeOf(Notice::kDelivered, source, id));
+    last_fixed = std::max(last_fixed, fixed.TimeOf(Notice::kDelivered, source, id));
+  }
+  // One spine carries the traffic of four hosts over one link; eight carry it nearly at line rate.
+  EXPECT_GT(last_fixed, 4 * 16 * 50 * kFullFrame);
+  EXPECT_LT(last_spread, last_fixed / 2);
+}
+
+TEST(Contract, MessagesOfOneFlowArriveInOrder) {
+  std::vector<Order> orders;
+  for (int i = 0; i < 200; ++i) {
+    orders.push_back(Transfer(i % 4, 4 + i % 3, 1 + 997 * i, Time::Ns(10 * i), 0));
+  }
+  const Outcome out = RunPackets(FatTree(4, Shape()), orders);
+  std::map<std::pair<HostId, HostId>, uint64_t> last;
+  int delivered = 0;
+  for (const auto& host : out.notices) {
+    for (const Notice& notice : host) {
+      if (notice.kind != Notice::kDelivered) continue;
+      ++delivered;
+      uint64_t& before = last[{notice.source, notice.host}];
+      EXPECT_GE(notice.id + 1, before + 1);
+      before = notice.id;
+    }
+  }
+  EXPECT_EQ(delivered, 200);
+}
+
+// Asks for many callbacks at one time and writes down the order.
+class TieHost : public HostActor {
+ public:
+  TieHost(HostPort* port, HostId host) : port_(port), host_(host) {}
+  void Start() override {
+    if (host_ == 0) {
+      port_->At(Time::Ns(900), 7);
+      port_->At(Time::Ns(200), 3);
+      port_->At(Time::Ns(900), 3);  // moved
+      port_->At(Time::Ns(900), 5);
+    }
+    if (host_ != 0) Send(0, static_cast<MessageId>(10 - host_));
+  }
+  void OnTimer(TimerId id) override { Note("timer", id); }
+  void OnSent(const Message& message) override { Note("sent", message.id); }
+  void OnDelivered(const Message& message) override {
+    Note("delivered", static_cast<uint64_t>(message.source));
+    if (log.size() == 4) port_->At(port_->Now(), 1);  // due at once, before other deliveries
+  }
+  void Send(HostId to, MessageId id) {
+    Message message;
+    message.id = id;
+    message.source = host_;
+    message.destination = to;
+    message.source_nic = 0;
+    message.destination_nic = static_cast<int16_t>(4 - host_);  // one NIC each: no queueing
+    message.size = Bytes(918);
+    port_->Send(message);
+  }
+  std::vector<std::string> log;
+
+ private:
+  void Note(const std::string& kind, uint64_t id) {
+    log.push_back(std::to_string(port_->Now().ps()) + " " + kind + " " + std::to_string(id));
+  }
+  HostPort* port_;
+  HostId host_;
+};
+
+TEST(Contract, CallbacksOfOneTimeAreOrderedByContent) {
+  // Hosts 1 to 3 send 1000 B over cables of their own to host 0: all arrive at 20 + 880 = 900 ns.
+  FabricShape shape = Shape();
+  shape.delay = Time::Ns(880);
+  Topology topology = Hosts(4, 4, shape);
+  for (int host = 1; host < 4; ++host) {
+    Cable(topology, NicOf(0, 4 - host), NicOf(host, 0), shape);
+  }
+  // The rest hangs on one switch, so that the fabric is connected.
+  const LinkEnd hub = AddSwitch(topology, 0, shape);
+  for (int host = 0; host < 4; ++host) {
+    for (int nic = 0; nic < 4; ++nic) {
+      if ((host == 0 && nic == 0) || (host > 0 && nic > 0)) {
+        Cable(topology, NicOf(host, nic), hub, shape);
+      }
+    }
+  }
+  for (int host = 1; host < 4; ++host) Cable(topology, NicOf(host, 0), hub, shape);
+  for (int nic = 1; nic < 4; ++nic) Cable(topology, NicOf(0, nic), hub, shape);
+  auto network = MakePacketNetwork(topology, {});
+  ASSERT_TRUE(network.ok()) << network.error().ToString();
+  std::vector<TieHost> hosts;
+  for (HostId id = 0; id < 4; ++id) hosts.emplace_back(network.value()->port(id), id);
+  std::vector<HostActor*> actors;
+  for (TieHost& host : hosts) actors.push_back(&host);
+  ASSERT_TRUE(network.value()->Run(actors).ok());
+  EXPECT_EQ(hosts[0].log,
+            (std::vector<std::string>{"900000 timer 3", "900000 timer 5", "900000 timer 7",
+                                      "900000 delivered 1", "900000 timer 1", "900000 delivered 2",
+                                      "900000 delivered 3"}));
+}
+
+TEST(Errors, DisconnectedFabric) {
+  Topology topology = TwoHosts(Shape());
+  topology.fabric.links.clear();
+  const auto network = MakePacketNetwork(topology, {});
+  ASSERT_FALSE(network.ok());
+  EXPECT_EQ(network.error().message(),
+            "the fabric is disconnected: NIC 0 of host 0 cannot reach NIC 0 of host 1");
+}
+
+TEST(Errors, CableAndTransportThatCannotBe) {
+  Topology topology = Star(2, Shape());
+  topology.fabric.links[1].rate = Bandwidth();
+  topology.transport.congestion_control = "reno";
+  topology.fabric.links[0].a.nic = 3;
+  const auto network = MakePacketNetwork(topology, {});
+  ASSERT_FALSE(network.ok());
+  EXPECT_EQ(network.error().ToString(),
+            "error: transport: congestion control 'reno' is not known to the packet network; valid "
+            "values are: none\n"
+            "error: fabric link 0 (host 0 NIC 3 to switch0): host 0 NIC 3 does not exist\n"
+            "error: fabric link 1 (host 1 NIC 0 to switch0): its rate must be above 0");
+}
+
+TEST(Errors, ThreadsBelowOne) {
+  const auto network = MakePacketNetwork(TwoHosts(Shape()), {.threads = 0});
+  ASSERT_FALSE(network.ok());
+  EXPECT_EQ(network.error().message(), "the packet network needs at least 1 thread, not 0");
+}
+
+TEST(Errors, MessageBetweenRailsThatDoNotMeet) {
+  // Two rails without a spine: NIC 0 reaches NIC 0, never NIC 1.
+  auto network = MakePacketNetwork(RailFabric(4, 2, 4, 0, Shape()), {.threads = 2});
+  ASSERT_TRUE(network.ok()) << network.error().ToString();
+  std::vector<ScriptedHost> hosts;
+  std::vector<HostActor*> actors;
+  for (HostId id = 0; id < 4; ++id) hosts.emplace_back(id);
+  for (ScriptedHost& host : hosts) actors.push_back(&host);
+  for (HostId id = 0; id < 4; ++id) hosts[static_cast<size_t>(id)].SetPort(network.value()->port(id));
+  Order order = Transfer(2, 3, 1000, Time::Us(1));
+  order.message.destination_nic = 1;
+  hosts[2].orders.push_back(order);
+  const Status status = network.value()->Run(actors);
+  ASSERT_FALSE(status.ok());
+  EXPECT_EQ(status.error().message(),
+            "NIC 0 of host 2 cannot reach NIC 1 of host 3 over the fabric, but has a message for "
+            "it at 1 us");
+}
+
+}  // namespace
+}  // namespace drydock
