@@ -40,6 +40,7 @@ struct CollectiveCosts {
   Protocol nvls;                  // multicast kernels
   Protocol p2p_simple, p2p_ll;    // send/recv kernels
   double link_efficiency = 0;     // reachable share of the scale-up bandwidth, each direction
+  Bytes clear_to_send;            // a receiver's message that it has room for a slice
   std::string source;
 };
 

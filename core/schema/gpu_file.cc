@@ -77,6 +77,7 @@ void ReadCollectiveCosts(const YamlNode& node, CollectiveCosts* costs, Diagnosti
   if (costs->link_efficiency <= 0 || costs->link_efficiency > 1) {
     reader.Fail("link_efficiency", "'link_efficiency' is a share of the link: above 0, up to 1");
   }
+  reader.Read("clear_to_send", &costs->clear_to_send);
   reader.Read("source", &costs->source);
   reader.Finish();
 }

@@ -1,0 +1,327 @@
+#include "exec-engine/communication.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/base/check.h"
+
+namespace drydock {
+
+// An engine whose only transfer starts at its first arrival, time 0.
+class Communication::Alone final : private TransferEngine::Listener {
+ public:
+  Alone(HostId host, const PortMap& ports) : engine_(host, ports, this) {}
+
+  Times Play(const LocalPlan& plan, const std::vector<int64_t>& offsets) {
+    engine_.Reset();
+    times_.end.assign(offsets.size(), Time());
+    times_.ready.assign(offsets.size(), Time());
+    Transfer* transfer = engine_.Begin(&plan, 0);
+    for (uint32_t m = 0; m < offsets.size(); ++m) {
+      engine_.Start(transfer, m, Time::Ps(offsets[m]));
+    }
+    while (!engine_.idle()) engine_.RunNext();
+    engine_.GiveBack(transfer);
+    const int64_t last = *std::max_element(offsets.begin(), offsets.end());
+    for (const Time end : times_.end) {
+      CHECK_NOTE(end.ps() >= last, "a member is done before the last has started, or never");
+    }
+    return times_;
+  }
+  int64_t slices() const { return engine_.slices(); }
+
+ private:
+  void OnMemberEnd(Transfer*, uint32_t member, Time end, Time ready) override {
+    times_.end[member] = end;
+    times_.ready[member] = ready;
+  }
+  void OnMessage(const Message&) override {}
+  void OnDrained(Transfer*) override {}
+
+  TransferEngine engine_;
+  Times times_;
+};
+
+size_t Communication::OffsetsHash::operator()(const std::vector<int64_t>& offsets) const {
+  uint64_t hash = 0x9e3779b97f4a7c15u;
+  for (const int64_t offset : offsets) {
+    hash = (hash ^ static_cast<uint64_t>(offset)) * 0xff51afd7ed558ccdu;
+    hash ^= hash >> 32;
+  }
+  return static_cast<size_t>(hash);
+}
+
+Communication::Communication(HostId host, const ReplayIndex& index, const PortMap& ports,
+                             Owner* owner, bool shortcut)
+    : host_(host), index_(index), ports_(ports), owner_(owner), shortcut_(shortcut),
+      engine_(host, ports, this), alone_(std::make_unique<Alone>(host, ports)) {
+  const Workload& workload = index.workload();
+  for (int h = 0; h < host; ++h) first_rank_ += workload.topology.kind_of_host(h).gpus;
+  const int end = std::min(first_rank_ + ports.gpus(), workload.rank_count());
+  std::vector<uint32_t> groups;
+  for (int rank = first_rank_; rank < end; ++rank) {
+    for (size_t role = 0; role < workload.roles.size(); ++role) {
+      const int group = index.group_of(rank, static_cast<uint8_t>(role));
+      if (group >= 0) groups.push_back(static_cast<uint32_t>(group));
+    }
+  }
+  std::sort(groups.begin(), groups.end());
+  groups.erase(std::unique(groups.begin(), groups.end()), groups.end());
+  for (const uint32_t group : groups) groups_.push_back({group, {}, {}});
+  port_users_.assign(static_cast<size_t>(2 * ports.gpus()), 0);
+  alone_on_port_.assign(static_cast<size_t>(2 * ports.gpus()), nullptr);
+}
+
+Communication::~Communication() = default;
+
+const Op& Communication::OpOf(int gpu, uint32_t op) const {
+  return index_.class_of(first_rank_ + gpu).program->ops[op];
+}
+
+CallKey Communication::KeyOf(int gpu, uint32_t op) const {
+  const int rank = first_rank_ + gpu;
+  return MakeCallKey(static_cast<uint32_t>(index_.group_of(rank, OpOf(gpu, op).role)),
+                     index_.class_of(rank).sequence[op]);
+}
+
+Communication::GroupState* Communication::FindGroup(uint32_t group) {
+  const auto it =
+      std::lower_bound(groups_.begin(), groups_.end(), group,
+                       [](const GroupState& state, uint32_t g) { return state.group < g; });
+  CHECK(it != groups_.end() && it->group == group);
+  return &*it;
+}
+
+Communication::KnownPlan* Communication::FindPlan(GroupState* group, uint32_t call) {
+  for (const auto& known : group->plans) {
+    if (known->call == call) return known.get();
+  }
+  const Workload& workload = index_.workload();
+  const Plan* plan = index_.PlanFor(call, group->group);
+  CHECK(plan != nullptr);
+  std::vector<int> hosts, gpus;
+  for (const int rank : workload.groups[group->group].ranks) {
+    hosts.push_back(index_.placement().of(rank).host);
+    gpus.push_back(index_.placement().of(rank).gpu);
+  }
+  auto known = std::make_unique<KnownPlan>();
+  known->call = call;
+  const GpuSpec& gpu =
+      workload.topology.gpus[static_cast<size_t>(workload.topology.kind_of_host(host_).gpu)];
+  known->plan = MakeLocalPlan(*plan, gpu, ports_, host_, group->group, hosts, gpus);
+  const CollectiveType type = workload.calls[call].collective;
+  const bool all_wait_for_all =
+      type == CollectiveType::kAllReduce || type == CollectiveType::kAllGather ||
+      type == CollectiveType::kReduceScatter || type == CollectiveType::kAllToAll;
+  known->can_shortcut = shortcut_ && all_wait_for_all && known->plan.complete;
+  group->plans.push_back(std::move(known));
+  return group->plans.back().get();
+}
+
+Communication::Call* Communication::FindCall(GroupState* group, CallKey key) const {
+  for (Call* call : group->active) {
+    if (call->key == key) return call;
+  }
+  return nullptr;
+}
+
+Communication::Call* Communication::FindCall(CallKey key) const {
+  return FindCall(const_cast<Communication*>(this)->FindGroup(static_cast<uint32_t>(key >> 32)),
+                  key);
+}
+
+uint32_t Communication::MemberOn(const LocalPlan& plan, int gpu) {
+  for (uint32_t m = 0; m < plan.members.size(); ++m) {
+    if (plan.members[m].gpu == gpu) return m;
+  }
+  CHECK_NOTE(false, "a rank communicates in a group that it is not in");
+  return 0;
+}
+
+void Communication::Start(int gpu, uint32_t op, Time now) {
+  ++counters_.calls;
+  const CallKey key = KeyOf(gpu, op);
+  GroupState* group = FindGroup(static_cast<uint32_t>(key >> 32));
+  KnownPlan* known = FindPlan(group, OpOf(gpu, op).work);
+  Call* call = FindCall(group, key);
+  if (call == nullptr) call = BeginCall(group, known, key, now);
+  CHECK_NOTE(call->plan == &known->plan, "members of one call ask for different things");
+  const uint32_t member = MemberOn(*call->plan, gpu);
+  call->arrivals[member] = {op, now, false};
+  ++call->arrived;
+  if (call->transfer != nullptr) {
+    engine_.Start(call->transfer, member, now);
+  } else if (call->arrived == call->plan->members.size()) {
+    PlayAlone(call, known);
+  }
+}
+
+// The first member here: takes the ports. Whoever is on one of them alone has to share from now on.
+Communication::Call* Communication::BeginCall(GroupState* group, KnownPlan* known, CallKey key,
+                                              Time now) {
+  if (free_calls_.empty()) {
+    pool_.push_back(std::make_unique<Call>());
+    free_calls_.push_back(pool_.back().get());
+  }
+  Call* call = free_calls_.back();
+  free_calls_.pop_back();
+  call->key = key;
+  call->plan = &known->plan;
+  call->transfer = nullptr;
+  call->arrivals.assign(known->plan.members.size(), {});
+  call->arrived = call->ended = 0;
+  call->drained = false;
+  group->active.push_back(call);
+
+  bool shared = false;
+  for (const uint16_t port : known->plan.port_classes) {
+    shared |= port_users_[port]++ > 0;
+    if (alone_on_port_[port] != nullptr) RunInEngine(alone_on_port_[port], now);
+  }
+  if (shared || !known->can_shortcut) {
+    RunInEngine(call, now);
+  } else {
+    for (const uint16_t port : known->plan.port_classes) alone_on_port_[port] = call;
+  }
+  return call;
+}
+
+// From here on the call runs in the host's engine. Its arrivals so far are replayed there: nothing
+// else has touched its ports since the first, so what happened before `now` happens again, and the
+// ends told before are replaced.
+void Communication::RunInEngine(Call* call, Time now) {
+  ++counters_.detailed;
+  for (const uint16_t port : call->plan->port_classes) {
+    if (alone_on_port_[port] == call) alone_on_port_[port] = nullptr;
+  }
+  call->transfer = engine_.Begin(call->plan, call->key);
+  call->transfer->owner = reinterpret_cast<uintptr_t>(call);
+  for (uint32_t m = 0; m < call->arrivals.size(); ++m) {
+    const Arrival& arrival = call->arrivals[m];
+    if (arrival.op == kNoOp) continue;
+    if (!arrival.ended) owner_->OnEndUnknown(call->plan->members[m].gpu, arrival.op);
+    engine_.Start(call->transfer, m, arrival.time);
+  }
+  while (!engine_.idle() && engine_.next_time() < now) engine_.RunNext();
+  const auto mine = [call](const Message& message) {
+    return MessageTag::Unpack(message.tag).call == call->key;
+  };
+  for (const Message& message : early_) {
+    if (!mine(message)) continue;
+    const uint32_t connection =
+        call->plan->FindConnection(MessageTag::Unpack(message.tag).connection);
+    engine_.OnDelivered(call->transfer, connection, message, now);
+  }
+  std::erase_if(early_, mine);
+}
+
+void Communication::PlayAlone(Call* call, KnownPlan* known) {
+  Time first = Time::Max();
+  for (const Arrival& arrival : call->arrivals) first = std::min(first, arrival.time);
+  offsets_.clear();
+  for (const Arrival& arrival : call->arrivals) offsets_.push_back((arrival.time - first).ps());
+  const Times& times = TimesFor(known);
+  for (uint32_t m = 0; m < call->arrivals.size(); ++m) {
+    owner_->OnOpWillEnd(call->plan->members[m].gpu, call->arrivals[m].op, first + times.end[m],
+                        first + times.ready[m]);
+  }
+}
+
+const Communication::Times& Communication::TimesFor(KnownPlan* known) {
+  const auto it = known->times.find(offsets_);
+  if (it != known->times.end()) {
+    ++counters_.looked_up;
+    return it->second;
+  }
+  ++counters_.played;
+  return known->times.emplace(offsets_, alone_->Play(known->plan, offsets_)).first->second;
+}
+
+void Communication::Ended(int gpu, uint32_t op) {
+  Call* call = FindCall(KeyOf(gpu, op));
+  CHECK(call != nullptr);
+  call->arrivals[MemberOn(*call->plan, gpu)].ended = true;
+  if (++call->ended < call->arrivals.size()) return;
+  ReleasePorts(call);
+  if (call->transfer == nullptr || call->drained) FinishCall(call);
+}
+
+void Communication::ReleasePorts(Call* call) {
+  for (const uint16_t port : call->plan->port_classes) {
+    --port_users_[port];
+    if (alone_on_port_[port] == call) alone_on_port_[port] = nullptr;
+  }
+}
+
+void Communication::FinishCall(Call* call) {
+  if (call->transfer != nullptr) engine_.GiveBack(call->transfer);
+  std::erase(FindGroup(static_cast<uint32_t>(call->key >> 32))->active, call);
+  free_calls_.push_back(call);
+}
+
+void Communication::OnDelivered(const Message& message, Time now) {
+  const MessageTag tag = MessageTag::Unpack(message.tag);
+  Call* call = FindCall(tag.call);
+  if (call == nullptr) {
+    CHECK_NOTE(tag.credit, "data for a call that no member here has started");
+    early_.push_back(message);
+    return;
+  }
+  CHECK(call->transfer != nullptr);
+  const uint32_t connection = call->plan->FindConnection(tag.connection);
+  CHECK(connection != kElsewhere);
+  engine_.OnDelivered(call->transfer, connection, message, now);
+}
+
+void Communication::OnSent(const Message& message, Time now) {
+  const MessageTag tag = MessageTag::Unpack(message.tag);
+  if (tag.credit) return;
+  Call* call = FindCall(tag.call);
+  CHECK(call != nullptr && call->transfer != nullptr);
+  engine_.OnSent(call->transfer, call->plan->FindConnection(tag.connection), now);
+}
+
+void Communication::OnMemberEnd(Transfer* transfer, uint32_t member, Time end, Time ready) {
+  const Call* call = reinterpret_cast<const Call*>(transfer->owner);
+  const Arrival& arrival = call->arrivals[member];
+  if (arrival.ended) return;  // it had, before the call came to share its ports
+  owner_->OnOpWillEnd(call->plan->members[member].gpu, arrival.op, end, ready);
+}
+
+void Communication::OnDrained(Transfer* transfer) {
+  Call* call = reinterpret_cast<Call*>(transfer->owner);
+  call->drained = true;
+  if (call->ended == call->arrivals.size()) FinishCall(call);
+}
+
+CommunicationCounters Communication::counters() const {
+  CommunicationCounters out = counters_;
+  out.slices = engine_.slices() + alone_->slices();
+  return out;
+}
+
+std::string Communication::WhatItWaitsFor(int gpu, uint32_t op) const {
+  const Call* call = FindCall(KeyOf(gpu, op));
+  if (call == nullptr) return "nothing that is known";
+  const std::vector<int>& ranks =
+      index_.workload().groups[static_cast<uint32_t>(call->key >> 32)].ranks;
+  std::string missing;
+  for (uint32_t m = 0; m < call->arrivals.size(); ++m) {
+    if (call->arrivals[m].op != kNoOp) continue;
+    const int rank = ranks[static_cast<size_t>(call->plan->members[m].member)];
+    missing += fmt::format("{}rank {}", missing.empty() ? "" : ", ", rank);
+  }
+  if (!missing.empty()) return missing + ", which never started it";
+  const int me = call->plan->members[MemberOn(*call->plan, gpu)].member;
+  if (call->transfer != nullptr) {
+    for (const Transfer::Waiting& waiting : call->transfer->WaitingOn()) {
+      if (waiting.member != me) continue;
+      return fmt::format("{} rank {}", waiting.for_data ? "data from" : "room at",
+                         ranks[static_cast<size_t>(waiting.peer)]);
+    }
+  }
+  return "other members, which have not finished";
+}
+
+}  // namespace drydock

@@ -1,0 +1,144 @@
+// The communication calls of one host's ranks: finds which call of which communicator an op is,
+// runs it in the host's TransferEngine, and says when each member's kernel ends.
+//
+// A call whose members all live here, and in which no member can finish before the last has
+// started (all-reduce, all-gather, reduce-scatter, all-to-all), is not run in the engine at first.
+// When its last member arrives it is played in an engine of its own from the first arrival, or
+// looked up: the same plan with the same offsets between arrivals takes the same times. That is
+// exact as long as no other call takes the same GPUs' ports meanwhile. When one does, the call is
+// moved into the host's engine with its arrivals, caught up to now, and goes on there: the timeline
+// is the same to the picosecond as with the shortcut switched off.
+//
+// Not thread-safe; one per host.
+#ifndef DRYDOCK_EXEC_ENGINE_COMMUNICATION_H_
+#define DRYDOCK_EXEC_ENGINE_COMMUNICATION_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "exec-engine/local_plan.h"
+#include "exec-engine/replay_index.h"
+#include "exec-engine/transfer_engine.h"
+
+namespace drydock {
+
+struct CommunicationCounters {
+  int64_t calls = 0;      // members' ops
+  int64_t looked_up = 0;  // whole calls whose times were known
+  int64_t played = 0;     // whole calls played on their own
+  int64_t detailed = 0;   // whole calls (their part here) run in the host's engine
+  int64_t slices = 0;
+};
+
+class Communication final : private TransferEngine::Listener {
+ public:
+  // The replay above: told when ops will end.
+  class Owner {
+   public:
+    virtual ~Owner() = default;
+    virtual void OnOpWillEnd(int gpu, uint32_t op, Time end, Time ready) = 0;
+    // The end told before does not hold any more; another will be told.
+    virtual void OnEndUnknown(int gpu, uint32_t op) = 0;
+    virtual void OnMessage(const Message& message) = 0;
+  };
+
+  // All outlive this. `shortcut` = play calls inside the host on their own, as above.
+  Communication(HostId host, const ReplayIndex& index, const PortMap& ports, Owner* owner,
+                bool shortcut);
+  ~Communication() override;
+
+  // The op of the rank on `gpu` starts, and, later, has ended.
+  void Start(int gpu, uint32_t op, Time now);
+  void Ended(int gpu, uint32_t op);
+  void OnDelivered(const Message& message, Time now);
+  void OnSent(const Message& message, Time now);
+
+  bool idle() const { return engine_.idle(); }
+  Time next_time() const { return engine_.next_time(); }
+  void RunNext() { engine_.RunNext(); }
+
+  CommunicationCounters counters() const;
+  // "rank 3, which has not reached it" and the like, for an op that started and never ended.
+  std::string WhatItWaitsFor(int gpu, uint32_t op) const;
+
+ private:
+  struct Arrival {
+    uint32_t op = kNoOp;
+    Time time;
+    bool ended = false;
+  };
+  struct Call {
+    CallKey key = 0;
+    const LocalPlan* plan = nullptr;
+    Transfer* transfer = nullptr;   // null while played on its own
+    std::vector<Arrival> arrivals;  // by local member
+    uint32_t arrived = 0, ended = 0;
+    bool drained = false;
+  };
+  struct Times {
+    std::vector<Time> end, ready;  // by local member, from the first arrival
+  };
+  struct OffsetsHash {
+    size_t operator()(const std::vector<int64_t>& offsets) const;
+  };
+  struct KnownPlan {
+    uint32_t call = 0;
+    LocalPlan plan;
+    bool can_shortcut = false;
+    std::unordered_map<std::vector<int64_t>, Times, OffsetsHash> times;  // by arrival offsets
+  };
+  // A communicator with members here.
+  struct GroupState {
+    uint32_t group = 0;
+    std::vector<std::unique_ptr<KnownPlan>> plans;
+    std::vector<Call*> active;
+  };
+
+  GroupState* FindGroup(uint32_t group);
+  const GroupState* FindGroup(uint32_t group) const {
+    return const_cast<Communication*>(this)->FindGroup(group);
+  }
+  const Op& OpOf(int gpu, uint32_t op) const;
+  CallKey KeyOf(int gpu, uint32_t op) const;
+  KnownPlan* FindPlan(GroupState* group, uint32_t call);
+  Call* FindCall(GroupState* group, CallKey key) const;
+  Call* FindCall(CallKey key) const;
+  Call* BeginCall(GroupState* group, KnownPlan* known, CallKey key, Time now);
+  void RunInEngine(Call* call, Time now);
+  void PlayAlone(Call* call, KnownPlan* known);
+  const Times& TimesFor(KnownPlan* known);
+  void ReleasePorts(Call* call);
+  void FinishCall(Call* call);
+  static uint32_t MemberOn(const LocalPlan& plan, int gpu);
+
+  void OnMemberEnd(Transfer* transfer, uint32_t member, Time end, Time ready) override;
+  void OnMessage(const Message& message) override { owner_->OnMessage(message); }
+  void OnDrained(Transfer* transfer) override;
+
+  class Alone;  // listener of the engine in which calls are played on their own
+
+  const HostId host_;
+  const ReplayIndex& index_;
+  const PortMap& ports_;
+  Owner* owner_;
+  const bool shortcut_;
+  int first_rank_ = 0;  // of this host
+  TransferEngine engine_;
+  std::unique_ptr<Alone> alone_;
+  std::vector<GroupState> groups_;  // sorted by group
+  std::vector<int> port_users_;     // calls in progress, by port class (LocalPlan)
+  std::vector<Call*> alone_on_port_;  // the one that is played on its own, by port class
+  std::vector<std::unique_ptr<Call>> pool_;
+  std::vector<Call*> free_calls_;
+  std::vector<Message> early_;    // for calls that no member here has started yet
+  std::vector<int64_t> offsets_;  // scratch
+  CommunicationCounters counters_;
+};
+
+}  // namespace drydock
+
+#endif  // DRYDOCK_EXEC_ENGINE_COMMUNICATION_H_

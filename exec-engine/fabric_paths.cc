@@ -1,0 +1,63 @@
+#include "exec-engine/fabric_paths.h"
+
+#include <algorithm>
+
+#include "core/base/check.h"
+
+namespace drydock {
+
+FabricPaths::FabricPaths(const Topology& topology) : topology_(topology) {
+  for (int host = 0; host < topology.host_count(); ++host) {
+    first_nic_.push_back(nics_);
+    nics_ += topology.kind_of_host(host).nics.count;
+  }
+  edges_.resize(static_cast<size_t>(nics_) + topology.fabric.switches.size());
+  row_.resize(static_cast<size_t>(nics_));
+  for (size_t i = 0; i < topology.fabric.links.size(); ++i) {
+    const int a = NodeOf(topology.fabric.links[i].a);
+    const int b = NodeOf(topology.fabric.links[i].b);
+    edges_[static_cast<size_t>(a)].push_back({b, static_cast<int>(i)});
+    edges_[static_cast<size_t>(b)].push_back({a, static_cast<int>(i)});
+  }
+}
+
+int FabricPaths::NodeOf(const LinkEnd& end) const {
+  return end.is_switch ? nics_ + end.index : NicNode(end.index, end.nic);
+}
+
+const FabricPath& FabricPaths::Between(int from_nic_node, int to_nic_node) {
+  std::vector<FabricPath>& row = row_[static_cast<size_t>(from_nic_node)];
+  if (row.empty()) FillRow(from_nic_node);
+  const FabricPath& path = row[static_cast<size_t>(to_nic_node)];
+  CHECK_NOTE(path.switches >= 0, "a message between NICs that no cable joins");
+  return path;
+}
+
+// Breadth first. A NIC ends a path; only switches pass traffic on.
+void FabricPaths::FillRow(int source) {
+  std::vector<FabricPath> best(edges_.size());
+  best[static_cast<size_t>(source)].switches = 0;
+  std::vector<int> queue = {source};
+  for (size_t head = 0; head < queue.size(); ++head) {
+    const int node = queue[head];
+    if (node < nics_ && node != source) continue;
+    const FabricPath here = best[static_cast<size_t>(node)];
+    const bool is_switch = node >= nics_;
+    for (const Edge& edge : edges_[static_cast<size_t>(node)]) {
+      FabricPath& there = best[static_cast<size_t>(edge.to)];
+      if (there.switches >= 0) continue;
+      const FabricLink& link = topology_.fabric.links[static_cast<size_t>(edge.link)];
+      there.switches = here.switches + (is_switch ? 1 : 0);
+      there.latency = here.latency + link.delay;
+      if (is_switch) {
+        there.latency += topology_.fabric.switches[static_cast<size_t>(node - nics_)].latency;
+      }
+      there.bottleneck = node == source ? link.rate : std::min(here.bottleneck, link.rate);
+      queue.push_back(edge.to);
+    }
+  }
+  best.resize(static_cast<size_t>(nics_));
+  row_[static_cast<size_t>(source)] = std::move(best);
+}
+
+}  // namespace drydock

@@ -1,0 +1,87 @@
+// The replay of one host's ranks. An op starts when all it depends on has ended and its stream has
+// come to it; a compute op then takes its block's time, a communication op as long as Communication
+// says. Knows its own ranks and the messages that reach its host, nothing else.
+//
+// Its own events, op ends, lie in a heap ordered by (time, GPU, op) and go before the transfers of
+// the same instant. Of all that lies ahead only the nearest is set as a timer of the port.
+#ifndef DRYDOCK_EXEC_ENGINE_HOST_REPLAY_H_
+#define DRYDOCK_EXEC_ENGINE_HOST_REPLAY_H_
+
+#include <cstdint>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "core/model/timeline.h"
+#include "exec-engine/communication.h"
+#include "exec-engine/event_heap.h"
+#include "exec-engine/network.h"
+#include "exec-engine/progress.h"
+#include "exec-engine/replay_index.h"
+
+namespace drydock {
+
+// A rank that cannot go on: an op that started and never ended.
+struct StuckOp {
+  int rank = 0;
+  uint32_t op = 0;
+  std::string waits_for;
+};
+
+class HostReplay final : public HostActor, private Communication::Owner {
+ public:
+  // All outlive the replay. Writes the timelines of its own ranks, which are sized for their ops.
+  HostReplay(HostId host, const ReplayIndex& index, const PortMap& ports, HostPort* port,
+             bool shortcut, std::vector<RankTimeline>* timelines, Progress* progress);
+
+  void Start() override;
+  void OnTimer(TimerId id) override;
+  void OnSent(const Message& message) override;
+  void OnDelivered(const Message& message) override;
+
+  int64_t ops_ended() const { return ops_ended_; }
+  bool finished() const { return ops_ended_ == ops_; }
+  std::vector<StuckOp> StuckOps() const;
+  CommunicationCounters counters() const { return communication_.counters(); }
+
+ private:
+  enum class State : uint8_t { kWaiting, kRunning, kEnded };
+  struct RankState {
+    const ClassIndex* index = nullptr;
+    RankTimeline* timeline = nullptr;
+    std::vector<uint32_t> open_dependencies;  // by op
+    std::vector<uint32_t> stream_head;        // by stream: the op that is next or running
+    std::vector<State> state;                 // by op
+  };
+  struct OpEnd {
+    Time time;
+    int32_t gpu = 0;
+    uint32_t op = 0;
+    friend bool operator<(const OpEnd& a, const OpEnd& b) {
+      return std::tie(a.time, a.gpu, a.op) < std::tie(b.time, b.gpu, b.op);
+    }
+  };
+
+  void StartIfReady(int gpu, uint32_t op, Time now);
+  void EndOp(int gpu, uint32_t op, Time now);
+  void SetTimer();
+
+  void OnOpWillEnd(int gpu, uint32_t op, Time end, Time ready) override;
+  void OnEndUnknown(int gpu, uint32_t op) override;
+  void OnMessage(const Message& message) override { port_->Send(message); }
+
+  const ReplayIndex& index_;
+  HostPort* port_;
+  Progress* progress_;
+  const int gpu_type_;
+  int first_rank_ = 0;
+  std::vector<RankState> ranks_;  // by GPU
+  EventHeap<OpEnd> ends_;
+  Communication communication_;
+  Time timer_ = Time::Max();
+  int64_t ops_ = 0, ops_ended_ = 0;
+};
+
+}  // namespace drydock
+
+#endif  // DRYDOCK_EXEC_ENGINE_HOST_REPLAY_H_

@@ -1,0 +1,255 @@
+#include "exec-engine/local_plan.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "core/base/check.h"
+
+namespace drydock {
+namespace {
+
+// Wire bytes per payload byte: LL carries a flag word beside each data word, LL128 one flag word in
+// sixteen (facts of the protocols, NCCL src/include/device.h).
+void SetWire(Protocol protocol, LocalPlan* out) {
+  switch (protocol) {
+    case Protocol::kSimple: break;
+    case Protocol::kLl: out->wire_numerator = 2; break;
+    case Protocol::kLl128: out->wire_numerator = 16; out->wire_denominator = 15; break;
+  }
+}
+
+const CollectiveCosts::Protocol& CostsOf(const Plan& plan, const CollectiveCosts& costs) {
+  switch (plan.algorithm) {
+    case Algorithm::kNvls:
+    case Algorithm::kNvlsTree:
+    case Algorithm::kCollNetDirect:
+      return costs.nvls;
+    case Algorithm::kSendRecv:
+      return plan.protocol == Protocol::kLl ? costs.p2p_ll : costs.p2p_simple;
+    default:
+      break;
+  }
+  switch (plan.protocol) {
+    case Protocol::kLl: return costs.ll;
+    case Protocol::kLl128: return costs.ll128;
+    case Protocol::kSimple: break;
+  }
+  return costs.simple;
+}
+
+Bandwidth RateOf(const Step& step, const CollectiveCosts::Protocol& costs,
+                 Bandwidth local_copy) {
+  if (step.receive_count == 0 && step.send_count == 0) return local_copy;
+  if (step.send_count == 0) return costs.receive;
+  if (step.receive_count > 0 && step.reduce) return costs.reduce_send;
+  return step.receive_count > 0 || step.store ? costs.copy_send : costs.send;
+}
+
+uint32_t Mix(uint32_t hash, uint32_t value) {
+  hash ^= value + 0x9e3779b9u + (hash << 6) + (hash >> 2);
+  hash *= 0x85ebca6bu;
+  return hash ^ (hash >> 13);
+}
+
+class Builder {
+ public:
+  Builder(const Plan& plan, const GpuSpec& gpu, const PortMap& ports, int host, uint32_t group,
+          std::span<const int> host_of_member, std::span<const int> gpu_of_member)
+      : plan_(plan), gpu_(gpu), ports_(ports), host_(host), group_(group),
+        host_of_member_(host_of_member), gpu_of_member_(gpu_of_member) {}
+
+  LocalPlan Build() {
+    SetCosts();
+    local_.assign(plan_.connections.size(), kElsewhere);
+    channel_.assign(plan_.connections.size(), 0);
+    for (size_t m = 0; m < plan_.members.size(); ++m) {
+      if (host_of_member_[m] == host_) AddMember(static_cast<int>(m));
+    }
+    Finish();
+    return std::move(out_);
+  }
+
+ private:
+  void SetCosts() {
+    const CollectiveCosts::Protocol& costs = CostsOf(plan_, gpu_.collectives);
+    const int64_t warps = std::max(plan_.warps, 1);
+    out_.plan = &plan_;
+    out_.base = costs.base + costs.base_per_warp * warps;
+    out_.step = costs.step;
+    out_.proxy = costs.proxy;
+    out_.latency = ports_.latency();
+    out_.slice_bytes = plan_.slice_bytes > 0 ? plan_.slice_bytes : INT64_MAX;
+    out_.slots = static_cast<uint32_t>(std::max(plan_.slots, 1));
+    out_.pass_bytes = costs.pass.count() * warps;
+    out_.pass_time = costs.pass_time;
+    out_.pass_store = costs.pass_store;
+    out_.clear_to_send_bytes = std::max<int64_t>(gpu_.collectives.clear_to_send.count(), 1);
+    SetWire(plan_.protocol, &out_);
+  }
+
+  void AddMember(int member) {
+    const auto index = static_cast<uint32_t>(out_.members.size());
+    const auto& programs = plan_.members[static_cast<size_t>(member)];
+    out_.members.push_back({member, gpu_of_member_[static_cast<size_t>(member)],
+                            static_cast<uint32_t>(programs.size())});
+    for (const ChannelProgram& program : programs) AddRunner(index, program);
+  }
+
+  void AddRunner(uint32_t member, const ChannelProgram& program) {
+    const auto runner = static_cast<uint32_t>(out_.runners.size());
+    const auto operand_base = static_cast<uint32_t>(out_.operands.size());
+    for (const uint32_t connection : program.operands) {
+      out_.operands.push_back(LocalIndex(connection));
+      channel_[connection] = program.channel;
+    }
+    const auto begin = static_cast<uint32_t>(out_.steps.size());
+    for (const Step& step : program.steps) AddStep(step, runner, operand_base);
+    out_.runners.push_back({member, begin, static_cast<uint32_t>(out_.steps.size())});
+  }
+
+  void AddStep(const Step& step, uint32_t runner, uint32_t operand_base) {
+    LocalStep s;
+    s.receive_begin = operand_base + step.receive_begin;
+    s.send_begin = operand_base + step.send_begin;
+    s.receive_count = static_cast<uint16_t>(step.receive_count);
+    s.send_count = static_cast<uint16_t>(step.send_count);
+    s.store = step.store;
+    s.bytes = step.bytes;
+    // Reads and writes at memory speed share the memory: half of it each.
+    const Bandwidth local_copy =
+        Bandwidth::BitsPerSecond(gpu_.memory_bandwidth.bits_per_second() / 2);
+    if (out_.pass_bytes == 0) {
+      s.cost = ByteCost(RateOf(step, CostsOf(plan_, gpu_.collectives), local_copy));
+    }
+    const auto slices = static_cast<uint32_t>(out_.SliceCount(s.bytes));
+    for (uint32_t i = 0; i < s.receive_count; ++i) {
+      LocalConnection& connection = out_.connections[out_.operands[s.receive_begin + i]];
+      Own(&connection.receiver, runner);
+      if (connection.link == LinkKind::kNvls && step.reduce) {
+        s.switch_reduce = connection.contribution = true;
+      }
+      connection.received += slices;
+    }
+    for (uint32_t i = 0; i < s.send_count; ++i) {
+      LocalConnection& connection = out_.connections[out_.operands[s.send_begin + i]];
+      Own(&connection.sender, runner);
+      connection.sent += slices;
+      if (connection.remote_host >= 0) out_.net_sends += slices;
+    }
+    out_.steps.push_back(s);
+  }
+
+  static void Own(uint32_t* end, uint32_t runner) {
+    CHECK_NOTE(*end == kElsewhere || *end == runner, "a connection is used by two programs");
+    *end = runner;
+  }
+
+  // The host's own index of a plan connection, made on first sight.
+  uint32_t LocalIndex(uint32_t plan_connection) {
+    uint32_t& index = local_[plan_connection];
+    if (index != kElsewhere) return index;
+    index = static_cast<uint32_t>(out_.connections.size());
+    const Connection& c = plan_.connections[plan_connection];
+    LocalConnection connection;
+    connection.link = c.link;
+    connection.plan_connection = plan_connection;
+    ResolveEnds(c, &connection);
+    out_.connections.push_back(connection);
+    return index;
+  }
+
+  void ResolveEnds(const Connection& c, LocalConnection* out) {
+    const int from_host = host_of_member_[c.from], to_host = host_of_member_[c.to];
+    const int from = gpu_of_member_[c.from], to = gpu_of_member_[c.to];
+    if (from_host != to_host) return ResolveNet(c, out);
+    // A NIC of the host reached by another of its own GPUs: as through host memory.
+    const bool through_memory = c.link == LinkKind::kShared || c.link == LinkKind::kNet;
+    if (through_memory) out->link = LinkKind::kShared;
+    out->out = through_memory ? ports_.PcieOut(from) : ports_.ScaleUpOut(from);
+    out->in = through_memory ? ports_.PcieIn(to) : ports_.ScaleUpIn(to);
+  }
+
+  void ResolveNet(const Connection& c, LocalConnection* out) {
+    CHECK_NOTE(c.link == LinkKind::kNet, "a link inside a host joins two hosts");
+    CHECK(c.send_nic >= 0 && c.recv_nic >= 0);
+    const bool sends = host_of_member_[c.from] == host_;
+    const int gpu = gpu_of_member_[sends ? c.from : c.to];
+    const int proxy = sends && c.proxy >= 0 ? gpu_of_member_[static_cast<size_t>(c.proxy)] : gpu;
+    out->local_nic = sends ? c.send_nic : c.recv_nic;
+    out->remote_nic = sends ? c.recv_nic : c.send_nic;
+    out->remote_host = host_of_member_[sends ? c.to : c.from];
+    out->nic = sends ? ports_.NicOut(c.send_nic) : ports_.NicIn(c.recv_nic);
+    if (proxy != gpu) {  // over NVLink into the GPU beside the NIC
+      out->out = ports_.ScaleUpOut(gpu);
+      out->in = ports_.ScaleUpIn(proxy);
+    }
+    if (c.gdr) {
+      out->gpu_dma = sends ? ports_.PcieOut(proxy) : ports_.PcieIn(proxy);
+    } else if (proxy == gpu) {  // the thread block stores into, or loads from, host memory
+      out->out = ports_.PcieOut(gpu);
+      out->in = ports_.PcieIn(gpu);
+    }
+  }
+
+  void Finish() {
+    out_.complete = out_.members.size() == plan_.members.size();
+    for (LocalConnection& connection : out_.connections) {
+      const Connection& c = plan_.connections[connection.plan_connection];
+      connection.flow =
+          Mix(Mix(Mix(group_ + 1, c.from), c.to), channel_[connection.plan_connection]);
+      if (connection.remote_host >= 0 || connection.link == LinkKind::kShared) {
+        out_.complete = false;
+      }
+      for (const PortId port : {connection.out, connection.in, connection.gpu_dma}) MarkPort(port);
+      CHECK_NOTE(connection.remote_host >= 0 || connection.sent == connection.received,
+                 "slices sent inside a host are not the slices received: " + plan_.name);
+    }
+    std::vector<uint16_t>& classes = out_.port_classes;
+    std::sort(classes.begin(), classes.end());
+    classes.erase(std::unique(classes.begin(), classes.end()), classes.end());
+    std::vector<uint32_t>& order = out_.by_plan_connection;
+    order.resize(out_.connections.size());
+    std::iota(order.begin(), order.end(), 0u);
+    std::sort(order.begin(), order.end(), [this](uint32_t a, uint32_t b) {
+      return out_.connections[a].plan_connection < out_.connections[b].plan_connection;
+    });
+  }
+
+  void MarkPort(PortId port) {
+    if (port == kNoPort || port >= 4 * ports_.gpus()) return;  // a NIC's port is no GPU's
+    const int gpu = port % ports_.gpus();
+    const int kind = port >= 2 * ports_.gpus() ? 1 : 0;
+    out_.port_classes.push_back(static_cast<uint16_t>(2 * gpu + kind));
+  }
+
+  const Plan& plan_;
+  const GpuSpec& gpu_;
+  const PortMap& ports_;
+  const int host_;
+  const uint32_t group_;
+  std::span<const int> host_of_member_, gpu_of_member_;
+  std::vector<uint32_t> local_;     // by plan connection
+  std::vector<uint16_t> channel_;   // by plan connection
+  LocalPlan out_;
+};
+
+}  // namespace
+
+uint32_t LocalPlan::FindConnection(uint32_t plan_connection) const {
+  const auto it = std::lower_bound(
+      by_plan_connection.begin(), by_plan_connection.end(), plan_connection,
+      [this](uint32_t a, uint32_t wanted) { return connections[a].plan_connection < wanted; });
+  if (it == by_plan_connection.end() || connections[*it].plan_connection != plan_connection) {
+    return kElsewhere;
+  }
+  return *it;
+}
+
+LocalPlan MakeLocalPlan(const Plan& plan, const GpuSpec& gpu, const PortMap& ports, int host,
+                        uint32_t group, std::span<const int> host_of_member,
+                        std::span<const int> gpu_of_member) {
+  Builder builder(plan, gpu, ports, host, group, host_of_member, gpu_of_member);
+  return builder.Build();
+}
+
+}  // namespace drydock

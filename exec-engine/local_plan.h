@@ -1,0 +1,101 @@
+// A plan as one host runs it: the channel programs of the members that live here, with every
+// connection resolved to ports and every primitive to its cost. Built once per (plan, members
+// here), immutable, shared by all calls that use it.
+#ifndef DRYDOCK_EXEC_ENGINE_LOCAL_PLAN_H_
+#define DRYDOCK_EXEC_ENGINE_LOCAL_PLAN_H_
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/model/flow_plan.h"
+#include "core/model/gpu.h"
+#include "core/model/topology.h"
+#include "exec-engine/ports.h"
+
+namespace drydock {
+
+inline constexpr uint32_t kElsewhere = UINT32_MAX;  // a runner on another host
+
+// One primitive of one channel.
+struct LocalStep {
+  uint32_t receive_begin = 0, send_begin = 0;  // into LocalPlan::operands
+  uint16_t receive_count = 0, send_count = 0;
+  bool store = false;
+  bool switch_reduce = false;  // receives are one in-switch reduction
+  int64_t bytes = 0;
+  ByteCost cost;               // of the thread block; unused where a protocol counts passes
+};
+
+// The serial program of one member on one channel.
+struct LocalRunner {
+  uint32_t member = 0;  // index into LocalPlan::members
+  uint32_t step_begin = 0, step_end = 0;
+};
+
+struct LocalConnection {
+  LinkKind link = LinkKind::kPeerWrite;
+  uint32_t sender = kElsewhere, receiver = kElsewhere;  // runners
+  PortId out = kNoPort, in = kNoPort;  // taken by the thread block; kNoPort: stays in the GPU
+  bool contribution = false;           // kNvls: waits in its own memory for an in-switch reduction
+  // kNet only.
+  PortId nic = kNoPort, gpu_dma = kNoPort;  // DMA ports at this end
+  int local_nic = -1, remote_nic = -1;
+  int remote_host = -1;
+  uint32_t plan_connection = 0;  // index into Plan::connections, which both hosts know
+  uint32_t flow = 0;
+  uint32_t sent = 0, received = 0;  // slices in one call, counted at the ends that are here
+};
+
+struct LocalMember {
+  int member = 0;  // of the group
+  int gpu = 0;     // on this host
+  uint32_t runners = 0;
+};
+
+struct LocalPlan {
+  const Plan* plan = nullptr;
+  std::vector<LocalMember> members;
+  std::vector<LocalRunner> runners;
+  std::vector<LocalStep> steps;
+  std::vector<uint32_t> operands;  // into connections
+  std::vector<LocalConnection> connections;
+  std::vector<uint32_t> by_plan_connection;  // the connections, sorted by plan_connection
+
+  Time base, step, proxy, latency;
+  int64_t slice_bytes = 0;  // > 0
+  uint32_t slots = 1;
+  int64_t pass_bytes = 0;   // of all warps; 0: LocalStep::cost applies
+  Time pass_time, pass_store;
+  int64_t wire_numerator = 1, wire_denominator = 1;  // bytes on the wire per payload byte
+  int64_t clear_to_send_bytes = 0;
+  uint32_t net_sends = 0;   // slices that leave this host in one call
+  bool complete = false;    // all members live here and nothing but scale-up links is used
+  // Whose ports the call takes: 2g = GPU g's scale-up link, 2g + 1 = its PCIe link. Sorted.
+  std::vector<uint16_t> port_classes;
+
+  int64_t WireBytes(int64_t bytes) const {
+    return (bytes * wire_numerator + wire_denominator - 1) / wire_denominator;
+  }
+  int64_t SliceCount(int64_t bytes) const {
+    return bytes <= slice_bytes ? 1 : (bytes + slice_bytes - 1) / slice_bytes;
+  }
+  // How long the thread block works on a slice, its step's synchronisation excluded.
+  Time BlockTime(const LocalStep& s, int64_t bytes) const {
+    if (pass_bytes == 0) return s.cost.For(bytes);
+    const int64_t passes = bytes <= pass_bytes ? 1 : (bytes + pass_bytes - 1) / pass_bytes;
+    return pass_time * (passes - 1) + (s.store ? pass_store * passes : Time());
+  }
+  // kElsewhere if the connection has no end here.
+  uint32_t FindConnection(uint32_t plan_connection) const;
+};
+
+// `host_of_member` and `gpu_of_member` place every member of the group; those on `host` are local.
+// `group` names the communicator for the choice of queue pairs.
+LocalPlan MakeLocalPlan(const Plan& plan, const GpuSpec& gpu, const PortMap& ports, int host,
+                        uint32_t group, std::span<const int> host_of_member,
+                        std::span<const int> gpu_of_member);
+
+}  // namespace drydock
+
+#endif  // DRYDOCK_EXEC_ENGINE_LOCAL_PLAN_H_

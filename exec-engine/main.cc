@@ -1,0 +1,185 @@
+// exec-engine: 1-workload/, 2-flows.pb and 3-times.pb in, 4-timeline.pb out. Parses flags; the work
+// is in replay.h.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <thread>
+
+#include "core/base/cli.h"
+#include "core/base/spelling.h"
+#include "core/schema/artefacts.h"
+#include "core/schema/stamp.h"
+#include "exec-engine/accounting.h"
+#include "exec-engine/replay.h"
+
+namespace drydock {
+namespace {
+
+const ToolInfo kInfo = {
+    "exec-engine",
+    "Replays every rank's ops over a network: when each starts and ends.",
+    "reads RUN/1-workload/, RUN/2-flows.pb and RUN/3-times.pb, writes RUN/4-timeline.pb",
+    "exec-engine out/gpt-22b --network analytical",
+};
+
+struct Options {
+  std::string run;
+  std::string network = "packet";
+  std::string threads = "auto";
+  bool dump = false;
+};
+
+void Declare(CLI::App* app, Options* options) {
+  app->add_option("run", options->run, "Run directory")->type_name("RUN");
+  app->add_option("--network", options->network,
+                  "What carries bytes between hosts; 'help' lists the choices")
+      ->type_name("NAME")
+      ->capture_default_str();
+  app->add_option("--threads", options->threads,
+                  "Threads of the network, or 'auto' for the machine's; never changes the result")
+      ->type_name("N")
+      ->capture_default_str();
+  app->add_flag("--dump,--text", options->dump,
+                "Print the present RUN/4-timeline.pb; replay nothing");
+}
+
+Status PrintNetworks() {
+  for (const NetworkChoice& choice : NetworkChoices()) {
+    fmt::print("{:<12} {}\n", choice.name, choice.summary);
+  }
+  return OkStatus();
+}
+
+Result<const NetworkChoice*> FindNetwork(const std::string& name) {
+  std::vector<std::string> names;
+  for (const NetworkChoice& choice : NetworkChoices()) {
+    if (choice.name == name) return &choice;
+    names.push_back(choice.name);
+  }
+  return Error(fmt::format("there is no network '{}'{}; valid values are {}", name,
+                           DidYouMean(name, names), Join(names)));
+}
+
+Result<int> ParseThreads(const std::string& text) {
+  if (text == "auto") return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  int threads = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), threads);
+  if (error != std::errc() || end != text.data() + text.size() || threads < 1 || threads > 1024) {
+    return Error(fmt::format("--threads '{}' is neither 'auto' nor a number from 1 to 1024", text));
+  }
+  return threads;
+}
+
+// One table of the ranks' accounts, the first rank of each distinct account.
+void PrintAccounts(const Timeline& timeline) {
+  fmt::print("{:>6} {:>12} {:>12}", "rank", "compute", "bubble");
+  for (const std::string& name : DimensionNames()) fmt::print(" {:>12}", name);
+  fmt::print(" {:>12}\n", "idle");
+  for (size_t rank = 0; rank < timeline.accounts.size(); ++rank) {
+    const TimeAccount& a = timeline.accounts[rank];
+    fmt::print("{:>6} {:>12} {:>12}", rank, ToString(a.compute), ToString(a.bubble));
+    for (const Time exposed : a.exposed) fmt::print(" {:>12}", ToString(exposed));
+    fmt::print(" {:>12}\n", ToString(a.idle));
+  }
+}
+
+void PrintOps(const Workload& workload, const Timeline& timeline) {
+  for (int rank = 0; rank < workload.rank_count(); ++rank) {
+    const RankTimeline& t = timeline.ranks[static_cast<size_t>(rank)];
+    const Program& program = workload.programs[static_cast<size_t>(
+        workload.class_of_rank[static_cast<size_t>(rank)])];
+    for (size_t i = 0; i < t.start.size(); ++i) {
+      const Op& op = program.ops[i];
+      const std::string what =
+          op.kind == OpKind::kCompute ? workload.blocks[op.work].name
+          : op.kind == OpKind::kSend  ? "send"
+          : op.kind == OpKind::kRecv
+              ? "receive"
+              : CollectiveTypeNames()[static_cast<size_t>(workload.calls[op.work].collective)];
+      fmt::print("rank {} op {} {} {}: start {} ready {} end {} ps\n", rank, i,
+                 workload.streams[op.stream], what, t.start[i].ps(), t.ready[i].ps(),
+                 t.end[i].ps());
+    }
+  }
+}
+
+Status Dump(const Options& options, bool verbose) {
+  ASSIGN_OR_RETURN(const WorkloadFile file, ReadWorkload(options.run, WorkloadParts::kAll));
+  ASSIGN_OR_RETURN(const Timeline timeline, ReadTimeline(options.run, file));
+  fmt::print("network {}, iteration {} ({} ps)\n", timeline.network, ToString(timeline.iteration),
+             timeline.iteration.ps());
+  for (const auto& [name, value] : timeline.counters) fmt::print("{}: {}\n", name, value);
+  PrintAccounts(timeline);
+  if (verbose) PrintOps(file.workload, timeline);
+  return OkStatus();
+}
+
+int64_t CountOps(const Workload& workload) {
+  int64_t ops = 0;
+  for (const int c : workload.class_of_rank) {
+    ops += static_cast<int64_t>(workload.programs[static_cast<size_t>(c)].ops.size());
+  }
+  return ops;
+}
+
+void ShowProgress(int64_t ended, int64_t all) {
+  fmt::print(stderr, "\r{}: {} %", kInfo.name, all == 0 ? 100 : ended * 100 / all);
+}
+
+Status ReplayRun(const Options& options, const CommonOptions& common,
+                 const NetworkChoice& network, int threads, const Stamp& stamp) {
+  ASSIGN_OR_RETURN(const WorkloadFile file, ReadWorkload(options.run, WorkloadParts::kAll));
+  Provenance provenance{"exec-engine", {{kManifestName, file.sha256}}, stamp.options};
+  std::string plan_hash, times_hash;
+  ASSIGN_OR_RETURN(const FlowPlan plan, ReadFlowPlan(options.run, file, &plan_hash));
+  ASSIGN_OR_RETURN(const KernelTimes times, ReadKernelTimes(options.run, file, &times_hash));
+  provenance.inputs.push_back({kFlowPlanName, plan_hash});
+  provenance.inputs.push_back({kKernelTimesName, times_hash});
+  if (common.check) return OkStatus();
+  ReplayOptions replay;
+  replay.network.threads = threads;
+  const bool shows_progress = !common.quiet && ::isatty(STDERR_FILENO) == 1;
+  if (shows_progress) replay.progress = ShowProgress;
+  const Result<Timeline> timeline = Replay(file.workload, plan, times, network, replay);
+  if (shows_progress) fmt::print(stderr, "\r{:40}\r", "");
+  if (!timeline.ok()) return timeline.error();
+  RETURN_IF_ERROR(WriteTimeline(options.run, *timeline, provenance));
+  RETURN_IF_ERROR(SaveStamp(stamp));
+  Report(kInfo, common,
+         fmt::format("{} ops of {} ranks over the {} network: iteration {}",
+                     CountOps(file.workload), timeline->ranks.size(), timeline->network,
+                     ToString(timeline->iteration)));
+  return OkStatus();
+}
+
+Status Run(const Options& options, const CommonOptions& common) {
+  if (options.network == "help") return PrintNetworks();
+  if (options.run.empty()) return Error("exec-engine needs a run directory; see exec-engine --help");
+  if (options.dump) return Dump(options, common.verbose);
+  ASSIGN_OR_RETURN(const NetworkChoice* network, FindNetwork(options.network));
+  ASSIGN_OR_RETURN(const int threads, ParseThreads(options.threads));
+  const Stamp stamp{options.run,
+                    "exec-engine",
+                    {options.run + "/" + kManifestName, options.run + "/" + kFlowPlanName,
+                     options.run + "/" + kKernelTimesName},
+                    {"network " + options.network},
+                    {options.run + "/" + kTimelineName}};
+  if (common.if_changed && !common.check && IsUpToDate(stamp)) {
+    Report(kInfo, common, "up to date");
+    return OkStatus();
+  }
+  return ReplayRun(options, common, *network, threads, stamp);
+}
+
+}  // namespace
+}  // namespace drydock
+
+int main(int argc, char** argv) {
+  drydock::Options options;
+  drydock::CommonOptions common;
+  return drydock::RunTool(
+      argc, argv, drydock::kInfo, &common, [&](CLI::App* app) { drydock::Declare(app, &options); },
+      [&] { return drydock::Run(options, common); });
+}

@@ -1,0 +1,16 @@
+#include "exec-engine/network.h"
+
+#include "exec-engine/analytical_network.h"
+#include "ns3-backend/packet_network.h"
+
+namespace drydock {
+
+const std::vector<NetworkChoice>& NetworkChoices() {
+  static const std::vector<NetworkChoice> choices = {
+      {"analytical", "NICs queue, the fabric adds latency: no congestion, seconds", MakeAnalyticalNetwork},
+      {"packet", "every packet through every switch, by ns-3", MakePacketNetwork},
+  };
+  return choices;
+}
+
+}  // namespace drydock

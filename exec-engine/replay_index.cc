@@ -1,0 +1,158 @@
+#include "exec-engine/replay_index.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "core/base/check.h"
+
+namespace drydock {
+namespace {
+
+ClassIndex IndexProgram(const Program& program, size_t streams) {
+  ClassIndex index;
+  index.program = &program;
+  const size_t ops = program.ops.size();
+  index.successor_begin.assign(ops + 1, 0);
+  for (const uint32_t dependency : program.dependency) {
+    CHECK(dependency < ops);
+    ++index.successor_begin[dependency + 1];
+  }
+  for (size_t op = 0; op < ops; ++op) index.successor_begin[op + 1] += index.successor_begin[op];
+  index.successor.resize(program.dependency.size());
+  std::vector<uint32_t> fill(index.successor_begin.begin(), index.successor_begin.end() - 1);
+  index.next_in_stream.assign(ops, kNoOp);
+  index.first_in_stream.assign(streams, kNoOp);
+  std::vector<uint32_t> last(streams, kNoOp);
+  for (uint32_t op = 0; op < ops; ++op) {
+    for (const uint32_t dependency : program.dependencies(op)) {
+      index.successor[fill[dependency]++] = op;
+    }
+    const size_t stream = program.ops[op].stream;
+    CHECK(stream < streams);
+    (last[stream] == kNoOp ? index.first_in_stream[stream] : index.next_in_stream[last[stream]]) =
+        op;
+    last[stream] = op;
+  }
+  index.sequence.assign(ops, 0);
+  return index;
+}
+
+bool IsPointToPoint(const Op& op) { return op.kind == OpKind::kSend || op.kind == OpKind::kRecv; }
+
+bool ByCallAndGroup(const FlowPlan::Assignment& a, const FlowPlan::Assignment& b) {
+  return std::tie(a.call, a.group) < std::tie(b.call, b.group);
+}
+
+// The distinct tags of all programs, so that a tag can be told by a small number.
+std::vector<int32_t> SortedTags(const Workload& workload) {
+  std::vector<int32_t> tags;
+  for (const Program& program : workload.programs) {
+    for (const Op& op : program.ops) {
+      if (IsPointToPoint(op)) tags.push_back(op.tag);
+    }
+    std::sort(tags.begin(), tags.end());
+    tags.erase(std::unique(tags.begin(), tags.end()), tags.end());
+  }
+  return tags;
+}
+
+}  // namespace
+
+Result<ReplayIndex> ReplayIndex::Create(const Workload& workload, const FlowPlan& plan,
+                                        const KernelTimes& times) {
+  ReplayIndex index(workload, plan);
+  CHECK(index.placement_.slots.size() >= workload.class_of_rank.size());
+  for (const Program& program : workload.programs) {
+    index.classes_.push_back(IndexProgram(program, workload.streams.size()));
+  }
+  for (int rank = 0; rank < workload.rank_count(); ++rank) {
+    index.op_count_ += static_cast<int64_t>(index.class_of(rank).program->ops.size());
+  }
+  index.assignments_ = plan.assignments;
+  std::sort(index.assignments_.begin(), index.assignments_.end(), ByCallAndGroup);
+  RETURN_IF_ERROR(index.CheckPlans());
+  RETURN_IF_ERROR(index.FillBlockTimes(times));
+  RETURN_IF_ERROR(index.NumberCalls());
+  return index;
+}
+
+const Plan* ReplayIndex::PlanFor(uint32_t call, uint32_t group) const {
+  const FlowPlan::Assignment key{call, group, 0};
+  const auto it = std::lower_bound(assignments_.begin(), assignments_.end(), key, ByCallAndGroup);
+  if (it == assignments_.end() || it->call != call || it->group != group) return nullptr;
+  return &plan_->plans[it->plan];
+}
+
+Status ReplayIndex::CheckPlans() const {
+  for (const Workload::Use& use : workload_->uses) {
+    const Plan* plan = PlanFor(use.call, use.group);
+    const size_t members = workload_->groups[use.group].ranks.size();
+    if (plan == nullptr) {
+      return Error(fmt::format("2-flows.pb has no plan for call {} in group {}; run simccl again",
+                               use.call, use.group));
+    }
+    if (plan->members.size() != members) {
+      return Error(fmt::format("2-flows.pb: the plan '{}' is for {} members, group {} has {}",
+                               plan->name, plan->members.size(), use.group, members));
+    }
+  }
+  return OkStatus();
+}
+
+Status ReplayIndex::FillBlockTimes(const KernelTimes& times) {
+  if (times.gpus.size() != workload_->topology.gpus.size()) {
+    return Error(fmt::format("3-times.pb has {} GPU types, the cluster has {}", times.gpus.size(),
+                             workload_->topology.gpus.size()));
+  }
+  for (const GpuKernelTimes& gpu : times.gpus) {
+    if (gpu.submodules.size() != workload_->submodules.size()) {
+      return Error(fmt::format("3-times.pb times {} submodules on {}, the workload has {}",
+                               gpu.submodules.size(), gpu.gpu, workload_->submodules.size()));
+    }
+    std::vector<Time>& blocks = block_time_.emplace_back();
+    for (const ComputeBlock& block : workload_->blocks) {
+      Time& total = blocks.emplace_back();
+      for (const uint32_t submodule : block.submodules) total += gpu.submodules[submodule].total;
+    }
+  }
+  return OkStatus();
+}
+
+Status ReplayIndex::NumberCalls() {
+  const std::vector<int32_t> tags = SortedTags(*workload_);
+  std::vector<int> representative(classes_.size(), -1);
+  for (int rank = workload_->rank_count() - 1; rank >= 0; --rank) {
+    representative[static_cast<size_t>(workload_->class_of_rank[static_cast<size_t>(rank)])] = rank;
+  }
+  for (size_t c = 0; c < classes_.size(); ++c) {
+    if (representative[c] < 0) continue;
+    ClassIndex& index = classes_[c];
+    std::map<int, uint32_t> collectives;                             // by group
+    std::map<std::tuple<int, int, uint32_t>, uint32_t> occurrences;  // group, sender, tag
+    for (size_t i = 0; i < index.program->ops.size(); ++i) {
+      const Op& op = index.program->ops[i];
+      if (op.kind == OpKind::kCompute) continue;
+      const int group = group_of(representative[c], op.role);
+      if (group < 0) {
+        return Error(fmt::format("rank {} has no group for the role '{}' that its op {} uses",
+                                 representative[c], workload_->roles[op.role].name, i));
+      }
+      if (!IsPointToPoint(op)) {
+        index.sequence[i] = collectives[group]++ * 2;
+        continue;
+      }
+      const int sender = workload_->calls[op.work].root;
+      const auto tag = static_cast<uint32_t>(
+          std::lower_bound(tags.begin(), tags.end(), op.tag) - tags.begin());
+      const uint32_t occurrence = occurrences[{group, sender, tag}]++;
+      const auto ways = static_cast<uint32_t>(tags.size()) * 2;
+      index.sequence[i] = (occurrence * ways + tag * 2 + (sender != 0 ? 1 : 0)) * 2 + 1;
+    }
+  }
+  return OkStatus();
+}
+
+}  // namespace drydock

@@ -1,0 +1,74 @@
+// The workload in the form the replay reads: per rank class who waits for whom and which op follows
+// in its stream, how long each block takes on each GPU, and which call of its communicator each
+// communication op is. Built once, immutable, shared by all hosts and threads.
+#ifndef DRYDOCK_EXEC_ENGINE_REPLAY_INDEX_H_
+#define DRYDOCK_EXEC_ENGINE_REPLAY_INDEX_H_
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/base/result.h"
+#include "core/model/flow_plan.h"
+#include "core/model/kernel_times.h"
+#include "core/model/workload.h"
+
+namespace drydock {
+
+inline constexpr uint32_t kNoOp = UINT32_MAX;
+
+struct ClassIndex {
+  const Program* program = nullptr;
+  std::vector<uint32_t> successor_begin, successor;  // CSR: who depends on op
+  std::vector<uint32_t> next_in_stream;              // by op; kNoOp at the end
+  std::vector<uint32_t> first_in_stream;             // by stream; kNoOp if unused
+  // By op. Communication: which call on its communicator, the same number on every member.
+  // Collectives count up; sends and receives are numbered by direction and tag, and by occurrence
+  // where a tag repeats.
+  std::vector<uint32_t> sequence;
+  std::span<const uint32_t> successors(uint32_t op) const {
+    return std::span(successor).subspan(successor_begin[op],
+                                        successor_begin[op + 1] - successor_begin[op]);
+  }
+};
+
+class ReplayIndex {
+ public:
+  // The three outlive the index. Errors are inconsistencies between them.
+  static Result<ReplayIndex> Create(const Workload& workload, const FlowPlan& plan,
+                                    const KernelTimes& times);
+
+  const Workload& workload() const { return *workload_; }
+  const ClassIndex& class_of(int rank) const {
+    return classes_[static_cast<size_t>(workload_->class_of_rank[static_cast<size_t>(rank)])];
+  }
+  const Placement& placement() const { return placement_; }
+  Time block_time(int gpu_type, uint32_t block) const {
+    return block_time_[static_cast<size_t>(gpu_type)][block];
+  }
+  int group_of(int rank, uint8_t role) const {
+    return workload_->group_of_rank[role][static_cast<size_t>(rank)];
+  }
+  // Null if the flow plan has none for them.
+  const Plan* PlanFor(uint32_t call, uint32_t group) const;
+  int64_t op_count() const { return op_count_; }  // over all ranks
+
+ private:
+  ReplayIndex(const Workload& workload, const FlowPlan& plan)
+      : workload_(&workload), plan_(&plan), placement_(workload.topology) {}
+  Status CheckPlans() const;
+  Status FillBlockTimes(const KernelTimes& times);
+  Status NumberCalls();
+
+  const Workload* workload_;
+  const FlowPlan* plan_;
+  Placement placement_;
+  std::vector<ClassIndex> classes_;
+  std::vector<std::vector<Time>> block_time_;  // [GPU type][block]
+  std::vector<FlowPlan::Assignment> assignments_;  // sorted by (call, group)
+  int64_t op_count_ = 0;
+};
+
+}  // namespace drydock
+
+#endif  // DRYDOCK_EXEC_ENGINE_REPLAY_INDEX_H_

@@ -1,0 +1,290 @@
+#include "exec-engine/testing.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/base/check.h"
+#include "exec-engine/analytical_network.h"
+
+namespace drydock::testing {
+namespace {
+
+CollectiveCosts::Protocol PlainProtocol() {
+  CollectiveCosts::Protocol p;
+  p.send = p.copy_send = p.reduce_send = p.receive = Bandwidth::FromBytesPerSecond(10e9);
+  return p;
+}
+
+// Builds one channel's programs for all members; connection i of a ring runs from i to i + 1.
+class RingBuilder {
+ public:
+  explicit RingBuilder(const PlanShape& shape) : shape_(shape) {
+    plan_.protocol = shape.protocol;
+    plan_.channels = shape.channels;
+    plan_.warps = 16;
+    plan_.slice_bytes = shape.slice_bytes;
+    plan_.members.resize(static_cast<size_t>(shape.members));
+  }
+
+  void Connect(int channel, bool closed) {
+    first_connection_ = static_cast<uint32_t>(plan_.connections.size());
+    const int n = shape_.members;
+    for (int m = 0; m < (closed ? n : n - 1); ++m) {
+      Connection c;
+      c.from = static_cast<uint16_t>(m);
+      c.to = static_cast<uint16_t>((m + 1) % n);
+      c.link = shape_.link;
+      if (c.from / shape_.gpus_per_host != c.to / shape_.gpus_per_host) {
+        c.link = LinkKind::kNet;
+        c.send_nic = static_cast<int16_t>(c.from % shape_.gpus_per_host);
+        c.recv_nic = static_cast<int16_t>(c.to % shape_.gpus_per_host);
+      }
+      plan_.connections.push_back(c);
+    }
+    for (auto& member : plan_.members) {
+      member.push_back({});
+      member.back().channel = static_cast<uint16_t>(channel);
+    }
+  }
+
+  void Step_(int member, bool receive, bool send, bool reduce, bool store, int64_t bytes) {
+    ChannelProgram& program = plan_.members[static_cast<size_t>(member)].back();
+    const int n = shape_.members;
+    Step step;
+    step.bytes = bytes;
+    step.reduce = reduce;
+    step.store = store;
+    step.receive_begin = static_cast<uint32_t>(program.operands.size());
+    step.receive_count = receive ? 1 : 0;
+    if (receive) {
+      program.operands.push_back(first_connection_ + static_cast<uint32_t>((member + n - 1) % n));
+    }
+    step.send_begin = static_cast<uint32_t>(program.operands.size());
+    step.send_count = send ? 1 : 0;
+    if (send) program.operands.push_back(first_connection_ + static_cast<uint32_t>(member));
+    program.steps.push_back(step);
+  }
+
+  Plan Take(Algorithm algorithm, std::string name) {
+    plan_.algorithm = algorithm;
+    plan_.name = std::move(name);
+    return std::move(plan_);
+  }
+
+ private:
+  const PlanShape shape_;
+  Plan plan_;
+  uint32_t first_connection_ = 0;
+};
+
+}  // namespace
+
+Topology SmallCluster(int hosts, int gpus) {
+  Topology t;
+  t.name = "small";
+  GpuSpec gpu;
+  gpu.name = "plain";
+  gpu.pcie = Bandwidth::FromBytesPerSecond(400e9);
+  gpu.memory_bandwidth = Bandwidth::FromBytesPerSecond(2e12);
+  gpu.has_collective_costs = true;
+  CollectiveCosts& c = gpu.collectives;
+  c.simple = c.ll = c.ll128 = c.nvls = c.p2p_simple = c.p2p_ll = PlainProtocol();
+  c.link_efficiency = 1;
+  c.clear_to_send = Bytes(64);
+  t.gpus.push_back(gpu);
+  HostKind kind;
+  kind.name = "box";
+  kind.gpus = gpus;
+  kind.scale_up = {ScaleUpKind::kNvSwitch, 1, Bandwidth::FromBytesPerSecond(100e9), Time::Us(1),
+                   true};
+  kind.nics = {gpus, Bandwidth::BitsPerSecond(200000000000), 6, 16, Time::Ns(500)};
+  t.host_kinds.push_back(kind);
+  t.hosts.assign(static_cast<size_t>(hosts), 0);
+  t.fabric.kind = "single-switch";
+  t.fabric.switches.push_back({"switch", 0, Time::Ns(300), Bytes(1 << 24)});
+  for (int host = 0; host < hosts; ++host) {
+    for (int nic = 0; nic < gpus; ++nic) {
+      t.fabric.links.push_back({{false, host, nic}, {true, 0, 0}, kind.nics.rate, Time::Ns(50)});
+    }
+  }
+  return t;
+}
+
+Plan RingAllReduce(const PlanShape& shape) {
+  RingBuilder ring(shape);
+  const int n = shape.members;
+  const int64_t chunk = shape.bytes / n / shape.channels;
+  for (int channel = 0; channel < shape.channels; ++channel) {
+    ring.Connect(channel, /*closed=*/true);
+    for (int m = 0; m < n; ++m) {
+      ring.Step_(m, false, true, false, false, chunk);
+      for (int i = 0; i < n - 2; ++i) ring.Step_(m, true, true, true, false, chunk);
+      ring.Step_(m, true, true, true, true, chunk);
+      for (int i = 0; i < n - 2; ++i) ring.Step_(m, true, true, false, true, chunk);
+      ring.Step_(m, true, false, false, true, chunk);
+    }
+  }
+  return ring.Take(Algorithm::kRing, fmt::format("all-reduce {} over {}", shape.bytes, n));
+}
+
+Plan RingAllGather(const PlanShape& shape) {
+  RingBuilder ring(shape);
+  const int n = shape.members;
+  const int64_t chunk = shape.bytes / n / shape.channels;
+  for (int channel = 0; channel < shape.channels; ++channel) {
+    ring.Connect(channel, /*closed=*/true);
+    for (int m = 0; m < n; ++m) {
+      ring.Step_(m, false, true, false, true, chunk);
+      for (int i = 0; i < n - 2; ++i) ring.Step_(m, true, true, false, true, chunk);
+      ring.Step_(m, true, false, false, true, chunk);
+    }
+  }
+  return ring.Take(Algorithm::kRing, fmt::format("all-gather {} over {}", shape.bytes, n));
+}
+
+Plan SendReceive(const PlanShape& shape) {
+  RingBuilder ring(shape);
+  const int64_t part = shape.bytes / shape.channels;
+  for (int channel = 0; channel < shape.channels; ++channel) {
+    ring.Connect(channel, /*closed=*/false);
+    ring.Step_(0, false, true, false, false, part);
+    ring.Step_(1, true, false, false, true, part);
+  }
+  return ring.Take(Algorithm::kSendRecv, fmt::format("send {}", shape.bytes));
+}
+
+WorkloadBuilder::WorkloadBuilder(Topology topology) {
+  workload.topology = std::move(topology);
+  const int ranks = workload.topology.gpu_count();
+  for (int rank = 0; rank < ranks; ++rank) workload.class_of_rank.push_back(rank);
+  workload.class_count = ranks;
+  workload.programs.resize(static_cast<size_t>(ranks));
+  for (Program& program : workload.programs) program.dependency_begin.push_back(0);
+  for (const GpuSpec& gpu : workload.topology.gpus) times.gpus.push_back({gpu.name, {}});
+}
+
+int WorkloadBuilder::Stream(const std::string& name) {
+  workload.streams.push_back(name);
+  return static_cast<int>(workload.streams.size()) - 1;
+}
+
+int WorkloadBuilder::Role(const std::string& name, Dimension dimension,
+                          std::vector<std::vector<int>> groups) {
+  workload.roles.push_back({name, dimension});
+  std::vector<int>& of_rank = workload.group_of_rank.emplace_back(workload.class_of_rank.size(), -1);
+  for (std::vector<int>& ranks : groups) {
+    for (const int rank : ranks) {
+      of_rank[static_cast<size_t>(rank)] = static_cast<int>(workload.groups.size());
+    }
+    workload.groups.push_back({std::move(ranks)});
+  }
+  return static_cast<int>(workload.roles.size()) - 1;
+}
+
+uint32_t WorkloadBuilder::Add(int rank, Op op, std::vector<uint32_t> dependencies) {
+  Program& program = workload.programs[static_cast<size_t>(rank)];
+  program.ops.push_back(op);
+  program.dependency.insert(program.dependency.end(), dependencies.begin(), dependencies.end());
+  program.dependency_begin.push_back(static_cast<uint32_t>(program.dependency.size()));
+  return static_cast<uint32_t>(program.ops.size()) - 1;
+}
+
+uint32_t WorkloadBuilder::Compute(int rank, int stream, Time duration,
+                                  std::vector<uint32_t> dependencies) {
+  Op op;
+  op.stream = static_cast<uint8_t>(stream);
+  op.work = static_cast<uint32_t>(workload.blocks.size());
+  workload.blocks.push_back({"block", {static_cast<uint32_t>(workload.submodules.size())}});
+  workload.submodules.push_back({"part"});
+  for (GpuKernelTimes& gpu : times.gpus) gpu.submodules.push_back({duration, {}});
+  return Add(rank, op, std::move(dependencies));
+}
+
+uint32_t WorkloadBuilder::Call(CollectiveType type, int64_t bytes, int sender, int group) {
+  CommCall call;
+  call.collective = type;
+  call.type = DataType::kInt8;
+  call.count = bytes;
+  call.root = sender;
+  call.peer = type == CollectiveType::kSendRecv ? 1 - sender : 0;
+  call.group_size =
+      static_cast<int>(workload.groups[static_cast<size_t>(group)].ranks.size());
+  const auto it = std::find(workload.calls.begin(), workload.calls.end(), call);
+  const auto index = static_cast<uint32_t>(it - workload.calls.begin());
+  if (it == workload.calls.end()) workload.calls.push_back(call);
+  const Workload::Use use{index, static_cast<uint32_t>(group)};
+  const auto at = std::lower_bound(workload.uses.begin(), workload.uses.end(), use);
+  if (at == workload.uses.end() || *at != use) workload.uses.insert(at, use);
+  return index;
+}
+
+uint32_t WorkloadBuilder::Collective(int rank, int stream, int role, CollectiveType type,
+                                     int64_t bytes, std::vector<uint32_t> dependencies) {
+  Op op;
+  op.kind = OpKind::kCollective;
+  op.stream = static_cast<uint8_t>(stream);
+  op.role = static_cast<uint8_t>(role);
+  op.work = Call(type, bytes, 0,
+                 workload.group_of_rank[static_cast<size_t>(role)][static_cast<size_t>(rank)]);
+  return Add(rank, op, std::move(dependencies));
+}
+
+uint32_t WorkloadBuilder::Transfer(int rank, int stream, int role, bool send, int sender,
+                                   int64_t bytes, int32_t tag,
+                                   std::vector<uint32_t> dependencies) {
+  Op op;
+  op.kind = send ? OpKind::kSend : OpKind::kRecv;
+  op.stream = static_cast<uint8_t>(stream);
+  op.role = static_cast<uint8_t>(role);
+  op.tag = tag;
+  op.work = Call(CollectiveType::kSendRecv, bytes, sender,
+                 workload.group_of_rank[static_cast<size_t>(role)][static_cast<size_t>(rank)]);
+  return Add(rank, op, std::move(dependencies));
+}
+
+void WorkloadBuilder::PlanAll(int channels) {
+  const Placement placement(workload.topology);
+  for (const Workload::Use& use : workload.uses) {
+    const CommCall& call = workload.calls[use.call];
+    const std::vector<int>& ranks = workload.groups[use.group].ranks;
+    PlanShape shape;
+    shape.members = static_cast<int>(ranks.size());
+    shape.channels = channels;
+    shape.bytes = call.count;
+    shape.slice_bytes = 64 << 10;
+    const bool one_host = placement.of(ranks.front()).host == placement.of(ranks.back()).host;
+    shape.gpus_per_host = one_host ? shape.members : 1;
+    Plan made = call.collective == CollectiveType::kSendRecv    ? SendReceive(shape)
+                : call.collective == CollectiveType::kAllReduce ? RingAllReduce(shape)
+                                                                : RingAllGather(shape);
+    for (Connection& c : made.connections) {
+      if (call.collective == CollectiveType::kSendRecv && call.root == 1) std::swap(c.from, c.to);
+      if (c.link != LinkKind::kNet) continue;
+      c.send_nic = static_cast<int16_t>(placement.of(ranks[c.from]).gpu);
+      c.recv_nic = static_cast<int16_t>(placement.of(ranks[c.to]).gpu);
+    }
+    if (call.collective == CollectiveType::kSendRecv && call.root == 1) {
+      std::swap(made.members[0], made.members[1]);
+    }
+    plan.assignments.push_back(
+        {use.call, use.group, static_cast<uint32_t>(plan.plans.size())});
+    plan.plans.push_back(std::move(made));
+  }
+}
+
+void WorkloadBuilder::SetPlan(int64_t bytes, Plan made) {
+  for (const FlowPlan::Assignment& a : plan.assignments) {
+    if (workload.calls[a.call].count == bytes) plan.plans[a.plan] = made;
+  }
+}
+
+NetworkChoice Analytical() { return {"analytical", "", MakeAnalyticalNetwork}; }
+
+Result<Timeline> ReplayAll(const WorkloadBuilder& builder, bool shortcut) {
+  ReplayOptions options;
+  options.shortcut = shortcut;
+  return Replay(builder.workload, builder.plan, builder.times, Analytical(), options);
+}
+
+}  // namespace drydock::testing

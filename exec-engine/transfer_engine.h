@@ -1,0 +1,170 @@
+// Moves the data of communication calls through one host, slice by slice.
+//
+// A call in progress is a Transfer: for each channel program of each member on this host a runner,
+// which works through its primitives in order as an NCCL thread block does, and for each connection
+// how many slices were sent and taken. A runner begins a slice when it has finished the one before,
+// the data is there on every connection it receives from, and a slot is free on every connection it
+// sends to. The slice then takes
+//     [synchronisation, at a step's first slice] + max(thread block's work, ports crossed)
+// and its data is at the peer one link latency later. Over the network, a sender's proxy hands a
+// slice to the NIC once the receiver has said that it has room (clear to send), and slots are free
+// again when the message is acknowledged.
+//
+// When a slice begins is known as soon as all it waits for has a time, though that time may lie
+// ahead; so there is one event per slice and runner, and ports are taken in the order of beginnings.
+// Events of equal time go by call, kind and runner or connection, so the order does not depend on
+// when they were put in.
+//
+// Not thread-safe. Times are absolute; nothing here knows of other hosts but the messages.
+#ifndef DRYDOCK_EXEC_ENGINE_TRANSFER_ENGINE_H_
+#define DRYDOCK_EXEC_ENGINE_TRANSFER_ENGINE_H_
+
+#include <cstdint>
+#include <memory>
+#include <tuple>
+#include <vector>
+
+#include "exec-engine/event_heap.h"
+#include "exec-engine/local_plan.h"
+#include "exec-engine/network.h"
+#include "exec-engine/ports.h"
+
+namespace drydock {
+
+// One call of a communicator, as both ends name it: group << 32 | sequence (ReplayIndex).
+using CallKey = uint64_t;
+inline CallKey MakeCallKey(uint32_t group, uint32_t sequence) {
+  return static_cast<CallKey>(group) << 32 | sequence;
+}
+
+// What a message is for, in Message::tag.
+struct MessageTag {
+  CallKey call = 0;
+  uint32_t connection = 0;  // of the plan
+  bool credit = false;      // clear to send, from receiver to sender; otherwise a slice of data
+  uint64_t Pack() const;
+  static MessageTag Unpack(uint64_t tag);
+};
+
+class Transfer {
+ public:
+  const LocalPlan& plan() const { return *plan_; }
+  CallKey key() const { return key_; }
+  uint64_t owner = 0;  // for whoever began it
+
+  // For reports on what never finished: the connections that some member of this host waits on.
+  struct Waiting {
+    int member = 0;  // of the group
+    int peer = 0;    // of the group
+    bool for_data = false;  // else for room at the peer
+  };
+  std::vector<Waiting> WaitingOn() const;
+
+ private:
+  friend class TransferEngine;
+  struct Runner {
+    uint32_t step = 0;
+    int64_t moved = 0;  // bytes of the step
+    Time free;          // the slice before is finished
+    bool started = false, scheduled = false;
+  };
+  // `stamp` holds `slots` times a connection at this end: when each slice in flight is there.
+  // `room` likewise: when each slot is free again. For a connection to another host, the sender
+  // keeps in `stamp` the slices' bytes instead, and the receiver has no use for `room`.
+  struct Flow {
+    uint32_t sent = 0;      // slices put in by the sender (or arrived from the network)
+    uint32_t taken = 0;     // slices the receiver has taken (or the network acknowledged)
+    uint32_t filled = 0;    // kNet sender: slices the thread block has finished
+    uint32_t cleared = 0;   // kNet sender: slices the receiver has room for
+    uint32_t posted = 0;    // kNet sender: slices given to the proxy
+    uint32_t launched = 0;  // kNet sender: slices given to the network
+    Time start_known;       // latest start of a member that the sender knew of
+    Time start_known_back;  // ... that the receiver knew of
+  };
+  struct Member {
+    uint32_t runners_left = 0;
+    Time start_known, end;
+    bool started = false;
+  };
+
+  const LocalPlan* plan_ = nullptr;
+  CallKey key_ = 0;
+  uint32_t net_left = 0;  // slices not yet acknowledged
+  uint32_t members_left_ = 0;
+  std::vector<Runner> runners_;
+  std::vector<Flow> flows_;
+  std::vector<Member> members_;
+  std::vector<Time> stamp_, room_;
+};
+
+class TransferEngine {
+ public:
+  class Listener {
+   public:
+    virtual ~Listener() = default;
+    // The member's kernel will end at `end`; data began to move freely at `ready`, the latest start
+    // of a member it heard of. Called when that is certain, at or before `end`.
+    virtual void OnMemberEnd(Transfer* transfer, uint32_t member, Time end, Time ready) = 0;
+    virtual void OnMessage(const Message& message) = 0;
+    // Nothing of the transfer is under way any more; it may be given back.
+    virtual void OnDrained(Transfer* transfer) = 0;
+  };
+
+  TransferEngine(HostId host, const PortMap& map, Listener* listener)
+      : host_(host), ports_(map), listener_(listener) {}
+
+  // `plan` outlives the transfer, which lasts until it is given back.
+  Transfer* Begin(const LocalPlan* plan, CallKey key);
+  void GiveBack(Transfer* transfer);
+  // The member's kernel starts.
+  void Start(Transfer* transfer, uint32_t member, Time now);
+  // A message of this call arrived, or one it sent was acknowledged.
+  void OnDelivered(Transfer* transfer, uint32_t connection, const Message& message, Time now);
+  void OnSent(Transfer* transfer, uint32_t connection, Time now);
+
+  bool idle() const { return events_.empty(); }
+  Time next_time() const { return events_.top().time; }
+  void RunNext();
+  // Forgets every event and port: a clean sheet for a simulation of its own.
+  void Reset();
+  int64_t slices() const { return slices_; }
+
+ private:
+  enum class Kind : uint8_t { kSlice, kFilled, kLaunch, kCredit };
+  struct Event {
+    Time time;
+    CallKey key = 0;
+    Kind kind = Kind::kSlice;
+    uint32_t index = 0;  // runner or connection
+    Transfer* transfer = nullptr;
+    friend bool operator<(const Event& a, const Event& b) {
+      return std::tie(a.time, a.key, a.kind, a.index) < std::tie(b.time, b.key, b.kind, b.index);
+    }
+  };
+
+  void TrySchedule(Transfer* t, uint32_t runner);
+  void RunSlice(Transfer* t, uint32_t runner, Time now);
+  Time Receive(Transfer* t, const LocalStep& step, Time from, int64_t wire);
+  Time Send(Transfer* t, const LocalStep& step, Time from, int64_t wire);
+  void FinishSlice(Transfer* t, uint32_t runner, const LocalStep& step, Time end, int64_t wire);
+  void Advance(Transfer* t, uint32_t runner, const LocalStep& step, int64_t bytes, Time end);
+  void EndRunner(Transfer* t, uint32_t runner, Time end);
+  void Post(Transfer* t, uint32_t connection, Time now);
+  void Launch(Transfer* t, uint32_t connection);
+  void SendCredit(Transfer* t, uint32_t connection);
+  void CheckDrained(Transfer* t);
+  Message MakeMessage(const Transfer& t, const LocalConnection& c, int64_t bytes, bool credit);
+
+  HostId host_;
+  Ports ports_;
+  Listener* listener_;
+  EventHeap<Event> events_;
+  std::vector<std::unique_ptr<Transfer>> pool_;
+  std::vector<Transfer*> free_;
+  MessageId next_message_ = 1;
+  int64_t slices_ = 0;
+};
+
+}  // namespace drydock
+
+#endif  // DRYDOCK_EXEC_ENGINE_TRANSFER_ENGINE_H_
