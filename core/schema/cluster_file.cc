@@ -4,12 +4,15 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 
 #include "core/base/files.h"
+#include "core/base/scan.h"
 #include "core/base/spelling.h"
 #include "core/base/version.h"
 #include "core/schema/fabric_file.h"
 #include "core/schema/gpu_file.h"
+#include "core/schema/limits.h"
 
 namespace drydock {
 namespace {
@@ -27,18 +30,28 @@ struct ClusterContext {
 
 std::string GpuFileName(const std::string& gpu) { return "gpus/" + gpu + ".yaml"; }
 
-// The text behind `name`, remembered in input.files; "" (and reported at `node`) if it fails.
-std::string FetchFile(const std::string& name, const YamlNode& node, ClusterContext* context) {
+// The text behind `name`, remembered in input.files; nothing (and reported at `node`) if it fails.
+std::optional<std::string> FetchFile(const std::string& name, const YamlNode& node,
+                                     ClusterContext* context) {
   for (const auto& [known, text] : context->input.files) {
     if (known == name) return text;
   }
   Result<std::string> text = context->source(name);
   if (!text.ok()) {
     context->diagnostics.Add(node.ErrorHere(text.error().message()));
-    return "";
+    return std::nullopt;
   }
   context->input.files.emplace_back(name, *text);
   return *text;
+}
+
+Result<GpuSpec> ReadGpu(const std::string& name, const std::string& text) {
+  const std::string file = GpuFileName(name);
+  ASSIGN_OR_RETURN(GpuSpec spec, ParseGpuFile(text, file));
+  if (spec.name != name) {
+    return Error(fmt::format("its 'name' is '{}', not '{}'", spec.name, name), {file, 0, 0});
+  }
+  return spec;
 }
 
 // Index of the GPU in the topology, reading its file the first time; -1 if it cannot be had.
@@ -52,16 +65,16 @@ int FindGpu(const YamlNode& node, ClusterContext* context) {
   for (size_t i = 0; i < gpus.size(); ++i) {
     if (gpus[i].name == *name) return static_cast<int>(i);
   }
-  const std::string file = GpuFileName(*name);
-  const std::string text = FetchFile(file, node, context);
-  if (text.empty()) return -1;
-  Result<GpuSpec> spec = ParseGpuFile(text, file);
+  const std::optional<std::string> text = FetchFile(GpuFileName(*name), node, context);
+  if (!text) return -1;
+  Result<GpuSpec> spec = ReadGpu(*name, *text);
   if (!spec.ok()) {
     context->diagnostics.Add(spec.error());
     return -1;
   }
   if (!spec->reference.empty()) {
-    spec->reference_text = FetchFile(GpuFileName(spec->reference), node, context);
+    const auto reference = FetchFile(GpuFileName(spec->reference), node, context);
+    spec->reference_text = reference.value_or("");
   }
   gpus.push_back(*std::move(spec));
   return static_cast<int>(gpus.size()) - 1;
@@ -77,9 +90,7 @@ void ReadScaleUp(const YamlNode& node, ScaleUp* scale_up, Diagnostics* diagnosti
     reader.CheckRange("switches", scale_up->switches, 1, 64);
   }
   reader.Read("bandwidth", &scale_up->bandwidth);
-  if (reader.Has("bandwidth") && scale_up->bandwidth.bits_per_second() == 0) {
-    reader.Fail("bandwidth", "'bandwidth' is 0");
-  }
+  CheckRate("bandwidth", scale_up->bandwidth, &reader);
   reader.Read("latency", &scale_up->latency);
   reader.ReadOptional("multicast", &scale_up->multicast);
   reader.Finish();
@@ -87,17 +98,16 @@ void ReadScaleUp(const YamlNode& node, ScaleUp* scale_up, Diagnostics* diagnosti
 
 // "gen5 x16".
 void ReadPcie(const std::string& text, YamlReader* reader, Nics* nics) {
-  int used = 0;
-  if (std::sscanf(text.c_str(), "gen%d x%d%n", &nics->pcie_generation, &nics->pcie_lanes, &used) ==
-          2 &&
-      used == static_cast<int>(text.size()) && nics->pcie_generation >= 3 &&
-      nics->pcie_generation <= 6 && nics->pcie_lanes >= 1 && nics->pcie_lanes <= 16) {
+  if (ScanNumbers(text, {"gen", " x"}, {&nics->pcie_generation, &nics->pcie_lanes}) &&
+      nics->pcie_generation >= 3 && nics->pcie_generation <= 6 && nics->pcie_lanes >= 1 &&
+      nics->pcie_lanes <= 16) {
     return;
   }
   reader->Fail("pcie", fmt::format("'{}' is no PCIe link; write 'gen4 x16' (generations 3 to 6, "
                                    "1 to 16 lanes)",
                                    text));
-  *nics = {nics->count, nics->rate, 4, 16, nics->latency};
+  nics->pcie_generation = 4;
+  nics->pcie_lanes = 16;
 }
 
 void ReadNics(const YamlNode& node, int gpus, Nics* nics, Diagnostics* diagnostics) {
@@ -105,7 +115,7 @@ void ReadNics(const YamlNode& node, int gpus, Nics* nics, Diagnostics* diagnosti
   reader.Read("count", &nics->count);
   reader.CheckRange("count", nics->count, 0, 64);
   reader.Read("rate", &nics->rate);
-  if (reader.Has("rate") && nics->rate.bits_per_second() == 0) reader.Fail("rate", "'rate' is 0");
+  CheckRate("rate", nics->rate, &reader);
   std::string pcie;
   reader.Read("pcie", &pcie);
   if (!pcie.empty()) ReadPcie(pcie, &reader, nics);
@@ -131,7 +141,9 @@ void ReadHostKind(const YamlNode& name, const YamlNode& node, ClusterContext* co
     ReadNics(*nics, kind.gpus, &kind.nics, &context->diagnostics);
   }
   if (const YamlNode* xml = reader.Take("nccl_topology", false)) {
-    kind.nccl_topology_xml = FetchFile(xml->scalar, *xml, context);
+    const Result<std::string> file = AsString(*xml);
+    if (file.ok()) kind.nccl_topology_xml = FetchFile(*file, *xml, context).value_or("");
+    else context->diagnostics.Add(file.error());
   }
   reader.Finish();
   context->input.topology.host_kinds.push_back(std::move(kind));
@@ -153,7 +165,7 @@ void ReadClusterSection(const YamlNode& node, ClusterContext* context) {
     names.push_back(topology.host_kinds[i].name);
     if (names.back() == host) found = static_cast<int>(i);
   }
-  if (found < 0 && !host.empty()) {
+  if (found < 0 && !names.empty()) {
     reader.Fail("host", fmt::format("there is no host kind '{}'{}; 'hosts' describes {}", host,
                                     DidYouMean(host, names), Join(names)));
   }
@@ -182,12 +194,17 @@ void ReadTransport(const YamlNode& node, Transport* transport, Diagnostics* diag
 void ReadNccl(const YamlNode& node, Topology* topology, Diagnostics* diagnostics) {
   YamlReader reader(node, "nccl", diagnostics);
   if (const YamlNode* settings = reader.Take("settings", true)) {
+    if (settings->kind != YamlNode::Kind::kMap) {
+      reader.Fail("settings", "'settings' must be a section of NCCL_... keys and values");
+    }
     for (const auto& [key, value] : settings->entries) {
       if (!key.scalar.starts_with("NCCL_")) {
         diagnostics->Add(key.ErrorHere(
             fmt::format("'{}' is no NCCL setting: their names begin with NCCL_", key.scalar)));
       }
-      topology->nccl_settings.emplace_back(key.scalar, value.scalar);
+      const Result<std::string> text = AsString(value);
+      if (text.ok()) topology->nccl_settings.emplace_back(key.scalar, *text);
+      else diagnostics->Add(text.error());
     }
   }
   reader.Finish();
@@ -205,7 +222,8 @@ Result<ClusterInput> ReadCluster(const YamlNode& root, FileSource source) {
   const YamlNode* fabric = reader.Take("fabric", false);
   if (hosts != nullptr) {
     for (const auto& [name, node] : hosts->entries) ReadHostKind(name, node, &context);
-    if (hosts->entries.empty()) reader.Fail("hosts", "'hosts' describes no host");
+    if (hosts->kind != YamlNode::Kind::kMap) reader.Fail("hosts", "'hosts' must be a section");
+    else if (hosts->entries.empty()) reader.Fail("hosts", "'hosts' describes no host");
   }
   if (cluster != nullptr) ReadClusterSection(*cluster, &context);
   if (const YamlNode* node = reader.Take("transport", false)) {
@@ -228,8 +246,9 @@ std::vector<std::string> KnownGpus(const std::vector<std::string>& directories) 
   std::vector<std::string> names;
   for (const std::string& directory : directories) {
     std::error_code error;
-    for (const auto& entry : std::filesystem::directory_iterator(directory + "/gpus", error)) {
-      if (entry.path().extension() == ".yaml") names.push_back(entry.path().stem().string());
+    for (std::filesystem::directory_iterator at(directory + "/gpus", error), end;
+         !error && at != end; at.increment(error)) {
+      if (at->path().extension() == ".yaml") names.push_back(at->path().stem().string());
     }
   }
   std::sort(names.begin(), names.end());
@@ -237,20 +256,41 @@ std::vector<std::string> KnownGpus(const std::vector<std::string>& directories) 
   return names;
 }
 
+// Its error names the file: the message will stand at the place in the cluster file that names it.
+Result<std::string> ReadNamedFile(const std::string& path) {
+  Result<std::string> text = ReadFile(path);
+  if (!text.ok()) return Error(fmt::format("'{}': {}", path, text.error().message()));
+  return text;
+}
+
 // A GPU file by its name under a configs folder, any other file relative to the cluster file.
 Result<std::string> FetchFromDisk(const std::string& cluster_path, const std::string& name) {
   const std::string here = DirectoryOf(cluster_path);
   if (!name.starts_with("gpus/")) {
-    return ReadFile((std::filesystem::path(here) / name).string());
+    return ReadNamedFile((std::filesystem::path(here) / name).string());
   }
   const std::vector<std::string> directories = {here + "/..", here, kDefaultConfigDirectory};
   for (const std::string& directory : directories) {
-    if (FileExists(directory + "/" + name)) return ReadFile(directory + "/" + name);
+    if (FileExists(directory + "/" + name)) return ReadNamedFile(directory + "/" + name);
   }
-  const std::string gpu = std::filesystem::path(name).stem().string();
+  const std::string gpu = name.substr(5, name.size() - 10);  // without gpus/ and .yaml
   const std::vector<std::string> known = KnownGpus(directories);
   return Error(fmt::format("there is no specification of the GPU '{}'{}; known are {}", gpu,
                            DidYouMean(gpu, known), Join(known)));
+}
+
+// A cluster without a name of its own is named for its file, in the stored text too.
+void NameAfterFile(const std::string& path, YamlNode* root) {
+  for (auto& [key, section] : root->entries) {
+    if (key.scalar != "cluster" || section.kind != YamlNode::Kind::kMap) continue;
+    if (section.Find("name") != nullptr) return;
+    YamlNode name, value;
+    name.kind = value.kind = YamlNode::Kind::kScalar;
+    name.scalar = "name";
+    value.scalar = std::filesystem::path(path).stem().string();
+    section.entries.emplace_back(std::move(name), std::move(value));
+    return;
+  }
 }
 
 }  // namespace
@@ -259,13 +299,8 @@ Result<ClusterInput> LoadCluster(const std::string& path,
                                  const std::vector<std::string>& overrides) {
   ASSIGN_OR_RETURN(YamlNode root, LoadYaml(path));
   for (const std::string& assignment : overrides) RETURN_IF_ERROR(ApplyOverride(assignment, &root));
-  ASSIGN_OR_RETURN(ClusterInput input, ReadCluster(root, [&](const std::string& name) {
-                     return FetchFromDisk(path, name);
-                   }));
-  if (input.topology.name.empty()) {
-    input.topology.name = std::filesystem::path(path).stem().string();
-  }
-  return input;
+  NameAfterFile(path, &root);
+  return ReadCluster(root, [&](const std::string& name) { return FetchFromDisk(path, name); });
 }
 
 Result<ClusterInput> ParseCluster(const std::string& yaml, const std::string& file_name,

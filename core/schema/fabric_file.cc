@@ -3,7 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
+#include <set>
+
+#include "core/base/scan.h"
+#include "core/base/spelling.h"
+#include "core/schema/limits.h"
 
 namespace drydock {
 namespace {
@@ -25,32 +31,53 @@ struct FabricContext {
   Time per_metre;  // signal propagation
 };
 
-bool ReadLayer(FabricContext* context, const std::string& key, Layer* layer) {
-  const YamlNode* node = context->reader->Take(key, true);
+// A cable of this length, in picoseconds; any length.
+double DelayPs(const FabricContext& context, double metres) {
+  return metres * static_cast<double>(context.per_metre.ps());
+}
+
+Time CableDelay(const FabricContext& context, const Layer& layer) {
+  return Time::Ps(std::llround(DelayPs(context, layer.cable_metres)));
+}
+
+void ReadCable(const FabricContext& context, YamlReader* reader, Layer* layer) {
+  std::string cable;
+  reader->Read("cable", &cable);
+  if (cable.empty()) return;
+  const Result<double> metres = ParseMetres(cable);
+  if (!metres.ok()) return reader->Fail("cable", metres.error().message());
+  const double delay = DelayPs(context, *metres);
+  if (delay < 1 || delay > 1e12) {
+    return reader->Fail("cable", fmt::format("a signal takes {:.3g} s over '{}'; it must take "
+                                             "between 1 ps and 1 s",
+                                             delay * 1e-12, cable));
+  }
+  layer->cable_metres = *metres;
+}
+
+enum class LayerRole { kBottom, kSpine };
+
+// False if the layer cannot be built with.
+bool ReadLayer(FabricContext* context, const std::string& key, LayerRole role, Layer* layer) {
+  const YamlNode* node = context->reader->Take(key, role == LayerRole::kBottom);
   if (node == nullptr) return false;
   YamlReader reader(*node, key, context->diagnostics);
   reader.Read("ports", &layer->ports);
   reader.CheckRange("ports", layer->ports, 1, 4096);
   reader.Read("rate", &layer->rate);
-  if (layer->rate.bits_per_second() == 0 && reader.Has("rate")) reader.Fail("rate", "'rate' is 0");
-  std::string cable;
-  reader.Read("cable", &cable);
-  if (!cable.empty()) {
-    const Result<double> metres = ParseMetres(cable);
-    if (metres.ok()) layer->cable_metres = *metres;
-    else reader.Fail("cable", metres.error().message());
-  }
+  CheckRate("rate", layer->rate, &reader);
+  ReadCable(*context, &reader, layer);
   reader.Read("latency", &layer->latency);
   reader.Read("buffer", &layer->buffer);
-  reader.ReadOptional("oversubscription", &layer->oversubscription);
-  if (layer->oversubscription <= 0) reader.Fail("oversubscription", "must be more than 0");
+  if (role == LayerRole::kSpine) reader.ReadOptional("oversubscription", &layer->oversubscription);
+  const bool sane = layer->oversubscription >= 0.01 && layer->oversubscription <= 100;
+  if (!sane) {
+    reader.Fail("oversubscription", fmt::format("'oversubscription' is {}; it must be between 0.01 "
+                                                "and 100",
+                                                layer->oversubscription));
+  }
   reader.Finish();
-  return layer->ports > 0 && layer->rate.bits_per_second() > 0;
-}
-
-Time CableDelay(const FabricContext& context, const Layer& layer) {
-  return Time::Ps(static_cast<int64_t>(
-      layer.cable_metres * static_cast<double>(context.per_metre.ps()) + 0.5));
+  return sane && layer->ports >= 1 && layer->ports <= 4096 && layer->rate >= kLeastRate;
 }
 
 int AddSwitch(FabricContext* context, std::string name, int tier, const Layer& layer) {
@@ -67,23 +94,49 @@ void ConnectNic(FabricContext* context, int host, int nic, int leaf, const Layer
                                              CableDelay(*context, layer)});
 }
 
-// Joins leaves by as few spines as have the ports, cables spread evenly.
-void ConnectSpines(FabricContext* context, const std::vector<int>& leaves, int uplinks,
+// A leaf switch's ports: NICs below, cables to the spines above.
+struct LeafPorts {
+  int down = 0;
+  int up = 0;
+};
+
+// How many cables upwards carry the rate of `down` NICs, divided by the oversubscription.
+int UplinksFor(int down, Bandwidth nic, const Layer& leaf, const Layer& spine) {
+  const auto bits = [](Bandwidth rate) { return static_cast<double>(rate.bits_per_second()); };
+  const double below = down * bits(std::min(nic, leaf.rate));
+  const double cable = bits(std::min(leaf.rate, spine.rate));
+  const double cables = std::ceil(below / (cable * spine.oversubscription) - 1e-9);
+  return static_cast<int>(std::clamp(cables, 1.0, 1e6));
+}
+
+// The most NICs a leaf can take together with the uplinks they need; 0 if there is no room.
+int MostNics(Bandwidth nic, const Layer& leaf, const Layer& spine) {
+  int down = leaf.ports - 1;
+  while (down > 0 && down + UplinksFor(down, nic, leaf, spine) > leaf.ports) --down;
+  return down;
+}
+
+// Joins leaves by as few spines as do, with equally many cables between each leaf and each spine:
+// ports.up of them at a leaf, or more where that makes the numbers even and ports are left.
+void ConnectSpines(FabricContext* context, const std::vector<int>& leaves, LeafPorts ports,
                    const Layer& leaf, const Layer& spine) {
-  const int total = uplinks * static_cast<int>(leaves.size());
-  int spines = (total + spine.ports - 1) / spine.ports;
-  while (spines < uplinks && uplinks % spines != 0) ++spines;  // equal cables to each spine
-  if (static_cast<int>(leaves.size()) > spine.ports) {
+  if (leaves.size() > static_cast<size_t>(spine.ports)) {
     context->reader->Fail(
         "spine", fmt::format("a spine of {} ports cannot reach {} leaf switches; two tiers are "
                              "too few for this many hosts",
                              spine.ports, leaves.size()));
     return;
   }
+  const int leaf_count = static_cast<int>(leaves.size());
+  int spines = 0, cables = 0;
+  do {  // ends at ports.up spines with one cable each, at the latest
+    ++spines;
+    cables = (ports.up + spines - 1) / spines;
+  } while (leaf_count * cables > spine.ports || ports.down + cables * spines > leaf.ports);
   const int first = static_cast<int>(context->topology->fabric.switches.size());
   for (int s = 0; s < spines; ++s) AddSwitch(context, fmt::format("spine{}", s), 1, spine);
   for (const int from : leaves) {
-    for (int cable = 0; cable < uplinks; ++cable) {
+    for (int cable = 0; cable < cables * spines; ++cable) {
       context->topology->fabric.links.push_back({{true, from, 0},
                                                  {true, first + cable % spines, 0},
                                                  std::min(leaf.rate, spine.rate),
@@ -92,83 +145,99 @@ void ConnectSpines(FabricContext* context, const std::vector<int>& leaves, int u
   }
 }
 
-// How a leaf's ports divide: all down if one leaf suffices, else by oversubscription.
-struct PortSplit {
-  int down = 0;
-  int up = 0;
+// The layers of a two-tier fabric; `spine` may be left out.
+struct Tiers {
+  Layer leaf, spine;
+  bool has_spine = false;
 };
 
-PortSplit SplitPorts(int ports, int needed, double oversubscription) {
-  if (needed <= ports) return {ports, 0};
-  const int down = std::clamp(
-      static_cast<int>(static_cast<double>(ports) * oversubscription / (1 + oversubscription)), 1,
-      ports - 1);
-  return {down, ports - down};
+// False (and reported) unless what is there can be built with.
+bool ReadTiers(FabricContext* context, Tiers* tiers) {
+  const bool leaf = ReadLayer(context, "leaf", LayerRole::kBottom, &tiers->leaf);
+  tiers->has_spine = context->reader->Has("spine");
+  const bool spine = ReadLayer(context, "spine", LayerRole::kSpine, &tiers->spine);
+  return leaf && spine == tiers->has_spine;
 }
 
 void MakeRailOptimised(FabricContext* context) {
-  Layer leaf, spine;
-  const bool has_leaf = ReadLayer(context, "leaf", &leaf);
-  const bool has_spine = context->reader->Has("spine") && ReadLayer(context, "spine", &spine);
-  if (!has_leaf) return;
+  Tiers tiers;
+  if (!ReadTiers(context, &tiers)) return;
   const Topology& topology = *context->topology;
-  const int rails = topology.kind_of_host(0).nics.count;
-  const PortSplit ports =
-      SplitPorts(leaf.ports, topology.host_count(), has_spine ? spine.oversubscription : 1);
-  if (ports.up > 0 && !has_spine) {
+  const int hosts = topology.host_count();
+  const Nics& nics = topology.kind_of_host(0).nics;
+  LeafPorts ports = {hosts, 0};
+  // Rails of one leaf each still meet at the spines, where there are any.
+  if (tiers.has_spine && (nics.count > 1 || hosts > tiers.leaf.ports)) {
+    ports.down = std::min(hosts, MostNics(nics.rate, tiers.leaf, tiers.spine));
+    ports.up = UplinksFor(ports.down, nics.rate, tiers.leaf, tiers.spine);
+  }
+  if (ports.down == 0) {
+    context->reader->Fail("leaf", fmt::format("a leaf of {} ports has no room for a NIC and its "
+                                              "uplinks",
+                                              tiers.leaf.ports));
+    return;
+  }
+  if (ports.up == 0 && hosts > tiers.leaf.ports) {
     context->reader->Fail("leaf", fmt::format("{} hosts do not fit on a leaf of {} ports, and "
                                               "there is no 'spine' to join several",
-                                              topology.host_count(), leaf.ports));
+                                              hosts, tiers.leaf.ports));
     return;
   }
   std::vector<int> leaves;
-  for (int rail = 0; rail < rails; ++rail) {
-    for (int host = 0; host < topology.host_count(); ++host) {
+  for (int rail = 0; rail < nics.count; ++rail) {
+    for (int host = 0; host < hosts; ++host) {
       if (host % ports.down == 0) {
         leaves.push_back(AddSwitch(
-            context, fmt::format("leaf{}.rail{}", host / ports.down, rail), 0, leaf));
+            context, fmt::format("leaf{}.rail{}", host / ports.down, rail), 0, tiers.leaf));
       }
-      ConnectNic(context, host, rail, leaves.back(), leaf);
+      ConnectNic(context, host, rail, leaves.back(), tiers.leaf);
     }
   }
-  // Rails of one leaf each still meet at the spines, where there are any.
-  if (has_spine && leaves.size() > 1) {
-    const int uplinks = ports.up > 0 ? ports.up : std::max(1, topology.host_count());
-    ConnectSpines(context, leaves, uplinks, leaf, spine);
-  }
+  if (ports.up > 0) ConnectSpines(context, leaves, ports, tiers.leaf, tiers.spine);
 }
 
 void MakeLeafSpine(FabricContext* context) {
-  Layer leaf, spine;
-  const bool has_leaf = ReadLayer(context, "leaf", &leaf);
-  const bool has_spine = context->reader->Has("spine") && ReadLayer(context, "spine", &spine);
-  if (!has_leaf) return;
+  Tiers tiers;
+  if (!ReadTiers(context, &tiers)) return;
   const Topology& topology = *context->topology;
-  const int nics = topology.kind_of_host(0).nics.count;
-  const int needed = topology.host_count() * nics;
-  const PortSplit ports =
-      SplitPorts(leaf.ports, needed, has_spine ? spine.oversubscription : 1);
-  const int hosts_per_leaf = nics == 0 ? 0 : ports.down / nics;
-  if (hosts_per_leaf == 0 || (ports.up > 0 && !has_spine)) {
-    context->reader->Fail("leaf", fmt::format("{} NICs do not fit on a leaf of {} ports{}", needed,
-                                              leaf.ports,
-                                              has_spine ? "" : ", and there is no 'spine'"));
+  const int hosts = topology.host_count();
+  const Nics& nics = topology.kind_of_host(0).nics;
+  if (nics.count == 0) return;  // reported when the whole is checked
+  const int64_t needed = int64_t{hosts} * nics.count;
+  const bool one_leaf = needed <= tiers.leaf.ports;
+  if (!one_leaf && !tiers.has_spine) {
+    context->reader->Fail("leaf", fmt::format("{} NICs do not fit on a leaf of {} ports, and there "
+                                              "is no 'spine' to join several",
+                                              needed, tiers.leaf.ports));
+    return;
+  }
+  const int hosts_per_leaf =
+      one_leaf ? hosts : MostNics(nics.rate, tiers.leaf, tiers.spine) / nics.count;
+  if (hosts_per_leaf == 0) {
+    context->reader->Fail("leaf", fmt::format("a leaf of {} ports has no room for a host's {} NICs "
+                                              "and their uplinks",
+                                              tiers.leaf.ports, nics.count));
     return;
   }
   std::vector<int> leaves;
-  for (int host = 0; host < topology.host_count(); ++host) {
+  for (int host = 0; host < hosts; ++host) {
     if (host % hosts_per_leaf == 0) {
-      leaves.push_back(AddSwitch(context, fmt::format("leaf{}", leaves.size()), 0, leaf));
+      leaves.push_back(AddSwitch(context, fmt::format("leaf{}", leaves.size()), 0, tiers.leaf));
     }
-    for (int nic = 0; nic < nics; ++nic) ConnectNic(context, host, nic, leaves.back(), leaf);
+    for (int nic = 0; nic < nics.count; ++nic) {
+      ConnectNic(context, host, nic, leaves.back(), tiers.leaf);
+    }
   }
-  if (leaves.size() > 1) ConnectSpines(context, leaves, ports.up, leaf, spine);
+  if (one_leaf) return;
+  const int down = hosts_per_leaf * nics.count;
+  ConnectSpines(context, leaves, {down, UplinksFor(down, nics.rate, tiers.leaf, tiers.spine)},
+                tiers.leaf, tiers.spine);
 }
 
 void MakeSingleSwitch(FabricContext* context) {
   Layer layer;
-  if (!ReadLayer(context, "switch", &layer)) return;
-  int needed = 0;
+  if (!ReadLayer(context, "switch", LayerRole::kBottom, &layer)) return;
+  int64_t needed = 0;
   const int only = AddSwitch(context, "switch", 0, layer);
   for (int host = 0; host < context->topology->host_count(); ++host) {
     for (int nic = 0; nic < context->topology->kind_of_host(host).nics.count; ++nic, ++needed) {
@@ -181,67 +250,98 @@ void MakeSingleSwitch(FabricContext* context) {
   }
 }
 
+// What the links of an explicit fabric have named so far.
+struct Ends {
+  std::vector<std::string> names;            // of the switches, in their order
+  std::set<std::pair<int, int>> wired_nics;  // (host, NIC)
+};
+
 // "host3/nic0" or a switch's name.
-Result<LinkEnd> ParseEnd(const YamlNode& node, const Topology& topology,
-                         const std::map<std::string, int>& switches) {
-  int host = 0, nic = 0, used = 0;
-  if (std::sscanf(node.scalar.c_str(), "host%d/nic%d%n", &host, &nic, &used) == 2 &&
-      used == static_cast<int>(node.scalar.size())) {
-    if (host < 0 || host >= topology.host_count()) {
+Result<LinkEnd> ParseEnd(const YamlNode& node, const Topology& topology, Ends* ends) {
+  int host = 0, nic = 0;
+  if (ScanNumbers(node.scalar, {"host", "/nic"}, {&host, &nic})) {
+    if (host >= topology.host_count()) {
       return node.ErrorHere(fmt::format("there is no host {}; the cluster has {}", host,
                                         topology.host_count()));
     }
-    if (nic < 0 || nic >= topology.kind_of_host(host).nics.count) {
+    if (nic >= topology.kind_of_host(host).nics.count) {
       return node.ErrorHere(fmt::format("host {} has no NIC {}; it has {}", host, nic,
                                         topology.kind_of_host(host).nics.count));
     }
+    if (!ends->wired_nics.emplace(host, nic).second) {
+      return node.ErrorHere(fmt::format("'{}' has a cable already", node.scalar));
+    }
     return LinkEnd{false, host, nic};
   }
-  const auto found = switches.find(node.scalar);
-  if (found != switches.end()) return LinkEnd{true, found->second, 0};
-  return node.ErrorHere(fmt::format(
-      "'{}' is neither a NIC ('host0/nic0') nor one of the switches", node.scalar));
+  const auto found = std::find(ends->names.begin(), ends->names.end(), node.scalar);
+  if (node.kind == YamlNode::Kind::kScalar && found != ends->names.end()) {
+    return LinkEnd{true, static_cast<int>(found - ends->names.begin()), 0};
+  }
+  return node.ErrorHere(fmt::format("'{}' is neither a NIC ('host0/nic0') nor one of the switches{}",
+                                    node.scalar, DidYouMean(node.scalar, ends->names)));
 }
 
-void ReadExplicitLink(FabricContext* context, const YamlNode& item,
-                      const std::map<std::string, int>& switches) {
+void ReadExplicitLink(FabricContext* context, const YamlNode& item, Ends* ends) {
   YamlReader reader(item, "link", context->diagnostics);
   FabricLink link;
   const YamlNode* from = reader.Take("from", true);
   const YamlNode* to = reader.Take("to", true);
   reader.Read("rate", &link.rate);
-  if (link.rate.bits_per_second() == 0 && reader.Has("rate")) reader.Fail("rate", "'rate' is 0");
+  CheckRate("rate", link.rate, &reader);
   reader.Read("delay", &link.delay);
-  if (link.delay.ps() == 0 && reader.Has("delay")) reader.Fail("delay", "'delay' is 0");
+  if (reader.Has("delay") && (link.delay == Time() || link.delay > Time::Us(1000000))) {
+    reader.Fail("delay", fmt::format("'delay' is {}; it must be between 1 ps and 1 s",
+                                     ToString(link.delay)));
+  }
   reader.Finish();
   if (from == nullptr || to == nullptr) return;
   for (const auto& [node, end] : {std::pair(from, &link.a), std::pair(to, &link.b)}) {
-    const Result<LinkEnd> parsed = ParseEnd(*node, *context->topology, switches);
-    if (parsed.ok()) *end = *parsed;
-    else context->diagnostics->Add(parsed.error());
+    const Result<LinkEnd> parsed = ParseEnd(*node, *context->topology, ends);
+    if (!parsed.ok()) return context->diagnostics->Add(parsed.error());
+    *end = *parsed;
+  }
+  if (link.a.is_switch && link.b.is_switch && link.a.index == link.b.index) {
+    return reader.Fail("to", fmt::format("'{}' is joined to itself", to->scalar));
   }
   context->topology->fabric.links.push_back(link);
 }
 
+void ReadExplicitSwitch(FabricContext* context, const YamlNode& item, Ends* ends) {
+  YamlReader reader(item, "switch", context->diagnostics);
+  FabricSwitch made;
+  reader.Read("name", &made.name);
+  reader.Read("latency", &made.latency);
+  reader.Read("buffer", &made.buffer);
+  reader.ReadOptional("tier", &made.tier);
+  reader.CheckRange("tier", made.tier, 0, 16);
+  reader.Finish();
+  int host = 0, nic = 0;
+  if (made.name.empty() || ScanNumbers(made.name, {"host", "/nic"}, {&host, &nic})) {
+    reader.Fail("name", fmt::format("a switch cannot be called '{}'", made.name));
+  } else if (std::find(ends->names.begin(), ends->names.end(), made.name) != ends->names.end()) {
+    reader.Fail("name", fmt::format("there is another switch '{}'", made.name));
+  }
+  ends->names.push_back(made.name);
+  context->topology->fabric.switches.push_back(made);
+}
+
+// The items of a required list.
+const std::vector<YamlNode>& ReadList(FabricContext* context, const std::string& key) {
+  static const std::vector<YamlNode> kNone;
+  const YamlNode* list = context->reader->Take(key, true);
+  if (list == nullptr) return kNone;
+  if (list->kind != YamlNode::Kind::kList) {
+    context->reader->Fail(key, fmt::format("'{}' must be a list", key));
+  }
+  return list->items;
+}
+
 void MakeExplicit(FabricContext* context) {
-  std::map<std::string, int> switches;
-  if (const YamlNode* list = context->reader->Take("switches", true)) {
-    for (const YamlNode& item : list->items) {
-      YamlReader reader(item, "switch", context->diagnostics);
-      FabricSwitch made;
-      reader.Read("name", &made.name);
-      reader.Read("latency", &made.latency);
-      reader.Read("buffer", &made.buffer);
-      reader.ReadOptional("tier", &made.tier);
-      reader.Finish();
-      if (switches.contains(made.name)) reader.Fail("name", "this name is already taken");
-      switches[made.name] = static_cast<int>(context->topology->fabric.switches.size());
-      context->topology->fabric.switches.push_back(made);
-    }
+  Ends ends;
+  for (const YamlNode& item : ReadList(context, "switches")) {
+    ReadExplicitSwitch(context, item, &ends);
   }
-  if (const YamlNode* list = context->reader->Take("links", true)) {
-    for (const YamlNode& item : list->items) ReadExplicitLink(context, item, switches);
-  }
+  for (const YamlNode& item : ReadList(context, "links")) ReadExplicitLink(context, item, &ends);
 }
 
 void MakeNone(FabricContext* context) {

@@ -1,0 +1,24 @@
+// Bounds that several sections of cluster.topo share. Internal to core/schema.
+#ifndef DRYDOCK_CORE_SCHEMA_LIMITS_H_
+#define DRYDOCK_CORE_SCHEMA_LIMITS_H_
+
+#include <fmt/format.h>
+
+#include <string>
+
+#include "core/base/yaml.h"
+
+namespace drydock {
+
+// Slower links would make times that do not fit in 106 days of picoseconds.
+inline constexpr Bandwidth kLeastRate = Bandwidth::BitsPerSecond(1000000);
+
+// Reports a rate below that; says nothing if `key` is absent.
+inline void CheckRate(const std::string& key, Bandwidth rate, YamlReader* reader) {
+  if (!reader->Has(key) || rate >= kLeastRate) return;
+  reader->Fail(key, fmt::format("'{}' is {}; it must be at least 1 Mbps", key, ToString(rate)));
+}
+
+}  // namespace drydock
+
+#endif  // DRYDOCK_CORE_SCHEMA_LIMITS_H_
