@@ -1,9 +1,12 @@
 #include "ns3-backend/helper/fabric-helper.h"
 
+#include "ns3-backend/model/fabric-cable.h"
+
 #include "ns3/nstime.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
+#include <array>
 
 namespace ns3::rdma
 {
@@ -16,6 +19,7 @@ FabricHelper::FabricHelper(const drydock::Topology& topology)
     AddHosts(topology);
     AddSwitches(topology);
     ConnectPorts();
+    AddDevices();
 }
 
 void
@@ -69,6 +73,24 @@ FabricHelper::ConnectPorts()
     for (FabricSwitch* node : m_switches)
     {
         node->Configure(&m_map);
+    }
+}
+
+void
+FabricHelper::AddDevices()
+{
+    // Cables in order give each node its devices in the order of its ports.
+    for (uint32_t link = 0; link < m_map.GetNLinks(); link += 2)
+    {
+        std::array<Ptr<FabricPort>, 2> ports;
+        for (uint32_t end = 0; end < 2; ++end)
+        {
+            const FabricDirection& outgoing = m_map.GetDirection(link + end);
+            ports[end] = CreateObject<FabricPort>();
+            ports[end]->SetDirection(&outgoing);
+            m_nodes[outgoing.fromNode]->AddDevice(ports[end]);
+        }
+        CreateObject<FabricCable>()->Attach(ports[0], ports[1]);
     }
 }
 

@@ -50,6 +50,7 @@ class FabricHelper
     void AddHosts(const drydock::Topology& topology);
     void AddSwitches(const drydock::Topology& topology);
     void ConnectPorts();
+    void AddDevices();
 
     FabricMap m_map;
     int64_t m_header;

@@ -1,7 +1,6 @@
 #include "ns3-backend/model/fabric-node.h"
 
-#include "ns3/boolean.h"
-#include "ns3/trace-source-accessor.h"
+#include "core/base/check.h"
 
 namespace ns3::rdma
 {
@@ -25,20 +24,7 @@ TypeId
 FabricNode::GetTypeId()
 {
     static TypeId tid =
-        TypeId("ns3::rdma::FabricNode")
-            .SetParent<Node>()
-            .SetGroupName("Drydock")
-            .AddAttribute("Traced",
-                          "Whether the trace sources of this node are fired. Off, they cost "
-                          "nothing. With several threads a sink is called from any of them.",
-                          BooleanValue(false),
-                          MakeBooleanAccessor(&FabricNode::m_traced),
-                          MakeBooleanChecker())
-            .AddTraceSource("Transmit",
-                            "A frame starts on the wire: the frame (its time is that of its "
-                            "arrival), the direction, the time in picoseconds.",
-                            MakeTraceSourceAccessor(&FabricNode::m_transmitTrace),
-                            "ns3::rdma::FabricNode::TransmitTracedCallback");
+        TypeId("ns3::rdma::FabricNode").SetParent<Node>().SetGroupName("Drydock");
     return tid;
 }
 
@@ -70,8 +56,19 @@ FabricNode::SetPeer(uint16_t port, FabricNode* peer)
 }
 
 void
+FabricNode::Start()
+{
+    for (uint16_t port = 0; port < GetNPorts(); ++port)
+    {
+        const auto device = DynamicCast<FabricPort>(GetDevice(port));
+        m_egress[port].listener = device->HasListener() ? PeekPointer(device) : nullptr;
+    }
+}
+
+void
 FabricNode::Accept(uint16_t port, std::vector<Frame>& frames)
 {
+    CHECK_NOTE(frames.front().time >= m_now, "a frame from before the window");
     Fifo<Frame>& arriving = m_arriving[port];
     if (arriving.Empty())
     {

@@ -3,12 +3,12 @@
 
 #include "ns3-backend/model/event-heap.h"
 #include "ns3-backend/model/fabric-map.h"
+#include "ns3-backend/model/fabric-port.h"
 #include "ns3-backend/model/fifo.h"
 #include "ns3-backend/model/frame.h"
 #include "ns3-backend/model/partition.h"
 
 #include "ns3/node.h"
-#include "ns3/traced-callback.h"
 
 #include <memory>
 #include <vector>
@@ -43,6 +43,7 @@ struct alignas(64) Egress
     uint64_t frames = 0;    //!< sent
     uint64_t bytes = 0;     //!< sent, headers and gaps included
     const FabricDirection* direction = nullptr;
+    const FabricPort* listener = nullptr; //!< the port's device if it has a trace sink
 
     int64_t Occupancy(int64_t size) const
     {
@@ -66,6 +67,8 @@ class FabricNode : public Node, public Partition
     void Connect(const FabricMap* map, uint32_t node, int64_t header, int64_t ack);
     /// Ends the wiring of one port.
     void SetPeer(uint16_t port, FabricNode* peer);
+    /// Looks which devices have a trace sink.
+    void Start() override;
     /// Frames that have come in by \p port; takes them.
     void Accept(uint16_t port, std::vector<Frame>& frames);
 
@@ -212,9 +215,9 @@ class FabricNode : public Node, public Partition
             Post(mailbox);
         }
         mailbox->frames.push_back(frame);
-        if (m_traced) [[unlikely]]
+        if (egress.listener != nullptr) [[unlikely]]
         {
-            m_transmitTrace(frame, egress.direction, m_now);
+            egress.listener->TraceTransmit(frame, m_now);
         }
     }
 
@@ -236,9 +239,6 @@ class FabricNode : public Node, public Partition
     int64_t m_headerSize = 0;
     int64_t m_ackSize = 0;
     uint64_t m_eventCount = 0;
-    bool m_traced = false; //!< attribute
-    /// Frame as it starts on the wire (its time: when it will have arrived), direction, now in ps.
-    TracedCallback<const Frame&, const FabricDirection*, int64_t> m_transmitTrace;
 };
 
 } // namespace ns3::rdma

@@ -46,11 +46,6 @@ FabricSwitch::Configure(FabricMap* map)
 }
 
 void
-FabricSwitch::Start()
-{
-}
-
-void
 FabricSwitch::Process(int64_t limit)
 {
     while (!m_events.Empty() && m_events.Top().time < limit)

@@ -26,7 +26,6 @@ class FabricSwitch : public FabricNode
     void Configure(FabricMap* map);
 
     // From Partition
-    void Start() override;
     void Process(int64_t limit) override;
     int64_t NextTime() const override;
 

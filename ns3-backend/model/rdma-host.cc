@@ -244,6 +244,7 @@ RdmaHost::Announce(const Announcement& announcement)
 void
 RdmaHost::Start()
 {
+    FabricNode::Start();
     m_actor->Start();
 }
 

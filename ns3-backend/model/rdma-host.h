@@ -8,6 +8,7 @@
 #include "ns3-backend/model/queue-pair.h"
 
 #include "ns3/nstime.h"
+#include "ns3/traced-callback.h"
 
 #include <memory>
 #include <string>
