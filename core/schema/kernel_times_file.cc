@@ -21,15 +21,24 @@ void Encode(const SubmoduleTime& from, proto::KernelTimes::Submodule* to) {
   }
 }
 
-SubmoduleTime Decode(const proto::KernelTimes::Submodule& from) {
-  SubmoduleTime to;
-  to.total = Time::Ps(from.total_ps());
+bool Decode(const proto::KernelTimes::Submodule& from, SubmoduleTime* to) {
+  to->total = Time::Ps(from.total_ps());
+  if (to->total < Time()) return false;
   for (const proto::KernelTimes::Kernel& kernel : from.kernels()) {
-    const uint32_t source = std::min<uint32_t>(kernel.source(), kTimeSourceCount - 1);
-    to.kernels.push_back({kernel.name(), kernel.shape(), Time::Ps(kernel.time_ps()),
-                          kernel.bound(), static_cast<TimeSource>(source), kernel.detail()});
+    const auto source = protocol::ToEnum<TimeSource>(kernel.source());
+    if (!protocol::Within(source, kTimeSourceCount) || kernel.time_ps() < 0) return false;
+    to->kernels.push_back({kernel.name(), kernel.shape(), Time::Ps(kernel.time_ps()),
+                           kernel.bound(), source, kernel.detail()});
   }
-  return to;
+  return true;
+}
+
+bool Decode(const proto::KernelTimes::Gpu& from, GpuKernelTimes* to) {
+  to->gpu = from.gpu();
+  for (const auto& submodule : from.submodules()) {
+    if (!Decode(submodule, &to->submodules.emplace_back())) return false;
+  }
+  return true;
 }
 
 }  // namespace
@@ -62,10 +71,12 @@ Result<KernelTimes> ReadKernelTimes(const std::string& run, const WorkloadFile& 
   }
   KernelTimes times;
   std::copy(message.source_count().begin(), message.source_count().end(), times.source_count);
-  for (const proto::KernelTimes::Gpu& from : message.gpus()) {
+  for (int i = 0; i < message.gpus_size(); ++i) {
     GpuKernelTimes& gpu = times.gpus.emplace_back();
-    gpu.gpu = from.gpu();
-    for (const auto& submodule : from.submodules()) gpu.submodules.push_back(Decode(submodule));
+    if (!Decode(message.gpus(i), &gpu)) return protocol::Damaged(path, "a time makes no sense");
+    if (gpu.gpu != workload.workload.topology.gpus[static_cast<size_t>(i)].name) {
+      return protocol::Damaged(path, "its GPUs are not the cluster's");
+    }
     if (gpu.submodules.size() != workload.workload.submodules.size()) {
       return protocol::Damaged(path, "it lacks times of submodules");
     }

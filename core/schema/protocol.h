@@ -5,7 +5,9 @@
 
 #include <fmt/format.h>
 
+#include <cstdint>
 #include <string>
+#include <utility>
 
 #include "core/base/files.h"
 #include "core/base/result.h"
@@ -31,6 +33,20 @@ inline void FillProvenance(const std::string& kind, const Provenance& from,
   for (const std::string& option : from.options) to->add_options(option);
 }
 
+// The message with the checksum field (CRC-32) that belongs at its end, and whether it is there.
+std::string Seal(std::string message);
+bool IsSealed(const std::string& message);
+
+// An enumeration as it is stored. What is no index of it stays none.
+template <typename Enum>
+Enum ToEnum(uint32_t stored) {
+  return static_cast<Enum>(stored < 0xFF ? stored : 0xFF);
+}
+template <typename Enum>
+bool Within(Enum value, size_t count) {
+  return static_cast<size_t>(value) < count;
+}
+
 // Parses `path` as a Message whose provenance says it is a `kind`; `maker` is the tool to run.
 template <typename Message>
 Status Load(const std::string& path, const std::string& kind, const std::string& maker,
@@ -39,7 +55,8 @@ Status Load(const std::string& path, const std::string& kind, const std::string&
     return Error(fmt::format("there is no {} yet; run {} first", kind, maker), {path, 0, 0});
   }
   ASSIGN_OR_RETURN(const std::string content, ReadFile(path));
-  if (!message->ParseFromString(content) || message->provenance().kind() != kind) {
+  if (!IsSealed(content) || !message->ParseFromString(content) ||
+      message->provenance().kind() != kind) {
     return Error(fmt::format("this is not a {}, or it is damaged; run {} again", kind, maker),
                  {path, 0, 0});
   }
@@ -74,7 +91,7 @@ Result<std::string> Serialise(const Message& message, const std::string& path) {
   if (message.ByteSizeLong() > INT32_MAX || !message.SerializeToString(&out)) {
     return Error("the artefact would be larger than 2 GB", {path, 0, 0});
   }
-  return out;
+  return Seal(std::move(out));
 }
 
 }  // namespace drydock::protocol

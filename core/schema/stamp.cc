@@ -18,7 +18,10 @@ std::string Describe(const Stamp& stamp) {
   };
   add("program", "/proc/self/exe");
   for (const std::string& path : stamp.inputs) add("input", path);
-  for (const std::string& option : stamp.options) text += fmt::format("option {}\n", option);
+  // With its length, so that no option can look like two.
+  for (const std::string& option : stamp.options) {
+    text += fmt::format("option {} {}\n", option.size(), option);
+  }
   for (const std::string& path : stamp.outputs) add("output", path);
   return text;
 }

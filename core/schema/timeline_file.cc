@@ -7,6 +7,7 @@ namespace {
 constexpr const char* kKind = "timeline";
 
 void Encode(const RankTimeline& from, proto::Timeline::Rank* to) {
+  CHECK(from.ready.size() == from.start.size() && from.end.size() == from.start.size());
   Time before;
   for (size_t i = 0; i < from.start.size(); ++i) {
     to->add_start_delta_ps((from.start[i] - before).ps());
@@ -16,18 +17,26 @@ void Encode(const RankTimeline& from, proto::Timeline::Rank* to) {
   }
 }
 
+bool Later(int64_t time, int64_t by, int64_t* later) {
+  return by >= 0 && !__builtin_add_overflow(time, by, later);
+}
+
 bool Decode(const proto::Timeline::Rank& from, size_t ops, RankTimeline* to) {
   const int n = from.start_delta_ps_size();
   if (n != static_cast<int>(ops) || from.ready_after_ps_size() != n ||
       from.end_after_ps_size() != n) {
     return false;
   }
-  Time start;
+  int64_t start = 0;
   for (int i = 0; i < n; ++i) {
-    start += Time::Ps(from.start_delta_ps(i));
-    to->start.push_back(start);
-    to->ready.push_back(start + Time::Ps(from.ready_after_ps(i)));
-    to->end.push_back(to->ready.back() + Time::Ps(from.end_after_ps(i)));
+    int64_t ready = 0, end = 0;
+    if (__builtin_add_overflow(start, from.start_delta_ps(i), &start) || start < 0 ||
+        !Later(start, from.ready_after_ps(i), &ready) || !Later(ready, from.end_after_ps(i), &end)) {
+      return false;
+    }
+    to->start.push_back(Time::Ps(start));
+    to->ready.push_back(Time::Ps(ready));
+    to->end.push_back(Time::Ps(end));
   }
   return true;
 }

@@ -5,6 +5,7 @@
 #include <google/protobuf/io/zero_copy_stream_impl_lite.h>
 
 #include <algorithm>
+#include <type_traits>
 
 #include "core/base/check.h"
 #include "core/schema/chakra.pb.h"
@@ -65,7 +66,7 @@ void AddCompute(const Workload& workload, const Op& op, chakra::Node* node) {
     flops += workload.submodules[index].flops;
     bytes += workload.submodules[index].bytes;
   }
-  AddAttribute("num_ops", node)->set_int64_val(static_cast<int64_t>(flops));
+  AddAttribute("num_ops", node)->set_int64_val(static_cast<int64_t>(std::min(flops, 9.0e18)));
   AddAttribute("tensor_size", node)->set_uint64_val(static_cast<uint64_t>(bytes.count()));
 }
 
@@ -106,15 +107,13 @@ bool ReadOp(const chakra::Node& node, Op* op) {
     if (attribute.name() != kOpAttribute) continue;
     const auto& values = attribute.int64_list().values();
     if (values.size() != kOpFieldCount) return false;
-    op->work = static_cast<uint32_t>(values[kWork]);
-    op->role = static_cast<uint8_t>(values[kRole]);
-    op->phase = static_cast<Phase>(values[kPhase]);
-    op->stream = static_cast<uint8_t>(values[kStream]);
-    op->tag = static_cast<int32_t>(values[kTag]);
-    op->layer = static_cast<int32_t>(values[kLayer]);
-    op->microbatch = static_cast<int32_t>(values[kMicrobatch]);
-    op->chunk = static_cast<int32_t>(values[kChunk]);
-    return true;
+    const auto narrow = [&values](OpField field, auto* out) {
+      *out = static_cast<std::remove_pointer_t<decltype(out)>>(values[field]);
+      return static_cast<int64_t>(*out) == values[field];
+    };
+    return narrow(kWork, &op->work) && narrow(kRole, &op->role) && narrow(kPhase, &op->phase) &&
+           narrow(kStream, &op->stream) && narrow(kTag, &op->tag) && narrow(kLayer, &op->layer) &&
+           narrow(kMicrobatch, &op->microbatch) && narrow(kChunk, &op->chunk);
   }
   return false;
 }
@@ -122,9 +121,13 @@ bool ReadOp(const chakra::Node& node, Op* op) {
 bool InTables(const Workload& workload, const Op& op) {
   const size_t works =
       op.kind == OpKind::kCompute ? workload.blocks.size() : workload.calls.size();
-  return op.work < works && op.stream < workload.streams.size() &&
-         static_cast<size_t>(op.phase) < PhaseNames().size() &&
-         (op.kind == OpKind::kCompute || op.role < workload.roles.size());
+  if (op.work >= works || op.stream >= workload.streams.size() ||
+      static_cast<size_t>(op.phase) >= PhaseNames().size()) {
+    return false;
+  }
+  if (op.kind == OpKind::kCompute) return true;
+  const bool to_one = workload.calls[op.work].collective == CollectiveType::kSendRecv;
+  return op.role < workload.roles.size() && to_one == (op.kind != OpKind::kCollective);
 }
 
 }  // namespace
@@ -181,11 +184,13 @@ std::string EncodeTrace(const Workload& workload, const Program& program) {
 
 Result<Program> DecodeTrace(const std::string& content, const Workload& workload,
                             const std::string& path) {
+  if (content.size() > INT32_MAX) return Error("the trace is larger than 2 GB", {path, 0, 0});
   ArrayInputStream stream(content.data(), static_cast<int>(content.size()));
   CodedInputStream coded(&stream);
-  const auto read = [&coded](google::protobuf::MessageLite* message) {
+  const auto read = [&coded, &content](google::protobuf::MessageLite* message) {
     uint32_t size = 0;
     if (!coded.ReadVarint32(&size)) return false;
+    if (size > content.size() - static_cast<size_t>(coded.CurrentPosition())) return false;
     const auto limit = coded.PushLimit(static_cast<int>(size));
     message->Clear();
     const bool ok = message->MergeFromCodedStream(&coded) && coded.ConsumedEntireMessage();

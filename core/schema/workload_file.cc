@@ -1,6 +1,9 @@
 // 1-workload/: the manifest with the cluster and the tables, and a Chakra trace per rank class.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "core/schema/protocol.h"
 #include "core/schema/trace_file.h"
 
@@ -38,9 +41,9 @@ void Encode(const Submodule& from, proto::Manifest::Submodule* to) {
 Submodule Decode(const proto::Manifest::Submodule& from) {
   Submodule to;
   to.name = from.name();
-  to.kind = static_cast<SubmoduleKind>(from.kind());
-  to.pass = static_cast<Pass>(from.pass());
-  to.type = static_cast<DataType>(from.type());
+  to.kind = protocol::ToEnum<SubmoduleKind>(from.kind());
+  to.pass = protocol::ToEnum<Pass>(from.pass());
+  to.type = protocol::ToEnum<DataType>(from.type());
   to.rows = from.rows();
   to.n = from.n();
   to.k = from.k();
@@ -110,7 +113,7 @@ void EncodeTotals(const WorkloadTotals& from, proto::Manifest* to) {
 void DecodeTables(const proto::Manifest& from, Workload* to) {
   to->streams.assign(from.streams().begin(), from.streams().end());
   for (const proto::Manifest::Role& role : from.roles()) {
-    to->roles.push_back({role.name(), static_cast<Dimension>(role.dimension())});
+    to->roles.push_back({role.name(), protocol::ToEnum<Dimension>(role.dimension())});
     to->group_of_rank.emplace_back(role.group_of_rank().begin(), role.group_of_rank().end());
   }
   for (const proto::Manifest::Group& group : from.groups()) {
@@ -121,8 +124,9 @@ void DecodeTables(const proto::Manifest& from, Workload* to) {
     to->blocks.push_back({block.name(), {block.submodules().begin(), block.submodules().end()}});
   }
   for (const proto::Manifest::Call& call : from.calls()) {
-    to->calls.push_back({static_cast<CollectiveType>(call.collective()),
-                         static_cast<DataType>(call.type()), static_cast<ReduceOp>(call.op()),
+    to->calls.push_back({protocol::ToEnum<CollectiveType>(call.collective()),
+                         protocol::ToEnum<DataType>(call.type()),
+                         protocol::ToEnum<ReduceOp>(call.op()),
                          call.count(), call.root(), call.peer(), call.group_size()});
   }
   to->class_of_rank.assign(from.class_of_rank().begin(), from.class_of_rank().end());
@@ -131,38 +135,69 @@ void DecodeTables(const proto::Manifest& from, Workload* to) {
     to->uses.push_back({from.use_call(i), from.use_group(i)});
   }
   to->totals = {from.tokens(),     from.model_flops(), from.hardware_flops(), from.parameters(),
-                from.model_name(), from.layout(),      static_cast<DataType>(from.precision())};
+                from.model_name(), from.layout(),      protocol::ToEnum<DataType>(from.precision())};
 }
 
-template <typename Enum>
-bool Within(Enum value, size_t count) {
-  return static_cast<size_t>(value) < count;
+using protocol::Within;
+
+// Larger counts would overflow when they are multiplied by a size.
+constexpr int64_t kMostElements = int64_t{1} << 56;
+
+bool Counts(std::initializer_list<int64_t> values) {
+  return std::all_of(values.begin(), values.end(),
+                     [](int64_t value) { return value >= 0 && value <= kMostElements; });
 }
 
-// Every index and enum in the tables is in range, so that nobody downstream has to look again.
-bool TablesConsistent(const Workload& w) {
+bool Consistent(const Submodule& s) {
+  return Within(s.kind, kSubmoduleKindCount) && Within(s.pass, PassNames().size()) &&
+         Within(s.type, kDataTypeCount) &&
+         Counts({s.rows, s.n, s.k, s.batch, s.sequence, s.heads, s.kv_heads, s.head_dim,
+                 s.elements, s.bytes.count()}) &&
+         std::isfinite(s.flops) && s.flops >= 0;
+}
+
+bool Consistent(const CommCall& call) {
+  const auto member = [&call](int m) { return m >= 0 && m < call.group_size; };
+  return Within(call.collective, kCollectiveTypeCount) && Within(call.type, kDataTypeCount) &&
+         Within(call.op, kReduceOpCount) && call.count > 0 && Counts({call.count}) &&
+         call.group_size > 0 && member(call.root) && member(call.peer);
+}
+
+// Groups name each of their members once; a rank's group in a role is one it belongs to.
+bool GroupsConsistent(const Workload& w) {
   const size_t ranks = w.class_of_rank.size();
-  if (ranks != static_cast<size_t>(w.topology.gpu_count())) return false;
-  for (const int c : w.class_of_rank) {
-    if (c < 0 || c >= w.class_count) return false;
+  std::vector<std::vector<int>> sorted;
+  for (const Group& group : w.groups) {
+    std::vector<int>& members = sorted.emplace_back(group.ranks);
+    std::sort(members.begin(), members.end());
+    if (members.empty() || members.front() < 0 || static_cast<size_t>(members.back()) >= ranks ||
+        std::adjacent_find(members.begin(), members.end()) != members.end()) {
+      return false;
+    }
   }
   for (size_t role = 0; role < w.roles.size(); ++role) {
     if (!Within(w.roles[role].dimension, kDimensionCount)) return false;
     if (w.group_of_rank[role].size() != ranks) return false;
-    for (const int group : w.group_of_rank[role]) {
-      if (group < -1 || group >= static_cast<int>(w.groups.size())) return false;
+    for (size_t rank = 0; rank < ranks; ++rank) {
+      const int group = w.group_of_rank[role][rank];
+      if (group == -1) continue;
+      if (group < 0 || static_cast<size_t>(group) >= w.groups.size()) return false;
+      const std::vector<int>& members = sorted[static_cast<size_t>(group)];
+      if (!std::binary_search(members.begin(), members.end(), static_cast<int>(rank))) return false;
     }
   }
-  for (const Group& group : w.groups) {
-    for (const int rank : group.ranks) {
-      if (rank < 0 || static_cast<size_t>(rank) >= ranks) return false;
-    }
+  return true;
+}
+
+// Every index and enum in the tables is in range, so that nobody downstream has to look again.
+bool TablesConsistent(const Workload& w) {
+  if (w.class_of_rank.size() != static_cast<size_t>(w.topology.gpu_count())) return false;
+  for (const int c : w.class_of_rank) {
+    if (c < 0 || c >= w.class_count) return false;
   }
-  for (const Submodule& s : w.submodules) {
-    if (!Within(s.kind, kSubmoduleKindCount) || !Within(s.pass, PassNames().size()) ||
-        !Within(s.type, kDataTypeCount)) {
-      return false;
-    }
+  if (!GroupsConsistent(w)) return false;
+  for (const Submodule& submodule : w.submodules) {
+    if (!Consistent(submodule)) return false;
   }
   for (const ComputeBlock& block : w.blocks) {
     for (const uint32_t s : block.submodules) {
@@ -170,15 +205,39 @@ bool TablesConsistent(const Workload& w) {
     }
   }
   for (const CommCall& call : w.calls) {
-    if (!Within(call.collective, kCollectiveTypeCount) || !Within(call.type, kDataTypeCount) ||
-        call.count <= 0 || call.group_size <= 0) {
+    if (!Consistent(call)) return false;
+  }
+  for (const Workload::Use& use : w.uses) {
+    if (use.call >= w.calls.size() || use.group >= w.groups.size() ||
+        w.groups[use.group].ranks.size() != static_cast<size_t>(w.calls[use.call].group_size)) {
       return false;
     }
   }
-  for (const Workload::Use& use : w.uses) {
-    if (use.call >= w.calls.size() || use.group >= w.groups.size()) return false;
+  return Within(w.totals.precision, kDataTypeCount) && std::isfinite(w.totals.model_flops) &&
+         std::isfinite(w.totals.hardware_flops);
+}
+
+// The group of a role has the size the calls in it were made for, for every rank of the class.
+bool GroupsFit(const Workload& w, int class_index, const Program& program) {
+  std::vector<int> size_of_role(w.roles.size(), 0);
+  for (const Op& op : program.ops) {
+    if (op.kind == OpKind::kCompute) continue;
+    const int size = w.calls[op.work].group_size;
+    if (size_of_role[op.role] == 0) size_of_role[op.role] = size;
+    if (size_of_role[op.role] != size) return false;
   }
-  return Within(w.totals.precision, kDataTypeCount);
+  for (size_t rank = 0; rank < w.class_of_rank.size(); ++rank) {
+    if (w.class_of_rank[rank] != class_index) continue;
+    for (size_t role = 0; role < w.roles.size(); ++role) {
+      if (size_of_role[role] == 0) continue;
+      const int group = w.group_of_rank[role][rank];
+      if (group < 0 || w.groups[static_cast<size_t>(group)].ranks.size() !=
+                           static_cast<size_t>(size_of_role[role])) {
+        return false;
+      }
+    }
+  }
+  return true;
 }
 
 Status ReadPrograms(const std::string& run, const proto::Manifest& manifest, Workload* workload) {
@@ -191,6 +250,9 @@ Status ReadPrograms(const std::string& run, const proto::Manifest& manifest, Wor
                    {path, 0, 0});
     }
     ASSIGN_OR_RETURN(Program program, DecodeTrace(content, *workload, path));
+    if (!GroupsFit(*workload, static_cast<int>(workload->programs.size()), program)) {
+      return protocol::Damaged(path, "its calls do not fit the groups of its ranks");
+    }
     workload->programs.push_back(std::move(program));
   }
   return OkStatus();
@@ -217,6 +279,9 @@ Status WriteWorkload(const std::string& run, const Workload& workload, const Clu
     const std::string content = EncodeTrace(workload, workload.programs[c]);
     proto::Manifest::Class* entry = manifest.add_classes();
     entry->set_file(fmt::format("class-{}.et", c));
+    if (content.size() > INT32_MAX) {
+      return Error("the trace would be larger than 2 GB", {target + "/" + entry->file(), 0, 0});
+    }
     entry->set_sha256(Sha256(content));
     RETURN_IF_ERROR(directory.Write(entry->file(), content));
   }
@@ -235,7 +300,7 @@ Result<WorkloadFile> ReadWorkload(const std::string& run, WorkloadParts parts) {
   ASSIGN_OR_RETURN(ClusterInput cluster, ParseCluster(manifest.cluster_yaml(), path, files));
   file.workload.topology = std::move(cluster.topology);
   DecodeTables(manifest, &file.workload);
-  if (!TablesConsistent(file.workload)) return protocol::Damaged(path, "its tables contradict");
+  if (manifest.use_call_size() != manifest.use_group_size() || !TablesConsistent(file.workload)) return protocol::Damaged(path, "its tables contradict");
   if (parts == WorkloadParts::kAll) {
     RETURN_IF_ERROR(ReadPrograms(run, manifest, &file.workload));
   }
