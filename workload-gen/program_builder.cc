@@ -16,6 +16,7 @@ const std::vector<std::string>& StreamNames() {
 ProgramBuilder::ProgramBuilder(WorkTables* tables) : tables_(tables) {
   std::fill(std::begin(last_), std::end(last_), kNothing);
   std::fill(std::begin(waited_), std::end(waited_), kNothing);
+  std::fill(std::begin(followed_), std::end(followed_), kNothing);
   program_.dependency_begin.push_back(0);
 }
 
@@ -98,8 +99,10 @@ ProgramBuilder::OpId ProgramBuilder::Append(Op op, uint32_t work) {
 
 void ProgramBuilder::AddDependencies(Stream stream) {
   std::vector<OpId> dependencies;
-  if (stream != kComputeStream && last_[kComputeStream] != kNothing) {
-    dependencies.push_back(last_[kComputeStream]);
+  const OpId compute = last_[kComputeStream];
+  if (stream != kComputeStream && compute != kNothing && followed_[stream] != compute) {
+    dependencies.push_back(compute);
+    followed_[stream] = compute;
   }
   for (const OpId wait : waits_) {
     if (program_.ops[wait].stream != stream) dependencies.push_back(wait);

@@ -72,6 +72,7 @@ class ProgramBuilder {
   std::vector<OpId> waits_;        // of the compute stream, not yet taken by a compute op
   OpId last_[kStreamCount];        // last op of each stream
   OpId waited_[kStreamCount];      // last op of each stream that compute has waited for
+  OpId followed_[kStreamCount];    // last compute op that each stream has waited for
 };
 
 }  // namespace drydock
