@@ -1,0 +1,129 @@
+#include "report/collectives.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+namespace drydock {
+namespace {
+
+// Durations by row, filled rank by rank.
+class Collector {
+ public:
+  explicit Collector(const Inputs& inputs) : inputs_(inputs) {}
+
+  void AddRank(int rank) {
+    // Within a rank, role and call decide the row.
+    row_of_.assign(inputs_.workload.roles.size() * inputs_.workload.calls.size(), -1);
+    const Program& program = inputs_.program_of(rank);
+    const RankTimeline& times = inputs_.timeline_of(rank);
+    for (size_t i = 0; i < program.ops.size(); ++i) {
+      const Op& op = program.ops[i];
+      if (op.kind != OpKind::kCollective && op.kind != OpKind::kRecv) continue;
+      durations_[RowOf(rank, op)].push_back(times.end[i] - times.ready[i]);
+    }
+  }
+
+  std::vector<CollectiveRow> TakeRows() {
+    for (size_t i = 0; i < rows_.size(); ++i) Finish(&durations_[i], &rows_[i]);
+    return std::move(rows_);
+  }
+
+ private:
+  size_t RowOf(int rank, const Op& op) {
+    int& cached = row_of_[op.role * inputs_.workload.calls.size() + op.work];
+    if (cached >= 0) return static_cast<size_t>(cached);
+    const Plan* plan = inputs_.plan_of(op.work, inputs_.group_of(rank, op));
+    const auto [found, added] = index_.try_emplace({op.role, op.work, IdOf(plan)}, rows_.size());
+    if (added) AddRow(op, *plan);
+    cached = static_cast<int>(found->second);
+    return found->second;
+  }
+
+  size_t IdOf(const Plan* plan) const {
+    return static_cast<size_t>(plan - inputs_.flows.plans.data());
+  }
+
+  void AddRow(const Op& op, const Plan& plan) {
+    CollectiveRow& row = rows_.emplace_back();
+    row.role = inputs_.workload.roles[op.role].name;
+    row.call = inputs_.workload.calls[op.work];
+    row.algorithm = plan.algorithm;
+    row.protocol = plan.protocol;
+    row.channels = plan.channels;
+    durations_.emplace_back();
+  }
+
+  static void Finish(std::vector<Time>* durations, CollectiveRow* row) {
+    const bool message = row->call.collective == CollectiveType::kSendRecv;
+    const auto count = static_cast<int64_t>(durations->size());
+    row->uses = message ? count : count / std::max(1, row->call.group_size);
+    const auto middle = durations->begin() + (count - 1) / 2;
+    std::nth_element(durations->begin(), middle, durations->end());
+    row->median = *middle;
+    row->max = *std::max_element(middle, durations->end());
+    for (const Time duration : *durations) row->total += duration;
+  }
+
+  const Inputs& inputs_;
+  std::map<std::tuple<uint8_t, uint32_t, size_t>, size_t> index_;  // role, call, plan
+  std::vector<int> row_of_;
+  std::vector<CollectiveRow> rows_;
+  std::vector<std::vector<Time>> durations_;
+};
+
+}  // namespace
+
+double BusFactor(CollectiveType collective, int group_size) {
+  const double n = group_size;
+  switch (collective) {
+    case CollectiveType::kAllReduce:
+      return 2 * (n - 1) / n;
+    case CollectiveType::kAllGather:
+    case CollectiveType::kReduceScatter:
+    case CollectiveType::kAllToAll:
+      return (n - 1) / n;
+    case CollectiveType::kBroadcast:
+    case CollectiveType::kReduce:
+    case CollectiveType::kSendRecv:
+      return 1;
+  }
+  CHECK(false);
+}
+
+double CollectiveRow::algorithm_bandwidth() const {
+  if (median == Time()) return 0;
+  return static_cast<double>(call.bytes().count()) * 1e12 / static_cast<double>(median.ps());
+}
+
+double CollectiveRow::bus_bandwidth() const {
+  return algorithm_bandwidth() * BusFactor(call.collective, call.group_size);
+}
+
+std::string CollectiveRow::Name() const {
+  const std::string name =
+      fmt::format("{} {} {} {}", role, CollectiveTypeNames()[static_cast<size_t>(call.collective)],
+                  ToString(call.type), ToString(call.bytes()));
+  if (call.collective == CollectiveType::kSendRecv) return name;
+  return fmt::format("{} over {}", name, call.group_size);
+}
+
+std::string CollectiveRow::PlanName() const {
+  return fmt::format("{} {}", AlgorithmNames()[static_cast<size_t>(algorithm)],
+                     ProtocolNames()[static_cast<size_t>(protocol)]);
+}
+
+std::vector<CollectiveRow> SummariseCollectives(const Inputs& inputs) {
+  Collector collector(inputs);
+  for (int rank = 0; rank < inputs.workload.rank_count(); ++rank) collector.AddRank(rank);
+  std::vector<CollectiveRow> rows = collector.TakeRows();
+  // Rows come in the order of first use by rank and op, which settles ties.
+  std::stable_sort(rows.begin(), rows.end(), [](const CollectiveRow& a, const CollectiveRow& b) {
+    return a.total > b.total;
+  });
+  return rows;
+}
+
+}  // namespace drydock

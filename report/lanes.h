@@ -1,0 +1,30 @@
+// A rank's timeline at the resolution of a picture: the iteration is cut into columns of equal
+// length, and each column shows what took most of it. Pure functions; exact integer sums, so the
+// same picture everywhere.
+#ifndef DRYDOCK_REPORT_LANES_H_
+#define DRYDOCK_REPORT_LANES_H_
+
+#include <vector>
+
+#include "report/inputs.h"
+
+namespace drydock {
+
+// Columns [begin, end) that show the same thing.
+struct LaneRun {
+  int begin = 0;
+  int end = 0;
+  int what = 0;
+  bool operator==(const LaneRun&) const = default;
+};
+
+// `what` is the Phase of the compute op that runs. Columns without, or mostly without, are left
+// out.
+std::vector<LaneRun> ComputeLane(const Inputs& inputs, int rank, int columns);
+
+// `what` is the Dimension whose data moves; waiting is left out.
+std::vector<LaneRun> CommunicationLane(const Inputs& inputs, int rank, int columns);
+
+}  // namespace drydock
+
+#endif  // DRYDOCK_REPORT_LANES_H_

@@ -1,0 +1,26 @@
+// One run of the tool: reads a run directory, writes summary.json, summary.txt, trace.json.gz and
+// report.html into it, each whole or not at all.
+#ifndef DRYDOCK_REPORT_REPORT_H_
+#define DRYDOCK_REPORT_REPORT_H_
+
+#include <string>
+
+#include "core/base/result.h"
+#include "report/trace_ranks.h"
+
+namespace drydock {
+
+struct ReportOptions {
+  std::string run;
+  std::string trace_ranks;  // ParseTraceRanks; empty = the default choice
+  bool html = true;
+  bool check = false;       // read and check, write nothing
+  bool if_changed = false;  // do nothing if the last report was made of the same
+};
+
+// The text for the terminal: that of summary.txt. Empty with `check`.
+Result<std::string> MakeReport(const ReportOptions& options);
+
+}  // namespace drydock
+
+#endif  // DRYDOCK_REPORT_REPORT_H_

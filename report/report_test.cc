@@ -1,0 +1,98 @@
+#include "report/report.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+
+#include "core/base/files.h"
+#include "report/fake_run.h"
+#include "report/summary.h"
+
+namespace drydock {
+namespace {
+
+class ReportTest : public testing::Test {
+ protected:
+  void SetUp() override { WriteFakeRun(FakeRun(), run_); }
+  void TearDown() override { std::filesystem::remove_all(run_); }
+
+  std::string Content(const std::string& name) const { return ReadFile(run_ + "/" + name).value(); }
+  bool Exists(const std::string& name) const { return FileExists(run_ + "/" + name); }
+  // Changes whenever the file is written again.
+  ino_t Inode(const std::string& name) const {
+    struct stat info;
+    EXPECT_EQ(::stat((run_ + "/" + name).c_str(), &info), 0);
+    return info.st_ino;
+  }
+
+  const std::string run_ = FreshDirectory("report");
+};
+
+constexpr const char* kOutputs[] = {"summary.json", "summary.txt", "trace.json.gz", "report.html"};
+
+TEST_F(ReportTest, WritesItsFilesAndReturnsTheText) {
+  const Result<std::string> text = MakeReport({run_});
+  ASSERT_TRUE(text.ok()) << text.error().ToString();
+  const Summary summary = Summarise(FakeRun());
+  EXPECT_EQ(*text, SummaryText(summary));
+  EXPECT_EQ(Content("summary.txt"), *text);
+  EXPECT_EQ(Content("summary.json"), SummaryJson(summary));
+  EXPECT_TRUE(Exists("trace.json.gz"));
+  EXPECT_TRUE(Exists("report.html"));
+}
+
+TEST_F(ReportTest, TwoReportsAreTheSameByteForByte) {
+  ASSERT_TRUE(MakeReport({run_}).ok());
+  std::vector<std::string> first;
+  for (const char* name : kOutputs) first.push_back(Content(name));
+  ASSERT_TRUE(MakeReport({run_}).ok());
+  for (size_t i = 0; i < first.size(); ++i) EXPECT_TRUE(first[i] == Content(kOutputs[i]));
+}
+
+TEST_F(ReportTest, CheckWritesNothing) {
+  ASSERT_TRUE(MakeReport({.run = run_, .check = true}).ok());
+  for (const char* name : kOutputs) EXPECT_FALSE(Exists(name)) << name;
+}
+
+TEST_F(ReportTest, NoHtmlLeavesThePageOut) {
+  ASSERT_TRUE(MakeReport({.run = run_, .html = false}).ok());
+  EXPECT_TRUE(Exists("summary.json"));
+  EXPECT_FALSE(Exists("report.html"));
+}
+
+TEST_F(ReportTest, AnUnchangedRunIsNotReportedAgainButShown) {
+  const ReportOptions options = {.run = run_, .if_changed = true};
+  const std::string text = MakeReport(options).value();
+  const ino_t before = Inode("summary.json");
+  EXPECT_EQ(MakeReport(options).value(), text);
+  EXPECT_EQ(Inode("summary.json"), before);
+}
+
+TEST_F(ReportTest, AChangedRunOrOptionIsReportedAgain) {
+  ReportOptions options = {.run = run_, .if_changed = true};
+  ASSERT_TRUE(MakeReport(options).ok());
+  const std::string trace = Content("trace.json.gz");
+  options.trace_ranks = "1";
+  ASSERT_TRUE(MakeReport(options).ok());
+  EXPECT_FALSE(trace == Content("trace.json.gz"));
+  Inputs faster = FakeRun();
+  faster.workload.totals.tokens *= 2;
+  WriteFakeRun(faster, run_);
+  EXPECT_EQ(MakeReport(options).value(), SummaryText(Summarise(faster)));
+}
+
+TEST_F(ReportTest, AWrongTraceChoiceIsSaidBeforeAnythingIsRead) {
+  EXPECT_EQ(MakeReport({.run = "nowhere", .trace_ranks = "al"}).error().ToString(),
+            "error: --trace-ranks: 'al' is neither a number of ranks, at least 1, nor 'all'");
+}
+
+TEST_F(ReportTest, AnIncompleteRunLeavesNothing) {
+  std::filesystem::remove(run_ + "/4-timeline.pb");
+  EXPECT_EQ(MakeReport({run_}).error().ToString(),
+            run_ + "/4-timeline.pb: error: there is no timeline yet; run exec-engine first");
+  for (const char* name : kOutputs) EXPECT_FALSE(Exists(name)) << name;
+}
+
+}  // namespace
+}  // namespace drydock

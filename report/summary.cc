@@ -1,0 +1,82 @@
+#include "report/summary.h"
+
+namespace drydock {
+namespace {
+
+std::vector<GpuFacts> GpusOf(const Workload& workload) {
+  std::vector<GpuFacts> out;
+  for (const GpuSpec& gpu : workload.topology.gpus) {
+    GpuFacts& facts = out.emplace_back();
+    facts.name = gpu.name;
+    facts.dense_rate = gpu.dense_rate[static_cast<size_t>(workload.totals.precision)];
+    facts.source = gpu.source;
+    facts.reference = gpu.reference;
+    if (!gpu.has_collective_costs) continue;
+    facts.link_efficiency = gpu.collectives.link_efficiency;
+    facts.collective_source = gpu.collectives.source;
+  }
+  const Placement placement(workload.topology);
+  for (int rank = 0; rank < workload.rank_count(); ++rank) {
+    const int gpu = workload.topology.kind_of_host(placement.of(rank).host).gpu;
+    ++out[static_cast<size_t>(gpu)].count;
+  }
+  return out;
+}
+
+// The mean over the ranks; nothing if some GPU has no rate for the precision.
+FlopRate PeakOf(const std::vector<GpuFacts>& gpus, int ranks) {
+  double sum = 0;
+  for (const GpuFacts& gpu : gpus) {
+    if (gpu.count == 0) continue;
+    if (gpu.dense_rate <= FlopRate()) return FlopRate();
+    sum += gpu.dense_rate.flops_per_second() * gpu.count;
+  }
+  return FlopRate(sum / ranks);
+}
+
+Rates RatesOf(const WorkloadTotals& totals, Time iteration, int ranks, FlopRate peak) {
+  Rates rates;
+  rates.iteration = iteration;
+  const double seconds = static_cast<double>(iteration.ps()) / 1e12;
+  rates.tokens_per_second = static_cast<double>(totals.tokens) / seconds;
+  rates.tokens_per_gpu_second = rates.tokens_per_second / ranks;
+  rates.model = FlopRate(totals.model_flops / seconds / ranks);
+  rates.hardware = FlopRate(totals.hardware_flops / seconds / ranks);
+  rates.peak = peak;
+  rates.recompute = totals.hardware_flops > totals.model_flops;
+  if (peak <= FlopRate()) return rates;
+  rates.mfu = rates.model.flops_per_second() / peak.flops_per_second();
+  if (rates.recompute) rates.hfu = rates.hardware.flops_per_second() / peak.flops_per_second();
+  return rates;
+}
+
+}  // namespace
+
+Summary Summarise(const Inputs& inputs) {
+  const Workload& workload = inputs.workload;
+  Summary out;
+  out.model = workload.totals.model_name;
+  out.layout = workload.totals.layout;
+  out.cluster = workload.topology.name;
+  out.network = inputs.timeline.network;
+  out.fabric = workload.topology.fabric.kind;
+  out.congestion_control = workload.topology.transport.congestion_control;
+  out.precision = ToString(workload.totals.precision);
+  out.hosts = workload.topology.host_count();
+  out.ranks = workload.rank_count();
+  out.parameters = workload.totals.parameters;
+  out.tokens = workload.totals.tokens;
+  out.model_flops = workload.totals.model_flops;
+  out.hardware_flops = workload.totals.hardware_flops;
+  out.gpus = GpusOf(workload);
+  out.rates =
+      RatesOf(workload.totals, inputs.timeline.iteration, out.ranks, PeakOf(out.gpus, out.ranks));
+  out.parts = SummariseParts(inputs.timeline);
+  out.classes = BreakdownByClass(inputs);
+  out.collectives = SummariseCollectives(inputs);
+  out.kernels = SummariseKernels(inputs);
+  out.counters = inputs.timeline.counters;
+  return out;
+}
+
+}  // namespace drydock

@@ -1,0 +1,154 @@
+// summary.json: keys and units as docs/report.md lists them. Times in seconds are for reading; the
+// iteration stands in picoseconds as well, which is exact.
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "report/summary.h"
+
+namespace drydock {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int kFormat = 1;
+
+// "exposed tensor" -> "exposed_tensor"
+std::string Key(std::string name) {
+  std::replace(name.begin(), name.end(), ' ', '_');
+  return name;
+}
+
+Json OrNull(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
+
+// Divisions by exact powers of ten, so that a round time is written as one.
+Json Seconds(Time time) { return static_cast<double>(time.ps()) / 1e12; }
+Json Us(Time time) { return static_cast<double>(time.ps()) / 1e6; }
+Json TeraFlops(FlopRate rate) { return rate.flops_per_second() / 1e12; }
+
+Json PartsJson(const Summary& summary) {
+  Json out = Json::object();
+  for (int i = 0; i < kPartCount; ++i) {
+    const PartSummary& part = summary.parts[static_cast<size_t>(i)];
+    out[Key(PartName(i))] = {{"mean_s", Seconds(part.mean)},
+                             {"mean_share", summary.ShareOf(part.mean)},
+                             {"max_s", Seconds(part.max)},
+                             {"max_rank", part.max_rank}};
+  }
+  return out;
+}
+
+Json ClassesJson(const Summary& summary) {
+  Json out = Json::array();
+  for (const ClassBreakdown& each : summary.classes) {
+    Json mean = Json::object();
+    for (int i = 0; i < kPartCount; ++i) {
+      mean[Key(PartName(i)) + "_s"] = Seconds(each.mean[static_cast<size_t>(i)]);
+    }
+    out.push_back({{"ranks", RangesOf(each.ranks)},
+                   {"rank_count", each.ranks.size()},
+                   {"first_layer", each.first_layer},
+                   {"last_layer", each.last_layer},
+                   {"mean", std::move(mean)}});
+  }
+  return out;
+}
+
+Json CollectivesJson(const Summary& summary) {
+  Json out = Json::array();
+  for (const CollectiveRow& row : summary.collectives) {
+    out.push_back({{"group", row.role},
+                   {"collective", CollectiveTypeNames()[static_cast<size_t>(row.call.collective)]},
+                   {"type", ToString(row.call.type)},
+                   {"size_bytes", row.call.bytes().count()},
+                   {"members", row.call.group_size},
+                   {"algorithm", AlgorithmNames()[static_cast<size_t>(row.algorithm)]},
+                   {"protocol", ProtocolNames()[static_cast<size_t>(row.protocol)]},
+                   {"channels", row.channels},
+                   {"uses", row.uses},
+                   {"median_us", Us(row.median)},
+                   {"max_us", Us(row.max)},
+                   {"algorithm_bandwidth_gb_per_s", row.algorithm_bandwidth() / 1e9},
+                   {"bus_bandwidth_gb_per_s", row.bus_bandwidth() / 1e9},
+                   {"bus_factor", BusFactor(row.call.collective, row.call.group_size)}});
+  }
+  return out;
+}
+
+Json KernelsJson(const KernelSummary& kernels) {
+  Json sources = Json::object();
+  for (size_t i = 0; i < kTimeSourceCount; ++i) {
+    sources[TimeSourceNames()[i]] = {{"kernels", kernels.by_source[i].kernels},
+                                     {"time_share", kernels.by_source[i].share}};
+  }
+  Json rows = Json::array();
+  for (const KernelRow& row : kernels.rows) {
+    rows.push_back({{"gpu", row.gpu},
+                    {"name", row.name},
+                    {"shape", row.shape},
+                    {"time_us", Us(row.time)},
+                    {"launches", row.launches},
+                    {"time_share", row.share},
+                    {"bound", row.bound},
+                    {"source", TimeSourceNames()[static_cast<size_t>(row.source)]}});
+  }
+  return {{"by_source", std::move(sources)}, {"by_time", std::move(rows)}};
+}
+
+Json CountersJson(const Summary& summary) {
+  Json out = Json::object();
+  for (const auto& [name, value] : summary.counters) out[name] = value;
+  return out;
+}
+
+Json GpusJson(const Summary& summary) {
+  Json out = Json::array();
+  for (const GpuFacts& gpu : summary.gpus) {
+    out.push_back({{"gpu", gpu.name},
+                   {"count", gpu.count},
+                   {"dense_tflops_per_s", TeraFlops(gpu.dense_rate)},
+                   {"source", gpu.source},
+                   {"kernels_scaled_from", gpu.reference},
+                   {"link_efficiency", gpu.link_efficiency},
+                   {"collective_costs_source", gpu.collective_source}});
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string SummaryJson(const Summary& summary) {
+  const Rates& rates = summary.rates;
+  Json out;
+  out["format"] = kFormat;
+  out["model"] = summary.model;
+  out["layout"] = summary.layout;
+  out["precision"] = summary.precision;
+  out["parameters"] = summary.parameters;
+  out["cluster"] = summary.cluster;
+  out["hosts"] = summary.hosts;
+  out["gpus"] = summary.ranks;
+  out["network"] = summary.network;
+  out["iteration_time_s"] = Seconds(rates.iteration);
+  out["iteration_time_ps"] = rates.iteration.ps();
+  out["tokens_per_iteration"] = summary.tokens;
+  out["tokens_per_s"] = rates.tokens_per_second;
+  out["tokens_per_s_per_gpu"] = rates.tokens_per_gpu_second;
+  out["model_flops_per_iteration"] = summary.model_flops;
+  out["hardware_flops_per_iteration"] = summary.hardware_flops;
+  out["model_tflops_per_s_per_gpu"] = TeraFlops(rates.model);
+  out["hardware_tflops_per_s_per_gpu"] = TeraFlops(rates.hardware);
+  out["peak_tflops_per_s_per_gpu"] = TeraFlops(rates.peak);
+  out["mfu"] = OrNull(rates.mfu);
+  out["hfu"] = OrNull(rates.hfu);
+  out["time"] = PartsJson(summary);
+  out["classes"] = ClassesJson(summary);
+  out["collectives"] = CollectivesJson(summary);
+  out["kernels"] = KernelsJson(summary.kernels);
+  out["network_counters"] = CountersJson(summary);
+  out["assumptions"] = {{"fabric", summary.fabric},
+                        {"congestion_control", summary.congestion_control},
+                        {"gpus", GpusJson(summary)}};
+  return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace drydock

@@ -1,0 +1,151 @@
+#include "report/summary.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "report/fake_run.h"
+
+namespace drydock {
+namespace {
+
+using Json = nlohmann::json;
+
+// MFU = model FLOPs / (iteration time × GPUs × dense peak) = 9.6e10 / (600 us × 4 × 100 TFLOP/s).
+TEST(Summary, ModelFlopsUtilisationIsItsClosedForm) {
+  const Rates rates = Summarise(FakeRun()).rates;
+  EXPECT_DOUBLE_EQ(rates.model.flops_per_second(), 9.6e10 / 600e-6 / 4);
+  ASSERT_TRUE(rates.mfu.has_value());
+  EXPECT_DOUBLE_EQ(*rates.mfu, 9.6e10 / (600e-6 * 4 * 100e12));
+}
+
+TEST(Summary, HardwareFlopsUtilisationCountsRecompute) {
+  const Rates rates = Summarise(FakeRun()).rates;
+  ASSERT_TRUE(rates.hfu.has_value());
+  EXPECT_DOUBLE_EQ(*rates.hfu, 1.2e11 / (600e-6 * 4 * 100e12));
+}
+
+TEST(Summary, WithoutRecomputeThereIsNoHardwareUtilisation) {
+  Inputs inputs = FakeRun();
+  inputs.workload.totals.hardware_flops = inputs.workload.totals.model_flops;
+  EXPECT_FALSE(Summarise(inputs).rates.hfu.has_value());
+}
+
+TEST(Summary, WithoutAPeakThereIsNoUtilisation) {
+  Inputs inputs = FakeRun();
+  inputs.workload.totals.precision = DataType::kBf16;
+  const Summary summary = Summarise(inputs);
+  EXPECT_FALSE(summary.rates.mfu.has_value());
+  EXPECT_TRUE(Json::parse(SummaryJson(summary))["mfu"].is_null());
+  EXPECT_THAT(SummaryText(summary), testing::HasSubstr("MFU unknown: no bf16 rate for every GPU"));
+}
+
+TEST(Summary, TokensPerSecondAreThoseOfTheWholeCluster) {
+  const Rates rates = Summarise(FakeRun()).rates;
+  EXPECT_DOUBLE_EQ(rates.tokens_per_second, 4096 / 600e-6);
+  EXPECT_DOUBLE_EQ(rates.tokens_per_gpu_second, 4096 / 600e-6 / 4);
+}
+
+TEST(Summary, SharesOfTheMeanAddUpToOne) {
+  const Summary summary = Summarise(FakeRun());
+  double sum = 0;
+  for (const PartSummary& part : summary.parts) sum += summary.ShareOf(part.mean);
+  EXPECT_DOUBLE_EQ(sum, 1);
+}
+
+TEST(SummaryJson, HoldsTheNumbersUnderTheirDocumentedKeys) {
+  const Json json = Json::parse(SummaryJson(Summarise(FakeRun())));
+  EXPECT_EQ(json["format"], 1);
+  EXPECT_EQ(json["iteration_time_s"], 0.0006);
+  EXPECT_EQ(json["iteration_time_ps"], 600000000);
+  EXPECT_EQ(json["gpus"], 4);
+  EXPECT_EQ(json["time"]["exposed_tensor"]["mean_s"], 42.5e-6);
+  EXPECT_EQ(json["time"]["bubble"]["max_rank"], 0);
+  EXPECT_EQ(json["classes"][1]["mean"]["idle_s"], 0.0002);
+  EXPECT_EQ(json["collectives"][0]["bus_bandwidth_gb_per_s"], 50.0);
+  EXPECT_EQ(json["collectives"][1]["median_us"], 55.0);
+  EXPECT_EQ(json["kernels"]["by_source"]["scaled"]["kernels"], 1);
+  EXPECT_EQ(json["network_counters"]["packets"], 1000);
+  EXPECT_EQ(json["assumptions"]["gpus"][0]["source"], "made up for a test");
+}
+
+TEST(SummaryJson, KeysStandInTheirOrder) {
+  const auto json = nlohmann::ordered_json::parse(SummaryJson(Summarise(FakeRun())));
+  std::vector<std::string> keys;
+  for (const auto& [key, value] : json.items()) keys.push_back(key);
+  EXPECT_EQ(keys, (std::vector<std::string>{"format",
+                                            "model",
+                                            "layout",
+                                            "precision",
+                                            "parameters",
+                                            "cluster",
+                                            "hosts",
+                                            "gpus",
+                                            "network",
+                                            "iteration_time_s",
+                                            "iteration_time_ps",
+                                            "tokens_per_iteration",
+                                            "tokens_per_s",
+                                            "tokens_per_s_per_gpu",
+                                            "model_flops_per_iteration",
+                                            "hardware_flops_per_iteration",
+                                            "model_tflops_per_s_per_gpu",
+                                            "hardware_tflops_per_s_per_gpu",
+                                            "peak_tflops_per_s_per_gpu",
+                                            "mfu",
+                                            "hfu",
+                                            "time",
+                                            "classes",
+                                            "collectives",
+                                            "kernels",
+                                            "network_counters",
+                                            "assumptions"}));
+}
+
+TEST(SummaryText, IsThis) {
+  EXPECT_EQ(SummaryText(Summarise(FakeRun())),
+            R"(fake-1b on quad: 4 × test-gpu in 1 host, network packet
+TP2 PP2 DP1, 1 micro-batch
+
+iteration time   600 us
+tokens           6826667 /s, 1706667 /s per GPU
+model FLOPs      40.0 TFLOP/s per GPU, MFU 40.0 % of 100 TFLOPS dense fp16
+with recompute   50.0 TFLOP/s per GPU, HFU 50.0 %
+
+where the time goes                 mean     share         largest
+  compute                         205 us    34.2 %          260 us  rank 1
+  exposed tensor                 42.5 us     7.1 %           50 us  rank 0
+  exposed pipeline               77.5 us    12.9 %          100 us  rank 0
+  bubble                          175 us    29.2 %          200 us  rank 0
+  idle                            100 us    16.7 %          200 us  rank 2
+
+communication (bandwidths in GB/s)      plan               ch  uses   median      max    alg     bus
+  tp all-reduce fp16 2 MB over 2        ring LL128          4     2    40 us    40 us   50.0    50.0
+  pp-prev send-recv fp16 1 MB           send-recv Simple    1     2    55 us    55 us   18.2    18.2
+  pp-next send-recv fp16 1 MB           send-recv Simple    1     2    50 us    50 us   20.0    20.0
+
+kernels                                                        launches        each   share
+  gemm 1024x1024x2048 fp16                                            4      150 us  60.0 %  scaled
+  gemm 1024x1024x1024 fp16                                            4       60 us  24.0 %  profile
+  norm 1024x1024 fp16                                                 4       40 us  16.0 %  model
+  times by source: 1 profile (24.0 % of the time), 1 model (16.0 % of the time), 1 scaled (60.0 % of the time)
+
+network: 8 messages, 1000 packets
+)");
+}
+
+TEST(SummaryText, SaysHowManyCallsItLeavesOut) {
+  Summary summary = Summarise(FakeRun());
+  summary.collectives.resize(14, summary.collectives[0]);
+  EXPECT_THAT(SummaryText(summary), testing::HasSubstr("\n  and 2 calls more in summary.json\n"));
+}
+
+TEST(SummaryText, AnIterationWithoutCommunicationHasNoTableOfIt) {
+  Summary summary = Summarise(FakeRun());
+  summary.collectives.clear();
+  EXPECT_THAT(SummaryText(summary), testing::Not(testing::HasSubstr("communication (")));
+}
+
+}  // namespace
+}  // namespace drydock

@@ -1,0 +1,129 @@
+// The summary on a terminal.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "report/summary.h"
+
+namespace drydock {
+namespace {
+
+constexpr size_t kCollectiveLines = 12;
+constexpr size_t kKernelLines = 8;
+
+std::string Percent(double share) { return fmt::format("{:.1f} %", share * 100); }
+
+// At least four digits, none of them an exponent.
+std::string PerSecond(double rate) {
+  return rate < 1000 ? fmt::format("{:.4g}", rate) : fmt::format("{:.0f}", rate);
+}
+
+std::string Plural(int64_t count, const char* noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+// "8 × a100-sxm-80g"
+std::string GpusText(const Summary& summary) {
+  std::string out;
+  for (const GpuFacts& gpu : summary.gpus) {
+    if (gpu.count == 0) continue;
+    out += fmt::format("{}{} × {}", out.empty() ? "" : ", ", gpu.count, gpu.name);
+  }
+  return out;
+}
+
+std::string HeadText(const Summary& summary) {
+  const Rates& rates = summary.rates;
+  std::string out = fmt::format("{} on {}: {} in {}, network {}\n{}\n\n", summary.model,
+                                summary.cluster, GpusText(summary), Plural(summary.hosts, "host"),
+                                summary.network, summary.layout);
+  out += fmt::format("iteration time   {}\n", ToString(rates.iteration));
+  out += fmt::format("tokens           {} /s, {} /s per GPU\n", PerSecond(rates.tokens_per_second),
+                     PerSecond(rates.tokens_per_gpu_second));
+  out += fmt::format("model FLOPs      {:.1f} TFLOP/s per GPU",
+                     rates.model.flops_per_second() * 1e-12);
+  out += rates.mfu ? fmt::format(", MFU {} of {} dense {}\n", Percent(*rates.mfu),
+                                 ToString(rates.peak), summary.precision)
+                   : fmt::format(", MFU unknown: no {} rate for every GPU\n", summary.precision);
+  if (!rates.recompute) return out;
+  out += fmt::format("with recompute   {:.1f} TFLOP/s per GPU",
+                     rates.hardware.flops_per_second() * 1e-12);
+  return out + (rates.hfu ? fmt::format(", HFU {}\n", Percent(*rates.hfu)) : "\n");
+}
+
+// Dimensions without exposed time on any rank are left out.
+std::string PartsText(const Summary& summary) {
+  std::string out = fmt::format("\n{:<28}{:>12}{:>10}{:>16}\n", "where the time goes", "mean",
+                                "share", "largest");
+  for (int i = 0; i < kPartCount; ++i) {
+    const PartSummary& part = summary.parts[static_cast<size_t>(i)];
+    const bool dimension = i > 0 && i < kPartCount - 2;
+    if (dimension && part.max == Time()) continue;
+    out += fmt::format("  {:<26}{:>12}{:>10}{:>16}", PartName(i), ToString(part.mean),
+                       Percent(summary.ShareOf(part.mean)), ToString(part.max));
+    out += part.max == Time() ? "\n" : fmt::format("  rank {}\n", part.max_rank);
+  }
+  return out;
+}
+
+std::string GigabytesPerSecond(double rate) { return fmt::format("{:.1f}", rate * 1e-9); }
+
+std::string Rest(size_t all, size_t shown, const char* noun) {
+  if (all <= shown) return "";
+  return fmt::format("  and {} more in summary.json\n",
+                     Plural(static_cast<int64_t>(all - shown), noun));
+}
+
+std::string CollectivesText(const Summary& summary) {
+  if (summary.collectives.empty()) return "";
+  std::string out = fmt::format("\n{:<40}{:<17}{:>4}{:>6}{:>9}{:>9}{:>7}{:>8}\n",
+                                "communication (bandwidths in GB/s)", "plan", "ch", "uses",
+                                "median", "max", "alg", "bus");
+  const size_t shown = std::min(summary.collectives.size(), kCollectiveLines);
+  for (size_t i = 0; i < shown; ++i) {
+    const CollectiveRow& row = summary.collectives[i];
+    out += fmt::format("  {:<38}{:<17}{:>4}{:>6}{:>9}{:>9}{:>7}{:>8}\n", row.Name(), row.PlanName(),
+                       row.channels, row.uses, ToString(row.median), ToString(row.max),
+                       GigabytesPerSecond(row.algorithm_bandwidth()),
+                       GigabytesPerSecond(row.bus_bandwidth()));
+  }
+  return out + Rest(summary.collectives.size(), shown, "call");
+}
+
+std::string KernelsText(const KernelSummary& kernels) {
+  std::string out =
+      fmt::format("\n{:<62}{:>9}{:>12}{:>8}\n", "kernels", "launches", "each", "share");
+  const size_t shown = std::min(kernels.rows.size(), kKernelLines);
+  for (size_t i = 0; i < shown; ++i) {
+    const KernelRow& row = kernels.rows[i];
+    out += fmt::format("  {:<60}{:>9}{:>12}{:>8}  {}\n", row.name + " " + row.shape, row.launches,
+                       ToString(row.time), Percent(row.share),
+                       TimeSourceNames()[static_cast<size_t>(row.source)]);
+  }
+  out += Rest(kernels.rows.size(), shown, "kernel");
+  out += "  times by source:";
+  for (size_t i = 0; i < kTimeSourceCount; ++i) {
+    out += fmt::format("{} {} {} ({} of the time)", i == 0 ? "" : ",", kernels.by_source[i].kernels,
+                       TimeSourceNames()[i], Percent(kernels.by_source[i].share));
+  }
+  return out + "\n";
+}
+
+std::string CountersText(const Summary& summary) {
+  if (summary.counters.empty()) return "";
+  std::string out = "\nnetwork: ";
+  for (size_t i = 0; i < summary.counters.size(); ++i) {
+    out += fmt::format("{}{} {}", i == 0 ? "" : ", ", summary.counters[i].second,
+                       summary.counters[i].first);
+  }
+  return out + "\n";
+}
+
+}  // namespace
+
+std::string SummaryText(const Summary& summary) {
+  return HeadText(summary) + PartsText(summary) + CollectivesText(summary) +
+         KernelsText(summary.kernels) + CountersText(summary);
+}
+
+}  // namespace drydock
