@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "compute-sim/simulate.h"
 #include "core/base/files.h"
 #include "core/schema/gpu_file.h"
@@ -13,10 +15,6 @@ namespace {
 
 // Tensor parallel 8, micro-batch 4, sequence 2048, hidden 6144, 64 heads.
 constexpr int64_t kTokens = 4 * 2048, kHidden = 6144, kTensor = 8;
-
-struct LayerCase {
-  bool sequence_parallel = false;
-};
 
 Submodule Make(const char* name, SubmoduleKind kind, Pass pass) {
   Submodule s;
@@ -79,9 +77,6 @@ double Milliseconds(std::vector<Submodule> submodules) {
   SimulateOptions options;
   options.model_order = {"model"};
   const KernelTimes times = *Simulate(workload, options);
-  if (std::getenv("DRYDOCK_TEST_EXPLAIN") != nullptr) {
-    fmt::print("{}", Explain(workload, times));
-  }
   Time total;
   for (const SubmoduleTime& time : times.gpus[0].submodules) total += time.total;
   return total.us() / 1000;
@@ -112,9 +107,14 @@ TEST(Layer, TakesThePublishedTimeWithinSixPercent) {
   ExpectNear("backward, selective recompute", backward + core, 13.2, 0.06);
 }
 
+// Norms, dropouts and residuals see an eighth of the rows. In backward, the two gathers that
+// nothing hides are counted; what overlaps with products is taken as free, which the machine is
+// not.
 TEST(Layer, SequenceParallelIsFasterAsPublished) {
   const double forward = Milliseconds(Layer(Pass::kForward, true)) + 2 * AllReduceMs();
   ExpectNear("forward, sequence parallel", forward, 7.2, 0.06);
+  const double backward = Milliseconds(Layer(Pass::kBackward, true)) + AllReduceMs();
+  ExpectNear("backward, sequence parallel", backward, 11.8, 0.10);
 }
 
 }  // namespace

@@ -1,0 +1,211 @@
+// "Which model answers, and is its law the stated one?"
+#include "compute-sim/compute_model.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "compute-sim/test_gpu.h"
+
+namespace drydock {
+namespace {
+
+const std::vector<std::string> kAll = {"profile", "model", "scaled"};
+
+Profile MakeProfile(const std::string& gpu, const std::string& rows,
+                    const std::string& extra = "") {
+  return *ParseProfile("# gpu: " + gpu + "\n# provenance: a test\n# method: none\n# date: never\n" +
+                           extra + "kernel,dtype,m,n,k,time\n" + rows,
+                       "p.csv");
+}
+
+KernelTime Ask(const ModelContext& context, const std::vector<std::string>& order,
+               const Kernel& kernel) {
+  return *ModelStack::Make(context, order).value().Predict(kernel);
+}
+
+// A GPU like `base`, uncalibrated, with its rates and its bandwidth multiplied.
+GpuData Scaled(const GpuData& base, double flops, double bandwidth) {
+  GpuData gpu;
+  gpu.spec = base.spec;
+  gpu.spec.name = "made-up";
+  gpu.spec.file_name = "gpus/made-up.yaml";
+  for (FlopRate& rate : gpu.spec.dense_rate) rate = FlopRate(rate.flops_per_second() * flops);
+  gpu.spec.memory_bandwidth =
+      Bandwidth::FromBytesPerSecond(base.spec.memory_bandwidth.bytes_per_second() * bandwidth);
+  return gpu;
+}
+
+class ComputeModelTest : public testing::Test {
+ protected:
+  GpuData a100_ = ShippedGpuData("a100-sxm-80g", kSustained);
+};
+
+TEST_F(ComputeModelTest, ComputeBoundTimeIsDividedByTheFlopsRatio) {
+  const GpuData target = Scaled(a100_, 2.5, 7);
+  const Kernel kernel = Gemm(DataType::kFp16, 8192, 8192, 8192);
+  const Prediction there = *PredictCalibrated(a100_, kernel);
+  ASSERT_EQ(there.bound, Bound::kTensorCores);
+  const KernelTime time = Ask({&target, &a100_}, kAll, kernel);
+  EXPECT_EQ(time.source, TimeSource::kScaled);
+  EXPECT_EQ(time.detail, "a100-sxm-80g by FLOPS ratio 2.500");
+  EXPECT_EQ(time.bound, "tensor cores");
+  EXPECT_EQ(time.time, Time::FromUs(there.fixed_us + (there.us - there.fixed_us) / 2.5));
+}
+
+TEST_F(ComputeModelTest, MemoryBoundTimeIsDividedByTheBandwidthRatio) {
+  const GpuData target = Scaled(a100_, 2.5, 4);
+  const Kernel kernel = MemoryKernel(KernelKind::kGelu, DataType::kFp16, 8192, 8192, 4);
+  const Prediction there = *PredictCalibrated(a100_, kernel);
+  const KernelTime time = Ask({&target, &a100_}, kAll, kernel);
+  EXPECT_EQ(time.detail, "a100-sxm-80g by bandwidth ratio 4.000");
+  EXPECT_EQ(time.time, Time::FromUs(there.fixed_us + (there.us - there.fixed_us) / 4));
+}
+
+TEST_F(ComputeModelTest, LaunchCostIsNotScaled) {
+  const GpuData target = Scaled(a100_, 1000, 1000);
+  const Kernel kernel = MemoryKernel(KernelKind::kAdd, DataType::kFp16, 1, 64, 6);
+  const KernelTime time = Ask({&target, &a100_}, kAll, kernel);
+  EXPECT_EQ(time.bound, "launch");
+  EXPECT_NEAR(time.time.us(), 1.33, 1e-3);
+}
+
+TEST_F(ComputeModelTest, AMeasuredRowOfTheReferenceIsWhatIsScaled) {
+  const GpuData target = Scaled(a100_, 2, 2);
+  a100_.profiles = {MakeProfile("a100-sxm-80g", "gemm,fp16,8192,8192,8192,9000 us\n")};
+  const Kernel kernel = Gemm(DataType::kFp16, 8192, 8192, 8192);
+  const double fixed = PredictCalibrated(a100_, kernel)->fixed_us;
+  EXPECT_EQ(Ask({&target, &a100_}, kAll, kernel).time, Time::FromUs(fixed + (9000 - fixed) / 2));
+}
+
+TEST_F(ComputeModelTest, ATypeWithoutParametersIsScaledFromSixteenBits) {
+  const Kernel kernel = Gemm(DataType::kTf32, 4096, 4096, 4096);
+  const KernelTime time = Ask({&a100_, nullptr}, kAll, kernel);
+  EXPECT_EQ(time.source, TimeSource::kScaled);
+  EXPECT_EQ(time.detail, "a100-sxm-80g fp16 by FLOPS ratio 0.500");
+}
+
+// A100 times scaled by specification alone, against H100 measurements (sources: roofline_test.cc).
+TEST_F(ComputeModelTest, A100ScaledToH100IsWithinTenPercentOnAverage) {
+  const GpuData h100 = Scaled(a100_, 989.0 / 312, 3350.0 / 2039);
+  a100_.parameters.clocks = kBurst;
+  const double rows[][4] = {{1792, 7168, 3584, 123.451},    {1793, 6144, 5120, 147.947},
+                            {2304, 3584, 12288, 251.691},   {2305, 7168, 5120, 233.333},
+                            {2817, 12288, 10240, 923.056},  {3072, 2560, 12288, 245.872},
+                            {3329, 6144, 4096, 208.533},    {3840, 8192, 2048, 177.005},
+                            {3841, 16384, 10240, 1604.523}, {32768, 5120, 10240, 4285.819}};
+  double sum = 0;
+  for (const auto& [m, n, k, us] : rows) {
+    const Kernel kernel = Gemm(DataType::kBf16, static_cast<int64_t>(m), static_cast<int64_t>(n),
+                               static_cast<int64_t>(k));
+    sum += std::abs(Ask({&h100, &a100_}, kAll, kernel).time.us() / us - 1);
+  }
+  EXPECT_LE(sum / 10, 0.10);
+}
+
+TEST_F(ComputeModelTest, AMeasuredRowIsGivenExactly) {
+  a100_.profiles = {MakeProfile("a100-sxm-80g", "gemm,fp16,100,200,300,12.345 us\n")};
+  const KernelTime time = Ask({&a100_, nullptr}, kAll, Gemm(DataType::kFp16, 100, 200, 300));
+  EXPECT_EQ(time.source, TimeSource::kProfile);
+  EXPECT_EQ(time.time, Time::Ns(12345));
+  EXPECT_EQ(time.detail, "p.csv:6");
+  EXPECT_EQ(time.name, "gemm");
+  EXPECT_EQ(time.shape, "100x200x300 fp16");
+}
+
+TEST_F(ComputeModelTest, ABurstRowIsSlowedToSustainedClocks) {
+  a100_.profiles = {
+      MakeProfile("a100-sxm-80g", "gemm,fp16,8192,3072,6144,1206.5 us\n", "# clocks: burst\n")};
+  const Kernel kernel = Gemm(DataType::kFp16, 8192, 3072, 6144);
+  const double sustained = PredictCalibrated(a100_, kernel)->us;
+  const double burst = PredictCalibrated(ShippedGpuData("a100-sxm-80g", kBurst), kernel)->us;
+  EXPECT_GT(sustained, burst);
+  EXPECT_EQ(Ask({&a100_, nullptr}, kAll, kernel).time, Time::FromUs(1206.5 * sustained / burst));
+}
+
+// Without a calibrated model, times between rows follow a power law: the geometric middle of 10 us
+// and 40 us lies at 20 us.
+TEST_F(ComputeModelTest, BetweenRowsTimeIsInterpolatedInLogarithms) {
+  GpuData gpu = Scaled(a100_, 1, 1);
+  gpu.profiles = {
+      MakeProfile("made-up", "gemm,fp16,1024,64,64,10 us\ngemm,fp16,4096,64,64,40 us\n")};
+  const KernelTime time = Ask({&gpu, nullptr}, kAll, Gemm(DataType::kFp16, 2048, 64, 64));
+  EXPECT_NEAR(time.time.us(), 20, 1e-6);
+  EXPECT_EQ(time.detail, "between p.csv:6 and 7");
+  EXPECT_EQ(time.bound, "measured");
+}
+
+// With one, the rows' deviation from it is interpolated: rows 10 % and 21 % above the model put
+// the middle at the geometric mean of both above the model.
+TEST_F(ComputeModelTest, BetweenRowsACalibratedGpuKeepsItsWaves) {
+  const auto model = [&](int64_t m) {
+    return PredictCalibrated(a100_, Gemm(DataType::kFp16, m, 4096, 4096))->us;
+  };
+  const std::string rows = "gemm,fp16,2048,4096,4096," + std::to_string(model(2048) * 1.1) +
+                           " us\ngemm,fp16,8192,4096,4096," + std::to_string(model(8192) * 1.21) +
+                           " us\n";
+  const Kernel middle = Gemm(DataType::kFp16, 4096, 4096, 4096);
+  const double whole = model(4096) * std::sqrt(1.1 * 1.21);
+  a100_.profiles = {MakeProfile("a100-sxm-80g", rows)};
+  EXPECT_NEAR(Ask({&a100_, nullptr}, kAll, middle).time.us(), whole, 1e-3);
+  a100_.profiles = {MakeProfile("a100-sxm-80g", rows, "# weight: 0.5\n")};
+  EXPECT_NEAR(Ask({&a100_, nullptr}, kAll, middle).time.us(), std::sqrt(whole * model(4096)), 1e-3);
+}
+
+TEST_F(ComputeModelTest, TheOrderDecidesWhoIsAskedFirst) {
+  a100_.profiles = {MakeProfile("a100-sxm-80g", "gemm,fp16,1024,1024,1024,99 us\n")};
+  const Kernel kernel = Gemm(DataType::kFp16, 1024, 1024, 1024);
+  EXPECT_EQ(Ask({&a100_, nullptr}, {"profile", "model"}, kernel).source, TimeSource::kProfile);
+  EXPECT_EQ(Ask({&a100_, nullptr}, {"model", "profile"}, kernel).source, TimeSource::kModel);
+}
+
+TEST_F(ComputeModelTest, NobodyKnowsSaysWhy) {
+  const GpuData gpu = Scaled(a100_, 1, 1);
+  const ModelStack stack = ModelStack::Make({&gpu, nullptr}, kAll).value();
+  const Result<KernelTime> none = stack.Predict(Gemm(DataType::kFp16, 1, 2, 3));
+  ASSERT_FALSE(none.ok());
+  EXPECT_EQ(none.error().message(),
+            "there is no time for gemm 1x2x3 fp16 on the GPU 'made-up':\n"
+            "  profile: no profile of this GPU was given\n"
+            "  model: gpus/made-up.yaml has no 'kernels:' section\n"
+            "  scaled: gpus/made-up.yaml names no 'reference:'");
+}
+
+TEST_F(ComputeModelTest, ATypeTheGpuCannotMultiplyIsRefused) {
+  const GpuData v100 = *MakeGpuData(ShippedGpu("v100-sxm-32g"), {});
+  const ModelStack stack = ModelStack::Make({&v100, &a100_}, kAll).value();
+  EXPECT_TRUE(stack.Predict(Gemm(DataType::kFp16, 64, 64, 64)).ok());
+  EXPECT_NE(stack.Predict(Gemm(DataType::kBf16, 64, 64, 64))
+                .error()
+                .message()
+                .find("scaled: configs/gpus/v100-sxm-32g.yaml states no bf16 rate"),
+            std::string::npos);
+}
+
+TEST_F(ComputeModelTest, UnknownModelSuggestsTheNearest) {
+  EXPECT_EQ(ModelStack::Make({&a100_, nullptr}, {"profil"}).error().message(),
+            "unknown compute model 'profil'; did you mean 'profile'?; valid are profile, model, "
+            "scaled");
+}
+
+TEST(ShippedGpus, EveryOneHasTimes) {
+  for (const char* name : {"a100-pcie-80g", "a100-sxm-40g", "a100-sxm-80g", "a800-sxm-80g",
+                           "b200-sxm-180g", "h100-sxm-80g", "h20-sxm-96g", "h200-sxm-141g",
+                           "h800-sxm-80g", "l40s-48g", "v100-sxm-32g"}) {
+    const GpuSpec spec = ShippedGpu(name);
+    EXPECT_EQ(spec.name, name);
+    const GpuData gpu = *MakeGpuData(spec, {});
+    std::optional<GpuData> reference;
+    if (!spec.reference.empty()) reference = *MakeReferenceData(spec, {});
+    const ModelStack stack =
+        ModelStack::Make({&gpu, reference ? &*reference : nullptr}, kAll).value();
+    const Kernel kernel = Gemm(DataType::kFp16, 8192, 8192, 8192);
+    const double rate = kernel.flops / stack.Predict(kernel)->time.seconds();
+    const double share = rate / gpu.spec.dense_rate[2].flops_per_second();
+    EXPECT_GT(share, 0.6) << name;
+    EXPECT_LT(share, 0.95) << name;
+  }
+}
+
+}  // namespace
+}  // namespace drydock

@@ -1,0 +1,141 @@
+// "Are measured rows read, found and joined as written?"
+#include "compute-sim/profile.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "core/base/files.h"
+
+namespace drydock {
+namespace {
+
+constexpr const char* kHeader =
+    "# gpu: a100-sxm-80g\n# provenance: a test\n# method: none\n# date: never\n";
+
+Result<Profile> Parse(const std::string& rest, const std::string& header = kHeader) {
+  return ParseProfile(header + rest, "p.csv");
+}
+
+std::string ErrorOf(const Result<Profile>& result) {
+  return result.ok() ? "no error" : result.error().ToString();
+}
+
+TEST(Profile, RowsAreFoundByAllTheirExtents) {
+  const Profile p = *Parse(
+      "kernel,dtype,m,n,k,time\ngemm,fp16,64,128,256,10 us\n"
+      "gemm,bf16,64,128,256,11.5 us\n");
+  EXPECT_EQ(p.gpu, "a100-sxm-80g");
+  ASSERT_NE(FindRow(p, Gemm(DataType::kFp16, 64, 128, 256)), nullptr);
+  EXPECT_EQ(FindRow(p, Gemm(DataType::kFp16, 64, 128, 256))->time, Time::Us(10));
+  EXPECT_EQ(FindRow(p, Gemm(DataType::kBf16, 64, 128, 256))->time, Time::Ns(11500));
+  EXPECT_EQ(FindRow(p, Gemm(DataType::kFp16, 64, 128, 257)), nullptr);
+  EXPECT_EQ(FindRow(p, GemmAccumulate(DataType::kFp16, 64, 128, 256)), nullptr);
+}
+
+TEST(Profile, EveryKernelHasItsOwnExtents) {
+  const Profile p = *Parse(
+      "kernel, dtype, m,n,k, rows,columns, batch,sequence,heads,kv_heads,head_dim,causal, time\n"
+      "gemm,fp16,1,2,3,,,,,,,,,1 us\n"
+      "attention-forward,bf16,,,,,,1,2048,8,8,128,1,50 us\n"
+      "layer-norm,fp16,,,,4096,1024,,,,,,,7 us\n");
+  const AttentionShape shape{1, 2048, 8, 8, 128, true};
+  EXPECT_NE(FindRow(p, Attention(KernelKind::kAttentionForward, DataType::kBf16, shape)), nullptr);
+  const Kernel norm = MemoryKernel(KernelKind::kLayerNorm, DataType::kFp16, 4096, 1024, 4);
+  ASSERT_NE(FindRow(p, norm), nullptr);
+  EXPECT_EQ(FindRow(p, norm)->line, 8);
+}
+
+TEST(Profile, NeighboursDifferInOneExtentAndAreTheClosest) {
+  const Profile p = *Parse(
+      "kernel,dtype,m,n,k,time\ngemm,fp16,1024,512,512,1 us\n"
+      "gemm,fp16,4096,512,512,4 us\ngemm,fp16,8192,512,512,9 us\n"
+      "gemm,fp16,2048,1024,512,1 us\n");
+  const auto pair = FindNeighbours(p, Gemm(DataType::kFp16, 2048, 512, 512));
+  ASSERT_TRUE(pair.has_value());
+  EXPECT_EQ(pair->below->kernel.dims[0], 1024);
+  EXPECT_EQ(pair->above->kernel.dims[0], 4096);
+  EXPECT_NEAR(pair->at, 0.5, 1e-12);  // 2048 is the geometric middle
+  EXPECT_FALSE(FindNeighbours(p, Gemm(DataType::kFp16, 512, 512, 512)).has_value());
+  EXPECT_FALSE(FindNeighbours(p, Gemm(DataType::kFp16, 2048, 512, 513)).has_value());
+}
+
+TEST(Profile, RowsTooFarApartAreNotJoined) {
+  const std::string rows =
+      "kernel,dtype,m,n,k,time\ngemm,fp16,1024,8,8,1 us\ngemm,fp16,4096,8,8,4 us\n";
+  const Kernel between = Gemm(DataType::kFp16, 2000, 8, 8);
+  EXPECT_TRUE(FindNeighbours(*Parse(rows), between).has_value());
+  EXPECT_FALSE(FindNeighbours(*Parse("# max-gap: 2\n" + rows), between).has_value());
+}
+
+TEST(Profile, UnknownKernelSuggestsTheNearest) {
+  EXPECT_EQ(
+      ErrorOf(Parse("kernel,dtype,rows,columns,time\nlayernorm,fp16,1,2,3 us\n")).substr(0, 71),
+      "p.csv:6:1: error: unknown kernel 'layernorm'; did you mean 'layer-norm'");
+}
+
+TEST(Profile, BadRowsAreAllReportedAtTheirPlace) {
+  const auto result = Parse(
+      "kernel,dtype,m,n,k,time\n"
+      "gemm,fp17,1,2,3,4 us\n"
+      "gemm,fp16,1,two,3,4 us\n"
+      "gemm,fp16,1,2,3,4\n"
+      "gemm,fp16,1,2,3\n"
+      "gemm,fp16,1,2,3,0 us\n");
+  ASSERT_FALSE(result.ok());
+  const auto& all = result.error().diagnostics();
+  ASSERT_EQ(all.size(), 5u);
+  EXPECT_EQ(all[0].message,
+            "unknown data type 'fp17'; did you mean 'fp16'?; valid are fp32, tf32, fp16, bf16, "
+            "fp8, int8, int32, int64");
+  EXPECT_EQ(all[0].location.column, 6);
+  EXPECT_EQ(all[1].ToString(),
+            "p.csv:7:13: error: expected a whole number above 0 for 'n', found 'two'\n"
+            "  gemm,fp16,1,two,3,4 us\n"
+            "              ^");
+  EXPECT_EQ(all[2].location.line, 8);
+  EXPECT_EQ(all[2].location.column, 17);
+  EXPECT_EQ(all[3].message, "expected 6 fields, as in the column line, found 5");
+  EXPECT_EQ(all[4].message, "a kernel's time must be above 0");
+}
+
+TEST(Profile, ForeignAndMissingExtents) {
+  EXPECT_EQ(Parse("kernel,dtype,m,n,k,rows,time\ngemm,fp16,1,2,3,4,5 us\n").error().message(),
+            "a gemm has no 'rows'; its extents are m, n, k");
+  EXPECT_EQ(Parse("kernel,dtype,m,n,time\ngemm,fp16,1,2,5 us\n").error().message(),
+            "a gemm needs the column 'k'");
+  EXPECT_EQ(Parse("kernel,dtype,m,n,k,time\ngemm,fp16,1,2,3,5 us\ngemm,fp16,1,2,3,6 us\n")
+                .error()
+                .ToString(),
+            "p.csv:7:1: error: the same kernel and extents as in line 6");
+}
+
+TEST(Profile, HeaderIsChecked) {
+  EXPECT_EQ(
+      ErrorOf(ParseProfile("# gpu: x\n# provenance: y\n# date: z\nkernel,dtype,m,time\n", "p.csv")),
+      "p.csv: error: a profile needs the header line '# method: ...'");
+  EXPECT_EQ(Parse("# max_gap: 2\nkernel,dtype,m,time\n").error().message(),
+            "unknown header key 'max_gap'; did you mean 'max-gap'?; valid are gpu, provenance, "
+            "method, date, clocks, max-gap, weight");
+  EXPECT_EQ(Parse("# clocks: fast\nkernel,dtype,m,time\n").error().ToString(),
+            "p.csv:5:11: error: clocks are 'burst' or 'sustained', not 'fast'\n"
+            "  # clocks: fast\n"
+            "            ^");
+  EXPECT_EQ(ErrorOf(Parse("kernel,dtyp,m,time\n")).substr(0, 64),
+            "p.csv:5:8: error: unknown column 'dtyp'; did you mean 'dtype'?; ");
+  EXPECT_EQ(ErrorOf(Parse("")),
+            "p.csv: error: a profile needs a column line like 'kernel,dtype,m,n,k,time'");
+}
+
+TEST(Profile, ShippedProfilesAreWhole) {
+  for (const char* gpu : {"a100-sxm-80g", "h100-sxm-80g"}) {
+    const Result<Profile> p = LoadProfile(std::string("configs/profiles/") + gpu + ".csv");
+    ASSERT_TRUE(p.ok()) << p.error().ToString();
+    EXPECT_EQ(p->gpu, gpu);
+    EXPECT_GE(p->rows.size(), 40u);
+    EXPECT_TRUE(p->burst);
+  }
+}
+
+}  // namespace
+}  // namespace drydock

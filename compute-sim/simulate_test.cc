@@ -1,0 +1,204 @@
+// "Does a workload get all its times, and is it said where they come from?"
+#include "compute-sim/simulate.h"
+
+#include <gtest/gtest.h>
+
+#include "compute-sim/submodule_kernels.h"
+#include "compute-sim/test_gpu.h"
+
+namespace drydock {
+namespace {
+
+Submodule Linear(Pass pass, int64_t rows, int64_t n, int64_t k) {
+  Submodule s;
+  s.name = "mlp.fc1";
+  s.pass = pass;
+  s.rows = rows;
+  s.n = n;
+  s.k = k;
+  return s;
+}
+
+Workload WorkloadOn(std::vector<std::string> gpus) {
+  Workload w;
+  for (const std::string& gpu : gpus) w.topology.gpus.push_back(ShippedGpu(gpu));
+  w.submodules = {Linear(Pass::kForward, 4096, 8192, 4096),
+                  Linear(Pass::kBackwardWeight, 4096, 8192, 4096)};
+  return w;
+}
+
+SimulateOptions Options() { return {ComputeModelNames(), {}, ""}; }
+
+TEST(Simulate, FallbacksAreCounted) {
+  SimulateOptions options = Options();
+  options.profiles = {*ParseProfile(
+      "# gpu: a100-sxm-80g\n# provenance: a\n# method: b\n# date: c\nkernel,dtype,m,n,k,time\n"
+      "gemm,bf16,4096,8192,4096,1 ms\n",
+      "p.csv")};
+  const KernelTimes times = *Simulate(WorkloadOn({"a100-sxm-80g", "h200-sxm-141g"}), options);
+  ASSERT_EQ(times.gpus.size(), 2u);
+  EXPECT_EQ(times.source_count[0], 1);  // the forward product on the A100
+  EXPECT_EQ(times.source_count[1], 1);  // its weight gradient there
+  EXPECT_EQ(times.source_count[2], 2);  // both on the H200
+  EXPECT_EQ(Summary(times), "4 kernels: 1 profile, 1 model, 2 scaled");
+  EXPECT_EQ(times.gpus[0].submodules[0].kernels[0].time, Time::Us(1000));
+}
+
+TEST(Simulate, TheTotalIsTheSumOfTheKernelsAndTheirGaps) {
+  const KernelTimes times = *Simulate(WorkloadOn({"a100-sxm-80g"}), Options());
+  for (const SubmoduleTime& submodule : times.gpus[0].submodules) {
+    Time sum;
+    for (const KernelTime& kernel : submodule.kernels) sum += kernel.time;
+    EXPECT_EQ(submodule.total, sum);
+    EXPECT_EQ(submodule.kernels.back().name, "launch gaps");
+    EXPECT_EQ(submodule.kernels.back().time, Time::Ns(1270));
+  }
+}
+
+TEST(Simulate, TwiceTheSame) {
+  const Workload w = WorkloadOn({"a100-sxm-80g", "b200-sxm-180g"});
+  EXPECT_EQ(Explain(w, *Simulate(w, Options())), Explain(w, *Simulate(w, Options())));
+}
+
+TEST(Simulate, AProfileOfAnotherGpuIsAMistake) {
+  SimulateOptions options = Options();
+  options.profiles = {*ParseProfile(
+      "# gpu: h100-sxm-80\n# provenance: a\n# method: b\n# date: c\nkernel,dtype,m,n,k,time\n",
+      "p.csv")};
+  EXPECT_EQ(
+      Simulate(WorkloadOn({"h200-sxm-141g"}), options).error().ToString(),
+      "p.csv: error: it was measured on 'h100-sxm-80'; did you mean 'h100-sxm-80g'?; this run "
+      "needs h200-sxm-141g, h100-sxm-80g");
+}
+
+TEST(Simulate, AReferenceWithoutItsFileIsAnError) {
+  Workload w = WorkloadOn({"h200-sxm-141g"});
+  w.topology.gpus[0].reference_text.clear();
+  EXPECT_EQ(Simulate(w, Options()).error().message(),
+            "the GPU 'h200-sxm-141g' refers to 'h100-sxm-80g', whose file is not at hand");
+  w.topology.gpus[0].reference = "h800-sxm-80g";
+  w.topology.gpus[0].reference_text = *ReadFile("configs/gpus/h800-sxm-80g.yaml");
+  EXPECT_EQ(Simulate(w, Options()).error().message(),
+            "the GPU 'h200-sxm-141g' refers to 'h800-sxm-80g', which has no 'kernels:' section");
+}
+
+TEST(Simulate, AGpuWithNothingIsAnError) {
+  Workload w = WorkloadOn({"h200-sxm-141g"});
+  w.topology.gpus[0].reference.clear();
+  const auto times = Simulate(w, Options());
+  ASSERT_FALSE(times.ok());
+  EXPECT_EQ(times.error().diagnostics().size(), 2u);  // both submodules
+  EXPECT_EQ(times.error().message(),
+            "submodule 'mlp.fc1': there is no time for gemm 4096x8192x4096 bf16 on the GPU "
+            "'h200-sxm-141g':\n"
+            "  profile: no profile of this GPU was given\n"
+            "  model: configs/gpus/h200-sxm-141g.yaml has no 'kernels:' section\n"
+            "  scaled: configs/gpus/h200-sxm-141g.yaml names no 'reference:'");
+}
+
+TEST(Simulate, UnknownAttentionLibrarySuggestsTheNearest) {
+  SimulateOptions options = Options();
+  options.attention_library = "flash2";
+  EXPECT_EQ(Simulate(WorkloadOn({"h100-sxm-80g"}), options).error().message(),
+            "the GPU 'h100-sxm-80g' has no attention library 'flash2'; did you mean 'flash-2'?; "
+            "valid are flash-2, flash-3, cudnn-9");
+}
+
+// ---- Submodules to kernels ----------------------------------------------------------------
+
+std::vector<std::string> NamesOf(const Submodule& submodule) {
+  std::vector<std::string> names;
+  const std::vector<Kernel> kernels = KernelsOf(submodule).value();
+  for (const Kernel& kernel : kernels) names.push_back(InfoOf(kernel.kind).name);
+  return names;
+}
+
+Submodule Core(Pass pass, bool fused) {
+  Submodule s;
+  s.name = "core";
+  s.kind = SubmoduleKind::kAttention;
+  s.pass = pass;
+  s.batch = 2;
+  s.sequence = 1024;
+  s.heads = s.kv_heads = 4;
+  s.head_dim = 64;
+  s.fused = fused;
+  s.causal = s.dropout = true;
+  return s;
+}
+
+double FlopsOf(const Submodule& submodule) {
+  double flops = 0;
+  const std::vector<Kernel> kernels = KernelsOf(submodule).value();
+  for (const Kernel& kernel : kernels) flops += kernel.flops;
+  return flops;
+}
+
+using Names = std::vector<std::string>;
+
+TEST(SubmoduleKernels, UnfusedAttentionIsTheKernelsOf2022) {
+  EXPECT_EQ(NamesOf(Core(Pass::kForward, false)),
+            (Names{"batched-gemm", "causal-softmax", "dropout", "batched-gemm", "copy"}));
+  EXPECT_EQ(NamesOf(Core(Pass::kBackward, false)),
+            (Names{"batched-gemm", "batched-gemm", "dropout-backward", "causal-softmax-backward",
+                   "batched-gemm", "batched-gemm", "copy"}));
+  EXPECT_EQ(NamesOf(Core(Pass::kForward, true)), Names{"attention-forward"});
+}
+
+// 4 b s^2 h d forward; the unfused kernels compute the masked half as well, the fused do not.
+TEST(SubmoduleKernels, AttentionArithmetic) {
+  const double full = 4.0 * 2 * 1024 * 1024 * 4 * 64;
+  EXPECT_DOUBLE_EQ(FlopsOf(Core(Pass::kForward, false)), full);
+  EXPECT_DOUBLE_EQ(FlopsOf(Core(Pass::kBackward, false)), 2 * full);
+  EXPECT_DOUBLE_EQ(FlopsOf(Core(Pass::kForward, true)), full / 2);
+  EXPECT_DOUBLE_EQ(FlopsOf(Core(Pass::kBackward, true)), 2.5 * full / 2);
+}
+
+TEST(SubmoduleKernels, LinearPassesAreTransposesOfOneProduct) {
+  for (const Pass pass : {Pass::kForward, Pass::kBackwardActivation, Pass::kBackwardWeight}) {
+    EXPECT_DOUBLE_EQ(FlopsOf(Linear(pass, 3, 5, 7)), 2.0 * 3 * 5 * 7);
+  }
+  EXPECT_DOUBLE_EQ(FlopsOf(Linear(Pass::kBackward, 3, 5, 7)), 4.0 * 3 * 5 * 7);
+  EXPECT_EQ(ShapeString(KernelsOf(Linear(Pass::kForward, 3, 5, 7)).value()[0]), "3x5x7 bf16");
+  EXPECT_EQ(ShapeString(KernelsOf(Linear(Pass::kBackwardActivation, 3, 5, 7)).value()[0]),
+            "3x7x5 bf16");
+  EXPECT_EQ(ShapeString(KernelsOf(Linear(Pass::kBackwardWeight, 3, 5, 7)).value()[0]),
+            "5x7x3 bf16");
+}
+
+TEST(SubmoduleKernels, BiasAndPrecisionOfALinear) {
+  Submodule s = Linear(Pass::kForward, 64, 64, 64);
+  s.bias = true;
+  EXPECT_EQ(NamesOf(s), (Names{"gemm", "bias-add"}));
+  s.fused = true;
+  EXPECT_EQ(NamesOf(s), Names{"gemm"});
+  s.pass = Pass::kBackwardWeight;
+  s.accumulate_fp32 = true;
+  EXPECT_EQ(NamesOf(s), (Names{"gemm-accumulate", "bias-gradient"}));
+  s.pass = Pass::kForward;
+  s.type = DataType::kFp8;
+  EXPECT_EQ(NamesOf(s), (Names{"quantise", "gemm"}));
+}
+
+TEST(SubmoduleKernels, EveryKindHasKernelsInEveryPass) {
+  for (int kind = 0; kind < kSubmoduleKindCount; ++kind) {
+    for (const Pass pass : {Pass::kForward, Pass::kBackward}) {
+      for (const bool fused : {false, true}) {
+        Submodule s = Core(pass, fused);
+        s.kind = static_cast<SubmoduleKind>(kind);
+        s.rows = s.n = s.k = s.elements = 128;
+        const std::vector<Kernel> kernels = KernelsOf(s).value();
+        for (const Kernel& kernel : kernels) EXPECT_GT(kernel.bytes, 0);
+        EXPECT_FALSE(kernels.empty()) << SubmoduleKindNames()[static_cast<size_t>(kind)];
+      }
+    }
+  }
+}
+
+TEST(SubmoduleKernels, AMissingExtentIsNamed) {
+  EXPECT_EQ(KernelsOf(Linear(Pass::kForward, 4096, 0, 12)).error().message(),
+            "submodule 'mlp.fc1' (linear) has n = 0; it must be above 0");
+}
+
+}  // namespace
+}  // namespace drydock

@@ -1,0 +1,32 @@
+// For tests: GPUs as configs/gpus describes them, or made up.
+#ifndef DRYDOCK_COMPUTE_SIM_TEST_GPU_H_
+#define DRYDOCK_COMPUTE_SIM_TEST_GPU_H_
+
+#include <string>
+
+#include "compute-sim/simulate.h"
+#include "core/base/files.h"
+#include "core/schema/gpu_file.h"
+
+namespace drydock {
+
+// With its reference's text, as a cluster's reader leaves it.
+inline GpuSpec ShippedGpu(const std::string& name) {
+  const auto path = [](const std::string& gpu) { return "configs/gpus/" + gpu + ".yaml"; };
+  GpuSpec spec = *ParseGpuFile(*ReadFile(path(name)), path(name));
+  if (!spec.reference.empty()) spec.reference_text = *ReadFile(path(spec.reference));
+  return spec;
+}
+
+inline GpuData ShippedGpuData(const std::string& name, KernelParameters::Clocks clocks) {
+  GpuData data = *MakeGpuData(ShippedGpu(name), {});
+  data.parameters.clocks = clocks;
+  return data;
+}
+
+inline constexpr auto kBurst = KernelParameters::Clocks::kBurst;
+inline constexpr auto kSustained = KernelParameters::Clocks::kSustained;
+
+}  // namespace drydock
+
+#endif  // DRYDOCK_COMPUTE_SIM_TEST_GPU_H_
