@@ -18,10 +18,10 @@ Usage:
 
 What to run:
   --out DIR                run directory (default: runs/MODEL-CLUSTER)
-  --network KIND           analytical or packet (default: exec-engine's own)
-  --threads N              threads of the network simulation; the result does not depend on it
-  --set KEY=VALUE          overrides one entry of the model file; may be repeated
-  --gpu-profile FILE       measured kernel times, tried before anything else
+  --network KIND           analytical or packet (default: packet)
+  --threads N              threads of the network simulation, or auto (default); the result does not depend on it
+  --set SECTION.KEY=VALUE  replaces an entry of either file; may be repeated
+  --gpu-profile FILE       measured kernel times, asked before the shipped ones; may be repeated
   --only STAGE             this stage alone
   --from STAGE             this stage and those after it
   -v, -q                   the stages say more, or only what went wrong
@@ -88,14 +88,17 @@ take_option() {
       esac
       ;;
     --threads)
-      [[ $2 =~ ^[1-9][0-9]{0,3}$ ]] || usage_error "--threads needs a number from 1 to 9999, not '$2'"
+      [[ $2 =~ ^([1-9][0-9]{0,3}|auto)$ ]] || usage_error "--threads needs a number from 1 to 9999 or auto, not '$2'"
       threads_args=(--threads "$2")
       ;;
     --set)
-      [[ $2 == ?*=* ]] || usage_error "--set needs KEY=VALUE, not '$2'"
+      [[ $2 == ?*.?*=* ]] || usage_error "--set needs SECTION.KEY=VALUE, not '$2'"
       workload_args+=(--set "$2")
       ;;
-    --gpu-profile) compute_args=(--gpu-profile "$2") ;;
+    --gpu-profile)
+      check_readable "$2"
+      compute_args+=(--gpu-profile "$2")
+      ;;
     --only | --from) choose_stages "$1" "$2" ;;
     *) take_setup_option "$1" "$2" ;;
   esac
@@ -148,7 +151,7 @@ check_inputs() {
     1) usage_error "a cluster is needed after the model '${inputs[0]}'" ;;
     *) usage_error "one model and one cluster are needed; what is '${inputs[2]}'?" ;;
   esac
-  for file in "${inputs[@]}" "${compute_args[@]:1}" "${own_archive[@]}"; do
+  for file in "${inputs[@]}" "${own_archive[@]}"; do
     [[ -z $file ]] || check_readable "$file"
   done
 }

@@ -195,9 +195,9 @@ run_pipeline.sh: the whole log is .deps/log/fetch-nccl.log
     def test_options_reach_the_stage_they_are_for(self):
         (self.box / "h100.yaml").touch()
         self.pipeline(*INPUTS, "--out=out dir", "--network", "packet", "--threads=2", "--set", "a.b=1",
-                      "--set", "c=2 x", "--gpu-profile", "h100.yaml", "-q")
+                      "--set", "c.d=2 x", "--gpu-profile", "h100.yaml", "-q")
         self.assertEqual(self.sandbox.calls()[-5:], [
-            "workload-gen -q --if-changed model.yaml cluster.topo -o out dir --set a.b=1 --set c=2 x",
+            "workload-gen -q --if-changed model.yaml cluster.topo -o out dir --set a.b=1 --set c.d=2 x",
             "simccl -q --if-changed out dir",
             "compute-sim -q --if-changed out dir --gpu-profile h100.yaml",
             "exec-engine -q --if-changed out dir --network packet --threads 2",
@@ -260,9 +260,9 @@ run_pipeline.sh: the whole log is .deps/log/fetch-nccl.log
             ([*INPUTS, "--network"], "--network needs a value"),
             ([*INPUTS, "--network", "analytic"],
              "no network is called 'analytic'; did you mean 'analytical'?; the networks are analytical packet"),
-            ([*INPUTS, "--threads", "0"], "--threads needs a number from 1 to 9999, not '0'"),
+            ([*INPUTS, "--threads", "0"], "--threads needs a number from 1 to 9999 or auto, not '0'"),
             ([*INPUTS, "--jobs", "many"], "--jobs needs a number from 1, not 'many'"),
-            ([*INPUTS, "--set", "layers"], "--set needs KEY=VALUE, not 'layers'"),
+            ([*INPUTS, "--set", "layers"], "--set needs SECTION.KEY=VALUE, not 'layers'"),
             ([*INPUTS, "--out="], "--out needs a directory"),
             ([*INPUTS, "--only", "simcl"], "no stage is called 'simcl'; did you mean 'simccl'?; "
              "the stages are workload-gen simccl compute-sim exec-engine report"),
