@@ -16,13 +16,22 @@ namespace {
 
 constexpr size_t kStuckShown = 8;
 
-Status CheckCosts(const Topology& topology) {
+Error NoCosts(const GpuSpec& gpu, const std::string& what) {
+  return Error(fmt::format("{} has no {}, which says what NCCL's kernels cost; copy that of the "
+                           "nearest GPU",
+                           gpu.file_name.empty() ? gpu.name : gpu.file_name, what));
+}
+
+Status CheckCosts(const Topology& topology, const FlowPlan& plan) {
+  const bool uses_nvls = std::any_of(plan.plans.begin(), plan.plans.end(), [](const Plan& p) {
+    return p.algorithm == Algorithm::kNvls || p.algorithm == Algorithm::kNvlsTree;
+  });
   for (const HostKind& kind : topology.host_kinds) {
     const GpuSpec& gpu = topology.gpus[static_cast<size_t>(kind.gpu)];
-    if (gpu.has_collective_costs) continue;
-    return Error(fmt::format("{} has no 'collectives:' section, which says what NCCL's kernels "
-                             "cost; copy that of the nearest GPU",
-                             gpu.file_name.empty() ? gpu.name : gpu.file_name));
+    if (!gpu.has_collective_costs) return NoCosts(gpu, "'collectives:' section");
+    if (uses_nvls && gpu.collectives.nvls.send == Bandwidth()) {
+      return NoCosts(gpu, "'nvls' in its 'collectives:' section");
+    }
   }
   return OkStatus();
 }
@@ -145,7 +154,7 @@ class Run {
 
 Result<Timeline> Replay(const Workload& workload, const FlowPlan& plan, const KernelTimes& times,
                         const NetworkChoice& network, const ReplayOptions& options) {
-  RETURN_IF_ERROR(CheckCosts(workload.topology));
+  RETURN_IF_ERROR(CheckCosts(workload.topology, plan));
   ASSIGN_OR_RETURN(const ReplayIndex index, ReplayIndex::Create(workload, plan, times));
   ASSIGN_OR_RETURN(std::unique_ptr<Network> carrier,
                    network.make(workload.topology, options.network));

@@ -54,6 +54,16 @@ Result<GpuSpec> ReadGpu(const std::string& name, const std::string& text) {
   return spec;
 }
 
+// A GPU without communication costs of its own has those of its reference.
+void BorrowCollectiveCosts(GpuSpec* spec) {
+  if (spec->has_collective_costs || spec->reference_text.empty()) return;
+  const Result<GpuSpec> reference =
+      ParseGpuFile(spec->reference_text, GpuFileName(spec->reference));
+  if (!reference.ok()) return;  // reported where the reference's text is used
+  spec->has_collective_costs = reference->has_collective_costs;
+  spec->collectives = reference->collectives;
+}
+
 // Index of the GPU in the topology, reading its file the first time; -1 if it cannot be had.
 int FindGpu(const YamlNode& node, ClusterContext* context) {
   std::vector<GpuSpec>& gpus = context->input.topology.gpus;
@@ -75,6 +85,7 @@ int FindGpu(const YamlNode& node, ClusterContext* context) {
   if (!spec->reference.empty()) {
     const auto reference = FetchFile(GpuFileName(spec->reference), node, context);
     spec->reference_text = reference.value_or("");
+    BorrowCollectiveCosts(&*spec);
   }
   gpus.push_back(*std::move(spec));
   return static_cast<int>(gpus.size()) - 1;

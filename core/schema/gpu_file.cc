@@ -39,7 +39,7 @@ void ReadSpecification(const YamlNode& node, GpuSpec* spec, Diagnostics* diagnos
 // A protocol gives either rates or, where a warp moves a fixed amount at a time, passes.
 void ReadProtocol(YamlReader* parent, const std::string& key, CollectiveCosts::Protocol* protocol,
                   Diagnostics* diagnostics) {
-  const YamlNode* node = parent->Take(key, true);
+  const YamlNode* node = parent->Take(key, key != "nvls");  // not every GPU has multicast
   if (node == nullptr) return;
   YamlReader reader(*node, key, diagnostics);
   reader.Read("base", &protocol->base);
