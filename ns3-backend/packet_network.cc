@@ -100,11 +100,15 @@ std::vector<std::pair<std::string, int64_t>> PacketNetwork::Counters() const {
     over += node->GetFramesOverBuffer();
   }
   const auto count = [](uint64_t value) { return static_cast<int64_t>(value); };
-  return {{"messages", count(messages)},       {"packets", count(packets)},
-          {"acks", count(acks)},               {"packet hops", count(hops)},
-          {"queue pairs", count(pairs)},       {"events", count(events)},
+  return {{"messages", count(messages)},
+          {"packets", count(packets)},
+          {"acks", count(acks)},
+          {"packet hops", count(hops)},
+          {"queue pairs", count(pairs)},
+          {"events", count(events)},
           {"windows", count(simulator_->GetWindowCount())},
-          {"max queue bytes", queue},          {"max buffer bytes", buffer},
+          {"max queue bytes", queue},
+          {"max buffer bytes", buffer},
           {"frames over buffer", count(over)}};
 }
 
@@ -113,7 +117,8 @@ std::vector<std::pair<std::string, int64_t>> PacketNetwork::Counters() const {
 Result<std::unique_ptr<Network>> MakePacketNetwork(const Topology& topology,
                                                    const NetworkOptions& options) {
   if (options.threads < 1) {
-    return Error(fmt::format("the packet network needs at least 1 thread, not {}", options.threads));
+    return Error(
+        fmt::format("the packet network needs at least 1 thread, not {}", options.threads));
   }
   RETURN_IF_ERROR(ns3::rdma::ValidateFabric(topology));
   return std::unique_ptr<Network>(std::make_unique<PacketNetwork>(topology, options));

@@ -18,8 +18,8 @@ namespace ns3::rdma
  * \brief Builds the nodes and links of a Topology.
  *
  * Nodes are in ns3::NodeList: hosts by their id, then switches by their index, each with one device
- * a cable; cables are in ns3::ChannelList in the order of the Topology. Attributes that the Topology
- * decides (MTU, latency, buffer) are set from it; others keep their defaults, which
+ * a cable; cables are in ns3::ChannelList in the order of the Topology. Attributes that the
+ * Topology decides (MTU, latency, buffer) are set from it; others keep their defaults, which
  * Config::SetDefault changes before construction.
  */
 class FabricHelper

@@ -77,9 +77,8 @@ FabricMap::AddDirections(const Topology& topology)
         return static_cast<uint32_t>(end.index) + (end.is_switch ? m_hosts : 0);
     };
     const auto latency = [&](const LinkEnd& end) {
-        return end.is_switch
-                   ? topology.fabric.switches[static_cast<size_t>(end.index)].latency.ps()
-                   : 0;
+        return end.is_switch ? topology.fabric.switches[static_cast<size_t>(end.index)].latency.ps()
+                             : 0;
     };
     const auto nic = [](const LinkEnd& end) {
         return static_cast<int16_t>(end.is_switch ? -1 : end.nic);
@@ -222,11 +221,8 @@ FabricMap::Distance(uint32_t from, uint32_t to) const
 }
 
 std::optional<FabricMap::AccessPair>
-FabricMap::PickAccess(uint32_t fromHost,
-                      int fromNic,
-                      uint32_t toHost,
-                      int toNic,
-                      uint32_t path) const
+FabricMap::PickAccess(uint32_t fromHost, int fromNic, uint32_t toHost, int toNic, uint32_t path)
+    const
 {
     std::vector<AccessPair> best;
     uint8_t least = UNREACHED;

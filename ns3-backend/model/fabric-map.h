@@ -15,14 +15,14 @@ namespace ns3::rdma
 /// One direction of a cable.
 struct FabricDirection
 {
-    uint32_t fromNode;   //!< hosts first, then switches
-    uint32_t toNode;     //!< likewise
-    uint16_t fromPort;   //!< of the node
-    uint16_t toPort;     //!< of the node
-    int16_t fromNic;     //!< -1 at a switch
-    int16_t toNic;       //!< -1 at a switch
-    int64_t delay;       //!< of the cable, plus the latency of the switch it leads to, ps
-    int64_t psPerByte;   //!< rounded up
+    uint32_t fromNode; //!< hosts first, then switches
+    uint32_t toNode;   //!< likewise
+    uint16_t fromPort; //!< of the node
+    uint16_t toPort;   //!< of the node
+    int16_t fromNic;   //!< -1 at a switch
+    int16_t toNic;     //!< -1 at a switch
+    int64_t delay;     //!< of the cable, plus the latency of the switch it leads to, ps
+    int64_t psPerByte; //!< rounded up
     drydock::Bandwidth rate;
 
     /// How long \p bytes occupy it, ps, rounded up.
@@ -117,7 +117,7 @@ class FabricMap
     /// What a frame of a queue pair meets when nothing else is about.
     struct PathTime
     {
-        int64_t time;  //!< from first bit out to last bit in, store and forward, ps
+        int64_t time;    //!< from first bit out to last bit in, store and forward, ps
         int64_t slowest; //!< largest occupancy of one frame on one link, ps
     };
 
@@ -178,11 +178,11 @@ class FabricMap
     uint32_t m_leaves = 0;
     std::vector<FabricDirection> m_directions;
     std::vector<std::vector<uint32_t>> m_ports;
-    std::vector<Access> m_access;        //!< by link; meaningful for those that end at a NIC
-    std::vector<uint32_t> m_leafSwitch;  //!< by leaf
-    std::vector<uint8_t> m_distance;     //!< by leaf and leaf
-    std::vector<uint32_t> m_routes;      //!< by switch and leaf: number of a set
-    std::vector<PortSet> m_sets;         //!< the first is empty: no way
+    std::vector<Access> m_access;       //!< by link; meaningful for those that end at a NIC
+    std::vector<uint32_t> m_leafSwitch; //!< by leaf
+    std::vector<uint8_t> m_distance;    //!< by leaf and leaf
+    std::vector<uint32_t> m_routes;     //!< by switch and leaf: number of a set
+    std::vector<PortSet> m_sets;        //!< the first is empty: no way
     std::vector<uint16_t> m_setPorts;
     std::vector<uint32_t> m_seeds;
 };

@@ -23,8 +23,7 @@ LinkMailbox::Deliver()
 TypeId
 FabricNode::GetTypeId()
 {
-    static TypeId tid =
-        TypeId("ns3::rdma::FabricNode").SetParent<Node>().SetGroupName("Drydock");
+    static TypeId tid = TypeId("ns3::rdma::FabricNode").SetParent<Node>().SetGroupName("Drydock");
     return tid;
 }
 

@@ -35,13 +35,13 @@ class LinkMailbox : public Mailbox
 /// The sending side of a port: what its node alone touches.
 struct alignas(64) Egress
 {
-    int64_t freeAt = 0;     //!< when the last frame's last bit has left, ps
-    int64_t delay = 0;      //!< last bit out here to last bit in there, ps
-    int64_t psPerByte = 0;  //!< 0 where a byte takes no whole number of picoseconds
-    bool pending = false;   //!< an event at freeAt will send what waits
+    int64_t freeAt = 0;    //!< when the last frame's last bit has left, ps
+    int64_t delay = 0;     //!< last bit out here to last bit in there, ps
+    int64_t psPerByte = 0; //!< 0 where a byte takes no whole number of picoseconds
+    bool pending = false;  //!< an event at freeAt will send what waits
     LinkMailbox* mailbox = nullptr;
-    uint64_t frames = 0;    //!< sent
-    uint64_t bytes = 0;     //!< sent, headers and gaps included
+    uint64_t frames = 0; //!< sent
+    uint64_t bytes = 0;  //!< sent, headers and gaps included
     const FabricDirection* direction = nullptr;
     const FabricPort* listener = nullptr; //!< the port's device if it has a trace sink
 

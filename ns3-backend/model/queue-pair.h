@@ -35,8 +35,8 @@ class QueuePair
     struct Outgoing
     {
         drydock::Message message;
-        int64_t ready;      //!< when its bytes are at the NIC, ps
-        uint64_t firstPsn;  //!< sequence number of its first packet, not wrapped
+        int64_t ready;     //!< when its bytes are at the NIC, ps
+        uint64_t firstPsn; //!< sequence number of its first packet, not wrapped
         uint64_t packets;
     };
 
@@ -126,8 +126,7 @@ class QueuePair
         m_ackedBytes = m_doneBytes;
         if (!m_messages.Empty() && m_messages.Front().firstPsn < m_ackedPsn)
         {
-            m_ackedBytes +=
-                static_cast<int64_t>(m_ackedPsn - m_messages.Front().firstPsn) * m_mtu;
+            m_ackedBytes += static_cast<int64_t>(m_ackedPsn - m_messages.Front().firstPsn) * m_mtu;
         }
     }
 

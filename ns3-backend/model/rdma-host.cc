@@ -69,15 +69,16 @@ RdmaHost::GetTypeId()
                           UintegerValue(16),
                           MakeUintegerAccessor(&RdmaHost::m_packetsPerAck),
                           MakeUintegerChecker<uint32_t>(1))
-            .AddAttribute("WindowBdp",
-                          "Bytes a queue pair may have unacknowledged, in bandwidth-delay products "
-                          "of its own idle path; PacketsPerAck packets are added, for what "
-                          "coalescing holds back. HPCC (SIGCOMM 2019, section 3.2) limits a flow to "
-                          "one product; the second leaves room for acknowledgements that queue "
-                          "behind data on their way back.",
-                          DoubleValue(2.0),
-                          MakeDoubleAccessor(&RdmaHost::m_windowBdp),
-                          MakeDoubleChecker<double>(0.0))
+            .AddAttribute(
+                "WindowBdp",
+                "Bytes a queue pair may have unacknowledged, in bandwidth-delay products "
+                "of its own idle path; PacketsPerAck packets are added, for what "
+                "coalescing holds back. HPCC (SIGCOMM 2019) starts a flow with "
+                "one product in flight; the second leaves room for acknowledgements that queue "
+                "behind data on their way back.",
+                DoubleValue(2.0),
+                MakeDoubleAccessor(&RdmaHost::m_windowBdp),
+                MakeDoubleChecker<double>(0.0))
             .AddAttribute("NicLatency",
                           "From the host's memory to the wire, and from the wire to memory, "
                           "without serialisation; `latency` of the host's NICs.",
@@ -95,8 +96,8 @@ RdmaHost::GetTypeId()
 size_t
 RdmaHost::NameHash::operator()(const QueuePairName& name) const
 {
-    const uint32_t nics = static_cast<uint32_t>(name.sourceNic) << 16 |
-                          static_cast<uint16_t>(name.destinationNic);
+    const uint32_t nics =
+        static_cast<uint32_t>(name.sourceNic) << 16 | static_cast<uint16_t>(name.destinationNic);
     const uint32_t ends = FabricMap::Mix(static_cast<uint32_t>(name.destination)) ^ nics;
     return uint64_t{FabricMap::Mix(ends)} << 32 | FabricMap::Mix(name.flow ^ ends);
 }
@@ -224,8 +225,8 @@ RdmaHost::WindowOf(FabricMap::AccessPair ends, uint32_t path) const
     const FabricMap::AccessPair back{ends.second ^ 1, ends.first ^ 1};
     const FabricMap::PathTime there = m_map->MeasurePath(ends, path, SizeOf(full));
     const int64_t roundTrip = there.time + m_map->MeasurePath(back, path, SizeOf(ack)).time;
-    const double packets = m_windowBdp * static_cast<double>(roundTrip) /
-                           static_cast<double>(there.slowest);
+    const double packets =
+        m_windowBdp * static_cast<double>(roundTrip) / static_cast<double>(there.slowest);
     return (static_cast<int64_t>(std::ceil(packets)) + m_packetsPerAck) * m_mtu;
 }
 

@@ -78,8 +78,8 @@ WindowedSimulatorImpl::AssignPartitions()
         for (Partition* partition : layer)
         {
             const uint64_t middle = 2 * before + partition->GetWeight();
-            Worker& worker = *m_workers[std::min<uint64_t>(middle * m_threads / (2 * total + 1),
-                                                           m_threads - 1)];
+            Worker& worker =
+                *m_workers[std::min<uint64_t>(middle * m_threads / (2 * total + 1), m_threads - 1)];
             partition->Adopt(&worker.context, worker.partitions.size());
             worker.partitions.push_back(partition);
             before += partition->GetWeight();
@@ -130,7 +130,8 @@ WindowedSimulatorImpl::Work(Worker& worker)
             continue;
         }
         const int64_t lookahead = m_lookahead.GetTimeStep();
-        const int64_t limit = std::min(control, begin > NEVER - lookahead ? NEVER : begin + lookahead);
+        const int64_t limit =
+            std::min(control, begin > NEVER - lookahead ? NEVER : begin + lookahead);
         if (first)
         {
             ++m_windows;

@@ -106,7 +106,7 @@ class WindowedSimulatorImpl : public SimulatorImpl
     /// Fired by the first thread as a window begins (the others run already): begin, end, ps.
     TracedCallback<int64_t, int64_t> m_windowTrace;
 
-    static thread_local Worker* t_worker;            //!< of this thread, while it runs a window
+    static thread_local Worker* t_worker;             //!< of this thread, while it runs a window
     static thread_local const Partition* t_partition; //!< whose events this thread runs
 };
 

@@ -93,13 +93,13 @@ TEST(ClosedForm, IncastSharesTheLastLink) {
 
 TEST(ClosedForm, QueuePairsOfAPortTakeTurns) {
   // Two equal messages on two queue pairs share the wire packet by packet; on one, they queue.
-  const Outcome two = RunPackets(
-      TwoHosts(Shape()), {Transfer(0, 1, 4096 * 100, Time(), 1), Transfer(0, 1, 4096 * 100, Time(), 2)});
+  const Outcome two = RunPackets(TwoHosts(Shape()), {Transfer(0, 1, 4096 * 100, Time(), 1),
+                                                     Transfer(0, 1, 4096 * 100, Time(), 2)});
   // The first starts alone: 1 1 2 1 2 ... 1 2 2.
   EXPECT_EQ(two.TimeOf(Notice::kDelivered, 0, 0), 198 * kFullFrame + kDelay);
   EXPECT_EQ(two.TimeOf(Notice::kDelivered, 0, 1), 200 * kFullFrame + kDelay);
-  const Outcome one = RunPackets(
-      TwoHosts(Shape()), {Transfer(0, 1, 4096 * 100, Time(), 1), Transfer(0, 1, 4096 * 100, Time(), 1)});
+  const Outcome one = RunPackets(TwoHosts(Shape()), {Transfer(0, 1, 4096 * 100, Time(), 1),
+                                                     Transfer(0, 1, 4096 * 100, Time(), 1)});
   EXPECT_EQ(one.TimeOf(Notice::kDelivered, 0, 0), 100 * kFullFrame + kDelay);
   EXPECT_EQ(one.TimeOf(Notice::kDelivered, 0, 1), 200 * kFullFrame + kDelay);
 }
@@ -269,7 +269,8 @@ TEST(Errors, MessageBetweenRailsThatDoNotMeet) {
   std::vector<HostActor*> actors;
   for (HostId id = 0; id < 4; ++id) hosts.emplace_back(id);
   for (ScriptedHost& host : hosts) actors.push_back(&host);
-  for (HostId id = 0; id < 4; ++id) hosts[static_cast<size_t>(id)].SetPort(network.value()->port(id));
+  for (HostId id = 0; id < 4; ++id)
+    hosts[static_cast<size_t>(id)].SetPort(network.value()->port(id));
   Order order = Transfer(2, 3, 1000, Time::Us(1));
   order.message.destination_nic = 1;
   hosts[2].orders.push_back(order);

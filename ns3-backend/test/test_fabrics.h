@@ -27,14 +27,13 @@ LinkEnd AddSwitch(Topology& topology, int tier, const FabricShape& shape);
 LinkEnd NicOf(int host, int nic);
 void Cable(Topology& topology, LinkEnd a, LinkEnd b, const FabricShape& shape);
 
-Topology TwoHosts(const FabricShape& shape);                     // one cable, no switch
-Topology Chain(int switches, const FabricShape& shape);          // host - switches - host
-Topology Star(int hosts, const FabricShape& shape);              // one switch
-Topology FatTree(int k, const FabricShape& shape);               // k^3/4 hosts of one NIC
+Topology TwoHosts(const FabricShape& shape);             // one cable, no switch
+Topology Chain(int switches, const FabricShape& shape);  // host - switches - host
+Topology Star(int hosts, const FabricShape& shape);      // one switch
+Topology FatTree(int k, const FabricShape& shape);       // k^3/4 hosts of one NIC
 // `rails` NICs a host; rail r of `hosts_per_leaf` hosts meets at one leaf; all leaves meet at all
 // spines.
-Topology RailFabric(int hosts, int rails, int hosts_per_leaf, int spines,
-                    const FabricShape& shape);
+Topology RailFabric(int hosts, int rails, int hosts_per_leaf, int spines, const FabricShape& shape);
 // A connected random graph of switches with hosts hung on it at random.
 Topology RandomFabric(uint64_t seed, const FabricShape& shape);
 

@@ -1,0 +1,20 @@
+// Does the caller's environment change a result? ns-3 would read attribute defaults from it. A
+// program of its own: ns-3 looks once a process.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "ns3-backend/test/test_fabrics.h"
+
+namespace drydock {
+namespace {
+
+TEST(Environment, AttributeDefaultsAreShutOut) {
+  setenv("NS_ATTRIBUTE_DEFAULT", "ns3::rdma::RdmaHost::WindowBdp=0.0", 1);
+  const Outcome out = RunPackets(TwoHosts(FabricShape()), {Transfer(0, 1, 4096 * 1000)});
+  EXPECT_EQ(out.TimeOf(Notice::kDelivered, 0, 0), 1000 * (4096 + 82) * 20 + 500'000)
+      << "line rate, which a window of no bandwidth-delay product does not allow";
+}
+
+}  // namespace
+}  // namespace drydock
