@@ -25,7 +25,7 @@ struct GemmParameters {
   Bandwidth l2_to_sm;    // all SMs together
   Time launch;
   Time tile_start;
-  Time tile_store;         // of a 128 x 256 tile
+  Time tile_store;         // of a 128 x 256 tile of 16-bit results
   double persistence = 0;  // 0 whole waves .. 1 SMs take tiles as they become free
   double overlap = 1;      // exponent joining arithmetic and memory
   Time split_sync;

@@ -57,16 +57,22 @@ Submodule Core(Pass pass) {
 std::vector<Submodule> Layer(Pass pass, bool sequence_parallel) {
   using S = SubmoduleKind;
   const int64_t rows = sequence_parallel ? kTokens / kTensor : kTokens;
-  return {Rows("norm1", S::kNorm, pass, rows, kHidden),
-          Linear("qkv", pass, 3 * kHidden / kTensor, kHidden, true),
-          Core(pass),
-          Linear("proj", pass, kHidden, kHidden / kTensor, false),
-          Rows("bda1", S::kBiasDropoutAdd, pass, rows, kHidden),
-          Rows("norm2", S::kNorm, pass, rows, kHidden),
-          Linear("fc1", pass, 4 * kHidden / kTensor, kHidden, false),
-          Rows("gelu", S::kActivation, pass, kTokens, 4 * kHidden / kTensor),
-          Linear("fc2", pass, kHidden, 4 * kHidden / kTensor, false),
-          Rows("bda2", S::kBiasDropoutAdd, pass, rows, kHidden)};
+  std::vector<Submodule> layer = {
+      Rows("norm1", S::kNorm, pass, rows, kHidden),
+      Linear("qkv", pass, 3 * kHidden / kTensor, kHidden, true),
+      Core(pass),
+      Linear("proj", pass, kHidden, kHidden / kTensor, false),
+      Rows("bda1", S::kBiasDropoutAdd, pass, rows, kHidden),
+      Rows("norm2", S::kNorm, pass, rows, kHidden),
+      Linear("fc1", pass, 4 * kHidden / kTensor, kHidden, false),
+      Rows("gelu", S::kActivation, pass, kTokens, 4 * kHidden / kTensor),
+      Linear("fc2", pass, kHidden, 4 * kHidden / kTensor, false),
+      Rows("bda2", S::kBiasDropoutAdd, pass, rows, kHidden)};
+  if (pass == Pass::kForward) return layer;
+  for (int branch = 0; branch < 2; ++branch) {  // gradients meet where the residuals branched off
+    layer.push_back(Rows("residual", S::kAdd, pass, rows, kHidden));
+  }
+  return layer;
 }
 
 double Milliseconds(std::vector<Submodule> submodules) {

@@ -22,6 +22,7 @@ struct GemmWork {
   double batch = 1, m = 0, n = 0, k = 0;
   double a = 0, b = 0, c = 0;  // bytes of the operands and of the result's traffic
   double element = 2;          // bytes of an operand's element
+  double store = 2;            // bytes of traffic an element of the result causes
   double cold = 0;             // share of the activations that comes from HBM, 0..1
   double big = 0;              // share of re-reads that misses L2, 0..1
 };
@@ -37,6 +38,7 @@ GemmWork WorkOf(const Kernel& kernel, const GpuShape& gpu, const GemmParameters&
   w.a = w.batch * w.m * w.k * w.element;
   w.b = w.batch * w.n * w.k * w.element;
   w.c = kernel.bytes - w.a - w.b;
+  w.store = w.c / (w.batch * w.m * w.n);
   const double warm = set.l2_warm * static_cast<double>(gpu.l2.count());
   w.cold = std::clamp(2 * (w.a + w.c) / warm - 1, 0.0, 1.0);
   w.big = std::clamp((w.a + w.b) / warm - 1, 0.0, 1.0);
@@ -76,7 +78,7 @@ GemmCost CostOf(const GemmWork& w, const Tile& tile, int64_t split, const GpuSha
   const double l2 = set.l2_to_sm.bytes_per_second();
   const double math = 2 * tm * tn * depth * sms / set.tensor_rate.flops_per_second() * kMicro;
   const double feed = (tm + tn) * depth * w.element * sms / l2 * std::min(1.0, per_sm) * kMicro;
-  const double store = set.tile_store.us() * tm * tn / (128.0 * 256.0);
+  const double store = set.tile_store.us() * tm * tn / (128.0 * 256.0) * w.store / 2;
   const double compute = slowdown * waves * (std::max(math, feed) + set.tile_start.us() + store);
   const double memory = MemoryUs(w, rows, columns, sms, set);
   GemmCost cost{SmoothMax(compute, memory, set.overlap),

@@ -8,10 +8,13 @@ namespace {
 using K = KernelKind;
 using Kernels = std::vector<Kernel>;
 
+// fp8 changes how the products of linear layers run; everything around them stays in 16 bits.
+DataType SixteenBit(DataType type) { return type == DataType::kFp8 ? DataType::kBf16 : type; }
+
 // Collects the kernels of one submodule; `e` is the size of an element.
 struct List {
   explicit List(const Submodule& submodule)
-      : type(submodule.type), e(static_cast<double>(SizeOf(submodule.type).count())) {}
+      : type(SixteenBit(submodule.type)), e(static_cast<double>(SizeOf(type).count())) {}
 
   void Add(Kernel kernel) { kernels.push_back(kernel); }
   // bytes: per element of rows x columns, all operands together.
@@ -26,16 +29,11 @@ struct List {
 
 bool Is(const Submodule& s, Pass pass) { return s.pass == pass; }
 bool IsForward(const Submodule& s) { return Is(s, Pass::kForward); }
-// fp8 changes how matrix products run; everything around them stays in 16 bits.
-DataType SixteenBit(DataType type) { return type == DataType::kFp8 ? DataType::kBf16 : type; }
-
 // 16-bit read; fp8 and its transpose written.
 constexpr double kQuantiseBytes = 4;
 
 void Linear(const Submodule& s, List* list) {
   const bool fp8 = s.type == DataType::kFp8;
-  list->type = SixteenBit(s.type);
-  list->e = static_cast<double>(SizeOf(list->type).count());
   const bool backward = Is(s, Pass::kBackward);
   if (IsForward(s)) {
     if (fp8) list->Memory(K::kQuantise, s.rows, s.k, kQuantiseBytes);
@@ -62,24 +60,24 @@ void UnfusedAttentionForward(const Submodule& s, List* list) {
   if (s.kv_heads < s.heads) {  // keys and values repeated for every query head
     list->Memory(K::kCopy, s.batch * length, 2 * s.heads * s.head_dim, 2 * e);
   }
-  list->Add(BatchedGemm(s.type, batch, length, length, s.head_dim));
+  list->Add(BatchedGemm(list->type, batch, length, length, s.head_dim));
   list->Memory(s.causal ? K::kCausalSoftmax : K::kSoftmax, rows, length,
                s.causal ? 1.5 * e : 2 * e);
   if (s.dropout) list->Memory(K::kDropout, rows, length, 2 * e + 1);
-  list->Add(BatchedGemm(s.type, batch, length, s.head_dim, length));
+  list->Add(BatchedGemm(list->type, batch, length, s.head_dim, length));
   list->Memory(K::kCopy, s.batch * length, s.heads * s.head_dim, 2 * e);  // heads side by side
 }
 
 void UnfusedAttentionBackward(const Submodule& s, List* list) {
   const int64_t batch = s.batch * s.heads, rows = batch * s.sequence, length = s.sequence;
   const double e = list->e;
-  list->Add(BatchedGemm(s.type, batch, length, length, s.head_dim));  // of the probabilities
-  list->Add(BatchedGemm(s.type, batch, length, s.head_dim, length));  // of the values
+  list->Add(BatchedGemm(list->type, batch, length, length, s.head_dim));  // of the probabilities
+  list->Add(BatchedGemm(list->type, batch, length, s.head_dim, length));  // of the values
   if (s.dropout) list->Memory(K::kDropoutBackward, rows, length, 2 * e + 1);
   list->Memory(s.causal ? K::kCausalSoftmaxBackward : K::kSoftmaxBackward, rows, length,
                s.causal ? 2 * e : 3 * e);
-  list->Add(BatchedGemm(s.type, batch, length, s.head_dim, length));  // of the queries
-  list->Add(BatchedGemm(s.type, batch, length, s.head_dim, length));  // of the keys
+  list->Add(BatchedGemm(list->type, batch, length, s.head_dim, length));  // of the queries
+  list->Add(BatchedGemm(list->type, batch, length, s.head_dim, length));  // of the keys
   if (s.kv_heads < s.heads)
     list->Memory(K::kCopy, s.batch * length, 2 * s.heads * s.head_dim, 2 * e);
   // The three gradients are put side by side again.
@@ -90,7 +88,7 @@ void AttentionCore(const Submodule& s, List* list) {
   if (s.fused) {
     const AttentionShape shape{s.batch, s.sequence, s.heads, s.kv_heads, s.head_dim, s.causal};
     list->Add(
-        Attention(IsForward(s) ? K::kAttentionForward : K::kAttentionBackward, s.type, shape));
+        Attention(IsForward(s) ? K::kAttentionForward : K::kAttentionBackward, list->type, shape));
   } else if (IsForward(s)) {
     UnfusedAttentionForward(s, list);
   } else {
@@ -110,8 +108,8 @@ void Norm(const Submodule& s, List* list) {
   list->Memory(K::kNormParameters, single ? 256 : s.rows, s.n, single ? 8 : 2 * e);
 }
 
-// Forward: x, residual, result and, with dropout, the mask. Backward: through the dropout, the
-// bias's gradient, and the sum of the two gradients that meet where the residual branched off.
+// Forward: x, residual, result and, with dropout, the mask. Backward: through the dropout, and the
+// bias's gradient; the sum where the residual branched off is a submodule of its own (kAdd).
 void BiasDropoutAdd(const Submodule& s, List* list) {
   const double e = list->e;
   if (IsForward(s)) {
@@ -120,7 +118,6 @@ void BiasDropoutAdd(const Submodule& s, List* list) {
   }
   if (s.dropout) list->Memory(K::kDropoutBackward, s.rows, s.n, 2 * e + 1);
   if (s.bias) list->Memory(K::kBiasGradient, s.rows, s.n, e);
-  list->Memory(K::kAdd, s.rows, s.n, 3 * e);
 }
 
 void Activation(const Submodule& s, List* list) {
@@ -206,6 +203,7 @@ void AddKernels(const Submodule& s, List* list) {
     case SubmoduleKind::kCast:
       return list->Memory(K::kCast, 1, s.elements, 4 + list->e);
     case SubmoduleKind::kAdd:
+      if (s.accumulate_fp32) return list->Memory(K::kAccumulate, s.rows, s.n, list->e + 8);
       return list->Memory(K::kAdd, s.rows, s.n, 3 * list->e);
   }
 }
