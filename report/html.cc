@@ -22,10 +22,10 @@ p { margin: 4px 0 12px; color: #566070; }
 .tile { flex: 1 1 160px; border: 1px solid #e1e5eb; border-radius: 8px; padding: 12px 16px; }
 .tile b { display: block; font-size: 23px; font-weight: 600; }
 .tile span { color: #566070; font-size: 13px; }
-.wide { overflow-x: auto; }
+.wide { overflow-x: auto; margin-bottom: 18px; }
 table { border-collapse: collapse; width: 100%; font-size: 13.5px; }
 th { text-align: left; font-weight: 600; color: #566070; border-bottom: 1px solid #cfd5dd; }
-td, th { padding: 5px 10px 5px 0; vertical-align: top; } td { border-bottom: 1px solid #eef0f3; }
+td, th { padding: 5px 16px 5px 0; vertical-align: top; } td { border-bottom: 1px solid #eef0f3; }
 .n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 svg { width: 100%; height: auto; font: 12px system-ui, sans-serif; fill: #1d2430; }
 svg .in { text-anchor: middle; fill: #fff; } svg .dark { fill: #39414d; }
@@ -174,10 +174,10 @@ std::string PageOf(const Inputs& inputs, const Summary& summary) {
   std::string out = fmt::format(
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta name=\"viewport\" content=\"width=device-width\">\n<title>{}</title>\n"
-      "<style>{}</style>\n</head>\n<body>\n<h1>{}</h1>\n<p>{} GPUs in {} hosts · {} · network "
+      "<style>{}</style>\n</head>\n<body>\n<h1>{}</h1>\n<p>{} GPU{} in {} host{} · {} · network "
       "{}</p>\n",
-      Html(title), kStyle, Html(title), summary.ranks, summary.hosts, Html(summary.layout),
-      Html(summary.network));
+      Html(title), kStyle, Html(title), summary.ranks, summary.ranks == 1 ? "" : "s",
+      summary.hosts, summary.hosts == 1 ? "" : "s", Html(summary.layout), Html(summary.network));
   out += Tiles(summary);
   out += Section("Where the time goes",
                  "Mean iteration of the ranks that run the same program. Communication counts only "

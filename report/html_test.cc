@@ -56,7 +56,7 @@ TEST(Pictures, BarsAreAsLongAsTheirShare) {
   const std::string bars = BarsSvg(Summarise(FakeRun()));
   EXPECT_THAT(bars, HasSubstr("<rect x=\"190.00\" y=\"26\" width=\"408.00\" height=\"20\" "));
   EXPECT_THAT(bars, HasSubstr("<title>compute: 255 us (42.5 %)</title>"));
-  EXPECT_THAT(bars, HasSubstr(">ranks 0-1 · layers 0-0</text>"));
+  EXPECT_THAT(bars, HasSubstr(">ranks 0-1 · layer 0</text>"));
 }
 
 // 600 us on 960 pixels: the forward pass takes 100 us, 160 pixels; the backward pass 450 to 600.

@@ -34,7 +34,9 @@ std::string ClassLabel(const ClassBreakdown& each) {
   }
   std::string label = fmt::format("rank{} {}", each.ranks.size() == 1 ? "" : "s", ranks);
   if (each.first_layer >= 0) {
-    label += fmt::format(" · layers {}-{}", each.first_layer, each.last_layer);
+    label += each.first_layer == each.last_layer
+                 ? fmt::format(" · layer {}", each.first_layer)
+                 : fmt::format(" · layers {}-{}", each.first_layer, each.last_layer);
   }
   return label;
 }

@@ -73,7 +73,7 @@ TEST_F(ReportTest, AChangedRunOrOptionIsReportedAgain) {
   ReportOptions options = {.run = run_, .if_changed = true};
   ASSERT_TRUE(MakeReport(options).ok());
   const std::string trace = Content("trace.json.gz");
-  options.trace_ranks = "1";
+  options.trace_ranks = std::string(1, '1');
   ASSERT_TRUE(MakeReport(options).ok());
   EXPECT_FALSE(trace == Content("trace.json.gz"));
   Inputs faster = FakeRun();
