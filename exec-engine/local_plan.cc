@@ -114,6 +114,7 @@ class Builder {
     s.receive_count = static_cast<uint16_t>(step.receive_count);
     s.send_count = static_cast<uint16_t>(step.send_count);
     s.store = step.store;
+    s.joined = step.joined;
     s.bytes = step.bytes;
     // Reads and writes at memory speed share the memory: half of it each.
     const Bandwidth local_copy =

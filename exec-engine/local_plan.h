@@ -22,6 +22,7 @@ struct LocalStep {
   uint32_t receive_begin = 0, send_begin = 0;  // into LocalPlan::operands
   uint16_t receive_count = 0, send_count = 0;
   bool store = false;
+  bool joined = false;         // of the primitive before: no synchronisation of its own
   bool switch_reduce = false;  // receives are one in-switch reduction
   int64_t bytes = 0;
   ByteCost cost;               // of the thread block; unused where a protocol counts passes

@@ -146,7 +146,7 @@ void TransferEngine::RunSlice(Transfer* t, uint32_t runner, Time now) {
   const LocalStep& step = plan.steps[r.step];
   const int64_t bytes = std::min(plan.slice_bytes, step.bytes - r.moved);
   const int64_t wire = plan.WireBytes(bytes);
-  const Time from = r.moved == 0 ? now + plan.step : now;
+  const Time from = r.moved == 0 && !step.joined ? now + plan.step : now;
   Time end = from + plan.BlockTime(step, bytes);
   end = std::max(end, Receive(t, step, from, wire));
   end = std::max(end, Send(t, step, from, wire));

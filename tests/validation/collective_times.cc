@@ -1,0 +1,119 @@
+// collective_times CLUSTER.topo: how long single collectives take, as the pipeline would plan and
+// replay them. Reads one call a line from standard input,
+//     <collective> <type> <bytes> <hosts> <GPUs a host>
+// over the first hosts and the first GPUs of each, and prints
+//     <the line> <microseconds> <the plan>
+// `bytes` as nccl-tests counts them: the buffer; all-gather the gathered output; reduce-scatter the
+// full input; all-to-all one rank's buffer. Used by run_collectives.py.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iostream>
+#include <sstream>
+
+#include "core/schema/cluster_file.h"
+#include "exec-engine/analytical_network.h"
+#include "exec-engine/replay.h"
+#include "simccl/nccl_planner.h"
+
+namespace drydock {
+namespace {
+
+struct Question {
+  std::string collective, type;
+  int64_t bytes = 0;
+  int hosts = 1, gpus = 1;
+};
+
+template <typename Enum>
+Result<Enum> Named(const std::vector<std::string>& names, const std::string& name) {
+  const auto it = std::find(names.begin(), names.end(), name);
+  if (it == names.end()) return Error(fmt::format("'{}' is not known", name));
+  return static_cast<Enum>(it - names.begin());
+}
+
+// One op on each of the group's ranks.
+Result<Workload> MakeWorkload(const Topology& topology, const Question& question) {
+  Workload w;
+  w.topology = topology;
+  CommCall call;
+  ASSIGN_OR_RETURN(call.collective,
+                   Named<CollectiveType>(CollectiveTypeNames(), question.collective));
+  ASSIGN_OR_RETURN(call.type, Named<DataType>(DataTypeNames(), question.type));
+  call.count = question.bytes / SizeOf(call.type).count();
+  call.peer = call.collective == CollectiveType::kSendRecv ? 1 : 0;
+  Group group;
+  const Placement placement(topology);
+  for (int rank = 0; rank < topology.gpu_count(); ++rank) {
+    const Placement::Slot& slot = placement.of(rank);
+    const bool member = slot.host < question.hosts && slot.gpu < question.gpus;
+    if (member) group.ranks.push_back(rank);
+    w.class_of_rank.push_back(member ? 1 : 0);
+  }
+  call.group_size = static_cast<int>(group.ranks.size());
+  w.streams = {"nccl"};
+  w.roles = {{"all", Dimension::kWorld}};
+  w.group_of_rank = {std::vector<int>(w.class_of_rank.size(), -1)};
+  for (const int rank : group.ranks) w.group_of_rank[0][static_cast<size_t>(rank)] = 0;
+  w.groups = {group};
+  w.calls = {call};
+  w.uses = {{0, 0}};
+  w.class_count = 2;
+  Program idle, calls;
+  idle.dependency_begin = {0};
+  Op op;
+  op.kind = OpKind::kCollective;
+  calls.ops = {op};
+  calls.dependency_begin = {0, 0};
+  w.programs = {idle, calls};
+  return w;
+}
+
+Result<std::string> Answer(const Topology& topology, const Question& question,
+                           CollectivePlanner* planner) {
+  ASSIGN_OR_RETURN(const Workload workload, MakeWorkload(topology, question));
+  const Placement placement(topology);
+  std::vector<Placement::Slot> members;
+  for (const int rank : workload.groups[0].ranks) members.push_back(placement.of(rank));
+  RETURN_IF_ERROR(planner->OpenGroup(members));
+  FlowPlan plan;
+  ASSIGN_OR_RETURN(Plan planned, planner->PlanCall(workload.calls[0]));
+  plan.plans.push_back(std::move(planned));
+  plan.assignments = {{0, 0, 0}};
+  KernelTimes times;
+  for (const GpuSpec& gpu : topology.gpus) times.gpus.push_back({gpu.name, {}});
+  const NetworkChoice network = {"analytical", "", MakeAnalyticalNetwork};
+  ASSIGN_OR_RETURN(const Timeline timeline, Replay(workload, plan, times, network, {}));
+  const Plan& p = plan.plans[0];
+  return fmt::format("{:.2f} {}/{} {} channels {} warps, slices of {}", timeline.iteration.us(),
+                     AlgorithmNames()[static_cast<size_t>(p.algorithm)],
+                     ProtocolNames()[static_cast<size_t>(p.protocol)], p.channels, p.warps,
+                     p.slice_bytes);
+}
+
+Status Main(const std::string& path) {
+  ASSIGN_OR_RETURN(const ClusterInput cluster, LoadCluster(path, {}));
+  ASSIGN_OR_RETURN(const auto planner, MakeNcclPlanner(cluster.topology, {}));
+  std::string line;
+  while (std::getline(std::cin, line)) {
+    Question q;
+    std::istringstream(line) >> q.collective >> q.type >> q.bytes >> q.hosts >> q.gpus;
+    const Result<std::string> answer = Answer(cluster.topology, q, planner.get());
+    fmt::print("{} {}\n", line, answer.ok() ? *answer : "error " + answer.error().message());
+  }
+  return OkStatus();
+}
+
+}  // namespace
+}  // namespace drydock
+
+int main(int argc, char** argv) {
+  if (argc != 2) {
+    fmt::print(stderr, "usage: collective_times CLUSTER.topo < calls\n");
+    return 2;
+  }
+  const drydock::Status status = drydock::Main(argv[1]);
+  if (status.ok()) return 0;
+  fmt::print(stderr, "{}\n", status.error().ToString());
+  return 1;
+}
