@@ -35,10 +35,10 @@ class PacketNetwork : public Network {
     alive = false;
   }
 
-  HostPort* port(HostId host) override { return fabric_.hosts()[static_cast<size_t>(host)]; }
+  HostPort* port(HostId host) override { return fabric_.GetHosts()[static_cast<size_t>(host)]; }
 
   Status Run(std::span<HostActor* const> actors) override {
-    const std::vector<RdmaHost*>& hosts = fabric_.hosts();
+    const std::vector<RdmaHost*>& hosts = fabric_.GetHosts();
     CHECK(actors.size() == hosts.size());
     for (size_t i = 0; i < hosts.size(); ++i) hosts[i]->SetActor(actors[i]);
     ns3::Simulator::Run();
@@ -63,12 +63,12 @@ class PacketNetwork : public Network {
   // The first failure in order of (time, host), whichever thread met it.
   Status Verdict() const {
     const RdmaHost* failed = nullptr;
-    for (const RdmaHost* host : fabric_.hosts()) {
+    for (const RdmaHost* host : fabric_.GetHosts()) {
       if (host->GetFailure().text.empty()) continue;
       if (failed == nullptr || host->GetFailure().time < failed->GetFailure().time) failed = host;
     }
     if (failed != nullptr) return Error(failed->GetFailure().text);
-    for (const RdmaHost* host : fabric_.hosts()) {
+    for (const RdmaHost* host : fabric_.GetHosts()) {
       CHECK_NOTE(host->Idle(), "the network ran dry with a message under way");
     }
     return OkStatus();
@@ -85,7 +85,7 @@ std::vector<std::pair<std::string, int64_t>> PacketNetwork::Counters() const {
     events += node.GetEventCount();
     for (uint16_t port = 0; port < node.GetNPorts(); ++port) hops += node.GetEgress(port).frames;
   };
-  for (const RdmaHost* host : fabric_.hosts()) {
+  for (const RdmaHost* host : fabric_.GetHosts()) {
     add_node(*host);
     messages += host->GetCounts().messages;
     packets += host->GetCounts().packets;
@@ -93,7 +93,7 @@ std::vector<std::pair<std::string, int64_t>> PacketNetwork::Counters() const {
     events += host->GetCounts().calls;
     pairs += host->GetNQueuePairs();
   }
-  for (const FabricSwitch* node : fabric_.switches()) {
+  for (const FabricSwitch* node : fabric_.GetSwitches()) {
     add_node(*node);
     queue = std::max(queue, node->GetMaxQueueBytes());
     buffer = std::max(buffer, node->GetMaxBufferBytes());

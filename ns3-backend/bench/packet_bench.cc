@@ -98,6 +98,7 @@ void Construction(benchmark::State& state) {
 BENCHMARK(Construction)
     ->ArgNames({"hosts", "spines"})
     ->Args({2048, 32})
+    ->Args({4096, 128})
     ->Unit(benchmark::kMillisecond);
 
 }  // namespace

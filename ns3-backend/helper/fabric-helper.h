@@ -31,17 +31,17 @@ class FabricHelper
     /// Hands the partitions to \p simulator and tells it the lookahead.
     void Install(Ptr<WindowedSimulatorImpl> simulator) const;
 
-    const std::vector<RdmaHost*>& hosts() const
+    const std::vector<RdmaHost*>& GetHosts() const
     {
         return m_hosts;
     }
 
-    const std::vector<FabricSwitch*>& switches() const
+    const std::vector<FabricSwitch*>& GetSwitches() const
     {
         return m_switches;
     }
 
-    const FabricMap& map() const
+    const FabricMap& GetMap() const
     {
         return m_map;
     }

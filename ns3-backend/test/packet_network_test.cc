@@ -232,6 +232,33 @@ TEST(Contract, CallbacksOfOneTimeAreOrderedByContent) {
                                       "900000 delivered 3"}));
 }
 
+// Counts down on one timer.
+class Countdown : public HostActor {
+ public:
+  Countdown(HostPort* port, int left) : port_(port), left_(left) {}
+  void Start() override { port_->At(Time::Us(1), 0); }
+  void OnTimer(TimerId id) override {
+    last = port_->Now();
+    if (--left_ > 0) port_->At(port_->Now() + Time::Us(1), id);
+  }
+  void OnSent(const Message&) override {}
+  void OnDelivered(const Message&) override {}
+  Time last;
+
+ private:
+  HostPort* port_;
+  int left_;
+};
+
+TEST(Contract, ClusterOfOneHostNeedsNoFabric) {
+  auto network = MakePacketNetwork(Hosts(1, 0, Shape()), {.threads = 2});
+  ASSERT_TRUE(network.ok()) << network.error().ToString();
+  Countdown host(network.value()->port(0), 1000);
+  HostActor* const actors[] = {&host};
+  EXPECT_TRUE(network.value()->Run(actors).ok());
+  EXPECT_EQ(host.last, Time::Us(1000));
+}
+
 TEST(Errors, DisconnectedFabric) {
   Topology topology = TwoHosts(Shape());
   topology.fabric.links.clear();

@@ -1,0 +1,131 @@
+// Do the containers of the hot path do what the standard's would?
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <random>
+#include <unordered_map>
+
+#include "ns3-backend/model/event-heap.h"
+#include "ns3-backend/model/fifo.h"
+#include "ns3-backend/model/flat-index.h"
+#include "ns3-backend/model/host-calls.h"
+
+namespace drydock {
+namespace {
+
+using ns3::rdma::Event;
+using ns3::rdma::EventHeap;
+using ns3::rdma::Fifo;
+using ns3::rdma::FlatIndex;
+using ns3::rdma::HostCalls;
+
+TEST(EventHeap, IsASortedMap) {
+  std::mt19937_64 random(1);
+  EventHeap heap;
+  std::map<std::pair<int64_t, uint64_t>, bool> expected;
+  for (uint64_t i = 0; i < 20'000; ++i) {
+    const Event event{static_cast<int64_t>(random() % 50), i};
+    switch (expected.empty() ? 0 : random() % 3) {
+      case 0:
+        heap.Push(event);
+        expected[{event.time, event.key}] = true;
+        break;
+      case 1:
+        heap.Pop();
+        expected.erase(expected.begin());
+        break;
+      default:
+        heap.ReplaceTop(event);
+        expected.erase(expected.begin());
+        expected[{event.time, event.key}] = true;
+    }
+    ASSERT_EQ(heap.Size(), expected.size());
+    if (expected.empty()) continue;
+    ASSERT_EQ(heap.Top().time, expected.begin()->first.first);
+    ASSERT_EQ(heap.Top().key, expected.begin()->first.second);
+  }
+}
+
+TEST(Fifo, IsADeque) {
+  std::mt19937_64 random(2);
+  Fifo<int> fifo;
+  std::deque<int> expected;
+  std::vector<int> batch;
+  for (int i = 0; i < 50'000; ++i) {
+    // Swings between growing and shrinking, so that it runs empty and grows large.
+    const bool grow = random() % 100 < (i / 5000 % 2 == 0 ? 60 : 40);
+    if (grow && i % 7 == 0) {
+      batch = {i, i + 1, i + 2};
+      expected.insert(expected.end(), batch.begin(), batch.end());
+      fifo.Take(batch);
+      ASSERT_TRUE(batch.empty());
+    } else if (grow) {
+      fifo.Push(i);
+      expected.push_back(i);
+    } else if (!expected.empty()) {
+      fifo.Pop();
+      expected.pop_front();
+    }
+    ASSERT_EQ(fifo.Size(), expected.size());
+    ASSERT_EQ(fifo.Empty(), expected.empty());
+    if (expected.empty()) continue;
+    ASSERT_EQ(fifo.Front(), expected.front());
+    ASSERT_EQ(fifo[expected.size() - 1], expected.back());
+  }
+}
+
+TEST(FlatIndex, IsAMap) {
+  std::mt19937_64 random(3);
+  FlatIndex index;
+  std::unordered_map<uint64_t, uint32_t> expected;
+  EXPECT_EQ(index.Find(5), FlatIndex::NONE);
+  for (uint32_t i = 0; i < 20'000; ++i) {
+    const uint64_t key = (random() % 100) << 32 | random() % 100;
+    const auto [it, added] = expected.emplace(key, i);
+    ASSERT_EQ(index.FindOrAdd(key, i), it->second);
+    ASSERT_EQ(index.Find(key), it->second);
+  }
+  EXPECT_EQ(index.Find(uint64_t{200} << 32), FlatIndex::NONE);
+}
+
+TEST(HostCalls, TimerMovedAwayAndBackFiresOnce) {
+  HostCalls calls;
+  calls.SetTimer(100, 1);
+  calls.SetTimer(50, 1);
+  calls.SetTimer(100, 1);
+  calls.SetTimer(70, 2);
+  Message message;
+  EXPECT_EQ(calls.NextTime(), 70);
+  EXPECT_EQ(calls.Pop(&message).id, 2u);
+  EXPECT_EQ(calls.NextTime(), 100);
+  EXPECT_EQ(calls.Pop(&message).id, 1u);
+  EXPECT_EQ(calls.NextTime(), ns3::rdma::NEVER);
+}
+
+TEST(HostCalls, MessagesOfOneTimeBySourceThenId) {
+  HostCalls calls;
+  std::vector<std::pair<HostId, MessageId>> given = {{2, 1}, {1, 9}, {1, 3}, {2, 0}};
+  for (const auto& [source, id] : given) {
+    Message message;
+    message.source = source;
+    message.id = id;
+    message.tag = 10 * id + static_cast<uint64_t>(source);
+    calls.Add(HostCalls::SENT, 40, message);
+    calls.Add(HostCalls::DELIVERED, 40, message);
+  }
+  calls.SetTimer(40, 77);
+  Message message;
+  EXPECT_EQ(calls.Pop(&message).id, 77u);
+  std::sort(given.begin(), given.end());
+  for (const auto kind : {HostCalls::DELIVERED, HostCalls::SENT}) {
+    for (const auto& [source, id] : given) {
+      EXPECT_EQ(calls.Pop(&message).kind, kind);
+      EXPECT_EQ(message.tag, 10 * id + static_cast<uint64_t>(source));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace drydock
