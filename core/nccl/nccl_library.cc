@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <climits>
+#include <map>
 
 #include "core/base/check.h"
 
@@ -20,48 +21,53 @@ std::string FolderOfExecutable() {
   return executable.substr(0, executable.rfind('/'));
 }
 
-std::vector<std::string> Candidates(const std::string& path) {
-  if (!path.empty()) return {path};
-  return {FolderOfExecutable() + "/" + kFileName,
-          std::string(DRYDOCK_NCCL_PREFIX "/") + kFileName};
-}
-
 }  // namespace
 
+std::string NcclLibrary::Find(const std::string& path) {
+  if (!path.empty()) return path;
+  const std::string beside = FolderOfExecutable() + "/" + kFileName;
+  return access(beside.c_str(), R_OK) == 0 ? beside
+                                           : std::string(DRYDOCK_NCCL_PREFIX "/") + kFileName;
+}
+
 Result<std::shared_ptr<NcclLibrary>> NcclLibrary::Load(const std::string& path) {
-  std::string tried;
-  for (const std::string& candidate : Candidates(path)) {
-    void* handle = dlopen(candidate.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (handle == nullptr) {
-      const char* reason = dlerror();
-      tried += "\n  " + (reason == nullptr ? candidate : std::string(reason));
-      continue;
-    }
-    auto get = reinterpret_cast<hacknccl_get_api_function>(dlsym(handle, HACKNCCL_ENTRY));
-    const hacknccl_api* api = get == nullptr ? nullptr : get(HACKNCCL_ABI_VERSION);
-    if (api == nullptr) {
-      dlclose(handle);
-      return Error(candidate + " is not a libhacknccl.so of this version; run scripts/setup.sh");
-    }
-    return std::shared_ptr<NcclLibrary>(new NcclLibrary(candidate, handle, api));
+  const std::string file = Find(path);
+  void* handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (handle == nullptr) {
+    const char* reason = dlerror();
+    return Error(std::string("cannot load NCCL; run scripts/setup.sh to build it: ") +
+                 (reason == nullptr ? file : reason));
   }
-  return Error("cannot load NCCL (scripts/setup.sh builds it); tried:" + tried);
+  auto get = reinterpret_cast<hacknccl_get_api_function>(dlsym(handle, HACKNCCL_ENTRY));
+  const hacknccl_api* api = get == nullptr ? nullptr : get(HACKNCCL_ABI_VERSION);
+  if (api == nullptr) {
+    dlclose(handle);
+    return Error(file + " is not a libhacknccl.so of this version; run scripts/setup.sh");
+  }
+  return std::shared_ptr<NcclLibrary>(new NcclLibrary(file, handle, api));
 }
 
 NcclLibrary::~NcclLibrary() { dlclose(handle_); }
 
 NcclCommunicator::NcclCommunicator(std::shared_ptr<hacknccl_world> world,
                                    std::shared_ptr<NcclLibrary> library,
-                                   hacknccl_communicator* communicator)
+                                   hacknccl_communicator* communicator,
+                                   const std::vector<hacknccl_place>& ranks)
     : library_(std::move(library)), world_(std::move(world)), communicator_(communicator) {
   CHECK(api().shape(communicator_, &shape_) == 0);
+  std::map<int, int> index_of_host;
+  for (const hacknccl_place& place : ranks) {
+    hosts_.push_back(
+        index_of_host.emplace(place.host, static_cast<int>(index_of_host.size())).first->second);
+  }
 }
 
 NcclCommunicator::NcclCommunicator(NcclCommunicator&& other) noexcept
     : library_(std::move(other.library_)),
       world_(std::move(other.world_)),
       communicator_(std::exchange(other.communicator_, nullptr)),
-      shape_(other.shape_) {}
+      shape_(other.shape_),
+      hosts_(std::move(other.hosts_)) {}
 
 NcclCommunicator::~NcclCommunicator() {
   if (communicator_ != nullptr) api().communicator_destroy(communicator_);
@@ -158,7 +164,7 @@ Result<NcclCommunicator> NcclWorld::CreateCommunicator(
   hacknccl_communicator* created =
       api.communicator_create(world_.get(), ranks.data(), ranks.size());
   if (created == nullptr) return Error(api.last_error());
-  return NcclCommunicator(world_, library_, created);
+  return NcclCommunicator(world_, library_, created, ranks);
 }
 
 }  // namespace drydock

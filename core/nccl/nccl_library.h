@@ -20,8 +20,10 @@ namespace drydock {
 
 class NcclLibrary {
  public:
-  // Loads `path`; if empty, the first of: libhacknccl.so beside the executable, then where set-up
-  // builds it. The error names every place that was tried.
+  // The file that Load would load: `path`; if empty, libhacknccl.so beside the executable if there
+  // is one, else where set-up builds it.
+  static std::string Find(const std::string& path = {});
+  // The error says what was tried and why it failed.
   static Result<std::shared_ptr<NcclLibrary>> Load(const std::string& path = {});
   ~NcclLibrary();
   NcclLibrary(const NcclLibrary&) = delete;
@@ -55,6 +57,8 @@ class NcclCommunicator {
   ~NcclCommunicator();
 
   const hacknccl_shape& shape() const { return shape_; }
+  // By rank: which of its hosts, numbered from 0 in order of their first ranks.
+  const std::vector<int>& hosts() const { return hosts_; }
   // Channels must be within shape().
   std::vector<int> Ring(int channel) const;
   std::vector<hacknccl_tree> Tree(int channel) const;
@@ -67,13 +71,14 @@ class NcclCommunicator {
  private:
   friend class NcclWorld;
   NcclCommunicator(std::shared_ptr<hacknccl_world> world, std::shared_ptr<NcclLibrary> library,
-                   hacknccl_communicator* communicator);
+                   hacknccl_communicator* communicator, const std::vector<hacknccl_place>& ranks);
   const hacknccl_api& api() const { return library_->api(); }
 
   std::shared_ptr<NcclLibrary> library_;
   std::shared_ptr<hacknccl_world> world_;
   hacknccl_communicator* communicator_;
   hacknccl_shape shape_ = {};
+  std::vector<int> hosts_;
 };
 
 class NcclWorld {

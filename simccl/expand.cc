@@ -1,0 +1,82 @@
+#include "simccl/expand.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/base/check.h"
+
+namespace drydock {
+
+ChannelShare ShareOf(const hacknccl_collective& work, int channel) {
+  const auto elements = [&work](uint64_t bytes) {
+    return static_cast<int64_t>(bytes) / work.element_bytes;
+  };
+  const auto lo = static_cast<int64_t>(work.count_lo);
+  const auto mid = static_cast<int64_t>(work.count_mid);
+  const auto hi = static_cast<int64_t>(work.count_hi);
+  if (channel == work.channel_lo) return {0, lo, elements(work.chunk_lo)};
+  if (channel == work.channel_hi) {
+    return {lo + mid * (work.channel_hi - work.channel_lo - 1), hi, elements(work.chunk_hi)};
+  }
+  return {lo + mid * (channel - work.channel_lo - 1), mid, elements(work.chunk_mid)};
+}
+
+namespace {
+
+const char* NameOf(int algorithm) {
+  static constexpr const char* kNames[] = {"tree", "ring", "CollNet direct", "CollNet chain",
+                                           "NVLS", "NVLS tree", "PAT"};
+  CHECK(algorithm >= 0 && algorithm <= HACKNCCL_PAT);
+  return kNames[algorithm];
+}
+
+const char* NameOfFunction(int function) {
+  static constexpr const char* kNames[] = {"broadcast", "reduce", "all-gather", "reduce-scatter",
+                                           "all-reduce"};
+  CHECK(function >= 0 && function <= HACKNCCL_ALL_REDUCE);
+  return kNames[function];
+}
+
+// A chunk moves slice by slice, as many as its steps hold. NCCL cuts what a chunk really has, so
+// with a single short loop the slices shrink with it.
+void SetSlices(const hacknccl_collective& work, Plan* plan) {
+  int64_t largest = 0;
+  for (const auto& programs : plan->members) {
+    for (const ChannelProgram& program : programs) {
+      for (const Step& step : program.steps) largest = std::max(largest, step.bytes);
+    }
+  }
+  const int64_t slices = work.chunk_steps / work.slice_steps;
+  constexpr int64_t kGrain = 16;  // bytes: the widest load
+  plan->slice_bytes = (largest + slices * kGrain - 1) / (slices * kGrain) * kGrain;
+  plan->slots /= work.slice_steps;
+}
+
+}  // namespace
+
+Status ExpandCollective(const hacknccl_collective& work, PlanBuilder* builder) {
+  Plan& plan = builder->plan();
+  plan.algorithm = static_cast<Algorithm>(work.algorithm);
+  plan.protocol = static_cast<Protocol>(work.protocol);
+  plan.channels = work.channel_hi - work.channel_lo + 1;
+  plan.warps = work.warps;
+  const bool reduces_all = work.function == HACKNCCL_ALL_REDUCE;
+  if (work.algorithm == HACKNCCL_RING) {
+    RETURN_IF_ERROR(ExpandRing(work, builder));
+  } else if (work.algorithm == HACKNCCL_TREE && reduces_all) {
+    RETURN_IF_ERROR(ExpandTree(work, builder));
+  } else if (work.algorithm == HACKNCCL_NVLS && !work.even) {
+    RETURN_IF_ERROR(ExpandNvls(work, builder));
+  } else if (work.algorithm == HACKNCCL_NVLS_TREE && reduces_all) {
+    RETURN_IF_ERROR(ExpandNvlsTree(work, builder));
+  } else {
+    return Error(fmt::format("NCCL chose {}{} for this {}, which is not expanded into flows yet",
+                             NameOf(work.algorithm), work.even ? " with in-network reduction" : "",
+                             NameOfFunction(work.function)));
+  }
+  SetSlices(work, &plan);
+  return OkStatus();
+}
+
+}  // namespace drydock

@@ -1,0 +1,44 @@
+// From what NCCL would launch to what every member does: the loops of NCCL's device kernels
+// (src/device of NCCL 2.29.7), written out as steps over connections.
+//
+// Each function adds the programs of all members to the builder's plan. Offsets are bytes in the
+// larger of the call's two buffers: the gathered output, the full input of a reduce-scatter.
+#ifndef DRYDOCK_SIMCCL_EXPAND_H_
+#define DRYDOCK_SIMCCL_EXPAND_H_
+
+#include <cstdint>
+
+#include "core/base/result.h"
+#include "core/nccl/hacknccl.h"
+#include "simccl/plan_builder.h"
+
+namespace drydock {
+
+// A channel's part of a collective, in elements.
+struct ChannelShare {
+  int64_t offset = 0;
+  int64_t count = 0;
+  int64_t chunk = 0;
+};
+ChannelShare ShareOf(const hacknccl_collective& work, int channel);
+
+// Any collective; an error names an algorithm that is not expanded.
+Status ExpandCollective(const hacknccl_collective& work, PlanBuilder* builder);
+
+// all_reduce.h, all_gather.h, reduce_scatter.h, broadcast.h, reduce.h: runRing.
+Status ExpandRing(const hacknccl_collective& work, PlanBuilder* builder);
+// all_reduce.h: runTreeSplit.
+Status ExpandTree(const hacknccl_collective& work, PlanBuilder* builder);
+// all_reduce.h, all_gather.h, reduce_scatter.h: NCCL_ALGO_NVLS on one host.
+Status ExpandNvls(const hacknccl_collective& work, PlanBuilder* builder);
+// all_reduce.h: NCCL_ALGO_NVLS_TREE.
+Status ExpandNvlsTree(const hacknccl_collective& work, PlanBuilder* builder);
+
+// One message from member `from` to member `to` (sendrecv.h).
+Status ExpandSendRecv(int from, int to, int64_t bytes, PlanBuilder* builder);
+// Every member sends `bytes` to every member, itself included, in one group.
+Status ExpandAllToAll(int64_t bytes, PlanBuilder* builder);
+
+}  // namespace drydock
+
+#endif  // DRYDOCK_SIMCCL_EXPAND_H_

@@ -1,0 +1,167 @@
+// Messages between pairs. NCCL cuts a message into parts, one a channel, and a part into chunks; what
+// several messages of one group put on a channel runs side by side, up to eight at a time.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <tuple>
+#include <vector>
+
+#include "core/base/check.h"
+#include "simccl/expand.h"
+
+namespace drydock {
+namespace {
+
+using Local = PlanBuilder::Local;
+
+constexpr int kWorksPerBatch = 8;  // device.h: NCCL_MAX_DEV_WORK_P2P_PER_BATCH
+constexpr int kWarpSize = 32;
+
+struct Part {
+  int channel = 0;
+  int64_t begin = 0, end = 0;  // bytes of the message
+};
+
+// device.h: ncclP2pPartBounds, ncclP2pChannelForPart.
+std::vector<Part> PartsOf(int64_t bytes, int parts, int channel_base, int channels) {
+  constexpr int64_t kAlignment = 4096;
+  const int64_t share = ((bytes + parts - 1) / parts + kAlignment - 1) / kAlignment * kAlignment;
+  std::vector<Part> out;
+  for (int p = 0; p < parts; ++p) {
+    out.push_back({(channel_base + p) & (channels - 1), std::min(p * share, bytes),
+                   std::min((p + 1) * share, bytes)});
+  }
+  return out;
+}
+
+void AddChunks(const Part& part, int64_t chunk, int64_t base, std::span<const uint32_t> receives,
+               std::span<const uint32_t> sends, PlanBuilder::Program* program) {
+  const Local local = receives.empty() && !sends.empty() ? Local::kNone : Local::kStore;
+  for (int64_t at = part.begin; at < part.end; at += chunk) {
+    program->Step(receives, sends, std::min(chunk, part.end - at), base + at, local);
+  }
+}
+
+// The programs of members on channels. What a batch runs side by side are programs of their own;
+// the ninth message on a channel follows the first.
+class Batches {
+ public:
+  explicit Batches(PlanBuilder* builder) : builder_(builder) {}
+  // The message number `order` of the member's on this channel.
+  PlanBuilder::Program* At(int member, int channel, int order, bool is_send) {
+    const std::tuple key(member, channel, order % kWorksPerBatch, is_send);
+    auto found = programs_.find(key);
+    if (found == programs_.end()) {
+      found = programs_.emplace(key, builder_->AddProgram(member, channel)).first;
+    }
+    return &found->second;
+  }
+  // How many messages the member has put on the channel, this one included.
+  int Count(int member, int channel) { return ++counts_[{member, channel}]; }
+  int largest() const {
+    int most = 1;
+    for (const auto& [key, count] : counts_) most = std::max(most, count);
+    return most;
+  }
+
+ private:
+  PlanBuilder* builder_;
+  std::map<std::tuple<int, int, int, bool>, PlanBuilder::Program> programs_;
+  std::map<std::pair<int, int>, int> counts_;
+};
+
+// What one member's kernel does in one round.
+void ExpandExchange(const hacknccl_exchange& exchange, int member, int64_t stride, Batches* batches,
+                    PlanBuilder* builder) {
+  const int channels = builder->communicator().shape().p2p_channels;
+  const int parts = std::max(exchange.send_channels, exchange.recv_channels);
+  std::map<int, int> order;  // by channel
+  for (int p = 0; p < parts; ++p) {
+    const int channel = (exchange.channel_base + p) & (channels - 1);
+    order[channel] = batches->Count(member, channel) - 1;
+  }
+  const auto add = [&](int peer, int64_t bytes, int message_parts, int64_t chunk, bool is_send) {
+    for (const Part& part : PartsOf(bytes, message_parts, exchange.channel_base, channels)) {
+      PlanBuilder::Program* program =
+          batches->At(member, part.channel, order[part.channel], is_send);
+      if (peer == member) {
+        if (is_send) AddChunks(part, chunk, peer * stride, {}, {}, program);
+        continue;
+      }
+      const int from = is_send ? member : peer, to = is_send ? peer : member;
+      const std::array<uint32_t, 1> link = {
+          builder->Connect(HACKNCCL_GRAPH_P2P, part.channel, from, to)};
+      const std::span<const uint32_t> none;
+      AddChunks(part, chunk, peer * stride, is_send ? none : std::span<const uint32_t>(link),
+                is_send ? std::span<const uint32_t>(link) : none, program);
+    }
+  };
+  if (exchange.send_peer != -1) {
+    add(exchange.send_peer, static_cast<int64_t>(exchange.send_bytes), exchange.send_channels,
+        exchange.send_chunk, true);
+  }
+  if (exchange.recv_peer != -1) {
+    add(exchange.recv_peer, static_cast<int64_t>(exchange.recv_bytes), exchange.recv_channels,
+        exchange.recv_chunk, false);
+  }
+}
+
+void Describe(const NcclPlan& nccl, const Batches& batches, PlanBuilder* builder) {
+  Plan& plan = builder->plan();
+  const bool low_latency = std::any_of(
+      nccl.exchanges.begin(), nccl.exchanges.end(), [](const hacknccl_exchange& exchange) {
+        return exchange.send_peer != -1 ? exchange.send_ll : exchange.recv_ll;
+      });
+  plan.algorithm = Algorithm::kSendRecv;
+  plan.protocol = low_latency ? Protocol::kLl : Protocol::kSimple;
+  plan.warps = nccl.threads / kWarpSize / std::min(batches.largest(), kWorksPerBatch);
+  for (const hacknccl_exchange& exchange : nccl.exchanges) {
+    plan.channels = std::max({plan.channels, exchange.send_channels, exchange.recv_channels});
+  }
+}
+
+Result<NcclPlan> Ask(const PlanBuilder& builder, int member,
+                     const std::vector<hacknccl_message>& messages) {
+  ASSIGN_OR_RETURN(NcclPlan plan, builder.communicator().SendRecv(member, messages));
+  if (plan.kind == HACKNCCL_PLAN_KERNEL) return plan;
+  return Error("NCCL chose copy engines or remote memory access for these messages, which is not "
+               "expanded into flows yet");
+}
+
+}  // namespace
+
+Status ExpandSendRecv(int from, int to, int64_t bytes, PlanBuilder* builder) {
+  const auto size = static_cast<uint64_t>(bytes);
+  ASSIGN_OR_RETURN(const NcclPlan sender, Ask(*builder, from, {{to, 1, size}}));
+  ASSIGN_OR_RETURN(const NcclPlan receiver, Ask(*builder, to, {{from, 0, size}}));
+  Batches batches(builder);
+  for (const hacknccl_exchange& exchange : sender.exchanges) {
+    ExpandExchange(exchange, from, 0, &batches, builder);
+  }
+  for (const hacknccl_exchange& exchange : receiver.exchanges) {
+    ExpandExchange(exchange, to, 0, &batches, builder);
+  }
+  Describe(sender, batches, builder);
+  return OkStatus();
+}
+
+Status ExpandAllToAll(int64_t bytes, PlanBuilder* builder) {
+  std::vector<hacknccl_message> messages;
+  for (int peer = 0; peer < builder->members(); ++peer) {
+    messages.push_back({peer, 1, static_cast<uint64_t>(bytes)});
+    messages.push_back({peer, 0, static_cast<uint64_t>(bytes)});
+  }
+  Batches batches(builder);
+  for (int member = 0; member < builder->members(); ++member) {
+    ASSIGN_OR_RETURN(const NcclPlan plan, Ask(*builder, member, messages));
+    for (const hacknccl_exchange& exchange : plan.exchanges) {
+      ExpandExchange(exchange, member, bytes, &batches, builder);
+    }
+    Describe(plan, batches, builder);
+  }
+  return OkStatus();
+}
+
+}  // namespace drydock

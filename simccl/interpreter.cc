@@ -1,0 +1,210 @@
+#include "simccl/interpreter.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <deque>
+#include <vector>
+
+#include "core/base/check.h"
+
+namespace drydock {
+namespace {
+
+using Values = std::vector<uint64_t>;  // one an element
+
+// What member `m` holds at element `i` of its input, wherever it has one.
+uint64_t Input(int member, int64_t element) {
+  uint64_t x = static_cast<uint64_t>(member + 1) * 0x9e3779b97f4a7c15u +
+               static_cast<uint64_t>(element) * 0xbf58476d1ce4e5b9u;
+  x ^= x >> 31;
+  return x * 0x94d049bb133111ebu + 1;
+}
+
+class Interpreter {
+ public:
+  Interpreter(const Plan& plan, const CommCall& call)
+      : plan_(plan),
+        call_(call),
+        members_(call.group_size),
+        element_bytes_(SizeOf(call.type).count()),
+        queues_(plan.connections.size()),
+        outputs_(static_cast<size_t>(members_), Values(static_cast<size_t>(call.count), 0)) {
+    for (int m = 0; m < members_; ++m) {
+      for (const ChannelProgram& program : plan.members[static_cast<size_t>(m)]) {
+        runners_.push_back({m, &program, 0});
+      }
+    }
+  }
+
+  std::string Run() {
+    bool moved = true;
+    while (moved) {
+      moved = false;
+      for (Runner& runner : runners_) {
+        while (error_.empty() && CanStep(runner)) {
+          Step(&runner);
+          moved = true;
+        }
+      }
+      if (!error_.empty()) return error_;
+    }
+    for (const Runner& runner : runners_) {
+      if (runner.step == runner.program->steps.size()) continue;
+      return fmt::format("deadlock: member {} waits at step {} of channel {}", runner.member,
+                         runner.step, runner.program->channel);
+    }
+    for (size_t c = 0; c < queues_.size(); ++c) {
+      if (!queues_[c].empty()) {
+        return fmt::format("data from {} to {} is never received", plan_.connections[c].from,
+                           plan_.connections[c].to);
+      }
+    }
+    return Verdict();
+  }
+
+ private:
+  struct Runner {
+    int member;
+    const ChannelProgram* program;
+    size_t step;
+  };
+
+  bool CanStep(const Runner& runner) const {
+    if (runner.step == runner.program->steps.size()) return false;
+    const drydock::Step& step = runner.program->steps[runner.step];
+    for (uint32_t i = 0; i < step.receive_count; ++i) {
+      if (queues_[runner.program->operands[step.receive_begin + i]].empty()) return false;
+    }
+    for (uint32_t i = 0; i < step.send_count; ++i) {
+      const auto& queue = queues_[runner.program->operands[step.send_begin + i]];
+      if (queue.size() >= Capacity(step)) return false;
+    }
+    return true;
+  }
+
+  // How many chunks like the step's a connection's buffer holds.
+  size_t Capacity(const drydock::Step& step) const {
+    const int64_t slice = plan_.slice_bytes > 0 ? plan_.slice_bytes : step.bytes;
+    const int64_t slices = (step.bytes + slice - 1) / slice;
+    return static_cast<size_t>(std::max<int64_t>(1, plan_.slots / slices));
+  }
+
+  // One primitive, whole: receive, combine, store, send.
+  void Step(Runner* runner) {
+    const ChannelProgram& program = *runner->program;
+    const drydock::Step& step = program.steps[runner->step++];
+    const auto at = static_cast<size_t>(step.offset / element_bytes_);
+    const auto count = static_cast<size_t>(step.bytes / element_bytes_);
+    if (step.offset % element_bytes_ != 0 || step.bytes % element_bytes_ != 0 ||
+        at + count > static_cast<size_t>(call_.count)) {
+      error_ = fmt::format("member {}: {} B at {} are outside the buffer", runner->member,
+                           step.bytes, step.offset);
+      return;
+    }
+    Values data(count, 0);
+    bool through_nvls = false;
+    for (uint32_t i = 0; i < step.receive_count; ++i) {
+      const uint32_t connection = program.operands[step.receive_begin + i];
+      const Connection& link = plan_.connections[connection];
+      through_nvls |= link.link == LinkKind::kNvls;
+      if (link.to != runner->member) {
+        error_ = fmt::format("member {} receives what is sent to {}", runner->member, link.to);
+      }
+      const Values& arrived = queues_[connection].front();
+      if (arrived.size() != count) {
+        error_ = fmt::format("member {} expects {} elements from {}, {} came", runner->member,
+                             count, link.from, arrived.size());
+        return;
+      }
+      if (i > 0 && !step.reduce) error_ = "two sources, and no reduction";
+      for (size_t e = 0; e < count; ++e) data[e] += arrived[e];
+      queues_[connection].pop_front();
+    }
+    if (step.receive_count == 0 || (step.reduce && !through_nvls)) {
+      for (size_t e = 0; e < count; ++e) data[e] += LocalInput(runner->member, at + e);
+    }
+    if (step.store) Store(runner->member, at, data);
+    for (uint32_t i = 0; i < step.send_count; ++i) {
+      const uint32_t connection = program.operands[step.send_begin + i];
+      if (plan_.connections[connection].from != runner->member) {
+        error_ = fmt::format("member {} sends on another's connection", runner->member);
+      }
+      queues_[connection].push_back(data);
+    }
+  }
+
+  // All-to-all: element e of a sender is for member e / part; it arrives at the sender's place.
+  uint64_t LocalInput(int member, size_t element) const {
+    if (call_.collective == CollectiveType::kAllGather) {
+      const auto part = static_cast<size_t>(call_.count / members_);
+      if (element / part != static_cast<size_t>(member)) return 0;  // not this member's to send
+    }
+    return Input(member, static_cast<int64_t>(element));
+  }
+
+  void Store(int member, size_t at, const Values& data) {
+    Values& output = outputs_[static_cast<size_t>(member)];
+    for (size_t e = 0; e < data.size(); ++e) {
+      if (output[at + e] != 0) {
+        error_ = fmt::format("member {} stores element {} twice", member, at + e);
+        return;
+      }
+      output[at + e] = data[e];
+    }
+  }
+
+  // What the call promises at an element of a member's output; 0 where it promises nothing.
+  uint64_t Promised(int member, int64_t element) const {
+    const int64_t part = call_.count / members_;
+    const auto sum = [&] {
+      uint64_t total = 0;
+      for (int m = 0; m < members_; ++m) total += Input(m, element);
+      return total;
+    };
+    switch (call_.collective) {
+      case CollectiveType::kAllReduce:
+        return sum();
+      case CollectiveType::kReduce:
+        return member == call_.root ? sum() : 0;
+      case CollectiveType::kReduceScatter:
+        return element / part == member ? sum() : 0;
+      case CollectiveType::kAllGather:
+        return Input(static_cast<int>(element / part), element);
+      case CollectiveType::kBroadcast:
+        return Input(call_.root, element);
+      case CollectiveType::kSendRecv:
+        return member == call_.peer ? Input(call_.root, element) : 0;
+      case CollectiveType::kAllToAll:
+        return Input(static_cast<int>(element / part), member * part + element % part);
+    }
+    CHECK(false);
+  }
+
+  std::string Verdict() const {
+    for (int m = 0; m < members_; ++m) {
+      for (int64_t e = 0; e < call_.count; ++e) {
+        if (outputs_[static_cast<size_t>(m)][static_cast<size_t>(e)] == Promised(m, e)) continue;
+        return fmt::format("member {} ends with the wrong element {}", m, e);
+      }
+    }
+    return "";
+  }
+
+  const Plan& plan_;
+  const CommCall& call_;
+  const int members_;
+  const int64_t element_bytes_;
+  std::vector<std::deque<Values>> queues_;
+  std::vector<Values> outputs_;
+  std::vector<Runner> runners_;
+  std::string error_;
+};
+
+}  // namespace
+
+std::string CheckPlan(const Plan& plan, const CommCall& call) {
+  return Interpreter(plan, call).Run();
+}
+
+}  // namespace drydock

@@ -1,0 +1,21 @@
+// Runs a plan on symbolic data and says whether every member ends with what its call promises. The
+// oracle of the expansion's tests; slow and simple.
+//
+// Every member's input element is a distinct 64-bit number, reductions add. Programs run in any
+// order that their connections allow; a plan in which nothing can go on is a deadlock.
+#ifndef DRYDOCK_SIMCCL_INTERPRETER_H_
+#define DRYDOCK_SIMCCL_INTERPRETER_H_
+
+#include <string>
+
+#include "core/model/flow_plan.h"
+#include "core/model/workload.h"
+
+namespace drydock {
+
+// "" if the plan does what the call promises, else what goes wrong first.
+std::string CheckPlan(const Plan& plan, const CommCall& call);
+
+}  // namespace drydock
+
+#endif  // DRYDOCK_SIMCCL_INTERPRETER_H_

@@ -1,0 +1,117 @@
+// simccl RUN: 1-workload/ in, 2-flows.pb out. Parses flags; the work is in the library.
+#include <fmt/format.h>
+
+#include <memory>
+#include <string>
+
+#include "core/base/cli.h"
+#include "core/nccl/nccl_library.h"
+#include "core/schema/artefacts.h"
+#include "core/schema/stamp.h"
+#include "simccl/collective_planner.h"
+#include "simccl/plan_text.h"
+#include "simccl/plan_workload.h"
+
+namespace drydock {
+namespace {
+
+const ToolInfo kTool = {
+    "simccl",
+    "Turns each distinct communication call into what every member of its group sends and receives.",
+    "reads RUN/1-workload/manifest.pb, writes RUN/2-flows.pb",
+    "simccl runs/gpt-22b"};
+
+struct Options {
+  std::string run;
+  std::string planner = PlannerChoices().front().name;
+  PlannerOptions planner_options;
+  bool dump = false;
+};
+
+void Declare(CLI::App* app, Options* options) {
+  app->add_option("run", options->run, "Run directory")->type_name("RUN");
+  app->add_option("--planner", options->planner, "Who decides; 'help' lists the choices")
+      ->capture_default_str();
+  app->add_option("--nccl-library", options->planner_options.nccl_library,
+                  "Another libhacknccl.so")
+      ->type_name("FILE");
+  app->add_flag("--dump,--text", options->dump,
+                "Print the present RUN/2-flows.pb (with -v every step); plan nothing");
+}
+
+Status PrintPlanners() {
+  for (const PlannerChoice& choice : PlannerChoices()) {
+    fmt::print("{:<10} {}\n", choice.name, choice.summary);
+  }
+  return OkStatus();
+}
+
+Status Dump(const Options& options, const CommonOptions& common, const WorkloadFile& workload) {
+  ASSIGN_OR_RETURN(const FlowPlan flow_plan, ReadFlowPlan(options.run, workload));
+  for (const Plan& plan : flow_plan.plans) fmt::print("{}", PlanText(plan, common.verbose));
+  for (const FlowPlan::Assignment& use : flow_plan.assignments) {
+    fmt::print("call {} in group {}: {}\n", use.call, use.group, flow_plan.plans[use.plan].name);
+  }
+  return OkStatus();
+}
+
+Stamp StampOf(const Options& options) {
+  return {options.run,
+          kTool.name,
+          {options.run + "/" + kManifestName,
+           NcclLibrary::Find(options.planner_options.nccl_library)},
+          {"planner=" + options.planner, "nccl-library=" + options.planner_options.nccl_library},
+          {options.run + "/" + kFlowPlanName}};
+}
+
+void Announce(const CommonOptions& common, const FlowPlan& flow_plan) {
+  if (common.verbose) {
+    for (const Plan& plan : flow_plan.plans) Report(kTool, common, Headline(plan));
+  }
+  size_t steps = 0;
+  for (const Plan& plan : flow_plan.plans) {
+    for (const auto& programs : plan.members) {
+      for (const ChannelProgram& program : programs) steps += program.steps.size();
+    }
+  }
+  Report(kTool, common, fmt::format("{} plans for {} uses of calls in groups, {} steps",
+                                    flow_plan.plans.size(), flow_plan.assignments.size(), steps));
+}
+
+Status Run(const Options& options, const CommonOptions& common) {
+  if (options.planner == "help") return PrintPlanners();
+  if (options.run.empty()) return Error("RUN is missing: which run directory?");
+  const bool writes = !common.check && !options.dump;
+  if (writes && common.if_changed && IsUpToDate(StampOf(options))) {
+    Report(kTool, common, "up to date");
+    return OkStatus();
+  }
+  ASSIGN_OR_RETURN(const WorkloadFile workload, ReadWorkload(options.run, WorkloadParts::kTables));
+  if (options.dump) return Dump(options, common, workload);
+
+  ASSIGN_OR_RETURN(const PlannerChoice* choice, FindPlanner(options.planner));
+  ASSIGN_OR_RETURN(const std::unique_ptr<CollectivePlanner> planner,
+                   choice->make(workload.workload.topology, options.planner_options));
+  ASSIGN_OR_RETURN(const FlowPlan flow_plan,
+                   PlanWorkload(workload.workload, planner.get(), [](size_t, size_t) {}));
+  Announce(common, flow_plan);
+  if (!writes) return OkStatus();
+  Provenance provenance;
+  provenance.tool = kTool.name;
+  provenance.inputs = {{kManifestName, workload.sha256}};
+  provenance.options = {"planner=" + options.planner};
+  RETURN_IF_ERROR(WriteFlowPlan(options.run, flow_plan, provenance));
+  return SaveStamp(StampOf(options));
+}
+
+}  // namespace
+}  // namespace drydock
+
+int main(int argc, char** argv) {
+  drydock::Options options;
+  drydock::CommonOptions common;
+  return drydock::RunTool(
+      argc, argv, drydock::kTool, &common,
+      [&](CLI::App* app) { drydock::Declare(app, &options); },
+      [&] { return drydock::Run(options, common); });
+}

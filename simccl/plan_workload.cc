@@ -1,0 +1,113 @@
+#include "simccl/plan_workload.h"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace drydock {
+namespace {
+
+// How a group's members sit: for each, which of the group's hosts (by first appearance), that
+// host's kind, and the GPU.
+using Pattern = std::vector<std::tuple<int, int, int>>;
+
+Pattern PatternOf(const Group& group, const Topology& topology, const Placement& placement) {
+  Pattern pattern;
+  std::map<int, int> seen;
+  for (const int rank : group.ranks) {
+    const Placement::Slot& slot = placement.of(rank);
+    const int host = seen.emplace(slot.host, static_cast<int>(seen.size())).first->second;
+    pattern.emplace_back(host, topology.hosts[static_cast<size_t>(slot.host)], slot.gpu);
+  }
+  return pattern;
+}
+
+std::vector<Placement::Slot> SlotsOf(const Group& group, const Placement& placement) {
+  std::vector<Placement::Slot> slots;
+  for (const int rank : group.ranks) slots.push_back(placement.of(rank));
+  return slots;
+}
+
+std::string Describe(const Group& group) {
+  constexpr size_t kShown = 4;
+  std::string list;
+  for (size_t i = 0; i < group.ranks.size() && i < kShown; ++i) {
+    list += fmt::format("{}{}", i == 0 ? "" : ", ", group.ranks[i]);
+  }
+  return group.ranks.size() > kShown ? list + ", ..." : list;
+}
+
+// Which plans are needed, in the order of the uses that first need them.
+struct Needs {
+  struct Plan {
+    uint32_t call = 0;
+    uint32_t group = 0;    // the first that needs it
+    uint32_t pattern = 0;  // index of that group's
+  };
+  std::vector<Plan> plans;
+  std::vector<FlowPlan::Assignment> assignments;
+  uint32_t patterns = 0;
+};
+
+Needs FindNeeds(const Workload& workload, const Placement& placement) {
+  Needs needs;
+  std::map<Pattern, uint32_t> patterns;
+  std::map<std::pair<uint32_t, uint32_t>, uint32_t> plans;  // (call, pattern) -> plan
+  std::vector<uint32_t> pattern_of_group;
+  for (const Group& group : workload.groups) {
+    const auto next = static_cast<uint32_t>(patterns.size());
+    pattern_of_group.push_back(
+        patterns.emplace(PatternOf(group, workload.topology, placement), next).first->second);
+  }
+  for (const Workload::Use& use : workload.uses) {
+    const uint32_t pattern = pattern_of_group[use.group];
+    const auto next = static_cast<uint32_t>(needs.plans.size());
+    const auto [entry, added] = plans.emplace(std::pair(use.call, pattern), next);
+    if (added) needs.plans.push_back({use.call, use.group, pattern});
+    needs.assignments.push_back({use.call, use.group, entry->second});
+  }
+  needs.patterns = static_cast<uint32_t>(patterns.size());
+  return needs;
+}
+
+}  // namespace
+
+Result<FlowPlan> PlanWorkload(const Workload& workload, CollectivePlanner* planner,
+                              const std::function<void(size_t done, size_t of)>& progress) {
+  const Placement placement(workload.topology);
+  Needs needs = FindNeeds(workload, placement);
+  std::vector<std::vector<uint32_t>> plans_of_pattern(needs.patterns);
+  for (size_t p = 0; p < needs.plans.size(); ++p) {
+    plans_of_pattern[needs.plans[p].pattern].push_back(static_cast<uint32_t>(p));
+  }
+
+  FlowPlan flow_plan;
+  flow_plan.plans.resize(needs.plans.size());
+  flow_plan.assignments = std::move(needs.assignments);
+  size_t done = 0;
+  for (const std::vector<uint32_t>& plans : plans_of_pattern) {
+    if (plans.empty()) continue;  // a group that no call uses
+    const Group& first = workload.groups[needs.plans[plans.front()].group];
+    if (const Status opened = planner->OpenGroup(SlotsOf(first, placement)); !opened.ok()) {
+      return Error(fmt::format("the group of ranks {}: {}", Describe(first),
+                               opened.error().message()));
+    }
+    for (const uint32_t p : plans) {
+      const CommCall& call = workload.calls[needs.plans[p].call];
+      Result<Plan> plan = planner->PlanCall(call);
+      if (!plan.ok()) {
+        return Error(fmt::format("{}, ranks {}: {}", NameOf(call),
+                                 Describe(workload.groups[needs.plans[p].group]),
+                                 plan.error().message()));
+      }
+      flow_plan.plans[p] = std::move(plan).value();
+      progress(++done, needs.plans.size());
+    }
+  }
+  return flow_plan;
+}
+
+}  // namespace drydock
