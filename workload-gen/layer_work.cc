@@ -41,11 +41,12 @@ class WorkMaker {
     return {Add(s, Pass::kForward), Add(s, Pass::kBackward)};
   }
 
-  // `name` is a literal; `bias` is one the GEMM itself adds.
+  // `bias`: one that belongs to the product itself, not to what follows it.
   LinearWork Linear(const char* name, int64_t n, int64_t k, bool bias) {
     Submodule s = Base(name, SubmoduleKind::kLinear, work_.rows, n);
     s.k = k;
     s.bias = bias;
+    s.fused = bias && job_.training.fused_kernels;  // added by the GEMM, not after it
     LinearWork linear;
     linear.forward = Add(s, Pass::kForward);
     linear.activation_gradient = Add(s, Pass::kBackwardActivation);
@@ -108,8 +109,9 @@ class WorkMaker {
     layer.qkv = Linear("attention.qkv", query + 2 * kv, m_.hidden, m_.qkv_bias);
     layer.has_rotary = !m_.learned_positions;
     if (layer.has_rotary) {
-      layer.rotary = BothWays(
-          Base("attention.rotary", SubmoduleKind::kRotary, work_.rows, query + kv));
+      Submodule rotary = Base("attention.rotary", SubmoduleKind::kRotary, work_.rows, query + kv);
+      rotary.fused = job_.training.fused_kernels;
+      layer.rotary = BothWays(rotary);
     }
     layer.attention = Attention();
     layer.proj = Linear("attention.proj", m_.hidden, query, false);
