@@ -69,8 +69,7 @@ Communication::Communication(HostId host, const ReplayIndex& index, const PortMa
   std::sort(groups.begin(), groups.end());
   groups.erase(std::unique(groups.begin(), groups.end()), groups.end());
   for (const uint32_t group : groups) groups_.push_back({group, {}, {}});
-  port_users_.assign(static_cast<size_t>(2 * ports.gpus()), 0);
-  alone_on_port_.assign(static_cast<size_t>(2 * ports.gpus()), nullptr);
+  port_states_.resize(static_cast<size_t>(2 * ports.gpus()));
 }
 
 Communication::~Communication() = default;
@@ -157,7 +156,7 @@ void Communication::Start(int gpu, uint32_t op, Time now) {
   }
 }
 
-// The first member here: takes the ports. Whoever is on one of them alone has to share from now on.
+// The first member here.
 Communication::Call* Communication::BeginCall(GroupState* group, KnownPlan* known, CallKey key,
                                               Time now) {
   if (free_calls_.empty()) {
@@ -171,20 +170,36 @@ Communication::Call* Communication::BeginCall(GroupState* group, KnownPlan* know
   call->transfer = nullptr;
   call->arrivals.assign(known->plan.members.size(), {});
   call->arrived = call->ended = 0;
+  call->last_end = Time::Max();
   call->drained = false;
   group->active.push_back(call);
-
-  bool shared = false;
-  for (const uint16_t port : known->plan.port_classes) {
-    shared |= port_users_[port]++ > 0;
-    if (alone_on_port_[port] != nullptr) RunInEngine(alone_on_port_[port], now);
-  }
-  if (shared || !known->can_shortcut) {
-    RunInEngine(call, now);
+  const bool clear = ClearWayFor(known->plan, now);
+  if (clear && known->can_shortcut) {
+    for (const uint16_t port : known->plan.port_classes) port_states_[port].alone.push_back(call);
   } else {
-    for (const uint16_t port : known->plan.port_classes) alone_on_port_[port] = call;
+    RunInEngine(call, now);
   }
   return call;
+}
+
+// True if nothing else will be on the plan's ports when a call that begins now first takes them,
+// which is after its kernel's launch. Calls that are played on their own and will be are moved to
+// the engine, the oldest first.
+bool Communication::ClearWayFor(const LocalPlan& plan, Time now) {
+  const Time first_use = now + plan.base;
+  bool clear = true;
+  in_the_way_.clear();
+  for (const uint16_t port : plan.port_classes) {
+    const PortState& state = port_states_[port];
+    if (state.in_engine > 0) clear = false;
+    for (Call* other : state.alone) {
+      const bool known = std::find(in_the_way_.begin(), in_the_way_.end(), other) !=
+                         in_the_way_.end();
+      if (other->last_end > first_use && !known) in_the_way_.push_back(other);
+    }
+  }
+  for (Call* other : in_the_way_) RunInEngine(other, now);
+  return clear && in_the_way_.empty();
 }
 
 // From here on the call runs in the host's engine. Its arrivals so far are replayed there: nothing
@@ -193,7 +208,8 @@ Communication::Call* Communication::BeginCall(GroupState* group, KnownPlan* know
 void Communication::RunInEngine(Call* call, Time now) {
   ++counters_.detailed;
   for (const uint16_t port : call->plan->port_classes) {
-    if (alone_on_port_[port] == call) alone_on_port_[port] = nullptr;
+    std::erase(port_states_[port].alone, call);
+    ++port_states_[port].in_engine;
   }
   call->transfer = engine_.Begin(call->plan, call->key);
   call->transfer->owner = reinterpret_cast<uintptr_t>(call);
@@ -222,6 +238,7 @@ void Communication::PlayAlone(Call* call, KnownPlan* known) {
   offsets_.clear();
   for (const Arrival& arrival : call->arrivals) offsets_.push_back((arrival.time - first).ps());
   const Times& times = TimesFor(known);
+  call->last_end = first + *std::max_element(times.end.begin(), times.end.end());
   for (uint32_t m = 0; m < call->arrivals.size(); ++m) {
     owner_->OnOpWillEnd(call->plan->members[m].gpu, call->arrivals[m].op, first + times.end[m],
                         first + times.ready[m]);
@@ -249,8 +266,11 @@ void Communication::Ended(int gpu, uint32_t op) {
 
 void Communication::ReleasePorts(Call* call) {
   for (const uint16_t port : call->plan->port_classes) {
-    --port_users_[port];
-    if (alone_on_port_[port] == call) alone_on_port_[port] = nullptr;
+    if (call->transfer != nullptr) {
+      --port_states_[port].in_engine;
+    } else {
+      std::erase(port_states_[port].alone, call);
+    }
   }
 }
 

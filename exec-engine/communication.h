@@ -5,9 +5,9 @@
 // started (all-reduce, all-gather, reduce-scatter, all-to-all), is not run in the engine at first.
 // When its last member arrives it is played in an engine of its own from the first arrival, or
 // looked up: the same plan with the same offsets between arrivals takes the same times. That is
-// exact as long as no other call takes the same GPUs' ports meanwhile. When one does, the call is
-// moved into the host's engine with its arrivals, caught up to now, and goes on there: the timeline
-// is the same to the picosecond as with the shortcut switched off.
+// exact as long as no other call takes the same GPUs' ports before it ends. When one may, the call
+// is moved into the host's engine with its arrivals, caught up to now, and goes on there: the
+// timeline is the same to the picosecond as with the shortcut switched off.
 //
 // Not thread-safe; one per host.
 #ifndef DRYDOCK_EXEC_ENGINE_COMMUNICATION_H_
@@ -77,6 +77,7 @@ class Communication final : private TransferEngine::Listener {
     Transfer* transfer = nullptr;   // null while played on its own
     std::vector<Arrival> arrivals;  // by local member
     uint32_t arrived = 0, ended = 0;
+    Time last_end = Time::Max();  // of a call played on its own, once its last member is here
     bool drained = false;
   };
   struct Times {
@@ -108,6 +109,7 @@ class Communication final : private TransferEngine::Listener {
   Call* FindCall(GroupState* group, CallKey key) const;
   Call* FindCall(CallKey key) const;
   Call* BeginCall(GroupState* group, KnownPlan* known, CallKey key, Time now);
+  bool ClearWayFor(const LocalPlan& plan, Time now);
   void RunInEngine(Call* call, Time now);
   void PlayAlone(Call* call, KnownPlan* known);
   const Times& TimesFor(KnownPlan* known);
@@ -130,12 +132,16 @@ class Communication final : private TransferEngine::Listener {
   TransferEngine engine_;
   std::unique_ptr<Alone> alone_;
   std::vector<GroupState> groups_;  // sorted by group
-  std::vector<int> port_users_;     // calls in progress, by port class (LocalPlan)
-  std::vector<Call*> alone_on_port_;  // the one that is played on its own, by port class
+  struct PortState {
+    int in_engine = 0;         // calls that take the port in the engine
+    std::vector<Call*> alone;  // calls on the port that are played on their own, oldest first
+  };
+  std::vector<PortState> port_states_;  // by port class (LocalPlan)
   std::vector<std::unique_ptr<Call>> pool_;
   std::vector<Call*> free_calls_;
   std::vector<Message> early_;    // for calls that no member here has started yet
-  std::vector<int64_t> offsets_;  // scratch
+  std::vector<int64_t> offsets_;   // scratch
+  std::vector<Call*> in_the_way_;  // scratch
   CommunicationCounters counters_;
 };
 
