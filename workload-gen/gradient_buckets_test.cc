@@ -13,7 +13,8 @@ std::vector<int64_t> BucketsOf(const std::string& config) {
       config, {"parallel.tensor=1", "parallel.sequence_parallel=false", "parallel.pipeline=1"});
   const Layout layout = TestLayout(job);
   std::vector<int64_t> sizes;
-  for (const Bucket& bucket : MakeChunkBuckets(job, layout, 0)[0].buckets) {
+  const std::vector<ChunkBuckets> chunks = MakeChunkBuckets(job, layout, 0);
+  for (const Bucket& bucket : chunks[0].buckets) {
     sizes.push_back(bucket.elements);
   }
   return sizes;
