@@ -54,7 +54,7 @@ std::string Excerpt(std::string_view line, int column) {
 
 std::string Diagnostic::ToString() const {
   if (!location.known()) return fmt::format("error: {}", Printable(message));
-  std::string out = location.file;
+  std::string out = Printable(location.file);
   if (location.line > 0) out += fmt::format(":{}", location.line);
   if (location.line > 0 && location.column > 0) out += fmt::format(":{}", location.column);
   out += fmt::format(": error: {}", Printable(message));

@@ -67,8 +67,9 @@ class [[nodiscard]] Result {
     return std::get<0>(std::move(state_));
   }
   const Error& error() const { return std::get<1>(state_); }
-  T& operator*() { return value(); }
-  const T& operator*() const { return value(); }
+  T& operator*() & { return value(); }
+  const T& operator*() const& { return value(); }
+  T&& operator*() && { return std::move(*this).value(); }
   T* operator->() { return &value(); }
   const T* operator->() const { return &value(); }
 

@@ -24,9 +24,9 @@ size_t EditDistance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
-// True if `candidate` is the word and more; words of one or two letters begin too many.
+// True if `candidate` begins with the word; words of one or two letters begin too many.
 bool BeginsWith(std::string_view candidate, std::string_view word) {
-  if (word.size() < 3 || word.size() >= candidate.size()) return false;
+  if (word.size() < 3 || word.size() > candidate.size()) return false;
   return std::equal(word.begin(), word.end(), candidate.begin(),
                     [](char a, char b) { return Lower(a) == Lower(b); });
 }
@@ -34,14 +34,12 @@ bool BeginsWith(std::string_view candidate, std::string_view word) {
 }  // namespace
 
 std::string Nearest(std::string_view word, const std::vector<std::string>& candidates) {
+  for (const std::string& candidate : candidates) {
+    if (BeginsWith(candidate, word)) return candidate;
+  }
   std::string best;
   size_t best_distance = SIZE_MAX;
   for (const std::string& candidate : candidates) {
-    if (BeginsWith(candidate, word) && best_distance > 1) {
-      best = candidate;
-      best_distance = 1;
-      continue;
-    }
     const size_t longer = std::max(word.size(), candidate.size());
     const size_t shorter = std::min(word.size(), candidate.size());
     const size_t allowed = std::max<size_t>(2, longer / 3);

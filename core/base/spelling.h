@@ -8,9 +8,8 @@
 
 namespace drydock {
 
-// The candidate with the smallest edit distance, or "" if none is near (distance over a third of
-// the longer word, at least 2). One that begins with the word counts as one letter away. Ties go
-// to the earlier candidate.
+// The first candidate that begins with the word, else the one with the smallest edit distance
+// (the earlier of equals), or "" if none is near (a third of the longer word, at least 2).
 std::string Nearest(std::string_view word, const std::vector<std::string>& candidates);
 
 // "; did you mean 'x'?" or "".

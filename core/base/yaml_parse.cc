@@ -23,6 +23,10 @@ constexpr size_t kMaxDepth = 64;
 constexpr size_t kMaxKey = 256;
 constexpr size_t kMaxSourceLine = 400;  // every value keeps its line; longer ones are not kept
 
+// Parsed behind every file: yaml-cpp takes the end of the file for the end of a quoted value, which
+// then has this in it.
+constexpr const char* kEndOfFile = "# (drydock: the end of the file)";
+
 constexpr const char* kTooLarge = "the document is too large or refers to itself";
 
 std::vector<std::string> SplitLines(std::string_view text) {
@@ -51,28 +55,45 @@ size_t Utf8Length(std::string_view text) {
   return overlong || beyond ? 0 : length;
 }
 
-struct Text {
-  std::string file;
-  std::vector<std::string> lines;
-
-  // `line` and `byte` count from 0; columns are reported in characters.
-  YamlNode Placed(int line, int byte) const {
-    YamlNode node;
-    node.location = {file, line + 1, byte + 1};
-    if (line < 0 || line >= static_cast<int>(lines.size())) return node;
-    const std::string& source = lines[static_cast<size_t>(line)];
-    for (int i = 0; i < byte && i < static_cast<int>(source.size()); ++i) {
-      if (IsContinuation(source[static_cast<size_t>(i)])) --node.location.column;
+// A file's lines, and the places in it as yaml-cpp counts them: from 0, in bytes.
+class Text {
+ public:
+  Text(std::string file, std::string_view text) : file_(std::move(file)), lines_(SplitLines(text)) {
+    for (const std::string& line : lines_) {
+      std::vector<int>& bytes = continuations_.emplace_back();
+      for (size_t i = 0; i < line.size(); ++i) {
+        if (IsContinuation(line[i])) bytes.push_back(static_cast<int>(i));
+      }
     }
+  }
+
+  const std::string& file() const { return file_; }
+
+  // Columns are reported in characters. Behind the last line is at its end.
+  YamlNode Placed(int line, int byte) const {
+    if (line >= static_cast<int>(lines_.size())) {
+      line = static_cast<int>(lines_.size()) - 1;
+      byte = static_cast<int>(lines_.back().size());
+    }
+    const std::string& source = lines_[static_cast<size_t>(line)];
+    const std::vector<int>& bytes = continuations_[static_cast<size_t>(line)];
+    const auto before = std::lower_bound(bytes.begin(), bytes.end(), byte) - bytes.begin();
+    YamlNode node;
+    node.location = {file_, line + 1, byte + 1 - static_cast<int>(before)};
     if (source.size() <= kMaxSourceLine) node.source_line = source;
     return node;
   }
   YamlNode Placed(const YAML::Mark& mark) const {
     if (!mark.is_null()) return Placed(mark.line, mark.column);
     YamlNode node;
-    node.location = {file, 0, 0};
+    node.location = {file_, 0, 0};
     return node;
   }
+
+ private:
+  std::string file_;
+  std::vector<std::string> lines_;
+  std::vector<std::vector<int>> continuations_;  // by line: bytes that begin no character
 };
 
 // Text files only: UTF-8 without control characters.
@@ -123,7 +144,7 @@ class TreeBuilder : public YAML::EventHandler {
   Result<YamlNode> Take() {
     if (error_) return *std::move(error_);
     if (!root_ || root_->kind == YamlNode::Kind::kNull) {
-      return Error("the file is empty", {text_.file, 0, 0});
+      return Error("the file is empty", {text_.file(), 0, 0});
     }
     return *std::move(root_);
   }
@@ -139,6 +160,7 @@ class TreeBuilder : public YAML::EventHandler {
                 const std::string& value) override {
     YamlNode node = text_.Placed(mark);
     RefuseTag(node, tag);
+    if (value.find(kEndOfFile) != std::string::npos) Fail(node, "this quote is not closed");
     node.kind = YamlNode::Kind::kScalar;
     node.scalar = value;
     Add(std::move(node), anchor, {1, value.size(), 0});
@@ -251,11 +273,11 @@ Result<YamlNode> ParseYaml(const std::string& text, const std::string& file_name
   if (body.size() > kMaxText) {
     return Error("the file is larger than 16 MiB", {file_name, 0, 0});
   }
-  const Text places = {file_name, SplitLines(body)};
+  const Text places(file_name, body);
   RETURN_IF_ERROR(CheckCharacters(body, places));
   TreeBuilder builder(places);
   try {
-    std::istringstream stream{std::string(body)};
+    std::istringstream stream(fmt::format("{}\n{}\n", body, kEndOfFile));
     YAML::Parser parser(stream);
     if (parser.HandleNextDocument(builder)) parser.HandleNextDocument(builder);
   } catch (const YAML::DeepRecursion& e) {

@@ -1,0 +1,146 @@
+#include "core/base/cli.h"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <fstream>
+
+#include "core/base/files.h"
+#include "core/base/testing.h"
+
+namespace drydock {
+namespace {
+
+using testing::TemporaryDirectory;
+
+const ToolInfo kInfo = {"mill", "Grinds.", "reads A, writes B", "mill corn -o flour"};
+
+// Runs a tool with these words and returns its exit status and what it printed.
+struct Outcome {
+  int exit = 0;
+  std::string out, err;
+};
+Outcome RunMill(std::vector<std::string> words, const std::function<Status()>& body = OkStatus) {
+  words.insert(words.begin(), "mill");
+  std::vector<char*> argv;
+  for (std::string& word : words) argv.push_back(word.data());
+  CommonOptions common;
+  std::string output;
+  ::testing::internal::CaptureStdout();
+  ::testing::internal::CaptureStderr();
+  Outcome outcome;
+  outcome.exit = RunTool(static_cast<int>(argv.size()), argv.data(), kInfo, &common,
+                         [&](CLI::App* app) { app->add_option("-o,--output", output); }, body);
+  outcome.out = ::testing::internal::GetCapturedStdout();
+  outcome.err = ::testing::internal::GetCapturedStderr();
+  return outcome;
+}
+
+TEST(RunToolTest, CompleteAnswer) {
+  const Outcome outcome = RunMill({"-o", "x"});
+  EXPECT_EQ(outcome.exit, 0);
+  EXPECT_EQ(outcome.out + outcome.err, "");
+}
+
+TEST(RunToolTest, HelpSaysWhatEverybodyWantsToKnow) {
+  const Outcome outcome = RunMill({"--help"});
+  EXPECT_EQ(outcome.exit, 0);
+  for (const char* text : {"Grinds.", "--output", "--check", "--if-changed", "--stats", "--version",
+                           "Files:\n  reads A, writes B", "Example:\n  mill corn -o flour",
+                           "0 complete answer, 1 bad input, 2 wrong usage, 3 internal error, 130"}) {
+    EXPECT_NE(outcome.out.find(text), std::string::npos) << text;
+  }
+  EXPECT_EQ(RunMill({"--version"}).out.substr(0, 5), "mill ");
+}
+
+TEST(RunToolTest, WrongUsage) {
+  const Outcome outcome = RunMill({"--ouput", "x"});
+  EXPECT_EQ(outcome.exit, 2);
+  EXPECT_EQ(outcome.out, "");
+  EXPECT_NE(outcome.err.find("; did you mean '--output'?\nmill: see mill --help\n"),
+            std::string::npos)
+      << outcome.err;
+  EXPECT_EQ(RunMill({"--output"}).exit, 2);
+}
+
+TEST(RunToolTest, BadInputAndInternalErrors) {
+  const Outcome bad = RunMill({}, [] { return Status(Error("no corn", {"field", 3, 0})); });
+  EXPECT_EQ(bad.exit, 1);
+  EXPECT_EQ(bad.err, "field:3: error: no corn\n");
+  const Outcome internal = RunMill({}, []() -> Status { throw std::runtime_error("stone broke"); });
+  EXPECT_EQ(internal.exit, 3);
+  EXPECT_EQ(internal.err, "mill: internal error: stone broke\n");
+}
+
+TEST(RunToolTest, StatsGoToStandardError) {
+  const Outcome outcome = RunMill({"--stats"});
+  EXPECT_EQ(outcome.out, "");
+  EXPECT_NE(outcome.err.find(" s wall, "), std::string::npos) << outcome.err;
+}
+
+// Forks a tool that has begun a folder and a file and waits; `signal` ends it.
+int ExitAfter(int signal, const TemporaryDirectory& dir) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    char name[] = "mill";
+    char* argv[] = {name, nullptr};
+    CommonOptions common;
+    RunTool(1, argv, kInfo, &common, [](CLI::App*) {}, [&dir]() -> Status {
+      ASSIGN_OR_RETURN(StagedDirectory staged, StagedDirectory::Create(dir / "out"));
+      for (int i = 0; i < 300; ++i) {
+        RETURN_IF_ERROR(staged.Write("file-" + std::to_string(i), "content"));
+      }
+      RETURN_IF_ERROR(WriteFileAtomically(dir / "ready", ""));
+      for (;;) RETURN_IF_ERROR(WriteFileAtomically(dir / "ready", std::string(1 << 20, 'x')));
+    });
+    ::_exit(99);
+  }
+  while (!FileExists(dir / "ready")) ::usleep(1000);
+  ::usleep(20000);
+  ::kill(child, signal);
+  int status = -1;
+  ::waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+TEST(InterruptTest, LeavesNothingUnfinished) {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGINT, SIGTERM}) {
+    const TemporaryDirectory dir;
+    EXPECT_EQ(ExitAfter(signal, dir), 130);
+    EXPECT_EQ(dir.List(), std::vector<std::string>({"ready"}));
+  }
+}
+
+TEST(InterruptTest, ABrokenInvariantLeavesNothingEither) {
+  const TemporaryDirectory dir;
+  EXPECT_EXIT(
+      {
+        const Result<StagedDirectory> staged = StagedDirectory::Create(dir / "out");
+        CHECK(staged.ok() && false);
+      },
+      ::testing::ExitedWithCode(3), "internal error: ");
+  EXPECT_EQ(dir.List(), std::vector<std::string>());
+}
+
+TEST(RunToolTest, OutputThatCannotBeWrittenIsAnError) {
+  const TemporaryDirectory dir;
+  const pid_t child = ::fork();
+  if (child == 0) {
+    std::freopen("/dev/full", "w", stdout);
+    char name[] = "mill";
+    char* argv[] = {name, nullptr};
+    CommonOptions common;
+    ::_exit(RunTool(1, argv, kInfo, &common, [](CLI::App*) {}, [] {
+      std::printf("flour\n");
+      return OkStatus();
+    }));
+  }
+  int status = -1;
+  ::waitpid(child, &status, 0);
+  EXPECT_EQ(WEXITSTATUS(status), 1);
+}
+
+}  // namespace
+}  // namespace drydock
