@@ -11,7 +11,7 @@ using testing::HasSubstr;
 
 TEST(WorkloadText, TablesNameEverything) {
   const std::string text = TablesText(TestWorkload());
-  EXPECT_THAT(text, HasSubstr("model test: 465984 parameters, 8 ranks in 2 classes: TP2 PP2 DP2, 4 "
+  EXPECT_THAT(text, HasSubstr("model test: 466048 parameters, 8 ranks in 2 classes: TP2 PP2 DP2, 4 "
                               "micro-batches\n"));
   EXPECT_THAT(text, HasSubstr("role 0: tp (tensor), 8 ranks\n"));
   EXPECT_THAT(text, HasSubstr("role 6: pp-next (pipeline), 4 ranks\n"));
