@@ -24,38 +24,43 @@ const ToolInfo kInfo = {
 struct Options {
   std::string run;
   std::vector<std::string> profiles;
-  bool shipped_profiles = true;
+  bool no_shipped_profiles = false;
   std::vector<std::string> order = ComputeModelNames();
   std::string attention_library;
   bool explain = false;
   bool dump = false;
 };
 
+// `--model-order help` needs no run directory.
+void PrintModelsIfHelp(const std::string& name) {
+  if (name != "help") return;
+  for (const ComputeModelChoice& choice : ComputeModelChoices()) {
+    fmt::print("{:<10} {}\n", choice.name, choice.summary);
+  }
+  throw CLI::Success();
+}
+
 void Declare(CLI::App* app, Options* options) {
-  app->add_option("run", options->run, "Run directory")->type_name("RUN");
+  app->add_option("run", options->run, "Run directory")->type_name("RUN")->required();
   app->add_option("--gpu-profile", options->profiles,
                   "Measured kernel times (CSV), asked before the shipped ones; may be repeated")
       ->type_name("FILE")
       ->allow_extra_args(false);
-  app->add_flag("!--no-shipped-profiles", options->shipped_profiles,
+  app->add_flag("--no-shipped-profiles", options->no_shipped_profiles,
                 "Leave out the profiles that come with a GPU (configs/profiles/<gpu>.csv)");
   app->add_option("--model-order", options->order,
                   "Compute models, in the order they are asked; 'help' lists them")
       ->delimiter(',')
-      ->capture_default_str();
+      ->capture_default_str()
+      ->type_name("NAME,...")
+      ->allow_extra_args(false)
+      ->each(PrintModelsIfHelp);
   app->add_option("--attention-library", options->attention_library,
                   "Fused attention kernels to assume, instead of each GPU file's default")
       ->type_name("NAME");
   app->add_flag("--explain", options->explain, "Print every kernel with its time and its source");
   app->add_flag("--dump,--text", options->dump,
                 "Print the present RUN/3-times.pb; compute nothing");
-}
-
-Status PrintModels() {
-  for (const ComputeModelChoice& choice : ComputeModelChoices()) {
-    fmt::print("{:<10} {}\n", choice.name, choice.summary);
-  }
-  return OkStatus();
 }
 
 Status Dump(const Options& options) {
@@ -68,7 +73,7 @@ Status Dump(const Options& options) {
 // The profiles to ask, the user's before those that ship with the cluster's GPUs.
 std::vector<std::string> ProfilePaths(const Options& options, const Topology& topology) {
   std::vector<std::string> paths = options.profiles;
-  if (!options.shipped_profiles) return paths;
+  if (options.no_shipped_profiles) return paths;
   std::vector<std::string> names;
   for (const GpuSpec& spec : topology.gpus) {
     names.push_back(spec.name);
@@ -95,9 +100,6 @@ Status LoadProfiles(const std::vector<std::string>& paths, SimulateOptions* simu
 }
 
 Status Run(const Options& options, const CommonOptions& common) {
-  if (options.order == std::vector<std::string>{"help"}) return PrintModels();
-  if (options.run.empty())
-    return Error("compute-sim needs a run directory; see compute-sim --help");
   if (options.dump) return Dump(options);
   ASSIGN_OR_RETURN(const WorkloadFile file, ReadWorkload(options.run, WorkloadParts::kTables));
   const std::vector<std::string> paths = ProfilePaths(options, file.workload.topology);
