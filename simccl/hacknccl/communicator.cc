@@ -2,6 +2,8 @@
 
 #include <cuda_runtime_api.h>
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "comm.h"
@@ -122,9 +124,49 @@ std::string Communicator::SoloAt(int rank, Solo** out) {
   }
   auto solo = std::make_unique<Solo>();
   if (std::string error = Init(rank, false, solo.get()); !error.empty()) return error;
-  if (rank != 0) solo->session.recorded = {};  // rank 0 has it for all
+  if (rank != 0) {
+    if (std::string error = Disagreement(*solo); !error.empty()) {
+      const Scope scope(&solo->session);
+      ncclCommDestroy(solo->comm);
+      return error;
+    }
+    solo->session.recorded = {};  // rank 0 has it for all
+  }
   *out = solo.get();
   solos_[rank] = std::move(solo);
+  return "";
+}
+
+std::string Communicator::Disagreement(const Solo& solo) const {
+  const ncclComm& own = *solo.comm;
+  const ncclComm& first = *solos_.begin()->second->comm;
+  const auto rank = static_cast<size_t>(own.rank);
+  const std::string whose = "inside libhacknccl, rank " + std::to_string(rank) + " and rank 0 ";
+  if (own.nChannels != first.nChannels || own.nvlsChannels != first.nvlsChannels ||
+      own.p2pnChannels != first.p2pnChannels) {
+    return whose + "build different numbers of channels";
+  }
+  for (int c = 0; c < own.nChannels; ++c) {
+    const auto channel = static_cast<size_t>(c);
+    const std::vector<int> ring = Ring(c);
+    if (ring[static_cast<size_t>(own.channels[c].ring.index)] != own.rank) {
+      return whose + "see different rings";
+    }
+    const hacknccl_tree& recorded_tree = trees()[channel][rank];
+    const ncclTree& tree = own.channels[c].tree;
+    if (tree.up != recorded_tree.up ||
+        !std::equal(std::begin(tree.down), std::end(tree.down), recorded_tree.down)) {
+      return whose + "see different trees";
+    }
+  }
+  for (int c = 0; c < own.nvlsChannels; ++c) {
+    const hacknccl_nvls& recorded_nvls = nvls()[static_cast<size_t>(c)][rank];
+    const ncclNvls& place = own.channels[c].nvls;
+    if (place.headRank != recorded_nvls.head || place.treeUp != recorded_nvls.tree_up ||
+        place.treeDown[1] != recorded_nvls.tree_down[0]) {
+      return whose + "see different NVLS trees";
+    }
+  }
   return "";
 }
 

@@ -46,6 +46,8 @@ class Communicator {
   std::string ModelOf(int rank, Solo** solo);
   std::string Survey(int kind);
   std::string Init(int rank, bool survey, Solo* solo);
+  // What a real rank connected for itself must be what rank 0 recorded on its behalf.
+  std::string Disagreement(const Solo& solo) const;
   const Recorded& recorded() const { return solos_.begin()->second->session.recorded; }
 
   const std::vector<HostClass>* classes_;
