@@ -9,6 +9,9 @@
 namespace drydock {
 namespace {
 
+// Role; collective, type, count and group size; algorithm, protocol and channels.
+using Key = std::tuple<uint8_t, CollectiveType, DataType, int64_t, int, Algorithm, Protocol, int>;
+
 // Durations by row, filled rank by rank.
 class Collector {
  public:
@@ -36,14 +39,17 @@ class Collector {
     int& cached = row_of_[op.role * inputs_.workload.calls.size() + op.work];
     if (cached >= 0) return static_cast<size_t>(cached);
     const Plan* plan = inputs_.plan_of(op.work, inputs_.group_of(rank, op));
-    const auto [found, added] = index_.try_emplace({op.role, op.work, IdOf(plan)}, rows_.size());
+    const auto [found, added] = index_.try_emplace(KeyOf(op, *plan), rows_.size());
     if (added) AddRow(op, *plan);
     cached = static_cast<int>(found->second);
     return found->second;
   }
 
-  size_t IdOf(const Plan* plan) const {
-    return static_cast<size_t>(plan - inputs_.flows.plans.data());
+  // What a reader sees as one row: pairs of ranks differ in their NICs and in who is the sender.
+  Key KeyOf(const Op& op, const Plan& plan) const {
+    const CommCall& call = inputs_.workload.calls[op.work];
+    return {op.role,         call.collective, call.type,     call.count,
+            call.group_size, plan.algorithm,  plan.protocol, plan.channels};
   }
 
   void AddRow(const Op& op, const Plan& plan) {
@@ -68,7 +74,7 @@ class Collector {
   }
 
   const Inputs& inputs_;
-  std::map<std::tuple<uint8_t, uint32_t, size_t>, size_t> index_;  // role, call, plan
+  std::map<Key, size_t> index_;
   std::vector<int> row_of_;
   std::vector<CollectiveRow> rows_;
   std::vector<std::vector<Time>> durations_;

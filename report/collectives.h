@@ -1,4 +1,5 @@
-// What the communication calls of an iteration cost: one row for each distinct call, role and plan.
+// What the communication calls of an iteration cost: one row for each distinct call,
+// role, algorithm, protocol and number of channels.
 //
 // Durations run from when data begins to move to the end, so waiting for a late neighbour is not
 // in them; each member rank counts. Of a message only the receiver counts (one instance each).

@@ -66,7 +66,17 @@ TEST(Collectives, MessagesCountAtTheirReceiver) {
   EXPECT_EQ(activations.median, Time::Us(55));  // the sender is done after 50
 }
 
-TEST(Collectives, OneCallWithTwoPlansIsTwoRows) {
+// Pairs have plans of their own for the NICs they use; a reader has no use for a row each.
+TEST(Collectives, PlansThatDifferOnlyInTheirConnectionsAreOneRow) {
+  Inputs inputs = FakeRun();
+  inputs.flows.plans.push_back(inputs.flows.plans[1]);
+  inputs.flows.assignments[3].plan = 2;
+  const std::vector<CollectiveRow> rows = SummariseCollectives(inputs);
+  ASSERT_EQ(rows.size(), 3u);
+  EXPECT_EQ(rows[1].uses, 2);
+}
+
+TEST(Collectives, OneCallWithTwoAlgorithmsIsTwoRows) {
   Inputs inputs = FakeRun();
   inputs.flows.plans.push_back(inputs.flows.plans[0]);
   inputs.flows.plans.back().algorithm = Algorithm::kTree;

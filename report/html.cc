@@ -176,8 +176,8 @@ std::string PageOf(const Inputs& inputs, const Summary& summary) {
       "<meta name=\"viewport\" content=\"width=device-width\">\n<title>{}</title>\n"
       "<style>{}</style>\n</head>\n<body>\n<h1>{}</h1>\n<p>{} GPU{} in {} host{} · {} · network "
       "{}</p>\n",
-      Html(title), kStyle, Html(title), summary.ranks, summary.ranks == 1 ? "" : "s",
-      summary.hosts, summary.hosts == 1 ? "" : "s", Html(summary.layout), Html(summary.network));
+      Html(title), kStyle, Html(title), summary.ranks, summary.ranks == 1 ? "" : "s", summary.hosts,
+      summary.hosts == 1 ? "" : "s", Html(summary.layout), Html(summary.network));
   out += Tiles(summary);
   out += Section("Where the time goes",
                  "Mean iteration of the ranks that run the same program. Communication counts only "

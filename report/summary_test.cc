@@ -131,7 +131,7 @@ kernels                                                        launches        e
   norm 1024x1024 fp16                                                 4       40 us  16.0 %  model
   times by source: 1 profile (24.0 % of the time), 1 model (16.0 % of the time), 1 scaled (60.0 % of the time)
 
-network: 8 messages, 1000 packets
+counted: 8 messages, 1000 packets
 )");
 }
 

@@ -8,6 +8,7 @@
 namespace drydock {
 namespace {
 
+constexpr size_t kColumns = 100;
 constexpr size_t kCollectiveLines = 12;
 constexpr size_t kKernelLines = 8;
 
@@ -111,12 +112,19 @@ std::string KernelsText(const KernelSummary& kernels) {
 
 std::string CountersText(const Summary& summary) {
   if (summary.counters.empty()) return "";
-  std::string out = "\nnetwork: ";
+  std::string out = "\n";
+  std::string line = "counted:";
   for (size_t i = 0; i < summary.counters.size(); ++i) {
-    out += fmt::format("{}{} {}", i == 0 ? "" : ", ", summary.counters[i].second,
-                       summary.counters[i].first);
+    const auto& [name, value] = summary.counters[i];
+    const std::string item =
+        fmt::format(" {} {}{}", value, name, i + 1 < summary.counters.size() ? "," : "");
+    if (line.size() + item.size() > kColumns) {
+      out += line + "\n";
+      line = " ";
+    }
+    line += item;
   }
-  return out + "\n";
+  return out + line + "\n";
 }
 
 }  // namespace
