@@ -118,7 +118,10 @@ Topology RandomFabric(uint64_t seed, const FabricShape& shape) {
     if (a.index != b.index) Cable(topology, a, b, shape);
   }
   for (int host = 0; host < topology.host_count(); ++host) {
-    for (int nic = 0; nic < nics; ++nic) Cable(topology, NicOf(host, nic), some(switches), shape);
+    for (int nic = 0; nic < nics; ++nic) {
+      Cable(topology, NicOf(host, nic), some(switches), shape);
+      if (below(4) == 0) Cable(topology, NicOf(host, nic), some(switches), shape);
+    }
   }
   const int64_t rates[] = {100, 200, 400, 75, 33};  // Gbps; a byte at 33 is no whole number of ps
   for (FabricLink& link : topology.fabric.links) {
