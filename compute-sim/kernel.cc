@@ -160,4 +160,22 @@ Kernel MemoryKernel(KernelKind kind, DataType type, int64_t rows, int64_t column
   return kernel;
 }
 
+Kernel Resized(const Kernel& like, DataType type, const std::array<int64_t, kMaxKernelDims>& d) {
+  switch (like.kind) {
+    case KernelKind::kGemm:
+      return Gemm(type, d[0], d[1], d[2]);
+    case KernelKind::kGemmAccumulate:
+      return GemmAccumulate(type, d[0], d[1], d[2]);
+    case KernelKind::kBatchedGemm:
+      return BatchedGemm(type, d[0], d[1], d[2], d[3]);
+    case KernelKind::kAttentionForward:
+    case KernelKind::kAttentionBackward:
+      return Attention(like.kind, type, {d[0], d[1], d[2], d[3], d[4], d[5] != 0});
+    default:
+      break;
+  }
+  const double elements = static_cast<double>(like.dims[0]) * static_cast<double>(like.dims[1]);
+  return MemoryKernel(like.kind, type, d[0], d[1], like.bytes / elements);
+}
+
 }  // namespace drydock

@@ -101,6 +101,10 @@ AttentionShape AttentionShapeOf(const Kernel& kernel);
 Kernel MemoryKernel(KernelKind kind, DataType type, int64_t rows, int64_t columns,
                     double bytes_per_element);
 
+// `like` with another type or other extents. Its FLOPs and traffic follow from them; a
+// memory-bound kernel keeps its bytes per element.
+Kernel Resized(const Kernel& like, DataType type, const std::array<int64_t, kMaxKernelDims>& dims);
+
 }  // namespace drydock
 
 #endif  // DRYDOCK_COMPUTE_SIM_KERNEL_H_

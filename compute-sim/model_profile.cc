@@ -51,35 +51,8 @@ class ProfileModel : public ComputeModel {
 
   // log(measured / model) of a row, both at the row's clocks.
   double Deviation(const Profile& profile, const ProfileRow& row, const Kernel& like) const {
-    Kernel kernel = row.kernel;
-    FillWork(like, &kernel);
+    const Kernel kernel = Resized(like, row.kernel.type, row.kernel.dims);
     return std::log(row.time.us() / PredictAsProfiled(*gpu_, profile, kernel)->us);
-  }
-
-  // Rows carry extents only; the models also want traffic, which follows from the extents of a
-  // product or an attention and is proportional to rows x columns for everything else.
-  static void FillWork(const Kernel& like, Kernel* kernel) {
-    const auto& d = kernel->dims;
-    switch (kernel->kind) {
-      case KernelKind::kGemm:
-        *kernel = Gemm(kernel->type, d[0], d[1], d[2]);
-        return;
-      case KernelKind::kGemmAccumulate:
-        *kernel = GemmAccumulate(kernel->type, d[0], d[1], d[2]);
-        return;
-      case KernelKind::kBatchedGemm:
-        *kernel = BatchedGemm(kernel->type, d[0], d[1], d[2], d[3]);
-        return;
-      case KernelKind::kAttentionForward:
-      case KernelKind::kAttentionBackward:
-        *kernel = Attention(kernel->kind, kernel->type, AttentionShapeOf(*kernel));
-        return;
-      default: {
-        const double elements =
-            static_cast<double>(like.dims[0]) * static_cast<double>(like.dims[1]);
-        *kernel = MemoryKernel(kernel->kind, kernel->type, d[0], d[1], like.bytes / elements);
-      }
-    }
   }
 
   Time Between(const Profile& profile, const Neighbours& pair, const Kernel& kernel) const {

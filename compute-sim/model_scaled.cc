@@ -63,11 +63,13 @@ class ScaledModel : public ComputeModel {
 
   // The reference in the same type, then in the usual one, then this GPU in the usual one.
   std::optional<Source> FindSource(const Kernel& kernel) const {
-    Kernel usual = kernel;
-    usual.type = kUsualType;
+    const Kernel usual = Resized(kernel, kUsualType, kernel.dims);
     for (const GpuData* gpu : {context_.reference, context_.gpu}) {
       if (gpu == nullptr) continue;
       for (const Kernel& candidate : {kernel, usual}) {
+        // Its own time in its own type is no scaling.
+        const bool same = IsMemoryKernel(kernel.kind) || candidate.type == kernel.type;
+        if (gpu == context_.gpu && same) continue;
         if (Supports(*gpu, candidate) && PredictCalibrated(*gpu, candidate).has_value()) {
           return Source{gpu, candidate};
         }

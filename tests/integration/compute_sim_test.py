@@ -1,0 +1,142 @@
+"""compute-sim as a program: what it writes, twice the same; every mistake's exact words and exit status."""
+
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+TOOL = None  # both from the command line
+WORKLOAD_GEN = None
+HEADER = "# gpu: a100-sxm-80g\n# provenance: a test\n# method: none\n# date: never\nkernel,dtype,m,n,k,time\n"
+
+
+def generate(run, *extra, model="gpt-22b", cluster="dgx-a100-80g-1"):
+    subprocess.run([WORKLOAD_GEN, f"configs/models/{model}.yaml", f"configs/clusters/{cluster}.topo", "-q", "-o", run,
+                    *extra], cwd=ROOT, check=True, timeout=120)
+
+
+class ComputeSim(unittest.TestCase):
+    maxDiff = None
+
+    @classmethod
+    def setUpClass(cls):
+        cls.shared = pathlib.Path(tempfile.mkdtemp())
+        generate(cls.shared / "run")
+
+    @classmethod
+    def tearDownClass(cls):
+        shutil.rmtree(cls.shared)
+
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp())
+        self.addCleanup(shutil.rmtree, self.folder)
+        self.run_folder = self.folder / "run"
+        shutil.copytree(self.shared / "run", self.run_folder)
+        self.times = self.run_folder / "3-times.pb"
+
+    def run_tool(self, *arguments):
+        done = subprocess.run([TOOL, *map(str, arguments)], cwd=self.folder, text=True, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, timeout=120)
+        return done.returncode, done.stdout, done.stderr
+
+    def expect_error(self, message, *arguments, status=1):
+        self.assertEqual(self.run_tool(*arguments, "-q"), (status, "", message))
+        self.assertFalse(self.times.exists(), "something was written")
+
+    def profile(self, rows):
+        (self.folder / "p.csv").write_text(HEADER + rows)
+        return "--gpu-profile", "p.csv"
+
+    def test_writes_its_artefact_and_says_where_the_times_are_from(self):
+        status, stdout, stderr = self.run_tool("run")
+        self.assertEqual((status, stdout), (0, ""), stderr)
+        self.assertRegex(stderr, r"^compute-sim: \d+ kernels: [1-9]\d* profile, [1-9]\d* model, 0 scaled\n$")
+        self.assertTrue(self.times.exists())
+
+    def test_two_runs_are_equal_byte_for_byte(self):
+        self.assertEqual(self.run_tool("run", "-q"), (0, "", ""))
+        first = self.times.read_bytes()
+        self.assertEqual(self.run_tool("run", "-q"), (0, "", ""))
+        self.assertEqual(self.times.read_bytes(), first)
+
+    def test_check_and_explain(self):
+        status, explained, stderr = self.run_tool("run", "--check", "--explain", "-q")
+        self.assertEqual((status, stderr), (0, ""))
+        self.assertFalse(self.times.exists())
+        self.assertRegex(explained, r"gemm +8192x6144x768 fp16 +tensor cores profile  a100-sxm-80g.csv:\d+\n")
+        self.assertRegex(explained, r"dropout +65536x2048 fp16 +memory +model ")
+        self.run_tool("run", "-q")
+        self.assertEqual(self.run_tool("run", "--dump")[1].splitlines()[:-1], explained.splitlines())
+
+    def test_nothing_is_done_twice_if_nothing_changed(self):
+        self.run_tool("run", "-q")
+        self.assertEqual(self.run_tool("run", "--if-changed"), (0, "", "compute-sim: up to date\n"))
+        for change in (self.profile("gemm,fp16,8192,2304,6144,1 ms\n"), ("--model-order", "model")):
+            status, _, stderr = self.run_tool("run", "--if-changed", *change)
+            self.assertEqual(status, 0)
+            self.assertIn(" kernels: ", stderr)
+
+    def test_the_users_rows_come_before_the_shipped_ones(self):
+        _, explained, _ = self.run_tool("run", "--check", "--explain", *self.profile("gemm,fp16,8192,6144,768,1 ms\n"))
+        self.assertRegex(explained, r"    1 ms +gemm +8192x6144x768 fp16 +tensor cores profile  p.csv:6\n")
+
+    def test_a_gpu_without_kernels_is_scaled_from_its_reference(self):
+        generate(self.folder / "h200", "--set", "hosts.dgx-h100.gpu=h200-sxm-141g", model="llama-3-8b",
+                 cluster="dgx-h100-1")
+        status, explained, stderr = self.run_tool("h200", "--explain", "--no-shipped-profiles")
+        self.assertEqual(status, 0, stderr)
+        self.assertRegex(stderr, r": 0 profile, 0 model, [1-9]\d* scaled\n$")
+        self.assertRegex(explained, r" gemm .* tensor cores scaled   h100-sxm-80g by FLOPS ratio 1.000\n")
+        self.assertRegex(explained, r" swiglu .* memory +scaled   h100-sxm-80g by bandwidth ratio 1.433\n")
+
+    def test_models_can_be_listed_without_a_run(self):
+        status, stdout, stderr = self.run_tool("--model-order", "help")
+        self.assertEqual((status, stderr), (0, ""))
+        self.assertEqual([line.split()[0] for line in stdout.splitlines()], ["profile", "model", "scaled"])
+
+    def test_wrong_usage(self):
+        self.expect_error("compute-sim: error: run is required\ncompute-sim: see compute-sim --help\n", status=2)
+        self.assertEqual(self.run_tool("run", "--gpu-profil", "x")[0], 2)
+
+    def test_no_workload(self):
+        self.expect_error("no/1-workload/manifest.pb: error: there is no workload manifest yet; run workload-gen first\n",
+                          "no")
+
+    def test_bad_profiles(self):
+        self.expect_error("no.csv: error: cannot read: No such file or directory\n", "run", "--gpu-profile", "no.csv")
+        self.expect_error("p.csv:6:17: error: 'uss' is no unit of a time; did you mean 'us'?; valid units are ps, ns, "
+                          "us, ms, s\n  gemm,fp16,1,2,3,4 uss\n                  ^\n",
+                          "run", *self.profile("gemm,fp16,1,2,3,4 uss\n"))
+        status, _, stderr = self.run_tool("run", *self.profile("gem,fp16,1,2,3,4 us\n"))
+        self.assertEqual(status, 1)
+        self.assertIn("p.csv:6:1: error: unknown kernel 'gem'; did you mean 'gemm'?; valid are gemm, ", stderr)
+
+    def test_unknown_names(self):
+        self.expect_error("error: unknown compute model 'modl'; did you mean 'model'?; valid are profile, model, scaled\n",
+                          "run", "--model-order", "modl")
+        self.expect_error("error: the GPU 'a100-sxm-80g' has no attention library 'flash2'; did you mean 'flash-2'?; "
+                          "valid are flash-2\n", "run", "--attention-library", "flash2")
+
+    def test_a_kernel_nobody_knows(self):
+        status, _, stderr = self.run_tool("run", "--model-order", "scaled", "-q")
+        self.assertEqual(status, 1)
+        self.assertFalse(self.times.exists())
+        self.assertTrue(stderr.startswith("error: submodule "), stderr)
+
+    def test_an_interrupted_or_refused_write_leaves_the_old_artefact(self):
+        self.run_tool("run", "-q")
+        before = self.times.read_bytes()
+        done = subprocess.run(["bash", "-c", f"ulimit -f 0; exec {TOOL} run -q --model-order model"], cwd=self.folder,
+                              text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("3-times.pb", done.stderr)
+        self.assertEqual(self.times.read_bytes(), before)
+        self.assertEqual([p.name for p in self.run_folder.iterdir() if "tmp" in p.name.lower()], [])
+
+
+if __name__ == "__main__":
+    TOOL, WORKLOAD_GEN = sys.argv[1:3]
+    unittest.main(argv=sys.argv[:1] + sys.argv[3:])
