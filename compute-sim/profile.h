@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "compute-sim/kernel.h"
@@ -18,6 +19,9 @@ struct ProfileRow {
   Time time;
   int line = 0;
 };
+
+// What a row is found by, and what rows are sorted by.
+inline auto KeyOf(const Kernel& kernel) { return std::tie(kernel.kind, kernel.type, kernel.dims); }
 
 struct Profile {
   std::string file_name;
