@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 namespace drydock {
 namespace {
@@ -19,12 +20,12 @@ struct PartSums {
   Time Mean(size_t part) const { return Time::Ps(static_cast<int64_t>(ps[part] / count)); }
 };
 
-void FindLayers(const Program& program, ClassBreakdown* out) {
+std::vector<int> LayersOf(const Program& program) {
+  std::set<int> layers;
   for (const Op& op : program.ops) {
-    if (op.layer < 0) continue;
-    out->first_layer = out->first_layer < 0 ? op.layer : std::min(out->first_layer, op.layer);
-    out->last_layer = std::max(out->last_layer, op.layer);
+    if (op.layer >= 0) layers.insert(op.layer);
   }
+  return {layers.begin(), layers.end()};
 }
 
 }  // namespace
@@ -70,7 +71,7 @@ std::vector<ClassBreakdown> BreakdownByClass(const Inputs& inputs) {
   }
   for (size_t i = 0; i < out.size(); ++i) {
     if (out[i].ranks.empty()) continue;
-    FindLayers(workload.programs[i], &out[i]);
+    out[i].layers = LayersOf(workload.programs[i]);
     for (size_t part = 0; part < kPartCount; ++part) out[i].mean[part] = sums[i].Mean(part);
   }
   std::erase_if(out, [](const ClassBreakdown& each) { return each.ranks.empty(); });

@@ -30,9 +30,8 @@ std::array<PartSummary, kPartCount> SummariseParts(const Timeline& timeline);
 
 // Ranks that run the same program: one pipeline stage, or one kind of rank within it.
 struct ClassBreakdown {
-  std::vector<int> ranks;  // ascending, never empty
-  int first_layer = -1;    // -1 = no op of it belongs to a layer
-  int last_layer = -1;
+  std::vector<int> ranks;   // ascending, never empty
+  std::vector<int> layers;  // ascending; those its ops belong to
   Parts mean;
 };
 std::vector<ClassBreakdown> BreakdownByClass(const Inputs& inputs);

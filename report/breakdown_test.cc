@@ -55,9 +55,8 @@ TEST(Breakdown, ClassesHaveTheirRanksLayersAndMeans) {
   ASSERT_EQ(classes.size(), 2u);
   EXPECT_EQ(classes[0].ranks, (std::vector<int>{0, 1}));
   EXPECT_EQ(classes[0].mean[kComputePart], Time::Us(255));
-  EXPECT_EQ(classes[0].first_layer, 0);
-  EXPECT_EQ(classes[1].first_layer, 1);
-  EXPECT_EQ(classes[1].last_layer, 1);
+  EXPECT_EQ(classes[0].layers, std::vector<int>{0});
+  EXPECT_EQ(classes[1].layers, std::vector<int>{1});
 }
 
 TEST(Breakdown, RangesOfNumbers) {

@@ -185,8 +185,8 @@ std::string PageOf(const Inputs& inputs, const Summary& summary) {
                      SubsetNote(summary),
                  BarsSvg(summary) + PartsTable(summary));
   out += Section("One iteration",
-                 "Above: what the rank computes. Below, thin: whose data is on the move. "
-                 "trace.json.gz shows every op." +
+                 "Above: what the rank computes. Below, thin: whose data is on the move. Paler: "
+                 "less of the time. trace.json.gz shows every op." +
                      SubsetNote(summary),
                  TimelineSvg(inputs, summary));
   out += Section("Communication",

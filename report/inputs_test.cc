@@ -98,7 +98,7 @@ TEST_F(ReadInputsTest, SaysWhichToolToRunFirst) {
   EXPECT_EQ(ErrorWithout("4-timeline.pb"),
             run_ + "/4-timeline.pb: error: there is no timeline yet; run exec-engine first");
   EXPECT_EQ(ErrorWithout("3-times.pb"),
-            run_ + "/3-times.pb: error: there is no kernel times yet; run compute-sim first");
+            run_ + "/3-times.pb: error: there are no kernel times yet; run compute-sim first");
   EXPECT_EQ(ErrorWithout("2-flows.pb"),
             run_ + "/2-flows.pb: error: there is no flow plan yet; run simccl first");
   EXPECT_EQ(ErrorWithout("1-workload"),

@@ -19,30 +19,30 @@ class Columns {
     for (int column = ColumnOf(begin.ps()); column < columns_; ++column) {
       const int64_t from = std::max(begin.ps(), BeginOf(column));
       const int64_t to = std::min(end.ps(), BeginOf(column + 1));
-      if (to > from) At(column, kind) += to - from;
+      if (to > from) ps_[Index(column, kind)] += to - from;
       if (end.ps() <= BeginOf(column + 1)) break;
     }
   }
 
-  // A column shows the kind with most of it, if all kinds together fill half of it.
-  std::vector<LaneRun> Runs() {
+  std::vector<LaneRun> Runs() const {
     std::vector<LaneRun> runs;
     for (int column = 0; column < columns_; ++column) {
-      const int kind = KindOf(column);
-      if (kind < 0) continue;
-      if (!runs.empty() && runs.back().end == column && runs.back().what == kind) {
-        runs.back().end = column + 1;
+      const LaneRun next = RunOf(column);
+      if (next.quarters == 0) continue;
+      const bool joins = !runs.empty() && runs.back().end == column &&
+                         runs.back().what == next.what && runs.back().quarters == next.quarters;
+      if (joins) {
+        runs.back().end = next.end;
       } else {
-        runs.push_back({column, column + 1, kind});
+        runs.push_back(next);
       }
     }
     return runs;
   }
 
  private:
-  int64_t& At(int column, int kind) {
-    return ps_[static_cast<size_t>(column) * static_cast<size_t>(kinds_) +
-               static_cast<size_t>(kind)];
+  size_t Index(int column, int kind) const {
+    return static_cast<size_t>(column) * static_cast<size_t>(kinds_) + static_cast<size_t>(kind);
   }
   int64_t BeginOf(int column) const {
     return static_cast<int64_t>(static_cast<__int128>(length_) * column / columns_);
@@ -51,14 +51,17 @@ class Columns {
   int ColumnOf(int64_t ps) const {
     return static_cast<int>(static_cast<__int128>(ps) * columns_ / length_);
   }
-  int KindOf(int column) {
+  // The kind with most of the column, and how much of it all kinds fill. Streams may overlap.
+  LaneRun RunOf(int column) const {
     int best = 0;
     int64_t sum = 0;
     for (int kind = 0; kind < kinds_; ++kind) {
-      sum += At(column, kind);
-      if (At(column, kind) > At(column, best)) best = kind;
+      sum += ps_[Index(column, kind)];
+      if (ps_[Index(column, kind)] > ps_[Index(column, best)]) best = kind;
     }
-    return 2 * sum >= BeginOf(column + 1) - BeginOf(column) && sum > 0 ? best : -1;
+    const int64_t width = std::max<int64_t>(1, BeginOf(column + 1) - BeginOf(column));
+    const int64_t quarters = (8 * std::min(sum, width) + width) / (2 * width);
+    return {column, column + 1, best, static_cast<int>(quarters)};
   }
 
   int64_t length_;

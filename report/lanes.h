@@ -1,6 +1,6 @@
 // A rank's timeline at the resolution of a picture: the iteration is cut into columns of equal
-// length, and each column shows what took most of it. Pure functions; exact integer sums, so the
-// same picture everywhere.
+// length, and each column shows what took most of it and how full it is. Pure functions; exact
+// integer sums, so the same picture everywhere.
 #ifndef DRYDOCK_REPORT_LANES_H_
 #define DRYDOCK_REPORT_LANES_H_
 
@@ -15,10 +15,11 @@ struct LaneRun {
   int begin = 0;
   int end = 0;
   int what = 0;
+  int quarters = 0;  // how full the columns are, rounded: 1 to 4
   bool operator==(const LaneRun&) const = default;
 };
 
-// `what` is the Phase of the compute op that runs. Columns without, or mostly without, are left
+// `what` is the Phase of the compute op that runs. Columns with next to nothing are left
 // out.
 std::vector<LaneRun> ComputeLane(const Inputs& inputs, int rank, int columns);
 

@@ -10,7 +10,7 @@
 namespace drydock {
 namespace {
 
-constexpr int kLabelWidth = 190;
+constexpr int kLabelWidth = 250;
 constexpr int kPlotWidth = 960;
 constexpr int kWidth = kLabelWidth + kPlotWidth + 10;
 
@@ -26,19 +26,17 @@ const char* PartColour(int part) {
   return kDimensionColours[static_cast<size_t>(part - 1)];
 }
 
-// "ranks 0-7 · layers 0-5"
+// "ranks 0-7", or where that is long "16 ranks".
+std::string Listed(const char* noun, const std::vector<int>& numbers, size_t longest) {
+  const std::string ranges = RangesOf(numbers);
+  if (ranges.size() > longest) return fmt::format("{} {}s", numbers.size(), noun);
+  return fmt::format("{}{} {}", noun, numbers.size() == 1 ? "" : "s", ranges);
+}
+
+// "ranks 0-7 · layers 0-3, 32-35"
 std::string ClassLabel(const ClassBreakdown& each) {
-  std::string ranks = RangesOf(each.ranks);
-  if (ranks.size() > 12) {
-    ranks = fmt::format("{}, … ({})", each.ranks.front(), each.ranks.size());
-  }
-  std::string label = fmt::format("rank{} {}", each.ranks.size() == 1 ? "" : "s", ranks);
-  if (each.first_layer >= 0) {
-    label += each.first_layer == each.last_layer
-                 ? fmt::format(" · layer {}", each.first_layer)
-                 : fmt::format(" · layers {}-{}", each.first_layer, each.last_layer);
-  }
-  return label;
+  const std::string ranks = Listed("rank", each.ranks, 12);
+  return each.layers.empty() ? ranks : ranks + " · " + Listed("layer", each.layers, 20);
 }
 
 std::string Text(int x, int y, const char* anchor, const std::string& text) {
@@ -82,22 +80,26 @@ std::string Bar(const Summary& summary, const ClassBreakdown& each, int y, int h
   return out;
 }
 
-// All runs of one kind as one path: pictures of long iterations stay small.
+// All runs of one kind and shade as one path: pictures of long iterations stay small.
 template <size_t kKinds>
 std::string Lane(const std::vector<LaneRun>& runs, int y, int height,
                  const std::array<const char*, kKinds>& colours,
                  const std::vector<std::string>& names) {
-  std::array<std::string, kKinds> paths;
+  constexpr std::array<const char*, 4> kShades = {"0.25", "0.5", "0.75", "1"};
+  std::array<std::array<std::string, kShades.size()>, kKinds> paths;
   for (const LaneRun& run : runs) {
-    paths[static_cast<size_t>(run.what)] +=
+    paths[static_cast<size_t>(run.what)][static_cast<size_t>(run.quarters - 1)] +=
         fmt::format("M{} {}h{}v{}h-{}z", kLabelWidth + run.begin, y, run.end - run.begin, height,
                     run.end - run.begin);
   }
   std::string out;
   for (size_t i = 0; i < kKinds; ++i) {
-    if (paths[i].empty()) continue;
-    out += fmt::format("<path fill=\"{}\" d=\"{}\"><title>{}</title></path>\n", colours[i],
-                       paths[i], names[i]);
+    for (size_t shade = 0; shade < kShades.size(); ++shade) {
+      if (paths[i][shade].empty()) continue;
+      out +=
+          fmt::format("<path fill=\"{}\" fill-opacity=\"{}\" d=\"{}\"><title>{}</title></path>\n",
+                      colours[i], kShades[shade], paths[i][shade], names[i]);
+    }
   }
   return out;
 }

@@ -46,8 +46,7 @@ Json ClassesJson(const Summary& summary) {
     }
     out.push_back({{"ranks", RangesOf(each.ranks)},
                    {"rank_count", each.ranks.size()},
-                   {"first_layer", each.first_layer},
-                   {"last_layer", each.last_layer},
+                   {"layers", RangesOf(each.layers)},
                    {"mean", std::move(mean)}});
   }
   return out;

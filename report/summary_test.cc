@@ -62,6 +62,7 @@ TEST(SummaryJson, HoldsTheNumbersUnderTheirDocumentedKeys) {
   EXPECT_EQ(json["gpus"], 4);
   EXPECT_EQ(json["time"]["exposed_tensor"]["mean_s"], 42.5e-6);
   EXPECT_EQ(json["time"]["bubble"]["max_rank"], 0);
+  EXPECT_EQ(json["classes"][1]["layers"], "1");
   EXPECT_EQ(json["classes"][1]["mean"]["idle_s"], 0.0002);
   EXPECT_EQ(json["collectives"][0]["bus_bandwidth_gb_per_s"], 50.0);
   EXPECT_EQ(json["collectives"][1]["median_us"], 55.0);

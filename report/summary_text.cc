@@ -120,7 +120,7 @@ std::string CountersText(const Summary& summary) {
         fmt::format(" {} {}{}", value, name, i + 1 < summary.counters.size() ? "," : "");
     if (line.size() + item.size() > kColumns) {
       out += line + "\n";
-      line = " ";
+      line.assign(1, ' ');
     }
     line += item;
   }
