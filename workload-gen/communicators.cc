@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -49,23 +50,49 @@ std::vector<hacknccl_place> PlacesOf(const Group& group, const Placement& placem
   return places;
 }
 
+// Hosts numbered by first appearance: what NCCL can tell apart.
+std::vector<int> PatternOf(const std::vector<hacknccl_place>& places) {
+  std::map<int, int> host_numbers;
+  std::vector<int> pattern;
+  for (const hacknccl_place& place : places) {
+    const auto number =
+        host_numbers.emplace(place.host, static_cast<int>(host_numbers.size())).first->second;
+    pattern.insert(pattern.end(), {number, place.host_class, place.gpu});
+  }
+  return pattern;
+}
+
 }  // namespace
 
-Status CreateCommunicators(const Workload& workload, const std::string& library_path,
-                           const std::function<void(size_t done, size_t of)>& progress) {
-  if (workload.groups.empty()) return OkStatus();
-  ASSIGN_OR_RETURN(const NcclWorld world, MakeWorld(workload.topology, library_path));
+std::vector<size_t> FirstAlike(const Workload& workload) {
   const Placement placement(workload.topology);
+  std::map<std::vector<int>, size_t> first;
+  std::vector<size_t> alike;
   for (size_t group = 0; group < workload.groups.size(); ++group) {
+    const std::vector<int> pattern =
+        PatternOf(PlacesOf(workload.groups[group], placement, workload.topology));
+    alike.push_back(first.emplace(pattern, group).first->second);
+  }
+  return alike;
+}
+
+Result<size_t> CreateCommunicators(const Workload& workload, const CommunicatorOptions& options) {
+  if (workload.groups.empty()) return size_t{0};
+  ASSIGN_OR_RETURN(const NcclWorld world, MakeWorld(workload.topology, options.library_path));
+  const Placement placement(workload.topology);
+  const std::vector<size_t> alike = FirstAlike(workload);
+  size_t created = 0;
+  for (size_t group = 0; group < workload.groups.size(); ++group) {
+    if (alike[group] != group && !options.every_group) continue;
     const Result<NcclCommunicator> communicator = world.CreateCommunicator(
         PlacesOf(workload.groups[group], placement, workload.topology));
     if (!communicator.ok()) {
       return Error(fmt::format("NCCL cannot make the {}: {}", Describe(workload, group),
                                communicator.error().message()));
     }
-    progress(group + 1, workload.groups.size());
+    ++created;
   }
-  return OkStatus();
+  return created;
 }
 
 }  // namespace drydock

@@ -1,21 +1,32 @@
 // Fakes the cluster on this host: every process group of a workload becomes an NCCL communicator
 // of the real library (core/nccl), created and taken down again. What NCCL would refuse on the
 // cluster is an error here, before anything is simulated.
+//
+// To NCCL, groups that lie alike are one case: the same GPUs of the same kinds of hosts, hosts
+// shared in the same pattern. A case is created once and holds for all its groups, unless asked
+// otherwise; at 16,384 ranks that is some ten communicators instead of twenty thousand.
 #ifndef DRYDOCK_WORKLOAD_GEN_COMMUNICATORS_H_
 #define DRYDOCK_WORKLOAD_GEN_COMMUNICATORS_H_
 
-#include <functional>
 #include <string>
+#include <vector>
 
 #include "core/base/result.h"
 #include "core/model/workload.h"
 
 namespace drydock {
 
-// `progress` is told how many of how many groups exist, after each. The error names the group's
-// role and ranks, and gives NCCL's reason.
-Status CreateCommunicators(const Workload& workload, const std::string& library_path,
-                           const std::function<void(size_t done, size_t of)>& progress);
+// For each group, the first group that lies as it does (itself, if it is the first).
+std::vector<size_t> FirstAlike(const Workload& workload);
+
+struct CommunicatorOptions {
+  std::string library_path;  // empty: where set-up put it
+  bool every_group = false;  // create groups that lie alike, too
+};
+
+// The number of communicators created. The error names the group's role and ranks, and gives
+// NCCL's reason.
+Result<size_t> CreateCommunicators(const Workload& workload, const CommunicatorOptions& options);
 
 }  // namespace drydock
 

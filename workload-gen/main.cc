@@ -31,7 +31,7 @@ struct Options {
   std::string run;
   std::vector<std::string> overrides;
   bool dump = false;
-  std::string nccl_library;
+  CommunicatorOptions communicators;
 };
 
 void Declare(CLI::App* app, Options* options) {
@@ -42,7 +42,11 @@ void Declare(CLI::App* app, Options* options) {
                   "section.key=value: replaces a value of either file; may be repeated")
       ->allow_extra_args(false);
   app->add_flag("--dump", options->dump, "Print tables and programs as text; write nothing");
-  app->add_option("--nccl-library", options->nccl_library, "Another libhacknccl.so");
+  app->add_option("--nccl-library", options->communicators.library_path,
+                  "Another libhacknccl.so");
+  app->add_flag("--every-communicator", options->communicators.every_group,
+                "Create the NCCL communicator of every group, not only of those that lie "
+                "differently");
 }
 
 // Each --set goes to the file that has its section.
@@ -64,7 +68,7 @@ Status SplitOverrides(const std::vector<std::string>& all, std::vector<std::stri
 
 Stamp StampOf(const Options& options) {
   std::vector<std::string> flags = options.overrides;
-  flags.push_back("nccl-library=" + options.nccl_library);
+  flags.push_back("nccl-library=" + options.communicators.library_path);
   return {options.run, kTool.name, {options.model, options.cluster}, flags,
           {options.run + "/" + kManifestName}};
 }
@@ -80,14 +84,11 @@ void Announce(const CommonOptions& common, const Workload& workload) {
 }
 
 Status ProveGroups(const Options& options, const CommonOptions& common, const Workload& workload) {
+  ASSIGN_OR_RETURN(const size_t created, CreateCommunicators(workload, options.communicators));
   Report(kTool, common,
-         fmt::format("creating {} NCCL communicators", workload.groups.size()));
-  constexpr size_t kStride = 1000;
-  return CreateCommunicators(workload, options.nccl_library, [&](size_t done, size_t of) {
-    if (done % kStride == 0 && common.verbose) {
-      Report(kTool, common, fmt::format("{} of {} communicators", done, of));
-    }
-  });
+         fmt::format("{} process groups, NCCL communicators of {} kinds created",
+                     workload.groups.size(), created));
+  return OkStatus();
 }
 
 Provenance ProvenanceOf(const Options& options, const TrainingJob& job,

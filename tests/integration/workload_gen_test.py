@@ -35,7 +35,8 @@ class WorkloadGen(unittest.TestCase):
         status, stdout, stderr = self.run_tool(MODEL, CLUSTER, "-o", self.out)
         self.assertEqual((status, stdout), (0, ""), stderr)
         self.assertEqual(stderr, "workload-gen: gpt-22b: TP8 PP1 DP1, 1 micro-batch, 8 ranks in 1 classes, 837 ops, "
-                                 "43 submodules, 7 calls\nworkload-gen: creating 1 NCCL communicators\n")
+                                 "43 submodules, 7 calls\nworkload-gen: 1 process groups, NCCL communicators of 1 kinds "
+                                 "created\n")
         names = sorted(p.name for p in (self.out / "1-workload").iterdir())
         self.assertEqual(names, ["class-0.et", "manifest.pb"])
 
@@ -49,7 +50,7 @@ class WorkloadGen(unittest.TestCase):
         self.assertEqual(same, (names, [], []))
 
     def test_check_and_dump_write_nothing(self):
-        self.assertEqual(self.run_tool(MODEL, CLUSTER, "--check", "-q"), (0, "", ""))
+        self.assertEqual(self.run_tool(MODEL, CLUSTER, "--check", "-q", "--every-communicator"), (0, "", ""))
         status, stdout, stderr = self.run_tool(MODEL, CLUSTER, "--dump", "-q")
         self.assertEqual((status, stderr), (0, ""))
         self.assertIn("\nclass 0: 837 ops\n", stdout)
