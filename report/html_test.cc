@@ -54,7 +54,7 @@ TEST(Page, BytesDependOnTheInputsAlone) { EXPECT_TRUE(Page(FakeRun()) == Page(Fa
 // Ranks 0 and 1 compute 255 of 600 us on average: 42.5 % of 960 pixels.
 TEST(Pictures, BarsAreAsLongAsTheirShare) {
   const std::string bars = BarsSvg(Summarise(FakeRun()));
-  EXPECT_THAT(bars, HasSubstr("<rect x=\"250.00\" y=\"26\" width=\"408.00\" height=\"20\" "));
+  EXPECT_THAT(bars, HasSubstr("<rect x=\"290.00\" y=\"26\" width=\"408.00\" height=\"20\" "));
   EXPECT_THAT(bars, HasSubstr("<title>compute: 255 us (42.5 %)</title>"));
   EXPECT_THAT(bars, HasSubstr(">ranks 0-1 · layer 0</text>"));
 }
@@ -62,8 +62,8 @@ TEST(Pictures, BarsAreAsLongAsTheirShare) {
 // 600 us on 960 pixels: the forward pass takes 100 us, 160 pixels; the backward pass 450 to 600.
 TEST(Pictures, TimelineShowsOneRankOfEachClassByPhase) {
   const std::string picture = TimelineSvg(FakeRun(), Summarise(FakeRun()));
-  EXPECT_THAT(picture, HasSubstr("d=\"M250 46h160v18h-160z\"><title>forward</title>"));
-  EXPECT_THAT(picture, HasSubstr("d=\"M970 46h240v18h-240z\"><title>backward</title>"));
+  EXPECT_THAT(picture, HasSubstr("d=\"M290 46h160v18h-160z\"><title>forward</title>"));
+  EXPECT_THAT(picture, HasSubstr("d=\"M1010 46h240v18h-240z\"><title>backward</title>"));
   EXPECT_THAT(picture, HasSubstr(">rank 0</text>"));
   EXPECT_THAT(picture, HasSubstr(">rank 2</text>"));
   EXPECT_THAT(picture, Not(HasSubstr(">rank 1</text>")));

@@ -25,8 +25,9 @@ int main(int argc, char** argv) {
     options.html = !no_html;
     options.check = common.check;
     options.if_changed = common.if_changed;
-    ASSIGN_OR_RETURN(const std::string text, drydock::MakeReport(options));
-    if (!common.quiet) fmt::print("{}", text);
+    ASSIGN_OR_RETURN(const drydock::ReportOutcome outcome, drydock::MakeReport(options));
+    if (!common.quiet) fmt::print("{}", outcome.text);
+    drydock::Report(info, common, outcome.note);
     return drydock::OkStatus();
   };
   return drydock::RunTool(argc, argv, info, &common, declare, body);

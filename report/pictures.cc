@@ -10,7 +10,7 @@
 namespace drydock {
 namespace {
 
-constexpr int kLabelWidth = 250;
+constexpr int kLabelWidth = 290;
 constexpr int kPlotWidth = 960;
 constexpr int kWidth = kLabelWidth + kPlotWidth + 10;
 

@@ -1,5 +1,7 @@
 #include "report/report.h"
 
+#include <fmt/format.h>
+
 #include "core/base/files.h"
 #include "core/schema/artefacts.h"
 #include "core/schema/stamp.h"
@@ -31,11 +33,11 @@ Stamp StampOf(const ReportOptions& options) {
 }
 
 // The summary comes last: whoever finds it finds a finished report.
-Status WriteReport(const ReportOptions& options, TraceRanks trace_ranks, const Inputs& inputs,
-                   const Summary& summary, const std::string& text) {
+Status WriteReport(const ReportOptions& options, const Inputs& inputs,
+                   const std::vector<int>& trace_ranks, const Summary& summary,
+                   const std::string& text) {
   const std::string& run = options.run;
-  const std::vector<int> ranks = ChooseRanks(inputs.workload, trace_ranks);
-  RETURN_IF_ERROR(WriteFileAtomically(TracePath(run), TraceOf(inputs, ranks)));
+  RETURN_IF_ERROR(WriteFileAtomically(TracePath(run), TraceOf(inputs, trace_ranks)));
   if (options.html) {
     RETURN_IF_ERROR(WriteFileAtomically(PagePath(run), PageOf(inputs, summary)));
   }
@@ -45,22 +47,27 @@ Status WriteReport(const ReportOptions& options, TraceRanks trace_ranks, const I
 
 }  // namespace
 
-Result<std::string> MakeReport(const ReportOptions& options) {
-  TraceRanks trace_ranks;
+Result<ReportOutcome> MakeReport(const ReportOptions& options) {
+  TraceRanks choice;
   if (!options.trace_ranks.empty()) {
-    ASSIGN_OR_RETURN(trace_ranks, ParseTraceRanks(options.trace_ranks));
+    ASSIGN_OR_RETURN(choice, ParseTraceRanks(options.trace_ranks));
   }
   const Stamp stamp = StampOf(options);
   if (options.if_changed && !options.check && IsUpToDate(stamp)) {
-    return ReadFile(TextPath(options.run));
+    ASSIGN_OR_RETURN(std::string text, ReadFile(TextPath(options.run)));
+    return ReportOutcome{std::move(text), "up to date"};
   }
   ASSIGN_OR_RETURN(const Inputs inputs, ReadInputs(options.run));
-  if (options.check) return std::string();
+  if (options.check) return ReportOutcome{"", "the run is complete and consistent"};
+  const std::vector<int> trace_ranks = ChooseRanks(inputs.workload, choice);
   const Summary summary = Summarise(inputs);
   std::string text = SummaryText(summary);
-  RETURN_IF_ERROR(WriteReport(options, trace_ranks, inputs, summary, text));
+  RETURN_IF_ERROR(WriteReport(options, inputs, trace_ranks, summary, text));
   RETURN_IF_ERROR(SaveStamp(stamp));
-  return text;
+  return ReportOutcome{
+      std::move(text),
+      fmt::format("{}: summary.json, {}trace.json.gz of {} of {} ranks", options.run,
+                  options.html ? "report.html, " : "", trace_ranks.size(), summary.ranks)};
 }
 
 }  // namespace drydock

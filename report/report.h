@@ -18,8 +18,12 @@ struct ReportOptions {
   bool if_changed = false;  // do nothing if the last report was made of the same
 };
 
-// The text for the terminal: that of summary.txt. Empty with `check`.
-Result<std::string> MakeReport(const ReportOptions& options);
+struct ReportOutcome {
+  std::string text;  // for the terminal: that of summary.txt; empty with `check`
+  std::string note;  // one line on what was done: "up to date"
+};
+
+Result<ReportOutcome> MakeReport(const ReportOptions& options);
 
 }  // namespace drydock
 

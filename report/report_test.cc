@@ -32,11 +32,12 @@ class ReportTest : public testing::Test {
 constexpr const char* kOutputs[] = {"summary.json", "summary.txt", "trace.json.gz", "report.html"};
 
 TEST_F(ReportTest, WritesItsFilesAndReturnsTheText) {
-  const Result<std::string> text = MakeReport({run_});
-  ASSERT_TRUE(text.ok()) << text.error().ToString();
+  const Result<ReportOutcome> outcome = MakeReport({run_});
+  ASSERT_TRUE(outcome.ok()) << outcome.error().ToString();
   const Summary summary = Summarise(FakeRun());
-  EXPECT_EQ(*text, SummaryText(summary));
-  EXPECT_EQ(Content("summary.txt"), *text);
+  EXPECT_EQ(outcome->text, SummaryText(summary));
+  EXPECT_EQ(outcome->note, run_ + ": summary.json, report.html, trace.json.gz of 3 of 4 ranks");
+  EXPECT_EQ(Content("summary.txt"), outcome->text);
   EXPECT_EQ(Content("summary.json"), SummaryJson(summary));
   EXPECT_TRUE(Exists("trace.json.gz"));
   EXPECT_TRUE(Exists("report.html"));
@@ -63,9 +64,11 @@ TEST_F(ReportTest, NoHtmlLeavesThePageOut) {
 
 TEST_F(ReportTest, AnUnchangedRunIsNotReportedAgainButShown) {
   const ReportOptions options = {.run = run_, .if_changed = true};
-  const std::string text = MakeReport(options).value();
+  const std::string text = MakeReport(options)->text;
   const ino_t before = Inode("summary.json");
-  EXPECT_EQ(MakeReport(options).value(), text);
+  const ReportOutcome again = MakeReport(options).value();
+  EXPECT_EQ(again.text, text);
+  EXPECT_EQ(again.note, "up to date");
   EXPECT_EQ(Inode("summary.json"), before);
 }
 
@@ -79,7 +82,7 @@ TEST_F(ReportTest, AChangedRunOrOptionIsReportedAgain) {
   Inputs faster = FakeRun();
   faster.workload.totals.tokens *= 2;
   WriteFakeRun(faster, run_);
-  EXPECT_EQ(MakeReport(options).value(), SummaryText(Summarise(faster)));
+  EXPECT_EQ(MakeReport(options)->text, SummaryText(Summarise(faster)));
 }
 
 TEST_F(ReportTest, AWrongTraceChoiceIsSaidBeforeAnythingIsRead) {
