@@ -25,8 +25,8 @@ ChannelShare ShareOf(const hacknccl_collective& work, int channel) {
 namespace {
 
 const char* NameOf(int algorithm) {
-  static constexpr const char* kNames[] = {"tree", "ring", "CollNet direct", "CollNet chain",
-                                           "NVLS", "NVLS tree", "PAT"};
+  static constexpr const char* kNames[] = {
+      "tree", "ring", "CollNet direct", "CollNet chain", "NVLS", "NVLS tree", "PAT"};
   CHECK(algorithm >= 0 && algorithm <= HACKNCCL_PAT);
   return kNames[algorithm];
 }
@@ -70,6 +70,8 @@ Status ExpandCollective(const hacknccl_collective& work, PlanBuilder* builder) {
     RETURN_IF_ERROR(ExpandNvls(work, builder));
   } else if (work.algorithm == HACKNCCL_NVLS_TREE && reduces_all) {
     RETURN_IF_ERROR(ExpandNvlsTree(work, builder));
+  } else if (work.algorithm == HACKNCCL_PAT) {
+    RETURN_IF_ERROR(ExpandPat(work, builder));
   } else {
     return Error(fmt::format("NCCL chose {}{} for this {}, which is not expanded into flows yet",
                              NameOf(work.algorithm), work.even ? " with in-network reduction" : "",

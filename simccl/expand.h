@@ -34,6 +34,9 @@ Status ExpandNvls(const hacknccl_collective& work, PlanBuilder* builder);
 // all_reduce.h: NCCL_ALGO_NVLS_TREE.
 Status ExpandNvlsTree(const hacknccl_collective& work, PlanBuilder* builder);
 
+// all_gather.h, reduce_scatter.h: NCCL_ALGO_PAT.
+Status ExpandPat(const hacknccl_collective& work, PlanBuilder* builder);
+
 // One message from member `from` to member `to` (sendrecv.h).
 Status ExpandSendRecv(int from, int to, int64_t bytes, PlanBuilder* builder);
 // Every member sends `bytes` to every member, itself included, in one group.

@@ -183,9 +183,7 @@ class NvlsParts {
     return builder_->ConnectNvls(channel_, member, domain_.heads[h], PlanBuilder::Nvls::kToHead);
   }
   int64_t Scaled(int64_t elements) const { return elements * work_.element_bytes; }
-  int64_t PartOf(size_t h) const {
-    return domain_.heads[h] * static_cast<int64_t>(work_.count);
-  }
+  int64_t PartOf(size_t h) const { return domain_.heads[h] * static_cast<int64_t>(work_.count); }
   template <typename Body>
   void ForEachChunk(const Body& body) {
     const ChannelShare share = ShareOf(work_, channel_);
@@ -213,8 +211,8 @@ std::vector<uint32_t> Joined(std::vector<uint32_t> a, const std::vector<uint32_t
 }
 
 // The head `h` of a host in its tree over the hosts.
-void ExpandTreeHead(const hacknccl_nvls& place, int rank, size_t h, int channel,
-                    NvlsChannel* host, PlanBuilder* builder) {
+void ExpandTreeHead(const hacknccl_nvls& place, int rank, size_t h, int channel, NvlsChannel* host,
+                    PlanBuilder* builder) {
   const auto connect = [&](int from, int to) {
     return builder->Connect(HACKNCCL_GRAPH_NVLS, channel, from, to);
   };

@@ -1,5 +1,5 @@
-// Messages between pairs. NCCL cuts a message into parts, one a channel, and a part into chunks; what
-// several messages of one group put on a channel runs side by side, up to eight at a time.
+// Messages between pairs. NCCL cuts a message into parts, one a channel, and a part into chunks;
+// what several messages of one group put on a channel runs side by side, up to eight at a time.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -126,8 +126,9 @@ Result<NcclPlan> Ask(const PlanBuilder& builder, int member,
                      const std::vector<hacknccl_message>& messages) {
   ASSIGN_OR_RETURN(NcclPlan plan, builder.communicator().SendRecv(member, messages));
   if (plan.kind == HACKNCCL_PLAN_KERNEL) return plan;
-  return Error("NCCL chose copy engines or remote memory access for these messages, which is not "
-               "expanded into flows yet");
+  return Error(
+      "NCCL chose copy engines or remote memory access for these messages, which is not "
+      "expanded into flows yet");
 }
 
 }  // namespace

@@ -73,7 +73,8 @@ TEST(InterpreterTest, SeesDataNobodyTakes) {
 
 TEST(InterpreterTest, SeesADoubleStore) {
   Plan plan = Swap();
-  plan.members[0][0].steps.push_back({0, 0, 0, 0, 16, 0, false, true});
+  plan.members[1][0].steps.push_back({0, 0, 0, 1, 16, 0, false, false});
+  plan.members[0][0].steps.push_back({1, 1, 0, 0, 16, 0, false, true});
   EXPECT_EQ(CheckPlan(plan, Call()), "member 0 stores element 0 twice");
 }
 

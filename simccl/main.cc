@@ -15,11 +15,11 @@
 namespace drydock {
 namespace {
 
-const ToolInfo kTool = {
-    "simccl",
-    "Turns each distinct communication call into what every member of its group sends and receives.",
-    "reads RUN/1-workload/manifest.pb, writes RUN/2-flows.pb",
-    "simccl runs/gpt-22b"};
+const ToolInfo kTool = {"simccl",
+                        "Turns each distinct communication call into what every member of its "
+                        "group sends and receives.",
+                        "reads RUN/1-workload/manifest.pb, writes RUN/2-flows.pb",
+                        "simccl runs/gpt-22b"};
 
 struct Options {
   std::string run;
@@ -32,8 +32,7 @@ void Declare(CLI::App* app, Options* options) {
   app->add_option("run", options->run, "Run directory")->type_name("RUN");
   app->add_option("--planner", options->planner, "Who decides; 'help' lists the choices")
       ->capture_default_str();
-  app->add_option("--nccl-library", options->planner_options.nccl_library,
-                  "Another libhacknccl.so")
+  app->add_option("--nccl-library", options->planner_options.nccl_library, "Another libhacknccl.so")
       ->type_name("FILE");
   app->add_flag("--dump,--text", options->dump,
                 "Print the present RUN/2-flows.pb (with -v every step); plan nothing");
@@ -56,12 +55,12 @@ Status Dump(const Options& options, const CommonOptions& common, const WorkloadF
 }
 
 Stamp StampOf(const Options& options) {
-  return {options.run,
-          kTool.name,
-          {options.run + "/" + kManifestName,
-           NcclLibrary::Find(options.planner_options.nccl_library)},
-          {"planner=" + options.planner, "nccl-library=" + options.planner_options.nccl_library},
-          {options.run + "/" + kFlowPlanName}};
+  return {
+      options.run,
+      kTool.name,
+      {options.run + "/" + kManifestName, NcclLibrary::Find(options.planner_options.nccl_library)},
+      {"planner=" + options.planner, "nccl-library=" + options.planner_options.nccl_library},
+      {options.run + "/" + kFlowPlanName}};
 }
 
 void Announce(const CommonOptions& common, const FlowPlan& flow_plan) {
@@ -74,8 +73,9 @@ void Announce(const CommonOptions& common, const FlowPlan& flow_plan) {
       for (const ChannelProgram& program : programs) steps += program.steps.size();
     }
   }
-  Report(kTool, common, fmt::format("{} plans for {} uses of calls in groups, {} steps",
-                                    flow_plan.plans.size(), flow_plan.assignments.size(), steps));
+  Report(kTool, common,
+         fmt::format("{} plans for {} uses of calls in groups, {} steps", flow_plan.plans.size(),
+                     flow_plan.assignments.size(), steps));
 }
 
 Status Run(const Options& options, const CommonOptions& common) {
@@ -111,7 +111,6 @@ int main(int argc, char** argv) {
   drydock::Options options;
   drydock::CommonOptions common;
   return drydock::RunTool(
-      argc, argv, drydock::kTool, &common,
-      [&](CLI::App* app) { drydock::Declare(app, &options); },
+      argc, argv, drydock::kTool, &common, [&](CLI::App* app) { drydock::Declare(app, &options); },
       [&] { return drydock::Run(options, common); });
 }

@@ -79,9 +79,8 @@ PlanBuilder::Program PlanBuilder::AddProgram(int member, int channel) {
   return Program(&programs, programs.size() - 1);
 }
 
-void PlanBuilder::Program::Step(std::span<const uint32_t> receives,
-                                std::span<const uint32_t> sends, int64_t bytes, int64_t offset,
-                                Local local) {
+void PlanBuilder::Program::Step(std::span<const uint32_t> receives, std::span<const uint32_t> sends,
+                                int64_t bytes, int64_t offset, Local local) {
   JoinedStep(receives, sends, bytes, offset, local, true);
 }
 

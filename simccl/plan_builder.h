@@ -29,9 +29,9 @@ class PlanBuilder {
   uint32_t ConnectNvls(int channel, int member, int head, Nvls direction);
 
   enum class Local : uint8_t {
-    kNone,         // pass on what came, or send the local buffer if nothing came
-    kReduce,       // combine what came with the local buffer
-    kStore,        // keep what came (or the local buffer) in the output
+    kNone,    // pass on what came, or send the local buffer if nothing came
+    kReduce,  // combine what came with the local buffer
+    kStore,   // keep what came (or the local buffer) in the output
     kReduceStore,
   };
   // Adds steps to one program. A step of no bytes is left out, at both ends of its connections.

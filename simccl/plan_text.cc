@@ -60,7 +60,8 @@ std::string Headline(const Plan& plan) {
                                  AlgorithmNames()[static_cast<size_t>(plan.algorithm)],
                                  ProtocolNames()[static_cast<size_t>(plan.protocol)],
                                  Count(static_cast<size_t>(plan.channels), "channel"), plan.warps);
-  if (plan.slice_bytes > 0) text += fmt::format(", slices of {}", ToString(Bytes(plan.slice_bytes)));
+  if (plan.slice_bytes > 0)
+    text += fmt::format(", slices of {}", ToString(Bytes(plan.slice_bytes)));
   return text + fmt::format(", {} slots", plan.slots);
 }
 

@@ -92,8 +92,8 @@ Result<FlowPlan> PlanWorkload(const Workload& workload, CollectivePlanner* plann
     if (plans.empty()) continue;  // a group that no call uses
     const Group& first = workload.groups[needs.plans[plans.front()].group];
     if (const Status opened = planner->OpenGroup(SlotsOf(first, placement)); !opened.ok()) {
-      return Error(fmt::format("the group of ranks {}: {}", Describe(first),
-                               opened.error().message()));
+      return Error(
+          fmt::format("the group of ranks {}: {}", Describe(first), opened.error().message()));
     }
     for (const uint32_t p : plans) {
       const CommCall& call = workload.calls[needs.plans[p].call];

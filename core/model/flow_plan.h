@@ -58,8 +58,9 @@ struct Step {
   uint32_t send_begin = 0, send_count = 0;
   int64_t bytes = 0;    // of payload (LL and LL128 put more on the wire)
   int64_t offset = 0;   // of the chunk in the user's buffer, in bytes: what the data means
-  // What was received is combined: its parts with one another and with the local buffer, unless an
-  // NVLS connection is among them (a head's own data comes through its own).
+  // What was received is combined: its parts with one another and with the local buffer (the input,
+  // or what was stored there since), unless an NVLS connection is among them (a head's own data
+  // comes through its own).
   bool reduce = false;
   bool store = false;   // the result is written to the local output
   bool joined = false;  // the primitive of the step before goes on: no synchronisation of its own

@@ -89,8 +89,8 @@ typedef struct hacknccl_tree {
 } hacknccl_tree;
 
 typedef struct hacknccl_nvls {
-  int32_t head;      /* index of the head this rank is, -1: none */
-  int32_t tree_up;   /* rank on another host, -1: none */
+  int32_t head;    /* index of the head this rank is, -1: none */
+  int32_t tree_up; /* rank on another host, -1: none */
   int32_t tree_down[2];
 } hacknccl_nvls;
 
@@ -131,9 +131,18 @@ enum {
 
 /* Numbered as NCCL's ncclDataType_t and ncclRedOp_t. */
 enum {
-  HACKNCCL_INT8 = 0, HACKNCCL_UINT8 = 1, HACKNCCL_INT32 = 2, HACKNCCL_UINT32 = 3,
-  HACKNCCL_INT64 = 4, HACKNCCL_UINT64 = 5, HACKNCCL_FLOAT16 = 6, HACKNCCL_FLOAT32 = 7,
-  HACKNCCL_FLOAT64 = 8, HACKNCCL_BFLOAT16 = 9, HACKNCCL_FLOAT8_E4M3 = 10, HACKNCCL_FLOAT8_E5M2 = 11
+  HACKNCCL_INT8 = 0,
+  HACKNCCL_UINT8 = 1,
+  HACKNCCL_INT32 = 2,
+  HACKNCCL_UINT32 = 3,
+  HACKNCCL_INT64 = 4,
+  HACKNCCL_UINT64 = 5,
+  HACKNCCL_FLOAT16 = 6,
+  HACKNCCL_FLOAT32 = 7,
+  HACKNCCL_FLOAT64 = 8,
+  HACKNCCL_BFLOAT16 = 9,
+  HACKNCCL_FLOAT8_E4M3 = 10,
+  HACKNCCL_FLOAT8_E5M2 = 11
 };
 enum { HACKNCCL_SUM = 0, HACKNCCL_PROD = 1, HACKNCCL_MAX = 2, HACKNCCL_MIN = 3, HACKNCCL_AVG = 4 };
 
@@ -153,8 +162,13 @@ typedef struct hacknccl_message {
 } hacknccl_message;
 
 enum {
-  HACKNCCL_TREE = 0, HACKNCCL_RING = 1, HACKNCCL_COLLNET_DIRECT = 2, HACKNCCL_COLLNET_CHAIN = 3,
-  HACKNCCL_NVLS = 4, HACKNCCL_NVLS_TREE = 5, HACKNCCL_PAT = 6
+  HACKNCCL_TREE = 0,
+  HACKNCCL_RING = 1,
+  HACKNCCL_COLLNET_DIRECT = 2,
+  HACKNCCL_COLLNET_CHAIN = 3,
+  HACKNCCL_NVLS = 4,
+  HACKNCCL_NVLS_TREE = 5,
+  HACKNCCL_PAT = 6
 };
 enum { HACKNCCL_LL = 0, HACKNCCL_LL128 = 1, HACKNCCL_SIMPLE = 2 };
 
@@ -175,8 +189,8 @@ typedef struct hacknccl_collective {
   uint64_t count; /* as in the call, in elements of element_bytes */
   uint64_t count_lo, count_mid, count_hi;
   uint64_t chunk_lo, chunk_mid, chunk_hi; /* bytes */
-  int32_t chunk_steps; /* steps (slots) a chunk takes in a connection's buffer */
-  int32_t slice_steps; /* steps a slice takes: a chunk moves slice by slice */
+  int32_t chunk_steps;                    /* steps (slots) a chunk takes in a connection's buffer */
+  int32_t slice_steps;                    /* steps a slice takes: a chunk moves slice by slice */
 } hacknccl_collective;
 
 /* One round of send/recv of the asked rank: a send, a receive, or both at once. */
@@ -189,6 +203,19 @@ typedef struct hacknccl_exchange {
   int32_t send_ll, recv_ll;             /* protocol LL, else Simple */
   int32_t channel_base; /* part p of a message runs on channel (base + p) mod p2p_channels */
 } hacknccl_exchange;
+
+/* One step of the PAT algorithm (binomial trees that shift from loop to loop) on one rank and
+ * channel: a piece of data comes out of a message, or not, and goes into one, or not. A
+ * reduce-scatter adds its own data where a piece of a message is first written; an all-gather keeps
+ * what it first reads. Messages are counted per peer and direction from 0; a message travels when
+ * it is full. */
+typedef struct hacknccl_pat_step {
+  int32_t recv_peer, send_peer;       /* -1: none */
+  int32_t recv_message, send_message; /* which of that peer's */
+  uint64_t recv_at, send_at;          /* element within the message */
+  uint64_t elements;
+  uint64_t offset; /* of the piece in the larger of the two buffers, in elements */
+} hacknccl_pat_step;
 
 typedef struct hacknccl_proxy_op {
   int32_t channel;
@@ -252,6 +279,11 @@ typedef struct hacknccl_api {
   /* Messages that one rank sends and receives in one group. */
   int32_t (*send_recv)(hacknccl_communicator*, int32_t rank, const hacknccl_message* messages,
                        size_t message_count, hacknccl_plan* out);
+
+  /* The steps of `rank` for a collective whose algorithm is HACKNCCL_PAT, in order. The array lives
+   * until the communicator's next call. */
+  int32_t (*pat)(hacknccl_communicator*, const hacknccl_collective*, int32_t rank, int32_t channel,
+                 const hacknccl_pat_step** out, size_t* count);
 
   /* Fake device and pinned memory that is handed out now, in bytes. 0 when nothing is alive. */
   int64_t (*memory_in_use)(void);

@@ -118,6 +118,16 @@ Result<NcclPlan> NcclCommunicator::Collective(const hacknccl_call& call) const {
   return Own(plan);
 }
 
+Result<std::vector<hacknccl_pat_step>> NcclCommunicator::Pat(const hacknccl_collective& work,
+                                                             int rank, int channel) const {
+  const hacknccl_pat_step* steps = nullptr;
+  size_t count = 0;
+  if (api().pat(communicator_, &work, rank, channel, &steps, &count) != 0) {
+    return Error(api().last_error());
+  }
+  return std::vector<hacknccl_pat_step>(steps, steps + count);
+}
+
 Result<NcclPlan> NcclCommunicator::SendRecv(int rank,
                                             const std::vector<hacknccl_message>& messages) const {
   hacknccl_plan plan = {};

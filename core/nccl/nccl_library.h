@@ -66,6 +66,9 @@ class NcclCommunicator {
   // `graph`: HACKNCCL_GRAPH_*. from and to are different ranks.
   Result<hacknccl_link> Link(int graph, int channel, int from, int to) const;
   Result<NcclPlan> Collective(const hacknccl_call& call) const;
+  // `work` is a PAT collective this communicator chose.
+  Result<std::vector<hacknccl_pat_step>> Pat(const hacknccl_collective& work, int rank,
+                                             int channel) const;
   Result<NcclPlan> SendRecv(int rank, const std::vector<hacknccl_message>& messages) const;
 
  private:
@@ -84,9 +87,9 @@ class NcclCommunicator {
 class NcclWorld {
  public:
   // The settings are NCCL's own ("NCCL_ALGO"); they hold for the library's whole life.
-  static Result<NcclWorld> Create(
-      std::shared_ptr<NcclLibrary> library, const std::vector<NcclHost>& host_classes,
-      const std::vector<std::pair<std::string, std::string>>& settings);
+  static Result<NcclWorld> Create(std::shared_ptr<NcclLibrary> library,
+                                  const std::vector<NcclHost>& host_classes,
+                                  const std::vector<std::pair<std::string, std::string>>& settings);
 
   Result<NcclCommunicator> CreateCommunicator(const std::vector<hacknccl_place>& ranks) const;
 

@@ -1,5 +1,5 @@
-// What the real NCCL decides for virtual clusters. The expected decisions are NCCL 2.29.7's; those of
-// DGX H100 agree with logs that people posted of real ones (NCCL issues 1259 and 1453).
+// What the real NCCL decides for virtual clusters. The expected decisions are NCCL 2.29.7's; those
+// of DGX H100 agree with logs that people posted of real ones (NCCL issues 1259 and 1453).
 #include "core/nccl/nccl_library.h"
 
 #include <gtest/gtest.h>
@@ -305,8 +305,8 @@ TEST(NcclLibraryTest, TheCallersEnvironmentChangesNothing) {
 // Each world here has the library to itself: the last one was unloaded with its owner.
 TEST(NcclLibraryTest, SettingsAreGivenAndHoldForTheLibrarysLife) {
   {
-    const NcclWorld world = MakeWorld({DgxH100()}, 90, {{"NCCL_ALGO", "allreduce:ring"},
-                                                        {"NCCL_MAX_NCHANNELS", "4"}});
+    const NcclWorld world =
+        MakeWorld({DgxH100()}, 90, {{"NCCL_ALGO", "allreduce:ring"}, {"NCCL_MAX_NCHANNELS", "4"}});
     const auto comm = world.CreateCommunicator(Places(1, kAllEight));
     ASSERT_TRUE(comm.ok());
     ExpectDecisions(*comm, HACKNCCL_ALL_REDUCE, {{16 << 20, HACKNCCL_RING, HACKNCCL_LL128, 4}});

@@ -101,14 +101,16 @@ class Writer {
   void OpenPci(int indent, const std::string& bus_id, const char* device_class, const char* vendor,
                const char* device) {
     host_.xml += fmt::format(
-        "{:{}}<pci busid=\"{}\" class=\"{}\" vendor=\"{}\" device=\"{}\" subsystem_vendor=\"0x0000\" "
+        "{:{}}<pci busid=\"{}\" class=\"{}\" vendor=\"{}\" device=\"{}\" "
+        "subsystem_vendor=\"0x0000\" "
         "subsystem_device=\"0x0000\" link_speed=\"{}\" link_width=\"{}\">\n",
         "", indent, bus_id, device_class, vendor, device, LinkSpeed(), kind_.nics.pcie_lanes);
   }
 
   std::string LinkSpeed() const {
-    const int generation = kind_.nics.pcie_generation > 0 ? kind_.nics.pcie_generation
-                           : gpu_.compute_capability >= 90 ? 5 : 4;
+    const int generation = kind_.nics.pcie_generation > 0  ? kind_.nics.pcie_generation
+                           : gpu_.compute_capability >= 90 ? 5
+                                                           : 4;
     return fmt::format("{}.0 GT/s PCIe", 8 << (generation - 3));
   }
 
@@ -142,8 +144,8 @@ class Writer {
     } else if (scale_up.kind == ScaleUpKind::kNvLinkMesh) {
       for (int peer = 0; peer < kind_.gpus; ++peer) {
         if (peer == g) continue;
-        out.push_back({host_.gpu_bus_ids[static_cast<size_t>(peer)], links_ / (kind_.gpus - 1),
-                       "0x030200"});
+        out.push_back(
+            {host_.gpu_bus_ids[static_cast<size_t>(peer)], links_ / (kind_.gpus - 1), "0x030200"});
       }
     }
     return out;
@@ -154,7 +156,8 @@ class Writer {
     OpenPci(indent, nic.bus_id, "0x020700", "0x15b3", "0x0000");
     host_.xml += fmt::format(
         "{0:{1}}<nic>\n{0:{2}}<net name=\"{3}\" dev=\"{4}\" latency=\"0.000000\" speed=\"{5}\" "
-        "port=\"1\" guid=\"0x{6:x}\" maxconn=\"131072\" gdr=\"1\"/>\n{0:{1}}</nic>\n{0:{7}}</pci>\n",
+        "port=\"1\" guid=\"0x{6:x}\" maxconn=\"131072\" "
+        "gdr=\"1\"/>\n{0:{1}}</nic>\n{0:{7}}</pci>\n",
         "", indent + 2, indent + 4, nic.name, n, nic.speed_mbps, 0x1000 + n, indent);
   }
 
@@ -170,10 +173,10 @@ Result<int> LinkCount(const HostKind& kind, const GpuSpec& gpu) {
   const int64_t one = NvLinkBitsPerSecond(gpu.compute_capability);
   const int64_t all = scale_up.bandwidth.bits_per_second();
   if (all < one || all % one != 0) {
-    return Error(fmt::format("host '{}': {} of scale-up bandwidth is not a whole number of NVLinks "
-                             "of {} each",
-                             kind.name, ToString(scale_up.bandwidth),
-                             ToString(Bandwidth::BitsPerSecond(one))));
+    return Error(fmt::format(
+        "host '{}': {} of scale-up bandwidth is not a whole number of NVLinks "
+        "of {} each",
+        kind.name, ToString(scale_up.bandwidth), ToString(Bandwidth::BitsPerSecond(one))));
   }
   const int links = static_cast<int>(all / one);
   if (scale_up.kind == ScaleUpKind::kNvSwitch && scale_up.switches < 1) {

@@ -29,9 +29,9 @@ struct NcclHost {
 };
 
 // Two sockets share the GPUs. With NVLink, a PCIe switch takes one GPU from generation 5 on, two
-// before (as in the DGX and HGX machines), and the NICs nearest to them; without, GPUs and NICs hang
-// from the root complex. Errors: a link count that does not come out whole, an XML that lacks GPUs
-// or NICs the host is said to have.
+// before (as in the DGX and HGX machines), and the NICs nearest to them; without, GPUs and NICs
+// hang from the root complex. Errors: a link count that does not come out whole, an XML that lacks
+// GPUs or NICs the host is said to have.
 Result<NcclHost> DescribeHost(const HostKind& kind, const GpuSpec& gpu);
 
 // Bus ids and NICs out of a dumped XML; the rest of NcclHost is left alone.

@@ -1,5 +1,5 @@
-// The exported table of core/nccl/hacknccl.h. Every function locks, checks its arguments, and leaves
-// the reason of a failure for last_error().
+// The exported table of core/nccl/hacknccl.h. Every function locks, checks its arguments, and
+// leaves the reason of a failure for last_error().
 #include <cstdio>
 #include <functional>
 #include <memory>
@@ -95,8 +95,8 @@ hacknccl_communicator* CreateCommunicator(hacknccl_world* world, const hacknccl_
   const std::vector<hacknccl_place> places(ranks, ranks + rank_count);
   error = drydock::CheckPlaces(world->classes, places);
   if (!error.empty()) return nullptr;
-  auto communicator = std::make_unique<hacknccl_communicator>(&world->classes,
-                                                              drydock::MakeLayout(places));
+  auto communicator =
+      std::make_unique<hacknccl_communicator>(&world->classes, drydock::MakeLayout(places));
   error = communicator->implementation.Start();
   return error.empty() ? communicator.release() : nullptr;
 }
@@ -197,12 +197,25 @@ int32_t SendRecv(hacknccl_communicator* communicator, int32_t rank,
   return 0;
 }
 
+int32_t Pat(hacknccl_communicator* communicator, const hacknccl_collective* work, int32_t rank,
+            int32_t channel, const hacknccl_pat_step** out, size_t* count) {
+  const std::lock_guard<std::mutex> lock(mutex);
+  auto& comm = communicator->implementation;
+  if (!RankIsIn(comm, rank) || !ChannelIsIn(channel, comm.shape().ring_channels, "PAT")) {
+    return 1;
+  }
+  error = comm.Pat(*work, rank, channel);
+  *out = comm.pat_steps().data();
+  *count = comm.pat_steps().size();
+  return error.empty() ? 0 : 1;
+}
+
 int64_t MemoryInUse() { return drydock::FakeMemoryInUse(); }
 
-const hacknccl_api kApi = {HACKNCCL_ABI_VERSION, "2.29.7",  LastError, CreateWorld, DestroyWorld,
-                           CreateCommunicator,   DestroyCommunicator,  Shape,       Ring,
-                           Tree,                 Nvls,      Link,      Collective,  SendRecv,
-                           MemoryInUse};
+const hacknccl_api kApi = {
+    HACKNCCL_ABI_VERSION, "2.29.7", LastError, CreateWorld, DestroyWorld, CreateCommunicator,
+    DestroyCommunicator,  Shape,    Ring,      Tree,        Nvls,         Link,
+    Collective,           SendRecv, Pat,       MemoryInUse};
 
 }  // namespace
 

@@ -94,15 +94,15 @@ ncclResult_t CapturePlan(ncclComm*, ncclKernelPlan* plan) {
     if (work->workType == ncclDevWorkTypeP2p) {
       captured.exchanges.push_back(Describe(*reinterpret_cast<ncclDevWorkP2p*>(work + 1)));
     } else if (task != nullptr) {
-      captured.collectives.push_back(Describe(*task, *reinterpret_cast<ncclDevWorkColl*>(work + 1)));
+      captured.collectives.push_back(
+          Describe(*task, *reinterpret_cast<ncclDevWorkColl*>(work + 1)));
       task = task->next;
     } else {
       WARN("a kernel plan holds work of type %d, which is not known", work->workType);
       return ncclInternalError;
     }
   }
-  for (ncclProxyOp* op = ncclIntruQueueHead(&plan->proxyOpQueue); op != nullptr;
-       op = op->enqNext) {
+  for (ncclProxyOp* op = ncclIntruQueueHead(&plan->proxyOpQueue); op != nullptr; op = op->enqNext) {
     captured.proxy_ops.push_back(Describe(*op));
   }
   return ncclSuccess;

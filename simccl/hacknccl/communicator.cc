@@ -212,6 +212,18 @@ std::string Communicator::Link(int graph, int channel, int from, int to, hackncc
   return result == ncclSuccess ? "" : Failure("NCCL found no way between two ranks", result);
 }
 
+std::string Communicator::Pat(const hacknccl_collective& work, int rank, int channel) {
+  pat_steps_.clear();
+  const bool known =
+      work.function == HACKNCCL_ALL_GATHER || work.function == HACKNCCL_REDUCE_SCATTER;
+  if (!known || work.algorithm != HACKNCCL_PAT || channel < work.channel_lo ||
+      channel > work.channel_hi) {
+    return "this collective has no PAT steps on this channel";
+  }
+  pat_steps_ = PatSteps(work, channel, rank, layout_.ranks());
+  return "";
+}
+
 hacknccl_shape Communicator::shape() const {
   const ncclComm& comm = *solos_.begin()->second->comm;
   hacknccl_shape shape = {};

@@ -28,6 +28,10 @@ class Communicator {
                        const CapturedPlan** plan);
   std::string Link(int graph, int channel, int from, int to, hacknccl_link* link);
 
+  // Leaves the steps in pat_steps().
+  std::string Pat(const hacknccl_collective& work, int rank, int channel);
+  const std::vector<hacknccl_pat_step>& pat_steps() const { return pat_steps_; }
+
   const Layout& layout() const { return layout_; }
   hacknccl_shape shape() const;
   // Along the ring, from rank 0.
@@ -54,6 +58,7 @@ class Communicator {
   Layout layout_;
   std::vector<std::unique_ptr<KindGraphs>> kind_graphs_;
   std::map<int, std::unique_ptr<Solo>> solos_;  // by rank; rank 0 always
+  std::vector<hacknccl_pat_step> pat_steps_;
 };
 
 }  // namespace drydock

@@ -3,11 +3,10 @@
 //
 // An exchange that NCCL's decisions depend on has a hook of its own (gather.cc). In every other one
 // the absent ranks say exactly what the present one says.
-#include "bootstrap.h"
-
 #include <cstdlib>
 #include <cstring>
 
+#include "bootstrap.h"
 #include "checks.h"
 #include "comm.h"
 #include "proxy.h"
@@ -24,7 +23,8 @@ void Repeat(void* data, int rank, int ranks, int bytes) {
   char* records = static_cast<char*>(data);
   const char* own = records + static_cast<size_t>(rank) * static_cast<size_t>(bytes);
   for (int r = 0; r < ranks; ++r) {
-    if (r != rank) memcpy(records + static_cast<size_t>(r) * static_cast<size_t>(bytes), own, bytes);
+    if (r != rank)
+      memcpy(records + static_cast<size_t>(r) * static_cast<size_t>(bytes), own, bytes);
   }
 }
 

@@ -186,8 +186,7 @@ cudaError_t cudaStreamIsCapturing(cudaStream_t, cudaStreamCaptureStatus* status)
 }
 cudaError_t cudaStreamGetCaptureInfo(cudaStream_t, cudaStreamCaptureStatus* status,
                                      unsigned long long* id, cudaGraph_t* graph,
-                                     const cudaGraphNode_t**, const cudaGraphEdgeData**,
-                                     size_t*) {
+                                     const cudaGraphNode_t**, const cudaGraphEdgeData**, size_t*) {
   if (status != nullptr) *status = cudaStreamCaptureStatusNone;
   if (id != nullptr) *id = 0;
   if (graph != nullptr) *graph = nullptr;

@@ -120,8 +120,8 @@ const Entry kEntries[] = {
 
 }  // namespace
 
-extern "C" cudaError_t cudaGetDriverEntryPointByVersion(const char* name, void** function,
-                                                        unsigned, unsigned long long,
+extern "C" cudaError_t cudaGetDriverEntryPointByVersion(const char* name, void** function, unsigned,
+                                                        unsigned long long,
                                                         cudaDriverEntryPointQueryResult* result) {
   *function = Erase(Succeed);
   for (const Entry& entry : kEntries) {

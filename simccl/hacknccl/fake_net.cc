@@ -4,8 +4,6 @@
 // NCCL's own loader counts the NICs once per process; here every communicator sees those of its own
 // host class. A class without NICs shows one placeless 10 Gb/s device, as a host with only Ethernet
 // would; the API admits it for communicators of one host alone, where NCCL drops networks anyway.
-#include "net.h"
-
 #include <cstdio>
 #include <cstring>
 #include <string>
@@ -14,6 +12,7 @@
 #include "comm.h"
 #include "debug.h"
 #include "gin.h"
+#include "net.h"
 #include "session.h"
 
 namespace {

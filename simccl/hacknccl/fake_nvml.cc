@@ -1,11 +1,10 @@
 // NVML of the session's host: GPUs are known by their bus id, all healthy, all peers reachable.
 // NVLinks come from the topology XML, never from here. Stands in for NCCL's misc/nvmlwrap.cc.
-#include "nvmlwrap.h"
-
 #include <strings.h>
 
 #include <cstring>
 
+#include "nvmlwrap.h"
 #include "session.h"
 
 int ncclNvmlDeviceCount = 0;

@@ -65,8 +65,7 @@ class Impersonation {
     memset(out, 0, sizeof *out);
     comm_->rank = rank;
     comm_->nChannels = channels;
-    comm_->topo->nodes[GPU].count =
-        static_cast<int>(Current().layout->host_of(rank).ranks.size());
+    comm_->topo->nodes[GPU].count = static_cast<int>(Current().layout->host_of(rank).ranks.size());
     return ncclTopoPreset(comm_, graphs, out);
   }
   int own_rank() const { return rank_; }
@@ -122,8 +121,7 @@ ncclResult_t GatherGraphs(ncclComm* comm, ncclTopoGraph** graphs, void* entries,
   Session& session = Current();
   const Layout& layout = *session.layout;
   char* records = static_cast<char*>(entries);
-  const size_t ranks_offset =
-      static_cast<size_t>(reinterpret_cast<char*>(first_ranks) - records);
+  const size_t ranks_offset = static_cast<size_t>(reinterpret_cast<char*>(first_ranks) - records);
 
   // What this rank found holds for its kind.
   auto own = std::make_unique<KindGraphs>();
@@ -172,7 +170,8 @@ ncclResult_t ConnectAllTrees(ncclComm* comm, ncclTopoGraph**, ConnectTreesFuncti
     trees[static_cast<size_t>(c)].resize(static_cast<size_t>(comm->nRanks));
   }
   std::vector<std::unique_ptr<GraphsFor>> by_kind;
-  for (const auto& kind : *session.kind_graphs) by_kind.push_back(std::make_unique<GraphsFor>(*kind));
+  for (const auto& kind : *session.kind_graphs)
+    by_kind.push_back(std::make_unique<GraphsFor>(*kind));
 
   const std::vector<int> order = OwnRankLast(comm);
   Impersonation impersonation(comm);

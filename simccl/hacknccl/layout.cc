@@ -26,8 +26,8 @@ std::string CheckPlaces(const std::vector<HostClass>& classes,
       return rank + "host " + std::to_string(place.host) + " was of another class before";
     }
     if (!taken.emplace(place.host, place.gpu).second) {
-      return rank + "GPU " + std::to_string(place.gpu) + " of host " +
-             std::to_string(place.host) + " is already another rank's";
+      return rank + "GPU " + std::to_string(place.gpu) + " of host " + std::to_string(place.host) +
+             " is already another rank's";
     }
   }
   if (class_of_host.size() < 2) return "";

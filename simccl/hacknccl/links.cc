@@ -38,16 +38,16 @@ ncclResult_t ResolveEnd(ncclComm* comm, ncclTopoGraph* graph, int channel, int o
     int64_t id = 0;
     int proxy = own;
     // A receiver uses its own NIC and never a proxy on another GPU.
-    NCCLCHECK(ncclTopoGetNetDev(comm, own, graph, channel, send ? peer : own, &id, &end->nic,
-                                &proxy));
+    NCCLCHECK(
+        ncclTopoGetNetDev(comm, own, graph, channel, send ? peer : own, &id, &end->nic, &proxy));
     ncclTopoGdrMode gdr = ncclTopoGdrModeDisable;
     NCCLCHECK(ncclTopoCheckGdr(comm->topo, own, id, send, &gdr));
     end->gdr = gdr != ncclTopoGdrModeDisable;
     if (send && proxy != own) end->proxy = proxy;
   } else if (end->transport == TRANSPORT_P2P) {
     int possible = 0, read = 0;
-    NCCLCHECK(ncclTopoCheckP2p(comm, comm->topo, own, peer, &possible, &read, &end->relay,
-                               nullptr));
+    NCCLCHECK(
+        ncclTopoCheckP2p(comm, comm->topo, own, peer, &possible, &read, &end->relay, nullptr));
     end->read = read != 0;
   }
   if (end->transport == -1) {

@@ -1,11 +1,10 @@
 // Keeps NCCL's warnings as the reason of a failure; drops the rest. Stands in for NCCL's debug.cc.
-#include "debug.h"
-
 #include <cstdarg>
 #include <cstdio>
 #include <mutex>
 #include <string>
 
+#include "debug.h"
 #include "session.h"
 
 int ncclDebugLevel = NCCL_LOG_WARN;

@@ -120,6 +120,11 @@ int64_t FakeMemoryInUse();
 ncclResult_t ResolveLink(const Layout& layout, ncclComm* from_comm, ncclComm* to_comm, int graph,
                          int channel, int from, int to, hacknccl_link* link);
 
+// What the device would do for a PAT collective on one channel of one rank. `work` must be one that
+// CapturePlan described, `ranks` the communicator's size.
+std::vector<hacknccl_pat_step> PatSteps(const hacknccl_collective& work, int channel, int rank,
+                                        int ranks);
+
 }  // namespace drydock
 
 #endif  // DRYDOCK_SIMCCL_HACKNCCL_SESSION_H_

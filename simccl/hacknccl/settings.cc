@@ -2,13 +2,12 @@
 //
 // Stands in for NCCL's plugin/env.cc, through which every NCCL_* lookup goes. The environment, the
 // files /etc/nccl.conf and ~/.nccl.conf and external plugins are never consulted.
-#include "env.h"
-
 #include <map>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "env.h"
 #include "session.h"
 
 namespace drydock {
