@@ -8,17 +8,26 @@ namespace {
 
 char Lower(char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); }
 
-// Levenshtein distance, case ignored, one row at a time.
+// Case differences settle ties: 'GB' is nearer to 'GB/s' than to 'Gbps'.
+constexpr size_t kEdit = 1000;
+constexpr size_t kCase = 1;
+
+size_t Difference(char a, char b) {
+  if (a == b) return 0;
+  return Lower(a) == Lower(b) ? kCase : kEdit;
+}
+
+// Levenshtein distance in thousandths of an edit, one row at a time.
 size_t EditDistance(std::string_view a, std::string_view b) {
   std::vector<size_t> row(b.size() + 1);
-  for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (size_t j = 0; j <= b.size(); ++j) row[j] = j * kEdit;
   for (size_t i = 1; i <= a.size(); ++i) {
     size_t diagonal = row[0];
-    row[0] = i;
+    row[0] = i * kEdit;
     for (size_t j = 1; j <= b.size(); ++j) {
-      const size_t substitution = diagonal + (Lower(a[i - 1]) == Lower(b[j - 1]) ? 0 : 1);
+      const size_t substitution = diagonal + Difference(a[i - 1], b[j - 1]);
       diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, substitution});
+      row[j] = std::min({row[j] + kEdit, row[j - 1] + kEdit, substitution});
     }
   }
   return row[b.size()];
@@ -45,7 +54,8 @@ std::string Nearest(std::string_view word, const std::vector<std::string>& candi
     const size_t allowed = std::max<size_t>(2, longer / 3);
     if (longer - shorter > allowed) continue;  // the distance is at least that
     const size_t distance = EditDistance(word, candidate);
-    if (distance <= allowed && distance < best_distance && distance < candidate.size()) {
+    const size_t edits = distance / kEdit;
+    if (edits <= allowed && distance < best_distance && edits < candidate.size()) {
       best = candidate;
       best_distance = distance;
     }

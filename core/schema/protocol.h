@@ -52,12 +52,15 @@ template <typename Message>
 Status Load(const std::string& path, const std::string& kind, const std::string& maker,
             Message* message, std::string* sha256) {
   if (!FileExists(path)) {
-    return Error(fmt::format("there is no {} yet; run {} first", kind, maker), {path, 0, 0});
+    return Error(fmt::format("there {} no {} yet; run {} first", kind.ends_with('s') ? "are" : "is",
+                             kind, maker),
+                 {path, 0, 0});
   }
   ASSIGN_OR_RETURN(const std::string content, ReadFile(path));
   if (!IsSealed(content) || !message->ParseFromString(content) ||
       message->provenance().kind() != kind) {
-    return Error(fmt::format("this is not a {}, or it is damaged; run {} again", kind, maker),
+    return Error(fmt::format("this is not {}{}, or it is damaged; run {} again",
+                             kind.ends_with('s') ? "" : "a ", kind, maker),
                  {path, 0, 0});
   }
   if (message->provenance().format() != kFormat) {

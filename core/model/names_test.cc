@@ -1,0 +1,50 @@
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "core/model/flow_plan.h"
+#include "core/model/gpu.h"
+#include "core/model/kernel_times.h"
+#include "core/model/workload.h"
+
+namespace drydock {
+namespace {
+
+TEST(NamesTest, OnePerValueAndNoneTwice) {
+  const std::pair<const std::vector<std::string>*, size_t> lists[] = {
+      {&DataTypeNames(), kDataTypeCount},
+      {&DimensionNames(), kDimensionCount},
+      {&CollectiveTypeNames(), kCollectiveTypeCount},
+      {&PassNames(), static_cast<size_t>(Pass::kNone) + 1},
+      {&SubmoduleKindNames(), kSubmoduleKindCount},
+      {&PhaseNames(), static_cast<size_t>(Phase::kOther) + 1},
+      {&AlgorithmNames(), static_cast<size_t>(Algorithm::kLocal) + 1},
+      {&ProtocolNames(), static_cast<size_t>(Protocol::kSimple) + 1},
+      {&TimeSourceNames(), kTimeSourceCount}};
+  for (const auto& [names, count] : lists) {
+    EXPECT_EQ(names->size(), count) << names->front();
+    EXPECT_EQ(std::set<std::string>(names->begin(), names->end()).size(), count) << names->front();
+  }
+}
+
+TEST(NamesTest, TheOrderIsTheEnums) {
+  EXPECT_EQ(ToString(DataType::kBf16), "bf16");
+  EXPECT_EQ(DimensionNames()[static_cast<size_t>(Dimension::kData)], "data");
+  EXPECT_EQ(CollectiveTypeNames()[static_cast<size_t>(CollectiveType::kSendRecv)], "send-recv");
+  EXPECT_EQ(PassNames()[static_cast<size_t>(Pass::kBackwardWeight)], "wgrad");
+  EXPECT_EQ(SubmoduleKindNames()[static_cast<size_t>(SubmoduleKind::kOptimizer)], "optimizer");
+  EXPECT_EQ(PhaseNames()[static_cast<size_t>(Phase::kGradientSync)], "gradient-sync");
+  EXPECT_EQ(AlgorithmNames()[static_cast<size_t>(Algorithm::kNvlsTree)], "nvls-tree");
+  EXPECT_EQ(ProtocolNames()[static_cast<size_t>(Protocol::kLl128)], "LL128");
+  EXPECT_EQ(TimeSourceNames()[static_cast<size_t>(TimeSource::kScaled)], "scaled");
+}
+
+TEST(DataTypeTest, SizesOfElements) {
+  const int64_t sizes[] = {4, 4, 2, 2, 1, 1, 4, 8};
+  for (int i = 0; i < kDataTypeCount; ++i) {
+    EXPECT_EQ(SizeOf(static_cast<DataType>(i)).count(), sizes[i]) << i;
+  }
+}
+
+}  // namespace
+}  // namespace drydock

@@ -1,0 +1,321 @@
+#include "core/schema/artefacts.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "core/base/files.h"
+#include "core/base/testing.h"
+#include "core/schema/protocol.h"
+#include "core/schema/testing.h"
+
+namespace drydock {
+namespace {
+
+using testing::Dump;
+using testing::ErrorText;
+using testing::TemporaryDirectory;
+
+class ArtefactsTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_TRUE(testing::WriteToyRun(run()));
+    Result<WorkloadFile> file = ReadWorkload(run(), WorkloadParts::kAll);
+    ASSERT_TRUE(file.ok()) << file.error().ToString();
+    workload_ = *std::move(file);
+  }
+  std::string run() const { return dir_.path(); }
+  std::string At(const std::string& name) const { return dir_ / name; }
+
+  // What reading each artefact says now.
+  std::string ErrorOf(const std::string& name) const {
+    if (name.starts_with("1")) return ErrorText(ReadWorkload(run(), WorkloadParts::kAll));
+    if (name == kFlowPlanName) return ErrorText(ReadFlowPlan(run(), workload_));
+    if (name == kKernelTimesName) return ErrorText(ReadKernelTimes(run(), workload_));
+    return ErrorText(ReadTimeline(run(), workload_));
+  }
+
+  TemporaryDirectory dir_;
+  WorkloadFile workload_;
+};
+
+const std::vector<std::string> kAllNames = {kManifestName, "1-workload/class-0.et", kFlowPlanName,
+                                            kKernelTimesName, kTimelineName};
+
+// ---- Round trips ------------------------------------------------------------------------------
+
+TEST_F(ArtefactsTest, TheWorkloadReadsBackEqual) {
+  const Workload written = testing::ToyWorkload();
+  EXPECT_EQ(Dump(workload_.workload), Dump(written));
+  const Topology& topology = workload_.workload.topology;
+  EXPECT_EQ(topology.name, "toys");
+  EXPECT_EQ(topology.fabric.links.size(), written.topology.fabric.links.size());
+  EXPECT_EQ(topology.host_kinds[0].nccl_topology_xml, "<system version=\"1\"/>\n");
+  EXPECT_EQ(topology.gpus[0].file_text, testing::ToyGpuText());
+  EXPECT_EQ(workload_.sha256, *Sha256OfFile(At(kManifestName)));
+}
+
+TEST_F(ArtefactsTest, TablesAloneLeaveOutThePrograms) {
+  const Result<WorkloadFile> tables = ReadWorkload(run(), WorkloadParts::kTables);
+  ASSERT_TRUE(tables.ok());
+  EXPECT_TRUE(tables->workload.programs.empty());
+  EXPECT_EQ(tables->workload.class_count, 2);
+}
+
+TEST_F(ArtefactsTest, TheOthersReadBackEqual) {
+  const Workload& w = workload_.workload;
+  std::string sha256;
+  const Result<FlowPlan> plan = ReadFlowPlan(run(), workload_, &sha256);
+  ASSERT_TRUE(plan.ok()) << plan.error().ToString();
+  EXPECT_EQ(Dump(*plan), Dump(testing::ToyFlowPlan(w)));
+  EXPECT_EQ(sha256, *Sha256OfFile(At(kFlowPlanName)));
+  const Result<KernelTimes> times = ReadKernelTimes(run(), workload_);
+  ASSERT_TRUE(times.ok()) << times.error().ToString();
+  EXPECT_EQ(Dump(*times), Dump(testing::ToyKernelTimes(w)));
+  const Result<Timeline> timeline = ReadTimeline(run(), workload_);
+  ASSERT_TRUE(timeline.ok()) << timeline.error().ToString();
+  EXPECT_EQ(Dump(*timeline), Dump(testing::ToyTimeline(w)));
+}
+
+TEST_F(ArtefactsTest, WrittenTwiceTheBytesAreTheSame) {
+  const TemporaryDirectory other;
+  ASSERT_TRUE(testing::WriteToyRun(other.path()));
+  for (const std::string& name : kAllNames) {
+    EXPECT_EQ(*ReadFile(At(name)), *ReadFile(other / name)) << name;
+  }
+}
+
+// ---- Missing and stale ------------------------------------------------------------------------
+
+TEST_F(ArtefactsTest, WhatIsMissingSaysWhoMakesIt) {
+  const std::pair<std::string, std::string> cases[] = {
+      {kTimelineName, "there is no timeline yet; run exec-engine first"},
+      {kKernelTimesName, "there are no kernel times yet; run compute-sim first"},
+      {kFlowPlanName, "there is no flow plan yet; run simccl first"},
+      {kManifestName, "there is no workload manifest yet; run workload-gen first"}};
+  for (const auto& [name, message] : cases) {
+    ASSERT_TRUE(std::filesystem::remove(At(name)));
+    EXPECT_EQ(ErrorOf(name), At(name) + ": error: " + message);
+  }
+}
+
+TEST_F(ArtefactsTest, WhatIsStaleSaysWhatToRun) {
+  Workload changed = testing::ToyWorkload();
+  changed.totals.tokens += 1;
+  ASSERT_TRUE(WriteWorkload(run(), changed, testing::ToyCluster(), {"workload-gen", {}, {}}).ok());
+  workload_ = *ReadWorkload(run(), WorkloadParts::kAll);
+  EXPECT_EQ(ErrorOf(kFlowPlanName),
+            At(kFlowPlanName) +
+                ": error: stale: it was made from another 1-workload/manifest.pb; run simccl again");
+  EXPECT_EQ(ErrorOf(kKernelTimesName),
+            At(kKernelTimesName) + ": error: stale: it was made from another "
+                                   "1-workload/manifest.pb; run compute-sim again");
+  EXPECT_EQ(ErrorOf(kTimelineName),
+            At(kTimelineName) + ": error: stale: it was made from another 1-workload/manifest.pb; "
+                                "run exec-engine again");
+}
+
+TEST_F(ArtefactsTest, ATimelineOfOtherTimesIsStale) {
+  KernelTimes times = testing::ToyKernelTimes(workload_.workload);
+  times.gpus[0].submodules[0].total += Time::Ps(1);
+  ASSERT_TRUE(WriteKernelTimes(run(), times,
+                               {"compute-sim", {{kManifestName, workload_.sha256}}, {}}).ok());
+  EXPECT_EQ(ErrorOf(kTimelineName),
+            At(kTimelineName) +
+                ": error: stale: it was made from another 3-times.pb; run exec-engine again");
+}
+
+TEST_F(ArtefactsTest, ATraceOfAnotherManifestIsRefused) {
+  std::string trace = *ReadFile(At("1-workload/class-0.et"));
+  trace.back() = static_cast<char>(trace.back() ^ 1);
+  ASSERT_TRUE(WriteFileAtomically(At("1-workload/class-0.et"), trace).ok());
+  EXPECT_EQ(ErrorOf(kManifestName),
+            At("1-workload/class-0.et") +
+                ": error: this is not the trace the manifest was written with; run workload-gen again");
+}
+
+// ---- Damaged ----------------------------------------------------------------------------------
+
+TEST_F(ArtefactsTest, AnotherKindOfFileIsRefused) {
+  ASSERT_TRUE(WriteFileAtomically(At(kFlowPlanName), *ReadFile(At(kKernelTimesName))).ok());
+  EXPECT_EQ(ErrorOf(kFlowPlanName),
+            At(kFlowPlanName) +
+                ": error: this is not a flow plan, or it is damaged; run simccl again");
+}
+
+TEST_F(ArtefactsTest, AnyTruncationIsAnError) {
+  for (const std::string& name : kAllNames) {
+    const std::string whole = *ReadFile(At(name));
+    for (size_t size = 0; size < whole.size(); size += 1 + whole.size() / 199) {
+      ASSERT_TRUE(WriteFileAtomically(At(name), whole.substr(0, size)).ok());
+      EXPECT_NE(ErrorOf(name), "ok") << name << " cut at " << size;
+    }
+    ASSERT_TRUE(WriteFileAtomically(At(name), whole).ok());
+    EXPECT_EQ(ErrorOf(name), "ok") << name;
+  }
+}
+
+TEST_F(ArtefactsTest, AnyFlippedByteIsAnError) {
+  for (const std::string& name : kAllNames) {
+    const std::string whole = *ReadFile(At(name));
+    for (size_t at = 0; at < whole.size(); at += 1 + whole.size() / 199) {
+      std::string damaged = whole;
+      damaged[at] = static_cast<char>(damaged[at] ^ (1 << at % 8));
+      ASSERT_TRUE(WriteFileAtomically(At(name), damaged).ok());
+      EXPECT_NE(ErrorOf(name), "ok") << name << " at " << at;
+    }
+    ASSERT_TRUE(WriteFileAtomically(At(name), whole).ok());
+  }
+}
+
+// ---- Well-formed, but contradictory: made by hand, with the right checksum ---------------------
+
+template <typename Message>
+void Alter(const std::string& path, const std::function<void(Message*)>& change) {
+  Message message;
+  ASSERT_TRUE(message.ParseFromString(*ReadFile(path)));
+  message.clear_checksum();
+  change(&message);
+  ASSERT_TRUE(WriteFileAtomically(path, *protocol::Serialise(message, path)).ok());
+}
+
+TEST_F(ArtefactsTest, ManifestsThatContradictThemselves) {
+  using Manifest = proto::Manifest;
+  const std::string whole = *ReadFile(At(kManifestName));
+  const std::map<std::string, std::function<void(Manifest*)>> cases = {
+      {"rank without class", [](Manifest* m) { m->mutable_class_of_rank()->RemoveLast(); }},
+      {"class that is not there", [](Manifest* m) { m->set_class_of_rank(0, 2); }},
+      {"negative class", [](Manifest* m) { m->set_class_of_rank(0, -1); }},
+      {"unknown dimension", [](Manifest* m) { m->mutable_roles(0)->set_dimension(6); }},
+      {"dimension beyond a byte", [](Manifest* m) { m->mutable_roles(0)->set_dimension(256); }},
+      {"group that is not there", [](Manifest* m) { m->mutable_roles(0)->set_group_of_rank(0, 4); }},
+      {"group of others", [](Manifest* m) { m->mutable_roles(0)->set_group_of_rank(0, 1); }},
+      {"empty group", [](Manifest* m) { m->mutable_groups(0)->clear_ranks(); }},
+      {"member twice", [](Manifest* m) { m->mutable_groups(0)->set_ranks(1, 0); }},
+      {"rank that is not there", [](Manifest* m) { m->mutable_groups(0)->set_ranks(1, 4); }},
+      {"unknown submodule", [](Manifest* m) { m->mutable_submodules(0)->set_kind(13); }},
+      {"negative rows", [](Manifest* m) { m->mutable_submodules(0)->set_rows(-1); }},
+      {"rows without bound", [](Manifest* m) { m->mutable_submodules(0)->set_rows(INT64_MAX); }},
+      {"flops no number", [](Manifest* m) { m->mutable_submodules(0)->set_flops(0.0 / 0.0); }},
+      {"block of nothing", [](Manifest* m) { m->mutable_blocks(0)->set_submodules(0, 2); }},
+      {"empty call", [](Manifest* m) { m->mutable_calls(0)->set_count(0); }},
+      {"call without bound", [](Manifest* m) { m->mutable_calls(0)->set_count(INT64_MAX); }},
+      {"unknown collective", [](Manifest* m) { m->mutable_calls(0)->set_collective(7); }},
+      {"unknown operation", [](Manifest* m) { m->mutable_calls(0)->set_op(3); }},
+      {"root outside", [](Manifest* m) { m->mutable_calls(0)->set_root(2); }},
+      {"peer outside", [](Manifest* m) { m->mutable_calls(0)->set_peer(-1); }},
+      {"use of no call", [](Manifest* m) { m->set_use_call(0, 4); }},
+      {"use half there", [](Manifest* m) { m->mutable_use_group()->RemoveLast(); }},
+      {"size of no group", [](Manifest* m) { m->mutable_calls(0)->set_group_size(3); }},
+      {"unknown precision", [](Manifest* m) { m->set_precision(8); }}};
+  for (const auto& [what, change] : cases) {
+    Alter(At(kManifestName), change);
+    EXPECT_EQ(ErrorOf(kManifestName), At(kManifestName) + ": error: damaged: its tables contradict")
+        << what;
+    ASSERT_TRUE(WriteFileAtomically(At(kManifestName), whole).ok());
+  }
+}
+
+TEST_F(ArtefactsTest, AnotherFormatSaysSo) {
+  Alter<proto::FlowPlan>(At(kFlowPlanName),
+                         [](proto::FlowPlan* m) { m->mutable_provenance()->set_format(99); });
+  EXPECT_EQ(ErrorOf(kFlowPlanName), At(kFlowPlanName) +
+                                        ": error: this flow plan has format 99, but this version "
+                                        "reads format 1; run simccl again");
+}
+
+TEST_F(ArtefactsTest, CallsInGroupsTheRanksLack) {
+  // Rank 1 and 3 have no group in the role "pp"; let them run the program that sends in it.
+  Alter<proto::Manifest>(At(kManifestName), [](proto::Manifest* m) { m->set_class_of_rank(1, 0); });
+  EXPECT_EQ(ErrorOf(kManifestName),
+            At("1-workload/class-0.et") +
+                ": error: damaged: its calls do not fit the groups of its ranks");
+}
+
+TEST_F(ArtefactsTest, PlansThatContradictThemselves) {
+  using File = proto::FlowPlan;
+  const std::string whole = *ReadFile(At(kFlowPlanName));
+  const auto channel = [](File* f) {
+    return f->mutable_plans(0)->mutable_members(0)->mutable_channels(0);
+  };
+  const auto connection = [](File* f, int i) { return f->mutable_plans(0)->mutable_connections(i); };
+  const std::map<std::string, std::function<void(File*)>> cases = {
+      {"operand", [&](File* f) { channel(f)->set_operands(0, 2); }},
+      {"operand of another", [&](File* f) { channel(f)->set_operands(0, 1); }},
+      {"column lengths", [&](File* f) { channel(f)->add_bytes(1); }},
+      {"operands beyond", [&](File* f) { channel(f)->set_send_count(0, 9); }},
+      {"begin beyond 32 bits", [&](File* f) { channel(f)->set_send_begin(0, UINT32_MAX); }},
+      {"negative bytes", [&](File* f) { channel(f)->set_bytes(0, -1); }},
+      {"negative offset", [&](File* f) { channel(f)->set_offset(0, -1); }},
+      {"channel beyond 16 bits", [&](File* f) { channel(f)->set_channel(65536); }},
+      {"link", [&](File* f) { connection(f, 0)->set_link(5); }},
+      {"member", [&](File* f) { connection(f, 0)->set_to(2); }},
+      {"no NIC", [&](File* f) { connection(f, 1)->set_send_nic(-1); }},
+      {"NIC that is not there", [&](File* f) { connection(f, 1)->set_recv_nic(2); }},
+      {"NIC beyond 16 bits", [&](File* f) { connection(f, 1)->set_recv_nic(65536); }},
+      {"proxy", [&](File* f) { connection(f, 1)->set_proxy(2); }},
+      {"algorithm", [](File* f) { f->mutable_plans(0)->set_algorithm(9); }},
+      {"protocol beyond a byte", [](File* f) { f->mutable_plans(0)->set_protocol(256); }},
+      {"no slots", [](File* f) { f->mutable_plans(0)->set_slots(0); }},
+      {"slice", [](File* f) { f->mutable_plans(0)->set_slice_bytes(-1); }}};
+  for (const auto& [what, change] : cases) {
+    Alter(At(kFlowPlanName), change);
+    EXPECT_EQ(ErrorOf(kFlowPlanName),
+              At(kFlowPlanName) + ": error: damaged: the plan 'all-reduce bf16 128 B over 2' "
+                                  "contradicts itself")
+        << what;
+    ASSERT_TRUE(WriteFileAtomically(At(kFlowPlanName), whole).ok());
+  }
+  Alter<File>(At(kFlowPlanName), [](File* f) { f->mutable_assignment_plan()->RemoveLast(); });
+  EXPECT_EQ(ErrorOf(kFlowPlanName),
+            At(kFlowPlanName) + ": error: damaged: not every call has a plan");
+  ASSERT_TRUE(WriteFileAtomically(At(kFlowPlanName), whole).ok());
+  Alter<File>(At(kFlowPlanName), [](File* f) { f->set_assignment_plan(0, 2); });
+  EXPECT_EQ(ErrorOf(kFlowPlanName),
+            At(kFlowPlanName) + ": error: damaged: its assignments do not fit the workload");
+}
+
+TEST_F(ArtefactsTest, TimesThatMakeNoSense) {
+  using File = proto::KernelTimes;
+  const std::string whole = *ReadFile(At(kKernelTimesName));
+  const auto first = [](File* f) { return f->mutable_gpus(0)->mutable_submodules(0); };
+  const std::vector<std::pair<std::function<void(File*)>, std::string>> cases = {
+      {[&](File* f) { first(f)->set_total_ps(-1); }, "a time makes no sense"},
+      {[&](File* f) { first(f)->mutable_kernels(0)->set_time_ps(-1); }, "a time makes no sense"},
+      {[&](File* f) { first(f)->mutable_kernels(0)->set_source(3); }, "a time makes no sense"},
+      {[](File* f) { f->mutable_gpus(0)->set_gpu("h100"); }, "its GPUs are not the cluster's"},
+      {[](File* f) { f->clear_gpus(); }, "its GPUs are not the cluster's"},
+      {[](File* f) { f->mutable_gpus(0)->mutable_submodules()->RemoveLast(); },
+       "it lacks times of submodules"}};
+  for (const auto& [change, message] : cases) {
+    Alter(At(kKernelTimesName), change);
+    EXPECT_EQ(ErrorOf(kKernelTimesName), At(kKernelTimesName) + ": error: damaged: " + message);
+    ASSERT_TRUE(WriteFileAtomically(At(kKernelTimesName), whole).ok());
+  }
+}
+
+TEST_F(ArtefactsTest, TimelinesThatRunBackwardsOrOverflow) {
+  using File = proto::Timeline;
+  const std::string whole = *ReadFile(At(kTimelineName));
+  const std::vector<std::function<void(File*)>> cases = {
+      [](File* f) { f->mutable_ranks(0)->set_start_delta_ps(0, -1); },
+      [](File* f) { f->mutable_ranks(0)->set_start_delta_ps(1, INT64_MAX); },
+      [](File* f) { f->mutable_ranks(0)->set_ready_after_ps(0, -1); },
+      [](File* f) { f->mutable_ranks(1)->set_end_after_ps(0, INT64_MAX); },
+      [](File* f) { f->mutable_ranks(0)->add_start_delta_ps(1); },
+      [](File* f) { f->mutable_accounts(0)->add_exposed_ps(1); }};
+  for (size_t i = 0; i < cases.size(); ++i) {
+    // The first op starts at 0, so that one less is before the beginning.
+    Alter(At(kTimelineName), cases[i]);
+    EXPECT_EQ(ErrorOf(kTimelineName),
+              At(kTimelineName) + ": error: damaged: its ops are not the workload's")
+        << i;
+    ASSERT_TRUE(WriteFileAtomically(At(kTimelineName), whole).ok());
+  }
+  Alter<File>(At(kTimelineName), [](File* f) { f->mutable_ranks()->RemoveLast(); });
+  EXPECT_EQ(ErrorOf(kTimelineName),
+            At(kTimelineName) + ": error: damaged: its ranks are not the workload's");
+}
+
+}  // namespace
+}  // namespace drydock

@@ -1,0 +1,231 @@
+#include "core/schema/cluster_file.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "core/base/files.h"
+#include "core/base/testing.h"
+#include "core/schema/testing.h"
+
+namespace drydock {
+namespace {
+
+using testing::ErrorText;
+using testing::TemporaryDirectory;
+
+// The toy cluster with one piece of its text replaced.
+std::string ErrorWith(const std::string& from, const std::string& to) {
+  std::string text = testing::ToyClusterText();
+  const size_t at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  text.replace(at, from.size(), to);
+  return ErrorText(ParseCluster(text, "toys.topo", testing::ToyFiles()));
+}
+// The same without the lines that show the place.
+std::string MessageWith(const std::string& from, const std::string& to) {
+  const std::string text = ErrorWith(from, to);
+  return text.substr(0, text.find('\n'));
+}
+
+TEST(ClusterFileTest, EveryShippedClusterReads) {
+  int count = 0;
+  for (const auto& entry : std::filesystem::directory_iterator("configs/clusters")) {
+    const Result<ClusterInput> cluster = LoadCluster(entry.path(), {});
+    ASSERT_TRUE(cluster.ok()) << cluster.error().ToString();
+    EXPECT_EQ(cluster->topology.name, entry.path().stem());
+    ++count;
+  }
+  EXPECT_GE(count, 4);
+}
+
+TEST(ClusterFileTest, FieldsOfTheToyCluster) {
+  const Topology t = testing::ToyCluster().topology;
+  EXPECT_EQ(t.host_count(), 2);
+  EXPECT_EQ(t.gpu_count(), 4);
+  EXPECT_EQ(t.gpus[0].name, "toy");
+  EXPECT_EQ(t.host_kinds[0].scale_up.bandwidth.bits_per_second(), 400000000000);
+  EXPECT_TRUE(t.host_kinds[0].scale_up.multicast);
+  EXPECT_EQ(t.host_kinds[0].nics.pcie_generation, 4);
+  EXPECT_EQ(t.host_kinds[0].nics.pcie_lanes, 8);
+  EXPECT_EQ(t.transport.kind, "infiniband");
+  EXPECT_EQ(t.transport.mtu.count(), 2048);
+  EXPECT_EQ(t.transport.packets_per_ack, 8);
+  EXPECT_EQ(t.nccl_settings, (std::vector<std::pair<std::string, std::string>>{
+                                 {"NCCL_ALGO", "Ring"}, {"NCCL_CROSS_NIC", "2"}}));
+}
+
+TEST(ClusterFileTest, TheStoredTextReadsBackAsTheSameCluster) {
+  const ClusterInput first = testing::ToyCluster();
+  const Result<ClusterInput> second = ParseCluster(first.yaml, "again", first.files);
+  ASSERT_TRUE(second.ok()) << second.error().ToString();
+  EXPECT_EQ(second->yaml, first.yaml);
+  EXPECT_EQ(second->topology.fabric.links.size(), first.topology.fabric.links.size());
+}
+
+TEST(ClusterFileTest, AClusterWithoutANameIsNamedForItsFileForGood) {
+  const TemporaryDirectory dir;
+  ASSERT_TRUE(MakeDirectories(dir / "gpus").ok());
+  ASSERT_TRUE(WriteFileAtomically(dir / "gpus/toy.yaml", testing::ToyGpuText()).ok());
+  ASSERT_TRUE(WriteFileAtomically(dir / "box.xml", "<system/>").ok());
+  std::string text = testing::ToyClusterText();
+  text.replace(text.find("name: toys, "), 12, "");
+  ASSERT_TRUE(WriteFileAtomically(dir / "mine.topo", text).ok());
+  const Result<ClusterInput> read = LoadCluster(dir / "mine.topo", {"cluster.hosts=3"});
+  ASSERT_TRUE(read.ok()) << read.error().ToString();
+  EXPECT_EQ(read->topology.name, "mine");
+  EXPECT_EQ(read->topology.host_count(), 3);
+  EXPECT_EQ(ParseCluster(read->yaml, "copy", read->files)->topology.name, "mine");
+}
+
+TEST(ClusterFileTest, GpusAreFoundByNameAndSuggested) {
+  const TemporaryDirectory dir;
+  std::string text = testing::ToyClusterText();
+  text.replace(text.find("gpu: toy"), 8, "gpu: h100-sxm-80gb");
+  ASSERT_TRUE(WriteFileAtomically(dir / "c.topo", text).ok());
+  const std::string error = ErrorText(LoadCluster(dir / "c.topo", {}));
+  EXPECT_NE(error.find("c.topo:4:10: error: there is no specification of the GPU 'h100-sxm-80gb'; "
+                       "did you mean 'h100-sxm-80g'?; known are a100-pcie-80g, "),
+            std::string::npos)
+      << error;
+}
+
+TEST(ClusterFileTest, FilesItNames) {
+  const TemporaryDirectory dir;
+  ASSERT_TRUE(MakeDirectories(dir / "gpus").ok());
+  ASSERT_TRUE(WriteFileAtomically(dir / "c.topo", testing::ToyClusterText()).ok());
+  ASSERT_TRUE(WriteFileAtomically(dir / "gpus/toy.yaml", "").ok());
+  const std::string error = ErrorText(LoadCluster(dir / "c.topo", {}));
+  EXPECT_NE(error.find("gpus/toy.yaml: error: the file is empty"), std::string::npos) << error;
+  EXPECT_NE(error.find("c.topo:8:20: error: '" + dir / "box.xml" +
+                       "': cannot read: No such file or directory"),
+            std::string::npos)
+      << error;
+  std::string other = testing::ToyGpuText();
+  other.replace(other.find("name: toy"), 9, "name: tin");
+  EXPECT_EQ(ErrorText(ParseCluster(testing::ToyClusterText(), "c",
+                                   {{"gpus/toy.yaml", other}, {"box.xml", "x"}})),
+            "gpus/toy.yaml: error: its 'name' is 'tin', not 'toy'");
+  EXPECT_EQ(ErrorText(LoadCluster(dir / "none.topo", {})),
+            dir / "none.topo" + ": error: cannot read: No such file or directory");
+}
+
+TEST(ClusterFileTest, MistakesShowTheirPlace) {
+  EXPECT_EQ(ErrorWith("bandwidth: 50 GB/s", "bandwidth: 50 GB"),
+            "toys.topo:6:56: error: 'GB' is no unit of a bandwidth; did you mean 'GB/s'?; valid units "
+            "are bps, Kbps, Mbps, Gbps, Tbps, B/s, KB/s, MB/s, GB/s, TB/s\n"
+            "      scale_up: {kind: nvswitch, switches: 1, bandwidth: 50 GB, latency: 600 ns, "
+            "multicast: true}\n"
+            "                                                         ^");
+}
+
+TEST(ClusterFileTest, Cluster) {
+  EXPECT_EQ(MessageWith("hosts: 2}", "hosts: 0}"),
+            "toys.topo:1:41: error: 'hosts' is 0; it must be between 1 and 131072");
+  EXPECT_EQ(MessageWith("host: box", "host: bix"),
+            "toys.topo:1:29: error: there is no host kind 'bix'; did you mean 'box'?; 'hosts' "
+            "describes box");
+  EXPECT_EQ(MessageWith("host: box", "host: ''"),
+            "toys.topo:1:29: error: there is no host kind ''; 'hosts' describes box");
+  EXPECT_EQ(MessageWith(", hosts: 2", ""), "toys.topo:1:10: error: 'cluster' lacks the key 'hosts'");
+  EXPECT_EQ(MessageWith("cluster: {name: toys, host: box, hosts: 2}\n", ""),
+            "toys.topo:1:1: error: 'the cluster' lacks the key 'cluster'");
+  EXPECT_EQ(MessageWith("transport:", "transprot:"),
+            "toys.topo:13:1: error: unknown key 'transprot' in 'the cluster'; did you mean "
+            "'transport'?; valid keys are cluster, hosts, fabric, transport, nccl");
+}
+
+TEST(ClusterFileTest, Hosts) {
+  EXPECT_EQ(MessageWith("  box:\n", "  box: 5\n  box2:\n"),
+            "toys.topo:3:8: error: 'box' must be a section of keys and values, found a single value");
+  EXPECT_EQ(MessageWith("gpus: 2", "gpus: 0"),
+            "toys.topo:5:11: error: 'gpus' is 0; it must be between 1 and 128");
+  EXPECT_EQ(MessageWith("gpu: toy", "gpu: [toy]"),
+            "toys.topo:4:10: error: expected a name, found a list");
+  EXPECT_EQ(MessageWith("gpu: toy", "gpu: tin"),
+            "toys.topo:4:10: error: there is no copy of 'gpus/tin.yaml'");
+  EXPECT_EQ(MessageWith("kind: nvswitch", "kind: nvlink"),
+            "toys.topo:6:22: error: 'nvlink' is no kind; did you mean 'nvlink-mesh'?; valid values are "
+            "nvswitch, nvlink-mesh, pcie");
+  EXPECT_EQ(MessageWith("switches: 1, ", ""),
+            "toys.topo:6:15: error: 'scale_up' lacks the key 'switches'");
+  EXPECT_EQ(MessageWith("kind: nvswitch", "kind: pcie"),
+            "toys.topo:6:28: error: unknown key 'switches' in 'scale_up'; valid keys are kind, "
+            "bandwidth, latency, multicast");
+  EXPECT_EQ(MessageWith("bandwidth: 50 GB/s", "bandwidth: 0 GB/s"),
+            "toys.topo:6:56: error: 'bandwidth' is 0 bps; it must be at least 1 Mbps");
+  EXPECT_EQ(MessageWith("multicast: true", "multicast: yes"),
+            "toys.topo:6:93: error: 'yes' is neither true nor false");
+  EXPECT_EQ(MessageWith("nccl_topology: box.xml", "nccl_topology: {}"),
+            "toys.topo:8:20: error: expected a name, found a section");
+}
+
+TEST(ClusterFileTest, Nics) {
+  EXPECT_EQ(MessageWith("count: 2", "count: 65"),
+            "toys.topo:7:19: error: 'count' is 65; it must be between 0 and 64");
+  EXPECT_EQ(MessageWith("count: 2", "count: 3"),
+            "toys.topo:7:19: error: 3 NICs cannot be shared evenly by 2 GPUs");
+  EXPECT_EQ(MessageWith("count: 2", "count: 0"),
+            "toys.topo:10:3: error: host 0 has no NIC, so it cannot reach the others");
+  for (const char* pcie : {"gen2 x16", "gen7 x16", "gen4 x0", "gen4 x17", "gen4x16", "gen4", "x16",
+                           "gen99999999999 x16", "gen4 x16 "}) {
+    EXPECT_EQ(MessageWith("pcie: gen4 x8", std::string("pcie: '") + pcie + "'"),
+              std::string("toys.topo:7:44: error: '") + pcie +
+                  "' is no PCIe link; write 'gen4 x16' (generations 3 to 6, 1 to 16 lanes)");
+  }
+}
+
+TEST(ClusterFileTest, FabricTransportAndNccl) {
+  const std::string text = testing::ToyClusterText();
+  const size_t begin = text.find("fabric:"), end = text.find("transport:");
+  EXPECT_EQ(MessageWith(text.substr(begin, end - begin), ""),
+            "toys.topo:1:1: error: several hosts need a 'fabric'");
+  EXPECT_EQ(MessageWith(text.substr(begin, end - begin), "fabric:\n"),
+            "toys.topo:10:1: error: 'fabric' must be a section of keys and values, found nothing");
+  EXPECT_EQ(MessageWith("kind: infiniband", "kind: tcp"),
+            "toys.topo:13:19: error: 'tcp' is no kind; valid values are roce-v2, infiniband");
+  EXPECT_EQ(MessageWith("mtu: 2048 B", "mtu: 100 B"),
+            "toys.topo:13:36: error: 'mtu' is 100; it must be between 256 and 65536");
+  EXPECT_EQ(MessageWith("packets_per_ack: 8", "packets_per_ack: 0"),
+            "toys.topo:13:86: error: 'packets_per_ack' is 0; it must be between 1 and 65536");
+  EXPECT_EQ(MessageWith("NCCL_ALGO", "ALGO"),
+            "toys.topo:14:38: error: 'ALGO' is no NCCL setting: their names begin with NCCL_");
+  EXPECT_EQ(MessageWith("NCCL_ALGO: Ring", "NCCL_ALGO: [Ring]"),
+            "toys.topo:14:49: error: expected a name, found a list");
+  EXPECT_EQ(MessageWith("settings: {NCCL_CROSS_NIC: 2, NCCL_ALGO: Ring}", "settings: [NCCL_ALGO]"),
+            "toys.topo:14:18: error: 'settings' must be a section of NCCL_... keys and values");
+  EXPECT_EQ(MessageWith("settings", "setings"),
+            "toys.topo:14:7: error: 'nccl' lacks the key 'settings'");
+}
+
+TEST(ClusterFileTest, AllMistakesAtOnce) {
+  std::string text = testing::ToyClusterText();
+  text.replace(text.find("gpus: 2"), 7, "gpus: many");
+  text.replace(text.find("count: 2"), 8, "cuont: 2");
+  text.replace(text.find("mtu: 2048 B"), 11, "mtu: 2048");
+  const Result<ClusterInput> cluster = ParseCluster(text, "toys.topo", testing::ToyFiles());
+  ASSERT_FALSE(cluster.ok());
+  std::vector<std::string> messages;
+  for (const Diagnostic& d : cluster.error().diagnostics()) {
+    messages.push_back(std::to_string(d.location.line) + ": " + d.message);
+  }
+  EXPECT_EQ(messages,
+            std::vector<std::string>(
+                {"5: 'many' is not a whole number", "7: 'nics' lacks the key 'count'",
+                 "7: unknown key 'cuont' in 'nics'; did you mean 'count'?; valid keys are count, rate, "
+                 "pcie, latency",
+                 "13: '2048' has no unit: a size is written with one of B, KB, MB, GB, TB, KiB, MiB, "
+                 "GiB, as in '80 GB'"}));
+}
+
+TEST(ClusterFileTest, WhichSetsConcernTheCluster) {
+  EXPECT_TRUE(IsClusterOverride("cluster.hosts=8"));
+  EXPECT_TRUE(IsClusterOverride("nccl={settings: {}}"));
+  EXPECT_TRUE(IsClusterOverride("transport.mtu=1 KB"));
+  EXPECT_FALSE(IsClusterOverride("model.layers=8"));
+  EXPECT_FALSE(IsClusterOverride("clusters.hosts=8"));
+  EXPECT_FALSE(IsClusterOverride(""));
+}
+
+}  // namespace
+}  // namespace drydock

@@ -1,0 +1,100 @@
+#include "core/schema/gpu_file.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "core/base/files.h"
+#include "core/base/testing.h"
+#include "core/schema/testing.h"
+
+namespace drydock {
+namespace {
+
+using testing::ErrorText;
+
+// The toy GPU with one piece of its text replaced.
+std::string ErrorWith(const std::string& from, const std::string& to) {
+  std::string text = testing::ToyGpuText();
+  const size_t at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  text.replace(at, from.size(), to);
+  return ErrorText(ParseGpuFile(text, "toy.yaml"));
+}
+
+TEST(GpuFileTest, EveryShippedSpecificationReads) {
+  int count = 0;
+  for (const auto& entry : std::filesystem::directory_iterator("configs/gpus")) {
+    const Result<GpuSpec> spec = ParseGpuFile(*ReadFile(entry.path()), entry.path());
+    ASSERT_TRUE(spec.ok()) << spec.error().ToString();
+    EXPECT_EQ(spec->name, entry.path().stem()) << "a GPU is found by its file's name";
+    EXPECT_FALSE(spec->source.empty());
+    EXPECT_TRUE(spec->reference.empty() ||
+                FileExists("configs/gpus/" + spec->reference + ".yaml"))
+        << spec->reference;
+    ++count;
+  }
+  EXPECT_GE(count, 10);
+}
+
+TEST(GpuFileTest, FieldsAndDefaults) {
+  const Result<GpuSpec> spec = ParseGpuFile(testing::ToyGpuText(), "toy.yaml");
+  ASSERT_TRUE(spec.ok());
+  EXPECT_EQ(spec->dense_rate[static_cast<int>(DataType::kBf16)].flops_per_second(), 8e12);
+  EXPECT_EQ(spec->dense_rate[static_cast<int>(DataType::kFp8)].flops_per_second(), 0);
+  EXPECT_EQ(spec->l2.count(), 4 << 20);
+  EXPECT_FALSE(spec->has_collective_costs);
+  EXPECT_EQ(spec->file_text, testing::ToyGpuText());
+}
+
+TEST(GpuFileTest, Mistakes) {
+  EXPECT_EQ(ErrorWith("  sms: 4\n", ""),
+            "toy.yaml:2:3: error: 'gpu' lacks the key 'sms'\n"
+            "    name: toy\n"
+            "    ^");
+  EXPECT_EQ(ErrorWith("sms: 4", "sms: 0"),
+            "toy.yaml:5:8: error: 'sms' is 0; it must be between 1 and 4096\n"
+            "    sms: 0\n"
+            "         ^");
+  EXPECT_EQ(ErrorWith("compute_capability: 90", "compute_capability: 9.0"),
+            "toy.yaml:4:23: error: '9.0' is not a whole number\n"
+            "    compute_capability: 9.0\n"
+            "                        ^");
+  EXPECT_EQ(ErrorWith("bf16: 8 TFLOPS", "bf17: 8 TFLOPS"),
+            "toy.yaml:6:27: error: unknown key 'bf17' in 'dense'; did you mean 'bf16'?; valid keys "
+            "are fp32, tf32, fp16, bf16, fp8, int8, int32, int64\n"
+            "    dense: {fp32: 1 TFLOPS, bf17: 8 TFLOPS}\n"
+            "                            ^");
+  EXPECT_EQ(ErrorWith("bandwidth: 100 GB/s", "bandwidth: 100 GB"),
+            "toy.yaml:7:35: error: 'GB' is no unit of a bandwidth; did you mean 'GB/s'?; valid "
+            "units are bps, Kbps, Mbps, Gbps, Tbps, B/s, KB/s, MB/s, GB/s, TB/s\n"
+            "    memory: {size: 1 GB, bandwidth: 100 GB}\n"
+            "                                    ^");
+}
+
+TEST(GpuFileTest, CollectiveCostsAreComplete) {
+  std::string text = testing::ToyGpuText() +
+                     "collectives:\n"
+                     "  source: x\n"
+                     "  link_efficiency: 1.5\n";
+  for (const char* name : {"simple", "ll", "ll128", "p2p_simple"}) {
+    text += std::string("  ") + name + ": {base: 1 us, step: 1 us, pass: 256 B, pass_time: 1 us}\n";
+  }
+  text += "  p2p_ll: {base: 1 us, step: 1 us, send: 0 GB/s, copy_send: 1 GB/s, reduce_send: 1 GB/s}\n";
+  text += "  clear_to_send: 64 B\n";
+  EXPECT_EQ(ErrorText(ParseGpuFile(text, "toy.yaml")),
+            "toy.yaml:19:42: error: a rate of 0\n"
+            "    p2p_ll: {base: 1 us, step: 1 us, send: 0 GB/s, copy_send: 1 GB/s, reduce_send: 1 "
+            "GB/s}\n"
+            "                                           ^\n"
+            "toy.yaml:19:11: error: 'p2p_ll' lacks the key 'receive'\n"
+            "    p2p_ll: {base: 1 us, step: 1 us, send: 0 GB/s, copy_send: 1 GB/s, reduce_send: 1 "
+            "GB/s}\n"
+            "            ^\n"
+            "toy.yaml:14:20: error: 'link_efficiency' is a share of the link: above 0, up to 1\n"
+            "    link_efficiency: 1.5\n"
+            "                     ^");
+}
+
+}  // namespace
+}  // namespace drydock
