@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdlib>
 #include <thread>
 
 #include "core/base/cli.h"
@@ -38,7 +39,7 @@ void Declare(CLI::App* app, Options* options) {
       ->type_name("NAME")
       ->capture_default_str();
   app->add_option("--threads", options->threads,
-                  "Threads of the network, or 'auto' for the machine's; never changes the result")
+                  "Threads of the network, or 'auto' for the idle cores; never changes the result")
       ->type_name("N")
       ->capture_default_str();
   app->add_flag("--dump,--text", options->dump,
@@ -62,8 +63,17 @@ Result<const NetworkChoice*> FindNetwork(const std::string& name) {
                            DidYouMean(name, names), Join(names)));
 }
 
+// As many threads as cores have nothing else to do. The network's threads meet at the end of every
+// window: one that waits for a busy core holds up all the others, thousands of times a second.
+int IdleCores() {
+  const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  double busy = 0;
+  if (::getloadavg(&busy, 1) != 1) return cores;
+  return std::clamp(cores - static_cast<int>(busy), 1, cores);
+}
+
 Result<int> ParseThreads(const std::string& text) {
-  if (text == "auto") return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  if (text == "auto") return IdleCores();
   int threads = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), threads);
   if (error != std::errc() || end != text.data() + text.size() || threads < 1 || threads > 1024) {
