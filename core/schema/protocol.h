@@ -57,6 +57,7 @@ Status Load(const std::string& path, const std::string& kind, const std::string&
                  {path, 0, 0});
   }
   ASSIGN_OR_RETURN(const std::string content, ReadFile(path));
+  const google::protobuf::LogSilencer quiet;  // our error says it
   if (!IsSealed(content) || !message->ParseFromString(content) ||
       message->provenance().kind() != kind) {
     return Error(fmt::format("this is not {}{}, or it is damaged; run {} again",

@@ -185,6 +185,7 @@ std::string EncodeTrace(const Workload& workload, const Program& program) {
 Result<Program> DecodeTrace(const std::string& content, const Workload& workload,
                             const std::string& path) {
   if (content.size() > INT32_MAX) return Error("the trace is larger than 2 GB", {path, 0, 0});
+  const google::protobuf::LogSilencer quiet;  // our error says it
   ArrayInputStream stream(content.data(), static_cast<int>(content.size()));
   CodedInputStream coded(&stream);
   const auto read = [&coded, &content](google::protobuf::MessageLite* message) {

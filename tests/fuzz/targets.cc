@@ -1,0 +1,168 @@
+#include "tests/fuzz/targets.h"
+
+#include "core/base/check.h"
+#include "core/base/files.h"
+#include "core/base/testing.h"
+#include "core/base/yaml.h"
+#include "core/schema/cluster_file.h"
+#include "core/schema/gpu_file.h"
+#include "core/schema/protocol.h"
+#include "core/schema/testing.h"
+#include "core/schema/trace_file.h"
+
+namespace drydock::fuzz {
+namespace {
+
+using drydock::testing::TemporaryDirectory;
+
+// A run directory that is right; each artefact target replaces one file in it.
+struct Run {
+  Run() {
+    CHECK(drydock::testing::WriteToyRun(dir.path()));
+    Result<WorkloadFile> file = ReadWorkload(dir.path(), WorkloadParts::kAll);
+    CHECK(file.ok());
+    workload = *std::move(file);
+  }
+  TemporaryDirectory dir;
+  WorkloadFile workload;
+};
+Run& TheRun() {
+  static Run run;
+  return run;
+}
+
+// Two printings of an error must agree, and what is printed is text.
+template <typename T>
+void CheckPrintable(const Result<T>& result) {
+  if (result.ok()) return;
+  for (const char c : result.error().ToString()) {
+    CHECK(static_cast<unsigned char>(c) >= 0x20 || c == '\n' || c == '\t');
+  }
+}
+
+void Yaml(const std::string& input) {
+  const Result<YamlNode> root = ParseYaml(input, "f");
+  CheckPrintable(root);
+  if (!root.ok()) return;
+  const std::string text = ToYaml(*root);
+  const Result<YamlNode> again = ParseYaml(text, "f");
+  CHECK_NOTE(again.ok() && ToYaml(*again) == text, text);
+}
+
+void Override(const std::string& input) {
+  Result<YamlNode> root = ParseYaml(drydock::testing::ToyClusterText(), "f");
+  CHECK(root.ok());
+  CheckPrintable(ApplyOverride(input, &*root));
+}
+
+void Cluster(const std::string& input) {
+  const auto files = drydock::testing::ToyFiles();
+  const Result<ClusterInput> cluster = ParseCluster(input, "f", files);
+  CheckPrintable(cluster);
+  if (!cluster.ok()) return;
+  CHECK(CheckConnected(cluster->topology).ok());
+  const Result<ClusterInput> again = ParseCluster(cluster->yaml, "f", files);
+  CHECK(again.ok() && again->yaml == cluster->yaml);
+}
+
+void Gpu(const std::string& input) { CheckPrintable(ParseGpuFile(input, "f")); }
+
+void Trace(const std::string& input) {
+  const Workload& workload = TheRun().workload.workload;
+  const Result<Program> program = DecodeTrace(input, workload, "f");
+  CheckPrintable(program);
+  if (program.ok()) CHECK(DecodeTrace(EncodeTrace(workload, *program), workload, "f").ok());
+}
+
+// The artefact with the right checksum: past that door are the checks we want to reach.
+void Place(const char* name, const std::string& input) {
+  CHECK(WriteFileAtomically(TheRun().dir / name, protocol::Seal(input)).ok());
+}
+void Manifest(const std::string& input) {
+  Place(kManifestName, input);
+  CheckPrintable(ReadWorkload(TheRun().dir.path(), WorkloadParts::kAll));
+}
+void FlowPlan(const std::string& input) {
+  Place(kFlowPlanName, input);
+  CheckPrintable(ReadFlowPlan(TheRun().dir.path(), TheRun().workload));
+}
+void KernelTimes(const std::string& input) {
+  Place(kKernelTimesName, input);
+  CheckPrintable(ReadKernelTimes(TheRun().dir.path(), TheRun().workload));
+}
+void Timeline(const std::string& input) {
+  Place(kTimelineName, input);
+  CheckPrintable(ReadTimeline(TheRun().dir.path(), TheRun().workload));
+}
+
+std::vector<std::string> YamlSeeds() {
+  return {"a: [1, 'x', \"\\x01y\"]\nb: &b {c: ~, d: |\n  text\n}\n", "a: &x [1, 2]\nb: [*x, *x]\n",
+          "? k\n: {v: w}\n# comment\n", drydock::testing::ToyGpuText()};
+}
+std::vector<std::string> OverrideSeeds() {
+  return {"cluster.hosts=4", "fabric={kind: none}", "nccl.settings.NCCL_ALGO='Ring,Tree'"};
+}
+std::vector<std::string> ClusterSeeds() {
+  const std::string toy = drydock::testing::ToyClusterText();
+  const size_t fabric = toy.find("fabric:"), transport = toy.find("transport:");
+  const auto with = [&](const std::string& section) {
+    return toy.substr(0, fabric) + section + toy.substr(transport);
+  };
+  return {toy,
+          with("fabric: {kind: single-switch, switch: {ports: 8, rate: 1 Gbps, cable: 1 m, latency: "
+               "1 ns, buffer: 1 B}}\n"),
+          with("fabric: {kind: leaf-spine, leaf: {ports: 3, rate: 1 Gbps, cable: 1 m, latency: 1 ns, "
+               "buffer: 1 B}, spine: {ports: 3, rate: 9 Gbps, cable: 1 m, latency: 1 ns, buffer: 1 B, "
+               "oversubscription: 2}}\n"),
+          with("fabric:\n  kind: explicit\n  switches: [{name: s, latency: 1 ns, buffer: 1 B}]\n"
+               "  links:\n  - {from: host0/nic0, to: s, rate: 1 Gbps, delay: 1 ns}\n"
+               "  - {from: host1/nic0, to: s, rate: 1 Gbps, delay: 1 ns}\n"
+               "  - {from: host0/nic1, to: host1/nic1, rate: 1 Gbps, delay: 1 ns}\n")};
+}
+std::vector<std::string> GpuSeeds() {
+  return {drydock::testing::ToyGpuText(),
+          drydock::testing::ToyGpuText() +
+              "collectives:\n  source: x\n  link_efficiency: 0.7\n  simple: {base: 1 us, step: 1 us, "
+              "pass: 256 B, pass_time: 1 us}\n"};
+}
+std::vector<std::string> TraceSeeds() {
+  const Workload workload = drydock::testing::ToyWorkload();
+  return {EncodeTrace(workload, workload.programs[0]), EncodeTrace(workload, workload.programs[1])};
+}
+
+// An artefact without its checksum, which the target puts there.
+std::vector<std::string> Unsealed(const char* name) {
+  const TemporaryDirectory dir;
+  CHECK(drydock::testing::WriteToyRun(dir.path()));
+  const Result<std::string> content = ReadFile(dir / name);
+  CHECK(content.ok());
+  return {content->substr(0, content->size() - 6)};
+}
+std::vector<std::string> ManifestSeeds() { return Unsealed(kManifestName); }
+std::vector<std::string> FlowPlanSeeds() { return Unsealed(kFlowPlanName); }
+std::vector<std::string> KernelTimesSeeds() { return Unsealed(kKernelTimesName); }
+std::vector<std::string> TimelineSeeds() { return Unsealed(kTimelineName); }
+
+}  // namespace
+
+const std::vector<Target>& Targets() {
+  static const std::vector<Target> targets = {{"yaml", Yaml, YamlSeeds},
+                                              {"set", Override, OverrideSeeds},
+                                              {"cluster", Cluster, ClusterSeeds},
+                                              {"gpu", Gpu, GpuSeeds},
+                                              {"trace", Trace, TraceSeeds},
+                                              {"manifest", Manifest, ManifestSeeds},
+                                              {"flow_plan", FlowPlan, FlowPlanSeeds},
+                                              {"kernel_times", KernelTimes, KernelTimesSeeds},
+                                              {"timeline", Timeline, TimelineSeeds}};
+  return targets;
+}
+
+const Target* FindTarget(const std::string& name) {
+  for (const Target& target : Targets()) {
+    if (target.name == name) return &target;
+  }
+  return nullptr;
+}
+
+}  // namespace drydock::fuzz
