@@ -84,8 +84,8 @@ Result<size_t> CreateCommunicators(const Workload& workload, const CommunicatorO
   size_t created = 0;
   for (size_t group = 0; group < workload.groups.size(); ++group) {
     if (alike[group] != group && !options.every_group) continue;
-    const Result<NcclCommunicator> communicator = world.CreateCommunicator(
-        PlacesOf(workload.groups[group], placement, workload.topology));
+    const Result<NcclCommunicator> communicator =
+        world.CreateCommunicator(PlacesOf(workload.groups[group], placement, workload.topology));
     if (!communicator.ok()) {
       return Error(fmt::format("NCCL cannot make the {}: {}", Describe(workload, group),
                                communicator.error().message()));

@@ -21,7 +21,8 @@ TEST(Communicators, GroupsThatLieAlikeAreOneCase) {
   EXPECT_NE(first(kTensorRole, 0), first(kTensorRole, 2));  // GPUs 2 and 3
   EXPECT_NE(first(kTensorRole, 0), first(kPipelineRole, 0));
   EXPECT_NE(first(kPipelineRole, 0), first(kPipelineRole, 1));
-  for (size_t group = 0; group < alike.size(); ++group) EXPECT_EQ(alike[alike[group]], alike[group]);
+  for (size_t group = 0; group < alike.size(); ++group)
+    EXPECT_EQ(alike[alike[group]], alike[group]);
 }
 
 TEST(Communicators, KindsOfHostsAreToldApart) {

@@ -64,8 +64,8 @@ void GradientReduction::Launch(size_t chunk, size_t bucket) {
                           training.gradient_type, elements, c_.tables));
   }
   CommCall call;
-  call.collective = training.distributed_optimizer ? CollectiveType::kReduceScatter
-                                                   : CollectiveType::kAllReduce;
+  call.collective =
+      training.distributed_optimizer ? CollectiveType::kReduceScatter : CollectiveType::kAllReduce;
   call.type = training.gradient_type;
   call.count = elements;
   call.group_size = c_.layout.data;

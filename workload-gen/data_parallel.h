@@ -17,8 +17,7 @@ struct ChunkBuckets {
   std::vector<Bucket> buckets;
 };
 // Buckets are cut only where the framework overlaps with them: on the first stage's first chunk.
-std::vector<ChunkBuckets> MakeChunkBuckets(const TrainingJob& job, const Layout& layout,
-                                           int stage);
+std::vector<ChunkBuckets> MakeChunkBuckets(const TrainingJob& job, const Layout& layout, int stage);
 
 class GradientReduction : public GradientListener {
  public:

@@ -26,8 +26,10 @@ void EdgeWriter::EmbeddingForward() {
   const EmbeddingWork& w = c_.work.embedding;
   c_.builder->Compute(w.lookup.forward);
   // Learned positions are added to whole rows, so the rows are split only after the sum.
-  if (c_.layout.sequence_parallel && !w.positions) tensor_.ReduceScatter();
-  else tensor_.AllReduce();
+  if (c_.layout.sequence_parallel && !w.positions)
+    tensor_.ReduceScatter();
+  else
+    tensor_.AllReduce();
   if (w.positions) c_.builder->Compute(w.positions->forward);
   if (w.dropout) c_.builder->Compute(w.dropout->forward);
 }

@@ -30,8 +30,7 @@ class Filler {
   void Close() {
     if (open_.parameters.empty()) return;
     if (rule_.distributed_optimizer) {
-      open_.elements =
-          RoundUp(open_.elements, std::lcm(int64_t{rule_.data}, kBucketAlignment));
+      open_.elements = RoundUp(open_.elements, std::lcm(int64_t{rule_.data}, kBucketAlignment));
     }
     buckets_.push_back(std::move(open_));
     open_ = Bucket();

@@ -12,14 +12,14 @@
 namespace drydock {
 
 struct BucketRule {
-  int64_t elements = 0;  // close at this size; 0 = one bucket
+  int64_t elements = 0;                // close at this size; 0 = one bucket
   bool distributed_optimizer = false;  // aligned and padded, the shared embedding apart
   int data = 1;
 };
 
 struct Bucket {
-  int64_t elements = 0;             // padding included
-  std::vector<size_t> parameters;   // indices into the chunk's list
+  int64_t elements = 0;            // padding included
+  std::vector<size_t> parameters;  // indices into the chunk's list
 };
 
 // In order of filling: the end of the model first.

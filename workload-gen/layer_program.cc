@@ -24,8 +24,10 @@ void TensorParallel::Enter() {
 }
 
 void TensorParallel::Leave() {
-  if (c_.layout.sequence_parallel) ReduceScatter();
-  else AllReduce();
+  if (c_.layout.sequence_parallel)
+    ReduceScatter();
+  else
+    AllReduce();
 }
 
 void TensorParallel::WeightGradient(const LinearWork& linear) {

@@ -93,8 +93,8 @@ class WorkMaker {
   }
 
   TwoWayWork Activation() {
-    Submodule s = Base("mlp.activation", SubmoduleKind::kActivation, work_.rows,
-                       m_.ffn / layout_.tensor);
+    Submodule s =
+        Base("mlp.activation", SubmoduleKind::kActivation, work_.rows, m_.ffn / layout_.tensor);
     s.gated = m_.gated;
     s.bias = m_.bias;
     return BothWays(s);
@@ -134,12 +134,12 @@ class WorkMaker {
     lookup.accumulate_fp32 = job_.training.gradient_type == DataType::kFp32;
     work_.embedding.lookup.backward = Add(lookup, Pass::kBackward);
     if (m_.learned_positions) {
-      work_.embedding.positions = BothWays(
-          Base("embedding.positions", SubmoduleKind::kAdd, work_.rows, m_.hidden));
+      work_.embedding.positions =
+          BothWays(Base("embedding.positions", SubmoduleKind::kAdd, work_.rows, m_.hidden));
     }
     if (m_.dropout > 0) {
-      Submodule dropout = Base("embedding.dropout", SubmoduleKind::kBiasDropoutAdd,
-                               work_.local_rows, m_.hidden);
+      Submodule dropout =
+          Base("embedding.dropout", SubmoduleKind::kBiasDropoutAdd, work_.local_rows, m_.hidden);
       dropout.dropout = true;
       work_.embedding.dropout = BothWays(dropout);
     }

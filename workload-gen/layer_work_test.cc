@@ -43,9 +43,9 @@ TEST_F(LayerWorkTest, LinearLayersOfAGpt) {
 }
 
 TEST_F(LayerWorkTest, LinearLayersOfALlamaWithGroupedQueries) {
-  const LayerWork layer = Make({"model.architecture=llama", "model.ffn=192", "model.kv_heads=2",
-                                "model.dropout=0"})
-                              .layer;
+  const LayerWork layer =
+      Make({"model.architecture=llama", "model.ffn=192", "model.kv_heads=2", "model.dropout=0"})
+          .layer;
   EXPECT_EQ(At(layer.qkv.forward).n, (64 + 2 * 16) / 2);
   EXPECT_FALSE(At(layer.qkv.forward).bias);
   EXPECT_EQ(At(layer.fc1.forward).n, 2 * 192 / 2);

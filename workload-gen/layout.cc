@@ -29,8 +29,8 @@ class Validator {
   void CheckTensor() {
     for (const HostKind& kind : topology_.host_kinds) {
       if (parallel_.tensor > kind.gpus) {
-        Fail("parallel.tensor", "tensor {} is more than the {} GPUs of a {} host",
-             parallel_.tensor, kind.gpus, kind.name);
+        Fail("parallel.tensor", "tensor {} is more than the {} GPUs of a {} host", parallel_.tensor,
+             kind.gpus, kind.name);
         return;
       }
       if (kind.gpus % parallel_.tensor != 0) {
@@ -46,8 +46,7 @@ class Validator {
   void CheckDivision() {
     const auto divide = [&](const char* what, int64_t value) {
       if (value % parallel_.tensor == 0) return;
-      Fail("parallel.tensor", "{} {} is not divisible by tensor {}", what, value,
-           parallel_.tensor);
+      Fail("parallel.tensor", "{} {} is not divisible by tensor {}", what, value, parallel_.tensor);
     };
     divide("heads", model_.heads);
     if (model_.kv_heads != model_.heads) divide("kv_heads", model_.kv_heads);

@@ -67,9 +67,9 @@ TEST(Layout, TensorParallelismDividesTheModel) {
             "--set parallel.tensor=8: error: kv_heads 4 is not divisible by tensor 8");
   EXPECT_EQ(ErrorOf({"parallel.tensor=8", "parallel.pipeline=1", "model.ffn=100"}),
             "--set parallel.tensor=8: error: ffn 100 is not divisible by tensor 8");
-  EXPECT_EQ(ErrorOf({"parallel.tensor=8", "parallel.pipeline=1", "model.hidden=60",
-                     "model.head_dim=8"}),
-            "--set parallel.tensor=8: error: hidden 60 is not divisible by tensor 8");
+  EXPECT_EQ(
+      ErrorOf({"parallel.tensor=8", "parallel.pipeline=1", "model.hidden=60", "model.head_dim=8"}),
+      "--set parallel.tensor=8: error: hidden 60 is not divisible by tensor 8");
   EXPECT_EQ(ErrorOf({"parallel.tensor=8", "parallel.pipeline=1", "model.sequence=36",
                      "parallel.sequence_parallel=true"}),
             "--set parallel.tensor=8: error: sequence 36 is not divisible by tensor 8");

@@ -23,7 +23,8 @@ const ToolInfo kTool = {
     "Turns a model, its parallel layout and a cluster into what every rank does in one iteration.",
     "reads model.yaml (docs/models.md) and cluster.topo (docs/cluster.md); writes RUN/1-workload/: "
     "manifest.pb and a Chakra trace per rank class",
-    "workload-gen configs/models/gpt-22b.yaml configs/clusters/dgx-a100-80g-1.topo -o runs/gpt-22b"};
+    "workload-gen configs/models/gpt-22b.yaml configs/clusters/dgx-a100-80g-1.topo -o "
+    "runs/gpt-22b"};
 
 struct Options {
   std::string model;
@@ -42,8 +43,7 @@ void Declare(CLI::App* app, Options* options) {
                   "section.key=value: replaces a value of either file; may be repeated")
       ->allow_extra_args(false);
   app->add_flag("--dump", options->dump, "Print tables and programs as text; write nothing");
-  app->add_option("--nccl-library", options->communicators.library_path,
-                  "Another libhacknccl.so");
+  app->add_option("--nccl-library", options->communicators.library_path, "Another libhacknccl.so");
   app->add_flag("--every-communicator", options->communicators.every_group,
                 "Create the NCCL communicator of every group, not only of those that lie "
                 "differently");
@@ -58,9 +58,10 @@ Status SplitOverrides(const std::vector<std::string>& all, std::vector<std::stri
     } else if (IsClusterOverride(assignment)) {
       cluster->push_back(assignment);
     } else {
-      return Error("no such section; sections are model, training, parallel, overlap (model.yaml) "
-                   "and cluster, hosts, fabric, transport, nccl (cluster.topo)",
-                   {"--set " + assignment, 0, 0});
+      return Error(
+          "no such section; sections are model, training, parallel, overlap (model.yaml) "
+          "and cluster, hosts, fabric, transport, nccl (cluster.topo)",
+          {"--set " + assignment, 0, 0});
     }
   }
   return OkStatus();
@@ -69,7 +70,10 @@ Status SplitOverrides(const std::vector<std::string>& all, std::vector<std::stri
 Stamp StampOf(const Options& options) {
   std::vector<std::string> flags = options.overrides;
   flags.push_back("nccl-library=" + options.communicators.library_path);
-  return {options.run, kTool.name, {options.model, options.cluster}, flags,
+  return {options.run,
+          kTool.name,
+          {options.model, options.cluster},
+          flags,
           {options.run + "/" + kManifestName}};
 }
 
@@ -79,8 +83,7 @@ void Announce(const CommonOptions& common, const Workload& workload) {
   Report(kTool, common,
          fmt::format("{}: {}, {} ranks in {} classes, {} ops, {} submodules, {} calls",
                      workload.totals.model_name, workload.totals.layout, workload.rank_count(),
-                     workload.class_count, ops, workload.submodules.size(),
-                     workload.calls.size()));
+                     workload.class_count, ops, workload.submodules.size(), workload.calls.size()));
 }
 
 Status ProveGroups(const Options& options, const CommonOptions& common, const Workload& workload) {
@@ -136,7 +139,6 @@ int main(int argc, char** argv) {
   drydock::CommonOptions common;
   drydock::Options options;
   return drydock::RunTool(
-      argc, argv, drydock::kTool, &common,
-      [&](CLI::App* app) { drydock::Declare(app, &options); },
+      argc, argv, drydock::kTool, &common, [&](CLI::App* app) { drydock::Declare(app, &options); },
       [&] { return drydock::Run(options, common); });
 }

@@ -95,8 +95,7 @@ TEST(Megatron, RecomputationMethods) {
                               "training.recompute_method=block"}),
             3);
   // Uniform chunks of three over eight layers, from the end: 6..7, 3..5, 0..2.
-  const Workload w =
-      OneMicrobatch({"training.recompute=full", "training.recompute_layers=3"});
+  const Workload w = OneMicrobatch({"training.recompute=full", "training.recompute_layers=3"});
   std::vector<int> order;
   for (const Op& op : w.programs[0].ops) {
     if (op.phase != Phase::kRecompute) continue;
@@ -165,24 +164,21 @@ TEST(Megatron, TailOfTheStep) {
   // The first stage: one gradient bucket (4 layers of 25184 elements, half of the padded
   // vocabulary, the positions), shared embedding, overflow, norm, step checks.
   const Workload w = TestWorkload();
-  EXPECT_THAT(Tail(w, 0),
-              testing::ElementsAre(
-                  "dp all-reduce 135552 x fp32 = 542.2 KB over 2",
-                  "embd all-reduce 32768 x fp32 = 131.1 KB over 2",
-                  "world all-reduce 1 x int32 = 4 B over 8",
-                  "tp-pp all-reduce 1 x fp32 = 4 B max over 4",
-                  "tp-pp all-reduce 1 x fp32 = 4 B over 4",
-                  "tp-pp all-reduce 1 x int32 = 4 B over 4",
-                  "tp-pp all-reduce 1 x fp32 = 4 B max over 4"));
+  EXPECT_THAT(Tail(w, 0), testing::ElementsAre("dp all-reduce 135552 x fp32 = 542.2 KB over 2",
+                                               "embd all-reduce 32768 x fp32 = 131.1 KB over 2",
+                                               "world all-reduce 1 x int32 = 4 B over 8",
+                                               "tp-pp all-reduce 1 x fp32 = 4 B max over 4",
+                                               "tp-pp all-reduce 1 x fp32 = 4 B over 4",
+                                               "tp-pp all-reduce 1 x int32 = 4 B over 4",
+                                               "tp-pp all-reduce 1 x fp32 = 4 B max over 4"));
   // The last one also agrees on the loss.
   EXPECT_EQ(Tail(w, 1).back(), "dp all-reduce 2 x fp32 = 8 B over 2");
 }
 
 TEST(Megatron, TailWithDistributedOptimizerAndSequenceParallelism) {
-  const Workload w =
-      TestWorkload({"training.distributed_optimizer=true", "training.precision=bf16",
-                    "parallel.sequence_parallel=true", "parallel.pipeline=1",
-                    "training.step_checks=false", "model.tied_embedding=false"});
+  const Workload w = TestWorkload({"training.distributed_optimizer=true", "training.precision=bf16",
+                                   "parallel.sequence_parallel=true", "parallel.pipeline=1",
+                                   "training.step_checks=false", "model.tied_embedding=false"});
   const std::vector<std::string> tail = Tail(w, 0);
   ASSERT_EQ(tail.size(), 5u);
   EXPECT_THAT(tail[0], testing::StartsWith("dp reduce-scatter "));
@@ -216,9 +212,9 @@ TEST(Megatron, OverlappedReductionStartsInsideTheLastBackward) {
 }
 
 TEST(Megatron, OverlappedParameterGatherIsOneBucketAhead) {
-  const Workload w = TestWorkload(
-      {"parallel.pipeline=1", "overlap.grad_reduce=true", "overlap.param_gather=true",
-       "training.distributed_optimizer=true", "training.bucket_elements=40000"});
+  const Workload w =
+      TestWorkload({"parallel.pipeline=1", "overlap.grad_reduce=true", "overlap.param_gather=true",
+                    "training.distributed_optimizer=true", "training.bucket_elements=40000"});
   int gathers = 0, buckets = 0;
   for (const Op& op : w.programs[0].ops) {
     if (op.role != kDataRole || op.kind != OpKind::kCollective) continue;

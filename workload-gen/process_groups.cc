@@ -92,9 +92,9 @@ std::vector<std::vector<int>> EnumerateGroups(const Layout& layout, const std::s
 }
 
 void BuildGroups(const Layout& layout, bool tied_embedding, Workload* workload) {
-  workload->roles = {{"tp", Dimension::kTensor},      {"dp", Dimension::kData},
-                     {"pp", Dimension::kPipeline},    {"tp-pp", Dimension::kWorld},
-                     {"world", Dimension::kWorld},    {"embd", Dimension::kPipeline},
+  workload->roles = {{"tp", Dimension::kTensor},        {"dp", Dimension::kData},
+                     {"pp", Dimension::kPipeline},      {"tp-pp", Dimension::kWorld},
+                     {"world", Dimension::kWorld},      {"embd", Dimension::kPipeline},
                      {"pp-next", Dimension::kPipeline}, {"pp-prev", Dimension::kPipeline}};
   workload->groups.clear();
   workload->group_of_rank.assign(kRoleCount,

@@ -21,7 +21,14 @@
 namespace drydock {
 
 enum Role : uint8_t {
-  kTensorRole, kDataRole, kPipelineRole, kModelRole, kWorldRole, kEmbeddingRole, kNextRole, kPrevRole
+  kTensorRole,
+  kDataRole,
+  kPipelineRole,
+  kModelRole,
+  kWorldRole,
+  kEmbeddingRole,
+  kNextRole,
+  kPrevRole
 };
 inline constexpr int kRoleCount = 8;
 

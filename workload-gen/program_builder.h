@@ -21,8 +21,16 @@ namespace drydock {
 // Workload::streams. The collectives of a communicator follow one another; each direction of the
 // pipeline has its own stream, so that what is sent and what is received do not hold each other up.
 enum Stream : uint8_t {
-  kComputeStream, kTensorStream, kDataStream, kModelStream, kWorldStream, kEmbeddingStream,
-  kSendNextStream, kRecvPrevStream, kSendPrevStream, kRecvNextStream
+  kComputeStream,
+  kTensorStream,
+  kDataStream,
+  kModelStream,
+  kWorldStream,
+  kEmbeddingStream,
+  kSendNextStream,
+  kRecvPrevStream,
+  kSendPrevStream,
+  kRecvNextStream
 };
 inline constexpr int kStreamCount = 10;
 const std::vector<std::string>& StreamNames();
@@ -69,10 +77,10 @@ class ProgramBuilder {
   Program program_;
   Op place_;
   std::vector<uint32_t> pending_;
-  std::vector<OpId> waits_;        // of the compute stream, not yet taken by a compute op
-  OpId last_[kStreamCount];        // last op of each stream
-  OpId waited_[kStreamCount];      // last op of each stream that compute has waited for
-  OpId followed_[kStreamCount];    // last compute op that each stream has waited for
+  std::vector<OpId> waits_;      // of the compute stream, not yet taken by a compute op
+  OpId last_[kStreamCount];      // last op of each stream
+  OpId waited_[kStreamCount];    // last op of each stream that compute has waited for
+  OpId followed_[kStreamCount];  // last compute op that each stream has waited for
 };
 
 }  // namespace drydock

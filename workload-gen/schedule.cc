@@ -26,9 +26,12 @@ class Scheduler {
         warmup_(MakeWorkOrder(shape).warmup) {}
 
   std::vector<Action> Run() {
-    if (shape_.chunks == 1) OneForwardOneBackward();
-    else if (shape_.overlap) InterleavedOverlapped();
-    else InterleavedBatched();
+    if (shape_.chunks == 1)
+      OneForwardOneBackward();
+    else if (shape_.overlap)
+      InterleavedOverlapped();
+    else
+      InterleavedBatched();
     return std::move(actions_);
   }
 
@@ -37,9 +40,7 @@ class Scheduler {
 
   int Virtual(const Work& work) const { return work.chunk * shape_.stages + shape_.stage; }
   bool IsFirst(const Work& work) const { return Virtual(work) == 0; }
-  bool IsLast(const Work& work) const {
-    return Virtual(work) == shape_.stages * shape_.chunks - 1;
-  }
+  bool IsLast(const Work& work) const { return Virtual(work) == shape_.stages * shape_.chunks - 1; }
 
   // What forward or backward number k needs and gives; nothing if there is no such number, or no
   // neighbour on that side.
@@ -111,8 +112,8 @@ class Scheduler {
     for (int k = 0; k < steady; ++k) {
       Compute(false, warmup_ + k);
       Compute(true, k);
-      Exchanged(Together({SendPrev(k), RecvPrev(warmup_ + k + 1), SendNext(warmup_ + k),
-                          RecvNext(k + 1)}));
+      Exchanged(Together(
+          {SendPrev(k), RecvPrev(warmup_ + k + 1), SendNext(warmup_ + k), RecvNext(k + 1)}));
     }
     for (int k = steady; k < total_; ++k) {
       Compute(true, k);
@@ -133,8 +134,10 @@ class Scheduler {
       const List recvs = is_backward ? RecvNext(k + 1) : RecvPrev(k + 1);
       Post(Together({sends, recvs}));
       *pending = recvs;
-      if (!is_backward && shape_.overlap_wait_send) Wait(&sends);
-      else pending->insert(pending->begin(), sends.begin(), sends.end());
+      if (!is_backward && shape_.overlap_wait_send)
+        Wait(&sends);
+      else
+        pending->insert(pending->begin(), sends.begin(), sends.end());
     };
     for (int k = 0; k < warmup_; ++k) step(false, k);
     backward = RecvNext(0);

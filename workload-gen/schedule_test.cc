@@ -87,7 +87,7 @@ TEST(Schedule, OverlappedExchangesOfTheFirstStage) {
 class ScheduleShapes : public testing::TestWithParam<PipelineShape> {};
 
 TEST_P(ScheduleShapes, ExchangesMatch) {
-  using Message = std::pair<int, int>;  // boundary, micro-batch
+  using Message = std::pair<int, int>;                              // boundary, micro-batch
   std::map<std::pair<bool, int>, std::vector<int>> sent, received;  // gradient?, boundary
   for (int stage = 0; stage < GetParam().stages; ++stage) {
     PipelineShape shape = GetParam();
@@ -117,10 +117,10 @@ TEST_P(ScheduleShapes, ExchangesMatch) {
           continue;
         }
         EXPECT_TRUE(posted.insert({direction, message}).second);
-        const bool gradient = e.direction == Direction::kSendPrev ||
-                              e.direction == Direction::kRecvNext;
-        const bool send = e.direction == Direction::kSendNext ||
-                          e.direction == Direction::kSendPrev;
+        const bool gradient =
+            e.direction == Direction::kSendPrev || e.direction == Direction::kRecvNext;
+        const bool send =
+            e.direction == Direction::kSendNext || e.direction == Direction::kSendPrev;
         (send ? sent : received)[{gradient, e.boundary}].push_back(e.microbatch);
         const int v = e.direction == Direction::kSendNext ? e.boundary : e.boundary + 1;
         if (send) {

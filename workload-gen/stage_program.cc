@@ -15,8 +15,8 @@ namespace drydock {
 namespace {
 
 PipelineShape ShapeOf(const TrainingJob& job, const Layout& layout, int stage) {
-  return {layout.pipeline,     stage,           layout.chunks, layout.microbatches,
-          job.overlap.p2p, job.overlap.p2p_wait_send};
+  return {layout.pipeline,     stage,           layout.chunks,
+          layout.microbatches, job.overlap.p2p, job.overlap.p2p_wait_send};
 }
 
 class StageWriter {
@@ -37,9 +37,15 @@ class StageWriter {
     gather_.Begin();
     for (const Action& action : MakeSchedule(ShapeOf(c_.job, c_.layout, c_.stage))) {
       switch (action.kind) {
-        case Action::Kind::kCompute: Compute(action.work); break;
-        case Action::Kind::kPost: Post(action.exchanges); break;
-        case Action::Kind::kWait: Wait(action); break;
+        case Action::Kind::kCompute:
+          Compute(action.work);
+          break;
+        case Action::Kind::kPost:
+          Post(action.exchanges);
+          break;
+        case Action::Kind::kWait:
+          Wait(action);
+          break;
       }
     }
     StepTail(c_, chunks_).Write(&reduction_, &gather_);
@@ -154,7 +160,8 @@ class StageWriter {
   ProgramBuilder::OpId Start(const Exchange& e) {
     const bool next = e.direction == Direction::kSendNext || e.direction == Direction::kRecvNext;
     const bool send = e.direction == Direction::kSendNext || e.direction == Direction::kSendPrev;
-    const bool gradient = e.direction == Direction::kSendPrev || e.direction == Direction::kRecvNext;
+    const bool gradient =
+        e.direction == Direction::kSendPrev || e.direction == Direction::kRecvNext;
     const int mine = next ? e.boundary : e.boundary + 1;  // virtual stage
     SetExchangePlace(gradient, e.microbatch, mine / c_.layout.pipeline);
     const int other = (next ? mine + 1 : mine - 1) % c_.layout.pipeline;

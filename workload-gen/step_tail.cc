@@ -51,14 +51,15 @@ void StepTail::AllReduceReplica(DataType type, ReduceOp op) {
 }
 
 void StepTail::AllReduceModel(ReduceOp op) {
-  if (c_.job.training.distributed_optimizer) AllReduceWorld(DataType::kFp32, op);
-  else AllReduceReplica(DataType::kFp32, op);
+  if (c_.job.training.distributed_optimizer)
+    AllReduceWorld(DataType::kFp32, op);
+  else
+    AllReduceReplica(DataType::kFp32, op);
 }
 
 void StepTail::ReduceReplicated() {
   if (replicated_ == 0) return;
-  AllReduce(kTensorRole, kTensorStream, c_.job.training.gradient_type, ReduceOp::kSum,
-            replicated_);
+  AllReduce(kTensorRole, kTensorStream, c_.job.training.gradient_type, ReduceOp::kSum, replicated_);
 }
 
 void StepTail::ReduceSharedEmbedding() {

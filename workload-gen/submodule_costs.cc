@@ -10,8 +10,8 @@ struct Costs {
 
 Costs Linear(const Submodule& s, int64_t e) {
   const int64_t input = s.rows * s.k, weight = s.n * s.k, output = s.rows * s.n;
-  const double flops = 2.0 * static_cast<double>(s.rows) * static_cast<double>(s.n) *
-                       static_cast<double>(s.k);
+  const double flops =
+      2.0 * static_cast<double>(s.rows) * static_cast<double>(s.n) * static_cast<double>(s.k);
   if (s.pass != Pass::kBackwardWeight) return {flops, e * (input + weight + output)};
   // Accumulating reads and writes the fp32 gradient.
   return {flops, e * (input + output) + (s.accumulate_fp32 ? 8 : e) * weight};
@@ -60,20 +60,31 @@ Costs CostsOf(const Submodule& s) {
   const int64_t grid = s.rows * s.n;
   const bool forward = s.pass == Pass::kForward;
   switch (s.kind) {
-    case SubmoduleKind::kLinear: return Linear(s, e);
-    case SubmoduleKind::kAttention: return Attention(s, e);
-    case SubmoduleKind::kNorm: return ElementWise(grid, forward ? 2 : 3, (forward ? 2 : 3) * e);
-    case SubmoduleKind::kBiasDropoutAdd: return BiasDropoutAdd(s, e);
-    case SubmoduleKind::kActivation: return Activation(s, e);
-    case SubmoduleKind::kRotary: return ElementWise(grid, 2, 2 * e);
+    case SubmoduleKind::kLinear:
+      return Linear(s, e);
+    case SubmoduleKind::kAttention:
+      return Attention(s, e);
+    case SubmoduleKind::kNorm:
+      return ElementWise(grid, forward ? 2 : 3, (forward ? 2 : 3) * e);
+    case SubmoduleKind::kBiasDropoutAdd:
+      return BiasDropoutAdd(s, e);
+    case SubmoduleKind::kActivation:
+      return Activation(s, e);
+    case SubmoduleKind::kRotary:
+      return ElementWise(grid, 2, 2 * e);
     case SubmoduleKind::kEmbedding:
       // Backward adds into the table's gradient.
       return ElementWise(grid, 2, forward ? 2 * e : e + (s.accumulate_fp32 ? 8 : 2 * e));
-    case SubmoduleKind::kCrossEntropy: return ElementWise(grid, 2, e + 4);  // logits, fp32 softmax
-    case SubmoduleKind::kOptimizer: return ElementWise(s.elements, 7, 28);
-    case SubmoduleKind::kGradientScale: return ElementWise(s.elements, 2, 2 * e);
-    case SubmoduleKind::kGradientNorm: return ElementWise(s.elements, 1, e);
-    case SubmoduleKind::kCast: return ElementWise(s.elements, 2, 4 + e);
+    case SubmoduleKind::kCrossEntropy:
+      return ElementWise(grid, 2, e + 4);  // logits, fp32 softmax
+    case SubmoduleKind::kOptimizer:
+      return ElementWise(s.elements, 7, 28);
+    case SubmoduleKind::kGradientScale:
+      return ElementWise(s.elements, 2, 2 * e);
+    case SubmoduleKind::kGradientNorm:
+      return ElementWise(s.elements, 1, e);
+    case SubmoduleKind::kCast:
+      return ElementWise(s.elements, 2, 4 + e);
     case SubmoduleKind::kAdd:
       return ElementWise(grid, 3, s.accumulate_fp32 ? e + 8 : 3 * e);
   }

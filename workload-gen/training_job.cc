@@ -19,8 +19,10 @@ using Reader = YamlReader;
 template <typename T>
 void ReadCount(Reader* reader, const std::string& key, bool required, int64_t low, int64_t high,
                T* out) {
-  if (required) reader->Read(key, out);
-  else reader->ReadOptional(key, out);
+  if (required)
+    reader->Read(key, out);
+  else
+    reader->ReadOptional(key, out);
   if (reader->Has(key)) reader->CheckRange(key, static_cast<int64_t>(*out), low, high);
 }
 

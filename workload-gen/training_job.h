@@ -69,7 +69,10 @@ struct TrainingRules {
   int64_t bucket_elements = 0;  // 0 = the framework's rule
 };
 
-enum class RankOrder : uint8_t { kTensorContextExpertDataPipeline, kTensorContextExpertPipelineData };
+enum class RankOrder : uint8_t {
+  kTensorContextExpertDataPipeline,
+  kTensorContextExpertPipelineData
+};
 const std::vector<std::string>& RankOrderNames();  // "tp-cp-ep-dp-pp", ...
 
 struct ParallelRules {

@@ -38,8 +38,8 @@ TEST(TrainingJob, ReadsAGptWithTheFamilysDefaults) {
 }
 
 TEST(TrainingJob, ALlamaIsRotaryGatedUntiedAndUnbiased) {
-  const TrainingJob job = TestJob({"model.architecture=llama", "model.ffn=224",
-                                   "model.kv_heads=2", "model.dropout=0"});
+  const TrainingJob job =
+      TestJob({"model.architecture=llama", "model.ffn=224", "model.kv_heads=2", "model.dropout=0"});
   EXPECT_FALSE(job.model.learned_positions);
   EXPECT_TRUE(job.model.gated);
   EXPECT_TRUE(job.model.rms_norm);

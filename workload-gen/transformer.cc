@@ -86,10 +86,8 @@ IterationFlops FlopsOfIteration(const TrainingJob& job) {
   const auto h = static_cast<double>(m.hidden);
   const double causal = job.training.causal_flops_halved ? 0.5 : 1.0;
   const double linear =
-      2 * tokens * h *
-      static_cast<double>(QkvWidth(m) + m.query_width() + Fc1Width(m) + m.ffn);
-  const double attention =
-      4 * tokens * static_cast<double>(m.sequence * m.query_width()) * causal;
+      2 * tokens * h * static_cast<double>(QkvWidth(m) + m.query_width() + Fc1Width(m) + m.ffn);
+  const double attention = 4 * tokens * static_cast<double>(m.sequence * m.query_width()) * causal;
   const double logits = 2 * tokens * h * static_cast<double>(m.vocab);
   IterationFlops flops;
   flops.model = 3 * (m.layers * (linear + attention) + logits);

@@ -25,17 +25,30 @@ IterationFlops FlopsOfIteration(const TrainingJob& job);
 // ---- One rank's parameters ------------------------------------------------------------------
 
 enum class ParameterKind : uint8_t {
-  kWordEmbedding, kPositionEmbedding,
-  kProjWeight, kProjBias, kNorm1Weight, kNorm1Bias, kQkvWeight, kQkvBias,
-  kNorm2Weight, kNorm2Bias, kFc1Weight, kFc1Bias, kFc2Weight, kFc2Bias,
-  kFinalNormWeight, kFinalNormBias, kHead
+  kWordEmbedding,
+  kPositionEmbedding,
+  kProjWeight,
+  kProjBias,
+  kNorm1Weight,
+  kNorm1Bias,
+  kQkvWeight,
+  kQkvBias,
+  kNorm2Weight,
+  kNorm2Bias,
+  kFc1Weight,
+  kFc1Bias,
+  kFc2Weight,
+  kFc2Bias,
+  kFinalNormWeight,
+  kFinalNormBias,
+  kHead
 };
 
 struct Parameter {
   ParameterKind kind = ParameterKind::kHead;
-  int layer = -1;  // global; -1 outside layers
-  int64_t elements = 0;  // on this rank
-  bool tied = false;     // the word embedding that two stages share
+  int layer = -1;                  // global; -1 outside layers
+  int64_t elements = 0;            // on this rank
+  bool tied = false;               // the word embedding that two stages share
   bool sequence_parallel = false;  // replicated over tp, its gradient from this rank's rows only
 };
 

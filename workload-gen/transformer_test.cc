@@ -82,20 +82,19 @@ TEST(Transformer, CausalHalvingHalvesAttentionOnly) {
 }
 
 TEST(Transformer, RankParametersAddUpToTheModel) {
-  const TrainingJob job = TestJob({"model.vocab=1024", "parallel.virtual_pipeline=2",
-                                   "model.tied_embedding=false"});
+  const TrainingJob job =
+      TestJob({"model.vocab=1024", "parallel.virtual_pipeline=2", "model.tied_embedding=false"});
   const Layout layout = TestLayout(job);
   int64_t split = 0, replicated = 0;
   for (int stage = 0; stage < layout.pipeline; ++stage) {
     for (int chunk = 0; chunk < layout.chunks; ++chunk) {
       for (const Parameter& p : ChunkParameters(job.model, layout, stage, chunk)) {
-        const bool whole = p.kind == ParameterKind::kProjBias || p.kind == ParameterKind::kFc2Bias ||
-                           p.kind == ParameterKind::kNorm1Weight ||
-                           p.kind == ParameterKind::kNorm1Bias ||
-                           p.kind == ParameterKind::kNorm2Weight ||
-                           p.kind == ParameterKind::kNorm2Bias ||
-                           p.kind >= ParameterKind::kFinalNormWeight ||
-                           p.kind == ParameterKind::kPositionEmbedding;
+        const bool whole =
+            p.kind == ParameterKind::kProjBias || p.kind == ParameterKind::kFc2Bias ||
+            p.kind == ParameterKind::kNorm1Weight || p.kind == ParameterKind::kNorm1Bias ||
+            p.kind == ParameterKind::kNorm2Weight || p.kind == ParameterKind::kNorm2Bias ||
+            p.kind >= ParameterKind::kFinalNormWeight ||
+            p.kind == ParameterKind::kPositionEmbedding;
         const bool head = p.kind == ParameterKind::kHead;
         (whole && !head ? replicated : split) += p.elements;
       }

@@ -14,8 +14,8 @@ std::string Key(const Submodule& s) {
   return fmt::format("{} {} {} {} {} {} {} {} {} {} {} {} {} {}{}{}{}{}{}{}", s.name,
                      static_cast<int>(s.kind), static_cast<int>(s.pass), static_cast<int>(s.type),
                      s.rows, s.n, s.k, s.batch, s.sequence, s.heads, s.kv_heads, s.head_dim,
-                     s.elements, int{s.causal}, int{s.fused}, int{s.gated}, int{s.rms},
-                     int{s.bias}, int{s.dropout}, int{s.accumulate_fp32});
+                     s.elements, int{s.causal}, int{s.fused}, int{s.gated}, int{s.rms}, int{s.bias},
+                     int{s.dropout}, int{s.accumulate_fp32});
 }
 
 }  // namespace
@@ -27,8 +27,8 @@ size_t WorkTables::Hash::operator()(const std::vector<uint32_t>& v) const {
 }
 
 uint32_t WorkTables::Intern(const Submodule& submodule) {
-  const auto [place, added] = submodules_.emplace(
-      Key(submodule), static_cast<uint32_t>(workload_->submodules.size()));
+  const auto [place, added] =
+      submodules_.emplace(Key(submodule), static_cast<uint32_t>(workload_->submodules.size()));
   if (added) workload_->submodules.push_back(submodule);
   return place->second;
 }
@@ -42,10 +42,14 @@ uint32_t WorkTables::InternBlock(const std::vector<uint32_t>& submodules) {
 }
 
 uint32_t WorkTables::Intern(const CommCall& call) {
-  const CallKey key{static_cast<int>(call.collective), static_cast<int>(call.type),
-                    static_cast<int>(call.op), call.count, call.root, call.peer, call.group_size};
-  const auto [place, added] =
-      calls_.emplace(key, static_cast<uint32_t>(workload_->calls.size()));
+  const CallKey key{static_cast<int>(call.collective),
+                    static_cast<int>(call.type),
+                    static_cast<int>(call.op),
+                    call.count,
+                    call.root,
+                    call.peer,
+                    call.group_size};
+  const auto [place, added] = calls_.emplace(key, static_cast<uint32_t>(workload_->calls.size()));
   if (added) workload_->calls.push_back(call);
   return place->second;
 }

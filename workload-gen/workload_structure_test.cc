@@ -77,8 +77,10 @@ class Executor {
         if (!ready) break;
         r.arrived[id] = true;
         moved = true;
-        if (op.kind == OpKind::kCompute) r.done[id] = true;
-        else Meet(rank, id, op);
+        if (op.kind == OpKind::kCompute)
+          r.done[id] = true;
+        else
+          Meet(rank, id, op);
         if (!r.done[id]) break;
       }
       ++r.next[stream];
@@ -132,7 +134,7 @@ void CheckGraph(const Workload& w) {
       uint32_t previous = 0;
       bool first = true;
       for (const uint32_t d : p.dependencies(i)) {
-        EXPECT_LT(d, i);  // acyclic, in issue order
+        EXPECT_LT(d, i);                              // acyclic, in issue order
         EXPECT_NE(p.ops[d].stream, p.ops[i].stream);  // the stream says so already
         EXPECT_TRUE(first || previous < d);
         previous = d;
@@ -197,17 +199,25 @@ Draw DrawLayout(std::mt19937* random) {
   const char* recompute[] = {"none", "selective", "full"};
   draw.hosts = pipeline * data;
   draw.overrides = {
-      Set("parallel.tensor", tensor), Set("parallel.pipeline", pipeline),
-      Set("parallel.virtual_pipeline", chunks), Set("parallel.data", data),
+      Set("parallel.tensor", tensor),
+      Set("parallel.pipeline", pipeline),
+      Set("parallel.virtual_pipeline", chunks),
+      Set("parallel.data", data),
       Flag("parallel.sequence_parallel", sequence_parallel),
       Set("model.layers", pipeline * chunks * pick({1, 2, 3})),
-      Set("training.micro_batch", 2), Set("training.global_batch", 2 * data * microbatches),
+      Set("training.micro_batch", 2),
+      Set("training.global_batch", 2 * data * microbatches),
       std::string("training.recompute=") + recompute[(*random)() % 3],
-      Flag("training.distributed_optimizer", optimizer), Flag("overlap.grad_reduce", reduce),
-      Flag("overlap.param_gather", optimizer && reduce && coin()), Flag("overlap.p2p", coin()),
-      Flag("overlap.p2p_wait_send", coin()), Flag("overlap.tensor_backward", coin()),
-      Flag("training.batch_p2p_sync", coin()), Flag("training.scatter_gather_p2p", coin()),
-      Flag("training.step_checks", coin()), Flag("model.tied_embedding", coin()),
+      Flag("training.distributed_optimizer", optimizer),
+      Flag("overlap.grad_reduce", reduce),
+      Flag("overlap.param_gather", optimizer && reduce && coin()),
+      Flag("overlap.p2p", coin()),
+      Flag("overlap.p2p_wait_send", coin()),
+      Flag("overlap.tensor_backward", coin()),
+      Flag("training.batch_p2p_sync", coin()),
+      Flag("training.scatter_gather_p2p", coin()),
+      Flag("training.step_checks", coin()),
+      Flag("model.tied_embedding", coin()),
       Set("training.bucket_elements", 20000),
       std::string("training.precision=") + (coin() ? "fp16" : "bf16"),
       std::string("parallel.rank_order=") + (coin() ? "tp-cp-ep-dp-pp" : "tp-cp-ep-pp-dp")};

@@ -28,10 +28,13 @@ void AppendGroups(const Workload& w, std::string* text) {
 }
 
 std::string Flags(const Submodule& s) {
-  const std::pair<bool, const char*> flags[] = {
-      {s.causal, "causal"}, {s.fused, "fused"},     {s.gated, "gated"},
-      {s.rms, "rms"},       {s.bias, "bias"},       {s.dropout, "dropout"},
-      {s.accumulate_fp32, "accumulate-fp32"}};
+  const std::pair<bool, const char*> flags[] = {{s.causal, "causal"},
+                                                {s.fused, "fused"},
+                                                {s.gated, "gated"},
+                                                {s.rms, "rms"},
+                                                {s.bias, "bias"},
+                                                {s.dropout, "dropout"},
+                                                {s.accumulate_fp32, "accumulate-fp32"}};
   std::string text;
   for (const auto& [set, name] : flags) {
     if (set) text += fmt::format(" {}", name);
@@ -41,8 +44,8 @@ std::string Flags(const Submodule& s) {
 
 std::string Dimensions(const Submodule& s) {
   if (s.kind == SubmoduleKind::kAttention) {
-    return fmt::format("batch {} sequence {} heads {}/{} head_dim {}", s.batch, s.sequence,
-                       s.heads, s.kv_heads, s.head_dim);
+    return fmt::format("batch {} sequence {} heads {}/{} head_dim {}", s.batch, s.sequence, s.heads,
+                       s.kv_heads, s.head_dim);
   }
   if (s.elements > 0) return fmt::format("{} elements", s.elements);
   return s.k > 0 ? fmt::format("{} x {} x {}", s.rows, s.n, s.k)
@@ -70,7 +73,8 @@ void AppendBlocks(const Workload& w, std::string* text) {
 std::string What(const Workload& w, const Op& op) {
   if (op.kind == OpKind::kCompute) return w.blocks[op.work].name;
   const char* kind = op.kind == OpKind::kSend ? "send " : op.kind == OpKind::kRecv ? "recv " : "";
-  std::string text = fmt::format("{}{} {}", kind, CallText(w.calls[op.work]), w.roles[op.role].name);
+  std::string text =
+      fmt::format("{}{} {}", kind, CallText(w.calls[op.work]), w.roles[op.role].name);
   if (op.kind != OpKind::kCollective) text += fmt::format(" tag {}", op.tag);
   return text;
 }
@@ -79,9 +83,9 @@ std::string What(const Workload& w, const Op& op) {
 
 std::string CallText(const CommCall& call) {
   constexpr std::string_view kOps[] = {"sum", "max", "average"};
-  std::string text = fmt::format("{} {} x {} = {}",
-                                 CollectiveTypeNames()[static_cast<size_t>(call.collective)],
-                                 call.count, ToString(call.type), ToString(call.bytes()));
+  std::string text =
+      fmt::format("{} {} x {} = {}", CollectiveTypeNames()[static_cast<size_t>(call.collective)],
+                  call.count, ToString(call.type), ToString(call.bytes()));
   if (call.collective == CollectiveType::kSendRecv) {
     return text + fmt::format(" from {} to {}", call.root, call.peer);
   }
