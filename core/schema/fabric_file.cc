@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
-#include <set>
 
 #include "core/base/scan.h"
 #include "core/base/spelling.h"
@@ -250,14 +248,11 @@ void MakeSingleSwitch(FabricContext* context) {
   }
 }
 
-// What the links of an explicit fabric have named so far.
-struct Ends {
-  std::vector<std::string> names;            // of the switches, in their order
-  std::set<std::pair<int, int>> wired_nics;  // (host, NIC)
-};
+using Names = std::vector<std::string>;  // of the switches, in their order
 
-// "host3/nic0" or a switch's name.
-Result<LinkEnd> ParseEnd(const YamlNode& node, const Topology& topology, Ends* ends) {
+// "host3/nic0" or a switch's name. A NIC may have several cables (planes).
+Result<LinkEnd> ParseEnd(const YamlNode& node, const Topology& topology,
+                         const Names& switches) {
   int host = 0, nic = 0;
   if (ScanNumbers(node.scalar, {"host", "/nic"}, {&host, &nic})) {
     if (host >= topology.host_count()) {
@@ -268,20 +263,17 @@ Result<LinkEnd> ParseEnd(const YamlNode& node, const Topology& topology, Ends* e
       return node.ErrorHere(fmt::format("host {} has no NIC {}; it has {}", host, nic,
                                         topology.kind_of_host(host).nics.count));
     }
-    if (!ends->wired_nics.emplace(host, nic).second) {
-      return node.ErrorHere(fmt::format("'{}' has a cable already", node.scalar));
-    }
     return LinkEnd{false, host, nic};
   }
-  const auto found = std::find(ends->names.begin(), ends->names.end(), node.scalar);
-  if (node.kind == YamlNode::Kind::kScalar && found != ends->names.end()) {
-    return LinkEnd{true, static_cast<int>(found - ends->names.begin()), 0};
+  const auto found = std::find(switches.begin(), switches.end(), node.scalar);
+  if (node.kind == YamlNode::Kind::kScalar && found != switches.end()) {
+    return LinkEnd{true, static_cast<int>(found - switches.begin()), 0};
   }
   return node.ErrorHere(fmt::format("'{}' is neither a NIC ('host0/nic0') nor one of the switches{}",
-                                    node.scalar, DidYouMean(node.scalar, ends->names)));
+                                    node.scalar, DidYouMean(node.scalar, switches)));
 }
 
-void ReadExplicitLink(FabricContext* context, const YamlNode& item, Ends* ends) {
+void ReadExplicitLink(FabricContext* context, const YamlNode& item, const Names& switches) {
   YamlReader reader(item, "link", context->diagnostics);
   FabricLink link;
   const YamlNode* from = reader.Take("from", true);
@@ -296,7 +288,7 @@ void ReadExplicitLink(FabricContext* context, const YamlNode& item, Ends* ends) 
   reader.Finish();
   if (from == nullptr || to == nullptr) return;
   for (const auto& [node, end] : {std::pair(from, &link.a), std::pair(to, &link.b)}) {
-    const Result<LinkEnd> parsed = ParseEnd(*node, *context->topology, ends);
+    const Result<LinkEnd> parsed = ParseEnd(*node, *context->topology, switches);
     if (!parsed.ok()) return context->diagnostics->Add(parsed.error());
     *end = *parsed;
   }
@@ -306,7 +298,7 @@ void ReadExplicitLink(FabricContext* context, const YamlNode& item, Ends* ends) 
   context->topology->fabric.links.push_back(link);
 }
 
-void ReadExplicitSwitch(FabricContext* context, const YamlNode& item, Ends* ends) {
+void ReadExplicitSwitch(FabricContext* context, const YamlNode& item, Names* switches) {
   YamlReader reader(item, "switch", context->diagnostics);
   FabricSwitch made;
   reader.Read("name", &made.name);
@@ -318,10 +310,10 @@ void ReadExplicitSwitch(FabricContext* context, const YamlNode& item, Ends* ends
   int host = 0, nic = 0;
   if (made.name.empty() || ScanNumbers(made.name, {"host", "/nic"}, {&host, &nic})) {
     reader.Fail("name", fmt::format("a switch cannot be called '{}'", made.name));
-  } else if (std::find(ends->names.begin(), ends->names.end(), made.name) != ends->names.end()) {
+  } else if (std::find(switches->begin(), switches->end(), made.name) != switches->end()) {
     reader.Fail("name", fmt::format("there is another switch '{}'", made.name));
   }
-  ends->names.push_back(made.name);
+  switches->push_back(made.name);
   context->topology->fabric.switches.push_back(made);
 }
 
@@ -337,11 +329,11 @@ const std::vector<YamlNode>& ReadList(FabricContext* context, const std::string&
 }
 
 void MakeExplicit(FabricContext* context) {
-  Ends ends;
+  Names switches;
   for (const YamlNode& item : ReadList(context, "switches")) {
-    ReadExplicitSwitch(context, item, &ends);
+    ReadExplicitSwitch(context, item, &switches);
   }
-  for (const YamlNode& item : ReadList(context, "links")) ReadExplicitLink(context, item, &ends);
+  for (const YamlNode& item : ReadList(context, "links")) ReadExplicitLink(context, item, switches);
 }
 
 void MakeNone(FabricContext* context) {
