@@ -130,7 +130,7 @@ kernels                                                        launches        e
   gemm 1024x1024x2048 fp16                                            4      150 us  60.0 %  scaled
   gemm 1024x1024x1024 fp16                                            4       60 us  24.0 %  profile
   norm 1024x1024 fp16                                                 4       40 us  16.0 %  model
-  times by source: 1 profile (24.0 % of the time), 1 model (16.0 % of the time), 1 scaled (60.0 % of the time)
+  times by source: 1 profile (24.0 %), 1 model (16.0 %), 1 scaled (60.0 %)
 
 counted: 8 messages, 1000 packets
 )");
@@ -140,6 +140,21 @@ TEST(SummaryText, SaysHowManyCallsItLeavesOut) {
   Summary summary = Summarise(FakeRun());
   summary.collectives.resize(14, summary.collectives[0]);
   EXPECT_THAT(SummaryText(summary), testing::HasSubstr("\n  and 2 calls more in summary.json\n"));
+}
+
+TEST(SummaryText, ARunWithoutBubblesSaysSo) {
+  Summary summary = Summarise(FakeRun());
+  summary.parts[kPartCount - 2] = {};
+  EXPECT_THAT(SummaryText(summary),
+              testing::HasSubstr("\n  bubble                            none\n"));
+}
+
+TEST(SummaryText, LongListsOfCountersAreWrapped) {
+  Summary summary = Summarise(FakeRun());
+  summary.counters.assign(3, {"slices of messages", 1234567890});
+  EXPECT_THAT(SummaryText(summary),
+              testing::EndsWith("\n\ncounted: 1234567890 slices of messages, 1234567890 slices of "
+                                "messages,\n  1234567890 slices of messages\n"));
 }
 
 TEST(SummaryText, AnIterationWithoutCommunicationHasNoTableOfIt) {

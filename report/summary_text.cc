@@ -60,9 +60,11 @@ std::string PartsText(const Summary& summary) {
     const PartSummary& part = summary.parts[static_cast<size_t>(i)];
     const bool dimension = i > 0 && i < kPartCount - 2;
     if (dimension && part.max == Time()) continue;
-    out += fmt::format("  {:<26}{:>12}{:>10}{:>16}", PartName(i), ToString(part.mean),
-                       Percent(summary.ShareOf(part.mean)), ToString(part.max));
-    out += part.max == Time() ? "\n" : fmt::format("  rank {}\n", part.max_rank);
+    out += fmt::format("  {:<26}", PartName(i));
+    out += part.max == Time() ? fmt::format("{:>12}\n", "none")
+                              : fmt::format("{:>12}{:>10}{:>16}  rank {}\n", ToString(part.mean),
+                                            Percent(summary.ShareOf(part.mean)), ToString(part.max),
+                                            part.max_rank);
   }
   return out;
 }
@@ -104,7 +106,7 @@ std::string KernelsText(const KernelSummary& kernels) {
   out += Rest(kernels.rows.size(), shown, "kernel");
   out += "  times by source:";
   for (size_t i = 0; i < kTimeSourceCount; ++i) {
-    out += fmt::format("{} {} {} ({} of the time)", i == 0 ? "" : ",", kernels.by_source[i].kernels,
+    out += fmt::format("{} {} {} ({})", i == 0 ? "" : ",", kernels.by_source[i].kernels,
                        TimeSourceNames()[i], Percent(kernels.by_source[i].share));
   }
   return out + "\n";

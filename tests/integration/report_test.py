@@ -1,0 +1,144 @@
+"""report as a program, on a run made by the real tools: what it writes, twice the same; every mistake's exact words."""
+
+import gzip
+import json
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BIN = None  # the folder of the tools; from the command line
+OUTPUTS = ["summary.json", "summary.txt", "trace.json.gz", "report.html"]
+
+
+def make_run(run):
+    """GPT 22B on one DGX A100, as published."""
+    for tool, *arguments in (
+        ["workload-gen", "configs/models/gpt-22b.yaml", "configs/clusters/dgx-a100-80g-1.topo", "-o", run],
+        ["simccl", run],
+        ["compute-sim", run],
+        ["exec-engine", run, "--network", "analytical"],
+    ):
+        subprocess.run([BIN / tool, *arguments, "-q"], cwd=ROOT, check=True, timeout=120)
+
+
+class Report(unittest.TestCase):
+    maxDiff = None
+
+    @classmethod
+    def setUpClass(cls):
+        cls.shared = pathlib.Path(tempfile.mkdtemp())
+        cls.addClassCleanup(shutil.rmtree, cls.shared)
+        make_run(cls.shared / "run")
+
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp())
+        self.addCleanup(shutil.rmtree, self.folder)
+        self.run_folder = self.folder / "run"
+        shutil.copytree(self.shared / "run", self.run_folder)
+
+    def report(self, *arguments):
+        done = subprocess.run([BIN / "report", *map(str, arguments)], cwd=self.folder, text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120)
+        return done.returncode, done.stdout, done.stderr
+
+    def expect_error(self, message, *arguments, status=1):
+        self.assertEqual(self.report(*arguments), (status, "", message))
+        for name in OUTPUTS:
+            self.assertFalse((self.run_folder / name).exists(), f"{name} was written")
+
+    def summary(self):
+        return json.loads((self.run_folder / "summary.json").read_text())
+
+    def test_prints_the_summary_and_says_what_it_wrote(self):
+        status, stdout, stderr = self.report("run")
+        self.assertEqual((status, stderr),
+                         (0, "report: run: summary.json, report.html, trace.json.gz of 8 of 8 ranks\n"))
+        self.assertEqual(stdout, (self.run_folder / "summary.txt").read_text())
+        self.assertRegex(stdout, r"^gpt-22b on dgx-a100-80g-1: 8 × a100-sxm-80g in 1 host, network analytical\n")
+        self.assertRegex(stdout, r"\niteration time   [\d.]+ m?s\n")
+        self.assertTrue(all(len(line) <= 100 for line in stdout.splitlines()), "wider than a terminal")
+
+    def test_parts_of_the_mean_iteration_add_up_to_it(self):
+        self.report("run")
+        summary = self.summary()
+        parts = sum(part["mean_s"] for part in summary["time"].values())
+        self.assertAlmostEqual(parts, summary["iteration_time_s"], delta=1e-9)
+
+    def test_mfu_is_model_flops_over_the_dense_peak(self):
+        self.report("run")
+        s = self.summary()
+        peak = s["gpus"] * s["peak_tflops_per_s_per_gpu"] * 1e12
+        self.assertAlmostEqual(s["mfu"], s["model_flops_per_iteration"] / s["iteration_time_s"] / peak, places=12)
+
+    def test_every_op_of_every_rank_can_be_in_the_trace(self):
+        self.report("run", "--trace-ranks", "all")
+        trace = json.loads(gzip.decompress((self.run_folder / "trace.json.gz").read_bytes()))
+        ops = [e for e in trace["traceEvents"] if e["ph"] == "X" and e["name"] != "wait"]
+        self.assertEqual(len(ops), self.summary()["network_counters"]["ops"])
+        end = max(e["ts"] + e["dur"] for e in ops)
+        self.assertAlmostEqual(end * 1e-6, self.summary()["iteration_time_s"], delta=1e-6)
+
+    def test_ops_of_one_stream_do_not_overlap(self):
+        self.report("run")
+        trace = json.loads(gzip.decompress((self.run_folder / "trace.json.gz").read_bytes()))
+        free = {}
+        for e in trace["traceEvents"]:
+            if e["ph"] != "X":
+                continue
+            stream = (e["pid"], e["tid"])
+            self.assertGreaterEqual(round(e["ts"] * 1e6), free.get(stream, 0), e)
+            free[stream] = round(e["ts"] * 1e6) + round(e["dur"] * 1e6)
+
+    def test_two_reports_are_equal_byte_for_byte(self):
+        self.report("run")
+        first = [(self.run_folder / name).read_bytes() for name in OUTPUTS]
+        self.report("run")
+        self.assertEqual([(self.run_folder / name).read_bytes() for name in OUTPUTS], first)
+
+    def test_if_nothing_changed_it_shows_the_same_again(self):
+        shown = self.report("run", "--if-changed")[1]
+        self.assertEqual(self.report("run", "--if-changed"), (0, shown, "report: up to date\n"))
+
+    def test_check_writes_nothing(self):
+        self.assertEqual(self.report("run", "--check"), (0, "", "report: the run is complete and consistent\n"))
+        self.assertFalse((self.run_folder / "summary.json").exists())
+
+    def test_quiet_says_nothing(self):
+        self.assertEqual(self.report("run", "-q", "--no-html"), (0, "", ""))
+        self.assertFalse((self.run_folder / "report.html").exists())
+
+    def test_a_run_that_is_not_there(self):
+        self.expect_error("nowhere/1-workload/manifest.pb: error: there is no workload manifest yet; run workload-gen "
+                          "first\n", "nowhere")
+
+    def test_a_run_that_is_not_finished(self):
+        (self.run_folder / "4-timeline.pb").unlink()
+        self.expect_error("run/4-timeline.pb: error: there is no timeline yet; run exec-engine first\n", "run")
+
+    def test_a_timeline_of_an_older_workload(self):
+        subprocess.run([BIN / "workload-gen", "configs/models/gpt-22b-sp-selective.yaml",
+                        "configs/clusters/dgx-a100-80g-1.topo", "-o", self.run_folder, "-q"], cwd=ROOT, check=True)
+        self.expect_error("run/2-flows.pb: error: stale: it was made from another 1-workload/manifest.pb; run simccl "
+                          "again\n", "run")
+
+    def test_wrong_usage(self):
+        self.expect_error("error: --trace-ranks: '0' is neither a number of ranks, at least 1, nor 'all'\n", "run",
+                          "--trace-ranks", "0")
+        self.expect_error("report: error: The following argument was not expected: --trace-rank; did you mean "
+                          "'--trace-ranks'?\nreport: see report --help\n", "run", "--trace-rank", status=2)
+
+    def test_a_folder_that_cannot_be_written(self):
+        (self.run_folder / "trace.json.gz").mkdir()
+        status, stdout, stderr = self.report("run")
+        self.assertEqual((status, stdout, stderr),
+                         (1, "", "run/trace.json.gz: error: cannot write: Is a directory\n"))
+        self.assertEqual([p.name for p in self.run_folder.iterdir() if ".tmp-" in p.name], [])
+
+
+if __name__ == "__main__":
+    BIN = pathlib.Path(sys.argv[1]).resolve()
+    unittest.main(argv=sys.argv[:1] + sys.argv[2:])
