@@ -151,10 +151,13 @@ TEST(SummaryText, ARunWithoutBubblesSaysSo) {
 
 TEST(SummaryText, LongListsOfCountersAreWrapped) {
   Summary summary = Summarise(FakeRun());
-  summary.counters.assign(3, {"slices of messages", 1234567890});
+  summary.counters.assign(3, {"slices of messages", 1234567890});  // 100 columns
   EXPECT_THAT(SummaryText(summary),
-              testing::EndsWith("\n\ncounted: 1234567890 slices of messages, 1234567890 slices of "
-                                "messages,\n  1234567890 slices of messages\n"));
+              testing::EndsWith("\ncounted: 1234567890 slices of messages, 1234567890 slices of "
+                                "messages, 1234567890 slices of messages\n"));
+  summary.counters.back().second *= 10;
+  EXPECT_THAT(SummaryText(summary),
+              testing::EndsWith(" messages,\n  12345678900 slices of messages\n"));
 }
 
 TEST(SummaryText, AnIterationWithoutCommunicationHasNoTableOfIt) {
