@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "core/schema/limits.h"
+
 namespace drydock {
 namespace {
 
@@ -25,12 +27,17 @@ void ReadSpecification(const YamlNode& node, GpuSpec* spec, Diagnostics* diagnos
   if (const YamlNode* memory = gpu.Take("memory", true)) {
     YamlReader reader(*memory, "memory", diagnostics);
     reader.Read("size", &spec->memory);
+    CheckSize("size", spec->memory, &reader);
     reader.Read("bandwidth", &spec->memory_bandwidth);
+    CheckRate("bandwidth", spec->memory_bandwidth, &reader);
     reader.Finish();
   }
   gpu.Read("l2", &spec->l2);
+  CheckSize("l2", spec->l2, &gpu);
   gpu.ReadOptional("nvlink", &spec->nvlink);
+  CheckRate("nvlink", spec->nvlink, &gpu);
   gpu.Read("pcie", &spec->pcie);
+  CheckRate("pcie", spec->pcie, &gpu);
   gpu.Read("source", &spec->source);
   gpu.ReadOptional("reference", &spec->reference);
   gpu.Finish();
@@ -48,6 +55,7 @@ void ReadProtocol(YamlReader* parent, const std::string& key, CollectiveCosts::P
   reader.ReadOptional("proxy", &protocol->proxy);
   if (reader.Has("pass")) {
     reader.Read("pass", &protocol->pass);
+    CheckSize("pass", protocol->pass, &reader);
     reader.Read("pass_time", &protocol->pass_time);
     reader.ReadOptional("pass_store", &protocol->pass_store);
   } else {
@@ -57,7 +65,7 @@ void ReadProtocol(YamlReader* parent, const std::string& key, CollectiveCosts::P
                                                         {"receive", &protocol->receive}};
     for (const auto& [name, rate] : rates) {
       reader.Read(name, rate);
-      if (reader.Has(name) && rate->bits_per_second() <= 0) reader.Fail(name, "a rate of 0");
+      CheckRate(name, *rate, &reader);
     }
   }
   reader.Finish();

@@ -72,6 +72,18 @@ TEST(GpuFileTest, Mistakes) {
             "                                    ^");
 }
 
+TEST(GpuFileTest, NothingIsDividedByZero) {
+  const auto first_line = [](const std::string& text) { return text.substr(0, text.find('\n')); };
+  EXPECT_EQ(first_line(ErrorWith("size: 1 GB", "size: 0 GB")),
+            "toy.yaml:7:18: error: 'size' is 0 B; it must be more");
+  EXPECT_EQ(first_line(ErrorWith("bandwidth: 100 GB/s", "bandwidth: 0 GB/s")),
+            "toy.yaml:7:35: error: 'bandwidth' is 0 bps; it must be at least 1 Mbps");
+  EXPECT_EQ(first_line(ErrorWith("l2: 4 MiB", "l2: 0 MiB")),
+            "toy.yaml:8:7: error: 'l2' is 0 B; it must be more");
+  EXPECT_EQ(first_line(ErrorWith("pcie: 16 GB/s", "pcie: 0 GB/s")),
+            "toy.yaml:10:9: error: 'pcie' is 0 bps; it must be at least 1 Mbps");
+}
+
 TEST(GpuFileTest, CollectiveCostsAreComplete) {
   std::string text = testing::ToyGpuText() +
                      "collectives:\n"
@@ -83,7 +95,7 @@ TEST(GpuFileTest, CollectiveCostsAreComplete) {
   text += "  p2p_ll: {base: 1 us, step: 1 us, send: 0 GB/s, copy_send: 1 GB/s, reduce_send: 1 GB/s}\n";
   text += "  clear_to_send: 64 B\n";
   EXPECT_EQ(ErrorText(ParseGpuFile(text, "toy.yaml")),
-            "toy.yaml:19:42: error: a rate of 0\n"
+            "toy.yaml:19:42: error: 'send' is 0 bps; it must be at least 1 Mbps\n"
             "    p2p_ll: {base: 1 us, step: 1 us, send: 0 GB/s, copy_send: 1 GB/s, reduce_send: 1 "
             "GB/s}\n"
             "                                           ^\n"

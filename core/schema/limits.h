@@ -1,4 +1,4 @@
-// Bounds that several sections of cluster.topo share. Internal to core/schema.
+// Bounds that several sections of cluster.topo and of GPU files share. Internal to core/schema.
 #ifndef DRYDOCK_CORE_SCHEMA_LIMITS_H_
 #define DRYDOCK_CORE_SCHEMA_LIMITS_H_
 
@@ -17,6 +17,11 @@ inline constexpr Bandwidth kLeastRate = Bandwidth::BitsPerSecond(1000000);
 inline void CheckRate(const std::string& key, Bandwidth rate, YamlReader* reader) {
   if (!reader->Has(key) || rate >= kLeastRate) return;
   reader->Fail(key, fmt::format("'{}' is {}; it must be at least 1 Mbps", key, ToString(rate)));
+}
+
+inline void CheckSize(const std::string& key, Bytes size, YamlReader* reader) {
+  if (!reader->Has(key) || size > Bytes()) return;
+  reader->Fail(key, fmt::format("'{}' is 0 B; it must be more", key));
 }
 
 }  // namespace drydock
