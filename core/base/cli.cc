@@ -108,6 +108,8 @@ int RunTool(int argc, char** argv, const ToolInfo& info, CommonOptions* common,
   try {
     status = body();
   } catch (const std::exception& e) {
+    // {fmt} throws when a print fails: a full disk or a reader that left, nobody's mistake here.
+    if (std::ferror(stdout) != 0) return FinishOutput(info);
     fmt::print(stderr, "{}: internal error: {}\n", info.name, e.what());
     RemoveUnfinishedFiles();
     return kExitInternal;

@@ -1,5 +1,6 @@
 #include "core/base/cli.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -124,22 +125,27 @@ TEST(InterruptTest, ABrokenInvariantLeavesNothingEither) {
   EXPECT_EQ(dir.List(), std::vector<std::string>());
 }
 
-TEST(RunToolTest, OutputThatCannotBeWrittenIsAnError) {
-  const TemporaryDirectory dir;
+// The exit status of a tool that prints `lines` lines onto a full disk.
+int ExitWithoutOutput(int lines) {
   const pid_t child = ::fork();
   if (child == 0) {
-    std::freopen("/dev/full", "w", stdout);
+    if (std::freopen("/dev/full", "w", stdout) == nullptr) ::_exit(98);
     char name[] = "mill";
     char* argv[] = {name, nullptr};
     CommonOptions common;
-    ::_exit(RunTool(1, argv, kInfo, &common, [](CLI::App*) {}, [] {
-      std::printf("flour\n");
+    ::_exit(RunTool(1, argv, kInfo, &common, [](CLI::App*) {}, [lines] {
+      for (int i = 0; i < lines; ++i) fmt::print("flour\n");
       return OkStatus();
     }));
   }
   int status = -1;
   ::waitpid(child, &status, 0);
-  EXPECT_EQ(WEXITSTATUS(status), 1);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+TEST(RunToolTest, OutputThatCannotBeWrittenIsAnError) {
+  EXPECT_EQ(ExitWithoutOutput(1), 1);
+  EXPECT_EQ(ExitWithoutOutput(100000), 1) << "where the print itself fails";
 }
 
 }  // namespace
