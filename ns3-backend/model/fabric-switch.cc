@@ -45,13 +45,15 @@ FabricSwitch::Configure(FabricMap* map)
     m_queues.resize(GetNPorts());
 }
 
-void
+uint64_t
 FabricSwitch::Process(int64_t limit)
 {
+    const uint64_t before = GetEventCount();
     while (!m_events.Empty() && m_events.Top().time < limit)
     {
         RunEvent(*this);
     }
+    return GetEventCount() - before;
 }
 
 int64_t

@@ -26,7 +26,7 @@ class FabricSwitch : public FabricNode
     void Configure(FabricMap* map);
 
     // From Partition
-    void Process(int64_t limit) override;
+    uint64_t Process(int64_t limit) override;
     int64_t NextTime() const override;
 
     /// Most bytes that ever waited at one port.

@@ -66,8 +66,8 @@ class Partition
     virtual ~Partition() = default;
     /// Before time starts.
     virtual void Start() = 0;
-    /// Runs every event before \p limit (not at it), in order of (time, kind, number).
-    virtual void Process(int64_t limit) = 0;
+    /// Runs every event before \p limit (not at it), in order of (time, kind, number). How many.
+    virtual uint64_t Process(int64_t limit) = 0;
     /// Time of the earliest pending event, NEVER if there is none.
     virtual int64_t NextTime() const = 0;
     /// Time of the event that is being run, ps.

@@ -249,16 +249,17 @@ RdmaHost::Start()
     m_actor->Start();
 }
 
-void
+uint64_t
 RdmaHost::Process(int64_t limit)
 {
+    const uint64_t before = GetEventCount() + m_counts.calls;
     for (;;)
     {
         const int64_t event = m_events.Empty() ? NEVER : m_events.Top().time;
         const int64_t call = m_calls.NextTime();
         if (std::min(event, call) >= limit)
         {
-            return;
+            return GetEventCount() + m_counts.calls - before;
         }
         // The actor is told when all that happened at that time is known.
         if (event <= call)

@@ -77,7 +77,7 @@ class RdmaHost : public FabricNode, public drydock::HostPort
     // From Partition
     void Adopt(ThreadContext* context, size_t slot) override;
     void Start() override;
-    void Process(int64_t limit) override;
+    uint64_t Process(int64_t limit) override;
     int64_t NextTime() const override;
 
     /// Called between windows.

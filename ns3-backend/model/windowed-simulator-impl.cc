@@ -2,6 +2,7 @@
 
 #include "core/base/check.h"
 
+#include "ns3/boolean.h"
 #include "ns3/nstime.h"
 #include "ns3/simulator.h"
 #include "ns3/trace-source-accessor.h"
@@ -32,6 +33,12 @@ WindowedSimulatorImpl::GetTypeId()
                           UintegerValue(1),
                           MakeUintegerAccessor(&WindowedSimulatorImpl::m_threads),
                           MakeUintegerChecker<uint32_t>(1))
+            .AddAttribute("ShareAlways",
+                          "All threads share every window, whether or not it pays; for tests. "
+                          "Changes the wall-clock time only.",
+                          BooleanValue(false),
+                          MakeBooleanAccessor(&WindowedSimulatorImpl::m_shareAlways),
+                          MakeBooleanChecker())
             .AddAttribute("Lookahead",
                           "Length of a window: the least time between an event of a partition and "
                           "its effect on another. The fabric's smallest cable delay plus its "
@@ -97,6 +104,8 @@ WindowedSimulatorImpl::Run()
     CHECK_NOTE(m_workers.empty(), "the simulator runs once");
     AssignPartitions();
     m_barrier = std::make_unique<WindowBarrier>(m_threads);
+    m_pacer = std::make_unique<WindowPacer>(m_threads);
+    m_together = m_shareAlways;
     std::vector<std::thread> threads;
     for (uint32_t i = 1; i < m_threads; ++i)
     {
@@ -114,39 +123,106 @@ WindowedSimulatorImpl::Work(Worker& worker)
 {
     const bool first = worker.context.index == 0;
     StartPartitions(worker);
-    // Between here and the barrier in the loop nobody writes what Earliest, StopRequested and
-    // m_control.NextTime read, so all threads take the same branch.
+    // Whatever the conditions here read is written by one thread only while all others wait, or
+    // before a barrier that all pass: so all threads take the same branch.
     for (;;)
     {
-        const int64_t begin = Earliest();
-        const int64_t control = m_control.NextTime();
-        if (StopRequested() || (begin == NEVER && control == NEVER))
+        if (WindowIsNext() && m_together)
+        {
+            RunTogether(worker);
+        }
+        else if (WindowIsNext())
+        {
+            m_barrier->Wait(); // all have seen that it is the first thread's turn
+            if (first)
+            {
+                RunAlone();
+            }
+            m_barrier->Wait();
+        }
+        else if (StopRequested() || m_control.NextTime() == NEVER)
         {
             break;
         }
-        if (control <= begin)
+        else
         {
             RunControl(worker);
-            continue;
         }
-        const int64_t lookahead = m_lookahead.GetTimeStep();
-        const int64_t limit =
-            std::min(control, begin > NEVER - lookahead ? NEVER : begin + lookahead);
-        if (first)
-        {
-            ++m_windows;
-            m_windowTrace(begin, limit);
-        }
-        ProcessWindow(worker, limit);
-        m_barrier->Wait();
-        if (first)
-        {
-            m_control.AdvanceTo(begin);
-        }
-        EmptyMailboxes(worker);
-        Publish(worker);
-        m_barrier->Wait();
     }
+}
+
+bool
+WindowedSimulatorImpl::WindowIsNext() const
+{
+    return !StopRequested() && Earliest() < m_control.NextTime();
+}
+
+int64_t
+WindowedSimulatorImpl::WindowLimit() const
+{
+    const int64_t begin = Earliest();
+    const int64_t lookahead = m_lookahead.GetTimeStep();
+    return std::min(m_control.NextTime(), begin > NEVER - lookahead ? NEVER : begin + lookahead);
+}
+
+void
+WindowedSimulatorImpl::RunTogether(Worker& worker)
+{
+    const bool first = worker.context.index == 0;
+    const int64_t limit = WindowLimit();
+    if (first)
+    {
+        OpenWindow(limit);
+    }
+    ProcessWindow(worker, limit);
+    m_barrier->Wait();
+    EmptyMailboxes(worker);
+    Publish(worker);
+    if (first)
+    {
+        CloseWindow();
+    }
+    m_barrier->Wait();
+}
+
+void
+WindowedSimulatorImpl::RunAlone()
+{
+    do
+    {
+        const int64_t limit = WindowLimit();
+        OpenWindow(limit);
+        for (auto& worker : m_workers)
+        {
+            ProcessWindow(*worker, limit);
+        }
+        for (auto& worker : m_workers)
+        {
+            EmptyMailboxes(*worker);
+            Publish(*worker);
+        }
+        CloseWindow();
+    } while (!m_together && WindowIsNext());
+}
+
+void
+WindowedSimulatorImpl::OpenWindow(int64_t limit)
+{
+    ++m_windows;
+    m_control.AdvanceTo(Earliest());
+    m_windowTrace(Earliest(), limit);
+}
+
+void
+WindowedSimulatorImpl::CloseWindow()
+{
+    uint64_t events = 0;
+    for (const auto& worker : m_workers)
+    {
+        events += worker->events;
+    }
+    m_pacer->Account(events);
+    m_together = m_shareAlways || m_pacer->Together();
 }
 
 void
@@ -175,13 +251,14 @@ void
 WindowedSimulatorImpl::ProcessWindow(Worker& worker, int64_t limit)
 {
     t_worker = &worker;
+    worker.events = 0;
     for (size_t i = 0; i < worker.next.size(); ++i)
     {
         if (worker.next[i] < limit)
         {
             Partition* partition = worker.partitions[i];
             t_partition = partition;
-            partition->Process(limit);
+            worker.events += partition->Process(limit);
             worker.next[i] = partition->NextTime();
         }
     }

@@ -4,6 +4,7 @@
 #include "ns3-backend/model/control-events.h"
 #include "ns3-backend/model/partition.h"
 #include "ns3-backend/model/window-barrier.h"
+#include "ns3-backend/model/window-pacer.h"
 
 #include "ns3/simulator-impl.h"
 #include "ns3/traced-callback.h"
@@ -25,7 +26,9 @@ namespace ns3::rdma
  * after running, and after emptying. With one thread the same windows are run: going through one
  * switch's whole window at a time is also what keeps its state in the cache.
  *
- * A thread owns the same partitions throughout (a contiguous share of each layer by weight).
+ * A thread owns the same partitions throughout (a contiguous share of each layer by weight). Where
+ * windows are too small to be worth two barriers, the first thread runs them all while the others
+ * sleep (WindowPacer).
  *
  * Simulator::Schedule may be called before Run and from such events, not from partitions: see
  * ControlEvents. Simulator::Now works everywhere and is the time of the calling partition.
@@ -81,12 +84,24 @@ class WindowedSimulatorImpl : public SimulatorImpl
         std::vector<int64_t> next; //!< NextTime of each, side by side for the scan
         int64_t earliest = NEVER;  //!< least of next; what the others read
         bool stop = false;         //!< what the others read
+        uint64_t events = 0;       //!< of the last window
     };
 
     void AssignPartitions();
     /// The life of one thread.
     void Work(Worker& worker);
     void StartPartitions(Worker& worker);
+    /// Windows that the first thread runs for all, until one is worth sharing or cannot be run yet.
+    void RunAlone();
+    /// One window, by all threads: what \p worker does of it.
+    void RunTogether(Worker& worker);
+    /// Whether a window can be run now: nobody wants to stop and no control event comes first.
+    bool WindowIsNext() const;
+    /// The end of the window that begins with the earliest event.
+    int64_t WindowLimit() const;
+    /// The first thread opens the window and, when all is delivered, closes it.
+    void OpenWindow(int64_t limit);
+    void CloseWindow();
     void ProcessWindow(Worker& worker, int64_t limit);
     void EmptyMailboxes(Worker& worker);
     void Publish(Worker& worker);
@@ -95,13 +110,16 @@ class WindowedSimulatorImpl : public SimulatorImpl
     int64_t Earliest() const;
     bool StopRequested() const;
 
+    bool m_shareAlways; //!< attribute
     uint32_t m_threads; //!< attribute
     Time m_lookahead;   //!< attribute
     std::vector<std::vector<Partition*>> m_layers;
     std::vector<std::unique_ptr<Worker>> m_workers;
     std::unique_ptr<WindowBarrier> m_barrier;
     ControlEvents m_control;
-    bool m_stop = false; //!< by Stop outside of partitions
+    std::unique_ptr<WindowPacer> m_pacer;
+    bool m_together = false; //!< all threads share the next window
+    bool m_stop = false;     //!< by Stop outside of partitions
     uint64_t m_windows = 0;
     /// Fired by the first thread as a window begins (the others run already): begin, end, ps.
     TracedCallback<int64_t, int64_t> m_windowTrace;

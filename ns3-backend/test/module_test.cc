@@ -106,12 +106,14 @@ class Ticker : public Partition {
  public:
   Ticker(int64_t step, int64_t end) : step_(step), end_(end) {}
   void Start() override {}
-  void Process(int64_t limit) override {
+  uint64_t Process(int64_t limit) override {
+    const size_t before = seen.size();
     while (NextTime() < limit) {
       now_ = NextTime();
       next_ += step_;
       seen.push_back(Simulator::Now().GetPicoSeconds());
     }
+    return seen.size() - before;
   }
   int64_t NextTime() const override { return next_ > end_ ? ns3::rdma::NEVER : next_; }
   int64_t LocalTime() const override { return now_; }
