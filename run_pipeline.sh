@@ -88,7 +88,8 @@ take_option() {
       esac
       ;;
     --threads)
-      [[ $2 =~ ^([1-9][0-9]{0,3}|auto)$ ]] || usage_error "--threads needs a number from 1 to 9999 or auto, not '$2'"
+      [[ $2 == auto || $2 =~ ^[1-9][0-9]{0,3}$ && $2 -le 1024 ]] ||
+        usage_error "--threads needs a number from 1 to 1024 or auto, not '$2'"
       threads_args=(--threads "$2")
       ;;
     --set)

@@ -260,7 +260,7 @@ run_pipeline.sh: the whole log is .deps/log/fetch-nccl.log
             ([*INPUTS, "--network"], "--network needs a value"),
             ([*INPUTS, "--network", "analytic"],
              "no network is called 'analytic'; did you mean 'analytical'?; the networks are analytical packet"),
-            ([*INPUTS, "--threads", "0"], "--threads needs a number from 1 to 9999 or auto, not '0'"),
+            ([*INPUTS, "--threads", "0"], "--threads needs a number from 1 to 1024 or auto, not '0'"),
             ([*INPUTS, "--jobs", "many"], "--jobs needs a number from 1, not 'many'"),
             ([*INPUTS, "--set", "layers"], "--set needs SECTION.KEY=VALUE, not 'layers'"),
             ([*INPUTS, "--out="], "--out needs a directory"),
