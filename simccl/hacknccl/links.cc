@@ -38,8 +38,14 @@ ncclResult_t ResolveEnd(ncclComm* comm, ncclTopoGraph* graph, int channel, int o
     int64_t id = 0;
     int proxy = own;
     // A receiver uses its own NIC and never a proxy on another GPU.
-    NCCLCHECK(
-        ncclTopoGetNetDev(comm, own, graph, channel, send ? peer : own, &id, &end->nic, &proxy));
+    // For NVLS heads NCCL looks for the NIC of the communicator's own rank, whoever is asked about
+    // (search.cc: getNvlsNetDev).
+    const int rank = comm->rank;
+    comm->rank = own;
+    const ncclResult_t found =
+        ncclTopoGetNetDev(comm, own, graph, channel, send ? peer : own, &id, &end->nic, &proxy);
+    comm->rank = rank;
+    NCCLCHECK(found);
     ncclTopoGdrMode gdr = ncclTopoGdrModeDisable;
     NCCLCHECK(ncclTopoCheckGdr(comm->topo, own, id, send, &gdr));
     end->gdr = gdr != ncclTopoGdrModeDisable;
