@@ -85,7 +85,7 @@ template <size_t kKinds>
 std::string Lane(const std::vector<LaneRun>& runs, int y, int height,
                  const std::array<const char*, kKinds>& colours,
                  const std::vector<std::string>& names) {
-  constexpr std::array<const char*, 4> kShades = {"0.25", "0.5", "0.75", "1"};
+  static constexpr std::array<const char*, 4> kShades = {"0.25", "0.5", "0.75", "1"};
   std::array<std::array<std::string, kShades.size()>, kKinds> paths;
   for (const LaneRun& run : runs) {
     paths[static_cast<size_t>(run.what)][static_cast<size_t>(run.quarters - 1)] +=

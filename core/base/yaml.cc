@@ -11,7 +11,7 @@
 namespace drydock {
 namespace {
 
-constexpr int kMaxDepth = 64;           // of the path of a --set
+constexpr int kMaxDepth = 64;            // of the path of a --set
 constexpr size_t kMaxDiagnostics = 100;  // more than anybody reads
 
 void Relocate(const std::string& where, YamlNode* node) {
@@ -26,10 +26,14 @@ void Relocate(const std::string& where, YamlNode* node) {
 
 const char* KindName(const YamlNode& node) {
   switch (node.kind) {
-    case YamlNode::Kind::kNull: return "nothing";
-    case YamlNode::Kind::kScalar: return "a single value";
-    case YamlNode::Kind::kList: return "a list";
-    case YamlNode::Kind::kMap: return "a section";
+    case YamlNode::Kind::kNull:
+      return "nothing";
+    case YamlNode::Kind::kScalar:
+      return "a single value";
+    case YamlNode::Kind::kList:
+      return "a list";
+    case YamlNode::Kind::kMap:
+      return "a section";
   }
   return "";
 }
@@ -52,8 +56,10 @@ Result<T> AsQuantity(const YamlNode& node, std::string_view wanted,
 Result<std::vector<std::string>> SplitPath(const std::string& path, const std::string& where) {
   std::vector<std::string> keys(1);
   for (const char c : path) {
-    if (c == '.') keys.emplace_back();
-    else keys.back() += c;
+    if (c == '.')
+      keys.emplace_back();
+    else
+      keys.back() += c;
   }
   for (const std::string& key : keys) {
     if (key.empty()) return Error(fmt::format("'{}' has an empty name in it", path), {where, 0, 0});
@@ -97,6 +103,13 @@ std::string Quoted(const std::string& text) {
 
 }  // namespace
 
+YamlNode::YamlNode() = default;
+YamlNode::YamlNode(const YamlNode&) = default;
+YamlNode::YamlNode(YamlNode&&) noexcept = default;
+YamlNode& YamlNode::operator=(const YamlNode&) = default;
+YamlNode& YamlNode::operator=(YamlNode&&) noexcept = default;
+YamlNode::~YamlNode() = default;
+
 const YamlNode* YamlNode::Find(std::string_view key) const {
   for (const auto& [name, value] : entries) {
     if (name.scalar == key) return &value;
@@ -110,9 +123,7 @@ Error YamlNode::ErrorHere(std::string message) const {
 
 Status ApplyOverride(const std::string& assignment, YamlNode* root) {
   const std::string where = "--set " + assignment;
-  const auto error = [&where](const std::string& message) {
-    return Error(message, {where, 0, 0});
-  };
+  const auto error = [&where](const std::string& message) { return Error(message, {where, 0, 0}); };
   const size_t equals = assignment.find('=');
   if (equals == std::string::npos || equals == 0) return error("expected section.key=value");
   const std::string text = assignment.substr(equals + 1);
@@ -120,7 +131,8 @@ Status ApplyOverride(const std::string& assignment, YamlNode* root) {
   Result<YamlNode> value = ParseYaml(text, where);
   if (!value.ok()) return error(value.error().message());
   Relocate(where, &*value);
-  ASSIGN_OR_RETURN(const std::vector<std::string> keys, SplitPath(assignment.substr(0, equals), where));
+  ASSIGN_OR_RETURN(const std::vector<std::string> keys,
+                   SplitPath(assignment.substr(0, equals), where));
   YamlNode* node = root;
   for (const std::string& key : keys) {
     if (node->kind == YamlNode::Kind::kNull) node->kind = YamlNode::Kind::kMap;
@@ -136,8 +148,10 @@ Status ApplyOverride(const std::string& assignment, YamlNode* root) {
 std::string ToYaml(const YamlNode& node) {
   std::string out;
   switch (node.kind) {
-    case YamlNode::Kind::kNull: return "null";
-    case YamlNode::Kind::kScalar: return Quoted(node.scalar);
+    case YamlNode::Kind::kNull:
+      return "null";
+    case YamlNode::Kind::kScalar:
+      return Quoted(node.scalar);
     case YamlNode::Kind::kList:
       for (const YamlNode& item : node.items) out += (out.empty() ? "" : ", ") + ToYaml(item);
       return "[" + out + "]";
@@ -152,8 +166,10 @@ std::string ToYaml(const YamlNode& node) {
 
 void Diagnostics::Add(const Error& error) {
   for (const Diagnostic& diagnostic : error.diagnostics()) {
-    if (list_.size() < kMaxDiagnostics) list_.push_back(diagnostic);
-    else if (list_.size() == kMaxDiagnostics) list_.push_back({"and more like these", {}, {}});
+    if (list_.size() < kMaxDiagnostics)
+      list_.push_back(diagnostic);
+    else if (list_.size() == kMaxDiagnostics)
+      list_.push_back({"and more like these", {}, {}});
   }
 }
 
@@ -262,16 +278,18 @@ void YamlReader::Finish() {
     bool found = false;
     for (const std::string& known : known_) found |= known == key.scalar;
     if (found) continue;
-    diagnostics_->Add(key.ErrorHere(fmt::format("unknown key '{}' in '{}'{}; valid keys are {}",
-                                                key.scalar, what_, DidYouMean(key.scalar, known_),
-                                                Join(known_))));
+    diagnostics_->Add(
+        key.ErrorHere(fmt::format("unknown key '{}' in '{}'{}; valid keys are {}", key.scalar,
+                                  what_, DidYouMean(key.scalar, known_), Join(known_))));
   }
 }
 
 template <typename T>
 bool YamlReader::Store(const Result<T>& result, T* out) {
-  if (result.ok()) *out = *result;
-  else if (diagnostics_ != nullptr) diagnostics_->Add(result.error());
+  if (result.ok())
+    *out = *result;
+  else if (diagnostics_ != nullptr)
+    diagnostics_->Add(result.error());
   return result.ok();
 }
 
