@@ -4,7 +4,7 @@
 // over the first hosts and the first GPUs of each, and prints
 //     <the line> <microseconds> <the plan>
 // `bytes` as nccl-tests counts them: the buffer; all-gather the gathered output; reduce-scatter the
-// full input; all-to-all one rank's buffer. Used by run_collectives.py.
+// full input; all-to-all one rank's buffer.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -85,10 +85,10 @@ Result<std::string> Answer(const Topology& topology, const Question& question,
   const NetworkChoice network = {"analytical", "", MakeAnalyticalNetwork};
   ASSIGN_OR_RETURN(const Timeline timeline, Replay(workload, plan, times, network, {}));
   const Plan& p = plan.plans[0];
-  return fmt::format("{:.2f} {}/{} {} channels {} warps, slices of {}", timeline.iteration.us(),
+  return fmt::format("{:.2f} {}/{} {} channels {} warps, {} slots of {}", timeline.iteration.us(),
                      AlgorithmNames()[static_cast<size_t>(p.algorithm)],
                      ProtocolNames()[static_cast<size_t>(p.protocol)], p.channels, p.warps,
-                     p.slice_bytes);
+                     p.slots, p.slice_bytes);
 }
 
 Status Main(const std::string& path) {
