@@ -71,7 +71,9 @@ int FinishOutput(const ToolInfo& info) {
 void PrintStats(const ToolInfo& info, std::chrono::steady_clock::time_point start) {
   rusage usage = {};
   ::getrusage(RUSAGE_SELF, &usage);
-  const auto cpu = [](const timeval& t) { return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec); };
+  const auto cpu = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
+  };
   const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - start;
   fmt::print(stderr, "{}: {:.2f} s wall, {:.2f} s user, {:.2f} s system, {:.1f} MB peak\n",
              info.name, wall.count(), cpu(usage.ru_utime), cpu(usage.ru_stime),

@@ -32,8 +32,9 @@ Outcome RunMill(std::vector<std::string> words, const std::function<Status()>& b
   ::testing::internal::CaptureStdout();
   ::testing::internal::CaptureStderr();
   Outcome outcome;
-  outcome.exit = RunTool(static_cast<int>(argv.size()), argv.data(), kInfo, &common,
-                         [&](CLI::App* app) { app->add_option("-o,--output", output); }, body);
+  outcome.exit = RunTool(
+      static_cast<int>(argv.size()), argv.data(), kInfo, &common,
+      [&](CLI::App* app) { app->add_option("-o,--output", output); }, body);
   outcome.out = ::testing::internal::GetCapturedStdout();
   outcome.err = ::testing::internal::GetCapturedStderr();
   return outcome;
@@ -48,9 +49,10 @@ TEST(RunToolTest, CompleteAnswer) {
 TEST(RunToolTest, HelpSaysWhatEverybodyWantsToKnow) {
   const Outcome outcome = RunMill({"--help"});
   EXPECT_EQ(outcome.exit, 0);
-  for (const char* text : {"Grinds.", "--output", "--check", "--if-changed", "--stats", "--version",
-                           "Files:\n  reads A, writes B", "Example:\n  mill corn -o flour",
-                           "0 complete answer, 1 bad input, 2 wrong usage, 3 internal error, 130"}) {
+  for (const char* text :
+       {"Grinds.", "--output", "--check", "--if-changed", "--stats", "--version",
+        "Files:\n  reads A, writes B", "Example:\n  mill corn -o flour",
+        "0 complete answer, 1 bad input, 2 wrong usage, 3 internal error, 130"}) {
     EXPECT_NE(outcome.out.find(text), std::string::npos) << text;
   }
   EXPECT_EQ(RunMill({"--version"}).out.substr(0, 5), "mill ");
@@ -88,14 +90,16 @@ int ExitAfter(int signal, const TemporaryDirectory& dir) {
     char name[] = "mill";
     char* argv[] = {name, nullptr};
     CommonOptions common;
-    RunTool(1, argv, kInfo, &common, [](CLI::App*) {}, [&dir]() -> Status {
-      ASSIGN_OR_RETURN(StagedDirectory staged, StagedDirectory::Create(dir / "out"));
-      for (int i = 0; i < 300; ++i) {
-        RETURN_IF_ERROR(staged.Write("file-" + std::to_string(i), "content"));
-      }
-      RETURN_IF_ERROR(WriteFileAtomically(dir / "ready", ""));
-      for (;;) RETURN_IF_ERROR(WriteFileAtomically(dir / "ready", std::string(1 << 20, 'x')));
-    });
+    RunTool(
+        1, argv, kInfo, &common, [](CLI::App*) {},
+        [&dir]() -> Status {
+          ASSIGN_OR_RETURN(StagedDirectory staged, StagedDirectory::Create(dir / "out"));
+          for (int i = 0; i < 300; ++i) {
+            RETURN_IF_ERROR(staged.Write("file-" + std::to_string(i), "content"));
+          }
+          RETURN_IF_ERROR(WriteFileAtomically(dir / "ready", ""));
+          for (;;) RETURN_IF_ERROR(WriteFileAtomically(dir / "ready", std::string(1 << 20, 'x')));
+        });
     ::_exit(99);
   }
   while (!FileExists(dir / "ready")) ::usleep(1000);
@@ -133,10 +137,12 @@ int ExitWithoutOutput(int lines) {
     char name[] = "mill";
     char* argv[] = {name, nullptr};
     CommonOptions common;
-    ::_exit(RunTool(1, argv, kInfo, &common, [](CLI::App*) {}, [lines] {
-      for (int i = 0; i < lines; ++i) fmt::print("flour\n");
-      return OkStatus();
-    }));
+    ::_exit(RunTool(
+        1, argv, kInfo, &common, [](CLI::App*) {},
+        [lines] {
+          for (int i = 0; i < lines; ++i) fmt::print("flour\n");
+          return OkStatus();
+        }));
   }
   int status = -1;
   ::waitpid(child, &status, 0);

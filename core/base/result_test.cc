@@ -36,7 +36,8 @@ TEST(DiagnosticTest, TheCaretStandsUnderTheColumn) {
   EXPECT_EQ(At(2, 7, "key: 5").ToString(),
             "f.yaml:2:7: error: no\n"
             "  key: 5\n"
-            "        ^") << "behind the end, where something is missing";
+            "        ^")
+      << "behind the end, where something is missing";
 }
 
 TEST(DiagnosticTest, TabsAboveAreTabsBelow) {
@@ -57,16 +58,17 @@ TEST(DiagnosticTest, OfALongLineTheInterestingPartIsShown) {
   const std::string line = std::string(200, 'a') + "X" + std::string(200, 'b');
   EXPECT_EQ(At(1, 201, line).ToString(),
             "f.yaml:1:201: error: no\n"
-            "  ..." + std::string(60, 'a') + "X" + std::string(39, 'b') + "...\n" +
-            "  " + std::string(63, ' ') + "^");
+            "  ..." +
+                std::string(60, 'a') + "X" + std::string(39, 'b') + "...\n" + "  " +
+                std::string(63, ' ') + "^");
   EXPECT_EQ(At(1, 5, line).ToString(),
             "f.yaml:1:5: error: no\n"
-            "  " + std::string(100, 'a') + "...\n" +
-            "      ^");
+            "  " +
+                std::string(100, 'a') + "...\n" + "      ^");
   EXPECT_EQ(At(1, 402, line).ToString(),
             "f.yaml:1:402: error: no\n"
-            "  ..." + std::string(60, 'b') + "\n" +
-            "  " + std::string(63, ' ') + "^");
+            "  ..." +
+                std::string(60, 'b') + "\n" + "  " + std::string(63, ' ') + "^");
 }
 
 TEST(DiagnosticTest, ControlCharactersDoNotReachTheTerminal) {

@@ -52,9 +52,10 @@ TEST(ScanTest, ReadsNumbersBetweenLiterals) {
 
 TEST(ScanTest, RefusesEverythingElse) {
   int host = -1, nic = -1;
-  for (const char* text : {"", "host", "host1", "host1/nic", "host/nic1", "host1/nic2 ", " host1/nic2",
-                           "host 1/nic2", "host+1/nic2", "host-1/nic2", "host1/nic2x", "host1.0/nic2",
-                           "host1234567890/nic1", "host99999999999999999999/nic1"}) {
+  for (const char* text :
+       {"", "host", "host1", "host1/nic", "host/nic1", "host1/nic2 ", " host1/nic2", "host 1/nic2",
+        "host+1/nic2", "host-1/nic2", "host1/nic2x", "host1.0/nic2", "host1234567890/nic1",
+        "host99999999999999999999/nic1"}) {
     EXPECT_FALSE(ScanNumbers(text, {"host", "/nic"}, {&host, &nic})) << text;
   }
   EXPECT_EQ(host, -1) << "left alone";

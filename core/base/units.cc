@@ -22,12 +22,10 @@ constexpr Unit kTimeUnits[] = {{"ps", 1}, {"ns", 1e3}, {"us", 1e6}, {"ms", 1e9},
 constexpr Unit kByteUnits[] = {{"B", 1},           {"KB", 1e3},          {"MB", 1e6},
                                {"GB", 1e9},        {"TB", 1e12},         {"KiB", 1024.0},
                                {"MiB", 1048576.0}, {"GiB", 1073741824.0}};
-constexpr Unit kBandwidthUnits[] = {{"bps", 1},    {"Kbps", 1e3},  {"Mbps", 1e6},
-                                    {"Gbps", 1e9}, {"Tbps", 1e12}, {"B/s", 8},
-                                    {"KB/s", 8e3}, {"MB/s", 8e6},  {"GB/s", 8e9},
-                                    {"TB/s", 8e12}};
-constexpr Unit kFlopUnits[] = {
-    {"GFLOPS", 1e9}, {"TFLOPS", 1e12}, {"PFLOPS", 1e15}, {"TOPS", 1e12}};
+constexpr Unit kBandwidthUnits[] = {{"bps", 1},     {"Kbps", 1e3}, {"Mbps", 1e6}, {"Gbps", 1e9},
+                                    {"Tbps", 1e12}, {"B/s", 8},    {"KB/s", 8e3}, {"MB/s", 8e6},
+                                    {"GB/s", 8e9},  {"TB/s", 8e12}};
+constexpr Unit kFlopUnits[] = {{"GFLOPS", 1e9}, {"TFLOPS", 1e12}, {"PFLOPS", 1e15}, {"TOPS", 1e12}};
 constexpr Unit kMetreUnits[] = {{"m", 1}, {"cm", 1e-2}, {"km", 1e3}};
 
 std::string Names(std::span<const Unit> units) {
@@ -54,11 +52,10 @@ Result<double> ParseQuantity(std::string_view text, std::string_view what,
     return Error(fmt::format("'{}' is too large or too small", text));
   }
   if (error != std::errc() || !std::isfinite(number)) {
-    return Error(fmt::format("'{}' is not {}: write a number and a unit, as in '{}'", text, what,
-                             example));
+    return Error(
+        fmt::format("'{}' is not {}: write a number and a unit, as in '{}'", text, what, example));
   }
-  const std::string_view unit =
-      Trim(trimmed.substr(static_cast<size_t>(end - trimmed.data())));
+  const std::string_view unit = Trim(trimmed.substr(static_cast<size_t>(end - trimmed.data())));
   if (unit.empty()) {
     return Error(fmt::format("'{}' has no unit: {} is written with one of {}, as in '{}'", text,
                              what, Names(units), example));
@@ -128,8 +125,7 @@ Result<Bytes> ParseBytes(std::string_view text) {
 }
 
 Result<Bandwidth> ParseBandwidth(std::string_view text) {
-  ASSIGN_OR_RETURN(const int64_t v,
-                   ParseInteger(text, "a bandwidth", kBandwidthUnits, "400 Gbps"));
+  ASSIGN_OR_RETURN(const int64_t v, ParseInteger(text, "a bandwidth", kBandwidthUnits, "400 Gbps"));
   return Bandwidth::BitsPerSecond(v);
 }
 
@@ -151,7 +147,8 @@ std::string ToString(Bytes bytes) {
 }
 
 std::string ToString(Bandwidth bandwidth) {
-  constexpr Unit kBits[] = {{"bps", 1}, {"Kbps", 1e3}, {"Mbps", 1e6}, {"Gbps", 1e9}, {"Tbps", 1e12}};
+  constexpr Unit kBits[] = {
+      {"bps", 1}, {"Kbps", 1e3}, {"Mbps", 1e6}, {"Gbps", 1e9}, {"Tbps", 1e12}};
   return WithPrefix(static_cast<double>(bandwidth.bits_per_second()), kBits);
 }
 

@@ -34,8 +34,7 @@ TEST(UnitsTest, EveryUnitReadsAsItsScale) {
 
 TEST(UnitsTest, MistakesSayWhatIsExpected) {
   const auto time = [](const char* text) { return ErrorText(ParseTime(text)); };
-  EXPECT_EQ(time("soon"),
-            "error: 'soon' is not a time: write a number and a unit, as in '500 ns'");
+  EXPECT_EQ(time("soon"), "error: 'soon' is not a time: write a number and a unit, as in '500 ns'");
   EXPECT_EQ(time(""), "error: '' is not a time: write a number and a unit, as in '500 ns'");
   EXPECT_EQ(time("nan ns"),
             "error: 'nan ns' is not a time: write a number and a unit, as in '500 ns'");
@@ -107,8 +106,8 @@ TEST(UnitsTest, TextReadsBack) {
     };
     ASSERT_TRUE(near(ParseTime(ToString(Time::Ps(value)))->ps())) << value;
     ASSERT_TRUE(near(ParseBytes(ToString(Bytes(value)))->count())) << value;
-    ASSERT_TRUE(near(
-        ParseBandwidth(ToString(Bandwidth::BitsPerSecond(value)))->bits_per_second())) << value;
+    ASSERT_TRUE(near(ParseBandwidth(ToString(Bandwidth::BitsPerSecond(value)))->bits_per_second()))
+        << value;
   }
 }
 

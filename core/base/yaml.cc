@@ -98,7 +98,7 @@ std::string Quoted(const std::string& text) {
       out += c;
     }
   }
-  return plain ? "'" + out + "'" : '"' + out + '"';
+  return plain ? fmt::format("'{}'", out) : fmt::format("\"{}\"", out);
 }
 
 }  // namespace

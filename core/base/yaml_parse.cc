@@ -32,8 +32,10 @@ constexpr const char* kTooLarge = "the document is too large or refers to itself
 std::vector<std::string> SplitLines(std::string_view text) {
   std::vector<std::string> lines(1);
   for (const char c : text) {
-    if (c == '\n') lines.emplace_back();
-    else if (c != '\r') lines.back() += c;
+    if (c == '\n')
+      lines.emplace_back();
+    else if (c != '\r')
+      lines.back() += c;
   }
   return lines;
 }
@@ -103,11 +105,13 @@ Status CheckCharacters(std::string_view text, const Text& places) {
     const size_t length = Utf8Length(text.substr(i));
     const auto c = static_cast<unsigned char>(text[i]);
     if (length == 0) {
-      return places.Placed(line, column).ErrorHere(fmt::format("byte 0x{:02x} is not UTF-8 text", c));
+      return places.Placed(line, column)
+          .ErrorHere(fmt::format("byte 0x{:02x} is not UTF-8 text", c));
     }
     if (c < 0x20 && c != '\t' && c != '\n' && c != '\r') {
-      return places.Placed(line, column).ErrorHere(
-          fmt::format("the control character 0x{:02x} does not belong in a text file", c));
+      return places.Placed(line, column)
+          .ErrorHere(
+              fmt::format("the control character 0x{:02x} does not belong in a text file", c));
     }
     if (c == '\n') ++line;
     column = c == '\n' ? 0 : column + static_cast<int>(length);

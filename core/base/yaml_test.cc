@@ -61,7 +61,8 @@ TEST(ParseYamlTest, NothingToRead) {
 }
 
 TEST(ParseYamlTest, BrokenYaml) {
-  EXPECT_EQ(ErrorOf("a: [1, 2\n"), "f.yaml:2:1: error: not valid YAML: end of sequence flow not found");
+  EXPECT_EQ(ErrorOf("a: [1, 2\n"),
+            "f.yaml:2:1: error: not valid YAML: end of sequence flow not found");
   EXPECT_EQ(ErrorOf("a: 1\n- b\n"),
             "f.yaml:2:1: error: not valid YAML: end of map not found\n"
             "  - b\n"
@@ -114,9 +115,10 @@ TEST(ParseYamlTest, TextFilesOnly) {
             "f.yaml:2:4: error: the control character 0x1b does not belong in a text file\n"
             "  b: ?[2J\n"
             "     ^");
-  EXPECT_EQ(ErrorOf("a: caf\xe9\n").substr(0, 46), "f.yaml:1:7: error: byte 0xe9 is not UTF-8 text");
-  for (const char* bad : {"\x80", "\xc3", "\xc0\xaf", "\xe0\x80\xaf", "\xed\xa0\x80", "\xf0\x80\x80\xaf",
-                          "\xf5\x80\x80\x80", "\xf4\x90\x80\x80", "\xff\xfe"}) {
+  EXPECT_EQ(ErrorOf("a: caf\xe9\n").substr(0, 46),
+            "f.yaml:1:7: error: byte 0xe9 is not UTF-8 text");
+  for (const char* bad : {"\x80", "\xc3", "\xc0\xaf", "\xe0\x80\xaf", "\xed\xa0\x80",
+                          "\xf0\x80\x80\xaf", "\xf5\x80\x80\x80", "\xf4\x90\x80\x80", "\xff\xfe"}) {
     EXPECT_NE(ErrorOf(std::string("a: ") + bad).find("is not UTF-8 text"), std::string::npos);
   }
   EXPECT_EQ(ErrorOf("a: é€😀\n"), "ok");
@@ -207,10 +209,10 @@ TEST(LoadYamlTest, FilesThatCannotBeRead) {
 // ---- ToYaml -----------------------------------------------------------------------------------
 
 TEST(ToYamlTest, ReadsBackAsTheSameTree) {
-  for (const char* text :
-       {"a: 1", "a: 'it''s'", "a: \"line\\nbreak \\\\ \\\" \\x01 \\t tab\"", "a: |\n  two\n  lines\n",
-        "a: 'null'\nb: null\nc: {}\nd: []\n", "- [a, [b, c]]\n- {k: {l: m}}\n", "a: ' blanks '",
-        "a: ''", "'': x", "a: 'x: y, [z] #'", "a: é€😀", "\"k\\ney\": v"}) {
+  for (const char* text : {"a: 1", "a: 'it''s'", "a: \"line\\nbreak \\\\ \\\" \\x01 \\t tab\"",
+                           "a: |\n  two\n  lines\n", "a: 'null'\nb: null\nc: {}\nd: []\n",
+                           "- [a, [b, c]]\n- {k: {l: m}}\n", "a: ' blanks '", "a: ''", "'': x",
+                           "a: 'x: y, [z] #'", "a: é€😀", "\"k\\ney\": v"}) {
     const Result<YamlNode> first = ParseYaml(text, "f");
     ASSERT_TRUE(first.ok()) << text << first.error().ToString();
     const Result<YamlNode> second = ParseYaml(ToYaml(*first), "f");
@@ -252,8 +254,7 @@ TEST(ApplyOverrideTest, Mistakes) {
   EXPECT_EQ(set("a.=1"), "--set a.=1: error: 'a.' has an empty name in it");
   EXPECT_EQ(set("a.b.c=1"), "--set a.b.c=1: error: 'c' is inside a single value, not a section");
   EXPECT_EQ(set("a.l.0=1"), "--set a.l.0=1: error: '0' is inside a list, not a section");
-  EXPECT_EQ(set("a.b=[1"),
-            "--set a.b=[1: error: not valid YAML: end of sequence flow not found");
+  EXPECT_EQ(set("a.b=[1"), "--set a.b=[1: error: not valid YAML: end of sequence flow not found");
   EXPECT_EQ(set("a.b=\x01"),
             "--set a.b=?: error: the control character 0x01 does not belong in a text file");
   std::string deep = "x";
@@ -294,7 +295,8 @@ TEST(YamlValueTest, NumbersAndTruth) {
   EXPECT_EQ(*AsNumber(*Value("1e-3")), 0.001);
   EXPECT_EQ(ErrorText(AsNumber(*Value("nan"))), "f:1:4: error: 'nan' is not a number");
   EXPECT_EQ(ErrorText(AsNumber(*Value("inf"))), "f:1:4: error: 'inf' is not a number");
-  EXPECT_EQ(ErrorText(AsNumber(*Value("1e999"))), "f:1:4: error: '1e999' is too large or too small");
+  EXPECT_EQ(ErrorText(AsNumber(*Value("1e999"))),
+            "f:1:4: error: '1e999' is too large or too small");
   EXPECT_EQ(ErrorText(AsNumber(*Value("12x"))), "f:1:4: error: '12x' is not a number");
   EXPECT_TRUE(*AsBool(*Value("true")));
   EXPECT_EQ(ErrorText(AsBool(*Value("yes"))), "f:1:4: error: 'yes' is neither true nor false");
@@ -328,7 +330,8 @@ TEST(YamlReaderTest, EachMistakeIsSaidOnce) {
   EXPECT_EQ(ReadSection("dropout: 0"),
             "f.yaml:1:1: error: 'model' lacks the key 'layers'\n"
             "  dropout: 0\n"
-            "  ^") << "not also that it is 0";
+            "  ^")
+      << "not also that it is 0";
   EXPECT_EQ(ReadSection("layers: many"),
             "f.yaml:1:9: error: 'many' is not a whole number\n"
             "  layers: many\n"
@@ -367,17 +370,18 @@ TEST(YamlReaderTest, EachMistakeIsSaidOnce) {
 }
 
 TEST(YamlReaderTest, SeveralMistakesAreSaidTogether) {
-  EXPECT_EQ(ReadSection("layers: x\ndropout: y\nz: 1\n"),
-            "f.yaml:1:9: error: 'x' is not a whole number\n"
-            "  layers: x\n"
-            "          ^\n"
-            "f.yaml:2:10: error: 'y' is not a number\n"
-            "  dropout: y\n"
-            "           ^\n"
-            "f.yaml:3:1: error: unknown key 'z' in 'model'; valid keys are layers, dropout, latency, "
-            "kind\n"
-            "  z: 1\n"
-            "  ^");
+  EXPECT_EQ(
+      ReadSection("layers: x\ndropout: y\nz: 1\n"),
+      "f.yaml:1:9: error: 'x' is not a whole number\n"
+      "  layers: x\n"
+      "          ^\n"
+      "f.yaml:2:10: error: 'y' is not a number\n"
+      "  dropout: y\n"
+      "           ^\n"
+      "f.yaml:3:1: error: unknown key 'z' in 'model'; valid keys are layers, dropout, latency, "
+      "kind\n"
+      "  z: 1\n"
+      "  ^");
 }
 
 TEST(DiagnosticsTest, AHundredAreEnough) {

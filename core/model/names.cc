@@ -20,12 +20,16 @@ Bytes SizeOf(DataType type) {
   switch (type) {
     case DataType::kFp32:
     case DataType::kTf32:
-    case DataType::kInt32: return Bytes(4);
+    case DataType::kInt32:
+      return Bytes(4);
     case DataType::kFp16:
-    case DataType::kBf16: return Bytes(2);
+    case DataType::kBf16:
+      return Bytes(2);
     case DataType::kFp8:
-    case DataType::kInt8: return Bytes(1);
-    case DataType::kInt64: return Bytes(8);
+    case DataType::kInt8:
+      return Bytes(1);
+    case DataType::kInt64:
+      return Bytes(8);
   }
   CHECK(false);
 }
@@ -47,15 +51,16 @@ const Names& PassNames() {
 }
 
 const Names& SubmoduleKindNames() {
-  static const Names names = {"linear",    "attention",     "norm",          "bias-dropout-add",
-                              "activation", "rotary",       "embedding",     "cross-entropy",
-                              "optimizer", "gradient-scale", "gradient-norm", "cast", "add"};
+  static const Names names = {"linear",     "attention",      "norm",          "bias-dropout-add",
+                              "activation", "rotary",         "embedding",     "cross-entropy",
+                              "optimizer",  "gradient-scale", "gradient-norm", "cast",
+                              "add"};
   return names;
 }
 
 const Names& PhaseNames() {
-  static const Names names = {"forward", "recompute", "backward", "gradient-sync", "optimizer",
-                              "other"};
+  static const Names names = {"forward",       "recompute", "backward",
+                              "gradient-sync", "optimizer", "other"};
   return names;
 }
 

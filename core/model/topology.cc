@@ -70,9 +70,9 @@ Status CheckConnected(const Topology& topology) {
       if (nic >= topology.kind_of_host(host).nics.count) continue;
       const size_t other = first_nic[static_cast<size_t>(host)] + static_cast<size_t>(nic);
       if (components.Root(other) == root) continue;
-      return Error(fmt::format(
-          "the fabric is disconnected: NIC {} of host 0 cannot reach NIC {} of host {}", nic, nic,
-          host));
+      return Error(
+          fmt::format("the fabric is disconnected: NIC {} of host 0 cannot reach NIC {} of host {}",
+                      nic, nic, host));
     }
   }
   return OkStatus();

@@ -65,7 +65,8 @@ TEST(CheckConnectedTest, RailsNeedNotMeet) {
   Topology topology = Hosts(2, 2);
   topology.fabric.switches.resize(2);
   for (int host = 0; host < 2; ++host) {
-    for (int nic = 0; nic < 2; ++nic) topology.fabric.links.push_back({Nic(host, nic), Switch(nic)});
+    for (int nic = 0; nic < 2; ++nic)
+      topology.fabric.links.push_back({Nic(host, nic), Switch(nic)});
   }
   EXPECT_EQ(ErrorText(CheckConnected(topology)), "ok");
 }

@@ -104,22 +104,25 @@ TEST_F(ArtefactsTest, WhatIsStaleSaysWhatToRun) {
   changed.totals.tokens += 1;
   ASSERT_TRUE(WriteWorkload(run(), changed, testing::ToyCluster(), {"workload-gen", {}, {}}).ok());
   workload_ = *ReadWorkload(run(), WorkloadParts::kAll);
-  EXPECT_EQ(ErrorOf(kFlowPlanName),
-            At(kFlowPlanName) +
-                ": error: stale: it was made from another 1-workload/manifest.pb; run simccl again");
-  EXPECT_EQ(ErrorOf(kKernelTimesName),
-            At(kKernelTimesName) + ": error: stale: it was made from another "
-                                   "1-workload/manifest.pb; run compute-sim again");
+  EXPECT_EQ(
+      ErrorOf(kFlowPlanName),
+      At(kFlowPlanName) +
+          ": error: stale: it was made from another 1-workload/manifest.pb; run simccl again");
+  EXPECT_EQ(ErrorOf(kKernelTimesName), At(kKernelTimesName) +
+                                           ": error: stale: it was made from another "
+                                           "1-workload/manifest.pb; run compute-sim again");
   EXPECT_EQ(ErrorOf(kTimelineName),
-            At(kTimelineName) + ": error: stale: it was made from another 1-workload/manifest.pb; "
-                                "run exec-engine again");
+            At(kTimelineName) +
+                ": error: stale: it was made from another 1-workload/manifest.pb; "
+                "run exec-engine again");
 }
 
 TEST_F(ArtefactsTest, ATimelineOfOtherTimesIsStale) {
   KernelTimes times = testing::ToyKernelTimes(workload_.workload);
   times.gpus[0].submodules[0].total += Time::Ps(1);
-  ASSERT_TRUE(WriteKernelTimes(run(), times,
-                               {"compute-sim", {{kManifestName, workload_.sha256}}, {}}).ok());
+  ASSERT_TRUE(
+      WriteKernelTimes(run(), times, {"compute-sim", {{kManifestName, workload_.sha256}}, {}})
+          .ok());
   EXPECT_EQ(ErrorOf(kTimelineName),
             At(kTimelineName) +
                 ": error: stale: it was made from another 3-times.pb; run exec-engine again");
@@ -129,18 +132,19 @@ TEST_F(ArtefactsTest, ATraceOfAnotherManifestIsRefused) {
   std::string trace = *ReadFile(At("1-workload/class-0.et"));
   trace.back() = static_cast<char>(trace.back() ^ 1);
   ASSERT_TRUE(WriteFileAtomically(At("1-workload/class-0.et"), trace).ok());
-  EXPECT_EQ(ErrorOf(kManifestName),
-            At("1-workload/class-0.et") +
-                ": error: this is not the trace the manifest was written with; run workload-gen again");
+  EXPECT_EQ(
+      ErrorOf(kManifestName),
+      At("1-workload/class-0.et") +
+          ": error: this is not the trace the manifest was written with; run workload-gen again");
 }
 
 // ---- Damaged ----------------------------------------------------------------------------------
 
 TEST_F(ArtefactsTest, AnotherKindOfFileIsRefused) {
   ASSERT_TRUE(WriteFileAtomically(At(kFlowPlanName), *ReadFile(At(kKernelTimesName))).ok());
-  EXPECT_EQ(ErrorOf(kFlowPlanName),
-            At(kFlowPlanName) +
-                ": error: this is not a flow plan, or it is damaged; run simccl again");
+  EXPECT_EQ(
+      ErrorOf(kFlowPlanName),
+      At(kFlowPlanName) + ": error: this is not a flow plan, or it is damaged; run simccl again");
 }
 
 TEST_F(ArtefactsTest, AnyTruncationIsAnError) {
@@ -188,7 +192,8 @@ TEST_F(ArtefactsTest, ManifestsThatContradictThemselves) {
       {"negative class", [](Manifest* m) { m->set_class_of_rank(0, -1); }},
       {"unknown dimension", [](Manifest* m) { m->mutable_roles(0)->set_dimension(6); }},
       {"dimension beyond a byte", [](Manifest* m) { m->mutable_roles(0)->set_dimension(256); }},
-      {"group that is not there", [](Manifest* m) { m->mutable_roles(0)->set_group_of_rank(0, 4); }},
+      {"group that is not there",
+       [](Manifest* m) { m->mutable_roles(0)->set_group_of_rank(0, 4); }},
       {"group of others", [](Manifest* m) { m->mutable_roles(0)->set_group_of_rank(0, 1); }},
       {"empty group", [](Manifest* m) { m->mutable_groups(0)->clear_ranks(); }},
       {"member twice", [](Manifest* m) { m->mutable_groups(0)->set_ranks(1, 0); }},
@@ -238,7 +243,9 @@ TEST_F(ArtefactsTest, PlansThatContradictThemselves) {
   const auto channel = [](File* f) {
     return f->mutable_plans(0)->mutable_members(0)->mutable_channels(0);
   };
-  const auto connection = [](File* f, int i) { return f->mutable_plans(0)->mutable_connections(i); };
+  const auto connection = [](File* f, int i) {
+    return f->mutable_plans(0)->mutable_connections(i);
+  };
   const std::map<std::string, std::function<void(File*)>> cases = {
       {"operand", [&](File* f) { channel(f)->set_operands(0, 2); }},
       {"operand of another", [&](File* f) { channel(f)->set_operands(0, 1); }},
@@ -261,8 +268,9 @@ TEST_F(ArtefactsTest, PlansThatContradictThemselves) {
   for (const auto& [what, change] : cases) {
     Alter(At(kFlowPlanName), change);
     EXPECT_EQ(ErrorOf(kFlowPlanName),
-              At(kFlowPlanName) + ": error: damaged: the plan 'all-reduce bf16 128 B over 2' "
-                                  "contradicts itself")
+              At(kFlowPlanName) +
+                  ": error: damaged: the plan 'all-reduce bf16 128 B over 2' "
+                  "contradicts itself")
         << what;
     ASSERT_TRUE(WriteFileAtomically(At(kFlowPlanName), whole).ok());
   }

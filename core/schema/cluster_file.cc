@@ -133,8 +133,8 @@ void ReadNics(const YamlNode& node, int gpus, Nics* nics, Diagnostics* diagnosti
   reader.Read("latency", &nics->latency);
   reader.Finish();
   if (gpus > 0 && nics->count > 0 && nics->count % gpus != 0 && gpus % nics->count != 0) {
-    reader.Fail("count", fmt::format("{} NICs cannot be shared evenly by {} GPUs", nics->count,
-                                     gpus));
+    reader.Fail("count",
+                fmt::format("{} NICs cannot be shared evenly by {} GPUs", nics->count, gpus));
   }
 }
 
@@ -153,8 +153,10 @@ void ReadHostKind(const YamlNode& name, const YamlNode& node, ClusterContext* co
   }
   if (const YamlNode* xml = reader.Take("nccl_topology", false)) {
     const Result<std::string> file = AsString(*xml);
-    if (file.ok()) kind.nccl_topology_xml = FetchFile(*file, *xml, context).value_or("");
-    else context->diagnostics.Add(file.error());
+    if (file.ok())
+      kind.nccl_topology_xml = FetchFile(*file, *xml, context).value_or("");
+    else
+      context->diagnostics.Add(file.error());
   }
   reader.Finish();
   context->input.topology.host_kinds.push_back(std::move(kind));
@@ -214,8 +216,10 @@ void ReadNccl(const YamlNode& node, Topology* topology, Diagnostics* diagnostics
             fmt::format("'{}' is no NCCL setting: their names begin with NCCL_", key.scalar)));
       }
       const Result<std::string> text = AsString(value);
-      if (text.ok()) topology->nccl_settings.emplace_back(key.scalar, *text);
-      else diagnostics->Add(text.error());
+      if (text.ok())
+        topology->nccl_settings.emplace_back(key.scalar, *text);
+      else
+        diagnostics->Add(text.error());
     }
   }
   reader.Finish();
@@ -233,8 +237,10 @@ Result<ClusterInput> ReadCluster(const YamlNode& root, FileSource source) {
   const YamlNode* fabric = reader.Take("fabric", false);
   if (hosts != nullptr) {
     for (const auto& [name, node] : hosts->entries) ReadHostKind(name, node, &context);
-    if (hosts->kind != YamlNode::Kind::kMap) reader.Fail("hosts", "'hosts' must be a section");
-    else if (hosts->entries.empty()) reader.Fail("hosts", "'hosts' describes no host");
+    if (hosts->kind != YamlNode::Kind::kMap)
+      reader.Fail("hosts", "'hosts' must be a section");
+    else if (hosts->entries.empty())
+      reader.Fail("hosts", "'hosts' describes no host");
   }
   if (cluster != nullptr) ReadClusterSection(*cluster, &context);
   if (const YamlNode* node = reader.Take("transport", false)) {
@@ -245,8 +251,10 @@ Result<ClusterInput> ReadCluster(const YamlNode& root, FileSource source) {
   }
   reader.Finish();
   RETURN_IF_ERROR(context.diagnostics.ToStatus());
-  if (fabric != nullptr) ReadFabric(*fabric, &topology, &context.diagnostics);
-  else if (topology.host_count() > 1) reader.Fail("fabric", "several hosts need a 'fabric'");
+  if (fabric != nullptr)
+    ReadFabric(*fabric, &topology, &context.diagnostics);
+  else if (topology.host_count() > 1)
+    reader.Fail("fabric", "several hosts need a 'fabric'");
   RETURN_IF_ERROR(context.diagnostics.ToStatus());
   const Status connected = CheckConnected(topology);
   if (!connected.ok()) return (fabric ? *fabric : root).ErrorHere(connected.error().message());

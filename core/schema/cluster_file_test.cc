@@ -111,12 +111,13 @@ TEST(ClusterFileTest, FilesItNames) {
 }
 
 TEST(ClusterFileTest, MistakesShowTheirPlace) {
-  EXPECT_EQ(ErrorWith("bandwidth: 50 GB/s", "bandwidth: 50 GB"),
-            "toys.topo:6:56: error: 'GB' is no unit of a bandwidth; did you mean 'GB/s'?; valid units "
-            "are bps, Kbps, Mbps, Gbps, Tbps, B/s, KB/s, MB/s, GB/s, TB/s\n"
-            "      scale_up: {kind: nvswitch, switches: 1, bandwidth: 50 GB, latency: 600 ns, "
-            "multicast: true}\n"
-            "                                                         ^");
+  EXPECT_EQ(
+      ErrorWith("bandwidth: 50 GB/s", "bandwidth: 50 GB"),
+      "toys.topo:6:56: error: 'GB' is no unit of a bandwidth; did you mean 'GB/s'?; valid units "
+      "are bps, Kbps, Mbps, Gbps, Tbps, B/s, KB/s, MB/s, GB/s, TB/s\n"
+      "      scale_up: {kind: nvswitch, switches: 1, bandwidth: 50 GB, latency: 600 ns, "
+      "multicast: true}\n"
+      "                                                         ^");
 }
 
 TEST(ClusterFileTest, Cluster) {
@@ -127,7 +128,8 @@ TEST(ClusterFileTest, Cluster) {
             "describes box");
   EXPECT_EQ(MessageWith("host: box", "host: ''"),
             "toys.topo:1:29: error: there is no host kind ''; 'hosts' describes box");
-  EXPECT_EQ(MessageWith(", hosts: 2", ""), "toys.topo:1:10: error: 'cluster' lacks the key 'hosts'");
+  EXPECT_EQ(MessageWith(", hosts: 2", ""),
+            "toys.topo:1:10: error: 'cluster' lacks the key 'hosts'");
   EXPECT_EQ(MessageWith("cluster: {name: toys, host: box, hosts: 2}\n", ""),
             "toys.topo:1:1: error: 'the cluster' lacks the key 'cluster'");
   EXPECT_EQ(MessageWith("transport:", "transprot:"),
@@ -136,17 +138,19 @@ TEST(ClusterFileTest, Cluster) {
 }
 
 TEST(ClusterFileTest, Hosts) {
-  EXPECT_EQ(MessageWith("  box:\n", "  box: 5\n  box2:\n"),
-            "toys.topo:3:8: error: 'box' must be a section of keys and values, found a single value");
+  EXPECT_EQ(
+      MessageWith("  box:\n", "  box: 5\n  box2:\n"),
+      "toys.topo:3:8: error: 'box' must be a section of keys and values, found a single value");
   EXPECT_EQ(MessageWith("gpus: 2", "gpus: 0"),
             "toys.topo:5:11: error: 'gpus' is 0; it must be between 1 and 128");
   EXPECT_EQ(MessageWith("gpu: toy", "gpu: [toy]"),
             "toys.topo:4:10: error: expected a name, found a list");
   EXPECT_EQ(MessageWith("gpu: toy", "gpu: tin"),
             "toys.topo:4:10: error: there is no copy of 'gpus/tin.yaml'");
-  EXPECT_EQ(MessageWith("kind: nvswitch", "kind: nvlink"),
-            "toys.topo:6:22: error: 'nvlink' is no kind; did you mean 'nvlink-mesh'?; valid values are "
-            "nvswitch, nvlink-mesh, pcie");
+  EXPECT_EQ(
+      MessageWith("kind: nvswitch", "kind: nvlink"),
+      "toys.topo:6:22: error: 'nvlink' is no kind; did you mean 'nvlink-mesh'?; valid values are "
+      "nvswitch, nvlink-mesh, pcie");
   EXPECT_EQ(MessageWith("switches: 1, ", ""),
             "toys.topo:6:15: error: 'scale_up' lacks the key 'switches'");
   EXPECT_EQ(MessageWith("kind: nvswitch", "kind: pcie"),
@@ -209,13 +213,14 @@ TEST(ClusterFileTest, AllMistakesAtOnce) {
   for (const Diagnostic& d : cluster.error().diagnostics()) {
     messages.push_back(std::to_string(d.location.line) + ": " + d.message);
   }
-  EXPECT_EQ(messages,
-            std::vector<std::string>(
-                {"5: 'many' is not a whole number", "7: 'nics' lacks the key 'count'",
-                 "7: unknown key 'cuont' in 'nics'; did you mean 'count'?; valid keys are count, rate, "
-                 "pcie, latency",
-                 "13: '2048' has no unit: a size is written with one of B, KB, MB, GB, TB, KiB, MiB, "
-                 "GiB, as in '80 GB'"}));
+  EXPECT_EQ(
+      messages,
+      std::vector<std::string>(
+          {"5: 'many' is not a whole number", "7: 'nics' lacks the key 'count'",
+           "7: unknown key 'cuont' in 'nics'; did you mean 'count'?; valid keys are count, rate, "
+           "pcie, latency",
+           "13: '2048' has no unit: a size is written with one of B, KB, MB, GB, TB, KiB, MiB, "
+           "GiB, as in '80 GB'"}));
 }
 
 TEST(ClusterFileTest, WhichSetsConcernTheCluster) {

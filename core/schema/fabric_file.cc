@@ -185,8 +185,8 @@ void MakeRailOptimised(FabricContext* context) {
   for (int rail = 0; rail < nics.count; ++rail) {
     for (int host = 0; host < hosts; ++host) {
       if (host % ports.down == 0) {
-        leaves.push_back(AddSwitch(
-            context, fmt::format("leaf{}.rail{}", host / ports.down, rail), 0, tiers.leaf));
+        leaves.push_back(AddSwitch(context, fmt::format("leaf{}.rail{}", host / ports.down, rail),
+                                   0, tiers.leaf));
       }
       ConnectNic(context, host, rail, leaves.back(), tiers.leaf);
     }
@@ -251,13 +251,12 @@ void MakeSingleSwitch(FabricContext* context) {
 using Names = std::vector<std::string>;  // of the switches, in their order
 
 // "host3/nic0" or a switch's name. A NIC may have several cables (planes).
-Result<LinkEnd> ParseEnd(const YamlNode& node, const Topology& topology,
-                         const Names& switches) {
+Result<LinkEnd> ParseEnd(const YamlNode& node, const Topology& topology, const Names& switches) {
   int host = 0, nic = 0;
   if (ScanNumbers(node.scalar, {"host", "/nic"}, {&host, &nic})) {
     if (host >= topology.host_count()) {
-      return node.ErrorHere(fmt::format("there is no host {}; the cluster has {}", host,
-                                        topology.host_count()));
+      return node.ErrorHere(
+          fmt::format("there is no host {}; the cluster has {}", host, topology.host_count()));
     }
     if (nic >= topology.kind_of_host(host).nics.count) {
       return node.ErrorHere(fmt::format("host {} has no NIC {}; it has {}", host, nic,
@@ -269,8 +268,9 @@ Result<LinkEnd> ParseEnd(const YamlNode& node, const Topology& topology,
   if (node.kind == YamlNode::Kind::kScalar && found != switches.end()) {
     return LinkEnd{true, static_cast<int>(found - switches.begin()), 0};
   }
-  return node.ErrorHere(fmt::format("'{}' is neither a NIC ('host0/nic0') nor one of the switches{}",
-                                    node.scalar, DidYouMean(node.scalar, switches)));
+  return node.ErrorHere(
+      fmt::format("'{}' is neither a NIC ('host0/nic0') nor one of the switches{}", node.scalar,
+                  DidYouMean(node.scalar, switches)));
 }
 
 void ReadExplicitLink(FabricContext* context, const YamlNode& item, const Names& switches) {

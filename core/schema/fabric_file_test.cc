@@ -49,9 +49,9 @@ std::string Layer(int ports, int gbps, const std::string& more = "") {
 // What a switch's cables add up to.
 struct Load {
   int cables = 0;
-  int64_t down = 0, up = 0;                // bits/s to NICs, to spines
-  std::set<int> nics;                      // NIC indices (rails)
-  std::map<int, int> cables_to;            // by other switch
+  int64_t down = 0, up = 0;      // bits/s to NICs, to spines
+  std::set<int> nics;            // NIC indices (rails)
+  std::map<int, int> cables_to;  // by other switch
 };
 
 std::vector<Load> Loads(const Topology& topology) {
@@ -62,16 +62,18 @@ std::vector<Load> Loads(const Topology& topology) {
       Load& load = loads[static_cast<size_t>(here.index)];
       ++load.cables;
       (there.is_switch ? load.up : load.down) += link.rate.bits_per_second();
-      if (there.is_switch) ++load.cables_to[there.index];
-      else load.nics.insert(there.nic);
+      if (there.is_switch)
+        ++load.cables_to[there.index];
+      else
+        load.nics.insert(there.nic);
     }
   }
   return loads;
 }
 
 // Holds for every two-tier fabric, whatever its size.
-void CheckTwoTiers(const Topology& topology, int leaf_ports, int spine_ports, double oversubscription,
-                   bool rails) {
+void CheckTwoTiers(const Topology& topology, int leaf_ports, int spine_ports,
+                   double oversubscription, bool rails) {
   const std::vector<Load> loads = Loads(topology);
   int spines = 0;
   for (const FabricSwitch& each : topology.fabric.switches) spines += each.tier;
@@ -81,7 +83,8 @@ void CheckTwoTiers(const Topology& topology, int leaf_ports, int spine_ports, do
     ASSERT_LE(load.cables, is_spine ? spine_ports : leaf_ports) << topology.fabric.switches[s].name;
     ASSERT_GT(load.cables, 0) << "a switch that joins nothing";
     if (is_spine || spines == 0) continue;
-    ASSERT_GE(static_cast<double>(load.up) * oversubscription, static_cast<double>(load.down) * (1 - 1e-9))
+    ASSERT_GE(static_cast<double>(load.up) * oversubscription,
+              static_cast<double>(load.down) * (1 - 1e-9))
         << "the uplinks carry less than the oversubscription allows";
     ASSERT_EQ(load.cables_to.size(), static_cast<size_t>(spines)) << "a leaf misses a spine";
     for (const auto& [spine, cables] : load.cables_to) {
@@ -99,7 +102,8 @@ void CheckNics(const Topology& topology) {
       ASSERT_TRUE(end.is_switch || wired.emplace(end.index, end.nic).second);
     }
   }
-  ASSERT_EQ(wired.size(), topology.hosts.size() * static_cast<size_t>(topology.host_kinds[0].nics.count));
+  ASSERT_EQ(wired.size(),
+            topology.hosts.size() * static_cast<size_t>(topology.host_kinds[0].nics.count));
 }
 
 TEST(FabricPropertyTest, TwoTiersOfRandomSizes) {
@@ -109,7 +113,8 @@ TEST(FabricPropertyTest, TwoTiersOfRandomSizes) {
   };
   int built = 0;
   for (int i = 0; i < 3000; ++i) {
-    const Shape shape = {1 + static_cast<int>(random() % 80), pick({1, 2, 4, 8}), pick({100, 200, 400})};
+    const Shape shape = {1 + static_cast<int>(random() % 80), pick({1, 2, 4, 8}),
+                         pick({100, 200, 400})};
     const int leaf_ports = 1 + static_cast<int>(random() % 130);
     const int spine_ports = 1 + static_cast<int>(random() % 130);
     const double oversubscription = pick({1, 1, 2, 3, 5}) / static_cast<double>(pick({1, 1, 2}));
@@ -139,9 +144,9 @@ TEST(FabricPropertyTest, TwoTiersOfRandomSizes) {
 
 TEST(FabricTest, ShippedSizes) {
   // Eight hosts of eight rails on 40-port switches: a leaf a rail, 8 down, 8 up, over two spines.
-  const Result<Topology> selene =
-      Make({8, 8, 200}, fmt::format("{{kind: rail-optimised, leaf: {}, spine: {}}}", Layer(40, 200),
-                                    Layer(40, 200)));
+  const Result<Topology> selene = Make(
+      {8, 8, 200},
+      fmt::format("{{kind: rail-optimised, leaf: {}, spine: {}}}", Layer(40, 200), Layer(40, 200)));
   ASSERT_TRUE(selene.ok());
   EXPECT_EQ(selene->fabric.switches.size(), 10u);
   EXPECT_EQ(selene->fabric.links.size(), 128u);
@@ -152,9 +157,9 @@ TEST(FabricTest, ShippedSizes) {
 
 TEST(FabricTest, AFullRailStillHasRoomForItsUplinks) {
   // 64 hosts on leaves of 64 ports: two leaves a rail, 32 down and 32 up each.
-  const Result<Topology> topology =
-      Make({64, 8, 400}, fmt::format("{{kind: rail-optimised, leaf: {}, spine: {}}}",
-                                     Layer(64, 400), Layer(64, 400)));
+  const Result<Topology> topology = Make(
+      {64, 8, 400},
+      fmt::format("{{kind: rail-optimised, leaf: {}, spine: {}}}", Layer(64, 400), Layer(64, 400)));
   ASSERT_TRUE(topology.ok());
   int leaves = 0;
   for (const FabricSwitch& each : topology->fabric.switches) leaves += each.tier == 0;
@@ -200,22 +205,25 @@ std::string Message(const Shape& shape, const std::string& fabric) {
 }
 
 TEST(FabricMistakeTest, TooSmall) {
-  EXPECT_EQ(Message({9, 1}, "{kind: rail-optimised, leaf: " + Layer(8, 100) + "}"),
-            "f:1:30: error: 9 hosts do not fit on a leaf of 8 ports, and there is no 'spine' to join "
-            "several");
-  EXPECT_EQ(Message({9, 2}, "{kind: leaf-spine, leaf: " + Layer(8, 100) + "}"),
-            "f:1:26: error: 18 NICs do not fit on a leaf of 8 ports, and there is no 'spine' to join "
-            "several");
-  EXPECT_EQ(Message({2, 2}, "{kind: rail-optimised, leaf: " + Layer(1, 100) + ", spine: " +
-                                Layer(8, 100) + "}"),
+  EXPECT_EQ(
+      Message({9, 1}, "{kind: rail-optimised, leaf: " + Layer(8, 100) + "}"),
+      "f:1:30: error: 9 hosts do not fit on a leaf of 8 ports, and there is no 'spine' to join "
+      "several");
+  EXPECT_EQ(
+      Message({9, 2}, "{kind: leaf-spine, leaf: " + Layer(8, 100) + "}"),
+      "f:1:26: error: 18 NICs do not fit on a leaf of 8 ports, and there is no 'spine' to join "
+      "several");
+  EXPECT_EQ(Message({2, 2}, "{kind: rail-optimised, leaf: " + Layer(1, 100) +
+                                ", spine: " + Layer(8, 100) + "}"),
             "f:1:30: error: a leaf of 1 ports has no room for a NIC and its uplinks");
-  EXPECT_EQ(Message({9, 8}, "{kind: leaf-spine, leaf: " + Layer(8, 100) + ", spine: " +
-                                Layer(8, 100) + "}"),
+  EXPECT_EQ(Message({9, 8}, "{kind: leaf-spine, leaf: " + Layer(8, 100) +
+                                ", spine: " + Layer(8, 100) + "}"),
             "f:1:26: error: a leaf of 8 ports has no room for a host's 8 NICs and their uplinks");
-  EXPECT_EQ(Message({80, 1}, "{kind: leaf-spine, leaf: " + Layer(4, 100) + ", spine: " +
-                                 Layer(8, 100) + "}"),
-            "f:1:105: error: a spine of 8 ports cannot reach 40 leaf switches; two tiers are too few "
-            "for this many hosts");
+  EXPECT_EQ(
+      Message({80, 1},
+              "{kind: leaf-spine, leaf: " + Layer(4, 100) + ", spine: " + Layer(8, 100) + "}"),
+      "f:1:105: error: a spine of 8 ports cannot reach 40 leaf switches; two tiers are too few "
+      "for this many hosts");
   EXPECT_EQ(Message({2, 1}, "{kind: none}"),
             "f:1:8: error: 'none' joins no hosts, but the cluster has 2");
 }
@@ -225,7 +233,8 @@ TEST(FabricMistakeTest, Layers) {
     return Message({2, 1}, "{kind: rail-optimised, leaf: " + layer + "}");
   };
   EXPECT_EQ(leaf("{ports: 8}"), "f:1:30: error: 'leaf' lacks the key 'rate'");
-  EXPECT_EQ(leaf("8"), "f:1:30: error: 'leaf' must be a section of keys and values, found a single value");
+  EXPECT_EQ(leaf("8"),
+            "f:1:30: error: 'leaf' must be a section of keys and values, found a single value");
   EXPECT_EQ(leaf(Layer(0, 100)), "f:1:38: error: 'ports' is 0; it must be between 1 and 4096");
   EXPECT_EQ(leaf(Layer(8, 0)), "f:1:47: error: 'rate' is 0 bps; it must be at least 1 Mbps");
   EXPECT_EQ(leaf(Layer(8, 100, ", oversubscription: 2")),
@@ -233,12 +242,14 @@ TEST(FabricMistakeTest, Layers) {
             "cable, latency, buffer");
   EXPECT_EQ(leaf("{ports: 8, rate: 1 Gbps, cable: 0 m, latency: 1 ns, buffer: 1 B}"),
             "f:1:62: error: a signal takes 0 s over '0 m'; it must take between 1 ps and 1 s");
-  EXPECT_EQ(leaf("{ports: 8, rate: 1 Gbps, cable: 1e300 km, latency: 1 ns, buffer: 1 B}"),
-            "f:1:62: error: a signal takes 5e+294 s over '1e300 km'; it must take between 1 ps and 1 s");
-  EXPECT_EQ(leaf("{ports: 8, rate: 1 Gbps, cable: 10, latency: 1 ns, buffer: 1 B}"),
-            "f:1:62: error: '10' has no unit: a length is written with one of m, cm, km, as in '10 m'");
-  EXPECT_EQ(Message({2, 1}, "{kind: leaf-spine, leaf: " + Layer(8, 100) + ", spine: " +
-                                Layer(8, 100, ", oversubscription: 0") + "}"),
+  EXPECT_EQ(
+      leaf("{ports: 8, rate: 1 Gbps, cable: 1e300 km, latency: 1 ns, buffer: 1 B}"),
+      "f:1:62: error: a signal takes 5e+294 s over '1e300 km'; it must take between 1 ps and 1 s");
+  EXPECT_EQ(
+      leaf("{ports: 8, rate: 1 Gbps, cable: 10, latency: 1 ns, buffer: 1 B}"),
+      "f:1:62: error: '10' has no unit: a length is written with one of m, cm, km, as in '10 m'");
+  EXPECT_EQ(Message({2, 1}, "{kind: leaf-spine, leaf: " + Layer(8, 100) +
+                                ", spine: " + Layer(8, 100, ", oversubscription: 0") + "}"),
             "f:1:194: error: 'oversubscription' is 0; it must be between 0.01 and 100");
   EXPECT_EQ(Message({2, 1}, "{kind: tree}"),
             "f:1:8: error: 'tree' is no kind; valid values are rail-optimised, leaf-spine, "
@@ -262,22 +273,26 @@ TEST(FabricMistakeTest, ExplicitLinks) {
     return with(fmt::format("  - {{from: {}, to: {}, rate: 1 Gbps, delay: 1 ns}}\n", from, to));
   };
   EXPECT_EQ(link("s0", "s1"), "ok");
-  EXPECT_EQ(with(""), "error: the fabric is disconnected: NIC 0 of host 0 cannot reach NIC 0 of host 1");
+  EXPECT_EQ(with(""),
+            "error: the fabric is disconnected: NIC 0 of host 0 cannot reach NIC 0 of host 1");
   EXPECT_EQ(link("s0", "s0"), "f:6:20: error: 's0' is joined to itself");
   EXPECT_EQ(link("s0", "host2/nic0"), "f:6:20: error: there is no host 2; the cluster has 2");
   EXPECT_EQ(link("s0", "host1/nic1"), "f:6:20: error: host 1 has no NIC 1; it has 1");
   EXPECT_EQ(link("s0", "host1/nic0"), "ok") << "a NIC may be on two planes";
-  EXPECT_EQ(link("s0", "host99999999999999999999/nic0"),
-            "f:6:20: error: 'host99999999999999999999/nic0' is neither a NIC ('host0/nic0') nor one of "
-            "the switches");
-  EXPECT_EQ(link("s0", "S1"),
-            "f:6:20: error: 'S1' is neither a NIC ('host0/nic0') nor one of the switches; did you mean "
-            "'s1'?");
+  EXPECT_EQ(
+      link("s0", "host99999999999999999999/nic0"),
+      "f:6:20: error: 'host99999999999999999999/nic0' is neither a NIC ('host0/nic0') nor one of "
+      "the switches");
+  EXPECT_EQ(
+      link("s0", "S1"),
+      "f:6:20: error: 'S1' is neither a NIC ('host0/nic0') nor one of the switches; did you mean "
+      "'s1'?");
   EXPECT_EQ(with("  - {from: s0, to: s1, rate: 1 Gbps, delay: 0 ns}\n"),
             "f:6:45: error: 'delay' is 0 ps; it must be between 1 ps and 1 s");
   EXPECT_EQ(with("  - {from: s0, to: s1, rate: 1 bps, delay: 1 ns}\n"),
             "f:6:30: error: 'rate' is 1 bps; it must be at least 1 Mbps");
-  EXPECT_EQ(with("  - {from: s0, rate: 1 Gbps, delay: 1 ns}\n"), "f:6:5: error: 'link' lacks the key 'to'");
+  EXPECT_EQ(with("  - {from: s0, rate: 1 Gbps, delay: 1 ns}\n"),
+            "f:6:5: error: 'link' lacks the key 'to'");
 }
 
 TEST(FabricMistakeTest, ExplicitSwitches) {
@@ -286,20 +301,22 @@ TEST(FabricMistakeTest, ExplicitSwitches) {
   };
   EXPECT_EQ(switches("[]"), "ok");
   EXPECT_EQ(switches("{a: 1}"), "f:3:11: error: 'switches' must be a list");
-  EXPECT_EQ(switches("[{name: a, latency: 1 ns, buffer: 1 B}, {name: a, latency: 1 ns, buffer: 1 B}]"),
-            "f:3:58: error: there is another switch 'a'");
+  EXPECT_EQ(
+      switches("[{name: a, latency: 1 ns, buffer: 1 B}, {name: a, latency: 1 ns, buffer: 1 B}]"),
+      "f:3:58: error: there is another switch 'a'");
   EXPECT_EQ(switches("[{name: host0/nic0, latency: 1 ns, buffer: 1 B}]"),
             "f:3:19: error: a switch cannot be called 'host0/nic0'");
   EXPECT_EQ(switches("[{name: '', latency: 1 ns, buffer: 1 B}]"),
             "f:3:19: error: a switch cannot be called ''");
   EXPECT_EQ(switches("[{name: a, latency: 1 ns, buffer: 1 B, tier: -1}]"),
             "f:3:56: error: 'tier' is -1; it must be between 0 and 16");
-  EXPECT_EQ(switches("[{name: a, latency: 1 ns}]"), "f:3:12: error: 'switch' lacks the key 'buffer'");
+  EXPECT_EQ(switches("[{name: a, latency: 1 ns}]"),
+            "f:3:12: error: 'switch' lacks the key 'buffer'");
 }
 
 TEST(FabricKindsTest, AllFive) {
-  EXPECT_EQ(FabricKinds(), std::vector<std::string>({"rail-optimised", "leaf-spine", "single-switch",
-                                                     "explicit", "none"}));
+  EXPECT_EQ(FabricKinds(), std::vector<std::string>({"rail-optimised", "leaf-spine",
+                                                     "single-switch", "explicit", "none"}));
 }
 
 }  // namespace

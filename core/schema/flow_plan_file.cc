@@ -67,10 +67,14 @@ bool Decode(const proto::FlowPlan::Channel& from, size_t connections, ChannelPro
   }
   to->steps.reserve(static_cast<size_t>(n));
   for (int i = 0; i < n; ++i) {
-    const Step step = {from.receive_begin(i), from.receive_count(i),
-                       from.send_begin(i),    from.send_count(i),
-                       from.bytes(i),         from.offset(i),
-                       (from.flags(i) & kReduceFlag) != 0, (from.flags(i) & kStoreFlag) != 0,
+    const Step step = {from.receive_begin(i),
+                       from.receive_count(i),
+                       from.send_begin(i),
+                       from.send_count(i),
+                       from.bytes(i),
+                       from.offset(i),
+                       (from.flags(i) & kReduceFlag) != 0,
+                       (from.flags(i) & kStoreFlag) != 0,
                        (from.flags(i) & kJoinedFlag) != 0};
     const auto fits = [to](uint64_t begin, uint64_t count) {
       return begin + count <= to->operands.size();
@@ -94,9 +98,12 @@ bool Decode(const proto::FlowPlan::Connection& from, int members, Connection* to
       !Fits(from.proxy()) || !is_member(from.proxy())) {
     return false;
   }
-  *to = {static_cast<uint16_t>(from.from()),     static_cast<uint16_t>(from.to()),
-         static_cast<LinkKind>(from.link()),     static_cast<int16_t>(from.send_nic()),
-         static_cast<int16_t>(from.recv_nic()),  static_cast<int16_t>(from.proxy()),
+  *to = {static_cast<uint16_t>(from.from()),
+         static_cast<uint16_t>(from.to()),
+         static_cast<LinkKind>(from.link()),
+         static_cast<int16_t>(from.send_nic()),
+         static_cast<int16_t>(from.recv_nic()),
+         static_cast<int16_t>(from.proxy()),
          from.gdr()};
   return to->link != LinkKind::kNet || (to->send_nic >= 0 && to->recv_nic >= 0);
 }
@@ -175,8 +182,8 @@ Result<FlowPlan> ReadFlowPlan(const std::string& run, const WorkloadFile& worklo
   const std::string path = run + "/" + kFlowPlanName;
   proto::FlowPlan message;
   RETURN_IF_ERROR(protocol::Load(path, kKind, "simccl", &message, sha256));
-  RETURN_IF_ERROR(protocol::CheckMadeFrom(message.provenance(), path, kManifestName,
-                                          workload.sha256));
+  RETURN_IF_ERROR(
+      protocol::CheckMadeFrom(message.provenance(), path, kManifestName, workload.sha256));
   FlowPlan plan;
   for (const proto::FlowPlan::Plan& each : message.plans()) {
     Plan& decoded = plan.plans.emplace_back();

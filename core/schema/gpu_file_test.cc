@@ -29,8 +29,7 @@ TEST(GpuFileTest, EveryShippedSpecificationReads) {
     ASSERT_TRUE(spec.ok()) << spec.error().ToString();
     EXPECT_EQ(spec->name, entry.path().stem()) << "a GPU is found by its file's name";
     EXPECT_FALSE(spec->source.empty());
-    EXPECT_TRUE(spec->reference.empty() ||
-                FileExists("configs/gpus/" + spec->reference + ".yaml"))
+    EXPECT_TRUE(spec->reference.empty() || FileExists("configs/gpus/" + spec->reference + ".yaml"))
         << spec->reference;
     ++count;
   }
@@ -92,7 +91,8 @@ TEST(GpuFileTest, CollectiveCostsAreComplete) {
   for (const char* name : {"simple", "ll", "ll128", "p2p_simple"}) {
     text += std::string("  ") + name + ": {base: 1 us, step: 1 us, pass: 256 B, pass_time: 1 us}\n";
   }
-  text += "  p2p_ll: {base: 1 us, step: 1 us, send: 0 GB/s, copy_send: 1 GB/s, reduce_send: 1 GB/s}\n";
+  text +=
+      "  p2p_ll: {base: 1 us, step: 1 us, send: 0 GB/s, copy_send: 1 GB/s, reduce_send: 1 GB/s}\n";
   text += "  clear_to_send: 64 B\n";
   EXPECT_EQ(ErrorText(ParseGpuFile(text, "toy.yaml")),
             "toy.yaml:19:42: error: 'send' is 0 bps; it must be at least 1 Mbps\n"

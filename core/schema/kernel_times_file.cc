@@ -51,7 +51,8 @@ Status WriteKernelTimes(const std::string& run, const KernelTimes& times,
   for (const GpuKernelTimes& gpu : times.gpus) {
     proto::KernelTimes::Gpu* added = message.add_gpus();
     added->set_gpu(gpu.gpu);
-    for (const SubmoduleTime& submodule : gpu.submodules) Encode(submodule, added->add_submodules());
+    for (const SubmoduleTime& submodule : gpu.submodules)
+      Encode(submodule, added->add_submodules());
   }
   for (const int64_t count : times.source_count) message.add_source_count(count);
   ASSIGN_OR_RETURN(const std::string content, protocol::Serialise(message, path));
@@ -63,8 +64,8 @@ Result<KernelTimes> ReadKernelTimes(const std::string& run, const WorkloadFile& 
   const std::string path = run + "/" + kKernelTimesName;
   proto::KernelTimes message;
   RETURN_IF_ERROR(protocol::Load(path, kKind, "compute-sim", &message, sha256));
-  RETURN_IF_ERROR(protocol::CheckMadeFrom(message.provenance(), path, kManifestName,
-                                          workload.sha256));
+  RETURN_IF_ERROR(
+      protocol::CheckMadeFrom(message.provenance(), path, kManifestName, workload.sha256));
   if (message.gpus_size() != static_cast<int>(workload.workload.topology.gpus.size()) ||
       message.source_count_size() != kTimeSourceCount) {
     return protocol::Damaged(path, "its GPUs are not the cluster's");

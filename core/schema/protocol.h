@@ -19,8 +19,7 @@ namespace drydock::protocol {
 
 inline constexpr uint32_t kFormat = 1;
 
-inline void FillProvenance(const std::string& kind, const Provenance& from,
-                           proto::Provenance* to) {
+inline void FillProvenance(const std::string& kind, const Provenance& from, proto::Provenance* to) {
   to->set_kind(kind);
   to->set_format(kFormat);
   to->set_tool(from.tool);
@@ -80,9 +79,9 @@ inline Status CheckMadeFrom(const proto::Provenance& provenance, const std::stri
   for (const proto::Provenance::Input& made_from : provenance.inputs()) {
     if (made_from.name() == input && made_from.sha256() == sha256) return OkStatus();
   }
-  return Error(fmt::format("stale: it was made from another {}; run {} again", input,
-                           provenance.tool()),
-               {path, 0, 0});
+  return Error(
+      fmt::format("stale: it was made from another {}; run {} again", input, provenance.tool()),
+      {path, 0, 0});
 }
 
 inline Error Damaged(const std::string& path, const std::string& what) {

@@ -106,7 +106,8 @@ FlowPlan ToyFlowPlan(const Workload& workload) {
                       {1, 0, LinkKind::kNet, 1, 0, 0, false}};
   ChannelProgram zero, one;
   zero.operands = {0, 1};
-  zero.steps = {{0, 0, 0, 1, 64, 0, false, false}, {1, 1, 0, 1, 64, 64, true, true},
+  zero.steps = {{0, 0, 0, 1, 64, 0, false, false},
+                {1, 1, 0, 1, 64, 64, true, true},
                 {1, 1, 0, 0, 64, 0, false, true}};
   one.channel = 3;
   one.operands = {0, 1};
@@ -221,8 +222,8 @@ std::string Dump(const FlowPlan& plan) {
     out += fmt::format("plan {} {} {} {} {} {} {}\n", p.name, int(p.algorithm), int(p.protocol),
                        p.channels, p.warps, p.slice_bytes, p.slots);
     for (const Connection& c : p.connections) {
-      out += fmt::format("connection {} {} {} {} {} {} {}\n", c.from, c.to, int(c.link),
-                         c.send_nic, c.recv_nic, c.proxy, c.gdr);
+      out += fmt::format("connection {} {} {} {} {} {} {}\n", c.from, c.to, int(c.link), c.send_nic,
+                         c.recv_nic, c.proxy, c.gdr);
     }
     for (const auto& member : p.members) {
       for (const ChannelProgram& channel : member) {
@@ -234,7 +235,8 @@ std::string Dump(const FlowPlan& plan) {
       }
     }
   }
-  for (const auto& a : plan.assignments) out += fmt::format("use {} {} {}\n", a.call, a.group, a.plan);
+  for (const auto& a : plan.assignments)
+    out += fmt::format("use {} {} {}\n", a.call, a.group, a.plan);
   return out;
 }
 

@@ -31,7 +31,8 @@ bool Decode(const proto::Timeline::Rank& from, size_t ops, RankTimeline* to) {
   for (int i = 0; i < n; ++i) {
     int64_t ready = 0, end = 0;
     if (__builtin_add_overflow(start, from.start_delta_ps(i), &start) || start < 0 ||
-        !Later(start, from.ready_after_ps(i), &ready) || !Later(ready, from.end_after_ps(i), &end)) {
+        !Later(start, from.ready_after_ps(i), &ready) ||
+        !Later(ready, from.end_after_ps(i), &end)) {
       return false;
     }
     to->start.push_back(Time::Ps(start));
@@ -82,8 +83,8 @@ Result<Timeline> ReadTimeline(const std::string& run, const WorkloadFile& worklo
   const std::string path = run + "/" + kTimelineName;
   proto::Timeline message;
   RETURN_IF_ERROR(protocol::Load(path, kKind, "exec-engine", &message, sha256));
-  RETURN_IF_ERROR(protocol::CheckMadeFrom(message.provenance(), path, kManifestName,
-                                          workload.sha256));
+  RETURN_IF_ERROR(
+      protocol::CheckMadeFrom(message.provenance(), path, kManifestName, workload.sha256));
   for (const char* name : {kFlowPlanName, kKernelTimesName}) {
     ASSIGN_OR_RETURN(const std::string hash, Sha256OfFile(run + "/" + name));
     RETURN_IF_ERROR(protocol::CheckMadeFrom(message.provenance(), path, name, hash));

@@ -26,23 +26,34 @@ enum OpField { kWork, kRole, kPhase, kStream, kTag, kLayer, kMicrobatch, kChunk,
 
 chakra::CollectiveCommType ChakraType(CollectiveType type) {
   switch (type) {
-    case CollectiveType::kAllReduce: return chakra::ALL_REDUCE;
-    case CollectiveType::kAllGather: return chakra::ALL_GATHER;
-    case CollectiveType::kReduceScatter: return chakra::REDUCE_SCATTER;
-    case CollectiveType::kBroadcast: return chakra::BROADCAST;
-    case CollectiveType::kReduce: return chakra::REDUCE;
-    case CollectiveType::kAllToAll: return chakra::ALL_TO_ALL;
-    case CollectiveType::kSendRecv: break;
+    case CollectiveType::kAllReduce:
+      return chakra::ALL_REDUCE;
+    case CollectiveType::kAllGather:
+      return chakra::ALL_GATHER;
+    case CollectiveType::kReduceScatter:
+      return chakra::REDUCE_SCATTER;
+    case CollectiveType::kBroadcast:
+      return chakra::BROADCAST;
+    case CollectiveType::kReduce:
+      return chakra::REDUCE;
+    case CollectiveType::kAllToAll:
+      return chakra::ALL_TO_ALL;
+    case CollectiveType::kSendRecv:
+      break;
   }
   CHECK(false);
 }
 
 chakra::NodeType ChakraType(OpKind kind) {
   switch (kind) {
-    case OpKind::kCompute: return chakra::COMP_NODE;
-    case OpKind::kCollective: return chakra::COMM_COLL_NODE;
-    case OpKind::kSend: return chakra::COMM_SEND_NODE;
-    case OpKind::kRecv: return chakra::COMM_RECV_NODE;
+    case OpKind::kCompute:
+      return chakra::COMP_NODE;
+    case OpKind::kCollective:
+      return chakra::COMM_COLL_NODE;
+    case OpKind::kSend:
+      return chakra::COMM_SEND_NODE;
+    case OpKind::kRecv:
+      return chakra::COMM_RECV_NODE;
   }
   CHECK(false);
 }
@@ -87,21 +98,33 @@ void FillNode(const Workload& workload, const Op& op, chakra::Node* node) {
   node->set_name(OpName(workload, op));
   node->set_type(ChakraType(op.kind));
   AddAttribute("is_cpu_op", node)->set_bool_val(false);
-  if (op.kind == OpKind::kCompute) AddCompute(workload, op, node);
-  else AddCommunication(workload, op, node);
+  if (op.kind == OpKind::kCompute)
+    AddCompute(workload, op, node);
+  else
+    AddCommunication(workload, op, node);
   chakra::Int64List* own = AddAttribute(kOpAttribute, node)->mutable_int64_list();
-  const int64_t values[kOpFieldCount] = {op.work, op.role,  static_cast<int64_t>(op.phase),
-                                         op.stream, op.tag, op.layer, op.microbatch, op.chunk};
+  const int64_t values[kOpFieldCount] = {op.work,       op.role, static_cast<int64_t>(op.phase),
+                                         op.stream,     op.tag,  op.layer,
+                                         op.microbatch, op.chunk};
   own->mutable_values()->Add(std::begin(values), std::end(values));
 }
 
 bool ReadOp(const chakra::Node& node, Op* op) {
   switch (node.type()) {
-    case chakra::COMP_NODE: op->kind = OpKind::kCompute; break;
-    case chakra::COMM_COLL_NODE: op->kind = OpKind::kCollective; break;
-    case chakra::COMM_SEND_NODE: op->kind = OpKind::kSend; break;
-    case chakra::COMM_RECV_NODE: op->kind = OpKind::kRecv; break;
-    default: return false;
+    case chakra::COMP_NODE:
+      op->kind = OpKind::kCompute;
+      break;
+    case chakra::COMM_COLL_NODE:
+      op->kind = OpKind::kCollective;
+      break;
+    case chakra::COMM_SEND_NODE:
+      op->kind = OpKind::kSend;
+      break;
+    case chakra::COMM_RECV_NODE:
+      op->kind = OpKind::kRecv;
+      break;
+    default:
+      return false;
   }
   for (const chakra::AttributeProto& attribute : node.attr()) {
     if (attribute.name() != kOpAttribute) continue;
@@ -119,8 +142,7 @@ bool ReadOp(const chakra::Node& node, Op* op) {
 }
 
 bool InTables(const Workload& workload, const Op& op) {
-  const size_t works =
-      op.kind == OpKind::kCompute ? workload.blocks.size() : workload.calls.size();
+  const size_t works = op.kind == OpKind::kCompute ? workload.blocks.size() : workload.calls.size();
   if (op.work >= works || op.stream >= workload.streams.size() ||
       static_cast<size_t>(op.phase) >= PhaseNames().size()) {
     return false;
@@ -171,8 +193,8 @@ std::string EncodeTrace(const Workload& workload, const Program& program) {
       const auto dependencies = program.dependencies(i);
       for (const uint32_t dependency : dependencies) node.add_data_deps(dependency);
       int64_t& before = last_on_stream[op.stream];
-      if (before >= 0 && std::find(dependencies.begin(), dependencies.end(), before) ==
-                             dependencies.end()) {
+      if (before >= 0 &&
+          std::find(dependencies.begin(), dependencies.end(), before) == dependencies.end()) {
         node.add_ctrl_deps(static_cast<uint64_t>(before));
       }
       before = static_cast<int64_t>(i);

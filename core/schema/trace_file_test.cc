@@ -28,9 +28,8 @@ std::string DecodedElsewhere(const std::string& trace) {
 
 TEST(TraceFileTest, IsAChakraTrace) {
   const Workload w = testing::ToyWorkload();
-  EXPECT_EQ(
-      DecodedElsewhere(EncodeTrace(w, w.programs[0])),
-      R"({"version": "0.0.4"}
+  EXPECT_EQ(DecodedElsewhere(EncodeTrace(w, w.programs[0])),
+            R"({"version": "0.0.4"}
 {"attr": {"drydock.op": [0, 0, 0, 0, 0, 3, 1, 0], "is_cpu_op": false, "num_ops": 128, "tensor_size": 107}, "ctrl_deps": [], "data_deps": [], "id": 0, "name": "attention.forward mb1 layer3", "type": 4}
 {"attr": {"comm_size": 128, "comm_type": 0, "drydock.op": [0, 0, 0, 1, 0, 3, 1, 0], "is_cpu_op": false, "pg_name": "1"}, "ctrl_deps": [], "data_deps": [0], "id": 1, "name": "tp.all-reduce mb1 layer3", "type": 7}
 {"attr": {"drydock.op": [1, 0, 2, 0, 0, -1, -1, 2], "is_cpu_op": false, "num_ops": 128, "tensor_size": 100}, "ctrl_deps": [0], "data_deps": [], "id": 2, "name": "mlp.backward", "type": 4}

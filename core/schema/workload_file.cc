@@ -126,16 +126,21 @@ void DecodeTables(const proto::Manifest& from, Workload* to) {
   for (const proto::Manifest::Call& call : from.calls()) {
     to->calls.push_back({protocol::ToEnum<CollectiveType>(call.collective()),
                          protocol::ToEnum<DataType>(call.type()),
-                         protocol::ToEnum<ReduceOp>(call.op()),
-                         call.count(), call.root(), call.peer(), call.group_size()});
+                         protocol::ToEnum<ReduceOp>(call.op()), call.count(), call.root(),
+                         call.peer(), call.group_size()});
   }
   to->class_of_rank.assign(from.class_of_rank().begin(), from.class_of_rank().end());
   to->class_count = from.classes_size();
   for (int i = 0; i < std::min(from.use_call_size(), from.use_group_size()); ++i) {
     to->uses.push_back({from.use_call(i), from.use_group(i)});
   }
-  to->totals = {from.tokens(),     from.model_flops(), from.hardware_flops(), from.parameters(),
-                from.model_name(), from.layout(),      protocol::ToEnum<DataType>(from.precision())};
+  to->totals = {from.tokens(),
+                from.model_flops(),
+                from.hardware_flops(),
+                from.parameters(),
+                from.model_name(),
+                from.layout(),
+                protocol::ToEnum<DataType>(from.precision())};
 }
 
 using protocol::Within;
@@ -151,8 +156,8 @@ bool Counts(std::initializer_list<int64_t> values) {
 bool Consistent(const Submodule& s) {
   return Within(s.kind, kSubmoduleKindCount) && Within(s.pass, PassNames().size()) &&
          Within(s.type, kDataTypeCount) &&
-         Counts({s.rows, s.n, s.k, s.batch, s.sequence, s.heads, s.kv_heads, s.head_dim,
-                 s.elements, s.bytes.count()}) &&
+         Counts({s.rows, s.n, s.k, s.batch, s.sequence, s.heads, s.kv_heads, s.head_dim, s.elements,
+                 s.bytes.count()}) &&
          std::isfinite(s.flops) && s.flops >= 0;
 }
 
@@ -245,9 +250,9 @@ Status ReadPrograms(const std::string& run, const proto::Manifest& manifest, Wor
     const std::string path = fmt::format("{}/{}/{}", run, kWorkloadName, entry.file());
     ASSIGN_OR_RETURN(const std::string content, ReadFile(path));
     if (Sha256(content) != entry.sha256()) {
-      return Error(fmt::format("this is not the trace the manifest was written with; run {} again",
-                               kMaker),
-                   {path, 0, 0});
+      return Error(
+          fmt::format("this is not the trace the manifest was written with; run {} again", kMaker),
+          {path, 0, 0});
     }
     ASSIGN_OR_RETURN(Program program, DecodeTrace(content, *workload, path));
     if (!GroupsFit(*workload, static_cast<int>(workload->programs.size()), program)) {
@@ -296,11 +301,13 @@ Result<WorkloadFile> ReadWorkload(const std::string& run, WorkloadParts parts) {
   WorkloadFile file;
   RETURN_IF_ERROR(protocol::Load(path, kKind, kMaker, &manifest, &file.sha256));
   std::vector<std::pair<std::string, std::string>> files;
-  for (const proto::NamedText& text : manifest.files()) files.emplace_back(text.name(), text.text());
+  for (const proto::NamedText& text : manifest.files())
+    files.emplace_back(text.name(), text.text());
   ASSIGN_OR_RETURN(ClusterInput cluster, ParseCluster(manifest.cluster_yaml(), path, files));
   file.workload.topology = std::move(cluster.topology);
   DecodeTables(manifest, &file.workload);
-  if (manifest.use_call_size() != manifest.use_group_size() || !TablesConsistent(file.workload)) return protocol::Damaged(path, "its tables contradict");
+  if (manifest.use_call_size() != manifest.use_group_size() || !TablesConsistent(file.workload))
+    return protocol::Damaged(path, "its tables contradict");
   if (parts == WorkloadParts::kAll) {
     RETURN_IF_ERROR(ReadPrograms(run, manifest, &file.workload));
   }

@@ -7,8 +7,7 @@
 #include "tests/fuzz/targets.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  static const drydock::fuzz::Target* const target =
-      drydock::fuzz::FindTarget(DRYDOCK_FUZZ_TARGET);
+  static const drydock::fuzz::Target* const target = drydock::fuzz::FindTarget(DRYDOCK_FUZZ_TARGET);
   CHECK(target != nullptr);
   target->run(std::string(reinterpret_cast<const char*>(data), size));
   return 0;

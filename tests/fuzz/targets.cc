@@ -108,22 +108,24 @@ std::vector<std::string> ClusterSeeds() {
   const auto with = [&](const std::string& section) {
     return toy.substr(0, fabric) + section + toy.substr(transport);
   };
-  return {toy,
-          with("fabric: {kind: single-switch, switch: {ports: 8, rate: 1 Gbps, cable: 1 m, latency: "
-               "1 ns, buffer: 1 B}}\n"),
-          with("fabric: {kind: leaf-spine, leaf: {ports: 3, rate: 1 Gbps, cable: 1 m, latency: 1 ns, "
-               "buffer: 1 B}, spine: {ports: 3, rate: 9 Gbps, cable: 1 m, latency: 1 ns, buffer: 1 B, "
-               "oversubscription: 2}}\n"),
-          with("fabric:\n  kind: explicit\n  switches: [{name: s, latency: 1 ns, buffer: 1 B}]\n"
-               "  links:\n  - {from: host0/nic0, to: s, rate: 1 Gbps, delay: 1 ns}\n"
-               "  - {from: host1/nic0, to: s, rate: 1 Gbps, delay: 1 ns}\n"
-               "  - {from: host0/nic1, to: host1/nic1, rate: 1 Gbps, delay: 1 ns}\n")};
+  return {
+      toy,
+      with("fabric: {kind: single-switch, switch: {ports: 8, rate: 1 Gbps, cable: 1 m, latency: "
+           "1 ns, buffer: 1 B}}\n"),
+      with("fabric: {kind: leaf-spine, leaf: {ports: 3, rate: 1 Gbps, cable: 1 m, latency: 1 ns, "
+           "buffer: 1 B}, spine: {ports: 3, rate: 9 Gbps, cable: 1 m, latency: 1 ns, buffer: 1 B, "
+           "oversubscription: 2}}\n"),
+      with("fabric:\n  kind: explicit\n  switches: [{name: s, latency: 1 ns, buffer: 1 B}]\n"
+           "  links:\n  - {from: host0/nic0, to: s, rate: 1 Gbps, delay: 1 ns}\n"
+           "  - {from: host1/nic0, to: s, rate: 1 Gbps, delay: 1 ns}\n"
+           "  - {from: host0/nic1, to: host1/nic1, rate: 1 Gbps, delay: 1 ns}\n")};
 }
 std::vector<std::string> GpuSeeds() {
-  return {drydock::testing::ToyGpuText(),
-          drydock::testing::ToyGpuText() +
-              "collectives:\n  source: x\n  link_efficiency: 0.7\n  simple: {base: 1 us, step: 1 us, "
-              "pass: 256 B, pass_time: 1 us}\n"};
+  return {
+      drydock::testing::ToyGpuText(),
+      drydock::testing::ToyGpuText() +
+          "collectives:\n  source: x\n  link_efficiency: 0.7\n  simple: {base: 1 us, step: 1 us, "
+          "pass: 256 B, pass_time: 1 us}\n"};
 }
 std::vector<std::string> TraceSeeds() {
   const Workload workload = drydock::testing::ToyWorkload();
