@@ -111,7 +111,7 @@ FlowPlan ToyFlowPlan(const Workload& workload) {
                 {1, 1, 0, 0, 64, 0, false, true}};
   one.channel = 3;
   one.operands = {0, 1};
-  one.steps = {{0, 1, 1, 1, 64, 0, true, false}, {0, 1, 1, 1, 64, 64, false, true}};
+  one.steps = {{0, 1, 1, 1, 64, 0, true, false}, {0, 1, 1, 1, 64, 64, false, true, true}};
   ring.members = {{zero}, {one}};
   Plan message = ring;
   message.name = "send-recv bf16 32 B";
@@ -229,8 +229,9 @@ std::string Dump(const FlowPlan& plan) {
       for (const ChannelProgram& channel : member) {
         out += fmt::format("channel {} {}\n", channel.channel, channel.operands);
         for (const Step& s : channel.steps) {
-          out += fmt::format("step {} {} {} {} {} {} {} {}\n", s.receive_begin, s.receive_count,
-                             s.send_begin, s.send_count, s.bytes, s.offset, s.reduce, s.store);
+          out += fmt::format("step {} {} {} {} {} {} {} {} {}\n", s.receive_begin, s.receive_count,
+                             s.send_begin, s.send_count, s.bytes, s.offset, s.reduce, s.store,
+                             s.joined);
         }
       }
     }
