@@ -83,9 +83,7 @@ TEST(AccountingTest, ARankThatComputesNothingIsExplainedToo) {
   EXPECT_EQ(account.idle, Time::Us(5));
 }
 
-TEST(AccountingTest, ARankWithoutOpsIsIdle) {
-  EXPECT_EQ(Rank().Account(25).idle, Time::Us(25));
-}
+TEST(AccountingTest, ARankWithoutOpsIsIdle) { EXPECT_EQ(Rank().Account(25).idle, Time::Us(25)); }
 
 }  // namespace
 }  // namespace drydock

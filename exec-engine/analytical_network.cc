@@ -52,9 +52,8 @@ class AnalyticalNetwork final : public Network {
     const int hosts = topology.host_count();
     for (HostId host = 0; host < hosts; ++host) ports_.emplace_back(this, host);
     timers_.resize(static_cast<size_t>(hosts));
-    const int nics = hosts == 0 ? 0
-                                : paths_.NicNode(hosts - 1, 0) +
-                                      topology.kind_of_host(hosts - 1).nics.count;
+    const int nics =
+        hosts == 0 ? 0 : paths_.NicNode(hosts - 1, 0) + topology.kind_of_host(hosts - 1).nics.count;
     transmit_free_.resize(static_cast<size_t>(nics));
     receive_free_.resize(static_cast<size_t>(nics));
   }
@@ -87,7 +86,7 @@ class AnalyticalNetwork final : public Network {
   const Topology& topology_;
   FabricPaths paths_;
   std::vector<AnalyticalPort> ports_;
-  std::vector<std::vector<Timer>> timers_;  // pending, by host
+  std::vector<std::vector<Timer>> timers_;          // pending, by host
   std::vector<Time> transmit_free_, receive_free_;  // by NIC
   std::vector<Flight> flights_;
   std::vector<uint32_t> free_flights_;
@@ -167,8 +166,8 @@ void AnalyticalNetwork::Arrive(const Event& event) {
   Time& free = receive_free_[static_cast<size_t>(DestinationNic(flight.message))];
   free = std::max(event.time, free) + Serialisation(flight.message.size, rate);
   const Time delivered = std::max(free, flight.sent_by + flight.path->latency) + nics.latency;
-  events_.Push({delivered, event.host, EventKind::kDelivered, event.source, event.id,
-                event.flight});
+  events_.Push(
+      {delivered, event.host, EventKind::kDelivered, event.source, event.id, event.flight});
 }
 
 void AnalyticalNetwork::Dispatch(const Event& event, std::span<HostActor* const> actors) {

@@ -14,7 +14,9 @@ namespace {
 // Writes down what it is told, and acts when it is.
 class Recorder final : public HostActor {
  public:
-  void Start() override { if (on_start) on_start(); }
+  void Start() override {
+    if (on_start) on_start();
+  }
   void OnTimer(TimerId id) override {
     Note("timer", id);
     if (on_timer) on_timer(id);
@@ -112,8 +114,7 @@ TEST(AnalyticalNetworkTest, SettingATimerAgainMovesIt) {
     world.actors[0].port->At(Time::Us(12), 2);
   };
   world.Run();
-  EXPECT_EQ(world.actors[0].log,
-            (std::vector<std::string>{"2000000 timer 1", "12000000 timer 2"}));
+  EXPECT_EQ(world.actors[0].log, (std::vector<std::string>{"2000000 timer 1", "12000000 timer 2"}));
 }
 
 TEST(FabricPathsTest, ShortestPathAddsCablesAndSwitches) {
@@ -121,8 +122,8 @@ TEST(FabricPathsTest, ShortestPathAddsCablesAndSwitches) {
   // A second switch between the hosts: host 1 hangs on it, over a slower cable.
   t.fabric.switches.push_back({"far", 1, Time::Ns(200), Bytes(1 << 24)});
   t.fabric.links[1].b.index = 1;
-  t.fabric.links.push_back({{true, 0, 0}, {true, 1, 0}, Bandwidth::BitsPerSecond(100000000000),
-                            Time::Ns(30)});
+  t.fabric.links.push_back(
+      {{true, 0, 0}, {true, 1, 0}, Bandwidth::BitsPerSecond(100000000000), Time::Ns(30)});
   FabricPaths paths(t);
   const FabricPath& path = paths.Between(paths.NicNode(0, 0), paths.NicNode(1, 0));
   EXPECT_EQ(path.switches, 2);

@@ -54,8 +54,13 @@ size_t Communication::OffsetsHash::operator()(const std::vector<int64_t>& offset
 
 Communication::Communication(HostId host, const ReplayIndex& index, const PortMap& ports,
                              Owner* owner, bool shortcut)
-    : host_(host), index_(index), ports_(ports), owner_(owner), shortcut_(shortcut),
-      engine_(host, ports, this), alone_(std::make_unique<Alone>(host, ports)) {
+    : host_(host),
+      index_(index),
+      ports_(ports),
+      owner_(owner),
+      shortcut_(shortcut),
+      engine_(host, ports, this),
+      alone_(std::make_unique<Alone>(host, ports)) {
   const Workload& workload = index.workload();
   for (int h = 0; h < host; ++h) first_rank_ += workload.topology.kind_of_host(h).gpus;
   const int end = std::min(first_rank_ + ports.gpus(), workload.rank_count());
@@ -193,8 +198,8 @@ bool Communication::ClearWayFor(const LocalPlan& plan, Time now) {
     const PortState& state = port_states_[port];
     if (state.in_engine > 0) clear = false;
     for (Call* other : state.alone) {
-      const bool known = std::find(in_the_way_.begin(), in_the_way_.end(), other) !=
-                         in_the_way_.end();
+      const bool known =
+          std::find(in_the_way_.begin(), in_the_way_.end(), other) != in_the_way_.end();
       if (other->last_end > first_use && !known) in_the_way_.push_back(other);
     }
   }

@@ -139,7 +139,7 @@ class Communication final : private TransferEngine::Listener {
   std::vector<PortState> port_states_;  // by port class (LocalPlan)
   std::vector<std::unique_ptr<Call>> pool_;
   std::vector<Call*> free_calls_;
-  std::vector<Message> early_;    // for calls that no member here has started yet
+  std::vector<Message> early_;     // for calls that no member here has started yet
   std::vector<int64_t> offsets_;   // scratch
   std::vector<Call*> in_the_way_;  // scratch
   CommunicationCounters counters_;

@@ -12,9 +12,9 @@
 namespace drydock {
 
 struct FabricPath {
-  Time latency;              // cables and switches, without serialisation
-  Bandwidth bottleneck;      // slowest cable
-  int switches = -1;         // passed on the way; -1 = unreachable
+  Time latency;          // cables and switches, without serialisation
+  Bandwidth bottleneck;  // slowest cable
+  int switches = -1;     // passed on the way; -1 = unreachable
 };
 
 class FabricPaths {
@@ -37,7 +37,7 @@ class FabricPaths {
   const Topology& topology_;
   std::vector<int> first_nic_;
   int nics_ = 0;
-  std::vector<std::vector<Edge>> edges_;     // by node: NICs, then switches
+  std::vector<std::vector<Edge>> edges_;      // by node: NICs, then switches
   std::vector<std::vector<FabricPath>> row_;  // [source NIC][NIC], empty until used
 };
 

@@ -97,8 +97,8 @@ void HostReplay::OnTimer(TimerId) {
       const OpEnd end = ends_.Pop();
       const RankState& rank = ranks_[static_cast<size_t>(end.gpu)];
       // An end that was replaced by another leaves its event behind.
-      const bool holds = rank.state[end.op] == State::kRunning &&
-                         rank.timeline->end[end.op] == end.time;
+      const bool holds =
+          rank.state[end.op] == State::kRunning && rank.timeline->end[end.op] == end.time;
       if (holds) EndOp(end.gpu, end.op, now);
     } else if (!communication_.idle() && communication_.next_time() <= now) {
       communication_.RunNext();

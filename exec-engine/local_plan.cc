@@ -12,9 +12,15 @@ namespace {
 // sixteen (facts of the protocols, NCCL src/include/device.h).
 void SetWire(Protocol protocol, LocalPlan* out) {
   switch (protocol) {
-    case Protocol::kSimple: break;
-    case Protocol::kLl: out->wire_numerator = 2; break;
-    case Protocol::kLl128: out->wire_numerator = 16; out->wire_denominator = 15; break;
+    case Protocol::kSimple:
+      break;
+    case Protocol::kLl:
+      out->wire_numerator = 2;
+      break;
+    case Protocol::kLl128:
+      out->wire_numerator = 16;
+      out->wire_denominator = 15;
+      break;
   }
 }
 
@@ -30,15 +36,17 @@ const CollectiveCosts::Protocol& CostsOf(const Plan& plan, const CollectiveCosts
       break;
   }
   switch (plan.protocol) {
-    case Protocol::kLl: return costs.ll;
-    case Protocol::kLl128: return costs.ll128;
-    case Protocol::kSimple: break;
+    case Protocol::kLl:
+      return costs.ll;
+    case Protocol::kLl128:
+      return costs.ll128;
+    case Protocol::kSimple:
+      break;
   }
   return costs.simple;
 }
 
-Bandwidth RateOf(const Step& step, const CollectiveCosts::Protocol& costs,
-                 Bandwidth local_copy) {
+Bandwidth RateOf(const Step& step, const CollectiveCosts::Protocol& costs, Bandwidth local_copy) {
   if (step.receive_count == 0 && step.send_count == 0) return local_copy;
   if (step.send_count == 0) return costs.receive;
   if (step.receive_count > 0 && step.reduce) return costs.reduce_send;
@@ -55,8 +63,13 @@ class Builder {
  public:
   Builder(const Plan& plan, const GpuSpec& gpu, const PortMap& ports, int host, uint32_t group,
           std::span<const int> host_of_member, std::span<const int> gpu_of_member)
-      : plan_(plan), gpu_(gpu), ports_(ports), host_(host), group_(group),
-        host_of_member_(host_of_member), gpu_of_member_(gpu_of_member) {}
+      : plan_(plan),
+        gpu_(gpu),
+        ports_(ports),
+        host_(host),
+        group_(group),
+        host_of_member_(host_of_member),
+        gpu_of_member_(gpu_of_member) {}
 
   LocalPlan Build() {
     SetCosts();
@@ -229,8 +242,8 @@ class Builder {
   const int host_;
   const uint32_t group_;
   std::span<const int> host_of_member_, gpu_of_member_;
-  std::vector<uint32_t> local_;     // by plan connection
-  std::vector<uint16_t> channel_;   // by plan connection
+  std::vector<uint32_t> local_;    // by plan connection
+  std::vector<uint16_t> channel_;  // by plan connection
   LocalPlan out_;
 };
 

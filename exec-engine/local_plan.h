@@ -25,7 +25,7 @@ struct LocalStep {
   bool joined = false;         // of the primitive before: no synchronisation of its own
   bool switch_reduce = false;  // receives are one in-switch reduction
   int64_t bytes = 0;
-  ByteCost cost;               // of the thread block; unused where a protocol counts passes
+  ByteCost cost;  // of the thread block; unused where a protocol counts passes
 };
 
 // The serial program of one member on one channel.
@@ -66,12 +66,12 @@ struct LocalPlan {
   Time base, step, proxy, latency;
   int64_t slice_bytes = 0;  // > 0
   uint32_t slots = 1;
-  int64_t pass_bytes = 0;   // of all warps; 0: LocalStep::cost applies
+  int64_t pass_bytes = 0;  // of all warps; 0: LocalStep::cost applies
   Time pass_time, pass_store;
   int64_t wire_numerator = 1, wire_denominator = 1;  // bytes on the wire per payload byte
   int64_t clear_to_send_bytes = 0;
-  uint32_t net_sends = 0;   // slices that leave this host in one call
-  bool complete = false;    // all members live here and nothing but scale-up links is used
+  uint32_t net_sends = 0;  // slices that leave this host in one call
+  bool complete = false;   // all members live here and nothing but scale-up links is used
   // Whose ports the call takes: 2g = GPU g's scale-up link, 2g + 1 = its PCIe link. Sorted.
   std::vector<uint16_t> port_classes;
 

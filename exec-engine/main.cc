@@ -98,8 +98,8 @@ void PrintAccounts(const Timeline& timeline) {
 void PrintOps(const Workload& workload, const Timeline& timeline) {
   for (int rank = 0; rank < workload.rank_count(); ++rank) {
     const RankTimeline& t = timeline.ranks[static_cast<size_t>(rank)];
-    const Program& program = workload.programs[static_cast<size_t>(
-        workload.class_of_rank[static_cast<size_t>(rank)])];
+    const Program& program =
+        workload.programs[static_cast<size_t>(workload.class_of_rank[static_cast<size_t>(rank)])];
     for (size_t i = 0; i < t.start.size(); ++i) {
       const Op& op = program.ops[i];
       const std::string what =
@@ -138,8 +138,8 @@ void ShowProgress(int64_t ended, int64_t all) {
   fmt::print(stderr, "\r{}: {} %", kInfo.name, all == 0 ? 100 : ended * 100 / all);
 }
 
-Status ReplayRun(const Options& options, const CommonOptions& common,
-                 const NetworkChoice& network, int threads, const Stamp& stamp) {
+Status ReplayRun(const Options& options, const CommonOptions& common, const NetworkChoice& network,
+                 int threads, const Stamp& stamp) {
   ASSIGN_OR_RETURN(const WorkloadFile file, ReadWorkload(options.run, WorkloadParts::kAll));
   Provenance provenance{"exec-engine", {{kManifestName, file.sha256}}, stamp.options};
   std::string plan_hash, times_hash;
@@ -157,16 +157,17 @@ Status ReplayRun(const Options& options, const CommonOptions& common,
   if (!timeline.ok()) return timeline.error();
   RETURN_IF_ERROR(WriteTimeline(options.run, *timeline, provenance));
   RETURN_IF_ERROR(SaveStamp(stamp));
-  Report(kInfo, common,
-         fmt::format("{} ops of {} ranks over the {} network: iteration {}",
-                     CountOps(file.workload), timeline->ranks.size(), timeline->network,
-                     ToString(timeline->iteration)));
+  Report(
+      kInfo, common,
+      fmt::format("{} ops of {} ranks over the {} network: iteration {}", CountOps(file.workload),
+                  timeline->ranks.size(), timeline->network, ToString(timeline->iteration)));
   return OkStatus();
 }
 
 Status Run(const Options& options, const CommonOptions& common) {
   if (options.network == "help") return PrintNetworks();
-  if (options.run.empty()) return Error("exec-engine needs a run directory; see exec-engine --help");
+  if (options.run.empty())
+    return Error("exec-engine needs a run directory; see exec-engine --help");
   if (options.dump) return Dump(options, common.verbose);
   ASSIGN_OR_RETURN(const NetworkChoice* network, FindNetwork(options.network));
   ASSIGN_OR_RETURN(const int threads, ParseThreads(options.threads));

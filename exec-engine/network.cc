@@ -7,7 +7,8 @@ namespace drydock {
 
 const std::vector<NetworkChoice>& NetworkChoices() {
   static const std::vector<NetworkChoice> choices = {
-      {"analytical", "NICs queue, the fabric adds latency: no congestion, seconds", MakeAnalyticalNetwork},
+      {"analytical", "NICs queue, the fabric adds latency: no congestion, seconds",
+       MakeAnalyticalNetwork},
       {"packet", "every packet through every switch, by ns-3", MakePacketNetwork},
   };
   return choices;

@@ -43,9 +43,9 @@ class PortMap {
       : gpus_(kind.gpus), nics_(kind.nics.count), latency_(kind.scale_up.latency) {
     cost_.resize(static_cast<size_t>(4 * gpus_ + 2 * nics_));
     pcie_scale_up_ = kind.scale_up.kind == ScaleUpKind::kPcie;
-    const auto reachable = static_cast<int64_t>(
-        static_cast<double>(kind.scale_up.bandwidth.bits_per_second()) *
-        gpu.collectives.link_efficiency);
+    const auto reachable =
+        static_cast<int64_t>(static_cast<double>(kind.scale_up.bandwidth.bits_per_second()) *
+                             gpu.collectives.link_efficiency);
     for (int g = 0; g < 2 * gpus_; ++g) {
       cost_[static_cast<size_t>(g)] = ByteCost(Bandwidth::BitsPerSecond(reachable));
       cost_[static_cast<size_t>(2 * gpus_ + g)] = ByteCost(gpu.pcie);

@@ -17,9 +17,10 @@ namespace {
 constexpr size_t kStuckShown = 8;
 
 Error NoCosts(const GpuSpec& gpu, const std::string& what) {
-  return Error(fmt::format("{} has no {}, which says what NCCL's kernels cost; copy that of the "
-                           "nearest GPU",
-                           gpu.file_name.empty() ? gpu.name : gpu.file_name, what));
+  return Error(
+      fmt::format("{} has no {}, which says what NCCL's kernels cost; copy that of the "
+                  "nearest GPU",
+                  gpu.file_name.empty() ? gpu.name : gpu.file_name, what));
 }
 
 Status CheckCosts(const Topology& topology, const FlowPlan& plan) {
@@ -39,14 +40,13 @@ Status CheckCosts(const Topology& topology, const FlowPlan& plan) {
 // "all-reduce of 50.3 MB over 'tp' (group 3), layer 4, micro-batch 0".
 std::string Describe(const Workload& workload, int rank, const Op& op) {
   const CommCall& call = workload.calls[op.work];
-  const std::string name =
-      op.kind == OpKind::kSend   ? "send"
-      : op.kind == OpKind::kRecv ? "receive"
-                                 : CollectiveTypeNames()[static_cast<size_t>(call.collective)];
-  std::string text =
-      fmt::format("{} of {} over '{}' (group {})", name, ToString(call.bytes()),
-                  workload.roles[op.role].name,
-                  workload.group_of_rank[op.role][static_cast<size_t>(rank)]);
+  const std::string name = op.kind == OpKind::kSend ? "send"
+                           : op.kind == OpKind::kRecv
+                               ? "receive"
+                               : CollectiveTypeNames()[static_cast<size_t>(call.collective)];
+  std::string text = fmt::format("{} of {} over '{}' (group {})", name, ToString(call.bytes()),
+                                 workload.roles[op.role].name,
+                                 workload.group_of_rank[op.role][static_cast<size_t>(rank)]);
   if (op.layer >= 0) text += fmt::format(", layer {}", op.layer);
   if (op.microbatch >= 0) text += fmt::format(", micro-batch {}", op.microbatch);
   return text;
@@ -85,7 +85,8 @@ class Run {
       t.end.resize(ops);
     }
     for (HostId host = 0; host < topology.host_count(); ++host) {
-      const PortMap& ports = *port_maps_[static_cast<size_t>(topology.hosts[static_cast<size_t>(host)])];
+      const PortMap& ports =
+          *port_maps_[static_cast<size_t>(topology.hosts[static_cast<size_t>(host)])];
       hosts_.push_back(std::make_unique<HostReplay>(host, index, ports, network_->port(host),
                                                     options.shortcut, &timeline_.ranks,
                                                     &progress_));
@@ -102,9 +103,9 @@ class Run {
     }
     const Workload& workload = index_.workload();
     for (int rank = 0; rank < workload.rank_count(); ++rank) {
-      timeline_.accounts.push_back(
-          AccountFor(*index_.class_of(rank).program, workload.roles,
-                     timeline_.ranks[static_cast<size_t>(rank)], timeline_.iteration));
+      timeline_.accounts.push_back(AccountFor(*index_.class_of(rank).program, workload.roles,
+                                              timeline_.ranks[static_cast<size_t>(rank)],
+                                              timeline_.iteration));
     }
     Count();
     return std::move(timeline_);

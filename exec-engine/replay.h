@@ -1,5 +1,5 @@
-// The whole replay: a workload, what NCCL would do for its calls and how long its kernels take, over
-// a network, to a timeline. The same inputs give the same timeline for any number of threads.
+// The whole replay: a workload, what NCCL would do for its calls and how long its kernels take,
+// over a network, to a timeline. The same inputs give the same timeline for any number of threads.
 #ifndef DRYDOCK_EXEC_ENGINE_REPLAY_H_
 #define DRYDOCK_EXEC_ENGINE_REPLAY_H_
 

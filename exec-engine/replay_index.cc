@@ -145,8 +145,8 @@ Status ReplayIndex::NumberCalls() {
         continue;
       }
       const int sender = workload_->calls[op.work].root;
-      const auto tag = static_cast<uint32_t>(
-          std::lower_bound(tags.begin(), tags.end(), op.tag) - tags.begin());
+      const auto tag =
+          static_cast<uint32_t>(std::lower_bound(tags.begin(), tags.end(), op.tag) - tags.begin());
       const uint32_t occurrence = occurrences[{group, sender, tag}]++;
       const auto ways = static_cast<uint32_t>(tags.size()) * 2;
       index.sequence[i] = (occurrence * ways + tag * 2 + (sender != 0 ? 1 : 0)) * 2 + 1;

@@ -64,7 +64,7 @@ class ReplayIndex {
   const FlowPlan* plan_;
   Placement placement_;
   std::vector<ClassIndex> classes_;
-  std::vector<std::vector<Time>> block_time_;  // [GPU type][block]
+  std::vector<std::vector<Time>> block_time_;      // [GPU type][block]
   std::vector<FlowPlan::Assignment> assignments_;  // sorted by (call, group)
   int64_t op_count_ = 0;
 };

@@ -106,9 +106,9 @@ TEST(ReplayTest, LowLatencyProtocolDoublesTheBytesOnTheLink) {
   b.Transfer(0, stream, role, true, 0, 64 * kMega, 0);
   b.Transfer(1, stream, role, false, 0, 64 * kMega, 0);
   b.PlanAll();
-  b.SetPlan(64 * kMega, testing::SendReceive({.bytes = 64 * kMega,
-                                              .slice_bytes = 64 << 10,
-                                              .protocol = Protocol::kLl}));
+  b.SetPlan(64 * kMega,
+            testing::SendReceive(
+                {.bytes = 64 * kMega, .slice_bytes = 64 << 10, .protocol = Protocol::kLl}));
   const Result<Timeline> timeline = ReplayAll(b);
   ASSERT_TRUE(timeline.ok());
   EXPECT_NEAR(timeline->iteration.seconds(), 2 * 64.0 * kMega / 10e9, 1e-4);
@@ -194,11 +194,12 @@ TEST(ReplayTest, DeadlockNamesWhoWaitsForWhom) {
   b.PlanAll();
   const Result<Timeline> timeline = ReplayAll(b);
   ASSERT_FALSE(timeline.ok());
-  EXPECT_EQ(timeline.error().message(),
-            "the run cannot finish: 1 of 4 ops ended, 2 wait for ever\n"
-            "  rank 0 in op 0 (receive of 1.049 MB over 'pp' (group 2)) waits for data from rank 2\n"
-            "  rank 1 in op 0 (all-reduce of 1.049 MB over 'tp' (group 0)) waits for rank 0, which "
-            "never started it");
+  EXPECT_EQ(
+      timeline.error().message(),
+      "the run cannot finish: 1 of 4 ops ended, 2 wait for ever\n"
+      "  rank 0 in op 0 (receive of 1.049 MB over 'pp' (group 2)) waits for data from rank 2\n"
+      "  rank 1 in op 0 (all-reduce of 1.049 MB over 'tp' (group 0)) waits for rank 0, which "
+      "never started it");
 }
 
 TEST(ReplayTest, AGpuWithoutCostsIsAnError) {
@@ -214,7 +215,9 @@ TEST(ReplayTest, AGpuWithoutCostsIsAnError) {
 // own, pipeline messages to a second host: calls meet on the same GPUs' links in every way.
 WorkloadBuilder RandomWorkload(uint32_t seed) {
   std::mt19937 random(seed);
-  const auto pick = [&](int64_t n) { return static_cast<int64_t>(random() % static_cast<uint32_t>(n)); };
+  const auto pick = [&](int64_t n) {
+    return static_cast<int64_t>(random() % static_cast<uint32_t>(n));
+  };
   Topology topology = SmallCluster(2, 4);
   for (CollectiveCosts::Protocol* p :
        {&topology.gpus[0].collectives.simple, &topology.gpus[0].collectives.p2p_simple}) {
@@ -263,7 +266,8 @@ TEST(ReplayTest, CallsPlayedAloneGiveTheSameTimesAsTogether) {
   int64_t alone = 0, moved = 0;
   for (uint32_t seed = 0; seed < 200; ++seed) {
     const WorkloadBuilder b = RandomWorkload(seed);
-    const Result<Timeline> fast = ReplayAll(b, /*shortcut=*/true), slow = ReplayAll(b, /*shortcut=*/false);
+    const Result<Timeline> fast = ReplayAll(b, /*shortcut=*/true),
+                           slow = ReplayAll(b, /*shortcut=*/false);
     ASSERT_TRUE(fast.ok() && slow.ok());
     ExpectSame(*fast, *slow);
     EXPECT_EQ(Counter(*slow, "calls played alone"), 0);

@@ -172,7 +172,8 @@ int WorkloadBuilder::Stream(const std::string& name) {
 int WorkloadBuilder::Role(const std::string& name, Dimension dimension,
                           std::vector<std::vector<int>> groups) {
   workload.roles.push_back({name, dimension});
-  std::vector<int>& of_rank = workload.group_of_rank.emplace_back(workload.class_of_rank.size(), -1);
+  std::vector<int>& of_rank =
+      workload.group_of_rank.emplace_back(workload.class_of_rank.size(), -1);
   for (std::vector<int>& ranks : groups) {
     for (const int rank : ranks) {
       of_rank[static_cast<size_t>(rank)] = static_cast<int>(workload.groups.size());
@@ -208,8 +209,7 @@ uint32_t WorkloadBuilder::Call(CollectiveType type, int64_t bytes, int sender, i
   call.count = bytes;
   call.root = sender;
   call.peer = type == CollectiveType::kSendRecv ? 1 - sender : 0;
-  call.group_size =
-      static_cast<int>(workload.groups[static_cast<size_t>(group)].ranks.size());
+  call.group_size = static_cast<int>(workload.groups[static_cast<size_t>(group)].ranks.size());
   const auto it = std::find(workload.calls.begin(), workload.calls.end(), call);
   const auto index = static_cast<uint32_t>(it - workload.calls.begin());
   if (it == workload.calls.end()) workload.calls.push_back(call);
@@ -231,8 +231,7 @@ uint32_t WorkloadBuilder::Collective(int rank, int stream, int role, CollectiveT
 }
 
 uint32_t WorkloadBuilder::Transfer(int rank, int stream, int role, bool send, int sender,
-                                   int64_t bytes, int32_t tag,
-                                   std::vector<uint32_t> dependencies) {
+                                   int64_t bytes, int32_t tag, std::vector<uint32_t> dependencies) {
   Op op;
   op.kind = send ? OpKind::kSend : OpKind::kRecv;
   op.stream = static_cast<uint8_t>(stream);
@@ -267,8 +266,7 @@ void WorkloadBuilder::PlanAll(int channels) {
     if (call.collective == CollectiveType::kSendRecv && call.root == 1) {
       std::swap(made.members[0], made.members[1]);
     }
-    plan.assignments.push_back(
-        {use.call, use.group, static_cast<uint32_t>(plan.plans.size())});
+    plan.assignments.push_back({use.call, use.group, static_cast<uint32_t>(plan.plans.size())});
     plan.plans.push_back(std::move(made));
   }
 }

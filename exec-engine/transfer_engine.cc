@@ -27,8 +27,8 @@ MessageTag MessageTag::Unpack(uint64_t tag) {
   out.connection = static_cast<uint32_t>(tag & ((1u << kConnectionBits) - 1));
   tag >>= kConnectionBits;
   const uint64_t sequence = tag & ((1u << kSequenceBits) - 1);
-  out.call = MakeCallKey(static_cast<uint32_t>(tag >> kSequenceBits),
-                         static_cast<uint32_t>(sequence));
+  out.call =
+      MakeCallKey(static_cast<uint32_t>(tag >> kSequenceBits), static_cast<uint32_t>(sequence));
   return out;
 }
 
@@ -129,12 +129,15 @@ void TransferEngine::TrySchedule(Transfer* t, uint32_t runner) {
 void TransferEngine::RunNext() {
   const Event event = events_.Pop();
   switch (event.kind) {
-    case Kind::kSlice: return RunSlice(event.transfer, event.index, event.time);
+    case Kind::kSlice:
+      return RunSlice(event.transfer, event.index, event.time);
     case Kind::kFilled:
       ++event.transfer->flows_[event.index].filled;
       return Post(event.transfer, event.index, event.time);
-    case Kind::kLaunch: return Launch(event.transfer, event.index);
-    case Kind::kCredit: return SendCredit(event.transfer, event.index);
+    case Kind::kLaunch:
+      return Launch(event.transfer, event.index);
+    case Kind::kCredit:
+      return SendCredit(event.transfer, event.index);
   }
 }
 

@@ -11,9 +11,9 @@
 // again when the message is acknowledged.
 //
 // When a slice begins is known as soon as all it waits for has a time, though that time may lie
-// ahead; so there is one event per slice and runner, and ports are taken in the order of beginnings.
-// Events of equal time go by call, kind and runner or connection, so the order does not depend on
-// when they were put in.
+// ahead; so there is one event per slice and runner, and ports are taken in the order of
+// beginnings. Events of equal time go by call, kind and runner or connection, so the order does not
+// depend on when they were put in.
 //
 // Not thread-safe. Times are absolute; nothing here knows of other hosts but the messages.
 #ifndef DRYDOCK_EXEC_ENGINE_TRANSFER_ENGINE_H_
@@ -54,8 +54,8 @@ class Transfer {
 
   // For reports on what never finished: the connections that some member of this host waits on.
   struct Waiting {
-    int member = 0;  // of the group
-    int peer = 0;    // of the group
+    int member = 0;         // of the group
+    int peer = 0;           // of the group
     bool for_data = false;  // else for room at the peer
   };
   std::vector<Waiting> WaitingOn() const;

@@ -87,8 +87,8 @@ Result<std::string> Answer(const Topology& topology, const Question& question,
   const Plan& p = plan.plans[0];
   return fmt::format("{:.2f} {}/{} {} channels {} warps, {} slots of {}", timeline.iteration.us(),
                      AlgorithmNames()[static_cast<size_t>(p.algorithm)],
-                     ProtocolNames()[static_cast<size_t>(p.protocol)], p.channels, p.warps,
-                     p.slots, p.slice_bytes);
+                     ProtocolNames()[static_cast<size_t>(p.protocol)], p.channels, p.warps, p.slots,
+                     p.slice_bytes);
 }
 
 Status Main(const std::string& path) {
