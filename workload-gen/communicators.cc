@@ -83,7 +83,7 @@ Result<size_t> CreateCommunicators(const Workload& workload, const CommunicatorO
   const std::vector<size_t> alike = FirstAlike(workload);
   size_t created = 0;
   for (size_t group = 0; group < workload.groups.size(); ++group) {
-    if (alike[group] != group && !options.every_group) continue;
+    if (options.alike_once && alike[group] != group) continue;
     const Result<NcclCommunicator> communicator =
         world.CreateCommunicator(PlacesOf(workload.groups[group], placement, workload.topology));
     if (!communicator.ok()) {

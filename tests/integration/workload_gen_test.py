@@ -50,7 +50,7 @@ class WorkloadGen(unittest.TestCase):
         self.assertEqual(same, (names, [], []))
 
     def test_check_and_dump_write_nothing(self):
-        self.assertEqual(self.run_tool(MODEL, CLUSTER, "--check", "-q", "--every-communicator"), (0, "", ""))
+        self.assertEqual(self.run_tool(MODEL, CLUSTER, "--check", "-q", "--alike-once"), (0, "", ""))
         status, stdout, stderr = self.run_tool(MODEL, CLUSTER, "--dump", "-q")
         self.assertEqual((status, stderr), (0, ""))
         self.assertIn("\nclass 0: 837 ops\n", stdout)
