@@ -1,4 +1,5 @@
-// How fast the replay is: slices a second in the transfer engine, ops a second with calls looked up.
+// How fast the replay is: slices a second in the transfer engine, ops a second with calls looked
+// up.
 #include <benchmark/benchmark.h>
 
 #include "exec-engine/testing.h"

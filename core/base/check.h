@@ -1,5 +1,6 @@
 // CHECK: for what can only be our own mistake. Prints the place and the broken condition, then
-// aborts; tools report it as exit status 3 (see cli.h). A user's mistake is a Result, never a CHECK.
+// aborts; tools report it as exit status 3 (see cli.h). A user's mistake is a Result, never a
+// CHECK.
 #ifndef DRYDOCK_CORE_BASE_CHECK_H_
 #define DRYDOCK_CORE_BASE_CHECK_H_
 
@@ -12,10 +13,10 @@ namespace drydock {
 
 }  // namespace drydock
 
-#define CHECK(condition)                                            \
-  do {                                                              \
-    if (!(condition)) [[unlikely]]                                  \
-      ::drydock::CheckFailed(__FILE__, __LINE__, #condition);       \
+#define CHECK(condition)                                      \
+  do {                                                        \
+    if (!(condition)) [[unlikely]]                            \
+      ::drydock::CheckFailed(__FILE__, __LINE__, #condition); \
   } while (false)
 
 #define CHECK_NOTE(condition, note)                                 \

@@ -21,8 +21,8 @@ struct ToolInfo {
 };
 
 struct CommonOptions {
-  bool check = false;       // validate the inputs, write nothing
-  bool quiet = false;       // no progress
+  bool check = false;  // validate the inputs, write nothing
+  bool quiet = false;  // no progress
   bool verbose = false;
   bool stats = false;       // where the tool's own time and memory went, on stderr
   bool if_changed = false;  // do nothing when inputs, options and executable are those of last time

@@ -53,11 +53,14 @@ class Error {
 template <typename T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}    // NOLINT: implicit
+  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}      // NOLINT: implicit
   Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}  // NOLINT: implicit
 
   bool ok() const { return state_.index() == 0; }
-  T& value() & { CHECK_NOTE(ok(), ok() ? "" : error().message()); return std::get<0>(state_); }
+  T& value() & {
+    CHECK_NOTE(ok(), ok() ? "" : error().message());
+    return std::get<0>(state_);
+  }
   const T& value() const& {
     CHECK_NOTE(ok(), ok() ? "" : error().message());
     return std::get<0>(state_);
@@ -99,10 +102,9 @@ inline Status OkStatus() { return Status(); }
 #define DRYDOCK_CONCAT(a, b) DRYDOCK_CONCAT_INNER(a, b)
 
 // Returns the error of a Result<...> or Status expression from the enclosing function.
-#define RETURN_IF_ERROR(expression)                        \
-  do {                                                     \
-    if (auto status_ = (expression); !status_.ok())        \
-      return ::drydock::Error(status_.error());            \
+#define RETURN_IF_ERROR(expression)                                                           \
+  do {                                                                                        \
+    if (auto status_ = (expression); !status_.ok()) return ::drydock::Error(status_.error()); \
   } while (false)
 
 // ASSIGN_OR_RETURN(auto x, Compute()): x is the value, or the error is returned.

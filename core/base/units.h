@@ -35,8 +35,14 @@ class Time {
   constexpr Time operator+(Time o) const { return Time(ps_ + o.ps_); }
   constexpr Time operator-(Time o) const { return Time(ps_ - o.ps_); }
   constexpr Time operator*(int64_t k) const { return Time(ps_ * k); }
-  constexpr Time& operator+=(Time o) { ps_ += o.ps_; return *this; }
-  constexpr Time& operator-=(Time o) { ps_ -= o.ps_; return *this; }
+  constexpr Time& operator+=(Time o) {
+    ps_ += o.ps_;
+    return *this;
+  }
+  constexpr Time& operator-=(Time o) {
+    ps_ -= o.ps_;
+    return *this;
+  }
 
  private:
   explicit constexpr Time(int64_t ps) : ps_(ps) {}
@@ -53,8 +59,14 @@ class Bytes {
   constexpr Bytes operator-(Bytes o) const { return Bytes(count_ - o.count_); }
   constexpr Bytes operator*(int64_t k) const { return Bytes(count_ * k); }
   constexpr Bytes operator/(int64_t k) const { return Bytes(count_ / k); }
-  constexpr Bytes& operator+=(Bytes o) { count_ += o.count_; return *this; }
-  constexpr Bytes& operator-=(Bytes o) { count_ -= o.count_; return *this; }
+  constexpr Bytes& operator+=(Bytes o) {
+    count_ += o.count_;
+    return *this;
+  }
+  constexpr Bytes& operator-=(Bytes o) {
+    count_ -= o.count_;
+    return *this;
+  }
 
  private:
   int64_t count_ = 0;

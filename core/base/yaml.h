@@ -38,8 +38,8 @@ struct YamlNode {
   enum class Kind { kNull, kScalar, kList, kMap };
   Kind kind = Kind::kNull;
   std::string scalar;
-  std::vector<YamlNode> items;                                // kList
-  std::vector<std::pair<YamlNode, YamlNode>> entries;         // kMap; keys are scalars, in order
+  std::vector<YamlNode> items;                         // kList
+  std::vector<std::pair<YamlNode, YamlNode>> entries;  // kMap; keys are scalars, in order
   Location location;
   std::string source_line;
 
@@ -121,15 +121,24 @@ class YamlReader {
   std::vector<std::string> unread_;  // required but missing, or of the wrong type
 };
 
-template <> bool YamlReader::Parse(const YamlNode& node, int64_t* out);
-template <> bool YamlReader::Parse(const YamlNode& node, int* out);
-template <> bool YamlReader::Parse(const YamlNode& node, double* out);
-template <> bool YamlReader::Parse(const YamlNode& node, bool* out);
-template <> bool YamlReader::Parse(const YamlNode& node, std::string* out);
-template <> bool YamlReader::Parse(const YamlNode& node, Time* out);
-template <> bool YamlReader::Parse(const YamlNode& node, Bytes* out);
-template <> bool YamlReader::Parse(const YamlNode& node, Bandwidth* out);
-template <> bool YamlReader::Parse(const YamlNode& node, FlopRate* out);
+template <>
+bool YamlReader::Parse(const YamlNode& node, int64_t* out);
+template <>
+bool YamlReader::Parse(const YamlNode& node, int* out);
+template <>
+bool YamlReader::Parse(const YamlNode& node, double* out);
+template <>
+bool YamlReader::Parse(const YamlNode& node, bool* out);
+template <>
+bool YamlReader::Parse(const YamlNode& node, std::string* out);
+template <>
+bool YamlReader::Parse(const YamlNode& node, Time* out);
+template <>
+bool YamlReader::Parse(const YamlNode& node, Bytes* out);
+template <>
+bool YamlReader::Parse(const YamlNode& node, Bandwidth* out);
+template <>
+bool YamlReader::Parse(const YamlNode& node, FlopRate* out);
 
 }  // namespace drydock
 

@@ -17,7 +17,15 @@
 namespace drydock {
 
 enum class Algorithm : uint8_t {
-  kTree, kRing, kCollNetDirect, kCollNetChain, kNvls, kNvlsTree, kPat, kSendRecv, kLocal
+  kTree,
+  kRing,
+  kCollNetDirect,
+  kCollNetChain,
+  kNvls,
+  kNvlsTree,
+  kPat,
+  kSendRecv,
+  kLocal
 };
 enum class Protocol : uint8_t { kLl, kLl128, kSimple };
 const std::vector<std::string>& AlgorithmNames();  // "tree", "ring", ...
@@ -47,8 +55,8 @@ struct Connection {
   LinkKind link = LinkKind::kPeerWrite;
   int16_t send_nic = -1;  // NIC index in the sender's host (kNet); with PXN not the GPU's own
   int16_t recv_nic = -1;
-  int16_t proxy = -1;     // member whose GPU hands the data to the NIC (PXN), else -1
-  bool gdr = true;        // NIC reads GPU memory directly; false = bounced through host memory
+  int16_t proxy = -1;  // member whose GPU hands the data to the NIC (PXN), else -1
+  bool gdr = true;     // NIC reads GPU memory directly; false = bounced through host memory
 };
 
 // One primitive: wait for `bytes` on each connection of `receive`, combine, pass on to each of
@@ -56,8 +64,8 @@ struct Connection {
 struct Step {
   uint32_t receive_begin = 0, receive_count = 0;  // into ChannelProgram::operands
   uint32_t send_begin = 0, send_count = 0;
-  int64_t bytes = 0;    // of payload (LL and LL128 put more on the wire)
-  int64_t offset = 0;   // of the chunk in the user's buffer, in bytes: what the data means
+  int64_t bytes = 0;   // of payload (LL and LL128 put more on the wire)
+  int64_t offset = 0;  // of the chunk in the user's buffer, in bytes: what the data means
   // What was received is combined: its parts with one another and with the local buffer (the input,
   // or what was stored there since), unless an NVLS connection is among them (a head's own data
   // comes through its own).

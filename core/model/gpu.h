@@ -37,16 +37,16 @@ struct CollectiveCosts {
     Time proxy;             // a proxy sees a slice and acts on it: once at each end of a net hop
   };
   Protocol simple, ll, ll128;
-  Protocol nvls;                  // multicast kernels
-  Protocol p2p_simple, p2p_ll;    // send/recv kernels
-  double link_efficiency = 0;     // reachable share of the scale-up bandwidth, each direction
-  Bytes clear_to_send;            // a receiver's message that it has room for a slice
+  Protocol nvls;                // multicast kernels
+  Protocol p2p_simple, p2p_ll;  // send/recv kernels
+  double link_efficiency = 0;   // reachable share of the scale-up bandwidth, each direction
+  Bytes clear_to_send;          // a receiver's message that it has room for a slice
   std::string source;
 };
 
 struct GpuSpec {
-  std::string name;          // "a100-sxm-80g"
-  std::string architecture;  // "ampere"
+  std::string name;            // "a100-sxm-80g"
+  std::string architecture;    // "ampere"
   int compute_capability = 0;  // 80, 90, ...
   int sms = 0;
   FlopRate dense_rate[kDataTypeCount];  // 0 = not supported
@@ -59,8 +59,8 @@ struct GpuSpec {
   std::string reference;  // the calibrated GPU to scale from; empty if it has its own kernels
   bool has_collective_costs = false;
   CollectiveCosts collectives;
-  std::string file_name;  // where it was read from
-  std::string file_text;  // the whole file: compute-sim reads the kernel model from it
+  std::string file_name;       // where it was read from
+  std::string file_text;       // the whole file: compute-sim reads the kernel model from it
   std::string reference_text;  // the reference's whole file; empty if there is no reference
 };
 

@@ -39,7 +39,7 @@ struct GpuKernelTimes {
 };
 
 struct KernelTimes {
-  std::vector<GpuKernelTimes> gpus;  // by Topology::gpus index
+  std::vector<GpuKernelTimes> gpus;             // by Topology::gpus index
   int64_t source_count[kTimeSourceCount] = {};  // kernels by source
 };
 

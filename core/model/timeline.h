@@ -31,7 +31,7 @@ struct Timeline {
   std::string network;  // "packet"
   Time iteration;
   std::vector<RankTimeline> ranks;
-  std::vector<TimeAccount> accounts;  // by rank
+  std::vector<TimeAccount> accounts;                      // by rank
   std::vector<std::pair<std::string, int64_t>> counters;  // "packets", "messages", ...
 };
 

@@ -75,9 +75,9 @@ struct Fabric {
 
 struct Transport {
   std::string kind = "roce-v2";
-  Bytes mtu{4096};          // payload of a full packet
-  Bytes header{82};         // Ethernet, IP, UDP, BTH, FCS and gap around each packet
-  Bytes ack{84};            // an acknowledgement on the wire, gap included
+  Bytes mtu{4096};   // payload of a full packet
+  Bytes header{82};  // Ethernet, IP, UDP, BTH, FCS and gap around each packet
+  Bytes ack{84};     // an acknowledgement on the wire, gap included
   int packets_per_ack = 16;
   std::string congestion_control = "none";
 };

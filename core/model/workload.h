@@ -43,7 +43,13 @@ struct Group {
 // ---- Work ---------------------------------------------------------------------------------
 
 enum class CollectiveType : uint8_t {
-  kAllReduce, kAllGather, kReduceScatter, kBroadcast, kReduce, kAllToAll, kSendRecv
+  kAllReduce,
+  kAllGather,
+  kReduceScatter,
+  kBroadcast,
+  kReduce,
+  kAllToAll,
+  kSendRecv
 };
 inline constexpr int kCollectiveTypeCount = 7;
 const std::vector<std::string>& CollectiveTypeNames();  // "all-reduce", ...
@@ -72,10 +78,10 @@ const std::vector<std::string>& PassNames();  // "fwd", "dgrad", "wgrad", "bwd",
 // A submodule whose kernels compute-sim knows. The dimensions each kind uses stand beside it; the
 // rest are 0. Rows = tokens the rank's kernel sees (t or t/TP).
 enum class SubmoduleKind : uint8_t {
-  kLinear,          // rows × n × k GEMM (fwd; dgrad is rows × k × n, wgrad n × k × rows); bias
-  kAttention,       // core attention of `heads` query and `kv_heads` key heads: batch, sequence,
-                    // head_dim; causal; fused (FlashAttention) or not
-  kNorm,            // layer norm (rms = RMS norm) over rows × n
+  kLinear,     // rows × n × k GEMM (fwd; dgrad is rows × k × n, wgrad n × k × rows); bias
+  kAttention,  // core attention of `heads` query and `kv_heads` key heads: batch, sequence,
+               // head_dim; causal; fused (FlashAttention) or not
+  kNorm,       // layer norm (rms = RMS norm) over rows × n
   kBiasDropoutAdd,  // residual branch: rows × n; dropout or not
   kActivation,      // gelu, or swiglu (gated): rows × n outputs
   kRotary,          // rows × n
@@ -100,8 +106,8 @@ struct Submodule {
   int64_t elements = 0;
   bool causal = false, fused = false, gated = false, rms = false, bias = false, dropout = false;
   bool accumulate_fp32 = false;  // wgrad adds into an fp32 main gradient
-  double flops = 0;  // arithmetic, for accounts and foreign readers
-  Bytes bytes;       // memory traffic if every operand moved once
+  double flops = 0;              // arithmetic, for accounts and foreign readers
+  Bytes bytes;                   // memory traffic if every operand moved once
 };
 
 // What one compute op runs, in order, without communication in between.
@@ -119,13 +125,13 @@ const std::vector<std::string>& PhaseNames();  // "forward", "recompute", ...
 struct Op {
   OpKind kind = OpKind::kCompute;
   Phase phase = Phase::kForward;
-  uint8_t stream = 0;   // Workload::streams; ops of one stream run one after another, in order
-  uint8_t role = 0;     // Workload::roles (communication)
-  uint32_t work = 0;    // Workload::blocks or Workload::calls
-  int32_t tag = 0;      // send/recv: matches the peer's
-  int32_t layer = -1;   // global layer, -1 outside layers
+  uint8_t stream = 0;  // Workload::streams; ops of one stream run one after another, in order
+  uint8_t role = 0;    // Workload::roles (communication)
+  uint32_t work = 0;   // Workload::blocks or Workload::calls
+  int32_t tag = 0;     // send/recv: matches the peer's
+  int32_t layer = -1;  // global layer, -1 outside layers
   int32_t microbatch = -1;
-  int32_t chunk = 0;    // virtual stage on this rank
+  int32_t chunk = 0;  // virtual stage on this rank
 };
 
 // Ops in issue order; op i starts when all of dependencies(i) (earlier ops) have ended and its
@@ -135,19 +141,19 @@ struct Program {
   std::vector<uint32_t> dependency_begin;  // ops.size() + 1 entries
   std::vector<uint32_t> dependency;
   std::span<const uint32_t> dependencies(size_t op) const {
-    return std::span(dependency).subspan(dependency_begin[op],
-                                         dependency_begin[op + 1] - dependency_begin[op]);
+    return std::span(dependency)
+        .subspan(dependency_begin[op], dependency_begin[op + 1] - dependency_begin[op]);
   }
 };
 
 // Totals of one iteration, for rates (report): counted by workload-gen, which knows the model.
 struct WorkloadTotals {
-  int64_t tokens = 0;        // global batch × sequence
-  double model_flops = 0;    // forward and backward, no recompute, over all GPUs
-  double hardware_flops = 0; // recompute included
+  int64_t tokens = 0;         // global batch × sequence
+  double model_flops = 0;     // forward and backward, no recompute, over all GPUs
+  double hardware_flops = 0;  // recompute included
   int64_t parameters = 0;
   std::string model_name;
-  std::string layout;        // "TP8 PP8 (3 virtual) DP1, sequence parallel, 64 micro-batches"
+  std::string layout;  // "TP8 PP8 (3 virtual) DP1, sequence parallel, 64 micro-batches"
   DataType precision = DataType::kBf16;  // what MFU is relative to
 };
 

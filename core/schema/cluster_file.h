@@ -17,8 +17,8 @@ namespace drydock {
 // A cluster and the texts it was read from: enough to read it again without the files.
 struct ClusterInput {
   Topology topology;
-  std::string yaml;                                         // overrides applied
-  std::vector<std::pair<std::string, std::string>> files;   // GPU files and NCCL XMLs, by name
+  std::string yaml;                                        // overrides applied
+  std::vector<std::pair<std::string, std::string>> files;  // GPU files and NCCL XMLs, by name
 };
 
 // `overrides`: the --set assignments that concern the cluster (see IsClusterOverride).
@@ -28,9 +28,8 @@ Result<ClusterInput> LoadCluster(const std::string& path,
                                  const std::vector<std::string>& overrides);
 
 // The same from texts (an artefact's copy).
-Result<ClusterInput> ParseCluster(
-    const std::string& yaml, const std::string& file_name,
-    const std::vector<std::pair<std::string, std::string>>& files);
+Result<ClusterInput> ParseCluster(const std::string& yaml, const std::string& file_name,
+                                  const std::vector<std::pair<std::string, std::string>>& files);
 
 // True if a --set assignment names a section of cluster.topo (cluster, hosts, fabric, transport,
 // nccl).
