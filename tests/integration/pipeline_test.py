@@ -78,9 +78,8 @@ class Pipeline(unittest.TestCase):
         for stage in STAGES:
             done = self.run_stage(stage, self.good, "--if-changed", check=True)
             # report shows the summary again: it is what one asks for.
-            wanted = ("", f"{stage}: up to date\n") if stage != "report" else (
-                (self.good / "summary.txt").read_text(), "")
-            self.assertEqual((done.stdout, done.stderr), wanted)
+            shown = (self.good / "summary.txt").read_text() if stage == "report" else ""
+            self.assertEqual((done.stdout, done.stderr), (shown, f"{stage}: up to date\n"))
         self.assertEqual({path: path.stat().st_mtime_ns for path in self.good.rglob("*")}, before)
 
     def test_another_network_concerns_the_last_two_stages(self):
@@ -197,7 +196,8 @@ class Pipeline(unittest.TestCase):
         with open("/dev/full", "w", encoding="utf-8") as full:
             done = subprocess.run(self.command("report", self.run_dir), cwd=ROOT, text=True, stdout=full,
                                   stderr=subprocess.PIPE, timeout=60)
-        self.assertEqual((done.returncode, done.stderr), (1, "report: error: cannot write to standard output\n"))
+        self.assertEqual((done.returncode, done.stderr.splitlines()[-1]),
+                         (1, "report: error: cannot write to standard output"))
 
 
 if __name__ == "__main__":
