@@ -265,10 +265,10 @@ void Communication::Ended(int gpu, uint32_t op) {
   CHECK(call != nullptr);
   call->arrivals[MemberOn(*call->plan, gpu)].ended = true;
   if (++call->ended < call->arrivals.size()) return;
-  ReleasePorts(call);
   if (call->transfer == nullptr || call->drained) FinishCall(call);
 }
 
+// Not before the call is drained: NICs still read what the kernels of its senders left behind.
 void Communication::ReleasePorts(Call* call) {
   for (const uint16_t port : call->plan->port_classes) {
     if (call->transfer != nullptr) {
@@ -280,6 +280,7 @@ void Communication::ReleasePorts(Call* call) {
 }
 
 void Communication::FinishCall(Call* call) {
+  ReleasePorts(call);
   if (call->transfer != nullptr) engine_.GiveBack(call->transfer);
   std::erase(FindGroup(static_cast<uint32_t>(call->key >> 32))->active, call);
   free_calls_.push_back(call);

@@ -227,6 +227,10 @@ WorkloadBuilder RandomWorkload(uint32_t seed) {
     p->receive = Bandwidth::FromBytesPerSecond(17e9);
   }
   if (seed % 2 == 0) topology.host_kinds[0].scale_up.bandwidth = Bandwidth::FromBytesPerSecond(9e9);
+  if (seed % 5 == 0) {  // the NICs' DMA and the calls inside the host share PCIe
+    topology.host_kinds[0].scale_up.kind = ScaleUpKind::kPcie;
+    topology.gpus[0].pcie = Bandwidth::FromBytesPerSecond(9e9);
+  }
   WorkloadBuilder b(topology);
   const int compute = b.Stream("compute"), tensor = b.Stream("tp"), data = b.Stream("dp"),
             pipe = b.Stream("pp"), side = b.Stream("side");
