@@ -121,10 +121,10 @@ where the time goes                 mean     share         largest
   bubble                          175 us    29.2 %          200 us  rank 0
   idle                            100 us    16.7 %          200 us  rank 2
 
-communication (bandwidths in GB/s)      plan               ch  uses   median      max    alg     bus
-  tp all-reduce fp16 2 MB over 2        ring LL128          4     2    40 us    40 us   50.0    50.0
-  pp-prev send-recv fp16 1 MB           send-recv Simple    1     2    55 us    55 us   18.2    18.2
-  pp-next send-recv fp16 1 MB           send-recv Simple    1     2    50 us    50 us   20.0    20.0
+communication (bandwidths in GB/s)       plan              ch  uses   median      max    alg     bus
+  tp all-reduce fp16 2 MB over 2         ring LL128         4     2    40 us    40 us   50.0    50.0
+  pp-prev send-recv fp16 1 MB            send-recv Simple   1     2    55 us    55 us   18.2    18.2
+  pp-next send-recv fp16 1 MB            send-recv Simple   1     2    50 us    50 us   20.0    20.0
 
 kernels                                                        launches        each   share
   gemm 1024x1024x2048 fp16                                            4      150 us  60.0 %  scaled

@@ -79,13 +79,13 @@ std::string Rest(size_t all, size_t shown, const char* noun) {
 
 std::string CollectivesText(const Summary& summary) {
   if (summary.collectives.empty()) return "";
-  std::string out = fmt::format("\n{:<40}{:<17}{:>4}{:>6}{:>9}{:>9}{:>7}{:>8}\n",
+  std::string out = fmt::format("\n{:<41}{:<16}{:>4}{:>6}{:>9}{:>9}{:>7}{:>8}\n",
                                 "communication (bandwidths in GB/s)", "plan", "ch", "uses",
                                 "median", "max", "alg", "bus");
   const size_t shown = std::min(summary.collectives.size(), kCollectiveLines);
   for (size_t i = 0; i < shown; ++i) {
     const CollectiveRow& row = summary.collectives[i];
-    out += fmt::format("  {:<38}{:<17}{:>4}{:>6}{:>9}{:>9}{:>7}{:>8}\n", row.Name(), row.PlanName(),
+    out += fmt::format("  {:<38} {:<16}{:>4}{:>6}{:>9}{:>9}{:>7}{:>8}\n", row.Name(), row.PlanName(),
                        row.channels, row.uses, ToString(row.median), ToString(row.max),
                        GigabytesPerSecond(row.algorithm_bandwidth()),
                        GigabytesPerSecond(row.bus_bandwidth()));
