@@ -44,6 +44,7 @@ void Declare(CLI::App* app, Options* options) {
       ->capture_default_str();
   app->add_flag("--dump,--text", options->dump,
                 "Print the present RUN/4-timeline.pb; replay nothing");
+  RequireIf(app, "RUN", [options] { return options->run.empty() && options->network != "help"; });
 }
 
 Status PrintNetworks() {
@@ -135,7 +136,7 @@ int64_t CountOps(const Workload& workload) {
 }
 
 void ShowProgress(int64_t ended, int64_t all) {
-  fmt::print(stderr, "\r{}: {} %", kInfo.name, all == 0 ? 100 : ended * 100 / all);
+  Say(fmt::format("\r{}: {} %", kInfo.name, all == 0 ? 100 : ended * 100 / all));
 }
 
 Status ReplayRun(const Options& options, const CommonOptions& common, const NetworkChoice& network,
@@ -153,7 +154,7 @@ Status ReplayRun(const Options& options, const CommonOptions& common, const Netw
   const bool shows_progress = !common.quiet && ::isatty(STDERR_FILENO) == 1;
   if (shows_progress) replay.progress = ShowProgress;
   const Result<Timeline> timeline = Replay(file.workload, plan, times, network, replay);
-  if (shows_progress) fmt::print(stderr, "\r{:40}\r", "");
+  if (shows_progress) Say(fmt::format("\r{:40}\r", ""));
   if (!timeline.ok()) return timeline.error();
   RETURN_IF_ERROR(WriteTimeline(options.run, *timeline, provenance));
   RETURN_IF_ERROR(SaveStamp(stamp));
@@ -166,8 +167,6 @@ Status ReplayRun(const Options& options, const CommonOptions& common, const Netw
 
 Status Run(const Options& options, const CommonOptions& common) {
   if (options.network == "help") return PrintNetworks();
-  if (options.run.empty())
-    return Error("exec-engine needs a run directory; see exec-engine --help");
   if (options.dump) return Dump(options, common.verbose);
   ASSIGN_OR_RETURN(const NetworkChoice* network, FindNetwork(options.network));
   ASSIGN_OR_RETURN(const int threads, ParseThreads(options.threads));

@@ -36,6 +36,7 @@ void Declare(CLI::App* app, Options* options) {
       ->type_name("FILE");
   app->add_flag("--dump,--text", options->dump,
                 "Print the present RUN/2-flows.pb (with -v every step); plan nothing");
+  RequireIf(app, "RUN", [options] { return options->run.empty() && options->planner != "help"; });
 }
 
 Status PrintPlanners() {
@@ -80,7 +81,6 @@ void Announce(const CommonOptions& common, const FlowPlan& flow_plan) {
 
 Status Run(const Options& options, const CommonOptions& common) {
   if (options.planner == "help") return PrintPlanners();
-  if (options.run.empty()) return Error("RUN is missing: which run directory?");
   const bool writes = !common.check && !options.dump;
   if (writes && common.if_changed && IsUpToDate(StampOf(options))) {
     Report(kTool, common, "up to date");

@@ -38,7 +38,7 @@ struct Options {
   CommunicatorOptions communicators;
 };
 
-void Declare(CLI::App* app, Options* options) {
+void Declare(CLI::App* app, Options* options, const CommonOptions* common) {
   app->add_option("model", options->model, "The training run (model.yaml)")->required();
   app->add_option("cluster", options->cluster, "The cluster (cluster.topo)")->required();
   app->add_option("-o,--out", options->run, "Run directory");
@@ -50,6 +50,8 @@ void Declare(CLI::App* app, Options* options) {
   app->add_flag("--alike-once", options->communicators.alike_once,
                 "Create one NCCL communicator for process groups that lie alike on the hosts; "
                 "saves minutes beyond 10,000 GPUs");
+  RequireIf(app, "-o RUN",
+            [=] { return options->run.empty() && !options->dump && !common->check; });
 }
 
 // Each --set goes to the file that has its section.
@@ -124,7 +126,6 @@ Provenance ProvenanceOf(const Options& options, const TrainingJob& job,
 
 Status Run(const Options& options, const CommonOptions& common) {
   const bool writes = !common.check && !options.dump;
-  if (writes && options.run.empty()) return Error("-o RUN is missing: where is the run directory?");
   std::vector<std::string> for_model, for_cluster;
   RETURN_IF_ERROR(SplitOverrides(options.overrides, &for_model, &for_cluster));
   ASSIGN_OR_RETURN(const TrainingJob job, LoadTrainingJob(options.model, for_model));
@@ -157,6 +158,7 @@ int main(int argc, char** argv) {
   drydock::CommonOptions common;
   drydock::Options options;
   return drydock::RunTool(
-      argc, argv, drydock::kTool, &common, [&](CLI::App* app) { drydock::Declare(app, &options); },
+      argc, argv, drydock::kTool, &common,
+      [&](CLI::App* app) { drydock::Declare(app, &options, &common); },
       [&] { return drydock::Run(options, common); });
 }

@@ -1,5 +1,6 @@
 #include "core/base/cli.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -8,6 +9,7 @@
 #include <chrono>
 #include <cstdio>
 #include <iostream>
+#include <utility>
 
 #include "core/base/files.h"
 #include "core/base/spelling.h"
@@ -38,6 +40,15 @@ void HandleSignals() {
   ::signal(SIGPIPE, SIG_IGN);
 }
 
+// A tool started with a closed stream would get its number for an artefact and print into that.
+// Writing to the stand-in of stdout fails, so that an answer nobody can read is still an error.
+void OccupyClosedStreams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(stream, F_GETFD) != -1) continue;
+    ::open("/dev/null", stream == STDERR_FILENO ? O_WRONLY : O_RDONLY);
+  }
+}
+
 std::string Footer(const ToolInfo& info) {
   return fmt::format(
       "\nFiles:\n  {}\n\nExit status:\n  0 complete answer, 1 bad input, 2 wrong usage, "
@@ -64,7 +75,7 @@ std::string SuggestFlag(const CLI::App& app, int argc, char** argv) {
 // The exit status: 0 if all that was printed was taken.
 int FinishOutput(const ToolInfo& info) {
   if (std::cout.flush() && std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return 0;
-  fmt::print(stderr, "{}: error: cannot write to standard output\n", info.name);
+  Say(fmt::format("{}: error: cannot write to standard output\n", info.name));
   return kExitBadInput;
 }
 
@@ -75,9 +86,9 @@ void PrintStats(const ToolInfo& info, std::chrono::steady_clock::time_point star
     return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
   };
   const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - start;
-  fmt::print(stderr, "{}: {:.2f} s wall, {:.2f} s user, {:.2f} s system, {:.1f} MB peak\n",
-             info.name, wall.count(), cpu(usage.ru_utime), cpu(usage.ru_stime),
-             static_cast<double>(usage.ru_maxrss) / 1000.0);
+  Say(fmt::format("{}: {:.2f} s wall, {:.2f} s user, {:.2f} s system, {:.1f} MB peak\n", info.name,
+                  wall.count(), cpu(usage.ru_utime), cpu(usage.ru_stime),
+                  static_cast<double>(usage.ru_maxrss) / 1000.0));
 }
 
 }  // namespace
@@ -85,6 +96,7 @@ void PrintStats(const ToolInfo& info, std::chrono::steady_clock::time_point star
 int RunTool(int argc, char** argv, const ToolInfo& info, CommonOptions* common,
             const std::function<void(CLI::App*)>& declare, const std::function<Status()>& body) {
   HandleSignals();
+  OccupyClosedStreams();
   const auto start = std::chrono::steady_clock::now();
   CLI::App app(info.summary, info.name);
   app.footer(Footer(info));
@@ -102,8 +114,8 @@ int RunTool(int argc, char** argv, const ToolInfo& info, CommonOptions* common,
     app.exit(e);
     return FinishOutput(info);
   } catch (const CLI::ParseError& e) {
-    fmt::print(stderr, "{}: error: {}{}\n{}: see {} --help\n", info.name, e.what(),
-               SuggestFlag(app, argc, argv), info.name, info.name);
+    Say(fmt::format("{}: error: {}{}\n{}: see {} --help\n", info.name, e.what(),
+                    SuggestFlag(app, argc, argv), info.name, info.name));
     return kExitUsage;
   }
   Status status;
@@ -112,12 +124,12 @@ int RunTool(int argc, char** argv, const ToolInfo& info, CommonOptions* common,
   } catch (const std::exception& e) {
     // {fmt} throws when a print fails: a full disk or a reader that left, nobody's mistake here.
     if (std::ferror(stdout) != 0) return FinishOutput(info);
-    fmt::print(stderr, "{}: internal error: {}\n", info.name, e.what());
+    Say(fmt::format("{}: internal error: {}\n", info.name, e.what()));
     RemoveUnfinishedFiles();
     return kExitInternal;
   }
   if (!status.ok()) {
-    fmt::print(stderr, "{}\n", status.error().ToString());
+    Say(status.error().ToString() + "\n");
     return kExitBadInput;
   }
   if (const int exit = FinishOutput(info); exit != 0) return exit;
@@ -125,8 +137,16 @@ int RunTool(int argc, char** argv, const ToolInfo& info, CommonOptions* common,
   return 0;
 }
 
+void RequireIf(CLI::App* app, const std::string& option, std::function<bool()> is_missing) {
+  app->callback([option, is_missing = std::move(is_missing)] {
+    if (is_missing()) throw CLI::RequiredError(option);  // RunTool catches it with CLI11's own
+  });
+}
+
+void Say(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stderr); }
+
 void Report(const ToolInfo& info, const CommonOptions& common, const std::string& line) {
-  if (!common.quiet) fmt::print(stderr, "{}: {}\n", info.name, line);
+  if (!common.quiet) Say(fmt::format("{}: {}\n", info.name, line));
 }
 
 }  // namespace drydock

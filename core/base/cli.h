@@ -32,6 +32,14 @@ struct CommonOptions {
 int RunTool(int argc, char** argv, const ToolInfo& info, CommonOptions* common,
             const std::function<void(CLI::App*)>& declare, const std::function<Status()>& body);
 
+// For `declare`: once the words are parsed, it is wrong usage that `option` is not there if
+// `is_missing` says so. For what only some runs need.
+void RequireIf(CLI::App* app, const std::string& option, std::function<bool()> is_missing);
+
+// `text` as it is on stderr. Where that is full or its reader has left, the text is lost and the
+// tool goes on: its answer does not depend on it.
+void Say(const std::string& text);
+
 // One line on stderr, unless --quiet: "simccl: 12 plans".
 void Report(const ToolInfo& info, const CommonOptions& common, const std::string& line);
 

@@ -1,5 +1,6 @@
 #include "core/base/cli.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -129,17 +130,18 @@ TEST(InterruptTest, ABrokenInvariantLeavesNothingEither) {
   EXPECT_EQ(dir.List(), std::vector<std::string>());
 }
 
-// The exit status of a tool that prints `lines` lines onto a full disk.
-int ExitWithoutOutput(int lines) {
+// The exit status of a tool that prints `lines` lines after `spoil` dealt with its streams.
+int ExitWithStreams(const std::function<void()>& spoil, int lines) {
   const pid_t child = ::fork();
   if (child == 0) {
-    if (std::freopen("/dev/full", "w", stdout) == nullptr) ::_exit(98);
+    spoil();
     char name[] = "mill";
     char* argv[] = {name, nullptr};
     CommonOptions common;
     ::_exit(RunTool(
         1, argv, kInfo, &common, [](CLI::App*) {},
         [lines] {
+          Report(kInfo, {}, "grinding");
           for (int i = 0; i < lines; ++i) fmt::print("flour\n");
           return OkStatus();
         }));
@@ -150,8 +152,60 @@ int ExitWithoutOutput(int lines) {
 }
 
 TEST(RunToolTest, OutputThatCannotBeWrittenIsAnError) {
-  EXPECT_EQ(ExitWithoutOutput(1), 1);
-  EXPECT_EQ(ExitWithoutOutput(100000), 1) << "where the print itself fails";
+  const auto fill = [] {
+    if (std::freopen("/dev/full", "w", stdout) == nullptr) ::_exit(98);
+  };
+  EXPECT_EQ(ExitWithStreams(fill, 1), 1);
+  EXPECT_EQ(ExitWithStreams(fill, 100000), 1) << "where the print itself fails";
+  EXPECT_EQ(ExitWithStreams([] { ::close(STDOUT_FILENO); }, 1), 1);
+  EXPECT_EQ(ExitWithStreams([] { ::close(STDOUT_FILENO); }, 0), 0) << "nothing to say";
+}
+
+TEST(RunToolTest, MessagesThatCannotBeWrittenChangeNothing) {
+  const auto fill = [] {
+    if (std::freopen("/dev/full", "w", stderr) == nullptr) ::_exit(98);
+  };
+  EXPECT_EQ(ExitWithStreams(fill, 0), 0);
+  EXPECT_EQ(ExitWithStreams([] { ::close(STDERR_FILENO); }, 0), 0);
+}
+
+TEST(RunToolTest, ClosedStreamsAreNotTakenForArtefacts) {
+  const TemporaryDirectory dir;
+  const std::string path = dir / "artefact";
+  const pid_t child = ::fork();
+  if (child == 0) {
+    for (int stream = 0; stream < 3; ++stream) ::close(stream);
+    char name[] = "mill";
+    char* argv[] = {name, nullptr};
+    CommonOptions common;
+    ::_exit(RunTool(
+        1, argv, kInfo, &common, [](CLI::App*) {},
+        [&path] {
+          const int artefact = ::open(path.c_str(), O_CREAT | O_WRONLY, 0600);
+          Report(kInfo, {}, "grinding");
+          return artefact > STDERR_FILENO ? OkStatus() : Error("a standard stream was taken");
+        }));
+  }
+  int status = -1;
+  ::waitpid(child, &status, 0);
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+  EXPECT_EQ(*ReadFile(path), "");
+}
+
+TEST(RunToolTest, WhatOnlySomeRunsNeed) {
+  char name[] = "mill";
+  char* argv[] = {name, nullptr};
+  for (const bool missing : {true, false}) {
+    CommonOptions common;
+    ::testing::internal::CaptureStderr();
+    const int exit = RunTool(
+        1, argv, kInfo, &common,
+        [missing](CLI::App* app) { RequireIf(app, "CORN", [missing] { return missing; }); },
+        OkStatus);
+    EXPECT_EQ(exit, missing ? 2 : 0);
+    EXPECT_EQ(::testing::internal::GetCapturedStderr(),
+              missing ? "mill: error: CORN is required\nmill: see mill --help\n" : "");
+  }
 }
 
 }  // namespace

@@ -89,7 +89,7 @@ class WorkloadGen(unittest.TestCase):
 
     def test_no_run_directory(self):
         self.assertEqual(self.run_tool(MODEL, CLUSTER),
-                         (1, "", "error: -o RUN is missing: where is the run directory?\n"))
+                         (2, "", "workload-gen: error: -o RUN is required\nworkload-gen: see workload-gen --help\n"))
 
     def test_nothing_is_done_twice(self):
         self.assertEqual(self.run_tool(MODEL, CLUSTER, "-q", "-o", self.out), (0, "", ""))
