@@ -7,9 +7,15 @@
 #include <tuple>
 
 #include "core/base/check.h"
+#include "exec-engine/transfer_engine.h"
 
 namespace drydock {
 namespace {
+
+// What a message's tag can tell apart.
+constexpr size_t kMostGroups = size_t{1} << MessageTag::kGroupBits;
+constexpr uint64_t kMostCalls = uint64_t{1} << MessageTag::kSequenceBits;
+constexpr size_t kMostConnections = size_t{1} << MessageTag::kConnectionBits;
 
 ClassIndex IndexProgram(const Program& program, size_t streams) {
   ClassIndex index;
@@ -59,6 +65,28 @@ std::vector<int32_t> SortedTags(const Workload& workload) {
   return tags;
 }
 
+// Numbers the calls of one rank on each of its communicators (ClassIndex::sequence): collectives
+// are even, messages odd.
+class CallCounter {
+ public:
+  // `tags` are all tags there are, sorted.
+  explicit CallCounter(const std::vector<int32_t>& tags) : tags_(tags) {}
+
+  // `sender` is a member of the group; for a message.
+  uint64_t Next(int group, const Op& op, int sender) {
+    if (!IsPointToPoint(op)) return collectives_[group]++ * 2;
+    const auto tag =
+        static_cast<uint64_t>(std::lower_bound(tags_.begin(), tags_.end(), op.tag) - tags_.begin());
+    const uint64_t occurrence = occurrences_[{group, sender, tag}]++;
+    return ((occurrence * tags_.size() + tag) * 2 + (sender != 0 ? 1 : 0)) * 2 + 1;
+  }
+
+ private:
+  const std::vector<int32_t>& tags_;
+  std::map<int, uint64_t> collectives_;                             // by group
+  std::map<std::tuple<int, int, uint64_t>, uint64_t> occurrences_;  // by group, sender, tag
+};
+
 }  // namespace
 
 Result<ReplayIndex> ReplayIndex::Create(const Workload& workload, const FlowPlan& plan,
@@ -87,6 +115,17 @@ const Plan* ReplayIndex::PlanFor(uint32_t call, uint32_t group) const {
 }
 
 Status ReplayIndex::CheckPlans() const {
+  if (workload_->groups.size() > kMostGroups) {
+    return Error(fmt::format("the workload has {} groups; the replay can tell {} apart",
+                             workload_->groups.size(), kMostGroups));
+  }
+  for (const Plan& plan : plan_->plans) {
+    if (plan.connections.size() <= kMostConnections) continue;
+    return Error(
+        fmt::format("2-flows.pb: the plan '{}' has {} connections; the replay can tell "
+                    "{} apart",
+                    plan.name, plan.connections.size(), kMostConnections));
+  }
   for (const Workload::Use& use : workload_->uses) {
     const Plan* plan = PlanFor(use.call, use.group);
     const size_t members = workload_->groups[use.group].ranks.size();
@@ -130,26 +169,23 @@ Status ReplayIndex::NumberCalls() {
   for (size_t c = 0; c < classes_.size(); ++c) {
     if (representative[c] < 0) continue;
     ClassIndex& index = classes_[c];
-    std::map<int, uint32_t> collectives;                             // by group
-    std::map<std::tuple<int, int, uint32_t>, uint32_t> occurrences;  // group, sender, tag
+    CallCounter counter(tags);
     for (size_t i = 0; i < index.program->ops.size(); ++i) {
       const Op& op = index.program->ops[i];
       if (op.kind == OpKind::kCompute) continue;
       const int group = group_of(representative[c], op.role);
-      if (group < 0) {
-        return Error(fmt::format("rank {} has no group for the role '{}' that its op {} uses",
-                                 representative[c], workload_->roles[op.role].name, i));
+      const auto fail = [&](const char* why) {
+        return Error(fmt::format("op {} of rank {} (role '{}'): {}", i, representative[c],
+                                 workload_->roles[op.role].name, why));
+      };
+      if (group < 0) return fail("the rank is in no group of that role");
+      const size_t members = workload_->groups[static_cast<size_t>(group)].ranks.size();
+      if (IsPointToPoint(op) && members != 2) {
+        return fail("sends and receives are matched in groups of two only");
       }
-      if (!IsPointToPoint(op)) {
-        index.sequence[i] = collectives[group]++ * 2;
-        continue;
-      }
-      const int sender = workload_->calls[op.work].root;
-      const auto tag =
-          static_cast<uint32_t>(std::lower_bound(tags.begin(), tags.end(), op.tag) - tags.begin());
-      const uint32_t occurrence = occurrences[{group, sender, tag}]++;
-      const auto ways = static_cast<uint32_t>(tags.size()) * 2;
-      index.sequence[i] = (occurrence * ways + tag * 2 + (sender != 0 ? 1 : 0)) * 2 + 1;
+      const uint64_t number = counter.Next(group, op, workload_->calls[op.work].root);
+      if (number >= kMostCalls) return fail("more calls in one group than can be told apart");
+      index.sequence[i] = static_cast<uint32_t>(number);
     }
   }
   return OkStatus();

@@ -34,7 +34,8 @@ struct ClassIndex {
 
 class ReplayIndex {
  public:
-  // The three outlive the index. Errors are inconsistencies between them.
+  // The three outlive the index. Errors are inconsistencies between them, and more groups, calls or
+  // connections than a message can name.
   static Result<ReplayIndex> Create(const Workload& workload, const FlowPlan& plan,
                                     const KernelTimes& times);
 

@@ -5,11 +5,6 @@
 #include "core/base/check.h"
 
 namespace drydock {
-namespace {
-
-constexpr int kGroupBits = 21, kSequenceBits = 24, kConnectionBits = 18;
-
-}  // namespace
 
 uint64_t MessageTag::Pack() const {
   const uint64_t group = call >> 32, sequence = call & UINT32_MAX;

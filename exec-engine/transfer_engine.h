@@ -37,8 +37,9 @@ inline CallKey MakeCallKey(uint32_t group, uint32_t sequence) {
   return static_cast<CallKey>(group) << 32 | sequence;
 }
 
-// What a message is for, in Message::tag.
+// What a message is for, in Message::tag. ReplayIndex sees to it that nothing larger occurs.
 struct MessageTag {
+  static constexpr int kGroupBits = 21, kSequenceBits = 24, kConnectionBits = 18;
   CallKey call = 0;
   uint32_t connection = 0;  // of the plan
   bool credit = false;      // clear to send, from receiver to sender; otherwise a slice of data
