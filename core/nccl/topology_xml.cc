@@ -16,7 +16,11 @@ int64_t NvLinkBitsPerSecond(int capability) {
   return (capability >= 100 ? 50 : 25) * int64_t{8'000'000'000};
 }
 
-std::string BusId(int bus) { return fmt::format("0000:{:02x}:00.0", bus); }
+// The bus numbers of PCI domain 0, then those of 2 and on: the NVSwitches have domain 1.
+std::string BusId(int bus) {
+  const int domain = bus < 256 ? 0 : 1 + bus / 256;
+  return fmt::format("{:04x}:{:02x}:00.0", domain, bus % 256);
+}
 std::string NvSwitchBusId(int index) { return fmt::format("0001:{:02x}:00.0", index + 1); }
 
 // A PCIe switch (or, without NVLink, a root port) and what hangs from it.
@@ -47,9 +51,13 @@ class Writer {
       : kind_(kind), gpu_(gpu), links_(links) {}
 
   NcclHost Write() {
+    const std::vector<Slot> slots = PlaceDevices(kind_);
+    for (const Slot& slot : slots) {
+      const auto devices = static_cast<int>(slot.gpus.size() + slot.nics.size());
+      buses_per_slot_ = std::max(buses_per_slot_, 1 + devices);
+    }
     host_.gpu_bus_ids.resize(static_cast<size_t>(kind_.gpus));
     host_.nics.resize(static_cast<size_t>(kind_.nics.count));
-    const std::vector<Slot> slots = PlaceDevices(kind_);
     AssignBusIds(slots);
     host_.xml = "<system version=\"1\">\n";
     for (int socket = 0; socket < 2; ++socket) WriteSocket(slots, socket);
@@ -58,8 +66,8 @@ class Writer {
   }
 
  private:
-  // Eight bus numbers a slot: the switch, then GPUs, then NICs.
-  static int FirstBus(size_t slot) { return 8 + 8 * static_cast<int>(slot); }
+  // A slot's bus numbers: the switch, then GPUs, then NICs.
+  int FirstBus(size_t slot) const { return 8 + buses_per_slot_ * static_cast<int>(slot); }
 
   void AssignBusIds(const std::vector<Slot>& slots) {
     for (size_t s = 0; s < slots.size(); ++s) {
@@ -164,6 +172,7 @@ class Writer {
   const HostKind& kind_;
   const GpuSpec& gpu_;
   int links_;
+  int buses_per_slot_ = 8;  // or more, where a slot has many devices
   NcclHost host_;
 };
 

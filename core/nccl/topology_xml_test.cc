@@ -62,6 +62,23 @@ TEST(TopologyXmlTest, ReadsBackWhatItWrites) {
   EXPECT_EQ(distinct.size(), 8u);
 }
 
+// More devices than a slot of eight bus numbers holds, more slots than 256 bus numbers hold.
+TEST(TopologyXmlTest, LargeHostsHaveDistinctBusIds) {
+  HostKind many_nics = DgxA100(64), rack = DgxH100();
+  rack.gpus = rack.nics.count = 72;
+  for (const HostKind& kind : {many_nics, rack}) {
+    const auto host = DescribeHost(kind, TestGpu(90));
+    ASSERT_TRUE(host.ok());
+    std::set<std::string> distinct(host->gpu_bus_ids.begin(), host->gpu_bus_ids.end());
+    for (const NcclHost::Nic& nic : host->nics) distinct.insert(nic.bus_id);
+    EXPECT_EQ(distinct.size(), static_cast<size_t>(kind.gpus + kind.nics.count));
+    for (const std::string& id : distinct) {
+      EXPECT_EQ(id.size(), 12u) << id;
+      EXPECT_EQ(Occurrences(host->xml, "<pci busid=\"" + id), 1) << id;
+    }
+  }
+}
+
 TEST(TopologyXmlTest, TakesADumpedXmlAsItIs) {
   HostKind kind = DgxH100();
   kind.gpus = 1;
