@@ -39,8 +39,8 @@ CommCall CallOf(CollectiveType type, const NcclCommunicator& comm, int64_t count
 
 // A collective as NCCL would hand it to the kernel, with any algorithm, over few, uneven channels
 // and small chunks, so that a few thousand elements make many loops.
-hacknccl_collective Work(int function, int algorithm, int protocol, const NcclCommunicator& comm,
-                         int64_t elements, int64_t chunk_bytes, int channels, int element_bytes) {
+hacknccl_collective Work(int function, int algorithm, int protocol, int64_t elements,
+                         int64_t chunk_bytes, int channels, int element_bytes) {
   hacknccl_collective work = {};
   work.function = function;
   work.algorithm = algorithm;
@@ -59,7 +59,6 @@ hacknccl_collective Work(int function, int algorithm, int protocol, const NcclCo
   work.count_mid = static_cast<uint64_t>(channels > 2 ? share : 0);
   work.count_hi = channels == 1 ? 0 : static_cast<uint64_t>(elements - share * (channels - 1));
   if (channels == 1) work.count_lo = static_cast<uint64_t>(elements);
-  (void)comm;
   return work;
 }
 
@@ -84,9 +83,9 @@ TEST(ExpandTest, RingAllReduceSumsEverywhere) {
     for (const int64_t size : kSizes) {
       for (const int protocol : {HACKNCCL_LL, HACKNCCL_LL128, HACKNCCL_SIMPLE}) {
         const int channels = size < 1000 ? 1 : 3;
-        ExpectRight(
-            comm, Work(HACKNCCL_ALL_REDUCE, HACKNCCL_RING, protocol, comm, size, 512, channels, 2),
-            CallOf(CollectiveType::kAllReduce, comm, size));
+        ExpectRight(comm,
+                    Work(HACKNCCL_ALL_REDUCE, HACKNCCL_RING, protocol, size, 512, channels, 2),
+                    CallOf(CollectiveType::kAllReduce, comm, size));
       }
     }
   }
@@ -97,10 +96,9 @@ TEST(ExpandTest, TreeAllReduceSumsEverywhere) {
     const NcclCommunicator comm = Communicator(hosts, gpus);
     for (const int64_t size : kSizes) {
       const int channels = size < 1000 ? 1 : 4;
-      ExpectRight(
-          comm,
-          Work(HACKNCCL_ALL_REDUCE, HACKNCCL_TREE, HACKNCCL_LL128, comm, size, 1024, channels, 2),
-          CallOf(CollectiveType::kAllReduce, comm, size));
+      ExpectRight(comm,
+                  Work(HACKNCCL_ALL_REDUCE, HACKNCCL_TREE, HACKNCCL_LL128, size, 1024, channels, 2),
+                  CallOf(CollectiveType::kAllReduce, comm, size));
     }
   }
 }
@@ -111,8 +109,7 @@ TEST(ExpandTest, NvlsAllReduceSumsEverywhere) {
     for (const int64_t size : {1, 1000, 50001, 300000}) {
       const int channels = size < 1000 ? 1 : 3;
       ExpectRight(
-          comm,
-          Work(HACKNCCL_ALL_REDUCE, HACKNCCL_NVLS, HACKNCCL_SIMPLE, comm, size, 16384, channels, 2),
+          comm, Work(HACKNCCL_ALL_REDUCE, HACKNCCL_NVLS, HACKNCCL_SIMPLE, size, 16384, channels, 2),
           CallOf(CollectiveType::kAllReduce, comm, size));
     }
   }
@@ -125,10 +122,10 @@ TEST(ExpandTest, NvlsTreeAllReduceSumsEverywhere) {
     ASSERT_GT(comm.shape().nvls_channels, 0);
     for (const int64_t size : {1, 1000, 50001}) {
       const int channels = size < 1000 ? 1 : 2;
-      ExpectRight(comm,
-                  Work(HACKNCCL_ALL_REDUCE, HACKNCCL_NVLS_TREE, HACKNCCL_SIMPLE, comm, size, 2048,
-                       channels, 2),
-                  CallOf(CollectiveType::kAllReduce, comm, size));
+      ExpectRight(
+          comm,
+          Work(HACKNCCL_ALL_REDUCE, HACKNCCL_NVLS_TREE, HACKNCCL_SIMPLE, size, 2048, channels, 2),
+          CallOf(CollectiveType::kAllReduce, comm, size));
     }
   }
 }
@@ -140,14 +137,13 @@ TEST(ExpandTest, RingGathersAndScatters) {
       const int64_t all = part * comm.shape().ranks;
       const int channels = part < 1000 ? 1 : 3;
       // NCCL gathers bytes.
-      ExpectRight(comm,
-                  Work(HACKNCCL_ALL_GATHER, HACKNCCL_RING, HACKNCCL_SIMPLE, comm, part * 2, 512,
-                       channels, 1),
-                  CallOf(CollectiveType::kAllGather, comm, all));
       ExpectRight(
           comm,
-          Work(HACKNCCL_REDUCE_SCATTER, HACKNCCL_RING, HACKNCCL_LL, comm, part, 512, channels, 2),
-          CallOf(CollectiveType::kReduceScatter, comm, all));
+          Work(HACKNCCL_ALL_GATHER, HACKNCCL_RING, HACKNCCL_SIMPLE, part * 2, 512, channels, 1),
+          CallOf(CollectiveType::kAllGather, comm, all));
+      ExpectRight(comm,
+                  Work(HACKNCCL_REDUCE_SCATTER, HACKNCCL_RING, HACKNCCL_LL, part, 512, channels, 2),
+                  CallOf(CollectiveType::kReduceScatter, comm, all));
     }
   }
 }
@@ -159,14 +155,14 @@ TEST(ExpandTest, PatGathersAndScatters) {
     for (const int64_t part : {8, 64, 1000}) {
       for (const int64_t chunk : {512, 4096, 65536}) {
         const int channels = part < 1000 ? 1 : 2;
-        ExpectRight(comm,
-                    Work(HACKNCCL_ALL_GATHER, HACKNCCL_PAT, HACKNCCL_SIMPLE, comm, part * 2, chunk,
-                         channels, 1),
-                    CallOf(CollectiveType::kAllGather, comm, part * ranks));
-        ExpectRight(comm,
-                    Work(HACKNCCL_REDUCE_SCATTER, HACKNCCL_PAT, HACKNCCL_SIMPLE, comm, part, chunk,
-                         channels, 2),
-                    CallOf(CollectiveType::kReduceScatter, comm, part * ranks));
+        ExpectRight(
+            comm,
+            Work(HACKNCCL_ALL_GATHER, HACKNCCL_PAT, HACKNCCL_SIMPLE, part * 2, chunk, channels, 1),
+            CallOf(CollectiveType::kAllGather, comm, part * ranks));
+        ExpectRight(
+            comm,
+            Work(HACKNCCL_REDUCE_SCATTER, HACKNCCL_PAT, HACKNCCL_SIMPLE, part, chunk, channels, 2),
+            CallOf(CollectiveType::kReduceScatter, comm, part * ranks));
       }
     }
   }
@@ -176,12 +172,11 @@ TEST(ExpandTest, NvlsGathersAndScatters) {
   for (int gpus = 2; gpus <= 8; ++gpus) {
     const NcclCommunicator comm = Communicator(1, gpus);
     const int64_t all = 1000 * gpus;
-    ExpectRight(comm,
-                Work(HACKNCCL_ALL_GATHER, HACKNCCL_NVLS, HACKNCCL_SIMPLE, comm, 2000, 512, 3, 1),
+    ExpectRight(comm, Work(HACKNCCL_ALL_GATHER, HACKNCCL_NVLS, HACKNCCL_SIMPLE, 2000, 512, 3, 1),
                 CallOf(CollectiveType::kAllGather, comm, all));
-    ExpectRight(
-        comm, Work(HACKNCCL_REDUCE_SCATTER, HACKNCCL_NVLS, HACKNCCL_SIMPLE, comm, 1000, 512, 3, 2),
-        CallOf(CollectiveType::kReduceScatter, comm, all));
+    ExpectRight(comm,
+                Work(HACKNCCL_REDUCE_SCATTER, HACKNCCL_NVLS, HACKNCCL_SIMPLE, 1000, 512, 3, 2),
+                CallOf(CollectiveType::kReduceScatter, comm, all));
   }
 }
 
@@ -190,12 +185,12 @@ TEST(ExpandTest, RingBroadcastsAndReducesFromAnyRoot) {
     const NcclCommunicator comm = Communicator(hosts, gpus);
     for (int root = 0; root < comm.shape().ranks; ++root) {
       hacknccl_collective work =
-          Work(HACKNCCL_BROADCAST, HACKNCCL_RING, HACKNCCL_SIMPLE, comm, 4000, 512, 3, 1);
+          Work(HACKNCCL_BROADCAST, HACKNCCL_RING, HACKNCCL_SIMPLE, 4000, 512, 3, 1);
       work.root = root;
       CommCall call = CallOf(CollectiveType::kBroadcast, comm, 2000);
       call.root = root;
       ExpectRight(comm, work, call);
-      work = Work(HACKNCCL_REDUCE, HACKNCCL_RING, HACKNCCL_LL, comm, 2000, 512, 3, 2);
+      work = Work(HACKNCCL_REDUCE, HACKNCCL_RING, HACKNCCL_LL, 2000, 512, 3, 2);
       work.root = root;
       call.collective = CollectiveType::kReduce;
       ExpectRight(comm, work, call);
@@ -252,7 +247,7 @@ TEST(ExpandTest, SimpleRingsMoveChunksInTwoSlicesThroughFourSlots) {
   const NcclCommunicator comm = Communicator(1, 8);
   PlanBuilder builder(comm);
   const auto work =
-      Work(HACKNCCL_ALL_GATHER, HACKNCCL_RING, HACKNCCL_SIMPLE, comm, 8 << 20, 2 << 20, 1, 1);
+      Work(HACKNCCL_ALL_GATHER, HACKNCCL_RING, HACKNCCL_SIMPLE, 8 << 20, 2 << 20, 1, 1);
   ASSERT_TRUE(ExpandCollective(work, &builder).ok());
   const auto plan = builder.Finish();
   ASSERT_TRUE(plan.ok());
@@ -266,7 +261,7 @@ TEST(ExpandTest, RingsBetweenHostsNameTheirNics) {
   const NcclCommunicator comm = Communicator(2, 8);
   PlanBuilder builder(comm);
   const auto work =
-      Work(HACKNCCL_ALL_REDUCE, HACKNCCL_RING, HACKNCCL_SIMPLE, comm, 1 << 20, 1 << 16, 4, 2);
+      Work(HACKNCCL_ALL_REDUCE, HACKNCCL_RING, HACKNCCL_SIMPLE, 1 << 20, 1 << 16, 4, 2);
   ASSERT_TRUE(ExpandCollective(work, &builder).ok());
   const auto plan = builder.Finish();
   ASSERT_TRUE(plan.ok());
@@ -280,11 +275,33 @@ TEST(ExpandTest, RingsBetweenHostsNameTheirNics) {
   EXPECT_EQ(crossings, 2 * 4);
 }
 
+// Three GPUs in a row: from the first to the last, NCCL goes through the one between.
+TEST(ExpandTest, AWayThroughAnotherGpuIsNamed) {
+  HostKind kind;
+  kind.name = "row";
+  kind.gpus = 3;
+  kind.scale_up = {ScaleUpKind::kNvLinkMesh, 0, GigabitsPerSecond(400), Time::Ns(600), false};
+  NcclHost host = DescribeHost(kind, TestGpu(80)).value();
+  const auto cut = [&host](size_t at) { host.xml.erase(at, host.xml.find('\n', at) - at); };
+  cut(host.xml.find("<nvlink target=\"" + host.gpu_bus_ids[2]));   // of GPU 0
+  cut(host.xml.rfind("<nvlink target=\"" + host.gpu_bus_ids[0]));  // of GPU 2
+  const NcclWorld world = NcclWorld::Create(NcclLibrary::Load().value(), {host}, {}).value();
+  const auto comm = world.CreateCommunicator(Places(1, {0, 1, 2}));
+  ASSERT_TRUE(comm.ok()) << comm.error().ToString();
+  PlanBuilder builder(*comm);
+  builder.Connect(HACKNCCL_GRAPH_P2P, 0, 0, 1);
+  builder.Connect(HACKNCCL_GRAPH_P2P, 0, 0, 2);
+  const auto plan = builder.Finish();
+  ASSERT_FALSE(plan.ok());
+  EXPECT_EQ(plan.error().message(),
+            "NCCL sends from member 0 to 2 through the GPU of member 1, which is not expanded into "
+            "flows yet");
+}
+
 TEST(ExpandTest, WhatIsNotExpandedIsNamed) {
   const NcclCommunicator comm = Communicator(4, 1);
   PlanBuilder builder(comm);
-  auto work =
-      Work(HACKNCCL_ALL_GATHER, HACKNCCL_COLLNET_DIRECT, HACKNCCL_SIMPLE, comm, 64, 512, 1, 1);
+  auto work = Work(HACKNCCL_ALL_GATHER, HACKNCCL_COLLNET_DIRECT, HACKNCCL_SIMPLE, 64, 512, 1, 1);
   const Status expanded = ExpandCollective(work, &builder);
   ASSERT_FALSE(expanded.ok());
   EXPECT_EQ(expanded.error().message(),

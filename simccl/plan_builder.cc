@@ -1,5 +1,7 @@
 #include "simccl/plan_builder.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -58,6 +60,12 @@ uint32_t PlanBuilder::Connect(int graph, int channel, int from, int to) {
     connection.recv_nic = static_cast<int16_t>(link->recv_nic);
     connection.proxy = static_cast<int16_t>(link->proxy);
     connection.gdr = link->kind != HACKNCCL_LINK_NET || (link->send_gdr && link->recv_gdr);
+    if (link->relay != -1) {
+      Fail(
+          Error(fmt::format("NCCL sends from member {} to {} through the GPU of member {}, which "
+                            "is not expanded into flows yet",
+                            from, to, link->relay)));
+    }
   } else {
     Fail(link.error());
   }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cstdint>
 #include <map>
 #include <tuple>
 #include <utility>
@@ -9,6 +10,9 @@
 
 namespace drydock {
 namespace {
+
+// A Plan names members in 16 bits, with -1 for none.
+constexpr size_t kMostMembers = INT16_MAX;
 
 // How a group's members sit: for each, which of the group's hosts (by first appearance), that
 // host's kind, and the GPU.
@@ -91,6 +95,10 @@ Result<FlowPlan> PlanWorkload(const Workload& workload, CollectivePlanner* plann
   for (const std::vector<uint32_t>& plans : plans_of_pattern) {
     if (plans.empty()) continue;  // a group that no call uses
     const Group& first = workload.groups[needs.plans[plans.front()].group];
+    if (first.ranks.size() > kMostMembers) {
+      return Error(fmt::format("the group of ranks {}: it has {} members, a plan at most {}",
+                               Describe(first), first.ranks.size(), kMostMembers));
+    }
     if (const Status opened = planner->OpenGroup(SlotsOf(first, placement)); !opened.ok()) {
       return Error(
           fmt::format("the group of ranks {}: {}", Describe(first), opened.error().message()));

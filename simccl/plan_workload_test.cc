@@ -100,6 +100,19 @@ TEST(PlanWorkloadTest, ErrorsNameTheCallAndItsGroup) {
             "among a group of 8 (said to be 8)");
 }
 
+TEST(PlanWorkloadTest, AGroupLargerThanAPlanIsAnError) {
+  Workload workload = FourHosts();
+  workload.topology.hosts.assign(4096, 0);
+  workload.groups = {{}};
+  for (int rank = 0; rank < 32768; ++rank) workload.groups[0].ranks.push_back(rank);
+  workload.calls = {CallOf(CollectiveType::kAllReduce, 1 << 18, 32768)};
+  workload.uses = {{0, 0}};
+  const auto flow_plan = PlanAll(workload);
+  ASSERT_FALSE(flow_plan.ok());
+  EXPECT_EQ(flow_plan.error().message(),
+            "the group of ranks 0, 1, 2, 3, ...: it has 32768 members, a plan at most 32767");
+}
+
 TEST(PlanWorkloadTest, UnknownPlannersAreListed) {
   const auto choice = FindPlanner("gloo");
   ASSERT_FALSE(choice.ok());
