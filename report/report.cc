@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
+
 #include "core/base/files.h"
 #include "core/schema/artefacts.h"
 #include "core/schema/stamp.h"
@@ -32,6 +34,14 @@ Stamp StampOf(const ReportOptions& options) {
   return stamp;
 }
 
+// A page that stayed would show the figures of the run before.
+Status RemovePage(const std::string& path) {
+  std::error_code error;
+  std::filesystem::remove(path, error);
+  if (error) return Error("cannot remove: " + error.message(), {path, 0, 0});
+  return OkStatus();
+}
+
 // The summary comes last: whoever finds it finds a finished report.
 Status WriteReport(const ReportOptions& options, const Inputs& inputs,
                    const std::vector<int>& trace_ranks, const Summary& summary,
@@ -40,6 +50,8 @@ Status WriteReport(const ReportOptions& options, const Inputs& inputs,
   RETURN_IF_ERROR(WriteFileAtomically(TracePath(run), TraceOf(inputs, trace_ranks)));
   if (options.html) {
     RETURN_IF_ERROR(WriteFileAtomically(PagePath(run), PageOf(inputs, summary)));
+  } else {
+    RETURN_IF_ERROR(RemovePage(PagePath(run)));
   }
   RETURN_IF_ERROR(WriteFileAtomically(TextPath(run), text));
   return WriteFileAtomically(JsonPath(run), SummaryJson(summary));

@@ -85,16 +85,15 @@ std::vector<std::string> OutputsOf(const Options& options) {
   return paths;
 }
 
-// The files that the cluster names (GPU specifications, NCCL topologies) count by their content.
-Stamp StampOf(const Options& options, const ClusterInput& cluster) {
+// Model, cluster and the files it names (GPU specifications, NCCL topologies) count by the content
+// that was read: a pipe, as in <(sed ... model.yaml), cannot be read again.
+Stamp StampOf(const Options& options, const TrainingJob& job, const ClusterInput& cluster) {
   std::vector<std::string> flags = options.overrides;
+  flags.push_back(options.model + " " + Sha256(job.yaml));
+  flags.push_back(options.cluster + " " + Sha256(cluster.yaml));
   for (const auto& [name, text] : cluster.files) flags.push_back(name + " " + Sha256(text));
   const std::string library = NcclLibrary::Find(options.communicators.library_path);
-  return {options.run,
-          kTool.name,
-          {options.model, options.cluster, library},
-          flags,
-          OutputsOf(options)};
+  return {options.run, kTool.name, {library}, flags, OutputsOf(options)};
 }
 
 void Announce(const CommonOptions& common, const Workload& workload) {
@@ -130,7 +129,7 @@ Status Run(const Options& options, const CommonOptions& common) {
   RETURN_IF_ERROR(SplitOverrides(options.overrides, &for_model, &for_cluster));
   ASSIGN_OR_RETURN(const TrainingJob job, LoadTrainingJob(options.model, for_model));
   ASSIGN_OR_RETURN(const ClusterInput cluster, LoadCluster(options.cluster, for_cluster));
-  if (writes && common.if_changed && IsUpToDate(StampOf(options, cluster))) {
+  if (writes && common.if_changed && IsUpToDate(StampOf(options, job, cluster))) {
     Report(kTool, common, "up to date");
     return OkStatus();
   }
@@ -148,7 +147,7 @@ Status Run(const Options& options, const CommonOptions& common) {
   RETURN_IF_ERROR(MakeDirectories(options.run));
   RETURN_IF_ERROR(
       WriteWorkload(options.run, workload, cluster, ProvenanceOf(options, job, cluster)));
-  return SaveStamp(StampOf(options, cluster));
+  return SaveStamp(StampOf(options, job, cluster));
 }
 
 }  // namespace

@@ -111,6 +111,12 @@ class Report(unittest.TestCase):
         self.assertEqual(self.report("run", "-q", "--no-html"), (0, "", ""))
         self.assertFalse((self.run_folder / "report.html").exists())
 
+    def test_a_page_of_before_does_not_stay(self):
+        self.report("run", "-q")
+        self.assertTrue((self.run_folder / "report.html").exists())
+        self.assertEqual(self.report("run", "-q", "--no-html"), (0, "", ""))
+        self.assertFalse((self.run_folder / "report.html").exists())
+
     def test_a_run_that_is_not_there(self):
         self.expect_error("nowhere/1-workload/manifest.pb: error: there is no workload manifest yet; run workload-gen "
                           "first\n", "nowhere")
