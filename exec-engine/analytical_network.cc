@@ -1,5 +1,7 @@
 #include "exec-engine/analytical_network.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <tuple>
 
@@ -80,6 +82,7 @@ class AnalyticalNetwork final : public Network {
   }
   const Nics& NicsOf(HostId host) const { return topology_.kind_of_host(host).nics; }
   bool TakeTimer(const Event& event);
+  void Fail(const Message& message);
   void Arrive(const Event& event);
   void Dispatch(const Event& event, std::span<HostActor* const> actors);
 
@@ -93,6 +96,7 @@ class AnalyticalNetwork final : public Network {
   EventHeap<Event> events_;
   Time now_;
   int64_t messages_ = 0, bytes_ = 0;
+  std::string failure_;  // why the run must end; empty if it need not
 };
 
 Time AnalyticalPort::Now() const { return network_->now(); }
@@ -133,12 +137,23 @@ Time AnalyticalNetwork::Serialisation(Bytes size, Bandwidth rate) const {
   return rate.TimeFor(size + transport.header * packets);
 }
 
+// The first that cannot be sent ends the run.
+void AnalyticalNetwork::Fail(const Message& message) {
+  if (!failure_.empty()) return;
+  failure_ = fmt::format(
+      "NIC {} of host {} cannot reach NIC {} of host {} over the fabric, but has a message for it "
+      "at {}",
+      message.source_nic, message.source, message.destination_nic, message.destination,
+      ToString(now_));
+}
+
 void AnalyticalNetwork::Send(HostId host, Message message) {
   CHECK(message.source == host && message.destination != host && message.size.count() > 0);
+  const FabricPath& path = paths_.Between(SourceNic(message), DestinationNic(message));
+  if (path.switches < 0) return Fail(message);
   message.sent = now_;
   ++messages_;
   bytes_ += message.size.count();
-  const FabricPath& path = paths_.Between(SourceNic(message), DestinationNic(message));
   const Nics& nics = NicsOf(host);
   Time& free = transmit_free_[static_cast<size_t>(SourceNic(message))];
   const Time start = std::max(now_ + nics.latency, free);
@@ -196,12 +211,12 @@ void AnalyticalNetwork::Dispatch(const Event& event, std::span<HostActor* const>
 Status AnalyticalNetwork::Run(std::span<HostActor* const> actors) {
   CHECK(actors.size() == ports_.size());
   for (HostActor* actor : actors) actor->Start();
-  while (!events_.empty()) {
+  while (failure_.empty() && !events_.empty()) {
     const Event event = events_.Pop();
     now_ = event.time;
     Dispatch(event, actors);
   }
-  return OkStatus();
+  return failure_.empty() ? OkStatus() : Error(failure_);
 }
 
 }  // namespace

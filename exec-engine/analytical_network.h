@@ -18,7 +18,8 @@
 
 namespace drydock {
 
-// `topology` outlives the network. Never fails.
+// `topology` outlives the network. Never fails; Run does if an actor sends between NICs that cannot
+// reach one another.
 Result<std::unique_ptr<Network>> MakeAnalyticalNetwork(const Topology& topology,
                                                        const NetworkOptions& options);
 

@@ -41,11 +41,12 @@ struct World {
       actors[i].port = network->port(static_cast<HostId>(i));
     }
   }
-  void Run() {
+  Status Try() {
     std::vector<HostActor*> pointers;
     for (Recorder& actor : actors) pointers.push_back(&actor);
-    ASSERT_TRUE(network->Run(pointers).ok());
+    return network->Run(pointers);
   }
+  void Run() { ASSERT_TRUE(Try().ok()); }
   void Send(HostId from, HostId to, MessageId id, int64_t bytes, int nic = 0) {
     Message m;
     m.id = id;
@@ -115,6 +116,32 @@ TEST(AnalyticalNetworkTest, SettingATimerAgainMovesIt) {
   };
   world.Run();
   EXPECT_EQ(world.actors[0].log, (std::vector<std::string>{"2000000 timer 1", "12000000 timer 2"}));
+}
+
+// Rails that do not meet: each NIC reaches its like only.
+TEST(AnalyticalNetworkTest, AMessageWithoutAWayEndsTheRun) {
+  Topology t = testing::SmallCluster(2, 2);
+  t.fabric.switches.push_back({"rail1", 0, Time::Ns(300), Bytes(1 << 24)});
+  t.fabric.links[1].b.index = t.fabric.links[3].b.index = 1;
+  World world(t);
+  world.actors[0].on_start = [&] {
+    world.Send(0, 1, 1, 4096, 1);
+    world.actors[0].port->At(Time::Us(3), 0);
+  };
+  world.actors[0].on_timer = [&](TimerId) {
+    Message m;
+    m.id = 2;
+    m.destination = 1;
+    m.destination_nic = 1;
+    m.size = Bytes(1);
+    world.actors[0].port->Send(m);
+  };
+  const Status status = world.Try();
+  ASSERT_FALSE(status.ok());
+  EXPECT_EQ(status.error().message(),
+            "NIC 0 of host 0 cannot reach NIC 1 of host 1 over the fabric, but has a message for "
+            "it at 3 us");
+  EXPECT_EQ(world.actors[1].log.size(), 1u) << "the message on the rail arrived before";
 }
 
 TEST(FabricPathsTest, ShortestPathAddsCablesAndSwitches) {
