@@ -215,6 +215,10 @@ void ReadNccl(const YamlNode& node, Topology* topology, Diagnostics* diagnostics
         diagnostics->Add(key.ErrorHere(
             fmt::format("'{}' is no NCCL setting: their names begin with NCCL_", key.scalar)));
       }
+      if (key.scalar == "NCCL_TOPO_FILE") {
+        diagnostics->Add(
+            key.ErrorHere("NCCL's view of a host is given by the host's 'nccl_topology'"));
+      }
       const Result<std::string> text = AsString(value);
       if (text.ok())
         topology->nccl_settings.emplace_back(key.scalar, *text);
