@@ -1,5 +1,6 @@
 // simccl RUN: 1-workload/ in, 2-flows.pb out. Parses flags; the work is in the library.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <memory>
 #include <string>
@@ -79,6 +80,17 @@ void Announce(const CommonOptions& common, const FlowPlan& flow_plan) {
                      flow_plan.assignments.size(), steps));
 }
 
+Result<FlowPlan> MakePlans(const CommonOptions& common, const Workload& workload,
+                           CollectivePlanner* planner) {
+  const bool shows_progress = !common.quiet && ::isatty(STDERR_FILENO) == 1;
+  const auto show = [shows_progress](size_t done, size_t of) {
+    if (shows_progress) Say(fmt::format("\r{}: {} of {} plans", kTool.name, done, of));
+  };
+  Result<FlowPlan> flow_plan = PlanWorkload(workload, planner, show);
+  if (shows_progress) Say(fmt::format("\r{:40}\r", ""));
+  return flow_plan;
+}
+
 Status Run(const Options& options, const CommonOptions& common) {
   if (options.planner == "help") return PrintPlanners();
   const bool writes = !common.check && !options.dump;
@@ -92,8 +104,7 @@ Status Run(const Options& options, const CommonOptions& common) {
   ASSIGN_OR_RETURN(const PlannerChoice* choice, FindPlanner(options.planner));
   ASSIGN_OR_RETURN(const std::unique_ptr<CollectivePlanner> planner,
                    choice->make(workload.workload.topology, options.planner_options));
-  ASSIGN_OR_RETURN(const FlowPlan flow_plan,
-                   PlanWorkload(workload.workload, planner.get(), [](size_t, size_t) {}));
+  ASSIGN_OR_RETURN(const FlowPlan flow_plan, MakePlans(common, workload.workload, planner.get()));
   Announce(common, flow_plan);
   if (!writes) return OkStatus();
   Provenance provenance;
