@@ -59,10 +59,10 @@ Communication::Communication(HostId host, const ReplayIndex& index, const PortMa
       ports_(ports),
       owner_(owner),
       shortcut_(shortcut),
+      first_rank_(index.first_rank(host)),
       engine_(host, ports, this),
       alone_(std::make_unique<Alone>(host, ports)) {
   const Workload& workload = index.workload();
-  for (int h = 0; h < host; ++h) first_rank_ += workload.topology.kind_of_host(h).gpus;
   const int end = std::min(first_rank_ + ports.gpus(), workload.rank_count());
   std::vector<uint32_t> groups;
   for (int rank = first_rank_; rank < end; ++rank) {

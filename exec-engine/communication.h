@@ -128,7 +128,7 @@ class Communication final : private TransferEngine::Listener {
   const PortMap& ports_;
   Owner* owner_;
   const bool shortcut_;
-  int first_rank_ = 0;  // of this host
+  const int first_rank_;  // of this host
   TransferEngine engine_;
   std::unique_ptr<Alone> alone_;
   std::vector<GroupState> groups_;  // sorted by group

@@ -17,10 +17,9 @@ HostReplay::HostReplay(HostId host, const ReplayIndex& index, const PortMap& por
       port_(port),
       progress_(progress),
       gpu_type_(index.workload().topology.kind_of_host(host).gpu),
+      first_rank_(index.first_rank(host)),
       communication_(host, index, ports, this, shortcut) {
-  const Workload& workload = index.workload();
-  for (int h = 0; h < host; ++h) first_rank_ += workload.topology.kind_of_host(h).gpus;
-  const int end = std::min(first_rank_ + ports.gpus(), workload.rank_count());
+  const int end = std::min(first_rank_ + ports.gpus(), index.workload().rank_count());
   for (int rank = first_rank_; rank < end; ++rank) {
     RankState& state = ranks_.emplace_back();
     state.index = &index.class_of(rank);

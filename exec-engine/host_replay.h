@@ -74,7 +74,7 @@ class HostReplay final : public HostActor, private Communication::Owner {
   HostPort* port_;
   Progress* progress_;
   const int gpu_type_;
-  int first_rank_ = 0;
+  const int first_rank_;
   std::vector<RankState> ranks_;  // by GPU
   EventHeap<OpEnd> ends_;
   Communication communication_;

@@ -89,6 +89,15 @@ class CallCounter {
 
 }  // namespace
 
+ReplayIndex::ReplayIndex(const Workload& workload, const FlowPlan& plan)
+    : workload_(&workload), plan_(&plan), placement_(workload.topology) {
+  int rank = 0;
+  for (int host = 0; host < workload.topology.host_count(); ++host) {
+    first_rank_.push_back(rank);
+    rank += workload.topology.kind_of_host(host).gpus;
+  }
+}
+
 Result<ReplayIndex> ReplayIndex::Create(const Workload& workload, const FlowPlan& plan,
                                         const KernelTimes& times) {
   ReplayIndex index(workload, plan);

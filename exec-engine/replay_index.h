@@ -44,6 +44,8 @@ class ReplayIndex {
     return classes_[static_cast<size_t>(workload_->class_of_rank[static_cast<size_t>(rank)])];
   }
   const Placement& placement() const { return placement_; }
+  // The rank on the host's first GPU; there may be none.
+  int first_rank(int host) const { return first_rank_[static_cast<size_t>(host)]; }
   Time block_time(int gpu_type, uint32_t block) const {
     return block_time_[static_cast<size_t>(gpu_type)][block];
   }
@@ -55,8 +57,7 @@ class ReplayIndex {
   int64_t op_count() const { return op_count_; }  // over all ranks
 
  private:
-  ReplayIndex(const Workload& workload, const FlowPlan& plan)
-      : workload_(&workload), plan_(&plan), placement_(workload.topology) {}
+  ReplayIndex(const Workload& workload, const FlowPlan& plan);
   Status CheckPlans() const;
   Status FillBlockTimes(const KernelTimes& times);
   Status NumberCalls();
@@ -64,6 +65,7 @@ class ReplayIndex {
   const Workload* workload_;
   const FlowPlan* plan_;
   Placement placement_;
+  std::vector<int> first_rank_;  // by host
   std::vector<ClassIndex> classes_;
   std::vector<std::vector<Time>> block_time_;      // [GPU type][block]
   std::vector<FlowPlan::Assignment> assignments_;  // sorted by (call, group)
