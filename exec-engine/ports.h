@@ -1,5 +1,6 @@
 // The ports of one host that transfers queue at: each GPU's scale-up link (NVLink) and PCIe link,
-// each NIC's PCIe link, in both directions. A port serves in the order it is asked.
+// each NIC's PCIe link, in both directions. A port serves in the order it is asked. Where the
+// scale-up is PCIe, the two of a GPU are one, at the scale-up's rate.
 #ifndef DRYDOCK_EXEC_ENGINE_PORTS_H_
 #define DRYDOCK_EXEC_ENGINE_PORTS_H_
 
@@ -46,9 +47,10 @@ class PortMap {
     const auto reachable =
         static_cast<int64_t>(static_cast<double>(kind.scale_up.bandwidth.bits_per_second()) *
                              gpu.collectives.link_efficiency);
+    const ByteCost scale_up(Bandwidth::BitsPerSecond(reachable));
     for (int g = 0; g < 2 * gpus_; ++g) {
-      cost_[static_cast<size_t>(g)] = ByteCost(Bandwidth::BitsPerSecond(reachable));
-      cost_[static_cast<size_t>(2 * gpus_ + g)] = ByteCost(gpu.pcie);
+      cost_[static_cast<size_t>(g)] = scale_up;
+      cost_[static_cast<size_t>(2 * gpus_ + g)] = pcie_scale_up_ ? scale_up : ByteCost(gpu.pcie);
     }
     for (int n = 0; n < 2 * nics_; ++n) {
       cost_[static_cast<size_t>(4 * gpus_ + n)] = ByteCost(kind.nics.pcie_bandwidth());

@@ -82,18 +82,21 @@ TEST(ReplayTest, RingAllReduceTakesItsClosedForm) {
 
 // Eight channels of 10 GB/s a GPU share a link of 40 GB/s: the link decides.
 TEST(ReplayTest, ChannelsShareTheGpusLink) {
-  Topology topology = SmallCluster(1, 2);
-  topology.host_kinds[0].scale_up.bandwidth = Bandwidth::FromBytesPerSecond(40e9);
-  WorkloadBuilder b(topology);
-  const int stream = b.Stream("compute");
-  const int role = b.Role("pair", Dimension::kWorld, {{0, 1}});
-  b.Transfer(0, stream, role, /*send=*/true, 0, 64 * kMega, 0);
-  b.Transfer(1, stream, role, /*send=*/false, 0, 64 * kMega, 0);
-  b.PlanAll(/*channels=*/8);
-  const Result<Timeline> timeline = ReplayAll(b);
-  ASSERT_TRUE(timeline.ok());
-  const double link = 64.0 * kMega / 40e9;
-  EXPECT_NEAR(timeline->iteration.seconds(), link, link * 0.02);
+  for (const ScaleUpKind kind : {ScaleUpKind::kNvSwitch, ScaleUpKind::kPcie}) {
+    Topology topology = SmallCluster(1, 2);
+    topology.host_kinds[0].scale_up.kind = kind;
+    topology.host_kinds[0].scale_up.bandwidth = Bandwidth::FromBytesPerSecond(40e9);
+    WorkloadBuilder b(topology);
+    const int stream = b.Stream("compute");
+    const int role = b.Role("pair", Dimension::kWorld, {{0, 1}});
+    b.Transfer(0, stream, role, /*send=*/true, 0, 64 * kMega, 0);
+    b.Transfer(1, stream, role, /*send=*/false, 0, 64 * kMega, 0);
+    b.PlanAll(/*channels=*/8);
+    const Result<Timeline> timeline = ReplayAll(b);
+    ASSERT_TRUE(timeline.ok());
+    const double link = 64.0 * kMega / 40e9;
+    EXPECT_NEAR(timeline->iteration.seconds(), link, link * 0.02);
+  }
 }
 
 // LL carries a flag beside every word: twice the bytes on the link.
@@ -271,7 +274,7 @@ WorkloadBuilder RandomWorkload(uint32_t seed) {
   if (seed % 2 == 0) topology.host_kinds[0].scale_up.bandwidth = Bandwidth::FromBytesPerSecond(9e9);
   if (seed % 5 == 0) {  // the NICs' DMA and the calls inside the host share PCIe
     topology.host_kinds[0].scale_up.kind = ScaleUpKind::kPcie;
-    topology.gpus[0].pcie = Bandwidth::FromBytesPerSecond(9e9);
+    topology.host_kinds[0].scale_up.bandwidth = Bandwidth::FromBytesPerSecond(9e9);
   }
   WorkloadBuilder b(topology);
   const int compute = b.Stream("compute"), tensor = b.Stream("tp"), data = b.Stream("dp"),
