@@ -34,7 +34,7 @@ $(setup_options_help)
 
 Files:
   The run directory fills up in numeric order: 1-workload/, 2-flows.pb, 3-times.pb, 4-timeline.pb,
-  then summary.json, trace.json.gz and report.html (docs/formats.md).
+  then summary.json, summary.txt, trace.json.gz and report.html (docs/formats.md).
 
 Exit status:
   0 complete answer, 1 bad input, 2 wrong usage, 3 internal error, 130 interrupted
