@@ -80,6 +80,16 @@ class GpuSimulation {
   ModelStack stack_;
 };
 
+// Without any of these nothing can be predicted: said once, not for every kernel.
+Status CheckHasTimes(const GpuData& gpu) {
+  if (gpu.calibrated || !gpu.spec.reference.empty() || !gpu.profiles.empty()) return OkStatus();
+  return Error(fmt::format("there are no kernel times for the GPU '{}': its file has neither "
+                           "'kernels:' nor 'reference:', and no profile of it was given "
+                           "(--gpu-profile)",
+                           gpu.spec.name),
+               {gpu.spec.file_name, 0, 0});
+}
+
 // A profile of a GPU that plays no part is a mistake: nothing would be taken from it.
 Status CheckProfilesAreUsed(const Topology& topology, const std::vector<Profile>& profiles) {
   std::vector<std::string> names;
@@ -135,6 +145,7 @@ Result<KernelTimes> Simulate(const Workload& workload, const SimulateOptions& op
   Diagnostics diagnostics;
   for (const GpuSpec& spec : workload.topology.gpus) {
     ASSIGN_OR_RETURN(GpuData gpu, MakeGpuData(spec, options));
+    RETURN_IF_ERROR(CheckHasTimes(gpu));
     std::optional<GpuData> reference;
     if (!spec.reference.empty()) {
       ASSIGN_OR_RETURN(reference, MakeReferenceData(spec, options));

@@ -87,13 +87,23 @@ TEST(Simulate, AGpuWithNothingIsAnError) {
   w.topology.gpus[0].reference.clear();
   const auto times = Simulate(w, Options());
   ASSERT_FALSE(times.ok());
-  EXPECT_EQ(times.error().diagnostics().size(), 2u);  // both submodules
+  EXPECT_EQ(
+      times.error().ToString(),
+      "configs/gpus/h200-sxm-141g.yaml: error: there are no kernel times for the GPU "
+      "'h200-sxm-141g': its file has neither 'kernels:' nor 'reference:', and no profile of it "
+      "was given (--gpu-profile)");
+}
+
+TEST(Simulate, EverySubmoduleWithoutATimeIsNamed) {
+  SimulateOptions options = Options();
+  options.model_order = {"profile"};
+  const auto times = Simulate(WorkloadOn({"h200-sxm-141g"}), options);
+  ASSERT_FALSE(times.ok());
+  EXPECT_EQ(times.error().diagnostics().size(), 2u);
   EXPECT_EQ(times.error().message(),
             "submodule 'mlp.fc1': there is no time for gemm 4096x8192x4096 bf16 on the GPU "
             "'h200-sxm-141g':\n"
-            "  profile: no profile of this GPU was given\n"
-            "  model: configs/gpus/h200-sxm-141g.yaml has no 'kernels:' section\n"
-            "  scaled: configs/gpus/h200-sxm-141g.yaml names no 'reference:'");
+            "  profile: no profile of this GPU was given");
 }
 
 TEST(Simulate, UnknownAttentionLibrarySuggestsTheNearest) {

@@ -14,6 +14,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 TOOL = None  # from the command line
 MODEL = "configs/models/gpt-22b.yaml"
 CLUSTER = "configs/clusters/dgx-a100-80g-1.topo"
+# Root may read everything, unless it gives that up.
+MORTAL = ["setpriv", "--bounding-set=-dac_override,-dac_read_search"] if os.geteuid() == 0 else []
 
 
 class WorkloadGen(unittest.TestCase):
@@ -71,6 +73,64 @@ class WorkloadGen(unittest.TestCase):
     def test_missing_files(self):
         self.expect_error("no.yaml: error: cannot read: No such file or directory\n", "no.yaml", CLUSTER)
         self.expect_error("no.topo: error: cannot read: No such file or directory\n", MODEL, "no.topo")
+
+    def test_a_file_nobody_may_read(self):
+        secret = self.folder / "secret.yaml"
+        shutil.copy(ROOT / MODEL, secret)
+        secret.chmod(0o000)
+        done = subprocess.run([*MORTAL, TOOL, secret, CLUSTER, "-o", self.out, "-q"], cwd=ROOT, text=True,
+                              capture_output=True, timeout=60)
+        self.assertEqual((done.returncode, done.stderr), (1, f"{secret}: error: cannot read: Permission denied\n"))
+
+    def changed(self, path, old, new):
+        """A copy of the file with one place changed."""
+        text = (ROOT / path).read_text()
+        self.assertEqual(text.count(old), 1)
+        copy = self.folder / pathlib.Path(path).name
+        copy.write_text(text.replace(old, new))
+        return copy
+
+    def test_what_may_be_wrong_in_a_file(self):
+        for path, old, new, message in [
+            (MODEL, "  heads: 64\n", "  heads: 64\n  hiden: 3\n",
+             "10:3: error: unknown key 'hiden' in 'model'; did you mean 'hidden'?; valid keys are architecture, name, layers,"),
+            (MODEL, "  heads: 64\n", "  heads: 64\n  layers: 49\n",
+             "10:3: error: duplicate key 'layers'; it is already given in line 7\n"),
+            (MODEL, "hidden: 6144", "hidden: [6144", "9:8: error: not valid YAML: end of sequence flow not found\n"),
+            (MODEL, "layers: 48", "layers: many", "7:11: error: 'many' is not a whole number\n"),
+            (CLUSTER, "bandwidth: 300 GB/s, latency: 600 ns", "bandwidth: 300 GB/s, latency: 600 GB",
+             "9:75: error: 'GB' is no unit of a time; valid units are ps, ns, us, ms, s\n"),
+        ]:
+            with self.subTest(new=new):
+                copy = self.changed(path, old, new)
+                inputs = [copy, CLUSTER] if path == MODEL else [MODEL, copy]
+                status, stdout, stderr = self.run_tool(*inputs, "-o", self.out, "-q")
+                self.assertEqual((status, stdout, self.out.exists()), (1, "", False))
+                self.assertTrue(stderr.startswith(f"{copy}:{message}"), stderr)
+
+    def test_what_does_not_fit(self):
+        big, eight = "configs/models/gpt-175b.yaml", "configs/clusters/dgx-a100-80g-8.topo"
+        for inputs, settings, message in [
+            ([MODEL, CLUSTER], ["parallel.data=2"],
+             "tensor 8 x pipeline 1 x context 1 x data 2 = 16 GPUs, but the cluster has 8"),
+            ([MODEL, eight], ["parallel.tensor=16"], "tensor 16 is more than the 8 GPUs of a dgx-a100-80g host"),
+            ([MODEL, CLUSTER], ["parallel.tensor=4", "model.layers=47", "parallel.pipeline=2"],
+             "layers 47 is not divisible by pipeline 2"),
+            ([MODEL, CLUSTER], ["training.global_batch=5"],
+             "global_batch 5 is not divisible by micro_batch 4 x data 1 = 4"),
+            ([big, eight], ["fabric={kind: explicit, switches: [{name: s, latency: 1 us, buffer: 1 MB}], links: []}"],
+             "the fabric is disconnected: NIC 0 of host 0 cannot reach NIC 0 of host 1"),
+        ]:
+            with self.subTest(settings=settings):
+                sets = [word for setting in settings for word in ("--set", setting)]
+                self.expect_error(f"--set {settings[-1]}: error: {message}\n", *inputs, *sets)
+
+    def test_a_gpu_nobody_has_heard_of(self):
+        status, _, stderr = self.run_tool(MODEL, CLUSTER, "--set", "hosts.dgx-a100-80g.gpu=a100-sxm-80", "-o", self.out)
+        self.assertEqual(status, 1)
+        self.assertTrue(stderr.startswith(
+            "--set hosts.dgx-a100-80g.gpu=a100-sxm-80: error: there is no specification of the GPU 'a100-sxm-80'; "
+            "did you mean 'a100-sxm-80g'?; known are a100-pcie-80g, a100-sxm-40g,"), stderr)
 
     def test_a_folder_is_not_a_file(self):
         self.expect_error(f"{self.folder}: error: cannot read: Is a directory\n", self.folder, CLUSTER)
