@@ -6,17 +6,13 @@
 #include <iterator>
 #include <utility>
 
+#include "calls.h"
 #include "comm.h"
+#include "describe.h"
 #include "nccl.h"
 
 namespace drydock {
 namespace {
-
-Session* current = nullptr;
-
-// Addresses NCCL passes on to kernels that never run.
-void* const kSendBuffer = reinterpret_cast<void*>(uintptr_t{1} << 44);
-void* const kRecvBuffer = reinterpret_cast<void*>(uintptr_t{1} << 45);
 
 class Scope {
  public:
@@ -30,41 +26,7 @@ std::string Failure(const char* what, ncclResult_t result) {
   return std::string(what) + ": " + warnings;
 }
 
-ncclResult_t Call(const hacknccl_call& call, ncclComm* comm) {
-  const auto type = static_cast<ncclDataType_t>(call.datatype);
-  const auto op = static_cast<ncclRedOp_t>(call.op);
-  switch (call.function) {
-    case HACKNCCL_ALL_REDUCE:
-      return ncclAllReduce(kSendBuffer, kRecvBuffer, call.count, type, op, comm, nullptr);
-    case HACKNCCL_ALL_GATHER:
-      return ncclAllGather(kSendBuffer, kRecvBuffer, call.count, type, comm, nullptr);
-    case HACKNCCL_REDUCE_SCATTER:
-      return ncclReduceScatter(kSendBuffer, kRecvBuffer, call.count, type, op, comm, nullptr);
-    case HACKNCCL_BROADCAST:
-      return ncclBroadcast(kSendBuffer, kRecvBuffer, call.count, type, call.root, comm, nullptr);
-    case HACKNCCL_REDUCE:
-      return ncclReduce(kSendBuffer, kRecvBuffer, call.count, type, op, call.root, comm, nullptr);
-    default:
-      return ncclInvalidArgument;
-  }
-}
-
-ncclResult_t Exchange(const std::vector<hacknccl_message>& messages, ncclComm* comm) {
-  ncclResult_t result = ncclGroupStart();
-  for (const hacknccl_message& message : messages) {
-    if (result != ncclSuccess) break;
-    result = message.is_send
-                 ? ncclSend(kSendBuffer, message.bytes, ncclInt8, message.peer, comm, nullptr)
-                 : ncclRecv(kRecvBuffer, message.bytes, ncclInt8, message.peer, comm, nullptr);
-  }
-  const ncclResult_t end = ncclGroupEnd();
-  return result != ncclSuccess ? result : end;
-}
-
 }  // namespace
-
-Session& Current() { return *current; }
-void SetCurrent(Session* session) { current = session; }
 
 Communicator::Communicator(const std::vector<HostClass>* classes, Layout layout)
     : classes_(classes), layout_(std::move(layout)), kind_graphs_(layout_.kinds.size()) {}
@@ -181,7 +143,7 @@ std::string Communicator::Collective(const hacknccl_call& call, const CapturedPl
   const Scope scope(&solo->session);
   TakeWarnings();
   solo->session.captured = {};
-  const ncclResult_t result = Call(call, solo->comm);
+  const ncclResult_t result = RunCollective(call, solo->comm);
   if (result != ncclSuccess) return Failure("NCCL refused the call", result);
   *plan = &solo->session.captured;
   return "";
@@ -194,7 +156,7 @@ std::string Communicator::SendRecv(int rank, const std::vector<hacknccl_message>
   const Scope scope(&solo->session);
   TakeWarnings();
   solo->session.captured = {};
-  const ncclResult_t result = Exchange(messages, solo->comm);
+  const ncclResult_t result = RunMessages(messages, solo->comm);
   if (result != ncclSuccess) return Failure("NCCL refused the messages", result);
   *plan = &solo->session.captured;
   return "";
@@ -224,21 +186,7 @@ std::string Communicator::Pat(const hacknccl_collective& work, int rank, int cha
   return "";
 }
 
-hacknccl_shape Communicator::shape() const {
-  const ncclComm& comm = *solos_.begin()->second->comm;
-  hacknccl_shape shape = {};
-  shape.ranks = comm.nRanks;
-  shape.hosts = comm.nNodes;
-  shape.ring_channels = comm.nChannels;
-  shape.nvls_channels = comm.nvlsSupport ? comm.nvlsChannels : 0;
-  shape.nvls_heads = shape.nvls_channels > 0 ? comm.channels[0].nvls.nHeads : 0;
-  shape.p2p_channels = comm.p2pnChannels;
-  shape.p2p_channels_per_peer = comm.p2pnChannelsPerPeer;
-  shape.p2p_chunk_bytes = comm.p2pChunkSize;
-  for (int p = 0; p < NCCL_NUM_PROTOCOLS; ++p) shape.buffer_bytes[p] = comm.buffSizes[p];
-  shape.slots = NCCL_STEPS;
-  return shape;
-}
+hacknccl_shape Communicator::shape() const { return Described(*solos_.begin()->second->comm); }
 
 std::vector<int> Communicator::Ring(int channel) const {
   const ncclRing& ring = solos_.begin()->second->comm->channels[channel].ring;

@@ -5,6 +5,7 @@
 
 #include "checks.h"
 #include "comm.h"
+#include "describe.h"
 #include "graph.h"
 #include "hooks.h"
 #include "session.h"
@@ -74,13 +75,6 @@ class Impersonation {
   ncclComm* comm_;
   int rank_, node_, channels_, gpus_;
 };
-
-hacknccl_tree Exported(const ncclTree& tree) {
-  return {tree.up, {tree.down[0], tree.down[1], tree.down[2]}};
-}
-hacknccl_nvls Exported(const ncclNvls& nvls) {
-  return {nvls.headRank, nvls.treeUp, {nvls.treeDown[1], nvls.treeDown[2]}};
-}
 
 // Others before this rank: the communicator is left as this rank's own.
 std::vector<int> OwnRankLast(const ncclComm* comm) {
@@ -183,7 +177,7 @@ ncclResult_t ConnectAllTrees(ncclComm* comm, ncclTopoGraph**, ConnectTreesFuncti
     comm->node = comm->rankToNode[rank];
     NCCLCHECK(connect(comm, to_parent, to_child0, to_child1, patterns));
     for (int c = 0; c < 2 * channels; ++c) {
-      trees[static_cast<size_t>(c)][static_cast<size_t>(rank)] = Exported(comm->channels[c].tree);
+      trees[static_cast<size_t>(c)][static_cast<size_t>(rank)] = Described(comm->channels[c].tree);
     }
   }
   return ncclSuccess;
@@ -206,7 +200,7 @@ ncclResult_t ConnectAllNvls(ncclComm* comm, ConnectNvlsFunction connect, int* he
     nvls.resize(static_cast<size_t>(comm->nvlsChannels));
     for (int c = 0; c < comm->nvlsChannels; ++c) {
       nvls[static_cast<size_t>(c)].resize(static_cast<size_t>(comm->nRanks));
-      nvls[static_cast<size_t>(c)][static_cast<size_t>(rank)] = Exported(comm->channels[c].nvls);
+      nvls[static_cast<size_t>(c)][static_cast<size_t>(rank)] = Described(comm->channels[c].nvls);
     }
   }
   return ncclSuccess;

@@ -1,0 +1,28 @@
+#include "describe.h"
+
+namespace drydock {
+
+hacknccl_shape Described(const ncclComm& comm) {
+  hacknccl_shape shape = {};
+  shape.ranks = comm.nRanks;
+  shape.hosts = comm.nNodes;
+  shape.ring_channels = comm.nChannels;
+  shape.nvls_channels = comm.nvlsSupport ? comm.nvlsChannels : 0;
+  shape.nvls_heads = shape.nvls_channels > 0 ? comm.channels[0].nvls.nHeads : 0;
+  shape.p2p_channels = comm.p2pnChannels;
+  shape.p2p_channels_per_peer = comm.p2pnChannelsPerPeer;
+  shape.p2p_chunk_bytes = comm.p2pChunkSize;
+  for (int p = 0; p < NCCL_NUM_PROTOCOLS; ++p) shape.buffer_bytes[p] = comm.buffSizes[p];
+  shape.slots = NCCL_STEPS;
+  return shape;
+}
+
+hacknccl_tree Described(const ncclTree& tree) {
+  return {tree.up, {tree.down[0], tree.down[1], tree.down[2]}};
+}
+
+hacknccl_nvls Described(const ncclNvls& nvls) {
+  return {nvls.headRank, nvls.treeUp, {nvls.treeDown[1], nvls.treeDown[2]}};
+}
+
+}  // namespace drydock

@@ -1,0 +1,16 @@
+// What a real NCCL communicator holds, in the terms of core/nccl/hacknccl.h.
+#ifndef DRYDOCK_SIMCCL_HACKNCCL_DESCRIBE_H_
+#define DRYDOCK_SIMCCL_HACKNCCL_DESCRIBE_H_
+
+#include "comm.h"
+#include "core/nccl/hacknccl.h"
+
+namespace drydock {
+
+hacknccl_shape Described(const ncclComm& comm);
+hacknccl_tree Described(const ncclTree& tree);
+hacknccl_nvls Described(const ncclNvls& nvls);
+
+}  // namespace drydock
+
+#endif  // DRYDOCK_SIMCCL_HACKNCCL_DESCRIBE_H_
