@@ -122,9 +122,8 @@ void Describe(const NcclPlan& nccl, const Batches& batches, PlanBuilder* builder
   }
 }
 
-Result<NcclPlan> Ask(const PlanBuilder& builder, int member,
-                     const std::vector<hacknccl_message>& messages) {
-  ASSIGN_OR_RETURN(NcclPlan plan, builder.communicator().SendRecv(member, messages));
+Result<NcclPlan> Ask(const PlanBuilder& builder, int member, const hacknccl_call& call) {
+  ASSIGN_OR_RETURN(NcclPlan plan, builder.communicator().Launch(member, {call}));
   if (plan.kind == HACKNCCL_PLAN_KERNEL) return plan;
   return Error(
       "NCCL chose copy engines or remote memory access for these messages, which is not "
@@ -134,9 +133,8 @@ Result<NcclPlan> Ask(const PlanBuilder& builder, int member,
 }  // namespace
 
 Status ExpandSendRecv(int from, int to, int64_t bytes, PlanBuilder* builder) {
-  const auto size = static_cast<uint64_t>(bytes);
-  ASSIGN_OR_RETURN(const NcclPlan sender, Ask(*builder, from, {{to, 1, size}}));
-  ASSIGN_OR_RETURN(const NcclPlan receiver, Ask(*builder, to, {{from, 0, size}}));
+  ASSIGN_OR_RETURN(const NcclPlan sender, Ask(*builder, from, SendTo(to, bytes)));
+  ASSIGN_OR_RETURN(const NcclPlan receiver, Ask(*builder, to, ReceiveFrom(from, bytes)));
   Batches batches(builder);
   for (const hacknccl_exchange& exchange : sender.exchanges) {
     ExpandExchange(exchange, from, 0, &batches, builder);
@@ -149,14 +147,11 @@ Status ExpandSendRecv(int from, int to, int64_t bytes, PlanBuilder* builder) {
 }
 
 Status ExpandAllToAll(int64_t bytes, PlanBuilder* builder) {
-  std::vector<hacknccl_message> messages;
-  for (int peer = 0; peer < builder->members(); ++peer) {
-    messages.push_back({peer, 1, static_cast<uint64_t>(bytes)});
-    messages.push_back({peer, 0, static_cast<uint64_t>(bytes)});
-  }
+  const hacknccl_call call = {
+      HACKNCCL_ALL_TO_ALL, HACKNCCL_INT8, HACKNCCL_SUM, 0, static_cast<uint64_t>(bytes), 0};
   Batches batches(builder);
   for (int member = 0; member < builder->members(); ++member) {
-    ASSIGN_OR_RETURN(const NcclPlan plan, Ask(*builder, member, messages));
+    ASSIGN_OR_RETURN(const NcclPlan plan, Ask(*builder, member, call));
     for (const hacknccl_exchange& exchange : plan.exchanges) {
       ExpandExchange(exchange, member, bytes, &batches, builder);
     }

@@ -115,7 +115,7 @@ class NcclPlanner : public CollectivePlanner {
     }
     const hacknccl_call asked = {NcclFunction(call.collective), NcclType(call.type),
                                  NcclOp(call.op), call.root,
-                                 static_cast<uint64_t>(call.count / parts)};
+                                 static_cast<uint64_t>(call.count / parts), 0};
     ASSIGN_OR_RETURN(const NcclPlan plan, communicator_->Collective(asked));
     if (plan.kind != HACKNCCL_PLAN_KERNEL || plan.collectives.size() != 1) {
       return Error(fmt::format("NCCL chose {} for this call, which is not expanded into flows yet",

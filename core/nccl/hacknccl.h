@@ -24,7 +24,7 @@
 extern "C" {
 #endif
 
-#define HACKNCCL_ABI_VERSION 1u
+#define HACKNCCL_ABI_VERSION 2u
 /* The one exported symbol: const hacknccl_api* hacknccl_get_api(uint32_t abi_version). */
 #define HACKNCCL_ENTRY "hacknccl_get_api"
 
@@ -79,8 +79,11 @@ typedef struct hacknccl_shape {
   int32_t p2p_channels;
   int32_t p2p_channels_per_peer;
   int64_t p2p_chunk_bytes;
-  int64_t buffer_bytes[3]; /* per connection; by protocol LL, LL128, Simple */
-  int32_t slots;           /* steps a connection's buffer is cut into */
+  int64_t buffer_bytes[3];    /* per connection; by protocol LL, LL128, Simple */
+  int32_t slots;              /* steps a connection's buffer is cut into */
+  int32_t collnet;            /* in-network reduction between hosts */
+  int32_t pxn;                /* a GPU's data may leave through a NIC beside another GPU */
+  int32_t min_ctas, max_ctas; /* limits NCCL keeps to when it chooses channels */
 } hacknccl_shape;
 
 typedef struct hacknccl_tree {
@@ -121,12 +124,18 @@ typedef struct hacknccl_link {
 
 /* ---- Calls and plans --------------------------------------------------------------------- */
 
+/* Numbered as NCCL's ncclFunc_t. */
 enum {
   HACKNCCL_BROADCAST = 0,
   HACKNCCL_REDUCE = 1,
   HACKNCCL_ALL_GATHER = 2,
   HACKNCCL_REDUCE_SCATTER = 3,
-  HACKNCCL_ALL_REDUCE = 4
+  HACKNCCL_ALL_REDUCE = 4,
+  HACKNCCL_SEND = 6,
+  HACKNCCL_RECV = 7,
+  HACKNCCL_ALL_TO_ALL = 8,
+  HACKNCCL_SCATTER = 9,
+  HACKNCCL_GATHER = 10
 };
 
 /* Numbered as NCCL's ncclDataType_t and ncclRedOp_t. */
@@ -144,22 +153,25 @@ enum {
   HACKNCCL_FLOAT8_E4M3 = 10,
   HACKNCCL_FLOAT8_E5M2 = 11
 };
-enum { HACKNCCL_SUM = 0, HACKNCCL_PROD = 1, HACKNCCL_MAX = 2, HACKNCCL_MIN = 3, HACKNCCL_AVG = 4 };
+enum {
+  HACKNCCL_SUM = 0,
+  HACKNCCL_PROD = 1,
+  HACKNCCL_MAX = 2,
+  HACKNCCL_MIN = 3,
+  HACKNCCL_AVG = 4,
+  HACKNCCL_PREMUL_SUM = 5 /* made with ncclRedOpCreatePreMulSum; the factor decides nothing */
+};
 
 typedef struct hacknccl_call {
   int32_t function;
   int32_t datatype;
   int32_t op;
-  int32_t root;
-  uint64_t count; /* elements, as the NCCL function counts: per rank for all-gather (what each
-                     contributes) and reduce-scatter (what each receives) */
+  int32_t root;   /* of a send or receive: the peer */
+  uint64_t count; /* elements, as the NCCL function counts: per rank for all-gather and gather (what
+                     each contributes), reduce-scatter and scatter (what each receives) and
+                     all-to-all (what each sends each) */
+  int32_t in_place; /* the two buffers are one, the smaller at its place in the larger */
 } hacknccl_call;
-
-typedef struct hacknccl_message {
-  int32_t peer;
-  int32_t is_send; /* else receive */
-  uint64_t bytes;
-} hacknccl_message;
 
 enum {
   HACKNCCL_TREE = 0,
@@ -204,6 +216,16 @@ typedef struct hacknccl_exchange {
   int32_t channel_base; /* part p of a message runs on channel (base + p) mod p2p_channels */
 } hacknccl_exchange;
 
+/* What one channel's thread block works on in one go, in this order. Collectives of a batch run one
+ * after another; exchanges of a batch run side by side; a batch begins when the one before it on
+ * its channel has ended. */
+typedef struct hacknccl_batch {
+  int32_t kernel; /* which launch of the plan, from 0 */
+  int32_t channel;
+  int32_t is_exchanges;  /* else collectives */
+  uint32_t first, count; /* in hacknccl_plan.batch_works */
+} hacknccl_batch;
+
 /* One step of the PAT algorithm (binomial trees that shift from loop to loop) on one rank and
  * channel: a piece of data comes out of a message, or not, and goes into one, or not. A
  * reduce-scatter adds its own data where a piece of a message is first written; an all-gather keeps
@@ -226,6 +248,29 @@ typedef struct hacknccl_proxy_op {
   int64_t bytes; /* largest one message on the wire */
 } hacknccl_proxy_op;
 
+enum { HACKNCCL_ALGORITHMS = 7, HACKNCCL_PROTOCOLS = 3 };
+
+/* NCCL's own prediction for one algorithm and protocol. */
+typedef struct hacknccl_estimate {
+  double time_us;        /* below 0: NCCL does not consider it, `why_not` tells why */
+  double latency_us;     /* the model's two numbers: time = latency + bytes / bandwidth, with */
+  double bandwidth_gbps; /* corrections for pipelining and medium sizes; GB/s, 0: not offered */
+  const char* why_not;   /* static text; "" if NCCL considers it */
+} hacknccl_estimate;
+
+/* What NCCL's tuner weighed for one call, or for several of a group that are alike in function,
+ * operation and data type and within four times of each other's size. It takes the fastest;
+ * registered buffers may still move the call to NVLS (NCCL_CTA_POLICY). */
+typedef struct hacknccl_decision {
+  int32_t function;
+  int32_t calls_per_channel;   /* NCCL's guess at how many calls of the group share a channel */
+  uint64_t bytes;              /* of the larger of the two buffers, all calls together */
+  int32_t algorithm, protocol; /* the fastest; -1: none is available */
+  int32_t channels_at_most;    /* of the communicator, for this algorithm */
+  int32_t threads_at_most;     /* of a channel's thread block, for this algorithm and protocol */
+  hacknccl_estimate estimates[HACKNCCL_ALGORITHMS][HACKNCCL_PROTOCOLS];
+} hacknccl_decision;
+
 enum {
   HACKNCCL_PLAN_KERNEL = 0,
   HACKNCCL_PLAN_SYMMETRIC = 1,
@@ -244,6 +289,12 @@ typedef struct hacknccl_plan {
   size_t exchange_count;
   const hacknccl_proxy_op* proxy_ops;
   size_t proxy_op_count;
+  const hacknccl_batch* batches; /* by kernel, channel, and order on the channel */
+  size_t batch_count;
+  const uint32_t* batch_works; /* indices into collectives or exchanges */
+  size_t batch_work_count;
+  const hacknccl_decision* decisions; /* one per choice the tuner made; none for messages */
+  size_t decision_count;
 } hacknccl_plan;
 
 /* ---- Functions --------------------------------------------------------------------------- */
@@ -275,10 +326,10 @@ typedef struct hacknccl_api {
   int32_t (*link)(hacknccl_communicator*, int32_t graph, int32_t channel, int32_t from, int32_t to,
                   hacknccl_link* out);
 
-  int32_t (*collective)(hacknccl_communicator*, const hacknccl_call*, hacknccl_plan* out);
-  /* Messages that one rank sends and receives in one group. */
-  int32_t (*send_recv)(hacknccl_communicator*, int32_t rank, const hacknccl_message* messages,
-                       size_t message_count, hacknccl_plan* out);
+  /* What `rank` would launch for calls that it makes in one group (ncclGroupStart to
+   * ncclGroupEnd), in this order. A single call is a group of one. */
+  int32_t (*launch)(hacknccl_communicator*, int32_t rank, const hacknccl_call* calls,
+                    size_t call_count, hacknccl_plan* out);
 
   /* The steps of `rank` for a collective whose algorithm is HACKNCCL_PAT, in order. The array lives
    * until the communicator's next call. */

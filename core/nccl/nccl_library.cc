@@ -107,14 +107,26 @@ NcclPlan Own(const hacknccl_plan& plan) {
   out.collectives.assign(plan.collectives, plan.collectives + plan.collective_count);
   out.exchanges.assign(plan.exchanges, plan.exchanges + plan.exchange_count);
   out.proxy_ops.assign(plan.proxy_ops, plan.proxy_ops + plan.proxy_op_count);
+  out.batches.assign(plan.batches, plan.batches + plan.batch_count);
+  out.batch_works.assign(plan.batch_works, plan.batch_works + plan.batch_work_count);
+  out.decisions.assign(plan.decisions, plan.decisions + plan.decision_count);
   return out;
 }
 
 }  // namespace
 
-Result<NcclPlan> NcclCommunicator::Collective(const hacknccl_call& call) const {
+hacknccl_call SendTo(int peer, int64_t bytes) {
+  return {HACKNCCL_SEND, HACKNCCL_INT8, HACKNCCL_SUM, peer, static_cast<uint64_t>(bytes), 0};
+}
+hacknccl_call ReceiveFrom(int peer, int64_t bytes) {
+  return {HACKNCCL_RECV, HACKNCCL_INT8, HACKNCCL_SUM, peer, static_cast<uint64_t>(bytes), 0};
+}
+
+Result<NcclPlan> NcclCommunicator::Launch(int rank, const std::vector<hacknccl_call>& calls) const {
   hacknccl_plan plan = {};
-  if (api().collective(communicator_, &call, &plan) != 0) return Error(api().last_error());
+  if (api().launch(communicator_, rank, calls.data(), calls.size(), &plan) != 0) {
+    return Error(api().last_error());
+  }
   return Own(plan);
 }
 
@@ -126,15 +138,6 @@ Result<std::vector<hacknccl_pat_step>> NcclCommunicator::Pat(const hacknccl_coll
     return Error(api().last_error());
   }
   return std::vector<hacknccl_pat_step>(steps, steps + count);
-}
-
-Result<NcclPlan> NcclCommunicator::SendRecv(int rank,
-                                            const std::vector<hacknccl_message>& messages) const {
-  hacknccl_plan plan = {};
-  if (api().send_recv(communicator_, rank, messages.data(), messages.size(), &plan) != 0) {
-    return Error(api().last_error());
-  }
-  return Own(plan);
 }
 
 Result<NcclWorld> NcclWorld::Create(

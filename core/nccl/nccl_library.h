@@ -48,7 +48,14 @@ struct NcclPlan {
   std::vector<hacknccl_collective> collectives;
   std::vector<hacknccl_exchange> exchanges;
   std::vector<hacknccl_proxy_op> proxy_ops;
+  std::vector<hacknccl_batch> batches;
+  std::vector<uint32_t> batch_works;
+  std::vector<hacknccl_decision> decisions;
 };
+
+// A message of `bytes` bytes to or from a rank, as a call of the C interface.
+hacknccl_call SendTo(int peer, int64_t bytes);
+hacknccl_call ReceiveFrom(int peer, int64_t bytes);
 
 class NcclCommunicator {
  public:
@@ -65,11 +72,13 @@ class NcclCommunicator {
   std::vector<hacknccl_nvls> Nvls(int channel) const;
   // `graph`: HACKNCCL_GRAPH_*. from and to are different ranks.
   Result<hacknccl_link> Link(int graph, int channel, int from, int to) const;
-  Result<NcclPlan> Collective(const hacknccl_call& call) const;
+  // What rank 0 would launch for one call that every rank makes.
+  Result<NcclPlan> Collective(const hacknccl_call& call) const { return Launch(0, {call}); }
+  // What `rank` would launch for calls that it makes in one group.
+  Result<NcclPlan> Launch(int rank, const std::vector<hacknccl_call>& calls) const;
   // `work` is a PAT collective this communicator chose.
   Result<std::vector<hacknccl_pat_step>> Pat(const hacknccl_collective& work, int rank,
                                              int channel) const;
-  Result<NcclPlan> SendRecv(int rank, const std::vector<hacknccl_message>& messages) const;
 
  private:
   friend class NcclWorld;

@@ -13,21 +13,9 @@
 namespace drydock {
 namespace {
 
-using Settings = std::vector<std::pair<std::string, std::string>>;
-
-NcclWorld MakeWorld(const std::vector<HostKind>& kinds, int capability,
-                    const Settings& settings = {}) {
-  auto library = NcclLibrary::Load();
-  std::vector<NcclHost> hosts;
-  for (const HostKind& kind : kinds) {
-    hosts.push_back(DescribeHost(kind, TestGpu(capability)).value());
-  }
-  return NcclWorld::Create(library.value(), hosts, settings).value();
-}
-
 hacknccl_collective Ask(const NcclCommunicator& comm, int function, int64_t bytes,
                         int datatype = HACKNCCL_BFLOAT16, int element_bytes = 2) {
-  hacknccl_call call = {function, datatype, HACKNCCL_SUM, 0, 0};
+  hacknccl_call call = {function, datatype, HACKNCCL_SUM, 0, 0, 0};
   call.count = static_cast<uint64_t>(bytes / element_bytes);
   if (function == HACKNCCL_ALL_GATHER || function == HACKNCCL_REDUCE_SCATTER) {
     call.count /= static_cast<uint64_t>(comm.shape().ranks);
@@ -83,7 +71,7 @@ void ExpectTreesAreTrees(const NcclCommunicator& comm) {
 }
 
 TEST(NcclLibraryTest, DecidesForOneDgxH100) {
-  const NcclWorld world = MakeWorld({DgxH100()}, 90);
+  const NcclWorld world = TestWorld({DgxH100()}, 90);
   const auto comm = world.CreateCommunicator(Places(1, kAllEight));
   ASSERT_TRUE(comm.ok()) << comm.error().ToString();
   EXPECT_EQ(comm->shape().nvls_channels, 16);
@@ -99,14 +87,14 @@ TEST(NcclLibraryTest, DecidesForOneDgxH100) {
 }
 
 TEST(NcclLibraryTest, NvlsHasNoEightBitIntegers) {
-  const NcclWorld world = MakeWorld({DgxH100()}, 90);
+  const NcclWorld world = TestWorld({DgxH100()}, 90);
   const auto comm = world.CreateCommunicator(Places(1, kAllEight));
   ASSERT_TRUE(comm.ok());
   EXPECT_EQ(Ask(*comm, HACKNCCL_ALL_REDUCE, 256 << 20, HACKNCCL_INT8, 1).algorithm, HACKNCCL_RING);
 }
 
 TEST(NcclLibraryTest, DecidesForTwoDgxH100) {
-  const NcclWorld world = MakeWorld({DgxH100()}, 90);
+  const NcclWorld world = TestWorld({DgxH100()}, 90);
   const auto comm = world.CreateCommunicator(Places(2, kAllEight));
   ASSERT_TRUE(comm.ok()) << comm.error().ToString();
   ExpectDecisions(*comm, HACKNCCL_ALL_REDUCE,
@@ -133,7 +121,7 @@ TEST(NcclLibraryTest, DecidesForTwoDgxH100) {
 }
 
 TEST(NcclLibraryTest, DecidesForOneDgxA100) {
-  const NcclWorld world = MakeWorld({DgxA100()}, 80);
+  const NcclWorld world = TestWorld({DgxA100()}, 80);
   const auto comm = world.CreateCommunicator(Places(1, kAllEight));
   ASSERT_TRUE(comm.ok()) << comm.error().ToString();
   EXPECT_EQ(comm->shape().nvls_channels, 0);
@@ -150,7 +138,7 @@ TEST(NcclLibraryTest, DecidesForOneDgxA100) {
 }
 
 TEST(NcclLibraryTest, StridedGroupUsesTheGpusOwnNic) {
-  const NcclWorld world = MakeWorld({DgxH100()}, 90);
+  const NcclWorld world = TestWorld({DgxH100()}, 90);
   const auto comm = world.CreateCommunicator(Places(16, {3}));
   ASSERT_TRUE(comm.ok()) << comm.error().ToString();
   EXPECT_EQ(comm->shape().hosts, 16);
@@ -169,11 +157,11 @@ TEST(NcclLibraryTest, StridedGroupUsesTheGpusOwnNic) {
 }
 
 TEST(NcclLibraryTest, PairAcrossHostsCutsAMessageOverItsChannels) {
-  const NcclWorld world = MakeWorld({DgxA100()}, 80);
+  const NcclWorld world = TestWorld({DgxA100()}, 80);
   const auto comm = world.CreateCommunicator({{4, 0, 7}, {9, 0, 7}});
   ASSERT_TRUE(comm.ok()) << comm.error().ToString();
-  const auto send = comm->SendRecv(0, {{1, 1, 64 << 20}});
-  const auto receive = comm->SendRecv(1, {{0, 0, 64 << 20}});
+  const auto send = comm->Launch(0, {SendTo(1, 64 << 20)});
+  const auto receive = comm->Launch(1, {ReceiveFrom(0, 64 << 20)});
   ASSERT_TRUE(send.ok() && receive.ok());
   ASSERT_EQ(send->exchanges.size(), 1u);
   ASSERT_EQ(receive->exchanges.size(), 1u);
@@ -187,7 +175,7 @@ TEST(NcclLibraryTest, PairAcrossHostsCutsAMessageOverItsChannels) {
 
 // Rank 0 is asked about everybody; the library compares when a rank is made real for itself.
 TEST(NcclLibraryTest, EveryRankBuildsWhatRankZeroSaysOfIt) {
-  const NcclWorld world = MakeWorld({DgxH100()}, 90);
+  const NcclWorld world = TestWorld({DgxH100()}, 90);
   std::vector<std::vector<hacknccl_place>> groups = {Places(1, kAllEight), Places(2, kAllEight),
                                                      Places(5, {1, 4, 6}), Places(12, {7}),
                                                      Places(6, {2, 3})};
@@ -199,14 +187,14 @@ TEST(NcclLibraryTest, EveryRankBuildsWhatRankZeroSaysOfIt) {
     ASSERT_TRUE(comm.ok()) << comm.error().ToString();
     for (int r = 0; r < comm->shape().ranks; ++r) {
       const int peer = r == 0 ? 1 : 0;
-      const auto plan = comm->SendRecv(r, {{peer, 1, 1 << 20}});
+      const auto plan = comm->Launch(r, {SendTo(peer, 1 << 20)});
       ASSERT_TRUE(plan.ok()) << plan.error().ToString();
     }
   }
 }
 
 TEST(NcclLibraryTest, MessagesBetweenRailsLeaveByTheReceiversRail) {
-  const NcclWorld world = MakeWorld({DgxH100()}, 90);
+  const NcclWorld world = TestWorld({DgxH100()}, 90);
   const auto comm = world.CreateCommunicator(Places(2, kAllEight));
   ASSERT_TRUE(comm.ok());
   // PXN: over NVLink to the GPU beside the NIC of the receiver's rail.
@@ -219,7 +207,7 @@ TEST(NcclLibraryTest, MessagesBetweenRailsLeaveByTheReceiversRail) {
 }
 
 TEST(NcclLibraryTest, HalfAHostIsARingOfItsOwn) {
-  const NcclWorld world = MakeWorld({DgxA100()}, 80);
+  const NcclWorld world = TestWorld({DgxA100()}, 80);
   const auto comm = world.CreateCommunicator(Places(1, {4, 5, 6, 7}));
   ASSERT_TRUE(comm.ok()) << comm.error().ToString();
   EXPECT_EQ(comm->shape().ranks, 4);
@@ -228,7 +216,7 @@ TEST(NcclLibraryTest, HalfAHostIsARingOfItsOwn) {
 }
 
 TEST(NcclLibraryTest, UnevenHostsAreTwoKinds) {
-  const NcclWorld world = MakeWorld({DgxA100()}, 80);
+  const NcclWorld world = TestWorld({DgxA100()}, 80);
   auto places = Places(1, kAllEight);
   for (int gpu = 0; gpu < 4; ++gpu) places.push_back({1, 0, gpu});
   const auto comm = world.CreateCommunicator(places);
@@ -255,10 +243,11 @@ TEST(NcclLibraryTest, UnevenHostsAreTwoKinds) {
 }
 
 TEST(NcclLibraryTest, OneRankMovesNothing) {
-  const NcclWorld world = MakeWorld({DgxA100()}, 80);
+  const NcclWorld world = TestWorld({DgxA100()}, 80);
   const auto comm = world.CreateCommunicator(Places(1, {2}));
   ASSERT_TRUE(comm.ok());
-  const auto plan = comm->Collective({HACKNCCL_ALL_REDUCE, HACKNCCL_FLOAT16, HACKNCCL_SUM, 0, 999});
+  const auto plan =
+      comm->Collective({HACKNCCL_ALL_REDUCE, HACKNCCL_FLOAT16, HACKNCCL_SUM, 0, 999, 0});
   ASSERT_TRUE(plan.ok());
   EXPECT_EQ(plan->kind, HACKNCCL_PLAN_LOCAL);
 }
@@ -279,7 +268,7 @@ TEST(NcclLibraryTest, HundredsOfCommunicatorsLeaveNothingBehind) {
     ASSERT_TRUE(comm.ok());
     Ask(*comm, HACKNCCL_ALL_REDUCE, 16 << 20);
     Ask(*comm, HACKNCCL_ALL_GATHER, 1 << 20);
-    ASSERT_TRUE(comm->SendRecv(1, {{0, 1, 1 << 20}}).ok());
+    ASSERT_TRUE(comm->Launch(1, {SendTo(0, 1 << 20)}).ok());
   };
   for (int i = 0; i < 15; ++i) round(i);  // caches fill, the heap finds its size
   EXPECT_EQ(library->api().memory_in_use(), 0);
@@ -293,7 +282,7 @@ TEST(NcclLibraryTest, TheCallersEnvironmentChangesNothing) {
   ASSERT_EQ(setenv("NCCL_ALGO", "Tree", 1), 0);
   ASSERT_EQ(setenv("NCCL_PROTO", "LL", 1), 0);
   ASSERT_EQ(setenv("NCCL_MAX_NCHANNELS", "2", 1), 0);
-  const NcclWorld world = MakeWorld({DgxH100()}, 90);
+  const NcclWorld world = TestWorld({DgxH100()}, 90);
   const auto comm = world.CreateCommunicator(Places(1, kAllEight));
   ASSERT_TRUE(comm.ok());
   ExpectDecisions(*comm, HACKNCCL_ALL_REDUCE, {{16 << 20, HACKNCCL_NVLS, HACKNCCL_SIMPLE, 16}});
@@ -306,7 +295,7 @@ TEST(NcclLibraryTest, TheCallersEnvironmentChangesNothing) {
 TEST(NcclLibraryTest, SettingsAreGivenAndHoldForTheLibrarysLife) {
   {
     const NcclWorld world =
-        MakeWorld({DgxH100()}, 90, {{"NCCL_ALGO", "allreduce:ring"}, {"NCCL_MAX_NCHANNELS", "4"}});
+        TestWorld({DgxH100()}, 90, {{"NCCL_ALGO", "allreduce:ring"}, {"NCCL_MAX_NCHANNELS", "4"}});
     const auto comm = world.CreateCommunicator(Places(1, kAllEight));
     ASSERT_TRUE(comm.ok());
     ExpectDecisions(*comm, HACKNCCL_ALL_REDUCE, {{16 << 20, HACKNCCL_RING, HACKNCCL_LL128, 4}});
@@ -315,14 +304,14 @@ TEST(NcclLibraryTest, SettingsAreGivenAndHoldForTheLibrarysLife) {
     EXPECT_EQ(other.error().message(),
               "NCCL's settings are fixed for the life of the library; load it anew for others");
   }
-  const NcclWorld world = MakeWorld({DgxH100()}, 90);
+  const NcclWorld world = TestWorld({DgxH100()}, 90);
   const auto comm = world.CreateCommunicator(Places(1, kAllEight));
   ASSERT_TRUE(comm.ok());
   ExpectDecisions(*comm, HACKNCCL_ALL_REDUCE, {{16 << 20, HACKNCCL_NVLS, HACKNCCL_SIMPLE, 16}});
 }
 
 TEST(NcclLibraryTest, SaysWhatIsWrong) {
-  const NcclWorld world = MakeWorld({DgxA100(), DgxA100(0)}, 80);
+  const NcclWorld world = TestWorld({DgxA100(), DgxA100(0)}, 80);
   const auto error = [&world](const std::vector<hacknccl_place>& places) {
     const auto comm = world.CreateCommunicator(places);
     return comm.ok() ? "no error" : comm.error().message();
@@ -334,7 +323,7 @@ TEST(NcclLibraryTest, SaysWhatIsWrong) {
 
   const auto comm = world.CreateCommunicator(Places(1, kAllEight, 1));  // no NIC needed inside
   ASSERT_TRUE(comm.ok()) << comm.error().ToString();
-  const auto plan = comm->Collective({HACKNCCL_BROADCAST, HACKNCCL_FLOAT16, 0, 99, 1024});
+  const auto plan = comm->Collective({HACKNCCL_BROADCAST, HACKNCCL_FLOAT16, 0, 99, 1024, 0});
   ASSERT_FALSE(plan.ok());
   EXPECT_EQ(plan.error().message().substr(0, 22), "NCCL refused the call:");
   EXPECT_NE(plan.error().message().find("99"), std::string::npos) << plan.error().message();
@@ -347,7 +336,7 @@ TEST(NcclLibraryTest, SaysWhatIsWrong) {
 }
 
 TEST(NcclLibraryTest, PlansAThousandRanksInATenthOfASecond) {
-  const NcclWorld world = MakeWorld({DgxH100()}, 90);
+  const NcclWorld world = TestWorld({DgxH100()}, 90);
   const auto comm = world.CreateCommunicator(Places(128, kAllEight));
   ASSERT_TRUE(comm.ok());
   EXPECT_EQ(comm->shape().ranks, 1024);

@@ -2,6 +2,8 @@
 #ifndef DRYDOCK_CORE_NCCL_TEST_HOSTS_H_
 #define DRYDOCK_CORE_NCCL_TEST_HOSTS_H_
 
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "core/nccl/nccl_library.h"
@@ -52,6 +54,17 @@ inline std::vector<hacknccl_place> Places(int hosts, const std::vector<int>& gpu
     for (const int gpu : gpus) places.push_back({host, host_class, gpu});
   }
   return places;
+}
+
+// Hosts of these kinds, all with one kind of GPU, in the library that set-up built.
+inline NcclWorld TestWorld(const std::vector<HostKind>& kinds, int capability,
+                           const std::vector<std::pair<std::string, std::string>>& settings = {}) {
+  auto library = NcclLibrary::Load();
+  std::vector<NcclHost> hosts;
+  for (const HostKind& kind : kinds) {
+    hosts.push_back(DescribeHost(kind, TestGpu(capability)).value());
+  }
+  return NcclWorld::Create(library.value(), hosts, settings).value();
 }
 
 inline const std::vector<int> kAllEight = {0, 1, 2, 3, 4, 5, 6, 7};

@@ -173,25 +173,21 @@ void Publish(const CapturedPlan& plan, hacknccl_plan* out) {
   out->exchange_count = plan.exchanges.size();
   out->proxy_ops = plan.proxy_ops.data();
   out->proxy_op_count = plan.proxy_ops.size();
+  out->batches = plan.batches.data();
+  out->batch_count = plan.batches.size();
+  out->batch_works = plan.batch_works.data();
+  out->batch_work_count = plan.batch_works.size();
+  out->decisions = plan.decisions.data();
+  out->decision_count = plan.decisions.size();
 }
 
-int32_t Collective(hacknccl_communicator* communicator, const hacknccl_call* call,
-                   hacknccl_plan* out) {
-  const std::lock_guard<std::mutex> lock(mutex);
-  const CapturedPlan* plan = nullptr;
-  error = communicator->implementation.Collective(*call, &plan);
-  if (!error.empty()) return 1;
-  Publish(*plan, out);
-  return 0;
-}
-
-int32_t SendRecv(hacknccl_communicator* communicator, int32_t rank,
-                 const hacknccl_message* messages, size_t message_count, hacknccl_plan* out) {
+int32_t Launch(hacknccl_communicator* communicator, int32_t rank, const hacknccl_call* calls,
+               size_t call_count, hacknccl_plan* out) {
   const std::lock_guard<std::mutex> lock(mutex);
   auto& comm = communicator->implementation;
   if (!RankIsIn(comm, rank)) return 1;
   const CapturedPlan* plan = nullptr;
-  error = comm.SendRecv(rank, {messages, messages + message_count}, &plan);
+  error = comm.Launch(rank, {calls, calls + call_count}, &plan);
   if (!error.empty()) return 1;
   Publish(*plan, out);
   return 0;
@@ -212,10 +208,21 @@ int32_t Pat(hacknccl_communicator* communicator, const hacknccl_collective* work
 
 int64_t MemoryInUse() { return drydock::FakeMemoryInUse(); }
 
-const hacknccl_api kApi = {
-    HACKNCCL_ABI_VERSION, "2.29.7", LastError, CreateWorld, DestroyWorld, CreateCommunicator,
-    DestroyCommunicator,  Shape,    Ring,      Tree,        Nvls,         Link,
-    Collective,           SendRecv, Pat,       MemoryInUse};
+const hacknccl_api kApi = {HACKNCCL_ABI_VERSION,
+                           "2.29.7",
+                           LastError,
+                           CreateWorld,
+                           DestroyWorld,
+                           CreateCommunicator,
+                           DestroyCommunicator,
+                           Shape,
+                           Ring,
+                           Tree,
+                           Nvls,
+                           Link,
+                           Launch,
+                           Pat,
+                           MemoryInUse};
 
 }  // namespace
 

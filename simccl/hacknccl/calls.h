@@ -1,8 +1,8 @@
-// Calls of core/nccl/hacknccl.h made on a real NCCL communicator. Its plans end up in the session
-// (CapturePlan); no byte moves.
+// Calls of the C interface, made to NCCL's own functions on addresses that stand for buffers.
 #ifndef DRYDOCK_SIMCCL_HACKNCCL_CALLS_H_
 #define DRYDOCK_SIMCCL_HACKNCCL_CALLS_H_
 
+#include <string>
 #include <vector>
 
 #include "core/nccl/hacknccl.h"
@@ -10,10 +10,12 @@
 
 namespace drydock {
 
-ncclResult_t RunCollective(const hacknccl_call& call, ncclComm* comm);
+// "" if NCCL may be asked, else what it would overflow or index out of bounds with. What NCCL
+// checks itself is left to it.
+std::string CheckCalls(const std::vector<hacknccl_call>& calls, int ranks);
 
-// One group of sends and receives.
-ncclResult_t RunMessages(const std::vector<hacknccl_message>& messages, ncclComm* comm);
+// All of them in one group, as the communicator's own rank.
+ncclResult_t MakeCalls(const std::vector<hacknccl_call>& calls, ncclComm* comm);
 
 }  // namespace drydock
 

@@ -75,6 +75,61 @@ hacknccl_proxy_op Describe(const ncclProxyOp& op) {
   return out;
 }
 
+// Where a plan's works went: by offset in the plan's work space, in units of 16 bytes.
+using PlaceOfWork = std::vector<uint32_t>;
+constexpr size_t kWorkUnit = 16;  // device.h: works are aligned to it
+
+// A device merges a batch with those that extend it; so do we.
+void DescribeBatches(const ncclKernelPlan& plan, const PlaceOfWork& places,
+                     CapturedPlan* captured) {
+  const auto* batches = reinterpret_cast<const ncclDevWorkBatch*>(plan.kernelArgs + 1);
+  int channel_order = 0;
+  for (int channel = 0; channel < MAXCHANNELS; ++channel) {
+    if ((plan.channelMask >> channel & 1) == 0) continue;
+    const ncclDevWorkBatch* batch = batches + channel_order++;
+    for (bool extends = false, last = false; !last; batch += batch->nextJump) {
+      if (!extends) {
+        const auto first = static_cast<uint32_t>(captured->batch_works.size());
+        captured->batches.push_back(
+            {captured->kernels, channel, batch->workType == ncclDevWorkTypeP2p, first, 0});
+      }
+      const size_t size = ncclDevWorkSize(static_cast<ncclDevWorkType>(batch->workType));
+      for (int bit = 0; bit < 64; ++bit) {
+        if ((batch->offsetBitset >> bit & 1) == 0) continue;
+        const size_t offset = batch->offsetBase + static_cast<size_t>(bit) * size;
+        captured->batch_works.push_back(places[offset / kWorkUnit]);
+        ++captured->batches.back().count;
+      }
+      extends = batch->nextExtends;
+      last = batch->nextJump == 0;
+    }
+  }
+}
+
+// Works stand in the order of their tasks; send/recv works have no task here.
+ncclResult_t DescribeWorks(ncclKernelPlan* plan, PlaceOfWork* places, CapturedPlan* captured) {
+  const ncclTaskColl* task = ncclIntruQueueHead(&plan->collTaskQueue);
+  for (ncclWorkList* work = ncclIntruQueueHead(&plan->workQueue); work != nullptr;
+       work = work->next) {
+    size_t index = 0;
+    if (work->workType == ncclDevWorkTypeP2p) {
+      index = captured->exchanges.size();
+      captured->exchanges.push_back(Describe(*reinterpret_cast<ncclDevWorkP2p*>(work + 1)));
+    } else if (task != nullptr) {
+      index = captured->collectives.size();
+      captured->collectives.push_back(
+          Describe(*task, *reinterpret_cast<ncclDevWorkColl*>(work + 1)));
+      task = task->next;
+    } else {
+      WARN("a kernel plan holds work of type %d, which is not known", work->workType);
+      return ncclInternalError;
+    }
+    places->insert(places->end(), static_cast<size_t>(work->size) / kWorkUnit,
+                   static_cast<uint32_t>(index));
+  }
+  return ncclSuccess;
+}
+
 }  // namespace
 
 ncclResult_t CapturePlan(ncclComm*, ncclKernelPlan* plan) {
@@ -83,28 +138,17 @@ ncclResult_t CapturePlan(ncclComm*, ncclKernelPlan* plan) {
                   : plan->isCeColl ? HACKNCCL_PLAN_COPY_ENGINE
                   : plan->isRma    ? HACKNCCL_PLAN_RMA
                                    : HACKNCCL_PLAN_KERNEL;
-  captured.kernels += 1;
   captured.threads = std::max(captured.threads, plan->threadPerBlock);
-  if (captured.kind != HACKNCCL_PLAN_KERNEL) return ncclSuccess;
-
-  // Works stand in the order of their tasks; send/recv works have no task here.
-  const ncclTaskColl* task = ncclIntruQueueHead(&plan->collTaskQueue);
-  for (ncclWorkList* work = ncclIntruQueueHead(&plan->workQueue); work != nullptr;
-       work = work->next) {
-    if (work->workType == ncclDevWorkTypeP2p) {
-      captured.exchanges.push_back(Describe(*reinterpret_cast<ncclDevWorkP2p*>(work + 1)));
-    } else if (task != nullptr) {
-      captured.collectives.push_back(
-          Describe(*task, *reinterpret_cast<ncclDevWorkColl*>(work + 1)));
-      task = task->next;
-    } else {
-      WARN("a kernel plan holds work of type %d, which is not known", work->workType);
-      return ncclInternalError;
+  if (captured.kind == HACKNCCL_PLAN_KERNEL) {
+    PlaceOfWork places;
+    NCCLCHECK(DescribeWorks(plan, &places, &captured));
+    DescribeBatches(*plan, places, &captured);
+    for (ncclProxyOp* op = ncclIntruQueueHead(&plan->proxyOpQueue); op != nullptr;
+         op = op->enqNext) {
+      captured.proxy_ops.push_back(Describe(*op));
     }
   }
-  for (ncclProxyOp* op = ncclIntruQueueHead(&plan->proxyOpQueue); op != nullptr; op = op->enqNext) {
-    captured.proxy_ops.push_back(Describe(*op));
-  }
+  captured.kernels += 1;
   return ncclSuccess;
 }
 

@@ -137,27 +137,16 @@ std::string Communicator::ModelOf(int rank, Solo** solo) {
   return SoloAt(layout_.hosts[static_cast<size_t>(model)].ranks.front(), solo);
 }
 
-std::string Communicator::Collective(const hacknccl_call& call, const CapturedPlan** plan) {
-  Solo* solo = nullptr;
-  if (std::string error = SoloAt(0, &solo); !error.empty()) return error;
-  const Scope scope(&solo->session);
-  TakeWarnings();
-  solo->session.captured = {};
-  const ncclResult_t result = RunCollective(call, solo->comm);
-  if (result != ncclSuccess) return Failure("NCCL refused the call", result);
-  *plan = &solo->session.captured;
-  return "";
-}
-
-std::string Communicator::SendRecv(int rank, const std::vector<hacknccl_message>& messages,
-                                   const CapturedPlan** plan) {
+std::string Communicator::Launch(int rank, const std::vector<hacknccl_call>& calls,
+                                 const CapturedPlan** plan) {
+  if (std::string error = CheckCalls(calls, layout_.ranks()); !error.empty()) return error;
   Solo* solo = nullptr;
   if (std::string error = SoloAt(rank, &solo); !error.empty()) return error;
   const Scope scope(&solo->session);
   TakeWarnings();
   solo->session.captured = {};
-  const ncclResult_t result = RunMessages(messages, solo->comm);
-  if (result != ncclSuccess) return Failure("NCCL refused the messages", result);
+  const ncclResult_t result = MakeCalls(calls, solo->comm);
+  if (result != ncclSuccess) return Failure("NCCL refused the call", result);
   *plan = &solo->session.captured;
   return "";
 }

@@ -23,9 +23,7 @@ class Communicator {
 
   // All return "" or the reason of the failure.
   std::string Start();
-  std::string Collective(const hacknccl_call& call, const CapturedPlan** plan);
-  std::string SendRecv(int rank, const std::vector<hacknccl_message>& messages,
-                       const CapturedPlan** plan);
+  std::string Launch(int rank, const std::vector<hacknccl_call>& calls, const CapturedPlan** plan);
   std::string Link(int graph, int channel, int from, int to, hacknccl_link* link);
 
   // Leaves the steps in pat_steps().

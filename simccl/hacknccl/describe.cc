@@ -1,5 +1,7 @@
 #include "describe.h"
 
+#include "graph.h"
+
 namespace drydock {
 
 hacknccl_shape Described(const ncclComm& comm) {
@@ -14,6 +16,10 @@ hacknccl_shape Described(const ncclComm& comm) {
   shape.p2p_chunk_bytes = comm.p2pChunkSize;
   for (int p = 0; p < NCCL_NUM_PROTOCOLS; ++p) shape.buffer_bytes[p] = comm.buffSizes[p];
   shape.slots = NCCL_STEPS;
+  shape.collnet = comm.config.collnetEnable;
+  shape.pxn = ncclPxnDisable(const_cast<ncclComm*>(&comm)) == 0;
+  shape.min_ctas = comm.config.minCTAs;
+  shape.max_ctas = comm.config.maxCTAs;
   return shape;
 }
 

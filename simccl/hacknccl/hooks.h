@@ -14,6 +14,7 @@
 struct ncclComm;
 struct ncclKernelPlan;
 struct ncclProxyConnector;
+struct ncclTaskColl;
 struct ncclTopoGraph;
 struct ncclTopoRanks;
 struct ncclTopoSystem;
@@ -68,6 +69,10 @@ ncclResult_t ConnectPeers(ncclComm* comm, ncclTopoGraph* graph, int connection_i
 ncclResult_t ConnectProxy(ncclProxyConnector* connector, int rank);
 ncclResult_t CallProxy(void* response, int response_bytes);
 
+// enqueue.cc: records what the tuner is about to choose from: the predicted time of each algorithm
+// and protocol, `times[algorithm * NCCL_NUM_PROTOCOLS + protocol]`, below 0 where it is left out.
+void NoteDecision(const ncclComm* comm, const ncclTaskColl* task, size_t bytes, int calls,
+                  const float* times);
 // enqueue.cc: records the plan just before it would be launched.
 ncclResult_t CapturePlan(ncclComm* comm, ncclKernelPlan* plan);
 

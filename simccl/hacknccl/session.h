@@ -78,6 +78,9 @@ struct CapturedPlan {
   std::vector<hacknccl_collective> collectives;
   std::vector<hacknccl_exchange> exchanges;
   std::vector<hacknccl_proxy_op> proxy_ops;
+  std::vector<hacknccl_batch> batches;
+  std::vector<uint32_t> batch_works;
+  std::vector<hacknccl_decision> decisions;
 };
 
 // Trees of all ranks, as the hooks saw NCCL connect them.
