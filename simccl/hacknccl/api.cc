@@ -1,7 +1,6 @@
 // The exported table of core/nccl/hacknccl.h. Every function locks, checks its arguments, and
 // leaves the reason of a failure for last_error().
 #include <cstdio>
-#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -10,9 +9,10 @@
 
 #include "communicator.h"
 #include "core/nccl/hacknccl.h"
-#include "cudawrap.h"
+#include "describe.h"
 #include "layout.h"
 #include "nccl.h"
+#include "world.h"
 
 struct hacknccl_world {
   std::vector<drydock::HostClass> classes;
@@ -26,7 +26,6 @@ struct hacknccl_communicator {
 namespace {
 
 using drydock::CapturedPlan;
-using drydock::HostClass;
 
 static_assert(HACKNCCL_BFLOAT16 == static_cast<int>(ncclBfloat16));
 static_assert(HACKNCCL_FLOAT8_E5M2 == static_cast<int>(ncclFloat8e5m2));
@@ -51,40 +50,14 @@ class LastErrorText {
 };
 thread_local LastErrorText error;
 
-HostClass Copy(const hacknccl_host_class& in) {
-  HostClass out;
-  out.topology_xml.assign(in.topology_xml, in.topology_xml_bytes);
-  for (size_t i = 0; i < in.gpu_count; ++i) out.gpu_bus_ids.push_back(in.gpus[i].bus_id);
-  for (size_t i = 0; i < in.nic_count; ++i) {
-    out.nics.push_back({in.nics[i].name, in.nics[i].bus_id, in.nics[i].speed_mbps});
-  }
-  out.compute_capability = in.compute_capability;
-  out.sm_count = in.sm_count;
-  out.memory_bytes = in.memory_bytes;
-  out.multicast = in.multicast != 0;
-  out.identity = std::hash<std::string>()(out.topology_xml);
-  return out;
-}
-
 const char* LastError() { return error.c_str(); }
 
 hacknccl_world* CreateWorld(const hacknccl_host_class* classes, size_t class_count,
                             const hacknccl_setting* settings, size_t setting_count) {
   const std::lock_guard<std::mutex> lock(mutex);
-  error.clear();
-  std::vector<std::pair<std::string, std::string>> wanted;
-  for (size_t i = 0; i < setting_count; ++i) {
-    wanted.emplace_back(settings[i].name, settings[i].value);
-  }
-  if (!drydock::FixSettings(wanted)) {
-    error = "NCCL's settings are fixed for the life of the library; load it anew for others";
-    return nullptr;
-  }
-  // Handles of device memory are never passed to another process: no file descriptors.
-  ncclCuMemHandleType = CU_MEM_HANDLE_TYPE_NONE;
-  auto* world = new hacknccl_world;
-  for (size_t i = 0; i < class_count; ++i) world->classes.push_back(Copy(classes[i]));
-  return world;
+  auto world = std::make_unique<hacknccl_world>();
+  error = drydock::OpenWorld(classes, class_count, settings, setting_count, &world->classes);
+  return error.empty() ? world.release() : nullptr;
 }
 
 void DestroyWorld(hacknccl_world* world) { delete world; }
@@ -163,24 +136,6 @@ int32_t Link(hacknccl_communicator* communicator, int32_t graph, int32_t channel
   return error.empty() ? 0 : 1;
 }
 
-void Publish(const CapturedPlan& plan, hacknccl_plan* out) {
-  out->kind = plan.kind;
-  out->kernels = plan.kernels;
-  out->threads = plan.threads;
-  out->collectives = plan.collectives.data();
-  out->collective_count = plan.collectives.size();
-  out->exchanges = plan.exchanges.data();
-  out->exchange_count = plan.exchanges.size();
-  out->proxy_ops = plan.proxy_ops.data();
-  out->proxy_op_count = plan.proxy_ops.size();
-  out->batches = plan.batches.data();
-  out->batch_count = plan.batches.size();
-  out->batch_works = plan.batch_works.data();
-  out->batch_work_count = plan.batch_works.size();
-  out->decisions = plan.decisions.data();
-  out->decision_count = plan.decisions.size();
-}
-
 int32_t Launch(hacknccl_communicator* communicator, int32_t rank, const hacknccl_call* calls,
                size_t call_count, hacknccl_plan* out) {
   const std::lock_guard<std::mutex> lock(mutex);
@@ -189,7 +144,7 @@ int32_t Launch(hacknccl_communicator* communicator, int32_t rank, const hacknccl
   const CapturedPlan* plan = nullptr;
   error = comm.Launch(rank, {calls, calls + call_count}, &plan);
   if (!error.empty()) return 1;
-  Publish(*plan, out);
+  *out = drydock::Published(*plan);
   return 0;
 }
 

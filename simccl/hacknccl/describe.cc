@@ -31,4 +31,24 @@ hacknccl_nvls Described(const ncclNvls& nvls) {
   return {nvls.headRank, nvls.treeUp, {nvls.treeDown[1], nvls.treeDown[2]}};
 }
 
+hacknccl_plan Published(const CapturedPlan& plan) {
+  hacknccl_plan out = {};
+  out.kind = plan.kind;
+  out.kernels = plan.kernels;
+  out.threads = plan.threads;
+  out.collectives = plan.collectives.data();
+  out.collective_count = plan.collectives.size();
+  out.exchanges = plan.exchanges.data();
+  out.exchange_count = plan.exchanges.size();
+  out.proxy_ops = plan.proxy_ops.data();
+  out.proxy_op_count = plan.proxy_ops.size();
+  out.batches = plan.batches.data();
+  out.batch_count = plan.batches.size();
+  out.batch_works = plan.batch_works.data();
+  out.batch_work_count = plan.batch_works.size();
+  out.decisions = plan.decisions.data();
+  out.decision_count = plan.decisions.size();
+  return out;
+}
+
 }  // namespace drydock

@@ -4,12 +4,16 @@
 
 #include "comm.h"
 #include "core/nccl/hacknccl.h"
+#include "session.h"
 
 namespace drydock {
 
 hacknccl_shape Described(const ncclComm& comm);
 hacknccl_tree Described(const ncclTree& tree);
 hacknccl_nvls Described(const ncclNvls& nvls);
+
+// Points into `plan`.
+hacknccl_plan Published(const CapturedPlan& plan);
 
 }  // namespace drydock
 

@@ -62,7 +62,8 @@ ncclResult_t ConnectAllNvls(ncclComm* comm, ConnectNvlsFunction connect, int* he
 // NCCL copied channel `from` to `to`: the recorded trees follow.
 void CopyTrees(ncclComm* comm, int to, int from);
 
-// transport.cc: chooses the transport of every wanted connection and marks it connected.
+// transport.cc: chooses the transport of every wanted connection and marks it connected. NCCL goes
+// on to connect what is still wanted.
 ncclResult_t ConnectPeers(ncclComm* comm, ncclTopoGraph* graph, int connection_index);
 
 // proxy.cc: what a proxy that does nothing answers.

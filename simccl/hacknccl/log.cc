@@ -1,4 +1,5 @@
-// Keeps NCCL's warnings as the reason of a failure; drops the rest. Stands in for NCCL's debug.cc.
+// Keeps NCCL's warnings as the reason of a failure; drops the rest, unless somebody listens. Stands
+// in for NCCL's debug.cc.
 #include <cstdarg>
 #include <cstdio>
 #include <mutex>
@@ -16,6 +17,7 @@ char ncclLastError[1024] = "";
 namespace {
 std::mutex mutex;
 std::string warnings;
+void (*listener)(const char* line) = nullptr;
 }  // namespace
 
 namespace drydock {
@@ -25,17 +27,27 @@ std::string TakeWarnings() {
   return std::exchange(warnings, {});
 }
 
+void ListenToLog(void (*listen)(const char* line)) {
+  const std::lock_guard<std::mutex> lock(mutex);
+  listener = listen;
+  ncclDebugMask = NCCL_ALL;
+  ncclDebugLevel = NCCL_LOG_INFO;
+}
+
 }  // namespace drydock
 
 void ncclDebugLog(ncclDebugLogLevel level, unsigned long, const char*, int, const char* format,
                   ...) {
-  if (level != NCCL_LOG_WARN || ncclDebugNoWarn != 0) return;
+  const bool warns = level == NCCL_LOG_WARN && ncclDebugNoWarn == 0;
+  if (!warns && listener == nullptr) return;
   char text[1024];
   va_list arguments;
   va_start(arguments, format);
   vsnprintf(text, sizeof text, format, arguments);
   va_end(arguments);
   const std::lock_guard<std::mutex> lock(mutex);
+  if (listener != nullptr) listener(text);
+  if (!warns) return;
   if (!warnings.empty()) warnings += '\n';
   warnings += text;
   snprintf(ncclLastError, sizeof ncclLastError, "%s", text);

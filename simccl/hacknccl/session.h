@@ -111,6 +111,10 @@ void SetCurrent(Session* session);
 // NCCL's warnings since the last call of this, one a line.
 std::string TakeWarnings();
 
+// From here on NCCL says what it does (its INFO log), and every line goes to `listen`, one at a
+// time.
+void ListenToLog(void (*listen)(const char* line));
+
 // Fixes the settings. False if others were fixed before.
 bool FixSettings(const std::vector<std::pair<std::string, std::string>>& settings);
 

@@ -4,7 +4,8 @@
 #   third_party/nccl/build.sh SOURCE_ARCHIVE PREFIX JOBS
 #
 # SOURCE_ARCHIVE  NCCL 2.29.7 sources (.tar.gz or .tar.xz; the hash is checked by scripts/setup.sh)
-# PREFIX          receives libhacknccl.so; work folders beside it (default: .deps/nccl)
+# PREFIX          receives libhacknccl.so and, for tests/oracle, libhacknccl_oracle.so; work folders
+#                 beside them (default: .deps/nccl)
 # JOBS            parallel compilations (default: all cores)
 #
 # Unpacks, applies patches/nccl in order, lets NCCL's own scripts write the kernel tables, compiles
@@ -15,7 +16,7 @@ set -eu
 
 root=$(cd "$(dirname "$0")/../.." && pwd)
 if [ $# -lt 1 ]; then
-  sed -n '2,14s/^# \{0,1\}//p' "$0"
+  sed -n '2,15s/^# \{0,1\}//p' "$0"
   exit 2
 fi
 archive=$1
@@ -33,7 +34,7 @@ done
 mkdir -p "$prefix"
 source_hash=$( { sha256sum <"$archive"; cat "$root"/patches/nccl/*.patch; } | sha256sum | cut -c1-16)
 build_hash=$( { echo "$source_hash"; cat "$root/core/nccl/hacknccl.h" "$ours/CMakeLists.txt" \
-    "$ours/exports.map" "$ours"/*.cc "$ours"/*.h "$ours"/shim/* "$ours"/shim/cuda/* 2>/dev/null ||
+    "$ours/exports.map" "$ours"/*.cc "$ours"/*.h "$ours"/oracle/* "$ours"/shim/* "$ours"/shim/cuda/* 2>/dev/null ||
     true; } | sha256sum | cut -c1-16)
 if [ -r "$prefix/libhacknccl.so" ] && [ "$(cat "$prefix/stamp" 2>/dev/null)" = "$build_hash" ]; then
   say "libhacknccl.so is up to date ($build_hash)"
@@ -83,8 +84,10 @@ say "compiling with $jobs jobs (about 100 s of one core)"
 cmake -G Ninja -S "$ours" -B "$prefix/build" -DCMAKE_BUILD_TYPE=None $launcher \
     -DNCCL_SOURCE="$tree" -DNCCL_GENERATED="$tables" -DDRYDOCK_SOURCE="$root" >"$prefix/cmake.log" ||
   { cat "$prefix/cmake.log"; exit 1; }
-ninja -C "$prefix/build" -j "$jobs" --quiet libhacknccl.so
-cp "$prefix/build/libhacknccl.so" "$prefix/libhacknccl.so.new"
-mv "$prefix/libhacknccl.so.new" "$prefix/libhacknccl.so"
+ninja -C "$prefix/build" -j "$jobs" --quiet libhacknccl.so libhacknccl_oracle.so
+for library in libhacknccl_oracle.so libhacknccl.so; do
+  cp "$prefix/build/$library" "$prefix/$library.new"
+  mv "$prefix/$library.new" "$prefix/$library"
+done
 echo "$build_hash" >"$prefix/stamp"
 say "built $prefix/libhacknccl.so ($build_hash)"

@@ -1,0 +1,133 @@
+// The exported table of oracle.h.
+#include <cuda_runtime_api.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "calls.h"
+#include "comm.h"
+#include "describe.h"
+#include "layout.h"
+#include "meeting.h"
+#include "oracle.h"
+#include "oracle_session.h"
+#include "session.h"
+#include "world.h"
+
+struct hacknccl_oracle_rank {
+  std::vector<drydock::HostClass> classes;
+  drydock::Layout layout;
+  drydock::Session session;
+  std::unique_ptr<drydock::Meeting> meeting;
+  ncclComm* comm = nullptr;
+  std::vector<hacknccl_oracle_connection> connections;
+};
+
+namespace drydock {
+namespace {
+
+Meeting* current_meeting = nullptr;
+std::string error;
+
+const char* LastError() { return error.c_str(); }
+
+// Notes why NCCL refused, if it did, and releases the ranks that wait for this one.
+int32_t Outcome(ncclResult_t result) {
+  error = TakeWarnings();
+  if (result == ncclSuccess) return 0;
+  if (error.empty()) error = ncclGetErrorString(result);
+  current_meeting->Fail();
+  return 1;
+}
+
+ncclResult_t Init(hacknccl_oracle_rank* self) {
+  cudaSetDevice(self->layout.places[static_cast<size_t>(self->session.rank)].gpu);
+  ncclUniqueId id;
+  NCCLCHECK(ncclGetUniqueId(&id));
+  return ncclCommInitRank(&self->comm, self->layout.ranks(), id, self->session.rank);
+}
+
+hacknccl_oracle_rank* Join(void* meeting, const hacknccl_host_class* classes, size_t class_count,
+                           const hacknccl_setting* settings, size_t setting_count,
+                           const hacknccl_place* ranks, size_t rank_count, int32_t rank) {
+  auto self = std::make_unique<hacknccl_oracle_rank>();
+  self->meeting = std::make_unique<Meeting>(meeting, static_cast<int>(rank_count), rank);
+  const std::vector<hacknccl_place> places(ranks, ranks + rank_count);
+  error = OpenWorld(classes, class_count, settings, setting_count, &self->classes);
+  if (error.empty()) error = CheckPlaces(self->classes, places);
+  if (!error.empty()) {
+    self->meeting->Fail();
+    return nullptr;
+  }
+  self->layout = MakeLayout(places);
+  self->session.classes = &self->classes;
+  self->session.layout = &self->layout;
+  self->session.rank = rank;
+  SetCurrent(&self->session);
+  current_meeting = self->meeting.get();
+  WatchConnections();
+  if (Outcome(Init(self.get())) != 0) return nullptr;
+  return self.release();
+}
+
+int32_t Shape(hacknccl_oracle_rank* self, hacknccl_shape* out) {
+  *out = Described(*self->comm);
+  return 0;
+}
+
+bool ChannelIsIn(int32_t channel, int32_t channels) {
+  error = channel >= 0 && channel < channels ? "" : "there is no such channel";
+  return error.empty();
+}
+
+int32_t Ring(hacknccl_oracle_rank* self, int32_t channel, int32_t* out) {
+  if (!ChannelIsIn(channel, self->comm->nChannels)) return 1;
+  const ncclRing& ring = self->comm->channels[channel].ring;
+  std::copy(ring.userRanks, ring.userRanks + self->comm->nRanks, out);
+  return 0;
+}
+
+int32_t Tree(hacknccl_oracle_rank* self, int32_t channel, hacknccl_tree* out) {
+  if (!ChannelIsIn(channel, self->comm->nChannels)) return 1;
+  *out = Described(self->comm->channels[channel].tree);
+  return 0;
+}
+
+int32_t Nvls(hacknccl_oracle_rank* self, int32_t channel, hacknccl_nvls* out) {
+  if (!ChannelIsIn(channel, Described(*self->comm).nvls_channels)) return 1;
+  *out = Described(self->comm->channels[channel].nvls);
+  return 0;
+}
+
+int32_t Launch(hacknccl_oracle_rank* self, const hacknccl_call* calls, size_t count,
+               hacknccl_plan* out) {
+  self->session.captured = {};
+  if (Outcome(MakeCalls({calls, calls + count}, self->comm)) != 0) return 1;
+  *out = Published(self->session.captured);
+  return 0;
+}
+
+size_t Connections(hacknccl_oracle_rank* self, const hacknccl_oracle_connection** out) {
+  self->connections.clear();
+  for (const LoggedConnection& made : LoggedConnections()) {
+    self->connections.push_back({made.graph, made.line.c_str()});
+  }
+  *out = self->connections.data();
+  return self->connections.size();
+}
+
+size_t MeetingBytes(int32_t ranks) { return Meeting::Bytes(ranks); }
+
+const hacknccl_oracle kOracle = {LastError, MeetingBytes, Join,   Shape,      Ring,
+                                 Tree,      Nvls,         Launch, Connections};
+
+}  // namespace
+
+Meeting& CurrentMeeting() { return *current_meeting; }
+
+}  // namespace drydock
+
+extern "C" __attribute__((visibility("default"))) const hacknccl_oracle* hacknccl_get_oracle() {
+  return &drydock::kOracle;
+}

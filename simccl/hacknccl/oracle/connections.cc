@@ -1,0 +1,74 @@
+// Connections between real ranks. NCCL chooses each end itself, in its transports' `setup`, tells
+// the other end, and logs what it chose; the oracle keeps those lines.
+//
+// Only the last step of two transports is ours: `connect` of net and shm asks a proxy for buffers.
+#include "comm.h"
+#include "hooks.h"
+#include "net.h"
+#include "oracle_session.h"
+#include "session.h"
+#include "transport.h"
+
+namespace drydock {
+namespace {
+
+int graph_being_connected = HACKNCCL_GRAPH_P2P;
+
+std::vector<LoggedConnection>& Connections() {
+  static std::vector<LoggedConnection> connections;
+  return connections;
+}
+
+int NumberOf(const ncclComm* comm, const ncclTopoGraph* graph) {
+  if (graph == nullptr) return HACKNCCL_GRAPH_P2P;
+  const auto algorithm = graph - comm->graphs;
+  return algorithm == NCCL_ALGO_RING   ? HACKNCCL_GRAPH_RING
+         : algorithm == NCCL_ALGO_TREE ? HACKNCCL_GRAPH_TREE
+                                       : HACKNCCL_GRAPH_NVLS;
+}
+
+void KeepConnection(const char* line) {
+  if (strncmp(line, "Channel ", 8) != 0 || strstr(line, " via ") == nullptr) return;
+  Connections().push_back({graph_being_connected, line});
+}
+
+// Fields that NCCL's host code reads later, as transport/net.cc and transport/shm.cc leave them.
+void HaveBuffers(const ncclComm* comm, ncclConnector* connector) {
+  for (char*& buffer : connector->conn.buffs) buffer = reinterpret_cast<char*>(0x10);
+  if (connector->conn.shared && !comm->allocP2pNetLLBuffers) {
+    connector->conn.buffs[NCCL_PROTO_LL] = nullptr;
+  }
+  connector->conn.stepSize = comm->buffSizes[NCCL_PROTO_SIMPLE] / NCCL_STEPS;
+  connector->proxyConn.proxyProgress = connector->transportComm->proxyProgress;
+}
+
+ncclResult_t ConnectNet(ncclComm* comm, ncclConnect* peer, int, int, ncclConnector* connector) {
+  int peer_gdr = 0;
+  memcpy(&peer_gdr, reinterpret_cast<char*>(peer) + sizeof(ncclNetHandle_t), sizeof peer_gdr);
+  if (peer_gdr == 0) connector->conn.flags &= ~NCCL_DIRECT_NIC;
+  HaveBuffers(comm, connector);
+  return ncclSuccess;
+}
+
+ncclResult_t ConnectShm(ncclComm* comm, ncclConnect*, int, int, ncclConnector* connector) {
+  HaveBuffers(comm, connector);
+  return ncclSuccess;
+}
+
+}  // namespace
+
+const std::vector<LoggedConnection>& LoggedConnections() { return Connections(); }
+
+void WatchConnections() {
+  netTransport.send.connect = netTransport.recv.connect = ConnectNet;
+  shmTransport.send.connect = shmTransport.recv.connect = ConnectShm;
+  ListenToLog(KeepConnection);
+}
+
+// NCCL goes on and connects whatever is wanted.
+ncclResult_t ConnectPeers(ncclComm* comm, ncclTopoGraph* graph, int) {
+  graph_being_connected = NumberOf(comm, graph);
+  return ncclSuccess;
+}
+
+}  // namespace drydock
