@@ -60,12 +60,7 @@ uint32_t PlanBuilder::Connect(int graph, int channel, int from, int to) {
     connection.recv_nic = static_cast<int16_t>(link->recv_nic);
     connection.proxy = static_cast<int16_t>(link->proxy);
     connection.gdr = link->kind != HACKNCCL_LINK_NET || (link->send_gdr && link->recv_gdr);
-    if (link->relay != -1) {
-      Fail(
-          Error(fmt::format("NCCL sends from member {} to {} through the GPU of member {}, which "
-                            "is not expanded into flows yet",
-                            from, to, link->relay)));
-    }
+    if (link->relay != -1) connection.proxy = static_cast<int16_t>(link->relay);
   } else {
     Fail(link.error());
   }

@@ -23,7 +23,10 @@ std::string LinkText(const Connection& connection) {
       break;
   }
   std::string text = fmt::format(" NIC {} to {}", connection.send_nic, connection.recv_nic);
-  if (connection.proxy >= 0) text += fmt::format(" by member {}", connection.proxy);
+  if (connection.proxy >= 0) {
+    const char* how = connection.link == LinkKind::kNet ? "by" : "through";
+    text += fmt::format(" {} member {}", how, connection.proxy);
+  }
   if (!connection.gdr) text += " through host memory";
   return text;
 }

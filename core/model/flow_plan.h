@@ -55,7 +55,9 @@ struct Connection {
   LinkKind link = LinkKind::kPeerWrite;
   int16_t send_nic = -1;  // NIC index in the sender's host (kNet); with PXN not the GPU's own
   int16_t recv_nic = -1;
-  int16_t proxy = -1;  // member whose GPU hands the data to the NIC (PXN), else -1
+  // Member whose GPU the data goes through, else -1: kNet: it hands the data to the NIC (PXN); a
+  // peer link: it holds the buffer, for the two GPUs have no NVLink of their own.
+  int16_t proxy = -1;
   bool gdr = true;     // NIC reads GPU memory directly; false = bounced through host memory
 };
 

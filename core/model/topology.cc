@@ -32,6 +32,32 @@ Bandwidth Nics::pcie_bandwidth() const {
   return Bandwidth::BitsPerSecond(lane / 130 * 128 * pcie_lanes);
 }
 
+const std::vector<std::string>& CpuNames() {
+  static const std::vector<std::string> names = {
+      "epyc", "xeon-broadwell", "xeon-skylake", "xeon-sapphire-rapids", "xeon-emerald-rapids",
+      "grace"};
+  return names;
+}
+
+Bandwidth NvLinkRate(int compute_capability) {
+  const int gigabytes = compute_capability >= 100 ? 50 : compute_capability >= 70 ? 25 : 20;
+  return Bandwidth::BitsPerSecond(gigabytes * int64_t{8'000'000'000});
+}
+
+std::vector<MeshLink> EvenMesh(int gpus, int links) {
+  CHECK(gpus > 1 && links % (gpus - 1) == 0);
+  std::vector<MeshLink> mesh;
+  for (int a = 0; a < gpus; ++a) {
+    for (int b = a + 1; b < gpus; ++b) mesh.push_back({a, b, links / (gpus - 1)});
+  }
+  return mesh;
+}
+
+std::vector<MeshLink> CubeMesh() {
+  return {{0, 1, 1}, {0, 2, 1}, {0, 3, 2}, {0, 4, 2}, {1, 2, 2}, {1, 3, 1}, {1, 5, 2}, {2, 3, 2},
+          {2, 6, 1}, {3, 7, 1}, {4, 5, 1}, {4, 6, 1}, {4, 7, 2}, {5, 6, 2}, {5, 7, 1}, {6, 7, 2}};
+}
+
 int Topology::gpu_count() const {
   int count = 0;
   for (int host = 0; host < host_count(); ++host) count += kind_of_host(host).gpus;

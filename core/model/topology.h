@@ -16,14 +16,34 @@ namespace drydock {
 
 enum class ScaleUpKind : uint8_t { kNvSwitch, kNvLinkMesh, kPcie };
 
+// `count` NVLinks from one GPU of a host to another; a < b.
+struct MeshLink {
+  int a = 0, b = 0;
+  int count = 0;
+};
+
 // How the GPUs of a host reach one another.
 struct ScaleUp {
   ScaleUpKind kind = ScaleUpKind::kNvSwitch;
-  int switches = 0;        // NVSwitch chips
-  Bandwidth bandwidth;     // per GPU, each way
-  Time latency;            // GPU to GPU
-  bool multicast = false;  // NVLS: multicast and in-switch reduction
+  int switches = 0;            // NVSwitch chips
+  Bandwidth bandwidth;         // per GPU, each way
+  Time latency;                // GPU to GPU
+  bool multicast = false;      // NVLS: multicast and in-switch reduction
+  std::vector<MeshLink> mesh;  // kNvLinkMesh: by (a, b)
 };
+
+// What GPUs and NICs are plugged into: each tray has its own.
+struct Board {
+  std::string cpu;           // one of CpuNames(); empty = the DGX of the GPU's generation
+  int sockets = 2;           // GPUs in equal parts, in order
+  int gpus_per_switch = -1;  // on a PCIe switch with their NICs; 0: on the CPU's own root ports;
+                             // -1: as in the DGX of that PCIe generation (docs/cluster.md)
+  Bandwidth socket_link;     // between two sockets, each way; 0 = never the bottleneck
+  Bandwidth c2c;             // NVLink-C2C of a GPU to its CPU, each way; 0 = none
+};
+
+// Processors that NCCL tells apart: "epyc", "xeon-broadwell", ...
+const std::vector<std::string>& CpuNames();
 
 struct Nics {
   int count = 0;
@@ -40,8 +60,15 @@ struct HostKind {
   int gpu = 0;   // index into Topology::gpus
   int gpus = 0;  // how many
   ScaleUp scale_up;
+  // Machines with an operating system of their own that one NVLink domain spans (NVL72: 18 compute
+  // trays), GPUs and NICs in equal parts, in order. 1: an ordinary host.
+  int trays = 1;
+  Board board;
   Nics nics;
-  std::string nccl_topology_xml;  // text of the XML a real machine dumped; empty = generated
+  std::string nccl_topology_xml;   // text of the XML a real machine dumped; empty = generated
+  std::string nccl_topology_file;  // its name, for messages
+  int gpus_per_tray() const { return gpus / trays; }
+  int nics_per_tray() const { return nics.count / trays; }
   // The NIC of GPU g, as NCCL's nearest: GPUs share NICs evenly.
   int NicOfGpu(int gpu_index) const { return nics.count == 0 ? -1 : gpu_index * nics.count / gpus; }
 };
@@ -97,6 +124,15 @@ struct Topology {
   }
   int gpu_count() const;
 };
+
+// Rate of one NVLink, one direction, of GPUs of a compute capability. NVIDIA's architecture
+// whitepapers: P100 20 GB/s; V100, A100, H100 25; Blackwell 50.
+Bandwidth NvLinkRate(int compute_capability);
+
+// The same number of links between any two of `gpus`: `links` a GPU, which must divide evenly.
+std::vector<MeshLink> EvenMesh(int gpus, int links);
+// The hybrid cube mesh of a DGX-1 with V100: 8 GPUs of 6 links each, as NCCL issue 671 lists them.
+std::vector<MeshLink> CubeMesh();
 
 // Where each rank lives: ranks fill hosts in order, GPU by GPU.
 struct Placement {

@@ -27,7 +27,7 @@ inline HostKind DgxH100() {
   HostKind kind;
   kind.name = "dgx-h100";
   kind.gpus = 8;
-  kind.scale_up = {ScaleUpKind::kNvSwitch, 4, GigabitsPerSecond(3600), Time::Ns(600), true};
+  kind.scale_up = {ScaleUpKind::kNvSwitch, 4, GigabitsPerSecond(3600), Time::Ns(600), true, {}};
   kind.nics.count = 8;
   kind.nics.rate = GigabitsPerSecond(400);
   kind.nics.pcie_generation = 5;
@@ -39,10 +39,52 @@ inline HostKind DgxA100(int nics = 8) {
   HostKind kind;
   kind.name = "dgx-a100";
   kind.gpus = 8;
-  kind.scale_up = {ScaleUpKind::kNvSwitch, 6, GigabitsPerSecond(2400), Time::Ns(600), false};
+  kind.scale_up = {ScaleUpKind::kNvSwitch, 6, GigabitsPerSecond(2400), Time::Ns(600), false, {}};
   kind.nics.count = nics;
   kind.nics.rate = GigabitsPerSecond(200);
   kind.nics.pcie_generation = 4;
+  return kind;
+}
+
+// 8 V100 in a hybrid cube mesh of 25 GB/s NVLinks, four 100 Gb/s NICs.
+inline HostKind Dgx1V100() {
+  HostKind kind;
+  kind.name = "dgx-1-v100";
+  kind.gpus = 8;
+  kind.scale_up = {
+      ScaleUpKind::kNvLinkMesh, 0, GigabitsPerSecond(1200), Time::Ns(900), false, CubeMesh()};
+  kind.board.cpu = "xeon-broadwell";
+  kind.nics.count = 4;
+  kind.nics.rate = GigabitsPerSecond(100);
+  kind.nics.pcie_generation = 3;
+  return kind;
+}
+
+// 8 GPUs without NVLink, two on each PCIe switch, two 200 Gb/s NICs.
+inline HostKind PcieOnly() {
+  HostKind kind;
+  kind.name = "pcie";
+  kind.gpus = 8;
+  kind.scale_up = {ScaleUpKind::kPcie, 0, GigabitsPerSecond(248), Time::Us(1), false, {}};
+  kind.board.cpu = "epyc";
+  kind.board.gpus_per_switch = 2;
+  kind.nics.count = 2;
+  kind.nics.rate = GigabitsPerSecond(200);
+  kind.nics.pcie_generation = 4;
+  return kind;
+}
+
+// A rack of 72 Blackwell GPUs behind NVSwitches, 18 trays of 4 with a Grace for every two.
+inline HostKind Gb200Rack() {
+  HostKind kind;
+  kind.name = "gb200-nvl72";
+  kind.gpus = 72;
+  kind.trays = 18;
+  kind.scale_up = {ScaleUpKind::kNvSwitch, 18, GigabitsPerSecond(7200), Time::Ns(800), true, {}};
+  kind.board = {"grace", 2, 0, {}, GigabitsPerSecond(1800)};
+  kind.nics.count = 72;
+  kind.nics.rate = GigabitsPerSecond(400);
+  kind.nics.pcie_generation = 5;
   return kind;
 }
 

@@ -19,23 +19,27 @@ struct NcclHost {
     std::string bus_id;
     int speed_mbps = 0;
   };
-  std::string xml;
-  std::vector<std::string> gpu_bus_ids;  // by GPU index
-  std::vector<Nic> nics;                 // by NIC index
+  std::string xml;                       // of one tray
+  std::vector<std::string> gpu_bus_ids;  // by GPU index; trays have the same
+  std::vector<Nic> nics;                 // by NIC index; trays have the same
+  int trays = 1;                         // HostKind::trays
   int compute_capability = 0;
   int sm_count = 0;
   int64_t memory_bytes = 0;
   bool multicast = false;
 };
 
-// Two sockets share the GPUs. With NVLink, a PCIe switch takes one GPU from generation 5 on, two
-// before (as in the DGX and HGX machines), and the NICs nearest to them; without, GPUs and NICs
-// hang from the root complex. Errors: a link count that does not come out whole, an XML that lacks
-// GPUs or NICs the host is said to have.
+// From the description: GPUs in equal parts on the sockets, a PCIe switch a few of them with the
+// NICs nearest to them, or all on root ports (Board); NVLinks as scale_up says. Errors: a link
+// count that does not come out whole, a host larger than NCCL can read; an XML that is wrong (see
+// below) or has other numbers of GPUs and NICs than the host.
 Result<NcclHost> DescribeHost(const HostKind& kind, const GpuSpec& gpu);
 
-// Bus ids and NICs out of a dumped XML; the rest of NcclHost is left alone.
-Result<NcclHost> ParseTopologyXml(const std::string& xml);
+// A dumped XML: bus ids, NICs, and the XML as NCCL is to read it; the rest of NcclHost is left
+// alone. Everything wrong with it is an error with its place (docs/cluster.md): NCCL trusts its
+// input. With a `compute_capability`, GPUs of another are wrong too.
+Result<NcclHost> ParseTopologyXml(const std::string& xml, const std::string& file_name,
+                                  int compute_capability = 0);
 
 }  // namespace drydock
 

@@ -4,10 +4,13 @@
 
 #include <set>
 
+#include "core/base/testing.h"
 #include "core/nccl/test_hosts.h"
 
 namespace drydock {
 namespace {
+
+using testing::ErrorText;
 
 int Occurrences(const std::string& text, const std::string& word) {
   int count = 0;
@@ -49,7 +52,7 @@ TEST(TopologyXmlTest, FourNicsServeTwoGpusEach) {
 TEST(TopologyXmlTest, ReadsBackWhatItWrites) {
   const auto host = DescribeHost(DgxA100(), TestGpu(80));
   ASSERT_TRUE(host.ok());
-  const auto parsed = ParseTopologyXml(host->xml);
+  const auto parsed = ParseTopologyXml(host->xml, "host");
   ASSERT_TRUE(parsed.ok());
   EXPECT_EQ(parsed->gpu_bus_ids, host->gpu_bus_ids);
   ASSERT_EQ(parsed->nics.size(), 8u);
@@ -64,11 +67,14 @@ TEST(TopologyXmlTest, ReadsBackWhatItWrites) {
 
 // More devices than a slot of eight bus numbers holds, more slots than 256 bus numbers hold.
 TEST(TopologyXmlTest, LargeHostsHaveDistinctBusIds) {
-  HostKind many_nics = DgxA100(64), rack = DgxH100();
-  rack.gpus = rack.nics.count = 72;
-  for (const HostKind& kind : {many_nics, rack}) {
-    const auto host = DescribeHost(kind, TestGpu(90));
-    ASSERT_TRUE(host.ok());
+  HostKind many_nics = DgxA100(56), many_gpus = DgxA100(0);
+  many_nics.scale_up.switches = 1;
+  many_gpus.scale_up.switches = 1;
+  many_gpus.gpus = 60;
+  many_gpus.board.gpus_per_switch = 1;
+  for (const HostKind& kind : {many_nics, many_gpus}) {
+    const auto host = DescribeHost(kind, TestGpu(80));
+    ASSERT_TRUE(host.ok()) << host.error().ToString();
     std::set<std::string> distinct(host->gpu_bus_ids.begin(), host->gpu_bus_ids.end());
     for (const NcclHost::Nic& nic : host->nics) distinct.insert(nic.bus_id);
     EXPECT_EQ(distinct.size(), static_cast<size_t>(kind.gpus + kind.nics.count));
@@ -77,29 +83,168 @@ TEST(TopologyXmlTest, LargeHostsHaveDistinctBusIds) {
       EXPECT_EQ(Occurrences(host->xml, "<pci busid=\"" + id), 1) << id;
     }
   }
+  many_gpus.gpus = 72;
+  EXPECT_EQ(ErrorText(DescribeHost(many_gpus, TestGpu(80))),
+            "error: host 'dgx-a100' is too large for NCCL: more than 254 elements, as many as NCCL "
+            "reads of a host");
 }
 
-TEST(TopologyXmlTest, TakesADumpedXmlAsItIs) {
+TEST(TopologyXmlTest, ACubeMeshLinksThePairsThatADgx1Does) {
+  const auto host = DescribeHost(Dgx1V100(), TestGpu(70));
+  ASSERT_TRUE(host.ok()) << host.error().ToString();
+  const auto links = [&](int from, int to) {
+    const size_t gpu = host->xml.find("<gpu dev=\"" + std::to_string(from) + "\"");
+    const std::string one = host->xml.substr(gpu, host->xml.find("</gpu>", gpu) - gpu);
+    const size_t at = one.find("target=\"" + host->gpu_bus_ids[static_cast<size_t>(to)]);
+    if (at == std::string::npos) return 0;
+    return one[one.find("count=\"", at) + 7] - '0';
+  };
+  // NCCL issue 671: GPU 0 of a DGX-1 has one link to 1 and 2, two to 3 and 4.
+  EXPECT_EQ(links(0, 1), 1);
+  EXPECT_EQ(links(0, 2), 1);
+  EXPECT_EQ(links(0, 3), 2);
+  EXPECT_EQ(links(0, 4), 2);
+  EXPECT_EQ(links(0, 7), 0);
+  for (int gpu = 0; gpu < 8; ++gpu) {
+    int all = 0;
+    for (int peer = 0; peer < 8; ++peer) {
+      if (peer == gpu) continue;
+      all += links(gpu, peer);
+      EXPECT_EQ(links(gpu, peer), links(peer, gpu));
+    }
+    EXPECT_EQ(all, 6) << gpu;
+  }
+}
+
+TEST(TopologyXmlTest, ATrayOfARackIsOneMachineAndTheRackHasAllItsGpus) {
+  const auto host = DescribeHost(Gb200Rack(), TestGpu(100));
+  ASSERT_TRUE(host.ok()) << host.error().ToString();
+  EXPECT_EQ(host->trays, 18);
+  EXPECT_EQ(host->gpu_bus_ids.size(), 72u);
+  EXPECT_EQ(host->nics.size(), 72u);
+  EXPECT_EQ(Occurrences(host->xml, "<gpu "), 4);
+  EXPECT_EQ(Occurrences(host->xml, "count=\"18\" tclass=\"0x068000\""), 4);
+  EXPECT_EQ(Occurrences(host->xml, "<c2c bw=\"225000\" count=\"1\"/>"), 4);
+  EXPECT_EQ(Occurrences(host->xml, "arch=\"arm64\""), 2);
+}
+
+const char kDump[] =
+    "<?xml version=\"1.0\"?>\n<!-- dumped -->\n<system version='1' name=\"x\">\n"
+    "<cpu host_hash=\"0x12\" numaid=\"0\" arch=\"arm64\">\n"
+    "<pci busid=\"00000000:1B:00.0\" class=\"0x030200\" link_speed=\"\" link_width=\"0\">\n"
+    "<gpu dev=\"0\" sm=\"90\" rank=\"5\"/></pci>\n"
+    "<pci busid=\"0000:18:00.0\" class=\"0x020700\"><nic>\n"
+    "<net name=\"mlx5_4\" dev=\"0\" speed=\"400000\"/></nic></pci></cpu></system>\n";
+
+TEST(TopologyXmlTest, NcclReadsADumpWithoutWhatItSaysOfItsProcess) {
   HostKind kind = DgxH100();
   kind.gpus = 1;
   kind.nics.count = 1;
-  kind.nccl_topology_xml =
-      "<?xml version=\"1.0\"?>\n<!-- dumped -->\n<system version=\"1\"><cpu numaid=\"0\">"
-      "<pci busid=\"0000:1b:00.0\" class=\"0x030200\"><gpu dev=\"0\" sm=\"90\"/></pci>"
-      "<pci busid=\"0000:18:00.0\" class=\"0x020700\"><nic>"
-      "<net name=\"mlx5_4\" dev=\"0\" speed=\"400000\"/></nic></pci></cpu></system>";
+  kind.nccl_topology_file = "dump.xml";
+  kind.nccl_topology_xml = kDump;
   const auto host = DescribeHost(kind, TestGpu(90));
-  ASSERT_TRUE(host.ok());
+  ASSERT_TRUE(host.ok()) << host.error().ToString();
   EXPECT_EQ(host->gpu_bus_ids, std::vector<std::string>{"0000:1b:00.0"});
   EXPECT_EQ(host->nics[0].name, "mlx5_4");
   EXPECT_EQ(host->nics[0].bus_id, "0000:18:00.0");
-  EXPECT_EQ(host->xml, kind.nccl_topology_xml);
+  EXPECT_EQ(host->xml,
+            "<system version=\"1\">\n"
+            "  <cpu numaid=\"0\" arch=\"arm64\" vendor=\"\" familyid=\"\" modelid=\"\">\n"
+            "    <pci busid=\"0000:1b:00.0\" class=\"0x030200\" link_width=\"0\">\n"
+            "      <gpu dev=\"0\" sm=\"90\"/>\n"
+            "    </pci>\n"
+            "    <pci busid=\"0000:18:00.0\" class=\"0x020700\">\n"
+            "      <nic>\n"
+            "        <net name=\"mlx5_4\" dev=\"0\" speed=\"400000\"/>\n"
+            "      </nic>\n"
+            "    </pci>\n"
+            "  </cpu>\n"
+            "</system>\n");
 
   kind.gpus = 8;
-  const auto mismatch = DescribeHost(kind, TestGpu(90));
-  ASSERT_FALSE(mismatch.ok());
-  EXPECT_EQ(mismatch.error().message(),
-            "host 'dgx-h100' has 8 GPUs and 1 NICs, its NCCL topology XML 1 and 1");
+  EXPECT_EQ(ErrorText(DescribeHost(kind, TestGpu(90))),
+            "dump.xml: error: host 'dgx-h100' has 8 GPUs and 1 NICs, its NCCL topology 1 and 1");
+}
+
+// kDump with one piece of its text replaced; the message without the lines that show the place.
+std::string MessageWith(const std::string& from, const std::string& to) {
+  std::string text = kDump;
+  const size_t at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  text.replace(at, from.size(), to);
+  const std::string error = ErrorText(ParseTopologyXml(text, "d.xml", 90));
+  return error.substr(0, error.find('\n'));
+}
+
+TEST(TopologyXmlTest, MalformedXmlIsRefusedWithItsPlace) {
+  EXPECT_EQ(ErrorText(ParseTopologyXml("", "d.xml")),
+            "d.xml: error: there is no element in the file");
+  EXPECT_EQ(ErrorText(ParseTopologyXml("<system version=\"1\">", "d.xml")),
+            "d.xml:1:1: error: <system> is not closed: the file ends in it\n"
+            "  <system version=\"1\">\n"
+            "  ^");
+  EXPECT_EQ(MessageWith("</nic></pci></cpu></system>\n", "</ni"),
+            "d.xml:8:44: error: </ni> closes the <nic> of line 7");
+  EXPECT_EQ(MessageWith("</nic></pci>", "</pci></nic>"),
+            "d.xml:8:44: error: </pci> closes the <nic> of line 7");
+  EXPECT_EQ(MessageWith("<!-- dumped -->", "<!-- dumped"),
+            "d.xml:2:1: error: this comment is not closed");
+  EXPECT_EQ(MessageWith("<cpu ", "4 <cpu "), "d.xml:4:1: error: expected an element: '<'");
+  EXPECT_EQ(MessageWith("dev=\"0\"", "dev=0"),
+            "d.xml:6:10: error: the value of 'dev' must stand in quotes");
+  EXPECT_EQ(MessageWith("dev=\"0\"", "dev=\"0"), "d.xml:6:19: error: expected '=' after '90'");
+  EXPECT_EQ(MessageWith("sm=\"90\"", "dev=\"0\""), "d.xml:6:14: error: 'dev' is given twice");
+  EXPECT_EQ(MessageWith("mlx5_4", std::string(300, 'x')),
+            "d.xml:8:11: error: the value of 'name' is longer than 250 characters");
+  EXPECT_EQ(MessageWith("mlx5_4", "a&b"),
+            "d.xml:8:13: error: a value may not hold this character ('name')");
+  EXPECT_EQ(MessageWith("</system>", "</system><system/>"),
+            "d.xml:8:71: error: nothing may follow the end of <system>");
+}
+
+TEST(TopologyXmlTest, WhatNcclWouldTrustIsChecked) {
+  EXPECT_EQ(MessageWith("version='1'", "version='2'"),
+            "d.xml:3:9: error: 'version' is '2': it must be a whole number from 1 to 1");
+  EXPECT_EQ(MessageWith("dev=\"0\" sm", "dve=\"0\" sm"),
+            "d.xml:6:1: error: <gpu> lacks the attribute 'dev'");
+  EXPECT_EQ(MessageWith("rank=\"5\"", "rnak=\"5\""),
+            "d.xml:6:22: error: <gpu> has no attribute 'rnak'; did you mean 'rank'?; it may have "
+            "dev, sm, rank, gdr, keep");
+  EXPECT_EQ(
+      MessageWith("<nic>\n<net", "<net/><nic>\n<net"),
+      "d.xml:7:44: error: <pci> cannot hold <net>; did you mean 'nic'?; it may hold pci, gpu, "
+      "nic, pcilink");
+  EXPECT_EQ(MessageWith("sm=\"90\"", "sm=\"80\""),
+            "d.xml:6:1: error: this GPU has compute capability 80, that of the cluster file 90");
+  EXPECT_EQ(MessageWith("arch=\"arm64\"", "arch=\"x86_64\""),
+            "d.xml:4:1: error: an x86_64 <cpu> needs a 'vendor'");
+  EXPECT_EQ(MessageWith("arch=\"arm64\"", "arch=\"x86_64\" vendor=\"GenuineIntel\" familyid=\"6\""),
+            "d.xml:4:1: error: a <cpu> of Intel needs a 'modelid'");
+  EXPECT_EQ(MessageWith("0000:18:00.0", "0000:1b:00.0"),
+            "d.xml:7:1: error: another <pci> has the busid '0000:1b:00.0' already");
+  EXPECT_EQ(MessageWith("0000:18:00.0", "18:00.0"),
+            "d.xml:7:6: error: 'busid' is '18:00.0': a bus id looks like '0000:1b:00.0'");
+  EXPECT_EQ(MessageWith("link_speed=\"\"", "link_speed=\"fast\""),
+            "d.xml:5:48: error: 'link_speed' is 'fast': a PCIe speed looks like '16.0 GT/s PCIe'");
+  EXPECT_EQ(MessageWith("speed=\"400000\"", "speed=\"99999999999\""),
+            "d.xml:8:28: error: 'speed' is '99999999999': it must be a whole number from -1 to "
+            "100000000");
+  EXPECT_EQ(MessageWith("rank=\"5\"/>",
+                        "><nvlink target=\"0000:1b:00.0\" count=\"1\" tclass=\"0x030200\"/></gpu>"),
+            "d.xml:6:23: error: the target of this <nvlink> is no other GPU");
+  EXPECT_EQ(MessageWith("rank=\"5\"/>",
+                        "><nvlink target=\"0000:18:00.0\" count=\"1\" tclass=\"0x030200\"/></gpu>"),
+            "d.xml:6:23: error: the GPU 0000:18:00.0 has no <nvlink> back to 0000:1b:00.0");
+  EXPECT_EQ(MessageWith("<gpu dev=\"0\" sm=\"90\" rank=\"5\"/>", ""),
+            "d.xml:3:1: error: there is no <gpu> in it");
+  EXPECT_EQ(MessageWith("<nic>\n", "<gpu dev=\"1\" sm=\"90\"/><nic>\n"),
+            "d.xml:7:66: error: this <pci> is a <gpu> already; it cannot hold <nic>");
+  std::string many;
+  for (int i = 0; i < 300; ++i) many += "<pci busid=\"0001:00:00.0\" class=\"0x060400\"/>";
+  const std::string error = MessageWith("<pci", many + "<pci");
+  EXPECT_NE(error.find("error: more than 254 elements, as many as NCCL reads of a host"),
+            std::string::npos)
+      << error;
 }
 
 TEST(TopologyXmlTest, RefusesBandwidthThatIsNoWholeNumberOfLinks) {

@@ -7,11 +7,11 @@
 #include <optional>
 
 #include "core/base/files.h"
-#include "core/base/scan.h"
 #include "core/base/spelling.h"
 #include "core/base/version.h"
 #include "core/schema/fabric_file.h"
 #include "core/schema/gpu_file.h"
+#include "core/schema/host_file.h"
 #include "core/schema/limits.h"
 
 namespace drydock {
@@ -91,72 +91,23 @@ int FindGpu(const YamlNode& node, ClusterContext* context) {
   return static_cast<int>(gpus.size()) - 1;
 }
 
-void ReadScaleUp(const YamlNode& node, ScaleUp* scale_up, Diagnostics* diagnostics) {
-  YamlReader reader(node, "scale_up", diagnostics);
-  int kind = 0;
-  reader.ReadChoice("kind", {"nvswitch", "nvlink-mesh", "pcie"}, &kind, true);
-  scale_up->kind = static_cast<ScaleUpKind>(kind);
-  if (scale_up->kind == ScaleUpKind::kNvSwitch) {
-    reader.Read("switches", &scale_up->switches);
-    reader.CheckRange("switches", scale_up->switches, 1, 64);
-  }
-  reader.Read("bandwidth", &scale_up->bandwidth);
-  CheckRate("bandwidth", scale_up->bandwidth, &reader);
-  reader.Read("latency", &scale_up->latency);
-  reader.ReadOptional("multicast", &scale_up->multicast);
-  reader.Finish();
-}
-
-// "gen5 x16".
-void ReadPcie(const std::string& text, YamlReader* reader, Nics* nics) {
-  if (ScanNumbers(text, {"gen", " x"}, {&nics->pcie_generation, &nics->pcie_lanes}) &&
-      nics->pcie_generation >= 3 && nics->pcie_generation <= 6 && nics->pcie_lanes >= 1 &&
-      nics->pcie_lanes <= 16) {
-    return;
-  }
-  reader->Fail("pcie", fmt::format("'{}' is no PCIe link; write 'gen4 x16' (generations 3 to 6, "
-                                   "1 to 16 lanes)",
-                                   text));
-  nics->pcie_generation = 4;
-  nics->pcie_lanes = 16;
-}
-
-void ReadNics(const YamlNode& node, int gpus, Nics* nics, Diagnostics* diagnostics) {
-  YamlReader reader(node, "nics", diagnostics);
-  reader.Read("count", &nics->count);
-  reader.CheckRange("count", nics->count, 0, 64);
-  reader.Read("rate", &nics->rate);
-  CheckRate("rate", nics->rate, &reader);
-  std::string pcie;
-  reader.Read("pcie", &pcie);
-  if (!pcie.empty()) ReadPcie(pcie, &reader, nics);
-  reader.Read("latency", &nics->latency);
-  reader.Finish();
-  if (gpus > 0 && nics->count > 0 && nics->count % gpus != 0 && gpus % nics->count != 0) {
-    reader.Fail("count",
-                fmt::format("{} NICs cannot be shared evenly by {} GPUs", nics->count, gpus));
-  }
-}
-
 void ReadHostKind(const YamlNode& name, const YamlNode& node, ClusterContext* context) {
   HostKind kind;
   kind.name = name.scalar;
   YamlReader reader(node, kind.name, &context->diagnostics);
   if (const YamlNode* gpu = reader.Take("gpu", true)) kind.gpu = FindGpu(*gpu, context);
-  reader.Read("gpus", &kind.gpus);
-  reader.CheckRange("gpus", kind.gpus, 1, 128);
-  if (const YamlNode* scale_up = reader.Take("scale_up", true)) {
-    ReadScaleUp(*scale_up, &kind.scale_up, &context->diagnostics);
-  }
-  if (const YamlNode* nics = reader.Take("nics", false)) {
-    ReadNics(*nics, kind.gpus, &kind.nics, &context->diagnostics);
-  }
+  const auto& gpus = context->input.topology.gpus;
+  const GpuSpec* spec =
+      kind.gpu >= 0 && !gpus.empty() ? &gpus[static_cast<size_t>(kind.gpu)] : nullptr;
+  ReadHost(&reader, spec, &kind, &context->diagnostics);
   if (const YamlNode* xml = reader.Take("nccl_topology", false)) {
     const Result<std::string> file = AsString(*xml);
-    if (file.ok())
+    if (file.ok()) {
+      kind.nccl_topology_file = *file;
       kind.nccl_topology_xml = FetchFile(*file, *xml, context).value_or("");
-    else
+    } else {
       context->diagnostics.Add(file.error());
+    }
   }
   reader.Finish();
   context->input.topology.host_kinds.push_back(std::move(kind));

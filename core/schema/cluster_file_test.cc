@@ -154,8 +154,7 @@ TEST(ClusterFileTest, Hosts) {
   EXPECT_EQ(MessageWith("switches: 1, ", ""),
             "toys.topo:6:15: error: 'scale_up' lacks the key 'switches'");
   EXPECT_EQ(MessageWith("kind: nvswitch", "kind: pcie"),
-            "toys.topo:6:28: error: unknown key 'switches' in 'scale_up'; valid keys are kind, "
-            "bandwidth, latency, multicast");
+            "toys.topo:6:89: error: only NVSwitches multicast, from Hopper on");
   EXPECT_EQ(MessageWith("bandwidth: 50 GB/s", "bandwidth: 0 GB/s"),
             "toys.topo:6:56: error: 'bandwidth' is 0 bps; it must be at least 1 Mbps");
   EXPECT_EQ(MessageWith("multicast: true", "multicast: yes"),
@@ -164,9 +163,78 @@ TEST(ClusterFileTest, Hosts) {
             "toys.topo:8:20: error: expected a name, found a section");
 }
 
+// The toy box with another scale_up; the GPU has NVLinks for 50 GB/s, two of 25.
+std::string ScaleUpMessage(const std::string& scale_up) {
+  return MessageWith(
+      "{kind: nvswitch, switches: 1, bandwidth: 50 GB/s, latency: 600 ns, "
+      "multicast: true}",
+      scale_up);
+}
+
+TEST(ClusterFileTest, TheScaleUpIsCheckedAgainstTheGpu) {
+  EXPECT_EQ(ScaleUpMessage("{kind: nvswitch, switches: 1, bandwidth: 75 GB/s, latency: 1 us}"),
+            "toys.topo:6:56: error: 600 Gbps is more than the NVLinks of a 'toy' carry, 400 Gbps");
+  EXPECT_EQ(ScaleUpMessage("{kind: nvswitch, switches: 1, bandwidth: 30 GB/s, latency: 1 us}"),
+            "toys.topo:6:56: error: 240 Gbps is not a whole number of NVLinks of 200 Gbps each");
+  EXPECT_EQ(
+      ScaleUpMessage("{kind: pcie, bandwidth: 20 GB/s, latency: 1 us}"),
+      "toys.topo:6:39: error: 160 Gbps is more than the PCIe link of a 'toy' carries, 128 Gbps");
+}
+
+TEST(ClusterFileTest, LinksOfAMesh) {
+  const std::string mesh = "{kind: nvlink-mesh, bandwidth: 50 GB/s, latency: 1 us, ";
+  EXPECT_EQ(ScaleUpMessage(mesh + "links: {0-2: 1}}"),
+            "toys.topo:6:78: error: '0-2' is no pair of GPUs; write '0-1', GPUs are 0 to 1");
+  EXPECT_EQ(ScaleUpMessage(mesh + "links: {0-0: 1}}"),
+            "toys.topo:6:78: error: '0-0' is no pair of GPUs; write '0-1', GPUs are 0 to 1");
+  EXPECT_EQ(ScaleUpMessage(mesh + "links: {0-1: 0}}"),
+            "toys.topo:6:83: error: a pair of GPUs has 1 to 64 NVLinks, not '0'");
+  EXPECT_EQ(ScaleUpMessage(mesh + "links: {0-1: 1, 1-0: 1}}"),
+            "toys.topo:6:86: error: the links of GPUs 0 and 1 are given twice");
+  EXPECT_EQ(ScaleUpMessage(mesh + "links: {0-1: 3}}"),
+            "toys.topo:6:77: error: GPU 0 has 3 NVLinks, but 400 Gbps of scale-up bandwidth are 2");
+  EXPECT_EQ(ScaleUpMessage(mesh + "wiring: cube-mesh}"),
+            "toys.topo:6:78: error: a cube mesh joins 8 GPUs with 6 NVLinks each, not 2 with 2; "
+            "give 'links'");
+  EXPECT_EQ(ScaleUpMessage(mesh + "wiring: cube}"),
+            "toys.topo:6:78: error: 'cube' is no wiring; did you mean 'cube-mesh'?; valid values "
+            "are even, cube-mesh");
+  EXPECT_EQ(ScaleUpMessage(mesh + "wiring: even, links: {0-1: 1}}"),
+            "toys.topo:6:91: error: give 'wiring' or 'links', not both");
+  std::string text = testing::ToyClusterText();
+  const size_t at = text.find("nvswitch, switches: 1");
+  text.replace(at, 21, "nvlink-mesh");
+  text.erase(text.find(", multicast: true"), 17);
+  Result<ClusterInput> even = ParseCluster(text, "c", testing::ToyFiles());
+  ASSERT_TRUE(even.ok()) << even.error().ToString();
+  ASSERT_EQ(even->topology.host_kinds[0].scale_up.mesh.size(), 1u);
+  EXPECT_EQ(even->topology.host_kinds[0].scale_up.mesh[0].count, 2);
+  // Three GPUs cannot share one other's three links evenly, but two of them can.
+  text.replace(text.find("gpus: 2"), 7, "gpus: 4");
+  EXPECT_NE(ErrorText(ParseCluster(text, "c", testing::ToyFiles()))
+                .find("2 NVLinks of a GPU cannot be shared evenly by 3 others; give 'wiring' or "
+                      "'links'"),
+            std::string::npos);
+}
+
+TEST(ClusterFileTest, BoardAndTrays) {
+  const std::string gpus = "gpus: 2";
+  EXPECT_EQ(MessageWith(gpus, "gpus: 2\n    board: {cpu: ryzen}"),
+            "toys.topo:6:18: error: 'ryzen' is no cpu; valid values are epyc, xeon-broadwell, "
+            "xeon-skylake, xeon-sapphire-rapids, xeon-emerald-rapids, grace");
+  EXPECT_EQ(MessageWith(gpus, "gpus: 2\n    board: {sockets: 9}"),
+            "toys.topo:6:22: error: 'sockets' is 9; it must be between 1 and 8");
+  EXPECT_EQ(MessageWith(gpus, "gpus: 2\n    board: {gpus_per_switch: -1}"),
+            "toys.topo:6:30: error: 'gpus_per_switch' is -1; it must be between 0 and 128");
+  EXPECT_EQ(MessageWith(gpus, "gpus: 2\n    board: {c2c: 0 GB/s}"),
+            "toys.topo:6:18: error: 'c2c' is 0 bps; it must be at least 1 Mbps");
+  EXPECT_EQ(MessageWith(gpus, "gpus: 2\n    trays: 3"),
+            "toys.topo:6:12: error: 2 GPUs cannot be shared evenly by 3 trays");
+}
+
 TEST(ClusterFileTest, Nics) {
-  EXPECT_EQ(MessageWith("count: 2", "count: 65"),
-            "toys.topo:7:19: error: 'count' is 65; it must be between 0 and 64");
+  EXPECT_EQ(MessageWith("count: 2", "count: 129"),
+            "toys.topo:7:19: error: 'count' is 129; it must be between 0 and 128");
   EXPECT_EQ(MessageWith("count: 2", "count: 3"),
             "toys.topo:7:19: error: 3 NICs cannot be shared evenly by 2 GPUs");
   EXPECT_EQ(MessageWith("count: 2", "count: 0"),
