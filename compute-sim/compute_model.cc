@@ -24,19 +24,21 @@ std::vector<std::string> ComputeModelNames() {
   return names;
 }
 
+Result<const ComputeModelChoice*> FindComputeModel(const std::string& name) {
+  for (const ComputeModelChoice& choice : ComputeModelChoices()) {
+    if (choice.name == name) return &choice;
+  }
+  return Error(fmt::format("unknown compute model '{}'{}; valid are {}", name,
+                           DidYouMean(name, ComputeModelNames()), Join(ComputeModelNames())));
+}
+
 Result<ModelStack> ModelStack::Make(const ModelContext& context,
                                     const std::vector<std::string>& order) {
   ModelStack stack;
   stack.gpu_ = context.gpu->spec.name;
   for (const std::string& name : order) {
-    const auto& choices = ComputeModelChoices();
-    const auto choice = std::find_if(choices.begin(), choices.end(),
-                                     [&](const ComputeModelChoice& c) { return c.name == name; });
-    if (choice == choices.end()) {
-      return Error(fmt::format("unknown compute model '{}'{}; valid are {}", name,
-                               DidYouMean(name, ComputeModelNames()), Join(ComputeModelNames())));
-    }
-    stack.entries_.push_back({&*choice, choice->make(context)});
+    ASSIGN_OR_RETURN(const ComputeModelChoice* choice, FindComputeModel(name));
+    stack.entries_.push_back({choice, choice->make(context)});
   }
   return stack;
 }

@@ -55,6 +55,8 @@ struct ComputeModelChoice {
 // In the default order.
 const std::vector<ComputeModelChoice>& ComputeModelChoices();
 std::vector<std::string> ComputeModelNames();
+// An error that lists the names, the nearest first, if there is none of that name.
+Result<const ComputeModelChoice*> FindComputeModel(const std::string& name);
 
 std::unique_ptr<ComputeModel> MakeProfileModel(const ModelContext& context);
 std::unique_ptr<ComputeModel> MakeRooflineModel(const ModelContext& context);

@@ -61,6 +61,10 @@ void Declare(CLI::App* app, Options* options) {
   app->add_flag("--explain", options->explain, "Print every kernel with its time and its source");
   app->add_flag("--dump,--text", options->dump,
                 "Print the present RUN/3-times.pb; compute nothing");
+  CheckOptions(app, [options]() -> Status {
+    for (const std::string& name : options->order) RETURN_IF_ERROR(FindComputeModel(name));
+    return OkStatus();
+  });
 }
 
 Status Dump(const Options& options) {

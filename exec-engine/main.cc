@@ -3,16 +3,11 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <charconv>
-#include <cstdlib>
-#include <thread>
-
 #include "core/base/cli.h"
-#include "core/base/spelling.h"
 #include "core/schema/artefacts.h"
 #include "core/schema/stamp.h"
 #include "exec-engine/accounting.h"
+#include "exec-engine/choices.h"
 #include "exec-engine/replay.h"
 
 namespace drydock {
@@ -44,43 +39,13 @@ void Declare(CLI::App* app, Options* options) {
       ->capture_default_str();
   app->add_flag("--dump,--text", options->dump,
                 "Print the present RUN/4-timeline.pb; replay nothing");
-  RequireIf(app, "RUN", [options] { return options->run.empty() && options->network != "help"; });
-}
-
-Status PrintNetworks() {
-  for (const NetworkChoice& choice : NetworkChoices()) {
-    fmt::print("{:<12} {}\n", choice.name, choice.summary);
-  }
-  return OkStatus();
-}
-
-Result<const NetworkChoice*> FindNetwork(const std::string& name) {
-  std::vector<std::string> names;
-  for (const NetworkChoice& choice : NetworkChoices()) {
-    if (choice.name == name) return &choice;
-    names.push_back(choice.name);
-  }
-  return Error(fmt::format("there is no network '{}'{}; valid values are {}", name,
-                           DidYouMean(name, names), Join(names)));
-}
-
-// As many threads as cores have nothing else to do. The network's threads meet at the end of every
-// window: one that waits for a busy core holds up all the others, thousands of times a second.
-int IdleCores() {
-  const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-  double busy = 0;
-  if (::getloadavg(&busy, 1) != 1) return cores;
-  return std::clamp(cores - static_cast<int>(busy), 1, cores);
-}
-
-Result<int> ParseThreads(const std::string& text) {
-  if (text == "auto") return IdleCores();
-  int threads = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), threads);
-  if (error != std::errc() || end != text.data() + text.size() || threads < 1 || threads > 1024) {
-    return Error(fmt::format("--threads '{}' is neither 'auto' nor a number from 1 to 1024", text));
-  }
-  return threads;
+  CheckOptions(app, [options]() -> Status {
+    if (options->network == "help") return OkStatus();
+    if (options->run.empty()) return MissingOption("RUN");
+    RETURN_IF_ERROR(FindNetwork(options->network));
+    RETURN_IF_ERROR(ParseThreads(options->threads));
+    return OkStatus();
+  });
 }
 
 // One table of the ranks' accounts, the first rank of each distinct account.
@@ -166,7 +131,10 @@ Status ReplayRun(const Options& options, const CommonOptions& common, const Netw
 }
 
 Status Run(const Options& options, const CommonOptions& common) {
-  if (options.network == "help") return PrintNetworks();
+  if (options.network == "help") {
+    fmt::print("{}", NetworksText());
+    return OkStatus();
+  }
   if (options.dump) return Dump(options, common.verbose);
   ASSIGN_OR_RETURN(const NetworkChoice* network, FindNetwork(options.network));
   ASSIGN_OR_RETURN(const int threads, ParseThreads(options.threads));

@@ -20,6 +20,11 @@ int main(int argc, char** argv) {
                     "How many ranks the trace shows, or 'all' (default: one of each class and the "
                     "first tensor-parallel group)");
     app->add_flag("--no-html", no_html, "Leave out report.html");
+    drydock::CheckOptions(app, [&options]() -> drydock::Status {
+      if (options.trace_ranks.empty()) return drydock::OkStatus();
+      RETURN_IF_ERROR(drydock::ParseTraceRanks(options.trace_ranks));
+      return drydock::OkStatus();
+    });
   };
   const auto body = [&]() -> drydock::Status {
     options.html = !no_html;

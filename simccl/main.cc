@@ -37,7 +37,12 @@ void Declare(CLI::App* app, Options* options) {
       ->type_name("FILE");
   app->add_flag("--dump,--text", options->dump,
                 "Print the present RUN/2-flows.pb (with -v every step); plan nothing");
-  RequireIf(app, "RUN", [options] { return options->run.empty() && options->planner != "help"; });
+  CheckOptions(app, [options]() -> Status {
+    if (options->planner == "help") return OkStatus();
+    if (options->run.empty()) return MissingOption("RUN");
+    RETURN_IF_ERROR(FindPlanner(options->planner));
+    return OkStatus();
+  });
 }
 
 Status PrintPlanners() {

@@ -56,6 +56,24 @@ std::string Footer(const ToolInfo& info) {
       info.files, info.example);
 }
 
+void AddCommonFlags(const ToolInfo& info, CommonOptions* common, CLI::App* app) {
+  app->footer(Footer(info));
+  app->add_flag("--check", common->check, "Validate the inputs; write nothing");
+  if (info.keeps_artefact) {
+    app->add_flag("--if-changed", common->if_changed,
+                  "Do nothing if inputs, options and program are those of the last run");
+  }
+  app->add_flag("--stats", common->stats, "Print where the tool's own time and memory went");
+  app->add_flag("-v,--verbose", common->verbose, "Say more");
+  app->add_flag("-q,--quiet", common->quiet, "Say only what went wrong");
+}
+
+// The command that was given, or the tool itself.
+const CLI::App& Given(const CLI::App& app) {
+  const std::vector<CLI::App*> commands = app.get_subcommands();
+  return commands.empty() ? app : *commands.front();
+}
+
 // The nearest flag to a mistyped one, from the app's own list.
 std::string SuggestFlag(const CLI::App& app, int argc, char** argv) {
   std::vector<std::string> flags;
@@ -99,23 +117,19 @@ int RunTool(int argc, char** argv, const ToolInfo& info, CommonOptions* common,
   OccupyClosedStreams();
   const auto start = std::chrono::steady_clock::now();
   CLI::App app(info.summary, info.name);
-  app.footer(Footer(info));
   app.set_version_flag("--version", fmt::format("{} {}", info.name, kDrydockVersion));
   declare(&app);
-  app.add_flag("--check", common->check, "Validate the inputs; write nothing");
-  app.add_flag("--if-changed", common->if_changed,
-               "Do nothing if inputs, options and program are those of the last run");
-  app.add_flag("--stats", common->stats, "Print where the tool's own time and memory went");
-  app.add_flag("-v,--verbose", common->verbose, "Say more");
-  app.add_flag("-q,--quiet", common->quiet, "Say only what went wrong");
+  AddCommonFlags(info, common, &app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& e) {
     app.exit(e);
     return FinishOutput(info);
   } catch (const CLI::ParseError& e) {
-    Say(fmt::format("{}: error: {}{}\n{}: see {} --help\n", info.name, e.what(),
-                    SuggestFlag(app, argc, argv), info.name, info.name));
+    const CLI::App& given = Given(app);
+    const std::string command = &given == &app ? "" : " " + given.get_name();
+    Say(fmt::format("{0}: error: {1}{2}\n{0}: see {0}{3} --help\n", info.name, e.what(),
+                    SuggestFlag(given, argc, argv), command));
     return kExitUsage;
   }
   Status status;
@@ -137,9 +151,27 @@ int RunTool(int argc, char** argv, const ToolInfo& info, CommonOptions* common,
   return 0;
 }
 
+CLI::App* AddCommand(CLI::App* app, const ToolInfo& info, CommonOptions* common) {
+  CLI::App* command = app->add_subcommand(info.name.substr(info.name.find(' ') + 1), info.summary);
+  AddCommonFlags(info, common, command);
+  return command;
+}
+
+void CheckOptions(CLI::App* app, std::function<Status()> check) {
+  app->callback([app, check = std::move(check)] {
+    if (!app->get_subcommands().empty()) return;
+    const Status status = check();
+    // RunTool catches it with CLI11's own.
+    if (!status.ok()) throw CLI::ValidationError(status.error().message());
+  });
+}
+
+Error MissingOption(const std::string& option) { return Error(option + " is required"); }
+
 void RequireIf(CLI::App* app, const std::string& option, std::function<bool()> is_missing) {
-  app->callback([option, is_missing = std::move(is_missing)] {
-    if (is_missing()) throw CLI::RequiredError(option);  // RunTool catches it with CLI11's own
+  CheckOptions(app, [option, is_missing = std::move(is_missing)]() -> Status {
+    if (is_missing()) return MissingOption(option);
+    return OkStatus();
   });
 }
 

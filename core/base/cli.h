@@ -15,9 +15,10 @@ namespace drydock {
 
 struct ToolInfo {
   std::string name;
-  std::string summary;  // one line
-  std::string files;    // what it reads and writes
-  std::string example;  // one command
+  std::string summary;         // one line
+  std::string files;           // what it reads and writes
+  std::string example;         // one command
+  bool keeps_artefact = true;  // writes what --if-changed can spare; else there is no such flag
 };
 
 struct CommonOptions {
@@ -32,8 +33,17 @@ struct CommonOptions {
 int RunTool(int argc, char** argv, const ToolInfo& info, CommonOptions* common,
             const std::function<void(CLI::App*)>& declare, const std::function<Status()>& body);
 
-// For `declare`: once the words are parsed, it is wrong usage that `option` is not there if
-// `is_missing` says so. For what only some runs need.
+// For `declare`: a command of the tool ("simccl explain"; info.name is both words) with the common
+// flags and a help of its own. The body finds out by app->got_subcommand(...).
+CLI::App* AddCommand(CLI::App* app, const ToolInfo& info, CommonOptions* common);
+
+// For `declare`: once the words are parsed, `check` looks at their values; its error is wrong
+// usage. For what is wrong whatever the input holds. Once for an app; that of a tool is not asked
+// where one of its commands was given.
+void CheckOptions(CLI::App* app, std::function<Status()> check);
+// What CheckOptions says of an option that only some runs need.
+Error MissingOption(const std::string& option);
+// CheckOptions for nothing but one such option.
 void RequireIf(CLI::App* app, const std::string& option, std::function<bool()> is_missing);
 
 // `text` as it is on stderr. Where that is full or its reader has left, the text is lost and the

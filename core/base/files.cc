@@ -85,11 +85,8 @@ std::string BehindLinks(const std::string& path) {
   return error ? path : target.string();
 }
 
-// Only system calls that a signal handler may make (readdir is none: it allocates). One level of
-// plain files is all we write.
-void RemoveDirectoryContent(const char* path) {
-  const int dir = ::open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (dir < 0) return;
+// Only system calls that a signal handler may make (readdir is none: it allocates). Closes `dir`.
+void RemoveContent(int dir) {
   struct Entry {  // struct linux_dirent64, getdents64(2)
     uint64_t inode;
     int64_t offset;
@@ -103,11 +100,21 @@ void RemoveDirectoryContent(const char* path) {
     if (bytes <= 0) break;
     for (long at = 0; at < bytes;) {
       const auto* entry = reinterpret_cast<const Entry*>(buffer + at);
-      ::unlinkat(dir, entry->name, 0);
       at += entry->length;
+      if (::strcmp(entry->name, ".") == 0 || ::strcmp(entry->name, "..") == 0) continue;
+      if (::unlinkat(dir, entry->name, 0) == 0) continue;
+      const int inner = ::openat(dir, entry->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+      if (inner < 0) continue;
+      RemoveContent(inner);
+      ::unlinkat(dir, entry->name, AT_REMOVEDIR);
     }
   }
   ::close(dir);
+}
+
+void RemoveDirectoryContent(const char* path) {
+  const int dir = ::open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (dir >= 0) RemoveContent(dir);
 }
 
 // Puts the directory `from` in the place of the directory `to`; what stood there is then `from`.

@@ -45,6 +45,11 @@ const Names& CollectiveTypeNames() {
   return names;
 }
 
+const Names& ReduceOpNames() {
+  static const Names names = {"sum", "max", "avg"};
+  return names;
+}
+
 const Names& PassNames() {
   static const Names names = {"fwd", "dgrad", "wgrad", "bwd", "-"};
   return names;

@@ -56,6 +56,7 @@ const std::vector<std::string>& CollectiveTypeNames();  // "all-reduce", ...
 
 enum class ReduceOp : uint8_t { kSum, kMax, kAverage };
 inline constexpr int kReduceOpCount = 3;
+const std::vector<std::string>& ReduceOpNames();  // "sum", ...
 
 // A distinct communication call. `count` is in elements of `type`:
 // all-reduce, broadcast, reduce: the buffer; all-gather: the gathered output; reduce-scatter: the

@@ -115,8 +115,8 @@ class ComputeSim(unittest.TestCase):
         self.assertIn("p.csv:6:1: error: unknown kernel 'gem'; did you mean 'gemm'?; valid are gemm, ", stderr)
 
     def test_unknown_names(self):
-        self.expect_error("error: unknown compute model 'modl'; did you mean 'model'?; valid are profile, model, scaled\n",
-                          "run", "--model-order", "modl")
+        self.expect_error("compute-sim: error: unknown compute model 'modl'; did you mean 'model'?; valid are profile, "
+                          "model, scaled\ncompute-sim: see compute-sim --help\n", "run", "--model-order", "modl", status=2)
         self.expect_error("error: the GPU 'a100-sxm-80g' has no attention library 'flash2'; did you mean 'flash-2'?; "
                           "valid are flash-2\n", "run", "--attention-library", "flash2")
 

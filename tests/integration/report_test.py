@@ -132,8 +132,8 @@ class Report(unittest.TestCase):
                           "again\n", "run")
 
     def test_wrong_usage(self):
-        self.expect_error("error: --trace-ranks: '0' is neither a number of ranks, at least 1, nor 'all'\n", "run",
-                          "--trace-ranks", "0")
+        self.expect_error("report: error: --trace-ranks: '0' is neither a number of ranks, at least 1, nor 'all'\n"
+                          "report: see report --help\n", "run", "--trace-ranks", "0", status=2)
         self.expect_error("report: error: The following argument was not expected: --trace-rank; did you mean "
                           "'--trace-ranks'?\nreport: see report --help\n", "run", "--trace-rank", status=2)
 

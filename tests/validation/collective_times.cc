@@ -7,10 +7,11 @@
 // full input; all-to-all one rank's buffer.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <iostream>
 #include <sstream>
 
+#include "core/model/call_words.h"
+#include "core/model/call_workload.h"
 #include "core/schema/cluster_file.h"
 #include "exec-engine/analytical_network.h"
 #include "exec-engine/replay.h"
@@ -25,48 +26,21 @@ struct Question {
   int hosts = 1, gpus = 1;
 };
 
-template <typename Enum>
-Result<Enum> Named(const std::vector<std::string>& names, const std::string& name) {
-  const auto it = std::find(names.begin(), names.end(), name);
-  if (it == names.end()) return Error(fmt::format("'{}' is not known", name));
-  return static_cast<Enum>(it - names.begin());
-}
-
 // One op on each of the group's ranks.
 Result<Workload> MakeWorkload(const Topology& topology, const Question& question) {
-  Workload w;
-  w.topology = topology;
   CommCall call;
-  ASSIGN_OR_RETURN(call.collective,
-                   Named<CollectiveType>(CollectiveTypeNames(), question.collective));
-  ASSIGN_OR_RETURN(call.type, Named<DataType>(DataTypeNames(), question.type));
+  ASSIGN_OR_RETURN(call.collective, ParseCollective(question.collective));
+  ASSIGN_OR_RETURN(call.type, ParseDataType(question.type));
   call.count = question.bytes / SizeOf(call.type).count();
   call.peer = call.collective == CollectiveType::kSendRecv ? 1 : 0;
   Group group;
   const Placement placement(topology);
   for (int rank = 0; rank < topology.gpu_count(); ++rank) {
     const Placement::Slot& slot = placement.of(rank);
-    const bool member = slot.host < question.hosts && slot.gpu < question.gpus;
-    if (member) group.ranks.push_back(rank);
-    w.class_of_rank.push_back(member ? 1 : 0);
+    if (slot.host < question.hosts && slot.gpu < question.gpus) group.ranks.push_back(rank);
   }
   call.group_size = static_cast<int>(group.ranks.size());
-  w.streams = {"nccl"};
-  w.roles = {{"all", Dimension::kWorld}};
-  w.group_of_rank = {std::vector<int>(w.class_of_rank.size(), -1)};
-  for (const int rank : group.ranks) w.group_of_rank[0][static_cast<size_t>(rank)] = 0;
-  w.groups = {group};
-  w.calls = {call};
-  w.uses = {{0, 0}};
-  w.class_count = 2;
-  Program idle, calls;
-  idle.dependency_begin = {0};
-  Op op;
-  op.kind = OpKind::kCollective;
-  calls.ops = {op};
-  calls.dependency_begin = {0, 0};
-  w.programs = {idle, calls};
-  return w;
+  return WorkloadOfCalls(topology, {group}, {call});
 }
 
 Result<std::string> Answer(const Topology& topology, const Question& question,
@@ -80,10 +54,9 @@ Result<std::string> Answer(const Topology& topology, const Question& question,
   ASSIGN_OR_RETURN(Plan planned, planner->PlanCall(workload.calls[0]));
   plan.plans.push_back(std::move(planned));
   plan.assignments = {{0, 0, 0}};
-  KernelTimes times;
-  for (const GpuSpec& gpu : topology.gpus) times.gpus.push_back({gpu.name, {}});
   const NetworkChoice network = {"analytical", "", MakeAnalyticalNetwork};
-  ASSIGN_OR_RETURN(const Timeline timeline, Replay(workload, plan, times, network, {}));
+  ASSIGN_OR_RETURN(const Timeline timeline,
+                   Replay(workload, plan, NoKernelTimes(topology), network, {}));
   const Plan& p = plan.plans[0];
   return fmt::format("{:.2f} {}/{} {} channels {} warps, {} slots of {}", timeline.iteration.us(),
                      AlgorithmNames()[static_cast<size_t>(p.algorithm)],

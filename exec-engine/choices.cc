@@ -1,0 +1,54 @@
+#include "exec-engine/choices.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <thread>
+
+#include "core/base/spelling.h"
+
+namespace drydock {
+namespace {
+
+// As many threads as cores have nothing else to do. The network's threads meet at the end of every
+// window: one that waits for a busy core holds up all the others, thousands of times a second.
+int IdleCores() {
+  const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  double busy = 0;
+  if (::getloadavg(&busy, 1) != 1) return cores;
+  return std::clamp(cores - static_cast<int>(busy), 1, cores);
+}
+
+}  // namespace
+
+Result<const NetworkChoice*> FindNetwork(const std::string& name) {
+  std::vector<std::string> names;
+  for (const NetworkChoice& choice : NetworkChoices()) {
+    if (choice.name == name) return &choice;
+    names.push_back(choice.name);
+  }
+  return Error(fmt::format("there is no network '{}'{}; valid values are {}", name,
+                           DidYouMean(name, names), Join(names)));
+}
+
+std::string NetworksText() {
+  std::string text;
+  for (const NetworkChoice& choice : NetworkChoices()) {
+    text += fmt::format("{:<12} {}\n", choice.name, choice.summary);
+  }
+  return text;
+}
+
+Result<int> ParseThreads(const std::string& text) {
+  if (text == "auto") return IdleCores();
+  int threads = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), threads);
+  if (error != std::errc() || end != text.data() + text.size() || threads < 1 || threads > 1024) {
+    return Error(fmt::format("--threads '{}' is neither 'auto' nor a number from 1 to 1024", text));
+  }
+  return threads;
+}
+
+}  // namespace drydock

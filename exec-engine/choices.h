@@ -1,0 +1,22 @@
+// What the executables of this folder let a user choose by name: networks and threads.
+#ifndef DRYDOCK_EXEC_ENGINE_CHOICES_H_
+#define DRYDOCK_EXEC_ENGINE_CHOICES_H_
+
+#include <string>
+
+#include "core/base/result.h"
+#include "exec-engine/network.h"
+
+namespace drydock {
+
+// An error that lists the choices, the nearest first, if there is none of that name.
+Result<const NetworkChoice*> FindNetwork(const std::string& name);
+// One line each.
+std::string NetworksText();
+
+// "auto" is as many threads as cores have nothing else to do.
+Result<int> ParseThreads(const std::string& text);
+
+}  // namespace drydock
+
+#endif  // DRYDOCK_EXEC_ENGINE_CHOICES_H_

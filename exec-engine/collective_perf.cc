@@ -1,0 +1,165 @@
+#include "exec-engine/collective_perf.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <utility>
+
+#include "core/base/files.h"
+#include "core/base/process.h"
+#include "core/model/call_words.h"
+#include "core/model/call_workload.h"
+#include "core/model/rank_list.h"
+#include "core/schema/artefacts.h"
+#include "exec-engine/choices.h"
+#include "exec-engine/replay.h"
+
+namespace drydock {
+namespace {
+
+constexpr std::string_view kAuto = "auto:";
+
+std::string DecisionText(const Plan& plan) {
+  if (plan.algorithm == Algorithm::kLocal) return "local";
+  return fmt::format("{} {}, {} channel{}", AlgorithmNames()[static_cast<size_t>(plan.algorithm)],
+                     ProtocolNames()[static_cast<size_t>(plan.protocol)], plan.channels,
+                     plan.channels == 1 ? "" : "s");
+}
+
+std::vector<Group> FirstOfEachHost(const GroupChoice& choice, const Topology& topology) {
+  Group group;
+  const Placement placement(topology);
+  for (int rank = 0; rank < topology.gpu_count(); ++rank) {
+    const Placement::Slot& slot = placement.of(rank);
+    if (choice.hosts > 0 && slot.host >= choice.hosts) continue;
+    if (choice.ranks_per_host > 0 && slot.gpu >= choice.ranks_per_host) continue;
+    group.ranks.push_back(rank);
+  }
+  return {group};
+}
+
+Status CheckHosts(const GroupChoice& choice, const Topology& topology) {
+  if (choice.hosts > topology.host_count()) {
+    return Error(
+        fmt::format("the cluster has {} hosts, not {}", topology.host_count(), choice.hosts));
+  }
+  for (int host = 0; host < (choice.hosts > 0 ? choice.hosts : topology.host_count()); ++host) {
+    const int gpus = topology.kind_of_host(host).gpus;
+    if (choice.ranks_per_host <= gpus) continue;
+    return Error(fmt::format("host {} has {} GPUs, not {}", host, gpus, choice.ranks_per_host));
+  }
+  return OkStatus();
+}
+
+Status CheckDisjoint(const std::vector<Group>& groups, int rank_count) {
+  std::vector<bool> taken(static_cast<size_t>(rank_count), false);
+  for (const Group& group : groups) {
+    if (group.ranks.size() != groups[0].ranks.size()) {
+      return Error(fmt::format("the groups {} and {} are not of one size",
+                               RanksText(groups[0].ranks), RanksText(group.ranks)));
+    }
+    for (const int rank : group.ranks) {
+      if (taken[static_cast<size_t>(rank)]) {
+        return Error(fmt::format("rank {} is in two groups", rank));
+      }
+      taken[static_cast<size_t>(rank)] = true;
+    }
+  }
+  return OkStatus();
+}
+
+// What simccl made of the workload of all calls, in a folder that is gone afterwards.
+Result<std::pair<WorkloadFile, FlowPlan>> PlanCalls(const CollectivePerf& perf,
+                                                    std::vector<CommCall> calls, bool check) {
+  const std::string place = std::filesystem::temp_directory_path() / "collective-perf";
+  ASSIGN_OR_RETURN(const StagedDirectory run, StagedDirectory::Create(place));
+  const Workload workload = WorkloadOfCalls(perf.cluster.topology, perf.groups, std::move(calls));
+  Provenance provenance;
+  provenance.tool = "collective-perf";
+  RETURN_IF_ERROR(WriteWorkload(run.path(), workload, perf.cluster, provenance));
+  std::vector<std::string> arguments = {run.path(), "-q"};
+  if (check) arguments.push_back("--check");
+  arguments.insert(arguments.end(), perf.simccl_arguments.begin(), perf.simccl_arguments.end());
+  RETURN_IF_ERROR(RunBeside("simccl", arguments));
+  ASSIGN_OR_RETURN(WorkloadFile file, ReadWorkload(run.path(), WorkloadParts::kAll));
+  if (check) return std::pair(std::move(file), FlowPlan());
+  ASSIGN_OR_RETURN(FlowPlan plan, ReadFlowPlan(run.path(), file));
+  return std::pair(std::move(file), std::move(plan));
+}
+
+}  // namespace
+
+std::string NetworkRule::Text() const {
+  if (below == from) return from->name;
+  return fmt::format("{} below {} B, {} from there", below->name, limit.count(), from->name);
+}
+
+Result<NetworkRule> ParseNetworkRule(const std::string& text) {
+  NetworkRule rule;
+  if (text.starts_with(kAuto)) {
+    ASSIGN_OR_RETURN(rule.limit, ParseCallSize(text.substr(kAuto.size())));
+    ASSIGN_OR_RETURN(rule.below, FindNetwork("packet"));
+    ASSIGN_OR_RETURN(rule.from, FindNetwork("analytical"));
+    return rule;
+  }
+  const auto choice = FindNetwork(text);
+  if (!choice.ok()) return Error(choice.error().message() + ", auto:SIZE");
+  rule.below = rule.from = *choice;
+  return rule;
+}
+
+Result<std::vector<Group>> ChooseGroups(const GroupChoice& choice, const Topology& topology) {
+  if (choice.lists.empty()) {
+    RETURN_IF_ERROR(CheckHosts(choice, topology));
+    return FirstOfEachHost(choice, topology);
+  }
+  std::vector<Group> groups;
+  for (const std::string& list : choice.lists) {
+    ASSIGN_OR_RETURN(const std::vector<int> ranks, ParseRanks(list));
+    for (int by = 0; by < choice.shift; ++by) {
+      Group group{ranks};
+      for (int& rank : group.ranks) rank += by;
+      RETURN_IF_ERROR(CheckRanks(group.ranks, topology.gpu_count()));
+      groups.push_back(std::move(group));
+    }
+  }
+  RETURN_IF_ERROR(CheckDisjoint(groups, topology.gpu_count()));
+  return groups;
+}
+
+Status RunCollectivePerf(const CollectivePerf& perf, bool check,
+                         const std::function<void(const SweepResult&)>& on_result) {
+  std::vector<CommCall> calls;  // those that move something
+  for (const SweepSize& size : perf.sizes) {
+    if (size.call.count > 0) calls.push_back(size.call);
+  }
+  ASSIGN_OR_RETURN(const auto planned, PlanCalls(perf, std::move(calls), check));
+  if (check) return OkStatus();
+  const auto& [file, plan] = planned;
+  const KernelTimes times = NoKernelTimes(file.workload.topology);
+  uint32_t call = 0;
+  for (size_t i = 0; i < perf.sizes.size(); ++i) {
+    SweepResult result{perf.sizes[i], Time(), "nothing to move", "none"};
+    if (result.size.call.count > 0) {
+      const CallAlone alone = TakeCall(file.workload, plan, call++);
+      const NetworkChoice* network = perf.network.For(result.size.size);
+      ReplayOptions options;
+      options.network.threads = perf.threads;
+      if (perf.progress) {
+        options.progress = [&](int64_t ended, int64_t all) {
+          perf.progress(i, perf.sizes.size(), all == 0 ? 100 : ended * 100 / all);
+        };
+        perf.progress(i, perf.sizes.size(), 0);
+      }
+      ASSIGN_OR_RETURN(const Timeline timeline,
+                       Replay(alone.workload, alone.plan, times, *network, options));
+      result.time = timeline.iteration;
+      result.decision = DecisionText(alone.plan.plans[0]);
+      result.network = network->name;
+    }
+    on_result(result);
+  }
+  return OkStatus();
+}
+
+}  // namespace drydock

@@ -1,0 +1,117 @@
+#include "exec-engine/collective_table.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "core/model/call_words.h"
+
+namespace drydock {
+namespace {
+
+// As many digits as fit into `width`, at least one decimal fewer than the number grows.
+std::string Figure(double value, int width) {
+  int digits = 0;
+  for (double power = 1; value >= power; power *= 10) ++digits;
+  if (digits < width - 2) return fmt::format("{:>{}.2f}", value, width);
+  if (digits < width - 1) return fmt::format("{:>{}.1f}", value, width);
+  if (digits < width + 1) return fmt::format("{:>{}.0f}", value, width);
+  return fmt::format("{:>{}.{}e}", value, width, width >= 7 ? 1 : 0);
+}
+
+std::string Figures(const SweepResult& result) {
+  return fmt::format("  {}  {}  {}    N/A", Figure(result.time.us(), 7),
+                     Figure(result.algorithm_gb_s(), 6), Figure(result.bus_gb_s(), 6));
+}
+
+std::string RedOp(const CommCall& call) {
+  return Reduces(call.collective) ? NcclTestsName(call.op) : "none";
+}
+
+int Root(const CommCall& call) { return HasRoot(call.collective) ? call.root : -1; }
+
+double AverageBus(const std::vector<SweepResult>& results) {
+  double sum = 0;
+  for (const SweepResult& result : results) sum += result.bus_gb_s();
+  return results.empty() ? 0 : sum / static_cast<double>(results.size());
+}
+
+nlohmann::ordered_json FiguresJson(const SweepResult& result) {
+  return {{"time", result.time.us()},
+          {"alg_bw", result.algorithm_gb_s()},
+          {"bus_bw", result.bus_gb_s()},
+          {"nwrong", nullptr}};
+}
+
+}  // namespace
+
+double SweepResult::algorithm_gb_s() const {
+  if (time == Time()) return 0;
+  return static_cast<double>(size.size.count()) * 1e-9 / time.seconds();
+}
+
+double SweepResult::bus_gb_s() const {
+  return algorithm_gb_s() * BusFactor(size.call.collective, size.call.group_size);
+}
+
+std::string TableHeader(const SweepTitle& title) {
+  std::string text =
+      fmt::format("# collective-perf: {}\n# network: {}\n#\n", title.calls, title.network);
+  text += fmt::format(
+      "# {:>10}  {:>12}  {:>8}  {:>6}  {:>6}           out-of-place                       in-place"
+      "          \n",
+      "", "", "", "", "");
+  const auto columns = [&text](std::initializer_list<const char*> first,
+                               std::initializer_list<const char*> figures) {
+    constexpr int kFirst[] = {10, 12, 8, 6, 6};
+    constexpr int kFigures[] = {7, 6, 6, 6};
+    int column = 0;
+    for (const char* name : first) {
+      text += fmt::format("{}{:>{}}", column == 0 ? "# " : "  ", name, kFirst[column]);
+      ++column;
+    }
+    for (int twice = 0; twice < 2; ++twice) {
+      column = 0;
+      for (const char* name : figures) text += fmt::format("  {:>{}}", name, kFigures[column++]);
+    }
+    text += " \n";
+  };
+  columns({"size", "count", "type", "redop", "root"}, {"time", "algbw", "busbw", "#wrong"});
+  columns({"(B)", "(elements)", "", "", ""}, {"(us)", "(GB/s)", "(GB/s)", ""});
+  return text;
+}
+
+std::string TableRow(const SweepResult& result, bool explains) {
+  const CommCall& call = result.size.call;
+  std::string row = fmt::format("{:>12}  {:>12}  {:>8}  {:>6}  {:>6}", result.size.size.count(),
+                                result.size.count, NcclTestsName(call.type), RedOp(call),
+                                fmt::format("{:>6}", Root(call)));
+  row += Figures(result) + Figures(result);
+  if (explains) row += fmt::format("  # {}; {}", result.decision, result.network);
+  return row + "\n";
+}
+
+std::string TableFooter(const std::vector<SweepResult>& results) {
+  return fmt::format("# {:<20} : {:.6g} \n#\n", "Avg bus bandwidth", AverageBus(results));
+}
+
+std::string SweepJson(const SweepTitle& title, const std::vector<SweepResult>& results) {
+  nlohmann::ordered_json json = {
+      {"calls", title.calls}, {"network", title.network}, {"results", nlohmann::json::array()}};
+  for (const SweepResult& result : results) {
+    const CommCall& call = result.size.call;
+    json["results"].push_back({{"size", result.size.size.count()},
+                               {"count", result.size.count},
+                               {"type", NcclTestsName(call.type)},
+                               {"redop", RedOp(call)},
+                               {"root", Root(call)},
+                               {"out_of_place", FiguresJson(result)},
+                               {"in_place", FiguresJson(result)},
+                               {"decision", result.decision},
+                               {"network", result.network}});
+  }
+  json["average_bus_bandwidth"] = AverageBus(results);
+  return json.dump(2) + "\n";
+}
+
+}  // namespace drydock

@@ -1,0 +1,207 @@
+"""collective-perf as a program: nccl-tests' columns to the letter, groups at once, and every mistake's exact words."""
+
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+TOOL = None  # from the command line
+ONE, EIGHT = "configs/clusters/dgx-a100-80g-1.topo", "configs/clusters/dgx-a100-80g-8.topo"
+HEADER = """\
+#                                                              out-of-place                       in-place          
+#       size         count      type   redop    root     time   algbw   busbw  #wrong     time   algbw   busbw  #wrong 
+#        (B)    (elements)                               (us)  (GB/s)  (GB/s)             (us)  (GB/s)  (GB/s)         
+"""
+SEE = "collective-perf: see collective-perf --help\n"
+
+
+def run(*arguments, **options):
+    done = subprocess.run([TOOL, *map(str, arguments)], cwd=ROOT, text=True, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, timeout=120, **options)
+    return done.returncode, done.stdout, done.stderr
+
+
+def rows(*arguments):
+    status, stdout, stderr = run(*arguments)
+    if (status, stderr) != (0, ""):
+        raise AssertionError(stderr)
+    return [line for line in stdout.splitlines() if not line.startswith("#")]
+
+
+class CollectivePerf(unittest.TestCase):
+    maxDiff = None
+
+    def expect_usage(self, message, *arguments):
+        self.assertEqual(run(*arguments), (2, "", f"collective-perf: error: {message}\n{SEE}"))
+
+    # --- the table ------------------------------------------------------------------------------
+
+    def test_the_table_is_that_of_nccl_tests(self):
+        status, stdout, stderr = run("all_reduce", "-b", "4", "-e", "1M", "-f", "512", "--cluster", ONE)
+        self.assertEqual((status, stderr), (0, ""))
+        title, table = stdout.split("#\n", 1)
+        self.assertEqual(title, "# collective-perf: all-reduce on dgx-a100-80g-1, 8 ranks: 0-7\n"
+                         "# network: packet below 67108864 B, analytical from there\n")
+        self.assertTrue(table.startswith(HEADER), table)
+        lines = table[len(HEADER):].splitlines()
+        figure = r" {1,6}[0-9.]+"
+        for line, size in zip(lines, (4, 2048, 1048576)):
+            self.assertRegex(line, rf"^{size:12}  {size // 4:12}     float     sum      -1" +
+                             rf"(  {figure}  {figure}  {figure}    N/A){{2}}$")
+            self.assertEqual(len(line), 116)
+        self.assertRegex(lines[3], r"^# Avg bus bandwidth    : \d+\.\d+ $")
+
+    def test_bandwidths_follow_from_the_time(self):
+        for collective, factor in [("all_reduce", 2 * 7 / 8), ("all_gather", 7 / 8), ("reduce_scatter", 7 / 8),
+                                   ("alltoall", 7 / 8), ("broadcast", 1), ("reduce", 1)]:
+            with self.subTest(collective=collective):
+                (line,) = rows(collective, "-b", "16M", "-e", "16M", "--cluster", ONE)
+                size, _, _, _, _, us, algbw, busbw = line.split()[:8]
+                self.assertEqual(size, "16777216")
+                self.assertAlmostEqual(float(algbw), 16777216e-3 / float(us), delta=0.02)
+                self.assertAlmostEqual(float(busbw), float(algbw) * factor, delta=0.02)
+
+    def test_counts_are_those_of_the_nccl_function(self):
+        cases = [("all_gather", "none", "-1", 1048576 // 8), ("reduce_scatter", "sum", "-1", 1048576 // 8),
+                 ("alltoall", "none", "-1", 1048576 // 8), ("broadcast", "none", "3", 1048576), ("reduce", "max", "3", 1048576)]
+        for collective, op, root, count in cases:
+            with self.subTest(collective=collective):
+                (line,) = rows(collective, "-b", "2M", "-e", "2M", "-d", "half", "-o", "max" if op == "max" else "sum",
+                               "-r", "3", "--cluster", ONE)
+                self.assertEqual(line.split()[:5], ["2097152", str(count), "half", op, root])
+
+    def test_parts_too_small_for_nccl_tests_move_nothing(self):
+        lines = rows("all_gather", "-b", "64", "-e", "128", "--cluster", ONE)
+        self.assertEqual([line.split()[:2] + line.split()[5:8] for line in lines[:1]], [["0", "0", "0.00", "0.00", "0.00"]])
+        self.assertEqual(lines[1].split()[:2], ["128", "4"])
+
+    def test_sizes_by_addition(self):
+        lines = rows("all_reduce", "-b", "1M", "-e", "3M", "-i", "1M", "--cluster", ONE)
+        self.assertEqual([int(line.split()[0]) >> 20 for line in lines], [1, 2, 3])
+
+    def test_what_nccl_decided(self):
+        (line,) = rows("all_reduce", "-b", "64M", "-e", "64M", "--cluster", ONE, "-v")
+        self.assertTrue(line.endswith("  # ring Simple, 24 channels; analytical"), line)
+
+    def test_json_has_the_same_figures(self):
+        words = ["all_reduce", "-b", "1M", "-e", "2M", "--cluster", EIGHT, "--hosts", "2", "--ranks-per-host", "4"]
+        table = rows(*words)
+        status, stdout, _ = run(*words, "--json")
+        self.assertEqual(status, 0)
+        answer = json.loads(stdout)
+        self.assertEqual(answer["calls"], "all-reduce on dgx-a100-80g-8, 8 ranks: 0-3, 8-11")
+        for line, result in zip(table, answer["results"], strict=True):
+            figures = result["out_of_place"]
+            self.assertEqual(line.split()[:6], [str(result["size"]), str(result["count"]), result["type"],
+                                                result["redop"], str(result["root"]), f"{figures['time']:.2f}"])
+            self.assertEqual((figures, figures["nwrong"]), (result["in_place"], None))
+
+    # --- groups and networks --------------------------------------------------------------------
+
+    def test_groups_at_once_share_the_fabric(self):
+        def time_of(*words):
+            (line,) = rows("all_reduce", "-b", "32M", "-e", "32M", "--cluster", EIGHT, "--network", "packet", *words)
+            return float(line.split()[5])
+        alone = time_of("--group", "0-56:8")
+        rails = time_of("--group", "0-56:8", "--shift", "8")
+        self.assertLess(rails, alone * 1.05, "each rail has NICs and a leaf switch of its own")
+        halves = ["--set", "hosts.dgx-a100-80g.nics.count=4"]
+        self.assertGreater(time_of("--group", "0-56:8", "--group", "1-57:8", *halves),
+                           1.5 * time_of("--group", "0-56:8", *halves), "two GPUs share a NIC")
+
+    def test_title_of_several_groups(self):
+        status, stdout, _ = run("all_reduce", "-b", "1K", "-e", "1K", "--cluster", EIGHT, "--group", "0-56:8", "--shift", "8",
+                                "--network", "analytical")
+        self.assertEqual((status, stdout.splitlines()[:2]), (0, [
+            "# collective-perf: all-reduce on dgx-a100-80g-8, 8 ranks: 0-56:8; 8 groups at once",
+            "# network: analytical"]))
+
+    def test_networks_by_size(self):
+        lines = rows("all_reduce", "-b", "64K", "-e", "256K", "--cluster", EIGHT, "--hosts", "2", "--network", "auto:128K",
+                     "-v")
+        self.assertEqual([line.rsplit("; ")[1] for line in lines], ["packet", "analytical", "analytical"])
+        status, stdout, _ = run("--network", "help")
+        self.assertEqual((status, [line.split()[0] for line in stdout.splitlines()]),
+                         (0, ["analytical", "packet", "auto:SIZE"]))
+
+    def test_check_prints_nothing(self):
+        self.assertEqual(run("all_reduce", "--cluster", ONE, "--check"), (0, "", ""))
+
+    # --- nothing is left ------------------------------------------------------------------------
+
+    def test_nothing_is_left_behind(self):
+        with tempfile.TemporaryDirectory() as folder:
+            environment = {**os.environ, "TMPDIR": folder}
+            self.assertEqual(run("all_reduce", "--cluster", ONE, env=environment)[0], 0)
+            self.assertEqual(os.listdir(folder), [])
+            status, _, stderr = run("all_reduce", "--cluster", ONE, "--nccl-library", "no.so", env=environment)
+            self.assertEqual(status, 1)
+            self.assertTrue(stderr.endswith("/simccl: error: simccl ended with exit status 1\n"), stderr)
+            self.assertEqual(os.listdir(folder), [])
+
+    def test_an_interrupt_leaves_nothing(self):
+        with tempfile.TemporaryDirectory() as folder:
+            process = subprocess.Popen([TOOL, "alltoall", "-b", "1M", "-e", "8G", "--cluster", EIGHT], cwd=ROOT,
+                                       env={**os.environ, "TMPDIR": folder}, stdout=subprocess.DEVNULL,
+                                       stderr=subprocess.DEVNULL, start_new_session=True)
+            while not os.listdir(folder):
+                time.sleep(0.01)
+            os.killpg(process.pid, signal.SIGINT)
+            self.assertEqual(process.wait(timeout=30), 130)
+            self.assertEqual(os.listdir(folder), [])
+
+    # --- mistakes -------------------------------------------------------------------------------
+
+    def test_wrong_usage(self):
+        known = "; valid values are "
+        self.expect_usage("COLLECTIVE is required")
+        self.expect_usage("--cluster is required", "all_reduce")
+        self.expect_usage("-b 64M is more than -e 32M", "all_reduce", "--cluster", ONE, "-b", "64M")
+        self.expect_usage("--threads '0' is neither 'auto' nor a number from 1 to 1024", "all_reduce", "--cluster", ONE,
+                          "--threads", "0")
+        self.expect_usage("there is no network 'packets'; did you mean 'packet'?" + known + "analytical, packet, auto:SIZE",
+                          "all_reduce", "--cluster", ONE, "--network", "packets")
+        self.expect_usage("'0-7,3' names rank 3 twice", "all_reduce", "--cluster", ONE, "--group", "0-7,3")
+        self.expect_usage("'99999999T' is too large", "all_reduce", "--cluster", ONE, "-e", "99999999T")
+        self.expect_usage("-e 100000T is more than 72057594037927936 B", "all_reduce", "--cluster", ONE, "-e", "100000T")
+        self.expect_usage("--group excludes --hosts", "all_reduce", "--cluster", ONE, "--group", "0-7", "--hosts", "1")
+        for option, value, message in [("-d", "flaot", "there is no data type 'flaot'; did you mean 'float'?"),
+                                       ("-o", "sun", "there is no reduction 'sun'; did you mean 'sum'?")]:
+            status, _, stderr = run("all_reduce", "--cluster", ONE, option, value)
+            self.assertEqual((status, stderr.split(known)[0]), (2, "collective-perf: error: " + message))
+        status, _, stderr = run("all_reduse", "--cluster", ONE)
+        self.assertEqual((status, stderr.split(known)[0]),
+                         (2, "collective-perf: error: there is no collective 'all_reduse'; did you mean 'all-reduce'?"))
+
+    def test_what_the_cluster_does_not_have(self):
+        for words, message in [
+            (["--group", "4-11"], "there is no rank 8: the cluster has 8 GPUs, ranks 0 to 7"),
+            (["--group", "0-3", "--shift", "6"], "there is no rank 8: the cluster has 8 GPUs, ranks 0 to 7"),
+            (["--group", "0-3", "--shift", "2"], "rank 1 is in two groups"),
+            (["--group", "0-3", "--group", "4-5"], "the groups 0-3 and 4-5 are not of one size"),
+            (["--hosts", "2"], "the cluster has 1 hosts, not 2"),
+            (["--ranks-per-host", "9"], "host 0 has 8 GPUs, not 9"),
+            (["-r", "8"], "there is no root 8 in a group of 8"),
+        ]:
+            with self.subTest(words=words):
+                self.assertEqual(run("all_reduce", "--cluster", ONE, *words), (1, "", f"error: {message}\n"))
+        self.assertEqual(run("all_reduce", "--cluster", "no.topo"),
+                         (1, "", "no.topo: error: cannot read: No such file or directory\n"))
+
+    def test_help(self):
+        status, stdout, _ = run("--help")
+        self.assertEqual(status, 0)
+        for text in ("all_reduce -b 8 -e 8G -f 2 --cluster", "Exit status:", "--ranks-per-host", "--shift", "auto:SIZE"):
+            self.assertIn(text, stdout)
+        self.assertNotIn("--if-changed", stdout)
+
+
+if __name__ == "__main__":
+    TOOL = pathlib.Path(sys.argv.pop(1)).resolve()
+    unittest.main()
