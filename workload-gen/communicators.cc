@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/nccl/nccl_library.h"
+#include "core/nccl/nccl_settings.h"
 #include "core/nccl/topology_xml.h"
 
 namespace drydock {
@@ -74,6 +75,21 @@ std::vector<size_t> FirstAlike(const Workload& workload) {
     alike.push_back(first.emplace(pattern, group).first->second);
   }
   return alike;
+}
+
+Result<std::vector<std::string>> CheckSettings(const ClusterInput& cluster,
+                                               const CommunicatorOptions& options) {
+  if (cluster.nccl_settings.empty()) return std::vector<std::string>{};
+  ASSIGN_OR_RETURN(const std::shared_ptr<NcclLibrary> library,
+                   NcclLibrary::Load(options.library_path));
+  NcclSettingReport report = CheckNcclSettings(library->api(), cluster.topology.nccl_settings);
+  Diagnostics diagnostics;
+  for (const NcclSettingReport::Problem& problem : report.problems) {
+    const auto& [name, value] = cluster.nccl_settings[problem.setting];
+    diagnostics.Add((problem.of_value ? value : name).ErrorHere(problem.message));
+  }
+  RETURN_IF_ERROR(diagnostics.ToStatus());
+  return std::move(report.idle);
 }
 
 Result<size_t> CreateCommunicators(const Workload& workload, const CommunicatorOptions& options) {

@@ -9,6 +9,7 @@
 
 #include "core/base/cli.h"
 #include "core/base/files.h"
+#include "core/base/spelling.h"
 #include "core/nccl/nccl_library.h"
 #include "core/schema/artefacts.h"
 #include "core/schema/cluster_file.h"
@@ -105,7 +106,14 @@ void Announce(const CommonOptions& common, const Workload& workload) {
                      workload.class_count, ops, workload.submodules.size(), workload.calls.size()));
 }
 
-Status ProveGroups(const Options& options, const CommonOptions& common, const Workload& workload) {
+Status ProveGroups(const Options& options, const CommonOptions& common, const ClusterInput& cluster,
+                   const Workload& workload) {
+  ASSIGN_OR_RETURN(const std::vector<std::string> idle,
+                   CheckSettings(cluster, options.communicators));
+  if (!idle.empty()) {
+    Report(kTool, common,
+           fmt::format("{} NCCL settings change nothing here: {}", idle.size(), Join(idle)));
+  }
   ASSIGN_OR_RETURN(const size_t created, CreateCommunicators(workload, options.communicators));
   Report(kTool, common,
          fmt::format("{} process groups, {} NCCL communicators created", workload.groups.size(),
@@ -142,7 +150,7 @@ Status Run(const Options& options, const CommonOptions& common) {
     for (int c = 0; c < workload.class_count; ++c) fmt::print("{}", ProgramText(workload, c));
     return OkStatus();
   }
-  RETURN_IF_ERROR(ProveGroups(options, common, workload));
+  RETURN_IF_ERROR(ProveGroups(options, common, cluster, workload));
   if (!writes) return OkStatus();
   RETURN_IF_ERROR(MakeDirectories(options.run));
   RETURN_IF_ERROR(

@@ -59,6 +59,19 @@ typedef struct hacknccl_setting {
   const char* value;
 } hacknccl_setting;
 
+enum {
+  HACKNCCL_SETTING_DECIDES = 0, /* handed to NCCL */
+  HACKNCCL_SETTING_IDLE = 1,    /* NCCL has it; nothing that is rehearsed depends on it */
+  HACKNCCL_SETTING_REFUSED = 2  /* NCCL has it, and it would change what cannot be followed here */
+};
+
+/* One of the settings that NCCL's own sources look up. */
+typedef struct hacknccl_setting_info {
+  const char* name;
+  int32_t effect;
+  const char* reason; /* of IDLE and REFUSED, else "" */
+} hacknccl_setting_info;
+
 typedef struct hacknccl_place {
   int32_t host;       /* any number; equal numbers are the same host */
   int32_t host_class; /* index into the world's classes; the same for every rank of a host */
@@ -306,8 +319,16 @@ typedef struct hacknccl_api {
   /* Reason of the last failure in this thread; "" if its last call succeeded. */
   const char* (*last_error)(void);
 
+  /* Sorted by name. */
+  const hacknccl_setting_info* settings;
+  size_t setting_count;
+  /* 0, or last_error tells what is wrong with this setting: an unknown name, one that is refused, a
+   * value that NCCL would reject or silently replace. */
+  int32_t (*check_setting)(const char* name, const char* value);
+
   /* NCCL keeps much of its settings for the life of the library: the first world fixes them, and
-   * a world with other settings is refused. Copies its arguments. */
+   * a world with other settings is refused, as is one with settings that check_setting refuses.
+   * Copies its arguments. */
   hacknccl_world* (*world_create)(const hacknccl_host_class* classes, size_t class_count,
                                   const hacknccl_setting* settings, size_t setting_count);
   void (*world_destroy)(hacknccl_world*);

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "core/base/check.h"
+#include "core/nccl/nccl_settings.h"
 
 namespace drydock {
 namespace {
@@ -157,10 +158,12 @@ Result<NcclWorld> NcclWorld::Create(
                        host_nics.data(), host_nics.size(), host.compute_capability, host.sm_count,
                        host.memory_bytes, host.multicast});
   }
+  const hacknccl_api& api = library->api();
+  const NcclSettingReport report = CheckNcclSettings(api, settings);
+  if (!report.problems.empty()) return Error("nccl.settings: " + report.problems.front().message);
   std::vector<hacknccl_setting> wanted;
   for (const auto& [name, value] : settings) wanted.push_back({name.c_str(), value.c_str()});
 
-  const hacknccl_api& api = library->api();
   hacknccl_world* created =
       api.world_create(classes.data(), classes.size(), wanted.data(), wanted.size());
   if (created == nullptr) return Error(api.last_error());

@@ -155,7 +155,7 @@ void ReadTransport(const YamlNode& node, Transport* transport, Diagnostics* diag
   reader.Finish();
 }
 
-void ReadNccl(const YamlNode& node, Topology* topology, Diagnostics* diagnostics) {
+void ReadNccl(const YamlNode& node, ClusterInput* input, Diagnostics* diagnostics) {
   YamlReader reader(node, "nccl", diagnostics);
   if (const YamlNode* settings = reader.Take("settings", true)) {
     if (settings->kind != YamlNode::Kind::kMap) {
@@ -166,19 +166,19 @@ void ReadNccl(const YamlNode& node, Topology* topology, Diagnostics* diagnostics
         diagnostics->Add(key.ErrorHere(
             fmt::format("'{}' is no NCCL setting: their names begin with NCCL_", key.scalar)));
       }
-      if (key.scalar == "NCCL_TOPO_FILE") {
-        diagnostics->Add(
-            key.ErrorHere("NCCL's view of a host is given by the host's 'nccl_topology'"));
-      }
       const Result<std::string> text = AsString(value);
       if (text.ok())
-        topology->nccl_settings.emplace_back(key.scalar, *text);
+        input->nccl_settings.emplace_back(key, value);
       else
         diagnostics->Add(text.error());
     }
   }
   reader.Finish();
-  std::sort(topology->nccl_settings.begin(), topology->nccl_settings.end());
+  std::sort(input->nccl_settings.begin(), input->nccl_settings.end(),
+            [](const auto& a, const auto& b) { return a.first.scalar < b.first.scalar; });
+  for (const auto& [name, value] : input->nccl_settings) {
+    input->topology.nccl_settings.emplace_back(name.scalar, value.scalar);
+  }
 }
 
 Result<ClusterInput> ReadCluster(const YamlNode& root, FileSource source) {
@@ -202,7 +202,7 @@ Result<ClusterInput> ReadCluster(const YamlNode& root, FileSource source) {
     ReadTransport(*node, &topology.transport, &context.diagnostics);
   }
   if (const YamlNode* node = reader.Take("nccl", false)) {
-    ReadNccl(*node, &topology, &context.diagnostics);
+    ReadNccl(*node, &context.input, &context.diagnostics);
   }
   reader.Finish();
   RETURN_IF_ERROR(context.diagnostics.ToStatus());

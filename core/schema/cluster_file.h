@@ -19,6 +19,9 @@ struct ClusterInput {
   Topology topology;
   std::string yaml;                                        // overrides applied
   std::vector<std::pair<std::string, std::string>> files;  // GPU files and NCCL XMLs, by name
+  // Names and values of topology.nccl_settings, in its order, with their places: NCCL alone knows
+  // what is wrong with them.
+  std::vector<std::pair<YamlNode, YamlNode>> nccl_settings;
 };
 
 // `overrides`: the --set assignments that concern the cluster (see IsClusterOverride).

@@ -262,8 +262,6 @@ TEST(ClusterFileTest, FabricTransportAndNccl) {
             "toys.topo:13:86: error: 'packets_per_ack' is 0; it must be between 1 and 65536");
   EXPECT_EQ(MessageWith("NCCL_ALGO", "ALGO"),
             "toys.topo:14:38: error: 'ALGO' is no NCCL setting: their names begin with NCCL_");
-  EXPECT_EQ(MessageWith("NCCL_ALGO", "NCCL_TOPO_FILE"),
-            "toys.topo:14:38: error: NCCL's view of a host is given by the host's 'nccl_topology'");
   EXPECT_EQ(MessageWith("NCCL_ALGO: Ring", "NCCL_ALGO: [Ring]"),
             "toys.topo:14:49: error: expected a name, found a list");
   EXPECT_EQ(MessageWith("settings: {NCCL_CROSS_NIC: 2, NCCL_ALGO: Ring}", "settings: [NCCL_ALGO]"),

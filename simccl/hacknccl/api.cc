@@ -12,6 +12,7 @@
 #include "describe.h"
 #include "layout.h"
 #include "nccl.h"
+#include "setting_rules.h"
 #include "world.h"
 
 struct hacknccl_world {
@@ -51,6 +52,12 @@ class LastErrorText {
 thread_local LastErrorText error;
 
 const char* LastError() { return error.c_str(); }
+
+int32_t CheckSetting(const char* name, const char* value) {
+  const std::lock_guard<std::mutex> lock(mutex);
+  error = drydock::CheckSetting(name, value);
+  return error.empty() ? 0 : 1;
+}
 
 hacknccl_world* CreateWorld(const hacknccl_host_class* classes, size_t class_count,
                             const hacknccl_setting* settings, size_t setting_count) {
@@ -163,25 +170,32 @@ int32_t Pat(hacknccl_communicator* communicator, const hacknccl_collective* work
 
 int64_t MemoryInUse() { return drydock::FakeMemoryInUse(); }
 
-const hacknccl_api kApi = {HACKNCCL_ABI_VERSION,
-                           "2.29.7",
-                           LastError,
-                           CreateWorld,
-                           DestroyWorld,
-                           CreateCommunicator,
-                           DestroyCommunicator,
-                           Shape,
-                           Ring,
-                           Tree,
-                           Nvls,
-                           Link,
-                           Launch,
-                           Pat,
-                           MemoryInUse};
+const hacknccl_api& Api() {
+  const auto& infos = drydock::SettingInfos();
+  static const hacknccl_api api = {HACKNCCL_ABI_VERSION,
+                                   "2.29.7",
+                                   LastError,
+                                   infos.data(),
+                                   infos.size(),
+                                   CheckSetting,
+                                   CreateWorld,
+                                   DestroyWorld,
+                                   CreateCommunicator,
+                                   DestroyCommunicator,
+                                   Shape,
+                                   Ring,
+                                   Tree,
+                                   Nvls,
+                                   Link,
+                                   Launch,
+                                   Pat,
+                                   MemoryInUse};
+  return api;
+}
 
 }  // namespace
 
 extern "C" __attribute__((visibility("default"))) const hacknccl_api* hacknccl_get_api(
     uint32_t abi_version) {
-  return abi_version == HACKNCCL_ABI_VERSION ? &kApi : nullptr;
+  return abi_version == HACKNCCL_ABI_VERSION ? &Api() : nullptr;
 }

@@ -65,14 +65,18 @@ std::string Communicator::Init(int rank, bool survey, Solo* solo) {
   solo->session.survey = survey;
   const Scope scope(&solo->session);
   TakeWarnings();
+  TakeComplaints();
   cudaSetDevice(layout_.places[static_cast<size_t>(rank)].gpu);
   ncclUniqueId id;
   ncclResult_t result = ncclGetUniqueId(&id);
   if (result == ncclSuccess) {
     result = ncclCommInitRank(&solo->comm, layout_.ranks(), id, rank);
   }
-  if (result == ncclSuccess) return "";
-  std::string error = Failure("NCCL could not create the communicator", result);
+  const std::string complaints = TakeComplaints();
+  if (result == ncclSuccess && complaints.empty()) return "";
+  std::string error = result != ncclSuccess
+                          ? Failure("NCCL could not create the communicator", result)
+                          : "NCCL does not take a setting as it is: " + complaints;
   if (solo->comm != nullptr) ncclCommAbort(solo->comm);
   solo->comm = nullptr;
   return error;

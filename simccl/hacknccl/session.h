@@ -110,6 +110,8 @@ void SetCurrent(Session* session);
 
 // NCCL's warnings since the last call of this, one a line.
 std::string TakeWarnings();
+// What NCCL said of settings that it did not take as they are, since the last call of this.
+std::string TakeComplaints();
 
 // From here on NCCL says what it does (its INFO log), and every line goes to `listen`, one at a
 // time.

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "cudawrap.h"
+#include "setting_rules.h"
 
 namespace drydock {
 namespace {
@@ -30,6 +31,8 @@ std::string OpenWorld(const hacknccl_host_class* classes, size_t class_count,
                       std::vector<HostClass>* out) {
   std::vector<std::pair<std::string, std::string>> wanted;
   for (size_t i = 0; i < setting_count; ++i) {
+    const std::string error = CheckSetting(settings[i].name, settings[i].value);
+    if (!error.empty()) return error;
     wanted.emplace_back(settings[i].name, settings[i].value);
   }
   if (!FixSettings(wanted)) {

@@ -125,6 +125,29 @@ class WorkloadGen(unittest.TestCase):
                 sets = [word for setting in settings for word in ("--set", setting)]
                 self.expect_error(f"--set {settings[-1]}: error: {message}\n", *inputs, *sets)
 
+    def test_nccl_settings(self):
+        with open(self.folder / "set.topo", "w") as file:
+            file.write((ROOT / CLUSTER).read_text() +
+                       "nccl:\n  settings:\n    NCCL_ALGOS: ring\n    NCCL_PROTO: LL129\n"
+                       "    NCCL_HOSTID: me\n    NCCL_DEBUG: INFO\n")
+        lines = (self.folder / "set.topo").read_text().splitlines()
+        first = lines.index("    NCCL_ALGOS: ring") + 1
+        status, stdout, stderr = self.run_tool(MODEL, self.folder / "set.topo", "--check", "-q")
+        path = self.folder / "set.topo"
+        self.assertEqual((status, stdout), (1, ""))
+        self.assertEqual(stderr,
+            f"{path}:{first}:5: error: NCCL 2.29.7 has no setting 'NCCL_ALGOS'; did you mean 'NCCL_ALGO'?\n"
+            "      NCCL_ALGOS: ring\n      ^\n"
+            f"{path}:{first + 2}:5: error: NCCL_HOSTID: hosts and their NICs are those of the cluster file\n"
+            "      NCCL_HOSTID: me\n      ^\n"
+            f"{path}:{first + 1}:17: error: NCCL_PROTO: Unrecognized element token \"LL129\" when parsing \"LL129\"\n"
+            "      NCCL_PROTO: LL129\n                  ^\n")
+        status, stdout, stderr = self.run_tool(MODEL, CLUSTER, "--check", "--set", "nccl.settings.NCCL_DEBUG=INFO",
+                                               "--set", "nccl.settings.NCCL_IB_SL=3")
+        self.assertEqual((status, stdout), (0, ""))
+        self.assertIn("workload-gen: 2 NCCL settings change nothing here: NCCL_DEBUG (NCCL's log is not written), "
+                      "NCCL_IB_SL (the network between hosts is described by the cluster file)\n", stderr)
+
     def test_a_gpu_nobody_has_heard_of(self):
         status, _, stderr = self.run_tool(MODEL, CLUSTER, "--set", "hosts.dgx-a100-80g.gpu=a100-sxm-80", "-o", self.out)
         self.assertEqual(status, 1)

@@ -8,10 +8,10 @@
 #                 beside them (default: .deps/nccl)
 # JOBS            parallel compilations (default: all cores)
 #
-# Unpacks, applies patches/nccl in order, lets NCCL's own scripts write the kernel tables, compiles
-# the host code with simccl/hacknccl. Safe to repeat: does nothing when nothing changed, and a run
-# that was cut off goes on where it stopped. Needs tar, patch, python3, cmake, ninja, g++; uses
-# ccache if it is there.
+# Unpacks, applies patches/nccl in order, lets NCCL's own scripts write the kernel tables, lists its
+# settings, compiles the host code with simccl/hacknccl. Safe to repeat: does nothing when nothing
+# changed, and a run that was cut off goes on where it stopped. Needs tar, patch, python3, cmake,
+# ninja, g++; uses ccache if it is there.
 set -eu
 
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -23,6 +23,7 @@ archive=$1
 prefix=${2:-$root/.deps/nccl}
 jobs=${3:-$(nproc)}
 ours=$root/simccl/hacknccl
+here=$root/third_party/nccl
 
 say() { printf 'nccl: %s\n' "$*"; }
 
@@ -34,7 +35,8 @@ done
 mkdir -p "$prefix"
 source_hash=$( { sha256sum <"$archive"; cat "$root"/patches/nccl/*.patch; } | sha256sum | cut -c1-16)
 build_hash=$( { echo "$source_hash"; cat "$root/core/nccl/hacknccl.h" "$ours/CMakeLists.txt" \
-    "$ours/exports.map" "$ours"/*.cc "$ours"/*.h "$ours"/oracle/* "$ours"/shim/* "$ours"/shim/cuda/* 2>/dev/null ||
+    "$ours/exports.map" "$here/list_settings.py" "$ours"/*.cc "$ours"/*.h "$ours"/oracle/* \
+    "$ours"/shim/* "$ours"/shim/cuda/* 2>/dev/null ||
     true; } | sha256sum | cut -c1-16)
 if [ -r "$prefix/libhacknccl.so" ] && [ "$(cat "$prefix/stamp" 2>/dev/null)" = "$build_hash" ]; then
   say "libhacknccl.so is up to date ($build_hash)"
@@ -56,12 +58,14 @@ fi
 
 # The kernels themselves are device code and stay out; the tables that name them are host code.
 tables=$prefix/generated
-if [ "$(cat "$tables/.ready" 2>/dev/null)" != "$source_hash" ]; then
-  say "writing kernel tables"
+tables_hash=$( { echo "$source_hash"; cat "$here/list_settings.py"; } | sha256sum | cut -c1-16)
+if [ "$(cat "$tables/.ready" 2>/dev/null)" != "$tables_hash" ]; then
+  say "writing tables of kernels and settings"
   rm -rf "$tables"
   mkdir -p "$tables/include" "$tables/kernels" "$tables/symmetric"
   python3 "$tree/src/device/generate.py" "$tables/kernels" >/dev/null
   python3 "$tree/src/device/symmetric/generate.py" "$tables/symmetric" >/dev/null
+  python3 "$here/list_settings.py" "$tree" >"$tables/settings_table.cc"
   cp "$tables/kernels/host_table.cc" "$tables/symmetric/sym_kernels_host.cc" "$tables/"
   {
     echo '#include "device.h"'
@@ -75,7 +79,7 @@ if [ "$(cat "$tables/.ready" 2>/dev/null)" != "$source_hash" ]; then
       "$tree/src/nccl.h.in" >"$tables/include/nccl.h"
   printf '#define NCCL_GIT_BRANCH "2.29.7"\n#define NCCL_GIT_COMMIT_HASH "release"\n' \
       >"$tables/include/nccl_git_version.h"
-  echo "$source_hash" >"$tables/.ready"
+  echo "$tables_hash" >"$tables/.ready"
 fi
 
 launcher=

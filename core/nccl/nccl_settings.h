@@ -1,0 +1,32 @@
+// NCCL's settings as a user gives them, held against those that NCCL's own sources look up.
+#ifndef DRYDOCK_CORE_NCCL_NCCL_SETTINGS_H_
+#define DRYDOCK_CORE_NCCL_NCCL_SETTINGS_H_
+
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/nccl/hacknccl.h"
+
+namespace drydock {
+
+using NcclSettings = std::vector<std::pair<std::string, std::string>>;  // name, value
+
+struct NcclSettingReport {
+  struct Problem {
+    size_t setting = 0;     // index into the settings
+    bool of_value = false;  // else of the name
+    std::string message;
+  };
+  std::vector<Problem> problems;
+  // Settings that NCCL has but nothing here depends on: "NCCL_DEBUG (NCCL's log is not written)".
+  std::vector<std::string> idle;
+};
+
+// An unknown name gets the nearest known one; a value that NCCL refuses, NCCL's own words.
+NcclSettingReport CheckNcclSettings(const hacknccl_api& api, const NcclSettings& settings);
+
+}  // namespace drydock
+
+#endif  // DRYDOCK_CORE_NCCL_NCCL_SETTINGS_H_

@@ -1,0 +1,115 @@
+// NCCL's settings: which it has, which matter, which values it takes.
+#include "core/nccl/nccl_settings.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+
+#include "core/nccl/nccl_library.h"
+#include "core/nccl/test_hosts.h"
+
+namespace drydock {
+namespace {
+
+// The first problem, or what is idle, or "fine".
+std::string Verdict(const std::string& name, const std::string& value) {
+  const auto library = NcclLibrary::Load().value();
+  const NcclSettingReport report = CheckNcclSettings(library->api(), {{name, value}});
+  if (!report.problems.empty()) return report.problems[0].message;
+  return report.idle.empty() ? "fine" : report.idle[0];
+}
+
+TEST(NcclSettingsTest, TheListIsNcclsOwn) {
+  const auto library = NcclLibrary::Load().value();
+  const hacknccl_api& api = library->api();
+  std::vector<std::string> names;
+  for (size_t i = 0; i < api.setting_count; ++i) {
+    names.push_back(api.settings[i].name);
+    EXPECT_EQ(api.settings[i].effect == HACKNCCL_SETTING_DECIDES,
+              std::string(api.settings[i].reason).empty());
+  }
+  EXPECT_EQ(names.size(), 215u);
+  EXPECT_TRUE(std::is_sorted(names.begin(), names.end()));
+  for (const char* name : {"NCCL_ALGO", "NCCL_BUFFSIZE", "NCCL_IB_QPS_PER_CONNECTION",
+                           "NCCL_NVLS_ENABLE", "NCCL_P2P_LEVEL", "NCCL_SYM_KERNEL"}) {
+    EXPECT_TRUE(std::binary_search(names.begin(), names.end(), name)) << name;
+  }
+}
+
+TEST(NcclSettingsTest, SettingsThatDecide) {
+  for (const auto& [name, value] : NcclSettings{{"NCCL_ALGO", "ring,tree;allreduce:^tree"},
+                                                {"NCCL_PROTO", "^LL128"},
+                                                {"NCCL_MIN_NCHANNELS", "0x10"},
+                                                {"NCCL_P2P_LEVEL", "PXB"},
+                                                {"NCCL_NET_GDR_LEVEL", "3"},
+                                                {"NCCL_CTA_POLICY", "efficiency|zero"},
+                                                {"NCCL_NETDEVS_POLICY", "MAX:2"},
+                                                {"NCCL_THREAD_THRESHOLDS", "8 16 64 8 16 64"},
+                                                {"NCCL_SYM_KERNEL", "AllGather_LL"}}) {
+    EXPECT_EQ(Verdict(name, value), "fine") << name;
+  }
+}
+
+TEST(NcclSettingsTest, SettingsThatCannotMatter) {
+  EXPECT_EQ(Verdict("NCCL_DEBUG", "INFO"), "NCCL_DEBUG (NCCL's log is not written)");
+  EXPECT_EQ(Verdict("NCCL_IB_TC", "106"),
+            "NCCL_IB_TC (the network between hosts is described by the cluster file)");
+}
+
+TEST(NcclSettingsTest, WhatIsWrong) {
+  EXPECT_EQ(Verdict("NCCL_ALGOS", "ring"),
+            "NCCL 2.29.7 has no setting 'NCCL_ALGOS'; did you mean 'NCCL_ALGO'?");
+  EXPECT_EQ(Verdict("NCCL_TOPO_FILE", "/etc/topo.xml"),
+            "NCCL_TOPO_FILE: NCCL's view of a host is given by the host's 'nccl_topology'");
+  EXPECT_EQ(Verdict("NCCL_NET_PLUGIN", "none"), "NCCL_NET_PLUGIN: plugins are not loaded");
+  // NCCL's words.
+  EXPECT_EQ(Verdict("NCCL_ALGO", "foo"),
+            "NCCL_ALGO: Unrecognized element token \"foo\" when parsing \"foo\"");
+  EXPECT_EQ(Verdict("NCCL_PROTO", "all:LL"),
+            "NCCL_PROTO: Unrecognized prefix token \"all\" when parsing \"all:LL\"");
+  // What NCCL would take without a word, or fall over.
+  EXPECT_EQ(Verdict("NCCL_ALGO", ":;"), "NCCL_ALGO: there is nothing in ':'");
+  EXPECT_EQ(Verdict("NCCL_MAX_NCHANNELS", "many"),
+            "NCCL_MAX_NCHANNELS: 'many' is not a whole number");
+  EXPECT_EQ(Verdict("NCCL_MAX_NCHANNELS", "4294967297"),
+            "NCCL_MAX_NCHANNELS: 4294967297 does not fit NCCL's 32-bit numbers");
+  EXPECT_EQ(Verdict("NCCL_BUFFSIZE", "0"), "NCCL_BUFFSIZE: 0 is not within 32768 to 1073741824");
+  EXPECT_EQ(Verdict("NCCL_P2P_LEVEL", "pix"),
+            "NCCL_P2P_LEVEL: 'pix' is not one of LOC, NVL, NVB, C2C, PIX, PXB, P2C, PXN, PHB, SYS");
+  EXPECT_EQ(Verdict("NCCL_CTA_POLICY", "3"),
+            "NCCL_CTA_POLICY: '3' is not one of DEFAULT, EFFICIENCY, ZERO");
+  EXPECT_EQ(Verdict("NCCL_NETDEVS_POLICY", "MAX:0"),
+            "NCCL_NETDEVS_POLICY: 'MAX:0' is not one of AUTO, ALL, MAX:count");
+  EXPECT_EQ(Verdict("NCCL_THREAD_THRESHOLDS", "8 x"),
+            "NCCL_THREAD_THRESHOLDS: '8 x' is not up to six whole numbers (tree, then ring: LL, "
+            "LL128, Simple)");
+}
+
+TEST(NcclSettingsTest, AWorldTakesOnlyValidSettings) {
+  const auto world =
+      NcclWorld::Create(NcclLibrary::Load().value(), {}, {{"NCCL_NVLS_ENABEL", "0"}});
+  ASSERT_FALSE(world.ok());
+  EXPECT_EQ(world.error().message(),
+            "nccl.settings: NCCL 2.29.7 has no setting 'NCCL_NVLS_ENABEL'; did you mean "
+            "'NCCL_NVLS_ENABLE'?");
+}
+
+// What NCCL says it puts in the place of a setting only once it builds a communicator.
+TEST(NcclSettingsTest, AValueNcclWouldReplaceIsAnError) {
+  const auto error = [](const char* name, const char* value) {
+    const NcclWorld world = TestWorld({DgxH100()}, 90, {{name, value}});
+    const auto comm = world.CreateCommunicator(Places(1, kAllEight));
+    return comm.ok() ? "no error" : comm.error().message();
+  };
+  EXPECT_EQ(error("NCCL_NTHREADS", "100"),
+            "NCCL does not take a setting as it is: Invalid NCCL_NTHREADS 100 (must be a multiple "
+            "of 32)");
+  EXPECT_EQ(error("NCCL_MAX_CTAS", "0"),
+            "NCCL does not take a setting as it is: NCCL_MAX_CTAS 0 is too low, leaving it set at "
+            "64");
+  EXPECT_EQ(error("NCCL_NTHREADS", "128"), "no error");
+}
+
+}  // namespace
+}  // namespace drydock
