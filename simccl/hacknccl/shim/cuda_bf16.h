@@ -1,6 +1,8 @@
 // Brain floating point, for the scalar arguments of reductions. Round to nearest, ties to even.
 #pragma once
 
+#define __CUDA_BF16_TYPES_EXIST__
+
 #include <stdint.h>
 #include <string.h>
 

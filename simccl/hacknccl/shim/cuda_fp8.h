@@ -1,5 +1,7 @@
-// 8-bit floating point: types only. NCCL's host code converts one value, 1.0.
+// 8-bit floating point: types only. The value of a scalar argument never decides a plan: 1.0.
 #pragma once
+
+#define __CUDA_FP8_TYPES_EXIST__
 
 #include "cuda_bf16.h"
 #include "cuda_fp16.h"
@@ -18,9 +20,11 @@ struct __nv_fp8_e4m3 {
   unsigned char __x;
   __nv_fp8_e4m3() = default;
   __nv_fp8_e4m3(float) : __x(0x38) {}
+  explicit operator float() const { return 1; }
 };
 struct __nv_fp8_e5m2 {
   unsigned char __x;
   __nv_fp8_e5m2() = default;
   __nv_fp8_e5m2(float) : __x(0x3c) {}
+  explicit operator float() const { return 1; }
 };
