@@ -52,6 +52,7 @@ typedef struct hacknccl_host_class {
   int32_t sm_count;
   int64_t memory_bytes;
   int32_t multicast; /* NVLink SHARP available */
+  int32_t collnet;   /* the NICs offer CollNet: switches reduce (InfiniBand SHARP) */
 } hacknccl_host_class;
 
 typedef struct hacknccl_setting {
@@ -89,6 +90,7 @@ typedef struct hacknccl_shape {
   int32_t ring_channels; /* of ring and tree */
   int32_t nvls_channels; /* 0: no NVLS */
   int32_t nvls_heads;
+  int32_t collnet_heads; /* ranks of a host that are joined to CollNet; 0: no CollNet */
   int32_t p2p_channels;
   int32_t p2p_channels_per_peer;
   int64_t p2p_chunk_bytes;
@@ -110,12 +112,26 @@ typedef struct hacknccl_nvls {
   int32_t tree_down[2];
 } hacknccl_nvls;
 
+/* A rank's place in CollNet on one channel (one of the ring channels). */
+typedef struct hacknccl_collnet {
+  int32_t chain_up;   /* CollNetChain: the rank above, -1: the network */
+  int32_t chain_down; /* -1: none */
+  int32_t head;       /* CollNetDirect: index of the head this rank is, -1: none */
+  int32_t shift;      /* which of the other heads it serves first */
+  int32_t nic;        /* by which it is joined to the network, -1: it is not */
+  int32_t rail;       /* which joined rank of its host it is: those of one rail are summed */
+  int32_t gdr;        /* that NIC reads and writes GPU memory itself */
+} hacknccl_collnet;
+
 /* Which connections: each search graph of NCCL binds channels to NICs in its own way. */
 enum {
   HACKNCCL_GRAPH_RING = 0,
   HACKNCCL_GRAPH_TREE = 1,
   HACKNCCL_GRAPH_NVLS = 2,
-  HACKNCCL_GRAPH_P2P = 3
+  HACKNCCL_GRAPH_P2P = 3,
+  /* CollNetDirect and CollNetChain inside a host: data towards the network, and results from it. */
+  HACKNCCL_GRAPH_COLLNET_UP = 4,
+  HACKNCCL_GRAPH_COLLNET_DOWN = 5
 };
 
 enum {
@@ -344,6 +360,7 @@ typedef struct hacknccl_api {
   /* out: ranks entries. */
   int32_t (*tree)(hacknccl_communicator*, int32_t channel, hacknccl_tree* out);
   int32_t (*nvls)(hacknccl_communicator*, int32_t channel, hacknccl_nvls* out);
+  int32_t (*collnet)(hacknccl_communicator*, int32_t channel, hacknccl_collnet* out);
   int32_t (*link)(hacknccl_communicator*, int32_t graph, int32_t channel, int32_t from, int32_t to,
                   hacknccl_link* out);
 

@@ -92,6 +92,12 @@ std::vector<hacknccl_nvls> NcclCommunicator::Nvls(int channel) const {
   return nvls;
 }
 
+Result<std::vector<hacknccl_collnet>> NcclCommunicator::CollNet(int channel) const {
+  std::vector<hacknccl_collnet> places(static_cast<size_t>(shape_.ranks));
+  if (api().collnet(communicator_, channel, places.data()) == 0) return places;
+  return Error(api().last_error());
+}
+
 Result<hacknccl_link> NcclCommunicator::Link(int graph, int channel, int from, int to) const {
   hacknccl_link link = {};
   if (api().link(communicator_, graph, channel, from, to, &link) == 0) return link;
@@ -156,7 +162,7 @@ Result<NcclWorld> NcclWorld::Create(
     }
     classes.push_back({host.xml.data(), host.xml.size(), host_gpus.data(), host_gpus.size(),
                        host_nics.data(), host_nics.size(), host.compute_capability, host.sm_count,
-                       host.memory_bytes, host.multicast});
+                       host.memory_bytes, host.multicast, host.collnet});
   }
   const hacknccl_api& api = library->api();
   const NcclSettingReport report = CheckNcclSettings(api, settings);

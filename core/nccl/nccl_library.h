@@ -70,6 +70,7 @@ class NcclCommunicator {
   std::vector<int> Ring(int channel) const;
   std::vector<hacknccl_tree> Tree(int channel) const;
   std::vector<hacknccl_nvls> Nvls(int channel) const;
+  Result<std::vector<hacknccl_collnet>> CollNet(int channel) const;
   // `graph`: HACKNCCL_GRAPH_*. from and to are different ranks.
   Result<hacknccl_link> Link(int graph, int channel, int from, int to) const;
   // What rank 0 would launch for one call that every rank makes.

@@ -27,6 +27,7 @@ struct NcclHost {
   int sm_count = 0;
   int64_t memory_bytes = 0;
   bool multicast = false;
+  bool collnet = false;  // not the host's own: its NICs are on a fabric that reduces
 };
 
 // From the description: GPUs in equal parts on the sockets, a PCIe switch a few of them with the

@@ -127,6 +127,17 @@ int32_t Nvls(hacknccl_communicator* communicator, int32_t channel, hacknccl_nvls
   return 0;
 }
 
+int32_t CollNet(hacknccl_communicator* communicator, int32_t channel, hacknccl_collnet* out) {
+  const std::lock_guard<std::mutex> lock(mutex);
+  auto& comm = communicator->implementation;
+  const hacknccl_shape shape = comm.shape();
+  if (!ChannelIsIn(channel, shape.collnet_heads > 0 ? shape.ring_channels : 0, "CollNet")) return 1;
+  std::vector<hacknccl_collnet> places;
+  error = comm.CollNet(channel, &places);
+  std::copy(places.begin(), places.end(), out);
+  return error.empty() ? 0 : 1;
+}
+
 bool RankIsIn(const drydock::Communicator& comm, int32_t rank) {
   error.clear();
   if (rank >= 0 && rank < comm.layout().ranks()) return true;
@@ -186,6 +197,7 @@ const hacknccl_api& Api() {
                                    Ring,
                                    Tree,
                                    Nvls,
+                                   CollNet,
                                    Link,
                                    Launch,
                                    Pat,

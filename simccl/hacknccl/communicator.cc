@@ -167,6 +167,21 @@ std::string Communicator::Link(int graph, int channel, int from, int to, hackncc
   return result == ncclSuccess ? "" : Failure("NCCL found no way between two ranks", result);
 }
 
+std::string Communicator::CollNet(int channel, std::vector<hacknccl_collnet>* places) {
+  *places = recorded().collnet[static_cast<size_t>(channel)];
+  for (int rank = 0; rank < layout_.ranks(); ++rank) {
+    Solo* model = nullptr;
+    if (std::string error = ModelOf(rank, &model); !error.empty()) return error;
+    const auto local = static_cast<size_t>(layout_.local_of_rank[static_cast<size_t>(rank)]);
+    const Session::CollNetNic& joined = model->session.collnet_nics[local];
+    hacknccl_collnet& place = (*places)[static_cast<size_t>(rank)];
+    place.nic = joined.nic;
+    place.rail = joined.rail;
+    place.gdr = joined.gdr;
+  }
+  return "";
+}
+
 std::string Communicator::Pat(const hacknccl_collective& work, int rank, int channel) {
   pat_steps_.clear();
   const bool known =

@@ -36,6 +36,8 @@ class Communicator {
   std::vector<int> Ring(int channel) const;
   const std::vector<std::vector<hacknccl_tree>>& trees() const { return recorded().trees; }
   const std::vector<std::vector<hacknccl_nvls>>& nvls() const { return recorded().nvls; }
+  // By rank. "" or the reason of the failure.
+  std::string CollNet(int channel, std::vector<hacknccl_collnet>* places);
 
  private:
   struct Solo {

@@ -11,6 +11,7 @@ hacknccl_shape Described(const ncclComm& comm) {
   shape.ring_channels = comm.nChannels;
   shape.nvls_channels = comm.nvlsSupport ? comm.nvlsChannels : 0;
   shape.nvls_heads = shape.nvls_channels > 0 ? comm.channels[0].nvls.nHeads : 0;
+  shape.collnet_heads = comm.config.collnetEnable ? comm.collNetHeadsNum : 0;
   shape.p2p_channels = comm.p2pnChannels;
   shape.p2p_channels_per_peer = comm.p2pnChannelsPerPeer;
   shape.p2p_chunk_bytes = comm.p2pChunkSize;
@@ -49,6 +50,12 @@ hacknccl_plan Published(const CapturedPlan& plan) {
   out.decisions = plan.decisions.data();
   out.decision_count = plan.decisions.size();
   return out;
+}
+
+hacknccl_collnet DescribedCollNet(const ncclComm& comm, const ncclChannel& channel) {
+  const ncclTree& chain = channel.collnetChain;
+  // NCCL numbers the network after the last rank.
+  return {chain.up == comm.nRanks ? -1 : chain.up, chain.down[0], -1, 0, -1, -1, 0};
 }
 
 }  // namespace drydock

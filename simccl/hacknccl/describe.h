@@ -11,6 +11,8 @@ namespace drydock {
 hacknccl_shape Described(const ncclComm& comm);
 hacknccl_tree Described(const ncclTree& tree);
 hacknccl_nvls Described(const ncclNvls& nvls);
+// The chain only; NCCL connects the heads later.
+hacknccl_collnet DescribedCollNet(const ncclComm& comm, const ncclChannel& channel);
 
 // Points into `plan`.
 hacknccl_plan Published(const CapturedPlan& plan);

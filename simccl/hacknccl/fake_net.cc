@@ -4,6 +4,8 @@
 // NCCL's own loader counts the NICs once per process; here every communicator sees those of its own
 // host class. A class without NICs shows one placeless 10 Gb/s device, as a host with only Ethernet
 // would; the API admits it for communicators of one host alone, where NCCL drops networks anyway.
+#include "fake_net.h"
+
 #include <cstdio>
 #include <cstring>
 #include <string>
@@ -15,23 +17,14 @@
 #include "net.h"
 #include "session.h"
 
-namespace {
+namespace drydock {
 
-using drydock::Current;
-
-size_t NicCount() { return std::max<size_t>(1, Current().host_class().nics.size()); }
-
-ncclResult_t Init(void** context, uint64_t, ncclNetCommConfig_t*, ncclDebugLogger_t,
-                  ncclProfilerCallback_t) {
-  *context = nullptr;
-  return ncclSuccess;
-}
-ncclResult_t Devices(int* count) {
-  *count = static_cast<int>(NicCount());
+ncclResult_t NicCount(int* count) {
+  *count = static_cast<int>(std::max<size_t>(1, Current().host_class().nics.size()));
   return ncclSuccess;
 }
 
-ncclResult_t Properties(int device, ncclNetProperties_t* properties) {
+ncclResult_t NicProperties(int device, ncclNetProperties_t* properties) {
   const auto& nics = Current().host_class().nics;
   // NCCL keeps the pointers while it reads them, under its own lock.
   static std::string name, path;
@@ -40,7 +33,7 @@ ncclResult_t Properties(int device, ncclNetProperties_t* properties) {
   path.clear();
   properties->speed = 10000;
   if (!nics.empty()) {
-    const drydock::Nic& nic = nics[static_cast<size_t>(device)];
+    const Nic& nic = nics[static_cast<size_t>(device)];
     name = nic.name;
     path = "/sys/class/pci_bus/" + nic.bus_id.substr(0, 7) + "/../../" + nic.bus_id;
     properties->speed = nic.speed_mbps;
@@ -62,6 +55,17 @@ ncclResult_t Properties(int device, ncclNetProperties_t* properties) {
   return ncclSuccess;
 }
 
+}  // namespace drydock
+
+namespace {
+
+using drydock::Current;
+
+ncclResult_t Init(void** context, uint64_t, ncclNetCommConfig_t*, ncclDebugLogger_t,
+                  ncclProfilerCallback_t) {
+  *context = nullptr;
+  return ncclSuccess;
+}
 ncclResult_t Finalize(void*) { return ncclSuccess; }
 
 template <class... Arguments>
@@ -74,8 +78,8 @@ ncclNet_t MakeNet() {
   ncclNet_t net = {};
   net.name = "IB";
   net.init = Init;
-  net.devices = Devices;
-  net.getProperties = Properties;
+  net.devices = drydock::NicCount;
+  net.getProperties = drydock::NicProperties;
   net.listen = NoDataPath;
   net.connect = NoDataPath;
   net.accept = NoDataPath;
@@ -110,7 +114,7 @@ int64_t ncclParamIbDataDirect() { return 0; }
 ncclResult_t ncclNetInit(ncclComm* comm) {
   comm->ncclNet = &net;
   comm->ncclNetVer = 11;
-  comm->ncclCollNet = nullptr;
+  comm->ncclCollNet = drydock::CollNetOfHost();
   comm->netPluginIndex = 0;
   return ncclSuccess;
 }
@@ -118,13 +122,12 @@ ncclResult_t ncclNetInitFromParent(ncclComm* comm, ncclComm*) { return ncclNetIn
 ncclResult_t ncclNetFinalize(ncclComm*) { return ncclSuccess; }
 
 ncclResult_t ncclNetGetDevCount(int, int* physical, int* virtual_count) {
-  *physical = static_cast<int>(NicCount());
   *virtual_count = 0;
-  return ncclSuccess;
+  return drydock::NicCount(physical);
 }
-ncclResult_t ncclCollNetGetDevCount(int, int* physical, int* virtual_count) {
-  *physical = *virtual_count = 0;
-  return ncclSuccess;
+// Asked only of a host that has a collective network, which is all its NICs.
+ncclResult_t ncclCollNetGetDevCount(int index, int* physical, int* virtual_count) {
+  return ncclNetGetDevCount(index, physical, virtual_count);
 }
 ncclResult_t ncclNetSetVirtDevCount(int, int) { return ncclSuccess; }
 ncclResult_t ncclCollNetSetVirtDevCount(int, int) { return ncclSuccess; }

@@ -1,5 +1,6 @@
 // The records of the absent ranks, in the two exchanges that shape a communicator, and the trees of
 // all ranks.
+#include <algorithm>
 #include <cstring>
 #include <memory>
 
@@ -43,6 +44,13 @@ class GraphsFor {
   std::vector<ncclTopoGraph*> pointers_;
 };
 
+std::vector<std::unique_ptr<GraphsFor>> GraphsOfKinds(const Session& session) {
+  std::vector<std::unique_ptr<GraphsFor>> graphs;
+  for (const auto& kind : *session.kind_graphs)
+    graphs.push_back(std::make_unique<GraphsFor>(*kind));
+  return graphs;
+}
+
 // NCCL's own rank, for the time that a function of it is run on behalf of others.
 class Impersonation {
  public:
@@ -51,11 +59,13 @@ class Impersonation {
         rank_(comm->rank),
         node_(comm->node),
         channels_(comm->nChannels),
+        local_ranks_(comm->localRanks),
         gpus_(comm->topo->nodes[GPU].count) {}
   ~Impersonation() {
     comm_->rank = rank_;
     comm_->node = node_;
     comm_->nChannels = channels_;
+    comm_->localRanks = local_ranks_;
     comm_->topo->nodes[GPU].count = gpus_;
   }
   Impersonation(const Impersonation&) = delete;
@@ -73,7 +83,7 @@ class Impersonation {
 
  private:
   ncclComm* comm_;
-  int rank_, node_, channels_, gpus_;
+  int rank_, node_, channels_, local_ranks_, gpus_;
 };
 
 // Others before this rank: the communicator is left as this rank's own.
@@ -159,14 +169,14 @@ ncclResult_t ConnectAllTrees(ncclComm* comm, ncclTopoGraph**, ConnectTreesFuncti
   const Layout& layout = *session.layout;
   const int channels = comm->nChannels;  // NCCL doubles them next: trees come in pairs
   auto& trees = session.recorded.trees;
+  auto& collnet = session.recorded.collnet;
   trees.assign(MAXCHANNELS, {});
+  collnet.assign(MAXCHANNELS, {});
   for (int c = 0; c < 2 * channels; ++c) {
     trees[static_cast<size_t>(c)].resize(static_cast<size_t>(comm->nRanks));
+    collnet[static_cast<size_t>(c)].resize(static_cast<size_t>(comm->nRanks));
   }
-  std::vector<std::unique_ptr<GraphsFor>> by_kind;
-  for (const auto& kind : *session.kind_graphs)
-    by_kind.push_back(std::make_unique<GraphsFor>(*kind));
-
+  std::vector<std::unique_ptr<GraphsFor>> by_kind = GraphsOfKinds(session);
   const std::vector<int> order = OwnRankLast(comm);
   Impersonation impersonation(comm);
   ncclTopoRanks unused;
@@ -177,15 +187,52 @@ ncclResult_t ConnectAllTrees(ncclComm* comm, ncclTopoGraph**, ConnectTreesFuncti
     comm->node = comm->rankToNode[rank];
     NCCLCHECK(connect(comm, to_parent, to_child0, to_child1, patterns));
     for (int c = 0; c < 2 * channels; ++c) {
-      trees[static_cast<size_t>(c)][static_cast<size_t>(rank)] = Described(comm->channels[c].tree);
+      const ncclChannel& channel = comm->channels[c];
+      trees[static_cast<size_t>(c)][static_cast<size_t>(rank)] = Described(channel.tree);
+      if (comm->config.collnetEnable) {
+        collnet[static_cast<size_t>(c)][static_cast<size_t>(rank)] =
+            DescribedCollNet(*comm, channel);
+      }
     }
   }
   return ncclSuccess;
 }
 
 void CopyTrees(ncclComm*, int to, int from) {
-  auto& trees = Current().recorded.trees;
-  trees[static_cast<size_t>(to)] = trees[static_cast<size_t>(from)];
+  Recorded& recorded = Current().recorded;
+  recorded.trees[static_cast<size_t>(to)] = recorded.trees[static_cast<size_t>(from)];
+  recorded.collnet[static_cast<size_t>(to)] = recorded.collnet[static_cast<size_t>(from)];
+}
+
+ncclResult_t ConnectAllCollNet(ncclComm* comm, ncclTopoGraph** graphs,
+                               ConnectCollNetFunction connect) {
+  Session& session = Current();
+  std::vector<std::unique_ptr<GraphsFor>> by_kind = GraphsOfKinds(session);
+  // NCCL fills the lists of one rank, which must be empty before.
+  std::vector<ncclDirect> empty;
+  for (int c = 0; c < comm->nChannels; ++c) empty.push_back(comm->channels[c].collnetDirect);
+  const std::vector<int> order = OwnRankLast(comm);
+  Impersonation impersonation(comm);
+  for (const int rank : order) {
+    const Layout::Host& host = session.layout->host_of(rank);
+    comm->rank = rank;
+    comm->localRanks = static_cast<int>(host.ranks.size());
+    for (int c = 0; c < comm->nChannels; ++c) {
+      comm->channels[c].collnetDirect = empty[static_cast<size_t>(c)];
+    }
+    ncclTopoGraph* on_host =
+        by_kind[static_cast<size_t>(host.kind)]->On(host)[NCCL_ALGO_COLLNET_DIRECT];
+    // A host has no more heads than the least of them.
+    on_host->nChannels = std::min(on_host->nChannels, graphs[NCCL_ALGO_COLLNET_DIRECT]->nChannels);
+    NCCLCHECK(connect(comm, on_host));
+    for (int c = 0; c < comm->nChannels; ++c) {
+      const ncclDirect& direct = comm->channels[c].collnetDirect;
+      auto& place = session.recorded.collnet[static_cast<size_t>(c)][static_cast<size_t>(rank)];
+      place.head = direct.headRank;
+      place.shift = direct.shift;
+    }
+  }
+  return ncclSuccess;
 }
 
 ncclResult_t ConnectAllNvls(ncclComm* comm, ConnectNvlsFunction connect, int* heads,

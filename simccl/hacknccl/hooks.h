@@ -11,6 +11,7 @@
 
 #include "nccl.h"
 
+struct ncclChannel;
 struct ncclComm;
 struct ncclKernelPlan;
 struct ncclProxyConnector;
@@ -59,12 +60,20 @@ ncclResult_t ConnectAllTrees(ncclComm* comm, ncclTopoGraph** graphs, ConnectTree
 using ConnectNvlsFunction = ncclResult_t (*)(ncclComm*, int* heads, int head_count);
 ncclResult_t ConnectAllNvls(ncclComm* comm, ConnectNvlsFunction connect, int* heads,
                             int head_count);
+// ... the chains and heads of CollNet; the list of a rank is empty before NCCL fills it.
+using ConnectCollNetFunction = ncclResult_t (*)(ncclComm*, ncclTopoGraph* graph);
+ncclResult_t ConnectAllCollNet(ncclComm* comm, ncclTopoGraph** graphs,
+                               ConnectCollNetFunction connect);
 // NCCL copied channel `from` to `to`: the recorded trees follow.
 void CopyTrees(ncclComm* comm, int to, int from);
 
 // transport.cc: chooses the transport of every wanted connection and marks it connected. NCCL goes
 // on to connect what is still wanted.
 ncclResult_t ConnectPeers(ncclComm* comm, ncclTopoGraph* graph, int connection_index);
+
+// transport.cc: joins `head`, a rank of this host, to CollNet; false as NCCL's own: no failure.
+bool ConnectCollNet(ncclComm* comm, ncclTopoGraph* graph, ncclChannel* channel, int head,
+                    int head_index, int type);
 
 // proxy.cc: what a proxy that does nothing answers.
 ncclResult_t ConnectProxy(ncclProxyConnector* connector, int rank);

@@ -11,6 +11,7 @@
 #define DRYDOCK_SIMCCL_HACKNCCL_SESSION_H_
 
 #include <cstdint>
+#include <cstdlib>
 #include <memory>
 #include <string>
 #include <utility>
@@ -36,6 +37,7 @@ struct HostClass {
   int sm_count = 0;
   int64_t memory_bytes = 0;
   bool multicast = false;
+  bool collnet = false;
   uint64_t identity = 0;  // hash of the XML: names the class in any world
 };
 
@@ -87,6 +89,7 @@ struct CapturedPlan {
 struct Recorded {
   std::vector<std::vector<hacknccl_tree>> trees;  // [channel][rank]
   std::vector<std::vector<hacknccl_nvls>> nvls;
+  std::vector<std::vector<hacknccl_collnet>> collnet;  // but for the NICs
 };
 
 struct Session {
@@ -97,6 +100,16 @@ struct Session {
   bool survey = false;  // stop once this kind's graphs are known
   Recorded recorded;
   CapturedPlan captured;
+
+  // How each rank of this host, by local index, is joined to CollNet.
+  struct CollNetNic {
+    int nic = -1;
+    bool gdr = false;
+    int rail = -1;
+  };
+  std::vector<CollNetNic> collnet_nics;
+  // What NCCL's proxy would free; outlives the communicator.
+  std::unique_ptr<void, void (*)(void*)> collnet_resources{nullptr, free};
 
   const HostClass& host_class() const {
     return (*classes)[static_cast<size_t>(layout->kind_of(rank).host_class)];

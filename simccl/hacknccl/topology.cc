@@ -60,6 +60,7 @@ GraphSearch::GraphSearch(ncclTopoSystem* system, ncclTopoGraph* graph)
   const auto add = [&text](int64_t value) { text += std::to_string(value) + ' '; };
   add(static_cast<int64_t>(session.host_class().identity));
   add(session.host_class().compute_capability);
+  add(session.host_class().collnet);
   for (const int gpu : kind.gpus) add(gpu);
   text += "of ";
   add(session.layout->hosts.size() > 1);

@@ -20,6 +20,7 @@ HostClass Copy(const hacknccl_host_class& in) {
   out.sm_count = in.sm_count;
   out.memory_bytes = in.memory_bytes;
   out.multicast = in.multicast != 0;
+  out.collnet = in.collnet != 0;
   out.identity = std::hash<std::string>()(out.topology_xml);
   return out;
 }

@@ -35,6 +35,10 @@ ncclResult_t ConnectAllNvls(ncclComm* comm, ConnectNvlsFunction connect, int* he
                             int head_count) {
   return connect(comm, heads, head_count);
 }
+ncclResult_t ConnectAllCollNet(ncclComm* comm, ncclTopoGraph** graphs,
+                               ConnectCollNetFunction connect) {
+  return connect(comm, graphs[NCCL_ALGO_COLLNET_DIRECT]);
+}
 void CopyTrees(ncclComm*, int, int) {}
 
 // No proxy runs here either: what it would do is move data.
