@@ -98,6 +98,9 @@ Status Understand(Options* o) {
   if (sweep.collective == CollectiveType::kSendRecv) {
     return Error("collective-perf times collectives; send-recv is none");
   }
+  if (sweep.collective == CollectiveType::kAllToAllV) {
+    return Error("an all-to-all-v needs the elements of each pair, which have no option here");
+  }
   ASSIGN_OR_RETURN(sweep.type, ParseDataType(o->type));
   ASSIGN_OR_RETURN(sweep.op, ParseReduceOp(o->op));
   ASSIGN_OR_RETURN(sweep.smallest, ParseCallSize(o->smallest));

@@ -9,7 +9,8 @@ constexpr int64_t kPartAlignment = 16;  // bytes
 
 bool HasParts(CollectiveType type) {
   return type == CollectiveType::kAllGather || type == CollectiveType::kReduceScatter ||
-         type == CollectiveType::kAllToAll;
+         type == CollectiveType::kAllToAll || type == CollectiveType::kGather ||
+         type == CollectiveType::kScatter;
 }
 
 SweepSize SizeOf(const Sweep& sweep, int64_t bytes) {
@@ -49,7 +50,8 @@ double BusFactor(CollectiveType collective, int group_size) {
 }
 
 bool HasRoot(CollectiveType collective) {
-  return collective == CollectiveType::kBroadcast || collective == CollectiveType::kReduce;
+  return collective == CollectiveType::kBroadcast || collective == CollectiveType::kReduce ||
+         collective == CollectiveType::kGather || collective == CollectiveType::kScatter;
 }
 
 bool Reduces(CollectiveType collective) {

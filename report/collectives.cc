@@ -90,6 +90,9 @@ double BusFactor(CollectiveType collective, int group_size) {
     case CollectiveType::kAllGather:
     case CollectiveType::kReduceScatter:
     case CollectiveType::kAllToAll:
+    case CollectiveType::kAllToAllV:
+    case CollectiveType::kGather:
+    case CollectiveType::kScatter:
       return (n - 1) / n;
     case CollectiveType::kBroadcast:
     case CollectiveType::kReduce:

@@ -7,6 +7,7 @@
 #define DRYDOCK_SIMCCL_EXPAND_H_
 
 #include <cstdint>
+#include <vector>
 
 #include "core/base/result.h"
 #include "core/nccl/hacknccl.h"
@@ -37,10 +38,16 @@ Status ExpandNvlsTree(const hacknccl_collective& work, PlanBuilder* builder);
 // all_gather.h, reduce_scatter.h: NCCL_ALGO_PAT.
 Status ExpandPat(const hacknccl_collective& work, PlanBuilder* builder);
 
-// One message from member `from` to member `to` (sendrecv.h).
-Status ExpandSendRecv(int from, int to, int64_t bytes, PlanBuilder* builder);
-// Every member sends `bytes` to every member, itself included, in one group.
-Status ExpandAllToAll(int64_t bytes, PlanBuilder* builder);
+// What one member calls in one group: sends and receives, or a call that NCCL makes of them. Where
+// the message to or from each member lies in its buffers, in bytes.
+struct MemberMessages {
+  std::vector<hacknccl_call> calls;
+  std::vector<int64_t> send_offset, receive_offset;  // [peer]
+};
+using Messages = std::vector<MemberMessages>;  // [member]
+
+// sendrecv.h. At most one message from each member to each.
+Status ExpandMessages(const Messages& messages, PlanBuilder* builder);
 
 }  // namespace drydock
 

@@ -73,8 +73,8 @@ class Batches {
 };
 
 // What one member's kernel does in one round.
-void ExpandExchange(const hacknccl_exchange& exchange, int member, int64_t stride, Batches* batches,
-                    PlanBuilder* builder) {
+void ExpandExchange(const hacknccl_exchange& exchange, int member, const MemberMessages& own,
+                    Batches* batches, PlanBuilder* builder) {
   const int channels = builder->communicator().shape().p2p_channels;
   const int parts = std::max(exchange.send_channels, exchange.recv_channels);
   std::map<int, int> order;  // by channel
@@ -83,18 +83,21 @@ void ExpandExchange(const hacknccl_exchange& exchange, int member, int64_t strid
     order[channel] = batches->Count(member, channel) - 1;
   }
   const auto add = [&](int peer, int64_t bytes, int message_parts, int64_t chunk, bool is_send) {
+    const auto at = static_cast<size_t>(peer);
+    // A copy within the member is written where it is received.
+    const int64_t base = is_send && peer != member ? own.send_offset[at] : own.receive_offset[at];
     for (const Part& part : PartsOf(bytes, message_parts, exchange.channel_base, channels)) {
       PlanBuilder::Program* program =
           batches->At(member, part.channel, order[part.channel], is_send);
       if (peer == member) {
-        if (is_send) AddChunks(part, chunk, peer * stride, {}, {}, program);
+        if (is_send) AddChunks(part, chunk, base, {}, {}, program);
         continue;
       }
       const int from = is_send ? member : peer, to = is_send ? peer : member;
       const std::array<uint32_t, 1> link = {
           builder->Connect(HACKNCCL_GRAPH_P2P, part.channel, from, to)};
       const std::span<const uint32_t> none;
-      AddChunks(part, chunk, peer * stride, is_send ? none : std::span<const uint32_t>(link),
+      AddChunks(part, chunk, base, is_send ? none : std::span<const uint32_t>(link),
                 is_send ? std::span<const uint32_t>(link) : none, program);
     }
   };
@@ -108,54 +111,41 @@ void ExpandExchange(const hacknccl_exchange& exchange, int member, int64_t strid
   }
 }
 
-void Describe(const NcclPlan& nccl, const Batches& batches, PlanBuilder* builder) {
+// A plan has one protocol: Simple as soon as any message between members has it.
+void Describe(const NcclPlan& nccl, int member, const Batches& batches, PlanBuilder* builder) {
   Plan& plan = builder->plan();
-  const bool low_latency = std::any_of(
-      nccl.exchanges.begin(), nccl.exchanges.end(), [](const hacknccl_exchange& exchange) {
-        return exchange.send_peer != -1 ? exchange.send_ll : exchange.recv_ll;
+  const bool simple = std::any_of(
+      nccl.exchanges.begin(), nccl.exchanges.end(), [member](const hacknccl_exchange& exchange) {
+        const auto other = [member](int peer) { return peer != -1 && peer != member; };
+        return (other(exchange.send_peer) && !exchange.send_ll) ||
+               (other(exchange.recv_peer) && !exchange.recv_ll);
       });
-  plan.algorithm = Algorithm::kSendRecv;
-  plan.protocol = low_latency ? Protocol::kLl : Protocol::kSimple;
+  if (simple) plan.protocol = Protocol::kSimple;
   plan.warps = nccl.threads / kWarpSize / std::min(batches.largest(), kWorksPerBatch);
   for (const hacknccl_exchange& exchange : nccl.exchanges) {
     plan.channels = std::max({plan.channels, exchange.send_channels, exchange.recv_channels});
   }
 }
 
-Result<NcclPlan> Ask(const PlanBuilder& builder, int member, const hacknccl_call& call) {
-  ASSIGN_OR_RETURN(NcclPlan plan, builder.communicator().Launch(member, {call}));
-  if (plan.kind == HACKNCCL_PLAN_KERNEL) return plan;
-  return Error(
-      "NCCL chose copy engines or remote memory access for these messages, which is not "
-      "expanded into flows yet");
-}
-
 }  // namespace
 
-Status ExpandSendRecv(int from, int to, int64_t bytes, PlanBuilder* builder) {
-  ASSIGN_OR_RETURN(const NcclPlan sender, Ask(*builder, from, SendTo(to, bytes)));
-  ASSIGN_OR_RETURN(const NcclPlan receiver, Ask(*builder, to, ReceiveFrom(from, bytes)));
+Status ExpandMessages(const Messages& messages, PlanBuilder* builder) {
   Batches batches(builder);
-  for (const hacknccl_exchange& exchange : sender.exchanges) {
-    ExpandExchange(exchange, from, 0, &batches, builder);
-  }
-  for (const hacknccl_exchange& exchange : receiver.exchanges) {
-    ExpandExchange(exchange, to, 0, &batches, builder);
-  }
-  Describe(sender, batches, builder);
-  return OkStatus();
-}
-
-Status ExpandAllToAll(int64_t bytes, PlanBuilder* builder) {
-  const hacknccl_call call = {
-      HACKNCCL_ALL_TO_ALL, HACKNCCL_INT8, HACKNCCL_SUM, 0, static_cast<uint64_t>(bytes), 0};
-  Batches batches(builder);
+  builder->plan().algorithm = Algorithm::kSendRecv;
+  builder->plan().protocol = Protocol::kLl;
   for (int member = 0; member < builder->members(); ++member) {
-    ASSIGN_OR_RETURN(const NcclPlan plan, Ask(*builder, member, call));
-    for (const hacknccl_exchange& exchange : plan.exchanges) {
-      ExpandExchange(exchange, member, bytes, &batches, builder);
+    const MemberMessages& own = messages[static_cast<size_t>(member)];
+    if (own.calls.empty()) continue;
+    ASSIGN_OR_RETURN(const NcclPlan plan, builder->communicator().Launch(member, own.calls));
+    if (plan.kind != HACKNCCL_PLAN_KERNEL && plan.kind != HACKNCCL_PLAN_LOCAL) {
+      return Error(
+          "NCCL chose copy engines or remote memory access for these messages, which is not "
+          "expanded into flows yet");
     }
-    Describe(plan, batches, builder);
+    for (const hacknccl_exchange& exchange : plan.exchanges) {
+      ExpandExchange(exchange, member, own, &batches, builder);
+    }
+    Describe(plan, member, batches, builder);
   }
   return OkStatus();
 }

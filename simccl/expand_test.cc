@@ -7,6 +7,7 @@
 
 #include "core/nccl/test_hosts.h"
 #include "simccl/interpreter.h"
+#include "simccl/nccl_calls.h"
 #include "simccl/plan_builder.h"
 
 namespace drydock {
@@ -206,7 +207,7 @@ TEST(ExpandTest, MessagesArriveWhole) {
       call.root = comm.shape().ranks - 1;
       call.peer = 0;
       PlanBuilder builder(comm);
-      ASSERT_TRUE(ExpandSendRecv(call.root, call.peer, count * 2, &builder).ok());
+      ASSERT_TRUE(ExpandMessages(MessagesOf(call), &builder).ok());
       const auto plan = builder.Finish();
       ASSERT_TRUE(plan.ok());
       EXPECT_EQ(CheckPlan(*plan, call), "") << count << " elements";
@@ -222,11 +223,51 @@ TEST(ExpandTest, AllToAllExchangesEveryPart) {
     for (const int64_t part : {1, 5000, 100000}) {
       const CommCall call = CallOf(CollectiveType::kAllToAll, comm, part * comm.shape().ranks);
       PlanBuilder builder(comm);
-      ASSERT_TRUE(ExpandAllToAll(part * 2, &builder).ok());
+      ASSERT_TRUE(ExpandMessages(MessagesOf(call), &builder).ok());
       const auto plan = builder.Finish();
       ASSERT_TRUE(plan.ok());
       EXPECT_EQ(CheckPlan(*plan, call), "") << call.group_size << " ranks, " << part << " a part";
     }
+  }
+}
+
+TEST(ExpandTest, GathersAndScattersReachEveryMember) {
+  for (const auto& [hosts, gpus] : {std::pair(1, 3), std::pair(2, 8), std::pair(12, 1)}) {
+    const NcclCommunicator comm = Communicator(hosts, gpus);
+    for (const auto type : {CollectiveType::kGather, CollectiveType::kScatter}) {
+      for (const bool in_place : {false, true}) {
+        CommCall call = CallOf(type, comm, 70001 * comm.shape().ranks);
+        call.root = comm.shape().ranks - 1;
+        call.in_place = in_place;
+        PlanBuilder builder(comm);
+        ASSERT_TRUE(ExpandMessages(MessagesOf(call), &builder).ok());
+        const auto plan = builder.Finish();
+        ASSERT_TRUE(plan.ok());
+        EXPECT_EQ(CheckPlan(*plan, call), "") << call.group_size << " ranks";
+      }
+    }
+  }
+}
+
+TEST(ExpandTest, AllToAllVMovesWhatEachPairHas) {
+  for (const auto& [hosts, gpus] : {std::pair(1, 5), std::pair(2, 8)}) {
+    const NcclCommunicator comm = Communicator(hosts, gpus);
+    const int n = comm.shape().ranks;
+    CommCall call = CallOf(CollectiveType::kAllToAllV, comm, 0);
+    for (int from = 0; from < n; ++from) {
+      int64_t sent = 0, received = 0;
+      for (int to = 0; to < n; ++to) {
+        call.pair_counts.push_back((from * 7 + to * 3) % 5 * 40001);
+        sent += call.pair_counts.back();
+        received += (to * 7 + from * 3) % 5 * 40001;
+      }
+      call.count = std::max({call.count, sent, received});
+    }
+    PlanBuilder builder(comm);
+    ASSERT_TRUE(ExpandMessages(MessagesOf(call), &builder).ok());
+    const auto plan = builder.Finish();
+    ASSERT_TRUE(plan.ok());
+    EXPECT_EQ(CheckPlan(*plan, call), "") << n << " ranks";
   }
 }
 

@@ -126,7 +126,12 @@ class Interpreter {
     }
     const bool adds_local = step.receive_count == 0 || (step.reduce && !through_nvls);
     if (adds_local) {
-      for (size_t e = 0; e < count; ++e) data[e] += LocalData(runner->member, at + e);
+      const bool copies = step.receive_count == 0 && step.send_count == 0;
+      for (size_t e = 0; e < count; ++e) {
+        data[e] += copies && call_.collective == CollectiveType::kAllToAllV
+                       ? FromPair(runner->member, static_cast<int64_t>(at + e))
+                       : LocalData(runner->member, at + e);
+      }
     }
     if (step.store) Store(runner->member, at, data, adds_local);
     for (uint32_t i = 0; i < step.send_count; ++i) {
@@ -138,11 +143,18 @@ class Interpreter {
     }
   }
 
+  // What is sent and what is received lie in the same places of different buffers.
+  bool HasTwoBuffers() const {
+    return call_.collective == CollectiveType::kAllToAll ||
+           call_.collective == CollectiveType::kAllToAllV;
+  }
+
   // The local buffer: what was stored there, else the input.
   uint64_t LocalData(int member, size_t element) const {
     const uint64_t stored = outputs_[static_cast<size_t>(member)][element];
-    if (stored != 0 && call_.collective != CollectiveType::kAllToAll) return stored;
-    if (call_.collective == CollectiveType::kAllGather) {
+    if (stored != 0 && !HasTwoBuffers()) return stored;
+    if (call_.collective == CollectiveType::kAllGather ||
+        call_.collective == CollectiveType::kGather) {
       const auto part = static_cast<size_t>(call_.count / members_);
       if (element / part != static_cast<size_t>(member)) return 0;  // not this member's to send
     }
@@ -184,8 +196,40 @@ class Interpreter {
         return member == call_.peer ? Input(call_.root, element) : 0;
       case CollectiveType::kAllToAll:
         return Input(static_cast<int>(element / part), member * part + element % part);
+      case CollectiveType::kAllToAllV:
+        return FromPair(member, element);
+      case CollectiveType::kGather:
+        if (member != call_.root) return 0;
+        return IsThereAlready(member, element) ? kAnything
+                                               : Input(static_cast<int>(element / part), element);
+      case CollectiveType::kScatter:
+        if (element / part != member) return 0;
+        return IsThereAlready(member, element) ? kAnything : Input(call_.root, element);
     }
     CHECK(false);
+  }
+
+  // In place, the root's own part is not moved.
+  bool IsThereAlready(int member, int64_t element) const {
+    const int64_t part = call_.count / members_;
+    return call_.in_place && member == call_.root && element / part == member;
+  }
+
+  // All-to-all-v: buffers hold the parts of pairs one after another.
+  uint64_t FromPair(int member, int64_t element) const {
+    const auto count = [this](int from, int to) {
+      return call_.pair_counts[static_cast<size_t>(from * members_ + to)];
+    };
+    int64_t end = 0;
+    for (int from = 0; from < members_; ++from) {
+      const int64_t begin = end;
+      end += count(from, member);
+      if (element >= end) continue;
+      int64_t sent_at = 0;
+      for (int to = 0; to < member; ++to) sent_at += count(from, to);
+      return Input(from, sent_at + element - begin);
+    }
+    return 0;
   }
 
   std::string Verdict() const {

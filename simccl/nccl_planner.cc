@@ -10,65 +10,11 @@
 #include "core/nccl/nccl_library.h"
 #include "core/nccl/topology_xml.h"
 #include "simccl/expand.h"
+#include "simccl/nccl_calls.h"
 #include "simccl/plan_builder.h"
 
 namespace drydock {
 namespace {
-
-int NcclType(DataType type) {
-  switch (type) {
-    case DataType::kFp32:
-    case DataType::kTf32:  // a way to multiply; stored as fp32
-      return HACKNCCL_FLOAT32;
-    case DataType::kFp16:
-      return HACKNCCL_FLOAT16;
-    case DataType::kBf16:
-      return HACKNCCL_BFLOAT16;
-    case DataType::kFp8:
-      return HACKNCCL_FLOAT8_E4M3;
-    case DataType::kInt8:
-      return HACKNCCL_INT8;
-    case DataType::kInt32:
-      return HACKNCCL_INT32;
-    case DataType::kInt64:
-      return HACKNCCL_INT64;
-  }
-  CHECK(false);
-}
-
-int NcclOp(ReduceOp op) {
-  switch (op) {
-    case ReduceOp::kSum:
-      return HACKNCCL_SUM;
-    case ReduceOp::kMax:
-      return HACKNCCL_MAX;
-    case ReduceOp::kAverage:
-      return HACKNCCL_AVG;
-  }
-  CHECK(false);
-}
-
-int NcclFunction(CollectiveType type) {
-  switch (type) {
-    case CollectiveType::kAllReduce:
-      return HACKNCCL_ALL_REDUCE;
-    case CollectiveType::kAllGather:
-      return HACKNCCL_ALL_GATHER;
-    case CollectiveType::kReduceScatter:
-      return HACKNCCL_REDUCE_SCATTER;
-    case CollectiveType::kBroadcast:
-      return HACKNCCL_BROADCAST;
-    default:
-      CHECK(type == CollectiveType::kReduce);
-      return HACKNCCL_REDUCE;
-  }
-}
-
-// Calls whose buffer is made of one equal part per member.
-bool HasParts(CollectiveType type) {
-  return type == CollectiveType::kAllGather || type == CollectiveType::kReduceScatter ||
-         type == CollectiveType::kAllToAll;
-}
 
 class NcclPlanner : public CollectivePlanner {
  public:
@@ -98,7 +44,7 @@ class NcclPlanner : public CollectivePlanner {
  private:
   Status Expand(const CommCall& call, PlanBuilder* builder) const {
     const int members = builder->members();
-    const int64_t parts = HasParts(call.collective) ? members : 1;
+    const int64_t parts = PartsOf(call);
     if (call.group_size != members || call.count < 0 || call.count % parts != 0) {
       return Error(fmt::format("{} elements do not divide among a group of {} (said to be {})",
                                call.count, members, call.group_size));
@@ -107,15 +53,8 @@ class NcclPlanner : public CollectivePlanner {
       builder->plan().algorithm = Algorithm::kLocal;
       return OkStatus();
     }
-    if (call.collective == CollectiveType::kSendRecv) {
-      return ExpandSendRecv(call.root, call.peer, call.bytes().count(), builder);
-    }
-    if (call.collective == CollectiveType::kAllToAll) {
-      return ExpandAllToAll(call.bytes().count() / members, builder);
-    }
-    const hacknccl_call asked = {NcclFunction(call.collective), NcclType(call.type),
-                                 NcclOp(call.op), call.root,
-                                 static_cast<uint64_t>(call.count / parts), 0};
+    if (IsMessages(call.collective)) return ExpandMessages(MessagesOf(call), builder);
+    const hacknccl_call asked = AsNcclCall(call);
     ASSIGN_OR_RETURN(const NcclPlan plan, communicator_->Collective(asked));
     if (plan.kind != HACKNCCL_PLAN_KERNEL || plan.collectives.size() != 1) {
       return Error(fmt::format("NCCL chose {} for this call, which is not expanded into flows yet",

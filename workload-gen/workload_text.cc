@@ -82,7 +82,7 @@ std::string What(const Workload& w, const Op& op) {
 }  // namespace
 
 std::string CallText(const CommCall& call) {
-  constexpr std::string_view kOps[] = {"sum", "max", "average"};
+  constexpr std::string_view kOps[] = {"sum", "max", "average", "min", "product", "scaled sum"};
   std::string text =
       fmt::format("{} {} x {} = {}", CollectiveTypeNames()[static_cast<size_t>(call.collective)],
                   call.count, ToString(call.type), ToString(call.bytes()));

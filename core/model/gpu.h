@@ -12,8 +12,22 @@
 
 namespace drydock {
 
-enum class DataType : uint8_t { kFp32, kTf32, kFp16, kBf16, kFp8, kInt8, kInt32, kInt64 };
-inline constexpr int kDataTypeCount = 8;
+enum class DataType : uint8_t {
+  kFp32,
+  kTf32,
+  kFp16,
+  kBf16,
+  kFp8,  // e4m3
+  kInt8,
+  kInt32,
+  kInt64,
+  kFp64,
+  kFp8E5m2,
+  kUint8,
+  kUint32,
+  kUint64
+};
+inline constexpr int kDataTypeCount = 13;
 
 const std::vector<std::string>& DataTypeNames();  // "fp32", "tf32", ... in enum order
 std::string_view ToString(DataType type);

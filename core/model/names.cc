@@ -10,7 +10,8 @@ namespace drydock {
 using Names = std::vector<std::string>;
 
 const Names& DataTypeNames() {
-  static const Names names = {"fp32", "tf32", "fp16", "bf16", "fp8", "int8", "int32", "int64"};
+  static const Names names = {"fp32",  "tf32", "fp16",     "bf16",  "fp8",    "int8",  "int32",
+                              "int64", "fp64", "fp8-e5m2", "uint8", "uint32", "uint64"};
   return names;
 }
 
@@ -21,14 +22,19 @@ Bytes SizeOf(DataType type) {
     case DataType::kFp32:
     case DataType::kTf32:
     case DataType::kInt32:
+    case DataType::kUint32:
       return Bytes(4);
     case DataType::kFp16:
     case DataType::kBf16:
       return Bytes(2);
     case DataType::kFp8:
+    case DataType::kFp8E5m2:
     case DataType::kInt8:
+    case DataType::kUint8:
       return Bytes(1);
+    case DataType::kFp64:
     case DataType::kInt64:
+    case DataType::kUint64:
       return Bytes(8);
   }
   CHECK(false);
@@ -40,13 +46,14 @@ const Names& DimensionNames() {
 }
 
 const Names& CollectiveTypeNames() {
-  static const Names names = {"all-reduce", "all-gather", "reduce-scatter", "broadcast",
-                              "reduce",     "all-to-all", "send-recv"};
+  static const Names names = {"all-reduce", "all-gather",  "reduce-scatter", "broadcast",
+                              "reduce",     "all-to-all",  "send-recv",      "gather",
+                              "scatter",    "all-to-all-v"};
   return names;
 }
 
 const Names& ReduceOpNames() {
-  static const Names names = {"sum", "max", "avg"};
+  static const Names names = {"sum", "max", "avg", "min", "prod", "premul-sum"};
   return names;
 }
 

@@ -31,6 +31,9 @@ TEST(NamesTest, TheOrderIsTheEnums) {
   EXPECT_EQ(ToString(DataType::kBf16), "bf16");
   EXPECT_EQ(DimensionNames()[static_cast<size_t>(Dimension::kData)], "data");
   EXPECT_EQ(CollectiveTypeNames()[static_cast<size_t>(CollectiveType::kSendRecv)], "send-recv");
+  EXPECT_EQ(CollectiveTypeNames()[static_cast<size_t>(CollectiveType::kAllToAllV)], "all-to-all-v");
+  EXPECT_EQ(ReduceOpNames()[static_cast<size_t>(ReduceOp::kPremulSum)], "premul-sum");
+  EXPECT_EQ(ToString(DataType::kUint64), "uint64");
   EXPECT_EQ(PassNames()[static_cast<size_t>(Pass::kBackwardWeight)], "wgrad");
   EXPECT_EQ(SubmoduleKindNames()[static_cast<size_t>(SubmoduleKind::kOptimizer)], "optimizer");
   EXPECT_EQ(PhaseNames()[static_cast<size_t>(Phase::kGradientSync)], "gradient-sync");
@@ -40,7 +43,7 @@ TEST(NamesTest, TheOrderIsTheEnums) {
 }
 
 TEST(DataTypeTest, SizesOfElements) {
-  const int64_t sizes[] = {4, 4, 2, 2, 1, 1, 4, 8};
+  const int64_t sizes[] = {4, 4, 2, 2, 1, 1, 4, 8, 8, 1, 1, 4, 8};
   for (int i = 0; i < kDataTypeCount; ++i) {
     EXPECT_EQ(SizeOf(static_cast<DataType>(i)).count(), sizes[i]) << i;
   }

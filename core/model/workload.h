@@ -49,26 +49,36 @@ enum class CollectiveType : uint8_t {
   kBroadcast,
   kReduce,
   kAllToAll,
-  kSendRecv
+  kSendRecv,
+  kGather,
+  kScatter,
+  kAllToAllV
 };
-inline constexpr int kCollectiveTypeCount = 7;
+inline constexpr int kCollectiveTypeCount = 10;
 const std::vector<std::string>& CollectiveTypeNames();  // "all-reduce", ...
 
-enum class ReduceOp : uint8_t { kSum, kMax, kAverage };
-inline constexpr int kReduceOpCount = 3;
+// kPremulSum: each member's input is multiplied by a factor of its own first.
+enum class ReduceOp : uint8_t { kSum, kMax, kAverage, kMin, kProd, kPremulSum };
+inline constexpr int kReduceOpCount = 6;
 const std::vector<std::string>& ReduceOpNames();  // "sum", ...
 
 // A distinct communication call. `count` is in elements of `type`:
 // all-reduce, broadcast, reduce: the buffer; all-gather: the gathered output; reduce-scatter: the
-// full input; all-to-all: one rank's whole buffer; send/recv: the message.
+// full input; all-to-all: one rank's whole buffer; send/recv: the message; gather, scatter: the
+// root's larger buffer; all-to-all-v: the largest buffer of any member.
 struct CommCall {
   CollectiveType collective = CollectiveType::kAllReduce;
   DataType type = DataType::kBf16;
   ReduceOp op = ReduceOp::kSum;
   int64_t count = 0;
-  int root = 0;  // member index (broadcast, reduce); sender's member index (send/recv)
+  int root = 0;  // member index (broadcast, reduce, gather, scatter); sender's (send/recv)
   int peer = 0;  // receiver's member index (send/recv)
   int group_size = 0;
+  // The two buffers are one, the smaller at the member's own place in the larger.
+  bool in_place = false;
+  // All-to-all-v: elements that member i sends to member j, at [i * group_size + j]. Buffers hold
+  // the parts without gaps, in the order of members.
+  std::vector<int64_t> pair_counts = {};
   Bytes bytes() const { return SizeOf(type) * count; }
   bool operator==(const CommCall&) const = default;
 };

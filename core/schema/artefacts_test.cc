@@ -205,14 +205,21 @@ TEST_F(ArtefactsTest, ManifestsThatContradictThemselves) {
       {"block of nothing", [](Manifest* m) { m->mutable_blocks(0)->set_submodules(0, 2); }},
       {"empty call", [](Manifest* m) { m->mutable_calls(0)->set_count(0); }},
       {"call without bound", [](Manifest* m) { m->mutable_calls(0)->set_count(INT64_MAX); }},
-      {"unknown collective", [](Manifest* m) { m->mutable_calls(0)->set_collective(7); }},
-      {"unknown operation", [](Manifest* m) { m->mutable_calls(0)->set_op(3); }},
+      {"unknown collective", [](Manifest* m) { m->mutable_calls(0)->set_collective(10); }},
+      {"unknown operation", [](Manifest* m) { m->mutable_calls(0)->set_op(6); }},
       {"root outside", [](Manifest* m) { m->mutable_calls(0)->set_root(2); }},
       {"peer outside", [](Manifest* m) { m->mutable_calls(0)->set_peer(-1); }},
-      {"use of no call", [](Manifest* m) { m->set_use_call(0, 4); }},
+      {"pairs of a call without", [](Manifest* m) { m->mutable_calls(0)->add_pair_counts(1); }},
+      {"pair missing",
+       [](Manifest* m) { m->mutable_calls(4)->mutable_pair_counts()->RemoveLast(); }},
+      {"pair below nothing", [](Manifest* m) { m->mutable_calls(4)->set_pair_counts(0, -1); }},
+      {"buffer too small", [](Manifest* m) { m->mutable_calls(4)->set_pair_counts(0, 3); }},
+      {"pair without bound",
+       [](Manifest* m) { m->mutable_calls(4)->set_pair_counts(0, INT64_MAX); }},
+      {"use of no call", [](Manifest* m) { m->set_use_call(0, 5); }},
       {"use half there", [](Manifest* m) { m->mutable_use_group()->RemoveLast(); }},
       {"size of no group", [](Manifest* m) { m->mutable_calls(0)->set_group_size(3); }},
-      {"unknown precision", [](Manifest* m) { m->set_precision(8); }}};
+      {"unknown precision", [](Manifest* m) { m->set_precision(13); }}};
   for (const auto& [what, change] : cases) {
     Alter(At(kManifestName), change);
     EXPECT_EQ(ErrorOf(kManifestName), At(kManifestName) + ": error: damaged: its tables contradict")

@@ -79,7 +79,17 @@ Workload ToyWorkload() {
   w.calls = {{CollectiveType::kAllReduce, DataType::kBf16, ReduceOp::kSum, 64, 0, 0, 2},
              {CollectiveType::kAllGather, DataType::kFp32, ReduceOp::kSum, 32, 0, 0, 2},
              {CollectiveType::kSendRecv, DataType::kBf16, ReduceOp::kSum, 16, 0, 1, 2},
-             {CollectiveType::kReduce, DataType::kFp32, ReduceOp::kAverage, 1, 1, 0, 2}};
+             {CollectiveType::kReduce, DataType::kFp32, ReduceOp::kAverage, 1, 1, 0, 2},
+             {CollectiveType::kAllToAllV,
+              DataType::kFp64,
+              ReduceOp::kSum,
+              9,
+              0,
+              0,
+              2,
+              false,
+              {1, 7, 5, 2}}};
+  w.calls[1].in_place = true;
   w.uses = {{0, 0}, {0, 1}, {1, 2}, {1, 3}, {2, 2}};
   Program first;
   first.ops = {{OpKind::kCompute, Phase::kForward, 0, 0, 0, 0, 3, 1, 0},
@@ -199,8 +209,8 @@ std::string Dump(const Workload& w) {
   }
   for (const ComputeBlock& b : w.blocks) out += fmt::format("block {} {}\n", b.name, b.submodules);
   for (const CommCall& c : w.calls) {
-    out += fmt::format("call {} {} {} {} {} {} {}\n", int(c.collective), int(c.type), int(c.op),
-                       c.count, c.root, c.peer, c.group_size);
+    out += fmt::format("call {} {} {} {} {} {} {} {} {}\n", int(c.collective), int(c.type),
+                       int(c.op), c.count, c.root, c.peer, c.group_size, c.in_place, c.pair_counts);
   }
   for (const Program& p : w.programs) {
     for (const Op& o : p.ops) {

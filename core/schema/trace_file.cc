@@ -37,7 +37,12 @@ chakra::CollectiveCommType ChakraType(CollectiveType type) {
     case CollectiveType::kReduce:
       return chakra::REDUCE;
     case CollectiveType::kAllToAll:
+    case CollectiveType::kAllToAllV:
       return chakra::ALL_TO_ALL;
+    case CollectiveType::kGather:
+      return chakra::GATHER;
+    case CollectiveType::kScatter:
+      return chakra::SCATTER;
     case CollectiveType::kSendRecv:
       break;
   }

@@ -92,6 +92,8 @@ void EncodeTables(const Workload& from, proto::Manifest* to) {
     added->set_root(call.root);
     added->set_peer(call.peer);
     added->set_group_size(call.group_size);
+    added->set_in_place(call.in_place);
+    added->mutable_pair_counts()->Add(call.pair_counts.begin(), call.pair_counts.end());
   }
   to->mutable_class_of_rank()->Add(from.class_of_rank.begin(), from.class_of_rank.end());
   for (const Workload::Use& use : from.uses) {
@@ -126,8 +128,13 @@ void DecodeTables(const proto::Manifest& from, Workload* to) {
   for (const proto::Manifest::Call& call : from.calls()) {
     to->calls.push_back({protocol::ToEnum<CollectiveType>(call.collective()),
                          protocol::ToEnum<DataType>(call.type()),
-                         protocol::ToEnum<ReduceOp>(call.op()), call.count(), call.root(),
-                         call.peer(), call.group_size()});
+                         protocol::ToEnum<ReduceOp>(call.op()),
+                         call.count(),
+                         call.root(),
+                         call.peer(),
+                         call.group_size(),
+                         call.in_place(),
+                         {call.pair_counts().begin(), call.pair_counts().end()}});
   }
   to->class_of_rank.assign(from.class_of_rank().begin(), from.class_of_rank().end());
   to->class_count = from.classes_size();
@@ -161,11 +168,28 @@ bool Consistent(const Submodule& s) {
          std::isfinite(s.flops) && s.flops >= 0;
 }
 
+// A count for each pair; no member's buffer is larger than the call says.
+bool PairsConsistent(const CommCall& call) {
+  if (call.collective != CollectiveType::kAllToAllV) return call.pair_counts.empty();
+  const auto n = static_cast<size_t>(call.group_size);
+  if (call.pair_counts.size() / n != n || call.pair_counts.size() % n != 0) return false;
+  std::vector<int64_t> sent(n), received(n);
+  for (size_t pair = 0; pair < call.pair_counts.size(); ++pair) {
+    const int64_t count = call.pair_counts[pair];
+    int64_t& out = sent[pair / n];
+    int64_t& in = received[pair % n];
+    if (count < 0 || count > call.count - out || count > call.count - in) return false;
+    out += count;
+    in += count;
+  }
+  return true;
+}
+
 bool Consistent(const CommCall& call) {
   const auto member = [&call](int m) { return m >= 0 && m < call.group_size; };
   return Within(call.collective, kCollectiveTypeCount) && Within(call.type, kDataTypeCount) &&
          Within(call.op, kReduceOpCount) && call.count > 0 && Counts({call.count}) &&
-         call.group_size > 0 && member(call.root) && member(call.peer);
+         call.group_size > 0 && member(call.root) && member(call.peer) && PairsConsistent(call);
 }
 
 // Groups name each of their members once; a rank's group in a role is one it belongs to.

@@ -1,0 +1,28 @@
+// A call of a workload as its members put it to NCCL.
+#ifndef DRYDOCK_SIMCCL_NCCL_CALLS_H_
+#define DRYDOCK_SIMCCL_NCCL_CALLS_H_
+
+#include <cstdint>
+
+#include "core/model/workload.h"
+#include "core/nccl/nccl_library.h"
+#include "simccl/expand.h"
+
+namespace drydock {
+
+// Equal parts that the call's count is made of: one per member, or the whole.
+int64_t PartsOf(const CommCall& call);
+
+// True if NCCL makes messages of it, over connections between each two members.
+bool IsMessages(CollectiveType type);
+
+// NCCL counts one part: what a rank contributes or receives. Not for calls that frameworks make of
+// messages themselves (send-recv, all-to-all-v).
+hacknccl_call AsNcclCall(const CommCall& call);
+
+// What each member calls, for a collective that IsMessages().
+Messages MessagesOf(const CommCall& call);
+
+}  // namespace drydock
+
+#endif  // DRYDOCK_SIMCCL_NCCL_CALLS_H_
