@@ -20,10 +20,11 @@ namespace {
 constexpr std::string_view kAuto = "auto:";
 
 std::string DecisionText(const Plan& plan) {
-  if (plan.algorithm == Algorithm::kLocal) return "local";
-  return fmt::format("{} {}, {} channel{}", AlgorithmNames()[static_cast<size_t>(plan.algorithm)],
-                     ProtocolNames()[static_cast<size_t>(plan.protocol)], plan.channels,
-                     plan.channels == 1 ? "" : "s");
+  const Work& work = plan.works.front();
+  if (work.algorithm == Algorithm::kLocal) return "local";
+  return fmt::format("{} {}, {} channel{}", AlgorithmNames()[static_cast<size_t>(work.algorithm)],
+                     ProtocolNames()[static_cast<size_t>(work.protocol)], work.channels,
+                     work.channels == 1 ? "" : "s");
 }
 
 std::vector<Group> FirstOfEachHost(const GroupChoice& choice, const Topology& topology) {

@@ -226,12 +226,11 @@ void Communication::RunInEngine(Call* call, Time now) {
   }
   while (!engine_.idle() && engine_.next_time() < now) engine_.RunNext();
   const auto mine = [call](const Message& message) {
-    return MessageTag::Unpack(message.tag).call == call->key;
+    return MessageTag::Of(message).call == call->key;
   };
   for (const Message& message : early_) {
     if (!mine(message)) continue;
-    const uint32_t connection =
-        call->plan->FindConnection(MessageTag::Unpack(message.tag).connection);
+    const uint32_t connection = call->plan->FindConnection(MessageTag::Of(message).connection);
     engine_.OnDelivered(call->transfer, connection, message, now);
   }
   std::erase_if(early_, mine);
@@ -287,7 +286,7 @@ void Communication::FinishCall(Call* call) {
 }
 
 void Communication::OnDelivered(const Message& message, Time now) {
-  const MessageTag tag = MessageTag::Unpack(message.tag);
+  const MessageTag tag = MessageTag::Of(message);
   Call* call = FindCall(tag.call);
   if (call == nullptr) {
     CHECK_NOTE(tag.credit, "data for a call that no member here has started");
@@ -301,7 +300,7 @@ void Communication::OnDelivered(const Message& message, Time now) {
 }
 
 void Communication::OnSent(const Message& message, Time now) {
-  const MessageTag tag = MessageTag::Unpack(message.tag);
+  const MessageTag tag = MessageTag::Of(message);
   if (tag.credit) return;
   Call* call = FindCall(tag.call);
   CHECK(call != nullptr && call->transfer != nullptr);

@@ -1,7 +1,9 @@
 #include "exec-engine/local_plan.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
+#include <utility>
 
 #include "core/base/check.h"
 
@@ -10,7 +12,7 @@ namespace {
 
 // Wire bytes per payload byte: LL carries a flag word beside each data word, LL128 one flag word in
 // sixteen (facts of the protocols, NCCL src/include/device.h).
-void SetWire(Protocol protocol, LocalPlan* out) {
+void SetWire(Protocol protocol, LocalWork* out) {
   switch (protocol) {
     case Protocol::kSimple:
       break;
@@ -24,18 +26,18 @@ void SetWire(Protocol protocol, LocalPlan* out) {
   }
 }
 
-const CollectiveCosts::Protocol& CostsOf(const Plan& plan, const CollectiveCosts& costs) {
-  switch (plan.algorithm) {
+const CollectiveCosts::Protocol& CostsOf(const Work& work, const CollectiveCosts& costs) {
+  switch (work.algorithm) {
     case Algorithm::kNvls:
     case Algorithm::kNvlsTree:
     case Algorithm::kCollNetDirect:
       return costs.nvls;
     case Algorithm::kSendRecv:
-      return plan.protocol == Protocol::kLl ? costs.p2p_ll : costs.p2p_simple;
+      return work.protocol == Protocol::kLl ? costs.p2p_ll : costs.p2p_simple;
     default:
       break;
   }
-  switch (plan.protocol) {
+  switch (work.protocol) {
     case Protocol::kLl:
       return costs.ll;
     case Protocol::kLl128:
@@ -47,10 +49,11 @@ const CollectiveCosts::Protocol& CostsOf(const Plan& plan, const CollectiveCosts
 }
 
 Bandwidth RateOf(const Step& step, const CollectiveCosts::Protocol& costs, Bandwidth local_copy) {
-  if (step.receive_count == 0 && step.send_count == 0) return local_copy;
-  if (step.send_count == 0) return costs.receive;
-  if (step.receive_count > 0 && step.reduce) return costs.reduce_send;
-  return step.receive_count > 0 || step.store ? costs.copy_send : costs.send;
+  const bool receives = step.receive.count > 0, sends = step.send.count > 0;
+  if (!receives && !sends) return local_copy;
+  if (!sends) return costs.receive;
+  if (receives && step.reduce) return costs.reduce_send;
+  return receives || step.store ? costs.copy_send : costs.send;
 }
 
 uint32_t Mix(uint32_t hash, uint32_t value) {
@@ -72,9 +75,8 @@ class Builder {
         gpu_of_member_(gpu_of_member) {}
 
   LocalPlan Build() {
-    SetCosts();
+    SetWorks();
     local_.assign(plan_.connections.size(), kElsewhere);
-    channel_.assign(plan_.connections.size(), 0);
     for (size_t m = 0; m < plan_.members.size(); ++m) {
       if (host_of_member_[m] == host_) AddMember(static_cast<int>(m));
     }
@@ -83,21 +85,25 @@ class Builder {
   }
 
  private:
-  void SetCosts() {
-    const CollectiveCosts::Protocol& costs = CostsOf(plan_, gpu_.collectives);
-    const int64_t warps = std::max(plan_.warps, 1);
+  void SetWorks() {
     out_.plan = &plan_;
-    out_.base = costs.base + costs.base_per_warp * warps;
-    out_.step = costs.step;
-    out_.proxy = costs.proxy;
     out_.latency = ports_.latency();
-    out_.slice_bytes = plan_.slice_bytes > 0 ? plan_.slice_bytes : INT64_MAX;
-    out_.slots = static_cast<uint32_t>(std::max(plan_.slots, 1));
-    out_.pass_bytes = costs.pass.count() * warps;
-    out_.pass_time = costs.pass_time;
-    out_.pass_store = costs.pass_store;
     out_.clear_to_send_bytes = std::max<int64_t>(gpu_.collectives.clear_to_send.count(), 1);
-    SetWire(plan_.protocol, &out_);
+    for (const Work& work : plan_.works) {
+      const CollectiveCosts::Protocol& costs = CostsOf(work, gpu_.collectives);
+      const int64_t warps = std::max(work.warps, 1);
+      out_.base = std::max(out_.base, costs.base + costs.base_per_warp * warps);
+      LocalWork& local = out_.works.emplace_back();
+      local.step = costs.step;
+      local.proxy = costs.proxy;
+      local.slice_bytes = work.slice_bytes > 0 ? work.slice_bytes : INT64_MAX;
+      local.slots = static_cast<uint32_t>(std::max(work.slots, 1));
+      out_.most_slots = std::max(out_.most_slots, local.slots);
+      local.pass_bytes = costs.pass.count() * warps;
+      local.pass_time = costs.pass_time;
+      local.pass_store = costs.pass_store;
+      SetWire(work.protocol, &local);
+    }
   }
 
   void AddMember(int member) {
@@ -105,52 +111,78 @@ class Builder {
     const auto& programs = plan_.members[static_cast<size_t>(member)];
     out_.members.push_back({member, gpu_of_member_[static_cast<size_t>(member)],
                             static_cast<uint32_t>(programs.size())});
+    last_turn_.clear();
     for (const ChannelProgram& program : programs) AddRunner(index, program);
   }
 
   void AddRunner(uint32_t member, const ChannelProgram& program) {
-    const auto runner = static_cast<uint32_t>(out_.runners.size());
-    const auto operand_base = static_cast<uint32_t>(out_.operands.size());
-    for (const uint32_t connection : program.operands) {
-      out_.operands.push_back(LocalIndex(connection));
-      channel_[connection] = program.channel;
+    const Pattern& pattern = plan_.patterns[program.pattern];
+    const auto index = static_cast<uint32_t>(out_.runners.size());
+    LocalRunner runner;
+    runner.member = member;
+    runner.work = program.work;
+    runner.step_begin = StepsOf(program.pattern, program.work);
+    runner.operand_begin = static_cast<uint32_t>(out_.operands.size());
+    runner.turn = TurnOf(program, index);
+    runner.start = StepCursor(pattern, program.position);
+    for (uint32_t i = 0; i < pattern.operands; ++i) {
+      out_.operands.push_back(LocalIndex(plan_.operands[program.operand_begin + i], program));
     }
-    const auto begin = static_cast<uint32_t>(out_.steps.size());
-    for (const Step& step : program.steps) AddStep(step, runner, operand_base);
-    out_.runners.push_back({member, begin, static_cast<uint32_t>(out_.steps.size())});
+    out_.runners.push_back(runner);
+    ForEachSize(pattern, program.position, [&](const Step& step, int64_t bytes, int64_t times) {
+      Count(step, index, out_.works[program.work].SliceCount(bytes) * times);
+    });
   }
 
-  void AddStep(const Step& step, uint32_t runner, uint32_t operand_base) {
-    LocalStep s;
-    s.receive_begin = operand_base + step.receive_begin;
-    s.send_begin = operand_base + step.send_begin;
-    s.receive_count = static_cast<uint16_t>(step.receive_count);
-    s.send_count = static_cast<uint16_t>(step.send_count);
-    s.store = step.store;
-    s.joined = step.joined;
-    s.bytes = step.bytes;
+  // The steps of a pattern with the costs of a work, made when first asked for.
+  uint32_t StepsOf(uint32_t pattern, uint32_t work) {
+    const auto [entry, added] =
+        steps_.emplace(std::pair(pattern, work), static_cast<uint32_t>(out_.steps.size()));
+    if (!added) return entry->second;
     // Reads and writes at memory speed share the memory: half of it each.
     const Bandwidth local_copy =
         Bandwidth::BitsPerSecond(gpu_.memory_bandwidth.bits_per_second() / 2);
-    if (out_.pass_bytes == 0) {
-      s.cost = ByteCost(RateOf(step, CostsOf(plan_, gpu_.collectives), local_copy));
-    }
-    const auto slices = static_cast<uint32_t>(out_.SliceCount(s.bytes));
-    for (uint32_t i = 0; i < s.receive_count; ++i) {
-      LocalConnection& connection = out_.connections[out_.operands[s.receive_begin + i]];
-      Own(&connection.receiver, runner);
-      if (connection.link == LinkKind::kNvls && step.reduce) {
-        s.switch_reduce = connection.contribution = true;
+    for (const Step& step : plan_.patterns[pattern].steps) {
+      LocalStep local = {step.receive, step.send, step.store, step.joined, {}};
+      if (out_.works[work].pass_bytes == 0) {
+        local.cost =
+            ByteCost(RateOf(step, CostsOf(plan_.works[work], gpu_.collectives), local_copy));
       }
-      connection.received += slices;
+      out_.steps.push_back(local);
     }
-    for (uint32_t i = 0; i < s.send_count; ++i) {
-      LocalConnection& connection = out_.connections[out_.operands[s.send_begin + i]];
-      Own(&connection.sender, runner);
-      connection.sent += slices;
-      if (connection.remote_host >= 0) out_.net_sends += slices;
+    return entry->second;
+  }
+
+  // The turn of the present member's program, which `runner` joins.
+  uint32_t TurnOf(const ChannelProgram& program, uint32_t runner) {
+    const auto next = static_cast<uint32_t>(out_.turns.size());
+    const auto [last, none] = last_turn_.try_emplace(program.channel, program.work, next);
+    auto& [work, turn] = last->second;
+    if (none || work != program.work) {
+      out_.turns.emplace_back().first = none;
+      if (!none) out_.turns[turn].next = next;
+      work = program.work;
+      turn = next;
     }
-    out_.steps.push_back(s);
+    out_.turns[turn].runners.push_back(runner);
+    return turn;
+  }
+
+  // `slices` of a step's primitives, at the ends of its connections.
+  void Count(const Step& step, uint32_t index, int64_t slices) {
+    const LocalRunner& runner = out_.runners[index];
+    for (const uint32_t c : out_.OperandsOf(runner, step.receive)) {
+      LocalConnection& connection = out_.connections[c];
+      Own(&connection.receiver, index);
+      if (connection.link == LinkKind::kNvls && step.reduce) connection.contribution = true;
+      connection.received += static_cast<uint32_t>(slices);
+    }
+    for (const uint32_t c : out_.OperandsOf(runner, step.send)) {
+      LocalConnection& connection = out_.connections[c];
+      Own(&connection.sender, index);
+      connection.sent += static_cast<uint32_t>(slices);
+      if (connection.remote_host >= 0) out_.net_sends += static_cast<uint32_t>(slices);
+    }
   }
 
   static void Own(uint32_t* end, uint32_t runner) {
@@ -159,13 +191,15 @@ class Builder {
   }
 
   // The host's own index of a plan connection, made on first sight.
-  uint32_t LocalIndex(uint32_t plan_connection) {
+  uint32_t LocalIndex(uint32_t plan_connection, const ChannelProgram& program) {
     uint32_t& index = local_[plan_connection];
     if (index != kElsewhere) return index;
     index = static_cast<uint32_t>(out_.connections.size());
     const Connection& c = plan_.connections[plan_connection];
     LocalConnection connection;
     connection.link = c.link;
+    connection.work = program.work;
+    connection.flow = Mix(Mix(Mix(group_ + 1, c.from), c.to), program.channel);
     connection.plan_connection = plan_connection;
     ResolveEnds(c, &connection);
     out_.connections.push_back(connection);
@@ -197,7 +231,7 @@ class Builder {
       out->out = ports_.ScaleUpOut(gpu);
       out->in = ports_.ScaleUpIn(proxy);
     }
-    if (c.gdr) {
+    if (sends ? c.send_gdr : c.recv_gdr) {
       out->gpu_dma = sends ? ports_.PcieOut(proxy) : ports_.PcieIn(proxy);
     } else if (proxy == gpu) {  // the thread block stores into, or loads from, host memory
       out->out = ports_.PcieOut(gpu);
@@ -208,9 +242,6 @@ class Builder {
   void Finish() {
     out_.complete = out_.members.size() == plan_.members.size();
     for (LocalConnection& connection : out_.connections) {
-      const Connection& c = plan_.connections[connection.plan_connection];
-      connection.flow =
-          Mix(Mix(Mix(group_ + 1, c.from), c.to), channel_[connection.plan_connection]);
       if (connection.remote_host >= 0 || connection.link == LinkKind::kShared) {
         out_.complete = false;
       }
@@ -242,8 +273,10 @@ class Builder {
   const int host_;
   const uint32_t group_;
   std::span<const int> host_of_member_, gpu_of_member_;
-  std::vector<uint32_t> local_;    // by plan connection
-  std::vector<uint16_t> channel_;  // by plan connection
+  std::vector<uint32_t> local_;                              // by plan connection
+  std::map<std::pair<uint32_t, uint32_t>, uint32_t> steps_;  // by pattern and work
+  std::map<uint16_t, std::pair<uint16_t, uint32_t>>
+      last_turn_;  // of a member, by channel: its work
   LocalPlan out_;
 };
 

@@ -10,6 +10,7 @@
 
 #include "core/model/flow_plan.h"
 #include "core/model/gpu.h"
+#include "core/model/step_cursor.h"
 #include "core/model/topology.h"
 #include "exec-engine/ports.h"
 
@@ -17,25 +18,59 @@ namespace drydock {
 
 inline constexpr uint32_t kElsewhere = UINT32_MAX;  // a runner on another host
 
-// One primitive of one channel.
+// A step of a pattern, as a work runs it. Operands count from LocalRunner::operand_begin.
 struct LocalStep {
-  uint32_t receive_begin = 0, send_begin = 0;  // into LocalPlan::operands
-  uint16_t receive_count = 0, send_count = 0;
+  Slots receive, send;
   bool store = false;
-  bool joined = false;         // of the primitive before: no synchronisation of its own
-  bool switch_reduce = false;  // receives are one in-switch reduction
-  int64_t bytes = 0;
-  ByteCost cost;  // of the thread block; unused where a protocol counts passes
+  bool joined = false;  // of the primitive before: no synchronisation of its own
+  ByteCost cost;        // of the thread block; unused where a protocol counts passes
 };
 
 // The serial program of one member on one channel.
 struct LocalRunner {
-  uint32_t member = 0;  // index into LocalPlan::members
-  uint32_t step_begin = 0, step_end = 0;
+  uint32_t member = 0;         // index into LocalPlan::members
+  uint32_t work = 0;           // index into LocalPlan::works
+  uint32_t step_begin = 0;     // into LocalPlan::steps: those of its pattern
+  uint32_t operand_begin = 0;  // into LocalPlan::operands
+  uint32_t turn = 0;           // index into LocalPlan::turns
+  StepCursor start;
+};
+
+// The runners of a member for one work on one channel, which start together once those of the work
+// before are done.
+struct LocalTurn {
+  static constexpr uint32_t kNone = UINT32_MAX;
+  std::vector<uint32_t> runners;
+  uint32_t next = kNone;  // index into LocalPlan::turns
+  bool first = true;      // on this channel: starts with the kernel
+};
+
+// What the primitives of a work cost, beside LocalStep::cost.
+struct LocalWork {
+  Time step, proxy;
+  int64_t slice_bytes = 0;  // > 0
+  uint32_t slots = 1;
+  int64_t pass_bytes = 0;  // of all warps; 0: LocalStep::cost applies
+  Time pass_time, pass_store;
+  int64_t wire_numerator = 1, wire_denominator = 1;  // bytes on the wire per payload byte
+
+  int64_t WireBytes(int64_t bytes) const {
+    return (bytes * wire_numerator + wire_denominator - 1) / wire_denominator;
+  }
+  int64_t SliceCount(int64_t bytes) const {
+    return bytes <= slice_bytes ? 1 : (bytes + slice_bytes - 1) / slice_bytes;
+  }
+  // How long the thread block works on a slice, its step's synchronisation excluded.
+  Time BlockTime(const LocalStep& s, int64_t bytes) const {
+    if (pass_bytes == 0) return s.cost.For(bytes);
+    const int64_t passes = bytes <= pass_bytes ? 1 : (bytes + pass_bytes - 1) / pass_bytes;
+    return pass_time * (passes - 1) + (s.store ? pass_store * passes : Time());
+  }
 };
 
 struct LocalConnection {
   LinkKind link = LinkKind::kPeerWrite;
+  uint16_t work = 0;
   uint32_t sender = kElsewhere, receiver = kElsewhere;  // runners
   PortId out = kNoPort, in = kNoPort;  // taken by the thread block; kNoPort: stays in the GPU
   bool contribution = false;           // kNvls: waits in its own memory for an in-switch reduction
@@ -58,34 +93,23 @@ struct LocalPlan {
   const Plan* plan = nullptr;
   std::vector<LocalMember> members;
   std::vector<LocalRunner> runners;
+  std::vector<LocalTurn> turns;
+  std::vector<LocalWork> works;
   std::vector<LocalStep> steps;
   std::vector<uint32_t> operands;  // into connections
   std::vector<LocalConnection> connections;
   std::vector<uint32_t> by_plan_connection;  // the connections, sorted by plan_connection
 
-  Time base, step, proxy, latency;
-  int64_t slice_bytes = 0;  // > 0
-  uint32_t slots = 1;
-  int64_t pass_bytes = 0;  // of all warps; 0: LocalStep::cost applies
-  Time pass_time, pass_store;
-  int64_t wire_numerator = 1, wire_denominator = 1;  // bytes on the wire per payload byte
+  Time base, latency;
+  uint32_t most_slots = 1;  // of any work
   int64_t clear_to_send_bytes = 0;
   uint32_t net_sends = 0;  // slices that leave this host in one call
   bool complete = false;   // all members live here and nothing but scale-up links is used
   // Whose ports the call takes: 2g = GPU g's scale-up link, 2g + 1 = its PCIe link. Sorted.
   std::vector<uint16_t> port_classes;
 
-  int64_t WireBytes(int64_t bytes) const {
-    return (bytes * wire_numerator + wire_denominator - 1) / wire_denominator;
-  }
-  int64_t SliceCount(int64_t bytes) const {
-    return bytes <= slice_bytes ? 1 : (bytes + slice_bytes - 1) / slice_bytes;
-  }
-  // How long the thread block works on a slice, its step's synchronisation excluded.
-  Time BlockTime(const LocalStep& s, int64_t bytes) const {
-    if (pass_bytes == 0) return s.cost.For(bytes);
-    const int64_t passes = bytes <= pass_bytes ? 1 : (bytes + pass_bytes - 1) / pass_bytes;
-    return pass_time * (passes - 1) + (s.store ? pass_store * passes : Time());
+  std::span<const uint32_t> OperandsOf(const LocalRunner& runner, Slots slots) const {
+    return {operands.data() + runner.operand_begin + slots.begin, slots.count};
   }
   // kElsewhere if the connection has no end here.
   uint32_t FindConnection(uint32_t plan_connection) const;

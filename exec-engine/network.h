@@ -44,6 +44,7 @@ struct Message {
   Bytes size;
   // For the receiving actor; the network carries them and does not look.
   uint64_t tag = 0;
+  uint32_t detail = 0;
   uint64_t cookie = 0;
   Time sent;  // set by Send
 };

@@ -24,9 +24,12 @@ Error NoCosts(const GpuSpec& gpu, const std::string& what) {
 }
 
 Status CheckCosts(const Topology& topology, const FlowPlan& plan) {
-  const bool uses_nvls = std::any_of(plan.plans.begin(), plan.plans.end(), [](const Plan& p) {
-    return p.algorithm == Algorithm::kNvls || p.algorithm == Algorithm::kNvlsTree;
-  });
+  const auto is_nvls = [](const Work& work) {
+    return work.algorithm == Algorithm::kNvls || work.algorithm == Algorithm::kNvlsTree;
+  };
+  const bool uses_nvls = std::any_of(
+      plan.plans.begin(), plan.plans.end(),
+      [&is_nvls](const Plan& p) { return std::any_of(p.works.begin(), p.works.end(), is_nvls); });
   for (const HostKind& kind : topology.host_kinds) {
     const GpuSpec& gpu = topology.gpus[static_cast<size_t>(kind.gpu)];
     if (!gpu.has_collective_costs) return NoCosts(gpu, "'collectives:' section");

@@ -12,10 +12,8 @@
 namespace drydock {
 namespace {
 
-// What a message's tag can tell apart.
-constexpr size_t kMostGroups = size_t{1} << MessageTag::kGroupBits;
-constexpr uint64_t kMostCalls = uint64_t{1} << MessageTag::kSequenceBits;
-constexpr size_t kMostConnections = size_t{1} << MessageTag::kConnectionBits;
+// What a CallKey can tell apart.
+constexpr uint64_t kMostCalls = uint64_t{1} << 32;
 
 ClassIndex IndexProgram(const Program& program, size_t streams) {
   ClassIndex index;
@@ -124,17 +122,6 @@ const Plan* ReplayIndex::PlanFor(uint32_t call, uint32_t group) const {
 }
 
 Status ReplayIndex::CheckPlans() const {
-  if (workload_->groups.size() > kMostGroups) {
-    return Error(fmt::format("the workload has {} groups; the replay can tell {} apart",
-                             workload_->groups.size(), kMostGroups));
-  }
-  for (const Plan& plan : plan_->plans) {
-    if (plan.connections.size() <= kMostConnections) continue;
-    return Error(
-        fmt::format("2-flows.pb: the plan '{}' has {} connections; the replay can tell "
-                    "{} apart",
-                    plan.name, plan.connections.size(), kMostConnections));
-  }
   for (const Workload::Use& use : workload_->uses) {
     const Plan* plan = PlanFor(use.call, use.group);
     const size_t members = workload_->groups[use.group].ranks.size();

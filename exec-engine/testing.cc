@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "core/base/check.h"
 #include "exec-engine/analytical_network.h"
@@ -16,18 +17,42 @@ CollectiveCosts::Protocol PlainProtocol() {
   return p;
 }
 
-// Builds one channel's programs for all members; connection i of a ring runs from i to i + 1.
+// Builds the programs of all members, a channel each; connection i of a channel runs from member i
+// to i + 1. A program's first operand is where it receives from, its second where it sends to.
 class RingBuilder {
  public:
   explicit RingBuilder(const PlanShape& shape) : shape_(shape) {
-    plan_.protocol = shape.protocol;
-    plan_.channels = shape.channels;
-    plan_.warps = 16;
-    plan_.slice_bytes = shape.slice_bytes;
+    Work& work = plan_.works[0];
+    work.protocol = shape.protocol;
+    work.channels = shape.channels;
+    work.warps = 16;
+    work.slice_bytes = shape.slice_bytes;
     plan_.members.resize(static_cast<size_t>(shape.members));
   }
 
-  void Connect(int channel, bool closed) {
+  // A step of the pattern that AddChannels gives to members.
+  RingBuilder& Add(bool receives, bool sends, bool reduce, bool store, int64_t bytes,
+                   int count = 1) {
+    Step step;
+    if (receives) step.receive = {0, 1};
+    if (sends) step.send = {1, 1};
+    step.count = static_cast<uint32_t>(count);
+    step.bytes = bytes;
+    step.reduce = reduce;
+    step.store = store;
+    if (count > 0) pattern_.steps.push_back(step);
+    return *this;
+  }
+  uint32_t TakePattern() {
+    pattern_.ring = static_cast<uint32_t>(shape_.members);
+    pattern_.operands = 2;
+    pattern_.loops = {{1, 0, static_cast<uint32_t>(pattern_.steps.size())}};
+    plan_.patterns.push_back(std::exchange(pattern_, {}));
+    return static_cast<uint32_t>(plan_.patterns.size()) - 1;
+  }
+
+  // The connections of a channel: all around, or from the first member to the last.
+  void Connect(bool closed) {
     first_connection_ = static_cast<uint32_t>(plan_.connections.size());
     const int n = shape_.members;
     for (int m = 0; m < (closed ? n : n - 1); ++m) {
@@ -42,32 +67,23 @@ class RingBuilder {
       }
       plan_.connections.push_back(c);
     }
-    for (auto& member : plan_.members) {
-      member.push_back({});
-      member.back().channel = static_cast<uint16_t>(channel);
-    }
   }
 
-  void Step_(int member, bool receive, bool send, bool reduce, bool store, int64_t bytes) {
-    ChannelProgram& program = plan_.members[static_cast<size_t>(member)].back();
+  void AddProgram(int member, int channel, uint32_t pattern) {
     const int n = shape_.members;
-    Step step;
-    step.bytes = bytes;
-    step.reduce = reduce;
-    step.store = store;
-    step.receive_begin = static_cast<uint32_t>(program.operands.size());
-    step.receive_count = receive ? 1 : 0;
-    if (receive) {
-      program.operands.push_back(first_connection_ + static_cast<uint32_t>((member + n - 1) % n));
-    }
-    step.send_begin = static_cast<uint32_t>(program.operands.size());
-    step.send_count = send ? 1 : 0;
-    if (send) program.operands.push_back(first_connection_ + static_cast<uint32_t>(member));
-    program.steps.push_back(step);
+    const auto connections = static_cast<uint32_t>(plan_.connections.size()) - first_connection_;
+    const auto operand = [&](int i) {
+      return first_connection_ + static_cast<uint32_t>(i) % connections;
+    };
+    plan_.members[static_cast<size_t>(member)].push_back(
+        {.channel = static_cast<uint16_t>(channel),
+         .pattern = pattern,
+         .operand_begin = static_cast<uint32_t>(plan_.operands.size())});
+    plan_.operands.insert(plan_.operands.end(), {operand(member + n - 1), operand(member)});
   }
 
   Plan Take(Algorithm algorithm, std::string name) {
-    plan_.algorithm = algorithm;
+    plan_.works[0].algorithm = algorithm;
     plan_.name = std::move(name);
     return std::move(plan_);
   }
@@ -75,6 +91,7 @@ class RingBuilder {
  private:
   const PlanShape shape_;
   Plan plan_;
+  Pattern pattern_;
   uint32_t first_connection_ = 0;
 };
 
@@ -115,15 +132,15 @@ Plan RingAllReduce(const PlanShape& shape) {
   RingBuilder ring(shape);
   const int n = shape.members;
   const int64_t chunk = shape.bytes / n / shape.channels;
+  const uint32_t pattern = ring.Add(false, true, false, false, chunk)
+                               .Add(true, true, true, false, chunk, n - 2)
+                               .Add(true, true, true, true, chunk)
+                               .Add(true, true, false, true, chunk, n - 2)
+                               .Add(true, false, false, true, chunk)
+                               .TakePattern();
   for (int channel = 0; channel < shape.channels; ++channel) {
-    ring.Connect(channel, /*closed=*/true);
-    for (int m = 0; m < n; ++m) {
-      ring.Step_(m, false, true, false, false, chunk);
-      for (int i = 0; i < n - 2; ++i) ring.Step_(m, true, true, true, false, chunk);
-      ring.Step_(m, true, true, true, true, chunk);
-      for (int i = 0; i < n - 2; ++i) ring.Step_(m, true, true, false, true, chunk);
-      ring.Step_(m, true, false, false, true, chunk);
-    }
+    ring.Connect(/*closed=*/true);
+    for (int m = 0; m < n; ++m) ring.AddProgram(m, channel, pattern);
   }
   return ring.Take(Algorithm::kRing, fmt::format("all-reduce {} over {}", shape.bytes, n));
 }
@@ -132,13 +149,13 @@ Plan RingAllGather(const PlanShape& shape) {
   RingBuilder ring(shape);
   const int n = shape.members;
   const int64_t chunk = shape.bytes / n / shape.channels;
+  const uint32_t pattern = ring.Add(false, true, false, true, chunk)
+                               .Add(true, true, false, true, chunk, n - 2)
+                               .Add(true, false, false, true, chunk)
+                               .TakePattern();
   for (int channel = 0; channel < shape.channels; ++channel) {
-    ring.Connect(channel, /*closed=*/true);
-    for (int m = 0; m < n; ++m) {
-      ring.Step_(m, false, true, false, true, chunk);
-      for (int i = 0; i < n - 2; ++i) ring.Step_(m, true, true, false, true, chunk);
-      ring.Step_(m, true, false, false, true, chunk);
-    }
+    ring.Connect(/*closed=*/true);
+    for (int m = 0; m < n; ++m) ring.AddProgram(m, channel, pattern);
   }
   return ring.Take(Algorithm::kRing, fmt::format("all-gather {} over {}", shape.bytes, n));
 }
@@ -146,10 +163,12 @@ Plan RingAllGather(const PlanShape& shape) {
 Plan SendReceive(const PlanShape& shape) {
   RingBuilder ring(shape);
   const int64_t part = shape.bytes / shape.channels;
+  const uint32_t send = ring.Add(false, true, false, false, part).TakePattern();
+  const uint32_t receive = ring.Add(true, false, false, true, part).TakePattern();
   for (int channel = 0; channel < shape.channels; ++channel) {
-    ring.Connect(channel, /*closed=*/false);
-    ring.Step_(0, false, true, false, false, part);
-    ring.Step_(1, true, false, false, true, part);
+    ring.Connect(/*closed=*/false);
+    ring.AddProgram(0, channel, send);
+    ring.AddProgram(1, channel, receive);
   }
   return ring.Take(Algorithm::kSendRecv, fmt::format("send {}", shape.bytes));
 }

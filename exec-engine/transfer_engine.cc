@@ -6,25 +6,14 @@
 
 namespace drydock {
 
-uint64_t MessageTag::Pack() const {
-  const uint64_t group = call >> 32, sequence = call & UINT32_MAX;
-  CHECK_NOTE(group < (1u << kGroupBits) && sequence < (1u << kSequenceBits) &&
-                 connection < (1u << kConnectionBits),
-             "more groups, calls or connections than a message's tag can name");
-  return ((group << kSequenceBits | sequence) << kConnectionBits | connection) << 1 |
-         (credit ? 1 : 0);
+MessageTag MessageTag::Of(const Message& message) {
+  return {message.tag, message.detail >> 1, (message.detail & 1) != 0};
 }
 
-MessageTag MessageTag::Unpack(uint64_t tag) {
-  MessageTag out;
-  out.credit = (tag & 1) != 0;
-  tag >>= 1;
-  out.connection = static_cast<uint32_t>(tag & ((1u << kConnectionBits) - 1));
-  tag >>= kConnectionBits;
-  const uint64_t sequence = tag & ((1u << kSequenceBits) - 1);
-  out.call =
-      MakeCallKey(static_cast<uint32_t>(tag >> kSequenceBits), static_cast<uint32_t>(sequence));
-  return out;
+void MessageTag::Write(Message* message) const {
+  CHECK_NOTE(connection <= UINT32_MAX >> 1, "more connections than a message can name");
+  message->tag = call;
+  message->detail = connection << 1 | (credit ? 1 : 0);
 }
 
 Transfer* TransferEngine::Begin(const LocalPlan* plan, CallKey key) {
@@ -42,11 +31,15 @@ Transfer* TransferEngine::Begin(const LocalPlan* plan, CallKey key) {
   t->runners_.assign(plan->runners.size(), {});
   t->flows_.assign(plan->connections.size(), {});
   t->members_.assign(plan->members.size(), {});
-  const size_t slots = plan->connections.size() * plan->slots;
+  const size_t slots = plan->connections.size() * plan->most_slots;
   t->stamp_.resize(slots);
   t->room_.resize(slots);
-  for (size_t r = 0; r < plan->runners.size(); ++r) {
-    t->runners_[r].step = plan->runners[r].step_begin;
+  for (size_t r = 0; r < plan->runners.size(); ++r) t->runners_[r].at = plan->runners[r].start;
+  t->turns_.clear();
+  if (plan->works.size() > 1) {
+    for (const LocalTurn& turn : plan->turns) {
+      t->turns_.push_back({static_cast<uint32_t>(turn.runners.size()), {}});
+    }
   }
   for (size_t m = 0; m < plan->members.size(); ++m) {
     t->members_[m].runners_left = plan->members[m].runners;
@@ -77,22 +70,26 @@ void TransferEngine::Start(Transfer* t, uint32_t member, Time now) {
       events_.Push({first, t->key_, Kind::kCredit, c, t});
     }
   }
-  bool any = false;
   for (uint32_t r = 0; r < plan.runners.size(); ++r) {
-    if (plan.runners[r].member != member) continue;
-    any = true;
-    t->runners_[r].started = true;
-    t->runners_[r].free = first;
-    if (plan.runners[r].step_begin == plan.runners[r].step_end) {
-      EndRunner(t, r, first);
-    } else {
-      TrySchedule(t, r);
+    if (plan.runners[r].member == member && plan.turns[plan.runners[r].turn].first) {
+      StartRunner(t, r, first);
     }
   }
-  if (!any) {  // nothing to do for this member: only the launch
+  if (m.runners_left == 0) {  // nothing to do for this member: only the launch
     --t->members_left_;
     listener_->OnMemberEnd(t, member, first, m.start_known);
     CheckDrained(t);
+  }
+}
+
+void TransferEngine::StartRunner(Transfer* t, uint32_t runner, Time now) {
+  Transfer::Runner& r = t->runners_[runner];
+  r.started = true;
+  r.free = now;
+  if (r.at.done()) {
+    EndRunner(t, runner, now);
+  } else {
+    TrySchedule(t, runner);
   }
 }
 
@@ -100,22 +97,21 @@ void TransferEngine::Start(Transfer* t, uint32_t member, Time now) {
 void TransferEngine::TrySchedule(Transfer* t, uint32_t runner) {
   Transfer::Runner& r = t->runners_[runner];
   const LocalPlan& plan = *t->plan_;
-  if (!r.started || r.scheduled || r.step == plan.runners[runner].step_end) return;
-  const LocalStep& step = plan.steps[r.step];
+  if (!r.started || r.scheduled || r.at.done()) return;
+  const LocalRunner& local = plan.runners[runner];
+  const LocalStep& step = plan.steps[local.step_begin + r.at.step_index()];
+  const uint32_t slots = plan.works[local.work].slots;
   Time begin = r.free;
-  for (uint32_t i = 0; i < step.receive_count; ++i) {
-    const uint32_t c = plan.operands[step.receive_begin + i];
+  for (const uint32_t c : plan.OperandsOf(local, step.receive)) {
     const Transfer::Flow& flow = t->flows_[c];
     if (flow.sent == flow.taken) return;
-    begin = std::max(begin, t->stamp_[c * plan.slots + flow.taken % plan.slots]);
+    begin = std::max(begin, t->stamp_[c * plan.most_slots + flow.taken % slots]);
   }
-  for (uint32_t i = 0; i < step.send_count; ++i) {
-    const uint32_t c = plan.operands[step.send_begin + i];
+  for (const uint32_t c : plan.OperandsOf(local, step.send)) {
     const Transfer::Flow& flow = t->flows_[c];
-    if (flow.sent - flow.taken >= plan.slots) return;
-    if (flow.sent >= plan.slots) {
-      begin = std::max(begin, t->room_[c * plan.slots + flow.sent % plan.slots]);
-    }
+    if (flow.sent - flow.taken >= slots) return;
+    if (flow.sent >= slots)
+      begin = std::max(begin, t->room_[c * plan.most_slots + flow.sent % slots]);
   }
   r.scheduled = true;
   events_.Push({begin, t->key_, Kind::kSlice, runner, t});
@@ -141,24 +137,32 @@ void TransferEngine::RunSlice(Transfer* t, uint32_t runner, Time now) {
   const LocalPlan& plan = *t->plan_;
   Transfer::Runner& r = t->runners_[runner];
   r.scheduled = false;
-  const LocalStep& step = plan.steps[r.step];
-  const int64_t bytes = std::min(plan.slice_bytes, step.bytes - r.moved);
-  const int64_t wire = plan.WireBytes(bytes);
-  const Time from = r.moved == 0 && !step.joined ? now + plan.step : now;
-  Time end = from + plan.BlockTime(step, bytes);
-  end = std::max(end, Receive(t, step, from, wire));
-  end = std::max(end, Send(t, step, from, wire));
-  FinishSlice(t, runner, step, end, wire);
-  Advance(t, runner, step, bytes, end);
+  const LocalRunner& local = plan.runners[runner];
+  const LocalStep& step = plan.steps[local.step_begin + r.at.step_index()];
+  const LocalWork& work = plan.works[local.work];
+  Slice slice;
+  slice.runner = runner;
+  slice.slots = work.slots;
+  slice.receives = plan.OperandsOf(local, step.receive);
+  slice.sends = plan.OperandsOf(local, step.send);
+  slice.bytes = std::min(work.slice_bytes, r.at.bytes() - r.moved);
+  slice.wire = work.WireBytes(slice.bytes);
+  const Time from = r.moved == 0 && !step.joined ? now + work.step : now;
+  Time end = from + work.BlockTime(step, slice.bytes);
+  end = std::max(end, Receive(t, slice, from));
+  end = std::max(end, Send(t, slice, from));
+  FinishSlice(t, slice, end);
+  Advance(t, slice, end);
 }
 
 // Ports that the receiving side takes: a read from the peer, or an in-switch reduction, for which
 // every contribution leaves its GPU and one sum arrives.
-Time TransferEngine::Receive(Transfer* t, const LocalStep& step, Time from, int64_t wire) {
+Time TransferEngine::Receive(Transfer* t, const Slice& slice, Time from) {
   const LocalPlan& plan = *t->plan_;
+  const int64_t wire = slice.wire;
   Time end = from, begin;
-  for (uint32_t i = 0; i < step.receive_count; ++i) {
-    const LocalConnection& c = plan.connections[plan.operands[step.receive_begin + i]];
+  for (size_t i = 0; i < slice.receives.size(); ++i) {
+    const LocalConnection& c = plan.connections[slice.receives[i]];
     if (c.link == LinkKind::kPeerRead) {
       end = std::max(end, ports_.Cross(c.out, c.in, from, wire));
     } else if (c.contribution) {
@@ -173,12 +177,13 @@ Time TransferEngine::Receive(Transfer* t, const LocalStep& step, Time from, int6
 
 // Ports that the sending side takes: a store to the peer, or one multicast store, which leaves the
 // GPU once and arrives at each member.
-Time TransferEngine::Send(Transfer* t, const LocalStep& step, Time from, int64_t wire) {
+Time TransferEngine::Send(Transfer* t, const Slice& slice, Time from) {
   const LocalPlan& plan = *t->plan_;
   Time end = from, begin = from, multicast_begin;
+  const int64_t wire = slice.wire;
   bool multicast = false;
-  for (uint32_t i = 0; i < step.send_count; ++i) {
-    const LocalConnection& c = plan.connections[plan.operands[step.send_begin + i]];
+  for (const uint32_t connection : slice.sends) {
+    const LocalConnection& c = plan.connections[connection];
     if (c.link == LinkKind::kPeerRead || c.contribution || c.out == kNoPort) continue;
     if (c.link == LinkKind::kNvls) {
       if (!multicast) end = std::max(end, ports_.Take(c.out, from, wire, &multicast_begin));
@@ -194,35 +199,32 @@ Time TransferEngine::Send(Transfer* t, const LocalStep& step, Time from, int64_t
 }
 
 // The slice is done at `end`: what it received makes room, what it sent is on its way.
-void TransferEngine::FinishSlice(Transfer* t, uint32_t runner, const LocalStep& step, Time end,
-                                 int64_t wire) {
+void TransferEngine::FinishSlice(Transfer* t, const Slice& slice, Time end) {
   const LocalPlan& plan = *t->plan_;
-  Transfer::Member& member = t->members_[plan.runners[runner].member];
-  for (uint32_t i = 0; i < step.receive_count; ++i) {
-    const uint32_t c = plan.operands[step.receive_begin + i];
+  Transfer::Member& member = t->members_[plan.runners[slice.runner].member];
+  for (const uint32_t c : slice.receives) {
     Transfer::Flow& flow = t->flows_[c];
     member.start_known = std::max(member.start_known, flow.start_known);
     flow.start_known_back = std::max(flow.start_known_back, member.start_known);
     const LocalConnection& connection = plan.connections[c];
     if (connection.remote_host < 0) {
-      t->room_[c * plan.slots + flow.taken % plan.slots] = end + plan.latency;
-    } else if (flow.taken + plan.slots < connection.received) {
+      t->room_[c * plan.most_slots + flow.taken % slice.slots] = end + plan.latency;
+    } else if (flow.taken + slice.slots < connection.received) {
       events_.Push({end, t->key_, Kind::kCredit, c, t});
     }
     ++flow.taken;
   }
-  for (uint32_t i = 0; i < step.send_count; ++i) {
-    const uint32_t c = plan.operands[step.send_begin + i];
+  for (const uint32_t c : slice.sends) {
     Transfer::Flow& flow = t->flows_[c];
-    if (flow.sent >= plan.slots) {
+    if (flow.sent >= slice.slots) {
       member.start_known = std::max(member.start_known, flow.start_known_back);
     }
     flow.start_known = std::max(flow.start_known, member.start_known);
-    Time& stamp = t->stamp_[c * plan.slots + flow.sent % plan.slots];
+    Time& stamp = t->stamp_[c * plan.most_slots + flow.sent % slice.slots];
     if (plan.connections[c].remote_host < 0) {
       stamp = end + plan.latency;
     } else {
-      stamp = Time::Ps(wire);
+      stamp = Time::Ps(slice.wire);
       events_.Push({end, t->key_, Kind::kFilled, c, t});
     }
     ++flow.sent;
@@ -230,39 +232,51 @@ void TransferEngine::FinishSlice(Transfer* t, uint32_t runner, const LocalStep& 
 }
 
 // On to the runner's next slice; then whoever may have waited for this one.
-void TransferEngine::Advance(Transfer* t, uint32_t runner, const LocalStep& step, int64_t bytes,
-                             Time end) {
+void TransferEngine::Advance(Transfer* t, const Slice& slice, Time end) {
   const LocalPlan& plan = *t->plan_;
-  Transfer::Runner& r = t->runners_[runner];
+  Transfer::Runner& r = t->runners_[slice.runner];
   r.free = end;
-  r.moved += bytes;
-  if (r.moved >= step.bytes) {
+  r.moved += slice.bytes;
+  if (r.moved >= r.at.bytes()) {
     r.moved = 0;
-    ++r.step;
+    r.at.Next();
   }
-  for (uint32_t i = 0; i < step.send_count; ++i) {
-    const uint32_t other = plan.connections[plan.operands[step.send_begin + i]].receiver;
+  for (const uint32_t c : slice.sends) {
+    const uint32_t other = plan.connections[c].receiver;
     if (other != kElsewhere) TrySchedule(t, other);
   }
-  for (uint32_t i = 0; i < step.receive_count; ++i) {
-    const uint32_t other = plan.connections[plan.operands[step.receive_begin + i]].sender;
+  for (const uint32_t c : slice.receives) {
+    const uint32_t other = plan.connections[c].sender;
     if (other != kElsewhere) TrySchedule(t, other);
   }
-  if (r.step == plan.runners[runner].step_end) {
-    EndRunner(t, runner, end);
+  if (r.at.done()) {
+    EndRunner(t, slice.runner, end);
   } else {
-    TrySchedule(t, runner);
+    TrySchedule(t, slice.runner);
   }
 }
 
 void TransferEngine::EndRunner(Transfer* t, uint32_t runner, Time end) {
-  const uint32_t index = t->plan_->runners[runner].member;
+  const LocalRunner& local = t->plan_->runners[runner];
+  const uint32_t index = local.member;
   Transfer::Member& member = t->members_[index];
   member.end = std::max(member.end, end);
+  if (!t->turns_.empty()) EndTurn(t, local.turn, end);
   if (--member.runners_left > 0) return;
   --t->members_left_;
   listener_->OnMemberEnd(t, index, member.end, member.start_known);
   CheckDrained(t);
+}
+
+// One of the turn's runners is done at `end`. The last lets the next work begin, when all of them
+// are.
+void TransferEngine::EndTurn(Transfer* t, uint32_t turn, Time end) {
+  Transfer::Turn& ended = t->turns_[turn];
+  ended.end = std::max(ended.end, end);
+  if (--ended.left > 0) return;
+  const uint32_t next = t->plan_->turns[turn].next;
+  if (next == LocalTurn::kNone) return;
+  for (const uint32_t runner : t->plan_->turns[next].runners) StartRunner(t, runner, ended.end);
 }
 
 // Slices that are filled and for which the receiver has room go to the NIC. A PCIe link slower than
@@ -270,11 +284,12 @@ void TransferEngine::EndRunner(Transfer* t, uint32_t runner, Time end) {
 void TransferEngine::Post(Transfer* t, uint32_t connection, Time now) {
   const LocalPlan& plan = *t->plan_;
   const LocalConnection& c = plan.connections[connection];
+  const LocalWork& work = plan.works[c.work];
   Transfer::Flow& flow = t->flows_[connection];
   while (flow.posted < flow.filled && flow.posted < flow.cleared) {
-    const int64_t wire = t->stamp_[connection * plan.slots + flow.posted % plan.slots].ps();
+    const int64_t wire = t->stamp_[connection * plan.most_slots + flow.posted % work.slots].ps();
     ++flow.posted;
-    const Time from = now + plan.proxy;
+    const Time from = now + work.proxy;
     Time begin;
     Time end = ports_.Take(c.nic, from, wire, &begin);
     if (c.gpu_dma != kNoPort) end = std::max(end, ports_.Take(c.gpu_dma, from, wire, &begin));
@@ -293,16 +308,17 @@ Message TransferEngine::MakeMessage(const Transfer& t, const LocalConnection& c,
   message.destination_nic = static_cast<int16_t>(c.remote_nic);
   message.flow = c.flow;
   message.size = Bytes(std::max<int64_t>(bytes, 1));
-  message.tag = MessageTag{t.key_, c.plan_connection, credit}.Pack();
+  MessageTag{t.key_, c.plan_connection, credit}.Write(&message);
   return message;
 }
 
 void TransferEngine::Launch(Transfer* t, uint32_t connection) {
   const LocalPlan& plan = *t->plan_;
+  const LocalConnection& c = plan.connections[connection];
   Transfer::Flow& flow = t->flows_[connection];
-  const int64_t wire = t->stamp_[connection * plan.slots + flow.launched % plan.slots].ps();
-  ++flow.launched;
-  Message message = MakeMessage(*t, plan.connections[connection], wire, /*credit=*/false);
+  const uint32_t slot = flow.launched++ % plan.works[c.work].slots;
+  const int64_t wire = t->stamp_[connection * plan.most_slots + slot].ps();
+  Message message = MakeMessage(*t, c, wire, /*credit=*/false);
   message.cookie = static_cast<uint64_t>(flow.start_known.ps());
   listener_->OnMessage(message);
 }
@@ -319,11 +335,12 @@ void TransferEngine::OnDelivered(Transfer* t, uint32_t connection, const Message
                                  Time now) {
   const LocalPlan& plan = *t->plan_;
   const LocalConnection& c = plan.connections[connection];
+  const LocalWork& work = plan.works[c.work];
   Transfer::Flow& flow = t->flows_[connection];
   const Time known = Time::Ps(static_cast<int64_t>(message.cookie));
-  if (MessageTag::Unpack(message.tag).credit) {
+  if (MessageTag::Of(message).credit) {
     // The first says that every slot is free, each later one that one more is.
-    flow.cleared += flow.cleared == 0 ? plan.slots : 1;
+    flow.cleared += flow.cleared == 0 ? work.slots : 1;
     flow.start_known_back = std::max(flow.start_known_back, known);
     return Post(t, connection, now);
   }
@@ -332,7 +349,7 @@ void TransferEngine::OnDelivered(Transfer* t, uint32_t connection, const Message
   Time begin;
   Time there = std::max(now, ports_.Take(c.nic, began, wire, &begin));
   if (c.gpu_dma != kNoPort) there = std::max(there, ports_.Take(c.gpu_dma, began, wire, &begin));
-  t->stamp_[connection * plan.slots + flow.sent % plan.slots] = there + plan.proxy;
+  t->stamp_[connection * plan.most_slots + flow.sent % work.slots] = there + work.proxy;
   flow.start_known = std::max(flow.start_known, known);
   ++flow.sent;
   TrySchedule(t, c.receiver);
@@ -340,11 +357,12 @@ void TransferEngine::OnDelivered(Transfer* t, uint32_t connection, const Message
 
 void TransferEngine::OnSent(Transfer* t, uint32_t connection, Time now) {
   const LocalPlan& plan = *t->plan_;
+  const LocalConnection& c = plan.connections[connection];
   Transfer::Flow& flow = t->flows_[connection];
-  t->room_[connection * plan.slots + flow.taken % plan.slots] = now;
-  ++flow.taken;
+  const uint32_t slot = flow.taken++ % plan.works[c.work].slots;
+  t->room_[connection * plan.most_slots + slot] = now;
   --t->net_left;
-  TrySchedule(t, plan.connections[connection].sender);
+  TrySchedule(t, c.sender);
   CheckDrained(t);
 }
 
@@ -357,19 +375,19 @@ std::vector<Transfer::Waiting> Transfer::WaitingOn() const {
   const LocalPlan& plan = *plan_;
   for (size_t r = 0; r < runners_.size(); ++r) {
     const Runner& runner = runners_[r];
-    if (!runner.started || runner.step == plan.runners[r].step_end) continue;
-    const int member = plan.members[plan.runners[r].member].member;
-    const LocalStep& step = plan.steps[runner.step];
-    for (uint32_t i = 0; i < step.receive_count; ++i) {
-      const uint32_t c = plan.operands[step.receive_begin + i];
-      const Connection& connection = plan.plan->connections[plan.connections[c].plan_connection];
-      if (flows_[c].sent == flows_[c].taken) out.push_back({member, connection.from, true});
+    if (!runner.started || runner.at.done()) continue;
+    const LocalRunner& local = plan.runners[r];
+    const int member = plan.members[local.member].member;
+    const LocalStep& step = plan.steps[local.step_begin + runner.at.step_index()];
+    const auto of_plan = [&plan](uint32_t c) -> const Connection& {
+      return plan.plan->connections[plan.connections[c].plan_connection];
+    };
+    for (const uint32_t c : plan.OperandsOf(local, step.receive)) {
+      if (flows_[c].sent == flows_[c].taken) out.push_back({member, of_plan(c).from, true});
     }
-    for (uint32_t i = 0; i < step.send_count; ++i) {
-      const uint32_t c = plan.operands[step.send_begin + i];
-      const Connection& connection = plan.plan->connections[plan.connections[c].plan_connection];
-      if (flows_[c].sent - flows_[c].taken >= plan.slots) {
-        out.push_back({member, connection.to, false});
+    for (const uint32_t c : plan.OperandsOf(local, step.send)) {
+      if (flows_[c].sent - flows_[c].taken >= plan.works[local.work].slots) {
+        out.push_back({member, of_plan(c).to, false});
       }
     }
   }

@@ -21,6 +21,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <tuple>
 #include <vector>
 
@@ -37,14 +38,13 @@ inline CallKey MakeCallKey(uint32_t group, uint32_t sequence) {
   return static_cast<CallKey>(group) << 32 | sequence;
 }
 
-// What a message is for, in Message::tag. ReplayIndex sees to it that nothing larger occurs.
+// What a message is for: Message::tag is the call's key, Message::detail the rest.
 struct MessageTag {
-  static constexpr int kGroupBits = 21, kSequenceBits = 24, kConnectionBits = 18;
   CallKey call = 0;
-  uint32_t connection = 0;  // of the plan
+  uint32_t connection = 0;  // of the plan; 31 bits
   bool credit = false;      // clear to send, from receiver to sender; otherwise a slice of data
-  uint64_t Pack() const;
-  static MessageTag Unpack(uint64_t tag);
+  static MessageTag Of(const Message& message);
+  void Write(Message* message) const;
 };
 
 class Transfer {
@@ -64,14 +64,14 @@ class Transfer {
  private:
   friend class TransferEngine;
   struct Runner {
-    uint32_t step = 0;
-    int64_t moved = 0;  // bytes of the step
+    StepCursor at;
+    int64_t moved = 0;  // bytes of the primitive
     Time free;          // the slice before is finished
     bool started = false, scheduled = false;
   };
-  // `stamp` holds `slots` times a connection at this end: when each slice in flight is there.
-  // `room` likewise: when each slot is free again. For a connection to another host, the sender
-  // keeps in `stamp` the slices' bytes instead, and the receiver has no use for `room`.
+  // `stamp` holds LocalPlan::most_slots times a connection at this end: when each slice in flight
+  // is there. `room` likewise: when each slot is free again. For a connection to another host, the
+  // sender keeps in `stamp` the slices' bytes instead, and the receiver has no use for `room`.
   struct Flow {
     uint32_t sent = 0;      // slices put in by the sender (or arrived from the network)
     uint32_t taken = 0;     // slices the receiver has taken (or the network acknowledged)
@@ -88,6 +88,11 @@ class Transfer {
     bool started = false;
   };
 
+  struct Turn {
+    uint32_t left = 0;  // runners that are not done
+    Time end;           // of those that are
+  };
+
   const LocalPlan* plan_ = nullptr;
   CallKey key_ = 0;
   uint32_t net_left = 0;  // slices not yet acknowledged
@@ -95,6 +100,7 @@ class Transfer {
   std::vector<Runner> runners_;
   std::vector<Flow> flows_;
   std::vector<Member> members_;
+  std::vector<Turn> turns_;  // by LocalPlan::turns; empty if there is one work
   std::vector<Time> stamp_, room_;
 };
 
@@ -143,12 +149,22 @@ class TransferEngine {
     }
   };
 
+  // The slice that a runner works on.
+  struct Slice {
+    uint32_t runner = 0;
+    uint32_t slots = 0;                         // of the runner's work
+    std::span<const uint32_t> receives, sends;  // connections
+    int64_t bytes = 0, wire = 0;
+  };
+
+  void StartRunner(Transfer* t, uint32_t runner, Time now);
+  void EndTurn(Transfer* t, uint32_t turn, Time end);
   void TrySchedule(Transfer* t, uint32_t runner);
   void RunSlice(Transfer* t, uint32_t runner, Time now);
-  Time Receive(Transfer* t, const LocalStep& step, Time from, int64_t wire);
-  Time Send(Transfer* t, const LocalStep& step, Time from, int64_t wire);
-  void FinishSlice(Transfer* t, uint32_t runner, const LocalStep& step, Time end, int64_t wire);
-  void Advance(Transfer* t, uint32_t runner, const LocalStep& step, int64_t bytes, Time end);
+  Time Receive(Transfer* t, const Slice& slice, Time from);
+  Time Send(Transfer* t, const Slice& slice, Time from);
+  void FinishSlice(Transfer* t, const Slice& slice, Time end);
+  void Advance(Transfer* t, const Slice& slice, Time end);
   void EndRunner(Transfer* t, uint32_t runner, Time end);
   void Post(Transfer* t, uint32_t connection, Time now);
   void Launch(Transfer* t, uint32_t connection);

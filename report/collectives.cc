@@ -48,17 +48,18 @@ class Collector {
   // What a reader sees as one row: pairs of ranks differ in their NICs and in who is the sender.
   Key KeyOf(const Op& op, const Plan& plan) const {
     const CommCall& call = inputs_.workload.calls[op.work];
-    return {op.role,         call.collective, call.type,     call.count,
-            call.group_size, plan.algorithm,  plan.protocol, plan.channels};
+    const Work& first = plan.works.front();
+    return {op.role,         call.collective, call.type,      call.count,
+            call.group_size, first.algorithm, first.protocol, first.channels};
   }
 
   void AddRow(const Op& op, const Plan& plan) {
     CollectiveRow& row = rows_.emplace_back();
     row.role = inputs_.workload.roles[op.role].name;
     row.call = inputs_.workload.calls[op.work];
-    row.algorithm = plan.algorithm;
-    row.protocol = plan.protocol;
-    row.channels = plan.channels;
+    row.algorithm = plan.works.front().algorithm;
+    row.protocol = plan.works.front().protocol;
+    row.channels = plan.works.front().channels;
     durations_.emplace_back();
   }
 

@@ -143,12 +143,12 @@ FlowPlan Flows(const Workload& workload) {
   FlowPlan flows;
   flows.plans.resize(2);
   flows.plans[0].name = "all-reduce fp16 2 MB over 2";
-  flows.plans[0].protocol = Protocol::kLl128;
-  flows.plans[0].channels = 4;
+  flows.plans[0].works[0].protocol = Protocol::kLl128;
+  flows.plans[0].works[0].channels = 4;
   flows.plans[0].members.resize(2);
   flows.plans[1].name = "send-recv fp16 1 MB over 2";
-  flows.plans[1].algorithm = Algorithm::kSendRecv;
-  flows.plans[1].channels = 1;
+  flows.plans[1].works[0].algorithm = Algorithm::kSendRecv;
+  flows.plans[1].works[0].channels = 1;
   flows.plans[1].members.resize(2);
   for (const Workload::Use& use : workload.uses) {
     flows.assignments.push_back({use.call, use.group, use.call == kReduce ? 0u : 1u});

@@ -131,11 +131,11 @@ class TraceWriter {
     if (op.kind != OpKind::kCompute) {
       AddNumber("bytes", workload_.calls[op.work].bytes().count());
       const int group = inputs_.group_of(rank, op);
-      const Plan& plan = *inputs_.plan_of(op.work, group);
+      const Work& first = inputs_.plan_of(op.work, group)->works.front();
       fmt::format_to(std::back_inserter(buffer_),
                      FMT_COMPILE(R"(,"algorithm":"{}","protocol":"{}","channels":{},"group":{})"),
-                     AlgorithmNames()[static_cast<size_t>(plan.algorithm)],
-                     ProtocolNames()[static_cast<size_t>(plan.protocol)], plan.channels, group);
+                     AlgorithmNames()[static_cast<size_t>(first.algorithm)],
+                     ProtocolNames()[static_cast<size_t>(first.protocol)], first.channels, group);
     }
     Add("}}}}");
   }

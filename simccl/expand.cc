@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "core/base/check.h"
 
 namespace drydock {
@@ -40,27 +38,22 @@ const char* NameOfFunction(int function) {
 
 // A chunk moves slice by slice, as many as its steps hold. NCCL cuts what a chunk really has, so
 // with a single short loop the slices shrink with it.
-void SetSlices(const hacknccl_collective& work, Plan* plan) {
-  int64_t largest = 0;
-  for (const auto& programs : plan->members) {
-    for (const ChannelProgram& program : programs) {
-      for (const Step& step : program.steps) largest = std::max(largest, step.bytes);
-    }
-  }
+void SetSlices(const hacknccl_collective& work, PlanBuilder* builder) {
   const int64_t slices = work.chunk_steps / work.slice_steps;
   constexpr int64_t kGrain = 16;  // bytes: the widest load
-  plan->slice_bytes = (largest + slices * kGrain - 1) / (slices * kGrain) * kGrain;
-  plan->slots /= work.slice_steps;
+  const int64_t largest = builder->LargestPrimitive();
+  builder->work().slice_bytes = (largest + slices * kGrain - 1) / (slices * kGrain) * kGrain;
+  builder->work().slots /= work.slice_steps;
 }
 
 }  // namespace
 
 Status ExpandCollective(const hacknccl_collective& work, PlanBuilder* builder) {
-  Plan& plan = builder->plan();
-  plan.algorithm = static_cast<Algorithm>(work.algorithm);
-  plan.protocol = static_cast<Protocol>(work.protocol);
-  plan.channels = work.channel_hi - work.channel_lo + 1;
-  plan.warps = work.warps;
+  Work& planned = builder->work();
+  planned.algorithm = static_cast<Algorithm>(work.algorithm);
+  planned.protocol = static_cast<Protocol>(work.protocol);
+  planned.channels = work.channel_hi - work.channel_lo + 1;
+  planned.warps = work.warps;
   const bool reduces_all = work.function == HACKNCCL_ALL_REDUCE;
   if (work.algorithm == HACKNCCL_RING) {
     RETURN_IF_ERROR(ExpandRing(work, builder));
@@ -77,7 +70,7 @@ Status ExpandCollective(const hacknccl_collective& work, PlanBuilder* builder) {
                              NameOf(work.algorithm), work.even ? " with in-network reduction" : "",
                              NameOfFunction(work.function)));
   }
-  SetSlices(work, &plan);
+  SetSlices(work, builder);
   return OkStatus();
 }
 

@@ -3,15 +3,15 @@
 // results from them, with separate warps, while the heads reduce and broadcast; between hosts the
 // heads of equal index form trees.
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "core/base/check.h"
 #include "simccl/expand.h"
+#include "simccl/pattern_writer.h"
 
 namespace drydock {
 namespace {
-
-using Local = PlanBuilder::Local;
 
 // The ranks of one host in the terms of one channel.
 struct Domain {
@@ -34,202 +34,212 @@ std::vector<Domain> Domains(const PlanBuilder& builder, const std::vector<hacknc
   return domains;
 }
 
-// One channel of one host.
-class NvlsChannel {
+using Ids = std::vector<uint32_t>;
+using Nvls = PlanBuilder::Nvls;
+
+Slots Range(size_t begin, size_t count) {
+  return {static_cast<uint32_t>(begin), static_cast<uint32_t>(count)};
+}
+
+// One channel of one host: the connections of its NVLS, and programs over them.
+class NvlsHost {
  public:
-  // The last, shorter loop is cut in multiples of `last_grain` bytes.
-  NvlsChannel(const hacknccl_collective& work, const Domain& domain, int channel,
-              int64_t last_grain, PlanBuilder* builder)
+  NvlsHost(const hacknccl_collective& work, const Domain& domain, int channel, PlanBuilder* builder)
       : work_(work),
         domain_(domain),
         channel_(channel),
         share_(ShareOf(work, channel)),
-        last_grain_(last_grain / work.element_bytes),
         builder_(builder) {}
 
-  // All members hand their data to the heads.
-  void Scatter() {
-    for (const int member : domain_.members) {
-      PlanBuilder::Program program = builder_->AddProgram(member, channel_);
-      ForEachLoop([&](int64_t done, int64_t chunk) {
-        for (size_t h = 0; h < domain_.heads.size(); ++h) {
-          const uint32_t to_head[] = {ToHead(member, h)};
-          program.JoinedStep({}, to_head, Bytes(done, chunk, h), Offset(done, chunk, h),
-                             Local::kNone, h == 0);
-        }
-      });
-    }
+  size_t heads() const { return domain_.heads.size(); }
+  int64_t total() const { return Scaled(share_.count); }
+  int64_t chunk() const { return Scaled(share_.chunk); }
+  int64_t grain() const { return work_.element_bytes; }
+  // All-gather and reduce-scatter: where the part of head `h` begins.
+  int64_t PartOf(size_t h) const {
+    return Scaled(domain_.heads[h] * static_cast<int64_t>(work_.count));
   }
 
-  // All members take the results.
-  void Gather() {
+  // Of head `h`, with all members.
+  Ids FromMembers(size_t h) const { return WithMembers(h, Nvls::kToHead); }
+  Ids ToMembers(size_t h) const { return WithMembers(h, Nvls::kFromHead); }
+
+  // Every member runs `pattern` over its connections with the heads.
+  void EachMember(Nvls direction, Pattern pattern) {
+    const uint32_t index = builder_->AddPattern(std::move(pattern));
     for (const int member : domain_.members) {
-      PlanBuilder::Program program = builder_->AddProgram(member, channel_);
-      ForEachLoop([&](int64_t done, int64_t chunk) {
-        for (size_t h = 0; h < domain_.heads.size(); ++h) {
-          const uint32_t from_head[] = {FromHead(member, h)};
-          program.JoinedStep(from_head, {}, Bytes(done, chunk, h), Offset(done, chunk, h),
-                             Local::kStore, h == 0);
-        }
-      });
+      Ids ids;
+      for (const int head : domain_.heads) {
+        ids.push_back(builder_->ConnectNvls(channel_, member, head, direction));
+      }
+      builder_->AddProgram(member, channel_, index, ids, Base());
     }
+  }
+  // `write` makes the pattern of a program from `from` to `to`.
+  template <typename Write>
+  void Head(size_t h, const Ids& from, const Ids& to, const Write& write) {
+    PatternWriter writer;
+    write(&writer, Range(0, from.size()), Range(from.size(), to.size()));
+    Ids ids = from;
+    ids.insert(ids.end(), to.begin(), to.end());
+    builder_->AddProgram(domain_.heads[h], channel_, builder_->AddPattern(writer.Take()), ids,
+                         Base());
+  }
+
+ private:
+  int64_t Scaled(int64_t elements) const { return elements * work_.element_bytes; }
+  PlanBuilder::Place Base() const { return {.base = Scaled(share_.offset)}; }
+  Ids WithMembers(size_t h, Nvls direction) const {
+    Ids ids;
+    for (const int member : domain_.members) {
+      ids.push_back(builder_->ConnectNvls(channel_, member, domain_.heads[h], direction));
+    }
+    return ids;
+  }
+
+  const hacknccl_collective& work_;
+  const Domain& domain_;
+  const int channel_;
+  const ChannelShare share_;
+  PlanBuilder* builder_;
+};
+
+// All-reduce: each loop has a chunk for each head.
+class NvlsAllReduce {
+ public:
+  // The last, shorter loop is cut in multiples of `last_grain` bytes.
+  NvlsAllReduce(NvlsHost* host, int64_t last_grain)
+      : host_(host),
+        last_grain_(std::max(last_grain / host->grain(), int64_t{1}) * host->grain()) {}
+
+  // All members hand their data to the heads, and take the results.
+  void ScatterAndGather() {
+    host_->EachMember(Nvls::kToHead,
+                      OverHeads([](PatternWriter* writer, size_t h, int64_t bytes, int64_t at) {
+                        writer->JoinedStep({}, Range(h, 1), bytes, at, Local::kNone, h == 0);
+                      }));
+    host_->EachMember(Nvls::kFromHead,
+                      OverHeads([](PatternWriter* writer, size_t h, int64_t bytes, int64_t at) {
+                        writer->JoinedStep(Range(h, 1), {}, bytes, at, Local::kStore, h == 0);
+                      }));
   }
 
   // The head's chunk of every loop, from `receives` to `sends`.
-  void Head(size_t h, const std::vector<uint32_t>& receives, const std::vector<uint32_t>& sends,
-            Local local) {
-    PlanBuilder::Program program = builder_->AddProgram(domain_.heads[h], channel_);
-    ForEachLoop([&](int64_t done, int64_t chunk) {
-      program.Step(receives, sends, Bytes(done, chunk, h), Offset(done, chunk, h), local);
+  void Head(size_t h, const Ids& receives, const Ids& sends, Local local) {
+    host_->Head(h, receives, sends, [&](PatternWriter* writer, Slots from, Slots to) {
+      ForEachLoop(writer, [&](int64_t loop, int64_t chunk) {
+        writer->Step(from, to, BytesOf(h, loop, chunk), OffsetOf(h, chunk), local);
+      });
     });
-  }
-
-  std::vector<uint32_t> FromMembers(size_t h) {
-    std::vector<uint32_t> ids;
-    for (const int member : domain_.members) ids.push_back(ToHead(member, h));
-    return ids;
-  }
-  std::vector<uint32_t> ToMembers(size_t h) {
-    std::vector<uint32_t> ids;
-    for (const int member : domain_.members) ids.push_back(FromHead(member, h));
-    return ids;
   }
 
  private:
-  uint32_t ToHead(int member, size_t h) {
-    return builder_->ConnectNvls(channel_, member, domain_.heads[h], PlanBuilder::Nvls::kToHead);
-  }
-  uint32_t FromHead(int member, size_t h) {
-    return builder_->ConnectNvls(channel_, member, domain_.heads[h], PlanBuilder::Nvls::kFromHead);
-  }
-
   template <typename Body>
-  void ForEachLoop(const Body& body) {
-    const auto heads = static_cast<int64_t>(domain_.heads.size());
-    const int64_t loop = heads * share_.chunk;
-    for (int64_t done = 0; done < share_.count; done += loop) {
-      const int64_t rest = share_.count - done;
-      int64_t chunk = share_.chunk;
-      if (rest < loop) {
-        const int64_t part = (rest + heads - 1) / heads;
-        chunk = (part + last_grain_ - 1) / last_grain_ * last_grain_;
-      }
-      body(done, chunk);
-    }
-  }
-  int64_t Bytes(int64_t done, int64_t chunk, size_t h) const {
-    const int64_t rest = share_.count - done - static_cast<int64_t>(h) * chunk;
-    return std::clamp<int64_t>(rest, 0, chunk) * work_.element_bytes;
-  }
-  int64_t Offset(int64_t done, int64_t chunk, size_t h) const {
-    return (share_.offset + done + static_cast<int64_t>(h) * chunk) * work_.element_bytes;
-  }
-
-  const hacknccl_collective& work_;
-  const Domain& domain_;
-  int channel_;
-  ChannelShare share_;
-  int64_t last_grain_;
-  PlanBuilder* builder_;
-};
-
-// All-gather and reduce-scatter on one host, where every rank is a head: each owns one part of
-// `count` elements instead of a chunk of every loop.
-class NvlsParts {
- public:
-  NvlsParts(const hacknccl_collective& work, const Domain& domain, int channel,
-            PlanBuilder* builder)
-      : work_(work), domain_(domain), channel_(channel), builder_(builder) {}
-
-  void AllGather() {
-    for (size_t h = 0; h < domain_.heads.size(); ++h) {
-      std::vector<uint32_t> to_members;
-      for (const int member : domain_.members) to_members.push_back(Connect(h, member));
-      PlanBuilder::Program send = builder_->AddProgram(domain_.heads[h], channel_);
-      ForEachChunk([&](int64_t at, int64_t count) {
-        send.Step({}, to_members, Scaled(count), Scaled(PartOf(h) + at), Local::kNone);
-      });
-    }
-    EachMember([this](int member, PlanBuilder::Program* program, int64_t at, int64_t count) {
-      for (size_t h = 0; h < domain_.heads.size(); ++h) {
-        const uint32_t from[] = {Connect(h, member)};
-        program->JoinedStep(from, {}, Scaled(count), Scaled(PartOf(h) + at), Local::kStore, h == 0);
+  Pattern OverHeads(const Body& body) const {
+    PatternWriter writer;
+    ForEachLoop(&writer, [&](int64_t loop, int64_t chunk) {
+      for (size_t h = 0; h < host_->heads(); ++h) {
+        body(&writer, h, BytesOf(h, loop, chunk), OffsetOf(h, chunk));
       }
     });
+    return writer.Take();
+  }
+  template <typename Body>
+  void ForEachLoop(PatternWriter* writer, const Body& body) const {
+    const auto heads = static_cast<int64_t>(host_->heads());
+    const int64_t loop = heads * host_->chunk();
+    writer->Loops(host_->total(), loop, [&](int64_t bytes) {
+      int64_t chunk = host_->chunk();
+      if (bytes < loop) {
+        const int64_t elements = bytes / host_->grain();
+        const int64_t part = (elements + heads - 1) / heads * host_->grain();
+        chunk = (part + last_grain_ - 1) / last_grain_ * last_grain_;
+      }
+      body(bytes, chunk);
+    });
+  }
+  static int64_t OffsetOf(size_t h, int64_t chunk) { return static_cast<int64_t>(h) * chunk; }
+  static int64_t BytesOf(size_t h, int64_t loop, int64_t chunk) {
+    return std::clamp<int64_t>(loop - OffsetOf(h, chunk), 0, chunk);
+  }
+
+  NvlsHost* host_;
+  const int64_t last_grain_;  // bytes, of whole elements
+};
+
+// All-gather and reduce-scatter on one host, where every rank is a head and owns one part instead
+// of a chunk of every loop.
+class NvlsParts {
+ public:
+  explicit NvlsParts(NvlsHost* host) : host_(host) {}
+
+  void AllGather() {
+    for (size_t h = 0; h < host_->heads(); ++h) {
+      host_->Head(h, {}, host_->ToMembers(h), [&](PatternWriter* writer, Slots from, Slots to) {
+        ForEachChunk(writer, [&](int64_t bytes) {
+          writer->Step(from, to, bytes, host_->PartOf(h), Local::kNone);
+        });
+      });
+    }
+    host_->EachMember(Nvls::kFromHead,
+                      OverHeads([](PatternWriter* writer, size_t h, int64_t bytes, int64_t at) {
+                        writer->JoinedStep(Range(h, 1), {}, bytes, at, Local::kStore, h == 0);
+                      }));
   }
 
   void ReduceScatter() {
-    EachMember([this](int member, PlanBuilder::Program* program, int64_t at, int64_t count) {
-      for (size_t h = 0; h < domain_.heads.size(); ++h) {
-        const uint32_t to[] = {Contribute(member, h)};
-        program->JoinedStep({}, to, Scaled(count), Scaled(PartOf(h) + at), Local::kNone, h == 0);
-      }
-    });
-    for (size_t h = 0; h < domain_.heads.size(); ++h) {
-      std::vector<uint32_t> from_members;
-      for (const int member : domain_.members) from_members.push_back(Contribute(member, h));
-      PlanBuilder::Program reduce = builder_->AddProgram(domain_.heads[h], channel_);
-      ForEachChunk([&](int64_t at, int64_t count) {
-        reduce.Step(from_members, {}, Scaled(count), Scaled(PartOf(h) + at), Local::kReduceStore);
+    host_->EachMember(Nvls::kToHead,
+                      OverHeads([](PatternWriter* writer, size_t h, int64_t bytes, int64_t at) {
+                        writer->JoinedStep({}, Range(h, 1), bytes, at, Local::kNone, h == 0);
+                      }));
+    for (size_t h = 0; h < host_->heads(); ++h) {
+      host_->Head(h, host_->FromMembers(h), {}, [&](PatternWriter* writer, Slots from, Slots to) {
+        ForEachChunk(writer, [&](int64_t bytes) {
+          writer->Step(from, to, bytes, host_->PartOf(h), Local::kReduceStore);
+        });
       });
     }
   }
 
  private:
-  uint32_t Connect(size_t h, int member) {
-    return builder_->ConnectNvls(channel_, member, domain_.heads[h], PlanBuilder::Nvls::kFromHead);
-  }
-  uint32_t Contribute(int member, size_t h) {
-    return builder_->ConnectNvls(channel_, member, domain_.heads[h], PlanBuilder::Nvls::kToHead);
-  }
-  int64_t Scaled(int64_t elements) const { return elements * work_.element_bytes; }
-  int64_t PartOf(size_t h) const { return domain_.heads[h] * static_cast<int64_t>(work_.count); }
   template <typename Body>
-  void ForEachChunk(const Body& body) {
-    const ChannelShare share = ShareOf(work_, channel_);
-    for (int64_t done = 0; done < share.count; done += share.chunk) {
-      body(share.offset + done, std::min(share.chunk, share.count - done));
-    }
+  void ForEachChunk(PatternWriter* writer, const Body& body) const {
+    writer->Loops(host_->total(), host_->chunk(), body);
   }
   template <typename Body>
-  void EachMember(const Body& body) {
-    for (const int member : domain_.members) {
-      PlanBuilder::Program program = builder_->AddProgram(member, channel_);
-      ForEachChunk([&](int64_t at, int64_t count) { body(member, &program, at, count); });
-    }
+  Pattern OverHeads(const Body& body) const {
+    PatternWriter writer;
+    ForEachChunk(&writer, [&](int64_t bytes) {
+      for (size_t h = 0; h < host_->heads(); ++h) body(&writer, h, bytes, host_->PartOf(h));
+    });
+    return writer.Take();
   }
 
-  const hacknccl_collective& work_;
-  const Domain& domain_;
-  int channel_;
-  PlanBuilder* builder_;
+  NvlsHost* host_;
 };
 
-std::vector<uint32_t> Joined(std::vector<uint32_t> a, const std::vector<uint32_t>& b) {
+Ids Joined(Ids a, const Ids& b) {
   a.insert(a.end(), b.begin(), b.end());
   return a;
 }
 
 // The head `h` of a host in its tree over the hosts.
-void ExpandTreeHead(const hacknccl_nvls& place, int rank, size_t h, int channel, NvlsChannel* host,
-                    PlanBuilder* builder) {
+void ExpandTreeHead(const hacknccl_nvls& place, int rank, size_t h, int channel, NvlsHost* host,
+                    NvlsAllReduce* all_reduce, PlanBuilder* builder) {
   const auto connect = [&](int from, int to) {
     return builder->Connect(HACKNCCL_GRAPH_NVLS, channel, from, to);
   };
-  std::vector<uint32_t> from_children, to_children;
+  Ids from_children, to_children;
   for (const int child : place.tree_down) {
     if (child == -1) continue;
     from_children.push_back(connect(child, rank));
     to_children.push_back(connect(rank, child));
   }
-  const std::vector<uint32_t> sources = Joined(host->FromMembers(h), from_children);
-  const std::vector<uint32_t> targets = Joined(host->ToMembers(h), to_children);
-  if (place.tree_up == -1) {
-    host->Head(h, sources, targets, Local::kReduce);
-    return;
-  }
-  host->Head(h, sources, {connect(rank, place.tree_up)}, Local::kReduce);
-  host->Head(h, {connect(place.tree_up, rank)}, targets, Local::kNone);
+  const Ids sources = Joined(host->FromMembers(h), from_children);
+  const Ids targets = Joined(host->ToMembers(h), to_children);
+  if (place.tree_up == -1) return all_reduce->Head(h, sources, targets, Local::kReduce);
+  all_reduce->Head(h, sources, {connect(rank, place.tree_up)}, Local::kReduce);
+  all_reduce->Head(h, {connect(place.tree_up, rank)}, targets, Local::kNone);
 }
 
 constexpr int64_t kLastGrainNvls = 16384;  // all_reduce.h: multiples of these bytes
@@ -242,18 +252,18 @@ Status ExpandNvls(const hacknccl_collective& work, PlanBuilder* builder) {
     const std::vector<Domain> domains = Domains(*builder, builder->communicator().Nvls(channel));
     CHECK_NOTE(domains.size() == 1, "NVLS without a network joins the ranks of one host");
     const Domain& domain = domains[0];
+    NvlsHost host(work, domain, channel, builder);
     if (work.function == HACKNCCL_ALL_REDUCE) {
-      NvlsChannel host(work, domain, channel, kLastGrainNvls, builder);
-      host.Scatter();
-      host.Gather();
+      NvlsAllReduce all_reduce(&host, kLastGrainNvls);
+      all_reduce.ScatterAndGather();
       for (size_t h = 0; h < domain.heads.size(); ++h) {
-        host.Head(h, host.FromMembers(h), host.ToMembers(h), Local::kReduce);
+        all_reduce.Head(h, host.FromMembers(h), host.ToMembers(h), Local::kReduce);
       }
     } else if (work.function == HACKNCCL_ALL_GATHER) {
-      NvlsParts(work, domain, channel, builder).AllGather();
+      NvlsParts(&host).AllGather();
     } else {
       CHECK(work.function == HACKNCCL_REDUCE_SCATTER);
-      NvlsParts(work, domain, channel, builder).ReduceScatter();
+      NvlsParts(&host).ReduceScatter();
     }
   }
   return OkStatus();
@@ -263,12 +273,13 @@ Status ExpandNvlsTree(const hacknccl_collective& work, PlanBuilder* builder) {
   for (int channel = work.channel_lo; channel <= work.channel_hi; ++channel) {
     const std::vector<hacknccl_nvls> nvls = builder->communicator().Nvls(channel);
     for (const Domain& domain : Domains(*builder, nvls)) {
-      NvlsChannel host(work, domain, channel, kLastGrainNvlsTree, builder);
-      host.Scatter();
-      host.Gather();
+      NvlsHost host(work, domain, channel, builder);
+      NvlsAllReduce all_reduce(&host, kLastGrainNvlsTree);
+      all_reduce.ScatterAndGather();
       for (size_t h = 0; h < domain.heads.size(); ++h) {
         const int rank = domain.heads[h];
-        ExpandTreeHead(nvls[static_cast<size_t>(rank)], rank, h, channel, &host, builder);
+        ExpandTreeHead(nvls[static_cast<size_t>(rank)], rank, h, channel, &host, &all_reduce,
+                       builder);
       }
     }
   }

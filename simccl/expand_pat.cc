@@ -1,32 +1,27 @@
 // PAT: binomial trees, one rooted at each rank, their steps laid out so that data of many trees
-// shares messages. NCCL itself lists the steps of each rank.
+// shares messages. NCCL itself lists the steps of a rank; those of rank r are rank 0's with all
+// ranks moved on by r, so one pattern serves all.
 #include <algorithm>
-#include <array>
 #include <map>
 #include <set>
-#include <span>
 #include <tuple>
 #include <utility>
 #include <vector>
 
 #include "simccl/expand.h"
+#include "simccl/pattern_writer.h"
 
 namespace drydock {
 namespace {
 
-using Local = PlanBuilder::Local;
-
 // A piece of a message: peer, message, place in it.
 using Piece = std::tuple<int, int, uint64_t>;
 
-class PatMember {
+// What rank 0 does on a channel.
+class PatSteps {
  public:
-  PatMember(const hacknccl_collective& work, int rank, int channel, PlanBuilder* builder)
-      : work_(work),
-        rank_(rank),
-        channel_(channel),
-        builder_(builder),
-        program_(builder->AddProgram(rank, channel)) {}
+  PatSteps(const hacknccl_collective& work, int ranks)
+      : work_(work), ranks_(ranks), writer_(ranks) {}
 
   // A piece is kept where it is first read; when NCCL sends it on once more, it comes from there.
   void AllGather(const std::vector<hacknccl_pat_step>& steps) {
@@ -59,20 +54,53 @@ class PatMember {
     }
   }
 
+  // Adds the program of every rank on this channel.
+  void AddPrograms(int channel, PlanBuilder* builder) {
+    const uint32_t pattern = builder->AddPattern(writer_.Take());
+    std::vector<uint32_t> operands(ends_.size());
+    for (int rank = 0; rank < ranks_; ++rank) {
+      for (size_t i = 0; i < ends_.size(); ++i) {
+        const int peer = (ends_[i].peer + rank) % ranks_;
+        operands[i] = builder->Connect(HACKNCCL_GRAPH_TREE, channel, ends_[i].sends ? rank : peer,
+                                       ends_[i].sends ? peer : rank);
+      }
+      builder->AddProgram(rank, channel, pattern, operands,
+                          {.position = static_cast<uint16_t>(rank)});
+    }
+  }
+
  private:
+  // An operand.
+  struct End {
+    int peer = 0;  // of rank 0
+    bool sends = false;
+    friend bool operator==(const End&, const End&) = default;
+  };
+
+  Slots SlotOf(const End& end) {
+    const auto found = std::find(ends_.begin(), ends_.end(), end);
+    const auto slot = static_cast<uint32_t>(found - ends_.begin());
+    if (found == ends_.end()) ends_.push_back(end);
+    return {slot, 1};
+  }
+
+  // The piece is of the part that some rank owns, as far ahead of rank 0 as its number says.
   void Add(const hacknccl_pat_step& step, bool receives, bool sends, Local local) {
-    std::array<uint32_t, 1> from = {}, to = {};
-    if (receives) from = {builder_->Connect(HACKNCCL_GRAPH_TREE, channel_, step.recv_peer, rank_)};
-    if (sends) to = {builder_->Connect(HACKNCCL_GRAPH_TREE, channel_, rank_, step.send_peer)};
-    program_.Step(std::span(from).first(receives ? 1 : 0), std::span(to).first(sends ? 1 : 0),
-                  static_cast<int64_t>(step.elements) * work_.element_bytes,
-                  static_cast<int64_t>(step.offset) * work_.element_bytes, local);
+    Slots from, to;
+    if (receives) from = SlotOf({step.recv_peer, false});
+    if (sends) to = SlotOf({step.send_peer, true});
+    Chunks parts;
+    parts.bytes = static_cast<int64_t>(step.elements) * work_.element_bytes;
+    parts.total = parts.bytes * ranks_;
+    parts.pitch = static_cast<int64_t>(work_.count) * work_.element_bytes;
+    parts.offset = static_cast<int64_t>(step.offset % work_.count) * work_.element_bytes;
+    writer_.Run(from, to, parts, static_cast<int>(step.offset / work_.count), 1, local);
   }
 
   const hacknccl_collective& work_;
-  const int rank_, channel_;
-  PlanBuilder* builder_;
-  PlanBuilder::Program program_;
+  const int ranks_;
+  PatternWriter writer_;
+  std::vector<End> ends_;
 };
 
 // The most pieces that share a message.
@@ -93,20 +121,19 @@ int PiecesPerMessage(const std::vector<hacknccl_pat_step>& steps) {
 Status ExpandPat(const hacknccl_collective& work, PlanBuilder* builder) {
   int pieces = 1;
   for (int channel = work.channel_lo; channel <= work.channel_hi; ++channel) {
-    for (int rank = 0; rank < builder->members(); ++rank) {
-      ASSIGN_OR_RETURN(const std::vector<hacknccl_pat_step> steps,
-                       builder->communicator().Pat(work, rank, channel));
-      pieces = std::max(pieces, PiecesPerMessage(steps));
-      PatMember member(work, rank, channel, builder);
-      if (work.function == HACKNCCL_ALL_GATHER) {
-        member.AllGather(steps);
-      } else {
-        member.ReduceScatter(steps);
-      }
+    ASSIGN_OR_RETURN(const std::vector<hacknccl_pat_step> listed,
+                     builder->communicator().Pat(work, /*rank=*/0, channel));
+    pieces = std::max(pieces, PiecesPerMessage(listed));
+    PatSteps steps(work, builder->members());
+    if (work.function == HACKNCCL_ALL_GATHER) {
+      steps.AllGather(listed);
+    } else {
+      steps.ReduceScatter(listed);
     }
+    steps.AddPrograms(channel, builder);
   }
   // A slot holds a message; here every piece of it takes one.
-  builder->plan().slots *= pieces;
+  builder->work().slots *= pieces;
   return OkStatus();
 }
 

@@ -1,144 +1,172 @@
 // Rings. A member at position i of a channel's ring receives from position i-1 and sends to i+1.
-#include <algorithm>
+// All members run one pattern but where there is a root.
 #include <array>
+#include <span>
 #include <vector>
 
-#include "core/base/check.h"
 #include "simccl/expand.h"
+#include "simccl/pattern_writer.h"
 
 namespace drydock {
 namespace {
 
-using Local = PlanBuilder::Local;
+constexpr Slots kNone = {};
+constexpr Slots kNext = {0, 1}, kPrevious = {1, 1};
 
-// One member on one channel.
-class RingMember {
+// The loops of a channel whose share is `share`.
+class RingLoops {
  public:
-  RingMember(const hacknccl_collective& work, const std::vector<int>& ring, size_t position,
-             uint32_t from_previous, uint32_t to_next, int channel, PlanBuilder* builder)
-      : work_(work),
-        ring_(ring),
-        position_(static_cast<int>(position)),
-        receive_{from_previous},
-        send_{to_next},
-        share_(ShareOf(work, channel)),
-        program_(builder->AddProgram(ring[position], channel)) {}
+  RingLoops(const hacknccl_collective& work, const ChannelShare& share, int ranks)
+      : work_(work), share_(share), n_(ranks) {}
 
-  void Run() {
-    switch (work_.function) {
-      case HACKNCCL_ALL_REDUCE:
-        return AllReduce();
-      case HACKNCCL_ALL_GATHER:
-        return ForEachChunk([this](int64_t at, int64_t count) { AllGather(at, count); });
-      case HACKNCCL_REDUCE_SCATTER:
-        return ForEachChunk([this](int64_t at, int64_t count) { ReduceScatter(at, count); });
-      case HACKNCCL_BROADCAST:
-        return ForEachChunk([this](int64_t at, int64_t count) { Broadcast(at, count); });
-      default:
-        return ForEachChunk([this](int64_t at, int64_t count) { Reduce(at, count); });
-    }
+  // Each loop cuts the data into a chunk a rank: once around to reduce, once to hand out.
+  Pattern AllReduce() const {
+    PatternWriter writer(n_);
+    const int64_t loop = Scaled(share_.chunk) * n_;
+    writer.Loops(Scaled(share_.count), loop, [&](int64_t bytes) {
+      const int64_t chunk = bytes == loop ? Scaled(share_.chunk) : EvenChunk(bytes);
+      const Chunks chunks = {chunk, bytes, 0, chunk};
+      writer.Run(kNone, kNext, chunks, n_ - 1, 1, Local::kNone);
+      writer.Run(kPrevious, kNext, chunks, n_ - 2, n_ - 2, Local::kReduce);
+      writer.Run(kPrevious, kNext, chunks, 0, 1, Local::kReduceStore);
+      writer.Run(kPrevious, kNext, chunks, n_ - 1, n_ - 2, Local::kStore);
+      writer.Run(kPrevious, kNone, chunks, 1, 1, Local::kStore);
+    });
+    return writer.Take();
+  }
+
+  Pattern AllGather() const {
+    PatternWriter writer(n_);
+    ForEachChunk(&writer, [&](const Chunks& parts) {
+      writer.Run(kNone, kNext, parts, 0, 1, Local::kStore);
+      writer.Run(kPrevious, kNext, parts, n_ - 1, n_ - 2, Local::kStore);
+      writer.Run(kPrevious, kNone, parts, 1, 1, Local::kStore);
+    });
+    return writer.Take();
+  }
+  Pattern ReduceScatter() const {
+    PatternWriter writer(n_);
+    ForEachChunk(&writer, [&](const Chunks& parts) {
+      writer.Run(kNone, kNext, parts, n_ - 1, 1, Local::kNone);
+      writer.Run(kPrevious, kNext, parts, n_ - 2, n_ - 2, Local::kReduce);
+      writer.Run(kPrevious, kNone, parts, 0, 1, Local::kReduceStore);
+    });
+    return writer.Take();
+  }
+
+  // Broadcast and reduce: one primitive a chunk.
+  Pattern Each(bool receives, bool sends, Local local) const {
+    const Slots from = {0, receives ? 1u : 0u}, to = {from.count, sends ? 1u : 0u};
+    PatternWriter writer;
+    writer.Loops(Scaled(share_.count), Scaled(share_.chunk),
+                 [&](int64_t bytes) { writer.Step(from, to, bytes, 0, local); });
+    return writer.Take();
   }
 
  private:
-  int ranks() const { return static_cast<int>(ring_.size()); }
-  // The rank `ahead` positions further along the ring.
-  int Ahead(int ahead) const {
-    return ring_[static_cast<size_t>((position_ + ahead + ranks()) % ranks())];
-  }
-
-  void Send(int64_t at, int64_t count, Local local) { Add({}, send_, at, count, local); }
-  void Pass(int64_t at, int64_t count, Local local) { Add(receive_, send_, at, count, local); }
-  void Take(int64_t at, int64_t count, Local local) { Add(receive_, {}, at, count, local); }
-  void Add(std::span<const uint32_t> receives, std::span<const uint32_t> sends, int64_t at,
-           int64_t count, Local local) {
-    program_.Step(receives, sends, count * work_.element_bytes, at * work_.element_bytes, local);
-  }
-
-  template <typename Body>
-  void ForEachChunk(const Body& body) {
-    for (int64_t done = 0; done < share_.count; done += share_.chunk) {
-      body(share_.offset + done, std::min(share_.chunk, share_.count - done));
-    }
-  }
-
-  // Each loop cuts the data into a chunk a rank: once around to reduce, once to hand out.
-  void AllReduce() {
-    const int n = ranks();
-    int64_t chunk = share_.chunk;
-    const int64_t loop = chunk * n;
-    for (int64_t done = 0; done < share_.count; done += loop) {
-      const int64_t rest = share_.count - done;
-      if (rest < loop) chunk = EvenChunk(rest);
-      const auto at = [&](int which) { return share_.offset + done + Index(which) * chunk; };
-      const auto count = [&](int which) { return std::min(chunk, rest - Index(which) * chunk); };
-      Send(at(n - 1), count(n - 1), Local::kNone);
-      for (int j = 2; j < n; ++j) Pass(at(n - j), count(n - j), Local::kReduce);
-      Pass(at(0), count(0), Local::kReduceStore);
-      for (int j = 1; j < n - 1; ++j) Pass(at(n - j), count(n - j), Local::kStore);
-      Take(at(1), count(1), Local::kStore);
-    }
-  }
-  int64_t Index(int which) const { return (position_ + which) % ranks(); }
+  int64_t Scaled(int64_t elements) const { return elements * work_.element_bytes; }
   // The last, shorter loop: equal parts, in whole 16 B loads.
-  int64_t EvenChunk(int64_t count) const {
+  int64_t EvenChunk(int64_t bytes) const {
+    const int64_t count = bytes / work_.element_bytes;
     const int64_t grain = 16 / work_.element_bytes;
-    const int64_t part = (count + ranks() - 1) / ranks();
-    return (part + grain - 1) / grain * grain;
+    const int64_t part = (count + n_ - 1) / n_;
+    return Scaled((part + grain - 1) / grain * grain);
   }
-
-  // `count` is one rank's contribution; rank r's stands at r * count.
-  int64_t Of(int rank) const { return rank * static_cast<int64_t>(work_.count); }
-  void AllGather(int64_t at, int64_t count) {
-    Send(Of(Ahead(0)) + at, count, Local::kStore);
-    for (int j = 1; j < ranks() - 1; ++j) Pass(Of(Ahead(-j)) + at, count, Local::kStore);
-    Take(Of(Ahead(1)) + at, count, Local::kStore);
-  }
-  void ReduceScatter(int64_t at, int64_t count) {
-    Send(Of(Ahead(-1)) + at, count, Local::kNone);
-    for (int j = 2; j < ranks(); ++j) Pass(Of(Ahead(-j)) + at, count, Local::kReduce);
-    Take(Of(Ahead(0)) + at, count, Local::kReduceStore);
-  }
-  void Broadcast(int64_t at, int64_t count) {
-    if (Ahead(0) == work_.root) {
-      Send(at, count, Local::kStore);
-    } else if (Ahead(1) == work_.root) {
-      Take(at, count, Local::kStore);
-    } else {
-      Pass(at, count, Local::kStore);
-    }
-  }
-  void Reduce(int64_t at, int64_t count) {
-    if (Ahead(-1) == work_.root) {
-      Send(at, count, Local::kNone);
-    } else if (Ahead(0) == work_.root) {
-      Take(at, count, Local::kReduceStore);
-    } else {
-      Pass(at, count, Local::kReduce);
-    }
+  // The same piece of every rank's part.
+  template <typename Body>
+  void ForEachChunk(PatternWriter* writer, const Body& body) const {
+    const int64_t part = Scaled(static_cast<int64_t>(work_.count));
+    writer->Loops(Scaled(share_.count), Scaled(share_.chunk), [&](int64_t bytes) {
+      body(Chunks{bytes, bytes * n_, 0, part});
+    });
   }
 
   const hacknccl_collective& work_;
-  const std::vector<int>& ring_;
-  int position_;
-  std::array<uint32_t, 1> receive_, send_;
-  ChannelShare share_;
-  PlanBuilder::Program program_;
+  const ChannelShare share_;
+  const int n_;
 };
+
+// A channel's ring: members by position, and the connection from each to the next.
+struct Ring {
+  std::vector<int> members;
+  std::vector<uint32_t> to_next;
+
+  int size() const { return static_cast<int>(members.size()); }
+  uint32_t into(int position) const {
+    return to_next[static_cast<size_t>((position + size() - 1) % size())];
+  }
+  uint32_t out_of(int position) const { return to_next[static_cast<size_t>(position)]; }
+};
+
+Ring ConnectRing(int channel, PlanBuilder* builder) {
+  Ring ring;
+  ring.members = builder->communicator().Ring(channel);
+  for (size_t i = 0; i < ring.members.size(); ++i) {
+    const int next = ring.members[(i + 1) % ring.members.size()];
+    ring.to_next.push_back(builder->Connect(HACKNCCL_GRAPH_RING, channel, ring.members[i], next));
+  }
+  return ring;
+}
+
+// All-reduce, all-gather, reduce-scatter: everybody runs the same.
+void ExpandAround(const hacknccl_collective& work, int channel, const Ring& ring,
+                  PlanBuilder* builder) {
+  const ChannelShare share = ShareOf(work, channel);
+  const RingLoops loops(work, share, ring.size());
+  const bool by_rank = work.function != HACKNCCL_ALL_REDUCE;  // chunks are the ranks' parts
+  const uint32_t pattern =
+      builder->AddPattern(work.function == HACKNCCL_ALL_REDUCE   ? loops.AllReduce()
+                          : work.function == HACKNCCL_ALL_GATHER ? loops.AllGather()
+                                                                 : loops.ReduceScatter());
+  PlanBuilder::Place place;
+  place.base = share.offset * work.element_bytes;
+  if (by_rank) place.order = builder->AddOrder(ring.members);
+  for (int i = 0; i < ring.size(); ++i) {
+    place.position = static_cast<uint16_t>(i);
+    builder->AddProgram(ring.members[static_cast<size_t>(i)], channel, pattern,
+                        std::array{ring.out_of(i), ring.into(i)}, place);
+  }
+}
+
+// Broadcast and reduce: down the ring from its first to its last member.
+void ExpandDown(const hacknccl_collective& work, int channel, const Ring& ring,
+                PlanBuilder* builder) {
+  const ChannelShare share = ShareOf(work, channel);
+  const RingLoops loops(work, share, ring.size());
+  const bool broadcast = work.function == HACKNCCL_BROADCAST;
+  const int n = ring.size();
+  int first = 0;  // the root of a broadcast, the one after the root of a reduce
+  while (ring.members[static_cast<size_t>(first)] != work.root) ++first;
+  if (!broadcast) first = (first + 1) % n;
+  const uint32_t send =
+      builder->AddPattern(loops.Each(false, true, broadcast ? Local::kStore : Local::kNone));
+  const uint32_t pass =
+      builder->AddPattern(loops.Each(true, true, broadcast ? Local::kStore : Local::kReduce));
+  const uint32_t take =
+      builder->AddPattern(loops.Each(true, false, broadcast ? Local::kStore : Local::kReduceStore));
+  PlanBuilder::Place place;
+  place.base = share.offset * work.element_bytes;
+  for (int i = 0; i < n; ++i) {
+    const int member = ring.members[static_cast<size_t>(i)];
+    const uint32_t both[] = {ring.into(i), ring.out_of(i)};
+    const std::span operands(both);
+    if (i == first) {
+      builder->AddProgram(member, channel, send, operands.subspan(1), place);
+    } else if (i == (first + n - 1) % n) {
+      builder->AddProgram(member, channel, take, operands.first(1), place);
+    } else {
+      builder->AddProgram(member, channel, pass, operands, place);
+    }
+  }
+}
 
 }  // namespace
 
 Status ExpandRing(const hacknccl_collective& work, PlanBuilder* builder) {
+  const bool has_root = work.function == HACKNCCL_BROADCAST || work.function == HACKNCCL_REDUCE;
   for (int channel = work.channel_lo; channel <= work.channel_hi; ++channel) {
-    const std::vector<int> ring = builder->communicator().Ring(channel);
-    std::vector<uint32_t> to_next;
-    for (size_t i = 0; i < ring.size(); ++i) {
-      const int next = ring[(i + 1) % ring.size()];
-      to_next.push_back(builder->Connect(HACKNCCL_GRAPH_RING, channel, ring[i], next));
-    }
-    for (size_t i = 0; i < ring.size(); ++i) {
-      const uint32_t from_previous = to_next[(i + ring.size() - 1) % ring.size()];
-      RingMember(work, ring, i, from_previous, to_next[i], channel, builder).Run();
-    }
+    const Ring ring = ConnectRing(channel, builder);
+    (has_root ? ExpandDown : ExpandAround)(work, channel, ring, builder);
   }
   return OkStatus();
 }

@@ -3,18 +3,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <map>
+#include <optional>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "core/base/check.h"
 #include "simccl/expand.h"
+#include "simccl/pattern_writer.h"
 
 namespace drydock {
 namespace {
-
-using Local = PlanBuilder::Local;
 
 constexpr int kWorksPerBatch = 8;  // device.h: NCCL_MAX_DEV_WORK_P2P_PER_BATCH
 constexpr int kWarpSize = 32;
@@ -36,27 +36,37 @@ std::vector<Part> PartsOf(int64_t bytes, int parts, int channel_base, int channe
   return out;
 }
 
-void AddChunks(const Part& part, int64_t chunk, int64_t base, std::span<const uint32_t> receives,
-               std::span<const uint32_t> sends, PlanBuilder::Program* program) {
-  const Local local = receives.empty() && !sends.empty() ? Local::kNone : Local::kStore;
-  for (int64_t at = part.begin; at < part.end; at += chunk) {
-    program->Step(receives, sends, std::min(chunk, part.end - at), base + at, local);
+// What a member does on a channel for messages of one batch slot: one after another.
+struct Lane {
+  PatternWriter writer;
+  std::vector<uint32_t> operands;
+};
+
+// A part of the message of member `peer`, over `connection` (none: a copy within the member).
+void AddPart(const Part& part, int64_t chunk, int64_t base, std::optional<uint32_t> connection,
+             bool is_send, Lane* lane) {
+  Slots slot;
+  if (connection.has_value()) {
+    slot = {static_cast<uint32_t>(lane->operands.size()), 1};
+    lane->operands.push_back(*connection);
   }
+  const bool sends = connection.has_value() && is_send;
+  lane->writer.Loops(part.end - part.begin, chunk, base + part.begin, [&](int64_t bytes) {
+    lane->writer.Step(is_send ? Slots() : slot, is_send ? slot : Slots(), bytes, 0,
+                      sends ? Local::kNone : Local::kStore);
+  });
 }
 
 // The programs of members on channels. What a batch runs side by side are programs of their own;
 // the ninth message on a channel follows the first.
 class Batches {
  public:
-  explicit Batches(PlanBuilder* builder) : builder_(builder) {}
-  // The message number `order` of the member's on this channel.
-  PlanBuilder::Program* At(int member, int channel, int order, bool is_send) {
+  // The lane of message number `order` of the member's on this channel.
+  Lane* At(int member, int channel, int order, bool is_send) {
     const std::tuple key(member, channel, order % kWorksPerBatch, is_send);
-    auto found = programs_.find(key);
-    if (found == programs_.end()) {
-      found = programs_.emplace(key, builder_->AddProgram(member, channel)).first;
-    }
-    return &found->second;
+    const auto [found, added] = lane_of_.emplace(key, lanes_.size());
+    if (added) lanes_.push_back({member, channel, {}});
+    return &lanes_[found->second].lane;
   }
   // How many messages the member has put on the channel, this one included.
   int Count(int member, int channel) { return ++counts_[{member, channel}]; }
@@ -65,10 +75,20 @@ class Batches {
     for (const auto& [key, count] : counts_) most = std::max(most, count);
     return most;
   }
+  void AddPrograms(PlanBuilder* builder) {
+    for (Entry& entry : lanes_) {
+      builder->AddProgram(entry.member, entry.channel, entry.lane.writer.Take(),
+                          entry.lane.operands);
+    }
+  }
 
  private:
-  PlanBuilder* builder_;
-  std::map<std::tuple<int, int, int, bool>, PlanBuilder::Program> programs_;
+  struct Entry {
+    int member, channel;
+    Lane lane;
+  };
+  std::vector<Entry> lanes_;
+  std::map<std::tuple<int, int, int, bool>, size_t> lane_of_;
   std::map<std::pair<int, int>, int> counts_;
 };
 
@@ -83,22 +103,19 @@ void ExpandExchange(const hacknccl_exchange& exchange, int member, const MemberM
     order[channel] = batches->Count(member, channel) - 1;
   }
   const auto add = [&](int peer, int64_t bytes, int message_parts, int64_t chunk, bool is_send) {
+    if (peer == member && !is_send) return;  // the send is the copy
     const auto at = static_cast<size_t>(peer);
     // A copy within the member is written where it is received.
     const int64_t base = is_send && peer != member ? own.send_offset[at] : own.receive_offset[at];
     for (const Part& part : PartsOf(bytes, message_parts, exchange.channel_base, channels)) {
-      PlanBuilder::Program* program =
-          batches->At(member, part.channel, order[part.channel], is_send);
-      if (peer == member) {
-        if (is_send) AddChunks(part, chunk, base, {}, {}, program);
-        continue;
+      if (part.begin == part.end) continue;
+      std::optional<uint32_t> connection;
+      if (peer != member) {
+        connection = builder->Connect(HACKNCCL_GRAPH_P2P, part.channel, is_send ? member : peer,
+                                      is_send ? peer : member);
       }
-      const int from = is_send ? member : peer, to = is_send ? peer : member;
-      const std::array<uint32_t, 1> link = {
-          builder->Connect(HACKNCCL_GRAPH_P2P, part.channel, from, to)};
-      const std::span<const uint32_t> none;
-      AddChunks(part, chunk, base, is_send ? none : std::span<const uint32_t>(link),
-                is_send ? std::span<const uint32_t>(link) : none, program);
+      AddPart(part, chunk, base, connection, is_send,
+              batches->At(member, part.channel, order[part.channel], is_send));
     }
   };
   if (exchange.send_peer != -1) {
@@ -111,28 +128,27 @@ void ExpandExchange(const hacknccl_exchange& exchange, int member, const MemberM
   }
 }
 
-// A plan has one protocol: Simple as soon as any message between members has it.
-void Describe(const NcclPlan& nccl, int member, const Batches& batches, PlanBuilder* builder) {
-  Plan& plan = builder->plan();
+// A work has one protocol: Simple as soon as any message between members has it.
+void Describe(const NcclPlan& nccl, int member, const Batches& batches, Work* work) {
   const bool simple = std::any_of(
       nccl.exchanges.begin(), nccl.exchanges.end(), [member](const hacknccl_exchange& exchange) {
         const auto other = [member](int peer) { return peer != -1 && peer != member; };
         return (other(exchange.send_peer) && !exchange.send_ll) ||
                (other(exchange.recv_peer) && !exchange.recv_ll);
       });
-  if (simple) plan.protocol = Protocol::kSimple;
-  plan.warps = nccl.threads / kWarpSize / std::min(batches.largest(), kWorksPerBatch);
+  if (simple) work->protocol = Protocol::kSimple;
+  work->warps = nccl.threads / kWarpSize / std::min(batches.largest(), kWorksPerBatch);
   for (const hacknccl_exchange& exchange : nccl.exchanges) {
-    plan.channels = std::max({plan.channels, exchange.send_channels, exchange.recv_channels});
+    work->channels = std::max({work->channels, exchange.send_channels, exchange.recv_channels});
   }
 }
 
 }  // namespace
 
 Status ExpandMessages(const Messages& messages, PlanBuilder* builder) {
-  Batches batches(builder);
-  builder->plan().algorithm = Algorithm::kSendRecv;
-  builder->plan().protocol = Protocol::kLl;
+  Batches batches;
+  builder->work().algorithm = Algorithm::kSendRecv;
+  builder->work().protocol = Protocol::kLl;
   for (int member = 0; member < builder->members(); ++member) {
     const MemberMessages& own = messages[static_cast<size_t>(member)];
     if (own.calls.empty()) continue;
@@ -145,8 +161,9 @@ Status ExpandMessages(const Messages& messages, PlanBuilder* builder) {
     for (const hacknccl_exchange& exchange : plan.exchanges) {
       ExpandExchange(exchange, member, own, &batches, builder);
     }
-    Describe(plan, member, batches, builder);
+    Describe(plan, member, batches, &builder->work());
   }
+  batches.AddPrograms(builder);
   return OkStatus();
 }
 

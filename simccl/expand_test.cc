@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "core/model/step_cursor.h"
 #include "core/nccl/test_hosts.h"
 #include "simccl/interpreter.h"
 #include "simccl/nccl_calls.h"
@@ -211,7 +212,7 @@ TEST(ExpandTest, MessagesArriveWhole) {
       const auto plan = builder.Finish();
       ASSERT_TRUE(plan.ok());
       EXPECT_EQ(CheckPlan(*plan, call), "") << count << " elements";
-      EXPECT_EQ(plan->algorithm, Algorithm::kSendRecv);
+      EXPECT_EQ(plan->works[0].algorithm, Algorithm::kSendRecv);
     }
   }
 }
@@ -292,10 +293,11 @@ TEST(ExpandTest, SimpleRingsMoveChunksInTwoSlicesThroughFourSlots) {
   ASSERT_TRUE(ExpandCollective(work, &builder).ok());
   const auto plan = builder.Finish();
   ASSERT_TRUE(plan.ok());
-  EXPECT_EQ(plan->slice_bytes, 1 << 20);
-  EXPECT_EQ(plan->slots, 4);
-  // 4 loops of 8 steps: send, 6 times receive and send, receive.
-  EXPECT_EQ(plan->members[0][0].steps.size(), 32u);
+  EXPECT_EQ(plan->works[0].slice_bytes, 1 << 20);
+  EXPECT_EQ(plan->works[0].slots, 4);
+  // Each member: 4 loops of 8 steps: send, 6 times receive and send, receive.
+  EXPECT_EQ(CountPrimitives(*plan), 8 * 32);
+  EXPECT_EQ(plan->patterns.size(), 1u);
 }
 
 TEST(ExpandTest, RingsBetweenHostsNameTheirNics) {

@@ -1,15 +1,12 @@
 // Trees: chunks are reduced on their way up and copied on their way down. A rank inside the tree
 // does both at once, with separate warps; the root turns each chunk around in one primitive.
-#include <algorithm>
-#include <array>
 #include <vector>
 
 #include "simccl/expand.h"
+#include "simccl/pattern_writer.h"
 
 namespace drydock {
 namespace {
-
-using Local = PlanBuilder::Local;
 
 struct Neighbours {
   std::vector<uint32_t> from_children, to_children;
@@ -35,30 +32,31 @@ Neighbours Connect(const std::vector<hacknccl_tree>& tree, int rank, int channel
   return out;
 }
 
+Slots Of(size_t begin, const std::vector<uint32_t>& connections) {
+  return {static_cast<uint32_t>(begin), static_cast<uint32_t>(connections.size())};
+}
+
 void ExpandRank(const hacknccl_collective& work, const std::vector<hacknccl_tree>& tree, int rank,
                 int channel, PlanBuilder* builder) {
   const Neighbours links = Connect(tree, rank, channel, builder);
   const ChannelShare share = ShareOf(work, channel);
-  const auto for_each_chunk = [&](const auto& body) {
-    for (int64_t done = 0; done < share.count; done += share.chunk) {
-      const int64_t count = std::min(share.chunk, share.count - done);
-      body(count * work.element_bytes, (share.offset + done) * work.element_bytes);
-    }
+  const auto add = [&](const std::vector<uint32_t>& from, const std::vector<uint32_t>& to,
+                       Local local) {
+    PatternWriter writer;
+    writer.Loops(
+        share.count * work.element_bytes, share.chunk * work.element_bytes,
+        [&](int64_t bytes) { writer.Step(Of(0, from), Of(from.size(), to), bytes, 0, local); });
+    std::vector<uint32_t> operands = from;
+    operands.insert(operands.end(), to.begin(), to.end());
+    builder->AddProgram(rank, channel, builder->AddPattern(writer.Take()), operands,
+                        {.base = share.offset * work.element_bytes});
   };
   if (links.to_parent.empty()) {
-    PlanBuilder::Program turn = builder->AddProgram(rank, channel);
-    for_each_chunk([&](int64_t bytes, int64_t offset) {
-      turn.Step(links.from_children, links.to_children, bytes, offset, Local::kReduceStore);
-    });
-    return;
+    return add(links.from_children, links.to_children, Local::kReduceStore);
   }
-  const Local up_local = links.from_children.empty() ? Local::kNone : Local::kReduce;
-  PlanBuilder::Program up = builder->AddProgram(rank, channel);
-  PlanBuilder::Program down = builder->AddProgram(rank, channel);
-  for_each_chunk([&](int64_t bytes, int64_t offset) {
-    up.Step(links.from_children, links.to_parent, bytes, offset, up_local);
-    down.Step(links.from_parent, links.to_children, bytes, offset, Local::kStore);
-  });
+  add(links.from_children, links.to_parent,
+      links.from_children.empty() ? Local::kNone : Local::kReduce);
+  add(links.from_parent, links.to_children, Local::kStore);
 }
 
 }  // namespace

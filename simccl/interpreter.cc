@@ -4,9 +4,12 @@
 
 #include <algorithm>
 #include <deque>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "core/base/check.h"
+#include "core/model/step_cursor.h"
 
 namespace drydock {
 namespace {
@@ -35,7 +38,8 @@ class Interpreter {
         outputs_(static_cast<size_t>(members_), Values(static_cast<size_t>(call.count), 0)) {
     for (int m = 0; m < members_; ++m) {
       for (const ChannelProgram& program : plan.members[static_cast<size_t>(m)]) {
-        runners_.push_back({m, &program, 0});
+        const Pattern& pattern = plan.patterns[program.pattern];
+        runners_.push_back({m, &program, StepCursor(pattern, program.position), 0});
       }
     }
   }
@@ -53,9 +57,9 @@ class Interpreter {
       if (!error_.empty()) return error_;
     }
     for (const Runner& runner : runners_) {
-      if (runner.step == runner.program->steps.size()) continue;
+      if (runner.at.done()) continue;
       return fmt::format("deadlock: member {} waits at step {} of channel {}", runner.member,
-                         runner.step, runner.program->channel);
+                         runner.done, runner.program->channel);
     }
     for (size_t c = 0; c < queues_.size(); ++c) {
       if (!queues_[c].empty()) {
@@ -70,45 +74,54 @@ class Interpreter {
   struct Runner {
     int member;
     const ChannelProgram* program;
-    size_t step;
+    StepCursor at;
+    int64_t done;  // primitives
   };
 
+  std::span<const uint32_t> Operands(const Runner& runner, Slots slots) const {
+    return std::span(plan_.operands)
+        .subspan(runner.program->operand_begin + slots.begin, slots.count);
+  }
+
   bool CanStep(const Runner& runner) const {
-    if (runner.step == runner.program->steps.size()) return false;
-    const drydock::Step& step = runner.program->steps[runner.step];
-    for (uint32_t i = 0; i < step.receive_count; ++i) {
-      if (queues_[runner.program->operands[step.receive_begin + i]].empty()) return false;
+    if (runner.at.done()) return false;
+    const drydock::Step& step = runner.at.step();
+    for (const uint32_t connection : Operands(runner, step.receive)) {
+      if (queues_[connection].empty()) return false;
     }
-    for (uint32_t i = 0; i < step.send_count; ++i) {
-      const auto& queue = queues_[runner.program->operands[step.send_begin + i]];
-      if (queue.size() >= Capacity(step)) return false;
+    for (const uint32_t connection : Operands(runner, step.send)) {
+      if (queues_[connection].size() >= Capacity(runner)) return false;
     }
     return true;
   }
 
-  // How many chunks like the step's a connection's buffer holds.
-  size_t Capacity(const drydock::Step& step) const {
-    const int64_t slice = plan_.slice_bytes > 0 ? plan_.slice_bytes : step.bytes;
-    const int64_t slices = (step.bytes + slice - 1) / slice;
-    return static_cast<size_t>(std::max<int64_t>(1, plan_.slots / slices));
+  // How many chunks like the present one a connection's buffer holds.
+  size_t Capacity(const Runner& runner) const {
+    const Work& work = plan_.works[runner.program->work];
+    const int64_t slice = work.slice_bytes > 0 ? work.slice_bytes : runner.at.bytes();
+    const int64_t slices = (runner.at.bytes() + slice - 1) / slice;
+    return static_cast<size_t>(std::max<int64_t>(1, work.slots / slices));
   }
 
   // One primitive, whole: receive, combine, store, send.
   void Step(Runner* runner) {
-    const ChannelProgram& program = *runner->program;
-    const drydock::Step& step = program.steps[runner->step++];
-    const auto at = static_cast<size_t>(step.offset / element_bytes_);
-    const auto count = static_cast<size_t>(step.bytes / element_bytes_);
-    if (step.offset % element_bytes_ != 0 || step.bytes % element_bytes_ != 0 ||
+    const drydock::Step& step = runner->at.step();
+    const int64_t bytes = runner->at.bytes();
+    const int64_t offset = runner->at.Offset(plan_, *runner->program);
+    runner->at.Next();
+    ++runner->done;
+    const auto at = static_cast<size_t>(offset / element_bytes_);
+    const auto count = static_cast<size_t>(bytes / element_bytes_);
+    if (offset % element_bytes_ != 0 || bytes % element_bytes_ != 0 ||
         at + count > static_cast<size_t>(call_.count)) {
-      error_ = fmt::format("member {}: {} B at {} are outside the buffer", runner->member,
-                           step.bytes, step.offset);
+      error_ = fmt::format("member {}: {} B at {} are outside the buffer", runner->member, bytes,
+                           offset);
       return;
     }
     Values data(count, 0);
     bool through_nvls = false;
-    for (uint32_t i = 0; i < step.receive_count; ++i) {
-      const uint32_t connection = program.operands[step.receive_begin + i];
+    bool first = true;
+    for (const uint32_t connection : Operands(*runner, step.receive)) {
       const Connection& link = plan_.connections[connection];
       through_nvls |= link.link == LinkKind::kNvls;
       if (link.to != runner->member) {
@@ -120,13 +133,13 @@ class Interpreter {
                              count, link.from, arrived.size());
         return;
       }
-      if (i > 0 && !step.reduce) error_ = "two sources, and no reduction";
+      if (!std::exchange(first, false) && !step.reduce) error_ = "two sources, and no reduction";
       for (size_t e = 0; e < count; ++e) data[e] += arrived[e];
       queues_[connection].pop_front();
     }
-    const bool adds_local = step.receive_count == 0 || (step.reduce && !through_nvls);
+    const bool adds_local = step.receive.count == 0 || (step.reduce && !through_nvls);
     if (adds_local) {
-      const bool copies = step.receive_count == 0 && step.send_count == 0;
+      const bool copies = step.receive.count == 0 && step.send.count == 0;
       for (size_t e = 0; e < count; ++e) {
         data[e] += copies && call_.collective == CollectiveType::kAllToAllV
                        ? FromPair(runner->member, static_cast<int64_t>(at + e))
@@ -134,8 +147,7 @@ class Interpreter {
       }
     }
     if (step.store) Store(runner->member, at, data, adds_local);
-    for (uint32_t i = 0; i < step.send_count; ++i) {
-      const uint32_t connection = program.operands[step.send_begin + i];
+    for (const uint32_t connection : Operands(*runner, step.send)) {
       if (plan_.connections[connection].from != runner->member) {
         error_ = fmt::format("member {} sends on another's connection", runner->member);
       }

@@ -3,19 +3,38 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
+#include <vector>
+
 namespace drydock {
 namespace {
 
-// Two members swap their 4 elements over two connections and add them up.
+constexpr Slots kSend = {0, 1}, kReceive = {1, 1};
+
+// One after another.
+Pattern Serial(std::vector<Step> steps) {
+  Pattern pattern;
+  pattern.operands = 2;
+  pattern.loops = {{1, 0, static_cast<uint32_t>(steps.size())}};
+  pattern.steps = std::move(steps);
+  return pattern;
+}
+
+void Append(const Step& step, Pattern* pattern) {
+  pattern->steps.push_back(step);
+  ++pattern->loops.back().step_end;
+}
+
+// Two members swap their 4 elements over two connections and add them up. Each has a pattern of its
+// own.
 Plan Swap() {
   Plan plan;
   plan.connections = {{0, 1}, {1, 0}};
-  for (uint32_t m = 0; m < 2; ++m) {
-    ChannelProgram program;
-    program.operands = {m, 1 - m};  // send, receive
-    program.steps = {{0, 0, 0, 1, 16, 0, false, false}, {1, 1, 0, 0, 16, 0, true, true}};
-    plan.members.push_back({program});
-  }
+  plan.operands = {0, 1, 1, 0};  // send, receive
+  plan.patterns.assign(2,
+                       Serial({{.send = kSend, .bytes = 16},
+                               {.receive = kReceive, .bytes = 16, .reduce = true, .store = true}}));
+  plan.members = {{{}}, {{.pattern = 1, .operand_begin = 2}}};
   return plan;
 }
 
@@ -32,49 +51,45 @@ TEST(InterpreterTest, AcceptsARightPlan) { EXPECT_EQ(CheckPlan(Swap(), Call()), 
 
 TEST(InterpreterTest, SeesAMissingReduction) {
   Plan plan = Swap();
-  plan.members[1][0].steps[1].reduce = false;
+  plan.patterns[1].steps[1].reduce = false;
   EXPECT_EQ(CheckPlan(plan, Call()), "member 1 ends with the wrong element 0");
 }
 
 TEST(InterpreterTest, SeesMissingData) {
   Plan plan = Swap();
-  plan.members[0][0].steps[0].bytes = 8;
+  plan.patterns[0].steps[0].bytes = 8;
   EXPECT_EQ(CheckPlan(plan, Call()), "member 1 expects 4 elements from 0, 2 came");
 }
 
 TEST(InterpreterTest, SeesADeadlock) {
   Plan plan = Swap();
-  for (auto& member : plan.members) std::swap(member[0].steps[0], member[0].steps[1]);
+  for (Pattern& pattern : plan.patterns) std::swap(pattern.steps[0], pattern.steps[1]);
   EXPECT_EQ(CheckPlan(plan, Call()), "deadlock: member 0 waits at step 0 of channel 0");
 }
 
 TEST(InterpreterTest, SeesABufferThatIsTooSmall) {
   Plan plan = Swap();
-  plan.slots = 1;
-  for (auto& member : plan.members) {  // two halves sent before one is taken
-    const Step half = {0, 0, 0, 1, 8, 0, false, false};
-    Step second = half;
-    second.offset = 8;
-    Step take = {1, 1, 0, 0, 8, 0, true, true};
-    Step take_second = take;
-    take_second.offset = 8;
-    member[0].steps = {half, second, take, take_second};
+  plan.works[0].slots = 1;
+  for (Pattern& pattern : plan.patterns) {  // two halves sent before one is taken
+    pattern = Serial({{.send = kSend, .bytes = 8},
+                      {.receive = kReceive, .bytes = 8, .reduce = true, .store = true}});
+    pattern.loops = {{2, 8, 1}, {2, 8, 2}};
   }
   EXPECT_EQ(CheckPlan(plan, Call()), "deadlock: member 0 waits at step 1 of channel 0");
-  plan.slots = 2;
+  plan.works[0].slots = 2;
   EXPECT_EQ(CheckPlan(plan, Call()), "");
 }
 
 TEST(InterpreterTest, SeesDataNobodyTakes) {
   Plan plan = Swap();
-  plan.members[0][0].steps.push_back({0, 0, 0, 1, 16, 0, false, false});
+  Append({.send = kSend, .bytes = 16}, &plan.patterns[0]);
   EXPECT_EQ(CheckPlan(plan, Call()), "data from 0 to 1 is never received");
 }
 
 TEST(InterpreterTest, SeesADoubleStore) {
   Plan plan = Swap();
-  plan.members[1][0].steps.push_back({0, 0, 0, 1, 16, 0, false, false});
-  plan.members[0][0].steps.push_back({1, 1, 0, 0, 16, 0, false, true});
+  Append({.send = kSend, .bytes = 16}, &plan.patterns[1]);
+  Append({.receive = kReceive, .bytes = 16, .store = true}, &plan.patterns[0]);
   EXPECT_EQ(CheckPlan(plan, Call()), "member 0 stores element 0 twice");
 }
 

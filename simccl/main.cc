@@ -6,6 +6,7 @@
 #include <string>
 
 #include "core/base/cli.h"
+#include "core/model/step_cursor.h"
 #include "core/nccl/nccl_library.h"
 #include "core/schema/artefacts.h"
 #include "core/schema/stamp.h"
@@ -74,12 +75,8 @@ void Announce(const CommonOptions& common, const FlowPlan& flow_plan) {
   if (common.verbose) {
     for (const Plan& plan : flow_plan.plans) Report(kTool, common, Headline(plan));
   }
-  size_t steps = 0;
-  for (const Plan& plan : flow_plan.plans) {
-    for (const auto& programs : plan.members) {
-      for (const ChannelProgram& program : programs) steps += program.steps.size();
-    }
-  }
+  int64_t steps = 0;
+  for (const Plan& plan : flow_plan.plans) steps += CountPrimitives(plan);
   Report(kTool, common,
          fmt::format("{} plans for {} uses of calls in groups, {} steps", flow_plan.plans.size(),
                      flow_plan.assignments.size(), steps));

@@ -36,9 +36,7 @@ class NcclPlanner : public CollectivePlanner {
     CHECK(communicator_.has_value());
     PlanBuilder builder(*communicator_);
     RETURN_IF_ERROR(Expand(call, &builder));
-    ASSIGN_OR_RETURN(Plan plan, builder.Finish());
-    plan.name = NameOf(call);
-    return plan;
+    return builder.Finish(NameOf(call));
   }
 
  private:
@@ -50,7 +48,7 @@ class NcclPlanner : public CollectivePlanner {
                                call.count, members, call.group_size));
     }
     if (members == 1 || call.count == 0) {
-      builder->plan().algorithm = Algorithm::kLocal;
+      builder->work().algorithm = Algorithm::kLocal;
       return OkStatus();
     }
     if (IsMessages(call.collective)) return ExpandMessages(MessagesOf(call), builder);

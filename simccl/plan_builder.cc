@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "core/base/check.h"
@@ -11,8 +12,10 @@ namespace drydock {
 namespace {
 
 // Keys beside the graphs of hacknccl.h.
-constexpr int kNvlsToHead = -1;
-constexpr int kNvlsFromHead = -2;
+constexpr int kNvlsToHead = 14;
+constexpr int kNvlsFromHead = 15;
+
+constexpr uint32_t kNone = std::numeric_limits<uint32_t>::max();
 
 LinkKind KindOf(int hacknccl_kind) {
   switch (hacknccl_kind) {
@@ -28,28 +31,58 @@ LinkKind KindOf(int hacknccl_kind) {
   }
 }
 
+size_t Mix(size_t hash, uint64_t value) {
+  hash = (hash ^ value) * 0xff51afd7ed558ccdu;
+  return hash ^ (hash >> 32);
+}
+
+size_t HashOf(const Pattern& pattern) {
+  size_t hash = Mix(pattern.ring, pattern.operands);
+  for (const Loop& loop : pattern.loops) {
+    hash = Mix(Mix(Mix(hash, static_cast<uint64_t>(loop.repeat)), loop.step_end),
+               static_cast<uint64_t>(loop.stride));
+  }
+  for (const Step& step : pattern.steps) {
+    hash = Mix(hash, uint64_t{step.receive.begin} << 32 | step.send.begin);
+    hash = Mix(hash, uint64_t{step.receive.count} << 32 | step.send.count);
+    hash = Mix(hash, uint64_t{step.first} << 32 | step.count);
+    for (const int64_t value : {step.bytes, step.last_bytes, step.offset, step.pitch}) {
+      hash = Mix(hash, static_cast<uint64_t>(value));
+    }
+  }
+  return hash;
+}
+
 }  // namespace
 
 PlanBuilder::PlanBuilder(const NcclCommunicator& communicator) : communicator_(communicator) {
   plan_.members.resize(static_cast<size_t>(members()));
-  plan_.slots = communicator.shape().slots;
+  work().slots = communicator.shape().slots;
+}
+
+void PlanBuilder::NextWork() {
+  plan_.works.emplace_back().slots = communicator_.shape().slots;
+  connections_.clear();
 }
 
 void PlanBuilder::Fail(const Error& error) {
   if (!error_.has_value()) error_ = error;
 }
 
-// The connection of this key; `connection` becomes it if it is new.
-uint32_t PlanBuilder::Add(const std::tuple<int, int, int, int>& key, Connection connection) {
-  const auto next = static_cast<uint32_t>(plan_.connections.size());
-  const auto [entry, added] = connections_.emplace(key, next);
-  if (added) plan_.connections.push_back(connection);
-  return entry->second;
+uint32_t* PlanBuilder::Find(int graph, int channel, int from, int to) {
+  const uint64_t key = static_cast<uint64_t>(graph) << 48 | static_cast<uint64_t>(channel) << 32 |
+                       static_cast<uint64_t>(from) << 16 | static_cast<uint64_t>(to);
+  return &connections_.emplace(key, kNone).first->second;
+}
+
+uint32_t PlanBuilder::Add(Connection connection) {
+  plan_.connections.push_back(connection);
+  return static_cast<uint32_t>(plan_.connections.size()) - 1;
 }
 
 uint32_t PlanBuilder::Connect(int graph, int channel, int from, int to) {
-  const std::tuple key(graph, channel, from, to);
-  if (const auto known = connections_.find(key); known != connections_.end()) return known->second;
+  uint32_t* index = Find(graph, channel, from, to);
+  if (*index != kNone) return *index;
   Connection connection;
   connection.from = static_cast<uint16_t>(from);
   connection.to = static_cast<uint16_t>(to);
@@ -59,69 +92,86 @@ uint32_t PlanBuilder::Connect(int graph, int channel, int from, int to) {
     connection.send_nic = static_cast<int16_t>(link->send_nic);
     connection.recv_nic = static_cast<int16_t>(link->recv_nic);
     connection.proxy = static_cast<int16_t>(link->proxy);
-    connection.gdr = link->kind != HACKNCCL_LINK_NET || (link->send_gdr && link->recv_gdr);
+    if (connection.link == LinkKind::kNet) {
+      connection.send_gdr = link->send_gdr != 0;
+      connection.recv_gdr = link->recv_gdr != 0;
+    }
     if (link->relay != -1) connection.proxy = static_cast<int16_t>(link->relay);
   } else {
     Fail(link.error());
   }
-  return Add(key, connection);
+  return *index = Add(connection);
 }
 
 uint32_t PlanBuilder::ConnectNvls(int channel, int member, int head, Nvls direction) {
   const bool to_head = direction == Nvls::kToHead;
+  uint32_t* index = Find(to_head ? kNvlsToHead : kNvlsFromHead, channel, member, head);
+  if (*index != kNone) return *index;
   Connection connection;
   connection.from = static_cast<uint16_t>(to_head ? member : head);
   connection.to = static_cast<uint16_t>(to_head ? head : member);
   connection.link = LinkKind::kNvls;
-  return Add({to_head ? kNvlsToHead : kNvlsFromHead, channel, member, head}, connection);
+  return *index = Add(connection);
 }
 
-PlanBuilder::Program PlanBuilder::AddProgram(int member, int channel) {
-  std::vector<ChannelProgram>& programs = plan_.members[static_cast<size_t>(member)];
-  programs.emplace_back().channel = static_cast<uint16_t>(channel);
-  return Program(&programs, programs.size() - 1);
-}
-
-void PlanBuilder::Program::Step(std::span<const uint32_t> receives, std::span<const uint32_t> sends,
-                                int64_t bytes, int64_t offset, Local local) {
-  JoinedStep(receives, sends, bytes, offset, local, true);
-}
-
-namespace {
-
-// Where `ids` stand in `operands`; programs use the same few lists over and over.
-uint32_t Place(std::span<const uint32_t> ids, std::vector<uint32_t>* operands) {
-  const auto found = std::search(operands->begin(), operands->end(), ids.begin(), ids.end());
-  const auto begin = static_cast<uint32_t>(found - operands->begin());
-  if (found == operands->end()) operands->insert(operands->end(), ids.begin(), ids.end());
-  return begin;
-}
-
-}  // namespace
-
-void PlanBuilder::Program::JoinedStep(std::span<const uint32_t> receives,
-                                      std::span<const uint32_t> sends, int64_t bytes,
-                                      int64_t offset, Local local, bool first) {
-  if (bytes <= 0) return;
-  ChannelProgram& program = this->program();
-  drydock::Step step;
-  step.receive_begin = Place(receives, &program.operands);
-  step.receive_count = static_cast<uint32_t>(receives.size());
-  step.send_begin = Place(sends, &program.operands);
-  step.send_count = static_cast<uint32_t>(sends.size());
-  step.bytes = bytes;
-  step.offset = offset;
-  step.reduce = local == Local::kReduce || local == Local::kReduceStore;
-  step.store = local == Local::kStore || local == Local::kReduceStore;
-  step.joined = !first;
-  program.steps.push_back(step);
-}
-
-Result<Plan> PlanBuilder::Finish() {
-  if (error_.has_value()) return *error_;
-  for (std::vector<ChannelProgram>& programs : plan_.members) {
-    std::erase_if(programs, [](const ChannelProgram& program) { return program.steps.empty(); });
+uint32_t PlanBuilder::AddPattern(Pattern pattern) {
+  const size_t hash = HashOf(pattern);
+  const auto [begin, end] = patterns_.equal_range(hash);
+  for (auto it = begin; it != end; ++it) {
+    if (plan_.patterns[it->second] == pattern) return it->second;
   }
+  const auto index = static_cast<uint32_t>(plan_.patterns.size());
+  patterns_.emplace(hash, index);
+  plan_.patterns.push_back(std::move(pattern));
+  return index;
+}
+
+int16_t PlanBuilder::AddOrder(const std::vector<int>& members) {
+  const auto next = static_cast<int16_t>(plan_.orders.size());
+  const auto [order, added] =
+      orders_.emplace(std::vector<uint16_t>(members.begin(), members.end()), next);
+  if (added) plan_.orders.push_back(order->first);
+  return order->second;
+}
+
+void PlanBuilder::AddProgram(int member, int channel, uint32_t pattern,
+                             std::span<const uint32_t> operands, Place place) {
+  const Pattern& runs = plan_.patterns[pattern];
+  if (runs.steps.empty()) return;
+  CHECK(operands.size() >= runs.operands);  // with little data, the last have nothing to do
+  operands = operands.first(runs.operands);
+  ChannelProgram program;
+  program.channel = static_cast<uint16_t>(channel);
+  program.work = static_cast<uint16_t>(plan_.works.size() - 1);
+  program.pattern = pattern;
+  program.operand_begin = static_cast<uint32_t>(plan_.operands.size());
+  program.position = place.position;
+  program.order = place.order;
+  program.base = place.base;
+  plan_.operands.insert(plan_.operands.end(), operands.begin(), operands.end());
+  plan_.members[static_cast<size_t>(member)].push_back(program);
+}
+
+int64_t PlanBuilder::LargestPrimitive() const {
+  std::vector<bool> used(plan_.patterns.size());
+  for (const std::vector<ChannelProgram>& programs : plan_.members) {
+    for (const ChannelProgram& program : programs) {
+      if (program.work + 1u == plan_.works.size()) used[program.pattern] = true;
+    }
+  }
+  int64_t largest = 0;
+  for (size_t p = 0; p < used.size(); ++p) {
+    if (!used[p]) continue;
+    for (const Step& step : plan_.patterns[p].steps) {
+      largest = std::max(largest, step.whole_chunks > 0 ? step.bytes : step.last_bytes);
+    }
+  }
+  return largest;
+}
+
+Result<Plan> PlanBuilder::Finish(std::string name) {
+  if (error_.has_value()) return *error_;
+  plan_.name = std::move(name);
   return std::move(plan_);
 }
 

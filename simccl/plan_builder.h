@@ -1,6 +1,6 @@
-// Puts a Plan together: connections by (graph, channel, from, to), programs by member and channel.
-// Asks the communicator how each connection runs. The first failure is kept and returned by Finish.
-// Not thread-safe.
+// Puts a Plan together: works, connections by (graph, channel, from, to), patterns by content,
+// programs by member and channel. Asks the communicator how each connection runs. The first failure
+// is kept and returned by Finish. Not thread-safe.
 #ifndef DRYDOCK_SIMCCL_PLAN_BUILDER_H_
 #define DRYDOCK_SIMCCL_PLAN_BUILDER_H_
 
@@ -8,7 +8,8 @@
 #include <map>
 #include <optional>
 #include <span>
-#include <tuple>
+#include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "core/base/result.h"
@@ -22,51 +23,56 @@ class PlanBuilder {
   // `communicator` must outlive the builder.
   explicit PlanBuilder(const NcclCommunicator& communicator);
 
-  // The directed connection on a channel of a HACKNCCL_GRAPH_*; made when first asked for.
+  // Connections and programs from here on are of a further work, which follows those before.
+  // Without it, all are of the first.
+  void NextWork();
+  // The present one.
+  Work& work() { return plan_.works.back(); }
+
+  // The directed connection of the present work on a channel of a HACKNCCL_GRAPH_*; made when first
+  // asked for.
   uint32_t Connect(int graph, int channel, int from, int to);
   // Between a member and a head of its host, itself perhaps: its contribution, or the result.
   enum class Nvls : uint8_t { kToHead, kFromHead };
   uint32_t ConnectNvls(int channel, int member, int head, Nvls direction);
 
-  enum class Local : uint8_t {
-    kNone,    // pass on what came, or send the local buffer if nothing came
-    kReduce,  // combine what came with the local buffer
-    kStore,   // keep what came (or the local buffer) in the output
-    kReduceStore,
-  };
-  // Adds steps to one program. A step of no bytes is left out, at both ends of its connections.
-  class Program {
-   public:
-    void Step(std::span<const uint32_t> receives, std::span<const uint32_t> sends, int64_t bytes,
-              int64_t offset, Local local);
-    // The same primitive as the step before goes on with another piece of data.
-    void JoinedStep(std::span<const uint32_t> receives, std::span<const uint32_t> sends,
-                    int64_t bytes, int64_t offset, Local local, bool first);
+  // The index of the pattern, or order, with this content.
+  uint32_t AddPattern(Pattern pattern);
+  int16_t AddOrder(const std::vector<int>& members);
 
-   private:
-    friend class PlanBuilder;
-    Program(std::vector<ChannelProgram>* programs, size_t index)
-        : programs_(programs), index_(index) {}
-    ChannelProgram& program() { return (*programs_)[index_]; }
-    std::vector<ChannelProgram>* programs_;
-    size_t index_;
+  struct Place {
+    int64_t base = 0;
+    uint16_t position = 0;
+    int16_t order = -1;
   };
-  // A new program of this member on this channel; it may have several, which run side by side.
-  Program AddProgram(int member, int channel);
+  // A member may have several of a work on a channel, which run side by side. A pattern without
+  // steps adds none.
+  void AddProgram(int member, int channel, uint32_t pattern, std::span<const uint32_t> operands,
+                  Place place);
+  void AddProgram(int member, int channel, Pattern pattern, std::span<const uint32_t> operands) {
+    AddProgram(member, channel, AddPattern(std::move(pattern)), operands, {});
+  }
 
-  Plan& plan() { return plan_; }
+  const Plan& plan() const { return plan_; }
+  // The largest primitive of the present work, in bytes.
+  int64_t LargestPrimitive() const;
   const NcclCommunicator& communicator() const { return communicator_; }
   int members() const { return communicator_.shape().ranks; }
   void Fail(const Error& error);
 
-  // Drops programs without steps. The builder is spent.
-  Result<Plan> Finish();
+  // The builder is spent.
+  Result<Plan> Finish(std::string name = {});
 
  private:
-  uint32_t Add(const std::tuple<int, int, int, int>& key, Connection connection);
+  // Where the index of a connection of the present work is kept: kNone if it is new. `graph` is a
+  // HACKNCCL_GRAPH_*, or a key beside them.
+  uint32_t* Find(int graph, int channel, int from, int to);
+  uint32_t Add(Connection connection);
 
   Plan plan_;
-  std::map<std::tuple<int, int, int, int>, uint32_t> connections_;
+  std::unordered_map<uint64_t, uint32_t> connections_;  // of the present work
+  std::unordered_multimap<size_t, uint32_t> patterns_;  // by hash of the content
+  std::map<std::vector<uint16_t>, int16_t> orders_;
   std::optional<Error> error_;
   const NcclCommunicator& communicator_;
 };

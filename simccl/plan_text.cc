@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include "core/model/step_cursor.h"
+
 namespace drydock {
 namespace {
 
-std::string Count(size_t count, const char* what) {
+std::string Count(int64_t count, const char* what) {
   return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
@@ -27,45 +29,68 @@ std::string LinkText(const Connection& connection) {
     const char* how = connection.link == LinkKind::kNet ? "by" : "through";
     text += fmt::format(" {} member {}", how, connection.proxy);
   }
-  if (!connection.gdr) text += " through host memory";
+  if (!connection.send_gdr || !connection.recv_gdr) text += " through host memory";
   return text;
 }
 
 // "0 1 2", the far ends of a step's connections.
-std::string Peers(const Plan& plan, const ChannelProgram& program, uint32_t begin, uint32_t count,
-                  bool sends) {
+std::string Peers(const Plan& plan, const ChannelProgram& program, Slots slots, bool sends) {
   std::string text;
-  for (uint32_t i = begin; i < begin + count; ++i) {
-    const Connection& connection = plan.connections[program.operands[i]];
+  for (uint32_t i = 0; i < slots.count; ++i) {
+    const uint32_t operand = plan.operands[program.operand_begin + slots.begin + i];
+    const Connection& connection = plan.connections[operand];
     text += fmt::format(" {}{}", sends ? connection.to : connection.from, LinkText(connection));
   }
   return text;
 }
 
-std::string StepText(const Plan& plan, const ChannelProgram& program, const Step& step) {
-  std::string text = fmt::format("      {} at {}", ToString(Bytes(step.bytes)), step.offset);
-  if (step.receive_count > 0) {
-    text += " from" + Peers(plan, program, step.receive_begin, step.receive_count, false);
-  }
+std::string StepText(const Plan& plan, const ChannelProgram& program, const StepCursor& at) {
+  const Step& step = at.step();
+  std::string text =
+      fmt::format("      {} at {}", ToString(Bytes(at.bytes())), at.Offset(plan, program));
+  if (step.receive.count > 0) text += " from" + Peers(plan, program, step.receive, false);
   if (step.reduce) text += ", reduce";
   if (step.store) text += ", store";
-  if (step.send_count > 0) {
-    text += " to" + Peers(plan, program, step.send_begin, step.send_count, true);
-  }
+  if (step.send.count > 0) text += " to" + Peers(plan, program, step.send, true);
   return text + (step.joined ? " (same primitive)\n" : "\n");
+}
+
+std::string ProgramText(const Plan& plan, const ChannelProgram& program, bool steps) {
+  const Pattern& pattern = plan.patterns[program.pattern];
+  int64_t bytes = 0, count = 0;
+  ForEachSize(pattern, program.position, [&](const Step&, int64_t size, int64_t times) {
+    bytes += size * times;
+    count += times;
+  });
+  std::string text = fmt::format("    channel {}: {}, {}\n", program.channel, Count(count, "step"),
+                                 ToString(Bytes(bytes)));
+  if (!steps) return text;
+  for (StepCursor at(pattern, program.position); !at.done(); at.Next()) {
+    text += StepText(plan, program, at);
+  }
+  return text;
+}
+
+std::string WorkText(const Work& work) {
+  std::string text =
+      fmt::format("{}/{}, {} of {} warps", AlgorithmNames()[static_cast<size_t>(work.algorithm)],
+                  ProtocolNames()[static_cast<size_t>(work.protocol)],
+                  Count(work.channels, "channel"), work.warps);
+  if (work.slice_bytes > 0) {
+    text += fmt::format(", slices of {}", ToString(Bytes(work.slice_bytes)));
+  }
+  return text + fmt::format(", {} slots", work.slots);
 }
 
 }  // namespace
 
 std::string Headline(const Plan& plan) {
-  if (plan.algorithm == Algorithm::kLocal) return plan.name + ": local";
-  std::string text = fmt::format("{}: {}/{}, {} of {} warps", plan.name,
-                                 AlgorithmNames()[static_cast<size_t>(plan.algorithm)],
-                                 ProtocolNames()[static_cast<size_t>(plan.protocol)],
-                                 Count(static_cast<size_t>(plan.channels), "channel"), plan.warps);
-  if (plan.slice_bytes > 0)
-    text += fmt::format(", slices of {}", ToString(Bytes(plan.slice_bytes)));
-  return text + fmt::format(", {} slots", plan.slots);
+  if (plan.works.front().algorithm == Algorithm::kLocal) return plan.name + ": local";
+  std::string text = plan.name + ": ";
+  for (size_t w = 0; w < plan.works.size(); ++w) {
+    text += (w == 0 ? "" : "; then ") + WorkText(plan.works[w]);
+  }
+  return text;
 }
 
 std::string PlanText(const Plan& plan, bool steps) {
@@ -73,12 +98,7 @@ std::string PlanText(const Plan& plan, bool steps) {
   for (size_t m = 0; m < plan.members.size(); ++m) {
     text += fmt::format("  member {}\n", m);
     for (const ChannelProgram& program : plan.members[m]) {
-      int64_t bytes = 0;
-      for (const Step& step : program.steps) bytes += step.bytes;
-      text += fmt::format("    channel {}: {}, {}\n", program.channel,
-                          Count(program.steps.size(), "step"), ToString(Bytes(bytes)));
-      if (!steps) continue;
-      for (const Step& step : program.steps) text += StepText(plan, program, step);
+      text += ProgramText(plan, program, steps);
     }
   }
   return text;

@@ -16,17 +16,17 @@ constexpr size_t kMostMembers = INT16_MAX;
 
 // How a group's members sit: for each, which of the group's hosts (by first appearance), that
 // host's kind, and the GPU.
-using Pattern = std::vector<std::tuple<int, int, int>>;
+using Seating = std::vector<std::tuple<int, int, int>>;
 
-Pattern PatternOf(const Group& group, const Topology& topology, const Placement& placement) {
-  Pattern pattern;
+Seating SeatingOf(const Group& group, const Topology& topology, const Placement& placement) {
+  Seating seating;
   std::map<int, int> seen;
   for (const int rank : group.ranks) {
     const Placement::Slot& slot = placement.of(rank);
     const int host = seen.emplace(slot.host, static_cast<int>(seen.size())).first->second;
-    pattern.emplace_back(host, topology.hosts[static_cast<size_t>(slot.host)], slot.gpu);
+    seating.emplace_back(host, topology.hosts[static_cast<size_t>(slot.host)], slot.gpu);
   }
-  return pattern;
+  return seating;
 }
 
 std::vector<Placement::Slot> SlotsOf(const Group& group, const Placement& placement) {
@@ -49,31 +49,31 @@ struct Needs {
   struct Plan {
     uint32_t call = 0;
     uint32_t group = 0;    // the first that needs it
-    uint32_t pattern = 0;  // index of that group's
+    uint32_t seating = 0;  // index of that group's
   };
   std::vector<Plan> plans;
   std::vector<FlowPlan::Assignment> assignments;
-  uint32_t patterns = 0;
+  uint32_t seatings = 0;
 };
 
 Needs FindNeeds(const Workload& workload, const Placement& placement) {
   Needs needs;
-  std::map<Pattern, uint32_t> patterns;
-  std::map<std::pair<uint32_t, uint32_t>, uint32_t> plans;  // (call, pattern) -> plan
-  std::vector<uint32_t> pattern_of_group;
+  std::map<Seating, uint32_t> seatings;
+  std::map<std::pair<uint32_t, uint32_t>, uint32_t> plans;  // (call, seating) -> plan
+  std::vector<uint32_t> seating_of_group;
   for (const Group& group : workload.groups) {
-    const auto next = static_cast<uint32_t>(patterns.size());
-    pattern_of_group.push_back(
-        patterns.emplace(PatternOf(group, workload.topology, placement), next).first->second);
+    const auto next = static_cast<uint32_t>(seatings.size());
+    seating_of_group.push_back(
+        seatings.emplace(SeatingOf(group, workload.topology, placement), next).first->second);
   }
   for (const Workload::Use& use : workload.uses) {
-    const uint32_t pattern = pattern_of_group[use.group];
+    const uint32_t seating = seating_of_group[use.group];
     const auto next = static_cast<uint32_t>(needs.plans.size());
-    const auto [entry, added] = plans.emplace(std::pair(use.call, pattern), next);
-    if (added) needs.plans.push_back({use.call, use.group, pattern});
+    const auto [entry, added] = plans.emplace(std::pair(use.call, seating), next);
+    if (added) needs.plans.push_back({use.call, use.group, seating});
     needs.assignments.push_back({use.call, use.group, entry->second});
   }
-  needs.patterns = static_cast<uint32_t>(patterns.size());
+  needs.seatings = static_cast<uint32_t>(seatings.size());
   return needs;
 }
 
@@ -83,16 +83,16 @@ Result<FlowPlan> PlanWorkload(const Workload& workload, CollectivePlanner* plann
                               const std::function<void(size_t done, size_t of)>& progress) {
   const Placement placement(workload.topology);
   Needs needs = FindNeeds(workload, placement);
-  std::vector<std::vector<uint32_t>> plans_of_pattern(needs.patterns);
+  std::vector<std::vector<uint32_t>> plans_of_seating(needs.seatings);
   for (size_t p = 0; p < needs.plans.size(); ++p) {
-    plans_of_pattern[needs.plans[p].pattern].push_back(static_cast<uint32_t>(p));
+    plans_of_seating[needs.plans[p].seating].push_back(static_cast<uint32_t>(p));
   }
 
   FlowPlan flow_plan;
   flow_plan.plans.resize(needs.plans.size());
   flow_plan.assignments = std::move(needs.assignments);
   size_t done = 0;
-  for (const std::vector<uint32_t>& plans : plans_of_pattern) {
+  for (const std::vector<uint32_t>& plans : plans_of_seating) {
     if (plans.empty()) continue;  // a group that no call uses
     const Group& first = workload.groups[needs.plans[plans.front()].group];
     if (first.ranks.size() > kMostMembers) {

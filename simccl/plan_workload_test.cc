@@ -71,10 +71,10 @@ TEST(PlanWorkloadTest, GroupsThatSitAlikeShareAPlan) {
     const Plan& plan = flow_plan->plans[assignment.plan];
     const CommCall& call = workload.calls[assignment.call];
     EXPECT_EQ(plan.name, NameOf(call));
-    if (plan.algorithm == Algorithm::kLocal) continue;
+    if (plan.works.front().algorithm == Algorithm::kLocal) continue;
     EXPECT_EQ(CheckPlan(plan, call), "") << plan.name;
   }
-  EXPECT_EQ(flow_plan->plans.back().algorithm, Algorithm::kLocal);
+  EXPECT_EQ(flow_plan->plans.back().works[0].algorithm, Algorithm::kLocal);
 }
 
 TEST(PlanWorkloadTest, TheSamePlanWhateverWasPlannedBefore) {

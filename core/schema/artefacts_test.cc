@@ -233,7 +233,7 @@ TEST_F(ArtefactsTest, AnotherFormatSaysSo) {
                          [](proto::FlowPlan* m) { m->mutable_provenance()->set_format(99); });
   EXPECT_EQ(ErrorOf(kFlowPlanName), At(kFlowPlanName) +
                                         ": error: this flow plan has format 99, but this version "
-                                        "reads format 1; run simccl again");
+                                        "reads format 2; run simccl again");
 }
 
 TEST_F(ArtefactsTest, CallsInGroupsTheRanksLack) {
@@ -247,31 +247,56 @@ TEST_F(ArtefactsTest, CallsInGroupsTheRanksLack) {
 TEST_F(ArtefactsTest, PlansThatContradictThemselves) {
   using File = proto::FlowPlan;
   const std::string whole = *ReadFile(At(kFlowPlanName));
-  const auto channel = [](File* f) {
-    return f->mutable_plans(0)->mutable_members(0)->mutable_channels(0);
-  };
+  const auto plan = [](File* f) { return f->mutable_plans(0); };
+  const auto pattern = [](File* f, int i) { return f->mutable_plans(0)->mutable_patterns(i); };
   const auto connection = [](File* f, int i) {
     return f->mutable_plans(0)->mutable_connections(i);
   };
+  const auto work = [](File* f) { return f->mutable_plans(0)->mutable_works(0); };
   const std::map<std::string, std::function<void(File*)>> cases = {
-      {"operand", [&](File* f) { channel(f)->set_operands(0, 2); }},
-      {"operand of another", [&](File* f) { channel(f)->set_operands(0, 1); }},
-      {"column lengths", [&](File* f) { channel(f)->add_bytes(1); }},
-      {"operands beyond", [&](File* f) { channel(f)->set_send_count(0, 9); }},
-      {"begin beyond 32 bits", [&](File* f) { channel(f)->set_send_begin(0, UINT32_MAX); }},
-      {"negative bytes", [&](File* f) { channel(f)->set_bytes(0, -1); }},
-      {"negative offset", [&](File* f) { channel(f)->set_offset(0, -1); }},
-      {"channel beyond 16 bits", [&](File* f) { channel(f)->set_channel(65536); }},
+      {"operand", [&](File* f) { plan(f)->set_operands(0, 2); }},
+      {"operand of another", [&](File* f) { plan(f)->set_operands(0, 1); }},
+      {"operands left over", [&](File* f) { plan(f)->add_operands(0); }},
+      {"operands missing", [&](File* f) { plan(f)->mutable_operands()->RemoveLast(); }},
+      {"column lengths", [&](File* f) { pattern(f, 0)->add_bytes(1); }},
+      {"operands beyond", [&](File* f) { pattern(f, 0)->set_send_count(0, 9); }},
+      {"begin beyond 32 bits", [&](File* f) { pattern(f, 0)->set_send_begin(0, UINT32_MAX); }},
+      {"no bytes", [&](File* f) { pattern(f, 0)->set_bytes(0, 0); }},
+      {"negative offset", [&](File* f) { pattern(f, 0)->set_offset(0, -1); }},
+      {"last chunk as long", [&](File* f) { pattern(f, 1)->set_last_bytes(0, 64); }},
+      {"no ring", [&](File* f) { pattern(f, 0)->set_ring(0); }},
+      {"first off the ring", [&](File* f) { pattern(f, 1)->set_first(0, 2); }},
+      {"twice around the ring", [&](File* f) { pattern(f, 1)->set_count(0, 3); }},
+      {"loop of no turns", [&](File* f) { pattern(f, 0)->set_loop_repeat(0, 0); }},
+      {"loop without end", [&](File* f) { pattern(f, 0)->set_loop_repeat(0, INT64_MAX); }},
+      {"loop of no steps", [&](File* f) { pattern(f, 0)->set_loop_step_end(0, 0); }},
+      {"steps outside loops", [&](File* f) { pattern(f, 0)->set_loop_step_end(1, 2); }},
+      {"bytes beyond 64 bits", [&](File* f) { pattern(f, 0)->set_bytes(0, INT64_MAX); }},
+      {"stride beyond 64 bits", [&](File* f) { pattern(f, 0)->set_loop_stride(0, INT64_MAX); }},
+      {"pitch beyond 64 bits", [&](File* f) { pattern(f, 1)->set_pitch(0, INT64_MAX); }},
+      {"base beyond 64 bits", [&](File* f) { plan(f)->set_base(0, INT64_MAX); }},
+      {"base before the buffer", [&](File* f) { plan(f)->set_base(0, -1); }},
+      {"channel beyond 16 bits", [&](File* f) { plan(f)->set_channel(0, 65536); }},
+      {"pattern", [&](File* f) { plan(f)->set_pattern(0, 2); }},
+      {"position off the ring", [&](File* f) { plan(f)->set_position(1, 2); }},
+      {"order", [&](File* f) { plan(f)->set_order(1, 1); }},
+      {"order of another ring", [&](File* f) { plan(f)->set_order(0, 0); }},
+      {"piece", [&](File* f) { plan(f)->mutable_orders(0)->set_pieces(0, 2); }},
+      {"work", [&](File* f) { plan(f)->set_work(0, 1); }},
+      {"programs left over", [&](File* f) { plan(f)->set_programs_of_member(1, 0); }},
+      {"programs missing", [&](File* f) { plan(f)->set_programs_of_member(1, UINT32_MAX); }},
+      {"program columns", [&](File* f) { plan(f)->add_base(0); }},
       {"link", [&](File* f) { connection(f, 0)->set_link(5); }},
       {"member", [&](File* f) { connection(f, 0)->set_to(2); }},
       {"no NIC", [&](File* f) { connection(f, 1)->set_send_nic(-1); }},
       {"NIC that is not there", [&](File* f) { connection(f, 1)->set_recv_nic(2); }},
       {"NIC beyond 16 bits", [&](File* f) { connection(f, 1)->set_recv_nic(65536); }},
       {"proxy", [&](File* f) { connection(f, 1)->set_proxy(2); }},
-      {"algorithm", [](File* f) { f->mutable_plans(0)->set_algorithm(9); }},
-      {"protocol beyond a byte", [](File* f) { f->mutable_plans(0)->set_protocol(256); }},
-      {"no slots", [](File* f) { f->mutable_plans(0)->set_slots(0); }},
-      {"slice", [](File* f) { f->mutable_plans(0)->set_slice_bytes(-1); }}};
+      {"no work", [&](File* f) { plan(f)->clear_works(); }},
+      {"algorithm", [&](File* f) { work(f)->set_algorithm(9); }},
+      {"protocol beyond a byte", [&](File* f) { work(f)->set_protocol(256); }},
+      {"no slots", [&](File* f) { work(f)->set_slots(0); }},
+      {"slice", [&](File* f) { work(f)->set_slice_bytes(-1); }}};
   for (const auto& [what, change] : cases) {
     Alter(At(kFlowPlanName), change);
     EXPECT_EQ(ErrorOf(kFlowPlanName),

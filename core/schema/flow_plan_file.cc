@@ -1,91 +1,72 @@
 // 2-flows.pb.
 #include <algorithm>
 #include <limits>
+#include <optional>
+#include <utility>
+#include <vector>
 
+#include "core/schema/pattern_codec.h"
 #include "core/schema/protocol.h"
 
 namespace drydock {
 namespace {
 
 constexpr const char* kKind = "flow plan";
-constexpr uint32_t kReduceFlag = 1;
-constexpr uint32_t kStoreFlag = 2;
-constexpr uint32_t kJoinedFlag = 4;
-constexpr uint32_t kMostMembers = std::numeric_limits<uint16_t>::max();
+using protocol::kMostMembers;
+using protocol::kMostPrimitives;
+using protocol::PatternFacts;
+constexpr uint32_t kMostChannels = std::numeric_limits<uint16_t>::max();
+constexpr uint32_t kMostWorks = std::numeric_limits<uint16_t>::max();
 
-void Encode(const ChannelProgram& from, proto::FlowPlan::Channel* to) {
-  to->set_channel(from.channel);
-  to->mutable_operands()->Add(from.operands.begin(), from.operands.end());
-  for (const Step& step : from.steps) {
-    to->add_receive_begin(step.receive_begin);
-    to->add_receive_count(step.receive_count);
-    to->add_send_begin(step.send_begin);
-    to->add_send_count(step.send_count);
-    to->add_bytes(step.bytes);
-    to->add_offset(step.offset);
-    to->add_flags((step.reduce ? kReduceFlag : 0) | (step.store ? kStoreFlag : 0) |
-                  (step.joined ? kJoinedFlag : 0));
-  }
+void Encode(const Connection& from, proto::FlowPlan::Connection* to) {
+  to->set_from(from.from);
+  to->set_to(from.to);
+  to->set_link(static_cast<uint32_t>(from.link));
+  to->set_send_nic(from.send_nic);
+  to->set_recv_nic(from.recv_nic);
+  to->set_proxy(from.proxy);
+  to->set_send_gdr(from.send_gdr);
+  to->set_recv_gdr(from.recv_gdr);
 }
 
-void Encode(const Plan& from, proto::FlowPlan::Plan* to) {
-  to->set_name(from.name);
+void Encode(const Work& from, proto::FlowPlan::Work* to) {
   to->set_algorithm(static_cast<uint32_t>(from.algorithm));
   to->set_protocol(static_cast<uint32_t>(from.protocol));
   to->set_channels(from.channels);
   to->set_warps(from.warps);
   to->set_slice_bytes(from.slice_bytes);
   to->set_slots(from.slots);
-  for (const Connection& connection : from.connections) {
-    proto::FlowPlan::Connection* added = to->add_connections();
-    added->set_from(connection.from);
-    added->set_to(connection.to);
-    added->set_link(static_cast<uint32_t>(connection.link));
-    added->set_send_nic(connection.send_nic);
-    added->set_recv_nic(connection.recv_nic);
-    added->set_proxy(connection.proxy);
-    added->set_gdr(connection.gdr);
-  }
-  for (const auto& member : from.members) {
-    proto::FlowPlan::Member* added = to->add_members();
-    for (const ChannelProgram& program : member) Encode(program, added->add_channels());
+}
+
+void EncodePrograms(const Plan& from, proto::FlowPlan::Plan* to) {
+  for (const std::vector<ChannelProgram>& programs : from.members) {
+    to->add_programs_of_member(static_cast<uint32_t>(programs.size()));
+    for (const ChannelProgram& program : programs) {
+      to->add_channel(program.channel);
+      to->add_work(program.work);
+      to->add_pattern(program.pattern);
+      to->add_position(program.position);
+      to->add_order(program.order);
+      to->add_base(program.base);
+      const auto operands = from.operands.begin() + program.operand_begin;
+      to->mutable_operands()->Add(operands, operands + from.patterns[program.pattern].operands);
+    }
   }
 }
 
-bool Decode(const proto::FlowPlan::Channel& from, size_t connections, ChannelProgram* to) {
-  if (from.channel() > kMostMembers) return false;
-  to->channel = static_cast<uint16_t>(from.channel());
-  to->operands.assign(from.operands().begin(), from.operands().end());
-  for (const uint32_t operand : to->operands) {
-    if (operand >= connections) return false;
+void Encode(const Plan& from, proto::FlowPlan::Plan* to) {
+  to->set_name(from.name);
+  for (const Work& work : from.works) Encode(work, to->add_works());
+  for (const Connection& connection : from.connections) {
+    Encode(connection, to->add_connections());
   }
-  const int n = from.bytes_size();
-  if (from.receive_begin_size() != n || from.receive_count_size() != n ||
-      from.send_begin_size() != n || from.send_count_size() != n || from.offset_size() != n ||
-      from.flags_size() != n) {
-    return false;
+  for (const Pattern& pattern : from.patterns) {
+    protocol::Encode(pattern, to->add_patterns());
   }
-  to->steps.reserve(static_cast<size_t>(n));
-  for (int i = 0; i < n; ++i) {
-    const Step step = {from.receive_begin(i),
-                       from.receive_count(i),
-                       from.send_begin(i),
-                       from.send_count(i),
-                       from.bytes(i),
-                       from.offset(i),
-                       (from.flags(i) & kReduceFlag) != 0,
-                       (from.flags(i) & kStoreFlag) != 0,
-                       (from.flags(i) & kJoinedFlag) != 0};
-    const auto fits = [to](uint64_t begin, uint64_t count) {
-      return begin + count <= to->operands.size();
-    };
-    if (!fits(step.receive_begin, step.receive_count) || !fits(step.send_begin, step.send_count) ||
-        step.bytes < 0 || step.offset < 0) {
-      return false;
-    }
-    to->steps.push_back(step);
+  for (const std::vector<uint16_t>& order : from.orders) {
+    to->add_orders()->mutable_pieces()->Add(order.begin(), order.end());
   }
-  return true;
+  EncodePrograms(from, to);
 }
 
 // A NIC or member index, or -1 for none.
@@ -104,51 +85,126 @@ bool Decode(const proto::FlowPlan::Connection& from, int members, Connection* to
          static_cast<int16_t>(from.send_nic()),
          static_cast<int16_t>(from.recv_nic()),
          static_cast<int16_t>(from.proxy()),
-         from.gdr()};
+         from.send_gdr(),
+         from.recv_gdr()};
   return to->link != LinkKind::kNet || (to->send_nic >= 0 && to->recv_nic >= 0);
 }
 
-// A member receives what is sent to it and sends what is its own.
-bool EndsFit(const Plan& plan, const ChannelProgram& program, size_t member) {
-  for (const Step& step : program.steps) {
-    for (uint32_t i = 0; i < step.receive_count; ++i) {
-      const uint32_t operand = program.operands[step.receive_begin + i];
-      if (plan.connections[operand].to != member) return false;
-    }
-    for (uint32_t i = 0; i < step.send_count; ++i) {
-      const uint32_t operand = program.operands[step.send_begin + i];
-      if (plan.connections[operand].from != member) return false;
-    }
-  }
-  return true;
+bool Decode(const proto::FlowPlan::Work& from, Work* to) {
+  *to = {protocol::ToEnum<Algorithm>(from.algorithm()),
+         protocol::ToEnum<Protocol>(from.protocol()),
+         from.channels(),
+         from.warps(),
+         from.slice_bytes(),
+         from.slots()};
+  return protocol::Within(to->algorithm, AlgorithmNames().size()) &&
+         protocol::Within(to->protocol, ProtocolNames().size()) && to->channels >= 0 &&
+         to->warps >= 0 && to->slice_bytes >= 0 && to->slots >= 1;
 }
+
+bool Decode(const proto::FlowPlan::Order& from, std::vector<uint16_t>* to) {
+  for (const uint32_t piece : from.pieces()) {
+    if (piece >= static_cast<uint32_t>(from.pieces_size())) return false;
+    to->push_back(static_cast<uint16_t>(piece));
+  }
+  return from.pieces_size() <= static_cast<int>(kMostMembers);
+}
+
+// Reads the programs of a plan whose tables are decoded already.
+class ProgramReader {
+ public:
+  ProgramReader(const proto::FlowPlan::Plan& from, Plan* to)
+      : from_(from), to_(to), facts_(to->patterns.size()) {}
+
+  bool Read() {
+    const int n = from_.channel_size();
+    if (from_.work_size() != n || from_.pattern_size() != n || from_.position_size() != n ||
+        from_.order_size() != n || from_.base_size() != n) {
+      return false;
+    }
+    int next = 0;
+    for (const uint32_t count : from_.programs_of_member()) {
+      std::vector<ChannelProgram>& programs = to_->members.emplace_back();
+      if (count > static_cast<uint32_t>(n - next)) return false;
+      programs.resize(count);
+      for (uint32_t i = 0; i < count; ++i, ++next) {
+        if (!Decode(next, &programs[i]) || !TakeOperands(programs[i])) return false;
+        if (i > 0 && programs[i].work < programs[i - 1].work) return false;
+      }
+    }
+    return next == n && static_cast<int>(to_->operands.size()) == from_.operands_size();
+  }
+
+ private:
+  bool Decode(int i, ChannelProgram* program) {
+    if (from_.channel(i) > kMostChannels || from_.work(i) >= to_->works.size() ||
+        from_.pattern(i) >= to_->patterns.size() || from_.order(i) < -1 ||
+        from_.order(i) >= static_cast<int64_t>(to_->orders.size())) {
+      return false;
+    }
+    *program = {.channel = static_cast<uint16_t>(from_.channel(i)),
+                .work = static_cast<uint16_t>(from_.work(i)),
+                .pattern = from_.pattern(i),
+                .operand_begin = static_cast<uint32_t>(to_->operands.size()),
+                .position = static_cast<uint16_t>(from_.position(i)),
+                .order = static_cast<int16_t>(from_.order(i)),
+                .base = from_.base(i)};
+    const Pattern& pattern = to_->patterns[program->pattern];
+    // Facts are as large as the operands, which the file must have.
+    const size_t left = static_cast<size_t>(from_.operands_size()) - to_->operands.size();
+    if (pattern.operands > left) return false;
+    std::optional<PatternFacts>& facts = facts_[program->pattern];
+    if (!facts.has_value()) facts = protocol::FactsOf(pattern);
+    const int64_t slice = to_->works[program->work].slice_bytes;
+    const bool order_fits = program->order < 0 ||
+                            to_->orders[static_cast<size_t>(program->order)].size() == pattern.ring;
+    return facts.has_value() && from_.position(i) < pattern.ring && order_fits &&
+           program->base >= 0 &&
+           program->base <= std::numeric_limits<int64_t>::max() - facts->extent &&
+           facts->primitives + (slice > 0 ? facts->bytes / slice : 0) <= kMostPrimitives;
+  }
+
+  // A member receives what is sent to it and sends what is its own.
+  bool TakeOperands(const ChannelProgram& program) {
+    const PatternFacts& facts = *facts_[program.pattern];
+    const size_t member = to_->members.size() - 1;
+    for (size_t i = 0; i < facts.sends.size(); ++i) {
+      const uint32_t operand = from_.operands(static_cast<int>(to_->operands.size()));
+      if (operand >= to_->connections.size()) return false;
+      const Connection& connection = to_->connections[operand];
+      if (facts.receives[i] && connection.to != member) return false;
+      if (facts.sends[i] && connection.from != member) return false;
+      to_->operands.push_back(operand);
+    }
+    return true;
+  }
+
+  const proto::FlowPlan::Plan& from_;
+  Plan* to_;
+  std::vector<std::optional<PatternFacts>> facts_;  // by pattern, once a program runs it
+};
 
 bool Decode(const proto::FlowPlan::Plan& from, Plan* to) {
   to->name = from.name();
-  to->algorithm = protocol::ToEnum<Algorithm>(from.algorithm());
-  to->protocol = protocol::ToEnum<Protocol>(from.protocol());
-  to->channels = from.channels();
-  to->warps = from.warps();
-  to->slice_bytes = from.slice_bytes();
-  to->slots = from.slots();
-  if (!protocol::Within(to->algorithm, AlgorithmNames().size()) ||
-      !protocol::Within(to->protocol, ProtocolNames().size()) || to->channels < 0 ||
-      to->warps < 0 || to->slice_bytes < 0 || to->slots < 1 ||
-      static_cast<uint32_t>(from.members_size()) > kMostMembers) {
+  to->works.clear();
+  const int members = from.programs_of_member_size();
+  if (members > static_cast<int>(kMostMembers) || from.works_size() < 1 ||
+      from.works_size() > static_cast<int>(kMostWorks) || from.orders_size() > INT16_MAX) {
     return false;
   }
+  for (const proto::FlowPlan::Work& work : from.works()) {
+    if (!Decode(work, &to->works.emplace_back())) return false;
+  }
   for (const proto::FlowPlan::Connection& connection : from.connections()) {
-    if (!Decode(connection, from.members_size(), &to->connections.emplace_back())) return false;
+    if (!Decode(connection, members, &to->connections.emplace_back())) return false;
   }
-  for (const proto::FlowPlan::Member& member : from.members()) {
-    std::vector<ChannelProgram>& channels = to->members.emplace_back();
-    for (const proto::FlowPlan::Channel& channel : member.channels()) {
-      ChannelProgram& program = channels.emplace_back();
-      if (!Decode(channel, to->connections.size(), &program)) return false;
-      if (!EndsFit(*to, program, to->members.size() - 1)) return false;
-    }
+  for (const proto::FlowPlan::Pattern& pattern : from.patterns()) {
+    if (!protocol::Decode(pattern, &to->patterns.emplace_back())) return false;
   }
-  return true;
+  for (const proto::FlowPlan::Order& order : from.orders()) {
+    if (!Decode(order, &to->orders.emplace_back())) return false;
+  }
+  return ProgramReader(from, to).Read();
 }
 
 // The NICs that its connections name are there.

@@ -110,23 +110,40 @@ Workload ToyWorkload() {
 FlowPlan ToyFlowPlan(const Workload& workload) {
   Plan ring;
   ring.name = "all-reduce bf16 128 B over 2";
-  ring.protocol = Protocol::kLl128;
-  ring.channels = 1, ring.warps = 16, ring.slice_bytes = 64;
-  ring.connections = {{0, 1, LinkKind::kPeerWrite, -1, -1, -1, true},
-                      {1, 0, LinkKind::kNet, 1, 0, 0, false}};
-  ChannelProgram zero, one;
-  zero.operands = {0, 1};
-  zero.steps = {{0, 0, 0, 1, 64, 0, false, false},
-                {1, 1, 0, 1, 64, 64, true, true},
-                {1, 1, 0, 0, 64, 0, false, true}};
-  one.channel = 3;
-  one.operands = {0, 1};
-  one.steps = {{0, 1, 1, 1, 64, 0, true, false}, {0, 1, 1, 1, 64, 64, false, true, true}};
-  ring.members = {{zero}, {one}};
+  ring.works = {{Algorithm::kRing, Protocol::kLl128, 1, 16, 64, 8}};
+  ring.connections = {{0, 1, LinkKind::kPeerWrite, -1, -1, -1, true, true},
+                      {1, 0, LinkKind::kNet, 1, 0, 0, false, true}};
+  const Slots first = {0, 1}, second = {1, 1};
+  Pattern zero, one;
+  zero.operands = one.operands = 2;
+  zero.loops = {{2, 128, 2}, {1, 0, 3}};
+  zero.steps = {
+      {.send = first, .bytes = 64},
+      {.receive = second, .send = first, .bytes = 64, .offset = 64, .reduce = true, .store = true},
+      {.receive = second, .bytes = 32, .offset = 256, .store = true}};
+  one.ring = 2;
+  one.loops = {{1, 0, 2}};
+  one.steps = {
+      {.receive = first,
+       .send = second,
+       .first = 1,
+       .count = 2,
+       .whole_chunks = 1,
+       .bytes = 64,
+       .last_bytes = 32,
+       .pitch = 64,
+       .reduce = true},
+      {.receive = first, .send = second, .bytes = 64, .offset = 64, .store = true, .joined = true}};
+  ring.patterns = {zero, one};
+  ring.orders = {{1, 0}};
+  ring.operands = {0, 1, 0, 1};
+  ring.members = {{{.base = 128}},
+                  {{.channel = 3, .pattern = 1, .operand_begin = 2, .position = 1, .order = 0}}};
   Plan message = ring;
   message.name = "send-recv bf16 32 B";
-  message.algorithm = Algorithm::kSendRecv;
-  message.protocol = Protocol::kSimple;
+  message.works[0].algorithm = Algorithm::kSendRecv;
+  message.works.push_back({Algorithm::kTree, Protocol::kSimple, 2, 8, 0, 4});
+  message.members[1][0].work = 1;
   FlowPlan plan;
   plan.plans = {ring, message};
   for (size_t i = 0; i < workload.uses.size(); ++i) {
@@ -229,20 +246,33 @@ std::string Dump(const Workload& w) {
 std::string Dump(const FlowPlan& plan) {
   std::string out;
   for (const Plan& p : plan.plans) {
-    out += fmt::format("plan {} {} {} {} {} {} {}\n", p.name, int(p.algorithm), int(p.protocol),
-                       p.channels, p.warps, p.slice_bytes, p.slots);
-    for (const Connection& c : p.connections) {
-      out += fmt::format("connection {} {} {} {} {} {} {}\n", c.from, c.to, int(c.link), c.send_nic,
-                         c.recv_nic, c.proxy, c.gdr);
+    out += fmt::format("plan {} operands {}\n", p.name, p.operands);
+    for (const Work& w : p.works) {
+      out += fmt::format("work {} {} {} {} {} {}\n", int(w.algorithm), int(w.protocol), w.channels,
+                         w.warps, w.slice_bytes, w.slots);
     }
+    for (const Connection& c : p.connections) {
+      out += fmt::format("connection {} {} {} {} {} {} {} {}\n", c.from, c.to, int(c.link),
+                         c.send_nic, c.recv_nic, c.proxy, c.send_gdr, c.recv_gdr);
+    }
+    for (const Pattern& pattern : p.patterns) {
+      out += fmt::format("pattern {} {}\n", pattern.ring, pattern.operands);
+      for (const Loop& l : pattern.loops) {
+        out += fmt::format("loop {} {} {}\n", l.repeat, l.stride, l.step_end);
+      }
+      for (const Step& s : pattern.steps) {
+        out += fmt::format("step {}+{} {}+{} {} {} {} {} {} {} {} {} {} {}\n", s.receive.begin,
+                           s.receive.count, s.send.begin, s.send.count, s.first, s.count,
+                           s.whole_chunks, s.bytes, s.last_bytes, s.offset, s.pitch, s.reduce,
+                           s.store, s.joined);
+      }
+    }
+    for (const auto& order : p.orders) out += fmt::format("order {}\n", order);
     for (const auto& member : p.members) {
-      for (const ChannelProgram& channel : member) {
-        out += fmt::format("channel {} {}\n", channel.channel, channel.operands);
-        for (const Step& s : channel.steps) {
-          out += fmt::format("step {} {} {} {} {} {} {} {} {}\n", s.receive_begin, s.receive_count,
-                             s.send_begin, s.send_count, s.bytes, s.offset, s.reduce, s.store,
-                             s.joined);
-        }
+      out += "member\n";
+      for (const ChannelProgram& c : member) {
+        out += fmt::format("program {} {} {} {} {} {} {}\n", c.channel, c.work, c.pattern,
+                           c.operand_begin, c.position, c.order, c.base);
       }
     }
   }

@@ -57,7 +57,7 @@ Result<std::string> Answer(const Topology& topology, const Question& question,
   const NetworkChoice network = {"analytical", "", MakeAnalyticalNetwork};
   ASSIGN_OR_RETURN(const Timeline timeline,
                    Replay(workload, plan, NoKernelTimes(topology), network, {}));
-  const Plan& p = plan.plans[0];
+  const Work& p = plan.plans[0].works.front();
   return fmt::format("{:.2f} {}/{} {} channels {} warps, {} slots of {}", timeline.iteration.us(),
                      AlgorithmNames()[static_cast<size_t>(p.algorithm)],
                      ProtocolNames()[static_cast<size_t>(p.protocol)], p.channels, p.warps, p.slots,
