@@ -7,6 +7,7 @@
 #include <map>
 
 #include "core/base/check.h"
+#include "core/nccl/host_classes.h"
 #include "core/nccl/nccl_settings.h"
 
 namespace drydock {
@@ -104,9 +105,7 @@ Result<hacknccl_link> NcclCommunicator::Link(int graph, int channel, int from, i
   return Error(api().last_error());
 }
 
-namespace {
-
-NcclPlan Own(const hacknccl_plan& plan) {
+NcclPlan OwnedPlan(const hacknccl_plan& plan) {
   NcclPlan out;
   out.kind = plan.kind;
   out.kernels = plan.kernels;
@@ -120,8 +119,6 @@ NcclPlan Own(const hacknccl_plan& plan) {
   return out;
 }
 
-}  // namespace
-
 hacknccl_call SendTo(int peer, int64_t bytes) {
   return {HACKNCCL_SEND, HACKNCCL_INT8, HACKNCCL_SUM, peer, static_cast<uint64_t>(bytes), 0};
 }
@@ -134,7 +131,7 @@ Result<NcclPlan> NcclCommunicator::Launch(int rank, const std::vector<hacknccl_c
   if (api().launch(communicator_, rank, calls.data(), calls.size(), &plan) != 0) {
     return Error(api().last_error());
   }
-  return Own(plan);
+  return OwnedPlan(plan);
 }
 
 Result<std::vector<hacknccl_pat_step>> NcclCommunicator::Pat(const hacknccl_collective& work,
@@ -150,28 +147,15 @@ Result<std::vector<hacknccl_pat_step>> NcclCommunicator::Pat(const hacknccl_coll
 Result<NcclWorld> NcclWorld::Create(
     std::shared_ptr<NcclLibrary> library, const std::vector<NcclHost>& host_classes,
     const std::vector<std::pair<std::string, std::string>>& settings) {
-  std::vector<std::vector<hacknccl_gpu>> gpus;
-  std::vector<std::vector<hacknccl_nic>> nics;
-  std::vector<hacknccl_host_class> classes;
-  for (const NcclHost& host : host_classes) {
-    auto& host_gpus = gpus.emplace_back();
-    for (const std::string& bus_id : host.gpu_bus_ids) host_gpus.push_back({bus_id.c_str()});
-    auto& host_nics = nics.emplace_back();
-    for (const NcclHost::Nic& nic : host.nics) {
-      host_nics.push_back({nic.name.c_str(), nic.bus_id.c_str(), nic.speed_mbps});
-    }
-    classes.push_back({host.xml.data(), host.xml.size(), host_gpus.data(), host_gpus.size(),
-                       host_nics.data(), host_nics.size(), host.compute_capability, host.sm_count,
-                       host.memory_bytes, host.multicast, host.collnet});
-  }
   const hacknccl_api& api = library->api();
   const NcclSettingReport report = CheckNcclSettings(api, settings);
   if (!report.problems.empty()) return Error("nccl.settings: " + report.problems.front().message);
+  const HostClasses classes(host_classes);
   std::vector<hacknccl_setting> wanted;
   for (const auto& [name, value] : settings) wanted.push_back({name.c_str(), value.c_str()});
 
   hacknccl_world* created =
-      api.world_create(classes.data(), classes.size(), wanted.data(), wanted.size());
+      api.world_create(classes.get().data(), classes.get().size(), wanted.data(), wanted.size());
   if (created == nullptr) return Error(api.last_error());
   NcclWorld world;
   world.library_ = library;

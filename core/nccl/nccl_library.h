@@ -53,6 +53,9 @@ struct NcclPlan {
   std::vector<hacknccl_decision> decisions;
 };
 
+// Copies what `plan` points to.
+NcclPlan OwnedPlan(const hacknccl_plan& plan);
+
 // A message of `bytes` bytes to or from a rank, as a call of the C interface.
 hacknccl_call SendTo(int peer, int64_t bytes);
 hacknccl_call ReceiveFrom(int peer, int64_t bytes);

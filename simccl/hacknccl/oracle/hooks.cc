@@ -48,7 +48,11 @@ ncclResult_t ConnectProxy(ncclProxyConnector* connector, int rank) {
   return ncclSuccess;
 }
 ncclResult_t CallProxy(void* response, int response_bytes) {
-  if (response != nullptr) memset(response, 0, static_cast<size_t>(response_bytes));
+  if (response == nullptr) return ncclSuccess;
+  memset(response, 0, static_cast<size_t>(response_bytes));
+  // The only answer that NCCL looks into is P2P's: a buffer, its address first.
+  void* const address = reinterpret_cast<void*>(0x10);
+  if (response_bytes > static_cast<int>(sizeof address)) memcpy(response, &address, sizeof address);
   return ncclSuccess;
 }
 

@@ -1,0 +1,25 @@
+// What a rank knows of its communicator, and what it would launch, as lines of text: the same for a
+// real rank and for what is said of it.
+#ifndef DRYDOCK_TESTS_ORACLE_FACTS_H_
+#define DRYDOCK_TESTS_ORACLE_FACTS_H_
+
+#include <string>
+#include <vector>
+
+#include "core/nccl/nccl_library.h"
+#include "tests/oracle/processes.h"
+
+namespace drydock {
+
+void AddShape(const hacknccl_shape& shape, Lines* lines);
+
+// `order` is the ring from any rank on; the line begins it at rank 0.
+void AddRing(int channel, int rank, const std::vector<int>& order, Lines* lines);
+void AddTree(int channel, const hacknccl_tree& tree, Lines* lines);
+void AddNvls(int channel, const hacknccl_nvls& nvls, Lines* lines);
+
+void AddPlan(const std::string& step, const NcclPlan& plan, Lines* lines);
+
+}  // namespace drydock
+
+#endif  // DRYDOCK_TESTS_ORACLE_FACTS_H_

@@ -1,0 +1,101 @@
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <array>
+#include <span>
+
+#include "core/base/check.h"
+#include "core/nccl/host_classes.h"
+#include "simccl/hacknccl/oracle/oracle.h"
+#include "tests/oracle/facts.h"
+#include "tests/oracle/ranks.h"
+
+namespace drydock {
+namespace {
+
+constexpr std::array kGraphNames = {"ring", "tree", "NVLS", "message"};
+constexpr const char* kFileName = "libhacknccl_oracle.so";
+
+// Loaded once; the processes of ranks inherit it untouched.
+Result<const hacknccl_oracle*> LoadOracle() {
+  const std::string solo = NcclLibrary::Find();
+  const std::string file = solo.substr(0, solo.rfind('/') + 1) + kFileName;
+  void* handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (handle == nullptr) return Error(fmt::format("cannot load {}; run scripts/setup.sh", file));
+  const auto get =
+      reinterpret_cast<hacknccl_get_oracle_function>(dlsym(handle, HACKNCCL_ORACLE_ENTRY));
+  CHECK(get != nullptr);
+  return get();
+}
+
+class RealRank {
+ public:
+  RealRank(const hacknccl_oracle& oracle, hacknccl_oracle_rank* rank, int number)
+      : oracle_(oracle), rank_(rank), number_(number) {}
+
+  void AddShapes(Lines* lines) const {
+    hacknccl_shape shape = {};
+    CHECK(oracle_.shape(rank_, &shape) == 0);
+    AddShape(shape, lines);
+    std::vector<int> order(static_cast<size_t>(shape.ranks));
+    for (int c = 0; c < shape.ring_channels; ++c) {
+      hacknccl_tree tree = {};
+      CHECK(oracle_.ring(rank_, c, order.data()) == 0 && oracle_.tree(rank_, c, &tree) == 0);
+      AddRing(c, number_, order, lines);
+      AddTree(c, tree, lines);
+    }
+    for (int c = 0; c < shape.nvls_channels; ++c) {
+      hacknccl_nvls nvls = {};
+      CHECK(oracle_.nvls(rank_, c, &nvls) == 0);
+      AddNvls(c, nvls, lines);
+    }
+  }
+
+  Status AddStep(const OracleStep& step, Lines* lines) const {
+    const std::vector<hacknccl_call> calls = step.calls(number_);
+    hacknccl_plan plan = {};
+    if (oracle_.launch(rank_, calls.data(), calls.size(), &plan) != 0) {
+      return Error(fmt::format("{}: {}", step.name, oracle_.last_error()));
+    }
+    AddPlan(step.name, OwnedPlan(plan), lines);
+    return OkStatus();
+  }
+
+  void AddConnections(Lines* lines) const {
+    const hacknccl_oracle_connection* made = nullptr;
+    const size_t count = oracle_.connections(rank_, &made);
+    for (const hacknccl_oracle_connection& connection : std::span(made, count)) {
+      lines->push_back(fmt::format("{} connection: {}",
+                                   kGraphNames[static_cast<size_t>(connection.graph)],
+                                   connection.line));
+    }
+  }
+
+ private:
+  const hacknccl_oracle& oracle_;
+  hacknccl_oracle_rank* rank_;
+  int number_;
+};
+
+}  // namespace
+
+Result<std::vector<Lines>> RealRanks(const OracleCase& of, const std::vector<OracleStep>& steps) {
+  ASSIGN_OR_RETURN(const hacknccl_oracle* oracle, LoadOracle());
+  const SharedMemory meeting(oracle->meeting_bytes(of.ranks()));
+  return RunInProcesses(of.ranks(), [&](int rank, Lines* lines) -> Status {
+    const HostClasses classes(of.host_classes);
+    std::vector<hacknccl_setting> settings;
+    for (const auto& [name, value] : of.settings) settings.push_back({name.c_str(), value.c_str()});
+    hacknccl_oracle_rank* joined =
+        oracle->join(meeting.get(), classes.get().data(), classes.get().size(), settings.data(),
+                     settings.size(), of.places.data(), of.places.size(), rank);
+    if (joined == nullptr) return Error(oracle->last_error());
+    const RealRank real(*oracle, joined, rank);
+    real.AddShapes(lines);
+    for (const OracleStep& step : steps) RETURN_IF_ERROR(real.AddStep(step, lines));
+    real.AddConnections(lines);
+    return OkStatus();
+  });
+}
+
+}  // namespace drydock

@@ -1,0 +1,139 @@
+#include <fmt/format.h>
+
+#include <array>
+#include <cstdio>
+
+#include "core/base/check.h"
+#include "tests/oracle/facts.h"
+#include "tests/oracle/ranks.h"
+
+namespace drydock {
+namespace {
+
+// A line of RealRanks about a connection, as far as it says which connection is meant.
+struct Asked {
+  int graph = 0, channel = 0;
+  int index = 0;  // NCCL's connection index: 1 is for messages
+  int from = 0, to = 0;
+  bool receiver_tells = false;
+};
+
+bool ParseConnection(const std::string& line, Asked* out) {
+  constexpr std::array kGraphs = {
+      std::pair("ring", HACKNCCL_GRAPH_RING), std::pair("tree", HACKNCCL_GRAPH_TREE),
+      std::pair("NVLS", HACKNCCL_GRAPH_NVLS), std::pair("message", HACKNCCL_GRAPH_P2P)};
+  const size_t colon = line.find(" connection: Channel ");
+  if (colon == std::string::npos) return false;
+  for (const auto& [name, graph] : kGraphs) {
+    if (line.compare(0, colon, name) == 0) out->graph = graph;
+  }
+  const char* text = line.c_str() + line.find("Channel ");
+  // Connections through shared memory are logged without an index.
+  if (std::sscanf(text, "Channel %d/%d : %d[%*d] -> %d[%*d]", &out->channel, &out->index,
+                  &out->from, &out->to) != 4) {
+    CHECK(std::sscanf(text, "Channel %d : %d[%*d] -> %d[%*d]", &out->channel, &out->from,
+                      &out->to) == 3);
+  }
+  out->receiver_tells = line.find("[receive]") != std::string::npos;
+  return true;
+}
+
+class SoloRank {
+ public:
+  SoloRank(const OracleCase& of, const NcclCommunicator& communicator, int number)
+      : case_(of), communicator_(communicator), number_(number) {}
+
+  void AddShapes(Lines* lines) const {
+    const hacknccl_shape& shape = communicator_.shape();
+    AddShape(shape, lines);
+    for (int c = 0; c < shape.ring_channels; ++c) {
+      AddRing(c, number_, communicator_.Ring(c), lines);
+      AddTree(c, communicator_.Tree(c)[static_cast<size_t>(number_)], lines);
+    }
+    for (int c = 0; c < shape.nvls_channels; ++c) {
+      AddNvls(c, communicator_.Nvls(c)[static_cast<size_t>(number_)], lines);
+    }
+  }
+
+  Status AddStep(const OracleStep& step, Lines* lines) const {
+    ASSIGN_OR_RETURN(const NcclPlan plan, communicator_.Launch(number_, step.calls(number_)));
+    AddPlan(step.name, plan, lines);
+    return OkStatus();
+  }
+
+  // The link in the words of NCCL's log, after as much of `line` as names the connection.
+  Result<std::string> Connection(const std::string& line, const Asked& asked) const {
+    ASSIGN_OR_RETURN(const hacknccl_link link,
+                     communicator_.Link(asked.graph, asked.channel, asked.from, asked.to));
+    const std::string start = line.substr(0, line.find("] -> "));
+    std::string text = fmt::format("{}] -> {}[{}]", start, asked.to, Gpu(asked.to));
+    const std::string read = link.kind == HACKNCCL_LINK_P2P_READ ? "/read" : "";
+    if (link.kind == HACKNCCL_LINK_SHM) return text + " via SHM/direct/direct";
+    if (link.kind != HACKNCCL_LINK_NET) {
+      if (link.relay == -1) return text + " via P2P/CUMEM" + read;
+      return fmt::format("{} via P2P/indirect/{}[{}]{}", text, link.relay, Gpu(link.relay), read);
+    }
+    text += fmt::format(" [{}] via NET/IB/{}", asked.receiver_tells ? "receive" : "send",
+                        asked.receiver_tells ? link.recv_nic : link.send_nic);
+    if (!asked.receiver_tells && link.proxy != -1) text += fmt::format("({})", link.proxy);
+    if (asked.receiver_tells ? link.recv_gdr : link.send_gdr) text += "/GDRDMA";
+    return text + (asked.index == 1 ? "/Shared" : "");
+  }
+
+  Status AddConnections(const Lines& real, Lines* lines) const {
+    for (const std::string& line : real) {
+      Asked asked;
+      if (!ParseConnection(line, &asked)) continue;
+      ASSIGN_OR_RETURN(std::string said, Connection(line, asked));
+      lines->push_back(std::move(said));
+    }
+    return OkStatus();
+  }
+
+ private:
+  int Gpu(int rank) const { return case_.places[static_cast<size_t>(rank)].gpu; }
+
+  const OracleCase& case_;
+  const NcclCommunicator& communicator_;
+  int number_;
+};
+
+constexpr const char* kRankEnds = "--";
+
+Status DescribeAll(const OracleCase& of, const std::vector<OracleStep>& steps,
+                   const std::vector<Lines>& real, Lines* lines) {
+  ASSIGN_OR_RETURN(std::shared_ptr<NcclLibrary> library, NcclLibrary::Load());
+  ASSIGN_OR_RETURN(const NcclWorld world,
+                   NcclWorld::Create(std::move(library), of.host_classes, of.settings));
+  ASSIGN_OR_RETURN(const NcclCommunicator communicator, world.CreateCommunicator(of.places));
+  for (int r = 0; r < of.ranks(); ++r) {
+    const SoloRank rank(of, communicator, r);
+    rank.AddShapes(lines);
+    for (const OracleStep& step : steps) RETURN_IF_ERROR(rank.AddStep(step, lines));
+    RETURN_IF_ERROR(rank.AddConnections(real[static_cast<size_t>(r)], lines));
+    lines->push_back(kRankEnds);
+  }
+  return OkStatus();
+}
+
+}  // namespace
+
+// In a process of its own, too: NCCL's settings hold for the life of the library.
+Result<std::vector<Lines>> SoloRanks(const OracleCase& of, const std::vector<OracleStep>& steps,
+                                     const std::vector<Lines>& real) {
+  ASSIGN_OR_RETURN(const std::vector<Lines> all, RunInProcesses(1, [&](int, Lines* lines) {
+                     return DescribeAll(of, steps, real, lines);
+                   }));
+  std::vector<Lines> by_rank(1);
+  for (const std::string& line : all.front()) {
+    if (line == kRankEnds) {
+      by_rank.emplace_back();
+    } else {
+      by_rank.back().push_back(line);
+    }
+  }
+  by_rank.pop_back();
+  return by_rank;
+}
+
+}  // namespace drydock
