@@ -127,9 +127,15 @@ ncclResult_t GatherGraphs(ncclComm* comm, ncclTopoGraph** graphs, void* entries,
   char* records = static_cast<char*>(entries);
   const size_t ranks_offset = static_cast<size_t>(reinterpret_cast<char*>(first_ranks) - records);
 
+  const Layout::Host& own_host = layout.host_of(comm->rank);
+  if (static_cast<size_t>(comm->topo->nodes[GPU].count) != own_host.ranks.size()) {
+    WARN(
+        "NCCL takes the GPUs of a host for several hosts here, as their way to one another is no "
+        "better than the network; that is not supported");
+    return ncclInvalidUsage;
+  }
   // What this rank found holds for its kind.
   auto own = std::make_unique<KindGraphs>();
-  const Layout::Host& own_host = layout.host_of(comm->rank);
   std::vector<int> local_of_rank(layout.local_of_rank);
   for (int a = 0; a < NCCL_NUM_ALGORITHMS; ++a) {
     own->graphs.push_back(*graphs[a]);

@@ -8,6 +8,8 @@
 #include "topo.h"
 #include "transport.h"
 
+extern int64_t ncclParamNetSharedBuffers();
+
 namespace drydock {
 namespace {
 
@@ -73,9 +75,11 @@ void MarkConnected(ncclComm* comm, ncclConnector* connector, const End& end, boo
   connector->conn.stepSize = comm->buffSizes[NCCL_PROTO_SIMPLE] / NCCL_STEPS;
   if (net) {
     const bool p2p = index == 1;
-    connector->conn.shared = !graph_given && p2p;
-    if (p2p) connector->conn.stepSize = comm->p2pChunkSize;
-    if (p2p && !comm->allocP2pNetLLBuffers) connector->conn.buffs[NCCL_PROTO_LL] = nullptr;
+    const int64_t sharing = ncclParamNetSharedBuffers();
+    connector->conn.shared = graph_given || !p2p ? 0 : sharing == -2 ? 1 : sharing;
+    if (connector->conn.shared && !comm->allocP2pNetLLBuffers) {
+      connector->conn.buffs[NCCL_PROTO_LL] = nullptr;
+    }
     if (end.gdr) connector->conn.flags |= NCCL_DIRECT_NIC;
     if (!p2p && !end.gdr) comm->useGdr = false;
     if (!p2p && end.proxy != -1) comm->useNetPXN = true;

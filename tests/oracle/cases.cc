@@ -43,13 +43,12 @@ std::vector<Kinds> Mixtures() {
 }
 
 std::vector<Settings> SettingsToTry() {
-  return {{{"NCCL_P2P_DISABLE", "1"}},
-          {{"NCCL_NET_GDR_LEVEL", "LOC"}},
+  return {{{"NCCL_NET_GDR_LEVEL", "LOC"}},
           {{"NCCL_PXN_DISABLE", "1"}},
           {{"NCCL_CROSS_NIC", "1"}, {"NCCL_NVLS_ENABLE", "0"}},
           {{"NCCL_NET_SHARED_BUFFERS", "0"}, {"NCCL_MAX_NCHANNELS", "6"}},
           {{"NCCL_RUNTIME_CONNECT", "0"}, {"NCCL_P2P_NET_CHUNKSIZE", "524288"}},
-          {{"NCCL_ALGO", "tree,nvlstree"}, {"NCCL_BUFFSIZE", "1048576"}}};
+          {{"NCCL_ALGO", "allreduce:tree,nvlstree"}, {"NCCL_BUFFSIZE", "1048576"}}};
 }
 
 std::vector<Group> Groups() {
@@ -124,8 +123,8 @@ std::vector<std::string> ShortNames() {
           "dgx-1-v100-2: 2 hosts of 8",
           "dgx-b200-8: 2 hosts of 8",
           "dgx-a100-80g-8 + dgx-h100-8: 2 hosts of 8",
-          "dgx-h100-8: 2 hosts of 8 NCCL_NET_GDR_LEVEL=LOC",
-          "dgx-h100-8: 3, 5 and 1 GPUs NCCL_PXN_DISABLE=1"};
+          "dgx-h100-8: 2 hosts of 8 NCCL_CROSS_NIC=1 NCCL_NVLS_ENABLE=0",
+          "dgx-h100-8: a pair on two hosts NCCL_NET_SHARED_BUFFERS=0 NCCL_MAX_NCHANNELS=6"};
 }
 
 // ---- What is called ----

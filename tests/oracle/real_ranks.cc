@@ -28,6 +28,12 @@ Result<const hacknccl_oracle*> LoadOracle() {
   return get();
 }
 
+// That a connection for messages shares its buffers with others changes nothing but memory.
+std::string WithoutSharing(std::string line) {
+  const size_t at = line.rfind("/Shared");
+  return at == std::string::npos ? line : line.erase(at);
+}
+
 class RealRank {
  public:
   RealRank(const hacknccl_oracle& oracle, hacknccl_oracle_rank* rank, int number)
@@ -67,7 +73,7 @@ class RealRank {
     for (const hacknccl_oracle_connection& connection : std::span(made, count)) {
       lines->push_back(fmt::format("{} connection: {}",
                                    kGraphNames[static_cast<size_t>(connection.graph)],
-                                   connection.line));
+                                   WithoutSharing(connection.line)));
     }
   }
 

@@ -13,7 +13,6 @@ namespace {
 // A line of RealRanks about a connection, as far as it says which connection is meant.
 struct Asked {
   int graph = 0, channel = 0;
-  int index = 0;  // NCCL's connection index: 1 is for messages
   int from = 0, to = 0;
   bool receiver_tells = false;
 };
@@ -29,8 +28,8 @@ bool ParseConnection(const std::string& line, Asked* out) {
   }
   const char* text = line.c_str() + line.find("Channel ");
   // Connections through shared memory are logged without an index.
-  if (std::sscanf(text, "Channel %d/%d : %d[%*d] -> %d[%*d]", &out->channel, &out->index,
-                  &out->from, &out->to) != 4) {
+  if (std::sscanf(text, "Channel %d/%*d : %d[%*d] -> %d[%*d]", &out->channel, &out->from,
+                  &out->to) != 3) {
     CHECK(std::sscanf(text, "Channel %d : %d[%*d] -> %d[%*d]", &out->channel, &out->from,
                       &out->to) == 3);
   }
@@ -77,7 +76,7 @@ class SoloRank {
                         asked.receiver_tells ? link.recv_nic : link.send_nic);
     if (!asked.receiver_tells && link.proxy != -1) text += fmt::format("({})", link.proxy);
     if (asked.receiver_tells ? link.recv_gdr : link.send_gdr) text += "/GDRDMA";
-    return text + (asked.index == 1 ? "/Shared" : "");
+    return text;
   }
 
   Status AddConnections(const Lines& real, Lines* lines) const {
