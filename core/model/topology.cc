@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <numeric>
 
 #include "core/base/check.h"
@@ -56,6 +57,26 @@ std::vector<MeshLink> EvenMesh(int gpus, int links) {
 std::vector<MeshLink> CubeMesh() {
   return {{0, 1, 1}, {0, 2, 1}, {0, 3, 2}, {0, 4, 2}, {1, 2, 2}, {1, 3, 1}, {1, 5, 2}, {2, 3, 2},
           {2, 6, 1}, {3, 7, 1}, {4, 5, 1}, {4, 6, 1}, {4, 7, 2}, {5, 6, 2}, {5, 7, 1}, {6, 7, 2}};
+}
+
+int HostKind::gpus_per_switch() const {
+  if (board.gpus_per_switch >= 0) return board.gpus_per_switch;
+  if (scale_up.kind == ScaleUpKind::kPcie) return 0;
+  return nics.pcie_generation >= 5 ? 1 : 2;
+}
+
+int HostKind::SlotOf(int gpu_index) const {
+  const int per_slot = std::max(gpus_per_switch(), 1);
+  const int slots_per_tray = (gpus_per_tray() + per_slot - 1) / per_slot;
+  const int tray = gpu_index / gpus_per_tray();
+  return tray * slots_per_tray + gpu_index % gpus_per_tray() / per_slot;
+}
+
+int HostKind::SocketOf(int gpu_index) const {
+  const int per_slot = std::max(gpus_per_switch(), 1);
+  const int slots_per_tray = (gpus_per_tray() + per_slot - 1) / per_slot;
+  const int tray = gpu_index / gpus_per_tray();
+  return tray * board.sockets + SlotOf(gpu_index) % slots_per_tray * board.sockets / slots_per_tray;
 }
 
 int Topology::gpu_count() const {

@@ -67,6 +67,11 @@ struct HostKind {
   Nics nics;
   std::string nccl_topology_xml;   // text of the XML a real machine dumped; empty = generated
   std::string nccl_topology_file;  // its name, for messages
+  // Board::gpus_per_switch with its default filled in; 0: no switches.
+  int gpus_per_switch() const;
+  // Which of the host's PCIe switches (or root ports) a GPU is on, and which of its sockets.
+  int SlotOf(int gpu_index) const;
+  int SocketOf(int gpu_index) const;
   int gpus_per_tray() const { return gpus / trays; }
   int nics_per_tray() const { return nics.count / trays; }
   // The NIC of GPU g, as NCCL's nearest: GPUs share NICs evenly.

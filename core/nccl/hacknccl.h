@@ -24,7 +24,7 @@
 extern "C" {
 #endif
 
-#define HACKNCCL_ABI_VERSION 2u
+#define HACKNCCL_ABI_VERSION 4u
 /* The one exported symbol: const hacknccl_api* hacknccl_get_api(uint32_t abi_version). */
 #define HACKNCCL_ENTRY "hacknccl_get_api"
 
@@ -40,9 +40,11 @@ typedef struct hacknccl_nic {
   int32_t speed_mbps;
 } hacknccl_nic;
 
-/* Hosts that are built alike. */
+/* Hosts that are built alike. A host of several trays is a rack: one NVLink domain of machines with
+ * an operating system each (multi-node NVLink). Its GPUs and NICs are listed tray by tray, in equal
+ * parts; every tray has the same XML, and so the same bus ids. */
 typedef struct hacknccl_host_class {
-  const char* topology_xml; /* NCCL topology XML of the whole host */
+  const char* topology_xml; /* NCCL topology XML of a tray */
   size_t topology_xml_bytes;
   const hacknccl_gpu* gpus;
   size_t gpu_count;
@@ -53,6 +55,7 @@ typedef struct hacknccl_host_class {
   int64_t memory_bytes;
   int32_t multicast; /* NVLink SHARP available */
   int32_t collnet;   /* the NICs offer CollNet: switches reduce (InfiniBand SHARP) */
+  int32_t trays;     /* 1: an ordinary host */
 } hacknccl_host_class;
 
 typedef struct hacknccl_setting {

@@ -12,7 +12,7 @@ HostClasses::HostClasses(const std::vector<NcclHost>& hosts) {
     }
     classes_.push_back({host.xml.data(), host.xml.size(), gpus.data(), gpus.size(), nics.data(),
                         nics.size(), host.compute_capability, host.sm_count, host.memory_bytes,
-                        host.multicast, host.collnet});
+                        host.multicast, host.collnet, host.trays});
   }
 }
 

@@ -49,24 +49,13 @@ struct Slot {
   std::vector<int> nics;
 };
 
-// GPUs of a slot; 1 for root ports.
-bool HasSwitches(const HostKind& kind) {
-  if (kind.board.gpus_per_switch >= 0) return kind.board.gpus_per_switch > 0;
-  return kind.scale_up.kind != ScaleUpKind::kPcie;
-}
-int GpusPerSlot(const HostKind& kind) {
-  if (!HasSwitches(kind)) return 1;
-  if (kind.board.gpus_per_switch > 0) return kind.board.gpus_per_switch;
-  return kind.nics.pcie_generation >= 5 ? 1 : 2;
-}
-
 std::vector<Slot> PlaceDevices(const HostKind& kind) {
   const int gpus = kind.gpus_per_tray(), nics = kind.nics_per_tray();
-  const int per_slot = GpusPerSlot(kind);
+  const int per_slot = std::max(kind.gpus_per_switch(), 1);
   std::vector<Slot> slots(static_cast<size_t>((gpus + per_slot - 1) / per_slot));
   for (int g = 0; g < gpus; ++g) slots[static_cast<size_t>(g / per_slot)].gpus.push_back(g);
   for (size_t s = 0; s < slots.size(); ++s) {
-    slots[s].socket = static_cast<int>(s) * kind.board.sockets / static_cast<int>(slots.size());
+    slots[s].socket = kind.SocketOf(slots[s].gpus.front());
   }
   for (int n = 0; n < nics; ++n) {
     // The first GPU that calls this NIC its own; with more NICs than GPUs they share GPUs evenly.
@@ -145,7 +134,7 @@ class Writer {
                                   [&](const Slot& slot) { return slot.socket == socket; });
     if (!used) return;
     host_.xml += Cpu(socket);
-    const bool switched = HasSwitches(kind_);
+    const bool switched = kind_.gpus_per_switch() > 0;
     for (size_t s = 0; s < slots.size(); ++s) {
       if (slots[s].socket != socket) continue;
       if (switched) {
@@ -218,11 +207,13 @@ class Writer {
     const NcclHost::Nic& nic = host_.nics[static_cast<size_t>(n)];
     OpenPci(indent, nic.bus_id, "0x020700", "0x15b3", "0x0000", nic_generation_,
             kind_.nics.pcie_lanes);
+    // Trays share this text, but no NIC of theirs has the GUID of another: NCCL is told them apart.
+    const std::string guid = kind_.trays > 1 ? "" : fmt::format("guid=\"0x{:x}\" ", 0x1000 + n);
     host_.xml += fmt::format(
         "{0:{1}}<nic>\n{0:{2}}<net name=\"{3}\" dev=\"{4}\" latency=\"0.000000\" speed=\"{5}\" "
-        "port=\"1\" guid=\"0x{6:x}\" maxconn=\"131072\" "
+        "port=\"1\" {6}maxconn=\"131072\" "
         "gdr=\"1\"/>\n{0:{1}}</nic>\n{0:{7}}</pci>\n",
-        "", indent + 2, indent + 4, nic.name, n, nic.speed_mbps, 0x1000 + n, indent);
+        "", indent + 2, indent + 4, nic.name, n, nic.speed_mbps, guid, indent);
   }
 
   const HostKind& kind_;

@@ -29,6 +29,7 @@ struct ElementRule {
 };
 
 constexpr int64_t kMostInteger = INT32_MAX;
+constexpr int kMostGpus = 32;  // ncclNvmlMaxDevices: NCCL does not look before it reads further
 
 const std::vector<ElementRule>& Rules() {
   using enum Form;
@@ -57,7 +58,7 @@ const std::vector<ElementRule>& Rules() {
         {"keep", kText, kDropped}}},
       {"gpu",
        {"nvlink", "c2c"},
-       {{"dev", kInteger, kRequired, 0, 127},
+       {{"dev", kInteger, kRequired, 0, kMostGpus - 1},
         {"sm", kInteger, kRequired, 30, 999},
         {"rank", kInteger, kDropped, -1, kMostInteger},
         {"gdr", kInteger, kOptional, 0, 1},

@@ -137,8 +137,12 @@ Status CheckCounts(const HostKind& kind, const NcclHost& host) {
                {kind.nccl_topology_file, 0, 0});
 }
 
-// Every tray looks like the first.
+// Every tray looks like the first, but for the GUIDs of its NICs, which are left to NCCL.
 void RepeatTrays(int trays, NcclHost* host) {
+  constexpr std::string_view kGuid = " guid=\"";
+  for (size_t at = 0; trays > 1 && (at = host->xml.find(kGuid)) != std::string::npos;) {
+    host->xml.erase(at, host->xml.find('"', at + kGuid.size()) + 1 - at);
+  }
   const auto gpus = host->gpu_bus_ids;
   const auto nics = host->nics;
   host->trays = trays;

@@ -75,8 +75,8 @@ hacknccl_communicator* CreateCommunicator(hacknccl_world* world, const hacknccl_
   const std::vector<hacknccl_place> places(ranks, ranks + rank_count);
   error = drydock::CheckPlaces(world->classes, places);
   if (!error.empty()) return nullptr;
-  auto communicator =
-      std::make_unique<hacknccl_communicator>(&world->classes, drydock::MakeLayout(places));
+  auto communicator = std::make_unique<hacknccl_communicator>(
+      &world->classes, drydock::MakeLayout(world->classes, places));
   error = communicator->implementation.Start();
   return error.empty() ? communicator.release() : nullptr;
 }

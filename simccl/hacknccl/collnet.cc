@@ -6,6 +6,7 @@
 // three operations a plugin may have, the all-reduce alone.
 #include "checks.h"
 #include "comm.h"
+#include "fabric.h"
 #include "fake_net.h"
 #include "graph.h"
 #include "hooks.h"
@@ -69,6 +70,7 @@ ncclResult_t FindNic(ncclComm* comm, ncclTopoGraph* graph, int head, int head_in
       ncclTopoGetNetDev(comm, head, graph, head_index, -1, &id, &out->nic, &proxy);
   comm->rank = rank;
   NCCLCHECK(found);
+  out->nic = NicOfHost(head, id, out->nic);
   ncclTopoGdrMode gdr = ncclTopoGdrModeDisable;
   NCCLCHECK(ncclTopoCheckGdr(comm->topo, head, id, send, &gdr));
   out->gdr = gdr != ncclTopoGdrModeDisable;

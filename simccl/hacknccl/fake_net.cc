@@ -13,14 +13,16 @@
 #include "checks.h"
 #include "comm.h"
 #include "debug.h"
+#include "fabric.h"
 #include "gin.h"
 #include "net.h"
 #include "session.h"
 
 namespace drydock {
 
+// Of this machine.
 ncclResult_t NicCount(int* count) {
-  *count = static_cast<int>(std::max<size_t>(1, Current().host_class().nics.size()));
+  *count = std::max(1, Current().host_class().nics_per_tray());
   return ncclSuccess;
 }
 
@@ -40,7 +42,7 @@ ncclResult_t NicProperties(int device, ncclNetProperties_t* properties) {
   }
   properties->name = name.data();
   properties->pciPath = path.empty() ? nullptr : path.data();
-  properties->guid = 0x1000u + static_cast<unsigned>(device);
+  properties->guid = drydock::NicGuid(Current().tray(), device);
   properties->ptrSupport = NCCL_PTR_HOST | NCCL_PTR_CUDA;
   properties->regIsGlobal = 1;
   properties->port = 1;

@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "fabric.h"
 #include "nvmlwrap.h"
 #include "session.h"
 
@@ -68,9 +69,25 @@ ncclResult_t ncclNvmlDeviceGetP2PStatus(nvmlDevice_t, nvmlDevice_t, nvmlGpuP2PCa
 ncclResult_t ncclNvmlDeviceGetFieldValues(nvmlDevice_t, int, nvmlFieldValue_t*) {
   return ncclSystemError;
 }
-ncclResult_t ncclNvmlDeviceGetGpuFabricInfoV(nvmlDevice_t, nvmlGpuFabricInfoV_t* info) {
+namespace drydock {
+
+void FillFabricInfo(const HostClass& host, int domain, nvmlGpuFabricInfoV_t* info) {
+  memset(info, 0, sizeof *info);
   info->state = NVML_GPU_FABRIC_STATE_NOT_SUPPORTED;
-  return ncclSystemError;
+  if (host.trays == 1) return;
+  info->state = NVML_GPU_FABRIC_STATE_COMPLETED;
+  // Any number but zero; NCCL compares it and looks no further.
+  const uint64_t uuid = 1 + static_cast<uint64_t>(domain);
+  memcpy(info->clusterUuid, &uuid, sizeof uuid);
+  info->cliqueId = 1;
+}
+
+}  // namespace drydock
+
+ncclResult_t ncclNvmlDeviceGetGpuFabricInfoV(nvmlDevice_t, nvmlGpuFabricInfoV_t* info) {
+  const drydock::Session& session = drydock::Current();
+  drydock::FillFabricInfo(session.host_class(), session.place().host, info);
+  return ncclSuccess;
 }
 ncclResult_t ncclNvmlDeviceGetPlatformInfo(nvmlDevice_t, nvmlPlatformInfo_t*) {
   return ncclSystemError;

@@ -7,6 +7,7 @@
 #include "checks.h"
 #include "comm.h"
 #include "describe.h"
+#include "fabric.h"
 #include "graph.h"
 #include "hooks.h"
 #include "session.h"
@@ -109,9 +110,11 @@ ncclResult_t GatherPeers(ncclComm* comm) {
     peer = own;
     peer.rank = r;
     // Any distinct numbers: NCCL compares them and looks no further. One process per GPU.
-    peer.hostHash = 1 + static_cast<uint64_t>(layout.host_of_rank[static_cast<size_t>(r)]);
+    const int tray = host.TrayOf(place.gpu);
+    peer.hostHash = 1 + (static_cast<uint64_t>(place.host) << 8) + static_cast<uint64_t>(tray);
     peer.pidHash = 1 + static_cast<uint64_t>(r);
-    peer.cudaDev = peer.nvmlDev = place.gpu;
+    peer.cudaDev = peer.nvmlDev = place.gpu % host.gpus_per_tray();
+    FillFabricInfo(host, place.host, &peer.fabricInfo);
     peer.cudaCompCap = host.compute_capability;
     peer.totalGlobalMem = ROUNDUP(static_cast<size_t>(host.memory_bytes), size_t{1} << 32);
     peer.gdrSupport = host.nics.empty() ? 0 : 1;

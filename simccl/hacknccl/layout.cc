@@ -1,5 +1,6 @@
 #include "layout.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <utility>
@@ -38,13 +39,39 @@ std::string CheckPlaces(const std::vector<HostClass>& classes,
   return "";
 }
 
-Layout MakeLayout(const std::vector<hacknccl_place>& places) {
+namespace {
+
+bool IsOff(const char* setting) {
+  const char* value = Setting(setting);
+  return value != nullptr && std::string(value) == "0";
+}
+
+bool UsesMultiNodeNvlink(const std::vector<HostClass>& classes,
+                         const std::vector<hacknccl_place>& places) {
+  if (IsOff("NCCL_MNNVL_ENABLE") || IsOff("NCCL_CUMEM_ENABLE")) return false;
+  return std::all_of(places.begin(), places.end(), [&](const hacknccl_place& place) {
+    return classes[static_cast<size_t>(place.host_class)].trays > 1;
+  });
+}
+
+void AddOnce(int value, std::vector<int>* list) {
+  if (std::find(list->begin(), list->end(), value) == list->end()) list->push_back(value);
+}
+
+}  // namespace
+
+Layout MakeLayout(const std::vector<HostClass>& classes,
+                  const std::vector<hacknccl_place>& places) {
   Layout layout;
   layout.places = places;
-  std::map<int, int> index_of_host;
+  const bool racks = UsesMultiNodeNvlink(classes, places);
+  const auto tray_of = [&](const hacknccl_place& place) {
+    return classes[static_cast<size_t>(place.host_class)].TrayOf(place.gpu);
+  };
+  std::map<std::pair<int, int>, int> index_of_host;
   for (size_t r = 0; r < places.size(); ++r) {
-    const auto [entry, added] =
-        index_of_host.emplace(places[r].host, static_cast<int>(layout.hosts.size()));
+    const std::pair host(places[r].host, racks ? 0 : tray_of(places[r]));
+    const auto [entry, added] = index_of_host.emplace(host, static_cast<int>(layout.hosts.size()));
     if (added) layout.hosts.emplace_back();
     std::vector<int>& ranks = layout.hosts[static_cast<size_t>(entry->second)].ranks;
     layout.host_of_rank.push_back(entry->second);
@@ -57,7 +84,11 @@ Layout MakeLayout(const std::vector<hacknccl_place>& places) {
     Layout::Kind kind;
     kind.model = static_cast<int>(h);
     kind.host_class = places[static_cast<size_t>(host.ranks.front())].host_class;
-    for (const int rank : host.ranks) kind.gpus.push_back(places[static_cast<size_t>(rank)].gpu);
+    for (const int rank : host.ranks) {
+      const hacknccl_place& place = places[static_cast<size_t>(rank)];
+      kind.gpus.push_back(place.gpu);
+      AddOnce(tray_of(place), &kind.trays);
+    }
     const auto [entry, added] = index_of_kind.emplace(std::pair(kind.host_class, kind.gpus),
                                                       static_cast<int>(layout.kinds.size()));
     host.kind = entry->second;

@@ -13,8 +13,9 @@ namespace drydock {
 std::string CheckPlaces(const std::vector<HostClass>& classes,
                         const std::vector<hacknccl_place>& places);
 
-// Requires CheckPlaces() == "".
-Layout MakeLayout(const std::vector<hacknccl_place>& places);
+// Requires CheckPlaces() == "". The trays of a rack are one host where NCCL uses multi-node NVLink:
+// if all ranks are in racks and the settings do not forbid it; else each is a host of its own.
+Layout MakeLayout(const std::vector<HostClass>& classes, const std::vector<hacknccl_place>& places);
 
 }  // namespace drydock
 

@@ -1,7 +1,10 @@
 // Which way data takes between two ranks on a channel: NCCL's transports, NIC choice, GPU Direct
 // and PXN, asked as the transports' own setup functions ask (transport/net.cc, transport/p2p.cc).
+#include <algorithm>
+
 #include "checks.h"
 #include "comm.h"
+#include "fabric.h"
 #include "graph.h"
 #include "hooks.h"
 #include "session.h"
@@ -23,6 +26,42 @@ struct End {
   int relay = -1;
 };
 
+// Where the machine of `rank` comes among those of its domain, as NCCL counts them.
+int MachineOf(int rank) {
+  const Session& session = Current();
+  const Layout::Kind& kind = session.layout->kind_of(rank);
+  const HostClass& host = (*session.classes)[static_cast<size_t>(kind.host_class)];
+  const int tray = host.TrayOf(session.layout->places[static_cast<size_t>(rank)].gpu);
+  return static_cast<int>(std::find(kind.trays.begin(), kind.trays.end(), tray) -
+                          kind.trays.begin());
+}
+
+// The communicator of a rank, for the time that it is asked about another of the same host: for
+// NVLS heads NCCL looks for the NIC of its own rank, whoever is asked about (search.cc:
+// getNvlsNetDev), and for the others on its own machine (ncclTopoDevToRank).
+class AsRank {
+ public:
+  AsRank(ncclComm* comm, int rank)
+      : comm_(comm), rank_(comm->rank), machine_(comm->topo->systemId) {
+    comm->rank = rank;
+    comm->topo->systemId = MachineOf(rank);
+  }
+  ~AsRank() {
+    comm_->rank = rank_;
+    comm_->topo->systemId = machine_;
+  }
+  AsRank(const AsRank&) = delete;
+  AsRank& operator=(const AsRank&) = delete;
+  ncclResult_t NetDevice(ncclTopoGraph* graph, int channel, int peer, int64_t* id, int* device,
+                         int* proxy) {
+    return ncclTopoGetNetDev(comm_, comm_->rank, graph, channel, peer, id, device, proxy);
+  }
+
+ private:
+  ncclComm* comm_;
+  int rank_, machine_;
+};
+
 // `own` must live on the host of comm's rank.
 ncclResult_t ResolveEnd(ncclComm* comm, ncclTopoGraph* graph, int channel, int own, int peer,
                         bool send, End* end) {
@@ -40,14 +79,10 @@ ncclResult_t ResolveEnd(ncclComm* comm, ncclTopoGraph* graph, int channel, int o
     int64_t id = 0;
     int proxy = own;
     // A receiver uses its own NIC and never a proxy on another GPU.
-    // For NVLS heads NCCL looks for the NIC of the communicator's own rank, whoever is asked about
-    // (search.cc: getNvlsNetDev).
-    const int rank = comm->rank;
-    comm->rank = own;
     const ncclResult_t found =
-        ncclTopoGetNetDev(comm, own, graph, channel, send ? peer : own, &id, &end->nic, &proxy);
-    comm->rank = rank;
+        AsRank(comm, own).NetDevice(graph, channel, send ? peer : own, &id, &end->nic, &proxy);
     NCCLCHECK(found);
+    end->nic = NicOfHost(own, id, end->nic);
     ncclTopoGdrMode gdr = ncclTopoGdrModeDisable;
     NCCLCHECK(ncclTopoCheckGdr(comm->topo, own, id, send, &gdr));
     end->gdr = gdr != ncclTopoGdrModeDisable;

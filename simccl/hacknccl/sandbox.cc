@@ -41,10 +41,10 @@ ssize_t readlink(const char*, char*, size_t) {
   errno = ENOENT;
   return -1;
 }
-// Each host of the communicator has a name of its own.
+// Each machine of the communicator has a name of its own.
 int gethostname(char* name, size_t bytes) {
   const drydock::Session& session = drydock::Current();
-  snprintf(name, bytes, "host%d", session.layout->host_of_rank[static_cast<size_t>(session.rank)]);
+  snprintf(name, bytes, "host%d-%d", session.place().host, session.tray());
   return 0;
 }
 

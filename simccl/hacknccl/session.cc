@@ -1,11 +1,22 @@
 #include "session.h"
 
+#include "cudawrap.h"
+
 namespace drydock {
 namespace {
 Session* current = nullptr;
 }  // namespace
 
 Session& Current() { return *current; }
-void SetCurrent(Session* session) { current = session; }
+
+// Multi-node NVLink changes NCCL's kind of handles for the whole process; here it lasts for the
+// communicator alone. None otherwise: handles are never passed on, so they need no file descriptor.
+void SetCurrent(Session* session) {
+  if (current != nullptr) current->memory_handles = ncclCuMemHandleType;
+  current = session;
+  if (current != nullptr) {
+    ncclCuMemHandleType = static_cast<CUmemAllocationHandleType>(current->memory_handles);
+  }
+}
 
 }  // namespace drydock

@@ -4,6 +4,9 @@
 // the network plugin). They all answer out of the current Session: one real rank of a communicator,
 // on a host of some class. api.cc sets it under its lock before every entry into NCCL.
 //
+// A host is what NCCL calls a node: GPUs joined by NVLink or PCIe. It may be one machine, or a rack
+// of several (trays), each with its own XML, NICs and operating system (multi-node NVLink).
+//
 // Words: a *kind* of host, within one communicator, is a host class plus the GPUs that take part,
 // in rank order. Hosts of one kind get the same topology, graphs and NICs from NCCL, so one real
 // rank per kind is enough; its host is the kind's *model*.
@@ -30,15 +33,20 @@ struct Nic {
 };
 
 struct HostClass {
-  std::string topology_xml;
-  std::vector<std::string> gpu_bus_ids;
+  std::string topology_xml;              // of a tray
+  std::vector<std::string> gpu_bus_ids;  // tray by tray, as the NICs
   std::vector<Nic> nics;
+  int trays = 1;
   int compute_capability = 0;
   int sm_count = 0;
   int64_t memory_bytes = 0;
   bool multicast = false;
   bool collnet = false;
   uint64_t identity = 0;  // hash of the XML: names the class in any world
+
+  int gpus_per_tray() const { return static_cast<int>(gpu_bus_ids.size()) / trays; }
+  int nics_per_tray() const { return static_cast<int>(nics.size()) / trays; }
+  int TrayOf(int gpu) const { return gpu / gpus_per_tray(); }
 };
 
 // Where the ranks of a communicator live, and what follows from it.
@@ -49,8 +57,9 @@ struct Layout {
   };
   struct Kind {
     int host_class = 0;
-    std::vector<int> gpus;  // by local index
-    int model = 0;          // index into hosts: the first of the kind
+    std::vector<int> gpus;   // by local index
+    std::vector<int> trays;  // in the order in which NCCL meets them
+    int model = 0;           // index into hosts: the first of the kind
   };
   std::vector<hacknccl_place> places;  // by rank
   std::vector<Host> hosts;             // by first rank
@@ -100,6 +109,7 @@ struct Session {
   bool survey = false;  // stop once this kind's graphs are known
   Recorded recorded;
   CapturedPlan captured;
+  int memory_handles = 0;  // NCCL's kind of memory handles while it works on this communicator
 
   // How each rank of this host, by local index, is joined to CollNet.
   struct CollNetNic {
@@ -114,6 +124,8 @@ struct Session {
   const HostClass& host_class() const {
     return (*classes)[static_cast<size_t>(layout->kind_of(rank).host_class)];
   }
+  const hacknccl_place& place() const { return layout->places[static_cast<size_t>(rank)]; }
+  int tray() const { return host_class().TrayOf(place().gpu); }
 };
 
 // The session NCCL is running in. Set by api.cc only; a global, not per thread, because NCCL starts
@@ -132,6 +144,9 @@ void ListenToLog(void (*listen)(const char* line));
 
 // Fixes the settings. False if others were fixed before.
 bool FixSettings(const std::vector<std::pair<std::string, std::string>>& settings);
+
+// The value of a setting, null if it was not given.
+const char* Setting(const char* name);
 
 // Bytes of fake device and pinned memory alive.
 int64_t FakeMemoryInUse();

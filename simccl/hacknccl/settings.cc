@@ -31,13 +31,15 @@ bool FixSettings(const std::vector<std::pair<std::string, std::string>>& setting
   return true;
 }
 
+const char* Setting(const char* name) {
+  const auto found = Settings().find(name);
+  return found == Settings().end() ? nullptr : found->second.c_str();
+}
+
 }  // namespace drydock
 
 ncclResult_t ncclEnvPluginInit() { return ncclSuccess; }
 void ncclEnvPluginFinalize() {}
 bool ncclEnvPluginInitialized() { return true; }
 
-const char* ncclEnvPluginGetEnv(const char* name) {
-  const auto found = drydock::Settings().find(name);
-  return found == drydock::Settings().end() ? nullptr : found->second.c_str();
-}
+const char* ncclEnvPluginGetEnv(const char* name) { return drydock::Setting(name); }

@@ -3,7 +3,6 @@
 #include <functional>
 #include <utility>
 
-#include "cudawrap.h"
 #include "setting_rules.h"
 
 namespace drydock {
@@ -16,12 +15,13 @@ HostClass Copy(const hacknccl_host_class& in) {
   for (size_t i = 0; i < in.nic_count; ++i) {
     out.nics.push_back({in.nics[i].name, in.nics[i].bus_id, in.nics[i].speed_mbps});
   }
+  out.trays = in.trays;
   out.compute_capability = in.compute_capability;
   out.sm_count = in.sm_count;
   out.memory_bytes = in.memory_bytes;
   out.multicast = in.multicast != 0;
   out.collnet = in.collnet != 0;
-  out.identity = std::hash<std::string>()(out.topology_xml);
+  out.identity = std::hash<std::string>()(out.topology_xml) + static_cast<uint64_t>(out.trays);
   return out;
 }
 
@@ -39,8 +39,6 @@ std::string OpenWorld(const hacknccl_host_class* classes, size_t class_count,
   if (!FixSettings(wanted)) {
     return "NCCL's settings are fixed for the life of the library; load it anew for others";
   }
-  // Handles of device memory are never passed to another process: no file descriptors.
-  ncclCuMemHandleType = CU_MEM_HANDLE_TYPE_NONE;
   for (size_t i = 0; i < class_count; ++i) out->push_back(Copy(classes[i]));
   return "";
 }

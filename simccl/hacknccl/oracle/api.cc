@@ -60,7 +60,7 @@ hacknccl_oracle_rank* Join(void* meeting, const hacknccl_host_class* classes, si
     self->meeting->Fail();
     return nullptr;
   }
-  self->layout = MakeLayout(places);
+  self->layout = MakeLayout(self->classes, places);
   self->session.classes = &self->classes;
   self->session.layout = &self->layout;
   self->session.rank = rank;

@@ -4,7 +4,9 @@
 #include "bootstrap.h"
 #include "comm.h"
 #include "session.h"
+#include "topo.h"
 #include "transport.h"
+#include "xml.h"
 
 namespace drydock {
 
@@ -19,6 +21,11 @@ ncclResult_t GatherGraphs(ncclComm* comm, ncclTopoGraph**, void* entries, size_t
 
 // NCCL's own fusion brings them.
 ncclResult_t AddLocalGpus(ncclComm*, ncclXml*) { return ncclSuccess; }
+
+ncclResult_t GatherTopologies(ncclComm* comm, int* ranks, int own, int count, char* records) {
+  return bootstrapIntraNodeAllGather(comm->bootstrap, ranks, own, count, records,
+                                     static_cast<int>(xmlMemSize(NCCL_TOPO_XML_MAX_NODES)));
+}
 
 // Every rank searches for itself.
 struct GraphSearch::Key {};
