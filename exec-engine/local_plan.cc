@@ -213,8 +213,10 @@ class Builder {
     // A NIC of the host reached by another of its own GPUs: as through host memory.
     const bool through_memory = c.link == LinkKind::kShared || c.link == LinkKind::kNet;
     if (through_memory) out->link = LinkKind::kShared;
-    out->out = through_memory ? ports_.PcieOut(from) : ports_.ScaleUpOut(from);
-    out->in = through_memory ? ports_.PcieIn(to) : ports_.ScaleUpIn(to);
+    const int relay = c.link != LinkKind::kNet && c.proxy >= 0
+                          ? gpu_of_member_[static_cast<size_t>(c.proxy)]
+                          : -1;
+    out->way = through_memory ? ports_.PcieWay(from, to, true) : ports_.ScaleUpWay(from, to, relay);
   }
 
   void ResolveNet(const Connection& c, LocalConnection* out) {
@@ -228,14 +230,13 @@ class Builder {
     out->remote_host = host_of_member_[sends ? c.to : c.from];
     out->nic = sends ? ports_.NicOut(c.send_nic) : ports_.NicIn(c.recv_nic);
     if (proxy != gpu) {  // over NVLink into the GPU beside the NIC
-      out->out = ports_.ScaleUpOut(gpu);
-      out->in = ports_.ScaleUpIn(proxy);
+      out->way = ports_.ScaleUpWay(gpu, proxy, -1);
     }
     if (sends ? c.send_gdr : c.recv_gdr) {
       out->gpu_dma = sends ? ports_.PcieOut(proxy) : ports_.PcieIn(proxy);
     } else if (proxy == gpu) {  // the thread block stores into, or loads from, host memory
-      out->out = ports_.PcieOut(gpu);
-      out->in = ports_.PcieIn(gpu);
+      out->way.out = ports_.PcieOut(gpu);
+      out->way.in = ports_.PcieIn(gpu);
     }
   }
 
@@ -245,7 +246,10 @@ class Builder {
       if (connection.remote_host >= 0 || connection.link == LinkKind::kShared) {
         out_.complete = false;
       }
-      for (const PortId port : {connection.out, connection.in, connection.gpu_dma}) MarkPort(port);
+      ports_.AddClasses(connection.way, &out_.port_classes);
+      Way dma;
+      dma.out = connection.gpu_dma;
+      ports_.AddClasses(dma, &out_.port_classes);
       CHECK_NOTE(connection.remote_host >= 0 || connection.sent == connection.received,
                  "slices sent inside a host are not the slices received: " + plan_.name);
     }
@@ -258,13 +262,6 @@ class Builder {
     std::sort(order.begin(), order.end(), [this](uint32_t a, uint32_t b) {
       return out_.connections[a].plan_connection < out_.connections[b].plan_connection;
     });
-  }
-
-  void MarkPort(PortId port) {
-    if (port == kNoPort || port >= 4 * ports_.gpus()) return;  // a NIC's port is no GPU's
-    const int gpu = port % ports_.gpus();
-    const int kind = port >= 2 * ports_.gpus() ? 1 : 0;
-    out_.port_classes.push_back(static_cast<uint16_t>(2 * gpu + kind));
   }
 
   const Plan& plan_;

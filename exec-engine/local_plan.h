@@ -72,8 +72,8 @@ struct LocalConnection {
   LinkKind link = LinkKind::kPeerWrite;
   uint16_t work = 0;
   uint32_t sender = kElsewhere, receiver = kElsewhere;  // runners
-  PortId out = kNoPort, in = kNoPort;  // taken by the thread block; kNoPort: stays in the GPU
-  bool contribution = false;           // kNvls: waits in its own memory for an in-switch reduction
+  Way way;                    // taken by the thread block; without ports: stays in the GPU
+  bool contribution = false;  // kNvls: waits in its own memory for an in-switch reduction
   // kNet only.
   PortId nic = kNoPort, gpu_dma = kNoPort;  // DMA ports at this end
   int local_nic = -1, remote_nic = -1;

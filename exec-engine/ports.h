@@ -1,11 +1,16 @@
 // The ports of one host that transfers queue at: each GPU's scale-up link (NVLink) and PCIe link,
 // each NIC's PCIe link, in both directions. A port serves in the order it is asked. Where the
-// scale-up is PCIe, the two of a GPU are one, at the scale-up's rate.
+// scale-up is PCIe, the two of a GPU are one, at the scale-up's rate. In a mesh every pair of GPUs
+// with NVLinks has a port each way instead of the GPUs' scale-up ports. What crosses PCIe from GPU
+// to GPU, or through host memory, also takes the uplinks of their switches and the link between
+// their sockets, where the board has them (HostKind::board).
 #ifndef DRYDOCK_EXEC_ENGINE_PORTS_H_
 #define DRYDOCK_EXEC_ENGINE_PORTS_H_
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "core/base/check.h"
@@ -37,26 +42,16 @@ class ByteCost {
 using PortId = int16_t;
 inline constexpr PortId kNoPort = -1;
 
+// The ports between two GPUs, in the order in which a message comes to them; kNoPort: none.
+struct Way {
+  PortId out = kNoPort, in = kNoPort;
+  std::array<PortId, 3> between = {kNoPort, kNoPort, kNoPort};
+};
+
 // Which port is which, and how fast. Immutable; one per kind of host.
 class PortMap {
  public:
-  PortMap(const HostKind& kind, const GpuSpec& gpu)
-      : gpus_(kind.gpus), nics_(kind.nics.count), latency_(kind.scale_up.latency) {
-    cost_.resize(static_cast<size_t>(4 * gpus_ + 2 * nics_));
-    pcie_scale_up_ = kind.scale_up.kind == ScaleUpKind::kPcie;
-    const auto reachable =
-        static_cast<int64_t>(static_cast<double>(kind.scale_up.bandwidth.bits_per_second()) *
-                             gpu.collectives.link_efficiency);
-    const ByteCost scale_up(Bandwidth::BitsPerSecond(reachable));
-    for (int g = 0; g < 2 * gpus_; ++g) {
-      cost_[static_cast<size_t>(g)] = scale_up;
-      cost_[static_cast<size_t>(2 * gpus_ + g)] = pcie_scale_up_ ? scale_up : ByteCost(gpu.pcie);
-    }
-    for (int n = 0; n < 2 * nics_; ++n) {
-      cost_[static_cast<size_t>(4 * gpus_ + n)] = ByteCost(kind.nics.pcie_bandwidth());
-    }
-    if (nics_ > 0) nic_wire_ = ByteCost(kind.nics.rate);
-  }
+  PortMap(const HostKind& kind, const GpuSpec& gpu);
 
   size_t count() const { return cost_.size(); }
   PortId ScaleUpOut(int gpu) const { return pcie_scale_up_ ? PcieOut(gpu) : Id(gpu); }
@@ -65,6 +60,17 @@ class PortMap {
   PortId PcieIn(int gpu) const { return Id(3 * gpus_ + gpu); }
   PortId NicOut(int nic) const { return Id(4 * gpus_ + nic); }
   PortId NicIn(int nic) const { return Id(4 * gpus_ + nics_ + nic); }
+
+  // From GPU to GPU over the scale-up; `relay`: through this GPU's memory, -1: straight. Two GPUs
+  // of a mesh without links go over PCIe.
+  Way ScaleUpWay(int from, int to, int relay) const;
+  // Over PCIe, through the memory of the host or not (`memory`: then never inside a switch).
+  Way PcieWay(int from, int to, bool memory) const;
+
+  // The classes of ports that a way shares with other calls: 2g = GPU g's scale-up, 2g + 1 = its
+  // PCIe.
+  void AddClasses(const Way& way, std::vector<uint16_t>* classes) const;
+
   int gpus() const { return gpus_; }
   Time latency() const { return latency_; }  // GPU to GPU
   const ByteCost& cost(PortId port) const { return cost_[static_cast<size_t>(port)]; }
@@ -72,11 +78,23 @@ class PortMap {
 
  private:
   static PortId Id(int index) { return static_cast<PortId>(index); }
+  PortId AddPort(Bandwidth rate);
+  void AddMesh(const HostKind& kind, double efficiency);
+  void AddBoard(const HostKind& kind, const GpuSpec& gpu);
+  bool IsPair(PortId port) const { return port >= first_pair_ && port < first_board_; }
+
   int gpus_, nics_;
   bool pcie_scale_up_ = false;
   Time latency_;
   std::vector<ByteCost> cost_;
   ByteCost nic_wire_;
+  int first_pair_ = 0, first_board_ = 0;             // first port of the mesh, of the board
+  std::vector<PortId> pair_;                         // [from * gpus + to]; empty: no mesh
+  std::vector<std::pair<uint16_t, uint16_t>> ends_;  // of each pair port
+  std::vector<int> slot_, socket_;                   // by GPU
+  std::vector<PortId> up_, down_;                    // of each slot; kNoPort: a root port
+  int sockets_ = 1;
+  std::vector<PortId> socket_link_;  // [from * sockets + to]; empty: no limit
 };
 
 // Until when each port of a host is taken.
@@ -92,11 +110,15 @@ class Ports {
     *begin = std::max(from, free);
     return free = *begin + map_->cost(port).For(bytes);
   }
-  // From port to port, cut through: the second takes the bytes as they come.
-  Time Cross(PortId out, PortId in, Time from, int64_t bytes) {
-    Time begin, unused;
-    const Time left = Take(out, from, bytes, &begin);
-    return std::max(left, Take(in, begin, bytes, &unused));
+  // From port to port, cut through: each takes the bytes as they come.
+  Time Cross(const Way& way, Time from, int64_t bytes) {
+    Time begin = from;
+    Time end = Take(way.out, begin, bytes, &begin);
+    for (const PortId port : way.between) {
+      if (port == kNoPort) break;
+      end = std::max(end, Take(port, begin, bytes, &begin));
+    }
+    return way.in == kNoPort ? end : std::max(end, Take(way.in, begin, bytes, &begin));
   }
   const PortMap& map() const { return *map_; }
 

@@ -164,12 +164,12 @@ Time TransferEngine::Receive(Transfer* t, const Slice& slice, Time from) {
   for (size_t i = 0; i < slice.receives.size(); ++i) {
     const LocalConnection& c = plan.connections[slice.receives[i]];
     if (c.link == LinkKind::kPeerRead) {
-      end = std::max(end, ports_.Cross(c.out, c.in, from, wire));
+      end = std::max(end, ports_.Cross(c.way, from, wire));
     } else if (c.contribution) {
-      end = std::max(end, ports_.Take(c.out, from, wire, &begin));
-      if (i == 0) end = std::max(end, ports_.Take(c.in, begin, wire, &begin));
-    } else if (c.remote_host >= 0 && c.in != kNoPort) {
-      end = std::max(end, ports_.Take(c.in, from, wire, &begin));
+      end = std::max(end, ports_.Take(c.way.out, from, wire, &begin));
+      if (i == 0) end = std::max(end, ports_.Take(c.way.in, begin, wire, &begin));
+    } else if (c.remote_host >= 0 && c.way.in != kNoPort) {
+      end = std::max(end, ports_.Take(c.way.in, from, wire, &begin));
     }
   }
   return end;
@@ -184,15 +184,15 @@ Time TransferEngine::Send(Transfer* t, const Slice& slice, Time from) {
   bool multicast = false;
   for (const uint32_t connection : slice.sends) {
     const LocalConnection& c = plan.connections[connection];
-    if (c.link == LinkKind::kPeerRead || c.contribution || c.out == kNoPort) continue;
+    if (c.link == LinkKind::kPeerRead || c.contribution || c.way.out == kNoPort) continue;
     if (c.link == LinkKind::kNvls) {
-      if (!multicast) end = std::max(end, ports_.Take(c.out, from, wire, &multicast_begin));
+      if (!multicast) end = std::max(end, ports_.Take(c.way.out, from, wire, &multicast_begin));
       multicast = true;
-      end = std::max(end, ports_.Take(c.in, multicast_begin, wire, &begin));
+      end = std::max(end, ports_.Take(c.way.in, multicast_begin, wire, &begin));
     } else if (c.remote_host >= 0 && c.gpu_dma == kNoPort) {
-      end = std::max(end, ports_.Take(c.out, from, wire, &begin));
+      end = std::max(end, ports_.Take(c.way.out, from, wire, &begin));
     } else {
-      end = std::max(end, ports_.Cross(c.out, c.in, from, wire));
+      end = std::max(end, ports_.Cross(c.way, from, wire));
     }
   }
   return end;
