@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/files.h"
 #include "core/nccl/test_hosts.h"
 
 namespace drydock {
@@ -191,6 +192,47 @@ TEST(NcclHostsTest, WithoutMultiNodeNvlinkATrayIsAHost) {
   EXPECT_EQ(link->kind, HACKNCCL_LINK_NET);
   EXPECT_EQ(link->recv_nic, 7);
 }
+
+// ---- XML in the structure of real machines' dumps.
+
+struct Dump {
+  const char* file;
+  int capability;
+  bool nics_near_gpus;  // GPU g's own NIC is g, as far as NCCL can see
+};
+
+class DumpTest : public ::testing::TestWithParam<Dump> {};
+
+TEST_P(DumpTest, NcclTakesADump) {
+  HostKind kind = GetParam().capability == 90 ? DgxH100() : DgxA100();
+  kind.nccl_topology_file = std::string("core/nccl/testdata/") + GetParam().file;
+  kind.nccl_topology_xml = ReadFile(kind.nccl_topology_file).value();
+  const NcclWorld world = WorldOf({{kind, GetParam().capability}});
+  for (const Shape& shape : Shapes()) {
+    SCOPED_TRACE(shape.name);
+    const auto comm = world.CreateCommunicator(shape.places);
+    ASSERT_TRUE(comm.ok()) << comm.error().ToString();
+    ExpectRingsAndTrees(*comm);
+    ExpectHeadsUseTheirOwnNics(*comm);
+  }
+  const auto comm = world.CreateCommunicator(Places(2, {5}));
+  ASSERT_TRUE(comm.ok()) << comm.error().ToString();
+  const auto link = comm->Link(HACKNCCL_GRAPH_RING, 0, 0, 1);
+  ASSERT_TRUE(link.ok()) << link.error().ToString();
+  EXPECT_EQ(link->kind, HACKNCCL_LINK_NET);
+  if (GetParam().nics_near_gpus) EXPECT_EQ(link->send_nic, 5);
+}
+
+INSTANTIATE_TEST_SUITE_P(Files, DumpTest,
+                         ::testing::Values(Dump{"dgx-h100.xml", 90, true},
+                                           Dump{"hgx-a100-epyc.xml", 80, true},
+                                           Dump{"vm-a100.xml", 80, false}),
+                         [](const auto& each) {
+                           std::string name = each.param.file;
+                           name.resize(name.find('.'));
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
 
 // ---- Logs people posted. Facts that do not depend on NCCL's version, as far as the XML is alike.
 

@@ -1,9 +1,13 @@
 #include "tests/fuzz/targets.h"
 
+#include <algorithm>
+#include <memory>
+
 #include "core/base/check.h"
 #include "core/base/files.h"
 #include "core/base/testing.h"
 #include "core/base/yaml.h"
+#include "core/nccl/nccl_library.h"
 #include "core/schema/cluster_file.h"
 #include "core/schema/gpu_file.h"
 #include "core/schema/protocol.h"
@@ -67,6 +71,29 @@ void Cluster(const std::string& input) {
 
 void Gpu(const std::string& input) { CheckPrintable(ParseGpuFile(input, "f")); }
 
+// A dumped topology, and behind our own checks NCCL itself: on one host, and with the NICs on two.
+void NcclTopology(const std::string& input) {
+  Result<NcclHost> host = ParseTopologyXml(input, "f");
+  CheckPrintable(host);
+  if (!host.ok()) return;
+  const Result<NcclHost> again = ParseTopologyXml(host->xml, "f");
+  CHECK_NOTE(again.ok() && again->xml == host->xml, host->xml);
+  static const std::shared_ptr<NcclLibrary> library = NcclLibrary::Load().value();
+  host->compute_capability = 80;
+  host->sm_count = 108;
+  host->memory_bytes = 80'000'000'000;
+  const Result<NcclWorld> world = NcclWorld::Create(library, {*host}, {});
+  CHECK(world.ok());
+  for (int hosts = 1; hosts <= (host->nics.empty() ? 1 : 2); ++hosts) {
+    std::vector<hacknccl_place> places;
+    for (int h = 0; h < hosts; ++h) {
+      const int gpus = std::min<int>(static_cast<int>(host->gpu_bus_ids.size()), 4);
+      for (int gpu = 0; gpu < gpus; ++gpu) places.push_back({h, 0, gpu});
+    }
+    CheckPrintable(world->CreateCommunicator(places));
+  }
+}
+
 void Trace(const std::string& input) {
   const Workload& workload = TheRun().workload.workload;
   const Result<Program> program = DecodeTrace(input, workload, "f");
@@ -127,6 +154,32 @@ std::vector<std::string> GpuSeeds() {
           "collectives:\n  source: x\n  link_efficiency: 0.7\n  simple: {base: 1 us, step: 1 us, "
           "pass: 256 B, pass_time: 1 us}\n"};
 }
+std::vector<std::string> NcclTopologySeeds() {
+  return {
+      "<system version=\"1\"><cpu numaid=\"0\" arch=\"x86_64\" vendor=\"AuthenticAMD\"><pci "
+      "busid=\""
+      "0000:01:00.0\" class=\"0x060400\" link_speed=\"16.0 GT/s PCIe\" link_width=\"16\">\n<pci "
+      "busid=\""
+      "0000:02:00.0\" class=\"0x030200\"><gpu dev=\"0\" sm=\"80\" gdr=\"1\"><nvlink target=\""
+      "0000:03:00.0\" count=\"4\" tclass=\"0x030200\"/></gpu></pci>\n<pci busid=\"0000:03:00.0\" "
+      "class=\"0x030200\"><gpu dev=\"1\" sm=\"80\" gdr=\"1\"><nvlink target=\"0000:02:00.0\" "
+      "count=\"4\" tclass=\"0x030200\"/></gpu></pci>\n<pci busid=\"0000:04:00.0\" "
+      "class=\"0x020700\">"
+      "<nic><net name=\"mlx5_0\" dev=\"0\" speed=\"200000\" port=\"1\" guid=\"0x1\" "
+      "maxconn=\"1024\" "
+      "gdr=\"1\"/></nic></pci></pci></cpu></system>\n",
+      "<system version=\"1\">\n<cpu numaid=\"0\" arch=\"x86_64\" vendor=\"GenuineIntel\" "
+      "familyid=\"6\" "
+      "modelid=\"143\"><pci busid=\"0001:00:00.0\" class=\"0x030200\"><gpu dev=\"0\" "
+      "sm=\"90\"><nvlink "
+      "target=\"fffffff:ffff:ff\" count=\"18\" tclass=\"0x068000\"/></gpu></pci></cpu>\n<cpu "
+      "numaid=\""
+      "1\" arch=\"arm64\"><pci busid=\"0002:00:00.0\" class=\"0x030200\"><gpu dev=\"1\" "
+      "sm=\"90\"><c2c "
+      "bw=\"44712\" count=\"10\"/></gpu></pci><nic><net name=\"eth0\" dev=\"0\" "
+      "speed=\"-1\"/></nic>"
+      "</cpu></system>\n"};
+}
 std::vector<std::string> TraceSeeds() {
   const Workload workload = drydock::testing::ToyWorkload();
   return {EncodeTrace(workload, workload.programs[0]), EncodeTrace(workload, workload.programs[1])};
@@ -152,6 +205,7 @@ const std::vector<Target>& Targets() {
                                               {"set", Override, OverrideSeeds},
                                               {"cluster", Cluster, ClusterSeeds},
                                               {"gpu", Gpu, GpuSeeds},
+                                              {"nccl_topology", NcclTopology, NcclTopologySeeds},
                                               {"trace", Trace, TraceSeeds},
                                               {"manifest", Manifest, ManifestSeeds},
                                               {"flow_plan", FlowPlan, FlowPlanSeeds},
