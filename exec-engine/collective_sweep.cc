@@ -7,12 +7,6 @@ namespace {
 
 constexpr int64_t kPartAlignment = 16;  // bytes
 
-bool HasParts(CollectiveType type) {
-  return type == CollectiveType::kAllGather || type == CollectiveType::kReduceScatter ||
-         type == CollectiveType::kAllToAll || type == CollectiveType::kGather ||
-         type == CollectiveType::kScatter;
-}
-
 SweepSize SizeOf(const Sweep& sweep, int64_t bytes) {
   const int64_t element = SizeOf(sweep.type).count();
   const int64_t elements = bytes / element;
@@ -47,16 +41,6 @@ double BusFactor(CollectiveType collective, int group_size) {
   const double n = group_size;
   if (collective == CollectiveType::kAllReduce) return 2 * (n - 1) / n;
   return HasParts(collective) ? (n - 1) / n : 1;
-}
-
-bool HasRoot(CollectiveType collective) {
-  return collective == CollectiveType::kBroadcast || collective == CollectiveType::kReduce ||
-         collective == CollectiveType::kGather || collective == CollectiveType::kScatter;
-}
-
-bool Reduces(CollectiveType collective) {
-  return collective == CollectiveType::kAllReduce || collective == CollectiveType::kReduce ||
-         collective == CollectiveType::kReduceScatter;
 }
 
 }  // namespace drydock

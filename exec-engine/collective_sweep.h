@@ -35,9 +35,6 @@ std::vector<SweepSize> SizesOf(const Sweep& sweep);
 // Bus bandwidth over algorithm bandwidth (nccl-tests, doc/PERFORMANCE.md).
 double BusFactor(CollectiveType collective, int group_size);
 
-bool HasRoot(CollectiveType collective);
-bool Reduces(CollectiveType collective);
-
 }  // namespace drydock
 
 #endif  // DRYDOCK_EXEC_ENGINE_COLLECTIVE_SWEEP_H_

@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <tuple>
 
 #include "core/base/check.h"
+#include "core/model/call_numbers.h"
 #include "exec-engine/transfer_engine.h"
 
 namespace drydock {
@@ -44,46 +44,9 @@ ClassIndex IndexProgram(const Program& program, size_t streams) {
   return index;
 }
 
-bool IsPointToPoint(const Op& op) { return op.kind == OpKind::kSend || op.kind == OpKind::kRecv; }
-
 bool ByCallAndGroup(const FlowPlan::Assignment& a, const FlowPlan::Assignment& b) {
   return std::tie(a.call, a.group) < std::tie(b.call, b.group);
 }
-
-// The distinct tags of all programs, so that a tag can be told by a small number.
-std::vector<int32_t> SortedTags(const Workload& workload) {
-  std::vector<int32_t> tags;
-  for (const Program& program : workload.programs) {
-    for (const Op& op : program.ops) {
-      if (IsPointToPoint(op)) tags.push_back(op.tag);
-    }
-    std::sort(tags.begin(), tags.end());
-    tags.erase(std::unique(tags.begin(), tags.end()), tags.end());
-  }
-  return tags;
-}
-
-// Numbers the calls of one rank on each of its communicators (ClassIndex::sequence): collectives
-// are even, messages odd.
-class CallCounter {
- public:
-  // `tags` are all tags there are, sorted.
-  explicit CallCounter(const std::vector<int32_t>& tags) : tags_(tags) {}
-
-  // `sender` is a member of the group; for a message.
-  uint64_t Next(int group, const Op& op, int sender) {
-    if (!IsPointToPoint(op)) return collectives_[group]++ * 2;
-    const auto tag =
-        static_cast<uint64_t>(std::lower_bound(tags_.begin(), tags_.end(), op.tag) - tags_.begin());
-    const uint64_t occurrence = occurrences_[{group, sender, tag}]++;
-    return ((occurrence * tags_.size() + tag) * 2 + (sender != 0 ? 1 : 0)) * 2 + 1;
-  }
-
- private:
-  const std::vector<int32_t>& tags_;
-  std::map<int, uint64_t> collectives_;                             // by group
-  std::map<std::tuple<int, int, uint64_t>, uint64_t> occurrences_;  // by group, sender, tag
-};
 
 }  // namespace
 

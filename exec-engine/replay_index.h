@@ -22,9 +22,7 @@ struct ClassIndex {
   std::vector<uint32_t> successor_begin, successor;  // CSR: who depends on op
   std::vector<uint32_t> next_in_stream;              // by op; kNoOp at the end
   std::vector<uint32_t> first_in_stream;             // by stream; kNoOp if unused
-  // By op. Communication: which call on its communicator, the same number on every member.
-  // Collectives count up; sends and receives are numbered by direction and tag, and by occurrence
-  // where a tag repeats.
+  // By op. Communication: which call on its communicator (call_numbers.h).
   std::vector<uint32_t> sequence;
   std::span<const uint32_t> successors(uint32_t op) const {
     return std::span(successor).subspan(successor_begin[op],

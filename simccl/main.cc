@@ -10,7 +10,9 @@
 #include "core/nccl/nccl_library.h"
 #include "core/schema/artefacts.h"
 #include "core/schema/stamp.h"
+#include "simccl/call_selection.h"
 #include "simccl/collective_planner.h"
+#include "simccl/explain.h"
 #include "simccl/plan_text.h"
 #include "simccl/plan_workload.h"
 
@@ -23,19 +25,43 @@ const ToolInfo kTool = {"simccl",
                         "reads RUN/1-workload/manifest.pb, writes RUN/2-flows.pb",
                         "simccl runs/gpt-22b"};
 
+const ToolInfo kExplain = {
+    "simccl explain",
+    "Says in words what NCCL picks for a call and why, and what it built for the group.",
+    "reads cluster.topo (docs/cluster.md)",
+    "simccl explain --cluster configs/clusters/dgx-h100-8.topo --group 0-15 --collective "
+    "all_reduce --size 64MiB",
+    false};
+
 struct Options {
+  CLI::App* explain = nullptr;  // the commands
+  CallWords call;               // theirs
   std::string run;
   std::string planner = PlannerChoices().front().name;
   PlannerOptions planner_options;
   bool dump = false;
 };
 
-void Declare(CLI::App* app, Options* options) {
+void DeclareLibrary(CLI::App* app, Options* options) {
+  app->add_option("--nccl-library", options->planner_options.nccl_library, "Another libhacknccl.so")
+      ->type_name("FILE");
+}
+
+CLI::App* DeclareCommand(CLI::App* app, const ToolInfo& info, Options* options,
+                         CommonOptions* common) {
+  CLI::App* command = AddCommand(app, info, common);
+  DeclareCallWords(command, &options->call);
+  DeclareLibrary(command, options);
+  CheckOptions(command, [options] { return CheckCallWords(options->call); });
+  return command;
+}
+
+void Declare(CLI::App* app, Options* options, CommonOptions* common) {
+  options->explain = DeclareCommand(app, kExplain, options, common);
   app->add_option("run", options->run, "Run directory")->type_name("RUN");
   app->add_option("--planner", options->planner, "Who decides; 'help' lists the choices")
       ->capture_default_str();
-  app->add_option("--nccl-library", options->planner_options.nccl_library, "Another libhacknccl.so")
-      ->type_name("FILE");
+  DeclareLibrary(app, options);
   app->add_flag("--dump,--text", options->dump,
                 "Print the present RUN/2-flows.pb (with -v every step); plan nothing");
   CheckOptions(app, [options]() -> Status {
@@ -93,7 +119,17 @@ Result<FlowPlan> MakePlans(const CommonOptions& common, const Workload& workload
   return flow_plan;
 }
 
+Status RunExplain(const Options& options, const CommonOptions& common) {
+  ASSIGN_OR_RETURN(const SelectedCall selected,
+                   SelectCall(options.call, options.planner_options.nccl_library));
+  ASSIGN_OR_RETURN(const std::string text,
+                   Explain(selected, options.planner_options.nccl_library, common.verbose));
+  if (!common.check) fmt::print("{}", text);
+  return OkStatus();
+}
+
 Status Run(const Options& options, const CommonOptions& common) {
+  if (options.explain->parsed()) return RunExplain(options, common);
   if (options.planner == "help") return PrintPlanners();
   const bool writes = !common.check && !options.dump;
   if (writes && common.if_changed && IsUpToDate(StampOf(options))) {
@@ -124,6 +160,7 @@ int main(int argc, char** argv) {
   drydock::Options options;
   drydock::CommonOptions common;
   return drydock::RunTool(
-      argc, argv, drydock::kTool, &common, [&](CLI::App* app) { drydock::Declare(app, &options); },
+      argc, argv, drydock::kTool, &common,
+      [&](CLI::App* app) { drydock::Declare(app, &options, &common); },
       [&] { return drydock::Run(options, common); });
 }

@@ -102,13 +102,6 @@ Messages AllToAllV(const CommCall& call) {
   return messages;
 }
 
-// Calls whose buffer is made of one equal part per member.
-bool HasParts(CollectiveType type) {
-  return type == CollectiveType::kAllGather || type == CollectiveType::kReduceScatter ||
-         type == CollectiveType::kAllToAll || type == CollectiveType::kGather ||
-         type == CollectiveType::kScatter;
-}
-
 }  // namespace
 
 int64_t PartsOf(const CommCall& call) { return HasParts(call.collective) ? call.group_size : 1; }

@@ -8,7 +8,7 @@
 
 #include "core/base/check.h"
 #include "core/nccl/nccl_library.h"
-#include "core/nccl/topology_xml.h"
+#include "core/nccl/topology_world.h"
 #include "simccl/expand.h"
 #include "simccl/nccl_calls.h"
 #include "simccl/plan_builder.h"
@@ -22,12 +22,9 @@ class NcclPlanner : public CollectivePlanner {
       : topology_(topology), world_(std::move(world)) {}
 
   Status OpenGroup(std::span<const Placement::Slot> members) override {
-    std::vector<hacknccl_place> places;
-    for (const Placement::Slot& slot : members) {
-      places.push_back({slot.host, topology_.hosts[static_cast<size_t>(slot.host)], slot.gpu});
-    }
     communicator_.reset();
-    ASSIGN_OR_RETURN(NcclCommunicator created, world_.CreateCommunicator(places));
+    ASSIGN_OR_RETURN(NcclCommunicator created,
+                     world_.CreateCommunicator(PlacesOf(members, topology_)));
     communicator_.emplace(std::move(created));
     return OkStatus();
   }
@@ -52,8 +49,7 @@ class NcclPlanner : public CollectivePlanner {
       return OkStatus();
     }
     if (IsMessages(call.collective)) return ExpandMessages(MessagesOf(call), builder);
-    const hacknccl_call asked = AsNcclCall(call);
-    ASSIGN_OR_RETURN(const NcclPlan plan, communicator_->Collective(asked));
+    ASSIGN_OR_RETURN(const NcclPlan plan, communicator_->Collective(AsNcclCall(call)));
     if (plan.kind != HACKNCCL_PLAN_KERNEL || plan.collectives.size() != 1) {
       return Error(fmt::format("NCCL chose {} for this call, which is not expanded into flows yet",
                                plan.kind == HACKNCCL_PLAN_SYMMETRIC     ? "symmetric kernels"
@@ -72,15 +68,7 @@ class NcclPlanner : public CollectivePlanner {
 
 Result<std::unique_ptr<CollectivePlanner>> MakeNcclPlanner(const Topology& topology,
                                                            const PlannerOptions& options) {
-  ASSIGN_OR_RETURN(std::shared_ptr<NcclLibrary> library, NcclLibrary::Load(options.nccl_library));
-  std::vector<NcclHost> hosts;
-  for (const HostKind& kind : topology.host_kinds) {
-    const GpuSpec& gpu = topology.gpus[static_cast<size_t>(kind.gpu)];
-    ASSIGN_OR_RETURN(NcclHost host, DescribeHost(kind, gpu));
-    hosts.push_back(std::move(host));
-  }
-  ASSIGN_OR_RETURN(NcclWorld world,
-                   NcclWorld::Create(std::move(library), hosts, topology.nccl_settings));
+  ASSIGN_OR_RETURN(NcclWorld world, WorldOf(topology, options.nccl_library));
   return std::unique_ptr<CollectivePlanner>(
       std::make_unique<NcclPlanner>(topology, std::move(world)));
 }

@@ -7,22 +7,10 @@
 #include <vector>
 
 #include "core/nccl/nccl_library.h"
-#include "core/nccl/nccl_settings.h"
-#include "core/nccl/topology_xml.h"
+#include "core/nccl/topology_world.h"
 
 namespace drydock {
 namespace {
-
-Result<NcclWorld> MakeWorld(const Topology& topology, const std::string& library_path) {
-  ASSIGN_OR_RETURN(std::shared_ptr<NcclLibrary> library, NcclLibrary::Load(library_path));
-  std::vector<NcclHost> hosts;
-  for (const HostKind& kind : topology.host_kinds) {
-    ASSIGN_OR_RETURN(NcclHost host,
-                     DescribeHost(kind, topology.gpus[static_cast<size_t>(kind.gpu)]));
-    hosts.push_back(std::move(host));
-  }
-  return NcclWorld::Create(std::move(library), hosts, topology.nccl_settings);
-}
 
 // "tp group of ranks 0, 1, 2, ... (8 ranks)": by the first role that has it.
 std::string Describe(const Workload& workload, size_t group) {
@@ -43,12 +31,9 @@ std::string Describe(const Workload& workload, size_t group) {
 
 std::vector<hacknccl_place> PlacesOf(const Group& group, const Placement& placement,
                                      const Topology& topology) {
-  std::vector<hacknccl_place> places;
-  for (const int rank : group.ranks) {
-    const Placement::Slot& slot = placement.of(rank);
-    places.push_back({slot.host, topology.hosts[static_cast<size_t>(slot.host)], slot.gpu});
-  }
-  return places;
+  std::vector<Placement::Slot> slots;
+  for (const int rank : group.ranks) slots.push_back(placement.of(rank));
+  return PlacesOf(slots, topology);
 }
 
 // Hosts numbered by first appearance: what NCCL can tell apart.
@@ -77,24 +62,9 @@ std::vector<size_t> FirstAlike(const Workload& workload) {
   return alike;
 }
 
-Result<std::vector<std::string>> CheckSettings(const ClusterInput& cluster,
-                                               const CommunicatorOptions& options) {
-  if (cluster.nccl_settings.empty()) return std::vector<std::string>{};
-  ASSIGN_OR_RETURN(const std::shared_ptr<NcclLibrary> library,
-                   NcclLibrary::Load(options.library_path));
-  NcclSettingReport report = CheckNcclSettings(library->api(), cluster.topology.nccl_settings);
-  Diagnostics diagnostics;
-  for (const NcclSettingReport::Problem& problem : report.problems) {
-    const auto& [name, value] = cluster.nccl_settings[problem.setting];
-    diagnostics.Add((problem.of_value ? value : name).ErrorHere(problem.message));
-  }
-  RETURN_IF_ERROR(diagnostics.ToStatus());
-  return std::move(report.idle);
-}
-
 Result<size_t> CreateCommunicators(const Workload& workload, const CommunicatorOptions& options) {
   if (workload.groups.empty()) return size_t{0};
-  ASSIGN_OR_RETURN(const NcclWorld world, MakeWorld(workload.topology, options.library_path));
+  ASSIGN_OR_RETURN(const NcclWorld world, WorldOf(workload.topology, options.library_path));
   const Placement placement(workload.topology);
   const std::vector<size_t> alike = FirstAlike(workload);
   size_t created = 0;

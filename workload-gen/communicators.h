@@ -13,7 +13,6 @@
 
 #include "core/base/result.h"
 #include "core/model/workload.h"
-#include "core/schema/cluster_file.h"
 
 namespace drydock {
 
@@ -24,11 +23,6 @@ struct CommunicatorOptions {
   std::string library_path;  // empty: where set-up put it
   bool alike_once = false;   // groups that lie alike share one
 };
-
-// Holds the cluster's NCCL settings against those that NCCL has; every mistake is reported at its
-// place. Returns those that change nothing here, each with the reason.
-Result<std::vector<std::string>> CheckSettings(const ClusterInput& cluster,
-                                               const CommunicatorOptions& options);
 
 // The number of communicators created. The error names the group's role and ranks, and gives
 // NCCL's reason.

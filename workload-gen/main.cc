@@ -11,6 +11,7 @@
 #include "core/base/files.h"
 #include "core/base/spelling.h"
 #include "core/nccl/nccl_library.h"
+#include "core/nccl/topology_world.h"
 #include "core/schema/artefacts.h"
 #include "core/schema/cluster_file.h"
 #include "core/schema/stamp.h"
@@ -109,7 +110,7 @@ void Announce(const CommonOptions& common, const Workload& workload) {
 Status ProveGroups(const Options& options, const CommonOptions& common, const ClusterInput& cluster,
                    const Workload& workload) {
   ASSIGN_OR_RETURN(const std::vector<std::string> idle,
-                   CheckSettings(cluster, options.communicators));
+                   CheckSettings(cluster, options.communicators.library_path));
   if (!idle.empty()) {
     Report(kTool, common,
            fmt::format("{} NCCL settings change nothing here: {}", idle.size(), Join(idle)));

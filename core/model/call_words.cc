@@ -91,6 +91,8 @@ std::string NcclTestsName(DataType type) {
   return name;
 }
 
-std::string NcclTestsName(ReduceOp op) { return ReduceOpNames()[static_cast<size_t>(op)]; }
+std::string NcclTestsName(ReduceOp op) {
+  return op == ReduceOp::kPremulSum ? "mulsum" : ReduceOpNames()[static_cast<size_t>(op)];
+}
 
 }  // namespace drydock

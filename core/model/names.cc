@@ -52,6 +52,22 @@ const Names& CollectiveTypeNames() {
   return names;
 }
 
+bool HasParts(CollectiveType type) {
+  return type == CollectiveType::kAllGather || type == CollectiveType::kReduceScatter ||
+         type == CollectiveType::kAllToAll || type == CollectiveType::kGather ||
+         type == CollectiveType::kScatter;
+}
+
+bool HasRoot(CollectiveType type) {
+  return type == CollectiveType::kBroadcast || type == CollectiveType::kReduce ||
+         type == CollectiveType::kGather || type == CollectiveType::kScatter;
+}
+
+bool Reduces(CollectiveType type) {
+  return type == CollectiveType::kAllReduce || type == CollectiveType::kReduce ||
+         type == CollectiveType::kReduceScatter;
+}
+
 const Names& ReduceOpNames() {
   static const Names names = {"sum", "max", "avg", "min", "prod", "premul-sum"};
   return names;

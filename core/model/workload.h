@@ -56,6 +56,9 @@ enum class CollectiveType : uint8_t {
 };
 inline constexpr int kCollectiveTypeCount = 10;
 const std::vector<std::string>& CollectiveTypeNames();  // "all-reduce", ...
+bool HasParts(CollectiveType type);  // the larger buffer is made of one equal part per member
+bool HasRoot(CollectiveType type);
+bool Reduces(CollectiveType type);
 
 // kPremulSum: each member's input is multiplied by a factor of its own first.
 enum class ReduceOp : uint8_t { kSum, kMax, kAverage, kMin, kProd, kPremulSum };

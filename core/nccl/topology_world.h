@@ -1,0 +1,30 @@
+// The cluster of a Topology as libhacknccl takes it.
+#ifndef DRYDOCK_CORE_NCCL_TOPOLOGY_WORLD_H_
+#define DRYDOCK_CORE_NCCL_TOPOLOGY_WORLD_H_
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/base/result.h"
+#include "core/model/topology.h"
+#include "core/nccl/nccl_library.h"
+#include "core/schema/cluster_file.h"
+
+namespace drydock {
+
+// Loads the library (NcclLibrary::Find(library_path)) and describes every kind of host to it.
+Result<NcclWorld> WorldOf(const Topology& topology, const std::string& library_path);
+
+// Where the ranks of a communicator live, in its order.
+std::vector<hacknccl_place> PlacesOf(std::span<const Placement::Slot> ranks,
+                                     const Topology& topology);
+
+// Holds the cluster's NCCL settings against those that NCCL has; every mistake is reported at its
+// place. Returns those that change nothing here, each with the reason.
+Result<std::vector<std::string>> CheckSettings(const ClusterInput& cluster,
+                                               const std::string& library_path);
+
+}  // namespace drydock
+
+#endif  // DRYDOCK_CORE_NCCL_TOPOLOGY_WORLD_H_
