@@ -208,5 +208,55 @@ TEST(RunToolTest, WhatOnlySomeRunsNeed) {
   }
 }
 
+// A mill with the command "sift", whose --grade must be "fine".
+Outcome RunWithCommand(std::vector<std::string> words) {
+  words.insert(words.begin(), "mill");
+  std::vector<char*> argv;
+  for (std::string& word : words) argv.push_back(word.data());
+  CommonOptions common;
+  std::string corn, grade;
+  CLI::App* sift = nullptr;
+  ::testing::internal::CaptureStdout();
+  ::testing::internal::CaptureStderr();
+  Outcome outcome;
+  outcome.exit = RunTool(
+      static_cast<int>(argv.size()), argv.data(), kInfo, &common,
+      [&](CLI::App* app) {
+        app->add_option("corn", corn);
+        RequireIf(app, "CORN", [&corn] { return corn.empty(); });
+        sift = AddCommand(app, {"mill sift", "Sifts.", "reads B", "mill sift", false}, &common);
+        sift->add_option("--grade", grade);
+        CheckOptions(sift, [&grade]() -> Status {
+          return grade == "fine" ? OkStatus() : Error("'" + grade + "' is no grade");
+        });
+      },
+      [&] {
+        fmt::print("{}{}", sift->parsed() ? "sifted" : "ground", common.verbose ? " loudly" : "");
+        return OkStatus();
+      });
+  outcome.out = ::testing::internal::GetCapturedStdout();
+  outcome.err = ::testing::internal::GetCapturedStderr();
+  return outcome;
+}
+
+TEST(RunToolTest, CommandsHaveOptionsAndHelpOfTheirOwn) {
+  EXPECT_EQ(RunWithCommand({"wheat"}).out, "ground");
+  EXPECT_EQ(RunWithCommand({"sift", "--grade", "fine", "-v"}).out, "sifted loudly");
+  const Outcome help = RunWithCommand({"sift", "--help"});
+  EXPECT_EQ(help.exit, 0);
+  for (const char* text : {"Sifts.", "--grade", "--check", "Files:\n  reads B", "  mill sift\n"}) {
+    EXPECT_NE(help.out.find(text), std::string::npos) << text;
+  }
+  EXPECT_EQ(help.out.find("--if-changed"), std::string::npos);
+}
+
+TEST(RunToolTest, WrongValuesAreWrongUsage) {
+  const Outcome outcome = RunWithCommand({"sift", "--grade", "blue"});
+  EXPECT_EQ(outcome.exit, 2);
+  EXPECT_EQ(outcome.err, "mill: error: 'blue' is no grade\nmill: see mill sift --help\n");
+  EXPECT_EQ(RunWithCommand({"sift", "--grad", "x"}).exit, 2);
+  EXPECT_EQ(RunWithCommand({}).err, "mill: error: CORN is required\nmill: see mill --help\n");
+}
+
 }  // namespace
 }  // namespace drydock
