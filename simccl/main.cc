@@ -12,7 +12,10 @@
 #include "core/schema/stamp.h"
 #include "simccl/call_selection.h"
 #include "simccl/collective_planner.h"
+#include "simccl/deadlock.h"
 #include "simccl/explain.h"
+#include "simccl/flow_list.h"
+#include "simccl/plan_deadlock.h"
 #include "simccl/plan_text.h"
 #include "simccl/plan_workload.h"
 
@@ -33,9 +36,19 @@ const ToolInfo kExplain = {
     "all_reduce --size 64MiB",
     false};
 
+const ToolInfo kExpand = {
+    "simccl expand", "Lists every flow from a GPU to a GPU that a call, or a run's calls, cause.",
+    "reads cluster.topo (docs/cluster.md), or RUN/1-workload/manifest.pb and RUN/2-flows.pb; the "
+    "columns stand in docs/nccl.md",
+    "simccl expand --cluster configs/clusters/dgx-h100-8.topo --group 0-15 --collective "
+    "all_reduce --size 64KiB --format csv",
+    false};
+
 struct Options {
   CLI::App* explain = nullptr;  // the commands
-  CallWords call;               // theirs
+  CLI::App* expand = nullptr;
+  std::string format = "csv";  // of expand
+  CallWords call;              // theirs
   std::string run;
   std::string planner = PlannerChoices().front().name;
   PlannerOptions planner_options;
@@ -47,17 +60,38 @@ void DeclareLibrary(CLI::App* app, Options* options) {
       ->type_name("FILE");
 }
 
-CLI::App* DeclareCommand(CLI::App* app, const ToolInfo& info, Options* options,
-                         CommonOptions* common) {
-  CLI::App* command = AddCommand(app, info, common);
+void DeclareExplain(CLI::App* app, Options* options, CommonOptions* common) {
+  CLI::App* command = options->explain = AddCommand(app, kExplain, common);
   DeclareCallWords(command, &options->call);
   DeclareLibrary(command, options);
   CheckOptions(command, [options] { return CheckCallWords(options->call); });
-  return command;
+}
+
+void DeclareExpand(CLI::App* app, Options* options, CommonOptions* common) {
+  CLI::App* command = options->expand = AddCommand(app, kExpand, common);
+  auto* run = command
+                  ->add_option("run", options->run,
+                               "Run directory, after simccl, instead of --cluster and a call")
+                  ->type_name("RUN");
+  DeclareCallWords(command, &options->call);
+  for (const char* name : {"--cluster", "--group", "--collective", "--size"}) {
+    command->get_option(name)->excludes(run);
+  }
+  command->add_option("--format", options->format, "csv, json or goal")
+      ->type_name("FORMAT")
+      ->capture_default_str();
+  DeclareLibrary(command, options);
+  CheckOptions(command, [options]() -> Status {
+    ASSIGN_OR_RETURN(const FlowFormat format, ParseFlowFormat(options->format));
+    if (options->run.empty()) return CheckCallWords(options->call);
+    if (format != FlowFormat::kGoal) return OkStatus();
+    return Error("a GOAL schedule is that of one call: give --cluster and a call, not RUN");
+  });
 }
 
 void Declare(CLI::App* app, Options* options, CommonOptions* common) {
-  options->explain = DeclareCommand(app, kExplain, options, common);
+  DeclareExplain(app, options, common);
+  DeclareExpand(app, options, common);
   app->add_option("run", options->run, "Run directory")->type_name("RUN");
   app->add_option("--planner", options->planner, "Who decides; 'help' lists the choices")
       ->capture_default_str();
@@ -108,6 +142,15 @@ void Announce(const CommonOptions& common, const FlowPlan& flow_plan) {
                      flow_plan.assignments.size(), steps));
 }
 
+// Over all communicators of the run; inside each plan only where there is time for it.
+Status CheckDeadlocks(const CommonOptions& common, const Workload& workload,
+                      const FlowPlan& flow_plan) {
+  if (common.check) {
+    for (const Plan& plan : flow_plan.plans) RETURN_IF_ERROR(CheckPlanDeadlock(plan));
+  }
+  return CheckDeadlock(workload, flow_plan);
+}
+
 Result<FlowPlan> MakePlans(const CommonOptions& common, const Workload& workload,
                            CollectivePlanner* planner) {
   const bool shows_progress = !common.quiet && ::isatty(STDERR_FILENO) == 1;
@@ -128,7 +171,34 @@ Status RunExplain(const Options& options, const CommonOptions& common) {
   return OkStatus();
 }
 
+// The plans of a run directory; members are called by their number.
+Status ExpandRun(const Options& options, const CommonOptions& common, FlowFormat format) {
+  ASSIGN_OR_RETURN(const WorkloadFile workload, ReadWorkload(options.run, WorkloadParts::kTables));
+  ASSIGN_OR_RETURN(const FlowPlan flow_plan, ReadFlowPlan(options.run, workload));
+  std::vector<ListedPlan> plans;
+  for (const Plan& plan : flow_plan.plans) {
+    ListedPlan& listed = plans.emplace_back(ListedPlan{plans.size(), &plan, {}});
+    for (size_t m = 0; m < plan.members.size(); ++m) listed.names.push_back(static_cast<int>(m));
+  }
+  if (!common.check) WriteFlows(plans, format, stdout);
+  return OkStatus();
+}
+
+Status RunExpand(const Options& options, const CommonOptions& common) {
+  ASSIGN_OR_RETURN(const FlowFormat format, ParseFlowFormat(options.format));
+  if (!options.run.empty()) return ExpandRun(options, common, format);
+  ASSIGN_OR_RETURN(const SelectedCall selected,
+                   SelectCall(options.call, options.planner_options.nccl_library));
+  ASSIGN_OR_RETURN(const std::unique_ptr<CollectivePlanner> planner,
+                   PlannerChoices().front().make(selected.topology, options.planner_options));
+  RETURN_IF_ERROR(planner->OpenGroup(selected.Slots()));
+  ASSIGN_OR_RETURN(const Plan plan, planner->PlanCall(selected.call));
+  if (!common.check) WriteFlows({{0, &plan, selected.ranks}}, format, stdout);
+  return OkStatus();
+}
+
 Status Run(const Options& options, const CommonOptions& common) {
+  if (options.expand->parsed()) return RunExpand(options, common);
   if (options.explain->parsed()) return RunExplain(options, common);
   if (options.planner == "help") return PrintPlanners();
   const bool writes = !common.check && !options.dump;
@@ -136,13 +206,16 @@ Status Run(const Options& options, const CommonOptions& common) {
     Report(kTool, common, "up to date");
     return OkStatus();
   }
-  ASSIGN_OR_RETURN(const WorkloadFile workload, ReadWorkload(options.run, WorkloadParts::kTables));
+  ASSIGN_OR_RETURN(
+      const WorkloadFile workload,
+      ReadWorkload(options.run, options.dump ? WorkloadParts::kTables : WorkloadParts::kAll));
   if (options.dump) return Dump(options, common, workload);
 
   ASSIGN_OR_RETURN(const PlannerChoice* choice, FindPlanner(options.planner));
   ASSIGN_OR_RETURN(const std::unique_ptr<CollectivePlanner> planner,
                    choice->make(workload.workload.topology, options.planner_options));
   ASSIGN_OR_RETURN(const FlowPlan flow_plan, MakePlans(common, workload.workload, planner.get()));
+  RETURN_IF_ERROR(CheckDeadlocks(common, workload.workload, flow_plan));
   Announce(common, flow_plan);
   if (!writes) return OkStatus();
   Provenance provenance;

@@ -1,8 +1,13 @@
 """simccl's commands as a program: what NCCL decides in words, and every mistake's exact words."""
 
+import collections
+import csv
+import json
 import pathlib
+import re
 import subprocess
 import sys
+import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -125,6 +130,145 @@ predicted (us)            LL       LL128      Simple
         for text in ("--group", "--collective", "Files:\n  reads cluster.topo", "Exit status:", "Example:\n  simccl explain"):
             self.assertIn(text, stdout)
         self.assertIn("explain", run("--help")[1])
+
+
+class Expand(unittest.TestCase):
+    maxDiff = None
+    RING = ["--cluster", A100, "--group", "8-15", "--collective", "all_reduce", "--size", "64MiB"]
+    RAIL = ["--cluster", A100, "--group", "3,11", "--collective", "all_reduce", "--size", "16KiB"]
+
+    def expand(self, *arguments):
+        status, stdout, stderr = run("expand", *arguments)
+        self.assertEqual((status, stderr), (0, ""))
+        return stdout
+
+    def flows(self, *arguments):
+        return list(csv.DictReader(self.expand(*arguments).splitlines()))
+
+    def test_every_flow_of_a_small_call(self):
+        self.assertEqual(self.expand(*self.RAIL), """\
+plan,flow,source,destination,bytes,channel,step,link,source_nic,destination_nic,proxy,waits_for,room
+0,0.0,3,11,4096,0,0,net,3,3,,,
+0,0.1,3,11,4096,0,1,net,3,3,,0.0 1.0,
+0,2.0,3,11,4096,1,0,net,3,3,,,
+0,2.1,3,11,4096,1,1,net,3,3,,2.0 3.0,
+0,1.0,11,3,4096,0,0,net,3,3,,,
+0,1.1,11,3,4096,0,1,net,3,3,,1.0 0.0,
+0,3.0,11,3,4096,1,0,net,3,3,,,
+0,3.1,11,3,4096,1,1,net,3,3,,3.0 2.0,
+""")
+
+    def test_bytes_of_a_ring_are_those_of_the_closed_form(self):
+        sent = collections.Counter()
+        flows = self.flows(*self.RING)
+        for flow in flows:
+            sent[int(flow["source"])] += int(flow["bytes"])
+        self.assertEqual(sent, {rank: 2 * 7 * (64 << 20) // 8 for rank in range(8, 16)})
+        names = {flow["flow"]: flow for flow in flows}
+        self.assertEqual(len(names), len(flows))
+        for flow in flows:
+            for earlier in flow["waits_for"].split():
+                self.assertIn(flow["source"], (names[earlier]["source"], names[earlier]["destination"]))
+                self.assertEqual(flow["channel"], names[earlier]["channel"])
+            if flow["room"]:
+                self.assertEqual((names[flow["room"]]["source"], names[flow["room"]]["destination"]),
+                                 (flow["source"], flow["destination"]))
+
+    def test_messages_name_nics_and_proxies(self):
+        flows = self.flows("--cluster", A100, "--group", "0-15", "--collective", "alltoall", "--size", "1MiB")
+        pxn = [flow for flow in flows if (flow["source"], flow["destination"]) == ("0", "9")]
+        self.assertEqual(sum(int(flow["bytes"]) for flow in pxn), 65536)
+        for flow in pxn:
+            self.assertEqual([flow[key] for key in ("link", "source_nic", "destination_nic", "proxy")], ["net", "1", "1", "1"])
+
+    def test_json_has_the_same_flows(self):
+        rows = self.flows(*self.RING)
+        flows = json.loads(self.expand(*self.RING, "--format", "json"))["flows"]
+        for row, flow in zip(rows, flows, strict=True):
+            flow["waits_for"] = " ".join(flow["waits_for"])
+            self.assertEqual({key: str(value) for key, value in flow.items()}, {k: v for k, v in row.items() if v or k == "waits_for"})
+
+    def test_goal_schedules_run_to_their_end(self):
+        for words in (self.RING, self.RAIL, ["--cluster", H100, "--group", "0-15", "--collective", "all_reduce", "--size", "16MiB"],
+                      ["--cluster", A100, "--group", "0-15", "--collective", "alltoall", "--size", "1MiB"]):
+            with self.subTest(words=words):
+                self.run_goal(self.expand(*words, "--format", "goal"))
+
+    def run_goal(self, text):
+        """Runs a schedule: sends are buffered, receives take what was sent with their tag, in order."""
+        head, *ranks = re.split(r"\nrank (?=\d+ {\n)", text)
+        self.assertEqual(head, f"num_ranks {len(ranks)}\n")
+        operations, waits = {}, collections.defaultdict(list)
+        for rank, body in enumerate(ranks):
+            number, *lines = body.strip().splitlines()
+            self.assertEqual((number, lines.pop()), (f"{rank} {{", "}"))
+            for line in lines:
+                made = re.fullmatch(r"(l\d+): (?:(send|recv) (\d+)b (?:to|from) (\d+) tag (\d+)|calc 0) cpu \d+(?: nic \d+)?", line)
+                order = re.fullmatch(r"(l\d+) i?requires (l\d+)", line)
+                self.assertTrue(made or order, line)
+                if made:
+                    operations[rank, made[1]] = made.groups()[1:]
+                else:
+                    self.assertIn((rank, order[2]), operations, "only what stands above may be named")
+                    waits[rank, order[1]].append((rank, order[2]))
+        followers, open_ = collections.defaultdict(list), {key: len(waits[key]) for key in operations}
+        for key, earlier in waits.items():
+            for one in earlier:
+                followers[one].append(key)
+        sent, wanted = collections.defaultdict(collections.deque), collections.defaultdict(collections.deque)
+        ready, ended = collections.deque(key for key, count in open_.items() if count == 0), 0
+
+        def end(key):
+            nonlocal ended
+            ended += 1
+            for follower in followers[key]:
+                open_[follower] -= 1
+                if open_[follower] == 0:
+                    ready.append(follower)
+        while ready:
+            key = ready.popleft()
+            kind, size, peer, tag = operations[key]
+            if kind == "send":
+                sent[key[0], int(peer), tag].append(size)
+                end(key)
+            elif kind == "recv":
+                wanted[int(peer), key[0], tag].append((key, size))
+            else:
+                end(key)
+            way = (key[0], int(peer), tag) if kind == "send" else (int(peer), key[0], tag) if kind else None
+            while way and sent[way] and wanted[way]:
+                taker, expected = wanted[way].popleft()
+                self.assertEqual(sent[way].popleft(), expected)
+                end(taker)
+        self.assertEqual(ended, len(operations))
+        self.assertFalse(any(sent.values()))
+
+    def test_large_plans_need_no_memory(self):
+        with open("/dev/null", "w") as nothing:
+            done = subprocess.run([BIN / "simccl", "expand", *self.RING[:-1], "1GiB", "--stats"], cwd=ROOT, stdout=nothing,
+                                  stderr=subprocess.PIPE, text=True, timeout=120)
+        self.assertEqual(done.returncode, 0)
+        self.assertLess(float(re.search(r"([\d.]+) MB peak", done.stderr)[1]), 80)
+
+    def test_a_run_directory(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for tool, *words in (["workload-gen", "configs/models/gpt-22b.yaml", "configs/clusters/dgx-a100-80g-1.topo", "-o", folder,
+                                  "--set", "model.layers=2", "-q"], ["simccl", folder, "-q"]):
+                subprocess.run([BIN / tool, *words], cwd=ROOT, check=True, timeout=120)
+            flows = self.flows(folder)
+            dump = run(folder, "--dump")[1]
+            plans = [line for line in dump.splitlines() if re.search(r"channels? of", line)]
+            self.assertEqual({int(flow["plan"]) for flow in flows}, set(range(len(plans))))
+            self.assertEqual({int(flow["source"]) for flow in flows}, set(range(8)))
+            self.assertEqual(run("expand", folder, "--format", "goal"), (2, "", "simccl: error: a GOAL schedule is that of one "
+                             "call: give --cluster and a call, not RUN\nsimccl: see simccl expand --help\n"))
+
+    def test_wrong_usage(self):
+        see = "\nsimccl: see simccl expand --help\n"
+        self.assertEqual(run("expand"), (2, "", "simccl: error: --cluster is required" + see))
+        self.assertEqual(run("expand", *self.RING, "--format", "cvs"), (2, "", "simccl: error: there is no format 'cvs'; did you "
+                         "mean 'csv'?; valid values are csv, json, goal" + see))
+        self.assertEqual(run("expand", "no", "--format", "csv")[:2], (1, ""))
 
 
 class Usage(unittest.TestCase):

@@ -1,0 +1,205 @@
+#include "simccl/plan_deadlock.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "core/base/check.h"
+#include "core/model/step_cursor.h"
+
+namespace drydock {
+namespace {
+
+// Instead of a runner: nothing to wait for; nobody does what is waited for.
+constexpr uint32_t kFree = UINT32_MAX - 1, kNobody = UINT32_MAX;
+constexpr size_t kLinesShown = 16;
+
+class Tokens {
+ public:
+  explicit Tokens(const Plan& plan) : plan_(plan), flows_(plan.connections.size()) {
+    for (size_t m = 0; m < plan.members.size(); ++m) {
+      std::map<std::pair<uint16_t, uint16_t>, size_t> blocks;  // (channel, work)
+      for (const ChannelProgram& program : plan.members[m]) {
+        const auto runner = static_cast<uint32_t>(runners_.size());
+        const auto [entry, added] =
+            blocks.emplace(std::pair(program.channel, program.work), blocks_.size());
+        if (added) blocks_.push_back({});
+        Runner& added_runner = runners_.emplace_back();
+        added_runner.member = static_cast<int>(m);
+        added_runner.program = &program;
+        added_runner.block = entry->second;
+        added_runner.at = StepCursor(plan.patterns[program.pattern], program.position);
+        blocks_[entry->second].runners.push_back(runner);
+        ++blocks_[entry->second].open;
+        NoteEnds(runner);
+      }
+      size_t before = SIZE_MAX;
+      uint16_t channel = 0;
+      for (const auto& [key, block] : blocks) {  // by channel, then by work
+        if (before != SIZE_MAX && channel == key.first) {
+          blocks_[block].before = before;
+          blocks_[before].after = block;
+        }
+        std::tie(before, channel) = std::pair(block, key.first);
+      }
+    }
+  }
+
+  Status Run() {
+    for (uint32_t r = 0; r < runners_.size(); ++r) Open(r);
+    while (!open_.empty()) {
+      const uint32_t r = open_.back();
+      open_.pop_back();
+      runners_[r].open = false;
+      while (!runners_[r].at.done() && Waits(r) == kFree) Step(r);
+    }
+    for (uint32_t r = 0; r < runners_.size(); ++r) {
+      if (!runners_[r].at.done()) return Circle(r);
+    }
+    return OkStatus();
+  }
+
+ private:
+  struct Runner {
+    int member = 0;
+    const ChannelProgram* program = nullptr;
+    size_t block = 0;
+    StepCursor at;
+    int64_t steps = 0;
+    bool open = false;  // in open_
+  };
+  // The programs of one work on a channel of a member; those of its next work begin when all ended.
+  struct Block {
+    std::vector<uint32_t> runners;
+    size_t open = 0;
+    size_t before = SIZE_MAX, after = SIZE_MAX;
+  };
+  struct Flow {
+    int64_t chunks = 0;  // in the buffer
+    uint32_t sender = kNobody, receiver = kNobody;
+  };
+
+  uint32_t ConnectionOf(const Runner& runner, uint32_t operand) const {
+    return plan_.operands[runner.program->operand_begin + operand];
+  }
+
+  void NoteEnds(uint32_t r) {
+    const Runner& runner = runners_[r];
+    for (const drydock::Step& step : plan_.patterns[runner.program->pattern].steps) {
+      for (uint32_t i = 0; i < step.send.count; ++i) {
+        flows_[ConnectionOf(runner, step.send.begin + i)].sender = r;
+      }
+      for (uint32_t i = 0; i < step.receive.count; ++i) {
+        flows_[ConnectionOf(runner, step.receive.begin + i)].receiver = r;
+      }
+    }
+  }
+
+  // How many chunks like the present one a connection's buffer holds.
+  int64_t Capacity(const Runner& runner) const {
+    const Work& work = plan_.works[runner.program->work];
+    const int64_t slice = work.slice_bytes > 0 ? work.slice_bytes : runner.at.bytes();
+    return std::max<int64_t>(1, work.slots / ((runner.at.bytes() + slice - 1) / slice));
+  }
+
+  void Open(uint32_t r) {
+    if (r == kNobody || std::exchange(runners_[r].open, true)) return;
+    open_.push_back(r);
+  }
+
+  // Whom the runner waits for; kFree if it can go on, or has ended. `why` gets what for.
+  uint32_t Waits(uint32_t r, const char** why = nullptr) const {
+    const Runner& runner = runners_[r];
+    const auto because = [why](const char* text, uint32_t whom) {
+      if (why != nullptr) *why = text;
+      return whom;
+    };
+    if (runner.at.done()) return kFree;
+    const size_t before = blocks_[runner.block].before;
+    if (before != SIZE_MAX && blocks_[before].open > 0) {
+      for (const uint32_t other : blocks_[before].runners) {
+        if (!runners_[other].at.done()) return because("the channel's earlier work on", other);
+      }
+    }
+    const drydock::Step& step = runner.at.step();
+    for (uint32_t i = 0; i < step.receive.count; ++i) {
+      const Flow& flow = flows_[ConnectionOf(runner, step.receive.begin + i)];
+      if (flow.chunks == 0) return because("data from", flow.sender);
+    }
+    const int64_t capacity = Capacity(runner);
+    for (uint32_t i = 0; i < step.send.count; ++i) {
+      const Flow& flow = flows_[ConnectionOf(runner, step.send.begin + i)];
+      if (flow.chunks >= capacity) return because("room at", flow.receiver);
+    }
+    return kFree;
+  }
+
+  void Step(uint32_t r) {
+    Runner& runner = runners_[r];
+    const drydock::Step& step = runner.at.step();
+    for (uint32_t i = 0; i < step.receive.count; ++i) {
+      Flow& flow = flows_[ConnectionOf(runner, step.receive.begin + i)];
+      --flow.chunks;
+      Open(flow.sender);
+    }
+    for (uint32_t i = 0; i < step.send.count; ++i) {
+      Flow& flow = flows_[ConnectionOf(runner, step.send.begin + i)];
+      ++flow.chunks;
+      Open(flow.receiver);
+    }
+    ++runner.steps;
+    runner.at.Next();
+    if (!runner.at.done()) return;
+    Block& block = blocks_[runner.block];
+    if (--block.open > 0 || block.after == SIZE_MAX) return;
+    for (const uint32_t next : blocks_[block.after].runners) Open(next);
+  }
+
+  Error Circle(uint32_t r) const {
+    std::vector<uint32_t> chain;
+    for (uint32_t at = r; at < kFree; at = Waits(at)) {
+      const auto seen = std::find(chain.begin(), chain.end(), at);
+      if (seen != chain.end()) {
+        chain.erase(chain.begin(), seen);
+        return Error(fmt::format("{}: its channels wait for each other in a circle{}", plan_.name,
+                                 Text(chain)));
+      }
+      chain.push_back(at);
+    }
+    return Error(fmt::format("{}: nobody does what a channel waits for{}", plan_.name,
+                             Text({chain.back()})));
+  }
+
+  std::string Text(const std::vector<uint32_t>& chain) const {
+    std::string text;
+    for (size_t i = 0; i < std::min(chain.size(), kLinesShown); ++i) {
+      const Runner& runner = runners_[chain[i]];
+      const char* why = "";
+      const uint32_t whom = Waits(chain[i], &why);
+      text +=
+          fmt::format("\n  member {} on channel {} at step {} waits for {} {}", runner.member,
+                      runner.program->channel, runner.steps, why,
+                      whom == kNobody ? "nobody" : fmt::format("member {}", runners_[whom].member));
+    }
+    if (chain.size() > kLinesShown) {
+      text += fmt::format("\n  ... and {} more", chain.size() - kLinesShown);
+    }
+    return text;
+  }
+
+  const Plan& plan_;
+  std::vector<Flow> flows_;  // by connection
+  std::vector<Runner> runners_;
+  std::vector<Block> blocks_;
+  std::vector<uint32_t> open_;  // runners that may be able to go on
+};
+
+}  // namespace
+
+Status CheckPlanDeadlock(const Plan& plan) { return Tokens(plan).Run(); }
+
+}  // namespace drydock
