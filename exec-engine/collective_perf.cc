@@ -88,6 +88,23 @@ Result<std::pair<WorkloadFile, FlowPlan>> PlanCalls(const CollectivePerf& perf,
   return std::pair(std::move(file), std::move(plan));
 }
 
+// From all ranks' start to the last one's end; `index` is that of the size, for the progress.
+Result<Time> TimeOf(const CollectivePerf& perf, const CallAlone& alone,
+                    const NetworkChoice& network, size_t index) {
+  ReplayOptions options;
+  options.network.threads = perf.threads;
+  if (perf.progress) {
+    perf.progress(index, perf.sizes.size(), 0);
+    options.progress = [&](int64_t ended, int64_t all) {
+      perf.progress(index, perf.sizes.size(), all == 0 ? 100 : ended * 100 / all);
+    };
+  }
+  ASSIGN_OR_RETURN(
+      const Timeline timeline,
+      Replay(alone.workload, alone.plan, NoKernelTimes(alone.workload.topology), network, options));
+  return timeline.iteration;
+}
+
 }  // namespace
 
 std::string NetworkRule::Text() const {
@@ -130,32 +147,27 @@ Result<std::vector<Group>> ChooseGroups(const GroupChoice& choice, const Topolog
 
 Status RunCollectivePerf(const CollectivePerf& perf, bool check,
                          const std::function<void(const SweepResult&)>& on_result) {
-  std::vector<CommCall> calls;  // those that move something
+  // Those that move something, each out of place and in place.
+  std::vector<CommCall> calls;
   for (const SweepSize& size : perf.sizes) {
-    if (size.call.count > 0) calls.push_back(size.call);
+    if (size.call.count == 0) continue;
+    calls.insert(calls.end(), 2, size.call);
+    // NCCL has no all-to-all in place; nccl-tests has the columns all the same.
+    calls.back().in_place = size.call.collective != CollectiveType::kAllToAll;
   }
   ASSIGN_OR_RETURN(const auto planned, PlanCalls(perf, std::move(calls), check));
   if (check) return OkStatus();
   const auto& [file, plan] = planned;
-  const KernelTimes times = NoKernelTimes(file.workload.topology);
   uint32_t call = 0;
   for (size_t i = 0; i < perf.sizes.size(); ++i) {
-    SweepResult result{perf.sizes[i], Time(), "nothing to move", "none"};
+    SweepResult result{perf.sizes[i], Time(), Time(), "nothing to move", "none"};
     if (result.size.call.count > 0) {
-      const CallAlone alone = TakeCall(file.workload, plan, call++);
       const NetworkChoice* network = perf.network.For(result.size.size);
-      ReplayOptions options;
-      options.network.threads = perf.threads;
-      if (perf.progress) {
-        options.progress = [&](int64_t ended, int64_t all) {
-          perf.progress(i, perf.sizes.size(), all == 0 ? 100 : ended * 100 / all);
-        };
-        perf.progress(i, perf.sizes.size(), 0);
-      }
-      ASSIGN_OR_RETURN(const Timeline timeline,
-                       Replay(alone.workload, alone.plan, times, *network, options));
-      result.time = timeline.iteration;
-      result.decision = DecisionText(alone.plan.plans[0]);
+      const CallAlone out_of_place = TakeCall(file.workload, plan, call++);
+      const CallAlone in_place = TakeCall(file.workload, plan, call++);
+      ASSIGN_OR_RETURN(result.out_of_place, TimeOf(perf, out_of_place, *network, i));
+      ASSIGN_OR_RETURN(result.in_place, TimeOf(perf, in_place, *network, i));
+      result.decision = DecisionText(out_of_place.plan.plans[0]);
       result.network = network->name;
     }
     on_result(result);

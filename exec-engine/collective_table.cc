@@ -19,9 +19,20 @@ std::string Figure(double value, int width) {
   return fmt::format("{:>{}.{}e}", value, width, width >= 7 ? 1 : 0);
 }
 
-std::string Figures(const SweepResult& result) {
-  return fmt::format("  {}  {}  {}    N/A", Figure(result.time.us(), 7),
-                     Figure(result.algorithm_gb_s(), 6), Figure(result.bus_gb_s(), 6));
+// Bandwidths in 1e9 B/s.
+struct Bandwidths {
+  double algorithm = 0, bus = 0;
+};
+Bandwidths BandwidthsOf(const SweepSize& size, Time time) {
+  if (time == Time()) return {};
+  const double algorithm = static_cast<double>(size.size.count()) * 1e-9 / time.seconds();
+  return {algorithm, algorithm * BusFactor(size.call.collective, size.call.group_size)};
+}
+
+std::string Figures(const SweepSize& size, Time time) {
+  const Bandwidths gb_s = BandwidthsOf(size, time);
+  return fmt::format("  {}  {}  {}    N/A", Figure(time.us(), 7), Figure(gb_s.algorithm, 6),
+                     Figure(gb_s.bus, 6));
 }
 
 std::string RedOp(const CommCall& call) {
@@ -32,27 +43,20 @@ int Root(const CommCall& call) { return HasRoot(call.collective) ? call.root : -
 
 double AverageBus(const std::vector<SweepResult>& results) {
   double sum = 0;
-  for (const SweepResult& result : results) sum += result.bus_gb_s();
-  return results.empty() ? 0 : sum / static_cast<double>(results.size());
+  for (const SweepResult& result : results) {
+    sum += BandwidthsOf(result.size, result.out_of_place).bus +
+           BandwidthsOf(result.size, result.in_place).bus;
+  }
+  return results.empty() ? 0 : sum / static_cast<double>(2 * results.size());
 }
 
-nlohmann::ordered_json FiguresJson(const SweepResult& result) {
-  return {{"time", result.time.us()},
-          {"alg_bw", result.algorithm_gb_s()},
-          {"bus_bw", result.bus_gb_s()},
-          {"nwrong", nullptr}};
+nlohmann::ordered_json FiguresJson(const SweepSize& size, Time time) {
+  const Bandwidths gb_s = BandwidthsOf(size, time);
+  return {
+      {"time", time.us()}, {"alg_bw", gb_s.algorithm}, {"bus_bw", gb_s.bus}, {"nwrong", nullptr}};
 }
 
 }  // namespace
-
-double SweepResult::algorithm_gb_s() const {
-  if (time == Time()) return 0;
-  return static_cast<double>(size.size.count()) * 1e-9 / time.seconds();
-}
-
-double SweepResult::bus_gb_s() const {
-  return algorithm_gb_s() * BusFactor(size.call.collective, size.call.group_size);
-}
 
 std::string TableHeader(const SweepTitle& title) {
   std::string text =
@@ -86,7 +90,7 @@ std::string TableRow(const SweepResult& result, bool explains) {
   std::string row = fmt::format("{:>12}  {:>12}  {:>8}  {:>6}  {:>6}", result.size.size.count(),
                                 result.size.count, NcclTestsName(call.type), RedOp(call),
                                 fmt::format("{:>6}", Root(call)));
-  row += Figures(result) + Figures(result);
+  row += Figures(result.size, result.out_of_place) + Figures(result.size, result.in_place);
   if (explains) row += fmt::format("  # {}; {}", result.decision, result.network);
   return row + "\n";
 }
@@ -105,8 +109,8 @@ std::string SweepJson(const SweepTitle& title, const std::vector<SweepResult>& r
                                {"type", NcclTestsName(call.type)},
                                {"redop", RedOp(call)},
                                {"root", Root(call)},
-                               {"out_of_place", FiguresJson(result)},
-                               {"in_place", FiguresJson(result)},
+                               {"out_of_place", FiguresJson(result.size, result.out_of_place)},
+                               {"in_place", FiguresJson(result.size, result.in_place)},
                                {"decision", result.decision},
                                {"network", result.network}});
   }

@@ -13,11 +13,9 @@ namespace drydock {
 
 struct SweepResult {
   SweepSize size;
-  Time time;                      // zero where nothing is to be moved
-  std::string decision;           // "ring Simple, 16 channels"; of the first group
-  std::string network;            // that carried it
-  double algorithm_gb_s() const;  // 1e9 B/s
-  double bus_gb_s() const;
+  Time out_of_place, in_place;  // zero where nothing is to be moved
+  std::string decision;         // "ring Simple, 16 channels"; of the first group, out of place
+  std::string network;          // that carried it
 };
 
 struct SweepTitle {
