@@ -79,7 +79,7 @@ TEST(Collectives, PlansThatDifferOnlyInTheirConnectionsAreOneRow) {
 TEST(Collectives, OneCallWithTwoAlgorithmsIsTwoRows) {
   Inputs inputs = FakeRun();
   inputs.flows.plans.push_back(inputs.flows.plans[0]);
-  inputs.flows.plans.back().algorithm = Algorithm::kTree;
+  inputs.flows.plans.back().works[0].algorithm = Algorithm::kTree;
   inputs.flows.assignments[1].plan = 2;
   const std::vector<CollectiveRow> rows = SummariseCollectives(inputs);
   ASSERT_EQ(rows.size(), 4u);

@@ -90,7 +90,7 @@ TEST_F(ReadInputsTest, ReadsWhatWasWritten) {
   const Result<Inputs> inputs = ReadInputs(run_);
   ASSERT_TRUE(inputs.ok()) << inputs.error().ToString();
   EXPECT_EQ(inputs->timeline.iteration, Time::Us(600));
-  EXPECT_EQ(inputs->plan_of(0, 1)->channels, 4);
+  EXPECT_EQ(inputs->plan_of(0, 1)->works[0].channels, 4);
   EXPECT_EQ(inputs->plan_of(0, 3), nullptr);
 }
 

@@ -5,6 +5,9 @@
 #include <map>
 
 #include "core/base/testing.h"
+#include "core/nccl/test_hosts.h"
+#include "simccl/plan_deadlock.h"
+#include "simccl/plan_workload.h"
 #include "simccl/rank_classes.h"
 
 namespace drydock {
@@ -173,7 +176,7 @@ TEST(DeadlockTest, ThreeCommunicatorsInACircle) {
 }
 
 // Everybody sends to the next, then receives from the one before.
-Builder RingOfSends(int ranks) {
+Builder RingOfSends(int ranks, int64_t count = 512) {
   Builder b(ranks);
   std::vector<std::vector<int>> even, odd;
   for (int rank = 0; rank < ranks; ++rank) {
@@ -181,8 +184,8 @@ Builder RingOfSends(int ranks) {
   }
   const uint8_t roles[] = {b.Role("from-even", even), b.Role("from-odd", odd)};
   for (int rank = 0; rank < 2; ++rank) {
-    b.Message(rank, roles[rank], OpKind::kSend, 0, 512);
-    b.Message(rank, roles[1 - rank], OpKind::kRecv, 0, 512);
+    b.Message(rank, roles[rank], OpKind::kSend, 0, count);
+    b.Message(rank, roles[1 - rank], OpKind::kRecv, 0, count);
   }
   for (int rank = 2; rank < ranks; ++rank) b.RunsProgramOf(rank, rank % 2);
   b.w.programs.resize(2);
@@ -205,6 +208,52 @@ TEST(DeadlockTest, RingOfSendsThatFitIntoTheBuffersFinishes) {
   Builder b = RingOfSends(4);
   b.Plan(512, MessagePlan(8));
   EXPECT_EQ(Check(b), "ok");
+}
+
+// Plans of NCCL's own for a host of eight GPUs.
+FlowPlan RealPlans(Workload* w) {
+  w->topology.gpus = {TestGpu(80)};
+  w->topology.host_kinds = {DgxA100()};
+  w->topology.hosts = {0};
+  for (uint32_t call = 0; call < w->calls.size(); ++call) {
+    for (uint32_t group = 0; group < w->groups.size(); ++group) {
+      if (w->groups[group].ranks.size() == static_cast<size_t>(w->calls[call].group_size)) {
+        w->uses.push_back({call, group});
+      }
+    }
+  }
+  auto planner = PlannerChoices()[0].make(w->topology, {});
+  EXPECT_TRUE(planner.ok()) << planner.error().ToString();
+  auto plan = PlanWorkload(*w, planner->get(), [](size_t, size_t) {});
+  EXPECT_TRUE(plan.ok()) << plan.error().ToString();
+  return *plan;
+}
+
+TEST(DeadlockTest, NcclsBuffersDecide) {
+  for (const int64_t count : {int64_t{512}, int64_t{512} << 20}) {  // 1 KB and 1 GB
+    Builder b = RingOfSends(4, count);
+    b.plan = RealPlans(&b.w);
+    EXPECT_EQ(Check(b) == "ok", count == 512) << Check(b);
+  }
+}
+
+TEST(DeadlockTest, NcclsOwnPlansFinish) {
+  Builder b(8);
+  const uint8_t all = b.Role("all", {{0, 1, 2, 3, 4, 5, 6, 7}}), tp = b.Role("tp", {{0, 1}});
+  for (int rank = 0; rank < 8; ++rank) {
+    for (const auto type :
+         {CollectiveType::kAllReduce, CollectiveType::kAllGather, CollectiveType::kBroadcast,
+          CollectiveType::kReduce, CollectiveType::kAllToAll, CollectiveType::kReduceScatter}) {
+      for (const int64_t count : {int64_t{512}, int64_t{1} << 24}) {
+        b.Collective(rank, all, count, 0, type);
+      }
+    }
+    if (rank < 2) b.Collective(rank, tp, int64_t{1} << 24, 1);
+  }
+  b.plan = RealPlans(&b.w);
+  EXPECT_EQ(Check(b), "ok");
+  for (const drydock::Plan& plan : b.plan.plans)
+    EXPECT_EQ(ErrorText(CheckPlanDeadlock(plan)), "ok");
 }
 
 TEST(DeadlockTest, BuffersAreSharedByWhatIsOnItsWay) {
