@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <tuple>
+#include <unordered_map>
 
 #include "core/base/check.h"
 #include "exec-engine/event_heap.h"
@@ -89,8 +90,9 @@ class AnalyticalNetwork final : public Network {
   const Topology& topology_;
   FabricPaths paths_;
   std::vector<AnalyticalPort> ports_;
-  std::vector<std::vector<Timer>> timers_;          // pending, by host
-  std::vector<Time> transmit_free_, receive_free_;  // by NIC
+  std::vector<std::vector<Timer>> timers_;                // pending, by host
+  std::vector<Time> transmit_free_, receive_free_;        // by NIC
+  std::unordered_map<const FabricPath*, Time> way_free_;  // only looked up
   std::vector<Flight> flights_;
   std::vector<uint32_t> free_flights_;
   EventHeap<Event> events_;
@@ -173,14 +175,22 @@ void AnalyticalNetwork::Send(HostId host, Message message) {
 }
 
 // The first packet is at the receiver's NIC: the message takes its place in the NIC's queue. Its
-// last byte cannot be there before it was sent and has travelled.
+// last byte cannot be there before it was sent and has travelled. A cable on the way that is slower
+// than the receiver's own holds up what comes the same way, and nothing else.
 void AnalyticalNetwork::Arrive(const Event& event) {
   const Flight& flight = flights_[event.flight];
   const Nics& nics = NicsOf(event.host);
-  const Bandwidth rate = std::min(nics.rate, flight.path->bottleneck);
+  const Bytes size = flight.message.size;
+  const Bandwidth rate = std::min(nics.rate, flight.path->last);
   Time& free = receive_free_[static_cast<size_t>(DestinationNic(flight.message))];
-  free = std::max(event.time, free) + Serialisation(flight.message.size, rate);
-  const Time delivered = std::max(free, flight.sent_by + flight.path->latency) + nics.latency;
+  free = std::max(event.time, free) + Serialisation(size, rate);
+  Time there = std::max(free, flight.sent_by + flight.path->latency);
+  if (flight.path->bottleneck < rate) {
+    Time& way = way_free_[flight.path];
+    way = std::max(event.time, way) + Serialisation(size, flight.path->bottleneck);
+    there = std::max(there, way);
+  }
+  const Time delivered = there + nics.latency;
   events_.Push(
       {delivered, event.host, EventKind::kDelivered, event.source, event.id, event.flight});
 }

@@ -113,7 +113,8 @@ Communication::KnownPlan* Communication::FindPlan(GroupState* group, uint32_t ca
   known->call = call;
   const GpuSpec& gpu =
       workload.topology.gpus[static_cast<size_t>(workload.topology.kind_of_host(host_).gpu)];
-  known->plan = MakeLocalPlan(*plan, gpu, ports_, host_, group->group, hosts, gpus);
+  known->plan =
+      MakeLocalPlan(*plan, gpu, ports_, host_, group->group, hosts, gpus, index_.aggregation());
   const CollectiveType type = workload.calls[call].collective;
   const bool all_wait_for_all =
       type == CollectiveType::kAllReduce || type == CollectiveType::kAllGather ||
@@ -342,6 +343,7 @@ std::string Communication::WhatItWaitsFor(int gpu, uint32_t op) const {
   if (call->transfer != nullptr) {
     for (const Transfer::Waiting& waiting : call->transfer->WaitingOn()) {
       if (waiting.member != me) continue;
+      if (waiting.peer == me) return "the other members' data, which the switches sum";
       return fmt::format("{} rank {}", waiting.for_data ? "data from" : "room at",
                          ranks[static_cast<size_t>(waiting.peer)]);
     }

@@ -48,6 +48,7 @@ void FabricPaths::FillRow(int source) {
       if (is_switch) {
         there.latency += topology_.fabric.switches[static_cast<size_t>(node - nics_)].latency;
       }
+      there.last = link.rate;
       there.bottleneck = node == source ? link.rate : std::min(here.bottleneck, link.rate);
       queue.push_back(edge.to);
     }

@@ -14,6 +14,7 @@ namespace drydock {
 struct FabricPath {
   Time latency;          // cables and switches, without serialisation
   Bandwidth bottleneck;  // slowest cable
+  Bandwidth last;        // the receiver's cable
   int switches = -1;     // passed on the way; -1 = unreachable
 };
 

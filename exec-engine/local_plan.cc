@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/base/check.h"
+#include "exec-engine/flow_name.h"
 
 namespace drydock {
 namespace {
@@ -30,7 +31,6 @@ const CollectiveCosts::Protocol& CostsOf(const Work& work, const CollectiveCosts
   switch (work.algorithm) {
     case Algorithm::kNvls:
     case Algorithm::kNvlsTree:
-    case Algorithm::kCollNetDirect:
       return costs.nvls;
     case Algorithm::kSendRecv:
       return work.protocol == Protocol::kLl ? costs.p2p_ll : costs.p2p_simple;
@@ -56,23 +56,19 @@ Bandwidth RateOf(const Step& step, const CollectiveCosts::Protocol& costs, Bandw
   return receives || step.store ? costs.copy_send : costs.send;
 }
 
-uint32_t Mix(uint32_t hash, uint32_t value) {
-  hash ^= value + 0x9e3779b9u + (hash << 6) + (hash >> 2);
-  hash *= 0x85ebca6bu;
-  return hash ^ (hash >> 13);
-}
-
 class Builder {
  public:
   Builder(const Plan& plan, const GpuSpec& gpu, const PortMap& ports, int host, uint32_t group,
-          std::span<const int> host_of_member, std::span<const int> gpu_of_member)
+          std::span<const int> host_of_member, std::span<const int> gpu_of_member,
+          const Aggregation& aggregation)
       : plan_(plan),
         gpu_(gpu),
         ports_(ports),
         host_(host),
         group_(group),
         host_of_member_(host_of_member),
-        gpu_of_member_(gpu_of_member) {}
+        gpu_of_member_(gpu_of_member),
+        aggregation_(aggregation) {}
 
   LocalPlan Build() {
     SetWorks();
@@ -199,7 +195,7 @@ class Builder {
     LocalConnection connection;
     connection.link = c.link;
     connection.work = program.work;
-    connection.flow = Mix(Mix(Mix(group_ + 1, c.from), c.to), program.channel);
+    connection.flow = FlowName(FlowName(FlowName(group_ + 1, c.from), c.to), program.channel);
     connection.plan_connection = plan_connection;
     ResolveEnds(c, &connection);
     out_.connections.push_back(connection);
@@ -209,6 +205,7 @@ class Builder {
   void ResolveEnds(const Connection& c, LocalConnection* out) {
     const int from_host = host_of_member_[c.from], to_host = host_of_member_[c.to];
     const int from = gpu_of_member_[c.from], to = gpu_of_member_[c.to];
+    if (c.reduction >= 0) return ResolveSwitch(c, out);
     if (from_host != to_host) return ResolveNet(c, out);
     // A NIC of the host reached by another of its own GPUs: as through host memory.
     const bool through_memory = c.link == LinkKind::kShared || c.link == LinkKind::kNet;
@@ -240,7 +237,41 @@ class Builder {
     }
   }
 
+  void ResolveSwitch(const Connection& c, LocalConnection* out) {
+    const bool sends = c.link == LinkKind::kToSwitch;
+    const int gpu = gpu_of_member_[c.from];
+    out->local_nic = c.send_nic;
+    out->remote_nic = 0;
+    out->remote_host = aggregation_.Above(host_, c.send_nic);
+    out->nic = sends ? ports_.NicOut(c.send_nic) : ports_.NicIn(c.send_nic);
+    if (c.send_gdr) {
+      out->gpu_dma = sends ? ports_.PcieOut(gpu) : ports_.PcieIn(gpu);
+    } else {  // through host memory
+      out->way.out = ports_.PcieOut(gpu);
+      out->way.in = ports_.PcieIn(gpu);
+    }
+  }
+
+  // Where a member contributes to the sums that it gets.
+  void FindWaysIn() {
+    std::map<std::pair<int16_t, uint16_t>, uint32_t> ways;  // by reduction and member
+    const auto place = [this](const LocalConnection& local) {
+      const Connection& c = plan_.connections[local.plan_connection];
+      return std::pair(c.reduction, c.from);
+    };
+    for (uint32_t c = 0; c < out_.connections.size(); ++c) {
+      const LocalConnection& local = out_.connections[c];
+      if (local.link == LinkKind::kToSwitch) ways[place(local)] = c;
+    }
+    for (LocalConnection& local : out_.connections) {
+      if (local.link != LinkKind::kFromSwitch) continue;
+      const auto found = ways.find(place(local));
+      if (found != ways.end()) local.way_in = found->second;
+    }
+  }
+
   void Finish() {
+    FindWaysIn();
     out_.complete = out_.members.size() == plan_.members.size();
     for (LocalConnection& connection : out_.connections) {
       if (connection.remote_host >= 0 || connection.link == LinkKind::kShared) {
@@ -270,6 +301,7 @@ class Builder {
   const int host_;
   const uint32_t group_;
   std::span<const int> host_of_member_, gpu_of_member_;
+  const Aggregation& aggregation_;
   std::vector<uint32_t> local_;                              // by plan connection
   std::map<std::pair<uint32_t, uint32_t>, uint32_t> steps_;  // by pattern and work
   std::map<uint16_t, std::pair<uint16_t, uint32_t>>
@@ -291,8 +323,8 @@ uint32_t LocalPlan::FindConnection(uint32_t plan_connection) const {
 
 LocalPlan MakeLocalPlan(const Plan& plan, const GpuSpec& gpu, const PortMap& ports, int host,
                         uint32_t group, std::span<const int> host_of_member,
-                        std::span<const int> gpu_of_member) {
-  Builder builder(plan, gpu, ports, host, group, host_of_member, gpu_of_member);
+                        std::span<const int> gpu_of_member, const Aggregation& aggregation) {
+  Builder builder(plan, gpu, ports, host, group, host_of_member, gpu_of_member, aggregation);
   return builder.Build();
 }
 

@@ -12,6 +12,7 @@
 #include "core/model/gpu.h"
 #include "core/model/step_cursor.h"
 #include "core/model/topology.h"
+#include "exec-engine/aggregation.h"
 #include "exec-engine/ports.h"
 
 namespace drydock {
@@ -74,12 +75,13 @@ struct LocalConnection {
   uint32_t sender = kElsewhere, receiver = kElsewhere;  // runners
   Way way;                    // taken by the thread block; without ports: stays in the GPU
   bool contribution = false;  // kNvls: waits in its own memory for an in-switch reduction
-  // kNet only.
+  // kNet, kToSwitch, kFromSwitch only.
   PortId nic = kNoPort, gpu_dma = kNoPort;  // DMA ports at this end
   int local_nic = -1, remote_nic = -1;
-  int remote_host = -1;
+  int remote_host = -1;          // kToSwitch, kFromSwitch: the aggregation node at the NIC's switch
   uint32_t plan_connection = 0;  // index into Plan::connections, which both hosts know
   uint32_t flow = 0;
+  uint32_t way_in = kElsewhere;     // kFromSwitch: the same member's kToSwitch, index of connection
   uint32_t sent = 0, received = 0;  // slices in one call, counted at the ends that are here
 };
 
@@ -116,10 +118,11 @@ struct LocalPlan {
 };
 
 // `host_of_member` and `gpu_of_member` place every member of the group; those on `host` are local.
-// `group` names the communicator for the choice of queue pairs.
+// `group` names the communicator for the choice of queue pairs. `aggregation` knows the switches
+// that reduce, if the plan needs any.
 LocalPlan MakeLocalPlan(const Plan& plan, const GpuSpec& gpu, const PortMap& ports, int host,
                         uint32_t group, std::span<const int> host_of_member,
-                        std::span<const int> gpu_of_member);
+                        std::span<const int> gpu_of_member, const Aggregation& aggregation = {});
 
 }  // namespace drydock
 

@@ -7,6 +7,7 @@
 
 #include "core/base/check.h"
 #include "exec-engine/accounting.h"
+#include "exec-engine/aggregator.h"
 #include "exec-engine/host_replay.h"
 #include "exec-engine/progress.h"
 #include "exec-engine/replay_index.h"
@@ -94,11 +95,17 @@ class Run {
                                                     options.shortcut, &timeline_.ranks,
                                                     &progress_));
     }
+    const Aggregation& aggregation = index.aggregation();
+    for (int n = 0; n < aggregation.node_count(); ++n) {
+      const HostId node = topology.host_count() + n;
+      aggregators_.push_back(std::make_unique<Aggregator>(node, aggregation, network_->port(node)));
+    }
   }
 
   Result<Timeline> Go() {
     std::vector<HostActor*> actors;
     for (const auto& host : hosts_) actors.push_back(host.get());
+    for (const auto& aggregator : aggregators_) actors.push_back(aggregator.get());
     RETURN_IF_ERROR(network_->Run(actors));
     RETURN_IF_ERROR(CheckFinished());
     for (const RankTimeline& rank : timeline_.ranks) {
@@ -151,6 +158,7 @@ class Run {
   Progress progress_;
   std::vector<std::unique_ptr<PortMap>> port_maps_;
   std::vector<std::unique_ptr<HostReplay>> hosts_;
+  std::vector<std::unique_ptr<Aggregator>> aggregators_;
   Timeline timeline_;
 };
 
@@ -160,8 +168,10 @@ Result<Timeline> Replay(const Workload& workload, const FlowPlan& plan, const Ke
                         const NetworkChoice& network, const ReplayOptions& options) {
   RETURN_IF_ERROR(CheckCosts(workload.topology, plan));
   ASSIGN_OR_RETURN(const ReplayIndex index, ReplayIndex::Create(workload, plan, times));
-  ASSIGN_OR_RETURN(std::unique_ptr<Network> carrier,
-                   network.make(workload.topology, options.network));
+  // Aggregation nodes are hosts to the network, and to nobody else.
+  const Topology fabric =
+      index.aggregation().empty() ? workload.topology : index.aggregation().WithNodes();
+  ASSIGN_OR_RETURN(std::unique_ptr<Network> carrier, network.make(fabric, options.network));
   Run run(index, std::move(carrier), options);
   ASSIGN_OR_RETURN(Timeline timeline, run.Go());
   timeline.network = network.name;

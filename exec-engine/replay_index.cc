@@ -74,6 +74,7 @@ Result<ReplayIndex> ReplayIndex::Create(const Workload& workload, const FlowPlan
   RETURN_IF_ERROR(index.CheckPlans());
   RETURN_IF_ERROR(index.FillBlockTimes(times));
   RETURN_IF_ERROR(index.NumberCalls());
+  RETURN_IF_ERROR(index.FindReductions());
   return index;
 }
 
@@ -145,6 +146,36 @@ Status ReplayIndex::NumberCalls() {
       const uint64_t number = counter.Next(group, op, workload_->calls[op.work].root);
       if (number >= kMostCalls) return fail("more calls in one group than can be told apart");
       index.sequence[i] = static_cast<uint32_t>(number);
+    }
+  }
+  return OkStatus();
+}
+
+// Every call whose plan reduces in the switches, as the ops of its group's first member number
+// them.
+Status ReplayIndex::FindReductions() {
+  std::map<const Plan*, bool> known;
+  const auto reduces = [&known](const Plan& plan) {
+    const auto [entry, added] = known.try_emplace(&plan, false);
+    if (!added) return entry->second;
+    return entry->second =
+               std::any_of(plan.connections.begin(), plan.connections.end(),
+                           [](const Connection& connection) { return connection.reduction >= 0; });
+  };
+  aggregation_ = Aggregation(workload_->topology);
+  for (const Workload::Use& use : workload_->uses) {
+    const Plan& plan = *PlanFor(use.call, use.group);
+    if (!reduces(plan)) continue;
+    const std::vector<int>& ranks = workload_->groups[use.group].ranks;
+    std::vector<int> hosts;
+    for (const int rank : ranks) hosts.push_back(placement_.of(rank).host);
+    const ClassIndex& first = class_of(ranks.front());
+    for (size_t i = 0; i < first.program->ops.size(); ++i) {
+      const Op& op = first.program->ops[i];
+      if (op.kind == OpKind::kCompute || op.work != use.call) continue;
+      if (group_of(ranks.front(), op.role) != static_cast<int>(use.group)) continue;
+      RETURN_IF_ERROR(
+          aggregation_.Add(MakeCallKey(use.group, first.sequence[i]), plan, use.group, hosts));
     }
   }
   return OkStatus();

@@ -12,6 +12,7 @@
 #include "core/model/flow_plan.h"
 #include "core/model/kernel_times.h"
 #include "core/model/workload.h"
+#include "exec-engine/aggregation.h"
 
 namespace drydock {
 
@@ -53,12 +54,14 @@ class ReplayIndex {
   // Null if the flow plan has none for them.
   const Plan* PlanFor(uint32_t call, uint32_t group) const;
   int64_t op_count() const { return op_count_; }  // over all ranks
+  const Aggregation& aggregation() const { return aggregation_; }
 
  private:
   ReplayIndex(const Workload& workload, const FlowPlan& plan);
   Status CheckPlans() const;
   Status FillBlockTimes(const KernelTimes& times);
   Status NumberCalls();
+  Status FindReductions();
 
   const Workload* workload_;
   const FlowPlan* plan_;
@@ -68,6 +71,7 @@ class ReplayIndex {
   std::vector<std::vector<Time>> block_time_;      // [GPU type][block]
   std::vector<FlowPlan::Assignment> assignments_;  // sorted by (call, group)
   int64_t op_count_ = 0;
+  Aggregation aggregation_;
 };
 
 }  // namespace drydock

@@ -128,7 +128,7 @@ void TransferEngine::RunNext() {
     case Kind::kLaunch:
       return Launch(event.transfer, event.index);
     case Kind::kCredit:
-      return SendCredit(event.transfer, event.index);
+      return GiveCredit(event.transfer, event.index, event.time);
   }
 }
 
@@ -323,12 +323,27 @@ void TransferEngine::Launch(Transfer* t, uint32_t connection) {
   listener_->OnMessage(message);
 }
 
-void TransferEngine::SendCredit(Transfer* t, uint32_t connection) {
+// Room for one more slice. Room for a sum lets this member's own contribution to it go.
+void TransferEngine::GiveCredit(Transfer* t, uint32_t connection, Time now) {
   const LocalPlan& plan = *t->plan_;
+  if (plan.connections[connection].link == LinkKind::kFromSwitch) {
+    const uint32_t way_in = plan.connections[connection].way_in;
+    if (way_in == kElsewhere) return;  // a member that contributes nothing
+    return TakeCredit(t, way_in, t->flows_[connection].start_known_back, now);
+  }
   Message message = MakeMessage(*t, plan.connections[connection], plan.clear_to_send_bytes,
                                 /*credit=*/true);
   message.cookie = static_cast<uint64_t>(t->flows_[connection].start_known_back.ps());
   listener_->OnMessage(message);
+}
+
+// The first says that every slot is free, each later one that one more is.
+void TransferEngine::TakeCredit(Transfer* t, uint32_t connection, Time known, Time now) {
+  const LocalPlan& plan = *t->plan_;
+  Transfer::Flow& flow = t->flows_[connection];
+  flow.cleared += flow.cleared == 0 ? plan.works[plan.connections[connection].work].slots : 1;
+  flow.start_known_back = std::max(flow.start_known_back, known);
+  Post(t, connection, now);
 }
 
 void TransferEngine::OnDelivered(Transfer* t, uint32_t connection, const Message& message,
@@ -338,12 +353,7 @@ void TransferEngine::OnDelivered(Transfer* t, uint32_t connection, const Message
   const LocalWork& work = plan.works[c.work];
   Transfer::Flow& flow = t->flows_[connection];
   const Time known = Time::Ps(static_cast<int64_t>(message.cookie));
-  if (MessageTag::Of(message).credit) {
-    // The first says that every slot is free, each later one that one more is.
-    flow.cleared += flow.cleared == 0 ? work.slots : 1;
-    flow.start_known_back = std::max(flow.start_known_back, known);
-    return Post(t, connection, now);
-  }
+  if (MessageTag::Of(message).credit) return TakeCredit(t, connection, known, now);
   const int64_t wire = message.size.count();
   const Time began = std::max(Time(), now - ports_.map().nic_wire().For(wire));
   Time begin;

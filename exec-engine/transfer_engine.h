@@ -168,7 +168,8 @@ class TransferEngine {
   void EndRunner(Transfer* t, uint32_t runner, Time end);
   void Post(Transfer* t, uint32_t connection, Time now);
   void Launch(Transfer* t, uint32_t connection);
-  void SendCredit(Transfer* t, uint32_t connection);
+  void GiveCredit(Transfer* t, uint32_t connection, Time now);
+  void TakeCredit(Transfer* t, uint32_t connection, Time known, Time now);
   void CheckDrained(Transfer* t);
   Message MakeMessage(const Transfer& t, const LocalConnection& c, int64_t bytes, bool credit);
 

@@ -59,7 +59,11 @@ Status ExpandCollective(const hacknccl_collective& work, PlanBuilder* builder) {
     RETURN_IF_ERROR(ExpandRing(work, builder));
   } else if (work.algorithm == HACKNCCL_TREE && reduces_all) {
     RETURN_IF_ERROR(ExpandTree(work, builder));
-  } else if (work.algorithm == HACKNCCL_NVLS && !work.even) {
+  } else if (work.algorithm == HACKNCCL_COLLNET_CHAIN && reduces_all) {
+    RETURN_IF_ERROR(ExpandCollNetChain(work, builder));
+  } else if (work.algorithm == HACKNCCL_COLLNET_DIRECT && reduces_all) {
+    RETURN_IF_ERROR(ExpandCollNetDirect(work, builder));
+  } else if (work.algorithm == HACKNCCL_NVLS && (reduces_all || !work.even)) {
     RETURN_IF_ERROR(ExpandNvls(work, builder));
   } else if (work.algorithm == HACKNCCL_NVLS_TREE && reduces_all) {
     RETURN_IF_ERROR(ExpandNvlsTree(work, builder));

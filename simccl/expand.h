@@ -23,6 +23,17 @@ struct ChannelShare {
 };
 ChannelShare ShareOf(const hacknccl_collective& work, int channel);
 
+// A channel's part of a collective that strides over the whole buffer (`even`), in bytes:
+// for (at = base; at < base + total; at += stride) the `window` at `at`, or what is left.
+struct EvenShare {
+  int64_t base = 0;
+  int64_t total = 0;
+  int64_t stride = 0;
+  int64_t window = 0;
+};
+// With this many chunks in a window.
+EvenShare EvenShareOf(const hacknccl_collective& work, int channel, int64_t chunks);
+
 // Any collective; an error names an algorithm that is not expanded.
 Status ExpandCollective(const hacknccl_collective& work, PlanBuilder* builder);
 
@@ -30,7 +41,11 @@ Status ExpandCollective(const hacknccl_collective& work, PlanBuilder* builder);
 Status ExpandRing(const hacknccl_collective& work, PlanBuilder* builder);
 // all_reduce.h: runTreeSplit.
 Status ExpandTree(const hacknccl_collective& work, PlanBuilder* builder);
-// all_reduce.h, all_gather.h, reduce_scatter.h: NCCL_ALGO_NVLS on one host.
+// all_reduce.h: NCCL_ALGO_COLLNET_CHAIN and NCCL_ALGO_COLLNET_DIRECT.
+Status ExpandCollNetChain(const hacknccl_collective& work, PlanBuilder* builder);
+Status ExpandCollNetDirect(const hacknccl_collective& work, PlanBuilder* builder);
+// NCCL_ALGO_NVLS: on one host all_reduce.h, all_gather.h, reduce_scatter.h; on several, which
+// switches join, all_reduce.h.
 Status ExpandNvls(const hacknccl_collective& work, PlanBuilder* builder);
 // all_reduce.h: NCCL_ALGO_NVLS_TREE.
 Status ExpandNvlsTree(const hacknccl_collective& work, PlanBuilder* builder);

@@ -49,11 +49,15 @@ class NvlsHost {
         domain_(domain),
         channel_(channel),
         share_(ShareOf(work, channel)),
+        even_(EvenShareOf(work, channel, static_cast<int64_t>(domain.heads.size()))),
         builder_(builder) {}
 
   size_t heads() const { return domain_.heads.size(); }
-  int64_t total() const { return Scaled(share_.count); }
-  int64_t chunk() const { return Scaled(share_.chunk); }
+  // Switches join the hosts, and every channel strides over the whole buffer.
+  bool joined() const { return work_.even != 0; }
+  int64_t total() const { return joined() ? even_.total : Scaled(share_.count); }
+  int64_t chunk() const { return joined() ? even_.window / Heads() : Scaled(share_.chunk); }
+  int64_t stride() const { return joined() ? even_.stride : Heads() * chunk(); }
   int64_t grain() const { return work_.element_bytes; }
   // All-gather and reduce-scatter: where the part of head `h` begins.
   int64_t PartOf(size_t h) const {
@@ -88,7 +92,10 @@ class NvlsHost {
 
  private:
   int64_t Scaled(int64_t elements) const { return elements * work_.element_bytes; }
-  PlanBuilder::Place Base() const { return {.base = Scaled(share_.offset)}; }
+  int64_t Heads() const { return static_cast<int64_t>(heads()); }
+  PlanBuilder::Place Base() const {
+    return {.base = joined() ? even_.base : Scaled(share_.offset)};
+  }
   Ids WithMembers(size_t h, Nvls direction) const {
     Ids ids;
     for (const int member : domain_.members) {
@@ -101,13 +108,14 @@ class NvlsHost {
   const Domain& domain_;
   const int channel_;
   const ChannelShare share_;
+  const EvenShare even_;
   PlanBuilder* builder_;
 };
 
 // All-reduce: each loop has a chunk for each head.
 class NvlsAllReduce {
  public:
-  // The last, shorter loop is cut in multiples of `last_grain` bytes.
+  // The last, shorter loop is cut in multiples of `last_grain` bytes, unless hosts are joined.
   NvlsAllReduce(NvlsHost* host, int64_t last_grain)
       : host_(host),
         last_grain_(std::max(last_grain / host->grain(), int64_t{1}) * host->grain()) {}
@@ -148,9 +156,9 @@ class NvlsAllReduce {
   void ForEachLoop(PatternWriter* writer, const Body& body) const {
     const auto heads = static_cast<int64_t>(host_->heads());
     const int64_t loop = heads * host_->chunk();
-    writer->Loops(host_->total(), loop, [&](int64_t bytes) {
+    writer->Windows(host_->total(), host_->stride(), loop, [&](int64_t bytes) {
       int64_t chunk = host_->chunk();
-      if (bytes < loop) {
+      if (bytes < loop && !host_->joined()) {
         const int64_t elements = bytes / host_->grain();
         const int64_t part = (elements + heads - 1) / heads * host_->grain();
         chunk = (part + last_grain_ - 1) / last_grain_ * last_grain_;
@@ -242,12 +250,43 @@ void ExpandTreeHead(const hacknccl_nvls& place, int rank, size_t h, int channel,
   all_reduce->Head(h, {connect(place.tree_up, rank)}, targets, Local::kNone);
 }
 
+// The head `h` of a host whose fellows on the other hosts are reached through the switches.
+void ExpandJoinedHead(const hacknccl_collnet& place, int rank, size_t h, int channel,
+                      NvlsHost* host, NvlsAllReduce* all_reduce, PlanBuilder* builder) {
+  using Switch = PlanBuilder::Switch;
+  const auto way = [&](Switch direction) {
+    return Ids{builder->ConnectSwitch(channel, rank, place, direction)};
+  };
+  all_reduce->Head(h, host->FromMembers(h), way(Switch::kTo), Local::kReduce);
+  all_reduce->Head(h, way(Switch::kFrom), host->ToMembers(h), Local::kNone);
+}
+
+Status ExpandJoinedNvls(const hacknccl_collective& work, PlanBuilder* builder) {
+  for (int channel = work.channel_lo; channel <= work.channel_hi; ++channel) {
+    const std::vector<hacknccl_nvls> nvls = builder->communicator().Nvls(channel);
+    ASSIGN_OR_RETURN(const std::vector<hacknccl_collnet> places,
+                     builder->communicator().CollNet(channel));
+    for (const Domain& domain : Domains(*builder, nvls)) {
+      NvlsHost host(work, domain, channel, builder);
+      NvlsAllReduce all_reduce(&host, 1);
+      all_reduce.ScatterAndGather();
+      for (size_t h = 0; h < domain.heads.size(); ++h) {
+        const int rank = domain.heads[h];
+        ExpandJoinedHead(places[static_cast<size_t>(rank)], rank, h, channel, &host, &all_reduce,
+                         builder);
+      }
+    }
+  }
+  return OkStatus();
+}
+
 constexpr int64_t kLastGrainNvls = 16384;  // all_reduce.h: multiples of these bytes
 constexpr int64_t kLastGrainNvlsTree = 16;
 
 }  // namespace
 
 Status ExpandNvls(const hacknccl_collective& work, PlanBuilder* builder) {
+  if (work.even) return ExpandJoinedNvls(work, builder);
   for (int channel = work.channel_lo; channel <= work.channel_hi; ++channel) {
     const std::vector<Domain> domains = Domains(*builder, builder->communicator().Nvls(channel));
     CHECK_NOTE(domains.size() == 1, "NVLS without a network joins the ranks of one host");

@@ -25,6 +25,10 @@ const char* LinkName(LinkKind link) {
       return "net";
     case LinkKind::kNvls:
       return "nvls";
+    case LinkKind::kToSwitch:
+      return "to-switch";
+    case LinkKind::kFromSwitch:
+      return "from-switch";
     default:
       return "other";
   }

@@ -96,9 +96,10 @@ TEST_P(HostsTest, WhatNcclPicksDelivers) {
 INSTANTIATE_TEST_SUITE_P(
     Clusters, HostsTest,
     ::testing::Values(std::pair("dgx-a100-80g-8", 0), std::pair("hgx-a100-4nic-8", 0),
-                      std::pair("dgx-h100-8", 0), std::pair("dgx-h200-8", 0),
-                      std::pair("dgx-b200-8", 0), std::pair("gb200-nvl72-2", 0),
-                      std::pair("l40s-pcie-4", 1), std::pair("dgx-1-v100-2", 4)),
+                      std::pair("dgx-h100-8", 0), std::pair("dgx-h100-8-sharp", 0),
+                      std::pair("dgx-h200-8", 0), std::pair("dgx-b200-8", 0),
+                      std::pair("gb200-nvl72-2", 0), std::pair("l40s-pcie-4", 1),
+                      std::pair("dgx-1-v100-2", 4)),
     [](const auto& each) {
       std::string name = each.param.first;
       std::replace(name.begin(), name.end(), '-', '_');

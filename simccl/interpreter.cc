@@ -36,6 +36,14 @@ class Interpreter {
         element_bytes_(SizeOf(call.type).count()),
         queues_(plan.connections.size()),
         outputs_(static_cast<size_t>(members_), Values(static_cast<size_t>(call.count), 0)) {
+    for (uint32_t c = 0; c < plan.connections.size(); ++c) {
+      const Connection& link = plan.connections[c];
+      if (link.reduction < 0) continue;
+      const auto index = static_cast<size_t>(link.reduction);
+      reductions_.resize(std::max(reductions_.size(), index + 1));
+      const bool in = link.link == LinkKind::kToSwitch;
+      (in ? reductions_[index].contributions : reductions_[index].results).push_back(c);
+    }
     for (int m = 0; m < members_; ++m) {
       for (const ChannelProgram& program : plan.members[static_cast<size_t>(m)]) {
         const Pattern& pattern = plan.patterns[program.pattern];
@@ -78,6 +86,11 @@ class Interpreter {
     int64_t done;  // primitives
   };
 
+  // One reduction in the switches.
+  struct Reduction {
+    std::vector<uint32_t> contributions, results;  // connections
+  };
+
   std::span<const uint32_t> Operands(const Runner& runner, Slots slots) const {
     return std::span(plan_.operands)
         .subspan(runner.program->operand_begin + slots.begin, slots.count);
@@ -90,9 +103,40 @@ class Interpreter {
       if (queues_[connection].empty()) return false;
     }
     for (const uint32_t connection : Operands(runner, step.send)) {
-      if (queues_[connection].size() >= Capacity(runner)) return false;
+      if (Waiting(connection) >= Capacity(runner)) return false;
     }
     return true;
+  }
+
+  // Chunks sent on a connection that were not taken. What goes to the switches is sent once there
+  // is room for the sum.
+  size_t Waiting(uint32_t connection) const {
+    const Connection& link = plan_.connections[connection];
+    size_t waiting = queues_[connection].size();
+    if (link.link != LinkKind::kToSwitch) return waiting;
+    for (const uint32_t result : reductions_[static_cast<size_t>(link.reduction)].results) {
+      if (plan_.connections[result].to == link.from) waiting += queues_[result].size();
+    }
+    return waiting;
+  }
+
+  // The switches: as often as every member has contributed, each gets the sum.
+  void Reduce(const Reduction& reduction) {
+    const auto missing = [this](uint32_t c) { return queues_[c].empty(); };
+    while (std::none_of(reduction.contributions.begin(), reduction.contributions.end(), missing)) {
+      Values sum(queues_[reduction.contributions.front()].front().size(), 0);
+      for (const uint32_t c : reduction.contributions) {
+        const Values& data = queues_[c].front();
+        if (data.size() != sum.size()) {
+          error_ = fmt::format("member {} sends {} elements to be summed with {}",
+                               plan_.connections[c].from, data.size(), sum.size());
+          return;
+        }
+        for (size_t e = 0; e < sum.size(); ++e) sum[e] += data[e];
+        queues_[c].pop_front();
+      }
+      for (const uint32_t c : reduction.results) queues_[c].push_back(sum);
+    }
   }
 
   // How many chunks like the present one a connection's buffer holds.
@@ -152,6 +196,9 @@ class Interpreter {
         error_ = fmt::format("member {} sends on another's connection", runner->member);
       }
       queues_[connection].push_back(data);
+      if (plan_.connections[connection].link == LinkKind::kToSwitch) {
+        Reduce(reductions_[static_cast<size_t>(plan_.connections[connection].reduction)]);
+      }
     }
   }
 
@@ -261,6 +308,7 @@ class Interpreter {
   const int members_;
   const int64_t element_bytes_;
   std::vector<std::deque<Values>> queues_;
+  std::vector<Reduction> reductions_;
   std::vector<Values> outputs_;
   std::vector<Runner> runners_;
   std::string error_;

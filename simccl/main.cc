@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
 
@@ -193,6 +194,12 @@ Status RunExpand(const Options& options, const CommonOptions& common) {
                    PlannerChoices().front().make(selected.topology, options.planner_options));
   RETURN_IF_ERROR(planner->OpenGroup(selected.Slots()));
   ASSIGN_OR_RETURN(const Plan plan, planner->PlanCall(selected.call));
+  const bool in_switches =
+      std::any_of(plan.connections.begin(), plan.connections.end(),
+                  [](const Connection& connection) { return connection.reduction >= 0; });
+  if (format == FlowFormat::kGoal && in_switches) {
+    return Error("a GOAL schedule has no switches that sum, and NCCL uses them for this call");
+  }
   if (!common.check) WriteFlows({{0, &plan, selected.ranks}}, format, stdout);
   return OkStatus();
 }

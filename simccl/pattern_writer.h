@@ -37,19 +37,28 @@ class PatternWriter {
   // from `offset`.
   void BeginLoop(int64_t repeat, int64_t stride, int64_t offset = 0);
 
-  // for (done = 0; done < total; done += stride) body(min(stride, total - done)), with offsets in
-  // `body` from `offset` + `done`.
+  // for (done = 0; done < total; done += stride) body(min(window, total - done)), with offsets in
+  // `body` from `offset` + `done`. window <= stride.
   template <typename Body>
-  void Loops(int64_t total, int64_t stride, int64_t offset, const Body& body) {
-    const int64_t whole = total / stride;
+  void Windows(int64_t total, int64_t stride, int64_t window, int64_t offset, const Body& body) {
+    const int64_t whole = total >= window ? (total - window) / stride + 1 : 0;
     if (whole > 0) {
       BeginLoop(whole, whole > 1 ? stride : 0, offset);
-      body(stride);
+      body(window);
     }
     if (total > whole * stride) {
       BeginLoop(1, 0, offset + whole * stride);
       body(total - whole * stride);
     }
+  }
+  template <typename Body>
+  void Windows(int64_t total, int64_t stride, int64_t window, const Body& body) {
+    Windows(total, stride, window, 0, body);
+  }
+  // Where the windows are the strides.
+  template <typename Body>
+  void Loops(int64_t total, int64_t stride, int64_t offset, const Body& body) {
+    Windows(total, stride, stride, offset, body);
   }
   template <typename Body>
   void Loops(int64_t total, int64_t stride, const Body& body) {

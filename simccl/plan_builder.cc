@@ -12,6 +12,8 @@ namespace drydock {
 namespace {
 
 // Keys beside the graphs of hacknccl.h.
+constexpr int kToSwitch = 12;
+constexpr int kFromSwitch = 13;
 constexpr int kNvlsToHead = 14;
 constexpr int kNvlsFromHead = 15;
 
@@ -111,6 +113,29 @@ uint32_t PlanBuilder::ConnectNvls(int channel, int member, int head, Nvls direct
   connection.from = static_cast<uint16_t>(to_head ? member : head);
   connection.to = static_cast<uint16_t>(to_head ? head : member);
   connection.link = LinkKind::kNvls;
+  return *index = Add(connection);
+}
+
+uint32_t PlanBuilder::ConnectSwitch(int channel, int member, const hacknccl_collnet& place,
+                                    Switch direction) {
+  const bool to = direction == Switch::kTo;
+  uint32_t* index = Find(to ? kToSwitch : kFromSwitch, channel, member, member);
+  if (*index != kNone) return *index;
+  if (place.nic < 0) {
+    Fail(
+        Error(fmt::format("NCCL reduces in the network at member {} on channel {}, which it has "
+                          "not joined to it",
+                          member, channel)));
+  }
+  CHECK(reductions_.size() <= INT16_MAX);
+  const auto next = static_cast<int16_t>(reductions_.size());
+  Connection connection;
+  connection.from = connection.to = static_cast<uint16_t>(member);
+  connection.link = to ? LinkKind::kToSwitch : LinkKind::kFromSwitch;
+  connection.send_nic = connection.recv_nic = static_cast<int16_t>(place.nic);
+  connection.send_gdr = connection.recv_gdr = place.gdr != 0;
+  connection.reduction =
+      reductions_.emplace(std::tuple(plan_.works.size(), channel, place.rail), next).first->second;
   return *index = Add(connection);
 }
 

@@ -9,6 +9,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <tuple>
 #include <unordered_map>
 #include <vector>
 
@@ -35,6 +36,11 @@ class PlanBuilder {
   // Between a member and a head of its host, itself perhaps: its contribution, or the result.
   enum class Nvls : uint8_t { kToHead, kFromHead };
   uint32_t ConnectNvls(int channel, int member, int head, Nvls direction);
+
+  // From a member that is joined to CollNet on a channel, as `place` says, to the switches and
+  // back.
+  enum class Switch : uint8_t { kTo, kFrom };
+  uint32_t ConnectSwitch(int channel, int member, const hacknccl_collnet& place, Switch direction);
 
   // The index of the pattern, or order, with this content.
   uint32_t AddPattern(Pattern pattern);
@@ -73,6 +79,7 @@ class PlanBuilder {
   std::unordered_map<uint64_t, uint32_t> connections_;  // of the present work
   std::unordered_multimap<size_t, uint32_t> patterns_;  // by hash of the content
   std::map<std::vector<uint16_t>, int16_t> orders_;
+  std::map<std::tuple<size_t, int, int>, int16_t> reductions_;  // by work, channel and rail
   std::optional<Error> error_;
   const NcclCommunicator& communicator_;
 };

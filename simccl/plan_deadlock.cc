@@ -21,6 +21,14 @@ constexpr size_t kLinesShown = 16;
 class Tokens {
  public:
   explicit Tokens(const Plan& plan) : plan_(plan), flows_(plan.connections.size()) {
+    for (uint32_t c = 0; c < plan.connections.size(); ++c) {
+      const auto reduction = static_cast<size_t>(plan.connections[c].reduction + 1);
+      if (reduction == 0) continue;
+      reductions_.resize(std::max(reductions_.size(), reduction));
+      const bool in = plan.connections[c].link == LinkKind::kToSwitch;
+      Reduction& joined = reductions_[reduction - 1];
+      (in ? joined.contributions : joined.results).push_back(c);
+    }
     for (size_t m = 0; m < plan.members.size(); ++m) {
       std::map<std::pair<uint16_t, uint16_t>, size_t> blocks;  // (channel, work)
       for (const ChannelProgram& program : plan.members[m]) {
@@ -78,6 +86,10 @@ class Tokens {
     size_t open = 0;
     size_t before = SIZE_MAX, after = SIZE_MAX;
   };
+  // In the switches.
+  struct Reduction {
+    std::vector<uint32_t> contributions, results;  // connections
+  };
   struct Flow {
     int64_t chunks = 0;  // in the buffer
     uint32_t sender = kNobody, receiver = kNobody;
@@ -128,14 +140,49 @@ class Tokens {
     const drydock::Step& step = runner.at.step();
     for (uint32_t i = 0; i < step.receive.count; ++i) {
       const Flow& flow = flows_[ConnectionOf(runner, step.receive.begin + i)];
-      if (flow.chunks == 0) return because("data from", flow.sender);
+      if (flow.chunks == 0) {
+        return because("data from", SenderFor(ConnectionOf(runner, step.receive.begin + i)));
+      }
     }
     const int64_t capacity = Capacity(runner);
     for (uint32_t i = 0; i < step.send.count; ++i) {
       const Flow& flow = flows_[ConnectionOf(runner, step.send.begin + i)];
-      if (flow.chunks >= capacity) return because("room at", flow.receiver);
+      if (flow.chunks < capacity) continue;
+      const uint32_t connection = ConnectionOf(runner, step.send.begin + i);
+      if (plan_.connections[connection].link == LinkKind::kToSwitch) {
+        return because("data from", SenderFor(connection));
+      }
+      return because("room at", flow.receiver);
     }
     return kFree;
+  }
+
+  // Who sends what is missing on a connection: of a sum, the first that has not contributed.
+  uint32_t SenderFor(uint32_t connection) const {
+    const int16_t reduction = plan_.connections[connection].reduction;
+    if (reduction < 0) return flows_[connection].sender;
+    for (const uint32_t c : reductions_[static_cast<size_t>(reduction)].contributions) {
+      if (flows_[c].chunks == 0) return flows_[c].sender;
+    }
+    return kNobody;
+  }
+
+  // As often as all have contributed to the sum that a connection goes into, all get it.
+  void Reduce(uint32_t connection) {
+    if (plan_.connections[connection].link != LinkKind::kToSwitch) return;
+    const Reduction& reduction =
+        reductions_[static_cast<size_t>(plan_.connections[connection].reduction)];
+    const auto missing = [this](uint32_t c) { return flows_[c].chunks == 0; };
+    while (std::none_of(reduction.contributions.begin(), reduction.contributions.end(), missing)) {
+      for (const uint32_t c : reduction.contributions) {
+        --flows_[c].chunks;
+        Open(flows_[c].sender);
+      }
+      for (const uint32_t c : reduction.results) {
+        ++flows_[c].chunks;
+        Open(flows_[c].receiver);
+      }
+    }
   }
 
   void Step(uint32_t r) {
@@ -150,6 +197,7 @@ class Tokens {
       Flow& flow = flows_[ConnectionOf(runner, step.send.begin + i)];
       ++flow.chunks;
       Open(flow.receiver);
+      Reduce(ConnectionOf(runner, step.send.begin + i));
     }
     ++runner.steps;
     runner.at.Next();
@@ -193,6 +241,7 @@ class Tokens {
 
   const Plan& plan_;
   std::vector<Flow> flows_;  // by connection
+  std::vector<Reduction> reductions_;
   std::vector<Runner> runners_;
   std::vector<Block> blocks_;
   std::vector<uint32_t> open_;  // runners that may be able to go on

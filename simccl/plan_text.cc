@@ -21,6 +21,10 @@ std::string LinkText(const Connection& connection) {
       return " through host memory";
     case LinkKind::kNvls:
       return " NVLS";
+    case LinkKind::kToSwitch:
+    case LinkKind::kFromSwitch:
+      return fmt::format(" by the switches, NIC {}, reduction {}", connection.send_nic,
+                         connection.reduction);
     case LinkKind::kNet:
       break;
   }

@@ -43,6 +43,8 @@ enum class LinkKind : uint8_t {
   kShared,     // through host memory
   kNet,        // NIC to NIC
   kNvls,       // multicast object of the host (below)
+  kToSwitch,   // NIC to the switches, which sum (below)
+  kFromSwitch,
 };
 
 // NVLS connections run member -> head and head -> member, the head's own included. A member
@@ -51,6 +53,10 @@ enum class LinkKind : uint8_t {
 // once, the sum arrives once (without `reduce`, a plain read). A head's step that sends to all
 // members is one multicast store: written once, delivered to each. Members take their copy with a
 // receive on (h, m), which is local again.
+
+// Connections to and from the switches run from a member to itself. A chunk sent on kToSwitch is
+// summed with the chunks that the other members of the same `reduction` send, in order; the sum
+// arrives on each one's kFromSwitch. A reduction has one of each per member that takes part.
 
 // One directed connection between two members on a channel. A chunk sent on it is received, in
 // order, by the steps of the receiver that name it.
@@ -65,6 +71,7 @@ struct Connection {
   int16_t proxy = -1;
   // The end's NIC reads or writes GPU memory directly; false = bounced through host memory.
   bool send_gdr = true, recv_gdr = true;
+  int16_t reduction = -1;  // kToSwitch, kFromSwitch: counted over the plan
 };
 
 // A range of a program's operands: of its list of connections.

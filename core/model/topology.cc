@@ -114,7 +114,8 @@ Status CheckConnected(const Topology& topology) {
   for (int nic = 0; nic < topology.kind_of_host(0).nics.count; ++nic) {
     const size_t root = components.Root(static_cast<size_t>(nic));
     for (int host = 1; host < topology.host_count(); ++host) {
-      if (nic >= topology.kind_of_host(host).nics.count) continue;
+      const HostKind& kind = topology.kind_of_host(host);
+      if (nic >= kind.nics.count || kind.gpus == 0) continue;
       const size_t other = first_nic[static_cast<size_t>(host)] + static_cast<size_t>(nic);
       if (components.Root(other) == root) continue;
       return Error(

@@ -4,6 +4,7 @@
 #define DRYDOCK_CORE_MODEL_TOPOLOGY_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -99,10 +100,16 @@ struct FabricLink {
   Time delay;
 };
 
+// Every switch can sum what it receives (InfiniBand SHARP).
+struct Sharp {
+  Time latency;  // of a sum, beside the ways into the switch and out of it
+};
+
 struct Fabric {
   std::string kind;
   std::vector<FabricSwitch> switches;
   std::vector<FabricLink> links;
+  std::optional<Sharp> sharp;
 };
 
 struct Transport {
@@ -151,7 +158,7 @@ struct Placement {
 };
 
 // An error if some NIC cannot reach another over the fabric, naming the two.
-// A cluster of one host needs no fabric.
+// A cluster of one host needs no fabric; what has no GPU is no host.
 Status CheckConnected(const Topology& topology);
 
 }  // namespace drydock

@@ -13,6 +13,7 @@ Result<NcclWorld> WorldOf(const Topology& topology, const std::string& library_p
   for (const HostKind& kind : topology.host_kinds) {
     const GpuSpec& gpu = topology.gpus[static_cast<size_t>(kind.gpu)];
     ASSIGN_OR_RETURN(NcclHost host, DescribeHost(kind, gpu));
+    host.collnet = topology.fabric.sharp.has_value();
     hosts.push_back(std::move(host));
   }
   return NcclWorld::Create(std::move(library), hosts, topology.nccl_settings);

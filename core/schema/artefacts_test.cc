@@ -254,7 +254,7 @@ TEST_F(ArtefactsTest, PlansThatContradictThemselves) {
   };
   const auto work = [](File* f) { return f->mutable_plans(0)->mutable_works(0); };
   const std::map<std::string, std::function<void(File*)>> cases = {
-      {"operand", [&](File* f) { plan(f)->set_operands(0, 2); }},
+      {"operand", [&](File* f) { plan(f)->set_operands(0, 4); }},
       {"operand of another", [&](File* f) { plan(f)->set_operands(0, 1); }},
       {"operands left over", [&](File* f) { plan(f)->add_operands(0); }},
       {"operands missing", [&](File* f) { plan(f)->mutable_operands()->RemoveLast(); }},
@@ -286,7 +286,12 @@ TEST_F(ArtefactsTest, PlansThatContradictThemselves) {
       {"programs left over", [&](File* f) { plan(f)->set_programs_of_member(1, 0); }},
       {"programs missing", [&](File* f) { plan(f)->set_programs_of_member(1, UINT32_MAX); }},
       {"program columns", [&](File* f) { plan(f)->add_base(0); }},
-      {"link", [&](File* f) { connection(f, 0)->set_link(5); }},
+      {"link", [&](File* f) { connection(f, 0)->set_link(7); }},
+      {"reduction of peers", [&](File* f) { connection(f, 0)->set_reduction(0); }},
+      {"sum of nothing", [&](File* f) { connection(f, 2)->set_reduction(-1); }},
+      {"sum that nobody gets", [&](File* f) { connection(f, 3)->set_reduction(1); }},
+      {"sum for another", [&](File* f) { connection(f, 3)->set_to(1); }},
+      {"contributing twice", [&](File* f) { connection(f, 3)->set_link(5); }},
       {"member", [&](File* f) { connection(f, 0)->set_to(2); }},
       {"no NIC", [&](File* f) { connection(f, 1)->set_send_nic(-1); }},
       {"NIC that is not there", [&](File* f) { connection(f, 1)->set_recv_nic(2); }},

@@ -343,6 +343,28 @@ void MakeNone(FabricContext* context) {
   }
 }
 
+void ReadSharp(FabricContext* context) {
+  const YamlNode* node = context->reader->Take("sharp", false);
+  if (node == nullptr) return;
+  YamlReader reader(*node, "sharp", context->diagnostics);
+  Sharp sharp;
+  reader.Read("latency", &sharp.latency);
+  if (sharp.latency > Time::Us(1000000)) {
+    reader.Fail("latency",
+                fmt::format("'latency' is {}; it must be at most 1 s", ToString(sharp.latency)));
+  }
+  reader.Finish();
+  if (context->topology->fabric.kind == "none") {
+    context->reader->Fail("sharp", "'none' has no switches that could reduce");
+  }
+  if (context->topology->transport.kind != "infiniband") {
+    context->reader->Fail("sharp", fmt::format("'sharp' is a service of InfiniBand switches, but "
+                                               "the transport's kind is '{}'",
+                                               context->topology->transport.kind));
+  }
+  context->topology->fabric.sharp = sharp;
+}
+
 struct Generator {
   const char* name;
   void (*make)(FabricContext*);
@@ -374,6 +396,7 @@ void ReadFabric(const YamlNode& node, Topology* topology, Diagnostics* diagnosti
   if (kind < 0) return;
   topology->fabric.kind = kGenerators[kind].name;
   kGenerators[kind].make(&context);
+  ReadSharp(&context);
   reader.Finish();
 }
 

@@ -14,7 +14,7 @@
 
 namespace drydock {
 
-// Fills topology->fabric; hosts and host kinds must be there already.
+// Fills topology->fabric; hosts, host kinds and transport must be there already.
 void ReadFabric(const YamlNode& node, Topology* topology, Diagnostics* diagnostics);
 
 const std::vector<std::string>& FabricKinds();

@@ -314,6 +314,31 @@ TEST(FabricMistakeTest, ExplicitSwitches) {
             "f:3:12: error: 'switch' lacks the key 'buffer'");
 }
 
+TEST(FabricSharpTest, IsReadOnInfinibandAlone) {
+  const auto made = [](const std::string& transport, const std::string& fabric) {
+    Topology topology = Hosts({2, 1});
+    topology.transport.kind = transport;
+    Diagnostics diagnostics;
+    ReadFabric(ParseYaml(fabric, "f").value(), &topology, &diagnostics);
+    EXPECT_EQ(topology.fabric.sharp.has_value(), fabric.find("sharp") != std::string::npos);
+    const Status status = diagnostics.ToStatus();
+    return status.ok() ? "ok" : ErrorText(status);
+  };
+  const std::string fabric = "kind: single-switch\nswitch: " + Layer(2, 100) + "\n";
+  EXPECT_EQ(made("infiniband", fabric), "ok");
+  EXPECT_EQ(made("infiniband", fabric + "sharp: {latency: 150 ns}\n"), "ok");
+  EXPECT_EQ(made("roce-v2", fabric + "sharp: {latency: 150 ns}\n"),
+            "f:3:8: error: 'sharp' is a service of InfiniBand switches, but the transport's kind "
+            "is 'roce-v2'");
+  EXPECT_EQ(made("infiniband", fabric + "sharp: {latency: 2 s}\n"),
+            "f:3:18: error: 'latency' is 2 s; it must be at most 1 s");
+  EXPECT_EQ(made("infiniband", fabric + "sharp: {latncy: 2 s}\n"),
+            "f:3:9: error: 'sharp' has no key 'latncy'; did you mean 'latency'?");
+  EXPECT_EQ(made("infiniband", "kind: none\nsharp: {latency: 150 ns}\n"),
+            "f:2:8: error: 'none' has no switches that could reduce\n"
+            "f:1:1: error: 'none' joins no hosts, but the cluster has 2");
+}
+
 TEST(FabricKindsTest, AllFive) {
   EXPECT_EQ(FabricKinds(), std::vector<std::string>({"rail-optimised", "leaf-spine",
                                                      "single-switch", "explicit", "none"}));

@@ -1,6 +1,7 @@
 // 2-flows.pb.
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -27,6 +28,7 @@ void Encode(const Connection& from, proto::FlowPlan::Connection* to) {
   to->set_proxy(from.proxy);
   to->set_send_gdr(from.send_gdr);
   to->set_recv_gdr(from.recv_gdr);
+  to->set_reduction(from.reduction);
 }
 
 void Encode(const Work& from, proto::FlowPlan::Work* to) {
@@ -74,9 +76,9 @@ bool Fits(int32_t index) { return index >= -1 && index <= std::numeric_limits<in
 
 bool Decode(const proto::FlowPlan::Connection& from, int members, Connection* to) {
   const auto is_member = [members](int64_t index) { return index < members; };
-  if (from.link() > static_cast<uint32_t>(LinkKind::kNvls) || !is_member(from.from()) ||
+  if (from.link() > static_cast<uint32_t>(LinkKind::kFromSwitch) || !is_member(from.from()) ||
       !is_member(from.to()) || !Fits(from.send_nic()) || !Fits(from.recv_nic()) ||
-      !Fits(from.proxy()) || !is_member(from.proxy())) {
+      !Fits(from.proxy()) || !is_member(from.proxy()) || !Fits(from.reduction())) {
     return false;
   }
   *to = {static_cast<uint16_t>(from.from()),
@@ -86,8 +88,24 @@ bool Decode(const proto::FlowPlan::Connection& from, int members, Connection* to
          static_cast<int16_t>(from.recv_nic()),
          static_cast<int16_t>(from.proxy()),
          from.send_gdr(),
-         from.recv_gdr()};
-  return to->link != LinkKind::kNet || (to->send_nic >= 0 && to->recv_nic >= 0);
+         from.recv_gdr(),
+         static_cast<int16_t>(from.reduction())};
+  const bool switches = to->link == LinkKind::kToSwitch || to->link == LinkKind::kFromSwitch;
+  if (switches != (to->reduction >= 0) || (switches && to->from != to->to)) return false;
+  return (to->link != LinkKind::kNet && !switches) || (to->send_nic >= 0 && to->recv_nic >= 0);
+}
+
+// Each reduction has one way in and one way out per member that takes part.
+bool ReductionsFit(const Plan& plan) {
+  std::map<std::pair<int16_t, uint16_t>, int> ways;  // 1: in, 2: out
+  for (const Connection& c : plan.connections) {
+    if (c.reduction < 0) continue;
+    int& known = ways[{c.reduction, c.from}];
+    const int way = c.link == LinkKind::kToSwitch ? 1 : 2;
+    if ((known & way) != 0) return false;
+    known |= way;
+  }
+  return std::all_of(ways.begin(), ways.end(), [](const auto& way) { return way.second == 3; });
 }
 
 bool Decode(const proto::FlowPlan::Work& from, Work* to) {
@@ -204,7 +222,7 @@ bool Decode(const proto::FlowPlan::Plan& from, Plan* to) {
   for (const proto::FlowPlan::Order& order : from.orders()) {
     if (!Decode(order, &to->orders.emplace_back())) return false;
   }
-  return ProgramReader(from, to).Read();
+  return ReductionsFit(*to) && ProgramReader(from, to).Read();
 }
 
 // The NICs that its connections name are there.

@@ -112,7 +112,9 @@ FlowPlan ToyFlowPlan(const Workload& workload) {
   ring.name = "all-reduce bf16 128 B over 2";
   ring.works = {{Algorithm::kRing, Protocol::kLl128, 1, 16, 64, 8}};
   ring.connections = {{0, 1, LinkKind::kPeerWrite, -1, -1, -1, true, true},
-                      {1, 0, LinkKind::kNet, 1, 0, 0, false, true}};
+                      {1, 0, LinkKind::kNet, 1, 0, 0, false, true},
+                      {0, 0, LinkKind::kToSwitch, 1, 1, -1, true, false, 0},
+                      {0, 0, LinkKind::kFromSwitch, 1, 1, -1, true, false, 0}};
   const Slots first = {0, 1}, second = {1, 1};
   Pattern zero, one;
   zero.operands = one.operands = 2;
@@ -252,8 +254,8 @@ std::string Dump(const FlowPlan& plan) {
                          w.warps, w.slice_bytes, w.slots);
     }
     for (const Connection& c : p.connections) {
-      out += fmt::format("connection {} {} {} {} {} {} {} {}\n", c.from, c.to, int(c.link),
-                         c.send_nic, c.recv_nic, c.proxy, c.send_gdr, c.recv_gdr);
+      out += fmt::format("connection {} {} {} {} {} {} {} {} {}\n", c.from, c.to, int(c.link),
+                         c.send_nic, c.recv_nic, c.proxy, c.send_gdr, c.recv_gdr, c.reduction);
     }
     for (const Pattern& pattern : p.patterns) {
       out += fmt::format("pattern {} {}\n", pattern.ring, pattern.operands);
