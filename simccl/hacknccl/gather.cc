@@ -1,6 +1,7 @@
 // The records of the absent ranks, in the two exchanges that shape a communicator, and the trees of
 // all ranks.
 #include <algorithm>
+#include <climits>
 #include <cstring>
 #include <memory>
 
@@ -123,6 +124,22 @@ ncclResult_t GatherPeers(ncclComm* comm) {
   return ncclSuccess;
 }
 
+// NCCL counts NVLS channels by the compute capability of each rank (transport/nvls.cc) and does not
+// compare; where hosts differ, ranks wait for messages that others never send.
+static ncclResult_t CheckNvlsChannels(const std::vector<std::unique_ptr<KindGraphs>>& kinds) {
+  int least = INT_MAX, most = 0;
+  for (const auto& kind : kinds) {
+    least = std::min(least, kind->nvls_channels);
+    most = std::max(most, kind->nvls_channels);
+  }
+  if (least == 0 || least == most) return ncclSuccess;
+  WARN(
+      "NCCL sets up %d NVLS channels on one host and %d on another; such a communicator hangs on "
+      "real machines (NCCL_NVLS_ENABLE: 0 lets it run)",
+      least, most);
+  return ncclInvalidUsage;
+}
+
 ncclResult_t GatherGraphs(ncclComm* comm, ncclTopoGraph** graphs, void* entries, size_t stride,
                           ncclTopoRanks* first_ranks) {
   Session& session = Current();
@@ -145,10 +162,12 @@ ncclResult_t GatherGraphs(ncclComm* comm, ncclTopoGraph** graphs, void* entries,
     MapGpus(*graphs[a], own_host.ranks.size(), local_of_rank, &own->graphs.back());
   }
   own->channels = comm->nChannels;
+  own->nvls_channels = comm->nvlsSupport ? comm->nvlsChannels : 0;
   own->record.assign(records + stride * static_cast<size_t>(comm->rank),
                      records + stride * static_cast<size_t>(comm->rank + 1));
   (*session.kind_graphs)[static_cast<size_t>(own_host.kind)] = std::move(own);
   if (session.survey) return ncclRemoteError;
+  NCCLCHECK(CheckNvlsChannels(*session.kind_graphs));
 
   Impersonation impersonation(comm);
   const auto describe = [&](int rank, GraphsFor* kind_graphs, const KindGraphs& kind) {

@@ -31,11 +31,11 @@ ncclResult_t GatherPeers(ncclComm* comm);
 ncclResult_t GatherGraphs(ncclComm* comm, ncclTopoGraph** graphs, void* entries, size_t stride,
                           ncclTopoRanks* first_ranks);
 
-// graph/topo.cc: adds the other GPUs of this machine that belong to the communicator.
+// graph/topo.cc: keeps the other GPUs of this host that belong to the communicator.
 ncclResult_t AddLocalGpus(ncclComm* comm, ncclXml* xml);
 
-// graph/topo.cc: the topologies that the ranks of an NVLink domain tell one another. `records` is
-// one XML for each of the `count` ranks, pointers as offsets, of which NCCL filled its own.
+// graph/topo.cc: the topologies that the `count` ranks of a host tell one another, each with its own
+// GPU alone. `records` is one XML for each, pointers as offsets, of which NCCL filled this rank's.
 ncclResult_t GatherTopologies(ncclComm* comm, int* ranks, int own, int count, char* records);
 
 // graph/search.cc: remembers the outcome of a search. Recall() fills `graph` from memory if the

@@ -78,6 +78,7 @@ struct Layout {
 struct KindGraphs {
   std::vector<ncclTopoGraph> graphs;  // NCCL_NUM_ALGORITHMS of them, some equal
   int channels = 0;
+  int nvls_channels = 0;     // 0: no NVLS
   std::vector<char> record;  // what a rank of this kind contributes to the third AllGather
 };
 

@@ -1,7 +1,6 @@
 // The host's topology: which GPUs take part, and the memory of past searches.
 #include <cstring>
 #include <map>
-#include <set>
 #include <string>
 
 #include "checks.h"
@@ -34,12 +33,8 @@ ncclResult_t FindGpu(ncclXml* xml, const ncclPeerInfo& peer, ncclXmlNode** node)
   return ncclInvalidArgument;
 }
 
-// A serialised XML: `whole`, or just its <system>, which is enough where there is nothing to add.
-void CopyXml(const ncclXml& from, bool whole, ncclXml* to) {
-  const int nodes = whole ? from.maxIndex : 1;
-  memcpy(static_cast<void*>(to), &from, xmlMemSize(nodes));
-  to->maxIndex = nodes;
-  if (!whole) to->nodes[0].nSubs = 0;
+void CopyXml(const ncclXml& from, ncclXml* to) {
+  memcpy(static_cast<void*>(to), &from, xmlMemSize(from.maxIndex));
 }
 
 // Takes a <pci> out, and what has nothing left in it then, as NCCL trims.
@@ -53,22 +48,19 @@ ncclResult_t Remove(ncclXmlNode* node) {
   return ncclSuccess;
 }
 
-// Makes a serialised XML that of a tray of the domain: its ranks, host and NICs. The GPUs of no
-// rank go.
-ncclResult_t BecomeTray(const Layout::Kind& kind, const std::vector<int>& ranks, int tray,
-                        ncclXml* xml) {
-  const HostClass& host = Current().host_class();
-  std::map<std::string, int> rank_at;
-  for (size_t i = 0; i < ranks.size(); ++i) {
-    if (host.TrayOf(kind.gpus[i]) != tray) continue;
-    rank_at[host.gpu_bus_ids[static_cast<size_t>(kind.gpus[i])]] = ranks[i];
-  }
+// Makes a serialised XML of a tray what `rank` would have sent: its machine, and of the GPUs its
+// own alone.
+ncclResult_t BecomeRank(int rank, ncclXml* xml) {
+  const Session& session = Current();
+  const HostClass& host = session.host_class();
+  const hacknccl_place& place = session.layout->places[static_cast<size_t>(rank)];
+  const int tray = host.TrayOf(place.gpu);
   const auto base = reinterpret_cast<uintptr_t>(xml->nodes);
   NCCLCHECK(ncclTopoConvertXml(xml, base, 0));
   for (int i = 0; i < xml->maxIndex; ++i) {
     ncclXmlNode* node = xml->nodes + i;
     if (node->type == NODE_TYPE_NONE) continue;
-    if (strcmp(node->name, "cpu") == 0 && tray != Current().tray()) {
+    if (strcmp(node->name, "cpu") == 0 && tray != session.tray()) {
       // Any distinct number: NCCL tells machines apart by it.
       NCCLCHECK(xmlSetAttrLong(node, "host_hash", static_cast<int64_t>(getHostHash()) + 1 + tray));
     } else if (strcmp(node->name, "net") == 0 && host.trays > 1) {
@@ -78,9 +70,8 @@ ncclResult_t BecomeTray(const Layout::Kind& kind, const std::vector<int>& ranks,
     } else if (strcmp(node->name, "gpu") == 0 && node->parent->type != NODE_TYPE_NONE) {
       const char* bus_id = nullptr;
       NCCLCHECK(xmlGetAttrStr(node->parent, "busid", &bus_id));
-      const auto rank = rank_at.find(bus_id);
-      NCCLCHECK(rank == rank_at.end() ? Remove(node->parent)
-                                      : xmlSetAttrInt(node, "rank", rank->second));
+      const bool own = host.gpu_bus_ids[static_cast<size_t>(place.gpu)] == bus_id;
+      NCCLCHECK(own ? xmlSetAttrInt(node, "rank", rank) : Remove(node->parent));
     }
   }
   return ncclTopoConvertXml(xml, base, 1);
@@ -88,48 +79,37 @@ ncclResult_t BecomeTray(const Layout::Kind& kind, const std::vector<int>& ranks,
 
 }  // namespace
 
-// GPUs that no rank of this tray has but another tray's do are kept as well: GatherTopologies makes
-// every tray out of this one.
+// All GPUs of the host stay, on whatever tray: GatherTopologies makes every rank's XML out of this.
 ncclResult_t AddLocalGpus(ncclComm* comm, ncclXml* xml) {
-  const Session& session = Current();
-  const Layout::Kind& kind = session.layout->kind_of(comm->rank);
-  const int per_tray = session.host_class().gpus_per_tray();
-  const std::vector<int>& ranks = session.layout->host_of(comm->rank).ranks;
-  for (size_t i = 0; i < ranks.size(); ++i) {
-    if (ranks[i] == comm->rank) continue;  // NCCL has just done its own
+  for (const int rank : Current().layout->host_of(comm->rank).ranks) {
+    if (rank == comm->rank) continue;  // NCCL has just done its own
     ncclXmlNode* node = nullptr;
-    NCCLCHECK(FindGpu(xml, comm->peerInfo[ranks[i]], &node));
+    NCCLCHECK(FindGpu(xml, comm->peerInfo[rank], &node));
     NCCLCHECK(xmlSetAttrInt(node, "keep", 1));
-    if (kind.gpus[i] / per_tray == session.tray()) NCCLCHECK(xmlSetAttrInt(node, "rank", ranks[i]));
     int gdr = -1;
     NCCLCHECK(xmlGetAttrIndex(node, "gdr", &gdr));
-    if (gdr == -1) NCCLCHECK(xmlSetAttrInt(node, "gdr", comm->peerInfo[ranks[i]].gdrSupport));
+    if (gdr == -1) NCCLCHECK(xmlSetAttrInt(node, "gdr", comm->peerInfo[rank].gdrSupport));
   }
   return ncclSuccess;
 }
 
-ncclResult_t GatherTopologies(ncclComm* comm, int*, int own, int count, char* records) {
-  const size_t bytes = xmlMemSize(NCCL_TOPO_XML_MAX_NODES);
-  const auto record = [&](int rank) {
-    return reinterpret_cast<ncclXml*>(records + bytes * static_cast<size_t>(rank));
-  };
-  const Layout& layout = *Current().layout;
-  const Layout::Kind& kind = layout.kind_of(comm->rank);
-  const std::vector<int>& ranks = layout.host_of(comm->rank).ranks;
-  if (kind.trays.size() > 1 && !comm->MNNVL) {
+// One XML a rank, not one for all: the order in which NCCL meets GPUs decides between rings that
+// are as good.
+ncclResult_t GatherTopologies(ncclComm* comm, int* ranks, int own, int count, char* records) {
+  if (Current().layout->kind_of(comm->rank).trays.size() > 1 && !comm->MNNVL) {
     WARN("these settings switch off multi-node NVLink, which the ranks of a rack need");
     return ncclInvalidUsage;
   }
-  const HostClass& host = Current().host_class();
-  std::set<int> seen;
+  const size_t bytes = xmlMemSize(NCCL_TOPO_XML_MAX_NODES);
+  const auto record = [&](int index) {
+    return reinterpret_cast<ncclXml*>(records + bytes * static_cast<size_t>(index));
+  };
   for (int i = 0; i < count; ++i) {
-    const int tray = host.TrayOf(kind.gpus[static_cast<size_t>(i)]);
-    const bool first = seen.insert(tray).second;
     if (i == own) continue;
-    CopyXml(*record(own), first && tray != Current().tray(), record(i));
-    if (first && tray != Current().tray()) NCCLCHECK(BecomeTray(kind, ranks, tray, record(i)));
+    CopyXml(*record(own), record(i));
+    NCCLCHECK(BecomeRank(ranks[i], record(i)));
   }
-  return BecomeTray(kind, ranks, Current().tray(), record(own));
+  return BecomeRank(comm->rank, record(own));
 }
 
 struct GraphSearch::Key {

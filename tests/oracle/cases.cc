@@ -38,7 +38,7 @@ std::vector<Kinds> SingleKinds() {
 std::vector<Kinds> Mixtures() {
   return {{"dgx-a100-80g-8", "hgx-a100-4nic-8"},
           {"dgx-a100-80g-8", "dgx-h100-8"},
-          {"dgx-h100-8", "dgx-b200-8", "dgx-h200-8"},
+          {"dgx-h100-8", "dgx-a100-80g-8", "dgx-h200-8"},
           {"dgx-h100-8", "l40s-pcie-4"}};
 }
 
@@ -120,7 +120,7 @@ std::vector<std::string> ShortNames() {
           "dgx-a100-80g-8: a pair on two hosts",
           "hgx-a100-4nic-8: 3 hosts of 4 that take turns",
           "l40s-pcie-4: 2 hosts of 8",
-          "dgx-1-v100-2: 2 hosts of 8",
+          "dgx-1-v100-2: 2 hosts, GPUs in another order",
           "dgx-b200-8: 2 hosts of 8",
           "dgx-a100-80g-8 + dgx-h100-8: 2 hosts of 8",
           "dgx-h100-8: 2 hosts of 8 NCCL_CROSS_NIC=1 NCCL_NVLS_ENABLE=0",
