@@ -321,6 +321,25 @@ TEST(NcclLibraryTest, RefusesAHostThatNcclSplits) {
       "here, as their way to one another is no better than the network; that is not supported");
 }
 
+// 16 NVLS channels up to compute capability 9, 32 from 10 on.
+TEST(NcclLibraryTest, RefusesHostsWhoseNvlsDiffers) {
+  auto library = NcclLibrary::Load().value();
+  const NcclWorld world = NcclWorld::Create(library,
+                                            {DescribeHost(DgxH100(), TestGpu(90)).value(),
+                                             DescribeHost(DgxH100(), TestGpu(100)).value()},
+                                            {})
+                              .value();
+  auto places = Places(1, kAllEight);
+  for (const int gpu : kAllEight) places.push_back({1, 1, gpu});
+  const auto comm = world.CreateCommunicator(places);
+  ASSERT_FALSE(comm.ok());
+  EXPECT_EQ(
+      comm.error().message(),
+      "NCCL could not create the communicator: NCCL sets up 16 NVLS channels on one host and "
+      "32 on another; such a communicator hangs on real machines (NCCL_NVLS_ENABLE: 0 lets it "
+      "run)");
+}
+
 TEST(NcclLibraryTest, SaysWhatIsWrong) {
   const NcclWorld world = TestWorld({DgxA100(), DgxA100(0)}, 80);
   const auto error = [&world](const std::vector<hacknccl_place>& places) {

@@ -32,7 +32,7 @@ using Kinds = std::vector<std::string>;
 
 std::vector<Kinds> SingleKinds() {
   return {{"dgx-a100-80g-8"}, {"dgx-h100-8"}, {"hgx-a100-4nic-8"}, {"l40s-pcie-4"},
-          {"dgx-1-v100-2"},   {"dgx-h200-8"}, {"dgx-b200-8"}};
+          {"dgx-1-v100-2"},   {"dgx-h200-8"}, {"dgx-b200-8"},      {"gb200-nvl72-2"}};
 }
 
 std::vector<Kinds> Mixtures() {

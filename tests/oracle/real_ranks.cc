@@ -28,10 +28,14 @@ Result<const hacknccl_oracle*> LoadOracle() {
   return get();
 }
 
-// That a connection for messages shares its buffers with others changes nothing but memory.
-std::string WithoutSharing(std::string line) {
-  const size_t at = line.rfind("/Shared");
-  return at == std::string::npos ? line : line.erase(at);
+// Without what changes nothing but memory: that a connection for messages shares its buffers with
+// others, and by which handles it is mapped within an NVLink domain.
+std::string Plain(std::string line) {
+  if (const size_t at = line.rfind("/Shared"); at != std::string::npos) line.erase(at);
+  if (const size_t at = line.rfind("P2P/MNNVL"); at != std::string::npos) {
+    line.replace(at, 9, "P2P/CUMEM");
+  }
+  return line;
 }
 
 class RealRank {
@@ -73,7 +77,7 @@ class RealRank {
     for (const hacknccl_oracle_connection& connection : std::span(made, count)) {
       lines->push_back(fmt::format("{} connection: {}",
                                    kGraphNames[static_cast<size_t>(connection.graph)],
-                                   WithoutSharing(connection.line)));
+                                   Plain(connection.line)));
     }
   }
 

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 
@@ -72,8 +73,10 @@ class SoloRank {
       if (link.relay == -1) return text + " via P2P/CUMEM" + read;
       return fmt::format("{} via P2P/indirect/{}[{}]{}", text, link.relay, Gpu(link.relay), read);
     }
+    const NcclHost& host = HostOf(asked.receiver_tells ? asked.to : asked.from);
+    const int nic = asked.receiver_tells ? link.recv_nic : link.send_nic;
     text += fmt::format(" [{}] via NET/IB/{}", asked.receiver_tells ? "receive" : "send",
-                        asked.receiver_tells ? link.recv_nic : link.send_nic);
+                        nic % OfATray(host.nics, host));
     if (!asked.receiver_tells && link.proxy != -1) text += fmt::format("({})", link.proxy);
     if (asked.receiver_tells ? link.recv_gdr : link.send_gdr) text += "/GDRDMA";
     return text;
@@ -90,7 +93,19 @@ class SoloRank {
   }
 
  private:
-  int Gpu(int rank) const { return case_.places[static_cast<size_t>(rank)].gpu; }
+  const NcclHost& HostOf(int rank) const {
+    const hacknccl_place& place = case_.places[static_cast<size_t>(rank)];
+    return case_.host_classes[static_cast<size_t>(place.host_class)];
+  }
+  // GPUs and NICs are counted from 0 on each machine of a rack.
+  template <class Parts>
+  static int OfATray(const Parts& parts, const NcclHost& host) {
+    return std::max(1, static_cast<int>(parts.size()) / host.trays);
+  }
+  int Gpu(int rank) const {
+    const NcclHost& host = HostOf(rank);
+    return case_.places[static_cast<size_t>(rank)].gpu % OfATray(host.gpu_bus_ids, host);
+  }
 
   const OracleCase& case_;
   const NcclCommunicator& communicator_;

@@ -42,10 +42,11 @@ int32_t Outcome(ncclResult_t result) {
 }
 
 ncclResult_t Init(hacknccl_oracle_rank* self) {
-  cudaSetDevice(self->layout.places[static_cast<size_t>(self->session.rank)].gpu);
+  const Session& session = self->session;
+  cudaSetDevice(session.place().gpu % session.host_class().gpus_per_tray());
   ncclUniqueId id;
   NCCLCHECK(ncclGetUniqueId(&id));
-  return ncclCommInitRank(&self->comm, self->layout.ranks(), id, self->session.rank);
+  return ncclCommInitRank(&self->comm, self->layout.ranks(), id, session.rank);
 }
 
 hacknccl_oracle_rank* Join(void* meeting, const hacknccl_host_class* classes, size_t class_count,
