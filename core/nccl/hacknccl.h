@@ -24,7 +24,7 @@
 extern "C" {
 #endif
 
-#define HACKNCCL_ABI_VERSION 4u
+#define HACKNCCL_ABI_VERSION 5u
 /* The one exported symbol: const hacknccl_api* hacknccl_get_api(uint32_t abi_version). */
 #define HACKNCCL_ENTRY "hacknccl_get_api"
 
@@ -81,6 +81,18 @@ typedef struct hacknccl_place {
   int32_t host_class; /* index into the world's classes; the same for every rank of a host */
   int32_t gpu;        /* index into the class's gpus */
 } hacknccl_place;
+
+/* Those fields of ncclConfig_t that may change a decision, by NCCL's names for them. */
+#define HACKNCCL_UNSET INT32_MIN /* as NCCL likes, or as the parent has it */
+typedef struct hacknccl_config {
+  int32_t min_ctas, max_ctas;
+  int32_t nvls_ctas;
+  int32_t cga_cluster_size;
+  int32_t cta_policy;
+  int32_t collnet_enable;
+  int32_t split_share, shrink_share; /* children share the parent's resources */
+  int32_t channels_per_net_peer;
+} hacknccl_config;
 
 typedef struct hacknccl_world hacknccl_world;
 typedef struct hacknccl_communicator hacknccl_communicator;
@@ -352,12 +364,25 @@ typedef struct hacknccl_api {
                                   const hacknccl_setting* settings, size_t setting_count);
   void (*world_destroy)(hacknccl_world*);
 
-  /* ranks in communicator order. The world must outlive the communicator. */
+  /* ncclCommInitRankConfig. ranks in communicator order; config may be NULL. The world must outlive
+   * the communicator. */
   hacknccl_communicator* (*communicator_create)(hacknccl_world*, const hacknccl_place* ranks,
-                                                size_t rank_count);
+                                                size_t rank_count, const hacknccl_config* config);
+  /* ncclCommSplit, called by every rank of the parent with its entry of `colors` and `keys`: the
+   * part whose color is `color`. config NULL: the parent's. What the parent holds lives on until
+   * its last child is destroyed. */
+  hacknccl_communicator* (*communicator_split)(hacknccl_communicator* parent, const int32_t* colors,
+                                               const int32_t* keys, int32_t color,
+                                               const hacknccl_config* config);
+  /* ncclCommShrink: the parent without these ranks. As communicator_split otherwise. */
+  hacknccl_communicator* (*communicator_shrink)(hacknccl_communicator* parent,
+                                                const int32_t* excluded, size_t excluded_count,
+                                                const hacknccl_config* config);
   void (*communicator_destroy)(hacknccl_communicator*);
 
   int32_t (*shape)(hacknccl_communicator*, hacknccl_shape* out);
+  /* out: ranks entries, as they were given or inherited. */
+  int32_t (*places)(hacknccl_communicator*, hacknccl_place* out);
   /* out: ranks entries, from rank 0 along the ring. */
   int32_t (*ring)(hacknccl_communicator*, int32_t channel, int32_t* out);
   /* out: ranks entries. */

@@ -53,10 +53,11 @@ NcclLibrary::~NcclLibrary() { dlclose(handle_); }
 
 NcclCommunicator::NcclCommunicator(std::shared_ptr<hacknccl_world> world,
                                    std::shared_ptr<NcclLibrary> library,
-                                   hacknccl_communicator* communicator,
-                                   const std::vector<hacknccl_place>& ranks)
+                                   hacknccl_communicator* communicator)
     : library_(std::move(library)), world_(std::move(world)), communicator_(communicator) {
   CHECK(api().shape(communicator_, &shape_) == 0);
+  std::vector<hacknccl_place> ranks(static_cast<size_t>(shape_.ranks));
+  CHECK(api().places(communicator_, ranks.data()) == 0);
   std::map<int, int> index_of_host;
   for (const hacknccl_place& place : ranks) {
     hosts_.push_back(
@@ -119,6 +120,31 @@ NcclPlan OwnedPlan(const hacknccl_plan& plan) {
   return out;
 }
 
+Result<NcclCommunicator> NcclCommunicator::Child(hacknccl_communicator* created) const {
+  if (created == nullptr) return Error(api().last_error());
+  return NcclCommunicator(world_, library_, created);
+}
+
+Result<NcclCommunicator> NcclCommunicator::Split(const std::vector<int32_t>& colors,
+                                                 const std::vector<int32_t>& keys, int32_t color,
+                                                 const hacknccl_config* config) const {
+  CHECK(colors.size() == hosts_.size() && keys.size() == hosts_.size());
+  return Child(api().communicator_split(communicator_, colors.data(), keys.data(), color, config));
+}
+
+Result<NcclCommunicator> NcclCommunicator::Shrink(const std::vector<int32_t>& excluded,
+                                                  const hacknccl_config* config) const {
+  return Child(api().communicator_shrink(communicator_, excluded.data(), excluded.size(), config));
+}
+
+hacknccl_config UnsetConfig() {
+  hacknccl_config config;
+  config.min_ctas = config.max_ctas = config.nvls_ctas = HACKNCCL_UNSET;
+  config.cga_cluster_size = config.cta_policy = config.collnet_enable = HACKNCCL_UNSET;
+  config.split_share = config.shrink_share = config.channels_per_net_peer = HACKNCCL_UNSET;
+  return config;
+}
+
 hacknccl_call SendTo(int peer, int64_t bytes) {
   return {HACKNCCL_SEND, HACKNCCL_INT8, HACKNCCL_SUM, peer, static_cast<uint64_t>(bytes), 0};
 }
@@ -164,13 +190,13 @@ Result<NcclWorld> NcclWorld::Create(
   return world;
 }
 
-Result<NcclCommunicator> NcclWorld::CreateCommunicator(
-    const std::vector<hacknccl_place>& ranks) const {
+Result<NcclCommunicator> NcclWorld::CreateCommunicator(const std::vector<hacknccl_place>& ranks,
+                                                       const hacknccl_config* config) const {
   const hacknccl_api& api = library_->api();
   hacknccl_communicator* created =
-      api.communicator_create(world_.get(), ranks.data(), ranks.size());
+      api.communicator_create(world_.get(), ranks.data(), ranks.size(), config);
   if (created == nullptr) return Error(api.last_error());
-  return NcclCommunicator(world_, library_, created, ranks);
+  return NcclCommunicator(world_, library_, created);
 }
 
 }  // namespace drydock

@@ -56,6 +56,9 @@ struct NcclPlan {
 // Copies what `plan` points to.
 NcclPlan OwnedPlan(const hacknccl_plan& plan);
 
+// A communicator's configuration in which nothing is set.
+hacknccl_config UnsetConfig();
+
 // A message of `bytes` bytes to or from a rank, as a call of the C interface.
 hacknccl_call SendTo(int peer, int64_t bytes);
 hacknccl_call ReceiveFrom(int peer, int64_t bytes);
@@ -80,6 +83,13 @@ class NcclCommunicator {
   Result<NcclPlan> Collective(const hacknccl_call& call) const { return Launch(0, {call}); }
   // What `rank` would launch for calls that it makes in one group.
   Result<NcclPlan> Launch(int rank, const std::vector<hacknccl_call>& calls) const;
+  // ncclCommSplit: the ranks whose color is `color`, by key. ncclCommShrink: all but `excluded`. A
+  // config that is null is this communicator's.
+  Result<NcclCommunicator> Split(const std::vector<int32_t>& colors,
+                                 const std::vector<int32_t>& keys, int32_t color,
+                                 const hacknccl_config* config = nullptr) const;
+  Result<NcclCommunicator> Shrink(const std::vector<int32_t>& excluded,
+                                  const hacknccl_config* config = nullptr) const;
   // `work` is a PAT collective this communicator chose.
   Result<std::vector<hacknccl_pat_step>> Pat(const hacknccl_collective& work, int rank,
                                              int channel) const;
@@ -87,7 +97,8 @@ class NcclCommunicator {
  private:
   friend class NcclWorld;
   NcclCommunicator(std::shared_ptr<hacknccl_world> world, std::shared_ptr<NcclLibrary> library,
-                   hacknccl_communicator* communicator, const std::vector<hacknccl_place>& ranks);
+                   hacknccl_communicator* communicator);
+  Result<NcclCommunicator> Child(hacknccl_communicator* created) const;
   const hacknccl_api& api() const { return library_->api(); }
 
   std::shared_ptr<NcclLibrary> library_;
@@ -104,7 +115,8 @@ class NcclWorld {
                                   const std::vector<NcclHost>& host_classes,
                                   const std::vector<std::pair<std::string, std::string>>& settings);
 
-  Result<NcclCommunicator> CreateCommunicator(const std::vector<hacknccl_place>& ranks) const;
+  Result<NcclCommunicator> CreateCommunicator(const std::vector<hacknccl_place>& ranks,
+                                              const hacknccl_config* config = nullptr) const;
 
  private:
   std::shared_ptr<NcclLibrary> library_;

@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,9 +20,7 @@ struct hacknccl_world {
   std::vector<drydock::HostClass> classes;
 };
 struct hacknccl_communicator {
-  hacknccl_communicator(const std::vector<drydock::HostClass>* classes, drydock::Layout layout)
-      : implementation(classes, std::move(layout)) {}
-  drydock::Communicator implementation;
+  std::shared_ptr<drydock::Communicator> implementation;  // its children hold it, too
 };
 
 namespace {
@@ -69,16 +68,80 @@ hacknccl_world* CreateWorld(const hacknccl_host_class* classes, size_t class_cou
 
 void DestroyWorld(hacknccl_world* world) { delete world; }
 
+hacknccl_communicator* Start(const std::vector<drydock::HostClass>* classes,
+                             const std::vector<hacknccl_place>& places, drydock::Origin origin) {
+  auto communicator = std::make_unique<hacknccl_communicator>();
+  communicator->implementation = std::make_shared<drydock::Communicator>(
+      classes, drydock::MakeLayout(*classes, places), std::move(origin));
+  error = communicator->implementation->Start();
+  return error.empty() ? communicator.release() : nullptr;
+}
+
+std::optional<hacknccl_config> Given(const hacknccl_config* config) {
+  return config == nullptr ? std::nullopt : std::optional<hacknccl_config>(*config);
+}
+
 hacknccl_communicator* CreateCommunicator(hacknccl_world* world, const hacknccl_place* ranks,
-                                          size_t rank_count) {
+                                          size_t rank_count, const hacknccl_config* config) {
   const std::lock_guard<std::mutex> lock(mutex);
   const std::vector<hacknccl_place> places(ranks, ranks + rank_count);
   error = drydock::CheckPlaces(world->classes, places);
   if (!error.empty()) return nullptr;
-  auto communicator = std::make_unique<hacknccl_communicator>(
-      &world->classes, drydock::MakeLayout(world->classes, places));
-  error = communicator->implementation.Start();
-  return error.empty() ? communicator.release() : nullptr;
+  return Start(&world->classes, places, {Given(config), nullptr, {}, {}, {}});
+}
+
+// The part of the parent at these of its ranks.
+hacknccl_communicator* StartChild(hacknccl_communicator* parent, drydock::Origin origin) {
+  origin.parent = parent->implementation;
+  std::vector<hacknccl_place> places;
+  for (const int rank : origin.parent_ranks) {
+    places.push_back(origin.parent->layout().places[static_cast<size_t>(rank)]);
+  }
+  const std::vector<drydock::HostClass>* classes = origin.parent->classes();
+  return Start(classes, places, std::move(origin));
+}
+
+hacknccl_communicator* SplitCommunicator(hacknccl_communicator* parent, const int32_t* colors,
+                                         const int32_t* keys, int32_t color,
+                                         const hacknccl_config* config) {
+  const std::lock_guard<std::mutex> lock(mutex);
+  drydock::Origin origin = {Given(config), nullptr, {}, {}, {}};
+  for (int r = 0; r < parent->implementation->layout().ranks(); ++r) {
+    origin.split.push_back({keys[r], colors[r]});
+  }
+  origin.parent_ranks = drydock::RanksOfColor(origin.split, color);
+  error.clear();
+  if (color < 0 || origin.parent_ranks.empty()) {
+    error = "no rank has the color " + std::to_string(color);
+    return nullptr;
+  }
+  return StartChild(parent, std::move(origin));
+}
+
+hacknccl_communicator* ShrinkCommunicator(hacknccl_communicator* parent, const int32_t* excluded,
+                                          size_t excluded_count, const hacknccl_config* config) {
+  const std::lock_guard<std::mutex> lock(mutex);
+  const auto ranks = static_cast<size_t>(parent->implementation->layout().ranks());
+  std::vector<bool> stays(ranks, true);
+  error.clear();
+  for (size_t i = 0; i < excluded_count && error.empty(); ++i) {
+    const auto rank = static_cast<size_t>(excluded[i]);
+    if (rank >= ranks || !stays[rank]) {
+      error = "rank " + std::to_string(excluded[i]) +
+              (rank >= ranks ? " is not in the communicator" : " is excluded twice");
+    } else {
+      stays[rank] = false;
+    }
+  }
+  if (error.empty() && (excluded_count == 0 || excluded_count == ranks)) {
+    error = "a shrink leaves out at least one rank and keeps at least one";
+  }
+  if (!error.empty()) return nullptr;
+  drydock::Origin origin = {Given(config), nullptr, {}, {}, {excluded, excluded + excluded_count}};
+  for (size_t r = 0; r < ranks; ++r) {
+    if (stays[r]) origin.parent_ranks.push_back(static_cast<int>(r));
+  }
+  return StartChild(parent, std::move(origin));
 }
 
 void DestroyCommunicator(hacknccl_communicator* communicator) {
@@ -89,7 +152,15 @@ void DestroyCommunicator(hacknccl_communicator* communicator) {
 int32_t Shape(hacknccl_communicator* communicator, hacknccl_shape* out) {
   const std::lock_guard<std::mutex> lock(mutex);
   error.clear();
-  *out = communicator->implementation.shape();
+  *out = communicator->implementation->shape();
+  return 0;
+}
+
+int32_t Places(hacknccl_communicator* communicator, hacknccl_place* out) {
+  const std::lock_guard<std::mutex> lock(mutex);
+  error.clear();
+  const auto& places = communicator->implementation->layout().places;
+  std::copy(places.begin(), places.end(), out);
   return 0;
 }
 
@@ -102,7 +173,7 @@ bool ChannelIsIn(int32_t channel, int32_t channels, const char* what) {
 
 int32_t Ring(hacknccl_communicator* communicator, int32_t channel, int32_t* out) {
   const std::lock_guard<std::mutex> lock(mutex);
-  const auto& comm = communicator->implementation;
+  const auto& comm = *communicator->implementation;
   if (!ChannelIsIn(channel, comm.shape().ring_channels, "ring")) return 1;
   const std::vector<int> order = comm.Ring(channel);
   std::copy(order.begin(), order.end(), out);
@@ -111,7 +182,7 @@ int32_t Ring(hacknccl_communicator* communicator, int32_t channel, int32_t* out)
 
 int32_t Tree(hacknccl_communicator* communicator, int32_t channel, hacknccl_tree* out) {
   const std::lock_guard<std::mutex> lock(mutex);
-  const auto& comm = communicator->implementation;
+  const auto& comm = *communicator->implementation;
   if (!ChannelIsIn(channel, comm.shape().ring_channels, "tree")) return 1;
   const auto& trees = comm.trees()[static_cast<size_t>(channel)];
   std::copy(trees.begin(), trees.end(), out);
@@ -120,7 +191,7 @@ int32_t Tree(hacknccl_communicator* communicator, int32_t channel, hacknccl_tree
 
 int32_t Nvls(hacknccl_communicator* communicator, int32_t channel, hacknccl_nvls* out) {
   const std::lock_guard<std::mutex> lock(mutex);
-  const auto& comm = communicator->implementation;
+  const auto& comm = *communicator->implementation;
   if (!ChannelIsIn(channel, comm.shape().nvls_channels, "NVLS")) return 1;
   const auto& nvls = comm.nvls()[static_cast<size_t>(channel)];
   std::copy(nvls.begin(), nvls.end(), out);
@@ -129,7 +200,7 @@ int32_t Nvls(hacknccl_communicator* communicator, int32_t channel, hacknccl_nvls
 
 int32_t CollNet(hacknccl_communicator* communicator, int32_t channel, hacknccl_collnet* out) {
   const std::lock_guard<std::mutex> lock(mutex);
-  auto& comm = communicator->implementation;
+  auto& comm = *communicator->implementation;
   const hacknccl_shape shape = comm.shape();
   if (!ChannelIsIn(channel, shape.collnet_heads > 0 ? shape.ring_channels : 0, "CollNet")) return 1;
   std::vector<hacknccl_collnet> places;
@@ -148,7 +219,7 @@ bool RankIsIn(const drydock::Communicator& comm, int32_t rank) {
 int32_t Link(hacknccl_communicator* communicator, int32_t graph, int32_t channel, int32_t from,
              int32_t to, hacknccl_link* out) {
   const std::lock_guard<std::mutex> lock(mutex);
-  auto& comm = communicator->implementation;
+  auto& comm = *communicator->implementation;
   if (!RankIsIn(comm, from) || !RankIsIn(comm, to)) return 1;
   error = from == to ? "a rank has no link to itself" : comm.Link(graph, channel, from, to, out);
   return error.empty() ? 0 : 1;
@@ -157,7 +228,7 @@ int32_t Link(hacknccl_communicator* communicator, int32_t graph, int32_t channel
 int32_t Launch(hacknccl_communicator* communicator, int32_t rank, const hacknccl_call* calls,
                size_t call_count, hacknccl_plan* out) {
   const std::lock_guard<std::mutex> lock(mutex);
-  auto& comm = communicator->implementation;
+  auto& comm = *communicator->implementation;
   if (!RankIsIn(comm, rank)) return 1;
   const CapturedPlan* plan = nullptr;
   error = comm.Launch(rank, {calls, calls + call_count}, &plan);
@@ -169,7 +240,7 @@ int32_t Launch(hacknccl_communicator* communicator, int32_t rank, const hacknccl
 int32_t Pat(hacknccl_communicator* communicator, const hacknccl_collective* work, int32_t rank,
             int32_t channel, const hacknccl_pat_step** out, size_t* count) {
   const std::lock_guard<std::mutex> lock(mutex);
-  auto& comm = communicator->implementation;
+  auto& comm = *communicator->implementation;
   if (!RankIsIn(comm, rank) || !ChannelIsIn(channel, comm.shape().ring_channels, "PAT")) {
     return 1;
   }
@@ -192,8 +263,11 @@ const hacknccl_api& Api() {
                                    CreateWorld,
                                    DestroyWorld,
                                    CreateCommunicator,
+                                   SplitCommunicator,
+                                   ShrinkCommunicator,
                                    DestroyCommunicator,
                                    Shape,
+                                   Places,
                                    Ring,
                                    Tree,
                                    Nvls,

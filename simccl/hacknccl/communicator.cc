@@ -20,6 +20,19 @@ class Scope {
   ~Scope() { SetCurrent(nullptr); }
 };
 
+void Fill(const hacknccl_config& from, ncclConfig_t* to) {
+  static_assert(HACKNCCL_UNSET == NCCL_CONFIG_UNDEF_INT);
+  to->minCTAs = from.min_ctas;
+  to->maxCTAs = from.max_ctas;
+  to->nvlsCTAs = from.nvls_ctas;
+  to->cgaClusterSize = from.cga_cluster_size;
+  to->CTAPolicy = from.cta_policy;
+  to->collnetEnable = from.collnet_enable;
+  to->splitShare = from.split_share;
+  to->shrinkShare = from.shrink_share;
+  to->nChannelsPerNetPeer = from.channels_per_net_peer;
+}
+
 std::string Failure(const char* what, ncclResult_t result) {
   std::string warnings = TakeWarnings();
   if (warnings.empty()) warnings = ncclGetErrorString(result);
@@ -28,8 +41,22 @@ std::string Failure(const char* what, ncclResult_t result) {
 
 }  // namespace
 
-Communicator::Communicator(const std::vector<HostClass>* classes, Layout layout)
-    : classes_(classes), layout_(std::move(layout)), kind_graphs_(layout_.kinds.size()) {}
+std::vector<int> RanksOfColor(const std::vector<SplitWish>& wishes, int color) {
+  std::vector<int> ranks;
+  for (size_t r = 0; r < wishes.size(); ++r) {
+    if (wishes[r].color == color) ranks.push_back(static_cast<int>(r));
+  }
+  std::stable_sort(ranks.begin(), ranks.end(), [&wishes](int a, int b) {
+    return wishes[static_cast<size_t>(a)].key < wishes[static_cast<size_t>(b)].key;
+  });
+  return ranks;
+}
+
+Communicator::Communicator(const std::vector<HostClass>* classes, Layout layout, Origin origin)
+    : classes_(classes),
+      origin_(std::move(origin)),
+      layout_(std::move(layout)),
+      kind_graphs_(layout_.kinds.size()) {}
 
 Communicator::~Communicator() {
   for (auto& [rank, solo] : solos_) {
@@ -57,7 +84,36 @@ std::string Communicator::Survey(int kind) {
   return error.empty() ? "NCCL searched no graphs on a host" : error;
 }
 
+ncclResult_t Communicator::Make(int rank, ncclComm* parent, Solo* solo) {
+  ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+  if (origin_.config.has_value()) Fill(*origin_.config, &config);
+  if (parent == nullptr) {
+    ncclUniqueId id;
+    const ncclResult_t result = ncclGetUniqueId(&id);
+    if (result != ncclSuccess) return result;
+    return ncclCommInitRankConfig(&solo->comm, layout_.ranks(), id, rank, &config);
+  }
+  ncclConfig_t* const given = origin_.config.has_value() ? &config : nullptr;
+  if (!origin_.excluded.empty()) {
+    std::vector<int> excluded = origin_.excluded;  // NCCL sorts it
+    return ncclCommShrink(parent, excluded.data(), static_cast<int>(excluded.size()), &solo->comm,
+                          given, NCCL_SHRINK_DEFAULT);
+  }
+  solo->session.split_over = parent->bootstrap;
+  solo->session.split_wishes = &origin_.split;
+  const SplitWish& own = origin_.split[static_cast<size_t>(parent->rank)];
+  const ncclResult_t result = ncclCommSplit(parent, own.color, own.key, &solo->comm, given);
+  solo->session.split_over = nullptr;
+  return result;
+}
+
 std::string Communicator::Init(int rank, bool survey, Solo* solo) {
+  Solo* parent = nullptr;
+  if (origin_.parent != nullptr && !survey) {
+    const int parent_rank = origin_.parent_ranks[static_cast<size_t>(rank)];
+    std::string error = origin_.parent->SoloAt(parent_rank, &parent);
+    if (!error.empty()) return error;
+  }
   solo->session.classes = classes_;
   solo->session.layout = &layout_;
   solo->session.rank = rank;
@@ -67,11 +123,7 @@ std::string Communicator::Init(int rank, bool survey, Solo* solo) {
   TakeWarnings();
   TakeComplaints();
   cudaSetDevice(layout_.places[static_cast<size_t>(rank)].gpu);
-  ncclUniqueId id;
-  ncclResult_t result = ncclGetUniqueId(&id);
-  if (result == ncclSuccess) {
-    result = ncclCommInitRank(&solo->comm, layout_.ranks(), id, rank);
-  }
+  const ncclResult_t result = Make(rank, parent == nullptr ? nullptr : parent->comm, solo);
   const std::string complaints = TakeComplaints();
   if (result == ncclSuccess && complaints.empty()) return "";
   std::string error = result != ncclSuccess

@@ -6,6 +6,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,10 +14,23 @@
 
 namespace drydock {
 
+class Communicator;
+
+// How NCCL comes to make a communicator.
+struct Origin {
+  std::optional<hacknccl_config> config;
+  std::shared_ptr<Communicator> parent;  // null: by itself
+  std::vector<int> parent_ranks;         // by rank
+  std::vector<SplitWish> split;          // of each of the parent's ranks, or
+  std::vector<int> excluded;             // those that a shrink leaves out
+};
+// Which ranks of the parent form the part of this color, in NCCL's order.
+std::vector<int> RanksOfColor(const std::vector<SplitWish>& wishes, int color);
+
 class Communicator {
  public:
   // `classes` must outlive the communicator.
-  Communicator(const std::vector<HostClass>* classes, Layout layout);
+  Communicator(const std::vector<HostClass>* classes, Layout layout, Origin origin);
   ~Communicator();
   Communicator(const Communicator&) = delete;
   Communicator& operator=(const Communicator&) = delete;
@@ -31,6 +45,7 @@ class Communicator {
   const std::vector<hacknccl_pat_step>& pat_steps() const { return pat_steps_; }
 
   const Layout& layout() const { return layout_; }
+  const std::vector<HostClass>* classes() const { return classes_; }
   hacknccl_shape shape() const;
   // Along the ring, from rank 0.
   std::vector<int> Ring(int channel) const;
@@ -50,11 +65,14 @@ class Communicator {
   std::string ModelOf(int rank, Solo** solo);
   std::string Survey(int kind);
   std::string Init(int rank, bool survey, Solo* solo);
+  // `parent` is the parent's real rank that becomes `rank`, if there is a parent.
+  ncclResult_t Make(int rank, ncclComm* parent, Solo* solo);
   // What a real rank connected for itself must be what rank 0 recorded on its behalf.
   std::string Disagreement(const Solo& solo) const;
   const Recorded& recorded() const { return solos_.begin()->second->session.recorded; }
 
   const std::vector<HostClass>* classes_;
+  Origin origin_;
   Layout layout_;
   std::vector<std::unique_ptr<KindGraphs>> kind_graphs_;
   std::map<int, std::unique_ptr<Solo>> solos_;  // by rank; rank 0 always

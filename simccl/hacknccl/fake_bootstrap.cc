@@ -10,6 +10,7 @@
 #include "checks.h"
 #include "comm.h"
 #include "proxy.h"
+#include "session.h"
 #include "shmutils.h"
 
 namespace {
@@ -39,9 +40,9 @@ ncclResult_t bootstrapGetUniqueId(ncclBootstrapHandle* handle, ncclComm*) {
 }
 ncclResult_t bcastGrowHandle(ncclBootstrapHandle*, ncclComm*, bool) { return ncclInternalError; }
 
-ncclResult_t bootstrapInit(int, void* handle, ncclComm* comm, ncclComm*) {
+static ncclResult_t Open(ncclComm* comm, uint64_t magic) {
   comm->bootstrap = new State{comm->rank, comm->nRanks};
-  comm->magic = static_cast<ncclBootstrapHandle*>(handle)->magic;
+  comm->magic = magic;
   // NCCL's bootstrap also opens the proxy's books; ncclProxyDestroy closes them.
   if (comm->sharedRes->proxyState == nullptr) {
     comm->sharedRes->proxyState = new ncclProxyState{};
@@ -50,9 +51,15 @@ ncclResult_t bootstrapInit(int, void* handle, ncclComm* comm, ncclComm*) {
   comm->proxyState = comm->sharedRes->proxyState;
   return ncclSuccess;
 }
-ncclResult_t bootstrapSplit(uint64_t, ncclComm*, ncclComm*, int, int, int*) {
-  WARN("splitting a virtual communicator is not supported; create the parts");
-  return ncclInvalidUsage;
+ncclResult_t bootstrapInit(int, void* handle, ncclComm* comm, ncclComm*) {
+  return Open(comm, static_cast<ncclBootstrapHandle*>(handle)->magic);
+}
+ncclResult_t bootstrapSplit(uint64_t magic, ncclComm* comm, ncclComm* parent, int, int,
+                            int* parent_ranks) {
+  for (int r = 0; parent->shareResources && r < comm->nRanks; ++r) {
+    comm->topParentRanks[r] = parent->topParentRanks[parent_ranks[r]];
+  }
+  return Open(comm, magic);
 }
 ncclResult_t bootstrapClose(void* state) {
   delete static_cast<State*>(state);
@@ -62,6 +69,11 @@ ncclResult_t bootstrapAbort(void* state) { return bootstrapClose(state); }
 
 ncclResult_t bootstrapAllGather(void* state_pointer, void* data, int bytes) {
   const State* state = static_cast<State*>(state_pointer);
+  const drydock::Session& session = drydock::Current();
+  if (session.split_over == state_pointer) {  // init.cc: commGetSplitInfo
+    memcpy(data, session.split_wishes->data(), static_cast<size_t>(state->ranks * bytes));
+    return ncclSuccess;
+  }
   Repeat(data, state->rank, state->ranks, bytes);
   return ncclSuccess;
 }

@@ -102,12 +102,21 @@ struct Recorded {
   std::vector<std::vector<hacknccl_collnet>> collnet;  // but for the NICs
 };
 
+// What a rank says when its communicator is split; laid out as init.cc's commSplitInfo.
+struct SplitWish {
+  int key = 0;
+  int color = 0;
+};
+
 struct Session {
   const std::vector<HostClass>* classes = nullptr;
   const Layout* layout = nullptr;
   int rank = 0;
   std::vector<std::unique_ptr<KindGraphs>>* kind_graphs = nullptr;  // by kind, of the communicator
   bool survey = false;  // stop once this kind's graphs are known
+  // While a parent is split: its bootstrap, over which every rank tells its color and key.
+  const void* split_over = nullptr;
+  const std::vector<SplitWish>* split_wishes = nullptr;
   Recorded recorded;
   CapturedPlan captured;
   int memory_handles = 0;  // NCCL's kind of memory handles while it works on this communicator
