@@ -225,7 +225,9 @@ std::string Communicator::CollNet(int channel, std::vector<hacknccl_collnet>* pl
     Solo* model = nullptr;
     if (std::string error = ModelOf(rank, &model); !error.empty()) return error;
     const auto local = static_cast<size_t>(layout_.local_of_rank[static_cast<size_t>(rank)]);
-    const Session::CollNetNic& joined = model->session.collnet_nics[local];
+    // A part of a split communicator may use what its parent joined.
+    const std::vector<Session::CollNetNic>& nics = model->session.collnet_nics;
+    const Session::CollNetNic joined = local < nics.size() ? nics[local] : Session::CollNetNic();
     hacknccl_collnet& place = (*places)[static_cast<size_t>(rank)];
     place.nic = joined.nic;
     place.rail = joined.rail;
