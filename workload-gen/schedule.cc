@@ -9,7 +9,7 @@ namespace {
 
 // The k-th forward (backward) of a stage: groups of `stages` micro-batches pass through the chunks
 // in turn, backward in reverse.
-Work NthWork(const PipelineShape& shape, bool backward, int k) {
+StageWork NthWork(const PipelineShape& shape, bool backward, int k) {
   if (shape.chunks == 1) return {backward, k, 0};
   const int group = shape.stages * shape.chunks;
   const int in_group = k % group;
@@ -38,9 +38,11 @@ class Scheduler {
  private:
   using List = std::vector<Exchange>;
 
-  int Virtual(const Work& work) const { return work.chunk * shape_.stages + shape_.stage; }
-  bool IsFirst(const Work& work) const { return Virtual(work) == 0; }
-  bool IsLast(const Work& work) const { return Virtual(work) == shape_.stages * shape_.chunks - 1; }
+  int Virtual(const StageWork& work) const { return work.chunk * shape_.stages + shape_.stage; }
+  bool IsFirst(const StageWork& work) const { return Virtual(work) == 0; }
+  bool IsLast(const StageWork& work) const {
+    return Virtual(work) == shape_.stages * shape_.chunks - 1;
+  }
 
   // What forward or backward number k needs and gives; nothing if there is no such number, or no
   // neighbour on that side.
@@ -51,7 +53,7 @@ class Scheduler {
 
   List Of(bool backward, int k, Direction direction) const {
     if (k < 0 || k >= total_) return {};
-    const Work work = NthWork(shape_, backward, k);
+    const StageWork work = NthWork(shape_, backward, k);
     const bool upstream = direction == Direction::kRecvPrev || direction == Direction::kSendPrev;
     if (upstream ? IsFirst(work) : IsLast(work)) return {};
     return {{direction, work.microbatch, upstream ? Virtual(work) - 1 : Virtual(work)}};
@@ -180,7 +182,7 @@ WorkOrder MakeWorkOrder(const PipelineShape& shape) {
 
 std::vector<Action> MakeSchedule(const PipelineShape& shape) { return Scheduler(shape).Run(); }
 
-std::string ToString(const Work& work) {
+std::string ToString(const StageWork& work) {
   return fmt::format("{}{}.{}", work.backward ? 'B' : 'F', work.microbatch, work.chunk);
 }
 

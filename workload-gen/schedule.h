@@ -23,16 +23,16 @@ struct PipelineShape {
 };
 
 // One micro-batch of one chunk, forward or backward.
-struct Work {
+struct StageWork {
   bool backward = false;
   int microbatch = 0;
   int chunk = 0;
-  bool operator==(const Work&) const = default;
+  bool operator==(const StageWork&) const = default;
 };
 
 // The compute order alone.
 struct WorkOrder {
-  std::vector<Work> steps;
+  std::vector<StageWork> steps;
   int warmup = 0;  // forwards before the first backward's turn
 };
 WorkOrder MakeWorkOrder(const PipelineShape& shape);
@@ -51,14 +51,14 @@ struct Exchange {
 struct Action {
   enum class Kind : uint8_t { kCompute, kPost, kWait };
   Kind kind = Kind::kCompute;
-  Work work;                        // kCompute
+  StageWork work;                   // kCompute
   std::vector<Exchange> exchanges;  // kPost, kWait
   bool synchronous = false;         // kWait: of a batched call that just returned
 };
 std::vector<Action> MakeSchedule(const PipelineShape& shape);
 
 // "F0.1": forward of micro-batch 0, chunk 1.
-std::string ToString(const Work& work);
+std::string ToString(const StageWork& work);
 
 }  // namespace drydock
 

@@ -10,7 +10,7 @@ namespace {
 
 std::string Order(const PipelineShape& shape) {
   std::string text;
-  for (const Work& work : MakeWorkOrder(shape).steps) {
+  for (const StageWork& work : MakeWorkOrder(shape).steps) {
     if (!text.empty()) text += ' ';
     text += ToString(work);
   }
@@ -96,7 +96,7 @@ TEST_P(ScheduleShapes, ExchangesMatch) {
     std::set<std::pair<bool, Message>> computed;
     for (const Action& action : MakeSchedule(shape)) {
       if (action.kind == Action::Kind::kCompute) {
-        const Work& w = action.work;
+        const StageWork& w = action.work;
         const int v = w.chunk * shape.stages + stage;
         const int last = shape.stages * shape.chunks - 1;
         if (!w.backward && v > 0) {

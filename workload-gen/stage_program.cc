@@ -55,7 +55,7 @@ class StageWriter {
  private:
   using Key = std::tuple<Direction, int, int>;
 
-  void Compute(const Work& work) {
+  void Compute(const StageWork& work) {
     if (!work.backward) {
       Forward(work.microbatch, work.chunk);
       return;
@@ -74,7 +74,7 @@ class StageWriter {
     const size_t done = finished_backwards_.size();
     const auto lag = static_cast<size_t>(c_.stage);
     if (done <= lag) return;
-    const Work& work = finished_backwards_[done - 1 - lag];
+    const StageWork& work = finished_backwards_[done - 1 - lag];
     if (work.microbatch == c_.layout.microbatches - 1) reduction_.Reduce(work.chunk);
   }
 
@@ -217,7 +217,7 @@ class StageWriter {
   EdgeWriter edges_;
   TensorParallel tensor_;
   std::map<Key, ProgramBuilder::OpId> posted_;
-  std::vector<Work> finished_backwards_;
+  std::vector<StageWork> finished_backwards_;
 };
 
 }  // namespace
