@@ -7,6 +7,7 @@
 
 #include "core/base/check.h"
 #include "exec-engine/flow_name.h"
+#include "exec-engine/link_shares.h"
 
 namespace drydock {
 namespace {
@@ -91,6 +92,7 @@ class Builder {
       out_.base = std::max(out_.base, costs.base + costs.base_per_warp * warps);
       LocalWork& local = out_.works.emplace_back();
       local.step = costs.step;
+      local.net_slice = costs.net_slice;
       local.proxy = costs.proxy;
       local.slice_bytes = work.slice_bytes > 0 ? work.slice_bytes : INT64_MAX;
       local.slots = static_cast<uint32_t>(std::max(work.slots, 1));
@@ -166,7 +168,8 @@ class Builder {
 
   // `slices` of a step's primitives, at the ends of its connections.
   void Count(const Step& step, uint32_t index, int64_t slices) {
-    const LocalRunner& runner = out_.runners[index];
+    LocalRunner& runner = out_.runners[index];
+    runner.slices += slices;
     for (const uint32_t c : out_.OperandsOf(runner, step.receive)) {
       LocalConnection& connection = out_.connections[c];
       Own(&connection.receiver, index);
@@ -284,6 +287,7 @@ class Builder {
       CHECK_NOTE(connection.remote_host >= 0 || connection.sent == connection.received,
                  "slices sent inside a host are not the slices received: " + plan_.name);
     }
+    ShareLinks(ports_, gpu_.collectives.several_peers, &out_);
     std::vector<uint16_t>& classes = out_.port_classes;
     std::sort(classes.begin(), classes.end());
     classes.erase(std::unique(classes.begin(), classes.end()), classes.end());

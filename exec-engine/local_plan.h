@@ -34,6 +34,7 @@ struct LocalRunner {
   uint32_t step_begin = 0;     // into LocalPlan::steps: those of its pattern
   uint32_t operand_begin = 0;  // into LocalPlan::operands
   uint32_t turn = 0;           // index into LocalPlan::turns
+  int64_t slices = 0;          // in one call
   StepCursor start;
 };
 
@@ -48,7 +49,7 @@ struct LocalTurn {
 
 // What the primitives of a work cost, beside LocalStep::cost.
 struct LocalWork {
-  Time step, proxy;
+  Time step, net_slice, proxy;
   int64_t slice_bytes = 0;  // > 0
   uint32_t slots = 1;
   int64_t pass_bytes = 0;  // of all warps; 0: LocalStep::cost applies
@@ -75,6 +76,7 @@ struct LocalConnection {
   uint32_t sender = kElsewhere, receiver = kElsewhere;  // runners
   Way way;                    // taken by the thread block; without ports: stays in the GPU
   bool contribution = false;  // kNvls: waits in its own memory for an in-switch reduction
+  ByteCost crossing;          // of the way, shared with the work's other channels
   // kNet, kToSwitch, kFromSwitch only.
   PortId nic = kNoPort, gpu_dma = kNoPort;  // DMA ports at this end
   int local_nic = -1, remote_nic = -1;

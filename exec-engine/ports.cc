@@ -26,6 +26,7 @@ PortMap::PortMap(const HostKind& kind, const GpuSpec& gpu)
     cost_[static_cast<size_t>(4 * gpus_ + n)] = ByteCost(kind.nics.pcie_bandwidth());
   }
   if (nics_ > 0) nic_wire_ = ByteCost(kind.nics.rate);
+  nic_message_ = kind.nics.message;
   first_pair_ = static_cast<int>(cost_.size());
   if (kind.scale_up.kind == ScaleUpKind::kNvLinkMesh) AddMesh(kind, efficiency);
   first_board_ = static_cast<int>(cost_.size());

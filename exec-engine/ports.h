@@ -29,6 +29,12 @@ class ByteCost {
     const unsigned __int128 scaled = static_cast<unsigned __int128>(8000000000000) << kShift;
     scaled_ = static_cast<uint64_t>(scaled / static_cast<uint64_t>(rate.bits_per_second()));
   }
+  ByteCost Times(double factor) const {
+    ByteCost out;
+    out.scaled_ = static_cast<uint64_t>(static_cast<double>(scaled_) * factor);
+    return out;
+  }
+  friend bool operator<(const ByteCost& a, const ByteCost& b) { return a.scaled_ < b.scaled_; }
   Time For(int64_t bytes) const {
     const auto product = static_cast<unsigned __int128>(scaled_) * static_cast<uint64_t>(bytes);
     return Time::Ps(static_cast<int64_t>(product >> kShift));
@@ -74,6 +80,7 @@ class PortMap {
   int gpus() const { return gpus_; }
   Time latency() const { return latency_; }  // GPU to GPU
   const ByteCost& cost(PortId port) const { return cost_[static_cast<size_t>(port)]; }
+  Time nic_message() const { return nic_message_; }       // a NIC takes up one message
   const ByteCost& nic_wire() const { return nic_wire_; }  // of a NIC's cable
 
  private:
@@ -87,6 +94,7 @@ class PortMap {
   bool pcie_scale_up_ = false;
   Time latency_;
   std::vector<ByteCost> cost_;
+  Time nic_message_;
   ByteCost nic_wire_;
   int first_pair_ = 0, first_board_ = 0;             // first port of the mesh, of the board
   std::vector<PortId> pair_;                         // [from * gpus + to]; empty: no mesh
@@ -110,15 +118,23 @@ class Ports {
     *begin = std::max(from, free);
     return free = *begin + map_->cost(port).For(bytes);
   }
-  // From port to port, cut through: each takes the bytes as they come.
+  // The NIC takes up a message and sends it.
+  Time TakeNic(PortId port, Time from, int64_t bytes, Time* begin) {
+    Time& free = free_[static_cast<size_t>(port)];
+    *begin = std::max(from, free);
+    return free = *begin + map_->nic_message() +
+                  std::max(map_->cost(port).For(bytes), map_->nic_wire().For(bytes));
+  }
+  // From port to port, cut through. Packets of slices that cross at once interleave: each port
+  // serves what it was asked for since `from`, and none waits idle for another's turn.
   Time Cross(const Way& way, Time from, int64_t bytes) {
-    Time begin = from;
-    Time end = Take(way.out, begin, bytes, &begin);
+    Time begin;
+    Time end = Take(way.out, from, bytes, &begin);
     for (const PortId port : way.between) {
       if (port == kNoPort) break;
-      end = std::max(end, Take(port, begin, bytes, &begin));
+      end = std::max(end, Take(port, from, bytes, &begin));
     }
-    return way.in == kNoPort ? end : std::max(end, Take(way.in, begin, bytes, &begin));
+    return way.in == kNoPort ? end : std::max(end, Take(way.in, from, bytes, &begin));
   }
   const PortMap& map() const { return *map_; }
 

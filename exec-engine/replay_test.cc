@@ -135,7 +135,10 @@ TEST(ReplayTest, SenderWaitsForRoomNotForTheReceiver) {
 }
 
 TEST(ReplayTest, MessageBetweenHostsTakesItsWay) {
-  WorkloadBuilder b(SmallCluster(2, 1));
+  Topology topology = SmallCluster(2, 1);
+  topology.host_kinds[0].nics.message = Time::Ns(200);
+  topology.gpus[0].collectives.p2p_simple.net_slice = Time::Us(3);
+  WorkloadBuilder b(topology);
   const int stream = b.Stream("compute");
   const int role = b.Role("pair", Dimension::kPipeline, {{0, 1}});
   const uint32_t work = b.Compute(0, stream, Time::Us(100));
@@ -144,10 +147,12 @@ TEST(ReplayTest, MessageBetweenHostsTakesItsWay) {
   b.PlanAll(/*channels=*/1);
   const Result<Timeline> timeline = ReplayAll(b);
   ASSERT_TRUE(timeline.ok());
-  // Copied into the proxy's buffer and out of it at 10 GB/s; 16 packets of 4096 + 82 B at 200 Gbps,
-  // one stored in the switch; two NICs of 500 ns, two cables of 50 ns, a switch of 300 ns.
+  // Copied into the proxy's buffer and out of it at 10 GB/s, with 3 us for the proxy's flags each
+  // time; taken up by the NIC in 200 ns; 16 packets of 4096 + 82 B at 200 Gbps, one stored in the
+  // switch; two NICs of 500 ns, two cables of 50 ns, a switch of 300 ns.
   const double copy = 65536 / 10e9, wire = 16 * 4178 / 25e9, packet = 4178 / 25e9;
-  const double expected = 100e-6 + copy + wire + packet + 1.4e-6 + copy;
+  const double proxies = 2 * 3e-6 + 0.2e-6;
+  const double expected = 100e-6 + copy + wire + packet + 1.4e-6 + copy + proxies;
   EXPECT_NEAR(timeline->ranks[1].end[0].seconds(), expected, 1e-9);
   EXPECT_EQ(timeline->ranks[1].ready[0], Time::Us(100)) << "when the sender started";
 }

@@ -115,7 +115,7 @@ Topology SmallCluster(int hosts, int gpus) {
   kind.gpus = gpus;
   kind.scale_up = {ScaleUpKind::kNvSwitch, 1, Bandwidth::FromBytesPerSecond(100e9), Time::Us(1),
                    true};
-  kind.nics = {gpus, Bandwidth::BitsPerSecond(200000000000), 6, 16, Time::Ns(500)};
+  kind.nics = {gpus, Bandwidth::BitsPerSecond(200000000000), 6, 16, Time::Ns(500), Time()};
   t.host_kinds.push_back(kind);
   t.hosts.assign(static_cast<size_t>(hosts), 0);
   t.fabric.kind = "single-switch";

@@ -132,6 +132,16 @@ void TransferEngine::RunNext() {
   }
 }
 
+namespace {
+
+// True if the thread block exchanges slices of some of these connections with a proxy.
+bool MeetsProxy(const LocalPlan& plan, std::span<const uint32_t> connections) {
+  return std::any_of(connections.begin(), connections.end(),
+                     [&plan](uint32_t c) { return plan.connections[c].remote_host >= 0; });
+}
+
+}  // namespace
+
 void TransferEngine::RunSlice(Transfer* t, uint32_t runner, Time now) {
   ++slices_;
   const LocalPlan& plan = *t->plan_;
@@ -147,7 +157,8 @@ void TransferEngine::RunSlice(Transfer* t, uint32_t runner, Time now) {
   slice.sends = plan.OperandsOf(local, step.send);
   slice.bytes = std::min(work.slice_bytes, r.at.bytes() - r.moved);
   slice.wire = work.WireBytes(slice.bytes);
-  const Time from = r.moved == 0 && !step.joined ? now + work.step : now;
+  Time from = r.moved == 0 && !step.joined ? now + work.step : now;
+  if (MeetsProxy(plan, slice.receives) || MeetsProxy(plan, slice.sends)) from += work.net_slice;
   Time end = from + work.BlockTime(step, slice.bytes);
   end = std::max(end, Receive(t, slice, from));
   end = std::max(end, Send(t, slice, from));
@@ -164,10 +175,11 @@ Time TransferEngine::Receive(Transfer* t, const Slice& slice, Time from) {
   for (size_t i = 0; i < slice.receives.size(); ++i) {
     const LocalConnection& c = plan.connections[slice.receives[i]];
     if (c.link == LinkKind::kPeerRead) {
-      end = std::max(end, ports_.Cross(c.way, from, wire));
+      end = std::max({end, from + c.crossing.For(wire), ports_.Cross(c.way, from, wire)});
     } else if (c.contribution) {
-      end = std::max(end, ports_.Take(c.way.out, from, wire, &begin));
-      if (i == 0) end = std::max(end, ports_.Take(c.way.in, begin, wire, &begin));
+      end =
+          std::max({end, from + c.crossing.For(wire), ports_.Take(c.way.out, from, wire, &begin)});
+      if (i == 0) end = std::max(end, ports_.Take(c.way.in, from, wire, &begin));
     } else if (c.remote_host >= 0 && c.way.in != kNoPort) {
       end = std::max(end, ports_.Take(c.way.in, from, wire, &begin));
     }
@@ -179,16 +191,17 @@ Time TransferEngine::Receive(Transfer* t, const Slice& slice, Time from) {
 // GPU once and arrives at each member.
 Time TransferEngine::Send(Transfer* t, const Slice& slice, Time from) {
   const LocalPlan& plan = *t->plan_;
-  Time end = from, begin = from, multicast_begin;
+  Time end = from, begin;
   const int64_t wire = slice.wire;
   bool multicast = false;
   for (const uint32_t connection : slice.sends) {
     const LocalConnection& c = plan.connections[connection];
     if (c.link == LinkKind::kPeerRead || c.contribution || c.way.out == kNoPort) continue;
+    end = std::max(end, from + c.crossing.For(wire));
     if (c.link == LinkKind::kNvls) {
-      if (!multicast) end = std::max(end, ports_.Take(c.way.out, from, wire, &multicast_begin));
+      if (!multicast) end = std::max(end, ports_.Take(c.way.out, from, wire, &begin));
       multicast = true;
-      end = std::max(end, ports_.Take(c.way.in, multicast_begin, wire, &begin));
+      end = std::max(end, ports_.Take(c.way.in, from, wire, &begin));
     } else if (c.remote_host >= 0 && c.gpu_dma == kNoPort) {
       end = std::max(end, ports_.Take(c.way.out, from, wire, &begin));
     } else {
@@ -291,7 +304,7 @@ void TransferEngine::Post(Transfer* t, uint32_t connection, Time now) {
     ++flow.posted;
     const Time from = now + work.proxy;
     Time begin;
-    Time end = ports_.Take(c.nic, from, wire, &begin);
+    Time end = ports_.TakeNic(c.nic, from, wire, &begin);
     if (c.gpu_dma != kNoPort) end = std::max(end, ports_.Take(c.gpu_dma, from, wire, &begin));
     const Time launch = std::max(from, end - ports_.map().nic_wire().For(wire));
     events_.Push({launch, t->key_, Kind::kLaunch, connection, t});

@@ -48,12 +48,14 @@ struct CollectiveCosts {
     Bandwidth copy_send;    // kept here and passed on
     Bandwidth reduce_send;  // received data reduced and passed on (kept or not)
     Bandwidth receive;      // received data copied out (reduced or not)
+    Time net_slice;         // each slice that the thread block exchanges with a proxy
     Time proxy;             // a proxy sees a slice and acts on it: once at each end of a net hop
   };
   Protocol simple, ll, ll128;
   Protocol nvls;                // multicast kernels
   Protocol p2p_simple, p2p_ll;  // send/recv kernels
   double link_efficiency = 0;   // reachable share of the scale-up bandwidth, each direction
+  double several_peers = 1;     // share of that left where several peers send to one GPU at once
   Bytes clear_to_send;          // a receiver's message that it has room for a slice
   std::string source;
 };

@@ -51,7 +51,8 @@ struct Nics {
   Bandwidth rate;  // each, each way
   int pcie_generation = 0;
   int pcie_lanes = 16;
-  Time latency;  // GPU memory to wire (or back), without serialisation
+  Time latency;                  // GPU memory to wire (or back), without serialisation
+  Time message = Time::Ns(280);  // a message keeps the NIC busy this long, beside its bytes
   // Per direction, after encoding: generation 3: 8 GT/s, 4: 16, 5: 32, 6: 64, times lanes.
   Bandwidth pcie_bandwidth() const;
 };

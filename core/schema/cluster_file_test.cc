@@ -286,7 +286,7 @@ TEST(ClusterFileTest, AllMistakesAtOnce) {
       std::vector<std::string>(
           {"5: 'many' is not a whole number", "7: 'nics' lacks the key 'count'",
            "7: unknown key 'cuont' in 'nics'; did you mean 'count'?; valid keys are count, rate, "
-           "pcie, latency",
+           "pcie, latency, message",
            "13: '2048' has no unit: a size is written with one of B, KB, MB, GB, TB, KiB, MiB, "
            "GiB, as in '80 GB'"}));
 }

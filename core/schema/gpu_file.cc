@@ -52,6 +52,7 @@ void ReadProtocol(YamlReader* parent, const std::string& key, CollectiveCosts::P
   reader.Read("base", &protocol->base);
   reader.ReadOptional("base_per_warp", &protocol->base_per_warp);
   reader.Read("step", &protocol->step);
+  reader.ReadOptional("net_slice", &protocol->net_slice);
   reader.ReadOptional("proxy", &protocol->proxy);
   if (reader.Has("pass")) {
     reader.Read("pass", &protocol->pass);
@@ -84,6 +85,10 @@ void ReadCollectiveCosts(const YamlNode& node, CollectiveCosts* costs, Diagnosti
   reader.Read("link_efficiency", &costs->link_efficiency);
   if (costs->link_efficiency <= 0 || costs->link_efficiency > 1) {
     reader.Fail("link_efficiency", "'link_efficiency' is a share of the link: above 0, up to 1");
+  }
+  reader.ReadOptional("several_peers", &costs->several_peers);
+  if (costs->several_peers <= 0 || costs->several_peers > 1) {
+    reader.Fail("several_peers", "'several_peers' is a share of the link: above 0, up to 1");
   }
   reader.Read("clear_to_send", &costs->clear_to_send);
   reader.Read("source", &costs->source);

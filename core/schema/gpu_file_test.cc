@@ -88,7 +88,8 @@ TEST(GpuFileTest, CollectiveCostsAreComplete) {
   std::string text = testing::ToyGpuText() +
                      "collectives:\n"
                      "  source: x\n"
-                     "  link_efficiency: 1.5\n";
+                     "  link_efficiency: 1.5\n"
+                     "  several_peers: 0\n";
   for (const char* name : {"simple", "ll", "ll128", "p2p_simple"}) {
     text += std::string("  ") + name + ": {base: 1 us, step: 1 us, pass: 256 B, pass_time: 1 us}\n";
   }
@@ -96,17 +97,20 @@ TEST(GpuFileTest, CollectiveCostsAreComplete) {
       "  p2p_ll: {base: 1 us, step: 1 us, send: 0 GB/s, copy_send: 1 GB/s, reduce_send: 1 GB/s}\n";
   text += "  clear_to_send: 64 B\n";
   EXPECT_EQ(ErrorText(ParseGpuFile(text, "toy.yaml")),
-            "toy.yaml:19:42: error: 'send' is 0 bps; it must be at least 1 Mbps\n"
+            "toy.yaml:20:42: error: 'send' is 0 bps; it must be at least 1 Mbps\n"
             "    p2p_ll: {base: 1 us, step: 1 us, send: 0 GB/s, copy_send: 1 GB/s, reduce_send: 1 "
             "GB/s}\n"
             "                                           ^\n"
-            "toy.yaml:19:11: error: 'p2p_ll' lacks the key 'receive'\n"
+            "toy.yaml:20:11: error: 'p2p_ll' lacks the key 'receive'\n"
             "    p2p_ll: {base: 1 us, step: 1 us, send: 0 GB/s, copy_send: 1 GB/s, reduce_send: 1 "
             "GB/s}\n"
             "            ^\n"
             "toy.yaml:14:20: error: 'link_efficiency' is a share of the link: above 0, up to 1\n"
             "    link_efficiency: 1.5\n"
-            "                     ^");
+            "                     ^\n"
+            "toy.yaml:15:18: error: 'several_peers' is a share of the link: above 0, up to 1\n"
+            "    several_peers: 0\n"
+            "                   ^");
 }
 
 }  // namespace

@@ -175,6 +175,7 @@ void ReadNics(const YamlNode& node, int gpus, int trays, Nics* nics, Diagnostics
   reader.Read("pcie", &pcie);
   if (!pcie.empty()) ReadPcie(pcie, &reader, nics);
   reader.Read("latency", &nics->latency);
+  reader.ReadOptional("message", &nics->message);
   reader.Finish();
   if (gpus > 0 && nics->count > 0 && nics->count % gpus != 0 && gpus % nics->count != 0) {
     reader.Fail("count",

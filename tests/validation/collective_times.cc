@@ -4,11 +4,16 @@
 // over the first hosts and the first GPUs of each, and prints
 //     <the line> <microseconds> <the plan>
 // `bytes` as nccl-tests counts them: the buffer; all-gather the gathered output; reduce-scatter the
-// full input; all-to-all one rank's buffer.
+// full input; all-to-all one rank's buffer; send-recv the message. A send-recv is the hop of
+// nccl-tests' ring shift that takes longest: to the next host, where there are several.
+//
+// As nccl-tests does, it divides the time of calls made back to back by their number where that
+// matters: with a root, ranks are done at different times, and one call flows into the next.
 #include <fmt/format.h>
 
 #include <iostream>
 #include <sstream>
+#include <vector>
 
 #include "core/model/call_words.h"
 #include "core/model/call_workload.h"
@@ -26,13 +31,23 @@ struct Question {
   int hosts = 1, gpus = 1;
 };
 
-// One op on each of the group's ranks.
+constexpr int kCalls = 20;  // nccl-tests' default of calls it times
+
+int CallsToTime(CollectiveType type) {
+  const bool rooted = type == CollectiveType::kBroadcast || type == CollectiveType::kReduce;
+  return rooted ? kCalls : 1;
+}
+
+// The calls on each of the group's ranks.
 Result<Workload> MakeWorkload(const Topology& topology, const Question& question) {
   CommCall call;
   ASSIGN_OR_RETURN(call.collective, ParseCollective(question.collective));
   ASSIGN_OR_RETURN(call.type, ParseDataType(question.type));
   call.count = question.bytes / SizeOf(call.type).count();
-  call.peer = call.collective == CollectiveType::kSendRecv ? 1 : 0;
+  if (call.collective == CollectiveType::kSendRecv) {
+    call.root = question.hosts > 1 ? question.gpus - 1 : 0;
+    call.peer = call.root + 1;
+  }
   Group group;
   const Placement placement(topology);
   for (int rank = 0; rank < topology.gpu_count(); ++rank) {
@@ -40,7 +55,8 @@ Result<Workload> MakeWorkload(const Topology& topology, const Question& question
     if (slot.host < question.hosts && slot.gpu < question.gpus) group.ranks.push_back(rank);
   }
   call.group_size = static_cast<int>(group.ranks.size());
-  return WorkloadOfCalls(topology, {group}, {call});
+  const auto calls = static_cast<size_t>(CallsToTime(call.collective));
+  return WorkloadOfCalls(topology, {group}, std::vector<CommCall>(calls, call));
 }
 
 Result<std::string> Answer(const Topology& topology, const Question& question,
@@ -53,12 +69,14 @@ Result<std::string> Answer(const Topology& topology, const Question& question,
   FlowPlan plan;
   ASSIGN_OR_RETURN(Plan planned, planner->PlanCall(workload.calls[0]));
   plan.plans.push_back(std::move(planned));
-  plan.assignments = {{0, 0, 0}};
+  const auto calls = static_cast<uint32_t>(workload.calls.size());
+  for (uint32_t call = 0; call < calls; ++call) plan.assignments.push_back({call, 0, 0});
   const NetworkChoice network = {"analytical", "", MakeAnalyticalNetwork};
   ASSIGN_OR_RETURN(const Timeline timeline,
                    Replay(workload, plan, NoKernelTimes(topology), network, {}));
   const Work& p = plan.plans[0].works.front();
-  return fmt::format("{:.2f} {}/{} {} channels {} warps, {} slots of {}", timeline.iteration.us(),
+  return fmt::format("{:.2f} {}/{} {} channels {} warps, {} slots of {}",
+                     timeline.iteration.us() / calls,
                      AlgorithmNames()[static_cast<size_t>(p.algorithm)],
                      ProtocolNames()[static_cast<size_t>(p.protocol)], p.channels, p.warps, p.slots,
                      p.slice_bytes);
