@@ -80,6 +80,7 @@ class PacketNetwork : public Network {
 
 std::vector<std::pair<std::string, int64_t>> PacketNetwork::Counters() const {
   uint64_t messages = 0, packets = 0, acks = 0, hops = 0, pairs = 0, events = 0, over = 0;
+  uint64_t marked = 0, cnps = 0, pauses = 0, dropped = 0, nacks = 0, repeated = 0, timeouts = 0;
   int64_t queue = 0, buffer = 0;
   const auto add_node = [&](const ns3::rdma::FabricNode& node) {
     events += node.GetEventCount();
@@ -92,12 +93,19 @@ std::vector<std::pair<std::string, int64_t>> PacketNetwork::Counters() const {
     acks += host->GetCounts().acks;
     events += host->GetCounts().calls;
     pairs += host->GetNQueuePairs();
+    cnps += host->GetCounts().cnps;
+    nacks += host->GetCounts().nacks;
+    repeated += host->GetCounts().repeated;
+    timeouts += host->GetCounts().timeouts;
   }
   for (const FabricSwitch* node : fabric_.GetSwitches()) {
     add_node(*node);
-    queue = std::max(queue, node->GetMaxQueueBytes());
-    buffer = std::max(buffer, node->GetMaxBufferBytes());
-    over += node->GetFramesOverBuffer();
+    queue = std::max(queue, node->GetCounts().maxQueueBytes);
+    buffer = std::max(buffer, node->GetBuffer().GetMost());
+    over += node->GetBuffer().GetFramesOver();
+    marked += node->GetCounts().marked;
+    pauses += node->GetCounts().pauses;
+    dropped += node->GetCounts().dropped;
   }
   const auto count = [](uint64_t value) { return static_cast<int64_t>(value); };
   return {{"messages", count(messages)},
@@ -109,7 +117,14 @@ std::vector<std::pair<std::string, int64_t>> PacketNetwork::Counters() const {
           {"windows", count(simulator_->GetWindowCount())},
           {"max queue bytes", queue},
           {"max buffer bytes", buffer},
-          {"frames over buffer", count(over)}};
+          {"frames over buffer", count(over)},
+          {"marked frames", count(marked)},
+          {"congestion notifications", count(cnps)},
+          {"pause frames", count(pauses)},
+          {"dropped frames", count(dropped)},
+          {"negative acks", count(nacks)},
+          {"repeated packets", count(repeated)},
+          {"ack timeouts", count(timeouts)}};
 }
 
 }  // namespace

@@ -20,9 +20,12 @@ namespace drydock {
 // Counters, in this order: "messages", "packets", "acks" (frames sent by hosts), "packet hops"
 // (frames times links), "queue pairs", "events", "windows", "max queue bytes" (waiting at one
 // switch port), "max buffer bytes" (waiting in one switch), "frames over buffer" (that a switch of
-// the given buffer would have had no room for).
+// the given buffer would have had no room for), "marked frames", "congestion notifications", "pause
+// frames" (that stop, or keep stopped), "dropped frames", "negative acks", "repeated packets", "ack
+// timeouts".
 //
-// Run fails if an actor sends between NICs that cannot reach one another.
+// Run fails if an actor sends between NICs that cannot reach one another, or if a queue pair gives
+// up sending again.
 Result<std::unique_ptr<Network>> MakePacketNetwork(const Topology& topology,
                                                    const NetworkOptions& options);
 

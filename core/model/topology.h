@@ -120,6 +120,12 @@ struct Transport {
   Bytes ack{84};     // an acknowledgement on the wire, gap included
   int packets_per_ack = 16;
   std::string congestion_control = "none";
+  // What a switch does when its buffer fills up: "ideal" (keeps all, and counts), "pfc" (pauses the
+  // sender), "none" (drops).
+  std::string flow_control = "ideal";
+  std::string retransmission = "go-back-n";  // or "selective-repeat"; where frames are dropped
+  // Parameters of the packet network by name, "Dcqcn::Gain", as text; sorted by name.
+  std::vector<std::pair<std::string, std::string>> attributes;
 };
 
 struct Topology {

@@ -138,9 +138,29 @@ void ReadClusterSection(const YamlNode& node, ClusterContext* context) {
   }
 }
 
+// Parameters of the packet network: it knows the names, and says which is wrong.
+void ReadAttributes(YamlReader* reader, Transport* transport, Diagnostics* diagnostics) {
+  const YamlNode* attributes = reader->Take("attributes", false);
+  if (attributes == nullptr) return;
+  if (attributes->kind != YamlNode::Kind::kMap) {
+    return reader->Fail("attributes", "'attributes' must be a section of Class::Name: value");
+  }
+  for (const auto& [key, value] : attributes->entries) {
+    const Result<std::string> text = AsString(value);
+    if (text.ok())
+      transport->attributes.emplace_back(key.scalar, *text);
+    else
+      diagnostics->Add(text.error());
+  }
+  std::sort(transport->attributes.begin(), transport->attributes.end());
+}
+
 void ReadTransport(const YamlNode& node, Transport* transport, Diagnostics* diagnostics) {
+  static const std::vector<std::string> kControls = {"none", "dcqcn"};
+  static const std::vector<std::string> kFlowControls = {"ideal", "pfc", "none"};
+  static const std::vector<std::string> kRetransmissions = {"go-back-n", "selective-repeat"};
   YamlReader reader(node, "transport", diagnostics);
-  int kind = 0, control = 0;
+  int kind = 0, control = 0, flow_control = 0, retransmission = 0;
   reader.ReadChoice("kind", {"roce-v2", "infiniband"}, &kind, false);
   transport->kind = kind == 0 ? "roce-v2" : "infiniband";
   reader.ReadOptional("mtu", &transport->mtu);
@@ -151,7 +171,13 @@ void ReadTransport(const YamlNode& node, Transport* transport, Diagnostics* diag
   reader.CheckRange("ack", transport->ack.count(), 1, 1024);
   reader.ReadOptional("packets_per_ack", &transport->packets_per_ack);
   reader.CheckRange("packets_per_ack", transport->packets_per_ack, 1, 65536);
-  reader.ReadChoice("congestion_control", {"none"}, &control, false);
+  reader.ReadChoice("congestion_control", kControls, &control, false);
+  transport->congestion_control = kControls[static_cast<size_t>(control)];
+  reader.ReadChoice("flow_control", kFlowControls, &flow_control, false);
+  transport->flow_control = kFlowControls[static_cast<size_t>(flow_control)];
+  reader.ReadChoice("retransmission", kRetransmissions, &retransmission, false);
+  transport->retransmission = kRetransmissions[static_cast<size_t>(retransmission)];
+  ReadAttributes(&reader, transport, diagnostics);
   reader.Finish();
 }
 

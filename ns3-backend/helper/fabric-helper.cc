@@ -1,8 +1,13 @@
 #include "ns3-backend/helper/fabric-helper.h"
 
 #include "ns3-backend/model/fabric-cable.h"
+#include "ns3-backend/model/transport-attributes.h"
 
+#include "ns3/boolean.h"
+#include "ns3/integer.h"
 #include "ns3/nstime.h"
+#include "ns3/pointer.h"
+#include "ns3/string.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
@@ -14,8 +19,15 @@ namespace ns3::rdma
 FabricHelper::FabricHelper(const drydock::Topology& topology)
     : m_map(topology),
       m_header(topology.transport.header.count()),
-      m_ack(topology.transport.ack.count())
+      m_ack(topology.transport.ack.count()),
+      m_largestFrame(m_header + topology.transport.mtu.count())
 {
+    const auto* choice = FindCongestionControl(topology.transport.congestion_control);
+    if (choice->make != nullptr)
+    {
+        m_congestionControl = choice->make();
+        SetTransportAttributes(topology.transport, *m_congestionControl);
+    }
     AddHosts(topology);
     AddSwitches(topology);
     ConnectPorts();
@@ -34,6 +46,15 @@ FabricHelper::AddHosts(const drydock::Topology& topology)
                            UintegerValue(static_cast<uint64_t>(transport.packets_per_ack)));
         const drydock::Time latency = topology.kind_of_host(id).nics.latency;
         host->SetAttribute("NicLatency", TimeValue(PicoSeconds(latency.ps())));
+        if (transport.flow_control == "none")
+        {
+            host->SetAttribute("Retransmission", StringValue(transport.retransmission));
+        }
+        if (m_congestionControl)
+        {
+            host->SetAttribute("CongestionControl", PointerValue(m_congestionControl));
+        }
+        SetTransportAttributes(transport, *host);
         m_nodes.push_back(host);
         m_hosts.push_back(PeekPointer(host));
     }
@@ -45,8 +66,11 @@ FabricHelper::AddSwitches(const drydock::Topology& topology)
     for (const drydock::FabricSwitch& described : topology.fabric.switches)
     {
         const auto node = CreateObject<FabricSwitch>();
-        const auto buffer = static_cast<uint64_t>(described.buffer.count());
-        node->SetAttribute("Buffer", UintegerValue(buffer));
+        node->SetAttribute("Buffer", IntegerValue(described.buffer.count()));
+        node->SetAttribute("FlowControl", StringValue(topology.transport.flow_control));
+        const bool marks = m_congestionControl && m_congestionControl->NeedsMarks();
+        node->SetAttribute("Ecn", BooleanValue(marks));
+        SetTransportAttributes(topology.transport, *node);
         m_nodes.push_back(node);
         m_switches.push_back(PeekPointer(node));
         m_tiers.push_back(static_cast<uint32_t>(std::max(described.tier, 0)));
@@ -72,7 +96,7 @@ FabricHelper::ConnectPorts()
     }
     for (FabricSwitch* node : m_switches)
     {
-        node->Configure(&m_map);
+        node->Configure(&m_map, m_largestFrame);
     }
 }
 

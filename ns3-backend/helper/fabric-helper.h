@@ -55,7 +55,9 @@ class FabricHelper
     FabricMap m_map;
     int64_t m_header;
     int64_t m_ack;
-    std::vector<Ptr<FabricNode>> m_nodes; //!< keeps them alive after Simulator::Destroy
+    int64_t m_largestFrame;
+    Ptr<CongestionControl> m_congestionControl; //!< null: none
+    std::vector<Ptr<FabricNode>> m_nodes;       //!< keeps them alive after Simulator::Destroy
     std::vector<RdmaHost*> m_hosts;
     std::vector<FabricSwitch*> m_switches;
     std::vector<uint32_t> m_tiers; //!< of the switches

@@ -1,5 +1,8 @@
 // What a Topology must fulfil before a FabricMap is made of it.
+#include "ns3-backend/model/congestion-control.h"
 #include "ns3-backend/model/fabric-map.h"
+#include "ns3-backend/model/fabric-switch.h"
+#include "ns3-backend/model/transport-attributes.h"
 
 #include <fmt/format.h>
 
@@ -71,11 +74,12 @@ std::string
 TransportFault(const Transport& transport)
 {
     constexpr int64_t largestFrame = 65535;
-    if (transport.congestion_control != "none")
+    if (FindCongestionControl(transport.congestion_control) == nullptr)
     {
         return fmt::format("congestion control '{}' is not known to the packet network; valid "
-                           "values are: none",
-                           transport.congestion_control);
+                           "values are: {}",
+                           transport.congestion_control,
+                           CongestionControlNames());
     }
     if (transport.mtu.count() < 1 || transport.mtu.count() > largestFrame)
     {
@@ -90,6 +94,44 @@ TransportFault(const Transport& transport)
     if (transport.packets_per_ack < 1)
     {
         return fmt::format("packets_per_ack must be at least 1, not {}", transport.packets_per_ack);
+    }
+    return CheckTransportAttributes(transport);
+}
+
+/// Whether each switch has memory for what it promises, empty if so.
+std::string
+BufferFault(const Topology& topology)
+{
+    const Transport& transport = topology.transport;
+    if (transport.flow_control == "ideal")
+    {
+        return "";
+    }
+    const FabricMap map(topology);
+    const int64_t largest = transport.header.count() + transport.mtu.count();
+    for (uint32_t i = 0; i < map.GetNSwitches(); ++i)
+    {
+        const drydock::FabricSwitch& described = topology.fabric.switches[i];
+        int64_t headroom = 0;
+        for (const uint32_t link : map.GetPorts(map.GetNHosts() + i))
+        {
+            headroom += FabricSwitch::HeadroomOf(map.GetDirection(link ^ 1),
+                                                 map.GetDirection(link),
+                                                 largest,
+                                                 transport.ack.count());
+        }
+        const int64_t needed = transport.flow_control == "pfc" ? headroom + largest : largest;
+        if (described.buffer.count() < needed)
+        {
+            return fmt::format("switch {}: with flow_control {} its buffer must be at least {} "
+                               "bytes ({}), not {}",
+                               described.name,
+                               transport.flow_control,
+                               needed,
+                               transport.flow_control == "pfc" ? "the headroom of its ports"
+                                                               : "a packet",
+                               described.buffer.count());
+        }
     }
     return "";
 }
@@ -121,6 +163,10 @@ ValidateFabric(const Topology& topology)
     if (!faults.empty())
     {
         return Error(std::move(faults));
+    }
+    if (const std::string fault = BufferFault(topology); !fault.empty())
+    {
+        return Error(fault);
     }
     return CheckConnected(topology);
 }

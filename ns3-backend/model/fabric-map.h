@@ -87,6 +87,11 @@ class FabricMap
         m_seeds[switchIndex] = seed;
     }
 
+    uint32_t GetSeed(uint32_t switchIndex) const
+    {
+        return m_seeds[switchIndex];
+    }
+
     /// The port by which \p frame leaves a switch. A way exists: PickAccess chose the ends.
     uint16_t NextPort(uint32_t switchIndex, uint32_t to, uint32_t path) const
     {

@@ -7,6 +7,7 @@
 #include "ns3-backend/model/fifo.h"
 #include "ns3-backend/model/frame.h"
 #include "ns3-backend/model/partition.h"
+#include "ns3-backend/model/pause-table.h"
 
 #include "ns3/node.h"
 
@@ -39,6 +40,7 @@ struct alignas(64) Egress
     int64_t delay = 0;     //!< last bit out here to last bit in there, ps
     int64_t psPerByte = 0; //!< 0 where a byte takes no whole number of picoseconds
     bool pending = false;  //!< an event at freeAt will send what waits
+    uint8_t paused = 0;    //!< classes that the other end has stopped, one bit each
     LinkMailbox* mailbox = nullptr;
     uint64_t frames = 0; //!< sent
     uint64_t bytes = 0;  //!< sent, headers and gaps included
@@ -101,9 +103,13 @@ class FabricNode : public Node, public Partition
     /// Kinds of events, in their order at one time.
     enum Kind : uint64_t
     {
-        ARRIVAL = 0,  //!< of a frame; number = port
-        TRANSMIT = 1, //!< the port is free and something waits; number = port
-        READY = 2,    //!< a message has reached the NIC; number = queue pair
+        ARRIVAL = 0,    //!< of a frame; number = port
+        TRANSMIT = 1,   //!< the port is free and something waits; number = port
+        READY = 2,      //!< a message has reached the NIC; number = queue pair
+        PACE = 3,       //!< the rate of a queue pair allows its next packet; number = queue pair
+        RETRY = 4,      //!< an acknowledgement may be overdue; number = queue pair
+        PAUSE_END = 5,  //!< the other end's pause may have run out; number = port
+        PAUSE_RENEW = 6 //!< this end's pause would run out; number = port
     };
 
     static constexpr int KIND_SHIFT = 32;
@@ -118,7 +124,7 @@ class FabricNode : public Node, public Partition
      * - void Arrive(uint16_t port, const Frame&)
      * - bool Next(uint16_t port, Frame*): what to send now, if anything
      * - bool Waiting(uint16_t port): whether Next would find something
-     * - void Ready(uint32_t number)
+     * - void Timer(Kind, uint32_t number): any other event
      */
     template <typename Self>
     void RunEvent(Self& self)
@@ -166,7 +172,7 @@ class FabricNode : public Node, public Partition
         }
         default:
             m_events.Pop();
-            self.Ready(number);
+            self.Timer(static_cast<Kind>(event.key >> KIND_SHIFT), number);
         }
     }
 
@@ -224,10 +230,36 @@ class FabricNode : public Node, public Partition
     /// Bytes a frame occupies a link with.
     int64_t SizeOf(const Frame& frame) const
     {
-        return frame.IsAck() ? m_ackSize : m_headerSize + frame.payload;
+        return frame.IsControl() ? m_ackSize : m_headerSize + frame.payload;
+    }
+
+    /// A PAUSE has come in by \p port: its class stops for a while, or goes on at once.
+    template <typename Self>
+    void ArrivePause(Self& self, uint16_t port, const Frame& frame)
+    {
+        const int64_t until = m_pauses.Set(port, frame, m_now, m_egress[port]);
+        if (until > m_now)
+        {
+            m_events.Push({until, KeyOf(PAUSE_END, port)});
+        }
+        else
+        {
+            Kick(self, port);
+        }
+    }
+
+    /// PAUSE_END: what has run out may be sent again.
+    template <typename Self>
+    void EndPause(Self& self, uint16_t port)
+    {
+        if (m_pauses.Expire(port, m_now, m_egress[port]))
+        {
+            Kick(self, port);
+        }
     }
 
     EventHeap m_events;
+    PauseTable m_pauses;
     int64_t m_now = 0;
     std::vector<Egress> m_egress;
     const FabricMap* m_map = nullptr;

@@ -1,7 +1,9 @@
 #ifndef DRYDOCK_NS3_BACKEND_FABRIC_SWITCH_H
 #define DRYDOCK_NS3_BACKEND_FABRIC_SWITCH_H
 
+#include "ns3-backend/model/ecn-marker.h"
 #include "ns3-backend/model/fabric-node.h"
+#include "ns3-backend/model/shared-buffer.h"
 
 #include <vector>
 
@@ -9,13 +11,14 @@ namespace ns3::rdma
 {
 
 /**
- * \brief An output-queued switch: one FIFO a port, in a buffer that all ports share.
+ * \brief An output-queued switch: a FIFO for each port and traffic class, in a buffer that all
+ * share.
  *
  * Store and forward: a frame is in the output queue once its last bit has arrived and the latency
  * of the switch has passed (both are part of the link's delay, see FabricMap). Among frames that
- * arrive at the same time the lower input port is first. Nothing is dropped and nobody is paused:
- * the buffer is as large as it needs to be, and what a real one of the attribute's size could not
- * have held is counted.
+ * arrive at the same time the lower input port is first; among classes of a port, the higher. What
+ * waits may be marked (EcnMarker), and stops its sender or is dropped when there is no room for it
+ * (SharedBuffer).
  */
 class FabricSwitch : public FabricNode
 {
@@ -23,34 +26,42 @@ class FabricSwitch : public FabricNode
     static TypeId GetTypeId();
 
     /// Before the run: the index of this switch and what the attributes say goes into the map.
-    void Configure(FabricMap* map);
+    /// \p largestFrame is the size of a full packet on the wire.
+    void Configure(FabricMap* map, int64_t largestFrame);
+
+    /// What a port that is paused may still receive (docs/packet-network.md), bytes.
+    static int64_t HeadroomOf(const FabricDirection& in,
+                              const FabricDirection& out,
+                              int64_t largestFrame,
+                              int64_t pauseFrame);
 
     // From Partition
     uint64_t Process(int64_t limit) override;
     int64_t NextTime() const override;
 
-    /// Most bytes that ever waited at one port.
-    int64_t GetMaxQueueBytes() const
+    struct Counts
     {
-        return m_maxQueueBytes;
+        uint64_t marked = 0;       //!< frames
+        uint64_t dropped = 0;      //!< frames
+        uint64_t pauses = 0;       //!< PAUSE frames sent to stop or keep stopped
+        uint64_t resumes = 0;      //!< PAUSE frames sent to go on
+        int64_t maxQueueBytes = 0; //!< most that ever waited at one port
+    };
+
+    const Counts& GetCounts() const
+    {
+        return m_counts;
     }
 
-    /// Most bytes that ever waited in the whole switch.
-    int64_t GetMaxBufferBytes() const
+    const SharedBuffer& GetBuffer() const
     {
-        return m_maxBufferBytes;
-    }
-
-    /// Frames that had to wait when the buffer was full.
-    uint64_t GetFramesOverBuffer() const
-    {
-        return m_framesOverBuffer;
+        return m_buffer;
     }
 
   private:
     friend class FabricNode;
 
-    /// Frames waiting at a port, chained through the pool.
+    /// Frames of one class waiting at a port, chained through the pool.
     struct Queue
     {
         uint32_t head = NONE;
@@ -62,6 +73,17 @@ class FabricSwitch : public FabricNode
     {
         Frame frame;
         uint32_t next;
+        uint16_t inPort;
+    };
+
+    struct Port
+    {
+        uint8_t classes = 0;   //!< that have frames waiting, one bit each
+        uint8_t stopping = 0;  //!< that this switch has paused at the other end
+        bool renewing = false; //!< an event will look at what is still stopped
+        int64_t bytes = 0;     //!< waiting, of all classes
+        EcnMarker marker;
+        Fifo<Frame> pauses; //!< to be sent before anything else
     };
 
     static constexpr uint32_t NONE = UINT32_MAX;
@@ -72,23 +94,47 @@ class FabricSwitch : public FabricNode
 
     bool Waiting(uint16_t port) const
     {
-        return m_queues[port].head != NONE;
+        return (m_ports[port].classes & ~m_egress[port].paused) != 0 ||
+               !m_ports[port].pauses.Empty();
     }
 
-    void Ready(uint32_t number);
-    void Enqueue(uint16_t port, const Frame& frame);
+    void Timer(Kind kind, uint32_t number);
+    void Enqueue(uint16_t port, uint16_t inPort, const Frame& frame);
+    Slot Dequeue(uint16_t port, uint8_t priority);
+    void Stop(uint16_t inPort, uint8_t priority);
+    void Resume(uint16_t inPort, uint8_t priority);
+    void RenewPauses(uint16_t inPort);
+    void SendPause(uint16_t port, uint8_t priority, uint32_t quanta);
+    static Frame PauseFrame(uint8_t priority, uint32_t quanta);
+    int64_t RenewalInterval(uint16_t port) const;
+    void Mark(uint16_t port, int64_t queued, Frame& frame);
+    void ConfigureMarkers();
     uint32_t Allocate();
 
-    uint32_t m_seed = 0;         //!< attribute
-    uint64_t m_bufferSize = 0;   //!< attribute
-    uint32_t m_index = 0;        //!< among the switches
-    std::vector<Queue> m_queues; //!< by port
+    Queue& QueueOf(uint16_t port, uint8_t priority)
+    {
+        return m_queues[port * CLASSES + priority];
+    }
+
+    uint32_t m_seed = 0;               //!< attribute
+    int64_t m_size = 0;                //!< attribute
+    FlowControl m_flowControl = IDEAL; //!< attribute
+    uint8_t m_lossless = 0;            //!< attribute
+    double m_pauseAlpha = 0;           //!< attribute
+    double m_dropAlpha = 0;            //!< attribute
+    int64_t m_resumeOffset = 0;        //!< attribute
+    bool m_ecn = false;                //!< attribute
+    bool m_ecnAtDequeue = false;       //!< attribute
+    uint64_t m_ecnMin = 0;             //!< attribute
+    uint64_t m_ecnMax = 0;             //!< attribute
+    double m_ecnMost = 0;              //!< attribute
+    uint32_t m_index = 0;              //!< among the switches
+    SharedBuffer m_buffer;
+    std::vector<Port> m_ports;
+    std::vector<Queue> m_queues; //!< by port and class
     std::vector<Slot> m_pool;    //!< of frames that wait, shared by all ports
     uint32_t m_free = NONE;      //!< chain of free slots
-    int64_t m_bufferBytes = 0;
-    int64_t m_maxQueueBytes = 0;
-    int64_t m_maxBufferBytes = 0;
-    uint64_t m_framesOverBuffer = 0;
+    Counts m_counts;
 };
 
 } // namespace ns3::rdma

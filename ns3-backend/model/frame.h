@@ -22,6 +22,10 @@ struct Frame
     {
         ACK = 1,           //!< an acknowledgement; psn = how many packets have arrived in order
         ACK_REQUESTED = 2, //!< the receiver acknowledges this packet at once
+        CE = 4,            //!< congestion experienced: a switch marked it; on an ACK, an echo
+        NACK = 8,          //!< an ACK that also says that packet `psn` is missing
+        CNP = 16,          //!< congestion notification packet, to the sender of a marked packet
+        PAUSE = 32,        //!< link-local: stop a class for `psn` quanta, 0 = go on (802.1Qbb)
     };
 
     int64_t time;         //!< last bit at the receiver, its latency included, ps
@@ -32,11 +36,17 @@ struct Frame
     uint32_t path;        //!< hash of what an IP router would hash: the flow and both NICs
     uint16_t payload;     //!< bytes of the message in it
     uint8_t flags;        //!< of Flags
-    uint8_t reserved = 0; //!< keeps the size explicit
+    uint8_t priority = 0; //!< traffic class
 
     bool IsAck() const
     {
         return flags & ACK;
+    }
+
+    /// Carries no part of a message, and is as long as an acknowledgement.
+    bool IsControl() const
+    {
+        return flags & (ACK | CNP | PAUSE);
     }
 };
 

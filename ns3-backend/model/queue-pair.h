@@ -2,10 +2,12 @@
 #define DRYDOCK_NS3_BACKEND_QUEUE_PAIR_H
 
 #include "exec-engine/network.h"
+#include "ns3-backend/model/congestion-control.h"
 #include "ns3-backend/model/fifo.h"
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 
 namespace ns3::rdma
 {
@@ -73,10 +75,11 @@ class QueuePair
         return m_released < m_messages.Size() ? m_messages[m_released].ready : -1;
     }
 
-    /// Whether a packet is ready and the window has room for it. One packet always has.
+    /// Whether a packet is ready and the window has room for it. One packet always has; one that
+    /// is sent again has been counted.
     bool CanSend() const
     {
-        return m_sending < m_released && WindowTakes(NextPayload());
+        return !m_resend.Empty() || (m_sending < m_released && WindowTakes(NextPayload()));
     }
 
     /// A packet to send; CanSend.
@@ -86,13 +89,20 @@ class QueuePair
         uint16_t payload;
         bool endsMessage;
         bool fillsWindow; //!< no further one can be sent before an acknowledgement
+        bool again;       //!< it was sent before
     };
 
     Packet Cut()
     {
+        if (!m_resend.Empty())
+        {
+            return CutAgain();
+        }
         const int64_t payload = NextPayload();
         Packet packet{};
         packet.psn = static_cast<uint32_t>(m_nextPsn++);
+        packet.again = m_nextPsn <= m_mostPsn;
+        m_mostPsn = std::max(m_mostPsn, m_nextPsn);
         packet.payload = static_cast<uint16_t>(payload);
         m_cut += payload;
         m_sentBytes += payload;
@@ -113,21 +123,51 @@ class QueuePair
     template <typename Done>
     void Acknowledge(uint32_t psn, Done done)
     {
-        m_ackedPsn += psn - static_cast<uint32_t>(m_ackedPsn);
+        const auto progress = static_cast<int32_t>(psn - static_cast<uint32_t>(m_ackedPsn));
+        if (progress <= 0)
+        {
+            return; // overtaken
+        }
+        m_ackedPsn += static_cast<uint32_t>(progress);
         while (!m_messages.Empty() &&
                m_messages.Front().firstPsn + m_messages.Front().packets <= m_ackedPsn)
         {
             m_doneBytes += m_messages.Front().message.size.count();
             done(m_messages.Front().message);
             m_messages.Pop();
-            --m_sending;
+            m_sending -= m_sending > 0 ? 1 : 0;
             --m_released;
         }
-        m_ackedBytes = m_doneBytes;
-        if (!m_messages.Empty() && m_messages.Front().firstPsn < m_ackedPsn)
+        m_ackedBytes = m_doneBytes + AckedOfFirst();
+        if (m_nextPsn < m_ackedPsn)
         {
-            m_ackedBytes += static_cast<int64_t>(m_ackedPsn - m_messages.Front().firstPsn) * m_mtu;
+            SendFromAcked(); // it had gone back too far
         }
+        ForgetRepeats();
+    }
+
+    /// Go-back-N: the first packet that is not acknowledged is the next to be sent.
+    void GoBack()
+    {
+        if (!m_messages.Empty())
+        {
+            SendFromAcked();
+        }
+    }
+
+    /// Selective repeat: \p psn alone is to be sent again, if it is not acknowledged by now.
+    void Repeat(uint32_t psn)
+    {
+        const uint64_t whole = m_ackedPsn + (psn - static_cast<uint32_t>(m_ackedPsn));
+        if (whole < m_nextPsn)
+        {
+            m_resend.Push(whole);
+        }
+    }
+
+    uint32_t GetAckedPsn() const
+    {
+        return static_cast<uint32_t>(m_ackedPsn);
     }
 
     /// Nothing to send and nothing unacknowledged.
@@ -144,7 +184,62 @@ class QueuePair
     bool armed = false;   //!< an event waits for the next message to be ready
     int32_t sinceAck = 0; //!< packets since the last that asked for an acknowledgement
 
+    std::unique_ptr<FlowPacer> pacer; //!< nothing without congestion control
+    int64_t allowedAt = 0;            //!< when its rate allows the next packet, ps
+    bool paced = false;               //!< an event waits for that
+    bool retrying = false;            //!< an event looks for overdue acknowledgements
+    uint32_t retries = 0;             //!< timeouts since the last progress
+    int64_t lastProgress = 0;         //!< last acknowledgement, or first packet after idleness, ps
+
   private:
+    /// Bytes of the first message that are acknowledged.
+    int64_t AckedOfFirst() const
+    {
+        const bool some = !m_messages.Empty() && m_messages.Front().firstPsn < m_ackedPsn;
+        return some ? static_cast<int64_t>(m_ackedPsn - m_messages.Front().firstPsn) * m_mtu : 0;
+    }
+
+    void SendFromAcked()
+    {
+        m_sending = 0;
+        m_cut = AckedOfFirst();
+        m_nextPsn = m_ackedPsn;
+        m_sentBytes = m_ackedBytes;
+    }
+
+    void ForgetRepeats()
+    {
+        for (size_t left = m_resend.Size(); left > 0; --left)
+        {
+            const uint64_t psn = m_resend.Front();
+            m_resend.Pop();
+            if (psn >= m_ackedPsn)
+            {
+                m_resend.Push(psn);
+            }
+        }
+    }
+
+    Packet CutAgain()
+    {
+        const uint64_t psn = m_resend.Front();
+        m_resend.Pop();
+        size_t i = 0;
+        while (m_messages[i].firstPsn + m_messages[i].packets <= psn)
+        {
+            ++i;
+        }
+        const Outgoing& outgoing = m_messages[i];
+        const int64_t before = static_cast<int64_t>(psn - outgoing.firstPsn) * m_mtu;
+        Packet packet{};
+        packet.psn = static_cast<uint32_t>(psn);
+        packet.payload =
+            static_cast<uint16_t>(std::min(m_mtu, outgoing.message.size.count() - before));
+        packet.endsMessage = true; // so that it is acknowledged at once
+        packet.again = true;
+        return packet;
+    }
+
     int64_t NextPayload() const
     {
         return std::min(m_mtu, m_messages[m_sending].message.size.count() - m_cut);
@@ -163,19 +258,13 @@ class QueuePair
     size_t m_sending = 0;  //!< the one of m_messages that is being cut
     int64_t m_cut = 0;     //!< how many bytes of it are
     uint64_t m_nextPsn = 0;
-    uint64_t m_endPsn = 0; //!< of the messages added so far
+    uint64_t m_mostPsn = 0; //!< behind the last packet that was ever sent
+    uint64_t m_endPsn = 0;  //!< of the messages added so far
     uint64_t m_ackedPsn = 0;
+    Fifo<uint64_t> m_resend; //!< packets to be sent again, before any other
     int64_t m_sentBytes = 0;
     int64_t m_ackedBytes = 0;
     int64_t m_doneBytes = 0; //!< of messages that are wholly acknowledged
-};
-
-/// The receiving half: what was announced, in order, and how much of the first is there.
-struct ReceiveQueue
-{
-    Fifo<drydock::Message> messages;
-    int64_t received = 0;
-    uint32_t nextPsn = 0;
 };
 
 } // namespace ns3::rdma

@@ -3,6 +3,8 @@
 #include "core/base/check.h"
 
 #include "ns3/double.h"
+#include "ns3/enum.h"
+#include "ns3/pointer.h"
 #include "ns3/trace-source-accessor.h"
 #include "ns3/uinteger.h"
 
@@ -85,6 +87,63 @@ RdmaHost::GetTypeId()
                           TimeValue(ns3::Time(0)),
                           MakeTimeAccessor(&RdmaHost::m_nicLatency),
                           MakeTimeChecker(ns3::Time(0)))
+            .AddAttribute("DataPriority",
+                          "Traffic class of packets with data. 3: usual for RoCE.",
+                          UintegerValue(3),
+                          MakeUintegerAccessor(&RdmaHost::m_dataPriority),
+                          MakeUintegerChecker<uint8_t>(0, CLASSES - 1))
+            .AddAttribute("AckPriority",
+                          "Traffic class of acknowledgements. 3: that of the data, as RoCE NICs "
+                          "send them.",
+                          UintegerValue(3),
+                          MakeUintegerAccessor(&RdmaHost::m_ackPriority),
+                          MakeUintegerChecker<uint8_t>(0, CLASSES - 1))
+            .AddAttribute("CnpPriority",
+                          "Traffic class of congestion notifications. 6: ConnectX's default.",
+                          UintegerValue(6),
+                          MakeUintegerAccessor(&RdmaHost::m_cnpPriority),
+                          MakeUintegerChecker<uint8_t>(0, CLASSES - 1))
+            .AddAttribute("CnpInterval",
+                          "Least time between two notifications to one queue pair. 50 us: DCQCN "
+                          "(SIGCOMM 2015), 3.2.",
+                          TimeValue(MicroSeconds(50)),
+                          MakeTimeAccessor(&RdmaHost::m_cnpInterval),
+                          MakeTimeChecker(ns3::Time(0)))
+            .AddAttribute("Retransmission",
+                          "What is done about lost packets; `retransmission` of the transport.",
+                          EnumValue(NEVER_LOST),
+                          MakeEnumAccessor(&RdmaHost::m_retransmission),
+                          MakeEnumChecker(NEVER_LOST,
+                                          "never-lost",
+                                          GO_BACK_N,
+                                          "go-back-n",
+                                          SELECTIVE_REPEAT,
+                                          "selective-repeat"))
+            .AddAttribute("AckTimeout",
+                          "Without progress for so long, a queue pair sends again. 4.096 us x "
+                          "2^20 = 4.29 s: InfiniBand's formula with NCCL's default exponent "
+                          "(NCCL_IB_TIMEOUT).",
+                          TimeValue(NanoSeconds(int64_t{4096} << 20)),
+                          MakeTimeAccessor(&RdmaHost::m_ackTimeout),
+                          MakeTimeChecker(PicoSeconds(1)))
+            .AddAttribute("RetryCount",
+                          "Timeouts without progress that a queue pair survives. 7: NCCL's default "
+                          "(NCCL_IB_RETRY_CNT).",
+                          UintegerValue(7),
+                          MakeUintegerAccessor(&RdmaHost::m_retryCount),
+                          MakeUintegerChecker<uint32_t>())
+            .AddAttribute("NackInterval",
+                          "Least time after which the same missing packet is asked for again. "
+                          "500 us: the NIC of the HPCC simulations.",
+                          TimeValue(MicroSeconds(500)),
+                          MakeTimeAccessor(&RdmaHost::m_nackInterval),
+                          MakeTimeChecker(ns3::Time(0)))
+            .AddAttribute("CongestionControl",
+                          "What sets the rate of queue pairs; `congestion_control` of the "
+                          "transport.",
+                          PointerValue(),
+                          MakePointerAccessor(&RdmaHost::m_congestionControl),
+                          MakePointerChecker<CongestionControl>())
             .AddTraceSource("Delivered",
                             "A message is in the host's memory: the message, the time in "
                             "picoseconds. Its `sent` is when it was given to Send.",
@@ -108,6 +167,7 @@ RdmaHost::Configure(drydock::HostId id, const std::vector<RdmaHost*>* hosts)
     m_id = id;
     m_hosts = hosts;
     m_latency = m_nicLatency.GetTimeStep();
+    m_cnps.resize(GetNPorts());
     m_acks.resize(GetNPorts());
     m_active.resize(GetNPorts());
 }
@@ -192,18 +252,13 @@ RdmaHost::FindPair(const Message& message)
     if (!ends)
     {
         it->second = NO_PAIR;
-        if (m_failure.text.empty())
-        {
-            m_failure.time = m_now;
-            m_failure.text = fmt::format("NIC {} of host {} cannot reach NIC {} of host {} over "
-                                         "the fabric, but has a message for it at {}",
-                                         message.source_nic,
-                                         m_id,
-                                         message.destination_nic,
-                                         message.destination,
-                                         ToString(Now()));
-        }
-        m_context->stop = true;
+        Fail(fmt::format("NIC {} of host {} cannot reach NIC {} of host {} over the fabric, but "
+                         "has a message for it at {}",
+                         message.source_nic,
+                         m_id,
+                         message.destination_nic,
+                         message.destination,
+                         ToString(Now())));
         return NO_PAIR;
     }
     m_pairs.emplace_back(ends->first,
@@ -212,7 +267,23 @@ RdmaHost::FindPair(const Message& message)
                          m_map->GetDirection(ends->first).fromPort,
                          m_mtu,
                          WindowOf(*ends, path));
+    if (m_congestionControl)
+    {
+        const drydock::Bandwidth line = m_map->GetDirection(ends->first).rate;
+        m_pairs.back().pacer = m_congestionControl->NewFlow(line.bits_per_second());
+    }
     return it->second;
+}
+
+void
+RdmaHost::Fail(const std::string& text)
+{
+    if (m_failure.text.empty())
+    {
+        m_failure.time = m_now;
+        m_failure.text = text;
+    }
+    m_context->stop = true;
 }
 
 int64_t
@@ -239,7 +310,7 @@ RdmaHost::Announce(const Announcement& announcement)
     {
         m_receive.emplace_back();
     }
-    m_receive[number].messages.Push(announcement.message);
+    m_receive[number].Announce(announcement.message);
 }
 
 void
@@ -315,10 +386,28 @@ RdmaHost::Ready(uint32_t number)
 }
 
 void
+RdmaHost::Timer(Kind kind, uint32_t number)
+{
+    switch (kind)
+    {
+    case READY:
+        return Ready(number);
+    case PACE:
+        m_pairs[number].paced = false;
+        return Activate(number);
+    case RETRY:
+        return Retry(number);
+    default:
+        CHECK(kind == PAUSE_END);
+        EndPause(*this, static_cast<uint16_t>(number));
+    }
+}
+
+void
 RdmaHost::Activate(uint32_t number)
 {
     QueuePair& pair = m_pairs[number];
-    if (!pair.active && pair.CanSend())
+    if (!pair.active && !pair.paced && pair.CanSend())
     {
         pair.active = true;
         m_active[pair.port].Push(number);
@@ -329,27 +418,50 @@ RdmaHost::Activate(uint32_t number)
 bool
 RdmaHost::Next(uint16_t port, Frame* frame)
 {
-    if (!m_acks[port].Empty())
+    for (const bool notice : {true, false})
     {
-        *frame = m_acks[port].Front();
-        m_acks[port].Pop();
+        std::vector<Fifo<Frame>>& replies = notice ? m_cnps : m_acks;
+        if (MaySend(port, notice ? m_cnpPriority : m_ackPriority, replies))
+        {
+            *frame = replies[port].Front();
+            replies[port].Pop();
+            return true;
+        }
+    }
+    while (MaySend(port, m_dataPriority, m_active))
+    {
+        const uint32_t number = m_active[port].Front();
+        m_active[port].Pop();
+        QueuePair& pair = m_pairs[number];
+        pair.active = false;
+        if (!pair.CanSend())
+        {
+            continue; // what it wanted to send again has been acknowledged meanwhile
+        }
+        *frame = CutFrame(number);
+        const bool now = !pair.pacer || Pace(number, pair, SizeOf(*frame));
+        pair.active = now && pair.CanSend();
+        if (pair.active)
+        {
+            m_active[port].Push(number);
+        }
         return true;
     }
-    Fifo<uint32_t>& active = m_active[port];
-    if (active.Empty())
+    return false;
+}
+
+bool
+RdmaHost::Pace(uint32_t number, QueuePair& pair, int64_t bytes)
+{
+    pair.allowedAt = std::max(pair.allowedAt, m_now) + pair.pacer->Send(m_now, bytes);
+    // Up to the end of this frame nothing could be sent anyway.
+    if (pair.allowedAt <= m_now + m_egress[pair.port].Occupancy(bytes))
     {
-        return false;
+        return true;
     }
-    const uint32_t number = active.Front();
-    active.Pop();
-    *frame = CutFrame(number);
-    QueuePair& pair = m_pairs[number];
-    pair.active = pair.CanSend();
-    if (pair.active)
-    {
-        active.Push(number);
-    }
-    return true;
+    pair.paced = true;
+    m_events.Push({pair.allowedAt, KeyOf(PACE, number)});
+    return false;
 }
 
 Frame
@@ -358,6 +470,11 @@ RdmaHost::CutFrame(uint32_t number)
     QueuePair& pair = m_pairs[number];
     const QueuePair::Packet packet = pair.Cut();
     ++m_counts.packets;
+    m_counts.repeated += packet.again ? 1 : 0;
+    if (m_retransmission != NEVER_LOST)
+    {
+        WatchForLoss(number, pair);
+    }
     Frame frame{};
     frame.queuePair = number;
     frame.psn = packet.psn;
@@ -365,6 +482,7 @@ RdmaHost::CutFrame(uint32_t number)
     frame.to = pair.to;
     frame.path = pair.path;
     frame.payload = packet.payload;
+    frame.priority = m_dataPriority;
     const bool due = ++pair.sinceAck >= static_cast<int32_t>(m_packetsPerAck);
     if (due || packet.endsMessage || packet.fillsWindow)
     {
@@ -375,9 +493,65 @@ RdmaHost::CutFrame(uint32_t number)
 }
 
 void
+RdmaHost::WatchForLoss(uint32_t number, QueuePair& pair)
+{
+    if (!pair.retrying)
+    {
+        pair.retrying = true;
+        pair.lastProgress = m_now;
+        m_events.Push({m_now + m_ackTimeout.GetTimeStep(), KeyOf(RETRY, number)});
+    }
+}
+
+void
+RdmaHost::Retry(uint32_t number)
+{
+    QueuePair& pair = m_pairs[number];
+    if (pair.Idle())
+    {
+        pair.retrying = false;
+        return;
+    }
+    const int64_t timeout = m_ackTimeout.GetTimeStep();
+    if (m_now - pair.lastProgress >= timeout)
+    {
+        ++m_counts.timeouts;
+        if (++pair.retries > m_retryCount)
+        {
+            Fail(fmt::format("a queue pair from host {} to host {} gave up at {}: {} retries "
+                             "without an acknowledgement",
+                             m_id,
+                             m_map->GetDirection(pair.to).toNode,
+                             ToString(Now()),
+                             m_retryCount));
+            return;
+        }
+        pair.lastProgress = m_now;
+        if (m_retransmission == GO_BACK_N)
+        {
+            pair.GoBack();
+        }
+        else
+        {
+            pair.Repeat(pair.GetAckedPsn());
+        }
+        Activate(number);
+    }
+    m_events.Push({pair.lastProgress + timeout, KeyOf(RETRY, number)});
+}
+
+void
 RdmaHost::Arrive(uint16_t port, const Frame& frame)
 {
-    if (frame.IsAck())
+    if (frame.flags & Frame::PAUSE)
+    {
+        ArrivePause(*this, port, frame);
+    }
+    else if (frame.flags & Frame::CNP)
+    {
+        m_pairs[frame.queuePair].pacer->Notify(m_now);
+    }
+    else if (frame.IsAck())
     {
         ArriveAck(frame);
     }
@@ -393,37 +567,103 @@ RdmaHost::ArriveData(uint16_t port, const Frame& frame)
     const uint32_t number = m_receiveIndex.Find(QueueKey(frame.from, frame.queuePair));
     CHECK_NOTE(number != FlatIndex::NONE, "a packet of a message that was not announced");
     ReceiveQueue& queue = m_receive[number];
-    CHECK_NOTE(frame.psn == queue.nextPsn, "a packet out of order");
-    ++queue.nextPsn;
-    queue.received += frame.payload;
-    if (frame.flags & Frame::ACK_REQUESTED)
+    const uint32_t reach = queue.GetReach();
+    const auto verdict =
+        queue.Take(frame.psn,
+                   m_mtu,
+                   m_retransmission == SELECTIVE_REPEAT,
+                   [this](const Message& message) {
+                       m_calls.Add(HostCalls::DELIVERED, m_now + m_latency, message);
+                   });
+    if (frame.flags & Frame::CE)
     {
-        Frame ack{};
-        ack.queuePair = frame.queuePair;
-        ack.psn = queue.nextPsn;
-        ack.from = frame.to ^ 1;
-        ack.to = frame.from ^ 1;
-        ack.path = frame.path;
-        ack.flags = Frame::ACK;
-        ++m_counts.acks;
-        m_acks[port].Push(ack);
-        Kick(*this, port);
+        NotifyOfMarks(port, frame, queue);
     }
-    if (queue.received == queue.messages.Front().size.count())
+    if (verdict == ReceiveQueue::EARLY)
     {
-        m_calls.Add(HostCalls::DELIVERED, m_now + m_latency, queue.messages.Front());
-        queue.messages.Pop();
-        queue.received = 0;
+        CHECK_NOTE(m_retransmission != NEVER_LOST, "a packet out of order");
+        AskForMissing(port, frame, reach, queue);
+        return;
     }
+    const bool filledGap = verdict == ReceiveQueue::IN_ORDER && reach > 0;
+    if (verdict == ReceiveQueue::IN_ORDER)
+    {
+        queue.lastNack = -1;
+    }
+    if ((frame.flags & Frame::ACK_REQUESTED) || filledGap)
+    {
+        Reply(port, frame, Frame::ACK, queue.GetNext(), 0);
+    }
+}
+
+void
+RdmaHost::AskForMissing(uint16_t port, const Frame& frame, uint32_t reach, ReceiveQueue& queue)
+{
+    const bool again =
+        queue.lastNack >= 0 && m_now - queue.lastNack >= m_nackInterval.GetTimeStep();
+    if (queue.lastNack < 0 || again)
+    {
+        queue.lastNack = m_now;
+        Reply(port, frame, Frame::ACK | Frame::NACK, queue.GetNext(), 0);
+    }
+    // The first that is missing has been asked for; of later gaps only what this packet reveals.
+    const uint32_t ahead = frame.psn - queue.GetNext();
+    for (uint32_t i = std::max(reach, 1U); m_retransmission == SELECTIVE_REPEAT && i < ahead; ++i)
+    {
+        Reply(port, frame, Frame::ACK | Frame::NACK, queue.GetNext(), static_cast<uint16_t>(i));
+    }
+}
+
+void
+RdmaHost::NotifyOfMarks(uint16_t port, const Frame& frame, ReceiveQueue& queue)
+{
+    if (queue.lastCnp < 0 || m_now - queue.lastCnp >= m_cnpInterval.GetTimeStep())
+    {
+        queue.lastCnp = m_now;
+        Reply(port, frame, Frame::CNP, 0, 0);
+    }
+}
+
+void
+RdmaHost::Reply(uint16_t port, const Frame& frame, uint8_t flags, uint32_t psn, uint16_t missing)
+{
+    Frame reply{};
+    reply.queuePair = frame.queuePair;
+    reply.psn = psn;
+    reply.from = frame.to ^ 1;
+    reply.to = frame.from ^ 1;
+    reply.path = frame.path;
+    reply.payload = missing;
+    reply.flags = flags;
+    reply.priority = flags & Frame::CNP ? m_cnpPriority : m_ackPriority;
+    ++(flags & Frame::CNP ? m_counts.cnps : flags & Frame::NACK ? m_counts.nacks : m_counts.acks);
+    (flags & Frame::CNP ? m_cnps : m_acks)[port].Push(reply);
+    Kick(*this, port);
 }
 
 void
 RdmaHost::ArriveAck(const Frame& frame)
 {
     QueuePair& pair = m_pairs[frame.queuePair];
+    if (pair.GetAckedPsn() != frame.psn)
+    {
+        pair.lastProgress = m_now;
+        pair.retries = 0;
+    }
     pair.Acknowledge(frame.psn, [this](const Message& message) {
         m_calls.Add(HostCalls::SENT, m_now, message);
     });
+    if (frame.flags & Frame::NACK)
+    {
+        if (m_retransmission == GO_BACK_N)
+        {
+            pair.GoBack();
+        }
+        else
+        {
+            pair.Repeat(frame.psn + frame.payload);
+        }
+    }
     Activate(frame.queuePair);
 }
 
@@ -432,7 +672,7 @@ RdmaHost::Idle() const
 {
     return std::all_of(m_pairs.begin(), m_pairs.end(), [](const auto& p) { return p.Idle(); }) &&
            std::all_of(m_receive.begin(), m_receive.end(), [](const ReceiveQueue& queue) {
-               return queue.messages.Empty();
+               return queue.Idle();
            });
 }
 

@@ -6,6 +6,7 @@
 #include "ns3-backend/model/flat-index.h"
 #include "ns3-backend/model/host-calls.h"
 #include "ns3-backend/model/queue-pair.h"
+#include "ns3-backend/model/receive-queue.h"
 
 #include "ns3/nstime.h"
 #include "ns3/traced-callback.h"
@@ -46,6 +47,14 @@ class AnnouncementBox : public Mailbox
     RdmaHost* m_host;
 };
 
+/// What a queue pair does about packets that get lost.
+enum Retransmission
+{
+    NEVER_LOST,       //!< nothing gets lost, nothing is watched
+    GO_BACK_N,        //!< sends everything again from the first that is missing
+    SELECTIVE_REPEAT, //!< sends again what is missing
+};
+
 /**
  * \brief A host with its RDMA NICs: queue pairs that share each port in turns.
  *
@@ -55,6 +64,11 @@ class AnnouncementBox : public Mailbox
  * packet that asks for it: each PacketsPerAck-th, the last of a message, and one that fills the
  * window. The message is delivered one NIC latency after its last bit has arrived, and has been
  * sent when its last acknowledgement is back.
+ *
+ * Congestion control sets how soon a packet may follow another; the receiver tells the sender of
+ * marked packets at most every CnpInterval. A receiver that misses a packet says so (NACK); what is
+ * not acknowledged in time is sent again, and after RetryCount times without progress the run
+ * fails. A paused class (PFC) keeps its queue pairs waiting.
  *
  * A queue pair is made by the first message of its (flow, NICs) and stays.
  *
@@ -89,6 +103,10 @@ class RdmaHost : public FabricNode, public drydock::HostPort
         uint64_t packets = 0;  //!< of data, sent by this host
         uint64_t acks = 0;     //!< sent by this host
         uint64_t calls = 0;    //!< callbacks of the actor
+        uint64_t cnps = 0;     //!< congestion notifications, sent by this host
+        uint64_t nacks = 0;    //!< sent by this host
+        uint64_t repeated = 0; //!< packets of data sent again
+        uint64_t timeouts = 0; //!< acknowledgements that did not come in time
     };
 
     const Counts& GetCounts() const
@@ -130,16 +148,33 @@ class RdmaHost : public FabricNode, public drydock::HostPort
 
     bool Waiting(uint16_t port) const
     {
-        return !m_acks[port].Empty() || !m_active[port].Empty();
+        return MaySend(port, m_cnpPriority, m_cnps) || MaySend(port, m_ackPriority, m_acks) ||
+               MaySend(port, m_dataPriority, m_active);
     }
 
+    /// Whether \p queues hold something for \p port that is not paused.
+    template <typename Queues>
+    bool MaySend(uint16_t port, uint8_t priority, const Queues& queues) const
+    {
+        return !queues[port].Empty() && !(m_egress[port].paused & ClassBit(priority));
+    }
+
+    void Timer(Kind kind, uint32_t number);
     void Ready(uint32_t number);
+    void Retry(uint32_t number);
     void RunCall();
     /// Number of the queue pair for \p message, made if new; NO_PAIR where there is no way.
     uint32_t FindPair(const drydock::Message& message);
     int64_t WindowOf(FabricMap::AccessPair ends, uint32_t path) const;
     void ArriveData(uint16_t port, const Frame& frame);
     void ArriveAck(const Frame& frame);
+    void AskForMissing(uint16_t port, const Frame& frame, uint32_t reach, ReceiveQueue& queue);
+    void NotifyOfMarks(uint16_t port, const Frame& frame, ReceiveQueue& queue);
+    void Reply(uint16_t port, const Frame& frame, uint8_t flags, uint32_t psn, uint16_t missing);
+    /// After a packet of \p bytes was sent now: whether the rate lets the next one take its turn.
+    bool Pace(uint32_t number, QueuePair& pair, int64_t bytes);
+    void WatchForLoss(uint32_t number, QueuePair& pair);
+    void Fail(const std::string& text);
     /// Puts a queue pair that can send into its port's round.
     void Activate(uint32_t number);
     Frame CutFrame(uint32_t number);
@@ -151,11 +186,20 @@ class RdmaHost : public FabricNode, public drydock::HostPort
 
     static constexpr uint32_t NO_PAIR = UINT32_MAX;
 
-    uint32_t m_mtu = 0;           //!< attribute
-    uint32_t m_packetsPerAck = 0; //!< attribute
-    double m_windowBdp = 0;       //!< attribute
-    ns3::Time m_nicLatency;       //!< attribute
-    int64_t m_latency = 0;        //!< the same, ps
+    uint32_t m_mtu = 0;                           //!< attribute
+    uint8_t m_dataPriority = 0;                   //!< attribute
+    uint8_t m_ackPriority = 0;                    //!< attribute
+    uint8_t m_cnpPriority = 0;                    //!< attribute
+    ns3::Time m_cnpInterval;                      //!< attribute
+    Retransmission m_retransmission = NEVER_LOST; //!< attribute
+    ns3::Time m_ackTimeout;                       //!< attribute
+    uint32_t m_retryCount = 0;                    //!< attribute
+    ns3::Time m_nackInterval;                     //!< attribute
+    Ptr<CongestionControl> m_congestionControl;   //!< attribute; null: none
+    uint32_t m_packetsPerAck = 0;                 //!< attribute
+    double m_windowBdp = 0;                       //!< attribute
+    ns3::Time m_nicLatency;                       //!< attribute
+    int64_t m_latency = 0;                        //!< the same, ps
 
     drydock::HostId m_id = 0;
     drydock::HostActor* m_actor = nullptr;
@@ -166,6 +210,7 @@ class RdmaHost : public FabricNode, public drydock::HostPort
     std::unordered_map<QueuePairName, uint32_t, NameHash> m_pairByName;
     std::vector<ReceiveQueue> m_receive;
     FlatIndex m_receiveIndex;             //!< from QueueKey to m_receive
+    std::vector<Fifo<Frame>> m_cnps;      //!< by port, to be sent before anything else
     std::vector<Fifo<Frame>> m_acks;      //!< by port, to be sent
     std::vector<Fifo<uint32_t>> m_active; //!< by port, queue pairs in turn
     Counts m_counts;

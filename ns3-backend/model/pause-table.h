@@ -1,0 +1,78 @@
+#ifndef DRYDOCK_NS3_BACKEND_PAUSE_TABLE_H
+#define DRYDOCK_NS3_BACKEND_PAUSE_TABLE_H
+
+#include "ns3-backend/model/frame.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace ns3::rdma
+{
+
+/// Traffic classes of Ethernet (IEEE 802.1Q).
+inline constexpr uint32_t CLASSES = 8;
+
+inline constexpr uint8_t
+ClassBit(uint8_t priority)
+{
+    return static_cast<uint8_t>(1U << priority);
+}
+
+/**
+ * \brief Until when the other end of each port has stopped which classes (IEEE 802.1Qbb).
+ *
+ * A pause counts in quanta of 512 bit times of the link it came by. Costs nothing until the first
+ * PAUSE arrives. Times in ps.
+ */
+class PauseTable
+{
+  public:
+    static constexpr int64_t QUANTUM_BYTES = 64; //!< 512 bits
+    static constexpr uint32_t LONGEST = 65535;   //!< quanta one PAUSE can ask for
+
+    /// Obeys \p frame, which has come in by \p port. When the pause ends; \p now if it just did.
+    template <typename Egress>
+    int64_t Set(uint16_t port, const Frame& frame, int64_t now, Egress& egress)
+    {
+        if (port >= m_until.size())
+        {
+            m_until.resize(port + 1U);
+        }
+        const int64_t quanta = frame.psn;
+        const int64_t until = now + egress.Occupancy(quanta * QUANTUM_BYTES);
+        m_until[port][frame.priority] = until;
+        if (quanta > 0)
+        {
+            egress.paused |= ClassBit(frame.priority);
+        }
+        else
+        {
+            egress.paused &= static_cast<uint8_t>(~ClassBit(frame.priority));
+        }
+        return until;
+    }
+
+    /// Whether some class of \p port goes on because its pause has run out by \p now.
+    template <typename Egress>
+    bool Expire(uint16_t port, int64_t now, Egress& egress)
+    {
+        const uint8_t before = egress.paused;
+        for (uint8_t c = 0; c < CLASSES; ++c)
+        {
+            if ((egress.paused & ClassBit(c)) && m_until[port][c] <= now)
+            {
+                egress.paused &= static_cast<uint8_t>(~ClassBit(c));
+            }
+        }
+        return egress.paused != before;
+    }
+
+  private:
+    std::vector<std::array<int64_t, CLASSES>> m_until; //!< by port
+};
+
+} // namespace ns3::rdma
+
+#endif // DRYDOCK_NS3_BACKEND_PAUSE_TABLE_H

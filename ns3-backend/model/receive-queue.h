@@ -1,0 +1,114 @@
+#ifndef DRYDOCK_NS3_BACKEND_RECEIVE_QUEUE_H
+#define DRYDOCK_NS3_BACKEND_RECEIVE_QUEUE_H
+
+#include "exec-engine/network.h"
+#include "ns3-backend/model/fifo.h"
+
+#include <algorithm>
+#include <cstdint>
+
+namespace ns3::rdma
+{
+
+/**
+ * \brief The receiving half of a queue pair: the messages that were announced, in order, and which
+ * packets of them are there.
+ *
+ * Packets that come before one that is missing are kept or not, as the retransmission wants it.
+ */
+class ReceiveQueue
+{
+  public:
+    void Announce(const drydock::Message& message)
+    {
+        m_messages.Push(message);
+    }
+
+    enum Verdict
+    {
+        IN_ORDER,  //!< taken, and perhaps some that were kept before
+        DUPLICATE, //!< had been taken
+        EARLY,     //!< one before it is missing
+    };
+
+    /// Takes a packet. Calls \p done with each message that is now complete. With \p keep early
+    /// packets are kept.
+    template <typename Done>
+    Verdict Take(uint32_t psn, int64_t mtu, bool keep, Done done)
+    {
+        const auto ahead = static_cast<int32_t>(psn - m_next);
+        if (ahead < 0)
+        {
+            return DUPLICATE;
+        }
+        if (ahead > 0)
+        {
+            return keep ? Keep(static_cast<size_t>(ahead)) : EARLY;
+        }
+        Advance(mtu, done);
+        while (!m_early.Empty() && m_early.Front())
+        {
+            Advance(mtu, done);
+        }
+        return IN_ORDER;
+    }
+
+    /// Every packet before this one is there.
+    uint32_t GetNext() const
+    {
+        return m_next;
+    }
+
+    /// Distance from GetNext() behind the last packet that was kept; 0 if none is.
+    uint32_t GetReach() const
+    {
+        return static_cast<uint32_t>(m_early.Size());
+    }
+
+    bool Idle() const
+    {
+        return m_messages.Empty();
+    }
+
+    int64_t lastNack = -1; //!< when a missing packet was last asked for; -1: not since progress
+    int64_t lastCnp = -1;  //!< when the sender was last told of marks; -1: never
+
+  private:
+    Verdict Keep(size_t ahead)
+    {
+        while (m_early.Size() <= ahead)
+        {
+            m_early.Push(0);
+        }
+        const Verdict verdict = m_early[ahead] ? DUPLICATE : EARLY;
+        m_early[ahead] = 1;
+        return verdict;
+    }
+
+    template <typename Done>
+    void Advance(int64_t mtu, Done done)
+    {
+        if (!m_early.Empty())
+        {
+            m_early.Pop();
+        }
+        ++m_next;
+        const int64_t size = m_messages.Front().size.count();
+        m_received += std::min(mtu, size - m_received);
+        if (m_received == size)
+        {
+            done(m_messages.Front());
+            m_messages.Pop();
+            m_received = 0;
+        }
+    }
+
+    Fifo<drydock::Message> m_messages;
+    int64_t m_received = 0; //!< of the first
+    uint32_t m_next = 0;
+    Fifo<uint8_t> m_early; //!< whether the packet m_next + i is there
+};
+
+} // namespace ns3::rdma
+
+#endif // DRYDOCK_NS3_BACKEND_RECEIVE_QUEUE_H
