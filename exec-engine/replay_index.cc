@@ -121,7 +121,7 @@ Status ReplayIndex::FillBlockTimes(const KernelTimes& times) {
 }
 
 Status ReplayIndex::NumberCalls() {
-  const std::vector<int32_t> tags = SortedTags(*workload_);
+  const std::vector<MessageName> names = SortedNames(*workload_);
   std::vector<int> representative(classes_.size(), -1);
   for (int rank = workload_->rank_count() - 1; rank >= 0; --rank) {
     representative[static_cast<size_t>(workload_->class_of_rank[static_cast<size_t>(rank)])] = rank;
@@ -129,7 +129,7 @@ Status ReplayIndex::NumberCalls() {
   for (size_t c = 0; c < classes_.size(); ++c) {
     if (representative[c] < 0) continue;
     ClassIndex& index = classes_[c];
-    CallCounter counter(tags);
+    CallCounter counter(names);
     for (size_t i = 0; i < index.program->ops.size(); ++i) {
       const Op& op = index.program->ops[i];
       if (op.kind == OpKind::kCompute) continue;
@@ -139,11 +139,7 @@ Status ReplayIndex::NumberCalls() {
                                  workload_->roles[op.role].name, why));
       };
       if (group < 0) return fail("the rank is in no group of that role");
-      const size_t members = workload_->groups[static_cast<size_t>(group)].ranks.size();
-      if (IsPointToPoint(op) && members != 2) {
-        return fail("sends and receives are matched in groups of two only");
-      }
-      const uint64_t number = counter.Next(group, op, workload_->calls[op.work].root);
+      const uint64_t number = counter.Next(group, op, workload_->calls[op.work]);
       if (number >= kMostCalls) return fail("more calls in one group than can be told apart");
       index.sequence[i] = static_cast<uint32_t>(number);
     }

@@ -41,13 +41,13 @@ ClassProgram IndexProgram(const Program& program, size_t streams) {
 
 Result<std::vector<ClassProgram>> MakeClassPrograms(const Workload& workload,
                                                     const RankClasses& classes) {
-  const std::vector<int32_t> tags = SortedTags(workload);
+  const std::vector<MessageName> names = SortedNames(workload);
   std::vector<ClassProgram> out;
   for (const int rank : classes.first_rank) {
     const auto program_index =
         static_cast<size_t>(workload.class_of_rank[static_cast<size_t>(rank)]);
     ClassProgram index = IndexProgram(workload.programs[program_index], workload.streams.size());
-    CallCounter counter(tags);
+    CallCounter counter(names);
     for (size_t i = 0; i < index.program->ops.size(); ++i) {
       const Op& op = index.program->ops[i];
       index.number.push_back(0);
@@ -61,7 +61,7 @@ Result<std::vector<ClassProgram>> MakeClassPrograms(const Workload& workload,
       if (IsPointToPoint(op) && workload.groups[static_cast<size_t>(group)].ranks.size() != 2) {
         return fail("sends and receives are matched in groups of two only");
       }
-      index.number.back() = counter.Next(group, op, workload.calls[op.work].root);
+      index.number.back() = counter.Next(group, op, workload.calls[op.work]);
     }
     out.push_back(std::move(index));
   }

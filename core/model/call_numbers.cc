@@ -4,24 +4,32 @@
 
 namespace drydock {
 
-std::vector<int32_t> SortedTags(const Workload& workload) {
-  std::vector<int32_t> tags;
+namespace {
+
+MessageName NameOf(const Op& op, const CommCall& call) { return {op.tag, call.root, call.peer}; }
+
+}  // namespace
+
+std::vector<MessageName> SortedNames(const Workload& workload) {
+  std::vector<MessageName> names;
   for (const Program& program : workload.programs) {
+    const auto middle = static_cast<ptrdiff_t>(names.size());
     for (const Op& op : program.ops) {
-      if (IsPointToPoint(op)) tags.push_back(op.tag);
+      if (IsPointToPoint(op)) names.push_back(NameOf(op, workload.calls[op.work]));
     }
-    std::sort(tags.begin(), tags.end());
-    tags.erase(std::unique(tags.begin(), tags.end()), tags.end());
+    std::sort(names.begin() + middle, names.end());
+    std::inplace_merge(names.begin(), names.begin() + middle, names.end());
+    names.erase(std::unique(names.begin(), names.end()), names.end());
   }
-  return tags;
+  return names;
 }
 
-uint64_t CallCounter::Next(int group, const Op& op, int sender) {
+uint64_t CallCounter::Next(int group, const Op& op, const CommCall& call) {
   if (!IsPointToPoint(op)) return collectives_[group]++ * 2;
-  const auto tag =
-      static_cast<uint64_t>(std::lower_bound(tags_.begin(), tags_.end(), op.tag) - tags_.begin());
-  const uint64_t occurrence = occurrences_[{group, sender, tag}]++;
-  return ((occurrence * tags_.size() + tag) * 2 + (sender != 0 ? 1 : 0)) * 2 + 1;
+  const auto name = static_cast<uint64_t>(
+      std::lower_bound(names_.begin(), names_.end(), NameOf(op, call)) - names_.begin());
+  const uint64_t occurrence = occurrences_[{group, name}]++;
+  return (occurrence * names_.size() + name) * 2 + 1;
 }
 
 }  // namespace drydock

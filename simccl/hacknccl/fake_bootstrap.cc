@@ -10,10 +10,15 @@
 #include "checks.h"
 #include "comm.h"
 #include "proxy.h"
+#include "record_communicator.h"
 #include "session.h"
 #include "shmutils.h"
 
 namespace {
+
+using drydock::InSession;
+using drydock::Recording;
+namespace recorded = drydock::recorded;
 
 struct State {
   int rank;
@@ -31,14 +36,18 @@ void Repeat(void* data, int rank, int ranks, int bytes) {
 
 }  // namespace
 
-ncclResult_t bootstrapNetInit() { return ncclSuccess; }
+// The first thing NCCL does in a process.
+ncclResult_t bootstrapNetInit() { return InSession() ? ncclSuccess : recorded::Start(); }
 ncclResult_t bootstrapCreateRoot(ncclBootstrapHandle*, bool) { return ncclSuccess; }
 ncclResult_t bootstrapGetUniqueId(ncclBootstrapHandle* handle, ncclComm*) {
   memset(handle, 0, sizeof *handle);
-  handle->magic = 1;
+  handle->magic = Recording() ? recorded::UniqueId() : 1;
   return ncclSuccess;
 }
-ncclResult_t bcastGrowHandle(ncclBootstrapHandle*, ncclComm*, bool) { return ncclInternalError; }
+ncclResult_t bcastGrowHandle(ncclBootstrapHandle*, ncclComm*, bool) {
+  WARN("a virtual communicator cannot grow; create the larger one");
+  return ncclInvalidUsage;
+}
 
 static ncclResult_t Open(ncclComm* comm, uint64_t magic) {
   comm->bootstrap = new State{comm->rank, comm->nRanks};
@@ -52,22 +61,26 @@ static ncclResult_t Open(ncclComm* comm, uint64_t magic) {
   return ncclSuccess;
 }
 ncclResult_t bootstrapInit(int, void* handle, ncclComm* comm, ncclComm*) {
-  return Open(comm, static_cast<ncclBootstrapHandle*>(handle)->magic);
+  const uint64_t magic = static_cast<ncclBootstrapHandle*>(handle)->magic;
+  return Recording() ? recorded::Init(magic, comm) : Open(comm, magic);
 }
 ncclResult_t bootstrapSplit(uint64_t magic, ncclComm* comm, ncclComm* parent, int, int,
                             int* parent_ranks) {
+  if (Recording()) return recorded::Split(magic, comm, parent, parent_ranks);
   for (int r = 0; parent->shareResources && r < comm->nRanks; ++r) {
     comm->topParentRanks[r] = parent->topParentRanks[parent_ranks[r]];
   }
   return Open(comm, magic);
 }
 ncclResult_t bootstrapClose(void* state) {
+  if (Recording()) return recorded::Close(state);
   delete static_cast<State*>(state);
   return ncclSuccess;
 }
 ncclResult_t bootstrapAbort(void* state) { return bootstrapClose(state); }
 
 ncclResult_t bootstrapAllGather(void* state_pointer, void* data, int bytes) {
+  if (Recording()) return recorded::AllGather(state_pointer, data, bytes);
   const State* state = static_cast<State*>(state_pointer);
   const drydock::Session& session = drydock::Current();
   if (session.split_over == state_pointer) {  // init.cc: commGetSplitInfo

@@ -3,7 +3,7 @@
 //
 // Contract: each hook stands in for an exchange with ranks, threads or devices that do not exist,
 // and leaves the communicator as the real exchange would have left it. All work on the session that
-// api.cc has made current; never called outside one.
+// api.cc has made current; never called outside one, but for the last few.
 #ifndef DRYDOCK_SIMCCL_HACKNCCL_HOOKS_H_
 #define DRYDOCK_SIMCCL_HACKNCCL_HOOKS_H_
 
@@ -13,6 +13,7 @@
 
 struct ncclChannel;
 struct ncclComm;
+struct ncclInfo;
 struct ncclKernelPlan;
 struct ncclProxyConnector;
 struct ncclTaskColl;
@@ -89,6 +90,19 @@ void NoteDecision(const ncclComm* comm, const ncclTaskColl* task, size_t bytes, 
                   const float* times);
 // enqueue.cc: records the plan just before it would be launched.
 ncclResult_t CapturePlan(ncclComm* comm, ncclKernelPlan* plan);
+
+// The hooks below are for a recorded program (recorder.h), where Recording() is true.
+bool Recording();
+// init.cc: in place of the search for a topology, meets the other ranks and completes the
+// communicator.
+ncclResult_t JoinRecorded(ncclComm* comm);
+// enqueue.cc: in place of a task for a kernel, notes a call that NCCL has found valid. It counts
+// once its group ends well: group.cc commits those of all communicators of the list that starts at
+// *head, which then are out of their group, or drops those of one when the group fails.
+// `simulated`: the program asked for an estimate; nothing is issued.
+ncclResult_t RecordCall(const ncclInfo* info);
+ncclResult_t CommitCalls(ncclComm** head, bool simulated);
+void DropCalls(ncclComm* comm);
 
 }  // namespace drydock
 

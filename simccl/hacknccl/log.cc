@@ -6,6 +6,7 @@
 #include <mutex>
 #include <string>
 
+#include "core.h"
 #include "debug.h"
 #include "session.h"
 
@@ -84,4 +85,5 @@ void ncclDebugLog(ncclDebugLogLevel level, unsigned long flags, const char*, int
 
 void ncclSetThreadName(std::thread&, const char*, ...) {}
 void ncclResetDebugInitInternal() {}
+NCCL_API(void, ncclResetDebugInit);
 void ncclResetDebugInit() {}

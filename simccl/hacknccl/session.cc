@@ -1,13 +1,15 @@
 #include "session.h"
 
 #include "cudawrap.h"
+#include "recorder.h"
 
 namespace drydock {
 namespace {
 Session* current = nullptr;
 }  // namespace
 
-Session& Current() { return *current; }
+Session& Current() { return current != nullptr ? *current : *Recorder::Get().session(); }
+bool InSession() { return current != nullptr; }
 
 // Multi-node NVLink changes NCCL's kind of handles for the whole process; here it lasts for the
 // communicator alone. None otherwise: handles are never passed on, so they need no file descriptor.

@@ -139,8 +139,11 @@ struct Session {
 };
 
 // The session NCCL is running in. Set by api.cc only; a global, not per thread, because NCCL starts
-// helper threads within a call.
+// helper threads within a call. Outside one it is that of a recorded program (recorder.h).
 Session& Current();
+bool InSession();
+// Whether the calling code runs for a recorded program: outside any session, with a launcher.
+bool Recording();
 void SetCurrent(Session* session);
 
 // NCCL's warnings since the last call of this, one a line.

@@ -1,4 +1,5 @@
-// Declarations of the CUDA runtime API, as far as the host code of NCCL 2.29.7 names them. See cuda.h.
+// Declarations of the CUDA runtime API, as far as the host code of NCCL 2.29.7 names them (see cuda.h),
+// and what else a program written against nccl.h usually calls: cudart/ serves that.
 #pragma once
 
 #include "cuda.h"
@@ -8,6 +9,9 @@ typedef enum cudaError {
   cudaErrorInvalidValue = 1,
   cudaErrorMemoryAllocation = 2,
   cudaErrorStubLibrary = 34,
+  cudaErrorNoDevice = 100,
+  cudaErrorInvalidDevice = 101,
+  cudaErrorInvalidResourceHandle = 400,
   cudaErrorNotReady = 600,
   cudaErrorPeerAccessAlreadyEnabled = 704,
   cudaErrorNotSupported = 801,
@@ -229,6 +233,21 @@ cudaError_t cudaGraphAddDependencies(cudaGraph_t, const cudaGraphNode_t*, const 
                                      const cudaGraphEdgeData*, size_t);
 cudaError_t cudaGraphAddEventRecordNode(cudaGraphNode_t*, cudaGraph_t, const cudaGraphNode_t*,
                                         size_t, cudaEvent_t);
+// Not NCCL's, programs'.
+cudaError_t cudaDeviceReset(void);
+const char* cudaGetErrorName(cudaError_t);
+cudaError_t cudaPeekAtLastError(void);
+cudaError_t cudaMallocHost(void**, size_t);
+cudaError_t cudaMallocManaged(void**, size_t, unsigned = 1);
+cudaError_t cudaMemGetInfo(size_t*, size_t*);
+cudaError_t cudaMemcpyPeerAsync(void*, int, const void*, int, size_t, cudaStream_t = 0);
+cudaError_t cudaStreamCreate(cudaStream_t*);
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t*, unsigned, int);
+cudaError_t cudaDeviceGetStreamPriorityRange(int*, int*);
+cudaError_t cudaStreamQuery(cudaStream_t);
+cudaError_t cudaEventElapsedTime(float*, cudaEvent_t, cudaEvent_t);
+cudaError_t cudaLaunchKernel(const void*, dim3, dim3, void**, size_t, cudaStream_t);
+
 cudaError_t cudaGraphRetainUserObject(cudaGraph_t, cudaUserObject_t, unsigned = 1, unsigned = 0);
 cudaError_t cudaUserObjectCreate(cudaUserObject_t*, void*, cudaHostFn_t, unsigned, unsigned);
 }

@@ -1,0 +1,168 @@
+// nccl-record CLUSTER -o RUN -- PROGRAM ...: runs a program written against nccl.h as virtual ranks
+// and writes what it called as RUN/1-workload/. Parses flags; the work is in the library.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "core/base/cli.h"
+#include "core/base/files.h"
+#include "core/nccl/nccl_library.h"
+#include "core/schema/artefacts.h"
+#include "core/schema/cluster_file.h"
+#include "core/schema/stamp.h"
+#include "simccl/record_log.h"
+#include "simccl/record_match.h"
+#include "simccl/record_session.h"
+#include "simccl/record_workload.h"
+
+namespace drydock {
+namespace {
+
+const ToolInfo kTool = {
+    "nccl-record",
+    "Runs a program written against nccl.h as the virtual ranks of a cluster, on this machine "
+    "alone, and turns its NCCL calls into what every rank does.",
+    "reads cluster.topo (docs/cluster.md), runs PROGRAM with this build's libnccl.so.2 and "
+    "libcudart.so; writes RUN/1-workload/: manifest.pb and a Chakra trace per rank class "
+    "(docs/nccl.md)",
+    "nccl-record configs/clusters/dgx-a100-80g-1.topo -o runs/mine -- ./my_program 1048576"};
+
+struct Options {
+  std::string cluster;
+  std::string run;
+  std::string nccl_library;
+  std::vector<std::string> overrides;
+  RecordOptions record;
+};
+
+void Declare(CLI::App* app, Options* options, const CommonOptions* common) {
+  app->add_option("cluster", options->cluster, "The cluster (cluster.topo)")->required();
+  app->add_option("program", options->record.command, "The program and its arguments, after --")
+      ->required();
+  app->add_option("-o,--out", options->run, "Run directory");
+  app->add_option("--set", options->overrides,
+                  "section.key=value: replaces a value of the cluster; may be repeated")
+      ->allow_extra_args(false);
+  app->add_option("--ranks", options->record.ranks,
+                  "GPUs in use, from the first of the cluster (default: all)")
+      ->check(CLI::PositiveNumber);
+  app->add_option("--gpus-per-process", options->record.gpus_per_process,
+                  "GPUs that a process drives; more than one for ncclCommInitAll and threads")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app->add_option("--patience", options->record.patience_s,
+                  "Give up when all processes have waited for each other this long, seconds")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app->add_option("--nccl-library", options->nccl_library, "Another libhacknccl.so")
+      ->type_name("FILE");
+  RequireIf(app, "-o RUN", [=] { return options->run.empty() && !common->check; });
+}
+
+// Checks what is given and fills in what is not.
+Status Complete(const Topology& topology, Options* options) {
+  RecordOptions& record = options->record;
+  if (record.ranks == 0) record.ranks = topology.gpu_count();
+  if (record.ranks > topology.gpu_count()) {
+    return Error(
+        fmt::format("--ranks {}: the cluster has {} GPUs", record.ranks, topology.gpu_count()),
+        {options->cluster, 0, 0});
+  }
+  record.libraries = DirectoryOf(NcclLibrary::Find(options->nccl_library)) + "/drop-in/lib";
+  if (!FileExists(record.libraries + "/libnccl.so.2")) {
+    return Error("not there; run scripts/setup.sh to build it",
+                 {record.libraries + "/libnccl.so.2", 0, 0});
+  }
+  return OkStatus();
+}
+
+void Announce(const CommonOptions& common, const Recording& recording, const Workload& workload) {
+  size_t calls = 0;
+  uint64_t kernels = 0, copies = 0;
+  for (const RecordedRank& rank : recording.ranks) {
+    for (const RecordEntry& entry : rank.entries) calls += entry.kind == RecordKind::kCall ? 1 : 0;
+    kernels += rank.kernels;
+    copies += rank.copies;
+  }
+  Report(kTool, common,
+         fmt::format("{}: {}, {} calls in {} communicators, {} classes", workload.totals.model_name,
+                     workload.totals.layout, calls, recording.communicators.size(),
+                     workload.class_count));
+  if (kernels + copies > 0) {
+    Report(kTool, common,
+           fmt::format("not in it, for their times are unknown: {} kernels and {} copies or fills "
+                       "of the program's own",
+                       kernels, copies));
+  }
+}
+
+Result<Recording> Record(const Topology& topology, const RecordOptions& options) {
+  ASSIGN_OR_RETURN(const StagedDirectory folder, RecordProgram(topology, options));
+  std::vector<int> hosts;
+  for (const RecordProcess& process : PlanProcesses(topology, options))
+    hosts.push_back(process.host);
+  return ReadRecording(folder.path(), hosts, topology);
+}
+
+// Where the system finds the program; as given if it does not.
+std::string PathOf(const std::string& program) {
+  const char* path = program.find('/') == std::string::npos ? std::getenv("PATH") : nullptr;
+  std::istringstream folders(path == nullptr ? "" : path);
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    if (::access((folder + "/" + program).c_str(), X_OK) == 0) return folder + "/" + program;
+  }
+  return program;
+}
+
+Stamp StampOf(const Options& options, const ClusterInput& cluster) {
+  const RecordOptions& record = options.record;
+  std::vector<std::string> flags = record.command;
+  flags.push_back(
+      fmt::format("ranks={} gpus-per-process={}", record.ranks, record.gpus_per_process));
+  flags.push_back(options.cluster + " " + Sha256(cluster.yaml));
+  for (const auto& [name, text] : cluster.files) flags.push_back(name + " " + Sha256(text));
+  return {options.run,
+          kTool.name,
+          {PathOf(record.command.front()), record.libraries + "/libnccl.so.2"},
+          flags,
+          {options.run + "/" + kManifestName}};
+}
+
+Status Run(Options options, const CommonOptions& common) {
+  ASSIGN_OR_RETURN(const ClusterInput cluster, LoadCluster(options.cluster, options.overrides));
+  RETURN_IF_ERROR(Complete(cluster.topology, &options));
+  const bool writes = !common.check;
+  if (writes && common.if_changed && IsUpToDate(StampOf(options, cluster))) {
+    Report(kTool, common, "up to date");
+    return OkStatus();
+  }
+  ASSIGN_OR_RETURN(Recording recording, Record(cluster.topology, options.record));
+  RETURN_IF_ERROR(MatchCalls(&recording));
+  ASSIGN_OR_RETURN(
+      const Workload workload,
+      MakeRecordedWorkload(recording, cluster.topology, BaseName(options.record.command.front())));
+  Announce(common, recording, workload);
+  if (!writes) return OkStatus();
+  Provenance provenance;
+  provenance.tool = kTool.name;
+  provenance.inputs = {{BaseName(options.cluster), Sha256(cluster.yaml)}};
+  provenance.options = options.overrides;
+  RETURN_IF_ERROR(WriteWorkload(options.run, workload, cluster, provenance));
+  return SaveStamp(StampOf(options, cluster));
+}
+
+}  // namespace
+}  // namespace drydock
+
+int main(int argc, char** argv) {
+  drydock::Options options;
+  drydock::CommonOptions common;
+  return drydock::RunTool(
+      argc, argv, drydock::kTool, &common,
+      [&](CLI::App* app) { drydock::Declare(app, &options, &common); },
+      [&] { return drydock::Run(options, common); });
+}

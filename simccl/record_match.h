@@ -1,0 +1,27 @@
+// Whether the ranks of a recorded program fit together: on every communicator all members make the
+// same collectives in the same order, and every send has its receive. Where they do not, NCCL would
+// hang or mix up data.
+#ifndef DRYDOCK_SIMCCL_RECORD_MATCH_H_
+#define DRYDOCK_SIMCCL_RECORD_MATCH_H_
+
+#include <cstdint>
+#include <string>
+
+#include "core/base/result.h"
+#include "simccl/record_log.h"
+
+namespace drydock {
+
+// The first misfit of each communicator, for up to eight communicators. Sizes that overflow are
+// errors as well. Calls that only move data fit if they move as many bytes; those of other members
+// and receivers then take on the type and count of the first member's and the sender's.
+Status MatchCalls(Recording* recording);
+
+bool IsMessage(const RecordEntry& entry);  // a send or a receive
+int64_t ElementBytes(const RecordEntry& entry);
+// "all-reduce of 100 float32 (sum)"
+std::string DescribeCall(const RecordEntry& entry);
+
+}  // namespace drydock
+
+#endif  // DRYDOCK_SIMCCL_RECORD_MATCH_H_
