@@ -25,7 +25,7 @@ bool alive = false;  // ns-3 has one simulator a process
 class PacketNetwork : public Network {
  public:
   PacketNetwork(const Topology& topology, const NetworkOptions& options)
-      : simulator_(Claim(options)), fabric_(topology) {
+      : simulator_(Claim(options)), fabric_(topology), transport_(topology.transport) {
     fabric_.Install(simulator_);
   }
 
@@ -76,6 +76,7 @@ class PacketNetwork : public Network {
 
   ns3::Ptr<WindowedSimulatorImpl> simulator_;
   FabricHelper fabric_;
+  Transport transport_;
 };
 
 std::vector<std::pair<std::string, int64_t>> PacketNetwork::Counters() const {
@@ -108,23 +109,32 @@ std::vector<std::pair<std::string, int64_t>> PacketNetwork::Counters() const {
     dropped += node->GetCounts().dropped;
   }
   const auto count = [](uint64_t value) { return static_cast<int64_t>(value); };
-  return {{"messages", count(messages)},
-          {"packets", count(packets)},
-          {"acks", count(acks)},
-          {"packet hops", count(hops)},
-          {"queue pairs", count(pairs)},
-          {"events", count(events)},
-          {"windows", count(simulator_->GetWindowCount())},
-          {"max queue bytes", queue},
-          {"max buffer bytes", buffer},
-          {"frames over buffer", count(over)},
-          {"marked frames", count(marked)},
-          {"congestion notifications", count(cnps)},
-          {"pause frames", count(pauses)},
-          {"dropped frames", count(dropped)},
-          {"negative acks", count(nacks)},
-          {"repeated packets", count(repeated)},
-          {"ack timeouts", count(timeouts)}};
+  std::vector<std::pair<std::string, int64_t>> counters = {
+      {"messages", count(messages)},
+      {"packets", count(packets)},
+      {"acks", count(acks)},
+      {"packet hops", count(hops)},
+      {"queue pairs", count(pairs)},
+      {"events", count(events)},
+      {"windows", count(simulator_->GetWindowCount())},
+      {"max queue bytes", queue},
+      {"max buffer bytes", buffer},
+      {"frames over buffer", count(over)}};
+  const auto add = [&](const char* name, uint64_t value) {
+    counters.emplace_back(name, count(value));
+  };
+  if (transport_.congestion_control != "none") {
+    add("marked frames", marked);
+    add("congestion notifications", cnps);
+  }
+  if (transport_.flow_control == "pfc") add("pause frames", pauses);
+  if (transport_.flow_control != "ideal") add("dropped frames", dropped);
+  if (transport_.flow_control == "none") {
+    add("negative acks", nacks);
+    add("repeated packets", repeated);
+    add("ack timeouts", timeouts);
+  }
+  return counters;
 }
 
 }  // namespace

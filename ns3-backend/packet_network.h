@@ -20,8 +20,9 @@ namespace drydock {
 // Counters, in this order: "messages", "packets", "acks" (frames sent by hosts), "packet hops"
 // (frames times links), "queue pairs", "events", "windows", "max queue bytes" (waiting at one
 // switch port), "max buffer bytes" (waiting in one switch), "frames over buffer" (that a switch of
-// the given buffer would have had no room for), "marked frames", "congestion notifications", "pause
-// frames" (that stop, or keep stopped), "dropped frames", "negative acks", "repeated packets", "ack
+// the given buffer would have had no room for). With congestion control: "marked frames",
+// "congestion notifications"; with flow_control pfc: "pause frames" (that stop, or keep stopped),
+// "dropped frames"; with none: "dropped frames", "negative acks", "repeated packets", "ack
 // timeouts".
 //
 // Run fails if an actor sends between NICs that cannot reach one another, or if a queue pair gives

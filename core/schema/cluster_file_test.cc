@@ -259,7 +259,7 @@ TEST(ClusterFileTest, FabricTransportAndNccl) {
   EXPECT_EQ(MessageWith("mtu: 2048 B", "mtu: 100 B"),
             "toys.topo:13:36: error: 'mtu' is 100; it must be between 256 and 65536");
   EXPECT_EQ(MessageWith("packets_per_ack: 8", "flow_control: pcf"),
-            "toys.topo:13:84: error: 'flow_control' is 'pcf'; did you mean 'pfc'?; valid values "
+            "toys.topo:13:83: error: 'pcf' is no flow_control; did you mean 'pfc'?; valid values "
             "are ideal, pfc, none");
   EXPECT_EQ(MessageWith("packets_per_ack: 8", "packets_per_ack: 0"),
             "toys.topo:13:86: error: 'packets_per_ack' is 0; it must be between 1 and 65536");

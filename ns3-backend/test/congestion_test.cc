@@ -201,7 +201,6 @@ TEST(Dcqcn, IncastIsFairAndKeepsQueuesShort) {
   const Outcome none = run("none", 1), dcqcn = run("dcqcn", 1);
   EXPECT_GT(dcqcn.Counter("marked frames"), 0);
   EXPECT_GT(dcqcn.Counter("congestion notifications"), 0);
-  EXPECT_EQ(none.Counter("marked frames"), 0);
   EXPECT_LT(dcqcn.Counter("max queue bytes"), none.Counter("max queue bytes"));
   // What the first cuts cost is won back in steps of 55 us, which these 2.7 ms hold few of.
   EXPECT_LT(LastDelivery(dcqcn, senders), 3 * LastDelivery(none, senders));
