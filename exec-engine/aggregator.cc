@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/base/check.h"
-#include "exec-engine/transfer_engine.h"
+#include "exec-engine/message_tag.h"
 
 namespace drydock {
 

@@ -6,16 +6,6 @@
 
 namespace drydock {
 
-MessageTag MessageTag::Of(const Message& message) {
-  return {message.tag, message.detail >> 1, (message.detail & 1) != 0};
-}
-
-void MessageTag::Write(Message* message) const {
-  CHECK_NOTE(connection <= UINT32_MAX >> 1, "more connections than a message can name");
-  message->tag = call;
-  message->detail = connection << 1 | (credit ? 1 : 0);
-}
-
 Transfer* TransferEngine::Begin(const LocalPlan* plan, CallKey key) {
   if (free_.empty()) {
     pool_.push_back(std::make_unique<Transfer>());
@@ -290,103 +280,6 @@ void TransferEngine::EndTurn(Transfer* t, uint32_t turn, Time end) {
   const uint32_t next = t->plan_->turns[turn].next;
   if (next == LocalTurn::kNone) return;
   for (const uint32_t runner : t->plan_->turns[next].runners) StartRunner(t, runner, ended.end);
-}
-
-// Slices that are filled and for which the receiver has room go to the NIC. A PCIe link slower than
-// the cable holds the message back, so that its last byte leaves when it has come over PCIe.
-void TransferEngine::Post(Transfer* t, uint32_t connection, Time now) {
-  const LocalPlan& plan = *t->plan_;
-  const LocalConnection& c = plan.connections[connection];
-  const LocalWork& work = plan.works[c.work];
-  Transfer::Flow& flow = t->flows_[connection];
-  while (flow.posted < flow.filled && flow.posted < flow.cleared) {
-    const int64_t wire = t->stamp_[connection * plan.most_slots + flow.posted % work.slots].ps();
-    ++flow.posted;
-    const Time from = now + work.proxy;
-    Time begin;
-    Time end = ports_.TakeNic(c.nic, from, wire, &begin);
-    if (c.gpu_dma != kNoPort) end = std::max(end, ports_.Take(c.gpu_dma, from, wire, &begin));
-    const Time launch = std::max(from, end - ports_.map().nic_wire().For(wire));
-    events_.Push({launch, t->key_, Kind::kLaunch, connection, t});
-  }
-}
-
-Message TransferEngine::MakeMessage(const Transfer& t, const LocalConnection& c, int64_t bytes,
-                                    bool credit) {
-  Message message;
-  message.id = next_message_++;
-  message.source = host_;
-  message.destination = c.remote_host;
-  message.source_nic = static_cast<int16_t>(c.local_nic);
-  message.destination_nic = static_cast<int16_t>(c.remote_nic);
-  message.flow = c.flow;
-  message.size = Bytes(std::max<int64_t>(bytes, 1));
-  MessageTag{t.key_, c.plan_connection, credit}.Write(&message);
-  return message;
-}
-
-void TransferEngine::Launch(Transfer* t, uint32_t connection) {
-  const LocalPlan& plan = *t->plan_;
-  const LocalConnection& c = plan.connections[connection];
-  Transfer::Flow& flow = t->flows_[connection];
-  const uint32_t slot = flow.launched++ % plan.works[c.work].slots;
-  const int64_t wire = t->stamp_[connection * plan.most_slots + slot].ps();
-  Message message = MakeMessage(*t, c, wire, /*credit=*/false);
-  message.cookie = static_cast<uint64_t>(flow.start_known.ps());
-  listener_->OnMessage(message);
-}
-
-// Room for one more slice. Room for a sum lets this member's own contribution to it go.
-void TransferEngine::GiveCredit(Transfer* t, uint32_t connection, Time now) {
-  const LocalPlan& plan = *t->plan_;
-  if (plan.connections[connection].link == LinkKind::kFromSwitch) {
-    const uint32_t way_in = plan.connections[connection].way_in;
-    if (way_in == kElsewhere) return;  // a member that contributes nothing
-    return TakeCredit(t, way_in, t->flows_[connection].start_known_back, now);
-  }
-  Message message = MakeMessage(*t, plan.connections[connection], plan.clear_to_send_bytes,
-                                /*credit=*/true);
-  message.cookie = static_cast<uint64_t>(t->flows_[connection].start_known_back.ps());
-  listener_->OnMessage(message);
-}
-
-// The first says that every slot is free, each later one that one more is.
-void TransferEngine::TakeCredit(Transfer* t, uint32_t connection, Time known, Time now) {
-  const LocalPlan& plan = *t->plan_;
-  Transfer::Flow& flow = t->flows_[connection];
-  flow.cleared += flow.cleared == 0 ? plan.works[plan.connections[connection].work].slots : 1;
-  flow.start_known_back = std::max(flow.start_known_back, known);
-  Post(t, connection, now);
-}
-
-void TransferEngine::OnDelivered(Transfer* t, uint32_t connection, const Message& message,
-                                 Time now) {
-  const LocalPlan& plan = *t->plan_;
-  const LocalConnection& c = plan.connections[connection];
-  const LocalWork& work = plan.works[c.work];
-  Transfer::Flow& flow = t->flows_[connection];
-  const Time known = Time::Ps(static_cast<int64_t>(message.cookie));
-  if (MessageTag::Of(message).credit) return TakeCredit(t, connection, known, now);
-  const int64_t wire = message.size.count();
-  const Time began = std::max(Time(), now - ports_.map().nic_wire().For(wire));
-  Time begin;
-  Time there = std::max(now, ports_.Take(c.nic, began, wire, &begin));
-  if (c.gpu_dma != kNoPort) there = std::max(there, ports_.Take(c.gpu_dma, began, wire, &begin));
-  t->stamp_[connection * plan.most_slots + flow.sent % work.slots] = there + work.proxy;
-  flow.start_known = std::max(flow.start_known, known);
-  ++flow.sent;
-  TrySchedule(t, c.receiver);
-}
-
-void TransferEngine::OnSent(Transfer* t, uint32_t connection, Time now) {
-  const LocalPlan& plan = *t->plan_;
-  const LocalConnection& c = plan.connections[connection];
-  Transfer::Flow& flow = t->flows_[connection];
-  const uint32_t slot = flow.taken++ % plan.works[c.work].slots;
-  t->room_[connection * plan.most_slots + slot] = now;
-  --t->net_left;
-  TrySchedule(t, c.sender);
-  CheckDrained(t);
 }
 
 void TransferEngine::CheckDrained(Transfer* t) {
