@@ -60,13 +60,15 @@ class PacketNetwork : public Network {
     return simulator;
   }
 
-  // The first failure in order of (time, host), whichever thread met it.
+  // The first failure in order of (time, node), whichever thread met it.
   Status Verdict() const {
-    const RdmaHost* failed = nullptr;
-    for (const RdmaHost* host : fabric_.GetHosts()) {
-      if (host->GetFailure().text.empty()) continue;
-      if (failed == nullptr || host->GetFailure().time < failed->GetFailure().time) failed = host;
-    }
+    const ns3::rdma::FabricNode* failed = nullptr;
+    const auto look = [&failed](const ns3::rdma::FabricNode* node) {
+      if (node->GetFailure().text.empty()) return;
+      if (failed == nullptr || node->GetFailure().time < failed->GetFailure().time) failed = node;
+    };
+    for (const RdmaHost* host : fabric_.GetHosts()) look(host);
+    for (const FabricSwitch* node : fabric_.GetSwitches()) look(node);
     if (failed != nullptr) return Error(failed->GetFailure().text);
     for (const RdmaHost* host : fabric_.GetHosts()) {
       CHECK_NOTE(host->Idle(), "the network ran dry with a message under way");

@@ -20,18 +20,35 @@ FabricHelper::FabricHelper(const drydock::Topology& topology)
     : m_map(topology),
       m_header(topology.transport.header.count()),
       m_ack(topology.transport.ack.count()),
-      m_largestFrame(m_header + topology.transport.mtu.count())
+      m_largestFrame(m_header + topology.transport.mtu.count()),
+      m_transport(MakeTransport(topology.transport))
 {
-    const auto* choice = FindCongestionControl(topology.transport.congestion_control);
-    if (choice->make != nullptr)
-    {
-        m_congestionControl = choice->make();
-        SetTransportAttributes(topology.transport, *m_congestionControl);
-    }
     AddHosts(topology);
     AddSwitches(topology);
     ConnectPorts();
     AddDevices();
+}
+
+Ptr<RdmaTransport>
+FabricHelper::MakeTransport(const drydock::Transport& described)
+{
+    const auto transport = CreateObject<RdmaTransport>();
+    transport->SetAttribute("Mtu", UintegerValue(static_cast<uint64_t>(described.mtu.count())));
+    transport->SetAttribute("PacketsPerAck",
+                            UintegerValue(static_cast<uint64_t>(described.packets_per_ack)));
+    if (described.flow_control == "none")
+    {
+        transport->SetAttribute("Retransmission", StringValue(described.retransmission));
+    }
+    const auto* choice = FindCongestionControl(described.congestion_control);
+    if (choice->make != nullptr)
+    {
+        const Ptr<CongestionControl> control = choice->make();
+        SetTransportAttributes(described, *control);
+        transport->SetAttribute("CongestionControl", PointerValue(control));
+    }
+    SetTransportAttributes(described, *transport);
+    return transport;
 }
 
 void
@@ -40,21 +57,9 @@ FabricHelper::AddHosts(const drydock::Topology& topology)
     for (int id = 0; id < topology.host_count(); ++id)
     {
         const auto host = CreateObject<RdmaHost>();
-        const drydock::Transport& transport = topology.transport;
-        host->SetAttribute("Mtu", UintegerValue(static_cast<uint64_t>(transport.mtu.count())));
-        host->SetAttribute("PacketsPerAck",
-                           UintegerValue(static_cast<uint64_t>(transport.packets_per_ack)));
         const drydock::Time latency = topology.kind_of_host(id).nics.latency;
         host->SetAttribute("NicLatency", TimeValue(PicoSeconds(latency.ps())));
-        if (transport.flow_control == "none")
-        {
-            host->SetAttribute("Retransmission", StringValue(transport.retransmission));
-        }
-        if (m_congestionControl)
-        {
-            host->SetAttribute("CongestionControl", PointerValue(m_congestionControl));
-        }
-        SetTransportAttributes(transport, *host);
+        SetTransportAttributes(topology.transport, *host);
         m_nodes.push_back(host);
         m_hosts.push_back(PeekPointer(host));
     }
@@ -63,12 +68,17 @@ FabricHelper::AddHosts(const drydock::Topology& topology)
 void
 FabricHelper::AddSwitches(const drydock::Topology& topology)
 {
+    const RdmaTransport::Parameters parameters = m_transport->GetParameters();
+    const bool marks =
+        parameters.congestionControl != nullptr && parameters.congestionControl->NeedsMarks();
+    // What queue pairs rely on is lossless; notifications may get lost.
+    const uint32_t lossless = ClassBit(parameters.dataPriority) | ClassBit(parameters.ackPriority);
     for (const drydock::FabricSwitch& described : topology.fabric.switches)
     {
         const auto node = CreateObject<FabricSwitch>();
         node->SetAttribute("Buffer", IntegerValue(described.buffer.count()));
         node->SetAttribute("FlowControl", StringValue(topology.transport.flow_control));
-        const bool marks = m_congestionControl && m_congestionControl->NeedsMarks();
+        node->SetAttribute("LosslessClasses", UintegerValue(lossless));
         node->SetAttribute("Ecn", BooleanValue(marks));
         SetTransportAttributes(topology.transport, *node);
         m_nodes.push_back(node);
@@ -90,9 +100,10 @@ FabricHelper::ConnectPorts()
         m_nodes[direction.fromNode]->SetPeer(direction.fromPort,
                                              PeekPointer(m_nodes[direction.toNode]));
     }
+    const RdmaTransport::Parameters parameters = m_transport->GetParameters();
     for (uint32_t i = 0; i < m_hosts.size(); ++i)
     {
-        m_hosts[i]->Configure(static_cast<drydock::HostId>(i), &m_hosts);
+        m_hosts[i]->Configure(static_cast<drydock::HostId>(i), &m_hosts, parameters);
     }
     for (FabricSwitch* node : m_switches)
     {

@@ -47,6 +47,7 @@ class FabricHelper
     }
 
   private:
+    static Ptr<RdmaTransport> MakeTransport(const drydock::Transport& described);
     void AddHosts(const drydock::Topology& topology);
     void AddSwitches(const drydock::Topology& topology);
     void ConnectPorts();
@@ -56,8 +57,8 @@ class FabricHelper
     int64_t m_header;
     int64_t m_ack;
     int64_t m_largestFrame;
-    Ptr<CongestionControl> m_congestionControl; //!< null: none
-    std::vector<Ptr<FabricNode>> m_nodes;       //!< keeps them alive after Simulator::Destroy
+    Ptr<RdmaTransport> m_transport;
+    std::vector<Ptr<FabricNode>> m_nodes; //!< keeps them alive after Simulator::Destroy
     std::vector<RdmaHost*> m_hosts;
     std::vector<FabricSwitch*> m_switches;
     std::vector<uint32_t> m_tiers; //!< of the switches

@@ -2,6 +2,8 @@
 
 #include "core/base/check.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 
@@ -64,6 +66,7 @@ FabricMap::FabricMap(const Topology& topology)
     for (uint32_t i = 0; i < topology.fabric.switches.size(); ++i)
     {
         m_seeds.push_back(Mix(i + 1));
+        m_switchNames.push_back(topology.fabric.switches[i].name);
     }
     AddDirections(topology);
     NumberLeaves();
@@ -218,6 +221,12 @@ FabricMap::Distance(uint32_t from, uint32_t to) const
     }
     const uint8_t between = m_distance[size_t{start.leaf} * m_leaves + end.leaf];
     return between == UNREACHED ? UNREACHED : static_cast<uint8_t>(between + 1);
+}
+
+std::string
+FabricMap::NameOf(uint32_t node) const
+{
+    return IsSwitch(node) ? m_switchNames[node - m_hosts] : fmt::format("host {}", node);
 }
 
 std::optional<FabricMap::AccessPair>

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -80,6 +81,9 @@ class FabricMap
     {
         return m_ports[node];
     }
+
+    /// "host 3", or the name of a switch.
+    std::string NameOf(uint32_t node) const;
 
     /// Before the run. Default: a hash of the switch's index.
     void SetSeed(uint32_t switchIndex, uint32_t seed)
@@ -190,6 +194,7 @@ class FabricMap
     std::vector<PortSet> m_sets;        //!< the first is empty: no way
     std::vector<uint16_t> m_setPorts;
     std::vector<uint32_t> m_seeds;
+    std::vector<std::string> m_switchNames;
 };
 
 /// What the packet network cannot simulate, each with the place in the topology.

@@ -2,6 +2,8 @@
 
 #include "core/base/check.h"
 
+#include <fmt/format.h>
+
 namespace ns3::rdma
 {
 
@@ -23,8 +25,40 @@ LinkMailbox::Deliver()
 TypeId
 FabricNode::GetTypeId()
 {
-    static TypeId tid = TypeId("ns3::rdma::FabricNode").SetParent<Node>().SetGroupName("Drydock");
+    static TypeId tid =
+        TypeId("ns3::rdma::FabricNode")
+            .SetParent<Node>()
+            .SetGroupName("Drydock")
+            .AddAttribute(
+                "PauseWatchdog",
+                "A class that is paused for so long without a break is in a deadlock: the "
+                "run fails. 200 ms: the detection time of SONiC's PFC watchdog.",
+                TimeValue(MilliSeconds(200)),
+                MakeTimeAccessor(&FabricNode::m_pauseWatchdog),
+                MakeTimeChecker(PicoSeconds(1)));
     return tid;
+}
+
+void
+FabricNode::Fail(const std::string& text)
+{
+    if (m_failure.text.empty())
+    {
+        m_failure = {text, m_now};
+    }
+    m_context->stop = true;
+}
+
+void
+FabricNode::FailPaused(uint16_t port, uint8_t priority)
+{
+    Fail(fmt::format("port {} of {} has been paused for {} without a break at {} (class {}): the "
+                     "pauses of the fabric wait for each other in a circle",
+                     port,
+                     m_map->NameOf(m_node),
+                     ToString(drydock::Time::Ps(m_pauseWatchdog.GetTimeStep())),
+                     ToString(drydock::Time::Ps(m_now)),
+                     priority));
 }
 
 void

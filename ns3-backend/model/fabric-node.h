@@ -10,8 +10,10 @@
 #include "ns3-backend/model/pause-table.h"
 
 #include "ns3/node.h"
+#include "ns3/nstime.h"
 
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace ns3::rdma
@@ -99,7 +101,21 @@ class FabricNode : public Node, public Partition
         return m_eventCount;
     }
 
+    /// Why and when this node asked for the run to end; no text if it did not.
+    struct Failure
+    {
+        std::string text;
+        int64_t time = NEVER;
+    };
+
+    const Failure& GetFailure() const
+    {
+        return m_failure;
+    }
+
   protected:
+    /// Ends the run with this window. The first text counts.
+    void Fail(const std::string& text);
     /// Kinds of events, in their order at one time.
     enum Kind : uint64_t
     {
@@ -238,6 +254,10 @@ class FabricNode : public Node, public Partition
     void ArrivePause(Self& self, uint16_t port, const Frame& frame)
     {
         const int64_t until = m_pauses.Set(port, frame, m_now, m_egress[port]);
+        if (m_pauses.HeldFor(port, frame.priority, m_now) >= m_pauseWatchdog.GetTimeStep())
+        {
+            FailPaused(port, frame.priority);
+        }
         if (until > m_now)
         {
             m_events.Push({until, KeyOf(PAUSE_END, port)});
@@ -258,6 +278,8 @@ class FabricNode : public Node, public Partition
         }
     }
 
+    void FailPaused(uint16_t port, uint8_t priority);
+
     EventHeap m_events;
     PauseTable m_pauses;
     int64_t m_now = 0;
@@ -271,6 +293,8 @@ class FabricNode : public Node, public Partition
     int64_t m_headerSize = 0;
     int64_t m_ackSize = 0;
     uint64_t m_eventCount = 0;
+    Failure m_failure;
+    ns3::Time m_pauseWatchdog; //!< attribute
 };
 
 } // namespace ns3::rdma

@@ -43,7 +43,8 @@ FabricSwitch::GetTypeId()
                           MakeEnumAccessor(&FabricSwitch::m_flowControl),
                           MakeEnumChecker(IDEAL, "ideal", PFC, "pfc", LOSSY, "none"))
             .AddAttribute("LosslessClasses",
-                          "Classes that PFC protects, one bit each.",
+                          "Classes that PFC protects, one bit each: those of data and "
+                          "acknowledgements.",
                           UintegerValue(1U << 3),
                           MakeUintegerAccessor(&FabricSwitch::m_lossless),
                           MakeUintegerChecker<uint8_t>())
@@ -52,7 +53,7 @@ FabricSwitch::GetTypeId()
                           "free. 1/8: the switch of the HPCC simulations (SIGCOMM 2019, 5.1).",
                           DoubleValue(0.125),
                           MakeDoubleAccessor(&FabricSwitch::m_pauseAlpha),
-                          MakeDoubleChecker<double>(0.0))
+                          MakeDoubleChecker<double>(0.0, 1e6))
             .AddAttribute("ResumeOffset",
                           "A paused port goes on when it is this many bytes below its share. 3 KB: "
                           "the switch of the HPCC simulations.",
@@ -64,7 +65,7 @@ FabricSwitch::GetTypeId()
                           "is free. 1: Choudhury and Hahne (ToN 1998).",
                           DoubleValue(1.0),
                           MakeDoubleAccessor(&FabricSwitch::m_dropAlpha),
-                          MakeDoubleChecker<double>(0.0))
+                          MakeDoubleChecker<double>(0.0, 1e6))
             .AddAttribute("Ecn",
                           "Mark what waits in long queues; on with a congestion control that "
                           "looks at marks.",

@@ -39,6 +39,11 @@ class PauseTable
         if (port >= m_until.size())
         {
             m_until.resize(port + 1U);
+            m_since.resize(port + 1U);
+        }
+        if (frame.psn == 0 || !(egress.paused & ClassBit(frame.priority)))
+        {
+            m_since[port][frame.priority] = now;
         }
         const int64_t quanta = frame.psn;
         const int64_t until = now + egress.Occupancy(quanta * QUANTUM_BYTES);
@@ -52,6 +57,12 @@ class PauseTable
             egress.paused &= static_cast<uint8_t>(~ClassBit(frame.priority));
         }
         return until;
+    }
+
+    /// How long the class has been paused by now; Set has been called for it.
+    int64_t HeldFor(uint16_t port, uint8_t priority, int64_t now) const
+    {
+        return now - m_since[port][priority];
     }
 
     /// Whether some class of \p port goes on because its pause has run out by \p now.
@@ -71,6 +82,7 @@ class PauseTable
 
   private:
     std::vector<std::array<int64_t, CLASSES>> m_until; //!< by port
+    std::vector<std::array<int64_t, CLASSES>> m_since; //!< by port: when it was last not paused
 };
 
 } // namespace ns3::rdma

@@ -2,16 +2,11 @@
 
 #include "core/base/check.h"
 
-#include "ns3/double.h"
-#include "ns3/enum.h"
-#include "ns3/pointer.h"
 #include "ns3/trace-source-accessor.h"
-#include "ns3/uinteger.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 namespace ns3::rdma
 {
@@ -19,22 +14,6 @@ namespace ns3::rdma
 using drydock::Message;
 
 NS_OBJECT_ENSURE_REGISTERED(RdmaHost);
-
-namespace
-{
-
-/// What stands for the 5-tuple of the queue pair's IP packets.
-uint32_t
-PathHash(const Message& message)
-{
-    uint32_t hash = FabricMap::Mix(static_cast<uint32_t>(message.source) + 1);
-    hash = FabricMap::Mix(hash ^ static_cast<uint32_t>(message.destination));
-    hash = FabricMap::Mix(hash ^ (static_cast<uint32_t>(message.source_nic) << 16 |
-                                  static_cast<uint16_t>(message.destination_nic)));
-    return FabricMap::Mix(hash ^ message.flow);
-}
-
-} // namespace
 
 AnnouncementBox::AnnouncementBox(RdmaHost* receiver)
     : Mailbox(receiver),
@@ -60,90 +39,12 @@ RdmaHost::GetTypeId()
             .SetParent<FabricNode>()
             .SetGroupName("Drydock")
             .AddConstructor<RdmaHost>()
-            .AddAttribute("Mtu",
-                          "Payload of a full packet, bytes; `mtu` of the transport.",
-                          UintegerValue(4096),
-                          MakeUintegerAccessor(&RdmaHost::m_mtu),
-                          MakeUintegerChecker<uint32_t>(1, 65535))
-            .AddAttribute("PacketsPerAck",
-                          "A queue pair asks for an acknowledgement with every so many packets "
-                          "(and with the last of a message, and when its window is full).",
-                          UintegerValue(16),
-                          MakeUintegerAccessor(&RdmaHost::m_packetsPerAck),
-                          MakeUintegerChecker<uint32_t>(1))
-            .AddAttribute(
-                "WindowBdp",
-                "Bytes a queue pair may have unacknowledged, in bandwidth-delay products "
-                "of its own idle path; PacketsPerAck packets are added, for what "
-                "coalescing holds back. HPCC (SIGCOMM 2019) starts a flow with "
-                "one product in flight; the second leaves room for acknowledgements that queue "
-                "behind data on their way back.",
-                DoubleValue(2.0),
-                MakeDoubleAccessor(&RdmaHost::m_windowBdp),
-                MakeDoubleChecker<double>(0.0))
             .AddAttribute("NicLatency",
                           "From the host's memory to the wire, and from the wire to memory, "
                           "without serialisation; `latency` of the host's NICs.",
                           TimeValue(ns3::Time(0)),
                           MakeTimeAccessor(&RdmaHost::m_nicLatency),
                           MakeTimeChecker(ns3::Time(0)))
-            .AddAttribute("DataPriority",
-                          "Traffic class of packets with data. 3: usual for RoCE.",
-                          UintegerValue(3),
-                          MakeUintegerAccessor(&RdmaHost::m_dataPriority),
-                          MakeUintegerChecker<uint8_t>(0, CLASSES - 1))
-            .AddAttribute("AckPriority",
-                          "Traffic class of acknowledgements. 3: that of the data, as RoCE NICs "
-                          "send them.",
-                          UintegerValue(3),
-                          MakeUintegerAccessor(&RdmaHost::m_ackPriority),
-                          MakeUintegerChecker<uint8_t>(0, CLASSES - 1))
-            .AddAttribute("CnpPriority",
-                          "Traffic class of congestion notifications. 6: ConnectX's default.",
-                          UintegerValue(6),
-                          MakeUintegerAccessor(&RdmaHost::m_cnpPriority),
-                          MakeUintegerChecker<uint8_t>(0, CLASSES - 1))
-            .AddAttribute("CnpInterval",
-                          "Least time between two notifications to one queue pair. 50 us: DCQCN "
-                          "(SIGCOMM 2015), 3.2.",
-                          TimeValue(MicroSeconds(50)),
-                          MakeTimeAccessor(&RdmaHost::m_cnpInterval),
-                          MakeTimeChecker(ns3::Time(0)))
-            .AddAttribute("Retransmission",
-                          "What is done about lost packets; `retransmission` of the transport.",
-                          EnumValue(NEVER_LOST),
-                          MakeEnumAccessor(&RdmaHost::m_retransmission),
-                          MakeEnumChecker(NEVER_LOST,
-                                          "never-lost",
-                                          GO_BACK_N,
-                                          "go-back-n",
-                                          SELECTIVE_REPEAT,
-                                          "selective-repeat"))
-            .AddAttribute("AckTimeout",
-                          "Without progress for so long, a queue pair sends again. 4.096 us x "
-                          "2^20 = 4.29 s: InfiniBand's formula with NCCL's default exponent "
-                          "(NCCL_IB_TIMEOUT).",
-                          TimeValue(NanoSeconds(int64_t{4096} << 20)),
-                          MakeTimeAccessor(&RdmaHost::m_ackTimeout),
-                          MakeTimeChecker(PicoSeconds(1)))
-            .AddAttribute("RetryCount",
-                          "Timeouts without progress that a queue pair survives. 7: NCCL's default "
-                          "(NCCL_IB_RETRY_CNT).",
-                          UintegerValue(7),
-                          MakeUintegerAccessor(&RdmaHost::m_retryCount),
-                          MakeUintegerChecker<uint32_t>())
-            .AddAttribute("NackInterval",
-                          "Least time after which the same missing packet is asked for again. "
-                          "500 us: the NIC of the HPCC simulations.",
-                          TimeValue(MicroSeconds(500)),
-                          MakeTimeAccessor(&RdmaHost::m_nackInterval),
-                          MakeTimeChecker(ns3::Time(0)))
-            .AddAttribute("CongestionControl",
-                          "What sets the rate of queue pairs; `congestion_control` of the "
-                          "transport.",
-                          PointerValue(),
-                          MakePointerAccessor(&RdmaHost::m_congestionControl),
-                          MakePointerChecker<CongestionControl>())
             .AddTraceSource("Delivered",
                             "A message is in the host's memory: the message, the time in "
                             "picoseconds. Its `sent` is when it was given to Send.",
@@ -152,20 +53,20 @@ RdmaHost::GetTypeId()
     return tid;
 }
 
-size_t
-RdmaHost::NameHash::operator()(const QueuePairName& name) const
-{
-    const uint32_t nics =
-        static_cast<uint32_t>(name.sourceNic) << 16 | static_cast<uint16_t>(name.destinationNic);
-    const uint32_t ends = FabricMap::Mix(static_cast<uint32_t>(name.destination)) ^ nics;
-    return uint64_t{FabricMap::Mix(ends)} << 32 | FabricMap::Mix(name.flow ^ ends);
-}
-
 void
-RdmaHost::Configure(drydock::HostId id, const std::vector<RdmaHost*>* hosts)
+RdmaHost::Configure(drydock::HostId id,
+                    const std::vector<RdmaHost*>* hosts,
+                    const RdmaTransport::Parameters& transport)
 {
     m_id = id;
     m_hosts = hosts;
+    m_transport = transport;
+    Frame full{};
+    full.payload = static_cast<uint16_t>(transport.mtu);
+    Frame ack{};
+    ack.flags = Frame::ACK;
+    m_pairs.Configure(static_cast<uint32_t>(id), m_map, &m_transport, SizeOf(full), SizeOf(ack));
+    m_receiver.Configure(&m_transport);
     m_latency = m_nicLatency.GetTimeStep();
     m_cnps.resize(GetNPorts());
     m_acks.resize(GetNPorts());
@@ -207,13 +108,20 @@ RdmaHost::Send(const Message& message)
     CHECK(message.source == m_id && message.destination != m_id);
     CHECK(message.destination >= 0 && static_cast<size_t>(message.destination) < m_hosts->size());
     CHECK(message.size.count() > 0);
-    const uint32_t number = FindPair(message);
-    if (number == NO_PAIR)
+    const uint32_t number = m_pairs.Find(message);
+    if (number == QueuePairTable::NONE)
     {
+        Fail(fmt::format("NIC {} of host {} cannot reach NIC {} of host {} over the fabric, but "
+                         "has a message for it at {}",
+                         message.source_nic,
+                         m_id,
+                         message.destination_nic,
+                         message.destination,
+                         ToString(Now())));
         return;
     }
     ++m_counts.messages;
-    Announcement announcement{QueueKey(m_pairs[number].from, number), message};
+    Announcement announcement{RdmaReceiver::QueueKey(m_pairs[number].from, number), message};
     announcement.message.sent = Now();
     AnnouncementBox* box =
         (*m_hosts)[static_cast<size_t>(message.destination)]->m_boxes[GetThread()].get();
@@ -231,86 +139,10 @@ RdmaHost::Send(const Message& message)
     }
 }
 
-uint32_t
-RdmaHost::FindPair(const Message& message)
-{
-    const QueuePairName name{message.destination,
-                             message.source_nic,
-                             message.destination_nic,
-                             message.flow};
-    const auto [it, added] = m_pairByName.emplace(name, static_cast<uint32_t>(m_pairs.size()));
-    if (!added)
-    {
-        return it->second;
-    }
-    const uint32_t path = PathHash(message);
-    const auto ends = m_map->PickAccess(static_cast<uint32_t>(m_id),
-                                        message.source_nic,
-                                        static_cast<uint32_t>(message.destination),
-                                        message.destination_nic,
-                                        path);
-    if (!ends)
-    {
-        it->second = NO_PAIR;
-        Fail(fmt::format("NIC {} of host {} cannot reach NIC {} of host {} over the fabric, but "
-                         "has a message for it at {}",
-                         message.source_nic,
-                         m_id,
-                         message.destination_nic,
-                         message.destination,
-                         ToString(Now())));
-        return NO_PAIR;
-    }
-    m_pairs.emplace_back(ends->first,
-                         ends->second,
-                         path,
-                         m_map->GetDirection(ends->first).fromPort,
-                         m_mtu,
-                         WindowOf(*ends, path));
-    if (m_congestionControl)
-    {
-        const drydock::Bandwidth line = m_map->GetDirection(ends->first).rate;
-        m_pairs.back().pacer = m_congestionControl->NewFlow(line.bits_per_second());
-    }
-    return it->second;
-}
-
-void
-RdmaHost::Fail(const std::string& text)
-{
-    if (m_failure.text.empty())
-    {
-        m_failure.time = m_now;
-        m_failure.text = text;
-    }
-    m_context->stop = true;
-}
-
-int64_t
-RdmaHost::WindowOf(FabricMap::AccessPair ends, uint32_t path) const
-{
-    Frame full{};
-    full.payload = static_cast<uint16_t>(m_mtu);
-    Frame ack{};
-    ack.flags = Frame::ACK;
-    const FabricMap::AccessPair back{ends.second ^ 1, ends.first ^ 1};
-    const FabricMap::PathTime there = m_map->MeasurePath(ends, path, SizeOf(full));
-    const int64_t roundTrip = there.time + m_map->MeasurePath(back, path, SizeOf(ack)).time;
-    const double packets =
-        m_windowBdp * static_cast<double>(roundTrip) / static_cast<double>(there.slowest);
-    return (static_cast<int64_t>(std::ceil(packets)) + m_packetsPerAck) * m_mtu;
-}
-
 void
 RdmaHost::Announce(const Announcement& announcement)
 {
-    const uint32_t number =
-        m_receiveIndex.FindOrAdd(announcement.queue, static_cast<uint32_t>(m_receive.size()));
-    if (number == m_receive.size())
-    {
-        m_receive.emplace_back();
-    }
-    m_receive[number].Announce(announcement.message);
+    m_receiver.Announce(announcement);
 }
 
 void
@@ -421,14 +253,14 @@ RdmaHost::Next(uint16_t port, Frame* frame)
     for (const bool notice : {true, false})
     {
         std::vector<Fifo<Frame>>& replies = notice ? m_cnps : m_acks;
-        if (MaySend(port, notice ? m_cnpPriority : m_ackPriority, replies))
+        if (MaySend(port, notice ? m_transport.cnpPriority : m_transport.ackPriority, replies))
         {
             *frame = replies[port].Front();
             replies[port].Pop();
             return true;
         }
     }
-    while (MaySend(port, m_dataPriority, m_active))
+    while (MaySend(port, m_transport.dataPriority, m_active))
     {
         const uint32_t number = m_active[port].Front();
         m_active[port].Pop();
@@ -471,7 +303,7 @@ RdmaHost::CutFrame(uint32_t number)
     const QueuePair::Packet packet = pair.Cut();
     ++m_counts.packets;
     m_counts.repeated += packet.again ? 1 : 0;
-    if (m_retransmission != NEVER_LOST)
+    if (m_transport.retransmission != NEVER_LOST)
     {
         WatchForLoss(number, pair);
     }
@@ -482,8 +314,8 @@ RdmaHost::CutFrame(uint32_t number)
     frame.to = pair.to;
     frame.path = pair.path;
     frame.payload = packet.payload;
-    frame.priority = m_dataPriority;
-    const bool due = ++pair.sinceAck >= static_cast<int32_t>(m_packetsPerAck);
+    frame.priority = m_transport.dataPriority;
+    const bool due = ++pair.sinceAck >= static_cast<int32_t>(m_transport.packetsPerAck);
     if (due || packet.endsMessage || packet.fillsWindow)
     {
         frame.flags = Frame::ACK_REQUESTED;
@@ -499,7 +331,7 @@ RdmaHost::WatchForLoss(uint32_t number, QueuePair& pair)
     {
         pair.retrying = true;
         pair.lastProgress = m_now;
-        m_events.Push({m_now + m_ackTimeout.GetTimeStep(), KeyOf(RETRY, number)});
+        m_events.Push({m_now + m_transport.ackTimeout, KeyOf(RETRY, number)});
     }
 }
 
@@ -512,22 +344,22 @@ RdmaHost::Retry(uint32_t number)
         pair.retrying = false;
         return;
     }
-    const int64_t timeout = m_ackTimeout.GetTimeStep();
+    const int64_t timeout = m_transport.ackTimeout;
     if (m_now - pair.lastProgress >= timeout)
     {
         ++m_counts.timeouts;
-        if (++pair.retries > m_retryCount)
+        if (++pair.retries > m_transport.retryCount)
         {
             Fail(fmt::format("a queue pair from host {} to host {} gave up at {}: {} retries "
                              "without an acknowledgement",
                              m_id,
                              m_map->GetDirection(pair.to).toNode,
                              ToString(Now()),
-                             m_retryCount));
+                             m_transport.retryCount));
             return;
         }
         pair.lastProgress = m_now;
-        if (m_retransmission == GO_BACK_N)
+        if (m_transport.retransmission == GO_BACK_N)
         {
             pair.GoBack();
         }
@@ -564,81 +396,18 @@ RdmaHost::Arrive(uint16_t port, const Frame& frame)
 void
 RdmaHost::ArriveData(uint16_t port, const Frame& frame)
 {
-    const uint32_t number = m_receiveIndex.Find(QueueKey(frame.from, frame.queuePair));
-    CHECK_NOTE(number != FlatIndex::NONE, "a packet of a message that was not announced");
-    ReceiveQueue& queue = m_receive[number];
-    const uint32_t reach = queue.GetReach();
-    const auto verdict =
-        queue.Take(frame.psn,
-                   m_mtu,
-                   m_retransmission == SELECTIVE_REPEAT,
-                   [this](const Message& message) {
-                       m_calls.Add(HostCalls::DELIVERED, m_now + m_latency, message);
-                   });
-    if (frame.flags & Frame::CE)
+    m_receiver.Take(frame, m_now, m_replies, m_complete);
+    for (const Message& message : m_complete)
     {
-        NotifyOfMarks(port, frame, queue);
+        m_calls.Add(HostCalls::DELIVERED, m_now + m_latency, message);
     }
-    if (verdict == ReceiveQueue::EARLY)
+    for (const Frame& reply : m_replies)
     {
-        CHECK_NOTE(m_retransmission != NEVER_LOST, "a packet out of order");
-        AskForMissing(port, frame, reach, queue);
-        return;
+        const bool notice = reply.flags & Frame::CNP;
+        ++(notice ? m_counts.cnps : (reply.flags & Frame::NACK) ? m_counts.nacks : m_counts.acks);
+        (notice ? m_cnps : m_acks)[port].Push(reply);
+        Kick(*this, port);
     }
-    const bool filledGap = verdict == ReceiveQueue::IN_ORDER && reach > 0;
-    if (verdict == ReceiveQueue::IN_ORDER)
-    {
-        queue.lastNack = -1;
-    }
-    if ((frame.flags & Frame::ACK_REQUESTED) || filledGap)
-    {
-        Reply(port, frame, Frame::ACK, queue.GetNext(), 0);
-    }
-}
-
-void
-RdmaHost::AskForMissing(uint16_t port, const Frame& frame, uint32_t reach, ReceiveQueue& queue)
-{
-    const bool again =
-        queue.lastNack >= 0 && m_now - queue.lastNack >= m_nackInterval.GetTimeStep();
-    if (queue.lastNack < 0 || again)
-    {
-        queue.lastNack = m_now;
-        Reply(port, frame, Frame::ACK | Frame::NACK, queue.GetNext(), 0);
-    }
-    // The first that is missing has been asked for; of later gaps only what this packet reveals.
-    const uint32_t ahead = frame.psn - queue.GetNext();
-    for (uint32_t i = std::max(reach, 1U); m_retransmission == SELECTIVE_REPEAT && i < ahead; ++i)
-    {
-        Reply(port, frame, Frame::ACK | Frame::NACK, queue.GetNext(), static_cast<uint16_t>(i));
-    }
-}
-
-void
-RdmaHost::NotifyOfMarks(uint16_t port, const Frame& frame, ReceiveQueue& queue)
-{
-    if (queue.lastCnp < 0 || m_now - queue.lastCnp >= m_cnpInterval.GetTimeStep())
-    {
-        queue.lastCnp = m_now;
-        Reply(port, frame, Frame::CNP, 0, 0);
-    }
-}
-
-void
-RdmaHost::Reply(uint16_t port, const Frame& frame, uint8_t flags, uint32_t psn, uint16_t missing)
-{
-    Frame reply{};
-    reply.queuePair = frame.queuePair;
-    reply.psn = psn;
-    reply.from = frame.to ^ 1;
-    reply.to = frame.from ^ 1;
-    reply.path = frame.path;
-    reply.payload = missing;
-    reply.flags = flags;
-    reply.priority = flags & Frame::CNP ? m_cnpPriority : m_ackPriority;
-    ++(flags & Frame::CNP ? m_counts.cnps : flags & Frame::NACK ? m_counts.nacks : m_counts.acks);
-    (flags & Frame::CNP ? m_cnps : m_acks)[port].Push(reply);
-    Kick(*this, port);
 }
 
 void
@@ -655,7 +424,7 @@ RdmaHost::ArriveAck(const Frame& frame)
     });
     if (frame.flags & Frame::NACK)
     {
-        if (m_retransmission == GO_BACK_N)
+        if (m_transport.retransmission == GO_BACK_N)
         {
             pair.GoBack();
         }
@@ -670,10 +439,7 @@ RdmaHost::ArriveAck(const Frame& frame)
 bool
 RdmaHost::Idle() const
 {
-    return std::all_of(m_pairs.begin(), m_pairs.end(), [](const auto& p) { return p.Idle(); }) &&
-           std::all_of(m_receive.begin(), m_receive.end(), [](const ReceiveQueue& queue) {
-               return queue.Idle();
-           });
+    return m_pairs.Idle() && m_receiver.Idle();
 }
 
 } // namespace ns3::rdma

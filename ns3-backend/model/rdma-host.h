@@ -3,30 +3,20 @@
 
 #include "exec-engine/network.h"
 #include "ns3-backend/model/fabric-node.h"
-#include "ns3-backend/model/flat-index.h"
 #include "ns3-backend/model/host-calls.h"
-#include "ns3-backend/model/queue-pair.h"
-#include "ns3-backend/model/receive-queue.h"
+#include "ns3-backend/model/queue-pair-table.h"
+#include "ns3-backend/model/rdma-receiver.h"
 
 #include "ns3/nstime.h"
 #include "ns3/traced-callback.h"
 
 #include <memory>
-#include <string>
-#include <unordered_map>
 #include <vector>
 
 namespace ns3::rdma
 {
 
 class RdmaHost;
-
-/// Of a message that is about to be sent, its receiver is told what it is.
-struct Announcement
-{
-    uint64_t queue; //!< key of the receive queue
-    drydock::Message message;
-};
 
 /**
  * \brief Announcements to one host from the hosts of one thread.
@@ -47,14 +37,6 @@ class AnnouncementBox : public Mailbox
     RdmaHost* m_host;
 };
 
-/// What a queue pair does about packets that get lost.
-enum Retransmission
-{
-    NEVER_LOST,       //!< nothing gets lost, nothing is watched
-    GO_BACK_N,        //!< sends everything again from the first that is missing
-    SELECTIVE_REPEAT, //!< sends again what is missing
-};
-
 /**
  * \brief A host with its RDMA NICs: queue pairs that share each port in turns.
  *
@@ -70,8 +52,6 @@ enum Retransmission
  * not acknowledged in time is sent again, and after RetryCount times without progress the run
  * fails. A paused class (PFC) keeps its queue pairs waiting.
  *
- * A queue pair is made by the first message of its (flow, NICs) and stays.
- *
  * Thread-safety: everything runs on the thread of the partition.
  */
 class RdmaHost : public FabricNode, public drydock::HostPort
@@ -80,7 +60,9 @@ class RdmaHost : public FabricNode, public drydock::HostPort
     static TypeId GetTypeId();
 
     /// Before the run; \p hosts outlives this and holds every host by its id.
-    void Configure(drydock::HostId id, const std::vector<RdmaHost*>* hosts);
+    void Configure(drydock::HostId id,
+                   const std::vector<RdmaHost*>* hosts,
+                   const RdmaTransport::Parameters& transport);
     void SetActor(drydock::HostActor* actor);
 
     // From HostPort
@@ -116,31 +98,14 @@ class RdmaHost : public FabricNode, public drydock::HostPort
 
     size_t GetNQueuePairs() const
     {
-        return m_pairs.size();
+        return m_pairs.Size();
     }
 
     /// No message is under way from here or to here.
     bool Idle() const;
 
-    /// Why and when this host asked for the run to end; no text if it did not.
-    struct Failure
-    {
-        std::string text;
-        int64_t time = NEVER;
-    };
-
-    const Failure& GetFailure() const
-    {
-        return m_failure;
-    }
-
   private:
     friend class FabricNode;
-
-    struct NameHash
-    {
-        size_t operator()(const QueuePairName& name) const;
-    };
 
     // For FabricNode::RunEvent
     void Arrive(uint16_t port, const Frame& frame);
@@ -148,8 +113,9 @@ class RdmaHost : public FabricNode, public drydock::HostPort
 
     bool Waiting(uint16_t port) const
     {
-        return MaySend(port, m_cnpPriority, m_cnps) || MaySend(port, m_ackPriority, m_acks) ||
-               MaySend(port, m_dataPriority, m_active);
+        return MaySend(port, m_transport.cnpPriority, m_cnps) ||
+               MaySend(port, m_transport.ackPriority, m_acks) ||
+               MaySend(port, m_transport.dataPriority, m_active);
     }
 
     /// Whether \p queues hold something for \p port that is not paused.
@@ -163,58 +129,32 @@ class RdmaHost : public FabricNode, public drydock::HostPort
     void Ready(uint32_t number);
     void Retry(uint32_t number);
     void RunCall();
-    /// Number of the queue pair for \p message, made if new; NO_PAIR where there is no way.
-    uint32_t FindPair(const drydock::Message& message);
-    int64_t WindowOf(FabricMap::AccessPair ends, uint32_t path) const;
     void ArriveData(uint16_t port, const Frame& frame);
     void ArriveAck(const Frame& frame);
-    void AskForMissing(uint16_t port, const Frame& frame, uint32_t reach, ReceiveQueue& queue);
-    void NotifyOfMarks(uint16_t port, const Frame& frame, ReceiveQueue& queue);
-    void Reply(uint16_t port, const Frame& frame, uint8_t flags, uint32_t psn, uint16_t missing);
     /// After a packet of \p bytes was sent now: whether the rate lets the next one take its turn.
     bool Pace(uint32_t number, QueuePair& pair, int64_t bytes);
     void WatchForLoss(uint32_t number, QueuePair& pair);
-    void Fail(const std::string& text);
     /// Puts a queue pair that can send into its port's round.
     void Activate(uint32_t number);
     Frame CutFrame(uint32_t number);
 
-    static uint64_t QueueKey(uint32_t from, uint32_t queuePair)
-    {
-        return uint64_t{from} << 32 | queuePair;
-    }
-
-    static constexpr uint32_t NO_PAIR = UINT32_MAX;
-
-    uint32_t m_mtu = 0;                           //!< attribute
-    uint8_t m_dataPriority = 0;                   //!< attribute
-    uint8_t m_ackPriority = 0;                    //!< attribute
-    uint8_t m_cnpPriority = 0;                    //!< attribute
-    ns3::Time m_cnpInterval;                      //!< attribute
-    Retransmission m_retransmission = NEVER_LOST; //!< attribute
-    ns3::Time m_ackTimeout;                       //!< attribute
-    uint32_t m_retryCount = 0;                    //!< attribute
-    ns3::Time m_nackInterval;                     //!< attribute
-    Ptr<CongestionControl> m_congestionControl;   //!< attribute; null: none
-    uint32_t m_packetsPerAck = 0;                 //!< attribute
-    double m_windowBdp = 0;                       //!< attribute
-    ns3::Time m_nicLatency;                       //!< attribute
-    int64_t m_latency = 0;                        //!< the same, ps
+    RdmaTransport::Parameters m_transport{};
+    ns3::Time m_nicLatency; //!< attribute
+    int64_t m_latency = 0;  //!< the same, ps
 
     drydock::HostId m_id = 0;
     drydock::HostActor* m_actor = nullptr;
     const std::vector<RdmaHost*>* m_hosts = nullptr;
     std::vector<std::unique_ptr<AnnouncementBox>> m_boxes; //!< by sending thread
     HostCalls m_calls;
-    std::vector<QueuePair> m_pairs;
-    std::unordered_map<QueuePairName, uint32_t, NameHash> m_pairByName;
-    std::vector<ReceiveQueue> m_receive;
-    FlatIndex m_receiveIndex;             //!< from QueueKey to m_receive
-    std::vector<Fifo<Frame>> m_cnps;      //!< by port, to be sent before anything else
-    std::vector<Fifo<Frame>> m_acks;      //!< by port, to be sent
-    std::vector<Fifo<uint32_t>> m_active; //!< by port, queue pairs in turn
+    QueuePairTable m_pairs;
+    RdmaReceiver m_receiver;
+    std::vector<Frame> m_replies;             //!< scratch
+    std::vector<drydock::Message> m_complete; //!< scratch
+    std::vector<Fifo<Frame>> m_cnps;          //!< by port, to be sent before anything else
+    std::vector<Fifo<Frame>> m_acks;          //!< by port, to be sent
+    std::vector<Fifo<uint32_t>> m_active;     //!< by port, queue pairs in turn
     Counts m_counts;
-    Failure m_failure;
     TracedCallback<const drydock::Message&, int64_t> m_deliveredTrace;
 };
 

@@ -2,16 +2,24 @@
 
 #include "core/base/check.h"
 #include "core/base/spelling.h"
+#include "core/base/units.h"
 #include "ns3-backend/model/dcqcn.h"
 #include "ns3-backend/model/fabric-switch.h"
-#include "ns3-backend/model/rdma-host.h"
+#include "ns3-backend/model/rdma-transport.h"
 
-#include "ns3/string.h"
+#include "ns3/boolean.h"
+#include "ns3/data-rate.h"
+#include "ns3/double.h"
+#include "ns3/integer.h"
+#include "ns3/nstime.h"
+#include "ns3/uinteger.h"
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <regex>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <map>
 #include <vector>
 
 namespace ns3::rdma
@@ -19,13 +27,20 @@ namespace ns3::rdma
 namespace
 {
 
+using drydock::Error;
+using drydock::Result;
+using Value = Ptr<AttributeValue>;
+
 const std::string PREFIX = "ns3::rdma::";
 
 /// The classes whose attributes a cluster file may set.
 std::vector<TypeId>
 AttributeClasses()
 {
-    return {Dcqcn::GetTypeId(), FabricSwitch::GetTypeId(), RdmaHost::GetTypeId()};
+    return {Dcqcn::GetTypeId(),
+            FabricNode::GetTypeId(),
+            FabricSwitch::GetTypeId(),
+            RdmaTransport::GetTypeId()};
 }
 
 std::string
@@ -34,53 +49,103 @@ NameOf(const TypeId& type, size_t attribute)
     return type.GetName().substr(PREFIX.size()) + "::" + type.GetAttribute(attribute).name;
 }
 
-/// Attributes that the cluster file sets by keys of its own.
-bool
-HasKeyOfItsOwn(const std::string& name)
+/// What an attribute follows from, for those that a cluster file sets otherwise; null for others.
+const char*
+SourceOf(const std::string& name)
 {
-    for (const char* taken : {"RdmaHost::Mtu",
-                              "RdmaHost::PacketsPerAck",
-                              "RdmaHost::NicLatency",
-                              "RdmaHost::CongestionControl",
-                              "RdmaHost::Retransmission",
-                              "FabricSwitch::Buffer",
-                              "FabricSwitch::FlowControl"})
-    {
-        if (name == taken)
-        {
-            return true;
-        }
-    }
-    return false;
+    static const std::map<std::string, const char*> sources{
+        {"RdmaTransport::Mtu", "'mtu' of the transport"},
+        {"RdmaTransport::PacketsPerAck", "'packets_per_ack' of the transport"},
+        {"RdmaTransport::CongestionControl", "'congestion_control' of the transport"},
+        {"RdmaTransport::Retransmission", "'retransmission' of the transport"},
+        {"FabricSwitch::Buffer", "'buffer' of the switches"},
+        {"FabricSwitch::FlowControl", "'flow_control' of the transport"},
+        {"FabricSwitch::LosslessClasses", "RdmaTransport::DataPriority and AckPriority"},
+        {"FabricSwitch::Ecn", "'congestion_control' of the transport"},
+    };
+    const auto found = sources.find(name);
+    return found == sources.end() ? nullptr : found->second;
 }
 
-/// What values of a kind look like. ns-3 ends the process over text that does not parse, so it
-/// must not see any.
+/// The whole of \p text as a number.
+template <typename Number>
+bool
+Read(const std::string& text, Number* number)
+{
+    const char* end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data(), end, *number);
+    return error == std::errc() && stop == end;
+}
+
+// One function for each kind of attribute: null if the text is none of it. ns-3's own readers end
+// the process over text they do not understand.
+
+Value
+ReadDouble(const std::string& text)
+{
+    double number = 0;
+    const bool fine = Read(text, &number) && std::isfinite(number);
+    return fine ? Create<DoubleValue>(number) : nullptr;
+}
+
+Value
+ReadInteger(const std::string& text)
+{
+    int64_t number = 0;
+    return Read(text, &number) ? Create<IntegerValue>(number) : nullptr;
+}
+
+Value
+ReadUnsigned(const std::string& text)
+{
+    uint64_t number = 0;
+    return Read(text, &number) ? Create<UintegerValue>(number) : nullptr;
+}
+
+Value
+ReadBoolean(const std::string& text)
+{
+    const bool known = text == "true" || text == "false";
+    return known ? Create<BooleanValue>(text == "true") : nullptr;
+}
+
+Value
+ReadTime(const std::string& text)
+{
+    const Result<drydock::Time> time = drydock::ParseTime(text);
+    return time.ok() ? Create<TimeValue>(PicoSeconds(time->ps())) : nullptr;
+}
+
+Value
+ReadRate(const std::string& text)
+{
+    const Result<drydock::Bandwidth> rate = drydock::ParseBandwidth(text);
+    return rate.ok()
+               ? Create<DataRateValue>(DataRate(static_cast<uint64_t>(rate->bits_per_second())))
+               : nullptr;
+}
+
 struct Form
 {
-    const char* type;
-    const char* pattern;
+    const char* type; //!< of ns-3
+    Value (*read)(const std::string& text);
     const char* words;
 };
-
-constexpr const char* NUMBER = R"([+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,3})?)";
 
 const Form&
 FormOf(const std::string& type)
 {
-    static const std::string time = std::string(R"((\d+\.?\d*|\.\d+) ?)") + "(ps|ns|us|ms|s)";
-    static const std::string rate = std::string(R"((\d+\.?\d*|\.\d+) ?)") + "([kMG]?b(ps|/s))";
-    static const Form forms[] = {
-        {"DoubleValue", NUMBER, "a number"},
-        {"IntegerValue", R"(-?\d{1,18})", "a whole number"},
-        {"UintegerValue", R"(\d{1,18})", "a whole number from 0 on"},
-        {"BooleanValue", "true|false", "true or false"},
-        {"TimeValue", time.c_str(), "a time, as 55us"},
-        {"DataRateValue", rate.c_str(), "a rate, as 50Mbps"},
-    };
+    static const std::array<Form, 6> forms{{
+        {"ns3::DoubleValue", ReadDouble, "a number"},
+        {"ns3::IntegerValue", ReadInteger, "a whole number"},
+        {"ns3::UintegerValue", ReadUnsigned, "a whole number from 0 on"},
+        {"ns3::BooleanValue", ReadBoolean, "true or false"},
+        {"ns3::TimeValue", ReadTime, "a time, as '55 us'"},
+        {"ns3::DataRateValue", ReadRate, "a rate, as '50 Mbps'"},
+    }};
     for (const Form& form : forms)
     {
-        if (type == form.type || type == std::string("ns3::") + form.type)
+        if (type == form.type || "ns3::" + type == form.type)
         {
             return form;
         }
@@ -88,33 +153,75 @@ FormOf(const std::string& type)
     CHECK_NOTE(false, "an attribute of a kind without a form: " + type);
 }
 
-/// As ns-3 reads it: no space before the unit.
-std::string
-Compact(std::string value)
+/// \p text as a value of \p attribute, whose full name is \p name.
+Result<Value>
+ReadValue(const TypeId::AttributeInformation& attribute,
+          const std::string& name,
+          const std::string& text)
 {
-    value.erase(std::remove(value.begin(), value.end(), ' '), value.end());
+    const Form& form = FormOf(attribute.checker->GetValueTypeName());
+    Value value = form.read(text);
+    if (!value)
+    {
+        return Error(fmt::format("attribute '{}' is '{}'; it must be {}", name, text, form.words));
+    }
+    if (!attribute.checker->Check(*value))
+    {
+        return Error(fmt::format("attribute '{}' is '{}', which is out of its range ({})",
+                                 name,
+                                 text,
+                                 attribute.checker->GetUnderlyingTypeInformation()));
+    }
     return value;
 }
 
-/// What is wrong with \p value for an attribute, empty if nothing.
+/// What is wrong with one setting, empty if nothing.
 std::string
-ValueFault(const TypeId::AttributeInformation& attribute,
-           const std::string& name,
-           const std::string& value)
+Fault(const std::string& name, const std::string& text)
 {
-    const Form& form = FormOf(attribute.checker->GetValueTypeName());
-    if (!std::regex_match(value, std::regex(form.pattern)))
+    std::vector<std::string> names;
+    for (const TypeId& type : AttributeClasses())
     {
-        return fmt::format("attribute '{}' is '{}'; it must be {}", name, value, form.words);
+        for (size_t i = 0; i < type.GetAttributeN(); ++i)
+        {
+            const std::string candidate = NameOf(type, i);
+            const char* source = SourceOf(candidate);
+            if (candidate == name)
+            {
+                if (source != nullptr)
+                {
+                    return fmt::format("attribute '{}' follows from {}", name, source);
+                }
+                const auto value = ReadValue(type.GetAttribute(i), name, text);
+                return value.ok() ? "" : value.error().message();
+            }
+            if (source == nullptr)
+            {
+                names.push_back(candidate);
+            }
+        }
     }
-    if (!attribute.checker->CreateValidValue(StringValue(Compact(value))))
+    return fmt::format("the packet network has no attribute '{}'{}",
+                       name,
+                       drydock::DidYouMean(name, names));
+}
+
+/// Sets what belongs to \p type, a class of \p object.
+void
+SetOf(const TypeId& type, const drydock::Transport& transport, ObjectBase& object)
+{
+    for (size_t i = 0; i < type.GetAttributeN(); ++i)
     {
-        return fmt::format("attribute '{}' is '{}', which is out of its range ({})",
-                           name,
-                           value,
-                           attribute.checker->GetUnderlyingTypeInformation());
+        for (const auto& [name, text] : transport.attributes)
+        {
+            if (name == NameOf(type, i))
+            {
+                const auto value = ReadValue(type.GetAttribute(i), name, text);
+                CHECK_NOTE(value.ok(), "checked before");
+                object.SetAttribute(type.GetAttribute(i).name, **value);
+            }
+        }
     }
-    return "";
 }
 
 } // namespace
@@ -122,38 +229,11 @@ ValueFault(const TypeId::AttributeInformation& attribute,
 std::string
 CheckTransportAttributes(const drydock::Transport& transport)
 {
-    std::vector<std::string> names;
-    for (const auto& [name, value] : transport.attributes)
+    for (const auto& [name, text] : transport.attributes)
     {
-        bool known = false;
-        names.clear();
-        for (const TypeId& type : AttributeClasses())
+        if (std::string fault = Fault(name, text); !fault.empty())
         {
-            for (size_t i = 0; i < type.GetAttributeN(); ++i)
-            {
-                const std::string candidate = NameOf(type, i);
-                if (HasKeyOfItsOwn(candidate))
-                {
-                    continue;
-                }
-                names.push_back(candidate);
-                if (candidate != name)
-                {
-                    continue;
-                }
-                known = true;
-                const std::string fault = ValueFault(type.GetAttribute(i), name, value);
-                if (!fault.empty())
-                {
-                    return fault;
-                }
-            }
-        }
-        if (!known)
-        {
-            return fmt::format("the packet network has no attribute '{}'{}",
-                               name,
-                               drydock::DidYouMean(name, names));
+            return fault;
         }
     }
     return "";
@@ -162,12 +242,12 @@ CheckTransportAttributes(const drydock::Transport& transport)
 void
 SetTransportAttributes(const drydock::Transport& transport, ObjectBase& object)
 {
-    const std::string own = object.GetInstanceTypeId().GetName().substr(PREFIX.size()) + "::";
-    for (const auto& [name, value] : transport.attributes)
+    const TypeId own = object.GetInstanceTypeId();
+    for (const TypeId& type : AttributeClasses())
     {
-        if (name.compare(0, own.size(), own) == 0)
+        if (own == type || own.IsChildOf(type))
         {
-            object.SetAttribute(name.substr(own.size()), StringValue(Compact(value)));
+            SetOf(type, transport, object);
         }
     }
 }

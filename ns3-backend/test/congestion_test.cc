@@ -75,7 +75,7 @@ TEST(Pfc, ComputedHeadroomIsEnoughWhateverTheCableAndTheSizes) {
       FabricShape shape = Shape("pfc");
       shape.delay = Time::Ns(delay_ns);
       shape.transport.attributes = {{"FabricSwitch::PauseAlpha", "0.01"},
-                                    {"RdmaHost::WindowBdp", "50"}};
+                                    {"RdmaTransport::WindowBdp", "50"}};
       // Just above the headroom: 2 delays and some frames a port.
       const int64_t port = 2 * delay_ns * 50 + 6 * 4178;
       const Topology topology = StarWithBuffer(senders + 1, shape, (senders + 2) * port + 50'000);
@@ -113,6 +113,54 @@ TEST(Pfc, BufferWithoutRoomForTheHeadroomIsRefused) {
   EXPECT_EQ(network.error().message(),
             "switch switch0: with flow_control pfc its buffer must be at least 192188 bytes (the "
             "headroom of its ports), not 100000");
+}
+
+Topology RingOfSwitches(int switches, const FabricShape& shape, int64_t buffer) {
+  Topology t = Hosts(switches, 1, shape);
+  std::vector<LinkEnd> ring;
+  for (int i = 0; i < switches; ++i) ring.push_back(AddSwitch(t, 0, shape));
+  for (int i = 0; i < switches; ++i) {
+    Cable(t, NicOf(i, 0), ring[i], shape);
+    Cable(t, ring[i], ring[(i + 1) % switches], shape);
+  }
+  for (auto& node : t.fabric.switches) node.buffer = Bytes(buffer);
+  return t;
+}
+
+TEST(Pfc, PausesThatWaitForEachOtherInACircleFailTheRun) {
+  // Every host sends to the one two switches on, so each cable of the ring carries two of the
+  // flows, and each switch holds what its neighbour has no room for.
+  const int switches = 5;
+  const auto run = [](const std::string& control) {
+    const auto network = MakePacketNetwork(RingOfSwitches(switches, Shape(control), 400'000), {});
+    std::vector<ScriptedHost> hosts;
+    for (HostId id = 0; id < switches; ++id) {
+      hosts.emplace_back(id);
+      hosts[id].SetPort(network.value()->port(id));
+      hosts[id].orders.push_back(Transfer(id, (id + 2) % switches, 4096 * 4000));
+    }
+    std::vector<HostActor*> actors;
+    for (ScriptedHost& host : hosts) actors.push_back(&host);
+    return network.value()->Run(actors);
+  };
+  EXPECT_TRUE(run("ideal").ok());
+  const Status status = run("pfc");
+  ASSERT_FALSE(status.ok());
+  EXPECT_EQ(status.error().message(),
+            "port 0 of host 0 has been paused for 200 ms without a break at 200 ms (class 3): the "
+            "pauses of the fabric wait for each other in a circle");
+}
+
+TEST(Pfc, AcknowledgementsOfAClassOfTheirOwnAreProtectedToo) {
+  const int senders = 6;
+  FabricShape shape = Shape("pfc");
+  shape.transport.attributes = {{"RdmaTransport::AckPriority", "5"},
+                                {"RdmaTransport::DataPriority", "2"}};
+  const Outcome out =
+      RunPackets(StarWithBuffer(senders + 1, shape, 2'000'000), Incast(senders, 400));
+  EXPECT_EQ(out.Counter("dropped frames"), 0);
+  EXPECT_GT(out.Counter("pause frames"), 0);
+  LastDelivery(out, senders);
 }
 
 // ---- ECN ------------------------------------------------------------------------------------
@@ -194,7 +242,7 @@ TEST(Dcqcn, IncastIsFairAndKeepsQueuesShort) {
   const auto run = [&](const std::string& control, int threads) {
     shape.transport.congestion_control = control;
     // A window that does not keep the queue short by itself.
-    shape.transport.attributes = {{"RdmaHost::WindowBdp", "100"}};
+    shape.transport.attributes = {{"RdmaTransport::WindowBdp", "100"}};
     return RunPackets(StarWithBuffer(senders + 1, shape, 64'000'000), Incast(senders, packets),
                       threads);
   };
@@ -244,7 +292,8 @@ TEST(Loss, EveryMessageArrivesOnceAndSelectiveRepeatSendsLessAgain) {
   for (const std::string retransmission : {"go-back-n", "selective-repeat"}) {
     FabricShape shape = Shape("none");
     shape.transport.retransmission = retransmission;
-    shape.transport.attributes = {{"RdmaHost::AckTimeout", "1ms"}, {"RdmaHost::WindowBdp", "8"}};
+    shape.transport.attributes = {{"RdmaTransport::AckTimeout", "1ms"},
+                                  {"RdmaTransport::WindowBdp", "8"}};
     const Topology topology = StarWithBuffer(senders + 1, shape, 200'000);
     const Outcome out = RunPackets(topology, Incast(senders, packets));
     LastDelivery(out, senders);
@@ -263,7 +312,7 @@ TEST(Loss, EveryMessageArrivesOnceAndSelectiveRepeatSendsLessAgain) {
 TEST(Loss, LostTailIsSentAgainAfterTheTimeout) {
   // A buffer of three packets and bursts of as many from each sender: somebody's last is dropped.
   FabricShape shape = Shape("none");
-  shape.transport.attributes = {{"RdmaHost::AckTimeout", "1ms"}};
+  shape.transport.attributes = {{"RdmaTransport::AckTimeout", "1ms"}};
   const Outcome out = RunPackets(StarWithBuffer(9, shape, 3 * 4178), Incast(8, 3));
   EXPECT_GT(out.Counter("ack timeouts"), 0);
   EXPECT_GT(LastDelivery(out, 8), 1000 * kUs);
@@ -271,7 +320,8 @@ TEST(Loss, LostTailIsSentAgainAfterTheTimeout) {
 
 TEST(Loss, QueuePairThatGivesUpFailsTheRun) {
   FabricShape shape = Shape("none");
-  shape.transport.attributes = {{"RdmaHost::AckTimeout", "1ns"}, {"RdmaHost::RetryCount", "2"}};
+  shape.transport.attributes = {{"RdmaTransport::AckTimeout", "1ns"},
+                                {"RdmaTransport::RetryCount", "2"}};
   const auto network = MakePacketNetwork(StarWithBuffer(2, shape, 1'000'000), {});
   ASSERT_TRUE(network.ok());
   ScriptedHost hosts[] = {ScriptedHost(0), ScriptedHost(1)};
@@ -307,11 +357,25 @@ TEST(Attributes, UnknownNamesAndValuesAreNamed) {
             "transport: attribute 'Dcqcn::Gain' is 'much'; it must be a number");
   EXPECT_EQ(Refusal("Dcqcn::AlphaInterval", "10 quarks"),
             "transport: attribute 'Dcqcn::AlphaInterval' is '10 quarks'; it must be a time, as "
-            "55us");
-  EXPECT_EQ(Refusal("RdmaHost::Mtu", "100"),
-            "transport: the packet network has no attribute 'RdmaHost::Mtu'");
+            "'55 us'");
+  EXPECT_EQ(Refusal("RdmaTransport::Mtu", "100"),
+            "transport: attribute 'RdmaTransport::Mtu' follows from 'mtu' of the transport");
+  EXPECT_EQ(Refusal("FabricSwitch::Ecn", "true"),
+            "transport: attribute 'FabricSwitch::Ecn' follows from 'congestion_control' of the "
+            "transport");
+  EXPECT_EQ(Refusal("Dcqcn::IncreaseBytes", "99999999999999999999"),
+            "transport: attribute 'Dcqcn::IncreaseBytes' is '99999999999999999999'; it must be a "
+            "whole number from 0 on");
+  EXPECT_EQ(Refusal("RdmaTransport::AckTimeout", "99999999999999 s"),
+            "transport: attribute 'RdmaTransport::AckTimeout' is '99999999999999 s'; it must be a "
+            "time, as '55 us'");
+  EXPECT_EQ(Refusal("RdmaTransport::WindowBdp", "1e300"),
+            "transport: attribute 'RdmaTransport::WindowBdp' is '1e300', which is out of its range "
+            "(double 0:1e+06)");
+  EXPECT_EQ(Refusal("RdmaTransport::WindowBdp", "nan"),
+            "transport: attribute 'RdmaTransport::WindowBdp' is 'nan'; it must be a number");
   EXPECT_EQ(Refusal("Dcqcn::AlphaInterval", "10 us"), "");
-  EXPECT_EQ(Refusal("Dcqcn::MinRate", "1.5Gb/s"), "");
+  EXPECT_EQ(Refusal("Dcqcn::MinRate", "1.5 Gbps"), "");
   EXPECT_EQ(Refusal("FabricSwitch::EcnAtDequeue", "true"), "");
 }
 

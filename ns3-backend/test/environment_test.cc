@@ -10,7 +10,7 @@ namespace drydock {
 namespace {
 
 TEST(Environment, AttributeDefaultsAreShutOut) {
-  setenv("NS_ATTRIBUTE_DEFAULT", "ns3::rdma::RdmaHost::WindowBdp=0.0", 1);
+  setenv("NS_ATTRIBUTE_DEFAULT", "ns3::rdma::RdmaTransport::WindowBdp=0.0", 1);
   const Outcome out = RunPackets(TwoHosts(FabricShape()), {Transfer(0, 1, 4096 * 1000)});
   EXPECT_EQ(out.TimeOf(Notice::kDelivered, 0, 0), 1000 * (4096 + 82) * 20 + 500'000)
       << "line rate, which a window of no bandwidth-delay product does not allow";

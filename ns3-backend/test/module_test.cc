@@ -65,7 +65,7 @@ TEST(Module, TransmitTraceTellsEveryFrame) {
 
 TEST(Module, WindowAttributeLimitsWhatIsInFlight) {
   // No bandwidth-delay product and one packet for coalescing: stop and wait.
-  ns3::Config::SetDefault("ns3::rdma::RdmaHost::WindowBdp", ns3::DoubleValue(0));
+  ns3::Config::SetDefault("ns3::rdma::RdmaTransport::WindowBdp", ns3::DoubleValue(0));
   Topology topology = TwoHosts(FabricShape());
   topology.transport.packets_per_ack = 1;
   const Outcome out = RunPackets(topology, {Transfer(0, 1, 5 * 4096)});

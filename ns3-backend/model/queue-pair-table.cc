@@ -1,0 +1,116 @@
+#include "ns3-backend/model/queue-pair-table.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace ns3::rdma
+{
+
+using drydock::Message;
+
+namespace
+{
+
+/// What stands for the 5-tuple of the queue pair's IP packets.
+uint32_t
+PathHash(const Message& message)
+{
+    uint32_t hash = FabricMap::Mix(static_cast<uint32_t>(message.source) + 1);
+    hash = FabricMap::Mix(hash ^ static_cast<uint32_t>(message.destination));
+    hash = FabricMap::Mix(hash ^ (static_cast<uint32_t>(message.source_nic) << 16 |
+                                  static_cast<uint16_t>(message.destination_nic)));
+    return FabricMap::Mix(hash ^ message.flow);
+}
+
+} // namespace
+
+size_t
+QueuePairTable::NameHash::operator()(const QueuePairName& name) const
+{
+    const uint32_t nics =
+        static_cast<uint32_t>(name.sourceNic) << 16 | static_cast<uint16_t>(name.destinationNic);
+    const uint32_t ends = FabricMap::Mix(static_cast<uint32_t>(name.destination)) ^ nics;
+    return uint64_t{FabricMap::Mix(ends)} << 32 | FabricMap::Mix(name.flow ^ ends);
+}
+
+void
+QueuePairTable::Configure(uint32_t host,
+                          const FabricMap* map,
+                          const RdmaTransport::Parameters* transport,
+                          int64_t dataSize,
+                          int64_t ackSize)
+{
+    m_host = host;
+    m_map = map;
+    m_transport = transport;
+    m_dataSize = dataSize;
+    m_ackSize = ackSize;
+}
+
+uint32_t
+QueuePairTable::Find(const Message& message)
+{
+    const QueuePairName name{message.destination,
+                             message.source_nic,
+                             message.destination_nic,
+                             message.flow};
+    const auto [it, added] = m_byName.emplace(name, static_cast<uint32_t>(m_pairs.size()));
+    if (!added)
+    {
+        return it->second;
+    }
+    const uint32_t path = PathHash(message);
+    const auto ends = m_map->PickAccess(m_host,
+                                        message.source_nic,
+                                        static_cast<uint32_t>(message.destination),
+                                        message.destination_nic,
+                                        path);
+    if (ends)
+    {
+        Make(*ends, path);
+    }
+    else
+    {
+        it->second = NONE;
+    }
+    return it->second;
+}
+
+void
+QueuePairTable::Make(const FabricMap::AccessPair& ends, uint32_t path)
+{
+    const FabricDirection& first = m_map->GetDirection(ends.first);
+    m_pairs.emplace_back(ends.first,
+                         ends.second,
+                         path,
+                         first.fromPort,
+                         m_transport->mtu,
+                         WindowOf(ends, path));
+    if (m_transport->congestionControl != nullptr)
+    {
+        m_pairs.back().pacer =
+            m_transport->congestionControl->NewFlow(first.rate.bits_per_second());
+    }
+}
+
+int64_t
+QueuePairTable::WindowOf(const FabricMap::AccessPair& ends, uint32_t path) const
+{
+    const FabricMap::AccessPair back{ends.second ^ 1, ends.first ^ 1};
+    const FabricMap::PathTime there = m_map->MeasurePath(ends, path, m_dataSize);
+    const int64_t roundTrip = there.time + m_map->MeasurePath(back, path, m_ackSize).time;
+    const double packets = m_transport->windowBdp * static_cast<double>(roundTrip) /
+                           static_cast<double>(there.slowest);
+    return (static_cast<int64_t>(std::ceil(packets)) + m_transport->packetsPerAck) *
+           m_transport->mtu;
+}
+
+bool
+QueuePairTable::Idle() const
+{
+    return std::all_of(m_pairs.begin(), m_pairs.end(), [](const QueuePair& pair) {
+        return pair.Idle();
+    });
+}
+
+} // namespace ns3::rdma

@@ -1,0 +1,70 @@
+#ifndef DRYDOCK_NS3_BACKEND_RDMA_RECEIVER_H
+#define DRYDOCK_NS3_BACKEND_RDMA_RECEIVER_H
+
+#include "ns3-backend/model/flat-index.h"
+#include "ns3-backend/model/frame.h"
+#include "ns3-backend/model/rdma-transport.h"
+#include "ns3-backend/model/receive-queue.h"
+
+#include <vector>
+
+namespace ns3::rdma
+{
+
+/// Of a message that is about to be sent, its receiver is told what it is.
+struct Announcement
+{
+    uint64_t queue; //!< key of the receive queue
+    drydock::Message message;
+};
+
+/**
+ * \brief What a host does with packets of data: puts messages together, and answers.
+ *
+ * It acknowledges packets that ask for it, asks for those that are missing, and tells the sender of
+ * marked ones. Times in ps. Not thread-safe.
+ */
+class RdmaReceiver
+{
+  public:
+    /// \p transport outlives this.
+    void Configure(const RdmaTransport::Parameters* transport)
+    {
+        m_transport = transport;
+    }
+
+    /// Names a receive queue: the link its packets start at, and the number of the queue pair
+    /// there.
+    static uint64_t QueueKey(uint32_t from, uint32_t queuePair)
+    {
+        return uint64_t{from} << 32 | queuePair;
+    }
+
+    void Announce(const Announcement& announcement);
+
+    /// Takes a packet of data at \p now. \p replies and \p done are emptied first, then get what
+    /// is to be sent back, and the messages that are now complete, each in order.
+    void Take(const Frame& frame,
+              int64_t now,
+              std::vector<Frame>& replies,
+              std::vector<drydock::Message>& done);
+
+    /// Nothing is announced that has not come.
+    bool Idle() const;
+
+  private:
+    void AskForMissing(const Frame& frame,
+                       int64_t now,
+                       uint32_t reach,
+                       ReceiveQueue& queue,
+                       std::vector<Frame>& replies) const;
+    Frame Reply(const Frame& frame, uint8_t flags, uint32_t psn, uint16_t missing) const;
+
+    const RdmaTransport::Parameters* m_transport = nullptr;
+    std::vector<ReceiveQueue> m_queues;
+    FlatIndex m_index; //!< from QueueKey to m_queues
+};
+
+} // namespace ns3::rdma
+
+#endif // DRYDOCK_NS3_BACKEND_RDMA_RECEIVER_H
