@@ -3,29 +3,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <deque>
+#include <list>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
 
-#include "core/base/check.h"
 #include "core/model/step_cursor.h"
+#include "simccl/call_promise.h"
+#include "simccl/symbolic_data.h"
 
 namespace drydock {
 namespace {
 
-using Values = std::vector<uint64_t>;  // one an element
-
-// Where a reduce-scatter promises nothing, it may keep sums that are not complete.
-constexpr uint64_t kAnything = UINT64_MAX;
-
-// What member `m` holds at element `i` of its input, wherever it has one.
-uint64_t Input(int member, int64_t element) {
-  uint64_t x = static_cast<uint64_t>(member + 1) * 0x9e3779b97f4a7c15u +
-               static_cast<uint64_t>(element) * 0xbf58476d1ce4e5b9u;
-  x ^= x >> 31;
-  return x * 0x94d049bb133111ebu + 1;
-}
+using Queue = std::list<SymbolData>;  // what was sent and not received
 
 class Interpreter {
  public:
@@ -35,7 +26,7 @@ class Interpreter {
         members_(call.group_size),
         element_bytes_(SizeOf(call.type).count()),
         queues_(plan.connections.size()),
-        outputs_(static_cast<size_t>(members_), Values(static_cast<size_t>(call.count), 0)) {
+        outputs_(static_cast<size_t>(members_)) {
     for (uint32_t c = 0; c < plan.connections.size(); ++c) {
       const Connection& link = plan.connections[c];
       if (link.reduction < 0) continue;
@@ -63,9 +54,10 @@ class Interpreter {
         }
       }
       if (!error_.empty()) return error_;
+      std::erase_if(runners_, [](const Runner& runner) { return runner.at.done(); });
     }
-    for (const Runner& runner : runners_) {
-      if (runner.at.done()) continue;
+    if (!runners_.empty()) {
+      const Runner& runner = runners_.front();
       return fmt::format("deadlock: member {} waits at step {} of channel {}", runner.member,
                          runner.done, runner.program->channel);
     }
@@ -124,15 +116,15 @@ class Interpreter {
   void Reduce(const Reduction& reduction) {
     const auto missing = [this](uint32_t c) { return queues_[c].empty(); };
     while (std::none_of(reduction.contributions.begin(), reduction.contributions.end(), missing)) {
-      Values sum(queues_[reduction.contributions.front()].front().size(), 0);
+      SymbolData sum({queues_[reduction.contributions.front()].front().size()});
       for (const uint32_t c : reduction.contributions) {
-        const Values& data = queues_[c].front();
+        const SymbolData& data = queues_[c].front();
         if (data.size() != sum.size()) {
           error_ = fmt::format("member {} sends {} elements to be summed with {}",
                                plan_.connections[c].from, data.size(), sum.size());
           return;
         }
-        for (size_t e = 0; e < sum.size(); ++e) sum[e] += data[e];
+        sum.Add(data);
         queues_[c].pop_front();
       }
       for (const uint32_t c : reduction.results) queues_[c].push_back(sum);
@@ -154,52 +146,61 @@ class Interpreter {
     const int64_t offset = runner->at.Offset(plan_, *runner->program);
     runner->at.Next();
     ++runner->done;
-    const auto at = static_cast<size_t>(offset / element_bytes_);
-    const auto count = static_cast<size_t>(bytes / element_bytes_);
-    if (offset % element_bytes_ != 0 || bytes % element_bytes_ != 0 ||
-        at + count > static_cast<size_t>(call_.count)) {
+    const int64_t at = offset / element_bytes_, count = bytes / element_bytes_;
+    if (offset % element_bytes_ != 0 || bytes % element_bytes_ != 0 || offset < 0 ||
+        at + count > call_.count) {
       error_ = fmt::format("member {}: {} B at {} are outside the buffer", runner->member, bytes,
                            offset);
       return;
     }
-    Values data(count, 0);
+    std::optional<SymbolData> data;
     bool through_nvls = false;
-    bool first = true;
     for (const uint32_t connection : Operands(*runner, step.receive)) {
-      const Connection& link = plan_.connections[connection];
-      through_nvls |= link.link == LinkKind::kNvls;
-      if (link.to != runner->member) {
-        error_ = fmt::format("member {} receives what is sent to {}", runner->member, link.to);
-      }
-      const Values& arrived = queues_[connection].front();
-      if (arrived.size() != count) {
-        error_ = fmt::format("member {} expects {} elements from {}, {} came", runner->member,
-                             count, link.from, arrived.size());
-        return;
-      }
-      if (!std::exchange(first, false) && !step.reduce) error_ = "two sources, and no reduction";
-      for (size_t e = 0; e < count; ++e) data[e] += arrived[e];
-      queues_[connection].pop_front();
+      through_nvls |= plan_.connections[connection].link == LinkKind::kNvls;
+      if (!Receive(connection, *runner, count, step.reduce, &data)) return;
     }
     const bool adds_local = step.receive.count == 0 || (step.reduce && !through_nvls);
     if (adds_local) {
       const bool copies = step.receive.count == 0 && step.send.count == 0;
-      for (size_t e = 0; e < count; ++e) {
-        data[e] += copies && call_.collective == CollectiveType::kAllToAllV
-                       ? FromPair(runner->member, static_cast<int64_t>(at + e))
-                       : LocalData(runner->member, at + e);
-      }
+      const SymbolData local = LocalData(runner->member, at, count, copies);
+      data.has_value() ? data->Add(local) : void(data = local);
     }
-    if (step.store) Store(runner->member, at, data, adds_local);
+    if (step.store) Store(runner->member, at, *data, adds_local);
     for (const uint32_t connection : Operands(*runner, step.send)) {
-      if (plan_.connections[connection].from != runner->member) {
-        error_ = fmt::format("member {} sends on another's connection", runner->member);
-      }
-      queues_[connection].push_back(data);
-      if (plan_.connections[connection].link == LinkKind::kToSwitch) {
-        Reduce(reductions_[static_cast<size_t>(plan_.connections[connection].reduction)]);
-      }
+      Send(connection, *runner, *data);
     }
+  }
+
+  // The next chunk on a connection, added to `data`; false if it does not fit.
+  bool Receive(uint32_t connection, const Runner& runner, int64_t count, bool reduce,
+               std::optional<SymbolData>* data) {
+    const Connection& link = plan_.connections[connection];
+    if (link.to != runner.member) {
+      error_ = fmt::format("member {} receives what is sent to {}", runner.member, link.to);
+    }
+    SymbolData arrived = std::move(queues_[connection].front());
+    queues_[connection].pop_front();
+    if (arrived.size() != count) {
+      error_ = fmt::format("member {} expects {} elements from {}, {} came", runner.member, count,
+                           link.from, arrived.size());
+      return false;
+    }
+    if (!data->has_value()) {
+      *data = std::move(arrived);
+    } else {
+      if (!reduce) error_ = "two sources, and no reduction";
+      (*data)->Add(arrived);
+    }
+    return true;
+  }
+
+  void Send(uint32_t connection, const Runner& runner, const SymbolData& data) {
+    const Connection& link = plan_.connections[connection];
+    if (link.from != runner.member) {
+      error_ = fmt::format("member {} sends on another's connection", runner.member);
+    }
+    queues_[connection].push_back(data);
+    if (link.link == LinkKind::kToSwitch) Reduce(reductions_[static_cast<size_t>(link.reduction)]);
   }
 
   // What is sent and what is received lie in the same places of different buffers.
@@ -208,108 +209,62 @@ class Interpreter {
            call_.collective == CollectiveType::kAllToAllV;
   }
 
-  // The local buffer: what was stored there, else the input.
-  uint64_t LocalData(int member, size_t element) const {
-    const uint64_t stored = outputs_[static_cast<size_t>(member)][element];
-    if (stored != 0 && !HasTwoBuffers()) return stored;
-    if (call_.collective == CollectiveType::kAllGather ||
-        call_.collective == CollectiveType::kGather) {
-      const auto part = static_cast<size_t>(call_.count / members_);
-      if (element / part != static_cast<size_t>(member)) return 0;  // not this member's to send
+  // The local buffer: what was stored there, else the input. `copies`: into the output, where the
+  // data of an all-to-all-v lies elsewhere.
+  SymbolData LocalData(int member, int64_t at, int64_t count, bool copies) const {
+    if (copies && call_.collective == CollectiveType::kAllToAllV) {
+      return ReceivedFromAll(call_, member).Part(at, count);
     }
-    return Input(member, static_cast<int64_t>(element));
+    const auto input = [&](int64_t begin, int64_t n) { return OwnInput(call_, member, begin, n); };
+    if (HasTwoBuffers()) return SymbolData(input(at, count));
+    return outputs_[static_cast<size_t>(member)].Read(at, count, input);
   }
 
   // Storing again is right only for a sum that what was stored went into.
-  void Store(int member, size_t at, const Values& data, bool grows) {
-    Values& output = outputs_[static_cast<size_t>(member)];
-    for (size_t e = 0; e < data.size(); ++e) {
-      if (output[at + e] != 0 && !grows) {
-        error_ = fmt::format("member {} stores element {} twice", member, at + e);
+  void Store(int member, int64_t at, const SymbolData& data, bool grows) {
+    SymbolBuffer& output = outputs_[static_cast<size_t>(member)];
+    if (!grows) {
+      if (const auto stored = output.FirstStored(at, data.size())) {
+        error_ = fmt::format("member {} stores element {} twice", member, *stored);
         return;
       }
-      output[at + e] = data[e];
     }
-  }
-
-  // What the call promises at an element of a member's output; 0 where it leaves it alone.
-  uint64_t Promised(int member, int64_t element) const {
-    const int64_t part = call_.count / members_;
-    const auto sum = [&] {
-      uint64_t total = 0;
-      for (int m = 0; m < members_; ++m) total += Input(m, element);
-      return total;
-    };
-    switch (call_.collective) {
-      case CollectiveType::kAllReduce:
-        return sum();
-      case CollectiveType::kReduce:
-        return member == call_.root ? sum() : 0;
-      case CollectiveType::kReduceScatter:
-        return element / part == member ? sum() : kAnything;
-      case CollectiveType::kAllGather:
-        return Input(static_cast<int>(element / part), element);
-      case CollectiveType::kBroadcast:
-        return Input(call_.root, element);
-      case CollectiveType::kSendRecv:
-        return member == call_.peer ? Input(call_.root, element) : 0;
-      case CollectiveType::kAllToAll:
-        return Input(static_cast<int>(element / part), member * part + element % part);
-      case CollectiveType::kAllToAllV:
-        return FromPair(member, element);
-      case CollectiveType::kGather:
-        if (member != call_.root) return 0;
-        return IsThereAlready(member, element) ? kAnything
-                                               : Input(static_cast<int>(element / part), element);
-      case CollectiveType::kScatter:
-        if (element / part != member) return 0;
-        return IsThereAlready(member, element) ? kAnything : Input(call_.root, element);
-    }
-    CHECK(false);
-  }
-
-  // In place, the root's own part is not moved.
-  bool IsThereAlready(int member, int64_t element) const {
-    const int64_t part = call_.count / members_;
-    return call_.in_place && member == call_.root && element / part == member;
-  }
-
-  // All-to-all-v: buffers hold the parts of pairs one after another.
-  uint64_t FromPair(int member, int64_t element) const {
-    const auto count = [this](int from, int to) {
-      return call_.pair_counts[static_cast<size_t>(from * members_ + to)];
-    };
-    int64_t end = 0;
-    for (int from = 0; from < members_; ++from) {
-      const int64_t begin = end;
-      end += count(from, member);
-      if (element >= end) continue;
-      int64_t sent_at = 0;
-      for (int to = 0; to < member; ++to) sent_at += count(from, to);
-      return Input(from, sent_at + element - begin);
-    }
-    return 0;
+    output.Store(at, data);
   }
 
   std::string Verdict() const {
     for (int m = 0; m < members_; ++m) {
-      for (int64_t e = 0; e < call_.count; ++e) {
-        const uint64_t promised = Promised(m, e);
-        if (promised == kAnything) continue;
-        if (outputs_[static_cast<size_t>(m)][static_cast<size_t>(e)] == promised) continue;
-        return fmt::format("member {} ends with the wrong element {}", m, e);
+      int64_t at = 0;
+      for (const Promise& promise : PromisesOf(call_, m)) {
+        if (const auto wrong = FirstBroken(promise, outputs_[static_cast<size_t>(m)], at)) {
+          return fmt::format("member {} ends with the wrong element {}", m, *wrong);
+        }
+        at += promise.data.count;
       }
     }
     return "";
+  }
+
+  // Where the buffer is not as promised from `at` on.
+  static std::optional<int64_t> FirstBroken(const Promise& promise, const SymbolBuffer& buffer,
+                                            int64_t at) {
+    const int64_t count = promise.data.count;
+    if (promise.kind == Promise::Kind::kAnything) return std::nullopt;
+    if (promise.kind == Promise::Kind::kUntouched) return buffer.FirstStored(at, count);
+    const SymbolData held = buffer.Read(at, count, [](int64_t, int64_t n) {
+      return SymbolRun{n, 0, 0};
+    });
+    const auto difference = held.FirstDifference(SymbolData(promise.data));
+    return difference.has_value() ? std::optional(at + *difference) : std::nullopt;
   }
 
   const Plan& plan_;
   const CommCall& call_;
   const int members_;
   const int64_t element_bytes_;
-  std::vector<std::deque<Values>> queues_;
+  std::vector<Queue> queues_;
   std::vector<Reduction> reductions_;
-  std::vector<Values> outputs_;
+  std::vector<SymbolBuffer> outputs_;
   std::vector<Runner> runners_;
   std::string error_;
 };

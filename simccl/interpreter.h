@@ -1,7 +1,8 @@
 // Runs a plan on symbolic data and says whether every member ends with what its call promises. The
-// oracle of the expansion's tests; slow and simple.
+// oracle of the expansion's tests.
 //
-// Every member's input element is a distinct 64-bit number, reductions add. Programs run in any
+// Every element of a member's input is a distinct symbol, reductions add (symbolic_data.h): the
+// cost is that of the plan's primitives, whatever the size of the buffers. Programs run in any
 // order that their connections allow; a plan in which nothing can go on is a deadlock.
 #ifndef DRYDOCK_SIMCCL_INTERPRETER_H_
 #define DRYDOCK_SIMCCL_INTERPRETER_H_

@@ -49,6 +49,20 @@ CommCall Call() {
 
 TEST(InterpreterTest, AcceptsARightPlan) { EXPECT_EQ(CheckPlan(Swap(), Call()), ""); }
 
+// A buffer of 4 TB: symbols cost nothing.
+TEST(InterpreterTest, TakesBuffersOfAnySize) {
+  Plan plan = Swap();
+  CommCall call = Call();
+  call.count = int64_t{1} << 40;
+  for (Pattern& pattern : plan.patterns) {
+    for (Step& step : pattern.steps) step.bytes = 4 * call.count;
+  }
+  EXPECT_EQ(CheckPlan(plan, call), "");
+  plan.patterns[1].steps[0].bytes -= 4;
+  plan.patterns[0].steps[1].bytes -= 4;
+  EXPECT_EQ(CheckPlan(plan, call), "member 0 ends with the wrong element 1099511627775");
+}
+
 TEST(InterpreterTest, SeesAMissingReduction) {
   Plan plan = Swap();
   plan.patterns[1].steps[1].reduce = false;

@@ -1,0 +1,32 @@
+// What a call promises: what each member's buffer holds when it has ended. Internal to the
+// interpreter.
+#ifndef DRYDOCK_SIMCCL_CALL_PROMISE_H_
+#define DRYDOCK_SIMCCL_CALL_PROMISE_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "core/model/workload.h"
+#include "simccl/symbolic_data.h"
+
+namespace drydock {
+
+// Of a stretch of the larger of the call's buffers.
+struct Promise {
+  enum class Kind : uint8_t { kData, kUntouched, kAnything };
+  Kind kind = Kind::kData;
+  SymbolRun data;  // its length counts for every kind
+};
+
+// Of the call's `count` elements, one stretch after another.
+std::vector<Promise> PromisesOf(const CommCall& call, int member);
+
+// What the member itself has to send from [at, at + count); what it lacks is zeros.
+SymbolRun OwnInput(const CommCall& call, int member, int64_t at, int64_t count);
+
+// All-to-all-v: what members put one after another into the member's output.
+SymbolData ReceivedFromAll(const CommCall& call, int member);
+
+}  // namespace drydock
+
+#endif  // DRYDOCK_SIMCCL_CALL_PROMISE_H_
