@@ -156,7 +156,8 @@ void ReadAttributes(YamlReader* reader, Transport* transport, Diagnostics* diagn
 }
 
 void ReadTransport(const YamlNode& node, Transport* transport, Diagnostics* diagnostics) {
-  static const std::vector<std::string> kControls = {"none", "dcqcn"};
+  static const std::vector<std::string> kControls = {"none",   "dcqcn", "hpcc",
+                                                     "timely", "swift", "dctcp"};
   static const std::vector<std::string> kFlowControls = {"ideal", "pfc", "none"};
   static const std::vector<std::string> kRetransmissions = {"go-back-n", "selective-repeat"};
   YamlReader reader(node, "transport", diagnostics);

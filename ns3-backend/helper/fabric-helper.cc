@@ -20,9 +20,12 @@ FabricHelper::FabricHelper(const drydock::Topology& topology)
     : m_map(topology),
       m_header(topology.transport.header.count()),
       m_ack(topology.transport.ack.count()),
-      m_largestFrame(m_header + topology.transport.mtu.count()),
       m_transport(MakeTransport(topology.transport))
 {
+    const int64_t telemetry = m_transport->GetParameters().needs.telemetryBytes;
+    m_header += telemetry;
+    m_ack += telemetry;
+    m_largestFrame = m_header + topology.transport.mtu.count();
     AddHosts(topology);
     AddSwitches(topology);
     ConnectPorts();
@@ -69,8 +72,7 @@ void
 FabricHelper::AddSwitches(const drydock::Topology& topology)
 {
     const RdmaTransport::Parameters parameters = m_transport->GetParameters();
-    const bool marks =
-        parameters.congestionControl != nullptr && parameters.congestionControl->NeedsMarks();
+    const auto marks = parameters.needs.marks;
     // What queue pairs rely on is lossless; notifications may get lost.
     const uint32_t lossless = ClassBit(parameters.dataPriority) | ClassBit(parameters.ackPriority);
     for (const drydock::FabricSwitch& described : topology.fabric.switches)
@@ -79,7 +81,13 @@ FabricHelper::AddSwitches(const drydock::Topology& topology)
         node->SetAttribute("Buffer", IntegerValue(described.buffer.count()));
         node->SetAttribute("FlowControl", StringValue(topology.transport.flow_control));
         node->SetAttribute("LosslessClasses", UintegerValue(lossless));
-        node->SetAttribute("Ecn", BooleanValue(marks));
+        node->SetAttribute("Ecn", BooleanValue(marks != CongestionControl::Needs::NO_MARKS));
+        if (marks == CongestionControl::Needs::STEP)
+        {
+            UintegerValue least;
+            node->GetAttribute("EcnMin", least);
+            node->SetAttribute("EcnMax", least);
+        }
         SetTransportAttributes(topology.transport, *node);
         m_nodes.push_back(node);
         m_switches.push_back(PeekPointer(node));

@@ -1,6 +1,13 @@
 #include "ns3-backend/model/congestion-control.h"
 
 #include "ns3-backend/model/dcqcn.h"
+#include "ns3-backend/model/dctcp.h"
+#include "ns3-backend/model/hpcc.h"
+#include "ns3-backend/model/swift.h"
+#include "ns3-backend/model/timely.h"
+
+#include <algorithm>
+#include <cmath>
 
 namespace ns3::rdma
 {
@@ -10,11 +17,28 @@ NS_OBJECT_ENSURE_REGISTERED(CongestionControl);
 namespace
 {
 
+template <typename T>
+Ptr<CongestionControl>
+Make()
+{
+    return CreateObject<T>();
+}
+
 const CongestionControlChoice choices[] = {
     {"none", "queue pairs send at line rate, within their window", nullptr},
-    {"dcqcn",
-     "marks, notifications and rates (Zhu et al., SIGCOMM 2015)",
-     []() -> Ptr<CongestionControl> { return CreateObject<Dcqcn>(); }},
+    {"dcqcn", "marks, notifications and rates (Zhu et al., SIGCOMM 2015)", Make<Dcqcn>},
+    {"hpcc",
+     "windows from the load that switches write into packets (Li et al., SIGCOMM 2019)",
+     Make<Hpcc>},
+    {"timely",
+     "rates from the gradient of round-trip times (Mittal et al., SIGCOMM 2015)",
+     Make<Timely>},
+    {"swift",
+     "windows that hold round trips at a target (Kumar et al., SIGCOMM 2020)",
+     Make<Swift>},
+    {"dctcp",
+     "windows cut by the share of marked packets (Alizadeh et al., SIGCOMM 2010)",
+     Make<Dctcp>},
 };
 
 } // namespace
@@ -49,6 +73,13 @@ CongestionControlNames()
         names += (names.empty() ? "" : ", ") + std::string(choice.name);
     }
     return names;
+}
+
+int64_t
+TimeAt(double rate, int64_t bytes)
+{
+    constexpr double psBits = 8e12; // picoseconds a second times bits a byte
+    return std::llround(psBits * static_cast<double>(bytes) / std::max(rate, 1.0));
 }
 
 } // namespace ns3::rdma

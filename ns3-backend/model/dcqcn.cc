@@ -4,7 +4,6 @@
 #include "ns3/uinteger.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace ns3::rdma
 {
@@ -70,11 +69,11 @@ Dcqcn::GetTypeId()
     return tid;
 }
 
-std::unique_ptr<FlowPacer>
-Dcqcn::NewFlow(int64_t lineRate) const
+std::unique_ptr<FlowController>
+Dcqcn::NewFlow(const FlowPath& path) const
 {
     constexpr double reference = 25e9;
-    const double scale = static_cast<double>(lineRate) / reference;
+    const double scale = static_cast<double>(path.lineRate) / reference;
     const auto bits = [](const DataRate& rate) { return static_cast<double>(rate.GetBitRate()); };
     const Parameters parameters{m_gain,
                                 m_alphaInterval.GetTimeStep(),
@@ -85,7 +84,7 @@ Dcqcn::NewFlow(int64_t lineRate) const
                                 bits(m_additive) * scale,
                                 bits(m_hyper) * scale,
                                 bits(m_least)};
-    return std::make_unique<DcqcnFlow>(parameters, lineRate);
+    return std::make_unique<DcqcnFlow>(parameters, path.lineRate);
 }
 
 DcqcnFlow::DcqcnFlow(const Dcqcn::Parameters& parameters, int64_t lineRate)
@@ -111,8 +110,7 @@ DcqcnFlow::Send(int64_t now, int64_t bytes)
         ++m_byteStage;
         Increase();
     }
-    constexpr double psBits = 8e12; // picoseconds a second times bits a byte
-    return std::llround(psBits * static_cast<double>(bytes) / m_rate);
+    return TimeAt(m_rate, bytes);
 }
 
 void

@@ -20,14 +20,17 @@ class Dcqcn : public CongestionControl
 {
   public:
     static TypeId GetTypeId();
-    std::unique_ptr<FlowPacer> NewFlow(int64_t lineRate) const override;
+    std::unique_ptr<FlowController> NewFlow(const FlowPath& path) const override;
 
-    bool NeedsMarks() const override
+    Needs GetNeeds() const override
     {
-        return true;
+        Needs needs;
+        needs.marks = Needs::RAMP;
+        needs.notifications = true;
+        return needs;
     }
 
-    /// The attributes, in the units of FlowPacer.
+    /// The attributes, in the units of FlowController.
     struct Parameters
     {
         double gain;
@@ -54,7 +57,7 @@ class Dcqcn : public CongestionControl
 };
 
 /// One queue pair under DCQCN.
-class DcqcnFlow : public FlowPacer
+class DcqcnFlow : public FlowController
 {
   public:
     DcqcnFlow(const Dcqcn::Parameters& parameters, int64_t lineRate);

@@ -98,6 +98,38 @@ TransportFault(const Transport& transport)
     return CheckTransportAttributes(transport);
 }
 
+/// What telemetry adds to each frame, bytes.
+int64_t
+TelemetryBytes(const Transport& transport)
+{
+    const auto* choice = FindCongestionControl(transport.congestion_control);
+    if (choice->make == nullptr)
+    {
+        return 0;
+    }
+    const Ptr<CongestionControl> control = choice->make();
+    SetTransportAttributes(transport, *control);
+    return control->GetNeeds().telemetryBytes;
+}
+
+/// Whether packets have room for what switches write into them, empty if so.
+std::string
+TelemetryFault(const Topology& topology)
+{
+    if (TelemetryBytes(topology.transport) == 0)
+    {
+        return "";
+    }
+    const uint32_t hops = FabricMap(topology).GetMostHops();
+    return hops <= Telemetry::MOST_HOPS
+               ? ""
+               : fmt::format("congestion control '{}' works over at most {} switches in a row; the "
+                             "longest way of this fabric has {}",
+                             topology.transport.congestion_control,
+                             Telemetry::MOST_HOPS,
+                             hops);
+}
+
 /// Whether each switch has memory for what it promises, empty if so.
 std::string
 BufferFault(const Topology& topology)
@@ -108,7 +140,8 @@ BufferFault(const Topology& topology)
         return "";
     }
     const FabricMap map(topology);
-    const int64_t largest = transport.header.count() + transport.mtu.count();
+    const int64_t telemetry = TelemetryBytes(transport);
+    const int64_t largest = transport.header.count() + telemetry + transport.mtu.count();
     for (uint32_t i = 0; i < map.GetNSwitches(); ++i)
     {
         const drydock::FabricSwitch& described = topology.fabric.switches[i];
@@ -118,7 +151,7 @@ BufferFault(const Topology& topology)
             headroom += FabricSwitch::HeadroomOf(map.GetDirection(link ^ 1),
                                                  map.GetDirection(link),
                                                  largest,
-                                                 transport.ack.count());
+                                                 transport.ack.count() + telemetry);
         }
         const int64_t needed = transport.flow_control == "pfc" ? headroom + largest : largest;
         if (described.buffer.count() < needed)
@@ -163,6 +196,10 @@ ValidateFabric(const Topology& topology)
     if (!faults.empty())
     {
         return Error(std::move(faults));
+    }
+    if (const std::string fault = TelemetryFault(topology); !fault.empty())
+    {
+        return Error(fault);
     }
     if (const std::string fault = BufferFault(topology); !fault.empty())
     {

@@ -223,6 +223,20 @@ FabricMap::Distance(uint32_t from, uint32_t to) const
     return between == UNREACHED ? UNREACHED : static_cast<uint8_t>(between + 1);
 }
 
+uint32_t
+FabricMap::GetMostHops() const
+{
+    uint32_t most = 0;
+    for (const uint8_t distance : m_distance)
+    {
+        if (distance != UNREACHED)
+        {
+            most = std::max(most, distance + 1U);
+        }
+    }
+    return most;
+}
+
 std::string
 FabricMap::NameOf(uint32_t node) const
 {
@@ -266,7 +280,7 @@ FabricMap::PickAccess(uint32_t fromHost, int fromNic, uint32_t toHost, int toNic
 FabricMap::PathTime
 FabricMap::MeasurePath(AccessPair ends, uint32_t path, int64_t wireBytes) const
 {
-    PathTime measured{0, 0};
+    PathTime measured{0, 0, 0};
     uint32_t link = ends.first;
     for (;;)
     {
@@ -279,6 +293,7 @@ FabricMap::MeasurePath(AccessPair ends, uint32_t path, int64_t wireBytes) const
             return measured;
         }
         CHECK(IsSwitch(direction.toNode));
+        ++measured.switches;
         const uint16_t port = NextPort(direction.toNode - m_hosts, ends.second, path);
         link = m_ports[direction.toNode][port];
     }

@@ -128,7 +128,11 @@ class FabricMap
     {
         int64_t time;    //!< from first bit out to last bit in, store and forward, ps
         int64_t slowest; //!< largest occupancy of one frame on one link, ps
+        uint32_t switches;
     };
+
+    /// Most switches between two NICs of different hosts that reach each other.
+    uint32_t GetMostHops() const;
 
     PathTime MeasurePath(AccessPair ends, uint32_t path, int64_t wireBytes) const;
 

@@ -19,7 +19,7 @@ LinkMailbox::LinkMailbox(FabricNode* receiver, uint16_t port)
 void
 LinkMailbox::Deliver()
 {
-    m_node->Accept(m_port, frames);
+    m_node->Accept(m_port, frames, telemetry);
 }
 
 TypeId
@@ -71,6 +71,7 @@ FabricNode::Connect(const FabricMap* map, uint32_t node, int64_t header, int64_t
     const std::vector<uint32_t>& links = map->GetPorts(node);
     m_egress.resize(links.size());
     m_arriving.resize(links.size());
+    m_arrivingTelemetry.resize(links.size());
     m_mailboxes.resize(links.size());
     for (size_t port = 0; port < links.size(); ++port)
     {
@@ -99,7 +100,7 @@ FabricNode::Start()
 }
 
 void
-FabricNode::Accept(uint16_t port, std::vector<Frame>& frames)
+FabricNode::Accept(uint16_t port, std::vector<Frame>& frames, std::vector<Telemetry>& telemetry)
 {
     CHECK_NOTE(frames.front().time >= m_now, "a frame from before the window");
     Fifo<Frame>& arriving = m_arriving[port];
@@ -108,6 +109,10 @@ FabricNode::Accept(uint16_t port, std::vector<Frame>& frames)
         m_events.Push({frames.front().time, KeyOf(ARRIVAL, port)});
     }
     arriving.Take(frames);
+    if (!telemetry.empty())
+    {
+        m_arrivingTelemetry[port].Take(telemetry);
+    }
 }
 
 } // namespace ns3::rdma

@@ -8,6 +8,7 @@
 #include "ns3-backend/model/frame.h"
 #include "ns3-backend/model/partition.h"
 #include "ns3-backend/model/pause-table.h"
+#include "ns3-backend/model/telemetry.h"
 
 #include "ns3/node.h"
 #include "ns3/nstime.h"
@@ -28,7 +29,8 @@ class LinkMailbox : public Mailbox
     LinkMailbox(FabricNode* receiver, uint16_t port);
     void Deliver() override;
 
-    std::vector<Frame> frames; //!< in order of time
+    std::vector<Frame> frames;        //!< in order of time
+    std::vector<Telemetry> telemetry; //!< of those with Frame::INT
 
   private:
     FabricNode* m_node;
@@ -74,7 +76,7 @@ class FabricNode : public Node, public Partition
     /// Looks which devices have a trace sink.
     void Start() override;
     /// Frames that have come in by \p port; takes them.
-    void Accept(uint16_t port, std::vector<Frame>& frames);
+    void Accept(uint16_t port, std::vector<Frame>& frames, std::vector<Telemetry>& telemetry);
 
     int64_t LocalTime() const override
     {
@@ -164,6 +166,11 @@ class FabricNode : public Node, public Partition
             {
                 m_events.ReplaceTop({arriving.Front().time, event.key});
             }
+            if (frame.flags & Frame::INT) [[unlikely]]
+            {
+                m_carried = m_arrivingTelemetry[port].Front();
+                m_arrivingTelemetry[port].Pop();
+            }
             self.Arrive(port, frame);
             break;
         }
@@ -237,6 +244,10 @@ class FabricNode : public Node, public Partition
             Post(mailbox);
         }
         mailbox->frames.push_back(frame);
+        if (frame.flags & Frame::INT) [[unlikely]]
+        {
+            mailbox->telemetry.push_back(m_carried);
+        }
         if (egress.listener != nullptr) [[unlikely]]
         {
             egress.listener->TraceTransmit(frame, m_now);
@@ -286,9 +297,12 @@ class FabricNode : public Node, public Partition
     std::vector<Egress> m_egress;
     const FabricMap* m_map = nullptr;
     uint32_t m_node = 0; //!< number in the map
+    /// Beside the frame that has just arrived, or is about to be sent, if that has Frame::INT.
+    Telemetry m_carried;
 
   private:
-    std::vector<Fifo<Frame>> m_arriving; //!< by port, in order of time
+    std::vector<Fifo<Frame>> m_arriving;              //!< by port, in order of time
+    std::vector<Fifo<Telemetry>> m_arrivingTelemetry; //!< likewise, of those with Frame::INT
     std::vector<std::unique_ptr<LinkMailbox>> m_mailboxes;
     int64_t m_headerSize = 0;
     int64_t m_ackSize = 0;

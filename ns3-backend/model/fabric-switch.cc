@@ -187,6 +187,7 @@ FabricSwitch::Arrive(uint16_t inPort, const Frame& frame)
     Egress& egress = m_egress[port];
     if (!egress.pending && m_now >= egress.freeAt && !(egress.paused & ClassBit(frame.priority)))
     {
+        Observe(port, frame);
         Transmit(egress, frame);
         return;
     }
@@ -209,6 +210,11 @@ FabricSwitch::Enqueue(uint16_t port, uint16_t inPort, const Frame& frame)
     }
     const uint32_t slot = Allocate();
     m_pool[slot] = Slot{frame, NONE, inPort};
+    if (frame.flags & Frame::INT) [[unlikely]]
+    {
+        m_poolTelemetry.resize(std::max(m_poolTelemetry.size(), size_t{slot} + 1));
+        m_poolTelemetry[slot] = m_carried;
+    }
     if (queue.head == NONE)
     {
         queue.head = slot;
@@ -252,6 +258,7 @@ FabricSwitch::Next(uint16_t port, Frame* frame)
     const auto priority = static_cast<uint8_t>(std::bit_width(ready) - 1);
     const Slot slot = Dequeue(port, priority);
     *frame = slot.frame;
+    Observe(port, *frame);
     if (m_ecn && m_ecnAtDequeue)
     {
         Mark(port, QueueOf(port, priority).bytes, *frame);
@@ -280,9 +287,25 @@ FabricSwitch::Dequeue(uint16_t port, uint8_t priority)
         out.classes &= static_cast<uint8_t>(~ClassBit(priority));
     }
     m_buffer.Remove(slot.inPort, priority, size);
+    if (slot.frame.flags & Frame::INT) [[unlikely]]
+    {
+        m_carried = m_poolTelemetry[freed];
+    }
     m_pool[freed].next = m_free;
     m_free = freed;
     return slot;
+}
+
+void
+FabricSwitch::Observe(uint16_t port, const Frame& frame)
+{
+    if (!(frame.flags & Frame::INT) || frame.IsControl()) [[likely]]
+    {
+        return; // an acknowledgement carries home what its packet met
+    }
+    const Egress& egress = m_egress[port];
+    m_carried.Add(
+        {m_now, egress.bytes, m_ports[port].bytes, egress.direction->rate.bits_per_second()});
 }
 
 void

@@ -109,6 +109,8 @@ class FabricSwitch : public FabricNode
     int64_t RenewalInterval(uint16_t port) const;
     void Mark(uint16_t port, int64_t queued, Frame& frame);
     void ConfigureMarkers();
+    /// Writes into m_carried what \p port is like as \p frame leaves, if that wants to know.
+    void Observe(uint16_t port, const Frame& frame);
     uint32_t Allocate();
 
     Queue& QueueOf(uint16_t port, uint8_t priority)
@@ -131,9 +133,10 @@ class FabricSwitch : public FabricNode
     uint32_t m_index = 0;              //!< among the switches
     SharedBuffer m_buffer;
     std::vector<Port> m_ports;
-    std::vector<Queue> m_queues; //!< by port and class
-    std::vector<Slot> m_pool;    //!< of frames that wait, shared by all ports
-    uint32_t m_free = NONE;      //!< chain of free slots
+    std::vector<Queue> m_queues;            //!< by port and class
+    std::vector<Slot> m_pool;               //!< of frames that wait, shared by all ports
+    std::vector<Telemetry> m_poolTelemetry; //!< by slot; only as long as frames with INT need
+    uint32_t m_free = NONE;                 //!< chain of free slots
     Counts m_counts;
 };
 

@@ -26,6 +26,7 @@ struct Frame
         NACK = 8,          //!< an ACK that also says that packet `psn` is missing
         CNP = 16,          //!< congestion notification packet, to the sender of a marked packet
         PAUSE = 32,        //!< link-local: stop a class for `psn` quanta, 0 = go on (802.1Qbb)
+        INT = 64,          //!< a Telemetry travels beside it; on an ACK, that of the packet
     };
 
     int64_t time;         //!< last bit at the receiver, its latency included, ps

@@ -80,27 +80,29 @@ void
 QueuePairTable::Make(const FabricMap::AccessPair& ends, uint32_t path)
 {
     const FabricDirection& first = m_map->GetDirection(ends.first);
+    const FabricMap::AccessPair back{ends.second ^ 1, ends.first ^ 1};
+    const FabricMap::PathTime there = m_map->MeasurePath(ends, path, m_dataSize);
+    const int64_t roundTrip = there.time + m_map->MeasurePath(back, path, m_ackSize).time;
     m_pairs.emplace_back(ends.first,
                          ends.second,
                          path,
                          first.fromPort,
                          m_transport->mtu,
-                         WindowOf(ends, path));
+                         WindowFor(roundTrip, there.slowest));
     if (m_transport->congestionControl != nullptr)
     {
-        m_pairs.back().pacer =
-            m_transport->congestionControl->NewFlow(first.rate.bits_per_second());
+        QueuePair& pair = m_pairs.back();
+        pair.controller = m_transport->congestionControl->NewFlow(
+            {first.rate.bits_per_second(), roundTrip, m_transport->mtu, there.switches});
+        pair.Limit(pair.controller->GetWindow());
     }
 }
 
 int64_t
-QueuePairTable::WindowOf(const FabricMap::AccessPair& ends, uint32_t path) const
+QueuePairTable::WindowFor(int64_t roundTrip, int64_t slowest) const
 {
-    const FabricMap::AccessPair back{ends.second ^ 1, ends.first ^ 1};
-    const FabricMap::PathTime there = m_map->MeasurePath(ends, path, m_dataSize);
-    const int64_t roundTrip = there.time + m_map->MeasurePath(back, path, m_ackSize).time;
-    const double packets = m_transport->windowBdp * static_cast<double>(roundTrip) /
-                           static_cast<double>(there.slowest);
+    const double packets =
+        m_transport->windowBdp * static_cast<double>(roundTrip) / static_cast<double>(slowest);
     return (static_cast<int64_t>(std::ceil(packets)) + m_transport->packetsPerAck) *
            m_transport->mtu;
 }

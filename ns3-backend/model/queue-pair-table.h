@@ -50,7 +50,9 @@ class QueuePairTable
     };
 
     void Make(const FabricMap::AccessPair& ends, uint32_t path);
-    int64_t WindowOf(const FabricMap::AccessPair& ends, uint32_t path) const;
+    /// Bytes in flight, for an idle way there and back whose slowest link takes \p slowest a
+    /// packet.
+    int64_t WindowFor(int64_t roundTrip, int64_t slowest) const;
 
     uint32_t m_host = 0;
     const FabricMap* m_map = nullptr;

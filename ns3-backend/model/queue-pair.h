@@ -53,6 +53,7 @@ class QueuePair
           path(pathHash),
           port(hostPort),
           m_mtu(mtu),
+          m_ownWindow(window),
           m_window(window)
     {
     }
@@ -162,12 +163,56 @@ class QueuePair
         if (whole < m_nextPsn)
         {
             m_resend.Push(whole);
+            ForgetStamps();
         }
     }
 
     uint32_t GetAckedPsn() const
     {
         return static_cast<uint32_t>(m_ackedPsn);
+    }
+
+    /// What `controller` allows to be in flight, bytes.
+    void Limit(int64_t window)
+    {
+        m_window = std::min(m_ownWindow, window);
+    }
+
+    int64_t GetAckedBytes() const
+    {
+        return m_ackedBytes;
+    }
+
+    /// The packet that was just cut asks for an acknowledgement: its round trip begins now.
+    void Stamp(int64_t now)
+    {
+        m_stamped.Push({m_nextPsn - 1, now});
+    }
+
+    /// After Acknowledge: the round trip of the packet whose acknowledgement \p psn is, -1 if it
+    /// was not stamped or something was sent again since.
+    int64_t TakeRoundTrip(uint32_t psn, int64_t now)
+    {
+        int64_t roundTrip = -1;
+        while (!m_stamped.Empty() && m_stamped.Front().psn < m_ackedPsn)
+        {
+            const Stamped& first = m_stamped.Front();
+            roundTrip = static_cast<uint32_t>(first.psn + 1) == psn ? now - first.time : -1;
+            m_stamped.Pop();
+        }
+        return roundTrip;
+    }
+
+    /// What the acknowledgement that was just taken tells `controller`.
+    AckReport Report(int64_t now, int64_t bytes) const
+    {
+        AckReport report{};
+        report.now = now;
+        report.roundTrip = -1;
+        report.bytes = bytes;
+        report.acked = m_ackedPsn;
+        report.next = m_nextPsn;
+        return report;
     }
 
     /// Nothing to send and nothing unacknowledged.
@@ -184,14 +229,20 @@ class QueuePair
     bool armed = false;   //!< an event waits for the next message to be ready
     int32_t sinceAck = 0; //!< packets since the last that asked for an acknowledgement
 
-    std::unique_ptr<FlowPacer> pacer; //!< nothing without congestion control
-    int64_t allowedAt = 0;            //!< when its rate allows the next packet, ps
-    bool paced = false;               //!< an event waits for that
-    bool retrying = false;            //!< an event looks for overdue acknowledgements
-    uint32_t retries = 0;             //!< timeouts since the last progress
-    int64_t lastProgress = 0;         //!< last acknowledgement, or first packet after idleness, ps
+    std::unique_ptr<FlowController> controller; //!< nothing without congestion control
+    int64_t allowedAt = 0;                      //!< when its rate allows the next packet, ps
+    bool paced = false;                         //!< an event waits for that
+    bool retrying = false;                      //!< an event looks for overdue acknowledgements
+    uint32_t retries = 0;                       //!< timeouts since the last progress
+    int64_t lastProgress = 0; //!< last acknowledgement, or first packet after idleness, ps
 
   private:
+    struct Stamped
+    {
+        uint64_t psn;
+        int64_t time; //!< when it was sent, ps
+    };
+
     /// Bytes of the first message that are acknowledged.
     int64_t AckedOfFirst() const
     {
@@ -201,10 +252,20 @@ class QueuePair
 
     void SendFromAcked()
     {
+        ForgetStamps();
         m_sending = 0;
         m_cut = AckedOfFirst();
         m_nextPsn = m_ackedPsn;
         m_sentBytes = m_ackedBytes;
+    }
+
+    /// An acknowledgement could be that of a packet's first or of its second way (Karn).
+    void ForgetStamps()
+    {
+        while (!m_stamped.Empty())
+        {
+            m_stamped.Pop();
+        }
     }
 
     void ForgetRepeats()
@@ -252,7 +313,8 @@ class QueuePair
     }
 
     int64_t m_mtu;
-    int64_t m_window; //!< bytes that may be in flight
+    int64_t m_ownWindow; //!< bytes that may be in flight whatever the congestion control
+    int64_t m_window;    //!< bytes that may be in flight
     Fifo<Outgoing> m_messages;
     size_t m_released = 0; //!< how many of m_messages are ready
     size_t m_sending = 0;  //!< the one of m_messages that is being cut
@@ -261,6 +323,7 @@ class QueuePair
     uint64_t m_mostPsn = 0; //!< behind the last packet that was ever sent
     uint64_t m_endPsn = 0;  //!< of the messages added so far
     uint64_t m_ackedPsn = 0;
+    Fifo<Stamped> m_stamped; //!< packets whose round trip is measured
     Fifo<uint64_t> m_resend; //!< packets to be sent again, before any other
     int64_t m_sentBytes = 0;
     int64_t m_ackedBytes = 0;

@@ -71,6 +71,7 @@ RdmaHost::Configure(drydock::HostId id,
     m_cnps.resize(GetNPorts());
     m_acks.resize(GetNPorts());
     m_active.resize(GetNPorts());
+    m_echoes.resize(GetNPorts());
 }
 
 void
@@ -257,6 +258,11 @@ RdmaHost::Next(uint16_t port, Frame* frame)
         {
             *frame = replies[port].Front();
             replies[port].Pop();
+            if (frame->flags & Frame::INT)
+            {
+                m_carried = m_echoes[port].Front();
+                m_echoes[port].Pop();
+            }
             return true;
         }
     }
@@ -271,7 +277,7 @@ RdmaHost::Next(uint16_t port, Frame* frame)
             continue; // what it wanted to send again has been acknowledged meanwhile
         }
         *frame = CutFrame(number);
-        const bool now = !pair.pacer || Pace(number, pair, SizeOf(*frame));
+        const bool now = !pair.controller || Pace(number, pair, SizeOf(*frame));
         pair.active = now && pair.CanSend();
         if (pair.active)
         {
@@ -285,7 +291,7 @@ RdmaHost::Next(uint16_t port, Frame* frame)
 bool
 RdmaHost::Pace(uint32_t number, QueuePair& pair, int64_t bytes)
 {
-    pair.allowedAt = std::max(pair.allowedAt, m_now) + pair.pacer->Send(m_now, bytes);
+    pair.allowedAt = std::max(pair.allowedAt, m_now) + pair.controller->Send(m_now, bytes);
     // Up to the end of this frame nothing could be sent anyway.
     if (pair.allowedAt <= m_now + m_egress[pair.port].Occupancy(bytes))
     {
@@ -320,6 +326,15 @@ RdmaHost::CutFrame(uint32_t number)
     {
         frame.flags = Frame::ACK_REQUESTED;
         pair.sinceAck = 0;
+        if (m_transport.needs.roundTrips && !packet.again)
+        {
+            pair.Stamp(m_now);
+        }
+    }
+    if (m_transport.needs.telemetryBytes > 0)
+    {
+        frame.flags |= Frame::INT;
+        m_carried = {};
     }
     return frame;
 }
@@ -359,6 +374,11 @@ RdmaHost::Retry(uint32_t number)
             return;
         }
         pair.lastProgress = m_now;
+        if (pair.controller)
+        {
+            pair.controller->TimeOut(m_now);
+            pair.Limit(pair.controller->GetWindow());
+        }
         if (m_transport.retransmission == GO_BACK_N)
         {
             pair.GoBack();
@@ -381,7 +401,7 @@ RdmaHost::Arrive(uint16_t port, const Frame& frame)
     }
     else if (frame.flags & Frame::CNP)
     {
-        m_pairs[frame.queuePair].pacer->Notify(m_now);
+        m_pairs[frame.queuePair].controller->Notify(m_now);
     }
     else if (frame.IsAck())
     {
@@ -405,6 +425,10 @@ RdmaHost::ArriveData(uint16_t port, const Frame& frame)
     {
         const bool notice = reply.flags & Frame::CNP;
         ++(notice ? m_counts.cnps : (reply.flags & Frame::NACK) ? m_counts.nacks : m_counts.acks);
+        if (reply.flags & Frame::INT)
+        {
+            m_echoes[port].Push(m_carried);
+        }
         (notice ? m_cnps : m_acks)[port].Push(reply);
         Kick(*this, port);
     }
@@ -419,9 +443,14 @@ RdmaHost::ArriveAck(const Frame& frame)
         pair.lastProgress = m_now;
         pair.retries = 0;
     }
+    const int64_t before = pair.GetAckedBytes();
     pair.Acknowledge(frame.psn, [this](const Message& message) {
         m_calls.Add(HostCalls::SENT, m_now, message);
     });
+    if (pair.controller)
+    {
+        Control(frame, pair.GetAckedBytes() - before, pair);
+    }
     if (frame.flags & Frame::NACK)
     {
         if (m_transport.retransmission == GO_BACK_N)
@@ -434,6 +463,21 @@ RdmaHost::ArriveAck(const Frame& frame)
         }
     }
     Activate(frame.queuePair);
+}
+
+void
+RdmaHost::Control(const Frame& ack, int64_t bytes, QueuePair& pair)
+{
+    AckReport report = pair.Report(m_now, bytes);
+    report.marked = ack.flags & Frame::CE;
+    report.missing = ack.flags & Frame::NACK;
+    report.telemetry = ack.flags & Frame::INT ? &m_carried : nullptr;
+    if (m_transport.needs.roundTrips)
+    {
+        report.roundTrip = pair.TakeRoundTrip(ack.psn, m_now);
+    }
+    pair.controller->Acknowledge(report);
+    pair.Limit(pair.controller->GetWindow());
 }
 
 bool

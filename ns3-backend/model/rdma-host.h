@@ -137,6 +137,8 @@ class RdmaHost : public FabricNode, public drydock::HostPort
     /// Puts a queue pair that can send into its port's round.
     void Activate(uint32_t number);
     Frame CutFrame(uint32_t number);
+    /// Tells the congestion control of \p pair what \p ack says; it acknowledges \p bytes.
+    void Control(const Frame& ack, int64_t bytes, QueuePair& pair);
 
     RdmaTransport::Parameters m_transport{};
     ns3::Time m_nicLatency; //!< attribute
@@ -154,6 +156,7 @@ class RdmaHost : public FabricNode, public drydock::HostPort
     std::vector<Fifo<Frame>> m_cnps;          //!< by port, to be sent before anything else
     std::vector<Fifo<Frame>> m_acks;          //!< by port, to be sent
     std::vector<Fifo<uint32_t>> m_active;     //!< by port, queue pairs in turn
+    std::vector<Fifo<Telemetry>> m_echoes; //!< by port, of the acknowledgements to be sent with INT
     Counts m_counts;
     TracedCallback<const drydock::Message&, int64_t> m_deliveredTrace;
 };

@@ -32,11 +32,16 @@ RdmaReceiver::Take(const Frame& frame,
     const uint32_t number = m_index.Find(QueueKey(frame.from, frame.queuePair));
     CHECK_NOTE(number != FlatIndex::NONE, "a packet of a message that was not announced");
     ReceiveQueue& queue = m_queues[number];
-    if ((frame.flags & Frame::CE) && m_transport->congestionControl != nullptr &&
+    const bool marked = frame.flags & Frame::CE;
+    if (marked && m_transport->needs.notifications &&
         (queue.lastCnp < 0 || now - queue.lastCnp >= m_transport->cnpInterval))
     {
         queue.lastCnp = now;
         replies.push_back(Reply(frame, Frame::CNP, 0, 0));
+    }
+    if (m_transport->needs.echoes)
+    {
+        EchoChange(frame, marked, queue, replies);
     }
     const uint32_t reach = queue.GetReach();
     const bool keep = m_transport->retransmission == SELECTIVE_REPEAT;
@@ -57,8 +62,30 @@ RdmaReceiver::Take(const Frame& frame,
     const bool filledGap = verdict == ReceiveQueue::IN_ORDER && reach > 0;
     if ((frame.flags & Frame::ACK_REQUESTED) || filledGap)
     {
-        replies.push_back(Reply(frame, Frame::ACK, queue.GetNext(), 0));
+        replies.push_back(Acknowledgement(frame, queue));
     }
+}
+
+void
+RdmaReceiver::EchoChange(const Frame& frame,
+                         bool marked,
+                         ReceiveQueue& queue,
+                         std::vector<Frame>& replies) const
+{
+    // DCTCP (SIGCOMM 2010), figure 10: the sender learns exactly which packets were marked.
+    if (marked != queue.echo)
+    {
+        replies.push_back(Acknowledgement(frame, queue));
+        queue.echo = marked;
+    }
+}
+
+Frame
+RdmaReceiver::Acknowledgement(const Frame& frame, const ReceiveQueue& queue) const
+{
+    uint8_t flags = Frame::ACK | (frame.flags & Frame::INT);
+    flags |= queue.echo ? Frame::CE : 0;
+    return Reply(frame, flags, queue.GetNext(), 0);
 }
 
 void

@@ -53,12 +53,19 @@ class RdmaReceiver
     bool Idle() const;
 
   private:
+    /// Acknowledges what came before, if a packet with \p marked must not be acknowledged with it.
+    void EchoChange(const Frame& frame,
+                    bool marked,
+                    ReceiveQueue& queue,
+                    std::vector<Frame>& replies) const;
     void AskForMissing(const Frame& frame,
                        int64_t now,
                        uint32_t reach,
                        ReceiveQueue& queue,
                        std::vector<Frame>& replies) const;
     Frame Reply(const Frame& frame, uint8_t flags, uint32_t psn, uint16_t missing) const;
+    /// Reply of everything that has come in order.
+    Frame Acknowledgement(const Frame& frame, const ReceiveQueue& queue) const;
 
     const RdmaTransport::Parameters* m_transport = nullptr;
     std::vector<ReceiveQueue> m_queues;

@@ -115,7 +115,8 @@ RdmaTransport::GetParameters() const
             m_ackTimeout.GetTimeStep(),
             m_retryCount,
             m_nackInterval.GetTimeStep(),
-            PeekPointer(m_congestionControl)};
+            PeekPointer(m_congestionControl),
+            m_congestionControl ? m_congestionControl->GetNeeds() : CongestionControl::Needs()};
 }
 
 } // namespace ns3::rdma

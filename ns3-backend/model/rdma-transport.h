@@ -44,6 +44,7 @@ class RdmaTransport : public Object
         uint32_t retryCount;
         int64_t nackInterval;
         const CongestionControl* congestionControl; //!< null: none
+        CongestionControl::Needs needs;             //!< of the congestion control
     };
 
     Parameters GetParameters() const;

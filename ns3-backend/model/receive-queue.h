@@ -71,6 +71,7 @@ class ReceiveQueue
     }
 
     int64_t lastNack = -1; //!< when a missing packet was last asked for; -1: not since progress
+    bool echo = false;     //!< whether the packets since the last acknowledgement were marked
     int64_t lastCnp = -1;  //!< when the sender was last told of marks; -1: never
 
   private:

@@ -4,8 +4,12 @@
 #include "core/base/spelling.h"
 #include "core/base/units.h"
 #include "ns3-backend/model/dcqcn.h"
+#include "ns3-backend/model/dctcp.h"
 #include "ns3-backend/model/fabric-switch.h"
+#include "ns3-backend/model/hpcc.h"
 #include "ns3-backend/model/rdma-transport.h"
+#include "ns3-backend/model/swift.h"
+#include "ns3-backend/model/timely.h"
 
 #include "ns3/boolean.h"
 #include "ns3/data-rate.h"
@@ -38,9 +42,13 @@ std::vector<TypeId>
 AttributeClasses()
 {
     return {Dcqcn::GetTypeId(),
+            Dctcp::GetTypeId(),
             FabricNode::GetTypeId(),
             FabricSwitch::GetTypeId(),
-            RdmaTransport::GetTypeId()};
+            Hpcc::GetTypeId(),
+            RdmaTransport::GetTypeId(),
+            Swift::GetTypeId(),
+            Timely::GetTypeId()};
 }
 
 std::string

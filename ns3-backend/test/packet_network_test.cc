@@ -277,7 +277,7 @@ TEST(Errors, CableAndTransportThatCannotBe) {
   ASSERT_FALSE(network.ok());
   EXPECT_EQ(network.error().ToString(),
             "error: transport: congestion control 'reno' is not known to the packet network; valid "
-            "values are: none, dcqcn\n"
+            "values are: none, dcqcn, hpcc, timely, swift, dctcp\n"
             "error: fabric link 0 (host 0 NIC 3 to switch0): host 0 NIC 3 does not exist\n"
             "error: fabric link 1 (host 1 NIC 0 to switch0): its rate must be above 0");
 }
