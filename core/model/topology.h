@@ -111,6 +111,9 @@ struct Fabric {
   std::vector<FabricSwitch> switches;
   std::vector<FabricLink> links;
   std::optional<Sharp> sharp;
+  // How a switch chooses among equally short ways: "ecmp" (by queue pair), "flowlet" (again after a
+  // pause), "adaptive" (the emptiest port, packet by packet), "spray" (by packet).
+  std::string routing = "ecmp";
 };
 
 struct Transport {

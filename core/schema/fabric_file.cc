@@ -397,6 +397,10 @@ void ReadFabric(const YamlNode& node, Topology* topology, Diagnostics* diagnosti
   topology->fabric.kind = kGenerators[kind].name;
   kGenerators[kind].make(&context);
   ReadSharp(&context);
+  static const std::vector<std::string> kRoutings = {"ecmp", "flowlet", "adaptive", "spray"};
+  int routing = 0;
+  reader.ReadChoice("routing", kRoutings, &routing, false);
+  topology->fabric.routing = kRoutings[static_cast<size_t>(routing)];
   reader.Finish();
 }
 

@@ -20,7 +20,7 @@ FabricHelper::FabricHelper(const drydock::Topology& topology)
     : m_map(topology),
       m_header(topology.transport.header.count()),
       m_ack(topology.transport.ack.count()),
-      m_transport(MakeTransport(topology.transport))
+      m_transport(MakeTransport(topology))
 {
     const int64_t telemetry = m_transport->GetParameters().needs.telemetryBytes;
     m_header += telemetry;
@@ -33,8 +33,9 @@ FabricHelper::FabricHelper(const drydock::Topology& topology)
 }
 
 Ptr<RdmaTransport>
-FabricHelper::MakeTransport(const drydock::Transport& described)
+FabricHelper::MakeTransport(const drydock::Topology& topology)
 {
+    const drydock::Transport& described = topology.transport;
     const auto transport = CreateObject<RdmaTransport>();
     transport->SetAttribute("Mtu", UintegerValue(static_cast<uint64_t>(described.mtu.count())));
     transport->SetAttribute("PacketsPerAck",
@@ -43,6 +44,7 @@ FabricHelper::MakeTransport(const drydock::Transport& described)
     {
         transport->SetAttribute("Retransmission", StringValue(described.retransmission));
     }
+    transport->SetAttribute("Reordering", BooleanValue(topology.fabric.routing != "ecmp"));
     const auto* choice = FindCongestionControl(described.congestion_control);
     if (choice->make != nullptr)
     {
@@ -79,6 +81,7 @@ FabricHelper::AddSwitches(const drydock::Topology& topology)
     {
         const auto node = CreateObject<FabricSwitch>();
         node->SetAttribute("Buffer", IntegerValue(described.buffer.count()));
+        node->SetAttribute("Routing", StringValue(topology.fabric.routing));
         node->SetAttribute("FlowControl", StringValue(topology.transport.flow_control));
         node->SetAttribute("LosslessClasses", UintegerValue(lossless));
         node->SetAttribute("Ecn", BooleanValue(marks != CongestionControl::Needs::NO_MARKS));

@@ -47,7 +47,7 @@ class FabricHelper
     }
 
   private:
-    static Ptr<RdmaTransport> MakeTransport(const drydock::Transport& described);
+    static Ptr<RdmaTransport> MakeTransport(const drydock::Topology& topology);
     void AddHosts(const drydock::Topology& topology);
     void AddSwitches(const drydock::Topology& topology);
     void ConnectPorts();

@@ -71,8 +71,9 @@ CableFault(const Topology& topology, const FabricLink& link)
 
 /// What is wrong with the transport, empty if nothing.
 std::string
-TransportFault(const Transport& transport)
+TransportFault(const Topology& topology)
 {
+    const Transport& transport = topology.transport;
     constexpr int64_t largestFrame = 65535;
     if (FindCongestionControl(transport.congestion_control) == nullptr)
     {
@@ -80,6 +81,14 @@ TransportFault(const Transport& transport)
                            "values are: {}",
                            transport.congestion_control,
                            CongestionControlNames());
+    }
+    if (topology.fabric.routing != "ecmp" && transport.flow_control == "none" &&
+        transport.retransmission != "selective-repeat")
+    {
+        return fmt::format("with routing '{}' packets overtake each other, which a receiver that "
+                           "wants them in order takes for losses: it needs retransmission "
+                           "'selective-repeat'",
+                           topology.fabric.routing);
     }
     if (transport.mtu.count() < 1 || transport.mtu.count() > largestFrame)
     {
@@ -175,7 +184,7 @@ Status
 ValidateFabric(const Topology& topology)
 {
     std::vector<Diagnostic> faults;
-    if (const std::string fault = TransportFault(topology.transport); !fault.empty())
+    if (const std::string fault = TransportFault(topology); !fault.empty())
     {
         faults.push_back({"transport: " + fault, {}, {}});
     }

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -96,18 +97,31 @@ class FabricMap
         return m_seeds[switchIndex];
     }
 
-    /// The port by which \p frame leaves a switch. A way exists: PickAccess chose the ends.
-    uint16_t NextPort(uint32_t switchIndex, uint32_t to, uint32_t path) const
+    /// The ports of a switch by which the link \p to is nearest. A way exists: PickAccess chose it.
+    std::span<const uint16_t> GetNextPorts(uint32_t switchIndex, uint32_t to) const
     {
         const Access& access = m_access[to];
         if (access.switchIndex == switchIndex)
         {
-            return access.port;
+            return {&access.port, 1};
         }
         const PortSet set = m_sets[m_routes[uint64_t{switchIndex} * m_leaves + access.leaf]];
-        const uint32_t choice =
-            set.count == 1 ? 0 : ScaleHash(Mix(path ^ m_seeds[switchIndex]), set.count);
-        return m_setPorts[set.first + choice];
+        return {&m_setPorts[set.first], set.count};
+    }
+
+    /// Which of \p ports of a switch is for \p path.
+    uint32_t Choose(uint32_t switchIndex, std::span<const uint16_t> ports, uint32_t path) const
+    {
+        return ports.size() == 1 ? 0
+                                 : ScaleHash(Mix(path ^ m_seeds[switchIndex]),
+                                             static_cast<uint32_t>(ports.size()));
+    }
+
+    /// The port by which a queue pair leaves a switch, with ECMP.
+    uint16_t NextPort(uint32_t switchIndex, uint32_t to, uint32_t path) const
+    {
+        const std::span<const uint16_t> ports = GetNextPorts(switchIndex, to);
+        return ports[Choose(switchIndex, ports, path)];
     }
 
     /// A direction from a NIC into the fabric and one from the fabric to a NIC.

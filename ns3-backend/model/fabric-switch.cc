@@ -31,6 +31,31 @@ FabricSwitch::GetTypeId()
                           UintegerValue(0),
                           MakeUintegerAccessor(&FabricSwitch::m_seed),
                           MakeUintegerChecker<uint32_t>())
+            .AddAttribute("Routing",
+                          "How one of equally short ways is chosen; `routing` of the fabric.",
+                          EnumValue(ECMP),
+                          MakeEnumAccessor(&FabricSwitch::m_routing),
+                          MakeEnumChecker(ECMP,
+                                          "ecmp",
+                                          FLOWLET,
+                                          "flowlet",
+                                          ADAPTIVE,
+                                          "adaptive",
+                                          SPRAY,
+                                          "spray"))
+            .AddAttribute("FlowletGap",
+                          "A queue pair that was quiet for longer may change its way. 50 us: above "
+                          "the time by which ways of a data centre differ under load, below the "
+                          "500 us of LetFlow (NSDI 2017), which is for TCP. A choice.",
+                          TimeValue(MicroSeconds(50)),
+                          MakeTimeAccessor(&FabricSwitch::m_flowletGap),
+                          MakeTimeChecker(ns3::Time(0)))
+            .AddAttribute("FlowletTableBits",
+                          "A switch tells 2 to the power of this flowlets apart. 16: the 64K "
+                          "entries of CONGA (SIGCOMM 2014).",
+                          UintegerValue(16),
+                          MakeUintegerAccessor(&FabricSwitch::m_flowletTableBits),
+                          MakeUintegerChecker<uint32_t>(0, 24))
             .AddAttribute("Buffer",
                           "Bytes that all ports share; from `buffer` of the switch in the cluster "
                           "file. 0: not given, nothing is counted as over it.",
@@ -183,7 +208,9 @@ FabricSwitch::Arrive(uint16_t inPort, const Frame& frame)
         ArrivePause(*this, inPort, frame);
         return;
     }
-    const uint16_t port = m_map->NextPort(m_index, frame.to, frame.path);
+    const uint16_t port = m_routing == ECMP || frame.IsControl()
+                              ? m_map->NextPort(m_index, frame.to, frame.path)
+                              : ChoosePort(frame);
     Egress& egress = m_egress[port];
     if (!egress.pending && m_now >= egress.freeAt && !(egress.paused & ClassBit(frame.priority)))
     {
@@ -196,6 +223,66 @@ FabricSwitch::Arrive(uint16_t inPort, const Frame& frame)
     {
         Await(egress, port);
     }
+}
+
+uint16_t
+FabricSwitch::ChoosePort(const Frame& frame)
+{
+    const std::span<const uint16_t> ports = m_map->GetNextPorts(m_index, frame.to);
+    if (ports.size() == 1)
+    {
+        return ports[0];
+    }
+    switch (m_routing)
+    {
+    case SPRAY:
+        return ports[m_map->Choose(m_index, ports, frame.path ^ FabricMap::Mix(frame.psn))];
+    case FLOWLET:
+        return ports[m_map->Choose(m_index, ports, frame.path ^ FlowletOf(frame))];
+    default:
+        CHECK(m_routing == ADAPTIVE);
+        return EmptiestPort(ports, frame);
+    }
+}
+
+uint32_t
+FabricSwitch::FlowletOf(const Frame& frame)
+{
+    // A table by hash, as switches have it: queue pairs that collide share their flowlets.
+    const size_t slots = size_t{1} << m_flowletTableBits;
+    if (m_flowlets.empty())
+    {
+        m_flowlets.resize(slots);
+    }
+    Flowlet& flowlet = m_flowlets[FabricMap::Mix(frame.path) & (slots - 1)];
+    if (m_now - flowlet.last > m_flowletGap.GetTimeStep())
+    {
+        ++flowlet.number;
+    }
+    flowlet.last = m_now;
+    return FabricMap::Mix(flowlet.number);
+}
+
+uint16_t
+FabricSwitch::EmptiestPort(std::span<const uint16_t> ports, const Frame& frame) const
+{
+    // Ties go round by packet, so that idle ports are all used.
+    const uint32_t first = m_map->Choose(m_index, ports, frame.path ^ FabricMap::Mix(frame.psn));
+    uint16_t best = ports[first];
+    int64_t least = NEVER;
+    for (uint32_t i = 0; i < ports.size() && least > 0; ++i)
+    {
+        const uint16_t port = ports[(first + i) % ports.size()];
+        const Egress& egress = m_egress[port];
+        const int64_t wait =
+            std::max<int64_t>(0, egress.freeAt - m_now) + egress.Occupancy(m_ports[port].bytes);
+        if (wait < least)
+        {
+            least = wait;
+            best = port;
+        }
+    }
+    return best;
 }
 
 void
@@ -304,8 +391,11 @@ FabricSwitch::Observe(uint16_t port, const Frame& frame)
         return; // an acknowledgement carries home what its packet met
     }
     const Egress& egress = m_egress[port];
-    m_carried.Add(
-        {m_now, egress.bytes, m_ports[port].bytes, egress.direction->rate.bits_per_second()});
+    m_carried.Add({m_map->GetPorts(m_node)[port],
+                   m_now,
+                   egress.bytes,
+                   m_ports[port].bytes,
+                   egress.direction->rate.bits_per_second()});
 }
 
 void

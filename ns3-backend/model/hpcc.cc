@@ -115,7 +115,7 @@ HpccFlow::Measure(const Telemetry& now)
         const Telemetry::Hop& hop = now.hops[i];
         const Telemetry::Hop& last = m_last.hops[i];
         const auto elapsed = static_cast<double>(hop.time - last.time);
-        if (elapsed <= 0)
+        if (hop.link != last.link || elapsed <= 0)
         {
             continue; // another way than last time's
         }

@@ -44,13 +44,18 @@ RdmaReceiver::Take(const Frame& frame,
         EchoChange(frame, marked, queue, replies);
     }
     const uint32_t reach = queue.GetReach();
-    const bool keep = m_transport->retransmission == SELECTIVE_REPEAT;
+    const bool keep = m_transport->retransmission == SELECTIVE_REPEAT || m_transport->reordering;
     const auto verdict =
         queue.Take(frame.psn, m_transport->mtu, keep, [&done](const Message& message) {
             done.push_back(message);
         });
     if (verdict == ReceiveQueue::EARLY)
     {
+        if (m_transport->reordering)
+        {
+            AskForOverdue(frame, now, queue, replies);
+            return;
+        }
         CHECK_NOTE(m_transport->retransmission != NEVER_LOST, "a packet out of order");
         AskForMissing(frame, now, reach, queue, replies);
         return;
@@ -112,6 +117,25 @@ RdmaReceiver::AskForMissing(const Frame& frame,
     {
         replies.push_back(Reply(frame, flags, queue.GetNext(), static_cast<uint16_t>(i)));
     }
+}
+
+void
+RdmaReceiver::AskForOverdue(const Frame& frame,
+                            int64_t now,
+                            ReceiveQueue& queue,
+                            std::vector<Frame>& replies) const
+{
+    if (m_transport->retransmission == NEVER_LOST)
+    {
+        return; // it will come
+    }
+    queue.Watch(now, m_transport->reorderTime, [&](uint32_t ahead) {
+        if (ahead <= UINT16_MAX)
+        {
+            constexpr uint8_t flags = Frame::ACK | Frame::NACK;
+            replies.push_back(Reply(frame, flags, queue.GetNext(), static_cast<uint16_t>(ahead)));
+        }
+    });
 }
 
 Frame

@@ -63,6 +63,11 @@ class RdmaReceiver
                        uint32_t reach,
                        ReceiveQueue& queue,
                        std::vector<Frame>& replies) const;
+    /// Where packets may overtake each other: asks for those that were overtaken too long ago.
+    void AskForOverdue(const Frame& frame,
+                       int64_t now,
+                       ReceiveQueue& queue,
+                       std::vector<Frame>& replies) const;
     Frame Reply(const Frame& frame, uint8_t flags, uint32_t psn, uint16_t missing) const;
     /// Reply of everything that has come in order.
     Frame Acknowledgement(const Frame& frame, const ReceiveQueue& queue) const;

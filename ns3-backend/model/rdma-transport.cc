@@ -2,6 +2,7 @@
 
 #include "ns3-backend/model/pause-table.h"
 
+#include "ns3/boolean.h"
 #include "ns3/double.h"
 #include "ns3/enum.h"
 #include "ns3/pointer.h"
@@ -92,6 +93,18 @@ RdmaTransport::GetTypeId()
                           TimeValue(MicroSeconds(500)),
                           MakeTimeAccessor(&RdmaTransport::m_nackInterval),
                           MakeTimeChecker(ns3::Time(0)))
+            .AddAttribute("Reordering",
+                          "Packets of a queue pair may overtake each other: receivers put them in "
+                          "order. From `routing` of the fabric.",
+                          BooleanValue(false),
+                          MakeBooleanAccessor(&RdmaTransport::m_reordering),
+                          MakeBooleanChecker())
+            .AddAttribute("ReorderTime",
+                          "With Reordering: a packet that was overtaken so long ago counts as "
+                          "lost. 100 us: above the difference of ways under load, a choice.",
+                          TimeValue(MicroSeconds(100)),
+                          MakeTimeAccessor(&RdmaTransport::m_reorderTime),
+                          MakeTimeChecker(ns3::Time(0)))
             .AddAttribute("CongestionControl",
                           "What sets the rate of queue pairs; `congestion_control` of the "
                           "transport.",
@@ -115,6 +128,8 @@ RdmaTransport::GetParameters() const
             m_ackTimeout.GetTimeStep(),
             m_retryCount,
             m_nackInterval.GetTimeStep(),
+            m_reordering,
+            m_reorderTime.GetTimeStep(),
             PeekPointer(m_congestionControl),
             m_congestionControl ? m_congestionControl->GetNeeds() : CongestionControl::Needs()};
 }

@@ -43,6 +43,8 @@ class RdmaTransport : public Object
         int64_t ackTimeout;
         uint32_t retryCount;
         int64_t nackInterval;
+        bool reordering;
+        int64_t reorderTime;
         const CongestionControl* congestionControl; //!< null: none
         CongestionControl::Needs needs;             //!< of the congestion control
     };
@@ -61,6 +63,8 @@ class RdmaTransport : public Object
     ns3::Time m_ackTimeout;
     uint32_t m_retryCount = 0;
     ns3::Time m_nackInterval;
+    bool m_reordering = false;
+    ns3::Time m_reorderTime;
     Ptr<CongestionControl> m_congestionControl;
 };
 

@@ -65,6 +65,33 @@ class ReceiveQueue
         return static_cast<uint32_t>(m_early.Size());
     }
 
+    /**
+     * Packets may overtake each other, so one that is missing is not lost at once. Called with each
+     * early packet; calls \p lost with the distance from GetNext() of every missing packet that was
+     * overtaken at least \p patience ago and not reported since.
+     */
+    template <typename Lost>
+    void Watch(int64_t now, int64_t patience, Lost lost)
+    {
+        if (m_watchSince < 0)
+        {
+            StartWatch(now);
+        }
+        if (now - m_watchSince < patience)
+        {
+            return;
+        }
+        const auto end = static_cast<int32_t>(m_watchEnd - m_next);
+        for (int32_t i = 0; i < end; ++i)
+        {
+            if (!m_early[static_cast<size_t>(i)])
+            {
+                lost(static_cast<uint32_t>(i));
+            }
+        }
+        StartWatch(now);
+    }
+
     bool Idle() const
     {
         return m_messages.Empty();
@@ -75,6 +102,12 @@ class ReceiveQueue
     int64_t lastCnp = -1;  //!< when the sender was last told of marks; -1: never
 
   private:
+    void StartWatch(int64_t now)
+    {
+        m_watchSince = now;
+        m_watchEnd = m_next + GetReach();
+    }
+
     Verdict Keep(size_t ahead)
     {
         while (m_early.Size() <= ahead)
@@ -94,6 +127,10 @@ class ReceiveQueue
             m_early.Pop();
         }
         ++m_next;
+        if (m_early.Empty())
+        {
+            m_watchSince = -1;
+        }
         const int64_t size = m_messages.Front().size.count();
         m_received += std::min(mtu, size - m_received);
         if (m_received == size)
@@ -107,6 +144,8 @@ class ReceiveQueue
     Fifo<drydock::Message> m_messages;
     int64_t m_received = 0; //!< of the first
     uint32_t m_next = 0;
+    int64_t m_watchSince = -1; //!< when what is missing before m_watchEnd had been overtaken
+    uint32_t m_watchEnd = 0;
     Fifo<uint8_t> m_early; //!< whether the packet m_next + i is there
 };
 

@@ -17,6 +17,7 @@ struct Telemetry
 {
     struct Hop
     {
+        uint32_t link = 0; //!< that it left by
         int64_t time = 0;  //!< when the packet began to leave, ps
         uint64_t sent = 0; //!< bytes that the port has sent before it
         int64_t queue = 0; //!< bytes that wait behind it at the port

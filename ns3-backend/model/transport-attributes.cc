@@ -69,6 +69,8 @@ SourceOf(const std::string& name)
         {"FabricSwitch::Buffer", "'buffer' of the switches"},
         {"FabricSwitch::FlowControl", "'flow_control' of the transport"},
         {"FabricSwitch::LosslessClasses", "RdmaTransport::DataPriority and AckPriority"},
+        {"FabricSwitch::Routing", "'routing' of the fabric"},
+        {"RdmaTransport::Reordering", "'routing' of the fabric"},
         {"FabricSwitch::Ecn", "'congestion_control' of the transport"},
     };
     const auto found = sources.find(name);

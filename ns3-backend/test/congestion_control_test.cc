@@ -39,7 +39,7 @@ AckReport Ack(int64_t now, int64_t bytes) {
 
 Telemetry OneHop(int64_t time, uint64_t sent, int64_t queue) {
   Telemetry telemetry;
-  telemetry.Add({time, sent, queue, 100'000'000'000});
+  telemetry.Add({0, time, sent, queue, 100'000'000'000});
   return telemetry;
 }
 

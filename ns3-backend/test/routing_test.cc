@@ -1,0 +1,171 @@
+// Which of equally short ways do packets take, and what if they overtake each other?
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "ns3-backend/model/fabric-switch.h"
+#include "ns3-backend/model/receive-queue.h"
+#include "ns3-backend/packet_network.h"
+#include "ns3-backend/test/test_fabrics.h"
+#include "ns3/node-list.h"
+
+namespace drydock {
+namespace {
+
+using ns3::rdma::FabricSwitch;
+using ns3::rdma::ReceiveQueue;
+
+constexpr int64_t kUs = 1'000'000;
+
+// Two leaves of 8 hosts each, 8 spines: room for every host at line rate, if ways are used evenly.
+constexpr int kHosts = 16;
+
+Topology TwoLeaves(const std::string& routing, const FabricShape& shape) {
+  Topology topology = RailFabric(kHosts, 1, 8, 8, shape);
+  topology.fabric.routing = routing;
+  return topology;
+}
+
+struct Ways {
+  int64_t last = 0;             // delivery
+  std::set<uint32_t> upstream;  // ports of the first leaf that data left by
+};
+
+// Runs `orders` and looks which of the first leaf's ports to the spines were used.
+Ways RunWays(const Topology& topology, const std::vector<Order>& orders) {
+  Ways ways;
+  const auto network = MakePacketNetwork(topology, {});
+  std::vector<ScriptedHost> hosts;
+  for (HostId id = 0; id < topology.host_count(); ++id) {
+    hosts.emplace_back(id);
+    hosts.back().SetPort(network.value()->port(id));
+  }
+  for (const Order& order : orders) hosts[order.message.source].orders.push_back(order);
+  std::vector<HostActor*> actors;
+  for (ScriptedHost& host : hosts) actors.push_back(&host);
+  EXPECT_TRUE(network.value()->Run(actors).ok());
+  for (const ScriptedHost& host : hosts) {
+    for (const Notice& notice : host.notices) {
+      if (notice.kind == Notice::kDelivered) ways.last = std::max(ways.last, notice.time.ps());
+    }
+  }
+  for (uint32_t node = kHosts; node < ns3::NodeList::GetNNodes(); ++node) {
+    const auto at = ns3::DynamicCast<FabricSwitch>(ns3::NodeList::GetNode(node));
+    if (at->GetNPorts() < 16) continue;  // a spine
+    for (uint16_t port = 0; port < at->GetNPorts(); ++port) {
+      const auto& egress = at->GetEgress(port);
+      if (egress.direction->toNode >= kHosts && egress.frames > 0) ways.upstream.insert(port);
+    }
+    break;
+  }
+  return ways;
+}
+
+// Each host of the first leaf sends to one of the second.
+std::vector<Order> AcrossTheSpines(int64_t bytes) {
+  std::vector<Order> orders;
+  for (int i = 0; i < kHosts / 2; ++i) orders.push_back(Transfer(i, i + kHosts / 2, bytes));
+  return orders;
+}
+
+TEST(Routing, EcmpCollidesWhereSprayAndAdaptiveFillEveryLink) {
+  const int64_t bytes = 4096 * 2000;
+  const int64_t line = 2000 * int64_t{4096 + 82} * 20;
+  const auto last = [&](const std::string& routing) {
+    return RunWays(TwoLeaves(routing, FabricShape()), AcrossTheSpines(bytes)).last;
+  };
+  EXPECT_GT(last("ecmp"), 2 * line) << "two queue pairs or more share a way";
+  EXPECT_LT(last("adaptive"), line * 102 / 100);
+  EXPECT_LT(last("spray"), line * 110 / 100);
+}
+
+TEST(Routing, FlowletChangesItsWayOnlyAfterAPause) {
+  const auto ways = [](const std::string& routing, int64_t apart_us) {
+    std::vector<Order> orders;
+    for (int i = 0; i < 50; ++i) orders.push_back(Transfer(0, 8, 1000, Time::Us(apart_us * i)));
+    return RunWays(TwoLeaves(routing, FabricShape()), orders).upstream.size();
+  };
+  EXPECT_EQ(ways("ecmp", 60), 1u);
+  EXPECT_EQ(ways("flowlet", 40), 1u) << "below the gap of 50 us";
+  EXPECT_EQ(ways("flowlet", 60), 8u);
+  EXPECT_EQ(ways("adaptive", 40), 8u);
+  EXPECT_EQ(ways("spray", 40), 8u);
+}
+
+TEST(Routing, AdaptiveGoesAroundASlowLink) {
+  FabricShape shape;
+  const auto slow = [&](const std::string& routing) {
+    Topology topology = TwoLeaves(routing, shape);
+    for (FabricLink& link : topology.fabric.links) {  // one spine at a quarter of the rate
+      if (link.b.is_switch && link.a.is_switch && link.b.index == 2) {
+        link.rate = Bandwidth::BitsPerSecond(100'000'000'000);
+      }
+    }
+    return RunWays(topology, AcrossTheSpines(4096 * 1000)).last;
+  };
+  EXPECT_LT(slow("adaptive") * 2, slow("spray"));
+}
+
+TEST(Routing, EveryMessageArrivesOnceHoweverManyPacketsAreLostOrOvertaken) {
+  for (const std::string routing : {"flowlet", "adaptive", "spray"}) {
+    SCOPED_TRACE(routing);
+    FabricShape shape;
+    shape.transport.flow_control = "none";
+    shape.transport.retransmission = "selective-repeat";
+    shape.transport.attributes = {{"RdmaTransport::AckTimeout", "1 ms"},
+                                  {"RdmaTransport::WindowBdp", "8"}};
+    Topology topology = TwoLeaves(routing, shape);
+    for (auto& node : topology.fabric.switches) node.buffer = Bytes(300'000);
+    std::vector<Order> orders;
+    for (int i = 8; i < kHosts; ++i) {
+      orders.push_back(Transfer(i, i % 3, 4096 * 300 + i));
+      orders.push_back(Transfer(i, i % 3, 100, Time::Us(3)));
+    }
+    const Outcome out = RunPackets(topology, orders);
+    EXPECT_GT(out.Counter("dropped frames"), 0);
+    EXPECT_LT(out.Counter("repeated packets"), 3 * out.Counter("dropped frames"));
+    for (size_t i = 0; i < orders.size(); ++i) {
+      const HostId source = orders[i].message.source;
+      EXPECT_GE(out.TimeOf(Notice::kDelivered, source, i), 0);
+      EXPECT_GE(out.TimeOf(Notice::kSent, source, i), 0);
+    }
+    EXPECT_EQ(out.Hash(), RunPackets(topology, orders, 2).Hash());
+    EXPECT_EQ(out.Hash(), RunPackets(topology, orders, 4).Hash());
+  }
+}
+
+TEST(Routing, OvertakingNeedsAReceiverThatCanBearIt) {
+  FabricShape shape;
+  shape.transport.flow_control = "none";
+  const auto network = MakePacketNetwork(TwoLeaves("spray", shape), {});
+  ASSERT_FALSE(network.ok());
+  EXPECT_EQ(network.error().message(),
+            "transport: with routing 'spray' packets overtake each other, which a receiver that "
+            "wants them in order takes for losses: it needs retransmission 'selective-repeat'");
+}
+
+TEST(ReceiveQueue, ReportsWhatWasOvertakenTooLongAgoAndOnce) {
+  ReceiveQueue queue;
+  Message message;
+  message.size = Bytes(10'000);
+  queue.Announce(message);
+  std::vector<uint32_t> lost;
+  const auto take = [&](uint32_t psn, int64_t now) {
+    lost.clear();
+    if (queue.Take(psn, 1000, true, [](const Message&) {}) == ReceiveQueue::EARLY) {
+      queue.Watch(now, 100 * kUs, [&](uint32_t ahead) { lost.push_back(queue.GetNext() + ahead); });
+    }
+    return lost;
+  };
+  EXPECT_TRUE(take(0, 0).empty());
+  EXPECT_TRUE(take(2, 10 * kUs).empty());
+  EXPECT_TRUE(take(4, 20 * kUs).empty());
+  EXPECT_TRUE(take(1, 30 * kUs).empty()) << "it came, only late";
+  EXPECT_EQ(take(7, 110 * kUs), std::vector<uint32_t>{}) << "3 was overtaken at 20 us";
+  EXPECT_EQ(take(8, 210 * kUs), (std::vector<uint32_t>{3, 5, 6}));
+  EXPECT_TRUE(take(9, 220 * kUs).empty()) << "reported already";
+}
+
+}  // namespace
+}  // namespace drydock
