@@ -233,6 +233,11 @@ Status AnalyticalNetwork::Run(std::span<HostActor* const> actors) {
 
 Result<std::unique_ptr<Network>> MakeAnalyticalNetwork(const Topology& topology,
                                                        const NetworkOptions&) {
+  if (!topology.faults.empty()) {
+    return Error(
+        "the cluster has 'faults', which the analytical network does not know; they need the "
+        "packet network");
+  }
   return std::unique_ptr<Network>(std::make_unique<AnalyticalNetwork>(topology));
 }
 

@@ -144,6 +144,16 @@ TEST(AnalyticalNetworkTest, AMessageWithoutAWayEndsTheRun) {
   EXPECT_EQ(world.actors[1].log.size(), 1u) << "the message on the rail arrived before";
 }
 
+TEST(AnalyticalNetworkTest, RefusesFaults) {
+  Topology topology = testing::SmallCluster(2, 1);
+  topology.faults.resize(1);
+  const auto network = MakeAnalyticalNetwork(topology, {});
+  ASSERT_FALSE(network.ok());
+  EXPECT_EQ(network.error().message(),
+            "the cluster has 'faults', which the analytical network does not know; they need the "
+            "packet network");
+}
+
 TEST(FabricPathsTest, ShortestPathAddsCablesAndSwitches) {
   Topology t = testing::SmallCluster(2, 1);
   // A second switch between the hosts: host 1 hangs on it, over a slower cable.

@@ -25,7 +25,11 @@ bool alive = false;  // ns-3 has one simulator a process
 class PacketNetwork : public Network {
  public:
   PacketNetwork(const Topology& topology, const NetworkOptions& options)
-      : simulator_(Claim(options)), fabric_(topology), transport_(topology.transport) {
+      : simulator_(Claim(options)),
+        fabric_(topology),
+        transport_(topology.transport),
+        faults_(!topology.faults.empty()),
+        loses_(ns3::rdma::LosesFrames(topology)) {
     fabric_.Install(simulator_);
   }
 
@@ -79,14 +83,18 @@ class PacketNetwork : public Network {
   ns3::Ptr<WindowedSimulatorImpl> simulator_;
   FabricHelper fabric_;
   Transport transport_;
+  bool faults_;
+  bool loses_;
 };
 
 std::vector<std::pair<std::string, int64_t>> PacketNetwork::Counters() const {
   uint64_t messages = 0, packets = 0, acks = 0, hops = 0, pairs = 0, events = 0, over = 0;
   uint64_t marked = 0, cnps = 0, pauses = 0, dropped = 0, nacks = 0, repeated = 0, timeouts = 0;
+  uint64_t lost = 0, unroutable = 0;
   int64_t queue = 0, buffer = 0;
   const auto add_node = [&](const ns3::rdma::FabricNode& node) {
     events += node.GetEventCount();
+    lost += node.GetNLost();
     for (uint16_t port = 0; port < node.GetNPorts(); ++port) hops += node.GetEgress(port).frames;
   };
   for (const RdmaHost* host : fabric_.GetHosts()) {
@@ -109,6 +117,7 @@ std::vector<std::pair<std::string, int64_t>> PacketNetwork::Counters() const {
     marked += node->GetCounts().marked;
     pauses += node->GetCounts().pauses;
     dropped += node->GetCounts().dropped;
+    unroutable += node->GetCounts().unroutable;
   }
   const auto count = [](uint64_t value) { return static_cast<int64_t>(value); };
   std::vector<std::pair<std::string, int64_t>> counters = {
@@ -131,7 +140,11 @@ std::vector<std::pair<std::string, int64_t>> PacketNetwork::Counters() const {
   }
   if (transport_.flow_control == "pfc") add("pause frames", pauses);
   if (transport_.flow_control != "ideal") add("dropped frames", dropped);
-  if (transport_.flow_control == "none") {
+  if (faults_) {
+    add("frames lost to faults", lost);
+    add("frames without a way", unroutable);
+  }
+  if (loses_) {
     add("negative acks", nacks);
     add("repeated packets", repeated);
     add("ack timeouts", timeouts);

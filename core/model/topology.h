@@ -131,6 +131,21 @@ struct Transport {
   std::vector<std::pair<std::string, std::string>> attributes;
 };
 
+// What happens to cables at some time of the run.
+struct Fault {
+  enum class Kind {
+    kDown,    // nothing arrives over them
+    kRate,    // they run at `rate`, if that is less than theirs
+    kErrors,  // a bit arrives wrong with the chance `bit_errors`, and its frame is lost
+  };
+  Time at;
+  Kind kind = Kind::kDown;
+  bool ends = false;       // the fault of that kind is over
+  std::vector<int> links;  // into fabric.links
+  Bandwidth rate;
+  double bit_errors = 0;
+};
+
 struct Topology {
   std::string name;
   std::vector<GpuSpec> gpus;
@@ -138,6 +153,7 @@ struct Topology {
   std::vector<int> hosts;  // kind of each host
   Fabric fabric;
   Transport transport;
+  std::vector<Fault> faults;                                       // by time
   std::vector<std::pair<std::string, std::string>> nccl_settings;  // sorted by name
 
   int host_count() const { return static_cast<int>(hosts.size()); }

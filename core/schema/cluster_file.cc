@@ -10,6 +10,7 @@
 #include "core/base/spelling.h"
 #include "core/base/version.h"
 #include "core/schema/fabric_file.h"
+#include "core/schema/fault_file.h"
 #include "core/schema/gpu_file.h"
 #include "core/schema/host_file.h"
 #include "core/schema/limits.h"
@@ -17,7 +18,7 @@
 namespace drydock {
 namespace {
 
-const std::vector<std::string> kSections = {"cluster", "hosts", "fabric", "transport", "nccl"};
+const std::vector<std::string> kSections = {"cluster", "hosts", "fabric", "transport", "faults", "nccl"};
 
 // Where the files that a cluster names come from: the disk, or an artefact's copies.
 using FileSource = std::function<Result<std::string>(const std::string& name)>;
@@ -231,12 +232,15 @@ Result<ClusterInput> ReadCluster(const YamlNode& root, FileSource source) {
   if (const YamlNode* node = reader.Take("nccl", false)) {
     ReadNccl(*node, &context.input, &context.diagnostics);
   }
+  const YamlNode* faults = reader.Take("faults", false);
   reader.Finish();
   RETURN_IF_ERROR(context.diagnostics.ToStatus());
   if (fabric != nullptr)
     ReadFabric(*fabric, &topology, &context.diagnostics);
   else if (topology.host_count() > 1)
     reader.Fail("fabric", "several hosts need a 'fabric'");
+  RETURN_IF_ERROR(context.diagnostics.ToStatus());
+  if (faults != nullptr) ReadFaults(*faults, &topology, &context.diagnostics);
   RETURN_IF_ERROR(context.diagnostics.ToStatus());
   const Status connected = CheckConnected(topology);
   if (!connected.ok()) return (fabric ? *fabric : root).ErrorHere(connected.error().message());

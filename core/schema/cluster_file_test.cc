@@ -134,7 +134,7 @@ TEST(ClusterFileTest, Cluster) {
             "toys.topo:1:1: error: 'the cluster' lacks the key 'cluster'");
   EXPECT_EQ(MessageWith("transport:", "transprot:"),
             "toys.topo:13:1: error: unknown key 'transprot' in 'the cluster'; did you mean "
-            "'transport'?; valid keys are cluster, hosts, fabric, transport, nccl");
+            "'transport'?; valid keys are cluster, hosts, fabric, transport, nccl, faults");
 }
 
 TEST(ClusterFileTest, Hosts) {

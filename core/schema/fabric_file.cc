@@ -6,8 +6,8 @@
 #include <cmath>
 
 #include "core/base/scan.h"
-#include "core/base/spelling.h"
 #include "core/schema/limits.h"
+#include "core/schema/link_end.h"
 
 namespace drydock {
 namespace {
@@ -250,29 +250,6 @@ void MakeSingleSwitch(FabricContext* context) {
 
 using Names = std::vector<std::string>;  // of the switches, in their order
 
-// "host3/nic0" or a switch's name. A NIC may have several cables (planes).
-Result<LinkEnd> ParseEnd(const YamlNode& node, const Topology& topology, const Names& switches) {
-  int host = 0, nic = 0;
-  if (ScanNumbers(node.scalar, {"host", "/nic"}, {&host, &nic})) {
-    if (host >= topology.host_count()) {
-      return node.ErrorHere(
-          fmt::format("there is no host {}; the cluster has {}", host, topology.host_count()));
-    }
-    if (nic >= topology.kind_of_host(host).nics.count) {
-      return node.ErrorHere(fmt::format("host {} has no NIC {}; it has {}", host, nic,
-                                        topology.kind_of_host(host).nics.count));
-    }
-    return LinkEnd{false, host, nic};
-  }
-  const auto found = std::find(switches.begin(), switches.end(), node.scalar);
-  if (node.kind == YamlNode::Kind::kScalar && found != switches.end()) {
-    return LinkEnd{true, static_cast<int>(found - switches.begin()), 0};
-  }
-  return node.ErrorHere(
-      fmt::format("'{}' is neither a NIC ('host0/nic0') nor one of the switches{}", node.scalar,
-                  DidYouMean(node.scalar, switches)));
-}
-
 void ReadExplicitLink(FabricContext* context, const YamlNode& item, const Names& switches) {
   YamlReader reader(item, "link", context->diagnostics);
   FabricLink link;
@@ -288,7 +265,7 @@ void ReadExplicitLink(FabricContext* context, const YamlNode& item, const Names&
   reader.Finish();
   if (from == nullptr || to == nullptr) return;
   for (const auto& [node, end] : {std::pair(from, &link.a), std::pair(to, &link.b)}) {
-    const Result<LinkEnd> parsed = ParseEnd(*node, *context->topology, switches);
+    const Result<LinkEnd> parsed = ParseLinkEnd(*node, *context->topology, switches);
     if (!parsed.ok()) return context->diagnostics->Add(parsed.error());
     *end = *parsed;
   }

@@ -347,6 +347,24 @@ TEST(FabricSharpTest, NeedsSwitches) {
             "f:2:8: error: 'none' has no switches that could reduce");
 }
 
+TEST(FabricRoutingTest, IsReadForEveryKind) {
+  const auto made = [](const std::string& routing) {
+    Topology topology = Hosts({2, 1});
+    Diagnostics diagnostics;
+    ReadFabric(
+        ParseYaml("kind: single-switch\nswitch: " + Layer(2, 100) + "\n" + routing, "f").value(),
+        &topology, &diagnostics);
+    const std::string text = ErrorText(diagnostics.ToStatus());
+    return topology.fabric.routing + " " + text.substr(0, text.find('\n'));
+  };
+  EXPECT_EQ(made(""), "ecmp ok");
+  EXPECT_EQ(made("routing: spray\n"), "spray ok");
+  EXPECT_EQ(
+      made("routing: adaptve\n"),
+      "ecmp f:3:10: error: 'adaptve' is no routing; did you mean 'adaptive'?; valid values are "
+      "ecmp, flowlet, adaptive, spray");
+}
+
 TEST(FabricKindsTest, AllFive) {
   EXPECT_EQ(FabricKinds(), std::vector<std::string>({"rail-optimised", "leaf-spine",
                                                      "single-switch", "explicit", "none"}));

@@ -30,6 +30,12 @@ FabricHelper::FabricHelper(const drydock::Topology& topology)
     AddSwitches(topology);
     ConnectPorts();
     AddDevices();
+    if (!topology.faults.empty())
+    {
+        m_faults = CreateObject<FaultInjector>();
+        SetTransportAttributes(topology.transport, *m_faults);
+        m_faults->Install(topology, &m_map, &m_nodes);
+    }
 }
 
 Ptr<RdmaTransport>
@@ -40,7 +46,7 @@ FabricHelper::MakeTransport(const drydock::Topology& topology)
     transport->SetAttribute("Mtu", UintegerValue(static_cast<uint64_t>(described.mtu.count())));
     transport->SetAttribute("PacketsPerAck",
                             UintegerValue(static_cast<uint64_t>(described.packets_per_ack)));
-    if (described.flow_control == "none")
+    if (LosesFrames(topology))
     {
         transport->SetAttribute("Retransmission", StringValue(described.retransmission));
     }

@@ -4,6 +4,7 @@
 #include "core/model/topology.h"
 #include "ns3-backend/model/fabric-map.h"
 #include "ns3-backend/model/fabric-switch.h"
+#include "ns3-backend/model/fault-injector.h"
 #include "ns3-backend/model/rdma-host.h"
 #include "ns3-backend/model/windowed-simulator-impl.h"
 
@@ -58,6 +59,7 @@ class FabricHelper
     int64_t m_ack;
     int64_t m_largestFrame;
     Ptr<RdmaTransport> m_transport;
+    Ptr<FaultInjector> m_faults;          //!< null: none
     std::vector<Ptr<FabricNode>> m_nodes; //!< keeps them alive after Simulator::Destroy
     std::vector<RdmaHost*> m_hosts;
     std::vector<FabricSwitch*> m_switches;

@@ -1,6 +1,8 @@
 #ifndef DRYDOCK_NS3_BACKEND_ECN_MARKER_H
 #define DRYDOCK_NS3_BACKEND_ECN_MARKER_H
 
+#include "ns3-backend/model/draws.h"
+
 #include <cstdint>
 
 namespace ns3::rdma
@@ -21,7 +23,7 @@ class EcnMarker
         m_min = min;
         m_max = max;
         m_most = most;
-        m_draws = seed;
+        m_draws = Draws(seed);
     }
 
     bool Marks(int64_t queued)
@@ -36,24 +38,14 @@ class EcnMarker
         }
         const double ramp =
             static_cast<double>(queued - m_min) / static_cast<double>(m_max - m_min);
-        return Draw() < m_most * ramp;
+        return m_draws.Next() < m_most * ramp;
     }
 
   private:
-    /// Uniform in [0, 1): SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
-    double Draw()
-    {
-        uint64_t x = m_draws += 0x9e3779b97f4a7c15U;
-        x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9U;
-        x = (x ^ (x >> 27)) * 0x94d049bb133111ebU;
-        x ^= x >> 31;
-        return static_cast<double>(x >> 11) * 0x1.0p-53;
-    }
-
     int64_t m_min = 0;
     int64_t m_max = 0;
     double m_most = 0;
-    uint64_t m_draws = 0;
+    Draws m_draws;
 };
 
 } // namespace ns3::rdma

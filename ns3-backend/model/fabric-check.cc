@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace ns3::rdma
 {
 namespace
@@ -82,7 +84,7 @@ TransportFault(const Topology& topology)
                            transport.congestion_control,
                            CongestionControlNames());
     }
-    if (topology.fabric.routing != "ecmp" && transport.flow_control == "none" &&
+    if (topology.fabric.routing != "ecmp" && LosesFrames(topology) &&
         transport.retransmission != "selective-repeat")
     {
         return fmt::format("with routing '{}' packets overtake each other, which a receiver that "
@@ -179,6 +181,16 @@ BufferFault(const Topology& topology)
 }
 
 } // namespace
+
+bool
+LosesFrames(const Topology& topology)
+{
+    const auto loses = [](const drydock::Fault& fault) {
+        return fault.kind != drydock::Fault::Kind::kRate;
+    };
+    return topology.transport.flow_control == "none" ||
+           std::any_of(topology.faults.begin(), topology.faults.end(), loses);
+}
 
 Status
 ValidateFabric(const Topology& topology)

@@ -86,11 +86,9 @@ FabricMap::AddDirections(const Topology& topology)
     const auto nic = [](const LinkEnd& end) {
         return static_cast<int16_t>(end.is_switch ? -1 : end.nic);
     };
-    const int64_t psPerSecondAndByte = 8'000'000'000'000;
     for (const FabricLink& link : topology.fabric.links)
     {
         const Bandwidth rate = RateOf(topology, link);
-        const int64_t bps = rate.bits_per_second();
         FabricDirection there{};
         there.fromNode = node(link.a);
         there.toNode = node(link.b);
@@ -101,9 +99,8 @@ FabricMap::AddDirections(const Topology& topology)
         there.fromNic = nic(link.a);
         there.toNic = nic(link.b);
         there.delay = link.delay.ps() + latency(link.b);
-        there.rate = rate;
-        there.psPerByte = (psPerSecondAndByte + bps - 1) / bps;
-        there.exact = psPerSecondAndByte % bps == 0;
+        there.SetRate(rate);
+        there.made = rate;
         FabricDirection back = there;
         std::swap(back.fromNode, back.toNode);
         std::swap(back.fromPort, back.toPort);
@@ -150,7 +147,7 @@ FabricMap::DistancesTo(uint32_t leafSwitch) const
             for (const uint32_t link : m_ports[m_hosts + at])
             {
                 const uint32_t peer = m_directions[link].toNode;
-                if (IsSwitch(peer) && distance[peer - m_hosts] == UNREACHED)
+                if (IsSwitch(peer) && !IsDown(link) && distance[peer - m_hosts] == UNREACHED)
                 {
                     distance[peer - m_hosts] = hops;
                     next.push_back(peer - m_hosts);
@@ -163,9 +160,34 @@ FabricMap::DistancesTo(uint32_t leafSwitch) const
 }
 
 void
+FabricDirection::SetRate(drydock::Bandwidth bandwidth)
+{
+    constexpr int64_t psPerSecondAndByte = 8'000'000'000'000;
+    const int64_t bps = bandwidth.bits_per_second();
+    rate = bandwidth;
+    psPerByte = (psPerSecondAndByte + bps - 1) / bps;
+    exact = psPerSecondAndByte % bps == 0;
+}
+
+void
+FabricMap::SetRate(uint32_t link, drydock::Bandwidth rate)
+{
+    m_directions[link].SetRate(rate);
+}
+
+void
+FabricMap::Reroute(std::vector<bool> down)
+{
+    m_down = std::move(down);
+    AddRoutes();
+}
+
+void
 FabricMap::AddRoutes()
 {
     const size_t switches = m_seeds.size();
+    m_sets.clear();
+    m_setPorts.clear();
     m_routes.assign(switches * m_leaves, 0);
     m_distance.assign(size_t{m_leaves} * m_leaves, UNREACHED);
     std::vector<std::vector<uint8_t>> distances;
@@ -194,7 +216,7 @@ FabricMap::AddRoutes()
             for (const uint32_t link : m_ports[m_hosts + at])
             {
                 const uint32_t peer = m_directions[link].toNode;
-                if (IsSwitch(peer) && distance[peer - m_hosts] + 1 == distance[at])
+                if (IsSwitch(peer) && !IsDown(link) && distance[peer - m_hosts] + 1 == distance[at])
                 {
                     ports.push_back(m_directions[link].fromPort);
                 }
@@ -213,6 +235,10 @@ FabricMap::AddRoutes()
 uint8_t
 FabricMap::Distance(uint32_t from, uint32_t to) const
 {
+    if (IsDown(from) || IsDown(to))
+    {
+        return UNREACHED;
+    }
     const Access& start = m_access[from ^ 1];
     const Access& end = m_access[to];
     if (start.switchIndex == NO_SWITCH || end.switchIndex == NO_SWITCH)
@@ -285,7 +311,7 @@ FabricMap::MeasurePath(AccessPair ends, uint32_t path, int64_t wireBytes) const
     for (;;)
     {
         const FabricDirection& direction = m_directions[link];
-        const int64_t occupancy = direction.Occupancy(wireBytes);
+        const int64_t occupancy = direction.made.TimeFor(drydock::Bytes(wireBytes)).ps();
         measured.time += occupancy + direction.delay;
         measured.slowest = std::max(measured.slowest, occupancy);
         if (link == ends.second)

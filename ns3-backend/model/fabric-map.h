@@ -17,21 +17,24 @@ namespace ns3::rdma
 /// One direction of a cable.
 struct FabricDirection
 {
-    uint32_t fromNode; //!< hosts first, then switches
-    uint32_t toNode;   //!< likewise
-    uint16_t fromPort; //!< of the node
-    uint16_t toPort;   //!< of the node
-    int16_t fromNic;   //!< -1 at a switch
-    int16_t toNic;     //!< -1 at a switch
-    int64_t delay;     //!< of the cable, plus the latency of the switch it leads to, ps
-    int64_t psPerByte; //!< rounded up
-    drydock::Bandwidth rate;
+    uint32_t fromNode;       //!< hosts first, then switches
+    uint32_t toNode;         //!< likewise
+    uint16_t fromPort;       //!< of the node
+    uint16_t toPort;         //!< of the node
+    int16_t fromNic;         //!< -1 at a switch
+    int16_t toNic;           //!< -1 at a switch
+    int64_t delay;           //!< of the cable, plus the latency of the switch it leads to, ps
+    int64_t psPerByte;       //!< rounded up
+    drydock::Bandwidth rate; //!< at present
+    drydock::Bandwidth made; //!< the same without faults
 
     /// How long \p bytes occupy it, ps, rounded up.
     int64_t Occupancy(int64_t bytes) const
     {
         return exact ? bytes * psPerByte : rate.TimeFor(drydock::Bytes(bytes)).ps();
     }
+
+    void SetRate(drydock::Bandwidth rate);
 
     bool exact; //!< a byte takes a whole number of picoseconds
 };
@@ -86,6 +89,12 @@ class FabricMap
     /// "host 3", or the name of a switch.
     std::string NameOf(uint32_t node) const;
 
+    /// Between windows: the present rate of one direction, at most what it was made with.
+    void SetRate(uint32_t link, drydock::Bandwidth rate);
+
+    /// Between windows: finds routes again, none of them over links that are \p down, by number.
+    void Reroute(std::vector<bool> down);
+
     /// Before the run. Default: a hash of the switch's index.
     void SetSeed(uint32_t switchIndex, uint32_t seed)
     {
@@ -97,7 +106,7 @@ class FabricMap
         return m_seeds[switchIndex];
     }
 
-    /// The ports of a switch by which the link \p to is nearest. A way exists: PickAccess chose it.
+    /// The ports of a switch by which the link \p to is nearest; none if faults have cut it off.
     std::span<const uint16_t> GetNextPorts(uint32_t switchIndex, uint32_t to) const
     {
         const Access& access = m_access[to];
@@ -137,7 +146,7 @@ class FabricMap
                                          int toNic,
                                          uint32_t path) const;
 
-    /// What a frame of a queue pair meets when nothing else is about.
+    /// What a frame of a queue pair meets when nothing else is about and nothing is broken.
     struct PathTime
     {
         int64_t time;    //!< from first bit out to last bit in, store and forward, ps
@@ -196,6 +205,11 @@ class FabricMap
     std::vector<uint8_t> DistancesTo(uint32_t leafSwitch) const;
     /// Number of hops between the ends, UNREACHED if none.
     uint8_t Distance(uint32_t from, uint32_t to) const;
+    bool IsDown(uint32_t link) const
+    {
+        return !m_down.empty() && m_down[link];
+    }
+
     bool IsSwitch(uint32_t node) const
     {
         return node >= m_hosts;
@@ -204,6 +218,7 @@ class FabricMap
     uint32_t m_hosts;
     uint32_t m_leaves = 0;
     std::vector<FabricDirection> m_directions;
+    std::vector<bool> m_down; //!< by link; empty: none
     std::vector<std::vector<uint32_t>> m_ports;
     std::vector<Access> m_access;       //!< by link; meaningful for those that end at a NIC
     std::vector<uint32_t> m_leafSwitch; //!< by leaf
@@ -214,6 +229,9 @@ class FabricMap
     std::vector<uint32_t> m_seeds;
     std::vector<std::string> m_switchNames;
 };
+
+/// Whether frames may get lost: switches drop them, or faults lose them.
+bool LosesFrames(const drydock::Topology& topology);
 
 /// What the packet network cannot simulate, each with the place in the topology.
 drydock::Status ValidateFabric(const drydock::Topology& topology);

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 namespace ns3::rdma
 {
 
@@ -113,6 +115,65 @@ FabricNode::Accept(uint16_t port, std::vector<Frame>& frames, std::vector<Teleme
     {
         m_arrivingTelemetry[port].Take(telemetry);
     }
+}
+
+std::vector<FabricNode::Impairment>&
+FabricNode::GetImpairments()
+{
+    if (m_impairments.empty())
+    {
+        m_impairments.resize(m_egress.size());
+        for (size_t port = 0; port < m_egress.size(); ++port)
+        {
+            m_impairments[port].draws = Draws(uint64_t{m_map->GetPorts(m_node)[port]} << 32);
+        }
+    }
+    return m_impairments;
+}
+
+void
+FabricNode::UpdateRate(uint16_t port)
+{
+    const FabricDirection& direction = *m_egress[port].direction;
+    m_egress[port].psPerByte = direction.exact ? direction.psPerByte : 0;
+}
+
+void
+FabricNode::Cut(uint16_t port)
+{
+    GetImpairments()[port].lostUntil = NEVER;
+}
+
+void
+FabricNode::Mend(uint16_t port, int64_t now)
+{
+    // What had left the other end by now was on a dead cable.
+    const uint32_t incoming = m_map->GetPorts(m_node)[port] ^ 1;
+    GetImpairments()[port].lostUntil = now + m_map->GetDirection(incoming).delay;
+}
+
+void
+FabricNode::SetBitErrors(uint16_t port, double bitErrors)
+{
+    GetImpairments()[port].bitErrors = bitErrors;
+}
+
+bool
+FabricNode::Loses(uint16_t port, const Frame& frame)
+{
+    Impairment& impairment = m_impairments[port];
+    if (frame.time < impairment.lostUntil)
+    {
+        return true;
+    }
+    if (impairment.bitErrors == 0)
+    {
+        return false;
+    }
+    // One wrong bit spoils the frame's checksum: 1 - (1 - errors)^bits.
+    const double bits = 8.0 * static_cast<double>(SizeOf(frame));
+    const double chance = -std::expm1(bits * std::log1p(-impairment.bitErrors));
+    return impairment.draws.Next() < chance;
 }
 
 } // namespace ns3::rdma

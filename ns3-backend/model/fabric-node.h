@@ -1,6 +1,7 @@
 #ifndef DRYDOCK_NS3_BACKEND_FABRIC_NODE_H
 #define DRYDOCK_NS3_BACKEND_FABRIC_NODE_H
 
+#include "ns3-backend/model/draws.h"
 #include "ns3-backend/model/event-heap.h"
 #include "ns3-backend/model/fabric-map.h"
 #include "ns3-backend/model/fabric-port.h"
@@ -110,6 +111,22 @@ class FabricNode : public Node, public Partition
         int64_t time = NEVER;
     };
 
+    // What faults do, between windows.
+
+    /// The cable of \p port runs at another rate from now on; it has been set in the map.
+    void UpdateRate(uint16_t port);
+    /// Nothing that is on the cable of \p port, or is put there before Mend, arrives.
+    void Cut(uint16_t port);
+    void Mend(uint16_t port, int64_t now);
+    /// From now on a bit that comes in by \p port is wrong with the chance \p bitErrors.
+    void SetBitErrors(uint16_t port, double bitErrors);
+
+    /// Frames that faults have lost on their way here.
+    uint64_t GetNLost() const
+    {
+        return m_lost;
+    }
+
     const Failure& GetFailure() const
     {
         return m_failure;
@@ -170,6 +187,11 @@ class FabricNode : public Node, public Partition
             {
                 m_carried = m_arrivingTelemetry[port].Front();
                 m_arrivingTelemetry[port].Pop();
+            }
+            if (!m_impairments.empty() && Loses(port, frame)) [[unlikely]]
+            {
+                ++m_lost;
+                break;
             }
             self.Arrive(port, frame);
             break;
@@ -290,6 +312,8 @@ class FabricNode : public Node, public Partition
     }
 
     void FailPaused(uint16_t port, uint8_t priority);
+    /// Whether a fault loses \p frame, which comes in by \p port.
+    bool Loses(uint16_t port, const Frame& frame);
 
     EventHeap m_events;
     PauseTable m_pauses;
@@ -307,6 +331,18 @@ class FabricNode : public Node, public Partition
     int64_t m_headerSize = 0;
     int64_t m_ackSize = 0;
     uint64_t m_eventCount = 0;
+    /// What faults have made of the cable of a port, on the way here.
+    struct Impairment
+    {
+        int64_t lostUntil = 0; //!< frames that would arrive before this are lost
+        double bitErrors = 0;
+        Draws draws;
+    };
+
+    std::vector<Impairment>& GetImpairments();
+
+    std::vector<Impairment> m_impairments; //!< by port; empty while no fault has touched the node
+    uint64_t m_lost = 0;
     Failure m_failure;
     ns3::Time m_pauseWatchdog; //!< attribute
 };

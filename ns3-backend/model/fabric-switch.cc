@@ -208,9 +208,15 @@ FabricSwitch::Arrive(uint16_t inPort, const Frame& frame)
         ArrivePause(*this, inPort, frame);
         return;
     }
+    const std::span<const uint16_t> ports = m_map->GetNextPorts(m_index, frame.to);
+    if (ports.empty()) [[unlikely]]
+    {
+        ++m_counts.unroutable;
+        return;
+    }
     const uint16_t port = m_routing == ECMP || frame.IsControl()
-                              ? m_map->NextPort(m_index, frame.to, frame.path)
-                              : ChoosePort(frame);
+                              ? ports[m_map->Choose(m_index, ports, frame.path)]
+                              : ChoosePort(frame, ports);
     Egress& egress = m_egress[port];
     if (!egress.pending && m_now >= egress.freeAt && !(egress.paused & ClassBit(frame.priority)))
     {
@@ -226,9 +232,8 @@ FabricSwitch::Arrive(uint16_t inPort, const Frame& frame)
 }
 
 uint16_t
-FabricSwitch::ChoosePort(const Frame& frame)
+FabricSwitch::ChoosePort(const Frame& frame, std::span<const uint16_t> ports)
 {
-    const std::span<const uint16_t> ports = m_map->GetNextPorts(m_index, frame.to);
     if (ports.size() == 1)
     {
         return ports[0];

@@ -52,6 +52,7 @@ class FabricSwitch : public FabricNode
     {
         uint64_t marked = 0;       //!< frames
         uint64_t dropped = 0;      //!< frames
+        uint64_t unroutable = 0;   //!< frames for where no way leads since a fault
         uint64_t pauses = 0;       //!< PAUSE frames sent to stop or keep stopped
         uint64_t resumes = 0;      //!< PAUSE frames sent to go on
         int64_t maxQueueBytes = 0; //!< most that ever waited at one port
@@ -115,7 +116,7 @@ class FabricSwitch : public FabricNode
 
     void Timer(Kind kind, uint32_t number);
     /// The port for a packet of data where a queue pair does not keep its way.
-    uint16_t ChoosePort(const Frame& frame);
+    uint16_t ChoosePort(const Frame& frame, std::span<const uint16_t> ports);
     uint32_t FlowletOf(const Frame& frame);
     uint16_t EmptiestPort(std::span<const uint16_t> ports, const Frame& frame) const;
     void Enqueue(uint16_t port, uint16_t inPort, const Frame& frame);

@@ -93,7 +93,7 @@ QueuePairTable::Make(const FabricMap::AccessPair& ends, uint32_t path)
     {
         QueuePair& pair = m_pairs.back();
         pair.controller = m_transport->congestionControl->NewFlow(
-            {first.rate.bits_per_second(), roundTrip, m_transport->mtu, there.switches});
+            {first.made.bits_per_second(), roundTrip, m_transport->mtu, there.switches});
         pair.Limit(pair.controller->GetWindow());
     }
 }

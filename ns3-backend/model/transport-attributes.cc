@@ -6,6 +6,7 @@
 #include "ns3-backend/model/dcqcn.h"
 #include "ns3-backend/model/dctcp.h"
 #include "ns3-backend/model/fabric-switch.h"
+#include "ns3-backend/model/fault-injector.h"
 #include "ns3-backend/model/hpcc.h"
 #include "ns3-backend/model/rdma-transport.h"
 #include "ns3-backend/model/swift.h"
@@ -45,6 +46,7 @@ AttributeClasses()
             Dctcp::GetTypeId(),
             FabricNode::GetTypeId(),
             FabricSwitch::GetTypeId(),
+            FaultInjector::GetTypeId(),
             Hpcc::GetTypeId(),
             RdmaTransport::GetTypeId(),
             Swift::GetTypeId(),

@@ -1,0 +1,101 @@
+#include "core/schema/fault_file.h"
+
+#include <gtest/gtest.h>
+
+#include "core/base/testing.h"
+#include "core/base/yaml.h"
+
+namespace drydock {
+namespace {
+
+using testing::ErrorText;
+
+// Two hosts of two NICs at `left` and `right`, which two cables join.
+Topology TwoSwitches() {
+  Topology topology;
+  topology.host_kinds.resize(1);
+  topology.host_kinds[0].nics.count = 2;
+  topology.hosts = {0, 0};
+  for (const char* name : {"left", "right"}) {
+    FabricSwitch described;
+    described.name = name;
+    topology.fabric.switches.push_back(described);
+  }
+  const LinkEnd left{true, 0, 0}, right{true, 1, 0};
+  const auto join = [&](LinkEnd a, LinkEnd b) {
+    FabricLink link;
+    link.a = a;
+    link.b = b;
+    topology.fabric.links.push_back(link);
+  };
+  for (int nic = 0; nic < 2; ++nic) join({false, 0, nic}, left);   // cables 0, 1
+  for (int nic = 0; nic < 2; ++nic) join({false, 1, nic}, right);  // 2, 3
+  join(left, right);                                               // 4, 5
+  join(left, right);
+  return topology;
+}
+
+std::vector<Fault> Read(const std::string& yaml, std::string* error = nullptr) {
+  Topology topology = TwoSwitches();
+  Diagnostics diagnostics;
+  ReadFaults(ParseYaml(yaml, "f").value(), &topology, &diagnostics);
+  const std::string text = ErrorText(diagnostics.ToStatus());
+  if (error != nullptr) {
+    *error = text.substr(0, text.find('\n'));
+  } else {
+    EXPECT_EQ(text, "ok");
+  }
+  return topology.faults;
+}
+
+std::string ErrorOf(const std::string& yaml) {
+  std::string error;
+  Read(yaml, &error);
+  return error;
+}
+
+TEST(FaultFileTest, PlacesBecomeCables) {
+  EXPECT_EQ(Read("- {link: [right, left]}\n")[0].links, (std::vector<int>{4, 5}));
+  EXPECT_EQ(Read("- {link: [host1/nic0, right]}\n")[0].links, (std::vector<int>{2}));
+  EXPECT_EQ(Read("- {switch: left}\n")[0].links, (std::vector<int>{0, 1, 4, 5}));
+  EXPECT_EQ(Read("- {nic: host1/nic1}\n")[0].links, (std::vector<int>{3}));
+}
+
+TEST(FaultFileTest, AnEndIsAnEntryOfItsOwnAndAllAreInOrderOfTime) {
+  const std::vector<Fault> faults = Read(
+      "- {switch: left, at: 5 ms, until: 7 ms}\n"
+      "- {nic: host0/nic0, rate: 50 Gbps, at: 6 ms}\n"
+      "- {link: [left, right], bit_errors: 1e-9}\n");
+  ASSERT_EQ(faults.size(), 4u);
+  EXPECT_EQ(faults[0].kind, Fault::Kind::kErrors);
+  EXPECT_EQ(faults[0].bit_errors, 1e-9);
+  EXPECT_EQ(faults[1].kind, Fault::Kind::kDown);
+  EXPECT_EQ(faults[1].at, Time::Us(5000));
+  EXPECT_EQ(faults[2].rate.bits_per_second(), 50'000'000'000);
+  EXPECT_TRUE(faults[3].ends);
+  EXPECT_EQ(faults[3].kind, Fault::Kind::kDown);
+  EXPECT_EQ(faults[3].links, faults[1].links);
+}
+
+TEST(FaultFileTest, MistakesAreLocated) {
+  EXPECT_EQ(ErrorOf("- {at: 1 ms}\n"),
+            "f:1:3: error: a fault names one of 'link', 'switch' and 'nic'");
+  EXPECT_EQ(ErrorOf("- {switch: lft}\n"),
+            "f:1:12: error: 'lft' is neither a NIC ('host0/nic0') nor one of the switches; did you "
+            "mean 'left'?");
+  EXPECT_EQ(ErrorOf("- {switch: host0/nic0}\n"), "f:1:12: error: 'host0/nic0' is a NIC, no switch");
+  EXPECT_EQ(ErrorOf("- {link: [host0/nic0, right]}\n"),
+            "f:1:10: error: no cable joins 'host0/nic0' and 'right'");
+  EXPECT_EQ(ErrorOf("- {switch: left, at: 2 ms, until: 1 ms}\n"),
+            "f:1:35: error: 'until' is 1 ms, which is not after 'at', 2 ms");
+  EXPECT_EQ(ErrorOf("- {switch: left, rate: 1 Gbps, bit_errors: 1e-3}\n"),
+            "f:1:44: error: a fault is either 'rate' or 'bit_errors'; write two");
+  EXPECT_EQ(ErrorOf("- {switch: left, bit_errors: 2}\n"),
+            "f:1:30: error: 'bit_errors' is the chance of a bit to arrive wrong, above 0 and at "
+            "most 0.01");
+  EXPECT_EQ(ErrorOf("- {switch: left, untill: 2 ms}\n").substr(0, 14), "f:1:18: error:");
+  EXPECT_EQ(ErrorOf("a: 1\n"), "f:1:1: error: 'faults' must be a list");
+}
+
+}  // namespace
+}  // namespace drydock

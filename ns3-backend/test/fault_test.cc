@@ -1,0 +1,199 @@
+// What becomes of traffic when cables break, slow down or lose bits?
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "ns3-backend/packet_network.h"
+#include "ns3-backend/test/test_fabrics.h"
+
+namespace drydock {
+namespace {
+
+constexpr int64_t kFullFrame = (4096 + 82) * 20;  // ps at 400 Gbps
+constexpr int64_t kDelay = 500'000;
+constexpr int kHosts = 16;
+
+// Two leaves of 8 hosts, 8 spines. Retransmission soon, so that runs stay short.
+Topology TwoLeaves(const std::string& flow_control = "ideal") {
+  FabricShape shape;
+  shape.transport.flow_control = flow_control;
+  shape.transport.attributes = {{"FaultInjector::RerouteTime", "20 us"},
+                                {"RdmaTransport::AckTimeout", "100 us"}};
+  Topology topology = RailFabric(kHosts, 1, 8, 8, shape);
+  for (auto& node : topology.fabric.switches) node.buffer = Bytes(64'000'000);
+  return topology;
+}
+
+std::vector<int> CablesOfHost(const Topology& topology, int host) {
+  std::vector<int> cables;
+  for (size_t i = 0; i < topology.fabric.links.size(); ++i) {
+    const FabricLink& link = topology.fabric.links[i];
+    for (const LinkEnd& end : {link.a, link.b}) {
+      if (!end.is_switch && end.index == host) cables.push_back(static_cast<int>(i));
+    }
+  }
+  return cables;
+}
+
+std::vector<int> CablesOfSwitch(const Topology& topology, const std::string& name) {
+  std::vector<int> cables;
+  for (size_t i = 0; i < topology.fabric.links.size(); ++i) {
+    const FabricLink& link = topology.fabric.links[i];
+    for (const LinkEnd& end : {link.a, link.b}) {
+      if (end.is_switch && topology.fabric.switches[end.index].name == name) {
+        cables.push_back(static_cast<int>(i));
+      }
+    }
+  }
+  return cables;
+}
+
+// All cables of half of the spines.
+std::vector<int> CablesOfHalfTheSpines(const Topology& topology) {
+  std::vector<int> cables;
+  int spines = 0;
+  for (const FabricSwitch& node : topology.fabric.switches) {
+    if (node.tier != 1 || spines++ % 2 == 0) continue;
+    const std::vector<int> its = CablesOfSwitch(topology, node.name);
+    cables.insert(cables.end(), its.begin(), its.end());
+  }
+  return cables;
+}
+
+Fault Down(Time at, std::vector<int> links) {
+  Fault fault;
+  fault.at = at;
+  fault.links = std::move(links);
+  return fault;
+}
+
+Fault End(Fault fault, Time at) {
+  fault.at = at;
+  fault.ends = true;
+  return fault;
+}
+
+std::vector<Order> Crossing(int64_t packets) {
+  std::vector<Order> orders;
+  for (int i = 0; i < 8; ++i) orders.push_back(Transfer(i, i + 8, 4096 * packets));
+  return orders;
+}
+
+int64_t Last(const Outcome& out, const std::vector<Order>& orders) {
+  int64_t last = 0;
+  for (size_t i = 0; i < orders.size(); ++i) {
+    const int64_t at = out.TimeOf(Notice::kDelivered, orders[i].message.source, i);
+    EXPECT_GE(at, 0) << "message " << i << " never came";
+    EXPECT_GE(out.TimeOf(Notice::kSent, orders[i].message.source, i), 0);
+    last = std::max(last, at);
+  }
+  return last;
+}
+
+TEST(Fault, SlowNicSendsAtWhatIsLeftOfItsRate) {
+  Topology topology = TwoLeaves();
+  Fault fault;
+  fault.kind = Fault::Kind::kRate;
+  fault.links = CablesOfHost(topology, 0);
+  fault.rate = Bandwidth::BitsPerSecond(100'000'000'000);
+  topology.faults = {fault};
+  const Outcome out = RunPackets(topology, {Transfer(0, 1, 4096 * 100)});
+  // 100 packets at a quarter of the rate, one more time at the full one.
+  EXPECT_EQ(out.TimeOf(Notice::kDelivered, 0, 0), 100 * 4 * kFullFrame + kFullFrame + 2 * kDelay);
+}
+
+TEST(Fault, RateComesBackWhenTheFaultEnds) {
+  Topology topology = TwoLeaves();
+  Fault fault;
+  fault.kind = Fault::Kind::kRate;
+  fault.links = CablesOfHost(topology, 0);
+  fault.rate = Bandwidth::BitsPerSecond(100'000'000'000);
+  // Ten packets slow, and the one that has begun; the rest at full rate.
+  const Time until = Time::Ps(10 * 4 * kFullFrame);
+  topology.faults = {fault, End(fault, until)};
+  const Outcome out = RunPackets(topology, {Transfer(0, 1, 4096 * 100)});
+  EXPECT_EQ(out.TimeOf(Notice::kDelivered, 0, 0),
+            10 * 4 * kFullFrame + 90 * kFullFrame + kFullFrame + 2 * kDelay);
+}
+
+TEST(Fault, DeadSpinesCostATimeoutAndThenOthersCarryItsTraffic) {
+  for (const std::string control : {"ideal", "pfc"}) {
+    Topology topology = TwoLeaves(control);
+    const std::vector<Order> orders = Crossing(400);
+    const int64_t whole = Last(RunPackets(topology, orders), orders);
+    topology.faults = {Down(Time::Us(5), CablesOfHalfTheSpines(topology))};
+    const Outcome out = RunPackets(topology, orders);
+    EXPECT_GT(out.Counter("frames lost to faults"), 0);
+    EXPECT_GT(out.Counter("ack timeouts"), 0);
+    const int64_t last = Last(out, orders);
+    EXPECT_GT(last, 100'000'000) << "nothing says that all is lost but the timeout";
+    EXPECT_LT(last, 2 * whole + 200'000'000);
+    EXPECT_EQ(out.Hash(), RunPackets(topology, orders, 2).Hash());
+    EXPECT_EQ(out.Hash(), RunPackets(topology, orders, 3).Hash());
+  }
+}
+
+TEST(Fault, CableThatFlapsLosesWhatWasOnIt) {
+  Topology topology = TwoLeaves();
+  const Fault down = Down(Time::Us(5), CablesOfHost(topology, 0));
+  topology.faults = {down, End(down, Time::Us(10))};
+  const Outcome out = RunPackets(topology, {Transfer(0, 1, 4096 * 1000)});
+  EXPECT_GT(out.Counter("frames lost to faults"), 0);
+  EXPECT_GE(out.TimeOf(Notice::kDelivered, 0, 0), 0);
+}
+
+TEST(Fault, NicThatStaysDownFailsTheRun) {
+  Topology topology = TwoLeaves();
+  topology.faults = {Down(Time::Us(5), CablesOfHost(topology, 0))};
+  const auto network = MakePacketNetwork(topology, {});
+  std::vector<ScriptedHost> hosts;
+  for (HostId id = 0; id < kHosts; ++id) {
+    hosts.emplace_back(id);
+    hosts.back().SetPort(network.value()->port(id));
+  }
+  hosts[0].orders.push_back(Transfer(0, 1, 4096 * 1000));
+  std::vector<HostActor*> actors;
+  for (ScriptedHost& host : hosts) actors.push_back(&host);
+  const Status status = network.value()->Run(actors);
+  ASSERT_FALSE(status.ok());
+  EXPECT_NE(status.error().message().find("a queue pair from host 0 to host 1 gave up"),
+            std::string::npos)
+      << status.error().message();
+}
+
+TEST(Fault, BitErrorsLoseFramesInProportionAndGoBackNPaysForEach) {
+  // Goodput of go-back-n under loss p a packet, with w packets on their way when a loss is noticed:
+  // each loss sends about w again, so about 1 / (1 + p w) of the line.
+  Topology topology = TwoLeaves();
+  Fault fault;
+  fault.kind = Fault::Kind::kErrors;
+  fault.links = CablesOfHost(topology, 1);
+  fault.bit_errors = 1e-7;  // 8 x 4178 bits: 0.33 % of packets
+  topology.faults = {fault};
+  const int64_t packets = 20'000;
+  const Outcome out = RunPackets(topology, {Transfer(0, 1, 4096 * packets)});
+  const auto lost = static_cast<double>(out.Counter("frames lost to faults"));
+  const auto sent = static_cast<double>(out.Counter("packets"));
+  EXPECT_NEAR(lost / sent, 8 * 4178 * 1e-7, 0.0005);
+  // A lost packet is noticed with the next one; until the sender hears of it, a round trip's worth
+  // has followed: 4 cables of delay and two frames there, and the reply's time.
+  const double round_trip = 4 * kDelay + 2 * kFullFrame + 2 * 84 * 20;
+  const double w = round_trip / kFullFrame + 1;
+  EXPECT_NEAR(static_cast<double>(out.Counter("repeated packets")) / lost, w, 0.15 * w);
+}
+
+TEST(Fault, SelectiveRepeatSendsOnlyWhatWasLost) {
+  Topology topology = TwoLeaves();
+  topology.transport.retransmission = "selective-repeat";
+  Fault fault;
+  fault.kind = Fault::Kind::kErrors;
+  fault.links = CablesOfHost(topology, 1);
+  fault.bit_errors = 1e-7;
+  topology.faults = {fault};
+  const Outcome out = RunPackets(topology, {Transfer(0, 1, 4096 * 20'000)});
+  EXPECT_GT(out.Counter("frames lost to faults"), 30);
+  EXPECT_LE(out.Counter("repeated packets"), out.Counter("frames lost to faults") * 11 / 10);
+}
+
+}  // namespace
+}  // namespace drydock
