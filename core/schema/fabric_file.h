@@ -1,11 +1,12 @@
 // The `fabric:` section of cluster.topo: generators that turn a few numbers into switches and
 // cables, and explicit links. One row per kind in FabricKinds().
 //
-//   rail-optimised  NIC i of every host goes to leaf switches of rail i; spines join leaves
-//   leaf-spine      all NICs of a host go to one leaf; spines join leaves
-//   single-switch   every NIC on one switch
-//   explicit        switches and links as listed
-//   none            one host, no fabric
+//   rail-optimised  NIC i of every host goes to leaf switches of rail i; spines join leaves, cores
+//   pods leaf-spine      all NICs of a host go to one leaf; likewise fat-tree        k-ary, of
+//   equal switches single-switch   every NIC on one switch dragonfly       groups of switches that
+//   are all joined, and all groups joined torus           switches in a grid of any dimensions,
+//   closed to rings or not explicit        switches and links as listed none            one host,
+//   no fabric
 #ifndef DRYDOCK_CORE_SCHEMA_FABRIC_FILE_H_
 #define DRYDOCK_CORE_SCHEMA_FABRIC_FILE_H_
 

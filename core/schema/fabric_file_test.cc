@@ -253,7 +253,7 @@ TEST(FabricMistakeTest, Layers) {
             "f:1:194: error: 'oversubscription' is 0; it must be between 0.01 and 100");
   EXPECT_EQ(Message({2, 1}, "{kind: tree}"),
             "f:1:8: error: 'tree' is no kind; valid values are rail-optimised, leaf-spine, "
-            "single-switch, explicit, none");
+            "fat-tree, single-switch, dragonfly, torus, explicit, none");
   EXPECT_EQ(Message({2, 1}, "{kind: single-switch, swich: 1}"),
             "f:1:1: error: 'fabric' lacks the key 'switch'");
 }
@@ -365,9 +365,10 @@ TEST(FabricRoutingTest, IsReadForEveryKind) {
       "ecmp, flowlet, adaptive, spray");
 }
 
-TEST(FabricKindsTest, AllFive) {
-  EXPECT_EQ(FabricKinds(), std::vector<std::string>({"rail-optimised", "leaf-spine",
-                                                     "single-switch", "explicit", "none"}));
+TEST(FabricKindsTest, AllEight) {
+  EXPECT_EQ(FabricKinds(),
+            std::vector<std::string>({"rail-optimised", "leaf-spine", "fat-tree", "single-switch",
+                                      "dragonfly", "torus", "explicit", "none"}));
 }
 
 }  // namespace
