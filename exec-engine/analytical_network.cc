@@ -232,7 +232,10 @@ Status AnalyticalNetwork::Run(std::span<HostActor* const> actors) {
 }  // namespace
 
 Result<std::unique_ptr<Network>> MakeAnalyticalNetwork(const Topology& topology,
-                                                       const NetworkOptions&) {
+                                                       const NetworkOptions& options) {
+  if (options.log_interval != Time()) {
+    return Error("the analytical network keeps no log of links; it needs the packet network");
+  }
   if (!topology.faults.empty()) {
     return Error(
         "the cluster has 'faults', which the analytical network does not know; they need the "

@@ -24,8 +24,17 @@ struct Options {
   std::string run;
   std::string network = "packet";
   std::string threads = "auto";
+  std::string network_log;
   bool dump = false;
 };
+
+// Zero if there is none.
+Result<Time> ParseInterval(const std::string& text) {
+  if (text.empty()) return Time();
+  ASSIGN_OR_RETURN(const Time interval, ParseTime(text));
+  if (interval == Time()) return Error("--network-log needs an interval above 0");
+  return interval;
+}
 
 void Declare(CLI::App* app, Options* options) {
   app->add_option("run", options->run, "Run directory")->type_name("RUN");
@@ -37,6 +46,10 @@ void Declare(CLI::App* app, Options* options) {
                   "Threads of the network, or 'auto' for the idle cores; never changes the result")
       ->type_name("N")
       ->capture_default_str();
+  app->add_option("--network-log", options->network_log,
+                  "Write RUN/4-links.csv, every link once an INTERVAL ('100 us'), and "
+                  "RUN/4-messages.csv, every message")
+      ->type_name("INTERVAL");
   app->add_flag("--dump,--text", options->dump,
                 "Print the present RUN/4-timeline.pb; replay nothing");
   CheckOptions(app, [options]() -> Status {
@@ -44,6 +57,7 @@ void Declare(CLI::App* app, Options* options) {
     if (options->run.empty()) return MissingOption("RUN");
     RETURN_IF_ERROR(FindNetwork(options->network));
     RETURN_IF_ERROR(ParseThreads(options->threads));
+    RETURN_IF_ERROR(ParseInterval(options->network_log));
     return OkStatus();
   });
 }
@@ -107,7 +121,9 @@ void ShowProgress(int64_t ended, int64_t all) {
 Status ReplayRun(const Options& options, const CommonOptions& common, const NetworkChoice& network,
                  int threads, const Stamp& stamp) {
   ASSIGN_OR_RETURN(const WorkloadFile file, ReadWorkload(options.run, WorkloadParts::kAll));
-  Provenance provenance{"exec-engine", {{kManifestName, file.sha256}}, stamp.options};
+  // A log changes no time (only the count of windows), so it is no part of the provenance.
+  Provenance provenance{
+      "exec-engine", {{kManifestName, file.sha256}}, {"network " + options.network}};
   std::string plan_hash, times_hash;
   ASSIGN_OR_RETURN(const FlowPlan plan, ReadFlowPlan(options.run, file, &plan_hash));
   ASSIGN_OR_RETURN(const KernelTimes times, ReadKernelTimes(options.run, file, &times_hash));
@@ -116,12 +132,16 @@ Status ReplayRun(const Options& options, const CommonOptions& common, const Netw
   if (common.check) return OkStatus();
   ReplayOptions replay;
   replay.network.threads = threads;
+  ASSIGN_OR_RETURN(replay.network.log_interval, ParseInterval(options.network_log));
+  NetworkLog log;
+  if (!options.network_log.empty()) replay.log = &log;
   const bool shows_progress = !common.quiet && ::isatty(STDERR_FILENO) == 1;
   if (shows_progress) replay.progress = ShowProgress;
   const Result<Timeline> timeline = Replay(file.workload, plan, times, network, replay);
   if (shows_progress) Say(fmt::format("\r{:40}\r", ""));
   if (!timeline.ok()) return timeline.error();
   RETURN_IF_ERROR(WriteTimeline(options.run, *timeline, provenance));
+  if (replay.log != nullptr) RETURN_IF_ERROR(WriteNetworkLog(options.run, log));
   RETURN_IF_ERROR(SaveStamp(stamp));
   Report(
       kInfo, common,
@@ -138,12 +158,18 @@ Status Run(const Options& options, const CommonOptions& common) {
   if (options.dump) return Dump(options, common.verbose);
   ASSIGN_OR_RETURN(const NetworkChoice* network, FindNetwork(options.network));
   ASSIGN_OR_RETURN(const int threads, ParseThreads(options.threads));
-  const Stamp stamp{options.run,
-                    "exec-engine",
-                    {options.run + "/" + kManifestName, options.run + "/" + kFlowPlanName,
-                     options.run + "/" + kKernelTimesName},
-                    {"network " + options.network},
-                    {options.run + "/" + kTimelineName}};
+  Stamp stamp{options.run,
+              "exec-engine",
+              {options.run + "/" + kManifestName, options.run + "/" + kFlowPlanName,
+               options.run + "/" + kKernelTimesName},
+              {"network " + options.network},
+              {options.run + "/" + kTimelineName}};
+  if (!options.network_log.empty()) {
+    stamp.options.push_back("network-log " + options.network_log);
+    for (const char* name : {kLinkLogName, kMessageLogName}) {
+      stamp.outputs.push_back(options.run + "/" + name);
+    }
+  }
   if (common.if_changed && !common.check && IsUpToDate(stamp)) {
     Report(kInfo, common, "up to date");
     return OkStatus();

@@ -71,8 +71,42 @@ class HostPort {
   virtual void Send(const Message& message) = 0;
 };
 
+// What a network saw in detail: its links at an interval, and every message.
+struct LinkName {
+  std::string from, to;  // "host 3/nic0", "leaf0"
+  Bandwidth rate;
+};
+
+// One direction of a cable since the sample before. Links without anything to say have none.
+struct LinkSample {
+  Time at;
+  Time interval;
+  int link = 0;                     // into NetworkLog::links
+  Bytes sent;                       // headers and acknowledgements included
+  Bytes queued;                     // waiting for it at `at`
+  int64_t marked = 0, dropped = 0;  // frames that were to leave by it
+  Time paused;                      // some class of it
+
+  bool Quiet() const {
+    return sent == Bytes() && queued == Bytes() && marked == 0 && dropped == 0 && paused == Time();
+  }
+};
+
+struct MessageRecord {
+  Message message;
+  Time delivered;
+  Time idle;  // it would have taken on an empty network
+};
+
+struct NetworkLog {
+  std::vector<LinkName> links;
+  std::vector<LinkSample> samples;      // by time and link
+  std::vector<MessageRecord> messages;  // by (sent, source, id)
+};
+
 struct NetworkOptions {
   int threads = 1;
+  Time log_interval;  // of the samples in Log(); zero: no log is kept
 };
 
 class Network {
@@ -84,6 +118,8 @@ class Network {
   virtual Status Run(std::span<HostActor* const> actors) = 0;
   // What was counted, by name, in a fixed order: "messages", "packets", "packet hops", ...
   virtual std::vector<std::pair<std::string, int64_t>> Counters() const = 0;
+  // What was seen in detail, after Run; null unless the options ask for it.
+  virtual const NetworkLog* Log() const { return nullptr; }
 };
 
 // One row per choice: selection, --network=help and "valid values are ..." come from the table.

@@ -75,7 +75,10 @@ Error DeadlockError(const ReplayIndex& index, const std::vector<StuckOp>& stuck,
 class Run {
  public:
   Run(const ReplayIndex& index, std::unique_ptr<Network> network, const ReplayOptions& options)
-      : index_(index), network_(std::move(network)), progress_(index.op_count(), options.progress) {
+      : index_(index),
+        network_(std::move(network)),
+        progress_(index.op_count(), options.progress),
+        log_(options.log) {
     const Topology& topology = index.workload().topology;
     for (const HostKind& kind : topology.host_kinds) {
       port_maps_.push_back(
@@ -108,6 +111,7 @@ class Run {
     for (const auto& aggregator : aggregators_) actors.push_back(aggregator.get());
     RETURN_IF_ERROR(network_->Run(actors));
     RETURN_IF_ERROR(CheckFinished());
+    if (log_ != nullptr && network_->Log() != nullptr) *log_ = *network_->Log();
     for (const RankTimeline& rank : timeline_.ranks) {
       for (const Time end : rank.end) timeline_.iteration = std::max(timeline_.iteration, end);
     }
@@ -156,6 +160,7 @@ class Run {
   const ReplayIndex& index_;
   std::unique_ptr<Network> network_;
   Progress progress_;
+  NetworkLog* log_;
   std::vector<std::unique_ptr<PortMap>> port_maps_;
   std::vector<std::unique_ptr<HostReplay>> hosts_;
   std::vector<std::unique_ptr<Aggregator>> aggregators_;

@@ -13,6 +13,7 @@
 #include "core/model/timeline.h"
 #include "core/model/workload.h"
 #include "exec-engine/network.h"
+#include "exec-engine/network_log.h"
 
 namespace drydock {
 
@@ -23,6 +24,7 @@ struct ReplayOptions {
   bool shortcut = true;
   // Told now and then, from any one thread at a time, how many of all ops have ended.
   std::function<void(int64_t ended, int64_t all)> progress;
+  NetworkLog* log = nullptr;  // filled if the network keeps one
 };
 
 // An error if the inputs do not fit together, the network cannot be made, or some op can never end;

@@ -8,6 +8,7 @@
 #include "core/base/check.h"
 #include "ns3-backend/helper/fabric-helper.h"
 #include "ns3-backend/model/windowed-simulator-impl.h"
+#include "ns3-backend/network_watch.h"
 #include "ns3/nstime.h"
 #include "ns3/simulator.h"
 #include "ns3/uinteger.h"
@@ -31,6 +32,9 @@ class PacketNetwork : public Network {
         faults_(!topology.faults.empty()),
         loses_(ns3::rdma::LosesFrames(topology)) {
     fabric_.Install(simulator_);
+    if (options.log_interval > Time()) {
+      watch_ = std::make_unique<NetworkWatch>(topology, fabric_, simulator_, options.log_interval);
+    }
   }
 
   ~PacketNetwork() override {
@@ -46,10 +50,13 @@ class PacketNetwork : public Network {
     CHECK(actors.size() == hosts.size());
     for (size_t i = 0; i < hosts.size(); ++i) hosts[i]->SetActor(actors[i]);
     ns3::Simulator::Run();
+    if (watch_) watch_->Finish();
     return Verdict();
   }
 
   std::vector<std::pair<std::string, int64_t>> Counters() const override;
+
+  const NetworkLog* Log() const override { return watch_ ? &watch_->Log() : nullptr; }
 
  private:
   // Puts our simulator in place before the first ns-3 object is made.
@@ -82,6 +89,7 @@ class PacketNetwork : public Network {
 
   ns3::Ptr<WindowedSimulatorImpl> simulator_;
   FabricHelper fabric_;
+  std::unique_ptr<NetworkWatch> watch_;  // null: nobody wants to know
   Transport transport_;
   bool faults_;
   bool loses_;
@@ -111,12 +119,15 @@ std::vector<std::pair<std::string, int64_t>> PacketNetwork::Counters() const {
   }
   for (const FabricSwitch* node : fabric_.GetSwitches()) {
     add_node(*node);
-    queue = std::max(queue, node->GetCounts().maxQueueBytes);
+    for (uint16_t port = 0; port < node->GetNPorts(); ++port) {
+      const FabricSwitch::PortCounts& counts = node->GetPortCounts(port);
+      queue = std::max(queue, counts.mostQueued);
+      marked += counts.marked;
+      dropped += counts.dropped;
+    }
     buffer = std::max(buffer, node->GetBuffer().GetMost());
     over += node->GetBuffer().GetFramesOver();
-    marked += node->GetCounts().marked;
     pauses += node->GetCounts().pauses;
-    dropped += node->GetCounts().dropped;
     unroutable += node->GetCounts().unroutable;
   }
   const auto count = [](uint64_t value) { return static_cast<int64_t>(value); };

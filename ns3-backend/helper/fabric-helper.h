@@ -42,6 +42,18 @@ class FabricHelper
         return m_switches;
     }
 
+    /// By its number in the map.
+    const FabricNode& GetNode(uint32_t node) const
+    {
+        return *m_nodes[node];
+    }
+
+    /// What a packet of data has on the wire beside its payload.
+    int64_t GetHeaderBytes() const
+    {
+        return m_header;
+    }
+
     const FabricMap& GetMap() const
     {
         return m_map;

@@ -99,6 +99,12 @@ class FabricNode : public Node, public Partition
         return m_egress[port];
     }
 
+    /// How long the other end of \p port has kept some class from being sent, by \p now, ps.
+    int64_t GetPausedTime(uint16_t port, int64_t now) const
+    {
+        return m_pauses.GetPausedTime(port, now);
+    }
+
     uint64_t GetEventCount() const
     {
         return m_eventCount;

@@ -279,8 +279,8 @@ FabricSwitch::EmptiestPort(std::span<const uint16_t> ports, const Frame& frame) 
     {
         const uint16_t port = ports[(first + i) % ports.size()];
         const Egress& egress = m_egress[port];
-        const int64_t wait =
-            std::max<int64_t>(0, egress.freeAt - m_now) + egress.Occupancy(m_ports[port].bytes);
+        const int64_t wait = std::max<int64_t>(0, egress.freeAt - m_now) +
+                             egress.Occupancy(m_ports[port].counts.queued);
         if (wait < least)
         {
             least = wait;
@@ -297,7 +297,7 @@ FabricSwitch::Enqueue(uint16_t port, uint16_t inPort, const Frame& frame)
     Queue& queue = QueueOf(port, frame.priority);
     if (!m_buffer.Admits(frame.priority, queue.bytes, size))
     {
-        ++m_counts.dropped;
+        ++m_ports[port].counts.dropped;
         return;
     }
     const uint32_t slot = Allocate();
@@ -319,8 +319,8 @@ FabricSwitch::Enqueue(uint16_t port, uint16_t inPort, const Frame& frame)
     queue.bytes += size;
     Port& out = m_ports[port];
     out.classes |= ClassBit(frame.priority);
-    out.bytes += size;
-    m_counts.maxQueueBytes = std::max(m_counts.maxQueueBytes, out.bytes);
+    out.counts.queued += size;
+    out.counts.mostQueued = std::max(out.counts.mostQueued, out.counts.queued);
     if (m_ecn && !m_ecnAtDequeue)
     {
         Mark(port, queue.bytes, m_pool[slot].frame);
@@ -373,7 +373,7 @@ FabricSwitch::Dequeue(uint16_t port, uint8_t priority)
     queue.head = slot.next;
     queue.bytes -= size;
     Port& out = m_ports[port];
-    out.bytes -= size;
+    out.counts.queued -= size;
     if (queue.head == NONE)
     {
         out.classes &= static_cast<uint8_t>(~ClassBit(priority));
@@ -399,7 +399,7 @@ FabricSwitch::Observe(uint16_t port, const Frame& frame)
     m_carried.Add({m_map->GetPorts(m_node)[port],
                    m_now,
                    egress.bytes,
-                   m_ports[port].bytes,
+                   m_ports[port].counts.queued,
                    egress.direction->rate.bits_per_second()});
 }
 
@@ -410,7 +410,7 @@ FabricSwitch::Mark(uint16_t port, int64_t queued, Frame& frame)
     if (!frame.IsControl() && m_ports[port].marker.Marks(queued))
     {
         frame.flags |= Frame::CE;
-        ++m_counts.marked;
+        ++m_ports[port].counts.marked;
     }
 }
 

@@ -50,17 +50,28 @@ class FabricSwitch : public FabricNode
 
     struct Counts
     {
-        uint64_t marked = 0;       //!< frames
-        uint64_t dropped = 0;      //!< frames
-        uint64_t unroutable = 0;   //!< frames for where no way leads since a fault
-        uint64_t pauses = 0;       //!< PAUSE frames sent to stop or keep stopped
-        uint64_t resumes = 0;      //!< PAUSE frames sent to go on
-        int64_t maxQueueBytes = 0; //!< most that ever waited at one port
+        uint64_t unroutable = 0; //!< frames for where no way leads since a fault
+        uint64_t pauses = 0;     //!< PAUSE frames sent to stop or keep stopped
+        uint64_t resumes = 0;    //!< PAUSE frames sent to go on
     };
 
     const Counts& GetCounts() const
     {
         return m_counts;
+    }
+
+    /// What became of frames that had to leave by a port.
+    struct PortCounts
+    {
+        uint64_t marked = 0;
+        uint64_t dropped = 0;
+        int64_t queued = 0;     //!< bytes waiting now, of all classes
+        int64_t mostQueued = 0; //!< that ever waited, bytes
+    };
+
+    const PortCounts& GetPortCounts(uint16_t port) const
+    {
+        return m_ports[port].counts;
     }
 
     const SharedBuffer& GetBuffer() const
@@ -91,7 +102,7 @@ class FabricSwitch : public FabricNode
         uint8_t classes = 0;   //!< that have frames waiting, one bit each
         uint8_t stopping = 0;  //!< that this switch has paused at the other end
         bool renewing = false; //!< an event will look at what is still stopped
-        int64_t bytes = 0;     //!< waiting, of all classes
+        PortCounts counts;
         EcnMarker marker;
         Fifo<Frame> pauses; //!< to be sent before anything else
     };

@@ -40,11 +40,13 @@ class PauseTable
         {
             m_until.resize(port + 1U);
             m_since.resize(port + 1U);
+            m_paused.resize(port + 1U);
         }
         if (frame.psn == 0 || !(egress.paused & ClassBit(frame.priority)))
         {
             m_since[port][frame.priority] = now;
         }
+        const uint8_t before = egress.paused;
         const int64_t quanta = frame.psn;
         const int64_t until = now + egress.Occupancy(quanta * QUANTUM_BYTES);
         m_until[port][frame.priority] = until;
@@ -56,6 +58,7 @@ class PauseTable
         {
             egress.paused &= static_cast<uint8_t>(~ClassBit(frame.priority));
         }
+        Account(port, before, egress.paused, now);
         return until;
     }
 
@@ -77,10 +80,43 @@ class PauseTable
                 egress.paused &= static_cast<uint8_t>(~ClassBit(c));
             }
         }
+        Account(port, before, egress.paused, now);
         return egress.paused != before;
     }
 
+    /// How long some class of \p port has been paused by now, all pauses together.
+    int64_t GetPausedTime(uint16_t port, int64_t now) const
+    {
+        if (port >= m_paused.size())
+        {
+            return 0;
+        }
+        const Total& total = m_paused[port];
+        return total.time + (total.since < 0 ? 0 : now - total.since);
+    }
+
   private:
+    struct Total
+    {
+        int64_t time = 0;
+        int64_t since = -1; //!< -1: not paused
+    };
+
+    void Account(uint16_t port, uint8_t before, uint8_t after, int64_t now)
+    {
+        Total& total = m_paused[port];
+        if (before == 0 && after != 0)
+        {
+            total.since = now;
+        }
+        else if (before != 0 && after == 0)
+        {
+            total.time += now - total.since;
+            total.since = -1;
+        }
+    }
+
+    std::vector<Total> m_paused;                       //!< by port
     std::vector<std::array<int64_t, CLASSES>> m_until; //!< by port
     std::vector<std::array<int64_t, CLASSES>> m_since; //!< by port: when it was last not paused
 };

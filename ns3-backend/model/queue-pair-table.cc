@@ -8,22 +8,6 @@ namespace ns3::rdma
 
 using drydock::Message;
 
-namespace
-{
-
-/// What stands for the 5-tuple of the queue pair's IP packets.
-uint32_t
-PathHash(const Message& message)
-{
-    uint32_t hash = FabricMap::Mix(static_cast<uint32_t>(message.source) + 1);
-    hash = FabricMap::Mix(hash ^ static_cast<uint32_t>(message.destination));
-    hash = FabricMap::Mix(hash ^ (static_cast<uint32_t>(message.source_nic) << 16 |
-                                  static_cast<uint16_t>(message.destination_nic)));
-    return FabricMap::Mix(hash ^ message.flow);
-}
-
-} // namespace
-
 size_t
 QueuePairTable::NameHash::operator()(const QueuePairName& name) const
 {
@@ -113,6 +97,16 @@ QueuePairTable::Idle() const
     return std::all_of(m_pairs.begin(), m_pairs.end(), [](const QueuePair& pair) {
         return pair.Idle();
     });
+}
+
+uint32_t
+QueuePairTable::PathHash(const Message& message)
+{
+    uint32_t hash = FabricMap::Mix(static_cast<uint32_t>(message.source) + 1);
+    hash = FabricMap::Mix(hash ^ static_cast<uint32_t>(message.destination));
+    hash = FabricMap::Mix(hash ^ (static_cast<uint32_t>(message.source_nic) << 16 |
+                                  static_cast<uint16_t>(message.destination_nic)));
+    return FabricMap::Mix(hash ^ message.flow);
 }
 
 } // namespace ns3::rdma

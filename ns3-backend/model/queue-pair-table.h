@@ -28,6 +28,9 @@ class QueuePairTable
 
     static constexpr uint32_t NONE = UINT32_MAX;
 
+    /// What stands for the 5-tuple of the IP packets of the queue pair that carries \p message.
+    static uint32_t PathHash(const drydock::Message& message);
+
     /// Number of the queue pair for \p message, made if new; NONE where there is no way.
     uint32_t Find(const drydock::Message& message);
 

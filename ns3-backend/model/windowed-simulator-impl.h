@@ -72,6 +72,12 @@ class WindowedSimulatorImpl : public SimulatorImpl
     uint32_t GetContext() const override;
     uint64_t GetEventCount() const override;
 
+    /// Of the partitions; between windows. NEVER if none has anything left to do.
+    int64_t NextEventTime() const
+    {
+        return Earliest();
+    }
+
   protected:
     void DoDispose() override;
 

@@ -1,0 +1,20 @@
+// What a network saw in detail: its links at an interval, and every message. Filled by a Network
+// that was asked for it, written as two tables (docs/packet-network.md).
+#ifndef DRYDOCK_EXEC_ENGINE_NETWORK_LOG_H_
+#define DRYDOCK_EXEC_ENGINE_NETWORK_LOG_H_
+
+#include <string>
+
+#include "exec-engine/network.h"
+
+namespace drydock {
+
+inline constexpr const char* kLinkLogName = "4-links.csv";
+inline constexpr const char* kMessageLogName = "4-messages.csv";
+
+// Writes both tables into the folder `run`.
+Status WriteNetworkLog(const std::string& run, const NetworkLog& log);
+
+}  // namespace drydock
+
+#endif  // DRYDOCK_EXEC_ENGINE_NETWORK_LOG_H_

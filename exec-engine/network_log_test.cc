@@ -1,0 +1,45 @@
+#include "exec-engine/network_log.h"
+
+#include <gtest/gtest.h>
+
+#include "core/base/files.h"
+#include "core/base/testing.h"
+
+namespace drydock {
+namespace {
+
+TEST(NetworkLog, TablesAreAsDocumented) {
+  NetworkLog log;
+  log.links = {{"host 0/nic0", "leaf0", Bandwidth::BitsPerSecond(400'000'000'000)}};
+  LinkSample sample;
+  sample.at = Time::Us(100);
+  sample.interval = Time::Us(50);
+  sample.sent = Bytes(1'250'000);  // 25 us at 400 Gbps
+  sample.queued = Bytes(4178);
+  sample.marked = 3;
+  sample.dropped = 1;
+  sample.paused = Time::Ns(1500);
+  log.samples = {sample};
+  MessageRecord record;
+  record.message.source = 3;
+  record.message.source_nic = 1;
+  record.message.destination = 4;
+  record.message.destination_nic = 2;
+  record.message.size = Bytes(4096);
+  record.message.sent = Time::Us(10);
+  record.delivered = Time::Us(13);
+  record.idle = Time::Us(2);
+  log.messages = {record};
+  const testing::TemporaryDirectory folder;
+  ASSERT_TRUE(WriteNetworkLog(folder.path(), log).ok());
+  EXPECT_EQ(ReadFile(folder.path() + "/" + kMessageLogName).value(),
+            "sent_us,delivered_us,from_host,from_nic,to_host,to_nic,bytes,idle_us,slowdown\n"
+            "10.000000,13.000000,3,1,4,2,4096,2.000000,1.5000\n");
+  EXPECT_EQ(ReadFile(folder.path() + "/" + kLinkLogName).value(),
+            "time_us,from,to,interval_us,sent_bytes,utilisation,queued_bytes,marked,dropped,"
+            "paused_us\n"
+            "100.000000,host 0/nic0,leaf0,50.000000,1250000,0.5000,4178,3,1,1.500000\n");
+}
+
+}  // namespace
+}  // namespace drydock

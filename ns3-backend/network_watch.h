@@ -1,0 +1,54 @@
+// Watches a packet network for its log: samples every link at an interval, and notes every message.
+#ifndef DRYDOCK_NS3_BACKEND_NETWORK_WATCH_H_
+#define DRYDOCK_NS3_BACKEND_NETWORK_WATCH_H_
+
+#include <vector>
+
+#include "exec-engine/network.h"
+#include "ns3-backend/helper/fabric-helper.h"
+#include "ns3-backend/model/windowed-simulator-impl.h"
+
+namespace drydock {
+
+// Samples are events of the simulator, between windows. Must not move or be copied.
+class NetworkWatch {
+ public:
+  // All outlive this but the topology.
+  NetworkWatch(const Topology& topology, const ns3::rdma::FabricHelper& fabric,
+               ns3::Ptr<ns3::rdma::WindowedSimulatorImpl> simulator, Time interval);
+  NetworkWatch(const NetworkWatch&) = delete;
+  NetworkWatch& operator=(const NetworkWatch&) = delete;
+
+  // After the run: the last sample, and the messages in order.
+  void Finish();
+
+  const NetworkLog& Log() const { return log_; }
+
+ private:
+  struct Counted {
+    uint64_t bytes = 0, marked = 0, dropped = 0;
+    int64_t paused = 0;
+  };
+  using Deliveries = std::vector<MessageRecord>;  // of one host
+
+  static void Deliver(Deliveries* deliveries, const Message& message, int64_t now);
+  void Tick();
+  void Sample(int64_t now);
+  Counted CountsOf(uint32_t link, int64_t now) const;
+  Time IdleTime(const MessageRecord& record) const;
+
+  const ns3::rdma::FabricHelper& fabric_;
+  ns3::Ptr<ns3::rdma::WindowedSimulatorImpl> simulator_;
+  const Time interval_;
+  const int64_t mtu_;
+  const int64_t header_;
+  std::vector<Time> nic_latency_;       // by host
+  Time sampled_;                        // last
+  std::vector<Counted> last_;           // by link
+  std::vector<Deliveries> deliveries_;  // by host: written on the host's thread
+  NetworkLog log_;
+};
+
+}  // namespace drydock
+
+#endif  // DRYDOCK_NS3_BACKEND_NETWORK_WATCH_H_
