@@ -18,7 +18,8 @@
 namespace drydock {
 namespace {
 
-const std::vector<std::string> kSections = {"cluster", "hosts", "fabric", "transport", "faults", "nccl"};
+const std::vector<std::string> kSections = {"cluster",   "hosts",  "fabric",
+                                            "transport", "faults", "nccl"};
 
 // Where the files that a cluster names come from: the disk, or an artefact's copies.
 using FileSource = std::function<Result<std::string>(const std::string& name)>;
@@ -236,7 +237,12 @@ Result<ClusterInput> ReadCluster(const YamlNode& root, FileSource source) {
   reader.Finish();
   RETURN_IF_ERROR(context.diagnostics.ToStatus());
   if (fabric != nullptr)
-    ReadFabric(*fabric, &topology, &context.diagnostics);
+    ReadFabric(
+        *fabric,
+        [&context](const std::string& name, const YamlNode& node) {
+          return FetchFile(name, node, &context);
+        },
+        &topology, &context.diagnostics);
   else if (topology.host_count() > 1)
     reader.Fail("fabric", "several hosts need a 'fabric'");
   RETURN_IF_ERROR(context.diagnostics.ToStatus());

@@ -7,6 +7,7 @@
 
 #include "core/base/yaml.h"
 #include "core/model/topology.h"
+#include "core/schema/fabric_file.h"
 
 namespace drydock {
 
@@ -25,6 +26,7 @@ struct FabricContext {
   Diagnostics* diagnostics;
   Topology* topology;
   Time per_metre;  // signal propagation
+  FileFetcher fetch;
 };
 
 enum class LayerRole { kBottom, kUpper };
@@ -59,6 +61,7 @@ void MakeFatTree(FabricContext* context);
 void MakeSingleSwitch(FabricContext* context);
 void MakeDragonfly(FabricContext* context);
 void MakeTorus(FabricContext* context);
+void MakeSimai(FabricContext* context);
 void MakeExplicit(FabricContext* context);
 
 }  // namespace drydock

@@ -46,6 +46,7 @@ constexpr Generator kGenerators[] = {{"rail-optimised", MakeRailOptimised},
                                      {"single-switch", MakeSingleSwitch},
                                      {"dragonfly", MakeDragonfly},
                                      {"torus", MakeTorus},
+                                     {"simai", MakeSimai},
                                      {"explicit", MakeExplicit},
                                      {"none", MakeNone}};
 
@@ -60,11 +61,12 @@ const std::vector<std::string>& FabricKinds() {
   return names;
 }
 
-void ReadFabric(const YamlNode& node, Topology* topology, Diagnostics* diagnostics) {
+void ReadFabric(const YamlNode& node, const FileFetcher& fetch, Topology* topology,
+                Diagnostics* diagnostics) {
   YamlReader reader(node, "fabric", diagnostics);
   int kind = -1;
   reader.ReadChoice("kind", FabricKinds(), &kind, true);
-  FabricContext context{&reader, diagnostics, topology, Time::Ns(5)};
+  FabricContext context{&reader, diagnostics, topology, Time::Ns(5), fetch};
   // Signals travel at two thirds of c in fibre and copper: 5 ns a metre.
   reader.ReadOptional("delay_per_metre", &context.per_metre);
   if (kind < 0) return;

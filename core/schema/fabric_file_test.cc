@@ -35,7 +35,7 @@ Result<Topology> Make(const Shape& shape, const std::string& fabric) {
   Topology topology = Hosts(shape);
   ASSIGN_OR_RETURN(const YamlNode node, ParseYaml(fabric, "f"));
   Diagnostics diagnostics;
-  ReadFabric(node, &topology, &diagnostics);
+  ReadFabric(node, {}, &topology, &diagnostics);
   RETURN_IF_ERROR(diagnostics.ToStatus());
   RETURN_IF_ERROR(CheckConnected(topology));
   return topology;
@@ -253,7 +253,7 @@ TEST(FabricMistakeTest, Layers) {
             "f:1:194: error: 'oversubscription' is 0; it must be between 0.01 and 100");
   EXPECT_EQ(Message({2, 1}, "{kind: tree}"),
             "f:1:8: error: 'tree' is no kind; valid values are rail-optimised, leaf-spine, "
-            "fat-tree, single-switch, dragonfly, torus, explicit, none");
+            "fat-tree, single-switch, dragonfly, torus, simai, explicit, none");
   EXPECT_EQ(Message({2, 1}, "{kind: single-switch, swich: 1}"),
             "f:1:1: error: 'fabric' lacks the key 'switch'");
 }
@@ -319,7 +319,7 @@ TEST(FabricSharpTest, IsReadOnInfinibandAlone) {
     Topology topology = Hosts({2, 1});
     topology.transport.kind = transport;
     Diagnostics diagnostics;
-    ReadFabric(ParseYaml(fabric, "f").value(), &topology, &diagnostics);
+    ReadFabric(ParseYaml(fabric, "f").value(), {}, &topology, &diagnostics);
     EXPECT_EQ(topology.fabric.sharp.has_value(), fabric.find("sharp") != std::string::npos);
     const std::string text = ErrorText(diagnostics.ToStatus());
     return text.substr(0, text.find('\n'));
@@ -340,7 +340,7 @@ TEST(FabricSharpTest, NeedsSwitches) {
   Topology topology = Hosts({1, 1});
   topology.transport.kind = "infiniband";
   Diagnostics diagnostics;
-  ReadFabric(ParseYaml("kind: none\nsharp: {latency: 150 ns}\n", "f").value(), &topology,
+  ReadFabric(ParseYaml("kind: none\nsharp: {latency: 150 ns}\n", "f").value(), {}, &topology,
              &diagnostics);
   const std::string text = ErrorText(diagnostics.ToStatus());
   EXPECT_EQ(text.substr(0, text.find('\n')),
@@ -353,7 +353,7 @@ TEST(FabricRoutingTest, IsReadForEveryKind) {
     Diagnostics diagnostics;
     ReadFabric(
         ParseYaml("kind: single-switch\nswitch: " + Layer(2, 100) + "\n" + routing, "f").value(),
-        &topology, &diagnostics);
+        {}, &topology, &diagnostics);
     const std::string text = ErrorText(diagnostics.ToStatus());
     return topology.fabric.routing + " " + text.substr(0, text.find('\n'));
   };
@@ -365,10 +365,10 @@ TEST(FabricRoutingTest, IsReadForEveryKind) {
       "ecmp, flowlet, adaptive, spray");
 }
 
-TEST(FabricKindsTest, AllEight) {
+TEST(FabricKindsTest, AllNine) {
   EXPECT_EQ(FabricKinds(),
             std::vector<std::string>({"rail-optimised", "leaf-spine", "fat-tree", "single-switch",
-                                      "dragonfly", "torus", "explicit", "none"}));
+                                      "dragonfly", "torus", "simai", "explicit", "none"}));
 }
 
 }  // namespace

@@ -26,7 +26,7 @@ Result<Topology> Make(int hosts, int nics, const std::string& fabric) {
   topology.hosts.assign(static_cast<size_t>(hosts), 0);
   ASSIGN_OR_RETURN(const YamlNode node, ParseYaml(fabric, "f"));
   Diagnostics diagnostics;
-  ReadFabric(node, &topology, &diagnostics);
+  ReadFabric(node, {}, &topology, &diagnostics);
   RETURN_IF_ERROR(diagnostics.ToStatus());
   RETURN_IF_ERROR(CheckConnected(topology));
   return topology;

@@ -28,6 +28,12 @@ FabricHelper::FabricHelper(const drydock::Topology& topology)
     m_largestFrame = m_header + topology.transport.mtu.count();
     AddHosts(topology);
     AddSwitches(topology);
+    if (!m_switches.empty())
+    {
+        UintegerValue cutThrough; // one for all
+        m_switches[0]->GetAttribute("CutThrough", cutThrough);
+        m_map.SetCutThrough(static_cast<int64_t>(cutThrough.Get()));
+    }
     ConnectPorts();
     AddDevices();
     if (!topology.faults.empty())
@@ -157,7 +163,11 @@ FabricHelper::Install(Ptr<WindowedSimulatorImpl> simulator) const
     {
         simulator->AddPartition(m_switches[i], 1 + m_tiers[i]);
     }
-    const int64_t smallestFrame = std::min(m_ack, m_header + 1);
+    int64_t smallestFrame = std::min(m_ack, m_header + 1);
+    if (m_map.GetCutThrough() > 0)
+    {
+        smallestFrame = std::min(smallestFrame, m_map.GetCutThrough());
+    }
     simulator->SetAttribute("Lookahead", TimeValue(TimeStep(m_map.GetLookahead(smallestFrame))));
 }
 

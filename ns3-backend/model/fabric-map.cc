@@ -308,17 +308,26 @@ FabricMap::MeasurePath(AccessPair ends, uint32_t path, int64_t wireBytes) const
 {
     PathTime measured{0, 0, 0};
     uint32_t link = ends.first;
+    int64_t begin = 0; // at the present link: the first bits that can go on
+    int64_t whole = 0; // and the last
     for (;;)
     {
         const FabricDirection& direction = m_directions[link];
-        const int64_t occupancy = direction.made.TimeFor(drydock::Bytes(wireBytes)).ps();
-        measured.time += occupancy + direction.delay;
-        measured.slowest = std::max(measured.slowest, occupancy);
+        const auto occupancy = [&direction](int64_t bytes) {
+            return direction.made.TimeFor(drydock::Bytes(bytes)).ps();
+        };
+        const int64_t all = occupancy(wireBytes);
+        const int64_t end = std::max(begin + all, whole);
+        measured.slowest = std::max(measured.slowest, all);
+        whole = end + direction.delay;
         if (link == ends.second)
         {
+            measured.time = whole;
             return measured;
         }
         CHECK(IsSwitch(direction.toNode));
+        const int64_t head = m_cutThrough > 0 ? std::min(occupancy(m_cutThrough), all) : all;
+        begin = end - all + head + direction.delay;
         ++measured.switches;
         const uint16_t port = NextPort(direction.toNode - m_hosts, ends.second, path);
         link = m_ports[direction.toNode][port];

@@ -92,6 +92,23 @@ class FabricMap
     /// Between windows: the present rate of one direction, at most what it was made with.
     void SetRate(uint32_t link, drydock::Bandwidth rate);
 
+    /// Before the nodes are wired: switches pass a frame on when so many bytes of it are there; 0,
+    /// the default: when all are.
+    void SetCutThrough(int64_t bytes)
+    {
+        m_cutThrough = bytes;
+    }
+
+    int64_t GetCutThrough() const
+    {
+        return m_cutThrough;
+    }
+
+    bool IsSwitch(uint32_t node) const
+    {
+        return node >= m_hosts;
+    }
+
     /// Between windows: finds routes again, none of them over links that are \p down, by number.
     void Reroute(std::vector<bool> down);
 
@@ -149,7 +166,7 @@ class FabricMap
     /// What a frame of a queue pair meets when nothing else is about and nothing is broken.
     struct PathTime
     {
-        int64_t time;    //!< from first bit out to last bit in, store and forward, ps
+        int64_t time;    //!< from first bit out to last bit in, ps
         int64_t slowest; //!< largest occupancy of one frame on one link, ps
         uint32_t switches;
     };
@@ -210,12 +227,8 @@ class FabricMap
         return !m_down.empty() && m_down[link];
     }
 
-    bool IsSwitch(uint32_t node) const
-    {
-        return node >= m_hosts;
-    }
-
     uint32_t m_hosts;
+    int64_t m_cutThrough = 0; //!< bytes
     uint32_t m_leaves = 0;
     std::vector<FabricDirection> m_directions;
     std::vector<bool> m_down; //!< by link; empty: none

@@ -89,6 +89,7 @@ FabricNode::SetPeer(uint16_t port, FabricNode* peer)
 {
     m_mailboxes[port] = std::make_unique<LinkMailbox>(peer, m_egress[port].direction->toPort);
     m_egress[port].mailbox = m_mailboxes[port].get();
+    SetHead(port);
 }
 
 void
@@ -132,10 +133,20 @@ FabricNode::GetImpairments()
 }
 
 void
+FabricNode::SetHead(uint16_t port)
+{
+    const FabricDirection& direction = *m_egress[port].direction;
+    const int64_t bytes = m_map->GetCutThrough();
+    const bool cutsThrough = bytes > 0 && m_map->IsSwitch(direction.toNode);
+    m_egress[port].head = cutsThrough ? direction.Occupancy(bytes) : 0;
+}
+
+void
 FabricNode::UpdateRate(uint16_t port)
 {
     const FabricDirection& direction = *m_egress[port].direction;
     m_egress[port].psPerByte = direction.exact ? direction.psPerByte : 0;
+    SetHead(port);
 }
 
 void

@@ -14,6 +14,7 @@
 #include "ns3/node.h"
 #include "ns3/nstime.h"
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -44,6 +45,7 @@ struct alignas(64) Egress
     int64_t freeAt = 0;    //!< when the last frame's last bit has left, ps
     int64_t delay = 0;     //!< last bit out here to last bit in there, ps
     int64_t psPerByte = 0; //!< 0 where a byte takes no whole number of picoseconds
+    int64_t head = 0;      //!< how long what a cut-through switch waits for takes; 0: all, ps
     bool pending = false;  //!< an event at freeAt will send what waits
     uint8_t paused = 0;    //!< classes that the other end has stopped, one bit each
     LinkMailbox* mailbox = nullptr;
@@ -162,7 +164,7 @@ class FabricNode : public Node, public Partition
 
     /**
      * Runs the earliest event. \p self is this node by its own type and provides
-     * - void Arrive(uint16_t port, const Frame&)
+     * - void Arrive(uint16_t port, Frame&)
      * - bool Next(uint16_t port, Frame*): what to send now, if anything
      * - bool Waiting(uint16_t port): whether Next would find something
      * - void Timer(Kind, uint32_t number): any other event
@@ -179,7 +181,7 @@ class FabricNode : public Node, public Partition
         {
         case ARRIVAL: {
             Fifo<Frame>& arriving = m_arriving[port];
-            const Frame frame = arriving.Front();
+            Frame frame = arriving.Front();
             arriving.Pop();
             if (arriving.Empty())
             {
@@ -262,8 +264,11 @@ class FabricNode : public Node, public Partition
     void Transmit(Egress& egress, Frame frame)
     {
         const int64_t size = SizeOf(frame);
-        egress.freeAt = m_now + egress.Occupancy(size);
-        frame.time = egress.freeAt + egress.delay;
+        const int64_t occupancy = egress.Occupancy(size);
+        // Its last bit may still be on its way here (cut-through): it leaves no sooner.
+        egress.freeAt = std::max(m_now + occupancy, frame.time);
+        const int64_t held = egress.head == 0 ? occupancy : std::min(occupancy, egress.head);
+        frame.time = egress.freeAt - occupancy + held + egress.delay;
         ++egress.frames;
         egress.bytes += static_cast<uint64_t>(size);
         LinkMailbox* mailbox = egress.mailbox;
@@ -317,6 +322,8 @@ class FabricNode : public Node, public Partition
         }
     }
 
+    /// How long the other end of \p port waits before it passes a frame on.
+    void SetHead(uint16_t port);
     void FailPaused(uint16_t port, uint8_t priority);
     /// Whether a fault loses \p frame, which comes in by \p port.
     bool Loses(uint16_t port, const Frame& frame);

@@ -31,6 +31,13 @@ FabricSwitch::GetTypeId()
                           UintegerValue(0),
                           MakeUintegerAccessor(&FabricSwitch::m_seed),
                           MakeUintegerChecker<uint32_t>())
+            .AddAttribute("CutThrough",
+                          "A frame is passed on when so many bytes of it are there; where the "
+                          "output is faster than the input, so that its last bits leave as they "
+                          "come. 0: store and forward, when all is there.",
+                          UintegerValue(0),
+                          MakeUintegerAccessor(&FabricSwitch::m_cutThrough),
+                          MakeUintegerChecker<uint32_t>(0, 65535))
             .AddAttribute("Routing",
                           "How one of equally short ways is chosen; `routing` of the fabric.",
                           EnumValue(ECMP),
@@ -201,8 +208,15 @@ FabricSwitch::NextTime() const
 }
 
 void
-FabricSwitch::Arrive(uint16_t inPort, const Frame& frame)
+FabricSwitch::Arrive(uint16_t inPort, Frame& frame)
 {
+    if (m_cutThrough > 0) [[unlikely]]
+    {
+        // This is when its head is here; the rest follows at the rate of the cable.
+        const Egress& back = m_egress[inPort];
+        const int64_t whole = back.Occupancy(SizeOf(frame));
+        frame.time = m_now + whole - std::min(whole, back.Occupancy(m_cutThrough));
+    }
     if (frame.flags & Frame::PAUSE) [[unlikely]]
     {
         ArrivePause(*this, inPort, frame);

@@ -23,11 +23,11 @@ enum Routing
  * \brief An output-queued switch: a FIFO for each port and traffic class, in a buffer that all
  * share.
  *
- * Store and forward: a frame is in the output queue once its last bit has arrived and the latency
- * of the switch has passed (both are part of the link's delay, see FabricMap). Among frames that
- * arrive at the same time the lower input port is first; among classes of a port, the higher. What
- * waits may be marked (EcnMarker), and stops its sender or is dropped when there is no room for it
- * (SharedBuffer).
+ * A frame is in the output queue once its last bit has arrived (with cut-through its first
+ * CutThrough bytes) and the latency of the switch has passed (part of the link's delay, see
+ * FabricMap). Among frames that arrive at the same time the lower input port is first; among
+ * classes of a port, the higher. What waits may be marked (EcnMarker), and stops its sender or is
+ * dropped when there is no room for it (SharedBuffer).
  */
 class FabricSwitch : public FabricNode
 {
@@ -116,7 +116,7 @@ class FabricSwitch : public FabricNode
     static constexpr uint32_t NONE = UINT32_MAX;
 
     // For FabricNode::RunEvent
-    void Arrive(uint16_t inPort, const Frame& frame);
+    void Arrive(uint16_t inPort, Frame& frame);
     bool Next(uint16_t port, Frame* frame);
 
     bool Waiting(uint16_t port) const
@@ -150,6 +150,7 @@ class FabricSwitch : public FabricNode
     }
 
     uint32_t m_seed = 0;               //!< attribute
+    uint32_t m_cutThrough = 0;         //!< attribute
     Routing m_routing = ECMP;          //!< attribute
     ns3::Time m_flowletGap;            //!< attribute
     uint32_t m_flowletTableBits = 0;   //!< attribute

@@ -308,5 +308,50 @@ TEST(Errors, MessageBetweenRailsThatDoNotMeet) {
             "it at 1 us");
 }
 
+// ---- Cut-through ----------------------------------------------------------------------------
+
+FabricShape CutThrough(int bytes) {
+  FabricShape shape = Shape();
+  shape.transport.attributes = {{"FabricSwitch::CutThrough", std::to_string(bytes)}};
+  return shape;
+}
+
+TEST(CutThrough, EachSwitchHoldsAFrameForItsHeadAlone) {
+  // k switches: k times the head and k + 1 cables, and the frame once.
+  for (const int switches : {1, 2, 5}) {
+    const Outcome out = RunPackets(Chain(switches, CutThrough(64)), {Transfer(0, 1, 4096)});
+    EXPECT_EQ(out.TimeOf(Notice::kDelivered, 0, 0),
+              switches * 64 * 20 + (switches + 1) * kDelay + kFullFrame);
+  }
+}
+
+TEST(CutThrough, AQueueMakesItStoreAndForward) {
+  // Two senders at once into one port: the second frame waits for the first to leave, and then it
+  // is all there. Its last bit leaves one frame later.
+  const Outcome out =
+      RunPackets(Star(3, CutThrough(64)), {Transfer(1, 0, 4096), Transfer(2, 0, 4096)});
+  EXPECT_EQ(out.TimeOf(Notice::kDelivered, 1, 0), 64 * 20 + 2 * kDelay + kFullFrame);
+  EXPECT_EQ(out.TimeOf(Notice::kDelivered, 2, 1), 64 * 20 + 2 * kDelay + 2 * kFullFrame);
+}
+
+TEST(CutThrough, AFasterOutputEndsWithTheInput) {
+  Topology topology = Star(2, CutThrough(64));
+  topology.fabric.links[0].rate = Bandwidth::BitsPerSecond(100'000'000'000);  // host 0 is slow
+  const Outcome out = RunPackets(topology, {Transfer(0, 1, 4096)});
+  EXPECT_EQ(out.TimeOf(Notice::kDelivered, 0, 0), 4 * kFullFrame + 2 * kDelay)
+      << "the last bit is passed on as it comes";
+}
+
+TEST(CutThrough, IsTheSameForAnyNumberOfThreads) {
+  const Topology topology = RailFabric(8, 2, 4, 2, CutThrough(64));
+  std::vector<Order> orders;
+  for (int i = 0; i < 64; ++i) {
+    orders.push_back(Transfer(i % 8, (i + 1 + i / 8 % 7) % 8, 4096 * 20 + i));
+  }
+  const uint64_t hash = RunPackets(topology, orders).Hash();
+  EXPECT_EQ(RunPackets(topology, orders, 2).Hash(), hash);
+  EXPECT_EQ(RunPackets(topology, orders, 3).Hash(), hash);
+}
+
 }  // namespace
 }  // namespace drydock
