@@ -3,6 +3,7 @@
 #include "core/base/check.h"
 
 #include "ns3/boolean.h"
+#include "ns3/enum.h"
 #include "ns3/nstime.h"
 #include "ns3/simulator.h"
 #include "ns3/trace-source-accessor.h"
@@ -39,6 +40,18 @@ WindowedSimulatorImpl::GetTypeId()
                           BooleanValue(false),
                           MakeBooleanAccessor(&WindowedSimulatorImpl::m_shareAlways),
                           MakeBooleanChecker())
+            .AddAttribute("Assignment",
+                          "Which thread gets which partition: of each layer a contiguous share, "
+                          "one after another in turns, or whole layers. Changes the wall-clock "
+                          "time only.",
+                          EnumValue(NEIGHBOURS),
+                          MakeEnumAccessor(&WindowedSimulatorImpl::m_assignment),
+                          MakeEnumChecker(NEIGHBOURS,
+                                          "neighbours",
+                                          IN_TURNS,
+                                          "in-turns",
+                                          BY_LAYER,
+                                          "by-layer"))
             .AddAttribute("Lookahead",
                           "Length of a window: the least time between an event of a partition and "
                           "its effect on another. The fabric's smallest cable delay plus its "
@@ -73,20 +86,32 @@ WindowedSimulatorImpl::AssignPartitions()
         m_workers.back()->context.threads = m_threads;
         m_workers.back()->context.posted.resize(m_threads);
     }
-    // Neighbours within a layer talk to one another, so a thread gets a contiguous share of it.
-    for (const auto& layer : m_layers)
+    uint32_t turn = 0;
+    for (size_t layer = 0; layer < m_layers.size(); ++layer)
     {
         uint64_t total = 0;
-        for (const Partition* partition : layer)
+        for (const Partition* partition : m_layers[layer])
         {
             total += partition->GetWeight();
         }
         uint64_t before = 0;
-        for (Partition* partition : layer)
+        for (Partition* partition : m_layers[layer])
         {
             const uint64_t middle = 2 * before + partition->GetWeight();
-            Worker& worker =
-                *m_workers[std::min<uint64_t>(middle * m_threads / (2 * total + 1), m_threads - 1)];
+            uint64_t thread = 0;
+            switch (m_assignment)
+            {
+            case NEIGHBOURS:
+                thread = std::min<uint64_t>(middle * m_threads / (2 * total + 1), m_threads - 1);
+                break;
+            case IN_TURNS:
+                thread = turn++ % m_threads;
+                break;
+            case BY_LAYER:
+                thread = layer % m_threads;
+                break;
+            }
+            Worker& worker = *m_workers[thread];
             partition->Adopt(&worker.context, worker.partitions.size());
             worker.partitions.push_back(partition);
             before += partition->GetWeight();

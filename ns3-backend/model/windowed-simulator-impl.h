@@ -116,9 +116,18 @@ class WindowedSimulatorImpl : public SimulatorImpl
     int64_t Earliest() const;
     bool StopRequested() const;
 
-    bool m_shareAlways; //!< attribute
-    uint32_t m_threads; //!< attribute
-    Time m_lookahead;   //!< attribute
+    /// How partitions are dealt out to threads.
+    enum Assignment
+    {
+        NEIGHBOURS, //!< those of a layer that are next to each other talk to one another
+        IN_TURNS,
+        BY_LAYER,
+    };
+
+    bool m_shareAlways;                   //!< attribute
+    Assignment m_assignment = NEIGHBOURS; //!< attribute
+    uint32_t m_threads;                   //!< attribute
+    Time m_lookahead;                     //!< attribute
     std::vector<std::vector<Partition*>> m_layers;
     std::vector<std::unique_ptr<Worker>> m_workers;
     std::unique_ptr<WindowBarrier> m_barrier;

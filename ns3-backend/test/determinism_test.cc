@@ -8,6 +8,7 @@
 #include "ns3-backend/test/test_fabrics.h"
 #include "ns3/boolean.h"
 #include "ns3/config.h"
+#include "ns3/string.h"
 
 namespace drydock {
 namespace {
@@ -60,6 +61,60 @@ TEST(Determinism, SameAnswerForAnyNumberOfThreads) {
     EXPECT_EQ(again.Hash(), once.Hash()) << threads;
     EXPECT_EQ(again.notices, once.notices) << threads;
     EXPECT_EQ(again.counters, once.counters) << threads;
+  }
+}
+
+// Everything that could depend on who comes first, at once: pauses, marks and rates, bits that go
+// wrong, a spine that dies and comes back, ports chosen by what waits at them.
+Topology EverythingAtOnce() {
+  FabricShape shape = Shape(1);
+  shape.transport.flow_control = "pfc";
+  shape.transport.congestion_control = "dcqcn";
+  shape.transport.retransmission = "selective-repeat";
+  shape.transport.attributes = {{"FabricSwitch::EcnMax", "20000"},
+                                {"FabricSwitch::EcnMin", "4000"},
+                                {"FaultInjector::RerouteTime", "5 us"},
+                                {"RdmaTransport::AckTimeout", "60 us"},
+                                {"RdmaTransport::WindowBdp", "10"}};
+  Topology topology = RailFabric(12, 2, 4, 3, shape);
+  topology.fabric.routing = "adaptive";
+  for (FabricSwitch& each : topology.fabric.switches) each.buffer = Bytes(700'000);
+  Fault dies;
+  dies.at = Time::Us(10);
+  Fault errors;
+  errors.kind = Fault::Kind::kErrors;
+  errors.bit_errors = 1e-7;
+  for (size_t i = 0; i < topology.fabric.links.size(); ++i) {
+    const FabricLink& link = topology.fabric.links[i];
+    if (link.a.is_switch && link.b.index % 3 == 0) dies.links.push_back(static_cast<int>(i));
+    if (!link.a.is_switch && link.a.index % 4 == 1) errors.links.push_back(static_cast<int>(i));
+  }
+  Fault lives = dies;
+  lives.at = Time::Us(40);
+  lives.ends = true;
+  topology.faults = {errors, dies, lives};
+  return topology;
+}
+
+TEST(Determinism, SameAnswerForAnyThreadsAndPartitioningWithEverythingAtOnce) {
+  const Topology topology = EverythingAtOnce();
+  std::vector<Order> orders = RandomTraffic(topology, 5, 150);
+  for (int i = 1; i < 12; ++i) orders.push_back(Transfer(i, 0, 4096 * 40));  // an incast
+  const Outcome once = RunPackets(topology, orders);
+  for (const char* counter : {"pause frames", "marked frames", "congestion notifications",
+                              "frames lost to faults", "repeated packets", "ack timeouts"}) {
+    EXPECT_GT(once.Counter(counter), 0) << counter;
+  }
+  for (const char* assignment : {"neighbours", "in-turns", "by-layer"}) {
+    for (const int threads : {1, 2, 4}) {
+      SCOPED_TRACE(assignment);
+      SCOPED_TRACE(threads);
+      ns3::Config::SetDefault("ns3::rdma::WindowedSimulatorImpl::Assignment",
+                              ns3::StringValue(assignment));
+      const Outcome again = RunShared(topology, orders, threads);
+      EXPECT_EQ(again.notices, once.notices);
+      EXPECT_EQ(again.counters, once.counters);
+    }
   }
 }
 
