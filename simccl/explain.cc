@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <map>
+#include <set>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -38,6 +39,18 @@ std::string HostsText(const SelectedCall& selected) {
                         Plural(kind.second, "GPU"), hosts == 1 ? "" : " each");
   }
   return text + "\n";
+}
+
+// Says if NCCL sees more hosts than there are machines.
+std::string SplitText(const SelectedCall& selected, const NcclCommunicator& communicator) {
+  std::set<int> machines;
+  for (const Placement::Slot& slot : selected.Slots()) machines.insert(slot.host);
+  const int hosts = communicator.shape().hosts;
+  if (hosts <= static_cast<int>(machines.size())) return "";
+  return fmt::format(
+      "NCCL makes {} hosts of them: GPUs that reach one another no better than through the "
+      "network are apart\n",
+      hosts);
 }
 
 std::string SettingsText(const Topology& topology) {
@@ -155,7 +168,7 @@ Result<std::string> Explain(const SelectedCall& selected, const std::string& lib
                    world.CreateCommunicator(PlacesOf(selected.Slots(), selected.topology)));
   std::string text = fmt::format("{}: ranks {} of {}\n", NameOf(selected.call),
                                  RanksText(selected.ranks), selected.topology.name);
-  text += HostsText(selected) + SettingsText(selected.topology);
+  text += HostsText(selected) + SplitText(selected, communicator) + SettingsText(selected.topology);
   if (selected.call.group_size == 1) return text + "\nNCCL runs a copy inside the GPU\n";
   ASSIGN_OR_RETURN(const NcclPlan plan, AskNccl(communicator, selected.call));
   text += "\nNCCL runs " + PlanText(plan);

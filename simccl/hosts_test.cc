@@ -56,24 +56,11 @@ std::vector<CommCall> Calls(int members) {
   return calls;
 }
 
-// NCCL splits a host where two GPUs reach each other no better than through the network
-// (ncclTopoTrimSystem).
-constexpr char kSplit[] =
-    "NCCL could not create the communicator: NCCL takes the GPUs of a host for several hosts here, "
-    "as "
-    "their way to one another is no better than the network; that is not supported";
-
-// `split`: of how many groups NCCL splits a host.
-void ExpectDeliveries(const Topology& topology, const std::vector<Members>& groups, int split = 0) {
+void ExpectDeliveries(const Topology& topology, const std::vector<Members>& groups) {
   const auto planner = PlannerChoices()[0].make(topology, {});
   ASSERT_TRUE(planner.ok()) << planner.error().ToString();
   for (const Members& members : groups) {
     const Status opened = (*planner)->OpenGroup(members);
-    if (split > 0 && !opened.ok()) {
-      EXPECT_EQ(opened.error().message(), kSplit);
-      --split;
-      continue;
-    }
     ASSERT_TRUE(opened.ok()) << opened.error().ToString();
     for (const CommCall& call : Calls(static_cast<int>(members.size()))) {
       const Result<Plan> plan = (*planner)->PlanCall(call);
@@ -81,30 +68,48 @@ void ExpectDeliveries(const Topology& topology, const std::vector<Members>& grou
       EXPECT_EQ(CheckPlan(*plan, call), "") << NameOf(call);
     }
   }
-  EXPECT_EQ(split, 0);
 }
 
-class HostsTest : public ::testing::TestWithParam<std::pair<const char*, int>> {};
+class HostsTest : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(HostsTest, WhatNcclPicksDelivers) {
   const Result<ClusterInput> cluster =
+      LoadCluster(std::string("configs/clusters/") + GetParam() + ".topo", {});
+  ASSERT_TRUE(cluster.ok()) << cluster.error().ToString();
+  ExpectDeliveries(cluster->topology, Groups());
+}
+
+INSTANTIATE_TEST_SUITE_P(Clusters, HostsTest,
+                         ::testing::Values("dgx-a100-80g-8", "hgx-a100-4nic-8", "dgx-h100-8",
+                                           "dgx-h100-8-sharp", "dgx-h200-8", "dgx-b200-8",
+                                           "gb200-nvl72-2", "l40s-pcie-4", "dgx-1-v100-2"),
+                         [](const auto& each) {
+                           std::string name = each.param;
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
+
+// Settings that make several hosts of a machine or a rack.
+class SplitHostsTest
+    : public ::testing::TestWithParam<std::pair<const char*, std::vector<std::string>>> {};
+
+TEST_P(SplitHostsTest, WhatNcclPicksDelivers) {
+  Result<ClusterInput> cluster =
       LoadCluster(std::string("configs/clusters/") + GetParam().first + ".topo", {});
   ASSERT_TRUE(cluster.ok()) << cluster.error().ToString();
-  ExpectDeliveries(cluster->topology, Groups(), GetParam().second);
+  for (const std::string& name : GetParam().second) {
+    cluster->topology.nccl_settings.emplace_back(name, "1");
+  }
+  ExpectDeliveries(cluster->topology, Groups());
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    Clusters, HostsTest,
-    ::testing::Values(std::pair("dgx-a100-80g-8", 0), std::pair("hgx-a100-4nic-8", 0),
-                      std::pair("dgx-h100-8", 0), std::pair("dgx-h100-8-sharp", 0),
-                      std::pair("dgx-h200-8", 0), std::pair("dgx-b200-8", 0),
-                      std::pair("gb200-nvl72-2", 0), std::pair("l40s-pcie-4", 1),
-                      std::pair("dgx-1-v100-2", 4)),
-    [](const auto& each) {
-      std::string name = each.param.first;
-      std::replace(name.begin(), name.end(), '-', '_');
-      return name;
-    });
+    Settings, SplitHostsTest,
+    ::testing::Values(std::pair("dgx-h100-8", std::vector<std::string>{"NCCL_P2P_DISABLE"}),
+                      std::pair("dgx-a100-80g-8",
+                                std::vector<std::string>{"NCCL_P2P_DISABLE", "NCCL_SHM_DISABLE"}),
+                      std::pair("gb200-nvl72-2", std::vector<std::string>{"NCCL_P2P_DISABLE"})),
+    [](const auto& each) { return "Number" + std::to_string(each.index); });
 
 // An A100 host and an H100 host: the second kind of the one cluster, in the other.
 TEST(MixedHostsTest, WhatNcclPicksDelivers) {

@@ -24,7 +24,7 @@
 extern "C" {
 #endif
 
-#define HACKNCCL_ABI_VERSION 5u
+#define HACKNCCL_ABI_VERSION 6u
 /* The one exported symbol: const hacknccl_api* hacknccl_get_api(uint32_t abi_version). */
 #define HACKNCCL_ENTRY "hacknccl_get_api"
 
@@ -381,8 +381,10 @@ typedef struct hacknccl_api {
   void (*communicator_destroy)(hacknccl_communicator*);
 
   int32_t (*shape)(hacknccl_communicator*, hacknccl_shape* out);
-  /* out: ranks entries, as they were given or inherited. */
-  int32_t (*places)(hacknccl_communicator*, hacknccl_place* out);
+  /* out: ranks entries: which host each is on, in NCCL's sense (a node: GPUs that reach each other
+   * better than through the network), counted from 0 in order of their first ranks. A machine may
+   * be several, a rack one. */
+  int32_t (*hosts)(hacknccl_communicator*, int32_t* out);
   /* out: ranks entries, from rank 0 along the ring. */
   int32_t (*ring)(hacknccl_communicator*, int32_t channel, int32_t* out);
   /* out: ranks entries. */

@@ -56,13 +56,8 @@ NcclCommunicator::NcclCommunicator(std::shared_ptr<hacknccl_world> world,
                                    hacknccl_communicator* communicator)
     : library_(std::move(library)), world_(std::move(world)), communicator_(communicator) {
   CHECK(api().shape(communicator_, &shape_) == 0);
-  std::vector<hacknccl_place> ranks(static_cast<size_t>(shape_.ranks));
-  CHECK(api().places(communicator_, ranks.data()) == 0);
-  std::map<int, int> index_of_host;
-  for (const hacknccl_place& place : ranks) {
-    hosts_.push_back(
-        index_of_host.emplace(place.host, static_cast<int>(index_of_host.size())).first->second);
-  }
+  hosts_.resize(static_cast<size_t>(shape_.ranks));
+  CHECK(api().hosts(communicator_, hosts_.data()) == 0);
 }
 
 NcclCommunicator::NcclCommunicator(NcclCommunicator&& other) noexcept

@@ -70,7 +70,7 @@ class NcclCommunicator {
   ~NcclCommunicator();
 
   const hacknccl_shape& shape() const { return shape_; }
-  // By rank: which of its hosts, numbered from 0 in order of their first ranks.
+  // By rank: which of the hosts that NCCL makes of its GPUs, as hacknccl_api::hosts says.
   const std::vector<int>& hosts() const { return hosts_; }
   // Channels must be within shape().
   std::vector<int> Ring(int channel) const;

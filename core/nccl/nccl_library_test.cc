@@ -310,17 +310,6 @@ TEST(NcclLibraryTest, SettingsAreGivenAndHoldForTheLibrarysLife) {
   ExpectDecisions(*comm, HACKNCCL_ALL_REDUCE, {{16 << 20, HACKNCCL_NVLS, HACKNCCL_SIMPLE, 16}});
 }
 
-// Without P2P the way between the sockets is left to the network: NCCL makes two hosts of one.
-TEST(NcclLibraryTest, RefusesAHostThatNcclSplits) {
-  const NcclWorld world = TestWorld({DgxH100()}, 90, {{"NCCL_P2P_DISABLE", "1"}});
-  const auto comm = world.CreateCommunicator(Places(2, kAllEight));
-  ASSERT_FALSE(comm.ok());
-  EXPECT_EQ(
-      comm.error().message(),
-      "NCCL could not create the communicator: NCCL takes the GPUs of a host for several hosts "
-      "here, as their way to one another is no better than the network; that is not supported");
-}
-
 // 16 NVLS channels up to compute capability 9, 32 from 10 on.
 TEST(NcclLibraryTest, RefusesHostsWhoseNvlsDiffers) {
   auto library = NcclLibrary::Load().value();

@@ -71,8 +71,8 @@ void DestroyWorld(hacknccl_world* world) { delete world; }
 hacknccl_communicator* Start(const std::vector<drydock::HostClass>* classes,
                              const std::vector<hacknccl_place>& places, drydock::Origin origin) {
   auto communicator = std::make_unique<hacknccl_communicator>();
-  communicator->implementation = std::make_shared<drydock::Communicator>(
-      classes, drydock::MakeLayout(*classes, places), std::move(origin));
+  communicator->implementation =
+      std::make_shared<drydock::Communicator>(classes, places, std::move(origin));
   error = communicator->implementation->Start();
   return error.empty() ? communicator.release() : nullptr;
 }
@@ -156,11 +156,11 @@ int32_t Shape(hacknccl_communicator* communicator, hacknccl_shape* out) {
   return 0;
 }
 
-int32_t Places(hacknccl_communicator* communicator, hacknccl_place* out) {
+int32_t Hosts(hacknccl_communicator* communicator, int32_t* out) {
   const std::lock_guard<std::mutex> lock(mutex);
   error.clear();
-  const auto& places = communicator->implementation->layout().places;
-  std::copy(places.begin(), places.end(), out);
+  const std::vector<int>& hosts = communicator->implementation->layout().host_of_rank;
+  std::copy(hosts.begin(), hosts.end(), out);
   return 0;
 }
 
@@ -267,7 +267,7 @@ const hacknccl_api& Api() {
                                    ShrinkCommunicator,
                                    DestroyCommunicator,
                                    Shape,
-                                   Places,
+                                   Hosts,
                                    Ring,
                                    Tree,
                                    Nvls,

@@ -52,11 +52,9 @@ std::vector<int> RanksOfColor(const std::vector<SplitWish>& wishes, int color) {
   return ranks;
 }
 
-Communicator::Communicator(const std::vector<HostClass>* classes, Layout layout, Origin origin)
-    : classes_(classes),
-      origin_(std::move(origin)),
-      layout_(std::move(layout)),
-      kind_graphs_(layout_.kinds.size()) {}
+Communicator::Communicator(const std::vector<HostClass>* classes,
+                           const std::vector<hacknccl_place>& places, Origin origin)
+    : classes_(classes), origin_(std::move(origin)), layout_(MakeLayout(*classes, places)) {}
 
 Communicator::~Communicator() {
   for (auto& [rank, solo] : solos_) {
@@ -66,10 +64,23 @@ Communicator::~Communicator() {
   TakeWarnings();
 }
 
+// Each correction divides a host, or forbids multi-node NVLink: there is an end to them.
 std::string Communicator::Start() {
+  for (;;) {
+    layout_corrected_ = false;
+    if (std::string error = CheckNics(*classes_, layout_); !error.empty()) return error;
+    const std::string error = Search();
+    if (!layout_corrected_) return error;
+    layout_ = MakeLayout(*classes_, std::vector(layout_.places), findings_);
+  }
+}
+
+std::string Communicator::Search() {
+  kind_graphs_.clear();
+  kind_graphs_.resize(layout_.kinds.size());
   // A host tells the others its graphs, so all kinds are searched before the first rank is built;
-  // that of rank 0 comes with rank 0.
-  for (size_t k = 1; k < layout_.kinds.size(); ++k) {
+  // that of rank 0 comes with rank 0, unless a parent would have to be split on trial.
+  for (size_t k = origin_.parent == nullptr ? 1 : 0; k < layout_.kinds.size(); ++k) {
     if (std::string error = Survey(static_cast<int>(k)); !error.empty()) return error;
   }
   Solo* first = nullptr;
@@ -126,9 +137,13 @@ std::string Communicator::Init(int rank, bool survey, Solo* solo) {
   const ncclResult_t result = Make(rank, parent == nullptr ? nullptr : parent->comm, solo);
   const std::string complaints = TakeComplaints();
   if (result == ncclSuccess && complaints.empty()) return "";
-  std::string error = result != ncclSuccess
-                          ? Failure("NCCL could not create the communicator", result)
-                          : "NCCL does not take a setting as it is: " + complaints;
+  layout_corrected_ = findings_.Add(layout_, rank, solo->session.correction);
+  std::string error = "NCCL does not take a setting as it is: " + complaints;
+  if (layout_corrected_) {
+    error = "inside libhacknccl, NCCL sees other hosts for rank " + std::to_string(rank);
+  } else if (result != ncclSuccess) {
+    error = Failure("NCCL could not create the communicator", result);
+  }
   if (solo->comm != nullptr) ncclCommAbort(solo->comm);
   solo->comm = nullptr;
   return error;

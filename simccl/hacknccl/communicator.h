@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "layout.h"
 #include "session.h"
 
 namespace drydock {
@@ -30,7 +31,8 @@ std::vector<int> RanksOfColor(const std::vector<SplitWish>& wishes, int color);
 class Communicator {
  public:
   // `classes` must outlive the communicator.
-  Communicator(const std::vector<HostClass>* classes, Layout layout, Origin origin);
+  Communicator(const std::vector<HostClass>* classes, const std::vector<hacknccl_place>& places,
+               Origin origin);
   ~Communicator();
   Communicator(const Communicator&) = delete;
   Communicator& operator=(const Communicator&) = delete;
@@ -63,6 +65,7 @@ class Communicator {
   std::string SoloAt(int rank, Solo** solo);
   // That of the model of `rank`'s kind.
   std::string ModelOf(int rank, Solo** solo);
+  std::string Search();
   std::string Survey(int kind);
   std::string Init(int rank, bool survey, Solo* solo);
   // `parent` is the parent's real rank that becomes `rank`, if there is a parent.
@@ -73,7 +76,9 @@ class Communicator {
 
   const std::vector<HostClass>* classes_;
   Origin origin_;
+  Findings findings_;
   Layout layout_;
+  bool layout_corrected_ = false;
   std::vector<std::unique_ptr<KindGraphs>> kind_graphs_;
   std::map<int, std::unique_ptr<Solo>> solos_;  // by rank; rank 0 always
   std::vector<hacknccl_pat_step> pat_steps_;

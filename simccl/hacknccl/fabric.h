@@ -22,7 +22,7 @@ inline uint64_t NicGuid(int tray, int device) {
 inline int NicOfHost(int rank, int64_t id, int device) {
   const Session& session = Current();
   const Layout::Kind& kind = session.layout->kind_of(rank);
-  const HostClass& host = (*session.classes)[static_cast<size_t>(kind.host_class)];
+  const HostClass& host = (*session.classes)[static_cast<size_t>(kind.neighbours.host_class)];
   const auto machine = static_cast<size_t>(NCCL_TOPO_ID_SYSTEM_ID(id));
   return kind.trays[machine] * host.nics_per_tray() + device;
 }

@@ -148,10 +148,8 @@ ncclResult_t GatherGraphs(ncclComm* comm, ncclTopoGraph** graphs, void* entries,
   const size_t ranks_offset = static_cast<size_t>(reinterpret_cast<char*>(first_ranks) - records);
 
   const Layout::Host& own_host = layout.host_of(comm->rank);
-  if (static_cast<size_t>(comm->topo->nodes[GPU].count) != own_host.ranks.size()) {
-    WARN(
-        "NCCL takes the GPUs of a host for several hosts here, as their way to one another is no "
-        "better than the network; that is not supported");
+  if (std::vector<int> found = RanksOf(*comm->topo); found != own_host.ranks) {
+    session.correction.host = std::move(found);
     return ncclInvalidUsage;
   }
   // What this rank found holds for its kind.
@@ -163,11 +161,16 @@ ncclResult_t GatherGraphs(ncclComm* comm, ncclTopoGraph** graphs, void* entries,
   }
   own->channels = comm->nChannels;
   own->nvls_channels = comm->nvlsSupport ? comm->nvlsChannels : 0;
+  NCCLCHECK(ChannelsPerPeer(comm, &own->p2p_channels));
   own->record.assign(records + stride * static_cast<size_t>(comm->rank),
                      records + stride * static_cast<size_t>(comm->rank + 1));
   (*session.kind_graphs)[static_cast<size_t>(own_host.kind)] = std::move(own);
   if (session.survey) return ncclRemoteError;
   NCCLCHECK(CheckNvlsChannels(*session.kind_graphs));
+  // NCCL takes the least of all ranks; the records hold those of the models.
+  for (const auto& kind : *session.kind_graphs) {
+    comm->p2pnChannelsPerPeer = std::min(comm->p2pnChannelsPerPeer, kind->p2p_channels);
+  }
 
   Impersonation impersonation(comm);
   const auto describe = [&](int rank, GraphsFor* kind_graphs, const KindGraphs& kind) {

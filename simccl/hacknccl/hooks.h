@@ -32,10 +32,10 @@ ncclResult_t GatherPeers(ncclComm* comm);
 ncclResult_t GatherGraphs(ncclComm* comm, ncclTopoGraph** graphs, void* entries, size_t stride,
                           ncclTopoRanks* first_ranks);
 
-// graph/topo.cc: keeps the other GPUs of this host that belong to the communicator.
+// graph/topo.cc: keeps the other GPUs of this machine or rack that belong to the communicator.
 ncclResult_t AddLocalGpus(ncclComm* comm, ncclXml* xml);
 
-// graph/topo.cc: the topologies that the `count` ranks of a host tell one another, each with its own
+// graph/topo.cc: the topologies that `count` neighbours tell one another, each with its own
 // GPU alone. `records` is one XML for each, pointers as offsets, of which NCCL filled this rank's.
 ncclResult_t GatherTopologies(ncclComm* comm, int* ranks, int own, int count, char* records);
 

@@ -30,7 +30,7 @@ struct End {
 int MachineOf(int rank) {
   const Session& session = Current();
   const Layout::Kind& kind = session.layout->kind_of(rank);
-  const HostClass& host = (*session.classes)[static_cast<size_t>(kind.host_class)];
+  const HostClass& host = (*session.classes)[static_cast<size_t>(kind.neighbours.host_class)];
   const int tray = host.TrayOf(session.layout->places[static_cast<size_t>(rank)].gpu);
   return static_cast<int>(std::find(kind.trays.begin(), kind.trays.end(), tray) -
                           kind.trays.begin());
@@ -152,17 +152,17 @@ ncclTopoGraph* GraphOf(ncclComm* comm, int graph) {
 }
 
 // A communicator knows the inside of its own host only, so `own` is asked about as its counterpart
-// there, and `peer` as a rank that is as near or as far.
+// there, and `peer` as a rank that is as near or as far: on that host, beside it, or elsewhere.
 ncclResult_t ResolveElsewhere(const Layout& layout, ncclComm* comm, int graph, int channel, int own,
                               int peer, bool send, End* end) {
   const int host = layout.host_of_rank[static_cast<size_t>(own)];
   const int model = layout.host_of_rank[static_cast<size_t>(comm->rank)];
   const int peer_host = layout.host_of_rank[static_cast<size_t>(peer)];
   int asked_peer = peer;
-  if (peer_host == host) {
+  if (layout.AreNeighbours(peer_host, host)) {
     asked_peer = layout.Counterpart(peer, model);
-  } else if (peer_host == model) {
-    // The model host is of own's kind, so own's host has peer's counterpart.
+  } else if (layout.AreNeighbours(peer_host, model)) {
+    // The model host is of own's kind, so its neighbours have counterparts beside own's host.
     asked_peer = layout.Counterpart(peer, host);
   }
   NCCLCHECK(ResolveEnd(comm, GraphOf(comm, graph), channel, layout.Counterpart(own, model),

@@ -5,11 +5,13 @@
 // on a host of some class. api.cc sets it under its lock before every entry into NCCL.
 //
 // A host is what NCCL calls a node: GPUs joined by NVLink or PCIe. It may be one machine, or a rack
-// of several (trays), each with its own XML, NICs and operating system (multi-node NVLink).
+// of several (trays), each with its own XML, NICs and operating system (multi-node NVLink); or a
+// part of these, where NCCL finds no way between their GPUs that is better than the network. GPUs
+// that NCCL sees in one topology before it makes hosts of them are *neighbours*.
 //
-// Words: a *kind* of host, within one communicator, is a host class plus the GPUs that take part,
-// in rank order. Hosts of one kind get the same topology, graphs and NICs from NCCL, so one real
-// rank per kind is enough; its host is the kind's *model*.
+// Words: a *kind* of host, within one communicator, is a host class plus the GPUs that take part
+// and their neighbours, in rank order. Hosts of one kind get the same topology, graphs and NICs
+// from NCCL, so one real rank per kind is enough; its host is the kind's *model*.
 #ifndef DRYDOCK_SIMCCL_HACKNCCL_SESSION_H_
 #define DRYDOCK_SIMCCL_HACKNCCL_SESSION_H_
 
@@ -17,6 +19,7 @@
 #include <cstdlib>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -49,16 +52,29 @@ struct HostClass {
   int TrayOf(int gpu) const { return gpu / gpus_per_tray(); }
 };
 
+// The GPUs of a communicator that see each other in one topology, in rank order.
+struct Neighbours {
+  int host_class = 0;
+  std::vector<int> gpus;
+  friend bool operator<(const Neighbours& a, const Neighbours& b) {
+    return std::tie(a.host_class, a.gpus) < std::tie(b.host_class, b.gpus);
+  }
+  friend bool operator==(const Neighbours& a, const Neighbours& b) {
+    return a.host_class == b.host_class && a.gpus == b.gpus;
+  }
+};
+
 // Where the ranks of a communicator live, and what follows from it.
 struct Layout {
   struct Host {
     int kind = 0;
     std::vector<int> ranks;  // ascending
+    int neighbourhood = 0;
   };
   struct Kind {
-    int host_class = 0;
-    std::vector<int> gpus;   // by local index
-    std::vector<int> trays;  // in the order in which NCCL meets them
+    Neighbours neighbours;   // its own GPUs among them
+    std::vector<int> seats;  // by local index: which of the neighbours are its own
+    std::vector<int> trays;  // of the neighbours, in the order in which NCCL meets them
     int model = 0;           // index into hosts: the first of the kind
   };
   std::vector<hacknccl_place> places;  // by rank
@@ -66,12 +82,27 @@ struct Layout {
   std::vector<Kind> kinds;
   std::vector<int> host_of_rank;
   std::vector<int> local_of_rank;
+  std::vector<std::vector<int>> neighbourhoods;  // ranks, ascending
+  std::vector<int> seat_of_rank;                 // index in its neighbourhood
 
   int ranks() const { return static_cast<int>(places.size()); }
   const Host& host_of(int rank) const { return hosts[host_of_rank[rank]]; }
   const Kind& kind_of(int rank) const { return kinds[host_of(rank).kind]; }
-  // The rank at the same local index on the host `host`, which must be of the rank's kind.
-  int Counterpart(int rank, int host) const { return hosts[host].ranks[local_of_rank[rank]]; }
+  const std::vector<int>& NeighboursOn(int host) const {
+    return neighbourhoods[hosts[host].neighbourhood];
+  }
+  bool AreNeighbours(int host, int other) const {
+    return hosts[host].neighbourhood == hosts[other].neighbourhood;
+  }
+  // The rank with the same seat beside the host `host`, which must be of the kind of the rank's
+  // host or of a neighbour's.
+  int Counterpart(int rank, int host) const { return NeighboursOn(host)[seat_of_rank[rank]]; }
+};
+
+// Where NCCL disagrees with the layout: communicator.cc makes another one then.
+struct Correction {
+  std::vector<int> host;  // the ranks of this rank's host, fewer than the layout has; ascending
+  bool no_multi_node_nvlink = false;
 };
 
 // The outcome of NCCL's searches on a kind of host, ranks replaced by local indices.
@@ -79,6 +110,7 @@ struct KindGraphs {
   std::vector<ncclTopoGraph> graphs;  // NCCL_NUM_ALGORITHMS of them, some equal
   int channels = 0;
   int nvls_channels = 0;     // 0: no NVLS
+  int p2p_channels = 0;      // to a peer, of the rank of the host that has the fewest
   std::vector<char> record;  // what a rank of this kind contributes to the third AllGather
 };
 
@@ -114,6 +146,7 @@ struct Session {
   int rank = 0;
   std::vector<std::unique_ptr<KindGraphs>>* kind_graphs = nullptr;  // by kind, of the communicator
   bool survey = false;  // stop once this kind's graphs are known
+  Correction correction;
   // While a parent is split: its bootstrap, over which every rank tells its color and key.
   const void* split_over = nullptr;
   const std::vector<SplitWish>* split_wishes = nullptr;
@@ -132,7 +165,7 @@ struct Session {
   std::unique_ptr<void, void (*)(void*)> collnet_resources{nullptr, free};
 
   const HostClass& host_class() const {
-    return (*classes)[static_cast<size_t>(layout->kind_of(rank).host_class)];
+    return (*classes)[static_cast<size_t>(layout->kind_of(rank).neighbours.host_class)];
   }
   const hacknccl_place& place() const { return layout->places[static_cast<size_t>(rank)]; }
   int tray() const { return host_class().TrayOf(place().gpu); }
@@ -157,6 +190,13 @@ void ListenToLog(void (*listen)(const char* line));
 
 // Fixes the settings. False if others were fixed before.
 bool FixSettings(const std::vector<std::pair<std::string, std::string>>& settings);
+
+// The ranks of the GPUs in a topology, ascending.
+std::vector<int> RanksOf(const ncclTopoSystem& system);
+
+// How many channels NCCL gives a pair of ranks by the lights of the ranks of this host, of which
+// some may be nearer to NICs than others: the least of them.
+ncclResult_t ChannelsPerPeer(ncclComm* comm, int* channels);
 
 // The value of a setting, null if it was not given.
 const char* Setting(const char* name);

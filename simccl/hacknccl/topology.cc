@@ -1,7 +1,10 @@
 // The host's topology: which GPUs take part, and the memory of past searches.
+#include <algorithm>
 #include <cstring>
 #include <map>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "checks.h"
 #include "comm.h"
@@ -79,9 +82,64 @@ ncclResult_t BecomeRank(int rank, ncclXml* xml) {
 
 }  // namespace
 
-// All GPUs of the host stay, on whatever tray: GatherTopologies makes every rank's XML out of this.
+std::vector<int> RanksOf(const ncclTopoSystem& system) {
+  std::vector<int> ranks;
+  for (int g = 0; g < system.nodes[GPU].count; ++g) {
+    ranks.push_back(system.nodes[GPU].nodes[g].gpu.rank);
+  }
+  std::sort(ranks.begin(), ranks.end());
+  return ranks;
+}
+
+namespace {
+
+// A topology in which ranks are indices, for as long as this lives.
+class AsIndices {
+ public:
+  explicit AsIndices(ncclComm* comm) : comm_(comm), rank_(comm->rank), ranks_(comm->nRanks) {
+    for (int g = 0; g < gpus(); ++g) {
+      int& rank = comm->topo->nodes[GPU].nodes[g].gpu.rank;
+      rank_of_gpu_.push_back(std::exchange(rank, g));
+    }
+    // One stands for all ranks of other hosts.
+    comm->nRanks = gpus() + (ranks_ > gpus() ? 1 : 0);
+  }
+  ~AsIndices() {
+    for (int g = 0; g < gpus(); ++g) {
+      comm_->topo->nodes[GPU].nodes[g].gpu.rank = rank_of_gpu_[static_cast<size_t>(g)];
+    }
+    comm_->rank = rank_;
+    comm_->nRanks = ranks_;
+  }
+  AsIndices(const AsIndices&) = delete;
+  AsIndices& operator=(const AsIndices&) = delete;
+  int gpus() const { return comm_->topo->nodes[GPU].count; }
+
+ private:
+  ncclComm* comm_;
+  int rank_, ranks_;
+  std::vector<int> rank_of_gpu_;
+};
+
+}  // namespace
+
+ncclResult_t ChannelsPerPeer(ncclComm* comm, int* channels) {
+  const int own = comm->p2pnChannelsPerPeer;
+  *channels = own;
+  const AsIndices indices(comm);
+  for (int g = 0; g < indices.gpus(); ++g) {
+    comm->rank = g;
+    NCCLCHECK(ncclTopoComputeP2pChannelsPerPeer(comm));
+    *channels = std::min(*channels, comm->p2pnChannelsPerPeer);
+  }
+  comm->p2pnChannelsPerPeer = own;
+  return ncclSuccess;
+}
+
+// All neighbours stay, on whatever tray: GatherTopologies makes every rank's XML out of this.
 ncclResult_t AddLocalGpus(ncclComm* comm, ncclXml* xml) {
-  for (const int rank : Current().layout->host_of(comm->rank).ranks) {
+  const Layout& layout = *Current().layout;
+  for (const int rank : layout.NeighboursOn(layout.host_of_rank[static_cast<size_t>(comm->rank)])) {
     if (rank == comm->rank) continue;  // NCCL has just done its own
     ncclXmlNode* node = nullptr;
     NCCLCHECK(FindGpu(xml, comm->peerInfo[rank], &node));
@@ -97,7 +155,7 @@ ncclResult_t AddLocalGpus(ncclComm* comm, ncclXml* xml) {
 // are as good.
 ncclResult_t GatherTopologies(ncclComm* comm, int* ranks, int own, int count, char* records) {
   if (Current().layout->kind_of(comm->rank).trays.size() > 1 && !comm->MNNVL) {
-    WARN("these settings switch off multi-node NVLink, which the ranks of a rack need");
+    Current().correction.no_multi_node_nvlink = true;
     return ncclInvalidUsage;
   }
   const size_t bytes = xmlMemSize(NCCL_TOPO_XML_MAX_NODES);
@@ -117,8 +175,9 @@ struct GraphSearch::Key {
   bool recalled = false;
 };
 
-// The search reads the topology (fixed by the class, the GPUs in order, and whether there are other
-// hosts), the settings (fixed for the library) and the fields set in `graph` before it.
+// The search reads the topology (fixed by the class, the GPUs in order and those beside them, and
+// whether there are other hosts), the settings (fixed for the library) and the fields set in
+// `graph` before it.
 GraphSearch::GraphSearch(ncclTopoSystem* system, ncclTopoGraph* graph)
     : key_(new Key), system_(system), graph_(graph) {
   const Session& session = Current();
@@ -128,7 +187,9 @@ GraphSearch::GraphSearch(ncclTopoSystem* system, ncclTopoGraph* graph)
   add(static_cast<int64_t>(session.host_class().identity));
   add(session.host_class().compute_capability);
   add(session.host_class().collnet);
-  for (const int gpu : kind.gpus) add(gpu);
+  for (const int gpu : kind.neighbours.gpus) add(gpu);
+  text += "of which ";
+  for (const int seat : kind.seats) add(seat);
   text += "of ";
   add(session.layout->hosts.size() > 1);
   for (const int value : {graph->id, graph->pattern, graph->crossNic, graph->collNet,
@@ -138,6 +199,11 @@ GraphSearch::GraphSearch(ncclTopoSystem* system, ncclTopoGraph* graph)
 }
 
 bool GraphSearch::Recall() {
+  // GatherGraphs will say that the layout is wrong: until then no graph is as good as any.
+  if (RanksOf(*system_) != Current().layout->host_of(Current().rank).ranks) {
+    graph_->nChannels = 0;
+    return key_->recalled = true;
+  }
   const auto found = Searches().find(key_->text);
   if (found == Searches().end()) return false;
   *graph_ = found->second;

@@ -51,6 +51,19 @@ std::vector<Settings> SettingsToTry() {
           {{"NCCL_ALGO", "allreduce:tree,nvlstree"}, {"NCCL_BUFFSIZE", "1048576"}}};
 }
 
+// Under which NCCL makes several hosts of a machine or a rack.
+std::vector<std::pair<Kinds, Settings>> SplittingSettings() {
+  const Settings no_p2p = {{"NCCL_P2P_DISABLE", "1"}};
+  const Settings neither = {{"NCCL_P2P_DISABLE", "1"}, {"NCCL_SHM_DISABLE", "1"}};
+  return {{{"dgx-h100-8"}, no_p2p},
+          {{"dgx-h100-8"}, neither},
+          {{"hgx-a100-4nic-8"}, no_p2p},
+          {{"l40s-pcie-4"}, neither},
+          {{"gb200-nvl72-2"}, no_p2p},
+          {{"gb200-nvl72-2"}, {{"NCCL_MNNVL_ENABLE", "0"}}},
+          {{"dgx-a100-80g-8", "hgx-a100-4nic-8"}, neither}};
+}
+
 std::vector<Group> Groups() {
   return {{"1 host of 8", Hosts(1, kEight)},
           {"2 hosts of 8", Hosts(2, kEight)},
@@ -63,6 +76,7 @@ std::vector<Group> Groups() {
           {"2 hosts, GPUs in another order", Hosts(2, {5, 0, 7, 2, 1, 6, 3, 4})},
           {"3 hosts of 4 that take turns", Hosts(3, {0, 3, 4, 7}), true},
           {"a pair on one host", Hosts(1, {6, 1})},
+          {"four GPUs of two hosts", Hosts(2, {0, 7, 5, 1})},
           {"a pair on two hosts", {{2}, {5}}}};
 }
 
@@ -123,6 +137,8 @@ std::vector<std::string> ShortNames() {
           "dgx-1-v100-2: 2 hosts, GPUs in another order",
           "dgx-b200-8: 2 hosts of 8",
           "dgx-a100-80g-8 + dgx-h100-8: 2 hosts of 8",
+          "dgx-1-v100-2: four GPUs of two hosts",
+          "dgx-h100-8: 2 hosts of 8 NCCL_P2P_DISABLE=1",
           "dgx-h100-8: 2 hosts of 8 NCCL_CROSS_NIC=1 NCCL_NVLS_ENABLE=0",
           "dgx-h100-8: a pair on two hosts NCCL_NET_SHARED_BUFFERS=0 NCCL_MAX_NCHANNELS=6"};
 }
@@ -233,6 +249,11 @@ Result<std::vector<OracleCase>> OracleCases(bool full) {
   };
   for (const Group& group : Groups()) {
     for (const Kinds& kinds : SingleKinds()) RETURN_IF_ERROR(add(kinds, group, {}));
+    if (group.gpus_by_host.size() <= 3) {
+      for (const auto& [kinds, settings] : SplittingSettings()) {
+        RETURN_IF_ERROR(add(kinds, group, settings));
+      }
+    }
     if (group.gpus_by_host.size() < 2) continue;
     for (const Kinds& kinds : Mixtures()) RETURN_IF_ERROR(add(kinds, group, {}));
     if (group.gpus_by_host.size() > 3) continue;
