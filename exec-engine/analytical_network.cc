@@ -150,7 +150,8 @@ void AnalyticalNetwork::Fail(const Message& message) {
 }
 
 void AnalyticalNetwork::Send(HostId host, Message message) {
-  CHECK(message.source == host && message.destination != host && message.size.count() > 0);
+  CHECK(message.source == host && SourceNic(message) != DestinationNic(message) &&
+        message.size.count() > 0);
   const FabricPath& path = paths_.Between(SourceNic(message), DestinationNic(message));
   if (path.switches < 0) return Fail(message);
   message.sent = now_;

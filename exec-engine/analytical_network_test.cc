@@ -77,6 +77,22 @@ TEST(AnalyticalNetworkTest, MessageTakesWireAndLatency) {
       << "acknowledged over the same path";
 }
 
+TEST(AnalyticalNetworkTest, TwoNicsOfAHostMeetAtTheSwitch) {
+  World world(testing::SmallCluster(1, 2));
+  world.actors[0].on_start = [&] {
+    Message m;
+    m.id = 7;
+    m.destination_nic = 1;
+    m.size = Bytes(4096 * 10);
+    world.actors[0].port->Send(m);
+  };
+  world.Run();
+  const int64_t there = kWay + 11 * kPacket;
+  EXPECT_EQ(world.actors[0].log,
+            (std::vector<std::string>{std::to_string(there) + " delivered 7",
+                                      std::to_string(there + 400000) + " sent 7"}));
+}
+
 TEST(AnalyticalNetworkTest, MessagesQueueAtBothNics) {
   World world(testing::SmallCluster(3, 1));
   world.actors[0].on_start = [&] {

@@ -231,7 +231,8 @@ void Communication::RunInEngine(Call* call, Time now) {
   };
   for (const Message& message : early_) {
     if (!mine(message)) continue;
-    const uint32_t connection = call->plan->FindConnection(MessageTag::Of(message).connection);
+    const MessageTag tag = MessageTag::Of(message);
+    const uint32_t connection = call->plan->FindConnection(tag.connection, !tag.credit);
     engine_.OnDelivered(call->transfer, connection, message, now);
   }
   std::erase_if(early_, mine);
@@ -295,7 +296,7 @@ void Communication::OnDelivered(const Message& message, Time now) {
     return;
   }
   CHECK(call->transfer != nullptr);
-  const uint32_t connection = call->plan->FindConnection(tag.connection);
+  const uint32_t connection = call->plan->FindConnection(tag.connection, !tag.credit);
   CHECK(connection != kElsewhere);
   engine_.OnDelivered(call->transfer, connection, message, now);
 }
@@ -305,7 +306,7 @@ void Communication::OnSent(const Message& message, Time now) {
   if (tag.credit) return;
   Call* call = FindCall(tag.call);
   CHECK(call != nullptr && call->transfer != nullptr);
-  engine_.OnSent(call->transfer, call->plan->FindConnection(tag.connection), now);
+  engine_.OnSent(call->transfer, call->plan->FindConnection(tag.connection, false), now);
 }
 
 void Communication::OnMemberEnd(Transfer* transfer, uint32_t member, Time end, Time ready) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/base/check.h"
+#include "exec-engine/connection_ends.h"
 #include "exec-engine/flow_name.h"
 #include "exec-engine/link_shares.h"
 
@@ -69,11 +70,12 @@ class Builder {
         group_(group),
         host_of_member_(host_of_member),
         gpu_of_member_(gpu_of_member),
-        aggregation_(aggregation) {}
+        ends_(ports, host, host_of_member, gpu_of_member, aggregation) {}
 
   LocalPlan Build() {
     SetWorks();
     local_.assign(plan_.connections.size(), kElsewhere);
+    receiving_.assign(plan_.connections.size(), kElsewhere);
     for (size_t m = 0; m < plan_.members.size(); ++m) {
       if (host_of_member_[m] == host_) AddMember(static_cast<int>(m));
     }
@@ -116,6 +118,7 @@ class Builder {
   void AddRunner(uint32_t member, const ChannelProgram& program) {
     const Pattern& pattern = plan_.patterns[program.pattern];
     const auto index = static_cast<uint32_t>(out_.runners.size());
+    const int of = out_.members[member].member;
     LocalRunner runner;
     runner.member = member;
     runner.work = program.work;
@@ -124,7 +127,7 @@ class Builder {
     runner.turn = TurnOf(program, index);
     runner.start = StepCursor(pattern, program.position);
     for (uint32_t i = 0; i < pattern.operands; ++i) {
-      out_.operands.push_back(LocalIndex(plan_.operands[program.operand_begin + i], program));
+      out_.operands.push_back(LocalIndex(plan_.operands[program.operand_begin + i], of, program));
     }
     out_.runners.push_back(runner);
     ForEachSize(pattern, program.position, [&](const Step& step, int64_t bytes, int64_t times) {
@@ -189,70 +192,28 @@ class Builder {
     *end = runner;
   }
 
-  // The host's own index of a plan connection, made on first sight.
-  uint32_t LocalIndex(uint32_t plan_connection, const ChannelProgram& program) {
-    uint32_t& index = local_[plan_connection];
+  // The host's own index of a member's end of a plan connection, made on first sight. The ends of
+  // one inside the host are one, unless NICs are between them.
+  uint32_t LocalIndex(uint32_t plan_connection, int member, const ChannelProgram& program) {
+    const Connection& c = plan_.connections[plan_connection];
+    const bool sends = c.from == member;
+    const bool apart = c.link == LinkKind::kNet && ends_.Inside(c);
+    uint32_t& index = (apart && !sends ? receiving_ : local_)[plan_connection];
     if (index != kElsewhere) return index;
     index = static_cast<uint32_t>(out_.connections.size());
-    const Connection& c = plan_.connections[plan_connection];
     LocalConnection connection;
     connection.link = c.link;
     connection.work = program.work;
     connection.flow = FlowName(FlowName(FlowName(group_ + 1, c.from), c.to), program.channel);
     connection.plan_connection = plan_connection;
-    ResolveEnds(c, &connection);
+    ends_.Resolve(c, sends, &connection);
+    const uint32_t other = (apart && sends ? receiving_ : local_)[plan_connection];
+    if (apart && other != kElsewhere) {
+      connection.other_end = other;
+      out_.connections[other].other_end = index;
+    }
     out_.connections.push_back(connection);
     return index;
-  }
-
-  void ResolveEnds(const Connection& c, LocalConnection* out) {
-    const int from_host = host_of_member_[c.from], to_host = host_of_member_[c.to];
-    const int from = gpu_of_member_[c.from], to = gpu_of_member_[c.to];
-    if (c.reduction >= 0) return ResolveSwitch(c, out);
-    if (from_host != to_host) return ResolveNet(c, out);
-    // A NIC of the host reached by another of its own GPUs: as through host memory.
-    const bool through_memory = c.link == LinkKind::kShared || c.link == LinkKind::kNet;
-    if (through_memory) out->link = LinkKind::kShared;
-    const int relay = c.link != LinkKind::kNet && c.proxy >= 0
-                          ? gpu_of_member_[static_cast<size_t>(c.proxy)]
-                          : -1;
-    out->way = through_memory ? ports_.PcieWay(from, to, true) : ports_.ScaleUpWay(from, to, relay);
-  }
-
-  void ResolveNet(const Connection& c, LocalConnection* out) {
-    CHECK_NOTE(c.link == LinkKind::kNet, "a link inside a host joins two hosts");
-    CHECK(c.send_nic >= 0 && c.recv_nic >= 0);
-    const bool sends = host_of_member_[c.from] == host_;
-    const int gpu = gpu_of_member_[sends ? c.from : c.to];
-    const int proxy = sends && c.proxy >= 0 ? gpu_of_member_[static_cast<size_t>(c.proxy)] : gpu;
-    out->local_nic = sends ? c.send_nic : c.recv_nic;
-    out->remote_nic = sends ? c.recv_nic : c.send_nic;
-    out->remote_host = host_of_member_[sends ? c.to : c.from];
-    out->nic = sends ? ports_.NicOut(c.send_nic) : ports_.NicIn(c.recv_nic);
-    if (proxy != gpu) {  // over NVLink into the GPU beside the NIC
-      out->way = ports_.ScaleUpWay(gpu, proxy, -1);
-    }
-    if (sends ? c.send_gdr : c.recv_gdr) {
-      out->gpu_dma = sends ? ports_.PcieOut(proxy) : ports_.PcieIn(proxy);
-    } else if (proxy == gpu) {  // the thread block stores into, or loads from, host memory
-      out->way.out = ports_.PcieOut(gpu);
-      out->way.in = ports_.PcieIn(gpu);
-    }
-  }
-
-  void ResolveSwitch(const Connection& c, LocalConnection* out) {
-    const bool sends = c.link == LinkKind::kToSwitch;
-    const int gpu = gpu_of_member_[c.from];
-    out->local_nic = c.send_nic;
-    out->remote_nic = 0;
-    out->remote_host = aggregation_.Above(host_, c.send_nic);
-    out->nic = sends ? ports_.NicOut(c.send_nic) : ports_.NicIn(c.send_nic);
-    if (c.send_gdr) {
-      out->gpu_dma = sends ? ports_.PcieOut(gpu) : ports_.PcieIn(gpu);
-    } else {  // through host memory
-      out->way.out = ports_.PcieOut(gpu);
-      out->way.in = ports_.PcieIn(gpu);
-    }
   }
 
   // Where a member contributes to the sums that it gets.
@@ -305,8 +266,9 @@ class Builder {
   const int host_;
   const uint32_t group_;
   std::span<const int> host_of_member_, gpu_of_member_;
-  const Aggregation& aggregation_;
+  const ConnectionEnds ends_;
   std::vector<uint32_t> local_;                              // by plan connection
+  std::vector<uint32_t> receiving_;                          // ... the other of two ends
   std::map<std::pair<uint32_t, uint32_t>, uint32_t> steps_;  // by pattern and work
   std::map<uint16_t, std::pair<uint16_t, uint32_t>>
       last_turn_;  // of a member, by channel: its work
@@ -315,14 +277,16 @@ class Builder {
 
 }  // namespace
 
-uint32_t LocalPlan::FindConnection(uint32_t plan_connection) const {
+uint32_t LocalPlan::FindConnection(uint32_t plan_connection, bool receives) const {
   const auto it = std::lower_bound(
       by_plan_connection.begin(), by_plan_connection.end(), plan_connection,
       [this](uint32_t a, uint32_t wanted) { return connections[a].plan_connection < wanted; });
   if (it == by_plan_connection.end() || connections[*it].plan_connection != plan_connection) {
     return kElsewhere;
   }
-  return *it;
+  const LocalConnection& found = connections[*it];
+  const bool is_other = found.other_end != kElsewhere && (found.receiver != kElsewhere) != receives;
+  return is_other ? found.other_end : *it;
 }
 
 LocalPlan MakeLocalPlan(const Plan& plan, const GpuSpec& gpu, const PortMap& ports, int host,

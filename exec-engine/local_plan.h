@@ -83,6 +83,7 @@ struct LocalConnection {
   int remote_host = -1;          // kToSwitch, kFromSwitch: the aggregation node at the NIC's switch
   uint32_t plan_connection = 0;  // index into Plan::connections, which both hosts know
   uint32_t flow = 0;
+  uint32_t other_end = kElsewhere;  // kNet inside this host: an entry for each end
   uint32_t way_in = kElsewhere;     // kFromSwitch: the same member's kToSwitch, index of connection
   uint32_t sent = 0, received = 0;  // slices in one call, counted at the ends that are here
 };
@@ -115,8 +116,8 @@ struct LocalPlan {
   std::span<const uint32_t> OperandsOf(const LocalRunner& runner, Slots slots) const {
     return {operands.data() + runner.operand_begin + slots.begin, slots.count};
   }
-  // kElsewhere if the connection has no end here.
-  uint32_t FindConnection(uint32_t plan_connection) const;
+  // kElsewhere if the connection has no end here. `receives`: which, if it has both.
+  uint32_t FindConnection(uint32_t plan_connection, bool receives) const;
 };
 
 // `host_of_member` and `gpu_of_member` place every member of the group; those on `host` are local.

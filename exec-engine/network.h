@@ -67,7 +67,7 @@ class HostPort {
   virtual Time Now() const = 0;
   // OnTimer(id) at `when` >= Now(). Setting an id that is pending moves it.
   virtual void At(Time when, TimerId id) = 0;
-  // source must be this host and differ from destination; size > 0; both NICs exist.
+  // source must be this host, size > 0; both NICs exist and are not the same one.
   virtual void Send(const Message& message) = 0;
 };
 

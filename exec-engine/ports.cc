@@ -27,6 +27,7 @@ PortMap::PortMap(const HostKind& kind, const GpuSpec& gpu)
   }
   if (nics_ > 0) nic_wire_ = ByteCost(kind.nics.rate);
   nic_message_ = kind.nics.message;
+  nic_latency_ = kind.nics.latency;
   first_pair_ = static_cast<int>(cost_.size());
   if (kind.scale_up.kind == ScaleUpKind::kNvLinkMesh) AddMesh(kind, efficiency);
   first_board_ = static_cast<int>(cost_.size());

@@ -81,6 +81,7 @@ class PortMap {
   Time latency() const { return latency_; }  // GPU to GPU
   const ByteCost& cost(PortId port) const { return cost_[static_cast<size_t>(port)]; }
   Time nic_message() const { return nic_message_; }       // a NIC takes up one message
+  Time nic_latency() const { return nic_latency_; }       // memory to cable, or cable to memory
   const ByteCost& nic_wire() const { return nic_wire_; }  // of a NIC's cable
 
  private:
@@ -94,7 +95,7 @@ class PortMap {
   bool pcie_scale_up_ = false;
   Time latency_;
   std::vector<ByteCost> cost_;
-  Time nic_message_;
+  Time nic_message_, nic_latency_;
   ByteCost nic_wire_;
   int first_pair_ = 0, first_board_ = 0;             // first port of the mesh, of the board
   std::vector<PortId> pair_;                         // [from * gpus + to]; empty: no mesh

@@ -157,6 +157,59 @@ TEST(ReplayTest, MessageBetweenHostsTakesItsWay) {
   EXPECT_EQ(timeline->ranks[1].ready[0], Time::Us(100)) << "when the sender started";
 }
 
+// Two GPUs of a host between which NCCL saw nothing better than the network.
+TEST(ReplayTest, MessageInsideAHostTakesItsNics) {
+  const double copy = 65536 / 10e9, wire = 16 * 4178 / 25e9, packet = 4178 / 25e9;
+  // Through two NICs and the switch, as between hosts; or round in one, without the packets'
+  // headers.
+  const std::vector<std::pair<int, double>> ways = {{1, copy + wire + packet + 1.4e-6 + copy},
+                                                    {0, copy + 65536 / 25e9 + 2 * 500e-9 + copy}};
+  for (const auto& [nic, expected] : ways) {
+    WorkloadBuilder b(SmallCluster(1, 2));
+    const int stream = b.Stream("compute");
+    const int role = b.Role("pair", Dimension::kPipeline, {{0, 1}});
+    const uint32_t work = b.Compute(0, stream, Time::Us(100));
+    b.Transfer(0, stream, role, true, 0, 64 << 10, 0, {work});
+    b.Transfer(1, stream, role, false, 0, 64 << 10, 0);
+    b.PlanAll(/*channels=*/1);
+    Plan plan = testing::SendReceive({.gpus_per_host = 1, .bytes = 64 << 10});
+    plan.connections[0].send_nic = 0;
+    plan.connections[0].recv_nic = static_cast<int16_t>(nic);
+    b.SetPlan(64 << 10, plan);
+    const Result<Timeline> timeline = ReplayAll(b);
+    ASSERT_TRUE(timeline.ok()) << timeline.error().ToString();
+    EXPECT_NEAR(timeline->ranks[1].end[0].seconds(), 100e-6 + expected, 1e-9) << nic;
+    EXPECT_EQ(timeline->ranks[1].ready[0], Time::Us(100)) << "when the sender started";
+    EXPECT_EQ(Counter(*timeline, "messages") > 0, nic == 1) << "a loop stays inside the NIC";
+  }
+}
+
+// More slices than slots, so that the sender has to be told of room, on a way that never leaves the
+// host: as fast as the slowest part of it.
+TEST(ReplayTest, LongMessageInsideAHostIsAsFastAsItsNics) {
+  constexpr int64_t kBytes = 64 * kMega;
+  for (const int nic : {0, 1}) {
+    WorkloadBuilder b(SmallCluster(1, 2));
+    const int stream = b.Stream("compute");
+    const int role = b.Role("pair", Dimension::kPipeline, {{0, 1}});
+    b.Transfer(0, stream, role, true, 0, kBytes, 0);
+    b.Transfer(1, stream, role, false, 0, kBytes, 0);
+    b.PlanAll(/*channels=*/4);
+    Plan plan = testing::SendReceive(
+        {.gpus_per_host = 1, .channels = 4, .bytes = kBytes, .slice_bytes = 128 << 10});
+    for (Connection& connection : plan.connections) {
+      connection.send_nic = 0;
+      connection.recv_nic = static_cast<int16_t>(nic);
+    }
+    b.SetPlan(kBytes, plan);
+    const Result<Timeline> timeline = ReplayAll(b);
+    ASSERT_TRUE(timeline.ok()) << timeline.error().ToString();
+    const double header = nic == 0 ? 1 : 4178.0 / 4096;
+    const double expected = static_cast<double>(kBytes) * header / 25e9;
+    EXPECT_NEAR(timeline->ranks[1].end[0].seconds() / expected, 1, 0.03) << nic;
+  }
+}
+
 // The receiver's clear-to-send crosses the network: nothing leaves before it is there.
 TEST(ReplayTest, DataWaitsForTheReceiverAcrossHosts) {
   WorkloadBuilder b(SmallCluster(2, 1));

@@ -116,9 +116,11 @@ void TransferEngine::RunNext() {
       ++event.transfer->flows_[event.index].filled;
       return Post(event.transfer, event.index, event.time);
     case Kind::kLaunch:
-      return Launch(event.transfer, event.index);
+      return Launch(event.transfer, event.index, event.time);
     case Kind::kCredit:
       return GiveCredit(event.transfer, event.index, event.time);
+    case Kind::kLooped:
+      return EndLoop(event.transfer, event.index, event.time);
   }
 }
 

@@ -56,8 +56,9 @@ class Transfer {
     bool started = false, scheduled = false;
   };
   // `stamp` holds LocalPlan::most_slots times a connection at this end: when each slice in flight
-  // is there. `room` likewise: when each slot is free again. For a connection to another host, the
-  // sender keeps in `stamp` the slices' bytes instead, and the receiver has no use for `room`.
+  // is there. `room` likewise: when each slot is free again. For a connection from NIC to NIC, the
+  // sender keeps in `stamp` the slices' bytes instead, and the receiver has no use for `room`,
+  // unless it is the sender's NIC: then Flow::start_known of when the slice was launched.
   struct Flow {
     uint32_t sent = 0;      // slices put in by the sender (or arrived from the network)
     uint32_t taken = 0;     // slices the receiver has taken (or the network acknowledged)
@@ -123,7 +124,7 @@ class TransferEngine {
   int64_t slices() const { return slices_; }
 
  private:
-  enum class Kind : uint8_t { kSlice, kFilled, kLaunch, kCredit };
+  enum class Kind : uint8_t { kSlice, kFilled, kLaunch, kCredit, kLooped };
   struct Event {
     Time time;
     CallKey key = 0;
@@ -153,7 +154,10 @@ class TransferEngine {
   void Advance(Transfer* t, const Slice& slice, Time end);
   void EndRunner(Transfer* t, uint32_t runner, Time end);
   void Post(Transfer* t, uint32_t connection, Time now);
-  void Launch(Transfer* t, uint32_t connection);
+  void Launch(Transfer* t, uint32_t connection, Time now);
+  bool LoopsInNic(const LocalConnection& c) const;
+  void EndLoop(Transfer* t, uint32_t connection, Time now);
+  void Arrive(Transfer* t, uint32_t connection, int64_t wire, Time known, Time now);
   void GiveCredit(Transfer* t, uint32_t connection, Time now);
   void TakeCredit(Transfer* t, uint32_t connection, Time known, Time now);
   void CheckDrained(Transfer* t);

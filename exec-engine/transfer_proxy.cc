@@ -38,12 +38,32 @@ Message TransferEngine::MakeMessage(const Transfer& t, const LocalConnection& c,
   return message;
 }
 
-void TransferEngine::Launch(Transfer* t, uint32_t connection) {
+bool TransferEngine::LoopsInNic(const LocalConnection& c) const {
+  return c.remote_host == host_ && c.remote_nic == c.local_nic;
+}
+
+// A slice on its way to another GPU of the host through one NIC does not leave the NIC: it goes
+// round at the speed of the cable.
+void TransferEngine::EndLoop(Transfer* t, uint32_t connection, Time now) {
+  const LocalPlan& plan = *t->plan_;
+  const LocalConnection& c = plan.connections[connection];
+  const uint32_t slot = t->flows_[connection].taken % plan.works[c.work].slots;
+  const int64_t wire = t->stamp_[connection * plan.most_slots + slot].ps();
+  Arrive(t, c.other_end, wire, t->room_[c.other_end * plan.most_slots + slot], now);
+  OnSent(t, connection, now);
+}
+
+void TransferEngine::Launch(Transfer* t, uint32_t connection, Time now) {
   const LocalPlan& plan = *t->plan_;
   const LocalConnection& c = plan.connections[connection];
   Transfer::Flow& flow = t->flows_[connection];
   const uint32_t slot = flow.launched++ % plan.works[c.work].slots;
   const int64_t wire = t->stamp_[connection * plan.most_slots + slot].ps();
+  if (LoopsInNic(c)) {
+    t->room_[c.other_end * plan.most_slots + slot] = flow.start_known;
+    const Time there = now + ports_.map().nic_latency() * 2 + ports_.map().nic_wire().For(wire);
+    return events_.Push({there, t->key_, Kind::kLooped, connection, t});
+  }
   Message message = MakeMessage(*t, c, wire, /*credit=*/false);
   message.cookie = static_cast<uint64_t>(flow.start_known.ps());
   listener_->OnMessage(message);
@@ -57,7 +77,11 @@ void TransferEngine::GiveCredit(Transfer* t, uint32_t connection, Time now) {
     if (way_in == kElsewhere) return;  // a member that contributes nothing
     return TakeCredit(t, way_in, t->flows_[connection].start_known_back, now);
   }
-  Message message = MakeMessage(*t, plan.connections[connection], plan.clear_to_send_bytes,
+  const LocalConnection& c = plan.connections[connection];
+  if (LoopsInNic(c)) {
+    return TakeCredit(t, c.other_end, t->flows_[connection].start_known_back, now);
+  }
+  Message message = MakeMessage(*t, c, plan.clear_to_send_bytes,
                                 /*credit=*/true);
   message.cookie = static_cast<uint64_t>(t->flows_[connection].start_known_back.ps());
   listener_->OnMessage(message);
@@ -74,13 +98,16 @@ void TransferEngine::TakeCredit(Transfer* t, uint32_t connection, Time known, Ti
 
 void TransferEngine::OnDelivered(Transfer* t, uint32_t connection, const Message& message,
                                  Time now) {
+  const Time known = Time::Ps(static_cast<int64_t>(message.cookie));
+  if (MessageTag::Of(message).credit) return TakeCredit(t, connection, known, now);
+  Arrive(t, connection, message.size.count(), known, now);
+}
+
+void TransferEngine::Arrive(Transfer* t, uint32_t connection, int64_t wire, Time known, Time now) {
   const LocalPlan& plan = *t->plan_;
   const LocalConnection& c = plan.connections[connection];
   const LocalWork& work = plan.works[c.work];
   Transfer::Flow& flow = t->flows_[connection];
-  const Time known = Time::Ps(static_cast<int64_t>(message.cookie));
-  if (MessageTag::Of(message).credit) return TakeCredit(t, connection, known, now);
-  const int64_t wire = message.size.count();
   const Time began = std::max(Time(), now - ports_.map().nic_wire().For(wire));
   Time begin;
   Time there = std::max(now, ports_.Take(c.nic, began, wire, &begin));

@@ -106,7 +106,8 @@ RdmaHost::At(drydock::Time when, drydock::TimerId id)
 void
 RdmaHost::Send(const Message& message)
 {
-    CHECK(message.source == m_id && message.destination != m_id);
+    CHECK(message.source == m_id &&
+          (message.destination != m_id || message.destination_nic != message.source_nic));
     CHECK(message.destination >= 0 && static_cast<size_t>(message.destination) < m_hosts->size());
     CHECK(message.size.count() > 0);
     const uint32_t number = m_pairs.Find(message);

@@ -58,6 +58,17 @@ TEST(ClosedForm, StoreAndForwardPipelineOverSwitches) {
   }
 }
 
+TEST(ClosedForm, TwoNicsOfAHostMeetOverTheSpine) {
+  Order order = Transfer(0, 0, 1000);
+  order.message.destination_nic = 1;
+  for (const int threads : {1, 2}) {
+    const Outcome out = RunPackets(RailFabric(1, 2, 1, 1, Shape()), {order}, threads);
+    const int64_t there = 4 * ((1000 + 82) * kPsPerByte + kDelay);
+    EXPECT_EQ(out.TimeOf(Notice::kDelivered, 0, 0), there);
+    EXPECT_EQ(out.TimeOf(Notice::kSent, 0, 0), there + 4 * (kAck + kDelay));
+  }
+}
+
 TEST(ClosedForm, SlowestLinkSetsThePace) {
   Topology topology = Chain(2, Shape());
   topology.fabric.links[1].rate = Bandwidth::BitsPerSecond(100'000'000'000);
