@@ -88,7 +88,7 @@ Result<std::pair<WorkloadFile, FlowPlan>> PlanCalls(const CollectivePerf& perf,
   return std::pair(std::move(file), std::move(plan));
 }
 
-// From all ranks' start to the last one's end; `index` is that of the size, for the progress.
+// `index` is that of the size, for the progress.
 Result<Time> TimeOf(const CollectivePerf& perf, const CallAlone& alone,
                     const NetworkChoice& network, size_t index) {
   ReplayOptions options;
@@ -99,10 +99,29 @@ Result<Time> TimeOf(const CollectivePerf& perf, const CallAlone& alone,
       perf.progress(index, perf.sizes.size(), all == 0 ? 100 : ended * 100 / all);
     };
   }
-  ASSIGN_OR_RETURN(
-      const Timeline timeline,
-      Replay(alone.workload, alone.plan, NoKernelTimes(alone.workload.topology), network, options));
-  return timeline.iteration;
+  return TimeOfOneCall(alone, perf.loop, network, options);
+}
+
+// NCCL has none of these in place; nccl-tests has the columns all the same.
+bool HasInPlace(CollectiveType type) {
+  return type != CollectiveType::kAllToAll && type != CollectiveType::kAllToAllV;
+}
+
+// Both columns of a size, whose calls are `call` and, if there is one in place, the next.
+Status TimeSize(const CollectivePerf& perf, const Workload& workload, const FlowPlan& plan,
+                uint32_t call, size_t index, SweepResult* result) {
+  const NetworkChoice& network = *perf.network.For(result->size.size);
+  const CallAlone out_of_place = TakeCall(workload, plan, call);
+  ASSIGN_OR_RETURN(result->out_of_place, TimeOf(perf, out_of_place, network, index));
+  result->in_place = result->out_of_place;
+  result->decision = DecisionText(out_of_place.plan.plans[0]);
+  result->network = network.name;
+  if (!HasInPlace(result->size.call.collective)) return OkStatus();
+  const CallAlone in_place = TakeCall(workload, plan, call + 1);
+  // Where no member has anything to copy to itself, NCCL does the same.
+  if (in_place.plan.plans == out_of_place.plan.plans) return OkStatus();
+  ASSIGN_OR_RETURN(result->in_place, TimeOf(perf, in_place, network, index));
+  return OkStatus();
 }
 
 }  // namespace
@@ -147,28 +166,24 @@ Result<std::vector<Group>> ChooseGroups(const GroupChoice& choice, const Topolog
 
 Status RunCollectivePerf(const CollectivePerf& perf, bool check,
                          const std::function<void(const SweepResult&)>& on_result) {
-  // Those that move something, each out of place and in place.
+  // Those that move something, each out of place and, where it can be, in place.
   std::vector<CommCall> calls;
+  std::vector<uint32_t> call_of;  // by size
   for (const SweepSize& size : perf.sizes) {
+    call_of.push_back(static_cast<uint32_t>(calls.size()));
     if (size.call.count == 0) continue;
-    calls.insert(calls.end(), 2, size.call);
-    // NCCL has no all-to-all in place; nccl-tests has the columns all the same.
-    calls.back().in_place = size.call.collective != CollectiveType::kAllToAll;
+    calls.push_back(size.call);
+    if (!HasInPlace(size.call.collective)) continue;
+    calls.push_back(size.call);
+    calls.back().in_place = true;
   }
   ASSIGN_OR_RETURN(const auto planned, PlanCalls(perf, std::move(calls), check));
   if (check) return OkStatus();
   const auto& [file, plan] = planned;
-  uint32_t call = 0;
   for (size_t i = 0; i < perf.sizes.size(); ++i) {
     SweepResult result{perf.sizes[i], Time(), Time(), "nothing to move", "none"};
     if (result.size.call.count > 0) {
-      const NetworkChoice* network = perf.network.For(result.size.size);
-      const CallAlone out_of_place = TakeCall(file.workload, plan, call++);
-      const CallAlone in_place = TakeCall(file.workload, plan, call++);
-      ASSIGN_OR_RETURN(result.out_of_place, TimeOf(perf, out_of_place, *network, i));
-      ASSIGN_OR_RETURN(result.in_place, TimeOf(perf, in_place, *network, i));
-      result.decision = DecisionText(out_of_place.plan.plans[0]);
-      result.network = network->name;
+      RETURN_IF_ERROR(TimeSize(perf, file.workload, plan, call_of[i], i, &result));
     }
     on_result(result);
   }

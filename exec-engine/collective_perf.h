@@ -1,4 +1,5 @@
-// Runs a sweep of calls over groups of a cluster: has them planned by simccl, replays each alone.
+// Runs a sweep of calls over groups of a cluster: has them planned by simccl, replays each alone,
+// as often as nccl-tests makes it.
 #ifndef DRYDOCK_EXEC_ENGINE_COLLECTIVE_PERF_H_
 #define DRYDOCK_EXEC_ENGINE_COLLECTIVE_PERF_H_
 
@@ -9,6 +10,7 @@
 #include "core/base/result.h"
 #include "core/model/workload.h"
 #include "core/schema/cluster_file.h"
+#include "exec-engine/call_loop.h"
 #include "exec-engine/collective_table.h"
 #include "exec-engine/network.h"
 
@@ -42,6 +44,7 @@ struct CollectivePerf {
   std::vector<Group> groups;
   std::vector<SweepSize> sizes;
   NetworkRule network;
+  CallLoop loop;
   int threads = 1;
   std::vector<std::string> simccl_arguments;
   // Told of how many sizes how many are done, and the share of the ops of the next in per cent.

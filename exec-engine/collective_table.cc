@@ -26,7 +26,7 @@ struct Bandwidths {
 Bandwidths BandwidthsOf(const SweepSize& size, Time time) {
   if (time == Time()) return {};
   const double algorithm = static_cast<double>(size.size.count()) * 1e-9 / time.seconds();
-  return {algorithm, algorithm * BusFactor(size.call.collective, size.call.group_size)};
+  return {algorithm, algorithm * size.bus_factor};
 }
 
 std::string Figures(const SweepSize& size, Time time) {

@@ -8,6 +8,11 @@
 
 namespace drydock {
 
+bool WaitsForAll(CollectiveType type) {
+  return type == CollectiveType::kAllReduce || type == CollectiveType::kAllGather ||
+         type == CollectiveType::kReduceScatter || type == CollectiveType::kAllToAll;
+}
+
 // An engine whose only transfer starts at its first arrival, time 0.
 class Communication::Alone final : private TransferEngine::Listener {
  public:
@@ -115,11 +120,8 @@ Communication::KnownPlan* Communication::FindPlan(GroupState* group, uint32_t ca
       workload.topology.gpus[static_cast<size_t>(workload.topology.kind_of_host(host_).gpu)];
   known->plan =
       MakeLocalPlan(*plan, gpu, ports_, host_, group->group, hosts, gpus, index_.aggregation());
-  const CollectiveType type = workload.calls[call].collective;
-  const bool all_wait_for_all =
-      type == CollectiveType::kAllReduce || type == CollectiveType::kAllGather ||
-      type == CollectiveType::kReduceScatter || type == CollectiveType::kAllToAll;
-  known->can_shortcut = shortcut_ && all_wait_for_all && known->plan.complete;
+  known->can_shortcut =
+      shortcut_ && known->plan.complete && WaitsForAll(workload.calls[call].collective);
   group->plans.push_back(std::move(known));
   return group->plans.back().get();
 }

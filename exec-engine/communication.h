@@ -2,7 +2,7 @@
 // runs it in the host's TransferEngine, and says when each member's kernel ends.
 //
 // A call whose members all live here, and in which no member can finish before the last has
-// started (all-reduce, all-gather, reduce-scatter, all-to-all), is not run in the engine at first.
+// started (WaitsForAll), is not run in the engine at first.
 // When its last member arrives it is played in an engine of its own from the first arrival, or
 // looked up: the same plan with the same offsets between arrivals takes the same times. That is
 // exact as long as no other call takes the same GPUs' ports before it ends. When one may, the call
@@ -25,6 +25,9 @@
 #include "exec-engine/transfer_engine.h"
 
 namespace drydock {
+
+// True if no member can be done before the last has started.
+bool WaitsForAll(CollectiveType type);
 
 struct CommunicationCounters {
   int64_t calls = 0;      // members' ops

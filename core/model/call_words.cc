@@ -22,7 +22,7 @@ constexpr Alias kCollectives[] = {{"alltoall", "all-to-all"},  {"alltoallv", "al
 constexpr Alias kTypes[] = {{"float", "fp32"},   {"float32", "fp32"},  {"half", "fp16"},
                             {"float16", "fp16"}, {"bfloat16", "bf16"}, {"double", "fp64"},
                             {"float64", "fp64"}, {"f8e4m3", "fp8"},    {"f8e5m2", "fp8-e5m2"}};
-constexpr Alias kOps[] = {{"average", "avg"}};
+constexpr Alias kOps[] = {{"average", "avg"}, {"mulsum", "premul-sum"}};
 
 // Lower case, "-" between words, without NCCL's prefix.
 std::string Plain(const std::string& word) {

@@ -9,14 +9,15 @@ namespace {
 
 constexpr int kIdle = 0, kCalling = 1;  // the two classes of ranks
 
-Program ProgramOfCalls(size_t calls) {
+// Each call once, all of them `times` times.
+Program ProgramOfCalls(size_t calls, size_t times = 1) {
   Program program;
-  program.dependency_begin.assign(calls + 1, 0);
-  for (size_t i = 0; i < calls; ++i) {
+  program.dependency_begin.assign(calls * times + 1, 0);
+  for (size_t i = 0; i < calls * times; ++i) {
     Op op;
     op.kind = OpKind::kCollective;
     op.phase = Phase::kOther;
-    op.work = static_cast<uint32_t>(i);
+    op.work = static_cast<uint32_t>(i % calls);
     program.ops.push_back(op);
   }
   return program;
@@ -68,6 +69,12 @@ CallAlone TakeCall(const Workload& workload, const FlowPlan& plan, uint32_t call
     alone.plan.assignments.push_back({0, use.group, index});
   }
   return alone;
+}
+
+void Repeat(int times, CallAlone* alone) {
+  CHECK(times > 0);
+  Workload& w = alone->workload;
+  w.programs[kCalling] = ProgramOfCalls(w.calls.size(), static_cast<size_t>(times));
 }
 
 KernelTimes NoKernelTimes(const Topology& topology) {

@@ -22,6 +22,8 @@ struct CallAlone {
   FlowPlan plan;
 };
 CallAlone TakeCall(const Workload& workload, const FlowPlan& plan, uint32_t call);
+// Every member makes the call so often, back to back. `times` > 0.
+void Repeat(int times, CallAlone* alone);
 
 // No kernel but NCCL's: times for a workload that computes nothing.
 KernelTimes NoKernelTimes(const Topology& topology);

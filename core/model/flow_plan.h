@@ -72,6 +72,7 @@ struct Connection {
   // The end's NIC reads or writes GPU memory directly; false = bounced through host memory.
   bool send_gdr = true, recv_gdr = true;
   int16_t reduction = -1;  // kToSwitch, kFromSwitch: counted over the plan
+  friend bool operator==(const Connection&, const Connection&) = default;
 };
 
 // A range of a program's operands: of its list of connections.
@@ -131,6 +132,7 @@ struct ChannelProgram {
   uint16_t position = 0;       // < Pattern::ring
   int16_t order = -1;  // index into Plan::orders: chunk c is piece order[c] of the buffer; -1: c
   int64_t base = 0;    // offset in the user's buffer, in bytes: what the data means
+  friend bool operator==(const ChannelProgram&, const ChannelProgram&) = default;
 };
 
 // How the programs of one collective (or of a group's messages) run.
@@ -141,6 +143,7 @@ struct Work {
   int warps = 0;            // per channel
   int64_t slice_bytes = 0;  // a chunk moves in slices of this size (0 = whole)
   int slots = 8;            // slices in flight on a connection before the sender waits
+  friend bool operator==(const Work&, const Work&) = default;
 };
 
 struct Plan {
@@ -153,6 +156,7 @@ struct Plan {
   std::vector<Pattern> patterns;
   std::vector<std::vector<uint16_t>> orders;
   std::vector<std::vector<ChannelProgram>> members;  // [member], by work
+  friend bool operator==(const Plan&, const Plan&) = default;
 };
 
 struct FlowPlan {

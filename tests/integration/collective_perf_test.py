@@ -93,6 +93,47 @@ class CollectivePerf(unittest.TestCase):
         (line,) = rows("all_reduce", "-b", "64M", "-e", "64M", "--cluster", ONE, "-v")
         self.assertTrue(line.endswith("  # ring Simple, 24 channels; analytical"), line)
 
+    def test_sendrecv_is_a_ring(self):
+        (line,) = rows("sendrecv", "-b", "512M", "-e", "512M", "--cluster", ONE)
+        size, count, _, op, root, _, algbw, busbw = line.split()[:8]
+        self.assertEqual((size, count, op, root, algbw), ("536870912", "134217728", "none", "-1", busbw))
+        self.assertEqual(line.split()[5:8], line.split()[9:12])
+        self.assertGreater(float(algbw), 100, "NVLink, not a network")
+
+    def test_alltoallv_by_the_weights_of_pairs(self):
+        with tempfile.NamedTemporaryFile("w", suffix=".txt") as pairs:
+            pairs.write("# member 0 sends, the others listen\n0, 1, 1, 2\n" + "0 0 0 0\n" * 3)
+            pairs.flush()
+            words = ["alltoallv", "-b", "64M", "-e", "64M", "--cluster", ONE, "--group", "0-3", "--pairs", pairs.name]
+            (line,) = rows(*words)
+            self.assertEqual(line.split()[:5], ["67108864", "16777216", "float", "none", "-1"])
+            self.assertEqual(line.split()[6], line.split()[7], "all of it leaves the busiest member")
+            status, _, stderr = run(*words[:-3], "0-4", *words[-2:])
+            self.assertEqual((status, stderr), (1, f"{pairs.name}:2: error: 4 numbers, but the group has 5 members\n"))
+
+    def test_all_types_reductions_and_roots(self):
+        lines = rows("all_reduce", "-b", "1M", "-e", "2M", "-d", "half", "-o", "all", "--cluster", ONE)
+        self.assertEqual([(line.split()[0], line.split()[3]) for line in lines],
+                         [(size, op) for op in ("sum", "prod", "max", "min", "avg", "mulsum")
+                          for size in ("1048576", "2097152")])
+        for word in ("all", "-1"):
+            lines = rows("broadcast", "-b", "1M", "-e", "1M", "-r", word, "--cluster", ONE, "--network", "analytical")
+            self.assertEqual([line.split()[4] for line in lines], list("01234567"))
+
+    # --- the loop -------------------------------------------------------------------------------
+
+    def test_calls_with_a_root_flow_into_one_another(self):
+        def time_of(collective, *words):
+            (line,) = rows(collective, "-b", "16M", "-e", "16M", "--cluster", ONE, *words)
+            return float(line.split()[5])
+        self.assertLess(time_of("broadcast"), 0.6 * time_of("broadcast", "-n", "1", "-a", "3"))
+        self.assertEqual(time_of("broadcast", "-z", "1"), time_of("broadcast", "-n", "1", "-a", "3"))
+        self.assertEqual(time_of("broadcast", "-w", "5"), time_of("broadcast"), "nothing is cold")
+        self.assertEqual(time_of("all_reduce"), time_of("all_reduce", "-n", "1"), "all end at once")
+        root, mean, least, most = (time_of("broadcast", "-n", "2", "-a", str(whose)) for whose in range(4))
+        self.assertEqual(root, least, "the root is done first")
+        self.assertTrue(least < mean < most)
+
     def test_json_has_the_same_figures(self):
         words = ["all_reduce", "-b", "1M", "-e", "2M", "--cluster", EIGHT, "--hosts", "2", "--ranks-per-host", "4"]
         table = rows(*words)
@@ -175,6 +216,12 @@ class CollectivePerf(unittest.TestCase):
         self.expect_usage("'0-7,3' names rank 3 twice", "all_reduce", "--cluster", ONE, "--group", "0-7,3")
         self.expect_usage("'99999999T' is too large", "all_reduce", "--cluster", ONE, "-e", "99999999T")
         self.expect_usage("-e 100000T is more than 72057594037927936 B", "all_reduce", "--cluster", ONE, "-e", "100000T")
+        self.expect_usage("-c 1: no data is moved, so nothing can be checked; -c 0", "all_reduce", "--cluster", ONE, "-c", "1")
+        self.expect_usage("alltoallv needs --pairs FILE: what each member sends to each", "alltoallv", "--cluster", ONE)
+        self.expect_usage("--pairs is for alltoallv alone", "alltoall", "--cluster", ONE, "--pairs", "p.txt")
+        self.expect_usage("--iters: Value 0 not in range 1 to 100000", "all_reduce", "--cluster", ONE, "-n", "0")
+        self.expect_usage("--blocking: Value 2 not in range 0 to 1", "all_reduce", "--cluster", ONE, "-z", "2")
+        self.expect_usage("--average: Value 4 not in range 0 to 3", "all_reduce", "--cluster", ONE, "-a", "4")
         self.expect_usage("--group excludes --hosts", "all_reduce", "--cluster", ONE, "--group", "0-7", "--hosts", "1")
         for option, value, message in [("-d", "flaot", "there is no data type 'flaot'; did you mean 'float'?"),
                                        ("-o", "sun", "there is no reduction 'sun'; did you mean 'sum'?")]:
@@ -202,7 +249,8 @@ class CollectivePerf(unittest.TestCase):
     def test_help(self):
         status, stdout, _ = run("--help")
         self.assertEqual(status, 0)
-        for text in ("all_reduce -b 8 -e 8G -f 2 --cluster", "Exit status:", "--ranks-per-host", "--shift", "auto:SIZE"):
+        for text in ("all_reduce -b 8 -e 8G -f 2 --cluster", "Exit status:", "--ranks-per-host", "--shift", "auto:SIZE",
+                     "--iters", "--pairs"):
             self.assertIn(text, stdout)
         self.assertNotIn("--if-changed", stdout)
 

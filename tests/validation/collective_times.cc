@@ -3,23 +3,23 @@
 //     <collective> <type> <bytes> <hosts> <GPUs a host>
 // over the first hosts and the first GPUs of each, and prints
 //     <the line> <microseconds> <the plan>
-// `bytes` as nccl-tests counts them: the buffer; all-gather the gathered output; reduce-scatter the
-// full input; all-to-all one rank's buffer; send-recv the message. A send-recv is the hop of
-// nccl-tests' ring shift that takes longest: to the next host, where there are several.
-//
-// As nccl-tests does, it divides the time of calls made back to back by their number where that
-// matters: with a root, ranks are done at different times, and one call flows into the next.
+// `bytes` as nccl-tests counts them (collective_sweep.h): the buffer; all-gather the gathered
+// output; reduce-scatter the full input; all-to-all one rank's buffer; send-recv the message that
+// each sends to the next. The time is that of nccl-tests' loop, as in collective-perf
+// (call_loop.h).
 #include <fmt/format.h>
 
 #include <iostream>
 #include <sstream>
+#include <utility>
 #include <vector>
 
 #include "core/model/call_words.h"
 #include "core/model/call_workload.h"
 #include "core/schema/cluster_file.h"
 #include "exec-engine/analytical_network.h"
-#include "exec-engine/replay.h"
+#include "exec-engine/call_loop.h"
+#include "exec-engine/collective_sweep.h"
 #include "simccl/nccl_planner.h"
 
 namespace drydock {
@@ -31,52 +31,39 @@ struct Question {
   int hosts = 1, gpus = 1;
 };
 
-constexpr int kCalls = 20;  // nccl-tests' default of calls it times
-
-int CallsToTime(CollectiveType type) {
-  const bool rooted = type == CollectiveType::kBroadcast || type == CollectiveType::kReduce;
-  return rooted ? kCalls : 1;
-}
-
-// The calls on each of the group's ranks.
+// The call on each of the group's ranks.
 Result<Workload> MakeWorkload(const Topology& topology, const Question& question) {
-  CommCall call;
-  ASSIGN_OR_RETURN(call.collective, ParseCollective(question.collective));
-  ASSIGN_OR_RETURN(call.type, ParseDataType(question.type));
-  call.count = question.bytes / SizeOf(call.type).count();
-  if (call.collective == CollectiveType::kSendRecv) {
-    call.root = question.hosts > 1 ? question.gpus - 1 : 0;
-    call.peer = call.root + 1;
-  }
   Group group;
   const Placement placement(topology);
   for (int rank = 0; rank < topology.gpu_count(); ++rank) {
     const Placement::Slot& slot = placement.of(rank);
     if (slot.host < question.hosts && slot.gpu < question.gpus) group.ranks.push_back(rank);
   }
-  call.group_size = static_cast<int>(group.ranks.size());
-  const auto calls = static_cast<size_t>(CallsToTime(call.collective));
-  return WorkloadOfCalls(topology, {group}, std::vector<CommCall>(calls, call));
+  Sweep sweep;
+  ASSIGN_OR_RETURN(sweep.collective, ParseCollective(question.collective));
+  ASSIGN_OR_RETURN(const DataType type, ParseDataType(question.type));
+  sweep.types = {type};
+  sweep.smallest = sweep.largest = Bytes(question.bytes);
+  sweep.group_size = static_cast<int>(group.ranks.size());
+  return WorkloadOfCalls(topology, {group}, {SizesOf(sweep)[0].call});
 }
 
 Result<std::string> Answer(const Topology& topology, const Question& question,
                            CollectivePlanner* planner) {
-  ASSIGN_OR_RETURN(const Workload workload, MakeWorkload(topology, question));
+  ASSIGN_OR_RETURN(Workload workload, MakeWorkload(topology, question));
   const Placement placement(topology);
   std::vector<Placement::Slot> members;
   for (const int rank : workload.groups[0].ranks) members.push_back(placement.of(rank));
   RETURN_IF_ERROR(planner->OpenGroup(members));
-  FlowPlan plan;
+  CallAlone alone;
   ASSIGN_OR_RETURN(Plan planned, planner->PlanCall(workload.calls[0]));
-  plan.plans.push_back(std::move(planned));
-  const auto calls = static_cast<uint32_t>(workload.calls.size());
-  for (uint32_t call = 0; call < calls; ++call) plan.assignments.push_back({call, 0, 0});
+  alone.plan.plans.push_back(std::move(planned));
+  alone.plan.assignments.push_back({0, 0, 0});
   const NetworkChoice network = {"analytical", "", MakeAnalyticalNetwork};
-  ASSIGN_OR_RETURN(const Timeline timeline,
-                   Replay(workload, plan, NoKernelTimes(topology), network, {}));
-  const Work& p = plan.plans[0].works.front();
-  return fmt::format("{:.2f} {}/{} {} channels {} warps, {} slots of {}",
-                     timeline.iteration.us() / calls,
+  alone.workload = std::move(workload);
+  ASSIGN_OR_RETURN(const Time time, TimeOfOneCall(alone, CallLoop(), network, {}));
+  const Work& p = alone.plan.plans[0].works.front();
+  return fmt::format("{:.2f} {}/{} {} channels {} warps, {} slots of {}", time.us(),
                      AlgorithmNames()[static_cast<size_t>(p.algorithm)],
                      ProtocolNames()[static_cast<size_t>(p.protocol)], p.channels, p.warps, p.slots,
                      p.slice_bytes);
