@@ -8,6 +8,7 @@
 #include "core/base/files.h"
 #include "core/base/spelling.h"
 #include "core/base/version.h"
+#include "core/base/writable.h"
 #include "core/schema/artefacts.h"
 #include "core/schema/stamp.h"
 
@@ -117,6 +118,7 @@ Status Run(const Options& options, const CommonOptions& common) {
     Report(kInfo, common, "up to date");
     return OkStatus();
   }
+  if (!common.check) RETURN_IF_ERROR(CheckCanWrite(options.run + "/" + kKernelTimesName));
   SimulateOptions simulate{options.order, {}, options.attention_library};
   Provenance provenance{"compute-sim", {{kManifestName, file.sha256}}, stamp.options};
   RETURN_IF_ERROR(LoadProfiles(paths, &simulate, &provenance));

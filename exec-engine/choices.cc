@@ -41,6 +41,24 @@ std::string NetworksText() {
   return text;
 }
 
+std::vector<std::string> UnusedSettings(const NetworkChoice& network, const Topology& topology) {
+  if (network.name != "analytical") return {};  // it has no queues and sends no packets
+  const Transport& set = topology.transport;
+  const Transport usual;
+  std::vector<std::string> unused;
+  const auto add = [&unused](const char* key, const std::string& value, const std::string& other) {
+    if (value != other) unused.push_back(fmt::format("{} {}", key, value));
+  };
+  add("transport.congestion_control", set.congestion_control, usual.congestion_control);
+  add("transport.flow_control", set.flow_control, usual.flow_control);
+  add("transport.retransmission", set.retransmission, usual.retransmission);
+  for (const auto& [name, value] : set.attributes) {
+    unused.push_back(fmt::format("transport.attributes.{} {}", name, value));
+  }
+  add("fabric.routing", topology.fabric.routing, Fabric().routing);
+  return unused;
+}
+
 Result<int> ParseThreads(const std::string& text) {
   if (text == "auto") return IdleCores();
   int threads = 0;

@@ -3,6 +3,7 @@
 #define DRYDOCK_EXEC_ENGINE_CHOICES_H_
 
 #include <string>
+#include <vector>
 
 #include "core/base/result.h"
 #include "exec-engine/network.h"
@@ -13,6 +14,10 @@ namespace drydock {
 Result<const NetworkChoice*> FindNetwork(const std::string& name);
 // One line each.
 std::string NetworksText();
+
+// What the cluster file sets, other than to its default, and this network does not look at:
+// "transport.flow_control pfc".
+std::vector<std::string> UnusedSettings(const NetworkChoice& network, const Topology& topology);
 
 // "auto" is as many threads as cores have nothing else to do.
 Result<int> ParseThreads(const std::string& text);

@@ -132,6 +132,7 @@ Status Understand(CollectivePerfOptions* o) {
   if (o->network == "help") return OkStatus();
   if (o->collective.empty()) return MissingOption("COLLECTIVE");
   if (o->cluster.empty()) return MissingOption("--cluster");
+  RETURN_IF_ERROR(CheckClusterOverrides(o->overrides));
   RETURN_IF_ERROR(UnderstandCollective(o));
   RETURN_IF_ERROR(UnderstandTypes(o));
   if (o->checks != 0) {

@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include "core/base/cli.h"
+#include "core/base/spelling.h"
+#include "core/base/writable.h"
 #include "core/schema/artefacts.h"
 #include "core/schema/stamp.h"
 #include "exec-engine/accounting.h"
@@ -129,7 +131,13 @@ Status ReplayRun(const Options& options, const CommonOptions& common, const Netw
   ASSIGN_OR_RETURN(const KernelTimes times, ReadKernelTimes(options.run, file, &times_hash));
   provenance.inputs.push_back({kFlowPlanName, plan_hash});
   provenance.inputs.push_back({kKernelTimesName, times_hash});
+  const std::vector<std::string> unused = UnusedSettings(network, file.workload.topology);
+  if (!unused.empty()) {
+    Report(kInfo, common,
+           fmt::format("the {} network does not look at {}", network.name, Join(unused)));
+  }
   if (common.check) return OkStatus();
+  RETURN_IF_ERROR(CheckCanWrite(options.run + "/" + kTimelineName));
   ReplayOptions replay;
   replay.network.threads = threads;
   ASSIGN_OR_RETURN(replay.network.log_interval, ParseInterval(options.network_log));

@@ -139,9 +139,11 @@ std::string CountersTable(const Summary& summary) {
 std::string AssumptionsTable(const Summary& summary) {
   Table table({Words("assumption"), Words("value"), Words("source")});
   table.Add({Words("network"),
-             Words(fmt::format("{}, fabric {}, congestion control {}", summary.network,
+             Words(fmt::format("{}, fabric {}{}", summary.network,
                                summary.fabric.empty() ? "none" : summary.fabric,
-                               summary.congestion_control)),
+                               summary.congestion_control.empty()
+                                   ? ""
+                                   : ", congestion control " + summary.congestion_control)),
              Words("cluster file")});
   for (const GpuFacts& gpu : summary.gpus) {
     table.Add(

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "core/base/files.h"
+#include "core/base/writable.h"
 #include "core/schema/artefacts.h"
 #include "core/schema/stamp.h"
 #include "report/html.h"
@@ -71,6 +72,7 @@ Result<ReportOutcome> MakeReport(const ReportOptions& options) {
   }
   ASSIGN_OR_RETURN(const Inputs inputs, ReadInputs(options.run));
   if (options.check) return ReportOutcome{"", "the run is complete and consistent"};
+  RETURN_IF_ERROR(CheckCanWrite(TracePath(options.run)));
   const std::vector<int> trace_ranks = ChooseRanks(inputs.workload, choice);
   const Summary summary = Summarise(inputs);
   std::string text = SummaryText(summary);

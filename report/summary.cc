@@ -60,7 +60,10 @@ Summary Summarise(const Inputs& inputs) {
   out.cluster = workload.topology.name;
   out.network = inputs.timeline.network;
   out.fabric = workload.topology.fabric.kind;
-  out.congestion_control = workload.topology.transport.congestion_control;
+  // The analytical network has no queues that could be congested.
+  if (out.network != "analytical") {
+    out.congestion_control = workload.topology.transport.congestion_control;
+  }
   out.precision = ToString(workload.totals.precision);
   out.hosts = workload.topology.host_count();
   out.ranks = workload.rank_count();

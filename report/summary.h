@@ -50,7 +50,7 @@ struct Summary {
   std::string cluster;
   std::string network;
   std::string fabric;
-  std::string congestion_control;
+  std::string congestion_control;  // empty: the network looks at none
   std::string precision;
   int hosts = 0;
   int ranks = 0;

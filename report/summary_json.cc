@@ -144,9 +144,11 @@ std::string SummaryJson(const Summary& summary) {
   out["collectives"] = CollectivesJson(summary);
   out["kernels"] = KernelsJson(summary.kernels);
   out["network_counters"] = CountersJson(summary);
-  out["assumptions"] = {{"fabric", summary.fabric},
-                        {"congestion_control", summary.congestion_control},
-                        {"gpus", GpusJson(summary)}};
+  out["assumptions"] = {
+      {"fabric", summary.fabric},
+      {"congestion_control",
+       summary.congestion_control.empty() ? Json(nullptr) : Json(summary.congestion_control)},
+      {"gpus", GpusJson(summary)}};
   return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

@@ -54,6 +54,17 @@ TEST(Summary, SharesOfTheMeanAddUpToOne) {
   EXPECT_DOUBLE_EQ(sum, 1);
 }
 
+TEST(SummaryJson, CongestionControlIsThatOfANetworkThatHasOne) {
+  Inputs inputs = FakeRun();
+  inputs.workload.topology.transport.congestion_control = "dcqcn";
+  const auto told = [&inputs] {
+    return Json::parse(SummaryJson(Summarise(inputs)))["assumptions"]["congestion_control"];
+  };
+  EXPECT_EQ(told(), "dcqcn");
+  inputs.timeline.network = "analytical";
+  EXPECT_TRUE(told().is_null());
+}
+
 TEST(SummaryJson, HoldsTheNumbersUnderTheirDocumentedKeys) {
   const Json json = Json::parse(SummaryJson(Summarise(FakeRun())));
   EXPECT_EQ(json["format"], 1);

@@ -84,6 +84,7 @@ Status CheckCallWords(const CallWords& words) {
   if (words.cluster.empty()) return MissingOption("--cluster");
   if (words.collective.empty()) return MissingOption("--collective");
   if (words.size.empty()) return MissingOption("--size");
+  RETURN_IF_ERROR(CheckClusterOverrides(words.overrides));
   ASSIGN_OR_RETURN(const CollectiveType collective, ParseCollective(words.collective));
   if (collective == CollectiveType::kAllToAllV) {
     return Error("the sizes of an all-to-all-v cannot be given here");

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "core/base/cli.h"
+#include "core/base/writable.h"
 #include "core/model/step_cursor.h"
 #include "core/nccl/nccl_library.h"
 #include "core/schema/artefacts.h"
@@ -217,7 +218,7 @@ Status Run(const Options& options, const CommonOptions& common) {
       const WorkloadFile workload,
       ReadWorkload(options.run, options.dump ? WorkloadParts::kTables : WorkloadParts::kAll));
   if (options.dump) return Dump(options, common, workload);
-
+  if (writes) RETURN_IF_ERROR(CheckCanWrite(options.run + "/" + kFlowPlanName));
   ASSIGN_OR_RETURN(const PlannerChoice* choice, FindPlanner(options.planner));
   ASSIGN_OR_RETURN(const std::unique_ptr<CollectivePlanner> planner,
                    choice->make(workload.workload.topology, options.planner_options));

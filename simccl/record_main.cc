@@ -10,6 +10,7 @@
 
 #include "core/base/cli.h"
 #include "core/base/files.h"
+#include "core/base/writable.h"
 #include "core/nccl/nccl_library.h"
 #include "core/schema/artefacts.h"
 #include "core/schema/cluster_file.h"
@@ -60,7 +61,11 @@ void Declare(CLI::App* app, Options* options, const CommonOptions* common) {
       ->capture_default_str();
   app->add_option("--nccl-library", options->nccl_library, "Another libhacknccl.so")
       ->type_name("FILE");
-  RequireIf(app, "-o RUN", [=] { return options->run.empty() && !common->check; });
+  CheckOptions(app, [=]() -> Status {
+    RETURN_IF_ERROR(CheckClusterOverrides(options->overrides));
+    if (options->run.empty() && !common->check) return MissingOption("-o RUN");
+    return OkStatus();
+  });
 }
 
 // Checks what is given and fills in what is not.
@@ -140,6 +145,7 @@ Status Run(Options options, const CommonOptions& common) {
     Report(kTool, common, "up to date");
     return OkStatus();
   }
+  if (writes) RETURN_IF_ERROR(CheckCanWrite(options.run + "/" + kManifestName));
   ASSIGN_OR_RETURN(Recording recording, Record(cluster.topology, options.record));
   RETURN_IF_ERROR(MatchCalls(&recording));
   ASSIGN_OR_RETURN(

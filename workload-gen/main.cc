@@ -10,6 +10,7 @@
 #include "core/base/cli.h"
 #include "core/base/files.h"
 #include "core/base/spelling.h"
+#include "core/base/writable.h"
 #include "core/nccl/nccl_library.h"
 #include "core/nccl/topology_world.h"
 #include "core/schema/artefacts.h"
@@ -40,6 +41,25 @@ struct Options {
   CommunicatorOptions communicators;
 };
 
+// Each --set goes to the file that has its section.
+Status SplitOverrides(const std::vector<std::string>& all, std::vector<std::string>* model,
+                      std::vector<std::string>* cluster) {
+  for (const std::string& assignment : all) {
+    if (IsTrainingOverride(assignment)) {
+      model->push_back(assignment);
+    } else if (IsClusterOverride(assignment)) {
+      cluster->push_back(assignment);
+    } else {
+      return Error(
+          fmt::format("--set {}: no such section; sections are model, training, parallel, overlap "
+                      "(model.yaml) and cluster, hosts, fabric, transport, faults, nccl "
+                      "(cluster.topo)",
+                      assignment));
+    }
+  }
+  return OkStatus();
+}
+
 void Declare(CLI::App* app, Options* options, const CommonOptions* common) {
   app->add_option("model", options->model, "The training run (model.yaml)")->required();
   app->add_option("cluster", options->cluster, "The cluster (cluster.topo)")->required();
@@ -52,26 +72,12 @@ void Declare(CLI::App* app, Options* options, const CommonOptions* common) {
   app->add_flag("--alike-once", options->communicators.alike_once,
                 "Create one NCCL communicator for process groups that lie alike on the hosts; "
                 "saves minutes beyond 10,000 GPUs");
-  RequireIf(app, "-o RUN",
-            [=] { return options->run.empty() && !options->dump && !common->check; });
-}
-
-// Each --set goes to the file that has its section.
-Status SplitOverrides(const std::vector<std::string>& all, std::vector<std::string>* model,
-                      std::vector<std::string>* cluster) {
-  for (const std::string& assignment : all) {
-    if (IsTrainingOverride(assignment)) {
-      model->push_back(assignment);
-    } else if (IsClusterOverride(assignment)) {
-      cluster->push_back(assignment);
-    } else {
-      return Error(
-          "no such section; sections are model, training, parallel, overlap (model.yaml) "
-          "and cluster, hosts, fabric, transport, nccl (cluster.topo)",
-          {"--set " + assignment, 0, 0});
-    }
-  }
-  return OkStatus();
+  CheckOptions(app, [=]() -> Status {
+    std::vector<std::string> for_model, for_cluster;
+    RETURN_IF_ERROR(SplitOverrides(options->overrides, &for_model, &for_cluster));
+    if (options->run.empty() && !options->dump && !common->check) return MissingOption("-o RUN");
+    return OkStatus();
+  });
 }
 
 // The files of 1-workload/ as they are now, sorted; the manifest if there are none yet.
@@ -142,6 +148,7 @@ Status Run(const Options& options, const CommonOptions& common) {
     Report(kTool, common, "up to date");
     return OkStatus();
   }
+  if (writes) RETURN_IF_ERROR(CheckCanWrite(options.run + "/" + kManifestName));
   ASSIGN_OR_RETURN(const Layout layout, ResolveLayout(job, cluster.topology));
   const Workload workload =
       MakeFramework(job.training.framework)->Build(job, layout, cluster.topology);

@@ -18,6 +18,8 @@
 namespace drydock {
 namespace {
 
+constexpr int64_t kMostMtu = 65535;  // a packet's length has 16 bits
+
 const std::vector<std::string> kSections = {"cluster",   "hosts",  "fabric",
                                             "transport", "faults", "nccl"};
 
@@ -167,7 +169,7 @@ void ReadTransport(const YamlNode& node, Transport* transport, Diagnostics* diag
   reader.ReadChoice("kind", {"roce-v2", "infiniband"}, &kind, false);
   transport->kind = kind == 0 ? "roce-v2" : "infiniband";
   reader.ReadOptional("mtu", &transport->mtu);
-  reader.CheckRange("mtu", transport->mtu.count(), 256, 65536);
+  reader.CheckRange("mtu", transport->mtu.count(), 256, kMostMtu);
   reader.ReadOptional("header", &transport->header);
   reader.CheckRange("header", transport->header.count(), 1, 1024);
   reader.ReadOptional("ack", &transport->ack);
@@ -328,6 +330,15 @@ Result<ClusterInput> ParseCluster(const std::string& yaml, const std::string& fi
 bool IsClusterOverride(const std::string& assignment) {
   const std::string section = assignment.substr(0, assignment.find_first_of(".="));
   return std::find(kSections.begin(), kSections.end(), section) != kSections.end();
+}
+
+Status CheckClusterOverrides(const std::vector<std::string>& assignments) {
+  for (const std::string& assignment : assignments) {
+    if (IsClusterOverride(assignment)) continue;
+    return Error(fmt::format("--set {}: no such section; sections are {} (cluster.topo)",
+                             assignment, Join(kSections)));
+  }
+  return OkStatus();
 }
 
 }  // namespace drydock

@@ -35,8 +35,11 @@ Result<ClusterInput> ParseCluster(const std::string& yaml, const std::string& fi
                                   const std::vector<std::pair<std::string, std::string>>& files);
 
 // True if a --set assignment names a section of cluster.topo (cluster, hosts, fabric, transport,
-// nccl).
+// faults, nccl).
 bool IsClusterOverride(const std::string& assignment);
+// For tools that read nothing but a cluster: says which of the --set assignments names no section
+// of it. That is wrong usage, for it is wrong whatever the file holds; a wrong key or value is not.
+Status CheckClusterOverrides(const std::vector<std::string>& assignments);
 
 }  // namespace drydock
 

@@ -257,7 +257,7 @@ TEST(ClusterFileTest, FabricTransportAndNccl) {
   EXPECT_EQ(MessageWith("kind: infiniband", "kind: tcp"),
             "toys.topo:13:19: error: 'tcp' is no kind; valid values are roce-v2, infiniband");
   EXPECT_EQ(MessageWith("mtu: 2048 B", "mtu: 100 B"),
-            "toys.topo:13:36: error: 'mtu' is 100; it must be between 256 and 65536");
+            "toys.topo:13:36: error: 'mtu' is 100; it must be between 256 and 65535");
   EXPECT_EQ(MessageWith("packets_per_ack: 8", "flow_control: pcf"),
             "toys.topo:13:83: error: 'pcf' is no flow_control; did you mean 'pfc'?; valid values "
             "are ideal, pfc, none");
@@ -301,6 +301,10 @@ TEST(ClusterFileTest, WhichSetsConcernTheCluster) {
   EXPECT_FALSE(IsClusterOverride("model.layers=8"));
   EXPECT_FALSE(IsClusterOverride("clusters.hosts=8"));
   EXPECT_FALSE(IsClusterOverride(""));
+  EXPECT_TRUE(CheckClusterOverrides({"cluster.hosts=8", "transport.mtu=1 KB"}).ok());
+  EXPECT_EQ(CheckClusterOverrides({"cluster.hosts=8", "clusters.hosts=8"}).error().message(),
+            "--set clusters.hosts=8: no such section; sections are cluster, hosts, fabric, "
+            "transport, faults, nccl (cluster.topo)");
 }
 
 }  // namespace

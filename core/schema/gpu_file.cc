@@ -74,6 +74,12 @@ void ReadProtocol(YamlReader* parent, const std::string& key, CollectiveCosts::P
 
 }  // namespace
 
+// Of a link. What is far below any real one would make rates of nothing.
+void CheckShare(const char* key, double share, YamlReader* reader) {
+  if (share >= 0.01 && share <= 1) return;
+  reader->Fail(key, fmt::format("'{}' is a share of the link: from 0.01 to 1", key));
+}
+
 void ReadCollectiveCosts(const YamlNode& node, CollectiveCosts* costs, Diagnostics* diagnostics) {
   YamlReader reader(node, "collectives", diagnostics);
   ReadProtocol(&reader, "simple", &costs->simple, diagnostics);
@@ -83,13 +89,9 @@ void ReadCollectiveCosts(const YamlNode& node, CollectiveCosts* costs, Diagnosti
   ReadProtocol(&reader, "p2p_simple", &costs->p2p_simple, diagnostics);
   ReadProtocol(&reader, "p2p_ll", &costs->p2p_ll, diagnostics);
   reader.Read("link_efficiency", &costs->link_efficiency);
-  if (costs->link_efficiency <= 0 || costs->link_efficiency > 1) {
-    reader.Fail("link_efficiency", "'link_efficiency' is a share of the link: above 0, up to 1");
-  }
+  CheckShare("link_efficiency", costs->link_efficiency, &reader);
   reader.ReadOptional("several_peers", &costs->several_peers);
-  if (costs->several_peers <= 0 || costs->several_peers > 1) {
-    reader.Fail("several_peers", "'several_peers' is a share of the link: above 0, up to 1");
-  }
+  CheckShare("several_peers", costs->several_peers, &reader);
   reader.Read("clear_to_send", &costs->clear_to_send);
   reader.Read("source", &costs->source);
   reader.Finish();

@@ -89,7 +89,7 @@ TEST(GpuFileTest, CollectiveCostsAreComplete) {
                      "collectives:\n"
                      "  source: x\n"
                      "  link_efficiency: 1.5\n"
-                     "  several_peers: 0\n";
+                     "  several_peers: 1e-7\n";
   for (const char* name : {"simple", "ll", "ll128", "p2p_simple"}) {
     text += std::string("  ") + name + ": {base: 1 us, step: 1 us, pass: 256 B, pass_time: 1 us}\n";
   }
@@ -105,11 +105,11 @@ TEST(GpuFileTest, CollectiveCostsAreComplete) {
             "    p2p_ll: {base: 1 us, step: 1 us, send: 0 GB/s, copy_send: 1 GB/s, reduce_send: 1 "
             "GB/s}\n"
             "            ^\n"
-            "toy.yaml:14:20: error: 'link_efficiency' is a share of the link: above 0, up to 1\n"
+            "toy.yaml:14:20: error: 'link_efficiency' is a share of the link: from 0.01 to 1\n"
             "    link_efficiency: 1.5\n"
             "                     ^\n"
-            "toy.yaml:15:18: error: 'several_peers' is a share of the link: above 0, up to 1\n"
-            "    several_peers: 0\n"
+            "toy.yaml:15:18: error: 'several_peers' is a share of the link: from 0.01 to 1\n"
+            "    several_peers: 1e-7\n"
             "                   ^");
 }
 

@@ -168,8 +168,17 @@ class WorkloadGen(unittest.TestCase):
 
     def test_unknown_sections(self):
         self.expect_error(
-            "--set modle.layers=2: error: no such section; sections are model, training, parallel, overlap (model.yaml) "
-            "and cluster, hosts, fabric, transport, nccl (cluster.topo)\n", MODEL, CLUSTER, "--set", "modle.layers=2")
+            "workload-gen: error: --set modle.layers=2: no such section; sections are model, training, parallel, overlap "
+            "(model.yaml) and cluster, hosts, fabric, transport, faults, nccl (cluster.topo)\n"
+            "workload-gen: see workload-gen --help\n", MODEL, CLUSTER, "--set", "modle.layers=2", status=2)
+
+    def test_a_run_directory_that_cannot_be_made(self):
+        self.out.parent.mkdir(parents=True, exist_ok=True)
+        (self.out.parent / "file").touch()
+        out = self.out.parent / "file/run"
+        self.assertEqual(self.run_tool(MODEL, CLUSTER, "-o", out),
+                         (1, "", f"{out}/1-workload/manifest.pb: error: cannot write: Not a directory\n"),
+                         "said before any work is done")
 
     def test_no_run_directory(self):
         self.assertEqual(self.run_tool(MODEL, CLUSTER),

@@ -1,0 +1,31 @@
+#include "core/base/writable.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+
+namespace drydock {
+
+Status CheckCanWrite(const std::string& path) {
+  namespace fs = std::filesystem;
+  const auto error = [&path](int code) {
+    return Error(fmt::format("cannot write: {}", std::strerror(code)), {path, 0, 0});
+  };
+  std::error_code failed;
+  fs::path folder = fs::absolute(path, failed).lexically_normal().parent_path();
+  if (failed) return error(failed.value());
+  // What is not there will be made, in the nearest folder that is.
+  while (!fs::exists(folder, failed) && folder.has_relative_path()) {
+    // "There is something, but no folder" and "you may not look" are answers, too.
+    if (failed && failed != std::errc::no_such_file_or_directory) return error(failed.value());
+    folder = folder.parent_path();
+  }
+  if (!fs::is_directory(folder, failed)) return error(ENOTDIR);
+  if (::access(folder.c_str(), W_OK | X_OK) != 0) return error(errno);
+  return OkStatus();
+}
+
+}  // namespace drydock

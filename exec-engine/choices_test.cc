@@ -1,0 +1,29 @@
+#include "exec-engine/choices.h"
+
+#include <gtest/gtest.h>
+
+#include "exec-engine/testing.h"
+
+namespace drydock {
+namespace {
+
+std::vector<std::string> Unused(const char* network, const Topology& topology) {
+  return UnusedSettings(**FindNetwork(network), topology);
+}
+
+TEST(ChoicesTest, TheAnalyticalNetworkHasNoQueues) {
+  Topology topology = testing::SmallCluster(2, 2);
+  EXPECT_TRUE(Unused("analytical", topology).empty());
+  topology.transport.congestion_control = "dcqcn";
+  topology.transport.flow_control = "pfc";
+  topology.transport.attributes = {{"Dcqcn::Gain", "0.1"}};
+  topology.fabric.routing = "spray";
+  EXPECT_EQ(
+      Unused("analytical", topology),
+      (std::vector<std::string>{"transport.congestion_control dcqcn", "transport.flow_control pfc",
+                                "transport.attributes.Dcqcn::Gain 0.1", "fabric.routing spray"}));
+  EXPECT_TRUE(Unused("packet", topology).empty());
+}
+
+}  // namespace
+}  // namespace drydock
