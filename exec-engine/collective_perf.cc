@@ -9,6 +9,7 @@
 #include "core/base/process.h"
 #include "core/model/call_words.h"
 #include "core/model/call_workload.h"
+#include "core/model/plan_works.h"
 #include "core/model/rank_list.h"
 #include "core/schema/artefacts.h"
 #include "exec-engine/choices.h"
@@ -20,11 +21,10 @@ namespace {
 constexpr std::string_view kAuto = "auto:";
 
 std::string DecisionText(const Plan& plan) {
-  const Work& work = plan.works.front();
-  if (work.algorithm == Algorithm::kLocal) return "local";
-  return fmt::format("{} {}, {} channel{}", AlgorithmNames()[static_cast<size_t>(work.algorithm)],
-                     ProtocolNames()[static_cast<size_t>(work.protocol)], work.channels,
-                     work.channels == 1 ? "" : "s");
+  if (plan.works.front().algorithm == Algorithm::kLocal) return "local";
+  const std::vector<WorkKind> works = WorkKindsOf(plan);
+  const int channels = MostChannels(works);
+  return fmt::format("{}, {} channel{}", ToString(works), channels, channels == 1 ? "" : "s");
 }
 
 std::vector<Group> FirstOfEachHost(const GroupChoice& choice, const Topology& topology) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/base/check.h"
+#include "core/model/grouped_call.h"
 
 namespace drydock {
 
@@ -111,7 +112,8 @@ Communication::KnownPlan* Communication::FindPlan(GroupState* group, uint32_t ca
   CHECK(plan != nullptr);
   std::vector<int> hosts, gpus;
   for (const int rank : workload.groups[group->group].ranks) {
-    hosts.push_back(index_.placement().of(rank).host);
+    const bool takes_part = TakesPart(workload.calls[call], static_cast<int>(hosts.size()));
+    hosts.push_back(takes_part ? index_.placement().of(rank).host : -1);
     gpus.push_back(index_.placement().of(rank).gpu);
   }
   auto known = std::make_unique<KnownPlan>();

@@ -91,7 +91,9 @@ class Builder {
     for (const Work& work : plan_.works) {
       const CollectiveCosts::Protocol& costs = CostsOf(work, gpu_.collectives);
       const int64_t warps = std::max(work.warps, 1);
-      out_.base = std::max(out_.base, costs.base + costs.base_per_warp * warps);
+      out_.base_of_launch.resize(static_cast<size_t>(work.launch) + 1);
+      Time& base = out_.base_of_launch.back();
+      base = std::max(base, costs.base + costs.base_per_warp * warps);
       LocalWork& local = out_.works.emplace_back();
       local.step = costs.step;
       local.net_slice = costs.net_slice;
@@ -104,13 +106,15 @@ class Builder {
       local.pass_store = costs.pass_store;
       SetWire(work.protocol, &local);
     }
+    out_.base = out_.base_of_launch.front();
   }
 
   void AddMember(int member) {
     const auto index = static_cast<uint32_t>(out_.members.size());
     const auto& programs = plan_.members[static_cast<size_t>(member)];
     out_.members.push_back({member, gpu_of_member_[static_cast<size_t>(member)],
-                            static_cast<uint32_t>(programs.size())});
+                            static_cast<uint32_t>(programs.size()),
+                            std::vector<uint32_t>(out_.base_of_launch.size(), 0)});
     last_turn_.clear();
     for (const ChannelProgram& program : programs) AddRunner(index, program);
   }
@@ -160,12 +164,15 @@ class Builder {
     const auto [last, none] = last_turn_.try_emplace(program.channel, program.work, next);
     auto& [work, turn] = last->second;
     if (none || work != program.work) {
-      out_.turns.emplace_back().first = none;
-      if (!none) out_.turns[turn].next = next;
+      LocalTurn& added = out_.turns.emplace_back();
+      added.launch = static_cast<uint32_t>(plan_.works[program.work].launch);
+      added.first = none || out_.turns[turn].launch != added.launch;
+      if (!added.first) out_.turns[turn].next = next;
       work = program.work;
       turn = next;
     }
     out_.turns[turn].runners.push_back(runner);
+    ++out_.members.back().runners_of_launch[out_.turns[turn].launch];
     return turn;
   }
 

@@ -43,8 +43,9 @@ struct LocalRunner {
 struct LocalTurn {
   static constexpr uint32_t kNone = UINT32_MAX;
   std::vector<uint32_t> runners;
-  uint32_t next = kNone;  // index into LocalPlan::turns
-  bool first = true;      // on this channel: starts with the kernel
+  uint32_t next = kNone;  // index into LocalPlan::turns: on this channel, of the same kernel
+  bool first = true;      // of the kernel on this channel: starts with it
+  uint32_t launch = 0;    // the kernel, as Work has it
 };
 
 // What the primitives of a work cost, beside LocalStep::cost.
@@ -92,6 +93,7 @@ struct LocalMember {
   int member = 0;  // of the group
   int gpu = 0;     // on this host
   uint32_t runners = 0;
+  std::vector<uint32_t> runners_of_launch;
 };
 
 struct LocalPlan {
@@ -105,8 +107,9 @@ struct LocalPlan {
   std::vector<LocalConnection> connections;
   std::vector<uint32_t> by_plan_connection;  // the connections, sorted by plan_connection
 
-  Time base, latency;
-  uint32_t most_slots = 1;  // of any work
+  Time base, latency;                // `base` is that of the first kernel
+  std::vector<Time> base_of_launch;  // from a kernel's start until its thread blocks run
+  uint32_t most_slots = 1;           // of any work
   int64_t clear_to_send_bytes = 0;
   uint32_t net_sends = 0;  // slices that leave this host in one call
   bool complete = false;   // all members live here and nothing but scale-up links is used
@@ -121,8 +124,8 @@ struct LocalPlan {
 };
 
 // `host_of_member` and `gpu_of_member` place every member of the group; those on `host` are local.
-// `group` names the communicator for the choice of queue pairs. `aggregation` knows the switches
-// that reduce, if the plan needs any.
+// A member that takes no part in the call is on host -1. `group` names the communicator for the
+// choice of queue pairs. `aggregation` knows the switches that reduce, if the plan needs any.
 LocalPlan MakeLocalPlan(const Plan& plan, const GpuSpec& gpu, const PortMap& ports, int host,
                         uint32_t group, std::span<const int> host_of_member,
                         std::span<const int> gpu_of_member, const Aggregation& aggregation = {});

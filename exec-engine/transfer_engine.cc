@@ -60,15 +60,28 @@ void TransferEngine::Start(Transfer* t, uint32_t member, Time now) {
       events_.Push({first, t->key_, Kind::kCredit, c, t});
     }
   }
-  for (uint32_t r = 0; r < plan.runners.size(); ++r) {
-    if (plan.runners[r].member == member && plan.turns[plan.runners[r].turn].first) {
-      StartRunner(t, r, first);
-    }
-  }
+  StartKernel(t, member, 0, now);
   if (m.runners_left == 0) {  // nothing to do for this member: only the launch
     --t->members_left_;
     listener_->OnMemberEnd(t, member, first, m.start_known);
     CheckDrained(t);
+  }
+}
+
+// The member's kernel number `launch`, or the next one in which it does anything.
+void TransferEngine::StartKernel(Transfer* t, uint32_t member, uint32_t launch, Time now) {
+  const LocalPlan& plan = *t->plan_;
+  const std::vector<uint32_t>& runners = plan.members[member].runners_of_launch;
+  while (launch < runners.size() && runners[launch] == 0) ++launch;
+  if (launch == runners.size()) return;
+  t->members_[member].launch = launch;
+  t->members_[member].launch_left = runners[launch];
+  const Time first = now + plan.base_of_launch[launch];
+  for (uint32_t r = 0; r < plan.runners.size(); ++r) {
+    const LocalTurn& turn = plan.turns[plan.runners[r].turn];
+    if (plan.runners[r].member == member && turn.first && turn.launch == launch) {
+      StartRunner(t, r, first);
+    }
   }
 }
 
@@ -267,7 +280,11 @@ void TransferEngine::EndRunner(Transfer* t, uint32_t runner, Time end) {
   Transfer::Member& member = t->members_[index];
   member.end = std::max(member.end, end);
   if (!t->turns_.empty()) EndTurn(t, local.turn, end);
-  if (--member.runners_left > 0) return;
+  const bool kernel_ended = --member.launch_left == 0;
+  if (--member.runners_left > 0) {
+    if (kernel_ended) StartKernel(t, index, member.launch + 1, member.end);
+    return;
+  }
   --t->members_left_;
   listener_->OnMemberEnd(t, index, member.end, member.start_known);
   CheckDrained(t);

@@ -71,6 +71,7 @@ class Transfer {
   };
   struct Member {
     uint32_t runners_left = 0;
+    uint32_t launch = 0, launch_left = 0;  // the present kernel; its runners that are not done
     Time start_known, end;
     bool started = false;
   };
@@ -144,6 +145,7 @@ class TransferEngine {
     int64_t bytes = 0, wire = 0;
   };
 
+  void StartKernel(Transfer* t, uint32_t member, uint32_t launch, Time now);
   void StartRunner(Transfer* t, uint32_t runner, Time now);
   void EndTurn(Transfer* t, uint32_t turn, Time end);
   void TrySchedule(Transfer* t, uint32_t runner);

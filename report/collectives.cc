@@ -6,11 +6,13 @@
 #include <map>
 #include <tuple>
 
+#include "core/model/grouped_call.h"
+
 namespace drydock {
 namespace {
 
-// Role; collective, type, count and group size; algorithm, protocol and channels.
-using Key = std::tuple<uint8_t, CollectiveType, DataType, int64_t, int, Algorithm, Protocol, int>;
+// Role; what the call is and moves: type, count and group size; what NCCL makes of it.
+using Key = std::tuple<uint8_t, std::string, DataType, int64_t, int, std::vector<WorkKind>>;
 
 // Durations by row, filled rank by rank.
 class Collector {
@@ -48,25 +50,21 @@ class Collector {
   // What a reader sees as one row: pairs of ranks differ in their NICs and in who is the sender.
   Key KeyOf(const Op& op, const Plan& plan) const {
     const CommCall& call = inputs_.workload.calls[op.work];
-    const Work& first = plan.works.front();
-    return {op.role,         call.collective, call.type,      call.count,
-            call.group_size, first.algorithm, first.protocol, first.channels};
+    return {op.role, KindText(call), call.type, call.count, call.group_size, WorkKindsOf(plan)};
   }
 
   void AddRow(const Op& op, const Plan& plan) {
     CollectiveRow& row = rows_.emplace_back();
     row.role = inputs_.workload.roles[op.role].name;
     row.call = inputs_.workload.calls[op.work];
-    row.algorithm = plan.works.front().algorithm;
-    row.protocol = plan.works.front().protocol;
-    row.channels = plan.works.front().channels;
+    row.works = WorkKindsOf(plan);
     durations_.emplace_back();
   }
 
   static void Finish(std::vector<Time>* durations, CollectiveRow* row) {
     const bool message = row->call.collective == CollectiveType::kSendRecv;
     const auto count = static_cast<int64_t>(durations->size());
-    row->uses = message ? count : count / std::max(1, row->call.group_size);
+    row->uses = message ? count : count / std::max(1, ParticipantsOf(row->call));
     const auto middle = durations->begin() + (count - 1) / 2;
     std::nth_element(durations->begin(), middle, durations->end());
     row->median = *middle;
@@ -99,8 +97,21 @@ double BusFactor(CollectiveType collective, int group_size) {
     case CollectiveType::kReduce:
     case CollectiveType::kSendRecv:
       return 1;
+    case CollectiveType::kGrouped:
+      break;  // that of its parts
   }
   CHECK(false);
+}
+
+double BusFactor(const CommCall& call) {
+  if (call.collective != CollectiveType::kGrouped) {
+    return BusFactor(call.collective, call.group_size);
+  }
+  double bytes = 0;
+  for (const CommCall& part : call.parts) {
+    bytes += static_cast<double>(part.bytes().count()) * BusFactor(part);
+  }
+  return bytes / static_cast<double>(call.bytes().count());
 }
 
 double CollectiveRow::algorithm_bandwidth() const {
@@ -108,22 +119,17 @@ double CollectiveRow::algorithm_bandwidth() const {
   return static_cast<double>(call.bytes().count()) * 1e12 / static_cast<double>(median.ps());
 }
 
-double CollectiveRow::bus_bandwidth() const {
-  return algorithm_bandwidth() * BusFactor(call.collective, call.group_size);
-}
+double CollectiveRow::bus_bandwidth() const { return algorithm_bandwidth() * BusFactor(call); }
 
 std::string CollectiveRow::Name() const {
-  const std::string name =
-      fmt::format("{} {} {} {}", role, CollectiveTypeNames()[static_cast<size_t>(call.collective)],
-                  ToString(call.type), ToString(call.bytes()));
+  std::string name = fmt::format("{} {}", role, KindText(call));
+  if (call.collective != CollectiveType::kGrouped) name += fmt::format(" {}", ToString(call.type));
+  name += " " + ToString(call.bytes());
   if (call.collective == CollectiveType::kSendRecv) return name;
   return fmt::format("{} over {}", name, call.group_size);
 }
 
-std::string CollectiveRow::PlanName() const {
-  return fmt::format("{} {}", AlgorithmNames()[static_cast<size_t>(algorithm)],
-                     ProtocolNames()[static_cast<size_t>(protocol)]);
-}
+std::string CollectiveRow::PlanName() const { return ToString(works); }
 
 std::vector<CollectiveRow> SummariseCollectives(const Inputs& inputs) {
   Collector collector(inputs);

@@ -1,5 +1,5 @@
-// What the communication calls of an iteration cost: one row for each distinct call,
-// role, algorithm, protocol and number of channels.
+// What the communication calls of an iteration cost: one row for each distinct call and role, and
+// what NCCL makes of it: algorithms, protocols and numbers of channels.
 //
 // Durations run from when data begins to move to the end, so waiting for a late neighbour is not
 // in them; each member rank counts. Of a message only the receiver counts (one instance each).
@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/base/units.h"
+#include "core/model/plan_works.h"
 #include "report/inputs.h"
 
 namespace drydock {
@@ -20,13 +21,13 @@ namespace drydock {
 // PERFORMANCE.md): all-reduce 2(n-1)/n; all-gather, reduce-scatter and all-to-all (n-1)/n;
 // broadcast, reduce and send/recv 1.
 double BusFactor(CollectiveType collective, int group_size);
+// Of a grouped call, that of its parts, each for its bytes.
+double BusFactor(const CommCall& call);
 
 struct CollectiveRow {
   std::string role;  // of the group; the receiver's for messages
   CommCall call;
-  Algorithm algorithm = Algorithm::kRing;
-  Protocol protocol = Protocol::kSimple;
-  int channels = 0;
+  std::vector<WorkKind> works;
   int64_t uses = 0;  // calls in the iteration, over all groups
   Time median;       // lower median of the members' durations
   Time max;
@@ -35,7 +36,7 @@ struct CollectiveRow {
   double bus_bandwidth() const;
 
   std::string Name() const;      // "tp all-reduce fp16 100.7 MB over 8"
-  std::string PlanName() const;  // "ring LL128"
+  std::string PlanName() const;  // "ring LL128", "ring LL x2, send-recv Simple"
 };
 
 // Costliest in total first.

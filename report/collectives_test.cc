@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "core/model/grouped_call.h"
 #include "report/fake_run.h"
 
 namespace drydock {
@@ -86,6 +87,34 @@ TEST(Collectives, OneCallWithTwoAlgorithmsIsTwoRows) {
   EXPECT_EQ(rows[2].PlanName(), "ring LL128");
   EXPECT_EQ(rows[3].PlanName(), "tree LL128");
   EXPECT_EQ(rows[3].uses, 1);
+}
+
+TEST(Collectives, AGroupOfCallsIsOneRowThatNamesItsWorks) {
+  Inputs inputs = FakeRun();
+  const CommCall all_reduce = inputs.workload.calls[0];
+  CommCall message = all_reduce;
+  message.collective = CollectiveType::kSendRecv;
+  message.peer = 1;
+  inputs.workload.calls[0] = MakeGrouped({all_reduce, all_reduce, message});
+  const Work ring = inputs.flows.plans[0].works[0];
+  inputs.flows.plans[0].works = {ring, ring, {Algorithm::kSendRecv, Protocol::kSimple, 2}};
+  const CollectiveRow row = SummariseCollectives(inputs)[0];
+  EXPECT_EQ(row.Name(), row.role + " all-reduce x2, send-recv 6 MB over 2");
+  EXPECT_EQ(row.PlanName(), "ring LL128 x2, send-recv Simple");
+  EXPECT_EQ(row.uses, 2);
+  EXPECT_DOUBLE_EQ(row.algorithm_bandwidth(), 6e6 / 40e-6);
+}
+
+TEST(BusFactor, OfAGroupIsThatOfItsPartsByBytes) {
+  CommCall all_reduce;
+  all_reduce.count = 100;
+  all_reduce.type = DataType::kUint8;
+  all_reduce.group_size = 8;
+  CommCall all_gather = all_reduce;
+  all_gather.collective = CollectiveType::kAllGather;
+  all_gather.count = 300;
+  EXPECT_DOUBLE_EQ(BusFactor(MakeGrouped({all_reduce, all_gather})),
+                   (100 * 2.0 * 7 / 8 + 300 * 7.0 / 8) / 400);
 }
 
 }  // namespace

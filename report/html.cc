@@ -97,7 +97,8 @@ std::string CollectivesTable(const Summary& summary) {
   Table table({Words("call"), Words("plan"), Number("channels"), Number("uses"), Number("median"),
                Number("max"), Number("algorithm GB/s"), Number("bus GB/s")});
   for (const CollectiveRow& row : summary.collectives) {
-    table.Add({Words(row.Name()), Words(row.PlanName()), Number(fmt::format("{}", row.channels)),
+    table.Add({Words(row.Name()), Words(row.PlanName()),
+               Number(fmt::format("{}", MostChannels(row.works))),
                Number(fmt::format("{}", row.uses)), Number(ToString(row.median)),
                Number(ToString(row.max)),
                Number(fmt::format("{:.1f}", row.algorithm_bandwidth() * 1e-9)),

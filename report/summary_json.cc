@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "core/model/grouped_call.h"
 #include "report/summary.h"
 
 namespace drydock {
@@ -52,23 +53,41 @@ Json ClassesJson(const Summary& summary) {
   return out;
 }
 
+Json WorkJson(const WorkKind& kind) {
+  return {{"algorithm", AlgorithmNames()[static_cast<size_t>(kind.algorithm)]},
+          {"protocol", ProtocolNames()[static_cast<size_t>(kind.protocol)]},
+          {"channels", kind.channels},
+          {"works", kind.works}};
+}
+
+// What a grouped call is made of, and the works that NCCL makes of a call if they are several.
+void AddParts(const CollectiveRow& row, Json* out) {
+  if (row.call.collective == CollectiveType::kGrouped) (*out)["parts"] = KindText(row.call);
+  if (row.works.size() == 1 && row.works.front().works == 1) return;
+  Json works = Json::array();
+  for (const WorkKind& kind : row.works) works.push_back(WorkJson(kind));
+  (*out)["works"] = std::move(works);
+}
+
 Json CollectivesJson(const Summary& summary) {
   Json out = Json::array();
   for (const CollectiveRow& row : summary.collectives) {
+    const WorkKind& first = row.works.front();
     out.push_back({{"group", row.role},
                    {"collective", CollectiveTypeNames()[static_cast<size_t>(row.call.collective)]},
                    {"type", ToString(row.call.type)},
                    {"size_bytes", row.call.bytes().count()},
                    {"members", row.call.group_size},
-                   {"algorithm", AlgorithmNames()[static_cast<size_t>(row.algorithm)]},
-                   {"protocol", ProtocolNames()[static_cast<size_t>(row.protocol)]},
-                   {"channels", row.channels},
+                   {"algorithm", AlgorithmNames()[static_cast<size_t>(first.algorithm)]},
+                   {"protocol", ProtocolNames()[static_cast<size_t>(first.protocol)]},
+                   {"channels", first.channels},
                    {"uses", row.uses},
                    {"median_us", Us(row.median)},
                    {"max_us", Us(row.max)},
                    {"algorithm_bandwidth_gb_per_s", row.algorithm_bandwidth() / 1e9},
                    {"bus_bandwidth_gb_per_s", row.bus_bandwidth() / 1e9},
-                   {"bus_factor", BusFactor(row.call.collective, row.call.group_size)}});
+                   {"bus_factor", BusFactor(row.call)}});
+    AddParts(row, &out.back());
   }
   return out;
 }

@@ -85,10 +85,13 @@ std::string CollectivesText(const Summary& summary) {
   const size_t shown = std::min(summary.collectives.size(), kCollectiveLines);
   for (size_t i = 0; i < shown; ++i) {
     const CollectiveRow& row = summary.collectives[i];
-    out += fmt::format("  {:<38} {:<16}{:>4}{:>6}{:>9}{:>9}{:>7}{:>8}\n", row.Name(), row.PlanName(),
-                       row.channels, row.uses, ToString(row.median), ToString(row.max),
+    const bool several = row.works.size() > 1;  // then they have a line of their own
+    out += fmt::format("  {:<38} {:<16}{:>4}{:>6}{:>9}{:>9}{:>7}{:>8}\n", row.Name(),
+                       several ? "several" : row.PlanName(), MostChannels(row.works), row.uses,
+                       ToString(row.median), ToString(row.max),
                        GigabytesPerSecond(row.algorithm_bandwidth()),
                        GigabytesPerSecond(row.bus_bandwidth()));
+    if (several) out += fmt::format("    {}\n", row.PlanName());
   }
   return out + Rest(summary.collectives.size(), shown, "call");
 }

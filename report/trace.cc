@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "core/model/plan_works.h"
 #include "core/schema/trace_file.h"
 #include "report/escape.h"
 #include "report/gzip.h"
@@ -131,11 +132,16 @@ class TraceWriter {
     if (op.kind != OpKind::kCompute) {
       AddNumber("bytes", workload_.calls[op.work].bytes().count());
       const int group = inputs_.group_of(rank, op);
-      const Work& first = inputs_.plan_of(op.work, group)->works.front();
+      const Plan& plan = *inputs_.plan_of(op.work, group);
+      const Work& first = plan.works.front();
       fmt::format_to(std::back_inserter(buffer_),
                      FMT_COMPILE(R"(,"algorithm":"{}","protocol":"{}","channels":{},"group":{})"),
                      AlgorithmNames()[static_cast<size_t>(first.algorithm)],
                      ProtocolNames()[static_cast<size_t>(first.protocol)], first.channels, group);
+      if (plan.works.size() > 1) {
+        fmt::format_to(std::back_inserter(buffer_), FMT_COMPILE(R"(,"works":"{}")"),
+                       ToString(WorkKindsOf(plan)));
+      }
     }
     Add("}}}}");
   }

@@ -58,9 +58,6 @@ Result<std::vector<ClassProgram>> MakeClassPrograms(const Workload& workload,
                                  workload.roles[op.role].name, why));
       };
       if (group < 0) return fail("the rank is in no group of that role");
-      if (IsPointToPoint(op) && workload.groups[static_cast<size_t>(group)].ranks.size() != 2) {
-        return fail("sends and receives are matched in groups of two only");
-      }
       index.number.back() = counter.Next(group, op, workload.calls[op.work]);
     }
     out.push_back(std::move(index));

@@ -18,14 +18,22 @@ struct Promise {
   SymbolRun data;  // its length counts for every kind
 };
 
-// Of the call's `count` elements, one stretch after another.
-std::vector<Promise> PromisesOf(const CommCall& call, int member);
+// A call of a group; its elements are bytes, and stand from `begin` on in the group's buffer. Of a
+// call that is not grouped, the call itself.
+struct CallPart {
+  CommCall call;
+  int64_t begin = 0;
+};
+std::vector<CallPart> CallPartsOf(const CommCall& call);
 
-// What the member itself has to send from [at, at + count); what it lacks is zeros.
-SymbolRun OwnInput(const CommCall& call, int member, int64_t at, int64_t count);
+// Of the part's `count` elements, one stretch after another.
+std::vector<Promise> PromisesOf(const CallPart& part, int member);
+
+// What the member itself has to send from [at, at + count) of the part; what it lacks is zeros.
+SymbolRun OwnInput(const CallPart& part, int member, int64_t at, int64_t count);
 
 // All-to-all-v: what members put one after another into the member's output.
-SymbolData ReceivedFromAll(const CommCall& call, int member);
+SymbolData ReceivedFromAll(const CallPart& part, int member);
 
 }  // namespace drydock
 

@@ -1,5 +1,5 @@
-// One call over one group of a cluster, as `simccl explain` and `simccl expand` take it from the
-// command line.
+// One call over one group of a cluster, or several that are made together (ncclGroupStart to
+// ncclGroupEnd), as `simccl explain` and `simccl expand` take them from the command line.
 #ifndef DRYDOCK_SIMCCL_CALL_SELECTION_H_
 #define DRYDOCK_SIMCCL_CALL_SELECTION_H_
 
@@ -13,18 +13,19 @@
 
 namespace drydock {
 
-// As typed.
+// As typed. A collective and a size for each call; of the rest one for each, or one for all.
 struct CallWords {
-  std::string cluster, group, collective, size;
-  std::string type = "bf16", op = "sum";
+  std::string cluster, group;
+  std::vector<std::string> collectives, sizes;
+  std::vector<std::string> types = {"bf16"}, ops = {"sum"};
   std::vector<std::string> overrides;
-  int root = 0, peer = 1;
+  std::vector<int> roots = {0}, peers = {1};
 };
 
 struct SelectedCall {
   Topology topology;
   std::vector<int> ranks;  // in communicator order
-  CommCall call;
+  CommCall call;           // grouped, if several were typed
   std::vector<Placement::Slot> Slots() const;
 };
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "core/model/grouped_call.h"
 #include "simccl/nccl_planner.h"
 
 namespace drydock {
@@ -25,9 +26,12 @@ Result<const PlannerChoice*> FindPlanner(const std::string& name) {
 }
 
 std::string NameOf(const CommCall& call) {
-  return fmt::format("{} {} {} over {}",
-                     CollectiveTypeNames()[static_cast<size_t>(call.collective)],
-                     ToString(call.type), ToString(call.bytes()), call.group_size);
+  if (call.collective == CollectiveType::kGrouped) {
+    return fmt::format("group of {}: {} over {}", KindText(call), ToString(call.bytes()),
+                       call.group_size);
+  }
+  return fmt::format("{} {} {} over {}", KindText(call), ToString(call.type),
+                     ToString(call.bytes()), call.group_size);
 }
 
 }  // namespace drydock

@@ -3,11 +3,14 @@
 #include <algorithm>
 #include <deque>
 #include <map>
+#include <set>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "core/base/check.h"
 #include "core/model/call_numbers.h"
+#include "core/model/grouped_call.h"
 #include "simccl/call_graph.h"
 #include "simccl/deadlock_report.h"
 #include "simccl/rank_classes.h"
@@ -20,7 +23,8 @@ namespace {
 struct CallWaits {
   bool everybody = true;
   std::vector<std::vector<int>> seats;  // by seat, if not everybody: whose arrival it waits for
-  int64_t slices = 1, slots = 0;        // of a message; without a plan it fits nowhere
+  size_t participants = 0;
+  int64_t slices = 1, slots = 0;  // of a message; without a plan it fits nowhere
 };
 
 // A call that some members have begun.
@@ -30,7 +34,7 @@ struct Pending {
   std::vector<bool> ended;  // by seat
 };
 
-// Sends of one member of a pair whose receives have not begun.
+// Sends of one member to another whose receives have not begun.
 struct Outbox {
   int64_t slices = 0;
   std::deque<std::pair<uint64_t, int64_t>> waiting;  // number of the call, slices
@@ -86,6 +90,8 @@ class Simulation {
   }
 
  private:
+  using Pair = std::pair<size_t, size_t>;  // seats of sender and receiver
+
   struct ClassProgress {
     std::vector<uint32_t> open;
     std::vector<OpState> state;
@@ -114,7 +120,7 @@ class Simulation {
     pending.op_of_seat[seat] = index;
     ++pending.here;
     if (IsPointToPoint(op)) {
-      Message(kind, number, op, seat);
+      Message(kind, number, op);
     } else {
       Collective(kind, number, op.work);
     }
@@ -138,8 +144,8 @@ class Simulation {
   void Collective(int kind, uint64_t number, uint32_t call) {
     auto& calls = pending_[static_cast<size_t>(kind)];
     Pending& pending = calls[number];
-    const bool all = pending.here == pending.op_of_seat.size();
     const CallWaits& waits = WaitsOf(call, kind);
+    const bool all = pending.here == waits.participants;
     if (waits.everybody && !all) return;
     for (size_t seat = 0; seat < pending.op_of_seat.size(); ++seat) {
       if (pending.op_of_seat[seat] == kNone) continue;
@@ -152,38 +158,54 @@ class Simulation {
     if (all) calls.erase(number);
   }
 
-  void Message(int kind, uint64_t number, const Op& op, size_t seat) {
+  void Message(int kind, uint64_t number, const Op& op) {
     auto& calls = pending_[static_cast<size_t>(kind)];
     Pending& pending = calls[number];
-    const size_t sender = op.kind == OpKind::kSend ? seat : 1 - seat;
-    Outbox& outbox = outboxes_[static_cast<size_t>(kind)][sender];
+    const CommCall& call = w_.calls[op.work];
+    const Pair ends = {SeatAt(kind, call.root), SeatAt(kind, call.peer)};
+    Outbox& outbox = outboxes_[static_cast<size_t>(kind)][ends];
     const CallWaits& waits = WaitsOf(op.work, kind);
     if (pending.here == 2) {
-      EndSeat(kind, &pending, 0);
-      EndSeat(kind, &pending, 1);
+      EndSeat(kind, &pending, ends.first);
+      EndSeat(kind, &pending, ends.second);
       calls.erase(number);
       const auto sent = std::find_if(outbox.waiting.begin(), outbox.waiting.end(),
                                      [&](const auto& entry) { return entry.first == number; });
       if (sent != outbox.waiting.end()) outbox.waiting.erase(sent);
-      EndThoseThatFit(kind, sender, waits.slots);
+      EndThoseThatFit(kind, ends, waits.slots);
     } else if (op.kind == OpKind::kSend) {
       outbox.waiting.emplace_back(number, waits.slices);
-      EndThoseThatFit(kind, sender, waits.slots);
+      EndThoseThatFit(kind, ends, waits.slots);
     }
   }
 
+  // Where positions count, a communicator's seats are its members, each at its position.
+  size_t SeatAt(int kind, int position) const {
+    const std::vector<Seat>& seats = KindOf(kind).seats;
+    const auto found = std::find_if(seats.begin(), seats.end(), [position](const Seat& seat) {
+      return seat.position == position;
+    });
+    CHECK(found != seats.end());
+    return static_cast<size_t>(found - seats.begin());
+  }
+
   // Of the sends that are on their way, in order, those within the buffer have left their GPU.
-  void EndThoseThatFit(int kind, size_t sender, int64_t slots) {
+  void EndThoseThatFit(int kind, const Pair& ends, int64_t slots) {
     int64_t slices = 0;
-    for (const auto& [number, own] : outboxes_[static_cast<size_t>(kind)][sender].waiting) {
+    for (const auto& [number, own] : outboxes_[static_cast<size_t>(kind)][ends].waiting) {
       slices += own;
       if (slices > slots) return;
-      EndSeat(kind, &pending_[static_cast<size_t>(kind)][number], sender);
+      EndSeat(kind, &pending_[static_cast<size_t>(kind)][number], ends.first);
     }
   }
 
   const CallWaits& WaitsOf(uint32_t call, int kind) {
     const auto [entry, added] = call_waits_.try_emplace({call, kind});
+    if (added) {
+      const bool some = IsAmongSome(w_.calls[call]);
+      entry->second.participants =
+          some ? static_cast<size_t>(ParticipantsOf(w_.calls[call])) : KindOf(kind).seats.size();
+    }
     const auto plan = plan_of_.find({call, kind});
     if (!added || plan == plan_of_.end()) return entry->second;
     const WaitSets& sets = waits_[plan->second];
@@ -192,7 +214,7 @@ class Simulation {
     waits.slots = sets.slots;
     waits.everybody = sets.everybody || w_.calls[call].collective == CollectiveType::kSendRecv;
     if (waits.everybody) return waits;
-    // Positions count in such a group, so its seats are its members, each at its position.
+    // Positions count in such a group.
     const std::vector<Seat>& seats = KindOf(kind).seats;
     std::vector<int> seat_at(seats.size());
     for (size_t s = 0; s < seats.size(); ++s) {
@@ -215,20 +237,44 @@ class Simulation {
   std::map<std::pair<uint32_t, int>, CallWaits> call_waits_;
   std::vector<ClassProgress> progress_;
   std::vector<std::unordered_map<uint64_t, Pending>> pending_;  // by kind, by number of the call
-  std::vector<std::map<size_t, Outbox>> outboxes_;              // by kind, by seat
+  std::vector<std::map<Pair, Outbox>> outboxes_;                // by kind
   std::deque<std::pair<uint32_t, uint32_t>> ready_;             // class, op
 };
+
+}  // namespace
+
+namespace {
+
+// Groups whose members wait for one another depending on where they sit: chains, and calls among
+// some of the members.
+std::vector<bool> PositionsCount(const Workload& workload, const FlowPlan& plan,
+                                 const std::vector<WaitSets>& waits) {
+  std::vector<bool> count(workload.groups.size(), false);
+  for (const FlowPlan::Assignment& use : plan.assignments) {
+    if (!waits[use.plan].everybody) count[use.group] = true;
+  }
+  std::vector<std::set<uint8_t>> roles;  // by program: with calls among some
+  for (const Program& program : workload.programs) {
+    std::set<uint8_t>& own = roles.emplace_back();
+    for (const Op& op : program.ops) {
+      if (op.kind != OpKind::kCompute && IsAmongSome(workload.calls[op.work])) own.insert(op.role);
+    }
+  }
+  for (size_t rank = 0; rank < workload.class_of_rank.size(); ++rank) {
+    for (const uint8_t role : roles[static_cast<size_t>(workload.class_of_rank[rank])]) {
+      const int group = workload.group_of_rank[role][rank];
+      if (group >= 0) count[static_cast<size_t>(group)] = true;
+    }
+  }
+  return count;
+}
 
 }  // namespace
 
 Status CheckDeadlock(const Workload& workload, const FlowPlan& plan) {
   std::vector<WaitSets> waits;
   for (const Plan& p : plan.plans) waits.push_back(WaitSetsOf(p));
-  std::vector<bool> positions_count(workload.groups.size(), false);
-  for (const FlowPlan::Assignment& use : plan.assignments) {
-    if (!waits[use.plan].everybody) positions_count[use.group] = true;
-  }
-  const RankClasses classes = FindRankClasses(workload, positions_count);
+  const RankClasses classes = FindRankClasses(workload, PositionsCount(workload, plan, waits));
   ASSIGN_OR_RETURN(std::vector<ClassProgram> programs, MakeClassPrograms(workload, classes));
   RETURN_IF_ERROR(CheckCallsMatch(workload, classes, programs));
   Simulation simulation(workload, classes, std::move(programs), waits, plan);
@@ -237,7 +283,7 @@ Status CheckDeadlock(const Workload& workload, const FlowPlan& plan) {
   for (const FlowPlan::Assignment& use : plan.assignments)
     plan_of[{use.call, use.group}] = use.plan;
   const auto awaits = [&](uint32_t call, uint32_t group, int member, int other) {
-    if (member == other) return false;
+    if (member == other || !TakesPart(workload.calls[call], other)) return false;
     const auto use = plan_of.find({call, group});
     if (use == plan_of.end() || waits[use->second].everybody ||
         workload.calls[call].collective == CollectiveType::kSendRecv) {

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "core/base/testing.h"
+#include "core/model/grouped_call.h"
 #include "core/nccl/test_hosts.h"
 #include "simccl/plan_deadlock.h"
 #include "simccl/plan_workload.h"
@@ -52,6 +53,19 @@ class Builder {
     call.peer = 1 - sender;
     call.group_size = 2;
     Add(rank, role, kind, call, stream);
+  }
+  void MessageBetween(int rank, uint8_t role, int sender, int receiver, int64_t count = 512) {
+    CommCall call;
+    call.collective = CollectiveType::kSendRecv;
+    call.count = count;
+    call.root = sender;
+    call.peer = receiver;
+    call.group_size = SizeOf(role, rank);
+    Add(rank, role, rank == sender ? OpKind::kSend : OpKind::kRecv, call, 0);
+  }
+  void Grouped(int rank, uint8_t role, std::vector<CommCall> parts) {
+    for (CommCall& part : parts) part.group_size = SizeOf(role, rank);
+    Add(rank, role, OpKind::kCollective, MakeGrouped(std::move(parts)), 0);
   }
   void RunsProgramOf(int rank, int other) { w.class_of_rank[static_cast<size_t>(rank)] = other; }
 
@@ -318,6 +332,45 @@ TEST(DeadlockTest, ABroadcastThatFitsDoesNotWaitForItsReceivers) {
     b.Plan(512, MessagePlan(slices));
     EXPECT_EQ(Check(b) == "ok", slices == 8) << Check(b);
   }
+}
+
+TEST(DeadlockTest, MessagesInALargeGroupNeedOnlyTheirEnds) {
+  Builder b(4);
+  const uint8_t all = b.Role("all", {{0, 1, 2, 3}});
+  for (int stage = 0; stage < 3; ++stage) {
+    b.MessageBetween(stage + 1, all, stage, stage + 1);
+    b.MessageBetween(stage, all, stage, stage + 1);
+  }
+  EXPECT_EQ(Check(b), "ok");
+  b.MessageBetween(3, all, 3, 1);
+  b.MessageBetween(3, all, 3, 2);
+  b.MessageBetween(1, all, 2, 1);
+  b.MessageBetween(1, all, 3, 1);
+  b.MessageBetween(2, all, 3, 2);
+  b.MessageBetween(2, all, 2, 1);
+  EXPECT_EQ(Check(b),
+            "error: the communication cannot finish: these calls wait for each other in a circle\n"
+            "  rank 1, op 2 (receive of 1.024 KB in 'all', ranks 0-3) waits for rank 2\n"
+            "  rank 2, op 2 (receive of 1.024 KB in 'all', ranks 0-3) waits for rank 3\n"
+            "  rank 3, op 1 (send of 1.024 KB in 'all', ranks 0-3) waits for rank 1");
+}
+
+TEST(DeadlockTest, AGroupOfMessagesNeedsThoseItNames) {
+  CommCall there, back;
+  there.collective = back.collective = CollectiveType::kSendRecv;
+  there.count = back.count = 64;
+  there.peer = back.root = 2;
+  Builder b(4);
+  const uint8_t all = b.Role("all", {{0, 1, 2, 3}});
+  for (const int rank : {0, 2}) b.Grouped(rank, all, {there, back});
+  for (int rank = 0; rank < 4; ++rank) b.Collective(rank, all);
+  for (const int rank : {0, 2}) b.Grouped(rank, all, {there, back});
+  EXPECT_EQ(Check(b), "ok");
+  b.Grouped(0, all, {there});
+  EXPECT_EQ(
+      Check(b),
+      "error: the communication cannot finish: rank 2 never makes a call that others wait in\n"
+      "  rank 0, op 3 (group of send-recv: 128 B over 4 in 'all', ranks 0-3) waits for rank 2");
 }
 
 }  // namespace

@@ -48,6 +48,10 @@ void SetSlices(const hacknccl_collective& work, PlanBuilder* builder) {
 
 }  // namespace
 
+Error NoExpansion(const std::string& what, const std::string& call) {
+  return Error(fmt::format("NCCL chose {} for {}; Drydock has no expansion of it", what, call));
+}
+
 Status ExpandCollective(const hacknccl_collective& work, PlanBuilder* builder) {
   Work& planned = builder->work();
   planned.algorithm = static_cast<Algorithm>(work.algorithm);
@@ -70,9 +74,9 @@ Status ExpandCollective(const hacknccl_collective& work, PlanBuilder* builder) {
   } else if (work.algorithm == HACKNCCL_PAT) {
     RETURN_IF_ERROR(ExpandPat(work, builder));
   } else {
-    return Error(fmt::format("NCCL chose {}{} for this {}, which is not expanded into flows yet",
-                             NameOf(work.algorithm), work.even ? " with in-network reduction" : "",
-                             NameOfFunction(work.function)));
+    return NoExpansion(
+        std::string(NameOf(work.algorithm)) + (work.even ? " with in-network reduction" : ""),
+        fmt::format("this {}", NameOfFunction(work.function)));
   }
   SetSlices(work, builder);
   return OkStatus();

@@ -7,6 +7,8 @@
 #define DRYDOCK_SIMCCL_EXPAND_H_
 
 #include <cstdint>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "core/base/result.h"
@@ -34,6 +36,12 @@ struct EvenShare {
 // With this many chunks in a window.
 EvenShare EvenShareOf(const hacknccl_collective& work, int channel, int64_t chunks);
 
+// How an error says that NCCL chose `what` for `call`, and that this has no expansion here.
+Error NoExpansion(const std::string& what, const std::string& call);
+
+// An error that names what NCCL chose if it did not choose kernels of the kinds below.
+Status CheckKernels(const NcclPlan& plan, size_t calls);
+
 // Any collective; an error names an algorithm that is not expanded.
 Status ExpandCollective(const hacknccl_collective& work, PlanBuilder* builder);
 
@@ -53,16 +61,39 @@ Status ExpandNvlsTree(const hacknccl_collective& work, PlanBuilder* builder);
 // all_gather.h, reduce_scatter.h: NCCL_ALGO_PAT.
 Status ExpandPat(const hacknccl_collective& work, PlanBuilder* builder);
 
-// What one member calls in one group: sends and receives, or a call that NCCL makes of them. Where
-// the message to or from each member lies in its buffers, in bytes.
-struct MemberMessages {
-  std::vector<hacknccl_call> calls;
-  std::vector<int64_t> send_offset, receive_offset;  // [peer]
-};
-using Messages = std::vector<MemberMessages>;  // [member]
+// Broadcasts with different roots that NCCL runs as one kernel, of every channel. `bases`: where
+// the buffer of each call of the launch begins. all_gather_v.h: runAllGatherV.
+Status ExpandBroadcasts(std::span<const hacknccl_broadcast> works, std::span<const int64_t> bases,
+                        PlanBuilder* builder);
 
-// sendrecv.h. At most one message from each member to each.
-Status ExpandMessages(const Messages& messages, PlanBuilder* builder);
+// Where the message to or from a member lies in the call's buffer.
+struct MessagePlace {
+  int peer = 0;
+  int64_t offset = 0;
+};
+
+// What one member calls in one group: sends and receives, or calls that NCCL makes of them, and
+// collectives.
+struct MemberCalls {
+  std::vector<hacknccl_call> calls;
+  // By peer; those of one peer in the order of the calls.
+  std::vector<MessagePlace> sends, receives;
+};
+
+struct GroupOfCalls {
+  // By member. If there are no messages all call the same, and only the first is here.
+  std::vector<MemberCalls> members;
+  std::vector<int64_t> bases;  // where the buffer of each call of the first member begins
+  bool has_messages = false;
+};
+
+// sendrecv.h: the messages of a group. `first` is what the first member launches.
+Status ExpandMessages(const GroupOfCalls& group, const NcclPlan& first, PlanBuilder* builder);
+
+// All that NCCL launches for a group of calls, which may be one call: its collectives, its
+// broadcasts with different roots, its messages, each a work or more, in this order, as NCCL has
+// it.
+Status ExpandCalls(const GroupOfCalls& group, PlanBuilder* builder);
 
 }  // namespace drydock
 

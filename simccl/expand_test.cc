@@ -208,7 +208,7 @@ TEST(ExpandTest, MessagesArriveWhole) {
       call.root = comm.shape().ranks - 1;
       call.peer = 0;
       PlanBuilder builder(comm);
-      ASSERT_TRUE(ExpandMessages(MessagesOf(call), &builder).ok());
+      ASSERT_TRUE(ExpandCalls(CallsOf(call), &builder).ok());
       const auto plan = builder.Finish();
       ASSERT_TRUE(plan.ok());
       EXPECT_EQ(CheckPlan(*plan, call), "") << count << " elements";
@@ -224,7 +224,7 @@ TEST(ExpandTest, AllToAllExchangesEveryPart) {
     for (const int64_t part : {1, 5000, 100000}) {
       const CommCall call = CallOf(CollectiveType::kAllToAll, comm, part * comm.shape().ranks);
       PlanBuilder builder(comm);
-      ASSERT_TRUE(ExpandMessages(MessagesOf(call), &builder).ok());
+      ASSERT_TRUE(ExpandCalls(CallsOf(call), &builder).ok());
       const auto plan = builder.Finish();
       ASSERT_TRUE(plan.ok());
       EXPECT_EQ(CheckPlan(*plan, call), "") << call.group_size << " ranks, " << part << " a part";
@@ -241,7 +241,7 @@ TEST(ExpandTest, GathersAndScattersReachEveryMember) {
         call.root = comm.shape().ranks - 1;
         call.in_place = in_place;
         PlanBuilder builder(comm);
-        ASSERT_TRUE(ExpandMessages(MessagesOf(call), &builder).ok());
+        ASSERT_TRUE(ExpandCalls(CallsOf(call), &builder).ok());
         const auto plan = builder.Finish();
         ASSERT_TRUE(plan.ok());
         EXPECT_EQ(CheckPlan(*plan, call), "") << call.group_size << " ranks";
@@ -265,7 +265,7 @@ TEST(ExpandTest, AllToAllVMovesWhatEachPairHas) {
       call.count = std::max({call.count, sent, received});
     }
     PlanBuilder builder(comm);
-    ASSERT_TRUE(ExpandMessages(MessagesOf(call), &builder).ok());
+    ASSERT_TRUE(ExpandCalls(CallsOf(call), &builder).ok());
     const auto plan = builder.Finish();
     ASSERT_TRUE(plan.ok());
     EXPECT_EQ(CheckPlan(*plan, call), "") << n << " ranks";
@@ -346,7 +346,7 @@ TEST(ExpandTest, WhatIsNotExpandedIsNamed) {
   const Status expanded = ExpandCollective(work, &builder);
   ASSERT_FALSE(expanded.ok());
   EXPECT_EQ(expanded.error().message(),
-            "NCCL chose CollNet direct for this all-gather, which is not expanded into flows yet");
+            "NCCL chose CollNet direct for this all-gather; Drydock has no expansion of it");
 }
 
 }  // namespace

@@ -8,9 +8,11 @@
 #include <utility>
 #include <vector>
 
+#include "core/model/grouped_call.h"
 #include "core/model/rank_list.h"
 #include "core/nccl/topology_world.h"
 #include "simccl/communicator_text.h"
+#include "simccl/group_text.h"
 #include "simccl/nccl_calls.h"
 
 namespace drydock {
@@ -60,6 +62,17 @@ std::string SettingsText(const Topology& topology) {
     text += fmt::format(" {}={}", name, value);
   }
   return text + "\n";
+}
+
+// What the tuner weighed of a group: calls that are alike and near in size.
+std::string DecidedText(const hacknccl_decision& decision) {
+  const auto function = static_cast<size_t>(decision.function);
+  constexpr CollectiveType kByFunction[] = {
+      CollectiveType::kBroadcast, CollectiveType::kReduce, CollectiveType::kAllGather,
+      CollectiveType::kReduceScatter, CollectiveType::kAllReduce};
+  return fmt::format("The tuner on {}, {} together:\n",
+                     CollectiveTypeNames()[static_cast<size_t>(kByFunction[function])],
+                     ToString(Bytes(static_cast<int64_t>(decision.bytes))));
 }
 
 std::string CollectiveText(const hacknccl_collective& work) {
@@ -148,15 +161,15 @@ std::string EstimatesText(const hacknccl_decision& decision) {
   return text;
 }
 
-// What a member launches that sends.
-Result<NcclPlan> AskNccl(const NcclCommunicator& communicator, const CommCall& call) {
-  if (call.collective == CollectiveType::kSendRecv) {
-    return communicator.Launch(call.root, {SendTo(call.peer, call.bytes().count())});
+// A member that launches something: of messages one that sends.
+int AskedMember(const CommCall& call) {
+  if (call.collective == CollectiveType::kGather) return (call.root + 1) % call.group_size;
+  if (call.collective == CollectiveType::kScatter) return call.root;
+  if (call.collective == CollectiveType::kSendRecv) return call.root;
+  if (call.collective == CollectiveType::kGrouped && IsAmongSome(call)) {
+    return call.parts.front().root;
   }
-  const int sender = call.collective == CollectiveType::kGather ? (call.root + 1) % call.group_size
-                     : call.collective == CollectiveType::kScatter ? call.root
-                                                                   : 0;
-  return communicator.Launch(sender, {AsNcclCall(call)});
+  return 0;
 }
 
 }  // namespace
@@ -170,9 +183,16 @@ Result<std::string> Explain(const SelectedCall& selected, const std::string& lib
                                  RanksText(selected.ranks), selected.topology.name);
   text += HostsText(selected) + SplitText(selected, communicator) + SettingsText(selected.topology);
   if (selected.call.group_size == 1) return text + "\nNCCL runs a copy inside the GPU\n";
-  ASSIGN_OR_RETURN(const NcclPlan plan, AskNccl(communicator, selected.call));
-  text += "\nNCCL runs " + PlanText(plan);
-  for (const hacknccl_decision& decision : plan.decisions) text += EstimatesText(decision);
+  const GroupOfCalls calls = CallsOf(selected.call);
+  const int member = AskedMember(selected.call);
+  ASSIGN_OR_RETURN(const NcclPlan plan,
+                   communicator.Launch(member, calls.members[static_cast<size_t>(member)].calls));
+  const bool grouped = selected.call.collective == CollectiveType::kGrouped;
+  text += "\nNCCL runs " + (grouped ? GroupText(selected, calls, member, plan) : PlanText(plan));
+  for (const hacknccl_decision& decision : plan.decisions) {
+    if (grouped) text += "\n" + DecidedText(decision);
+    text += EstimatesText(decision);
+  }
 
   const ShownCommunicator shown{communicator, selected.ranks, verbose};
   text += "\n" + RingsText(shown) + TreesText(shown);

@@ -97,7 +97,7 @@ void WriteJson(const Flow& flow, bool first, std::FILE* out) {
 template <typename Visit>
 void ForEachFlow(const ListedPlan& listed, const Visit& visit) {
   const Plan& plan = *listed.plan;
-  ProgramOrder<FlowName> order;
+  ProgramOrder<FlowName> order(plan);
   for (size_t m = 0; m < plan.members.size(); ++m) {
     WalkMember(plan, static_cast<int>(m), [&](const Primitive& primitive) {
       std::vector<FlowName> before = order.Before(*primitive.program);

@@ -59,11 +59,14 @@ void WalkMember(const Plan& plan, int member, const Visit& visit) {
   }
 }
 
-// What the primitives of a channel wait for beside their own data: each the one before it, and the
-// first of a work the last of the work before. `Mark` is what a list calls a finished primitive.
+// What the primitives of a channel wait for beside their own data: each the one before it, the
+// first of a work the last of the work before, the first of a kernel the last of the kernel before.
+// `Mark` is what a list calls a finished primitive.
 template <typename Mark>
 class ProgramOrder {
  public:
+  explicit ProgramOrder(const Plan& plan) : plan_(plan) {}
+
   // The marks that the next primitive of this program comes after.
   std::vector<Mark> Before(const ChannelProgram& program) {
     if (&program != program_) Begin(program);
@@ -73,8 +76,10 @@ class ProgramOrder {
   // The member's programs are all walked.
   void EndMember() {
     program_ = nullptr;
+    launch_ = 0;
     channels_.clear();
     before_.clear();
+    before_kernel_.clear();
   }
 
  private:
@@ -88,18 +93,31 @@ class ProgramOrder {
       std::vector<Mark>& ends = channels_[program_->channel].ends;
       ends.insert(ends.end(), before_.begin(), before_.end());
     }
-    Channel& channel = channels_[program.channel];
-    if (channel.work != program.work) {
-      channel.before = std::exchange(channel.ends, {});
-      channel.work = program.work;
+    const int launch = plan_.works[program.work].launch;
+    if (launch != std::exchange(launch_, launch)) {
+      before_kernel_.clear();
+      for (auto& [channel, work] : channels_) {
+        before_kernel_.insert(before_kernel_.end(), work.ends.begin(), work.ends.end());
+      }
+      channels_.clear();
     }
+    const auto [found, added] = channels_.try_emplace(program.channel);
+    Channel& channel = found->second;
+    if (added) {
+      channel.before = before_kernel_;
+    } else if (channel.work != program.work) {
+      channel.before = std::exchange(channel.ends, {});
+    }
+    channel.work = program.work;
     before_ = channel.before;
     program_ = &program;
   }
 
+  const Plan& plan_;
   const ChannelProgram* program_ = nullptr;
+  int launch_ = 0;
   std::map<uint16_t, Channel> channels_;
-  std::vector<Mark> before_;
+  std::vector<Mark> before_, before_kernel_;
 };
 
 }  // namespace drydock

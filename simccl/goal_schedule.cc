@@ -93,7 +93,7 @@ class Schedule {
   const Plan& plan_;
   std::FILE* out_;
   int64_t next_ = 1;
-  ProgramOrder<Label> order_;
+  ProgramOrder<Label> order_{plan_};
   std::string requirements_;
   std::vector<std::pair<int64_t, FlowName>> from_self_;
   std::map<uint32_t, std::vector<int64_t>> sent_to_self_;  // labels by connection

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <list>
+#include <map>
 #include <optional>
 #include <span>
 #include <utility>
@@ -22,11 +23,12 @@ class Interpreter {
  public:
   Interpreter(const Plan& plan, const CommCall& call)
       : plan_(plan),
-        call_(call),
+        parts_(CallPartsOf(call)),
         members_(call.group_size),
         element_bytes_(SizeOf(call.type).count()),
         queues_(plan.connections.size()),
-        outputs_(static_cast<size_t>(members_)) {
+        outputs_(static_cast<size_t>(members_)),
+        turns_(static_cast<size_t>(members_)) {
     for (uint32_t c = 0; c < plan.connections.size(); ++c) {
       const Connection& link = plan.connections[c];
       if (link.reduction < 0) continue;
@@ -39,6 +41,7 @@ class Interpreter {
       for (const ChannelProgram& program : plan.members[static_cast<size_t>(m)]) {
         const Pattern& pattern = plan.patterns[program.pattern];
         runners_.push_back({m, &program, StepCursor(pattern, program.position), 0});
+        if (!runners_.back().at.done()) turns_[static_cast<size_t>(m)].Add(TurnOf(program));
       }
     }
   }
@@ -78,6 +81,37 @@ class Interpreter {
     int64_t done;  // primitives
   };
 
+  // What a member has not done of each work: a thread block takes them in order, and a kernel
+  // begins when the one before has ended.
+  class Turns {
+   public:
+    struct Turn {
+      int launch = 0;
+      uint16_t channel = 0, work = 0;
+    };
+    void Add(const Turn& turn) {
+      ++launches_[turn.launch];
+      ++works_[{turn.channel, turn.work}];
+    }
+    void End(const Turn& turn) {
+      if (--launches_[turn.launch] == 0) launches_.erase(turn.launch);
+      const auto work = works_.find({turn.channel, turn.work});
+      if (--work->second == 0) works_.erase(work);
+    }
+    bool Has(const Turn& turn) const {
+      const auto first = works_.lower_bound({turn.channel, 0});
+      return launches_.begin()->first == turn.launch && first->first.second == turn.work;
+    }
+
+   private:
+    std::map<int, int> launches_;
+    std::map<std::pair<uint16_t, uint16_t>, int> works_;  // by channel and work
+  };
+
+  Turns::Turn TurnOf(const ChannelProgram& program) const {
+    return {plan_.works[program.work].launch, program.channel, program.work};
+  }
+
   // One reduction in the switches.
   struct Reduction {
     std::vector<uint32_t> contributions, results;  // connections
@@ -90,6 +124,7 @@ class Interpreter {
 
   bool CanStep(const Runner& runner) const {
     if (runner.at.done()) return false;
+    if (!turns_[static_cast<size_t>(runner.member)].Has(TurnOf(*runner.program))) return false;
     const drydock::Step& step = runner.at.step();
     for (const uint32_t connection : Operands(runner, step.receive)) {
       if (queues_[connection].empty()) return false;
@@ -146,9 +181,11 @@ class Interpreter {
     const int64_t offset = runner->at.Offset(plan_, *runner->program);
     runner->at.Next();
     ++runner->done;
+    if (runner->at.done()) {
+      turns_[static_cast<size_t>(runner->member)].End(TurnOf(*runner->program));
+    }
     const int64_t at = offset / element_bytes_, count = bytes / element_bytes_;
-    if (offset % element_bytes_ != 0 || bytes % element_bytes_ != 0 || offset < 0 ||
-        at + count > call_.count) {
+    if (offset % element_bytes_ != 0 || bytes % element_bytes_ != 0 || !IsOfOnePart(at, count)) {
       error_ = fmt::format("member {}: {} B at {} are outside the buffer", runner->member, bytes,
                            offset);
       return;
@@ -203,20 +240,33 @@ class Interpreter {
     if (link.link == LinkKind::kToSwitch) Reduce(reductions_[static_cast<size_t>(link.reduction)]);
   }
 
-  // What is sent and what is received lie in the same places of different buffers.
-  bool HasTwoBuffers() const {
-    return call_.collective == CollectiveType::kAllToAll ||
-           call_.collective == CollectiveType::kAllToAllV;
+  const CallPart& PartAt(int64_t at) const {
+    const auto next =
+        std::upper_bound(parts_.begin(), parts_.end(), at,
+                         [](int64_t wanted, const CallPart& part) { return wanted < part.begin; });
+    return *(next - 1);
+  }
+  bool IsOfOnePart(int64_t at, int64_t count) const {
+    if (at < 0) return false;
+    const CallPart& part = PartAt(at);
+    return at + count <= part.begin + part.call.count;
   }
 
   // The local buffer: what was stored there, else the input. `copies`: into the output, where the
   // data of an all-to-all-v lies elsewhere.
   SymbolData LocalData(int member, int64_t at, int64_t count, bool copies) const {
-    if (copies && call_.collective == CollectiveType::kAllToAllV) {
-      return ReceivedFromAll(call_, member).Part(at, count);
+    const CallPart& part = PartAt(at);
+    const CollectiveType type = part.call.collective;
+    if (copies && type == CollectiveType::kAllToAllV) {
+      return ReceivedFromAll(part, member).Part(at - part.begin, count);
     }
-    const auto input = [&](int64_t begin, int64_t n) { return OwnInput(call_, member, begin, n); };
-    if (HasTwoBuffers()) return SymbolData(input(at, count));
+    const auto input = [&](int64_t begin, int64_t n) {
+      return OwnInput(part, member, begin - part.begin, n);
+    };
+    // What is sent and what is received lie in the same places of different buffers.
+    const bool has_two_buffers =
+        type == CollectiveType::kAllToAll || type == CollectiveType::kAllToAllV;
+    if (has_two_buffers) return SymbolData(input(at, count));
     return outputs_[static_cast<size_t>(member)].Read(at, count, input);
   }
 
@@ -234,12 +284,14 @@ class Interpreter {
 
   std::string Verdict() const {
     for (int m = 0; m < members_; ++m) {
-      int64_t at = 0;
-      for (const Promise& promise : PromisesOf(call_, m)) {
-        if (const auto wrong = FirstBroken(promise, outputs_[static_cast<size_t>(m)], at)) {
-          return fmt::format("member {} ends with the wrong element {}", m, *wrong);
+      for (const CallPart& part : parts_) {
+        int64_t at = part.begin;
+        for (const Promise& promise : PromisesOf(part, m)) {
+          if (const auto wrong = FirstBroken(promise, outputs_[static_cast<size_t>(m)], at)) {
+            return fmt::format("member {} ends with the wrong element {}", m, *wrong);
+          }
+          at += promise.data.count;
         }
-        at += promise.data.count;
       }
     }
     return "";
@@ -259,12 +311,13 @@ class Interpreter {
   }
 
   const Plan& plan_;
-  const CommCall& call_;
+  const std::vector<CallPart> parts_;
   const int members_;
   const int64_t element_bytes_;
   std::vector<Queue> queues_;
   std::vector<Reduction> reductions_;
   std::vector<SymbolBuffer> outputs_;
+  std::vector<Turns> turns_;  // by member
   std::vector<Runner> runners_;
   std::string error_;
 };

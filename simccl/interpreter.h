@@ -3,7 +3,8 @@
 //
 // Every element of a member's input is a distinct symbol, reductions add (symbolic_data.h): the
 // cost is that of the plan's primitives, whatever the size of the buffers. Programs run in any
-// order that their connections allow; a plan in which nothing can go on is a deadlock.
+// order that their connections allow, the works of a channel one after another; a plan in which
+// nothing can go on is a deadlock.
 #ifndef DRYDOCK_SIMCCL_INTERPRETER_H_
 #define DRYDOCK_SIMCCL_INTERPRETER_H_
 

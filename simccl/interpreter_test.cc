@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/model/grouped_call.h"
+
 namespace drydock {
 namespace {
 
@@ -105,6 +107,57 @@ TEST(InterpreterTest, SeesADoubleStore) {
   Append({.send = kSend, .bytes = 16}, &plan.patterns[1]);
   Append({.receive = kReceive, .bytes = 16, .store = true}, &plan.patterns[0]);
   EXPECT_EQ(CheckPlan(plan, Call()), "member 0 stores element 0 twice");
+}
+
+CommCall Message(int from, int to) {
+  CommCall call = Call();
+  call.collective = CollectiveType::kSendRecv;
+  call.root = from, call.peer = to;
+  return call;
+}
+
+// Two members send each other a message; both first receive, then send, on channels or in kernels
+// of their own.
+Plan ReceiveThenSend(uint16_t second_channel, int second_launch) {
+  Plan plan = Swap();
+  plan.works.resize(2);
+  plan.works[1].launch = second_launch;
+  plan.patterns = {Serial({{.receive = kReceive, .bytes = 16, .store = true}}),
+                   Serial({{.send = kSend, .bytes = 16}})};
+  for (uint32_t m = 0; m < 2; ++m) {
+    plan.members[m] = {{.operand_begin = 2 * m, .base = m == 0 ? 16 : 0},
+                       {.channel = second_channel,
+                        .work = 1,
+                        .pattern = 1,
+                        .operand_begin = 2 * m,
+                        .base = m == 0 ? 0 : 16}};
+  }
+  return plan;
+}
+
+TEST(InterpreterTest, WorksOfAChannelAndKernelsComeOneAfterAnother) {
+  const CommCall call = MakeGrouped({Message(0, 1), Message(1, 0)});
+  EXPECT_EQ(CheckPlan(ReceiveThenSend(1, 0), call), "");
+  EXPECT_EQ(CheckPlan(ReceiveThenSend(0, 0), call),
+            "deadlock: member 0 waits at step 0 of channel 0");
+  EXPECT_EQ(CheckPlan(ReceiveThenSend(1, 1), call),
+            "deadlock: member 0 waits at step 0 of channel 0");
+}
+
+TEST(InterpreterTest, EachPartOfAGroupIsProvenForItself) {
+  const CommCall grouped = MakeGrouped({Call(), Call()});
+  Plan plan = Swap();
+  for (auto& member : plan.members) {
+    member.push_back(member.front());
+    member.back().work = 1;
+    member.back().base = 16;
+  }
+  plan.works.resize(2);
+  EXPECT_EQ(CheckPlan(plan, grouped), "");
+  plan.members[1].back().base = 12;  // reaches into the part before
+  EXPECT_EQ(CheckPlan(plan, grouped), "member 1: 16 B at 12 are outside the buffer");
+  plan.members[1].pop_back();
+  EXPECT_EQ(CheckPlan(plan, grouped), "deadlock: member 0 waits at step 1 of channel 0");
 }
 
 }  // namespace

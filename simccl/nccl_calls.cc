@@ -1,6 +1,9 @@
 #include "simccl/nccl_calls.h"
 
+#include <algorithm>
+
 #include "core/base/check.h"
+#include "core/model/grouped_call.h"
 
 namespace drydock {
 namespace {
@@ -74,32 +77,89 @@ int NcclFunction(CollectiveType type) {
       return HACKNCCL_SCATTER;
     case CollectiveType::kSendRecv:
     case CollectiveType::kAllToAllV:
-      break;  // made of messages
+    case CollectiveType::kGrouped:
+      break;  // made of other calls
   }
   CHECK(false);
 }
 
-// Each member's calls of an all-to-all-v, as every framework makes them: one group of a send and a
-// receive per peer. Empty messages are left out at both ends.
-Messages AllToAllV(const CommCall& call) {
-  const auto n = static_cast<size_t>(call.group_size);
-  const int64_t size = SizeOf(call.type).count();
-  Messages messages(n);
-  for (size_t m = 0; m < n; ++m) {
-    int64_t send_at = 0, receive_at = 0;
-    for (size_t peer = 0; peer < n; ++peer) {
-      const int64_t sent = call.pair_counts[m * n + peer] * size;
-      const int64_t received = call.pair_counts[peer * n + m] * size;
-      MemberMessages& own = messages[m];
-      own.send_offset.push_back(send_at);
-      own.receive_offset.push_back(receive_at);
-      if (sent > 0) own.calls.push_back(SendTo(static_cast<int>(peer), sent));
-      if (received > 0) own.calls.push_back(ReceiveFrom(static_cast<int>(peer), received));
-      send_at += sent;
-      receive_at += received;
+// Writes down the messages of a group, part by part.
+class MessageWriter {
+ public:
+  explicit MessageWriter(GroupOfCalls* group) : group_(group) {}
+
+  // An all-to-all-v, as every framework makes it: a send and a receive per peer. Empty messages are
+  // left out at both ends.
+  void AllToAllV(const CommCall& call, int64_t base) {
+    const auto n = static_cast<size_t>(call.group_size);
+    const int64_t size = SizeOf(call.type).count();
+    for (size_t m = 0; m < n; ++m) {
+      int64_t send_at = base, receive_at = base;
+      for (size_t peer = 0; peer < n; ++peer) {
+        const int64_t sent = call.pair_counts[m * n + peer] * size;
+        const int64_t received = call.pair_counts[peer * n + m] * size;
+        if (sent > 0) Send(m, static_cast<int>(peer), sent, send_at);
+        if (received > 0) Receive(m, static_cast<int>(peer), received, receive_at);
+        send_at += sent;
+        receive_at += received;
+      }
     }
   }
-  return messages;
+
+  void SendRecv(const CommCall& call, int64_t base) {
+    Send(static_cast<size_t>(call.root), call.peer, call.bytes().count(), base);
+    Receive(static_cast<size_t>(call.peer), call.root, call.bytes().count(), base);
+  }
+
+  // All-to-all, gather, scatter. The part of a pair lies where the larger buffer has the part of
+  // its other end, or for the small buffer of a gather or scatter, of the member itself.
+  void Parts(const CommCall& call, int64_t base) {
+    const int64_t part = call.bytes().count() / call.group_size;
+    const bool gathers = call.collective == CollectiveType::kGather;
+    const bool scatters = call.collective == CollectiveType::kScatter;
+    for (int m = 0; m < call.group_size; ++m) {
+      MemberCalls& own = group_->members[static_cast<size_t>(m)];
+      Add(static_cast<size_t>(m), AsNcclCall(call), base);
+      for (int peer = 0; peer < call.group_size; ++peer) {
+        if (peer == m && call.in_place) continue;  // it is there already
+        if (gathers ? peer == call.root : !scatters || m == call.root) {
+          own.sends.push_back({peer, base + (gathers ? m : peer) * part});
+        }
+        if (scatters ? peer == call.root : !gathers || m == call.root) {
+          own.receives.push_back({peer, base + (scatters ? m : peer) * part});
+        }
+      }
+    }
+  }
+
+  void Add(size_t member, const hacknccl_call& call, int64_t base) {
+    group_->members[member].calls.push_back(call);
+    if (member == 0) group_->bases.push_back(base);
+  }
+
+ private:
+  void Send(size_t member, int peer, int64_t bytes, int64_t offset) {
+    Add(member, SendTo(peer, bytes), offset);
+    group_->members[member].sends.push_back({peer, offset});
+  }
+  void Receive(size_t member, int peer, int64_t bytes, int64_t offset) {
+    Add(member, ReceiveFrom(peer, bytes), offset);
+    group_->members[member].receives.push_back({peer, offset});
+  }
+
+  GroupOfCalls* group_;
+};
+
+void AddCall(const CommCall& call, int64_t base, MessageWriter* writer, GroupOfCalls* group) {
+  if (call.collective == CollectiveType::kAllToAllV) return writer->AllToAllV(call, base);
+  if (call.collective == CollectiveType::kSendRecv) return writer->SendRecv(call, base);
+  if (IsMessages(call.collective)) return writer->Parts(call, base);
+  for (size_t m = 0; m < group->members.size(); ++m) writer->Add(m, AsNcclCall(call), base);
+}
+
+void SortByPeer(std::vector<MessagePlace>* places) {
+  std::stable_sort(places->begin(), places->end(),
+                   [](const MessagePlace& a, const MessagePlace& b) { return a.peer < b.peer; });
 }
 
 }  // namespace
@@ -121,32 +181,24 @@ hacknccl_call AsNcclCall(const CommCall& call) {
           call.in_place};
 }
 
-Messages MessagesOf(const CommCall& call) {
-  if (call.collective == CollectiveType::kAllToAllV) return AllToAllV(call);
-  const auto n = static_cast<size_t>(call.group_size);
-  Messages messages(n);
-  if (call.collective == CollectiveType::kSendRecv) {
-    const std::vector<int64_t> start(n, 0);
-    for (MemberMessages& own : messages) own.send_offset = own.receive_offset = start;
-    messages[static_cast<size_t>(call.root)].calls = {SendTo(call.peer, call.bytes().count())};
-    messages[static_cast<size_t>(call.peer)].calls.push_back(
-        ReceiveFrom(call.root, call.bytes().count()));
-    return messages;
+GroupOfCalls CallsOf(const CommCall& call) {
+  const bool grouped = call.collective == CollectiveType::kGrouped;
+  const std::vector<CommCall> alone = {call};
+  const std::vector<CommCall>& parts = grouped ? call.parts : alone;
+  const std::vector<int64_t> bases = grouped ? OffsetsOfParts(call) : std::vector<int64_t>{0};
+  GroupOfCalls group;
+  group.has_messages = std::any_of(
+      parts.begin(), parts.end(), [](const CommCall& part) { return IsMessages(part.collective); });
+  group.members.resize(group.has_messages ? static_cast<size_t>(call.group_size) : 1);
+  MessageWriter writer(&group);
+  for (size_t p = 0; p < parts.size(); ++p) {
+    if (parts[p].count > 0) AddCall(parts[p], bases[p], &writer, &group);
   }
-  // The part of a pair lies where the larger buffer has the part of its other end, or for the small
-  // buffer of a gather or scatter, of the member itself.
-  const int64_t part = call.bytes().count() / call.group_size;
-  for (size_t m = 0; m < n; ++m) {
-    MemberMessages& own = messages[m];
-    own.calls = {AsNcclCall(call)};
-    for (size_t peer = 0; peer < n; ++peer) {
-      const auto of_peer = static_cast<int64_t>(peer) * part;
-      const auto of_self = static_cast<int64_t>(m) * part;
-      own.send_offset.push_back(call.collective == CollectiveType::kGather ? of_self : of_peer);
-      own.receive_offset.push_back(call.collective == CollectiveType::kScatter ? of_self : of_peer);
-    }
+  for (MemberCalls& own : group.members) {
+    SortByPeer(&own.sends);
+    SortByPeer(&own.receives);
   }
-  return messages;
+  return group;
 }
 
 }  // namespace drydock

@@ -17,11 +17,12 @@ int64_t PartsOf(const CommCall& call);
 bool IsMessages(CollectiveType type);
 
 // NCCL counts one part: what a rank contributes or receives. Not for calls that frameworks make of
-// messages themselves (send-recv, all-to-all-v).
+// others themselves (send-recv, all-to-all-v, grouped).
 hacknccl_call AsNcclCall(const CommCall& call);
 
-// What each member calls, for a collective that IsMessages().
-Messages MessagesOf(const CommCall& call);
+// What the members call, and where its data lies in the call's buffer. The call's size divides
+// among the members.
+GroupOfCalls CallsOf(const CommCall& call);
 
 }  // namespace drydock
 

@@ -39,24 +39,21 @@ class NcclPlanner : public CollectivePlanner {
  private:
   Status Expand(const CommCall& call, PlanBuilder* builder) const {
     const int members = builder->members();
-    const int64_t parts = PartsOf(call);
-    if (call.group_size != members || call.count < 0 || call.count % parts != 0) {
-      return Error(fmt::format("{} elements do not divide among a group of {} (said to be {})",
-                               call.count, members, call.group_size));
-    }
+    RETURN_IF_ERROR(CheckShape(call, members));
+    for (const CommCall& part : call.parts) RETURN_IF_ERROR(CheckShape(part, members));
     if (members == 1 || call.count == 0) {
       builder->work().algorithm = Algorithm::kLocal;
       return OkStatus();
     }
-    if (IsMessages(call.collective)) return ExpandMessages(MessagesOf(call), builder);
-    ASSIGN_OR_RETURN(const NcclPlan plan, communicator_->Collective(AsNcclCall(call)));
-    if (plan.kind != HACKNCCL_PLAN_KERNEL || plan.collectives.size() != 1) {
-      return Error(fmt::format("NCCL chose {} for this call, which is not expanded into flows yet",
-                               plan.kind == HACKNCCL_PLAN_SYMMETRIC     ? "symmetric kernels"
-                               : plan.kind == HACKNCCL_PLAN_COPY_ENGINE ? "copy engines"
-                                                                        : "several kernels"));
+    return ExpandCalls(CallsOf(call), builder);
+  }
+
+  static Status CheckShape(const CommCall& call, int members) {
+    if (call.group_size == members && call.count >= 0 && call.count % PartsOf(call) == 0) {
+      return OkStatus();
     }
-    return ExpandCollective(plan.collectives[0], builder);
+    return Error(fmt::format("{} elements do not divide among a group of {} (said to be {})",
+                             call.count, members, call.group_size));
   }
 
   const Topology& topology_;

@@ -172,7 +172,7 @@ void PlanBuilder::AddProgram(int member, int channel, uint32_t pattern,
   program.operand_begin = static_cast<uint32_t>(plan_.operands.size());
   program.position = place.position;
   program.order = place.order;
-  program.base = place.base;
+  program.base = base_ + place.base;
   plan_.operands.insert(plan_.operands.end(), operands.begin(), operands.end());
   plan_.members[static_cast<size_t>(member)].push_back(program);
 }

@@ -27,12 +27,16 @@ class PlanBuilder {
   // Connections and programs from here on are of a further work, which follows those before.
   // Without it, all are of the first.
   void NextWork();
+  // From here on the offsets of programs count from `base` bytes.
+  void SetBase(int64_t base) { base_ = base; }
   // The present one.
   Work& work() { return plan_.works.back(); }
 
   // The directed connection of the present work on a channel of a HACKNCCL_GRAPH_*; made when first
   // asked for.
   uint32_t Connect(int graph, int channel, int from, int to);
+  // Another like it, for what follows on it in another work.
+  uint32_t Duplicate(uint32_t connection) { return Add(plan_.connections[connection]); }
   // Between a member and a head of its host, itself perhaps: its contribution, or the result.
   enum class Nvls : uint8_t { kToHead, kFromHead };
   uint32_t ConnectNvls(int channel, int member, int head, Nvls direction);
@@ -76,6 +80,7 @@ class PlanBuilder {
   uint32_t Add(Connection connection);
 
   Plan plan_;
+  int64_t base_ = 0;
   std::unordered_map<uint64_t, uint32_t> connections_;  // of the present work
   std::unordered_multimap<size_t, uint32_t> patterns_;  // by hash of the content
   std::map<std::vector<uint16_t>, int16_t> orders_;

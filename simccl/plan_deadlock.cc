@@ -30,30 +30,7 @@ class Tokens {
       (in ? joined.contributions : joined.results).push_back(c);
     }
     for (size_t m = 0; m < plan.members.size(); ++m) {
-      std::map<std::pair<uint16_t, uint16_t>, size_t> blocks;  // (channel, work)
-      for (const ChannelProgram& program : plan.members[m]) {
-        const auto runner = static_cast<uint32_t>(runners_.size());
-        const auto [entry, added] =
-            blocks.emplace(std::pair(program.channel, program.work), blocks_.size());
-        if (added) blocks_.push_back({});
-        Runner& added_runner = runners_.emplace_back();
-        added_runner.member = static_cast<int>(m);
-        added_runner.program = &program;
-        added_runner.block = entry->second;
-        added_runner.at = StepCursor(plan.patterns[program.pattern], program.position);
-        blocks_[entry->second].runners.push_back(runner);
-        ++blocks_[entry->second].open;
-        NoteEnds(runner);
-      }
-      size_t before = SIZE_MAX;
-      uint16_t channel = 0;
-      for (const auto& [key, block] : blocks) {  // by channel, then by work
-        if (before != SIZE_MAX && channel == key.first) {
-          blocks_[block].before = before;
-          blocks_[before].after = block;
-        }
-        std::tie(before, channel) = std::pair(block, key.first);
-      }
+      AddMember(static_cast<int>(m));
     }
   }
 
@@ -75,12 +52,13 @@ class Tokens {
   struct Runner {
     int member = 0;
     const ChannelProgram* program = nullptr;
-    size_t block = 0;
+    size_t block = 0, kernel = 0;  // index into blocks_
     StepCursor at;
     int64_t steps = 0;
     bool open = false;  // in open_
   };
-  // The programs of one work on a channel of a member; those of its next work begin when all ended.
+  // The programs of one work on a channel of a member, or those of one kernel; the next work, or
+  // kernel, begins when all have ended.
   struct Block {
     std::vector<uint32_t> runners;
     size_t open = 0;
@@ -94,6 +72,41 @@ class Tokens {
     int64_t chunks = 0;  // in the buffer
     uint32_t sender = kNobody, receiver = kNobody;
   };
+
+  // Blocks by place and order: what stands at one place comes one after another.
+  using Blocks = std::map<std::pair<int, int>, size_t>;
+  static constexpr int kKernels = -1;  // the place of a member's kernels; works stand at channels
+
+  void AddMember(int member) {
+    Blocks blocks;
+    for (const ChannelProgram& program : plan_.members[static_cast<size_t>(member)]) {
+      const auto runner = static_cast<uint32_t>(runners_.size());
+      Runner& added = runners_.emplace_back();
+      added.member = member;
+      added.program = &program;
+      added.at = StepCursor(plan_.patterns[program.pattern], program.position);
+      added.block = Join(runner, program.channel, program.work, &blocks);
+      added.kernel = Join(runner, kKernels, plan_.works[program.work].launch, &blocks);
+      NoteEnds(runner);
+    }
+    size_t before = SIZE_MAX;
+    int place = 0;
+    for (const auto& [key, block] : blocks) {
+      if (before != SIZE_MAX && place == key.first) {
+        blocks_[block].before = before;
+        blocks_[before].after = block;
+      }
+      std::tie(before, place) = std::pair(block, key.first);
+    }
+  }
+
+  size_t Join(uint32_t runner, int place, int order, Blocks* blocks) {
+    const auto [entry, added] = blocks->emplace(std::pair(place, order), blocks_.size());
+    if (added) blocks_.push_back({});
+    blocks_[entry->second].runners.push_back(runner);
+    ++blocks_[entry->second].open;
+    return entry->second;
+  }
 
   uint32_t ConnectionOf(const Runner& runner, uint32_t operand) const {
     return plan_.operands[runner.program->operand_begin + operand];
@@ -131,11 +144,11 @@ class Tokens {
       return whom;
     };
     if (runner.at.done()) return kFree;
-    const size_t before = blocks_[runner.block].before;
-    if (before != SIZE_MAX && blocks_[before].open > 0) {
-      for (const uint32_t other : blocks_[before].runners) {
-        if (!runners_[other].at.done()) return because("the channel's earlier work on", other);
-      }
+    if (const uint32_t other = OpenBefore(runner.block); other != kFree) {
+      return because("the channel's earlier work on", other);
+    }
+    if (const uint32_t other = OpenBefore(runner.kernel); other != kFree) {
+      return because("the earlier kernel on", other);
     }
     const drydock::Step& step = runner.at.step();
     for (uint32_t i = 0; i < step.receive.count; ++i) {
@@ -153,6 +166,16 @@ class Tokens {
         return because("data from", SenderFor(connection));
       }
       return because("room at", flow.receiver);
+    }
+    return kFree;
+  }
+
+  // A runner of the block before that has not ended.
+  uint32_t OpenBefore(size_t block) const {
+    const size_t before = blocks_[block].before;
+    if (before == SIZE_MAX || blocks_[before].open == 0) return kFree;
+    for (const uint32_t other : blocks_[before].runners) {
+      if (!runners_[other].at.done()) return other;
     }
     return kFree;
   }
@@ -202,9 +225,11 @@ class Tokens {
     ++runner.steps;
     runner.at.Next();
     if (!runner.at.done()) return;
-    Block& block = blocks_[runner.block];
-    if (--block.open > 0 || block.after == SIZE_MAX) return;
-    for (const uint32_t next : blocks_[block.after].runners) Open(next);
+    for (const size_t ended : {runner.block, runner.kernel}) {
+      Block& block = blocks_[ended];
+      if (--block.open > 0 || block.after == SIZE_MAX) continue;
+      for (const uint32_t next : blocks_[block.after].runners) Open(next);
+    }
   }
 
   Error Circle(uint32_t r) const {

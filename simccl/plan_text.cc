@@ -66,8 +66,9 @@ std::string ProgramText(const Plan& plan, const ChannelProgram& program, bool st
     bytes += size * times;
     count += times;
   });
-  std::string text = fmt::format("    channel {}: {}, {}\n", program.channel, Count(count, "step"),
-                                 ToString(Bytes(bytes)));
+  const std::string work = plan.works.size() > 1 ? fmt::format(" work {}", program.work) : "";
+  std::string text = fmt::format("    channel {}{}: {}, {}\n", program.channel, work,
+                                 Count(count, "step"), ToString(Bytes(bytes)));
   if (!steps) return text;
   for (StepCursor at(pattern, program.position); !at.done(); at.Next()) {
     text += StepText(plan, program, at);
@@ -92,7 +93,11 @@ std::string Headline(const Plan& plan) {
   if (plan.works.front().algorithm == Algorithm::kLocal) return plan.name + ": local";
   std::string text = plan.name + ": ";
   for (size_t w = 0; w < plan.works.size(); ++w) {
-    text += (w == 0 ? "" : "; then ") + WorkText(plan.works[w]);
+    const bool next_kernel = w > 0 && plan.works[w].launch > plan.works[w - 1].launch;
+    text += (w == 0        ? ""
+             : next_kernel ? "; in the next kernel "
+                           : "; then ") +
+            WorkText(plan.works[w]);
   }
   return text;
 }

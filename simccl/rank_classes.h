@@ -35,7 +35,7 @@ struct RankClasses {
 };
 
 // `positions_count`, by group: its members wait for one another depending on where they sit (a
-// broadcast's chain). In groups of two they always count: who sends, who receives.
+// broadcast's chain; who sends, who receives). In groups of two they always count.
 RankClasses FindRankClasses(const Workload& workload, const std::vector<bool>& positions_count);
 
 }  // namespace drydock

@@ -1,53 +1,28 @@
 #include "simccl/record_exchange.h"
 
 #include <algorithm>
-#include <iterator>
-#include <optional>
 #include <utility>
 
+#include "simccl/record_launches.h"
 #include "simccl/record_match.h"
 
 namespace drydock {
 namespace {
 
-// An exchange is written down as a table of pairs; larger communicators' messages stay messages.
+// An exchange is written down as a table of pairs.
 constexpr size_t kMostMembers = 512;
 
-using Group = std::vector<const RecordEntry*>;
-using Groups = std::vector<std::vector<Group>>;  // [member][number]
-
-// The messages of each communicator's members, group by group.
-std::map<uint64_t, Groups> CollectGroups(const Recording& recording) {
-  std::map<uint64_t, Groups> all;
-  for (const RecordedRank& rank : recording.ranks) {
-    std::map<uint64_t, uint64_t> last;  // group, by communicator
-    for (const RecordEntry& entry : rank.entries) {
-      if (entry.kind != RecordKind::kCall || !IsMessage(entry)) continue;
-      Groups& groups = all[entry.communicator];
-      groups.resize(recording.communicators[entry.communicator].ranks.size());
-      std::vector<Group>& own = groups[static_cast<size_t>(entry.rank)];
-      const auto [known, added] = last.emplace(entry.communicator, entry.group);
-      if (added || std::exchange(known->second, entry.group) != entry.group) own.emplace_back();
-      own.back().push_back(&entry);
-    }
+// Elements by pair, at [sender * members + receiver]; nullopt if a pair has several messages.
+std::optional<std::vector<int64_t>> TableOf(std::span<const RecordEntry* const> sends,
+                                            size_t members, bool in_bytes) {
+  std::vector<int64_t> sent(members * members, 0);
+  for (const RecordEntry* send : sends) {
+    int64_t& cell =
+        sent[static_cast<size_t>(send->rank) * members + static_cast<size_t>(send->peer)];
+    if (cell != 0) return std::nullopt;
+    cell = static_cast<int64_t>(send->count) * (in_bytes ? ElementBytes(*send) : 1);
   }
-  return all;
-}
-
-// Elements by pair, at [sender * members + receiver]; nullopt if it is no exchange.
-std::optional<std::vector<int64_t>> TableOf(const Groups& groups, size_t number, bool in_bytes) {
-  const size_t n = groups.size();
-  std::vector<int64_t> sent(n * n, 0), received(n * n, 0);
-  for (size_t member = 0; member < n; ++member) {
-    for (const RecordEntry* entry : groups[member][number]) {
-      const auto peer = static_cast<size_t>(entry->peer);
-      const bool sends = entry->function == RecordFunction::kSend;
-      int64_t& cell = sends ? sent[member * n + peer] : received[peer * n + member];
-      if (cell != 0) return std::nullopt;
-      cell = static_cast<int64_t>(entry->count) * (in_bytes ? ElementBytes(*entry) : 1);
-    }
-  }
-  return sent == received ? std::optional(std::move(sent)) : std::nullopt;
+  return sent;
 }
 
 // All pairs of different members exchange the same amount.
@@ -59,7 +34,7 @@ bool IsUniform(const std::vector<int64_t>& table, size_t members) {
   return true;
 }
 
-CommCall CallOf(std::vector<int64_t> table, size_t members, DataType type) {
+CommCall ExchangeCall(std::vector<int64_t> table, size_t members, DataType type) {
   CommCall call;
   call.type = type;
   call.group_size = static_cast<int>(members);
@@ -80,54 +55,17 @@ CommCall CallOf(std::vector<int64_t> table, size_t members, DataType type) {
   return call;
 }
 
-std::optional<CommCall> ExchangeOf(const Groups& groups, size_t number) {
-  const RecordEntry& first = *groups.front()[number].front();
-  bool in_bytes = false;
-  for (const std::vector<Group>& own : groups) {
-    for (const RecordEntry* entry : own[number]) in_bytes |= entry->type != first.type;
-  }
-  std::optional<std::vector<int64_t>> table = TableOf(groups, number, in_bytes);
-  if (!table.has_value()) return std::nullopt;
-  CommCall call =
-      CallOf(std::move(*table), groups.size(), in_bytes ? DataType::kUint8 : TypeOf(first));
-  if (call.count == 0) return std::nullopt;
-  return call;
-}
-
-std::optional<std::vector<CommCall>> ExchangesOf(const Groups& groups) {
-  const size_t count = groups.front().size();
-  bool gathers = false;
-  for (const std::vector<Group>& own : groups) {
-    if (own.size() != count) return std::nullopt;
-    for (const Group& group : own) gathers |= group.size() > 1;
-  }
-  if (!gathers || groups.size() > kMostMembers) return std::nullopt;
-  std::vector<CommCall> exchanges;
-  for (size_t number = 0; number < count; ++number) {
-    std::optional<CommCall> exchange = ExchangeOf(groups, number);
-    if (!exchange.has_value()) return std::nullopt;
-    exchanges.push_back(std::move(*exchange));
-  }
-  return exchanges;
-}
-
 }  // namespace
 
-RecordExchanges FindExchanges(const Recording& recording) {
-  RecordExchanges found;
-  for (const auto& [communicator, groups] : CollectGroups(recording)) {
-    std::optional<std::vector<CommCall>> exchanges = ExchangesOf(groups);
-    if (exchanges.has_value()) found.emplace(communicator, std::move(*exchanges));
-  }
-  return found;
-}
-
-DataType TypeOf(const RecordEntry& entry) {
-  constexpr DataType kByNcclType[kRecordTypes] = {
-      DataType::kInt8,  DataType::kUint8,  DataType::kInt32, DataType::kUint32,
-      DataType::kInt64, DataType::kUint64, DataType::kFp16,  DataType::kFp32,
-      DataType::kFp64,  DataType::kBf16,   DataType::kFp8,   DataType::kFp8E5m2};
-  return kByNcclType[entry.type];
+std::optional<CommCall> ExchangeOf(std::span<const RecordEntry* const> sends, int members) {
+  const auto n = static_cast<size_t>(members);
+  if (sends.empty() || n > kMostMembers) return std::nullopt;
+  const bool in_bytes = std::any_of(sends.begin(), sends.end(), [&](const RecordEntry* send) {
+    return send->type != sends.front()->type;
+  });
+  std::optional<std::vector<int64_t>> table = TableOf(sends, n, in_bytes);
+  if (!table.has_value()) return std::nullopt;
+  return ExchangeCall(std::move(*table), n, in_bytes ? DataType::kUint8 : TypeOf(*sends.front()));
 }
 
 }  // namespace drydock

@@ -23,33 +23,6 @@ enum Lane : int { kMainLane, kSendLane, kReceiveLane };
 
 using Ops = RecordOrder::Ops;
 
-// By ncclRedOp_t, then kRecordPreMulSum.
-constexpr ReduceOp kByNcclOp[] = {ReduceOp::kSum, ReduceOp::kProd,    ReduceOp::kMax,
-                                  ReduceOp::kMin, ReduceOp::kAverage, ReduceOp::kPremulSum};
-
-CollectiveType CollectiveOf(RecordFunction function) {
-  switch (function) {
-    case RecordFunction::kAllReduce:
-      return CollectiveType::kAllReduce;
-    case RecordFunction::kAllGather:
-      return CollectiveType::kAllGather;
-    case RecordFunction::kReduceScatter:
-      return CollectiveType::kReduceScatter;
-    case RecordFunction::kBroadcast:
-      return CollectiveType::kBroadcast;
-    case RecordFunction::kReduce:
-      return CollectiveType::kReduce;
-    case RecordFunction::kAllToAll:
-      return CollectiveType::kAllToAll;
-    case RecordFunction::kGather:
-      return CollectiveType::kGather;
-    case RecordFunction::kScatter:
-      return CollectiveType::kScatter;
-    default:
-      return CollectiveType::kSendRecv;
-  }
-}
-
 class ProgramMaker {
  public:
   ProgramMaker(const Recording& recording, RecordTables* tables)
@@ -104,23 +77,27 @@ class ProgramMaker {
     last = order_.Newest(last);
     const uint64_t stream = calls.front()->stream;
     const int members = static_cast<int>(recording_.communicators[communicator].ranks.size());
-    std::vector<const RecordEntry*> messages;
-    for (const RecordEntry* call : calls) {
-      if (IsMessage(*call)) {
-        messages.push_back(call);
-        continue;
-      }
-      ASSIGN_OR_RETURN(const uint32_t op, Append(OpKind::kCollective, *call, CallOf(*call, members),
-                                                 {stream, kMainLane, 0}, last));
+    const RecordEntry& first = *calls.front();
+    const LaunchForm form = tables_->launches.Of(communicator, first.rank, first.group);
+    const Lane lane = kMainLane;
+    const auto append = [&](const RecordEntry& entry, const CommCall& call) -> Status {
+      ASSIGN_OR_RETURN(const uint32_t op,
+                       Append(OpKind::kCollective, entry, call, {stream, lane, 0}, last));
       last = {op};
-    }
-    const auto exchanges = tables_->exchanges.find(communicator);
-    if (!messages.empty() && exchanges != tables_->exchanges.end()) {
-      const CommCall& exchange = exchanges->second[exchanges_made_[communicator]++];
-      ASSIGN_OR_RETURN(const uint32_t op, Append(OpKind::kCollective, *messages.front(), exchange,
-                                                 {stream, kMainLane, 0}, last));
-      last = {op};
+      return OkStatus();
+    };
+    if (form.all != nullptr) {
+      RETURN_IF_ERROR(append(first, *form.all));
     } else {
+      std::vector<const RecordEntry*> messages;
+      if (form.collectives != nullptr) RETURN_IF_ERROR(append(first, *form.collectives));
+      for (const RecordEntry* call : calls) {
+        if (IsMessage(*call)) {
+          messages.push_back(call);
+        } else if (form.collectives == nullptr) {
+          RETURN_IF_ERROR(append(*call, CallOf(*call, members)));
+        }
+      }
       RETURN_IF_ERROR(AddMessages(stream, members, std::move(messages), &last));
     }
     for (const RecordEntry* call : calls) order_.Issued(*call, last);
@@ -159,37 +136,6 @@ class ProgramMaker {
 
   static bool IsSend(const RecordEntry& entry) { return entry.function == RecordFunction::kSend; }
 
-  static CommCall CallOf(const RecordEntry& entry, int members) {
-    CommCall call;
-    call.collective = CollectiveOf(entry.function);
-    call.type = TypeOf(entry);
-    call.op = kByNcclOp[entry.op];
-    call.group_size = members;
-    call.count = static_cast<int64_t>(entry.count);
-    switch (call.collective) {
-      case CollectiveType::kSendRecv:
-        call.root = IsSend(entry) ? entry.rank : entry.peer;
-        call.peer = IsSend(entry) ? entry.peer : entry.rank;
-        break;
-      case CollectiveType::kGather:
-      case CollectiveType::kScatter:
-        call.count *= members;
-        [[fallthrough]];
-      case CollectiveType::kBroadcast:
-      case CollectiveType::kReduce:
-        call.root = entry.peer;
-        break;
-      case CollectiveType::kAllGather:
-      case CollectiveType::kReduceScatter:
-      case CollectiveType::kAllToAll:
-        call.count *= members;
-        break;
-      default:
-        break;
-    }
-    return call;
-  }
-
   using LaneName = std::tuple<uint64_t, Lane, size_t>;
 
   Result<uint32_t> Append(OpKind kind, const RecordEntry& entry, const CommCall& work,
@@ -223,17 +169,26 @@ class ProgramMaker {
   RecordProgram out_;
   RecordOrder order_{&out_.program};
   std::map<LaneName, uint8_t> lanes_;
-  std::map<uint64_t, size_t> exchanges_made_;  // by communicator
 };
 
 }  // namespace
 
-uint32_t RecordTables::Intern(const CommCall& call) {
-  const std::string key =
+namespace {
+
+// All of a call, for comparing.
+std::string KeyOf(const CommCall& call) {
+  std::string key =
       fmt::format("{} {} {} {} {} {} {} {}", static_cast<int>(call.collective),
                   static_cast<int>(call.type), static_cast<int>(call.op), call.count, call.root,
                   call.peer, call.group_size, fmt::join(call.pair_counts, ","));
-  const auto [known, added] = known_.emplace(key, static_cast<uint32_t>(calls.size()));
+  for (const CommCall& part : call.parts) key += ";" + KeyOf(part);
+  return key;
+}
+
+}  // namespace
+
+uint32_t RecordTables::Intern(const CommCall& call) {
+  const auto [known, added] = known_.emplace(KeyOf(call), static_cast<uint32_t>(calls.size()));
   if (added) calls.push_back(call);
   return known->second;
 }

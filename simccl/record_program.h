@@ -1,9 +1,9 @@
 // One rank's program out of what it called: which op follows which.
 //
 // What CUDA orders is kept, and nothing else (record_order.h). Calls of one group on one
-// communicator begin together with the first of them: its collectives one after another, then its
-// messages, as one exchange (record_exchange.h), or side by side, eight at a time each way, in
-// NCCL's own order (the next rank's first).
+// communicator begin together with the first of them, as one call where they are one
+// (record_launches.h); else its collectives, then its messages side by side, eight at a time each
+// way, in NCCL's own order (the next rank's first).
 #ifndef DRYDOCK_SIMCCL_RECORD_PROGRAM_H_
 #define DRYDOCK_SIMCCL_RECORD_PROGRAM_H_
 
@@ -16,7 +16,7 @@
 
 #include "core/base/result.h"
 #include "core/model/workload.h"
-#include "simccl/record_exchange.h"
+#include "simccl/record_launches.h"
 #include "simccl/record_log.h"
 
 namespace drydock {
@@ -25,7 +25,7 @@ namespace drydock {
 struct RecordTables {
   // Index in Workload::calls, stored once.
   uint32_t Intern(const CommCall& call);
-  RecordExchanges exchanges;
+  RecordLaunches launches;
   std::vector<CommCall> calls;
   size_t streams = 1;  // the most any rank uses, "compute" included
 

@@ -102,7 +102,7 @@ TEST(RecordProgramTest, ARingIsOneExchange) {
     b.EndGroup();
   }
   RecordTables tables;
-  tables.exchanges = FindExchanges(b.recording);
+  tables.launches = RecordLaunches(b.recording);
   for (const RecordedRank& rank : b.recording.ranks) {
     const auto made = MakeRecordProgram(b.recording, rank, &tables);
     ASSERT_TRUE(made.ok());
@@ -125,10 +125,11 @@ TEST(RecordProgramTest, EqualMessagesToAllAreAnAllToAll) {
     }
     b.EndGroup();
   }
-  const RecordExchanges exchanges = FindExchanges(b.recording);
-  ASSERT_EQ(exchanges.size(), 1u);
-  EXPECT_EQ(exchanges.at(0)[0].collective, CollectiveType::kAllToAll);
-  EXPECT_EQ(exchanges.at(0)[0].count, 15);
+  const RecordLaunches launches(b.recording);
+  const CommCall* call = launches.Of(0, 1, 2).all;
+  ASSERT_NE(call, nullptr);
+  EXPECT_EQ(call->collective, CollectiveType::kAllToAll);
+  EXPECT_EQ(call->count, 15);
 }
 
 // A pipeline: the middle rank receives and sends in groups that the others do not have.
@@ -138,7 +139,84 @@ TEST(RecordProgramTest, MessagesThatDoNotMeetInOneGroupStayMessages) {
   b.Call(1, RecordFunction::kRecv, 8, kFree, 0);
   b.Call(1, RecordFunction::kSend, 8, kFree, 2);
   b.Call(2, RecordFunction::kRecv, 8, kFree, 1);
-  EXPECT_TRUE(FindExchanges(b.recording).empty());
+  const RecordLaunches launches(b.recording);
+  for (uint64_t group = 1; group <= 4; ++group) {
+    for (const int rank : {0, 1, 2}) EXPECT_EQ(launches.Of(0, rank, group).all, nullptr);
+  }
+}
+
+// What each rank makes of the launches that groups 1, 2, ... are.
+RecordTables MakeAll(const RecordingBuilder& b, std::vector<Program>* programs) {
+  RecordTables tables;
+  tables.launches = RecordLaunches(b.recording);
+  for (const RecordedRank& rank : b.recording.ranks) {
+    auto made = MakeRecordProgram(b.recording, rank, &tables);
+    EXPECT_TRUE(made.ok());
+    programs->push_back(std::move(made->program));
+  }
+  return tables;
+}
+
+TEST(RecordProgramTest, AGroupOfCollectivesAndMessagesIsOneCall) {
+  RecordingBuilder b(3);
+  for (const int rank : {0, 1, 2}) {
+    b.StartGroup();
+    b.Call(rank, RecordFunction::kAllReduce, 100, kFree);
+    if (rank == 0) b.Call(rank, RecordFunction::kSend, 8, kFree, 2);
+    if (rank == 2) b.Call(rank, RecordFunction::kRecv, 8, kFree, 0);
+    b.Call(rank, RecordFunction::kBroadcast, 20, kFree, 1);
+    b.EndGroup();
+  }
+  std::vector<Program> programs;
+  const RecordTables tables = MakeAll(b, &programs);
+  ASSERT_EQ(tables.calls.size(), 1u);
+  const CommCall& call = tables.calls[0];
+  ASSERT_EQ(call.parts.size(), 3u);
+  EXPECT_EQ(call.parts[0].collective, CollectiveType::kAllReduce);
+  EXPECT_EQ(call.parts[1].collective, CollectiveType::kBroadcast);
+  EXPECT_EQ(call.parts[1].root, 1);
+  EXPECT_EQ(call.parts[2].collective, CollectiveType::kSendRecv);
+  EXPECT_EQ(call.parts[2].peer, 2);
+  for (const Program& program : programs) EXPECT_EQ(program.ops.size(), 1u);
+}
+
+// One step of a pipeline: the middle rank's two messages are one launch, so the step is one call.
+TEST(RecordProgramTest, MessagesAmongSomeAreACallOfThose) {
+  RecordingBuilder b(4);
+  b.Call(0, RecordFunction::kSend, 8, kFree, 1);
+  b.StartGroup();
+  b.Call(1, RecordFunction::kRecv, 8, kFree, 0);
+  b.Call(1, RecordFunction::kSend, 9, kFree, 2);
+  b.EndGroup();
+  b.Call(2, RecordFunction::kRecv, 9, kFree, 1);
+  std::vector<Program> programs;
+  const RecordTables tables = MakeAll(b, &programs);
+  ASSERT_EQ(tables.calls.size(), 1u);
+  EXPECT_EQ(tables.calls[0].collective, CollectiveType::kGrouped);
+  EXPECT_EQ(tables.calls[0].bytes(), Bytes(68));
+  EXPECT_EQ(programs[1].ops.size(), 1u);
+  EXPECT_TRUE(programs[3].ops.empty());
+}
+
+// Rank 0 makes two launches of what rank 1 makes one of: only the collectives are one call.
+TEST(RecordProgramTest, LaunchesThatDoNotFitTogetherAreTakenApart) {
+  RecordingBuilder b(2);
+  for (const int rank : {0, 1}) {
+    b.StartGroup();
+    b.Call(rank, RecordFunction::kAllReduce, 100, kFree);
+    b.Call(rank, RecordFunction::kAllReduce, 200, kFree);
+    b.Call(rank, rank == 0 ? RecordFunction::kSend : RecordFunction::kRecv, 8, kFree, 1 - rank);
+    if (rank == 0) b.EndGroup();
+    b.Call(rank, rank == 0 ? RecordFunction::kSend : RecordFunction::kRecv, 7, kFree, 1 - rank);
+    b.EndGroup();
+  }
+  std::vector<Program> programs;
+  const RecordTables tables = MakeAll(b, &programs);
+  ASSERT_EQ(programs[0].ops.size(), 3u);
+  EXPECT_EQ(tables.calls[programs[0].ops[0].work].parts.size(), 2u);
+  EXPECT_EQ(programs[0].ops[1].kind, OpKind::kSend);
+  EXPECT_EQ(programs[0].ops[2].kind, OpKind::kSend);
+  EXPECT_EQ(programs[1].ops[1].kind, OpKind::kRecv);
 }
 
 TEST(RecordProgramTest, CountsAreThoseOfTheWorkload) {

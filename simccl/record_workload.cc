@@ -69,7 +69,7 @@ void SetUses(Workload* workload) {
 Result<Workload> MakeRecordedWorkload(const Recording& recording, const Topology& topology,
                                       const std::string& name) {
   RecordTables tables;
-  tables.exchanges = FindExchanges(recording);
+  tables.launches = RecordLaunches(recording);
   std::vector<RecordProgram> programs;
   size_t active = 0;
   for (size_t rank = 0; rank < recording.ranks.size(); ++rank) {

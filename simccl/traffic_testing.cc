@@ -52,7 +52,7 @@ Plan Expanded(const NcclCommunicator& comm, const hacknccl_collective& work) {
 
 Plan Expanded(const NcclCommunicator& comm, const CommCall& call) {
   PlanBuilder builder(comm);
-  const Status expanded = ExpandMessages(MessagesOf(call), &builder);
+  const Status expanded = ExpandCalls(CallsOf(call), &builder);
   CHECK_NOTE(expanded.ok(), expanded.error().ToString());
   return builder.Finish().value();
 }

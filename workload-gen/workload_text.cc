@@ -82,6 +82,11 @@ std::string What(const Workload& w, const Op& op) {
 }  // namespace
 
 std::string CallText(const CommCall& call) {
+  if (call.collective == CollectiveType::kGrouped) {
+    std::string text = fmt::format("grouped, {}", ToString(call.bytes()));
+    for (const CommCall& part : call.parts) text += "; " + CallText(part);
+    return text;
+  }
   constexpr std::string_view kOps[] = {"sum", "max", "average", "min", "product", "scaled sum"};
   std::string text =
       fmt::format("{} {} x {} = {}", CollectiveTypeNames()[static_cast<size_t>(call.collective)],

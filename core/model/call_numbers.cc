@@ -2,11 +2,19 @@
 
 #include <algorithm>
 
+#include "core/model/grouped_call.h"
+
 namespace drydock {
 
 namespace {
 
-MessageName NameOf(const Op& op, const CommCall& call) { return {op.tag, call.root, call.peer}; }
+// No message has the root -1. Calls that are equal have one index.
+MessageName NameOf(const Op& op, const CommCall& call) {
+  if (IsPointToPoint(op)) return {op.tag, call.root, call.peer};
+  return {op.tag, -1, static_cast<int>(op.work)};
+}
+
+bool IsNamed(const Op& op, const CommCall& call) { return IsPointToPoint(op) || IsAmongSome(call); }
 
 }  // namespace
 
@@ -15,7 +23,8 @@ std::vector<MessageName> SortedNames(const Workload& workload) {
   for (const Program& program : workload.programs) {
     const auto middle = static_cast<ptrdiff_t>(names.size());
     for (const Op& op : program.ops) {
-      if (IsPointToPoint(op)) names.push_back(NameOf(op, workload.calls[op.work]));
+      if (op.kind == OpKind::kCompute || !IsNamed(op, workload.calls[op.work])) continue;
+      names.push_back(NameOf(op, workload.calls[op.work]));
     }
     std::sort(names.begin() + middle, names.end());
     std::inplace_merge(names.begin(), names.begin() + middle, names.end());
@@ -25,7 +34,7 @@ std::vector<MessageName> SortedNames(const Workload& workload) {
 }
 
 uint64_t CallCounter::Next(int group, const Op& op, const CommCall& call) {
-  if (!IsPointToPoint(op)) return collectives_[group]++ * 2;
+  if (!IsNamed(op, call)) return collectives_[group]++ * 2;
   const auto name = static_cast<uint64_t>(
       std::lower_bound(names_.begin(), names_.end(), NameOf(op, call)) - names_.begin());
   const uint64_t occurrence = occurrences_[{group, name}]++;

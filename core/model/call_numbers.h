@@ -1,6 +1,6 @@
 // Which call of its communicator an op is: the same number on every member, so that ranks that
 // never speak of it agree. Collectives count up; sends and receives are numbered by tag, sender and
-// receiver, and by occurrence where these repeat.
+// receiver, groups of them by their call, and by occurrence where these repeat.
 #ifndef DRYDOCK_CORE_MODEL_CALL_NUMBERS_H_
 #define DRYDOCK_CORE_MODEL_CALL_NUMBERS_H_
 
@@ -19,7 +19,7 @@ inline bool IsPointToPoint(const Op& op) {
 }
 
 // What tells a message from others of its group, but for how often it occurred before: tag, sender,
-// receiver.
+// receiver; of a group of messages tag, -1, index of the call.
 using MessageName = std::tuple<int32_t, int, int>;
 
 // The distinct names of all programs' messages, sorted, so that each can be told by a small number.

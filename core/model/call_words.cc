@@ -51,7 +51,9 @@ Result<Enum> Parse(const char* what, const std::string& word, const std::vector<
 }  // namespace
 
 Result<CollectiveType> ParseCollective(const std::string& word) {
-  return Parse<CollectiveType>("collective", word, CollectiveTypeNames(), kCollectives);
+  std::vector<std::string> names = CollectiveTypeNames();
+  names.pop_back();  // grouped: no call, but several
+  return Parse<CollectiveType>("collective", word, names, kCollectives);
 }
 
 Result<DataType> ParseDataType(const std::string& word) {

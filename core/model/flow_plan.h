@@ -143,13 +143,16 @@ struct Work {
   int warps = 0;            // per channel
   int64_t slice_bytes = 0;  // a chunk moves in slices of this size (0 = whole)
   int slots = 8;            // slices in flight on a connection before the sender waits
+  // Which of the call's kernels it belongs to, from 0. A member's kernel begins when its kernel
+  // before has ended on all channels. Not less than the work's before.
+  int launch = 0;
   friend bool operator==(const Work&, const Work&) = default;
 };
 
 struct Plan {
   std::string name;  // "all-reduce fp16 100.7 MB over 8"
-  // A launch of several: a member works through them on each channel in this order. At least one;
-  // a connection belongs to one work.
+  // A grouped call has several: a member works through them on each channel in this order. At least
+  // one; a connection belongs to one work, or to works of messages with one protocol.
   std::vector<Work> works = std::vector<Work>(1);
   std::vector<Connection> connections;
   std::vector<uint32_t> operands;  // indices into connections

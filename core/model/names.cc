@@ -46,9 +46,9 @@ const Names& DimensionNames() {
 }
 
 const Names& CollectiveTypeNames() {
-  static const Names names = {"all-reduce", "all-gather",  "reduce-scatter", "broadcast",
-                              "reduce",     "all-to-all",  "send-recv",      "gather",
-                              "scatter",    "all-to-all-v"};
+  static const Names names = {"all-reduce", "all-gather",   "reduce-scatter", "broadcast",
+                              "reduce",     "all-to-all",   "send-recv",      "gather",
+                              "scatter",    "all-to-all-v", "grouped"};
   return names;
 }
 

@@ -52,9 +52,10 @@ enum class CollectiveType : uint8_t {
   kSendRecv,
   kGather,
   kScatter,
-  kAllToAllV
+  kAllToAllV,
+  kGrouped  // several calls, made between ncclGroupStart and ncclGroupEnd (grouped_call.h)
 };
-inline constexpr int kCollectiveTypeCount = 10;
+inline constexpr int kCollectiveTypeCount = 11;
 const std::vector<std::string>& CollectiveTypeNames();  // "all-reduce", ...
 bool HasParts(CollectiveType type);  // the larger buffer is made of one equal part per member
 bool HasRoot(CollectiveType type);
@@ -68,7 +69,8 @@ const std::vector<std::string>& ReduceOpNames();  // "sum", ...
 // A distinct communication call. `count` is in elements of `type`:
 // all-reduce, broadcast, reduce: the buffer; all-gather: the gathered output; reduce-scatter: the
 // full input; all-to-all: one rank's whole buffer; send/recv: the message; gather, scatter: the
-// root's larger buffer; all-to-all-v: the largest buffer of any member.
+// root's larger buffer; all-to-all-v: the largest buffer of any member; grouped: the buffers of all
+// parts, one after another, in bytes (uint8).
 struct CommCall {
   CollectiveType collective = CollectiveType::kAllReduce;
   DataType type = DataType::kBf16;
@@ -82,6 +84,9 @@ struct CommCall {
   // All-to-all-v: elements that member i sends to member j, at [i * group_size + j]. Buffers hold
   // the parts without gaps, in the order of members.
   std::vector<int64_t> pair_counts = {};
+  // Grouped: the calls in the order in which they are made; none is grouped. A member makes the
+  // collectives, and the messages that it sends or receives.
+  std::vector<CommCall> parts = {};
   Bytes bytes() const { return SizeOf(type) * count; }
   bool operator==(const CommCall&) const = default;
 };

@@ -233,6 +233,7 @@ enum { HACKNCCL_LL = 0, HACKNCCL_LL128 = 1, HACKNCCL_SIMPLE = 2 };
  * `even` (CollNet layouts) every channel strides over the whole buffer instead: count and chunk in
  * the _lo fields. */
 typedef struct hacknccl_collective {
+  int32_t call; /* which of the launch's calls it is */
   int32_t function;
   int32_t algorithm;
   int32_t protocol;
@@ -260,13 +261,28 @@ typedef struct hacknccl_exchange {
   int32_t channel_base; /* part p of a message runs on channel (base + p) mod p2p_channels */
 } hacknccl_exchange;
 
+/* One channel's part of one of several broadcasts with different roots, which NCCL runs as one
+ * kernel (AllGatherV): each goes down the ring from its root, and a thread block takes a chunk of
+ * each in turn, nearest root upstream first. */
+typedef struct hacknccl_broadcast {
+  int32_t call; /* which of the launch's calls it is */
+  int32_t root;
+  int32_t channel;
+  int32_t protocol;
+  int32_t warps;
+  uint64_t offset, bytes; /* the part, in the call's buffer */
+  int64_t chunk;          /* bytes; takes one step (slot) of a connection's buffer */
+} hacknccl_broadcast;
+
+enum { HACKNCCL_COLLECTIVES = 0, HACKNCCL_EXCHANGES = 1, HACKNCCL_BROADCASTS = 2 };
+
 /* What one channel's thread block works on in one go, in this order. Collectives of a batch run one
- * after another; exchanges of a batch run side by side; a batch begins when the one before it on
- * its channel has ended. */
+ * after another; exchanges of a batch run side by side, broadcasts in turns; a batch begins when
+ * the one before it on its channel has ended. */
 typedef struct hacknccl_batch {
   int32_t kernel; /* which launch of the plan, from 0 */
   int32_t channel;
-  int32_t is_exchanges;  /* else collectives */
+  int32_t works;         /* HACKNCCL_COLLECTIVES, ... */
   uint32_t first, count; /* in hacknccl_plan.batch_works */
 } hacknccl_batch;
 
@@ -331,11 +347,13 @@ typedef struct hacknccl_plan {
   size_t collective_count;
   const hacknccl_exchange* exchanges;
   size_t exchange_count;
+  const hacknccl_broadcast* broadcasts;
+  size_t broadcast_count;
   const hacknccl_proxy_op* proxy_ops;
   size_t proxy_op_count;
   const hacknccl_batch* batches; /* by kernel, channel, and order on the channel */
   size_t batch_count;
-  const uint32_t* batch_works; /* indices into collectives or exchanges */
+  const uint32_t* batch_works; /* indices into collectives, exchanges or broadcasts */
   size_t batch_work_count;
   const hacknccl_decision* decisions; /* one per choice the tuner made; none for messages */
   size_t decision_count;

@@ -23,7 +23,7 @@ void ExpectBatchesCover(const NcclCommunicator& comm, const NcclPlan& plan) {
     EXPECT_GT(batch.count, 0u);
     for (uint32_t i = batch.first; i < batch.first + batch.count; ++i) {
       const uint32_t work = plan.batch_works.at(i);
-      std::set<int>& used = channels[std::pair(batch.is_exchanges != 0, work)];
+      std::set<int>& used = channels[std::pair(batch.works == HACKNCCL_EXCHANGES, work)];
       EXPECT_TRUE(used.insert(batch.channel).second);
     }
   }
@@ -145,6 +145,40 @@ TEST(NcclCallsTest, GroupsMixCallsOfAllKinds) {
   }
   EXPECT_EQ(bytes[HACKNCCL_ALL_REDUCE], 3u << 11);
   EXPECT_EQ(bytes[HACKNCCL_ALL_GATHER], 16u * 4096 * 2);
+}
+
+// Broadcasts with different roots are one kernel, each root's first in the first.
+TEST(NcclCallsTest, BroadcastsOfSeveralRootsAreOneKernel) {
+  const NcclWorld world = TestWorld({DgxH100()}, 90);
+  const auto comm = world.CreateCommunicator(Places(1, kAllEight)).value();
+  const auto broadcast = [](int root, uint64_t count) {
+    return hacknccl_call{HACKNCCL_BROADCAST, HACKNCCL_FLOAT16, HACKNCCL_SUM, root, count, 0};
+  };
+  const std::vector<hacknccl_call> calls = {broadcast(5, 1 << 20), broadcast(2, 300),
+                                            broadcast(5, 1 << 10), broadcast(7, 1 << 20)};
+  const NcclPlan plan = comm.Launch(0, calls).value();
+  EXPECT_TRUE(plan.collectives.empty());
+  EXPECT_EQ(plan.kernels, 2);
+  std::map<int, uint64_t> bytes;  // by call
+  for (const hacknccl_broadcast& work : plan.broadcasts) {
+    const hacknccl_call& call = calls.at(static_cast<size_t>(work.call));
+    EXPECT_EQ(work.root, call.root);
+    EXPECT_LE(work.offset + work.bytes, 2 * call.count);
+    bytes[work.call] += work.bytes;
+  }
+  EXPECT_EQ(bytes, (std::map<int, uint64_t>{{0, 2 << 20}, {1, 600}, {2, 2 << 10}, {3, 2 << 20}}));
+  for (const hacknccl_batch& batch : plan.batches) {
+    EXPECT_EQ(batch.works, HACKNCCL_BROADCASTS);
+    for (uint32_t i = batch.first; i < batch.first + batch.count; ++i) {
+      const hacknccl_broadcast& work = plan.broadcasts[plan.batch_works[i]];
+      EXPECT_EQ(work.channel, batch.channel);
+      EXPECT_EQ(batch.kernel, work.call == 2 ? 1 : 0);
+    }
+  }
+  // One root alone is an ordinary broadcast.
+  const NcclPlan same = comm.Launch(0, {calls[0], calls[2]}).value();
+  EXPECT_EQ(same.collectives.size(), 2u);
+  EXPECT_TRUE(same.broadcasts.empty());
 }
 
 // More messages between the same two ranks than a batch may hold at once: they follow each other.

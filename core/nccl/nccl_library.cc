@@ -108,6 +108,7 @@ NcclPlan OwnedPlan(const hacknccl_plan& plan) {
   out.threads = plan.threads;
   out.collectives.assign(plan.collectives, plan.collectives + plan.collective_count);
   out.exchanges.assign(plan.exchanges, plan.exchanges + plan.exchange_count);
+  out.broadcasts.assign(plan.broadcasts, plan.broadcasts + plan.broadcast_count);
   out.proxy_ops.assign(plan.proxy_ops, plan.proxy_ops + plan.proxy_op_count);
   out.batches.assign(plan.batches, plan.batches + plan.batch_count);
   out.batch_works.assign(plan.batch_works, plan.batch_works + plan.batch_work_count);

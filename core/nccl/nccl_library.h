@@ -47,6 +47,7 @@ struct NcclPlan {
   int threads = 0;
   std::vector<hacknccl_collective> collectives;
   std::vector<hacknccl_exchange> exchanges;
+  std::vector<hacknccl_broadcast> broadcasts;
   std::vector<hacknccl_proxy_op> proxy_ops;
   std::vector<hacknccl_batch> batches;
   std::vector<uint32_t> batch_works;

@@ -216,7 +216,14 @@ TEST_F(ArtefactsTest, ManifestsThatContradictThemselves) {
       {"buffer too small", [](Manifest* m) { m->mutable_calls(4)->set_pair_counts(0, 3); }},
       {"pair without bound",
        [](Manifest* m) { m->mutable_calls(4)->set_pair_counts(0, INT64_MAX); }},
-      {"use of no call", [](Manifest* m) { m->set_use_call(0, 5); }},
+      {"group with another buffer", [](Manifest* m) { m->mutable_calls(5)->set_count(1); }},
+      {"group without parts", [](Manifest* m) { m->mutable_calls(5)->clear_parts(); }},
+      {"group in a group",
+       [](Manifest* m) { m->mutable_calls(5)->mutable_parts(0)->set_collective(10); }},
+      {"part of other members",
+       [](Manifest* m) { m->mutable_calls(5)->mutable_parts(1)->set_group_size(3); }},
+      {"parts of no group", [](Manifest* m) { m->mutable_calls(0)->add_parts(); }},
+      {"use of no call", [](Manifest* m) { m->set_use_call(0, 6); }},
       {"use half there", [](Manifest* m) { m->mutable_use_group()->RemoveLast(); }},
       {"size of no group", [](Manifest* m) { m->mutable_calls(0)->set_group_size(3); }},
       {"unknown precision", [](Manifest* m) { m->set_precision(13); }}};
@@ -297,6 +304,14 @@ TEST_F(ArtefactsTest, PlansThatContradictThemselves) {
       {"NIC that is not there", [&](File* f) { connection(f, 1)->set_recv_nic(2); }},
       {"NIC beyond 16 bits", [&](File* f) { connection(f, 1)->set_recv_nic(65536); }},
       {"proxy", [&](File* f) { connection(f, 1)->set_proxy(2); }},
+      {"no first kernel", [&](File* f) { work(f)->set_launch(1); }},
+      {"a kernel left out",
+       [&](File* f) {
+         const auto second = plan(f)->add_works();
+         *second = *work(f);
+         second->set_launch(2);
+       }},
+      {"no such kernel", [&](File* f) { work(f)->set_launch(-1); }},
       {"no work", [&](File* f) { plan(f)->clear_works(); }},
       {"algorithm", [&](File* f) { work(f)->set_algorithm(9); }},
       {"protocol beyond a byte", [&](File* f) { work(f)->set_protocol(256); }},

@@ -38,6 +38,7 @@ void Encode(const Work& from, proto::FlowPlan::Work* to) {
   to->set_warps(from.warps);
   to->set_slice_bytes(from.slice_bytes);
   to->set_slots(from.slots);
+  to->set_launch(from.launch);
 }
 
 void EncodePrograms(const Plan& from, proto::FlowPlan::Plan* to) {
@@ -114,10 +115,11 @@ bool Decode(const proto::FlowPlan::Work& from, Work* to) {
          from.channels(),
          from.warps(),
          from.slice_bytes(),
-         from.slots()};
+         from.slots(),
+         from.launch()};
   return protocol::Within(to->algorithm, AlgorithmNames().size()) &&
          protocol::Within(to->protocol, ProtocolNames().size()) && to->channels >= 0 &&
-         to->warps >= 0 && to->slice_bytes >= 0 && to->slots >= 1;
+         to->warps >= 0 && to->slice_bytes >= 0 && to->slots >= 1 && to->launch >= 0;
 }
 
 bool Decode(const proto::FlowPlan::Order& from, std::vector<uint16_t>* to) {
@@ -210,8 +212,12 @@ bool Decode(const proto::FlowPlan::Plan& from, Plan* to) {
       from.works_size() > static_cast<int>(kMostWorks) || from.orders_size() > INT16_MAX) {
     return false;
   }
+  int next = 0;  // the kernel that a work may begin
   for (const proto::FlowPlan::Work& work : from.works()) {
     if (!Decode(work, &to->works.emplace_back())) return false;
+    const int launch = to->works.back().launch;
+    if (launch > next || launch < next - 1) return false;
+    next = launch + 1;
   }
   for (const proto::FlowPlan::Connection& connection : from.connections()) {
     if (!Decode(connection, members, &to->connections.emplace_back())) return false;

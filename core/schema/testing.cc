@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "core/base/check.h"
+#include "core/model/grouped_call.h"
 
 namespace drydock::testing {
 
@@ -90,6 +91,7 @@ Workload ToyWorkload() {
               false,
               {1, 7, 5, 2}}};
   w.calls[1].in_place = true;
+  w.calls.push_back(MakeGrouped({w.calls[0], w.calls[4], w.calls[2]}));
   w.uses = {{0, 0}, {0, 1}, {1, 2}, {1, 3}, {2, 2}};
   Program first;
   first.ops = {{OpKind::kCompute, Phase::kForward, 0, 0, 0, 0, 3, 1, 0},
@@ -144,7 +146,7 @@ FlowPlan ToyFlowPlan(const Workload& workload) {
   Plan message = ring;
   message.name = "send-recv bf16 32 B";
   message.works[0].algorithm = Algorithm::kSendRecv;
-  message.works.push_back({Algorithm::kTree, Protocol::kSimple, 2, 8, 0, 4});
+  message.works.push_back({Algorithm::kTree, Protocol::kSimple, 2, 8, 0, 4, 1});
   message.members[1][0].work = 1;
   FlowPlan plan;
   plan.plans = {ring, message};
@@ -212,6 +214,18 @@ bool WriteToyRun(const std::string& run) {
   return WriteTimeline(run, ToyTimeline(workload), {"exec-engine", inputs, {"analytical"}}).ok();
 }
 
+namespace {
+
+std::string DumpCall(const CommCall& c) {
+  std::string out =
+      fmt::format("call {} {} {} {} {} {} {} {} {}\n", int(c.collective), int(c.type), int(c.op),
+                  c.count, c.root, c.peer, c.group_size, c.in_place, c.pair_counts);
+  for (const CommCall& part : c.parts) out += "  part: " + DumpCall(part);
+  return out;
+}
+
+}  // namespace
+
 std::string Dump(const Workload& w) {
   std::string out = fmt::format("{} {} {}\n", w.streams, w.class_of_rank, w.class_count);
   for (size_t i = 0; i < w.roles.size(); ++i) {
@@ -227,10 +241,7 @@ std::string Dump(const Workload& w) {
                        int(s.accumulate_fp32), s.flops, s.bytes.count());
   }
   for (const ComputeBlock& b : w.blocks) out += fmt::format("block {} {}\n", b.name, b.submodules);
-  for (const CommCall& c : w.calls) {
-    out += fmt::format("call {} {} {} {} {} {} {} {} {}\n", int(c.collective), int(c.type),
-                       int(c.op), c.count, c.root, c.peer, c.group_size, c.in_place, c.pair_counts);
-  }
+  for (const CommCall& c : w.calls) out += DumpCall(c);
   for (const Program& p : w.programs) {
     for (const Op& o : p.ops) {
       out += fmt::format("op {} {} {} {} {} {} {} {} {}\n", int(o.kind), int(o.phase), o.stream,
@@ -250,8 +261,8 @@ std::string Dump(const FlowPlan& plan) {
   for (const Plan& p : plan.plans) {
     out += fmt::format("plan {} operands {}\n", p.name, p.operands);
     for (const Work& w : p.works) {
-      out += fmt::format("work {} {} {} {} {} {}\n", int(w.algorithm), int(w.protocol), w.channels,
-                         w.warps, w.slice_bytes, w.slots);
+      out += fmt::format("work {} {} {} {} {} {} {}\n", int(w.algorithm), int(w.protocol),
+                         w.channels, w.warps, w.slice_bytes, w.slots, w.launch);
     }
     for (const Connection& c : p.connections) {
       out += fmt::format("connection {} {} {} {} {} {} {} {} {}\n", c.from, c.to, int(c.link),

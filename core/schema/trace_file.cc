@@ -44,9 +44,20 @@ chakra::CollectiveCommType ChakraType(CollectiveType type) {
     case CollectiveType::kScatter:
       return chakra::SCATTER;
     case CollectiveType::kSendRecv:
+    case CollectiveType::kGrouped:
       break;
   }
   CHECK(false);
+}
+
+// Chakra has no groups of calls: of one, the part with the most bytes; messages are exchanged.
+chakra::CollectiveCommType ChakraType(const CommCall& call) {
+  if (call.collective != CollectiveType::kGrouped) return ChakraType(call.collective);
+  const auto largest =
+      std::max_element(call.parts.begin(), call.parts.end(),
+                       [](const CommCall& a, const CommCall& b) { return a.bytes() < b.bytes(); });
+  return largest->collective == CollectiveType::kSendRecv ? chakra::ALL_TO_ALL
+                                                          : ChakraType(largest->collective);
 }
 
 chakra::NodeType ChakraType(OpKind kind) {
@@ -91,7 +102,7 @@ void AddCommunication(const Workload& workload, const Op& op, chakra::Node* node
   AddAttribute("comm_size", node)->set_int64_val(ChakraSize(call));
   AddAttribute("pg_name", node)->set_string_val(fmt::format("{}", op.role + 1));
   if (op.kind == OpKind::kCollective) {
-    AddAttribute("comm_type", node)->set_int64_val(ChakraType(call.collective));
+    AddAttribute("comm_type", node)->set_int64_val(ChakraType(call));
     return;
   }
   AddAttribute(op.kind == OpKind::kSend ? "comm_dst" : "comm_src", node)

@@ -84,7 +84,7 @@ TEST(TraceFileTest, IndicesOutsideTheTables) {
     return "t.et: error: damaged: node " + std::to_string(node) + " cannot be read";
   };
   EXPECT_EQ(ErrorAfter([](Program* p) { p->ops[0].work = 2; }), error(0));
-  EXPECT_EQ(ErrorAfter([](Program* p) { p->ops[1].work = 5; }), error(1));
+  EXPECT_EQ(ErrorAfter([](Program* p) { p->ops[1].work = 6; }), error(1));
   EXPECT_EQ(ErrorAfter([](Program* p) { p->ops[1].role = 3; }), error(1));
   EXPECT_EQ(ErrorAfter([](Program* p) { p->ops[2].stream = 3; }), error(2));
   EXPECT_EQ(ErrorAfter([](Program* p) { p->ops[2].phase = static_cast<Phase>(6); }), error(2));

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/schema/call_codec.h"
 #include "core/schema/protocol.h"
 #include "core/schema/trace_file.h"
 
@@ -83,18 +84,7 @@ void EncodeTables(const Workload& from, proto::Manifest* to) {
     added->set_name(block.name);
     added->mutable_submodules()->Add(block.submodules.begin(), block.submodules.end());
   }
-  for (const CommCall& call : from.calls) {
-    proto::Manifest::Call* added = to->add_calls();
-    added->set_collective(static_cast<uint32_t>(call.collective));
-    added->set_type(static_cast<uint32_t>(call.type));
-    added->set_op(static_cast<uint32_t>(call.op));
-    added->set_count(call.count);
-    added->set_root(call.root);
-    added->set_peer(call.peer);
-    added->set_group_size(call.group_size);
-    added->set_in_place(call.in_place);
-    added->mutable_pair_counts()->Add(call.pair_counts.begin(), call.pair_counts.end());
-  }
+  for (const CommCall& call : from.calls) protocol::Encode(call, to->add_calls());
   to->mutable_class_of_rank()->Add(from.class_of_rank.begin(), from.class_of_rank.end());
   for (const Workload::Use& use : from.uses) {
     to->add_use_call(use.call);
@@ -125,17 +115,8 @@ void DecodeTables(const proto::Manifest& from, Workload* to) {
   for (const proto::Manifest::Block& block : from.blocks()) {
     to->blocks.push_back({block.name(), {block.submodules().begin(), block.submodules().end()}});
   }
-  for (const proto::Manifest::Call& call : from.calls()) {
-    to->calls.push_back({protocol::ToEnum<CollectiveType>(call.collective()),
-                         protocol::ToEnum<DataType>(call.type()),
-                         protocol::ToEnum<ReduceOp>(call.op()),
-                         call.count(),
-                         call.root(),
-                         call.peer(),
-                         call.group_size(),
-                         call.in_place(),
-                         {call.pair_counts().begin(), call.pair_counts().end()}});
-  }
+  for (const proto::Manifest::Call& call : from.calls())
+    to->calls.push_back(protocol::Decode(call));
   to->class_of_rank.assign(from.class_of_rank().begin(), from.class_of_rank().end());
   to->class_count = from.classes_size();
   for (int i = 0; i < std::min(from.use_call_size(), from.use_group_size()); ++i) {
@@ -152,12 +133,9 @@ void DecodeTables(const proto::Manifest& from, Workload* to) {
 
 using protocol::Within;
 
-// Larger counts would overflow when they are multiplied by a size.
-constexpr int64_t kMostElements = int64_t{1} << 56;
-
 bool Counts(std::initializer_list<int64_t> values) {
   return std::all_of(values.begin(), values.end(),
-                     [](int64_t value) { return value >= 0 && value <= kMostElements; });
+                     [](int64_t value) { return value >= 0 && value <= protocol::kMostElements; });
 }
 
 bool Consistent(const Submodule& s) {
@@ -166,30 +144,6 @@ bool Consistent(const Submodule& s) {
          Counts({s.rows, s.n, s.k, s.batch, s.sequence, s.heads, s.kv_heads, s.head_dim, s.elements,
                  s.bytes.count()}) &&
          std::isfinite(s.flops) && s.flops >= 0;
-}
-
-// A count for each pair; no member's buffer is larger than the call says.
-bool PairsConsistent(const CommCall& call) {
-  if (call.collective != CollectiveType::kAllToAllV) return call.pair_counts.empty();
-  const auto n = static_cast<size_t>(call.group_size);
-  if (call.pair_counts.size() / n != n || call.pair_counts.size() % n != 0) return false;
-  std::vector<int64_t> sent(n), received(n);
-  for (size_t pair = 0; pair < call.pair_counts.size(); ++pair) {
-    const int64_t count = call.pair_counts[pair];
-    int64_t& out = sent[pair / n];
-    int64_t& in = received[pair % n];
-    if (count < 0 || count > call.count - out || count > call.count - in) return false;
-    out += count;
-    in += count;
-  }
-  return true;
-}
-
-bool Consistent(const CommCall& call) {
-  const auto member = [&call](int m) { return m >= 0 && m < call.group_size; };
-  return Within(call.collective, kCollectiveTypeCount) && Within(call.type, kDataTypeCount) &&
-         Within(call.op, kReduceOpCount) && call.count > 0 && Counts({call.count}) &&
-         call.group_size > 0 && member(call.root) && member(call.peer) && PairsConsistent(call);
 }
 
 // Groups name each of their members once; a rank's group in a role is one it belongs to.
@@ -234,7 +188,7 @@ bool TablesConsistent(const Workload& w) {
     }
   }
   for (const CommCall& call : w.calls) {
-    if (!Consistent(call)) return false;
+    if (!protocol::Consistent(call)) return false;
   }
   for (const Workload::Use& use : w.uses) {
     if (use.call >= w.calls.size() || use.group >= w.groups.size() ||

@@ -19,6 +19,9 @@ struct Buffers {
   char* recv;
 };
 
+constexpr uintptr_t kSendSpace = uintptr_t{1} << 44, kReceiveSpace = uintptr_t{1} << 45;
+constexpr uintptr_t kApart = uintptr_t{1} << 21;
+
 bool IsPerRank(int function) {
   return function == HACKNCCL_ALL_GATHER || function == HACKNCCL_REDUCE_SCATTER ||
          function == HACKNCCL_ALL_TO_ALL || function == HACKNCCL_GATHER ||
@@ -32,10 +35,8 @@ bool TakesOp(int function) {
 
 // In place, the smaller buffer lies where the rank's own part of the larger one is (nccl.h).
 Buffers PlaceBuffers(const hacknccl_call& call, size_t order, int rank) {
-  constexpr uintptr_t kSend = uintptr_t{1} << 44, kRecv = uintptr_t{1} << 45;
-  constexpr uintptr_t kApart = uintptr_t{1} << 21;
-  Buffers buffers = {reinterpret_cast<char*>(kSend + order * kApart),
-                     reinterpret_cast<char*>(kRecv + order * kApart)};
+  Buffers buffers = {reinterpret_cast<char*>(kSendSpace + order * kApart),
+                     reinterpret_cast<char*>(kReceiveSpace + order * kApart)};
   if (!call.in_place) return buffers;
   const size_t own = static_cast<size_t>(rank) * call.count *
                      static_cast<size_t>(ncclTypeSize(static_cast<ncclDataType_t>(call.datatype)));
@@ -126,6 +127,13 @@ std::string CheckCalls(const std::vector<hacknccl_call>& calls, int ranks) {
     if (std::string error = CheckCall(call, ranks); !error.empty()) return error;
   }
   return "";
+}
+
+// The larger buffer, or either of equal ones, is where PlaceBuffers first put it.
+int CallAt(ncclFunc_t function, const void* send, const void* receive) {
+  const bool sends_more = function == ncclFuncReduceScatter;
+  const auto at = reinterpret_cast<uintptr_t>(sends_more ? send : receive);
+  return static_cast<int>((at - (at < kReceiveSpace ? kSendSpace : kReceiveSpace)) / kApart);
 }
 
 ncclResult_t MakeCalls(const std::vector<hacknccl_call>& calls, ncclComm* comm) {

@@ -1,4 +1,5 @@
 // Writes a kernel plan down in the terms of core/nccl/hacknccl.h.
+#include "calls.h"
 #include "checks.h"
 #include "comm.h"
 #include "device.h"
@@ -18,6 +19,7 @@ bool StepsApply(const ncclTaskColl& task) {
 
 hacknccl_collective Describe(const ncclTaskColl& task, const ncclDevWorkColl& work) {
   hacknccl_collective out = {};
+  out.call = CallAt(task.func, task.sendbuff, task.recvbuff);
   out.function = task.func;
   out.algorithm = task.algorithm;
   out.protocol = task.protocol;
@@ -61,6 +63,16 @@ hacknccl_exchange Describe(const ncclDevWorkP2p& work) {
   return out;
 }
 
+// The root as so many steps up the ring; the offset as an address.
+hacknccl_broadcast Describe(const ncclDevWorkBcast& work) {
+  hacknccl_broadcast out = {};
+  out.root = work.ringDepth;
+  out.offset = reinterpret_cast<uintptr_t>(work.recvbuff);
+  out.bytes = work.bytes;
+  out.chunk = work.chunkSize;
+  return out;
+}
+
 hacknccl_proxy_op Describe(const ncclProxyOp& op) {
   hacknccl_proxy_op out = {};
   out.channel = op.channelId;
@@ -79,25 +91,59 @@ hacknccl_proxy_op Describe(const ncclProxyOp& op) {
 using PlaceOfWork = std::vector<uint32_t>;
 constexpr size_t kWorkUnit = 16;  // device.h: works are aligned to it
 
+// What a broadcast's work does not say: its channel, and so its root and call.
+void PlaceBroadcast(const ncclComm& comm, ncclKernelPlan* plan, int channel, int protocol,
+                    hacknccl_broadcast* work) {
+  const int steps_from_root = work->root;  // as DescribeWorks left it
+  work->channel = channel;
+  work->protocol = protocol;
+  work->warps = plan->threadPerBlock / WARP_SIZE;
+  work->root = comm.channels[channel].ring.userRanks[(comm.nRanks - steps_from_root) % comm.nRanks];
+  for (const ncclTaskBcast* task = ncclIntruQueueHead(&plan->bcastTaskQueue); task != nullptr;
+       task = task->next) {
+    if (task->root != work->root) continue;
+    work->call = CallAt(ncclFuncBroadcast, task->sendbuff, task->recvbuff);
+    work->offset -= reinterpret_cast<uintptr_t>(task->recvbuff);
+  }
+}
+
+int ProtocolOfBroadcasts(const ncclDevWorkBatch& batch) {
+  int protocol = 0;
+  while (ncclDevFuncId(ncclFuncAllGatherV, 0, 0, NCCL_ALGO_RING, protocol) != batch.funcId) {
+    ++protocol;
+  }
+  return protocol;
+}
+
+int WorksOf(const ncclDevWorkBatch& batch) {
+  return batch.workType == ncclDevWorkTypeP2p     ? HACKNCCL_EXCHANGES
+         : batch.workType == ncclDevWorkTypeBcast ? HACKNCCL_BROADCASTS
+                                                  : HACKNCCL_COLLECTIVES;
+}
+
 // A device merges a batch with those that extend it; so do we.
-void DescribeBatches(const ncclKernelPlan& plan, const PlaceOfWork& places,
+void DescribeBatches(const ncclComm& comm, ncclKernelPlan* plan, const PlaceOfWork& places,
                      CapturedPlan* captured) {
-  const auto* batches = reinterpret_cast<const ncclDevWorkBatch*>(plan.kernelArgs + 1);
+  const auto* batches = reinterpret_cast<const ncclDevWorkBatch*>(plan->kernelArgs + 1);
   int channel_order = 0;
   for (int channel = 0; channel < MAXCHANNELS; ++channel) {
-    if ((plan.channelMask >> channel & 1) == 0) continue;
+    if ((plan->channelMask >> channel & 1) == 0) continue;
     const ncclDevWorkBatch* batch = batches + channel_order++;
     for (bool extends = false, last = false; !last; batch += batch->nextJump) {
       if (!extends) {
         const auto first = static_cast<uint32_t>(captured->batch_works.size());
-        captured->batches.push_back(
-            {captured->kernels, channel, batch->workType == ncclDevWorkTypeP2p, first, 0});
+        captured->batches.push_back({captured->kernels, channel, WorksOf(*batch), first, 0});
       }
       const size_t size = ncclDevWorkSize(static_cast<ncclDevWorkType>(batch->workType));
       for (int bit = 0; bit < 64; ++bit) {
         if ((batch->offsetBitset >> bit & 1) == 0) continue;
         const size_t offset = batch->offsetBase + static_cast<size_t>(bit) * size;
-        captured->batch_works.push_back(places[offset / kWorkUnit]);
+        const uint32_t work = places[offset / kWorkUnit];
+        captured->batch_works.push_back(work);
+        if (batch->workType == ncclDevWorkTypeBcast) {
+          PlaceBroadcast(comm, plan, channel, ProtocolOfBroadcasts(*batch),
+                         &captured->broadcasts[work]);
+        }
         ++captured->batches.back().count;
       }
       extends = batch->nextExtends;
@@ -115,6 +161,9 @@ ncclResult_t DescribeWorks(ncclKernelPlan* plan, PlaceOfWork* places, CapturedPl
     if (work->workType == ncclDevWorkTypeP2p) {
       index = captured->exchanges.size();
       captured->exchanges.push_back(Describe(*reinterpret_cast<ncclDevWorkP2p*>(work + 1)));
+    } else if (work->workType == ncclDevWorkTypeBcast) {
+      index = captured->broadcasts.size();
+      captured->broadcasts.push_back(Describe(*reinterpret_cast<ncclDevWorkBcast*>(work + 1)));
     } else if (task != nullptr) {
       index = captured->collectives.size();
       captured->collectives.push_back(
@@ -132,7 +181,7 @@ ncclResult_t DescribeWorks(ncclKernelPlan* plan, PlaceOfWork* places, CapturedPl
 
 }  // namespace
 
-ncclResult_t CapturePlan(ncclComm*, ncclKernelPlan* plan) {
+ncclResult_t CapturePlan(ncclComm* comm, ncclKernelPlan* plan) {
   CapturedPlan& captured = Current().captured;
   captured.kind = plan->isSymColl  ? HACKNCCL_PLAN_SYMMETRIC
                   : plan->isCeColl ? HACKNCCL_PLAN_COPY_ENGINE
@@ -142,7 +191,7 @@ ncclResult_t CapturePlan(ncclComm*, ncclKernelPlan* plan) {
   if (captured.kind == HACKNCCL_PLAN_KERNEL) {
     PlaceOfWork places;
     NCCLCHECK(DescribeWorks(plan, &places, &captured));
-    DescribeBatches(*plan, places, &captured);
+    DescribeBatches(*comm, plan, places, &captured);
     for (ncclProxyOp* op = ncclIntruQueueHead(&plan->proxyOpQueue); op != nullptr;
          op = op->enqNext) {
       captured.proxy_ops.push_back(Describe(*op));

@@ -41,6 +41,8 @@ hacknccl_plan Published(const CapturedPlan& plan) {
   out.collective_count = plan.collectives.size();
   out.exchanges = plan.exchanges.data();
   out.exchange_count = plan.exchanges.size();
+  out.broadcasts = plan.broadcasts.data();
+  out.broadcast_count = plan.broadcasts.size();
   out.proxy_ops = plan.proxy_ops.data();
   out.proxy_op_count = plan.proxy_ops.size();
   out.batches = plan.batches.data();

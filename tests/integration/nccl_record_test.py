@@ -2,6 +2,7 @@
 and come out as an op graph that the other tools take; every mistake's words and exit status."""
 
 import filecmp
+import json
 import os
 import pathlib
 import re
@@ -23,7 +24,7 @@ def setUpModule():
     global built
     built = pathlib.Path(tempfile.mkdtemp())
     unittest.addModuleCleanup(shutil.rmtree, built)
-    for program in ["chain", "layout", "one_process"]:
+    for program in ["chain", "groups", "layout", "one_process"]:
         subprocess.run(["c++", PROGRAMS / f"{program}.cc", "-I", DROP_IN / "include", "-L", DROP_IN / "lib", "-lnccl",
                         "-lcudart", "-pthread", "-o", built / program], check=True)
 
@@ -67,13 +68,37 @@ class NcclRecord(unittest.TestCase):
                      "comm2 all-reduce fp32 4.096 KB over 64", "comm3 all-gather fp32 16.13 KB over 63"]:
             self.assertIn(call, text)
 
+    def replay(self):
+        for tool in ["simccl", "compute-sim", "exec-engine", "report"]:
+            status, _, stderr = self.tool(tool, self.out, "-q")
+            self.assertEqual(status, 0, stderr)
+        return json.loads((self.out / "summary.json").read_text())
+
     def test_messages_outside_groups_stay_messages(self):
         status, _, stderr = self.record(A100, built / "chain", self.folder / "id")
         self.assertEqual((status, stderr), (0, "nccl-record: chain: recorded, 8 ranks, 14 calls in 1 communicators, "
                                                "8 classes\n"))
-        status, _, stderr = self.tool("simccl", self.out, "-q")
-        self.assertEqual(status, 1)
-        self.assertIn("sends and receives are matched in groups of two only", stderr)
+        calls = self.replay()["collectives"]
+        self.assertEqual([(c["collective"], c["members"], c["uses"]) for c in calls], [("send-recv", 8, 7)])
+
+    def test_groups_are_one_call(self):
+        for cluster, ranks in [(A100, 8), (H100, 16)]:
+            status, _, stderr = self.record(cluster, built / "groups", self.folder / "id", options=["--ranks", ranks])
+            self.assertEqual(status, 0, stderr)
+            rows = self.replay()["collectives"]
+            calls = {row.get("parts", row["collective"]): row for row in rows}
+            self.assertEqual(set(calls), {"all-reduce x3, all-gather, send-recv", f"broadcast x{ranks}",
+                                          f"send-recv x{ranks - 2}", "send-recv"})
+            buckets = calls["all-reduce x3, all-gather, send-recv"]
+            self.assertEqual((buckets["members"], buckets["uses"]), (ranks, 1))
+            self.assertEqual(sum(work["works"] for work in buckets["works"]), 5)
+            self.assertEqual(buckets["works"][-1]["algorithm"], "send-recv")
+            uneven = calls[f"broadcast x{ranks}"]
+            self.assertEqual((uneven["algorithm"], uneven["size_bytes"]), ("ring", 40000 * ranks * (ranks + 1)))
+            self.assertNotIn("works", uneven)  # AllGatherV
+            self.assertEqual(calls[f"send-recv x{ranks - 2}"]["uses"], 1)
+            self.assertEqual(sum(row["uses"] for row in rows if row["collective"] == "send-recv"), 3)
+            shutil.rmtree(self.out)
 
     def test_two_runs_are_equal_byte_for_byte(self):
         for run in ["a", "b"]:

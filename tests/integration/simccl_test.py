@@ -90,6 +90,30 @@ predicted (us)            LL       LL128      Simple
         text = self.explain("--cluster", H100, "--group", "5", "--collective", "all_reduce", "--size", "8")
         self.assertTrue(text.endswith("\nNCCL runs a copy inside the GPU\n"), text)
 
+    GROUP = ["--cluster", H100, "--group", "0-15", "--collective", "all_reduce", "--size", "6MiB", "--collective", "all_gather",
+             "--size", "1MiB", "--collective", "all_reduce", "--size", "64KiB", "--collective", "sendrecv", "--size", "40KiB"]
+
+    def test_a_group_of_calls(self):
+        text = self.explain(*self.GROUP)
+        self.assertTrue(text.startswith("group of all-reduce x2, all-gather, send-recv: 7.447 MB over 16: ranks 0-15 of "
+                                        "dgx-h100-8\n"), text)
+        kernel = text.split("\nNCCL runs ")[1].split("\nThe tuner on ")[0].splitlines()
+        self.assertEqual(kernel[0], "1 kernel, on rank 0:")
+        self.assertEqual(len(kernel), 5)
+        for call in ["all-reduce bf16 6.291 MB over 16: ", "all-reduce bf16 65.54 KB over 16: ",
+                     "all-gather bf16 1.049 MB over 16: "]:
+            self.assertEqual(sum(call in line for line in kernel), 1, call)
+        self.assertIn("message to rank 1, 40.96 KB with ", kernel[-1])
+        self.assertEqual(text.count("\nThe tuner on all-reduce, "), 2)  # they are too unlike in size
+        self.assertEqual(text.count("\nThe tuner on all-gather, 1.049 MB together:\n"), 1)
+
+    def test_broadcasts_of_several_roots_are_one_kernel(self):
+        words = ["--cluster", H100, "--group", "0-7"]
+        for root in "037":
+            words += ["--collective", "broadcast", "--size", "1MiB", "--root", root]
+        self.assertRegex(self.explain(*words), "\nNCCL runs 1 kernel, on rank 0:\n  channels 0-[0-9]+ +broadcasts of 3 roots in "
+                                               "turns \\(AllGatherV\\): ring with [A-Za-z0-9]+, [0-9]+ warps, chunks of ")
+
     def test_check_prints_nothing(self):
         self.assertEqual(run("explain", "--cluster", H100, "--collective", "all_reduce", "--size", "8", "--check"), (0, "", ""))
 
@@ -98,6 +122,9 @@ predicted (us)            LL       LL128      Simple
         self.expect_usage("--cluster is required")
         self.expect_usage("--collective is required", "--cluster", H100)
         self.expect_usage("--size is required", "--cluster", H100, "--collective", "all_reduce")
+        self.expect_usage("--size is given 1 times for 2 calls; each needs its own", *call, "--collective", "reduce")
+        self.expect_usage("--type is given 2 times for 1 calls; give it once, or for each", *call, "--type", "bf16", "--type",
+                          "fp32")
         self.expect_usage("'0-7,3' names rank 3 twice", *call, "--group", "0-7,3")
         self.expect_usage("'8-0' is no list of ranks: '8-0' runs backwards", *call, "--group", "8-0")
         self.expect_usage("'9000000T' is too large", *call[:-1], "9000000T")
@@ -175,6 +202,21 @@ plan,flow,source,destination,bytes,channel,step,link,source_nic,destination_nic,
             if flow["room"]:
                 self.assertEqual((names[flow["room"]]["source"], names[flow["room"]]["destination"]),
                                  (flow["source"], flow["destination"]))
+
+    def test_flows_of_a_group_keep_the_order_of_its_works(self):
+        words = ["--cluster", A100, "--group", "0-7"]
+        for collective, size in [("all_reduce", "1MiB"), ("all_reduce", "1MiB"), ("alltoall", "512KiB")]:
+            words += ["--collective", collective, "--size", size]
+        flows = self.flows(*words)
+        sent = collections.Counter()
+        names = {flow["flow"]: flow for flow in flows}
+        self.assertEqual(len(names), len(flows))
+        for flow in flows:
+            sent[int(flow["source"])] += int(flow["bytes"])
+        self.assertEqual(sent, {rank: 2 * 2 * 7 * (1 << 20) // 8 + 7 * (512 << 10) // 8 for rank in range(8)})
+        # On a channel everything but its first work waits for something.
+        free = collections.Counter((f["source"], f["channel"]) for f in flows if not f["waits_for"])
+        self.assertTrue(all(count == 1 for (_, channel), count in free.items() if int(channel) < 2), free)
 
     def test_messages_name_nics_and_proxies(self):
         flows = self.flows("--cluster", A100, "--group", "0-15", "--collective", "alltoall", "--size", "1MiB")

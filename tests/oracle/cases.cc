@@ -229,6 +229,25 @@ OracleStep Mixed(int64_t bytes, int ranks) {
           }};
 }
 
+// Collectives of several sizes, broadcasts with several roots, and messages, two to the same rank.
+OracleStep Bundle(int64_t bytes, int ranks) {
+  const OracleStep shift = Shift(bytes, 1, ranks);
+  const OracleStep again = Shift(bytes / 4, 1, ranks);
+  std::vector<hacknccl_call> collectives;
+  for (const int64_t size : {bytes, 16 * bytes, 3 * bytes}) {
+    collectives.push_back(Call(kCollectives[0], kFloat16, size, ranks));
+    collectives.push_back(Call(kCollectives[3], kFloat16, size, ranks));
+    collectives.back().root = static_cast<int>(size % 7) % ranks;
+  }
+  collectives.push_back(Call(kCollectives[1], kFloat16, 2 * bytes, ranks));
+  return {fmt::format("group of {}", SizeText(bytes)), [=](int rank) {
+            std::vector<hacknccl_call> calls = shift.calls(rank);
+            calls.insert(calls.end(), collectives.begin(), collectives.end());
+            for (const hacknccl_call& call : again.calls(rank)) calls.push_back(call);
+            return calls;
+          }};
+}
+
 // NCCL adds eight-bit floats from compute capability 9.0 on.
 bool KnowsFloat8(const OracleCase& of) {
   return std::all_of(of.host_classes.begin(), of.host_classes.end(),
@@ -290,6 +309,7 @@ std::vector<OracleStep> OracleSteps(const OracleCase& of, bool full) {
     steps.push_back(Pair(bytes, ranks));
     steps.push_back(UnevenAllToAll(bytes, ranks));
     steps.push_back(Mixed(bytes, ranks));
+    steps.push_back(Bundle(bytes, ranks));
   }
   return steps;
 }

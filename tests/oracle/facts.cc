@@ -13,11 +13,12 @@ namespace {
 
 std::string Text(const hacknccl_collective& work) {
   return fmt::format(
-      "function {} algorithm {} protocol {} of {} B, root {}, channels {}-{}, {} warps, even {}, "
+      "call {}: function {} algorithm {} protocol {} of {} B, root {}, channels {}-{}, {} warps, "
+      "even {}, "
       "count {} = {} {} {}, chunks {} {} {}, steps {}/{}",
-      work.function, work.algorithm, work.protocol, work.element_bytes, work.root, work.channel_lo,
-      work.channel_hi, work.warps, work.even, work.count, work.count_lo, work.count_mid,
-      work.count_hi, work.chunk_lo, work.chunk_mid, work.chunk_hi, work.chunk_steps,
+      work.call, work.function, work.algorithm, work.protocol, work.element_bytes, work.root,
+      work.channel_lo, work.channel_hi, work.warps, work.even, work.count, work.count_lo,
+      work.count_mid, work.count_hi, work.chunk_lo, work.chunk_mid, work.chunk_hi, work.chunk_steps,
       work.slice_steps);
 }
 
@@ -28,6 +29,12 @@ std::string Text(const hacknccl_exchange& work) {
       work.send_bytes, work.send_peer, work.send_channels, work.send_chunk, work.send_ll,
       work.recv_bytes, work.recv_peer, work.recv_channels, work.recv_chunk, work.recv_ll,
       work.channel_base);
+}
+
+std::string Text(const hacknccl_broadcast& work) {
+  return fmt::format(
+      "call {}: root {}, channel {}, protocol {}, {} warps: {} B at {} in chunks of {}", work.call,
+      work.root, work.channel, work.protocol, work.warps, work.bytes, work.offset, work.chunk);
 }
 
 std::string Text(const hacknccl_proxy_op& op) {
@@ -94,12 +101,13 @@ void AddPlan(const std::string& step, const NcclPlan& plan, Lines* lines) {
   add("decision", plan.decisions);
   add("collective", plan.collectives);
   add("exchange", plan.exchanges);
+  add("broadcast", plan.broadcasts);
   add("proxy op", plan.proxy_ops);
   for (const hacknccl_batch& batch : plan.batches) {
     const auto works = std::span(plan.batch_works).subspan(batch.first, batch.count);
+    constexpr const char* kWorks[] = {"collectives", "exchanges", "broadcasts"};
     lines->push_back(fmt::format("{}: batch of kernel {} channel {}: {} {}", step, batch.kernel,
-                                 batch.channel, batch.is_exchanges ? "exchanges" : "collectives",
-                                 fmt::join(works, " ")));
+                                 batch.channel, kWorks[batch.works], fmt::join(works, " ")));
   }
 }
 

@@ -1,0 +1,74 @@
+#include "core/model/grouped_call.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "core/base/check.h"
+
+namespace drydock {
+
+CommCall MakeGrouped(std::vector<CommCall> parts) {
+  CHECK(!parts.empty());
+  CommCall call;
+  call.collective = CollectiveType::kGrouped;
+  call.type = DataType::kUint8;
+  call.group_size = parts.front().group_size;
+  for (const CommCall& part : parts) {
+    CHECK(part.collective != CollectiveType::kGrouped && part.group_size == call.group_size);
+    call.count += part.bytes().count();
+  }
+  call.parts = std::move(parts);
+  return call;
+}
+
+std::vector<int64_t> OffsetsOfParts(const CommCall& grouped) {
+  std::vector<int64_t> offsets;
+  int64_t offset = 0;
+  for (const CommCall& part : grouped.parts) {
+    offsets.push_back(offset);
+    offset += part.bytes().count();
+  }
+  return offsets;
+}
+
+bool IsAmongSome(const CommCall& call) {
+  if (call.collective != CollectiveType::kGrouped) {
+    return call.collective == CollectiveType::kSendRecv;
+  }
+  return std::all_of(call.parts.begin(), call.parts.end(), IsAmongSome);
+}
+
+bool TakesPart(const CommCall& call, int member) {
+  if (call.collective == CollectiveType::kSendRecv) {
+    return member == call.root || member == call.peer;
+  }
+  return call.collective != CollectiveType::kGrouped ||
+         std::any_of(call.parts.begin(), call.parts.end(),
+                     [member](const CommCall& part) { return TakesPart(part, member); });
+}
+
+int ParticipantsOf(const CommCall& call) {
+  if (!IsAmongSome(call)) return call.group_size;
+  int count = 0;
+  for (int member = 0; member < call.group_size; ++member) count += TakesPart(call, member) ? 1 : 0;
+  return count;
+}
+
+std::string KindText(const CommCall& call) {
+  if (call.collective != CollectiveType::kGrouped) {
+    return CollectiveTypeNames()[static_cast<size_t>(call.collective)];
+  }
+  std::map<CollectiveType, int> counts;
+  for (const CommCall& part : call.parts) ++counts[part.collective];
+  std::string text;
+  for (const auto& [type, count] : counts) {
+    text += (text.empty() ? "" : ", ") + CollectiveTypeNames()[static_cast<size_t>(type)];
+    if (count > 1) text += fmt::format(" x{}", count);
+  }
+  return text;
+}
+
+}  // namespace drydock

@@ -1,0 +1,33 @@
+// Calls that the members of a communicator make in one group (ncclGroupStart to ncclGroupEnd), as
+// one call: CollectiveType::kGrouped.
+#ifndef DRYDOCK_CORE_MODEL_GROUPED_CALL_H_
+#define DRYDOCK_CORE_MODEL_GROUPED_CALL_H_
+
+#include <string>
+#include <vector>
+
+#include "core/model/workload.h"
+
+namespace drydock {
+
+// At least one part, none of them grouped, all of one group size.
+CommCall MakeGrouped(std::vector<CommCall> parts);
+
+// Where the buffer of each part begins in the grouped call's, in bytes.
+std::vector<int64_t> OffsetsOfParts(const CommCall& grouped);
+
+// True if some members may have nothing to do with the call: messages, and groups of messages only.
+// Such calls are told apart by what they are, not by how many collectives came before
+// (call_numbers.h).
+bool IsAmongSome(const CommCall& call);
+
+// True if the member makes the call.
+bool TakesPart(const CommCall& call, int member);
+int ParticipantsOf(const CommCall& call);
+
+// "all-reduce x2, send-recv", of a grouped call; else the name of its collective.
+std::string KindText(const CommCall& call);
+
+}  // namespace drydock
+
+#endif  // DRYDOCK_CORE_MODEL_GROUPED_CALL_H_

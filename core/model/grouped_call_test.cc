@@ -1,0 +1,46 @@
+#include "core/model/grouped_call.h"
+
+#include <gtest/gtest.h>
+
+namespace drydock {
+namespace {
+
+CommCall Call(CollectiveType type, int64_t count) {
+  CommCall call;
+  call.collective = type;
+  call.type = DataType::kBf16;
+  call.count = count;
+  call.group_size = 4;
+  return call;
+}
+
+CommCall Message(int from, int to, int64_t count) {
+  CommCall call = Call(CollectiveType::kSendRecv, count);
+  call.root = from, call.peer = to;
+  return call;
+}
+
+TEST(GroupedCallTest, BuffersOfThePartsFollowEachOther) {
+  const CommCall grouped = MakeGrouped({Call(CollectiveType::kAllReduce, 100), Message(0, 1, 8),
+                                        Call(CollectiveType::kAllReduce, 7)});
+  EXPECT_EQ(grouped.bytes(), Bytes(230));
+  EXPECT_EQ(grouped.group_size, 4);
+  EXPECT_EQ(OffsetsOfParts(grouped), (std::vector<int64_t>{0, 200, 216}));
+  EXPECT_EQ(KindText(grouped), "all-reduce x2, send-recv");
+}
+
+TEST(GroupedCallTest, ACollectiveNeedsEverybodyMessagesTheirEnds) {
+  EXPECT_EQ(ParticipantsOf(Call(CollectiveType::kAllToAllV, 1)), 4);
+  EXPECT_EQ(ParticipantsOf(Message(2, 3, 1)), 2);
+  const CommCall messages = MakeGrouped({Message(0, 1, 1), Message(1, 3, 1)});
+  EXPECT_TRUE(IsAmongSome(messages));
+  EXPECT_TRUE(TakesPart(messages, 3));
+  EXPECT_FALSE(TakesPart(messages, 2));
+  EXPECT_EQ(ParticipantsOf(messages), 3);
+  const CommCall mixed = MakeGrouped({Message(0, 1, 1), Call(CollectiveType::kBroadcast, 1)});
+  EXPECT_FALSE(IsAmongSome(mixed));
+  EXPECT_TRUE(TakesPart(mixed, 2));
+}
+
+}  // namespace
+}  // namespace drydock
