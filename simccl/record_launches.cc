@@ -183,7 +183,9 @@ std::map<uint64_t, std::vector<Launch>> CollectLaunches(const Recording& recordi
 }  // namespace
 
 RecordLaunches::RecordLaunches(const Recording& recording) {
-  for (const auto& [communicator, launches] : CollectLaunches(recording)) {
+  for (const auto& entry : CollectLaunches(recording)) {
+    const uint64_t communicator = entry.first;
+    const std::vector<Launch>& launches = entry.second;
     const auto members = static_cast<int>(recording.communicators[communicator].ranks.size());
     const auto note = [&](const std::vector<size_t>& set, std::optional<CommCall> call,
                           const CommCall* LaunchForm::*field) {
