@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -56,20 +57,28 @@ class Channel {
     return builder_->ConnectSwitch(channel_, rank, place(rank), direction);
   }
 
-  // `write(writer, bytes)` for every loop, of which the last may have fewer bytes.
+  // `write(writer, bytes)` for every loop, of which the last may have fewer bytes. Programs of one
+  // `kind` are written once; it begins with a number for each place from which this is called.
+  using Kind = std::vector<int64_t>;
   template <typename Write>
-  void Program(int rank, const Ids& operands, const Write& write) {
-    PatternWriter writer;
-    writer.Windows(share_.total, share_.stride, share_.window,
-                   [&](int64_t bytes) { write(&writer, bytes); });
-    builder_->AddProgram(rank, channel_, builder_->AddPattern(writer.Take()), operands,
-                         {.base = share_.base});
+  void Program(int rank, const Ids& operands, Kind kind, const Write& write) {
+    const auto [known, added] = patterns_.emplace(std::move(kind), 0);
+    if (added) {
+      PatternWriter writer;
+      writer.Windows(share_.total, share_.stride, share_.window,
+                     [&](int64_t bytes) { write(&writer, bytes); });
+      known->second = builder_->AddPattern(writer.Take());
+    }
+    builder_->AddProgram(rank, channel_, known->second, operands, {.base = share_.base});
   }
   // A program that works on chunk `index` of every loop, from the first operands to the others.
   void ChunkProgram(int rank, int64_t index, const Ids& from, const Ids& to, Local local) {
     Ids operands = from;
     operands.insert(operands.end(), to.begin(), to.end());
-    Program(rank, operands, [&](PatternWriter* writer, int64_t bytes) {
+    const auto receives = static_cast<int64_t>(from.size());
+    const auto sends = static_cast<int64_t>(to.size());
+    const Kind kind = {0, index, receives, sends, static_cast<int64_t>(local)};
+    Program(rank, operands, kind, [&](PatternWriter* writer, int64_t bytes) {
       writer->Step(Of(0, from.size()), Of(from.size(), to.size()), ChunkBytes(index, bytes),
                    index * chunk_, local);
     });
@@ -85,6 +94,7 @@ class Channel {
   const EvenShare share_;
   const std::vector<hacknccl_collnet> places_;
   PlanBuilder* builder_;
+  std::map<Kind, uint32_t> patterns_;
 };
 
 void ExpandChainRank(int rank, Channel* channel) {
@@ -123,7 +133,9 @@ void OverHeads(int rank, const Side& side, bool sends, Channel* channel, const C
               others.end());
   Ids operands;
   for (const int h : others) operands.push_back(connect(side.heads[static_cast<size_t>(h)]));
-  channel->Program(rank, operands, [&](PatternWriter* writer, int64_t bytes) {
+  Channel::Kind kind = {1, sends};
+  kind.insert(kind.end(), others.begin(), others.end());
+  channel->Program(rank, operands, kind, [&](PatternWriter* writer, int64_t bytes) {
     bool first = true;
     for (size_t i = 0; i < others.size(); ++i) {
       const int64_t part = channel->ChunkBytes(others[i], bytes);
@@ -171,6 +183,7 @@ std::vector<Side> SidesOf(const PlanBuilder& builder, const std::vector<hacknccl
 
 Status ExpandCollNetChain(const hacknccl_collective& work, PlanBuilder* builder) {
   for (int c = work.channel_lo; c <= work.channel_hi; ++c) {
+    builder->BeginChannel(work, c);
     ASSIGN_OR_RETURN(std::vector<hacknccl_collnet> places, builder->communicator().CollNet(c));
     Channel channel(work, c, builder, std::move(places), 1);
     for (int rank = 0; rank < builder->members(); ++rank) ExpandChainRank(rank, &channel);
@@ -180,12 +193,14 @@ Status ExpandCollNetChain(const hacknccl_collective& work, PlanBuilder* builder)
 
 Status ExpandCollNetDirect(const hacknccl_collective& work, PlanBuilder* builder) {
   for (int c = work.channel_lo; c <= work.channel_hi; ++c) {
+    builder->BeginChannel(work, c);
     ASSIGN_OR_RETURN(std::vector<hacknccl_collnet> places, builder->communicator().CollNet(c));
     const std::vector<Side> sides = SidesOf(*builder, places);
     const auto heads = static_cast<int64_t>(sides.front().heads.size());
     Channel channel(work, c, builder, std::move(places), heads);
     for (const Side& side : sides) {
       for (const int rank : side.ranks) ExpandDirectRank(rank, side, &channel);
+      builder->ForgetConnections();  // another host has others
     }
   }
   return OkStatus();

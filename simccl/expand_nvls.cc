@@ -3,6 +3,8 @@
 // results from them, with separate warps, while the heads reduce and broadcast; between hosts the
 // heads of equal index form trees.
 #include <algorithm>
+#include <array>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -52,6 +54,18 @@ class NvlsHost {
         even_(EvenShareOf(work, channel, static_cast<int64_t>(domain.heads.size()))),
         builder_(builder) {}
 
+  // The connections that way, member by member, head by head; made when first asked for.
+  const Ids& Connections(Nvls direction) {
+    Ids& ids = connections_[static_cast<size_t>(direction)];
+    if (!ids.empty()) return ids;
+    for (const int member : domain_.members) {
+      for (const int head : domain_.heads) {
+        ids.push_back(builder_->ConnectNvls(member, head, direction));
+      }
+    }
+    return ids;
+  }
+
   size_t heads() const { return domain_.heads.size(); }
   // Switches join the hosts, and every channel strides over the whole buffer.
   bool joined() const { return work_.even != 0; }
@@ -65,18 +79,16 @@ class NvlsHost {
   }
 
   // Of head `h`, with all members.
-  Ids FromMembers(size_t h) const { return WithMembers(h, Nvls::kToHead); }
-  Ids ToMembers(size_t h) const { return WithMembers(h, Nvls::kFromHead); }
+  Ids FromMembers(size_t h) { return WithMembers(h, Nvls::kToHead); }
+  Ids ToMembers(size_t h) { return WithMembers(h, Nvls::kFromHead); }
 
   // Every member runs `pattern` over its connections with the heads.
   void EachMember(Nvls direction, Pattern pattern) {
     const uint32_t index = builder_->AddPattern(std::move(pattern));
-    for (const int member : domain_.members) {
-      Ids ids;
-      for (const int head : domain_.heads) {
-        ids.push_back(builder_->ConnectNvls(channel_, member, head, direction));
-      }
-      builder_->AddProgram(member, channel_, index, ids, Base());
+    const std::span<const uint32_t> all(Connections(direction));
+    for (size_t m = 0; m < domain_.members.size(); ++m) {
+      builder_->AddProgram(domain_.members[m], channel_, index, all.subspan(m * heads(), heads()),
+                           Base());
     }
   }
   // `write` makes the pattern of a program from `from` to `to`.
@@ -96,11 +108,10 @@ class NvlsHost {
   PlanBuilder::Place Base() const {
     return {.base = joined() ? even_.base : Scaled(share_.offset)};
   }
-  Ids WithMembers(size_t h, Nvls direction) const {
+  Ids WithMembers(size_t h, Nvls direction) {
+    const Ids& all = Connections(direction);
     Ids ids;
-    for (const int member : domain_.members) {
-      ids.push_back(builder_->ConnectNvls(channel_, member, domain_.heads[h], direction));
-    }
+    for (size_t m = 0; m < domain_.members.size(); ++m) ids.push_back(all[m * heads() + h]);
     return ids;
   }
 
@@ -110,6 +121,7 @@ class NvlsHost {
   const ChannelShare share_;
   const EvenShare even_;
   PlanBuilder* builder_;
+  std::array<Ids, 2> connections_;  // by direction
 };
 
 // All-reduce: each loop has a chunk for each head.
@@ -263,6 +275,7 @@ void ExpandJoinedHead(const hacknccl_collnet& place, int rank, size_t h, int cha
 
 Status ExpandJoinedNvls(const hacknccl_collective& work, PlanBuilder* builder) {
   for (int channel = work.channel_lo; channel <= work.channel_hi; ++channel) {
+    builder->BeginChannel(work, channel);
     const std::vector<hacknccl_nvls> nvls = builder->communicator().Nvls(channel);
     ASSIGN_OR_RETURN(const std::vector<hacknccl_collnet> places,
                      builder->communicator().CollNet(channel));
@@ -288,6 +301,7 @@ constexpr int64_t kLastGrainNvlsTree = 16;
 Status ExpandNvls(const hacknccl_collective& work, PlanBuilder* builder) {
   if (work.even) return ExpandJoinedNvls(work, builder);
   for (int channel = work.channel_lo; channel <= work.channel_hi; ++channel) {
+    builder->BeginChannel(work, channel);
     const std::vector<Domain> domains = Domains(*builder, builder->communicator().Nvls(channel));
     CHECK_NOTE(domains.size() == 1, "NVLS without a network joins the ranks of one host");
     const Domain& domain = domains[0];
@@ -310,6 +324,7 @@ Status ExpandNvls(const hacknccl_collective& work, PlanBuilder* builder) {
 
 Status ExpandNvlsTree(const hacknccl_collective& work, PlanBuilder* builder) {
   for (int channel = work.channel_lo; channel <= work.channel_hi; ++channel) {
+    builder->BeginChannel(work, channel);
     const std::vector<hacknccl_nvls> nvls = builder->communicator().Nvls(channel);
     for (const Domain& domain : Domains(*builder, nvls)) {
       NvlsHost host(work, domain, channel, builder);

@@ -121,6 +121,7 @@ int PiecesPerMessage(const std::vector<hacknccl_pat_step>& steps) {
 Status ExpandPat(const hacknccl_collective& work, PlanBuilder* builder) {
   int pieces = 1;
   for (int channel = work.channel_lo; channel <= work.channel_hi; ++channel) {
+    builder->BeginChannel(work, channel);
     ASSIGN_OR_RETURN(const std::vector<hacknccl_pat_step> listed,
                      builder->communicator().Pat(work, /*rank=*/0, channel));
     pieces = std::max(pieces, PiecesPerMessage(listed));

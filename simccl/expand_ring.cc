@@ -165,6 +165,7 @@ void ExpandDown(const hacknccl_collective& work, int channel, const Ring& ring,
 Status ExpandRing(const hacknccl_collective& work, PlanBuilder* builder) {
   const bool has_root = work.function == HACKNCCL_BROADCAST || work.function == HACKNCCL_REDUCE;
   for (int channel = work.channel_lo; channel <= work.channel_hi; ++channel) {
+    builder->BeginChannel(work, channel);
     const Ring ring = ConnectRing(channel, builder);
     (has_root ? ExpandDown : ExpandAround)(work, channel, ring, builder);
   }

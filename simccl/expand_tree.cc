@@ -1,5 +1,7 @@
 // Trees: chunks are reduced on their way up and copied on their way down. A rank inside the tree
 // does both at once, with separate warps; the root turns each chunk around in one primitive.
+#include <map>
+#include <tuple>
 #include <vector>
 
 #include "simccl/expand.h"
@@ -36,36 +38,62 @@ Slots Of(size_t begin, const std::vector<uint32_t>& connections) {
   return {static_cast<uint32_t>(begin), static_cast<uint32_t>(connections.size())};
 }
 
-void ExpandRank(const hacknccl_collective& work, const std::vector<hacknccl_tree>& tree, int rank,
-                int channel, PlanBuilder* builder) {
-  const Neighbours links = Connect(tree, rank, channel, builder);
-  const ChannelShare share = ShareOf(work, channel);
-  const auto add = [&](const std::vector<uint32_t>& from, const std::vector<uint32_t>& to,
-                       Local local) {
-    PatternWriter writer;
-    writer.Loops(
-        share.count * work.element_bytes, share.chunk * work.element_bytes,
-        [&](int64_t bytes) { writer.Step(Of(0, from), Of(from.size(), to), bytes, 0, local); });
-    std::vector<uint32_t> operands = from;
-    operands.insert(operands.end(), to.begin(), to.end());
-    builder->AddProgram(rank, channel, builder->AddPattern(writer.Take()), operands,
-                        {.base = share.offset * work.element_bytes});
-  };
-  if (links.to_parent.empty()) {
-    return add(links.from_children, links.to_children, Local::kReduceStore);
+// One channel of the tree. A rank's programs are those of any with as many neighbours.
+class TreeChannel {
+ public:
+  TreeChannel(const hacknccl_collective& work, int channel, PlanBuilder* builder)
+      : bytes_(work.element_bytes),
+        share_(ShareOf(work, channel)),
+        channel_(channel),
+        builder_(builder) {}
+
+  void AddRank(int rank, const Neighbours& links) {
+    if (links.to_parent.empty()) {
+      return Add(rank, links.from_children, links.to_children, Local::kReduceStore);
+    }
+    Add(rank, links.from_children, links.to_parent,
+        links.from_children.empty() ? Local::kNone : Local::kReduce);
+    Add(rank, links.from_parent, links.to_children, Local::kStore);
   }
-  add(links.from_children, links.to_parent,
-      links.from_children.empty() ? Local::kNone : Local::kReduce);
-  add(links.from_parent, links.to_children, Local::kStore);
-}
+
+ private:
+  using Ids = std::vector<uint32_t>;
+
+  void Add(int rank, const Ids& from, const Ids& to, Local local) {
+    Ids operands = from;
+    operands.insert(operands.end(), to.begin(), to.end());
+    builder_->AddProgram(rank, channel_, PatternOf(from, to, local), operands,
+                         {.base = share_.offset * bytes_});
+  }
+  uint32_t PatternOf(const Ids& from, const Ids& to, Local local) {
+    const auto [known, added] = patterns_.emplace(std::tuple(from.size(), to.size(), local), 0);
+    if (added) known->second = builder_->AddPattern(Written(from, to, local));
+    return known->second;
+  }
+  Pattern Written(const Ids& from, const Ids& to, Local local) const {
+    PatternWriter writer;
+    writer.Loops(share_.count * bytes_, share_.chunk * bytes_, [&](int64_t bytes) {
+      writer.Step(Of(0, from), Of(from.size(), to), bytes, 0, local);
+    });
+    return writer.Take();
+  }
+
+  const int64_t bytes_;  // of an element
+  const ChannelShare share_;
+  const int channel_;
+  PlanBuilder* builder_;
+  std::map<std::tuple<size_t, size_t, Local>, uint32_t> patterns_;
+};
 
 }  // namespace
 
 Status ExpandTree(const hacknccl_collective& work, PlanBuilder* builder) {
   for (int channel = work.channel_lo; channel <= work.channel_hi; ++channel) {
+    builder->BeginChannel(work, channel);
     const std::vector<hacknccl_tree> tree = builder->communicator().Tree(channel);
+    TreeChannel expanded(work, channel, builder);
     for (int rank = 0; rank < builder->members(); ++rank) {
-      ExpandRank(work, tree, rank, channel, builder);
+      expanded.AddRank(rank, Connect(tree, rank, channel, builder));
     }
   }
   return OkStatus();

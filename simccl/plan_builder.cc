@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 #include "core/base/check.h"
@@ -14,10 +13,8 @@ namespace {
 // Keys beside the graphs of hacknccl.h.
 constexpr int kToSwitch = 12;
 constexpr int kFromSwitch = 13;
-constexpr int kNvlsToHead = 14;
-constexpr int kNvlsFromHead = 15;
 
-constexpr uint32_t kNone = std::numeric_limits<uint32_t>::max();
+constexpr uint32_t kNone = ConnectionTable::kNone;
 
 LinkKind KindOf(int hacknccl_kind) {
   switch (hacknccl_kind) {
@@ -64,17 +61,27 @@ PlanBuilder::PlanBuilder(const NcclCommunicator& communicator) : communicator_(c
 
 void PlanBuilder::NextWork() {
   plan_.works.emplace_back().slots = communicator_.shape().slots;
-  connections_.clear();
+  connections_.Clear();
 }
 
 void PlanBuilder::Fail(const Error& error) {
   if (!error_.has_value()) error_ = error;
 }
 
-uint32_t* PlanBuilder::Find(int graph, int channel, int from, int to) {
-  const uint64_t key = static_cast<uint64_t>(graph) << 48 | static_cast<uint64_t>(channel) << 32 |
-                       static_cast<uint64_t>(from) << 16 | static_cast<uint64_t>(to);
-  return &connections_.emplace(key, kNone).first->second;
+void PlanBuilder::BeginChannel(const hacknccl_collective& work, int channel) {
+  connections_.Clear();
+  if (channel == work.channel_lo) {
+    before_ = {plan_.connections.size(), plan_.operands.size()};
+  } else if (channel == work.channel_lo + 1) {
+    const auto left = static_cast<size_t>(work.channel_hi - work.channel_lo);
+    const auto reserve = [left](size_t before, auto* list) {
+      list->reserve(list->size() + (list->size() - before) * left);
+    };
+    reserve(before_[0], &plan_.connections);
+    reserve(before_[1], &plan_.operands);
+    if (plan_.works.size() > 1) return;
+    for (std::vector<ChannelProgram>& programs : plan_.members) reserve(0, &programs);
+  }
 }
 
 uint32_t PlanBuilder::Add(Connection connection) {
@@ -83,7 +90,7 @@ uint32_t PlanBuilder::Add(Connection connection) {
 }
 
 uint32_t PlanBuilder::Connect(int graph, int channel, int from, int to) {
-  uint32_t* index = Find(graph, channel, from, to);
+  uint32_t* index = connections_.Find(graph, channel, from, to);
   if (*index != kNone) return *index;
   Connection connection;
   connection.from = static_cast<uint16_t>(from);
@@ -105,21 +112,19 @@ uint32_t PlanBuilder::Connect(int graph, int channel, int from, int to) {
   return *index = Add(connection);
 }
 
-uint32_t PlanBuilder::ConnectNvls(int channel, int member, int head, Nvls direction) {
+uint32_t PlanBuilder::ConnectNvls(int member, int head, Nvls direction) {
   const bool to_head = direction == Nvls::kToHead;
-  uint32_t* index = Find(to_head ? kNvlsToHead : kNvlsFromHead, channel, member, head);
-  if (*index != kNone) return *index;
   Connection connection;
   connection.from = static_cast<uint16_t>(to_head ? member : head);
   connection.to = static_cast<uint16_t>(to_head ? head : member);
   connection.link = LinkKind::kNvls;
-  return *index = Add(connection);
+  return Add(connection);
 }
 
 uint32_t PlanBuilder::ConnectSwitch(int channel, int member, const hacknccl_collnet& place,
                                     Switch direction) {
   const bool to = direction == Switch::kTo;
-  uint32_t* index = Find(to ? kToSwitch : kFromSwitch, channel, member, member);
+  uint32_t* index = connections_.Find(to ? kToSwitch : kFromSwitch, channel, member, member);
   if (*index != kNone) return *index;
   if (place.nic < 0) {
     Fail(

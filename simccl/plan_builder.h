@@ -4,6 +4,7 @@
 #ifndef DRYDOCK_SIMCCL_PLAN_BUILDER_H_
 #define DRYDOCK_SIMCCL_PLAN_BUILDER_H_
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -16,6 +17,7 @@
 #include "core/base/result.h"
 #include "core/model/flow_plan.h"
 #include "core/nccl/nccl_library.h"
+#include "simccl/connection_table.h"
 
 namespace drydock {
 
@@ -32,14 +34,21 @@ class PlanBuilder {
   // The present one.
   Work& work() { return plan_.works.back(); }
 
+  // Those made so far are not asked for again; a short memory is a fast one.
+  void ForgetConnections() { connections_.Clear(); }
+  // What follows is of another channel of a collective, with connections of its own. Channels are
+  // alike, so the first tells how much room all take.
+  void BeginChannel(const hacknccl_collective& work, int channel);
+
   // The directed connection of the present work on a channel of a HACKNCCL_GRAPH_*; made when first
   // asked for.
   uint32_t Connect(int graph, int channel, int from, int to);
   // Another like it, for what follows on it in another work.
   uint32_t Duplicate(uint32_t connection) { return Add(plan_.connections[connection]); }
-  // Between a member and a head of its host, itself perhaps: its contribution, or the result.
+  // Between a member and a head of its host, itself perhaps: its contribution, or the result. New
+  // at every call.
   enum class Nvls : uint8_t { kToHead, kFromHead };
-  uint32_t ConnectNvls(int channel, int member, int head, Nvls direction);
+  uint32_t ConnectNvls(int member, int head, Nvls direction);
 
   // From a member that is joined to CollNet on a channel, as `place` says, to the switches and
   // back.
@@ -74,14 +83,13 @@ class PlanBuilder {
   Result<Plan> Finish(std::string name = {});
 
  private:
-  // Where the index of a connection of the present work is kept: kNone if it is new. `graph` is a
-  // HACKNCCL_GRAPH_*, or a key beside them.
-  uint32_t* Find(int graph, int channel, int from, int to);
   uint32_t Add(Connection connection);
 
   Plan plan_;
   int64_t base_ = 0;
-  std::unordered_map<uint64_t, uint32_t> connections_;  // of the present work
+  // Those that may be asked for again, by HACKNCCL_GRAPH_* or a key beside them.
+  ConnectionTable connections_;
+  std::array<size_t, 2> before_ = {};                   // the collective: connections and operands
   std::unordered_multimap<size_t, uint32_t> patterns_;  // by hash of the content
   std::map<std::vector<uint16_t>, int16_t> orders_;
   std::map<std::tuple<size_t, int, int>, int16_t> reductions_;  // by work, channel and rail

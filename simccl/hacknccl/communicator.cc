@@ -3,6 +3,7 @@
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <iterator>
 #include <utility>
 
@@ -33,6 +34,12 @@ void Fill(const hacknccl_config& from, ncclConfig_t* to) {
   to->nChannelsPerNetPeer = from.channels_per_net_peer;
 }
 
+// NCCL forgets a list where it has no symmetric memory (init.cc, commFree).
+void Destroy(ncclComm* comm) {
+  if (!comm->symmetricSupport) free(std::exchange(comm->devrState.lsaRankList, nullptr));
+  ncclCommDestroy(comm);
+}
+
 std::string Failure(const char* what, ncclResult_t result) {
   std::string warnings = TakeWarnings();
   if (warnings.empty()) warnings = ncclGetErrorString(result);
@@ -54,12 +61,15 @@ std::vector<int> RanksOfColor(const std::vector<SplitWish>& wishes, int color) {
 
 Communicator::Communicator(const std::vector<HostClass>* classes,
                            const std::vector<hacknccl_place>& places, Origin origin)
-    : classes_(classes), origin_(std::move(origin)), layout_(MakeLayout(*classes, places)) {}
+    : classes_(classes),
+      origin_(std::move(origin)),
+      layout_(MakeLayout(*classes, places)),
+      links_(layout_) {}
 
 Communicator::~Communicator() {
   for (auto& [rank, solo] : solos_) {
     const Scope scope(&solo->session);
-    ncclCommDestroy(solo->comm);
+    Destroy(solo->comm);
   }
   TakeWarnings();
 }
@@ -160,7 +170,7 @@ std::string Communicator::SoloAt(int rank, Solo** out) {
   if (rank != 0) {
     if (std::string error = Disagreement(*solo); !error.empty()) {
       const Scope scope(&solo->session);
-      ncclCommDestroy(solo->comm);
+      Destroy(solo->comm);
       return error;
     }
     solo->session.recorded = {};  // rank 0 has it for all
@@ -223,6 +233,7 @@ std::string Communicator::Launch(int rank, const std::vector<hacknccl_call>& cal
 }
 
 std::string Communicator::Link(int graph, int channel, int from, int to, hacknccl_link* link) {
+  if (links_.Find(graph, channel, from, to, link)) return "";
   Solo* sender = nullptr;
   Solo* receiver = nullptr;
   if (std::string error = ModelOf(from, &sender); !error.empty()) return error;
@@ -231,7 +242,9 @@ std::string Communicator::Link(int graph, int channel, int from, int to, hackncc
   TakeWarnings();
   const ncclResult_t result =
       ResolveLink(layout_, sender->comm, receiver->comm, graph, channel, from, to, link);
-  return result == ncclSuccess ? "" : Failure("NCCL found no way between two ranks", result);
+  if (result != ncclSuccess) return Failure("NCCL found no way between two ranks", result);
+  links_.Add(graph, channel, from, to, *link);
+  return "";
 }
 
 std::string Communicator::CollNet(int channel, std::vector<hacknccl_collnet>* places) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "layout.h"
+#include "link_memory.h"
 #include "session.h"
 
 namespace drydock {
@@ -80,6 +81,7 @@ class Communicator {
   Layout layout_;
   bool layout_corrected_ = false;
   std::vector<std::unique_ptr<KindGraphs>> kind_graphs_;
+  LinkMemory links_;
   std::map<int, std::unique_ptr<Solo>> solos_;  // by rank; rank 0 always
   std::vector<hacknccl_pat_step> pat_steps_;
 };

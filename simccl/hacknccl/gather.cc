@@ -2,6 +2,7 @@
 // all ranks.
 #include <algorithm>
 #include <climits>
+#include <cstddef>
 #include <cstring>
 #include <memory>
 
@@ -27,22 +28,32 @@ void MapGpus(const ncclTopoGraph& graph, size_t gpus, const std::vector<int>& to
   for (size_t i = 0; i < entries; ++i) out->intra[i] = to[static_cast<size_t>(graph.intra[i])];
 }
 
+// All but the GPU lists, of which little is in use.
+void CopyOutline(const ncclTopoGraph& graph, ncclTopoGraph* out) {
+  memcpy(out, &graph, offsetof(ncclTopoGraph, intra));
+  memcpy(out->inter, graph.inter, sizeof graph.inter);
+}
+
 // The graphs of a kind, ready to be handed to NCCL on behalf of any rank of that kind.
 class GraphsFor {
  public:
-  explicit GraphsFor(const KindGraphs& kind) : kind_(kind), graphs_(kind.graphs) {
-    for (ncclTopoGraph& graph : graphs_) pointers_.push_back(&graph);
+  explicit GraphsFor(const KindGraphs& kind)
+      : kind_(kind), graphs_(new ncclTopoGraph[NCCL_NUM_ALGORITHMS]) {
+    for (int a = 0; a < NCCL_NUM_ALGORITHMS; ++a) {
+      CopyOutline(kind.graphs[a], &graphs_[a]);
+      pointers_.push_back(&graphs_[a]);
+    }
   }
   ncclTopoGraph** On(const Layout::Host& host) {
-    for (size_t i = 0; i < graphs_.size(); ++i) {
-      MapGpus(kind_.graphs[i], host.ranks.size(), host.ranks, &graphs_[i]);
+    for (int a = 0; a < NCCL_NUM_ALGORITHMS; ++a) {
+      MapGpus(kind_.graphs[a], host.ranks.size(), host.ranks, &graphs_[a]);
     }
     return pointers_.data();
   }
 
  private:
   const KindGraphs& kind_;
-  std::vector<ncclTopoGraph> graphs_;
+  std::unique_ptr<ncclTopoGraph[]> graphs_;
   std::vector<ncclTopoGraph*> pointers_;
 };
 
@@ -154,10 +165,10 @@ ncclResult_t GatherGraphs(ncclComm* comm, ncclTopoGraph** graphs, void* entries,
   }
   // What this rank found holds for its kind.
   auto own = std::make_unique<KindGraphs>();
-  std::vector<int> local_of_rank(layout.local_of_rank);
+  own->graphs.reset(new ncclTopoGraph[NCCL_NUM_ALGORITHMS]);
   for (int a = 0; a < NCCL_NUM_ALGORITHMS; ++a) {
-    own->graphs.push_back(*graphs[a]);
-    MapGpus(*graphs[a], own_host.ranks.size(), local_of_rank, &own->graphs.back());
+    CopyOutline(*graphs[a], &own->graphs[a]);
+    MapGpus(*graphs[a], own_host.ranks.size(), layout.local_of_rank, &own->graphs[a]);
   }
   own->channels = comm->nChannels;
   own->nvls_channels = comm->nvlsSupport ? comm->nvlsChannels : 0;
@@ -241,7 +252,8 @@ ncclResult_t ConnectAllCollNet(ncclComm* comm, ncclTopoGraph** graphs,
   std::vector<std::unique_ptr<GraphsFor>> by_kind = GraphsOfKinds(session);
   // NCCL fills the lists of one rank, which must be empty before.
   std::vector<ncclDirect> empty;
-  for (int c = 0; c < comm->nChannels; ++c) empty.push_back(comm->channels[c].collnetDirect);
+  const int channels = comm->nChannels;
+  for (int c = 0; c < channels; ++c) empty.push_back(comm->channels[c].collnetDirect);
   const std::vector<int> order = OwnRankLast(comm);
   Impersonation impersonation(comm);
   for (const int rank : order) {
@@ -255,9 +267,11 @@ ncclResult_t ConnectAllCollNet(ncclComm* comm, ncclTopoGraph** graphs,
         by_kind[static_cast<size_t>(host.kind)]->On(host)[NCCL_ALGO_COLLNET_DIRECT];
     // A host has no more heads than the least of them.
     on_host->nChannels = std::min(on_host->nChannels, graphs[NCCL_ALGO_COLLNET_DIRECT]->nChannels);
+    if (rank != impersonation.own_rank()) comm->nChannels = 1;  // all are the same
     NCCLCHECK(connect(comm, on_host));
-    for (int c = 0; c < comm->nChannels; ++c) {
-      const ncclDirect& direct = comm->channels[c].collnetDirect;
+    comm->nChannels = channels;
+    for (int c = 0; c < channels; ++c) {
+      const ncclDirect& direct = comm->channels[0].collnetDirect;
       auto& place = session.recorded.collnet[static_cast<size_t>(c)][static_cast<size_t>(rank)];
       place.head = direct.headRank;
       place.shift = direct.shift;

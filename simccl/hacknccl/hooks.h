@@ -80,6 +80,11 @@ ncclResult_t ConnectPeers(ncclComm* comm, ncclTopoGraph* graph, int connection_i
 bool ConnectCollNet(ncclComm* comm, ncclTopoGraph* graph, ncclChannel* channel, int head,
                     int head_index, int type);
 
+// channel.cc: how many peers of a channel to allocate so that the counts of their users find room
+// behind them, and the count of one.
+int PeersAndUsers(int ranks);
+int* UsersOfPeer(ncclComm* comm, int channel, int rank);
+
 // proxy.cc: what a proxy that does nothing answers.
 ncclResult_t ConnectProxy(ncclProxyConnector* connector, int rank);
 ncclResult_t CallProxy(void* response, int response_bytes);

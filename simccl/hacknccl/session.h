@@ -107,7 +107,7 @@ struct Correction {
 
 // The outcome of NCCL's searches on a kind of host, ranks replaced by local indices.
 struct KindGraphs {
-  std::vector<ncclTopoGraph> graphs;  // NCCL_NUM_ALGORITHMS of them, some equal
+  std::unique_ptr<ncclTopoGraph[]> graphs;  // NCCL_NUM_ALGORITHMS of them, some equal
   int channels = 0;
   int nvls_channels = 0;     // 0: no NVLS
   int p2p_channels = 0;      // to a peer, of the rank of the host that has the fewest

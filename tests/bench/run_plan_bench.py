@@ -1,0 +1,64 @@
+#!/usr/bin/env python3
+"""Plans one call of one communicator a line, against the limits of plans.jsonl.
+
+Usage: run_plan_bench.py --bin DIR --out DIR [--runs N]
+
+Prints, per line, the least CPU time of N runs to create the communicator and plan the call, and the
+peak memory of that process. Exit status 1 if a limit is passed.
+"""
+import argparse
+import json
+import pathlib
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+LINES = pathlib.Path(__file__).with_name("plans.jsonl")
+
+
+def words(line, *command):
+    """What a command prints."""
+    answer = subprocess.run([str(word) for word in command], capture_output=True, text=True,
+                            check=False)
+    if answer.returncode != 0:
+        sys.exit(f"{line['name']}: exit status {answer.returncode}\n{answer.stderr}")
+    return answer.stdout.split()
+
+
+def cluster_file(line):
+    return ROOT / "configs/clusters" / (line.get("cluster", "dgx-h100-8") + ".topo")
+
+
+def plan_call(line, tools, out):
+    """CPU seconds to create, to plan; peak MB; what else there is to say."""
+    setting = [f"nccl.settings.NCCL_ALGO={line['setting']}"] if "setting" in line else []
+    *figures, artefact, algorithm = words(
+        line, tools / "plan_communicator", cluster_file(line), line["hosts"], line["gpus"],
+        line["collective"], line["size"], out, *setting)
+    if algorithm != line["algorithm"]:
+        sys.exit(f"{line['name']}: NCCL chose {algorithm}")
+    return *map(float, figures), f"artefact {artefact} MB"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--bin", required=True, type=pathlib.Path, help="where the tools are")
+    parser.add_argument("--out", required=True, type=pathlib.Path, help="where artefacts go")
+    parser.add_argument("--runs", type=int, default=3)
+    options = parser.parse_args()
+    options.out.mkdir(parents=True, exist_ok=True)
+
+    failed = False
+    for line in map(json.loads, LINES.read_text().splitlines()):
+        runs = [plan_call(line, options.bin, options.out) for _ in range(options.runs)]
+        create, call, peak, more = min(runs, key=lambda run: run[0] + run[1])
+        ok = create + call <= line["max_seconds"] and peak <= line["max_mb"]
+        failed |= not ok
+        print(f"{line['name']}: {create + call:.3f} s (limit {line['max_seconds']}), {peak:.0f} MB "
+              f"(limit {line['max_mb']}) {'ok' if ok else 'TOO MUCH'} [create {create:.3f}, plan "
+              f"{call:.3f}, {more}]", flush=True)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
