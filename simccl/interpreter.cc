@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <list>
-#include <map>
 #include <optional>
 #include <span>
 #include <utility>
@@ -13,6 +12,7 @@
 #include "core/model/step_cursor.h"
 #include "simccl/call_promise.h"
 #include "simccl/symbolic_data.h"
+#include "simccl/turns.h"
 
 namespace drydock {
 namespace {
@@ -79,33 +79,6 @@ class Interpreter {
     const ChannelProgram* program;
     StepCursor at;
     int64_t done;  // primitives
-  };
-
-  // What a member has not done of each work: a thread block takes them in order, and a kernel
-  // begins when the one before has ended.
-  class Turns {
-   public:
-    struct Turn {
-      int launch = 0;
-      uint16_t channel = 0, work = 0;
-    };
-    void Add(const Turn& turn) {
-      ++launches_[turn.launch];
-      ++works_[{turn.channel, turn.work}];
-    }
-    void End(const Turn& turn) {
-      if (--launches_[turn.launch] == 0) launches_.erase(turn.launch);
-      const auto work = works_.find({turn.channel, turn.work});
-      if (--work->second == 0) works_.erase(work);
-    }
-    bool Has(const Turn& turn) const {
-      const auto first = works_.lower_bound({turn.channel, 0});
-      return launches_.begin()->first == turn.launch && first->first.second == turn.work;
-    }
-
-   private:
-    std::map<int, int> launches_;
-    std::map<std::pair<uint16_t, uint16_t>, int> works_;  // by channel and work
   };
 
   Turns::Turn TurnOf(const ChannelProgram& program) const {
