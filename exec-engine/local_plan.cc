@@ -6,28 +6,13 @@
 #include <utility>
 
 #include "core/base/check.h"
+#include "core/model/slices.h"
 #include "exec-engine/connection_ends.h"
 #include "exec-engine/flow_name.h"
 #include "exec-engine/link_shares.h"
 
 namespace drydock {
 namespace {
-
-// Wire bytes per payload byte: LL carries a flag word beside each data word, LL128 one flag word in
-// sixteen (facts of the protocols, NCCL src/include/device.h).
-void SetWire(Protocol protocol, LocalWork* out) {
-  switch (protocol) {
-    case Protocol::kSimple:
-      break;
-    case Protocol::kLl:
-      out->wire_numerator = 2;
-      break;
-    case Protocol::kLl128:
-      out->wire_numerator = 16;
-      out->wire_denominator = 15;
-      break;
-  }
-}
 
 const CollectiveCosts::Protocol& CostsOf(const Work& work, const CollectiveCosts& costs) {
   switch (work.algorithm) {
@@ -98,13 +83,12 @@ class Builder {
       local.step = costs.step;
       local.net_slice = costs.net_slice;
       local.proxy = costs.proxy;
-      local.slice_bytes = work.slice_bytes > 0 ? work.slice_bytes : INT64_MAX;
+      local.planned = &work;
       local.slots = static_cast<uint32_t>(std::max(work.slots, 1));
       out_.most_slots = std::max(out_.most_slots, local.slots);
       local.pass_bytes = costs.pass.count() * warps;
       local.pass_time = costs.pass_time;
       local.pass_store = costs.pass_store;
-      SetWire(work.protocol, &local);
     }
     out_.base = out_.base_of_launch.front();
   }
@@ -135,7 +119,7 @@ class Builder {
     }
     out_.runners.push_back(runner);
     ForEachSize(pattern, program.position, [&](const Step& step, int64_t bytes, int64_t times) {
-      Count(step, index, out_.works[program.work].SliceCount(bytes) * times);
+      Count(step, index, SliceCount(plan_.works[program.work], bytes) * times);
     });
   }
 

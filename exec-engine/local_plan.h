@@ -51,18 +51,11 @@ struct LocalTurn {
 // What the primitives of a work cost, beside LocalStep::cost.
 struct LocalWork {
   Time step, net_slice, proxy;
-  int64_t slice_bytes = 0;  // > 0
+  const Work* planned = nullptr;
   uint32_t slots = 1;
   int64_t pass_bytes = 0;  // of all warps; 0: LocalStep::cost applies
   Time pass_time, pass_store;
-  int64_t wire_numerator = 1, wire_denominator = 1;  // bytes on the wire per payload byte
 
-  int64_t WireBytes(int64_t bytes) const {
-    return (bytes * wire_numerator + wire_denominator - 1) / wire_denominator;
-  }
-  int64_t SliceCount(int64_t bytes) const {
-    return bytes <= slice_bytes ? 1 : (bytes + slice_bytes - 1) / slice_bytes;
-  }
   // How long the thread block works on a slice, its step's synchronisation excluded.
   Time BlockTime(const LocalStep& s, int64_t bytes) const {
     if (pass_bytes == 0) return s.cost.For(bytes);

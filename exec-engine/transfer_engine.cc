@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/base/check.h"
+#include "core/model/slices.h"
 
 namespace drydock {
 
@@ -160,8 +161,8 @@ void TransferEngine::RunSlice(Transfer* t, uint32_t runner, Time now) {
   slice.slots = work.slots;
   slice.receives = plan.OperandsOf(local, step.receive);
   slice.sends = plan.OperandsOf(local, step.send);
-  slice.bytes = std::min(work.slice_bytes, r.at.bytes() - r.moved);
-  slice.wire = work.WireBytes(slice.bytes);
+  slice.bytes = std::min(SliceBytes(*work.planned, r.at.bytes()), r.at.bytes() - r.moved);
+  slice.wire = WireBytes(work.planned->protocol, slice.bytes);
   Time from = r.moved == 0 && !step.joined ? now + work.step : now;
   if (MeetsProxy(plan, slice.receives) || MeetsProxy(plan, slice.sends)) from += work.net_slice;
   Time end = from + work.BlockTime(step, slice.bytes);

@@ -36,14 +36,18 @@ const char* NameOfFunction(int function) {
   return kNames[function];
 }
 
-// A chunk moves slice by slice, as many as its steps hold. NCCL cuts what a chunk really has, so
-// with a single short loop the slices shrink with it.
+// prims_simple.h, genericOp: whatever a chunk holds is cut into as many slices as its steps hold,
+// in multiples of 16 elements, of which none but the last is shorter than 1/32 of a slice's steps.
 void SetSlices(const hacknccl_collective& work, PlanBuilder* builder) {
-  const int64_t slices = work.chunk_steps / work.slice_steps;
-  constexpr int64_t kGrain = 16;  // bytes: the widest load
-  const int64_t largest = builder->LargestPrimitive();
-  builder->work().slice_bytes = (largest + slices * kGrain - 1) / (slices * kGrain) * kGrain;
-  builder->work().slots /= work.slice_steps;
+  Work& planned = builder->work();
+  planned.slots /= work.slice_steps;
+  const int slices = work.chunk_steps / work.slice_steps;
+  if (slices == 1) return;
+  const hacknccl_shape& shape = builder->communicator().shape();
+  const int64_t step = shape.buffer_bytes[work.protocol] / shape.slots / work.element_bytes;
+  planned.slices = slices;
+  planned.slice_grain = 16 * work.element_bytes;
+  planned.slice_bytes = step * work.slice_steps / 32 * work.element_bytes;
 }
 
 }  // namespace

@@ -89,7 +89,6 @@ Status ExpandBroadcasts(std::span<const hacknccl_broadcast> works, std::span<con
   planned.protocol = static_cast<Protocol>(works.front().protocol);
   planned.channels = static_cast<int>(channels.size());
   planned.warps = works.front().warps;
-  planned.slice_bytes = builder->LargestPrimitive();
   return OkStatus();
 }
 

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "core/model/slices.h"
 #include "core/model/step_cursor.h"
 #include "core/nccl/test_hosts.h"
 #include "simccl/interpreter.h"
@@ -289,15 +290,29 @@ TEST(ExpandTest, SimpleRingsMoveChunksInTwoSlicesThroughFourSlots) {
   const NcclCommunicator comm = Communicator(1, 8);
   PlanBuilder builder(comm);
   const auto work =
-      Work(HACKNCCL_ALL_GATHER, HACKNCCL_RING, HACKNCCL_SIMPLE, 8 << 20, 2 << 20, 1, 1);
+      Work(HACKNCCL_ALL_GATHER, HACKNCCL_RING, HACKNCCL_SIMPLE, (8 << 20) - 300000, 2 << 20, 1, 1);
   ASSERT_TRUE(ExpandCollective(work, &builder).ok());
   const auto plan = builder.Finish();
   ASSERT_TRUE(plan.ok());
-  EXPECT_EQ(plan->works[0].slice_bytes, 1 << 20);
+  EXPECT_EQ(SliceBytes(plan->works[0], 2 << 20), 1 << 20);
+  // The last loop's chunk too, in multiples of 16 elements.
+  EXPECT_EQ(SliceBytes(plan->works[0], (2 << 20) - 300000), 898576);
   EXPECT_EQ(plan->works[0].slots, 4);
   // Each member: 4 loops of 8 steps: send, 6 times receive and send, receive.
   EXPECT_EQ(CountPrimitives(*plan), 8 * 32);
   EXPECT_EQ(plan->patterns.size(), 1u);
+}
+
+TEST(ExpandTest, WhatIsNoRingUnderSimpleMovesWholeThroughEightSlots) {
+  const NcclCommunicator comm = Communicator(1, 8);
+  for (const int protocol : {HACKNCCL_LL, HACKNCCL_LL128}) {
+    PlanBuilder builder(comm);
+    const auto work = Work(HACKNCCL_ALL_REDUCE, HACKNCCL_RING, protocol, 50001, 4096, 1, 2);
+    ASSERT_TRUE(ExpandCollective(work, &builder).ok());
+    const auto plan = builder.Finish();
+    EXPECT_EQ(SliceBytes(plan->works[0], 4096), 4096);
+    EXPECT_EQ(plan->works[0].slots, 8);
+  }
 }
 
 TEST(ExpandTest, RingsBetweenHostsNameTheirNics) {

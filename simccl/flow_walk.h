@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/model/flow_plan.h"
+#include "core/model/slices.h"
 #include "core/model/step_cursor.h"
 
 namespace drydock {
@@ -50,9 +51,7 @@ void WalkMember(const Plan& plan, int member, const Visit& visit) {
       name(at.step().receive, &received, &primitive.receives);
       name(at.step().send, &sent, &primitive.sends);
       primitive.bytes = at.bytes();
-      const int64_t slice = work.slice_bytes > 0 ? work.slice_bytes : primitive.bytes;
-      primitive.capacity =
-          std::max<int64_t>(1, work.slots / ((primitive.bytes + slice - 1) / slice));
+      primitive.capacity = std::max<int64_t>(1, work.slots / SlotsOfChunk(work, primitive.bytes));
       visit(primitive);
       ++primitive.index;
     }

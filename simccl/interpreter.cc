@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/model/slices.h"
 #include "core/model/step_cursor.h"
 #include "simccl/call_promise.h"
 #include "simccl/symbolic_data.h"
@@ -142,9 +143,8 @@ class Interpreter {
   // How many chunks like the present one a connection's buffer holds.
   size_t Capacity(const Runner& runner) const {
     const Work& work = plan_.works[runner.program->work];
-    const int64_t slice = work.slice_bytes > 0 ? work.slice_bytes : runner.at.bytes();
-    const int64_t slices = (runner.at.bytes() + slice - 1) / slice;
-    return static_cast<size_t>(std::max<int64_t>(1, work.slots / slices));
+    const int64_t slots = SlotsOfChunk(work, runner.at.bytes());
+    return static_cast<size_t>(std::max<int64_t>(1, work.slots / slots));
   }
 
   // One primitive, whole: receive, combine, store, send.

@@ -182,23 +182,6 @@ void PlanBuilder::AddProgram(int member, int channel, uint32_t pattern,
   plan_.members[static_cast<size_t>(member)].push_back(program);
 }
 
-int64_t PlanBuilder::LargestPrimitive() const {
-  std::vector<bool> used(plan_.patterns.size());
-  for (const std::vector<ChannelProgram>& programs : plan_.members) {
-    for (const ChannelProgram& program : programs) {
-      if (program.work + 1u == plan_.works.size()) used[program.pattern] = true;
-    }
-  }
-  int64_t largest = 0;
-  for (size_t p = 0; p < used.size(); ++p) {
-    if (!used[p]) continue;
-    for (const Step& step : plan_.patterns[p].steps) {
-      largest = std::max(largest, step.whole_chunks > 0 ? step.bytes : step.last_bytes);
-    }
-  }
-  return largest;
-}
-
 Result<Plan> PlanBuilder::Finish(std::string name) {
   if (error_.has_value()) return *error_;
   plan_.name = std::move(name);

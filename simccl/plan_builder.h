@@ -73,8 +73,6 @@ class PlanBuilder {
   }
 
   const Plan& plan() const { return plan_; }
-  // The largest primitive of the present work, in bytes.
-  int64_t LargestPrimitive() const;
   const NcclCommunicator& communicator() const { return communicator_; }
   int members() const { return communicator_.shape().ranks; }
   void Fail(const Error& error);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/base/check.h"
+#include "core/model/slices.h"
 #include "core/model/step_cursor.h"
 
 namespace drydock {
@@ -127,8 +128,7 @@ class Tokens {
   // How many chunks like the present one a connection's buffer holds.
   int64_t Capacity(const Runner& runner) const {
     const Work& work = plan_.works[runner.program->work];
-    const int64_t slice = work.slice_bytes > 0 ? work.slice_bytes : runner.at.bytes();
-    return std::max<int64_t>(1, work.slots / ((runner.at.bytes() + slice - 1) / slice));
+    return std::max<int64_t>(1, work.slots / SlotsOfChunk(work, runner.at.bytes()));
   }
 
   void Open(uint32_t r) {

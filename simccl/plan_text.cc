@@ -81,7 +81,9 @@ std::string WorkText(const Work& work) {
       fmt::format("{}/{}, {} of {} warps", AlgorithmNames()[static_cast<size_t>(work.algorithm)],
                   ProtocolNames()[static_cast<size_t>(work.protocol)],
                   Count(work.channels, "channel"), work.warps);
-  if (work.slice_bytes > 0) {
+  if (work.slices > 0) {
+    text += fmt::format(", {} slices a chunk", work.slices);
+  } else if (work.slice_bytes > 0) {
     text += fmt::format(", slices of {}", ToString(Bytes(work.slice_bytes)));
   }
   return text + fmt::format(", {} slots", work.slots);

@@ -4,7 +4,7 @@
 
 #include "core/base/check.h"
 #include "core/model/step_cursor.h"
-#include "core/model/wire.h"
+#include "core/model/slices.h"
 #include "simccl/expand.h"
 #include "simccl/nccl_calls.h"
 #include "simccl/plan_builder.h"

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/model/slices.h"
 #include "core/model/step_cursor.h"
 
 namespace drydock {
@@ -14,10 +15,10 @@ std::vector<int64_t> CountSlices(const Plan& plan) {
   std::vector<int64_t> slices(plan.connections.size(), 0);
   for (const std::vector<ChannelProgram>& programs : plan.members) {
     for (const ChannelProgram& program : programs) {
-      const int64_t slice = plan.works[program.work].slice_bytes;
+      const Work& work = plan.works[program.work];
       ForEachSize(plan.patterns[program.pattern], program.position,
                   [&](const Step& step, int64_t bytes, int64_t times) {
-                    const int64_t parts = slice > 0 ? (bytes + slice - 1) / slice : 1;
+                    const int64_t parts = SlotsOfChunk(work, bytes);
                     for (uint32_t i = 0; i < step.send.count; ++i) {
                       const uint32_t at = program.operand_begin + step.send.begin + i;
                       slices[plan.operands[at]] += parts * times;

@@ -141,11 +141,15 @@ struct Work {
   Protocol protocol = Protocol::kSimple;
   int channels = 0;
   int warps = 0;            // per channel
-  int64_t slice_bytes = 0;  // a chunk moves in slices of this size (0 = whole)
-  int slots = 8;            // slices in flight on a connection before the sender waits
+  // How a chunk is cut (slices.h): into slices of at least `slice_bytes`, and, unless `slices` is 0,
+  // into at most so many, in whole multiples of `slice_grain` bytes. Neither: it moves whole.
+  int64_t slice_bytes = 0;
+  int slots = 8;  // slices in flight on a connection before the sender waits
   // Which of the call's kernels it belongs to, from 0. A member's kernel begins when its kernel
   // before has ended on all channels. Not less than the work's before.
   int launch = 0;
+  int slices = 0;
+  int64_t slice_grain = 1;
   friend bool operator==(const Work&, const Work&) = default;
 };
 

@@ -316,7 +316,11 @@ TEST_F(ArtefactsTest, PlansThatContradictThemselves) {
       {"algorithm", [&](File* f) { work(f)->set_algorithm(9); }},
       {"protocol beyond a byte", [&](File* f) { work(f)->set_protocol(256); }},
       {"no slots", [&](File* f) { work(f)->set_slots(0); }},
-      {"slice", [&](File* f) { work(f)->set_slice_bytes(-1); }}};
+      {"slice", [&](File* f) { work(f)->set_slice_bytes(-1); }},
+      {"slices", [&](File* f) { work(f)->set_slices(-1); }},
+      {"more slices than steps", [&](File* f) { work(f)->set_slices(1025); }},
+      {"no grain", [&](File* f) { work(f)->set_slice_grain(0); }},
+      {"grain", [&](File* f) { work(f)->set_slice_grain((1 << 20) + 1); }}};
   for (const auto& [what, change] : cases) {
     Alter(At(kFlowPlanName), change);
     EXPECT_EQ(ErrorOf(kFlowPlanName),

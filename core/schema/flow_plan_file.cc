@@ -39,6 +39,8 @@ void Encode(const Work& from, proto::FlowPlan::Work* to) {
   to->set_slice_bytes(from.slice_bytes);
   to->set_slots(from.slots);
   to->set_launch(from.launch);
+  to->set_slices(from.slices);
+  to->set_slice_grain(from.slice_grain);
 }
 
 void EncodePrograms(const Plan& from, proto::FlowPlan::Plan* to) {
@@ -109,6 +111,10 @@ bool ReductionsFit(const Plan& plan) {
   return std::all_of(ways.begin(), ways.end(), [](const auto& way) { return way.second == 3; });
 }
 
+// More than the steps of a connection's buffer, and than a chunk.
+constexpr int kMostSlices = 1024;
+constexpr int64_t kLargestGrain = 1 << 20;
+
 bool Decode(const proto::FlowPlan::Work& from, Work* to) {
   *to = {protocol::ToEnum<Algorithm>(from.algorithm()),
          protocol::ToEnum<Protocol>(from.protocol()),
@@ -116,10 +122,14 @@ bool Decode(const proto::FlowPlan::Work& from, Work* to) {
          from.warps(),
          from.slice_bytes(),
          from.slots(),
-         from.launch()};
+         from.launch(),
+         from.slices(),
+         from.slice_grain()};
   return protocol::Within(to->algorithm, AlgorithmNames().size()) &&
          protocol::Within(to->protocol, ProtocolNames().size()) && to->channels >= 0 &&
-         to->warps >= 0 && to->slice_bytes >= 0 && to->slots >= 1 && to->launch >= 0;
+         to->warps >= 0 && to->slice_bytes >= 0 && to->slots >= 1 && to->launch >= 0 &&
+         to->slices >= 0 && to->slices <= kMostSlices && to->slice_grain >= 1 &&
+         to->slice_grain <= kLargestGrain;
 }
 
 bool Decode(const proto::FlowPlan::Order& from, std::vector<uint16_t>* to) {
@@ -128,6 +138,12 @@ bool Decode(const proto::FlowPlan::Order& from, std::vector<uint16_t>* to) {
     to->push_back(static_cast<uint16_t>(piece));
   }
   return from.pieces_size() <= static_cast<int>(kMostMembers);
+}
+
+// No fewer slices than a program of the work has.
+int64_t MostSlices(const Work& work, const PatternFacts& facts) {
+  if (work.slices > 0) return facts.primitives * work.slices;
+  return facts.primitives + (work.slice_bytes > 0 ? facts.bytes / work.slice_bytes : 0);
 }
 
 // Reads the programs of a plan whose tables are decoded already.
@@ -175,13 +191,13 @@ class ProgramReader {
     if (pattern.operands > left) return false;
     std::optional<PatternFacts>& facts = facts_[program->pattern];
     if (!facts.has_value()) facts = protocol::FactsOf(pattern);
-    const int64_t slice = to_->works[program->work].slice_bytes;
+    const Work& work = to_->works[program->work];
     const bool order_fits = program->order < 0 ||
                             to_->orders[static_cast<size_t>(program->order)].size() == pattern.ring;
     return facts.has_value() && from_.position(i) < pattern.ring && order_fits &&
            program->base >= 0 &&
            program->base <= std::numeric_limits<int64_t>::max() - facts->extent &&
-           facts->primitives + (slice > 0 ? facts->bytes / slice : 0) <= kMostPrimitives;
+           MostSlices(work, *facts) <= kMostPrimitives;
   }
 
   // A member receives what is sent to it and sends what is its own.

@@ -112,7 +112,7 @@ Workload ToyWorkload() {
 FlowPlan ToyFlowPlan(const Workload& workload) {
   Plan ring;
   ring.name = "all-reduce bf16 128 B over 2";
-  ring.works = {{Algorithm::kRing, Protocol::kLl128, 1, 16, 64, 8}};
+  ring.works = {{Algorithm::kRing, Protocol::kLl128, 1, 16, 64, 8, 0, 2, 16}};
   ring.connections = {{0, 1, LinkKind::kPeerWrite, -1, -1, -1, true, true},
                       {1, 0, LinkKind::kNet, 1, 0, 0, false, true},
                       {0, 0, LinkKind::kToSwitch, 1, 1, -1, true, false, 0},
@@ -261,8 +261,9 @@ std::string Dump(const FlowPlan& plan) {
   for (const Plan& p : plan.plans) {
     out += fmt::format("plan {} operands {}\n", p.name, p.operands);
     for (const Work& w : p.works) {
-      out += fmt::format("work {} {} {} {} {} {} {}\n", int(w.algorithm), int(w.protocol),
-                         w.channels, w.warps, w.slice_bytes, w.slots, w.launch);
+      out += fmt::format("work {} {} {} {} {} {} {} {} {}\n", int(w.algorithm), int(w.protocol),
+                         w.channels, w.warps, w.slice_bytes, w.slots, w.launch, w.slices,
+                         w.slice_grain);
     }
     for (const Connection& c : p.connections) {
       out += fmt::format("connection {} {} {} {} {} {} {} {} {}\n", c.from, c.to, int(c.link),

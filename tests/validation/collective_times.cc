@@ -63,10 +63,10 @@ Result<std::string> Answer(const Topology& topology, const Question& question,
   alone.workload = std::move(workload);
   ASSIGN_OR_RETURN(const Time time, TimeOfOneCall(alone, CallLoop(), network, {}));
   const Work& p = alone.plan.plans[0].works.front();
-  return fmt::format("{:.2f} {}/{} {} channels {} warps, {} slots of {}", time.us(),
+  return fmt::format("{:.2f} {}/{} {} channels {} warps, {} slots, {} slices", time.us(),
                      AlgorithmNames()[static_cast<size_t>(p.algorithm)],
                      ProtocolNames()[static_cast<size_t>(p.protocol)], p.channels, p.warps, p.slots,
-                     p.slice_bytes);
+                     std::max(p.slices, 1));
 }
 
 Status Main(const std::string& path) {
