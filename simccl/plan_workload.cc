@@ -4,45 +4,17 @@
 
 #include <cstdint>
 #include <map>
-#include <tuple>
 #include <utility>
 #include <vector>
+
+#include "core/model/rank_list.h"
+#include "core/model/seating.h"
 
 namespace drydock {
 namespace {
 
 // A Plan names members in 16 bits, with -1 for none.
 constexpr size_t kMostMembers = INT16_MAX;
-
-// How a group's members sit: for each, which of the group's hosts (by first appearance), that
-// host's kind, and the GPU.
-using Seating = std::vector<std::tuple<int, int, int>>;
-
-Seating SeatingOf(const Group& group, const Topology& topology, const Placement& placement) {
-  Seating seating;
-  std::map<int, int> seen;
-  for (const int rank : group.ranks) {
-    const Placement::Slot& slot = placement.of(rank);
-    const int host = seen.emplace(slot.host, static_cast<int>(seen.size())).first->second;
-    seating.emplace_back(host, topology.hosts[static_cast<size_t>(slot.host)], slot.gpu);
-  }
-  return seating;
-}
-
-std::vector<Placement::Slot> SlotsOf(const Group& group, const Placement& placement) {
-  std::vector<Placement::Slot> slots;
-  for (const int rank : group.ranks) slots.push_back(placement.of(rank));
-  return slots;
-}
-
-std::string Describe(const Group& group) {
-  constexpr size_t kShown = 4;
-  std::string list;
-  for (size_t i = 0; i < group.ranks.size() && i < kShown; ++i) {
-    list += fmt::format("{}{}", i == 0 ? "" : ", ", group.ranks[i]);
-  }
-  return group.ranks.size() > kShown ? list + ", ..." : list;
-}
 
 // Which plans are needed, in the order of the uses that first need them.
 struct Needs {
@@ -64,7 +36,7 @@ Needs FindNeeds(const Workload& workload, const Placement& placement) {
   for (const Group& group : workload.groups) {
     const auto next = static_cast<uint32_t>(seatings.size());
     seating_of_group.push_back(
-        seatings.emplace(SeatingOf(group, workload.topology, placement), next).first->second);
+        seatings.emplace(SeatingOf(group.ranks, workload.topology, placement), next).first->second);
   }
   for (const Workload::Use& use : workload.uses) {
     const uint32_t seating = seating_of_group[use.group];
@@ -97,18 +69,18 @@ Result<FlowPlan> PlanWorkload(const Workload& workload, CollectivePlanner* plann
     const Group& first = workload.groups[needs.plans[plans.front()].group];
     if (first.ranks.size() > kMostMembers) {
       return Error(fmt::format("the group of ranks {}: it has {} members, a plan at most {}",
-                               Describe(first), first.ranks.size(), kMostMembers));
+                               FirstRanksText(first.ranks), first.ranks.size(), kMostMembers));
     }
-    if (const Status opened = planner->OpenGroup(SlotsOf(first, placement)); !opened.ok()) {
-      return Error(
-          fmt::format("the group of ranks {}: {}", Describe(first), opened.error().message()));
+    if (const Status opened = planner->OpenGroup(SlotsOf(first.ranks, placement)); !opened.ok()) {
+      return Error(fmt::format("the group of ranks {}: {}", FirstRanksText(first.ranks),
+                               opened.error().message()));
     }
     for (const uint32_t p : plans) {
       const CommCall& call = workload.calls[needs.plans[p].call];
       Result<Plan> plan = planner->PlanCall(call);
       if (!plan.ok()) {
         return Error(fmt::format("{}, ranks {}: {}", NameOf(call),
-                                 Describe(workload.groups[needs.plans[p].group]),
+                                 FirstRanksText(workload.groups[needs.plans[p].group].ranks),
                                  plan.error().message()));
       }
       flow_plan.plans[p] = std::move(plan).value();

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "core/base/files.h"
+#include "core/model/rank_list.h"
 
 namespace drydock {
 namespace {
@@ -178,12 +179,7 @@ Result<Recording> ReadRecording(const std::string& folder, const std::vector<int
 }
 
 std::string ListRanks(const std::vector<int>& ranks) {
-  constexpr size_t kShown = 4;
-  std::string list = ranks.size() == 1 ? "rank " : "ranks ";
-  for (size_t i = 0; i < std::min(kShown, ranks.size()); ++i) {
-    list += fmt::format("{}{}", i == 0 ? "" : ", ", ranks[i]);
-  }
-  return ranks.size() > kShown ? list + ", ..." : list;
+  return (ranks.size() == 1 ? "rank " : "ranks ") + FirstRanksText(ranks);
 }
 
 }  // namespace drydock

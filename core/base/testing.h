@@ -1,4 +1,5 @@
-// What unit tests share: a folder that goes away with the test, errors as text.
+// What unit tests share: a folder that goes away with the test, errors as text, texts with
+// one mistake.
 #ifndef DRYDOCK_CORE_BASE_TESTING_H_
 #define DRYDOCK_CORE_BASE_TESTING_H_
 
@@ -47,6 +48,16 @@ class TemporaryDirectory {
 template <typename T>
 std::string ErrorText(const Result<T>& result) {
   return result.ok() ? "ok" : result.error().ToString();
+}
+
+// Its message and place, without the lines that show the place.
+inline std::string FirstLine(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+// `text` with the first `from`, which must be there, replaced.
+inline std::string Replaced(std::string text, const std::string& from, const std::string& to) {
+  const size_t at = text.find(from);
+  CHECK_NOTE(at != std::string::npos, from);
+  return text.replace(at, from.size(), to);
 }
 
 }  // namespace drydock::testing

@@ -93,4 +93,13 @@ std::string RanksText(const std::vector<int>& ranks, size_t pieces) {
   return text;
 }
 
+std::string FirstRanksText(const std::vector<int>& ranks) {
+  constexpr size_t kShown = 4;
+  std::string text;
+  for (size_t i = 0; i < ranks.size() && i < kShown; ++i) {
+    text += fmt::format("{}{}", i == 0 ? "" : ", ", ranks[i]);
+  }
+  return ranks.size() > kShown ? text + ", ..." : text;
+}
+
 }  // namespace drydock

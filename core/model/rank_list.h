@@ -21,6 +21,9 @@ Status CheckRanks(const std::vector<int>& ranks, int rank_count);
 // in "...".
 std::string RanksText(const std::vector<int>& ranks, size_t pieces = 4);
 
+// As a message names a group: "0, 8, 16, 24, ...".
+std::string FirstRanksText(const std::vector<int>& ranks);
+
 }  // namespace drydock
 
 #endif  // DRYDOCK_CORE_MODEL_RANK_LIST_H_

@@ -44,5 +44,11 @@ TEST(RankListTest, TextIsTheShortest) {
   EXPECT_EQ(RanksText({3, 2, 1, 0, 7}, 2), "3, 2, ...");
 }
 
+TEST(RankListTest, AMessageNamesTheFirstRanks) {
+  EXPECT_EQ(FirstRanksText({5}), "5");
+  EXPECT_EQ(FirstRanksText({0, 8, 16, 24}), "0, 8, 16, 24");
+  EXPECT_EQ(FirstRanksText({0, 8, 16, 24, 32}), "0, 8, 16, 24, ...");
+}
+
 }  // namespace
 }  // namespace drydock

@@ -11,6 +11,8 @@ namespace drydock {
 namespace {
 
 using testing::ErrorText;
+using testing::FirstLine;
+using testing::Replaced;
 
 int Occurrences(const std::string& text, const std::string& word) {
   int count = 0;
@@ -168,12 +170,7 @@ TEST(TopologyXmlTest, NcclReadsADumpWithoutWhatItSaysOfItsProcess) {
 
 // kDump with one piece of its text replaced; the message without the lines that show the place.
 std::string MessageWith(const std::string& from, const std::string& to) {
-  std::string text = kDump;
-  const size_t at = text.find(from);
-  EXPECT_NE(at, std::string::npos) << from;
-  text.replace(at, from.size(), to);
-  const std::string error = ErrorText(ParseTopologyXml(text, "d.xml", 90));
-  return error.substr(0, error.find('\n'));
+  return FirstLine(ErrorText(ParseTopologyXml(Replaced(kDump, from, to), "d.xml", 90)));
 }
 
 TEST(TopologyXmlTest, MalformedXmlIsRefusedWithItsPlace) {

@@ -16,16 +16,12 @@ using testing::TemporaryDirectory;
 
 // The toy cluster with one piece of its text replaced.
 std::string ErrorWith(const std::string& from, const std::string& to) {
-  std::string text = testing::ToyClusterText();
-  const size_t at = text.find(from);
-  EXPECT_NE(at, std::string::npos) << from;
-  text.replace(at, from.size(), to);
+  const std::string text = testing::Replaced(testing::ToyClusterText(), from, to);
   return ErrorText(ParseCluster(text, "toys.topo", testing::ToyFiles()));
 }
 // The same without the lines that show the place.
 std::string MessageWith(const std::string& from, const std::string& to) {
-  const std::string text = ErrorWith(from, to);
-  return text.substr(0, text.find('\n'));
+  return testing::FirstLine(ErrorWith(from, to));
 }
 
 TEST(ClusterFileTest, EveryShippedClusterReads) {

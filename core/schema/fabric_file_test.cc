@@ -13,6 +13,7 @@ namespace drydock {
 namespace {
 
 using testing::ErrorText;
+using testing::FirstLine;
 
 struct Shape {
   int hosts = 2;
@@ -200,8 +201,7 @@ TEST(FabricTest, SingleSwitch) {
 
 // The first line of what is said.
 std::string Message(const Shape& shape, const std::string& fabric) {
-  const std::string text = ErrorText(Make(shape, fabric));
-  return text.substr(0, text.find('\n'));
+  return FirstLine(ErrorText(Make(shape, fabric)));
 }
 
 TEST(FabricMistakeTest, TooSmall) {
@@ -321,8 +321,7 @@ TEST(FabricSharpTest, IsReadOnInfinibandAlone) {
     Diagnostics diagnostics;
     ReadFabric(ParseYaml(fabric, "f").value(), {}, &topology, &diagnostics);
     EXPECT_EQ(topology.fabric.sharp.has_value(), fabric.find("sharp") != std::string::npos);
-    const std::string text = ErrorText(diagnostics.ToStatus());
-    return text.substr(0, text.find('\n'));
+    return FirstLine(ErrorText(diagnostics.ToStatus()));
   };
   const std::string fabric = "kind: single-switch\nswitch: " + Layer(2, 100) + "\n";
   EXPECT_EQ(made("infiniband", fabric), "ok");
@@ -342,8 +341,7 @@ TEST(FabricSharpTest, NeedsSwitches) {
   Diagnostics diagnostics;
   ReadFabric(ParseYaml("kind: none\nsharp: {latency: 150 ns}\n", "f").value(), {}, &topology,
              &diagnostics);
-  const std::string text = ErrorText(diagnostics.ToStatus());
-  EXPECT_EQ(text.substr(0, text.find('\n')),
+  EXPECT_EQ(FirstLine(ErrorText(diagnostics.ToStatus())),
             "f:2:8: error: 'none' has no switches that could reduce");
 }
 
@@ -354,8 +352,7 @@ TEST(FabricRoutingTest, IsReadForEveryKind) {
     ReadFabric(
         ParseYaml("kind: single-switch\nswitch: " + Layer(2, 100) + "\n" + routing, "f").value(),
         {}, &topology, &diagnostics);
-    const std::string text = ErrorText(diagnostics.ToStatus());
-    return topology.fabric.routing + " " + text.substr(0, text.find('\n'));
+    return topology.fabric.routing + " " + FirstLine(ErrorText(diagnostics.ToStatus()));
   };
   EXPECT_EQ(made(""), "ecmp ok");
   EXPECT_EQ(made("routing: spray\n"), "spray ok");

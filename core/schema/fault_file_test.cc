@@ -41,7 +41,7 @@ std::vector<Fault> Read(const std::string& yaml, std::string* error = nullptr) {
   ReadFaults(ParseYaml(yaml, "f").value(), &topology, &diagnostics);
   const std::string text = ErrorText(diagnostics.ToStatus());
   if (error != nullptr) {
-    *error = text.substr(0, text.find('\n'));
+    *error = testing::FirstLine(text);
   } else {
     EXPECT_EQ(text, "ok");
   }

@@ -12,14 +12,11 @@ namespace drydock {
 namespace {
 
 using testing::ErrorText;
+using testing::FirstLine;
 
 // The toy GPU with one piece of its text replaced.
 std::string ErrorWith(const std::string& from, const std::string& to) {
-  std::string text = testing::ToyGpuText();
-  const size_t at = text.find(from);
-  EXPECT_NE(at, std::string::npos) << from;
-  text.replace(at, from.size(), to);
-  return ErrorText(ParseGpuFile(text, "toy.yaml"));
+  return ErrorText(ParseGpuFile(testing::Replaced(testing::ToyGpuText(), from, to), "toy.yaml"));
 }
 
 TEST(GpuFileTest, EveryShippedSpecificationReads) {
@@ -73,14 +70,13 @@ TEST(GpuFileTest, Mistakes) {
 }
 
 TEST(GpuFileTest, NothingIsDividedByZero) {
-  const auto first_line = [](const std::string& text) { return text.substr(0, text.find('\n')); };
-  EXPECT_EQ(first_line(ErrorWith("size: 1 GB", "size: 0 GB")),
+  EXPECT_EQ(FirstLine(ErrorWith("size: 1 GB", "size: 0 GB")),
             "toy.yaml:7:18: error: 'size' is 0 B; it must be more");
-  EXPECT_EQ(first_line(ErrorWith("bandwidth: 100 GB/s", "bandwidth: 0 GB/s")),
+  EXPECT_EQ(FirstLine(ErrorWith("bandwidth: 100 GB/s", "bandwidth: 0 GB/s")),
             "toy.yaml:7:35: error: 'bandwidth' is 0 bps; it must be at least 1 Mbps");
-  EXPECT_EQ(first_line(ErrorWith("l2: 4 MiB", "l2: 0 MiB")),
+  EXPECT_EQ(FirstLine(ErrorWith("l2: 4 MiB", "l2: 0 MiB")),
             "toy.yaml:8:7: error: 'l2' is 0 B; it must be more");
-  EXPECT_EQ(first_line(ErrorWith("pcie: 16 GB/s", "pcie: 0 GB/s")),
+  EXPECT_EQ(FirstLine(ErrorWith("pcie: 16 GB/s", "pcie: 0 GB/s")),
             "toy.yaml:10:9: error: 'pcie' is 0 bps; it must be at least 1 Mbps");
 }
 
