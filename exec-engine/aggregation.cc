@@ -8,28 +8,43 @@
 #include "exec-engine/flow_name.h"
 
 namespace drydock {
-namespace {
 
-// Who takes part in one reduction of a plan.
-struct Contribution {
-  NicPlace nic;
-  uint32_t result = 0;  // the connection by which the sum comes back
-};
-
-std::vector<std::vector<Contribution>> ContributionsOf(const Plan& plan,
-                                                       const std::vector<int>& members) {
-  std::vector<std::vector<Contribution>> out;
-  for (uint32_t c = 0; c < plan.connections.size(); ++c) {
-    const Connection& connection = plan.connections[c];
-    if (connection.link != LinkKind::kFromSwitch) continue;
-    const auto reduction = static_cast<size_t>(connection.reduction);
-    if (reduction >= out.size()) out.resize(reduction + 1);
-    out[reduction].push_back({{members[connection.to], connection.recv_nic}, c});
+void PieceSet::Add(const Range& range) {
+  if (range.count() <= 0) return;
+  std::vector<Range> merged;
+  Range grown = range;
+  for (const Range& each : ranges_) {
+    if (each.end < grown.begin || each.begin > grown.end) {
+      merged.push_back(each);
+    } else {
+      grown = {std::min(grown.begin, each.begin), std::max(grown.end, each.end)};
+    }
   }
-  return out;
+  const auto after = std::find_if(merged.begin(), merged.end(),
+                                  [&grown](const Range& each) { return each.begin > grown.end; });
+  merged.insert(after, grown);
+  ranges_ = std::move(merged);
 }
 
-}  // namespace
+bool PieceSet::Has(int64_t piece) const {
+  return std::any_of(ranges_.begin(), ranges_.end(),
+                     [piece](const Range& range) { return range.Has(piece); });
+}
+
+int64_t PieceSet::At(int64_t n) const {
+  for (const Range& range : ranges_) {
+    if (n < range.count()) return range.begin + n;
+    n -= range.count();
+  }
+  CHECK_NOTE(false, "a switch is sent more than its children take");
+  return -1;
+}
+
+int64_t PieceSet::count() const {
+  int64_t total = 0;
+  for (const Range& range : ranges_) total += range.count();
+  return total;
+}
 
 Aggregation::Aggregation(const Topology& topology)
     : topology_(&topology), graph_(std::make_unique<SwitchGraph>(topology)) {}
@@ -55,29 +70,54 @@ Result<Aggregation::GroupReductions> Aggregation::Resolve(const Plan& plan, uint
   }
   GroupReductions out;
   for (const Connection& c : plan.connections) out.of_connection.push_back(c.reduction);
-  for (const std::vector<Contribution>& contributions : ContributionsOf(plan, members)) {
+  for (const PlanReduction& reduction : ReductionsOf(plan, PieceUnit::kSlice)) {
+    if (reduction.ends.empty()) {
+      out.reductions.emplace_back();
+      continue;
+    }
     std::vector<NicPlace> nics;
-    for (const Contribution& contribution : contributions) nics.push_back(contribution.nic);
+    for (const ReductionEnd& end : reduction.ends) {
+      nics.push_back({members[end.member], plan.connections[end.from_switch].recv_nic});
+    }
     ASSIGN_OR_RETURN(const AggregationTree* tree, TreeFor(nics));
-    std::vector<AggregationPlace>& places = out.reductions.emplace_back().places;
-    const uint32_t name = contributions.front().result;
-    for (const AggregationTree::Node& node : tree->nodes) {
-      AggregationPlace& place = places.emplace_back();
-      place.node = NodeAt(node.switch_index);
-      place.flow =
-          FlowName(FlowName(group + 1, static_cast<uint32_t>(out.reductions.size())), name);
-      if (node.parent < 0) continue;
-      AggregationPlace& parent = places[static_cast<size_t>(node.parent)];
-      place.parent = {parent.node, 0, name};
-      parent.children.push_back({place.node, 0, name});
-    }
-    for (size_t i = 0; i < contributions.size(); ++i) {
-      const NicPlace& nic = contributions[i].nic;
-      places[static_cast<size_t>(tree->node_of[i])].children.push_back(
-          {nic.host, static_cast<int16_t>(nic.nic), contributions[i].result});
-    }
+    const uint32_t name = reduction.ends.front().from_switch;
+    const uint32_t flow =
+        FlowName(FlowName(group + 1, static_cast<uint32_t>(out.reductions.size()) + 1), name);
+    out.reductions.push_back({PlacesOn(*tree, reduction, nics, name, flow)});
   }
   return out;
+}
+
+// The parents of a tree's nodes come before them.
+std::vector<AggregationPlace> Aggregation::PlacesOn(const AggregationTree& tree,
+                                                    const PlanReduction& reduction,
+                                                    const std::vector<NicPlace>& nics,
+                                                    uint32_t name, uint32_t flow) {
+  std::vector<AggregationPlace> places(tree.nodes.size());
+  std::vector<PieceSet> below(tree.nodes.size());
+  for (size_t i = 0; i < nics.size(); ++i) {
+    below[static_cast<size_t>(tree.node_of[i])].Add(reduction.ends[i].receives);
+  }
+  for (size_t n = tree.nodes.size(); n-- > 1;) {
+    below[static_cast<size_t>(tree.nodes[n].parent)].Add(below[n]);
+  }
+  for (size_t n = 0; n < tree.nodes.size(); ++n) {
+    AggregationPlace& place = places[n];
+    place.node = NodeAt(tree.nodes[n].switch_index);
+    place.flow = flow;
+    place.pieces = reduction.pieces;
+    if (tree.nodes[n].parent < 0) continue;
+    AggregationPlace& parent = places[static_cast<size_t>(tree.nodes[n].parent)];
+    place.parent = {parent.node, 0, name, below[n]};
+    parent.children.push_back({place.node, 0, name, below[n]});
+  }
+  for (size_t i = 0; i < nics.size(); ++i) {
+    PieceSet takes;
+    takes.Add(reduction.ends[i].receives);
+    places[static_cast<size_t>(tree.node_of[i])].children.push_back(
+        {nics[i].host, static_cast<int16_t>(nics[i].nic), reduction.ends[i].from_switch, takes});
+  }
+  return places;
 }
 
 HostId Aggregation::NodeAt(int switch_index) {

@@ -18,11 +18,29 @@
 
 #include "core/base/result.h"
 #include "core/model/flow_plan.h"
+#include "core/model/reductions.h"
 #include "core/model/topology.h"
 #include "exec-engine/aggregation_tree.h"
 #include "exec-engine/network.h"
 
 namespace drydock {
+
+// Which of a reduction's pieces go somewhere: ranges [begin, end), ascending, apart.
+class PieceSet {
+ public:
+  using Range = ReductionEnd::Pieces;
+  void Add(const Range& range);
+  void Add(const PieceSet& other) {
+    for (const Range& range : other.ranges_) Add(range);
+  }
+  bool Has(int64_t piece) const;
+  // The n-th, from 0; there are more.
+  int64_t At(int64_t n) const;
+  int64_t count() const;
+
+ private:
+  std::vector<Range> ranges_;
+};
 
 // What a node has to do with one reduction.
 struct AggregationPlace {
@@ -30,11 +48,13 @@ struct AggregationPlace {
     HostId host = -1;
     int16_t nic = 0;
     uint32_t connection = 0;  // of the plan: how that host knows it
+    PieceSet takes;           // of a child: what goes down to it
   };
   HostId node = -1;
-  Peer parent;  // host -1: this is the root
+  Peer parent;  // host -1: this is the root; takes: what comes down from there
   std::vector<Peer> children;
   uint32_t flow = 0;
+  int64_t pieces = 0;
 };
 
 class Aggregation {
@@ -66,6 +86,10 @@ class Aggregation {
     std::vector<int16_t> of_connection;  // reduction of each connection of the plan, -1: none
   };
   HostId NodeAt(int switch_index);
+  std::vector<AggregationPlace> PlacesOn(const AggregationTree& tree,
+                                         const PlanReduction& reduction,
+                                         const std::vector<NicPlace>& nics, uint32_t name,
+                                         uint32_t flow);
   Result<const AggregationTree*> TreeFor(const std::vector<NicPlace>& nics);
   Result<GroupReductions> Resolve(const Plan& plan, uint32_t group,
                                   const std::vector<int>& members);

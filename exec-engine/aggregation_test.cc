@@ -76,7 +76,27 @@ Plan SwitchAllReduce(int members, int64_t bytes, int64_t slice) {
   return plan;
 }
 
-Result<Timeline> AllReduce(const Topology& topology, int64_t bytes, int64_t slice) {
+// An all-gather, or else a reduce-scatter, of `pieces` pieces a member, of which each is its owner.
+Plan SwitchParts(bool gathers, int members, uint32_t pieces, int64_t piece_bytes) {
+  Plan plan = SwitchAllReduce(members, piece_bytes, 0);
+  plan.name = gathers ? "all-gather" : "reduce-scatter";
+  // Patterns 0 and 1 send and receive every piece, 2 and 3 the own ones.
+  plan.patterns.insert(plan.patterns.end(), {plan.patterns[0], plan.patterns[1]});
+  for (size_t p = 0; p < 4; ++p) {
+    plan.patterns[p].loops[0].repeat = p < 2 ? pieces * members : pieces;
+    plan.patterns[p].loops[0].stride = piece_bytes;
+  }
+  for (uint16_t m = 0; m < members; ++m) {
+    const size_t own = gathers ? 0 : 1;  // which of its two connections
+    plan.connections[2u * m + own].first = m * pieces;
+    plan.members[m][own].pattern += 2;
+  }
+  return plan;
+}
+
+// Every rank of `topology` takes part; the last comes `late`.
+Result<Timeline> Replayed(const Topology& topology, CollectiveType type, Plan plan, int64_t bytes,
+                          Time late = {}) {
   const int hosts = topology.host_count();
   WorkloadBuilder builder(topology);
   const int stream = builder.Stream("dp");
@@ -84,11 +104,18 @@ Result<Timeline> AllReduce(const Topology& topology, int64_t bytes, int64_t slic
   for (int rank = 0; rank < hosts; ++rank) all.push_back(rank);
   const int role = builder.Role("dp", Dimension::kData, {all});
   for (int rank = 0; rank < hosts; ++rank) {
-    builder.Collective(rank, stream, role, CollectiveType::kAllReduce, bytes);
+    std::vector<uint32_t> before;
+    if (late > Time() && rank + 1 == hosts) before = {builder.Compute(rank, stream, late)};
+    builder.Collective(rank, stream, role, type, bytes, before);
   }
   builder.PlanAll();
-  builder.SetPlan(bytes, SwitchAllReduce(hosts, bytes, slice));
+  builder.SetPlan(bytes, std::move(plan));
   return ReplayAll(builder);
+}
+
+Result<Timeline> AllReduce(const Topology& topology, int64_t bytes, int64_t slice) {
+  return Replayed(topology, CollectiveType::kAllReduce,
+                  SwitchAllReduce(topology.host_count(), bytes, slice), bytes);
 }
 
 TEST(AggregationTreeTest, OneLeafIsItsOwnRoot) {
@@ -146,6 +173,41 @@ TEST(AggregationTest, ManyBytesTakeOneWayAtTheRateOfTheNic) {
     ASSERT_TRUE(timeline.ok()) << timeline.error().ToString();
     EXPECT_GT(timeline->iteration.us(), once) << hosts;
     EXPECT_LT(timeline->iteration.us(), once * 1.03) << hosts;
+  }
+}
+
+// All parts come down to each NIC, or go up from it, once.
+TEST(AggregationTest, PartsTakeOneWayAtTheRateOfTheNic) {
+  constexpr int64_t kPiece = 128 << 10;
+  constexpr uint32_t kPieces = 64;
+  for (const bool gathers : {true, false}) {
+    for (const int hosts : {2, 4, 7, 16}) {
+      Topology t = TwoTiers(hosts, 4);
+      t.gpus[0].collectives.simple.send = t.gpus[0].collectives.simple.receive =
+          Bandwidth::FromBytesPerSecond(100e9);
+      const int64_t bytes = kPiece * kPieces * hosts;
+      const double packets = static_cast<double>(bytes) / 4096;
+      const double once = (static_cast<double>(bytes) + 34 * packets) / 25e9 * 1e6;  // us
+      const auto timeline =
+          Replayed(t, gathers ? CollectiveType::kAllGather : CollectiveType::kReduceScatter,
+                   SwitchParts(gathers, hosts, kPieces, kPiece), bytes);
+      ASSERT_TRUE(timeline.ok()) << timeline.error().ToString();
+      EXPECT_GT(timeline->iteration.us(), once) << hosts << (gathers ? " gather" : " scatter");
+      EXPECT_LT(timeline->iteration.us(), once * 1.1)
+          << hosts << (gathers ? " gather" : " scatter");
+    }
+  }
+}
+
+// Nothing is gathered before everybody has room for it, whoever's it is.
+TEST(AggregationTest, PartsWaitForTheLastMember) {
+  const Topology t = TwoTiers(4, 2);
+  for (const bool gathers : {true, false}) {
+    const auto timeline =
+        Replayed(t, gathers ? CollectiveType::kAllGather : CollectiveType::kReduceScatter,
+                 SwitchParts(gathers, 4, 2, 4096), 4 * 2 * 4096, Time::Us(500));
+    ASSERT_TRUE(timeline.ok()) << timeline.error().ToString();
+    for (const RankTimeline& rank : timeline->ranks) EXPECT_GT(rank.end.back().us(), 500.0);
   }
 }
 

@@ -1,8 +1,10 @@
-// One aggregation node at work: adds up, slice by slice, what its children send, sends the sum to
-// its parent, and what comes down from there (or, at the root, the sum) to each child.
+// One aggregation node at work: adds up, piece by piece, what its children send, sends the sum to
+// its parent, and what comes down from there (or, at the root, the sum) to each child that takes
+// it.
 //
-// A slice is summed when the last of its contributions has arrived whole; the contributions of a
-// child arrive in order, so each child's next one belongs to the oldest slice it is missing in.
+// Every child tells something of every piece: its contribution, or that it has none and has room. A
+// piece is summed when the last of them has arrived whole; a child's arrive in order, so its next
+// one belongs to the oldest piece it is missing in.
 #ifndef DRYDOCK_EXEC_ENGINE_AGGREGATOR_H_
 #define DRYDOCK_EXEC_ENGINE_AGGREGATOR_H_
 
@@ -13,6 +15,7 @@
 #include <vector>
 
 #include "exec-engine/aggregation.h"
+#include "exec-engine/message_tag.h"
 #include "exec-engine/network.h"
 
 namespace drydock {
@@ -29,24 +32,29 @@ class Aggregator final : public HostActor {
   void OnDelivered(const Message& message) override;
 
  private:
-  // Of one reduction of one call, while contributions are missing.
+  // One reduction of one call, while pieces of it are to come.
   struct Sums {
-    struct Slice {
-      size_t contributions = 0;
+    struct Piece {
+      size_t heard = 0;     // children
+      Bytes size;           // of the contributions; none: nobody below has one
       uint64_t cookie = 0;  // the largest: the latest start that any contributor knew of
     };
-    std::deque<Slice> slices;   // oldest first
-    std::vector<size_t> ahead;  // by child: slices above to which it has contributed
+    std::deque<Piece> pieces;   // oldest first
+    std::vector<size_t> ahead;  // by child: pieces above of which it has told
+    int64_t summed = 0, passed_down = 0;
   };
-  void Contribute(const AggregationPlace& place, const Message& message);
-  void SendDown(const AggregationPlace& place, const Message& sum);
-  void SendTo(const AggregationPlace::Peer& peer, const AggregationPlace& place,
+  using Key = std::pair<uint64_t, const AggregationPlace*>;
+  void Contribute(const AggregationPlace& place, const MessageTag& tag, const Message& message,
+                  Sums* sums);
+  void PassOn(const AggregationPlace& place, const Message& message, Sums* sums);
+  void SendDown(const AggregationPlace& place, int64_t piece, const Message& sum, Sums* sums);
+  void SendTo(const AggregationPlace::Peer& peer, const AggregationPlace& place, bool empty,
               const Message& like);
 
   const HostId node_;
   const Aggregation& aggregation_;
   HostPort* port_;
-  std::map<std::pair<uint64_t, const AggregationPlace*>, Sums> sums_;  // only looked up
+  std::map<Key, Sums> sums_;  // only looked up
   MessageId next_message_ = 1;
 };
 

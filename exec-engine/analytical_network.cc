@@ -35,6 +35,17 @@ struct Flight {
   const FabricPath* path = nullptr;
 };
 
+struct FlowOnPath {
+  const FabricPath* path = nullptr;
+  uint32_t flow = 0;
+  friend bool operator==(const FlowOnPath&, const FlowOnPath&) = default;
+};
+struct FlowHash {
+  size_t operator()(const FlowOnPath& key) const {
+    return std::hash<const void*>()(key.path) ^ key.flow * size_t{0x9e3779b97f4a7c15};
+  }
+};
+
 class AnalyticalNetwork;
 
 class AnalyticalPort final : public HostPort {
@@ -90,9 +101,10 @@ class AnalyticalNetwork final : public Network {
   const Topology& topology_;
   FabricPaths paths_;
   std::vector<AnalyticalPort> ports_;
-  std::vector<std::vector<Timer>> timers_;                // pending, by host
-  std::vector<Time> transmit_free_, receive_free_;        // by NIC
-  std::unordered_map<const FabricPath*, Time> way_free_;  // only looked up
+  std::vector<std::vector<Timer>> timers_;                       // pending, by host
+  std::vector<Time> transmit_free_, receive_free_;               // by NIC
+  std::unordered_map<const FabricPath*, Time> way_free_;         // only looked up
+  std::unordered_map<FlowOnPath, Time, FlowHash> head_of_flow_;  // only looked up
   std::vector<Flight> flights_;
   std::vector<uint32_t> free_flights_;
   EventHeap<Event> events_;
@@ -162,7 +174,10 @@ void AnalyticalNetwork::Send(HostId host, Message message) {
   const Time start = std::max(now_ + nics.latency, free);
   free = start + Serialisation(message.size, nics.rate);
   const Bytes packet = std::min(message.size, topology_.transport.mtu);
-  const Time head = start + path.latency + Serialisation(packet, path.bottleneck) * path.switches;
+  // A short message does not overtake those of its flow: they are in the same queues.
+  Time& head = head_of_flow_[{&path, message.flow}];
+  head =
+      std::max(head, start + path.latency + Serialisation(packet, path.bottleneck) * path.switches);
   uint32_t flight = 0;
   if (free_flights_.empty()) {
     flight = static_cast<uint32_t>(flights_.size());

@@ -108,6 +108,20 @@ TEST(AnalyticalNetworkTest, MessagesQueueAtBothNics) {
       << "two at once are served one after the other, by host; the third comes behind";
 }
 
+// Behind a switch whose cable is slower than the sender's, a short message could be through sooner.
+TEST(AnalyticalNetworkTest, MessagesOfAFlowDoNotOvertake) {
+  Topology t = testing::SmallCluster(2, 1);
+  t.fabric.links[1].rate = Bandwidth::BitsPerSecond(10'000'000'000);
+  World world(t);
+  world.actors[0].on_start = [&] {
+    world.Send(0, 1, 1, 4096);
+    world.Send(0, 1, 2, 64);
+  };
+  world.Run();
+  ASSERT_EQ(world.actors[1].log.size(), 2u);
+  EXPECT_TRUE(world.actors[1].log[0].ends_with("delivered 1")) << world.actors[1].log[0];
+}
+
 TEST(AnalyticalNetworkTest, TimersGoBeforeDeliveriesOfTheSameInstantAndById) {
   World world(testing::SmallCluster(2, 1));
   const Time when = Time::Ps(kWay + 2 * kPacket);

@@ -191,42 +191,60 @@ class Builder {
     const bool apart = c.link == LinkKind::kNet && ends_.Inside(c);
     uint32_t& index = (apart && !sends ? receiving_ : local_)[plan_connection];
     if (index != kElsewhere) return index;
-    index = static_cast<uint32_t>(out_.connections.size());
-    LocalConnection connection;
-    connection.link = c.link;
-    connection.work = program.work;
-    connection.flow = FlowName(FlowName(FlowName(group_ + 1, c.from), c.to), program.channel);
-    connection.plan_connection = plan_connection;
-    ends_.Resolve(c, sends, &connection);
+    index = AddConnection(plan_connection, sends, program.work,
+                          FlowName(FlowName(FlowName(group_ + 1, c.from), c.to), program.channel));
     const uint32_t other = (apart && sends ? receiving_ : local_)[plan_connection];
     if (apart && other != kElsewhere) {
-      connection.other_end = other;
+      out_.connections[index].other_end = other;
       out_.connections[other].other_end = index;
     }
-    out_.connections.push_back(connection);
     return index;
   }
 
-  // Where a member contributes to the sums that it gets.
-  void FindWaysIn() {
-    std::map<std::pair<int16_t, uint16_t>, uint32_t> ways;  // by reduction and member
-    const auto place = [this](const LocalConnection& local) {
-      const Connection& c = plan_.connections[local.plan_connection];
-      return std::pair(c.reduction, c.from);
-    };
-    for (uint32_t c = 0; c < out_.connections.size(); ++c) {
-      const LocalConnection& local = out_.connections[c];
-      if (local.link == LinkKind::kToSwitch) ways[place(local)] = c;
+  uint32_t AddConnection(uint32_t plan_connection, bool sends, uint16_t work, uint32_t flow) {
+    const Connection& c = plan_.connections[plan_connection];
+    LocalConnection connection;
+    connection.link = c.link;
+    connection.work = work;
+    connection.flow = flow;
+    connection.plan_connection = plan_connection;
+    connection.first = c.first;
+    ends_.Resolve(c, sends, &connection);
+    out_.connections.push_back(connection);
+    return static_cast<uint32_t>(out_.connections.size()) - 1;
+  }
+
+  // The two ways of a member that is joined to the switches. Who has nothing to send still tells
+  // them that it has room, and so needs the way there.
+  void FindWays() {
+    std::map<std::pair<int16_t, uint16_t>, uint32_t> ways;  // by reduction and member: kToSwitch
+    for (uint32_t c = 0; c < plan_.connections.size(); ++c) {
+      const Connection& way = plan_.connections[c];
+      if (way.link == LinkKind::kToSwitch) ways[{way.reduction, way.from}] = c;
     }
-    for (LocalConnection& local : out_.connections) {
-      if (local.link != LinkKind::kFromSwitch) continue;
-      const auto found = ways.find(place(local));
-      if (found != ways.end()) local.way_in = found->second;
+    if (ways.empty()) return;
+    for (uint32_t out = 0; out < out_.connections.size(); ++out) {
+      if (out_.connections[out].link != LinkKind::kFromSwitch) continue;
+      const Connection& sums = plan_.connections[out_.connections[out].plan_connection];
+      const uint32_t way = ways.at({sums.reduction, sums.from});
+      if (local_[way] == kElsewhere) {
+        local_[way] = AddConnection(way, /*sends=*/true, out_.connections[out].work,
+                                    out_.connections[out].flow);
+      }
+      out_.connections[out].way_in = local_[way];
+      out_.connections[local_[way]].way_out = out;
+    }
+    for (LocalConnection& in : out_.connections) {
+      if (in.link != LinkKind::kToSwitch) continue;
+      in.pieces = in.first + in.sent;
+      if (in.way_out == kElsewhere) continue;
+      const LocalConnection& sums = out_.connections[in.way_out];
+      in.pieces = std::max(in.pieces, sums.first + sums.received);
     }
   }
 
   void Finish() {
-    FindWaysIn();
+    FindWays();
     out_.complete = out_.members.size() == plan_.members.size();
     for (LocalConnection& connection : out_.connections) {
       if (connection.remote_host >= 0 || connection.link == LinkKind::kShared) {

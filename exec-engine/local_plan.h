@@ -78,7 +78,9 @@ struct LocalConnection {
   uint32_t plan_connection = 0;  // index into Plan::connections, which both hosts know
   uint32_t flow = 0;
   uint32_t other_end = kElsewhere;  // kNet inside this host: an entry for each end
-  uint32_t way_in = kElsewhere;     // kFromSwitch: the same member's kToSwitch, index of connection
+  // kFromSwitch: the same member's kToSwitch, and the reverse; index of connection.
+  uint32_t way_in = kElsewhere, way_out = kElsewhere;
+  uint32_t first = 0, pieces = 0;   // of the reduction: the first of this connection's, and all
   uint32_t sent = 0, received = 0;  // slices in one call, counted at the ends that are here
 };
 

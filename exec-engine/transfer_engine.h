@@ -66,6 +66,7 @@ class Transfer {
     uint32_t cleared = 0;   // kNet sender: slices the receiver has room for
     uint32_t posted = 0;    // kNet sender: slices given to the proxy
     uint32_t launched = 0;  // kNet sender: slices given to the network
+    Time launch_after;      // kToSwitch: not before what went before
     Time start_known;       // latest start of a member that the sender knew of
     Time start_known_back;  // ... that the receiver knew of
   };
@@ -156,6 +157,8 @@ class TransferEngine {
   void Advance(Transfer* t, const Slice& slice, Time end);
   void EndRunner(Transfer* t, uint32_t runner, Time end);
   void Post(Transfer* t, uint32_t connection, Time now);
+  void PostPieces(Transfer* t, uint32_t connection, Time now);
+  void PostSlice(Transfer* t, uint32_t connection, uint32_t slice, Time now);
   void Launch(Transfer* t, uint32_t connection, Time now);
   bool LoopsInNic(const LocalConnection& c) const;
   void EndLoop(Transfer* t, uint32_t connection, Time now);

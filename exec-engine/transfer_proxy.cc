@@ -5,23 +5,65 @@
 
 namespace drydock {
 
-// Slices that are filled and for which the receiver has room go to the NIC. A PCIe link slower than
-// the cable holds the message back, so that its last byte leaves when it has come over PCIe.
+namespace {
+
+// The slices [first, first + count) of a connection to or from the switches hold these pieces.
+bool IsPiece(uint32_t piece, uint32_t first, uint32_t count) {
+  return piece >= first && piece - first < count;
+}
+
+}  // namespace
+
+// Slices that are filled and for which the receiver has room go to the NIC.
 void TransferEngine::Post(Transfer* t, uint32_t connection, Time now) {
+  const LocalConnection& c = t->plan_->connections[connection];
+  if (c.link == LinkKind::kToSwitch) return PostPieces(t, connection, now);
+  Transfer::Flow& flow = t->flows_[connection];
+  while (flow.posted < flow.filled && flow.posted < flow.cleared) {
+    PostSlice(t, connection, flow.posted++, now);
+  }
+}
+
+// To the switches, piece by piece: what this member sends once it is filled, else that it has room;
+// either once there is room for the sum, if the member gets it.
+void TransferEngine::PostPieces(Transfer* t, uint32_t connection, Time now) {
+  const LocalPlan& plan = *t->plan_;
+  const LocalConnection& c = plan.connections[connection];
+  Transfer::Flow& flow = t->flows_[connection];
+  for (; flow.posted < c.pieces; ++flow.posted) {
+    const bool sends = IsPiece(flow.posted, c.first, c.sent);
+    if (sends && flow.filled <= flow.posted - c.first) return;
+    if (c.way_out != kElsewhere) {
+      const LocalConnection& sums = plan.connections[c.way_out];
+      const bool receives = IsPiece(flow.posted, sums.first, sums.received);
+      if (receives && flow.cleared <= flow.posted - sums.first) return;
+    }
+    if (sends) {
+      PostSlice(t, connection, flow.posted - c.first, now);
+    } else {
+      flow.launch_after = std::max(flow.launch_after, now + plan.works[c.work].proxy);
+      events_.Push({flow.launch_after, t->key_, Kind::kLaunch, connection, t});
+    }
+  }
+}
+
+// A PCIe link slower than the cable holds the message back, so that its last byte leaves when it
+// has come over PCIe.
+void TransferEngine::PostSlice(Transfer* t, uint32_t connection, uint32_t slice, Time now) {
   const LocalPlan& plan = *t->plan_;
   const LocalConnection& c = plan.connections[connection];
   const LocalWork& work = plan.works[c.work];
-  Transfer::Flow& flow = t->flows_[connection];
-  while (flow.posted < flow.filled && flow.posted < flow.cleared) {
-    const int64_t wire = t->stamp_[connection * plan.most_slots + flow.posted % work.slots].ps();
-    ++flow.posted;
-    const Time from = now + work.proxy;
-    Time begin;
-    Time end = ports_.TakeNic(c.nic, from, wire, &begin);
-    if (c.gpu_dma != kNoPort) end = std::max(end, ports_.Take(c.gpu_dma, from, wire, &begin));
-    const Time launch = std::max(from, end - ports_.map().nic_wire().For(wire));
-    events_.Push({launch, t->key_, Kind::kLaunch, connection, t});
+  const int64_t wire = t->stamp_[connection * plan.most_slots + slice % work.slots].ps();
+  const Time from = now + work.proxy;
+  Time begin;
+  Time end = ports_.TakeNic(c.nic, from, wire, &begin);
+  if (c.gpu_dma != kNoPort) end = std::max(end, ports_.Take(c.gpu_dma, from, wire, &begin));
+  Time launch = std::max(from, end - ports_.map().nic_wire().For(wire));
+  if (c.link == LinkKind::kToSwitch) {  // pieces go in their order
+    launch = std::max(launch, t->flows_[connection].launch_after);
+    t->flows_[connection].launch_after = launch;
   }
+  events_.Push({launch, t->key_, Kind::kLaunch, connection, t});
 }
 
 Message TransferEngine::MakeMessage(const Transfer& t, const LocalConnection& c, int64_t bytes,
@@ -57,7 +99,13 @@ void TransferEngine::Launch(Transfer* t, uint32_t connection, Time now) {
   const LocalPlan& plan = *t->plan_;
   const LocalConnection& c = plan.connections[connection];
   Transfer::Flow& flow = t->flows_[connection];
-  const uint32_t slot = flow.launched++ % plan.works[c.work].slots;
+  const uint32_t launched = flow.launched++;
+  if (c.link == LinkKind::kToSwitch && !IsPiece(launched, c.first, c.sent)) {
+    Message room = MakeMessage(*t, c, plan.clear_to_send_bytes, /*credit=*/true);
+    room.cookie = static_cast<uint64_t>(std::max(flow.start_known, flow.start_known_back).ps());
+    return listener_->OnMessage(room);
+  }
+  const uint32_t slot = (launched - c.first) % plan.works[c.work].slots;
   const int64_t wire = t->stamp_[connection * plan.most_slots + slot].ps();
   if (LoopsInNic(c)) {
     t->room_[c.other_end * plan.most_slots + slot] = flow.start_known;
@@ -69,13 +117,12 @@ void TransferEngine::Launch(Transfer* t, uint32_t connection, Time now) {
   listener_->OnMessage(message);
 }
 
-// Room for one more slice. Room for a sum lets this member's own contribution to it go.
+// Room for one more slice. Room for a sum lets go what this member tells the switches of it.
 void TransferEngine::GiveCredit(Transfer* t, uint32_t connection, Time now) {
   const LocalPlan& plan = *t->plan_;
   if (plan.connections[connection].link == LinkKind::kFromSwitch) {
-    const uint32_t way_in = plan.connections[connection].way_in;
-    if (way_in == kElsewhere) return;  // a member that contributes nothing
-    return TakeCredit(t, way_in, t->flows_[connection].start_known_back, now);
+    return TakeCredit(t, plan.connections[connection].way_in,
+                      t->flows_[connection].start_known_back, now);
   }
   const LocalConnection& c = plan.connections[connection];
   if (LoopsInNic(c)) {

@@ -71,7 +71,10 @@ Status ExpandCollective(const hacknccl_collective& work, PlanBuilder* builder) {
     RETURN_IF_ERROR(ExpandCollNetChain(work, builder));
   } else if (work.algorithm == HACKNCCL_COLLNET_DIRECT && reduces_all) {
     RETURN_IF_ERROR(ExpandCollNetDirect(work, builder));
-  } else if (work.algorithm == HACKNCCL_NVLS && (reduces_all || !work.even)) {
+  } else if (work.even && !reduces_all &&
+             (work.algorithm == HACKNCCL_COLLNET_DIRECT || work.algorithm == HACKNCCL_NVLS)) {
+    RETURN_IF_ERROR(ExpandCollNetParts(work, builder));
+  } else if (work.algorithm == HACKNCCL_NVLS) {
     RETURN_IF_ERROR(ExpandNvls(work, builder));
   } else if (work.algorithm == HACKNCCL_NVLS_TREE && reduces_all) {
     RETURN_IF_ERROR(ExpandNvlsTree(work, builder));

@@ -52,6 +52,8 @@ Status ExpandTree(const hacknccl_collective& work, PlanBuilder* builder);
 // all_reduce.h: NCCL_ALGO_COLLNET_CHAIN and NCCL_ALGO_COLLNET_DIRECT.
 Status ExpandCollNetChain(const hacknccl_collective& work, PlanBuilder* builder);
 Status ExpandCollNetDirect(const hacknccl_collective& work, PlanBuilder* builder);
+// all_gather.h, reduce_scatter.h: NCCL_ALGO_COLLNET_DIRECT, and NCCL_ALGO_NVLS on several hosts.
+Status ExpandCollNetParts(const hacknccl_collective& work, PlanBuilder* builder);
 // NCCL_ALGO_NVLS: on one host all_reduce.h, all_gather.h, reduce_scatter.h; on several, which
 // switches join, all_reduce.h.
 Status ExpandNvls(const hacknccl_collective& work, PlanBuilder* builder);

@@ -78,8 +78,9 @@ const std::vector<KernelChoice>& KernelChoices() {
       out.push_back({HACKNCCL_ALL_REDUCE, algorithm, HACKNCCL_SIMPLE});
     }
     for (const int function : {HACKNCCL_ALL_GATHER, HACKNCCL_REDUCE_SCATTER}) {
-      out.push_back({function, HACKNCCL_PAT, HACKNCCL_SIMPLE});
-      out.push_back({function, HACKNCCL_NVLS, HACKNCCL_SIMPLE});
+      for (const int algorithm : {HACKNCCL_PAT, HACKNCCL_NVLS, HACKNCCL_COLLNET_DIRECT}) {
+        out.push_back({function, algorithm, HACKNCCL_SIMPLE});
+      }
     }
     return out;
   }();
@@ -101,21 +102,31 @@ bool ChainsEndAtTheNetwork(const NcclCommunicator& comm) {
   return true;
 }
 
+// What NCCL asks for before it sends parts through the switches: every rank is a head.
+bool EveryRankIsAHead(const NcclCommunicator& comm) {
+  const std::vector<int>& hosts = comm.hosts();
+  for (int host = 0; host < comm.shape().hosts; ++host) {
+    if (std::count(hosts.begin(), hosts.end(), host) != comm.shape().collnet_heads) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 bool Offers(const NcclCommunicator& comm, const KernelChoice& choice) {
   const hacknccl_shape& shape = comm.shape();
+  const bool whole = choice.function == HACKNCCL_ALL_REDUCE;
+  const bool switches =
+      shape.collnet_heads > 0 && shape.hosts > 1 && (whole || EveryRankIsAHead(comm));
   switch (choice.algorithm) {
     case HACKNCCL_NVLS:
-      return shape.nvls_channels > 0 &&
-             (shape.hosts == 1 ||
-              (shape.collnet_heads > 0 && choice.function == HACKNCCL_ALL_REDUCE));
+      return shape.nvls_channels > 0 && (shape.hosts == 1 || switches);
     case HACKNCCL_NVLS_TREE:
       return shape.nvls_channels > 0 && shape.hosts > 1;
     case HACKNCCL_COLLNET_DIRECT:
-      return shape.collnet_heads > 0 && shape.hosts > 1;
+      return switches;
     case HACKNCCL_COLLNET_CHAIN:
-      return shape.collnet_heads > 0 && shape.hosts > 1 && ChainsEndAtTheNetwork(comm);
+      return switches && ChainsEndAtTheNetwork(comm);
     case HACKNCCL_PAT:
       return shape.hosts == shape.ranks;
     default:

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/model/reductions.h"
 #include "core/model/slices.h"
 #include "core/model/step_cursor.h"
 #include "simccl/call_promise.h"
@@ -30,14 +31,7 @@ class Interpreter {
         queues_(plan.connections.size()),
         outputs_(static_cast<size_t>(members_)),
         turns_(static_cast<size_t>(members_)) {
-    for (uint32_t c = 0; c < plan.connections.size(); ++c) {
-      const Connection& link = plan.connections[c];
-      if (link.reduction < 0) continue;
-      const auto index = static_cast<size_t>(link.reduction);
-      reductions_.resize(std::max(reductions_.size(), index + 1));
-      const bool in = link.link == LinkKind::kToSwitch;
-      (in ? reductions_[index].contributions : reductions_[index].results).push_back(c);
-    }
+    for (PlanReduction& each : ReductionsOf(plan)) reductions_.push_back({std::move(each), 0});
     for (int m = 0; m < members_; ++m) {
       for (const ChannelProgram& program : plan.members[static_cast<size_t>(m)]) {
         const Pattern& pattern = plan.patterns[program.pattern];
@@ -88,7 +82,8 @@ class Interpreter {
 
   // One reduction in the switches.
   struct Reduction {
-    std::vector<uint32_t> contributions, results;  // connections
+    PlanReduction plan;
+    int64_t next = 0;  // piece
   };
 
   std::span<const uint32_t> Operands(const Runner& runner, Slots slots) const {
@@ -109,34 +104,41 @@ class Interpreter {
     return true;
   }
 
-  // Chunks sent on a connection that were not taken. What goes to the switches is sent once there
-  // is room for the sum.
-  size_t Waiting(uint32_t connection) const {
-    const Connection& link = plan_.connections[connection];
-    size_t waiting = queues_[connection].size();
-    if (link.link != LinkKind::kToSwitch) return waiting;
-    for (const uint32_t result : reductions_[static_cast<size_t>(link.reduction)].results) {
-      if (plan_.connections[result].to == link.from) waiting += queues_[result].size();
-    }
-    return waiting;
+  size_t Waiting(uint32_t connection) const { return queues_[connection].size(); }
+
+  // The piece is there where it is sent, and has room where it is received.
+  bool CanReduce(const PlanReduction& plan, int64_t piece) const {
+    return std::all_of(plan.ends.begin(), plan.ends.end(), [&](const ReductionEnd& end) {
+      const size_t room = static_cast<size_t>(plan.slots);
+      return (!end.sends.Has(piece) || !queues_[end.to_switch].empty()) &&
+             (!end.receives.Has(piece) || queues_[end.from_switch].size() < room);
+    });
   }
 
-  // The switches: as often as every member has contributed, each gets the sum.
-  void Reduce(const Reduction& reduction) {
-    const auto missing = [this](uint32_t c) { return queues_[c].empty(); };
-    while (std::none_of(reduction.contributions.begin(), reduction.contributions.end(), missing)) {
-      SymbolData sum({queues_[reduction.contributions.front()].front().size()});
-      for (const uint32_t c : reduction.contributions) {
-        const SymbolData& data = queues_[c].front();
-        if (data.size() != sum.size()) {
-          error_ = fmt::format("member {} sends {} elements to be summed with {}",
-                               plan_.connections[c].from, data.size(), sum.size());
+  // The switches: piece by piece, each receiver gets the sum of what was sent.
+  void Reduce(int16_t number) {
+    Reduction& reduction = reductions_[static_cast<size_t>(number)];
+    const PlanReduction& plan = reduction.plan;
+    for (; reduction.next < plan.pieces && CanReduce(plan, reduction.next); ++reduction.next) {
+      std::optional<SymbolData> sum;
+      for (const ReductionEnd& end : plan.ends) {
+        if (!end.sends.Has(reduction.next)) continue;
+        SymbolData data = std::move(queues_[end.to_switch].front());
+        queues_[end.to_switch].pop_front();
+        if (sum.has_value() && data.size() != sum->size()) {
+          error_ = fmt::format("member {} sends {} elements to be summed with {}", end.member,
+                               data.size(), sum->size());
           return;
         }
-        sum.Add(data);
-        queues_[c].pop_front();
+        sum.has_value() ? sum->Add(data) : void(sum = std::move(data));
       }
-      for (const uint32_t c : reduction.results) queues_[c].push_back(sum);
+      if (!sum.has_value()) {
+        error_ = fmt::format("nobody sends piece {} of reduction {}", reduction.next, number);
+        return;
+      }
+      for (const ReductionEnd& end : plan.ends) {
+        if (end.receives.Has(reduction.next)) queues_[end.from_switch].push_back(*sum);
+      }
     }
   }
 
@@ -190,6 +192,7 @@ class Interpreter {
     }
     SymbolData arrived = std::move(queues_[connection].front());
     queues_[connection].pop_front();
+    if (link.reduction >= 0) Reduce(link.reduction);
     if (arrived.size() != count) {
       error_ = fmt::format("member {} expects {} elements from {}, {} came", runner.member, count,
                            link.from, arrived.size());
@@ -210,7 +213,7 @@ class Interpreter {
       error_ = fmt::format("member {} sends on another's connection", runner.member);
     }
     queues_[connection].push_back(data);
-    if (link.link == LinkKind::kToSwitch) Reduce(reductions_[static_cast<size_t>(link.reduction)]);
+    if (link.reduction >= 0) Reduce(link.reduction);
   }
 
   const CallPart& PartAt(int64_t at) const {

@@ -122,7 +122,7 @@ uint32_t PlanBuilder::ConnectNvls(int member, int head, Nvls direction) {
 }
 
 uint32_t PlanBuilder::ConnectSwitch(int channel, int member, const hacknccl_collnet& place,
-                                    Switch direction) {
+                                    Switch direction, int64_t first) {
   const bool to = direction == Switch::kTo;
   uint32_t* index = connections_.Find(to ? kToSwitch : kFromSwitch, channel, member, member);
   if (*index != kNone) return *index;
@@ -139,6 +139,7 @@ uint32_t PlanBuilder::ConnectSwitch(int channel, int member, const hacknccl_coll
   connection.link = to ? LinkKind::kToSwitch : LinkKind::kFromSwitch;
   connection.send_nic = connection.recv_nic = static_cast<int16_t>(place.nic);
   connection.send_gdr = connection.recv_gdr = place.gdr != 0;
+  connection.first = static_cast<uint32_t>(first);
   connection.reduction =
       reductions_.emplace(std::tuple(plan_.works.size(), channel, place.rail), next).first->second;
   return *index = Add(connection);

@@ -51,9 +51,10 @@ class PlanBuilder {
   uint32_t ConnectNvls(int member, int head, Nvls direction);
 
   // From a member that is joined to CollNet on a channel, as `place` says, to the switches and
-  // back.
+  // back. Its chunks are the reduction's pieces from `first` on.
   enum class Switch : uint8_t { kTo, kFrom };
-  uint32_t ConnectSwitch(int channel, int member, const hacknccl_collnet& place, Switch direction);
+  uint32_t ConnectSwitch(int channel, int member, const hacknccl_collnet& place, Switch direction,
+                         int64_t first = 0);
 
   // The index of the pattern, or order, with this content.
   uint32_t AddPattern(Pattern pattern);

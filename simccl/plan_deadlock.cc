@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/base/check.h"
+#include "core/model/reductions.h"
 #include "core/model/slices.h"
 #include "core/model/step_cursor.h"
 
@@ -22,14 +23,7 @@ constexpr size_t kLinesShown = 16;
 class Tokens {
  public:
   explicit Tokens(const Plan& plan) : plan_(plan), flows_(plan.connections.size()) {
-    for (uint32_t c = 0; c < plan.connections.size(); ++c) {
-      const auto reduction = static_cast<size_t>(plan.connections[c].reduction + 1);
-      if (reduction == 0) continue;
-      reductions_.resize(std::max(reductions_.size(), reduction));
-      const bool in = plan.connections[c].link == LinkKind::kToSwitch;
-      Reduction& joined = reductions_[reduction - 1];
-      (in ? joined.contributions : joined.results).push_back(c);
-    }
+    for (PlanReduction& each : ReductionsOf(plan)) reductions_.push_back({std::move(each), 0});
     for (size_t m = 0; m < plan.members.size(); ++m) {
       AddMember(static_cast<int>(m));
     }
@@ -67,7 +61,8 @@ class Tokens {
   };
   // In the switches.
   struct Reduction {
-    std::vector<uint32_t> contributions, results;  // connections
+    PlanReduction plan;
+    int64_t next = 0;  // piece
   };
   struct Flow {
     int64_t chunks = 0;  // in the buffer
@@ -182,29 +177,45 @@ class Tokens {
 
   // Who sends what is missing on a connection: of a sum, the first that has not contributed.
   uint32_t SenderFor(uint32_t connection) const {
-    const int16_t reduction = plan_.connections[connection].reduction;
-    if (reduction < 0) return flows_[connection].sender;
-    for (const uint32_t c : reductions_[static_cast<size_t>(reduction)].contributions) {
-      if (flows_[c].chunks == 0) return flows_[c].sender;
+    const int16_t number = plan_.connections[connection].reduction;
+    if (number < 0) return flows_[connection].sender;
+    const Reduction& reduction = reductions_[static_cast<size_t>(number)];
+    for (const ReductionEnd& end : reduction.plan.ends) {
+      if (IsMissing(reduction, end)) return flows_[end.to_switch].sender;
+      if (HasNoRoom(reduction, end)) return flows_[end.from_switch].receiver;
     }
     return kNobody;
   }
+  bool IsMissing(const Reduction& reduction, const ReductionEnd& end) const {
+    return end.sends.Has(reduction.next) && flows_[end.to_switch].chunks == 0;
+  }
+  bool HasNoRoom(const Reduction& reduction, const ReductionEnd& end) const {
+    return end.receives.Has(reduction.next) &&
+           flows_[end.from_switch].chunks >= reduction.plan.slots;
+  }
 
-  // As often as all have contributed to the sum that a connection goes into, all get it.
+  // Piece by piece, as soon as all that is sent of it is there and all who get it have room.
   void Reduce(uint32_t connection) {
-    if (plan_.connections[connection].link != LinkKind::kToSwitch) return;
-    const Reduction& reduction =
-        reductions_[static_cast<size_t>(plan_.connections[connection].reduction)];
-    const auto missing = [this](uint32_t c) { return flows_[c].chunks == 0; };
-    while (std::none_of(reduction.contributions.begin(), reduction.contributions.end(), missing)) {
-      for (const uint32_t c : reduction.contributions) {
-        --flows_[c].chunks;
-        Open(flows_[c].sender);
+    const int16_t number = plan_.connections[connection].reduction;
+    if (number < 0) return;
+    Reduction& reduction = reductions_[static_cast<size_t>(number)];
+    const std::vector<ReductionEnd>& ends = reduction.plan.ends;
+    const auto waits = [&](const ReductionEnd& end) {
+      return IsMissing(reduction, end) || HasNoRoom(reduction, end);
+    };
+    while (reduction.next < reduction.plan.pieces &&
+           std::none_of(ends.begin(), ends.end(), waits)) {
+      for (const ReductionEnd& end : ends) {
+        if (end.sends.Has(reduction.next)) {
+          --flows_[end.to_switch].chunks;
+          Open(flows_[end.to_switch].sender);
+        }
+        if (end.receives.Has(reduction.next)) {
+          ++flows_[end.from_switch].chunks;
+          Open(flows_[end.from_switch].receiver);
+        }
       }
-      for (const uint32_t c : reduction.results) {
-        ++flows_[c].chunks;
-        Open(flows_[c].receiver);
-      }
+      ++reduction.next;
     }
   }
 
@@ -215,6 +226,7 @@ class Tokens {
       Flow& flow = flows_[ConnectionOf(runner, step.receive.begin + i)];
       --flow.chunks;
       Open(flow.sender);
+      Reduce(ConnectionOf(runner, step.receive.begin + i));
     }
     for (uint32_t i = 0; i < step.send.count; ++i) {
       Flow& flow = flows_[ConnectionOf(runner, step.send.begin + i)];

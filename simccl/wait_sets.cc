@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/model/reductions.h"
 #include "core/model/slices.h"
 #include "core/model/step_cursor.h"
 
@@ -41,6 +42,18 @@ std::vector<uint16_t> WorksOf(const Plan& plan) {
     }
   }
   return works;
+}
+
+// A sum comes when all have sent their part of it or said that they have room: each waits for all,
+// by way of the first.
+void WaitForSums(const PlanReduction& reduction, Graph* graph) {
+  if (reduction.ends.empty()) return;
+  const int first = reduction.ends.front().member;
+  for (const ReductionEnd& end : reduction.ends) {
+    if (end.member == first) continue;
+    (*graph)[end.member].push_back(first);
+    (*graph)[static_cast<size_t>(first)].push_back(end.member);
+  }
 }
 
 // All that can be reached from `start`, sorted, without it.
@@ -90,6 +103,7 @@ WaitSets WaitSetsOf(const Plan& plan) {
     sets.slices = slices[c];
     sets.slots = slots;
   }
+  for (const PlanReduction& reduction : ReductionsOf(plan)) WaitForSums(reduction, &graph);
   for (std::vector<int>& others : graph) {
     std::sort(others.begin(), others.end());
     others.erase(std::unique(others.begin(), others.end()), others.end());

@@ -118,5 +118,31 @@ TEST(WireBytesTest, CollNetSendsEachHostsBufferOnce) {
   }
 }
 
+// All-gather through the switches: a head sends its part, S/n, once, and takes the parts of its
+// rail, one a host: S / heads. Reduce-scatter: the reverse.
+TEST(WireBytesTest, CollNetGathersAndScattersARail) {
+  const auto on = [](LinkKind link) {
+    return [link](const Connection& connection) { return connection.link == link; };
+  };
+  for (const TestHost host : {kH100Sharp, kA100Sharp}) {
+    const NcclCommunicator comm = Open(AlikeHosts(host, 4, kAll));
+    const int64_t part = 54321;
+    for (const int algorithm : {HACKNCCL_COLLNET_DIRECT, HACKNCCL_NVLS}) {
+      for (const int function : {HACKNCCL_ALL_GATHER, HACKNCCL_REDUCE_SCATTER}) {
+        const KernelChoice choice = {function, algorithm, HACKNCCL_SIMPLE};
+        if (!Offers(comm, choice)) continue;
+        const Plan plan = Expanded(comm, KernelWork(comm, choice, 1, part, 512, 2));
+        const auto up = TrafficOf(plan, End::kSends, on(LinkKind::kToSwitch));
+        const auto down = TrafficOf(plan, End::kReceives, on(LinkKind::kFromSwitch));
+        const bool gathers = function == HACKNCCL_ALL_GATHER;
+        for (size_t rank = 0; rank < up.size(); ++rank) {
+          EXPECT_EQ(up[rank].payload, gathers ? part : 4 * part) << algorithm;
+          EXPECT_EQ(down[rank].payload, gathers ? 4 * part : part) << algorithm;
+        }
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace drydock

@@ -54,9 +54,12 @@ enum class LinkKind : uint8_t {
 // members is one multicast store: written once, delivered to each. Members take their copy with a
 // receive on (h, m), which is local again.
 
-// Connections to and from the switches run from a member to itself. A chunk sent on kToSwitch is
-// summed with the chunks that the other members of the same `reduction` send, in order; the sum
-// arrives on each one's kFromSwitch. A reduction has one of each per member that takes part.
+// Connections to and from the switches run from a member to itself. A `reduction` is a row of
+// pieces, and has one connection of each kind per member that takes part: chunk i on it is the
+// piece `first` + i. The chunks that members send of a piece are summed, and the sum arrives at
+// those that receive the piece (reductions.h). In an all-reduce all send and receive every piece;
+// in an all-gather each piece has one sender, in a reduce-scatter one receiver. Such chunks move
+// whole.
 
 // One directed connection between two members on a channel. A chunk sent on it is received, in
 // order, by the steps of the receiver that name it.
@@ -72,6 +75,7 @@ struct Connection {
   // The end's NIC reads or writes GPU memory directly; false = bounced through host memory.
   bool send_gdr = true, recv_gdr = true;
   int16_t reduction = -1;  // kToSwitch, kFromSwitch: counted over the plan
+  uint32_t first = 0;      // of the reduction's pieces
   friend bool operator==(const Connection&, const Connection&) = default;
 };
 
@@ -140,9 +144,9 @@ struct Work {
   Algorithm algorithm = Algorithm::kRing;
   Protocol protocol = Protocol::kSimple;
   int channels = 0;
-  int warps = 0;            // per channel
-  // How a chunk is cut (slices.h): into slices of at least `slice_bytes`, and, unless `slices` is 0,
-  // into at most so many, in whole multiples of `slice_grain` bytes. Neither: it moves whole.
+  int warps = 0;  // per channel
+  // How a chunk is cut (slices.h): into slices of at least `slice_bytes`, and, unless `slices` is
+  // 0, into at most so many, in whole multiples of `slice_grain` bytes. Neither: it moves whole.
   int64_t slice_bytes = 0;
   int slots = 8;  // slices in flight on a connection before the sender waits
   // Which of the call's kernels it belongs to, from 0. A member's kernel begins when its kernel

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/model/reductions.h"
 #include "core/schema/pattern_codec.h"
 #include "core/schema/protocol.h"
 
@@ -29,6 +30,7 @@ void Encode(const Connection& from, proto::FlowPlan::Connection* to) {
   to->set_send_gdr(from.send_gdr);
   to->set_recv_gdr(from.recv_gdr);
   to->set_reduction(from.reduction);
+  to->set_first(from.first);
 }
 
 void Encode(const Work& from, proto::FlowPlan::Work* to) {
@@ -92,7 +94,9 @@ bool Decode(const proto::FlowPlan::Connection& from, int members, Connection* to
          static_cast<int16_t>(from.proxy()),
          from.send_gdr(),
          from.recv_gdr(),
-         static_cast<int16_t>(from.reduction())};
+         static_cast<int16_t>(from.reduction()),
+         from.first()};
+  if (from.first() > kMostPrimitives) return false;
   const bool switches = to->link == LinkKind::kToSwitch || to->link == LinkKind::kFromSwitch;
   if (switches != (to->reduction >= 0) || (switches && to->from != to->to)) return false;
   return (to->link != LinkKind::kNet && !switches) || (to->send_nic >= 0 && to->recv_nic >= 0);
@@ -244,7 +248,9 @@ bool Decode(const proto::FlowPlan::Plan& from, Plan* to) {
   for (const proto::FlowPlan::Order& order : from.orders()) {
     if (!Decode(order, &to->orders.emplace_back())) return false;
   }
-  return ReductionsFit(*to) && ProgramReader(from, to).Read();
+  if (!ReductionsFit(*to) || !ProgramReader(from, to).Read()) return false;
+  const std::vector<PlanReduction> reductions = ReductionsOf(*to, PieceUnit::kSlice);
+  return std::all_of(reductions.begin(), reductions.end(), IsWhole);
 }
 
 // The NICs that its connections name are there.

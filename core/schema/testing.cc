@@ -266,8 +266,9 @@ std::string Dump(const FlowPlan& plan) {
                          w.slice_grain);
     }
     for (const Connection& c : p.connections) {
-      out += fmt::format("connection {} {} {} {} {} {} {} {} {}\n", c.from, c.to, int(c.link),
-                         c.send_nic, c.recv_nic, c.proxy, c.send_gdr, c.recv_gdr, c.reduction);
+      out += fmt::format("connection {} {} {} {} {} {} {} {} {} {}\n", c.from, c.to, int(c.link),
+                         c.send_nic, c.recv_nic, c.proxy, c.send_gdr, c.recv_gdr, c.reduction,
+                         c.first);
     }
     for (const Pattern& pattern : p.patterns) {
       out += fmt::format("pattern {} {}\n", pattern.ring, pattern.operands);

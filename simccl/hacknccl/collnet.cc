@@ -2,8 +2,7 @@
 // for NVIDIA's SHARP plugin (github.com/Mellanox/nccl-rdma-sharp-plugins, sharp_plugin.c) and for
 // the set-up half of NCCL's transport/coll_net.cc.
 //
-// Like the plugin with NCCL_SHARP_DISABLE_ALLGATHER and NCCL_SHARP_DISABLE_REDUCE_SCATTER: of the
-// three operations a plugin may have, the all-reduce alone.
+// It has the three operations that a plugin may have: all-reduce, all-gather, reduce-scatter.
 #include "checks.h"
 #include "comm.h"
 #include "fabric.h"
@@ -50,6 +49,8 @@ ncclCollNet_t MakeCollNet() {
   net.regMr = NoDataPath;
   net.deregMr = NoDataPath;
   net.iallreduce = NoDataPath;
+  net.iallgather = NoDataPath;
+  net.ireducescatter = NoDataPath;
   net.iflush = NoDataPath;
   net.test = NoDataPath;
   net.closeColl = NoDataPath;

@@ -20,9 +20,9 @@ def run(tool, *arguments):
     return subprocess.run([BIN / tool, *map(str, arguments)], cwd=ROOT, text=True, capture_output=True, timeout=240)
 
 
-def measure(*arguments):
+def measure(*arguments, collective="all_reduce"):
     """size -> what collective-perf says of it."""
-    done = run("collective-perf", "all_reduce", "-d", "bfloat16", "--cluster", SHARP, "--json", *arguments)
+    done = run("collective-perf", collective, "-d", "bfloat16", "--cluster", SHARP, "--json", *arguments)
     if done.returncode != 0:
         raise AssertionError(done.stderr)
     return {row["size"]: row for row in json.loads(done.stdout)["results"]}
@@ -53,6 +53,18 @@ class Sharp(unittest.TestCase):
             least = size / NIC * 1e6
             self.assertGreater(time_us(row), least)
             self.assertLess(time_us(row), 1.3 * least)
+
+    def test_parts_go_through_the_switches(self):
+        size = 64 << 20
+        for collective in ("all_gather", "reduce_scatter"):
+            for network in ("analytical", "packet"):
+                row = measure("-b", "64M", "-e", "64M", "--group", "0-31", "--network", network, collective=collective)[size]
+                self.assertTrue(row["decision"].startswith("collnet-direct Simple"), row)
+                # Each NIC carries the parts of its rail, an eighth of the whole, one way.
+                least = size / 8 / NIC * 1e6
+                self.assertGreater(time_us(row), least)
+                # Inside the host each GPU takes the seven other rails' parts over NVLink beside its own.
+                self.assertLess(time_us(row), 3 * least)
 
     def test_without_the_setting_nccl_does_not(self):
         row = measure("-b", "64M", "-e", "64M", "--network", "analytical", "--set", "nccl.settings.NCCL_COLLNET_ENABLE=0")

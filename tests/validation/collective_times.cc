@@ -9,6 +9,7 @@
 // (call_loop.h).
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <iostream>
 #include <sstream>
 #include <utility>
