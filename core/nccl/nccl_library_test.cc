@@ -347,6 +347,19 @@ TEST(NcclLibraryTest, SaysWhatIsWrong) {
   EXPECT_EQ(plan.error().message().substr(0, 22), "NCCL refused the call:");
   EXPECT_NE(plan.error().message().find("99"), std::string::npos) << plan.error().message();
 
+  const auto link = [&comm](int graph, int channel, int to) {
+    const auto found = comm->Link(graph, channel, 0, to);
+    return found.ok() ? "no error" : found.error().message();
+  };
+  EXPECT_EQ(link(HACKNCCL_GRAPH_RING, 0, 1), "no error");
+  EXPECT_EQ(link(HACKNCCL_GRAPH_RING, 999, 1), "there is no ring channel 999");
+  EXPECT_EQ(link(HACKNCCL_GRAPH_NVLS, 0, 1), "there is no NVLS channel 0");
+  EXPECT_EQ(link(HACKNCCL_GRAPH_P2P, -1, 1), "there is no message channel -1");
+  EXPECT_EQ(link(HACKNCCL_GRAPH_COLLNET_UP, 0, 1), "there is no CollNet channel 0");
+  EXPECT_EQ(link(6, 0, 1), "there is no graph 6");
+  EXPECT_EQ(link(HACKNCCL_GRAPH_RING, 0, 8), "there is no rank 8");
+  EXPECT_EQ(link(HACKNCCL_GRAPH_RING, 0, 0), "a rank has no link to itself");
+
   const auto nowhere = NcclLibrary::Load("/nowhere/libhacknccl.so");
   ASSERT_FALSE(nowhere.ok());
   EXPECT_EQ(nowhere.error().message(),

@@ -48,17 +48,6 @@ std::string Failure(const char* what, ncclResult_t result) {
 
 }  // namespace
 
-std::vector<int> RanksOfColor(const std::vector<SplitWish>& wishes, int color) {
-  std::vector<int> ranks;
-  for (size_t r = 0; r < wishes.size(); ++r) {
-    if (wishes[r].color == color) ranks.push_back(static_cast<int>(r));
-  }
-  std::stable_sort(ranks.begin(), ranks.end(), [&wishes](int a, int b) {
-    return wishes[static_cast<size_t>(a)].key < wishes[static_cast<size_t>(b)].key;
-  });
-  return ranks;
-}
-
 Communicator::Communicator(const std::vector<HostClass>* classes,
                            const std::vector<hacknccl_place>& places, Origin origin)
     : classes_(classes),

@@ -26,8 +26,6 @@ struct Origin {
   std::vector<SplitWish> split;          // of each of the parent's ranks, or
   std::vector<int> excluded;             // those that a shrink leaves out
 };
-// Which ranks of the parent form the part of this color, in NCCL's order.
-std::vector<int> RanksOfColor(const std::vector<SplitWish>& wishes, int color);
 
 class Communicator {
  public:

@@ -1,5 +1,7 @@
 #include "describe.h"
 
+#include <iterator>
+
 #include "graph.h"
 
 namespace drydock {
@@ -22,6 +24,19 @@ hacknccl_shape Described(const ncclComm& comm) {
   shape.min_ctas = comm.config.minCTAs;
   shape.max_ctas = comm.config.maxCTAs;
   return shape;
+}
+
+// NCCL itself does not look: it divides by the number of channels.
+std::string MissingChannel(const hacknccl_shape& shape, int graph, int channel) {
+  constexpr const char* kGraphs[] = {"ring", "tree", "NVLS", "message", "CollNet", "CollNet"};
+  const int collnet = shape.collnet_heads > 0 ? shape.ring_channels : 0;
+  const int channels[] = {
+      shape.ring_channels, shape.ring_channels, shape.nvls_channels, MAXCHANNELS, collnet, collnet};
+  if (graph < 0 || static_cast<size_t>(graph) >= std::size(channels)) {
+    return "there is no graph " + std::to_string(graph);
+  }
+  if (channel >= 0 && channel < channels[graph]) return "";
+  return std::string("there is no ") + kGraphs[graph] + " channel " + std::to_string(channel);
 }
 
 hacknccl_tree Described(const ncclTree& tree) {

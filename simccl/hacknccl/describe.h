@@ -9,6 +9,9 @@
 namespace drydock {
 
 hacknccl_shape Described(const ncclComm& comm);
+// "" if a communicator of this shape has the channel of this graph (HACKNCCL_GRAPH_*), else why
+// not.
+std::string MissingChannel(const hacknccl_shape& shape, int graph, int channel);
 hacknccl_tree Described(const ncclTree& tree);
 hacknccl_nvls Described(const ncclNvls& nvls);
 // The chain only; NCCL connects the heads later.

@@ -1,5 +1,5 @@
 // How ranks find each other and exchange small data, when there is one rank. Stands in for NCCL's
-// bootstrap.cc and misc/shmutils.cc.
+// bootstrap.cc.
 //
 // An exchange that NCCL's decisions depend on has a hook of its own (gather.cc). In every other one
 // the absent ranks say exactly what the present one says.
@@ -9,6 +9,7 @@
 #include "bootstrap.h"
 #include "checks.h"
 #include "comm.h"
+#include "peers.h"
 #include "proxy.h"
 #include "record_communicator.h"
 #include "session.h"
@@ -20,11 +21,6 @@ using drydock::InSession;
 using drydock::Recording;
 namespace recorded = drydock::recorded;
 
-struct State {
-  int rank;
-  int ranks;
-};
-
 void Repeat(void* data, int rank, int ranks, int bytes) {
   char* records = static_cast<char*>(data);
   const char* own = records + static_cast<size_t>(rank) * static_cast<size_t>(bytes);
@@ -33,6 +29,47 @@ void Repeat(void* data, int rank, int ranks, int bytes) {
       memcpy(records + static_cast<size_t>(r) * static_cast<size_t>(bytes), own, bytes);
   }
 }
+
+// The absent ranks of a communicator.
+class VirtualPeers final : public drydock::Peers {
+ public:
+  VirtualPeers(int rank, int ranks) : rank_(rank), ranks_(ranks) {}
+  ncclResult_t Split(uint64_t magic, ncclComm* comm, ncclComm* parent, const int* members) override;
+  ncclResult_t AllGather(void* data, int bytes) override {
+    const drydock::Session& session = drydock::Current();
+    if (session.split_over == static_cast<drydock::Peers*>(this)) {  // init.cc: commGetSplitInfo
+      memcpy(data, session.split_wishes->data(), static_cast<size_t>(ranks_ * bytes));
+    } else {
+      Repeat(data, rank_, ranks_, bytes);
+    }
+    return ncclSuccess;
+  }
+
+ private:
+  int rank_, ranks_;
+};
+
+ncclResult_t Open(ncclComm* comm, uint64_t magic) {
+  comm->bootstrap = static_cast<drydock::Peers*>(new VirtualPeers(comm->rank, comm->nRanks));
+  comm->magic = magic;
+  // NCCL's bootstrap also opens the proxy's books; ncclProxyDestroy closes them.
+  if (comm->sharedRes->proxyState == nullptr) {
+    comm->sharedRes->proxyState = new ncclProxyState{};
+    comm->sharedRes->proxyState->refCount = 1;
+  }
+  comm->proxyState = comm->sharedRes->proxyState;
+  return ncclSuccess;
+}
+
+ncclResult_t VirtualPeers::Split(uint64_t magic, ncclComm* comm, ncclComm* parent,
+                                 const int* members) {
+  for (int r = 0; parent->shareResources && r < comm->nRanks; ++r) {
+    comm->topParentRanks[r] = parent->topParentRanks[members[r]];
+  }
+  return Open(comm, magic);
+}
+
+drydock::Peers* PeersOf(void* bootstrap) { return static_cast<drydock::Peers*>(bootstrap); }
 
 }  // namespace
 
@@ -49,46 +86,22 @@ ncclResult_t bcastGrowHandle(ncclBootstrapHandle*, ncclComm*, bool) {
   return ncclInvalidUsage;
 }
 
-static ncclResult_t Open(ncclComm* comm, uint64_t magic) {
-  comm->bootstrap = new State{comm->rank, comm->nRanks};
-  comm->magic = magic;
-  // NCCL's bootstrap also opens the proxy's books; ncclProxyDestroy closes them.
-  if (comm->sharedRes->proxyState == nullptr) {
-    comm->sharedRes->proxyState = new ncclProxyState{};
-    comm->sharedRes->proxyState->refCount = 1;
-  }
-  comm->proxyState = comm->sharedRes->proxyState;
-  return ncclSuccess;
-}
 ncclResult_t bootstrapInit(int, void* handle, ncclComm* comm, ncclComm*) {
   const uint64_t magic = static_cast<ncclBootstrapHandle*>(handle)->magic;
   return Recording() ? recorded::Init(magic, comm) : Open(comm, magic);
 }
 ncclResult_t bootstrapSplit(uint64_t magic, ncclComm* comm, ncclComm* parent, int, int,
                             int* parent_ranks) {
-  if (Recording()) return recorded::Split(magic, comm, parent, parent_ranks);
-  for (int r = 0; parent->shareResources && r < comm->nRanks; ++r) {
-    comm->topParentRanks[r] = parent->topParentRanks[parent_ranks[r]];
-  }
-  return Open(comm, magic);
+  return PeersOf(parent->bootstrap)->Split(magic, comm, parent, parent_ranks);
 }
-ncclResult_t bootstrapClose(void* state) {
-  if (Recording()) return recorded::Close(state);
-  delete static_cast<State*>(state);
+ncclResult_t bootstrapClose(void* bootstrap) {
+  delete PeersOf(bootstrap);
   return ncclSuccess;
 }
-ncclResult_t bootstrapAbort(void* state) { return bootstrapClose(state); }
+ncclResult_t bootstrapAbort(void* bootstrap) { return bootstrapClose(bootstrap); }
 
-ncclResult_t bootstrapAllGather(void* state_pointer, void* data, int bytes) {
-  if (Recording()) return recorded::AllGather(state_pointer, data, bytes);
-  const State* state = static_cast<State*>(state_pointer);
-  const drydock::Session& session = drydock::Current();
-  if (session.split_over == state_pointer) {  // init.cc: commGetSplitInfo
-    memcpy(data, session.split_wishes->data(), static_cast<size_t>(state->ranks * bytes));
-    return ncclSuccess;
-  }
-  Repeat(data, state->rank, state->ranks, bytes);
-  return ncclSuccess;
+ncclResult_t bootstrapAllGather(void* bootstrap, void* data, int bytes) {
+  return PeersOf(bootstrap)->AllGather(data, bytes);
 }
 ncclResult_t bootstrapIntraNodeAllGather(void*, int*, int rank, int ranks, void* data, int bytes) {
   Repeat(data, rank, ranks, bytes);
@@ -111,21 +124,7 @@ ncclResult_t bootstrapRecv(void*, int peer, int, void*, int) {
   return ncclInternalError;
 }
 
-// ---- Memory shared with the other ranks of the host: nobody else is there to share it ----
-
-ncclResult_t ncclShmOpen(char*, size_t, size_t bytes, void** host, void** device, int,
-                         ncclShmHandle_t* handle) {
-  *host = calloc(1, bytes);
-  if (*host == nullptr) return ncclSystemError;
-  if (device != nullptr) *device = *host;
-  *handle = *host;
-  return ncclSuccess;
-}
-ncclResult_t ncclShmClose(ncclShmHandle_t handle) {
-  free(handle);
-  return ncclSuccess;
-}
-ncclResult_t ncclShmUnlink(ncclShmHandle_t) { return ncclSuccess; }
+// Memory shared with the other ranks of the host: nobody else is there to share it (fake_shm.cc).
 ncclResult_t ncclShmemAllgather(ncclComm* comm, ncclShmemCollBuff*, void* own, void* all,
                                 size_t bytes) {
   for (int r = 0; r < comm->localRanks; ++r) {

@@ -35,6 +35,9 @@ struct Findings {
 Layout MakeLayout(const std::vector<HostClass>& classes, const std::vector<hacknccl_place>& places,
                   const Findings& findings = {});
 
+// Which ranks of a communicator form the part of this color, in NCCL's order.
+std::vector<int> RanksOfColor(const std::vector<SplitWish>& wishes, int color);
+
 }  // namespace drydock
 
 #endif  // DRYDOCK_SIMCCL_HACKNCCL_LAYOUT_H_

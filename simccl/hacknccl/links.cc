@@ -200,6 +200,8 @@ ncclResult_t ResolveLink(const Layout& layout, ncclComm* from_comm, ncclComm* to
   End sender, receiver;
   NCCLCHECK(ResolveElsewhere(layout, from_comm, graph, channel, from, to, true, &sender));
   NCCLCHECK(ResolveElsewhere(layout, to_comm, graph, channel, to, from, false, &receiver));
+  // What goes towards the network is written (transport/p2p.cc: p2pSendSetup).
+  if (graph == HACKNCCL_GRAPH_COLLNET_UP) sender.read = false;
   switch (sender.transport) {
     case TRANSPORT_P2P:
       link->kind = sender.read ? HACKNCCL_LINK_P2P_READ : HACKNCCL_LINK_P2P_WRITE;

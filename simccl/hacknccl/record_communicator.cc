@@ -14,13 +14,17 @@
 #include "comm.h"
 #include "cudawrap.h"
 #include "hooks.h"
+#include "peers.h"
 #include "recorder.h"
 
 namespace drydock {
 namespace {
 
-// comm->bootstrap of a recorded communicator. One rank's: only its own thread uses it.
-struct Meeting {
+// One rank's: only its own thread uses it.
+struct Meeting final : Peers {
+  ncclResult_t Split(uint64_t hash, ncclComm* comm, ncclComm* parent, const int* members) override;
+  ncclResult_t AllGather(void* data, int bytes) override;
+
   int rank = 0, ranks = 0;
   const char* purpose = "";               // what the program called to get it
   uint64_t key = 0, round = 0;            // where its ranks meet first
@@ -51,6 +55,41 @@ ncclResult_t Exchange(const Meeting& meeting, const char* purpose, uint64_t key,
   if (error.empty()) return ncclSuccess;
   WARN("%s: %s", purpose, error.c_str());
   return ncclRemoteError;
+}
+
+Meeting* MeetingOf(const ncclComm& comm) {
+  return static_cast<Meeting*>(static_cast<Peers*>(comm.bootstrap));
+}
+
+void Attend(Meeting* meeting, uint64_t magic, ncclComm* comm) {
+  meeting->rank = comm->rank;
+  meeting->ranks = comm->nRanks;
+  comm->bootstrap = static_cast<Peers*>(meeting);
+  comm->magic = magic;
+}
+
+ncclResult_t Meeting::Split(uint64_t hash, ncclComm* comm, ncclComm* parent, const int* members) {
+  uint64_t accumulator[2] = {1, 1};
+  eatHash(accumulator, &serial);
+  eatHash(accumulator, &hash);
+  for (int i = 0; i < comm->nRanks; ++i) eatHash(accumulator, &members[i]);
+  auto* part = new Meeting;
+  part->purpose = "a new part of a communicator";
+  part->key = digestHash(accumulator);
+  part->round = children[part->key]++;
+  Attend(part, parent->magic, comm);
+  return ncclSuccess;
+}
+
+ncclResult_t Meeting::AllGather(void* data, int bytes) {
+  const auto size = static_cast<size_t>(bytes);
+  std::vector<char> all;
+  // The one exchange within a communicator that NCCL asks for here: who goes where.
+  NCCLCHECK(Exchange(*this, "ncclCommSplit", serial, ++gathered,
+                     static_cast<char*>(data) + static_cast<size_t>(rank) * size, size, &all,
+                     nullptr));
+  memcpy(data, all.data(), all.size());
+  return ncclSuccess;
 }
 
 ncclResult_t CheckHomes(const ncclComm& comm, const std::vector<char>& all) {
@@ -97,53 +136,16 @@ uint64_t UniqueId() {
 
 ncclResult_t Init(uint64_t magic, ncclComm* comm) {
   auto* meeting = new Meeting;
-  meeting->rank = comm->rank;
-  meeting->ranks = comm->nRanks;
   meeting->purpose = "ncclCommInitRank";
   meeting->key = magic;
-  comm->bootstrap = meeting;
-  comm->magic = magic;
-  return ncclSuccess;
-}
-
-ncclResult_t Split(uint64_t hash, ncclComm* comm, ncclComm* parent, const int* members) {
-  auto* from = static_cast<Meeting*>(parent->bootstrap);
-  uint64_t accumulator[2] = {1, 1};
-  eatHash(accumulator, &from->serial);
-  eatHash(accumulator, &hash);
-  for (int i = 0; i < comm->nRanks; ++i) eatHash(accumulator, &members[i]);
-  auto* meeting = new Meeting;
-  meeting->rank = comm->rank;
-  meeting->ranks = comm->nRanks;
-  meeting->purpose = "a new part of a communicator";
-  meeting->key = digestHash(accumulator);
-  meeting->round = from->children[meeting->key]++;
-  comm->bootstrap = meeting;
-  comm->magic = parent->magic;
-  return ncclSuccess;
-}
-
-ncclResult_t Close(void* bootstrap) {
-  delete static_cast<Meeting*>(bootstrap);
-  return ncclSuccess;
-}
-
-ncclResult_t AllGather(void* bootstrap, void* data, int bytes) {
-  auto* meeting = static_cast<Meeting*>(bootstrap);
-  const auto size = static_cast<size_t>(bytes);
-  std::vector<char> all;
-  // The one exchange within a communicator that NCCL asks for here: who goes where.
-  NCCLCHECK(Exchange(*meeting, "ncclCommSplit", meeting->serial, ++meeting->gathered,
-                     static_cast<char*>(data) + static_cast<size_t>(meeting->rank) * size, size,
-                     &all, nullptr));
-  memcpy(data, all.data(), all.size());
+  Attend(meeting, magic, comm);
   return ncclSuccess;
 }
 
 }  // namespace recorded
 
 ncclResult_t JoinRecorded(ncclComm* comm) {
-  auto* meeting = static_cast<Meeting*>(comm->bootstrap);
+  Meeting* meeting = MeetingOf(*comm);
   const Home home = {Recorder::Get().host().host, comm->cudaDev};
   std::vector<char> all;
   NCCLCHECK(Exchange(*meeting, meeting->purpose, meeting->key, meeting->round, &home, sizeof home,
@@ -160,8 +162,6 @@ ncclResult_t JoinRecorded(ncclComm* comm) {
   return ncclSuccess;
 }
 
-uint64_t SerialOf(const ncclComm& comm) {
-  return static_cast<const Meeting*>(comm.bootstrap)->serial;
-}
+uint64_t SerialOf(const ncclComm& comm) { return MeetingOf(comm)->serial; }
 
 }  // namespace drydock

@@ -18,14 +18,8 @@ ncclResult_t Start();
 // Different in every call of every process of the run.
 uint64_t UniqueId();
 
-// comm->bootstrap becomes what the communicator's exchanges need. `magic` is what UniqueId gave.
+// comm->bootstrap becomes the Peers that meet in nccl-record. `magic` is what UniqueId gave.
 ncclResult_t Init(uint64_t magic, ncclComm* comm);
-// The same for a part of `parent`: `members` are its ranks in the parent, in order.
-ncclResult_t Split(uint64_t hash, ncclComm* comm, ncclComm* parent, const int* members);
-ncclResult_t Close(void* bootstrap);
-
-// `data` is one record of `bytes` bytes a rank; one's own is there, the others' are filled in.
-ncclResult_t AllGather(void* bootstrap, void* data, int bytes);
 
 }  // namespace drydock::recorded
 

@@ -10,6 +10,7 @@
 #include "core/base/result.h"
 #include "core/nccl/nccl_library.h"
 #include "core/nccl/topology_xml.h"
+#include "tests/oracle/parting.h"
 
 namespace drydock {
 
@@ -18,6 +19,7 @@ struct OracleCase {
   std::vector<NcclHost> host_classes;
   std::vector<std::pair<std::string, std::string>> settings;
   std::vector<hacknccl_place> places;
+  Parting parting;
 
   int ranks() const { return static_cast<int>(places.size()); }
 };
@@ -32,7 +34,8 @@ struct OracleStep {
 // them. Error: a cluster file that cannot be read.
 Result<std::vector<OracleCase>> OracleCases(bool full);
 
-std::vector<OracleStep> OracleSteps(const OracleCase& of, bool full);
+// What a communicator of `ranks` ranks calls, a part of the case's or the whole.
+std::vector<OracleStep> OracleSteps(const OracleCase& of, int ranks, bool full);
 
 }  // namespace drydock
 

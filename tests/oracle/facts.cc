@@ -90,6 +90,14 @@ void AddNvls(int channel, const hacknccl_nvls& nvls, Lines* lines) {
                                nvls.tree_up, fmt::join(nvls.tree_down, " ")));
 }
 
+void AddCollNet(int channel, const hacknccl_collnet& collnet, Lines* lines) {
+  lines->push_back(fmt::format("CollNet {}: chain up {}, down {}; head {}, shift {}", channel,
+                               collnet.chain_up, collnet.chain_down, collnet.head, collnet.shift));
+  if (collnet.nic < 0) return;
+  lines->push_back(fmt::format("CollNet {}: by NIC {} on rail {}, GDR {}", channel, collnet.nic,
+                               collnet.rail, collnet.gdr));
+}
+
 void AddPlan(const std::string& step, const NcclPlan& plan, Lines* lines) {
   lines->push_back(fmt::format("{}: plan of kind {}, {} kernels of {} threads", step, plan.kind,
                                plan.kernels, plan.threads));

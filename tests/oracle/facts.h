@@ -18,6 +18,8 @@ void AddRing(int channel, int rank, const std::vector<int>& order, Lines* lines)
 void AddTree(int channel, const hacknccl_tree& tree, Lines* lines);
 void AddNvls(int channel, const hacknccl_nvls& nvls, Lines* lines);
 
+void AddCollNet(int channel, const hacknccl_collnet& collnet, Lines* lines);
+
 void AddPlan(const std::string& step, const NcclPlan& plan, Lines* lines);
 
 }  // namespace drydock

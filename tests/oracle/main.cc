@@ -40,9 +40,8 @@ Comparison Compare(const std::vector<Lines>& real, const std::vector<Lines>& sol
 }
 
 Result<Comparison> Run(const OracleCase& of, bool full) {
-  const std::vector<OracleStep> steps = OracleSteps(of, full);
-  ASSIGN_OR_RETURN(const std::vector<Lines> real, RealRanks(of, steps));
-  ASSIGN_OR_RETURN(const std::vector<Lines> solo, SoloRanks(of, steps, real));
+  ASSIGN_OR_RETURN(const std::vector<Lines> real, RealRanks(of, full));
+  ASSIGN_OR_RETURN(const std::vector<Lines> solo, SoloRanks(of, full, real));
   return Compare(real, solo);
 }
 

@@ -10,14 +10,15 @@
 
 namespace drydock {
 
-// Every rank in a process of its own, with the real exchanges: by rank, its facts (facts.h) and
+// Every rank in a process of its own, with the real exchanges: by rank (of the whole communicator,
+// where that comes apart; a rank of no part says nothing), its facts (facts.h) and
 // then a line "ring connection: Channel 00/0 : 7[7] -> 8[0] [send] via NET/IB/7/GDRDMA" for each
 // end it made, NCCL's own words after the colon.
-Result<std::vector<Lines>> RealRanks(const OracleCase& of, const std::vector<OracleStep>& steps);
+Result<std::vector<Lines>> RealRanks(const OracleCase& of, bool full);
 
 // The same as libhacknccl.so says it. `real` is what RealRanks found: which connections there are
 // to be asked about.
-Result<std::vector<Lines>> SoloRanks(const OracleCase& of, const std::vector<OracleStep>& steps,
+Result<std::vector<Lines>> SoloRanks(const OracleCase& of, bool full,
                                      const std::vector<Lines>& real);
 
 }  // namespace drydock

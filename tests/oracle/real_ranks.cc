@@ -1,6 +1,7 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <span>
 
@@ -13,7 +14,8 @@
 namespace drydock {
 namespace {
 
-constexpr std::array kGraphNames = {"ring", "tree", "NVLS", "message"};
+constexpr std::array kGraphNames = {"ring",    "tree",       "NVLS",
+                                    "message", "CollNet up", "CollNet down"};
 constexpr const char* kFileName = "libhacknccl_oracle.so";
 
 // Loaded once; the processes of ranks inherit it untouched.
@@ -59,6 +61,11 @@ class RealRank {
       CHECK(oracle_.nvls(rank_, c, &nvls) == 0);
       AddNvls(c, nvls, lines);
     }
+    for (int c = 0; shape.collnet_heads > 0 && c < shape.ring_channels; ++c) {
+      hacknccl_collnet collnet = {};
+      CHECK(oracle_.collnet(rank_, c, &collnet) == 0);
+      AddCollNet(c, collnet, lines);
+    }
   }
 
   Status AddStep(const OracleStep& step, Lines* lines) const {
@@ -87,9 +94,35 @@ class RealRank {
   int number_;
 };
 
+// Where in which part a rank of the whole communicator comes to be; of 0 ranks: in none.
+struct Place {
+  int part_ranks = 0;
+  int rank = 0;
+};
+
+Place PlaceOf(const std::vector<std::vector<int>>& parts, int parent_rank) {
+  for (const std::vector<int>& part : parts) {
+    const auto found = std::find(part.begin(), part.end(), parent_rank);
+    if (found == part.end()) continue;
+    return {static_cast<int>(part.size()), static_cast<int>(found - part.begin())};
+  }
+  return {};
+}
+
+// Leaves the communicator for its part, if it comes apart.
+Status Part(const hacknccl_oracle& oracle, const Parting& parting, hacknccl_oracle_rank* rank) {
+  int32_t failed = 0;
+  if (!parting.colors.empty()) {
+    failed = oracle.split(rank, parting.colors.data(), parting.keys.data());
+  } else if (!parting.excluded.empty()) {
+    failed = oracle.shrink(rank, parting.excluded.data(), parting.excluded.size());
+  }
+  return failed == 0 ? OkStatus() : Status(Error(oracle.last_error()));
+}
+
 }  // namespace
 
-Result<std::vector<Lines>> RealRanks(const OracleCase& of, const std::vector<OracleStep>& steps) {
+Result<std::vector<Lines>> RealRanks(const OracleCase& of, bool full) {
   ASSIGN_OR_RETURN(const hacknccl_oracle* oracle, LoadOracle());
   const SharedMemory meeting(oracle->meeting_bytes(of.ranks()));
   return RunInProcesses(of.ranks(), [&](int rank, Lines* lines) -> Status {
@@ -100,7 +133,13 @@ Result<std::vector<Lines>> RealRanks(const OracleCase& of, const std::vector<Ora
         oracle->join(meeting.get(), classes.get().data(), classes.get().size(), settings.data(),
                      settings.size(), of.places.data(), of.places.size(), rank);
     if (joined == nullptr) return Error(oracle->last_error());
-    const RealRank real(*oracle, joined, rank);
+    const Place place = PlaceOf(of.parting.Parts(of.ranks()), rank);
+    // A shrink is called by those that stay, a split by all.
+    if (place.part_ranks == 0 && of.parting.colors.empty()) return OkStatus();
+    RETURN_IF_ERROR(Part(*oracle, of.parting, joined));
+    if (place.part_ranks == 0) return OkStatus();
+    const std::vector<OracleStep> steps = OracleSteps(of, place.part_ranks, full);
+    const RealRank real(*oracle, joined, place.rank);
     real.AddShapes(lines);
     for (const OracleStep& step : steps) RETURN_IF_ERROR(real.AddStep(step, lines));
     real.AddConnections(lines);

@@ -19,9 +19,12 @@ struct Asked {
 };
 
 bool ParseConnection(const std::string& line, Asked* out) {
-  constexpr std::array kGraphs = {
-      std::pair("ring", HACKNCCL_GRAPH_RING), std::pair("tree", HACKNCCL_GRAPH_TREE),
-      std::pair("NVLS", HACKNCCL_GRAPH_NVLS), std::pair("message", HACKNCCL_GRAPH_P2P)};
+  constexpr std::array kGraphs = {std::pair("ring", HACKNCCL_GRAPH_RING),
+                                  std::pair("tree", HACKNCCL_GRAPH_TREE),
+                                  std::pair("NVLS", HACKNCCL_GRAPH_NVLS),
+                                  std::pair("message", HACKNCCL_GRAPH_P2P),
+                                  std::pair("CollNet up", HACKNCCL_GRAPH_COLLNET_UP),
+                                  std::pair("CollNet down", HACKNCCL_GRAPH_COLLNET_DOWN)};
   const size_t colon = line.find(" connection: Channel ");
   if (colon == std::string::npos) return false;
   for (const auto& [name, graph] : kGraphs) {
@@ -40,10 +43,12 @@ bool ParseConnection(const std::string& line, Asked* out) {
 
 class SoloRank {
  public:
-  SoloRank(const OracleCase& of, const NcclCommunicator& communicator, int number)
-      : case_(of), communicator_(communicator), number_(number) {}
+  // `places`: of the communicator's ranks.
+  SoloRank(const OracleCase& of, const NcclCommunicator& communicator,
+           const std::vector<hacknccl_place>& places, int number)
+      : case_(of), communicator_(communicator), places_(places), number_(number) {}
 
-  void AddShapes(Lines* lines) const {
+  Status AddShapes(Lines* lines) const {
     const hacknccl_shape& shape = communicator_.shape();
     AddShape(shape, lines);
     for (int c = 0; c < shape.ring_channels; ++c) {
@@ -53,6 +58,11 @@ class SoloRank {
     for (int c = 0; c < shape.nvls_channels; ++c) {
       AddNvls(c, communicator_.Nvls(c)[static_cast<size_t>(number_)], lines);
     }
+    for (int c = 0; shape.collnet_heads > 0 && c < shape.ring_channels; ++c) {
+      ASSIGN_OR_RETURN(const std::vector<hacknccl_collnet> collnet, communicator_.CollNet(c));
+      AddCollNet(c, collnet[static_cast<size_t>(number_)], lines);
+    }
+    return OkStatus();
   }
 
   Status AddStep(const OracleStep& step, Lines* lines) const {
@@ -94,7 +104,7 @@ class SoloRank {
 
  private:
   const NcclHost& HostOf(int rank) const {
-    const hacknccl_place& place = case_.places[static_cast<size_t>(rank)];
+    const hacknccl_place& place = places_[static_cast<size_t>(rank)];
     return case_.host_classes[static_cast<size_t>(place.host_class)];
   }
   // GPUs and NICs are counted from 0 on each machine of a rack.
@@ -104,28 +114,49 @@ class SoloRank {
   }
   int Gpu(int rank) const {
     const NcclHost& host = HostOf(rank);
-    return case_.places[static_cast<size_t>(rank)].gpu % OfATray(host.gpu_bus_ids, host);
+    return places_[static_cast<size_t>(rank)].gpu % OfATray(host.gpu_bus_ids, host);
   }
 
   const OracleCase& case_;
   const NcclCommunicator& communicator_;
+  const std::vector<hacknccl_place>& places_;
   int number_;
 };
 
 constexpr const char* kRankEnds = "--";
 
-Status DescribeAll(const OracleCase& of, const std::vector<OracleStep>& steps,
-                   const std::vector<Lines>& real, Lines* lines) {
+// What the ranks of a part say; `ranks` are theirs in the whole.
+Status DescribePart(const OracleCase& of, bool full, const NcclCommunicator& communicator,
+                    const std::vector<int>& ranks, const std::vector<Lines>& real,
+                    std::vector<Lines>* by_rank) {
+  std::vector<hacknccl_place> places;
+  for (const int rank : ranks) places.push_back(of.places[static_cast<size_t>(rank)]);
+  const std::vector<OracleStep> steps = OracleSteps(of, static_cast<int>(ranks.size()), full);
+  for (size_t r = 0; r < ranks.size(); ++r) {
+    const SoloRank rank(of, communicator, places, static_cast<int>(r));
+    Lines* lines = &(*by_rank)[static_cast<size_t>(ranks[r])];
+    RETURN_IF_ERROR(rank.AddShapes(lines));
+    for (const OracleStep& step : steps) RETURN_IF_ERROR(rank.AddStep(step, lines));
+    RETURN_IF_ERROR(rank.AddConnections(real[static_cast<size_t>(ranks[r])], lines));
+  }
+  return OkStatus();
+}
+
+Status DescribeAll(const OracleCase& of, bool full, const std::vector<Lines>& real,
+                   std::vector<Lines>* by_rank) {
   ASSIGN_OR_RETURN(std::shared_ptr<NcclLibrary> library, NcclLibrary::Load());
   ASSIGN_OR_RETURN(const NcclWorld world,
                    NcclWorld::Create(std::move(library), of.host_classes, of.settings));
-  ASSIGN_OR_RETURN(const NcclCommunicator communicator, world.CreateCommunicator(of.places));
-  for (int r = 0; r < of.ranks(); ++r) {
-    const SoloRank rank(of, communicator, r);
-    rank.AddShapes(lines);
-    for (const OracleStep& step : steps) RETURN_IF_ERROR(rank.AddStep(step, lines));
-    RETURN_IF_ERROR(rank.AddConnections(real[static_cast<size_t>(r)], lines));
-    lines->push_back(kRankEnds);
+  ASSIGN_OR_RETURN(const NcclCommunicator whole, world.CreateCommunicator(of.places));
+  const Parting& parting = of.parting;
+  for (const std::vector<int>& ranks : parting.Parts(of.ranks())) {
+    if (parting.name.empty()) return DescribePart(of, full, whole, ranks, real, by_rank);
+    const auto first = static_cast<size_t>(ranks.front());
+    ASSIGN_OR_RETURN(const NcclCommunicator part,
+                     parting.colors.empty()
+                         ? whole.Shrink(parting.excluded)
+                         : whole.Split(parting.colors, parting.keys, parting.colors[first]));
+    RETURN_IF_ERROR(DescribePart(of, full, part, ranks, real, by_rank));
   }
   return OkStatus();
 }
@@ -133,11 +164,18 @@ Status DescribeAll(const OracleCase& of, const std::vector<OracleStep>& steps,
 }  // namespace
 
 // In a process of its own, too: NCCL's settings hold for the life of the library.
-Result<std::vector<Lines>> SoloRanks(const OracleCase& of, const std::vector<OracleStep>& steps,
+Result<std::vector<Lines>> SoloRanks(const OracleCase& of, bool full,
                                      const std::vector<Lines>& real) {
-  ASSIGN_OR_RETURN(const std::vector<Lines> all, RunInProcesses(1, [&](int, Lines* lines) {
-                     return DescribeAll(of, steps, real, lines);
-                   }));
+  const auto describe = [&](int, Lines* lines) -> Status {
+    std::vector<Lines> by_rank(static_cast<size_t>(of.ranks()));
+    RETURN_IF_ERROR(DescribeAll(of, full, real, &by_rank));
+    for (const Lines& of_rank : by_rank) {
+      lines->insert(lines->end(), of_rank.begin(), of_rank.end());
+      lines->push_back(kRankEnds);
+    }
+    return OkStatus();
+  };
+  ASSIGN_OR_RETURN(const std::vector<Lines> all, RunInProcesses(1, describe));
   std::vector<Lines> by_rank(1);
   for (const std::string& line : all.front()) {
     if (line == kRankEnds) {

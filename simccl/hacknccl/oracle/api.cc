@@ -1,6 +1,7 @@
 // The exported table of oracle.h.
 #include <cuda_runtime_api.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -72,6 +73,38 @@ hacknccl_oracle_rank* Join(void* meeting, const hacknccl_host_class* classes, si
   return self.release();
 }
 
+// What NCCL asks of the machine is then asked for the rank of a part.
+void BecomePart(const std::vector<int>& members, hacknccl_oracle_rank* self) {
+  std::vector<hacknccl_place> places;
+  for (size_t r = 0; r < members.size(); ++r) {
+    places.push_back(self->layout.places[static_cast<size_t>(members[r])]);
+    if (members[r] == self->comm->rank) self->session.rank = static_cast<int>(r);
+  }
+  self->layout = MakeLayout(self->classes, places);
+  self->session.collnet_nics.clear();
+  ForgetConnections();
+}
+
+int32_t Split(hacknccl_oracle_rank* self, const int32_t* colors, const int32_t* keys) {
+  std::vector<SplitWish> wishes;
+  for (int r = 0; r < self->comm->nRanks; ++r) wishes.push_back({keys[r], colors[r]});
+  const SplitWish& own = wishes[static_cast<size_t>(self->comm->rank)];
+  BecomePart(RanksOfColor(wishes, own.color), self);
+  ncclComm* const parent = self->comm;
+  return Outcome(ncclCommSplit(parent, own.color, own.key, &self->comm, nullptr));
+}
+
+int32_t Shrink(hacknccl_oracle_rank* self, const int32_t* excluded, size_t count) {
+  std::vector<int> left_out(excluded, excluded + count), members;
+  for (int r = 0; r < self->comm->nRanks; ++r) {
+    if (std::find(left_out.begin(), left_out.end(), r) == left_out.end()) members.push_back(r);
+  }
+  BecomePart(members, self);
+  ncclComm* const parent = self->comm;
+  return Outcome(ncclCommShrink(parent, left_out.data(), static_cast<int>(count), &self->comm,
+                                nullptr, NCCL_SHRINK_DEFAULT));
+}
+
 int32_t Shape(hacknccl_oracle_rank* self, hacknccl_shape* out) {
   *out = Described(*self->comm);
   return 0;
@@ -101,6 +134,22 @@ int32_t Nvls(hacknccl_oracle_rank* self, int32_t channel, hacknccl_nvls* out) {
   return 0;
 }
 
+int32_t CollNet(hacknccl_oracle_rank* self, int32_t channel, hacknccl_collnet* out) {
+  const ncclComm& comm = *self->comm;
+  if (!ChannelIsIn(channel, comm.config.collnetEnable ? comm.nChannels : 0)) return 1;
+  *out = DescribedCollNet(comm, comm.channels[channel]);
+  out->head = comm.channels[channel].collnetDirect.headRank;
+  out->shift = comm.channels[channel].collnetDirect.shift;
+  const auto local =
+      static_cast<size_t>(self->layout.local_of_rank[static_cast<size_t>(comm.rank)]);
+  const auto& nics = self->session.collnet_nics;
+  const Session::CollNetNic joined = local < nics.size() ? nics[local] : Session::CollNetNic();
+  out->nic = joined.nic;
+  out->rail = joined.rail;
+  out->gdr = joined.gdr;
+  return 0;
+}
+
 int32_t Launch(hacknccl_oracle_rank* self, const hacknccl_call* calls, size_t count,
                hacknccl_plan* out) {
   self->session.captured = {};
@@ -120,8 +169,8 @@ size_t Connections(hacknccl_oracle_rank* self, const hacknccl_oracle_connection*
 
 size_t MeetingBytes(int32_t ranks) { return Meeting::Bytes(ranks); }
 
-const hacknccl_oracle kOracle = {LastError, MeetingBytes, Join,   Shape,      Ring,
-                                 Tree,      Nvls,         Launch, Connections};
+const hacknccl_oracle kOracle = {LastError, MeetingBytes, Join, Split,   Shrink, Shape,
+                                 Ring,      Tree,         Nvls, CollNet, Launch, Connections};
 
 }  // namespace
 

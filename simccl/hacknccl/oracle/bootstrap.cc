@@ -1,9 +1,11 @@
 // NCCL's bootstrap between real ranks, over the memory they share. Stands in for NCCL's
-// bootstrap.cc and misc/shmutils.cc.
+// bootstrap.cc.
 #include "bootstrap.h"
 
 #include <cstdlib>
 #include <cstring>
+#include <numeric>
+#include <utility>
 #include <vector>
 
 #include "checks.h"
@@ -16,17 +18,41 @@ namespace {
 
 using drydock::CurrentMeeting;
 
+using Group = drydock::Meeting::Group;
+
+// The ranks of a communicator, as the meeting counts them.
+const Group& MembersOf(void* bootstrap) { return *static_cast<Group*>(bootstrap); }
+
+void Open(Group members, uint64_t magic, ncclComm* comm) {
+  comm->bootstrap = new Group(std::move(members));
+  comm->magic = magic;
+  // NCCL's bootstrap also opens the proxy's books.
+  if (comm->sharedRes->proxyState == nullptr) {
+    comm->sharedRes->proxyState = new ncclProxyState{};
+    comm->sharedRes->proxyState->refCount = 1;
+  }
+  comm->proxyState = comm->sharedRes->proxyState;
+}
+
 ncclResult_t Done(bool exchanged, const char* what) {
   if (exchanged) return ncclSuccess;
   WARN("%s failed: another rank failed, or the ranks do not agree on what comes next", what);
   return ncclRemoteError;
 }
 
-std::vector<int> Group(const int* ranks, int count) { return {ranks, ranks + count}; }
+Group Some(void* bootstrap, const int* ranks, int count, bool of_host) {
+  Group some = {{}, of_host};
+  for (int i = 0; i < count; ++i) {
+    some.ranks.push_back(MembersOf(bootstrap).ranks[static_cast<size_t>(ranks[i])]);
+  }
+  return some;
+}
+Group OfHost(void* bootstrap, const int* ranks, int count) {
+  return Some(bootstrap, ranks, count, true);
+}
 
 // A broadcast as a gather of which only the root's record counts.
-bool Broadcast(const std::vector<int>& group, int index, int count, int root, void* data,
-               int bytes) {
+bool Broadcast(const Group& group, int index, int count, int root, void* data, int bytes) {
   const auto size = static_cast<size_t>(bytes);
   std::vector<char> records(size * static_cast<size_t>(count));
   memcpy(records.data() + static_cast<size_t>(index) * size, data, size);
@@ -48,69 +74,66 @@ ncclResult_t bootstrapGetUniqueId(ncclBootstrapHandle* handle, ncclComm*) {
 ncclResult_t bcastGrowHandle(ncclBootstrapHandle*, ncclComm*, bool) { return ncclInternalError; }
 
 ncclResult_t bootstrapInit(int, void* handle, ncclComm* comm, ncclComm*) {
-  comm->bootstrap = &CurrentMeeting();
-  comm->magic = static_cast<ncclBootstrapHandle*>(handle)->magic;
-  // NCCL's bootstrap also opens the proxy's books.
-  comm->sharedRes->proxyState = new ncclProxyState{};
-  comm->sharedRes->proxyState->refCount = 1;
-  comm->proxyState = comm->sharedRes->proxyState;
+  Group all;
+  all.ranks.resize(static_cast<size_t>(comm->nRanks));
+  std::iota(all.ranks.begin(), all.ranks.end(), 0);
+  Open(std::move(all), static_cast<ncclBootstrapHandle*>(handle)->magic, comm);
   return ncclSuccess;
 }
-ncclResult_t bootstrapSplit(uint64_t, ncclComm*, ncclComm*, int, int, int*) {
-  WARN("ranks of the oracle belong to one communicator");
-  return ncclInvalidUsage;
+ncclResult_t bootstrapSplit(uint64_t magic, ncclComm* comm, ncclComm* parent, int, int,
+                            int* parent_ranks) {
+  for (int r = 0; parent->shareResources && r < comm->nRanks; ++r) {
+    comm->topParentRanks[r] = parent->topParentRanks[parent_ranks[r]];
+  }
+  Open(Some(parent->bootstrap, parent_ranks, comm->nRanks, false), magic, comm);
+  return ncclSuccess;
 }
-ncclResult_t bootstrapClose(void*) { return ncclSuccess; }
-ncclResult_t bootstrapAbort(void*) { return ncclSuccess; }
+ncclResult_t bootstrapClose(void* bootstrap) {
+  delete static_cast<Group*>(bootstrap);
+  return ncclSuccess;
+}
+ncclResult_t bootstrapAbort(void* bootstrap) { return bootstrapClose(bootstrap); }
 
-ncclResult_t bootstrapAllGather(void*, void* data, int bytes) {
-  return Done(CurrentMeeting().AllGather({}, data, static_cast<size_t>(bytes)), "AllGather");
+ncclResult_t bootstrapAllGather(void* bootstrap, void* data, int bytes) {
+  return Done(CurrentMeeting().AllGather(MembersOf(bootstrap), data, static_cast<size_t>(bytes)),
+              "AllGather");
 }
-ncclResult_t bootstrapIntraNodeAllGather(void*, int* ranks, int, int count, void* data, int bytes) {
-  return Done(CurrentMeeting().AllGather(Group(ranks, count), data, static_cast<size_t>(bytes)),
-              "AllGather of a host");
+ncclResult_t bootstrapIntraNodeAllGather(void* bootstrap, int* ranks, int, int count, void* data,
+                                         int bytes) {
+  return Done(
+      CurrentMeeting().AllGather(OfHost(bootstrap, ranks, count), data, static_cast<size_t>(bytes)),
+      "AllGather of a host");
 }
-ncclResult_t bootstrapBroadcast(void*, int rank, int ranks, int root, void* data, int bytes) {
-  return Done(Broadcast({}, rank, ranks, root, data, bytes), "Broadcast");
+ncclResult_t bootstrapBroadcast(void* bootstrap, int rank, int ranks, int root, void* data,
+                                int bytes) {
+  return Done(Broadcast(MembersOf(bootstrap), rank, ranks, root, data, bytes), "Broadcast");
 }
-ncclResult_t bootstrapIntraNodeBroadcast(void*, int* ranks, int index, int count, int root,
-                                         void* data, int bytes) {
-  return Done(Broadcast(Group(ranks, count), index, count, root, data, bytes),
+ncclResult_t bootstrapIntraNodeBroadcast(void* bootstrap, int* ranks, int index, int count,
+                                         int root, void* data, int bytes) {
+  return Done(Broadcast(OfHost(bootstrap, ranks, count), index, count, root, data, bytes),
               "Broadcast of a host");
 }
-ncclResult_t bootstrapBarrier(void*, int, int, int) {
-  return Done(CurrentMeeting().Barrier({}), "Barrier");
+ncclResult_t bootstrapBarrier(void* bootstrap, int, int, int) {
+  return Done(CurrentMeeting().Barrier(MembersOf(bootstrap)), "Barrier");
 }
-ncclResult_t bootstrapIntraNodeBarrier(void*, int* ranks, int, int count, int) {
-  return Done(CurrentMeeting().Barrier(Group(ranks, count)), "Barrier of a host");
+ncclResult_t bootstrapIntraNodeBarrier(void* bootstrap, int* ranks, int, int count, int) {
+  return Done(CurrentMeeting().Barrier(OfHost(bootstrap, ranks, count)), "Barrier of a host");
 }
-ncclResult_t bootstrapSend(void*, int peer, int tag, void* data, int bytes) {
-  return Done(CurrentMeeting().Send(peer, tag, data, static_cast<size_t>(bytes)), "Send");
+ncclResult_t bootstrapSend(void* bootstrap, int peer, int tag, void* data, int bytes) {
+  const int to = MembersOf(bootstrap).ranks[static_cast<size_t>(peer)];
+  return Done(CurrentMeeting().Send(to, tag, data, static_cast<size_t>(bytes)), "Send");
 }
-ncclResult_t bootstrapRecv(void*, int peer, int tag, void* data, int bytes) {
-  return Done(CurrentMeeting().Receive(peer, tag, data, static_cast<size_t>(bytes)), "Receive");
+ncclResult_t bootstrapRecv(void* bootstrap, int peer, int tag, void* data, int bytes) {
+  const int from = MembersOf(bootstrap).ranks[static_cast<size_t>(peer)];
+  return Done(CurrentMeeting().Receive(from, tag, data, static_cast<size_t>(bytes)), "Receive");
 }
 
 // ---- Memory shared with the other ranks of the host ----
 
-// What NCCL would keep there is read by kernels and proxies alone: a rank's own copy will do.
-ncclResult_t ncclShmOpen(char*, size_t, size_t bytes, void** host, void** device, int,
-                         ncclShmHandle_t* handle) {
-  *host = calloc(1, bytes);
-  if (*host == nullptr) return ncclSystemError;
-  if (device != nullptr) *device = *host;
-  *handle = *host;
-  return ncclSuccess;
-}
-ncclResult_t ncclShmClose(ncclShmHandle_t handle) {
-  free(handle);
-  return ncclSuccess;
-}
-ncclResult_t ncclShmUnlink(ncclShmHandle_t) { return ncclSuccess; }
 ncclResult_t ncclShmemAllgather(ncclComm* comm, ncclShmemCollBuff*, void* own, void* all,
                                 size_t bytes) {
   memcpy(static_cast<char*>(all) + static_cast<size_t>(comm->localRank) * bytes, own, bytes);
-  return Done(
-      CurrentMeeting().AllGather(Group(comm->localRankToRank, comm->localRanks), all, bytes),
-      "AllGather of a host");
+  return Done(CurrentMeeting().AllGather(
+                  OfHost(comm->bootstrap, comm->localRankToRank, comm->localRanks), all, bytes),
+              "AllGather of a host");
 }

@@ -19,12 +19,19 @@ std::vector<LoggedConnection>& Connections() {
   return connections;
 }
 
-int NumberOf(const ncclComm* comm, const ncclTopoGraph* graph) {
+int NumberOf(const ncclComm* comm, const ncclTopoGraph* graph, int connection_index) {
   if (graph == nullptr) return HACKNCCL_GRAPH_P2P;
-  const auto algorithm = graph - comm->graphs;
-  return algorithm == NCCL_ALGO_RING   ? HACKNCCL_GRAPH_RING
-         : algorithm == NCCL_ALGO_TREE ? HACKNCCL_GRAPH_TREE
-                                       : HACKNCCL_GRAPH_NVLS;
+  switch (graph - comm->graphs) {
+    case NCCL_ALGO_RING:
+      return HACKNCCL_GRAPH_RING;
+    case NCCL_ALGO_TREE:
+      return HACKNCCL_GRAPH_TREE;
+    case NCCL_ALGO_COLLNET_DIRECT:
+    case NCCL_ALGO_COLLNET_CHAIN:
+      return connection_index == 1 ? HACKNCCL_GRAPH_COLLNET_UP : HACKNCCL_GRAPH_COLLNET_DOWN;
+    default:
+      return HACKNCCL_GRAPH_NVLS;
+  }
 }
 
 void KeepConnection(const char* line) {
@@ -58,6 +65,7 @@ ncclResult_t ConnectShm(ncclComm* comm, ncclConnect*, int, int, ncclConnector* c
 }  // namespace
 
 const std::vector<LoggedConnection>& LoggedConnections() { return Connections(); }
+void ForgetConnections() { Connections().clear(); }
 
 void WatchConnections() {
   netTransport.send.connect = netTransport.recv.connect = ConnectNet;
@@ -66,8 +74,8 @@ void WatchConnections() {
 }
 
 // NCCL goes on and connects whatever is wanted.
-ncclResult_t ConnectPeers(ncclComm* comm, ncclTopoGraph* graph, int) {
-  graph_being_connected = NumberOf(comm, graph);
+ncclResult_t ConnectPeers(ncclComm* comm, ncclTopoGraph* graph, int connection_index) {
+  graph_being_connected = NumberOf(comm, graph, connection_index);
   return ncclSuccess;
 }
 

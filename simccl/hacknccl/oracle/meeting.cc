@@ -52,8 +52,8 @@ struct Meeting::Mail {
   char data[kMailBytes];
 };
 
-// Followed in memory by a gate for each rank that leads a group, one for all, a slot for each rank,
-// and a mail box for each pair.
+// Followed in memory by two gates for each rank that leads a group, a slot for each rank, and a
+// mail box for each pair.
 struct Meeting::Shared {
   Word failed;
 };
@@ -64,18 +64,18 @@ constexpr size_t kHeader = 64;
 
 size_t Meeting::Bytes(int ranks) {
   const size_t n = Index(ranks);
-  return kHeader + (n + 1) * sizeof(Gate) + n * kSlotBytes + n * n * sizeof(Mail);
+  return kHeader + 2 * n * sizeof(Gate) + n * kSlotBytes + n * n * sizeof(Mail);
 }
 
 Meeting::Shared& Meeting::shared() const { return *static_cast<Shared*>(memory_); }
 
-Meeting::Gate& Meeting::gate(const std::vector<int>& group) const {
+Meeting::Gate& Meeting::gate(const Group& group) const {
   auto* gates = reinterpret_cast<Gate*>(static_cast<char*>(memory_) + kHeader);
-  return gates[group.empty() ? Index(ranks_) : Index(group.front())];
+  return gates[2 * Index(group.ranks.front()) + (group.of_host ? 1 : 0)];
 }
 
 char* Meeting::slot(int rank) const {
-  return static_cast<char*>(memory_) + kHeader + (Index(ranks_) + 1) * sizeof(Gate) +
+  return static_cast<char*>(memory_) + kHeader + 2 * Index(ranks_) * sizeof(Gate) +
          Index(rank) * kSlotBytes;
 }
 
@@ -97,15 +97,11 @@ bool Meeting::Pass(Gate* gate, size_t members) {
   return shared().failed.load() == 0;
 }
 
-bool Meeting::Barrier(const std::vector<int>& group) {
-  return Pass(&gate(group), group.empty() ? Index(ranks_) : group.size());
-}
+bool Meeting::Barrier(const Group& group) { return Pass(&gate(group), group.ranks.size()); }
 
-bool Meeting::AllGather(const std::vector<int>& group, void* data, size_t bytes) {
-  const size_t members = group.empty() ? Index(ranks_) : group.size();
-  const auto rank_of = [&group](size_t i) {
-    return group.empty() ? static_cast<int>(i) : group[i];
-  };
+bool Meeting::AllGather(const Group& group, void* data, size_t bytes) {
+  const size_t members = group.ranks.size();
+  const auto rank_of = [&group](size_t i) { return group.ranks[i]; };
   char* records = static_cast<char*>(data);
   for (size_t done = 0; done < bytes; done += kSlotBytes) {
     const size_t piece = std::min(kSlotBytes, bytes - done);

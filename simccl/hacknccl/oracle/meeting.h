@@ -13,6 +13,13 @@ namespace drydock {
 
 class Meeting {
  public:
+  // Some of the ranks, in order: those of a communicator, or of it those of one host. The two kinds
+  // may overlap in time; groups of one kind with the same first rank must not.
+  struct Group {
+    std::vector<int> ranks;
+    bool of_host = false;
+  };
+
   // Bytes of zeroed shared memory that a meeting of `ranks` needs.
   static size_t Bytes(int ranks);
 
@@ -22,10 +29,9 @@ class Meeting {
   int ranks() const { return ranks_; }
 
   // `data` holds one record of `bytes` bytes for each of `group`, in that order; this rank's own is
-  // filled. An empty `group` is all ranks. Groups with the same first rank must not overlap in
-  // time.
-  bool AllGather(const std::vector<int>& group, void* data, size_t bytes);
-  bool Barrier(const std::vector<int>& group);
+  // filled.
+  bool AllGather(const Group& group, void* data, size_t bytes);
+  bool Barrier(const Group& group);
 
   // At most one message from one rank to another is under way; the next waits for its receipt.
   // False as well if the message that is there has another tag or size.
@@ -40,7 +46,7 @@ class Meeting {
   struct Mail;
   struct Shared;
   Shared& shared() const;
-  Gate& gate(const std::vector<int>& group) const;
+  Gate& gate(const Group& group) const;
   Mail& mail(int from, int to) const;
   char* slot(int rank) const;
   bool Pass(Gate* gate, size_t members);

@@ -42,12 +42,19 @@ typedef struct hacknccl_oracle {
                                 size_t setting_count, const hacknccl_place* ranks,
                                 size_t rank_count, int32_t rank);
 
+  /* From here on the rank is that of a part of its communicator, and what it says is said of the
+   * part. `colors` and `keys` have an entry for each rank; those with the color -1 end here. Or of
+   * what is left without the ranks `excluded`, which end here, too. Once a process. */
+  int32_t (*split)(hacknccl_oracle_rank*, const int32_t* colors, const int32_t* keys);
+  int32_t (*shrink)(hacknccl_oracle_rank*, const int32_t* excluded, size_t excluded_count);
+
   int32_t (*shape)(hacknccl_oracle_rank*, hacknccl_shape* out);
   /* out: ranks entries, from this rank along the ring. */
   int32_t (*ring)(hacknccl_oracle_rank*, int32_t channel, int32_t* out);
   /* This rank's place. */
   int32_t (*tree)(hacknccl_oracle_rank*, int32_t channel, hacknccl_tree* out);
   int32_t (*nvls)(hacknccl_oracle_rank*, int32_t channel, hacknccl_nvls* out);
+  int32_t (*collnet)(hacknccl_oracle_rank*, int32_t channel, hacknccl_collnet* out);
 
   /* What this rank would launch, as hacknccl_api's. */
   int32_t (*launch)(hacknccl_oracle_rank*, const hacknccl_call* calls, size_t call_count,

@@ -19,6 +19,7 @@ Meeting& CurrentMeeting();
 
 // In the order NCCL made them.
 const std::vector<LoggedConnection>& LoggedConnections();
+void ForgetConnections();
 
 // From here on NCCL's transports are connected without a proxy, and log what they choose.
 void WatchConnections();
