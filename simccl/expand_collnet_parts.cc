@@ -183,7 +183,7 @@ class Head {
       writer->Step(First(from), Then(from, to), piece.bytes, parts_.OffsetOf(piece, rail_), local);
     });
   }
-  // Every rail's window, rail after rail: to its head, or from it.
+  // Every rail's window: to its head, or from it.
   template <typename Connect>
   void OverRails(const Connect& connect, bool sends) {
     const std::vector<size_t> rails = Rails();
@@ -193,9 +193,11 @@ class Head {
     for (const Windows& windows : windows_) {
       writer.BeginLoop(windows.repeat, windows.repeat > 1 ? windows.stride : 0);
       bool first = true;
-      for (size_t i = 0; i < rails.size(); ++i) {
-        const Slots one = {static_cast<uint32_t>(i), 1};
-        for (const Piece& piece : windows.pieces) {
+      // Piece by piece, as the heads do: a piece takes a slot of its own here, a window one slot in
+      // NCCL, and windows of more pieces than there are slots must not wait for themselves.
+      for (const Piece& piece : windows.pieces) {
+        for (size_t i = 0; i < rails.size(); ++i) {
+          const Slots one = {static_cast<uint32_t>(i), 1};
           writer.JoinedStep(sends ? Slots() : one, sends ? one : Slots(), piece.bytes,
                             parts_.OffsetOf(piece, rails[i]), sends ? Local::kNone : Local::kStore,
                             std::exchange(first, false));
