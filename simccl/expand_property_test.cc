@@ -111,6 +111,17 @@ TEST(ExpandPropertyTest, AnyCollectiveOnAnyGroupDelivers) {
   }));
 }
 
+// Parts so small that a window holds one of every host, more than a connection has slots.
+TEST(ExpandPropertyTest, WindowsOfMorePiecesThanSlotsDeliver) {
+  const NcclCommunicator comm = Open(AlikeHosts(kH100Sharp, 9, {4, 5, 6}));
+  for (const int function : {HACKNCCL_ALL_GATHER, HACKNCCL_REDUCE_SCATTER}) {
+    const KernelChoice choice = {function, HACKNCCL_COLLNET_DIRECT, HACKNCCL_SIMPLE};
+    ASSERT_TRUE(Offers(comm, choice));
+    const hacknccl_collective work = KernelWork(comm, choice, 1, 1, 16, 1);
+    EXPECT_EQ(Prove(comm, work), "") << Words(work);
+  }
+}
+
 // Every algorithm there is for it, on as many hosts as ranks, on full hosts with one that is not
 // full, and on one host.
 TEST(ExpandPropertyTest, EveryNumberOfRanksDelivers) {
