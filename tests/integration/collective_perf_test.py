@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import sys
@@ -56,6 +57,45 @@ class CollectivePerf(unittest.TestCase):
                              rf"(  {figure}  {figure}  {figure}    N/A){{2}}$")
             self.assertEqual(len(line), 116)
         self.assertRegex(lines[3], r"^# Avg bus bandwidth    : \d+\.\d+ $")
+
+    # --- fabrics --------------------------------------------------------------------------------
+
+    def time_on(self, changes, *arguments):
+        """Time in us of the last row, on eight DGX H100 with sections of the cluster file replaced."""
+        text = (ROOT / "configs/clusters/dgx-h100-8.topo").read_text()
+        sections = re.split(r"\n(?=[a-z]+:)", text)
+        for name, section in changes.items():
+            sections = [each for each in sections if not each.startswith(name + ":")] + [section]
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "c.topo")
+            path.write_text("\n".join(sections) + "\n")
+            return float(rows(*arguments, "--cluster", path, "--network", "packet")[-1].split()[5])
+
+    def test_every_kind_of_fabric_carries_an_all_reduce(self):
+        def layer(ports):
+            return f"{{ports: {ports}, rate: 400 Gbps, cable: 10 m, latency: 300 ns, buffer: 32 MB}}"
+
+        fabrics = [
+            f"kind: rail-optimised, leaf: {layer(8)}, spine: {layer(16)}, core: {layer(16)}",
+            f"kind: rail-optimised, planes: 2, leaf: {layer(64)}, spine: {layer(64)}",
+            f"kind: rail-optimised, routing: adaptive, leaf: {layer(64)}, spine: {layer(64)}",
+            f"kind: fat-tree, switch: {layer(8)}",
+            f"kind: dragonfly, switch: {layer(12)}, nics_per_switch: 4, switches_per_group: 4, "
+            "global_cables: 4, global_cable: 50 m",
+            f"kind: torus, switch: {layer(16)}, dimensions: [2, 2, 2]",
+        ]
+        plain = self.time_on({}, "all_reduce", "-b", "16M", "-e", "16M")
+        for fabric in fabrics:
+            with self.subTest(fabric):
+                time_us = self.time_on({"fabric": f"fabric: {{{fabric}}}"}, "all_reduce", "-b", "16M",
+                                       "-e", "16M")
+                self.assertGreater(time_us, plain * 0.95)  # none is wider than rails of their own
+                self.assertLess(time_us, plain * 3)
+
+    def test_a_slow_nic_slows_the_rings_that_use_it(self):
+        call = ("all_reduce", "-b", "16M", "-e", "16M")
+        slow = self.time_on({"faults": "faults:\n  - {nic: host3/nic2, rate: 50 Gbps}"}, *call)
+        self.assertGreater(slow, 1.5 * self.time_on({}, *call))
 
     def test_bandwidths_follow_from_the_time(self):
         for collective, factor in [("all_reduce", 2 * 7 / 8), ("all_gather", 7 / 8), ("reduce_scatter", 7 / 8),
