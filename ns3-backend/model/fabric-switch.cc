@@ -139,6 +139,7 @@ FabricSwitch::Configure(FabricMap* map, int64_t largestFrame)
     {
         map->SetSeed(m_index, m_seed);
     }
+    m_chooser.Configure(map, m_index, m_routing, m_flowletGap.GetTimeStep(), m_flowletTableBits);
     m_ports.resize(GetNPorts());
     m_queues.resize(size_t{GetNPorts()} * CLASSES);
     std::vector<int64_t> headroom;
@@ -228,9 +229,11 @@ FabricSwitch::Arrive(uint16_t inPort, Frame& frame)
         ++m_counts.unroutable;
         return;
     }
-    const uint16_t port = m_routing == ECMP || frame.IsControl()
-                              ? ports[m_map->Choose(m_index, ports, frame.path)]
-                              : ChoosePort(frame, ports);
+    const uint16_t port = m_chooser.Choose(frame, ports, m_now, [this](uint16_t each) {
+        const Egress& taken = m_egress[each];
+        return std::max<int64_t>(0, taken.freeAt - m_now) +
+               taken.Occupancy(m_ports[each].counts.queued);
+    });
     Egress& egress = m_egress[port];
     if (!egress.pending && m_now >= egress.freeAt && !(egress.paused & ClassBit(frame.priority)))
     {
@@ -243,65 +246,6 @@ FabricSwitch::Arrive(uint16_t inPort, Frame& frame)
     {
         Await(egress, port);
     }
-}
-
-uint16_t
-FabricSwitch::ChoosePort(const Frame& frame, std::span<const uint16_t> ports)
-{
-    if (ports.size() == 1)
-    {
-        return ports[0];
-    }
-    switch (m_routing)
-    {
-    case SPRAY:
-        return ports[m_map->Choose(m_index, ports, frame.path ^ FabricMap::Mix(frame.psn))];
-    case FLOWLET:
-        return ports[m_map->Choose(m_index, ports, frame.path ^ FlowletOf(frame))];
-    default:
-        CHECK(m_routing == ADAPTIVE);
-        return EmptiestPort(ports, frame);
-    }
-}
-
-uint32_t
-FabricSwitch::FlowletOf(const Frame& frame)
-{
-    // A table by hash, as switches have it: queue pairs that collide share their flowlets.
-    const size_t slots = size_t{1} << m_flowletTableBits;
-    if (m_flowlets.empty())
-    {
-        m_flowlets.resize(slots);
-    }
-    Flowlet& flowlet = m_flowlets[FabricMap::Mix(frame.path) & (slots - 1)];
-    if (m_now - flowlet.last > m_flowletGap.GetTimeStep())
-    {
-        ++flowlet.number;
-    }
-    flowlet.last = m_now;
-    return FabricMap::Mix(flowlet.number);
-}
-
-uint16_t
-FabricSwitch::EmptiestPort(std::span<const uint16_t> ports, const Frame& frame) const
-{
-    // Ties go round by packet, so that idle ports are all used.
-    const uint32_t first = m_map->Choose(m_index, ports, frame.path ^ FabricMap::Mix(frame.psn));
-    uint16_t best = ports[first];
-    int64_t least = NEVER;
-    for (uint32_t i = 0; i < ports.size() && least > 0; ++i)
-    {
-        const uint16_t port = ports[(first + i) % ports.size()];
-        const Egress& egress = m_egress[port];
-        const int64_t wait = std::max<int64_t>(0, egress.freeAt - m_now) +
-                             egress.Occupancy(m_ports[port].counts.queued);
-        if (wait < least)
-        {
-            least = wait;
-            best = port;
-        }
-    }
-    return best;
 }
 
 void

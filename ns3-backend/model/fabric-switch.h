@@ -3,21 +3,13 @@
 
 #include "ns3-backend/model/ecn-marker.h"
 #include "ns3-backend/model/fabric-node.h"
+#include "ns3-backend/model/port-chooser.h"
 #include "ns3-backend/model/shared-buffer.h"
 
 #include <vector>
 
 namespace ns3::rdma
 {
-
-/// How a switch chooses among equally short ways.
-enum Routing
-{
-    ECMP,     //!< by the hash of the queue pair
-    FLOWLET,  //!< the same, anew after each pause of the queue pair
-    ADAPTIVE, //!< the emptiest port, packet by packet
-    SPRAY,    //!< by the hash of the packet
-};
 
 /**
  * \brief An output-queued switch: a FIFO for each port and traffic class, in a buffer that all
@@ -107,12 +99,6 @@ class FabricSwitch : public FabricNode
         Fifo<Frame> pauses; //!< to be sent before anything else
     };
 
-    struct Flowlet
-    {
-        int64_t last = 0; //!< when its last packet came, ps
-        uint32_t number = 0;
-    };
-
     static constexpr uint32_t NONE = UINT32_MAX;
 
     // For FabricNode::RunEvent
@@ -126,10 +112,6 @@ class FabricSwitch : public FabricNode
     }
 
     void Timer(Kind kind, uint32_t number);
-    /// The port for a packet of data where a queue pair does not keep its way.
-    uint16_t ChoosePort(const Frame& frame, std::span<const uint16_t> ports);
-    uint32_t FlowletOf(const Frame& frame);
-    uint16_t EmptiestPort(std::span<const uint16_t> ports, const Frame& frame) const;
     void Enqueue(uint16_t port, uint16_t inPort, const Frame& frame);
     Slot Dequeue(uint16_t port, uint8_t priority);
     void Stop(uint16_t inPort, uint8_t priority);
@@ -167,7 +149,7 @@ class FabricSwitch : public FabricNode
     double m_ecnMost = 0;              //!< attribute
     uint32_t m_index = 0;              //!< among the switches
     SharedBuffer m_buffer;
-    std::vector<Flowlet> m_flowlets; //!< by hash; made with the first
+    PortChooser m_chooser;
     std::vector<Port> m_ports;
     std::vector<Queue> m_queues;            //!< by port and class
     std::vector<Slot> m_pool;               //!< of frames that wait, shared by all ports
