@@ -34,7 +34,9 @@ struct Options {
 Result<Time> ParseInterval(const std::string& text) {
   if (text.empty()) return Time();
   ASSIGN_OR_RETURN(const Time interval, ParseTime(text));
-  if (interval == Time()) return Error("--network-log needs an interval above 0");
+  if (interval < Time::Ns(100)) {
+    return Error(fmt::format("--network-log {}: the interval must be at least 100 ns", text));
+  }
   return interval;
 }
 

@@ -431,6 +431,10 @@ RdmaHost::ArriveData(uint16_t port, const Frame& frame)
             m_echoes[port].Push(m_carried);
         }
         (notice ? m_cnps : m_acks)[port].Push(reply);
+    }
+    // Only now: what is sent takes the place of the telemetry that has just come.
+    if (!m_replies.empty())
+    {
         Kick(*this, port);
     }
 }
