@@ -151,6 +151,8 @@ Status ReplayRun(const Options& options, const CommonOptions& common, const Netw
   if (shows_progress) Say(fmt::format("\r{:40}\r", ""));
   if (!timeline.ok()) return timeline.error();
   RETURN_IF_ERROR(WriteTimeline(options.run, *timeline, provenance));
+  // A log of another timeline must not lie beside this one.
+  RemoveNetworkLog(options.run);
   if (replay.log != nullptr) RETURN_IF_ERROR(WriteNetworkLog(options.run, log));
   RETURN_IF_ERROR(SaveStamp(stamp));
   Report(

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <iterator>
+#include <system_error>
 
 #include "core/base/files.h"
 
@@ -44,6 +46,13 @@ std::string MessageTable(const NetworkLog& log) {
 }
 
 }  // namespace
+
+void RemoveNetworkLog(const std::string& run) {
+  std::error_code absent;
+  for (const char* name : {kLinkLogName, kMessageLogName}) {
+    std::filesystem::remove(run + "/" + name, absent);
+  }
+}
 
 Status WriteNetworkLog(const std::string& run, const NetworkLog& log) {
   RETURN_IF_ERROR(WriteFileAtomically(run + "/" + kLinkLogName, LinkTable(log)));

@@ -12,7 +12,9 @@ namespace drydock {
 inline constexpr const char* kLinkLogName = "4-links.csv";
 inline constexpr const char* kMessageLogName = "4-messages.csv";
 
-// Writes both tables into the folder `run`.
+// Both tables lie in the folder `run`.
+// Removes both, as far as they are there.
+void RemoveNetworkLog(const std::string& run);
 Status WriteNetworkLog(const std::string& run, const NetworkLog& log);
 
 }  // namespace drydock

@@ -41,5 +41,15 @@ TEST(NetworkLog, TablesAreAsDocumented) {
             "100.000000,host 0/nic0,leaf0,50.000000,1250000,0.5000,4178,3,1,1.500000\n");
 }
 
+TEST(NetworkLog, RemovesWhatIsThere) {
+  const testing::TemporaryDirectory folder;
+  RemoveNetworkLog(folder.path());
+  ASSERT_TRUE(WriteNetworkLog(folder.path(), {}).ok());
+  RemoveNetworkLog(folder.path());
+  for (const char* name : {kLinkLogName, kMessageLogName}) {
+    EXPECT_FALSE(FileExists(folder.path() + "/" + name)) << name;
+  }
+}
+
 }  // namespace
 }  // namespace drydock

@@ -1,0 +1,120 @@
+// What ns-3 asks of its simulator besides running: the events of Simulator::Schedule and the clock.
+#include "ns3-backend/model/windowed-simulator-impl.h"
+
+#include "core/base/check.h"
+
+#include "ns3/nstime.h"
+#include "ns3/simulator.h"
+
+namespace ns3::rdma
+{
+
+void
+WindowedSimulatorImpl::Stop()
+{
+    if (t_worker != nullptr)
+    {
+        t_worker->context.stop = true;
+    }
+    else
+    {
+        m_stop = true;
+    }
+}
+
+void
+WindowedSimulatorImpl::Stop(const Time& delay)
+{
+    Simulator::Schedule(delay, &Simulator::Stop);
+}
+
+EventId
+WindowedSimulatorImpl::Schedule(const Time& delay, EventImpl* event)
+{
+    CHECK_NOTE(t_worker == nullptr, "Simulator::Schedule is not for the events of partitions");
+    return m_control.Insert(m_control.Now() + delay.GetTimeStep(), GetContext(), event);
+}
+
+void
+WindowedSimulatorImpl::ScheduleWithContext(uint32_t context, const Time& delay, EventImpl* event)
+{
+    CHECK_NOTE(t_worker == nullptr, "Simulator::Schedule is not for the events of partitions");
+    m_control.Insert(m_control.Now() + delay.GetTimeStep(), context, event);
+}
+
+EventId
+WindowedSimulatorImpl::ScheduleNow(EventImpl* event)
+{
+    return Schedule(TimeStep(0), event);
+}
+
+EventId
+WindowedSimulatorImpl::ScheduleDestroy(EventImpl* event)
+{
+    CHECK_NOTE(t_worker == nullptr, "Simulator::Schedule is not for the events of partitions");
+    return m_control.InsertDestroy(event);
+}
+
+void
+WindowedSimulatorImpl::Remove(const EventId& id)
+{
+    m_control.Remove(id);
+}
+
+void
+WindowedSimulatorImpl::Cancel(const EventId& id)
+{
+    if (!IsExpired(id))
+    {
+        id.PeekEventImpl()->Cancel();
+    }
+}
+
+bool
+WindowedSimulatorImpl::IsExpired(const EventId& id) const
+{
+    return m_control.IsExpired(id);
+}
+
+Time
+WindowedSimulatorImpl::Now() const
+{
+    return TimeStep(t_partition != nullptr ? t_partition->LocalTime() : m_control.Now());
+}
+
+Time
+WindowedSimulatorImpl::GetDelayLeft(const EventId& id) const
+{
+    return IsExpired(id) ? TimeStep(0) : TimeStep(id.GetTs()) - Now();
+}
+
+Time
+WindowedSimulatorImpl::GetMaximumSimulationTime() const
+{
+    return TimeStep(NEVER);
+}
+
+void
+WindowedSimulatorImpl::SetScheduler(ObjectFactory)
+{
+}
+
+uint32_t
+WindowedSimulatorImpl::GetSystemId() const
+{
+    return 0;
+}
+
+uint32_t
+WindowedSimulatorImpl::GetContext() const
+{
+    return m_control.GetContext();
+}
+
+uint64_t
+WindowedSimulatorImpl::GetEventCount() const
+{
+    return m_control.GetCount();
+}
+
+} // namespace ns3::rdma
