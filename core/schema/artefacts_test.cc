@@ -240,7 +240,7 @@ TEST_F(ArtefactsTest, AnotherFormatSaysSo) {
                          [](proto::FlowPlan* m) { m->mutable_provenance()->set_format(99); });
   EXPECT_EQ(ErrorOf(kFlowPlanName), At(kFlowPlanName) +
                                         ": error: this flow plan has format 99, but this version "
-                                        "reads format 2; run simccl again");
+                                        "reads format 3; run simccl again");
 }
 
 TEST_F(ArtefactsTest, CallsInGroupsTheRanksLack) {
