@@ -2,6 +2,8 @@
 
 #include "core/base/check.h"
 
+#include "ns3/uinteger.h"
+
 #include <fmt/format.h>
 
 #include <cmath>
@@ -38,7 +40,38 @@ FabricNode::GetTypeId()
                 TimeValue(MilliSeconds(200)),
                 MakeTimeAccessor(&FabricNode::m_pauseWatchdog),
                 MakeTimeChecker(PicoSeconds(1)));
+    static TypeId whole = AddWeights(tid, std::make_index_sequence<CLASSES>());
+    return whole;
+}
+
+template <size_t... Classes>
+TypeId
+FabricNode::AddWeights(TypeId tid, std::index_sequence<Classes...>)
+{
+    const auto add = [&tid](size_t priority, Ptr<const AttributeAccessor> accessor) {
+        tid = tid.AddAttribute(
+            fmt::format("Weight{}", priority),
+            fmt::format("Share of traffic class {} in what strict classes leave of a port, of "
+                        "switches and of hosts, in proportion to the other weights; 0, the "
+                        "default: strict, the highest class first (IEEE 802.1Qaz).",
+                        priority),
+            UintegerValue(0),
+            accessor,
+            MakeUintegerChecker<uint32_t>(0, 1000));
+    };
+    (add(Classes,
+         MakeUintegerAccessor(&FabricNode::SetClassWeight<Classes>,
+                              &FabricNode::GetClassWeight<Classes>)),
+     ...);
     return tid;
+}
+
+ClassScheduler
+FabricNode::MakeScheduler(int64_t largestFrame) const
+{
+    ClassScheduler scheduler;
+    scheduler.Configure(m_weights, GetNPorts(), largestFrame);
+    return scheduler;
 }
 
 void

@@ -1,6 +1,7 @@
 #ifndef DRYDOCK_NS3_BACKEND_FABRIC_NODE_H
 #define DRYDOCK_NS3_BACKEND_FABRIC_NODE_H
 
+#include "ns3-backend/model/class-scheduler.h"
 #include "ns3-backend/model/draws.h"
 #include "ns3-backend/model/event-heap.h"
 #include "ns3-backend/model/fabric-map.h"
@@ -17,6 +18,7 @@
 #include <algorithm>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace ns3::rdma
@@ -328,6 +330,9 @@ class FabricNode : public Node, public Partition
     /// Whether a fault loses \p frame, which comes in by \p port.
     bool Loses(uint16_t port, const Frame& frame);
 
+    /// What shares out the ports of this node, by its attributes; \p largestFrame in bytes.
+    ClassScheduler MakeScheduler(int64_t largestFrame) const;
+
     EventHeap m_events;
     PauseTable m_pauses;
     int64_t m_now = 0;
@@ -354,10 +359,26 @@ class FabricNode : public Node, public Partition
 
     std::vector<Impairment>& GetImpairments();
 
+    template <size_t Class>
+    void SetClassWeight(uint32_t weight)
+    {
+        m_weights[Class] = weight;
+    }
+
+    template <size_t Class>
+    uint32_t GetClassWeight() const
+    {
+        return m_weights[Class];
+    }
+
+    template <size_t... Classes>
+    static TypeId AddWeights(TypeId tid, std::index_sequence<Classes...> classes);
+
     std::vector<Impairment> m_impairments; //!< by port; empty while no fault has touched the node
     uint64_t m_lost = 0;
     Failure m_failure;
     ns3::Time m_pauseWatchdog; //!< attribute
+    ClassWeights m_weights{};  //!< attributes
 };
 
 } // namespace ns3::rdma

@@ -2,134 +2,11 @@
 
 #include "core/base/check.h"
 
-#include "ns3/boolean.h"
-#include "ns3/double.h"
-#include "ns3/enum.h"
-#include "ns3/integer.h"
-#include "ns3/uinteger.h"
-
 #include <algorithm>
-#include <bit>
 #include <cmath>
 
 namespace ns3::rdma
 {
-
-NS_OBJECT_ENSURE_REGISTERED(FabricSwitch);
-
-TypeId
-FabricSwitch::GetTypeId()
-{
-    static TypeId tid =
-        TypeId("ns3::rdma::FabricSwitch")
-            .SetParent<FabricNode>()
-            .SetGroupName("Drydock")
-            .AddConstructor<FabricSwitch>()
-            .AddAttribute("EcmpSeed",
-                          "Seed of the hash that chooses among equally short ways. 0 derives one "
-                          "from the index of the switch, so that no two switches choose alike.",
-                          UintegerValue(0),
-                          MakeUintegerAccessor(&FabricSwitch::m_seed),
-                          MakeUintegerChecker<uint32_t>())
-            .AddAttribute("CutThrough",
-                          "A frame is passed on when so many bytes of it are there; where the "
-                          "output is faster than the input, so that its last bits leave as they "
-                          "come. 0: store and forward, when all is there.",
-                          UintegerValue(0),
-                          MakeUintegerAccessor(&FabricSwitch::m_cutThrough),
-                          MakeUintegerChecker<uint32_t>(0, 65535))
-            .AddAttribute("Routing",
-                          "How one of equally short ways is chosen; `routing` of the fabric.",
-                          EnumValue(ECMP),
-                          MakeEnumAccessor(&FabricSwitch::m_routing),
-                          MakeEnumChecker(ECMP,
-                                          "ecmp",
-                                          FLOWLET,
-                                          "flowlet",
-                                          ADAPTIVE,
-                                          "adaptive",
-                                          SPRAY,
-                                          "spray"))
-            .AddAttribute("FlowletGap",
-                          "A queue pair that was quiet for longer may change its way. 50 us: above "
-                          "the time by which ways of a data centre differ under load, below the "
-                          "500 us of LetFlow (NSDI 2017), which is for TCP. A choice.",
-                          TimeValue(MicroSeconds(50)),
-                          MakeTimeAccessor(&FabricSwitch::m_flowletGap),
-                          MakeTimeChecker(ns3::Time(0)))
-            .AddAttribute("FlowletTableBits",
-                          "A switch tells 2 to the power of this flowlets apart. 16: the 64K "
-                          "entries of CONGA (SIGCOMM 2014).",
-                          UintegerValue(16),
-                          MakeUintegerAccessor(&FabricSwitch::m_flowletTableBits),
-                          MakeUintegerChecker<uint32_t>(0, 24))
-            .AddAttribute("Buffer",
-                          "Bytes that all ports share; from `buffer` of the switch in the cluster "
-                          "file. 0: not given, nothing is counted as over it.",
-                          IntegerValue(0),
-                          MakeIntegerAccessor(&FabricSwitch::m_size),
-                          MakeIntegerChecker<int64_t>(0))
-            .AddAttribute("FlowControl",
-                          "What happens when the buffer fills up: `flow_control` of the transport.",
-                          EnumValue(IDEAL),
-                          MakeEnumAccessor(&FabricSwitch::m_flowControl),
-                          MakeEnumChecker(IDEAL, "ideal", PFC, "pfc", LOSSY, "none"))
-            .AddAttribute("LosslessClasses",
-                          "Classes that PFC protects, one bit each: those of data and "
-                          "acknowledgements.",
-                          UintegerValue(1U << 3),
-                          MakeUintegerAccessor(&FabricSwitch::m_lossless),
-                          MakeUintegerChecker<uint8_t>())
-            .AddAttribute("PauseAlpha",
-                          "A port of entry is paused when it holds more than this times what is "
-                          "free. 1/8: the switch of the HPCC simulations (SIGCOMM 2019, 5.1).",
-                          DoubleValue(0.125),
-                          MakeDoubleAccessor(&FabricSwitch::m_pauseAlpha),
-                          MakeDoubleChecker<double>(0.0, 1e6))
-            .AddAttribute("ResumeOffset",
-                          "A paused port goes on when it is this many bytes below its share. 3 KB: "
-                          "the switch of the HPCC simulations.",
-                          IntegerValue(3000),
-                          MakeIntegerAccessor(&FabricSwitch::m_resumeOffset),
-                          MakeIntegerChecker<int64_t>(0))
-            .AddAttribute("DropAlpha",
-                          "A queue of a class that is not lossless holds at most this times what "
-                          "is free. 1: Choudhury and Hahne (ToN 1998).",
-                          DoubleValue(1.0),
-                          MakeDoubleAccessor(&FabricSwitch::m_dropAlpha),
-                          MakeDoubleChecker<double>(0.0, 1e6))
-            .AddAttribute("Ecn",
-                          "Mark what waits in long queues; on with a congestion control that "
-                          "looks at marks.",
-                          BooleanValue(false),
-                          MakeBooleanAccessor(&FabricSwitch::m_ecn),
-                          MakeBooleanChecker())
-            .AddAttribute("EcnMin",
-                          "Bytes in a queue of a 25 Gb/s port up to which nothing is marked; in "
-                          "proportion for other rates. 100 KB: HPCC (SIGCOMM 2019, 5.1).",
-                          UintegerValue(100'000),
-                          MakeUintegerAccessor(&FabricSwitch::m_ecnMin),
-                          MakeUintegerChecker<uint64_t>())
-            .AddAttribute("EcnMax",
-                          "Bytes in a queue of a 25 Gb/s port above which everything is marked; "
-                          "in proportion for other rates. 400 KB: HPCC (SIGCOMM 2019, 5.1). Equal "
-                          "to EcnMin it is a step.",
-                          UintegerValue(400'000),
-                          MakeUintegerAccessor(&FabricSwitch::m_ecnMax),
-                          MakeUintegerChecker<uint64_t>())
-            .AddAttribute("EcnProbability",
-                          "Of a mark at EcnMax; it grows from 0 at EcnMin. 0.2: HPCC (SIGCOMM "
-                          "2019, 5.1).",
-                          DoubleValue(0.2),
-                          MakeDoubleAccessor(&FabricSwitch::m_ecnMost),
-                          MakeDoubleChecker<double>(0.0, 1.0))
-            .AddAttribute("EcnAtDequeue",
-                          "Mark by the queue that a frame leaves behind, not by the one it joins.",
-                          BooleanValue(false),
-                          MakeBooleanAccessor(&FabricSwitch::m_ecnAtDequeue),
-                          MakeBooleanChecker());
-    return tid;
-}
 
 void
 FabricSwitch::Configure(FabricMap* map, int64_t largestFrame)
@@ -141,7 +18,8 @@ FabricSwitch::Configure(FabricMap* map, int64_t largestFrame)
     }
     m_chooser.Configure(map, m_index, m_routing, m_flowletGap.GetTimeStep(), m_flowletTableBits);
     m_ports.resize(GetNPorts());
-    m_queues.resize(size_t{GetNPorts()} * CLASSES);
+    m_queues.Configure(GetNPorts());
+    m_scheduler = MakeScheduler(largestFrame);
     std::vector<int64_t> headroom;
     for (uint16_t port = 0; port < GetNPorts(); ++port)
     {
@@ -252,36 +130,18 @@ void
 FabricSwitch::Enqueue(uint16_t port, uint16_t inPort, const Frame& frame)
 {
     const int64_t size = SizeOf(frame);
-    Queue& queue = QueueOf(port, frame.priority);
-    if (!m_buffer.Admits(frame.priority, queue.bytes, size))
+    if (!m_buffer.Admits(frame.priority, m_queues.GetBytes(port, frame.priority), size))
     {
         ++m_ports[port].counts.dropped;
         return;
     }
-    const uint32_t slot = Allocate();
-    m_pool[slot] = Slot{frame, NONE, inPort};
-    if (frame.flags & Frame::INT) [[unlikely]]
-    {
-        m_poolTelemetry.resize(std::max(m_poolTelemetry.size(), size_t{slot} + 1));
-        m_poolTelemetry[slot] = m_carried;
-    }
-    if (queue.head == NONE)
-    {
-        queue.head = slot;
-    }
-    else
-    {
-        m_pool[queue.tail].next = slot;
-    }
-    queue.tail = slot;
-    queue.bytes += size;
+    Frame& kept = m_queues.Push(port, inPort, frame, size, m_carried);
     Port& out = m_ports[port];
-    out.classes |= ClassBit(frame.priority);
     out.counts.queued += size;
     out.counts.mostQueued = std::max(out.counts.mostQueued, out.counts.queued);
     if (m_ecn && !m_ecnAtDequeue)
     {
-        Mark(port, queue.bytes, m_pool[slot].frame);
+        Mark(port, m_queues.GetBytes(port, frame.priority), kept);
     }
     m_buffer.Add(inPort, frame.priority, size);
     if (m_buffer.IsLossless(frame.priority) && m_buffer.MustPause(inPort, frame.priority))
@@ -300,50 +160,34 @@ FabricSwitch::Next(uint16_t port, Frame* frame)
         out.pauses.Pop();
         return true;
     }
-    const auto ready = static_cast<uint8_t>(out.classes & ~m_egress[port].paused);
+    const auto ready = static_cast<uint8_t>(m_queues.GetClasses(port) & ~m_egress[port].paused);
     if (ready == 0)
     {
         return false;
     }
-    const auto priority = static_cast<uint8_t>(std::bit_width(ready) - 1);
-    const Slot slot = Dequeue(port, priority);
-    *frame = slot.frame;
+    const uint8_t priority = m_scheduler.Pick(port, ready);
+    const uint16_t inPort = Dequeue(port, priority, frame);
     Observe(port, *frame);
     if (m_ecn && m_ecnAtDequeue)
     {
-        Mark(port, QueueOf(port, priority).bytes, *frame);
+        Mark(port, m_queues.GetBytes(port, priority), *frame);
     }
-    if ((m_ports[slot.inPort].stopping & ClassBit(priority)) &&
-        m_buffer.MayResume(slot.inPort, priority))
+    if ((m_ports[inPort].stopping & ClassBit(priority)) && m_buffer.MayResume(inPort, priority))
     {
-        Resume(slot.inPort, priority);
+        Resume(inPort, priority);
     }
     return true;
 }
 
-FabricSwitch::Slot
-FabricSwitch::Dequeue(uint16_t port, uint8_t priority)
+uint16_t
+FabricSwitch::Dequeue(uint16_t port, uint8_t priority, Frame* frame)
 {
-    Queue& queue = QueueOf(port, priority);
-    const uint32_t freed = queue.head;
-    const Slot slot = m_pool[freed];
-    const int64_t size = SizeOf(slot.frame);
-    queue.head = slot.next;
-    queue.bytes -= size;
-    Port& out = m_ports[port];
-    out.counts.queued -= size;
-    if (queue.head == NONE)
-    {
-        out.classes &= static_cast<uint8_t>(~ClassBit(priority));
-    }
-    m_buffer.Remove(slot.inPort, priority, size);
-    if (slot.frame.flags & Frame::INT) [[unlikely]]
-    {
-        m_carried = m_poolTelemetry[freed];
-    }
-    m_pool[freed].next = m_free;
-    m_free = freed;
-    return slot;
+    const int64_t size = SizeOf(m_queues.Head(port, priority));
+    const uint16_t inPort = m_queues.Pop(port, priority, size, frame, &m_carried);
+    m_ports[port].counts.queued -= size;
+    m_buffer.Remove(inPort, priority, size);
+    m_scheduler.Charge(port, priority, size);
+    return inPort;
 }
 
 void
@@ -450,19 +294,6 @@ FabricSwitch::Timer(Kind kind, uint32_t number)
     }
     CHECK_NOTE(kind == PAUSE_RENEW, "a switch has no queue pairs");
     RenewPauses(port);
-}
-
-uint32_t
-FabricSwitch::Allocate()
-{
-    if (m_free == NONE)
-    {
-        m_pool.emplace_back();
-        return static_cast<uint32_t>(m_pool.size() - 1);
-    }
-    const uint32_t slot = m_free;
-    m_free = m_pool[slot].next;
-    return slot;
 }
 
 } // namespace ns3::rdma

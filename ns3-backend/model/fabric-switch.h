@@ -3,6 +3,7 @@
 
 #include "ns3-backend/model/ecn-marker.h"
 #include "ns3-backend/model/fabric-node.h"
+#include "ns3-backend/model/frame-queues.h"
 #include "ns3-backend/model/port-chooser.h"
 #include "ns3-backend/model/shared-buffer.h"
 
@@ -74,24 +75,8 @@ class FabricSwitch : public FabricNode
   private:
     friend class FabricNode;
 
-    /// Frames of one class waiting at a port, chained through the pool.
-    struct Queue
-    {
-        uint32_t head = NONE;
-        uint32_t tail = NONE;
-        int64_t bytes = 0;
-    };
-
-    struct Slot
-    {
-        Frame frame;
-        uint32_t next;
-        uint16_t inPort;
-    };
-
     struct Port
     {
-        uint8_t classes = 0;   //!< that have frames waiting, one bit each
         uint8_t stopping = 0;  //!< that this switch has paused at the other end
         bool renewing = false; //!< an event will look at what is still stopped
         PortCounts counts;
@@ -99,21 +84,20 @@ class FabricSwitch : public FabricNode
         Fifo<Frame> pauses; //!< to be sent before anything else
     };
 
-    static constexpr uint32_t NONE = UINT32_MAX;
-
     // For FabricNode::RunEvent
     void Arrive(uint16_t inPort, Frame& frame);
     bool Next(uint16_t port, Frame* frame);
 
     bool Waiting(uint16_t port) const
     {
-        return (m_ports[port].classes & ~m_egress[port].paused) != 0 ||
+        return (m_queues.GetClasses(port) & ~m_egress[port].paused) != 0 ||
                !m_ports[port].pauses.Empty();
     }
 
     void Timer(Kind kind, uint32_t number);
     void Enqueue(uint16_t port, uint16_t inPort, const Frame& frame);
-    Slot Dequeue(uint16_t port, uint8_t priority);
+    /// The port it came in by.
+    uint16_t Dequeue(uint16_t port, uint8_t priority, Frame* frame);
     void Stop(uint16_t inPort, uint8_t priority);
     void Resume(uint16_t inPort, uint8_t priority);
     void RenewPauses(uint16_t inPort);
@@ -124,12 +108,6 @@ class FabricSwitch : public FabricNode
     void ConfigureMarkers();
     /// Writes into m_carried what \p port is like as \p frame leaves, if that wants to know.
     void Observe(uint16_t port, const Frame& frame);
-    uint32_t Allocate();
-
-    Queue& QueueOf(uint16_t port, uint8_t priority)
-    {
-        return m_queues[port * CLASSES + priority];
-    }
 
     uint32_t m_seed = 0;               //!< attribute
     uint32_t m_cutThrough = 0;         //!< attribute
@@ -151,10 +129,8 @@ class FabricSwitch : public FabricNode
     SharedBuffer m_buffer;
     PortChooser m_chooser;
     std::vector<Port> m_ports;
-    std::vector<Queue> m_queues;            //!< by port and class
-    std::vector<Slot> m_pool;               //!< of frames that wait, shared by all ports
-    std::vector<Telemetry> m_poolTelemetry; //!< by slot; only as long as frames with INT need
-    uint32_t m_free = NONE;                 //!< chain of free slots
+    FrameQueues m_queues;
+    ClassScheduler m_scheduler;
     Counts m_counts;
 };
 

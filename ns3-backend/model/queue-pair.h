@@ -228,6 +228,7 @@ class QueuePair
     bool active = false;  //!< in the port's round; only while CanSend
     bool armed = false;   //!< an event waits for the next message to be ready
     int32_t sinceAck = 0; //!< packets since the last that asked for an acknowledgement
+    int64_t credit = 0;   //!< bytes left of its turn, where turns are counted in bytes
 
     std::unique_ptr<FlowController> controller; //!< nothing without congestion control
     int64_t allowedAt = 0;                      //!< when its rate allows the next packet, ps

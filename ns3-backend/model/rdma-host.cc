@@ -68,6 +68,11 @@ RdmaHost::Configure(drydock::HostId id,
     m_pairs.Configure(static_cast<uint32_t>(id), m_map, &m_transport, SizeOf(full), SizeOf(ack));
     m_receiver.Configure(&m_transport);
     m_latency = m_nicLatency.GetTimeStep();
+    m_scheduler = MakeScheduler(SizeOf(full));
+    if (m_transport.turnBytes > 0)
+    {
+        m_transport.turnBytes = std::max(m_transport.turnBytes, SizeOf(full));
+    }
     m_cnps.resize(GetNPorts());
     m_acks.resize(GetNPorts());
     m_active.resize(GetNPorts());
@@ -207,19 +212,6 @@ RdmaHost::RunCall()
 }
 
 void
-RdmaHost::Ready(uint32_t number)
-{
-    QueuePair& pair = m_pairs[number];
-    const int64_t next = pair.Release(m_now);
-    pair.armed = next >= 0;
-    if (pair.armed)
-    {
-        m_events.Push({next, KeyOf(READY, number)});
-    }
-    Activate(number);
-}
-
-void
 RdmaHost::Timer(Kind kind, uint32_t number)
 {
     switch (kind)
@@ -237,28 +229,46 @@ RdmaHost::Timer(Kind kind, uint32_t number)
     }
 }
 
-void
-RdmaHost::Activate(uint32_t number)
-{
-    QueuePair& pair = m_pairs[number];
-    if (!pair.active && !pair.paced && pair.CanSend())
-    {
-        pair.active = true;
-        m_active[pair.port].Push(number);
-        Kick(*this, pair.port);
-    }
-}
-
 bool
 RdmaHost::Next(uint16_t port, Frame* frame)
 {
+    if (!m_scheduler.HasWeights())
+    {
+        return NextOf(ALL_CLASSES, port, frame);
+    }
+    while (const uint8_t ready = ReadyClasses(port))
+    {
+        const uint8_t priority = m_scheduler.Pick(port, ready);
+        if (NextOf(ClassBit(priority), port, frame))
+        {
+            m_scheduler.Charge(port, priority, SizeOf(*frame));
+            return true;
+        }
+    }
+    return false;
+}
+
+uint8_t
+RdmaHost::ReadyClasses(uint16_t port) const
+{
+    uint8_t ready = m_cnps[port].Empty() ? 0 : ClassBit(m_transport.cnpPriority);
+    ready |= m_acks[port].Empty() ? 0 : ClassBit(m_transport.ackPriority);
+    ready |= m_active[port].Empty() ? 0 : ClassBit(m_transport.dataPriority);
+    return ready & static_cast<uint8_t>(~m_egress[port].paused);
+}
+
+bool
+RdmaHost::NextOf(uint8_t classes, uint16_t port, Frame* frame)
+{
+    const uint8_t open = classes & static_cast<uint8_t>(~m_egress[port].paused);
     for (const bool notice : {true, false})
     {
-        std::vector<Fifo<Frame>>& replies = notice ? m_cnps : m_acks;
-        if (MaySend(port, notice ? m_transport.cnpPriority : m_transport.ackPriority, replies))
+        Fifo<Frame>& replies = (notice ? m_cnps : m_acks)[port];
+        const uint8_t priority = notice ? m_transport.cnpPriority : m_transport.ackPriority;
+        if (!replies.Empty() && (open & ClassBit(priority)))
         {
-            *frame = replies[port].Front();
-            replies[port].Pop();
+            *frame = replies.Front();
+            replies.Pop();
             if (frame->flags & Frame::INT)
             {
                 m_carried = m_echoes[port].Front();
@@ -267,130 +277,7 @@ RdmaHost::Next(uint16_t port, Frame* frame)
             return true;
         }
     }
-    while (MaySend(port, m_transport.dataPriority, m_active))
-    {
-        const uint32_t number = m_active[port].Front();
-        m_active[port].Pop();
-        QueuePair& pair = m_pairs[number];
-        pair.active = false;
-        if (!pair.CanSend())
-        {
-            continue; // what it wanted to send again has been acknowledged meanwhile
-        }
-        *frame = CutFrame(number);
-        const bool now = !pair.controller || Pace(number, pair, SizeOf(*frame));
-        pair.active = now && pair.CanSend();
-        if (pair.active)
-        {
-            m_active[port].Push(number);
-        }
-        return true;
-    }
-    return false;
-}
-
-bool
-RdmaHost::Pace(uint32_t number, QueuePair& pair, int64_t bytes)
-{
-    pair.allowedAt = std::max(pair.allowedAt, m_now) + pair.controller->Send(m_now, bytes);
-    // Up to the end of this frame nothing could be sent anyway.
-    if (pair.allowedAt <= m_now + m_egress[pair.port].Occupancy(bytes))
-    {
-        return true;
-    }
-    pair.paced = true;
-    m_events.Push({pair.allowedAt, KeyOf(PACE, number)});
-    return false;
-}
-
-Frame
-RdmaHost::CutFrame(uint32_t number)
-{
-    QueuePair& pair = m_pairs[number];
-    const QueuePair::Packet packet = pair.Cut();
-    ++m_counts.packets;
-    m_counts.repeated += packet.again ? 1 : 0;
-    if (m_transport.retransmission != NEVER_LOST)
-    {
-        WatchForLoss(number, pair);
-    }
-    Frame frame{};
-    frame.queuePair = number;
-    frame.psn = packet.psn;
-    frame.from = pair.from;
-    frame.to = pair.to;
-    frame.path = pair.path;
-    frame.payload = packet.payload;
-    frame.priority = m_transport.dataPriority;
-    const bool due = ++pair.sinceAck >= static_cast<int32_t>(m_transport.packetsPerAck);
-    if (due || packet.endsMessage || packet.fillsWindow)
-    {
-        frame.flags = Frame::ACK_REQUESTED;
-        pair.sinceAck = 0;
-        if (m_transport.needs.roundTrips && !packet.again)
-        {
-            pair.Stamp(m_now);
-        }
-    }
-    if (m_transport.needs.telemetryBytes > 0)
-    {
-        frame.flags |= Frame::INT;
-        m_carried = {};
-    }
-    return frame;
-}
-
-void
-RdmaHost::WatchForLoss(uint32_t number, QueuePair& pair)
-{
-    if (!pair.retrying)
-    {
-        pair.retrying = true;
-        pair.lastProgress = m_now;
-        m_events.Push({m_now + m_transport.ackTimeout, KeyOf(RETRY, number)});
-    }
-}
-
-void
-RdmaHost::Retry(uint32_t number)
-{
-    QueuePair& pair = m_pairs[number];
-    if (pair.Idle())
-    {
-        pair.retrying = false;
-        return;
-    }
-    const int64_t timeout = m_transport.ackTimeout;
-    if (m_now - pair.lastProgress >= timeout)
-    {
-        ++m_counts.timeouts;
-        if (++pair.retries > m_transport.retryCount)
-        {
-            Fail(fmt::format("a queue pair from host {} to host {} gave up at {}: {} retries "
-                             "without an acknowledgement",
-                             m_id,
-                             m_map->GetDirection(pair.to).toNode,
-                             ToString(Now()),
-                             m_transport.retryCount));
-            return;
-        }
-        pair.lastProgress = m_now;
-        if (pair.controller)
-        {
-            pair.controller->TimeOut(m_now);
-            pair.Limit(pair.controller->GetWindow());
-        }
-        if (m_transport.retransmission == GO_BACK_N)
-        {
-            pair.GoBack();
-        }
-        else
-        {
-            pair.Repeat(pair.GetAckedPsn());
-        }
-        Activate(number);
-    }
-    m_events.Push({pair.lastProgress + timeout, KeyOf(RETRY, number)});
+    return (open & ClassBit(m_transport.dataPriority)) && NextData(port, frame);
 }
 
 void
@@ -437,52 +324,6 @@ RdmaHost::ArriveData(uint16_t port, const Frame& frame)
     {
         Kick(*this, port);
     }
-}
-
-void
-RdmaHost::ArriveAck(const Frame& frame)
-{
-    QueuePair& pair = m_pairs[frame.queuePair];
-    if (pair.GetAckedPsn() != frame.psn)
-    {
-        pair.lastProgress = m_now;
-        pair.retries = 0;
-    }
-    const int64_t before = pair.GetAckedBytes();
-    pair.Acknowledge(frame.psn, [this](const Message& message) {
-        m_calls.Add(HostCalls::SENT, m_now, message);
-    });
-    if (pair.controller)
-    {
-        Control(frame, pair.GetAckedBytes() - before, pair);
-    }
-    if (frame.flags & Frame::NACK)
-    {
-        if (m_transport.retransmission == GO_BACK_N)
-        {
-            pair.GoBack();
-        }
-        else
-        {
-            pair.Repeat(frame.psn + frame.payload);
-        }
-    }
-    Activate(frame.queuePair);
-}
-
-void
-RdmaHost::Control(const Frame& ack, int64_t bytes, QueuePair& pair)
-{
-    AckReport report = pair.Report(m_now, bytes);
-    report.marked = ack.flags & Frame::CE;
-    report.missing = ack.flags & Frame::NACK;
-    report.telemetry = ack.flags & Frame::INT ? &m_carried : nullptr;
-    if (m_transport.needs.roundTrips)
-    {
-        report.roundTrip = pair.TakeRoundTrip(ack.psn, m_now);
-    }
-    pair.controller->Acknowledge(report);
-    pair.Limit(pair.controller->GetWindow());
 }
 
 bool

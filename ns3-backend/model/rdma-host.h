@@ -125,6 +125,31 @@ class RdmaHost : public FabricNode, public drydock::HostPort
         return !queues[port].Empty() && !(m_egress[port].paused & ClassBit(priority));
     }
 
+    static constexpr uint8_t ALL_CLASSES = UINT8_MAX;
+
+    /// Those that have something to send by \p port and are not paused, one bit each.
+    uint8_t ReadyClasses(uint16_t port) const;
+    /// The next frame of \p classes, those that are paused aside.
+    bool NextOf(uint8_t classes, uint16_t port, Frame* frame);
+    /// The next packet of the queue pair whose turn it is.
+    bool NextData(uint16_t port, Frame* frame);
+
+    /// Whether the next queue pair takes its turn after \p pair has sent \p bytes.
+    bool EndsTurn(QueuePair& pair, int64_t bytes) const
+    {
+        if (m_transport.turnBytes == 0)
+        {
+            return true;
+        }
+        // As among classes (ClassScheduler): what it overdraws counts in its next turn.
+        if (pair.credit <= 0)
+        {
+            pair.credit += m_transport.turnBytes;
+        }
+        pair.credit -= bytes;
+        return pair.credit <= 0;
+    }
+
     void Timer(Kind kind, uint32_t number);
     void Ready(uint32_t number);
     void Retry(uint32_t number);
@@ -149,6 +174,7 @@ class RdmaHost : public FabricNode, public drydock::HostPort
     const std::vector<RdmaHost*>* m_hosts = nullptr;
     std::vector<std::unique_ptr<AnnouncementBox>> m_boxes; //!< by sending thread
     HostCalls m_calls;
+    ClassScheduler m_scheduler;
     QueuePairTable m_pairs;
     RdmaReceiver m_receiver;
     std::vector<Frame> m_replies;             //!< scratch

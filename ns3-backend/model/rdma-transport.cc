@@ -58,6 +58,14 @@ RdmaTransport::GetTypeId()
                           UintegerValue(6),
                           MakeUintegerAccessor(&RdmaTransport::m_cnpPriority),
                           MakeUintegerChecker<uint8_t>(0, CLASSES - 1))
+            .AddAttribute("TurnBytes",
+                          "Bytes, headers included, that a queue pair sends before the next of its "
+                          "NIC has its turn (deficit round robin); at least a full packet. 0: "
+                          "turns of one packet, however long (round robin), as in the NIC of the "
+                          "HPCC simulations.",
+                          UintegerValue(0),
+                          MakeUintegerAccessor(&RdmaTransport::m_turnBytes),
+                          MakeUintegerChecker<uint32_t>())
             .AddAttribute("CnpInterval",
                           "Least time between two notifications to one queue pair. 50 us: DCQCN "
                           "(SIGCOMM 2015), 3.2.",
@@ -123,6 +131,7 @@ RdmaTransport::GetParameters() const
             m_dataPriority,
             m_ackPriority,
             m_cnpPriority,
+            m_turnBytes,
             m_cnpInterval.GetTimeStep(),
             m_retransmission,
             m_ackTimeout.GetTimeStep(),

@@ -38,6 +38,7 @@ class RdmaTransport : public Object
         uint8_t dataPriority;
         uint8_t ackPriority;
         uint8_t cnpPriority;
+        int64_t turnBytes;
         int64_t cnpInterval;
         Retransmission retransmission;
         int64_t ackTimeout;
@@ -58,6 +59,7 @@ class RdmaTransport : public Object
     uint8_t m_dataPriority = 0;
     uint8_t m_ackPriority = 0;
     uint8_t m_cnpPriority = 0;
+    uint32_t m_turnBytes = 0;
     ns3::Time m_cnpInterval;
     Retransmission m_retransmission = NEVER_LOST;
     ns3::Time m_ackTimeout;
