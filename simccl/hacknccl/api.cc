@@ -1,6 +1,5 @@
 // The exported table of core/nccl/hacknccl.h. Every function locks, checks its arguments, and
 // leaves the reason of a failure for last_error().
-#include <cstdio>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -38,7 +37,8 @@ std::mutex mutex;
 class LastErrorText {
  public:
   LastErrorText& operator=(const std::string& text) {
-    snprintf(text_, sizeof text_, "%s", text.c_str());
+    const size_t bytes = text.copy(text_, sizeof text_ - 1);
+    text_[bytes] = '\0';
     return *this;
   }
   void clear() { text_[0] = '\0'; }

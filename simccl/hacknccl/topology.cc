@@ -1,5 +1,6 @@
 // The host's topology: which GPUs take part, and the memory of past searches.
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
 #include <map>
 #include <string>
@@ -206,11 +207,14 @@ bool GraphSearch::Recall() {
   }
   const auto found = Searches().find(key_->text);
   if (found == Searches().end()) return false;
-  *graph_ = found->second;
+  const ncclTopoGraph& stored = found->second;
   const std::vector<int>& ranks = Current().layout->host_of(Current().rank).ranks;
-  const int entries = graph_->nChannels * system_->nodes[GPU].count;
+  // Of the lists, which are most of a graph, only what is in use.
+  memcpy(static_cast<void*>(graph_), &stored, offsetof(ncclTopoGraph, intra));
+  memcpy(graph_->inter, stored.inter, sizeof stored.inter);
+  const int entries = stored.nChannels * system_->nodes[GPU].count;
   for (int i = 0; i < entries; ++i) {
-    graph_->intra[i] = ranks[static_cast<size_t>(graph_->intra[i])];
+    graph_->intra[i] = ranks[static_cast<size_t>(stored.intra[i])];
   }
   key_->recalled = true;
   return true;

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Plans one call of one communicator a line, against the limits of plans.jsonl.
+"""Plans one call of one communicator a line, or a whole run, against the limits of plans.jsonl.
 
 Usage: run_plan_bench.py --bin DIR --out DIR [--runs N]
 
-Prints, per line, the least CPU time of N runs to create the communicator and plan the call, and the
-peak memory of that process. Exit status 1 if a limit is passed.
+Prints, per line, the least CPU time of N runs to create the communicators and plan the calls, and
+the peak memory of that process. Exit status 1 if a limit is passed.
 """
 import argparse
 import json
@@ -40,6 +40,18 @@ def plan_call(line, tools, out):
     return *map(float, figures), f"artefact {artefact} MB"
 
 
+def plan_run(line, tools, out):
+    """The same, of all communicators of a training run."""
+    if not (out / "1-workload").exists():
+        words(line, tools / "workload-gen", ROOT / "configs/models" / (line["model"] + ".yaml"),
+              cluster_file(line), "-o", out, *(word for value in line["set"]
+                                               for word in ("--set", value)))
+    *figures, communicators, plans = words(line, tools / "plan_layout", out)
+    if int(communicators) != line["communicators"]:
+        sys.exit(f"{line['name']}: {communicators} communicators")
+    return *map(float, figures), f"{communicators} communicators, {plans} plans"
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--bin", required=True, type=pathlib.Path, help="where the tools are")
@@ -50,7 +62,8 @@ def main():
 
     failed = False
     for line in map(json.loads, LINES.read_text().splitlines()):
-        runs = [plan_call(line, options.bin, options.out) for _ in range(options.runs)]
+        plan = plan_run if "model" in line else plan_call
+        runs = [plan(line, options.bin, options.out) for _ in range(options.runs)]
         create, call, peak, more = min(runs, key=lambda run: run[0] + run[1])
         ok = create + call <= line["max_seconds"] and peak <= line["max_mb"]
         failed |= not ok
