@@ -97,7 +97,8 @@ class PacketNetwork : public Network {
 
 std::vector<std::pair<std::string, int64_t>> PacketNetwork::Counters() const {
   uint64_t messages = 0, packets = 0, acks = 0, hops = 0, pairs = 0, events = 0, over = 0;
-  uint64_t marked = 0, cnps = 0, pauses = 0, dropped = 0, nacks = 0, repeated = 0, timeouts = 0;
+  uint64_t marked = 0, cnps = 0, pauses = 0, dropped = 0, trimmed = 0, nacks = 0, repeated = 0,
+           timeouts = 0;
   uint64_t lost = 0, unroutable = 0;
   int64_t queue = 0, buffer = 0;
   const auto add_node = [&](const ns3::rdma::FabricNode& node) {
@@ -124,6 +125,7 @@ std::vector<std::pair<std::string, int64_t>> PacketNetwork::Counters() const {
       queue = std::max(queue, counts.mostQueued);
       marked += counts.marked;
       dropped += counts.dropped;
+      trimmed += counts.trimmed;
     }
     buffer = std::max(buffer, node->GetBuffer().GetMost());
     over += node->GetBuffer().GetFramesOver();
@@ -151,6 +153,7 @@ std::vector<std::pair<std::string, int64_t>> PacketNetwork::Counters() const {
   }
   if (transport_.flow_control == "pfc") add("pause frames", pauses);
   if (transport_.flow_control != "ideal") add("dropped frames", dropped);
+  if (transport_.flow_control == "trim") add("trimmed frames", trimmed);
   if (faults_) {
     add("frames lost to faults", lost);
     add("frames without a way", unroutable);

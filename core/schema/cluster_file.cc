@@ -162,7 +162,7 @@ void ReadAttributes(YamlReader* reader, Transport* transport, Diagnostics* diagn
 void ReadTransport(const YamlNode& node, Transport* transport, Diagnostics* diagnostics) {
   static const std::vector<std::string> kControls = {"none",   "dcqcn", "hpcc",
                                                      "timely", "swift", "dctcp"};
-  static const std::vector<std::string> kFlowControls = {"ideal", "pfc", "none"};
+  static const std::vector<std::string> kFlowControls = {"ideal", "pfc", "none", "trim"};
   static const std::vector<std::string> kRetransmissions = {"go-back-n", "selective-repeat"};
   YamlReader reader(node, "transport", diagnostics);
   int kind = 0, control = 0, flow_control = 0, retransmission = 0;

@@ -256,7 +256,7 @@ TEST(ClusterFileTest, FabricTransportAndNccl) {
             "toys.topo:13:36: error: 'mtu' is 100; it must be between 256 and 65535");
   EXPECT_EQ(MessageWith("packets_per_ack: 8", "flow_control: pcf"),
             "toys.topo:13:83: error: 'pcf' is no flow_control; did you mean 'pfc'?; valid values "
-            "are ideal, pfc, none");
+            "are ideal, pfc, none, trim");
   EXPECT_EQ(MessageWith("packets_per_ack: 8", "packets_per_ack: 0"),
             "toys.topo:13:86: error: 'packets_per_ack' is 0; it must be between 1 and 65536");
   EXPECT_EQ(MessageWith("NCCL_ALGO", "ALGO"),

@@ -189,6 +189,7 @@ LosesFrames(const Topology& topology)
         return fault.kind != drydock::Fault::Kind::kRate;
     };
     return topology.transport.flow_control == "none" ||
+           topology.transport.flow_control == "trim" ||
            std::any_of(topology.faults.begin(), topology.faults.end(), loses);
 }
 

@@ -178,6 +178,10 @@ FabricMap::SetRate(uint32_t link, drydock::Bandwidth rate)
 void
 FabricMap::Reroute(std::vector<bool> down)
 {
+    if (!m_unbroken)
+    {
+        m_unbroken = std::make_shared<const FabricMap>(*this);
+    }
     m_down = std::move(down);
     AddRoutes();
 }
@@ -298,7 +302,8 @@ FabricMap::PickAccess(uint32_t fromHost, int fromNic, uint32_t toHost, int toNic
     }
     if (best.empty())
     {
-        return std::nullopt;
+        return m_unbroken ? m_unbroken->PickAccess(fromHost, fromNic, toHost, toNic, path)
+                          : std::nullopt;
     }
     return best[ScaleHash(Mix(path), static_cast<uint32_t>(best.size()))];
 }
@@ -306,6 +311,10 @@ FabricMap::PickAccess(uint32_t fromHost, int fromNic, uint32_t toHost, int toNic
 FabricMap::PathTime
 FabricMap::MeasurePath(AccessPair ends, uint32_t path, int64_t wireBytes) const
 {
+    if (m_unbroken)
+    {
+        return m_unbroken->MeasurePath(ends, path, wireBytes);
+    }
     PathTime measured{0, 0, 0};
     uint32_t link = ends.first;
     int64_t begin = 0; // at the present link: the first bits that can go on

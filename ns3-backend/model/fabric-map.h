@@ -5,6 +5,7 @@
 #include "ns3-backend/model/frame.h"
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -155,7 +156,9 @@ class FabricMap
 
     /**
      * The two ends of the way of a queue pair: where NICs have several cables, those between which
-     * the way is shortest, by \p path among equals. Nothing if there is no way.
+     * the way is shortest, by \p path among equals. Where faults have cut all ways, those as if
+     * nothing were broken: a queue pair knows its peer, and sends into the void. Nothing if there
+     * never is a way.
      */
     std::optional<AccessPair> PickAccess(uint32_t fromHost,
                                          int fromNic,
@@ -231,7 +234,8 @@ class FabricMap
     int64_t m_cutThrough = 0; //!< bytes
     uint32_t m_leaves = 0;
     std::vector<FabricDirection> m_directions;
-    std::vector<bool> m_down; //!< by link; empty: none
+    std::vector<bool> m_down;                    //!< by link; empty: none
+    std::shared_ptr<const FabricMap> m_unbroken; //!< as it was made; null until the first Reroute
     std::vector<std::vector<uint32_t>> m_ports;
     std::vector<Access> m_access;       //!< by link; meaningful for those that end at a NIC
     std::vector<uint32_t> m_leafSwitch; //!< by leaf

@@ -68,7 +68,14 @@ FabricSwitch::GetTypeId()
                           "What happens when the buffer fills up: `flow_control` of the transport.",
                           EnumValue(IDEAL),
                           MakeEnumAccessor(&FabricSwitch::m_flowControl),
-                          MakeEnumChecker(IDEAL, "ideal", PFC, "pfc", LOSSY, "none"))
+                          MakeEnumChecker(IDEAL, "ideal", PFC, "pfc", LOSSY, "none", TRIM, "trim"))
+            .AddAttribute("TrimPriority",
+                          "Traffic class of headers whose payload was cut off (flow control "
+                          "trim). 6: above the data, with the notifications; that headers go "
+                          "first is what trimming lives by (Handley et al., NDP, SIGCOMM 2017, 3).",
+                          UintegerValue(6),
+                          MakeUintegerAccessor(&FabricSwitch::m_trimPriority),
+                          MakeUintegerChecker<uint8_t>(0, CLASSES - 1))
             .AddAttribute("LosslessClasses",
                           "Classes that PFC protects, one bit each: those of data and "
                           "acknowledgements.",

@@ -132,7 +132,7 @@ FabricSwitch::Enqueue(uint16_t port, uint16_t inPort, const Frame& frame)
     const int64_t size = SizeOf(frame);
     if (!m_buffer.Admits(frame.priority, m_queues.GetBytes(port, frame.priority), size))
     {
-        ++m_ports[port].counts.dropped;
+        Refuse(port, inPort, frame);
         return;
     }
     Frame& kept = m_queues.Push(port, inPort, frame, size, m_carried);
@@ -148,6 +148,22 @@ FabricSwitch::Enqueue(uint16_t port, uint16_t inPort, const Frame& frame)
     {
         Stop(inPort, frame.priority);
     }
+}
+
+void
+FabricSwitch::Refuse(uint16_t port, uint16_t inPort, const Frame& frame)
+{
+    if (m_flowControl != TRIM || frame.IsControl() || (frame.flags & Frame::TRIMMED))
+    {
+        ++m_ports[port].counts.dropped;
+        return;
+    }
+    ++m_ports[port].counts.trimmed;
+    Frame header = frame;
+    header.payload = 0;
+    header.flags |= Frame::TRIMMED;
+    header.priority = m_trimPriority;
+    Enqueue(port, inPort, header);
 }
 
 bool

@@ -19,8 +19,8 @@ namespace ns3::rdma
  * A frame is in the output queue once its last bit has arrived (with cut-through its first
  * CutThrough bytes) and the latency of the switch has passed (part of the link's delay, see
  * FabricMap). Among frames that arrive at the same time the lower input port is first; among
- * classes of a port, the higher. What waits may be marked (EcnMarker), and stops its sender or is
- * dropped when there is no room for it (SharedBuffer).
+ * classes of a port, the higher. What waits may be marked (EcnMarker), and stops its sender, is
+ * dropped or loses its payload when there is no room for it (SharedBuffer).
  */
 class FabricSwitch : public FabricNode
 {
@@ -58,6 +58,7 @@ class FabricSwitch : public FabricNode
     {
         uint64_t marked = 0;
         uint64_t dropped = 0;
+        uint64_t trimmed = 0;
         int64_t queued = 0;     //!< bytes waiting now, of all classes
         int64_t mostQueued = 0; //!< that ever waited, bytes
     };
@@ -96,6 +97,8 @@ class FabricSwitch : public FabricNode
 
     void Timer(Kind kind, uint32_t number);
     void Enqueue(uint16_t port, uint16_t inPort, const Frame& frame);
+    /// There is no room for \p frame: it is lost, or its header goes on.
+    void Refuse(uint16_t port, uint16_t inPort, const Frame& frame);
     /// The port it came in by.
     uint16_t Dequeue(uint16_t port, uint8_t priority, Frame* frame);
     void Stop(uint16_t inPort, uint8_t priority);
@@ -117,6 +120,7 @@ class FabricSwitch : public FabricNode
     int64_t m_size = 0;                //!< attribute
     FlowControl m_flowControl = IDEAL; //!< attribute
     uint8_t m_lossless = 0;            //!< attribute
+    uint8_t m_trimPriority = 0;        //!< attribute
     double m_pauseAlpha = 0;           //!< attribute
     double m_dropAlpha = 0;            //!< attribute
     int64_t m_resumeOffset = 0;        //!< attribute

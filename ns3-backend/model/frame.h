@@ -27,6 +27,7 @@ struct Frame
         CNP = 16,          //!< congestion notification packet, to the sender of a marked packet
         PAUSE = 32,        //!< link-local: stop a class for `psn` quanta, 0 = go on (802.1Qbb)
         INT = 64,          //!< a Telemetry travels beside it; on an ACK, that of the packet
+        TRIMMED = 128,     //!< a switch had no room for the payload: the header alone
     };
 
     int64_t time;         //!< last bit at the receiver, its latency included, ps

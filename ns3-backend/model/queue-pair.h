@@ -142,17 +142,18 @@ class QueuePair
         m_ackedBytes = m_doneBytes + AckedOfFirst();
         if (m_nextPsn < m_ackedPsn)
         {
-            SendFromAcked(); // it had gone back too far
+            SendFrom(m_ackedPsn); // it had gone back too far
         }
         ForgetRepeats();
     }
 
-    /// Go-back-N: the first packet that is not acknowledged is the next to be sent.
-    void GoBack()
+    /// Go-back-N: \p psn is the next to be sent, if it was sent and is not acknowledged by now.
+    void GoBack(uint32_t psn)
     {
-        if (!m_messages.Empty())
+        const uint64_t whole = m_ackedPsn + (psn - static_cast<uint32_t>(m_ackedPsn));
+        if (whole < m_nextPsn)
         {
-            SendFromAcked();
+            SendFrom(whole);
         }
     }
 
@@ -251,13 +252,21 @@ class QueuePair
         return some ? static_cast<int64_t>(m_ackedPsn - m_messages.Front().firstPsn) * m_mtu : 0;
     }
 
-    void SendFromAcked()
+    void SendFrom(uint64_t psn)
     {
         ForgetStamps();
         m_sending = 0;
-        m_cut = AckedOfFirst();
-        m_nextPsn = m_ackedPsn;
-        m_sentBytes = m_ackedBytes;
+        m_sentBytes = m_doneBytes;
+        while (m_sending < m_messages.Size() &&
+               m_messages[m_sending].firstPsn + m_messages[m_sending].packets <= psn)
+        {
+            m_sentBytes += m_messages[m_sending].message.size.count();
+            ++m_sending;
+        }
+        const bool within = m_sending < m_messages.Size();
+        m_cut = within ? static_cast<int64_t>(psn - m_messages[m_sending].firstPsn) * m_mtu : 0;
+        m_sentBytes += m_cut;
+        m_nextPsn = psn;
     }
 
     /// An acknowledgement could be that of a packet's first or of its second way (Karn).

@@ -161,7 +161,7 @@ RdmaHost::Retry(uint32_t number)
         }
         if (m_transport.retransmission == GO_BACK_N)
         {
-            pair.GoBack();
+            pair.GoBack(pair.GetAckedPsn());
         }
         else
         {
@@ -193,7 +193,7 @@ RdmaHost::ArriveAck(const Frame& frame)
     {
         if (m_transport.retransmission == GO_BACK_N)
         {
-            pair.GoBack();
+            pair.GoBack(frame.psn + frame.payload);
         }
         else
         {

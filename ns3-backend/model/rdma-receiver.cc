@@ -39,6 +39,11 @@ RdmaReceiver::Take(const Frame& frame,
         queue.lastCnp = now;
         replies.push_back(Reply(frame, Frame::CNP, 0, 0));
     }
+    if (frame.flags & Frame::TRIMMED) [[unlikely]]
+    {
+        TakeHeader(frame, now, queue, replies);
+        return;
+    }
     if (m_transport->needs.echoes)
     {
         EchoChange(frame, marked, queue, replies);
@@ -59,10 +64,6 @@ RdmaReceiver::Take(const Frame& frame,
         CHECK_NOTE(m_transport->retransmission != NEVER_LOST, "a packet out of order");
         AskForMissing(frame, now, reach, queue, replies);
         return;
-    }
-    if (verdict == ReceiveQueue::IN_ORDER)
-    {
-        queue.lastNack = -1;
     }
     const bool filledGap = verdict == ReceiveQueue::IN_ORDER && reach > 0;
     if ((frame.flags & Frame::ACK_REQUESTED) || filledGap)
@@ -94,6 +95,26 @@ RdmaReceiver::Acknowledgement(const Frame& frame, const ReceiveQueue& queue) con
 }
 
 void
+RdmaReceiver::TakeHeader(const Frame& frame,
+                         int64_t now,
+                         ReceiveQueue& queue,
+                         std::vector<Frame>& replies) const
+{
+    const uint32_t ahead = frame.psn - queue.GetNext();
+    if (static_cast<int32_t>(ahead) < 0)
+    {
+        replies.push_back(Acknowledgement(frame, queue)); // it has come another time
+    }
+    else if (ahead <= UINT16_MAX && !queue.IsHere(ahead))
+    {
+        const bool keep = m_transport->retransmission == SELECTIVE_REPEAT;
+        queue.NoteAsked(ahead, now, keep);
+        constexpr uint8_t flags = Frame::ACK | Frame::NACK;
+        replies.push_back(Reply(frame, flags, queue.GetNext(), static_cast<uint16_t>(ahead)));
+    }
+}
+
+void
 RdmaReceiver::AskForMissing(const Frame& frame,
                             int64_t now,
                             uint32_t reach,
@@ -103,7 +124,7 @@ RdmaReceiver::AskForMissing(const Frame& frame,
     constexpr uint8_t flags = Frame::ACK | Frame::NACK;
     if (queue.lastNack < 0 || now - queue.lastNack >= m_transport->nackInterval)
     {
-        queue.lastNack = now;
+        queue.NoteAsked(0, now, false);
         replies.push_back(Reply(frame, flags, queue.GetNext(), 0));
     }
     if (m_transport->retransmission != SELECTIVE_REPEAT)
@@ -115,7 +136,10 @@ RdmaReceiver::AskForMissing(const Frame& frame,
     const uint32_t ahead = std::min(frame.psn - queue.GetNext(), UINT16_MAX + 1U);
     for (uint32_t i = std::max(reach, 1U); i < ahead; ++i)
     {
-        replies.push_back(Reply(frame, flags, queue.GetNext(), static_cast<uint16_t>(i)));
+        if (!queue.WasAsked(i))
+        {
+            replies.push_back(Reply(frame, flags, queue.GetNext(), static_cast<uint16_t>(i)));
+        }
     }
 }
 

@@ -58,6 +58,11 @@ class RdmaReceiver
                     bool marked,
                     ReceiveQueue& queue,
                     std::vector<Frame>& replies) const;
+    /// Only the header has come: its payload is asked for.
+    void TakeHeader(const Frame& frame,
+                    int64_t now,
+                    ReceiveQueue& queue,
+                    std::vector<Frame>& replies) const;
     void AskForMissing(const Frame& frame,
                        int64_t now,
                        uint32_t reach,

@@ -43,10 +43,10 @@ class ReceiveQueue
         }
         if (ahead > 0)
         {
-            return keep ? Keep(static_cast<size_t>(ahead)) : EARLY;
+            return keep ? Keep(static_cast<uint32_t>(ahead)) : EARLY;
         }
         Advance(mtu, done);
-        while (!m_early.Empty() && m_early.Front())
+        while (!m_early.Empty() && m_early.Front() == HERE)
         {
             Advance(mtu, done);
         }
@@ -62,7 +62,35 @@ class ReceiveQueue
     /// Distance from GetNext() behind the last packet that was kept; 0 if none is.
     uint32_t GetReach() const
     {
-        return static_cast<uint32_t>(m_early.Size());
+        return m_early.Empty() ? 0 : static_cast<uint32_t>(std::max(0, Distance(m_reach)));
+    }
+
+    /// Whether packet GetNext() + \p ahead is known to be missing and has been asked for.
+    bool WasAsked(uint32_t ahead) const
+    {
+        return ahead < m_early.Size() && m_early[ahead] == ASKED;
+    }
+
+    /// Whether packet GetNext() + \p ahead was kept.
+    bool IsHere(uint32_t ahead) const
+    {
+        return ahead < m_early.Size() && m_early[ahead] == HERE;
+    }
+
+    /// Packet GetNext() + \p ahead, which is not here, is asked for at \p now; with \p keep this
+    /// is remembered until it comes, however many are.
+    void NoteAsked(uint32_t ahead, int64_t now, bool keep)
+    {
+        if (lastNack < 0 || static_cast<int32_t>(ahead) > Distance(m_asked))
+        {
+            m_asked = m_next + ahead;
+        }
+        lastNack = now;
+        if (keep)
+        {
+            Extend(ahead);
+            m_early[ahead] = ASKED;
+        }
     }
 
     /**
@@ -84,7 +112,7 @@ class ReceiveQueue
         const auto end = static_cast<int32_t>(m_watchEnd - m_next);
         for (int32_t i = 0; i < end; ++i)
         {
-            if (!m_early[static_cast<size_t>(i)])
+            if (m_early[static_cast<size_t>(i)] != HERE)
             {
                 lost(static_cast<uint32_t>(i));
             }
@@ -97,7 +125,7 @@ class ReceiveQueue
         return m_messages.Empty();
     }
 
-    int64_t lastNack = -1; //!< when a missing packet was last asked for; -1: not since progress
+    int64_t lastNack = -1; //!< when a missing packet was last asked for; -1: it has come since
     bool echo = false;     //!< whether the packets since the last acknowledgement were marked
     int64_t lastCnp = -1;  //!< when the sender was last told of marks; -1: never
 
@@ -108,14 +136,33 @@ class ReceiveQueue
         m_watchEnd = m_next + GetReach();
     }
 
-    Verdict Keep(size_t ahead)
+    enum Early : uint8_t
+    {
+        ABSENT,
+        ASKED, //!< and asked for
+        HERE,
+    };
+
+    /// How far behind the next packet \p psn is.
+    int32_t Distance(uint32_t psn) const
+    {
+        return static_cast<int32_t>(psn - m_next);
+    }
+
+    void Extend(size_t ahead)
     {
         while (m_early.Size() <= ahead)
         {
-            m_early.Push(0);
+            m_early.Push(ABSENT);
         }
-        const Verdict verdict = m_early[ahead] ? DUPLICATE : EARLY;
-        m_early[ahead] = 1;
+    }
+
+    Verdict Keep(uint32_t ahead)
+    {
+        m_reach = m_next + std::max(GetReach(), ahead + 1);
+        Extend(ahead);
+        const Verdict verdict = m_early[ahead] == HERE ? DUPLICATE : EARLY;
+        m_early[ahead] = HERE;
         return verdict;
     }
 
@@ -130,6 +177,10 @@ class ReceiveQueue
         if (m_early.Empty())
         {
             m_watchSince = -1;
+        }
+        if (lastNack >= 0 && Distance(m_asked) < 0)
+        {
+            lastNack = -1;
         }
         const int64_t size = m_messages.Front().size.count();
         m_received += std::min(mtu, size - m_received);
@@ -146,7 +197,9 @@ class ReceiveQueue
     uint32_t m_next = 0;
     int64_t m_watchSince = -1; //!< when what is missing before m_watchEnd had been overtaken
     uint32_t m_watchEnd = 0;
-    Fifo<uint8_t> m_early; //!< whether the packet m_next + i is there
+    uint32_t m_asked = 0;  //!< the last that was asked for, where lastNack is not -1
+    uint32_t m_reach = 0;  //!< behind the last packet that was kept, where some are
+    Fifo<uint8_t> m_early; //!< what is known of the packet m_next + i, Early
 };
 
 } // namespace ns3::rdma

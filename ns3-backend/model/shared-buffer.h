@@ -17,6 +17,7 @@ enum FlowControl
     IDEAL, //!< keeps them all, and counts what a buffer of its size could not
     PFC,   //!< pauses the sender of a lossless class before room runs out (IEEE 802.1Qbb)
     LOSSY, //!< drops what is over a queue's share
+    TRIM,  //!< the same, but the header of a packet goes on
 };
 
 /**

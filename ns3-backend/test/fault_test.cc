@@ -161,6 +161,37 @@ TEST(Fault, NicThatStaysDownFailsTheRun) {
       << status.error().message();
 }
 
+TEST(Fault, QueuePairFirstUsedWhileItsWayIsCutTriesAgainAsOthersDo) {
+  // The way breaks at 5 us, switches know at 25 us, the first messages are for 50 us. Cut off by
+  // its own cable a host sends into that; where all spines are dead its leaf has no way.
+  for (const bool own_cable : {true, false}) {
+    Topology topology = TwoLeaves();
+    std::vector<int> cables = CablesOfHost(topology, 0);
+    if (!own_cable) {
+      cables.clear();
+      for (const FabricSwitch& node : topology.fabric.switches) {
+        const std::vector<int> its = CablesOfSwitch(topology, node.name);
+        if (node.tier == 1) cables.insert(cables.end(), its.begin(), its.end());
+      }
+    }
+    const Fault down = Down(Time::Us(5), cables);
+    const std::vector<Order> orders = {Transfer(0, 9, 4096 * 400, Time::Us(50)),
+                                       Transfer(9, 0, 4096 * 400, Time::Us(50))};
+    topology.faults = {down, End(down, Time::Us(220))};
+    const Outcome out = RunPackets(topology, orders);
+    EXPECT_GT(out.Counter(own_cable ? "frames lost to faults" : "frames without a way"), 0);
+    // They send again at 150 and at 250 us; by then there is a way, and their windows are those of
+    // it, so that they need what they would have needed.
+    const int64_t needed = 403 * kFullFrame + 4 * kDelay;
+    for (const HostId host : {0, 9}) {
+      const int64_t at = out.TimeOf(Notice::kDelivered, host, host == 0 ? 0 : 1);
+      EXPECT_GE(at, 250'000'000 + needed) << own_cable;
+      EXPECT_LE(at, 250'000'000 + needed + needed / 10) << own_cable;
+    }
+    EXPECT_EQ(out.Hash(), RunPackets(topology, orders, 3).Hash());
+  }
+}
+
 TEST(Fault, BitErrorsLoseFramesInProportionAndGoBackNPaysForEach) {
   // Goodput of go-back-n under loss p a packet, with w packets on their way when a loss is noticed:
   // each loss sends about w again, so about 1 / (1 + p w) of the line.
