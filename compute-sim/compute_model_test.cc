@@ -189,9 +189,10 @@ TEST_F(ComputeModelTest, UnknownModelSuggestsTheNearest) {
 }
 
 TEST(ShippedGpus, EveryOneHasTimes) {
-  for (const char* name : {"a100-pcie-80g", "a100-sxm-40g", "a100-sxm-80g", "a800-sxm-80g",
-                           "b200-sxm-180g", "h100-sxm-80g", "h20-sxm-96g", "h200-sxm-141g",
-                           "h800-sxm-80g", "l40s-48g", "v100-sxm-32g"}) {
+  for (const char* name :
+       {"a100-pcie-80g", "a100-sxm-40g", "a100-sxm-80g", "a800-sxm-80g", "b200-sxm-180g",
+        "b300-sxm-288g", "gb200-186g", "gb300-288g", "h100-pcie-80g", "h100-sxm-80g", "h20-sxm-96g",
+        "h200-sxm-141g", "h800-sxm-80g", "l40s-48g", "v100-sxm-32g"}) {
     const GpuSpec spec = ShippedGpu(name);
     EXPECT_EQ(spec.name, name);
     const GpuData gpu = *MakeGpuData(spec, {});

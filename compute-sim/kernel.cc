@@ -16,11 +16,17 @@ KernelInfo Row(KernelKind kind, std::string name, RateCurve curve = RateCurve::k
 std::vector<KernelInfo> MakeInfos() {
   using K = KernelKind;
   const Dims gemm = {"m", "n", "k"};
-  const Dims attention = {"batch", "sequence", "heads", "kv_heads", "head_dim", "causal"};
+  const Dims attention = {"batch",    "sequence", "heads",       "kv_heads",
+                          "head_dim", "causal",   "kv_sequence", "value_dim"};
   std::vector<KernelInfo> infos = {
       {K::kGemm, "gemm", gemm, RateCurve::kNone},
       {K::kGemmAccumulate, "gemm-accumulate", gemm, RateCurve::kNone},
       {K::kBatchedGemm, "batched-gemm", {"batch", "m", "n", "k"}, RateCurve::kNone},
+      {K::kGroupedGemm, "grouped-gemm", {"groups", "m", "n", "k"}, RateCurve::kNone},
+      {K::kGroupedGemmAccumulate,
+       "grouped-gemm-accumulate",
+       {"groups", "m", "n", "k"},
+       RateCurve::kNone},
       {K::kAttentionForward, "attention-forward", attention, RateCurve::kNone},
       {K::kAttentionBackward, "attention-backward", attention, RateCurve::kNone},
       Row(K::kLayerNorm, "layer-norm", RateCurve::kLayerNorm),
@@ -55,6 +61,11 @@ std::vector<KernelInfo> MakeInfos() {
       Row(K::kScale, "scale"),
       Row(K::kSquareSum, "square-sum"),
       Row(K::kAdam, "adam"),
+      Row(K::kTopK, "top-k"),
+      Row(K::kScatter, "scatter"),
+      Row(K::kRowMap, "row-map"),
+      Row(K::kPermute, "permute"),
+      Row(K::kUnpermute, "unpermute"),
   };
   CHECK(infos.size() == static_cast<size_t>(kKernelKindCount));
   for (size_t i = 0; i < infos.size(); ++i) CHECK(infos[i].kind == static_cast<KernelKind>(i));
@@ -103,15 +114,22 @@ const KernelInfo* FindKernelInfo(std::string_view name) {
 
 bool IsMemoryKernel(KernelKind kind) { return InfoOf(kind).curve != RateCurve::kNone; }
 
+bool IsAttention(KernelKind kind) {
+  return kind == KernelKind::kAttentionForward || kind == KernelKind::kAttentionBackward;
+}
+
 std::string ShapeString(const Kernel& kernel) {
+  const size_t count = IsAttention(kernel.kind) ? 5 : InfoOf(kernel.kind).dimensions.size();
   std::string shape;
-  for (size_t i = 0; i < InfoOf(kernel.kind).dimensions.size(); ++i) {
-    if (InfoOf(kernel.kind).dimensions[i] == "causal") {
-      if (kernel.dims[i] != 0) shape += " causal";
-      continue;
-    }
+  for (size_t i = 0; i < count; ++i) {
     if (i > 0) shape += "x";
     shape += fmt::format("{}", kernel.dims[i]);
+  }
+  if (IsAttention(kernel.kind)) {
+    const AttentionShape s = AttentionShapeOf(kernel);
+    if (s.kv_sequence != s.sequence) shape += fmt::format(" keys {}", s.kv_sequence);
+    if (s.value_dim != s.head_dim) shape += fmt::format(" value {}", s.value_dim);
+    if (s.causal) shape += " causal";
   }
   return fmt::format("{} {}", shape, ToString(kernel.type));
 }
@@ -133,23 +151,42 @@ Kernel BatchedGemm(DataType type, int64_t batch, int64_t m, int64_t n, int64_t k
   return kernel;
 }
 
-Kernel Attention(KernelKind kind, DataType type, const AttentionShape& s) {
+Kernel GroupedGemm(KernelKind kind, DataType type, int64_t groups, int64_t m, int64_t n,
+                   int64_t k) {
+  CHECK(kind == KernelKind::kGroupedGemm || kind == KernelKind::kGroupedGemmAccumulate);
+  Kernel kernel =
+      kind == KernelKind::kGroupedGemm ? Gemm(type, m, n, k) : GemmAccumulate(type, m, n, k);
+  kernel.kind = kind;
+  kernel.dims = {groups, m, n, k};
+  kernel.flops *= static_cast<double>(groups);
+  kernel.bytes *= static_cast<double>(groups);
+  return kernel;
+}
+
+Kernel Attention(KernelKind kind, DataType type, const AttentionShape& shape) {
+  CHECK(IsAttention(kind));
   const bool forward = kind == KernelKind::kAttentionForward;
-  CHECK(forward || kind == KernelKind::kAttentionBackward);
-  Kernel kernel{kind, type, {s.batch, s.sequence, s.heads, s.kv_heads, s.head_dim, s.causal}};
-  const double rows = static_cast<double>(s.batch * s.sequence);
-  const double width = static_cast<double>(s.head_dim);
-  const double scores = rows * static_cast<double>(s.heads * s.sequence) * (s.causal ? 0.5 : 1);
-  kernel.flops = (forward ? 4 : 10) * scores * width;
-  const double tensors = static_cast<double>(2 * s.heads + 2 * s.kv_heads) * (forward ? 1 : 2);
-  kernel.bytes = tensors * rows * width * static_cast<double>(SizeOf(type).count());
+  Kernel kernel{kind,
+                type,
+                {shape.batch, shape.sequence, shape.heads, shape.kv_heads, shape.head_dim,
+                 shape.causal, shape.kv_sequence > 0 ? shape.kv_sequence : shape.sequence,
+                 shape.value_dim > 0 ? shape.value_dim : shape.head_dim}};
+  const AttentionShape s = AttentionShapeOf(kernel);
+  const double width = static_cast<double>(s.head_dim), value = static_cast<double>(s.value_dim);
+  const double seen =
+      static_cast<double>(s.kv_sequence) - (s.causal ? 0.5 * static_cast<double>(s.sequence) : 0);
+  const double scores = static_cast<double>(s.batch * s.sequence * s.heads) * seen;
+  kernel.flops = scores * (forward ? 2 * width + 2 * value : 6 * width + 4 * value);
+  const int64_t rows = s.sequence * s.heads + s.kv_sequence * s.kv_heads;
+  kernel.bytes = static_cast<double>(s.batch * rows * SizeOf(type).count()) * (width + value) *
+                 (forward ? 1 : 2);
   kernel.launches = forward ? 1 : 3;
   return kernel;
 }
 
 AttentionShape AttentionShapeOf(const Kernel& kernel) {
-  return {kernel.dims[0], kernel.dims[1], kernel.dims[2],
-          kernel.dims[3], kernel.dims[4], kernel.dims[5] != 0};
+  const auto& d = kernel.dims;
+  return {d[0], d[1], d[2], d[3], d[4], d[5] != 0, d[6], d[7]};
 }
 
 Kernel MemoryKernel(KernelKind kind, DataType type, int64_t rows, int64_t columns,
@@ -170,7 +207,10 @@ Kernel Resized(const Kernel& like, DataType type, const std::array<int64_t, kMax
       return BatchedGemm(type, d[0], d[1], d[2], d[3]);
     case KernelKind::kAttentionForward:
     case KernelKind::kAttentionBackward:
-      return Attention(like.kind, type, {d[0], d[1], d[2], d[3], d[4], d[5] != 0});
+      return Attention(like.kind, type, {d[0], d[1], d[2], d[3], d[4], d[5] != 0, d[6], d[7]});
+    case KernelKind::kGroupedGemm:
+    case KernelKind::kGroupedGemmAccumulate:
+      return GroupedGemm(like.kind, type, d[0], d[1], d[2], d[3]);
     default:
       break;
   }

@@ -14,9 +14,11 @@
 namespace drydock {
 
 enum class KernelKind : uint8_t {
-  kGemm,               // C[m,n] = A[m,k] B[k,n], result in the operands' type
-  kGemmAccumulate,     // the same, added into an fp32 C
-  kBatchedGemm,        // `batch` independent products
+  kGemm,            // C[m,n] = A[m,k] B[k,n], result in the operands' type
+  kGemmAccumulate,  // the same, added into an fp32 C
+  kBatchedGemm,     // `batch` independent products
+  kGroupedGemm,     // one product of m rows for each of `groups` experts, in one launch
+  kGroupedGemmAccumulate,
   kAttentionForward,   // fused: scores never leave the SM
   kAttentionBackward,  // fused: all of its kernels together
   // From here on memory traffic decides; extents rows x columns.
@@ -52,8 +54,13 @@ enum class KernelKind : uint8_t {
   kScale,
   kSquareSum,
   kAdam,
+  kTopK,
+  kScatter,    // elements to or from places that an index gives
+  kRowMap,     // where each token goes, from the experts it picked
+  kPermute,    // rows copied into the order of experts
+  kUnpermute,  // and back, several rows into one
 };
-inline constexpr int kKernelKindCount = static_cast<int>(KernelKind::kAdam) + 1;
+inline constexpr int kKernelKindCount = static_cast<int>(KernelKind::kUnpermute) + 1;
 
 // How a memory-bound kernel's rate depends on the row length (MemoryParameters).
 enum class RateCurve : uint8_t { kNone, kPlain, kLayerNorm, kFusedNorm, kSoftmax };
@@ -65,7 +72,7 @@ struct KernelInfo {
   RateCurve curve;                      // kNone: not memory-bound by nature
 };
 
-inline constexpr int kMaxKernelDims = 6;
+inline constexpr int kMaxKernelDims = 8;
 
 struct Kernel {
   KernelKind kind = KernelKind::kGemm;
@@ -82,6 +89,7 @@ std::vector<std::string> KernelNames();
 // Null if there is no such kernel.
 const KernelInfo* FindKernelInfo(std::string_view name);
 bool IsMemoryKernel(KernelKind kind);
+bool IsAttention(KernelKind kind);
 
 // "8192x2304x6144 fp16": the extents in KernelInfo order.
 std::string ShapeString(const Kernel& kernel);
@@ -90,12 +98,18 @@ std::string ShapeString(const Kernel& kernel);
 Kernel Gemm(DataType type, int64_t m, int64_t n, int64_t k);
 Kernel GemmAccumulate(DataType type, int64_t m, int64_t n, int64_t k);
 Kernel BatchedGemm(DataType type, int64_t batch, int64_t m, int64_t n, int64_t k);
+// `experts` products, each of `m` rows; accumulating into fp32 or not.
+Kernel GroupedGemm(KernelKind kind, DataType type, int64_t groups, int64_t m, int64_t n, int64_t k);
+// `kv_sequence` keys and values of `value_dim` for `sequence` queries; 0: as many, as wide. Causal:
+// the last query sees every key, each before it one less.
 struct AttentionShape {
   int64_t batch = 0, sequence = 0, heads = 0, kv_heads = 0, head_dim = 0;
   bool causal = false;
+  int64_t kv_sequence = 0, value_dim = 0;
 };
-// Backward: 2.5 times the forward's arithmetic (FlashAttention recomputes the scores).
+// Backward: the scores are made again (FlashAttention), so five products instead of two.
 Kernel Attention(KernelKind kind, DataType type, const AttentionShape& shape);
+// With nothing left 0.
 AttentionShape AttentionShapeOf(const Kernel& kernel);
 // `bytes_per_element` of the rows x columns extent, all operands together.
 Kernel MemoryKernel(KernelKind kind, DataType type, int64_t rows, int64_t columns,

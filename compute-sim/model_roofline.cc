@@ -13,8 +13,7 @@ std::optional<Prediction> PredictWith(const GpuData& gpu, const KernelParameters
   if (IsMemoryKernel(kernel.kind)) {
     return PredictMemoryKernel(kernel, gpu.shape(), parameters.memory);
   }
-  if (kernel.kind == KernelKind::kAttentionForward ||
-      kernel.kind == KernelKind::kAttentionBackward) {
+  if (IsAttention(kernel.kind)) {
     const AttentionParameters* library =
         parameters.AttentionFor(kernel.type, gpu.attention_library);
     if (library == nullptr) return std::nullopt;

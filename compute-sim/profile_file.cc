@@ -189,6 +189,11 @@ class Parser {
     for (size_t i = 0; i < info.dimensions.size(); ++i) {
       const std::string& name = info.dimensions[i];
       const auto field = fields.find(name);
+      const bool absent = field == fields.end() || field->second.text.empty();
+      if (absent && (name == "kv_sequence" || name == "value_dim")) {
+        row->kernel.dims[i] = row->kernel.dims[name == "kv_sequence" ? 1 : 4];  // as many, as wide
+        continue;
+      }
       if (field == fields.end()) {
         Fail(1, fmt::format("a {} needs the column '{}'", info.name, name));
         return false;

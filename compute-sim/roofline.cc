@@ -27,10 +27,15 @@ struct GemmWork {
   double big = 0;              // share of re-reads that misses L2, 0..1
 };
 
+bool HasBatch(KernelKind kind) {
+  return kind == KernelKind::kBatchedGemm || kind == KernelKind::kGroupedGemm ||
+         kind == KernelKind::kGroupedGemmAccumulate;
+}
+
 GemmWork WorkOf(const Kernel& kernel, const GpuShape& gpu, const GemmParameters& set) {
   GemmWork w;
   size_t first = 0;
-  if (kernel.kind == KernelKind::kBatchedGemm) w.batch = static_cast<double>(kernel.dims[first++]);
+  if (HasBatch(kernel.kind)) w.batch = static_cast<double>(kernel.dims[first++]);
   w.m = static_cast<double>(kernel.dims[first]);
   w.n = static_cast<double>(kernel.dims[first + 1]);
   w.k = static_cast<double>(kernel.dims[first + 2]);
@@ -144,19 +149,24 @@ Prediction PredictAttention(const Kernel& kernel, const GpuShape& gpu, const Ban
   const bool forward = kernel.kind == KernelKind::kAttentionForward;
   const AttentionPass& pass = forward ? library.forward : library.backward;
   const double width = static_cast<double>(s.head_dim), sms = gpu.sms;
+  const double value = static_cast<double>(s.value_dim);
   const double block = static_cast<double>(library.block);
-  const double per_score = ((forward ? 4 : 10) * width / pass.tensor_rate.flops_per_second() +
-                            1e-12 / pass.scores_per_ps) *
-                           kMicro;
+  // Forward: Q K^T, P V. Backward: Q K^T again, dO V^T, P^T dO, dS K, dS^T Q.
+  const double flops = forward ? 2 * (width + value) : 6 * width + 4 * value;
+  const double per_score =
+      (flops / pass.tensor_rate.flops_per_second() + 1e-12 / pass.scores_per_ps) * kMicro;
   const double blocks = std::ceil(static_cast<double>(s.sequence) / block);
-  const double pairs = s.causal ? blocks * (blocks + 1) / 2 : blocks * blocks;
+  const double keys = std::ceil(static_cast<double>(s.kv_sequence) / block);
+  // Under a causal mask the last row of blocks sees all keys, each row above one block less.
+  const double pairs = blocks * keys - (s.causal ? blocks * (blocks - 1) / 2 : 0);
   const double start = pass.block_start.us();
   const double heads = static_cast<double>(s.batch * s.heads);
   const double work = heads * (block * block * pairs * per_score + blocks * start / sms);
-  const double longest = block * block * blocks * per_score * sms + start;
-  // Queries and results have `heads` heads, keys and values `kv_heads`: half of the tensors each.
-  const double elements = static_cast<double>(s.batch * s.sequence) * width *
-                          static_cast<double>(s.heads + s.kv_heads) / 2;
+  const double longest = block * block * keys * per_score * sms + start;
+  // A pass is the mean of queries, results, keys and values.
+  const double elements =
+      static_cast<double>(s.batch * (s.sequence * s.heads + s.kv_sequence * s.kv_heads)) *
+      (width + value) / 4;
   const double traffic =
       elements * static_cast<double>(SizeOf(kernel.type).count()) / hbm.bytes_per_second() * kMicro;
   const double math = SmoothMax(work, longest, library.balance);

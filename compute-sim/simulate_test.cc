@@ -196,7 +196,7 @@ TEST(SubmoduleKernels, EveryKindHasKernelsInEveryPass) {
       for (const bool fused : {false, true}) {
         Submodule s = Core(pass, fused);
         s.kind = static_cast<SubmoduleKind>(kind);
-        s.rows = s.n = s.k = s.elements = 128;
+        s.rows = s.n = s.k = s.elements = s.experts = s.top_k = 128;
         const std::vector<Kernel> kernels = KernelsOf(s).value();
         for (const Kernel& kernel : kernels) EXPECT_GT(kernel.bytes, 0);
         EXPECT_FALSE(kernels.empty()) << SubmoduleKindNames()[static_cast<size_t>(kind)];

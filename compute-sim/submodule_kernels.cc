@@ -1,36 +1,13 @@
 #include "compute-sim/submodule_kernels.h"
 
-#include <fmt/format.h>
+#include "compute-sim/kernel_list.h"
+#include "compute-sim/submodule_extents.h"
 
 namespace drydock {
 namespace {
 
 using K = KernelKind;
-using Kernels = std::vector<Kernel>;
-
-// fp8 changes how the products of linear layers run; everything around them stays in 16 bits.
-DataType SixteenBit(DataType type) { return type == DataType::kFp8 ? DataType::kBf16 : type; }
-
-// Collects the kernels of one submodule; `e` is the size of an element.
-struct List {
-  explicit List(const Submodule& submodule)
-      : type(SixteenBit(submodule.type)), e(static_cast<double>(SizeOf(type).count())) {}
-
-  void Add(Kernel kernel) { kernels.push_back(kernel); }
-  // bytes: per element of rows x columns, all operands together.
-  void Memory(K kind, int64_t rows, int64_t columns, double bytes) {
-    kernels.push_back(MemoryKernel(kind, type, rows, columns, bytes));
-  }
-
-  DataType type;
-  double e;
-  Kernels kernels;
-};
-
-bool Is(const Submodule& s, Pass pass) { return s.pass == pass; }
-bool IsForward(const Submodule& s) { return Is(s, Pass::kForward); }
-// 16-bit read; fp8 and its transpose written.
-constexpr double kQuantiseBytes = 4;
+using List = KernelList;
 
 void Linear(const Submodule& s, List* list) {
   const bool fp8 = s.type == DataType::kFp8;
@@ -52,41 +29,62 @@ void Linear(const Submodule& s, List* list) {
   }
 }
 
+int64_t KeysOf(const Submodule& s) { return s.kv_sequence > 0 ? s.kv_sequence : s.sequence; }
+int64_t ValueDimOf(const Submodule& s) { return s.value_dim > 0 ? s.value_dim : s.head_dim; }
+
+// The share of the scores that a causal mask cuts off.
+double Masked(const Submodule& s) {
+  return s.causal ? 0.5 * static_cast<double>(s.sequence) / static_cast<double>(KeysOf(s)) : 0;
+}
+
+// The gradients of queries, keys and values are put side by side again.
+void PutGradientsTogether(const Submodule& s, List* list) {
+  const int64_t keys = KeysOf(s), kv_width = s.kv_heads * (s.head_dim + ValueDimOf(s));
+  if (keys == s.sequence) {
+    list->Memory(K::kCopy, s.batch * keys, s.heads * s.head_dim + kv_width, 2 * list->e);
+  } else {
+    list->Memory(K::kCopy, s.batch * s.sequence, s.heads * s.head_dim, 2 * list->e);
+    list->Memory(K::kCopy, s.batch * keys, kv_width, 2 * list->e);
+  }
+}
+
 // The 2022 kernels: every score goes through memory several times. The softmax under a causal mask
 // reads the lower triangle only and writes everything; dropout keeps a mask of one byte.
 void UnfusedAttentionForward(const Submodule& s, List* list) {
-  const int64_t batch = s.batch * s.heads, rows = batch * s.sequence, length = s.sequence;
+  const int64_t batch = s.batch * s.heads, length = s.sequence, rows = batch * length;
+  const int64_t keys = KeysOf(s), value = ValueDimOf(s);
   const double e = list->e;
   if (s.kv_heads < s.heads) {  // keys and values repeated for every query head
-    list->Memory(K::kCopy, s.batch * length, 2 * s.heads * s.head_dim, 2 * e);
+    list->Memory(K::kCopy, s.batch * keys, s.heads * (s.head_dim + value), 2 * e);
   }
-  list->Add(BatchedGemm(list->type, batch, length, length, s.head_dim));
-  list->Memory(s.causal ? K::kCausalSoftmax : K::kSoftmax, rows, length,
-               s.causal ? 1.5 * e : 2 * e);
-  if (s.dropout) list->Memory(K::kDropout, rows, length, 2 * e + 1);
-  list->Add(BatchedGemm(list->type, batch, length, s.head_dim, length));
-  list->Memory(K::kCopy, s.batch * length, s.heads * s.head_dim, 2 * e);  // heads side by side
+  list->Add(BatchedGemm(list->type, batch, length, keys, s.head_dim));
+  list->Memory(s.causal ? K::kCausalSoftmax : K::kSoftmax, rows, keys, (2 - Masked(s)) * e);
+  if (s.dropout) list->Memory(K::kDropout, rows, keys, 2 * e + 1);
+  list->Add(BatchedGemm(list->type, batch, length, value, keys));
+  list->Memory(K::kCopy, s.batch * length, s.heads * value, 2 * e);  // heads side by side
 }
 
 void UnfusedAttentionBackward(const Submodule& s, List* list) {
-  const int64_t batch = s.batch * s.heads, rows = batch * s.sequence, length = s.sequence;
+  const int64_t batch = s.batch * s.heads, length = s.sequence, rows = batch * length;
+  const int64_t keys = KeysOf(s), value = ValueDimOf(s);
   const double e = list->e;
-  list->Add(BatchedGemm(list->type, batch, length, length, s.head_dim));  // of the probabilities
-  list->Add(BatchedGemm(list->type, batch, length, s.head_dim, length));  // of the values
-  if (s.dropout) list->Memory(K::kDropoutBackward, rows, length, 2 * e + 1);
-  list->Memory(s.causal ? K::kCausalSoftmaxBackward : K::kSoftmaxBackward, rows, length,
-               s.causal ? 2 * e : 3 * e);
-  list->Add(BatchedGemm(list->type, batch, length, s.head_dim, length));  // of the queries
-  list->Add(BatchedGemm(list->type, batch, length, s.head_dim, length));  // of the keys
-  if (s.kv_heads < s.heads)
-    list->Memory(K::kCopy, s.batch * length, 2 * s.heads * s.head_dim, 2 * e);
-  // The three gradients are put side by side again.
-  list->Memory(K::kCopy, s.batch * length, (s.heads + 2 * s.kv_heads) * s.head_dim, 2 * e);
+  list->Add(BatchedGemm(list->type, batch, length, keys, value));  // of the probabilities
+  list->Add(BatchedGemm(list->type, batch, keys, value, length));  // of the values
+  if (s.dropout) list->Memory(K::kDropoutBackward, rows, keys, 2 * e + 1);
+  list->Memory(s.causal ? K::kCausalSoftmaxBackward : K::kSoftmaxBackward, rows, keys,
+               (3 - 2 * Masked(s)) * e);
+  list->Add(BatchedGemm(list->type, batch, length, s.head_dim, keys));  // of the queries
+  list->Add(BatchedGemm(list->type, batch, keys, s.head_dim, length));  // of the keys
+  if (s.kv_heads < s.heads) {
+    list->Memory(K::kCopy, s.batch * keys, s.heads * (s.head_dim + value), 2 * e);
+  }
+  PutGradientsTogether(s, list);
 }
 
 void AttentionCore(const Submodule& s, List* list) {
   if (s.fused) {
-    const AttentionShape shape{s.batch, s.sequence, s.heads, s.kv_heads, s.head_dim, s.causal};
+    const AttentionShape shape{s.batch,    s.sequence, s.heads,       s.kv_heads,
+                               s.head_dim, s.causal,   s.kv_sequence, s.value_dim};
     list->Add(
         Attention(IsForward(s) ? K::kAttentionForward : K::kAttentionBackward, list->type, shape));
   } else if (IsForward(s)) {
@@ -205,50 +203,26 @@ void AddKernels(const Submodule& s, List* list) {
     case SubmoduleKind::kAdd:
       if (s.accumulate_fp32) return list->Memory(K::kAccumulate, s.rows, s.n, list->e + 8);
       return list->Memory(K::kAdd, s.rows, s.n, 3 * list->e);
+    case SubmoduleKind::kRouter:
+      return RouterKernels(s, list);
+    case SubmoduleKind::kTopK:
+      return TopKKernels(s, list);
+    case SubmoduleKind::kPermute:
+      return PermuteKernels(s, list);
+    case SubmoduleKind::kUnpermute:
+      return UnpermuteKernels(s, list);
+    case SubmoduleKind::kGroupedLinear:
+      return GroupedLinearKernels(s, list);
+    case SubmoduleKind::kQuantise:
+      return QuantiseKernels(s, list);
   }
-}
-
-Status CheckExtents(const Submodule& s) {
-  struct Extent {
-    const char* name;
-    int64_t value;
-  };
-  std::vector<Extent> needed;
-  switch (s.kind) {
-    case SubmoduleKind::kLinear:
-    case SubmoduleKind::kEmbedding:
-      needed = {{"rows", s.rows}, {"n", s.n}, {"k", s.k}};
-      break;
-    case SubmoduleKind::kAttention:
-      needed = {{"batch", s.batch},
-                {"sequence", s.sequence},
-                {"heads", s.heads},
-                {"kv_heads", s.kv_heads},
-                {"head_dim", s.head_dim}};
-      break;
-    case SubmoduleKind::kOptimizer:
-    case SubmoduleKind::kGradientScale:
-    case SubmoduleKind::kGradientNorm:
-    case SubmoduleKind::kCast:
-      needed = {{"elements", s.elements}};
-      break;
-    default:
-      needed = {{"rows", s.rows}, {"n", s.n}};
-  }
-  for (const Extent& extent : needed) {
-    if (extent.value > 0) continue;
-    return Error(fmt::format("submodule '{}' ({}) has {} = {}; it must be above 0", s.name,
-                             SubmoduleKindNames()[static_cast<size_t>(s.kind)], extent.name,
-                             extent.value));
-  }
-  return OkStatus();
 }
 
 }  // namespace
 
 Result<std::vector<Kernel>> KernelsOf(const Submodule& submodule) {
   RETURN_IF_ERROR(CheckExtents(submodule));
-  List list(submodule);
+  KernelList list(submodule);
   AddKernels(submodule, &list);
   return list.kernels;
 }

@@ -100,6 +100,31 @@ TEST(SubmoduleCosts, AttentionFusedAndNot) {
   EXPECT_EQ(s.flops, 5 * scores);
 }
 
+// A slice of 64 queries that sees 128 keys under the mask's end, values half as wide as keys.
+TEST(SubmoduleCosts, SlicesOfAttentionAndNarrowValues) {
+  Submodule s;
+  s.kind = SubmoduleKind::kAttention;
+  s.batch = 1, s.sequence = 64, s.kv_sequence = 128, s.heads = s.kv_heads = 2;
+  s.head_dim = 32, s.value_dim = 16;
+  s.causal = s.fused = true;
+  FillCosts(&s);
+  const double scores = 2 * 64 * (128 - 32);
+  EXPECT_EQ(s.flops, scores * 2 * (32 + 16));
+  EXPECT_EQ(s.bytes, Bytes(2 * 2 * (64 + 128) * (32 + 16)));
+  s.pass = Pass::kBackward;
+  FillCosts(&s);
+  EXPECT_EQ(s.flops, scores * (6 * 32 + 4 * 16));
+}
+
+TEST(SubmoduleCosts, ExpertsHaveWeightsOfTheirOwn) {
+  Submodule s;
+  s.kind = SubmoduleKind::kGroupedLinear;
+  s.rows = 8, s.n = 4, s.k = 2, s.experts = 3;
+  FillCosts(&s);
+  EXPECT_EQ(s.flops, 2 * 8 * 4 * 2);
+  EXPECT_EQ(s.bytes, Bytes(2 * (8 * 2 + 3 * 4 * 2 + 8 * 4)));
+}
+
 TEST(SubmoduleCosts, OptimizerMovesItsStatesOnce) {
   Submodule s;
   s.kind = SubmoduleKind::kOptimizer;

@@ -8,8 +8,9 @@ struct Costs {
   int64_t bytes = 0;
 };
 
-Costs Linear(const Submodule& s, int64_t e) {
-  const int64_t input = s.rows * s.k, weight = s.n * s.k, output = s.rows * s.n;
+// `weights`: matrices that share the rows.
+Costs Linear(const Submodule& s, int64_t e, int64_t weights = 1) {
+  const int64_t input = s.rows * s.k, weight = weights * s.n * s.k, output = s.rows * s.n;
   const double flops =
       2.0 * static_cast<double>(s.rows) * static_cast<double>(s.n) * static_cast<double>(s.k);
   if (s.pass != Pass::kBackwardWeight) return {flops, e * (input + weight + output)};
@@ -17,25 +18,33 @@ Costs Linear(const Submodule& s, int64_t e) {
   return {flops, e * (input + output) + (s.accumulate_fp32 ? 8 : e) * weight};
 }
 
+int64_t KeysOf(const Submodule& s) { return s.kv_sequence > 0 ? s.kv_sequence : s.sequence; }
+int64_t ValueDimOf(const Submodule& s) { return s.value_dim > 0 ? s.value_dim : s.head_dim; }
+
 // Scores, softmax, dropout and the product with the values pass through memory unless fused.
 int64_t ScoreBytes(const Submodule& s, int64_t e, bool backward) {
   if (s.fused) return 0;
-  const int64_t scores = s.batch * s.heads * s.sequence * s.sequence;
+  const int64_t scores = s.batch * s.heads * s.sequence * KeysOf(s);
   const int64_t forward = scores * (4 * e + (s.dropout ? 2 * e + 1 : 0));
   return backward ? forward + scores * 2 * e : forward;
 }
 
 Costs Attention(const Submodule& s, int64_t e) {
   const bool backward = s.pass != Pass::kForward;
-  const auto scores = static_cast<double>(s.batch * s.sequence) *
-                      static_cast<double>(s.sequence * s.heads * s.head_dim);
-  double flops = 4 * scores;
-  if (s.causal && s.fused) flops /= 2;
-  // The fused backward recomputes the scores: five products instead of four.
-  if (backward) flops *= s.fused ? 2.5 : 2;
-  const int64_t tokens = s.batch * s.sequence * s.head_dim;
-  const int64_t tensors = tokens * (2 * s.heads + 2 * s.kv_heads) * (backward ? 2 : 1);
-  return {flops, e * tensors + ScoreBytes(s, e, backward)};
+  const int64_t keys = KeysOf(s);
+  // A fused kernel leaves out half of the square that the causal mask cuts.
+  const double seen =
+      static_cast<double>(keys) - (s.causal && s.fused ? 0.5 * static_cast<double>(s.sequence) : 0);
+  const double scores = static_cast<double>(s.batch * s.heads * s.sequence) * seen;
+  const auto width = static_cast<double>(s.head_dim);
+  const auto value = static_cast<double>(ValueDimOf(s));
+  double flops = scores * 2 * (width + value);
+  // Backward: two products of the scores' and two of the values' width; the fused one makes the
+  // scores once more.
+  if (backward) flops = scores * (2 * (2 * width + 2 * value) + (s.fused ? 2 * width : 0));
+  const int64_t tensors =
+      s.batch * (s.sequence * s.heads + keys * s.kv_heads) * (s.head_dim + ValueDimOf(s));
+  return {flops, e * tensors * (backward ? 2 : 1) + ScoreBytes(s, e, backward)};
 }
 
 // An element-wise kernel that moves `bytes_each` bytes an element.
@@ -53,6 +62,28 @@ Costs BiasDropoutAdd(const Submodule& s, int64_t e) {
   // Forward: branch, residual, result; backward: incoming and outgoing gradient. A mask byte each.
   const int64_t operands = s.pass == Pass::kForward ? 3 : 2;
   return ElementWise(s.rows * s.n, operands, operands * e + (s.dropout ? 1 : 0));
+}
+
+Costs Twice(const Costs& costs) { return {2 * costs.flops, 2 * costs.bytes}; }
+
+// The pieces of a layer of experts, and quantisation.
+Costs ExpertCosts(const Submodule& s, int64_t e) {
+  const bool both = s.pass == Pass::kBackward;  // of the input and of the weights
+  switch (s.kind) {
+    case SubmoduleKind::kRouter:
+      return both ? Twice(Linear(s, e)) : Linear(s, e);
+    case SubmoduleKind::kGroupedLinear:
+      return both ? Twice(Linear(s, e, s.experts)) : Linear(s, e, s.experts);
+    case SubmoduleKind::kTopK:
+      return ElementWise(s.rows * s.n, 1, e);
+    case SubmoduleKind::kPermute:
+    case SubmoduleKind::kUnpermute:
+      return ElementWise(s.rows * s.n, 1 + s.top_k, (1 + s.top_k) * e);
+    case SubmoduleKind::kQuantise:
+      return ElementWise(s.rows * s.n, 1, 4);
+    default:
+      return {};
+  }
 }
 
 Costs CostsOf(const Submodule& s) {
@@ -87,6 +118,8 @@ Costs CostsOf(const Submodule& s) {
       return ElementWise(s.elements, 2, 4 + e);
     case SubmoduleKind::kAdd:
       return ElementWise(grid, 3, s.accumulate_fp32 ? e + 8 : 3 * e);
+    default:
+      return ExpertCosts(s, e);
   }
   return {};
 }

@@ -34,7 +34,7 @@ TEST(WorkTables, StoreEqualWorkOnce) {
 TEST(WorkTables, NoFieldIsOverlooked) {
   Workload w;
   WorkTables tables(&w);
-  std::vector<Submodule> all(20, Named("a", Pass::kForward));
+  std::vector<Submodule> all(24, Named("a", Pass::kForward));
   all[1].kind = SubmoduleKind::kNorm;
   all[2].type = DataType::kFp16;
   all[3].rows = 7;
@@ -54,6 +54,10 @@ TEST(WorkTables, NoFieldIsOverlooked) {
   all[17].dropout = true;
   all[18].accumulate_fp32 = true;
   all[19].pass = Pass::kNone;
+  all[20].kv_sequence = 7;
+  all[21].value_dim = 7;
+  all[22].experts = 7;
+  all[23].top_k = 7;
   for (size_t i = 0; i < all.size(); ++i) EXPECT_EQ(tables.Intern(all[i]), i);
 }
 

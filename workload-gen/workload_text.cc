@@ -44,12 +44,18 @@ std::string Flags(const Submodule& s) {
 
 std::string Dimensions(const Submodule& s) {
   if (s.kind == SubmoduleKind::kAttention) {
-    return fmt::format("batch {} sequence {} heads {}/{} head_dim {}", s.batch, s.sequence, s.heads,
-                       s.kv_heads, s.head_dim);
+    std::string text = fmt::format("batch {} sequence {} heads {}/{} head_dim {}", s.batch,
+                                   s.sequence, s.heads, s.kv_heads, s.head_dim);
+    if (s.kv_sequence > 0) text += fmt::format(" kv_sequence {}", s.kv_sequence);
+    if (s.value_dim > 0) text += fmt::format(" value_dim {}", s.value_dim);
+    return text;
   }
   if (s.elements > 0) return fmt::format("{} elements", s.elements);
-  return s.k > 0 ? fmt::format("{} x {} x {}", s.rows, s.n, s.k)
-                 : fmt::format("{} x {}", s.rows, s.n);
+  std::string text =
+      s.k > 0 ? fmt::format("{} x {} x {}", s.rows, s.n, s.k) : fmt::format("{} x {}", s.rows, s.n);
+  if (s.experts > 0) text += fmt::format(" experts {}", s.experts);
+  if (s.top_k > 0) text += fmt::format(" top_k {}", s.top_k);
+  return text;
 }
 
 void AppendSubmodules(const Workload& w, std::string* text) {

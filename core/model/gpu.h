@@ -65,6 +65,7 @@ struct GpuSpec {
   std::string architecture;    // "ampere"
   int compute_capability = 0;  // 80, 90, ...
   int sms = 0;
+  int clock_mhz = 0;  // that the dense rates are stated at; 0 = its source does not say
   FlopRate dense_rate[kDataTypeCount];  // 0 = not supported
   Bytes memory;
   Bandwidth memory_bandwidth;

@@ -82,7 +82,8 @@ const Names& SubmoduleKindNames() {
   static const Names names = {"linear",     "attention",      "norm",          "bias-dropout-add",
                               "activation", "rotary",         "embedding",     "cross-entropy",
                               "optimizer",  "gradient-scale", "gradient-norm", "cast",
-                              "add"};
+                              "add",        "router",         "top-k",         "permute",
+                              "unpermute",  "grouped-linear", "quantise"};
   return names;
 }
 

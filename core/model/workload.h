@@ -99,7 +99,7 @@ const std::vector<std::string>& PassNames();  // "fwd", "dgrad", "wgrad", "bwd",
 enum class SubmoduleKind : uint8_t {
   kLinear,     // rows × n × k GEMM (fwd; dgrad is rows × k × n, wgrad n × k × rows); bias
   kAttention,  // core attention of `heads` query and `kv_heads` key heads: batch, sequence,
-               // head_dim; causal; fused (FlashAttention) or not
+               // head_dim; causal (the last query sees all keys); fused (FlashAttention) or not
   kNorm,       // layer norm (rms = RMS norm) over rows × n
   kBiasDropoutAdd,  // residual branch: rows × n; dropout or not
   kActivation,      // gelu, or swiglu (gated): rows × n outputs
@@ -111,8 +111,14 @@ enum class SubmoduleKind : uint8_t {
   kGradientNorm,    // L2 norm of `elements` gradients (read)
   kCast,            // `elements` from fp32 to type (read 4 B, write type)
   kAdd,             // rows × n element-wise addition
+  kRouter,          // scores of rows tokens of k features for n experts, and their softmax
+  kTopK,            // the top_k best of n scores in each of rows
+  kPermute,         // rows × n tokens, each copied to the top_k of `experts` that it goes to
+  kUnpermute,       // the way back: each token's top_k results weighted and summed, rows × n
+  kGroupedLinear,   // `experts` linears that share rows evenly, rows × n × k in all
+  kQuantise,        // rows × n to fp8, and its transpose; fused: with the scale of earlier steps
 };
-inline constexpr int kSubmoduleKindCount = 13;
+inline constexpr int kSubmoduleKindCount = 19;
 const std::vector<std::string>& SubmoduleKindNames();  // "linear", "attention", ...
 
 struct Submodule {
@@ -122,6 +128,10 @@ struct Submodule {
   DataType type = DataType::kBf16;
   int64_t rows = 0, n = 0, k = 0;
   int64_t batch = 0, sequence = 0, heads = 0, kv_heads = 0, head_dim = 0;
+  int64_t kv_sequence =
+      0;                  // keys, where they are not as many as queries (context parallel); 0: are
+  int64_t value_dim = 0;  // of a value's head, where it is not head_dim (MLA); 0: is
+  int64_t experts = 0, top_k = 0;
   int64_t elements = 0;
   bool causal = false, fused = false, gated = false, rms = false, bias = false, dropout = false;
   bool accumulate_fp32 = false;  // wgrad adds into an fp32 main gradient

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/scan.h"
 #include "core/schema/limits.h"
 
 namespace drydock {
@@ -15,6 +16,16 @@ void ReadDenseRates(const YamlNode& node, GpuSpec* spec, Diagnostics* diagnostic
   rates.Finish();
 }
 
+void ReadClock(YamlReader* gpu, int* mhz) {
+  std::string text;
+  gpu->ReadOptional("clock", &text);
+  constexpr std::string_view kUnit = " MHz";
+  const std::string_view number =
+      text.ends_with(kUnit) ? std::string_view(text).substr(0, text.size() - kUnit.size()) : "";
+  if (!gpu->Has("clock") || (ScanNumbers(number, {""}, {mhz}) && *mhz >= 100)) return;
+  gpu->Fail("clock", fmt::format("expected a clock like '1410 MHz', found '{}'", text));
+}
+
 void ReadSpecification(const YamlNode& node, GpuSpec* spec, Diagnostics* diagnostics) {
   YamlReader gpu(node, "gpu", diagnostics);
   gpu.Read("name", &spec->name);
@@ -23,6 +34,7 @@ void ReadSpecification(const YamlNode& node, GpuSpec* spec, Diagnostics* diagnos
   gpu.CheckRange("compute_capability", spec->compute_capability, 60, 150);
   gpu.Read("sms", &spec->sms);
   gpu.CheckRange("sms", spec->sms, 1, 4096);
+  ReadClock(&gpu, &spec->clock_mhz);
   if (const YamlNode* dense = gpu.Take("dense", true)) ReadDenseRates(*dense, spec, diagnostics);
   if (const YamlNode* memory = gpu.Take("memory", true)) {
     YamlReader reader(*memory, "memory", diagnostics);

@@ -43,6 +43,16 @@ TEST(GpuFileTest, FieldsAndDefaults) {
   EXPECT_EQ(spec->file_text, testing::ToyGpuText());
 }
 
+TEST(GpuFileTest, AClockHasItsUnit) {
+  const auto with = [](const std::string& clock) {
+    return ParseGpuFile(
+        testing::Replaced(testing::ToyGpuText(), "sms: 4", "sms: 4\n  clock: " + clock), "t.yaml");
+  };
+  EXPECT_EQ(with("1410 MHz")->clock_mhz, 1410);
+  EXPECT_EQ(ParseGpuFile(testing::ToyGpuText(), "t.yaml")->clock_mhz, 0);
+  EXPECT_EQ(with("1.4 GHz").error().message(), "expected a clock like '1410 MHz', found '1.4 GHz'");
+}
+
 TEST(GpuFileTest, Mistakes) {
   EXPECT_EQ(ErrorWith("  sms: 4\n", ""),
             "toy.yaml:2:3: error: 'gpu' lacks the key 'sms'\n"

@@ -72,6 +72,7 @@ Workload ToyWorkload() {
   attention.type = DataType::kFp16;
   attention.batch = 1, attention.sequence = 8, attention.heads = 4, attention.kv_heads = 2;
   attention.head_dim = 16, attention.elements = 3;
+  attention.kv_sequence = 12, attention.value_dim = 8, attention.experts = 5, attention.top_k = 2;
   attention.causal = attention.fused = attention.gated = true;
   attention.rms = attention.dropout = true;
   attention.flops = 0.5, attention.bytes = Bytes(7);
@@ -234,11 +235,12 @@ std::string Dump(const Workload& w) {
   }
   for (const Group& group : w.groups) out += fmt::format("group {}\n", group.ranks);
   for (const Submodule& s : w.submodules) {
-    out += fmt::format("submodule {} {} {} {} {} {} {} {} {} {} {} {} {} {}{}{}{}{}{}{} {} {}\n",
+    out += fmt::format("submodule {} {} {} {} {} {} {} {} {} {} {} {} {} {}{}{}{}{}{}{} {} {}",
                        s.name, int(s.kind), int(s.pass), int(s.type), s.rows, s.n, s.k, s.batch,
                        s.sequence, s.heads, s.kv_heads, s.head_dim, s.elements, int(s.causal),
                        int(s.fused), int(s.gated), int(s.rms), int(s.bias), int(s.dropout),
                        int(s.accumulate_fp32), s.flops, s.bytes.count());
+    out += fmt::format(" {} {} {} {}\n", s.kv_sequence, s.value_dim, s.experts, s.top_k);
   }
   for (const ComputeBlock& b : w.blocks) out += fmt::format("block {} {}\n", b.name, b.submodules);
   for (const CommCall& c : w.calls) out += DumpCall(c);

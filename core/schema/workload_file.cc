@@ -28,6 +28,10 @@ void Encode(const Submodule& from, proto::Manifest::Submodule* to) {
   to->set_kv_heads(from.kv_heads);
   to->set_head_dim(from.head_dim);
   to->set_elements(from.elements);
+  to->set_kv_sequence(from.kv_sequence);
+  to->set_value_dim(from.value_dim);
+  to->set_experts(from.experts);
+  to->set_top_k(from.top_k);
   to->set_causal(from.causal);
   to->set_fused(from.fused);
   to->set_gated(from.gated);
@@ -54,6 +58,10 @@ Submodule Decode(const proto::Manifest::Submodule& from) {
   to.kv_heads = from.kv_heads();
   to.head_dim = from.head_dim();
   to.elements = from.elements();
+  to.kv_sequence = from.kv_sequence();
+  to.value_dim = from.value_dim();
+  to.experts = from.experts();
+  to.top_k = from.top_k();
   to.causal = from.causal();
   to.fused = from.fused();
   to.gated = from.gated();
@@ -142,7 +150,7 @@ bool Consistent(const Submodule& s) {
   return Within(s.kind, kSubmoduleKindCount) && Within(s.pass, PassNames().size()) &&
          Within(s.type, kDataTypeCount) &&
          Counts({s.rows, s.n, s.k, s.batch, s.sequence, s.heads, s.kv_heads, s.head_dim, s.elements,
-                 s.bytes.count()}) &&
+                 s.kv_sequence, s.value_dim, s.experts, s.top_k, s.bytes.count()}) &&
          std::isfinite(s.flops) && s.flops >= 0;
 }
 

@@ -71,6 +71,45 @@ class ComputeSim(unittest.TestCase):
         self.run_tool("run", "-q")
         self.assertEqual(self.run_tool("run", "--dump")[1].splitlines()[:-1], explained.splitlines())
 
+    def test_explain_a_run_writes_nothing(self):
+        status, explained, stderr = self.run_tool("explain", "run")
+        self.assertEqual(status, 0, stderr)
+        self.assertRegex(stderr, r"^compute-sim explain: \d+ kernels: ")
+        self.assertFalse(self.times.exists())
+        self.run_tool("run", "-q")
+        self.assertEqual(self.run_tool("run", "--dump")[1].splitlines()[:-1], explained.splitlines())
+
+    def test_explain_submodules_without_a_run(self):
+        status, explained, stderr = self.run_tool(
+            "explain", "--gpu", "h100-sxm-80g", "--gpu", "a100-sxm-80g", "--submodules",
+            ROOT / "configs/submodules/deepseek-v3-moe-layer.yaml", "-q", "--submodule", "kind: cast, elements: 4096")
+        self.assertEqual((status, stderr), (1, "error: submodule 'attention.query-down': there is no time for gemm "
+                                               "4096x1536x7168 fp8 on the GPU 'a100-sxm-80g':\n"
+                                               "  profile: no row near it in 1 profile\n"
+                                               "  model: " + str(ROOT) + "/configs/gpus/a100-sxm-80g.yaml has no gemm "
+                                               "parameters for fp8\n"
+                                               "  scaled: " + str(ROOT) + "/configs/gpus/a100-sxm-80g.yaml states no fp8 "
+                                               "rate\n" + stderr.partition("no fp8 rate\n")[2]))
+        status, explained, stderr = self.run_tool(
+            "explain", "--gpu", "h100-sxm-80g", "--submodules",
+            ROOT / "configs/submodules/deepseek-v3-moe-layer.yaml", "-q", "--submodule", "kind: cast, elements: 4096")
+        self.assertEqual((status, stderr), (0, ""))
+        for kernel in ("grouped-gemm +4x8192x4096x7168 fp8 +tensor cores model ",
+                       "attention-forward +1x4096x128x128x192 value 128 causal bf16 +tensor cores model +cudnn-9",
+                       "top-k +4096x256 bf16 ", "permute +32768x7168 bf16 +memory ", "cast +1x4096 bf16 +launch "):
+            self.assertRegex(explained, kernel)
+
+    def test_explain_mistakes(self):
+        see = "compute-sim: see compute-sim explain --help\n"
+        self.expect_error("compute-sim: error: RUN, --submodules or --submodule is required\n" + see, "explain", status=2)
+        self.expect_error("compute-sim: error: --gpu is required\n" + see, "explain", "--submodule", "kind: norm",
+                          status=2)
+        self.expect_error("compute-sim: error: RUN has its own GPUs and submodules: give it alone, or leave it out\n" + see,
+                          "explain", "run", "--gpu", "h100-sxm-80g", status=2)
+        status, stdout, stderr = self.run_tool("explain", "--gpu", "h100-sxm-80g", "--submodule", "kind: nrom")
+        self.assertEqual((status, stdout), (1, ""))
+        self.assertRegex(stderr, r"^--submodule:1:21: error: 'nrom' is no kind; did you mean 'norm'\?; valid values are ")
+
     def test_nothing_is_done_twice_if_nothing_changed(self):
         self.run_tool("run", "-q")
         self.assertEqual(self.run_tool("run", "--if-changed"), (0, "", "compute-sim: up to date\n"))
@@ -98,7 +137,7 @@ class ComputeSim(unittest.TestCase):
         self.assertEqual([line.split()[0] for line in stdout.splitlines()], ["profile", "model", "scaled"])
 
     def test_wrong_usage(self):
-        self.expect_error("compute-sim: error: run is required\ncompute-sim: see compute-sim --help\n", status=2)
+        self.expect_error("compute-sim: error: RUN is required\ncompute-sim: see compute-sim --help\n", status=2)
         self.assertEqual(self.run_tool("run", "--gpu-profil", "x")[0], 2)
 
     def test_no_workload(self):

@@ -1,0 +1,90 @@
+#include "compute-sim/explain_command.h"
+
+#include <fmt/format.h>
+
+#include "compute-sim/gpu_library.h"
+#include "compute-sim/submodule_file.h"
+#include "core/base/files.h"
+#include "core/schema/artefacts.h"
+
+namespace drydock {
+namespace {
+
+const ToolInfo kExplainInfo = {
+    "compute-sim explain",
+    "Prints every submodule with its kernels: shape, time, what bounds it, where it is from.",
+    "reads RUN/1-workload/manifest.pb, or a GPU's file and a list of submodules (docs/compute.md)",
+    "compute-sim explain --gpu h100-sxm-80g --submodule 'kind: linear, rows: 8192, n: 4096, k: "
+    "4096'",
+    false};
+
+Status CheckWords(const ExplainOptions& options) {
+  RETURN_IF_ERROR(CheckModelOptions(options.model));
+  const bool listed = !options.list.empty() || !options.single.empty();
+  if (!options.run.empty()) {
+    if (!listed && options.gpus.empty()) return OkStatus();
+    return Error("RUN has its own GPUs and submodules: give it alone, or leave it out");
+  }
+  if (!listed) return MissingOption("RUN, --submodules or --submodule");
+  if (options.gpus.empty()) return MissingOption("--gpu");
+  return OkStatus();
+}
+
+// The GPUs and submodules of the command line as a workload without ranks.
+Result<Workload> WorkloadOfWords(const ExplainOptions& options) {
+  Workload workload;
+  for (const std::string& name : options.gpus) {
+    ASSIGN_OR_RETURN(GpuSpec spec, LoadGpu(name));
+    workload.topology.gpus.push_back(std::move(spec));
+  }
+  if (!options.list.empty()) {
+    ASSIGN_OR_RETURN(const std::string text, ReadFile(options.list));
+    ASSIGN_OR_RETURN(workload.submodules, ParseSubmodules(text, options.list));
+  }
+  for (const std::string& words : options.single) {
+    ASSIGN_OR_RETURN(const std::vector<Submodule> more, ParseSubmoduleWords(words));
+    workload.submodules.insert(workload.submodules.end(), more.begin(), more.end());
+  }
+  return workload;
+}
+
+Result<Workload> ReadOrMakeWorkload(const ExplainOptions& options) {
+  if (options.run.empty()) return WorkloadOfWords(options);
+  ASSIGN_OR_RETURN(WorkloadFile file, ReadWorkload(options.run, WorkloadParts::kTables));
+  return std::move(file.workload);
+}
+
+}  // namespace
+
+void DeclareExplain(CLI::App* app, ExplainOptions* options, CommonOptions* common) {
+  CLI::App* command = options->command = AddCommand(app, kExplainInfo, common);
+  command->add_option("run", options->run, "Run directory, after workload-gen")->type_name("RUN");
+  command
+      ->add_option("--gpu", options->gpus,
+                   "A GPU of configs/gpus, or the path of a GPU's file; may be repeated")
+      ->type_name("NAME")
+      ->allow_extra_args(false);
+  command->add_option("--submodules", options->list, "A list of submodules (YAML)")
+      ->type_name("FILE");
+  command
+      ->add_option("--submodule", options->single,
+                   "One submodule, as a line of that list: 'kind: norm, rows: 8192, n: 4096'; may "
+                   "be repeated")
+      ->type_name("WORDS")
+      ->allow_extra_args(false);
+  DeclareModelOptions(command, &options->model);
+  CheckOptions(command, [options] { return CheckWords(*options); });
+}
+
+Status RunExplain(const ExplainOptions& options, const CommonOptions& common) {
+  ASSIGN_OR_RETURN(const Workload workload, ReadOrMakeWorkload(options));
+  ASSIGN_OR_RETURN(
+      const LoadedOptions loaded,
+      LoadModelOptions(options.model, ProfilePaths(options.model, workload.topology.gpus)));
+  ASSIGN_OR_RETURN(const KernelTimes times, Simulate(workload, loaded.simulate));
+  if (!common.check) fmt::print("{}", Explain(workload, times));
+  Report(kExplainInfo, common, Summary(times));
+  return OkStatus();
+}
+
+}  // namespace drydock

@@ -1,0 +1,73 @@
+#include "compute-sim/gpu_library.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "core/base/files.h"
+#include "core/base/spelling.h"
+#include "core/base/version.h"
+#include "core/schema/gpu_file.h"
+
+namespace drydock {
+namespace {
+
+std::string GpuDirectory() { return std::string(kDefaultConfigDirectory) + "/gpus"; }
+
+bool IsPath(const std::string& name) {
+  return name.find('/') != std::string::npos || name.ends_with(".yaml");
+}
+
+// The reference's whole file; empty if there is none to be had, which its user reports.
+std::string ReferenceText(const std::string& reference, const std::string& beside) {
+  for (const std::string& directory : {beside, GpuDirectory()}) {
+    const std::string path = directory + "/" + reference + ".yaml";
+    if (!FileExists(path)) continue;
+    if (Result<std::string> text = ReadFile(path); text.ok()) return *std::move(text);
+  }
+  return "";
+}
+
+}  // namespace
+
+std::vector<std::string> ShippedGpuNames() {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(GpuDirectory(), error)) {
+    if (entry.path().extension() == ".yaml") names.push_back(entry.path().stem().string());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+Result<GpuSpec> LoadGpu(const std::string& name) {
+  if (!IsPath(name)) {
+    const std::vector<std::string> names = ShippedGpuNames();
+    if (std::find(names.begin(), names.end(), name) == names.end()) {
+      return Error(fmt::format("there is no GPU '{}'{}; valid are {}, or the path of a GPU's file",
+                               name, DidYouMean(name, names), Join(names)));
+    }
+  }
+  const std::string path = IsPath(name) ? name : GpuDirectory() + "/" + name + ".yaml";
+  ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
+  ASSIGN_OR_RETURN(GpuSpec spec, ParseGpuFile(text, path));
+  if (!spec.reference.empty()) {
+    spec.reference_text = ReferenceText(spec.reference, DirectoryOf(path));
+  }
+  return spec;
+}
+
+std::vector<std::string> ShippedProfiles(const std::vector<GpuSpec>& gpus) {
+  std::vector<std::string> paths;
+  for (const GpuSpec& spec : gpus) {
+    for (const std::string& name : {spec.name, spec.reference}) {
+      const std::string path = fmt::format("{}/profiles/{}.csv", kDefaultConfigDirectory, name);
+      if (name.empty() || !FileExists(path)) continue;
+      if (std::find(paths.begin(), paths.end(), path) == paths.end()) paths.push_back(path);
+    }
+  }
+  return paths;
+}
+
+}  // namespace drydock

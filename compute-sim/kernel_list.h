@@ -1,0 +1,45 @@
+// The kernels of one submodule while they are put together, and what the files that do so share.
+#ifndef DRYDOCK_COMPUTE_SIM_KERNEL_LIST_H_
+#define DRYDOCK_COMPUTE_SIM_KERNEL_LIST_H_
+
+#include <vector>
+
+#include "compute-sim/kernel.h"
+#include "core/model/workload.h"
+
+namespace drydock {
+
+// `e` is the size of an element. fp8 changes how the products of linear layers run; everything
+// around them stays in 16 bits, which is `type`.
+struct KernelList {
+  explicit KernelList(const Submodule& submodule)
+      : type(submodule.type == DataType::kFp8 ? DataType::kBf16 : submodule.type),
+        e(static_cast<double>(SizeOf(type).count())) {}
+
+  void Add(Kernel kernel) { kernels.push_back(kernel); }
+  // bytes: per element of rows x columns, all operands together.
+  void Memory(KernelKind kind, int64_t rows, int64_t columns, double bytes) {
+    kernels.push_back(MemoryKernel(kind, type, rows, columns, bytes));
+  }
+
+  DataType type;
+  double e;
+  std::vector<Kernel> kernels;
+};
+
+inline bool Is(const Submodule& s, Pass pass) { return s.pass == pass; }
+inline bool IsForward(const Submodule& s) { return Is(s, Pass::kForward); }
+// 16-bit read; fp8 and its transpose written.
+inline constexpr double kQuantiseBytes = 4;
+
+// A layer of experts, and quantisation on its own (expert_kernels.cc).
+void RouterKernels(const Submodule& s, KernelList* list);
+void TopKKernels(const Submodule& s, KernelList* list);
+void PermuteKernels(const Submodule& s, KernelList* list);
+void UnpermuteKernels(const Submodule& s, KernelList* list);
+void GroupedLinearKernels(const Submodule& s, KernelList* list);
+void QuantiseKernels(const Submodule& s, KernelList* list);
+
+}  // namespace drydock
+
+#endif  // DRYDOCK_COMPUTE_SIM_KERNEL_LIST_H_

@@ -1,0 +1,70 @@
+#include "compute-sim/model_options.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "compute-sim/gpu_library.h"
+#include "core/base/files.h"
+
+namespace drydock {
+namespace {
+
+// `--model-order help` needs no run directory.
+void PrintModelsIfHelp(const std::string& name) {
+  if (name != "help") return;
+  for (const ComputeModelChoice& choice : ComputeModelChoices()) {
+    fmt::print("{:<10} {}\n", choice.name, choice.summary);
+  }
+  throw CLI::Success();
+}
+
+}  // namespace
+
+void DeclareModelOptions(CLI::App* app, ModelOptions* options) {
+  app->add_option("--gpu-profile", options->profiles,
+                  "Measured kernel times (CSV), asked before the shipped ones; may be repeated")
+      ->type_name("FILE")
+      ->allow_extra_args(false);
+  app->add_flag("--no-shipped-profiles", options->no_shipped_profiles,
+                "Leave out the profiles that come with a GPU (configs/profiles/<gpu>.csv)");
+  app->add_option("--model-order", options->order,
+                  "Compute models, in the order they are asked; 'help' lists them")
+      ->delimiter(',')
+      ->capture_default_str()
+      ->type_name("NAME,...")
+      ->allow_extra_args(false)
+      ->each(PrintModelsIfHelp);
+  app->add_option("--attention-library", options->attention_library,
+                  "Fused attention kernels to assume, instead of each GPU file's default")
+      ->type_name("NAME");
+}
+
+Status CheckModelOptions(const ModelOptions& options) {
+  for (const std::string& name : options.order) RETURN_IF_ERROR(FindComputeModel(name));
+  return OkStatus();
+}
+
+std::vector<std::string> ProfilePaths(const ModelOptions& options,
+                                      const std::vector<GpuSpec>& gpus) {
+  std::vector<std::string> paths = options.profiles;
+  if (options.no_shipped_profiles) return paths;
+  for (const std::string& path : ShippedProfiles(gpus)) {
+    if (std::find(paths.begin(), paths.end(), path) == paths.end()) paths.push_back(path);
+  }
+  return paths;
+}
+
+Result<LoadedOptions> LoadModelOptions(const ModelOptions& options,
+                                       const std::vector<std::string>& profile_paths) {
+  LoadedOptions loaded{{options.order, {}, options.attention_library}, {}};
+  for (const std::string& path : profile_paths) {
+    ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
+    ASSIGN_OR_RETURN(Profile profile, ParseProfile(text, path));
+    loaded.simulate.profiles.push_back(std::move(profile));
+    loaded.hashes.emplace_back("profile " + BaseName(path), Sha256(text));
+  }
+  return loaded;
+}
+
+}  // namespace drydock

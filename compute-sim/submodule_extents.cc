@@ -1,0 +1,86 @@
+#include "compute-sim/submodule_extents.h"
+
+#include <fmt/format.h>
+
+#include "core/base/check.h"
+
+namespace drydock {
+namespace {
+
+using S = Submodule;
+
+std::vector<SubmoduleShape> MakeShapes() {
+  using K = SubmoduleKind;
+  const SubmoduleExtent rows{"rows", &S::rows}, n{"n", &S::n}, k{"k", &S::k};
+  const SubmoduleExtent elements{"elements", &S::elements};
+  const SubmoduleExtent experts{"experts", &S::experts}, top_k{"top_k", &S::top_k};
+  const SubmoduleFlag fused{"fused", &S::fused}, bias{"bias", &S::bias};
+  const SubmoduleFlag dropout{"dropout", &S::dropout};
+  const SubmoduleFlag fp32{"accumulate_fp32", &S::accumulate_fp32};
+  return {
+      {K::kLinear, {rows, n, k}, {}, {bias, fused, fp32}},
+      {K::kAttention,
+       {{"batch", &S::batch},
+        {"sequence", &S::sequence},
+        {"heads", &S::heads},
+        {"kv_heads", &S::kv_heads},
+        {"head_dim", &S::head_dim}},
+       {{"kv_sequence", &S::kv_sequence}, {"value_dim", &S::value_dim}},
+       {{"causal", &S::causal}, fused, dropout}},
+      {K::kNorm, {rows, n}, {}, {fused, {"rms", &S::rms}}},
+      {K::kBiasDropoutAdd, {rows, n}, {}, {bias, dropout}},
+      {K::kActivation, {rows, n}, {}, {{"gated", &S::gated}, bias}},
+      {K::kRotary, {rows, n}, {}, {fused}},
+      {K::kEmbedding, {rows, n, k}, {}, {bias, dropout}},
+      {K::kCrossEntropy, {rows, n}, {}, {fused}},
+      {K::kOptimizer, {elements}, {}, {}, false},
+      {K::kGradientScale, {elements}, {}, {}, false},
+      {K::kGradientNorm, {elements}, {}, {}, false},
+      {K::kCast, {elements}, {}, {}, false},
+      {K::kAdd, {rows, n}, {}, {fp32}, false},
+      {K::kRouter, {rows, n, k}, {}, {fp32}},
+      {K::kTopK, {rows, n, top_k}, {}, {}},
+      {K::kPermute, {rows, n, experts, top_k}, {}, {}},
+      {K::kUnpermute, {rows, n, experts, top_k}, {}, {}},
+      {K::kGroupedLinear, {rows, n, k, experts}, {}, {fp32}},
+      {K::kQuantise, {rows, n}, {}, {fused}, false},
+  };
+}
+
+Error Contradiction(const Submodule& s, const std::string& what) {
+  return Error(fmt::format("submodule '{}' ({}) {}", s.name,
+                           SubmoduleKindNames()[static_cast<size_t>(s.kind)], what));
+}
+
+}  // namespace
+
+const SubmoduleShape& ShapeOf(SubmoduleKind kind) {
+  static const std::vector<SubmoduleShape> shapes = MakeShapes();
+  CHECK(shapes.size() == static_cast<size_t>(kSubmoduleKindCount));
+  const SubmoduleShape& shape = shapes[static_cast<size_t>(kind)];
+  CHECK(shape.kind == kind);
+  return shape;
+}
+
+Status CheckExtents(const Submodule& s) {
+  for (const SubmoduleExtent& extent : ShapeOf(s.kind).needed) {
+    const int64_t value = s.*extent.field;
+    if (value > 0) continue;
+    return Contradiction(s, fmt::format("has {} = {}; it must be above 0", extent.name, value));
+  }
+  if (s.kind == SubmoduleKind::kAttention && s.causal && s.kv_sequence > 0 &&
+      s.kv_sequence < s.sequence) {
+    return Contradiction(
+        s, fmt::format("is causal with {} queries and only {} keys", s.sequence, s.kv_sequence));
+  }
+  if (s.kind == SubmoduleKind::kTopK && s.top_k > s.n) {
+    return Contradiction(s, fmt::format("picks {} of {}", s.top_k, s.n));
+  }
+  if ((s.kind == SubmoduleKind::kPermute || s.kind == SubmoduleKind::kUnpermute) &&
+      s.top_k > s.experts) {
+    return Contradiction(s, fmt::format("picks {} of {}", s.top_k, s.experts));
+  }
+  return OkStatus();
+}
+
+}  // namespace drydock

@@ -1,0 +1,154 @@
+// "Which kernels does each submodule run, and what do they move?" Extents, arithmetic and bytes by
+// hand; and lists of submodules as people write them.
+#include "compute-sim/submodule_kernels.h"
+
+#include <gtest/gtest.h>
+
+#include "compute-sim/roofline.h"
+#include "compute-sim/submodule_file.h"
+#include "compute-sim/test_gpu.h"
+
+namespace drydock {
+namespace {
+
+std::vector<Kernel> KernelsOfWords(const std::string& words) {
+  std::vector<Kernel> kernels;
+  const std::vector<Submodule> submodules = ParseSubmoduleWords(words).value();
+  for (const Submodule& submodule : submodules) {
+    const std::vector<Kernel> more = KernelsOf(submodule).value();
+    kernels.insert(kernels.end(), more.begin(), more.end());
+  }
+  return kernels;
+}
+
+// "gemm 8x4x2 bf16, bias-add 8x4 bf16".
+std::string Listed(const std::string& words) {
+  std::string text;
+  for (const Kernel& kernel : KernelsOfWords(words)) {
+    text += (text.empty() ? "" : ", ") + InfoOf(kernel.kind).name + " " + ShapeString(kernel);
+  }
+  return text;
+}
+
+std::string ErrorOf(const std::string& words) {
+  const auto result = ParseSubmoduleWords(words);
+  return result.ok() ? "no error" : result.error().message();
+}
+
+TEST(SubmoduleKernels, RouterScoresAreAProductAndASoftmax) {
+  EXPECT_EQ(Listed("kind: router, pass: fwd, rows: 4096, n: 64, k: 2048"),
+            "gemm 4096x64x2048 bf16, softmax 4096x64 bf16");
+  EXPECT_EQ(Listed("kind: router, pass: bwd, rows: 4096, n: 64, k: 2048, accumulate_fp32: true"),
+            "softmax-backward 4096x64 bf16, gemm 4096x2048x64 bf16, "
+            "gemm-accumulate 64x2048x4096 bf16");
+}
+
+TEST(SubmoduleKernels, TopKReadsAllScoresAndWritesThoseItPicked) {
+  const auto kernels = KernelsOfWords("kind: top-k, pass: fwd, rows: 1000, n: 64, top_k: 8");
+  ASSERT_EQ(kernels.size(), 3u);
+  EXPECT_EQ(kernels[0].bytes, 1000 * (64 * 2 + 8 * (2 + 8)));
+  EXPECT_EQ(kernels[1].bytes, 1000 * 64 * 3);
+  EXPECT_EQ(kernels[2].bytes, 1000 * 8 * 13);
+}
+
+// A token is read once and written as often as it was picked; on the way back the reverse.
+TEST(SubmoduleKernels, PermutationsMoveTokensOnceAndTheirCopies) {
+  const double token = 7168 * 2;
+  const auto there = KernelsOfWords("kind: permute, rows: 100, n: 7168, experts: 32, top_k: 4");
+  ASSERT_EQ(there.size(), 4u);  // two maps and the copy; backward
+  EXPECT_EQ(there[0].bytes + there[1].bytes, 100 * 32 * 13);
+  EXPECT_DOUBLE_EQ(there[2].bytes, 100 * (1 + 4) * token);
+  EXPECT_DOUBLE_EQ(there[3].bytes, there[2].bytes);
+  const auto back = KernelsOfWords("kind: unpermute, rows: 100, n: 7168, experts: 32, top_k: 4");
+  ASSERT_EQ(back.size(), 2u);
+  EXPECT_DOUBLE_EQ(back[0].bytes, 100 * (4 + 1) * token);
+  EXPECT_DOUBLE_EQ(back[1].bytes, 100 * (1 + 2 * 4) * token);  // results are read once more
+}
+
+TEST(SubmoduleKernels, ExpertsShareTheRowsEvenly) {
+  const std::string words = "kind: grouped-linear, rows: 4096, n: 2048, k: 7168, experts: 8";
+  EXPECT_EQ(Listed(words + ", accumulate_fp32: true"),
+            "grouped-gemm 8x512x2048x7168 bf16, grouped-gemm 8x512x7168x2048 bf16, "
+            "grouped-gemm-accumulate 8x2048x7168x512 bf16");
+  EXPECT_EQ(KernelsOfWords(words)[0].flops, 2.0 * 4096 * 2048 * 7168);
+  EXPECT_EQ(KernelsOfWords(words)[0].bytes,
+            2.0 * (4096.0 * 7168 + 8 * 2048.0 * 7168 + 4096.0 * 2048));
+  EXPECT_EQ(
+      Listed("kind: grouped-linear, pass: fwd, type: fp8, rows: 16, n: 32, k: 64, experts: 2"),
+      "quantise 16x64 bf16, grouped-gemm 2x8x32x64 fp8");
+}
+
+TEST(SubmoduleKernels, QuantisationWithoutAKnownScaleReadsTwice) {
+  EXPECT_EQ(Listed("kind: quantise, rows: 8, n: 16, fused: true"), "quantise 8x16 bf16");
+  EXPECT_EQ(Listed("kind: quantise, rows: 8, n: 16"), "row-reduce 8x16 bf16, quantise 8x16 bf16");
+}
+
+TEST(SubmoduleKernels, LatentAttentionHasNarrowerValues) {
+  const std::string words =
+      "kind: attention, batch: 1, sequence: 4096, heads: 16, kv_heads: 16, head_dim: 192, "
+      "value_dim: 128, causal: true, fused: true";
+  const auto kernels = KernelsOfWords(words);
+  ASSERT_EQ(kernels.size(), 2u);
+  EXPECT_EQ(ShapeString(kernels[0]), "1x4096x16x16x192 value 128 causal bf16");
+  const double scores = 16.0 * 4096 * 4096 / 2;
+  EXPECT_EQ(kernels[0].flops, 2 * scores * (192 + 128));
+  EXPECT_EQ(kernels[1].flops, 2 * scores * (3 * 192 + 2 * 128));
+  EXPECT_EQ(kernels[0].bytes, 2.0 * 4096 * 16 * 2 * (192 + 128));
+}
+
+// A rank's queries against all keys, half of them masked for its last part only: what the slices
+// of a context-parallel ring do in turn is what one kernel over all keys does.
+TEST(SubmoduleKernels, ContextParallelSlicesAddUpToTheWhole) {
+  const std::string words =
+      "kind: attention, pass: fwd, batch: 1, sequence: 1024, heads: 8, kv_heads: 8, head_dim: 128, "
+      "fused: true";
+  const double whole = KernelsOfWords(words + ", kv_sequence: 4096, causal: true")[0].flops;
+  const double own = KernelsOfWords(words + ", causal: true")[0].flops;
+  const double others = KernelsOfWords(words + ", kv_sequence: 3072")[0].flops;
+  EXPECT_EQ(whole, own + others);
+  const GpuData gpu = ShippedGpuData("h100-sxm-80g", kSustained);
+  const auto us = [&](const std::string& more) {
+    return PredictCalibrated(gpu, KernelsOfWords(words + more)[0])->us;
+  };
+  EXPECT_GT(us(", kv_sequence: 4096, causal: true"), us(", kv_sequence: 3072"));
+  EXPECT_LT(us(", kv_sequence: 4096, causal: true"), us(", kv_sequence: 4096"));
+  EXPECT_NEAR(us(", kv_sequence: 8192") / us(", kv_sequence: 4096"), 2, 0.15);
+}
+
+TEST(SubmoduleKernels, UnfusedSlicesUseTheKeysTheySee) {
+  EXPECT_EQ(
+      Listed("kind: attention, pass: fwd, batch: 2, sequence: 64, kv_sequence: 256, heads: 4, "
+             "kv_heads: 4, head_dim: 32"),
+      "batched-gemm 8x64x256x32 bf16, softmax 512x256 bf16, batched-gemm 8x64x32x256 bf16, "
+      "copy 128x128 bf16");
+}
+
+TEST(SubmoduleFile, WithoutAPassItIsForwardAndBackward) {
+  const auto both = ParseSubmoduleWords("kind: norm, name: final, rows: 8, n: 4").value();
+  ASSERT_EQ(both.size(), 2u);
+  EXPECT_EQ(both[0].pass, Pass::kForward);
+  EXPECT_EQ(both[1].pass, Pass::kBackward);
+  EXPECT_EQ(both[1].name, "final");
+  EXPECT_EQ(ParseSubmoduleWords("kind: optimizer, elements: 8").value().size(), 1u);
+}
+
+TEST(SubmoduleFile, MistakesAreNamed) {
+  EXPECT_EQ(ErrorOf("kind: norm, rows: 8, n: 4, k: 2").substr(0, 30),
+            "unknown key 'k' in 'submodule'");
+  EXPECT_EQ(ErrorOf("kind: norm, rows: 8"), "'submodule' lacks the key 'n'");
+  EXPECT_EQ(ErrorOf("kind: attention, batch: 1, sequence: 64, kv_sequence: 32, heads: 1, kv_heads: "
+                    "1, head_dim: 8, causal: true"),
+            "submodule 'attention' (attention) is causal with 64 queries and only 32 keys");
+  EXPECT_EQ(ErrorOf("kind: top-k, rows: 8, n: 4, top_k: 5"),
+            "submodule 'top-k' (top-k) picks 5 of 4");
+  const auto result = ParseSubmodules(
+      "submodules:\n  - {kind: nrm, rows: 8, n: 4}\n  - {kind: linear, rows: 0, n: 4, k: 2}\n",
+      "my.yaml");
+  ASSERT_FALSE(result.ok());
+  ASSERT_EQ(result.error().diagnostics().size(), 2u);
+  EXPECT_EQ(result.error().diagnostics()[0].location.line, 2);
+  EXPECT_EQ(result.error().diagnostics()[1].location.line, 3);
+}
+
+}  // namespace
+}  // namespace drydock
