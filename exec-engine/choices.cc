@@ -55,6 +55,11 @@ std::vector<std::string> UnusedSettings(const NetworkChoice& network, const Topo
   for (const auto& [name, value] : set.attributes) {
     unused.push_back(fmt::format("transport.attributes.{} {}", name, value));
   }
+  for (const auto& [name, value] : topology.nccl_settings) {
+    if (name == "NCCL_IB_QPS_PER_CONNECTION" || name == "NCCL_IB_SPLIT_DATA_ON_QPS") {
+      unused.push_back(fmt::format("nccl.settings.{} {}", name, value));
+    }
+  }
   add("fabric.routing", topology.fabric.routing, Fabric().routing);
   return unused;
 }

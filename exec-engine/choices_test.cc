@@ -23,6 +23,11 @@ TEST(ChoicesTest, TheAnalyticalNetworkHasNoQueues) {
       (std::vector<std::string>{"transport.congestion_control dcqcn", "transport.flow_control pfc",
                                 "transport.attributes.Dcqcn::Gain 0.1", "fabric.routing spray"}));
   EXPECT_TRUE(Unused("packet", topology).empty());
+  topology = testing::SmallCluster(2, 2);
+  topology.nccl_settings = {{"NCCL_ALGO", "Ring"}, {"NCCL_IB_QPS_PER_CONNECTION", "4"}};
+  EXPECT_EQ(Unused("analytical", topology),
+            (std::vector<std::string>{"nccl.settings.NCCL_IB_QPS_PER_CONNECTION 4"}))
+      << "NCCL plans the same for any number";
 }
 
 }  // namespace

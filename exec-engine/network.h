@@ -45,6 +45,8 @@ struct Message {
   // For the receiving actor; the network carries them and does not look.
   uint64_t tag = 0;
   uint32_t detail = 0;
+  bool control = false;  // no data: a clear-to-send; where a flow has several queue pairs, the
+                         // first carries it, as in NCCL
   uint64_t cookie = 0;
   Time sent;  // set by Send
 };

@@ -76,6 +76,7 @@ Message TransferEngine::MakeMessage(const Transfer& t, const LocalConnection& c,
   message.destination_nic = static_cast<int16_t>(c.remote_nic);
   message.flow = c.flow;
   message.size = Bytes(std::max<int64_t>(bytes, 1));
+  message.control = credit;
   MessageTag{t.key_, c.plan_connection, credit}.Write(&message);
   return message;
 }

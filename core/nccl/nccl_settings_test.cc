@@ -46,7 +46,9 @@ TEST(NcclSettingsTest, SettingsThatDecide) {
                                                 {"NCCL_CTA_POLICY", "efficiency|zero"},
                                                 {"NCCL_NETDEVS_POLICY", "MAX:2"},
                                                 {"NCCL_THREAD_THRESHOLDS", "8 16 64 8 16 64"},
-                                                {"NCCL_SYM_KERNEL", "AllGather_LL"}}) {
+                                                {"NCCL_SYM_KERNEL", "AllGather_LL"},
+                                                {"NCCL_IB_QPS_PER_CONNECTION", "4"},
+                                                {"NCCL_IB_SPLIT_DATA_ON_QPS", "1"}}) {
     EXPECT_EQ(Verdict(name, value), "fine") << name;
   }
 }

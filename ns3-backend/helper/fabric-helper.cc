@@ -1,5 +1,6 @@
 #include "ns3-backend/helper/fabric-helper.h"
 
+#include "ns3-backend/model/connection-shape.h"
 #include "ns3-backend/model/fabric-cable.h"
 #include "ns3-backend/model/transport-attributes.h"
 
@@ -64,6 +65,9 @@ FabricHelper::MakeTransport(const drydock::Topology& topology)
         SetTransportAttributes(described, *control);
         transport->SetAttribute("CongestionControl", PointerValue(control));
     }
+    const ConnectionShape shape = *ConnectionShapeOf(topology);
+    transport->SetAttribute("QueuePairsPerConnection", UintegerValue(shape.queuePairs));
+    transport->SetAttribute("SplitData", BooleanValue(shape.splitData));
     SetTransportAttributes(described, *transport);
     return transport;
 }

@@ -1,5 +1,6 @@
 // What a Topology must fulfil before a FabricMap is made of it.
 #include "ns3-backend/model/congestion-control.h"
+#include "ns3-backend/model/connection-shape.h"
 #include "ns3-backend/model/fabric-map.h"
 #include "ns3-backend/model/fabric-switch.h"
 #include "ns3-backend/model/transport-attributes.h"
@@ -188,8 +189,7 @@ LosesFrames(const Topology& topology)
     const auto loses = [](const drydock::Fault& fault) {
         return fault.kind != drydock::Fault::Kind::kRate;
     };
-    return topology.transport.flow_control == "none" ||
-           topology.transport.flow_control == "trim" ||
+    return topology.transport.flow_control == "none" || topology.transport.flow_control == "trim" ||
            std::any_of(topology.faults.begin(), topology.faults.end(), loses);
 }
 
@@ -200,6 +200,10 @@ ValidateFabric(const Topology& topology)
     if (const std::string fault = TransportFault(topology); !fault.empty())
     {
         faults.push_back({"transport: " + fault, {}, {}});
+    }
+    if (const auto shape = ConnectionShapeOf(topology); !shape.ok())
+    {
+        faults.push_back({"nccl: " + shape.error().message(), {}, {}});
     }
     for (size_t i = 0; i < topology.fabric.links.size() && faults.size() < 10; ++i)
     {

@@ -34,11 +34,8 @@ QueuePairTable::Configure(uint32_t host,
 uint32_t
 QueuePairTable::Find(const Message& message)
 {
-    const QueuePairName name{message.destination,
-                             message.source_nic,
-                             message.destination_nic,
-                             message.flow};
-    const auto [it, added] = m_byName.emplace(name, static_cast<uint32_t>(m_pairs.size()));
+    const auto [it, added] =
+        m_byName.emplace(NameOf(message), static_cast<uint32_t>(m_pairs.size()));
     if (!added)
     {
         return it->second;

@@ -46,12 +46,19 @@ class QueuePairTable
 
     bool Idle() const;
 
-  private:
     struct NameHash
     {
         size_t operator()(const QueuePairName& name) const;
     };
 
+    using Names = std::unordered_map<QueuePairName, uint32_t, NameHash>;
+
+    static QueuePairName NameOf(const drydock::Message& message)
+    {
+        return {message.destination, message.source_nic, message.destination_nic, message.flow};
+    }
+
+  private:
     void Make(const FabricMap::AccessPair& ends, uint32_t path);
     /// Bytes in flight, for an idle way there and back whose slowest link takes \p slowest a
     /// packet.
@@ -63,7 +70,7 @@ class QueuePairTable
     int64_t m_dataSize = 0;
     int64_t m_ackSize = 0;
     std::vector<QueuePair> m_pairs;
-    std::unordered_map<QueuePairName, uint32_t, NameHash> m_byName;
+    Names m_byName;
 };
 
 } // namespace ns3::rdma

@@ -183,7 +183,11 @@ RdmaHost::ArriveAck(const Frame& frame)
     }
     const int64_t before = pair.GetAckedBytes();
     pair.Acknowledge(frame.psn, [this](const Message& message) {
-        m_calls.Add(HostCalls::SENT, m_now, message);
+        const auto sent = [this](const Message& whole) {
+            m_calls.Add(HostCalls::SENT, m_now, whole);
+        };
+        IsPart(message) ? m_sentParts.Finish(ConnectionKey(message), message.id, sent)
+                        : sent(message);
     });
     if (pair.controller)
     {

@@ -115,6 +115,15 @@ RdmaHost::Send(const Message& message)
           (message.destination != m_id || message.destination_nic != message.source_nic));
     CHECK(message.destination >= 0 && static_cast<size_t>(message.destination) < m_hosts->size());
     CHECK(message.size.count() > 0);
+    ++m_counts.messages;
+    Message stamped = message;
+    stamped.sent = Now();
+    IsPart(message) ? SendParts(stamped) : static_cast<void>(Dispatch(stamped));
+}
+
+bool
+RdmaHost::Dispatch(const Message& message)
+{
     const uint32_t number = m_pairs.Find(message);
     if (number == QueuePairTable::NONE)
     {
@@ -125,30 +134,67 @@ RdmaHost::Send(const Message& message)
                          message.destination_nic,
                          message.destination,
                          ToString(Now())));
-        return;
+        return false;
     }
-    ++m_counts.messages;
-    Announcement announcement{RdmaReceiver::QueueKey(m_pairs[number].from, number), message};
-    announcement.message.sent = Now();
-    AnnouncementBox* box =
-        (*m_hosts)[static_cast<size_t>(message.destination)]->m_boxes[GetThread()].get();
+    SendAnnouncement({RdmaReceiver::QueueKey(m_pairs[number].from, number), message});
+    QueuePair& pair = m_pairs[number];
+    pair.Add(message, m_now + m_latency);
+    if (!pair.armed)
+    {
+        Ready(number);
+    }
+    return true;
+}
+
+void
+RdmaHost::SendAnnouncement(const Announcement& announcement)
+{
+    const auto destination = static_cast<size_t>(announcement.message.destination);
+    AnnouncementBox* box = (*m_hosts)[destination]->m_boxes[GetThread()].get();
     if (box->announcements.empty())
     {
         Post(box);
     }
     box->announcements.push_back(announcement);
+}
 
-    QueuePair& pair = m_pairs[number];
-    pair.Add(announcement.message, m_now + m_latency);
-    if (!pair.armed)
+void
+RdmaHost::SendParts(const Message& message)
+{
+    const auto [it, added] = m_connections.emplace(QueuePairTable::NameOf(message),
+                                                   static_cast<uint32_t>(m_connectionSent.size()));
+    if (added)
     {
-        Ready(number);
+        m_connectionSent.push_back(0);
+    }
+    Message part = message;
+    part.detail = it->second;
+    const auto parts = MessageSplitter::Split(message.size.count(),
+                                              m_connectionSent[it->second]++,
+                                              m_transport.queuePairs,
+                                              m_transport.splitData);
+    const auto count = static_cast<uint32_t>(parts.size());
+    m_sentParts.Expect(ConnectionKey(part), message, count);
+    SendAnnouncement({ConnectionKey(part), message, count});
+    for (const MessageSplitter::Part& each : parts)
+    {
+        part.size = drydock::Bytes(each.bytes);
+        part.flow = MessageSplitter::FlowOf(message.flow, each.queuePair);
+        if (!Dispatch(part))
+        {
+            return;
+        }
     }
 }
 
 void
 RdmaHost::Announce(const Announcement& announcement)
 {
+    if (announcement.parts > 0)
+    {
+        m_comingParts.Expect(announcement.queue, announcement.message, announcement.parts);
+        return;
+    }
     m_receiver.Announce(announcement);
 }
 
@@ -307,7 +353,11 @@ RdmaHost::ArriveData(uint16_t port, const Frame& frame)
     m_receiver.Take(frame, m_now, m_replies, m_complete);
     for (const Message& message : m_complete)
     {
-        m_calls.Add(HostCalls::DELIVERED, m_now + m_latency, message);
+        const auto deliver = [this](const Message& whole) {
+            m_calls.Add(HostCalls::DELIVERED, m_now + m_latency, whole);
+        };
+        IsPart(message) ? m_comingParts.Finish(ConnectionKey(message), message.id, deliver)
+                        : deliver(message);
     }
     for (const Frame& reply : m_replies)
     {
@@ -329,7 +379,7 @@ RdmaHost::ArriveData(uint16_t port, const Frame& frame)
 bool
 RdmaHost::Idle() const
 {
-    return m_pairs.Idle() && m_receiver.Idle();
+    return m_pairs.Idle() && m_receiver.Idle() && m_sentParts.Idle() && m_comingParts.Idle();
 }
 
 } // namespace ns3::rdma

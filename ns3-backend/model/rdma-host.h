@@ -4,6 +4,7 @@
 #include "exec-engine/network.h"
 #include "ns3-backend/model/fabric-node.h"
 #include "ns3-backend/model/host-calls.h"
+#include "ns3-backend/model/message-parts.h"
 #include "ns3-backend/model/queue-pair-table.h"
 #include "ns3-backend/model/rdma-receiver.h"
 
@@ -150,6 +151,24 @@ class RdmaHost : public FabricNode, public drydock::HostPort
         return pair.credit <= 0;
     }
 
+    /// A message, or a part of one, goes to its queue pair. False if there is no way.
+    bool Dispatch(const drydock::Message& message);
+    /// A message goes over several queue pairs of its connection.
+    void SendParts(const drydock::Message& message);
+    void SendAnnouncement(const Announcement& announcement);
+
+    /// Whether a message is a part of one, or is to be cut into some.
+    bool IsPart(const drydock::Message& message) const
+    {
+        return m_transport.queuePairs > 1 && !message.control;
+    }
+
+    /// Names the connection that a part belongs to, here and at its other end.
+    static uint64_t ConnectionKey(const drydock::Message& part)
+    {
+        return uint64_t{static_cast<uint32_t>(part.source)} << 32 | part.detail;
+    }
+
     void Timer(Kind kind, uint32_t number);
     void Ready(uint32_t number);
     void Retry(uint32_t number);
@@ -177,6 +196,10 @@ class RdmaHost : public FabricNode, public drydock::HostPort
     ClassScheduler m_scheduler;
     QueuePairTable m_pairs;
     RdmaReceiver m_receiver;
+    QueuePairTable::Names m_connections;      //!< that have several queue pairs, by their names
+    std::vector<uint64_t> m_connectionSent;   //!< messages so far, by connection
+    MessageParts m_sentParts;                 //!< not acknowledged
+    MessageParts m_comingParts;               //!< not here
     std::vector<Frame> m_replies;             //!< scratch
     std::vector<drydock::Message> m_complete; //!< scratch
     std::vector<Fifo<Frame>> m_cnps;          //!< by port, to be sent before anything else

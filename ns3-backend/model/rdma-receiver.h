@@ -14,8 +14,9 @@ namespace ns3::rdma
 /// Of a message that is about to be sent, its receiver is told what it is.
 struct Announcement
 {
-    uint64_t queue; //!< key of the receive queue
+    uint64_t queue; //!< key of the receive queue, or of the connection
     drydock::Message message;
+    uint32_t parts = 0; //!< a whole message that comes in so many parts, which are announced too
 };
 
 /**

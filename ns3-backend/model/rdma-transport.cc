@@ -66,6 +66,22 @@ RdmaTransport::GetTypeId()
                           UintegerValue(0),
                           MakeUintegerAccessor(&RdmaTransport::m_turnBytes),
                           MakeUintegerChecker<uint32_t>())
+            .AddAttribute(
+                "QueuePairsPerConnection",
+                "Queue pairs that share the messages of a connection (a flow between two "
+                "NICs), each with a 5-tuple of its own; NCCL_IB_QPS_PER_CONNECTION, whose "
+                "default is 1.",
+                UintegerValue(1),
+                MakeUintegerAccessor(&RdmaTransport::m_queuePairs),
+                MakeUintegerChecker<uint32_t>(1, 128))
+            .AddAttribute(
+                "SplitData",
+                "Each message goes in parts over all queue pairs of its connection, else "
+                "messages take them in turns; NCCL_IB_SPLIT_DATA_ON_QPS, whose default is "
+                "0.",
+                BooleanValue(false),
+                MakeBooleanAccessor(&RdmaTransport::m_splitData),
+                MakeBooleanChecker())
             .AddAttribute("CnpInterval",
                           "Least time between two notifications to one queue pair. 50 us: DCQCN "
                           "(SIGCOMM 2015), 3.2.",
@@ -132,6 +148,8 @@ RdmaTransport::GetParameters() const
             m_ackPriority,
             m_cnpPriority,
             m_turnBytes,
+            m_queuePairs,
+            m_splitData,
             m_cnpInterval.GetTimeStep(),
             m_retransmission,
             m_ackTimeout.GetTimeStep(),

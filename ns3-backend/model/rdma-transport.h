@@ -39,6 +39,8 @@ class RdmaTransport : public Object
         uint8_t ackPriority;
         uint8_t cnpPriority;
         int64_t turnBytes;
+        uint32_t queuePairs; //!< of a connection
+        bool splitData;      //!< each message goes over all of them
         int64_t cnpInterval;
         Retransmission retransmission;
         int64_t ackTimeout;
@@ -60,6 +62,8 @@ class RdmaTransport : public Object
     uint8_t m_ackPriority = 0;
     uint8_t m_cnpPriority = 0;
     uint32_t m_turnBytes = 0;
+    uint32_t m_queuePairs = 0;
+    bool m_splitData = false;
     ns3::Time m_cnpInterval;
     Retransmission m_retransmission = NEVER_LOST;
     ns3::Time m_ackTimeout;

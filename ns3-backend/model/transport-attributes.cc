@@ -68,6 +68,8 @@ SourceOf(const std::string& name)
         {"RdmaTransport::PacketsPerAck", "'packets_per_ack' of the transport"},
         {"RdmaTransport::CongestionControl", "'congestion_control' of the transport"},
         {"RdmaTransport::Retransmission", "'retransmission' of the transport"},
+        {"RdmaTransport::QueuePairsPerConnection", "NCCL_IB_QPS_PER_CONNECTION of nccl"},
+        {"RdmaTransport::SplitData", "NCCL_IB_SPLIT_DATA_ON_QPS of nccl"},
         {"FabricSwitch::Buffer", "'buffer' of the switches"},
         {"FabricSwitch::FlowControl", "'flow_control' of the transport"},
         {"FabricSwitch::LosslessClasses", "RdmaTransport::DataPriority and AckPriority"},

@@ -21,6 +21,7 @@ constexpr const char* kHost = "threads, memory and CUDA calls of a host are not 
 constexpr const char* kGin = "networking started by GPUs is not offered";
 constexpr const char* kGraph = "CUDA graphs are not captured";
 
+constexpr int kDecides = HACKNCCL_SETTING_DECIDES;
 constexpr int kIdle = HACKNCCL_SETTING_IDLE, kRefused = HACKNCCL_SETTING_REFUSED;
 
 // The first that fits holds; a name without a rule is handed to NCCL, which decides by it.
@@ -44,6 +45,8 @@ constexpr Rule kRules[] = {
     {"NCCL_P2P_USE_CUDA_MEMCPY", kRefused, "copies by copy engines are not spelt out"},
     {"NCCL_SHM_USE_CUDA_MEMCPY", kRefused, "copies by copy engines are not spelt out"},
     {"NCCL_NO_CACHE", kRefused, "settings do not change while a program runs"},
+    {"NCCL_IB_QPS_PER_CONNECTION", kDecides, ""},  // of the packet network
+    {"NCCL_IB_SPLIT_DATA_ON_QPS", kDecides, ""},
     {"NCCL_IB_*", kIdle, kFabric},
     {"NCCL_GDR_FLUSH_DISABLE", kIdle, kFabric},
     {"NCCL_NET_FORCE_FLUSH", kIdle, kFabric},

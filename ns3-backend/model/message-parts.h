@@ -1,0 +1,83 @@
+#ifndef DRYDOCK_NS3_BACKEND_MESSAGE_PARTS_H
+#define DRYDOCK_NS3_BACKEND_MESSAGE_PARTS_H
+
+#include "exec-engine/network.h"
+#include "ns3-backend/model/fifo.h"
+#include "ns3-backend/model/flat-index.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace ns3::rdma
+{
+
+/**
+ * \brief Messages that travel in parts over several queue pairs, at one of their ends: which parts
+ * are still to come.
+ *
+ * Messages of a connection are done in the order in which they were expected, as NCCL's proxy looks
+ * at its requests, though a later one may be complete first.
+ */
+class MessageParts
+{
+  public:
+    /// \p whole goes over \p connection, in so many \p parts.
+    void Expect(uint64_t connection, const drydock::Message& whole, uint32_t parts);
+
+    /// A part of message \p id is through. Calls \p done with each message that is now done.
+    template <typename Done>
+    void Finish(uint64_t connection, drydock::MessageId id, Done done)
+    {
+        Fifo<Pending>& pending = m_connections[m_index.Find(connection)];
+        CountDown(pending, id);
+        while (!pending.Empty() && pending.Front().parts == 0)
+        {
+            done(pending.Front().whole);
+            pending.Pop();
+        }
+    }
+
+    /// Nothing is expected.
+    bool Idle() const;
+
+  private:
+    struct Pending
+    {
+        drydock::Message whole;
+        uint32_t parts; //!< that are not through
+    };
+
+    static void CountDown(Fifo<Pending>& pending, drydock::MessageId id);
+
+    std::vector<Fifo<Pending>> m_connections;
+    FlatIndex m_index; //!< of connections
+};
+
+/**
+ * \brief How a connection of several queue pairs sends its messages: NCCL's net_ib (2.29, p2p.cc,
+ * ncclIbMultiSend).
+ *
+ * Message i goes over queue pair i modulo their number; or, where data are split, in parts over all
+ * of them, beginning with that one, each of ceil(size / number) bytes rounded up to 128. A part for
+ * which nothing is left is sent nevertheless, here as one byte.
+ */
+class MessageSplitter
+{
+  public:
+    struct Part
+    {
+        int64_t bytes;
+        uint32_t queuePair; //!< of the connection
+    };
+
+    /// The parts of message \p number of a connection of \p queuePairs.
+    static std::vector<Part> Split(int64_t bytes, uint64_t number, uint32_t queuePairs, bool split);
+
+    /// What names queue pair \p number of a connection to the routers; that of the first is \p
+    /// flow.
+    static uint32_t FlowOf(uint32_t flow, uint32_t number);
+};
+
+} // namespace ns3::rdma
+
+#endif // DRYDOCK_NS3_BACKEND_MESSAGE_PARTS_H
