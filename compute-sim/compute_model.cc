@@ -35,7 +35,7 @@ Result<const ComputeModelChoice*> FindComputeModel(const std::string& name) {
 Result<ModelStack> ModelStack::Make(const ModelContext& context,
                                     const std::vector<std::string>& order) {
   ModelStack stack;
-  stack.gpu_ = context.gpu->spec.name;
+  stack.gpu_ = context.gpu;
   for (const std::string& name : order) {
     ASSIGN_OR_RETURN(const ComputeModelChoice* choice, FindComputeModel(name));
     stack.entries_.push_back({choice, choice->make(context)});
@@ -50,6 +50,7 @@ Result<KernelTime> ModelStack::Predict(const Kernel& kernel) const {
     time->name = InfoOf(kernel.kind).name;
     time->shape = ShapeString(kernel);
     time->source = entry.choice->source;
+    if (time->row_distance == 0) time->row_distance = RowDistance(*gpu_, kernel);
     return *std::move(time);
   }
   std::string reasons;
@@ -57,7 +58,8 @@ Result<KernelTime> ModelStack::Predict(const Kernel& kernel) const {
     reasons += fmt::format("\n  {}: {}", entry.choice->name, entry.model->WhyNot(kernel));
   }
   return Error(fmt::format("there is no time for {} {} on the GPU '{}':{}",
-                           InfoOf(kernel.kind).name, ShapeString(kernel), gpu_, reasons));
+                           InfoOf(kernel.kind).name, ShapeString(kernel), gpu_->spec.name,
+                           reasons));
 }
 
 }  // namespace drydock

@@ -33,10 +33,10 @@ class ComputeModel {
 // A GPU type with everything known of it. Owns its data; immutable once made.
 struct GpuData {
   GpuSpec spec;
-  bool calibrated = false;        // has a `kernels:` section
-  KernelParameters parameters;    // if calibrated
-  std::vector<Profile> profiles;  // rows measured on it
-  std::string attention_library;  // "" = the GPU file's default
+  bool calibrated = false;           // has a `kernels:` section
+  KernelParameters parameters;       // if calibrated
+  std::vector<ProfilePtr> profiles;  // rows measured on it
+  std::string attention_library;     // "" = the GPU file's default
 
   GpuShape shape() const { return {spec.sms, spec.l2}; }
 };
@@ -69,8 +69,9 @@ std::optional<Prediction> PredictAsProfiled(const GpuData& gpu, const Profile& p
                                             const Kernel& kernel);
 // A row's time in this run: as measured, or, for a burst row of a calibrated GPU, slowed down by
 // what the model says of the difference between burst and sustained clocks.
-double RowUs(const GpuData& gpu, const Profile& profile, const ProfileRow& row,
-             const Kernel& kernel);
+double RowUs(const GpuData& gpu, const Profile& profile, const RowRef& row, const Kernel& kernel);
+// How far the nearest row in any profile of the GPU is (FindNearest); 0 if none was measured.
+double RowDistance(const GpuData& gpu, const Kernel& kernel);
 
 // The chosen models of one GPU type, in order.
 class ModelStack {
@@ -87,7 +88,7 @@ class ModelStack {
     const ComputeModelChoice* choice;
     std::unique_ptr<ComputeModel> model;
   };
-  std::string gpu_;
+  const GpuData* gpu_ = nullptr;
   std::vector<Entry> entries_;
 };
 

@@ -1,6 +1,7 @@
 // "Which model answers, and is its law the stated one?"
 #include "compute-sim/compute_model.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -12,11 +13,10 @@ namespace {
 
 const std::vector<std::string> kAll = {"profile", "model", "scaled"};
 
-Profile MakeProfile(const std::string& gpu, const std::string& rows,
-                    const std::string& extra = "") {
-  return *ParseProfile("# gpu: " + gpu + "\n# provenance: a test\n# method: none\n# date: never\n" +
-                           extra + "kernel,dtype,m,n,k,time\n" + rows,
-                       "p.csv");
+ProfilePtr MakeProfile(const std::string& gpu, const std::string& rows,
+                       const std::string& extra = "") {
+  return SharedProfile("# gpu: " + gpu + "\n# provenance: a test\n# method: none\n# date: never\n" +
+                       extra + "kernel,dtype,m,n,k,time\n" + rows);
 }
 
 KernelTime Ask(const ModelContext& context, const std::vector<std::string>& order,
@@ -131,7 +131,8 @@ TEST_F(ComputeModelTest, BetweenRowsTimeIsInterpolatedInLogarithms) {
       MakeProfile("made-up", "gemm,fp16,1024,64,64,10 us\ngemm,fp16,4096,64,64,40 us\n")};
   const KernelTime time = Ask({&gpu, nullptr}, kAll, Gemm(DataType::kFp16, 2048, 64, 64));
   EXPECT_NEAR(time.time.us(), 20, 1e-6);
-  EXPECT_EQ(time.detail, "between p.csv:6 and 7");
+  EXPECT_EQ(time.detail, "between p.csv:6 and 7, x2.00 off");
+  EXPECT_NEAR(time.row_distance, 2, 1e-9);
   EXPECT_EQ(time.bound, "measured");
 }
 
@@ -150,6 +151,46 @@ TEST_F(ComputeModelTest, BetweenRowsACalibratedGpuKeepsItsWaves) {
   EXPECT_NEAR(Ask({&a100_, nullptr}, kAll, middle).time.us(), whole, 1e-3);
   a100_.profiles = {MakeProfile("a100-sxm-80g", rows, "# weight: 0.5\n")};
   EXPECT_NEAR(Ask({&a100_, nullptr}, kAll, middle).time.us(), std::sqrt(whole * model(4096)), 1e-3);
+}
+
+// Four corners, each 20 % above the model: so is what they enclose, and what they do not enclose is
+// left to the model, with the distance to the nearest.
+TEST_F(ComputeModelTest, RowsThatEncloseAKernelInSeveralExtentsAreJoined) {
+  std::string rows;
+  for (const int64_t m : {2048, 4096}) {
+    for (const int64_t n : {1024, 2048}) {
+      const double us = PredictCalibrated(a100_, Gemm(DataType::kFp16, m, n, 4096))->us * 1.2;
+      rows += fmt::format("gemm,fp16,{},{},4096,{} us\n", m, n, us);
+    }
+  }
+  a100_.profiles = {MakeProfile("a100-sxm-80g", rows)};
+  const auto ask = [&](int64_t m, int64_t n) {
+    return Ask({&a100_, nullptr}, kAll, Gemm(DataType::kFp16, m, n, 4096));
+  };
+  const double model = PredictCalibrated(a100_, Gemm(DataType::kFp16, 3072, 1280, 4096))->us;
+  const KernelTime inside = ask(3072, 1280);
+  EXPECT_NEAR(inside.time.us(), 1.2 * model, 1e-3);
+  EXPECT_EQ(inside.source, TimeSource::kProfile);
+  EXPECT_EQ(inside.detail, "4 rows of p.csv around it, 8 nearest, x1.33 off");
+  EXPECT_NEAR(inside.row_distance, 4.0 / 3, 1e-9);
+  const KernelTime outside = ask(3072, 512);
+  EXPECT_EQ(outside.source, TimeSource::kModel);
+  EXPECT_EQ(outside.row_distance, 2);
+  EXPECT_EQ(Ask({&a100_, nullptr}, kAll, Gemm(DataType::kBf16, 3072, 512, 4096)).row_distance, 0);
+}
+
+// Rows of a GPU without a model: the plain roofline between them has the slope of the arithmetic.
+TEST_F(ComputeModelTest, WithoutAModelThePlainRooflineHasTheSlope) {
+  GpuData gpu = Scaled(a100_, 1, 1);
+  std::string rows;
+  for (const int64_t m : {4096, 8192}) {
+    for (const int64_t n : {4096, 8192}) {
+      rows += fmt::format("gemm,fp16,{},{},8192,{} us\n", m, n, 2e-5 * static_cast<double>(m * n));
+    }
+  }
+  gpu.profiles = {MakeProfile("made-up", rows)};
+  EXPECT_NEAR(Ask({&gpu, nullptr}, kAll, Gemm(DataType::kFp16, 6000, 5000, 8192)).time.us(),
+              2e-5 * 6000 * 5000, 1e-3);
 }
 
 TEST_F(ComputeModelTest, TheOrderDecidesWhoIsAskedFirst) {

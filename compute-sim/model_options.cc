@@ -61,7 +61,7 @@ Result<LoadedOptions> LoadModelOptions(const ModelOptions& options,
   for (const std::string& path : profile_paths) {
     ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
     ASSIGN_OR_RETURN(Profile profile, ParseProfile(text, path));
-    loaded.simulate.profiles.push_back(std::move(profile));
+    loaded.simulate.profiles.push_back(std::make_shared<const Profile>(std::move(profile)));
     loaded.hashes.emplace_back("profile " + BaseName(path), Sha256(text));
   }
   return loaded;

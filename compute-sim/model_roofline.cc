@@ -61,11 +61,10 @@ std::optional<Prediction> PredictAsProfiled(const GpuData& gpu, const Profile& p
   return PredictWith(gpu, parameters, kernel);
 }
 
-double RowUs(const GpuData& gpu, const Profile& profile, const ProfileRow& row,
-             const Kernel& kernel) {
+double RowUs(const GpuData& gpu, const Profile& profile, const RowRef& row, const Kernel& kernel) {
   const std::optional<Prediction> here = PredictCalibrated(gpu, kernel);
-  if (!profile.burst || !here.has_value()) return row.time.us();
-  return row.time.us() * here->us / PredictAsProfiled(gpu, profile, kernel)->us;
+  if (!profile.burst || !here.has_value()) return row.time().us();
+  return row.time().us() * here->us / PredictAsProfiled(gpu, profile, kernel)->us;
 }
 
 std::unique_ptr<ComputeModel> MakeRooflineModel(const ModelContext& context) {

@@ -89,10 +89,10 @@ class ScaledModel : public ComputeModel {
 
   // A row measured on the reference comes before its model.
   static double MeasuredUs(const Source& source, const Prediction& modelled) {
-    for (const Profile& profile : source.gpu->profiles) {
-      const ProfileRow* row = FindRow(profile, source.kernel);
-      if (row == nullptr) continue;
-      const double us = RowUs(*source.gpu, profile, *row, source.kernel);
+    for (const ProfilePtr& profile : source.gpu->profiles) {
+      const std::optional<RowRef> row = FindRow(*profile, source.kernel);
+      if (!row.has_value()) continue;
+      const double us = RowUs(*source.gpu, *profile, *row, source.kernel);
       if (us > modelled.fixed_us) return us;
     }
     return modelled.us;

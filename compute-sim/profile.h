@@ -1,11 +1,13 @@
-// Measured kernel times: CSV files of rows (docs/compute.md gives the format). Rows of one kernel
-// and type are kept sorted by extents, so a look-up is a binary search. Immutable once read.
+// Measured kernel times: CSV files of rows (docs/compute.md gives the format). The rows of one
+// kernel and type are a table, sorted by extents: 8 B an extent and 12 B a row. Immutable once
+// read; thread-safe.
 #ifndef DRYDOCK_COMPUTE_SIM_PROFILE_H_
 #define DRYDOCK_COMPUTE_SIM_PROFILE_H_
 
+#include <memory>
 #include <optional>
+#include <span>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "compute-sim/kernel.h"
@@ -14,41 +16,76 @@
 
 namespace drydock {
 
-struct ProfileRow {
-  Kernel kernel;  // kind, type and dims only
-  Time time;
-  int line = 0;
-};
+struct ProfileTable {
+  KernelKind kind = KernelKind::kGemm;
+  DataType type = DataType::kBf16;
+  size_t width = 0;              // extents of a row
+  std::vector<int64_t> extents;  // width of them a row, rows in ascending order
+  std::vector<Time> times;
+  std::vector<int32_t> lines;
 
-// What a row is found by, and what rows are sorted by.
-inline auto KeyOf(const Kernel& kernel) { return std::tie(kernel.kind, kernel.type, kernel.dims); }
+  size_t size() const { return times.size(); }
+  std::span<const int64_t> row(size_t i) const {
+    return std::span(extents).subspan(i * width, width);
+  }
+};
 
 struct Profile {
   std::string file_name;
-  std::string gpu;               // the GPU type the rows were measured on
-  std::string source;            // provenance, method and date, as the header says
-  bool burst = false;            // measured in short bursts, not under the load of a long run
-  double max_gap = 4;            // rows further apart than this factor are not joined
-  double weight = 1;             // share of a neighbour's deviation from the model that is believed
-  std::vector<ProfileRow> rows;  // sorted by kind, type, dims
-};
+  std::string gpu;       // the GPU type the rows were measured on
+  std::string source;    // what the header says of where they come from
+  bool burst = false;    // measured in short bursts, not under the load of a long run
+  double max_gap = 4;    // rows further apart than this factor in an extent are not joined
+  double weight = 1;     // share of a neighbour's deviation from the model that is believed
+  int64_t repeated = 0;  // rows that say again what another said
+  std::vector<ProfileTable> tables;  // sorted by kind, then type
 
-// Reports every bad line at once, as file:line:column.
-Result<Profile> ParseProfile(const std::string& text, const std::string& file_name);
+  size_t row_count() const;
+  // Null if nothing of that kind and type was measured.
+  const ProfileTable* TableOf(const Kernel& kernel) const;
+};
+using ProfilePtr = std::shared_ptr<const Profile>;
+
+// Reports bad lines together, as file:line:column (the first 50, and how many more there are).
+// A row given twice with the same time is counted; with another time it is an error.
+Result<Profile> ParseProfile(std::string_view text, const std::string& file_name);
 Result<Profile> LoadProfile(const std::string& path);
 
-// The row with exactly these extents, or null.
-const ProfileRow* FindRow(const Profile& profile, const Kernel& kernel);
+// A row: a place in a table.
+struct RowRef {
+  const ProfileTable* table = nullptr;
+  size_t index = 0;
+
+  Time time() const { return table->times[index]; }
+  int line() const { return table->lines[index]; }
+  int64_t extent(size_t i) const { return table->extents[index * table->width + i]; }
+  Kernel Like(const Kernel& kernel) const;  // `kernel` with the row's extents
+};
+
+// The row with exactly these extents.
+std::optional<RowRef> FindRow(const Profile& profile, const Kernel& kernel);
 
 // The two rows that enclose `kernel` in one extent and equal it in all others, no further apart
 // than max_gap; `at` is where it lies between them on a logarithmic scale, 0..1.
 struct Neighbours {
-  const ProfileRow* below = nullptr;
-  const ProfileRow* above = nullptr;
+  RowRef below, above;
   double at = 0;
 };
 // The closest such pair; ties go to the earlier extent.
 std::optional<Neighbours> FindNeighbours(const Profile& profile, const Kernel& kernel);
+
+// The rows nearest to `kernel` among those within max_gap of it in every extent; empty unless in
+// every extent some lie at or below it and some at or above.
+struct NearRow {
+  RowRef row;
+  double distance = 1;  // the largest ratio between two extents
+};
+inline constexpr size_t kMostNearRows = 8;
+std::vector<NearRow> FindEnclosing(const Profile& profile, const Kernel& kernel);
+
+// How far the nearest row is, as the largest ratio between two extents: 1 is a row itself.
+// Nullopt if none was measured for that kernel and type.
+std::optional<NearRow> FindNearest(const Profile& profile, const Kernel& kernel);
 
 }  // namespace drydock
 

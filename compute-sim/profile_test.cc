@@ -26,11 +26,11 @@ TEST(Profile, RowsAreFoundByAllTheirExtents) {
       "kernel,dtype,m,n,k,time\ngemm,fp16,64,128,256,10 us\n"
       "gemm,bf16,64,128,256,11.5 us\n");
   EXPECT_EQ(p.gpu, "a100-sxm-80g");
-  ASSERT_NE(FindRow(p, Gemm(DataType::kFp16, 64, 128, 256)), nullptr);
-  EXPECT_EQ(FindRow(p, Gemm(DataType::kFp16, 64, 128, 256))->time, Time::Us(10));
-  EXPECT_EQ(FindRow(p, Gemm(DataType::kBf16, 64, 128, 256))->time, Time::Ns(11500));
-  EXPECT_EQ(FindRow(p, Gemm(DataType::kFp16, 64, 128, 257)), nullptr);
-  EXPECT_EQ(FindRow(p, GemmAccumulate(DataType::kFp16, 64, 128, 256)), nullptr);
+  ASSERT_TRUE(FindRow(p, Gemm(DataType::kFp16, 64, 128, 256)).has_value());
+  EXPECT_EQ(FindRow(p, Gemm(DataType::kFp16, 64, 128, 256))->time(), Time::Us(10));
+  EXPECT_EQ(FindRow(p, Gemm(DataType::kBf16, 64, 128, 256))->time(), Time::Ns(11500));
+  EXPECT_FALSE(FindRow(p, Gemm(DataType::kFp16, 64, 128, 257)).has_value());
+  EXPECT_FALSE(FindRow(p, GemmAccumulate(DataType::kFp16, 64, 128, 256)).has_value());
 }
 
 TEST(Profile, EveryKernelHasItsOwnExtents) {
@@ -40,10 +40,11 @@ TEST(Profile, EveryKernelHasItsOwnExtents) {
       "attention-forward,bf16,,,,,,1,2048,8,8,128,1,50 us\n"
       "layer-norm,fp16,,,,4096,1024,,,,,,,7 us\n");
   const AttentionShape shape{1, 2048, 8, 8, 128, true};
-  EXPECT_NE(FindRow(p, Attention(KernelKind::kAttentionForward, DataType::kBf16, shape)), nullptr);
+  EXPECT_TRUE(
+      FindRow(p, Attention(KernelKind::kAttentionForward, DataType::kBf16, shape)).has_value());
   const Kernel norm = MemoryKernel(KernelKind::kLayerNorm, DataType::kFp16, 4096, 1024, 4);
-  ASSERT_NE(FindRow(p, norm), nullptr);
-  EXPECT_EQ(FindRow(p, norm)->line, 8);
+  ASSERT_TRUE(FindRow(p, norm).has_value());
+  EXPECT_EQ(FindRow(p, norm)->line(), 8);
 }
 
 TEST(Profile, NeighboursDifferInOneExtentAndAreTheClosest) {
@@ -53,8 +54,8 @@ TEST(Profile, NeighboursDifferInOneExtentAndAreTheClosest) {
       "gemm,fp16,2048,1024,512,1 us\n");
   const auto pair = FindNeighbours(p, Gemm(DataType::kFp16, 2048, 512, 512));
   ASSERT_TRUE(pair.has_value());
-  EXPECT_EQ(pair->below->kernel.dims[0], 1024);
-  EXPECT_EQ(pair->above->kernel.dims[0], 4096);
+  EXPECT_EQ(pair->below.extent(0), 1024);
+  EXPECT_EQ(pair->above.extent(0), 4096);
   EXPECT_NEAR(pair->at, 0.5, 1e-12);  // 2048 is the geometric middle
   EXPECT_FALSE(FindNeighbours(p, Gemm(DataType::kFp16, 512, 512, 512)).has_value());
   EXPECT_FALSE(FindNeighbours(p, Gemm(DataType::kFp16, 2048, 512, 513)).has_value());
@@ -107,7 +108,70 @@ TEST(Profile, ForeignAndMissingExtents) {
   EXPECT_EQ(Parse("kernel,dtype,m,n,k,time\ngemm,fp16,1,2,3,5 us\ngemm,fp16,1,2,3,6 us\n")
                 .error()
                 .ToString(),
-            "p.csv:7:1: error: the same kernel and extents as in line 6");
+            "p.csv:7:1: error: the same kernel and extents as in line 6, but 6 us instead of 5 us");
+}
+
+TEST(Profile, ARowGivenAgainIsCounted) {
+  const Profile p = *Parse(
+      "kernel,dtype,m,n,k,time\ngemm,fp16,2,2,3,5 us\ngemm,fp16,1,2,3,5 us\n"
+      "gemm,fp16,2,2,3,5000 ns\n");
+  EXPECT_EQ(p.repeated, 1);
+  EXPECT_EQ(p.row_count(), 2u);
+}
+
+TEST(Profile, TimesBelowNothingAreRefused) {
+  EXPECT_EQ(ErrorOf(Parse("kernel,dtype,m,n,k,time\ngemm,fp16,1,2,3,-4 us\n")),
+            "p.csv:6:17: error: '-4 us' is negative\n"
+            "  gemm,fp16,1,2,3,-4 us\n"
+            "                  ^");
+}
+
+TEST(Profile, ManyMistakesAreCounted) {
+  std::string rows = "kernel,dtype,m,n,k,time\n";
+  for (int i = 0; i < 1000; ++i) rows += "gemm,fp16,1,2,x,4 us\n";
+  const auto result = Parse(rows);
+  ASSERT_FALSE(result.ok());
+  EXPECT_EQ(result.error().diagnostics().size(), 51u);
+  EXPECT_EQ(result.error().diagnostics().back().message, "and 950 more mistakes like these");
+}
+
+TEST(Profile, AttentionMayLeaveOutKeysAndValueWidth) {
+  const Profile p = *Parse(
+      "kernel,dtype,batch,sequence,heads,kv_heads,head_dim,causal,kv_sequence,value_dim,time\n"
+      "attention-forward,bf16,1,2048,8,8,128,1,,,50 us\n"
+      "attention-forward,bf16,1,2048,8,8,192,1,4096,128,90 us\n");
+  const auto row = [&](const AttentionShape& shape) {
+    return FindRow(p, Attention(KernelKind::kAttentionForward, DataType::kBf16, shape));
+  };
+  EXPECT_TRUE(row({1, 2048, 8, 8, 128, true}).has_value());
+  EXPECT_TRUE(row({1, 2048, 8, 8, 192, true, 4096, 128}).has_value());
+  EXPECT_FALSE(row({1, 2048, 8, 8, 192, true}).has_value());
+}
+
+TEST(Profile, TheNearestRowIsFoundAndRowsOfAnotherMaskAreNotNear) {
+  std::string rows = "kernel,dtype,m,n,k,time\n";
+  for (int m = 1; m <= 64; m *= 2) {
+    for (int n = 1; n <= 64; n *= 2)
+      rows += "gemm,fp16," + std::to_string(m * 16) + "," + std::to_string(n * 16) + ",256,1 us\n";
+  }
+  const Profile p = *Parse(rows);
+  const auto near = FindNearest(p, Gemm(DataType::kFp16, 300, 40, 256));
+  ASSERT_TRUE(near.has_value());
+  EXPECT_EQ(near->row.extent(0), 256);
+  EXPECT_EQ(near->row.extent(1), 32);
+  EXPECT_DOUBLE_EQ(near->distance, 1.25);
+  EXPECT_DOUBLE_EQ(FindNearest(p, Gemm(DataType::kFp16, 256, 32, 1024))->distance, 4);
+  EXPECT_FALSE(FindNearest(p, Gemm(DataType::kBf16, 256, 32, 256)).has_value());
+  const auto around = FindEnclosing(p, Gemm(DataType::kFp16, 300, 40, 256));
+  EXPECT_EQ(around.size(), kMostNearRows);
+  EXPECT_EQ(around.front().row.line(), near->row.line());
+  EXPECT_TRUE(FindEnclosing(p, Gemm(DataType::kFp16, 300, 40, 300)).empty());
+  const Profile masked = *Parse(
+      "kernel,dtype,batch,sequence,heads,kv_heads,head_dim,causal,time\n"
+      "attention-forward,bf16,1,2048,8,8,128,1,50 us\n");
+  EXPECT_FALSE(FindNearest(masked, Attention(KernelKind::kAttentionForward, DataType::kBf16,
+                                             {1, 2048, 8, 8, 128, false}))
+                   .has_value());
 }
 
 TEST(Profile, HeaderIsChecked) {
@@ -116,7 +180,7 @@ TEST(Profile, HeaderIsChecked) {
       "p.csv: error: a profile needs the header line '# method: ...'");
   EXPECT_EQ(Parse("# max_gap: 2\nkernel,dtype,m,time\n").error().message(),
             "unknown header key 'max_gap'; did you mean 'max-gap'?; valid are gpu, provenance, "
-            "method, date, clocks, max-gap, weight");
+            "method, date, clocks, max-gap, weight, driver, libraries, measured-clock");
   EXPECT_EQ(Parse("# clocks: fast\nkernel,dtype,m,time\n").error().ToString(),
             "p.csv:5:11: error: clocks are 'burst' or 'sustained', not 'fast'\n"
             "  # clocks: fast\n"
@@ -132,7 +196,7 @@ TEST(Profile, ShippedProfilesAreWhole) {
     const Result<Profile> p = LoadProfile(std::string("configs/profiles/") + gpu + ".csv");
     ASSERT_TRUE(p.ok()) << p.error().ToString();
     EXPECT_EQ(p->gpu, gpu);
-    EXPECT_GE(p->rows.size(), 40u);
+    EXPECT_GE(p->row_count(), 40u);
     EXPECT_TRUE(p->burst);
   }
 }

@@ -15,7 +15,7 @@ namespace drydock {
 
 struct SimulateOptions {
   std::vector<std::string> model_order;  // names of ComputeModelChoices
-  std::vector<Profile> profiles;         // earlier ones win
+  std::vector<ProfilePtr> profiles;      // earlier ones win
   std::string attention_library;         // "" = each GPU file's default
 };
 

@@ -31,16 +31,17 @@ SimulateOptions Options() { return {ComputeModelNames(), {}, ""}; }
 
 TEST(Simulate, FallbacksAreCounted) {
   SimulateOptions options = Options();
-  options.profiles = {*ParseProfile(
+  options.profiles = {SharedProfile(
       "# gpu: a100-sxm-80g\n# provenance: a\n# method: b\n# date: c\nkernel,dtype,m,n,k,time\n"
-      "gemm,bf16,4096,8192,4096,1 ms\n",
-      "p.csv")};
+      "gemm,bf16,4096,8192,4096,1 ms\n")};
   const KernelTimes times = *Simulate(WorkloadOn({"a100-sxm-80g", "h200-sxm-141g"}), options);
   ASSERT_EQ(times.gpus.size(), 2u);
   EXPECT_EQ(times.source_count[0], 1);  // the forward product on the A100
   EXPECT_EQ(times.source_count[1], 1);  // its weight gradient there
   EXPECT_EQ(times.source_count[2], 2);  // both on the H200
-  EXPECT_EQ(Summary(times), "4 kernels: 1 profile, 1 model, 2 scaled");
+  EXPECT_EQ(
+      Summary(times),
+      "4 kernels: 1 profile, 1 model, 2 scaled; 1 as measured; 1 too far from any row, from x2.00");
   EXPECT_EQ(times.gpus[0].submodules[0].kernels[0].time, Time::Us(1000));
 }
 
@@ -62,9 +63,8 @@ TEST(Simulate, TwiceTheSame) {
 
 TEST(Simulate, AProfileOfAnotherGpuIsAMistake) {
   SimulateOptions options = Options();
-  options.profiles = {*ParseProfile(
-      "# gpu: h100-sxm-80\n# provenance: a\n# method: b\n# date: c\nkernel,dtype,m,n,k,time\n",
-      "p.csv")};
+  options.profiles = {SharedProfile(
+      "# gpu: h100-sxm-80\n# provenance: a\n# method: b\n# date: c\nkernel,dtype,m,n,k,time\n")};
   EXPECT_EQ(
       Simulate(WorkloadOn({"h200-sxm-141g"}), options).error().ToString(),
       "p.csv: error: it was measured on 'h100-sxm-80'; did you mean 'h100-sxm-80g'?; this run "

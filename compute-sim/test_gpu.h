@@ -24,6 +24,10 @@ inline GpuData ShippedGpuData(const std::string& name, KernelParameters::Clocks 
   return data;
 }
 
+inline ProfilePtr SharedProfile(const std::string& text) {
+  return std::make_shared<const Profile>(*ParseProfile(text, "p.csv"));
+}
+
 inline constexpr auto kBurst = KernelParameters::Clocks::kBurst;
 inline constexpr auto kSustained = KernelParameters::Clocks::kSustained;
 

@@ -26,6 +26,12 @@ struct KernelTime {
   std::string bound;  // "tensor cores", "memory", "launch"
   TimeSource source = TimeSource::kModel;
   std::string detail;  // which row, parameter set or law
+  // The nearest measured row of that kernel and type, as the largest ratio between two extents: 1
+  // is a row itself. 0: none was measured. Above 1 and another source than profile: too far away.
+  double row_distance = 0;
+  // Of a scaled time: the mean error seen where the same was done between GPUs that exist, as a
+  // share of the time. 0: not known.
+  double expected_error = 0;
 };
 
 struct SubmoduleTime {

@@ -18,6 +18,8 @@ void Encode(const SubmoduleTime& from, proto::KernelTimes::Submodule* to) {
     added->set_bound(kernel.bound);
     added->set_source(static_cast<uint32_t>(kernel.source));
     added->set_detail(kernel.detail);
+    added->set_row_distance(kernel.row_distance);
+    added->set_expected_error(kernel.expected_error);
   }
 }
 
@@ -26,9 +28,13 @@ bool Decode(const proto::KernelTimes::Submodule& from, SubmoduleTime* to) {
   if (to->total < Time()) return false;
   for (const proto::KernelTimes::Kernel& kernel : from.kernels()) {
     const auto source = protocol::ToEnum<TimeSource>(kernel.source());
-    if (!protocol::Within(source, kTimeSourceCount) || kernel.time_ps() < 0) return false;
+    if (!protocol::Within(source, kTimeSourceCount) || kernel.time_ps() < 0 ||
+        !(kernel.row_distance() >= 0) || !(kernel.expected_error() >= 0)) {
+      return false;
+    }
     to->kernels.push_back({kernel.name(), kernel.shape(), Time::Ps(kernel.time_ps()),
-                           kernel.bound(), source, kernel.detail()});
+                           kernel.bound(), source, kernel.detail(), kernel.row_distance(),
+                           kernel.expected_error()});
   }
   return true;
 }

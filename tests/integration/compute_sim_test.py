@@ -53,7 +53,8 @@ class ComputeSim(unittest.TestCase):
     def test_writes_its_artefact_and_says_where_the_times_are_from(self):
         status, stdout, stderr = self.run_tool("run")
         self.assertEqual((status, stdout), (0, ""), stderr)
-        self.assertRegex(stderr, r"^compute-sim: \d+ kernels: [1-9]\d* profile, [1-9]\d* model, 0 scaled\n$")
+        self.assertRegex(stderr, r"^compute-sim: \d+ kernels: [1-9]\d* profile, [1-9]\d* model, 0 scaled; 6 as measured; "
+                                 r"4 between rows, up to x1\.92 off\n$")
         self.assertTrue(self.times.exists())
 
     def test_two_runs_are_equal_byte_for_byte(self):
@@ -85,7 +86,7 @@ class ComputeSim(unittest.TestCase):
             ROOT / "configs/submodules/deepseek-v3-moe-layer.yaml", "-q", "--submodule", "kind: cast, elements: 4096")
         self.assertEqual((status, stderr), (1, "error: submodule 'attention.query-down': there is no time for gemm "
                                                "4096x1536x7168 fp8 on the GPU 'a100-sxm-80g':\n"
-                                               "  profile: no row near it in 1 profile\n"
+                                               "  profile: no row of that kernel and type in 1 profile\n"
                                                "  model: " + str(ROOT) + "/configs/gpus/a100-sxm-80g.yaml has no gemm "
                                                "parameters for fp8\n"
                                                "  scaled: " + str(ROOT) + "/configs/gpus/a100-sxm-80g.yaml states no fp8 "
