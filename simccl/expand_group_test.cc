@@ -6,29 +6,15 @@
 #include <random>
 
 #include "core/model/grouped_call.h"
-#include "core/nccl/test_hosts.h"
 #include "simccl/collective_planner.h"
 #include "simccl/expand.h"
+#include "simccl/expand_testing.h"
 #include "simccl/interpreter.h"
 #include "simccl/nccl_calls.h"
 #include "simccl/plan_deadlock.h"
 
 namespace drydock {
 namespace {
-
-NcclWorld World() {
-  static const NcclWorld* const world =
-      new NcclWorld(NcclWorld::Create(NcclLibrary::Load().value(),
-                                      {DescribeHost(DgxH100(), TestGpu(90)).value()}, {})
-                        .value());
-  return *world;
-}
-
-NcclCommunicator Communicator(int hosts, int gpus_per_host) {
-  std::vector<int> gpus;
-  for (int gpu = 0; gpu < gpus_per_host; ++gpu) gpus.push_back(gpu);
-  return World().CreateCommunicator(Places(hosts, gpus)).value();
-}
 
 CommCall CallOf(CollectiveType type, int members, int64_t count, DataType element) {
   CommCall call;
@@ -114,7 +100,7 @@ class RandomGroups {
 TEST(ExpandGroupTest, EveryPartOfAMixedGroupDelivers) {
   for (const auto& [hosts, gpus] :
        {std::pair(1, 2), std::pair(1, 8), std::pair(2, 3), std::pair(2, 8), std::pair(5, 1)}) {
-    const NcclCommunicator comm = Communicator(hosts, gpus);
+    const NcclCommunicator comm = OpenH100s(hosts, gpus);
     RandomGroups groups(hosts * gpus, static_cast<uint32_t>(hosts * 100 + gpus));
     for (int i = 0; i < 24; ++i) EXPECT_FALSE(Proven(comm, groups.Next()).works.empty());
   }
@@ -122,7 +108,7 @@ TEST(ExpandGroupTest, EveryPartOfAMixedGroupDelivers) {
 
 // NCCL sorts by size and gives channels by traffic: one all-reduce need not begin at channel 0.
 TEST(ExpandGroupTest, CollectivesKeepNcclsOrderAndChannels) {
-  const NcclCommunicator comm = Communicator(2, 8);
+  const NcclCommunicator comm = OpenH100s(2, 8);
   const CommCall small = CallOf(CollectiveType::kAllReduce, 16, 20000, DataType::kBf16);
   const CommCall large = CallOf(CollectiveType::kAllReduce, 16, 60000, DataType::kBf16);
   const CommCall call = MakeGrouped({small, large, small});
@@ -148,7 +134,7 @@ TEST(ExpandGroupTest, CollectivesKeepNcclsOrderAndChannels) {
 
 // More work than a kernel's arguments hold.
 TEST(ExpandGroupTest, ALargeGroupTakesSeveralKernels) {
-  const NcclCommunicator comm = Communicator(1, 2);
+  const NcclCommunicator comm = OpenH100s(1, 2);
   std::vector<CommCall> parts(5000, CallOf(CollectiveType::kAllReduce, 2, 8, DataType::kBf16));
   parts.push_back(Message(2, 0, 1, 3000));
   const Plan plan = Proven(comm, MakeGrouped(std::move(parts)));
@@ -160,7 +146,7 @@ TEST(ExpandGroupTest, ALargeGroupTakesSeveralKernels) {
 
 // The second message from a member to another uses the same connections: a work of its own.
 TEST(ExpandGroupTest, FurtherMessagesOfAPairFollowTheFirst) {
-  const NcclCommunicator comm = Communicator(1, 4);
+  const NcclCommunicator comm = OpenH100s(1, 4);
   const Plan plan = Proven(comm, MakeGrouped({Message(4, 0, 1, 100), Message(4, 0, 1, 90000),
                                               Message(4, 2, 1, 7), Message(4, 0, 1, 5)}));
   EXPECT_EQ(plan.works.size(), 3u);
@@ -171,7 +157,7 @@ TEST(ExpandGroupTest, BroadcastsWithSeveralRootsAreOneKernel) {
   for (const auto& [hosts, gpus] :
        {std::pair(1, 2), std::pair(1, 5), std::pair(2, 8), std::pair(6, 1)}) {
     const int n = hosts * gpus;
-    const NcclCommunicator comm = Communicator(hosts, gpus);
+    const NcclCommunicator comm = OpenH100s(hosts, gpus);
     for (const int64_t size : {3, 40000, 1500000}) {
       std::vector<CommCall> parts;
       for (int root = 0; root < n; root += size == 3 ? 1 : 3) {
@@ -191,7 +177,7 @@ TEST(ExpandGroupTest, BroadcastsWithSeveralRootsAreOneKernel) {
 
 // One broadcast of each root a kernel; what comes after them shares the last.
 TEST(ExpandGroupTest, ARootsNextBroadcastIsInTheNextKernel) {
-  const NcclCommunicator comm = Communicator(1, 8);
+  const NcclCommunicator comm = OpenH100s(1, 8);
   std::vector<CommCall> parts;
   for (int i = 0; i < 4; ++i) {
     parts.push_back(CallOf(CollectiveType::kBroadcast, 8, 1000 + i, DataType::kFp32));

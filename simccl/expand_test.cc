@@ -8,28 +8,13 @@
 #include "core/model/slices.h"
 #include "core/model/step_cursor.h"
 #include "core/nccl/test_hosts.h"
+#include "simccl/expand_testing.h"
 #include "simccl/interpreter.h"
 #include "simccl/nccl_calls.h"
 #include "simccl/plan_builder.h"
 
 namespace drydock {
 namespace {
-
-NcclWorld World() {
-  static const NcclWorld* const world =
-      new NcclWorld(NcclWorld::Create(NcclLibrary::Load().value(),
-                                      {DescribeHost(DgxH100(), TestGpu(90)).value()}, {})
-                        .value());
-  return *world;
-}
-
-NcclCommunicator Communicator(int hosts, int gpus_per_host) {
-  std::vector<int> gpus;
-  for (int gpu = 0; gpu < gpus_per_host; ++gpu) gpus.push_back(gpu);
-  auto created = World().CreateCommunicator(Places(hosts, gpus));
-  EXPECT_TRUE(created.ok()) << created.error().ToString();
-  return std::move(created).value();
-}
 
 CommCall CallOf(CollectiveType type, const NcclCommunicator& comm, int64_t count) {
   CommCall call;
@@ -82,7 +67,7 @@ const int64_t kSizes[] = {1, 7, 64, 1000, 4096, 50001};
 
 TEST(ExpandTest, RingAllReduceSumsEverywhere) {
   for (const auto& [hosts, gpus] : kShapes) {
-    const NcclCommunicator comm = Communicator(hosts, gpus);
+    const NcclCommunicator comm = OpenH100s(hosts, gpus);
     for (const int64_t size : kSizes) {
       for (const int protocol : {HACKNCCL_LL, HACKNCCL_LL128, HACKNCCL_SIMPLE}) {
         const int channels = size < 1000 ? 1 : 3;
@@ -96,7 +81,7 @@ TEST(ExpandTest, RingAllReduceSumsEverywhere) {
 
 TEST(ExpandTest, TreeAllReduceSumsEverywhere) {
   for (const auto& [hosts, gpus] : kShapes) {
-    const NcclCommunicator comm = Communicator(hosts, gpus);
+    const NcclCommunicator comm = OpenH100s(hosts, gpus);
     for (const int64_t size : kSizes) {
       const int channels = size < 1000 ? 1 : 4;
       ExpectRight(comm,
@@ -108,7 +93,7 @@ TEST(ExpandTest, TreeAllReduceSumsEverywhere) {
 
 TEST(ExpandTest, NvlsAllReduceSumsEverywhere) {
   for (int gpus = 2; gpus <= 8; ++gpus) {
-    const NcclCommunicator comm = Communicator(1, gpus);
+    const NcclCommunicator comm = OpenH100s(1, gpus);
     for (const int64_t size : {1, 1000, 50001, 300000}) {
       const int channels = size < 1000 ? 1 : 3;
       ExpectRight(
@@ -121,7 +106,7 @@ TEST(ExpandTest, NvlsAllReduceSumsEverywhere) {
 TEST(ExpandTest, NvlsTreeAllReduceSumsEverywhere) {
   const std::pair<int, int> shapes[] = {{2, 2}, {2, 8}, {3, 4}, {4, 4}, {5, 2}, {8, 2}};
   for (const auto& [hosts, gpus] : shapes) {
-    const NcclCommunicator comm = Communicator(hosts, gpus);
+    const NcclCommunicator comm = OpenH100s(hosts, gpus);
     ASSERT_GT(comm.shape().nvls_channels, 0);
     for (const int64_t size : {1, 1000, 50001}) {
       const int channels = size < 1000 ? 1 : 2;
@@ -135,7 +120,7 @@ TEST(ExpandTest, NvlsTreeAllReduceSumsEverywhere) {
 
 TEST(ExpandTest, RingGathersAndScatters) {
   for (const auto& [hosts, gpus] : kShapes) {
-    const NcclCommunicator comm = Communicator(hosts, gpus);
+    const NcclCommunicator comm = OpenH100s(hosts, gpus);
     for (const int64_t part : {1, 64, 1000}) {
       const int64_t all = part * comm.shape().ranks;
       const int channels = part < 1000 ? 1 : 3;
@@ -154,7 +139,7 @@ TEST(ExpandTest, RingGathersAndScatters) {
 // One GPU a host, where NCCL uses PAT; any number of ranks, one loop and several.
 TEST(ExpandTest, PatGathersAndScatters) {
   for (int ranks = 2; ranks <= 17; ++ranks) {
-    const NcclCommunicator comm = Communicator(ranks, 1);
+    const NcclCommunicator comm = OpenH100s(ranks, 1);
     for (const int64_t part : {8, 64, 1000}) {
       for (const int64_t chunk : {512, 4096, 65536}) {
         const int channels = part < 1000 ? 1 : 2;
@@ -173,7 +158,7 @@ TEST(ExpandTest, PatGathersAndScatters) {
 
 TEST(ExpandTest, NvlsGathersAndScatters) {
   for (int gpus = 2; gpus <= 8; ++gpus) {
-    const NcclCommunicator comm = Communicator(1, gpus);
+    const NcclCommunicator comm = OpenH100s(1, gpus);
     const int64_t all = 1000 * gpus;
     ExpectRight(comm, Work(HACKNCCL_ALL_GATHER, HACKNCCL_NVLS, HACKNCCL_SIMPLE, 2000, 512, 3, 1),
                 CallOf(CollectiveType::kAllGather, comm, all));
@@ -185,7 +170,7 @@ TEST(ExpandTest, NvlsGathersAndScatters) {
 
 TEST(ExpandTest, RingBroadcastsAndReducesFromAnyRoot) {
   for (const auto& [hosts, gpus] : kShapes) {
-    const NcclCommunicator comm = Communicator(hosts, gpus);
+    const NcclCommunicator comm = OpenH100s(hosts, gpus);
     for (int root = 0; root < comm.shape().ranks; ++root) {
       hacknccl_collective work =
           Work(HACKNCCL_BROADCAST, HACKNCCL_RING, HACKNCCL_SIMPLE, 4000, 512, 3, 1);
@@ -203,7 +188,7 @@ TEST(ExpandTest, RingBroadcastsAndReducesFromAnyRoot) {
 
 TEST(ExpandTest, MessagesArriveWhole) {
   for (const auto& [hosts, gpus] : {std::pair(1, 8), std::pair(2, 1), std::pair(2, 8)}) {
-    const NcclCommunicator comm = Communicator(hosts, gpus);
+    const NcclCommunicator comm = OpenH100s(hosts, gpus);
     for (const int64_t count : {1, 4097, 200000, 3000001}) {
       CommCall call = CallOf(CollectiveType::kSendRecv, comm, count);
       call.root = comm.shape().ranks - 1;
@@ -221,7 +206,7 @@ TEST(ExpandTest, MessagesArriveWhole) {
 TEST(ExpandTest, AllToAllExchangesEveryPart) {
   for (const auto& [hosts, gpus] :
        {std::pair(1, 2), std::pair(1, 8), std::pair(3, 1), std::pair(2, 8), std::pair(12, 1)}) {
-    const NcclCommunicator comm = Communicator(hosts, gpus);
+    const NcclCommunicator comm = OpenH100s(hosts, gpus);
     for (const int64_t part : {1, 5000, 100000}) {
       const CommCall call = CallOf(CollectiveType::kAllToAll, comm, part * comm.shape().ranks);
       PlanBuilder builder(comm);
@@ -235,7 +220,7 @@ TEST(ExpandTest, AllToAllExchangesEveryPart) {
 
 TEST(ExpandTest, GathersAndScattersReachEveryMember) {
   for (const auto& [hosts, gpus] : {std::pair(1, 3), std::pair(2, 8), std::pair(12, 1)}) {
-    const NcclCommunicator comm = Communicator(hosts, gpus);
+    const NcclCommunicator comm = OpenH100s(hosts, gpus);
     for (const auto type : {CollectiveType::kGather, CollectiveType::kScatter}) {
       for (const bool in_place : {false, true}) {
         CommCall call = CallOf(type, comm, 70001 * comm.shape().ranks);
@@ -253,7 +238,7 @@ TEST(ExpandTest, GathersAndScattersReachEveryMember) {
 
 TEST(ExpandTest, AllToAllVMovesWhatEachPairHas) {
   for (const auto& [hosts, gpus] : {std::pair(1, 5), std::pair(2, 8)}) {
-    const NcclCommunicator comm = Communicator(hosts, gpus);
+    const NcclCommunicator comm = OpenH100s(hosts, gpus);
     const int n = comm.shape().ranks;
     CommCall call = CallOf(CollectiveType::kAllToAllV, comm, 0);
     for (int from = 0; from < n; ++from) {
@@ -276,7 +261,7 @@ TEST(ExpandTest, AllToAllVMovesWhatEachPairHas) {
 // What NCCL really picks, with its own channels and chunks.
 TEST(ExpandTest, NcclsOwnChoicesDeliver) {
   for (const auto& [hosts, gpus] : {std::pair(1, 8), std::pair(2, 8), std::pair(4, 1)}) {
-    const NcclCommunicator comm = Communicator(hosts, gpus);
+    const NcclCommunicator comm = OpenH100s(hosts, gpus);
     for (const int64_t count : {512, 40000, 600001, 2500000}) {
       const auto chosen = comm.Collective(
           {HACKNCCL_ALL_REDUCE, HACKNCCL_BFLOAT16, HACKNCCL_SUM, 0, static_cast<uint64_t>(count)});
@@ -287,7 +272,7 @@ TEST(ExpandTest, NcclsOwnChoicesDeliver) {
 }
 
 TEST(ExpandTest, SimpleRingsMoveChunksInTwoSlicesThroughFourSlots) {
-  const NcclCommunicator comm = Communicator(1, 8);
+  const NcclCommunicator comm = OpenH100s(1, 8);
   PlanBuilder builder(comm);
   const auto work =
       Work(HACKNCCL_ALL_GATHER, HACKNCCL_RING, HACKNCCL_SIMPLE, (8 << 20) - 300000, 2 << 20, 1, 1);
@@ -304,7 +289,7 @@ TEST(ExpandTest, SimpleRingsMoveChunksInTwoSlicesThroughFourSlots) {
 }
 
 TEST(ExpandTest, WhatIsNoRingUnderSimpleMovesWholeThroughEightSlots) {
-  const NcclCommunicator comm = Communicator(1, 8);
+  const NcclCommunicator comm = OpenH100s(1, 8);
   for (const int protocol : {HACKNCCL_LL, HACKNCCL_LL128}) {
     PlanBuilder builder(comm);
     const auto work = Work(HACKNCCL_ALL_REDUCE, HACKNCCL_RING, protocol, 50001, 4096, 1, 2);
@@ -316,7 +301,7 @@ TEST(ExpandTest, WhatIsNoRingUnderSimpleMovesWholeThroughEightSlots) {
 }
 
 TEST(ExpandTest, RingsBetweenHostsNameTheirNics) {
-  const NcclCommunicator comm = Communicator(2, 8);
+  const NcclCommunicator comm = OpenH100s(2, 8);
   PlanBuilder builder(comm);
   const auto work =
       Work(HACKNCCL_ALL_REDUCE, HACKNCCL_RING, HACKNCCL_SIMPLE, 1 << 20, 1 << 16, 4, 2);
@@ -341,7 +326,8 @@ TEST(ExpandTest, AWayThroughAnotherGpuNamesIt) {
   kind.scale_up = {ScaleUpKind::kNvLinkMesh, 0, GigabitsPerSecond(400), Time::Ns(600), false,
                    {{0, 1, 1}, {1, 2, 1}}};
   const NcclHost host = DescribeHost(kind, TestGpu(80)).value();
-  const NcclWorld world = NcclWorld::Create(NcclLibrary::Load().value(), {host}, {}).value();
+  const NcclWorld world =
+      NcclWorld::Create(NcclLibrary::Load().value(), {host}, ExpansionSettings()).value();
   const auto comm = world.CreateCommunicator(Places(1, {0, 1, 2}));
   ASSERT_TRUE(comm.ok()) << comm.error().ToString();
   PlanBuilder builder(*comm);
@@ -355,7 +341,7 @@ TEST(ExpandTest, AWayThroughAnotherGpuNamesIt) {
 }
 
 TEST(ExpandTest, WhatIsNotExpandedIsNamed) {
-  const NcclCommunicator comm = Communicator(4, 1);
+  const NcclCommunicator comm = OpenH100s(4, 1);
   PlanBuilder builder(comm);
   auto work = Work(HACKNCCL_ALL_GATHER, HACKNCCL_COLLNET_DIRECT, HACKNCCL_SIMPLE, 64, 512, 1, 1);
   const Status expanded = ExpandCollective(work, &builder);

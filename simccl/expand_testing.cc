@@ -20,10 +20,14 @@ const NcclWorld& ExpansionWorld() {
       hosts[host].collnet = true;
     }
     return new NcclWorld(
-        NcclWorld::Create(NcclLibrary::Load().value(), hosts, {{"NCCL_COLLNET_ENABLE", "1"}})
-            .value());
+        NcclWorld::Create(NcclLibrary::Load().value(), hosts, ExpansionSettings()).value());
   }();
   return *world;
+}
+
+const NcclSettings& ExpansionSettings() {
+  static const NcclSettings settings = {{"NCCL_COLLNET_ENABLE", "1"}};
+  return settings;
 }
 
 int GroupShape::ranks() const {
@@ -61,6 +65,10 @@ GroupShape AlikeHosts(TestHost host, int hosts, const std::vector<int>& gpus) {
 
 NcclCommunicator Open(const GroupShape& shape) {
   return ExpansionWorld().CreateCommunicator(shape.Places()).value();
+}
+
+NcclCommunicator OpenH100s(int hosts, int gpus_per_host) {
+  return Open(AlikeHosts(kH100, hosts, {kAllEight.begin(), kAllEight.begin() + gpus_per_host}));
 }
 
 const std::vector<KernelChoice>& KernelChoices() {

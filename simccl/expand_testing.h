@@ -9,12 +9,15 @@
 #include "core/model/flow_plan.h"
 #include "core/model/workload.h"
 #include "core/nccl/nccl_library.h"
+#include "core/nccl/nccl_settings.h"
 
 namespace drydock {
 
-// Classes of hosts of the one world: a process has one set of NCCL's settings.
+// Classes of hosts of the one world.
 enum TestHost : int { kH100, kA100, kH100Sharp, kA100Sharp, kA100FourNicsSharp, kTestHosts };
 const NcclWorld& ExpansionWorld();
+// Its settings, and those of any other world beside it: a process has one set.
+const NcclSettings& ExpansionSettings();
 
 // GPUs of hosts of one class; ranks host by host, or in turns: a rank of each host, and again.
 struct GroupShape {
@@ -29,6 +32,8 @@ struct GroupShape {
 GroupShape AlikeHosts(TestHost host, int hosts, const std::vector<int>& gpus);
 // Makes the communicator; a failure is a mistake of the test.
 NcclCommunicator Open(const GroupShape& shape);
+// Of the first GPUs of DGX H100s.
+NcclCommunicator OpenH100s(int hosts, int gpus_per_host);
 
 // A collective that NCCL could have chosen.
 struct KernelChoice {

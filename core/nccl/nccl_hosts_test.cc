@@ -220,7 +220,9 @@ TEST_P(DumpTest, NcclTakesADump) {
   const auto link = comm->Link(HACKNCCL_GRAPH_RING, 0, 0, 1);
   ASSERT_TRUE(link.ok()) << link.error().ToString();
   EXPECT_EQ(link->kind, HACKNCCL_LINK_NET);
-  if (GetParam().nics_near_gpus) EXPECT_EQ(link->send_nic, 5);
+  if (GetParam().nics_near_gpus) {
+    EXPECT_EQ(link->send_nic, 5);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Files, DumpTest,

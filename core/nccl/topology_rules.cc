@@ -272,7 +272,8 @@ void Write(const XmlElement& element, int indent, std::string* out) {
     if (attribute.need == Need::kDropped) continue;
     const XmlAttribute* found = element.Find(attribute.name);
     const std::string value = found == nullptr ? "" : Normal(attribute, found->value);
-    const bool always = element.name == "cpu" && attribute.name != "affinity";
+    const bool always = (element.name == "cpu" && attribute.name != "affinity") ||
+                        attribute.name == "link_speed" || attribute.name == "link_width";
     if (!value.empty() || always) *out += fmt::format(" {}=\"{}\"", attribute.name, value);
   }
   if (element.children.empty()) {

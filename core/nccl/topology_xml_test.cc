@@ -152,10 +152,10 @@ TEST(TopologyXmlTest, NcclReadsADumpWithoutWhatItSaysOfItsProcess) {
   EXPECT_EQ(host->xml,
             "<system version=\"1\">\n"
             "  <cpu numaid=\"0\" arch=\"arm64\" vendor=\"\" familyid=\"\" modelid=\"\">\n"
-            "    <pci busid=\"0000:1b:00.0\" class=\"0x030200\" link_width=\"0\">\n"
+            "    <pci busid=\"0000:1b:00.0\" class=\"0x030200\" link_speed=\"\" link_width=\"0\">\n"
             "      <gpu dev=\"0\" sm=\"90\"/>\n"
             "    </pci>\n"
-            "    <pci busid=\"0000:18:00.0\" class=\"0x020700\">\n"
+            "    <pci busid=\"0000:18:00.0\" class=\"0x020700\" link_speed=\"\" link_width=\"\">\n"
             "      <nic>\n"
             "        <net name=\"mlx5_4\" dev=\"0\" speed=\"400000\"/>\n"
             "      </nic>\n"

@@ -3,6 +3,8 @@
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
+#include <climits>
+#include <cstdint>
 #include <cstdlib>
 #include <iterator>
 #include <utility>
@@ -38,6 +40,23 @@ void Fill(const hacknccl_config& from, ncclConfig_t* to) {
 void Destroy(ncclComm* comm) {
   if (!comm->symmetricSupport) free(std::exchange(comm->devrState.lsaRankList, nullptr));
   ncclCommDestroy(comm);
+}
+
+// enqueue.cc, addP2pToPlan: NCCL counts the least parts that a message could be cut into in 32
+// bits, and divides by what is left of the number.
+std::string CheckMessages(const std::vector<hacknccl_call>& calls, const ncclComm& comm) {
+  const int64_t least_part = comm.p2pChunkSize / (comm.nNodes > 1 ? 2 : 8);
+  const auto most = static_cast<uint64_t>(least_part) * INT_MAX;
+  for (const hacknccl_call& call : calls) {
+    if (call.function < HACKNCCL_SEND || call.function > HACKNCCL_GATHER) continue;
+    const auto size =
+        static_cast<uint64_t>(ncclTypeSize(static_cast<ncclDataType_t>(call.datatype)));
+    if (call.count <= most / size) continue;
+    return std::to_string(call.count * size) +
+           " B are more than NCCL sends in one message: " + std::to_string(INT_MAX) + " parts of " +
+           std::to_string(least_part) + " B";
+  }
+  return "";
 }
 
 std::string Failure(const char* what, ncclResult_t result) {
@@ -212,6 +231,7 @@ std::string Communicator::Launch(int rank, const std::vector<hacknccl_call>& cal
   if (std::string error = CheckCalls(calls, layout_.ranks()); !error.empty()) return error;
   Solo* solo = nullptr;
   if (std::string error = SoloAt(rank, &solo); !error.empty()) return error;
+  if (std::string error = CheckMessages(calls, *solo->comm); !error.empty()) return error;
   const Scope scope(&solo->session);
   TakeWarnings();
   solo->session.captured = {};

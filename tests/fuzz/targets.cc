@@ -13,6 +13,7 @@
 #include "core/schema/protocol.h"
 #include "core/schema/testing.h"
 #include "core/schema/trace_file.h"
+#include "tests/fuzz/nccl_call_target.h"
 
 namespace drydock::fuzz {
 namespace {
@@ -206,6 +207,7 @@ const std::vector<Target>& Targets() {
                                               {"cluster", Cluster, ClusterSeeds},
                                               {"gpu", Gpu, GpuSeeds},
                                               {"nccl_topology", NcclTopology, NcclTopologySeeds},
+                                              {"nccl_call", NcclCall, NcclCallSeeds},
                                               {"trace", Trace, TraceSeeds},
                                               {"manifest", Manifest, ManifestSeeds},
                                               {"flow_plan", FlowPlan, FlowPlanSeeds},
