@@ -67,10 +67,10 @@ std::string OrNothing(int value) { return value < 0 ? "" : std::to_string(value)
 
 void WriteCsv(const Flow& flow, std::FILE* out) {
   const Connection& c = *flow.connection;
-  fmt::print(out, "{},{},{},{},{},{},{},{},{},{},{},{},{}\n", flow.listed->index,
-             NameText(flow.name), Rank(flow, c.from), Rank(flow, c.to), flow.primitive->bytes,
-             flow.primitive->program->channel, flow.primitive->index, LinkName(c.link),
-             OrNothing(c.send_nic), OrNothing(c.recv_nic),
+  fmt::print(out, "{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", flow.listed->index,
+             flow.primitive->program->work, NameText(flow.name), Rank(flow, c.from),
+             Rank(flow, c.to), flow.primitive->bytes, flow.primitive->program->channel,
+             flow.primitive->index, LinkName(c.link), OrNothing(c.send_nic), OrNothing(c.recv_nic),
              c.proxy < 0 ? "" : std::to_string(Rank(flow, c.proxy)), WaitsText(flow, " ", ""),
              RoomText(flow));
 }
@@ -78,11 +78,12 @@ void WriteCsv(const Flow& flow, std::FILE* out) {
 void WriteJson(const Flow& flow, bool first, std::FILE* out) {
   const Connection& c = *flow.connection;
   fmt::print(out,
-             "{}{{\"plan\": {}, \"flow\": \"{}\", \"source\": {}, \"destination\": {}, \"bytes\": "
+             "{}{{\"plan\": {}, \"work\": {}, \"flow\": \"{}\", \"source\": {}, \"destination\": "
+             "{}, \"bytes\": "
              "{}, \"channel\": {}, \"step\": {}, \"link\": \"{}\"",
-             first ? "\n" : ",\n", flow.listed->index, NameText(flow.name), Rank(flow, c.from),
-             Rank(flow, c.to), flow.primitive->bytes, flow.primitive->program->channel,
-             flow.primitive->index, LinkName(c.link));
+             first ? "\n" : ",\n", flow.listed->index, flow.primitive->program->work,
+             NameText(flow.name), Rank(flow, c.from), Rank(flow, c.to), flow.primitive->bytes,
+             flow.primitive->program->channel, flow.primitive->index, LinkName(c.link));
   if (c.send_nic >= 0) fmt::print(out, ", \"source_nic\": {}", c.send_nic);
   if (c.recv_nic >= 0) fmt::print(out, ", \"destination_nic\": {}", c.recv_nic);
   if (c.proxy >= 0) fmt::print(out, ", \"proxy\": {}", Rank(flow, c.proxy));
@@ -125,9 +126,10 @@ Result<FlowFormat> ParseFlowFormat(const std::string& name) {
 void WriteFlows(const std::vector<ListedPlan>& plans, FlowFormat format, std::FILE* out) {
   if (format == FlowFormat::kGoal) return WriteGoal(*plans.at(0).plan, out);
   if (format == FlowFormat::kCsv) {
-    fmt::print(out,
-               "plan,flow,source,destination,bytes,channel,step,link,source_nic,destination_nic,"
-               "proxy,waits_for,room\n");
+    fmt::print(
+        out,
+        "plan,work,flow,source,destination,bytes,channel,step,link,source_nic,destination_nic,"
+        "proxy,waits_for,room\n");
     for (const ListedPlan& listed : plans) {
       ForEachFlow(listed, [out](const Flow& flow) { WriteCsv(flow, out); });
     }

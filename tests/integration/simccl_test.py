@@ -176,15 +176,15 @@ class Expand(unittest.TestCase):
 
     def test_every_flow_of_a_small_call(self):
         self.assertEqual(self.expand(*self.RAIL), """\
-plan,flow,source,destination,bytes,channel,step,link,source_nic,destination_nic,proxy,waits_for,room
-0,0.0,3,11,4096,0,0,net,3,3,,,
-0,0.1,3,11,4096,0,1,net,3,3,,0.0 1.0,
-0,2.0,3,11,4096,1,0,net,3,3,,,
-0,2.1,3,11,4096,1,1,net,3,3,,2.0 3.0,
-0,1.0,11,3,4096,0,0,net,3,3,,,
-0,1.1,11,3,4096,0,1,net,3,3,,1.0 0.0,
-0,3.0,11,3,4096,1,0,net,3,3,,,
-0,3.1,11,3,4096,1,1,net,3,3,,3.0 2.0,
+plan,work,flow,source,destination,bytes,channel,step,link,source_nic,destination_nic,proxy,waits_for,room
+0,0,0.0,3,11,4096,0,0,net,3,3,,,
+0,0,0.1,3,11,4096,0,1,net,3,3,,0.0 1.0,
+0,0,2.0,3,11,4096,1,0,net,3,3,,,
+0,0,2.1,3,11,4096,1,1,net,3,3,,2.0 3.0,
+0,0,1.0,11,3,4096,0,0,net,3,3,,,
+0,0,1.1,11,3,4096,0,1,net,3,3,,1.0 0.0,
+0,0,3.0,11,3,4096,1,0,net,3,3,,,
+0,0,3.1,11,3,4096,1,1,net,3,3,,3.0 2.0,
 """)
 
     def test_bytes_of_a_ring_are_those_of_the_closed_form(self):
@@ -214,6 +214,10 @@ plan,flow,source,destination,bytes,channel,step,link,source_nic,destination_nic,
         for flow in flows:
             sent[int(flow["source"])] += int(flow["bytes"])
         self.assertEqual(sent, {rank: 2 * 2 * 7 * (1 << 20) // 8 + 7 * (512 << 10) // 8 for rank in range(8)})
+        of_work = collections.Counter()
+        for flow in flows:
+            of_work[flow["work"]] += int(flow["bytes"])
+        self.assertEqual(of_work, {"0": 2 * 7 << 20, "1": 2 * 7 << 20, "2": 7 * (512 << 10)})
         # On a channel everything but its first work waits for something.
         free = collections.Counter((f["source"], f["channel"]) for f in flows if not f["waits_for"])
         self.assertTrue(all(count == 1 for (_, channel), count in free.items() if int(channel) < 2), free)
