@@ -97,20 +97,30 @@ TEST(NcclSettingsTest, AWorldTakesOnlyValidSettings) {
             "'NCCL_NVLS_ENABLE'?");
 }
 
-// What NCCL says it puts in the place of a setting only once it builds a communicator.
+// What NCCL would put in the place of a setting whatever the communicator is.
 TEST(NcclSettingsTest, AValueNcclWouldReplaceIsAnError) {
-  const auto error = [](const char* name, const char* value) {
-    const NcclWorld world = TestWorld({DgxH100()}, 90, {{name, value}});
+  EXPECT_EQ(Verdict("NCCL_NTHREADS", "100"), "NCCL_NTHREADS: 100 is no multiple of 32 (64 to 512)");
+  EXPECT_EQ(Verdict("NCCL_NTHREADS", "1024"), "NCCL_NTHREADS: 1024 is not within 64 to 512");
+  EXPECT_EQ(Verdict("NCCL_LL128_NTHREADS", "640"), "fine");
+  EXPECT_EQ(Verdict("NCCL_MAX_CTAS", "0"), "NCCL_MAX_CTAS: 0 is not within 1 to 64");
+  EXPECT_EQ(Verdict("NCCL_MAX_NCHANNELS", "0"),
+            "NCCL_MAX_NCHANNELS: 0 is not within 1 to 2147483647");
+  EXPECT_EQ(Verdict("NCCL_MAX_NCHANNELS", "128"), "fine");
+  EXPECT_EQ(Verdict("NCCL_MIN_NCHANNELS", "65"), "NCCL_MIN_NCHANNELS: 65 is not within 0 to 64");
+  EXPECT_EQ(Verdict("NCCL_COLLNET_ENABLE", "2"), "NCCL_COLLNET_ENABLE: 2 is not within 0 to 1");
+}
+
+// What NCCL says it puts in the place of a setting only once it builds a communicator.
+TEST(NcclSettingsTest, SettingsNcclWouldReplaceAreAnError) {
+  const auto error = [](const NcclSettings& settings) {
+    const NcclWorld world = TestWorld({DgxH100()}, 90, settings);
     const auto comm = world.CreateCommunicator(Places(1, kAllEight));
     return comm.ok() ? "no error" : comm.error().message();
   };
-  EXPECT_EQ(error("NCCL_NTHREADS", "100"),
-            "NCCL does not take a setting as it is: Invalid NCCL_NTHREADS 100 (must be a multiple "
-            "of 32)");
-  EXPECT_EQ(error("NCCL_MAX_CTAS", "0"),
-            "NCCL does not take a setting as it is: NCCL_MAX_CTAS 0 is too low, leaving it set at "
-            "64");
-  EXPECT_EQ(error("NCCL_NTHREADS", "128"), "no error");
+  EXPECT_EQ(error({{"NCCL_MIN_CTAS", "8"}, {"NCCL_MAX_CTAS", "4"}}),
+            "NCCL does not take a setting as it is: minCTAs 8 is larger than maxCTAs 4, set both "
+            "to 4");
+  EXPECT_EQ(error({{"NCCL_NTHREADS", "128"}}), "no error");
 }
 
 }  // namespace

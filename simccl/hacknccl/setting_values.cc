@@ -37,10 +37,13 @@ std::string CheckNumber(const std::string& value) {
   return "";
 }
 
-// Sizes and counts that NCCL divides by, allocates, or waits for in vain if they are too small.
+// Sizes and counts that NCCL divides by, allocates, or waits for in vain if they are too small; and
+// what it would replace whatever the communicator is (init.cc: envConfigOverride; graph/connect.cc,
+// graph/tuning.cc).
 struct Range {
   const char* name;
   int64_t least, most;
+  int64_t step = 1;
 };
 constexpr int64_t kGi = int64_t{1} << 30;
 constexpr Range kRanges[] = {
@@ -59,15 +62,30 @@ constexpr Range kRanges[] = {
     {"NCCL_MAX_P2P_NCHANNELS", 1, MAXCHANNELS},
     {"NCCL_WORK_ARGS_BYTES", 4 << 10, kGi},
     {"NCCL_WORK_FIFO_BYTES", 64 << 10, kGi},
+    {"NCCL_NTHREADS", 2 * WARP_SIZE, NCCL_SIMPLE_MAX_NTHREADS, WARP_SIZE},
+    {"NCCL_LL128_NTHREADS", NCCL_LL128_MAX_NTHREADS / 4, NCCL_LL128_MAX_NTHREADS, WARP_SIZE},
+    {"NCCL_MIN_NCHANNELS", 0, MAXCHANNELS},
+    {"NCCL_MIN_NRINGS", 0, MAXCHANNELS},
+    {"NCCL_MAX_NCHANNELS", 1, INT_MAX},
+    {"NCCL_MAX_NRINGS", 1, INT_MAX},
+    {"NCCL_MIN_CTAS", 1, MAXCHANNELS},
+    {"NCCL_MAX_CTAS", 1, MAXCHANNELS},
+    {"NCCL_NVLS_NCHANNELS", 1, INT_MAX},
+    {"NCCL_NCHANNELS_PER_NET_PEER", 1, INT_MAX},
+    {"NCCL_COLLNET_ENABLE", 0, 1},
+    {"NCCL_COMM_SPLIT_SHARE_RESOURCES", 0, 1},
+    {"NCCL_COMM_SHRINK_SHARE_RESOURCES", 0, 1},
+    {"NCCL_NVLINK_UTIL_CENTRIC_SCHED_ENABLE", 0, 1},
 };
 
 std::string CheckRange(const std::string& name, const std::string& value) {
   for (const Range& range : kRanges) {
     if (name != range.name) continue;
     const int64_t number = strtoll(value.c_str(), nullptr, 0);
-    if (number >= range.least && number <= range.most) return "";
-    return value + " is not within " + std::to_string(range.least) + " to " +
-           std::to_string(range.most);
+    const std::string limits = std::to_string(range.least) + " to " + std::to_string(range.most);
+    if (number < range.least || number > range.most) return value + " is not within " + limits;
+    if (number % range.step == 0) return "";
+    return value + " is no multiple of " + std::to_string(range.step) + " (" + limits + ")";
   }
   return "";
 }
