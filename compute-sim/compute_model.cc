@@ -12,7 +12,7 @@ const std::vector<ComputeModelChoice>& ComputeModelChoices() {
   static const std::vector<ComputeModelChoice> choices = {
       {"profile", "measured rows, and between them", TimeSource::kProfile, MakeProfileModel},
       {"model", "the GPU's own calibrated kernel models", TimeSource::kModel, MakeRooflineModel},
-      {"scaled", "the reference GPU's time, by the ratio of FLOPS or of memory bandwidth",
+      {"scaled", "the reference GPU's time, by the ratio of the specifications",
        TimeSource::kScaled, MakeScaledModel},
   };
   return choices;

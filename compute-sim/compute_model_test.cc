@@ -41,16 +41,19 @@ class ComputeModelTest : public testing::Test {
   GpuData a100_ = ShippedGpuData("a100-sxm-80g", kSustained);
 };
 
+// What arithmetic bounds: within the tile starts and the launch, by the FLOPS.
 TEST_F(ComputeModelTest, ComputeBoundTimeIsDividedByTheFlopsRatio) {
-  const GpuData target = Scaled(a100_, 2.5, 7);
+  const GpuData target = Scaled(a100_, 2.5, 2.5);
   const Kernel kernel = Gemm(DataType::kFp16, 8192, 8192, 8192);
   const Prediction there = *PredictCalibrated(a100_, kernel);
   ASSERT_EQ(there.bound, Bound::kTensorCores);
   const KernelTime time = Ask({&target, &a100_}, kAll, kernel);
   EXPECT_EQ(time.source, TimeSource::kScaled);
-  EXPECT_EQ(time.detail, "a100-sxm-80g by FLOPS ratio 2.500");
+  EXPECT_EQ(time.detail, "a100-sxm-80g, FLOPS x2.500, bandwidth x2.500");
   EXPECT_EQ(time.bound, "tensor cores");
-  EXPECT_EQ(time.time, Time::FromUs(there.fixed_us + (there.us - there.fixed_us) / 2.5));
+  EXPECT_NEAR(time.time.us(), there.fixed_us + (there.us - there.fixed_us) / 2.5, 0.01);
+  EXPECT_EQ(time.expected_error, a100_.parameters.scaling.gemm);
+  EXPECT_GT(time.expected_error, 0.03);
 }
 
 TEST_F(ComputeModelTest, MemoryBoundTimeIsDividedByTheBandwidthRatio) {
@@ -58,8 +61,19 @@ TEST_F(ComputeModelTest, MemoryBoundTimeIsDividedByTheBandwidthRatio) {
   const Kernel kernel = MemoryKernel(KernelKind::kGelu, DataType::kFp16, 8192, 8192, 4);
   const Prediction there = *PredictCalibrated(a100_, kernel);
   const KernelTime time = Ask({&target, &a100_}, kAll, kernel);
-  EXPECT_EQ(time.detail, "a100-sxm-80g by bandwidth ratio 4.000");
-  EXPECT_EQ(time.time, Time::FromUs(there.fixed_us + (there.us - there.fixed_us) / 4));
+  EXPECT_EQ(time.detail, "a100-sxm-80g, bandwidth x4.000");
+  EXPECT_NEAR(time.time.us(), there.fixed_us + (there.us - there.fixed_us) / 4, 1e-3);
+  EXPECT_EQ(time.expected_error, a100_.parameters.scaling.memory);
+}
+
+// More arithmetic alone helps a product as far as its traffic lets it: between the two ratios.
+TEST_F(ComputeModelTest, BetweenTheTwoAKernelScalesByItsPlaceOnTheRoofline) {
+  const GpuData target = Scaled(a100_, 4, 1);
+  const Kernel kernel = Gemm(DataType::kFp16, 8192, 8192, 512);
+  const double before = PredictCalibrated(a100_, kernel)->us;
+  const double after = Ask({&target, &a100_}, kAll, kernel).time.us();
+  EXPECT_LT(after, before / 1.2);
+  EXPECT_GT(after, before / 3);
 }
 
 TEST_F(ComputeModelTest, LaunchCostIsNotScaled) {
@@ -72,17 +86,21 @@ TEST_F(ComputeModelTest, LaunchCostIsNotScaled) {
 
 TEST_F(ComputeModelTest, AMeasuredRowOfTheReferenceIsWhatIsScaled) {
   const GpuData target = Scaled(a100_, 2, 2);
-  a100_.profiles = {MakeProfile("a100-sxm-80g", "gemm,fp16,8192,8192,8192,9000 us\n")};
   const Kernel kernel = Gemm(DataType::kFp16, 8192, 8192, 8192);
-  const double fixed = PredictCalibrated(a100_, kernel)->fixed_us;
-  EXPECT_EQ(Ask({&target, &a100_}, kAll, kernel).time, Time::FromUs(fixed + (9000 - fixed) / 2));
+  const double modelled = Ask({&target, &a100_}, kAll, kernel).time.us();
+  a100_.profiles = {MakeProfile("a100-sxm-80g", "gemm,fp16,8192,8192,8192,9000 us\n")};
+  const double ratio = 9000 / PredictCalibrated(a100_, kernel)->us;
+  EXPECT_NEAR(Ask({&target, &a100_}, kAll, kernel).time.us(), modelled * ratio, 1e-3);
 }
 
 TEST_F(ComputeModelTest, ATypeWithoutParametersIsScaledFromSixteenBits) {
   const Kernel kernel = Gemm(DataType::kTf32, 4096, 4096, 4096);
   const KernelTime time = Ask({&a100_, nullptr}, kAll, kernel);
   EXPECT_EQ(time.source, TimeSource::kScaled);
-  EXPECT_EQ(time.detail, "a100-sxm-80g fp16 by FLOPS ratio 0.500");
+  EXPECT_EQ(time.detail, "a100-sxm-80g fp16, FLOPS x0.500, bandwidth x1.000");
+  const double half =
+      Ask({&a100_, nullptr}, kAll, Gemm(DataType::kFp16, 4096, 4096, 4096)).time.us();
+  EXPECT_NEAR(time.time.us() / half, 2, 0.2);
 }
 
 // A100 times scaled by specification alone, against H100 measurements (sources: roofline_test.cc).

@@ -195,6 +195,17 @@ void ReadMemory(const YamlNode& node, MemoryParameters* memory, Diagnostics* dia
   reader.Finish();
 }
 
+void ReadScaling(const YamlNode& node, ScalingErrors* errors, Diagnostics* diagnostics) {
+  YamlReader reader(node, "scaling_errors", diagnostics);
+  const std::pair<const char*, double*> shares[] = {
+      {"gemm", &errors->gemm}, {"attention", &errors->attention}, {"memory", &errors->memory}};
+  for (const auto& [name, share] : shares) {
+    reader.Read(name, share);
+    if (!(*share >= 0 && *share <= 1)) reader.Fail(name, "expected a share from 0 to 1");
+  }
+  reader.Finish();
+}
+
 }  // namespace
 
 const GemmParameters* KernelParameters::GemmFor(DataType type) const {
@@ -239,6 +250,9 @@ Result<KernelParameters> ReadKernelParameters(const std::string& file_text,
   }
   if (const YamlNode* node = reader.Take("memory", true)) {
     ReadMemory(*node, &out.memory, &diagnostics);
+  }
+  if (const YamlNode* node = reader.Take("scaling_errors", false)) {
+    ReadScaling(*node, &out.scaling, &diagnostics);
   }
   reader.Finish();
   RETURN_IF_ERROR(diagnostics.ToStatus());

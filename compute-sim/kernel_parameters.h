@@ -66,6 +66,12 @@ struct MemoryParameters {
   double fused_norm = 1;
 };
 
+// Mean error, as a share, that was seen where a GPU that exists was scaled from this one (0: not
+// tried).
+struct ScalingErrors {
+  double gemm = 0, attention = 0, memory = 0;
+};
+
 struct KernelParameters {
   // kSustained: a run of hours, every kernel at the clocks the power limit leaves. kBurst: a
   // benchmark of a few launches, where only long kernels meet that limit.
@@ -79,6 +85,7 @@ struct KernelParameters {
   std::vector<AttentionParameters> attention;
   size_t default_attention = 0;
   MemoryParameters memory;
+  ScalingErrors scaling;
 
   // Null if that type is not calibrated.
   const GemmParameters* GemmFor(DataType type) const;

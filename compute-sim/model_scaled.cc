@@ -1,11 +1,12 @@
-// `scaled`: two laws for a GPU (or a data type) that nobody measured. What the kernel takes on a
-// calibrated GPU, less its launch, is divided
-//   - by the ratio of dense FLOPS, if arithmetic bounds it there,
-//   - by the ratio of memory bandwidth, if traffic does.
-// A type the GPU's own parameters lack is scaled in the same way from a type they have.
+// `scaled`: a GPU (or a data type) that nobody measured. The kernel models of a calibrated GPU are
+// asked once with its own parameters and once with those parameters scaled to the specification
+// (scaled_parameters.h); the ratio is applied to the calibrated GPU's time, which is a measured row
+// where there is one. A kernel that arithmetic bounds on both scales with the FLOPS, one that
+// traffic bounds with the bandwidth, one in between by its place on the roofline.
 #include <fmt/format.h>
 
 #include "compute-sim/compute_model.h"
+#include "compute-sim/scaled_parameters.h"
 
 namespace drydock {
 namespace {
@@ -13,30 +14,28 @@ namespace {
 // The type to take instead, for arithmetic: 16 bit is what every GPU is calibrated for.
 constexpr DataType kUsualType = DataType::kFp16;
 
-struct Source {
-  const GpuData* gpu = nullptr;
-  Kernel kernel;
-};
-
 class ScaledModel : public ComputeModel {
  public:
-  explicit ScaledModel(const ModelContext& context) : context_(context) {}
+  explicit ScaledModel(const ModelContext& context) : context_(context), from_(SourceOf(context)) {
+    if (from_ == nullptr) return;
+    scaled_.spec = context.gpu->spec;
+    scaled_.calibrated = true;
+    scaled_.attention_library = context.gpu->attention_library;
+    scaled_.parameters = ScaledParameters(scaled_.spec, from_->spec, from_->parameters);
+  }
 
   std::optional<KernelTime> Predict(const Kernel& kernel) const override {
-    if (!Supports(*context_.gpu, kernel)) return std::nullopt;
-    const std::optional<Source> source = FindSource(kernel);
-    if (!source.has_value()) return std::nullopt;
-    const Prediction there = *PredictCalibrated(*source->gpu, source->kernel);
-    const bool compute = there.bound == Bound::kTensorCores;
-    const double ratio = compute ? FlopsRatio(*source, kernel) : BandwidthRatio(*source);
+    if (from_ == nullptr || !Supports(*context_.gpu, kernel)) return std::nullopt;
+    const std::optional<Kernel> there = KernelThere(kernel);
+    if (!there.has_value()) return std::nullopt;
+    const std::optional<Prediction> here = PredictCalibrated(scaled_, kernel);
+    if (!here.has_value()) return std::nullopt;
+    const Prediction reference = *PredictCalibrated(*from_, *there);
     KernelTime time;
-    time.time =
-        Time::FromUs(there.fixed_us + (MeasuredUs(*source, there) - there.fixed_us) / ratio);
-    time.bound = BoundName(there);
-    time.detail = fmt::format(
-        "{}{} by {} ratio {:.3f}", source->gpu->spec.name,
-        source->kernel.type == kernel.type ? "" : fmt::format(" {}", ToString(source->kernel.type)),
-        compute ? "FLOPS" : "bandwidth", ratio);
+    time.time = Time::FromUs(here->us * MeasuredUs(*there, reference) / reference.us);
+    time.bound = BoundName(*here);
+    time.detail = Detail(kernel, *there);
+    time.expected_error = ExpectedError(kernel);
     return time;
   }
 
@@ -53,52 +52,65 @@ class ScaledModel : public ComputeModel {
   }
 
  private:
+  // The reference; without one, the GPU itself, in another type.
+  static const GpuData* SourceOf(const ModelContext& context) {
+    for (const GpuData* gpu : {context.reference, context.gpu}) {
+      if (gpu != nullptr && gpu->calibrated) return gpu;
+    }
+    return nullptr;
+  }
+
   static double Rate(const GpuData& gpu, DataType type) {
     return gpu.spec.dense_rate[static_cast<size_t>(type)].flops_per_second();
   }
-
   static bool Supports(const GpuData& gpu, const Kernel& kernel) {
     return IsMemoryKernel(kernel.kind) || Rate(gpu, kernel.type) > 0;
   }
 
-  // The reference in the same type, then in the usual one, then this GPU in the usual one.
-  std::optional<Source> FindSource(const Kernel& kernel) const {
-    const Kernel usual = Resized(kernel, kUsualType, kernel.dims);
-    for (const GpuData* gpu : {context_.reference, context_.gpu}) {
-      if (gpu == nullptr) continue;
-      for (const Kernel& candidate : {kernel, usual}) {
-        // Its own time in its own type is no scaling.
-        const bool same = IsMemoryKernel(kernel.kind) || candidate.type == kernel.type;
-        if (gpu == context_.gpu && same) continue;
-        if (Supports(*gpu, candidate) && PredictCalibrated(*gpu, candidate).has_value()) {
-          return Source{gpu, candidate};
-        }
+  // What the calibrated GPU is asked: the kernel in its type, or in the usual one.
+  std::optional<Kernel> KernelThere(const Kernel& kernel) const {
+    for (const Kernel& candidate : {kernel, Resized(kernel, kUsualType, kernel.dims)}) {
+      // Its own time in its own type is no scaling.
+      const bool same = IsMemoryKernel(kernel.kind) || candidate.type == kernel.type;
+      if (from_ == context_.gpu && same) continue;
+      if (Supports(*from_, candidate) && PredictCalibrated(*from_, candidate).has_value()) {
+        return candidate;
       }
     }
     return std::nullopt;
   }
 
-  double FlopsRatio(const Source& source, const Kernel& kernel) const {
-    return Rate(*context_.gpu, kernel.type) / Rate(*source.gpu, source.kernel.type);
+  // "h100-sxm-80g, FLOPS x2.275, bandwidth x2.299"; memory-bound kernels have no use for FLOPS.
+  std::string Detail(const Kernel& kernel, const Kernel& there) const {
+    std::string text = from_->spec.name;
+    if (there.type != kernel.type) text += fmt::format(" {}", ToString(there.type));
+    if (!IsMemoryKernel(kernel.kind)) {
+      text += fmt::format(", FLOPS x{:.3f}",
+                          Rate(*context_.gpu, kernel.type) / Rate(*from_, there.type));
+    }
+    return text + fmt::format(", bandwidth x{:.3f}",
+                              context_.gpu->spec.memory_bandwidth.bytes_per_second() /
+                                  from_->spec.memory_bandwidth.bytes_per_second());
   }
 
-  double BandwidthRatio(const Source& source) const {
-    return context_.gpu->spec.memory_bandwidth.bytes_per_second() /
-           source.gpu->spec.memory_bandwidth.bytes_per_second();
+  double ExpectedError(const Kernel& kernel) const {
+    const ScalingErrors& errors = from_->parameters.scaling;
+    if (IsMemoryKernel(kernel.kind)) return errors.memory;
+    return IsAttention(kernel.kind) ? errors.attention : errors.gemm;
   }
 
-  // A row measured on the reference comes before its model.
-  static double MeasuredUs(const Source& source, const Prediction& modelled) {
-    for (const ProfilePtr& profile : source.gpu->profiles) {
-      const std::optional<RowRef> row = FindRow(*profile, source.kernel);
-      if (!row.has_value()) continue;
-      const double us = RowUs(*source.gpu, *profile, *row, source.kernel);
-      if (us > modelled.fixed_us) return us;
+  // A row measured on the calibrated GPU comes before its model.
+  double MeasuredUs(const Kernel& there, const Prediction& modelled) const {
+    for (const ProfilePtr& profile : from_->profiles) {
+      const std::optional<RowRef> row = FindRow(*profile, there);
+      if (row.has_value()) return RowUs(*from_, *profile, *row, there);
     }
     return modelled.us;
   }
 
   const ModelContext context_;
+  const GpuData* from_;
+  GpuData scaled_;  // the GPU as if calibrated
 };
 
 }  // namespace

@@ -197,6 +197,21 @@ std::string RowsText(const KernelTimes& times) {
   return text;
 }
 
+// The error to expect of what was scaled, each kernel by its time: "; scaled times +- 7.7 %".
+std::string BandText(const KernelTimes& times) {
+  double error = 0, weight = 0;
+  for (const GpuKernelTimes& gpu : times.gpus) {
+    for (const SubmoduleTime& submodule : gpu.submodules) {
+      for (const KernelTime& kernel : submodule.kernels) {
+        if (kernel.source != TimeSource::kScaled || kernel.expected_error == 0) continue;
+        error += kernel.expected_error * kernel.time.us();
+        weight += kernel.time.us();
+      }
+    }
+  }
+  return weight == 0 ? "" : fmt::format("; scaled times +- {:.1f} %", error / weight * 100);
+}
+
 }  // namespace
 
 std::string Summary(const KernelTimes& times) {
@@ -206,7 +221,7 @@ std::string Summary(const KernelTimes& times) {
     total += times.source_count[i];
     parts.push_back(fmt::format("{} {}", times.source_count[i], TimeSourceNames()[i]));
   }
-  return fmt::format("{} kernels: {}{}", total, Join(parts), RowsText(times));
+  return fmt::format("{} kernels: {}{}{}", total, Join(parts), RowsText(times), BandText(times));
 }
 
 std::string Explain(const Workload& workload, const KernelTimes& times) {
@@ -218,9 +233,12 @@ std::string Explain(const Workload& workload, const KernelTimes& times) {
       out += fmt::format("{:>12}  {} {}\n", ToString(gpu.submodules[i].total), submodule.name,
                          PassNames()[static_cast<size_t>(submodule.pass)]);
       for (const KernelTime& kernel : gpu.submodules[i].kernels) {
-        out += fmt::format("{:>12}    {:<24} {:<32} {:<12} {:<8} {}\n", ToString(kernel.time),
+        out += fmt::format("{:>12}    {:<24} {:<32} {:<12} {:<8} {}{}\n", ToString(kernel.time),
                            kernel.name, kernel.shape, kernel.bound,
-                           TimeSourceNames()[static_cast<size_t>(kernel.source)], kernel.detail);
+                           TimeSourceNames()[static_cast<size_t>(kernel.source)], kernel.detail,
+                           kernel.expected_error == 0
+                               ? ""
+                               : fmt::format(", +- {:.1f} %", kernel.expected_error * 100));
       }
     }
   }

@@ -41,7 +41,8 @@ TEST(Simulate, FallbacksAreCounted) {
   EXPECT_EQ(times.source_count[2], 2);  // both on the H200
   EXPECT_EQ(
       Summary(times),
-      "4 kernels: 1 profile, 1 model, 2 scaled; 1 as measured; 1 too far from any row, from x2.00");
+      "4 kernels: 1 profile, 1 model, 2 scaled; 1 as measured; 1 too far from any row, from x2.00; "
+      "scaled times +- 7.7 %");
   EXPECT_EQ(times.gpus[0].submodules[0].kernels[0].time, Time::Us(1000));
 }
 

@@ -128,9 +128,9 @@ class ComputeSim(unittest.TestCase):
                  cluster="dgx-h100-1")
         status, explained, stderr = self.run_tool("h200", "--explain", "--no-shipped-profiles")
         self.assertEqual(status, 0, stderr)
-        self.assertRegex(stderr, r": 0 profile, 0 model, [1-9]\d* scaled\n$")
-        self.assertRegex(explained, r" gemm .* tensor cores scaled   h100-sxm-80g by FLOPS ratio 1.000\n")
-        self.assertRegex(explained, r" swiglu .* memory +scaled   h100-sxm-80g by bandwidth ratio 1.433\n")
+        self.assertRegex(stderr, r": 0 profile, 0 model, [1-9]\d* scaled; scaled times \+- \d+\.\d %\n$")
+        self.assertRegex(explained, r" gemm .* tensor cores scaled   h100-sxm-80g, FLOPS x1.000, bandwidth x1.433, \+- \d+\.\d %\n")
+        self.assertRegex(explained, r" swiglu .* memory +scaled   h100-sxm-80g, bandwidth x1.433, \+- \d+\.\d %\n")
 
     def test_models_can_be_listed_without_a_run(self):
         status, stdout, stderr = self.run_tool("--model-order", "help")

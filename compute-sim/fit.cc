@@ -1,0 +1,140 @@
+#include "compute-sim/fit.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "compute-sim/fit_rows.h"
+#include "compute-sim/fit_variables.h"
+#include "compute-sim/scaled_parameters.h"
+#include "compute-sim/simplex.h"
+
+namespace drydock {
+namespace {
+
+bool Has(const std::vector<DataType>& types, DataType type) {
+  return std::find(types.begin(), types.end(), type) != types.end();
+}
+
+bool IsGemm(KernelKind kind) { return !IsMemoryKernel(kind) && !IsAttention(kind); }
+
+constexpr int kRounds = 5;
+
+class Fitter {
+ public:
+  Fitter(GpuData* gpu, const FitOptions& options) : gpu_(gpu), options_(options) {}
+
+  // One set of parameters: `variables` point into gpu_->parameters. False without rows.
+  bool FitSet(const std::vector<FitVariable>& variables,
+              const std::function<bool(KernelKind, DataType)>& wanted) {
+    const std::vector<FitRow> rows =
+        Thinned(Half(RowsOf(gpu_->profiles, wanted), true), options_.most_rows);
+    if (rows.empty()) return false;
+    const auto loss = [&](const std::vector<double>& at) {
+      for (size_t i = 0; i < at.size(); ++i) variables[i].Set(at[i]);
+      return LossOf(rows, [this](const FitRow& row) { return Predict(row); });
+    };
+    std::vector<double> start;
+    for (const FitVariable& variable : variables) start.push_back(variable.Get());
+    // Each search starts where the one before ended, with a simplex that is large again and the
+    // other way round, so that it does not creep along one valley.
+    SimplexResult best{start, 0, 0};
+    for (int round = 0; round < kRounds; ++round) {
+      best = MinimiseSimplex(loss, best.at, round % 2 == 0 ? 0.5 : -0.4,
+                             options_.evaluations / kRounds);
+    }
+    loss(best.at);
+    return true;
+  }
+
+  double Predict(const FitRow& row) const {
+    Profile clocks;
+    clocks.burst = row.burst;
+    return PredictAsProfiled(*gpu_, clocks, row.kernel)->us;
+  }
+
+ private:
+  GpuData* gpu_;
+  FitOptions options_;
+};
+
+// Both halves of every kernel and type that has rows and a prediction.
+std::vector<Residuals> AllResiduals(const GpuData& gpu, const Fitter& fitter) {
+  std::vector<Residuals> all;
+  for (const KernelInfo& info : KernelInfos()) {
+    for (int t = 0; t < kDataTypeCount; ++t) {
+      const DataType type = static_cast<DataType>(t);
+      const auto wanted = [&](KernelKind kind, DataType of) {
+        return kind == info.kind && of == type;
+      };
+      std::vector<FitRow> rows = RowsOf(gpu.profiles, wanted);
+      if (rows.empty() || !PredictCalibrated(gpu, rows.front().kernel).has_value()) continue;
+      const auto predict = [&](const FitRow& row) { return fitter.Predict(row); };
+      const std::string name = fmt::format("{} {}", info.name, ToString(type));
+      all.push_back(ResidualsOf(name + ", fitted half", Half(rows, true), predict));
+      all.push_back(ResidualsOf(name + ", other half", Half(rows, false), predict));
+      if (!IsGemm(info.kind)) continue;
+      std::erase_if(rows, [](const FitRow& row) { return row.weight < 1; });
+      all.push_back(
+          ResidualsOf(name + ", other half, extents from 1024", Half(rows, false), predict));
+    }
+  }
+  return all;
+}
+
+}  // namespace
+
+Result<KernelParameters> StartingParameters(const GpuData& gpu, const GpuData* reference) {
+  if (gpu.calibrated) return gpu.parameters;
+  if (reference == nullptr || !reference->calibrated) {
+    return Error(fmt::format("the GPU '{}' has neither 'kernels:' nor a 'reference:' with them to "
+                             "start from",
+                             gpu.spec.name),
+                 {gpu.spec.file_name, 0, 0});
+  }
+  return ScaledParameters(gpu.spec, reference->spec, reference->parameters);
+}
+
+Result<FitResult> Fit(GpuData gpu, const FitOptions& options) {
+  gpu.calibrated = true;
+  Fitter fitter(&gpu, options);
+  FitResult result;
+  bool any = false;
+  const auto fit = [&](const std::string& name, const std::vector<FitVariable>& variables,
+                       const std::function<bool(KernelKind, DataType)>& wanted) {
+    if (fitter.FitSet(variables, wanted))
+      any = true;
+    else
+      result.kept.push_back(name);
+  };
+  for (GemmParameters& set : gpu.parameters.gemm) {
+    fit(fmt::format("gemm {}", ToString(set.types.front())), GemmVariables(gpu.spec, &set),
+        [&](KernelKind kind, DataType type) { return IsGemm(kind) && Has(set.types, type); });
+  }
+  for (size_t i = 0; i < gpu.parameters.attention.size(); ++i) {
+    AttentionParameters& library = gpu.parameters.attention[i];
+    if (library.types.empty()) continue;
+    const AttentionParameters* asked =
+        gpu.parameters.AttentionFor(library.types.front(), gpu.attention_library);
+    if (asked != &library) {
+      result.kept.push_back(library.name);
+      continue;  // rows do not say which library ran: they are the chosen one's
+    }
+    for (const KernelKind pass : {KernelKind::kAttentionForward, KernelKind::kAttentionBackward}) {
+      const bool forward = pass == KernelKind::kAttentionForward;
+      fit(library.name + (forward ? " forward" : " backward"),
+          AttentionVariables(forward ? &library.forward : &library.backward),
+          [&](KernelKind kind, DataType type) { return kind == pass && Has(library.types, type); });
+    }
+  }
+  fit("memory", MemoryVariables(gpu.spec, &gpu.parameters.memory),
+      [](KernelKind kind, DataType) { return InfoOf(kind).curve == RateCurve::kPlain; });
+  if (!any)
+    return Error("none of the rows is of a kernel and type that the model can be fitted to");
+  result.residuals = AllResiduals(gpu, fitter);
+  result.parameters = std::move(gpu.parameters);
+  return result;
+}
+
+}  // namespace drydock

@@ -1,0 +1,96 @@
+#include "compute-sim/fit_command.h"
+
+#include <fmt/format.h>
+
+#include "compute-sim/gpu_library.h"
+#include "compute-sim/kernel_parameters_text.h"
+#include "compute-sim/simulate.h"
+#include "core/base/files.h"
+#include "core/base/spelling.h"
+#include "core/base/writable.h"
+
+namespace drydock {
+namespace {
+
+const ToolInfo kFitInfo = {
+    "compute-sim fit",
+    "Fits a GPU's kernel models to measured rows and says how far predictions are from them.",
+    "reads a GPU's file and profiles (docs/compute.md), writes a GPU's file",
+    "compute-sim fit --gpu h100-sxm-80g --gpu-profile my-h100.csv -o my-h100.yaml", false};
+
+Result<GpuData> LoadData(const FitCommand& options) {
+  ASSIGN_OR_RETURN(const GpuSpec spec, LoadGpu(options.gpu));
+  SimulateOptions simulate{{}, {}, options.attention_library};
+  for (const std::string& path : options.profiles) {
+    ASSIGN_OR_RETURN(Profile profile, LoadProfile(path));
+    if (profile.gpu != spec.name) {
+      return Error(fmt::format("it was measured on '{}', not on '{}'", profile.gpu, spec.name),
+                   {path, 0, 0});
+    }
+    simulate.profiles.push_back(std::make_shared<const Profile>(std::move(profile)));
+  }
+  ASSIGN_OR_RETURN(GpuData data, MakeGpuData(spec, simulate));
+  if (data.calibrated || spec.reference.empty()) {
+    ASSIGN_OR_RETURN(data.parameters, StartingParameters(data, nullptr));
+    return data;
+  }
+  ASSIGN_OR_RETURN(const GpuData reference, MakeReferenceData(spec, {}));
+  ASSIGN_OR_RETURN(data.parameters, StartingParameters(data, &reference));
+  return data;
+}
+
+std::string Remark(const GpuData& gpu, const FitResult& result, const FitOptions& fit) {
+  std::string text =
+      fmt::format("Fitted by compute-sim fit, {} evaluations a set, to\n", fit.evaluations);
+  for (const ProfilePtr& profile : gpu.profiles) {
+    text += fmt::format("  {}: {}\n", BaseName(profile->file_name), profile->source);
+  }
+  for (const Residuals& residuals : result.residuals) text += ToString(residuals) + "\n";
+  if (!result.kept.empty()) text += "No rows, as they were: " + Join(result.kept) + "\n";
+  return text;
+}
+
+}  // namespace
+
+void DeclareFit(CLI::App* app, FitCommand* options, CommonOptions* common) {
+  CLI::App* command = options->command = AddCommand(app, kFitInfo, common);
+  command->add_option("--gpu", options->gpu, "A GPU of configs/gpus, or the path of a GPU's file")
+      ->type_name("NAME");
+  command
+      ->add_option("--gpu-profile", options->profiles, "Rows measured on it (CSV); may be repeated")
+      ->type_name("FILE")
+      ->allow_extra_args(false);
+  command
+      ->add_option("--attention-library", options->attention_library,
+                   "The library that the rows' attention kernels are of, instead of the default")
+      ->type_name("NAME");
+  command->add_option("-o,--output", options->output, "The GPU's file with what was fitted")
+      ->type_name("FILE");
+  command
+      ->add_option("--evaluations", options->fit.evaluations,
+                   "Trials for each set of parameters; 0 only states the errors")
+      ->check(CLI::Range(0, 1000000))
+      ->capture_default_str();
+  command->add_option("--rows", options->fit.most_rows, "Rows that a set is fitted to, at most")
+      ->check(CLI::Range(10, 1000000))
+      ->capture_default_str();
+  CheckOptions(command, [options]() -> Status {
+    if (options->gpu.empty()) return MissingOption("--gpu");
+    if (options->profiles.empty()) return MissingOption("--gpu-profile");
+    return OkStatus();
+  });
+}
+
+Status RunFit(const FitCommand& options, const CommonOptions& common) {
+  ASSIGN_OR_RETURN(const GpuData gpu, LoadData(options));
+  if (!options.output.empty()) RETURN_IF_ERROR(CheckCanWrite(options.output));
+  if (common.check) return OkStatus();
+  ASSIGN_OR_RETURN(const FitResult result, Fit(gpu, options.fit));
+  for (const Residuals& residuals : result.residuals) fmt::print("{}\n", ToString(residuals));
+  if (!result.kept.empty()) fmt::print("no rows for {}\n", Join(result.kept));
+  if (options.output.empty()) return OkStatus();
+  const std::string section = KernelsText(result.parameters, Remark(gpu, result, options.fit));
+  return WriteFileAtomically(options.output, WithKernels(gpu.spec.file_text, section));
+}
+
+}  // namespace drydock

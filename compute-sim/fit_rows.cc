@@ -1,0 +1,164 @@
+#include "compute-sim/fit_rows.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+namespace drydock {
+namespace {
+
+// Bytes per element of rows x columns that a kernel of this kind moves wherever it occurs.
+std::optional<double> BytesPerElement(KernelKind kind, DataType type) {
+  const double e = static_cast<double>(SizeOf(type).count());
+  using K = KernelKind;
+  switch (kind) {
+    case K::kLayerNorm:
+    case K::kFusedNorm:
+    case K::kSoftmax:
+    case K::kGelu:
+    case K::kElementwise:
+    case K::kCopy:
+    case K::kScale:
+    case K::kBiasAdd:
+    case K::kRotary:
+    case K::kEmbedding:
+      return 2 * e;
+    case K::kAdd:
+    case K::kSwiglu:
+    case K::kLayerNormBackward:
+    case K::kFusedNormBackward:
+    case K::kSoftmaxBackward:
+    case K::kGeluBackward:
+      return 3 * e;
+    case K::kSwigluBackward:
+      return 5 * e;
+    case K::kFill:
+    case K::kSquareSum:
+    case K::kBiasGradient:
+      return e;
+    case K::kCast:
+      return 4 + e;
+    case K::kAccumulate:
+      return 8 + e;
+    case K::kAdam:
+      return 28;
+    default:
+      return std::nullopt;
+  }
+}
+
+std::optional<Kernel> KernelOfRow(const ProfileTable& table, size_t row) {
+  Kernel like{table.kind, table.type, {1, 1}};
+  if (IsMemoryKernel(table.kind)) {
+    const std::optional<double> bytes = BytesPerElement(table.kind, table.type);
+    if (!bytes.has_value()) return std::nullopt;
+    like.bytes = *bytes;
+  }
+  return RowRef{&table, row}.Like(like);
+}
+
+// Products of a few rows are serving's; what costs time in training has a thousand and more.
+double WeightOf(const Kernel& kernel) {
+  if (IsMemoryKernel(kernel.kind)) return kernel.bytes > 1e6 ? 1 : 0.3;
+  if (IsAttention(kernel.kind)) return kernel.flops > 1e9 ? 1 : 0.2;
+  const auto longest = *std::max_element(kernel.dims.begin(), kernel.dims.end());
+  int64_t shortest = longest;
+  for (size_t i = 0; i < InfoOf(kernel.kind).dimensions.size(); ++i) {
+    if (InfoOf(kernel.kind).dimensions[i].size() == 1) {  // m, n, k
+      shortest = std::min(shortest, kernel.dims[i]);
+    }
+  }
+  return shortest >= 1024 ? 1 : kernel.flops > 4e8 ? 0.3 : 0.1;
+}
+
+std::vector<FitRow> EveryNth(const std::vector<FitRow>& rows, size_t most) {
+  if (rows.size() <= most) return rows;
+  std::vector<FitRow> thin;
+  for (size_t i = 0; i < most; ++i) thin.push_back(rows[i * rows.size() / most]);
+  return thin;
+}
+
+}  // namespace
+
+std::vector<FitRow> RowsOf(const std::vector<ProfilePtr>& profiles,
+                           const std::function<bool(KernelKind, DataType)>& wanted) {
+  std::vector<FitRow> rows;
+  for (const ProfilePtr& profile : profiles) {
+    for (const ProfileTable& table : profile->tables) {
+      if (!wanted(table.kind, table.type)) continue;
+      for (size_t i = 0; i < table.size(); ++i) {
+        const std::optional<Kernel> kernel = KernelOfRow(table, i);
+        if (!kernel.has_value()) break;
+        rows.push_back({*kernel, table.times[i].us(), profile->burst, WeightOf(*kernel)});
+      }
+    }
+  }
+  return rows;
+}
+
+bool IsFitted(const Kernel& kernel) {
+  uint64_t hash = 14695981039346656037u;
+  for (const int64_t extent : kernel.dims) {
+    hash = (hash ^ static_cast<uint64_t>(extent)) * 1099511628211u;
+    hash ^= hash >> 29;
+  }
+  return (hash >> 17) % 2 == 0;
+}
+
+std::vector<FitRow> Half(const std::vector<FitRow>& rows, bool fitted) {
+  std::vector<FitRow> half;
+  for (const FitRow& row : rows) {
+    if (IsFitted(row.kernel) == fitted) half.push_back(row);
+  }
+  return half;
+}
+
+std::vector<FitRow> Thinned(const std::vector<FitRow>& rows, size_t most) {
+  if (rows.size() <= most) return rows;
+  std::vector<FitRow> heavy, light;
+  for (const FitRow& row : rows) (row.weight == 1 ? heavy : light).push_back(row);
+  heavy = EveryNth(heavy, std::max(most / 2, most - std::min(most, light.size())));
+  light = EveryNth(light, most - heavy.size());
+  heavy.insert(heavy.end(), light.begin(), light.end());
+  return heavy;
+}
+
+Residuals ResidualsOf(const std::string& what, const std::vector<FitRow>& rows,
+                      const RowPredictor& predict) {
+  Residuals residuals{what, static_cast<int64_t>(rows.size())};
+  if (rows.empty()) return residuals;
+  std::vector<double> errors;
+  double predicted = 0, measured = 0;
+  for (const FitRow& row : rows) {
+    const double us = predict(row);
+    errors.push_back(std::abs(us / row.us - 1));
+    residuals.mean += errors.back() / static_cast<double>(rows.size());
+    predicted += us;
+    measured += row.us;
+  }
+  std::sort(errors.begin(), errors.end());
+  residuals.p95 = errors[(errors.size() * 95 + 99) / 100 - 1];
+  residuals.sum = predicted / measured - 1;
+  return residuals;
+}
+
+double LossOf(const std::vector<FitRow>& rows, const RowPredictor& predict) {
+  double loss = 0, weights = 0, predicted = 0, measured = 0;
+  for (const FitRow& row : rows) {
+    const double us = predict(row);
+    loss += row.weight * std::abs(std::log(us / row.us));
+    weights += row.weight;
+    predicted += row.weight * us;
+    measured += row.weight * row.us;
+  }
+  return loss / weights + 0.5 * std::abs(std::log(predicted / measured));
+}
+
+std::string ToString(const Residuals& r) {
+  return fmt::format("{:<40} {:>7} rows  mean {:5.1f} %  p95 {:5.1f} %  sum {:+5.1f} %", r.what,
+                     r.rows, r.mean * 100, r.p95 * 100, r.sum * 100);
+}
+
+}  // namespace drydock

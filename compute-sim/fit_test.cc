@@ -1,0 +1,116 @@
+// "Does a fit find what made the rows, and does it write what it found?"
+#include "compute-sim/fit.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "compute-sim/fit_rows.h"
+#include "compute-sim/kernel_parameters_text.h"
+#include "compute-sim/simplex.h"
+#include "compute-sim/test_gpu.h"
+
+namespace drydock {
+namespace {
+
+TEST(Simplex, FindsTheLeastOfABentValley) {
+  const auto rosenbrock = [](const std::vector<double>& x) {
+    return 100 * std::pow(x[1] - x[0] * x[0], 2) + std::pow(1 - x[0], 2);
+  };
+  const SimplexResult result = MinimiseSimplex(rosenbrock, {-1.2, 1}, 0.5, 1000);
+  EXPECT_NEAR(result.at[0], 1, 0.01);
+  EXPECT_NEAR(result.at[1], 1, 0.02);
+}
+
+// Products and additions as `truth` takes them.
+ProfilePtr RowsMadeBy(const GpuData& truth) {
+  std::string text =
+      "# gpu: a100-sxm-80g\n# provenance: made\n# method: a model\n# date: never\n# clocks: burst\n"
+      "kernel,dtype,m,n,k,rows,columns,time\n";
+  for (const int64_t m : {384, 1024, 2560, 8192}) {
+    for (const int64_t n : {768, 2048, 6144, 12288}) {
+      for (const int64_t k : {1024, 4096, 12288}) {
+        text += fmt::format("gemm,fp16,{},{},{},,,{} us\n", m, n, k,
+                            PredictCalibrated(truth, Gemm(DataType::kFp16, m, n, k))->us);
+      }
+    }
+  }
+  for (int64_t rows = 64; rows <= 65536; rows *= 2) {
+    const Kernel add = MemoryKernel(KernelKind::kAdd, DataType::kFp16, rows, 4096, 6);
+    text += fmt::format("add,fp16,,,,{},4096,{} us\n", rows, PredictCalibrated(truth, add)->us);
+  }
+  return SharedProfile(text);
+}
+
+TEST(Fit, FindsTheRatesThatMadeTheRows) {
+  GpuData gpu = ShippedGpuData("a100-sxm-80g", kBurst);
+  GpuData truth = gpu;
+  truth.parameters.gemm[0].tensor_rate = FlopRate(240e12);
+  truth.parameters.gemm[0].launch = Time::Us(5);
+  truth.parameters.memory.hbm = *ParseBandwidth("1.2 TB/s");
+  gpu.profiles = {RowsMadeBy(truth)};
+  const FitResult result = *Fit(gpu, {1200, 200});
+  for (const Residuals& residuals : result.residuals) {
+    EXPECT_LE(residuals.mean, 0.02) << ToString(residuals);
+    EXPECT_GT(residuals.rows, 0);
+  }
+  EXPECT_NEAR(result.parameters.gemm[0].tensor_rate.flops_per_second(), 240e12, 12e12);
+  EXPECT_NEAR(result.parameters.memory.hbm.bytes_per_second(), 1.2e12, 0.03e12);
+  EXPECT_EQ(result.kept, (std::vector<std::string>{"flash-2 forward", "flash-2 backward"}));
+  const FitResult again = *Fit(gpu, {1200, 200});
+  EXPECT_EQ(KernelsText(again.parameters, ""), KernelsText(result.parameters, ""));
+}
+
+TEST(Fit, HalfOfTheRowsAreFitted) {
+  const std::vector<FitRow> rows =
+      RowsOf({RowsMadeBy(ShippedGpuData("a100-sxm-80g", kBurst))},
+             [](KernelKind kind, DataType) { return kind == KernelKind::kGemm; });
+  EXPECT_EQ(rows.size(), 48u);
+  const size_t fitted = Half(rows, true).size();
+  EXPECT_GE(fitted, 14u);
+  EXPECT_LE(fitted, 34u);
+  EXPECT_EQ(Half(rows, false).size(), 48 - fitted);
+}
+
+TEST(Fit, WithoutRowsOfAKnownKernelThereIsNothingToFit) {
+  GpuData gpu = ShippedGpuData("a100-sxm-80g", kBurst);
+  gpu.profiles = {
+      SharedProfile("# gpu: a100-sxm-80g\n# provenance: a\n# method: b\n# date: c\n"
+                    "kernel,dtype,m,n,k,time\ngemm,fp8,1,2,3,4 us\n")};
+  EXPECT_EQ(Fit(gpu, {}).error().message(),
+            "none of the rows is of a kernel and type that the model can be fitted to");
+}
+
+// Without parameters of its own, a GPU starts from its reference's, multiplied by the
+// specifications' ratios.
+TEST(Fit, StartsFromTheReferenceScaled) {
+  const GpuData h100 = ShippedGpuData("h100-sxm-80g", kSustained);
+  const GpuData b200 = *MakeGpuData(ShippedGpu("b200-sxm-180g"), {});
+  const KernelParameters start = *StartingParameters(b200, &h100);
+  EXPECT_NEAR(start.gemm[0].tensor_rate.flops_per_second(), 816.1e12 * 2250 / 989, 1e9);
+  EXPECT_NEAR(start.memory.hbm.bytes_per_second(), 2.97e12 * 7700 / 3350, 1e9);
+  const GpuData v100 = *MakeGpuData(ShippedGpu("v100-sxm-32g"), {});
+  EXPECT_EQ(StartingParameters(v100, &h100)->GemmFor(DataType::kFp8), nullptr);
+  EXPECT_NE(StartingParameters(v100, &h100)->GemmFor(DataType::kFp16), nullptr);
+  EXPECT_FALSE(StartingParameters(v100, nullptr).ok());
+}
+
+TEST(KernelsText, ReadsBackAndLeavesOtherSectionsAlone) {
+  const GpuSpec spec = ShippedGpu("h100-sxm-80g");
+  const KernelParameters parameters = ShippedGpuData("h100-sxm-80g", kSustained).parameters;
+  const std::string section = KernelsText(parameters, "first line\nsecond line");
+  const std::string text = WithKernels(spec.file_text, section);
+  bool present = false;
+  const KernelParameters again = *ReadKernelParameters(text, "f", &present);
+  EXPECT_TRUE(present);
+  EXPECT_EQ(KernelsText(again, "first line\nsecond line"), section);
+  EXPECT_EQ(text.find("kernels:\n"), text.rfind("kernels:\n"));
+  EXPECT_TRUE(ParseGpuFile(text, "f")->has_collective_costs);
+  const std::string without = ShippedGpu("b200-sxm-180g").file_text;
+  EXPECT_TRUE(ReadKernelParameters(WithKernels(without, section), "f", &present).ok());
+  EXPECT_TRUE(present);
+}
+
+}  // namespace
+}  // namespace drydock

@@ -1,0 +1,71 @@
+#include "compute-sim/fit_variables.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace drydock {
+namespace {
+
+FitVariable Of(double* value, double low, double high, bool logarithmic = true) {
+  return {[value] { return *value; }, [value](double x) { *value = x; }, low, high, logarithmic};
+}
+FitVariable Of(Time* time, double low_us, double high_us) {
+  return {[time] { return time->us(); }, [time](double us) { *time = Time::FromUs(us); }, low_us,
+          high_us};
+}
+FitVariable Of(Bandwidth* rate, double low, double high) {
+  return {[rate] { return rate->bytes_per_second(); },
+          [rate](double x) { *rate = Bandwidth::FromBytesPerSecond(x); }, low, high};
+}
+FitVariable Of(FlopRate* rate, double low, double high) {
+  return {[rate] { return rate->flops_per_second(); }, [rate](double x) { *rate = FlopRate(x); },
+          low, high};
+}
+
+}  // namespace
+
+double FitVariable::Get() const {
+  const double value = std::clamp(read(), low, high);
+  double share =
+      logarithmic ? std::log(value / low) / std::log(high / low) : (value - low) / (high - low);
+  share = std::clamp(share, 0.001, 0.999);  // an end lies at infinity
+  return std::log(share / (1 - share));
+}
+
+void FitVariable::Set(double at) const {
+  const double share = 1 / (1 + std::exp(-at));
+  write(logarithmic ? low * std::pow(high / low, share) : low + (high - low) * share);
+}
+
+std::vector<FitVariable> GemmVariables(const GpuSpec& spec, GemmParameters* set) {
+  const double dense = spec.dense_rate[static_cast<size_t>(set->types.front())].flops_per_second();
+  const double hbm = spec.memory_bandwidth.bytes_per_second();
+  const double l2 = set->l2_to_sm.bytes_per_second();
+  return {Of(&set->tensor_rate, 0.4 * dense, dense),
+          Of(&set->memory, 0.4 * hbm, hbm),
+          Of(&set->l2_to_sm, l2 / 8, l2 * 8),
+          Of(&set->launch, 0.5, 10),
+          Of(&set->tile_start, 0.02, 10),
+          Of(&set->tile_store, 0.1, 20),
+          Of(&set->persistence, 0, 1, false),
+          Of(&set->overlap, 1, 8),
+          Of(&set->split_sync, 0.1, 20),
+          Of(&set->derate, 0.005, 0.4),
+          Of(&set->derate_at, 50, 20000),
+          Of(&set->l2_warm, 0.05, 2)};
+}
+
+std::vector<FitVariable> AttentionVariables(AttentionPass* pass) {
+  const double rate = pass->tensor_rate.flops_per_second();
+  return {Of(&pass->launch, 0.5, 40), Of(&pass->tensor_rate, rate / 6, rate * 6),
+          Of(&pass->scores_per_ps, pass->scores_per_ps / 20, pass->scores_per_ps * 20),
+          Of(&pass->block_start, 0.02, 40)};
+}
+
+std::vector<FitVariable> MemoryVariables(const GpuSpec& spec, MemoryParameters* memory) {
+  const double hbm = spec.memory_bandwidth.bytes_per_second();
+  return {Of(&memory->launch, 0.3, 20), Of(&memory->hbm, 0.3 * hbm, hbm),
+          Of(&memory->l2, 0.5 * hbm, 20 * hbm), Of(&memory->l2_share, 0.05, 1)};
+}
+
+}  // namespace drydock

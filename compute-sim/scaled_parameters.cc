@@ -1,0 +1,77 @@
+#include "compute-sim/scaled_parameters.h"
+
+#include <algorithm>
+
+namespace drydock {
+namespace {
+
+double Rate(const GpuSpec& gpu, DataType type) {
+  return gpu.dense_rate[static_cast<size_t>(type)].flops_per_second();
+}
+
+void Multiply(double factor, Bandwidth* rate) {
+  *rate = Bandwidth::FromBytesPerSecond(rate->bytes_per_second() * factor);
+}
+void Multiply(double factor, FlopRate* rate) {
+  *rate = FlopRate(rate->flops_per_second() * factor);
+}
+void Multiply(double factor, Time* time) { *time = Time::FromUs(time->us() * factor); }
+
+void Scale(double flops, double bandwidth, GemmParameters* set) {
+  Multiply(flops, &set->tensor_rate);
+  Multiply(flops, &set->l2_to_sm);
+  Multiply(bandwidth, &set->memory);
+  Multiply(1 / bandwidth, &set->tile_start);
+  Multiply(1 / bandwidth, &set->tile_store);
+}
+
+void Scale(double flops, AttentionPass* pass) {
+  Multiply(flops, &pass->tensor_rate);
+  pass->scores_per_ps *= flops;
+}
+
+// Leaves the types that both have; the ratio of their rates, 0 if none is left.
+double KeepCommon(const GpuSpec& to, const GpuSpec& from, std::vector<DataType>* types) {
+  std::erase_if(*types,
+                [&](DataType type) { return Rate(to, type) == 0 || Rate(from, type) == 0; });
+  return types->empty() ? 0 : Rate(to, types->front()) / Rate(from, types->front());
+}
+
+void AddMissingTypes(const GpuSpec& to, const GpuSpec& from, double bandwidth,
+                     const KernelParameters& original, KernelParameters* p) {
+  const GemmParameters* usual = original.GemmFor(DataType::kFp16);
+  if (usual == nullptr || Rate(from, DataType::kFp16) == 0) return;
+  for (int t = 0; t < kDataTypeCount; ++t) {
+    const DataType type = static_cast<DataType>(t);
+    if (Rate(to, type) == 0 || p->GemmFor(type) != nullptr) continue;
+    GemmParameters& set = p->gemm.emplace_back(*usual);
+    set.types = {type};
+    // Operands come from L2 as fast as for any type; only arithmetic is the type's own.
+    const double usual_ratio = Rate(to, DataType::kFp16) / Rate(from, DataType::kFp16);
+    Scale(usual_ratio > 0 ? usual_ratio : 1, bandwidth, &set);
+    set.tensor_rate = usual->tensor_rate;
+    Multiply(Rate(to, type) / Rate(from, DataType::kFp16), &set.tensor_rate);
+  }
+}
+
+}  // namespace
+
+KernelParameters ScaledParameters(const GpuSpec& to, const GpuSpec& from,
+                                  const KernelParameters& parameters) {
+  KernelParameters p = parameters;
+  const double bandwidth =
+      to.memory_bandwidth.bytes_per_second() / from.memory_bandwidth.bytes_per_second();
+  for (GemmParameters& set : p.gemm) Scale(KeepCommon(to, from, &set.types), bandwidth, &set);
+  std::erase_if(p.gemm, [](const GemmParameters& set) { return set.types.empty(); });
+  AddMissingTypes(to, from, bandwidth, parameters, &p);
+  for (AttentionParameters& library : p.attention) {
+    const double flops = KeepCommon(to, from, &library.types);
+    Scale(flops, &library.forward);
+    Scale(flops, &library.backward);
+  }
+  Multiply(bandwidth, &p.memory.hbm);
+  Multiply(Rate(to, DataType::kFp16) / Rate(from, DataType::kFp16), &p.memory.l2);
+  return p;
+}
+
+}  // namespace drydock
