@@ -3,6 +3,7 @@
 
 #include "compute-sim/explain_command.h"
 #include "compute-sim/fit_command.h"
+#include "compute-sim/import_command.h"
 #include "compute-sim/simulate.h"
 #include "core/base/cli.h"
 #include "core/base/files.h"
@@ -24,6 +25,7 @@ const ToolInfo kInfo = {
 struct Options {
   ExplainOptions explain_command;
   FitCommand fit_command;
+  ImportCommand import_command;
   std::string run;
   ModelOptions model;
   bool explain = false;
@@ -33,6 +35,7 @@ struct Options {
 void Declare(CLI::App* app, Options* options, CommonOptions* common) {
   DeclareExplain(app, &options->explain_command, common);
   DeclareFit(app, &options->fit_command, common);
+  DeclareImport(app, &options->import_command, common);
   app->add_option("run", options->run, "Run directory")->type_name("RUN");
   DeclareModelOptions(app, &options->model);
   app->add_flag("--explain", options->explain, "Print every kernel with its time and its source");
@@ -56,6 +59,9 @@ Status Run(const Options& options, const CommonOptions& common) {
     return RunExplain(options.explain_command, common);
   }
   if (options.fit_command.command->parsed()) return RunFit(options.fit_command, common);
+  if (options.import_command.command->parsed()) {
+    return RunImport(options.import_command, common);
+  }
   if (options.dump) return Dump(options);
   ASSIGN_OR_RETURN(const WorkloadFile file, ReadWorkload(options.run, WorkloadParts::kTables));
   const std::vector<std::string> paths = ProfilePaths(options.model, file.workload.topology.gpus);

@@ -111,6 +111,42 @@ class ComputeSim(unittest.TestCase):
         self.assertEqual((status, stdout), (1, ""))
         self.assertRegex(stderr, r"^--submodule:1:21: error: 'nrom' is no kind; did you mean 'norm'\?; valid values are ")
 
+    def test_imported_times_can_be_used_and_fitted(self):
+        header = "framework,version,device,op_name,kernel_source,gemm_dtype,m,n,k,latency\n"
+        (self.folder / "gemm_perf.txt").write_text(header + "".join(
+            f"a,1,b,gemm,c,{dtype},{m},4096,{k},{2e-9 * m * k + 0.01:.6f}\n"
+            for dtype in ("bfloat16", "int8_wo") for m in (1024, 2048, 4096, 8192) for k in (1024, 2048, 4096, 8192)))
+        self.assertEqual(self.run_tool("import", "--from", "aiconfigurator", "--gpu", "h100-sxm-80g", "gemm_perf.txt",
+                                       "-o", "p.csv"),
+                         (0, "", "compute-sim import: 16 times; left out 16 gemm in int8_wo\n"))
+        status, explained, stderr = self.run_tool("explain", "--gpu", "h100-sxm-80g", "--gpu-profile", "p.csv", "-q",
+                                                  "--submodule", "kind: linear, pass: fwd, rows: 4096, n: 4096, k: 2048")
+        self.assertEqual((status, stderr), (0, ""))
+        self.assertRegex(explained, r"gemm +4096x4096x2048 bf16 +tensor cores profile  p.csv:\d+\n")
+        status, residuals, stderr = self.run_tool("fit", "--gpu", "h100-sxm-80g", "--gpu-profile", "p.csv", "-o",
+                                                  "my.yaml", "--evaluations", "200")
+        self.assertEqual((status, stderr), (0, ""))
+        self.assertRegex(residuals, r"gemm bf16, fitted half +\d+ rows  mean +\d+\.\d %  p95 ")
+        self.assertIn("no rows for gemm fp8, flash-2, flash-3, cudnn-9 forward, cudnn-9 backward, memory\n", residuals)
+        status, explained, stderr = self.run_tool("explain", "--gpu", "./my.yaml", "--no-shipped-profiles", "-q",
+                                                  "--submodule", "kind: linear, pass: fwd, rows: 4096, n: 4096, k: 2048")
+        self.assertEqual((status, stderr), (0, ""))
+        self.assertIn("model ", explained)
+
+    def test_import_and_fit_mistakes(self):
+        see = "compute-sim: see compute-sim {} --help\n"
+        self.expect_error("compute-sim: error: there is no importer 'kinto'; did you mean 'kineto'?; valid are "
+                          "aiconfigurator, vidur, aiob, kineto, nsys\n" + see.format("import"),
+                          "import", "--from", "kinto", status=2)
+        self.expect_error("compute-sim: error: --gpu-profile is required\n" + see.format("fit"), "fit", "--gpu", "x",
+                          status=2)
+        (self.folder / "t.json").write_text('{"traceEvents": []}')
+        self.expect_error("error: nothing in t.json has a place in a profile\n", "import", "--from", "kineto", "--gpu",
+                          "h100-sxm-80g", "t.json")
+        self.profile("gemm,fp16,1,2,3,4 us\n")
+        self.expect_error("p.csv: error: it was measured on 'a100-sxm-80g', not on 'h100-sxm-80g'\n", "fit", "--gpu",
+                          "h100-sxm-80g", "--gpu-profile", "p.csv")
+
     def test_nothing_is_done_twice_if_nothing_changed(self):
         self.run_tool("run", "-q")
         self.assertEqual(self.run_tool("run", "--if-changed"), (0, "", "compute-sim: up to date\n"))

@@ -1,0 +1,104 @@
+#include "compute-sim/import.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <tuple>
+
+#include "compute-sim/profile_rows.h"
+#include "core/base/spelling.h"
+#include "core/base/yaml.h"
+
+namespace drydock {
+namespace {
+
+double Median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const size_t middle = values.size() / 2;
+  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+}
+
+// The line of a row under `columns`; what it does not have stays empty.
+std::string RowText(const Kernel& kernel, const std::vector<std::string>& columns, double us) {
+  const std::vector<std::string>& names = InfoOf(kernel.kind).dimensions;
+  std::string line = fmt::format("{},{}", InfoOf(kernel.kind).name, ToString(kernel.type));
+  for (const std::string& column : columns) {
+    const auto found = std::find(names.begin(), names.end(), column);
+    line += ',';
+    if (found != names.end()) {
+      line += std::to_string(kernel.dims[static_cast<size_t>(found - names.begin())]);
+    }
+  }
+  return line + fmt::format(",{:.3f} us\n", us);
+}
+
+}  // namespace
+
+const std::vector<Importer>& Importers() {
+  static const std::vector<Importer> importers = {
+      {"aiconfigurator", "gemm_perf and context_attention_perf tables, as text", true,
+       ReadAiconfigurator},
+      {"vidur", "mlp.csv and attention.csv of Vidur's profiles", true, ReadVidur},
+      {"aiob", "SimAI's AIOB output; needs --model", true, ReadAiob},
+      {"kineto", "PyTorch profiler traces (JSON) with record_shapes", false, ReadKineto},
+      {"nsys", "Nsight Systems' SQLite export of a run under emit_nvtx(record_shapes=True)", false,
+       ReadNsys},
+  };
+  return importers;
+}
+
+Result<const Importer*> FindImporter(const std::string& name) {
+  std::vector<std::string> names;
+  for (const Importer& importer : Importers()) {
+    if (importer.name == name) return &importer;
+    names.push_back(importer.name);
+  }
+  return Error(fmt::format("there is no importer '{}'{}; valid are {}", name,
+                           DidYouMean(name, names), Join(names)));
+}
+
+Result<ImportedModel> ParseImportedModel(const std::string& words) {
+  ASSIGN_OR_RETURN(const YamlNode root, ParseYaml("{" + words + "}\n", "--model"));
+  ImportedModel model;
+  Diagnostics diagnostics;
+  YamlReader reader(root, "model", &diagnostics);
+  const std::pair<const char*, int64_t*> extents[] = {
+      {"hidden", &model.hidden},     {"ffn", &model.ffn},     {"heads", &model.heads},
+      {"sequence", &model.sequence}, {"vocab", &model.vocab}, {"micro_batch", &model.micro_batch},
+      {"tensor", &model.tensor}};
+  for (const auto& [name, value] : extents) {
+    reader.Read(name, value);
+    if (reader.Has(name)) reader.CheckRange(name, *value, 1, 1 << 30);
+  }
+  reader.Finish();
+  RETURN_IF_ERROR(diagnostics.ToStatus());
+  if (model.heads % model.tensor != 0 || model.hidden % model.heads != 0) {
+    return Error("--model: heads must divide hidden, and tensor must divide heads");
+  }
+  return model;
+}
+
+std::string ProfileText(const ImportedTimes& times, const ProfileHeader& header) {
+  using Key = std::tuple<KernelKind, DataType, std::array<int64_t, kMaxKernelDims>>;
+  std::map<Key, std::vector<double>> measured;
+  std::vector<std::string> columns;
+  for (const ImportedTimes::Row& row : times.rows) {
+    measured[{row.kernel.kind, row.kernel.type, row.kernel.dims}].push_back(row.us);
+    for (const std::string& name : InfoOf(row.kernel.kind).dimensions) {
+      if (std::find(columns.begin(), columns.end(), name) == columns.end()) {
+        columns.push_back(name);
+      }
+    }
+  }
+  std::string text = fmt::format(
+      "# gpu: {}\n# provenance: {}\n# method: {}\n# date: {}\n# clocks: {}\nkernel,dtype,{},time\n",
+      header.gpu, header.provenance, header.method, header.date,
+      header.burst ? "burst" : "sustained", Join(columns, ","));
+  for (const auto& [key, values] : measured) {
+    const auto& [kind, type, dims] = key;
+    text += RowText(Kernel{kind, type, dims}, columns, Median(values));
+  }
+  return text;
+}
+
+}  // namespace drydock

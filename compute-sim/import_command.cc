@@ -1,0 +1,111 @@
+#include "compute-sim/import_command.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "compute-sim/import.h"
+#include "core/base/files.h"
+#include "core/base/spelling.h"
+
+namespace drydock {
+namespace {
+
+const ToolInfo kImportInfo = {
+    "compute-sim import", "Turns kernel times that other tools measured into a profile.",
+    "reads what --from names (docs/compute.md), writes a profile (CSV)",
+    "compute-sim import --from kineto --gpu h100-sxm-80g trace.json -o h100.csv", false};
+
+Result<DataType> TypeOfWord(const std::string& word) {
+  const std::vector<std::string>& names = DataTypeNames();
+  const auto found = std::find(names.begin(), names.end(), word);
+  if (found != names.end()) return static_cast<DataType>(found - names.begin());
+  return Error(fmt::format("unknown data type '{}'{}", word, DidYouMean(word, names)));
+}
+
+void PrintImportersIfHelp(const std::string& name) {
+  if (name != "help") return;
+  for (const Importer& importer : Importers()) {
+    fmt::print("{:<15} {}\n", importer.name, importer.summary);
+  }
+  throw CLI::Success();
+}
+
+Status CheckWords(const ImportCommand& options) {
+  if (options.from.empty()) return MissingOption("--from");
+  RETURN_IF_ERROR(FindImporter(options.from));
+  RETURN_IF_ERROR(TypeOfWord(options.type));
+  if (options.gpu.empty()) return MissingOption("--gpu");
+  if (options.files.empty()) return MissingOption("FILE");
+  return OkStatus();
+}
+
+// "7 aten::relu, 2 kernel without an operator": the most frequent first, eight of them.
+std::string LeftOutText(const std::map<std::string, int64_t>& left_out) {
+  std::vector<std::pair<int64_t, std::string>> order;
+  for (const auto& [what, count] : left_out) order.emplace_back(-count, what);
+  std::sort(order.begin(), order.end());
+  std::vector<std::string> parts;
+  for (size_t i = 0; i < order.size() && i < 8; ++i) {
+    parts.push_back(fmt::format("{} {}", -order[i].first, order[i].second));
+  }
+  if (order.size() > 8) parts.push_back(fmt::format("{} kinds more", order.size() - 8));
+  return Join(parts);
+}
+
+}  // namespace
+
+void DeclareImport(CLI::App* app, ImportCommand* options, CommonOptions* common) {
+  CLI::App* command = options->command = AddCommand(app, kImportInfo, common);
+  command->add_option("files", options->files, "What the other tool wrote")->type_name("FILE");
+  command->add_option("--from", options->from, "Which tool; 'help' lists them")
+      ->type_name("TOOL")
+      ->each(PrintImportersIfHelp);
+  command->add_option("--gpu", options->gpu, "The GPU's name in its file, for the header")
+      ->type_name("NAME");
+  command->add_option("--dtype", options->type, "Data type where the file does not say")
+      ->capture_default_str();
+  command->add_option("--date", options->date, "When it was measured, for the header")
+      ->capture_default_str();
+  command
+      ->add_option("--model", options->model,
+                   "For aiob: 'hidden: 4096, ffn: 16384, heads: 32, sequence: 2048, "
+                   "micro_batch: 1, tensor: 8, vocab: 50304'")
+      ->type_name("WORDS");
+  command->add_option("-o,--output", options->output, "The profile; standard output if absent")
+      ->type_name("FILE");
+  CheckOptions(command, [options] { return CheckWords(*options); });
+}
+
+Status RunImport(const ImportCommand& options, const CommonOptions& common) {
+  ASSIGN_OR_RETURN(const Importer* importer, FindImporter(options.from));
+  ImportOptions import;
+  ASSIGN_OR_RETURN(import.type, TypeOfWord(options.type));
+  if (!options.model.empty()) {
+    ASSIGN_OR_RETURN(import.model, ParseImportedModel(options.model));
+  }
+  ImportedTimes all;
+  std::vector<std::string> names;
+  for (const std::string& path : options.files) {
+    ASSIGN_OR_RETURN(ImportedTimes times, importer->read(path, import));
+    all.rows.insert(all.rows.end(), times.rows.begin(), times.rows.end());
+    for (const auto& [what, count] : times.left_out) all.left_out[what] += count;
+    names.push_back(BaseName(path));
+  }
+  if (all.rows.empty()) {
+    return Error(fmt::format("nothing in {} has a place in a profile{}", Join(names),
+                             all.left_out.empty() ? "" : ": " + LeftOutText(all.left_out)));
+  }
+  const std::string text =
+      ProfileText(all, {options.gpu, fmt::format("{} of {}", Join(names), importer->name),
+                        importer->summary, options.date, importer->burst});
+  Report(kImportInfo, common,
+         fmt::format("{} times{}", all.rows.size(),
+                     all.left_out.empty() ? "" : "; left out " + LeftOutText(all.left_out)));
+  if (common.check) return OkStatus();
+  if (!options.output.empty()) return WriteFileAtomically(options.output, text);
+  fmt::print("{}", text);
+  return OkStatus();
+}
+
+}  // namespace drydock

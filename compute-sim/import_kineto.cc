@@ -1,0 +1,114 @@
+// PyTorch profiler traces: {"traceEvents": [...]}. A kernel names the operator that launched it by
+// "External id"; with record_shapes the operator has "Input Dims" and "Input type". An operator's
+// time is the sum of its own kernels'.
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "compute-sim/import.h"
+#include "compute-sim/traced_op.h"
+#include "core/base/files.h"
+
+namespace drydock {
+namespace {
+
+using Json = nlohmann::json;
+
+struct TracedOp {
+  std::string name;
+  std::optional<Kernel> kernel;
+  double us = 0;
+};
+
+std::optional<DataType> TypeOf(const Json& types) {
+  static const std::map<std::string, DataType> known = {{"c10::BFloat16", DataType::kBf16},
+                                                        {"c10::Half", DataType::kFp16},
+                                                        {"float", DataType::kFp32}};
+  if (!types.is_array()) return std::nullopt;
+  for (const Json& type : types) {
+    const auto found = type.is_string() ? known.find(type.get<std::string>()) : known.end();
+    if (found != known.end()) return found->second;
+  }
+  return std::nullopt;
+}
+
+std::optional<TensorShapes> ShapesOf(const Json& dims) {
+  if (!dims.is_array()) return std::nullopt;
+  TensorShapes shapes;
+  for (const Json& tensor : dims) {
+    std::vector<int64_t>& shape = shapes.emplace_back();
+    if (!tensor.is_array()) continue;
+    for (const Json& extent : tensor) {
+      if (!extent.is_number_integer()) return std::nullopt;  // a list of tensors
+      shape.push_back(extent.get<int64_t>());
+    }
+  }
+  return shapes;
+}
+
+// Arguments of attention: query, key, value, dropout, is_causal.
+bool IsCausal(const Json& args) {
+  const Json values = args.value("Concrete Inputs", Json::array());
+  return values.is_array() && values.size() > 4 && values[4].is_string() &&
+         values[4].get<std::string>() == "True";
+}
+
+TracedOp OpOf(const Json& event, const Json& args) {
+  TracedOp op{event.value("name", ""), std::nullopt, 0};
+  const auto shapes = ShapesOf(args.value("Input Dims", Json()));
+  const auto type = TypeOf(args.value("Input type", Json()));
+  if (shapes.has_value() && type.has_value()) {
+    op.kernel = KernelOfOp(op.name, *shapes, *type, IsCausal(args));
+  }
+  return op;
+}
+
+ImportedTimes Collect(const Json& events) {
+  ImportedTimes out;
+  std::map<int64_t, TracedOp> ops;
+  for (const int pass : {0, 1}) {  // operators first: a kernel may stand before its operator
+    for (const Json& event : events) {
+      if (!event.is_object() || !event.contains("args") || !event["args"].is_object()) continue;
+      const Json& args = event["args"];
+      const Json id = args.value("External id", Json());
+      const std::string category = event.value("cat", "");
+      if (!id.is_number_integer()) continue;
+      if (pass == 0 && category == "cpu_op") ops.emplace(id.get<int64_t>(), OpOf(event, args));
+      if (pass == 0 || category != "kernel" || !event.value("dur", Json()).is_number()) continue;
+      const auto op = ops.find(id.get<int64_t>());
+      if (op == ops.end()) {
+        ++out.left_out["kernel without an operator"];
+      } else {
+        op->second.us += event["dur"].get<double>();
+      }
+    }
+  }
+  for (const auto& [id, op] : ops) {
+    if (!(op.us > 0)) continue;
+    if (op.kernel.has_value())
+      out.rows.push_back({*op.kernel, op.us});
+    else
+      ++out.left_out[op.name];
+  }
+  return out;
+}
+
+}  // namespace
+
+Result<ImportedTimes> ReadKineto(const std::string& path, const ImportOptions&) {
+  ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
+  const Json trace = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (trace.is_discarded()) {
+    return Error("this is no JSON (a compressed trace is to be unpacked first)", {path, 0, 0});
+  }
+  if (!trace.is_object() || !trace.contains("traceEvents") || !trace["traceEvents"].is_array()) {
+    return Error("there is no list 'traceEvents' in it", {path, 0, 0});
+  }
+  try {
+    return Collect(trace["traceEvents"]);
+  } catch (const Json::exception& e) {  // a field of another type than traces have
+    return Error(fmt::format("this is no trace of PyTorch's profiler: {}", e.what()), {path, 0, 0});
+  }
+}
+
+}  // namespace drydock
