@@ -27,6 +27,7 @@ struct Options {
   std::string network = "packet";
   std::string threads = "auto";
   std::string network_log;
+  std::vector<std::string> captures;
   bool dump = false;
 };
 
@@ -40,6 +41,22 @@ Result<Time> ParseInterval(const std::string& text) {
   return interval;
 }
 
+// "host 0/nic0=file", "leaf0,spine1=file"
+Result<CaptureOptions> ParseCapture(const std::string& text) {
+  const size_t equals = text.find('=');
+  const std::string ends = text.substr(0, equals);
+  const size_t comma = ends.find(',');
+  CaptureOptions capture;
+  capture.end = ends.substr(0, comma);
+  if (comma != std::string::npos) capture.other_end = ends.substr(comma + 1);
+  if (equals != std::string::npos) capture.file = text.substr(equals + 1);
+  const bool whole = comma == std::string::npos || !capture.other_end.empty();
+  if (capture.end.empty() || !whole || capture.file.empty()) {
+    return Error(fmt::format("--pcap '{}' is not END=FILE or END,END=FILE", text));
+  }
+  return capture;
+}
+
 void Declare(CLI::App* app, Options* options) {
   app->add_option("run", options->run, "Run directory")->type_name("RUN");
   app->add_option("--network", options->network,
@@ -51,9 +68,13 @@ void Declare(CLI::App* app, Options* options) {
       ->type_name("N")
       ->capture_default_str();
   app->add_option("--network-log", options->network_log,
-                  "Write RUN/4-links.csv, every link once an INTERVAL ('100 us'), and "
-                  "RUN/4-messages.csv, every message")
+                  "Write RUN/4-links.csv, every link once an INTERVAL ('100 us'), "
+                  "RUN/4-messages.csv, every message, and RUN/4-slowdown.csv, by size")
       ->type_name("INTERVAL");
+  app->add_option("--pcap", options->captures,
+                  "Write what passes over a cable into FILE: all cables of a NIC or switch "
+                  "('host 0/nic0=x.pcap'), or those between two ('leaf0,spine1=x.pcap')")
+      ->type_name("LINK=FILE");
   app->add_flag("--dump,--text", options->dump,
                 "Print the present RUN/4-timeline.pb; replay nothing");
   CheckOptions(app, [options]() -> Status {
@@ -62,6 +83,10 @@ void Declare(CLI::App* app, Options* options) {
     RETURN_IF_ERROR(FindNetwork(options->network));
     RETURN_IF_ERROR(ParseThreads(options->threads));
     RETURN_IF_ERROR(ParseInterval(options->network_log));
+    for (const std::string& capture : options->captures) RETURN_IF_ERROR(ParseCapture(capture));
+    if (!options->captures.empty() && options->network == "analytical") {
+      return Error("--pcap: the analytical network sends no packets");
+    }
     return OkStatus();
   });
 }
@@ -143,6 +168,11 @@ Status ReplayRun(const Options& options, const CommonOptions& common, const Netw
   ReplayOptions replay;
   replay.network.threads = threads;
   ASSIGN_OR_RETURN(replay.network.log_interval, ParseInterval(options.network_log));
+  for (const std::string& text : options.captures) {
+    ASSIGN_OR_RETURN(const CaptureOptions capture, ParseCapture(text));
+    RETURN_IF_ERROR(CheckCanWrite(capture.file));
+    replay.network.captures.push_back(capture);
+  }
   NetworkLog log;
   if (!options.network_log.empty()) replay.log = &log;
   const bool shows_progress = !common.quiet && ::isatty(STDERR_FILENO) == 1;
@@ -178,9 +208,13 @@ Status Run(const Options& options, const CommonOptions& common) {
               {options.run + "/" + kTimelineName}};
   if (!options.network_log.empty()) {
     stamp.options.push_back("network-log " + options.network_log);
-    for (const char* name : {kLinkLogName, kMessageLogName}) {
+    for (const char* name : {kLinkLogName, kMessageLogName, kSlowdownName}) {
       stamp.outputs.push_back(options.run + "/" + name);
     }
+  }
+  for (const std::string& capture : options.captures) {
+    stamp.options.push_back("pcap " + capture);
+    stamp.outputs.push_back(ParseCapture(capture).value().file);
   }
   if (common.if_changed && !common.check && IsUpToDate(stamp)) {
     Report(kInfo, common, "up to date");

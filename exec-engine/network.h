@@ -24,6 +24,7 @@
 
 #include "core/base/result.h"
 #include "core/base/units.h"
+#include "core/model/link_total.h"
 #include "core/model/topology.h"
 
 namespace drydock {
@@ -106,9 +107,18 @@ struct NetworkLog {
   std::vector<MessageRecord> messages;  // by (sent, source, id)
 };
 
+// Everything that passes over the cables between two ends ("host 3/nic0", "leaf0") goes into a file
+// (pcap).
+struct CaptureOptions {
+  std::string end;
+  std::string other_end;  // empty: over all cables of `end`
+  std::string file;
+};
+
 struct NetworkOptions {
   int threads = 1;
   Time log_interval;  // of the samples in Log(); zero: no log is kept
+  std::vector<CaptureOptions> captures;
 };
 
 class Network {
@@ -120,6 +130,8 @@ class Network {
   virtual Status Run(std::span<HostActor* const> actors) = 0;
   // What was counted, by name, in a fixed order: "messages", "packets", "packet hops", ...
   virtual std::vector<std::pair<std::string, int64_t>> Counters() const = 0;
+  // The busiest directions of cables, the busiest first, after Run.
+  virtual std::vector<LinkTotal> BusiestLinks() const { return {}; }
   // What was seen in detail, after Run; null unless the options ask for it.
   virtual const NetworkLog* Log() const { return nullptr; }
 };

@@ -2,8 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <bit>
+#include <cmath>
 #include <filesystem>
 #include <iterator>
+#include <map>
 #include <system_error>
 
 #include "core/base/files.h"
@@ -28,15 +32,44 @@ std::string LinkTable(const NetworkLog& log) {
   return text;
 }
 
+// Of a message, -1 if its way has been cut since.
+double SlowdownOf(const MessageRecord& record) {
+  const Time took = record.delivered - record.message.sent;
+  return record.idle == Time()
+             ? -1
+             : static_cast<double>(took.ps()) / static_cast<double>(record.idle.ps());
+}
+
+// The smallest that at least `share` of the values do not exceed; `sorted` is, and holds some.
+double Quantile(const std::vector<double>& sorted, double share) {
+  const auto at = static_cast<size_t>(std::ceil(share * static_cast<double>(sorted.size())));
+  return sorted[std::max<size_t>(at, 1) - 1];
+}
+
+// Sizes by powers of two: one that ends above 4 KB and not above 8 KB.
+std::string SlowdownTable(const NetworkLog& log) {
+  std::map<int64_t, std::vector<double>> by_size;
+  for (const MessageRecord& record : log.messages) {
+    const auto bytes = static_cast<uint64_t>(record.message.size.count());
+    const double slowdown = SlowdownOf(record);
+    if (slowdown >= 0) by_size[static_cast<int64_t>(std::bit_ceil(bytes))].push_back(slowdown);
+  }
+  std::string text = "bytes_up_to,messages,median,p95,p99,most\n";
+  for (auto& [bytes, slowdowns] : by_size) {
+    std::sort(slowdowns.begin(), slowdowns.end());
+    fmt::format_to(std::back_inserter(text), "{},{},{:.4f},{:.4f},{:.4f},{:.4f}\n", bytes,
+                   slowdowns.size(), Quantile(slowdowns, 0.5), Quantile(slowdowns, 0.95),
+                   Quantile(slowdowns, 0.99), slowdowns.back());
+  }
+  return text;
+}
+
 std::string MessageTable(const NetworkLog& log) {
   std::string text =
       "sent_us,delivered_us,from_host,from_nic,to_host,to_nic,bytes,idle_us,slowdown\n";
   for (const MessageRecord& record : log.messages) {
     const Message& m = record.message;
-    const Time took = record.delivered - m.sent;
-    const double slowdown = record.idle == Time() ? 0
-                                                  : static_cast<double>(took.ps()) /
-                                                        static_cast<double>(record.idle.ps());
+    const double slowdown = std::max(SlowdownOf(record), 0.0);
     fmt::format_to(std::back_inserter(text), "{:.6f},{:.6f},{},{},{},{},{},{:.6f},{:.4f}\n",
                    Microseconds(m.sent), Microseconds(record.delivered), m.source, m.source_nic,
                    m.destination, m.destination_nic, m.size.count(), Microseconds(record.idle),
@@ -49,13 +82,14 @@ std::string MessageTable(const NetworkLog& log) {
 
 void RemoveNetworkLog(const std::string& run) {
   std::error_code absent;
-  for (const char* name : {kLinkLogName, kMessageLogName}) {
+  for (const char* name : {kLinkLogName, kMessageLogName, kSlowdownName}) {
     std::filesystem::remove(run + "/" + name, absent);
   }
 }
 
 Status WriteNetworkLog(const std::string& run, const NetworkLog& log) {
   RETURN_IF_ERROR(WriteFileAtomically(run + "/" + kLinkLogName, LinkTable(log)));
+  RETURN_IF_ERROR(WriteFileAtomically(run + "/" + kSlowdownName, SlowdownTable(log)));
   return WriteFileAtomically(run + "/" + kMessageLogName, MessageTable(log));
 }
 

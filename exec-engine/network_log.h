@@ -11,9 +11,10 @@ namespace drydock {
 
 inline constexpr const char* kLinkLogName = "4-links.csv";
 inline constexpr const char* kMessageLogName = "4-messages.csv";
+inline constexpr const char* kSlowdownName = "4-slowdown.csv";
 
-// Both tables lie in the folder `run`.
-// Removes both, as far as they are there.
+// The tables lie in the folder `run`.
+// Removes them, as far as they are there.
 void RemoveNetworkLog(const std::string& run);
 Status WriteNetworkLog(const std::string& run, const NetworkLog& log);
 

@@ -41,12 +41,34 @@ TEST(NetworkLog, TablesAreAsDocumented) {
             "100.000000,host 0/nic0,leaf0,50.000000,1250000,0.5000,4178,3,1,1.500000\n");
 }
 
+TEST(NetworkLog, SlowdownsAreCountedBySize) {
+  NetworkLog log;
+  const auto add = [&log](int64_t bytes, Time idle, Time took) {
+    MessageRecord record;
+    record.message.size = Bytes(bytes);
+    record.delivered = took;
+    record.idle = idle;
+    log.messages.push_back(record);
+  };
+  for (int i = 100; i > 0; --i) add(4096 - i, Time::Us(1), Time::Us(i));
+  add(4097, Time::Us(2), Time::Us(3));
+  add(1, Time::Us(2), Time::Us(2));
+  add(1, Time(), Time::Us(2));  // its way has been cut since
+  const testing::TemporaryDirectory folder;
+  ASSERT_TRUE(WriteNetworkLog(folder.path(), log).ok());
+  EXPECT_EQ(ReadFile(folder.path() + "/" + kSlowdownName).value(),
+            "bytes_up_to,messages,median,p95,p99,most\n"
+            "1,1,1.0000,1.0000,1.0000,1.0000\n"
+            "4096,100,50.0000,95.0000,99.0000,100.0000\n"
+            "8192,1,1.5000,1.5000,1.5000,1.5000\n");
+}
+
 TEST(NetworkLog, RemovesWhatIsThere) {
   const testing::TemporaryDirectory folder;
   RemoveNetworkLog(folder.path());
   ASSERT_TRUE(WriteNetworkLog(folder.path(), {}).ok());
   RemoveNetworkLog(folder.path());
-  for (const char* name : {kLinkLogName, kMessageLogName}) {
+  for (const char* name : {kLinkLogName, kMessageLogName, kSlowdownName}) {
     EXPECT_FALSE(FileExists(folder.path() + "/" + name)) << name;
   }
 }

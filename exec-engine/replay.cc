@@ -140,6 +140,7 @@ class Run {
 
   void Count() {
     timeline_.counters = network_->Counters();
+    timeline_.links = network_->BusiestLinks();
     CommunicationCounters sum;
     for (const auto& host : hosts_) {
       const CommunicationCounters c = host->counters();

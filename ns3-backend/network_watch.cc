@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "core/base/check.h"
+#include "ns3-backend/link_totals.h"
 #include "ns3-backend/model/queue-pair-table.h"
 #include "ns3/callback.h"
 #include "ns3/nstime.h"
@@ -29,12 +30,9 @@ NetworkWatch::NetworkWatch(const Topology& topology, const ns3::rdma::FabricHelp
       last_(fabric.GetMap().GetNLinks()),
       deliveries_(fabric.GetHosts().size()) {
   for (uint32_t link = 0; link < fabric_.GetMap().GetNLinks(); ++link) {
-    const FabricDirection& direction = fabric_.GetMap().GetDirection(link);
-    const auto name = [&](uint32_t node, int nic) {
-      return fabric_.GetMap().NameOf(node) + (nic < 0 ? "" : "/nic" + std::to_string(nic));
-    };
-    log_.links.push_back({name(direction.fromNode, direction.fromNic),
-                          name(direction.toNode, direction.toNic), direction.rate});
+    const FabricMap& map = fabric_.GetMap();
+    log_.links.push_back(
+        {StartOfLink(map, link), EndOfLink(map, link), map.GetDirection(link).rate});
   }
   for (int host = 0; host < topology.host_count(); ++host) {
     nic_latency_.push_back(topology.kind_of_host(host).nics.latency);

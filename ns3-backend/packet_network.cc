@@ -7,6 +7,8 @@
 
 #include "core/base/check.h"
 #include "ns3-backend/helper/fabric-helper.h"
+#include "ns3-backend/link_capture.h"
+#include "ns3-backend/link_totals.h"
 #include "ns3-backend/model/windowed-simulator-impl.h"
 #include "ns3-backend/network_watch.h"
 #include "ns3/nstime.h"
@@ -51,10 +53,23 @@ class PacketNetwork : public Network {
     for (size_t i = 0; i < hosts.size(); ++i) hosts[i]->SetActor(actors[i]);
     ns3::Simulator::Run();
     if (watch_) watch_->Finish();
-    return Verdict();
+    RETURN_IF_ERROR(Verdict());
+    for (const auto& capture : captures_) RETURN_IF_ERROR(capture->Write());
+    return OkStatus();
+  }
+
+  // Before the run.
+  Status Capture(const CaptureOptions& options) {
+    ASSIGN_OR_RETURN(captures_.emplace_back(), LinkCapture::Create(fabric_, options));
+    return OkStatus();
   }
 
   std::vector<std::pair<std::string, int64_t>> Counters() const override;
+
+  std::vector<LinkTotal> BusiestLinks() const override {
+    constexpr size_t kMost = 20;  // of what can be a hundred thousand
+    return drydock::BusiestLinks(fabric_, kMost);
+  }
 
   const NetworkLog* Log() const override { return watch_ ? &watch_->Log() : nullptr; }
 
@@ -90,6 +105,7 @@ class PacketNetwork : public Network {
   ns3::Ptr<WindowedSimulatorImpl> simulator_;
   FabricHelper fabric_;
   std::unique_ptr<NetworkWatch> watch_;  // null: nobody wants to know
+  std::vector<std::unique_ptr<LinkCapture>> captures_;
   Transport transport_;
   bool faults_;
   bool loses_;
@@ -175,7 +191,11 @@ Result<std::unique_ptr<Network>> MakePacketNetwork(const Topology& topology,
         fmt::format("the packet network needs at least 1 thread, not {}", options.threads));
   }
   RETURN_IF_ERROR(ns3::rdma::ValidateFabric(topology));
-  return std::unique_ptr<Network>(std::make_unique<PacketNetwork>(topology, options));
+  auto network = std::make_unique<PacketNetwork>(topology, options);
+  for (const CaptureOptions& capture : options.captures) {
+    RETURN_IF_ERROR(network->Capture(capture));
+  }
+  return std::unique_ptr<Network>(std::move(network));
 }
 
 }  // namespace drydock

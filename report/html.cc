@@ -137,6 +137,18 @@ std::string CountersTable(const Summary& summary) {
   return std::move(table).Finish();
 }
 
+std::string LinksTable(const Summary& summary) {
+  Table table({Words("busiest links"), Number("rate"), Number("used"), Number("longest queue"),
+               Number("marked"), Number("dropped"), Number("paused")});
+  for (const LinkTotal& link : summary.links) {
+    table.Add({Words(link.from + " to " + link.to), Number(ToString(link.rate)),
+               Number(Percent(link.Utilisation(summary.rates.iteration))),
+               Number(ToString(link.most_queued)), Number(fmt::format("{}", link.marked)),
+               Number(fmt::format("{}", link.dropped)), Number(ToString(link.paused))});
+  }
+  return std::move(table).Finish();
+}
+
 std::string AssumptionsTable(const Summary& summary) {
   Table table({Words("assumption"), Words("value"), Words("source")});
   table.Add({Words("network"),
@@ -198,7 +210,9 @@ std::string PageOf(const Inputs& inputs, const Summary& summary) {
                  CollectivesTable(summary));
   out += Section("Kernels", "The costliest, by time over all ranks.",
                  KernelsTable(summary.kernels) + SourcesTable(summary.kernels));
-  out += Section("What this rests on", "", AssumptionsTable(summary) + CountersTable(summary));
+  out += Section("What this rests on", "",
+                 AssumptionsTable(summary) + CountersTable(summary) +
+                     (summary.links.empty() ? "" : LinksTable(summary)));
   return out + "</body>\n</html>\n";
 }
 

@@ -79,6 +79,7 @@ Summary Summarise(const Inputs& inputs) {
   out.collectives = SummariseCollectives(inputs);
   out.kernels = SummariseKernels(inputs);
   out.counters = inputs.timeline.counters;
+  out.links = inputs.timeline.links;
   return out;
 }
 

@@ -64,6 +64,7 @@ struct Summary {
   std::vector<CollectiveRow> collectives;
   KernelSummary kernels;
   std::vector<std::pair<std::string, int64_t>> counters;
+  std::vector<LinkTotal> links;  // of the network, the busiest first
   std::vector<GpuFacts> gpus;
 
   double ShareOf(Time part) const {

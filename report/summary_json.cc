@@ -118,6 +118,22 @@ Json CountersJson(const Summary& summary) {
   return out;
 }
 
+Json LinksJson(const Summary& summary) {
+  Json out = Json::array();
+  for (const LinkTotal& link : summary.links) {
+    out.push_back({{"from", link.from},
+                   {"to", link.to},
+                   {"gbit_per_s", static_cast<double>(link.rate.bits_per_second()) * 1e-9},
+                   {"utilisation", link.Utilisation(summary.rates.iteration)},
+                   {"sent_bytes", link.sent.count()},
+                   {"most_queued_bytes", link.most_queued.count()},
+                   {"marked", link.marked},
+                   {"dropped", link.dropped},
+                   {"paused_us", Us(link.paused)}});
+  }
+  return out;
+}
+
 Json GpusJson(const Summary& summary) {
   Json out = Json::array();
   for (const GpuFacts& gpu : summary.gpus) {
@@ -163,6 +179,7 @@ std::string SummaryJson(const Summary& summary) {
   out["collectives"] = CollectivesJson(summary);
   out["kernels"] = KernelsJson(summary.kernels);
   out["network_counters"] = CountersJson(summary);
+  out["busiest_links"] = LinksJson(summary);
   out["assumptions"] = {
       {"fabric", summary.fabric},
       {"congestion_control",

@@ -79,6 +79,9 @@ TEST(SummaryJson, HoldsTheNumbersUnderTheirDocumentedKeys) {
   EXPECT_EQ(json["collectives"][1]["median_us"], 55.0);
   EXPECT_EQ(json["kernels"]["by_source"]["scaled"]["kernels"], 1);
   EXPECT_EQ(json["network_counters"]["packets"], 1000);
+  EXPECT_EQ(json["busiest_links"][0]["from"], "host 0/nic0");
+  EXPECT_EQ(json["busiest_links"][0]["utilisation"], 0.25);
+  EXPECT_EQ(json["busiest_links"][0]["paused_us"], 12.5);
   EXPECT_EQ(json["assumptions"]["gpus"][0]["source"], "made up for a test");
 }
 
@@ -112,6 +115,7 @@ TEST(SummaryJson, KeysStandInTheirOrder) {
                                             "collectives",
                                             "kernels",
                                             "network_counters",
+                                            "busiest_links",
                                             "assumptions"}));
 }
 
@@ -142,6 +146,9 @@ kernels                                                        launches        e
   gemm 1024x1024x1024 fp16                                            4       60 us  24.0 %  profile
   norm 1024x1024 fp16                                                 4       40 us  16.0 %  model
   times by source: 1 profile (24.0 %), 1 model (16.0 %), 1 scaled (60.0 %)
+
+busiest links                                       used       queue   marked  dropped      paused
+  host 0/nic0 to leaf0                            25.0 %       10 KB       30        4     12.5 us
 
 counted: 8 messages, 1000 packets
 )");

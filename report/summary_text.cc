@@ -11,6 +11,7 @@ namespace {
 constexpr size_t kColumns = 100;
 constexpr size_t kCollectiveLines = 12;
 constexpr size_t kKernelLines = 8;
+constexpr size_t kLinkLines = 4;
 
 std::string Percent(double share) { return fmt::format("{:.1f} %", share * 100); }
 
@@ -132,11 +133,26 @@ std::string CountersText(const Summary& summary) {
   return out + line + "\n";
 }
 
+std::string LinksText(const Summary& summary) {
+  if (summary.links.empty()) return "";
+  std::string out = fmt::format("\n{:<50}{:>6}{:>12}{:>9}{:>9}{:>12}\n", "busiest links", "used",
+                                "queue", "marked", "dropped", "paused");
+  const size_t shown = std::min(summary.links.size(), kLinkLines);
+  for (size_t i = 0; i < shown; ++i) {
+    const LinkTotal& link = summary.links[i];
+    out +=
+        fmt::format("  {:<46}{:>8}{:>12}{:>9}{:>9}{:>12}\n", link.from + " to " + link.to,
+                    Percent(link.Utilisation(summary.rates.iteration)), ToString(link.most_queued),
+                    link.marked, link.dropped, ToString(link.paused));
+  }
+  return out + Rest(summary.links.size(), shown, "link");
+}
+
 }  // namespace
 
 std::string SummaryText(const Summary& summary) {
   return HeadText(summary) + PartsText(summary) + CollectivesText(summary) +
-         KernelsText(summary.kernels) + CountersText(summary);
+         KernelsText(summary.kernels) + LinksText(summary) + CountersText(summary);
 }
 
 }  // namespace drydock

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/base/units.h"
+#include "core/model/link_total.h"
 #include "core/model/workload.h"
 
 namespace drydock {
@@ -33,6 +34,7 @@ struct Timeline {
   std::vector<RankTimeline> ranks;
   std::vector<TimeAccount> accounts;                      // by rank
   std::vector<std::pair<std::string, int64_t>> counters;  // "packets", "messages", ...
+  std::vector<LinkTotal> links;                           // the busiest, the busiest first
 };
 
 }  // namespace drydock

@@ -124,7 +124,7 @@ struct Transport {
   int packets_per_ack = 16;
   std::string congestion_control = "none";
   // What a switch does when its buffer fills up: "ideal" (keeps all, and counts), "pfc" (pauses the
-  // sender), "none" (drops).
+  // sender), "none" (drops), "trim" (drops the payload, the header goes on).
   std::string flow_control = "ideal";
   std::string retransmission = "go-back-n";  // or "selective-repeat"; where frames are dropped
   // Parameters of the packet network by name, "Dcqcn::Gain", as text; sorted by name.

@@ -193,6 +193,8 @@ Timeline ToyTimeline(const Workload& workload) {
     timeline.accounts.push_back(account);
   }
   timeline.counters = {{"messages", 12}, {"packets", int64_t{1} << 40}};
+  timeline.links = {{"host 0/nic1", "leaf0", Bandwidth::BitsPerSecond(400'000'000'000),
+                     Bytes(123'456'789), Bytes(4096), 3, 2, Time::Us(7)}};
   return timeline;
 }
 
@@ -326,6 +328,11 @@ std::string Dump(const Timeline& timeline) {
     out += "\n";
   }
   for (const auto& [name, value] : timeline.counters) out += fmt::format("{} {}\n", name, value);
+  for (const LinkTotal& link : timeline.links) {
+    out += fmt::format("{} {} {} {} {} {} {} {}\n", link.from, link.to, link.rate.bits_per_second(),
+                       link.sent.count(), link.most_queued.count(), link.marked, link.dropped,
+                       link.paused.ps());
+  }
   return out;
 }
 

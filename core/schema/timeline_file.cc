@@ -58,6 +58,32 @@ bool Decode(const proto::Timeline::Account& from, TimeAccount* to) {
   return true;
 }
 
+void Encode(const LinkTotal& from, proto::Timeline::Link* to) {
+  to->set_from(from.from);
+  to->set_to(from.to);
+  to->set_bits_per_second(from.rate.bits_per_second());
+  to->set_sent_bytes(from.sent.count());
+  to->set_most_queued_bytes(from.most_queued.count());
+  to->set_marked(from.marked);
+  to->set_dropped(from.dropped);
+  to->set_paused_ps(from.paused.ps());
+}
+
+bool Decode(const proto::Timeline::Link& from, LinkTotal* to) {
+  to->from = from.from();
+  to->to = from.to();
+  to->rate = Bandwidth::BitsPerSecond(from.bits_per_second());
+  to->sent = Bytes(from.sent_bytes());
+  to->most_queued = Bytes(from.most_queued_bytes());
+  to->marked = from.marked();
+  to->dropped = from.dropped();
+  to->paused = Time::Ps(from.paused_ps());
+  constexpr int64_t kMostBytes = int64_t{1} << 56;  // 72 PB: their time on any link fits a Time
+  return from.bits_per_second() > 0 && from.sent_bytes() >= 0 && from.sent_bytes() < kMostBytes &&
+         from.most_queued_bytes() >= 0 && from.marked() >= 0 && from.dropped() >= 0 &&
+         from.paused_ps() >= 0;
+}
+
 }  // namespace
 
 Status WriteTimeline(const std::string& run, const Timeline& timeline,
@@ -74,6 +100,7 @@ Status WriteTimeline(const std::string& run, const Timeline& timeline,
     counter->set_name(name);
     counter->set_value(value);
   }
+  for (const LinkTotal& link : timeline.links) Encode(link, message.add_links());
   ASSIGN_OR_RETURN(const std::string content, protocol::Serialise(message, path));
   return WriteFileAtomically(path, content);
 }
@@ -108,6 +135,11 @@ Result<Timeline> ReadTimeline(const std::string& run, const WorkloadFile& worklo
   }
   for (const auto& counter : message.counters()) {
     timeline.counters.emplace_back(counter.name(), counter.value());
+  }
+  for (const auto& link : message.links()) {
+    if (!Decode(link, &timeline.links.emplace_back())) {
+      return protocol::Damaged(path, "a link has no rate, or did less than nothing");
+    }
   }
   return timeline;
 }

@@ -86,6 +86,21 @@ FabricHelper::AddHosts(const drydock::Topology& topology)
     }
 }
 
+namespace
+{
+
+/// Whether the cluster file wants a ramp where the congestion control would have a step.
+bool
+SetsRamp(const drydock::Transport& transport)
+{
+    return std::any_of(
+        transport.attributes.begin(),
+        transport.attributes.end(),
+        [](const auto& attribute) { return attribute.first == "FabricSwitch::EcnMax"; });
+}
+
+} // namespace
+
 void
 FabricHelper::AddSwitches(const drydock::Topology& topology)
 {
@@ -101,13 +116,13 @@ FabricHelper::AddSwitches(const drydock::Topology& topology)
         node->SetAttribute("FlowControl", StringValue(topology.transport.flow_control));
         node->SetAttribute("LosslessClasses", UintegerValue(lossless));
         node->SetAttribute("Ecn", BooleanValue(marks != CongestionControl::Needs::NO_MARKS));
-        if (marks == CongestionControl::Needs::STEP)
+        SetTransportAttributes(topology.transport, *node);
+        if (marks == CongestionControl::Needs::STEP && !SetsRamp(topology.transport))
         {
             UintegerValue least;
             node->GetAttribute("EcnMin", least);
             node->SetAttribute("EcnMax", least);
         }
-        SetTransportAttributes(topology.transport, *node);
         m_nodes.push_back(node);
         m_switches.push_back(PeekPointer(node));
         m_tiers.push_back(static_cast<uint32_t>(std::max(described.tier, 0)));

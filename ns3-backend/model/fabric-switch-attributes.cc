@@ -5,6 +5,7 @@
 #include "ns3/double.h"
 #include "ns3/enum.h"
 #include "ns3/integer.h"
+#include "ns3/trace-source-accessor.h"
 #include "ns3/uinteger.h"
 
 namespace ns3::rdma
@@ -129,7 +130,25 @@ FabricSwitch::GetTypeId()
                           "Mark by the queue that a frame leaves behind, not by the one it joins.",
                           BooleanValue(false),
                           MakeBooleanAccessor(&FabricSwitch::m_ecnAtDequeue),
-                          MakeBooleanChecker());
+                          MakeBooleanChecker())
+            .AddTraceSource("Drop",
+                            "A frame finds no room: the frame, the port it was to leave by, the "
+                            "time in picoseconds.",
+                            MakeTraceSourceAccessor(&FabricSwitch::m_dropTrace),
+                            "ns3::rdma::FabricSwitch::FrameTracedCallback")
+            .AddTraceSource("Trim",
+                            "A frame loses its payload: likewise, the frame as it came.",
+                            MakeTraceSourceAccessor(&FabricSwitch::m_trimTrace),
+                            "ns3::rdma::FabricSwitch::FrameTracedCallback")
+            .AddTraceSource("Mark",
+                            "A frame is marked (ECN): likewise, the frame with its mark.",
+                            MakeTraceSourceAccessor(&FabricSwitch::m_markTrace),
+                            "ns3::rdma::FabricSwitch::FrameTracedCallback")
+            .AddTraceSource("Pause",
+                            "The other end of a port is told to stop a class, or to go on: the "
+                            "PAUSE frame (psn: for how many quanta), the port, the time.",
+                            MakeTraceSourceAccessor(&FabricSwitch::m_pauseTrace),
+                            "ns3::rdma::FabricSwitch::FrameTracedCallback");
     return tid;
 }
 

@@ -156,9 +156,11 @@ FabricSwitch::Refuse(uint16_t port, uint16_t inPort, const Frame& frame)
     if (m_flowControl != TRIM || frame.IsControl() || (frame.flags & Frame::TRIMMED))
     {
         ++m_ports[port].counts.dropped;
+        m_dropTrace(frame, port, m_now);
         return;
     }
     ++m_ports[port].counts.trimmed;
+    m_trimTrace(frame, port, m_now);
     Frame header = frame;
     header.payload = 0;
     header.flags |= Frame::TRIMMED;
@@ -229,6 +231,7 @@ FabricSwitch::Mark(uint16_t port, int64_t queued, Frame& frame)
     {
         frame.flags |= Frame::CE;
         ++m_ports[port].counts.marked;
+        m_markTrace(frame, port, m_now);
     }
 }
 
@@ -296,6 +299,7 @@ FabricSwitch::SendPause(uint16_t port, uint8_t priority, uint32_t quanta)
 {
     ++(quanta > 0 ? m_counts.pauses : m_counts.resumes);
     m_ports[port].pauses.Push(PauseFrame(priority, quanta));
+    m_pauseTrace(PauseFrame(priority, quanta), port, m_now);
     Kick(*this, port);
 }
 

@@ -7,6 +7,8 @@
 #include "ns3-backend/model/port-chooser.h"
 #include "ns3-backend/model/shared-buffer.h"
 
+#include "ns3/traced-callback.h"
+
 #include <vector>
 
 namespace ns3::rdma
@@ -136,6 +138,11 @@ class FabricSwitch : public FabricNode
     FrameQueues m_queues;
     ClassScheduler m_scheduler;
     Counts m_counts;
+    using FrameTrace = TracedCallback<const Frame&, uint16_t, int64_t>;
+    FrameTrace m_dropTrace;
+    FrameTrace m_trimTrace;
+    FrameTrace m_markTrace;
+    FrameTrace m_pauseTrace;
 };
 
 } // namespace ns3::rdma

@@ -88,7 +88,6 @@ RdmaHost::CutFrame(uint32_t number)
     QueuePair& pair = m_pairs[number];
     const QueuePair::Packet packet = pair.Cut();
     ++m_counts.packets;
-    m_counts.repeated += packet.again ? 1 : 0;
     if (m_transport.retransmission != NEVER_LOST)
     {
         WatchForLoss(number, pair);
@@ -115,6 +114,11 @@ RdmaHost::CutFrame(uint32_t number)
     {
         frame.flags |= Frame::INT;
         m_carried = {};
+    }
+    if (packet.again) [[unlikely]]
+    {
+        ++m_counts.repeated;
+        m_repeatTrace(frame, m_now);
     }
     return frame;
 }

@@ -49,7 +49,11 @@ RdmaHost::GetTypeId()
                             "A message is in the host's memory: the message, the time in "
                             "picoseconds. Its `sent` is when it was given to Send.",
                             MakeTraceSourceAccessor(&RdmaHost::m_deliveredTrace),
-                            "ns3::rdma::RdmaHost::DeliveredTracedCallback");
+                            "ns3::rdma::RdmaHost::DeliveredTracedCallback")
+            .AddTraceSource("Repeat",
+                            "A packet is sent again: the packet, the time in picoseconds.",
+                            MakeTraceSourceAccessor(&RdmaHost::m_repeatTrace),
+                            "ns3::rdma::RdmaHost::RepeatTracedCallback");
     return tid;
 }
 

@@ -208,6 +208,7 @@ class RdmaHost : public FabricNode, public drydock::HostPort
     std::vector<Fifo<Telemetry>> m_echoes; //!< by port, of the acknowledgements to be sent with INT
     Counts m_counts;
     TracedCallback<const drydock::Message&, int64_t> m_deliveredTrace;
+    TracedCallback<const Frame&, int64_t> m_repeatTrace;
 };
 
 } // namespace ns3::rdma

@@ -1,0 +1,49 @@
+// Keeps what passes over chosen cables, for a capture file.
+#ifndef DRYDOCK_NS3_BACKEND_LINK_CAPTURE_H_
+#define DRYDOCK_NS3_BACKEND_LINK_CAPTURE_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/base/result.h"
+#include "exec-engine/network.h"
+#include "ns3-backend/helper/fabric-helper.h"
+
+namespace drydock {
+
+// 40 bytes a frame until the run has ended. Must not move or be copied.
+class LinkCapture {
+ public:
+  // An error if the ends are not ends of a cable. `fabric` outlives this.
+  static Result<std::unique_ptr<LinkCapture>> Create(const ns3::rdma::FabricHelper& fabric,
+                                                     const CaptureOptions& options);
+  LinkCapture(const LinkCapture&) = delete;
+  LinkCapture& operator=(const LinkCapture&) = delete;
+
+  // After the run: the file, frames in the order in which they began.
+  Status Write() const;
+
+ private:
+  struct Seen {
+    ns3::rdma::Frame frame;
+    int64_t time;  // ps
+  };
+  struct Direction {
+    uint32_t link;
+    std::vector<Seen> frames;  // touched by the thread of its sender alone
+  };
+
+  LinkCapture(const ns3::rdma::FabricHelper& fabric, std::string file)
+      : fabric_(fabric), file_(std::move(file)) {}
+  static void See(Direction* direction, const ns3::rdma::Frame& frame, int64_t now);
+
+  const ns3::rdma::FabricHelper& fabric_;
+  std::string file_;
+  std::vector<std::unique_ptr<Direction>> directions_;
+};
+
+}  // namespace drydock
+
+#endif  // DRYDOCK_NS3_BACKEND_LINK_CAPTURE_H_

@@ -1,0 +1,28 @@
+// What the directions of the cables of a fabric are called, and what they did in a run.
+#ifndef DRYDOCK_NS3_BACKEND_LINK_TOTALS_H_
+#define DRYDOCK_NS3_BACKEND_LINK_TOTALS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/model/link_total.h"
+#include "ns3-backend/helper/fabric-helper.h"
+
+namespace drydock {
+
+// Where a direction starts and where it ends: "host 3/nic0", "leaf0".
+std::string StartOfLink(const ns3::rdma::FabricMap& map, uint32_t link);
+std::string EndOfLink(const ns3::rdma::FabricMap& map, uint32_t link);
+
+// What a direction did until `now`, in ps.
+LinkTotal TotalOf(const ns3::rdma::FabricHelper& fabric, uint32_t link, int64_t now);
+
+// The `most` directions that were in use for the longest time, the longest first; none that was
+// never used.
+std::vector<LinkTotal> BusiestLinks(const ns3::rdma::FabricHelper& fabric, size_t most);
+
+}  // namespace drydock
+
+#endif  // DRYDOCK_NS3_BACKEND_LINK_TOTALS_H_
