@@ -86,5 +86,23 @@ TEST(NcclLimitsTest, MessagesThatNcclCountsWrong) {
             "address");
 }
 
+// PAT is the one algorithm whose steps are listed one by one.
+TEST(NcclLimitsTest, StepsOfPatThatCannotBeListed) {
+  const NcclWorld world = TestWorld({DgxH100()}, 90);
+  const auto comm = world.CreateCommunicator(Places(2, {0})).value();
+  hacknccl_collective work = {};
+  work.function = HACKNCCL_ALL_GATHER;
+  work.algorithm = HACKNCCL_PAT;
+  work.element_bytes = 1;
+  work.chunk_lo = 65536;
+  work.count = work.count_lo = uint64_t{1} << 30;
+  EXPECT_TRUE(comm.Pat(work, 0, 0).ok());
+  work.count = work.count_lo = uint64_t{1} << 47;
+  const auto refused = comm.Pat(work, 0, 0);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().message(),
+            "NCCL takes more than 1048576 steps for this collective with PAT");
+}
+
 }  // namespace
 }  // namespace drydock

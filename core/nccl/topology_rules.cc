@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/base/spelling.h"
@@ -249,6 +250,25 @@ class Checker {
         }
         device = &child;
       }
+    }
+    CheckSwitch(pci);
+  }
+
+  // topo.cc: ncclTopoAddPci goes no further down than to a device of these classes.
+  void CheckSwitch(const XmlElement& pci) {
+    const XmlAttribute* of_device = pci.Find("class");
+    const bool holds_devices =
+        std::any_of(pci.children.begin(), pci.children.end(),
+                    [](const XmlElement& child) { return child.name == "pci"; });
+    if (of_device == nullptr || !holds_devices) return;
+    for (const auto& [prefix, name] : {std::pair("0x068000", "an NVSwitch"),
+                                       {"0x068001", "a processor"},
+                                       {"0x03", "a GPU"},
+                                       {"0x02", "a NIC"}}) {
+      if (!of_device->value.starts_with(prefix)) continue;
+      Fail(of_device->location,
+           fmt::format("a device of class '{}' is {} to NCCL, which does not look at what it holds",
+                       of_device->value, name));
     }
   }
 

@@ -236,6 +236,12 @@ TEST(TopologyXmlTest, WhatNcclWouldTrustIsChecked) {
             "d.xml:3:1: error: there is no <gpu> in it");
   EXPECT_EQ(MessageWith("<nic>\n", "<gpu dev=\"1\" sm=\"90\"/><nic>\n"),
             "d.xml:7:66: error: this <pci> is a <gpu> already; it cannot hold <nic>");
+  EXPECT_EQ(
+      MessageWith("<pci busid=\"00000000:1B:00.0\"",
+                  "<pci busid=\"0000:0a:00.0\" class=\"0x068000\"><pci busid=\"0000:0b:00.0\" "
+                  "class=\"0x060400\"/></pci><pci busid=\"00000000:1B:00.0\""),
+      "d.xml:5:27: error: a device of class '0x068000' is an NVSwitch to NCCL, which does not "
+      "look at what it holds");
   std::string many;
   for (int i = 0; i < 300; ++i) many += "<pci busid=\"0001:00:00.0\" class=\"0x060400\"/>";
   const std::string error = MessageWith("<pci", many + "<pci");

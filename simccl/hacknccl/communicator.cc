@@ -282,7 +282,10 @@ std::string Communicator::Pat(const hacknccl_collective& work, int rank, int cha
     return "this collective has no PAT steps on this channel";
   }
   pat_steps_ = PatSteps(work, channel, rank, layout_.ranks());
-  return "";
+  if (pat_steps_.size() <= kMostPatSteps) return "";
+  pat_steps_ = {};
+  return "NCCL takes more than " + std::to_string(kMostPatSteps) +
+         " steps for this collective with PAT";
 }
 
 hacknccl_shape Communicator::shape() const { return Described(*solos_.begin()->second->comm); }

@@ -71,7 +71,7 @@ std::vector<hacknccl_pat_step> Run(const hacknccl_collective& work, int channel,
     step = {};
     algorithm.getNextOp(&step);
     tracker.Add(step, &steps);
-  } while (step.last != 2);
+  } while (step.last != 2 && steps.size() <= kMostPatSteps);
   return steps;
 }
 

@@ -212,7 +212,9 @@ ncclResult_t ResolveLink(const Layout& layout, ncclComm* from_comm, ncclComm* to
                          int channel, int from, int to, hacknccl_link* link);
 
 // What the device would do for a PAT collective on one channel of one rank. `work` must be one that
-// CapturePlan described, `ranks` the communicator's size.
+// CapturePlan described, `ranks` the communicator's size. One step more than kMostPatSteps: there
+// are more than can be listed: terabytes, in chunks as NCCL takes them.
+inline constexpr size_t kMostPatSteps = size_t{1} << 20;
 std::vector<hacknccl_pat_step> PatSteps(const hacknccl_collective& work, int channel, int rank,
                                         int ranks);
 
