@@ -136,6 +136,25 @@ TEST(Turns, GoByPacketsOrByBytes) {
       << "a turn is at least a full packet";
 }
 
+TEST(Turns, AndWeightsAreTheSameOnAnyNumberOfThreads) {
+  FabricShape shape;
+  shape.transport.packets_per_ack = 1;
+  shape.transport.attributes = {{"FabricNode::Weight1", "1"},
+                                {"FabricNode::Weight3", "9"},
+                                {"RdmaTransport::AckPriority", "1"},
+                                {"RdmaTransport::TurnBytes", "10000"}};
+  std::vector<Order> orders;
+  for (int i = 0; i < 64; ++i) {
+    orders.push_back(Transfer(i % 8, (i * 5 + 1) % 8 == i % 8 ? (i + 1) % 8 : (i * 5 + 1) % 8,
+                              700 * (i + 1), Time::Ns(i * 37), static_cast<uint32_t>(i)));
+  }
+  const Topology topology = RailFabric(8, 1, 2, 2, shape);
+  const uint64_t one = RunPackets(topology, orders).Hash();
+  shape.transport.attributes.clear();
+  EXPECT_NE(one, RunPackets(RailFabric(8, 1, 2, 2, shape), orders).Hash()) << "they decide";
+  for (const int threads : {2, 4}) EXPECT_EQ(one, RunPackets(topology, orders, threads).Hash());
+}
+
 TEST(Turns, CountedInBytesCostNoTime) {
   // Alone, a queue pair sends as before.
   FabricShape shape;
