@@ -221,6 +221,7 @@ int32_t Link(hacknccl_communicator* communicator, int32_t graph, int32_t channel
   const std::lock_guard<std::mutex> lock(mutex);
   auto& comm = *communicator->implementation;
   if (!RankIsIn(comm, from) || !RankIsIn(comm, to)) return 1;
+  if (comm.KnowsLink(graph, channel, from, to, out)) return 0;
   error = drydock::MissingChannel(comm.shape(), graph, channel);
   if (from == to) error = "a rank has no link to itself";
   if (error.empty()) error = comm.Link(graph, channel, from, to, out);

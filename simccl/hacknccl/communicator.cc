@@ -242,7 +242,7 @@ std::string Communicator::Launch(int rank, const std::vector<hacknccl_call>& cal
 }
 
 std::string Communicator::Link(int graph, int channel, int from, int to, hacknccl_link* link) {
-  if (links_.Find(graph, channel, from, to, link)) return "";
+  if (KnowsLink(graph, channel, from, to, link)) return "";
   Solo* sender = nullptr;
   Solo* receiver = nullptr;
   if (std::string error = ModelOf(from, &sender); !error.empty()) return error;

@@ -40,6 +40,10 @@ class Communicator {
   std::string Start();
   std::string Launch(int rank, const std::vector<hacknccl_call>& calls, const CapturedPlan** plan);
   std::string Link(int graph, int channel, int from, int to, hacknccl_link* link);
+  // Whether a link like this was asked for before; *link is then this one.
+  bool KnowsLink(int graph, int channel, int from, int to, hacknccl_link* link) const {
+    return links_.Find(graph, channel, from, to, link);
+  }
 
   // Leaves the steps in pat_steps().
   std::string Pat(const hacknccl_collective& work, int rank, int channel);
