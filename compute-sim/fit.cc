@@ -31,6 +31,7 @@ class Fitter {
     const std::vector<FitRow> rows =
         Thinned(Half(RowsOf(gpu_->profiles, wanted), true), options_.most_rows);
     if (rows.empty()) return false;
+    if (options_.evaluations == 0) return true;
     const auto loss = [&](const std::vector<double>& at) {
       for (size_t i = 0; i < at.size(); ++i) variables[i].Set(at[i]);
       return LossOf(rows, [this](const FitRow& row) { return Predict(row); });
@@ -130,9 +131,11 @@ Result<FitResult> Fit(GpuData gpu, const FitOptions& options) {
   }
   fit("memory", MemoryVariables(gpu.spec, &gpu.parameters.memory),
       [](KernelKind kind, DataType) { return InfoOf(kind).curve == RateCurve::kPlain; });
-  if (!any)
-    return Error("none of the rows is of a kernel and type that the model can be fitted to");
   result.residuals = AllResiduals(gpu, fitter);
+  if (options.evaluations == 0) any = !result.residuals.empty();
+  if (!any) {
+    return Error("none of the rows is of a kernel and type that the model can be fitted to");
+  }
   result.parameters = std::move(gpu.parameters);
   return result;
 }

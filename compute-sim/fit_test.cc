@@ -62,6 +62,16 @@ TEST(Fit, FindsTheRatesThatMadeTheRows) {
   EXPECT_EQ(KernelsText(again.parameters, ""), KernelsText(result.parameters, ""));
 }
 
+TEST(Fit, WithoutTrialsNothingMoves) {
+  GpuData gpu = ShippedGpuData("a100-sxm-80g", kBurst);
+  GpuData truth = gpu;
+  truth.parameters.gemm[0].tensor_rate = FlopRate(240e12);
+  gpu.profiles = {RowsMadeBy(truth)};
+  const FitResult result = *Fit(gpu, {0, 200});
+  EXPECT_EQ(KernelsText(result.parameters, ""), KernelsText(gpu.parameters, ""));
+  EXPECT_GT(result.residuals.front().mean, 0.05);
+}
+
 TEST(Fit, HalfOfTheRowsAreFitted) {
   const std::vector<FitRow> rows =
       RowsOf({RowsMadeBy(ShippedGpuData("a100-sxm-80g", kBurst))},

@@ -42,7 +42,7 @@ TEST(Simulate, FallbacksAreCounted) {
   EXPECT_EQ(
       Summary(times),
       "4 kernels: 1 profile, 1 model, 2 scaled; 1 as measured; 1 too far from any row, from x2.00; "
-      "scaled times +- 7.7 %");
+      "scaled times +- 11.4 %");
   EXPECT_EQ(times.gpus[0].submodules[0].kernels[0].time, Time::Us(1000));
 }
 
