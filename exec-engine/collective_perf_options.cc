@@ -61,6 +61,11 @@ void DeclareLoop(CLI::App* app, CollectivePerfOptions* o) {
       ->type_name("0-3")
       ->check(CLI::Range(0, 3))
       ->capture_default_str();
+  app->add_option("-R,--local_register", o->buffers,
+                  "Buffers NCCL knows: 1 by ncclCommRegister, 2 as symmetric windows")
+      ->type_name("0|1|2")
+      ->check(CLI::Range(0, 2))
+      ->capture_default_str();
   app->add_option("-c", o->checks, "Checks of the data. None is moved, so only 0 will do")
       ->type_name("0")
       ->capture_default_str();
@@ -142,6 +147,7 @@ Status Understand(CollectivePerfOptions* o) {
   o->loop.blocking = o->blocking == 1;
   o->loop.rank = static_cast<RankTime>(o->rank_time);
   Sweep& sweep = o->sweep;
+  sweep.buffers = static_cast<BufferKind>(o->buffers);
   ASSIGN_OR_RETURN(sweep.smallest, ParseCallSize(o->smallest));
   ASSIGN_OR_RETURN(sweep.largest, ParseCallSize(o->largest));
   sweep.factor = o->factor;

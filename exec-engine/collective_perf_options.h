@@ -20,7 +20,7 @@ struct CollectivePerfOptions {
   std::vector<std::string> overrides;
   int64_t factor = 2;
   GroupChoice groups;
-  int warm_ups = 1, checks = 0, blocking = 0, rank_time = 1;
+  int warm_ups = 1, checks = 0, blocking = 0, rank_time = 1, buffers = 0;
   bool json = false;
   Sweep sweep;  // without the roots, if all are wanted
   CallLoop loop;

@@ -88,6 +88,7 @@ std::vector<SweepSize> SizesOf(const Sweep& sweep) {
   CommCall kind;
   kind.collective = sweep.collective;
   kind.group_size = sweep.group_size;
+  kind.buffers = sweep.buffers;
   const size_t ops = Reduces(kind.collective) ? sweep.ops.size() : 1;
   const size_t roots = HasRoot(kind.collective) ? sweep.roots.size() : 1;
   std::vector<SweepSize> sizes;

@@ -15,6 +15,7 @@ struct Sweep {
   std::vector<DataType> types = {DataType::kFp32};
   std::vector<ReduceOp> ops = {ReduceOp::kSum};
   std::vector<int> roots = {0};  // member indices
+  BufferKind buffers = BufferKind::kPlain;
   int group_size = 0;
   Bytes smallest, largest;
   int64_t factor = 2;  // from size to size; 1: `increment` is added instead

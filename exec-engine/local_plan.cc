@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <string>
+#include <tuple>
 #include <utility>
 
 #include "core/base/check.h"
@@ -10,38 +12,10 @@
 #include "exec-engine/connection_ends.h"
 #include "exec-engine/flow_name.h"
 #include "exec-engine/link_shares.h"
+#include "exec-engine/step_cost.h"
 
 namespace drydock {
 namespace {
-
-const CollectiveCosts::Protocol& CostsOf(const Work& work, const CollectiveCosts& costs) {
-  switch (work.algorithm) {
-    case Algorithm::kNvls:
-    case Algorithm::kNvlsTree:
-      return costs.nvls;
-    case Algorithm::kSendRecv:
-      return work.protocol == Protocol::kLl ? costs.p2p_ll : costs.p2p_simple;
-    default:
-      break;
-  }
-  switch (work.protocol) {
-    case Protocol::kLl:
-      return costs.ll;
-    case Protocol::kLl128:
-      return costs.ll128;
-    case Protocol::kSimple:
-      break;
-  }
-  return costs.simple;
-}
-
-Bandwidth RateOf(const Step& step, const CollectiveCosts::Protocol& costs, Bandwidth local_copy) {
-  const bool receives = step.receive.count > 0, sends = step.send.count > 0;
-  if (!receives && !sends) return local_copy;
-  if (!sends) return costs.receive;
-  if (receives && step.reduce) return costs.reduce_send;
-  return receives || step.store ? costs.copy_send : costs.send;
-}
 
 class Builder {
  public:
@@ -110,7 +84,7 @@ class Builder {
     LocalRunner runner;
     runner.member = member;
     runner.work = program.work;
-    runner.step_begin = StepsOf(program.pattern, program.work);
+    runner.step_begin = StepsOf(program);
     runner.operand_begin = static_cast<uint32_t>(out_.operands.size());
     runner.turn = TurnOf(program, index);
     runner.start = StepCursor(pattern, program.position);
@@ -123,19 +97,33 @@ class Builder {
     });
   }
 
-  // The steps of a pattern with the costs of a work, made when first asked for.
-  uint32_t StepsOf(uint32_t pattern, uint32_t work) {
-    const auto [entry, added] =
-        steps_.emplace(std::pair(pattern, work), static_cast<uint32_t>(out_.steps.size()));
+  const Connection& OperandOf(const ChannelProgram& program, uint32_t operand) const {
+    return plan_.connections[plan_.operands[program.operand_begin + operand]];
+  }
+
+  // By operand of the program; empty where none is direct.
+  std::string HandlingsOf(const ChannelProgram& program) const {
+    std::string handling;
+    bool any = false;
+    for (uint32_t i = 0; i < plan_.patterns[program.pattern].operands; ++i) {
+      const Connection& c = OperandOf(program, i);
+      handling += static_cast<char>(HandlingOf(c));
+      any |= c.direct;
+    }
+    return any ? handling : "";
+  }
+
+  // The steps of a program's pattern with the costs of its work, made when first asked for.
+  uint32_t StepsOf(const ChannelProgram& program) {
+    const std::string handling = HandlingsOf(program);
+    const auto [entry, added] = steps_.emplace(std::tuple(program.pattern, program.work, handling),
+                                               static_cast<uint32_t>(out_.steps.size()));
     if (!added) return entry->second;
-    // Reads and writes at memory speed share the memory: half of it each.
-    const Bandwidth local_copy =
-        Bandwidth::BitsPerSecond(gpu_.memory_bandwidth.bits_per_second() / 2);
-    for (const Step& step : plan_.patterns[pattern].steps) {
+    const Work& work = plan_.works[program.work];
+    for (const Step& step : plan_.patterns[program.pattern].steps) {
       LocalStep local = {step.receive, step.send, step.store, step.joined, {}};
-      if (out_.works[work].pass_bytes == 0) {
-        local.cost =
-            ByteCost(RateOf(step, CostsOf(plan_.works[work], gpu_.collectives), local_copy));
+      if (out_.works[program.work].pass_bytes == 0) {
+        local.cost = CostOf(step, work, gpu_, handling);
       }
       out_.steps.push_back(local);
     }
@@ -276,9 +264,10 @@ class Builder {
   const uint32_t group_;
   std::span<const int> host_of_member_, gpu_of_member_;
   const ConnectionEnds ends_;
-  std::vector<uint32_t> local_;                              // by plan connection
-  std::vector<uint32_t> receiving_;                          // ... the other of two ends
-  std::map<std::pair<uint32_t, uint32_t>, uint32_t> steps_;  // by pattern and work
+  std::vector<uint32_t> local_;      // by plan connection
+  std::vector<uint32_t> receiving_;  // ... the other of two ends
+  // By pattern, work, and how operands are handled.
+  std::map<std::tuple<uint32_t, uint32_t, std::string>, uint32_t> steps_;
   std::map<uint16_t, std::pair<uint16_t, uint32_t>>
       last_turn_;  // of a member, by channel: its work
   LocalPlan out_;

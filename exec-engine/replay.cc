@@ -25,17 +25,22 @@ Error NoCosts(const GpuSpec& gpu, const std::string& what) {
 }
 
 Status CheckCosts(const Topology& topology, const FlowPlan& plan) {
-  const auto is_nvls = [](const Work& work) {
-    return work.algorithm == Algorithm::kNvls || work.algorithm == Algorithm::kNvlsTree;
-  };
-  const bool uses_nvls = std::any_of(
-      plan.plans.begin(), plan.plans.end(),
-      [&is_nvls](const Plan& p) { return std::any_of(p.works.begin(), p.works.end(), is_nvls); });
+  bool nvls = false, nvls_registered = false;
+  for (const Plan& p : plan.plans) {
+    for (const Work& work : p.works) {
+      const bool is_nvls =
+          work.algorithm == Algorithm::kNvls || work.algorithm == Algorithm::kNvlsTree;
+      (work.registered ? nvls_registered : nvls) |= is_nvls;
+    }
+  }
   for (const HostKind& kind : topology.host_kinds) {
     const GpuSpec& gpu = topology.gpus[static_cast<size_t>(kind.gpu)];
     if (!gpu.has_collective_costs) return NoCosts(gpu, "'collectives:' section");
-    if (uses_nvls && gpu.collectives.nvls.send == Bandwidth()) {
+    if (nvls && gpu.collectives.nvls.send == Bandwidth()) {
       return NoCosts(gpu, "'nvls' in its 'collectives:' section");
+    }
+    if (nvls_registered && gpu.collectives.nvls_registered.send == Bandwidth()) {
+      return NoCosts(gpu, "'nvls_registered' in its 'collectives:' section");
     }
   }
   return OkStatus();

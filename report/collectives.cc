@@ -50,7 +50,9 @@ class Collector {
   // What a reader sees as one row: pairs of ranks differ in their NICs and in who is the sender.
   Key KeyOf(const Op& op, const Plan& plan) const {
     const CommCall& call = inputs_.workload.calls[op.work];
-    return {op.role, KindText(call), call.type, call.count, call.group_size, WorkKindsOf(plan)};
+    return {op.role,         KindText(call) + BuffersText(call),
+            call.type,       call.count,
+            call.group_size, WorkKindsOf(plan)};
   }
 
   void AddRow(const Op& op, const Plan& plan) {
@@ -125,8 +127,9 @@ std::string CollectiveRow::Name() const {
   std::string name = fmt::format("{} {}", role, KindText(call));
   if (call.collective != CollectiveType::kGrouped) name += fmt::format(" {}", ToString(call.type));
   name += " " + ToString(call.bytes());
-  if (call.collective == CollectiveType::kSendRecv) return name;
-  return fmt::format("{} over {}", name, call.group_size);
+  if (call.collective != CollectiveType::kSendRecv)
+    name += fmt::format(" over {}", call.group_size);
+  return name + BuffersText(call);
 }
 
 std::string CollectiveRow::PlanName() const { return ToString(works); }

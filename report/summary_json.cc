@@ -87,6 +87,9 @@ Json CollectivesJson(const Summary& summary) {
                    {"algorithm_bandwidth_gb_per_s", row.algorithm_bandwidth() / 1e9},
                    {"bus_bandwidth_gb_per_s", row.bus_bandwidth() / 1e9},
                    {"bus_factor", BusFactor(row.call)}});
+    if (row.call.buffers != BufferKind::kPlain) {
+      out.back()["buffers"] = BufferKindNames()[static_cast<size_t>(row.call.buffers)];
+    }
     AddParts(row, &out.back());
   }
   return out;

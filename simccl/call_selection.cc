@@ -54,6 +54,7 @@ Result<CommCall> CallOf(const CallWords& words, size_t i, int group_size) {
   ASSIGN_OR_RETURN(call.collective, ParseCollective(words.collectives[i]));
   ASSIGN_OR_RETURN(call.type, ParseDataType(Nth(words.types, i)));
   ASSIGN_OR_RETURN(call.op, ParseReduceOp(Nth(words.ops, i)));
+  ASSIGN_OR_RETURN(call.buffers, ParseBufferKind(Nth(words.buffers, i)));
   call.group_size = group_size;
   const int root = Nth(words.roots, i), peer = Nth(words.peers, i);
   RETURN_IF_ERROR(CheckMembers(call, root, peer));
@@ -103,6 +104,11 @@ void DeclareCallWords(CLI::App* app, CallWords* words) {
   AddEach(app, "--type", &words->types, "Data type: bf16, fp16, fp32, ...", "TYPE")
       ->capture_default_str();
   AddEach(app, "--op", &words->ops, "Reduction: sum, max, avg, ...", "OP")->capture_default_str();
+  AddEach(app, "--buffers", &words->buffers,
+          "What NCCL was told of the buffers: plain (nothing), registered (ncclCommRegister), "
+          "symmetric (ncclCommWindowRegister)",
+          "KIND")
+      ->capture_default_str();
   AddEach(app, "--root", &words->roots, "Root, or who sends: a member of the group", "N")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
@@ -123,6 +129,7 @@ Status CheckCallWords(const CallWords& words) {
   }
   RETURN_IF_ERROR(CheckCount("--type", words.types, calls));
   RETURN_IF_ERROR(CheckCount("--op", words.ops, calls));
+  RETURN_IF_ERROR(CheckCount("--buffers", words.buffers, calls));
   RETURN_IF_ERROR(CheckCount("--root", words.roots, calls));
   RETURN_IF_ERROR(CheckCount("--peer", words.peers, calls));
   int64_t total = 0;
@@ -133,6 +140,7 @@ Status CheckCallWords(const CallWords& words) {
     }
     RETURN_IF_ERROR(ParseDataType(Nth(words.types, i)));
     RETURN_IF_ERROR(ParseReduceOp(Nth(words.ops, i)));
+    RETURN_IF_ERROR(ParseBufferKind(Nth(words.buffers, i)));
     ASSIGN_OR_RETURN(const Bytes size, ParseCallSize(words.sizes[i]));
     if (size.count() > kMostBytes - total) {
       return Error(fmt::format("--size {} is more than {} B", words.sizes[i], kMostBytes - total));

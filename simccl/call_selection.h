@@ -17,7 +17,7 @@ namespace drydock {
 struct CallWords {
   std::string cluster, group;
   std::vector<std::string> collectives, sizes;
-  std::vector<std::string> types = {"bf16"}, ops = {"sum"};
+  std::vector<std::string> types = {"bf16"}, ops = {"sum"}, buffers = {"plain"};
   std::vector<std::string> overrides;
   std::vector<int> roots = {0}, peers = {1};
 };

@@ -74,6 +74,11 @@ Members AnyGroup() {
   return members;
 }
 
+// Of some collectives in the network on registered buffers there is no expansion.
+bool IsNotExpanded(const Error& error) {
+  return error.message().find("on buffers that the NICs read and write") != std::string::npos;
+}
+
 // GPUs before the H100 do not reduce 8-bit floats.
 CommCall AnyCall(int members, bool reduces_fp8) {
   CommCall call;
@@ -87,6 +92,7 @@ CommCall AnyCall(int members, bool reduces_fp8) {
   call.peer = (call.root + *rc::gen::inRange(1, std::max(members, 2))) % members;
   // NCCL has no all-to-all in place.
   call.in_place = *rc::gen::arbitrary<bool>() && call.collective != CollectiveType::kAllToAll;
+  call.buffers = *rc::gen::elementOf(std::vector{BufferKind::kPlain, BufferKind::kRegistered});
   // Of every order of magnitude up to 2^24, and nothing.
   const int64_t part = (int64_t{1} << *rc::gen::inRange(0, 25)) * *rc::gen::inRange(64, 128) / 128;
   if (call.collective == CollectiveType::kAllToAllV) {
@@ -114,7 +120,7 @@ TEST(ChoicesPropertyTest, WhatNcclPicksDelivers) {
     for (int i = 0; i < 4; ++i) {
       const CommCall call = AnyCall(static_cast<int>(members.size()), cluster.name()[4] == 'h');
       const Result<Plan> plan = cluster.planner().PlanCall(call);
-      if (!plan.ok() && IsUnjoinedChain(plan.error())) continue;
+      if (!plan.ok() && (IsUnjoinedChain(plan.error()) || IsNotExpanded(plan.error()))) continue;
       if (!plan.ok()) RC_FAIL(NameOf(call) + ": " + plan.error().ToString());
       if (plan->works[0].algorithm == Algorithm::kLocal) continue;  // nothing is sent
       const Status free = CheckPlanDeadlock(*plan);

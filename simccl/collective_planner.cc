@@ -26,12 +26,13 @@ Result<const PlannerChoice*> FindPlanner(const std::string& name) {
 }
 
 std::string NameOf(const CommCall& call) {
+  const std::string buffers = BuffersText(call);
   if (call.collective == CollectiveType::kGrouped) {
-    return fmt::format("group of {}: {} over {}", KindText(call), ToString(call.bytes()),
-                       call.group_size);
+    return fmt::format("group of {}: {} over {}{}", KindText(call), ToString(call.bytes()),
+                       call.group_size, buffers);
   }
-  return fmt::format("{} {} {} over {}", KindText(call), ToString(call.type),
-                     ToString(call.bytes()), call.group_size);
+  return fmt::format("{} {} {} over {}{}", KindText(call), ToString(call.type),
+                     ToString(call.bytes()), call.group_size, buffers);
 }
 
 }  // namespace drydock

@@ -62,6 +62,13 @@ Status ExpandCollective(const hacknccl_collective& work, PlanBuilder* builder) {
   planned.protocol = static_cast<Protocol>(work.protocol);
   planned.channels = work.channel_hi - work.channel_lo + 1;
   planned.warps = work.warps;
+  planned.registered = (work.direct & HACKNCCL_DIRECT_NVLS) != 0;
+  builder->SetDirect(work.direct);
+  if (work.even && (work.direct & HACKNCCL_DIRECT_NET) != 0) {
+    return NoExpansion(
+        std::string(NameOf(work.algorithm)) + " on buffers that the NICs read and write",
+        fmt::format("this {}", NameOfFunction(work.function)));
+  }
   const bool reduces_all = work.function == HACKNCCL_ALL_REDUCE;
   if (work.algorithm == HACKNCCL_RING) {
     RETURN_IF_ERROR(ExpandRing(work, builder));

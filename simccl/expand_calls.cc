@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/check.h"
 #include "simccl/expand.h"
 
 namespace drydock {
@@ -19,6 +20,40 @@ std::vector<int> KernelsOf(const NcclPlan& plan, int works, size_t count) {
     }
   }
   return kernels;
+}
+
+// A rank whose GPU stands at a NIC of some ring of these channels; -1: none does.
+int RankAtNic(const NcclCommunicator& communicator, const hacknccl_collective& work) {
+  const std::vector<int>& host_of = communicator.hosts();
+  const auto host = [&host_of](int rank) { return host_of[static_cast<size_t>(rank)]; };
+  for (int channel = work.channel_lo; channel <= work.channel_hi; ++channel) {
+    const std::vector<int> ring = communicator.Ring(channel);
+    for (size_t i = 0; i < ring.size(); ++i) {
+      if (host(ring[i]) != host(ring[(i + 1) % ring.size()])) return ring[i];
+    }
+  }
+  return -1;
+}
+
+// A rank knows of NICs that read and write the buffers only if it has one. All ranks have the same
+// works otherwise.
+Status AskAtNics(const GroupOfCalls& group, const NcclCommunicator& communicator, NcclPlan* plan) {
+  const std::vector<hacknccl_call>& calls = group.members.front().calls;
+  const bool registered = std::any_of(calls.begin(), calls.end(), [](const hacknccl_call& call) {
+    return call.buffers != HACKNCCL_BUFFERS_PLAIN;
+  });
+  if (!registered || communicator.shape().hosts == 1 || group.has_messages) return OkStatus();
+  for (size_t i = 0; i < plan->collectives.size(); ++i) {
+    hacknccl_collective& work = plan->collectives[i];
+    const bool done = (work.direct & HACKNCCL_DIRECT_NET) != 0;
+    if (work.algorithm != HACKNCCL_RING || work.protocol != HACKNCCL_SIMPLE || done) continue;
+    const int rank = RankAtNic(communicator, work);
+    if (rank < 0) continue;
+    ASSIGN_OR_RETURN(const NcclPlan there, communicator.Launch(rank, calls));
+    CHECK(there.collectives.size() == plan->collectives.size());
+    work.direct |= there.collectives[i].direct & HACKNCCL_DIRECT_NET;
+  }
+  return OkStatus();
 }
 
 // The works of a plan, one after another.
@@ -44,7 +79,7 @@ Status CheckKernels(const NcclPlan& plan, size_t calls) {
   const char* const whose = calls > 1 ? "these calls" : "this call";
   switch (plan.kind) {
     case HACKNCCL_PLAN_SYMMETRIC:
-      return NoExpansion("a kernel on symmetric memory", whose);
+      return NoExpansion("the symmetric-memory kernel " + plan.symmetric_kernel, whose);
     case HACKNCCL_PLAN_COPY_ENGINE:
       return NoExpansion("copy engines", whose);
     case HACKNCCL_PLAN_RMA:
@@ -60,6 +95,7 @@ Status ExpandCalls(const GroupOfCalls& group, PlanBuilder* builder) {
     ASSIGN_OR_RETURN(first, builder->communicator().Launch(0, group.members.front().calls));
   }
   RETURN_IF_ERROR(CheckKernels(first, group.members.front().calls.size()));
+  RETURN_IF_ERROR(AskAtNics(group, builder->communicator(), &first));
   Sequence works(builder);
   const std::vector<int> kernels = KernelsOf(first, HACKNCCL_COLLECTIVES, first.collectives.size());
   for (size_t i = 0; i < first.collectives.size(); ++i) {

@@ -164,6 +164,7 @@ class Expansion {
     int64_t bytes = 0, chunk = 0, base = 0;
     int parts = 0;
     bool is_send = false;
+    int direct = 0;
   };
 
   // What one member's kernel does in one round of NCCL's schedule.
@@ -176,7 +177,8 @@ class Expansion {
       round.epoch = epoch;
       send = {exchange.send_peer,     static_cast<int64_t>(exchange.send_bytes),
               exchange.send_chunk,    offset,
-              exchange.send_channels, true};
+              exchange.send_channels, true,
+              exchange.send_direct};
       simple_ |= exchange.send_peer != member && exchange.send_ll == 0;
     }
     if (exchange.recv_peer != -1) {
@@ -184,7 +186,8 @@ class Expansion {
       round.epoch = epoch;
       receive = {exchange.recv_peer,     static_cast<int64_t>(exchange.recv_bytes),
                  exchange.recv_chunk,    offset,
-                 exchange.recv_channels, false};
+                 exchange.recv_channels, false,
+                 exchange.recv_direct};
       simple_ |= exchange.recv_peer != member && exchange.recv_ll == 0;
     }
     Batches& batches = rounds_[round];
@@ -216,6 +219,7 @@ class Expansion {
   std::optional<uint32_t> Connect(int channel, int member, const Message& message,
                                   const Round& round) {
     if (message.peer == member) return std::nullopt;
+    builder_->SetDirect(message.direct);
     const uint32_t connection =
         builder_->Connect(HACKNCCL_GRAPH_P2P, channel, message.is_send ? member : message.peer,
                           message.is_send ? message.peer : member);

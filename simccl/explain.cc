@@ -75,30 +75,41 @@ std::string DecidedText(const hacknccl_decision& decision) {
                      ToString(Bytes(static_cast<int64_t>(decision.bytes))));
 }
 
-std::string CollectiveText(const hacknccl_collective& work) {
-  const int channels = work.channel_hi - work.channel_lo + 1;
-  return fmt::format("{}: {} of {}, chunks of {}\n", Name(work.algorithm, work.protocol),
-                     Plural(channels, "channel"), Plural(work.warps, "warp"),
-                     ToString(Bytes(static_cast<int64_t>(work.chunk_lo))));
+// What becomes of registered buffers.
+std::string DirectText(int direct) {
+  std::vector<std::string> users;
+  if ((direct & HACKNCCL_DIRECT_PEER) != 0) users.push_back("peers");
+  if ((direct & HACKNCCL_DIRECT_NVLS) != 0) users.push_back("NVLS");
+  if ((direct & HACKNCCL_DIRECT_NET) != 0) users.push_back("NICs");
+  if (users.empty()) return "";
+  return fmt::format("; direct from and to the registered buffers: {}", fmt::join(users, ", "));
 }
 
-std::string ExchangesText(const NcclPlan& plan) {
+std::string CollectiveText(const hacknccl_collective& work) {
+  const int channels = work.channel_hi - work.channel_lo + 1;
+  return fmt::format("{}: {} of {}, chunks of {}{}\n", Name(work.algorithm, work.protocol),
+                     Plural(channels, "channel"), Plural(work.warps, "warp"),
+                     ToString(Bytes(static_cast<int64_t>(work.chunk_lo))), DirectText(work.direct));
+}
+
+std::string ExchangesText(const NcclPlan& plan, int member) {
   for (const hacknccl_exchange& exchange : plan.exchanges) {
-    if (exchange.send_peer < 0) continue;
-    return fmt::format("messages: {} each over {} in chunks of {}, protocol {}\n",
+    if (exchange.send_peer < 0 || exchange.send_peer == member) continue;
+    return fmt::format("messages: {} each over {} in chunks of {}, protocol {}{}\n",
                        ToString(Bytes(static_cast<int64_t>(exchange.send_bytes))),
                        Plural(exchange.send_channels, "channel"),
-                       ToString(Bytes(exchange.send_chunk)), exchange.send_ll ? "LL" : "Simple");
+                       ToString(Bytes(exchange.send_chunk)), exchange.send_ll ? "LL" : "Simple",
+                       DirectText(exchange.send_direct));
   }
   return "a copy\n";
 }
 
-std::string PlanText(const NcclPlan& plan) {
+std::string PlanText(const NcclPlan& plan, int member) {
   switch (plan.kind) {
     case HACKNCCL_PLAN_LOCAL:
       return "a copy inside the GPU\n";
     case HACKNCCL_PLAN_SYMMETRIC:
-      return "a kernel on symmetric memory\n";
+      return fmt::format("the symmetric-memory kernel {}\n", plan.symmetric_kernel);
     case HACKNCCL_PLAN_COPY_ENGINE:
       return "copy engines\n";
     case HACKNCCL_PLAN_RMA:
@@ -106,7 +117,7 @@ std::string PlanText(const NcclPlan& plan) {
     default:
       break;
   }
-  if (plan.collectives.empty()) return ExchangesText(plan);
+  if (plan.collectives.empty()) return ExchangesText(plan, member);
   std::string text;
   for (const hacknccl_collective& work : plan.collectives) text += CollectiveText(work);
   return text;
@@ -188,7 +199,7 @@ Result<std::string> Explain(const SelectedCall& selected, const std::string& lib
   ASSIGN_OR_RETURN(const NcclPlan plan,
                    communicator.Launch(member, calls.members[static_cast<size_t>(member)].calls));
   const bool grouped = selected.call.collective == CollectiveType::kGrouped;
-  text += "\nNCCL runs " + (grouped ? GroupText(selected, calls, member, plan) : PlanText(plan));
+  text += "\nNCCL runs " + (grouped ? GroupText(selected, calls, member, plan) : PlanText(plan, member));
   for (const hacknccl_decision& decision : plan.decisions) {
     if (grouped) text += "\n" + DecidedText(decision);
     text += EstimatesText(decision);

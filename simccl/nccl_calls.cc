@@ -98,8 +98,8 @@ class MessageWriter {
       for (size_t peer = 0; peer < n; ++peer) {
         const int64_t sent = call.pair_counts[m * n + peer] * size;
         const int64_t received = call.pair_counts[peer * n + m] * size;
-        if (sent > 0) Send(m, static_cast<int>(peer), sent, send_at);
-        if (received > 0) Receive(m, static_cast<int>(peer), received, receive_at);
+        if (sent > 0) Send(call, m, static_cast<int>(peer), sent, send_at);
+        if (received > 0) Receive(call, m, static_cast<int>(peer), received, receive_at);
         send_at += sent;
         receive_at += received;
       }
@@ -107,8 +107,8 @@ class MessageWriter {
   }
 
   void SendRecv(const CommCall& call, int64_t base) {
-    Send(static_cast<size_t>(call.root), call.peer, call.bytes().count(), base);
-    Receive(static_cast<size_t>(call.peer), call.root, call.bytes().count(), base);
+    Send(call, static_cast<size_t>(call.root), call.peer, call.bytes().count(), base);
+    Receive(call, static_cast<size_t>(call.peer), call.root, call.bytes().count(), base);
   }
 
   // All-to-all, gather, scatter. The part of a pair lies where the larger buffer has the part of
@@ -138,12 +138,12 @@ class MessageWriter {
   }
 
  private:
-  void Send(size_t member, int peer, int64_t bytes, int64_t offset) {
-    Add(member, SendTo(peer, bytes), offset);
+  void Send(const CommCall& call, size_t member, int peer, int64_t bytes, int64_t offset) {
+    Add(member, SendTo(peer, bytes, static_cast<int>(call.buffers)), offset);
     group_->members[member].sends.push_back({peer, offset});
   }
-  void Receive(size_t member, int peer, int64_t bytes, int64_t offset) {
-    Add(member, ReceiveFrom(peer, bytes), offset);
+  void Receive(const CommCall& call, size_t member, int peer, int64_t bytes, int64_t offset) {
+    Add(member, ReceiveFrom(peer, bytes, static_cast<int>(call.buffers)), offset);
     group_->members[member].receives.push_back({peer, offset});
   }
 
@@ -178,7 +178,8 @@ hacknccl_call AsNcclCall(const CommCall& call) {
           NcclOp(call.op),
           call.root,
           static_cast<uint64_t>(call.count / PartsOf(call)),
-          call.in_place};
+          call.in_place,
+          static_cast<int32_t>(call.buffers)};
 }
 
 GroupOfCalls CallsOf(const CommCall& call) {

@@ -30,6 +30,21 @@ LinkKind KindOf(int hacknccl_kind) {
   }
 }
 
+// Which bit of HACKNCCL_DIRECT_* speaks of such a connection; 0: none.
+int DirectBit(LinkKind link) {
+  switch (link) {
+    case LinkKind::kPeerWrite:
+    case LinkKind::kPeerRead:
+      return HACKNCCL_DIRECT_PEER;
+    case LinkKind::kNvls:
+      return HACKNCCL_DIRECT_NVLS;
+    case LinkKind::kNet:
+      return HACKNCCL_DIRECT_NET;
+    default:
+      return 0;
+  }
+}
+
 size_t Mix(size_t hash, uint64_t value) {
   hash = (hash ^ value) * 0xff51afd7ed558ccdu;
   return hash ^ (hash >> 32);
@@ -106,6 +121,7 @@ uint32_t PlanBuilder::Connect(int graph, int channel, int from, int to) {
       connection.recv_gdr = link->recv_gdr != 0;
     }
     if (link->relay != -1) connection.proxy = static_cast<int16_t>(link->relay);
+    connection.direct = (direct_ & DirectBit(connection.link)) != 0;
   } else {
     Fail(link.error());
   }
@@ -118,6 +134,7 @@ uint32_t PlanBuilder::ConnectNvls(int member, int head, Nvls direction) {
   connection.from = static_cast<uint16_t>(to_head ? member : head);
   connection.to = static_cast<uint16_t>(to_head ? head : member);
   connection.link = LinkKind::kNvls;
+  connection.direct = (direct_ & DirectBit(connection.link)) != 0;
   return Add(connection);
 }
 

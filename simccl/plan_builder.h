@@ -34,6 +34,9 @@ class PlanBuilder {
   // The present one.
   Work& work() { return plan_.works.back(); }
 
+  // From here on connections are direct where these HACKNCCL_DIRECT_* say so.
+  void SetDirect(int direct) { direct_ = direct; }
+
   // Those made so far are not asked for again; a short memory is a fast one.
   void ForgetConnections() { connections_.Clear(); }
   // What follows is of another channel of a collective, with connections of its own. Channels are
@@ -86,6 +89,7 @@ class PlanBuilder {
 
   Plan plan_;
   int64_t base_ = 0;
+  int direct_ = 0;
   // Those that may be asked for again, by HACKNCCL_GRAPH_* or a key beside them.
   ConnectionTable connections_;
   std::array<size_t, 2> before_ = {};                   // the collective: connections and operands

@@ -43,7 +43,8 @@ std::string Peers(const Plan& plan, const ChannelProgram& program, Slots slots, 
   for (uint32_t i = 0; i < slots.count; ++i) {
     const uint32_t operand = plan.operands[program.operand_begin + slots.begin + i];
     const Connection& connection = plan.connections[operand];
-    text += fmt::format(" {}{}", sends ? connection.to : connection.from, LinkText(connection));
+    text += fmt::format(" {}{}{}", sends ? connection.to : connection.from, LinkText(connection),
+                        connection.direct ? " direct" : "");
   }
   return text;
 }

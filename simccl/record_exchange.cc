@@ -65,7 +65,12 @@ std::optional<CommCall> ExchangeOf(std::span<const RecordEntry* const> sends, in
   });
   std::optional<std::vector<int64_t>> table = TableOf(sends, n, in_bytes);
   if (!table.has_value()) return std::nullopt;
-  return ExchangeCall(std::move(*table), n, in_bytes ? DataType::kUint8 : TypeOf(*sends.front()));
+  CommCall call =
+      ExchangeCall(std::move(*table), n, in_bytes ? DataType::kUint8 : TypeOf(*sends.front()));
+  auto least = RecordBuffers::kSymmetric;
+  for (const RecordEntry* send : sends) least = std::min(least, send->buffers);
+  call.buffers = static_cast<BufferKind>(least);
+  return call;
 }
 
 }  // namespace drydock

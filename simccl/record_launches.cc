@@ -228,6 +228,7 @@ CommCall CallOf(const RecordEntry& entry, int members) {
   call.collective = CollectiveOf(entry.function);
   call.type = TypeOf(entry);
   call.op = kByNcclOp[entry.op];
+  call.buffers = static_cast<BufferKind>(entry.buffers);
   call.group_size = members;
   call.count = static_cast<int64_t>(entry.count);
   switch (call.collective) {

@@ -47,7 +47,8 @@ bool IsSound(const RecordEntry& entry) {
       return members >= 1 && members <= INT32_MAX && entry.rank >= 0 && entry.rank < members;
     case RecordKind::kCall:
       return entry.function <= RecordFunction::kRecv && entry.type < kRecordTypes &&
-             entry.op <= kRecordPreMulSum && entry.rank >= 0 && entry.peer >= 0;
+             entry.op <= kRecordPreMulSum && entry.buffers <= RecordBuffers::kSymmetric &&
+             entry.rank >= 0 && entry.peer >= 0;
     default:
       return entry.kind <= RecordKind::kCopies;
   }

@@ -154,6 +154,22 @@ std::optional<std::string> Overflow(const RecordedCommunicator& communicator, co
   return std::nullopt;
 }
 
+// NCCL makes something of registered buffers where all members have them.
+void UnifyBuffers(const Calls& calls) {
+  const auto& collectives = calls.collectives;
+  for (size_t i = 0; i < collectives.front().size(); ++i) {
+    auto least = RecordBuffers::kSymmetric;
+    for (const auto& own : collectives) least = std::min(least, own[i]->buffers);
+    for (const auto& own : collectives) own[i]->buffers = least;
+  }
+  for (const auto& [pair, receives] : calls.receives) {
+    const std::vector<RecordEntry*>& sends = calls.sends.at(pair);
+    for (size_t i = 0; i < receives.size(); ++i) {
+      sends[i]->buffers = receives[i]->buffers = std::min(sends[i]->buffers, receives[i]->buffers);
+    }
+  }
+}
+
 void UnifyTypes(const Calls& calls) {
   const auto adopt = [](const RecordEntry& from, RecordEntry* to) {
     to->type = from.type;
@@ -201,7 +217,10 @@ Status MatchCalls(Recording* recording) {
     }
   }
   if (!misfits.empty()) return Error(std::move(misfits));
-  for (const Calls& calls : sorted) UnifyTypes(calls);
+  for (const Calls& calls : sorted) {
+    UnifyTypes(calls);
+    UnifyBuffers(calls);
+  }
   return OkStatus();
 }
 

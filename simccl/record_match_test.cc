@@ -43,6 +43,17 @@ TEST(RecordMatchTest, TypesOfMovedDataMayDiffer) {
             "up data");
 }
 
+TEST(RecordMatchTest, BuffersAreRegisteredWhereAllMembersSaySo) {
+  RecordingBuilder b(2);
+  b.Call(0, RecordFunction::kAllReduce, 8, 0).buffers = RecordBuffers::kSymmetric;
+  b.Call(1, RecordFunction::kAllReduce, 8, 0).buffers = RecordBuffers::kRegistered;
+  b.Call(0, RecordFunction::kSend, 8, 0, 1).buffers = RecordBuffers::kRegistered;
+  b.Call(1, RecordFunction::kRecv, 8, 0, 0);
+  EXPECT_EQ(ErrorOf(b), "");
+  EXPECT_EQ(b.recording.ranks[0].entries[0].buffers, RecordBuffers::kRegistered);
+  EXPECT_EQ(b.recording.ranks[0].entries[1].buffers, RecordBuffers::kPlain);
+}
+
 TEST(RecordMatchTest, AnotherRootIsNamed) {
   RecordingBuilder b(3);
   for (const int rank : {0, 1, 2}) b.Call(rank, RecordFunction::kBroadcast, 9, 0, rank / 2);

@@ -177,10 +177,10 @@ namespace {
 
 // All of a call, for comparing.
 std::string KeyOf(const CommCall& call) {
-  std::string key =
-      fmt::format("{} {} {} {} {} {} {} {}", static_cast<int>(call.collective),
-                  static_cast<int>(call.type), static_cast<int>(call.op), call.count, call.root,
-                  call.peer, call.group_size, fmt::join(call.pair_counts, ","));
+  std::string key = fmt::format("{} {} {} {} {} {} {} {} {}", static_cast<int>(call.collective),
+                                static_cast<int>(call.type), static_cast<int>(call.op),
+                                static_cast<int>(call.buffers), call.count, call.root, call.peer,
+                                call.group_size, fmt::join(call.pair_counts, ","));
   for (const CommCall& part : call.parts) key += ";" + KeyOf(part);
   return key;
 }

@@ -67,6 +67,7 @@ void GradientReduction::Launch(size_t chunk, size_t bucket) {
   call.collective =
       training.distributed_optimizer ? CollectiveType::kReduceScatter : CollectiveType::kAllReduce;
   call.type = training.gradient_type;
+  call.buffers = training.gradient_buffers;
   call.count = elements;
   call.group_size = c_.layout.data;
   running_.push_back(b.StartCollective(kDataRole, kDataStream, call));
@@ -98,6 +99,7 @@ ProgramBuilder::OpId ParameterGather::Start(size_t chunk, size_t bucket) {
   CommCall call;
   call.collective = CollectiveType::kAllGather;
   call.type = c_.job.training.precision;
+  call.buffers = c_.job.training.gradient_buffers;
   call.count = chunks_[chunk].buckets[bucket].elements;
   call.group_size = c_.layout.data;
   return ops_[chunk][bucket] = c_.builder->StartCollective(kDataRole, kDataStream, call);

@@ -149,6 +149,7 @@ void ReadTraining(const YamlNode& node, Diagnostics* diagnostics, TrainingRules*
   reader.ReadOptional("scatter_gather_p2p", &training->scatter_gather_p2p);
   reader.ReadOptional("check_gradients", &training->check_gradients);
   reader.ReadOptional("step_checks", &training->step_checks);
+  ReadEnum(&reader, "gradient_buffers", BufferKindNames(), false, &training->gradient_buffers);
   ReadCount(&reader, "bucket_elements", false, 1, int64_t{1} << 40, &training->bucket_elements);
   reader.Finish();
 }

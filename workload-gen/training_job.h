@@ -14,6 +14,7 @@
 #include "core/base/result.h"
 #include "core/base/yaml.h"
 #include "core/model/gpu.h"
+#include "core/model/workload.h"
 
 namespace drydock {
 
@@ -66,7 +67,8 @@ struct TrainingRules {
   bool scatter_gather_p2p = false;
   bool check_gradients = true;
   bool step_checks = true;
-  int64_t bucket_elements = 0;  // 0 = the framework's rule
+  int64_t bucket_elements = 0;                       // 0 = the framework's rule
+  BufferKind gradient_buffers = BufferKind::kPlain;  // of gradient buckets and parameters
 };
 
 enum class RankOrder : uint8_t {

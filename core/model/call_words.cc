@@ -64,6 +64,10 @@ Result<ReduceOp> ParseReduceOp(const std::string& word) {
   return Parse<ReduceOp>("reduction", word, ReduceOpNames(), kOps);
 }
 
+Result<BufferKind> ParseBufferKind(const std::string& word) {
+  return Parse<BufferKind>("kind of buffers", word, BufferKindNames(), {});
+}
+
 Result<Bytes> ParseCallSize(const std::string& word) {
   constexpr std::string_view kSuffixes = "KMGT";
   int64_t number = 0;

@@ -14,6 +14,7 @@ namespace drydock {
 Result<CollectiveType> ParseCollective(const std::string& word);
 Result<DataType> ParseDataType(const std::string& word);
 Result<ReduceOp> ParseReduceOp(const std::string& word);
+Result<BufferKind> ParseBufferKind(const std::string& word);
 
 // "64 MiB", "100 MB"; as nccl-tests has it, "64M" is 64 MiB and "8" is 8 B. Not 0.
 Result<Bytes> ParseCallSize(const std::string& word);

@@ -76,6 +76,9 @@ struct Connection {
   bool send_gdr = true, recv_gdr = true;
   int16_t reduction = -1;  // kToSwitch, kFromSwitch: counted over the plan
   uint32_t first = 0;      // of the reduction's pieces
+  // Data goes from one user's buffer to the other's: they are registered with NCCL, and no buffer
+  // of its own is between them. kNet: the NICs read and write them; kNvls: the switches do.
+  bool direct = false;
   friend bool operator==(const Connection&, const Connection&) = default;
 };
 
@@ -154,6 +157,7 @@ struct Work {
   int launch = 0;
   int slices = 0;
   int64_t slice_grain = 1;
+  bool registered = false;  // NVLS on the users' own buffers
   friend bool operator==(const Work&, const Work&) = default;
 };
 

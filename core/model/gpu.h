@@ -53,6 +53,7 @@ struct CollectiveCosts {
   };
   Protocol simple, ll, ll128;
   Protocol nvls;                // multicast kernels
+  Protocol nvls_registered;     // ... on the users' own buffers
   Protocol p2p_simple, p2p_ll;  // send/recv kernels
   double link_efficiency = 0;   // reachable share of the scale-up bandwidth, each direction
   double several_peers = 1;     // share of that left where several peers send to one GPU at once

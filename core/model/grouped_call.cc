@@ -71,4 +71,17 @@ std::string KindText(const CommCall& call) {
   return text;
 }
 
+std::string BuffersText(const CommCall& call) {
+  const bool grouped = call.collective == CollectiveType::kGrouped && !call.parts.empty();
+  BufferKind least = call.buffers, most = call.buffers;
+  if (grouped) least = most = call.parts.front().buffers;
+  for (const CommCall& part : call.parts) {
+    least = std::min(least, part.buffers);
+    most = std::max(most, part.buffers);
+  }
+  if (most == BufferKind::kPlain) return "";
+  return fmt::format(", {}{} buffers", least == most ? "" : "some ",
+                     BufferKindNames()[static_cast<size_t>(most)]);
+}
+
 }  // namespace drydock

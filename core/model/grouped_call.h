@@ -28,6 +28,10 @@ int ParticipantsOf(const CommCall& call);
 // "all-reduce x2, send-recv", of a grouped call; else the name of its collective.
 std::string KindText(const CommCall& call);
 
+// ", registered buffers"; of a grouped call those of its parts, ", some registered buffers" if only
+// some have them; "" if NCCL was told nothing.
+std::string BuffersText(const CommCall& call);
+
 }  // namespace drydock
 
 #endif  // DRYDOCK_CORE_MODEL_GROUPED_CALL_H_

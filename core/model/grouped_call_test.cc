@@ -29,6 +29,16 @@ TEST(GroupedCallTest, BuffersOfThePartsFollowEachOther) {
   EXPECT_EQ(KindText(grouped), "all-reduce x2, send-recv");
 }
 
+TEST(GroupedCallTest, BuffersNcclKnowsAreNamed) {
+  CommCall registered = Call(CollectiveType::kAllReduce, 1);
+  EXPECT_EQ(BuffersText(registered), "");
+  registered.buffers = BufferKind::kRegistered;
+  EXPECT_EQ(BuffersText(registered), ", registered buffers");
+  EXPECT_EQ(BuffersText(MakeGrouped({registered, registered})), ", registered buffers");
+  EXPECT_EQ(BuffersText(MakeGrouped({registered, Call(CollectiveType::kAllGather, 4)})),
+            ", some registered buffers");
+}
+
 TEST(GroupedCallTest, ACollectiveNeedsEverybodyMessagesTheirEnds) {
   EXPECT_EQ(ParticipantsOf(Call(CollectiveType::kAllToAllV, 1)), 4);
   EXPECT_EQ(ParticipantsOf(Message(2, 3, 1)), 2);

@@ -73,6 +73,11 @@ const Names& ReduceOpNames() {
   return names;
 }
 
+const Names& BufferKindNames() {
+  static const Names names = {"plain", "registered", "symmetric"};
+  return names;
+}
+
 const Names& PassNames() {
   static const Names names = {"fwd", "dgrad", "wgrad", "bwd", "-"};
   return names;

@@ -66,6 +66,12 @@ enum class ReduceOp : uint8_t { kSum, kMax, kAverage, kMin, kProd, kPremulSum };
 inline constexpr int kReduceOpCount = 6;
 const std::vector<std::string>& ReduceOpNames();  // "sum", ...
 
+// What the program told NCCL of a call's buffers beforehand: nothing; ncclCommRegister, of memory
+// from ncclMemAlloc; ncclCommWindowRegister as symmetric memory.
+enum class BufferKind : uint8_t { kPlain, kRegistered, kSymmetric };
+inline constexpr int kBufferKindCount = 3;
+const std::vector<std::string>& BufferKindNames();  // "plain", ...
+
 // A distinct communication call. `count` is in elements of `type`:
 // all-reduce, broadcast, reduce: the buffer; all-gather: the gathered output; reduce-scatter: the
 // full input; all-to-all: one rank's whole buffer; send/recv: the message; gather, scatter: the
@@ -81,6 +87,7 @@ struct CommCall {
   int group_size = 0;
   // The two buffers are one, the smaller at the member's own place in the larger.
   bool in_place = false;
+  BufferKind buffers = BufferKind::kPlain;  // both of them, on every member
   // All-to-all-v: elements that member i sends to member j, at [i * group_size + j]. Buffers hold
   // the parts without gaps, in the order of members.
   std::vector<int64_t> pair_counts = {};

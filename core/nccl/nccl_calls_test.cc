@@ -127,6 +127,80 @@ TEST(NcclCallsTest, GathersAndScattersAreMessages) {
   EXPECT_EQ(launch(5, HACKNCCL_ALL_TO_ALL, 0).exchanges.size(), 8u);
 }
 
+hacknccl_call WithBuffers(int function, uint64_t count, int buffers) {
+  return {function, HACKNCCL_BFLOAT16, HACKNCCL_SUM, 0, count, 0, buffers};
+}
+
+// register/coll_reg.cc: multicast saturates the links with four channels, peers need no more
+// than 16.
+TEST(NcclCallsTest, RegisteredBuffersTakeFewerChannels) {
+  const NcclWorld world = TestWorld({DgxH100()}, 90);
+  const auto comm = world.CreateCommunicator(Places(1, kAllEight)).value();
+  const auto work = [&comm](int function, uint64_t count, int buffers) {
+    return comm.Collective(WithBuffers(function, count, buffers)).value().collectives.at(0);
+  };
+  const auto channels = [](const hacknccl_collective& of) {
+    return of.channel_hi - of.channel_lo + 1;
+  };
+  constexpr int kPlain = HACKNCCL_BUFFERS_PLAIN, kRegistered = HACKNCCL_BUFFERS_REGISTERED;
+  const auto plain = work(HACKNCCL_ALL_REDUCE, 128 << 20, kPlain);
+  const auto registered = work(HACKNCCL_ALL_REDUCE, 128 << 20, kRegistered);
+  EXPECT_EQ(plain.algorithm, HACKNCCL_NVLS);
+  EXPECT_EQ(registered.algorithm, HACKNCCL_NVLS);
+  EXPECT_EQ(channels(plain), 16);
+  EXPECT_EQ(channels(registered), 4);
+  EXPECT_EQ(plain.direct, 0);
+  EXPECT_EQ(registered.direct, HACKNCCL_DIRECT_NVLS);
+  const auto gather = work(HACKNCCL_ALL_GATHER, 16 << 20, kRegistered);
+  EXPECT_EQ(gather.algorithm, HACKNCCL_RING);
+  EXPECT_EQ(gather.direct, HACKNCCL_DIRECT_PEER);
+  EXPECT_EQ(channels(work(HACKNCCL_ALL_GATHER, 16 << 20, kPlain)), 24);
+  EXPECT_EQ(channels(gather), 16);
+  // What was registered for one call is not for the next.
+  EXPECT_EQ(channels(work(HACKNCCL_ALL_REDUCE, 128 << 20, kPlain)), 16);
+}
+
+TEST(NcclCallsTest, NicsServeRegisteredBuffersWhole) {
+  const NcclWorld world = TestWorld({DgxH100()}, 90);
+  const auto comm = world.CreateCommunicator(Places(4, {0})).value();
+  constexpr int kRegistered = HACKNCCL_BUFFERS_REGISTERED;
+  const auto gather =
+      comm.Collective(WithBuffers(HACKNCCL_ALL_GATHER, 16 << 20, kRegistered)).value();
+  EXPECT_EQ(gather.collectives.at(0).direct, HACKNCCL_DIRECT_NET);
+  EXPECT_EQ(gather.collectives.at(0).channel_hi, 0);
+  EXPECT_EQ(gather.collectives.at(0).chunk_lo, 1u << 30);
+  const auto send = comm.Launch(0, {SendTo(1, 64 << 20, kRegistered)}).value();
+  EXPECT_EQ(send.exchanges.at(0).send_direct, HACKNCCL_DIRECT_NET);
+  EXPECT_EQ(send.exchanges.at(0).send_chunk, 1 << 30);
+  EXPECT_EQ(comm.Launch(0, {SendTo(1, 64 << 20)}).value().exchanges.at(0).send_direct, 0);
+}
+
+TEST(NcclCallsTest, SymmetricBuffersTakeKernelsWithNames) {
+  const NcclWorld world = TestWorld({DgxH100()}, 90);
+  const auto plan = [&world](int hosts, int function) {
+    const auto comm = world.CreateCommunicator(Places(hosts, kAllEight)).value();
+    return comm.Collective(WithBuffers(function, 16 << 20, HACKNCCL_BUFFERS_SYMMETRIC)).value();
+  };
+  EXPECT_EQ(plan(1, HACKNCCL_ALL_REDUCE).kind, HACKNCCL_PLAN_SYMMETRIC);
+  EXPECT_EQ(plan(1, HACKNCCL_ALL_REDUCE).symmetric_kernel, "AllReduce_RSxLDMC_AGxSTMC");
+  EXPECT_EQ(plan(1, HACKNCCL_ALL_GATHER).symmetric_kernel, "AllGather_STMC");
+  EXPECT_EQ(plan(2, HACKNCCL_ALL_REDUCE).kind, HACKNCCL_PLAN_KERNEL);
+  EXPECT_EQ(plan(2, HACKNCCL_ALL_REDUCE).symmetric_kernel, "");
+}
+
+// Which call a work is of shows by its buffers, which are of any size then.
+TEST(NcclCallsTest, GroupsMayMixRegisteredCallsWithOthers) {
+  const NcclWorld world = TestWorld({DgxH100()}, 90);
+  const auto comm = world.CreateCommunicator(Places(1, kAllEight)).value();
+  const auto plan = comm.Launch(0, {WithBuffers(HACKNCCL_ALL_GATHER, 32 << 20, 1),
+                                    WithBuffers(HACKNCCL_BROADCAST, 64 << 20, 0),
+                                    WithBuffers(HACKNCCL_ALL_GATHER, 8 << 20, 1)})
+                        .value();
+  std::map<int, int> direct;  // by call
+  for (const hacknccl_collective& work : plan.collectives) direct[work.call] = work.direct;
+  EXPECT_EQ(direct, (std::map<int, int>{{0, HACKNCCL_DIRECT_PEER}, {1, 0}, {2, 1}}));
+}
+
 TEST(NcclCallsTest, GroupsMixCallsOfAllKinds) {
   const NcclWorld world = TestWorld({DgxH100()}, 90);
   const auto comm = world.CreateCommunicator(Places(2, kAllEight)).value();

@@ -106,6 +106,7 @@ NcclPlan OwnedPlan(const hacknccl_plan& plan) {
   out.kind = plan.kind;
   out.kernels = plan.kernels;
   out.threads = plan.threads;
+  out.symmetric_kernel = plan.symmetric_kernel;
   out.collectives.assign(plan.collectives, plan.collectives + plan.collective_count);
   out.exchanges.assign(plan.exchanges, plan.exchanges + plan.exchange_count);
   out.broadcasts.assign(plan.broadcasts, plan.broadcasts + plan.broadcast_count);
@@ -141,11 +142,13 @@ hacknccl_config UnsetConfig() {
   return config;
 }
 
-hacknccl_call SendTo(int peer, int64_t bytes) {
-  return {HACKNCCL_SEND, HACKNCCL_INT8, HACKNCCL_SUM, peer, static_cast<uint64_t>(bytes), 0};
+hacknccl_call SendTo(int peer, int64_t bytes, int buffers) {
+  return {HACKNCCL_SEND, HACKNCCL_INT8, HACKNCCL_SUM, peer, static_cast<uint64_t>(bytes), 0,
+          buffers};
 }
-hacknccl_call ReceiveFrom(int peer, int64_t bytes) {
-  return {HACKNCCL_RECV, HACKNCCL_INT8, HACKNCCL_SUM, peer, static_cast<uint64_t>(bytes), 0};
+hacknccl_call ReceiveFrom(int peer, int64_t bytes, int buffers) {
+  return {HACKNCCL_RECV, HACKNCCL_INT8, HACKNCCL_SUM, peer, static_cast<uint64_t>(bytes), 0,
+          buffers};
 }
 
 Result<NcclPlan> NcclCommunicator::Launch(int rank, const std::vector<hacknccl_call>& calls) const {

@@ -45,6 +45,7 @@ struct NcclPlan {
   int kind = HACKNCCL_PLAN_KERNEL;
   int kernels = 0;
   int threads = 0;
+  std::string symmetric_kernel;
   std::vector<hacknccl_collective> collectives;
   std::vector<hacknccl_exchange> exchanges;
   std::vector<hacknccl_broadcast> broadcasts;
@@ -61,8 +62,8 @@ NcclPlan OwnedPlan(const hacknccl_plan& plan);
 hacknccl_config UnsetConfig();
 
 // A message of `bytes` bytes to or from a rank, as a call of the C interface.
-hacknccl_call SendTo(int peer, int64_t bytes);
-hacknccl_call ReceiveFrom(int peer, int64_t bytes);
+hacknccl_call SendTo(int peer, int64_t bytes, int buffers = HACKNCCL_BUFFERS_PLAIN);
+hacknccl_call ReceiveFrom(int peer, int64_t bytes, int buffers = HACKNCCL_BUFFERS_PLAIN);
 
 class NcclCommunicator {
  public:

@@ -76,6 +76,9 @@ enum class RecordFunction : uint8_t {
   kRecv,
 };
 
+// What NCCL knew of both buffers of a call: nothing, by ncclCommRegister, as symmetric windows.
+enum class RecordBuffers : uint8_t { kPlain, kRegistered, kSymmetric };
+
 // ncclRedOp_t's numbers; every operation a program made with ncclRedOpCreatePreMulSum is this one.
 inline constexpr uint8_t kRecordPreMulSum = 5;
 inline constexpr uint8_t kRecordTypes = 12;  // of ncclDataType_t
@@ -87,7 +90,7 @@ struct RecordEntry {
   uint8_t op = 0;             // ncclRedOp_t's number, or kRecordPreMulSum
   int16_t device = 0;         // of the host
   uint8_t stream_blocks = 0;  // stream waits for the default stream and it for stream
-  uint8_t reserved = 0;
+  RecordBuffers buffers = RecordBuffers::kPlain;
   int32_t rank = 0, peer = 0;  // in the communicator; peer is the root, or the other end
   uint64_t communicator = 0;   // serial of the exchange in which it was made
   uint64_t count = 0;          // elements as the NCCL function counts

@@ -208,6 +208,7 @@ TEST_F(ArtefactsTest, ManifestsThatContradictThemselves) {
       {"empty call", [](Manifest* m) { m->mutable_calls(0)->set_count(0); }},
       {"call without bound", [](Manifest* m) { m->mutable_calls(0)->set_count(INT64_MAX); }},
       {"unknown collective", [](Manifest* m) { m->mutable_calls(0)->set_collective(10); }},
+      {"unknown buffers", [](Manifest* m) { m->mutable_calls(0)->set_buffers(3); }},
       {"unknown operation", [](Manifest* m) { m->mutable_calls(0)->set_op(6); }},
       {"root outside", [](Manifest* m) { m->mutable_calls(0)->set_root(2); }},
       {"peer outside", [](Manifest* m) { m->mutable_calls(0)->set_peer(-1); }},

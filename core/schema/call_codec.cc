@@ -19,6 +19,7 @@ CommCall Decode(const proto::Manifest::Call& from, bool with_parts) {
                  from.peer(),
                  from.group_size(),
                  from.in_place(),
+                 protocol::ToEnum<BufferKind>(from.buffers()),
                  {from.pair_counts().begin(), from.pair_counts().end()},
                  {}};
   if (!with_parts) return to;
@@ -68,6 +69,7 @@ void Encode(const CommCall& from, proto::Manifest::Call* to) {
   to->set_peer(from.peer);
   to->set_group_size(from.group_size);
   to->set_in_place(from.in_place);
+  to->set_buffers(static_cast<uint32_t>(from.buffers));
   to->mutable_pair_counts()->Add(from.pair_counts.begin(), from.pair_counts.end());
   for (const CommCall& part : from.parts) Encode(part, to->add_parts());
 }
@@ -78,8 +80,9 @@ bool Consistent(const CommCall& call) {
   const auto member = [&call](int m) { return m >= 0 && m < call.group_size; };
   return protocol::Within(call.collective, kCollectiveTypeCount) &&
          protocol::Within(call.type, kDataTypeCount) && protocol::Within(call.op, kReduceOpCount) &&
-         call.count > 0 && call.count <= kMostElements && call.group_size > 0 &&
-         member(call.root) && member(call.peer) && PairsConsistent(call) && PartsConsistent(call);
+         protocol::Within(call.buffers, kBufferKindCount) && call.count > 0 &&
+         call.count <= kMostElements && call.group_size > 0 && member(call.root) &&
+         member(call.peer) && PairsConsistent(call) && PartsConsistent(call);
 }
 
 }  // namespace drydock::protocol

@@ -31,6 +31,7 @@ void Encode(const Connection& from, proto::FlowPlan::Connection* to) {
   to->set_recv_gdr(from.recv_gdr);
   to->set_reduction(from.reduction);
   to->set_first(from.first);
+  to->set_direct(from.direct);
 }
 
 void Encode(const Work& from, proto::FlowPlan::Work* to) {
@@ -43,6 +44,7 @@ void Encode(const Work& from, proto::FlowPlan::Work* to) {
   to->set_launch(from.launch);
   to->set_slices(from.slices);
   to->set_slice_grain(from.slice_grain);
+  to->set_registered(from.registered);
 }
 
 void EncodePrograms(const Plan& from, proto::FlowPlan::Plan* to) {
@@ -95,7 +97,8 @@ bool Decode(const proto::FlowPlan::Connection& from, int members, Connection* to
          from.send_gdr(),
          from.recv_gdr(),
          static_cast<int16_t>(from.reduction()),
-         from.first()};
+         from.first(),
+         from.direct()};
   if (from.first() > kMostPrimitives) return false;
   const bool switches = to->link == LinkKind::kToSwitch || to->link == LinkKind::kFromSwitch;
   if (switches != (to->reduction >= 0) || (switches && to->from != to->to)) return false;
@@ -128,7 +131,8 @@ bool Decode(const proto::FlowPlan::Work& from, Work* to) {
          from.slots(),
          from.launch(),
          from.slices(),
-         from.slice_grain()};
+         from.slice_grain(),
+         from.registered()};
   return protocol::Within(to->algorithm, AlgorithmNames().size()) &&
          protocol::Within(to->protocol, ProtocolNames().size()) && to->channels >= 0 &&
          to->warps >= 0 && to->slice_bytes >= 0 && to->slots >= 1 && to->launch >= 0 &&

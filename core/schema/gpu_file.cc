@@ -58,7 +58,7 @@ void ReadSpecification(const YamlNode& node, GpuSpec* spec, Diagnostics* diagnos
 // A protocol gives either rates or, where a warp moves a fixed amount at a time, passes.
 void ReadProtocol(YamlReader* parent, const std::string& key, CollectiveCosts::Protocol* protocol,
                   Diagnostics* diagnostics) {
-  const YamlNode* node = parent->Take(key, key != "nvls");  // not every GPU has multicast
+  const YamlNode* node = parent->Take(key, !key.starts_with("nvls"));  // not every GPU has it
   if (node == nullptr) return;
   YamlReader reader(*node, key, diagnostics);
   reader.Read("base", &protocol->base);
@@ -98,6 +98,7 @@ void ReadCollectiveCosts(const YamlNode& node, CollectiveCosts* costs, Diagnosti
   ReadProtocol(&reader, "ll", &costs->ll, diagnostics);
   ReadProtocol(&reader, "ll128", &costs->ll128, diagnostics);
   ReadProtocol(&reader, "nvls", &costs->nvls, diagnostics);
+  ReadProtocol(&reader, "nvls_registered", &costs->nvls_registered, diagnostics);
   ReadProtocol(&reader, "p2p_simple", &costs->p2p_simple, diagnostics);
   ReadProtocol(&reader, "p2p_ll", &costs->p2p_ll, diagnostics);
   reader.Read("link_efficiency", &costs->link_efficiency);

@@ -90,8 +90,10 @@ Workload ToyWorkload() {
               0,
               2,
               false,
+              BufferKind::kPlain,
               {1, 7, 5, 2}}};
   w.calls[1].in_place = true;
+  w.calls[1].buffers = BufferKind::kSymmetric;
   w.calls.push_back(MakeGrouped({w.calls[0], w.calls[4], w.calls[2]}));
   w.uses = {{0, 0}, {0, 1}, {1, 2}, {1, 3}, {2, 2}};
   Program first;
@@ -221,8 +223,8 @@ namespace {
 
 std::string DumpCall(const CommCall& c) {
   std::string out =
-      fmt::format("call {} {} {} {} {} {} {} {} {}\n", int(c.collective), int(c.type), int(c.op),
-                  c.count, c.root, c.peer, c.group_size, c.in_place, c.pair_counts);
+      fmt::format("call {} {} {} {} {} {} {} {} {} {}\n", int(c.collective), int(c.type), int(c.op),
+                  c.count, c.root, c.peer, c.group_size, c.in_place, int(c.buffers), c.pair_counts);
   for (const CommCall& part : c.parts) out += "  part: " + DumpCall(part);
   return out;
 }
@@ -265,14 +267,14 @@ std::string Dump(const FlowPlan& plan) {
   for (const Plan& p : plan.plans) {
     out += fmt::format("plan {} operands {}\n", p.name, p.operands);
     for (const Work& w : p.works) {
-      out += fmt::format("work {} {} {} {} {} {} {} {} {}\n", int(w.algorithm), int(w.protocol),
+      out += fmt::format("work {} {} {} {} {} {} {} {} {} {}\n", int(w.algorithm), int(w.protocol),
                          w.channels, w.warps, w.slice_bytes, w.slots, w.launch, w.slices,
-                         w.slice_grain);
+                         w.slice_grain, w.registered);
     }
     for (const Connection& c : p.connections) {
-      out += fmt::format("connection {} {} {} {} {} {} {} {} {} {}\n", c.from, c.to, int(c.link),
+      out += fmt::format("connection {} {} {} {} {} {} {} {} {} {} {}\n", c.from, c.to, int(c.link),
                          c.send_nic, c.recv_nic, c.proxy, c.send_gdr, c.recv_gdr, c.reduction,
-                         c.first);
+                         c.first, c.direct);
     }
     for (const Pattern& pattern : p.patterns) {
       out += fmt::format("pattern {} {}\n", pattern.ring, pattern.operands);

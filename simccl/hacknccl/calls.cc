@@ -1,10 +1,15 @@
 #include "calls.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <optional>
 
+#include "call_buffers.h"
 #include "collectives.h"
 #include "comm.h"
+#include "registration.h"
+#include "session.h"
 
 namespace drydock {
 namespace {
@@ -12,75 +17,45 @@ namespace {
 static_assert(HACKNCCL_GATHER == static_cast<int>(ncclFuncGather));
 static_assert(HACKNCCL_PREMUL_SUM == static_cast<int>(ncclNumOps));
 
-// Where the buffers of a call lie. Nothing is ever read there: NCCL compares addresses and passes
-// them on to kernels that never run.
-struct Buffers {
-  char* send;
-  char* recv;
-};
-
-constexpr uintptr_t kSendSpace = uintptr_t{1} << 44, kReceiveSpace = uintptr_t{1} << 45;
-constexpr uintptr_t kApart = uintptr_t{1} << 21;
-
-bool IsPerRank(int function) {
-  return function == HACKNCCL_ALL_GATHER || function == HACKNCCL_REDUCE_SCATTER ||
-         function == HACKNCCL_ALL_TO_ALL || function == HACKNCCL_GATHER ||
-         function == HACKNCCL_SCATTER;
-}
+// NCCL multiplies sizes without a look at overflow; all-reduce counts its traffic twice, LL four
+// times.
+constexpr uint64_t kMostBytes = uint64_t{1} << 48;
 
 bool TakesOp(int function) {
   return function == HACKNCCL_ALL_REDUCE || function == HACKNCCL_REDUCE ||
          function == HACKNCCL_REDUCE_SCATTER;
 }
 
-// In place, the smaller buffer lies where the rank's own part of the larger one is (nccl.h).
-Buffers PlaceBuffers(const hacknccl_call& call, size_t order, int rank) {
-  Buffers buffers = {reinterpret_cast<char*>(kSendSpace + order * kApart),
-                     reinterpret_cast<char*>(kReceiveSpace + order * kApart)};
-  if (!call.in_place) return buffers;
-  const size_t own = static_cast<size_t>(rank) * call.count *
-                     static_cast<size_t>(ncclTypeSize(static_cast<ncclDataType_t>(call.datatype)));
-  switch (call.function) {
-    case HACKNCCL_ALL_GATHER:
-    case HACKNCCL_GATHER:
-      return {buffers.recv + own, buffers.recv};
-    case HACKNCCL_REDUCE_SCATTER:
-    case HACKNCCL_SCATTER:
-      return {buffers.send, buffers.send + own};
-    default:
-      return {buffers.send, buffers.send};
-  }
-}
-
-ncclResult_t MakeCall(const hacknccl_call& call, ncclRedOp_t op, const Buffers& at,
+ncclResult_t MakeCall(const hacknccl_call& call, ncclRedOp_t op, const CallBuffers::Pair& at,
                       ncclComm* comm) {
   const auto type = static_cast<ncclDataType_t>(call.datatype);
   switch (call.function) {
     case HACKNCCL_ALL_REDUCE:
-      return ncclAllReduce(at.send, at.recv, call.count, type, op, comm, nullptr);
+      return ncclAllReduce(at.send.at, at.receive.at, call.count, type, op, comm, nullptr);
     case HACKNCCL_ALL_GATHER:
-      return ncclAllGather(at.send, at.recv, call.count, type, comm, nullptr);
+      return ncclAllGather(at.send.at, at.receive.at, call.count, type, comm, nullptr);
     case HACKNCCL_REDUCE_SCATTER:
-      return ncclReduceScatter(at.send, at.recv, call.count, type, op, comm, nullptr);
+      return ncclReduceScatter(at.send.at, at.receive.at, call.count, type, op, comm, nullptr);
     case HACKNCCL_BROADCAST:
-      return ncclBroadcast(at.send, at.recv, call.count, type, call.root, comm, nullptr);
+      return ncclBroadcast(at.send.at, at.receive.at, call.count, type, call.root, comm, nullptr);
     case HACKNCCL_REDUCE:
-      return ncclReduce(at.send, at.recv, call.count, type, op, call.root, comm, nullptr);
+      return ncclReduce(at.send.at, at.receive.at, call.count, type, op, call.root, comm, nullptr);
     case HACKNCCL_ALL_TO_ALL:
-      return ncclAlltoAll(at.send, at.recv, call.count, type, comm, nullptr);
+      return ncclAlltoAll(at.send.at, at.receive.at, call.count, type, comm, nullptr);
     case HACKNCCL_GATHER:
-      return ncclGather(at.send, at.recv, call.count, type, call.root, comm, nullptr);
+      return ncclGather(at.send.at, at.receive.at, call.count, type, call.root, comm, nullptr);
     case HACKNCCL_SCATTER:
-      return ncclScatter(at.send, at.recv, call.count, type, call.root, comm, nullptr);
+      return ncclScatter(at.send.at, at.receive.at, call.count, type, call.root, comm, nullptr);
     case HACKNCCL_SEND:
-      return ncclSend(at.send, call.count, type, call.root, comm, nullptr);
+      return ncclSend(at.send.at, call.count, type, call.root, comm, nullptr);
     default:
-      return ncclRecv(at.recv, call.count, type, call.root, comm, nullptr);
+      return ncclRecv(at.receive.at, call.count, type, call.root, comm, nullptr);
   }
 }
 
 // A reduction whose inputs are multiplied first is an object of the communicator.
-ncclResult_t MakeCallWithOp(const hacknccl_call& call, const Buffers& at, ncclComm* comm) {
+ncclResult_t MakeCallWithOp(const hacknccl_call& call, const CallBuffers::Pair& at,
+                            ncclComm* comm) {
   if (call.op != HACKNCCL_PREMUL_SUM || !TakesOp(call.function)) {
     return MakeCall(call, static_cast<ncclRedOp_t>(call.op), at, comm);
   }
@@ -92,6 +67,16 @@ ncclResult_t MakeCallWithOp(const hacknccl_call& call, const Buffers& at, ncclCo
   const ncclResult_t result = MakeCall(call, op, at, comm);
   ncclRedOpDestroy(op, comm);
   return result;
+}
+
+ncclResult_t MakeGroup(const std::vector<hacknccl_call>& calls, const CallBuffers& buffers,
+                       ncclComm* comm) {
+  ncclResult_t result = ncclGroupStart();
+  for (size_t i = 0; i < calls.size() && result == ncclSuccess; ++i) {
+    result = MakeCallWithOp(calls[i], buffers.of(i), comm);
+  }
+  const ncclResult_t end = ncclGroupEnd();
+  return result != ncclSuccess ? result : end;
 }
 
 std::string CheckCall(const hacknccl_call& call, int ranks) {
@@ -108,11 +93,11 @@ std::string CheckCall(const hacknccl_call& call, int ranks) {
   if (call.in_place && call.function == HACKNCCL_ALL_TO_ALL) {
     return "NCCL has no all-to-all in place";
   }
-  const auto size = static_cast<uint64_t>(ncclTypeSize(static_cast<ncclDataType_t>(call.datatype)));
+  if (call.buffers < HACKNCCL_BUFFERS_PLAIN || call.buffers > HACKNCCL_BUFFERS_SYMMETRIC) {
+    return "there is no kind of buffers " + std::to_string(call.buffers);
+  }
+  const auto size = static_cast<uint64_t>(TypeSize(call));
   const uint64_t parts = IsPerRank(call.function) ? static_cast<uint64_t>(ranks) : 1;
-  // NCCL multiplies sizes without a look at overflow; all-reduce counts its traffic twice, LL four
-  // times.
-  constexpr uint64_t kMostBytes = uint64_t{1} << 48;
   if (call.count > kMostBytes / size / parts) {
     return std::to_string(call.count) + " elements of " + std::to_string(size) + " B over " +
            std::to_string(ranks) + " ranks are more than the 2^48 B a GPU can address";
@@ -123,26 +108,36 @@ std::string CheckCall(const hacknccl_call& call, int ranks) {
 }  // namespace
 
 std::string CheckCalls(const std::vector<hacknccl_call>& calls, int ranks) {
+  uint64_t together = 0;
   for (const hacknccl_call& call : calls) {
     if (std::string error = CheckCall(call, ranks); !error.empty()) return error;
+    together += LargerBuffer(call, ranks);
+    if (together > kMostBytes) {
+      return "the calls of a group together have more than the 2^48 B a GPU can address";
+    }
   }
   return "";
 }
 
-// The larger buffer, or either of equal ones, is where PlaceBuffers first put it.
-int CallAt(ncclFunc_t function, const void* send, const void* receive) {
-  const bool sends_more = function == ncclFuncReduceScatter;
-  const auto at = reinterpret_cast<uintptr_t>(sends_more ? send : receive);
-  return static_cast<int>((at - (at < kReceiveSpace ? kSendSpace : kReceiveSpace)) / kApart);
+bool HaveRegistered(const std::vector<hacknccl_call>& calls) {
+  return std::any_of(calls.begin(), calls.end(), [](const hacknccl_call& call) {
+    return call.buffers != HACKNCCL_BUFFERS_PLAIN;
+  });
 }
 
 ncclResult_t MakeCalls(const std::vector<hacknccl_call>& calls, ncclComm* comm) {
-  ncclResult_t result = ncclGroupStart();
+  const CallBuffers buffers(calls, comm->rank, comm->nRanks);
+  Current().call_buffers = &buffers;
+  std::optional<Registration> registration;
+  ncclResult_t result = ncclSuccess;
   for (size_t i = 0; i < calls.size() && result == ncclSuccess; ++i) {
-    result = MakeCallWithOp(calls[i], PlaceBuffers(calls[i], i, comm->rank), comm);
+    if (calls[i].buffers == HACKNCCL_BUFFERS_PLAIN) continue;
+    if (!registration.has_value()) registration.emplace(comm);
+    result = registration->Add(calls[i], buffers.of(i));
   }
-  const ncclResult_t end = ncclGroupEnd();
-  return result != ncclSuccess ? result : end;
+  if (result == ncclSuccess) result = MakeGroup(calls, buffers, comm);
+  Current().call_buffers = nullptr;
+  return result;
 }
 
 }  // namespace drydock

@@ -7,7 +7,6 @@
 
 #include "core/nccl/hacknccl.h"
 #include "nccl.h"
-#include "nccl_common.h"
 
 namespace drydock {
 
@@ -15,10 +14,11 @@ namespace drydock {
 // checks itself is left to it.
 std::string CheckCalls(const std::vector<hacknccl_call>& calls, int ranks);
 
-// Which of them a task of NCCL's is, by where its buffers lie.
-int CallAt(ncclFunc_t function, const void* send, const void* receive);
+// Any of their buffers is known to NCCL.
+bool HaveRegistered(const std::vector<hacknccl_call>& calls);
 
-// All of them in one group, as the communicator's own rank.
+// All of them in one group, as the communicator's own rank. Their buffers are registered before, as
+// the calls say, and no longer after.
 ncclResult_t MakeCalls(const std::vector<hacknccl_call>& calls, ncclComm* comm);
 
 }  // namespace drydock

@@ -1,5 +1,5 @@
 // Writes a kernel plan down in the terms of core/nccl/hacknccl.h.
-#include "calls.h"
+#include "call_buffers.h"
 #include "checks.h"
 #include "comm.h"
 #include "device.h"
@@ -7,6 +7,7 @@
 #include "hooks.h"
 #include "proxy.h"
 #include "session.h"
+#include "sym_kernels.h"
 
 namespace drydock {
 namespace {
@@ -17,9 +18,20 @@ bool StepsApply(const ncclTaskColl& task) {
   return task.protocol == NCCL_PROTO_SIMPLE && task.algorithm == NCCL_ALGO_RING;
 }
 
-hacknccl_collective Describe(const ncclTaskColl& task, const ncclDevWorkColl& work) {
+// What a kernel moves at once where nothing of NCCL's own lies between the users' buffers.
+constexpr int64_t kWholeChunk = NCCL_MAX_NET_SIZE;
+
+// all_gather.h, isNetOffload: of one GPU a host, the NICs do all.
+void MoveWhole(hacknccl_collective* out) {
+  out->chunk_lo = out->chunk_mid = out->chunk_hi =
+      static_cast<uint64_t>(kWholeChunk) * out->element_bytes;
+  out->chunk_steps = out->slice_steps = 1;
+}
+
+hacknccl_collective Describe(const ncclComm& comm, const ncclTaskColl& task,
+                             const ncclDevWorkColl& work) {
   hacknccl_collective out = {};
-  out.call = CallAt(task.func, task.sendbuff, task.recvbuff);
+  out.call = Current().call_buffers->CallAt(task.func, task.sendbuff, task.recvbuff);
   out.function = task.func;
   out.algorithm = task.algorithm;
   out.protocol = task.protocol;
@@ -44,10 +56,27 @@ hacknccl_collective Describe(const ncclTaskColl& task, const ncclDevWorkColl& wo
   }
   out.chunk_steps = StepsApply(task) ? task.chunkSteps : 1;
   out.slice_steps = StepsApply(task) ? task.sliceSteps : 1;
+  static_assert(HACKNCCL_DIRECT_PEER == NCCL_IPC_REG_BUFFER);
+  static_assert(HACKNCCL_DIRECT_NVLS == NCCL_NVLS_REG_BUFFER);
+  static_assert(HACKNCCL_DIRECT_NET == NCCL_NET_REG_BUFFER);
+  out.direct = static_cast<int32_t>(task.regBufType);
+  const bool gathers = task.func == ncclFuncAllGather && task.algorithm == NCCL_ALGO_RING;
+  if (gathers && comm.isOneRPN && (out.direct & HACKNCCL_DIRECT_NET) != 0) MoveWhole(&out);
   return out;
 }
 
-hacknccl_exchange Describe(const ncclDevWorkP2p& work) {
+int32_t Direct(bool peer, bool net) {
+  return peer ? HACKNCCL_DIRECT_PEER : net ? HACKNCCL_DIRECT_NET : 0;
+}
+
+// sendrecv.h, useLargeChunk.
+int64_t ChunkOf(const ncclComm& comm, int32_t direct, int64_t planned) {
+  const bool whole =
+      direct == HACKNCCL_DIRECT_NET || (direct == HACKNCCL_DIRECT_PEER && comm.isAllNvlink);
+  return whole ? kWholeChunk : planned;
+}
+
+hacknccl_exchange Describe(const ncclComm& comm, const ncclDevWorkP2p& work) {
   hacknccl_exchange out = {};
   out.send_peer = work.nSendChannels == 0 ? -1 : work.sendRank;
   out.recv_peer = work.nRecvChannels == 0 ? -1 : work.recvRank;
@@ -55,11 +84,13 @@ hacknccl_exchange Describe(const ncclDevWorkP2p& work) {
   out.recv_bytes = work.recvBytes;
   out.send_channels = work.nSendChannels;
   out.recv_channels = work.nRecvChannels;
-  out.send_chunk = u32fp8Decode(work.sendChunkSize_u32fp8);
-  out.recv_chunk = u32fp8Decode(work.recvChunkSize_u32fp8);
   out.send_ll = work.sendProtoLL;
   out.recv_ll = work.recvProtoLL;
   out.channel_base = work.channelBase;
+  out.send_direct = Direct(work.sendIpcReg, work.sendNetReg);
+  out.recv_direct = Direct(work.recvIpcReg, work.recvNetReg);
+  out.send_chunk = ChunkOf(comm, out.send_direct, u32fp8Decode(work.sendChunkSize_u32fp8));
+  out.recv_chunk = ChunkOf(comm, out.recv_direct, u32fp8Decode(work.recvChunkSize_u32fp8));
   return out;
 }
 
@@ -102,7 +133,7 @@ void PlaceBroadcast(const ncclComm& comm, ncclKernelPlan* plan, int channel, int
   for (const ncclTaskBcast* task = ncclIntruQueueHead(&plan->bcastTaskQueue); task != nullptr;
        task = task->next) {
     if (task->root != work->root) continue;
-    work->call = CallAt(ncclFuncBroadcast, task->sendbuff, task->recvbuff);
+    work->call = Current().call_buffers->CallAt(ncclFuncBroadcast, task->sendbuff, task->recvbuff);
     work->offset -= reinterpret_cast<uintptr_t>(task->recvbuff);
   }
 }
@@ -153,21 +184,22 @@ void DescribeBatches(const ncclComm& comm, ncclKernelPlan* plan, const PlaceOfWo
 }
 
 // Works stand in the order of their tasks; send/recv works have no task here.
-ncclResult_t DescribeWorks(ncclKernelPlan* plan, PlaceOfWork* places, CapturedPlan* captured) {
+ncclResult_t DescribeWorks(const ncclComm& comm, ncclKernelPlan* plan, PlaceOfWork* places,
+                           CapturedPlan* captured) {
   const ncclTaskColl* task = ncclIntruQueueHead(&plan->collTaskQueue);
   for (ncclWorkList* work = ncclIntruQueueHead(&plan->workQueue); work != nullptr;
        work = work->next) {
     size_t index = 0;
     if (work->workType == ncclDevWorkTypeP2p) {
       index = captured->exchanges.size();
-      captured->exchanges.push_back(Describe(*reinterpret_cast<ncclDevWorkP2p*>(work + 1)));
+      captured->exchanges.push_back(Describe(comm, *reinterpret_cast<ncclDevWorkP2p*>(work + 1)));
     } else if (work->workType == ncclDevWorkTypeBcast) {
       index = captured->broadcasts.size();
       captured->broadcasts.push_back(Describe(*reinterpret_cast<ncclDevWorkBcast*>(work + 1)));
     } else if (task != nullptr) {
       index = captured->collectives.size();
       captured->collectives.push_back(
-          Describe(*task, *reinterpret_cast<ncclDevWorkColl*>(work + 1)));
+          Describe(comm, *task, *reinterpret_cast<ncclDevWorkColl*>(work + 1)));
       task = task->next;
     } else {
       WARN("a kernel plan holds work of type %d, which is not known", work->workType);
@@ -179,6 +211,22 @@ ncclResult_t DescribeWorks(ncclKernelPlan* plan, PlaceOfWork* places, CapturedPl
   return ncclSuccess;
 }
 
+// NCCL keeps the kernel's address alone.
+const char* NameOfSymmetricKernel(const void* function) {
+  for (int id = 0; id < ncclSymkKernelId_Count; ++id) {
+    for (int op = 0; op < ncclNumDevRedOps; ++op) {
+      for (int type = 0; type < ncclNumTypes; ++type) {
+        const int index = ncclSymkGetKernelIndex(static_cast<ncclSymkKernelId>(id), op,
+                                                 static_cast<ncclDataType_t>(type));
+        if (index >= 0 && ncclSymkKernelList[index] == function) {
+          return ncclSymkKernelIdToString(id);
+        }
+      }
+    }
+  }
+  return "of no name";
+}
+
 }  // namespace
 
 ncclResult_t CapturePlan(ncclComm* comm, ncclKernelPlan* plan) {
@@ -188,9 +236,10 @@ ncclResult_t CapturePlan(ncclComm* comm, ncclKernelPlan* plan) {
                   : plan->isRma    ? HACKNCCL_PLAN_RMA
                                    : HACKNCCL_PLAN_KERNEL;
   captured.threads = std::max(captured.threads, plan->threadPerBlock);
+  if (plan->isSymColl) captured.symmetric_kernel = NameOfSymmetricKernel(plan->kernelFn);
   if (captured.kind == HACKNCCL_PLAN_KERNEL) {
     PlaceOfWork places;
-    NCCLCHECK(DescribeWorks(plan, &places, &captured));
+    NCCLCHECK(DescribeWorks(*comm, plan, &places, &captured));
     DescribeBatches(*comm, plan, places, &captured);
     for (ncclProxyOp* op = ncclIntruQueueHead(&plan->proxyOpQueue); op != nullptr;
          op = op->enqNext) {

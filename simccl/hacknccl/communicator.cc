@@ -232,12 +232,62 @@ std::string Communicator::Launch(int rank, const std::vector<hacknccl_call>& cal
   Solo* solo = nullptr;
   if (std::string error = SoloAt(rank, &solo); !error.empty()) return error;
   if (std::string error = CheckMessages(calls, *solo->comm); !error.empty()) return error;
+  for (bool settled = false; !settled;) {
+    solo->session.captured = {};
+    if (std::string error = Make(calls, solo); !error.empty()) return error;
+    settled = true;
+    if (!HaveRegistered(calls)) break;
+    if (std::string error = AskOtherRanks(solo, &settled); !error.empty()) return error;
+  }
+  *plan = &solo->session.captured;
+  return "";
+}
+
+std::string Communicator::Make(const std::vector<hacknccl_call>& calls, Solo* solo) {
   const Scope scope(&solo->session);
   TakeWarnings();
-  solo->session.captured = {};
   const ncclResult_t result = MakeCalls(calls, solo->comm);
-  if (result != ncclSuccess) return Failure("NCCL refused the call", result);
-  *plan = &solo->session.captured;
+  return result == ncclSuccess ? "" : Failure("NCCL refused the call", result);
+}
+
+// The exchange at the end of ncclTransportRingConnect, which has nobody to exchange with here.
+std::string Communicator::AskOtherRanks(Solo* solo, bool* as_taken) {
+  ncclComm* const comm = solo->comm;
+  bool gdr = comm->useGdr, pxn = comm->useNetPXN;
+  for (int channel = 0; channel < comm->nChannels; ++channel) {
+    const std::vector<int> ring = Ring(channel);
+    for (size_t i = 0; i < ring.size(); ++i) {
+      const int from = ring[i], to = ring[(i + 1) % ring.size()];
+      if (layout_.host_of_rank[static_cast<size_t>(from)] ==
+          layout_.host_of_rank[static_cast<size_t>(to)]) {
+        continue;
+      }
+      hacknccl_link link = {};
+      std::string error = Link(HACKNCCL_GRAPH_RING, channel, from, to, &link);
+      if (!error.empty()) return error;
+      gdr &= link.send_gdr != 0 && link.recv_gdr != 0;
+      pxn |= link.proxy != -1;
+    }
+  }
+  *as_taken &= gdr == comm->useGdr && pxn == comm->useNetPXN;
+  comm->useGdr = gdr;
+  comm->useNetPXN = pxn;
+  return AskAtUnknownEnds(solo, as_taken);
+}
+
+std::string Communicator::AskAtUnknownEnds(Solo* solo, bool* as_taken) {
+  for (const Session::UnknownEnd& end : std::exchange(solo->session.unknown_ends, {})) {
+    const int own = solo->session.rank;
+    hacknccl_link link = {};
+    std::string error =
+        Link(end.graph, end.channel, end.send ? own : end.peer, end.send ? end.peer : own, &link);
+    if (!error.empty()) return error;
+    if ((end.send ? link.recv_gdr : link.send_gdr) != 0) continue;
+    ncclChannelPeer* const peer = solo->comm->channels[end.channel].peers[end.peer];
+    ncclConnector& connector = (end.send ? peer->send : peer->recv)[end.index];
+    *as_taken &= (connector.conn.flags & NCCL_DIRECT_NIC) == 0;
+    connector.conn.flags &= ~NCCL_DIRECT_NIC;
+  }
   return "";
 }
 

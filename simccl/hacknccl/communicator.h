@@ -68,6 +68,12 @@ class Communicator {
   std::string SoloAt(int rank, Solo** solo);
   // That of the model of `rank`'s kind.
   std::string ModelOf(int rank, Solo** solo);
+  std::string Make(const std::vector<hacknccl_call>& calls, Solo* solo);
+  // What registered buffers need and a rank alone does not know: whether far NICs read and write
+  // their GPUs' memory, and whether all connections of the rings do, and without PXN. Sets
+  // `as_taken` to false if NCCL took it to be otherwise.
+  std::string AskOtherRanks(Solo* solo, bool* as_taken);
+  std::string AskAtUnknownEnds(Solo* solo, bool* as_taken);
   std::string Search();
   std::string Survey(int kind);
   std::string Init(int rank, bool survey, Solo* solo);

@@ -52,6 +52,7 @@ hacknccl_plan Published(const CapturedPlan& plan) {
   out.kind = plan.kind;
   out.kernels = plan.kernels;
   out.threads = plan.threads;
+  out.symmetric_kernel = plan.symmetric_kernel.c_str();
   out.collectives = plan.collectives.data();
   out.collective_count = plan.collectives.size();
   out.exchanges = plan.exchanges.data();

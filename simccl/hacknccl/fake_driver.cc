@@ -59,8 +59,26 @@ CUresult ContextCreate(CUcontext* context, void*, int, unsigned, CUdevice) {
 }
 
 CUresult AddressRange(CUdeviceptr* base, size_t* bytes, CUdeviceptr address) {
-  if (base != nullptr) *base = address;
-  if (bytes != nullptr) *bytes = size_t{1} << 30;
+  CUdeviceptr begin = address;
+  size_t size = size_t{1} << 30;
+  for (const drydock::CallBuffers::Memory& memory : drydock::Current().registered) {
+    const auto at = reinterpret_cast<CUdeviceptr>(memory.at);
+    if (address < at || address - at >= memory.bytes) continue;
+    begin = at;
+    size = memory.bytes;
+  }
+  if (base != nullptr) *base = begin;
+  if (bytes != nullptr) *bytes = size;
+  return CUDA_SUCCESS;
+}
+// All memory is such that NCCL can share it; none is of the old kind (legacy IPC).
+CUresult PointerAttribute(void* value, CUpointer_attribute attribute, CUdeviceptr) {
+  if (attribute == CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES) {
+    *static_cast<int*>(value) =
+        CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR | CU_MEM_HANDLE_TYPE_FABRIC;
+  } else if (attribute == CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE) {
+    *static_cast<int*>(value) = 0;
+  }
   return CUDA_SUCCESS;
 }
 CUresult AddressReserve(CUdeviceptr* address, size_t bytes, size_t, CUdeviceptr,
@@ -108,6 +126,7 @@ const Entry kEntries[] = {
     {"cuCtxGetCurrent", Erase(ContextGetCurrent)},
     {"cuCtxCreate", Erase(ContextCreate)},
     {"cuMemGetAddressRange", Erase(AddressRange)},
+    {"cuPointerGetAttribute", Erase(PointerAttribute)},
     {"cuMemAddressReserve", Erase(AddressReserve)},
     {"cuMemAddressFree", Erase(AddressFree)},
     {"cuMemCreate", Erase(MakeAllocation)},

@@ -108,6 +108,10 @@ ncclResult_t JoinRecorded(ncclComm* comm);
 ncclResult_t RecordCall(const ncclInfo* info);
 ncclResult_t CommitCalls(ncclComm** head, bool simulated);
 void DropCalls(ncclComm* comm);
+// dev_runtime.cc: in place of ncclCommWindowRegister and ncclCommWindowDeregister.
+ncclResult_t RecordWindow(ncclComm* comm, void* buffer, size_t bytes, ncclWindow_t* window,
+                          int flags);
+ncclResult_t DropWindow(ncclComm* comm, ncclWindow_t window);
 
 }  // namespace drydock
 

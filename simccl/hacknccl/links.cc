@@ -100,9 +100,50 @@ ncclResult_t ResolveEnd(ncclComm* comm, ncclTopoGraph* graph, int channel, int o
   return ncclSuccess;
 }
 
+int NameOf(const ncclComm* comm, const ncclTopoGraph* graph) {
+  if (graph == nullptr) return HACKNCCL_GRAPH_P2P;
+  switch (graph - comm->graphs) {
+    case NCCL_ALGO_TREE:
+      return HACKNCCL_GRAPH_TREE;
+    case NCCL_ALGO_NVLS:
+    case NCCL_ALGO_NVLS_TREE:
+      return HACKNCCL_GRAPH_NVLS;
+    default:
+      return HACKNCCL_GRAPH_RING;
+  }
+}
+
+// As the rank at the other end sees its end: one of a host like this, in its place. Hosts of
+// another kind are taken to serve their GPUs as this one does.
+ncclResult_t HasFarGdr(ncclComm* comm, ncclTopoGraph* graph, int channel, int peer, int index,
+                       bool send, bool* gdr) {
+  Session& session = Current();
+  const Layout& layout = *session.layout;
+  const auto host = [&layout](int rank) { return layout.host_of_rank[static_cast<size_t>(rank)]; };
+  const auto local = [&layout](int rank) {
+    return layout.local_of_rank[static_cast<size_t>(rank)];
+  };
+  const int own = comm->rank;
+  *gdr = true;
+  if (layout.hosts[host(own)].kind != layout.hosts[host(peer)].kind) {
+    session.unknown_ends.push_back({NameOf(comm, graph), channel, peer, index, send});
+    return ncclSuccess;
+  }
+  const auto [known, is_new] =
+      session.far_gdr.try_emplace({graph, channel, local(own), local(peer), send}, true);
+  if (is_new) {
+    End far;
+    NCCLCHECK(ResolveEnd(comm, graph, channel, layout.Counterpart(peer, host(own)),
+                         layout.Counterpart(own, host(peer)), !send, &far));
+    known->second = far.gdr;
+  }
+  *gdr = known->second;
+  return ncclSuccess;
+}
+
 // Fields of a connector that later decisions read (enqueue.cc, proxy.cc); the rest stays zero.
-void MarkConnected(ncclComm* comm, ncclConnector* connector, const End& end, bool graph_given,
-                   int index, bool send) {
+void MarkConnected(ncclComm* comm, ncclConnector* connector, const End& end, bool far_gdr,
+                   bool graph_given, int index, bool send) {
   ncclTransport* transport = ncclTransports[end.transport];
   connector->transportComm = send ? &transport->send : &transport->recv;
   const bool net = end.transport == TRANSPORT_NET;
@@ -115,11 +156,12 @@ void MarkConnected(ncclComm* comm, ncclConnector* connector, const End& end, boo
     if (connector->conn.shared && !comm->allocP2pNetLLBuffers) {
       connector->conn.buffs[NCCL_PROTO_LL] = nullptr;
     }
-    if (end.gdr) connector->conn.flags |= NCCL_DIRECT_NIC;
+    if (end.gdr && far_gdr) connector->conn.flags |= NCCL_DIRECT_NIC;
     if (!p2p && !end.gdr) comm->useGdr = false;
     if (!p2p && end.proxy != -1) comm->useNetPXN = true;
     connector->proxyConn.proxyProgress = connector->transportComm->proxyProgress;
-  } else if (end.transport == TRANSPORT_P2P) {
+    connector->proxyConn.sameProcess = end.proxy == -1;  // NCCL registers buffers with no other's
+  } else if (end.transport == TRANSPORT_P2P && end.relay == -1) {
     connector->conn.flags |= end.read ? NCCL_P2P_READ : NCCL_P2P_WRITE;
   }
   connector->connected = 1;
@@ -131,9 +173,13 @@ ncclResult_t ConnectChannels(ncclComm* comm, ncclTopoGraph* graph, int index, in
     if ((channels >> c & 1) == 0) continue;
     End end;
     NCCLCHECK(ResolveEnd(comm, graph, c, comm->rank, peer, send, &end));
+    bool far_gdr = true;
+    if (end.transport == TRANSPORT_NET) {
+      NCCLCHECK(HasFarGdr(comm, graph, c, peer, index, send, &far_gdr));
+    }
     ncclChannelPeer* channel_peer = comm->channels[c].peers[peer];
     ncclConnector* connector = (send ? channel_peer->send : channel_peer->recv) + index;
-    MarkConnected(comm, connector, end, graph != nullptr, index, send);
+    MarkConnected(comm, connector, end, far_gdr, graph != nullptr, index, send);
   }
   return ncclSuccess;
 }
@@ -191,7 +237,12 @@ ncclResult_t ConnectProxy(ncclProxyConnector* connector, int rank) {
 }
 
 ncclResult_t CallProxy(void* response, int response_bytes) {
-  if (response != nullptr) memset(response, 0, static_cast<size_t>(response_bytes));
+  if (response == nullptr) return ncclSuccess;
+  memset(response, 0, static_cast<size_t>(response_bytes));
+  // To the request to register a buffer: a handle, whose value says nothing.
+  if (!Current().registered.empty() && response_bytes == sizeof(void*)) {
+    *static_cast<uintptr_t*>(response) = 1;
+  }
   return ncclSuccess;
 }
 

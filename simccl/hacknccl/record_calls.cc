@@ -78,6 +78,7 @@ ncclResult_t RecordCall(const ncclInfo* info) {
   entry.peer = info->root;
   entry.communicator = SerialOf(*comm);
   entry.count = info->count;
+  entry.buffers = BuffersOf(*info);
   SetStream(reinterpret_cast<uintptr_t>(info->stream), &entry);
   const std::lock_guard<std::mutex> lock(mutex);
   held[comm].push_back(call);

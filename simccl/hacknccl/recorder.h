@@ -22,6 +22,8 @@
 
 struct ncclComm;
 
+struct ncclInfo;
+
 namespace drydock {
 
 class Recorder {
@@ -75,6 +77,9 @@ class Recorder {
 
 // The number under which the log knows a recorded communicator.
 uint64_t SerialOf(const ncclComm& comm);
+
+// What the program had told NCCL of a call's buffers, of this rank.
+RecordBuffers BuffersOf(const ncclInfo& info);
 
 }  // namespace drydock
 

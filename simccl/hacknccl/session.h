@@ -17,12 +17,14 @@
 
 #include <cstdint>
 #include <cstdlib>
+#include <map>
 #include <memory>
 #include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
 
+#include "call_buffers.h"
 #include "core/nccl/hacknccl.h"
 #include "graph.h"
 #include "nccl.h"
@@ -119,6 +121,7 @@ struct CapturedPlan {
   int kind = HACKNCCL_PLAN_LOCAL;
   int kernels = 0;
   int threads = 0;
+  std::string symmetric_kernel;
   std::vector<hacknccl_collective> collectives;
   std::vector<hacknccl_exchange> exchanges;
   std::vector<hacknccl_broadcast> broadcasts;
@@ -153,6 +156,20 @@ struct Session {
   const std::vector<SplitWish>* split_wishes = nullptr;
   Recorded recorded;
   CapturedPlan captured;
+  const CallBuffers* call_buffers = nullptr;  // of the calls that are being made
+  // The buffers that are registered with NCCL at present.
+  std::vector<CallBuffers::Memory> registered;
+  // Whether the NIC at the far end reads or writes its GPU's memory: by graph, channel, the local
+  // indices of both ranks, and whether this end sends.
+  std::map<std::tuple<const void*, int, int, int, bool>, bool> far_gdr;
+  // Connections to hosts of other kinds, of which this rank cannot know it: taken to be so until
+  // somebody asks there (Communicator::Launch).
+  struct UnknownEnd {
+    int graph = 0;  // HACKNCCL_GRAPH_*
+    int channel = 0, peer = 0, index = 0;
+    bool send = false;
+  };
+  std::vector<UnknownEnd> unknown_ends;
   int memory_handles = 0;  // NCCL's kind of memory handles while it works on this communicator
 
   // How each rank of this host, by local index, is joined to CollNet.

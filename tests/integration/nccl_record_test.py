@@ -24,7 +24,7 @@ def setUpModule():
     global built
     built = pathlib.Path(tempfile.mkdtemp())
     unittest.addModuleCleanup(shutil.rmtree, built)
-    for program in ["chain", "groups", "layout", "one_process"]:
+    for program in ["buffers", "chain", "groups", "layout", "one_process"]:
         subprocess.run(["c++", PROGRAMS / f"{program}.cc", "-I", DROP_IN / "include", "-L", DROP_IN / "lib", "-lnccl",
                         "-lcudart", "-pthread", "-o", built / program], check=True)
 
@@ -99,6 +99,21 @@ class NcclRecord(unittest.TestCase):
             self.assertEqual(calls[f"send-recv x{ranks - 2}"]["uses"], 1)
             self.assertEqual(sum(row["uses"] for row in rows if row["collective"] == "send-recv"), 3)
             shutil.rmtree(self.out)
+
+    def test_registered_buffers_are_known(self):
+        options = ["--gpus-per-process", 8, "--ranks", 8]
+        status, _, stderr = self.record(H100, built / "buffers", options=options)
+        self.assertEqual(status, 0, stderr)
+        rows = self.replay()["collectives"]
+        calls = sorted((row["size_bytes"] >> 20, row.get("buffers", "plain"), row["channels"]) for row in rows)
+        self.assertEqual(calls, [(4, "plain", 16), (8, "plain", 16), (16, "plain", 16), (16, "registered", 4)])
+        shutil.rmtree(self.out)
+        status, _, stderr = self.record(H100, "env", "SYMMETRIC=1", built / "buffers", options=options)
+        self.assertEqual(status, 0, stderr)
+        status, _, stderr = self.tool("simccl", self.out, "-q")
+        self.assertEqual(status, 1)
+        self.assertIn("all-reduce fp32 16.78 MB over 8, symmetric buffers", stderr)
+        self.assertIn("NCCL chose the symmetric-memory kernel AllReduce_RSxLDMC_AGxSTMC", stderr)
 
     def test_two_runs_are_equal_byte_for_byte(self):
         for run in ["a", "b"]:

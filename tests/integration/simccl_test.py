@@ -69,7 +69,7 @@ predicted (us)            LL       LL128      Simple
 
     def test_messages_go_by_pxn(self):
         text = self.explain("--cluster", A100, "--collective", "alltoall", "--size", "1MiB")
-        self.assertIn("\nNCCL runs messages: 16.38 KB each over 1 channel in chunks of 131.1 KB, protocol ", text)
+        self.assertIn("\nNCCL runs messages: 16.38 KB each over 1 channel in chunks of 32.77 KB, protocol LL", text)
         self.assertIn("\n56 connections over the network from the first rank, 49 by PXN (which is on):\n"
                       "  0 to 8, NIC 0 to NIC 0, GPUDirect\n"
                       "  0 to 9, NIC 1 to NIC 1, PXN through the GPU of rank 1, GPUDirect\n", text)

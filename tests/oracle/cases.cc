@@ -50,6 +50,14 @@ OracleStep StepOf(const Function& function, const Element& element, int64_t byte
           [call](int) { return std::vector<hacknccl_call>{call}; }};
 }
 
+// On buffers that NCCL knows.
+OracleStep Registered(const Function& function, int64_t bytes, int ranks) {
+  hacknccl_call call = Call(function, kFloat16, bytes, ranks);
+  call.buffers = HACKNCCL_BUFFERS_REGISTERED;
+  return {fmt::format("{} {}, registered", function.name, SizeText(bytes)),
+          [call](int) { return std::vector<hacknccl_call>{call}; }};
+}
+
 OracleStep Shift(int64_t bytes, int distance, int ranks) {
   return {fmt::format("shift by {} of {}", distance, SizeText(bytes)), [=](int rank) {
             return std::vector<hacknccl_call>{
@@ -134,6 +142,11 @@ std::vector<OracleStep> OracleSteps(const OracleCase& of, int ranks, bool full) 
       steps.push_back(StepOf(function, element, kMi, ranks));
       steps.push_back(StepOf(function, element, 256 * kMi, ranks));
     }
+  }
+  for (const int64_t bytes : {64 * kKi, 64 * kMi}) {
+    for (const Function& function : kCollectives)
+      steps.push_back(Registered(function, bytes, ranks));
+    steps.push_back(Registered(kExchanges[0], bytes, ranks));
   }
   for (const int64_t bytes : {kKi, 512 * kKi, 64 * kMi}) {
     for (const Function& function : kExchanges) {

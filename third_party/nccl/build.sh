@@ -34,7 +34,7 @@ done
 
 mkdir -p "$prefix"
 source_hash=$( { sha256sum <"$archive"; cat "$root"/patches/nccl/*.patch; } | sha256sum | cut -c1-16)
-build_hash=$( { echo "$source_hash"; cat "$root/core/nccl/hacknccl.h" "$root/core/nccl/recording.h" \
+build_hash=$( { echo "$source_hash"; cat "$root"/core/nccl/hacknccl*.h "$root/core/nccl/recording.h" \
     "$ours/CMakeLists.txt" "$ours/exports.map" "$here/list_settings.py" "$ours"/*.cc "$ours"/*.h \
     "$ours"/cudart/* "$ours"/oracle/* "$ours"/shim/* "$ours"/shim/cuda/* 2>/dev/null ||
     true; } | sha256sum | cut -c1-16)

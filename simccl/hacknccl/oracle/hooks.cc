@@ -51,15 +51,20 @@ void CopyTrees(ncclComm*, int, int) {}
 // No proxy runs here either: what it would do is move data.
 ncclResult_t ConnectProxy(ncclProxyConnector* connector, int rank) {
   connector->rank = rank;
+  connector->sameProcess = rank == Current().rank;  // each rank is a process
   connector->initialized = true;
   return ncclSuccess;
 }
 ncclResult_t CallProxy(void* response, int response_bytes) {
   if (response == nullptr) return ncclSuccess;
   memset(response, 0, static_cast<size_t>(response_bytes));
-  // The only answer that NCCL looks into is P2P's: a buffer, its address first.
+  // Of its answers NCCL looks into P2P's: a buffer, its address first.
   void* const address = reinterpret_cast<void*>(0x10);
   if (response_bytes > static_cast<int>(sizeof address)) memcpy(response, &address, sizeof address);
+  // And to the request to register a buffer a handle, whose value says nothing.
+  if (!Current().registered.empty() && response_bytes == static_cast<int>(sizeof address)) {
+    memcpy(response, &address, sizeof address);
+  }
   return ncclSuccess;
 }
 
