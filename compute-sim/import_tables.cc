@@ -105,8 +105,9 @@ Status VidurLayer(const ForeignTable& table, size_t row, DataType type, Imported
     return OkStatus();
   }
   if (table.Has("use_gated_mlp")) {
-    ASSIGN_OR_RETURN(const std::string gated, table.Text(row, "use_gated_mlp"));
-    s.gated = gated == "True" || gated == "true" || gated == "1";
+    const Result<std::string> gated = table.Text(row, "use_gated_mlp");
+    if (!gated.ok()) return gated.error();
+    s.gated = *gated == "True" || *gated == "true" || *gated == "1";
   }
   for (const char* op : {"mlp_up_proj", "mlp_down_proj", "attn_pre_proj", "attn_post_proj",
                          "mlp_act", "input_layernorm", "post_attention_layernorm", "add"}) {

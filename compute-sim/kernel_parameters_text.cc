@@ -20,7 +20,7 @@ std::string Tera(FlopRate rate) {
 std::string Types(const std::vector<DataType>& types) {
   std::vector<std::string> names;
   for (const DataType type : types) names.emplace_back(ToString(type));
-  return "[" + Join(names) + "]";
+  return fmt::format("[{}]", Join(names));
 }
 
 std::string GemmText(const GemmParameters& s) {
@@ -56,7 +56,7 @@ std::string CurveText(const ShareCurve& curve) {
   for (const auto& [columns, share] : curve) {
     points.push_back(fmt::format("{}: {:.4g}", columns, share));
   }
-  return "{" + Join(points) + "}";
+  return fmt::format("{{{}}}", Join(points));
 }
 
 std::string MemoryText(const MemoryParameters& m) {

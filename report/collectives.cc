@@ -126,9 +126,10 @@ double CollectiveRow::bus_bandwidth() const { return algorithm_bandwidth() * Bus
 std::string CollectiveRow::Name() const {
   std::string name = fmt::format("{} {}", role, KindText(call));
   if (call.collective != CollectiveType::kGrouped) name += fmt::format(" {}", ToString(call.type));
-  name += " " + ToString(call.bytes());
-  if (call.collective != CollectiveType::kSendRecv)
+  name.append(" ").append(ToString(call.bytes()));
+  if (call.collective != CollectiveType::kSendRecv) {
     name += fmt::format(" over {}", call.group_size);
+  }
   return name + BuffersText(call);
 }
 

@@ -181,7 +181,7 @@ std::string KeyOf(const CommCall& call) {
                                 static_cast<int>(call.type), static_cast<int>(call.op),
                                 static_cast<int>(call.buffers), call.count, call.root, call.peer,
                                 call.group_size, fmt::join(call.pair_counts, ","));
-  for (const CommCall& part : call.parts) key += ";" + KeyOf(part);
+  for (const CommCall& part : call.parts) key.append(";").append(KeyOf(part));
   return key;
 }
 

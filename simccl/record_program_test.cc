@@ -28,7 +28,7 @@ std::vector<std::string> Order(const Program& program) {
   std::vector<std::string> order;
   for (size_t i = 0; i < program.ops.size(); ++i) {
     std::string text = std::to_string(program.ops[i].stream);
-    for (const uint32_t d : program.dependencies(i)) text += "<" + std::to_string(d);
+    for (const uint32_t d : program.dependencies(i)) text.append("<").append(std::to_string(d));
     order.push_back(text);
   }
   return order;

@@ -39,7 +39,8 @@ struct Packet {
 };
 
 std::vector<Packet> ReadPcap(const std::string& path) {
-  const std::string file = ReadFile(path).value();
+  const Result<std::string> read = ReadFile(path);
+  const std::string& file = read.value();
   const auto little = [&file](size_t from) {
     uint32_t value = 0;
     for (size_t i = 4; i-- > 0;) value = value << 8 | static_cast<uint8_t>(file.at(from + i));
@@ -67,7 +68,7 @@ struct Captured {
 };
 
 Captured RunCaptured(const Topology& topology, std::vector<Order> orders,
-                const std::vector<CaptureOptions>& captures, int threads = 1) {
+                     const std::vector<CaptureOptions>& captures, int threads = 1) {
   auto network = MakePacketNetwork(topology, {.threads = threads, .captures = captures});
   if (!network.ok()) return {network.error(), {}, {}};
   std::vector<ScriptedHost> hosts;
