@@ -7,7 +7,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/scripts/setup.sh"
 
 networks=(analytical packet)
 stages=(workload-gen simccl compute-sim exec-engine report)
-valued_options=(--out --network --threads --set --gpu-profile --only --from "${setup_options[@]}")
+valued_options=(--out --network --threads --processes --hostfile --set --gpu-profile --only --from "${setup_options[@]}")
 
 print_help() {
   cat <<TEXT
@@ -20,6 +20,8 @@ What to run:
   --out DIR                run directory (default: runs/MODEL-CLUSTER)
   --network KIND           analytical or packet (default: packet)
   --threads N              threads of the network simulation, or auto (default); the result does not depend on it
+  --processes N            processes of the network simulation, started by mpirun (default: 1); the same result
+  --hostfile FILE          machines that mpirun starts them on, one a line, as "name slots=2"
   --set SECTION.KEY=VALUE  replaces an entry of either file; may be repeated
   --gpu-profile FILE       measured kernel times, asked before the shipped ones; may be repeated
   --only STAGE             this stage alone
@@ -55,6 +57,7 @@ workload_args=()
 compute_args=()
 network_args=()
 threads_args=()
+processes_args=()
 common_args=()
 
 # choose_stages OPTION NAME
@@ -91,6 +94,14 @@ take_option() {
       [[ $2 == auto || $2 =~ ^[1-9][0-9]{0,3}$ && $2 -le 1024 ]] ||
         usage_error "--threads needs a number from 1 to 1024 or auto, not '$2'"
       threads_args=(--threads "$2")
+      ;;
+    --processes)
+      [[ $2 =~ ^[1-9][0-9]{0,3}$ && $2 -le 1024 ]] || usage_error "--processes needs a number from 1 to 1024, not '$2'"
+      processes_args+=(-np "$2")
+      ;;
+    --hostfile)
+      check_readable "$2"
+      processes_args+=(--hostfile "$2")
       ;;
     --set)
       [[ $2 == ?*.?*=* ]] || usage_error "--set needs SECTION.KEY=VALUE, not '$2'"
@@ -187,16 +198,28 @@ default_out() {
 
 # --- the stages ------------------------------------------------------------------------------------------------------
 
+# What starts exec-engine in several processes. Each has threads of its own, so none is bound to a core; what mpirun
+# would say of a process that fails, the process has said better.
+set_launcher() {
+  launcher=()
+  ((${#processes_args[@]} > 0)) || return 0
+  launcher=(mpirun --quiet --bind-to none --oversubscribe "${processes_args[@]}")
+  ((EUID != 0)) || launcher+=(--allow-run-as-root)
+}
+
 # run_stage NAME: ends the script with the tool's own exit status when it fails. A tool that dies is our mistake: 3.
 run_stage() {
-  local status=0 args=("${common_args[@]}" --if-changed)
+  local status=0 launcher=() args=("${common_args[@]}" --if-changed)
   case $1 in
     workload-gen) args+=("${inputs[@]}" -o "$out" "${workload_args[@]}") ;;
     compute-sim) args+=("$out" "${compute_args[@]}") ;;
-    exec-engine) args+=("$out" "${network_args[@]}" "${threads_args[@]}") ;;
+    exec-engine)
+      args+=("$out" "${network_args[@]}" "${threads_args[@]}")
+      set_launcher
+      ;;
     *) args+=("$out") ;;
   esac
-  run_group "$root/build/release/bin/$1" "${args[@]}" || status=$?
+  run_group "${launcher[@]}" "$root/build/release/bin/$1" "${args[@]}" || status=$?
   ((status != 0)) || return 0
   if ((status > 3 && status != 130)); then
     say "$command_name: internal error: $1 ended with status $status"

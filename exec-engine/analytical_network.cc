@@ -249,6 +249,9 @@ Status AnalyticalNetwork::Run(std::span<HostActor* const> actors) {
 
 Result<std::unique_ptr<Network>> MakeAnalyticalNetwork(const Topology& topology,
                                                        const NetworkOptions& options) {
+  if (options.processes->count() > 1) {
+    return Error("the analytical network runs in one process; leave out mpirun");
+  }
   if (options.log_interval != Time()) {
     return Error("the analytical network keeps no log of links; it needs the packet network");
   }

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "core/base/spelling.h"
+#include "ns3-backend/packet_network.h"
 
 namespace drydock {
 namespace {
@@ -64,14 +65,21 @@ std::vector<std::string> UnusedSettings(const NetworkChoice& network, const Topo
   return unused;
 }
 
-Result<int> ParseThreads(const std::string& text) {
-  if (text == "auto") return IdleCores();
+Result<int> ParseThreads(const std::string& text, int processes) {
+  if (text == "auto") return std::max(1, IdleCores() / processes);
   int threads = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), threads);
   if (error != std::errc() || end != text.data() + text.size() || threads < 1 || threads > 1024) {
     return Error(fmt::format("--threads '{}' is neither 'auto' nor a number from 1 to 1024", text));
   }
   return threads;
+}
+
+Status CheckPartitioning(const std::string& name) {
+  const std::vector<std::string>& names = Partitionings();
+  if (std::find(names.begin(), names.end(), name) != names.end()) return OkStatus();
+  return Error(fmt::format("there is no partitioning '{}'{}; valid values are {}", name,
+                           DidYouMean(name, names), Join(names)));
 }
 
 }  // namespace drydock

@@ -19,8 +19,11 @@ std::string NetworksText();
 // "transport.flow_control pfc".
 std::vector<std::string> UnusedSettings(const NetworkChoice& network, const Topology& topology);
 
-// "auto" is as many threads as cores have nothing else to do.
-Result<int> ParseThreads(const std::string& text);
+// "auto" is as many threads as cores have nothing else to do, shared by so many processes.
+Result<int> ParseThreads(const std::string& text, int processes = 1);
+
+// An error that lists the ways to deal out a network to processes and threads.
+Status CheckPartitioning(const std::string& name);
 
 }  // namespace drydock
 

@@ -4,13 +4,17 @@
 #include <unistd.h>
 
 #include "core/base/cli.h"
+#include "core/base/processes.h"
 #include "core/base/spelling.h"
+#include "core/base/version.h"
 #include "core/base/writable.h"
 #include "core/schema/artefacts.h"
 #include "core/schema/stamp.h"
 #include "exec-engine/accounting.h"
 #include "exec-engine/choices.h"
 #include "exec-engine/replay.h"
+#include "ns3-backend/mpi_processes.h"
+#include "ns3-backend/packet_network.h"
 
 namespace drydock {
 namespace {
@@ -26,6 +30,7 @@ struct Options {
   std::string run;
   std::string network = "packet";
   std::string threads = "auto";
+  std::string partitioning = "neighbours";
   std::string network_log;
   std::vector<std::string> captures;
   bool dump = false;
@@ -67,6 +72,11 @@ void Declare(CLI::App* app, Options* options) {
                   "Threads of the network, or 'auto' for the idle cores; never changes the result")
       ->type_name("N")
       ->capture_default_str();
+  app->add_option("--partitioning", options->partitioning,
+                  "How hosts and switches are dealt out to processes and threads: neighbours, "
+                  "in-turns or by-layer; never changes the result")
+      ->type_name("NAME")
+      ->capture_default_str();
   app->add_option("--network-log", options->network_log,
                   "Write RUN/4-links.csv, every link once an INTERVAL ('100 us'), "
                   "RUN/4-messages.csv, every message, and RUN/4-slowdown.csv, by size")
@@ -82,6 +92,7 @@ void Declare(CLI::App* app, Options* options) {
     if (options->run.empty()) return MissingOption("RUN");
     RETURN_IF_ERROR(FindNetwork(options->network));
     RETURN_IF_ERROR(ParseThreads(options->threads));
+    RETURN_IF_ERROR(CheckPartitioning(options->partitioning));
     RETURN_IF_ERROR(ParseInterval(options->network_log));
     for (const std::string& capture : options->captures) RETURN_IF_ERROR(ParseCapture(capture));
     if (!options->captures.empty() && options->network == "analytical") {
@@ -147,59 +158,96 @@ void ShowProgress(int64_t ended, int64_t all) {
   Say(fmt::format("\r{}: {} %", kInfo.name, all == 0 ? 100 : ended * 100 / all));
 }
 
-Status ReplayRun(const Options& options, const CommonOptions& common, const NetworkChoice& network,
-                 int threads, const Stamp& stamp) {
-  ASSIGN_OR_RETURN(const WorkloadFile file, ReadWorkload(options.run, WorkloadParts::kAll));
+struct Inputs {
+  WorkloadFile file;
+  FlowPlan plan;
+  KernelTimes times;
+  Provenance provenance;
+};
+
+Result<Inputs> ReadInputs(const Options& options, bool writes) {
+  ASSIGN_OR_RETURN(WorkloadFile file, ReadWorkload(options.run, WorkloadParts::kAll));
   // A log changes no time (only the count of windows), so it is no part of the provenance.
   Provenance provenance{
       "exec-engine", {{kManifestName, file.sha256}}, {"network " + options.network}};
   std::string plan_hash, times_hash;
-  ASSIGN_OR_RETURN(const FlowPlan plan, ReadFlowPlan(options.run, file, &plan_hash));
-  ASSIGN_OR_RETURN(const KernelTimes times, ReadKernelTimes(options.run, file, &times_hash));
+  ASSIGN_OR_RETURN(FlowPlan plan, ReadFlowPlan(options.run, file, &plan_hash));
+  ASSIGN_OR_RETURN(KernelTimes times, ReadKernelTimes(options.run, file, &times_hash));
   provenance.inputs.push_back({kFlowPlanName, plan_hash});
   provenance.inputs.push_back({kKernelTimesName, times_hash});
-  const std::vector<std::string> unused = UnusedSettings(network, file.workload.topology);
+  if (writes) {
+    RETURN_IF_ERROR(CheckCanWrite(options.run + "/" + kTimelineName));
+    for (const std::string& text : options.captures) {
+      ASSIGN_OR_RETURN(const CaptureOptions capture, ParseCapture(text));
+      RETURN_IF_ERROR(CheckCanWrite(capture.file));
+    }
+  }
+  return Inputs{std::move(file), std::move(plan), std::move(times), std::move(provenance)};
+}
+
+// Processes that compute different runs would wait for each other for ever.
+Status CheckSame(const Options& options, const Provenance& provenance, Processes* processes) {
+  std::string own = fmt::format("{} {} {} {}", kDrydockVersion, options.network,
+                                options.partitioning, options.network_log);
+  for (const std::string& capture : options.captures) own += " " + capture;
+  for (const auto& input : provenance.inputs) own += " " + input.sha256;
+  const std::vector<std::string> all = processes->GatherAll(own);
+  for (size_t i = 1; i < all.size(); ++i) {
+    if (all[i] == all[0]) continue;
+    return Error(fmt::format("process {} is given another run, other options or another version "
+                             "than process 0; mpirun must start the same everywhere",
+                             i),
+                 {options.run});
+  }
+  return OkStatus();
+}
+
+Status Write(const Options& options, const Timeline& timeline, const Provenance& provenance,
+             const NetworkLog* log, const Stamp& stamp) {
+  RETURN_IF_ERROR(WriteTimeline(options.run, timeline, provenance));
+  // A log of another timeline must not lie beside this one.
+  RemoveNetworkLog(options.run);
+  if (log != nullptr) RETURN_IF_ERROR(WriteNetworkLog(options.run, *log));
+  return SaveStamp(stamp);
+}
+
+Status ReplayRun(const Options& options, const CommonOptions& common, const NetworkChoice& network,
+                 const Stamp& stamp, Processes* processes) {
+  const Result<Inputs> inputs = ReadInputs(options, processes->first() && !common.check);
+  RETURN_IF_ERROR(processes->Agree(inputs.ok() ? OkStatus() : Status(inputs.error())));
+  RETURN_IF_ERROR(CheckSame(options, inputs->provenance, processes));
+  const Workload& workload = inputs->file.workload;
+  const std::vector<std::string> unused = UnusedSettings(network, workload.topology);
   if (!unused.empty()) {
     Report(kInfo, common,
            fmt::format("the {} network does not look at {}", network.name, Join(unused)));
   }
   if (common.check) return OkStatus();
-  RETURN_IF_ERROR(CheckCanWrite(options.run + "/" + kTimelineName));
   ReplayOptions replay;
-  replay.network.threads = threads;
+  ASSIGN_OR_RETURN(replay.network.threads, ParseThreads(options.threads, processes->count_here()));
+  replay.network.partitioning = options.partitioning;
+  replay.network.processes = processes;
   ASSIGN_OR_RETURN(replay.network.log_interval, ParseInterval(options.network_log));
   for (const std::string& text : options.captures) {
     ASSIGN_OR_RETURN(const CaptureOptions capture, ParseCapture(text));
-    RETURN_IF_ERROR(CheckCanWrite(capture.file));
     replay.network.captures.push_back(capture);
   }
   NetworkLog log;
   if (!options.network_log.empty()) replay.log = &log;
   const bool shows_progress = !common.quiet && ::isatty(STDERR_FILENO) == 1;
   if (shows_progress) replay.progress = ShowProgress;
-  const Result<Timeline> timeline = Replay(file.workload, plan, times, network, replay);
+  const Result<Timeline> timeline = Replay(workload, inputs->plan, inputs->times, network, replay);
   if (shows_progress) Say(fmt::format("\r{:40}\r", ""));
   if (!timeline.ok()) return timeline.error();
-  RETURN_IF_ERROR(WriteTimeline(options.run, *timeline, provenance));
-  // A log of another timeline must not lie beside this one.
-  RemoveNetworkLog(options.run);
-  if (replay.log != nullptr) RETURN_IF_ERROR(WriteNetworkLog(options.run, log));
-  RETURN_IF_ERROR(SaveStamp(stamp));
-  Report(
-      kInfo, common,
-      fmt::format("{} ops of {} ranks over the {} network: iteration {}", CountOps(file.workload),
-                  timeline->ranks.size(), timeline->network, ToString(timeline->iteration)));
+  if (!processes->first()) return OkStatus();
+  RETURN_IF_ERROR(Write(options, *timeline, inputs->provenance, replay.log, stamp));
+  Report(kInfo, common,
+         fmt::format("{} ops of {} ranks over the {} network: iteration {}", CountOps(workload),
+                     timeline->ranks.size(), timeline->network, ToString(timeline->iteration)));
   return OkStatus();
 }
 
-Status Run(const Options& options, const CommonOptions& common) {
-  if (options.network == "help") {
-    fmt::print("{}", NetworksText());
-    return OkStatus();
-  }
-  if (options.dump) return Dump(options, common.verbose);
-  ASSIGN_OR_RETURN(const NetworkChoice* network, FindNetwork(options.network));
-  ASSIGN_OR_RETURN(const int threads, ParseThreads(options.threads));
+Stamp StampOf(const Options& options) {
   Stamp stamp{options.run,
               "exec-engine",
               {options.run + "/" + kManifestName, options.run + "/" + kFlowPlanName,
@@ -216,20 +264,36 @@ Status Run(const Options& options, const CommonOptions& common) {
     stamp.options.push_back("pcap " + capture);
     stamp.outputs.push_back(ParseCapture(capture).value().file);
   }
-  if (common.if_changed && !common.check && IsUpToDate(stamp)) {
-    Report(kInfo, common, "up to date");
+  return stamp;
+}
+
+Status Run(const Options& options, const CommonOptions& common, Processes* processes) {
+  if (options.network == "help") {
+    fmt::print("{}", NetworksText());
     return OkStatus();
   }
-  return ReplayRun(options, common, *network, threads, stamp);
+  if (options.dump) return processes->first() ? Dump(options, common.verbose) : OkStatus();
+  ASSIGN_OR_RETURN(const NetworkChoice* network, FindNetwork(options.network));
+  const Stamp stamp = StampOf(options);
+  if (common.if_changed && !common.check) {
+    // The first one's word counts: others may look when it has begun to write.
+    const std::string current = processes->first() && IsUpToDate(stamp) ? "yes" : "no";
+    if (processes->GatherAll(current)[0] == "yes") {
+      Report(kInfo, common, "up to date");
+      return OkStatus();
+    }
+  }
+  return ReplayRun(options, common, *network, stamp, processes);
 }
 
 }  // namespace
 }  // namespace drydock
 
 int main(int argc, char** argv) {
+  drydock::Processes& processes = drydock::JoinProcesses();
   drydock::Options options;
   drydock::CommonOptions common;
-  return drydock::RunTool(
+  return drydock::LeaveProcesses(drydock::RunTool(
       argc, argv, drydock::kInfo, &common, [&](CLI::App* app) { drydock::Declare(app, &options); },
-      [&] { return drydock::Run(options, common); });
+      [&] { return drydock::Run(options, common, &processes); }));
 }

@@ -11,6 +11,8 @@
 //    deliveries before sent notices; timers by TimerId, messages by (source host, MessageId).
 //    So results do not depend on how a network schedules its own work.
 //  - Different hosts may run on different threads: an actor shares no mutable state with another.
+//  - Different hosts may run in different processes, where the network says so (Owns): all of them
+//    make the same network and run it, each with the actors of its own hosts.
 //  - The run ends when no host has a timer pending and no message is under way.
 #ifndef DRYDOCK_EXEC_ENGINE_NETWORK_H_
 #define DRYDOCK_EXEC_ENGINE_NETWORK_H_
@@ -22,6 +24,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/processes.h"
 #include "core/base/result.h"
 #include "core/base/units.h"
 #include "core/model/link_total.h"
@@ -117,6 +120,9 @@ struct CaptureOptions {
 
 struct NetworkOptions {
   int threads = 1;
+  // Who computes what: never changes a result. "" is the network's choice.
+  std::string partitioning;
+  Processes* processes = &OneProcess();
   Time log_interval;  // of the samples in Log(); zero: no log is kept
   std::vector<CaptureOptions> captures;
 };
@@ -124,15 +130,19 @@ struct NetworkOptions {
 class Network {
  public:
   virtual ~Network() = default;
+  // Whether this process runs the actor of `host`.
+  virtual bool Owns(HostId) const { return true; }
   // Valid for the Network's lifetime. Actors are given their ports before Run.
   virtual HostPort* port(HostId host) = 0;
-  // Calls Start on each actor, then runs to the end. actors[i] is host i.
+  // Calls Start on each actor, then runs to the end. actors[i] is host i; null where another
+  // process owns it. The outcome is the same in all processes.
   virtual Status Run(std::span<HostActor* const> actors) = 0;
-  // What was counted, by name, in a fixed order: "messages", "packets", "packet hops", ...
+  // What was counted in all processes, by name, in a fixed order: "messages", "packets", "packet
+  // hops", ...
   virtual std::vector<std::pair<std::string, int64_t>> Counters() const = 0;
-  // The busiest directions of cables, the busiest first, after Run.
+  // The busiest directions of cables of all processes, the busiest first, after Run.
   virtual std::vector<LinkTotal> BusiestLinks() const { return {}; }
-  // What was seen in detail, after Run; null unless the options ask for it.
+  // What was seen in detail, after Run, in the first process; null unless the options ask for it.
   virtual const NetworkLog* Log() const { return nullptr; }
 };
 

@@ -8,6 +8,7 @@
 #include "core/base/check.h"
 #include "exec-engine/accounting.h"
 #include "exec-engine/aggregator.h"
+#include "exec-engine/gather.h"
 #include "exec-engine/host_replay.h"
 #include "exec-engine/progress.h"
 #include "exec-engine/replay_index.h"
@@ -82,41 +83,40 @@ class Run {
   Run(const ReplayIndex& index, std::unique_ptr<Network> network, const ReplayOptions& options)
       : index_(index),
         network_(std::move(network)),
-        progress_(index.op_count(), options.progress),
+        processes_(options.network.processes),
         log_(options.log) {
-    const Topology& topology = index.workload().topology;
-    for (const HostKind& kind : topology.host_kinds) {
+    for (const HostKind& kind : Cluster().host_kinds) {
       port_maps_.push_back(
-          std::make_unique<PortMap>(kind, topology.gpus[static_cast<size_t>(kind.gpu)]));
+          std::make_unique<PortMap>(kind, Cluster().gpus[static_cast<size_t>(kind.gpu)]));
     }
-    for (int rank = 0; rank < index.workload().rank_count(); ++rank) {
-      const size_t ops = index.class_of(rank).program->ops.size();
-      RankTimeline& t = timeline_.ranks.emplace_back();
-      t.start.resize(ops);
-      t.ready.resize(ops);
-      t.end.resize(ops);
-    }
-    for (HostId host = 0; host < topology.host_count(); ++host) {
-      const PortMap& ports =
-          *port_maps_[static_cast<size_t>(topology.hosts[static_cast<size_t>(host)])];
-      hosts_.push_back(std::make_unique<HostReplay>(host, index, ports, network_->port(host),
-                                                    options.shortcut, &timeline_.ranks,
-                                                    &progress_));
+    progress_ = std::make_unique<Progress>(SizeTimelines(), options.progress);
+    for (HostId host = 0; host < Cluster().host_count(); ++host) {
+      if (network_->Owns(host)) {
+        hosts_.push_back(std::make_unique<HostReplay>(host, index, PortsOf(host),
+                                                      network_->port(host), options.shortcut,
+                                                      &timeline_.ranks, progress_.get()));
+      }
+      actors_.push_back(network_->Owns(host) ? hosts_.back().get() : nullptr);
     }
     const Aggregation& aggregation = index.aggregation();
     for (int n = 0; n < aggregation.node_count(); ++n) {
-      const HostId node = topology.host_count() + n;
-      aggregators_.push_back(std::make_unique<Aggregator>(node, aggregation, network_->port(node)));
+      const HostId node = Cluster().host_count() + n;
+      if (network_->Owns(node)) {
+        aggregators_.push_back(
+            std::make_unique<Aggregator>(node, aggregation, network_->port(node)));
+      }
+      actors_.push_back(network_->Owns(node) ? aggregators_.back().get() : nullptr);
     }
   }
 
+  // In the first process; in others an empty one.
   Result<Timeline> Go() {
-    std::vector<HostActor*> actors;
-    for (const auto& host : hosts_) actors.push_back(host.get());
-    for (const auto& aggregator : aggregators_) actors.push_back(aggregator.get());
-    RETURN_IF_ERROR(network_->Run(actors));
+    RETURN_IF_ERROR(network_->Run(actors_));
     RETURN_IF_ERROR(CheckFinished());
     if (log_ != nullptr && network_->Log() != nullptr) *log_ = *network_->Log();
+    Count();
+    GatherRanks(own_ranks_, processes_, &timeline_.ranks);
+    if (!processes_->first()) return Timeline();
     for (const RankTimeline& rank : timeline_.ranks) {
       for (const Time end : rank.end) timeline_.iteration = std::max(timeline_.iteration, end);
     }
@@ -126,35 +126,62 @@ class Run {
                                               timeline_.ranks[static_cast<size_t>(rank)],
                                               timeline_.iteration));
     }
-    Count();
     return std::move(timeline_);
   }
 
  private:
-  Status CheckFinished() const {
-    std::vector<StuckOp> stuck;
-    int64_t ended = 0;
-    for (const auto& host : hosts_) {
-      ended += host->ops_ended();
-      const std::vector<StuckOp> here = host->StuckOps();
-      stuck.insert(stuck.end(), here.begin(), here.end());
+  const Topology& Cluster() const { return index_.workload().topology; }
+
+  const PortMap& PortsOf(HostId host) const {
+    return *port_maps_[static_cast<size_t>(Cluster().hosts[static_cast<size_t>(host)])];
+  }
+
+  // Makes room for the ops of the ranks of this process; how many ops they are.
+  int64_t SizeTimelines() {
+    const int ranks = index_.workload().rank_count();
+    timeline_.ranks.resize(static_cast<size_t>(ranks));
+    int64_t all = 0;
+    for (HostId host = 0; host < Cluster().host_count(); ++host) {
+      if (!network_->Owns(host)) continue;
+      const int first = index_.first_rank(host);
+      for (int rank = first; rank < std::min(first + PortsOf(host).gpus(), ranks); ++rank) {
+        own_ranks_.push_back(rank);
+        const size_t ops = index_.class_of(rank).program->ops.size();
+        RankTimeline& t = timeline_.ranks[static_cast<size_t>(rank)];
+        t.start.resize(ops);
+        t.ready.resize(ops);
+        t.end.resize(ops);
+        all += static_cast<int64_t>(ops);
+      }
     }
-    if (ended == index_.op_count()) return OkStatus();
-    return DeadlockError(index_, stuck, ended);
+    return all;
+  }
+
+  Status CheckFinished() const {
+    HowFar own;
+    for (const auto& host : hosts_) {
+      own.ended += host->ops_ended();
+      const std::vector<StuckOp> here = host->StuckOps();
+      own.stuck.insert(own.stuck.end(), here.begin(), here.end());
+    }
+    const HowFar all = GatherHowFar(std::move(own), processes_);
+    if (all.ended == index_.op_count()) return OkStatus();
+    return DeadlockError(index_, all.stuck, all.ended);
   }
 
   void Count() {
     timeline_.counters = network_->Counters();
     timeline_.links = network_->BusiestLinks();
-    CommunicationCounters sum;
+    CommunicationCounters own;
     for (const auto& host : hosts_) {
       const CommunicationCounters c = host->counters();
-      sum.calls += c.calls;
-      sum.looked_up += c.looked_up;
-      sum.played += c.played;
-      sum.detailed += c.detailed;
-      sum.slices += c.slices;
+      own.calls += c.calls;
+      own.looked_up += c.looked_up;
+      own.played += c.played;
+      own.detailed += c.detailed;
+      own.slices += c.slices;
     }
+    const CommunicationCounters sum = GatherCounters(own, processes_);
     timeline_.counters.emplace_back("ops", index_.op_count());
     timeline_.counters.emplace_back("communication ops", sum.calls);
     timeline_.counters.emplace_back("calls looked up", sum.looked_up);
@@ -165,11 +192,14 @@ class Run {
 
   const ReplayIndex& index_;
   std::unique_ptr<Network> network_;
-  Progress progress_;
+  Processes* processes_;
+  std::unique_ptr<Progress> progress_;  // of this process, which stands for all
   NetworkLog* log_;
   std::vector<std::unique_ptr<PortMap>> port_maps_;
-  std::vector<std::unique_ptr<HostReplay>> hosts_;
-  std::vector<std::unique_ptr<Aggregator>> aggregators_;
+  std::vector<int> own_ranks_;
+  std::vector<std::unique_ptr<HostReplay>> hosts_;        // of this process
+  std::vector<std::unique_ptr<Aggregator>> aggregators_;  // likewise
+  std::vector<HostActor*> actors_;                        // by host; null: of another process
   Timeline timeline_;
 };
 

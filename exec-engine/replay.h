@@ -1,5 +1,6 @@
 // The whole replay: a workload, what NCCL would do for its calls and how long its kernels take,
-// over a network, to a timeline. The same inputs give the same timeline for any number of threads.
+// over a network, to a timeline. The same inputs give the same timeline for any number of threads
+// and processes.
 #ifndef DRYDOCK_EXEC_ENGINE_REPLAY_H_
 #define DRYDOCK_EXEC_ENGINE_REPLAY_H_
 
@@ -28,7 +29,8 @@ struct ReplayOptions {
 };
 
 // An error if the inputs do not fit together, the network cannot be made, or some op can never end;
-// the error then says which ranks wait for which op on whom.
+// the error then says which ranks wait for which op on whom. With several processes all of them
+// call it: an error is the same in all, the timeline and the log are the first process's.
 Result<Timeline> Replay(const Workload& workload, const FlowPlan& plan, const KernelTimes& times,
                         const NetworkChoice& network, const ReplayOptions& options);
 

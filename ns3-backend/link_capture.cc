@@ -8,6 +8,7 @@
 
 #include "core/base/check.h"
 #include "core/base/files.h"
+#include "core/base/parcel.h"
 #include "core/base/spelling.h"
 #include "ns3-backend/link_totals.h"
 #include "ns3-backend/pcap_file.h"
@@ -72,7 +73,28 @@ void LinkCapture::See(Direction* direction, const Frame& frame, int64_t now) {
   direction->frames.push_back({frame, now});
 }
 
-Status LinkCapture::Write() const {
+void LinkCapture::Gather(Processes* processes) {
+  std::string own;
+  for (const auto& direction : directions_) {
+    Pack(direction->frames, &own);
+    direction->frames.clear();
+  }
+  for (const std::string& parcel : processes->GatherAtFirst(std::move(own))) {
+    Unpacker unpacker(parcel);
+    for (const auto& direction : directions_) {
+      std::vector<Seen> frames;
+      unpacker.Take(&frames);
+      direction->frames.insert(direction->frames.end(), frames.begin(), frames.end());
+    }
+  }
+}
+
+Status LinkCapture::Write(Processes* processes) {
+  if (processes->count() > 1) Gather(processes);
+  return processes->Agree(processes->first() ? WriteHere() : OkStatus());
+}
+
+Status LinkCapture::WriteHere() const {
   struct Packet {
     const Seen* seen;
     uint32_t link;

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/processes.h"
 #include "core/base/result.h"
 #include "exec-engine/network.h"
 #include "ns3-backend/helper/fabric-helper.h"
@@ -22,8 +23,9 @@ class LinkCapture {
   LinkCapture(const LinkCapture&) = delete;
   LinkCapture& operator=(const LinkCapture&) = delete;
 
-  // After the run: the file, frames in the order in which they began.
-  Status Write() const;
+  // After the run, in all processes: the first writes the file, frames in the order in which they
+  // began.
+  Status Write(Processes* processes);
 
  private:
   struct Seen {
@@ -37,6 +39,9 @@ class LinkCapture {
 
   LinkCapture(const ns3::rdma::FabricHelper& fabric, std::string file)
       : fabric_(fabric), file_(std::move(file)) {}
+  // A direction is seen where its sender runs: brings all to the first process.
+  void Gather(Processes* processes);
+  Status WriteHere() const;
   static void See(Direction* direction, const ns3::rdma::Frame& frame, int64_t now);
 
   const ns3::rdma::FabricHelper& fabric_;

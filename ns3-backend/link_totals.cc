@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/base/parcel.h"
+
 namespace drydock {
 
 using ns3::rdma::FabricDirection;
@@ -46,28 +48,75 @@ LinkTotal TotalOf(const FabricHelper& fabric, uint32_t link, int64_t now) {
   return total;
 }
 
-std::vector<LinkTotal> BusiestLinks(const FabricHelper& fabric, size_t most) {
-  struct Use {
-    int64_t busy;  // ps
-    uint32_t link;
-  };
+namespace {
+
+struct Use {
+  int64_t busy;  // ps
+  uint32_t link;
+};
+
+// The `most` that were in use for the longest time, in that order.
+template <typename T>
+void KeepBusiest(size_t most, std::vector<T>* uses) {
+  const auto kept = static_cast<ptrdiff_t>(std::min(most, uses->size()));
+  std::partial_sort(uses->begin(), uses->begin() + kept, uses->end(), [](const T& a, const T& b) {
+    return a.busy != b.busy ? a.busy > b.busy : a.link < b.link;
+  });
+  uses->resize(static_cast<size_t>(kept));
+}
+
+int64_t LastEvent(const FabricHelper& fabric, Processes* processes) {
+  int64_t end = 0;
+  for (uint32_t link = 0; link < fabric.GetMap().GetNLinks(); ++link) {
+    end = std::max(end, fabric.GetNode(fabric.GetMap().GetDirection(link).fromNode).LocalTime());
+  }
+  std::string own;
+  Pack(end, &own);
+  for (const std::string& each : processes->GatherAll(own)) {
+    end = std::max(end, Unpacker(each).Take<int64_t>());
+  }
+  return end;
+}
+
+// What is not a name: those are the same in every process.
+struct Numbers : Use {
+  Bytes sent, most_queued;
+  int64_t marked = 0, dropped = 0;
+  Time paused;
+};
+
+}  // namespace
+
+std::vector<LinkTotal> BusiestLinks(const FabricHelper& fabric, size_t most, Processes* processes) {
   const FabricMap& map = fabric.GetMap();
   std::vector<Use> uses;
-  int64_t end = 0;
   for (uint32_t link = 0; link < map.GetNLinks(); ++link) {
     const FabricDirection& direction = map.GetDirection(link);
     const FabricNode& sender = fabric.GetNode(direction.fromNode);
-    end = std::max(end, sender.LocalTime());
     const auto sent = static_cast<int64_t>(sender.GetEgress(direction.fromPort).bytes);
     if (sent > 0) uses.push_back({direction.made.TimeFor(Bytes(sent)).ps(), link});
   }
-  const auto kept = static_cast<ptrdiff_t>(std::min(most, uses.size()));
-  std::partial_sort(uses.begin(), uses.begin() + kept, uses.end(), [](const Use& a, const Use& b) {
-    return a.busy != b.busy ? a.busy > b.busy : a.link < b.link;
-  });
+  KeepBusiest(most, &uses);
+  const int64_t end = LastEvent(fabric, processes);
+  std::vector<Numbers> own;
+  for (const Use& use : uses) {
+    const LinkTotal total = TotalOf(fabric, use.link, end);
+    own.push_back({use, total.sent, total.most_queued, total.marked, total.dropped, total.paused});
+  }
+  std::string parcel;
+  Pack(own, &parcel);
+  std::vector<Numbers> all;
+  for (const std::string& each : processes->GatherAll(parcel)) {
+    std::vector<Numbers> some;
+    Unpacker(each).Take(&some);
+    all.insert(all.end(), some.begin(), some.end());
+  }
+  KeepBusiest(most, &all);
   std::vector<LinkTotal> totals;
-  for (ptrdiff_t i = 0; i < kept; ++i) {
-    totals.push_back(TotalOf(fabric, uses[static_cast<size_t>(i)].link, end));
+  for (const Numbers& each : all) {
+    totals.push_back({StartOfLink(map, each.link), EndOfLink(map, each.link),
+                      map.GetDirection(each.link).made, each.sent, each.most_queued, each.marked,
+                      each.dropped, each.paused});
   }
   return totals;
 }

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/processes.h"
 #include "core/model/link_total.h"
 #include "ns3-backend/helper/fabric-helper.h"
 
@@ -20,8 +21,9 @@ std::string EndOfLink(const ns3::rdma::FabricMap& map, uint32_t link);
 LinkTotal TotalOf(const ns3::rdma::FabricHelper& fabric, uint32_t link, int64_t now);
 
 // The `most` directions that were in use for the longest time, the longest first; none that was
-// never used.
-std::vector<LinkTotal> BusiestLinks(const ns3::rdma::FabricHelper& fabric, size_t most);
+// never used. Of all processes, in each of them.
+std::vector<LinkTotal> BusiestLinks(const ns3::rdma::FabricHelper& fabric, size_t most,
+                                    Processes* processes);
 
 }  // namespace drydock
 

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <tuple>
+#include <utility>
 
 #include "core/base/check.h"
+#include "core/base/parcel.h"
 #include "ns3-backend/link_totals.h"
 #include "ns3-backend/model/queue-pair-table.h"
 #include "ns3/callback.h"
@@ -94,20 +96,47 @@ void NetworkWatch::Sample(int64_t now) {
   }
 }
 
-void NetworkWatch::Finish() {
+void NetworkWatch::Finish(Processes* processes) {
   int64_t end = 0;
   for (const Deliveries& own : deliveries_) {
     for (const MessageRecord& record : own) end = std::max(end, record.delivered.ps());
+  }
+  std::string parcel;
+  Pack(end, &parcel);
+  for (const std::string& each : processes->GatherAll(parcel)) {
+    end = std::max(end, Unpacker(each).Take<int64_t>());
   }
   Sample(std::max(end, ns3::Simulator::Now().GetPicoSeconds()));
   for (const Deliveries& own : deliveries_) {
     log_.messages.insert(log_.messages.end(), own.begin(), own.end());
   }
+  for (MessageRecord& record : log_.messages) record.idle = IdleTime(record);
+  if (processes->count() > 1) Gather(processes);
   std::sort(log_.messages.begin(), log_.messages.end(), [](const auto& a, const auto& b) {
     return std::tuple(a.message.sent, a.message.source, a.message.id) <
            std::tuple(b.message.sent, b.message.source, b.message.id);
   });
-  for (MessageRecord& record : log_.messages) record.idle = IdleTime(record);
+}
+
+// A link is sampled where its sender runs, a message is noted where its receiver does.
+void NetworkWatch::Gather(Processes* processes) {
+  std::string own;
+  Pack(log_.samples, &own);
+  Pack(log_.messages, &own);
+  log_.samples.clear();
+  log_.messages.clear();
+  for (const std::string& parcel : processes->GatherAtFirst(std::move(own))) {
+    Unpacker unpacker(parcel);
+    std::vector<LinkSample> samples;
+    unpacker.Take(&samples);
+    log_.samples.insert(log_.samples.end(), samples.begin(), samples.end());
+    std::vector<MessageRecord> messages;
+    unpacker.Take(&messages);
+    log_.messages.insert(log_.messages.end(), messages.begin(), messages.end());
+  }
+  std::sort(log_.samples.begin(), log_.samples.end(), [](const auto& a, const auto& b) {
+    return std::tuple(a.at, a.link) < std::tuple(b.at, b.link);
+  });
 }
 
 // A packet all the way, and the rest of the bytes behind it over the slowest link.

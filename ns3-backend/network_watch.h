@@ -19,8 +19,9 @@ class NetworkWatch {
   NetworkWatch(const NetworkWatch&) = delete;
   NetworkWatch& operator=(const NetworkWatch&) = delete;
 
-  // After the run: the last sample, and the messages in order.
-  void Finish();
+  // After the run, in all processes: the last sample, and what all have seen, in order, in the
+  // first of them.
+  void Finish(Processes* processes);
 
   const NetworkLog& Log() const { return log_; }
 
@@ -34,6 +35,7 @@ class NetworkWatch {
   static void Deliver(Deliveries* deliveries, const Message& message, int64_t now);
   void Tick();
   void Sample(int64_t now);
+  void Gather(Processes* processes);
   Counted CountsOf(uint32_t link, int64_t now) const;
   Time IdleTime(const MessageRecord& record) const;
 

@@ -4,15 +4,20 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <optional>
+#include <tuple>
 
 #include "core/base/check.h"
+#include "core/base/parcel.h"
 #include "ns3-backend/helper/fabric-helper.h"
 #include "ns3-backend/link_capture.h"
 #include "ns3-backend/link_totals.h"
 #include "ns3-backend/model/windowed-simulator-impl.h"
+#include "ns3-backend/network_totals.h"
 #include "ns3-backend/network_watch.h"
 #include "ns3/nstime.h"
 #include "ns3/simulator.h"
+#include "ns3/string.h"
 #include "ns3/uinteger.h"
 
 namespace drydock {
@@ -29,6 +34,7 @@ class PacketNetwork : public Network {
  public:
   PacketNetwork(const Topology& topology, const NetworkOptions& options)
       : simulator_(Claim(options)),
+        processes_(options.processes),
         fabric_(topology),
         transport_(topology.transport),
         faults_(!topology.faults.empty()),
@@ -45,6 +51,10 @@ class PacketNetwork : public Network {
     alive = false;
   }
 
+  bool Owns(HostId host) const override {
+    return simulator_->Owns(*fabric_.GetHosts()[static_cast<size_t>(host)]);
+  }
+
   HostPort* port(HostId host) override { return fabric_.GetHosts()[static_cast<size_t>(host)]; }
 
   Status Run(std::span<HostActor* const> actors) override {
@@ -52,9 +62,14 @@ class PacketNetwork : public Network {
     CHECK(actors.size() == hosts.size());
     for (size_t i = 0; i < hosts.size(); ++i) hosts[i]->SetActor(actors[i]);
     ns3::Simulator::Run();
-    if (watch_) watch_->Finish();
+    if (watch_) watch_->Finish(processes_);
+    totals_.windows = simulator_->GetWindowCount();
+    totals_.Add(fabric_);
+    totals_.Combine(processes_);
+    constexpr size_t kMost = 20;  // of what can be a hundred thousand
+    busiest_ = drydock::BusiestLinks(fabric_, kMost, processes_);
     RETURN_IF_ERROR(Verdict());
-    for (const auto& capture : captures_) RETURN_IF_ERROR(capture->Write());
+    for (const auto& capture : captures_) RETURN_IF_ERROR(capture->Write(processes_));
     return OkStatus();
   }
 
@@ -64,12 +79,11 @@ class PacketNetwork : public Network {
     return OkStatus();
   }
 
-  std::vector<std::pair<std::string, int64_t>> Counters() const override;
-
-  std::vector<LinkTotal> BusiestLinks() const override {
-    constexpr size_t kMost = 20;  // of what can be a hundred thousand
-    return drydock::BusiestLinks(fabric_, kMost);
+  std::vector<std::pair<std::string, int64_t>> Counters() const override {
+    return CountersOf(totals_, transport_, faults_, loses_);
   }
+
+  std::vector<LinkTotal> BusiestLinks() const override { return busiest_; }
 
   const NetworkLog* Log() const override { return watch_ ? &watch_->Log() : nullptr; }
 
@@ -82,11 +96,16 @@ class PacketNetwork : public Network {
     if (ns3::Time::GetResolution() != ns3::Time::PS) ns3::Time::SetResolution(ns3::Time::PS);
     auto simulator = ns3::CreateObject<WindowedSimulatorImpl>();
     simulator->SetAttribute("Threads", ns3::UintegerValue(static_cast<uint64_t>(options.threads)));
+    if (!options.partitioning.empty()) {
+      CHECK(std::count(Partitionings().begin(), Partitionings().end(), options.partitioning) == 1);
+      simulator->SetAttribute("Assignment", ns3::StringValue(options.partitioning));
+    }
+    simulator->SetProcesses(options.processes);
     ns3::Simulator::SetImplementation(simulator);
     return simulator;
   }
 
-  // The first failure in order of (time, node), whichever thread met it.
+  // The first failure in order of (time, node), whichever process and thread met it.
   Status Verdict() const {
     const ns3::rdma::FabricNode* failed = nullptr;
     const auto look = [&failed](const ns3::rdma::FabricNode* node) {
@@ -95,94 +114,56 @@ class PacketNetwork : public Network {
     };
     for (const RdmaHost* host : fabric_.GetHosts()) look(host);
     for (const FabricSwitch* node : fabric_.GetSwitches()) look(node);
-    if (failed != nullptr) return Error(failed->GetFailure().text);
+    std::string own;
+    if (failed != nullptr) {
+      Pack(failed->GetFailure().time, &own);
+      Pack(failed->GetNumber(), &own);
+      Pack(failed->GetFailure().text, &own);
+    }
+    std::optional<Failure> first;
+    for (const std::string& parcel : processes_->GatherAll(own)) {
+      if (parcel.empty()) continue;
+      Unpacker unpacker(parcel);
+      Failure each;
+      unpacker.Take(&each.time);
+      unpacker.Take(&each.node);
+      unpacker.Take(&each.text);
+      if (!first || each < *first) first = each;
+    }
+    if (first) return Error(first->text);
     for (const RdmaHost* host : fabric_.GetHosts()) {
       CHECK_NOTE(host->Idle(), "the network ran dry with a message under way");
     }
     return OkStatus();
   }
 
+  struct Failure {
+    int64_t time = 0;
+    uint32_t node = 0;
+    std::string text;
+    bool operator<(const Failure& other) const {
+      return std::tie(time, node) < std::tie(other.time, other.node);
+    }
+  };
+
   ns3::Ptr<WindowedSimulatorImpl> simulator_;
+  Processes* processes_;
   FabricHelper fabric_;
   std::unique_ptr<NetworkWatch> watch_;  // null: nobody wants to know
   std::vector<std::unique_ptr<LinkCapture>> captures_;
   Transport transport_;
   bool faults_;
   bool loses_;
+  NetworkTotals totals_;            // after Run
+  std::vector<LinkTotal> busiest_;  // likewise
 };
 
-std::vector<std::pair<std::string, int64_t>> PacketNetwork::Counters() const {
-  uint64_t messages = 0, packets = 0, acks = 0, hops = 0, pairs = 0, events = 0, over = 0;
-  uint64_t marked = 0, cnps = 0, pauses = 0, dropped = 0, trimmed = 0, nacks = 0, repeated = 0,
-           timeouts = 0;
-  uint64_t lost = 0, unroutable = 0;
-  int64_t queue = 0, buffer = 0;
-  const auto add_node = [&](const ns3::rdma::FabricNode& node) {
-    events += node.GetEventCount();
-    lost += node.GetNLost();
-    for (uint16_t port = 0; port < node.GetNPorts(); ++port) hops += node.GetEgress(port).frames;
-  };
-  for (const RdmaHost* host : fabric_.GetHosts()) {
-    add_node(*host);
-    messages += host->GetCounts().messages;
-    packets += host->GetCounts().packets;
-    acks += host->GetCounts().acks;
-    events += host->GetCounts().calls;
-    pairs += host->GetNQueuePairs();
-    cnps += host->GetCounts().cnps;
-    nacks += host->GetCounts().nacks;
-    repeated += host->GetCounts().repeated;
-    timeouts += host->GetCounts().timeouts;
-  }
-  for (const FabricSwitch* node : fabric_.GetSwitches()) {
-    add_node(*node);
-    for (uint16_t port = 0; port < node->GetNPorts(); ++port) {
-      const FabricSwitch::PortCounts& counts = node->GetPortCounts(port);
-      queue = std::max(queue, counts.mostQueued);
-      marked += counts.marked;
-      dropped += counts.dropped;
-      trimmed += counts.trimmed;
-    }
-    buffer = std::max(buffer, node->GetBuffer().GetMost());
-    over += node->GetBuffer().GetFramesOver();
-    pauses += node->GetCounts().pauses;
-    unroutable += node->GetCounts().unroutable;
-  }
-  const auto count = [](uint64_t value) { return static_cast<int64_t>(value); };
-  std::vector<std::pair<std::string, int64_t>> counters = {
-      {"messages", count(messages)},
-      {"packets", count(packets)},
-      {"acks", count(acks)},
-      {"packet hops", count(hops)},
-      {"queue pairs", count(pairs)},
-      {"events", count(events)},
-      {"windows", count(simulator_->GetWindowCount())},
-      {"max queue bytes", queue},
-      {"max buffer bytes", buffer},
-      {"frames over buffer", count(over)}};
-  const auto add = [&](const char* name, uint64_t value) {
-    counters.emplace_back(name, count(value));
-  };
-  if (transport_.congestion_control != "none") {
-    add("marked frames", marked);
-    add("congestion notifications", cnps);
-  }
-  if (transport_.flow_control == "pfc") add("pause frames", pauses);
-  if (transport_.flow_control != "ideal") add("dropped frames", dropped);
-  if (transport_.flow_control == "trim") add("trimmed frames", trimmed);
-  if (faults_) {
-    add("frames lost to faults", lost);
-    add("frames without a way", unroutable);
-  }
-  if (loses_) {
-    add("negative acks", nacks);
-    add("repeated packets", repeated);
-    add("ack timeouts", timeouts);
-  }
-  return counters;
-}
-
 }  // namespace
+
+const std::vector<std::string>& Partitionings() {
+  static const std::vector<std::string> names = {"neighbours", "in-turns", "by-layer"};
+  return names;
+}
 
 Result<std::unique_ptr<Network>> MakePacketNetwork(const Topology& topology,
                                                    const NetworkOptions& options) {

@@ -7,6 +7,8 @@
 #define DRYDOCK_NS3_BACKEND_PACKET_NETWORK_H_
 
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "core/base/result.h"
 #include "core/model/topology.h"
@@ -15,7 +17,8 @@
 namespace drydock {
 
 // Errors: a fabric that is disconnected or has a cable that cannot be, a transport that is not
-// known, options.threads below 1. The result of a run does not depend on options.threads.
+// known, options.threads below 1. The result of a run does not depend on options.threads, nor on
+// options.processes and options.partitioning, one of Partitionings().
 //
 // Counters, in this order: "messages", "packets", "acks" (frames sent by hosts), "packet hops"
 // (frames times links), "queue pairs", "events", "windows", "max queue bytes" (waiting at one
@@ -29,6 +32,8 @@ namespace drydock {
 // up sending again.
 Result<std::unique_ptr<Network>> MakePacketNetwork(const Topology& topology,
                                                    const NetworkOptions& options);
+
+const std::vector<std::string>& Partitionings();
 
 }  // namespace drydock
 

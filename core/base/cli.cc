@@ -23,6 +23,8 @@ constexpr int kExitUsage = 2;
 constexpr int kExitInternal = 3;
 constexpr int kExitInterrupted = 130;
 
+bool silent = false;
+
 void OnInterrupt(int /*signal*/) {
   RemoveUnfinishedFiles();
   ::_exit(kExitInterrupted);
@@ -138,7 +140,7 @@ int RunTool(int argc, char** argv, const ToolInfo& info, CommonOptions* common,
   } catch (const std::exception& e) {
     // {fmt} throws when a print fails: a full disk or a reader that left, nobody's mistake here.
     if (std::ferror(stdout) != 0) return FinishOutput(info);
-    Say(fmt::format("{}: internal error: {}\n", info.name, e.what()));
+    std::fputs(fmt::format("{}: internal error: {}\n", info.name, e.what()).c_str(), stderr);
     RemoveUnfinishedFiles();
     return kExitInternal;
   }
@@ -175,7 +177,11 @@ void RequireIf(CLI::App* app, const std::string& option, std::function<bool()> i
   });
 }
 
-void Say(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stderr); }
+void Say(const std::string& text) {
+  if (!silent) std::fwrite(text.data(), 1, text.size(), stderr);
+}
+
+void SayNothing() { silent = true; }
 
 void Report(const ToolInfo& info, const CommonOptions& common, const std::string& line) {
   if (!common.quiet) Say(fmt::format("{}: {}\n", info.name, line));

@@ -49,6 +49,8 @@ void RequireIf(CLI::App* app, const std::string& option, std::function<bool()> i
 // `text` as it is on stderr. Where that is full or its reader has left, the text is lost and the
 // tool goes on: its answer does not depend on it.
 void Say(const std::string& text);
+// From now on Say says nothing: another process of the same run speaks for this one.
+void SayNothing();
 
 // One line on stderr, unless --quiet: "simccl: 12 plans".
 void Report(const ToolInfo& info, const CommonOptions& common, const std::string& line);

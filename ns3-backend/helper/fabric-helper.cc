@@ -182,6 +182,7 @@ FabricHelper::Install(Ptr<WindowedSimulatorImpl> simulator) const
     {
         simulator->AddPartition(m_switches[i], 1 + m_tiers[i]);
     }
+    simulator->ShareOut();
     int64_t smallestFrame = std::min(m_ack, m_header + 1);
     if (m_map.GetCutThrough() > 0)
     {

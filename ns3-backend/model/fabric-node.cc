@@ -14,16 +14,30 @@ namespace ns3::rdma
 NS_OBJECT_ENSURE_REGISTERED(FabricNode);
 
 LinkMailbox::LinkMailbox(FabricNode* receiver, uint16_t port)
-    : Mailbox(receiver),
-      m_node(receiver),
-      m_port(port)
+    : Mailbox(receiver, port),
+      m_node(receiver)
 {
 }
 
 void
 LinkMailbox::Deliver()
 {
-    m_node->Accept(m_port, frames, telemetry);
+    m_node->Accept(static_cast<uint16_t>(GetName()), frames, telemetry);
+}
+
+int64_t
+LinkMailbox::EarliestTime() const
+{
+    return frames.front().time;
+}
+
+void
+LinkMailbox::Pack(std::string* parcel)
+{
+    drydock::Pack(frames, parcel);
+    drydock::Pack(telemetry, parcel);
+    frames.clear();
+    telemetry.clear();
 }
 
 TypeId
@@ -149,6 +163,16 @@ FabricNode::Accept(uint16_t port, std::vector<Frame>& frames, std::vector<Teleme
     {
         m_arrivingTelemetry[port].Take(telemetry);
     }
+}
+
+void
+FabricNode::Receive(uint32_t name, drydock::Unpacker& parcel)
+{
+    std::vector<Frame> frames;
+    std::vector<Telemetry> telemetry;
+    parcel.Take(&frames);
+    parcel.Take(&telemetry);
+    Accept(static_cast<uint16_t>(name), frames, telemetry);
 }
 
 std::vector<FabricNode::Impairment>&

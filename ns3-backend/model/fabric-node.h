@@ -32,13 +32,14 @@ class LinkMailbox : public Mailbox
   public:
     LinkMailbox(FabricNode* receiver, uint16_t port);
     void Deliver() override;
+    int64_t EarliestTime() const override;
+    void Pack(std::string* parcel) override;
 
     std::vector<Frame> frames;        //!< in order of time
     std::vector<Telemetry> telemetry; //!< of those with Frame::INT
 
   private:
     FabricNode* m_node;
-    uint16_t m_port;
 };
 
 /// The sending side of a port: what its node alone touches.
@@ -82,6 +83,8 @@ class FabricNode : public Node, public Partition
     void Start() override;
     /// Frames that have come in by \p port; takes them.
     void Accept(uint16_t port, std::vector<Frame>& frames, std::vector<Telemetry>& telemetry);
+    /// The same, from another process; \p name is the port.
+    void Receive(uint32_t name, drydock::Unpacker& parcel) override;
 
     int64_t LocalTime() const override
     {

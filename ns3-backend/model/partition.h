@@ -3,8 +3,12 @@
 
 #include "ns3-backend/model/frame.h"
 
+#include "core/base/check.h"
+#include "core/base/parcel.h"
+
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace ns3::rdma
@@ -17,19 +21,31 @@ class Partition;
  *
  * Filled by one thread during a window, emptied by the receiver's thread after the barrier, so it
  * needs no lock. One exists for each link and direction; the order in which mailboxes are emptied
- * must not matter to the receiver.
+ * must not matter to the receiver. What is for a partition of another process is packed, and given
+ * to that partition there.
  */
 class Mailbox
 {
   public:
-    explicit Mailbox(Partition* receiver)
-        : m_receiver(receiver)
+    /// \p name tells its receiver what it is.
+    Mailbox(Partition* receiver, uint32_t name)
+        : m_receiver(receiver),
+          m_name(name)
     {
     }
 
     virtual ~Mailbox() = default;
     /// Moves everything to the receiver. Called by the receiver's thread.
     virtual void Deliver() = 0;
+    /// Of what is in it: time of the first event that it will be at the receiver; NEVER if none.
+    virtual int64_t EarliestTime() const = 0;
+    /// Instead of Deliver: moves everything to \p parcel, for Partition::Receive.
+    virtual void Pack(std::string* parcel) = 0;
+
+    uint32_t GetName() const
+    {
+        return m_name;
+    }
 
     Partition* GetReceiver() const
     {
@@ -38,6 +54,7 @@ class Mailbox
 
   private:
     Partition* m_receiver;
+    uint32_t m_name;
 };
 
 /**
@@ -45,9 +62,10 @@ class Mailbox
  */
 struct ThreadContext
 {
+    /// Of the thread in this process; other processes count as further threads.
     uint32_t index = 0;
-    uint32_t threads = 1;
-    /// By receiving thread: mailboxes that were empty and got something in this window.
+    uint32_t threads = 1; //!< of this process
+    /// By receiving index: mailboxes that were empty and got something in this window.
     std::vector<std::vector<Mailbox*>> posted;
     /// Set by an event that wants the run to end with this window.
     bool stop = false;
@@ -74,7 +92,16 @@ class Partition
     virtual int64_t LocalTime() const = 0;
     /// Relative cost of simulating it, for sharing partitions out to threads.
     virtual uint32_t GetWeight() const = 0;
-    /// The thread is decided: called once, before Start.
+
+    /// What a mailbox of that name has packed in another process. Called by the thread of this
+    /// partition between windows.
+    virtual void Receive(uint32_t /*name*/, drydock::Unpacker& /*parcel*/)
+    {
+        CHECK_NOTE(false, "this partition has no mailboxes in other processes");
+    }
+
+    /// The thread is decided: called once, before Start. A partition of another process is never
+    /// started here: it only receives.
     virtual void Adopt(ThreadContext* context, size_t slot)
     {
         m_context = context;
@@ -92,6 +119,17 @@ class Partition
         return m_slot;
     }
 
+    /// Among all partitions, the same in every process.
+    uint32_t GetNumber() const
+    {
+        return m_number;
+    }
+
+    void SetNumber(uint32_t number)
+    {
+        m_number = number;
+    }
+
   protected:
     /// To be called when \p mailbox goes from empty to not empty.
     void Post(Mailbox* mailbox)
@@ -103,6 +141,7 @@ class Partition
 
   private:
     size_t m_slot = 0;
+    uint32_t m_number = 0;
 };
 
 } // namespace ns3::rdma

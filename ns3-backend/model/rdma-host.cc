@@ -16,7 +16,7 @@ using drydock::Message;
 NS_OBJECT_ENSURE_REGISTERED(RdmaHost);
 
 AnnouncementBox::AnnouncementBox(RdmaHost* receiver)
-    : Mailbox(receiver),
+    : Mailbox(receiver, NAME),
       m_host(receiver)
 {
 }
@@ -28,6 +28,19 @@ AnnouncementBox::Deliver()
     {
         m_host->Announce(announcement);
     }
+    announcements.clear();
+}
+
+int64_t
+AnnouncementBox::EarliestTime() const
+{
+    return NEVER; // nothing happens before the first packet
+}
+
+void
+AnnouncementBox::Pack(std::string* parcel)
+{
+    drydock::Pack(announcements, parcel);
     announcements.clear();
 }
 
@@ -188,6 +201,22 @@ RdmaHost::SendParts(const Message& message)
         {
             return;
         }
+    }
+}
+
+void
+RdmaHost::Receive(uint32_t name, drydock::Unpacker& parcel)
+{
+    if (name != AnnouncementBox::NAME)
+    {
+        FabricNode::Receive(name, parcel);
+        return;
+    }
+    std::vector<Announcement> announcements;
+    parcel.Take(&announcements);
+    for (const Announcement& announcement : announcements)
+    {
+        Announce(announcement);
     }
 }
 

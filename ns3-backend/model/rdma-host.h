@@ -29,8 +29,13 @@ class RdmaHost;
 class AnnouncementBox : public Mailbox
 {
   public:
+    /// Not the name of a port.
+    static constexpr uint32_t NAME = UINT32_MAX;
+
     explicit AnnouncementBox(RdmaHost* receiver);
     void Deliver() override;
+    int64_t EarliestTime() const override;
+    void Pack(std::string* parcel) override;
 
     std::vector<Announcement> announcements;
 
@@ -77,6 +82,7 @@ class RdmaHost : public FabricNode, public drydock::HostPort
     uint64_t Process(int64_t limit) override;
     int64_t NextTime() const override;
 
+    void Receive(uint32_t name, drydock::Unpacker& parcel) override;
     /// Called between windows.
     void Announce(const Announcement& announcement);
 

@@ -74,52 +74,78 @@ WindowedSimulatorImpl::AddPartition(Partition* partition, uint32_t layer)
 {
     m_layers.resize(std::max<size_t>(m_layers.size(), layer + 1));
     m_layers[layer].push_back(partition);
+    partition->SetNumber(static_cast<uint32_t>(m_partitions.size()));
+    m_partitions.push_back(partition);
 }
 
 void
-WindowedSimulatorImpl::AssignPartitions()
+WindowedSimulatorImpl::SetProcesses(drydock::Processes* processes)
 {
+    m_processes = processes;
+    m_process = static_cast<uint32_t>(processes->index());
+}
+
+void
+WindowedSimulatorImpl::ShareOut()
+{
+    m_owners.assign(m_partitions.size(), 0);
+    const auto count = static_cast<uint32_t>(m_processes->count());
+    const std::vector<std::vector<uint32_t>> owners = DealOut(m_layers, count, m_assignment);
+    for (size_t layer = 0; layer < m_layers.size(); ++layer)
+    {
+        for (size_t i = 0; i < m_layers[layer].size(); ++i)
+        {
+            m_owners[m_layers[layer][i]->GetNumber()] = owners[layer][i];
+        }
+    }
+}
+
+void
+WindowedSimulatorImpl::MakeWorkers()
+{
+    const uint32_t others = m_exchange ? static_cast<uint32_t>(m_processes->count()) : 0;
     for (uint32_t i = 0; i < m_threads; ++i)
     {
         m_workers.push_back(std::make_unique<Worker>());
         m_workers.back()->context.index = i;
         m_workers.back()->context.threads = m_threads;
-        m_workers.back()->context.posted.resize(m_threads);
+        m_workers.back()->context.posted.resize(m_threads + others);
     }
-    uint32_t turn = 0;
+}
+
+void
+WindowedSimulatorImpl::AssignPartitions()
+{
+    if (m_processes->count() > 1)
+    {
+        m_exchange = std::make_unique<WindowExchange>(m_processes, m_partitions, m_threads);
+    }
+    MakeWorkers();
+    std::vector<std::vector<Partition*>> own(m_layers.size());
     for (size_t layer = 0; layer < m_layers.size(); ++layer)
     {
-        uint64_t total = 0;
-        for (const Partition* partition : m_layers[layer])
-        {
-            total += partition->GetWeight();
-        }
-        uint64_t before = 0;
         for (Partition* partition : m_layers[layer])
         {
-            const uint64_t middle = 2 * before + partition->GetWeight();
-            uint64_t thread = 0;
-            switch (m_assignment)
+            if (Owns(*partition))
             {
-            case NEIGHBOURS:
-                thread = std::min<uint64_t>(middle * m_threads / (2 * total + 1), m_threads - 1);
-                break;
-            case IN_TURNS:
-                thread = turn++ % m_threads;
-                break;
-            case BY_LAYER:
-                thread = layer % m_threads;
-                break;
+                own[layer].push_back(partition);
             }
-            Worker& worker = *m_workers[thread];
-            partition->Adopt(&worker.context, worker.partitions.size());
-            worker.partitions.push_back(partition);
-            before += partition->GetWeight();
+            else
+            {
+                m_exchange->Adopt(partition, m_owners[partition->GetNumber()]);
+            }
         }
     }
-    for (auto& worker : m_workers)
+    const std::vector<std::vector<uint32_t>> threads = DealOut(own, m_threads, m_assignment);
+    for (size_t layer = 0; layer < own.size(); ++layer)
     {
-        worker->next.assign(worker->partitions.size(), NEVER);
+        for (size_t i = 0; i < own[layer].size(); ++i)
+        {
+            Worker& worker = *m_workers[threads[layer][i]];
+            own[layer][i]->Adopt(&worker.context, worker.partitions.size());
+            worker.partitions.push_back(own[layer][i]);
+            worker.next.push_back(NEVER);
+        }
     }
 }
 
@@ -127,6 +153,10 @@ void
 WindowedSimulatorImpl::Run()
 {
     CHECK_NOTE(m_workers.empty(), "the simulator runs once");
+    if (m_owners.size() != m_partitions.size())
+    {
+        ShareOut();
+    }
     AssignPartitions();
     m_barrier = std::make_unique<WindowBarrier>(m_threads);
     m_pacer = std::make_unique<WindowPacer>(m_threads);
@@ -200,9 +230,7 @@ WindowedSimulatorImpl::RunTogether(Worker& worker)
         OpenWindow(limit);
     }
     ProcessWindow(worker, limit);
-    m_barrier->Wait();
-    EmptyMailboxes(worker);
-    Publish(worker);
+    HandOver(worker);
     if (first)
     {
         CloseWindow();
@@ -221,6 +249,7 @@ WindowedSimulatorImpl::RunAlone()
         {
             ProcessWindow(*worker, limit);
         }
+        Exchange();
         for (auto& worker : m_workers)
         {
             EmptyMailboxes(*worker);
@@ -262,14 +291,19 @@ WindowedSimulatorImpl::StartPartitions(Worker& worker)
     }
     t_partition = nullptr;
     t_worker = nullptr;
+    LookAgain(worker);
+    HandOver(worker);
     m_barrier->Wait();
-    EmptyMailboxes(worker);
+}
+
+void
+WindowedSimulatorImpl::LookAgain(Worker& worker)
+{
     for (size_t i = 0; i < worker.partitions.size(); ++i)
     {
         worker.next[i] = worker.partitions[i]->NextTime();
     }
-    Publish(worker);
-    m_barrier->Wait();
+    LookAhead(worker);
 }
 
 void
@@ -289,6 +323,62 @@ WindowedSimulatorImpl::ProcessWindow(Worker& worker, int64_t limit)
     }
     t_partition = nullptr;
     t_worker = nullptr;
+    LookAhead(worker);
+}
+
+void
+WindowedSimulatorImpl::LookAhead(Worker& worker)
+{
+    if (!m_exchange)
+    {
+        return;
+    }
+    worker.ahead = NEVER;
+    for (const int64_t next : worker.next)
+    {
+        worker.ahead = std::min(worker.ahead, next);
+    }
+    for (const std::vector<Mailbox*>& posted : worker.context.posted)
+    {
+        for (const Mailbox* mailbox : posted)
+        {
+            worker.ahead = std::min(worker.ahead, mailbox->EarliestTime());
+        }
+    }
+}
+
+void
+WindowedSimulatorImpl::HandOver(Worker& worker)
+{
+    m_barrier->Wait();
+    if (m_exchange)
+    {
+        if (worker.context.index == 0)
+        {
+            Exchange();
+        }
+        m_barrier->Wait();
+    }
+    EmptyMailboxes(worker);
+    Publish(worker);
+}
+
+void
+WindowedSimulatorImpl::Exchange()
+{
+    if (!m_exchange)
+    {
+        return;
+    }
+    int64_t earliest = NEVER;
+    bool stop = m_stop;
+    for (auto& worker : m_workers)
+    {
+        earliest = std::min(earliest, worker->ahead);
+        stop = stop || worker->context.stop;
+        m_exchange->Collect(worker->context);
+    }
+    m_exchange->Run(earliest, stop);
 }
 
 void
@@ -304,6 +394,12 @@ WindowedSimulatorImpl::EmptyMailboxes(Worker& worker)
             worker.next[receiver->GetSlot()] = receiver->NextTime();
         }
         posted.clear();
+    }
+    if (m_exchange)
+    {
+        m_exchange->Deliver(worker.context.index, [&worker](const Partition* receiver) {
+            worker.next[receiver->GetSlot()] = receiver->NextTime();
+        });
     }
 }
 
@@ -328,17 +424,18 @@ WindowedSimulatorImpl::RunControl(Worker& worker)
         m_control.RunNextTime();
     }
     m_barrier->Wait();
-    for (size_t i = 0; i < worker.partitions.size(); ++i)
-    {
-        worker.next[i] = worker.partitions[i]->NextTime();
-    }
-    Publish(worker);
+    LookAgain(worker);
+    HandOver(worker);
     m_barrier->Wait();
 }
 
 int64_t
 WindowedSimulatorImpl::Earliest() const
 {
+    if (m_exchange)
+    {
+        return m_exchange->GetEarliest();
+    }
     int64_t earliest = NEVER;
     for (const auto& worker : m_workers)
     {
@@ -350,7 +447,8 @@ WindowedSimulatorImpl::Earliest() const
 bool
 WindowedSimulatorImpl::StopRequested() const
 {
-    return m_stop || std::any_of(m_workers.begin(), m_workers.end(), [](const auto& worker) {
+    return m_stop || (m_exchange && m_exchange->GetStop()) ||
+           std::any_of(m_workers.begin(), m_workers.end(), [](const auto& worker) {
                return worker->stop;
            });
 }

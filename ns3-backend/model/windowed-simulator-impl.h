@@ -2,8 +2,10 @@
 #define DRYDOCK_NS3_BACKEND_WINDOWED_SIMULATOR_IMPL_H
 
 #include "ns3-backend/model/control-events.h"
+#include "ns3-backend/model/partition-shares.h"
 #include "ns3-backend/model/partition.h"
 #include "ns3-backend/model/window-barrier.h"
+#include "ns3-backend/model/window-exchange.h"
 #include "ns3-backend/model/window-pacer.h"
 
 #include "ns3/simulator-impl.h"
@@ -25,6 +27,12 @@ namespace ns3::rdma
  * the mailboxes are emptied and the next window begins. Threads meet at two barriers a window:
  * after running, and after emptying. With one thread the same windows are run: going through one
  * switch's whole window at a time is also what keeps its state in the cache.
+ *
+ * Several processes (mpirun) share the partitions first, threads within each process then. Every
+ * process has all partitions as objects but runs its own: those of the others only stand for where
+ * mailboxes go. Between running and emptying the first threads of all processes exchange what goes
+ * to other processes (WindowExchange), so all run the same windows. Control events run in every
+ * process alike.
  *
  * A thread owns the same partitions throughout (a contiguous share of each layer by weight). Where
  * windows are too small to be worth two barriers, the first thread runs them all while the others
@@ -48,7 +56,18 @@ class WindowedSimulatorImpl : public SimulatorImpl
      */
     void AddPartition(Partition* partition, uint32_t layer);
 
-    /// Number of windows that were run.
+    /// This process is one of \p processes, which outlive the run. Before partitions are added.
+    void SetProcesses(drydock::Processes* processes);
+    /// After the last AddPartition: decides which process runs which partition.
+    void ShareOut();
+
+    /// Whether this process runs \p partition.
+    bool Owns(const Partition& partition) const
+    {
+        return m_owners[partition.GetNumber()] == m_process;
+    }
+
+    /// Number of windows that were run, the same in every process.
     uint64_t GetWindowCount() const;
 
     // From SimulatorImpl
@@ -72,7 +91,7 @@ class WindowedSimulatorImpl : public SimulatorImpl
     uint32_t GetContext() const override;
     uint64_t GetEventCount() const override;
 
-    /// Of the partitions; between windows. NEVER if none has anything left to do.
+    /// Of the partitions of all processes; between windows. NEVER if none has anything left to do.
     int64_t NextEventTime() const
     {
         return Earliest();
@@ -89,11 +108,17 @@ class WindowedSimulatorImpl : public SimulatorImpl
         std::vector<Partition*> partitions;
         std::vector<int64_t> next; //!< NextTime of each, side by side for the scan
         int64_t earliest = NEVER;  //!< least of next; what the others read
+        int64_t ahead = NEVER;     //!< likewise with what was sent in the last window
         bool stop = false;         //!< what the others read
         uint64_t events = 0;       //!< of the last window
     };
 
     void AssignPartitions();
+    void MakeWorkers();
+    /// Asks every partition of \p worker when its next event is.
+    void LookAgain(Worker& worker);
+    /// Looks ahead to what \p worker has sent in this window.
+    void LookAhead(Worker& worker);
     /// The life of one thread.
     void Work(Worker& worker);
     void StartPartitions(Worker& worker);
@@ -109,6 +134,10 @@ class WindowedSimulatorImpl : public SimulatorImpl
     void OpenWindow(int64_t limit);
     void CloseWindow();
     void ProcessWindow(Worker& worker, int64_t limit);
+    /// With several processes: what the first thread does before mailboxes are emptied.
+    void Exchange();
+    /// From a window to the next: everybody gets what was sent and sees how far all are.
+    void HandOver(Worker& worker);
     void EmptyMailboxes(Worker& worker);
     void Publish(Worker& worker);
     /// Runs the control events that are due while all others wait.
@@ -116,19 +145,16 @@ class WindowedSimulatorImpl : public SimulatorImpl
     int64_t Earliest() const;
     bool StopRequested() const;
 
-    /// How partitions are dealt out to threads.
-    enum Assignment
-    {
-        NEIGHBOURS, //!< those of a layer that are next to each other talk to one another
-        IN_TURNS,
-        BY_LAYER,
-    };
-
     bool m_shareAlways;                   //!< attribute
     Assignment m_assignment = NEIGHBOURS; //!< attribute
     uint32_t m_threads;                   //!< attribute
     Time m_lookahead;                     //!< attribute
     std::vector<std::vector<Partition*>> m_layers;
+    std::vector<Partition*> m_partitions; //!< by number
+    std::vector<uint32_t> m_owners;       //!< by number: the process
+    drydock::Processes* m_processes = &drydock::OneProcess();
+    uint32_t m_process = 0;                     //!< this one
+    std::unique_ptr<WindowExchange> m_exchange; //!< null: there is one process
     std::vector<std::unique_ptr<Worker>> m_workers;
     std::unique_ptr<WindowBarrier> m_barrier;
     ControlEvents m_control;

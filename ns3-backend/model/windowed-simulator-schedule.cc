@@ -102,7 +102,7 @@ WindowedSimulatorImpl::SetScheduler(ObjectFactory)
 uint32_t
 WindowedSimulatorImpl::GetSystemId() const
 {
-    return 0;
+    return m_process;
 }
 
 uint32_t

@@ -204,6 +204,17 @@ run_pipeline.sh: the whole log is .deps/log/fetch-nccl.log
             "report -q --if-changed out dir",
         ])
 
+    def test_several_processes_are_started_by_mpirun(self):
+        (self.box / "hosts.txt").touch()
+        self.pipeline(*INPUTS, "--out=out", "--processes=4", "--hostfile", "hosts.txt", "--threads=2")
+        as_root = "--allow-run-as-root " if os.geteuid() == 0 else ""
+        self.assertEqual(self.sandbox.calls()[-3:], [
+            f"mpirun --quiet --bind-to none --oversubscribe -np 4 --hostfile hosts.txt {as_root}"
+            f"{self.box}/build/release/bin/exec-engine --if-changed out --threads 2",
+            "exec-engine --if-changed out --threads 2",
+            "report --if-changed out",
+        ])
+
     def test_default_run_directory_is_named_after_model_and_cluster_where_the_user_stands(self):
         elsewhere = self.sandbox.outer / "else where"
         elsewhere.mkdir()
@@ -261,6 +272,7 @@ run_pipeline.sh: the whole log is .deps/log/fetch-nccl.log
             ([*INPUTS, "--network", "analytic"],
              "no network is called 'analytic'; did you mean 'analytical'?; the networks are analytical packet"),
             ([*INPUTS, "--threads", "0"], "--threads needs a number from 1 to 1024 or auto, not '0'"),
+            ([*INPUTS, "--processes", "all"], "--processes needs a number from 1 to 1024, not 'all'"),
             ([*INPUTS, "--jobs", "many"], "--jobs needs a number from 1, not 'many'"),
             ([*INPUTS, "--set", "layers"], "--set needs SECTION.KEY=VALUE, not 'layers'"),
             ([*INPUTS, "--out="], "--out needs a directory"),
@@ -281,6 +293,7 @@ run_pipeline.sh: the whole log is .deps/log/fetch-nccl.log
             (["model.yaml", "nowhere/c.topo"], "nowhere/c.topo: error: cannot read: No such file or directory"),
             (["scripts", "cluster.topo"], "scripts: error: cannot read: Is a directory"),
             ([*INPUTS, "--gpu-profile", "p.yaml"], "p.yaml: error: cannot read: No such file or directory"),
+            ([*INPUTS, "--hostfile", "h.txt"], "h.txt: error: cannot read: No such file or directory"),
             ([*INPUTS, "--ns3-archive", "n.tar"], "n.tar: error: cannot read: No such file or directory"),
         ]
         for arguments, text in cases:
@@ -297,7 +310,7 @@ run_pipeline.sh: the whole log is .deps/log/fetch-nccl.log
     def test_help_names_every_option(self):
         status, text, _ = self.pipeline("--help")
         self.assertEqual(status, 0)
-        for option in ["--out", "--network", "--threads", "--set", "--gpu-profile", "--only", "--from", "--help",
+        for option in ["--out", "--network", "--threads", "--processes", "--hostfile", "--set", "--gpu-profile", "--only", "--from", "--help",
                        "--nccl-archive", "--ns3-archive", "--jobs"]:
             self.assertIn(f"  {option}", text)
 

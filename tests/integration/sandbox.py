@@ -50,6 +50,7 @@ FAKES = {
       mkdir -p "$box/build/release/bin"; cp "$box/tool" "$box/build/release/bin/"
       for t in workload-gen simccl compute-sim exec-engine report; do ln -s tool "$box/build/release/bin/$t"; done""",
     "apt-helper": "exit 100",
+    "mpirun": 'while [[ $1 != */* ]]; do shift; done; exec "$@"',
 }
 BUILD = 'mkdir -p "$(dirname "$2/PRODUCT")"; touch "$2/PRODUCT"'
 TOOL = """

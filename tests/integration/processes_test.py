@@ -1,0 +1,164 @@
+"""exec-engine over several processes: the same bytes as in one, whatever the threads and the partitioning, on a fabric
+where everything happens that could depend on who comes first; and what ends one process ends all, with one message."""
+
+import itertools
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BIN = None  # from the command line: where the executables are
+MPIRUN = ["mpirun", "--quiet", "--oversubscribe", "--bind-to", "none", *(["--allow-run-as-root"] if os.geteuid() == 0 else [])]
+
+# Four hosts on two leaves with a quarter of the uplinks they need, pauses, marks and rates, wrong bits, a spine that dies
+# and comes back, ports chosen by what waits at them.
+CLUSTER = """
+cluster: {name: congested, host: dgx-h100, hosts: 4}
+hosts:
+  dgx-h100:
+    gpu: h100-sxm-80g
+    gpus: 8
+    scale_up: {kind: nvswitch, switches: 4, bandwidth: 450 GB/s, latency: 600 ns, multicast: true}
+    nics: {count: 8, rate: 400 Gbps, pcie: gen5 x16, latency: 600 ns}
+fabric:
+  kind: leaf-spine
+  routing: adaptive
+  leaf:  {ports: 20, rate: 400 Gbps, cable: 400 m, latency: 300 ns, buffer: 8 MB}
+  spine: {ports: 4, rate: 400 Gbps, cable: 400 m, latency: 300 ns, buffer: 3 MB, oversubscription: 4}
+transport:
+  kind: roce-v2
+  mtu: 4096 B
+  flow_control: pfc
+  congestion_control: dcqcn
+  retransmission: selective-repeat
+  attributes:
+    FabricSwitch::EcnMin: 2000
+    FabricSwitch::EcnMax: 40000
+    FaultInjector::RerouteTime: 5 us
+    RdmaTransport::AckTimeout: 60 us
+faults:
+  - {link: [host1/nic0, leaf0], bit_errors: 1e-7}
+  - {switch: spine0, at: 1300 us, until: 1340 us}
+"""
+MODEL = ["--set", "model.layers=1", "--set", "model.hidden=256", "--set", "model.heads=8", "--set", "model.ffn=1024",
+         "--set", "model.vocab=3200", "--set", "training.global_batch=16"]
+PARTITIONINGS = ["neighbours", "in-turns", "by-layer"]
+
+
+def run(*words):
+    return subprocess.run([str(word) for word in words], cwd=ROOT, text=True, capture_output=True, timeout=240)
+
+
+def succeed(*words):
+    done = run(*words)
+    if done.returncode != 0:
+        raise AssertionError(f"{words}: exit status {done.returncode}\n{done.stderr}")
+    return done
+
+
+class Processes(unittest.TestCase):
+    maxDiff = None
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = pathlib.Path(tempfile.mkdtemp())
+        cls.run_dir = cls.folder / "run"
+        cluster = cls.folder / "congested.topo"
+        cluster.write_text(CLUSTER)
+        succeed(BIN / "workload-gen", "configs/models/gpt-22b.yaml", cluster, "-o", cls.run_dir, *MODEL)
+        for stage in ("simccl", "compute-sim"):
+            succeed(BIN / stage, cls.run_dir)
+
+    @classmethod
+    def tearDownClass(cls):
+        shutil.rmtree(cls.folder)
+
+    def engine(self, *options, processes=1, run_dir=None):
+        start = MPIRUN + ["-np", processes] if processes > 1 else []
+        return run(*start, BIN / "exec-engine", run_dir or self.run_dir, *options)
+
+    def answer(self, *options, processes=1):
+        """Everything that exec-engine and report make of the run."""
+        for made in self.run_dir.glob("[4s]*"):
+            made.unlink()
+        done = self.engine("--network-log", "20 us", *options, processes=processes)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.stderr.count("exec-engine:"), 1, done.stderr)
+        succeed(BIN / "report", self.run_dir)
+        names = ["4-timeline.pb", "4-links.csv", "4-messages.csv", "summary.json"]
+        return {name: (self.run_dir / name).read_bytes() for name in names}
+
+    def test_same_bytes_for_any_processes_threads_and_partitioning(self):
+        once = self.answer("--threads", "1")
+        counters = json.loads(once["summary.json"])["network_counters"]
+        for name in ["pause frames", "marked frames", "congestion notifications", "frames lost to faults",
+                     "repeated packets", "ack timeouts"]:
+            self.assertGreater(counters[name], 0, name)
+        for processes, threads, partitioning in itertools.product([1, 2], [1, 2, 4], PARTITIONINGS):
+            with self.subTest(processes=processes, threads=threads, partitioning=partitioning):
+                again = self.answer("--threads", threads, "--partitioning", partitioning, processes=processes)
+                for name, content in once.items():
+                    self.assertEqual(again[name], content, name)
+
+    # --- what goes wrong ------------------------------------------------------------------------
+
+    def expect_error(self, status, message, *options, **where):
+        """The same from two processes as from one."""
+        for processes in (1, 2):
+            done = self.engine("--threads", "1", *options, processes=processes, **where)
+            self.assertEqual((done.returncode, done.stdout, done.stderr), (status, "", message), processes)
+
+    def test_what_is_wrong_with_the_input_is_said_once(self):
+        nowhere = self.folder / "nowhere"
+        self.expect_error(1, f"{nowhere}/1-workload/manifest.pb: error: there is no workload manifest yet; run workload-gen first\n",
+                          run_dir=nowhere)
+
+    def test_what_is_wrong_with_the_command_line_is_said_once(self):
+        self.expect_error(2, "exec-engine: error: there is no partitioning 'by-layers'; did you mean 'by-layer'?; valid values "
+                             "are neighbours, in-turns, by-layer\nexec-engine: see exec-engine --help\n",
+                          "--partitioning", "by-layers")
+
+    def test_a_run_that_fails_half_way(self):
+        broken = self.folder / "broken"
+        cluster = self.folder / "broken.topo"
+        cluster.write_text(CLUSTER + "  - {nic: host3/nic1, at: 1300 us}\n")
+        succeed(BIN / "workload-gen", "configs/models/gpt-22b.yaml", cluster, "-o", broken, *MODEL)
+        for stage in ("simccl", "compute-sim"):
+            succeed(BIN / stage, broken)
+        first = self.engine(run_dir=broken)
+        self.assertRegex(first.stderr, r"^error: a queue pair from host \d to host \d gave up at [^\n]*\n$")
+        self.expect_error(1, first.stderr, run_dir=broken)
+        self.assertEqual(list(broken.glob("*4-timeline*")), [])
+
+    def test_the_analytical_network_has_one_process(self):
+        plain = self.folder / "plain"
+        cluster = self.folder / "plain.topo"
+        cluster.write_text(CLUSTER.split("faults:")[0])
+        succeed(BIN / "workload-gen", "configs/models/gpt-22b.yaml", cluster, "-o", plain, *MODEL)
+        for stage in ("simccl", "compute-sim"):
+            succeed(BIN / stage, plain)
+        done = self.engine("--network", "analytical", "-q", processes=2, run_dir=plain)
+        self.assertEqual((done.returncode, done.stderr),
+                         (1, "error: the analytical network runs in one process; leave out mpirun\n"))
+
+    def test_processes_that_are_given_different_runs(self):
+        other = self.folder / "other"
+        shutil.copytree(self.run_dir, other)
+        succeed(BIN / "workload-gen", "configs/models/gpt-22b.yaml", self.folder / "congested.topo", "-o", other, *MODEL,
+                "--set", "training.global_batch=32")
+        for stage in ("simccl", "compute-sim"):
+            succeed(BIN / stage, other)
+        done = run(*MPIRUN, "-np", "1", BIN / "exec-engine", self.run_dir, ":", "-np", "1", BIN / "exec-engine", other)
+        self.assertEqual((done.returncode, done.stderr),
+                         (1, f"{self.run_dir}: error: process 1 is given another run, other options or another version than "
+                             "process 0; mpirun must start the same everywhere\n"))
+
+
+if __name__ == "__main__":
+    BIN = pathlib.Path(sys.argv.pop(1)).resolve()
+    unittest.main()
