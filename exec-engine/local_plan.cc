@@ -107,7 +107,7 @@ class Builder {
     bool any = false;
     for (uint32_t i = 0; i < plan_.patterns[program.pattern].operands; ++i) {
       const Connection& c = OperandOf(program, i);
-      handling += static_cast<char>(HandlingOf(c));
+      handling += static_cast<char>(HandlingOf(c, plan_.works[program.work].algorithm));
       any |= c.direct;
     }
     return any ? handling : "";

@@ -39,8 +39,11 @@ const CollectiveCosts::Protocol& CostsOf(const Work& work, const CollectiveCosts
   return costs.simple;
 }
 
-Handling HandlingOf(const Connection& connection) {
+Handling HandlingOf(const Connection& connection, Algorithm algorithm) {
   if (!connection.direct) return Handling::kBuffered;
+  if (connection.link == LinkKind::kPeerRead && algorithm == Algorithm::kSendRecv) {
+    return Handling::kFetched;
+  }
   const bool others = connection.link == LinkKind::kNet || connection.link == LinkKind::kNvls;
   return others ? Handling::kOffloaded : Handling::kDirect;
 }
@@ -53,10 +56,10 @@ ByteCost CostOf(const Step& step, const Work& work, const GpuSpec& gpu, std::str
   // NVLS: what a head reduces or multicasts it moves itself; a member's part is a single operand.
   const bool heads = IsNvls(work.algorithm) && step.receive.count + step.send.count > 1;
   if (handling.empty() || step.reduce || heads) return buffered;
-  const bool receives_direct = NoneIs(handling, step.receive, "b");
+  const bool receives_direct = NoneIs(handling, step.receive, "bf");
   const bool sends_offloaded = NoneIs(handling, step.send, "bd");
   if (!receives_direct && !sends_offloaded) return buffered;
-  const bool copies_out = step.receive.count > 0 && !receives_direct;
+  const bool copies_out = step.receive.count > 0 ? !receives_direct : step.store;
   if (step.send.count > 0 && !sends_offloaded) {
     return ByteCost(step.receive.count > 0 ? costs.copy_send : costs.send);
   }

@@ -15,10 +15,11 @@ const CollectiveCosts::Protocol& CostsOf(const Work& work, const CollectiveCosts
 // What a thread block does with the data that passes on a connection.
 enum class Handling : char {
   kBuffered = 'b',  // moves it, at its end between the user's buffer and NCCL's
-  kDirect = 'd',    // the sender stores it into the receiver's own buffer, or the receiver loads it
+  kDirect = 'd',    // the sender stores it into the receiver's own buffer
+  kFetched = 'f',   // the receiver of a message loads it from the sender's
   kOffloaded = 'o'  // nothing: the NICs, or the switches, read and write the users' buffers
 };
-Handling HandlingOf(const Connection& connection);
+Handling HandlingOf(const Connection& connection, Algorithm algorithm);
 
 // Of a step of a work whose protocol counts bytes, not passes. `handling` has a letter for each
 // operand of the program, or none where all are buffered.
@@ -26,7 +27,8 @@ Handling HandlingOf(const Connection& connection);
 // Direct: what is received without a sum is where it belongs, so a step that does not pass it on
 // has nothing to do; one that does is counted as if it kept a copy, too, for no measurement tells
 // the two apart. Offloaded sends cost nothing (NCCL's prims_simple.h: a slice of registered buffers
-// is a pointer that is handed on). Sums and multicast are the thread block's own work in any case.
+// is a pointer that is handed on), but what is kept is copied. Sums and multicast are the thread
+// block's own work in any case.
 ByteCost CostOf(const Step& step, const Work& work, const GpuSpec& gpu, std::string_view handling);
 
 }  // namespace drydock

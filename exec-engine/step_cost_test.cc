@@ -48,6 +48,7 @@ TEST(StepCostTest, WhatArrivesDirectlyIsInItsPlace) {
 
 TEST(StepCostTest, NicsMoveWhatIsOffloaded) {
   EXPECT_EQ(Cost({.send = kFirst}, "o"), 0);
+  EXPECT_EQ(Cost({.send = kFirst, .store = true}, "o"), 20000);
   EXPECT_EQ(Cost({.receive = kFirst, .send = kSecond, .store = true}, "oo"), 0);
   EXPECT_EQ(Cost({.receive = kFirst, .send = kSecond, .store = true}, "bo"), 20000);
   EXPECT_EQ(Cost({.receive = kFirst, .send = kSecond, .store = true}, "ob"), 50000);
@@ -64,11 +65,19 @@ TEST(StepCostTest, HeadsOfNvlsWorkOnRegisteredBuffersToo) {
 TEST(StepCostTest, WhoHandlesTheDataFollowsTheLink) {
   Connection connection;
   connection.link = LinkKind::kNet;
-  EXPECT_EQ(HandlingOf(connection), Handling::kBuffered);
+  EXPECT_EQ(HandlingOf(connection, Algorithm::kRing), Handling::kBuffered);
   connection.direct = true;
-  EXPECT_EQ(HandlingOf(connection), Handling::kOffloaded);
+  EXPECT_EQ(HandlingOf(connection, Algorithm::kRing), Handling::kOffloaded);
   connection.link = LinkKind::kPeerRead;
-  EXPECT_EQ(HandlingOf(connection), Handling::kDirect);
+  EXPECT_EQ(HandlingOf(connection, Algorithm::kRing), Handling::kDirect);
+  EXPECT_EQ(HandlingOf(connection, Algorithm::kSendRecv), Handling::kFetched);
+  connection.link = LinkKind::kPeerWrite;
+  EXPECT_EQ(HandlingOf(connection, Algorithm::kSendRecv), Handling::kDirect);
+}
+
+TEST(StepCostTest, TheReceiverOfAMessageFetchesIt) {
+  EXPECT_EQ(Cost({.send = kFirst}, "f"), 0);
+  EXPECT_EQ(Cost({.receive = kFirst, .store = true}, "f"), 20000);
 }
 
 }  // namespace

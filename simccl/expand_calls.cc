@@ -1,5 +1,7 @@
 // What NCCL launches for a group of calls, kernel by kernel.
 #include <algorithm>
+#include <map>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -35,23 +37,43 @@ int RankAtNic(const NcclCommunicator& communicator, const hacknccl_collective& w
   return -1;
 }
 
-// A rank knows of NICs that read and write the buffers only if it has one. All ranks have the same
-// works otherwise.
-Status AskAtNics(const GroupOfCalls& group, const NcclCommunicator& communicator, NcclPlan* plan) {
-  const std::vector<hacknccl_call>& calls = group.members.front().calls;
-  const bool registered = std::any_of(calls.begin(), calls.end(), [](const hacknccl_call& call) {
+// The ranks to ask what becomes of registered buffers: one at a NIC, and of the hosts the first
+// with each number of members.
+std::set<int> RanksThatKnow(const NcclCommunicator& communicator, const NcclPlan& plan) {
+  const std::vector<int>& host_of = communicator.hosts();
+  std::map<int, std::pair<int, int>> hosts;  // first rank, members
+  for (int rank = 0; rank < communicator.shape().ranks; ++rank) {
+    ++hosts.try_emplace(host_of[static_cast<size_t>(rank)], rank, 0).first->second.second;
+  }
+  std::map<int, int> first_with;  // by members
+  for (const auto& [host, of] : hosts) first_with.try_emplace(of.second, of.first);
+  std::set<int> ranks;
+  for (const auto& [members, rank] : first_with) ranks.insert(rank);
+  for (const hacknccl_collective& work : plan.collectives) {
+    if (work.algorithm == HACKNCCL_RING) ranks.insert(RankAtNic(communicator, work));
+  }
+  ranks.erase(-1);
+  ranks.erase(0);  // has been asked
+  return ranks;
+}
+
+// A rank knows of NICs that read and write the buffers only if it has one, and of peers only if
+// there are others on its host. All ranks have the same works otherwise.
+Status AskOthers(const GroupOfCalls& group, const NcclCommunicator& communicator, NcclPlan* plan) {
+  const std::vector<hacknccl_call>& own = group.members.front().calls;
+  const bool registered = std::any_of(own.begin(), own.end(), [](const hacknccl_call& call) {
     return call.buffers != HACKNCCL_BUFFERS_PLAIN;
   });
-  if (!registered || communicator.shape().hosts == 1 || group.has_messages) return OkStatus();
-  for (size_t i = 0; i < plan->collectives.size(); ++i) {
-    hacknccl_collective& work = plan->collectives[i];
-    const bool done = (work.direct & HACKNCCL_DIRECT_NET) != 0;
-    if (work.algorithm != HACKNCCL_RING || work.protocol != HACKNCCL_SIMPLE || done) continue;
-    const int rank = RankAtNic(communicator, work);
-    if (rank < 0) continue;
-    ASSIGN_OR_RETURN(const NcclPlan there, communicator.Launch(rank, calls));
+  if (!registered || communicator.shape().hosts == 1 || plan->collectives.empty()) {
+    return OkStatus();
+  }
+  for (const int rank : RanksThatKnow(communicator, *plan)) {
+    const size_t member = group.has_messages ? static_cast<size_t>(rank) : 0;
+    ASSIGN_OR_RETURN(const NcclPlan there, communicator.Launch(rank, group.members[member].calls));
     CHECK(there.collectives.size() == plan->collectives.size());
-    work.direct |= there.collectives[i].direct & HACKNCCL_DIRECT_NET;
+    for (size_t i = 0; i < plan->collectives.size(); ++i) {
+      plan->collectives[i].direct |= there.collectives[i].direct;
+    }
   }
   return OkStatus();
 }
@@ -95,7 +117,7 @@ Status ExpandCalls(const GroupOfCalls& group, PlanBuilder* builder) {
     ASSIGN_OR_RETURN(first, builder->communicator().Launch(0, group.members.front().calls));
   }
   RETURN_IF_ERROR(CheckKernels(first, group.members.front().calls.size()));
-  RETURN_IF_ERROR(AskAtNics(group, builder->communicator(), &first));
+  RETURN_IF_ERROR(AskOthers(group, builder->communicator(), &first));
   Sequence works(builder);
   const std::vector<int> kernels = KernelsOf(first, HACKNCCL_COLLECTIVES, first.collectives.size());
   for (size_t i = 0; i < first.collectives.size(); ++i) {

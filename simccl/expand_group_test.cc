@@ -48,6 +48,84 @@ Plan Proven(const NcclCommunicator& comm, const CommCall& call) {
   return std::move(plan).value();
 }
 
+CommCall Registered(CommCall call) {
+  call.buffers = BufferKind::kRegistered;
+  return call;
+}
+
+// How many connections of a kind are direct, and how many are not.
+std::pair<int, int> DirectOf(const Plan& plan, LinkKind link) {
+  std::pair<int, int> count;
+  for (const Connection& connection : plan.connections) {
+    if (connection.link == link) ++(connection.direct ? count.first : count.second);
+  }
+  return count;
+}
+
+TEST(RegisteredTest, ConnectionsAreDirectWhereNcclUsesTheBuffers) {
+  const std::vector<int> eight = {0, 1, 2, 3, 4, 5, 6, 7};
+  const NcclCommunicator host = Open(AlikeHosts(kH100, 1, eight));
+  const CommCall gather = CallOf(CollectiveType::kAllGather, 8, 64 << 20, DataType::kBf16);
+  const Plan plain = Proven(host, gather), direct = Proven(host, Registered(gather));
+  EXPECT_EQ(DirectOf(plain, LinkKind::kPeerWrite).first, 0);
+  EXPECT_EQ(DirectOf(direct, LinkKind::kPeerWrite), std::pair(16 * 8, 0));
+  const Plan nvls =
+      Proven(host, Registered(CallOf(CollectiveType::kAllReduce, 8, 64 << 20, DataType::kBf16)));
+  EXPECT_TRUE(nvls.works[0].registered);
+  EXPECT_EQ(DirectOf(nvls, LinkKind::kNvls).second, 0);
+}
+
+// What only ranks at NICs know, and those that have peers.
+TEST(RegisteredTest, OneRankKnowsForAll) {
+  const NcclCommunicator alone = Open({kH100, {{0}, {0, 1, 2, 3, 4, 5, 6, 7}}});
+  const CommCall gather = CallOf(CollectiveType::kAllGather, 9, 9 << 20, DataType::kBf16);
+  EXPECT_EQ(DirectOf(Proven(alone, Registered(gather)), LinkKind::kPeerWrite).second, 0);
+  const NcclCommunicator two = Open(AlikeHosts(kH100, 2, {0, 1, 2, 3, 4, 5, 6, 7}));
+  const CommCall of_two =
+      Registered(CallOf(CollectiveType::kAllGather, 16, 64 << 20, DataType::kBf16));
+  const auto [offloaded, not_offloaded] = DirectOf(Proven(two, of_two), LinkKind::kNet);
+  EXPECT_GT(offloaded, 0);
+  EXPECT_EQ(not_offloaded, 0);
+  const Plan grouped = Proven(two, MakeGrouped({of_two, Message(16, 3, 12, 1 << 20)}));
+  EXPECT_EQ(DirectOf(grouped, LinkKind::kNet).first, offloaded);
+}
+
+// One GPU a host: the own part is copied beside what the NICs do.
+TEST(RegisteredTest, NicsGatherWholeParts) {
+  const NcclCommunicator comm = Open(AlikeHosts(kH100, 4, {0}));
+  const CommCall gather = CallOf(CollectiveType::kAllGather, 4, 64 << 20, DataType::kBf16);
+  const Plan plan = Proven(comm, Registered(gather));
+  EXPECT_EQ(DirectOf(plan, LinkKind::kNet), std::pair(4, 0));
+  EXPECT_EQ(plan.members[0].size(), 2u);
+  const Plan reduce = Proven(
+      comm, Registered(CallOf(CollectiveType::kReduceScatter, 4, 64 << 20, DataType::kBf16)));
+  EXPECT_EQ(DirectOf(reduce, LinkKind::kNet).first, 0);
+}
+
+TEST(RegisteredTest, OtherCallsOfAGroupAreNotDirect) {
+  const NcclCommunicator comm = Open(AlikeHosts(kH100, 1, {0, 1, 2, 3, 4, 5, 6, 7}));
+  CommCall first = CallOf(CollectiveType::kBroadcast, 8, 16 << 20, DataType::kBf16), second = first;
+  second.root = 3;
+  const CommCall gather = CallOf(CollectiveType::kAllGather, 8, 64 << 20, DataType::kBf16);
+  const int alone = DirectOf(Proven(comm, Registered(gather)), LinkKind::kPeerWrite).first;
+  const Plan plan = Proven(comm, MakeGrouped({Registered(gather), first, second}));
+  const auto [direct, buffered] = DirectOf(plan, LinkKind::kPeerWrite);
+  EXPECT_LE(direct, alone);
+  EXPECT_GT(buffered, 0);
+}
+
+// NCCL would launch both; leaving the first one out would be worse than none.
+TEST(RegisteredTest, ASymmetricKernelInAGroupIsNamed) {
+  const NcclCommunicator comm = Open(AlikeHosts(kH100, 1, {0, 1, 2, 3, 4, 5, 6, 7}));
+  CommCall symmetric = CallOf(CollectiveType::kAllReduce, 8, 16 << 20, DataType::kBf16);
+  symmetric.buffers = BufferKind::kSymmetric;
+  const CommCall broadcast = CallOf(CollectiveType::kBroadcast, 8, 16 << 20, DataType::kBf16);
+  const auto plan = Expanded(comm, MakeGrouped({symmetric, broadcast}));
+  ASSERT_FALSE(plan.ok());
+  EXPECT_NE(plan.error().message().find("symmetric-memory kernel AllReduce_"), std::string::npos)
+      << plan.error().message();
+}
+
 class RandomGroups {
  public:
   RandomGroups(int members, uint32_t seed) : members_(members), random_(seed) {}

@@ -35,12 +35,20 @@ class RingLoops {
     return writer.Take();
   }
 
-  Pattern AllGather() const {
+  // `keeps`: the own part is stored as it is sent.
+  Pattern AllGather(bool keeps) const {
     PatternWriter writer(n_);
     ForEachChunk(&writer, [&](const Chunks& parts) {
-      writer.Run(kNone, kNext, parts, 0, 1, Local::kStore);
+      writer.Run(kNone, kNext, parts, 0, 1, keeps ? Local::kStore : Local::kNone);
       writer.Run(kPrevious, kNext, parts, n_ - 1, n_ - 2, Local::kStore);
       writer.Run(kPrevious, kNone, parts, 1, 1, Local::kStore);
+    });
+    return writer.Take();
+  }
+  Pattern OwnPart() const {
+    PatternWriter writer(n_);
+    ForEachChunk(&writer, [&](const Chunks& parts) {
+      writer.Run(kNone, kNone, parts, 0, 1, Local::kStore);
     });
     return writer.Take();
   }
@@ -108,16 +116,24 @@ Ring ConnectRing(int channel, PlanBuilder* builder) {
   return ring;
 }
 
+// Of one GPU a host, NICs gather registered buffers whole; most warps only copy the own part
+// (all_gather.h, isNetOffload).
+bool IsOffloaded(const hacknccl_collective& work) {
+  constexpr uint64_t kWholeChunk = uint64_t{1} << 30;
+  return work.function == HACKNCCL_ALL_GATHER && (work.direct & HACKNCCL_DIRECT_NET) != 0 &&
+         work.chunk_lo >= kWholeChunk;
+}
+
 // All-reduce, all-gather, reduce-scatter: everybody runs the same.
 void ExpandAround(const hacknccl_collective& work, int channel, const Ring& ring,
                   PlanBuilder* builder) {
   const ChannelShare share = ShareOf(work, channel);
   const RingLoops loops(work, share, ring.size());
   const bool by_rank = work.function != HACKNCCL_ALL_REDUCE;  // chunks are the ranks' parts
-  const uint32_t pattern =
-      builder->AddPattern(work.function == HACKNCCL_ALL_REDUCE   ? loops.AllReduce()
-                          : work.function == HACKNCCL_ALL_GATHER ? loops.AllGather()
-                                                                 : loops.ReduceScatter());
+  const uint32_t pattern = builder->AddPattern(
+      work.function == HACKNCCL_ALL_REDUCE   ? loops.AllReduce()
+      : work.function == HACKNCCL_ALL_GATHER ? loops.AllGather(!IsOffloaded(work))
+                                             : loops.ReduceScatter());
   PlanBuilder::Place place;
   place.base = share.offset * work.element_bytes;
   if (by_rank) place.order = builder->AddOrder(ring.members);
@@ -125,6 +141,9 @@ void ExpandAround(const hacknccl_collective& work, int channel, const Ring& ring
     place.position = static_cast<uint16_t>(i);
     builder->AddProgram(ring.members[static_cast<size_t>(i)], channel, pattern,
                         std::array{ring.out_of(i), ring.into(i)}, place);
+    if (!IsOffloaded(work)) continue;
+    builder->AddProgram(ring.members[static_cast<size_t>(i)], channel,
+                        builder->AddPattern(loops.OwnPart()), {}, place);
   }
 }
 

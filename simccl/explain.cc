@@ -199,7 +199,9 @@ Result<std::string> Explain(const SelectedCall& selected, const std::string& lib
   ASSIGN_OR_RETURN(const NcclPlan plan,
                    communicator.Launch(member, calls.members[static_cast<size_t>(member)].calls));
   const bool grouped = selected.call.collective == CollectiveType::kGrouped;
-  text += "\nNCCL runs " + (grouped ? GroupText(selected, calls, member, plan) : PlanText(plan, member));
+  const bool works = plan.kind == HACKNCCL_PLAN_KERNEL;
+  text += "\nNCCL runs ";
+  text += grouped && works ? GroupText(selected, calls, member, plan) : PlanText(plan, member);
   for (const hacknccl_decision& decision : plan.decisions) {
     if (grouped) text += "\n" + DecidedText(decision);
     text += EstimatesText(decision);

@@ -77,6 +77,7 @@ PlanBuilder::PlanBuilder(const NcclCommunicator& communicator) : communicator_(c
 void PlanBuilder::NextWork() {
   plan_.works.emplace_back().slots = communicator_.shape().slots;
   connections_.Clear();
+  direct_ = 0;
 }
 
 void PlanBuilder::Fail(const Error& error) {

@@ -34,7 +34,7 @@ class PlanBuilder {
   // The present one.
   Work& work() { return plan_.works.back(); }
 
-  // From here on connections are direct where these HACKNCCL_DIRECT_* say so.
+  // From here on connections of this work are direct where these HACKNCCL_DIRECT_* say so.
   void SetDirect(int direct) { direct_ = direct; }
 
   // Those made so far are not asked for again; a short memory is a fast one.

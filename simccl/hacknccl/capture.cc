@@ -231,13 +231,18 @@ const char* NameOfSymmetricKernel(const void* function) {
 
 ncclResult_t CapturePlan(ncclComm* comm, ncclKernelPlan* plan) {
   CapturedPlan& captured = Current().captured;
-  captured.kind = plan->isSymColl  ? HACKNCCL_PLAN_SYMMETRIC
-                  : plan->isCeColl ? HACKNCCL_PLAN_COPY_ENGINE
-                  : plan->isRma    ? HACKNCCL_PLAN_RMA
-                                   : HACKNCCL_PLAN_KERNEL;
+  const int kind = plan->isSymColl  ? HACKNCCL_PLAN_SYMMETRIC
+                   : plan->isCeColl ? HACKNCCL_PLAN_COPY_ENGINE
+                   : plan->isRma    ? HACKNCCL_PLAN_RMA
+                                    : HACKNCCL_PLAN_KERNEL;
+  // A group may take several; the first that is no kernel of works tells.
+  const bool told = captured.kind != HACKNCCL_PLAN_LOCAL && captured.kind != HACKNCCL_PLAN_KERNEL;
+  if (!told) {
+    captured.kind = kind;
+    if (plan->isSymColl) captured.symmetric_kernel = NameOfSymmetricKernel(plan->kernelFn);
+  }
   captured.threads = std::max(captured.threads, plan->threadPerBlock);
-  if (plan->isSymColl) captured.symmetric_kernel = NameOfSymmetricKernel(plan->kernelFn);
-  if (captured.kind == HACKNCCL_PLAN_KERNEL) {
+  if (kind == HACKNCCL_PLAN_KERNEL) {
     PlaceOfWork places;
     NCCLCHECK(DescribeWorks(*comm, plan, &places, &captured));
     DescribeBatches(*comm, plan, places, &captured);

@@ -17,8 +17,8 @@ namespace {
 
 // Stands for a window: the program may only hand it back, or to kernels that never run.
 struct RecordedWindow {
-  void* handle = nullptr;  // of ncclCommRegister
-  ncclComm* comm = nullptr;
+  void* handle = nullptr;     // of ncclCommRegister
+  uint64_t communicator = 0;  // its serial: addresses come again
   uintptr_t begin = 0, end = 0;
   bool symmetric = false;
 };
@@ -29,7 +29,8 @@ std::unordered_set<RecordedWindow*> windows;
 bool IsInSymmetricWindow(const ncclComm* comm, uintptr_t begin, uintptr_t end) {
   const std::lock_guard<std::mutex> lock(mutex);
   for (const RecordedWindow* window : windows) {
-    if (window->symmetric && window->comm == comm && window->begin <= begin && end <= window->end) {
+    if (window->symmetric && window->communicator == SerialOf(*comm) && window->begin <= begin &&
+        end <= window->end) {
       return true;
     }
   }
@@ -87,7 +88,7 @@ RecordBuffers BuffersOf(const ncclInfo& info) {
 ncclResult_t RecordWindow(ncclComm* comm, void* buffer, size_t bytes, ncclWindow_t* window,
                           int flags) {
   auto* const made = new RecordedWindow;
-  made->comm = comm;
+  made->communicator = SerialOf(*comm);
   made->begin = reinterpret_cast<uintptr_t>(buffer);
   made->end = made->begin + bytes;
   made->symmetric = (flags & NCCL_WIN_COLL_SYMMETRIC) != 0;
@@ -106,10 +107,11 @@ ncclResult_t DropWindow(ncclComm* comm, ncclWindow_t window) {
   auto* const known = reinterpret_cast<RecordedWindow*>(window);
   {
     const std::lock_guard<std::mutex> lock(mutex);
-    if (windows.erase(known) == 0) {
-      WARN("ncclCommWindowDeregister: %p is no window of this program", window);
+    if (windows.count(known) == 0 || known->communicator != SerialOf(*comm)) {
+      WARN("ncclCommWindowDeregister: %p is no window of this communicator", window);
       return ncclInvalidArgument;
     }
+    windows.erase(known);
   }
   const ncclResult_t result = ncclCommDeregister(comm, known->handle);
   delete known;

@@ -15,20 +15,20 @@ std::string Text(const hacknccl_collective& work) {
   return fmt::format(
       "call {}: function {} algorithm {} protocol {} of {} B, root {}, channels {}-{}, {} warps, "
       "even {}, "
-      "count {} = {} {} {}, chunks {} {} {}, steps {}/{}",
+      "count {} = {} {} {}, chunks {} {} {}, steps {}/{}, direct {}",
       work.call, work.function, work.algorithm, work.protocol, work.element_bytes, work.root,
       work.channel_lo, work.channel_hi, work.warps, work.even, work.count, work.count_lo,
       work.count_mid, work.count_hi, work.chunk_lo, work.chunk_mid, work.chunk_hi, work.chunk_steps,
-      work.slice_steps);
+      work.slice_steps, work.direct);
 }
 
 std::string Text(const hacknccl_exchange& work) {
   return fmt::format(
       "send {} B to {} over {} channels, chunk {}, LL {}; receive {} B from {} over {} channels, "
-      "chunk {}, LL {}; from channel {}",
+      "chunk {}, LL {}; from channel {}, direct {} {}",
       work.send_bytes, work.send_peer, work.send_channels, work.send_chunk, work.send_ll,
       work.recv_bytes, work.recv_peer, work.recv_channels, work.recv_chunk, work.recv_ll,
-      work.channel_base);
+      work.channel_base, work.send_direct, work.recv_direct);
 }
 
 std::string Text(const hacknccl_broadcast& work) {
