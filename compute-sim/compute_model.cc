@@ -32,6 +32,10 @@ Result<const ComputeModelChoice*> FindComputeModel(const std::string& name) {
                            DidYouMean(name, ComputeModelNames()), Join(ComputeModelNames())));
 }
 
+Time TimeOfUs(double us) {
+  return us < kLongestKernel.us() ? Time::FromUs(us) : kLongestKernel;  // or no number at all
+}
+
 Result<ModelStack> ModelStack::Make(const ModelContext& context,
                                     const std::vector<std::string>& order) {
   ModelStack stack;
@@ -47,6 +51,10 @@ Result<KernelTime> ModelStack::Predict(const Kernel& kernel) const {
   for (const Entry& entry : entries_) {
     std::optional<KernelTime> time = entry.model->Predict(kernel);
     if (!time.has_value()) continue;
+    if (time->time >= kLongestKernel) {
+      return Error(fmt::format("{} {} would take an hour or more on the GPU '{}'",
+                               InfoOf(kernel.kind).name, ShapeString(kernel), gpu_->spec.name));
+    }
     time->name = InfoOf(kernel.kind).name;
     time->shape = ShapeString(kernel);
     time->source = entry.choice->source;

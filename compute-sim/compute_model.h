@@ -70,6 +70,8 @@ std::optional<Prediction> PredictAsProfiled(const GpuData& gpu, const Profile& p
 // A row's time in this run: as measured, or, for a burst row of a calibrated GPU, slowed down by
 // what the model says of the difference between burst and sustained clocks.
 double RowUs(const GpuData& gpu, const Profile& profile, const RowRef& row, const Kernel& kernel);
+// What a model says as a time; at most kLongestKernel, which ModelStack refuses.
+Time TimeOfUs(double us);
 // How far the nearest row in any profile of the GPU is (FindNearest); 0 if none was measured.
 double RowDistance(const GpuData& gpu, const Kernel& kernel);
 
@@ -80,7 +82,8 @@ class ModelStack {
   static Result<ModelStack> Make(const ModelContext& context,
                                  const std::vector<std::string>& order);
 
-  // The first model's answer that has one; an error that gives each one's reason otherwise.
+  // The first model's answer that has one; an error that gives each one's reason otherwise, or that
+  // says that the kernel is too large for any GPU.
   Result<KernelTime> Predict(const Kernel& kernel) const;
 
  private:

@@ -241,6 +241,39 @@ TEST_F(ComputeModelTest, ATypeTheGpuCannotMultiplyIsRefused) {
             std::string::npos);
 }
 
+// Every rate is optional: what passes through L2 scales by a type that both state.
+TEST_F(ComputeModelTest, AGpuWithoutFp16ScalesByAnotherType) {
+  GpuData target = Scaled(a100_, 2, 2);
+  const Kernel add = MemoryKernel(KernelKind::kAdd, DataType::kBf16, 64, 4096, 6);
+  const Time usual = Ask({&target, &a100_}, kAll, add).time;
+  target.spec.dense_rate[static_cast<size_t>(DataType::kFp16)] = FlopRate(0);
+  EXPECT_EQ(Ask({&target, &a100_}, kAll, add).time, usual);
+  for (FlopRate& rate : target.spec.dense_rate) rate = FlopRate(0);
+  target.spec.dense_rate[static_cast<size_t>(DataType::kFp8E5m2)] = FlopRate(1e15);
+  const auto none = ModelStack::Make({&target, &a100_}, kAll).value().Predict(add);
+  ASSERT_FALSE(none.ok());
+  EXPECT_NE(none.error().message().find("there is no type that both 'made-up' and its reference "
+                                        "'a100-sxm-80g' state a 'dense:' rate of"),
+            std::string::npos);
+}
+
+TEST_F(ComputeModelTest, WhatTakesLongerThanAnyKernelIsRefused) {
+  const int64_t most = kMostExtent;
+  const GpuData target = Scaled(a100_, 2, 2);
+  const AttentionShape shape{most, most, most, most, most, true};
+  const Kernel kernels[] = {Gemm(DataType::kFp16, most, most, most),
+                            Attention(KernelKind::kAttentionForward, DataType::kFp16, shape),
+                            MemoryKernel(KernelKind::kAdd, DataType::kFp16, most, most, 6)};
+  for (const GpuData* gpu : std::vector<const GpuData*>{&a100_, &target}) {
+    const ModelStack stack = ModelStack::Make({gpu, &a100_}, kAll).value();
+    for (const Kernel& kernel : kernels) {
+      const Result<KernelTime> time = stack.Predict(kernel);
+      ASSERT_FALSE(time.ok());
+      EXPECT_NE(time.error().message().find("would take an hour or more"), std::string::npos);
+    }
+  }
+}
+
 TEST_F(ComputeModelTest, UnknownModelSuggestsTheNearest) {
   EXPECT_EQ(ModelStack::Make({&a100_, nullptr}, {"profil"}).error().message(),
             "unknown compute model 'profil'; did you mean 'profile'?; valid are profile, model, "

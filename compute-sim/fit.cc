@@ -125,7 +125,8 @@ Result<FitResult> Fit(GpuData gpu, const FitOptions& options) {
     for (const KernelKind pass : {KernelKind::kAttentionForward, KernelKind::kAttentionBackward}) {
       const bool forward = pass == KernelKind::kAttentionForward;
       fit(library.name + (forward ? " forward" : " backward"),
-          AttentionVariables(forward ? &library.forward : &library.backward),
+          AttentionVariables(gpu.spec, library.types.front(),
+                             forward ? &library.forward : &library.backward),
           [&](KernelKind kind, DataType type) { return kind == pass && Has(library.types, type); });
     }
   }

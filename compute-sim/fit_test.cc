@@ -62,6 +62,29 @@ TEST(Fit, FindsTheRatesThatMadeTheRows) {
   EXPECT_EQ(KernelsText(again.parameters, ""), KernelsText(result.parameters, ""));
 }
 
+// Rows that a GPU twice as fast would make cannot push attention past the specification.
+TEST(Fit, AttentionsRateStaysBelowTheDenseRate) {
+  GpuData gpu = ShippedGpuData("a100-sxm-80g", kBurst);
+  GpuData truth = gpu;
+  truth.parameters.attention[0].forward.tensor_rate = FlopRate(800e12);
+  std::string text =
+      "# gpu: a100-sxm-80g\n# provenance: made\n# method: a model\n# date: never\n"
+      "# clocks: burst\nkernel,dtype,batch,sequence,heads,kv_heads,head_dim,causal,time\n";
+  for (int64_t sequence = 512; sequence <= 16384; sequence *= 2) {
+    for (const int64_t width : {64, 128}) {
+      const Kernel kernel = Attention(KernelKind::kAttentionForward, DataType::kFp16,
+                                      {8, sequence, 16, 16, width, true});
+      text += fmt::format("attention-forward,fp16,8,{},16,16,{},1,{} us\n", sequence, width,
+                          PredictCalibrated(truth, kernel)->us);
+    }
+  }
+  gpu.profiles = {SharedProfile(text)};
+  const FitResult result = *Fit(gpu, {300, 200});
+  const double rate = result.parameters.attention[0].forward.tensor_rate.flops_per_second();
+  EXPECT_GT(rate, 291.9e12);
+  EXPECT_LE(rate, 312e12);
+}
+
 TEST(Fit, WithoutTrialsNothingMoves) {
   GpuData gpu = ShippedGpuData("a100-sxm-80g", kBurst);
   GpuData truth = gpu;

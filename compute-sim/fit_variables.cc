@@ -55,9 +55,13 @@ std::vector<FitVariable> GemmVariables(const GpuSpec& spec, GemmParameters* set)
           Of(&set->l2_warm, 0.05, 2)};
 }
 
-std::vector<FitVariable> AttentionVariables(AttentionPass* pass) {
-  const double rate = pass->tensor_rate.flops_per_second();
-  return {Of(&pass->launch, 0.5, 40), Of(&pass->tensor_rate, rate / 6, rate * 6),
+std::vector<FitVariable> AttentionVariables(const GpuSpec& spec, DataType type,
+                                            AttentionPass* pass) {
+  const double dense = spec.dense_rate[static_cast<size_t>(type)].flops_per_second();
+  const double stated = pass->tensor_rate.flops_per_second();
+  const double rate = dense > 0 ? std::min(stated, dense) : stated;
+  const double most = dense > 0 ? std::min(rate * 6, dense) : rate * 6;
+  return {Of(&pass->launch, 0.5, 40), Of(&pass->tensor_rate, rate / 6, most),
           Of(&pass->scores_per_ps, pass->scores_per_ps / 20, pass->scores_per_ps * 20),
           Of(&pass->block_start, 0.02, 40)};
 }

@@ -24,7 +24,9 @@ struct FitVariable {
 
 // Each points into what it is given, which must outlive it.
 std::vector<FitVariable> GemmVariables(const GpuSpec& spec, GemmParameters* set);
-std::vector<FitVariable> AttentionVariables(AttentionPass* pass);
+// No further than the dense rate of `type`.
+std::vector<FitVariable> AttentionVariables(const GpuSpec& spec, DataType type,
+                                            AttentionPass* pass);
 std::vector<FitVariable> MemoryVariables(const GpuSpec& spec, MemoryParameters* memory);
 
 }  // namespace drydock

@@ -50,12 +50,12 @@ Result<ForeignTable> ForeignTable::Read(const std::string& path) {
     if (line.empty() || line == "\r" || line[0] == '#') continue;
     std::vector<std::string> fields = Fields(line);
     if (table.columns_.empty()) {
-      for (size_t i = 0; i < fields.size(); ++i) table.columns_.emplace(fields[i], i);
+      RETURN_IF_ERROR(table.NameColumns(fields, line_number));
       continue;
     }
-    if (fields.size() < table.columns_.size()) {
+    if (fields.size() < table.width_) {
       return Error(fmt::format("expected {} fields, as in the line of column names, found {}",
-                               table.columns_.size(), fields.size()),
+                               table.width_, fields.size()),
                    {path, line_number, 1}, line);
     }
     table.rows_.push_back(std::move(fields));
@@ -63,6 +63,19 @@ Result<ForeignTable> ForeignTable::Read(const std::string& path) {
   }
   if (table.columns_.empty()) return Error("there is no line of column names", {path, 0, 0});
   return table;
+}
+
+// A name that is there twice would hide one of the columns. Some tools leave names empty.
+Status ForeignTable::NameColumns(const std::vector<std::string>& names, int line) {
+  width_ = names.size();
+  int at = 1;
+  for (size_t i = 0; i < names.size(); ++i) {
+    if (!columns_.emplace(names[i], i).second && !names[i].empty()) {
+      return Error(fmt::format("the column '{}' is there twice", names[i]), {path_, line, at});
+    }
+    at += static_cast<int>(names[i].size()) + 1;
+  }
+  return OkStatus();
 }
 
 Error ForeignTable::Wrong(size_t row, const std::string& column,

@@ -26,10 +26,12 @@ class ForeignTable {
   bool Given(size_t row, const std::string& column) const;
 
  private:
+  Status NameColumns(const std::vector<std::string>& names, int line);
   Error Wrong(size_t row, const std::string& column, const std::string& expected) const;
 
   std::string path_;
   std::map<std::string, size_t> columns_;
+  size_t width_ = 0;  // fields of the line of column names
   std::vector<std::vector<std::string>> rows_;
   std::vector<int> lines_;
 };

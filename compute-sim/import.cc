@@ -18,21 +18,33 @@ double Median(std::vector<double> values) {
   return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
 }
 
-// The line of a row under `columns`; what it does not have stays empty.
-std::string RowText(const Kernel& kernel, const std::vector<std::string>& columns, double us) {
+// The rows of attention's scores, where AIOB's extents are multiplied most often.
+double RowsOf(const ImportedModel& m) {
+  return static_cast<double>(m.micro_batch) * static_cast<double>(m.heads) *
+         static_cast<double>(m.sequence);
+}
+
+bool CanBeARow(const Kernel& kernel) {
   const std::vector<std::string>& names = InfoOf(kernel.kind).dimensions;
-  std::string line = fmt::format("{},{}", InfoOf(kernel.kind).name, ToString(kernel.type));
-  for (const std::string& column : columns) {
-    const auto found = std::find(names.begin(), names.end(), column);
-    line += ',';
-    if (found != names.end()) {
-      line += std::to_string(kernel.dims[static_cast<size_t>(found - names.begin())]);
-    }
+  for (size_t i = 0; i < names.size(); ++i) {
+    const int64_t extent = kernel.dims[i];
+    if ((extent < 1 && names[i] != "causal") || extent > kMostExtent) return false;
   }
-  return line + fmt::format(",{:.3f} us\n", us);
+  return true;
 }
 
 }  // namespace
+
+void ImportedTimes::Add(const Kernel& kernel, double us) {
+  const std::string& name = InfoOf(kernel.kind).name;
+  if (!CanBeARow(kernel)) {
+    ++left_out[name + " with an extent out of range"];
+  } else if (!(us >= 1e-6) || us >= kLongestKernel.us()) {
+    ++left_out[name + " with a time out of range"];
+  } else {
+    rows.push_back({kernel, us});
+  }
+}
 
 const std::vector<Importer>& Importers() {
   static const std::vector<Importer> importers = {
@@ -75,6 +87,12 @@ Result<ImportedModel> ParseImportedModel(const std::string& words) {
   if (model.heads % model.tensor != 0 || model.hidden % model.heads != 0) {
     return Error("--model: heads must divide hidden, and tensor must divide heads");
   }
+  if (model.ffn % model.tensor != 0 || model.vocab % model.tensor != 0) {
+    return Error("--model: tensor must divide ffn and vocab");
+  }
+  if (RowsOf(model) > static_cast<double>(kMostExtent)) {
+    return Error(fmt::format("--model: micro_batch x heads x sequence is above {}", kMostExtent));
+  }
   return model;
 }
 
@@ -96,7 +114,7 @@ std::string ProfileText(const ImportedTimes& times, const ProfileHeader& header)
       header.burst ? "burst" : "sustained", Join(columns, ","));
   for (const auto& [key, values] : measured) {
     const auto& [kind, type, dims] = key;
-    text += RowText(Kernel{kind, type, dims}, columns, Median(values));
+    text += ProfileRowText(Kernel{kind, type, dims}, columns, Median(values));
   }
   return text;
 }

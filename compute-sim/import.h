@@ -28,6 +28,10 @@ struct ImportedTimes {
     Kernel kernel;  // kind, type and extents
     double us = 0;
   };
+  // Counted as left out instead if a profile cannot hold it: an extent that is not from 1 to
+  // kMostExtent, a time that is not from a picosecond to below kLongestKernel.
+  void Add(const Kernel& kernel, double us);
+
   std::vector<Row> rows;
   std::map<std::string, int64_t> left_out;  // what has no place in a profile, and how often
 };

@@ -86,7 +86,7 @@ ImportedTimes Collect(const Json& events) {
   for (const auto& [id, op] : ops) {
     if (!(op.us > 0)) continue;
     if (op.kernel.has_value())
-      out.rows.push_back({*op.kernel, op.us});
+      out.Add(*op.kernel, op.us);
     else
       ++out.left_out[op.name];
   }

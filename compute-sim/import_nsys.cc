@@ -83,9 +83,12 @@ Result<std::vector<Range>> ReadRanges(sqlite3* database, const std::string& path
 
 Result<std::vector<Launch>> ReadLaunches(sqlite3* database, const std::string& path) {
   std::vector<Launch> launches;
+  // Every process counts its correlations from the start. The low 24 bits of a globalTid are the
+  // thread's; without them it is the process's globalPid.
   const char* sql =
       "SELECT r.globalTid, r.start, k.end - k.start FROM CUPTI_ACTIVITY_KIND_KERNEL k "
       "JOIN CUPTI_ACTIVITY_KIND_RUNTIME r ON r.correlationId = k.correlationId "
+      "AND k.globalPid = (r.globalTid & ~16777215) "
       "ORDER BY r.globalTid, r.start";
   RETURN_IF_ERROR(Query(database, path, sql, [&](sqlite3_stmt* row) {
     launches.push_back(
@@ -138,7 +141,7 @@ Result<ImportedTimes> ReadNsys(const std::string& path, const ImportOptions& opt
   for (const Range& range : ranges) {
     if (range.kernel_ns <= 0) continue;
     if (range.kernel.has_value())
-      out.rows.push_back({*range.kernel, static_cast<double>(range.kernel_ns) / 1000});
+      out.Add(*range.kernel, static_cast<double>(range.kernel_ns) / 1000);
     else
       ++out.left_out[range.name];
   }

@@ -43,7 +43,7 @@ Status AiconfiguratorGemm(const ForeignTable& table, size_t row, ImportedTimes* 
   int64_t m = 0, n = 0, k = 0;
   RETURN_IF_ERROR(Integers(table, row, {{"m", &m}, {"n", &n}, {"k", &k}}));
   ASSIGN_OR_RETURN(const double latency, table.Positive(row, "latency"));
-  out->rows.push_back({Gemm(*type, m, n, k), latency * kMilli});
+  out->Add(Gemm(*type, m, n, k), latency * kMilli);
   return OkStatus();
 }
 
@@ -63,8 +63,23 @@ Status AiconfiguratorAttention(const ForeignTable& table, size_t row, ImportedTi
     ++out->left_out["attention in " + name];
     return OkStatus();
   }
+  // Writing into the cache is part of the time; into one of another type it is another kernel.
+  if (table.Given(row, "kv_cache_dtype")) {
+    ASSIGN_OR_RETURN(const std::string cache, table.Text(row, "kv_cache_dtype"));
+    if (TypeNamed(cache) != type) {
+      ++out->left_out[fmt::format("attention in {} with a KV cache in {}", name, cache)];
+      return OkStatus();
+    }
+  }
+  if (table.Given(row, "window_size")) {  // 0: every key is seen
+    ASSIGN_OR_RETURN(const int64_t window, table.Integer(row, "window_size"));
+    if (window > 0) {
+      ++out->left_out["attention in a window"];
+      return OkStatus();
+    }
+  }
   ASSIGN_OR_RETURN(const double latency, table.Positive(row, "latency"));
-  out->rows.push_back({Attention(KernelKind::kAttentionForward, *type, s), latency * kMilli});
+  out->Add(Attention(KernelKind::kAttentionForward, *type, s), latency * kMilli);
   return OkStatus();
 }
 
@@ -73,6 +88,13 @@ struct VidurShape {
   int64_t tokens = 0, tensor = 0, hidden = 0, ffn = 0, heads = 0, kv_heads = 0;
   bool gated = false;
 };
+
+// What VidurKernel divides.
+bool DividesExactly(const VidurShape& s) {
+  if (s.hidden % s.heads != 0 || s.kv_heads > s.heads) return false;
+  const int64_t qkv = (s.heads + 2 * s.kv_heads) * (s.hidden / s.heads);
+  return s.ffn % s.tensor == 0 && s.hidden % s.tensor == 0 && qkv % s.tensor == 0;
+}
 
 std::optional<Kernel> VidurKernel(const std::string& op, const VidurShape& s, DataType type) {
   const int64_t ffn = s.ffn / s.tensor, head = s.hidden / s.heads;
@@ -100,8 +122,12 @@ Status VidurLayer(const ForeignTable& table, size_t row, DataType type, Imported
                             {"n_expanded_embd", &s.ffn},
                             {"n_head", &s.heads},
                             {"n_kv_head", &s.kv_heads}}));
-  if (std::min({s.tokens, s.tensor, s.hidden, s.ffn, s.heads}) < 1) {
+  if (std::min({s.tokens, s.tensor, s.hidden, s.ffn, s.heads, s.kv_heads}) < 1) {
     ++out->left_out["row without extents"];
+    return OkStatus();
+  }
+  if (!DividesExactly(s)) {
+    ++out->left_out["row whose extents do not divide"];
     return OkStatus();
   }
   if (table.Has("use_gated_mlp")) {
@@ -114,7 +140,7 @@ Status VidurLayer(const ForeignTable& table, size_t row, DataType type, Imported
     const std::string column = fmt::format("time_stats.{}.median", op);
     if (!table.Given(row, column)) continue;
     ASSIGN_OR_RETURN(const double time, table.Positive(row, column));
-    out->rows.push_back({*VidurKernel(op, s, type), time * kMilli});
+    out->Add(*VidurKernel(op, s, type), time * kMilli);
   }
   return OkStatus();
 }
@@ -143,15 +169,17 @@ Status VidurAttention(const ForeignTable& table, size_t row, DataType type, Impo
     ++out->left_out["row without extents"];
     return OkStatus();
   }
-  AttentionShape s{batch,
-                   chunk,
-                   std::max<int64_t>(1, heads / tensor),
-                   std::max<int64_t>(1, kv_heads / tensor),
-                   hidden / heads,
-                   true};
+  // Fewer heads of keys than GPUs: each GPU has one of them.
+  const bool shared = kv_heads < tensor && tensor % kv_heads == 0;
+  if (hidden % heads != 0 || heads % tensor != 0 || (kv_heads % tensor != 0 && !shared)) {
+    ++out->left_out["row whose extents do not divide"];
+    return OkStatus();
+  }
+  AttentionShape s{batch,          chunk, heads / tensor, std::max<int64_t>(1, kv_heads / tensor),
+                   hidden / heads, true};
   s.kv_sequence = chunk + cached;
   ASSIGN_OR_RETURN(const double time, table.Positive(row, column));
-  out->rows.push_back({Attention(KernelKind::kAttentionForward, type, s), time * kMilli});
+  out->Add(Attention(KernelKind::kAttentionForward, type, s), time * kMilli);
   return OkStatus();
 }
 
@@ -240,11 +268,13 @@ Result<ImportedTimes> ReadAiob(const std::string& path, const ImportOptions& opt
     const size_t number = line.find_first_not_of(" \t", colon + 1);
     const char* from = line.data() + std::min(number, line.size());
     const auto [rest, error] = std::from_chars(from, line.data() + line.size(), us);
-    if (error != std::errc() || !(us > 0)) {
-      return Error("expected a time above 0, in microseconds",
+    const size_t end_of_number = static_cast<size_t>(rest - line.data());
+    const bool alone = line.find_first_not_of(" \t\r", end_of_number) == std::string::npos;
+    if (error != std::errc() || !alone || !(us > 0)) {
+      return Error("expected a time above 0, in microseconds and without a unit",
                    {path, line_number, static_cast<int>(from - line.data()) + 1}, line);
     }
-    out.rows.push_back({*kernel, us});
+    out.Add(*kernel, us);
   }
   return out;
 }

@@ -175,11 +175,13 @@ Kernel Attention(KernelKind kind, DataType type, const AttentionShape& shape) {
   const double width = static_cast<double>(s.head_dim), value = static_cast<double>(s.value_dim);
   const double seen =
       static_cast<double>(s.kv_sequence) - (s.causal ? 0.5 * static_cast<double>(s.sequence) : 0);
-  const double scores = static_cast<double>(s.batch * s.sequence * s.heads) * seen;
+  const double batch = static_cast<double>(s.batch), heads = static_cast<double>(s.heads);
+  const double queries = static_cast<double>(s.sequence) * heads;
+  const double keys = static_cast<double>(s.kv_sequence) * static_cast<double>(s.kv_heads);
+  const double scores = batch * queries * seen;
   kernel.flops = scores * (forward ? 2 * width + 2 * value : 6 * width + 4 * value);
-  const int64_t rows = s.sequence * s.heads + s.kv_sequence * s.kv_heads;
-  kernel.bytes = static_cast<double>(s.batch * rows * SizeOf(type).count()) * (width + value) *
-                 (forward ? 1 : 2);
+  kernel.bytes = batch * (queries + keys) * static_cast<double>(SizeOf(type).count()) *
+                 (width + value) * (forward ? 1 : 2);
   kernel.launches = forward ? 1 : 3;
   return kernel;
 }

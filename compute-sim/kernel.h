@@ -73,6 +73,10 @@ struct KernelInfo {
 };
 
 inline constexpr int kMaxKernelDims = 8;
+// Of an extent that somebody gave: further up, products of extents are no integers any more.
+inline constexpr int64_t kMostExtent = int64_t{1} << 40;
+// Of one kernel. What a model says beyond it is no time but extents that no GPU can hold.
+inline constexpr Time kLongestKernel = Time::Us(3'600'000'000);
 
 struct Kernel {
   KernelKind kind = KernelKind::kGemm;

@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <set>
 #include <tuple>
 
+#include "compute-sim/profile_rows.h"
 #include "compute-sim/submodule_kernels.h"
 #include "core/base/spelling.h"
 
@@ -83,16 +83,7 @@ std::string MeasuredHeader(const MeasuredOn& on) {
 }
 
 std::string MeasuredRow(const Kernel& kernel, double us) {
-  const std::vector<std::string>& names = InfoOf(kernel.kind).dimensions;
-  std::string line = fmt::format("{},{}", InfoOf(kernel.kind).name, ToString(kernel.type));
-  for (const std::string& column : Columns()) {
-    const auto found = std::find(names.begin(), names.end(), column);
-    line += ',';
-    if (found != names.end()) {
-      line += std::to_string(kernel.dims[static_cast<size_t>(found - names.begin())]);
-    }
-  }
-  return line + fmt::format(",{:.3f} us\n", us);
+  return ProfileRowText(kernel, Columns(), us);
 }
 
 }  // namespace drydock

@@ -48,6 +48,9 @@ TEST(MeasurePlan, WhatTheProfileHasIsNotMeasuredAgain) {
   EXPECT_EQ(plan.known, 1);
   EXPECT_EQ(Listed(plan), "gemm 8x32x32 bf16\n");
   EXPECT_EQ(FindRow(present, Gemm(DataType::kBf16, 16, 32, 32))->time(), Time::Ns(12500));
+  file += MeasuredRow(PlanMeasurements(grid, nullptr)->kernels[0], 0.0003);
+  EXPECT_EQ(FindRow(*ParseProfile(file, "p.csv"), Gemm(DataType::kBf16, 8, 32, 32))->time(),
+            Time::Ps(300));
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ class ProfileModel : public ComputeModel {
     for (const ProfilePtr& profile : gpu_->profiles) {
       const std::optional<RowRef> row = FindRow(*profile, kernel);
       if (!row.has_value()) continue;
-      return Answer(kernel, Time::FromUs(RowUs(*gpu_, *profile, *row, kernel)), 1,
+      return Answer(kernel, TimeOfUs(RowUs(*gpu_, *profile, *row, kernel)), 1,
                     fmt::format("{}:{}", BaseName(profile->file_name), row->line()));
     }
     for (const ProfilePtr& profile : gpu_->profiles) {
@@ -82,12 +82,12 @@ class ProfileModel : public ComputeModel {
     const double at = pair.at;
     const std::optional<Prediction> model = PredictCalibrated(*gpu_, kernel);
     if (!model.has_value()) {
-      return Time::FromUs(std::exp((1 - at) * std::log(pair.below.time().us()) +
-                                   at * std::log(pair.above.time().us())));
+      return TimeOfUs(std::exp((1 - at) * std::log(pair.below.time().us()) +
+                               at * std::log(pair.above.time().us())));
     }
     const double deviation = (1 - at) * Deviation(profile, pair.below, kernel) +
                              at * Deviation(profile, pair.above, kernel);
-    return Time::FromUs(model->us * std::exp(profile.weight * deviation));
+    return TimeOfUs(model->us * std::exp(profile.weight * deviation));
   }
 
   // What the rows deviate from: the calibrated model, or without one the GPU's plain roofline,
@@ -118,8 +118,7 @@ class ProfileModel : public ComputeModel {
     const bool calibrated = PredictCalibrated(*gpu_, kernel).has_value();
     const double deviation = sum / weights * (calibrated ? profile.weight : 1);
     return Answer(
-        kernel, Time::FromUs(BaselineUs(nullptr, kernel) * std::exp(deviation)),
-        rows.front().distance,
+        kernel, TimeOfUs(BaselineUs(nullptr, kernel) * std::exp(deviation)), rows.front().distance,
         fmt::format("{} rows of {} around it, {} nearest, x{:.2f} off", rows.size(),
                     BaseName(profile.file_name), rows.front().row.line(), rows.front().distance));
   }

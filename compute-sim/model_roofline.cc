@@ -32,7 +32,7 @@ class RooflineModel : public ComputeModel {
     const std::optional<Prediction> prediction = PredictCalibrated(*gpu_, kernel);
     if (!prediction.has_value()) return std::nullopt;
     KernelTime time;
-    time.time = Time::FromUs(prediction->us);
+    time.time = TimeOfUs(prediction->us);
     time.bound = BoundName(*prediction);
     time.detail = prediction->detail;
     return time;

@@ -21,7 +21,14 @@ class ScaledModel : public ComputeModel {
     scaled_.spec = context.gpu->spec;
     scaled_.calibrated = true;
     scaled_.attention_library = context.gpu->attention_library;
-    scaled_.parameters = ScaledParameters(scaled_.spec, from_->spec, from_->parameters);
+    Result<KernelParameters> scaled =
+        ScaledParameters(scaled_.spec, from_->spec, from_->parameters);
+    if (scaled.ok()) {
+      scaled_.parameters = *std::move(scaled);
+    } else {
+      why_not_ = scaled.error().message();
+      from_ = nullptr;
+    }
   }
 
   std::optional<KernelTime> Predict(const Kernel& kernel) const override {
@@ -32,7 +39,7 @@ class ScaledModel : public ComputeModel {
     if (!here.has_value()) return std::nullopt;
     const Prediction reference = *PredictCalibrated(*from_, *there);
     KernelTime time;
-    time.time = Time::FromUs(here->us * MeasuredUs(*there, reference) / reference.us);
+    time.time = TimeOfUs(here->us * MeasuredUs(*there, reference) / reference.us);
     time.bound = BoundName(*here);
     time.detail = Detail(kernel, *there);
     time.expected_error = ExpectedError(kernel);
@@ -47,6 +54,7 @@ class ScaledModel : public ComputeModel {
     if (context_.reference == nullptr) {
       return fmt::format("{} names no 'reference:'", spec.file_name);
     }
+    if (!why_not_.empty()) return why_not_;
     return fmt::format("its reference '{}' has no 'kernels:' for it",
                        context_.reference->spec.name);
   }
@@ -110,7 +118,8 @@ class ScaledModel : public ComputeModel {
 
   const ModelContext context_;
   const GpuData* from_;
-  GpuData scaled_;  // the GPU as if calibrated
+  GpuData scaled_;       // the GPU as if calibrated
+  std::string why_not_;  // it cannot be scaled from the reference, if so
 };
 
 }  // namespace

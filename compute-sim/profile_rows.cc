@@ -53,6 +53,20 @@ ProfileTable InOrder(const ProfileTable& table, const std::vector<uint32_t>& ord
 
 }  // namespace
 
+std::string ProfileRowText(const Kernel& kernel, const std::vector<std::string>& columns,
+                           double us) {
+  const std::vector<std::string>& names = InfoOf(kernel.kind).dimensions;
+  std::string line = fmt::format("{},{}", InfoOf(kernel.kind).name, ToString(kernel.type));
+  for (const std::string& column : columns) {
+    const auto found = std::find(names.begin(), names.end(), column);
+    line += ',';
+    if (found != names.end()) {
+      line += std::to_string(kernel.dims[static_cast<size_t>(found - names.begin())]);
+    }
+  }
+  return line + fmt::format(",{:.6f} us\n", us);  // to the picosecond, which is what a Time holds
+}
+
 std::string_view TrimBlanks(std::string_view text) {
   const size_t begin = text.find_first_not_of(" \t\r");
   if (begin == std::string_view::npos) return {};
@@ -125,7 +139,8 @@ std::optional<ProfileRows::Mistake> ProfileRows::FindTable(
     const std::vector<ProfileField>& fields) {
   const ProfileField& name = fields[kernel_];
   const ProfileField& type = fields[type_];
-  if (name.text == current_kernel_ && type.text == current_type_) return std::nullopt;
+  const bool as_before = name.text == current_kernel_ && type.text == current_type_;
+  if (as_before && current_ < tables_.size()) return std::nullopt;  // there is a row before
   const KernelInfo* info = FindKernelInfo(name.text);
   if (info == nullptr) {
     return Mistake{name.column,
@@ -173,7 +188,12 @@ std::optional<ProfileRows::Mistake> ProfileRows::AddExtents(
     }
     if (!given) return Mistake{1, fmt::format("a {} needs the column '{}'", info.name, name)};
     const bool flag = name == "causal";
-    if (ParseExtent(field.text, flag, &row[i])) continue;
+    const bool parsed = ParseExtent(field.text, flag, &row[i]);
+    if (parsed && row[i] <= kMostExtent) continue;
+    if (parsed) {
+      return Mistake{field.column, fmt::format("'{}' is too large for '{}': the most is {}",
+                                               field.text, name, kMostExtent)};
+    }
     return Mistake{field.column,
                    fmt::format("expected {} for '{}', found '{}'",
                                flag ? "0 or 1" : "a whole number above 0", name, field.text)};

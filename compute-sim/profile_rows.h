@@ -16,6 +16,10 @@ struct ProfileField {
   int column = 1;         // 1-based
 };
 
+// The line of a row under `columns` and a last one for the time; what it does not have is empty.
+std::string ProfileRowText(const Kernel& kernel, const std::vector<std::string>& columns,
+                           double us);
+
 std::string_view TrimBlanks(std::string_view text);
 // At every comma; overwrites *fields.
 void SplitCommas(std::string_view line, std::vector<ProfileField>* fields);

@@ -126,6 +126,23 @@ TEST(Profile, TimesBelowNothingAreRefused) {
             "                  ^");
 }
 
+TEST(Profile, AFirstRowWithoutAKernelIsRefused) {
+  const auto result = Parse("kernel,dtype,m,n,k,time\n,,4096,4096,4096,1 us\n,,1,1,1,1 us\n");
+  ASSERT_FALSE(result.ok());
+  ASSERT_EQ(result.error().diagnostics().size(), 2u);
+  EXPECT_EQ(result.error().diagnostics()[0].message.substr(0, 17), "unknown kernel ''");
+  EXPECT_EQ(result.error().diagnostics()[0].location.line, 6);
+}
+
+TEST(Profile, ExtentsThatNoGpuHoldsAreRefused) {
+  EXPECT_TRUE(Parse("kernel,dtype,m,n,k,time\ngemm,fp16,1,1099511627776,3,4 us\n").ok());
+  const auto result = Parse("kernel,dtype,m,n,k,time\ngemm,fp16,1,1099511627777,3,4 us\n");
+  ASSERT_FALSE(result.ok());
+  EXPECT_EQ(result.error().message(),
+            "'1099511627777' is too large for 'n': the most is 1099511627776");
+  EXPECT_EQ(result.error().diagnostics()[0].location.column, 13);
+}
+
 TEST(Profile, ManyMistakesAreCounted) {
   std::string rows = "kernel,dtype,m,n,k,time\n";
   for (int i = 0; i < 1000; ++i) rows += "gemm,fp16,1,2,x,4 us\n";

@@ -160,13 +160,13 @@ Prediction PredictAttention(const Kernel& kernel, const GpuShape& gpu, const Ban
   // Under a causal mask the last row of blocks sees all keys, each row above one block less.
   const double pairs = blocks * keys - (s.causal ? blocks * (blocks - 1) / 2 : 0);
   const double start = pass.block_start.us();
-  const double heads = static_cast<double>(s.batch * s.heads);
-  const double work = heads * (block * block * pairs * per_score + blocks * start / sms);
+  const double batch = static_cast<double>(s.batch), heads = static_cast<double>(s.heads);
+  const double work = batch * heads * (block * block * pairs * per_score + blocks * start / sms);
   const double longest = block * block * keys * per_score * sms + start;
   // A pass is the mean of queries, results, keys and values.
-  const double elements =
-      static_cast<double>(s.batch * (s.sequence * s.heads + s.kv_sequence * s.kv_heads)) *
-      (width + value) / 4;
+  const double queries = static_cast<double>(s.sequence) * heads;
+  const double kv = static_cast<double>(s.kv_sequence) * static_cast<double>(s.kv_heads);
+  const double elements = batch * (queries + kv) * (width + value) / 4;
   const double traffic =
       elements * static_cast<double>(SizeOf(kernel.type).count()) / hbm.bytes_per_second() * kMicro;
   const double math = SmoothMax(work, longest, library.balance);

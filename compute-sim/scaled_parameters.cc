@@ -1,5 +1,7 @@
 #include "compute-sim/scaled_parameters.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace drydock {
@@ -37,7 +39,14 @@ double KeepCommon(const GpuSpec& to, const GpuSpec& from, std::vector<DataType>*
   return types->empty() ? 0 : Rate(to, types->front()) / Rate(from, types->front());
 }
 
-void AddMissingTypes(const GpuSpec& to, const GpuSpec& from, double bandwidth,
+// The ratio of the rates of a type that both state, 16 bits first; 0 if there is none.
+double UsualRatio(const GpuSpec& to, const GpuSpec& from) {
+  std::vector<DataType> types = {DataType::kFp16, DataType::kBf16};
+  for (int t = 0; t < kDataTypeCount; ++t) types.push_back(static_cast<DataType>(t));
+  return KeepCommon(to, from, &types);
+}
+
+void AddMissingTypes(const GpuSpec& to, const GpuSpec& from, double bandwidth, double usual_ratio,
                      const KernelParameters& original, KernelParameters* p) {
   const GemmParameters* usual = original.GemmFor(DataType::kFp16);
   if (usual == nullptr || Rate(from, DataType::kFp16) == 0) return;
@@ -47,8 +56,7 @@ void AddMissingTypes(const GpuSpec& to, const GpuSpec& from, double bandwidth,
     GemmParameters& set = p->gemm.emplace_back(*usual);
     set.types = {type};
     // Operands come from L2 as fast as for any type; only arithmetic is the type's own.
-    const double usual_ratio = Rate(to, DataType::kFp16) / Rate(from, DataType::kFp16);
-    Scale(usual_ratio > 0 ? usual_ratio : 1, bandwidth, &set);
+    Scale(usual_ratio, bandwidth, &set);
     set.tensor_rate = usual->tensor_rate;
     Multiply(Rate(to, type) / Rate(from, DataType::kFp16), &set.tensor_rate);
   }
@@ -56,21 +64,28 @@ void AddMissingTypes(const GpuSpec& to, const GpuSpec& from, double bandwidth,
 
 }  // namespace
 
-KernelParameters ScaledParameters(const GpuSpec& to, const GpuSpec& from,
-                                  const KernelParameters& parameters) {
+Result<KernelParameters> ScaledParameters(const GpuSpec& to, const GpuSpec& from,
+                                          const KernelParameters& parameters) {
+  const double usual_ratio = UsualRatio(to, from);
+  if (usual_ratio == 0) {
+    return Error(fmt::format("there is no type that both '{}' and its reference '{}' state a "
+                             "'dense:' rate of",
+                             to.name, from.name),
+                 {to.file_name, 0, 0});
+  }
   KernelParameters p = parameters;
   const double bandwidth =
       to.memory_bandwidth.bytes_per_second() / from.memory_bandwidth.bytes_per_second();
   for (GemmParameters& set : p.gemm) Scale(KeepCommon(to, from, &set.types), bandwidth, &set);
   std::erase_if(p.gemm, [](const GemmParameters& set) { return set.types.empty(); });
-  AddMissingTypes(to, from, bandwidth, parameters, &p);
+  AddMissingTypes(to, from, bandwidth, usual_ratio, parameters, &p);
   for (AttentionParameters& library : p.attention) {
     const double flops = KeepCommon(to, from, &library.types);
     Scale(flops, &library.forward);
     Scale(flops, &library.backward);
   }
   Multiply(bandwidth, &p.memory.hbm);
-  Multiply(Rate(to, DataType::kFp16) / Rate(from, DataType::kFp16), &p.memory.l2);
+  Multiply(usual_ratio, &p.memory.l2);
   return p;
 }
 

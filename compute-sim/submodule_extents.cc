@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "core/base/check.h"
 
 namespace drydock {
@@ -47,6 +49,22 @@ std::vector<SubmoduleShape> MakeShapes() {
   };
 }
 
+// Multiplications, or elements where there are none: products of some of the extents stay below.
+constexpr double kMostWork = 0x1p62;
+
+double WorkOf(const Submodule& s) {
+  const auto extent = [](int64_t value) { return static_cast<double>(value); };
+  if (s.kind == SubmoduleKind::kAttention) {
+    const double keys = extent(s.kv_sequence > 0 ? s.kv_sequence : s.sequence);
+    const double width = extent(s.head_dim) + extent(std::max(s.head_dim, s.value_dim));
+    return extent(s.batch) * extent(std::max(s.heads, s.kv_heads)) * extent(s.sequence) * keys *
+           width;
+  }
+  double work = 1;
+  for (const SubmoduleExtent& each : ShapeOf(s.kind).needed) work *= extent(s.*each.field);
+  return work;
+}
+
 Error Contradiction(const Submodule& s, const std::string& what) {
   return Error(fmt::format("submodule '{}' ({}) {}", s.name,
                            SubmoduleKindNames()[static_cast<size_t>(s.kind)], what));
@@ -67,6 +85,9 @@ Status CheckExtents(const Submodule& s) {
     const int64_t value = s.*extent.field;
     if (value > 0) continue;
     return Contradiction(s, fmt::format("has {} = {}; it must be above 0", extent.name, value));
+  }
+  if (WorkOf(s) > kMostWork) {
+    return Contradiction(s, "has extents whose product is too large for any GPU");
   }
   if (s.kind == SubmoduleKind::kAttention && s.causal && s.kv_sequence > 0 &&
       s.kv_sequence < s.sequence) {

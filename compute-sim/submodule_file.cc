@@ -2,13 +2,12 @@
 
 #include <fmt/format.h>
 
+#include "compute-sim/kernel.h"
 #include "compute-sim/submodule_extents.h"
 #include "core/base/yaml.h"
 
 namespace drydock {
 namespace {
-
-constexpr int64_t kMost = int64_t{1} << 40;
 
 void ReadExtent(YamlReader* reader, const SubmoduleExtent& extent, bool required, Submodule* s) {
   int64_t& value = s->*extent.field;
@@ -16,7 +15,7 @@ void ReadExtent(YamlReader* reader, const SubmoduleExtent& extent, bool required
     reader->Read(extent.name, &value);
   else
     reader->ReadOptional(extent.name, &value);
-  if (reader->Has(extent.name)) reader->CheckRange(extent.name, value, 1, kMost);
+  if (reader->Has(extent.name)) reader->CheckRange(extent.name, value, 1, kMostExtent);
 }
 
 void AddPasses(Submodule s, bool has_pass, std::vector<Submodule>* out) {
@@ -31,16 +30,17 @@ void AddPasses(Submodule s, bool has_pass, std::vector<Submodule>* out) {
   }
 }
 
-void ReadSubmodule(const YamlNode& node, std::vector<Submodule>* out, Diagnostics* diagnostics) {
-  YamlReader reader(node, "submodule", diagnostics);
-  if (node.kind != YamlNode::Kind::kMap) return;
+Status ReadSubmodule(const YamlNode& node, std::vector<Submodule>* out) {
+  Diagnostics diagnostics;
+  YamlReader reader(node, "submodule", &diagnostics);
+  if (node.kind != YamlNode::Kind::kMap) return diagnostics.ToStatus();
   Submodule s;
   int kind = -1, type = static_cast<int>(s.type), pass = 0;
   reader.ReadChoice("kind", SubmoduleKindNames(), &kind, /*required=*/true);
   reader.ReadOptional("name", &s.name);
   reader.ReadChoice("type", DataTypeNames(), &type, false);
   reader.ReadChoice("pass", PassNames(), &pass, false);
-  if (kind < 0) return;  // which keys are right, the kind alone knows
+  if (kind < 0) return diagnostics.ToStatus();  // which keys are right, the kind alone knows
   s.kind = static_cast<SubmoduleKind>(kind);
   s.type = static_cast<DataType>(type);
   s.pass = static_cast<Pass>(pass);
@@ -50,7 +50,12 @@ void ReadSubmodule(const YamlNode& node, std::vector<Submodule>* out, Diagnostic
   for (const SubmoduleExtent& extent : shape.optional) ReadExtent(&reader, extent, false, &s);
   for (const SubmoduleFlag& flag : shape.flags) reader.ReadOptional(flag.name, &(s.*flag.field));
   reader.Finish();
+  RETURN_IF_ERROR(diagnostics.ToStatus());
+  if (const Status status = CheckExtents(s); !status.ok()) {
+    return node.ErrorHere(status.error().message());
+  }
   AddPasses(s, reader.Has("pass"), out);
+  return OkStatus();
 }
 
 }  // namespace
@@ -63,15 +68,13 @@ Result<std::vector<Submodule>> ParseSubmodules(const std::string& text,
   YamlReader reader(root, "list of submodules", &diagnostics);
   if (const YamlNode* list = reader.Take("submodules", true)) {
     if (list->items.empty()) reader.Fail("submodules", "expected a list of submodules");
-    for (const YamlNode& item : list->items) ReadSubmodule(item, &submodules, &diagnostics);
-  }
-  reader.Finish();
-  RETURN_IF_ERROR(diagnostics.ToStatus());
-  for (const Submodule& submodule : submodules) {
-    if (const Status status = CheckExtents(submodule); !status.ok()) {
-      diagnostics.Add(Error(status.error().message(), {file_name, 0, 0}));
+    for (const YamlNode& item : list->items) {
+      if (const Status status = ReadSubmodule(item, &submodules); !status.ok()) {
+        diagnostics.Add(status.error());
+      }
     }
   }
+  reader.Finish();
   RETURN_IF_ERROR(diagnostics.ToStatus());
   return submodules;
 }

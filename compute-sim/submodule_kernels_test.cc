@@ -150,5 +150,20 @@ TEST(SubmoduleFile, MistakesAreNamed) {
   EXPECT_EQ(result.error().diagnostics()[1].location.line, 3);
 }
 
+// Their products would be no integers any more, or no time.
+TEST(SubmoduleFile, ExtentsTooLargeTogetherAreRefusedAtTheirLine) {
+  const auto result = ParseSubmodules(
+      "submodules:\n  - {kind: norm, rows: 8, n: 4}\n  - {kind: attention, batch: 4194304, "
+      "sequence: 4194304, heads: 4194304, kv_heads: 4194304, head_dim: 4194304}\n"
+      "  - {kind: permute, rows: 1099511627776, n: 1, experts: 1099511627776, top_k: 1}\n",
+      "my.yaml");
+  ASSERT_FALSE(result.ok());
+  ASSERT_EQ(result.error().diagnostics().size(), 2u);
+  EXPECT_EQ(result.error().diagnostics()[0].location.line, 3);
+  EXPECT_EQ(result.error().diagnostics()[1].location.line, 4);
+  EXPECT_EQ(result.error().message(),
+            "submodule 'attention' (attention) has extents whose product is too large for any GPU");
+}
+
 }  // namespace
 }  // namespace drydock

@@ -15,7 +15,10 @@ bool Positive(const std::vector<int64_t>& shape) {
 std::optional<Kernel> RowKernel(KernelKind kind, DataType type, const std::vector<int64_t>& shape) {
   if (!Positive(shape)) return std::nullopt;
   int64_t rows = 1;
-  for (size_t i = 0; i + 1 < shape.size(); ++i) rows *= shape[i];
+  for (size_t i = 0; i + 1 < shape.size(); ++i) {
+    if (shape[i] > kMostExtent / rows) return std::nullopt;
+    rows *= shape[i];
+  }
   return MemoryKernel(kind, type, rows, shape.back(), 1);
 }
 
@@ -91,7 +94,7 @@ std::optional<TensorShapes> ParseShapes(std::string_view text) {
       if (depth != 2) return std::nullopt;
       int64_t value = 0;
       const auto [end, error] = std::from_chars(text.data() + i, text.data() + text.size(), value);
-      if (error != std::errc() || value > (int64_t{1} << 40)) return std::nullopt;
+      if (error != std::errc() || value > kMostExtent) return std::nullopt;
       shapes.back().push_back(value);
       i = static_cast<size_t>(end - text.data()) - 1;
     } else if (depth == 0 || (c != ',' && c != ' ')) {

@@ -13,6 +13,7 @@
 #include "core/schema/protocol.h"
 #include "core/schema/testing.h"
 #include "core/schema/trace_file.h"
+#include "tests/fuzz/compute_target.h"
 #include "tests/fuzz/nccl_call_target.h"
 
 namespace drydock::fuzz {
@@ -212,7 +213,9 @@ const std::vector<Target>& Targets() {
                                               {"manifest", Manifest, ManifestSeeds},
                                               {"flow_plan", FlowPlan, FlowPlanSeeds},
                                               {"kernel_times", KernelTimes, KernelTimesSeeds},
-                                              {"timeline", Timeline, TimelineSeeds}};
+                                              {"timeline", Timeline, TimelineSeeds},
+                                              {"profile", Profile, ProfileSeeds},
+                                              {"submodules", Submodules, SubmodulesSeeds}};
   return targets;
 }
 

@@ -1,0 +1,20 @@
+// What people give compute-sim: measured rows and lists of submodules.
+#ifndef DRYDOCK_TESTS_FUZZ_COMPUTE_TARGET_H_
+#define DRYDOCK_TESTS_FUZZ_COMPUTE_TARGET_H_
+
+#include <string>
+#include <vector>
+
+namespace drydock::fuzz {
+
+// Reads the rows and asks for kernels at, beside and between them.
+void Profile(const std::string& input);
+std::vector<std::string> ProfileSeeds();
+
+// Reads the list and asks for the time of every kernel.
+void Submodules(const std::string& input);
+std::vector<std::string> SubmodulesSeeds();
+
+}  // namespace drydock::fuzz
+
+#endif  // DRYDOCK_TESTS_FUZZ_COMPUTE_TARGET_H_
