@@ -32,12 +32,9 @@ std::string LinkTable(const NetworkLog& log) {
   return text;
 }
 
-// Of a message, -1 if its way has been cut since.
 double SlowdownOf(const MessageRecord& record) {
   const Time took = record.delivered - record.message.sent;
-  return record.idle == Time()
-             ? -1
-             : static_cast<double>(took.ps()) / static_cast<double>(record.idle.ps());
+  return static_cast<double>(took.ps()) / static_cast<double>(record.idle.ps());
 }
 
 // The smallest that at least `share` of the values do not exceed; `sorted` is, and holds some.
@@ -51,8 +48,7 @@ std::string SlowdownTable(const NetworkLog& log) {
   std::map<int64_t, std::vector<double>> by_size;
   for (const MessageRecord& record : log.messages) {
     const auto bytes = static_cast<uint64_t>(record.message.size.count());
-    const double slowdown = SlowdownOf(record);
-    if (slowdown >= 0) by_size[static_cast<int64_t>(std::bit_ceil(bytes))].push_back(slowdown);
+    by_size[static_cast<int64_t>(std::bit_ceil(bytes))].push_back(SlowdownOf(record));
   }
   std::string text = "bytes_up_to,messages,median,p95,p99,most\n";
   for (auto& [bytes, slowdowns] : by_size) {
@@ -69,11 +65,10 @@ std::string MessageTable(const NetworkLog& log) {
       "sent_us,delivered_us,from_host,from_nic,to_host,to_nic,bytes,idle_us,slowdown\n";
   for (const MessageRecord& record : log.messages) {
     const Message& m = record.message;
-    const double slowdown = std::max(SlowdownOf(record), 0.0);
     fmt::format_to(std::back_inserter(text), "{:.6f},{:.6f},{},{},{},{},{},{:.6f},{:.4f}\n",
                    Microseconds(m.sent), Microseconds(record.delivered), m.source, m.source_nic,
                    m.destination, m.destination_nic, m.size.count(), Microseconds(record.idle),
-                   slowdown);
+                   SlowdownOf(record));
   }
   return text;
 }

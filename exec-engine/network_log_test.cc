@@ -53,7 +53,6 @@ TEST(NetworkLog, SlowdownsAreCountedBySize) {
   for (int i = 100; i > 0; --i) add(4096 - i, Time::Us(1), Time::Us(i));
   add(4097, Time::Us(2), Time::Us(3));
   add(1, Time::Us(2), Time::Us(2));
-  add(1, Time(), Time::Us(2));  // its way has been cut since
   const testing::TemporaryDirectory folder;
   ASSERT_TRUE(WriteNetworkLog(folder.path(), log).ok());
   EXPECT_EQ(ReadFile(folder.path() + "/" + kSlowdownName).value(),

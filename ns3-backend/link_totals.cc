@@ -39,6 +39,7 @@ LinkTotal TotalOf(const FabricHelper& fabric, uint32_t link, int64_t now) {
   total.rate = direction.made;
   total.sent = Bytes(static_cast<int64_t>(sender.GetEgress(direction.fromPort).bytes));
   total.paused = Time::Ps(sender.GetPausedTime(direction.fromPort, now));
+  total.busy = Time::Ps(sender.GetEgress(direction.fromPort).busy);
   if (direction.fromNic < 0) {
     const auto& counts = static_cast<const Switch&>(sender).GetPortCounts(direction.fromPort);
     total.most_queued = Bytes(counts.mostQueued);
@@ -93,8 +94,8 @@ std::vector<LinkTotal> BusiestLinks(const FabricHelper& fabric, size_t most, Pro
   for (uint32_t link = 0; link < map.GetNLinks(); ++link) {
     const FabricDirection& direction = map.GetDirection(link);
     const FabricNode& sender = fabric.GetNode(direction.fromNode);
-    const auto sent = static_cast<int64_t>(sender.GetEgress(direction.fromPort).bytes);
-    if (sent > 0) uses.push_back({direction.made.TimeFor(Bytes(sent)).ps(), link});
+    const int64_t busy = sender.GetEgress(direction.fromPort).busy;
+    if (busy > 0) uses.push_back({busy, link});
   }
   KeepBusiest(most, &uses);
   const int64_t end = LastEvent(fabric, processes);
@@ -116,7 +117,7 @@ std::vector<LinkTotal> BusiestLinks(const FabricHelper& fabric, size_t most, Pro
   for (const Numbers& each : all) {
     totals.push_back({StartOfLink(map, each.link), EndOfLink(map, each.link),
                       map.GetDirection(each.link).made, each.sent, each.most_queued, each.marked,
-                      each.dropped, each.paused});
+                      each.dropped, each.paused, Time::Ps(each.busy)});
   }
   return totals;
 }

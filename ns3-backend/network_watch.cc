@@ -1,12 +1,15 @@
 #include "ns3-backend/network_watch.h"
 
 #include <algorithm>
+#include <map>
 #include <tuple>
 #include <utility>
 
 #include "core/base/check.h"
 #include "core/base/parcel.h"
 #include "ns3-backend/link_totals.h"
+#include "ns3-backend/model/idle-time.h"
+#include "ns3-backend/model/message-parts.h"
 #include "ns3-backend/model/queue-pair-table.h"
 #include "ns3/callback.h"
 #include "ns3/nstime.h"
@@ -18,6 +21,7 @@ using ns3::rdma::FabricDirection;
 using ns3::rdma::FabricMap;
 using ns3::rdma::FabricNode;
 using Switch = ns3::rdma::FabricSwitch;
+using ns3::rdma::MessageSplitter;
 using ns3::rdma::NEVER;
 using ns3::rdma::QueuePairTable;
 using ns3::rdma::RdmaHost;
@@ -29,6 +33,7 @@ NetworkWatch::NetworkWatch(const Topology& topology, const ns3::rdma::FabricHelp
       interval_(interval),
       mtu_(topology.transport.mtu.count()),
       header_(fabric.GetHeaderBytes()),
+      connection_(*ns3::rdma::ConnectionShapeOf(topology)),
       last_(fabric.GetMap().GetNLinks()),
       deliveries_(fabric.GetHosts().size()) {
   for (uint32_t link = 0; link < fabric_.GetMap().GetNLinks(); ++link) {
@@ -107,10 +112,10 @@ void NetworkWatch::Finish(Processes* processes) {
     end = std::max(end, Unpacker(each).Take<int64_t>());
   }
   Sample(std::max(end, ns3::Simulator::Now().GetPicoSeconds()));
-  for (const Deliveries& own : deliveries_) {
+  for (Deliveries& own : deliveries_) {
+    AddIdleTimes(&own);
     log_.messages.insert(log_.messages.end(), own.begin(), own.end());
   }
-  for (MessageRecord& record : log_.messages) record.idle = IdleTime(record);
   if (processes->count() > 1) Gather(processes);
   std::sort(log_.messages.begin(), log_.messages.end(), [](const auto& a, const auto& b) {
     return std::tuple(a.message.sent, a.message.source, a.message.id) <
@@ -139,22 +144,35 @@ void NetworkWatch::Gather(Processes* processes) {
   });
 }
 
-// A packet all the way, and the rest of the bytes behind it over the slowest link.
-Time NetworkWatch::IdleTime(const MessageRecord& record) const {
-  const Message& message = record.message;
-  const FabricMap& map = fabric_.GetMap();
-  const uint32_t path = QueuePairTable::PathHash(message);
-  const auto ends =
-      map.PickAccess(static_cast<uint32_t>(message.source), message.source_nic,
-                     static_cast<uint32_t>(message.destination), message.destination_nic, path);
-  if (!ends) return Time();  // a fault has cut it off since
-  const int64_t first = std::min(mtu_, message.size.count());
-  const int64_t packets = (message.size.count() + mtu_ - 1) / mtu_;
-  const FabricMap::PathTime packet = map.MeasurePath(*ends, path, header_ + first);
-  const int64_t rest = message.size.count() - first + (packets - 1) * header_;
-  const double behind = static_cast<double>(packet.slowest) * static_cast<double>(rest) /
-                        static_cast<double>(header_ + first);
-  return Time::Ps(packet.time + static_cast<int64_t>(behind)) +
+// Of one host: what comes to it over a connection is delivered in the order it was sent.
+void NetworkWatch::AddIdleTimes(Deliveries* deliveries) const {
+  std::map<std::tuple<HostId, int, int, uint32_t>, uint64_t> connections;  // messages so far
+  for (MessageRecord& record : *deliveries) {
+    const Message& m = record.message;
+    uint64_t number = 0;
+    if (!m.control) number = connections[{m.source, m.source_nic, m.destination_nic, m.flow}]++;
+    record.idle = IdleTime(m, number);
+  }
+}
+
+Time NetworkWatch::IdleTime(const Message& message, uint64_t number) const {
+  const FabricMap& map = fabric_.GetMap().GetUnbroken();
+  const uint32_t queue_pairs = message.control ? 1 : connection_.queuePairs;
+  std::vector<ns3::rdma::PartOnWire> parts;
+  for (const MessageSplitter::Part& each :
+       MessageSplitter::Split(message.size.count(), number, queue_pairs, connection_.splitData)) {
+    Message part = message;
+    part.flow = MessageSplitter::FlowOf(message.flow, each.queuePair);
+    const uint32_t path = QueuePairTable::PathHash(part);
+    const auto ends =
+        map.PickAccess(static_cast<uint32_t>(part.source), part.source_nic,
+                       static_cast<uint32_t>(part.destination), part.destination_nic, path);
+    CHECK_NOTE(ends.has_value(), "a message has come where there is no way");
+    const int64_t full = (each.bytes - 1) / mtu_;
+    const int64_t rest = each.bytes - full * mtu_;
+    parts.push_back({*ends, path, full, header_ + mtu_, header_ + rest});
+  }
+  return Time::Ps(ns3::rdma::MeasureIdle(map, parts)) +
          nic_latency_[static_cast<size_t>(message.source)] +
          nic_latency_[static_cast<size_t>(message.destination)];
 }

@@ -6,6 +6,7 @@
 
 #include "exec-engine/network.h"
 #include "ns3-backend/helper/fabric-helper.h"
+#include "ns3-backend/model/connection-shape.h"
 #include "ns3-backend/model/windowed-simulator-impl.h"
 
 namespace drydock {
@@ -37,13 +38,16 @@ class NetworkWatch {
   void Sample(int64_t now);
   void Gather(Processes* processes);
   Counted CountsOf(uint32_t link, int64_t now) const;
-  Time IdleTime(const MessageRecord& record) const;
+  void AddIdleTimes(Deliveries* deliveries) const;
+  // On an empty network, of the message of that number of its connection.
+  Time IdleTime(const Message& message, uint64_t number) const;
 
   const ns3::rdma::FabricHelper& fabric_;
   ns3::Ptr<ns3::rdma::WindowedSimulatorImpl> simulator_;
   const Time interval_;
   const int64_t mtu_;
   const int64_t header_;
+  const ns3::rdma::ConnectionShape connection_;
   std::vector<Time> nic_latency_;       // by host
   Time sampled_;                        // last
   std::vector<Counted> last_;           // by link

@@ -68,9 +68,9 @@ class PacketNetwork : public Network {
     totals_.Combine(processes_);
     constexpr size_t kMost = 20;  // of what can be a hundred thousand
     busiest_ = drydock::BusiestLinks(fabric_, kMost, processes_);
+    const Status written = WriteCaptures();  // of a run that failed too: there they are wanted most
     RETURN_IF_ERROR(Verdict());
-    for (const auto& capture : captures_) RETURN_IF_ERROR(capture->Write(processes_));
-    return OkStatus();
+    return written;
   }
 
   // Before the run.
@@ -103,6 +103,11 @@ class PacketNetwork : public Network {
     simulator->SetProcesses(options.processes);
     ns3::Simulator::SetImplementation(simulator);
     return simulator;
+  }
+
+  Status WriteCaptures() const {
+    for (const auto& capture : captures_) RETURN_IF_ERROR(capture->Write(processes_));
+    return OkStatus();
   }
 
   // The first failure in order of (time, node), whichever process and thread met it.

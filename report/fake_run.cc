@@ -192,7 +192,7 @@ Inputs FakeRun() {
                        Account(155, 40, 55, 150, 200), Account(155, 40, 55, 150, 200)};
   timeline.counters = {{"messages", 8}, {"packets", 1000}};
   timeline.links = {{"host 0/nic0", "leaf0", Bandwidth::BitsPerSecond(100'000'000'000),
-                     Bytes(1'875'000), Bytes(10'000), 30, 4, Time::Ns(12'500)}};
+                     Bytes(1'875'000), Bytes(10'000), 30, 4, Time::Ns(12'500), Time::Us(150)}};
   return inputs;
 }
 

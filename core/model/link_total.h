@@ -10,17 +10,18 @@
 namespace drydock {
 
 struct LinkTotal {
-  std::string from, to;  // "host 3/nic0", "leaf0"
-  Bandwidth rate;
+  std::string from, to;             // "host 3/nic0", "leaf0"
+  Bandwidth rate;                   // without faults
   Bytes sent;                       // headers and acknowledgements included
   Bytes most_queued;                // that ever waited for it; 0 at a NIC
   int64_t marked = 0, dropped = 0;  // frames that were to leave by it
   Time paused;                      // some class of it, by the other end
+  Time busy;                        // carrying what was sent, at the rate of the moment
 
   // Share of `time` in which it carried something.
   double Utilisation(Time time) const {
     if (time <= Time()) return 0;
-    return static_cast<double>(rate.TimeFor(sent).ps()) / static_cast<double>(time.ps());
+    return static_cast<double>(busy.ps()) / static_cast<double>(time.ps());
   }
 };
 

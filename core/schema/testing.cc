@@ -196,7 +196,7 @@ Timeline ToyTimeline(const Workload& workload) {
   }
   timeline.counters = {{"messages", 12}, {"packets", int64_t{1} << 40}};
   timeline.links = {{"host 0/nic1", "leaf0", Bandwidth::BitsPerSecond(400'000'000'000),
-                     Bytes(123'456'789), Bytes(4096), 3, 2, Time::Us(7)}};
+                     Bytes(123'456'789), Bytes(4096), 3, 2, Time::Us(7), Time::Us(3)}};
   return timeline;
 }
 
@@ -331,9 +331,9 @@ std::string Dump(const Timeline& timeline) {
   }
   for (const auto& [name, value] : timeline.counters) out += fmt::format("{} {}\n", name, value);
   for (const LinkTotal& link : timeline.links) {
-    out += fmt::format("{} {} {} {} {} {} {} {}\n", link.from, link.to, link.rate.bits_per_second(),
-                       link.sent.count(), link.most_queued.count(), link.marked, link.dropped,
-                       link.paused.ps());
+    out += fmt::format("{} {} {} {} {} {} {} {} {}\n", link.from, link.to,
+                       link.rate.bits_per_second(), link.sent.count(), link.most_queued.count(),
+                       link.marked, link.dropped, link.paused.ps(), link.busy.ps());
   }
   return out;
 }

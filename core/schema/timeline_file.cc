@@ -67,6 +67,7 @@ void Encode(const LinkTotal& from, proto::Timeline::Link* to) {
   to->set_marked(from.marked);
   to->set_dropped(from.dropped);
   to->set_paused_ps(from.paused.ps());
+  to->set_busy_ps(from.busy.ps());
 }
 
 bool Decode(const proto::Timeline::Link& from, LinkTotal* to) {
@@ -78,10 +79,11 @@ bool Decode(const proto::Timeline::Link& from, LinkTotal* to) {
   to->marked = from.marked();
   to->dropped = from.dropped();
   to->paused = Time::Ps(from.paused_ps());
+  to->busy = Time::Ps(from.busy_ps());
   constexpr int64_t kMostBytes = int64_t{1} << 56;  // 72 PB: their time on any link fits a Time
   return from.bits_per_second() > 0 && from.sent_bytes() >= 0 && from.sent_bytes() < kMostBytes &&
          from.most_queued_bytes() >= 0 && from.marked() >= 0 && from.dropped() >= 0 &&
-         from.paused_ps() >= 0;
+         from.paused_ps() >= 0 && from.busy_ps() >= 0;
 }
 
 }  // namespace

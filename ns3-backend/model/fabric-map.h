@@ -113,6 +113,12 @@ class FabricMap
     /// Between windows: finds routes again, none of them over links that are \p down, by number.
     void Reroute(std::vector<bool> down);
 
+    /// As it was made.
+    const FabricMap& GetUnbroken() const
+    {
+        return m_unbroken ? *m_unbroken : *this;
+    }
+
     /// Before the run. Default: a hash of the switch's index.
     void SetSeed(uint32_t switchIndex, uint32_t seed)
     {

@@ -146,6 +146,7 @@ FabricNode::Start()
     {
         const auto device = DynamicCast<FabricPort>(GetDevice(port));
         m_egress[port].listener = device->HasListener() ? PeekPointer(device) : nullptr;
+        m_mailboxes[port]->Address();
     }
 }
 

@@ -26,8 +26,9 @@ namespace ns3::rdma
 
 class FabricNode;
 
-/// The frames one direction of a cable carries from one partition to the other.
-class LinkMailbox : public Mailbox
+/// The frames one direction of a cable carries from one partition to the other. On cache lines of
+/// its own, as two threads take turns with it.
+class alignas(64) LinkMailbox : public Mailbox
 {
   public:
     LinkMailbox(FabricNode* receiver, uint16_t port);
@@ -56,6 +57,7 @@ struct alignas(64) Egress
     uint64_t bytes = 0;  //!< sent, headers and gaps included
     const FabricDirection* direction = nullptr;
     const FabricPort* listener = nullptr; //!< the port's device if it has a trace sink
+    int64_t busy = 0;                     //!< in all, with what was sent, ps
 
     int64_t Occupancy(int64_t size) const
     {
@@ -79,7 +81,7 @@ class FabricNode : public Node, public Partition
     void Connect(const FabricMap* map, uint32_t node, int64_t header, int64_t ack);
     /// Ends the wiring of one port.
     void SetPeer(uint16_t port, FabricNode* peer);
-    /// Looks which devices have a trace sink.
+    /// Looks which devices have a trace sink and where mailboxes go.
     void Start() override;
     /// Frames that have come in by \p port; takes them.
     void Accept(uint16_t port, std::vector<Frame>& frames, std::vector<Telemetry>& telemetry);
@@ -274,6 +276,7 @@ class FabricNode : public Node, public Partition
         egress.freeAt = std::max(m_now + occupancy, frame.time);
         const int64_t held = egress.head == 0 ? occupancy : std::min(occupancy, egress.head);
         frame.time = egress.freeAt - occupancy + held + egress.delay;
+        egress.busy += occupancy;
         ++egress.frames;
         egress.bytes += static_cast<uint64_t>(size);
         LinkMailbox* mailbox = egress.mailbox;

@@ -35,6 +35,9 @@ class Mailbox
     }
 
     virtual ~Mailbox() = default;
+    /// When the receiver has been adopted, before the first Post: notes its thread, so that senders
+    /// do not read a partition that another thread writes.
+    void Address();
     /// Moves everything to the receiver. Called by the receiver's thread.
     virtual void Deliver() = 0;
     /// Of what is in it: time of the first event that it will be at the receiver; NEVER if none.
@@ -52,9 +55,16 @@ class Mailbox
         return m_receiver;
     }
 
+    /// Of the receiver.
+    uint32_t GetThread() const
+    {
+        return m_thread;
+    }
+
   private:
     Partition* m_receiver;
     uint32_t m_name;
+    uint32_t m_thread = UINT32_MAX;
 };
 
 /**
@@ -134,7 +144,7 @@ class Partition
     /// To be called when \p mailbox goes from empty to not empty.
     void Post(Mailbox* mailbox)
     {
-        m_context->posted[mailbox->GetReceiver()->GetThread()].push_back(mailbox);
+        m_context->posted[mailbox->GetThread()].push_back(mailbox);
     }
 
     ThreadContext* m_context = nullptr;
@@ -143,6 +153,12 @@ class Partition
     size_t m_slot = 0;
     uint32_t m_number = 0;
 };
+
+inline void
+Mailbox::Address()
+{
+    m_thread = m_receiver->GetThread();
+}
 
 } // namespace ns3::rdma
 

@@ -109,6 +109,7 @@ RdmaHost::Adopt(ThreadContext* context, size_t slot)
     for (uint32_t thread = 0; thread < context->threads; ++thread)
     {
         m_boxes.push_back(std::make_unique<AnnouncementBox>(this));
+        m_boxes.back()->Address();
     }
 }
 

@@ -70,86 +70,6 @@ WindowedSimulatorImpl::WindowedSimulatorImpl() = default;
 WindowedSimulatorImpl::~WindowedSimulatorImpl() = default;
 
 void
-WindowedSimulatorImpl::AddPartition(Partition* partition, uint32_t layer)
-{
-    m_layers.resize(std::max<size_t>(m_layers.size(), layer + 1));
-    m_layers[layer].push_back(partition);
-    partition->SetNumber(static_cast<uint32_t>(m_partitions.size()));
-    m_partitions.push_back(partition);
-}
-
-void
-WindowedSimulatorImpl::SetProcesses(drydock::Processes* processes)
-{
-    m_processes = processes;
-    m_process = static_cast<uint32_t>(processes->index());
-}
-
-void
-WindowedSimulatorImpl::ShareOut()
-{
-    m_owners.assign(m_partitions.size(), 0);
-    const auto count = static_cast<uint32_t>(m_processes->count());
-    const std::vector<std::vector<uint32_t>> owners = DealOut(m_layers, count, m_assignment);
-    for (size_t layer = 0; layer < m_layers.size(); ++layer)
-    {
-        for (size_t i = 0; i < m_layers[layer].size(); ++i)
-        {
-            m_owners[m_layers[layer][i]->GetNumber()] = owners[layer][i];
-        }
-    }
-}
-
-void
-WindowedSimulatorImpl::MakeWorkers()
-{
-    const uint32_t others = m_exchange ? static_cast<uint32_t>(m_processes->count()) : 0;
-    for (uint32_t i = 0; i < m_threads; ++i)
-    {
-        m_workers.push_back(std::make_unique<Worker>());
-        m_workers.back()->context.index = i;
-        m_workers.back()->context.threads = m_threads;
-        m_workers.back()->context.posted.resize(m_threads + others);
-    }
-}
-
-void
-WindowedSimulatorImpl::AssignPartitions()
-{
-    if (m_processes->count() > 1)
-    {
-        m_exchange = std::make_unique<WindowExchange>(m_processes, m_partitions, m_threads);
-    }
-    MakeWorkers();
-    std::vector<std::vector<Partition*>> own(m_layers.size());
-    for (size_t layer = 0; layer < m_layers.size(); ++layer)
-    {
-        for (Partition* partition : m_layers[layer])
-        {
-            if (Owns(*partition))
-            {
-                own[layer].push_back(partition);
-            }
-            else
-            {
-                m_exchange->Adopt(partition, m_owners[partition->GetNumber()]);
-            }
-        }
-    }
-    const std::vector<std::vector<uint32_t>> threads = DealOut(own, m_threads, m_assignment);
-    for (size_t layer = 0; layer < own.size(); ++layer)
-    {
-        for (size_t i = 0; i < own[layer].size(); ++i)
-        {
-            Worker& worker = *m_workers[threads[layer][i]];
-            own[layer][i]->Adopt(&worker.context, worker.partitions.size());
-            worker.partitions.push_back(own[layer][i]);
-            worker.next.push_back(NEVER);
-        }
-    }
-}
-
-void
 WindowedSimulatorImpl::Run()
 {
     CHECK_NOTE(m_workers.empty(), "the simulator runs once");
@@ -451,33 +371,6 @@ WindowedSimulatorImpl::StopRequested() const
            std::any_of(m_workers.begin(), m_workers.end(), [](const auto& worker) {
                return worker->stop;
            });
-}
-
-uint64_t
-WindowedSimulatorImpl::GetWindowCount() const
-{
-    return m_windows;
-}
-
-void
-WindowedSimulatorImpl::Destroy()
-{
-    m_control.RunDestroy();
-}
-
-void
-WindowedSimulatorImpl::DoDispose()
-{
-    m_control.Clear();
-    m_workers.clear();
-    m_layers.clear();
-    SimulatorImpl::DoDispose();
-}
-
-bool
-WindowedSimulatorImpl::IsFinished() const
-{
-    return StopRequested() || (Earliest() == NEVER && m_control.NextTime() == NEVER);
 }
 
 } // namespace ns3::rdma

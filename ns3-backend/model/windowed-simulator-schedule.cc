@@ -1,4 +1,5 @@
-// What ns-3 asks of its simulator besides running: the events of Simulator::Schedule and the clock.
+// What ns-3 asks of its simulator besides running: the events of Simulator::Schedule, the clock and
+// the end.
 #include "ns3-backend/model/windowed-simulator-impl.h"
 
 #include "core/base/check.h"
@@ -115,6 +116,33 @@ uint64_t
 WindowedSimulatorImpl::GetEventCount() const
 {
     return m_control.GetCount();
+}
+
+uint64_t
+WindowedSimulatorImpl::GetWindowCount() const
+{
+    return m_windows;
+}
+
+void
+WindowedSimulatorImpl::Destroy()
+{
+    m_control.RunDestroy();
+}
+
+void
+WindowedSimulatorImpl::DoDispose()
+{
+    m_control.Clear();
+    m_workers.clear();
+    m_layers.clear();
+    SimulatorImpl::DoDispose();
+}
+
+bool
+WindowedSimulatorImpl::IsFinished() const
+{
+    return StopRequested() || (Earliest() == NEVER && m_control.NextTime() == NEVER);
 }
 
 } // namespace ns3::rdma

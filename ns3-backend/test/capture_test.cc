@@ -192,6 +192,45 @@ TEST(Capture, ShowsPauses) {
   EXPECT_GT(run.links[1].paused, Time());
 }
 
+TEST(Capture, IsWrittenOfARunThatFails) {
+  const testing::TemporaryDirectory folder;
+  const std::string file = folder.path() + "/nic.pcap";
+  FabricShape shape;
+  shape.transport.attributes = {{"RdmaTransport::AckTimeout", "100 us"}};
+  Topology topology = Star(2, shape);
+  Fault down;
+  down.at = Time::Us(5);
+  down.links = {0};
+  topology.faults = {down};
+  const Captured run =
+      RunCaptured(topology, {Transfer(0, 1, 4096 * 1000)}, {{"host 0/nic0", "", file}});
+  ASSERT_FALSE(run.status.ok());
+  EXPECT_NE(run.status.error().message().find("gave up"), std::string::npos);
+  const std::vector<Packet> packets = ReadPcap(file);
+  ASSERT_FALSE(packets.empty());
+  EXPECT_GT(packets.back().ns, 100'000) << "what was sent in vain, too";
+}
+
+TEST(LinkTotals, ALinkThatAFaultSlowsIsUsedForAsLongAsItTakes) {
+  Topology topology = Star(2, FabricShape());
+  Fault slow;
+  slow.kind = Fault::Kind::kRate;
+  slow.links = {1};
+  slow.rate = Bandwidth::BitsPerSecond(40'000'000'000);
+  topology.faults = {slow};
+  const Captured run = RunCaptured(topology, {Transfer(0, 1, 4096 * 200)}, {});
+  ASSERT_TRUE(run.status.ok());
+  ASSERT_GE(run.links.size(), 2U);
+  EXPECT_EQ(run.links[0].from, "switch0") << "the slow one is in use for longest";
+  EXPECT_EQ(run.links[0].to, "host 1/nic0");
+  EXPECT_EQ(run.links[0].busy, Time::Ps(200 * 10 * kFullFrame));
+  EXPECT_EQ(run.links[0].rate, Bandwidth::BitsPerSecond(400'000'000'000));
+  const Time end = Time::Ps(200 * 10 * kFullFrame + kFullFrame + 2 * kDelay);
+  EXPECT_GT(run.links[0].Utilisation(end), 0.99);
+  EXPECT_EQ(run.links[1].from, "host 0/nic0");
+  EXPECT_EQ(run.links[1].busy, Time::Ps(200 * kFullFrame));
+}
+
 TEST(Capture, EndsThatDoNotExistAreRefused) {
   const auto message = [](const CaptureOptions& options) {
     const auto network = MakePacketNetwork(Star(2, {}), {.captures = {options}});

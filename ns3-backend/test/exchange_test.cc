@@ -117,6 +117,16 @@ void RunProcess(int index, Pretended::Shared* shared) {
   EXPECT_EQ(own.received, (std::map<uint32_t, std::vector<int>>{{7, {before, 0, before, 1}}}));
 }
 
+TEST(Mailbox, KnowsTheThreadOfItsReceiver) {
+  Listener listener(1);
+  ThreadContext context;
+  context.index = 3;
+  listener.Adopt(&context, 0);
+  Numbers mailbox(&listener, 7, {});
+  mailbox.Address();
+  EXPECT_EQ(mailbox.GetThread(), 3U);
+}
+
 TEST(WindowExchange, EverythingArrivesAndAllKnowTheNextWindow) {
   Pretended::Shared shared(3);
   std::vector<std::thread> threads;
