@@ -199,11 +199,12 @@ default_out() {
 # --- the stages ------------------------------------------------------------------------------------------------------
 
 # What starts exec-engine in several processes. Each has threads of its own, so none is bound to a core; what mpirun
-# would say of a process that fails, the process has said better.
+# would say of a process that fails, the process has said better, and what its hwloc says of a container without /sys
+# helps nobody.
 set_launcher() {
   launcher=()
   ((${#processes_args[@]} > 0)) || return 0
-  launcher=(mpirun --quiet --bind-to none --oversubscribe "${processes_args[@]}")
+  launcher=(env HWLOC_HIDE_ERRORS=2 mpirun --quiet --bind-to none --oversubscribe "${processes_args[@]}")
   ((EUID != 0)) || launcher+=(--allow-run-as-root)
 }
 
