@@ -15,35 +15,6 @@ using drydock::Message;
 
 NS_OBJECT_ENSURE_REGISTERED(RdmaHost);
 
-AnnouncementBox::AnnouncementBox(RdmaHost* receiver)
-    : Mailbox(receiver, NAME),
-      m_host(receiver)
-{
-}
-
-void
-AnnouncementBox::Deliver()
-{
-    for (const Announcement& announcement : announcements)
-    {
-        m_host->Announce(announcement);
-    }
-    announcements.clear();
-}
-
-int64_t
-AnnouncementBox::EarliestTime() const
-{
-    return NEVER; // nothing happens before the first packet
-}
-
-void
-AnnouncementBox::Pack(std::string* parcel)
-{
-    drydock::Pack(announcements, parcel);
-    announcements.clear();
-}
-
 TypeId
 RdmaHost::GetTypeId()
 {

@@ -2,6 +2,7 @@
 #define DRYDOCK_NS3_BACKEND_RDMA_HOST_H
 
 #include "exec-engine/network.h"
+#include "ns3-backend/model/announcement-box.h"
 #include "ns3-backend/model/fabric-node.h"
 #include "ns3-backend/model/host-calls.h"
 #include "ns3-backend/model/message-parts.h"
@@ -16,32 +17,6 @@
 
 namespace ns3::rdma
 {
-
-class RdmaHost;
-
-/**
- * \brief Announcements to one host from the hosts of one thread.
- *
- * The bytes of a message travel as frames; what the message is (its id, tag and cookie) would ride
- * in its headers. Handing it over beside the frames keeps them small. It is there at the end of the
- * window in which the message was sent, and no frame of it can arrive earlier.
- */
-class AnnouncementBox : public Mailbox
-{
-  public:
-    /// Not the name of a port.
-    static constexpr uint32_t NAME = UINT32_MAX;
-
-    explicit AnnouncementBox(RdmaHost* receiver);
-    void Deliver() override;
-    int64_t EarliestTime() const override;
-    void Pack(std::string* parcel) override;
-
-    std::vector<Announcement> announcements;
-
-  private:
-    RdmaHost* m_host;
-};
 
 /**
  * \brief A host with its RDMA NICs: queue pairs that share each port in turns.

@@ -71,21 +71,9 @@ Captured RunCaptured(const Topology& topology, std::vector<Order> orders,
                      const std::vector<CaptureOptions>& captures, int threads = 1) {
   auto network = MakePacketNetwork(topology, {.threads = threads, .captures = captures});
   if (!network.ok()) return {network.error(), {}, {}};
-  std::vector<ScriptedHost> hosts;
-  for (HostId id = 0; id < topology.host_count(); ++id) {
-    hosts.emplace_back(id);
-    hosts.back().SetPort(network.value()->port(id));
-  }
-  for (size_t i = 0; i < orders.size(); ++i) {
-    orders[i].message.id = i;
-    hosts[static_cast<size_t>(orders[i].message.source)].orders.push_back(orders[i]);
-  }
-  std::vector<HostActor*> actors;
-  for (ScriptedHost& host : hosts) actors.push_back(&host);
   Captured run;
-  run.status = network.value()->Run(actors);
+  run.status = RunOrders(topology, network->get(), std::move(orders), &run.notices);
   run.links = network.value()->BusiestLinks();
-  for (ScriptedHost& host : hosts) run.notices.push_back(host.notices);
   return run;
 }
 
@@ -273,15 +261,9 @@ TEST(TraceSources, TellWhatIsCounted) {
     listen("Pause", &seen.pauses);
     ns3::Config::ConnectWithoutContext("/NodeList/*/$ns3::rdma::RdmaHost/Repeat",
                                        ns3::MakeBoundCallback(&SeeRepeat, &seen.repeats));
-    std::vector<ScriptedHost> hosts;
-    std::vector<HostActor*> actors;
-    for (HostId id = 0; id < 5; ++id) hosts.emplace_back(id);
-    for (ScriptedHost& host : hosts) actors.push_back(&host);
-    for (HostId id = 0; id < 5; ++id) hosts[id].SetPort(network.value()->port(id));
-    for (HostId id = 1; id < 5; ++id) {
-      hosts[id].orders = {Transfer(id, 0, 4096 * 300)};
-    }
-    ASSERT_TRUE(network.value()->Run(actors).ok());
+    std::vector<Order> orders;
+    for (HostId id = 1; id < 5; ++id) orders.push_back(Transfer(id, 0, 4096 * 300));
+    ASSERT_TRUE(RunOrders(topology, network->get(), orders).ok());
     std::map<std::string, int64_t> counted;
     for (const auto& [name, value] : network.value()->Counters()) counted[name] = value;
     EXPECT_EQ(seen.marks, counted["marked frames"]) << control;

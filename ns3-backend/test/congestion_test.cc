@@ -132,16 +132,12 @@ TEST(Pfc, PausesThatWaitForEachOtherInACircleFailTheRun) {
   // flows, and each switch holds what its neighbour has no room for.
   const int switches = 5;
   const auto run = [](const std::string& control) {
-    const auto network = MakePacketNetwork(RingOfSwitches(switches, Shape(control), 400'000), {});
-    std::vector<ScriptedHost> hosts;
+    const Topology ring = RingOfSwitches(switches, Shape(control), 400'000);
+    std::vector<Order> orders;
     for (HostId id = 0; id < switches; ++id) {
-      hosts.emplace_back(id);
-      hosts[id].SetPort(network.value()->port(id));
-      hosts[id].orders.push_back(Transfer(id, (id + 2) % switches, 4096 * 4000));
+      orders.push_back(Transfer(id, (id + 2) % switches, 4096 * 4000));
     }
-    std::vector<HostActor*> actors;
-    for (ScriptedHost& host : hosts) actors.push_back(&host);
-    return network.value()->Run(actors);
+    return RunOrders(ring, MakePacketNetwork(ring, {})->get(), orders);
   };
   EXPECT_TRUE(run("ideal").ok());
   const Status status = run("pfc");
@@ -322,16 +318,10 @@ TEST(Loss, QueuePairThatGivesUpFailsTheRun) {
   FabricShape shape = Shape("none");
   shape.transport.attributes = {{"RdmaTransport::AckTimeout", "1ns"},
                                 {"RdmaTransport::RetryCount", "2"}};
-  const auto network = MakePacketNetwork(StarWithBuffer(2, shape, 1'000'000), {});
+  const Topology star = StarWithBuffer(2, shape, 1'000'000);
+  const auto network = MakePacketNetwork(star, {});
   ASSERT_TRUE(network.ok());
-  ScriptedHost hosts[] = {ScriptedHost(0), ScriptedHost(1)};
-  hosts[1].orders.push_back(Transfer(1, 0, 1000));
-  std::vector<HostActor*> actors;
-  for (HostId id = 0; id < 2; ++id) {
-    hosts[id].SetPort(network.value()->port(id));
-    actors.push_back(&hosts[id]);
-  }
-  const Status status = network.value()->Run(actors);
+  const Status status = RunOrders(star, network->get(), {Transfer(1, 0, 1000)});
   ASSERT_FALSE(status.ok());
   EXPECT_EQ(status.error().message(),
             "a queue pair from host 1 to host 0 gave up at 3 ns: 2 retries without an "

@@ -83,8 +83,9 @@ class Pretended : public Processes {
 };
 
 // Three partitions, each in a process of its own. Every one sends its number to the next, in
-// mailbox 7, and says that its next event is at 100 - number; the last wants to stop.
-void RunProcess(int index, Pretended::Shared* shared) {
+// mailbox 7, and says that its next event is at 100 - number; the last wants to stop. What the
+// process `index` received.
+std::map<uint32_t, std::vector<int>> RunProcess(int index, Pretended::Shared* shared) {
   Pretended processes(index, shared);
   std::vector<std::unique_ptr<Listener>> partitions;
   std::vector<Partition*> all;
@@ -112,9 +113,7 @@ void RunProcess(int index, Pretended::Shared* shared) {
     EXPECT_EQ(exchange.GetEarliest(), 98);
     EXPECT_EQ(exchange.GetStop(), round == 1);
   }
-  const int before = (index + 2) % 3;
-  const Listener& own = *partitions[static_cast<size_t>(index)];
-  EXPECT_EQ(own.received, (std::map<uint32_t, std::vector<int>>{{7, {before, 0, before, 1}}}));
+  return partitions[static_cast<size_t>(index)]->received;
 }
 
 TEST(Mailbox, KnowsTheThreadOfItsReceiver) {
@@ -129,9 +128,18 @@ TEST(Mailbox, KnowsTheThreadOfItsReceiver) {
 
 TEST(WindowExchange, EverythingArrivesAndAllKnowTheNextWindow) {
   Pretended::Shared shared(3);
+  std::vector<std::map<uint32_t, std::vector<int>>> received(3);
   std::vector<std::thread> threads;
-  for (int index = 0; index < 3; ++index) threads.emplace_back(RunProcess, index, &shared);
+  for (int index = 0; index < 3; ++index) {
+    threads.emplace_back(
+        [&, index] { received[static_cast<size_t>(index)] = RunProcess(index, &shared); });
+  }
   for (std::thread& thread : threads) thread.join();
+  for (int index = 0; index < 3; ++index) {
+    const int before = (index + 2) % 3;
+    EXPECT_EQ(received[static_cast<size_t>(index)],
+              (std::map<uint32_t, std::vector<int>>{{7, {before, 0, before, 1}}}));
+  }
 }
 
 class Shares : public testing::Test {

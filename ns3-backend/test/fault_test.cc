@@ -146,15 +146,7 @@ TEST(Fault, NicThatStaysDownFailsTheRun) {
   Topology topology = TwoLeaves();
   topology.faults = {Down(Time::Us(5), CablesOfHost(topology, 0))};
   const auto network = MakePacketNetwork(topology, {});
-  std::vector<ScriptedHost> hosts;
-  for (HostId id = 0; id < kHosts; ++id) {
-    hosts.emplace_back(id);
-    hosts.back().SetPort(network.value()->port(id));
-  }
-  hosts[0].orders.push_back(Transfer(0, 1, 4096 * 1000));
-  std::vector<HostActor*> actors;
-  for (ScriptedHost& host : hosts) actors.push_back(&host);
-  const Status status = network.value()->Run(actors);
+  const Status status = RunOrders(topology, network->get(), {Transfer(0, 1, 4096 * 1000)});
   ASSERT_FALSE(status.ok());
   EXPECT_NE(status.error().message().find("a queue pair from host 0 to host 1 gave up"),
             std::string::npos)

@@ -34,14 +34,11 @@ template <typename Between>
 Outcome RunPair(int64_t bytes, Between between) {
   const Topology topology = TwoHosts(FabricShape());
   auto network = MakePacketNetwork(topology, {});
-  ScriptedHost hosts[] = {ScriptedHost(0), ScriptedHost(1)};
-  hosts[0].orders.push_back(Transfer(0, 1, bytes));
-  std::vector<HostActor*> actors;
-  for (ScriptedHost& host : hosts) actors.push_back(&host);
-  for (HostId id = 0; id < 2; ++id) hosts[id].SetPort(network.value()->port(id));
   between();
-  EXPECT_TRUE(network.value()->Run(actors).ok());
-  return {{hosts[0].notices, hosts[1].notices}, network.value()->Counters()};
+  Outcome outcome;
+  EXPECT_TRUE(RunOrders(topology, network->get(), {Transfer(0, 1, bytes)}, &outcome.notices).ok());
+  outcome.counters = network.value()->Counters();
+  return outcome;
 }
 
 TEST(Module, TransmitTraceTellsEveryFrame) {

@@ -18,21 +18,9 @@ struct Watched {
 Watched RunWatched(const Topology& topology, std::vector<Order> orders, Time interval,
                    int threads = 1) {
   const auto network = MakePacketNetwork(topology, {.threads = threads, .log_interval = interval});
-  std::vector<ScriptedHost> hosts;
-  for (HostId id = 0; id < topology.host_count(); ++id) {
-    hosts.emplace_back(id);
-    hosts.back().SetPort(network.value()->port(id));
-  }
-  for (size_t i = 0; i < orders.size(); ++i) {
-    orders[i].message.id = i;
-    hosts[static_cast<size_t>(orders[i].message.source)].orders.push_back(orders[i]);
-  }
-  std::vector<HostActor*> actors;
-  for (ScriptedHost& host : hosts) actors.push_back(&host);
-  EXPECT_TRUE(network.value()->Run(actors).ok());
   Watched watched;
+  EXPECT_TRUE(RunOrders(topology, network->get(), std::move(orders), &watched.notices).ok());
   if (network.value()->Log() != nullptr) watched.log = *network.value()->Log();
-  for (ScriptedHost& host : hosts) watched.notices.push_back(host.notices);
   return watched;
 }
 

@@ -301,18 +301,12 @@ TEST(Errors, ThreadsBelowOne) {
 
 TEST(Errors, MessageBetweenRailsThatDoNotMeet) {
   // Two rails without a spine: NIC 0 reaches NIC 0, never NIC 1.
-  auto network = MakePacketNetwork(RailFabric(4, 2, 4, 0, Shape()), {.threads = 2});
+  const Topology topology = RailFabric(4, 2, 4, 0, Shape());
+  auto network = MakePacketNetwork(topology, {.threads = 2});
   ASSERT_TRUE(network.ok()) << network.error().ToString();
-  std::vector<ScriptedHost> hosts;
-  std::vector<HostActor*> actors;
-  for (HostId id = 0; id < 4; ++id) hosts.emplace_back(id);
-  for (ScriptedHost& host : hosts) actors.push_back(&host);
-  for (HostId id = 0; id < 4; ++id)
-    hosts[static_cast<size_t>(id)].SetPort(network.value()->port(id));
   Order order = Transfer(2, 3, 1000, Time::Us(1));
   order.message.destination_nic = 1;
-  hosts[2].orders.push_back(order);
-  const Status status = network.value()->Run(actors);
+  const Status status = RunOrders(topology, network->get(), {order});
   ASSERT_FALSE(status.ok());
   EXPECT_EQ(status.error().message(),
             "NIC 0 of host 2 cannot reach NIC 1 of host 3 over the fabric, but has a message for "

@@ -36,17 +36,10 @@ struct Ways {
 Ways RunWays(const Topology& topology, const std::vector<Order>& orders) {
   Ways ways;
   const auto network = MakePacketNetwork(topology, {});
-  std::vector<ScriptedHost> hosts;
-  for (HostId id = 0; id < topology.host_count(); ++id) {
-    hosts.emplace_back(id);
-    hosts.back().SetPort(network.value()->port(id));
-  }
-  for (const Order& order : orders) hosts[order.message.source].orders.push_back(order);
-  std::vector<HostActor*> actors;
-  for (ScriptedHost& host : hosts) actors.push_back(&host);
-  EXPECT_TRUE(network.value()->Run(actors).ok());
-  for (const ScriptedHost& host : hosts) {
-    for (const Notice& notice : host.notices) {
+  std::vector<std::vector<Notice>> notices;
+  EXPECT_TRUE(RunOrders(topology, network->get(), orders, &notices).ok());
+  for (const std::vector<Notice>& of_host : notices) {
+    for (const Notice& notice : of_host) {
       if (notice.kind == Notice::kDelivered) ways.last = std::max(ways.last, notice.time.ps());
     }
   }

@@ -10,6 +10,19 @@
 
 namespace drydock {
 
+FabricShape HpccPaperShape(const std::string& control) {
+  FabricShape shape;
+  shape.rate = Bandwidth::BitsPerSecond(100'000'000'000);
+  shape.delay = Time::Us(1);
+  shape.transport.mtu = Bytes(1000);
+  shape.transport.header = Bytes(48);
+  shape.transport.ack = Bytes(60);
+  shape.transport.packets_per_ack = 1;
+  shape.transport.flow_control = "pfc";
+  shape.transport.congestion_control = control;
+  return shape;
+}
+
 Topology Hosts(int count, int nics, const FabricShape& shape) {
   Topology topology;
   HostKind kind;
@@ -187,25 +200,31 @@ uint64_t Outcome::Hash() const {
   return hash;
 }
 
-Outcome RunPackets(const Topology& topology, std::vector<Order> orders, int threads) {
-  auto network = MakePacketNetwork(topology, {.threads = threads});
+Status RunOrders(const Topology& topology, Network* network, std::vector<Order> orders,
+                 std::vector<std::vector<Notice>>* notices) {
   std::vector<ScriptedHost> hosts;
-  for (HostId id = 0; id < topology.host_count(); ++id) hosts.emplace_back(id);
+  for (HostId id = 0; id < topology.host_count(); ++id) {
+    hosts.emplace_back(id);
+    hosts.back().SetPort(network->port(id));
+  }
   for (size_t i = 0; i < orders.size(); ++i) {
     orders[i].message.id = i;
     hosts[static_cast<size_t>(orders[i].message.source)].orders.push_back(orders[i]);
   }
   std::vector<HostActor*> actors;
-  for (HostId id = 0; id < topology.host_count(); ++id) {
-    ScriptedHost& host = hosts[static_cast<size_t>(id)];
-    host.SetPort(network.value()->port(id));
-    actors.push_back(&host);
-  }
-  const Status status = network.value()->Run(actors);
-  CHECK_NOTE(status.ok(), status.ok() ? "" : status.error().message());
+  for (ScriptedHost& host : hosts) actors.push_back(&host);
+  const Status status = network->Run(actors);
+  if (notices == nullptr) return status;
+  for (ScriptedHost& host : hosts) notices->push_back(std::move(host.notices));
+  return status;
+}
+
+Outcome RunPackets(const Topology& topology, std::vector<Order> orders, int threads) {
+  const auto network = MakePacketNetwork(topology, {.threads = threads});
   Outcome outcome;
+  const Status status = RunOrders(topology, network->get(), std::move(orders), &outcome.notices);
+  CHECK_NOTE(status.ok(), status.ok() ? "" : status.error().message());
   outcome.counters = network.value()->Counters();
-  for (ScriptedHost& host : hosts) outcome.notices.push_back(std::move(host.notices));
   return outcome;
 }
 

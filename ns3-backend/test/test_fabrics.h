@@ -21,6 +21,10 @@ struct FabricShape {
   Transport transport;
 };
 
+// As in the simulations of HPCC (Li et al., SIGCOMM 2019, 5.1): 100 Gb/s, 1 us a cable, packets of
+// 1000 B with an acknowledgement each, PFC.
+FabricShape HpccPaperShape(const std::string& control);
+
 Topology Hosts(int count, int nics, const FabricShape& shape);
 // Adds a switch and returns its end; Cable adds a link between two ends.
 LinkEnd AddSwitch(Topology& topology, int tier, const FabricShape& shape);
@@ -83,7 +87,11 @@ struct Outcome {
   uint64_t Hash() const;
 };
 
-// Runs the packet network; fails the test if it cannot. Ids of orders are set to their index.
+// Runs a network whose hosts send what they are ordered to and do nothing else. Ids of orders are
+// set to their index; `notices`, if given, are those of each host, whatever the outcome.
+Status RunOrders(const Topology& topology, Network* network, std::vector<Order> orders,
+                 std::vector<std::vector<Notice>>* notices = nullptr);
+// Makes and runs the packet network; fails the test if it cannot.
 Outcome RunPackets(const Topology& topology, std::vector<Order> orders, int threads = 1);
 
 // An order without the tedium: host to host over NIC 0.

@@ -7,14 +7,11 @@ Prints, per line, the median wall time of N runs and the largest peak memory of 
 status 1 if a threshold is passed.
 """
 import argparse
-import json
 import pathlib
 import statistics
 import sys
 
-from run_pipeline_bench import ROOT, run_stage
-
-LINES = pathlib.Path(__file__).with_name("collective_perf.jsonl")
+from limits import cluster_file, cost, holds, lines_of
 
 
 def main():
@@ -24,16 +21,11 @@ def main():
     options = parser.parse_args()
 
     failed = False
-    for line in map(json.loads, LINES.read_text().splitlines()):
-        command = [str(options.bin / "collective-perf"), line["collective"], "-b", "8", "-e", "8G", "-f", "2",
-                   "--cluster", str(ROOT / "configs/clusters" / (line["cluster"] + ".topo")), "--quiet"]
-        runs = [run_stage(command) for _ in range(options.runs)]
-        seconds = statistics.median(seconds for seconds, _ in runs)
-        peak = max(mb for _, mb in runs)
-        ok = seconds <= line["max_seconds"] and peak <= line["max_mb"]
-        failed |= not ok
-        print(f"{line['name']}: {seconds:.2f} s (limit {line['max_seconds']}), "
-              f"{peak:.0f} MB (limit {line['max_mb']}) {'ok' if ok else 'TOO MUCH'}", flush=True)
+    for line in lines_of(__file__):
+        command = [options.bin / "collective-perf", line["collective"], "-b", "8", "-e", "8G", "-f", "2",
+                   "--cluster", cluster_file(line["cluster"]), "--quiet"]
+        walls, _, peaks = zip(*(cost(command) for _ in range(options.runs)))
+        failed |= not holds(line, statistics.median(walls), max(peaks))
     return 1 if failed else 0
 
 

@@ -7,14 +7,11 @@ Prints, per line, the least CPU time of N runs of the whole program and the larg
 Exit status 1 if a limit is passed.
 """
 import argparse
-import json
-import os
 import pathlib
 import subprocess
 import sys
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-LINES = pathlib.Path(__file__).with_name("compute.jsonl")
+from limits import ROOT, cluster_file, cost, holds, lines_of
 
 
 def million_rows(path):
@@ -36,20 +33,9 @@ def command_of(line, tools, out):
         return [tools / "compute-sim", "explain", "-q", "--gpu", "h100-sxm-80g", "--submodule",
                 "kind: linear, rows: 8192, n: 4096, k: 4095", "--gpu-profile", path]
     run = out / "compute"
-    cluster = ROOT / "configs/clusters" / (line["cluster"] + ".topo")
     subprocess.run([tools / "workload-gen", ROOT / "configs/models" / (line["model"] + ".yaml"),
-                    cluster, "-q", "-o", run, *line["set"]], check=True)
+                    cluster_file(line["cluster"]), "-q", "-o", run, *line["set"]], check=True)
     return [tools / "compute-sim", run, "-q"]
-
-
-def cost(command):
-    """CPU seconds and peak MB of a command."""
-    pid = os.posix_spawn(command[0], [str(word) for word in command], os.environ,
-                         file_actions=[(os.POSIX_SPAWN_OPEN, 1, "/dev/null", os.O_WRONLY, 0)])
-    _, status, usage = os.wait4(pid, 0)
-    if status != 0:
-        sys.exit(f"{command}: status {status}")
-    return usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024 / 1e6
 
 
 def main():
@@ -61,14 +47,10 @@ def main():
     options.out.mkdir(parents=True, exist_ok=True)
 
     failed = False
-    for line in map(json.loads, LINES.read_text().splitlines()):
+    for line in lines_of(__file__):
         command = command_of(line, options.bin, options.out)
-        costs = [cost(command) for _ in range(options.runs)]
-        seconds, peak = min(c[0] for c in costs), max(c[1] for c in costs)
-        ok = seconds <= line["max_seconds"] and peak <= line["max_mb"]
-        failed |= not ok
-        print(f"{line['name']}: {seconds:.3f} s (limit {line['max_seconds']}), {peak:.0f} MB (limit "
-              f"{line['max_mb']}) {'ok' if ok else 'TOO MUCH'}", flush=True)
+        _, seconds, peaks = zip(*(cost(command) for _ in range(options.runs)))
+        failed |= not holds(line, min(seconds), max(peaks))
     return 1 if failed else 0
 
 

@@ -7,36 +7,19 @@ Prints, per line, the median wall time of N runs, the time of each stage in that
 largest peak memory of any stage. Exit status 1 if a threshold is passed.
 """
 import argparse
-import json
-import os
 import pathlib
 import shutil
 import statistics
-import subprocess
 import sys
-import time
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-LINES = pathlib.Path(__file__).with_name("pipeline.jsonl")
-
-
-def run_stage(command):
-    """Wall seconds and peak MB of one process."""
-    start = time.monotonic()
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-    message = process.stderr.read()
-    _, status, usage = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode != 0:
-        sys.exit(f"{' '.join(command)}: exit status {process.returncode}\n{message.decode()}")
-    return time.monotonic() - start, usage.ru_maxrss / 1000.0
+from limits import ROOT, cluster_file, cost, holds, lines_of
 
 
 def run_once(tools, line, run):
     shutil.rmtree(run, ignore_errors=True)
     run.mkdir(parents=True)
     model = str(ROOT / "configs/models" / (line["model"] + ".yaml"))
-    cluster = str(ROOT / "configs/clusters" / (line["cluster"] + ".topo"))
+    cluster = cluster_file(line["cluster"])
     stages = {
         "workload-gen": [model, cluster, "-o", str(run)],
         "simccl": [str(run)],
@@ -44,8 +27,8 @@ def run_once(tools, line, run):
         "exec-engine": [str(run), "--network", line["network"]],
         "report": [str(run)],
     }
-    return {name: run_stage([str(tools / name), *arguments, "--quiet"])
-            for name, arguments in stages.items()}
+    costs = {name: cost([tools / name, *arguments, "--quiet"]) for name, arguments in stages.items()}
+    return {name: (wall, peak) for name, (wall, _, peak) in costs.items()}
 
 
 def main():
@@ -56,7 +39,7 @@ def main():
     options = parser.parse_args()
 
     failed = False
-    for line in map(json.loads, LINES.read_text().splitlines()):
+    for line in lines_of(__file__):
         results = []
         for _ in range(options.runs):
             results.append(run_once(options.bin, line, options.out / "bench"))
@@ -65,11 +48,7 @@ def main():
         chosen = min(results, key=lambda r: abs(sum(s for s, _ in r.values()) - median))
         peak = max(mb for result in results for _, mb in result.values())
         stages = ", ".join(f"{name} {seconds:.2f}" for name, (seconds, _) in chosen.items())
-        ok = median <= line["max_seconds"] and peak <= line["max_mb"]
-        failed |= not ok
-        print(f"{line['name']}: {median:.2f} s (limit {line['max_seconds']}), "
-              f"{peak:.0f} MB (limit {line['max_mb']}) {'ok' if ok else 'TOO MUCH'} [{stages}]",
-              flush=True)
+        failed |= not holds(line, median, peak, stages)
     return 1 if failed else 0
 
 

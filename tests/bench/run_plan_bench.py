@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Plans one call of one communicator a line, or a whole run, against the limits of plans.jsonl.
+"""Plans one call of one communicator a line, or a whole run, against the limits of plan.jsonl.
 
 Usage: run_plan_bench.py --bin DIR --out DIR [--runs N]
 
@@ -7,13 +7,11 @@ Prints, per line, the least CPU time of N runs to create the communicators and p
 the peak memory of that process. Exit status 1 if a limit is passed.
 """
 import argparse
-import json
 import pathlib
 import subprocess
 import sys
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-LINES = pathlib.Path(__file__).with_name("plans.jsonl")
+from limits import ROOT, cluster_file, holds, lines_of
 
 
 def words(line, *command):
@@ -25,15 +23,15 @@ def words(line, *command):
     return answer.stdout.split()
 
 
-def cluster_file(line):
-    return ROOT / "configs/clusters" / (line.get("cluster", "dgx-h100-8") + ".topo")
+def cluster_of(line):
+    return cluster_file(line.get("cluster", "dgx-h100-8"))
 
 
 def plan_call(line, tools, out):
     """CPU seconds to create, to plan; peak MB; what else there is to say."""
     setting = [f"nccl.settings.NCCL_ALGO={line['setting']}"] if "setting" in line else []
     *figures, artefact, algorithm = words(
-        line, tools / "plan_communicator", cluster_file(line), line["hosts"], line["gpus"],
+        line, tools / "plan_communicator", cluster_of(line), line["hosts"], line["gpus"],
         line["collective"], line["size"], out, *setting)
     if algorithm != line["algorithm"]:
         sys.exit(f"{line['name']}: NCCL chose {algorithm}")
@@ -44,7 +42,7 @@ def plan_run(line, tools, out):
     """The same, of all communicators of a training run."""
     if not (out / "1-workload").exists():
         words(line, tools / "workload-gen", ROOT / "configs/models" / (line["model"] + ".yaml"),
-              cluster_file(line), "-o", out, *(word for value in line["set"]
+              cluster_of(line), "-o", out, *(word for value in line["set"]
                                                for word in ("--set", value)))
     *figures, communicators, plans = words(line, tools / "plan_layout", out)
     if int(communicators) != line["communicators"]:
@@ -61,15 +59,12 @@ def main():
     options.out.mkdir(parents=True, exist_ok=True)
 
     failed = False
-    for line in map(json.loads, LINES.read_text().splitlines()):
+    for line in lines_of(__file__):
         plan = plan_run if "model" in line else plan_call
         runs = [plan(line, options.bin, options.out) for _ in range(options.runs)]
         create, call, peak, more = min(runs, key=lambda run: run[0] + run[1])
-        ok = create + call <= line["max_seconds"] and peak <= line["max_mb"]
-        failed |= not ok
-        print(f"{line['name']}: {create + call:.3f} s (limit {line['max_seconds']}), {peak:.0f} MB "
-              f"(limit {line['max_mb']}) {'ok' if ok else 'TOO MUCH'} [create {create:.3f}, plan "
-              f"{call:.3f}, {more}]", flush=True)
+        failed |= not holds(line, create + call, peak,
+                            f"create {create:.3f}, plan {call:.3f}, {more}")
     return 1 if failed else 0
 
 

@@ -54,15 +54,7 @@ int64_t SizeAt(double percent) {
 }
 
 Topology Clos(const std::string& control) {
-  FabricShape shape;
-  shape.rate = Bandwidth::BitsPerSecond(static_cast<int64_t>(kLine));
-  shape.delay = Time::Us(1);
-  shape.transport.mtu = Bytes(1000);
-  shape.transport.header = Bytes(48);
-  shape.transport.ack = Bytes(60);
-  shape.transport.packets_per_ack = 1;
-  shape.transport.flow_control = "pfc";
-  shape.transport.congestion_control = control;
+  const FabricShape shape = HpccPaperShape(control);
   FabricShape upper = shape;
   upper.rate = Bandwidth::BitsPerSecond(400'000'000'000);
   Topology topology = Hosts(kHosts, 1, shape);

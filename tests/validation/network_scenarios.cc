@@ -81,15 +81,7 @@ std::vector<Flow> FlowsOf(const std::string& scenario) {
 }
 
 Topology TopologyOf(const std::vector<Flow>& flows, const std::string& control) {
-  FabricShape shape;
-  shape.rate = Bandwidth::BitsPerSecond(100'000'000'000);
-  shape.delay = Time::Us(1);
-  shape.transport.mtu = Bytes(1000);
-  shape.transport.header = Bytes(48);
-  shape.transport.ack = Bytes(60);
-  shape.transport.packets_per_ack = 1;
-  shape.transport.flow_control = "pfc";
-  shape.transport.congestion_control = control;
+  const FabricShape shape = HpccPaperShape(control);
   Topology topology = Star(static_cast<int>(flows.size()) + 1, shape);
   topology.fabric.switches[0].buffer = Bytes(32'000'000);
   return topology;

@@ -1,0 +1,41 @@
+"""What the benchmarks share: a command's cost, and lines of limits to hold it to."""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+def lines_of(script):
+    """The lines of limits beside a script: run_NAME_bench.py has NAME.jsonl."""
+    path = pathlib.Path(script)
+    name = path.stem.removeprefix("run_").removesuffix("_bench") + ".jsonl"
+    return [json.loads(line) for line in path.with_name(name).read_text().splitlines()]
+
+
+def cluster_file(name):
+    return ROOT / "configs/clusters" / (name + ".topo")
+
+
+def cost(command):
+    """Wall seconds, CPU seconds (children included) and peak MB of one process."""
+    words = [str(word) for word in command]
+    start = time.monotonic()
+    process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    message = process.stderr.read()
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode != 0:
+        sys.exit(f"{' '.join(words)}: exit status {process.returncode}\n{message.decode()}")
+    return time.monotonic() - start, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024 / 1e6
+
+
+def holds(line, seconds, peak, more=""):
+    """Prints how a line fared; False if a limit is passed."""
+    ok = seconds <= line["max_seconds"] and peak <= line["max_mb"]
+    print(f"{line['name']}: {seconds:.3f} s (limit {line['max_seconds']}), {peak:.0f} MB (limit "
+          f"{line['max_mb']}) {'ok' if ok else 'TOO MUCH'}{more and f' [{more}]'}", flush=True)
+    return ok
