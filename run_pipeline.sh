@@ -57,7 +57,8 @@ workload_args=()
 compute_args=()
 network_args=()
 threads_args=()
-processes_args=()
+processes=''
+hostfile=''
 common_args=()
 
 # choose_stages OPTION NAME
@@ -97,11 +98,11 @@ take_option() {
       ;;
     --processes)
       [[ $2 =~ ^[1-9][0-9]{0,3}$ && $2 -le 1024 ]] || usage_error "--processes needs a number from 1 to 1024, not '$2'"
-      processes_args+=(-np "$2")
+      processes=$2
       ;;
     --hostfile)
       check_readable "$2"
-      processes_args+=(--hostfile "$2")
+      hostfile=$2
       ;;
     --set)
       [[ $2 == ?*.?*=* ]] || usage_error "--set needs SECTION.KEY=VALUE, not '$2'"
@@ -163,6 +164,10 @@ check_inputs() {
     1) usage_error "a cluster is needed after the model '${inputs[0]}'" ;;
     *) usage_error "one model and one cluster are needed; what is '${inputs[2]}'?" ;;
   esac
+  [[ -z $hostfile || -n $processes ]] || usage_error "--hostfile needs --processes: how many to start on them"
+  if [[ ${processes:-1} != 1 && ${network_args[1]:-packet} == analytical ]]; then
+    usage_error "--processes: the analytical network runs in one process"
+  fi
   for file in "${inputs[@]}" "${own_archive[@]}"; do
     [[ -z $file ]] || check_readable "$file"
   done
@@ -203,8 +208,9 @@ default_out() {
 # helps nobody.
 set_launcher() {
   launcher=()
-  ((${#processes_args[@]} > 0)) || return 0
-  launcher=(env HWLOC_HIDE_ERRORS=2 mpirun --quiet --bind-to none --oversubscribe "${processes_args[@]}")
+  [[ -n $processes ]] || return 0
+  launcher=(env HWLOC_HIDE_ERRORS=2 mpirun --quiet --bind-to none --oversubscribe -np "$processes")
+  [[ -z $hostfile ]] || launcher+=(--hostfile "$hostfile")
   ((EUID != 0)) || launcher+=(--allow-run-as-root)
 }
 
@@ -222,6 +228,10 @@ run_stage() {
   esac
   run_group "${launcher[@]}" "$root/build/release/bin/$1" "${args[@]}" || status=$?
   ((status != 0)) || return 0
+  if ((${#launcher[@]} > 0 && status == 255)); then
+    say "$command_name: error: mpirun could not start the processes${hostfile:+ on the machines of $hostfile}"
+    status=1
+  fi
   if ((status > 3 && status != 130)); then
     say "$command_name: internal error: $1 ended with status $status"
     status=3

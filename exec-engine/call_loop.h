@@ -25,8 +25,9 @@ struct CallLoop {
 };
 
 // Replays as few of the calls as tell the time of all. One, if nobody can be done before the last
-// has started (WaitsForAll) and all are done within 1 % of each other, for then calls cannot overlap
-// by more. Three, if the second and the third took each member as long as every other. Else all.
+// has started (WaitsForAll) and all are done within 1 % of each other, for then calls cannot
+// overlap by more. Three, if the second and the third took each member as long as every other. Else
+// all.
 Result<Time> TimeOfOneCall(const CallAlone& alone, const CallLoop& loop,
                            const NetworkChoice& network, const ReplayOptions& options);
 

@@ -35,6 +35,15 @@ struct CommunicationCounters {
   int64_t played = 0;     // whole calls played on their own
   int64_t detailed = 0;   // whole calls (their part here) run in the host's engine
   int64_t slices = 0;
+
+  CommunicationCounters& operator+=(const CommunicationCounters& other) {
+    calls += other.calls;
+    looked_up += other.looked_up;
+    played += other.played;
+    detailed += other.detailed;
+    slices += other.slices;
+    return *this;
+  }
 };
 
 class Communication final : private TransferEngine::Listener {

@@ -37,12 +37,7 @@ CommunicationCounters GatherCounters(const CommunicationCounters& own, Processes
   Pack(own, &parcel);
   CommunicationCounters sum;
   for (const std::string& part : processes->GatherAll(parcel)) {
-    const auto each = Unpacker(part).Take<CommunicationCounters>();
-    sum.calls += each.calls;
-    sum.looked_up += each.looked_up;
-    sum.played += each.played;
-    sum.detailed += each.detailed;
-    sum.slices += each.slices;
+    sum += Unpacker(part).Take<CommunicationCounters>();
   }
   return sum;
 }

@@ -62,6 +62,17 @@ Result<CaptureOptions> ParseCapture(const std::string& text) {
   return capture;
 }
 
+Status CheckCaptures(const std::vector<std::string>& texts) {
+  std::set<std::string> files;
+  for (const std::string& text : texts) {
+    ASSIGN_OR_RETURN(const CaptureOptions capture, ParseCapture(text));
+    if (!files.insert(capture.file).second) {
+      return Error(fmt::format("--pcap: two captures into '{}'", capture.file));
+    }
+  }
+  return OkStatus();
+}
+
 void Declare(CLI::App* app, Options* options) {
   app->add_option("run", options->run, "Run directory")->type_name("RUN");
   app->add_option("--network", options->network,
@@ -94,7 +105,7 @@ void Declare(CLI::App* app, Options* options) {
     RETURN_IF_ERROR(ParseThreads(options->threads));
     RETURN_IF_ERROR(CheckPartitioning(options->partitioning));
     RETURN_IF_ERROR(ParseInterval(options->network_log));
-    for (const std::string& capture : options->captures) RETURN_IF_ERROR(ParseCapture(capture));
+    RETURN_IF_ERROR(CheckCaptures(options->captures));
     if (!options->captures.empty() && options->network == "analytical") {
       return Error("--pcap: the analytical network sends no packets");
     }

@@ -12,6 +12,7 @@
 #include "exec-engine/host_replay.h"
 #include "exec-engine/progress.h"
 #include "exec-engine/replay_index.h"
+#include "exec-engine/step_cost.h"
 
 namespace drydock {
 namespace {
@@ -29,9 +30,7 @@ Status CheckCosts(const Topology& topology, const FlowPlan& plan) {
   bool nvls = false, nvls_registered = false;
   for (const Plan& p : plan.plans) {
     for (const Work& work : p.works) {
-      const bool is_nvls =
-          work.algorithm == Algorithm::kNvls || work.algorithm == Algorithm::kNvlsTree;
-      (work.registered ? nvls_registered : nvls) |= is_nvls;
+      (work.registered ? nvls_registered : nvls) |= IsNvls(work.algorithm);
     }
   }
   for (const HostKind& kind : topology.host_kinds) {
@@ -173,14 +172,7 @@ class Run {
     timeline_.counters = network_->Counters();
     timeline_.links = network_->BusiestLinks();
     CommunicationCounters own;
-    for (const auto& host : hosts_) {
-      const CommunicationCounters c = host->counters();
-      own.calls += c.calls;
-      own.looked_up += c.looked_up;
-      own.played += c.played;
-      own.detailed += c.detailed;
-      own.slices += c.slices;
-    }
+    for (const auto& host : hosts_) own += host->counters();
     const CommunicationCounters sum = GatherCounters(own, processes_);
     timeline_.counters.emplace_back("ops", index_.op_count());
     timeline_.counters.emplace_back("communication ops", sum.calls);

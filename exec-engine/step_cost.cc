@@ -11,10 +11,6 @@ Bandwidth RateOf(const Step& step, const CollectiveCosts::Protocol& costs, Bandw
   return receives || step.store ? costs.copy_send : costs.send;
 }
 
-bool IsNvls(Algorithm algorithm) {
-  return algorithm == Algorithm::kNvls || algorithm == Algorithm::kNvlsTree;
-}
-
 // Whether the step has such operands, and none is handled in one of these ways.
 bool NoneIs(std::string_view handling, Slots operands, std::string_view ways) {
   return operands.count > 0 &&
@@ -22,6 +18,10 @@ bool NoneIs(std::string_view handling, Slots operands, std::string_view ways) {
 }
 
 }  // namespace
+
+bool IsNvls(Algorithm algorithm) {
+  return algorithm == Algorithm::kNvls || algorithm == Algorithm::kNvlsTree;
+}
 
 const CollectiveCosts::Protocol& CostsOf(const Work& work, const CollectiveCosts& costs) {
   if (IsNvls(work.algorithm)) return work.registered ? costs.nvls_registered : costs.nvls;

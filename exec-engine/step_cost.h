@@ -10,6 +10,8 @@
 
 namespace drydock {
 
+bool IsNvls(Algorithm algorithm);
+
 const CollectiveCosts::Protocol& CostsOf(const Work& work, const CollectiveCosts& costs);
 
 // What a thread block does with the data that passes on a connection.

@@ -15,6 +15,7 @@ Status CheckCanWrite(const std::string& path) {
     return Error(fmt::format("cannot write: {}", std::strerror(code)), {path, 0, 0});
   };
   std::error_code failed;
+  if (path.ends_with('/') || fs::is_directory(path, failed)) return error(EISDIR);
   fs::path folder = fs::absolute(path, failed).lexically_normal().parent_path();
   if (failed) return error(failed.value());
   // What is not there will be made, in the nearest folder that is.

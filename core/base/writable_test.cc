@@ -32,6 +32,14 @@ TEST(WritableTest, AFileIsNoFolder) {
             dir / "file/a/f" + ": error: cannot write: Not a directory");
 }
 
+TEST(WritableTest, AFolderIsNoFile) {
+  const TemporaryDirectory dir;
+  EXPECT_EQ(ErrorText(CheckCanWrite(dir.path())),
+            dir.path() + ": error: cannot write: Is a directory");
+  EXPECT_EQ(ErrorText(CheckCanWrite(dir / "runs/")),
+            dir / "runs/" + ": error: cannot write: Is a directory");
+}
+
 TEST(WritableTest, ReadOnlyFolder) {
   if (::geteuid() == 0) GTEST_SKIP() << "root may write everywhere";
   const TemporaryDirectory dir;

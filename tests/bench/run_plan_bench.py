@@ -40,10 +40,9 @@ def plan_call(line, tools, out):
 
 def plan_run(line, tools, out):
     """The same, of all communicators of a training run."""
-    if not (out / "1-workload").exists():
-        words(line, tools / "workload-gen", ROOT / "configs/models" / (line["model"] + ".yaml"),
-              cluster_of(line), "-o", out, *(word for value in line["set"]
-                                               for word in ("--set", value)))
+    words(line, tools / "workload-gen", ROOT / "configs/models" / (line["model"] + ".yaml"),
+          cluster_of(line), "--if-changed", "-o", out,
+          *(word for value in line["set"] for word in ("--set", value)))
     *figures, communicators, plans = words(line, tools / "plan_layout", out)
     if int(communicators) != line["communicators"]:
         sys.exit(f"{line['name']}: {communicators} communicators")
