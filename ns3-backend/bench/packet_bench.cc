@@ -24,19 +24,29 @@ FabricShape TargetShape() {
   return shape;
 }
 
-// The same with every mechanism at work: finite buffers with PFC, marks, DCQCN, timers for losses
-// (some cable loses bits, once in a great while), ports chosen packet by packet.
-Topology WithAllMechanisms(Topology topology) {
-  topology.transport.flow_control = "pfc";
-  topology.transport.congestion_control = "dcqcn";
-  topology.transport.retransmission = "selective-repeat";
-  topology.fabric.routing = "adaptive";
-  for (FabricSwitch& each : topology.fabric.switches) each.buffer = Bytes(32'000'000);
-  Fault fault;
-  fault.kind = Fault::Kind::kErrors;
-  fault.links = {0};
-  fault.bit_errors = 1e-12;
-  topology.faults = {fault};
+// What a fabric may have beyond queues and cables. kAll: finite buffers with PFC, marks, DCQCN,
+// timers for losses (some cable loses bits, once in a great while), ports chosen packet by packet.
+enum Mechanism { kNone, kPfc, kDcqcn, kSelectiveRepeat, kErrors, kFlowlet, kAdaptive, kAll };
+const char* const kMechanismNames[] = {"none",   "pfc",     "dcqcn",    "selective repeat",
+                                       "errors", "flowlet", "adaptive", "all"};
+
+Topology With(Mechanism mechanism, Topology topology) {
+  const auto has = [mechanism](Mechanism one) { return mechanism == one || mechanism == kAll; };
+  if (has(kPfc)) {
+    topology.transport.flow_control = "pfc";
+    for (FabricSwitch& each : topology.fabric.switches) each.buffer = Bytes(32'000'000);
+  }
+  if (has(kDcqcn)) topology.transport.congestion_control = "dcqcn";
+  if (has(kSelectiveRepeat)) topology.transport.retransmission = "selective-repeat";
+  if (mechanism == kFlowlet) topology.fabric.routing = "flowlet";
+  if (has(kAdaptive)) topology.fabric.routing = "adaptive";
+  if (has(kErrors)) {
+    Fault fault;
+    fault.kind = Fault::Kind::kErrors;
+    fault.links = {0};
+    fault.bit_errors = 1e-12;
+    topology.faults = {fault};
+  }
   return topology;
 }
 
@@ -60,10 +70,12 @@ double CpuSeconds() {
   return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
 }
 
-// Arguments: k of the fat-tree, packets a host sends, threads, whether with all mechanisms.
+// Arguments: k of the fat-tree, packets a host sends, threads, mechanism.
 void Permutation(benchmark::State& state) {
-  const Topology plain = FatTree(static_cast<int>(state.range(0)), TargetShape());
-  const Topology topology = state.range(3) != 0 ? WithAllMechanisms(plain) : plain;
+  const auto mechanism = static_cast<Mechanism>(state.range(3));
+  const Topology topology =
+      With(mechanism, FatTree(static_cast<int>(state.range(0)), TargetShape()));
+  state.SetLabel(kMechanismNames[mechanism]);
   const int hosts = topology.host_count();
   double cpu = 0;
   int64_t hops = 0;
@@ -96,13 +108,10 @@ void Permutation(benchmark::State& state) {
   state.counters["hops/s_cpu"] = static_cast<double>(hops) / cpu;
 }
 BENCHMARK(Permutation)
-    ->ArgNames({"k", "packets", "threads", "all"})
-    ->Args({8, 2000, 1, 0})
-    ->Args({8, 2000, 1, 1})
-    ->Args({8, 2000, 2, 0})
-    ->Args({8, 2000, 2, 1})
-    ->Args({16, 250, 1, 0})
-    ->Args({16, 250, 1, 1})
+    ->ArgNames({"k", "packets", "threads", "mechanism"})
+    ->ArgsProduct({{8}, {2000}, {1}, benchmark::CreateDenseRange(kNone, kAll, 1)})
+    ->ArgsProduct({{8}, {2000}, {2}, {kNone, kAll}})
+    ->ArgsProduct({{16}, {250}, {1}, {kNone, kAll}})
     ->Unit(benchmark::kMillisecond)
     ->UseRealTime();
 

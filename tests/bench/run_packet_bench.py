@@ -1,0 +1,63 @@
+#!/usr/bin/env python3
+"""Holds the rates of the packet network to the targets and floors of packet.jsonl.
+
+Usage: run_packet_bench.py --bench PACKET_BENCH
+
+Prints the median of five runs of each case. A target is for an idle machine at its usual speed; a
+shared machine is at times a third slower, so what fails (exit status 1) is a rate below the floor.
+"""
+import argparse
+import json
+import pathlib
+import statistics
+import subprocess
+import sys
+
+from limits import lines_of
+
+REPETITIONS = 5
+
+
+def measure(bench, cases):
+    """(case, figure) -> median."""
+    output = subprocess.run(
+        [bench, "--benchmark_filter=^Permutation/(" + "|".join(cases) + ")/real_time$",
+         f"--benchmark_repetitions={REPETITIONS}", "--benchmark_min_time=0.2",
+         # In turns, so that a slow minute of the machine strikes all cases alike.
+         "--benchmark_enable_random_interleaving=true", "--benchmark_format=json"],
+        check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
+    runs = [run for run in json.loads(output)["benchmarks"] if run["run_type"] == "iteration"]
+    figures = {}
+    for case in cases:
+        for figure in ("hops/s_cpu", "hops/s_wall"):
+            values = [run[figure] for run in runs if case + "/" in run["name"]]
+            if not values:
+                sys.exit(f"{bench} has no case {case}")
+            figures[case, figure] = statistics.median(values)
+    return figures
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--bench", required=True, type=pathlib.Path, help="packet_bench")
+    options = parser.parse_args()
+
+    lines = lines_of(__file__)
+    figures = measure(options.bench,
+                      sorted({line[key] for line in lines for key in ("case", "against")
+                              if key in line}))
+    failed = False
+    for line in lines:
+        value = figures[line["case"], line["figure"]] / line["scale"]
+        if "against" in line:
+            value /= figures[line["against"], line["figure"]]
+        verdict = ("ok" if value >= line["target"] else
+                   "below target" if value >= line["floor"] else "TOO SLOW")
+        failed |= value < line["floor"]
+        print(f"{line['name']}: {value:.2f} {line['unit']} (target {line['target']}, floor "
+              f"{line['floor']}) {verdict}", flush=True)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
