@@ -6,9 +6,11 @@ import json
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -139,6 +141,45 @@ class Processes(unittest.TestCase):
         self.assertRegex(first.stderr, r"^error: a queue pair from host \d to host \d gave up at [^\n]*\n$")
         self.expect_error(1, first.stderr, run_dir=broken)
         self.assertEqual(list(broken.glob("*4-timeline*")), [])
+
+    def test_a_process_that_is_killed_ends_all(self):
+        long = self.folder / "long"
+        succeed(BIN / "workload-gen", "configs/models/gpt-22b.yaml", self.folder / "congested.topo", "-o", long, *MODEL,
+                "--set", "training.global_batch=1024")
+        for stage in ("simccl", "compute-sim"):
+            succeed(BIN / stage, long)
+        command = [BIN / "exec-engine", long, "--threads", "1"]
+        with subprocess.Popen([str(word) for word in [*MPIRUN, "-np", 2, *command]], stderr=subprocess.DEVNULL,
+                              env=ENVIRONMENT) as start:
+            engines = self.children(start.pid, 2)
+            time.sleep(0.5)  # into the run
+            self.assertIsNone(start.poll())
+            os.kill(engines[1], signal.SIGKILL)
+            self.assertNotEqual(start.wait(timeout=60), 0)
+        deadline = time.monotonic() + 30
+        while any(self.runs(engine) for engine in engines):
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.05)
+        self.assertEqual(list(long.glob("*4-*")), [])
+
+    @staticmethod
+    def runs(process):
+        try:
+            status = pathlib.Path(f"/proc/{process}/stat").read_text()
+        except FileNotFoundError:
+            return False
+        return status.rpartition(")")[2].split()[0] != "Z"  # a zombie has ended
+
+    @staticmethod
+    def children(parent, count):
+        """Waits until so many exec-engines have started below mpirun."""
+        for _ in range(600):
+            found = pathlib.Path(f"/proc/{parent}/task/{parent}/children").read_text().split()
+            found = [int(pid) for pid in found if pathlib.Path(f"/proc/{pid}/comm").read_text().strip() == "exec-engine"]
+            if len(found) == count:
+                return found
+            time.sleep(0.05)
+        raise AssertionError(f"{count} processes did not start")
 
     def test_the_analytical_network_has_one_process(self):
         plain = self.folder / "plain"
