@@ -145,14 +145,14 @@ class Processes(unittest.TestCase):
     def test_a_process_that_is_killed_ends_all(self):
         long = self.folder / "long"
         succeed(BIN / "workload-gen", "configs/models/gpt-22b.yaml", self.folder / "congested.topo", "-o", long, *MODEL,
-                "--set", "training.global_batch=1024")
+                "--set", "training.global_batch=32768")
         for stage in ("simccl", "compute-sim"):
             succeed(BIN / stage, long)
         command = [BIN / "exec-engine", long, "--threads", "1"]
         with subprocess.Popen([str(word) for word in [*MPIRUN, "-np", 2, *command]], stderr=subprocess.DEVNULL,
                               env=ENVIRONMENT) as start:
             engines = self.children(start.pid, 2)
-            time.sleep(0.5)  # into the run
+            time.sleep(1)  # into the run
             self.assertIsNone(start.poll())
             os.kill(engines[1], signal.SIGKILL)
             self.assertNotEqual(start.wait(timeout=60), 0)
