@@ -18,9 +18,12 @@ class Framework {
  public:
   virtual ~Framework() = default;
 
+  // What of the job this framework does not generate, each at its place in model.yaml.
+  virtual Status Check(const TrainingJob& job) const = 0;
+
   // What every rank runs in one iteration, in a steady state (not the first).
   // - Pure: equal arguments give equal workloads, byte for byte.
-  // - `layout` was made by ResolveLayout for this job and topology.
+  // - Check found nothing; `layout` was made by ResolveLayout for this job and topology.
   // - The result is complete: topology, groups, tables, a program per rank class, uses, totals.
   virtual Workload Build(const TrainingJob& job, const Layout& layout,
                          const Topology& topology) const = 0;

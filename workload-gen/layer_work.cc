@@ -95,7 +95,7 @@ class WorkMaker {
   TwoWayWork Activation() {
     Submodule s =
         Base("mlp.activation", SubmoduleKind::kActivation, work_.rows, m_.ffn / layout_.tensor);
-    s.gated = m_.gated;
+    s.gated = m_.gated();
     s.bias = m_.bias;
     return BothWays(s);
   }
@@ -107,7 +107,7 @@ class WorkMaker {
     LayerWork& layer = work_.layer;
     layer.norm1 = Norm("attention.norm");
     layer.qkv = Linear("attention.qkv", query + 2 * kv, m_.hidden, m_.qkv_bias);
-    layer.has_rotary = !m_.learned_positions;
+    layer.has_rotary = m_.positions == Positions::kRotary;
     if (layer.has_rotary) {
       Submodule rotary = Base("attention.rotary", SubmoduleKind::kRotary, work_.rows, query + kv);
       rotary.fused = job_.training.fused_kernels;
@@ -117,7 +117,7 @@ class WorkMaker {
     layer.proj = Linear("attention.proj", m_.hidden, query, false);
     layer.residual1 = Residual("attention.residual");
     layer.norm2 = Norm("mlp.norm");
-    layer.fc1 = Linear("mlp.fc1", (m_.gated ? 2 : 1) * m_.ffn / t, m_.hidden, false);
+    layer.fc1 = Linear("mlp.fc1", (m_.gated() ? 2 : 1) * m_.ffn / t, m_.hidden, false);
     layer.activation = Activation();
     layer.fc2 = Linear("mlp.fc2", m_.hidden, m_.ffn / t, false);
     layer.residual2 = Residual("mlp.residual");
@@ -133,7 +133,7 @@ class WorkMaker {
     work_.embedding.lookup.forward = Add(lookup, Pass::kForward);
     lookup.accumulate_fp32 = job_.training.gradient_type == DataType::kFp32;
     work_.embedding.lookup.backward = Add(lookup, Pass::kBackward);
-    if (m_.learned_positions) {
+    if (m_.learned_positions()) {
       work_.embedding.positions =
           BothWays(Base("embedding.positions", SubmoduleKind::kAdd, work_.rows, m_.hidden));
     }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -149,9 +150,10 @@ Status Run(const Options& options, const CommonOptions& common) {
     return OkStatus();
   }
   if (writes) RETURN_IF_ERROR(CheckCanWrite(options.run + "/" + kManifestName));
+  const std::unique_ptr<Framework> framework = MakeFramework(job.training.framework);
+  RETURN_IF_ERROR(framework->Check(job));
   ASSIGN_OR_RETURN(const Layout layout, ResolveLayout(job, cluster.topology));
-  const Workload workload =
-      MakeFramework(job.training.framework)->Build(job, layout, cluster.topology);
+  const Workload workload = framework->Build(job, layout, cluster.topology);
   Announce(common, workload);
   if (options.dump) {
     fmt::print("{}", TablesText(workload));

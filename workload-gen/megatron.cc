@@ -1,11 +1,12 @@
 #include "workload-gen/megatron.h"
 
 #include "workload-gen/layer_work.h"
+#include "workload-gen/megatron_scope.h"
+#include "workload-gen/model_size.h"
 #include "workload-gen/process_groups.h"
 #include "workload-gen/program_builder.h"
 #include "workload-gen/stage_program.h"
 #include "workload-gen/table_finish.h"
-#include "workload-gen/transformer.h"
 
 namespace drydock {
 namespace {
@@ -25,6 +26,8 @@ WorkloadTotals TotalsOf(const TrainingJob& job, const Layout& layout) {
 
 class Megatron : public Framework {
  public:
+  Status Check(const TrainingJob& job) const override { return CheckMegatronScope(job); }
+
   Workload Build(const TrainingJob& job, const Layout& layout,
                  const Topology& topology) const override {
     Workload workload;

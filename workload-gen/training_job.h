@@ -15,46 +15,40 @@
 #include "core/base/yaml.h"
 #include "core/model/gpu.h"
 #include "core/model/workload.h"
+#include "workload-gen/model_shape.h"
 
 namespace drydock {
-
-struct ModelShape {
-  std::string name;  // file name without suffix, unless given
-  int layers = 0;
-  int64_t hidden = 0;
-  int64_t heads = 0;
-  int64_t kv_heads = 0;
-  int64_t head_dim = 0;
-  int64_t ffn = 0;
-  int64_t vocab = 0;
-  int64_t vocab_multiple = 128;  // padded to a multiple of this times `tensor`
-  int64_t sequence = 0;
-  int64_t max_positions = 0;      // rows of the learned position table
-  bool learned_positions = true;  // else rotary
-  bool gated = false;             // swiglu, else gelu
-  bool rms_norm = false;
-  bool tied_embedding = true;
-  bool bias = true;      // of every linear layer
-  bool qkv_bias = true;  // of the query/key/value projection
-  double dropout = 0;    // of embedding and residual branches
-  double attention_dropout = 0;
-
-  int64_t query_width() const { return heads * head_dim; }
-  int64_t kv_width() const { return kv_heads * head_dim; }
-};
 
 enum class Recompute : uint8_t { kNone, kSelective, kFull };
 enum class RecomputeMethod : uint8_t { kUniform, kBlock };
 enum class CrossEntropyFusion : uint8_t { kNone, kNative, kTransformerEngine };
+enum class MoeDispatcher : uint8_t { kAllToAll, kAllGather, kFlex };
+const std::vector<std::string>& MoeDispatcherNames();  // "alltoall", ...
+
+// What selective recomputation repeats in backward.
+struct RecomputeModules {
+  bool core_attention = false;
+  bool norms = false;
+  bool moe_activation = false;
+  bool mlp = false;
+  bool moe = false;
+  bool shared_experts = false;
+  bool mla_up_projection = false;
+  bool operator==(const RecomputeModules&) const = default;
+};
+// "core_attn", ...; as the members of RecomputeModules stand.
+const std::vector<std::string>& RecomputeModuleNames();
 
 struct TrainingRules {
   std::string framework;
-  DataType precision = DataType::kBf16;
+  DataType precision = DataType::kBf16;  // of parameters, activations and messages
+  bool fp8 = false;                      // linear layers compute in fp8; precision is bf16
   int64_t micro_batch = 0;
   int64_t global_batch = 0;
   Recompute recompute = Recompute::kNone;
   RecomputeMethod recompute_method = RecomputeMethod::kUniform;
   int recompute_layers = 1;
+  RecomputeModules recompute_modules;  // none unless recompute is selective
   bool distributed_optimizer = false;
   DataType gradient_type = DataType::kFp32;
   bool fused_kernels = true;
@@ -62,6 +56,12 @@ struct TrainingRules {
   bool gradient_clipping = true;
   CrossEntropyFusion cross_entropy_fusion = CrossEntropyFusion::kNone;
   bool causal_flops_halved = true;
+  MoeDispatcher moe_dispatcher = MoeDispatcher::kAllToAll;
+  double moe_capacity_factor = 0;  // 0: no token is dropped
+  bool moe_pad_to_capacity = false;
+  double moe_imbalance = 1;  // tokens of the busiest expert-parallel rank / the mean
+  bool moe_aux_loss = true;  // counts of tokens are reduced over tp-cp in each layer's forward
+  bool moe_grouped_gemm = true;
   // What changed between versions of the framework.
   bool batch_p2p_sync = true;
   bool scatter_gather_p2p = false;
@@ -70,6 +70,9 @@ struct TrainingRules {
   int64_t bucket_elements = 0;                       // 0 = the framework's rule
   BufferKind gradient_buffers = BufferKind::kPlain;  // of gradient buckets and parameters
 };
+
+enum class ContextType : uint8_t { kP2p, kAllToAll, kAllGather };
+const std::vector<std::string>& ContextTypeNames();  // "p2p", ...
 
 enum class RankOrder : uint8_t {
   kTensorContextExpertDataPipeline,
@@ -82,9 +85,16 @@ struct ParallelRules {
   bool sequence_parallel = false;
   int pipeline = 1;
   int virtual_pipeline = 1;
+  int first_stage_layers = 0;  // 0: as many as the others
+  int last_stage_layers = 0;
+  bool account_for_embedding = false;  // it counts as a layer when layers are split
+  bool account_for_loss = false;
+  int microbatch_group = 0;  // of interleaving; 0: pipeline
   int context = 1;
+  ContextType context_type = ContextType::kP2p;
   int expert = 1;
-  int data = 0;  // 0 = auto: what the cluster leaves
+  int expert_tensor = 0;  // 0: tensor
+  int data = 0;           // 0 = auto: what the cluster leaves
   RankOrder order = RankOrder::kTensorContextExpertDataPipeline;
 };
 
@@ -94,6 +104,9 @@ struct OverlapRules {
   bool p2p = false;  // takes effect with virtual stages only
   bool p2p_wait_send = true;
   bool tensor_backward = true;
+  bool tensor = false;  // GEMMs are split to hide tensor-parallel communication
+  bool expert = false;  // one micro-batch's token exchange beside another's compute
+  bool shared_expert = false;
 };
 
 struct TrainingJob {

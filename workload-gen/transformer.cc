@@ -1,21 +1,12 @@
 #include "workload-gen/transformer.h"
 
-#include <algorithm>
+#include <utility>
 
 namespace drydock {
 namespace {
 
-int64_t NormElements(const ModelShape& m) { return m.rms_norm ? m.hidden : 2 * m.hidden; }
-int64_t Fc1Width(const ModelShape& m) { return (m.gated ? 2 : 1) * m.ffn; }
+int64_t Fc1Width(const ModelShape& m) { return (m.gated() ? 2 : 1) * m.ffn; }
 int64_t QkvWidth(const ModelShape& m) { return m.query_width() + 2 * m.kv_width(); }
-
-int64_t LayerParameters(const ModelShape& m) {
-  int64_t count = m.hidden * (QkvWidth(m) + m.query_width() + Fc1Width(m) + m.ffn);
-  count += 2 * NormElements(m);
-  if (m.qkv_bias) count += QkvWidth(m);
-  if (m.bias) count += m.hidden + Fc1Width(m) + m.hidden;
-  return count;
-}
 
 // Builds the list of one chunk; every split parameter is 1/tensor of the model's.
 class ChunkList {
@@ -25,7 +16,7 @@ class ChunkList {
   void Embedding(bool shared) {
     Add(ParameterKind::kWordEmbedding, -1, layout_.padded_vocab / layout_.tensor * m_.hidden);
     list_.back().tied = shared;
-    if (m_.learned_positions) {
+    if (m_.learned_positions()) {
       Add(ParameterKind::kPositionEmbedding, -1, m_.max_positions * m_.hidden);
     }
   }
@@ -72,37 +63,6 @@ class ChunkList {
 };
 
 }  // namespace
-
-int64_t ParameterCount(const ModelShape& m) {
-  int64_t count = m.layers * LayerParameters(m) + NormElements(m);
-  count += m.vocab * m.hidden * (m.tied_embedding ? 1 : 2);
-  if (m.learned_positions) count += m.max_positions * m.hidden;
-  return count;
-}
-
-IterationFlops FlopsOfIteration(const TrainingJob& job) {
-  const ModelShape& m = job.model;
-  const auto tokens = static_cast<double>(job.training.global_batch * m.sequence);
-  const auto h = static_cast<double>(m.hidden);
-  const double causal = job.training.causal_flops_halved ? 0.5 : 1.0;
-  const double linear =
-      2 * tokens * h * static_cast<double>(QkvWidth(m) + m.query_width() + Fc1Width(m) + m.ffn);
-  const double attention = 4 * tokens * static_cast<double>(m.sequence * m.query_width()) * causal;
-  const double logits = 2 * tokens * h * static_cast<double>(m.vocab);
-  IterationFlops flops;
-  flops.model = 3 * (m.layers * (linear + attention) + logits);
-  flops.hardware = flops.model;
-  if (job.training.recompute == Recompute::kSelective) flops.hardware += m.layers * attention;
-  if (job.training.recompute == Recompute::kFull) {
-    int layers = m.layers;
-    if (job.training.recompute_method == RecomputeMethod::kBlock) {
-      const int chunks = job.parallel.pipeline * job.parallel.virtual_pipeline;
-      layers = std::min(layers, job.training.recompute_layers * chunks);
-    }
-    flops.hardware += layers * (linear + attention);
-  }
-  return flops;
-}
 
 std::vector<Parameter> ChunkParameters(const ModelShape& model, const Layout& layout, int stage,
                                        int chunk) {

@@ -1,5 +1,4 @@
-// What a model's shape amounts to: parameters, and the FLOPs of one iteration by the convention
-// model FLOPs utilisation is stated in. Pure functions.
+// The parameters that one rank holds. Pure functions; the whole model's are in model_size.h.
 #ifndef DRYDOCK_WORKLOAD_GEN_TRANSFORMER_H_
 #define DRYDOCK_WORKLOAD_GEN_TRANSFORMER_H_
 
@@ -10,19 +9,6 @@
 #include "workload-gen/training_job.h"
 
 namespace drydock {
-
-// Of the whole model, vocabulary unpadded.
-int64_t ParameterCount(const ModelShape& model);
-
-struct IterationFlops {
-  double model = 0;     // forward and backward once: 3 x the forward's matrix products
-  double hardware = 0;  // what recomputation repeats added
-};
-// Over all GPUs. Matrix products only (Narayanan et al., SC'21, appendix; Korthikanti et al. 2022,
-// appendix A): linear layers, attention scores and their product with the values, logits.
-IterationFlops FlopsOfIteration(const TrainingJob& job);
-
-// ---- One rank's parameters ------------------------------------------------------------------
 
 enum class ParameterKind : uint8_t {
   kWordEmbedding,

@@ -1,0 +1,129 @@
+// Rules between the sections of model.yaml, and what their readers share.
+#include <fmt/format.h>
+
+#include "workload-gen/section_readers.h"
+
+namespace drydock {
+namespace {
+
+class SectionRules {
+ public:
+  SectionRules(const TrainingJob& job, Diagnostics* diagnostics)
+      : job_(job), diagnostics_(diagnostics) {}
+
+  void Check() {
+    if (job_.model.moe.experts > 0)
+      CheckExperts();
+    else
+      RefuseExpertRules();
+    CheckRecompute();
+    CheckOverlap();
+    CheckInterleaving();
+  }
+
+ private:
+  template <typename... Args>
+  void Fail(const std::string& key, fmt::format_string<Args...> text, Args&&... args) {
+    diagnostics_->Add(job_.ErrorAt(key, fmt::format(text, std::forward<Args>(args)...)));
+  }
+
+  void RefuseExpertRules() {
+    for (const char* key :
+         {"training.moe_dispatcher", "training.moe_capacity_factor", "training.moe_pad_to_capacity",
+          "training.moe_imbalance", "training.moe_aux_loss", "training.moe_grouped_gemm"}) {
+      if (job_.places.contains(key)) Fail(key, "'{}' needs model.experts", NameOf(key));
+    }
+    if (job_.parallel.expert > 1) Fail("parallel.expert", "'expert' needs model.experts");
+    if (job_.parallel.expert_tensor > 1) {
+      Fail("parallel.expert_tensor", "'expert_tensor' needs model.experts");
+    }
+  }
+
+  void CheckExperts() {
+    const ParallelRules& parallel = job_.parallel;
+    if (job_.model.moe.experts % parallel.expert != 0) {
+      Fail("parallel.expert", "experts {} is not divisible by expert {}", job_.model.moe.experts,
+           parallel.expert);
+    }
+    if (parallel.tensor > 1 && !parallel.sequence_parallel) {
+      Fail(
+          "parallel.sequence_parallel",
+          "with experts, tensor {} needs sequence_parallel: true (each rank routes its own tokens)",
+          parallel.tensor);
+    }
+    if (job_.training.moe_imbalance > parallel.expert) {
+      Fail("training.moe_imbalance",
+           "moe_imbalance {} is more than expert {}: no rank has more than all tokens",
+           job_.training.moe_imbalance, parallel.expert);
+    }
+  }
+
+  void CheckRecompute() {
+    const RecomputeModules& modules = job_.training.recompute_modules;
+    const char* key = "training.recompute_modules";
+    if ((modules.moe || modules.moe_activation) && job_.model.moe.experts == 0) {
+      Fail(key, "'moe' and 'moe_act' need model.experts");
+    }
+    if (modules.shared_experts && job_.model.moe.shared_ffn == 0) {
+      Fail(key, "'shared_experts' needs model.shared_expert_ffn");
+    }
+    if (modules.mla_up_projection && !job_.model.is_latent()) {
+      Fail(key, "'mla_up_proj' needs model.kv_lora_rank");
+    }
+  }
+
+  void CheckOverlap() {
+    const OverlapRules& overlap = job_.overlap;
+    if (overlap.param_gather && !(job_.training.distributed_optimizer && overlap.grad_reduce)) {
+      Fail("overlap.param_gather",
+           "param_gather needs training.distributed_optimizer and overlap.grad_reduce");
+    }
+    if (overlap.tensor && !job_.parallel.sequence_parallel) {
+      Fail("overlap.tensor", "'tensor' needs parallel.sequence_parallel");
+    }
+    if (overlap.expert && job_.parallel.expert == 1) {
+      Fail("overlap.expert", "'expert' needs parallel.expert > 1");
+    }
+    if (overlap.shared_expert && job_.model.moe.shared_ffn == 0) {
+      Fail("overlap.shared_expert", "'shared_expert' needs model.shared_expert_ffn");
+    }
+  }
+
+  void CheckInterleaving() {
+    const ParallelRules& parallel = job_.parallel;
+    if (parallel.microbatch_group == 0) return;
+    if (parallel.virtual_pipeline == 1) {
+      Fail("parallel.microbatch_group", "'microbatch_group' needs virtual_pipeline > 1");
+    } else if (parallel.microbatch_group < parallel.pipeline) {
+      Fail("parallel.microbatch_group", "microbatch_group {} is less than pipeline {}",
+           parallel.microbatch_group, parallel.pipeline);
+    }
+  }
+
+  static std::string NameOf(const std::string& key) { return key.substr(key.find('.') + 1); }
+
+  const TrainingJob& job_;
+  Diagnostics* diagnostics_;
+};
+
+}  // namespace
+
+void CheckSectionsTogether(const TrainingJob& job, Diagnostics* diagnostics) {
+  SectionRules(job, diagnostics).Check();
+}
+
+void ReadEither(YamlReader* reader, const std::string& key, const std::string& no,
+                const std::string& yes, bool* out) {
+  int index = *out ? 1 : 0;
+  reader->ReadChoice(key, {no, yes}, &index, /*required=*/false);
+  *out = index == 1;
+}
+
+void RefuseWithout(YamlReader* reader, const std::vector<std::string>& keys,
+                   const std::string& needed) {
+  for (const std::string& key : keys) {
+    if (reader->Has(key)) reader->Fail(key, fmt::format("'{}' needs {}", key, needed));
+  }
+}
+
+}  // namespace drydock
