@@ -4,20 +4,44 @@
 
 namespace drydock {
 
+namespace {
+
+// A call over the ranks that share a bucket. Where experts are not split, these are the others' and
+// so is the communicator; with one of their own, both reduce at a time.
+ProgramBuilder::OpId StartOver(const WriterContext& c, const Bucket& bucket, CommCall call) {
+  call.buffers = c.job.training.gradient_buffers;
+  call.count = bucket.elements;
+  call.group_size = RanksOf(bucket, c.layout);
+  if (!bucket.expert) return c.builder->StartCollective(kDataRole, kDataStream, call);
+  const bool same = c.layout.expert == 1 && c.layout.expert_tensor == c.layout.tensor;
+  return c.builder->StartCollective(kExpertDataRole, same ? kDataStream : kExpertDataStream, call);
+}
+
+}  // namespace
+
+int RanksOf(const Bucket& bucket, const Layout& layout) {
+  return bucket.expert ? layout.expert_data() : layout.gradient_ranks();
+}
+
 std::vector<ChunkBuckets> MakeChunkBuckets(const TrainingJob& job, const Layout& layout,
                                            int stage) {
   std::vector<ChunkBuckets> chunks;
   for (int chunk = 0; chunk < layout.chunks; ++chunk) {
     BucketRule rule;
-    rule.data = layout.data;
+    rule.data = layout.gradient_ranks();
     rule.distributed_optimizer = job.training.distributed_optimizer;
     if (job.overlap.grad_reduce && stage == 0 && chunk == 0) {
       rule.elements = job.training.bucket_elements > 0 ? job.training.bucket_elements
-                                                       : DefaultBucketElements(layout.data);
+                                                       : DefaultBucketElements(rule.data);
     }
     ChunkBuckets made;
     made.parameters = ChunkParameters(job.model, layout, stage, chunk);
     made.buckets = MakeBuckets(made.parameters, rule);
+    rule.data = layout.expert_data();
+    rule.expert = true;
+    for (Bucket& bucket : MakeBuckets(made.parameters, rule)) {
+      made.buckets.push_back(std::move(bucket));
+    }
     chunks.push_back(std::move(made));
   }
   return chunks;
@@ -28,7 +52,14 @@ GradientReduction::GradientReduction(const WriterContext& context,
     : c_(context), chunks_(*chunks) {
   for (const ChunkBuckets& chunk : chunks_) {
     missing_.emplace_back();
-    for (const Bucket& bucket : chunk.buckets) missing_.back().push_back(bucket.parameters.size());
+    buckets_of_.emplace_back();
+    for (size_t bucket = 0; bucket < chunk.buckets.size(); ++bucket) {
+      missing_.back().push_back(chunk.buckets[bucket].parameters.size());
+      for (const size_t index : chunk.buckets[bucket].parameters) {
+        const Parameter& parameter = chunk.parameters[index];
+        buckets_of_.back()[{parameter.kind, parameter.layer}].push_back(bucket);
+      }
+    }
     launched_.emplace_back(chunk.buckets.size(), 0);
   }
 }
@@ -36,15 +67,10 @@ GradientReduction::GradientReduction(const WriterContext& context,
 void GradientReduction::OnGradient(ParameterKind kind, int layer) {
   if (armed_ < 0) return;
   const auto chunk = static_cast<size_t>(armed_);
-  const ChunkBuckets& c = chunks_[chunk];
-  for (size_t bucket = 0; bucket < c.buckets.size(); ++bucket) {
-    if (launched_[chunk][bucket]) continue;
-    for (const size_t index : c.buckets[bucket].parameters) {
-      const Parameter& parameter = c.parameters[index];
-      if (parameter.kind != kind || parameter.layer != layer) continue;
-      if (--missing_[chunk][bucket] == 0) Launch(chunk, bucket);
-      return;
-    }
+  const auto buckets = buckets_of_[chunk].find({kind, layer});
+  if (buckets == buckets_of_[chunk].end()) return;
+  for (const size_t bucket : buckets->second) {
+    if (--missing_[chunk][bucket] == 0) Launch(chunk, bucket);
   }
 }
 
@@ -59,7 +85,7 @@ void GradientReduction::Launch(size_t chunk, size_t bucket) {
     b.Compute(ElementWork("gradients.check", SubmoduleKind::kGradientNorm, training.gradient_type,
                           elements, c_.tables));
   }
-  if (c_.layout.data > 1) {
+  if (c_.layout.gradient_ranks() > 1) {
     b.Compute(ElementWork("gradients.average", SubmoduleKind::kGradientScale,
                           training.gradient_type, elements, c_.tables));
   }
@@ -67,10 +93,7 @@ void GradientReduction::Launch(size_t chunk, size_t bucket) {
   call.collective =
       training.distributed_optimizer ? CollectiveType::kReduceScatter : CollectiveType::kAllReduce;
   call.type = training.gradient_type;
-  call.buffers = training.gradient_buffers;
-  call.count = elements;
-  call.group_size = c_.layout.data;
-  running_.push_back(b.StartCollective(kDataRole, kDataStream, call));
+  running_.push_back(StartOver(c_, chunks_[chunk].buckets[bucket], call));
   if (!c_.job.overlap.grad_reduce) b.Wait(running_.back());
   b.SetPhase(phase);
 }
@@ -95,14 +118,16 @@ ParameterGather::ParameterGather(const WriterContext& context,
   }
 }
 
+bool ParameterGather::overlapped() const {
+  return c_.job.overlap.param_gather &&
+         (c_.layout.gradient_ranks() > 1 || c_.layout.expert_data() > 1);
+}
+
 ProgramBuilder::OpId ParameterGather::Start(size_t chunk, size_t bucket) {
   CommCall call;
   call.collective = CollectiveType::kAllGather;
   call.type = c_.job.training.precision;
-  call.buffers = c_.job.training.gradient_buffers;
-  call.count = chunks_[chunk].buckets[bucket].elements;
-  call.group_size = c_.layout.data;
-  return ops_[chunk][bucket] = c_.builder->StartCollective(kDataRole, kDataStream, call);
+  return ops_[chunk][bucket] = StartOver(c_, chunks_[chunk].buckets[bucket], call);
 }
 
 // The model's start first: the last bucket filled.
@@ -139,7 +164,9 @@ void ParameterGather::BeforeForward(int chunk, int layer) {
     if (ops_[c][bucket] == ProgramBuilder::kNothing) Start(c, bucket);
     c_.builder->Wait(ops_[c][bucket]);
     // The next bucket travels while this one's layers compute.
-    if (bucket > 0 && ops_[c][bucket - 1] == ProgramBuilder::kNothing) Start(c, bucket - 1);
+    const bool more =
+        bucket > 0 && chunks_[c].buckets[bucket - 1].expert == chunks_[c].buckets[bucket].expert;
+    if (more && ops_[c][bucket - 1] == ProgramBuilder::kNothing) Start(c, bucket - 1);
   }
 }
 

@@ -4,6 +4,8 @@
 #ifndef DRYDOCK_WORKLOAD_GEN_DATA_PARALLEL_H_
 #define DRYDOCK_WORKLOAD_GEN_DATA_PARALLEL_H_
 
+#include <map>
+#include <utility>
 #include <vector>
 
 #include "workload-gen/gradient_buckets.h"
@@ -16,7 +18,11 @@ struct ChunkBuckets {
   std::vector<Parameter> parameters;
   std::vector<Bucket> buckets;
 };
-// Buckets are cut only where the framework overlaps with them: on the first stage's first chunk.
+// The ranks that hold a bucket's parameters too.
+int RanksOf(const Bucket& bucket, const Layout& layout);
+
+// Those of the experts stand behind the others. Buckets are cut only where the framework overlaps
+// with them: on the first stage's first chunk.
 std::vector<ChunkBuckets> MakeChunkBuckets(const TrainingJob& job, const Layout& layout, int stage);
 
 class GradientReduction : public GradientListener {
@@ -32,12 +38,15 @@ class GradientReduction : public GradientListener {
   void Finish();
 
  private:
+  using Key = std::pair<ParameterKind, int>;  // and its layer
+
   void Launch(size_t chunk, size_t bucket);
 
   const WriterContext& c_;
   const std::vector<ChunkBuckets>& chunks_;
   int armed_ = -1;
-  std::vector<std::vector<size_t>> missing_;  // [chunk][bucket] gradients
+  std::vector<std::map<Key, std::vector<size_t>>> buckets_of_;  // [chunk]: one entry a parameter
+  std::vector<std::vector<size_t>> missing_;                    // [chunk][bucket] gradients
   std::vector<std::vector<char>> launched_;
   std::vector<ProgramBuilder::OpId> running_;
 };
@@ -54,7 +63,7 @@ class ParameterGather {
   void GatherAll();
 
  private:
-  bool overlapped() const { return c_.job.overlap.param_gather && c_.layout.data > 1; }
+  bool overlapped() const;
   ProgramBuilder::OpId Start(size_t chunk, size_t bucket);
   void StartChunk(size_t chunk);
   bool Holds(size_t chunk, size_t bucket, int layer) const;

@@ -6,7 +6,7 @@ void EdgeWriter::Broadcast(DataType type) {
   CommCall call;
   call.collective = CollectiveType::kBroadcast;
   call.type = type;
-  call.count = c_.work.rows;
+  call.count = c_.job.model.sequence * c_.job.training.micro_batch;  // before it is cut for cp
   call.group_size = c_.layout.tensor;
   c_.builder->Collective(kTensorRole, kTensorStream, call);
 }

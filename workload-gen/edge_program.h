@@ -3,7 +3,7 @@
 #ifndef DRYDOCK_WORKLOAD_GEN_EDGE_PROGRAM_H_
 #define DRYDOCK_WORKLOAD_GEN_EDGE_PROGRAM_H_
 
-#include "workload-gen/layer_program.h"
+#include "workload-gen/tensor_parallel.h"
 #include "workload-gen/writer_context.h"
 
 namespace drydock {

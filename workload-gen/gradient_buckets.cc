@@ -32,6 +32,7 @@ class Filler {
     if (rule_.distributed_optimizer) {
       open_.elements = RoundUp(open_.elements, std::lcm(int64_t{rule_.data}, kBucketAlignment));
     }
+    open_.expert = rule_.expert;
     buckets_.push_back(std::move(open_));
     open_ = Bucket();
   }
@@ -51,7 +52,9 @@ class Filler {
 
 std::vector<Bucket> MakeBuckets(const std::vector<Parameter>& parameters, const BucketRule& rule) {
   Filler filler(rule);
-  for (size_t i = parameters.size(); i-- > 0;) filler.Add(i, parameters[i]);
+  for (size_t i = parameters.size(); i-- > 0;) {
+    if (parameters[i].expert == rule.expert) filler.Add(i, parameters[i]);
+  }
   return filler.Take();
 }
 

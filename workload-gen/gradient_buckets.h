@@ -14,15 +14,17 @@ namespace drydock {
 struct BucketRule {
   int64_t elements = 0;                // close at this size; 0 = one bucket
   bool distributed_optimizer = false;  // aligned and padded, the shared embedding apart
-  int data = 1;
+  int data = 1;                        // ranks that the gradients are summed over
+  bool expert = false;                 // the parameters of experts, or all others: a buffer each
 };
 
 struct Bucket {
   int64_t elements = 0;            // padding included
   std::vector<size_t> parameters;  // indices into the chunk's list
+  bool expert = false;
 };
 
-// In order of filling: the end of the model first.
+// Of the rule's buffer, in order of filling: the end of the model first.
 std::vector<Bucket> MakeBuckets(const std::vector<Parameter>& parameters, const BucketRule& rule);
 
 // Megatron's size when none is given.

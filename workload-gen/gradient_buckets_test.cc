@@ -43,12 +43,13 @@ TEST(GradientBuckets, OfLlama38BOnEightRanks) {
 
 std::vector<Parameter> List(std::vector<int64_t> elements) {
   std::vector<Parameter> list;
-  for (const int64_t n : elements) list.push_back({ParameterKind::kFc1Weight, 0, n, false, false});
+  for (const int64_t n : elements)
+    list.push_back({ParameterKind::kFc1Weight, 0, n, false, false, false});
   return list;
 }
 
 TEST(GradientBuckets, FillFromTheEndAndKeepTheCrossingParameter) {
-  const std::vector<Bucket> buckets = MakeBuckets(List({7, 5, 4, 3}), {6, false, 1});
+  const std::vector<Bucket> buckets = MakeBuckets(List({7, 5, 4, 3}), {6, false, 1, false});
   ASSERT_EQ(buckets.size(), 2u);
   EXPECT_EQ(buckets[0].elements, 7);
   EXPECT_EQ(buckets[0].parameters, (std::vector<size_t>{3, 2}));
@@ -56,7 +57,7 @@ TEST(GradientBuckets, FillFromTheEndAndKeepTheCrossingParameter) {
 }
 
 TEST(GradientBuckets, ShardsAreAlignedAndPadded) {
-  const std::vector<Bucket> buckets = MakeBuckets(List({1, 1}), {0, true, 3});
+  const std::vector<Bucket> buckets = MakeBuckets(List({1, 1}), {0, true, 3, false});
   ASSERT_EQ(buckets.size(), 1u);
   EXPECT_EQ(buckets[0].elements, 384);  // 1, up to 64, 1 more, up to lcm(3, 128)
 }
@@ -64,8 +65,8 @@ TEST(GradientBuckets, ShardsAreAlignedAndPadded) {
 TEST(GradientBuckets, ASharedEmbeddingStandsApart) {
   std::vector<Parameter> list = List({128, 128, 128});
   list[1].tied = true;
-  EXPECT_EQ(MakeBuckets(list, {0, true, 1}).size(), 3u);
-  EXPECT_EQ(MakeBuckets(list, {0, false, 1}).size(), 1u);
+  EXPECT_EQ(MakeBuckets(list, {0, true, 1, false}).size(), 3u);
+  EXPECT_EQ(MakeBuckets(list, {0, false, 1, false}).size(), 1u);
 }
 
 TEST(GradientBuckets, DefaultSizeGrowsWithTheGroup) {

@@ -1,36 +1,30 @@
-// The submodules of a transformer on one rank: shapes, FLOPs, bytes. Made once per workload; the
-// program writers use the table indices. Rows: t = sequence x micro_batch tokens; where sequence
-// parallelism splits them, t / tensor.
+// The submodules of a transformer on one rank: shapes, FLOPs, bytes. Made once per workload and
+// kind of rank; the program writers use the table indices. Rows: submodule_maker.h.
 #ifndef DRYDOCK_WORKLOAD_GEN_LAYER_WORK_H_
 #define DRYDOCK_WORKLOAD_GEN_LAYER_WORK_H_
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
+#include "workload-gen/attention_work.h"
 #include "workload-gen/layout.h"
+#include "workload-gen/mlp_work.h"
+#include "workload-gen/submodule_maker.h"
 #include "workload-gen/training_job.h"
 #include "workload-gen/work_tables.h"
 
 namespace drydock {
 
-// A linear layer's three products.
-struct LinearWork {
-  uint32_t forward = 0;
-  uint32_t activation_gradient = 0;
-  uint32_t weight_gradient = 0;
-  std::optional<uint32_t> accumulate;  // adds the gradient to the main one, where not fused
-};
-
-struct TwoWayWork {
-  uint32_t forward = 0;
-  uint32_t backward = 0;
-};
-
 struct LayerWork {
-  TwoWayWork norm1, attention, rotary, residual1, norm2, activation, residual2;
-  LinearWork qkv, proj, fc1, fc2;
+  AttentionWork attention;
+  TwoWayWork norm2;
+  // One of the two.
+  std::optional<MlpWork> mlp;
+  std::optional<ExpertWork> experts;
+  std::optional<TwoWayWork> post_norm2;
+  TwoWayWork residual2;
   uint32_t residual_gradient = 0;  // sum of the branch's and the residual's gradients
-  bool has_rotary = false;
   bool residual_backward = false;  // dropout or bias: the branch's gradient takes a kernel
 };
 
@@ -47,14 +41,24 @@ struct HeadWork {
 };
 
 struct RankWork {
-  LayerWork layer;
+  std::vector<LayerWork> kinds;        // of layers
+  std::vector<uint8_t> kind_of_layer;  // index into kinds
   EmbeddingWork embedding;
   HeadWork head;
-  int64_t rows = 0;        // t
+  int64_t rows = 0;        // t: tokens of a micro-batch on this rank
   int64_t local_rows = 0;  // t, or t / tensor under sequence parallelism
+
+  const LayerWork& LayerOf(int layer) const {
+    return kinds[kind_of_layer[static_cast<size_t>(layer)]];
+  }
 };
 
-RankWork MakeRankWork(const TrainingJob& job, const Layout& layout, WorkTables* tables);
+// `load`: of the rank's experts. `gpus`: of a host, where all hosts are alike.
+RankWork MakeRankWork(const TrainingJob& job, const Layout& layout, WorkTables* tables,
+                      ExpertLoad load = ExpertLoad::kMean, int gpus = 8);
+
+// Linear layers of a layer that run in fp8 where the job does, each local expert's counted.
+int ProductsIn(const LayerWork& layer, const ModelShape& model, const Layout& layout);
 
 // Element-wise work of the optimizer step and the gradient reduction.
 uint32_t ElementWork(const char* name, SubmoduleKind kind, DataType type, int64_t elements,

@@ -20,58 +20,58 @@ class LayerWorkTest : public testing::Test {
 
 // rows t = 64, hidden 64, ffn 256, TP 2.
 TEST_F(LayerWorkTest, LinearLayersOfAGpt) {
-  const LayerWork layer = Make({}).layer;
-  const Submodule& qkv = At(layer.qkv.forward);
+  const LayerWork layer = Make({}).kinds[0];
+  const Submodule& qkv = At(layer.attention.qkv.forward);
   EXPECT_EQ(qkv.rows, 64);
   EXPECT_EQ(qkv.n, 96);
   EXPECT_EQ(qkv.k, 64);
   EXPECT_TRUE(qkv.bias);
   EXPECT_EQ(qkv.flops, 2.0 * 64 * 96 * 64);
   EXPECT_EQ(qkv.bytes, Bytes(2 * (64 * 64 + 96 * 64 + 64 * 96)));
-  const Submodule& proj = At(layer.proj.forward);
+  const Submodule& proj = At(layer.attention.proj.forward);
   EXPECT_EQ(proj.n, 64);
   EXPECT_EQ(proj.k, 32);
   EXPECT_FALSE(proj.bias);  // added with the residual
-  EXPECT_EQ(At(layer.fc1.forward).n, 128);
-  EXPECT_EQ(At(layer.fc2.forward).k, 128);
-  const Submodule& wgrad = At(layer.fc1.weight_gradient);
+  EXPECT_EQ(At(layer.mlp->fc1.forward).n, 128);
+  EXPECT_EQ(At(layer.mlp->fc2.forward).k, 128);
+  const Submodule& wgrad = At(layer.mlp->fc1.weight_gradient);
   EXPECT_TRUE(wgrad.accumulate_fp32);
   EXPECT_EQ(wgrad.bytes, Bytes(2 * (64 * 64 + 64 * 128) + 8 * 128 * 64));
-  EXPECT_FALSE(layer.fc1.accumulate);
-  EXPECT_FALSE(layer.has_rotary);
+  EXPECT_FALSE(layer.mlp->fc1.accumulate);
+  EXPECT_FALSE(layer.attention.rotary);
   EXPECT_TRUE(layer.residual_backward);
 }
 
 TEST_F(LayerWorkTest, LinearLayersOfALlamaWithGroupedQueries) {
   const LayerWork layer =
       Make({"model.architecture=llama", "model.ffn=192", "model.kv_heads=2", "model.dropout=0"})
-          .layer;
-  EXPECT_EQ(At(layer.qkv.forward).n, (64 + 2 * 16) / 2);
-  EXPECT_FALSE(At(layer.qkv.forward).bias);
-  EXPECT_EQ(At(layer.fc1.forward).n, 2 * 192 / 2);
-  EXPECT_EQ(At(layer.activation.forward).n, 96);
-  EXPECT_TRUE(At(layer.activation.forward).gated);
-  EXPECT_EQ(At(layer.rotary.forward).n, (64 + 16) / 2);
-  EXPECT_EQ(At(layer.attention.forward).heads, 4);
-  EXPECT_EQ(At(layer.attention.forward).kv_heads, 1);
-  EXPECT_TRUE(At(layer.norm1.forward).rms);
+          .kinds[0];
+  EXPECT_EQ(At(layer.attention.qkv.forward).n, (64 + 2 * 16) / 2);
+  EXPECT_FALSE(At(layer.attention.qkv.forward).bias);
+  EXPECT_EQ(At(layer.mlp->fc1.forward).n, 2 * 192 / 2);
+  EXPECT_EQ(At(layer.mlp->activation.forward).n, 96);
+  EXPECT_TRUE(At(layer.mlp->activation.forward).gated);
+  EXPECT_EQ(At(layer.attention.rotary->forward).n, (64 + 16) / 2);
+  EXPECT_EQ(At(layer.attention.core.first.forward).heads, 4);
+  EXPECT_EQ(At(layer.attention.core.first.forward).kv_heads, 1);
+  EXPECT_TRUE(At(layer.attention.norm.forward).rms);
   EXPECT_FALSE(layer.residual_backward);
 }
 
 TEST_F(LayerWorkTest, SequenceParallelismSplitsRowsOutsideTheLinearLayers) {
   const RankWork work = Make({"parallel.sequence_parallel=true"});
-  EXPECT_EQ(At(work.layer.norm1.forward).rows, 32);
-  EXPECT_EQ(At(work.layer.residual2.backward).rows, 32);
-  EXPECT_EQ(At(work.layer.qkv.forward).rows, 64);
+  EXPECT_EQ(At(work.kinds[0].attention.norm.forward).rows, 32);
+  EXPECT_EQ(At(work.kinds[0].residual2.backward).rows, 32);
+  EXPECT_EQ(At(work.kinds[0].attention.qkv.forward).rows, 64);
   EXPECT_EQ(At(work.head.logits.forward).rows, 64);
   EXPECT_EQ(At(work.embedding.dropout->forward).rows, 32);
 }
 
 TEST_F(LayerWorkTest, UnfusedAccumulationIsAKernelOfItsOwn) {
-  const LayerWork layer = Make({"training.gradient_accumulation_fusion=false"}).layer;
-  EXPECT_FALSE(At(layer.qkv.weight_gradient).accumulate_fp32);
-  ASSERT_TRUE(layer.qkv.accumulate);
-  const Submodule& add = At(*layer.qkv.accumulate);
+  const LayerWork layer = Make({"training.gradient_accumulation_fusion=false"}).kinds[0];
+  EXPECT_FALSE(At(layer.attention.qkv.weight_gradient).accumulate_fp32);
+  ASSERT_TRUE(layer.attention.qkv.accumulate);
+  const Submodule& add = At(*layer.attention.qkv.accumulate);
   EXPECT_EQ(add.kind, SubmoduleKind::kAdd);
   EXPECT_EQ(add.rows * add.n, 96 * 64);
   EXPECT_EQ(add.bytes, Bytes(10 * 96 * 64));

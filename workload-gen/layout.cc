@@ -2,20 +2,23 @@
 
 #include <fmt/format.h>
 
+#include "workload-gen/layer_split.h"
+#include "workload-gen/layout_rules.h"
+
 namespace drydock {
 namespace {
 
-class Validator {
+class Resolver {
  public:
-  Validator(const TrainingJob& job, const Topology& topology)
-      : job_(job), model_(job.model), parallel_(job.parallel), topology_(topology) {}
+  Resolver(const TrainingJob& job, const Topology& topology)
+      : job_(job), parallel_(job.parallel), topology_(topology) {}
 
   Result<Layout> Run() {
-    CheckTensor();
-    CheckDivision();
-    CheckStages();
-    CheckRanks();
-    if (diagnostics_.ok()) CheckBatch();
+    CheckDegrees(job_, topology_, &diagnostics_);
+    Split();
+    PlaceRanks();
+    if (diagnostics_.ok()) PlaceExperts();
+    if (diagnostics_.ok()) CutBatch();
     RETURN_IF_ERROR(diagnostics_.ToStatus());
     return Finished();
   }
@@ -26,53 +29,24 @@ class Validator {
     diagnostics_.Add(job_.ErrorAt(key, fmt::format(text, std::forward<Args>(args)...)));
   }
 
-  void CheckTensor() {
-    for (const HostKind& kind : topology_.host_kinds) {
-      if (parallel_.tensor > kind.gpus) {
-        Fail("parallel.tensor", "tensor {} is more than the {} GPUs of a {} host", parallel_.tensor,
-             kind.gpus, kind.name);
-        return;
-      }
-      if (kind.gpus % parallel_.tensor != 0) {
-        Fail("parallel.tensor",
-             "tensor {} does not divide the {} GPUs of a {} host, so a tensor group would span "
-             "hosts",
-             parallel_.tensor, kind.gpus, kind.name);
-        return;
-      }
-    }
-  }
-
-  void CheckDivision() {
-    const auto divide = [&](const char* what, int64_t value) {
-      if (value % parallel_.tensor == 0) return;
-      Fail("parallel.tensor", "{} {} is not divisible by tensor {}", what, value, parallel_.tensor);
-    };
-    divide("heads", model_.heads);
-    if (model_.kv_heads != model_.heads) divide("kv_heads", model_.kv_heads);
-    divide("hidden", model_.hidden);
-    divide("ffn", model_.ffn);
-    if (parallel_.sequence_parallel) divide("sequence", model_.sequence);
-  }
-
-  void CheckStages() {
-    const int64_t stages = int64_t{parallel_.pipeline} * parallel_.virtual_pipeline;
+  void Split() {
     if (parallel_.virtual_pipeline > 1 && parallel_.pipeline == 1) {
       Fail("parallel.virtual_pipeline", "virtual_pipeline {} needs pipeline > 1",
            parallel_.virtual_pipeline);
-    } else if (model_.layers % stages != 0) {
-      if (parallel_.virtual_pipeline > 1) {
-        Fail("parallel.virtual_pipeline",
-             "layers {} is not divisible by pipeline {} x virtual_pipeline {} = {} stages",
-             model_.layers, parallel_.pipeline, parallel_.virtual_pipeline, stages);
-      } else {
-        Fail("parallel.pipeline", "layers {} is not divisible by pipeline {}", model_.layers,
-             parallel_.pipeline);
-      }
+      return;
+    }
+    const LayerSplit split = SplitLayers(job_.model.layers, parallel_);
+    if (split.layers.empty()) {
+      Fail("parallel." + split.key, "{}", split.reason);
+      return;
+    }
+    layout_.first_layer = {0};
+    for (const int layers : split.layers) {
+      layout_.first_layer.push_back(layout_.first_layer.back() + layers);
     }
   }
 
-  void CheckRanks() {
+  void PlaceRanks() {
     const int64_t gpus = topology_.gpu_count();
     const int64_t replica = int64_t{parallel_.tensor} * parallel_.pipeline * parallel_.context;
     if (parallel_.data == 0) {
@@ -93,7 +67,32 @@ class Validator {
     }
   }
 
-  void CheckBatch() {
+  // The same ranks, counted through the grid of the layers of experts.
+  void PlaceExperts() {
+    if (job_.model.moe.experts == 0) return;
+    layout_.expert = parallel_.expert;
+    layout_.expert_tensor = ExpertTensorOf(parallel_);
+    const int64_t replica = int64_t{layout_.expert_tensor} * layout_.expert * parallel_.pipeline;
+    const int64_t gpus = topology_.gpu_count();
+    if (gpus % replica != 0) {
+      Fail("parallel.expert",
+           "expert_tensor {} x expert {} x pipeline {} = {} does not divide the cluster's {} GPUs",
+           layout_.expert_tensor, layout_.expert, parallel_.pipeline, replica, gpus);
+      return;
+    }
+    const int64_t dense = int64_t{parallel_.tensor} * parallel_.context;
+    const int64_t experts = int64_t{layout_.expert_tensor} * layout_.expert;
+    if (parallel_.order != RankOrder::kTensorContextExpertDataPipeline && parallel_.pipeline > 1 &&
+        dense != experts) {
+      Fail("parallel.rank_order",
+           "with stages before data parallelism, tensor {} x context {} = {} and expert_tensor {} "
+           "x expert {} = {} must be equal, for all layers to have the same stages",
+           parallel_.tensor, parallel_.context, dense, layout_.expert_tensor, layout_.expert,
+           experts);
+    }
+  }
+
+  void CutBatch() {
     const int64_t micro = job_.training.micro_batch;
     const int64_t global = job_.training.global_batch;
     const int64_t together = micro * layout_.data;
@@ -104,12 +103,7 @@ class Validator {
       return;
     }
     const int64_t count = global / together;
-    if (parallel_.virtual_pipeline > 1 && count % parallel_.pipeline != 0) {
-      Fail("parallel.virtual_pipeline",
-           "{} micro-batches are not divisible by pipeline {}, which interleaving (virtual_pipeline"
-           " {}) needs",
-           count, parallel_.pipeline, parallel_.virtual_pipeline);
-    }
+    CheckInterleaving(count);
     // A send/recv tag numbers (micro-batch, virtual stage, direction) in 31 bits.
     const int64_t stages = int64_t{parallel_.pipeline} * parallel_.virtual_pipeline;
     if (count > INT32_MAX / (2 * stages)) {
@@ -118,20 +112,41 @@ class Validator {
     layout_.microbatches = static_cast<int>(count);
   }
 
+  void CheckInterleaving(int64_t count) {
+    const int group =
+        parallel_.microbatch_group > 0 ? parallel_.microbatch_group : parallel_.pipeline;
+    layout_.microbatch_group = group;
+    if (parallel_.virtual_pipeline == 1) return;
+    if (group == parallel_.pipeline && count % group != 0) {
+      Fail("parallel.virtual_pipeline",
+           "{} micro-batches are not divisible by pipeline {}, which interleaving (virtual_pipeline"
+           " {}) needs",
+           count, parallel_.pipeline, parallel_.virtual_pipeline);
+    } else if (group < parallel_.pipeline || group > count) {
+      Fail("parallel.microbatch_group",
+           "microbatch_group {} must be between pipeline {} and the {} micro-batches", group,
+           parallel_.pipeline, count);
+    } else if (count % group != 0 && count % group < parallel_.pipeline) {
+      Fail("parallel.microbatch_group",
+           "{} micro-batches in groups of {} leave {} for the last, fewer than pipeline {}", count,
+           group, count % group, parallel_.pipeline);
+    }
+  }
+
   Layout Finished() {
     layout_.tensor = parallel_.tensor;
+    layout_.context = parallel_.context;
     layout_.pipeline = parallel_.pipeline;
     layout_.chunks = parallel_.virtual_pipeline;
     layout_.sequence_parallel = parallel_.sequence_parallel;
     layout_.order = parallel_.order;
-    layout_.layers_per_chunk = model_.layers / layout_.virtual_stages();
-    const int64_t multiple = model_.vocab_multiple * parallel_.tensor;
-    layout_.padded_vocab = (model_.vocab + multiple - 1) / multiple * multiple;
+    if (job_.model.moe.experts == 0) layout_.expert_tensor = layout_.tensor;
+    const int64_t multiple = job_.model.vocab_multiple * parallel_.tensor;
+    layout_.padded_vocab = (job_.model.vocab + multiple - 1) / multiple * multiple;
     return layout_;
   }
 
   const TrainingJob& job_;
-  const ModelShape& model_;
   const ParallelRules& parallel_;
   const Topology& topology_;
   Diagnostics diagnostics_;
@@ -141,15 +156,19 @@ class Validator {
 }  // namespace
 
 std::string Layout::ToString() const {
-  std::string text = fmt::format("TP{} PP{}", tensor, pipeline);
+  std::string text = fmt::format("TP{}", tensor);
+  if (context > 1) text += fmt::format(" CP{}", context);
+  text += fmt::format(" PP{}", pipeline);
   if (chunks > 1) text += fmt::format(" ({} virtual)", chunks);
   text += fmt::format(" DP{}", data);
+  if (expert > 1) text += fmt::format(" EP{}", expert);
+  if (expert_tensor != tensor) text += fmt::format(" ETP{}", expert_tensor);
   if (sequence_parallel) text += ", sequence parallel";
   return text + fmt::format(", {} micro-batch{}", microbatches, microbatches == 1 ? "" : "es");
 }
 
 Result<Layout> ResolveLayout(const TrainingJob& job, const Topology& topology) {
-  return Validator(job, topology).Run();
+  return Resolver(job, topology).Run();
 }
 
 }  // namespace drydock

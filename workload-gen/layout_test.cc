@@ -14,7 +14,7 @@ TEST(Layout, DataParallelismTakesWhatTheClusterLeaves) {
   const Layout layout = TestLayout(TestJob(), /*hosts=*/2);
   EXPECT_EQ(layout.data, 4);
   EXPECT_EQ(layout.microbatches, 2);
-  EXPECT_EQ(layout.layers_per_chunk, 4);
+  EXPECT_EQ(layout.EndLayer(0, 0), 4);
   EXPECT_EQ(layout.padded_vocab, 1024);
   EXPECT_EQ(layout.ToString(), "TP2 PP2 DP4, 2 micro-batches");
 }
@@ -33,12 +33,107 @@ TEST(Layout, RanksInBothOrders) {
 
 TEST(Layout, VirtualStagesTakeEveryPipelinethBlockOfLayers) {
   const Layout layout = TestLayout(TestJob({"parallel.virtual_pipeline=2"}));
-  EXPECT_EQ(layout.layers_per_chunk, 2);
+  EXPECT_EQ(layout.EndLayer(0, 0), 2);
   EXPECT_EQ(layout.FirstLayer(0, 0), 0);
   EXPECT_EQ(layout.FirstLayer(1, 0), 2);
   EXPECT_EQ(layout.FirstLayer(0, 1), 4);
   EXPECT_EQ(layout.FirstLayer(1, 1), 6);
   EXPECT_EQ(layout.ToString(), "TP2 PP2 (2 virtual) DP2, 4 micro-batches");
+}
+
+std::vector<int> LayersOfStages(const std::vector<std::string>& overrides) {
+  const Layout layout = TestLayout(TestJob(overrides), 1, 8);
+  std::vector<int> layers;
+  for (int chunk = 0; chunk < layout.chunks; ++chunk) {
+    for (int stage = 0; stage < layout.pipeline; ++stage) {
+      layers.push_back(layout.EndLayer(stage, chunk) - layout.FirstLayer(stage, chunk));
+    }
+  }
+  return layers;
+}
+
+TEST(Layout, EndsOfThePipelineMayHoldFewerLayers) {
+  using Layers = std::vector<int>;
+  const std::string four = "parallel.pipeline=4";
+  EXPECT_EQ(LayersOfStages({four, "parallel.first_stage_layers=1", "parallel.last_stage_layers=3"}),
+            (Layers{1, 2, 2, 3}));
+  EXPECT_EQ(LayersOfStages({four, "parallel.last_stage_layers=2"}), (Layers{2, 2, 2, 2}));
+  EXPECT_EQ(LayersOfStages({four, "model.layers=14", "parallel.account_for_embedding=true",
+                            "parallel.account_for_loss=true", "parallel.virtual_pipeline=2"}),
+            (Layers{1, 2, 2, 2, 2, 2, 2, 1}));
+  EXPECT_EQ(LayersOfStages({"parallel.first_stage_layers=2", "parallel.virtual_pipeline=2"}),
+            (Layers{1, 3, 1, 3}));
+}
+
+TEST(Layout, UnevenStagesThatDoNotComeOut) {
+  EXPECT_EQ(ErrorOf({"parallel.pipeline=4", "parallel.first_stage_layers=3"}),
+            "--set parallel.first_stage_layers=3: error: layers 8 less first_stage_layers 3 and "
+            "last_stage_layers 0 leave 5, which is not divisible over 3 other stages");
+  EXPECT_EQ(ErrorOf({"parallel.account_for_loss=true"}),
+            "test.yaml:18:13: error: layers 8 + 1 for the loss = 9 is not divisible by pipeline 2\n"
+            "    pipeline: 2\n"
+            "              ^");
+  EXPECT_EQ(ErrorOf({"parallel.first_stage_layers=3", "parallel.virtual_pipeline=2"}),
+            "--set parallel.virtual_pipeline=2: error: a stage of 3 layers is not divisible by "
+            "virtual_pipeline 2");
+}
+
+const std::vector<std::string>& Mixture() {
+  static const std::vector<std::string> overrides = {
+      "model.bias=false",    "model.experts=8",     "model.experts_per_token=2",
+      "model.expert_ffn=64", "parallel.pipeline=1", "parallel.sequence_parallel=true",
+      "parallel.expert=4"};
+  return overrides;
+}
+
+std::vector<std::string> With(std::vector<std::string> list, const std::string& more) {
+  list.push_back(more);
+  return list;
+}
+
+TEST(Layout, ExpertsAreCountedThroughAGridOfTheirOwn) {
+  const Layout whole = TestLayout(TestJob(Mixture()), 2, 8);
+  EXPECT_EQ(whole.expert_tensor, 2);
+  EXPECT_EQ(whole.expert_data(), 2);
+  EXPECT_EQ(whole.ToString(), "TP2 PP1 DP8 EP4, sequence parallel, 1 micro-batch");
+  const Layout split = TestLayout(TestJob(With(Mixture(), "parallel.expert_tensor=1")), 2, 8);
+  EXPECT_EQ(split.expert_data(), 4);
+  EXPECT_EQ(split.ExpertRankOf(6), 2);
+  EXPECT_EQ(whole.ExpertRankOf(6), 3);
+}
+
+TEST(Layout, ExpertsThatDoNotComeOut) {
+  EXPECT_EQ(ErrorOf(With(Mixture(), "parallel.expert=8")),
+            "--set parallel.expert=8: error: expert_tensor 2 x expert 8 x pipeline 1 = 16 does not "
+            "divide the cluster's 8 GPUs");
+  EXPECT_EQ(ErrorOf(With(With(Mixture(), "model.expert_ffn=66"), "parallel.expert_tensor=4")),
+            "--set parallel.expert_tensor=4: error: expert_ffn 66 is not divisible by "
+            "expert_tensor 4; the nearest that fits is 3");
+  EXPECT_EQ(ErrorOf(With(Mixture(), "training.moe_dispatcher=flex"), 2, 12),
+            "--set training.moe_dispatcher=flex: error: dispatcher flex needs hosts of one size "
+            "that expert 4 x expert_tensor 2 = 8 ranks fill, or that they divide; a box host has "
+            "12 GPUs");
+  EXPECT_EQ(ErrorOf({"model.bias=false", "model.experts=8", "model.experts_per_token=2",
+                     "model.expert_ffn=64", "parallel.tensor=1", "parallel.expert=2",
+                     "parallel.rank_order=tp-cp-ep-pp-dp"}),
+            "--set parallel.rank_order=tp-cp-ep-pp-dp: error: with stages before data "
+            "parallelism, tensor 1 x context 1 = 1 and expert_tensor 1 x expert 2 = 2 must be "
+            "equal, for all layers to have the same stages");
+}
+
+TEST(Layout, ContextParallelismCutsTheSequenceTwice) {
+  const Layout layout = TestLayout(TestJob({"parallel.context=2", "parallel.pipeline=1"}), 1, 8);
+  EXPECT_EQ(layout.gradient_ranks(), 4);
+  EXPECT_EQ(layout.RankOf(1, 1, 0, 1), 7);
+  EXPECT_EQ(layout.ToString(), "TP2 CP2 PP1 DP2, 4 micro-batches");
+  EXPECT_EQ(
+      ErrorOf({"parallel.context=2", "model.sequence=30"}),
+      "--set parallel.context=2: error: sequence 30 is not divisible by 2 x context 2 chunks; "
+      "the nearest context that fits is 1");
+  EXPECT_EQ(ErrorOf({"parallel.context=8", "parallel.tensor=1", "parallel.pipeline=1",
+                     "parallel.context_type=a2a", "model.kv_heads=4"}),
+            "--set parallel.context_type=a2a: error: kv_heads 4 is not divisible by tensor 1 x "
+            "context 8, which context_type a2a splits them over");
 }
 
 TEST(Layout, ProductMustBeTheClusters) {

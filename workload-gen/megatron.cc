@@ -1,5 +1,8 @@
 #include "workload-gen/megatron.h"
 
+#include <algorithm>
+#include <vector>
+
 #include "workload-gen/layer_work.h"
 #include "workload-gen/megatron_scope.h"
 #include "workload-gen/model_size.h"
@@ -20,8 +23,35 @@ WorkloadTotals TotalsOf(const TrainingJob& job, const Layout& layout) {
   totals.parameters = ParameterCount(job.model);
   totals.model_name = job.model.name;
   totals.layout = layout.ToString();
-  totals.precision = job.training.precision;
+  totals.precision = job.training.fp8 ? DataType::kFp8 : job.training.precision;
   return totals;
+}
+
+// Ranks run one program a stage; where experts are loaded unevenly, one a stage and load.
+std::vector<ExpertLoad> LoadsOf(const TrainingJob& job) {
+  if (job.model.moe.experts == 0 || job.training.moe_imbalance <= 1) return {ExpertLoad::kMean};
+  return {ExpertLoad::kBusiest, ExpertLoad::kOthers};
+}
+
+void WritePrograms(const TrainingJob& job, const Layout& layout, Workload* workload) {
+  WorkTables tables(workload);
+  const std::vector<ExpertLoad> loads = LoadsOf(job);
+  const int gpus = workload->topology.host_kinds.front().gpus;
+  std::vector<RankWork> works;
+  for (const ExpertLoad load : loads) {
+    works.push_back(MakeRankWork(job, layout, &tables, load, gpus));
+  }
+  for (int stage = 0; stage < layout.pipeline; ++stage) {
+    for (const RankWork& work : works) {
+      workload->programs.push_back(WriteStageProgram(job, layout, work, stage, &tables));
+    }
+  }
+  workload->class_count = static_cast<int>(workload->programs.size());
+  const int count = static_cast<int>(loads.size());
+  for (int rank = 0; rank < layout.world(); ++rank) {
+    const int load = std::min(layout.ExpertRankOf(rank), count - 1);
+    workload->class_of_rank.push_back(layout.StageOf(rank) * count + load);
+  }
 }
 
 class Megatron : public Framework {
@@ -34,16 +64,8 @@ class Megatron : public Framework {
     workload.topology = topology;
     workload.streams = StreamNames();
     workload.totals = TotalsOf(job, layout);
-    BuildGroups(layout, job.model.tied_embedding, &workload);
-    WorkTables tables(&workload);
-    const RankWork work = MakeRankWork(job, layout, &tables);
-    for (int stage = 0; stage < layout.pipeline; ++stage) {
-      workload.programs.push_back(WriteStageProgram(job, layout, work, stage, &tables));
-    }
-    workload.class_count = layout.pipeline;
-    for (int rank = 0; rank < layout.world(); ++rank) {
-      workload.class_of_rank.push_back(layout.StageOf(rank));
-    }
+    BuildGroups(layout, GroupNeedsOf(job), &workload);
+    WritePrograms(job, layout, &workload);
     DropUnusedSubmodules(&workload);
     CollectUses(&workload);
     return workload;

@@ -11,49 +11,32 @@ struct Feature {
   bool (*is_used)(const TrainingJob& job);
 };
 
+bool HasWindow(const TrainingJob& job) {
+  return job.model.window > 0 && job.model.window < job.model.sequence;
+}
+
 // One row a feature; a writer that learns it takes its row out.
 constexpr Feature kNotGenerated[] = {
-    {"model.kv_lora_rank", "latent attention",
-     [](const TrainingJob& job) { return job.model.is_latent(); }},
-    {"model.experts", "a layer of experts",
-     [](const TrainingJob& job) { return job.model.moe.experts > 0; }},
     {"model.mtp_layers", "multi-token prediction",
      [](const TrainingJob& job) { return job.model.mtp_layers > 0; }},
-    {"model.qk_norm", "the norm of queries and keys",
-     [](const TrainingJob& job) { return job.model.qk_norm; }},
-    {"model.post_norms", "a norm behind attention and MLP",
-     [](const TrainingJob& job) { return job.model.post_norms; }},
-    {"model.causal", "attention without a causal mask",
-     [](const TrainingJob& job) { return !job.model.causal; }},
-    {"model.window", "attention in a sliding window",
-     [](const TrainingJob& job) {
-       return job.model.window > 0 && job.model.window < job.model.sequence;
-     }},
     {"model.patch_features", "an embedding of patches",
      [](const TrainingJob& job) { return job.model.patch_features > 0; }},
-    {"training.precision", "precision fp8",
-     [](const TrainingJob& job) { return job.training.fp8; }},
-    {"training.recompute_modules", "recomputation of other modules than core_attn",
+    {"model.bias", "a layer of experts with biases",
+     [](const TrainingJob& job) { return job.model.moe.experts > 0 && job.model.bias; }},
+    {"parallel.context_type", "a sliding window with a ring of keys (context_type p2p)",
      [](const TrainingJob& job) {
-       RecomputeModules core;
-       core.core_attention = true;
-       return job.training.recompute == Recompute::kSelective &&
-              job.training.recompute_modules != core;
+       return HasWindow(job) && job.parallel.context > 1 &&
+              job.parallel.context_type == ContextType::kP2p;
      }},
-    {"parallel.context", "context parallelism",
-     [](const TrainingJob& job) { return job.parallel.context > 1; }},
-    {"parallel.first_stage_layers", "a first stage of another size",
-     [](const TrainingJob& job) { return job.parallel.first_stage_layers > 0; }},
-    {"parallel.last_stage_layers", "a last stage of another size",
-     [](const TrainingJob& job) { return job.parallel.last_stage_layers > 0; }},
-    {"parallel.account_for_embedding", "an embedding that counts as a layer",
-     [](const TrainingJob& job) { return job.parallel.account_for_embedding; }},
-    {"parallel.account_for_loss", "a loss that counts as a layer",
-     [](const TrainingJob& job) { return job.parallel.account_for_loss; }},
-    {"parallel.microbatch_group", "a group of micro-batches other than pipeline",
+    {"training.moe_dispatcher", "capacity or imbalance with dispatcher flex",
      [](const TrainingJob& job) {
-       return job.parallel.microbatch_group > 0 &&
-              job.parallel.microbatch_group != job.parallel.pipeline;
+       return job.model.moe.experts > 0 && job.training.moe_dispatcher == MoeDispatcher::kFlex &&
+              (job.training.moe_capacity_factor > 0 || job.training.moe_imbalance > 1);
+     }},
+    {"training.moe_capacity_factor", "a capacity with dispatcher allgather",
+     [](const TrainingJob& job) {
+       return job.model.moe.experts > 0 && job.training.moe_capacity_factor > 0 &&
+              job.training.moe_dispatcher == MoeDispatcher::kAllGather;
      }},
     {"overlap.tensor", "tensor-parallel communication split over a GEMM's tiles",
      [](const TrainingJob& job) { return job.overlap.tensor; }},

@@ -11,14 +11,31 @@ struct Axis {
   int stride = 1;
 };
 
-// The axes of `names` ('t', 'd', 'p'), or those missing from it, fastest first.
-std::vector<Axis> Axes(const Layout& layout, const std::string& names, bool spanned) {
+int SizeOf(const Layout& layout, Grid grid, char axis) {
+  const bool dense = grid == Grid::kDense;
+  switch (axis) {
+    case 't':
+      return dense ? layout.tensor : layout.expert_tensor;
+    case 'c':
+      return layout.context;
+    case 'e':
+      return layout.expert;
+    case 'd':
+      return dense ? layout.data : layout.expert_data();
+    default:
+      return layout.pipeline;
+  }
+}
+
+// The axes of `names`, or those missing from it, fastest first.
+std::vector<Axis> Axes(const Layout& layout, Grid grid, const std::string& names, bool spanned) {
   const bool data_first = layout.order == RankOrder::kTensorContextExpertDataPipeline;
-  const std::string order = data_first ? "tdp" : "tpd";
+  const std::string order =
+      std::string(grid == Grid::kDense ? "tc" : "te") + (data_first ? "dp" : "pd");
   std::vector<Axis> axes;
   int stride = 1;
   for (const char axis : order) {
-    const int size = axis == 't' ? layout.tensor : axis == 'd' ? layout.data : layout.pipeline;
+    const int size = SizeOf(layout, grid, axis);
     if ((names.find(axis) != std::string::npos) == spanned) axes.push_back({size, stride});
     stride *= size;
   }
@@ -79,36 +96,86 @@ void AssignStagePairs(const Layout& layout, bool tied_embedding, GroupTable* tab
   }
 }
 
+// Where a role's groups come from. The pairs of stages and embd are made otherwise.
+struct Span {
+  Role role;
+  Grid grid;
+  const char* axes;
+};
+
+std::vector<Span> SpansOf(const Layout& layout, const GroupNeeds& needs) {
+  std::vector<Span> spans = {{kTensorRole, Grid::kDense, "t"},
+                             {kDataRole, Grid::kDense, "cd"},
+                             {kPipelineRole, Grid::kDense, "p"},
+                             {kModelRole, Grid::kDense, "tp"},
+                             {kWorldRole, Grid::kDense, "tcdp"}};
+  if (needs.stage) spans.push_back({kStageRole, Grid::kDense, "tcd"});
+  if (layout.context > 1) spans.push_back({kContextRole, Grid::kDense, "c"});
+  if (needs.experts) {
+    spans.insert(spans.end(), {{kTensorContextRole, Grid::kDense, "tc"},
+                               {kExpertRole, Grid::kExpert, "e"},
+                               {kExpertTensorRole, Grid::kExpert, "t"},
+                               {kTensorExpertRole, Grid::kExpert, "te"},
+                               {kExpertDataRole, Grid::kExpert, "d"},
+                               {kExpertModelRole, Grid::kExpert, "tep"}});
+  }
+  return spans;
+}
+
+std::vector<GroupRole> RolesOf(const Layout& layout) {
+  using D = Dimension;
+  return {{"tp", D::kTensor},        {layout.context > 1 ? "dp-cp" : "dp", D::kData},
+          {"pp", D::kPipeline},      {"tp-pp", D::kWorld},
+          {"world", D::kWorld},      {"embd", D::kPipeline},
+          {"pp-next", D::kPipeline}, {"pp-prev", D::kPipeline},
+          {"tp-dp-cp", D::kWorld},   {"cp", D::kContext},
+          {"tp-cp", D::kWorld},      {"ep", D::kExpert},
+          {"etp", D::kTensor},       {"tp-ep", D::kExpert},
+          {"edp", D::kData},         {"tp-ep-pp", D::kWorld}};
+}
+
+// Every job has the first eight roles.
+void DropUnusedRoles(Workload* workload) {
+  const auto unused = [](const std::vector<int>& groups) {
+    return std::all_of(groups.begin(), groups.end(), [](int group) { return group < 0; });
+  };
+  while (workload->roles.size() > kPrevRole + 1 && unused(workload->group_of_rank.back())) {
+    workload->roles.pop_back();
+    workload->group_of_rank.pop_back();
+  }
+}
+
 }  // namespace
 
-std::vector<std::vector<int>> EnumerateGroups(const Layout& layout, const std::string& axes) {
-  const std::vector<int> members = Offsets(Axes(layout, axes, /*spanned=*/true));
+std::vector<std::vector<int>> EnumerateGroups(const Layout& layout, const std::string& axes,
+                                              Grid grid) {
+  const std::vector<int> members = Offsets(Axes(layout, grid, axes, /*spanned=*/true));
   std::vector<std::vector<int>> groups;
-  for (const int first : Offsets(Axes(layout, axes, /*spanned=*/false))) {
+  for (const int first : Offsets(Axes(layout, grid, axes, /*spanned=*/false))) {
     groups.emplace_back();
     for (const int offset : members) groups.back().push_back(first + offset);
   }
   return groups;
 }
 
-void BuildGroups(const Layout& layout, bool tied_embedding, Workload* workload) {
-  workload->roles = {{"tp", Dimension::kTensor},        {"dp", Dimension::kData},
-                     {"pp", Dimension::kPipeline},      {"tp-pp", Dimension::kWorld},
-                     {"world", Dimension::kWorld},      {"embd", Dimension::kPipeline},
-                     {"pp-next", Dimension::kPipeline}, {"pp-prev", Dimension::kPipeline}};
+GroupNeeds GroupNeedsOf(const TrainingJob& job) {
+  const ExpertShape& moe = job.model.moe;
+  return {.tied_embedding = job.model.tied_embedding,
+          .stage = job.training.fp8 || moe.router_bias,
+          .experts = moe.experts > 0};
+}
+
+void BuildGroups(const Layout& layout, const GroupNeeds& needs, Workload* workload) {
+  workload->roles = RolesOf(layout);
   workload->groups.clear();
   workload->group_of_rank.assign(kRoleCount,
                                  std::vector<int>(static_cast<size_t>(layout.world()), -1));
   GroupTable table(workload);
-  const std::pair<Role, const char*> spans[] = {{kTensorRole, "t"},
-                                                {kDataRole, "d"},
-                                                {kPipelineRole, "p"},
-                                                {kModelRole, "tp"},
-                                                {kWorldRole, "tdp"}};
-  for (const auto& [role, axes] : spans) {
-    for (std::vector<int>& ranks : EnumerateGroups(layout, axes)) table.Assign(role, ranks);
+  for (const auto& [role, grid, axes] : SpansOf(layout, needs)) {
+    for (std::vector<int>& ranks : EnumerateGroups(layout, axes, grid)) table.Assign(role, ranks);
   }
-  AssignStagePairs(layout, tied_embedding, &table);
+  AssignStagePairs(layout, needs.tied_embedding, &table);
+  DropUnusedRoles(workload);
 }
 
 }  // namespace drydock

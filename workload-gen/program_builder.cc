@@ -8,8 +8,9 @@ namespace drydock {
 
 const std::vector<std::string>& StreamNames() {
   static const std::vector<std::string> names = {
-      "compute", "tp",           "dp",           "tp-pp",        "world",
-      "embd",    "pp-send-next", "pp-recv-prev", "pp-send-prev", "pp-recv-next"};
+      "compute",      "tp",           "dp",           "tp-pp",        "world",    "embd",
+      "pp-send-next", "pp-recv-prev", "pp-send-prev", "pp-recv-next", "tp-dp-cp", "cp",
+      "tp-cp",        "ep",           "etp",          "tp-ep",        "edp"};
   return names;
 }
 
@@ -47,15 +48,25 @@ ProgramBuilder::OpId ProgramBuilder::StartCollective(Role role, Stream stream,
                                                      const CommCall& call) {
   if (call.group_size < 2) return kNothing;
   CHECK_NOTE(call.count > 0, "a collective without data");
+  return StartCollective(role, stream, tables_->Intern(call));
+}
+
+ProgramBuilder::OpId ProgramBuilder::StartCollective(Role role, Stream stream,
+                                                     std::optional<uint32_t> call) {
+  if (!call) return kNothing;
   Flush();
   Op op = place_;
   op.kind = OpKind::kCollective;
   op.stream = stream;
   op.role = role;
-  return Append(op, tables_->Intern(call));
+  return Append(op, *call);
 }
 
 void ProgramBuilder::Collective(Role role, Stream stream, const CommCall& call) {
+  Wait(StartCollective(role, stream, call));
+}
+
+void ProgramBuilder::Collective(Role role, Stream stream, std::optional<uint32_t> call) {
   Wait(StartCollective(role, stream, call));
 }
 

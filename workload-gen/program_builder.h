@@ -8,6 +8,7 @@
 #define DRYDOCK_WORKLOAD_GEN_PROGRAM_BUILDER_H_
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -30,9 +31,16 @@ enum Stream : uint8_t {
   kSendNextStream,
   kRecvPrevStream,
   kSendPrevStream,
-  kRecvNextStream
+  kRecvNextStream,
+  kStageStream,
+  kContextStream,
+  kTensorContextStream,
+  kExpertStream,
+  kExpertTensorStream,
+  kTensorExpertStream,
+  kExpertDataStream
 };
-inline constexpr int kStreamCount = 10;
+inline constexpr int kStreamCount = 17;
 const std::vector<std::string>& StreamNames();
 
 class ProgramBuilder {
@@ -54,8 +62,11 @@ class ProgramBuilder {
   // Issues a collective behind everything the compute stream was given, and goes on without
   // waiting. `group_size` < 2: nothing is issued.
   OpId StartCollective(Role role, Stream stream, const CommCall& call);
+  // The same for a call of the tables; without one, nothing is issued.
+  OpId StartCollective(Role role, Stream stream, std::optional<uint32_t> call);
   // The same, with the compute stream waiting for it.
   void Collective(Role role, Stream stream, const CommCall& call);
+  void Collective(Role role, Stream stream, std::optional<uint32_t> call);
 
   // Issues a send or a receive behind everything the compute stream was given.
   OpId Transfer(OpKind kind, Role role, Stream stream, const CommCall& call, int tag);

@@ -7,15 +7,18 @@
 namespace drydock {
 namespace {
 
-// The k-th forward (backward) of a stage: groups of `stages` micro-batches pass through the chunks
-// in turn, backward in reverse.
+int GroupOf(const PipelineShape& shape) { return shape.group > 0 ? shape.group : shape.stages; }
+
+// The k-th forward (backward) of a stage: groups of micro-batches pass through the chunks in turn,
+// backward in reverse. The last group may be smaller.
 StageWork NthWork(const PipelineShape& shape, bool backward, int k) {
   if (shape.chunks == 1) return {backward, k, 0};
-  const int group = shape.stages * shape.chunks;
-  const int in_group = k % group;
-  const int chunk = in_group / shape.stages;
-  return {backward, k / group * shape.stages + in_group % shape.stages,
-          backward ? shape.chunks - 1 - chunk : chunk};
+  const int whole = GroupOf(shape);
+  const int before = k / (whole * shape.chunks) * whole;  // micro-batches of earlier groups
+  const int size = std::min(whole, shape.microbatches - before);
+  const int in_group = k - before * shape.chunks;
+  const int chunk = in_group / size;
+  return {backward, before + in_group % size, backward ? shape.chunks - 1 - chunk : chunk};
 }
 
 class Scheduler {
@@ -162,7 +165,7 @@ class Scheduler {
 int WarmupForwards(const PipelineShape& shape) {
   const int behind = shape.stages - shape.stage - 1;
   if (shape.chunks == 1) return std::min(behind, shape.microbatches);
-  return std::min(2 * behind + (shape.chunks - 1) * shape.stages,
+  return std::min(2 * behind + (shape.chunks - 1) * GroupOf(shape),
                   shape.microbatches * shape.chunks);
 }
 

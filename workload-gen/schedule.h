@@ -20,6 +20,7 @@ struct PipelineShape {
   int microbatches = 1;
   bool overlap = false;           // interleaved only: p2p beside compute
   bool overlap_wait_send = true;  // a forward send is waited for before the next backward
+  int group = 0;  // interleaved: micro-batches that pass through a chunk together; 0: stages
 };
 
 // One micro-batch of one chunk, forward or backward.

@@ -15,8 +15,9 @@ namespace drydock {
 namespace {
 
 PipelineShape ShapeOf(const TrainingJob& job, const Layout& layout, int stage) {
-  return {layout.pipeline,     stage,           layout.chunks,
-          layout.microbatches, job.overlap.p2p, job.overlap.p2p_wait_send};
+  return {layout.pipeline,        stage,           layout.chunks,
+          layout.microbatches,    job.overlap.p2p, job.overlap.p2p_wait_send,
+          layout.microbatch_group};
 }
 
 class StageWriter {
@@ -90,13 +91,14 @@ class StageWriter {
       gather(-1);
       edges_.EmbeddingForward();
     }
-    const int begin = c_.layout.FirstLayer(c_.stage, chunk);
-    for (int layer = begin; layer < begin + c_.layout.layers_per_chunk; ++layer) {
+    const int end = c_.layout.EndLayer(c_.stage, chunk);
+    for (int layer = c_.layout.FirstLayer(c_.stage, chunk); layer < end; ++layer) {
       gather(layer);
       builder_.SetPlace(layer, microbatch, chunk);
-      layers_.Forward();
+      layers_.Forward(layer);
     }
     builder_.SetPlace(-1, microbatch, chunk);
+    ReduceScales(chunk, /*tensors=*/3);  // of each product: input, weight, output
     if (!last) return;
     gather(c_.job.model.layers);
     edges_.HeadForward();
@@ -107,7 +109,7 @@ class StageWriter {
     builder_.SetPhase(Phase::kBackward);
     if (c_.IsLast(chunk)) edges_.HeadBackward();
     const int begin = c_.layout.FirstLayer(c_.stage, chunk);
-    int end = begin + c_.layout.layers_per_chunk;
+    int end = c_.layout.EndLayer(c_.stage, chunk);
     while (end > begin) {
       const int size = RecomputedTogether(begin, end);
       if (size > 0) Recompute(end - size, end, microbatch, chunk);
@@ -118,7 +120,26 @@ class StageWriter {
       }
     }
     builder_.SetPlace(-1, microbatch, chunk);
+    ReduceScales(chunk, /*tensors=*/2);  // gradients of output and input
     if (c_.IsFirst(chunk)) edges_.EmbeddingBackward();
+  }
+
+  // Fp8 with delayed scaling: the largest values of a chunk's pass become the next scales, the same
+  // on every rank of the stage.
+  void ReduceScales(int chunk, int tensors) {
+    if (!c_.job.training.fp8) return;
+    int products = 0;
+    const int end = c_.layout.EndLayer(c_.stage, chunk);
+    for (int layer = c_.layout.FirstLayer(c_.stage, chunk); layer < end; ++layer) {
+      products += ProductsIn(c_.work.LayerOf(layer), c_.job.model, c_.layout);
+    }
+    if (products == 0) return;
+    CommCall scales;
+    scales.type = DataType::kFp32;
+    scales.op = ReduceOp::kMax;
+    scales.count = int64_t{products} * tensors;
+    scales.group_size = c_.layout.world() / c_.layout.pipeline;
+    builder_.Collective(kStageRole, kStageStream, scales);
   }
 
   // How many layers that end before `end` were saved as one: only the first's input was kept.
@@ -136,7 +157,7 @@ class StageWriter {
     builder_.SetPhase(Phase::kRecompute);
     for (int layer = begin; layer < end; ++layer) {
       builder_.SetPlace(layer, microbatch, chunk);
-      layers_.Forward();
+      layers_.Forward(layer);
     }
     builder_.SetPhase(Phase::kBackward);
   }

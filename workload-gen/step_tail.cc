@@ -10,7 +10,9 @@ StepTail::StepTail(const WriterContext& context, const std::vector<ChunkBuckets>
       if (!c_.job.training.distributed_optimizer) owned_ += parameter.elements;
     }
     if (!c_.job.training.distributed_optimizer) continue;
-    for (const Bucket& bucket : chunk.buckets) owned_ += bucket.elements / c_.layout.data;
+    for (const Bucket& bucket : chunk.buckets) {
+      owned_ += bucket.elements / RanksOf(bucket, c_.layout);
+    }
   }
 }
 
@@ -20,6 +22,7 @@ void StepTail::Write(GradientReduction* reduction, ParameterGather* gather) {
   reduction->Finish();
   ReduceReplicated();
   ReduceSharedEmbedding();
+  UpdateRouterBiases();
   if (c_.job.training.step_checks) AllReduceWorld(DataType::kInt32, ReduceOp::kSum);
   c_.builder->SetPhase(Phase::kOptimizer);
   Optimize();
@@ -34,11 +37,13 @@ void StepTail::AllReduce(Role role, Stream stream, DataType type, ReduceOp op, i
   call.type = type;
   call.op = op;
   call.count = count;
-  call.group_size = role == kTensorRole      ? l.tensor
-                    : role == kDataRole      ? l.data
-                    : role == kModelRole     ? l.tensor * l.pipeline
-                    : role == kEmbeddingRole ? (l.pipeline > 1 ? 2 : 1)
-                                             : l.world();
+  call.group_size = role == kTensorRole        ? l.tensor
+                    : role == kDataRole        ? l.gradient_ranks()
+                    : role == kModelRole       ? l.tensor * l.pipeline
+                    : role == kExpertModelRole ? l.expert_tensor * l.expert * l.pipeline
+                    : role == kStageRole       ? l.world() / l.pipeline
+                    : role == kEmbeddingRole   ? (l.pipeline > 1 ? 2 : 1)
+                                               : l.world();
   c_.builder->Collective(role, stream, call);
 }
 
@@ -55,6 +60,10 @@ void StepTail::AllReduceModel(ReduceOp op) {
     AllReduceWorld(DataType::kFp32, op);
   else
     AllReduceReplica(DataType::kFp32, op);
+  // The gradients of experts belong to an optimizer of their own.
+  if (!c_.job.training.distributed_optimizer && c_.job.model.moe.experts > 0) {
+    AllReduce(kExpertModelRole, kModelStream, DataType::kFp32, op, 1);
+  }
 }
 
 void StepTail::ReduceReplicated() {
@@ -67,6 +76,21 @@ void StepTail::ReduceSharedEmbedding() {
   if (!c_.job.model.tied_embedding || !holds) return;
   AllReduce(kEmbeddingRole, kEmbeddingStream, c_.job.training.gradient_type, ReduceOp::kSum,
             c_.layout.padded_vocab / c_.layout.tensor * c_.job.model.hidden);
+}
+
+// From how many tokens each expert got in the whole step (DeepSeek-V3, section 2.1.2).
+void StepTail::UpdateRouterBiases() {
+  if (!c_.job.model.moe.router_bias) return;
+  int64_t layers = 0;
+  for (int chunk = 0; chunk < c_.layout.chunks; ++chunk) {
+    const int end = c_.layout.EndLayer(c_.stage, chunk);
+    for (int layer = c_.layout.FirstLayer(c_.stage, chunk); layer < end; ++layer) {
+      layers += c_.job.model.HasExperts(layer) ? 1 : 0;
+    }
+  }
+  if (layers == 0) return;
+  AllReduce(kStageRole, kStageStream, DataType::kFp32, ReduceOp::kSum,
+            layers * c_.job.model.moe.experts);
 }
 
 void StepTail::Compute(const char* name, SubmoduleKind kind, DataType type) {

@@ -17,6 +17,7 @@ class StepTail {
  private:
   void ReduceReplicated();
   void ReduceSharedEmbedding();
+  void UpdateRouterBiases();
   void Optimize();
   void Checks();
   void Compute(const char* name, SubmoduleKind kind, DataType type);

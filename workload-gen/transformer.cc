@@ -5,7 +5,6 @@
 namespace drydock {
 namespace {
 
-int64_t Fc1Width(const ModelShape& m) { return (m.gated() ? 2 : 1) * m.ffn; }
 int64_t QkvWidth(const ModelShape& m) { return m.query_width() + 2 * m.kv_width(); }
 
 // Builds the list of one chunk; every split parameter is 1/tensor of the model's.
@@ -21,22 +20,26 @@ class ChunkList {
     }
   }
 
+  // A norm that a linear layer takes in is registered with it; others where they stand.
   void Layer(int layer) {
-    const int64_t t = layout_.tensor;
-    Add(ParameterKind::kProjWeight, layer, m_.hidden * m_.query_width() / t);
-    if (m_.bias) AddReplicated(ParameterKind::kProjBias, layer);
-    Norm(ParameterKind::kNorm1Weight, ParameterKind::kNorm1Bias, layer);
-    Add(ParameterKind::kQkvWeight, layer, m_.hidden * QkvWidth(m_) / t);
-    if (m_.qkv_bias) Add(ParameterKind::kQkvBias, layer, QkvWidth(m_) / t);
-    Norm(ParameterKind::kNorm2Weight, ParameterKind::kNorm2Bias, layer);
-    Add(ParameterKind::kFc1Weight, layer, m_.hidden * Fc1Width(m_) / t);
-    if (m_.bias) Add(ParameterKind::kFc1Bias, layer, Fc1Width(m_) / t);
-    Add(ParameterKind::kFc2Weight, layer, m_.hidden * m_.ffn / t);
-    if (m_.bias) AddReplicated(ParameterKind::kFc2Bias, layer);
+    layer_ = layer;
+    if (m_.is_latent())
+      LatentAttention();
+    else
+      StandardAttention();
+    if (m_.HasExperts(layer))
+      Experts();
+    else
+      Mlp();
+    if (m_.post_norms) {
+      PlainNorm(ParameterKind::kPostNorm1, m_.hidden);
+      PlainNorm(ParameterKind::kPostNorm2, m_.hidden);
+    }
   }
 
   void Head(bool own_weight, bool shared) {
-    Norm(ParameterKind::kFinalNormWeight, ParameterKind::kFinalNormBias, -1);
+    layer_ = -1;
+    Norm(ParameterKind::kFinalNormWeight, ParameterKind::kFinalNormBias);
     if (!own_weight) return;
     Add(ParameterKind::kHead, -1, layout_.padded_vocab / layout_.tensor * m_.hidden);
     list_.back().tied = shared;
@@ -46,19 +49,83 @@ class ChunkList {
 
  private:
   void Add(ParameterKind kind, int layer, int64_t elements) {
-    list_.push_back({kind, layer, elements, false, false});
+    list_.push_back({kind, layer, elements, false, false, false});
   }
-  void AddReplicated(ParameterKind kind, int layer) {
-    Add(kind, layer, m_.hidden);
+  void AddSplit(ParameterKind kind, int64_t elements) {
+    Add(kind, layer_, elements / layout_.tensor);
+  }
+  void AddReplicated(ParameterKind kind, int64_t elements) {
+    Add(kind, layer_, elements);
     list_.back().sequence_parallel = layout_.sequence_parallel;
   }
-  void Norm(ParameterKind weight, ParameterKind bias, int layer) {
-    AddReplicated(weight, layer);
-    if (!m_.rms_norm) AddReplicated(bias, layer);
+  void Norm(ParameterKind weight, ParameterKind bias) {
+    AddReplicated(weight, m_.hidden);
+    if (!m_.rms_norm) AddReplicated(bias, m_.hidden);
+  }
+  void PlainNorm(ParameterKind kind, int64_t width) {
+    AddReplicated(kind, m_.rms_norm ? width : 2 * width);
+  }
+
+  void StandardAttention() {
+    AddSplit(ParameterKind::kProjWeight, m_.hidden * m_.query_width());
+    if (m_.bias) AddReplicated(ParameterKind::kProjBias, m_.hidden);
+    Norm(ParameterKind::kNorm1Weight, ParameterKind::kNorm1Bias);
+    AddSplit(ParameterKind::kQkvWeight, m_.hidden * QkvWidth(m_));
+    if (m_.qkv_bias) AddSplit(ParameterKind::kQkvBias, QkvWidth(m_));
+    if (!m_.qk_norm) return;
+    PlainNorm(ParameterKind::kQNorm, m_.head_dim);
+    PlainNorm(ParameterKind::kKNorm, m_.head_dim);
+  }
+
+  void LatentAttention() {
+    const drydock::LatentAttention& latent = m_.latent;
+    Norm(ParameterKind::kNorm1Weight, ParameterKind::kNorm1Bias);
+    AddSplit(ParameterKind::kProjWeight, m_.hidden * m_.value_width());
+    if (m_.bias) AddReplicated(ParameterKind::kProjBias, m_.hidden);
+    if (latent.q_rank > 0) {
+      AddReplicated(ParameterKind::kQDownWeight, m_.hidden * latent.q_rank);
+      PlainNorm(ParameterKind::kQNorm, latent.q_rank);
+    }
+    AddSplit(ParameterKind::kQUpWeight,
+             (latent.q_rank > 0 ? latent.q_rank : m_.hidden) * m_.query_width());
+    AddReplicated(ParameterKind::kKvDownWeight, m_.hidden * (latent.kv_rank + latent.rope_dim));
+    PlainNorm(ParameterKind::kKvNorm, latent.kv_rank);
+    AddSplit(ParameterKind::kKvUpWeight,
+             latent.kv_rank * m_.heads * (latent.nope_dim + latent.value_dim));
+  }
+
+  void Mlp() {
+    const int64_t fc1_width = (m_.gated() ? 2 : 1) * m_.ffn;
+    Norm(ParameterKind::kNorm2Weight, ParameterKind::kNorm2Bias);
+    AddSplit(ParameterKind::kFc1Weight, m_.hidden * fc1_width);
+    if (m_.bias) AddSplit(ParameterKind::kFc1Bias, fc1_width);
+    AddSplit(ParameterKind::kFc2Weight, m_.hidden * m_.ffn);
+    if (m_.bias) AddReplicated(ParameterKind::kFc2Bias, m_.hidden);
+  }
+
+  void AddExperts(ParameterKind kind, int64_t elements) {
+    for (int i = 0; i < m_.moe.experts / layout_.expert; ++i) {
+      Add(kind, layer_, elements / layout_.expert_tensor);
+      list_.back().expert = true;
+    }
+  }
+
+  void Experts() {
+    const ExpertShape& moe = m_.moe;
+    const int64_t inputs = m_.gated() ? 2 : 1;
+    Norm(ParameterKind::kNorm2Weight, ParameterKind::kNorm2Bias);
+    AddReplicated(ParameterKind::kRouterWeight, m_.hidden * moe.experts);
+    AddExperts(ParameterKind::kExpertFc1Weight, m_.hidden * inputs * moe.ffn);
+    AddExperts(ParameterKind::kExpertFc2Weight, m_.hidden * moe.ffn);
+    if (moe.shared_ffn == 0) return;
+    AddSplit(ParameterKind::kSharedFc1Weight, m_.hidden * inputs * moe.shared_ffn);
+    AddSplit(ParameterKind::kSharedFc2Weight, m_.hidden * moe.shared_ffn);
+    if (moe.shared_gate) AddReplicated(ParameterKind::kSharedGate, m_.hidden);
   }
 
   const ModelShape& m_;
   const Layout& layout_;
+  int layer_ = -1;
   std::vector<Parameter> list_;
 };
 
@@ -71,8 +138,8 @@ std::vector<Parameter> ChunkParameters(const ModelShape& model, const Layout& la
   const bool last = stage == layout.pipeline - 1 && chunk == layout.chunks - 1;
   const bool shared = model.tied_embedding && layout.pipeline > 1;
   if (first) list.Embedding(shared);
-  const int begin = layout.FirstLayer(stage, chunk);
-  for (int i = 0; i < layout.layers_per_chunk; ++i) list.Layer(begin + i);
+  const int end = layout.EndLayer(stage, chunk);
+  for (int layer = layout.FirstLayer(stage, chunk); layer < end; ++layer) list.Layer(layer);
   // A tied head is the word embedding itself where both are on one rank and chunk.
   if (last) list.Head(/*own_weight=*/!model.tied_embedding || !first, shared);
   return list.Take();

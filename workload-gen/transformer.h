@@ -1,4 +1,5 @@
-// The parameters that one rank holds. Pure functions; the whole model's are in model_size.h.
+// The parameters that one rank holds, in the order in which Megatron registers them. Pure
+// functions; the whole model's are in model_size.h.
 #ifndef DRYDOCK_WORKLOAD_GEN_TRANSFORMER_H_
 #define DRYDOCK_WORKLOAD_GEN_TRANSFORMER_H_
 
@@ -19,12 +20,27 @@ enum class ParameterKind : uint8_t {
   kNorm1Bias,
   kQkvWeight,
   kQkvBias,
+  kQNorm,  // of queries and keys, or of what latent attention projects them from; bias included
+  kKNorm,
+  kQDownWeight,
+  kQUpWeight,
+  kKvDownWeight,
+  kKvNorm,
+  kKvUpWeight,
+  kPostNorm1,
   kNorm2Weight,
   kNorm2Bias,
   kFc1Weight,
   kFc1Bias,
   kFc2Weight,
   kFc2Bias,
+  kRouterWeight,
+  kExpertFc1Weight,  // one for each local expert
+  kExpertFc2Weight,
+  kSharedGate,
+  kSharedFc1Weight,
+  kSharedFc2Weight,
+  kPostNorm2,
   kFinalNormWeight,
   kFinalNormBias,
   kHead
@@ -36,6 +52,7 @@ struct Parameter {
   int64_t elements = 0;            // on this rank
   bool tied = false;               // the word embedding that two stages share
   bool sequence_parallel = false;  // replicated over tp, its gradient from this rank's rows only
+  bool expert = false;             // shared by the ranks of edp, not of dp
 };
 
 // Of one chunk of a stage, in registration order.

@@ -43,16 +43,28 @@ uint32_t WorkTables::InternBlock(const std::vector<uint32_t>& submodules) {
 }
 
 uint32_t WorkTables::Intern(const CommCall& call) {
+  if (!call.parts.empty() || !call.pair_counts.empty()) return InternListed(call);
   const CallKey key{static_cast<int>(call.collective),
                     static_cast<int>(call.type),
                     static_cast<int>(call.op),
                     call.count,
                     call.root,
                     call.peer,
-                    call.group_size};
+                    call.group_size,
+                    call.in_place,
+                    static_cast<int>(call.buffers)};
   const auto [place, added] = calls_.emplace(key, static_cast<uint32_t>(workload_->calls.size()));
   if (added) workload_->calls.push_back(call);
   return place->second;
+}
+
+uint32_t WorkTables::InternListed(const CommCall& call) {
+  for (const uint32_t index : listed_calls_) {
+    if (workload_->calls[index] == call) return index;
+  }
+  listed_calls_.push_back(static_cast<uint32_t>(workload_->calls.size()));
+  workload_->calls.push_back(call);
+  return listed_calls_.back();
 }
 
 std::string WorkTables::BlockName(const std::vector<uint32_t>& submodules) const {

@@ -28,16 +28,18 @@ class WorkTables {
   const Submodule& submodule(uint32_t index) const { return workload_->submodules[index]; }
 
  private:
-  using CallKey = std::tuple<int, int, int, int64_t, int, int, int>;
+  using CallKey = std::tuple<int, int, int, int64_t, int, int, int, bool, int>;
   struct Hash {
     size_t operator()(const std::vector<uint32_t>& v) const;
   };
+  uint32_t InternListed(const CommCall& call);
   std::string BlockName(const std::vector<uint32_t>& submodules) const;
 
   Workload* workload_;
   std::map<std::string, uint32_t> submodules_;  // by all fields, as text
   std::unordered_map<std::vector<uint32_t>, uint32_t, Hash> blocks_;
-  std::map<CallKey, uint32_t> calls_;
+  std::map<CallKey, uint32_t> calls_;   // without parts or counts of pairs
+  std::vector<uint32_t> listed_calls_;  // with
 };
 
 }  // namespace drydock

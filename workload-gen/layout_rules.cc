@@ -1,0 +1,156 @@
+#include "workload-gen/layout_rules.h"
+
+#include <fmt/format.h>
+
+#include <string>
+
+namespace drydock {
+namespace {
+
+class Rules {
+ public:
+  Rules(const TrainingJob& job, const Topology& topology, Diagnostics* diagnostics)
+      : job_(job),
+        model_(job.model),
+        parallel_(job.parallel),
+        topology_(topology),
+        diagnostics_(diagnostics) {}
+
+  void Check() {
+    CheckHosts("tensor", parallel_.tensor);
+    CheckTensor();
+    CheckContext();
+    CheckExperts();
+  }
+
+ private:
+  template <typename... Args>
+  void Fail(const std::string& key, fmt::format_string<Args...> text, Args&&... args) {
+    diagnostics_->Add(job_.ErrorAt(key, fmt::format(text, std::forward<Args>(args)...)));
+  }
+
+  // The largest degree at or below the given one that divides all of `values`, for the message.
+  static int64_t LargestDivisor(int64_t degree, std::initializer_list<int64_t> values) {
+    for (; degree > 1; --degree) {
+      bool all = true;
+      for (const int64_t value : values) all = all && value % degree == 0;
+      if (all) break;
+    }
+    return degree;
+  }
+
+  // `degree` ranks work on every layer together: they must share a host.
+  void CheckHosts(const std::string& what, int degree) {
+    for (const HostKind& kind : topology_.host_kinds) {
+      if (degree > kind.gpus) {
+        Fail("parallel." + what, "{} {} is more than the {} GPUs of a {} host", what, degree,
+             kind.gpus, kind.name);
+        return;
+      }
+      if (kind.gpus % degree != 0) {
+        Fail("parallel." + what,
+             "{} {} does not divide the {} GPUs of a {} host, so a tensor group would span hosts",
+             what, degree, kind.gpus, kind.name);
+        return;
+      }
+    }
+  }
+
+  void Divide(const char* degree_name, int degree, const char* what, int64_t value) {
+    if (value % degree == 0) return;
+    Fail(std::string("parallel.") + degree_name, "{} {} is not divisible by {} {}", what, value,
+         degree_name, degree);
+  }
+
+  bool HasDenseLayers() const {
+    for (int layer = 0; layer < model_.layers; ++layer) {
+      if (!model_.HasExperts(layer)) return true;
+    }
+    return false;
+  }
+
+  void CheckTensor() {
+    const auto divide = [&](const char* what, int64_t value) {
+      Divide("tensor", parallel_.tensor, what, value);
+    };
+    divide("heads", model_.heads);
+    if (model_.kv_heads != model_.heads && !model_.is_latent()) divide("kv_heads", model_.kv_heads);
+    divide("hidden", model_.hidden);
+    if (HasDenseLayers()) divide("ffn", model_.ffn);
+    if (model_.moe.shared_ffn > 0) divide("shared_expert_ffn", model_.moe.shared_ffn);
+    if (parallel_.sequence_parallel && model_.sequence % parallel_.context == 0) {
+      const int64_t local = model_.sequence / parallel_.context;
+      if (local % parallel_.tensor == 0) return;
+      if (parallel_.context == 1) return divide("sequence", local);
+      Fail("parallel.tensor", "sequence {} / context {} = {} is not divisible by tensor {}",
+           model_.sequence, parallel_.context, local, parallel_.tensor);
+    }
+  }
+
+  void CheckContext() {
+    const int context = parallel_.context;
+    if (context == 1) return;
+    // Each rank takes a chunk from either end, so that all see as much of a causal mask.
+    if (model_.sequence % (2 * int64_t{context}) != 0) {
+      Fail("parallel.context",
+           "sequence {} is not divisible by 2 x context {} chunks; the nearest context that fits "
+           "is {}",
+           model_.sequence, context,
+           model_.sequence % 2 == 0 ? LargestDivisor(context, {model_.sequence / 2}) : 1);
+    }
+    if (parallel_.context_type != ContextType::kAllToAll) return;
+    const int64_t parts = int64_t{parallel_.tensor} * context;
+    const auto divide = [&](const char* what, int64_t value) {
+      if (value % parts == 0) return;
+      Fail("parallel.context_type",
+           "{} {} is not divisible by tensor {} x context {}, which "
+           "context_type a2a splits them over",
+           what, value, parallel_.tensor, context);
+    };
+    divide("heads", model_.heads);
+    if (model_.kv_heads != model_.heads && !model_.is_latent()) divide("kv_heads", model_.kv_heads);
+  }
+
+  void CheckExperts() {
+    const ExpertShape& moe = model_.moe;
+    if (moe.experts == 0) return;
+    const int tensor = ExpertTensorOf(parallel_);
+    if (parallel_.expert_tensor > 0) CheckHosts("expert_tensor", tensor);
+    if (moe.ffn % tensor != 0) {
+      Fail(parallel_.expert_tensor > 0 ? "parallel.expert_tensor" : "parallel.tensor",
+           "expert_ffn {} is not divisible by expert_tensor {}; the nearest that fits is {}",
+           moe.ffn, tensor, LargestDivisor(tensor, {moe.ffn}));
+    }
+    CheckDispatch(tensor);
+  }
+
+  void CheckDispatch(int tensor) {
+    if (job_.training.moe_dispatcher != MoeDispatcher::kFlex) return;
+    const int ranks = parallel_.expert * tensor;
+    for (const HostKind& kind : topology_.host_kinds) {
+      if (kind.gpus == topology_.host_kinds.front().gpus &&
+          (ranks % kind.gpus == 0 || kind.gpus % ranks == 0)) {
+        continue;
+      }
+      Fail("training.moe_dispatcher",
+           "dispatcher flex needs hosts of one size that expert {} x expert_tensor {} = {} ranks "
+           "fill, or that they divide; a {} host has {} GPUs",
+           parallel_.expert, tensor, ranks, kind.name, kind.gpus);
+      return;
+    }
+  }
+
+  const TrainingJob& job_;
+  const ModelShape& model_;
+  const ParallelRules& parallel_;
+  const Topology& topology_;
+  Diagnostics* diagnostics_;
+};
+
+}  // namespace
+
+void CheckDegrees(const TrainingJob& job, const Topology& topology, Diagnostics* diagnostics) {
+  Rules(job, topology, diagnostics).Check();
+}
+
+}  // namespace drydock

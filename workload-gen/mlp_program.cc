@@ -1,0 +1,25 @@
+#include "workload-gen/mlp_program.h"
+
+namespace drydock {
+
+void MlpWriter::Forward(const MlpWork& work) {
+  ProgramBuilder& b = *c_.builder;
+  tensor_.Enter();
+  b.Compute(work.fc1.forward);
+  b.Compute(work.activation.forward);
+  b.Compute(work.fc2.forward);
+  tensor_.Leave();
+}
+
+void MlpWriter::Backward(const MlpWork& work, int layer) {
+  ProgramBuilder& b = *c_.builder;
+  listener_->OnGradient(ParameterKind::kFc2Bias, layer);
+  tensor_.RowBackward(work.fc2);
+  listener_->OnGradient(ParameterKind::kFc2Weight, layer);
+  b.Compute(work.activation.backward);
+  listener_->OnGradient(ParameterKind::kFc1Bias, layer);
+  tensor_.ColumnBackward(work.fc1);
+  listener_->OnGradient(ParameterKind::kFc1Weight, layer);
+}
+
+}  // namespace drydock

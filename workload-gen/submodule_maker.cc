@@ -1,0 +1,101 @@
+#include "workload-gen/submodule_maker.h"
+
+#include <algorithm>
+
+#include "workload-gen/submodule_costs.h"
+
+namespace drydock {
+
+SubmoduleMaker::SubmoduleMaker(const TrainingJob& job, const Layout& layout, WorkTables* tables)
+    : job_(job), layout_(layout), tables_(tables) {
+  rows_ = job.model.sequence / layout.context * job.training.micro_batch;
+  local_rows_ = layout.sequence_parallel ? rows_ / layout.tensor : rows_;
+}
+
+Submodule SubmoduleMaker::Base(const std::string& name, SubmoduleKind kind, int64_t rows,
+                               int64_t n) const {
+  Submodule s;
+  s.name = name;
+  s.kind = kind;
+  s.type = job_.training.precision;
+  s.rows = rows;
+  s.n = n;
+  return s;
+}
+
+uint32_t SubmoduleMaker::Add(Submodule s, Pass pass) {
+  s.pass = pass;
+  FillCosts(&s);
+  return tables_->Intern(s);
+}
+
+TwoWayWork SubmoduleMaker::BothWays(const Submodule& s) {
+  return {Add(s, Pass::kForward), Add(s, Pass::kBackward)};
+}
+
+LinearWork SubmoduleMaker::Products(Submodule s) {
+  LinearWork linear;
+  linear.forward = Add(s, Pass::kForward);
+  linear.activation_gradient = Add(s, Pass::kBackwardActivation);
+  const bool fp32 = job_.training.gradient_type == DataType::kFp32;
+  s.accumulate_fp32 = fp32 && job_.training.gradient_accumulation_fusion;
+  linear.weight_gradient = Add(s, Pass::kBackwardWeight);
+  if (!job_.training.gradient_accumulation_fusion) linear.accumulate = Accumulation(s);
+  return linear;
+}
+
+LinearWork SubmoduleMaker::Linear(const std::string& name, int64_t rows, int64_t n, int64_t k,
+                                  bool bias) {
+  Submodule s = Base(name, SubmoduleKind::kLinear, rows, n);
+  s.k = k;
+  s.bias = bias;
+  s.fused = bias && job_.training.fused_kernels;  // added by the GEMM, not after it
+  if (job_.training.fp8) s.type = DataType::kFp8;
+  return Products(s);
+}
+
+LinearWork SubmoduleMaker::HeadLinear(const std::string& name, int64_t rows, int64_t n, int64_t k) {
+  Submodule s = Base(name, SubmoduleKind::kLinear, rows, n);
+  s.k = k;
+  return Products(s);
+}
+
+LinearWork SubmoduleMaker::GroupedLinear(const std::string& name, int64_t rows, int64_t n,
+                                         int64_t k, int64_t experts) {
+  Submodule s = Base(name, SubmoduleKind::kGroupedLinear, rows, n);
+  s.k = k;
+  s.experts = experts;
+  if (job_.training.fp8) s.type = DataType::kFp8;
+  return Products(s);
+}
+
+uint32_t SubmoduleMaker::Accumulation(const Submodule& linear) {
+  Submodule s = Base(linear.name + "-accumulate", SubmoduleKind::kAdd,
+                     linear.n * std::max(int64_t{1}, linear.experts), linear.k);
+  s.accumulate_fp32 = job_.training.gradient_type == DataType::kFp32;
+  return Add(s, Pass::kBackwardWeight);
+}
+
+TwoWayWork SubmoduleMaker::Norm(const std::string& name, int64_t rows, int64_t width) {
+  Submodule s = Base(name, SubmoduleKind::kNorm, rows, width);
+  s.rms = model().rms_norm;
+  s.bias = !model().rms_norm;
+  s.fused = job_.training.fused_kernels;
+  return BothWays(s);
+}
+
+TwoWayWork SubmoduleMaker::Activation(const std::string& name, int64_t rows, int64_t width) {
+  Submodule s = Base(name, SubmoduleKind::kActivation, rows, width);
+  s.gated = model().gated();
+  s.bias = model().bias;
+  return BothWays(s);
+}
+
+TwoWayWork SubmoduleMaker::Residual(const std::string& name) {
+  Submodule s = Base(name, SubmoduleKind::kBiasDropoutAdd, local_rows_, model().hidden);
+  s.bias = model().bias;
+  s.dropout = model().dropout > 0;
+  return BothWays(s);
+}
+
+}  // namespace drydock

@@ -1,0 +1,44 @@
+// Writes the communication of tensor-parallel linear layers (Megatron's tensor_parallel/layers.py).
+#ifndef DRYDOCK_WORKLOAD_GEN_TENSOR_PARALLEL_H_
+#define DRYDOCK_WORKLOAD_GEN_TENSOR_PARALLEL_H_
+
+#include "workload-gen/writer_context.h"
+
+namespace drydock {
+
+// Sizes: a micro-batch's rows on this rank, whole, of a width (the model's unless given).
+class TensorParallel {
+ public:
+  explicit TensorParallel(const WriterContext& context) : c_(context) {}
+
+  // Into a column-parallel layer: the rows that sequence parallelism split come together.
+  void Enter();
+  void Enter(int64_t width);
+  // Out of a row-parallel layer: partial sums are added (and split by rows).
+  void Leave();
+  // Gradients of a column-parallel layer; its input's gradient is summed over the ranks while the
+  // weight's is computed. `width`: of the input.
+  void ColumnBackward(const LinearWork& linear);
+  void ColumnBackward(const LinearWork& linear, int64_t width);
+  // Gradients of a row-parallel layer.
+  void RowBackward(const LinearWork& linear);
+  // Gradients of a layer that is whole on each rank.
+  void WholeBackward(const LinearWork& linear);
+
+  void AllGather();
+  void AllReduce();
+  void ReduceScatter();
+  void ReduceScatter(int64_t width);
+
+  ProgramBuilder::OpId Start(CollectiveType type);
+  ProgramBuilder::OpId Start(CollectiveType type, int64_t width);
+
+ private:
+  void WeightGradient(const LinearWork& linear);
+
+  const WriterContext& c_;
+};
+
+}  // namespace drydock
+
+#endif  // DRYDOCK_WORKLOAD_GEN_TENSOR_PARALLEL_H_
