@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "compute-sim/stated_time.h"
 #include "compute-sim/submodule_kernels.h"
 #include "core/base/spelling.h"
 #include "core/base/yaml.h"
@@ -53,6 +54,10 @@ class GpuSimulation {
   }
 
   Result<SubmoduleTime> TimeOf(const Submodule& submodule, int64_t* source_count) const {
+    if (IsStated(submodule.kind)) {
+      ++source_count[static_cast<size_t>(TimeSource::kGiven)];
+      return StatedTime(submodule, gpu_.spec);
+    }
     ASSIGN_OR_RETURN(const std::vector<Kernel> kernels, KernelsOf(submodule));
     SubmoduleTime time;
     int launches = 0;
@@ -141,11 +146,15 @@ Result<GpuData> MakeReferenceData(const GpuSpec& spec, const SimulateOptions& op
 
 Result<KernelTimes> Simulate(const Workload& workload, const SimulateOptions& options) {
   RETURN_IF_ERROR(CheckProfilesAreUsed(workload.topology, options.profiles));
+  const bool needs_models =
+      workload.submodules.empty() ||
+      std::any_of(workload.submodules.begin(), workload.submodules.end(),
+                  [](const Submodule& submodule) { return !IsStated(submodule.kind); });
   KernelTimes times;
   Diagnostics diagnostics;
   for (const GpuSpec& spec : workload.topology.gpus) {
     ASSIGN_OR_RETURN(GpuData gpu, MakeGpuData(spec, options));
-    RETURN_IF_ERROR(CheckHasTimes(gpu));
+    if (needs_models) RETURN_IF_ERROR(CheckHasTimes(gpu));
     std::optional<GpuData> reference;
     if (!spec.reference.empty()) {
       ASSIGN_OR_RETURN(reference, MakeReferenceData(spec, options));
@@ -218,6 +227,7 @@ std::string Summary(const KernelTimes& times) {
   int64_t total = 0;
   std::vector<std::string> parts;
   for (size_t i = 0; i < TimeSourceNames().size(); ++i) {
+    if (i == static_cast<size_t>(TimeSource::kGiven) && times.source_count[i] == 0) continue;
     total += times.source_count[i];
     parts.push_back(fmt::format("{} {}", times.source_count[i], TimeSourceNames()[i]));
   }

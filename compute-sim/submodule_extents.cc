@@ -46,6 +46,8 @@ std::vector<SubmoduleShape> MakeShapes() {
       {K::kUnpermute, {rows, n, experts, top_k}, {}, {}},
       {K::kGroupedLinear, {rows, n, k, experts}, {}, {fp32}},
       {K::kQuantise, {rows, n}, {}, {fused}, false},
+      {K::kGiven, {}, {}, {}, false},
+      {K::kCounted, {}, {}, {}, false},
   };
 }
 

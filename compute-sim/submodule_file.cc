@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "compute-sim/kernel.h"
+#include "compute-sim/stated_time.h"
 #include "compute-sim/submodule_extents.h"
 #include "core/base/yaml.h"
 
@@ -42,6 +43,11 @@ Status ReadSubmodule(const YamlNode& node, std::vector<Submodule>* out) {
   reader.ReadChoice("pass", PassNames(), &pass, false);
   if (kind < 0) return diagnostics.ToStatus();  // which keys are right, the kind alone knows
   s.kind = static_cast<SubmoduleKind>(kind);
+  if (IsStated(s.kind)) {
+    return node.ErrorHere(
+        fmt::format("'{}' is of imported workloads: there are no kernels to ask for",
+                    SubmoduleKindNames()[static_cast<size_t>(kind)]));
+  }
   s.type = static_cast<DataType>(type);
   s.pass = static_cast<Pass>(pass);
   if (s.name.empty()) s.name = SubmoduleKindNames()[static_cast<size_t>(kind)];

@@ -215,6 +215,9 @@ void AddKernels(const Submodule& s, List* list) {
       return GroupedLinearKernels(s, list);
     case SubmoduleKind::kQuantise:
       return QuantiseKernels(s, list);
+    case SubmoduleKind::kGiven:
+    case SubmoduleKind::kCounted:
+      return;
   }
 }
 

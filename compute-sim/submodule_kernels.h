@@ -12,6 +12,7 @@
 
 namespace drydock {
 
+// None for what an imported workload states itself (stated_time.h).
 // An error if the submodule lacks an extent that its kind needs; it names both.
 Result<std::vector<Kernel>> KernelsOf(const Submodule& submodule);
 

@@ -123,6 +123,7 @@ std::string KernelsTable(const KernelSummary& kernels) {
 std::string SourcesTable(const KernelSummary& kernels) {
   Table table({Words("kernel times from"), Number("kernels"), Number("share of the time")});
   for (size_t i = 0; i < kTimeSourceCount; ++i) {
+    if (!IsShown(kernels, i)) continue;
     table.Add({Words(TimeSourceNames()[i]), Number(fmt::format("{}", kernels.by_source[i].kernels)),
                Number(Percent(kernels.by_source[i].share))});
   }

@@ -33,6 +33,11 @@ struct KernelSummary {
   std::array<Source, kTimeSourceCount> by_source;  // by TimeSource
 };
 
+// Whether people are told of the source: that a workload gives its times is said where one does.
+inline bool IsShown(const KernelSummary& kernels, size_t source) {
+  return source != static_cast<size_t>(TimeSource::kGiven) || kernels.by_source[source].kernels > 0;
+}
+
 KernelSummary SummariseKernels(const Inputs& inputs);
 
 }  // namespace drydock

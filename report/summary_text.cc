@@ -110,6 +110,7 @@ std::string KernelsText(const KernelSummary& kernels) {
   out += Rest(kernels.rows.size(), shown, "kernel");
   out += "  times by source:";
   for (size_t i = 0; i < kTimeSourceCount; ++i) {
+    if (!IsShown(kernels, i)) continue;
     out += fmt::format("{} {} {} ({})", i == 0 ? "" : ",", kernels.by_source[i].kernels,
                        TimeSourceNames()[i], Percent(kernels.by_source[i].share));
   }

@@ -50,6 +50,8 @@ std::string Dimensions(const Submodule& s) {
     if (s.value_dim > 0) text += fmt::format(" value_dim {}", s.value_dim);
     return text;
   }
+  if (s.kind == SubmoduleKind::kGiven) return ToString(s.duration);
+  if (s.kind == SubmoduleKind::kCounted) return "as counted";
   if (s.elements > 0) return fmt::format("{} elements", s.elements);
   std::string text =
       s.k > 0 ? fmt::format("{} x {} x {}", s.rows, s.n, s.k) : fmt::format("{} x {}", s.rows, s.n);

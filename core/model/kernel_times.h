@@ -15,9 +15,10 @@ enum class TimeSource : uint8_t {
   kProfile,  // a measured row, or between measured rows
   kModel,    // the GPU's calibrated kernel model
   kScaled,   // a calibrated GPU's time, by the FLOPS or bandwidth ratio
+  kGiven,    // an imported workload's: as it states, or from what it counts by peak rates
 };
-inline constexpr int kTimeSourceCount = 3;
-const std::vector<std::string>& TimeSourceNames();  // "profile", "model", "scaled"
+inline constexpr int kTimeSourceCount = 4;
+const std::vector<std::string>& TimeSourceNames();  // "profile", "model", "scaled", "given"
 
 struct KernelTime {
   std::string name;   // "gemm"

@@ -88,7 +88,8 @@ const Names& SubmoduleKindNames() {
                               "activation", "rotary",         "embedding",     "cross-entropy",
                               "optimizer",  "gradient-scale", "gradient-norm", "cast",
                               "add",        "router",         "top-k",         "permute",
-                              "unpermute",  "grouped-linear", "quantise"};
+                              "unpermute",  "grouped-linear", "quantise",      "given",
+                              "counted"};
   return names;
 }
 
@@ -110,7 +111,7 @@ const Names& ProtocolNames() {
 }
 
 const Names& TimeSourceNames() {
-  static const Names names = {"profile", "model", "scaled"};
+  static const Names names = {"profile", "model", "scaled", "given"};
   return names;
 }
 

@@ -40,6 +40,7 @@ TEST(NamesTest, TheOrderIsTheEnums) {
   EXPECT_EQ(AlgorithmNames()[static_cast<size_t>(Algorithm::kNvlsTree)], "nvls-tree");
   EXPECT_EQ(ProtocolNames()[static_cast<size_t>(Protocol::kLl128)], "LL128");
   EXPECT_EQ(TimeSourceNames()[static_cast<size_t>(TimeSource::kScaled)], "scaled");
+  EXPECT_EQ(SubmoduleKindNames()[static_cast<size_t>(SubmoduleKind::kCounted)], "counted");
 }
 
 TEST(DataTypeTest, SizesOfElements) {

@@ -124,8 +124,10 @@ enum class SubmoduleKind : uint8_t {
   kUnpermute,       // the way back: each token's top_k results weighted and summed, rows × n
   kGroupedLinear,   // `experts` linears that share rows evenly, rows × n × k in all
   kQuantise,        // rows × n to fp8, and its transpose; fused: with the scale of earlier steps
+  kGiven,           // of an imported workload: takes `duration`, which its trace states, on any GPU
+  kCounted,  // of one without times: `flops` in `type` and `bytes` of traffic are all that is known
 };
-inline constexpr int kSubmoduleKindCount = 19;
+inline constexpr int kSubmoduleKindCount = 21;
 const std::vector<std::string>& SubmoduleKindNames();  // "linear", "attention", ...
 
 struct Submodule {
@@ -144,7 +146,10 @@ struct Submodule {
   bool accumulate_fp32 = false;  // wgrad adds into an fp32 main gradient
   double flops = 0;              // arithmetic, for accounts and foreign readers
   Bytes bytes;                   // memory traffic if every operand moved once
+  Time duration;                 // kGiven; at most kLongestGiven
 };
+
+inline constexpr Time kLongestGiven = Time::Us(3'600'000'000);
 
 // What one compute op runs, in order, without communication in between.
 struct ComputeBlock {

@@ -201,6 +201,9 @@ TEST_F(ArtefactsTest, ManifestsThatContradictThemselves) {
       {"unknown submodule",
        [](Manifest* m) { m->mutable_submodules(0)->set_kind(kSubmoduleKindCount); }},
       {"negative experts", [](Manifest* m) { m->mutable_submodules(0)->set_experts(-1); }},
+      {"negative duration", [](Manifest* m) { m->mutable_submodules(0)->set_duration_ps(-1); }},
+      {"duration without bound",
+       [](Manifest* m) { m->mutable_submodules(0)->set_duration_ps(INT64_MAX); }},
       {"negative rows", [](Manifest* m) { m->mutable_submodules(0)->set_rows(-1); }},
       {"rows without bound", [](Manifest* m) { m->mutable_submodules(0)->set_rows(INT64_MAX); }},
       {"flops no number", [](Manifest* m) { m->mutable_submodules(0)->set_flops(0.0 / 0.0); }},
@@ -243,7 +246,7 @@ TEST_F(ArtefactsTest, AnotherFormatSaysSo) {
                          [](proto::FlowPlan* m) { m->mutable_provenance()->set_format(99); });
   EXPECT_EQ(ErrorOf(kFlowPlanName), At(kFlowPlanName) +
                                         ": error: this flow plan has format 99, but this version "
-                                        "reads format 3; run simccl again");
+                                        "reads format 4; run simccl again");
 }
 
 TEST_F(ArtefactsTest, CallsInGroupsTheRanksLack) {
@@ -349,7 +352,7 @@ TEST_F(ArtefactsTest, TimesThatMakeNoSense) {
   const std::vector<std::pair<std::function<void(File*)>, std::string>> cases = {
       {[&](File* f) { first(f)->set_total_ps(-1); }, "a time makes no sense"},
       {[&](File* f) { first(f)->mutable_kernels(0)->set_time_ps(-1); }, "a time makes no sense"},
-      {[&](File* f) { first(f)->mutable_kernels(0)->set_source(3); }, "a time makes no sense"},
+      {[&](File* f) { first(f)->mutable_kernels(0)->set_source(kTimeSourceCount); }, "a time makes no sense"},
       {[](File* f) { f->mutable_gpus(0)->set_gpu("h100"); }, "its GPUs are not the cluster's"},
       {[](File* f) { f->clear_gpus(); }, "its GPUs are not the cluster's"},
       {[](File* f) { f->mutable_gpus(0)->mutable_submodules()->RemoveLast(); },

@@ -76,6 +76,7 @@ Workload ToyWorkload() {
   attention.causal = attention.fused = attention.gated = true;
   attention.rms = attention.dropout = true;
   attention.flops = 0.5, attention.bytes = Bytes(7);
+  attention.duration = Time::Ps(11);
   w.submodules = {linear, attention};
   w.blocks = {{"attention.forward", {1, 0}}, {"mlp.backward", {0}}};
   w.calls = {{CollectiveType::kAllReduce, DataType::kBf16, ReduceOp::kSum, 64, 0, 0, 2},
@@ -244,7 +245,8 @@ std::string Dump(const Workload& w) {
                        s.sequence, s.heads, s.kv_heads, s.head_dim, s.elements, int(s.causal),
                        int(s.fused), int(s.gated), int(s.rms), int(s.bias), int(s.dropout),
                        int(s.accumulate_fp32), s.flops, s.bytes.count());
-    out += fmt::format(" {} {} {} {}\n", s.kv_sequence, s.value_dim, s.experts, s.top_k);
+    out += fmt::format(" {} {} {} {} {}\n", s.kv_sequence, s.value_dim, s.experts, s.top_k,
+                       s.duration.ps());
   }
   for (const ComputeBlock& b : w.blocks) out += fmt::format("block {} {}\n", b.name, b.submodules);
   for (const CommCall& c : w.calls) out += DumpCall(c);

@@ -41,6 +41,7 @@ void Encode(const Submodule& from, proto::Manifest::Submodule* to) {
   to->set_accumulate_fp32(from.accumulate_fp32);
   to->set_flops(from.flops);
   to->set_bytes(from.bytes.count());
+  to->set_duration_ps(from.duration.ps());
 }
 
 Submodule Decode(const proto::Manifest::Submodule& from) {
@@ -71,6 +72,7 @@ Submodule Decode(const proto::Manifest::Submodule& from) {
   to.accumulate_fp32 = from.accumulate_fp32();
   to.flops = from.flops();
   to.bytes = Bytes(from.bytes());
+  to.duration = Time::Ps(from.duration_ps());
   return to;
 }
 
@@ -151,7 +153,8 @@ bool Consistent(const Submodule& s) {
          Within(s.type, kDataTypeCount) &&
          Counts({s.rows, s.n, s.k, s.batch, s.sequence, s.heads, s.kv_heads, s.head_dim, s.elements,
                  s.kv_sequence, s.value_dim, s.experts, s.top_k, s.bytes.count()}) &&
-         std::isfinite(s.flops) && s.flops >= 0;
+         std::isfinite(s.flops) && s.flops >= 0 && s.duration >= Time() &&
+         s.duration <= kLongestGiven;
 }
 
 // Groups name each of their members once; a rank's group in a role is one it belongs to.
