@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "core/model/grouped_call.h"
 #include "simccl/nccl_planner.h"
 
 namespace drydock {
@@ -23,16 +22,6 @@ Result<const PlannerChoice*> FindPlanner(const std::string& name) {
     names += std::string(names.empty() ? "" : ", ") + choice.name;
   }
   return Error(fmt::format("there is no planner '{}'; planners are: {}", name, names));
-}
-
-std::string NameOf(const CommCall& call) {
-  const std::string buffers = BuffersText(call);
-  if (call.collective == CollectiveType::kGrouped) {
-    return fmt::format("group of {}: {} over {}{}", KindText(call), ToString(call.bytes()),
-                       call.group_size, buffers);
-  }
-  return fmt::format("{} {} {} over {}{}", KindText(call), ToString(call.type),
-                     ToString(call.bytes()), call.group_size, buffers);
 }
 
 }  // namespace drydock

@@ -9,6 +9,7 @@
 
 #include "core/base/result.h"
 #include "core/model/flow_plan.h"
+#include "core/model/grouped_call.h"
 #include "core/model/topology.h"
 #include "core/model/workload.h"
 
@@ -44,9 +45,6 @@ struct PlannerChoice {
 std::span<const PlannerChoice> PlannerChoices();
 // An error that lists the choices if there is none of that name.
 Result<const PlannerChoice*> FindPlanner(const std::string& name);
-
-// "all-reduce bf16 100.7 MB over 8".
-std::string NameOf(const CommCall& call);
 
 }  // namespace drydock
 

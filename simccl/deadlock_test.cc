@@ -1,4 +1,4 @@
-#include "simccl/deadlock.h"
+#include "core/model/deadlock.h"
 
 #include <gtest/gtest.h>
 
@@ -6,10 +6,10 @@
 
 #include "core/base/testing.h"
 #include "core/model/grouped_call.h"
+#include "core/model/rank_classes.h"
 #include "core/nccl/test_hosts.h"
 #include "simccl/plan_deadlock.h"
 #include "simccl/plan_workload.h"
-#include "simccl/rank_classes.h"
 
 namespace drydock {
 namespace {
@@ -371,6 +371,21 @@ TEST(DeadlockTest, AGroupOfMessagesNeedsThoseItNames) {
       Check(b),
       "error: the communication cannot finish: rank 2 never makes a call that others wait in\n"
       "  rank 0, op 3 (group of send-recv: 128 B over 4 in 'all', ranks 0-3) waits for rank 2");
+}
+
+// Both send first: whether that ends depends on buffers alone.
+TEST(DeadlockTest, SendsWithoutAPlanWaitOrDoNot) {
+  Builder b(2);
+  const uint8_t pair = b.Role("pp", {{0, 1}});
+  for (const int rank : {0, 1}) {
+    b.Message(rank, pair, OpKind::kSend, rank, 512);
+    b.Message(rank, pair, OpKind::kRecv, 1 - rank, 512);
+  }
+  EXPECT_EQ(ErrorText(CheckDeadlock(b.w, UnplannedSends::kEnd)), "ok");
+  EXPECT_EQ(ErrorText(CheckDeadlock(b.w, UnplannedSends::kWait)),
+            "error: the communication cannot finish: these calls wait for each other in a circle\n"
+            "  rank 0, op 0 (send of 1.024 KB in 'pp', ranks 0-1) waits for rank 1\n"
+            "  rank 1, op 0 (send of 1.024 KB in 'pp', ranks 0-1) waits for rank 0");
 }
 
 }  // namespace

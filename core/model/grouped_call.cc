@@ -84,4 +84,14 @@ std::string BuffersText(const CommCall& call) {
                      BufferKindNames()[static_cast<size_t>(most)]);
 }
 
+std::string NameOf(const CommCall& call) {
+  const std::string buffers = BuffersText(call);
+  if (call.collective == CollectiveType::kGrouped) {
+    return fmt::format("group of {}: {} over {}{}", KindText(call), ToString(call.bytes()),
+                       call.group_size, buffers);
+  }
+  return fmt::format("{} {} {} over {}{}", KindText(call), ToString(call.type),
+                     ToString(call.bytes()), call.group_size, buffers);
+}
+
 }  // namespace drydock

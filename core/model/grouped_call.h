@@ -32,6 +32,9 @@ std::string KindText(const CommCall& call);
 // some have them; "" if NCCL was told nothing.
 std::string BuffersText(const CommCall& call);
 
+// "all-reduce bf16 100.7 MB over 8": any call.
+std::string NameOf(const CommCall& call);
+
 }  // namespace drydock
 
 #endif  // DRYDOCK_CORE_MODEL_GROUPED_CALL_H_

@@ -1,4 +1,4 @@
-#include "simccl/wait_sets.h"
+#include "core/model/wait_sets.h"
 
 #include <algorithm>
 

@@ -1,15 +1,15 @@
 // What is told of communication that cannot finish. Internal to the deadlock check.
-#ifndef DRYDOCK_SIMCCL_DEADLOCK_REPORT_H_
-#define DRYDOCK_SIMCCL_DEADLOCK_REPORT_H_
+#ifndef DRYDOCK_CORE_MODEL_DEADLOCK_REPORT_H_
+#define DRYDOCK_CORE_MODEL_DEADLOCK_REPORT_H_
 
 #include <cstdint>
 #include <functional>
 #include <vector>
 
 #include "core/base/result.h"
+#include "core/model/call_graph.h"
+#include "core/model/rank_classes.h"
 #include "core/model/workload.h"
-#include "simccl/call_graph.h"
-#include "simccl/rank_classes.h"
 
 namespace drydock {
 
@@ -30,4 +30,4 @@ Error DeadlockError(const Workload& workload, const RankClasses& classes,
 
 }  // namespace drydock
 
-#endif  // DRYDOCK_SIMCCL_DEADLOCK_REPORT_H_
+#endif  // DRYDOCK_CORE_MODEL_DEADLOCK_REPORT_H_

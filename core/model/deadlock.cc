@@ -1,4 +1,4 @@
-#include "simccl/deadlock.h"
+#include "core/model/deadlock.h"
 
 #include <algorithm>
 #include <deque>
@@ -9,12 +9,12 @@
 #include <vector>
 
 #include "core/base/check.h"
+#include "core/model/call_graph.h"
 #include "core/model/call_numbers.h"
+#include "core/model/deadlock_report.h"
 #include "core/model/grouped_call.h"
-#include "simccl/call_graph.h"
-#include "simccl/deadlock_report.h"
-#include "simccl/rank_classes.h"
-#include "simccl/wait_sets.h"
+#include "core/model/rank_classes.h"
+#include "core/model/wait_sets.h"
 
 namespace drydock {
 namespace {
@@ -24,7 +24,7 @@ struct CallWaits {
   bool everybody = true;
   std::vector<std::vector<int>> seats;  // by seat, if not everybody: whose arrival it waits for
   size_t participants = 0;
-  int64_t slices = 1, slots = 0;  // of a message; without a plan it fits nowhere
+  int64_t slices = 1, slots = 0;  // of a message
 };
 
 // A call that some members have begun.
@@ -44,13 +44,14 @@ class Simulation {
  public:
   Simulation(const Workload& workload, const RankClasses& classes,
              std::vector<ClassProgram> programs, const std::vector<WaitSets>& waits,
-             const FlowPlan& plan)
+             const FlowPlan& plan, UnplannedSends sends)
       : w_(workload),
         classes_(classes),
         programs_(std::move(programs)),
         waits_(waits),
         progress_(programs_.size()),
-        pending_(classes.kinds.size()) {
+        pending_(classes.kinds.size()),
+        unplanned_slots_(sends == UnplannedSends::kEnd ? INT64_MAX : 0) {
     for (const FlowPlan::Assignment& use : plan.assignments) {
       const int kind = classes.kind_of_group[use.group];
       if (kind >= 0) plan_of_[{use.call, kind}] = use.plan;
@@ -202,6 +203,7 @@ class Simulation {
   const CallWaits& WaitsOf(uint32_t call, int kind) {
     const auto [entry, added] = call_waits_.try_emplace({call, kind});
     if (added) {
+      entry->second.slots = unplanned_slots_;
       const bool some = IsAmongSome(w_.calls[call]);
       entry->second.participants =
           some ? static_cast<size_t>(ParticipantsOf(w_.calls[call])) : KindOf(kind).seats.size();
@@ -238,12 +240,9 @@ class Simulation {
   std::vector<ClassProgress> progress_;
   std::vector<std::unordered_map<uint64_t, Pending>> pending_;  // by kind, by number of the call
   std::vector<std::map<Pair, Outbox>> outboxes_;                // by kind
-  std::deque<std::pair<uint32_t, uint32_t>> ready_;             // class, op
+  const int64_t unplanned_slots_;
+  std::deque<std::pair<uint32_t, uint32_t>> ready_;  // class, op
 };
-
-}  // namespace
-
-namespace {
 
 // Groups whose members wait for one another depending on where they sit: chains, and calls among
 // some of the members.
@@ -269,15 +268,13 @@ std::vector<bool> PositionsCount(const Workload& workload, const FlowPlan& plan,
   return count;
 }
 
-}  // namespace
-
-Status CheckDeadlock(const Workload& workload, const FlowPlan& plan) {
+Status Check(const Workload& workload, const FlowPlan& plan, UnplannedSends sends) {
   std::vector<WaitSets> waits;
   for (const Plan& p : plan.plans) waits.push_back(WaitSetsOf(p));
   const RankClasses classes = FindRankClasses(workload, PositionsCount(workload, plan, waits));
   ASSIGN_OR_RETURN(std::vector<ClassProgram> programs, MakeClassPrograms(workload, classes));
   RETURN_IF_ERROR(CheckCallsMatch(workload, classes, programs));
-  Simulation simulation(workload, classes, std::move(programs), waits, plan);
+  Simulation simulation(workload, classes, std::move(programs), waits, plan, sends);
   if (simulation.Run()) return OkStatus();
   std::map<std::pair<uint32_t, uint32_t>, uint32_t> plan_of;
   for (const FlowPlan::Assignment& use : plan.assignments)
@@ -293,6 +290,16 @@ Status CheckDeadlock(const Workload& workload, const FlowPlan& plan) {
     return std::binary_search(others.begin(), others.end(), other);
   };
   return DeadlockError(workload, classes, simulation.programs(), simulation.States(), awaits);
+}
+
+}  // namespace
+
+Status CheckDeadlock(const Workload& workload, const FlowPlan& plan) {
+  return Check(workload, plan, UnplannedSends::kWait);
+}
+
+Status CheckDeadlock(const Workload& workload, UnplannedSends sends) {
+  return Check(workload, {}, sends);
 }
 
 }  // namespace drydock

@@ -4,8 +4,8 @@
 //
 // Found by refinement: beginning with "runs the same program", classes are split by the classes
 // they meet until nothing splits. Ranks of a 1024-GPU run fall into a few dozen.
-#ifndef DRYDOCK_SIMCCL_RANK_CLASSES_H_
-#define DRYDOCK_SIMCCL_RANK_CLASSES_H_
+#ifndef DRYDOCK_CORE_MODEL_RANK_CLASSES_H_
+#define DRYDOCK_CORE_MODEL_RANK_CLASSES_H_
 
 #include <vector>
 
@@ -40,4 +40,4 @@ RankClasses FindRankClasses(const Workload& workload, const std::vector<bool>& p
 
 }  // namespace drydock
 
-#endif  // DRYDOCK_SIMCCL_RANK_CLASSES_H_
+#endif  // DRYDOCK_CORE_MODEL_RANK_CLASSES_H_

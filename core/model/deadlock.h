@@ -7,10 +7,12 @@
 //   send         ends when its receive has begun, or at once while it fits into the connection's
 //                buffer beside what else is on its way
 //
+// Without a plan a collective waits for all its members, and the caller says what a send does.
+//
 // The work grows with the programs' length and the number of classes of ranks (rank_classes.h), not
 // with the number of ranks.
-#ifndef DRYDOCK_SIMCCL_DEADLOCK_H_
-#define DRYDOCK_SIMCCL_DEADLOCK_H_
+#ifndef DRYDOCK_CORE_MODEL_DEADLOCK_H_
+#define DRYDOCK_CORE_MODEL_DEADLOCK_H_
 
 #include "core/base/result.h"
 #include "core/model/flow_plan.h"
@@ -23,6 +25,10 @@ namespace drydock {
 // `workload` has its programs; `plan` is its plan.
 Status CheckDeadlock(const Workload& workload, const FlowPlan& plan);
 
+// Sends whose buffers nobody knows: all wait for their receives, or none does.
+enum class UnplannedSends : uint8_t { kWait, kEnd };
+Status CheckDeadlock(const Workload& workload, UnplannedSends sends);
+
 }  // namespace drydock
 
-#endif  // DRYDOCK_SIMCCL_DEADLOCK_H_
+#endif  // DRYDOCK_CORE_MODEL_DEADLOCK_H_

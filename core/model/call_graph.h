@@ -1,14 +1,14 @@
 // The programs of a workload as the deadlock check walks them, one for each class of ranks: what
 // follows what, and which call of which kind of communicator each op is.
-#ifndef DRYDOCK_SIMCCL_CALL_GRAPH_H_
-#define DRYDOCK_SIMCCL_CALL_GRAPH_H_
+#ifndef DRYDOCK_CORE_MODEL_CALL_GRAPH_H_
+#define DRYDOCK_CORE_MODEL_CALL_GRAPH_H_
 
 #include <cstdint>
 #include <vector>
 
 #include "core/base/result.h"
+#include "core/model/rank_classes.h"
 #include "core/model/workload.h"
-#include "simccl/rank_classes.h"
 
 namespace drydock {
 
@@ -29,4 +29,4 @@ Result<std::vector<ClassProgram>> MakeClassPrograms(const Workload& workload,
 
 }  // namespace drydock
 
-#endif  // DRYDOCK_SIMCCL_CALL_GRAPH_H_
+#endif  // DRYDOCK_CORE_MODEL_CALL_GRAPH_H_

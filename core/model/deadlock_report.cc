@@ -1,4 +1,4 @@
-#include "simccl/deadlock_report.h"
+#include "core/model/deadlock_report.h"
 
 #include <fmt/format.h>
 
@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "core/base/check.h"
+#include "core/model/grouped_call.h"
 #include "core/model/rank_list.h"
-#include "simccl/collective_planner.h"
 
 namespace drydock {
 namespace {

@@ -1,4 +1,4 @@
-#include "simccl/call_graph.h"
+#include "core/model/call_graph.h"
 
 #include <fmt/format.h>
 

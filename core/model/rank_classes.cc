@@ -1,4 +1,4 @@
-#include "simccl/rank_classes.h"
+#include "core/model/rank_classes.h"
 
 #include <algorithm>
 #include <map>

@@ -2,8 +2,8 @@
 //
 // A member cannot end before those whose data it takes have begun, nor before those have begun that
 // must make room because what it sends them does not fit into the buffers of the connection.
-#ifndef DRYDOCK_SIMCCL_WAIT_SETS_H_
-#define DRYDOCK_SIMCCL_WAIT_SETS_H_
+#ifndef DRYDOCK_CORE_MODEL_WAIT_SETS_H_
+#define DRYDOCK_CORE_MODEL_WAIT_SETS_H_
 
 #include <cstdint>
 #include <vector>
@@ -27,4 +27,4 @@ WaitSets WaitSetsOf(const Plan& plan);
 
 }  // namespace drydock
 
-#endif  // DRYDOCK_SIMCCL_WAIT_SETS_H_
+#endif  // DRYDOCK_CORE_MODEL_WAIT_SETS_H_
