@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <deque>
 #include <map>
-#include <set>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -248,22 +247,9 @@ class Simulation {
 // some of the members.
 std::vector<bool> PositionsCount(const Workload& workload, const FlowPlan& plan,
                                  const std::vector<WaitSets>& waits) {
-  std::vector<bool> count(workload.groups.size(), false);
+  std::vector<bool> count = GroupsWithMessages(workload);
   for (const FlowPlan::Assignment& use : plan.assignments) {
     if (!waits[use.plan].everybody) count[use.group] = true;
-  }
-  std::vector<std::set<uint8_t>> roles;  // by program: with calls among some
-  for (const Program& program : workload.programs) {
-    std::set<uint8_t>& own = roles.emplace_back();
-    for (const Op& op : program.ops) {
-      if (op.kind != OpKind::kCompute && IsAmongSome(workload.calls[op.work])) own.insert(op.role);
-    }
-  }
-  for (size_t rank = 0; rank < workload.class_of_rank.size(); ++rank) {
-    for (const uint8_t role : roles[static_cast<size_t>(workload.class_of_rank[rank])]) {
-      const int group = workload.group_of_rank[role][rank];
-      if (group >= 0) count[static_cast<size_t>(group)] = true;
-    }
   }
   return count;
 }

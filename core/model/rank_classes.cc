@@ -5,6 +5,8 @@
 #include <set>
 #include <utility>
 
+#include "core/model/grouped_call.h"
+
 namespace drydock {
 namespace {
 
@@ -139,6 +141,24 @@ class Refinement {
 };
 
 }  // namespace
+
+std::vector<bool> GroupsWithMessages(const Workload& workload) {
+  std::vector<std::set<uint8_t>> roles;  // by program
+  for (const Program& program : workload.programs) {
+    std::set<uint8_t>& own = roles.emplace_back();
+    for (const Op& op : program.ops) {
+      if (op.kind != OpKind::kCompute && IsAmongSome(workload.calls[op.work])) own.insert(op.role);
+    }
+  }
+  std::vector<bool> with(workload.groups.size(), false);
+  for (size_t rank = 0; rank < workload.class_of_rank.size(); ++rank) {
+    for (const uint8_t role : roles[static_cast<size_t>(workload.class_of_rank[rank])]) {
+      const int group = workload.group_of_rank[role][rank];
+      if (group >= 0) with[static_cast<size_t>(group)] = true;
+    }
+  }
+  return with;
+}
 
 RankClasses FindRankClasses(const Workload& workload, const std::vector<bool>& positions_count) {
   return Refinement(workload, positions_count).Run();

@@ -36,6 +36,8 @@ struct RankClasses {
 
 // `positions_count`, by group: its members wait for one another depending on where they sit (a
 // broadcast's chain; who sends, who receives). In groups of two they always count.
+// In these groups at least: some program makes calls among some of the members there.
+std::vector<bool> GroupsWithMessages(const Workload& workload);
 RankClasses FindRankClasses(const Workload& workload, const std::vector<bool>& positions_count);
 
 }  // namespace drydock

@@ -32,6 +32,14 @@ inline void FillProvenance(const std::string& kind, const Provenance& from, prot
   for (const std::string& option : from.options) to->add_options(option);
 }
 
+inline Provenance ReadProvenance(const proto::Provenance& from) {
+  Provenance to;
+  to.tool = from.tool();
+  for (const auto& input : from.inputs()) to.inputs.push_back({input.name(), input.sha256()});
+  to.options.assign(from.options().begin(), from.options().end());
+  return to;
+}
+
 // The message with the checksum field (CRC-32) that belongs at its end, and whether it is there.
 std::string Seal(std::string message);
 bool IsSealed(const std::string& message);

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/schema/call_codec.h"
+#include "core/schema/manifest_file.h"
 #include "core/schema/protocol.h"
 #include "core/schema/trace_file.h"
 
@@ -234,6 +235,19 @@ bool GroupsFit(const Workload& w, int class_index, const Program& program) {
   return true;
 }
 
+Status DecodeManifest(const proto::Manifest& manifest, const std::string& path,
+                      ClusterInput* cluster, Workload* workload) {
+  std::vector<std::pair<std::string, std::string>> files;
+  for (const proto::NamedText& text : manifest.files())
+    files.emplace_back(text.name(), text.text());
+  ASSIGN_OR_RETURN(*cluster, ParseCluster(manifest.cluster_yaml(), path, files));
+  workload->topology = std::move(cluster->topology);
+  DecodeTables(manifest, workload);
+  if (manifest.use_call_size() != manifest.use_group_size() || !TablesConsistent(*workload))
+    return protocol::Damaged(path, "its tables contradict");
+  return OkStatus();
+}
+
 Status ReadPrograms(const std::string& run, const proto::Manifest& manifest, Workload* workload) {
   for (const proto::Manifest::Class& entry : manifest.classes()) {
     const std::string path = fmt::format("{}/{}/{}", run, kWorkloadName, entry.file());
@@ -284,19 +298,25 @@ Status WriteWorkload(const std::string& run, const Workload& workload, const Clu
   return directory.Commit();
 }
 
+Result<ManifestFile> ReadManifest(const std::string& path) {
+  proto::Manifest manifest;
+  ManifestFile file;
+  RETURN_IF_ERROR(protocol::Load(path, kKind, kMaker, &manifest, nullptr));
+  RETURN_IF_ERROR(DecodeManifest(manifest, path, &file.cluster, &file.workload));
+  file.provenance = protocol::ReadProvenance(manifest.provenance());
+  for (const proto::Manifest::Class& entry : manifest.classes()) {
+    file.class_sha256.push_back(entry.sha256());
+  }
+  return file;
+}
+
 Result<WorkloadFile> ReadWorkload(const std::string& run, WorkloadParts parts) {
   const std::string path = run + "/" + kManifestName;
   proto::Manifest manifest;
   WorkloadFile file;
   RETURN_IF_ERROR(protocol::Load(path, kKind, kMaker, &manifest, &file.sha256));
-  std::vector<std::pair<std::string, std::string>> files;
-  for (const proto::NamedText& text : manifest.files())
-    files.emplace_back(text.name(), text.text());
-  ASSIGN_OR_RETURN(ClusterInput cluster, ParseCluster(manifest.cluster_yaml(), path, files));
-  file.workload.topology = std::move(cluster.topology);
-  DecodeTables(manifest, &file.workload);
-  if (manifest.use_call_size() != manifest.use_group_size() || !TablesConsistent(file.workload))
-    return protocol::Damaged(path, "its tables contradict");
+  ClusterInput cluster;
+  RETURN_IF_ERROR(DecodeManifest(manifest, path, &cluster, &file.workload));
   if (parts == WorkloadParts::kAll) {
     RETURN_IF_ERROR(ReadPrograms(run, manifest, &file.workload));
   }

@@ -1,0 +1,197 @@
+#include "core/schema/trace_codec.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <type_traits>
+
+#include "core/base/check.h"
+#include "core/schema/trace_file.h"
+
+namespace drydock::trace_codec {
+namespace {
+
+constexpr const char* kOpAttribute = "drydock.op";
+// The values of "drydock.op", in order.
+enum OpField { kWork, kRole, kPhase, kStream, kTag, kLayer, kMicrobatch, kChunk, kOpFieldCount };
+
+chakra::CollectiveCommType ChakraType(CollectiveType type) {
+  switch (type) {
+    case CollectiveType::kAllReduce:
+      return chakra::ALL_REDUCE;
+    case CollectiveType::kAllGather:
+      return chakra::ALL_GATHER;
+    case CollectiveType::kReduceScatter:
+      return chakra::REDUCE_SCATTER;
+    case CollectiveType::kBroadcast:
+      return chakra::BROADCAST;
+    case CollectiveType::kReduce:
+      return chakra::REDUCE;
+    case CollectiveType::kAllToAll:
+    case CollectiveType::kAllToAllV:
+      return chakra::ALL_TO_ALL;
+    case CollectiveType::kGather:
+      return chakra::GATHER;
+    case CollectiveType::kScatter:
+      return chakra::SCATTER;
+    case CollectiveType::kSendRecv:
+    case CollectiveType::kGrouped:
+      break;
+  }
+  CHECK(false);
+}
+
+// Chakra has no groups of calls: of one, the part with the most bytes; messages are exchanged.
+chakra::CollectiveCommType ChakraType(const CommCall& call) {
+  if (call.collective != CollectiveType::kGrouped) return ChakraType(call.collective);
+  const auto largest =
+      std::max_element(call.parts.begin(), call.parts.end(),
+                       [](const CommCall& a, const CommCall& b) { return a.bytes() < b.bytes(); });
+  return largest->collective == CollectiveType::kSendRecv ? chakra::ALL_TO_ALL
+                                                          : ChakraType(largest->collective);
+}
+
+chakra::NodeType ChakraType(OpKind kind) {
+  switch (kind) {
+    case OpKind::kCompute:
+      return chakra::COMP_NODE;
+    case OpKind::kCollective:
+      return chakra::COMM_COLL_NODE;
+    case OpKind::kSend:
+      return chakra::COMM_SEND_NODE;
+    case OpKind::kRecv:
+      return chakra::COMM_RECV_NODE;
+  }
+  CHECK(false);
+}
+
+// Chakra's all-gather size is one rank's shard, ours the gathered output.
+int64_t ChakraSize(const CommCall& call) {
+  const int64_t bytes = call.bytes().count();
+  return call.collective == CollectiveType::kAllGather ? bytes / call.group_size : bytes;
+}
+
+void AddCompute(const Workload& workload, const Op& op, chakra::Node* node) {
+  double flops = 0;
+  Bytes bytes;
+  for (const uint32_t index : workload.blocks[op.work].submodules) {
+    flops += workload.submodules[index].flops;
+    bytes += workload.submodules[index].bytes;
+  }
+  AddAttribute("num_ops", node)->set_int64_val(static_cast<int64_t>(std::min(flops, 9.0e18)));
+  AddAttribute("tensor_size", node)->set_uint64_val(static_cast<uint64_t>(bytes.count()));
+}
+
+void AddCommunication(const Workload& workload, const Op& op, int rank, chakra::Node* node) {
+  const CommCall& call = workload.calls[op.work];
+  const int group = rank < 0 ? op.role : workload.group_of_rank[op.role][static_cast<size_t>(rank)];
+  AddAttribute("comm_size", node)->set_int64_val(ChakraSize(call));
+  AddAttribute("pg_name", node)->set_string_val(fmt::format("{}", group + 1));
+  if (op.kind == OpKind::kCollective) {
+    AddAttribute("comm_type", node)->set_int64_val(ChakraType(call));
+    return;
+  }
+  const bool sends = op.kind == OpKind::kSend;
+  const int member = sends ? call.peer : call.root;
+  const int peer =
+      rank < 0 ? member
+               : workload.groups[static_cast<size_t>(group)].ranks[static_cast<size_t>(member)];
+  AddAttribute(sends ? "comm_dst" : "comm_src", node)->set_int32_val(peer);
+  AddAttribute("comm_tag", node)->set_int32_val(op.tag);
+}
+
+}  // namespace
+
+chakra::AttributeProto* AddAttribute(const char* name, chakra::Node* node) {
+  chakra::AttributeProto* attribute = node->add_attr();
+  attribute->set_name(name);
+  return attribute;
+}
+
+void FillNode(const Workload& workload, const Op& op, int rank, chakra::Node* node) {
+  node->set_name(OpName(workload, op));
+  node->set_type(ChakraType(op.kind));
+  AddAttribute("is_cpu_op", node)->set_bool_val(false);
+  if (op.kind == OpKind::kCompute)
+    AddCompute(workload, op, node);
+  else
+    AddCommunication(workload, op, rank, node);
+  chakra::Int64List* own = AddAttribute(kOpAttribute, node)->mutable_int64_list();
+  const int64_t values[kOpFieldCount] = {op.work,       op.role, static_cast<int64_t>(op.phase),
+                                         op.stream,     op.tag,  op.layer,
+                                         op.microbatch, op.chunk};
+  own->mutable_values()->Add(std::begin(values), std::end(values));
+}
+
+bool ReadOp(const chakra::Node& node, Op* op) {
+  switch (node.type()) {
+    case chakra::COMP_NODE:
+      op->kind = OpKind::kCompute;
+      break;
+    case chakra::COMM_COLL_NODE:
+      op->kind = OpKind::kCollective;
+      break;
+    case chakra::COMM_SEND_NODE:
+      op->kind = OpKind::kSend;
+      break;
+    case chakra::COMM_RECV_NODE:
+      op->kind = OpKind::kRecv;
+      break;
+    default:
+      return false;
+  }
+  for (const chakra::AttributeProto& attribute : node.attr()) {
+    if (attribute.name() != kOpAttribute) continue;
+    const auto& values = attribute.int64_list().values();
+    if (values.size() != kOpFieldCount) return false;
+    const auto narrow = [&values](OpField field, auto* out) {
+      *out = static_cast<std::remove_pointer_t<decltype(out)>>(values[field]);
+      return static_cast<int64_t>(*out) == values[field];
+    };
+    return narrow(kWork, &op->work) && narrow(kRole, &op->role) && narrow(kPhase, &op->phase) &&
+           narrow(kStream, &op->stream) && narrow(kTag, &op->tag) && narrow(kLayer, &op->layer) &&
+           narrow(kMicrobatch, &op->microbatch) && narrow(kChunk, &op->chunk);
+  }
+  return false;
+}
+
+bool InTables(const Workload& workload, const Op& op) {
+  const size_t works = op.kind == OpKind::kCompute ? workload.blocks.size() : workload.calls.size();
+  if (op.work >= works || op.stream >= workload.streams.size() ||
+      static_cast<size_t>(op.phase) >= PhaseNames().size()) {
+    return false;
+  }
+  if (op.kind == OpKind::kCompute) return true;
+  const bool to_one = workload.calls[op.work].collective == CollectiveType::kSendRecv;
+  return op.role < workload.roles.size() && to_one == (op.kind != OpKind::kCollective);
+}
+
+void DependencyWriter::Fill(size_t op, chakra::Node* node) {
+  node->set_id(op);
+  const auto dependencies = program_.dependencies(op);
+  for (const uint32_t dependency : dependencies) node->add_data_deps(dependency);
+  int64_t& before = last_on_stream_[program_.ops[op].stream];
+  if (before >= 0 &&
+      std::find(dependencies.begin(), dependencies.end(), before) == dependencies.end()) {
+    node->add_ctrl_deps(static_cast<uint64_t>(before));
+  }
+  before = static_cast<int64_t>(op);
+}
+
+void Writer::Write(const google::protobuf::MessageLite& message) {
+  coded_.WriteVarint32(static_cast<uint32_t>(message.ByteSizeLong()));
+  message.SerializeWithCachedSizes(&coded_);
+}
+
+bool Reader::Read(google::protobuf::MessageLite* message) {
+  uint32_t size = 0;
+  if (!coded_.ReadVarint32(&size)) return false;
+  if (size > kMostNodeBytes || size > content_.size() - Position()) return false;
+  const auto limit = coded_.PushLimit(static_cast<int>(size));
+  message->Clear();
+  const bool ok = message->MergeFromCodedStream(&coded_) && coded_.ConsumedEntireMessage();
+  coded_.PopLimit(limit);
+  return ok;
+}
+
+}  // namespace drydock::trace_codec

@@ -1,0 +1,77 @@
+// What traces of classes (trace_file.h) and of single ranks (rank_trace_file.h) share: how an op
+// becomes a Chakra node and back, and the chain of length-prefixed messages that a trace is.
+// Internal to core/schema.
+#ifndef DRYDOCK_CORE_SCHEMA_TRACE_CODEC_H_
+#define DRYDOCK_CORE_SCHEMA_TRACE_CODEC_H_
+
+#include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
+
+#include <string>
+#include <vector>
+
+#include "core/base/result.h"
+#include "core/model/workload.h"
+#include "core/schema/chakra.pb.h"
+
+namespace drydock::trace_codec {
+
+namespace chakra = ChakraProtoMsg;
+
+inline constexpr const char* kTraceVersion = "0.0.4";
+// Larger nodes are refused: what a few bytes of a packed list unfold to stays bounded.
+inline constexpr uint32_t kMostNodeBytes = 64 << 20;
+
+chakra::AttributeProto* AddAttribute(const char* name, chakra::Node* node);
+
+// Name, type and attributes. `rank` >= 0: groups and peers are those of that rank, as numbers that
+// hold in the whole run (group + 1, rank); -1: roles (role + 1) and members of the rank's group.
+void FillNode(const Workload& workload, const Op& op, int rank, chakra::Node* node);
+
+// False if the node's type or "drydock.op" is none.
+bool ReadOp(const chakra::Node& node, Op* op);
+bool InTables(const Workload& workload, const Op& op);
+
+// Ids and dependencies of a program's ops, in order.
+class DependencyWriter {
+ public:
+  DependencyWriter(const Workload& workload, const Program& program)
+      : program_(program), last_on_stream_(workload.streams.size(), -1) {}
+  void Fill(size_t op, chakra::Node* node);
+
+ private:
+  const Program& program_;
+  std::vector<int64_t> last_on_stream_;
+};
+
+class Writer {
+ public:
+  explicit Writer(std::string* out) : stream_(out), coded_(&stream_) {}
+  void Write(const google::protobuf::MessageLite& message);
+
+ private:
+  google::protobuf::io::StringOutputStream stream_;
+  google::protobuf::io::CodedOutputStream coded_;
+};
+
+class Reader {
+ public:
+  // `content` outlives the reader and is at most INT32_MAX long.
+  explicit Reader(const std::string& content)
+      : content_(content),
+        stream_(content.data(), static_cast<int>(content.size())),
+        coded_(&stream_) {}
+  bool AtEnd() { return Position() >= content_.size(); }
+  size_t Position() { return static_cast<size_t>(coded_.CurrentPosition()); }
+  // False if the content is no such message; the reader is of no use then.
+  bool Read(google::protobuf::MessageLite* message);
+
+ private:
+  const std::string& content_;
+  google::protobuf::io::ArrayInputStream stream_;
+  google::protobuf::io::CodedInputStream coded_;
+};
+
+}  // namespace drydock::trace_codec
+
+#endif  // DRYDOCK_CORE_SCHEMA_TRACE_CODEC_H_
