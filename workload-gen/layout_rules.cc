@@ -17,7 +17,6 @@ class Rules {
         diagnostics_(diagnostics) {}
 
   void Check() {
-    CheckHosts("tensor", parallel_.tensor);
     CheckTensor();
     CheckContext();
     CheckExperts();
@@ -37,23 +36,6 @@ class Rules {
       if (all) break;
     }
     return degree;
-  }
-
-  // `degree` ranks work on every layer together: they must share a host.
-  void CheckHosts(const std::string& what, int degree) {
-    for (const HostKind& kind : topology_.host_kinds) {
-      if (degree > kind.gpus) {
-        Fail("parallel." + what, "{} {} is more than the {} GPUs of a {} host", what, degree,
-             kind.gpus, kind.name);
-        return;
-      }
-      if (kind.gpus % degree != 0) {
-        Fail("parallel." + what,
-             "{} {} does not divide the {} GPUs of a {} host, so a tensor group would span hosts",
-             what, degree, kind.gpus, kind.name);
-        return;
-      }
-    }
   }
 
   void Divide(const char* degree_name, int degree, const char* what, int64_t value) {
@@ -115,7 +97,6 @@ class Rules {
     const ExpertShape& moe = model_.moe;
     if (moe.experts == 0) return;
     const int tensor = ExpertTensorOf(parallel_);
-    if (parallel_.expert_tensor > 0) CheckHosts("expert_tensor", tensor);
     if (moe.ffn % tensor != 0) {
       Fail(parallel_.expert_tensor > 0 ? "parallel.expert_tensor" : "parallel.tensor",
            "expert_ffn {} is not divisible by expert_tensor {}; the nearest that fits is {}",
