@@ -7,7 +7,8 @@ source "$(dirname "${BASH_SOURCE[0]}")/scripts/setup.sh"
 
 networks=(analytical packet)
 stages=(workload-gen simccl compute-sim exec-engine report)
-valued_options=(--out --network --threads --processes --hostfile --set --gpu-profile --only --from "${setup_options[@]}")
+valued_options=(--out --network --threads --processes --hostfile --set --gpu-profile --megatron-args --variable
+  --only --from "${setup_options[@]}")
 
 print_help() {
   cat <<TEXT
@@ -15,6 +16,7 @@ run_pipeline.sh: predicts the iteration time of a training run on a cluster that
 
 Usage:
   ./run_pipeline.sh MODEL.yaml CLUSTER.topo [options]
+  ./run_pipeline.sh --megatron-args SCRIPT CLUSTER.topo [options]
 
 What to run:
   --out DIR                run directory (default: runs/MODEL-CLUSTER)
@@ -23,6 +25,9 @@ What to run:
   --processes N            processes of the network simulation, started by mpirun (default: 1); the same result
   --hostfile FILE          machines that mpirun starts them on, one a line, as "name slots=2"
   --set SECTION.KEY=VALUE  replaces an entry of either file; may be repeated
+  --megatron-args SCRIPT   in place of MODEL.yaml, a Megatron-LM launch script or a file of its arguments
+  --variable NAME=VALUE    of a variable that SCRIPT does not assign itself; may be repeated
+  --strict                 what is unknown or not modelled in SCRIPT or a config.json is an error
   --gpu-profile FILE       measured kernel times, asked before the shipped ones; may be repeated
   --only STAGE             this stage alone
   --from STAGE             this stage and those after it
@@ -49,6 +54,7 @@ TEXT
 # --- the command line ------------------------------------------------------------------------------------------------
 
 inputs=()
+megatron_args=''
 out=''
 first_stage=0
 last_stage=$((${#stages[@]} - 1))
@@ -108,6 +114,15 @@ take_option() {
       [[ $2 == ?*.?*=* ]] || usage_error "--set needs SECTION.KEY=VALUE, not '$2'"
       workload_args+=(--set "$2")
       ;;
+    --megatron-args)
+      check_readable "$2"
+      megatron_args=$2
+      workload_args+=(--megatron-args "$2")
+      ;;
+    --variable)
+      [[ $2 == ?*=* ]] || usage_error "--variable needs NAME=VALUE, not '$2'"
+      workload_args+=(--variable "$2")
+      ;;
     --gpu-profile)
       check_readable "$2"
       compute_args+=(--gpu-profile "$2")
@@ -126,6 +141,7 @@ parse_arguments() {
         exit 0
         ;;
       -v | --verbose) common_args+=(-v) ;;
+      --strict) workload_args+=(--strict) ;;
       -q | --quiet) common_args+=(-q) ;;
       --)
         shift
@@ -136,7 +152,7 @@ parse_arguments() {
         name=${1%%=*}
         for option in "${valued_options[@]}"; do [[ $option != "$name" ]] || break; done
         [[ $option == "$name" ]] ||
-          usage_error "unknown option '$name'$(did_you_mean "$name" "${valued_options[@]}" --help --verbose --quiet)"
+          usage_error "unknown option '$name'$(did_you_mean "$name" "${valued_options[@]}" --help --verbose --quiet --strict)"
         if [[ $1 == *=* ]]; then
           take_option "$name" "${1#*=}"
         else
@@ -154,6 +170,8 @@ parse_arguments() {
 # Before anything that takes time: are the named files there?
 check_inputs() {
   local file
+  [[ -z $megatron_args || ${#inputs[@]} -le 1 ]] ||
+    usage_error "--megatron-args takes the place of '${inputs[0]}'; give one of them"
   case ${#inputs[@]} in
     2) ;;
     0)
@@ -161,7 +179,7 @@ check_inputs() {
         usage_error "a model and a cluster are needed: MODEL.yaml CLUSTER.topo"
       fi
       ;;
-    1) usage_error "a cluster is needed after the model '${inputs[0]}'" ;;
+    1) [[ -n $megatron_args ]] || usage_error "a cluster is needed after the model '${inputs[0]}'" ;;
     *) usage_error "one model and one cluster are needed; what is '${inputs[2]}'?" ;;
   esac
   [[ -z $hostfile || -n $processes ]] || usage_error "--hostfile needs --processes: how many to start on them"
@@ -196,8 +214,8 @@ suggest_neighbour() {
 
 default_out() {
   local model cluster
-  model=$(basename "${inputs[0]}")
-  cluster=$(basename "${inputs[1]}")
+  model=$(basename "${megatron_args:-${inputs[0]}}")
+  cluster=$(basename "${inputs[-1]}")
   printf 'runs/%s-%s\n' "${model%.*}" "${cluster%.*}"
 }
 

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/base/cli.h"
@@ -19,7 +20,8 @@
 #include "core/schema/stamp.h"
 #include "workload-gen/communicators.h"
 #include "workload-gen/framework.h"
-#include "workload-gen/training_job.h"
+#include "workload-gen/job_source.h"
+#include "workload-gen/job_text.h"
 #include "workload-gen/workload_text.h"
 
 namespace drydock {
@@ -28,17 +30,20 @@ namespace {
 const ToolInfo kTool = {
     "workload-gen",
     "Turns a model, its parallel layout and a cluster into what every rank does in one iteration.",
-    "reads model.yaml (docs/models.md) and cluster.topo (docs/cluster.md); writes RUN/1-workload/: "
+    "reads model.yaml or a Megatron-LM launch script (docs/models.md) and cluster.topo "
+    "(docs/cluster.md); writes RUN/1-workload/: "
     "manifest.pb and a Chakra trace per rank class",
     "workload-gen configs/models/gpt-22b.yaml configs/clusters/dgx-a100-80g-1.topo -o "
     "runs/gpt-22b"};
 
 struct Options {
-  std::string model;
+  JobSource model;
   std::string cluster;
   std::string run;
   std::vector<std::string> overrides;
   bool dump = false;
+  bool print_model = false;
+  std::string megatron_arguments;
   CommunicatorOptions communicators;
 };
 
@@ -61,9 +66,36 @@ Status SplitOverrides(const std::vector<std::string>& all, std::vector<std::stri
   return OkStatus();
 }
 
+// With --megatron-args, a file that stands alone is the cluster's.
+Status SortFiles(Options* options) {
+  JobSource& model = options->model;
+  model.megatron_arguments = !options->megatron_arguments.empty();
+  if (model.megatron_arguments) {
+    if (!options->cluster.empty()) {
+      return Error(
+          fmt::format("--megatron-args takes the place of {}; give one of them", model.path));
+    }
+    options->cluster = std::exchange(model.path, options->megatron_arguments);
+  }
+  if (model.path.empty()) return MissingOption("model");
+  if (options->cluster.empty() && !options->print_model) return MissingOption("cluster");
+  return OkStatus();
+}
+
 void Declare(CLI::App* app, Options* options, const CommonOptions* common) {
-  app->add_option("model", options->model, "The training run (model.yaml)")->required();
-  app->add_option("cluster", options->cluster, "The cluster (cluster.topo)")->required();
+  app->add_option("model", options->model.path, "The training run (model.yaml)");
+  app->add_option("cluster", options->cluster, "The cluster (cluster.topo)");
+  app->add_option("--megatron-args", options->megatron_arguments,
+                  "Takes the training run from a Megatron-LM launch script or a file of its "
+                  "arguments, in place of model.yaml");
+  app->add_option("--variable", options->model.variables,
+                  "NAME=VALUE: of a variable that the launch script does not assign itself; may "
+                  "be repeated")
+      ->allow_extra_args(false);
+  app->add_flag("--strict", options->model.strict,
+                "What is unknown or not modelled in a launch script or a config.json is an error");
+  app->add_flag("--print-model", options->print_model,
+                "Print the training run as it was understood, as a model.yaml; write nothing");
   app->add_option("-o,--out", options->run, "Run directory");
   app->add_option("--set", options->overrides,
                   "section.key=value: replaces a value of either file; may be repeated")
@@ -76,7 +108,10 @@ void Declare(CLI::App* app, Options* options, const CommonOptions* common) {
   CheckOptions(app, [=]() -> Status {
     std::vector<std::string> for_model, for_cluster;
     RETURN_IF_ERROR(SplitOverrides(options->overrides, &for_model, &for_cluster));
-    if (options->run.empty() && !options->dump && !common->check) return MissingOption("-o RUN");
+    RETURN_IF_ERROR(SortFiles(options));
+    if (options->run.empty() && !options->dump && !options->print_model && !common->check) {
+      return MissingOption("-o RUN");
+    }
     return OkStatus();
   });
 }
@@ -98,7 +133,7 @@ std::vector<std::string> OutputsOf(const Options& options) {
 // that was read: a pipe, as in <(sed ... model.yaml), cannot be read again.
 Stamp StampOf(const Options& options, const TrainingJob& job, const ClusterInput& cluster) {
   std::vector<std::string> flags = options.overrides;
-  flags.push_back(options.model + " " + Sha256(job.yaml));
+  flags.push_back(options.model.path + " " + Sha256(job.yaml));
   flags.push_back(options.cluster + " " + Sha256(cluster.yaml));
   for (const auto& [name, text] : cluster.files) flags.push_back(name + " " + Sha256(text));
   const std::string library = NcclLibrary::Find(options.communicators.library_path);
@@ -133,17 +168,31 @@ Provenance ProvenanceOf(const Options& options, const TrainingJob& job,
                         const ClusterInput& cluster) {
   Provenance provenance;
   provenance.tool = kTool.name;
-  provenance.inputs = {{BaseName(options.model), Sha256(job.yaml)},
+  provenance.inputs = {{BaseName(options.model.path), Sha256(job.yaml)},
                        {BaseName(options.cluster), Sha256(cluster.yaml)}};
   provenance.options = options.overrides;
   return provenance;
+}
+
+Result<TrainingJob> ReadModel(const Options& options, const CommonOptions& common,
+                              const std::vector<std::string>& overrides) {
+  ImportNotes notes;
+  Result<TrainingJob> job = LoadJob(options.model, overrides, &notes);
+  if (job.ok()) {
+    for (const std::string& line : notes.Lines(options.model.path)) Report(kTool, common, line);
+  }
+  return job;
 }
 
 Status Run(const Options& options, const CommonOptions& common) {
   const bool writes = !common.check && !options.dump;
   std::vector<std::string> for_model, for_cluster;
   RETURN_IF_ERROR(SplitOverrides(options.overrides, &for_model, &for_cluster));
-  ASSIGN_OR_RETURN(const TrainingJob job, LoadTrainingJob(options.model, for_model));
+  ASSIGN_OR_RETURN(const TrainingJob job, ReadModel(options, common, for_model));
+  if (options.print_model) {
+    fmt::print("{}", JobText(job));
+    return OkStatus();
+  }
   ASSIGN_OR_RETURN(const ClusterInput cluster, LoadCluster(options.cluster, for_cluster));
   if (writes && common.if_changed && IsUpToDate(StampOf(options, job, cluster))) {
     Report(kTool, common, "up to date");

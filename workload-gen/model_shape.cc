@@ -138,6 +138,18 @@ void ReadProbability(YamlReader* reader, const std::string& key, double* out) {
   }
 }
 
+// Parameters, roughly: sizes that no one would train overflow what counts them.
+void CheckSize(YamlReader* reader, const ModelShape& m) {
+  const auto hidden = static_cast<double>(m.hidden);
+  const auto heads = static_cast<double>(m.heads);
+  const double attention = heads * static_cast<double>(3 * m.head_dim + m.latent.value_dim) * 2 *
+                           (hidden + static_cast<double>(m.latent.q_rank + m.latent.kv_rank));
+  const double experts = static_cast<double>(m.moe.experts) * static_cast<double>(m.moe.ffn);
+  const double mlp = 3 * hidden * (static_cast<double>(m.ffn + m.moe.shared_ffn) + experts);
+  const double total = (m.layers + m.mtp_layers) * (attention + mlp + 2 * hidden * hidden);
+  if (total > 1e15) reader->Fail("layers", "the model has more than 1e15 parameters");
+}
+
 }  // namespace
 
 const std::vector<std::string>& PositionsNames() {
@@ -182,6 +194,7 @@ void ReadModelSection(const YamlNode& node, Diagnostics* diagnostics, ModelShape
   }
   ReadProbability(&reader, "dropout", &model->dropout);
   ReadProbability(&reader, "attention_dropout", &model->attention_dropout);
+  CheckSize(&reader, *model);
   reader.Finish();
 }
 

@@ -18,6 +18,10 @@ void ReadTrainingSection(const YamlNode& node, Diagnostics* diagnostics, Trainin
 void ReadParallelSection(const YamlNode& node, Diagnostics* diagnostics, ParallelRules* parallel);
 void ReadOverlapSection(const YamlNode& node, Diagnostics* diagnostics, OverlapRules* overlap);
 
+// All of them, out of a model.yaml's tree with its overrides applied. The name of the file names
+// the model too.
+Result<TrainingJob> TrainingJobFromTree(const YamlNode& root, const std::string& file_name);
+
 // Rules between sections; the sections themselves are right.
 void CheckSectionsTogether(const TrainingJob& job, Diagnostics* diagnostics);
 

@@ -25,28 +25,6 @@ std::string NameOf(const std::string& path) {
   return base.substr(0, base.rfind('.'));
 }
 
-Result<TrainingJob> FromTree(const YamlNode& root, const std::string& file_name) {
-  TrainingJob job;
-  job.file_name = file_name;
-  job.yaml = ToYaml(root);
-  job.model.name = NameOf(file_name);
-  RememberPlaces(root, &job);
-  Diagnostics diagnostics;
-  YamlReader top(root, "model.yaml", &diagnostics);
-  const YamlNode* nodes[kSections.size()] = {};
-  for (size_t i = 0; i < kSections.size(); ++i) {
-    nodes[i] = top.Take(kSections[i], /*required=*/i < 3);
-  }
-  top.Finish();
-  if (nodes[0] != nullptr) ReadModelSection(*nodes[0], &diagnostics, &job.model);
-  if (nodes[1] != nullptr) ReadTrainingSection(*nodes[1], &diagnostics, &job.training);
-  if (nodes[2] != nullptr) ReadParallelSection(*nodes[2], &diagnostics, &job.parallel);
-  if (nodes[3] != nullptr) ReadOverlapSection(*nodes[3], &diagnostics, &job.overlap);
-  if (diagnostics.ok()) CheckSectionsTogether(job, &diagnostics);
-  RETURN_IF_ERROR(diagnostics.ToStatus());
-  return job;
-}
-
 }  // namespace
 
 const std::vector<std::string>& MoeDispatcherNames() {
@@ -77,13 +55,35 @@ Error TrainingJob::ErrorAt(const std::string& key, const std::string& message) c
   return Error(message, place->second.location, place->second.source_line);
 }
 
+Result<TrainingJob> TrainingJobFromTree(const YamlNode& root, const std::string& file_name) {
+  TrainingJob job;
+  job.file_name = file_name;
+  job.yaml = ToYaml(root);
+  job.model.name = NameOf(file_name);
+  RememberPlaces(root, &job);
+  Diagnostics diagnostics;
+  YamlReader top(root, "model.yaml", &diagnostics);
+  const YamlNode* nodes[kSections.size()] = {};
+  for (size_t i = 0; i < kSections.size(); ++i) {
+    nodes[i] = top.Take(kSections[i], /*required=*/i < 3);
+  }
+  top.Finish();
+  if (nodes[0] != nullptr) ReadModelSection(*nodes[0], &diagnostics, &job.model);
+  if (nodes[1] != nullptr) ReadTrainingSection(*nodes[1], &diagnostics, &job.training);
+  if (nodes[2] != nullptr) ReadParallelSection(*nodes[2], &diagnostics, &job.parallel);
+  if (nodes[3] != nullptr) ReadOverlapSection(*nodes[3], &diagnostics, &job.overlap);
+  if (diagnostics.ok()) CheckSectionsTogether(job, &diagnostics);
+  RETURN_IF_ERROR(diagnostics.ToStatus());
+  return job;
+}
+
 Result<TrainingJob> ParseTrainingJob(const std::string& text, const std::string& file_name,
                                      const std::vector<std::string>& overrides) {
   ASSIGN_OR_RETURN(YamlNode root, ParseYaml(text, file_name));
   for (const std::string& assignment : overrides) {
     RETURN_IF_ERROR(ApplyOverride(assignment, &root));
   }
-  return FromTree(root, file_name);
+  return TrainingJobFromTree(root, file_name);
 }
 
 Result<TrainingJob> LoadTrainingJob(const std::string& path,

@@ -109,8 +109,9 @@ void ReadTrainingSection(const YamlNode& node, Diagnostics* diagnostics, Trainin
   reader.ReadChoice("optimizer", {"adam"}, &optimizer, /*required=*/true);
   reader.ReadOptional("distributed_optimizer", &training->distributed_optimizer);
   int gradient = 0;
-  reader.ReadChoice("gradient_type", {"fp32", "bf16"}, &gradient, /*required=*/false);
-  training->gradient_type = gradient == 0 ? DataType::kFp32 : DataType::kBf16;
+  reader.ReadChoice("gradient_type", {"fp32", "bf16", "fp16"}, &gradient, /*required=*/false);
+  constexpr DataType kTypes[] = {DataType::kFp32, DataType::kBf16, DataType::kFp16};
+  training->gradient_type = kTypes[gradient];
   ReadEither(&reader, "kernels", "unfused", "fused", &training->fused_kernels);
   reader.ReadOptional("gradient_accumulation_fusion", &training->gradient_accumulation_fusion);
   reader.ReadOptional("gradient_clipping", &training->gradient_clipping);

@@ -14,7 +14,9 @@
 #include "core/schema/testing.h"
 #include "core/schema/trace_file.h"
 #include "tests/fuzz/compute_target.h"
+#include "tests/fuzz/model_target.h"
 #include "tests/fuzz/nccl_call_target.h"
+#include "tests/fuzz/printable.h"
 
 namespace drydock::fuzz {
 namespace {
@@ -35,15 +37,6 @@ struct Run {
 Run& TheRun() {
   static Run run;
   return run;
-}
-
-// Two printings of an error must agree, and what is printed is text.
-template <typename T>
-void CheckPrintable(const Result<T>& result) {
-  if (result.ok()) return;
-  for (const char c : result.error().ToString()) {
-    CHECK(static_cast<unsigned char>(c) >= 0x20 || c == '\n' || c == '\t');
-  }
 }
 
 void Yaml(const std::string& input) {
@@ -203,19 +196,23 @@ std::vector<std::string> TimelineSeeds() { return Unsealed(kTimelineName); }
 }  // namespace
 
 const std::vector<Target>& Targets() {
-  static const std::vector<Target> targets = {{"yaml", Yaml, YamlSeeds},
-                                              {"set", Override, OverrideSeeds},
-                                              {"cluster", Cluster, ClusterSeeds},
-                                              {"gpu", Gpu, GpuSeeds},
-                                              {"nccl_topology", NcclTopology, NcclTopologySeeds},
-                                              {"nccl_call", NcclCall, NcclCallSeeds},
-                                              {"trace", Trace, TraceSeeds},
-                                              {"manifest", Manifest, ManifestSeeds},
-                                              {"flow_plan", FlowPlan, FlowPlanSeeds},
-                                              {"kernel_times", KernelTimes, KernelTimesSeeds},
-                                              {"timeline", Timeline, TimelineSeeds},
-                                              {"profile", Profile, ProfileSeeds},
-                                              {"submodules", Submodules, SubmodulesSeeds}};
+  static const std::vector<Target> targets = {
+      {"yaml", Yaml, YamlSeeds},
+      {"set", Override, OverrideSeeds},
+      {"cluster", Cluster, ClusterSeeds},
+      {"gpu", Gpu, GpuSeeds},
+      {"nccl_topology", NcclTopology, NcclTopologySeeds},
+      {"nccl_call", NcclCall, NcclCallSeeds},
+      {"trace", Trace, TraceSeeds},
+      {"manifest", Manifest, ManifestSeeds},
+      {"flow_plan", FlowPlan, FlowPlanSeeds},
+      {"kernel_times", KernelTimes, KernelTimesSeeds},
+      {"timeline", Timeline, TimelineSeeds},
+      {"profile", Profile, ProfileSeeds},
+      {"submodules", Submodules, SubmodulesSeeds},
+      {"model", Model, ModelSeeds},
+      {"hf_config", HfConfig, HfConfigSeeds},
+      {"megatron_arguments", MegatronArguments, MegatronArgumentsSeeds}};
   return targets;
 }
 

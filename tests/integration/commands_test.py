@@ -310,11 +310,25 @@ run_pipeline.sh: the whole log is .deps/log/fetch-nccl.log
         self.expect(self.pipeline(*INPUTS, "--out", "file/run"), 1,
                     "file/run: error: cannot create the run directory\n")
 
+    def test_a_launch_script_takes_the_place_of_the_model(self):
+        (self.box / "train.sh").write_text("torchrun pretrain_gpt.py")
+        status, _, _ = self.pipeline("--megatron-args", "train.sh", "cluster.topo", "--variable", "N=2", "--strict")
+        self.assertEqual(status, 0)
+        self.assertTrue((self.box / "runs/train-cluster").is_dir())
+        call = next(line for line in self.sandbox.calls() if line.startswith("workload-gen"))
+        self.assertIn("cluster.topo -o runs/train-cluster --megatron-args train.sh --variable N=2 --strict", call)
+        self.expect(self.pipeline("--megatron-args", "train.sh", *INPUTS), 2,
+                    "run_pipeline.sh: error: --megatron-args takes the place of 'model.yaml'; give one of them\n" + MISTAKE)
+        self.expect(self.pipeline("--megatron-args", "trian.sh", "cluster.topo"), 1,
+                    "trian.sh: error: cannot read: No such file or directory; did you mean 'train.sh'?\n")
+        self.expect(self.pipeline("--variable", "N", *INPUTS), 2,
+                    "run_pipeline.sh: error: --variable needs NAME=VALUE, not 'N'\n" + MISTAKE)
+
     def test_help_names_every_option(self):
         status, text, _ = self.pipeline("--help")
         self.assertEqual(status, 0)
-        for option in ["--out", "--network", "--threads", "--processes", "--hostfile", "--set", "--gpu-profile", "--only", "--from", "--help",
-                       "--nccl-archive", "--ns3-archive", "--jobs"]:
+        for option in ["--out", "--network", "--threads", "--processes", "--hostfile", "--set", "--gpu-profile", "--megatron-args",
+                       "--variable", "--strict", "--only", "--from", "--help", "--nccl-archive", "--ns3-archive", "--jobs"]:
             self.assertIn(f"  {option}", text)
 
     def test_suites_of_run_tests(self):

@@ -70,6 +70,57 @@ class WorkloadGen(unittest.TestCase):
                 self.assertEqual(
                     self.run_tool(model, f"configs/clusters/{cluster}.topo", "--check", "-q", *size), (0, "", ""))
 
+    def launch_script(self, more=""):
+        script = self.folder / "train.sh"
+        script.write_text("#!/bin/bash\nLAYERS=${1:-48}\nMODEL=(\n    --num-layers $LAYERS\n    --hidden-size 6144\n"
+                          "    --num-attention-heads 64\n    --seq-length 2048 --max-position-embeddings 2048\n)\n"
+                          "torchrun --nnodes 1 --nproc_per_node 8 pretrain_gpt.py ${MODEL[@]} \\\n"
+                          "    --micro-batch-size 4 --bf16 --tensor-model-parallel-size 8 --lr 1e-4 \\\n"
+                          f"    --padded-vocab-size 51200 {more}\n")
+        return script
+
+    def test_a_launch_script_in_place_of_the_model(self):
+        script = self.launch_script()
+        status, stdout, stderr = self.run_tool("--megatron-args", script, CLUSTER, "-o", self.out)
+        self.assertEqual((status, stdout), (0, ""), stderr)
+        self.assertTrue(stderr.startswith(
+            f"workload-gen: {script}: 1 ignored, of no bearing: --lr\nworkload-gen: train: TP8 PP1 DP1, 1 micro-batch, "
+            "8 ranks in 1 classes, "), stderr)
+        status, stdout, _ = self.run_tool("--megatron-args", script, "--print-model", "--variable", "LAYERS=24",
+                                          "--set", "training.recompute=full")
+        self.assertEqual(status, 0)
+        self.assertIn("  layers: 24\n", stdout)
+        self.assertIn("  recompute: full\n", stdout)
+        again = self.folder / "again.yaml"
+        again.write_text(stdout)
+        self.assertEqual(self.run_tool(again, "--print-model"), (0, stdout, ""))
+
+    def test_mistakes_in_a_launch_script(self):
+        script = self.launch_script("--num-layer 3 --swiglu yes")
+        self.expect_error(f"{script}:11:54: error: unexpected 'yes': '--swiglu' takes no value\n"
+                          "      --padded-vocab-size 51200 --num-layer 3 --swiglu yes\n" + " " * 55 + "^\n",
+                          "--megatron-args", script, CLUSTER)
+        script = self.launch_script("--num-layer 3")
+        self.expect_error(f"{script}:11:31: error: Megatron-LM has no argument '--num-layer'; did you mean "
+                          "'--num-layers'?\n      --padded-vocab-size 51200 --num-layer 3\n" + " " * 32 + "^\n",
+                          "--megatron-args", script, CLUSTER, "--strict")
+        self.expect_error("workload-gen: error: --megatron-args takes the place of configs/models/gpt-22b.yaml; give one "
+                          "of them\nworkload-gen: see workload-gen --help\n",
+                          "--megatron-args", script, MODEL, CLUSTER, status=2)
+
+    def test_a_model_from_a_config_json(self):
+        (self.folder / "config.json").write_text(
+            '{"model_type": "llama", "num_hidden_layers": 2, "hidden_size": 4096, "num_attention_heads": 32,\n'
+            ' "intermediate_size": 11008, "vocab_size": 32000, "num_hops": 3}')
+        model = self.folder / "model.yaml"
+        rest = (ROOT / "configs/models/llama-3-8b.yaml").read_text().split("training:")[1]
+        model.write_text("model: {from: config.json, sequence: 4096}\ntraining:" + rest)
+        status, _, stderr = self.run_tool(model, "--print-model")
+        self.assertEqual(status, 1)
+        self.assertTrue(stderr.startswith(
+            f"{self.folder}/config.json:2:51: error: 'num_hops' would change the model's shape; it is not understood of a "
+            "llama\n"), stderr)
+
     def test_missing_files(self):
         self.expect_error("no.yaml: error: cannot read: No such file or directory\n", "no.yaml", CLUSTER)
         self.expect_error("no.topo: error: cannot read: No such file or directory\n", MODEL, "no.topo")

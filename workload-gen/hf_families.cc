@@ -1,0 +1,297 @@
+#include "workload-gen/hf_families.h"
+
+#include <initializer_list>
+
+namespace drydock {
+namespace {
+
+using Fields = std::set<std::string>;
+
+Fields Join(std::initializer_list<Fields> sets) {
+  Fields all;
+  for (const Fields& fields : sets) all.insert(fields.begin(), fields.end());
+  return all;
+}
+
+// Groups of fields that come together.
+Fields Decoder() {
+  return {"num_hidden_layers", "hidden_size",         "num_attention_heads", "num_key_value_heads",
+          "head_dim",          "intermediate_size",   "vocab_size",          "hidden_act",
+          "hidden_activation", "tie_word_embeddings", "attention_dropout"};
+}
+Fields Window() { return {"sliding_window", "layer_types"}; }
+Fields QwenWindow() {
+  return {"sliding_window", "layer_types", "use_sliding_window", "max_window_layers"};
+}
+Fields QwenExperts() {
+  return {"num_experts", "num_experts_per_tok", "moe_intermediate_size", "decoder_sparse_step",
+          "mlp_only_layers"};
+}
+Fields DeepSeek() {
+  Fields fields = Join(
+      {Decoder(),
+       {"q_lora_rank", "kv_lora_rank", "qk_nope_head_dim", "qk_rope_head_dim", "v_head_dim",
+        "n_routed_experts", "num_experts_per_tok", "n_shared_experts", "moe_intermediate_size",
+        "first_k_dense_replace", "moe_layer_freq", "topk_method", "num_nextn_predict_layers"}});
+  fields.erase("num_key_value_heads");
+  fields.erase("head_dim");
+  return fields;
+}
+
+// Rotary positions, gated MLP, RMS norm, no biases.
+std::vector<HfDefault> LlamaLike(std::initializer_list<HfDefault> more = {}) {
+  std::vector<HfDefault> presets = {{"architecture", "llama"}};
+  presets.insert(presets.end(), more.begin(), more.end());
+  return presets;
+}
+
+std::vector<HfFamily> MakeFamilies() {
+  const Fields gpt2 = {"n_layer",
+                       "n_embd",
+                       "n_head",
+                       "n_inner",
+                       "n_positions",
+                       "vocab_size",
+                       "hidden_act",
+                       "activation_function",
+                       "resid_pdrop",
+                       "attn_pdrop",
+                       "tie_word_embeddings"};
+  const Fields encoder = {"num_hidden_layers",
+                          "hidden_size",
+                          "num_attention_heads",
+                          "intermediate_size",
+                          "hidden_act",
+                          "hidden_dropout_prob",
+                          "attention_probs_dropout_prob",
+                          "qkv_bias"};
+  std::vector<HfFamily> list;
+  list.push_back({"gpt2",
+                  false,
+                  0,
+                  {{"architecture", "gpt"}, {"dropout", "0.1"}, {"attention_dropout", "0.1"}},
+                  gpt2,
+                  {"add_cross_attention"}});
+  list.push_back({"llama", true, 0, LlamaLike(), Decoder(), {"attention_bias", "mlp_bias"}});
+  list.push_back({"mistral", true, 0, LlamaLike(), Join({Decoder(), Window()}), {}});
+  list.push_back({"mixtral",
+                  true,
+                  0,
+                  LlamaLike({{"experts", "8"}, {"experts_per_token", "2"}}),
+                  Join({Decoder(), Window(), {"num_local_experts", "num_experts_per_tok"}}),
+                  {}});
+  list.push_back(
+      {"qwen2", true, 0, LlamaLike({{"qkv_bias", "true"}}), Join({Decoder(), QwenWindow()}), {}});
+  list.push_back(
+      {"qwen2_moe",
+       true,
+       0,
+       LlamaLike({{"qkv_bias", "true"}, {"shared_expert_gate", "true"}}),
+       Join({Decoder(), QwenWindow(), QwenExperts(), {"shared_expert_intermediate_size"}}),
+       {}});
+  list.push_back({"qwen3",
+                  true,
+                  0,
+                  LlamaLike({{"qk_norm", "true"}, {"head_dim", "128"}}),
+                  Join({Decoder(), QwenWindow(), {"attention_bias"}}),
+                  {}});
+  list.push_back({"qwen3_moe",
+                  true,
+                  0,
+                  LlamaLike({{"qk_norm", "true"}}),
+                  Join({Decoder(), QwenWindow(), QwenExperts(), {"attention_bias"}}),
+                  {}});
+  list.push_back({"deepseek_v2", true, 0, LlamaLike(), DeepSeek(), {"attention_bias"}});
+  list.push_back({"deepseek_v3",
+                  true,
+                  0,
+                  LlamaLike({{"router_bias", "true"}}),
+                  DeepSeek(),
+                  {"attention_bias"}});
+  const std::initializer_list<HfDefault> gemma = {
+      {"tied_embedding", "true"}, {"activation", "geglu"}, {"head_dim", "256"}};
+  list.push_back({"gemma", true, 0, LlamaLike(gemma), Decoder(), {"attention_bias"}});
+  const std::initializer_list<HfDefault> later = {{"tied_embedding", "true"},
+                                                  {"activation", "geglu"},
+                                                  {"head_dim", "256"},
+                                                  {"post_norms", "true"}};
+  list.push_back(
+      {"gemma2", true, 2, LlamaLike(later), Join({Decoder(), Window()}), {"attention_bias"}});
+  const std::initializer_list<HfDefault> third = {{"tied_embedding", "true"},
+                                                  {"activation", "geglu"},
+                                                  {"head_dim", "256"},
+                                                  {"post_norms", "true"},
+                                                  {"qk_norm", "true"}};
+  const Fields gemma3 = Join({Decoder(), Window(), {"sliding_window_pattern"}});
+  list.push_back({"gemma3_text", true, 6, LlamaLike(third), gemma3, {"attention_bias"}});
+  list.push_back({"nemotron",
+                  false,
+                  0,
+                  {{"architecture", "gpt"},
+                   {"positions", "rotary"},
+                   {"tied_embedding", "false"},
+                   {"bias", "false"},
+                   {"activation", "squared-relu"}},
+                  Decoder(),
+                  {"attention_bias", "mlp_bias"}});
+  list.push_back({"bert",
+                  false,
+                  0,
+                  {{"architecture", "gpt"}, {"causal", "false"}},
+                  Join({encoder, {"vocab_size", "max_position_embeddings"}}),
+                  {"is_decoder", "add_cross_attention"}});
+  list.push_back(
+      {"vit",
+       false,
+       0,
+       {{"architecture", "gpt"}, {"causal", "false"}, {"tied_embedding", "false"}},
+       Join({encoder, {"image_size", "patch_size", "num_channels", "id2label", "num_labels"}}),
+       {}});
+  return list;
+}
+
+}  // namespace
+
+const std::vector<HfFamily>& HfFamilies() {
+  static const std::vector<HfFamily> families = MakeFamilies();
+  return families;
+}
+
+const std::vector<HfField>& HfSameFields() {
+  static const std::vector<HfField> fields = {
+      {"num_hidden_layers", "layers"},
+      {"n_layer", "layers"},
+      {"hidden_size", "hidden"},
+      {"n_embd", "hidden"},
+      {"num_attention_heads", "heads"},
+      {"n_head", "heads"},
+      {"num_key_value_heads", "kv_heads"},
+      {"head_dim", "head_dim"},
+      {"intermediate_size", "ffn"},
+      {"n_inner", "ffn"},
+      {"vocab_size", "vocab"},
+      {"n_positions", "sequence"},
+      {"max_position_embeddings", "sequence"},
+      {"tie_word_embeddings", "tied_embedding"},
+      {"attention_bias", "qkv_bias"},
+      {"qkv_bias", "qkv_bias"},
+      {"resid_pdrop", "dropout"},
+      {"hidden_dropout_prob", "dropout"},
+      {"attn_pdrop", "attention_dropout"},
+      {"attention_dropout", "attention_dropout"},
+      {"attention_probs_dropout_prob", "attention_dropout"},
+      {"q_lora_rank", "q_lora_rank"},
+      {"kv_lora_rank", "kv_lora_rank"},
+      {"qk_nope_head_dim", "qk_nope_dim"},
+      {"qk_rope_head_dim", "qk_rope_dim"},
+      {"v_head_dim", "value_dim"},
+      {"num_local_experts", "experts"},
+      {"num_experts", "experts"},
+      {"n_routed_experts", "experts"},
+      {"num_experts_per_tok", "experts_per_token"},
+      {"moe_intermediate_size", "expert_ffn"},
+      {"shared_expert_intermediate_size", "shared_expert_ffn"},
+      {"first_k_dense_replace", "first_dense_layers"},
+      {"moe_layer_freq", "moe_every"},
+      {"num_nextn_predict_layers", "mtp_layers"},
+  };
+  return fields;
+}
+
+const std::vector<HfActivation>& HfActivations() {
+  static const std::vector<HfActivation> activations = {
+      {"gelu", "gelu", "geglu"},      {"gelu_new", "gelu", "geglu"},
+      {"gelu_fast", "gelu", "geglu"}, {"gelu_pytorch_tanh", "gelu", "geglu"},
+      {"silu", nullptr, "swiglu"},    {"swish", nullptr, "swiglu"},
+      {"relu", "relu", nullptr},      {"relu2", "squared-relu", nullptr},
+  };
+  return activations;
+}
+
+const std::set<std::string>& HfHarmless() {
+  static const std::set<std::string> fields = {"_name_or_path",
+                                               "_attn_implementation",
+                                               "attn_implementation",
+                                               "attn_logit_softcapping",
+                                               "auto_map",
+                                               "aux_loss_alpha",
+                                               "begin_suppress_tokens",
+                                               "bos_token_id",
+                                               "cache_implementation",
+                                               "cls_token_id",
+                                               "classifier_dropout",
+                                               "decoder_start_token_id",
+                                               "dtype",
+                                               "embd_pdrop",
+                                               "encoder_stride",
+                                               "eos_token_id",
+                                               "ep_size",
+                                               "final_logit_softcapping",
+                                               "finetuning_task",
+                                               "gradient_checkpointing",
+                                               "id2label",
+                                               "initializer_range",
+                                               "label2id",
+                                               "label_smoothing",
+                                               "layer_norm_eps",
+                                               "layer_norm_epsilon",
+                                               "max_position_embeddings",
+                                               "n_ctx",
+                                               "n_group",
+                                               "n_positions",
+                                               "norm_eps",
+                                               "norm_topk_prob",
+                                               "num_beams",
+                                               "num_beam_groups",
+                                               "num_return_sequences",
+                                               "no_repeat_ngram_size",
+                                               "encoder_no_repeat_ngram_size",
+                                               "num_labels",
+                                               "output_attentions",
+                                               "output_hidden_states",
+                                               "output_router_logits",
+                                               "pad_token_id",
+                                               "partial_rotary_factor",
+                                               "pooler_act",
+                                               "pooler_output_size",
+                                               "position_embedding_type",
+                                               "pretraining_tp",
+                                               "problem_type",
+                                               "quantization_config",
+                                               "query_pre_attn_scalar",
+                                               "reorder_and_upcast_attn",
+                                               "return_dict",
+                                               "rms_norm_eps",
+                                               "rope_interleave",
+                                               "rope_local_base_freq",
+                                               "rope_parameters",
+                                               "rope_scaling",
+                                               "rope_theta",
+                                               "routed_scaling_factor",
+                                               "router_aux_loss_coef",
+                                               "router_jitter_noise",
+                                               "scale_attn_by_inverse_layer_idx",
+                                               "scale_attn_weights",
+                                               "scoring_func",
+                                               "sep_token_id",
+                                               "seq_aux",
+                                               "summary_activation",
+                                               "summary_first_dropout",
+                                               "summary_proj_to_labels",
+                                               "summary_type",
+                                               "summary_use_proj",
+                                               "task_specific_params",
+                                               "tokenizer_class",
+                                               "topk_group",
+                                               "torch_dtype",
+                                               "transformers_version",
+                                               "type_vocab_size",
+                                               "unk_token_id",
+                                               "use_bfloat16",
+                                               "use_bidirectional_attention",
+                                               "use_cache",
+                                               "use_mla"};
+  return fields;
+}
+
+}  // namespace drydock

@@ -1,0 +1,67 @@
+#include "workload-gen/job_text.h"
+
+#include "workload-gen/test_support.h"
+
+namespace drydock {
+namespace {
+
+// What the text states is the job, and stating it again changes nothing.
+void ExpectRoundTrip(const std::vector<std::string>& overrides) {
+  const std::string text = JobText(TestJob(overrides));
+  const Result<TrainingJob> again = ParseTrainingJob(text, "other.yaml", {});
+  ASSERT_TRUE(again.ok()) << again.error().ToString() << "\n" << text;
+  EXPECT_EQ(JobText(*again), text);
+}
+
+TEST(JobText, ParsesToTheSameJob) {
+  ExpectRoundTrip({});
+  ExpectRoundTrip({"model.name='it''s \"a\" #name: x'"});
+  ExpectRoundTrip({"model.architecture=llama", "model.ffn=96", "model.kv_heads=2", "model.window=8",
+                   "model.full_attention_every=2", "model.dropout=0.25", "training.recompute=full",
+                   "training.recompute_layers=2", "training.precision=fp8",
+                   "training.gradient_type=bf16", "training.bucket_elements=1000",
+                   "parallel.rank_order=tp-cp-ep-pp-dp", "parallel.data=3",
+                   "parallel.first_stage_layers=3"});
+  ExpectRoundTrip({"model.kv_lora_rank=16",
+                   "model.q_lora_rank=8",
+                   "model.qk_nope_dim=8",
+                   "model.qk_rope_dim=4",
+                   "model.value_dim=6",
+                   "model.experts=4",
+                   "model.experts_per_token=2",
+                   "model.expert_ffn=8",
+                   "model.shared_expert_ffn=8",
+                   "model.first_dense_layers=1",
+                   "model.mtp_layers=1",
+                   "parallel.sequence_parallel=true",
+                   "parallel.expert=2",
+                   "parallel.expert_tensor=1",
+                   "training.recompute=selective",
+                   "training.recompute_modules=[mla_up_proj, moe]",
+                   "training.moe_imbalance=1.5",
+                   "training.moe_capacity_factor=1.25",
+                   "training.moe_dispatcher=flex",
+                   "overlap.shared_expert=true"});
+  ExpectRoundTrip({"model.patch_features=48", "model.tied_embedding=false", "model.causal=false"});
+}
+
+TEST(JobText, SaysHowLargeTheModelIs) {
+  EXPECT_EQ(JobText(TestJob()).substr(0, 42), "# 466048 parameters\nmodel:\n  architecture:");
+  const std::string experts =
+      JobText(TestJob({"model.experts=4", "model.experts_per_token=1", "model.expert_ffn=8",
+                       "parallel.sequence_parallel=true"}));
+  EXPECT_EQ(experts.substr(0, experts.find('\n')),
+            "# 238464 parameters, of which a token meets 212160");
+}
+
+TEST(JobText, StatesEveryChoiceAsItIs) {
+  const std::string text = JobText(
+      TestJob({"parallel.context=2", "parallel.context_type=a2a", "training.gradient_type=fp16"}));
+  for (const char* line : {"  context: 2\n", "  context_type: a2a\n", "  gradient_type: fp16\n",
+                           "  data: auto\n", "  recompute: none\n", "  dropout: 0.1\n"}) {
+    EXPECT_NE(text.find(line), std::string::npos) << line;
+  }
+}
+
+}  // namespace
+}  // namespace drydock

@@ -1,0 +1,67 @@
+#include "workload-gen/job_tree.h"
+
+namespace drydock {
+namespace {
+
+YamlNode* FindOrAdd(const std::string& key, const YamlNode& named, YamlNode* map) {
+  for (auto& [name, value] : map->entries) {
+    if (name.scalar == key) return &value;
+  }
+  map->entries.emplace_back(named, YamlNode());
+  return &map->entries.back().second;
+}
+
+}  // namespace
+
+JobTree::JobTree(std::string file_name) : file_{std::move(file_name), 0, 0} {
+  root_.kind = YamlNode::Kind::kMap;
+  root_.location = file_;
+}
+
+YamlNode JobTree::Scalar(const std::string& text, const Location& location,
+                         const std::string& source_line) const {
+  YamlNode node;
+  node.kind = YamlNode::Kind::kScalar;
+  node.scalar = text;
+  node.location = location.known() ? location : file_;
+  node.source_line = source_line;
+  return node;
+}
+
+YamlNode* JobTree::Slot(const std::string& key, const Location& location,
+                        const std::string& source_line) {
+  const size_t dot = key.find('.');
+  const std::string section = key.substr(0, dot), name = key.substr(dot + 1);
+  YamlNode* map = FindOrAdd(section, Scalar(section, {}, ""), &root_);
+  if (map->kind != YamlNode::Kind::kMap) {
+    map->kind = YamlNode::Kind::kMap;
+    map->location = file_;
+  }
+  return FindOrAdd(name, Scalar(name, location, source_line), map);
+}
+
+void JobTree::Set(const std::string& key, const std::string& value, const Location& location,
+                  const std::string& source_line) {
+  *Slot(key, location, source_line) = Scalar(value, location, source_line);
+}
+
+void JobTree::SetList(const std::string& key, const std::vector<std::string>& values,
+                      const Location& location, const std::string& source_line) {
+  YamlNode list = Scalar("", location, source_line);
+  list.kind = YamlNode::Kind::kList;
+  for (const std::string& value : values) {
+    list.items.push_back(Scalar(value, location, source_line));
+  }
+  *Slot(key, location, source_line) = std::move(list);
+}
+
+void JobTree::Unset(const std::string& key) {
+  const size_t dot = key.find('.');
+  for (auto& [section, map] : root_.entries) {
+    if (section.scalar != key.substr(0, dot)) continue;
+    std::erase_if(map.entries,
+                  [&](const auto& entry) { return entry.first.scalar == key.substr(dot + 1); });
+  }
+}
+
+}  // namespace drydock

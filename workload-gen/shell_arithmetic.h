@@ -1,0 +1,23 @@
+// The arithmetic of $((...)) in a launch script: whole numbers, + - * / % and parentheses.
+#ifndef DRYDOCK_WORKLOAD_GEN_SHELL_ARITHMETIC_H_
+#define DRYDOCK_WORKLOAD_GEN_SHELL_ARITHMETIC_H_
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+namespace drydock {
+
+// Nothing if it is no such expression, a name has no value, or a result leaves 63 bits.
+// `value_of` is asked for each name (also written $NAME or ${NAME}).
+std::optional<int64_t> EvaluateArithmetic(
+    const std::string& expression,
+    const std::function<std::optional<int64_t>(const std::string& name)>& value_of);
+
+// A whole number and nothing else.
+std::optional<int64_t> WholeNumber(const std::string& text);
+
+}  // namespace drydock
+
+#endif  // DRYDOCK_WORKLOAD_GEN_SHELL_ARITHMETIC_H_
