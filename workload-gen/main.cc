@@ -22,6 +22,7 @@
 #include "workload-gen/framework.h"
 #include "workload-gen/job_source.h"
 #include "workload-gen/job_text.h"
+#include "workload-gen/nearest_layout.h"
 #include "workload-gen/workload_text.h"
 
 namespace drydock {
@@ -201,7 +202,7 @@ Status Run(const Options& options, const CommonOptions& common) {
   if (writes) RETURN_IF_ERROR(CheckCanWrite(options.run + "/" + kManifestName));
   const std::unique_ptr<Framework> framework = MakeFramework(job.training.framework);
   RETURN_IF_ERROR(framework->Check(job));
-  ASSIGN_OR_RETURN(const Layout layout, ResolveLayout(job, cluster.topology));
+  ASSIGN_OR_RETURN(const Layout layout, ResolveLayoutOrSuggest(job, cluster.topology));
   const Workload workload = framework->Build(job, layout, cluster.topology);
   Announce(common, workload);
   if (options.dump) {
