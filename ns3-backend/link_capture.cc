@@ -27,7 +27,7 @@ namespace {
 // The cables between both ends, or all of the one end, by their first direction.
 std::vector<uint32_t> CablesOf(const FabricMap& map, const CaptureOptions& options) {
   std::vector<uint32_t> cables;
-  for (uint32_t link = 0; link < map.GetNLinks(); link += 2) {
+  for (uint32_t link = 0; link < map.link_count(); link += 2) {
     const std::string a = StartOfLink(map, link), b = EndOfLink(map, link);
     const bool between = (a == options.end && b == options.other_end) ||
                          (b == options.end && a == options.other_end);
@@ -39,7 +39,7 @@ std::vector<uint32_t> CablesOf(const FabricMap& map, const CaptureOptions& optio
 
 Error NoSuchLink(const FabricMap& map, const CaptureOptions& options) {
   std::set<std::string> ends;
-  for (uint32_t link = 0; link < map.GetNLinks(); ++link) ends.insert(StartOfLink(map, link));
+  for (uint32_t link = 0; link < map.link_count(); ++link) ends.insert(StartOfLink(map, link));
   for (const std::string& end : {options.end, options.other_end}) {
     if (end.empty() || ends.contains(end)) continue;
     return Error(fmt::format("no cable of the fabric ends at '{}'{}", end,
@@ -59,8 +59,8 @@ Result<std::unique_ptr<LinkCapture>> LinkCapture::Create(const FabricHelper& fab
   for (const uint32_t cable : cables) {
     for (const uint32_t link : {cable, cable + 1}) {
       capture->directions_.push_back(std::make_unique<Direction>(Direction{link, {}}));
-      const FabricDirection& direction = map.GetDirection(link);
-      const auto device = fabric.GetNode(direction.fromNode).GetDevice(direction.fromPort);
+      const FabricDirection& direction = map.direction(link);
+      const auto device = fabric.GetNode(direction.from_node).GetDevice(direction.from_port);
       CHECK(device->TraceConnectWithoutContext(
           "Transmit",
           ns3::MakeBoundCallback(&LinkCapture::See, capture->directions_.back().get())));

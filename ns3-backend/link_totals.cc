@@ -12,36 +12,18 @@ using ns3::rdma::FabricMap;
 using ns3::rdma::FabricNode;
 using Switch = ns3::rdma::FabricSwitch;
 
-namespace {
-
-std::string EndName(const FabricMap& map, uint32_t node, int nic) {
-  return map.NameOf(node) + (nic < 0 ? "" : "/nic" + std::to_string(nic));
-}
-
-}  // namespace
-
-std::string StartOfLink(const FabricMap& map, uint32_t link) {
-  const FabricDirection& direction = map.GetDirection(link);
-  return EndName(map, direction.fromNode, direction.fromNic);
-}
-
-std::string EndOfLink(const FabricMap& map, uint32_t link) {
-  const FabricDirection& direction = map.GetDirection(link);
-  return EndName(map, direction.toNode, direction.toNic);
-}
-
 LinkTotal TotalOf(const FabricHelper& fabric, uint32_t link, int64_t now) {
-  const FabricDirection& direction = fabric.GetMap().GetDirection(link);
-  const FabricNode& sender = fabric.GetNode(direction.fromNode);
+  const FabricDirection& direction = fabric.GetMap().direction(link);
+  const FabricNode& sender = fabric.GetNode(direction.from_node);
   LinkTotal total;
   total.from = StartOfLink(fabric.GetMap(), link);
   total.to = EndOfLink(fabric.GetMap(), link);
   total.rate = direction.made;
-  total.sent = Bytes(static_cast<int64_t>(sender.GetEgress(direction.fromPort).bytes));
-  total.paused = Time::Ps(sender.GetPausedTime(direction.fromPort, now));
-  total.busy = Time::Ps(sender.GetEgress(direction.fromPort).busy);
-  if (direction.fromNic < 0) {
-    const auto& counts = static_cast<const Switch&>(sender).GetPortCounts(direction.fromPort);
+  total.sent = Bytes(static_cast<int64_t>(sender.GetEgress(direction.from_port).bytes));
+  total.paused = Time::Ps(sender.GetPausedTime(direction.from_port, now));
+  total.busy = Time::Ps(sender.GetEgress(direction.from_port).busy);
+  if (direction.from_nic < 0) {
+    const auto& counts = static_cast<const Switch&>(sender).GetPortCounts(direction.from_port);
     total.most_queued = Bytes(counts.mostQueued);
     total.marked = static_cast<int64_t>(counts.marked);
     total.dropped = static_cast<int64_t>(counts.dropped);
@@ -68,8 +50,8 @@ void KeepBusiest(size_t most, std::vector<T>* uses) {
 
 int64_t LastEvent(const FabricHelper& fabric, Processes* processes) {
   int64_t end = 0;
-  for (uint32_t link = 0; link < fabric.GetMap().GetNLinks(); ++link) {
-    end = std::max(end, fabric.GetNode(fabric.GetMap().GetDirection(link).fromNode).LocalTime());
+  for (uint32_t link = 0; link < fabric.GetMap().link_count(); ++link) {
+    end = std::max(end, fabric.GetNode(fabric.GetMap().direction(link).from_node).LocalTime());
   }
   std::string own;
   Pack(end, &own);
@@ -91,10 +73,10 @@ struct Numbers : Use {
 std::vector<LinkTotal> BusiestLinks(const FabricHelper& fabric, size_t most, Processes* processes) {
   const FabricMap& map = fabric.GetMap();
   std::vector<Use> uses;
-  for (uint32_t link = 0; link < map.GetNLinks(); ++link) {
-    const FabricDirection& direction = map.GetDirection(link);
-    const FabricNode& sender = fabric.GetNode(direction.fromNode);
-    const int64_t busy = sender.GetEgress(direction.fromPort).busy;
+  for (uint32_t link = 0; link < map.link_count(); ++link) {
+    const FabricDirection& direction = map.direction(link);
+    const FabricNode& sender = fabric.GetNode(direction.from_node);
+    const int64_t busy = sender.GetEgress(direction.from_port).busy;
     if (busy > 0) uses.push_back({busy, link});
   }
   KeepBusiest(most, &uses);
@@ -116,7 +98,7 @@ std::vector<LinkTotal> BusiestLinks(const FabricHelper& fabric, size_t most, Pro
   std::vector<LinkTotal> totals;
   for (const Numbers& each : all) {
     totals.push_back({StartOfLink(map, each.link), EndOfLink(map, each.link),
-                      map.GetDirection(each.link).made, each.sent, each.most_queued, each.marked,
+                      map.direction(each.link).made, each.sent, each.most_queued, each.marked,
                       each.dropped, each.paused, Time::Ps(each.busy)});
   }
   return totals;

@@ -1,10 +1,9 @@
-// What the directions of the cables of a fabric are called, and what they did in a run.
+// What the directions of the cables of a fabric did in a run.
 #ifndef DRYDOCK_NS3_BACKEND_LINK_TOTALS_H_
 #define DRYDOCK_NS3_BACKEND_LINK_TOTALS_H_
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "core/base/processes.h"
@@ -12,10 +11,6 @@
 #include "ns3-backend/helper/fabric-helper.h"
 
 namespace drydock {
-
-// Where a direction starts and where it ends: "host 3/nic0", "leaf0".
-std::string StartOfLink(const ns3::rdma::FabricMap& map, uint32_t link);
-std::string EndOfLink(const ns3::rdma::FabricMap& map, uint32_t link);
 
 // What a direction did until `now`, in ps.
 LinkTotal TotalOf(const ns3::rdma::FabricHelper& fabric, uint32_t link, int64_t now);

@@ -7,8 +7,8 @@
 
 #include "core/base/check.h"
 #include "core/base/parcel.h"
+#include "core/model/idle_time.h"
 #include "ns3-backend/link_totals.h"
-#include "ns3-backend/model/idle-time.h"
 #include "ns3-backend/model/message-parts.h"
 #include "ns3-backend/model/queue-pair-table.h"
 #include "ns3/callback.h"
@@ -21,7 +21,6 @@ using ns3::rdma::FabricDirection;
 using ns3::rdma::FabricMap;
 using ns3::rdma::FabricNode;
 using Switch = ns3::rdma::FabricSwitch;
-using ns3::rdma::MessageSplitter;
 using ns3::rdma::NEVER;
 using ns3::rdma::QueuePairTable;
 using ns3::rdma::RdmaHost;
@@ -33,13 +32,12 @@ NetworkWatch::NetworkWatch(const Topology& topology, const ns3::rdma::FabricHelp
       interval_(interval),
       mtu_(topology.transport.mtu.count()),
       header_(fabric.GetHeaderBytes()),
-      connection_(*ns3::rdma::ConnectionShapeOf(topology)),
-      last_(fabric.GetMap().GetNLinks()),
+      connection_(*ConnectionShapeOf(topology)),
+      last_(fabric.GetMap().link_count()),
       deliveries_(fabric.GetHosts().size()) {
-  for (uint32_t link = 0; link < fabric_.GetMap().GetNLinks(); ++link) {
+  for (uint32_t link = 0; link < fabric_.GetMap().link_count(); ++link) {
     const FabricMap& map = fabric_.GetMap();
-    log_.links.push_back(
-        {StartOfLink(map, link), EndOfLink(map, link), map.GetDirection(link).rate});
+    log_.links.push_back({StartOfLink(map, link), EndOfLink(map, link), map.direction(link).rate});
   }
   for (int host = 0; host < topology.host_count(); ++host) {
     nic_latency_.push_back(topology.kind_of_host(host).nics.latency);
@@ -64,15 +62,15 @@ void NetworkWatch::Tick() {
 }
 
 NetworkWatch::Counted NetworkWatch::CountsOf(uint32_t link, int64_t now) const {
-  const FabricDirection& direction = fabric_.GetMap().GetDirection(link);
-  const FabricNode& sender = fabric_.GetNode(direction.fromNode);
+  const FabricDirection& direction = fabric_.GetMap().direction(link);
+  const FabricNode& sender = fabric_.GetNode(direction.from_node);
   Counted counted;
-  counted.bytes = sender.GetEgress(direction.fromPort).bytes;
-  counted.paused = sender.GetPausedTime(direction.fromPort, now);
-  if (direction.fromNic < 0) {
+  counted.bytes = sender.GetEgress(direction.from_port).bytes;
+  counted.paused = sender.GetPausedTime(direction.from_port, now);
+  if (direction.from_nic < 0) {
     const auto& at = static_cast<const Switch&>(sender);
-    counted.marked = at.GetPortCounts(direction.fromPort).marked;
-    counted.dropped = at.GetPortCounts(direction.fromPort).dropped;
+    counted.marked = at.GetPortCounts(direction.from_port).marked;
+    counted.dropped = at.GetPortCounts(direction.from_port).dropped;
   }
   return counted;
 }
@@ -82,7 +80,7 @@ void NetworkWatch::Sample(int64_t now) {
   if (interval == Time()) return;
   sampled_ = Time::Ps(now);
   for (uint32_t link = 0; link < last_.size(); ++link) {
-    const FabricDirection& direction = fabric_.GetMap().GetDirection(link);
+    const FabricDirection& direction = fabric_.GetMap().direction(link);
     const Counted counted = CountsOf(link, now);
     LinkSample sample;
     sample.at = Time::Ps(now);
@@ -92,9 +90,9 @@ void NetworkWatch::Sample(int64_t now) {
     sample.marked = static_cast<int64_t>(counted.marked - last_[link].marked);
     sample.dropped = static_cast<int64_t>(counted.dropped - last_[link].dropped);
     sample.paused = Time::Ps(counted.paused - last_[link].paused);
-    if (direction.fromNic < 0) {
-      const auto& at = static_cast<const Switch&>(fabric_.GetNode(direction.fromNode));
-      sample.queued = Bytes(at.GetPortCounts(direction.fromPort).queued);
+    if (direction.from_nic < 0) {
+      const auto& at = static_cast<const Switch&>(fabric_.GetNode(direction.from_node));
+      sample.queued = Bytes(at.GetPortCounts(direction.from_port).queued);
     }
     last_[link] = counted;
     if (!sample.Quiet()) log_.samples.push_back(sample);
@@ -156,13 +154,13 @@ void NetworkWatch::AddIdleTimes(Deliveries* deliveries) const {
 }
 
 Time NetworkWatch::IdleTime(const Message& message, uint64_t number) const {
-  const FabricMap& map = fabric_.GetMap().GetUnbroken();
-  const uint32_t queue_pairs = message.control ? 1 : connection_.queuePairs;
-  std::vector<ns3::rdma::PartOnWire> parts;
-  for (const MessageSplitter::Part& each :
-       MessageSplitter::Split(message.size.count(), number, queue_pairs, connection_.splitData)) {
+  const FabricMap& map = fabric_.GetMap().unbroken();
+  const ConnectionShape shape =
+      message.control ? ConnectionShape{1, connection_.split_data} : connection_;
+  std::vector<PartOnWire> parts;
+  for (const MessagePart& each : SplitMessage(message.size.count(), number, shape)) {
     Message part = message;
-    part.flow = MessageSplitter::FlowOf(message.flow, each.queuePair);
+    part.flow = FlowOfQueuePair(message.flow, each.queue_pair);
     const uint32_t path = QueuePairTable::PathHash(part);
     const auto ends =
         map.PickAccess(static_cast<uint32_t>(part.source), part.source_nic,
@@ -172,8 +170,7 @@ Time NetworkWatch::IdleTime(const Message& message, uint64_t number) const {
     const int64_t rest = each.bytes - full * mtu_;
     parts.push_back({*ends, path, full, header_ + mtu_, header_ + rest});
   }
-  return Time::Ps(ns3::rdma::MeasureIdle(map, parts)) +
-         nic_latency_[static_cast<size_t>(message.source)] +
+  return Time::Ps(MeasureIdle(map, parts)) + nic_latency_[static_cast<size_t>(message.source)] +
          nic_latency_[static_cast<size_t>(message.destination)];
 }
 

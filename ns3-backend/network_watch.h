@@ -4,9 +4,9 @@
 
 #include <vector>
 
+#include "core/model/connection_shape.h"
 #include "exec-engine/network.h"
 #include "ns3-backend/helper/fabric-helper.h"
-#include "ns3-backend/model/connection-shape.h"
 #include "ns3-backend/model/windowed-simulator-impl.h"
 
 namespace drydock {
@@ -47,7 +47,7 @@ class NetworkWatch {
   const Time interval_;
   const int64_t mtu_;
   const int64_t header_;
-  const ns3::rdma::ConnectionShape connection_;
+  const ConnectionShape connection_;
   std::vector<Time> nic_latency_;       // by host
   Time sampled_;                        // last
   std::vector<Counted> last_;           // by link

@@ -45,8 +45,8 @@ uint16_t Checksum(const std::string& header) {
 
 // `length` from this header to the ICRC.
 std::string Ipv4Header(const FabricMap& map, const Frame& frame, int64_t length) {
-  const FabricDirection& from = map.GetDirection(frame.from);
-  const FabricDirection& to = map.GetDirection(frame.to);
+  const FabricDirection& from = map.direction(frame.from);
+  const FabricDirection& to = map.direction(frame.to);
   const uint32_t ecn = frame.IsControl() ? 0 : (frame.flags & Frame::CE) ? 3 : 2;
   const auto header = [&](uint16_t checksum) {
     std::string out;
@@ -57,8 +57,8 @@ std::string Ipv4Header(const FabricMap& map, const Frame& frame, int64_t length)
     Append(&out, 64, 1);
     Append(&out, 17, 1);  // UDP
     Append(&out, checksum, 2);
-    Append(&out, IpAddress(from.fromNode, from.fromNic), 4);
-    Append(&out, IpAddress(to.toNode, to.toNic), 4);
+    Append(&out, IpAddress(from.from_node, from.from_nic), 4);
+    Append(&out, IpAddress(to.to_node, to.to_nic), 4);
     return out;
   };
   return header(Checksum(header(0)));
@@ -88,11 +88,11 @@ std::string TransportHeader(const Frame& frame) {
 
 // The frame's first bytes; `whole` is how many there are with the payload.
 std::string Packet(const FabricMap& map, uint32_t link, const Frame& frame, int64_t* whole) {
-  const FabricDirection& direction = map.GetDirection(link);
+  const FabricDirection& direction = map.direction(link);
   std::string out;
   if (frame.flags & Frame::PAUSE) {
     Append(&out, 0x0180c2000001, 6);
-    AppendMac(&out, direction.fromNode, direction.fromPort);
+    AppendMac(&out, direction.from_node, direction.from_port);
     Append(&out, kMacControl, 2);
     Append(&out, 0x0101, 2);
     Append(&out, uint64_t{1} << frame.priority, 2);
@@ -103,8 +103,8 @@ std::string Packet(const FabricMap& map, uint32_t link, const Frame& frame, int6
     *whole = 60;
     return out;
   }
-  AppendMac(&out, direction.toNode, direction.toPort);
-  AppendMac(&out, direction.fromNode, direction.fromPort);
+  AppendMac(&out, direction.to_node, direction.to_port);
+  AppendMac(&out, direction.from_node, direction.from_port);
   Append(&out, kIpv4, 2);
   const std::string transport = TransportHeader(frame);
   const int64_t payload = frame.IsControl() ? 0 : frame.payload;

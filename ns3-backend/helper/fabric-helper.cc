@@ -1,6 +1,6 @@
 #include "ns3-backend/helper/fabric-helper.h"
 
-#include "ns3-backend/model/connection-shape.h"
+#include "core/model/connection_shape.h"
 #include "ns3-backend/model/fabric-cable.h"
 #include "ns3-backend/model/transport-attributes.h"
 
@@ -33,7 +33,7 @@ FabricHelper::FabricHelper(const drydock::Topology& topology)
     {
         UintegerValue cutThrough; // one for all
         m_switches[0]->GetAttribute("CutThrough", cutThrough);
-        m_map.SetCutThrough(static_cast<int64_t>(cutThrough.Get()));
+        m_map.set_cut_through(static_cast<int64_t>(cutThrough.Get()));
     }
     ConnectPorts();
     AddDevices();
@@ -65,9 +65,9 @@ FabricHelper::MakeTransport(const drydock::Topology& topology)
         SetTransportAttributes(described, *control);
         transport->SetAttribute("CongestionControl", PointerValue(control));
     }
-    const ConnectionShape shape = *ConnectionShapeOf(topology);
-    transport->SetAttribute("QueuePairsPerConnection", UintegerValue(shape.queuePairs));
-    transport->SetAttribute("SplitData", BooleanValue(shape.splitData));
+    const drydock::ConnectionShape shape = *drydock::ConnectionShapeOf(topology);
+    transport->SetAttribute("QueuePairsPerConnection", UintegerValue(shape.queue_pairs));
+    transport->SetAttribute("SplitData", BooleanValue(shape.split_data));
     SetTransportAttributes(described, *transport);
     return transport;
 }
@@ -136,11 +136,11 @@ FabricHelper::ConnectPorts()
     {
         m_nodes[i]->Connect(&m_map, i, m_header, m_ack);
     }
-    for (uint32_t link = 0; link < m_map.GetNLinks(); ++link)
+    for (uint32_t link = 0; link < m_map.link_count(); ++link)
     {
-        const FabricDirection& direction = m_map.GetDirection(link);
-        m_nodes[direction.fromNode]->SetPeer(direction.fromPort,
-                                             PeekPointer(m_nodes[direction.toNode]));
+        const FabricDirection& direction = m_map.direction(link);
+        m_nodes[direction.from_node]->SetPeer(direction.from_port,
+                                              PeekPointer(m_nodes[direction.to_node]));
     }
     const RdmaTransport::Parameters parameters = m_transport->GetParameters();
     for (uint32_t i = 0; i < m_hosts.size(); ++i)
@@ -157,15 +157,15 @@ void
 FabricHelper::AddDevices()
 {
     // Cables in order give each node its devices in the order of its ports.
-    for (uint32_t link = 0; link < m_map.GetNLinks(); link += 2)
+    for (uint32_t link = 0; link < m_map.link_count(); link += 2)
     {
         std::array<Ptr<FabricPort>, 2> ports;
         for (uint32_t end = 0; end < 2; ++end)
         {
-            const FabricDirection& outgoing = m_map.GetDirection(link + end);
+            const FabricDirection& outgoing = m_map.direction(link + end);
             ports[end] = CreateObject<FabricPort>();
             ports[end]->SetDirection(&outgoing);
-            m_nodes[outgoing.fromNode]->AddDevice(ports[end]);
+            m_nodes[outgoing.from_node]->AddDevice(ports[end]);
         }
         CreateObject<FabricCable>()->Attach(ports[0], ports[1]);
     }
@@ -184,11 +184,11 @@ FabricHelper::Install(Ptr<WindowedSimulatorImpl> simulator) const
     }
     simulator->ShareOut();
     int64_t smallestFrame = std::min(m_ack, m_header + 1);
-    if (m_map.GetCutThrough() > 0)
+    if (m_map.cut_through() > 0)
     {
-        smallestFrame = std::min(smallestFrame, m_map.GetCutThrough());
+        smallestFrame = std::min(smallestFrame, m_map.cut_through());
     }
-    simulator->SetAttribute("Lookahead", TimeValue(TimeStep(m_map.GetLookahead(smallestFrame))));
+    simulator->SetAttribute("Lookahead", TimeValue(TimeStep(m_map.Lookahead(smallestFrame))));
 }
 
 } // namespace ns3::rdma

@@ -1,6 +1,6 @@
 // What a Topology must fulfil before a FabricMap is made of it.
+#include "core/model/connection_shape.h"
 #include "ns3-backend/model/congestion-control.h"
-#include "ns3-backend/model/connection-shape.h"
 #include "ns3-backend/model/fabric-map.h"
 #include "ns3-backend/model/fabric-switch.h"
 #include "ns3-backend/model/transport-attributes.h"
@@ -132,7 +132,7 @@ TelemetryFault(const Topology& topology)
     {
         return "";
     }
-    const uint32_t hops = FabricMap(topology).GetMostHops();
+    const uint32_t hops = FabricMap(topology).MostHops();
     return hops <= Telemetry::MOST_HOPS
                ? ""
                : fmt::format("congestion control '{}' works over at most {} switches in a row; the "
@@ -154,14 +154,14 @@ BufferFault(const Topology& topology)
     const FabricMap map(topology);
     const int64_t telemetry = TelemetryBytes(transport);
     const int64_t largest = transport.header.count() + telemetry + transport.mtu.count();
-    for (uint32_t i = 0; i < map.GetNSwitches(); ++i)
+    for (uint32_t i = 0; i < map.switch_count(); ++i)
     {
         const drydock::FabricSwitch& described = topology.fabric.switches[i];
         int64_t headroom = 0;
-        for (const uint32_t link : map.GetPorts(map.GetNHosts() + i))
+        for (const uint32_t link : map.ports_of(map.host_count() + i))
         {
-            headroom += FabricSwitch::HeadroomOf(map.GetDirection(link ^ 1),
-                                                 map.GetDirection(link),
+            headroom += FabricSwitch::HeadroomOf(map.direction(link ^ 1),
+                                                 map.direction(link),
                                                  largest,
                                                  transport.ack.count() + telemetry);
         }
@@ -201,7 +201,7 @@ ValidateFabric(const Topology& topology)
     {
         faults.push_back({"transport: " + fault, {}, {}});
     }
-    if (const auto shape = ConnectionShapeOf(topology); !shape.ok())
+    if (const auto shape = drydock::ConnectionShapeOf(topology); !shape.ok())
     {
         faults.push_back({"nccl: " + shape.error().message(), {}, {}});
     }

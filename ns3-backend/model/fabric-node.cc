@@ -117,24 +117,24 @@ FabricNode::Connect(const FabricMap* map, uint32_t node, int64_t header, int64_t
     m_node = node;
     m_headerSize = header;
     m_ackSize = ack;
-    const std::vector<uint32_t>& links = map->GetPorts(node);
+    const std::vector<uint32_t>& links = map->ports_of(node);
     m_egress.resize(links.size());
     m_arriving.resize(links.size());
     m_arrivingTelemetry.resize(links.size());
     m_mailboxes.resize(links.size());
     for (size_t port = 0; port < links.size(); ++port)
     {
-        const FabricDirection& direction = map->GetDirection(links[port]);
+        const FabricDirection& direction = map->direction(links[port]);
         m_egress[port].direction = &direction;
         m_egress[port].delay = direction.delay;
-        m_egress[port].psPerByte = direction.exact ? direction.psPerByte : 0;
+        m_egress[port].psPerByte = direction.exact ? direction.ps_per_byte : 0;
     }
 }
 
 void
 FabricNode::SetPeer(uint16_t port, FabricNode* peer)
 {
-    m_mailboxes[port] = std::make_unique<LinkMailbox>(peer, m_egress[port].direction->toPort);
+    m_mailboxes[port] = std::make_unique<LinkMailbox>(peer, m_egress[port].direction->to_port);
     m_egress[port].mailbox = m_mailboxes[port].get();
     SetHead(port);
 }
@@ -184,7 +184,7 @@ FabricNode::GetImpairments()
         m_impairments.resize(m_egress.size());
         for (size_t port = 0; port < m_egress.size(); ++port)
         {
-            m_impairments[port].draws = Draws(uint64_t{m_map->GetPorts(m_node)[port]} << 32);
+            m_impairments[port].draws = Draws(uint64_t{m_map->ports_of(m_node)[port]} << 32);
         }
     }
     return m_impairments;
@@ -194,8 +194,8 @@ void
 FabricNode::SetHead(uint16_t port)
 {
     const FabricDirection& direction = *m_egress[port].direction;
-    const int64_t bytes = m_map->GetCutThrough();
-    const bool cutsThrough = bytes > 0 && m_map->IsSwitch(direction.toNode);
+    const int64_t bytes = m_map->cut_through();
+    const bool cutsThrough = bytes > 0 && m_map->IsSwitch(direction.to_node);
     m_egress[port].head = cutsThrough ? direction.Occupancy(bytes) : 0;
 }
 
@@ -203,7 +203,7 @@ void
 FabricNode::UpdateRate(uint16_t port)
 {
     const FabricDirection& direction = *m_egress[port].direction;
-    m_egress[port].psPerByte = direction.exact ? direction.psPerByte : 0;
+    m_egress[port].psPerByte = direction.exact ? direction.ps_per_byte : 0;
     SetHead(port);
 }
 
@@ -217,8 +217,8 @@ void
 FabricNode::Mend(uint16_t port, int64_t now)
 {
     // What had left the other end by now was on a dead cable.
-    const uint32_t incoming = m_map->GetPorts(m_node)[port] ^ 1;
-    GetImpairments()[port].lostUntil = now + m_map->GetDirection(incoming).delay;
+    const uint32_t incoming = m_map->ports_of(m_node)[port] ^ 1;
+    GetImpairments()[port].lostUntil = now + m_map->direction(incoming).delay;
 }
 
 void

@@ -73,13 +73,13 @@ Address
 FabricPort::GetAddress() const
 {
     // Locally administered, made of what names the port: its node and its number there.
-    const auto node = static_cast<uint32_t>(m_direction->fromNode);
+    const auto node = static_cast<uint32_t>(m_direction->from_node);
     const uint8_t bytes[6] = {0x02,
                               static_cast<uint8_t>(node >> 16),
                               static_cast<uint8_t>(node >> 8),
                               static_cast<uint8_t>(node),
-                              static_cast<uint8_t>(m_direction->fromPort >> 8),
-                              static_cast<uint8_t>(m_direction->fromPort)};
+                              static_cast<uint8_t>(m_direction->from_port >> 8),
+                              static_cast<uint8_t>(m_direction->from_port)};
     Mac48Address address;
     address.CopyFrom(bytes);
     return address;

@@ -11,7 +11,7 @@ namespace ns3::rdma
 void
 FabricSwitch::Configure(FabricMap* map, int64_t largestFrame)
 {
-    m_index = m_node - map->GetNHosts();
+    m_index = m_node - map->host_count();
     if (m_seed != 0)
     {
         map->SetSeed(m_index, m_seed);
@@ -23,9 +23,9 @@ FabricSwitch::Configure(FabricMap* map, int64_t largestFrame)
     std::vector<int64_t> headroom;
     for (uint16_t port = 0; port < GetNPorts(); ++port)
     {
-        const uint32_t link = map->GetPorts(m_node)[port];
-        headroom.push_back(HeadroomOf(map->GetDirection(link ^ 1),
-                                      map->GetDirection(link),
+        const uint32_t link = map->ports_of(m_node)[port];
+        headroom.push_back(HeadroomOf(map->direction(link ^ 1),
+                                      map->direction(link),
                                       largestFrame,
                                       SizeOf(PauseFrame(0, 0))));
     }
@@ -64,7 +64,7 @@ FabricSwitch::ConfigureMarkers()
         const auto bytes = [scale](uint64_t at25) {
             return static_cast<int64_t>(std::llround(scale * static_cast<double>(at25)));
         };
-        const uint64_t seed = uint64_t{m_map->GetSeed(m_index)} << 32 | port;
+        const uint64_t seed = uint64_t{m_map->seed(m_index)} << 32 | port;
         m_ports[port].marker.Configure(bytes(m_ecnMin), bytes(m_ecnMax), m_ecnMost, seed);
     }
 }
@@ -101,7 +101,7 @@ FabricSwitch::Arrive(uint16_t inPort, Frame& frame)
         ArrivePause(*this, inPort, frame);
         return;
     }
-    const std::span<const uint16_t> ports = m_map->GetNextPorts(m_index, frame.to);
+    const std::span<const uint16_t> ports = m_map->NextPorts(m_index, frame.to);
     if (ports.empty()) [[unlikely]]
     {
         ++m_counts.unroutable;
@@ -216,7 +216,7 @@ FabricSwitch::Observe(uint16_t port, const Frame& frame)
         return; // an acknowledgement carries home what its packet met
     }
     const Egress& egress = m_egress[port];
-    m_carried.Add({m_map->GetPorts(m_node)[port],
+    m_carried.Add({m_map->ports_of(m_node)[port],
                    m_now,
                    egress.bytes,
                    m_ports[port].counts.queued,

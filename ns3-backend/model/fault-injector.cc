@@ -19,9 +19,8 @@ FaultInjector::GetTypeId()
             .AddConstructor<FaultInjector>()
             .AddAttribute("RerouteTime",
                           "From when a cable goes down or comes back until switches choose their "
-                          "ways accordingly. 10 ms: a choice, for switches that see the loss of "
-                          "light and take the port out of their groups themselves.",
-                          TimeValue(MilliSeconds(10)),
+                          "ways accordingly (core/model/fabric_map.h).",
+                          TimeValue(PicoSeconds(drydock::kRerouteTime.ps())),
                           MakeTimeAccessor(&FaultInjector::m_rerouteTime),
                           MakeTimeChecker(ns3::Time(0)));
     return tid;
@@ -35,7 +34,7 @@ FaultInjector::Install(const drydock::Topology& topology,
     m_map = map;
     m_nodes = nodes;
     m_faults = topology.faults;
-    m_down.resize(map->GetNLinks());
+    m_down.resize(map->link_count());
     for (size_t i = 0; i < m_faults.size(); ++i)
     {
         Simulator::Schedule(PicoSeconds(m_faults[i].at.ps()), &FaultInjector::Apply, this, i);
@@ -60,22 +59,22 @@ FaultInjector::Apply(size_t number)
 void
 FaultInjector::ApplyTo(const drydock::Fault& fault, uint32_t link)
 {
-    const FabricDirection& direction = m_map->GetDirection(link);
-    FabricNode& sender = *(*m_nodes)[direction.fromNode];
-    FabricNode& receiver = *(*m_nodes)[direction.toNode];
+    const FabricDirection& direction = m_map->direction(link);
+    FabricNode& sender = *(*m_nodes)[direction.from_node];
+    FabricNode& receiver = *(*m_nodes)[direction.to_node];
     switch (fault.kind)
     {
     case drydock::Fault::Kind::kDown:
         m_down[link] = !fault.ends;
-        fault.ends ? receiver.Mend(direction.toPort, fault.at.ps())
-                   : receiver.Cut(direction.toPort);
+        fault.ends ? receiver.Mend(direction.to_port, fault.at.ps())
+                   : receiver.Cut(direction.to_port);
         break;
     case drydock::Fault::Kind::kRate:
         m_map->SetRate(link, fault.ends ? direction.made : std::min(fault.rate, direction.made));
-        sender.UpdateRate(direction.fromPort);
+        sender.UpdateRate(direction.from_port);
         break;
     case drydock::Fault::Kind::kErrors:
-        receiver.SetBitErrors(direction.toPort, fault.ends ? 0 : fault.bit_errors);
+        receiver.SetBitErrors(direction.to_port, fault.ends ? 0 : fault.bit_errors);
         break;
     }
 }

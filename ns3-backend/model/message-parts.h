@@ -53,31 +53,6 @@ class MessageParts
     FlatIndex m_index; //!< of connections
 };
 
-/**
- * \brief How a connection of several queue pairs sends its messages: NCCL's net_ib (2.29, p2p.cc,
- * ncclIbMultiSend).
- *
- * Message i goes over queue pair i modulo their number; or, where data are split, in parts over all
- * of them, beginning with that one, each of ceil(size / number) bytes rounded up to 128. A part for
- * which nothing is left is sent nevertheless, here as one byte.
- */
-class MessageSplitter
-{
-  public:
-    struct Part
-    {
-        int64_t bytes;
-        uint32_t queuePair; //!< of the connection
-    };
-
-    /// The parts of message \p number of a connection of \p queuePairs.
-    static std::vector<Part> Split(int64_t bytes, uint64_t number, uint32_t queuePairs, bool split);
-
-    /// What names queue pair \p number of a connection to the routers; that of the first is \p
-    /// flow.
-    static uint32_t FlowOf(uint32_t flow, uint32_t number);
-};
-
 } // namespace ns3::rdma
 
 #endif // DRYDOCK_NS3_BACKEND_MESSAGE_PARTS_H

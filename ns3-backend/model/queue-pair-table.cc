@@ -1,7 +1,8 @@
 #include "ns3-backend/model/queue-pair-table.h"
 
+#include "core/model/connection_shape.h"
+
 #include <algorithm>
-#include <cmath>
 
 namespace ns3::rdma
 {
@@ -60,14 +61,14 @@ QueuePairTable::Find(const Message& message)
 void
 QueuePairTable::Make(const FabricMap::AccessPair& ends, uint32_t path)
 {
-    const FabricDirection& first = m_map->GetDirection(ends.first);
+    const FabricDirection& first = m_map->direction(ends.first);
     const FabricMap::AccessPair back{ends.second ^ 1, ends.first ^ 1};
     const FabricMap::PathTime there = m_map->MeasurePath(ends, path, m_dataSize);
     const int64_t roundTrip = there.time + m_map->MeasurePath(back, path, m_ackSize).time;
     m_pairs.emplace_back(ends.first,
                          ends.second,
                          path,
-                         first.fromPort,
+                         first.from_port,
                          m_transport->mtu,
                          WindowFor(roundTrip, there.slowest));
     if (m_transport->congestionControl != nullptr)
@@ -82,9 +83,10 @@ QueuePairTable::Make(const FabricMap::AccessPair& ends, uint32_t path)
 int64_t
 QueuePairTable::WindowFor(int64_t roundTrip, int64_t slowest) const
 {
-    const double packets =
-        m_transport->windowBdp * static_cast<double>(roundTrip) / static_cast<double>(slowest);
-    return (static_cast<int64_t>(std::ceil(packets)) + m_transport->packetsPerAck) *
+    return drydock::PacketsInFlight(m_transport->windowBdp,
+                                    roundTrip,
+                                    slowest,
+                                    m_transport->packetsPerAck) *
            m_transport->mtu;
 }
 
@@ -99,11 +101,11 @@ QueuePairTable::Idle() const
 uint32_t
 QueuePairTable::PathHash(const Message& message)
 {
-    uint32_t hash = FabricMap::Mix(static_cast<uint32_t>(message.source) + 1);
-    hash = FabricMap::Mix(hash ^ static_cast<uint32_t>(message.destination));
-    hash = FabricMap::Mix(hash ^ (static_cast<uint32_t>(message.source_nic) << 16 |
-                                  static_cast<uint16_t>(message.destination_nic)));
-    return FabricMap::Mix(hash ^ message.flow);
+    return drydock::PathHash(message.source,
+                             message.source_nic,
+                             message.destination,
+                             message.destination_nic,
+                             message.flow);
 }
 
 } // namespace ns3::rdma

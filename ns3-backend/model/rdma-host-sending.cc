@@ -152,7 +152,7 @@ RdmaHost::Retry(uint32_t number)
             Fail(fmt::format("a queue pair from host {} to host {} gave up at {}: {} retries "
                              "without an acknowledgement",
                              m_id,
-                             m_map->GetDirection(pair.to).toNode,
+                             m_map->direction(pair.to).to_node,
                              ToString(Now()),
                              m_transport.retryCount));
             return;

@@ -1,6 +1,7 @@
 #include "ns3-backend/model/rdma-host.h"
 
 #include "core/base/check.h"
+#include "core/model/connection_shape.h"
 
 #include "ns3/trace-source-accessor.h"
 
@@ -158,17 +159,16 @@ RdmaHost::SendParts(const Message& message)
     }
     Message part = message;
     part.detail = it->second;
-    const auto parts = MessageSplitter::Split(message.size.count(),
-                                              m_connectionSent[it->second]++,
-                                              m_transport.queuePairs,
-                                              m_transport.splitData);
+    const auto parts = drydock::SplitMessage(message.size.count(),
+                                             m_connectionSent[it->second]++,
+                                             {m_transport.queuePairs, m_transport.splitData});
     const auto count = static_cast<uint32_t>(parts.size());
     m_sentParts.Expect(ConnectionKey(part), message, count);
     SendAnnouncement({ConnectionKey(part), message, count});
-    for (const MessageSplitter::Part& each : parts)
+    for (const drydock::MessagePart& each : parts)
     {
         part.size = drydock::Bytes(each.bytes);
-        part.flow = MessageSplitter::FlowOf(message.flow, each.queuePair);
+        part.flow = drydock::FlowOfQueuePair(message.flow, each.queue_pair);
         if (!Dispatch(part))
         {
             return;

@@ -3,6 +3,7 @@
 
 #include <numeric>
 
+#include "core/model/connection_shape.h"
 #include "ns3-backend/model/message-parts.h"
 #include "ns3-backend/packet_network.h"
 #include "ns3-backend/test/test_fabrics.h"
@@ -11,7 +12,6 @@ namespace drydock {
 namespace {
 
 using ns3::rdma::MessageParts;
-using ns3::rdma::MessageSplitter;
 
 using Settings = std::vector<std::pair<std::string, std::string>>;
 
@@ -20,12 +20,12 @@ Settings Qps(int count, bool split) {
           {"NCCL_IB_SPLIT_DATA_ON_QPS", split ? "1" : "0"}};
 }
 
-TEST(MessageSplitter, CutsAsNcclDoes) {
+TEST(ConnectionShape, MessagesAreCutAsNcclDoes) {
   using Parts = std::vector<std::pair<int64_t, uint32_t>>;
   const auto split = [](int64_t bytes, uint64_t number, uint32_t queue_pairs, bool all) {
     Parts parts;
-    for (const auto& part : MessageSplitter::Split(bytes, number, queue_pairs, all)) {
-      parts.emplace_back(part.bytes, part.queuePair);
+    for (const auto& part : SplitMessage(bytes, number, {queue_pairs, all})) {
+      parts.emplace_back(part.bytes, part.queue_pair);
     }
     return parts;
   };

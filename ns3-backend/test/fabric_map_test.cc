@@ -15,17 +15,17 @@ using ns3::rdma::FabricMap;
 std::vector<uint32_t> Walk(const FabricMap& map, FabricMap::AccessPair ends, uint32_t path) {
   std::vector<uint32_t> passed;
   for (uint32_t link = ends.first; link != ends.second && passed.size() < 20;) {
-    const uint32_t at = map.GetDirection(link).toNode - map.GetNHosts();
+    const uint32_t at = map.direction(link).to_node - map.host_count();
     passed.push_back(at);
-    link = map.GetPorts(map.GetNHosts() + at)[map.NextPort(at, ends.second, path)];
+    link = map.ports_of(map.host_count() + at)[map.NextPort(at, ends.second, path)];
   }
   return passed;
 }
 
 TEST(FabricMap, FatTreeWaysAreShortestAndEvenlyChosen) {
   const FabricMap map(FatTree(8, FabricShape()));
-  EXPECT_EQ(map.GetNHosts(), 128u);
-  EXPECT_EQ(map.GetNSwitches(), 80u);
+  EXPECT_EQ(map.host_count(), 128u);
+  EXPECT_EQ(map.switch_count(), 80u);
   std::map<uint32_t, int> through_core;
   for (uint32_t path = 0; path < 1600; ++path) {
     const auto ends = map.PickAccess(0, 0, 127, 0, path);
@@ -91,15 +91,15 @@ TEST(FabricMap, MeasuredTimeAndLookahead) {
   EXPECT_EQ(measured.time,
             20'000 + 500'000 + 300'000 + 80'000 + 500'000 + 300'000 + 20'000 + 20'000);
   // The last cable, towards the host, where no switch latency is added.
-  EXPECT_EQ(map.GetLookahead(84), 84 * 20 + 20'000);
+  EXPECT_EQ(map.Lookahead(84), 84 * 20 + 20'000);
 }
 
 TEST(FabricMap, NicSlowerThanItsCableSetsTheRate) {
   Topology topology = Star(2, FabricShape());
   topology.host_kinds[0].nics.rate = Bandwidth::BitsPerSecond(200'000'000'000);
   const FabricMap map(topology);
-  EXPECT_EQ(map.GetDirection(0).Occupancy(1000), 40'000);
-  EXPECT_EQ(map.GetDirection(1).Occupancy(1000), 40'000);
+  EXPECT_EQ(map.direction(0).Occupancy(1000), 40'000);
+  EXPECT_EQ(map.direction(1).Occupancy(1000), 40'000);
 }
 
 }  // namespace

@@ -48,7 +48,7 @@ Ways RunWays(const Topology& topology, const std::vector<Order>& orders) {
     if (at->GetNPorts() < 16) continue;  // a spine
     for (uint16_t port = 0; port < at->GetNPorts(); ++port) {
       const auto& egress = at->GetEgress(port);
-      if (egress.direction->toNode >= kHosts && egress.frames > 0) ways.upstream.insert(port);
+      if (egress.direction->to_node >= kHosts && egress.frames > 0) ways.upstream.insert(port);
     }
     break;
   }
