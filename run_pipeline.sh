@@ -5,7 +5,7 @@ set -euo pipefail
 # shellcheck source=scripts/setup.sh
 source "$(dirname "${BASH_SOURCE[0]}")/scripts/setup.sh"
 
-networks=(analytical packet)
+networks=(analytical fluid packet auto)
 stages=(workload-gen simccl compute-sim exec-engine report)
 valued_options=(--out --network --threads --processes --hostfile --set --gpu-profile --megatron-args --variable
   --only --from "${setup_options[@]}")
@@ -20,7 +20,7 @@ Usage:
 
 What to run:
   --out DIR                run directory (default: runs/MODEL-CLUSTER)
-  --network KIND           analytical or packet (default: packet)
+  --network KIND           analytical, fluid, packet, or auto, which picks one of the last two (default: packet)
   --threads N              threads of the network simulation, or auto (default); the result does not depend on it
   --processes N            processes of the network simulation, started by mpirun (default: 1); the same result
   --hostfile FILE          machines that mpirun starts them on, one a line, as "name slots=2"
@@ -91,7 +91,7 @@ take_option() {
       ;;
     --network)
       case $2 in
-        analytical | packet) network_args=(--network "$2") ;;
+        analytical | fluid | packet | auto) network_args=(--network "$2") ;;
         *)
           usage_error "no network is called '$2'$(did_you_mean "$2" "${networks[@]}"); the networks are ${networks[*]}"
           ;;
@@ -183,8 +183,8 @@ check_inputs() {
     *) usage_error "one model and one cluster are needed; what is '${inputs[2]}'?" ;;
   esac
   [[ -z $hostfile || -n $processes ]] || usage_error "--hostfile needs --processes: how many to start on them"
-  if [[ ${processes:-1} != 1 && ${network_args[1]:-packet} == analytical ]]; then
-    usage_error "--processes: the analytical network runs in one process"
+  if [[ ${processes:-1} != 1 && ${network_args[1]:-packet} =~ ^(analytical|fluid)$ ]]; then
+    usage_error "--processes: the ${network_args[1]} network runs in one process"
   fi
   for file in "${inputs[@]}" "${own_archive[@]}"; do
     [[ -z $file ]] || check_readable "$file"

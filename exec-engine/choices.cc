@@ -8,6 +8,8 @@
 #include <thread>
 
 #include "core/base/spelling.h"
+#include "exec-engine/fluid_ways.h"
+#include "exec-engine/network_pick.h"
 #include "ns3-backend/packet_network.h"
 
 namespace drydock {
@@ -25,11 +27,13 @@ int IdleCores() {
 }  // namespace
 
 Result<const NetworkChoice*> FindNetwork(const std::string& name) {
+  if (name == kAutoNetwork) return nullptr;
   std::vector<std::string> names;
   for (const NetworkChoice& choice : NetworkChoices()) {
     if (choice.name == name) return &choice;
     names.push_back(choice.name);
   }
+  names.push_back(kAutoNetwork);
   return Error(fmt::format("there is no network '{}'{}; valid values are {}", name,
                            DidYouMean(name, names), Join(names)));
 }
@@ -39,11 +43,14 @@ std::string NetworksText() {
   for (const NetworkChoice& choice : NetworkChoices()) {
     text += fmt::format("{:<12} {}\n", choice.name, choice.summary);
   }
-  return text;
+  return text + fmt::format("{:<12} packet for at most {} packets, fluid for more\n", kAutoNetwork,
+                            kMostPackets);
 }
 
 std::vector<std::string> UnusedSettings(const NetworkChoice& network, const Topology& topology) {
-  if (network.name != "analytical") return {};  // it has no queues and sends no packets
+  if (network.name == "packet") return {};  // the others have no queues and send no packets
+  const bool fluid = network.name == "fluid";
+  const std::vector<std::string>& known = FluidAttributes();
   const Transport& set = topology.transport;
   const Transport usual;
   std::vector<std::string> unused;
@@ -54,8 +61,10 @@ std::vector<std::string> UnusedSettings(const NetworkChoice& network, const Topo
   add("transport.flow_control", set.flow_control, usual.flow_control);
   add("transport.retransmission", set.retransmission, usual.retransmission);
   for (const auto& [name, value] : set.attributes) {
+    if (fluid && std::count(known.begin(), known.end(), name) > 0) continue;
     unused.push_back(fmt::format("transport.attributes.{} {}", name, value));
   }
+  if (fluid) return unused;  // the ways and the queue pairs are the packet network's
   for (const auto& [name, value] : topology.nccl_settings) {
     if (name == "NCCL_IB_QPS_PER_CONNECTION" || name == "NCCL_IB_SPLIT_DATA_ON_QPS") {
       unused.push_back(fmt::format("nccl.settings.{} {}", name, value));

@@ -10,7 +10,11 @@
 
 namespace drydock {
 
-// An error that lists the choices, the nearest first, if there is none of that name.
+// What a user may say for a network that is picked by how much it has to carry (network_pick.h).
+inline constexpr char kAutoNetwork[] = "auto";
+
+// Null for kAutoNetwork. An error that lists the choices, the nearest first, if there is none of
+// that name.
 Result<const NetworkChoice*> FindNetwork(const std::string& name);
 // One line each.
 std::string NetworksText();

@@ -13,6 +13,7 @@
 #include "core/model/rank_list.h"
 #include "core/schema/artefacts.h"
 #include "exec-engine/choices.h"
+#include "exec-engine/network_pick.h"
 #include "exec-engine/replay.h"
 
 namespace drydock {
@@ -110,8 +111,13 @@ bool HasInPlace(CollectiveType type) {
 // Both columns of a size, whose calls are `call` and, if there is one in place, the next.
 Status TimeSize(const CollectivePerf& perf, const Workload& workload, const FlowPlan& plan,
                 uint32_t call, size_t index, SweepResult* result) {
-  const NetworkChoice& network = *perf.network.For(result->size.size);
   const CallAlone out_of_place = TakeCall(workload, plan, call);
+  const NetworkChoice* choice = perf.network.For(result->size.size);
+  if (choice == nullptr) {
+    const NetworkPick pick = PickNetwork(out_of_place.workload, out_of_place.plan, 1);
+    ASSIGN_OR_RETURN(choice, FindNetwork(pick.network));
+  }
+  const NetworkChoice& network = *choice;
   ASSIGN_OR_RETURN(result->out_of_place, TimeOf(perf, out_of_place, network, index));
   result->in_place = result->out_of_place;
   result->decision = DecisionText(out_of_place.plan.plans[0]);
@@ -127,6 +133,9 @@ Status TimeSize(const CollectivePerf& perf, const Workload& workload, const Flow
 }  // namespace
 
 std::string NetworkRule::Text() const {
+  if (below == nullptr) {
+    return fmt::format("packet for at most {} packets a call, fluid for more", kMostPackets);
+  }
   if (below == from) return from->name;
   return fmt::format("{} below {} B, {} from there", below->name, limit.count(), from->name);
 }

@@ -16,7 +16,8 @@
 
 namespace drydock {
 
-// Which network carries which sizes: `below` those smaller than `limit`, `from` the others.
+// Which network carries which sizes: `below` those smaller than `limit`, `from` the others; or,
+// where both are null, whichever is picked for a size (network_pick.h).
 struct NetworkRule {
   const NetworkChoice* below = nullptr;
   const NetworkChoice* from = nullptr;
@@ -25,7 +26,7 @@ struct NetworkRule {
   std::string Text() const;
 };
 
-// "packet", "analytical", or "auto:SIZE": packets below SIZE, analytical from there.
+// A network, "auto", or "auto:SIZE": packets below SIZE, analytical from there.
 Result<NetworkRule> ParseNetworkRule(const std::string& text);
 
 // Which ranks: `lists` (rank_list.h), each also moved up by 1, 2, ... `shift` - 1 ranks; or, if

@@ -175,8 +175,8 @@ void DeclareCollectivePerf(CLI::App* app, CollectivePerfOptions* o) {
   DeclareLoop(app, o);
   DeclareCluster(app, o);
   app->add_option("--network", o->network,
-                  "What carries bytes between hosts: a network ('help' lists them), or auto:SIZE "
-                  "for packets below SIZE and analytical from there")
+                  "What carries bytes between hosts: a network or auto ('help' lists them), or "
+                  "auto:SIZE for packets below SIZE and analytical from there")
       ->type_name("NAME")
       ->capture_default_str();
   app->add_option("--threads", o->threads,

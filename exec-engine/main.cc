@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <optional>
+
 #include "core/base/cli.h"
 #include "core/base/processes.h"
 #include "core/base/spelling.h"
@@ -12,6 +14,7 @@
 #include "core/schema/stamp.h"
 #include "exec-engine/accounting.h"
 #include "exec-engine/choices.h"
+#include "exec-engine/network_pick.h"
 #include "exec-engine/replay.h"
 #include "ns3-backend/mpi_processes.h"
 #include "ns3-backend/packet_network.h"
@@ -106,8 +109,8 @@ void Declare(CLI::App* app, Options* options) {
     RETURN_IF_ERROR(CheckPartitioning(options->partitioning));
     RETURN_IF_ERROR(ParseInterval(options->network_log));
     RETURN_IF_ERROR(CheckCaptures(options->captures));
-    if (!options->captures.empty() && options->network == "analytical") {
-      return Error("--pcap: the analytical network sends no packets");
+    if (!options->captures.empty() && options->network != "packet") {
+      return Error(fmt::format("--pcap needs --network packet, not {}", options->network));
     }
     return OkStatus();
   });
@@ -222,12 +225,30 @@ Status Write(const Options& options, const Timeline& timeline, const Provenance&
   return SaveStamp(stamp);
 }
 
-Status ReplayRun(const Options& options, const CommonOptions& common, const NetworkChoice& network,
-                 const Stamp& stamp, Processes* processes) {
+// What carries the run; `foreseen` gets the count of packets where that decides.
+Result<const NetworkChoice*> ChooseNetwork(const Options& options, const CommonOptions& common,
+                                           const Inputs& inputs, Processes* processes,
+                                           std::optional<int64_t>* foreseen) {
+  ASSIGN_OR_RETURN(const NetworkChoice* network, FindNetwork(options.network));
+  if (network != nullptr) return network;
+  const NetworkPick pick = PickNetwork(inputs.file.workload, inputs.plan, processes->count());
+  *foreseen = pick.packets;
+  if (processes->first()) {
+    Report(kInfo, common, fmt::format("network auto: {}, {}", pick.network, pick.why));
+  }
+  return FindNetwork(pick.network);
+}
+
+Status ReplayRun(const Options& options, const CommonOptions& common, const Stamp& stamp,
+                 Processes* processes) {
   const Result<Inputs> inputs = ReadInputs(options, processes->first() && !common.check);
   RETURN_IF_ERROR(processes->Agree(inputs.ok() ? OkStatus() : Status(inputs.error())));
   RETURN_IF_ERROR(CheckSame(options, inputs->provenance, processes));
   const Workload& workload = inputs->file.workload;
+  std::optional<int64_t> foreseen;
+  ASSIGN_OR_RETURN(const NetworkChoice* choice,
+                   ChooseNetwork(options, common, *inputs, processes, &foreseen));
+  const NetworkChoice& network = *choice;
   const std::vector<std::string> unused = UnusedSettings(network, workload.topology);
   if (!unused.empty()) {
     Report(kInfo, common,
@@ -247,10 +268,11 @@ Status ReplayRun(const Options& options, const CommonOptions& common, const Netw
   if (!options.network_log.empty()) replay.log = &log;
   const bool shows_progress = !common.quiet && ::isatty(STDERR_FILENO) == 1;
   if (shows_progress) replay.progress = ShowProgress;
-  const Result<Timeline> timeline = Replay(workload, inputs->plan, inputs->times, network, replay);
+  Result<Timeline> timeline = Replay(workload, inputs->plan, inputs->times, network, replay);
   if (shows_progress) Say(fmt::format("\r{:40}\r", ""));
   if (!timeline.ok()) return timeline.error();
   if (!processes->first()) return OkStatus();
+  if (foreseen) timeline->counters.emplace_back("packets foreseen", *foreseen);
   RETURN_IF_ERROR(Write(options, *timeline, inputs->provenance, replay.log, stamp));
   Report(kInfo, common,
          fmt::format("{} ops of {} ranks over the {} network: iteration {}", CountOps(workload),
@@ -284,7 +306,6 @@ Status Run(const Options& options, const CommonOptions& common, Processes* proce
     return OkStatus();
   }
   if (options.dump) return processes->first() ? Dump(options, common.verbose) : OkStatus();
-  ASSIGN_OR_RETURN(const NetworkChoice* network, FindNetwork(options.network));
   const Stamp stamp = StampOf(options);
   if (common.if_changed && !common.check) {
     // The first one's word counts: others may look when it has begun to write.
@@ -294,7 +315,7 @@ Status Run(const Options& options, const CommonOptions& common, Processes* proce
       return OkStatus();
     }
   }
-  return ReplayRun(options, common, *network, stamp, processes);
+  return ReplayRun(options, common, stamp, processes);
 }
 
 }  // namespace

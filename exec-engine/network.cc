@@ -1,6 +1,7 @@
 #include "exec-engine/network.h"
 
 #include "exec-engine/analytical_network.h"
+#include "exec-engine/fluid_network.h"
 #include "ns3-backend/packet_network.h"
 
 namespace drydock {
@@ -9,6 +10,8 @@ const std::vector<NetworkChoice>& NetworkChoices() {
   static const std::vector<NetworkChoice> choices = {
       {"analytical", "NICs queue, the fabric adds latency: no congestion, seconds",
        MakeAnalyticalNetwork},
+      {"fluid", "max-min fair flows over the packets' ways: congestion without queues",
+       MakeFluidNetwork},
       {"packet", "every packet through every switch, by ns-3", MakePacketNetwork},
   };
   return choices;

@@ -60,8 +60,8 @@ Summary Summarise(const Inputs& inputs) {
   out.cluster = workload.topology.name;
   out.network = inputs.timeline.network;
   out.fabric = workload.topology.fabric.kind;
-  // The analytical network has no queues that could be congested.
-  if (out.network != "analytical") {
+  // The others have no queues that could be congested.
+  if (out.network == "packet") {
     out.congestion_control = workload.topology.transport.congestion_control;
   }
   out.precision = ToString(workload.totals.precision);

@@ -214,7 +214,7 @@ class CollectivePerf(unittest.TestCase):
         self.assertEqual([line.rsplit("; ")[1] for line in lines], ["packet", "analytical", "analytical"])
         status, stdout, _ = run("--network", "help")
         self.assertEqual((status, [line.split()[0] for line in stdout.splitlines()]),
-                         (0, ["analytical", "packet", "auto:SIZE"]))
+                         (0, ["analytical", "fluid", "packet", "auto", "auto:SIZE"]))
 
     def test_check_prints_nothing(self):
         self.assertEqual(run("all_reduce", "--cluster", ONE, "--check"), (0, "", ""))
@@ -251,7 +251,7 @@ class CollectivePerf(unittest.TestCase):
         self.expect_usage("-b 64M is more than -e 32M", "all_reduce", "--cluster", ONE, "-b", "64M")
         self.expect_usage("--threads '0' is neither 'auto' nor a number from 1 to 1024", "all_reduce", "--cluster", ONE,
                           "--threads", "0")
-        self.expect_usage("there is no network 'packets'; did you mean 'packet'?" + known + "analytical, packet, auto:SIZE",
+        self.expect_usage("there is no network 'packets'; did you mean 'packet'?" + known + "analytical, fluid, packet, auto, auto:SIZE",
                           "all_reduce", "--cluster", ONE, "--network", "packets")
         self.expect_usage("'0-7,3' names rank 3 twice", "all_reduce", "--cluster", ONE, "--group", "0-7,3")
         self.expect_usage("'99999999T' is too large", "all_reduce", "--cluster", ONE, "-e", "99999999T")

@@ -270,7 +270,7 @@ run_pipeline.sh: the whole log is .deps/log/fetch-nccl.log
             ([*INPUTS, "--frobnicate"], "unknown option '--frobnicate'"),
             ([*INPUTS, "--network"], "--network needs a value"),
             ([*INPUTS, "--network", "analytic"],
-             "no network is called 'analytic'; did you mean 'analytical'?; the networks are analytical packet"),
+             "no network is called 'analytic'; did you mean 'analytical'?; the networks are analytical fluid packet auto"),
             ([*INPUTS, "--threads", "0"], "--threads needs a number from 1 to 1024 or auto, not '0'"),
             ([*INPUTS, "--processes", "all"], "--processes needs a number from 1 to 1024, not 'all'"),
             ([*INPUTS, "--hostfile", "model.yaml"], "--hostfile needs --processes: how many to start on them"),

@@ -46,7 +46,7 @@ class Sharp(unittest.TestCase):
 
     def test_one_gpu_a_host(self):
         size = 64 << 20
-        for network in ("analytical", "packet"):
+        for network in ("analytical", "fluid", "packet"):
             row = measure("-b", "64M", "-e", "64M", "--group", "0,8,16,24", "--network", network)[size]
             self.assertTrue(row["decision"].startswith("collnet-chain Simple"), row)
             # A ring over four would take 1.5 times that.
@@ -57,7 +57,7 @@ class Sharp(unittest.TestCase):
     def test_parts_go_through_the_switches(self):
         size = 64 << 20
         for collective in ("all_gather", "reduce_scatter"):
-            for network in ("analytical", "packet"):
+            for network in ("analytical", "fluid", "packet"):
                 row = measure("-b", "64M", "-e", "64M", "--group", "0-31", "--network", network, collective=collective)[size]
                 self.assertTrue(row["decision"].startswith("collnet-direct Simple"), row)
                 # Each NIC carries the parts of its rail, an eighth of the whole, one way.

@@ -325,7 +325,7 @@ class Usage(unittest.TestCase):
                                                         "simccl: see simccl --help\n"))
         self.assertEqual(run(), (2, "", "simccl: error: RUN is required\nsimccl: see simccl --help\n"))
         for network, message in [("packets", "there is no network 'packets'; did you mean 'packet'?; valid values are "
-                                  "analytical, packet")]:
+                                  "analytical, fluid, packet, auto")]:
             done = subprocess.run([BIN / "exec-engine", "x", "--network", network], text=True, capture_output=True, timeout=60)
             self.assertEqual((done.returncode, done.stderr),
                              (2, f"exec-engine: error: {message}\nexec-engine: see exec-engine --help\n"))

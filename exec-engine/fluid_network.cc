@@ -1,0 +1,370 @@
+#include "exec-engine/fluid_network.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <unordered_map>
+
+#include "core/base/check.h"
+#include "core/model/connection_shape.h"
+#include "exec-engine/fluid_links.h"
+#include "exec-engine/fluid_queue_pair.h"
+#include "exec-engine/fluid_sharing.h"
+#include "exec-engine/fluid_ways.h"
+#include "exec-engine/serial_network.h"
+
+namespace drydock {
+namespace {
+
+constexpr uint32_t kNone = UINT32_MAX;
+constexpr size_t kBusiestLinks = 20;  // of what can be a hundred thousand
+
+// What names the connection that carries a message.
+struct ConnectionName {
+  HostId source = 0, destination = 0;
+  int16_t source_nic = 0, destination_nic = 0;
+  uint32_t flow = 0;
+  friend bool operator==(const ConnectionName&, const ConnectionName&) = default;
+};
+struct NameHash {
+  size_t operator()(const ConnectionName& name) const {
+    return PathHash(name.source, name.source_nic, name.destination, name.destination_nic,
+                    name.flow);
+  }
+};
+
+// Its messages are done in the order in which they were sent.
+struct Connection {
+  uint32_t first_pair = 0;               // its queue pairs follow each other
+  uint64_t sent = 0;                     // messages of data
+  uint32_t first = kNone, last = kNone;  // slots of messages under way
+  Time arrival, acknowledged;            // of the last that is done
+};
+
+// Of a message under way.
+struct Progress {
+  uint32_t connection = 0;
+  uint32_t next = kNone;  // of its connection
+  uint32_t parts = 0;     // that are not through
+  Time arrival, acknowledged;
+};
+
+class FluidNetwork final : public SerialNetwork {
+ public:
+  FluidNetwork(const Topology& topology, const FluidSettings& settings,
+               const ConnectionShape& shape)
+      : SerialNetwork(topology.host_count()),
+        topology_(topology),
+        set_(settings),
+        shape_(shape),
+        map_(topology),
+        ways_(map_, set_),
+        sharing_(FluidCapacities(map_)),
+        down_(map_.link_count(), false),
+        link_bits_(map_.link_count(), 0) {
+    map_.set_cut_through(set_.cut_through);
+  }
+
+  std::vector<std::pair<std::string, int64_t>> Counters() const override {
+    const FluidSharing::Counts& counts = sharing_.counts();
+    return {{"messages", messages()},
+            {"message bytes", message_bytes()},
+            {"queue pairs", static_cast<int64_t>(pairs_.size())},
+            {"rate changes", counts.solutions},
+            {"rates", counts.flows},
+            {"rates at once", counts.most}};
+  }
+
+  std::vector<LinkTotal> BusiestLinks() const override {
+    return FluidLinkTotals(map_, link_bits_, kBusiestLinks);
+  }
+
+ private:
+  // Subjects of events, in their order at one time.
+  static constexpr uint64_t kFault = 0, kReroute = 1, kQueuePair = 2;
+
+  void OnStart() override {
+    for (uint32_t i = 0; i < topology_.faults.size(); ++i) {
+      Schedule(topology_.faults[i].at, kFault, i, i);
+    }
+  }
+  void OnSend(Slot slot) override;
+  void OnEvent(uint64_t subject, uint32_t detail) override;
+  void OnEndOfInstant() override;
+  Status OnEnd() override;
+
+  const Nics& NicsOf(HostId host) const { return topology_.kind_of_host(host).nics; }
+  std::optional<uint32_t> FindConnection(const Message& message);
+  bool AddConnection(const Message& message);
+  Time IdleWait(const FluidQueuePair& pair) const;
+  void SendControl(Slot slot, Connection* connection);
+  void Enqueue(uint32_t pair, Slot slot, int64_t bytes, Time ready);
+  void Begin(uint32_t pair);
+  void Wake(uint32_t pair, Time when);
+  void RunPair(uint32_t pair);
+  void FinishPart(uint32_t pair);
+  void EndPart(Slot slot, Time arrival, Time acknowledged);
+  void EndMessages(Connection* connection);
+  void CountBits(uint32_t pair);
+  void ApplyFault(const Fault& fault);
+  void Reroute();
+
+  const Topology& topology_;
+  const FluidSettings set_;
+  const ConnectionShape shape_;
+  FabricMap map_;
+  const FluidWays ways_;
+  FluidSharing sharing_;  // flow i is queue pair i
+  std::vector<FluidQueuePair> pairs_;
+  std::vector<Connection> connections_;
+  std::unordered_map<ConnectionName, uint32_t, NameHash> by_name_;  // only looked up
+  std::vector<Progress> progress_;                                  // by slot
+  PartPool parts_;
+  std::vector<bool> down_;          // by link
+  std::vector<int64_t> link_bits_;  // by link, of what moved away from it or is done
+};
+
+// The connection of a message, made if new; nothing where there is no way.
+std::optional<uint32_t> FluidNetwork::FindConnection(const Message& m) {
+  const auto [it, added] = by_name_.emplace(
+      ConnectionName{m.source, m.destination, m.source_nic, m.destination_nic, m.flow},
+      static_cast<uint32_t>(connections_.size()));
+  if (added && !AddConnection(m)) return std::nullopt;
+  return it->second;
+}
+
+bool FluidNetwork::AddConnection(const Message& m) {
+  connections_.emplace_back();
+  connections_.back().first_pair = static_cast<uint32_t>(pairs_.size());
+  for (uint32_t i = 0; i < shape_.queue_pairs; ++i) {
+    const uint32_t path = PathHash(m.source, m.source_nic, m.destination, m.destination_nic,
+                                   FlowOfQueuePair(m.flow, i));
+    const auto ends =
+        map_.PickAccess(static_cast<uint32_t>(m.source), m.source_nic,
+                        static_cast<uint32_t>(m.destination), m.destination_nic, path);
+    if (!ends) return false;
+    FluidQueuePair pair;
+    pair.way = {*ends, path};
+    pair.ack_time = Time::Ps(ways_.AckTime(pair.way));
+    sharing_.AddFlow(ways_.DataUses(pair.way), ways_.AckUses(pair.way), ways_.WindowRate(pair.way));
+    pairs_.push_back(pair);
+  }
+  return true;
+}
+
+void FluidNetwork::OnSend(Slot slot) {
+  const Message& m = message(slot);
+  const std::optional<uint32_t> number = FindConnection(m);
+  if (!number) return FailUnreachable(m);
+  Connection& connection = connections_[*number];
+  if (slot >= progress_.size()) progress_.resize(slot + 1);
+  if (m.control && connection.first == kNone) return SendControl(slot, &connection);
+  progress_[slot] = {*number, kNone, 1, Time(), Time()};
+  if (connection.first == kNone) {
+    connection.first = slot;
+  } else {
+    progress_[connection.last].next = slot;
+  }
+  connection.last = slot;
+  const Time ready = now() + NicsOf(m.source).latency;
+  if (m.control || shape_.queue_pairs == 1) {
+    return Enqueue(connection.first_pair, slot, m.size.count(), ready);
+  }
+  const auto parts = SplitMessage(m.size.count(), connection.sent++, shape_);
+  progress_[slot].parts = static_cast<uint32_t>(parts.size());
+  for (const MessagePart& part : parts) {
+    Enqueue(connection.first_pair + part.queue_pair, slot, part.bytes, ready);
+  }
+}
+
+// What a packet waits for at a NIC that is busy: the rest of a frame, half of one in the mean, and
+// then the turns of the queue pairs that are sending.
+Time FluidNetwork::IdleWait(const FluidQueuePair& pair) const {
+  const auto busy = static_cast<int64_t>(sharing_.flows_on(pair.way.ends.first));
+  if (busy == 0) return Time();
+  const FabricDirection& out = map_.direction(pair.way.ends.first);
+  return Time::Ps(out.Occupancy(set_.FrameBytes()) * (2 * busy + 1) / 2);
+}
+
+// A packet without data does not share: its bytes are next to nothing.
+void FluidNetwork::SendControl(Slot slot, Connection* connection) {
+  const Message& m = message(slot);
+  FluidQueuePair& pair = pairs_[connection->first_pair];
+  const int64_t bytes = m.size.count();
+  const Time alone = set_.TimeFor(bytes, ways_.SlowestRate(pair.way)) + pair.Tail(ways_, bytes);
+  const Time arrival =
+      std::max(connection->arrival, now() + NicsOf(m.source).latency + IdleWait(pair) + alone);
+  connection->arrival = arrival;
+  connection->acknowledged = std::max(connection->acknowledged, arrival + pair.ack_time);
+  pair.sent_bits += set_.WireBytes(bytes) * 8;
+  Complete(slot, arrival + NicsOf(m.destination).latency, connection->acknowledged);
+}
+
+void FluidNetwork::Enqueue(uint32_t number, Slot slot, int64_t bytes, Time ready) {
+  FluidQueuePair& pair = pairs_[number];
+  const bool idle = pair.parts.empty();
+  parts_.Append(&pair.parts, {slot, bytes, ready});
+  if (!idle) return;
+  if (ready == now()) {
+    Begin(number);
+  } else {
+    Wake(number, ready);
+  }
+}
+
+void FluidNetwork::Wake(uint32_t number, Time when) {
+  pairs_[number].wake = when;
+  Schedule(when, kQueuePair + number, 0, number);
+}
+
+// The first part of an idle queue pair goes to the wire.
+void FluidNetwork::Begin(uint32_t number) {
+  FluidQueuePair& pair = pairs_[number];
+  pair.StartPart(set_.WireBytes(parts_.Front(pair.parts).bytes), now());
+  pair.sending = true;
+  sharing_.Begin(number);
+}
+
+void FluidNetwork::OnEvent(uint64_t subject, uint32_t detail) {
+  if (subject == kFault) return ApplyFault(topology_.faults[detail]);
+  if (subject == kReroute) return Reroute();
+  // One that was moved leaves its old event behind.
+  if (pairs_[detail].wake != now()) return;
+  pairs_[detail].wake = Time::Max();
+  RunPair(detail);
+}
+
+void FluidNetwork::RunPair(uint32_t number) {
+  FluidQueuePair& pair = pairs_[number];
+  if (!pair.sending) return Begin(number);
+  if (pair.finish > now()) {
+    if (pair.finish != Time::Max()) Wake(number, pair.finish);
+    return;
+  }
+  FinishPart(number);
+}
+
+// The last byte of the first part has left the NIC.
+void FluidNetwork::FinishPart(uint32_t number) {
+  FluidQueuePair& pair = pairs_[number];
+  const QueuedPart part = parts_.Front(pair.parts);
+  parts_.Pop(&pair.parts);
+  pair.sent_bits += set_.WireBytes(part.bytes) * 8;
+  const Time arrival = now() + pair.Tail(ways_, part.bytes);
+  if (pair.parts.empty() || parts_.Front(pair.parts).ready > now()) {
+    pair.sending = false;
+    pair.rate = 0;
+    sharing_.End(number);
+    if (!pair.parts.empty()) Wake(number, parts_.Front(pair.parts).ready);
+  } else {
+    pair.StartPart(set_.WireBytes(parts_.Front(pair.parts).bytes), now());
+    pair.FindFinish(now());
+    Wake(number, pair.finish);
+  }
+  EndPart(part.slot, arrival, arrival + pairs_[number].ack_time);
+}
+
+void FluidNetwork::EndPart(Slot slot, Time arrival, Time acknowledged) {
+  Progress& progress = progress_[slot];
+  progress.arrival = std::max(progress.arrival, arrival);
+  progress.acknowledged = std::max(progress.acknowledged, acknowledged);
+  if (--progress.parts == 0) EndMessages(&connections_[progress.connection]);
+}
+
+void FluidNetwork::EndMessages(Connection* connection) {
+  while (connection->first != kNone && progress_[connection->first].parts == 0) {
+    const Slot slot = connection->first;
+    const Progress& progress = progress_[slot];
+    connection->arrival = std::max(connection->arrival, progress.arrival);
+    connection->acknowledged = std::max(connection->acknowledged, progress.acknowledged);
+    connection->first = progress.next;
+    Complete(slot, connection->arrival + NicsOf(message(slot).destination).latency,
+             connection->acknowledged);
+  }
+}
+
+void FluidNetwork::OnEndOfInstant() {
+  if (sharing_.settled()) return;
+  for (const uint32_t number : sharing_.Solve()) {
+    FluidQueuePair& pair = pairs_[number];
+    if (!pair.sending) continue;
+    pair.SetRate(sharing_.rate(number), now());
+    if (pair.finish < pair.wake) Wake(number, pair.finish);
+  }
+}
+
+Status FluidNetwork::OnEnd() {
+  for (uint32_t number = 0; number < pairs_.size(); ++number) {
+    FluidQueuePair& pair = pairs_[number];
+    if (!pair.parts.empty()) {
+      const Message& m = message(parts_.Front(pair.parts).slot);
+      return Error(fmt::format(
+          "a message from NIC {} of host {} to NIC {} of host {}, sent at {}, waits for "
+          "a cable that is down and does not come back",
+          m.source_nic, m.source, m.destination_nic, m.destination, ToString(m.sent)));
+    }
+    CountBits(number);
+  }
+  return OkStatus();
+}
+
+// What the queue pair has sent, to the links of its present way.
+void FluidNetwork::CountBits(uint32_t number) {
+  int64_t& bits = pairs_[number].sent_bits;
+  const auto add = [&](const FluidSharing::Use& use) {
+    link_bits_[use.link] +=
+        static_cast<int64_t>(static_cast<__int128>(bits) * use.share / FluidSharing::kWhole);
+  };
+  for (const FluidSharing::Use& use : sharing_.data(number)) add(use);
+  for (const FluidSharing::Use& use : sharing_.acknowledgements(number)) add(use);
+  bits = 0;
+}
+
+void FluidNetwork::ApplyFault(const Fault& fault) {
+  for (const int cable : fault.links) {
+    for (const uint32_t link :
+         {static_cast<uint32_t>(2 * cable), static_cast<uint32_t>(2 * cable + 1)}) {
+      const Bandwidth made = map_.direction(link).made;
+      if (fault.kind == Fault::Kind::kDown) down_[link] = !fault.ends;
+      if (fault.kind == Fault::Kind::kRate) {
+        map_.SetRate(link, fault.ends ? made : std::min(fault.rate, made));
+      }
+      sharing_.SetCapacity(link, down_[link] ? 0 : map_.direction(link).rate.bits_per_second());
+    }
+  }
+  if (fault.kind == Fault::Kind::kDown) Schedule(now() + set_.reroute_time, kReroute, 0, 0);
+}
+
+void FluidNetwork::Reroute() {
+  map_.Reroute(down_);
+  for (uint32_t number = 0; number < pairs_.size(); ++number) {
+    CountBits(number);
+    sharing_.Move(number, ways_.DataUses(pairs_[number].way), ways_.AckUses(pairs_[number].way));
+  }
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Network>> MakeFluidNetwork(const Topology& topology,
+                                                  const NetworkOptions& options) {
+  if (options.processes->count() > 1) {
+    return Error("the fluid network runs in one process; leave out mpirun");
+  }
+  if (options.log_interval != Time()) {
+    return Error("the fluid network keeps no log of links; it needs the packet network");
+  }
+  const bool errors =
+      std::any_of(topology.faults.begin(), topology.faults.end(),
+                  [](const Fault& fault) { return fault.kind == Fault::Kind::kErrors; });
+  if (errors) {
+    return Error(
+        "the cluster has 'faults' that flip bits, which lose packets; they need the packet "
+        "network");
+  }
+  ASSIGN_OR_RETURN(const FluidSettings settings, FluidSettingsOf(topology));
+  ASSIGN_OR_RETURN(const ConnectionShape shape, ConnectionShapeOf(topology));
+  return std::unique_ptr<Network>(std::make_unique<FluidNetwork>(topology, settings, shape));
+}
+
+}  // namespace drydock

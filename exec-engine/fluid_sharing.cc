@@ -1,0 +1,266 @@
+#include "exec-engine/fluid_sharing.h"
+
+#include <algorithm>
+
+#include "core/base/check.h"
+
+namespace drydock {
+namespace {
+
+constexpr int64_t kAckDrift = 64;  // 1 / kAckDrift of a link
+constexpr int kMostRounds = 8;  // what acknowledgements still move then waits for the next change
+
+}  // namespace
+
+FluidSharing::FluidSharing(std::vector<int64_t> capacities) : links_(capacities.size()) {
+  for (size_t i = 0; i < capacities.size(); ++i) {
+    CHECK(capacities[i] >= 0 && capacities[i] < kNoLimit);
+    links_[i].capacity = capacities[i];
+  }
+}
+
+uint32_t FluidSharing::AddFlow(std::span<const Use> data, std::span<const Use> acknowledgements,
+                               int64_t limit) {
+  CHECK(limit > 0 && limit <= kNoLimit);
+  Flow flow;
+  flow.limit = limit;
+  SetUses(&flow, data, acknowledgements);
+  flows_.push_back(flow);
+  return static_cast<uint32_t>(flows_.size() - 1);
+}
+
+void FluidSharing::SetUses(Flow* flow, std::span<const Use> data, std::span<const Use> acks) {
+  flow->data = static_cast<uint32_t>(uses_.size());
+  flow->data_count = static_cast<uint16_t>(data.size());
+  flow->ack_count = static_cast<uint16_t>(acks.size());
+  uses_.insert(uses_.end(), data.begin(), data.end());
+  uses_.insert(uses_.end(), acks.begin(), acks.end());
+  FindBound(flow);
+}
+
+void FluidSharing::FindBound(Flow* flow) {
+  flow->bound = flow->data_count == 0 ? 0 : flow->limit;
+  for (const Use& use : UsesOf(*flow)) {
+    flow->bound = std::min(flow->bound, links_[use.link].capacity * kWhole / use.share);
+  }
+}
+
+void FluidSharing::Move(uint32_t flow, std::span<const Use> data, std::span<const Use> acks) {
+  const bool active = flows_[flow].active;
+  if (active) End(flow);
+  SetUses(&flows_[flow], data, acks);
+  if (active) Begin(flow);
+}
+
+void FluidSharing::MarkDirty(uint32_t link) {
+  if (links_[link].dirty) return;
+  links_[link].dirty = true;
+  dirty_links_.push_back(link);
+}
+
+// Puts the flow on its links.
+void FluidSharing::Enter(uint32_t number) {
+  const Flow& flow = flows_[number];
+  for (uint32_t i = flow.data; i < flow.data + flow.data_count; ++i) {
+    Link& link = links_[uses_[i].link];
+    uses_[i].place = static_cast<uint32_t>(link.flows.size());
+    link.flows.push_back({number, i});
+    link.wanted += Part(flow.bound, uses_[i].share);
+    if (IsContended(link)) MarkDirty(uses_[i].link);
+  }
+}
+
+void FluidSharing::Leave(uint32_t number) {
+  const Flow& flow = flows_[number];
+  for (const Use& use : UsesOf(flow)) {
+    Link& link = links_[use.link];
+    if (IsContended(link)) MarkDirty(use.link);
+    link.wanted -= Part(flow.bound, use.share);
+    link.flows[use.place] = link.flows.back();
+    uses_[link.flows[use.place].use].place = use.place;
+    link.flows.pop_back();
+  }
+}
+
+void FluidSharing::Begin(uint32_t flow) {
+  CHECK(!flows_[flow].active);
+  flows_[flow].active = true;
+  Enter(flow);
+  dirty_flows_.push_back(flow);
+}
+
+void FluidSharing::End(uint32_t flow) {
+  CHECK(flows_[flow].active);
+  Leave(flow);
+  flows_[flow].active = false;
+  SetRate(flow, 0);
+}
+
+void FluidSharing::SetCapacity(uint32_t number, int64_t bits_per_second) {
+  CHECK(bits_per_second >= 0 && bits_per_second < kNoLimit);
+  std::vector<uint32_t> crossing;
+  for (const Crossing& each : links_[number].flows) crossing.push_back(each.flow);
+  for (const uint32_t flow : crossing) Leave(flow);
+  links_[number].capacity = bits_per_second;
+  // Those that are idle now have bounds as well.
+  for (Flow& flow : flows_) {
+    const std::span<const Use> uses = UsesOf(flow);
+    if (std::any_of(uses.begin(), uses.end(), [&](const Use& u) { return u.link == number; })) {
+      FindBound(&flow);
+    }
+  }
+  for (const uint32_t flow : crossing) {
+    Enter(flow);
+    dirty_flows_.push_back(flow);
+  }
+  MarkDirty(number);
+}
+
+void FluidSharing::SetRate(uint32_t number, int64_t rate) {
+  Flow& flow = flows_[number];
+  const int64_t change = rate - flow.rate;
+  flow.rate = rate;
+  for (const Use& use : acknowledgements(number)) {
+    Link& link = links_[use.link];
+    link.acks += change * use.share;
+    const int64_t drift = link.acks - link.acks_known;
+    if (!link.flows.empty() && std::abs(drift) / kWhole > link.capacity / kAckDrift) {
+      MarkDirty(use.link);
+    }
+  }
+}
+
+const std::vector<uint32_t>& FluidSharing::Solve() {
+  changed_.clear();
+  for (int round = 0; round < kMostRounds && !settled(); ++round) SolveOnce();
+  return changed_;
+}
+
+void FluidSharing::SolveOnce() {
+  ++solution_;
+  Collect();
+  if (in_flows_.size() > 1) {
+    ++counts_.solutions;
+    counts_.flows += static_cast<int64_t>(in_flows_.size());
+    counts_.most = std::max(counts_.most, static_cast<int64_t>(in_flows_.size()));
+  }
+  Fill();
+  Apply();
+}
+
+void FluidSharing::AddToSolution(uint32_t number) {
+  Flow& flow = flows_[number];
+  if (flow.solved == solution_ || !flow.active) return;
+  flow.solved = solution_;
+  flow.fair = -1;
+  in_flows_.push_back(number);
+}
+
+void FluidSharing::AddToSolution(Link* link, uint32_t number) {
+  if (link->solved == solution_) return;
+  link->solved = solution_;
+  link->acks_known = link->acks;
+  link->left = Room(*link);
+  link->shares = 0;
+  in_links_.push_back(number);
+  for (const Crossing& crossing : link->flows) {
+    link->shares += uses_[crossing.use].share;
+    AddToSolution(crossing.flow);
+  }
+}
+
+// All that a change can reach.
+void FluidSharing::Collect() {
+  in_flows_.clear();
+  in_links_.clear();
+  for (const uint32_t link : dirty_links_) {
+    links_[link].dirty = false;
+    AddToSolution(&links_[link], link);
+  }
+  for (const uint32_t flow : dirty_flows_) AddToSolution(flow);
+  dirty_links_.clear();
+  dirty_flows_.clear();
+  for (size_t i = 0; i < in_flows_.size(); ++i) {
+    for (const Use& use : UsesOf(flows_[in_flows_[i]])) {
+      if (IsContended(links_[use.link])) AddToSolution(&links_[use.link], use.link);
+    }
+  }
+}
+
+FluidSharing::Level FluidSharing::LevelOf(uint32_t number) const {
+  const Link& link = links_[number];
+  return {link.left / link.shares, number};
+}
+
+namespace {
+
+constexpr auto kHigher = [](const auto& a, const auto& b) { return b < a; };
+
+}  // namespace
+
+void FluidSharing::StartLevels() {
+  levels_.clear();
+  for (const uint32_t link : in_links_) {
+    if (links_[link].shares > 0) levels_.push_back(LevelOf(link));
+  }
+  std::make_heap(levels_.begin(), levels_.end(), kHigher);
+  std::sort(in_flows_.begin(), in_flows_.end(), [this](uint32_t a, uint32_t b) {
+    return flows_[a].bound != flows_[b].bound ? flows_[a].bound < flows_[b].bound : a < b;
+  });
+}
+
+// Brings the lowest level to the front; false if no link has flows left. As flows are fixed at or
+// below the lowest level, the others can only rise.
+bool FluidSharing::FindLowest() {
+  while (!levels_.empty()) {
+    const Level front = levels_.front();
+    if (links_[front.link].shares > 0 && LevelOf(front.link).rate == front.rate) return true;
+    std::pop_heap(levels_.begin(), levels_.end(), kHigher);
+    levels_.pop_back();
+    if (links_[front.link].shares == 0) continue;
+    levels_.push_back(LevelOf(front.link));
+    std::push_heap(levels_.begin(), levels_.end(), kHigher);
+  }
+  return false;
+}
+
+// Water-filling: whoever can have no more, by its own bound or by its link, is fixed.
+void FluidSharing::Fill() {
+  StartLevels();
+  size_t next = 0;  // of in_flows_, by bound
+  for (;;) {
+    while (next < in_flows_.size() && flows_[in_flows_[next]].fair >= 0) ++next;
+    const bool limited = FindLowest();
+    if (next < in_flows_.size() &&
+        (!limited || flows_[in_flows_[next]].bound <= levels_.front().rate)) {
+      Fix(in_flows_[next], flows_[in_flows_[next]].bound);
+      continue;
+    }
+    if (!limited) return;
+    const Level lowest = levels_.front();
+    for (const Crossing& crossing : links_[lowest.link].flows) {
+      if (flows_[crossing.flow].fair < 0) Fix(crossing.flow, lowest.rate);
+    }
+  }
+}
+
+void FluidSharing::Fix(uint32_t number, int64_t rate) {
+  Flow& flow = flows_[number];
+  flow.fair = rate;
+  for (const Use& use : UsesOf(flow)) {
+    Link& link = links_[use.link];
+    if (link.solved != solution_) continue;
+    link.left = std::max<int64_t>(link.left - rate * use.share, 0);
+    link.shares -= use.share;
+  }
+}
+
+void FluidSharing::Apply() {
+  for (const uint32_t number : in_flows_) {
+    if (flows_[number].fair == flows_[number].rate) continue;
+    SetRate(number, flows_[number].fair);
+    changed_.push_back(number);
+  }
+}
+
+}  // namespace drydock

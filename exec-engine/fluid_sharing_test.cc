@@ -1,0 +1,170 @@
+#include "exec-engine/fluid_sharing.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+#include <set>
+#include <vector>
+
+namespace drydock {
+namespace {
+
+using Uses = std::vector<FluidSharing::Use>;
+
+constexpr uint32_t kAll = FluidSharing::kWhole;
+constexpr int64_t kG = 1'000'000'000;
+
+Uses Over(std::initializer_list<uint32_t> links) {
+  Uses uses;
+  for (const uint32_t link : links) uses.push_back({link, kAll, 0});
+  return uses;
+}
+
+uint32_t Start(FluidSharing* sharing, std::initializer_list<uint32_t> links,
+               int64_t limit = FluidSharing::kNoLimit) {
+  const uint32_t flow = sharing->AddFlow(Over(links), {}, limit);
+  sharing->Begin(flow);
+  return flow;
+}
+
+TEST(FluidSharingTest, AFlowAloneHasItsSlowestLink) {
+  FluidSharing sharing({400 * kG, 100 * kG});
+  const uint32_t flow = Start(&sharing, {0, 1});
+  EXPECT_EQ(sharing.Solve(), std::vector<uint32_t>{flow});
+  EXPECT_EQ(sharing.rate(flow), 100 * kG);
+  EXPECT_EQ(sharing.counts().solutions, 0) << "there was nothing to share";
+}
+
+// Bertsekas and Gallager, Data Networks, 6.5.2: one long flow over three links, and short ones.
+TEST(FluidSharingTest, ParkingLot) {
+  FluidSharing sharing({100 * kG, 100 * kG, 200 * kG});
+  const uint32_t all = Start(&sharing, {0, 1, 2});
+  const uint32_t first = Start(&sharing, {0});
+  const uint32_t second = Start(&sharing, {1}), third = Start(&sharing, {1});
+  const uint32_t last = Start(&sharing, {2});
+  sharing.Solve();
+  EXPECT_EQ(sharing.rate(all), 100 * kG / 3) << "held back by the link of three";
+  EXPECT_EQ(sharing.rate(second), 100 * kG / 3);
+  EXPECT_EQ(sharing.rate(third), 100 * kG / 3);
+  EXPECT_EQ(sharing.rate(first), 100 * kG - 100 * kG / 3) << "what the long one leaves";
+  EXPECT_EQ(sharing.rate(last), 200 * kG - 100 * kG / 3);
+  sharing.End(second);
+  sharing.Solve();
+  EXPECT_EQ(sharing.rate(all), 50 * kG);
+  EXPECT_EQ(sharing.rate(first), 50 * kG);
+  EXPECT_EQ(sharing.rate(second), 0);
+}
+
+TEST(FluidSharingTest, ALimitOfItsOwnLeavesMoreToOthers) {
+  FluidSharing sharing({100 * kG});
+  const uint32_t slow = Start(&sharing, {0}, 10 * kG), fast = Start(&sharing, {0});
+  sharing.Solve();
+  EXPECT_EQ(sharing.rate(slow), 10 * kG);
+  EXPECT_EQ(sharing.rate(fast), 90 * kG);
+}
+
+// A flow whose bits are spread over two ways fills both.
+TEST(FluidSharingTest, PartsOfAFlow) {
+  FluidSharing sharing({400 * kG, 100 * kG, 100 * kG});
+  const Uses uses = {{0, kAll, 0}, {1, kAll / 2, 0}, {2, kAll / 2, 0}};
+  const uint32_t flow = sharing.AddFlow(uses, {}, FluidSharing::kNoLimit);
+  sharing.Begin(flow);
+  const uint32_t other = Start(&sharing, {2});
+  sharing.Solve();
+  EXPECT_EQ(sharing.rate(flow), int64_t{100} * kG * 2 / 3)
+      << "rates are equal, not parts of a link";
+  EXPECT_EQ(sharing.rate(other), int64_t{100} * kG * 2 / 3);
+}
+
+// Each has acknowledgements of a tenth on the other's link: r + r / 10 = C.
+TEST(FluidSharingTest, AcknowledgementsTakeTheirShare) {
+  FluidSharing sharing({100 * kG, 100 * kG});
+  const uint32_t tenth = kAll / 10;
+  const uint32_t there = sharing.AddFlow(Over({0}), Uses{{1, tenth, 0}}, FluidSharing::kNoLimit);
+  const uint32_t back = sharing.AddFlow(Over({1}), Uses{{0, tenth, 0}}, FluidSharing::kNoLimit);
+  sharing.Begin(there);
+  sharing.Solve();
+  EXPECT_EQ(sharing.rate(there), 100 * kG);
+  sharing.Begin(back);
+  sharing.Solve();
+  const double fair = 100e9 / 1.1;
+  EXPECT_NEAR(static_cast<double>(sharing.rate(there)), fair, fair / 64);
+  EXPECT_NEAR(static_cast<double>(sharing.rate(back)), fair, fair / 64);
+}
+
+TEST(FluidSharingTest, ALinkThatIsDownAndBack) {
+  FluidSharing sharing({100 * kG, 100 * kG});
+  const uint32_t flow = Start(&sharing, {0, 1}), other = Start(&sharing, {1});
+  sharing.Solve();
+  sharing.SetCapacity(0, 0);
+  sharing.Solve();
+  EXPECT_EQ(sharing.rate(flow), 0);
+  EXPECT_EQ(sharing.rate(other), 100 * kG);
+  sharing.SetCapacity(0, 20 * kG);
+  sharing.Solve();
+  EXPECT_EQ(sharing.rate(flow), 20 * kG);
+  EXPECT_EQ(sharing.rate(other), 80 * kG);
+  sharing.Move(flow, Over({1}), {});
+  sharing.Solve();
+  EXPECT_EQ(sharing.rate(flow), 50 * kG);
+}
+
+// The definition: no link gives more than it has, and each flow has a link that is full and on
+// which nobody has more.
+void ExpectFair(const FluidSharing& sharing, const std::vector<int64_t>& capacities,
+                const std::set<uint32_t>& active) {
+  std::vector<int64_t> load(capacities.size()), most(capacities.size());
+  for (const uint32_t flow : active) {
+    for (const FluidSharing::Use& use : sharing.data(flow)) {
+      load[use.link] += sharing.rate(flow);
+      most[use.link] = std::max(most[use.link], sharing.rate(flow));
+    }
+  }
+  for (size_t link = 0; link < load.size(); ++link) ASSERT_LE(load[link], capacities[link]);
+  const auto rounding = static_cast<int64_t>(active.size());
+  for (const uint32_t flow : active) {
+    bool held = false;
+    for (const FluidSharing::Use& use : sharing.data(flow)) {
+      held |= load[use.link] + rounding >= capacities[use.link] &&
+              sharing.rate(flow) + rounding >= most[use.link];
+    }
+    ASSERT_TRUE(held) << "flow " << flow << " could have more than " << sharing.rate(flow);
+  }
+}
+
+TEST(FluidSharingTest, IsFairAfterEveryChangeOfRandomOnes) {
+  std::mt19937 random(7);
+  std::vector<int64_t> capacities;
+  for (int i = 0; i < 40; ++i) capacities.push_back((1 + random() % 8) * 50 * kG);
+  FluidSharing sharing(capacities);
+  for (int i = 0; i < 120; ++i) {
+    std::set<uint32_t> links;
+    while (links.size() < 1 + i % 4) links.insert(random() % capacities.size());
+    Uses uses;
+    for (const uint32_t link : links) uses.push_back({link, kAll, 0});
+    sharing.AddFlow(uses, {}, FluidSharing::kNoLimit);
+  }
+  std::set<uint32_t> active;
+  for (int change = 0; change < 3000; ++change) {
+    const uint32_t flow = random() % 120;
+    if (active.erase(flow) > 0) {
+      sharing.End(flow);
+    } else {
+      sharing.Begin(flow);
+      active.insert(flow);
+    }
+    if (change % 100 == 0) {
+      const uint32_t link = random() % capacities.size();
+      capacities[link] = (1 + random() % 8) * 50 * kG;
+      sharing.SetCapacity(link, capacities[link]);
+    }
+    if (random() % 3 == 0) continue;  // several changes at once
+    sharing.Solve();
+    ExpectFair(sharing, capacities, active);
+  }
+  EXPECT_LT(sharing.counts().flows, sharing.counts().solutions * 120)
+      << "not all of them each time";
+}
+
+}  // namespace
+}  // namespace drydock

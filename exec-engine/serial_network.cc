@@ -1,0 +1,135 @@
+#include "exec-engine/serial_network.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "core/base/check.h"
+
+namespace drydock {
+namespace {
+
+// Layout of Event::order: whether it is a host's, host, kind, source.
+constexpr int kSourceBits = 30;
+constexpr int kHostShift = kSourceBits + 2;
+constexpr uint64_t kOfHost = uint64_t{1} << 63;
+
+}  // namespace
+
+SerialNetwork::SerialNetwork(int hosts) {
+  CHECK(hosts < 1 << kSourceBits);
+  for (HostId host = 0; host < hosts; ++host) ports_.emplace_back(this, host);
+  timers_.resize(static_cast<size_t>(hosts));
+}
+
+uint64_t SerialNetwork::OrderOf(HostId host, Kind kind, HostId source) {
+  return kOfHost | static_cast<uint64_t>(host) << kHostShift |
+         static_cast<uint64_t>(kind) << kSourceBits | static_cast<uint64_t>(source);
+}
+
+void SerialNetwork::Schedule(Time when, uint64_t subject, uint64_t id, uint32_t detail) {
+  events_.Push({when, subject, id, detail});
+}
+
+void SerialNetwork::SetTimer(HostId host, Time when, TimerId id) {
+  CHECK(when >= now_);
+  std::vector<Timer>& pending = timers_[static_cast<size_t>(host)];
+  const auto it = std::find_if(pending.begin(), pending.end(),
+                               [id](const Timer& timer) { return timer.id == id; });
+  if (it == pending.end()) {
+    pending.push_back({id, when});
+  } else if (it->when == when) {
+    return;
+  } else {
+    it->when = when;
+  }
+  events_.Push({when, OrderOf(host, Kind::kTimer, host), id, 0});
+}
+
+// A timer that was moved leaves its old event behind; only the one at its present time counts.
+bool SerialNetwork::TakeTimer(HostId host, const Event& event) {
+  std::vector<Timer>& pending = timers_[static_cast<size_t>(host)];
+  for (Timer& timer : pending) {
+    if (timer.id != event.id) continue;
+    if (timer.when != event.time) return false;
+    timer = pending.back();
+    pending.pop_back();
+    return true;
+  }
+  return false;
+}
+
+void SerialNetwork::Send(HostId host, const Message& message) {
+  CHECK(message.source == host && message.size.count() > 0);
+  CHECK(message.destination != host || message.destination_nic != message.source_nic);
+  ++messages_;
+  bytes_ += message.size.count();
+  Slot slot = 0;
+  if (free_flights_.empty()) {
+    slot = static_cast<Slot>(flights_.size());
+    flights_.emplace_back();
+  } else {
+    slot = free_flights_.back();
+    free_flights_.pop_back();
+  }
+  flights_[slot] = {message, 2};
+  flights_[slot].message.sent = now_;
+  OnSend(slot);
+}
+
+void SerialNetwork::Complete(Slot slot, Time delivered, Time acknowledged) {
+  CHECK(delivered >= now_ && acknowledged >= now_);
+  const Message& m = flights_[slot].message;
+  events_.Push({delivered, OrderOf(m.destination, Kind::kDelivered, m.source), m.id, slot});
+  events_.Push({acknowledged, OrderOf(m.source, Kind::kSent, m.source), m.id, slot});
+}
+
+Message SerialNetwork::TakeFlight(Slot slot) {
+  if (--flights_[slot].left == 0) free_flights_.push_back(slot);
+  return flights_[slot].message;  // a copy: the callback may send, and need the slot
+}
+
+void SerialNetwork::Dispatch(const Event& event, std::span<HostActor* const> actors) {
+  if ((event.order & kOfHost) == 0) return OnEvent(event.order, event.slot);
+  const auto host = static_cast<HostId>((event.order & ~kOfHost) >> kHostShift);
+  HostActor* actor = actors[static_cast<size_t>(host)];
+  switch (static_cast<Kind>(event.order >> kSourceBits & 3)) {
+    case Kind::kTimer:
+      if (TakeTimer(host, event)) actor->OnTimer(event.id);
+      return;
+    case Kind::kDelivered:
+      return actor->OnDelivered(TakeFlight(event.slot));
+    case Kind::kSent:
+      return actor->OnSent(TakeFlight(event.slot));
+  }
+}
+
+Status SerialNetwork::Run(std::span<HostActor* const> actors) {
+  CHECK(actors.size() == ports_.size());
+  OnStart();
+  for (HostActor* actor : actors) actor->Start();
+  while (failure_.empty()) {
+    if (events_.empty() || events_.top().time > now_) OnEndOfInstant();
+    if (events_.empty()) break;
+    const Event event = events_.Pop();
+    now_ = event.time;
+    Dispatch(event, actors);
+  }
+  if (!failure_.empty()) return Error(failure_);
+  return OnEnd();
+}
+
+void SerialNetwork::Fail(std::string why) {
+  if (failure_.empty()) failure_ = std::move(why);
+}
+
+void SerialNetwork::FailUnreachable(const Message& message) {
+  Fail(fmt::format(
+      "NIC {} of host {} cannot reach NIC {} of host {} over the fabric, but has a message for it "
+      "at {}",
+      message.source_nic, message.source, message.destination_nic, message.destination,
+      ToString(now_)));
+}
+
+}  // namespace drydock

@@ -1,0 +1,246 @@
+// Is the fluid network what the packet network is without queues? Messages alone, to the
+// picosecond; sharing, where theory says what it is.
+#include "exec-engine/fluid_network.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "core/base/check.h"
+#include "ns3-backend/test/test_fabrics.h"
+
+namespace drydock {
+namespace {
+
+constexpr int64_t kPsPerByte = 20;  // at 400 Gbps
+constexpr int64_t kFullFrame = (4096 + 82) * kPsPerByte;
+constexpr int64_t kDelay = 500'000;
+
+Status TryFluid(const Topology& topology, std::vector<Order> orders, Outcome* outcome,
+                int threads = 1) {
+  NetworkOptions options;
+  options.threads = threads;
+  ASSIGN_OR_RETURN(const auto network, MakeFluidNetwork(topology, options));
+  const Status status = RunOrders(topology, network.get(), std::move(orders), &outcome->notices);
+  outcome->counters = network->Counters();
+  return status;
+}
+
+Outcome RunFluid(const Topology& topology, std::vector<Order> orders, int threads = 1) {
+  Outcome outcome;
+  const Status status = TryFluid(topology, std::move(orders), &outcome, threads);
+  CHECK_NOTE(status.ok(), status.ok() ? "" : status.error().message());
+  return outcome;
+}
+
+int64_t Delivered(const Outcome& outcome, const std::vector<Order>& orders, size_t i) {
+  return outcome.TimeOf(Notice::kDelivered, orders[i].message.source, i);
+}
+
+// Every notice of every message, at the same time.
+void ExpectSame(const Topology& topology, const std::vector<Order>& orders) {
+  const Outcome fluid = RunFluid(topology, orders), packets = RunPackets(topology, orders);
+  for (size_t host = 0; host < packets.notices.size(); ++host) {
+    ASSERT_EQ(fluid.notices[host].size(), packets.notices[host].size());
+    for (size_t i = 0; i < packets.notices[host].size(); ++i) {
+      const Notice &one = fluid.notices[host][i], &other = packets.notices[host][i];
+      EXPECT_EQ(one.time.ps(), other.time.ps()) << "host " << host << " notice " << i;
+      EXPECT_EQ(one, other);
+    }
+  }
+}
+
+TEST(FluidNetworkTest, AMessageAloneIsThatOfThePacketNetwork) {
+  FabricShape shape;
+  shape.switch_latency = Time::Ns(250);
+  shape.nic_latency = Time::Ns(700);
+  for (const int64_t bytes : {int64_t{1}, int64_t{4096}, int64_t{4097}, int64_t{1} << 20}) {
+    for (const int switches : {1, 2, 5}) {
+      ExpectSame(Chain(switches, shape), {Transfer(0, 1, bytes, Time::Us(3))});
+    }
+    ExpectSame(TwoHosts(shape), {Transfer(0, 1, bytes)});
+    ExpectSame(FatTree(4, shape), {Transfer(0, 15, bytes, Time(), 5)});
+    Topology slow = Chain(2, shape);
+    slow.fabric.links[1].rate = Bandwidth::BitsPerSecond(100'000'000'000);
+    ExpectSame(slow, {Transfer(0, 1, bytes)});
+    Topology cut = Chain(3, shape);
+    cut.transport.attributes = {{"FabricSwitch::CutThrough", "64"}};
+    ExpectSame(cut, {Transfer(0, 1, bytes)});
+  }
+}
+
+TEST(FluidNetworkTest, MessagesOfAQueuePairFollowEachOther) {
+  ExpectSame(Chain(2, FabricShape()),
+             {Transfer(0, 1, 4096 * 100), Transfer(0, 1, 4096 * 10), Transfer(0, 1, 4096 * 50)});
+}
+
+TEST(FluidNetworkTest, SeveralQueuePairsAConnection) {
+  for (const char* split : {"0", "1"}) {
+    Topology topology = Chain(2, FabricShape());
+    topology.nccl_settings = {{"NCCL_IB_QPS_PER_CONNECTION", "4"},
+                              {"NCCL_IB_SPLIT_DATA_ON_QPS", split}};
+    std::vector<Order> orders;
+    for (int i = 0; i < 8; ++i) orders.push_back(Transfer(0, 1, 4096 * 64));
+    const Outcome fluid = RunFluid(topology, orders), packets = RunPackets(topology, orders);
+    for (size_t i = 0; i < orders.size(); ++i) {
+      const int64_t round = 4 * 4 * kFullFrame;  // what turns of packets differ by
+      EXPECT_NEAR(Delivered(fluid, orders, i), Delivered(packets, orders, i), round) << i;
+    }
+  }
+}
+
+TEST(FluidNetworkTest, TwoQueuePairsShareAPort) {
+  const std::vector<Order> orders = {Transfer(0, 1, 4096 * 100, Time(), 1),
+                                     Transfer(0, 1, 4096 * 100, Time(), 2)};
+  const Outcome out = RunFluid(TwoHosts(FabricShape()), orders);
+  EXPECT_EQ(Delivered(out, orders, 0), 200 * kFullFrame + kDelay);
+  EXPECT_EQ(Delivered(out, orders, 1), 200 * kFullFrame + kDelay);
+}
+
+TEST(FluidNetworkTest, IncastSharesTheLastLink) {
+  const int senders = 8, packets = 200;
+  std::vector<Order> orders;
+  for (int i = 1; i <= senders; ++i) orders.push_back(Transfer(i, 0, 4096 * packets));
+  const Outcome out = RunFluid(Star(senders + 1, FabricShape()), orders);
+  for (size_t i = 0; i < orders.size(); ++i) {
+    EXPECT_EQ(Delivered(out, orders, i), kFullFrame + 2 * kDelay + senders * packets * kFullFrame)
+        << "the time of the last in the packet network (packet_network_test.cc)";
+  }
+}
+
+// Host i sends to host i + 1 over a chain of switches, and host 0 to the last: it has half of each
+// link, and so has everybody.
+TEST(FluidNetworkTest, ParkingLot) {
+  FabricShape shape;
+  Topology topology = Hosts(4, 1, shape);
+  std::vector<LinkEnd> switches;
+  for (int i = 0; i < 4; ++i) {
+    switches.push_back(AddSwitch(topology, 0, shape));
+    Cable(topology, NicOf(i, 0), switches.back(), shape);
+    if (i > 0) Cable(topology, switches[static_cast<size_t>(i) - 1], switches.back(), shape);
+  }
+  const int packets = 400;
+  const std::vector<Order> orders = {Transfer(0, 3, 4096 * packets), Transfer(1, 2, 4096 * packets),
+                                     Transfer(2, 3, 4096 * packets)};
+  const Outcome out = RunFluid(topology, orders);
+  EXPECT_EQ(Delivered(out, orders, 0), 2 * packets * kFullFrame + 4 * kFullFrame + 5 * kDelay);
+  EXPECT_EQ(Delivered(out, orders, 1), 2 * packets * kFullFrame + 2 * kFullFrame + 3 * kDelay);
+  EXPECT_EQ(Delivered(out, orders, 2), 2 * packets * kFullFrame + 2 * kFullFrame + 3 * kDelay);
+}
+
+// Queue pairs collide where the packet network's do: the same hashes, so the same ways. Windows
+// share less with those who wait twice than max-min fairness does, so single flows differ.
+TEST(FluidNetworkTest, APermutationOverAFatTreeCollidesAlike) {
+  Topology topology = FatTree(8, FabricShape());
+  topology.transport.attributes = {{"RdmaTransport::AckPriority", "5"}};
+  std::vector<Order> orders;
+  for (HostId i = 0; i < 128; ++i) orders.push_back(Transfer(i, (i + 37) % 128, 4096 * 2000));
+  const Outcome fluid = RunFluid(topology, orders), packets = RunPackets(topology, orders);
+  const int64_t line = 2000 * kFullFrame * 11 / 10;
+  int64_t last_fluid = 0, last_packets = 0, free_fluid = 0, free_packets = 0;
+  double difference = 0;
+  for (size_t i = 0; i < orders.size(); ++i) {
+    const int64_t one = Delivered(fluid, orders, i), other = Delivered(packets, orders, i);
+    last_fluid = std::max(last_fluid, one);
+    last_packets = std::max(last_packets, other);
+    free_fluid += one < line ? 1 : 0;
+    free_packets += other < line ? 1 : 0;
+    difference += std::abs(static_cast<double>(one) / static_cast<double>(other) - 1);
+  }
+  EXPECT_NEAR(static_cast<double>(last_fluid) / static_cast<double>(last_packets), 1, 0.03);
+  EXPECT_EQ(free_fluid, free_packets) << "flows that collide with none";
+  EXPECT_LT(difference / static_cast<double>(orders.size()), 0.10);
+}
+
+TEST(FluidNetworkTest, SprayFillsEveryWay) {
+  Topology topology = RailFabric(16, 1, 8, 8, FabricShape());
+  topology.fabric.routing = "spray";
+  std::vector<Order> orders;
+  for (HostId i = 0; i < 8; ++i) orders.push_back(Transfer(i, i + 8, 4096 * 2000));
+  const Outcome out = RunFluid(topology, orders);
+  for (size_t i = 0; i < orders.size(); ++i) {
+    EXPECT_EQ(Delivered(out, orders, i), 2003 * kFullFrame + 4 * kDelay);
+  }
+}
+
+// Cables 0 and 1 are the hosts'; a leaf's way to the other goes over one of two spines.
+TEST(FluidNetworkTest, WaysMoveWhenACableGoesDown) {
+  Topology topology = RailFabric(2, 1, 1, 2, FabricShape());
+  const std::vector<Order> orders = {Transfer(0, 1, 4096 * 1000)};
+  const int64_t alone = Delivered(RunFluid(topology, orders), orders, 0);
+  topology.transport.attributes = {{"FaultInjector::RerouteTime", "40 us"}};
+  int moved = 0;
+  for (int cable = 0; cable < static_cast<int>(topology.fabric.links.size()); ++cable) {
+    topology.faults = {Fault{Time::Us(20), Fault::Kind::kDown, false, {cable}, {}, 0}};
+    Outcome out;
+    const Status status = TryFluid(topology, orders, &out);
+    if (!status.ok()) {  // the only cable of a host
+      EXPECT_EQ(
+          status.error().message(),
+          "a message from NIC 0 of host 0 to NIC 0 of host 1, sent at 0 ps, waits for a cable "
+          "that is down and does not come back");
+      continue;
+    }
+    const int64_t there = Delivered(out, orders, 0);
+    if (there == alone) continue;  // of the other spine
+    EXPECT_EQ(there, alone + 40'000'000) << "it stands still until switches know";
+    ++moved;
+  }
+  EXPECT_EQ(moved, 2) << "to its spine and from there";
+}
+
+TEST(FluidNetworkTest, ASlowCableSlowsWhatCrossesIt) {
+  Topology topology = Star(2, FabricShape());
+  topology.faults = {Fault{Time::Us(20),
+                           Fault::Kind::kRate,
+                           false,
+                           {0},
+                           Bandwidth::BitsPerSecond(100'000'000'000),
+                           0},
+                     Fault{Time::Us(60), Fault::Kind::kRate, true, {0}, {}, 0}};
+  const std::vector<Order> orders = {Transfer(0, 1, 4096 * 1000)};
+  const int64_t full = 1000 * kFullFrame + kFullFrame + 2 * kDelay;
+  EXPECT_EQ(Delivered(RunFluid(topology, orders), orders, 0), full + 30'000'000)
+      << "in 40 us it moves what else takes 10";
+}
+
+TEST(FluidNetworkTest, ThreadsDoNotShow) {
+  const Topology topology = RandomFabric(3, FabricShape());
+  std::vector<Order> orders;
+  for (int i = 0; i < 300; ++i) {
+    const int hosts = topology.host_count();
+    const HostId from = i % hosts, to = (i * 7 + 1) % hosts;
+    if (from != to)
+      orders.push_back(Transfer(from, to, 1 + i * 1000, Time::Ns(i % 17 * 400), i % 3));
+  }
+  const Outcome one = RunFluid(topology, orders, 1);
+  EXPECT_EQ(one.Hash(), RunFluid(topology, orders, 4).Hash());
+  for (size_t i = 0; i < orders.size(); ++i) {
+    EXPECT_GT(one.TimeOf(Notice::kDelivered, orders[i].message.source, i), 0) << i;
+    EXPECT_GT(one.TimeOf(Notice::kSent, orders[i].message.source, i), 0) << i;
+  }
+}
+
+std::string WhyNot(const Topology& topology, const NetworkOptions& options) {
+  const auto network = MakeFluidNetwork(topology, options);
+  return network.ok() ? "" : network.error().message();
+}
+
+TEST(FluidNetworkTest, SaysWhatItCannot) {
+  Topology topology = TwoHosts(FabricShape());
+  NetworkOptions log;
+  log.log_interval = Time::Us(10);
+  EXPECT_EQ(WhyNot(topology, log),
+            "the fluid network keeps no log of links; it needs the packet network");
+  topology.faults = {Fault{Time(), Fault::Kind::kErrors, false, {0}, {}, 1e-9}};
+  EXPECT_EQ(WhyNot(topology, {}),
+            "the cluster has 'faults' that flip bits, which lose packets; they need the packet "
+            "network");
+  topology.faults.clear();
+  topology.transport.attributes = {{"RdmaTransport::WindowBdp", "wide"}};
+  EXPECT_EQ(WhyNot(topology, {}),
+            "attribute 'RdmaTransport::WindowBdp' is 'wide', which is no number");
+}
+
+}  // namespace
+}  // namespace drydock

@@ -1,0 +1,92 @@
+#!/usr/bin/env python3
+"""Holds the fluid network to the packet network over a suite of collectives.
+
+Usage: run_fluid.py --bin DIR [--only TEXT] [--docs DIR]
+
+Runs every line of fluid.jsonl over both and prints a table. --only keeps the lines that contain TEXT; --docs writes
+docs/fluid-network.md's table anew. Exit status 1 if a time is more than MOST away or the mean is more than MEAN.
+"""
+import argparse
+import json
+import pathlib
+import statistics
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+MOST = 0.03
+MEAN = 0.01
+
+
+def times(tool, line, network):
+    """Out-of-place times by size."""
+    out = {}
+    for size in line["sizes"]:
+        command = [tool, line["collective"], "-b", size, "-e", size, "-n", "1", "--json", "--threads", "1",
+                   "--cluster", str(ROOT / "configs/clusters" / (line["cluster"] + ".topo")), "--network", network,
+                   "--set", f"cluster.hosts={line['hosts']}"]
+        if "ranks_per_host" in line:
+            command += ["--ranks-per-host", str(line["ranks_per_host"])]
+        if "algorithm" in line:
+            command += ["--set", f"nccl.settings.NCCL_ALGO={line['algorithm']}"]
+        done = subprocess.run(command, stdout=subprocess.PIPE, text=True)
+        if done.returncode != 0:
+            sys.exit(f"{' '.join(map(str, command))}: exit status {done.returncode}")
+        out[size] = json.loads(done.stdout)
+    return out
+
+
+def microseconds(result):
+    return result["results"][0]["out_of_place"]["time"]
+
+
+def label(line):
+    ranks = f", {line['ranks_per_host']} GPU each" if "ranks_per_host" in line else ""
+    algorithm = f" ({line['algorithm']})" if "algorithm" in line else ""
+    return line["cluster"], line["collective"] + algorithm, f"{line['hosts']}{ranks}"
+
+
+def compare(tool, lines):
+    for line in lines:
+        packet, fluid = times(tool, line, "packet"), times(tool, line, "fluid")
+        for size in line["sizes"]:
+            there, here = microseconds(packet[size]), microseconds(fluid[size])
+            yield (*label(line), size, there, here, here / there - 1)
+
+
+def markdown(rows):
+    text = "| cluster | collective | hosts | size | packet, us | fluid, us | difference |\n|---|---|---|---|---|---|---|\n"
+    for cluster, collective, hosts, size, packet, fluid, error in rows:
+        text += f"| {cluster} | {collective} | {hosts} | {size} | {packet:.1f} | {fluid:.1f} | {error:+.2%} |\n"
+    errors = [abs(row[-1]) for row in rows]
+    return text + f"\nMean {statistics.mean(errors):.2%}, worst {max(errors):.2%}, of {len(rows)}.\n"
+
+
+def replace_between(text, name, content):
+    begin, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->\n"
+    return text[:text.index(begin) + len(begin)] + content + text[text.index(end):]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--bin", required=True, type=pathlib.Path)
+    parser.add_argument("--only", default="")
+    parser.add_argument("--docs", type=pathlib.Path)
+    options = parser.parse_args()
+    text = (pathlib.Path(__file__).parent / "fluid.jsonl").read_text()
+    lines = [json.loads(line) for line in text.splitlines() if options.only in line]
+    rows = []
+    for row in compare(options.bin / "collective-perf", lines):
+        rows.append(row)
+        print("{:16} {:24} {:>14} {:>5} {:12.1f} {:12.1f} {:+8.2%}".format(*row), flush=True)
+    errors = [abs(row[-1]) for row in rows]
+    mean, worst = statistics.mean(errors), max(errors)
+    print(f"mean {mean:.2%} (limit {MEAN:.0%}), worst {worst:.2%} (limit {MOST:.0%})")
+    if options.docs:
+        page = options.docs / "fluid-network.md"
+        page.write_text(replace_between(page.read_text(), "suite", markdown(rows)))
+    return 1 if mean > MEAN or worst > MOST else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
