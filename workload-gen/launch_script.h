@@ -1,10 +1,10 @@
-// The command line of a training run out of a launch script (shell_words.h says what of the shell
-// is understood), or out of a file that is nothing but arguments.
+// The command line of a training run out of a launch script (shell_words.h and
+// shell_script.h say what of the shell is understood), or out of a file that is nothing but
+// arguments.
 //
 // A script is read from top to bottom. The training command is the one that starts a Python file
 // through torchrun, python or deepspeed, also inside sh -c "..."; where there are several, the one
-// whose file is called pretrain... or train.... What is assigned inside if, for, while or case
-// depends on what the text does not tell; so do loops' variables and what commands print.
+// whose file is called pretrain... or train....
 #ifndef DRYDOCK_WORKLOAD_GEN_LAUNCH_SCRIPT_H_
 #define DRYDOCK_WORKLOAD_GEN_LAUNCH_SCRIPT_H_
 

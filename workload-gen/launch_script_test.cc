@@ -64,11 +64,40 @@ TEST(LaunchScript, WhatTheScriptDoesNotTell) {
             "--a|<$(date)>|--b|<$(hostname)>|--c|<$1>|--d|<${#X[@]}>|--e|x.y<$HOME>");
 }
 
-TEST(LaunchScript, ConditionsLeaveOpen) {
+TEST(LaunchScript, ConditionsThatTheTextDecides) {
+  EXPECT_EQ(Of("T=fp8\nA=()\nif [[ \"$T\" == \"fp8\" ]]; then\n  A+=(\"--fp8-format hybrid\")\n"
+               "elif [ $T = bf16 ]; then A+=(--bf16)\nelse\n  A+=(--fp16)\nfi",
+               "${A[@]}"),
+            "--fp8-format|hybrid");
+  EXPECT_EQ(Of("TP=1; SP=true\nif [ $SP = true ] && [ $TP -gt 1 ]; then X=1; else X=2; fi\n"
+               "if ! [[ $TP -ge 2 || -z $SP ]]; then Y=3; fi",
+               "$X $Y"),
+            "2|3");
+  EXPECT_EQ(Of("if [ -z ${N} ]; then N=4; fi\n[ $N -eq 4 ] && M=5\n[ $N -eq 4 ] || M=6", "$N $M"),
+            "4|5");
   EXPECT_EQ(
-      Of("A=1\nif [ -n \"$X\" ]; then\n  A=2\nfi\nB=3\nfor C in 1 2; do D=$C; done", "$A $B $D"),
-      "<$A, which is assigned under a condition>|3|"
-      "<$D, which is assigned under a condition>");
+      Of("M=16B\nif [ $M = 7B ]; then\n  if [ x = x ]; then L=1; fi\nelif [ $M = 16B ]; then\n"
+         "  L=2\nelse L=3; fi",
+         "$L"),
+      "2");
+}
+
+TEST(LaunchScript, ConditionsThatItDoesNotLeaveOpen) {
+  EXPECT_EQ(Of("A=1\nif [ -f \"x\" ]; then\n  A=2\nfi\nB=3\nfor C in 1 2; do D=$C; done\n"
+               "if [ $(nproc) -gt 2 ]; then E=1; else F=2; fi",
+               "$A $B $D $F"),
+            "<$A, which is assigned under a condition>|3|"
+            "<$D, which is assigned under a condition>|<$F, which is assigned under a condition>");
+}
+
+TEST(LaunchScript, BranchesThatAreNotTakenAreNoCommands) {
+  EXPECT_EQ(Arguments("if [ a = b ]; then torchrun train.py --a; else torchrun train.py --b; fi\n"),
+            "--b");
+  EXPECT_EQ(Arguments("CMD=\"torchrun train.py --a\"\necho $CMD\neval $CMD\n"), "--a");
+}
+
+TEST(LaunchScript, AppendsTextToTextAndElementsToElements) {
+  EXPECT_EQ(Of("A=1; A+=2; B=(--x); B+=(--y)", "$A ${B[@]}"), "12|--x|--y");
 }
 
 TEST(LaunchScript, GivenValuesCountMost) {

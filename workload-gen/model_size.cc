@@ -1,6 +1,9 @@
 #include "workload-gen/model_size.h"
 
 #include <algorithm>
+#include <vector>
+
+#include "workload-gen/layer_split.h"
 
 namespace drydock {
 namespace {
@@ -98,11 +101,22 @@ double Recomputed(const LayerProducts& layer, const RecomputeModules& modules) {
   return sum;
 }
 
-bool IsRecomputed(const TrainingJob& job, int layer) {
-  if (job.training.recompute != Recompute::kFull) return false;
-  if (job.training.recompute_method == RecomputeMethod::kUniform) return true;
-  const int chunks = job.parallel.pipeline * job.parallel.virtual_pipeline;
-  return layer % std::max(1, job.model.layers / chunks) < job.training.recompute_layers;
+// Which layers backward runs whole once more: all, or the first of each chunk.
+std::vector<bool> RecomputedLayers(const TrainingJob& job) {
+  const TrainingRules& rules = job.training;
+  const auto layers = static_cast<size_t>(job.model.layers);
+  const bool all =
+      rules.recompute == Recompute::kFull && rules.recompute_method == RecomputeMethod::kUniform;
+  std::vector<bool> repeated(layers, all);
+  if (all || rules.recompute != Recompute::kFull) return repeated;
+  size_t first = 0;
+  for (const int chunk : SplitLayers(job.model.layers, job.parallel).layers) {
+    for (int i = 0; i < std::min(chunk, rules.recompute_layers); ++i) {
+      repeated[first + static_cast<size_t>(i)] = true;
+    }
+    first += static_cast<size_t>(chunk);
+  }
+  return repeated;
 }
 
 // Outside the layers, in multiply-adds a token.
@@ -143,14 +157,15 @@ LayerProducts ProductsOfLayer(const ModelShape& m, int layer, bool causal_halved
 
 IterationFlops FlopsOfIteration(const TrainingJob& job) {
   const ModelShape& m = job.model;
+  const std::vector<bool> repeated = RecomputedLayers(job);
   double once = EndProducts(m), again = 0;
   for (int layer = 0; layer < m.layers + m.mtp_layers; ++layer) {
     const LayerProducts products =
         ProductsOfLayer(m, std::min(layer, m.layers - 1), job.training.causal_flops_halved);
     once += products.sum();
     if (layer >= m.layers) once += static_cast<double>(2 * m.hidden * m.hidden);
-    again += IsRecomputed(job, layer) ? products.sum()
-                                      : Recomputed(products, job.training.recompute_modules);
+    const bool whole = repeated[static_cast<size_t>(std::min(layer, m.layers - 1))];
+    again += whole ? products.sum() : Recomputed(products, job.training.recompute_modules);
   }
   const auto tokens = static_cast<double>(job.training.global_batch * m.sequence);
   return {3 * 2 * tokens * once, 2 * tokens * (3 * once + again)};

@@ -197,6 +197,10 @@ TEST(ModelSize, BlockRecomputationRepeatsTheFirstLayersOfEachChunk) {
   EXPECT_DOUBLE_EQ(extra({"training.recompute=full", "training.recompute_method=block",
                           "training.recompute_layers=3"}),
                    all * 2 * 3 / 8);
+  EXPECT_DOUBLE_EQ(extra({"training.recompute=full", "training.recompute_method=block",
+                          "training.recompute_layers=3", "parallel.first_stage_layers=2"}),
+                   all * (2 + 3) / 8)
+      << "a chunk has no more than its layers";
 }
 
 TEST(ModelSize, CausalHalvingHalvesAttentionOnly) {

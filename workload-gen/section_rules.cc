@@ -1,6 +1,8 @@
 // Rules between the sections of model.yaml, and what their readers share.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "workload-gen/section_readers.h"
 
 namespace drydock {
@@ -19,6 +21,7 @@ class SectionRules {
     CheckRecompute();
     CheckOverlap();
     CheckInterleaving();
+    CheckTensors();
   }
 
  private:
@@ -98,6 +101,19 @@ class SectionRules {
       Fail("parallel.microbatch_group", "microbatch_group {} is less than pipeline {}",
            parallel.microbatch_group, parallel.pipeline);
     }
+  }
+
+  // The largest tensors of a micro-batch; beyond this, what counts their bytes overflows.
+  void CheckTensors() {
+    const ModelShape& m = job_.model;
+    const auto tokens = static_cast<double>(job_.training.micro_batch * m.sequence);
+    const double width = static_cast<double>(std::max({m.hidden, m.ffn, m.moe.ffn, m.vocab})) +
+                         static_cast<double>(m.query_width() + m.value_width());
+    const double scores = static_cast<double>(m.heads) * static_cast<double>(m.sequence);
+    const double routed = std::max(1, m.moe.per_token);
+    if (tokens * std::max(width * routed, scores) <= 1e16) return;
+    Fail("training.micro_batch", "a micro-batch of {} sequences of {} tokens is too large",
+         job_.training.micro_batch, m.sequence);
   }
 
   static std::string NameOf(const std::string& key) { return key.substr(key.find('.') + 1); }

@@ -66,6 +66,8 @@ INSTANTIATE_TEST_SUITE_P(
         Rule{{"parallel.microbatch_group=4"}, "'microbatch_group' needs virtual_pipeline > 1"},
         Rule{{"parallel.virtual_pipeline=2", "parallel.microbatch_group=1"},
              "microbatch_group 1 is less than pipeline 2"},
+        Rule{{"model.sequence=16777216", "model.positions=rotary", "training.micro_batch=1048576"},
+             "a micro-batch of 1048576 sequences of 16777216 tokens is too large"},
         Rule{{"parallel.first_stage_layers=3", "parallel.account_for_loss=true"},
              "give either first_stage_layers and last_stage_layers, or what counts as a layer"}));
 

@@ -13,7 +13,7 @@ class Expression {
   Expression(const std::string& text, const ValueOf& value_of) : text_(text), value_of_(value_of) {}
 
   std::optional<int64_t> Evaluate() {
-    const std::optional<int64_t> value = Sum();
+    const std::optional<int64_t> value = Choice();
     return At('\0') ? value : std::nullopt;
   }
 
@@ -28,6 +28,36 @@ class Expression {
     return at_ < text_.size() ? text_[at_] : '\0';
   }
   bool At(char c) { return Next() == c; }
+
+  // condition ? value : value
+  Number Choice() {
+    if (depth_ >= kMaxNesting) return std::nullopt;
+    const Number condition = Comparison();
+    if (!condition.has_value() || !At('?')) return condition;
+    ++at_;
+    ++depth_;
+    const Number yes = Choice();
+    if (!At(':')) return std::nullopt;
+    ++at_;
+    const Number no = Choice();
+    --depth_;
+    return *condition != 0 ? yes : no;
+  }
+
+  Number Comparison() {
+    const Number left = Sum();
+    if (!left.has_value() || !(At('<') || At('>') || At('=') || At('!'))) return left;
+    const char sign = text_[at_++];
+    const bool equal = at_ < text_.size() && text_[at_] == '=';
+    if (equal) ++at_;
+    if ((sign == '=' || sign == '!') && !equal) return std::nullopt;
+    const Number right = Sum();
+    if (!right.has_value()) return std::nullopt;
+    if (sign == '=') return *left == *right;
+    if (sign == '!') return *left != *right;
+    if (equal && *left == *right) return 1;
+    return sign == '<' ? *left < *right : *left > *right;
+  }
 
   Number Sum() {
     Number left = Product();
@@ -79,7 +109,7 @@ class Expression {
     }
     if (At('(')) {
       ++at_;
-      const Number value = Sum();
+      const Number value = Choice();
       if (!At(')')) return std::nullopt;
       ++at_;
       return value;

@@ -1,4 +1,5 @@
-// The arithmetic of $((...)) in a launch script: whole numbers, + - * / % and parentheses.
+// The arithmetic of $((...)) in a launch script: whole numbers, + - * / %, comparisons,
+// a ? b : c, and parentheses.
 #ifndef DRYDOCK_WORKLOAD_GEN_SHELL_ARITHMETIC_H_
 #define DRYDOCK_WORKLOAD_GEN_SHELL_ARITHMETIC_H_
 
