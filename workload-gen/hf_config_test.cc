@@ -188,6 +188,17 @@ TEST(HfConfig, Gemmas) {
   EXPECT_EQ(notes.remarks.size(), 1u);
 }
 
+// The 4B leaves out what transformers assumes. Gemma 3's report, table 1: 675 million parameters of
+// embedding and 3209 million others, beside the vision encoder.
+TEST(HfConfig, WhatTransformersAssumes) {
+  const ModelShape m = Shape(R"({"model_type": "gemma3", "text_config": {
+      "model_type": "gemma3_text", "hidden_size": 2560, "intermediate_size": 10240,
+      "num_hidden_layers": 34, "rope_scaling": {"factor": 8.0}, "sliding_window": 1024}})");
+  EXPECT_EQ(m.heads, 8);
+  EXPECT_EQ(m.kv_heads, 4);
+  EXPECT_NEAR(static_cast<double>(ParameterCount(m)), 3884e6, 5e6);
+}
+
 // Nemotron-4 15B: 15.6 billion parameters (its report, section 2).
 TEST(HfConfig, Nemotron) {
   const ModelShape m = Shape(Decoder("nemotron", 32, 6144, 48, 8, 24576, 256000,

@@ -82,13 +82,15 @@ std::vector<HfFamily> MakeFamilies() {
                   {}});
   list.push_back(
       {"qwen2", true, 0, LlamaLike({{"qkv_bias", "true"}}), Join({Decoder(), QwenWindow()}), {}});
-  list.push_back(
-      {"qwen2_moe",
-       true,
-       0,
-       LlamaLike({{"qkv_bias", "true"}, {"shared_expert_gate", "true"}}),
-       Join({Decoder(), QwenWindow(), QwenExperts(), {"shared_expert_intermediate_size"}}),
-       {}});
+  list.push_back({"qwen2_moe",
+                  true,
+                  0,
+                  LlamaLike({{"qkv_bias", "true"}, {"shared_expert_gate", "true"}}),
+                  Join({Decoder(),
+                        QwenWindow(),
+                        QwenExperts(),
+                        {"shared_expert_intermediate_size", "qkv_bias"}}),
+                  {}});
   list.push_back({"qwen3",
                   true,
                   0,
@@ -117,11 +119,10 @@ std::vector<HfFamily> MakeFamilies() {
                                                   {"post_norms", "true"}};
   list.push_back(
       {"gemma2", true, 2, LlamaLike(later), Join({Decoder(), Window()}), {"attention_bias"}});
-  const std::initializer_list<HfDefault> third = {{"tied_embedding", "true"},
-                                                  {"activation", "geglu"},
-                                                  {"head_dim", "256"},
-                                                  {"post_norms", "true"},
-                                                  {"qk_norm", "true"}};
+  const std::initializer_list<HfDefault> third = {
+      {"tied_embedding", "true"}, {"activation", "geglu"}, {"head_dim", "256"},
+      {"post_norms", "true"},     {"qk_norm", "true"},     {"heads", "8"},
+      {"kv_heads", "4"},          {"vocab", "262208"}};
   const Fields gemma3 = Join({Decoder(), Window(), {"sliding_window_pattern"}});
   list.push_back({"gemma3_text", true, 6, LlamaLike(third), gemma3, {"attention_bias"}});
   list.push_back({"nemotron",

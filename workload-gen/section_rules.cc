@@ -45,8 +45,11 @@ class SectionRules {
   void CheckExperts() {
     const ParallelRules& parallel = job_.parallel;
     if (job_.model.moe.experts % parallel.expert != 0) {
-      Fail("parallel.expert", "experts {} is not divisible by expert {}", job_.model.moe.experts,
-           parallel.expert);
+      int nearest = parallel.expert;
+      while (job_.model.moe.experts % nearest != 0) --nearest;
+      Fail("parallel.expert",
+           "experts {} is not divisible by expert {}; the nearest below that fits is {}",
+           job_.model.moe.experts, parallel.expert, nearest);
     }
     if (parallel.tensor > 1 && !parallel.sequence_parallel) {
       Fail(

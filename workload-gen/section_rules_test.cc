@@ -35,7 +35,8 @@ INSTANTIATE_TEST_SUITE_P(
         Rule{{"training.moe_imbalance=1.5"}, "'moe_imbalance' needs model.experts"},
         Rule{{"parallel.expert=4"}, "'expert' needs model.experts"},
         Rule{{"parallel.expert_tensor=2"}, "'expert_tensor' needs model.experts"},
-        Rule{Experts({"parallel.expert=3"}), "experts 4 is not divisible by expert 3"},
+        Rule{Experts({"parallel.expert=3"}),
+             "experts 4 is not divisible by expert 3; the nearest below that fits is 2"},
         Rule{Experts({"parallel.sequence_parallel=false"}),
              "with experts, tensor 2 needs sequence_parallel: true (each rank routes its own "
              "tokens)"},
