@@ -34,6 +34,7 @@ void AddLaunchGaps(const GpuData& source, int launches, SubmoduleTime* time) {
   entry.shape = fmt::format("{} kernel{}", launches, launches == 1 ? "" : "s");
   entry.time = gap * launches;
   entry.bound = "launch";
+  entry.gap = true;
   entry.source = TimeSource::kModel;
   entry.detail = fmt::format("launch_gap {} of {}", ToString(gap), source.spec.name);
   time->total += entry.time;

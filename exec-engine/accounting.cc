@@ -21,6 +21,7 @@ class Accountant {
       previous_in_stream_.push_back(before);
       before = op;
     }
+    FindHostWaits();
   }
 
   TimeAccount Account(Time iteration) {
@@ -36,6 +37,11 @@ class Accountant {
       if (timeline_.start[op] > covered) {
         ExplainGap(covered, Cause(op), timeline_.start[op]);
         covered = timeline_.start[op];
+      }
+      // Its kernels came one after another, as the host launched them.
+      if (timeline_.ready[op] > covered) {
+        account_.host += timeline_.ready[op] - covered;
+        covered = timeline_.ready[op];
       }
       if (timeline_.end[op] > covered) {
         account_.compute += timeline_.end[op] - covered;
@@ -62,9 +68,28 @@ class Accountant {
     return a_computes != b_computes ? b_computes : a > b;
   }
 
+  // For each op, what the host last waited for before it issued the op.
+  void FindHostWaits() {
+    uint32_t last = kNone, waited = kNone;
+    for (uint32_t op = 0; op < program_.ops.size(); ++op) {
+      const HostWait wait = program_.ops[op].host_waits;
+      host_waited_.push_back(waited);
+      if (wait != HostWait::kNothing) {
+        waited = host_waited_[op] = wait == HostWait::kAll ? last : Cause(op);
+      }
+      if (EndsLater(op, last)) last = op;
+    }
+  }
+
   // What the op's start waited for: of all it had to wait for, the last to end.
   uint32_t Cause(uint32_t op) const {
     uint32_t cause = previous_in_stream_[op];
+    const uint32_t waited = host_waited_[op];
+    // Where launches cost nothing, a host that waits holds up nobody.
+    if (waited != kNone && timeline_.end[waited] <= timeline_.start[op] &&
+        EndsLater(waited, cause)) {
+      cause = waited;
+    }
     for (const uint32_t dependency : program_.dependencies(op)) {
       if (EndsLater(dependency, cause)) cause = dependency;
     }
@@ -79,16 +104,21 @@ class Accountant {
     return last;
   }
 
-  // Nothing computes in [from, to); `op` ended at `to`. Goes back from cause to cause.
+  // Nothing computes in [from, to); `op` was the last to end of what something that started (or
+  // ended, if it is `op` itself) at `to` waited for; between the two, it was not launched. Goes
+  // back from cause to cause.
   void ExplainGap(Time from, uint32_t op, Time to) {
-    while (to > from && op != kNone) {
+    while (to > from) {
+      const Time ended = std::clamp(op == kNone ? Time() : timeline_.end[op], from, to);
+      account_.host += to - ended;
+      to = ended;
+      if (op == kNone) break;
       if (program_.ops[op].kind != OpKind::kCompute) {
         Charge(op, std::max(from, timeline_.start[op]), to);
       }
       to = std::max(from, std::min(to, timeline_.start[op]));
       op = Cause(op);
     }
-    account_.idle += to - from;
   }
 
   // [from, to) lies within the op. A pipeline receive is a bubble until its sender has started.
@@ -107,6 +137,7 @@ class Accountant {
   const std::vector<GroupRole>& roles_;
   const RankTimeline& timeline_;
   std::vector<uint32_t> previous_in_stream_;
+  std::vector<uint32_t> host_waited_;
   TimeAccount account_;
 };
 
@@ -119,7 +150,7 @@ TimeAccount AccountFor(const Program& program, const std::vector<GroupRole>& rol
 
 Time Total(const TimeAccount& account) {
   return std::accumulate(std::begin(account.exposed), std::end(account.exposed),
-                         account.compute + account.bubble + account.idle);
+                         account.compute + account.host + account.bubble + account.idle);
 }
 
 }  // namespace drydock

@@ -1,5 +1,7 @@
 #include "exec-engine/host_replay.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "core/base/check.h"
@@ -21,10 +23,19 @@ HostReplay::HostReplay(HostId host, const ReplayIndex& index, const PortMap& por
       communication_(host, index, ports, this, shortcut) {
   const int end = std::min(first_rank_ + ports.gpus(), index.workload().rank_count());
   for (int rank = first_rank_; rank < end; ++rank) {
-    RankState& state = ranks_.emplace_back();
-    state.index = &index.class_of(rank);
-    state.timeline = &(*timelines)[static_cast<size_t>(rank)];
-    const Program& program = *state.index->program;
+    const ClassIndex& of_rank = index.class_of(rank);
+    const Program& program = *of_rank.program;
+    RankTimeline* timeline = &(*timelines)[static_cast<size_t>(rank)];
+    ranks_.push_back(
+        {&of_rank,
+         timeline,
+         {},
+         {},
+         {},
+         LaunchQueue(program,
+                     index.launches(index.workload().topology.hosts[static_cast<size_t>(host)]),
+                     index.workload().streams.size(), timeline)});
+    RankState& state = ranks_.back();
     for (size_t op = 0; op < program.ops.size(); ++op) {
       state.open_dependencies.push_back(program.dependency_begin[op + 1] -
                                         program.dependency_begin[op]);
@@ -37,6 +48,7 @@ HostReplay::HostReplay(HostId host, const ReplayIndex& index, const PortMap& por
 
 void HostReplay::Start() {
   for (size_t gpu = 0; gpu < ranks_.size(); ++gpu) {
+    ranks_[gpu].launches.Issue(Time());
     for (const uint32_t op : std::vector<uint32_t>(ranks_[gpu].stream_head)) {
       if (op != kNoOp) StartIfReady(static_cast<int>(gpu), op, Time());
     }
@@ -44,18 +56,39 @@ void HostReplay::Start() {
   SetTimer();
 }
 
+// What the host could not issue before. Only a stream's next op can start.
+void HostReplay::LaunchMore(int gpu, Time now) {
+  RankState& rank = ranks_[static_cast<size_t>(gpu)];
+  if (rank.launches.done()) return;
+  const uint32_t before = rank.launches.next();
+  const uint32_t after = rank.launches.Issue(now);
+  for (uint32_t op = before; op < after; ++op) StartIfReady(gpu, op, now);
+}
+
 void HostReplay::StartIfReady(int gpu, uint32_t op, Time now) {
   RankState& rank = ranks_[static_cast<size_t>(gpu)];
   const Op& what = rank.index->program->ops[op];
   if (rank.state[op] != State::kWaiting || rank.open_dependencies[op] > 0 ||
-      rank.stream_head[what.stream] != op) {
+      rank.stream_head[what.stream] != op || !rank.launches.issued(op)) {
     return;
   }
+  const Time launched = rank.timeline->start[op];
+  if (launched <= now) return StartOp(gpu, op, now);
+  rank.state[op] = State::kLaunching;
+  events_.Push({launched, gpu, op});
+}
+
+void HostReplay::StartOp(int gpu, uint32_t op, Time now) {
+  RankState& rank = ranks_[static_cast<size_t>(gpu)];
+  const Op& what = rank.index->program->ops[op];
   rank.state[op] = State::kRunning;
-  rank.timeline->start[op] = now;
   if (what.kind == OpKind::kCompute) {
-    OnOpWillEnd(gpu, op, now + index_.block_time(gpu_type_, what.work), now);
+    const Time duration = index_.block_time(gpu_type_, what.work);
+    const Time end = rank.launches.EndOf(op, now, duration);
+    rank.timeline->start[op] = now;
+    OnOpWillEnd(gpu, op, end, end - duration);
   } else {
+    rank.timeline->start[op] = now;
     rank.timeline->end[op] = Time::Max();
     communication_.Start(gpu, op, now);
   }
@@ -65,7 +98,7 @@ void HostReplay::OnOpWillEnd(int gpu, uint32_t op, Time end, Time ready) {
   RankTimeline& timeline = *ranks_[static_cast<size_t>(gpu)].timeline;
   timeline.end[op] = end;
   timeline.ready[op] = std::min(ready, end);
-  ends_.Push({end, gpu, op});
+  events_.Push({end, gpu, op});
 }
 
 void HostReplay::OnEndUnknown(int gpu, uint32_t op) {
@@ -85,6 +118,17 @@ void HostReplay::EndOp(int gpu, uint32_t op, Time now) {
     StartIfReady(gpu, successor, now);
   }
   if (next != kNoOp) StartIfReady(gpu, next, now);
+  rank.launches.OnEnded(op);
+  LaunchMore(gpu, now);
+}
+
+void HostReplay::OnEvent(const OpEvent& event, Time now) {
+  const RankState& rank = ranks_[static_cast<size_t>(event.gpu)];
+  if (rank.state[event.op] == State::kLaunching) return StartOp(event.gpu, event.op, now);
+  // An end that was replaced by another leaves its event behind.
+  const bool holds =
+      rank.state[event.op] == State::kRunning && rank.timeline->end[event.op] == event.time;
+  if (holds) EndOp(event.gpu, event.op, now);
 }
 
 void HostReplay::OnTimer(TimerId) {
@@ -92,13 +136,8 @@ void HostReplay::OnTimer(TimerId) {
   const int64_t ended_before = ops_ended_;
   timer_ = Time::Max();
   for (;;) {
-    if (!ends_.empty() && ends_.top().time <= now) {
-      const OpEnd end = ends_.Pop();
-      const RankState& rank = ranks_[static_cast<size_t>(end.gpu)];
-      // An end that was replaced by another leaves its event behind.
-      const bool holds =
-          rank.state[end.op] == State::kRunning && rank.timeline->end[end.op] == end.time;
-      if (holds) EndOp(end.gpu, end.op, now);
+    if (!events_.empty() && events_.top().time <= now) {
+      OnEvent(events_.Pop(), now);
     } else if (!communication_.idle() && communication_.next_time() <= now) {
       communication_.RunNext();
     } else {
@@ -111,7 +150,7 @@ void HostReplay::OnTimer(TimerId) {
 
 void HostReplay::SetTimer() {
   Time next = Time::Max();
-  if (!ends_.empty()) next = ends_.top().time;
+  if (!events_.empty()) next = events_.top().time;
   if (!communication_.idle()) next = std::min(next, communication_.next_time());
   if (next == Time::Max() || next == timer_) return;
   timer_ = next;
@@ -134,8 +173,11 @@ std::vector<StuckOp> HostReplay::StuckOps() const {
     const RankState& rank = ranks_[gpu];
     for (const uint32_t op : rank.stream_head) {
       if (op == kNoOp || rank.state[op] != State::kRunning) continue;
-      out.push_back({first_rank_ + static_cast<int>(gpu), op,
-                     communication_.WhatItWaitsFor(static_cast<int>(gpu), op)});
+      std::string text = communication_.WhatItWaitsFor(static_cast<int>(gpu), op);
+      if (!rank.launches.done()) {
+        text += fmt::format("; its host waits before it issues op {}", rank.launches.next());
+      }
+      out.push_back({first_rank_ + static_cast<int>(gpu), op, std::move(text)});
     }
   }
   return out;

@@ -1,9 +1,11 @@
-// The replay of one host's ranks. An op starts when all it depends on has ended and its stream has
-// come to it; a compute op then takes its block's time, a communication op as long as Communication
-// says. Knows its own ranks and the messages that reach its host, nothing else.
+// The replay of one host's ranks. An op starts when all it depends on has ended, its stream has
+// come to it and its host has launched it (launch_queue.h); a compute op then takes its block's
+// time, a communication op as long as Communication says. Knows its own ranks and the messages that
+// reach its host, nothing else.
 //
-// Its own events, op ends, lie in a heap ordered by (time, GPU, op) and go before the transfers of
-// the same instant. Of all that lies ahead only the nearest is set as a timer of the port.
+// Its own events, op ends and late launches, lie in a heap ordered by (time, GPU, op) and go before
+// the transfers of the same instant. Of all that lies ahead only the nearest is set as a timer of
+// the port.
 #ifndef DRYDOCK_EXEC_ENGINE_HOST_REPLAY_H_
 #define DRYDOCK_EXEC_ENGINE_HOST_REPLAY_H_
 
@@ -15,6 +17,7 @@
 #include "core/model/timeline.h"
 #include "exec-engine/communication.h"
 #include "exec-engine/event_heap.h"
+#include "exec-engine/launch_queue.h"
 #include "exec-engine/network.h"
 #include "exec-engine/progress.h"
 #include "exec-engine/replay_index.h"
@@ -45,25 +48,31 @@ class HostReplay final : public HostActor, private Communication::Owner {
   CommunicationCounters counters() const { return communication_.counters(); }
 
  private:
-  enum class State : uint8_t { kWaiting, kRunning, kEnded };
+  // kLaunching: all is ready but for the launch, whose event is in the heap.
+  enum class State : uint8_t { kWaiting, kLaunching, kRunning, kEnded };
   struct RankState {
     const ClassIndex* index = nullptr;
     RankTimeline* timeline = nullptr;
     std::vector<uint32_t> open_dependencies;  // by op
     std::vector<uint32_t> stream_head;        // by stream: the op that is next or running
     std::vector<State> state;                 // by op
+    LaunchQueue launches;
   };
-  struct OpEnd {
+  // An op ends; or it starts, as late as it is launched.
+  struct OpEvent {
     Time time;
     int32_t gpu = 0;
     uint32_t op = 0;
-    friend bool operator<(const OpEnd& a, const OpEnd& b) {
+    friend bool operator<(const OpEvent& a, const OpEvent& b) {
       return std::tie(a.time, a.gpu, a.op) < std::tie(b.time, b.gpu, b.op);
     }
   };
 
+  void LaunchMore(int gpu, Time now);
   void StartIfReady(int gpu, uint32_t op, Time now);
+  void StartOp(int gpu, uint32_t op, Time now);
   void EndOp(int gpu, uint32_t op, Time now);
+  void OnEvent(const OpEvent& event, Time now);
   void SetTimer();
 
   void OnOpWillEnd(int gpu, uint32_t op, Time end, Time ready) override;
@@ -76,7 +85,7 @@ class HostReplay final : public HostActor, private Communication::Owner {
   const int gpu_type_;
   const int first_rank_;
   std::vector<RankState> ranks_;  // by GPU
-  EventHeap<OpEnd> ends_;
+  EventHeap<OpEvent> events_;
   Communication communication_;
   Time timer_ = Time::Max();
   int64_t ops_ = 0, ops_ended_ = 0;

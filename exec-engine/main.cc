@@ -118,12 +118,13 @@ void Declare(CLI::App* app, Options* options) {
 
 // One table of the ranks' accounts, the first rank of each distinct account.
 void PrintAccounts(const Timeline& timeline) {
-  fmt::print("{:>6} {:>12} {:>12}", "rank", "compute", "bubble");
+  fmt::print("{:>6} {:>12} {:>12} {:>12}", "rank", "compute", "host", "bubble");
   for (const std::string& name : DimensionNames()) fmt::print(" {:>12}", name);
   fmt::print(" {:>12}\n", "idle");
   for (size_t rank = 0; rank < timeline.accounts.size(); ++rank) {
     const TimeAccount& a = timeline.accounts[rank];
-    fmt::print("{:>6} {:>12} {:>12}", rank, ToString(a.compute), ToString(a.bubble));
+    fmt::print("{:>6} {:>12} {:>12} {:>12}", rank, ToString(a.compute), ToString(a.host),
+               ToString(a.bubble));
     for (const Time exposed : a.exposed) fmt::print(" {:>12}", ToString(exposed));
     fmt::print(" {:>12}\n", ToString(a.idle));
   }

@@ -117,6 +117,9 @@ Status ReplayIndex::FillBlockTimes(const KernelTimes& times) {
       for (const uint32_t submodule : block.submodules) total += gpu.submodules[submodule].total;
     }
   }
+  for (const HostKind& host : workload_->topology.host_kinds) {
+    launches_.emplace_back(*workload_, host, times.gpus[static_cast<size_t>(host.gpu)]);
+  }
   return OkStatus();
 }
 

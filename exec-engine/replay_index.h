@@ -13,6 +13,7 @@
 #include "core/model/kernel_times.h"
 #include "core/model/workload.h"
 #include "exec-engine/aggregation.h"
+#include "exec-engine/launch_table.h"
 
 namespace drydock {
 
@@ -48,6 +49,9 @@ class ReplayIndex {
   Time block_time(int gpu_type, uint32_t block) const {
     return block_time_[static_cast<size_t>(gpu_type)][block];
   }
+  const LaunchTable& launches(int host_kind) const {
+    return launches_[static_cast<size_t>(host_kind)];
+  }
   int group_of(int rank, uint8_t role) const {
     return workload_->group_of_rank[role][static_cast<size_t>(rank)];
   }
@@ -69,6 +73,7 @@ class ReplayIndex {
   std::vector<int> first_rank_;  // by host
   std::vector<ClassIndex> classes_;
   std::vector<std::vector<Time>> block_time_;      // [GPU type][block]
+  std::vector<LaunchTable> launches_;              // by host kind
   std::vector<FlowPlan::Assignment> assignments_;  // sorted by (call, group)
   int64_t op_count_ = 0;
   Aggregation aggregation_;

@@ -263,6 +263,29 @@ TEST(ReplayTest, DeadlockNamesWhoWaitsForWhom) {
       "never started it");
 }
 
+// Either host waits for its own send before it issues the receive that the other's send needs.
+TEST(ReplayTest, HostsThatWaitForOneAnotherAreToldOf) {
+  WorkloadBuilder b(SmallCluster(1, 2));
+  const int out = b.Stream("out"), in = b.Stream("in");
+  const int pair = b.Role("pair", Dimension::kPipeline, {{0, 1}});
+  for (const int rank : {0, 1}) {
+    b.Transfer(rank, out, pair, /*send=*/true, rank, 64 * kMega, 0);
+    b.Transfer(rank, in, pair, /*send=*/false, 1 - rank, 64 * kMega, 0);
+  }
+  b.PlanAll();
+  EXPECT_TRUE(ReplayAll(b).ok());
+  b.workload.launch = {"test",      Time::Us(1), Time::Us(1), Time::Us(1),
+                       Time::Us(1), Time(),      Time(),      8};
+  EXPECT_TRUE(ReplayAll(b).ok()) << "two streams, and hosts that do not wait";
+  for (Program& program : b.workload.programs) program.ops[1].host_waits = HostWait::kAll;
+  const Result<Timeline> timeline = ReplayAll(b);
+  ASSERT_FALSE(timeline.ok());
+  EXPECT_THAT(timeline.error().message(), HasSubstr("the run cannot finish: 0 of 4 ops ended"));
+  EXPECT_THAT(timeline.error().message(),
+              HasSubstr("rank 1 in op 0 (send of 67.11 MB over 'pair' (group 0)) waits for"));
+  EXPECT_THAT(timeline.error().message(), HasSubstr("; its host waits before it issues op 1"));
+}
+
 TEST(ReplayTest, AGpuWithoutCostsIsAnError) {
   WorkloadBuilder b(SmallCluster(1, 1));
   b.Compute(0, b.Stream("compute"), Time::Us(1));
@@ -341,6 +364,21 @@ WorkloadBuilder RandomWorkload(uint32_t seed) {
   return b;
 }
 
+// Hosts of any speed, queues of any length, that wait anywhere; some ops are in graphs.
+WorkloadBuilder RandomLaunches(uint32_t seed) {
+  WorkloadBuilder b = RandomWorkload(seed);
+  std::mt19937 random(seed);
+  const auto us = [&random](uint32_t most) { return Time::Us(random() % (most + 1)); };
+  b.workload.launch = {"random", us(40), us(90), us(60), us(30), us(20), us(8), 1 + random() % 40};
+  for (Program& program : b.workload.programs) {
+    for (Op& op : program.ops) {
+      op.host_waits = static_cast<HostWait>(std::max<int>(0, static_cast<int>(random() % 12) - 9));
+      op.graph = static_cast<GraphPart>(std::max<int>(0, static_cast<int>(random() % 6) - 3));
+    }
+  }
+  return b;
+}
+
 TEST(ReplayTest, CallsPlayedAloneGiveTheSameTimesAsTogether) {
   int64_t alone = 0, moved = 0;
   for (uint32_t seed = 0; seed < 200; ++seed) {
@@ -358,22 +396,40 @@ TEST(ReplayTest, CallsPlayedAloneGiveTheSameTimesAsTogether) {
   EXPECT_GT(moved, 100) << "calls that were played alone and then had to share their links";
 }
 
+TEST(ReplayTest, LateLaunchesDoNotChangeThat) {
+  for (uint32_t seed = 0; seed < 100; ++seed) {
+    const WorkloadBuilder b = RandomLaunches(seed);
+    const Result<Timeline> fast = ReplayAll(b, /*shortcut=*/true),
+                           slow = ReplayAll(b, /*shortcut=*/false);
+    ASSERT_TRUE(fast.ok()) << fast.error().ToString();
+    ASSERT_TRUE(slow.ok());
+    ExpectSame(*fast, *slow);
+  }
+}
+
 TEST(ReplayTest, TwoRunsGiveTheSame) {
   const WorkloadBuilder b = RandomWorkload(5);
   ExpectSame(*ReplayAll(b), *ReplayAll(b));
 }
 
 TEST(ReplayTest, AccountsAddUpToTheIterationOnEveryRank) {
-  for (uint32_t seed = 0; seed < 40; ++seed) {
-    const Result<Timeline> timeline = ReplayAll(RandomWorkload(seed));
+  int64_t late = 0;
+  for (uint32_t seed = 0; seed < 80; ++seed) {
+    const bool launches = seed % 2 == 1;
+    const Result<Timeline> timeline =
+        ReplayAll(launches ? RandomLaunches(seed) : RandomWorkload(seed));
     ASSERT_TRUE(timeline.ok());
     for (const TimeAccount& account : timeline->accounts) {
       EXPECT_EQ(Total(account), timeline->iteration);
+      EXPECT_GE(account.host, Time());
+      late += launches && account.host > Time() ? 1 : 0;
+      EXPECT_TRUE(launches || account.host == Time());
       EXPECT_GE(account.bubble, Time());
       EXPECT_GE(account.idle, Time());
       for (const Time exposed : account.exposed) EXPECT_GE(exposed, Time());
     }
   }
+  EXPECT_GT(late, 200) << "hosts of the 320 ranks that launch that held up something";
 }
 
 }  // namespace

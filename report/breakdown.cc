@@ -34,6 +34,7 @@ Parts PartsOf(const TimeAccount& account) {
   Parts parts;
   parts[0] = account.compute;
   std::copy(std::begin(account.exposed), std::end(account.exposed), parts.begin() + 1);
+  parts[kPartCount - 3] = account.host;
   parts[kPartCount - 2] = account.bubble;
   parts[kPartCount - 1] = account.idle;
   return parts;
@@ -41,6 +42,7 @@ Parts PartsOf(const TimeAccount& account) {
 
 std::string PartName(int part) {
   if (part == 0) return "compute";
+  if (part == kPartCount - 3) return "host";
   if (part == kPartCount - 2) return "bubble";
   if (part == kPartCount - 1) return "idle";
   return "exposed " + DimensionNames()[static_cast<size_t>(part - 1)];

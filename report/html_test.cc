@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "report/fake_run.h"
 #include "report/pictures.h"
 
@@ -60,6 +62,22 @@ TEST(Pictures, BarsAreAsLongAsTheirShare) {
 }
 
 // 600 us on 960 pixels: the forward pass takes 100 us, 160 pixels; the backward pass 450 to 600.
+TEST(Pictures, EveryPartHasAColourOfItsOwn) {
+  Inputs inputs = FakeRun();
+  TimeAccount& account = inputs.timeline.accounts[0];
+  account = {};
+  account.compute = account.host = account.bubble = account.idle = Time::Us(60);
+  for (Time& exposed : account.exposed) exposed = Time::Us(60);
+  const std::string bars = BarsSvg(Summarise(inputs));
+  EXPECT_THAT(bars, HasSubstr(">host</text>"));
+  std::set<std::string> colours;
+  for (size_t at = bars.find("fill=\"#"); at != std::string::npos;
+       at = bars.find("fill=\"#", at + 1)) {
+    colours.insert(bars.substr(at + 6, 7));
+  }
+  EXPECT_EQ(colours.size(), static_cast<size_t>(kPartCount));
+}
+
 TEST(Pictures, TimelineShowsOneRankOfEachClassByPhase) {
   const std::string picture = TimelineSvg(FakeRun(), Summarise(FakeRun()));
   EXPECT_THAT(picture, HasSubstr("d=\"M290 46h160v18h-160z\"><title>forward</title>"));

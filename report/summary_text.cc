@@ -53,14 +53,14 @@ std::string HeadText(const Summary& summary) {
   return out + (rates.hfu ? fmt::format(", HFU {}\n", Percent(*rates.hfu)) : "\n");
 }
 
-// Dimensions without exposed time on any rank are left out.
+// Dimensions without exposed time on any rank are left out; so are hosts that are always in time.
 std::string PartsText(const Summary& summary) {
   std::string out = fmt::format("\n{:<28}{:>12}{:>10}{:>16}\n", "where the time goes", "mean",
                                 "share", "largest");
   for (int i = 0; i < kPartCount; ++i) {
     const PartSummary& part = summary.parts[static_cast<size_t>(i)];
-    const bool dimension = i > 0 && i < kPartCount - 2;
-    if (dimension && part.max == Time()) continue;
+    const bool optional = i > 0 && i < kPartCount - 2;
+    if (optional && part.max == Time()) continue;
     out += fmt::format("  {:<26}", PartName(i));
     out += part.max == Time() ? fmt::format("{:>12}\n", "none")
                               : fmt::format("{:>12}{:>10}{:>16}  rank {}\n", ToString(part.mean),

@@ -84,6 +84,7 @@ void GradientReduction::Launch(size_t chunk, size_t bucket) {
   if (training.check_gradients) {
     b.Compute(ElementWork("gradients.check", SubmoduleKind::kGradientNorm, training.gradient_type,
                           elements, c_.tables));
+    b.HostReads();  // is the norm a number?
   }
   if (c_.layout.gradient_ranks() > 1) {
     b.Compute(ElementWork("gradients.average", SubmoduleKind::kGradientScale,

@@ -30,6 +30,7 @@ void ExpertWriter::CountTokens(const ExpertWork& work) {
   if (c_.job.training.moe_dispatcher == MoeDispatcher::kAllToAll) {
     if (!work.routing.padded) {
       b.Wait(Gathered(CollectiveType::kAllGather, DataType::kInt64, experts, 1));
+      b.HostReads();
     }
     return;
   }
@@ -39,6 +40,7 @@ void ExpertWriter::CountTokens(const ExpertWork& work) {
   call.group_size = c_.layout.expert * c_.layout.expert_tensor;
   call.count = int64_t{call.group_size} * (experts / c_.layout.expert + 1);
   b.Collective(kTensorExpertRole, kTensorExpertStream, call);
+  b.HostReads();
 }
 
 // ---- Forward ------------------------------------------------------------------------------------

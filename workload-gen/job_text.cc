@@ -149,6 +149,9 @@ std::string TrainingText(const TrainingJob& job) {
   out.Add("scatter_gather_p2p", t.scatter_gather_p2p);
   out.Add("check_gradients", t.check_gradients);
   out.Add("step_checks", t.step_checks);
+  out.Add("synchronous_timers", t.synchronous_timers);
+  out.Add("host_launch", t.host_launch);
+  out.AddChoice("cuda_graphs", t.cuda_graphs, {"none", "layers", "full"});
   if (job.model.moe.experts == 0) return out.text();
   out.AddChoice("moe_dispatcher", t.moe_dispatcher, MoeDispatcherNames());
   out.Add("moe_capacity_factor", t.moe_capacity_factor);

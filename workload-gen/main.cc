@@ -20,6 +20,7 @@
 #include "core/schema/stamp.h"
 #include "workload-gen/communicators.h"
 #include "workload-gen/framework.h"
+#include "workload-gen/host_launch.h"
 #include "workload-gen/job_source.h"
 #include "workload-gen/job_text.h"
 #include "workload-gen/nearest_layout.h"
@@ -138,7 +139,7 @@ Stamp StampOf(const Options& options, const TrainingJob& job, const ClusterInput
   flags.push_back(options.cluster + " " + Sha256(cluster.yaml));
   for (const auto& [name, text] : cluster.files) flags.push_back(name + " " + Sha256(text));
   const std::string library = NcclLibrary::Find(options.communicators.library_path);
-  return {options.run, kTool.name, {library}, flags, OutputsOf(options)};
+  return {options.run, kTool.name, {library, HostLaunchPath()}, flags, OutputsOf(options)};
 }
 
 void Announce(const CommonOptions& common, const Workload& workload) {
@@ -203,7 +204,8 @@ Status Run(const Options& options, const CommonOptions& common) {
   const std::unique_ptr<Framework> framework = MakeFramework(job.training.framework);
   RETURN_IF_ERROR(framework->Check(job));
   ASSIGN_OR_RETURN(const Layout layout, ResolveLayoutOrSuggest(job, cluster.topology));
-  const Workload workload = framework->Build(job, layout, cluster.topology);
+  Workload workload = framework->Build(job, layout, cluster.topology);
+  ASSIGN_OR_RETURN(workload.launch, HostLaunchOf(job));
   Announce(common, workload);
   if (options.dump) {
     fmt::print("{}", TablesText(workload));

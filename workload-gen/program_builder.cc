@@ -1,6 +1,7 @@
 #include "workload-gen/program_builder.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/base/check.h"
 
@@ -95,12 +96,42 @@ void ProgramBuilder::Wait(OpId op) {
 
 void ProgramBuilder::WaitForAll() {
   for (int stream = 1; stream < kStreamCount; ++stream) Wait(last_[stream]);
+  HostSynchronises();
+}
+
+void ProgramBuilder::HostWaits(HostWait wait) {
+  Flush();
+  host_waits_ = std::max(host_waits_, wait);
+}
+
+// A graph holds a layer's forward or backward pass, or a micro-batch's through all layers of the
+// chunk. Messages between stages and what follows the last backward are launched on their own.
+GraphPart ProgramBuilder::PartInGraph(const Op& op) {
+  const bool passes = op.phase <= Phase::kBackward && op.microbatch >= 0;
+  const bool message = op.kind == OpKind::kSend || op.kind == OpKind::kRecv;
+  const bool inside =
+      graphs_ == GraphScope::kFull || (graphs_ == GraphScope::kLayers && op.layer >= 0);
+  if (!inside || !passes || message) {
+    in_graph_.reset();
+    return GraphPart::kNone;
+  }
+  const auto same = [&](const Op& a) {
+    const bool layer = graphs_ == GraphScope::kFull || a.layer == op.layer;
+    return layer && a.microbatch == op.microbatch && a.chunk == op.chunk &&
+           (a.phase == Phase::kForward) == (op.phase == Phase::kForward);
+  };
+  const bool rest =
+      in_graph_.has_value() && op.host_waits == HostWait::kNothing && same(*in_graph_);
+  in_graph_ = op;
+  return rest ? GraphPart::kRest : GraphPart::kFirst;
 }
 
 ProgramBuilder::OpId ProgramBuilder::Append(Op op, uint32_t work) {
   CHECK(program_.ops.size() < UINT32_MAX - 1);
   const auto id = static_cast<OpId>(program_.ops.size());
   op.work = work;
+  op.host_waits = std::exchange(host_waits_, HostWait::kNothing);
+  op.graph = PartInGraph(op);
   AddDependencies(static_cast<Stream>(op.stream));
   program_.ops.push_back(op);
   program_.dependency_begin.push_back(static_cast<uint32_t>(program_.dependency.size()));

@@ -73,8 +73,16 @@ class ProgramBuilder {
 
   // The compute stream's next op starts after `op`. kNothing is ignored.
   void Wait(OpId op);
-  // The next op starts after everything issued so far on any stream.
+  // The next op starts after everything issued so far on any stream: the host waits for it.
   void WaitForAll();
+  // The host issues what follows only when the compute stream has come so far (it reads a value
+  // back), or when all before it has ended (it synchronises the device). Streams are held up by
+  // that alone.
+  void HostReads() { HostWaits(HostWait::kOwn); }
+  void HostSynchronises() { HostWaits(HostWait::kAll); }
+
+  // From here on, what this scope holds is launched as CUDA graphs (training.cuda_graphs).
+  void SetGraphs(GraphScope scope) { graphs_ = scope; }
 
   static constexpr OpId kNothing = UINT32_MAX;
 
@@ -82,12 +90,17 @@ class ProgramBuilder {
 
  private:
   OpId Append(Op op, uint32_t work);
+  GraphPart PartInGraph(const Op& op);
+  void HostWaits(HostWait wait);
   void AddDependencies(Stream stream);
 
   WorkTables* tables_;
   Program program_;
   Op place_;
   std::vector<uint32_t> pending_;
+  HostWait host_waits_ = HostWait::kNothing;  // before the next op
+  GraphScope graphs_ = GraphScope::kNone;
+  std::optional<Op> in_graph_;   // the last op, if it is in a graph
   std::vector<OpId> waits_;      // of the compute stream, not yet taken by a compute op
   OpId last_[kStreamCount];      // last op of each stream
   OpId waited_[kStreamCount];    // last op of each stream that compute has waited for

@@ -111,5 +111,60 @@ TEST_F(ProgramBuilderTest, PhasesAndPlacesSeparateOps) {
   EXPECT_EQ(p.ops[2].layer, 4);
 }
 
+TEST_F(ProgramBuilderTest, TheHostWaitsBeforeTheNextOpOfAnyStream) {
+  b_.Compute(x_);
+  b_.HostReads();
+  b_.Compute(x_);
+  b_.WaitForAll();
+  b_.Collective(kTensorRole, kTensorStream, call_);
+  b_.Compute(x_);
+  const Program p = b_.Finish();
+  ASSERT_EQ(p.ops.size(), 4u);
+  std::vector<HostWait> waits;
+  for (const Op& op : p.ops) waits.push_back(op.host_waits);
+  EXPECT_THAT(waits,
+              ElementsAre(HostWait::kNothing, HostWait::kOwn, HostWait::kAll, HostWait::kNothing));
+  EXPECT_THAT(DependenciesOf(p, 1), ElementsAre()) << "the host alone holds it up";
+}
+
+// Two layers forward, a message, the first backward (with what is recomputed), the optimizer.
+Program InGraphs(GraphScope scope, ProgramBuilder* b, uint32_t x, const CommCall& call) {
+  CommCall message = call;
+  message.collective = CollectiveType::kSendRecv;
+  b->SetGraphs(scope);
+  b->SetPhase(Phase::kForward);
+  for (const int layer : {0, 1}) {
+    b->SetPlace(layer, 0, 0);
+    b->Compute(x);
+    b->Collective(kTensorRole, kTensorStream, call);
+  }
+  b->SetPlace(-1, 0, 0);
+  b->Transfer(OpKind::kSend, kNextRole, kSendNextStream, message, 0);
+  b->SetPlace(0, 0, 0);
+  b->SetPhase(Phase::kRecompute);
+  b->Compute(x);
+  b->SetPhase(Phase::kBackward);
+  b->Compute(x);
+  b->SetPlace(-1, 0, 0);
+  b->Compute(x);
+  b->SetPlace(-1, -1, 0);
+  b->SetPhase(Phase::kOptimizer);
+  b->Compute(x);
+  return b->Finish();
+}
+
+std::string GraphsOf(const Program& p) {
+  std::string text;
+  for (const Op& op : p.ops) text += ".[="[static_cast<size_t>(op.graph)];
+  return text;
+}
+
+TEST_F(ProgramBuilderTest, GraphsHoldWhatTheirScopeSays) {
+  EXPECT_EQ(GraphsOf(InGraphs(GraphScope::kNone, &b_, x_, call_)), ".........");
+  ProgramBuilder layers(&tables_), full(&tables_);
+  EXPECT_EQ(GraphsOf(InGraphs(GraphScope::kLayers, &layers, x_, call_)), "[=[=.[=..");
+  EXPECT_EQ(GraphsOf(InGraphs(GraphScope::kFull, &full, x_, call_)), "[===.[==.");
+}
+
 }  // namespace
 }  // namespace drydock

@@ -34,6 +34,7 @@ class StageWriter {
         tensor_(c_) {}
 
   Program Write() {
+    builder_.SetGraphs(c_.job.training.cuda_graphs);
     builder_.SetPhase(Phase::kForward);
     gather_.Begin();
     for (const Action& action : MakeSchedule(ShapeOf(c_.job, c_.layout, c_.stage))) {
@@ -57,10 +58,16 @@ class StageWriter {
   using Key = std::tuple<Direction, int, int>;
 
   void Compute(const StageWork& work) {
-    if (!work.backward) {
+    const bool timed = c_.job.training.synchronous_timers;
+    if (timed) builder_.HostSynchronises();
+    if (work.backward)
+      FinishMicrobatch(work);
+    else
       Forward(work.microbatch, work.chunk);
-      return;
-    }
+    if (timed) builder_.HostSynchronises();
+  }
+
+  void FinishMicrobatch(const StageWork& work) {
     const bool last = work.microbatch == c_.layout.microbatches - 1;
     const bool overlap = c_.job.overlap.grad_reduce;
     // The first stage's gradients are complete last, so only there they leave bucket by bucket.

@@ -23,7 +23,10 @@ void StepTail::Write(GradientReduction* reduction, ParameterGather* gather) {
   ReduceReplicated();
   ReduceSharedEmbedding();
   UpdateRouterBiases();
-  if (c_.job.training.step_checks) AllReduceWorld(DataType::kInt32, ReduceOp::kSum);
+  if (c_.job.training.step_checks) {
+    AllReduceWorld(DataType::kInt32, ReduceOp::kSum);
+    c_.builder->HostReads();
+  }
   c_.builder->SetPhase(Phase::kOptimizer);
   Optimize();
   gather->GatherAll();
@@ -102,10 +105,12 @@ void StepTail::Optimize() {
   if (training.precision == DataType::kFp16) {
     Compute("optimizer.unscale", SubmoduleKind::kGradientScale, DataType::kFp32);
     AllReduceModel(ReduceOp::kMax);  // did any gradient overflow?
+    c_.builder->HostReads();         // the host decides whether to step
   }
   if (training.gradient_clipping) {
     Compute("optimizer.norm", SubmoduleKind::kGradientNorm, DataType::kFp32);
     AllReduceModel(ReduceOp::kSum);
+    c_.builder->HostReads();  // the host computes the factor
     Compute("optimizer.clip", SubmoduleKind::kGradientScale, DataType::kFp32);
   }
   Compute("optimizer.adam", SubmoduleKind::kOptimizer, DataType::kFp32);
@@ -115,7 +120,9 @@ void StepTail::Optimize() {
 void StepTail::Checks() {
   if (c_.job.training.step_checks) {
     AllReduceReplica(DataType::kInt32, ReduceOp::kSum);  // did the step succeed?
-    AllReduceReplica(DataType::kFp32, ReduceOp::kMax);   // gradient norm
+    c_.builder->HostReads();
+    AllReduceReplica(DataType::kFp32, ReduceOp::kMax);  // gradient norm
+    c_.builder->HostReads();
   }
   if (c_.stage == c_.layout.pipeline - 1) {
     AllReduce(kDataRole, kDataStream, DataType::kFp32, ReduceOp::kSum, 2);  // loss, token count

@@ -67,6 +67,9 @@ struct TrainingRules {
   bool scatter_gather_p2p = false;
   bool check_gradients = true;
   bool step_checks = true;
+  bool synchronous_timers = false;
+  std::string host_launch = "fused";  // a set of configs/host-launch.yaml, or "none"
+  GraphScope cuda_graphs = GraphScope::kNone;
   int64_t bucket_elements = 0;                       // 0 = the framework's rule
   BufferKind gradient_buffers = BufferKind::kPlain;  // of gradient buckets and parameters
 };

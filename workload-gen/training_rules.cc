@@ -123,6 +123,10 @@ void ReadTrainingSection(const YamlNode& node, Diagnostics* diagnostics, Trainin
   reader.ReadOptional("scatter_gather_p2p", &training->scatter_gather_p2p);
   reader.ReadOptional("check_gradients", &training->check_gradients);
   reader.ReadOptional("step_checks", &training->step_checks);
+  reader.ReadOptional("synchronous_timers", &training->synchronous_timers);
+  training->host_launch = training->fused_kernels ? "fused" : "eager";
+  reader.ReadOptional("host_launch", &training->host_launch);
+  ReadEnum(&reader, "cuda_graphs", {"none", "layers", "full"}, false, &training->cuda_graphs);
   ReadEnum(&reader, "gradient_buffers", BufferKindNames(), false, &training->gradient_buffers);
   ReadCount(&reader, "bucket_elements", false, 1, int64_t{1} << 40, &training->bucket_elements);
   reader.Finish();

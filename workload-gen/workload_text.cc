@@ -12,6 +12,16 @@ using Out = std::back_insert_iterator<std::string>;
 
 constexpr int kMembersShown = 16;
 
+void AppendLaunch(const HostLaunch& launch, std::string* text) {
+  if (!launch.modelled()) return;
+  fmt::format_to(Out(*text),
+                 "launches '{}': kernel {}, collective {}, message {}, graph {}, wait {}, latency "
+                 "{}, queue {}\n",
+                 launch.name, ToString(launch.kernel), ToString(launch.collective),
+                 ToString(launch.message), ToString(launch.graph), ToString(launch.wait),
+                 ToString(launch.latency), launch.queue);
+}
+
 void AppendGroups(const Workload& w, std::string* text) {
   for (size_t g = 0; g < w.groups.size(); ++g) {
     fmt::format_to(Out(*text), "group {}:", g);
@@ -119,6 +129,7 @@ std::string TablesText(const Workload& w) {
     fmt::format_to(Out(text), "role {}: {} ({}), {} ranks\n", r, w.roles[r].name,
                    DimensionNames()[static_cast<size_t>(w.roles[r].dimension)], ranks);
   }
+  AppendLaunch(w.launch, &text);
   AppendGroups(w, &text);
   AppendSubmodules(w, &text);
   AppendBlocks(w, &text);
@@ -141,6 +152,11 @@ std::string ProgramText(const Workload& w, int class_index) {
     for (const char* lead = " after "; const uint32_t d : program.dependencies(i)) {
       fmt::format_to(Out(text), "{}{}", lead, d);
       lead = ", ";
+    }
+    if (op.host_waits == HostWait::kOwn) text += ", host reads";
+    if (op.host_waits == HostWait::kAll) text += ", host synchronises";
+    if (op.graph != GraphPart::kNone) {
+      text += op.graph == GraphPart::kFirst ? ", launches a graph" : ", in the graph";
     }
     text += '\n';
   }

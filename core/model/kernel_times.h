@@ -33,6 +33,8 @@ struct KernelTime {
   // Of a scaled time: the mean error seen where the same was done between GPUs that exist, as a
   // share of the time. 0: not known.
   double expected_error = 0;
+  // No kernel, but what passes between those of the submodule: nobody launches it.
+  bool gap = false;
 };
 
 struct SubmoduleTime {

@@ -16,13 +16,16 @@ namespace drydock {
 
 struct RankTimeline {
   std::vector<Time> start;  // by op of the rank's program: its stream reached it
-  std::vector<Time> ready;  // communication: data began to move (all that it waits for is there)
+  // Communication: data began to move (all that it waits for is there). Compute: `end` less what
+  // its kernels take; what lies before, its host was late with launches.
+  std::vector<Time> ready;
   std::vector<Time> end;
 };
 
 // One rank's iteration, cut into parts that add up to it (docs/accounting.md).
 struct TimeAccount {
   Time compute;
+  Time host;                      // waiting for the host to launch what could run
   Time exposed[kDimensionCount];  // communication that nothing hides
   Time bubble;                    // waiting for a pipeline neighbour that has not sent yet
   Time idle;                      // after the rank's last op, or waiting for nothing of these

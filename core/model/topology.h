@@ -41,6 +41,8 @@ struct Board {
                              // -1: as in the DGX of that PCIe generation (docs/cluster.md)
   Bandwidth socket_link;     // between two sockets, each way; 0 = never the bottleneck
   Bandwidth c2c;             // NVLink-C2C of a GPU to its CPU, each way; 0 = none
+  // How fast one core launches work, relative to the CPU that configs/host-launch.yaml states.
+  double launch_speed = 1;
 };
 
 // Processors that NCCL tells apart: "epyc", "xeon-broadwell", ...

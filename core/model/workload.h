@@ -17,6 +17,7 @@
 
 #include "core/base/units.h"
 #include "core/model/gpu.h"
+#include "core/model/host_launch.h"
 #include "core/model/topology.h"
 
 namespace drydock {
@@ -163,6 +164,15 @@ enum class OpKind : uint8_t { kCompute, kCollective, kSend, kRecv };
 enum class Phase : uint8_t { kForward, kRecompute, kBackward, kGradientSync, kOptimizer, kOther };
 const std::vector<std::string>& PhaseNames();  // "forward", "recompute", ...
 
+// What the host waits for before it issues an op: nothing; that the op could start (it reads a value
+// that was computed: all the op depends on and all before it in its stream); everything it issued
+// before (it synchronises the device).
+enum class HostWait : uint8_t { kNothing, kOwn, kAll };
+
+// An op's part in a CUDA graph: the first of the ops that one launch starts, or one of the others,
+// which follow it in the program.
+enum class GraphPart : uint8_t { kNone, kFirst, kRest };
+
 struct Op {
   OpKind kind = OpKind::kCompute;
   Phase phase = Phase::kForward;
@@ -173,6 +183,8 @@ struct Op {
   int32_t layer = -1;  // global layer, -1 outside layers
   int32_t microbatch = -1;
   int32_t chunk = 0;  // virtual stage on this rank
+  HostWait host_waits = HostWait::kNothing;
+  GraphPart graph = GraphPart::kNone;
 };
 
 // Ops in issue order; op i starts when all of dependencies(i) (earlier ops) have ended and its
@@ -217,6 +229,7 @@ struct Workload {
   };
   std::vector<Use> uses;
   WorkloadTotals totals;
+  HostLaunch launch;
 
   int rank_count() const { return static_cast<int>(class_of_rank.size()); }
   int class_count = 0;

@@ -206,6 +206,10 @@ void ReadBoard(const YamlNode& node, Board* board, Diagnostics* diagnostics) {
     reader.ReadOptional(key, rate);
     if (given) CheckRate(key, *rate, &reader);
   }
+  reader.ReadOptional("launch_speed", &board->launch_speed);
+  if (board->launch_speed < 0.05 || board->launch_speed > 100) {
+    reader.Fail("launch_speed", "'launch_speed' is a factor, from 0.05 to 100");
+  }
   reader.Finish();
 }
 

@@ -20,6 +20,7 @@ void Encode(const SubmoduleTime& from, proto::KernelTimes::Submodule* to) {
     added->set_detail(kernel.detail);
     added->set_row_distance(kernel.row_distance);
     added->set_expected_error(kernel.expected_error);
+    added->set_gap(kernel.gap);
   }
 }
 
@@ -34,7 +35,7 @@ bool Decode(const proto::KernelTimes::Submodule& from, SubmoduleTime* to) {
     }
     to->kernels.push_back({kernel.name(), kernel.shape(), Time::Ps(kernel.time_ps()),
                            kernel.bound(), source, kernel.detail(), kernel.row_distance(),
-                           kernel.expected_error()});
+                           kernel.expected_error(), kernel.gap()});
   }
   return true;
 }

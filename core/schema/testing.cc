@@ -107,9 +107,13 @@ Workload ToyWorkload() {
   first.dependency = {0, 1, 2, 2};
   Program second;
   second.ops = {{OpKind::kCollective, Phase::kGradientSync, 2, 1, 1, 0, -1, -1, 0}};
+  second.ops[0].host_waits = HostWait::kAll;
+  second.ops[0].graph = GraphPart::kRest;
   second.dependency_begin = {0, 0};
   w.programs = {first, second};
   w.totals = {4096, 1.5e12, 2.5e12, 1000000, "toy-gpt", "TP2 DP2", DataType::kFp16};
+  w.launch = {"toy",       Time::Us(1), Time::Us(2),   Time::Us(3),
+              Time::Us(4), Time::Us(5), Time::Ns(600), int64_t{1} << 10};
   return w;
 }
 
@@ -170,7 +174,8 @@ KernelTimes ToyKernelTimes(const Workload& workload) {
     of_gpu.submodules = {
         {Time::Us(3),
          {{"gemm", "8x4x2 bf16", Time::Us(2), "tensor cores", TimeSource::kProfile, "row 7"},
-          {"bias", "8x4", Time::Us(1), "memory", TimeSource::kScaled, "by bandwidth"}}},
+          {"bias", "8x4", Time::Us(1), "memory", TimeSource::kScaled, "by bandwidth", 1.5, 0.1,
+           true}}},
         {Time::Ps(1), {{"flash", "8", Time::Ps(1), "launch", TimeSource::kModel, ""}}}};
   }
   return times;
@@ -192,6 +197,7 @@ Timeline ToyTimeline(const Workload& workload) {
     }
     TimeAccount account;
     account.compute = Time::Us(40), account.bubble = Time::Us(1), account.idle = Time::Us(2);
+    account.host = Time::Us(3);
     for (int i = 0; i < kDimensionCount; ++i) account.exposed[i] = Time::Us(i);
     timeline.accounts.push_back(account);
   }
@@ -252,12 +258,16 @@ std::string Dump(const Workload& w) {
   for (const CommCall& c : w.calls) out += DumpCall(c);
   for (const Program& p : w.programs) {
     for (const Op& o : p.ops) {
-      out += fmt::format("op {} {} {} {} {} {} {} {} {}\n", int(o.kind), int(o.phase), o.stream,
-                         o.role, o.work, o.tag, o.layer, o.microbatch, o.chunk);
+      out += fmt::format("op {} {} {} {} {} {} {} {} {} {} {}\n", int(o.kind), int(o.phase),
+                         o.stream, o.role, o.work, o.tag, o.layer, o.microbatch, o.chunk,
+                         int(o.host_waits), int(o.graph));
     }
     out += fmt::format("dependencies {} {}\n", p.dependency_begin, p.dependency);
   }
   for (const Workload::Use& use : w.uses) out += fmt::format("use {} {}\n", use.call, use.group);
+  const HostLaunch& h = w.launch;
+  out += fmt::format("launch {} {} {} {} {} {} {} {}\n", h.name, h.kernel.ps(), h.collective.ps(),
+                     h.message.ps(), h.graph.ps(), h.wait.ps(), h.latency.ps(), h.queue);
   const WorkloadTotals& t = w.totals;
   return out + fmt::format("totals {} {} {} {} {} {} {}\n", t.tokens, t.model_flops,
                            t.hardware_flops, t.parameters, t.model_name, t.layout,
@@ -311,8 +321,8 @@ std::string Dump(const KernelTimes& times) {
     for (const SubmoduleTime& submodule : gpu.submodules) {
       out += fmt::format("total {}\n", submodule.total.ps());
       for (const KernelTime& k : submodule.kernels) {
-        out += fmt::format("{} {} {} {} {} {}\n", k.name, k.shape, k.time.ps(), k.bound,
-                           int(k.source), k.detail);
+        out += fmt::format("{} {} {} {} {} {} {}\n", k.name, k.shape, k.time.ps(), k.bound,
+                           int(k.source), k.detail, k.gap);
       }
     }
   }
@@ -327,7 +337,8 @@ std::string Dump(const Timeline& timeline) {
     }
   }
   for (const TimeAccount& account : timeline.accounts) {
-    out += fmt::format("{} {} {}", account.compute.ps(), account.bubble.ps(), account.idle.ps());
+    out += fmt::format("{} {} {} {}", account.compute.ps(), account.host.ps(), account.bubble.ps(),
+                       account.idle.ps());
     for (const Time exposed : account.exposed) out += fmt::format(" {}", exposed.ps());
     out += "\n";
   }

@@ -47,6 +47,7 @@ void Encode(const TimeAccount& from, proto::Timeline::Account* to) {
   for (const Time exposed : from.exposed) to->add_exposed_ps(exposed.ps());
   to->set_bubble_ps(from.bubble.ps());
   to->set_idle_ps(from.idle.ps());
+  to->set_host_ps(from.host.ps());
 }
 
 bool Decode(const proto::Timeline::Account& from, TimeAccount* to) {
@@ -55,6 +56,7 @@ bool Decode(const proto::Timeline::Account& from, TimeAccount* to) {
   for (int i = 0; i < kDimensionCount; ++i) to->exposed[i] = Time::Ps(from.exposed_ps(i));
   to->bubble = Time::Ps(from.bubble_ps());
   to->idle = Time::Ps(from.idle_ps());
+  to->host = Time::Ps(from.host_ps());
   return true;
 }
 

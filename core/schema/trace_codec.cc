@@ -12,6 +12,8 @@ namespace drydock::trace_codec {
 namespace {
 
 constexpr const char* kOpAttribute = "drydock.op";
+// Of ops with anything to say there: what the host waits for, the part in a CUDA graph.
+constexpr const char* kHostAttribute = "drydock.host";
 // The values of "drydock.op", in order.
 enum OpField { kWork, kRole, kPhase, kStream, kTag, kLayer, kMicrobatch, kChunk, kOpFieldCount };
 
@@ -100,6 +102,21 @@ void AddCommunication(const Workload& workload, const Op& op, int rank, chakra::
   AddAttribute("comm_tag", node)->set_int32_val(op.tag);
 }
 
+// False if there is such an attribute and it says what it cannot.
+bool ReadHostAttribute(const chakra::Node& node, Op* op) {
+  for (const chakra::AttributeProto& attribute : node.attr()) {
+    if (attribute.name() != kHostAttribute) continue;
+    const auto& values = attribute.int64_list().values();
+    if (values.size() != 2 || values[0] < 0 || values[0] > static_cast<int64_t>(HostWait::kAll) ||
+        values[1] < 0 || values[1] > static_cast<int64_t>(GraphPart::kRest)) {
+      return false;
+    }
+    op->host_waits = static_cast<HostWait>(values[0]);
+    op->graph = static_cast<GraphPart>(values[1]);
+  }
+  return true;
+}
+
 }  // namespace
 
 chakra::AttributeProto* AddAttribute(const char* name, chakra::Node* node) {
@@ -121,9 +138,14 @@ void FillNode(const Workload& workload, const Op& op, int rank, chakra::Node* no
                                          op.stream,     op.tag,  op.layer,
                                          op.microbatch, op.chunk};
   own->mutable_values()->Add(std::begin(values), std::end(values));
+  if (op.host_waits == HostWait::kNothing && op.graph == GraphPart::kNone) return;
+  chakra::Int64List* host = AddAttribute(kHostAttribute, node)->mutable_int64_list();
+  host->add_values(static_cast<int64_t>(op.host_waits));
+  host->add_values(static_cast<int64_t>(op.graph));
 }
 
 bool ReadOp(const chakra::Node& node, Op* op) {
+  if (!ReadHostAttribute(node, op)) return false;
   switch (node.type()) {
     case chakra::COMP_NODE:
       op->kind = OpKind::kCompute;

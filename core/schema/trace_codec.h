@@ -28,7 +28,8 @@ chakra::AttributeProto* AddAttribute(const char* name, chakra::Node* node);
 // hold in the whole run (group + 1, rank); -1: roles (role + 1) and members of the rank's group.
 void FillNode(const Workload& workload, const Op& op, int rank, chakra::Node* node);
 
-// False if the node's type or "drydock.op" is none.
+// False if the node's type or "drydock.op" is none, or "drydock.host", which may be absent, says
+// what it cannot.
 bool ReadOp(const chakra::Node& node, Op* op);
 bool InTables(const Workload& workload, const Op& op);
 

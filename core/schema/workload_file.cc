@@ -113,6 +113,36 @@ void EncodeTotals(const WorkloadTotals& from, proto::Manifest* to) {
   to->set_precision(static_cast<uint32_t>(from.precision));
 }
 
+void Encode(const HostLaunch& from, proto::Manifest::HostLaunch* to) {
+  to->set_name(from.name);
+  to->set_kernel_ps(from.kernel.ps());
+  to->set_collective_ps(from.collective.ps());
+  to->set_message_ps(from.message.ps());
+  to->set_graph_ps(from.graph.ps());
+  to->set_wait_ps(from.wait.ps());
+  to->set_latency_ps(from.latency.ps());
+  to->set_queue(from.queue);
+}
+
+HostLaunch Decode(const proto::Manifest::HostLaunch& from) {
+  return {from.name(),
+          Time::Ps(from.kernel_ps()),
+          Time::Ps(from.collective_ps()),
+          Time::Ps(from.message_ps()),
+          Time::Ps(from.graph_ps()),
+          Time::Ps(from.wait_ps()),
+          Time::Ps(from.latency_ps()),
+          from.queue()};
+}
+
+bool Consistent(const HostLaunch& launch) {
+  for (const Time t : {launch.kernel, launch.collective, launch.message, launch.graph, launch.wait,
+                       launch.latency}) {
+    if (t < Time() || t > kLongestLaunch) return false;
+  }
+  return launch.queue >= 0 && launch.queue <= kMostQueued;
+}
+
 void DecodeTables(const proto::Manifest& from, Workload* to) {
   to->streams.assign(from.streams().begin(), from.streams().end());
   for (const proto::Manifest::Role& role : from.roles()) {
@@ -140,6 +170,7 @@ void DecodeTables(const proto::Manifest& from, Workload* to) {
                 from.model_name(),
                 from.layout(),
                 protocol::ToEnum<DataType>(from.precision())};
+  to->launch = Decode(from.launch());
 }
 
 using protocol::Within;
@@ -190,7 +221,7 @@ bool TablesConsistent(const Workload& w) {
   for (const int c : w.class_of_rank) {
     if (c < 0 || c >= w.class_count) return false;
   }
-  if (!GroupsConsistent(w)) return false;
+  if (!GroupsConsistent(w) || !Consistent(w.launch)) return false;
   for (const Submodule& submodule : w.submodules) {
     if (!Consistent(submodule)) return false;
   }
@@ -283,6 +314,7 @@ Status WriteWorkload(const std::string& run, const Workload& workload, const Clu
   }
   EncodeTables(workload, &manifest);
   EncodeTotals(workload.totals, &manifest);
+  Encode(workload.launch, manifest.mutable_launch());
   for (size_t c = 0; c < workload.programs.size(); ++c) {
     const std::string content = EncodeTrace(workload, workload.programs[c]);
     proto::Manifest::Class* entry = manifest.add_classes();

@@ -1,0 +1,72 @@
+#include "exec-engine/launch_table.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace drydock {
+namespace {
+
+Time Slower(Time time, double speed) {
+  return Time::Ps(std::llround(static_cast<double>(time.ps()) / speed));
+}
+
+// What a kernel of the submodule takes of its gaps.
+Time GapEach(const SubmoduleTime& times) {
+  Time gaps;
+  int64_t kernels = 0;
+  for (const KernelTime& kernel : times.kernels) {
+    if (kernel.gap)
+      gaps += kernel.time;
+    else
+      ++kernels;
+  }
+  return kernels > 0 ? Time::Ps(gaps.ps() / kernels) : gaps;
+}
+
+// The block's kernels in order, one launched every `each`.
+LaunchCost BlockCost(const ComputeBlock& block, const GpuKernelTimes& times, Time each) {
+  LaunchCost cost;
+  Time left;  // of the block's time, from the kernel at hand to the end
+  for (const uint32_t submodule : block.submodules) left += times.submodules[submodule].total;
+  const auto launch = [&](Time took) {
+    cost.span = std::max(cost.span, cost.busy + left);
+    cost.busy += each;
+    left = std::max(Time(), left - took);
+    ++cost.launches;
+  };
+  for (const uint32_t submodule : block.submodules) {
+    const SubmoduleTime& s = times.submodules[submodule];
+    const Time gap = GapEach(s);
+    for (const KernelTime& kernel : s.kernels) {
+      if (!kernel.gap) launch(kernel.time + gap);
+    }
+    if (s.kernels.empty() && s.total > Time()) launch(s.total);  // one whose kernels nobody listed
+  }
+  if (cost.launches > 0) cost.first = each;
+  return cost;
+}
+
+}  // namespace
+
+LaunchTable::LaunchTable(const Workload& workload, const HostKind& host,
+                         const GpuKernelTimes& times)
+    : costs_(workload.launch) {
+  if (!modelled()) return;
+  for (Time* time :
+       {&costs_.kernel, &costs_.collective, &costs_.message, &costs_.graph, &costs_.wait}) {
+    *time = Slower(*time, host.board.launch_speed);
+  }
+  for (const ComputeBlock& block : workload.blocks) {
+    blocks_.push_back(BlockCost(block, times, costs_.kernel));
+  }
+}
+
+LaunchCost LaunchTable::CostOf(const Op& op) const {
+  const auto at_once = [](Time cost) { return LaunchCost{cost, cost, Time(), 1}; };
+  if (op.graph == GraphPart::kFirst) return at_once(costs_.graph);
+  if (op.graph == GraphPart::kRest) return {};
+  if (op.kind == OpKind::kCompute) return blocks_[op.work];
+  return at_once(op.kind == OpKind::kCollective ? costs_.collective : costs_.message);
+}
+
+}  // namespace drydock
