@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
+#include <utility>
 
 #include "compute-sim/fit_rows.h"
 #include "compute-sim/fit_variables.h"
@@ -21,17 +23,19 @@ bool IsGemm(KernelKind kind) { return !IsMemoryKernel(kind) && !IsAttention(kind
 
 constexpr int kRounds = 5;
 
+using KernelFilter = std::function<bool(KernelKind, DataType)>;
+
 class Fitter {
  public:
   Fitter(GpuData* gpu, const FitOptions& options) : gpu_(gpu), options_(options) {}
 
   // One set of parameters: `variables` point into gpu_->parameters. False without rows.
-  bool FitSet(const std::vector<FitVariable>& variables,
-              const std::function<bool(KernelKind, DataType)>& wanted) {
+  bool FitSet(const std::vector<FitVariable>& variables, const KernelFilter& wanted) {
     const std::vector<FitRow> rows =
         Thinned(Half(RowsOf(gpu_->profiles, wanted), true), options_.most_rows);
     if (rows.empty()) return false;
     if (options_.evaluations == 0) return true;
+    for (const FitRow& row : rows) fitted_.emplace(row.kernel.kind, row.kernel.type);
     const auto loss = [&](const std::vector<double>& at) {
       for (size_t i = 0; i < at.size(); ++i) variables[i].Set(at[i]);
       return LossOf(rows, [this](const FitRow& row) { return Predict(row); });
@@ -49,6 +53,10 @@ class Fitter {
     return true;
   }
 
+  // Whether rows of it took part.
+  bool Fitted(KernelKind kind, DataType type) const { return fitted_.contains({kind, type}); }
+  bool only_states() const { return options_.evaluations == 0; }
+
   double Predict(const FitRow& row) const {
     Profile clocks;
     clocks.burst = row.burst;
@@ -58,27 +66,41 @@ class Fitter {
  private:
   GpuData* gpu_;
   FitOptions options_;
+  std::set<std::pair<KernelKind, DataType>> fitted_;
 };
 
-// Both halves of every kernel and type that has rows and a prediction.
+// Of one kernel and type: both halves, or, where other rows moved the parameters, all in one.
+void AddResiduals(const std::string& name, std::vector<FitRow> rows, bool fitted, bool gemm,
+                  const Fitter& fitter, std::vector<Residuals>* all) {
+  const auto predict = [&](const FitRow& row) { return fitter.Predict(row); };
+  const bool halved = fitted || fitter.only_states();
+  const auto add = [&](const std::string& extra) {
+    const std::vector<FitRow> judged = halved ? Half(rows, false) : rows;
+    all->push_back(
+        ResidualsOf(name + (halved ? ", other half" : ", not fitted") + extra, judged, predict));
+  };
+  if (halved) {
+    all->push_back(ResidualsOf(name + (fitted ? ", fitted half" : ", half that a fit takes"),
+                               Half(rows, true), predict));
+  }
+  add("");
+  if (!gemm) return;
+  std::erase_if(rows, [](const FitRow& row) { return row.weight < 1; });
+  add(", extents from 1024");
+}
+
+// Of every kernel and type that has rows and a prediction.
 std::vector<Residuals> AllResiduals(const GpuData& gpu, const Fitter& fitter) {
   std::vector<Residuals> all;
   for (const KernelInfo& info : KernelInfos()) {
     for (int t = 0; t < kDataTypeCount; ++t) {
       const DataType type = static_cast<DataType>(t);
-      const auto wanted = [&](KernelKind kind, DataType of) {
+      const std::vector<FitRow> rows = RowsOf(gpu.profiles, [&](KernelKind kind, DataType of) {
         return kind == info.kind && of == type;
-      };
-      std::vector<FitRow> rows = RowsOf(gpu.profiles, wanted);
+      });
       if (rows.empty() || !PredictCalibrated(gpu, rows.front().kernel).has_value()) continue;
-      const auto predict = [&](const FitRow& row) { return fitter.Predict(row); };
-      const std::string name = fmt::format("{} {}", info.name, ToString(type));
-      all.push_back(ResidualsOf(name + ", fitted half", Half(rows, true), predict));
-      all.push_back(ResidualsOf(name + ", other half", Half(rows, false), predict));
-      if (!IsGemm(info.kind)) continue;
-      std::erase_if(rows, [](const FitRow& row) { return row.weight < 1; });
-      all.push_back(
-          ResidualsOf(name + ", other half, extents from 1024", Half(rows, false), predict));
+      AddResiduals(fmt::format("{} {}", info.name, ToString(type)), rows,
+                   fitter.Fitted(info.kind, type), IsGemm(info.kind), fitter, &all);
     }
   }
   return all;
@@ -103,7 +125,7 @@ Result<FitResult> Fit(GpuData gpu, const FitOptions& options) {
   FitResult result;
   bool any = false;
   const auto fit = [&](const std::string& name, const std::vector<FitVariable>& variables,
-                       const std::function<bool(KernelKind, DataType)>& wanted) {
+                       const KernelFilter& wanted) {
     if (fitter.FitSet(variables, wanted))
       any = true;
     else

@@ -16,7 +16,7 @@ Result<KernelParameters> StartingParameters(const GpuData& gpu, const GpuData* r
 
 // How far predictions are from a set of rows.
 struct Residuals {
-  std::string what;  // "gemm bf16, fitted"
+  std::string what;  // "gemm bf16, fitted half"
   int64_t rows = 0;
   double mean = 0, p95 = 0;  // of |predicted / measured - 1|
   double sum = 0;            // sum of predicted / sum of measured - 1
@@ -29,8 +29,10 @@ struct FitOptions {
 
 struct FitResult {
   KernelParameters parameters;
-  std::vector<Residuals> residuals;  // fitted and other half of each kernel and type that has rows
-  std::vector<std::string> kept;     // sets without rows, left as they were
+  // Of each kernel and type that has rows: the fitted and the other half; all rows where they took
+  // no part in any fit.
+  std::vector<Residuals> residuals;
+  std::vector<std::string> kept;  // sets without rows, left as they were
 };
 
 // `gpu.parameters` is the start; `gpu.profiles` has the rows. An error if no row can be used.

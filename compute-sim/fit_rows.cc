@@ -4,60 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
 
 namespace drydock {
 namespace {
-
-// Bytes per element of rows x columns that a kernel of this kind moves wherever it occurs.
-std::optional<double> BytesPerElement(KernelKind kind, DataType type) {
-  const double e = static_cast<double>(SizeOf(type).count());
-  using K = KernelKind;
-  switch (kind) {
-    case K::kLayerNorm:
-    case K::kFusedNorm:
-    case K::kSoftmax:
-    case K::kGelu:
-    case K::kElementwise:
-    case K::kCopy:
-    case K::kScale:
-    case K::kBiasAdd:
-    case K::kRotary:
-    case K::kEmbedding:
-      return 2 * e;
-    case K::kAdd:
-    case K::kSwiglu:
-    case K::kLayerNormBackward:
-    case K::kFusedNormBackward:
-    case K::kSoftmaxBackward:
-    case K::kGeluBackward:
-      return 3 * e;
-    case K::kSwigluBackward:
-      return 5 * e;
-    case K::kFill:
-    case K::kSquareSum:
-    case K::kBiasGradient:
-      return e;
-    case K::kCast:
-      return 4 + e;
-    case K::kAccumulate:
-      return 8 + e;
-    case K::kAdam:
-      return 28;
-    default:
-      return std::nullopt;
-  }
-}
-
-std::optional<Kernel> KernelOfRow(const ProfileTable& table, size_t row) {
-  Kernel like{table.kind, table.type, {1, 1}};
-  if (IsMemoryKernel(table.kind)) {
-    const std::optional<double> bytes = BytesPerElement(table.kind, table.type);
-    if (!bytes.has_value()) return std::nullopt;
-    like.bytes = *bytes;
-  }
-  return RowRef{&table, row}.Like(like);
-}
 
 // Products of a few rows are serving's; what costs time in training has a thousand and more.
 double WeightOf(const Kernel& kernel) {
@@ -89,9 +38,8 @@ std::vector<FitRow> RowsOf(const std::vector<ProfilePtr>& profiles,
     for (const ProfileTable& table : profile->tables) {
       if (!wanted(table.kind, table.type)) continue;
       for (size_t i = 0; i < table.size(); ++i) {
-        const std::optional<Kernel> kernel = KernelOfRow(table, i);
-        if (!kernel.has_value()) break;
-        rows.push_back({*kernel, table.times[i].us(), profile->burst, WeightOf(*kernel)});
+        const Kernel kernel = RowRef{&table, i}.kernel();
+        rows.push_back({kernel, table.times[i].us(), profile->burst, WeightOf(kernel)});
       }
     }
   }

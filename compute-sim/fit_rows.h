@@ -16,9 +16,7 @@ struct FitRow {
   double weight = 1;  // what training runs is worth more than a serving decode's slivers
 };
 
-// All rows of the kinds and types, in the order of profiles and tables. A memory-bound kernel moves
-// what docs/compute.md says of a submodule's; kinds whose traffic the extents do not fix are left
-// out.
+// All rows of the kinds and types, in the order of profiles and tables.
 std::vector<FitRow> RowsOf(const std::vector<ProfilePtr>& profiles,
                            const std::function<bool(KernelKind, DataType)>& wanted);
 // True for half of all extents, whatever the file.

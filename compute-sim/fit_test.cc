@@ -95,6 +95,29 @@ TEST(Fit, WithoutTrialsNothingMoves) {
   EXPECT_GT(result.residuals.front().mean, 0.05);
 }
 
+// Norms have no parameters that a fit moves: no half of their rows is a fitted one.
+TEST(Fit, WhatWasNotFittedIsSaidToBeSo) {
+  const auto names = [](int evaluations) {
+    GpuData gpu = ShippedGpuData("a100-sxm-80g", kBurst);
+    gpu.profiles = {RowsMadeBy(gpu),
+                    SharedProfile("# gpu: a100-sxm-80g\n# provenance: a\n# method: b\n# date: c\n"
+                                  "kernel,dtype,rows,columns,time\nlayer-norm,fp16,64,64,4 us\n"
+                                  "layer-norm,fp16,64,128,4 us\nlayer-norm,fp16,64,96,4 us\n")};
+    std::string text;
+    const FitResult result = *Fit(gpu, {evaluations, 200});
+    for (const Residuals& r : result.residuals) {
+      text += fmt::format("{} {}\n", r.what, r.rows);
+    }
+    return text;
+  };
+  EXPECT_EQ(names(10),
+            "gemm fp16, fitted half 26\ngemm fp16, other half 22\n"
+            "gemm fp16, other half, extents from 1024 11\nlayer-norm fp16, not fitted 3\n"
+            "add fp16, fitted half 9\nadd fp16, other half 2\n");
+  EXPECT_EQ(names(0).substr(0, 69),
+            "gemm fp16, half that a fit takes 26\ngemm fp16, other half 22\ngemm fp1");
+}
+
 TEST(Fit, HalfOfTheRowsAreFitted) {
   const std::vector<FitRow> rows =
       RowsOf({RowsMadeBy(ShippedGpuData("a100-sxm-80g", kBurst))},

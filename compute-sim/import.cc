@@ -48,13 +48,14 @@ void ImportedTimes::Add(const Kernel& kernel, double us) {
 
 const std::vector<Importer>& Importers() {
   static const std::vector<Importer> importers = {
-      {"aiconfigurator", "gemm_perf and context_attention_perf tables, as text", true,
+      {"aiconfigurator", "gemm_perf and context_attention_perf tables, as text", true, true, false,
        ReadAiconfigurator},
-      {"vidur", "mlp.csv and attention.csv of Vidur's profiles", true, ReadVidur},
-      {"aiob", "SimAI's AIOB output; needs --model", true, ReadAiob},
-      {"kineto", "PyTorch profiler traces (JSON) with record_shapes", false, ReadKineto},
+      {"vidur", "mlp.csv and attention.csv of Vidur's profiles", true, false, false, ReadVidur},
+      {"aiob", "SimAI's AIOB output; needs --model", true, false, true, ReadAiob},
+      {"kineto", "PyTorch profiler traces (JSON) with record_shapes", false, true, false,
+       ReadKineto},
       {"nsys", "Nsight Systems' SQLite export of a run under emit_nvtx(record_shapes=True)", false,
-       ReadNsys},
+       false, false, ReadNsys},
   };
   return importers;
 }
@@ -82,6 +83,8 @@ Result<ImportedModel> ParseImportedModel(const std::string& words) {
     reader.Read(name, value);
     if (reader.Has(name)) reader.CheckRange(name, *value, 1, 1 << 30);
   }
+  reader.ReadOptional("gated", &model.gated);
+  reader.ReadOptional("sequence_parallel", &model.sequence_parallel);
   reader.Finish();
   RETURN_IF_ERROR(diagnostics.ToStatus());
   if (model.heads % model.tensor != 0 || model.hidden % model.heads != 0) {
@@ -89,6 +92,9 @@ Result<ImportedModel> ParseImportedModel(const std::string& words) {
   }
   if (model.ffn % model.tensor != 0 || model.vocab % model.tensor != 0) {
     return Error("--model: tensor must divide ffn and vocab");
+  }
+  if (model.sequence_parallel && model.sequence % model.tensor != 0) {
+    return Error("--model: tensor must divide sequence if it is sequence_parallel");
   }
   if (RowsOf(model) > static_cast<double>(kMostExtent)) {
     return Error(fmt::format("--model: micro_batch x heads x sequence is above {}", kMostExtent));

@@ -14,8 +14,10 @@ namespace drydock {
 // The model that AIOB's file is of: it has times, and no shapes.
 struct ImportedModel {
   int64_t hidden = 0, ffn = 0, heads = 0, sequence = 0, micro_batch = 0, tensor = 1, vocab = 0;
+  bool gated = false, sequence_parallel = false;
 };
-// "hidden: 4096, ffn: 16384, heads: 32, sequence: 2048, micro_batch: 1, tensor: 8, vocab: 50304".
+// "hidden: 4096, ffn: 16384, heads: 32, sequence: 2048, micro_batch: 1, tensor: 8, vocab: 50304",
+// and "gated: true", "sequence_parallel: true" where they are.
 Result<ImportedModel> ParseImportedModel(const std::string& words);
 
 struct ImportOptions {
@@ -39,7 +41,9 @@ struct ImportedTimes {
 struct Importer {
   std::string name;
   std::string summary;
-  bool burst = true;  // what the tool measures with
+  bool burst = true;      // what the tool measures with
+  bool says_type = true;  // its files do; otherwise ImportOptions::type counts
+  bool needs_model = false;
   Result<ImportedTimes> (*read)(const std::string& path, const ImportOptions& options);
 };
 const std::vector<Importer>& Importers();

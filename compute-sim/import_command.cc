@@ -7,6 +7,8 @@
 #include "compute-sim/import.h"
 #include "core/base/files.h"
 #include "core/base/spelling.h"
+#include "core/base/writable.h"
+#include "core/model/call_words.h"
 
 namespace drydock {
 namespace {
@@ -15,13 +17,6 @@ const ToolInfo kImportInfo = {
     "compute-sim import", "Turns kernel times that other tools measured into a profile.",
     "reads what --from names (docs/compute.md), writes a profile (CSV)",
     "compute-sim import --from kineto --gpu h100-sxm-80g trace.json -o h100.csv", false};
-
-Result<DataType> TypeOfWord(const std::string& word) {
-  const std::vector<std::string>& names = DataTypeNames();
-  const auto found = std::find(names.begin(), names.end(), word);
-  if (found != names.end()) return static_cast<DataType>(found - names.begin());
-  return Error(fmt::format("unknown data type '{}'{}", word, DidYouMean(word, names)));
-}
 
 void PrintImportersIfHelp(const std::string& name) {
   if (name != "help") return;
@@ -33,8 +28,17 @@ void PrintImportersIfHelp(const std::string& name) {
 
 Status CheckWords(const ImportCommand& options) {
   if (options.from.empty()) return MissingOption("--from");
-  RETURN_IF_ERROR(FindImporter(options.from));
-  RETURN_IF_ERROR(TypeOfWord(options.type));
+  ASSIGN_OR_RETURN(const Importer* importer, FindImporter(options.from));
+  RETURN_IF_ERROR(ParseDataType(options.type));
+  // What would be ignored is refused.
+  if (importer->says_type && options.command->count("--dtype") > 0) {
+    return Error(
+        fmt::format("--dtype is not for '{}', whose files say their types", importer->name));
+  }
+  if (!importer->needs_model && !options.model.empty()) {
+    return Error(fmt::format("--model is not for '{}', whose files have shapes", importer->name));
+  }
+  if (importer->needs_model && options.model.empty()) return MissingOption("--model");
   if (options.gpu.empty()) return MissingOption("--gpu");
   if (options.files.empty()) return MissingOption("FILE");
   return OkStatus();
@@ -70,7 +74,8 @@ void DeclareImport(CLI::App* app, ImportCommand* options, CommonOptions* common)
   command
       ->add_option("--model", options->model,
                    "For aiob: 'hidden: 4096, ffn: 16384, heads: 32, sequence: 2048, "
-                   "micro_batch: 1, tensor: 8, vocab: 50304'")
+                   "micro_batch: 1, tensor: 8, vocab: 50304', and 'gated: true', "
+                   "'sequence_parallel: true'")
       ->type_name("WORDS");
   command->add_option("-o,--output", options->output, "The profile; standard output if absent")
       ->type_name("FILE");
@@ -80,10 +85,11 @@ void DeclareImport(CLI::App* app, ImportCommand* options, CommonOptions* common)
 Status RunImport(const ImportCommand& options, const CommonOptions& common) {
   ASSIGN_OR_RETURN(const Importer* importer, FindImporter(options.from));
   ImportOptions import;
-  ASSIGN_OR_RETURN(import.type, TypeOfWord(options.type));
+  ASSIGN_OR_RETURN(import.type, ParseDataType(options.type));
   if (!options.model.empty()) {
     ASSIGN_OR_RETURN(import.model, ParseImportedModel(options.model));
   }
+  if (!options.output.empty()) RETURN_IF_ERROR(CheckCanWrite(options.output));
   ImportedTimes all;
   std::vector<std::string> names;
   for (const std::string& path : options.files) {

@@ -23,6 +23,7 @@ struct TracedOp {
 std::optional<DataType> TypeOf(const Json& types) {
   static const std::map<std::string, DataType> known = {{"c10::BFloat16", DataType::kBf16},
                                                         {"c10::Half", DataType::kFp16},
+                                                        {"c10::Float8_e4m3fn", DataType::kFp8},
                                                         {"float", DataType::kFp32}};
   if (!types.is_array()) return std::nullopt;
   for (const Json& type : types) {
@@ -46,11 +47,20 @@ std::optional<TensorShapes> ShapesOf(const Json& dims) {
   return shapes;
 }
 
-// Arguments of attention: query, key, value, dropout, is_causal.
-bool IsCausal(const Json& args) {
+// What attention's argument says; nullopt if the trace leaves values out.
+std::optional<bool> IsCausal(const std::string& op, const Json& args) {
+  const std::optional<size_t> place = CausalArgumentOf(op);
   const Json values = args.value("Concrete Inputs", Json::array());
-  return values.is_array() && values.size() > 4 && values[4].is_string() &&
-         values[4].get<std::string>() == "True";
+  if (!place.has_value() || !values.is_array() || values.size() <= *place) return std::nullopt;
+  if (values[*place] == "True") return true;
+  if (values[*place] == "False") return false;
+  return std::nullopt;
+}
+
+// Of an operator and of the kernels that it launched. Before PyTorch 1.13 some of its parts wrote
+// it small.
+Json ExternalId(const Json& args) {
+  return args.contains("External id") ? args["External id"] : args.value("external id", Json());
 }
 
 TracedOp OpOf(const Json& event, const Json& args) {
@@ -58,7 +68,7 @@ TracedOp OpOf(const Json& event, const Json& args) {
   const auto shapes = ShapesOf(args.value("Input Dims", Json()));
   const auto type = TypeOf(args.value("Input type", Json()));
   if (shapes.has_value() && type.has_value()) {
-    op.kernel = KernelOfOp(op.name, *shapes, *type, IsCausal(args));
+    op.kernel = KernelOfOp(op.name, *shapes, *type, IsCausal(op.name, args));
   }
   return op;
 }
@@ -70,7 +80,7 @@ ImportedTimes Collect(const Json& events) {
     for (const Json& event : events) {
       if (!event.is_object() || !event.contains("args") || !event["args"].is_object()) continue;
       const Json& args = event["args"];
-      const Json id = args.value("External id", Json());
+      const Json id = ExternalId(args);
       const std::string category = event.value("cat", "");
       if (!id.is_number_integer()) continue;
       if (pass == 0 && category == "cpu_op") ops.emplace(id.get<int64_t>(), OpOf(event, args));

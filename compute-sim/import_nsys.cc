@@ -58,8 +58,7 @@ std::optional<Range> RangeOf(std::string_view text, DataType type) {
   range.name = text.substr(0, text.find(','));
   const auto shapes = ParseShapes(text.substr(sizes + std::string_view(", sizes = ").size()));
   // Whether attention was masked is not among the sizes.
-  const bool masked = range.name.find("attention") != std::string::npos;
-  if (shapes.has_value() && !masked) range.kernel = KernelOfOp(range.name, *shapes, type, false);
+  if (shapes.has_value()) range.kernel = KernelOfOp(range.name, *shapes, type, std::nullopt);
   return range;
 }
 

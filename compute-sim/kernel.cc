@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "core/base/check.h"
 
 namespace drydock {
@@ -118,6 +120,75 @@ bool IsAttention(KernelKind kind) {
   return kind == KernelKind::kAttentionForward || kind == KernelKind::kAttentionBackward;
 }
 
+std::optional<double> UsualBytesPerElement(KernelKind kind, DataType type) {
+  const double e = static_cast<double>(SizeOf(type).count());
+  using K = KernelKind;
+  switch (kind) {
+    case K::kLayerNorm:
+    case K::kFusedNorm:
+    case K::kNormParameters:
+    case K::kSoftmax:
+    case K::kCausalSoftmaxBackward:
+    case K::kBiasAdd:
+    case K::kGelu:
+    case K::kRotary:
+    case K::kEmbedding:
+    case K::kElementwise:
+    case K::kCopy:
+    case K::kScale:
+      return 2 * e;
+    case K::kLayerNormBackward:
+    case K::kFusedNormBackward:
+    case K::kSoftmaxBackward:
+    case K::kAdd:
+    case K::kGeluBackward:
+    case K::kSwiglu:
+    case K::kEmbeddingBackward:
+      return 3 * e;
+    case K::kSwigluBackward:
+      return 5 * e;
+    case K::kCausalSoftmax:
+      return 1.5 * e;
+    case K::kDropout:
+    case K::kDropoutBackward:
+      return 2 * e + 1;
+    case K::kBiasDropoutAdd:
+      return 3 * e + 1;
+    case K::kBiasGradient:
+    case K::kFill:
+    case K::kSquareSum:
+      return e;
+    case K::kCast:
+    case K::kQuantise:
+      return kind == K::kCast ? 4 + e : 4;
+    case K::kAccumulate:
+      return 8 + e;
+    case K::kAdam:
+      return 28;
+    case K::kRowReduce:  // of 16 bits before a quantisation, of 32 in a cross-entropy
+    case K::kTopK:       // from here on, how many are picked
+    case K::kScatter:
+    case K::kRowMap:
+    case K::kPermute:
+    case K::kUnpermute:
+    case K::kGemm:
+    case K::kGemmAccumulate:
+    case K::kBatchedGemm:
+    case K::kGroupedGemm:
+    case K::kGroupedGemmAccumulate:
+    case K::kAttentionForward:
+    case K::kAttentionBackward:
+      return std::nullopt;
+  }
+  CHECK(false);
+}
+
+int64_t MilliBytesPerElement(const Kernel& kernel) {
+  if (!IsMemoryKernel(kernel.kind)) return 0;
+  const double elements = static_cast<double>(kernel.dims[0]) * static_cast<double>(kernel.dims[1]);
+  return elements > 0 ? std::llround(kernel.bytes / elements * 1000) : 0;
+}
+
 std::string ShapeString(const Kernel& kernel) {
   const size_t count = IsAttention(kernel.kind) ? 5 : InfoOf(kernel.kind).dimensions.size();
   std::string shape;
@@ -131,7 +202,12 @@ std::string ShapeString(const Kernel& kernel) {
     if (s.value_dim != s.head_dim) shape += fmt::format(" value {}", s.value_dim);
     if (s.causal) shape += " causal";
   }
-  return fmt::format("{} {}", shape, ToString(kernel.type));
+  shape += fmt::format(" {}", ToString(kernel.type));
+  if (!IsMemoryKernel(kernel.kind)) return shape;
+  const int64_t bytes = MilliBytesPerElement(kernel);
+  const std::optional<double> usual = UsualBytesPerElement(kernel.kind, kernel.type);
+  if (usual.has_value() && std::llround(*usual * 1000) == bytes) return shape;
+  return shape + fmt::format(" {} B each", static_cast<double>(bytes) / 1000);
 }
 
 Kernel Gemm(DataType type, int64_t m, int64_t n, int64_t k) {
@@ -197,6 +273,12 @@ Kernel MemoryKernel(KernelKind kind, DataType type, int64_t rows, int64_t column
   Kernel kernel{kind, type, {rows, columns}};
   kernel.bytes = static_cast<double>(rows) * static_cast<double>(columns) * bytes_per_element;
   return kernel;
+}
+
+Kernel UsualMemoryKernel(KernelKind kind, DataType type, int64_t rows, int64_t columns) {
+  const std::optional<double> bytes = UsualBytesPerElement(kind, type);
+  CHECK(bytes.has_value());
+  return MemoryKernel(kind, type, rows, columns, *bytes);
 }
 
 Kernel Resized(const Kernel& like, DataType type, const std::array<int64_t, kMaxKernelDims>& d) {

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -95,7 +96,15 @@ const KernelInfo* FindKernelInfo(std::string_view name);
 bool IsMemoryKernel(KernelKind kind);
 bool IsAttention(KernelKind kind);
 
-// "8192x2304x6144 fp16": the extents in KernelInfo order.
+// Bytes per element of rows x columns that a memory-bound kernel of this kind moves where nothing
+// else is said (docs/compute.md); nullopt: they follow from more than its kind.
+std::optional<double> UsualBytesPerElement(KernelKind kind, DataType type);
+// What `kernel` moves, rounded to a thousandth of a byte so that it can be compared; 0 unless it is
+// memory-bound.
+int64_t MilliBytesPerElement(const Kernel& kernel);
+
+// "8192x2304x6144 fp16": the extents in KernelInfo order; the bytes per element ("5 B each") where
+// they are not the usual ones.
 std::string ShapeString(const Kernel& kernel);
 
 // Constructors that fill in FLOPs and bytes.
@@ -118,6 +127,9 @@ AttentionShape AttentionShapeOf(const Kernel& kernel);
 // `bytes_per_element` of the rows x columns extent, all operands together.
 Kernel MemoryKernel(KernelKind kind, DataType type, int64_t rows, int64_t columns,
                     double bytes_per_element);
+
+// With the usual bytes per element, which the kind must have.
+Kernel UsualMemoryKernel(KernelKind kind, DataType type, int64_t rows, int64_t columns);
 
 // `like` with another type or other extents. Its FLOPs and traffic follow from them; a
 // memory-bound kernel keeps its bytes per element.

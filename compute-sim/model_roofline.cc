@@ -4,12 +4,13 @@
 #include "compute-sim/compute_model.h"
 
 namespace drydock {
-
 namespace {
 
-std::optional<Prediction> PredictWith(const GpuData& gpu, const KernelParameters& parameters,
-                                      const Kernel& kernel) {
+using Clocks = KernelParameters::Clocks;
+
+std::optional<Prediction> PredictAt(Clocks clocks, const GpuData& gpu, const Kernel& kernel) {
   if (!gpu.calibrated) return std::nullopt;
+  const KernelParameters& parameters = gpu.parameters;
   if (IsMemoryKernel(kernel.kind)) {
     return PredictMemoryKernel(kernel, gpu.shape(), parameters.memory);
   }
@@ -21,7 +22,7 @@ std::optional<Prediction> PredictWith(const GpuData& gpu, const KernelParameters
   }
   const GemmParameters* set = parameters.GemmFor(kernel.type);
   if (set == nullptr) return std::nullopt;
-  return PredictGemm(kernel, gpu.shape(), parameters, *set);
+  return PredictGemm(kernel, gpu.shape(), parameters, *set, clocks);
 }
 
 class RooflineModel : public ComputeModel {
@@ -51,14 +52,12 @@ class RooflineModel : public ComputeModel {
 }  // namespace
 
 std::optional<Prediction> PredictCalibrated(const GpuData& gpu, const Kernel& kernel) {
-  return PredictWith(gpu, gpu.parameters, kernel);
+  return PredictAt(gpu.parameters.clocks, gpu, kernel);
 }
 
 std::optional<Prediction> PredictAsProfiled(const GpuData& gpu, const Profile& profile,
                                             const Kernel& kernel) {
-  KernelParameters parameters = gpu.parameters;
-  if (profile.burst) parameters.clocks = KernelParameters::Clocks::kBurst;
-  return PredictWith(gpu, parameters, kernel);
+  return PredictAt(profile.burst ? Clocks::kBurst : gpu.parameters.clocks, gpu, kernel);
 }
 
 double RowUs(const GpuData& gpu, const Profile& profile, const RowRef& row, const Kernel& kernel) {

@@ -84,6 +84,12 @@ bool Encloses(const std::vector<NearRow>& rows, const Kernel& kernel) {
 
 }  // namespace
 
+Kernel RowRef::kernel() const {
+  Kernel like{table->kind, table->type, {1, 1}};
+  like.bytes = static_cast<double>(table->milli_bytes) / 1000;
+  return Like(like);
+}
+
 Kernel RowRef::Like(const Kernel& kernel) const {
   std::array<int64_t, kMaxKernelDims> dims = {};
   for (size_t i = 0; i < table->width; ++i) dims[i] = extent(i);
@@ -97,8 +103,11 @@ size_t Profile::row_count() const {
 }
 
 const ProfileTable* Profile::TableOf(const Kernel& kernel) const {
+  const int64_t bytes = MilliBytesPerElement(kernel);
   for (const ProfileTable& table : tables) {
-    if (table.kind == kernel.kind && table.type == kernel.type) return &table;
+    if (table.kind == kernel.kind && table.type == kernel.type && table.milli_bytes == bytes) {
+      return &table;
+    }
   }
   return nullptr;
 }

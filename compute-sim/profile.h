@@ -1,6 +1,6 @@
 // Measured kernel times: CSV files of rows (docs/compute.md gives the format). The rows of one
-// kernel and type are a table, sorted by extents: 8 B an extent and 12 B a row. Immutable once
-// read; thread-safe.
+// kernel and type, and of one traffic per element, are a table, sorted by extents: 8 B an extent
+// and 12 B a row. Immutable once read; thread-safe.
 #ifndef DRYDOCK_COMPUTE_SIM_PROFILE_H_
 #define DRYDOCK_COMPUTE_SIM_PROFILE_H_
 
@@ -19,6 +19,7 @@ namespace drydock {
 struct ProfileTable {
   KernelKind kind = KernelKind::kGemm;
   DataType type = DataType::kBf16;
+  int64_t milli_bytes = 0;       // MilliBytesPerElement of its kernels
   size_t width = 0;              // extents of a row
   std::vector<int64_t> extents;  // width of them a row, rows in ascending order
   std::vector<Time> times;
@@ -38,10 +39,11 @@ struct Profile {
   double max_gap = 4;    // rows further apart than this factor in an extent are not joined
   double weight = 1;     // share of a neighbour's deviation from the model that is believed
   int64_t repeated = 0;  // rows that say again what another said
-  std::vector<ProfileTable> tables;  // sorted by kind, then type
+  std::vector<ProfileTable> tables;  // sorted by kind, type, bytes
 
   size_t row_count() const;
-  // Null if nothing of that kind and type was measured.
+  // Null if nothing of that kind, type and traffic per element was measured: the same extents with
+  // other operands are another kernel.
   const ProfileTable* TableOf(const Kernel& kernel) const;
 };
 using ProfilePtr = std::shared_ptr<const Profile>;
@@ -59,6 +61,7 @@ struct RowRef {
   Time time() const { return table->times[index]; }
   int line() const { return table->lines[index]; }
   int64_t extent(size_t i) const { return table->extents[index * table->width + i]; }
+  Kernel kernel() const;
   Kernel Like(const Kernel& kernel) const;  // `kernel` with the row's extents
 };
 

@@ -4,12 +4,15 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <numeric>
 
 #include "core/base/spelling.h"
 
 namespace drydock {
 namespace {
+
+constexpr int kMostBytesEach = 1000000;
 
 // As many keys as queries and values as wide as keys, unless said.
 int DefaultOf(const std::string& extent) {
@@ -38,7 +41,7 @@ std::vector<uint32_t> OrderOf(const ProfileTable& table) {
 }
 
 ProfileTable InOrder(const ProfileTable& table, const std::vector<uint32_t>& order) {
-  ProfileTable sorted{table.kind, table.type, table.width, {}, {}, {}};
+  ProfileTable sorted{table.kind, table.type, table.milli_bytes, table.width, {}, {}, {}};
   sorted.extents.reserve(order.size() * table.width);
   sorted.times.reserve(order.size());
   sorted.lines.reserve(order.size());
@@ -51,6 +54,14 @@ ProfileTable InOrder(const ProfileTable& table, const std::vector<uint32_t>& ord
   return sorted;
 }
 
+// Empty where the kind says it.
+std::string BytesText(const Kernel& kernel) {
+  const int64_t bytes = MilliBytesPerElement(kernel);
+  const std::optional<double> usual = UsualBytesPerElement(kernel.kind, kernel.type);
+  if (bytes == 0 || (usual.has_value() && std::llround(*usual * 1000) == bytes)) return "";
+  return fmt::format("{}", static_cast<double>(bytes) / 1000);
+}
+
 }  // namespace
 
 std::string ProfileRowText(const Kernel& kernel, const std::vector<std::string>& columns,
@@ -60,6 +71,7 @@ std::string ProfileRowText(const Kernel& kernel, const std::vector<std::string>&
   for (const std::string& column : columns) {
     const auto found = std::find(names.begin(), names.end(), column);
     line += ',';
+    if (column == kBytesColumn) line += BytesText(kernel);
     if (found != names.end()) {
       line += std::to_string(kernel.dims[static_cast<size_t>(found - names.begin())]);
     }
@@ -95,6 +107,7 @@ std::vector<std::string> ProfileColumns() {
       if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
     }
   }
+  names.emplace_back(kBytesColumn);
   return names;
 }
 
@@ -106,13 +119,14 @@ ProfileRows::ProfileRows(const std::vector<std::string>& columns) : columns_(col
   kernel_ = static_cast<size_t>(place("kernel"));
   type_ = static_cast<size_t>(place("dtype"));
   time_ = static_cast<size_t>(place("time"));
+  bytes_ = place(std::string(kBytesColumn));
   for (const KernelInfo& info : KernelInfos()) {
     Layout& layout = layouts_.emplace_back();
     for (const std::string& name : info.dimensions) layout.place.push_back(place(name));
     for (size_t i = 0; i < columns_.size(); ++i) {
       const int at = static_cast<int>(i);
       const bool own =
-          i == kernel_ || i == type_ || i == time_ ||
+          i == kernel_ || i == type_ || i == time_ || (at == bytes_ && IsMemoryKernel(info.kind)) ||
           std::find(layout.place.begin(), layout.place.end(), at) != layout.place.end();
       if (!own) layout.foreign.push_back(i);
     }
@@ -139,7 +153,9 @@ std::optional<ProfileRows::Mistake> ProfileRows::FindTable(
     const std::vector<ProfileField>& fields) {
   const ProfileField& name = fields[kernel_];
   const ProfileField& type = fields[type_];
-  const bool as_before = name.text == current_kernel_ && type.text == current_type_;
+  const ProfileField bytes = bytes_ < 0 ? ProfileField{} : fields[static_cast<size_t>(bytes_)];
+  const bool as_before =
+      name.text == current_kernel_ && type.text == current_type_ && bytes.text == current_bytes_;
   if (as_before && current_ < tables_.size()) return std::nullopt;  // there is a row before
   const KernelInfo* info = FindKernelInfo(name.text);
   if (info == nullptr) {
@@ -154,14 +170,47 @@ std::optional<ProfileRows::Mistake> ProfileRows::FindTable(
                                             DidYouMean(type.text, types), Join(types))};
   }
   const DataType data_type = static_cast<DataType>(found - types.begin());
+  int64_t milli_bytes = 0;
+  if (auto mistake = ReadBytes(*info, data_type, bytes, &milli_bytes)) return mistake;
   for (current_ = 0; current_ < tables_.size(); ++current_) {
-    if (tables_[current_].kind == info->kind && tables_[current_].type == data_type) break;
+    const ProfileTable& table = tables_[current_];
+    if (std::tie(table.kind, table.type, table.milli_bytes) ==
+        std::tie(info->kind, data_type, milli_bytes)) {
+      break;
+    }
   }
   if (current_ == tables_.size()) {
-    tables_.push_back({info->kind, data_type, info->dimensions.size(), {}, {}, {}});
+    tables_.push_back({info->kind, data_type, milli_bytes, info->dimensions.size(), {}, {}, {}});
   }
   current_kernel_ = name.text;
   current_type_ = type.text;
+  current_bytes_ = bytes.text;
+  return std::nullopt;
+}
+
+// What is given, or else usual. That of a kernel which is not memory-bound stays 0.
+std::optional<ProfileRows::Mistake> ProfileRows::ReadBytes(const KernelInfo& info, DataType type,
+                                                           const ProfileField& field,
+                                                           int64_t* milli_bytes) {
+  if (!IsMemoryKernel(info.kind)) return std::nullopt;
+  std::optional<double> bytes = UsualBytesPerElement(info.kind, type);
+  if (!field.text.empty()) {
+    double given = 0;
+    const char* last = field.text.data() + field.text.size();
+    const auto [end, error] = std::from_chars(field.text.data(), last, given);
+    if (error != std::errc() || end != last || !(given >= 0.001) || !(given <= kMostBytesEach)) {
+      return Mistake{field.column,
+                     fmt::format("expected a number from 0.001 to {} for 'bytes', found '{}'",
+                                 kMostBytesEach, field.text)};
+    }
+    bytes = given;
+  }
+  if (!bytes.has_value()) {
+    return Mistake{field.column, fmt::format("a {} needs 'bytes', what it moves for each element "
+                                             "of rows x columns: its extents do not say",
+                                             info.name)};
+  }
+  *milli_bytes = std::llround(*bytes * 1000);
   return std::nullopt;
 }
 
@@ -204,7 +253,7 @@ std::optional<ProfileRows::Mistake> ProfileRows::AddExtents(
 
 std::vector<ProfileTable> ProfileRows::Sorted() {
   std::sort(tables_.begin(), tables_.end(), [](const ProfileTable& a, const ProfileTable& b) {
-    return std::tie(a.kind, a.type) < std::tie(b.kind, b.type);
+    return std::tie(a.kind, a.type, a.milli_bytes) < std::tie(b.kind, b.type, b.milli_bytes);
   });
   for (ProfileTable& table : tables_) {
     const std::vector<uint32_t> order = OrderOf(table);

@@ -16,6 +16,9 @@ struct ProfileField {
   int column = 1;         // 1-based
 };
 
+// What a memory-bound kernel moves for each element, where that is not the usual.
+inline constexpr std::string_view kBytesColumn = "bytes";
+
 // The line of a row under `columns` and a last one for the time; what it does not have is empty.
 std::string ProfileRowText(const Kernel& kernel, const std::vector<std::string>& columns,
                            double us);
@@ -24,7 +27,7 @@ std::string_view TrimBlanks(std::string_view text);
 // At every comma; overwrites *fields.
 void SplitCommas(std::string_view line, std::vector<ProfileField>* fields);
 
-// "kernel", "dtype", "time" and every name an extent has.
+// "kernel", "dtype", "time", every name an extent has, and "bytes".
 std::vector<std::string> ProfileColumns();
 
 class ProfileRows {
@@ -44,6 +47,8 @@ class ProfileRows {
 
  private:
   std::optional<Mistake> FindTable(const std::vector<ProfileField>& fields);
+  static std::optional<Mistake> ReadBytes(const KernelInfo& info, DataType type,
+                                          const ProfileField& field, int64_t* milli_bytes);
   std::optional<Mistake> AddExtents(const std::vector<ProfileField>& fields);
 
   // Where each extent of a kernel stands among the columns, -1 if nowhere, and the columns that
@@ -54,10 +59,11 @@ class ProfileRows {
   };
   std::vector<std::string> columns_;
   size_t kernel_ = 0, type_ = 0, time_ = 0;
+  int bytes_ = -1;               // -1: no such column
   std::vector<Layout> layouts_;  // by kernel kind
   std::vector<ProfileTable> tables_;
   size_t current_ = 0;  // the table of the row before: mostly this one's too
-  std::string current_kernel_, current_type_;
+  std::string current_kernel_, current_type_, current_bytes_;
 };
 
 // A row with the extents of an earlier one, which stays.

@@ -47,6 +47,49 @@ TEST(Profile, EveryKernelHasItsOwnExtents) {
   EXPECT_EQ(FindRow(p, norm)->line(), 8);
 }
 
+// A softmax of 16 bits and one that leaves 32 have the same extents, and are different kernels.
+TEST(Profile, RowsOfOtherOperandsDoNotAnswer) {
+  const auto of = [](KernelKind kind, double bytes, int64_t rows = 4096) {
+    return MemoryKernel(kind, DataType::kBf16, rows, 256, bytes);
+  };
+  const Profile p = *Parse(
+      "kernel,dtype,rows,columns,bytes,time\nsoftmax,bf16,4096,256,,7 us\n"
+      "softmax,bf16,4096,256,6,9 us\nfill,bf16,4096,256,,3 us\nelementwise,bf16,2048,256,8,1 us\n"
+      "elementwise,bf16,8192,256,8,4 us\nrow-map,bf16,4096,256,5,2 us\n"
+      "permute,bf16,4096,256,2.667,5 us\n");
+  EXPECT_EQ(FindRow(p, of(KernelKind::kSoftmax, 4))->time(), Time::Us(7));
+  EXPECT_EQ(FindRow(p, of(KernelKind::kSoftmax, 6))->time(), Time::Us(9));
+  EXPECT_FALSE(FindRow(p, of(KernelKind::kSoftmax, 8)).has_value());
+  EXPECT_TRUE(FindRow(p, of(KernelKind::kFill, 2)).has_value());
+  EXPECT_FALSE(FindRow(p, of(KernelKind::kFill, 3)).has_value());
+  EXPECT_TRUE(FindNeighbours(p, of(KernelKind::kElementwise, 8)).has_value());
+  EXPECT_FALSE(FindNeighbours(p, of(KernelKind::kElementwise, 4)).has_value());
+  EXPECT_FALSE(FindNearest(p, of(KernelKind::kElementwise, 4)).has_value());
+  EXPECT_TRUE(FindEnclosing(p, of(KernelKind::kElementwise, 4)).empty());
+  EXPECT_TRUE(FindRow(p, of(KernelKind::kRowMap, 5)).has_value());
+  EXPECT_FALSE(FindRow(p, of(KernelKind::kRowMap, 8)).has_value());
+  EXPECT_TRUE(FindRow(p, of(KernelKind::kPermute, 2 + 2 / 3.0)).has_value());
+}
+
+TEST(Profile, BytesAreForWhatMovesThem) {
+  const auto error = [](const std::string& row) {
+    return ErrorOf(Parse("kernel,dtype,m,n,k,rows,columns,bytes,time\n" + row + ",2 us\n"));
+  };
+  EXPECT_EQ(error("row-map,bf16,,,,64,64,").substr(0, 108),
+            "p.csv:6:23: error: a row-map needs 'bytes', what it moves for each element of rows x "
+            "columns: its extents do");
+  EXPECT_EQ(error("add,bf16,,,,64,64,6"), "no error");
+  EXPECT_EQ(
+      error("add,bf16,,,,64,64,6 B").substr(0, 84),
+      "p.csv:6:19: error: expected a number from 0.001 to 1000000 for 'bytes', found '6 B'\n");
+  EXPECT_EQ(error("add,bf16,,,,64,64,0").substr(0, 12), "p.csv:6:19: ");
+  EXPECT_EQ(error("gemm,bf16,1,2,3,,,4").substr(0, 56),
+            "p.csv:6:19: error: a gemm has no 'bytes'; its extents ar");
+  // What is said and what is usual are one kernel.
+  EXPECT_EQ(error("add,bf16,,,,64,64,6,3 us\nadd,bf16,,,,64,64,"),
+            "p.csv:7:1: error: the same kernel and extents as in line 6, but 2 us instead of 3 us");
+}
+
 TEST(Profile, NeighboursDifferInOneExtentAndAreTheClosest) {
   const Profile p = *Parse(
       "kernel,dtype,m,n,k,time\ngemm,fp16,1024,512,512,1 us\n"

@@ -118,9 +118,10 @@ std::string BoundName(const Prediction& prediction) {
 }
 
 Prediction PredictGemm(const Kernel& kernel, const GpuShape& gpu,
-                       const KernelParameters& parameters, const GemmParameters& set) {
+                       const KernelParameters& parameters, const GemmParameters& set,
+                       KernelParameters::Clocks clocks) {
   const GemmWork work = WorkOf(kernel, gpu, set);
-  const bool sustained = parameters.clocks == KernelParameters::Clocks::kSustained;
+  const bool sustained = clocks == KernelParameters::Clocks::kSustained;
   const double slowdown = sustained ? 1 + set.derate : 1;
   GemmCost best;
   Tile best_tile;

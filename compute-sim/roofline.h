@@ -29,8 +29,10 @@ struct GpuShape {
   Bytes l2;
 };
 
+// At `clocks`, whatever the parameters' own are.
 Prediction PredictGemm(const Kernel& kernel, const GpuShape& gpu,
-                       const KernelParameters& parameters, const GemmParameters& set);
+                       const KernelParameters& parameters, const GemmParameters& set,
+                       KernelParameters::Clocks clocks);
 Prediction PredictAttention(const Kernel& kernel, const GpuShape& gpu, const Bandwidth& hbm,
                             const AttentionParameters& library);
 Prediction PredictMemoryKernel(const Kernel& kernel, const GpuShape& gpu,

@@ -2,6 +2,7 @@
 
 #include "compute-sim/kernel_list.h"
 #include "compute-sim/submodule_extents.h"
+#include "core/model/attention_extents.h"
 
 namespace drydock {
 namespace {
@@ -28,9 +29,6 @@ void Linear(const Submodule& s, List* list) {
     if (s.bias) list->Memory(K::kBiasGradient, s.rows, s.n, list->e);
   }
 }
-
-int64_t KeysOf(const Submodule& s) { return s.kv_sequence > 0 ? s.kv_sequence : s.sequence; }
-int64_t ValueDimOf(const Submodule& s) { return s.value_dim > 0 ? s.value_dim : s.head_dim; }
 
 // The share of the scores that a causal mask cuts off.
 double Masked(const Submodule& s) {

@@ -37,9 +37,9 @@ std::string ErrorOf(const std::string& words) {
 
 TEST(SubmoduleKernels, RouterScoresAreAProductAndASoftmax) {
   EXPECT_EQ(Listed("kind: router, pass: fwd, rows: 4096, n: 64, k: 2048"),
-            "gemm 4096x64x2048 bf16, softmax 4096x64 bf16");
+            "gemm 4096x64x2048 bf16, softmax 4096x64 bf16 6 B each");
   EXPECT_EQ(Listed("kind: router, pass: bwd, rows: 4096, n: 64, k: 2048, accumulate_fp32: true"),
-            "softmax-backward 4096x64 bf16, gemm 4096x2048x64 bf16, "
+            "softmax-backward 4096x64 bf16 10 B each, gemm 4096x2048x64 bf16, "
             "gemm-accumulate 64x2048x4096 bf16");
 }
 
@@ -80,7 +80,8 @@ TEST(SubmoduleKernels, ExpertsShareTheRowsEvenly) {
 
 TEST(SubmoduleKernels, QuantisationWithoutAKnownScaleReadsTwice) {
   EXPECT_EQ(Listed("kind: quantise, rows: 8, n: 16, fused: true"), "quantise 8x16 bf16");
-  EXPECT_EQ(Listed("kind: quantise, rows: 8, n: 16"), "row-reduce 8x16 bf16, quantise 8x16 bf16");
+  EXPECT_EQ(Listed("kind: quantise, rows: 8, n: 16"),
+            "row-reduce 8x16 bf16 2 B each, quantise 8x16 bf16");
 }
 
 TEST(SubmoduleKernels, LatentAttentionHasNarrowerValues) {

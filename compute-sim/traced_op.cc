@@ -19,7 +19,7 @@ std::optional<Kernel> RowKernel(KernelKind kind, DataType type, const std::vecto
     if (shape[i] > kMostExtent / rows) return std::nullopt;
     rows *= shape[i];
   }
-  return MemoryKernel(kind, type, rows, shape.back(), 1);
+  return UsualMemoryKernel(kind, type, rows, shape.back());
 }
 
 std::optional<Kernel> Product(DataType type, const std::vector<int64_t>& a,
@@ -32,21 +32,29 @@ std::optional<Kernel> Product(DataType type, const std::vector<int64_t>& a,
   return std::nullopt;
 }
 
-// Queries, keys and values of batch x heads x sequence x width.
-std::optional<Kernel> FusedAttention(DataType type, const TensorShapes& shapes, bool causal) {
+// Where a tensor of queries, keys or values has its heads and its sequence; the batch is first, the
+// width last.
+struct AttentionLayout {
+  size_t heads = 1, sequence = 2;
+};
+
+std::optional<Kernel> FusedAttention(DataType type, const TensorShapes& shapes, bool causal,
+                                     const AttentionLayout& at) {
   for (size_t i = 0; i < 3; ++i) {
     if (!Positive(shapes[i]) || shapes[i].size() != 4) return std::nullopt;
   }
   const auto &q = shapes[0], &k = shapes[1], &v = shapes[2];
-  if (causal && k[2] < q[2]) return std::nullopt;
+  const int64_t queries = q[at.sequence], keys = k[at.sequence];
+  if (causal && keys < queries) return std::nullopt;
   return Attention(KernelKind::kAttentionForward, type,
-                   {q[0], q[2], q[1], k[1], q[3], causal, k[2], v[3]});
+                   {q[0], queries, q[at.heads], k[at.heads], q[3], causal, keys, v[3]});
 }
 
 struct Op {
   std::string_view name;
   size_t tensors;  // that it needs
   std::optional<Kernel> (*kernel)(const TensorShapes& shapes, DataType type, bool causal);
+  int causal_argument = -1;  // of attention
 };
 
 template <KernelKind kKind>
@@ -54,30 +62,55 @@ std::optional<Kernel> OfFirst(const TensorShapes& shapes, DataType type, bool) {
   return RowKernel(kKind, type, shapes[0]);
 }
 
+template <size_t kFirst>
+std::optional<Kernel> ProductFrom(const TensorShapes& shapes, DataType type, bool) {
+  return Product(type, shapes[kFirst], shapes[kFirst + 1]);
+}
+
+std::optional<Kernel> HeadsFirst(const TensorShapes& shapes, DataType type, bool causal) {
+  return FusedAttention(type, shapes, causal, {1, 2});
+}
+
+std::optional<Kernel> SequenceFirst(const TensorShapes& shapes, DataType type, bool causal) {
+  return FusedAttention(type, shapes, causal, {2, 1});
+}
+
+// A kernel belongs to the innermost operator: for scaled_dot_product_flash_attention, to the last
+// of these.
 constexpr Op kOps[] = {
-    {"aten::mm", 2,
-     [](const TensorShapes& s, DataType type, bool) { return Product(type, s[0], s[1]); }},
-    {"aten::bmm", 2,
-     [](const TensorShapes& s, DataType type, bool) { return Product(type, s[0], s[1]); }},
-    {"aten::addmm", 3,
-     [](const TensorShapes& s, DataType type, bool) { return Product(type, s[1], s[2]); }},
-    {"aten::_scaled_dot_product_flash_attention", 3,
-     [](const TensorShapes& s, DataType type, bool causal) {
-       return FusedAttention(type, s, causal);
-     }},
+    {"aten::mm", 2, ProductFrom<0>},
+    {"aten::bmm", 2, ProductFrom<0>},
+    {"aten::_scaled_mm", 2, ProductFrom<0>},
+    {"aten::addmm", 3, ProductFrom<1>},
     {"aten::gelu", 1, OfFirst<KernelKind::kGelu>},
     {"aten::native_layer_norm", 1, OfFirst<KernelKind::kLayerNorm>},
     {"aten::_softmax", 1, OfFirst<KernelKind::kSoftmax>},
+    {"aten::_scaled_dot_product_flash_attention", 3, HeadsFirst, 4},
+    {"aten::_scaled_dot_product_cudnn_attention", 3, HeadsFirst, 6},
+    {"aten::_flash_attention_forward", 3, SequenceFirst, 8},
 };
+
+const Op* FindOp(std::string_view name) {
+  for (const Op& op : kOps) {
+    if (op.name == name) return &op;
+  }
+  return nullptr;
+}
 
 }  // namespace
 
 std::optional<Kernel> KernelOfOp(std::string_view name, const TensorShapes& shapes, DataType type,
-                                 bool causal) {
-  for (const Op& op : kOps) {
-    if (op.name == name && shapes.size() >= op.tensors) return op.kernel(shapes, type, causal);
-  }
-  return std::nullopt;
+                                 std::optional<bool> causal) {
+  const Op* op = FindOp(name);
+  if (op == nullptr || shapes.size() < op->tensors) return std::nullopt;
+  if (op->causal_argument >= 0 && !causal.has_value()) return std::nullopt;
+  return op->kernel(shapes, type, causal.value_or(false));
+}
+
+std::optional<size_t> CausalArgumentOf(std::string_view name) {
+  const Op* op = FindOp(name);
+  if (op == nullptr || op->causal_argument < 0) return std::nullopt;
+  return static_cast<size_t>(op->causal_argument);
 }
 
 std::optional<TensorShapes> ParseShapes(std::string_view text) {

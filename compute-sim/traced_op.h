@@ -13,10 +13,12 @@ namespace drydock {
 
 using TensorShapes = std::vector<std::vector<int64_t>>;
 
-// "aten::mm" of [[m, k], [k, n]]; `causal` matters to attention only. Nullopt: it has no place in a
-// profile, or its shapes are not those it takes.
+// "aten::mm" of [[m, k], [k, n]]. Nullopt: it has no place in a profile, or its shapes are not
+// those it takes, or it is attention and nobody says whether it is `causal`.
 std::optional<Kernel> KernelOfOp(std::string_view name, const TensorShapes& shapes, DataType type,
-                                 bool causal);
+                                 std::optional<bool> causal);
+// Which of the operator's arguments says whether attention is causal; nullopt for other operators.
+std::optional<size_t> CausalArgumentOf(std::string_view name);
 
 // "[[8, 16], [], [16, 32]]" from the front of `text`; nullopt if that is no list of lists.
 std::optional<TensorShapes> ParseShapes(std::string_view text);

@@ -1,5 +1,8 @@
 #include "workload-gen/submodule_costs.h"
 
+#include "core/base/check.h"
+#include "core/model/attention_extents.h"
+
 namespace drydock {
 namespace {
 
@@ -17,9 +20,6 @@ Costs Linear(const Submodule& s, int64_t e, int64_t weights = 1) {
   // Accumulating reads and writes the fp32 gradient.
   return {flops, e * (input + output) + (s.accumulate_fp32 ? 8 : e) * weight};
 }
-
-int64_t KeysOf(const Submodule& s) { return s.kv_sequence > 0 ? s.kv_sequence : s.sequence; }
-int64_t ValueDimOf(const Submodule& s) { return s.value_dim > 0 ? s.value_dim : s.head_dim; }
 
 // Scores, softmax, dropout and the product with the values pass through memory unless fused.
 int64_t ScoreBytes(const Submodule& s, int64_t e, bool backward) {
@@ -66,30 +66,11 @@ Costs BiasDropoutAdd(const Submodule& s, int64_t e) {
 
 Costs Twice(const Costs& costs) { return {2 * costs.flops, 2 * costs.bytes}; }
 
-// The pieces of a layer of experts, and quantisation.
-Costs ExpertCosts(const Submodule& s, int64_t e) {
-  const bool both = s.pass == Pass::kBackward;  // of the input and of the weights
-  switch (s.kind) {
-    case SubmoduleKind::kRouter:
-      return both ? Twice(Linear(s, e)) : Linear(s, e);
-    case SubmoduleKind::kGroupedLinear:
-      return both ? Twice(Linear(s, e, s.experts)) : Linear(s, e, s.experts);
-    case SubmoduleKind::kTopK:
-      return ElementWise(s.rows * s.n, 1, e);
-    case SubmoduleKind::kPermute:
-    case SubmoduleKind::kUnpermute:
-      return ElementWise(s.rows * s.n, 1 + s.top_k, (1 + s.top_k) * e);
-    case SubmoduleKind::kQuantise:
-      return ElementWise(s.rows * s.n, 1, 4);
-    default:
-      return {};
-  }
-}
-
 Costs CostsOf(const Submodule& s) {
   const int64_t e = SizeOf(s.type).count();
   const int64_t grid = s.rows * s.n;
   const bool forward = s.pass == Pass::kForward;
+  const bool both = s.pass == Pass::kBackward;  // of the input and of the weights
   switch (s.kind) {
     case SubmoduleKind::kLinear:
       return Linear(s, e);
@@ -118,10 +99,22 @@ Costs CostsOf(const Submodule& s) {
       return ElementWise(s.elements, 2, 4 + e);
     case SubmoduleKind::kAdd:
       return ElementWise(grid, 3, s.accumulate_fp32 ? e + 8 : 3 * e);
-    default:
-      return ExpertCosts(s, e);
+    case SubmoduleKind::kRouter:
+      return both ? Twice(Linear(s, e)) : Linear(s, e);
+    case SubmoduleKind::kGroupedLinear:
+      return both ? Twice(Linear(s, e, s.experts)) : Linear(s, e, s.experts);
+    case SubmoduleKind::kTopK:
+      return ElementWise(grid, 1, e);
+    case SubmoduleKind::kPermute:
+    case SubmoduleKind::kUnpermute:
+      return ElementWise(grid, 1 + s.top_k, (1 + s.top_k) * e);
+    case SubmoduleKind::kQuantise:
+      return ElementWise(grid, 1, 4);
+    case SubmoduleKind::kGiven:  // an imported workload says what it says
+    case SubmoduleKind::kCounted:
+      return {s.flops, s.bytes.count()};
   }
-  return {};
+  CHECK(false);
 }
 
 }  // namespace

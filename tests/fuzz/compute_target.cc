@@ -25,12 +25,6 @@ void CheckAnswered(const ModelStack& stack, const Kernel& kernel) {
     CHECK(!time.error().message().empty());
 }
 
-Kernel KernelOfRow(const ProfileTable& table, size_t row) {
-  const Kernel like = IsMemoryKernel(table.kind) ? MemoryKernel(table.kind, table.type, 1, 1, 4)
-                                                 : Kernel{table.kind, table.type};
-  return RowRef{&table, row}.Like(like);
-}
-
 }  // namespace
 
 void Profile(const std::string& input) {
@@ -41,7 +35,7 @@ void Profile(const std::string& input) {
   const ModelStack stack = ModelStack::Make({&gpu, nullptr}, ComputeModelNames()).value();
   for (const ProfileTable& table : gpu.profiles[0]->tables) {
     for (size_t row = 0; row < std::min<size_t>(table.size(), 4); ++row) {
-      const Kernel kernel = KernelOfRow(table, row);
+      const Kernel kernel = RowRef{&table, row}.kernel();
       CHECK(FindRow(*gpu.profiles[0], kernel).has_value());
       CheckAnswered(stack, kernel);
       for (size_t i = 0; i < table.width; ++i) {
@@ -64,7 +58,10 @@ std::vector<std::string> ProfileSeeds() {
               "kernel,dtype,batch,sequence,heads,kv_heads,head_dim,causal,kv_sequence,value_dim,"
               "time\nattention-forward,bf16,1,2048,8,8,128,1,,,50 us\n"
               "attention-forward,bf16,1,2048,8,8,192,0,4096,128,90 us\n",
-          header + "kernel,dtype,groups,m,n,k,time\ngrouped-gemm,bf16,8,64,64,64,1 ns\n"};
+          header + "kernel,dtype,groups,m,n,k,time\ngrouped-gemm,bf16,8,64,64,64,1 ns\n",
+          header +
+              "kernel,dtype,rows,columns,bytes,time\nrow-map,bf16,64,64,5,1 ns\n"
+              "softmax,bf16,64,64,,2 ns\nsoftmax,bf16,64,64,6.5,3 ns\n"};
 }
 
 void Submodules(const std::string& input) {

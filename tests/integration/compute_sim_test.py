@@ -97,7 +97,7 @@ class ComputeSim(unittest.TestCase):
         self.assertEqual((status, stderr), (0, ""))
         for kernel in ("grouped-gemm +4x8192x4096x7168 fp8 +tensor cores model ",
                        "attention-forward +1x4096x128x128x192 value 128 causal bf16 +tensor cores model +cudnn-9",
-                       "top-k +4096x256 bf16 ", "permute +32768x7168 bf16 +memory ", "cast +1x4096 bf16 +launch "):
+                       "top-k +4096x256 bf16 ", r"permute +32768x7168 bf16 2\.25 B each +memory ", "cast +1x4096 bf16 +launch "):
             self.assertRegex(explained, kernel)
 
     def test_explain_mistakes(self):
@@ -140,6 +140,20 @@ class ComputeSim(unittest.TestCase):
                           "import", "--from", "kinto", status=2)
         self.expect_error("compute-sim: error: --gpu-profile is required\n" + see.format("fit"), "fit", "--gpu", "x",
                           status=2)
+        for importer, words in (("kineto", ("--dtype", "bf16")), ("aiconfigurator", ("--dtype", "fp16"))):
+            self.expect_error(f"compute-sim: error: --dtype is not for '{importer}', whose files say their types\n"
+                              + see.format("import"), "import", "--from", importer, *words, status=2)
+        for importer in ("kineto", "vidur", "nsys"):
+            self.expect_error(f"compute-sim: error: --model is not for '{importer}', whose files have shapes\n"
+                              + see.format("import"), "import", "--from", importer, "--model", "hidden: 1", status=2)
+        self.expect_error("compute-sim: error: --model is required\n" + see.format("import"), "import", "--from", "aiob",
+                          status=2)
+        self.expect_error("compute-sim: error: there is no data type 'bf61'; did you mean 'bf16'?; valid values are fp32, "
+                          "tf32, fp16, bf16, fp8, int8, int32, int64, fp64, fp8-e5m2, uint8, uint32, uint64\n"
+                          + see.format("import"), "import", "--from", "vidur", "--dtype", "bf61", status=2)
+        (self.folder / "g.txt").write_text("gemm_dtype,m,n,k,latency\nbfloat16,8,16,32,1.5\n")
+        self.expect_error("run: error: cannot write: Is a directory\n", "import", "--from", "aiconfigurator", "--gpu",
+                          "h100-sxm-80g", "g.txt", "--check", "-o", "run")
         (self.folder / "t.json").write_text('{"traceEvents": []}')
         self.expect_error("error: nothing in t.json has a place in a profile\n", "import", "--from", "kineto", "--gpu",
                           "h100-sxm-80g", "t.json")
