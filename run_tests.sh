@@ -4,7 +4,7 @@ set -euo pipefail
 # shellcheck source=scripts/setup.sh
 source "$(dirname "${BASH_SOURCE[0]}")/scripts/setup.sh"
 
-suites=(fast integration validation bench all asan tsan coverage)
+suites=(fast integration validation cuda bench all asan tsan coverage)
 
 print_help() {
   cat <<TEXT
@@ -17,6 +17,7 @@ Suites (default: all):
   fast          unit tests and layering; seconds
   integration   the executables and the two commands, end to end
   validation    predicted against published iteration times
+  cuda          compiles gpu-profiler with nvcc; fetches it where the machine has none (528 MB, once)
   all           all of these
   bench         speed and memory against their limits; wants an idle machine
   asan, tsan    the fast suite, built with sanitizers

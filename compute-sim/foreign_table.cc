@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "compute-sim/profile_rows.h"
 #include "core/base/files.h"
 #include "core/base/spelling.h"
 
@@ -50,8 +51,9 @@ Result<std::vector<ForeignTable::Field>> ForeignTable::Fields(const std::string&
 }
 
 Result<ForeignTable> ForeignTable::Read(const std::string& path) {
-  ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
-  RETURN_IF_ERROR(CheckIsText(text, path));
+  ASSIGN_OR_RETURN(const std::string file, ReadFile(path));
+  RETURN_IF_ERROR(CheckIsText(file, path));
+  const std::string text(WithoutByteOrderMark(file));
   ForeignTable table;
   table.path_ = path;
   int line_number = 0;

@@ -5,19 +5,23 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <optional>
 
 #include "compute-sim/measure_device.h"
+#include "compute-sim/measure_file.h"
 #include "compute-sim/measure_plan.h"
 #include "compute-sim/submodule_file.h"
 #include "core/base/cli.h"
 #include "core/base/files.h"
+#include "core/base/writable.h"
+#include "core/model/call_words.h"
 #include "core/schema/artefacts.h"
 
 namespace drydock {
 namespace {
 
 const ToolInfo kInfo = {
-    "gpu-profiler", "Measures the kernels of a workload, or a grid of products, on this GPU.",
+    "gpu-profiler", "Measures the kernels of a workload, or a grid of them, on this GPU.",
     "reads RUN/1-workload/manifest.pb or a list of submodules, writes a profile (docs/compute.md)",
     "gpu-profiler --gpu h200-sxm-141g --rows 2048,4096,8192 --widths 4096,6144,14336 -o h200.csv",
     false};
@@ -25,12 +29,16 @@ const ToolInfo kInfo = {
 struct Options {
   std::string run, list, gpu, output, date = "not stated", type = "bf16";
   std::vector<int64_t> rows, widths;
+  std::vector<std::string> grid = {"products"};
   int device = 0;
   bool print = false;
 };
 
 Status CheckWords(const Options& options) {
   const bool grid = !options.rows.empty() && !options.widths.empty();
+  if (!grid && options.rows.size() + options.widths.size() > 0) {
+    return MissingOption(options.rows.empty() ? "--rows" : "--widths");
+  }
   if (options.run.empty() && options.list.empty() && !grid) {
     return MissingOption("RUN, --submodules, or --rows with --widths");
   }
@@ -42,12 +50,18 @@ Status CheckWords(const Options& options) {
 void Declare(CLI::App* app, Options* options) {
   app->add_option("run", options->run, "Run directory, after workload-gen")->type_name("RUN");
   app->add_option("--submodules", options->list, "A list of submodules (YAML)")->type_name("FILE");
-  app->add_option("--rows", options->rows, "Rows (M) of a grid of products")
+  app->add_option("--rows", options->rows, "Rows (M) of a grid of kernels")
       ->delimiter(',')
       ->check(CLI::Range(1, 1 << 24));
   app->add_option("--widths", options->widths, "Widths of it: every pair is an N and a K")
       ->delimiter(',')
       ->check(CLI::Range(1, 1 << 24));
+  app->add_option(
+         "--grid", options->grid,
+         "What it is of: 'products', 'memory' (norms, activations, residuals, ...) or both")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"products", "memory"}))
+      ->capture_default_str();
   app->add_option("--dtype", options->type, "Type of the grid")
       ->check(CLI::IsMember({"bf16", "fp16", "fp8"}))
       ->capture_default_str();
@@ -62,14 +76,13 @@ void Declare(CLI::App* app, Options* options) {
   CheckOptions(app, [options] { return CheckWords(*options); });
 }
 
-DataType TypeOfWord(const std::string& word) {
-  const auto& names = DataTypeNames();
-  return static_cast<DataType>(std::find(names.begin(), names.end(), word) - names.begin());
-}
-
 Result<std::vector<Submodule>> SubmodulesOf(const Options& options) {
+  const auto has = [&](const char* word) {
+    return std::find(options.grid.begin(), options.grid.end(), word) != options.grid.end();
+  };
+  ASSIGN_OR_RETURN(const DataType type, ParseDataType(options.type));
   std::vector<Submodule> submodules =
-      GridSubmodules(options.rows, options.widths, TypeOfWord(options.type));
+      GridSubmodules({options.rows, options.widths, type, has("products"), has("memory")});
   if (!options.list.empty()) {
     ASSIGN_OR_RETURN(const std::string text, ReadFile(options.list));
     ASSIGN_OR_RETURN(const auto more, ParseSubmodules(text, options.list));
@@ -83,23 +96,6 @@ Result<std::vector<Submodule>> SubmodulesOf(const Options& options) {
   return submodules;
 }
 
-Measurement MeasurementOf(const Kernel& kernel) {
-  Measurement what;
-  what.type = kernel.type == DataType::kFp8    ? MeasuredType::kFp8
-              : kernel.type == DataType::kBf16 ? MeasuredType::kBf16
-                                               : MeasuredType::kFp16;
-  what.elements = kernel.dims[0] * kernel.dims[1];
-  size_t first = 0;
-  if (kernel.kind == KernelKind::kBatchedGemm) what.batch = kernel.dims[first++];
-  what.m = kernel.dims[first], what.n = kernel.dims[first + 1], what.k = kernel.dims[first + 2];
-  if (kernel.kind == KernelKind::kGemmAccumulate) what.kind = MeasuredKind::kGemmAccumulate;
-  if (kernel.kind == KernelKind::kAdd) what.kind = MeasuredKind::kAdd;
-  if (kernel.kind == KernelKind::kCopy) what.kind = MeasuredKind::kCopy;
-  if (kernel.kind == KernelKind::kFill) what.kind = MeasuredKind::kFill;
-  return what;
-}
-
-// Appends; the header first, if the file is new.
 Status Append(const std::string& path, const std::string& text) {
   std::FILE* file = std::fopen(path.c_str(), "a");
   if (file == nullptr) return Error("cannot be written", {path, 0, 0});
@@ -108,23 +104,33 @@ Status Append(const std::string& path, const std::string& text) {
   return Error("cannot be written", {path, 0, 0});
 }
 
+// Whole lines under the right header: what an earlier run left, or a new file.
+Status BeginFile(const Options& options, const MeasureDevice& device,
+                 const std::optional<BegunFile>& begun) {
+  const MeasuredOn on{options.gpu,        device.name(),   device.driver(),
+                      device.libraries(), device.clocks(), options.date};
+  if (!begun.has_value()) return WriteFileAtomically(options.output, MeasuredHeader(on));
+  RETURN_IF_ERROR(CheckContinues(*begun, on));
+  return WriteFileAtomically(options.output, begun->text);
+}
+
 Status MeasureAll(const Options& options, const CommonOptions& common, const MeasurePlan& plan,
-                  bool begun) {
-  std::string error;
+                  const std::optional<BegunFile>& begun) {
+  std::string error, state;
   const auto device = MeasureDevice::Open(options.device, &error);
   if (device == nullptr) return Error(fmt::format("GPU {}: {}", options.device, error));
-  if (!begun) {
-    RETURN_IF_ERROR(
-        Append(options.output, MeasuredHeader({options.gpu, device->name(), device->driver(),
-                                               device->libraries(), options.date})));
-  }
+  RETURN_IF_ERROR(BeginFile(options, *device, begun));
   int64_t failed = 0;
   const bool shows = !common.quiet && ::isatty(STDERR_FILENO) == 1;
   for (size_t i = 0; i < plan.kernels.size(); ++i) {
     const Kernel& kernel = plan.kernels[i];
     if (shows) Say(fmt::format("\rgpu-profiler: {} of {} kernels", i + 1, plan.kernels.size()));
-    const double us = device->Measure(MeasurementOf(kernel), &error);
+    const double us = device->Measure(kernel, &error);
     if (us > 0) {
+      const std::string now = device->StateNow();
+      if (!now.empty() && now != state)
+        RETURN_IF_ERROR(Append(options.output, MeasuredRemark(now)));
+      state = now;
       RETURN_IF_ERROR(Append(options.output, MeasuredRow(kernel, us)));
       continue;
     }
@@ -139,20 +145,19 @@ Status MeasureAll(const Options& options, const CommonOptions& common, const Mea
 
 Status Run(const Options& options, const CommonOptions& common) {
   ASSIGN_OR_RETURN(const std::vector<Submodule> submodules, SubmodulesOf(options));
-  Profile present;
-  const bool begun = !options.output.empty() && FileExists(options.output);
-  if (begun) {
-    ASSIGN_OR_RETURN(present, LoadProfile(options.output));
-    if (!options.gpu.empty() && present.gpu != options.gpu) {
-      return Error(fmt::format("it has rows of '{}', not of '{}'", present.gpu, options.gpu),
-                   {options.output, 0, 0});
+  std::optional<BegunFile> begun;
+  if (!options.output.empty()) {
+    RETURN_IF_ERROR(CheckCanWrite(options.output));
+    if (FileExists(options.output)) {
+      ASSIGN_OR_RETURN(begun, ReadBegunFile(options.output, options.gpu));
     }
   }
   ASSIGN_OR_RETURN(const MeasurePlan plan,
-                   PlanMeasurements(submodules, begun ? &present : nullptr));
+                   PlanMeasurements(submodules, begun.has_value() ? &begun->profile : nullptr));
+  const std::string left_out = LeftOutText(plan);
   Report(kInfo, common,
-         fmt::format("{} kernels to measure, {} there already, {} of kinds that it does not launch",
-                     plan.kernels.size(), plan.known, plan.left_out));
+         fmt::format("{} kernels to measure, {} there already{}", plan.kernels.size(), plan.known,
+                     left_out.empty() ? "" : "; left out, as it has none of them: " + left_out));
   if (options.print) {
     for (const Kernel& kernel : plan.kernels) {
       fmt::print("{} {}\n", InfoOf(kernel.kind).name, ShapeString(kernel));

@@ -33,12 +33,22 @@ bool CanBeARow(const Kernel& kernel) {
   return true;
 }
 
+// A header is lines of "# key: value".
+std::string OneLine(std::string value) {
+  for (char& c : value) {
+    if (static_cast<unsigned char>(c) < ' ') c = ' ';
+  }
+  return value;
+}
+
 }  // namespace
 
 void ImportedTimes::Add(const Kernel& kernel, double us) {
   const std::string& name = InfoOf(kernel.kind).name;
   if (!CanBeARow(kernel)) {
     ++left_out[name + " with an extent out of range"];
+  } else if (IsAttention(kernel.kind) && !ContradictionOf(AttentionShapeOf(kernel)).empty()) {
+    ++left_out[name + " that contradicts itself"];
   } else if (!(us >= 1e-6) || us >= kLongestKernel.us()) {
     ++left_out[name + " with a time out of range"];
   } else {
@@ -116,7 +126,7 @@ std::string ProfileText(const ImportedTimes& times, const ProfileHeader& header)
   }
   std::string text = fmt::format(
       "# gpu: {}\n# provenance: {}\n# method: {}\n# date: {}\n# clocks: {}\nkernel,dtype,{},time\n",
-      header.gpu, header.provenance, header.method, header.date,
+      OneLine(header.gpu), OneLine(header.provenance), OneLine(header.method), OneLine(header.date),
       header.burst ? "burst" : "sustained", Join(columns, ","));
   for (const auto& [key, values] : measured) {
     const auto& [kind, type, dims] = key;

@@ -31,7 +31,8 @@ struct ImportedTimes {
     double us = 0;
   };
   // Counted as left out instead if a profile cannot hold it: an extent that is not from 1 to
-  // kMostExtent, a time that is not from a picosecond to below kLongestKernel.
+  // kMostExtent, extents that contradict one another, a time that is not from a picosecond to below
+  // kLongestKernel.
   void Add(const Kernel& kernel, double us);
 
   std::vector<Row> rows;

@@ -40,6 +40,11 @@ Status CheckWords(const ImportCommand& options) {
   }
   if (importer->needs_model && options.model.empty()) return MissingOption("--model");
   if (options.gpu.empty()) return MissingOption("--gpu");
+  for (const auto& [option, value] :
+       {std::pair("--gpu", &options.gpu), {"--date", &options.date}}) {
+    if (value->find_first_of("\r\n") == std::string::npos) continue;
+    return Error(fmt::format("{} is one line of the header, not several", option));
+  }
   if (options.files.empty()) return MissingOption("FILE");
   return OkStatus();
 }

@@ -82,14 +82,21 @@ ImportedTimes Collect(const Json& events) {
       const Json& args = event["args"];
       const Json id = ExternalId(args);
       const std::string category = event.value("cat", "");
-      if (!id.is_number_integer()) continue;
-      if (pass == 0 && category == "cpu_op") ops.emplace(id.get<int64_t>(), OpOf(event, args));
-      if (pass == 0 || category != "kernel" || !event.value("dur", Json()).is_number()) continue;
-      const auto op = ops.find(id.get<int64_t>());
-      if (op == ops.end()) {
+      const bool known = id.is_number_integer();
+      if (pass == 0 && category == "cpu_op" && known) {
+        ops.emplace(id.get<int64_t>(), OpOf(event, args));
+      }
+      if (pass == 0 || category != "kernel") continue;
+      const auto op = known ? ops.find(id.get<int64_t>()) : ops.end();
+      const Json duration = event.value("dur", Json());
+      if (!duration.is_number() || !(duration.get<double>() > 0)) {
+        // Its operator's time is not known either.
+        ++out.left_out["kernel without a duration"];
+        if (op != ops.end()) op->second.kernel.reset();
+      } else if (op == ops.end()) {
         ++out.left_out["kernel without an operator"];
       } else {
-        op->second.us += event["dur"].get<double>();
+        op->second.us += duration.get<double>();
       }
     }
   }

@@ -120,75 +120,6 @@ bool IsAttention(KernelKind kind) {
   return kind == KernelKind::kAttentionForward || kind == KernelKind::kAttentionBackward;
 }
 
-std::optional<double> UsualBytesPerElement(KernelKind kind, DataType type) {
-  const double e = static_cast<double>(SizeOf(type).count());
-  using K = KernelKind;
-  switch (kind) {
-    case K::kLayerNorm:
-    case K::kFusedNorm:
-    case K::kNormParameters:
-    case K::kSoftmax:
-    case K::kCausalSoftmaxBackward:
-    case K::kBiasAdd:
-    case K::kGelu:
-    case K::kRotary:
-    case K::kEmbedding:
-    case K::kElementwise:
-    case K::kCopy:
-    case K::kScale:
-      return 2 * e;
-    case K::kLayerNormBackward:
-    case K::kFusedNormBackward:
-    case K::kSoftmaxBackward:
-    case K::kAdd:
-    case K::kGeluBackward:
-    case K::kSwiglu:
-    case K::kEmbeddingBackward:
-      return 3 * e;
-    case K::kSwigluBackward:
-      return 5 * e;
-    case K::kCausalSoftmax:
-      return 1.5 * e;
-    case K::kDropout:
-    case K::kDropoutBackward:
-      return 2 * e + 1;
-    case K::kBiasDropoutAdd:
-      return 3 * e + 1;
-    case K::kBiasGradient:
-    case K::kFill:
-    case K::kSquareSum:
-      return e;
-    case K::kCast:
-    case K::kQuantise:
-      return kind == K::kCast ? 4 + e : 4;
-    case K::kAccumulate:
-      return 8 + e;
-    case K::kAdam:
-      return 28;
-    case K::kRowReduce:  // of 16 bits before a quantisation, of 32 in a cross-entropy
-    case K::kTopK:       // from here on, how many are picked
-    case K::kScatter:
-    case K::kRowMap:
-    case K::kPermute:
-    case K::kUnpermute:
-    case K::kGemm:
-    case K::kGemmAccumulate:
-    case K::kBatchedGemm:
-    case K::kGroupedGemm:
-    case K::kGroupedGemmAccumulate:
-    case K::kAttentionForward:
-    case K::kAttentionBackward:
-      return std::nullopt;
-  }
-  CHECK(false);
-}
-
-int64_t MilliBytesPerElement(const Kernel& kernel) {
-  if (!IsMemoryKernel(kernel.kind)) return 0;
-  const double elements = static_cast<double>(kernel.dims[0]) * static_cast<double>(kernel.dims[1]);
-  return elements > 0 ? std::llround(kernel.bytes / elements * 1000) : 0;
-}
-
 std::string ShapeString(const Kernel& kernel) {
   const size_t count = IsAttention(kernel.kind) ? 5 : InfoOf(kernel.kind).dimensions.size();
   std::string shape;
@@ -267,18 +198,22 @@ AttentionShape AttentionShapeOf(const Kernel& kernel) {
   return {d[0], d[1], d[2], d[3], d[4], d[5] != 0, d[6], d[7]};
 }
 
+std::string ContradictionOf(const AttentionShape& s) {
+  if (s.kv_heads > s.heads) {
+    return fmt::format("has {} heads of keys for {} of queries", s.kv_heads, s.heads);
+  }
+  if (s.causal && s.kv_sequence > 0 && s.kv_sequence < s.sequence) {
+    return fmt::format("is causal with {} queries and only {} keys", s.sequence, s.kv_sequence);
+  }
+  return "";
+}
+
 Kernel MemoryKernel(KernelKind kind, DataType type, int64_t rows, int64_t columns,
                     double bytes_per_element) {
   CHECK(IsMemoryKernel(kind));
   Kernel kernel{kind, type, {rows, columns}};
   kernel.bytes = static_cast<double>(rows) * static_cast<double>(columns) * bytes_per_element;
   return kernel;
-}
-
-Kernel UsualMemoryKernel(KernelKind kind, DataType type, int64_t rows, int64_t columns) {
-  const std::optional<double> bytes = UsualBytesPerElement(kind, type);
-  CHECK(bytes.has_value());
-  return MemoryKernel(kind, type, rows, columns, *bytes);
 }
 
 Kernel Resized(const Kernel& like, DataType type, const std::array<int64_t, kMaxKernelDims>& d) {

@@ -124,6 +124,8 @@ struct AttentionShape {
 Kernel Attention(KernelKind kind, DataType type, const AttentionShape& shape);
 // With nothing left 0.
 AttentionShape AttentionShapeOf(const Kernel& kernel);
+// What no attention can be: "is causal with 64 queries and only 32 keys"; "" for what can.
+std::string ContradictionOf(const AttentionShape& shape);
 // `bytes_per_element` of the rows x columns extent, all operands together.
 Kernel MemoryKernel(KernelKind kind, DataType type, int64_t rows, int64_t columns,
                     double bytes_per_element);

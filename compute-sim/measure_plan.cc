@@ -2,50 +2,171 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
 #include <set>
 #include <tuple>
 
-#include "compute-sim/profile_rows.h"
 #include "compute-sim/submodule_kernels.h"
 #include "core/base/spelling.h"
 
 namespace drydock {
 namespace {
 
-// Of every kernel that can be measured.
-const std::vector<std::string>& Columns() {
-  static const std::vector<std::string> columns = {"batch", "m", "n", "k", "rows", "columns"};
-  return columns;
+using K = KernelKind;
+
+// What a kernel that works on whole rows can hold of one: 1024 threads, 8 times 8 elements each.
+constexpr int64_t kLongestRow = 65536;
+
+// The traffic per element that there are kernels for, in thousandths of a byte; elements have 16
+// bits. Of several, the others read or leave 32.
+std::vector<int64_t> MeasuredTraffic(KernelKind kind) {
+  switch (kind) {
+    case K::kSoftmax:
+      return {4000, 6000};
+    case K::kSoftmaxBackward:
+      return {6000, 10000};
+    case K::kNormParameters:
+    case K::kElementwise:
+      return {4000, 8000};
+    case K::kRowReduce:
+      return {2000, 4000};
+    case K::kFill:
+      return {2000, 3000};
+    case K::kBiasDropoutAdd:
+      return {6000, 7000};
+    case K::kRowMap:
+      return {5000, 8000};
+    case K::kEmbeddingBackward:  // these two as often as an index says, which their extents do not
+    case K::kScatter:
+    case K::kTopK:
+    case K::kPermute:
+    case K::kUnpermute:
+      return {};
+    default:
+      return {std::llround(*UsualBytesPerElement(kind, DataType::kBf16) * 1000)};
+  }
 }
 
-}  // namespace
+// Each row read or written `copies` times: 2 B and 2 B / copies.
+bool IsWholeCopies(const Kernel& kernel) {
+  const int64_t shared = MilliBytesPerElement(kernel) - 2000;
+  if (shared <= 0 || shared > 2000) return false;
+  const int64_t copies = std::llround(2000.0 / static_cast<double>(shared));
+  return kernel.dims[0] % copies == 0 && 2000 / copies - shared <= 1 && shared <= 2000 / copies + 1;
+}
 
-bool IsMeasurable(const Kernel& kernel) {
+// Whether its extents are those that the kernel takes: 16 B at a time of each row, or whole tiles.
+bool FitsRows(const Kernel& kernel) {
+  const int64_t rows = kernel.dims[0], columns = kernel.dims[1];
+  switch (kernel.kind) {
+    case K::kCausalSoftmax:
+    case K::kCausalSoftmaxBackward:  // square: as many queries as keys
+      return rows % columns == 0 && columns % 8 == 0 && columns <= kLongestRow;
+    case K::kLayerNorm:
+    case K::kLayerNormBackward:
+    case K::kFusedNorm:
+    case K::kFusedNormBackward:
+    case K::kSoftmax:
+    case K::kSoftmaxBackward:
+      return columns % 8 == 0 && columns <= kLongestRow;
+    case K::kQuantise:
+      return rows % 64 == 0 && columns % 64 == 0;
+    case K::kNormParameters:
+    case K::kBiasGradient:
+    case K::kRowReduce:
+    case K::kEmbedding:
+    case K::kPermute:
+    case K::kUnpermute:
+      return columns % 8 == 0;
+    default:
+      return true;
+  }
+}
+
+bool IsMeasurableProduct(const Kernel& kernel) {
   const bool half = kernel.type == DataType::kBf16 || kernel.type == DataType::kFp16;
   switch (kernel.kind) {
-    case KernelKind::kGemm:
-    case KernelKind::kGemmAccumulate:
+    case K::kGemm:
+    case K::kGemmAccumulate:
       return half || kernel.type == DataType::kFp8;
-    case KernelKind::kBatchedGemm:
-    case KernelKind::kAdd:
-    case KernelKind::kCopy:
-    case KernelKind::kFill:
+    case K::kBatchedGemm:
       return half;
     default:
       return false;
   }
 }
 
+Submodule OfGrid(SubmoduleKind kind, DataType type, int64_t rows, int64_t width) {
+  Submodule s;
+  s.name = "grid";
+  s.kind = kind;
+  s.type = type;
+  s.rows = rows;
+  s.n = width;
+  return s;
+}
+
+void AddProducts(const MeasureGrid& grid, std::vector<Submodule>* out) {
+  for (const int64_t n : grid.widths) {
+    for (const int64_t k : grid.widths) {
+      for (const int64_t m : grid.rows) {
+        out->push_back(OfGrid(SubmoduleKind::kLinear, grid.type, m, n));
+        out->back().k = k;
+      }
+    }
+  }
+}
+
+void AddMemoryBound(DataType type, int64_t rows, int64_t width, std::vector<Submodule>* out) {
+  const auto add = [&](SubmoduleKind kind, bool Submodule::*flag) {
+    for (const Pass pass : {Pass::kForward, Pass::kBackward}) {
+      out->push_back(OfGrid(kind, type, rows, width));
+      out->back().pass = pass;
+      if (flag != nullptr) out->back().*flag = true;
+    }
+  };
+  add(SubmoduleKind::kNorm, nullptr);
+  add(SubmoduleKind::kNorm, &Submodule::rms);
+  add(SubmoduleKind::kActivation, nullptr);
+  add(SubmoduleKind::kActivation, &Submodule::gated);
+  add(SubmoduleKind::kBiasDropoutAdd, nullptr);
+  add(SubmoduleKind::kBiasDropoutAdd, &Submodule::dropout);
+  add(SubmoduleKind::kRotary, &Submodule::fused);
+  add(SubmoduleKind::kCrossEntropy, nullptr);
+  for (const SubmoduleKind kind : {SubmoduleKind::kAdd, SubmoduleKind::kQuantise}) {
+    out->push_back(OfGrid(kind, type, rows, width));
+  }
+  out->back().fused = true;
+  for (const SubmoduleKind kind : {SubmoduleKind::kOptimizer, SubmoduleKind::kGradientScale,
+                                   SubmoduleKind::kGradientNorm, SubmoduleKind::kCast}) {
+    out->push_back(OfGrid(kind, type, 0, 0));
+    out->back().elements = rows * width;
+  }
+}
+
+}  // namespace
+
+bool IsMeasurable(const Kernel& kernel) {
+  if (!IsMemoryKernel(kernel.kind)) return IsMeasurableProduct(kernel);
+  if (kernel.type != DataType::kBf16 && kernel.type != DataType::kFp16) return false;
+  if (!FitsRows(kernel)) return false;
+  if (kernel.kind == K::kPermute || kernel.kind == K::kUnpermute) return IsWholeCopies(kernel);
+  const std::vector<int64_t> known = MeasuredTraffic(kernel.kind);
+  return std::find(known.begin(), known.end(), MilliBytesPerElement(kernel)) != known.end();
+}
+
 Result<MeasurePlan> PlanMeasurements(const std::vector<Submodule>& submodules,
                                      const Profile* present) {
   MeasurePlan plan;
-  std::set<std::tuple<KernelKind, DataType, std::array<int64_t, kMaxKernelDims>>> seen;
+  std::set<std::tuple<KernelKind, DataType, std::array<int64_t, kMaxKernelDims>, int64_t>> seen;
   for (const Submodule& submodule : submodules) {
     ASSIGN_OR_RETURN(const std::vector<Kernel> kernels, KernelsOf(submodule));
     for (const Kernel& kernel : kernels) {
-      if (!seen.emplace(kernel.kind, kernel.type, kernel.dims).second) continue;
+      const int64_t bytes = MilliBytesPerElement(kernel);
+      if (!seen.emplace(kernel.kind, kernel.type, kernel.dims, bytes).second) continue;
       if (!IsMeasurable(kernel))
-        ++plan.left_out;
+        ++plan.left_out[InfoOf(kernel.kind).name];
       else if (present != nullptr && FindRow(*present, kernel).has_value())
         ++plan.known;
       else
@@ -55,35 +176,21 @@ Result<MeasurePlan> PlanMeasurements(const std::vector<Submodule>& submodules,
   return plan;
 }
 
-std::vector<Submodule> GridSubmodules(const std::vector<int64_t>& rows,
-                                      const std::vector<int64_t>& widths, DataType type) {
+std::string LeftOutText(const MeasurePlan& plan) {
+  std::vector<std::string> parts;
+  for (const auto& [name, count] : plan.left_out)
+    parts.push_back(fmt::format("{} {}", count, name));
+  return Join(parts);
+}
+
+std::vector<Submodule> GridSubmodules(const MeasureGrid& grid) {
   std::vector<Submodule> submodules;
-  for (const int64_t n : widths) {
-    for (const int64_t k : widths) {
-      for (const int64_t m : rows) {
-        Submodule s;
-        s.name = "grid";
-        s.type = type;
-        s.rows = m, s.n = n, s.k = k;
-        submodules.push_back(s);
-      }
-    }
+  if (grid.products) AddProducts(grid, &submodules);
+  if (!grid.memory) return submodules;
+  for (const int64_t width : grid.widths) {
+    for (const int64_t rows : grid.rows) AddMemoryBound(grid.type, rows, width, &submodules);
   }
   return submodules;
-}
-
-std::string MeasuredHeader(const MeasuredOn& on) {
-  return fmt::format(
-      "# gpu: {}\n# provenance: gpu-profiler on {}\n# method: CUDA events around one launch, "
-      "median "
-      "of 20 after 5 to warm up; L2 overwritten before each\n# date: {}\n# clocks: burst\n# "
-      "driver: "
-      "{}\n# libraries: {}\nkernel,dtype,{},time\n",
-      on.gpu, on.device, on.date, on.driver, on.libraries, Join(Columns(), ","));
-}
-
-std::string MeasuredRow(const Kernel& kernel, double us) {
-  return ProfileRowText(kernel, Columns(), us);
 }
 
 }  // namespace drydock

@@ -1,8 +1,8 @@
-// What gpu-profiler is to measure, and the profile it writes while it does: the part of it that
-// needs no GPU.
+// What gpu-profiler is to measure: the part of it that needs no GPU.
 #ifndef DRYDOCK_COMPUTE_SIM_MEASURE_PLAN_H_
 #define DRYDOCK_COMPUTE_SIM_MEASURE_PLAN_H_
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -13,31 +13,32 @@
 
 namespace drydock {
 
-// Products, copies, fills and sums of two: what measure_device.cu can launch, if the GPU has the
-// type.
+// Whether there is something to launch for it: products by cuBLASLt, and the memory-bound kernels
+// of 16 bits that measure_elementwise.cu and measure_rows.cu have. Not attention, grouped products,
+// top-k, scatters, nor what an embedding adds to its table.
 bool IsMeasurable(const Kernel& kernel);
 
 struct MeasurePlan {
-  std::vector<Kernel> kernels;  // each once, in the order of the submodules
-  int64_t known = 0;            // that the present profile has already
-  int64_t left_out = 0;         // distinct kernels that cannot be measured
+  std::vector<Kernel> kernels;              // each once, in the order of the submodules
+  int64_t known = 0;                        // that the present profile has already
+  std::map<std::string, int64_t> left_out;  // distinct kernels that cannot be measured, by name
 };
+// "2 attention-forward, 1 top-k"; "" if everything can be measured.
+std::string LeftOutText(const MeasurePlan& plan);
+
 // `present`: a profile that a run before this one began, or null.
 Result<MeasurePlan> PlanMeasurements(const std::vector<Submodule>& submodules,
                                      const Profile* present);
 
-// A product for each of `rows` rows (M) and each pair of widths (N, K), of both orders: what the
-// linears of a model with these widths run forwards and backwards.
-std::vector<Submodule> GridSubmodules(const std::vector<int64_t>& rows,
-                                      const std::vector<int64_t>& widths, DataType type);
-
-// The header and the line of column names; then a line a row, so that a run which ends early can be
-// taken up.
-struct MeasuredOn {
-  std::string gpu, device, driver, libraries, date;
+// What a model with these widths runs on so many rows, forwards and backwards, as submodules.
+struct MeasureGrid {
+  std::vector<int64_t> rows;    // M
+  std::vector<int64_t> widths;  // every pair is an N and a K, in both orders
+  DataType type = DataType::kBf16;
+  bool products = true;
+  bool memory = false;  // norms, activations, residuals, softmax, copies of every rows x width
 };
-std::string MeasuredHeader(const MeasuredOn& on);
-std::string MeasuredRow(const Kernel& kernel, double us);
+std::vector<Submodule> GridSubmodules(const MeasureGrid& grid);
 
 }  // namespace drydock
 

@@ -1,4 +1,4 @@
-// "Is the right set of kernels measured, and taken up again where it stopped?"
+// "Is the right set of kernels measured, and is what cannot be measured named?"
 #include "compute-sim/measure_plan.h"
 
 #include <gtest/gtest.h>
@@ -16,41 +16,70 @@ std::string Listed(const MeasurePlan& plan) {
   return text;
 }
 
-TEST(MeasurePlan, EveryKernelOnceAndWhatCannotBeLaunchedIsCounted) {
-  const auto submodules = *ParseSubmodules(
-      "submodules:\n- {kind: linear, rows: 64, n: 32, k: 16, accumulate_fp32: true}\n"
+MeasurePlan PlanOf(const std::string& lines) {
+  return *PlanMeasurements(*ParseSubmodules("submodules:\n" + lines, "f"), nullptr);
+}
+
+TEST(MeasurePlan, EveryKernelOnceAndWhatCannotBeLaunchedIsNamed) {
+  const MeasurePlan plan = PlanOf(
+      "- {kind: linear, rows: 64, n: 32, k: 16, accumulate_fp32: true}\n"
       "- {kind: linear, rows: 64, n: 32, k: 16, pass: fwd}\n- {kind: norm, rows: 64, n: 16}\n"
-      "- {kind: add, rows: 64, n: 16}\n",
-      "f");
-  const MeasurePlan plan = *PlanMeasurements(submodules, nullptr);
+      "- {kind: attention, batch: 1, sequence: 64, heads: 4, kv_heads: 4, head_dim: 32, fused: "
+      "true}\n- {kind: top-k, rows: 64, n: 8, top_k: 2, pass: fwd}\n- {kind: add, rows: 64, n: "
+      "16}\n");
   EXPECT_EQ(Listed(plan),
             "gemm 64x32x16 bf16\ngemm 64x16x32 bf16\ngemm-accumulate 32x16x64 bf16\n"
-            "add 64x16 bf16\n");
-  EXPECT_EQ(plan.left_out, 3);  // a norm, its backward, its parameters
+            "layer-norm 64x16 bf16\nlayer-norm-backward 64x16 bf16\nnorm-parameters 64x16 bf16\n"
+            "fill 64x8 bf16 3 B each\nadd 64x16 bf16\n");
+  EXPECT_EQ(LeftOutText(plan), "1 attention-backward, 1 attention-forward, 1 scatter, 1 top-k");
+}
+
+// The same extents with other operands are measured by themselves.
+TEST(MeasurePlan, WhatMovesOtherBytesIsAnotherKernel) {
+  const MeasurePlan plan = PlanOf(
+      "- {kind: router, rows: 64, n: 8, k: 16, pass: fwd}\n"
+      "- {kind: attention, batch: 1, sequence: 8, heads: 8, kv_heads: 8, head_dim: 32, pass: fwd}\n"
+      "- {kind: cross-entropy, rows: 64, n: 8, pass: fwd}\n"
+      "- {kind: permute, rows: 64, n: 16, experts: 8, top_k: 3, pass: fwd}\n");
+  EXPECT_EQ(Listed(plan),
+            "gemm 64x8x16 bf16\nsoftmax 64x8 bf16 6 B each\nbatched-gemm 8x8x8x32 bf16\n"
+            "softmax 64x8 bf16\nbatched-gemm 8x8x32x8 bf16\ncopy 8x256 bf16\ncast 64x8 bf16\n"
+            "row-reduce 64x8 bf16 4 B each\nelementwise 64x8 bf16 8 B each\n"
+            "row-map 64x8 bf16 5 B each\nrow-map 64x8 bf16 8 B each\n"
+            "permute 192x16 bf16 2.667 B each\n");
+  EXPECT_TRUE(plan.left_out.empty());
+}
+
+// Rows of kernels that take 16 B at a time, and no more than the threads of a block can hold.
+TEST(MeasurePlan, ExtentsThatItsKernelsDoNotTakeAreLeftOut) {
+  const auto of = [](KernelKind kind, int64_t rows, int64_t columns, double bytes) {
+    return IsMeasurable(MemoryKernel(kind, DataType::kBf16, rows, columns, bytes));
+  };
+  EXPECT_TRUE(of(KernelKind::kFusedNorm, 3, 65536, 4));
+  EXPECT_FALSE(of(KernelKind::kFusedNorm, 3, 65544, 4));
+  EXPECT_FALSE(of(KernelKind::kFusedNorm, 3, 100, 4));
+  EXPECT_TRUE(of(KernelKind::kGelu, 3, 100, 4));
+  EXPECT_TRUE(of(KernelKind::kCausalSoftmax, 64, 32, 3));
+  EXPECT_FALSE(of(KernelKind::kCausalSoftmax, 48, 32, 3));
+  EXPECT_FALSE(of(KernelKind::kCausalSoftmax, 64, 32, 3.5));
+  EXPECT_TRUE(of(KernelKind::kQuantise, 64, 128, 4));
+  EXPECT_FALSE(of(KernelKind::kQuantise, 96, 128, 4));
+  EXPECT_TRUE(of(KernelKind::kUnpermute, 64, 128, 2.25));
+  EXPECT_FALSE(of(KernelKind::kUnpermute, 60, 128, 2.25));
+  EXPECT_FALSE(of(KernelKind::kUnpermute, 64, 128, 4.25));
+  EXPECT_FALSE(IsMeasurable(MemoryKernel(KernelKind::kGelu, DataType::kFp32, 64, 64, 8)));
+  EXPECT_FALSE(IsMeasurable(BatchedGemm(DataType::kFp8, 2, 64, 64, 64)));
 }
 
 TEST(MeasurePlan, AGridHasEveryPairOfWidthsBothWays) {
-  const MeasurePlan plan =
-      *PlanMeasurements(GridSubmodules({8, 16}, {32, 64}, DataType::kFp16), nullptr);
-  EXPECT_EQ(plan.kernels.size(), 8u);
-}
-
-// The file that a run leaves, read back, spares the next run its rows.
-TEST(MeasurePlan, WhatTheProfileHasIsNotMeasuredAgain) {
-  const auto grid = GridSubmodules({8, 16}, {32}, DataType::kBf16);
-  std::string file = MeasuredHeader({"h200-sxm-141g", "a GPU", "CUDA 13.0", "cuBLASLt", "never"});
-  const Profile begun = *ParseProfile(file, "p.csv");
-  EXPECT_EQ(PlanMeasurements(grid, &begun)->kernels.size(), 2u);
-  file += MeasuredRow(PlanMeasurements(grid, nullptr)->kernels[1], 12.5);
-  const Profile present = *ParseProfile(file, "p.csv");
-  EXPECT_TRUE(present.burst);
-  const MeasurePlan plan = *PlanMeasurements(grid, &present);
-  EXPECT_EQ(plan.known, 1);
-  EXPECT_EQ(Listed(plan), "gemm 8x32x32 bf16\n");
-  EXPECT_EQ(FindRow(present, Gemm(DataType::kBf16, 16, 32, 32))->time(), Time::Ns(12500));
-  file += MeasuredRow(PlanMeasurements(grid, nullptr)->kernels[0], 0.0003);
-  EXPECT_EQ(FindRow(*ParseProfile(file, "p.csv"), Gemm(DataType::kBf16, 8, 32, 32))->time(),
-            Time::Ps(300));
+  const MeasurePlan products =
+      *PlanMeasurements(GridSubmodules({{8, 16}, {32, 64}, DataType::kFp16, true, false}), nullptr);
+  EXPECT_EQ(products.kernels.size(), 8u);
+  const MeasurePlan memory =
+      *PlanMeasurements(GridSubmodules({{64}, {128}, DataType::kBf16, false, true}), nullptr);
+  EXPECT_EQ(memory.kernels.size(), 23u) << Listed(memory);
+  EXPECT_TRUE(memory.left_out.empty()) << LeftOutText(memory);
+  for (const Kernel& kernel : memory.kernels) EXPECT_TRUE(IsMemoryKernel(kernel.kind));
 }
 
 }  // namespace

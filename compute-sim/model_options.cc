@@ -41,7 +41,15 @@ void DeclareModelOptions(CLI::App* app, ModelOptions* options) {
 }
 
 Status CheckModelOptions(const ModelOptions& options) {
-  for (const std::string& name : options.order) RETURN_IF_ERROR(FindComputeModel(name));
+  for (size_t i = 0; i < options.order.size(); ++i) {
+    const std::string& name = options.order[i];
+    RETURN_IF_ERROR(FindComputeModel(name));
+    if (std::find(options.order.begin(), options.order.begin() + i, name) ==
+        options.order.begin() + i) {
+      continue;
+    }
+    return Error(fmt::format("--model-order names '{}' twice", name));
+  }
   return OkStatus();
 }
 

@@ -19,7 +19,8 @@ constexpr int64_t kMostDiagnostics = 50;
 
 class Parser {
  public:
-  Parser(std::string_view text, const std::string& file_name) : text_(text), file_name_(file_name) {
+  Parser(std::string_view text, const std::string& file_name)
+      : text_(WithoutByteOrderMark(text)), file_name_(file_name) {
     profile_.file_name = file_name;
   }
 

@@ -79,6 +79,11 @@ std::string ProfileRowText(const Kernel& kernel, const std::vector<std::string>&
   return line + fmt::format(",{:.6f} us\n", us);  // to the picosecond, which is what a Time holds
 }
 
+std::string_view WithoutByteOrderMark(std::string_view text) {
+  constexpr std::string_view kMark = "\xef\xbb\xbf";
+  return text.starts_with(kMark) ? text.substr(kMark.size()) : text;
+}
+
 std::string_view TrimBlanks(std::string_view text) {
   const size_t begin = text.find_first_not_of(" \t\r");
   if (begin == std::string_view::npos) return {};
@@ -139,10 +144,11 @@ std::optional<ProfileRows::Mistake> ProfileRows::Add(const std::vector<ProfileFi
   if (auto mistake = AddExtents(fields)) return mistake;
   ProfileTable& table = tables_[current_];
   const Result<Time> time = ParseTime(fields[time_].text);
-  if (!time.ok() || *time <= Time()) {
+  if (!time.ok() || *time <= Time() || *time >= kLongestKernel) {
     table.extents.resize(table.size() * table.width);
-    return Mistake{fields[time_].column,
-                   time.ok() ? "a kernel's time must be above 0" : time.error().message()};
+    return Mistake{fields[time_].column, time.ok()
+                                             ? "a kernel's time must be above 0 and below an hour"
+                                             : time.error().message()};
   }
   table.times.push_back(*time);
   table.lines.push_back(line);
@@ -246,6 +252,11 @@ std::optional<ProfileRows::Mistake> ProfileRows::AddExtents(
     return Mistake{field.column,
                    fmt::format("expected {} for '{}', found '{}'",
                                flag ? "0 or 1" : "a whole number above 0", name, field.text)};
+  }
+  if (IsAttention(table.kind)) {
+    const std::string contradiction =
+        ContradictionOf({row[0], row[1], row[2], row[3], row[4], row[5] != 0, row[6], row[7]});
+    if (!contradiction.empty()) return Mistake{1, "this attention " + contradiction};
   }
   table.extents.insert(table.extents.end(), row, row + table.width);
   return std::nullopt;

@@ -24,6 +24,8 @@ std::string ProfileRowText(const Kernel& kernel, const std::vector<std::string>&
                            double us);
 
 std::string_view TrimBlanks(std::string_view text);
+// Spreadsheets put a mark before what they save as UTF-8.
+std::string_view WithoutByteOrderMark(std::string_view text);
 // At every comma; overwrites *fields.
 void SplitCommas(std::string_view line, std::vector<ProfileField>* fields);
 

@@ -140,7 +140,7 @@ TEST(Profile, BadRowsAreAllReportedAtTheirPlace) {
   EXPECT_EQ(all[2].location.line, 8);
   EXPECT_EQ(all[2].location.column, 17);
   EXPECT_EQ(all[3].message, "expected 6 fields, as in the column line, found 5");
-  EXPECT_EQ(all[4].message, "a kernel's time must be above 0");
+  EXPECT_EQ(all[4].message, "a kernel's time must be above 0 and below an hour");
 }
 
 TEST(Profile, ForeignAndMissingExtents) {
@@ -167,6 +167,30 @@ TEST(Profile, TimesBelowNothingAreRefused) {
             "p.csv:6:17: error: '-4 us' is negative\n"
             "  gemm,fp16,1,2,3,-4 us\n"
             "                  ^");
+}
+
+TEST(Profile, WhatNoKernelCanBeIsRefused) {
+  const auto error = [](const std::string& row) {
+    return ErrorOf(
+        Parse("kernel,dtype,batch,sequence,heads,kv_heads,head_dim,causal,kv_sequence,"
+              "time\nattention-forward,bf16," +
+              row + "\n"));
+  };
+  EXPECT_EQ(error("1,64,8,8,128,1,64,4 us"), "no error");
+  EXPECT_EQ(error("1,64,8,8,128,0,32,4 us"), "no error");
+  EXPECT_EQ(error("1,64,8,8,128,1,32,4 us").substr(0, 78),
+            "p.csv:6:1: error: this attention is causal with 64 queries and only 32 keys\n  ");
+  EXPECT_EQ(error("1,64,4,8,128,1,64,4 us").substr(0, 74),
+            "p.csv:6:1: error: this attention has 8 heads of keys for 4 of queries\n  at");
+  EXPECT_EQ(error("1,64,8,8,128,1,64,3600 s").substr(0, 70),
+            "p.csv:6:42: error: a kernel's time must be above 0 and below an hour\n ");
+}
+
+TEST(Profile, AMarkOfTheByteOrderIsSkipped) {
+  EXPECT_TRUE(ParseProfile(std::string("\xef\xbb\xbf") + kHeader +
+                               "kernel,dtype,m,n,k,time\ngemm,fp16,1,2,3,4 us\n",
+                           "p.csv")
+                  .ok());
 }
 
 TEST(Profile, AFirstRowWithoutAKernelIsRefused) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "compute-sim/kernel.h"
 #include "core/base/check.h"
 
 namespace drydock {
@@ -91,10 +92,10 @@ Status CheckExtents(const Submodule& s) {
   if (WorkOf(s) > kMostWork) {
     return Contradiction(s, "has extents whose product is too large for any GPU");
   }
-  if (s.kind == SubmoduleKind::kAttention && s.causal && s.kv_sequence > 0 &&
-      s.kv_sequence < s.sequence) {
-    return Contradiction(
-        s, fmt::format("is causal with {} queries and only {} keys", s.sequence, s.kv_sequence));
+  if (s.kind == SubmoduleKind::kAttention) {
+    const std::string contradiction = ContradictionOf(AttentionShape{
+        s.batch, s.sequence, s.heads, s.kv_heads, s.head_dim, s.causal, s.kv_sequence, 0});
+    if (!contradiction.empty()) return Contradiction(s, contradiction);
   }
   if (s.kind == SubmoduleKind::kTopK && s.top_k > s.n) {
     return Contradiction(s, fmt::format("picks {} of {}", s.top_k, s.n));

@@ -14,6 +14,7 @@
 #include "core/schema/testing.h"
 #include "core/schema/trace_file.h"
 #include "tests/fuzz/compute_target.h"
+#include "tests/fuzz/import_target.h"
 #include "tests/fuzz/model_target.h"
 #include "tests/fuzz/nccl_call_target.h"
 #include "tests/fuzz/printable.h"
@@ -210,6 +211,7 @@ const std::vector<Target>& Targets() {
       {"timeline", Timeline, TimelineSeeds},
       {"profile", Profile, ProfileSeeds},
       {"submodules", Submodules, SubmodulesSeeds},
+      {"import", Import, ImportSeeds},
       {"model", Model, ModelSeeds},
       {"hf_config", HfConfig, HfConfigSeeds},
       {"megatron_arguments", MegatronArguments, MegatronArgumentsSeeds}};

@@ -154,6 +154,10 @@ class ComputeSim(unittest.TestCase):
         (self.folder / "g.txt").write_text("gemm_dtype,m,n,k,latency\nbfloat16,8,16,32,1.5\n")
         self.expect_error("run: error: cannot write: Is a directory\n", "import", "--from", "aiconfigurator", "--gpu",
                           "h100-sxm-80g", "g.txt", "--check", "-o", "run")
+        self.expect_error("compute-sim: error: --date is one line of the header, not several\n" + see.format("import"),
+                          "import", "--from", "kineto", "--gpu", "g", "--date", "a\n# gpu: b", "t.json", status=2)
+        self.expect_error("compute-sim: error: --model-order names 'model' twice\n" + see.format("explain"), "explain",
+                          "run", "--model-order", "model,profile,model", status=2)
         (self.folder / "t.json").write_text('{"traceEvents": []}')
         self.expect_error("error: nothing in t.json has a place in a profile\n", "import", "--from", "kineto", "--gpu",
                           "h100-sxm-80g", "t.json")

@@ -1,0 +1,99 @@
+"""gpu-profiler: does nvcc compile it, and does it plan, refuse and continue as documented? Needs no GPU.
+
+Where the machine has no CUDA toolkit, what compiling takes is fetched first (third_party/cuda/fetch.sh); where that
+cannot be had either, the test is skipped, and says so.
+"""
+
+import argparse
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+TOOL = None  # from the command line
+SKIPPED = 77
+SEE = "gpu-profiler: see gpu-profiler --help\n"
+OTHER = "p.csv: error: it was not begun by gpu-profiler, or by another version; name another file\n"
+
+
+def prepare(build, toolkit):
+    if toolkit is not None:
+        fetched = subprocess.run([ROOT / "third_party/cuda/fetch.sh", toolkit], timeout=1500)
+        if fetched.returncode != 0:
+            print("SKIPPED: gpu-profiler is NOT compiled on this machine: there is no CUDA toolkit, and none can be "
+                  "fetched", file=sys.stderr)
+            sys.exit(SKIPPED if fetched.returncode == SKIPPED else 1)
+    subprocess.run(["cmake", "--build", build, "--target", "gpu-profiler"], check=True, timeout=1500)
+
+
+class GpuProfiler(unittest.TestCase):
+    maxDiff = None
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def run_tool(self, *arguments):
+        done = subprocess.run([TOOL, *map(str, arguments)], cwd=self.folder, text=True, capture_output=True, timeout=120)
+        return done.returncode, done.stdout, done.stderr
+
+    def test_a_grid_of_products_is_listed(self):
+        self.assertEqual(self.run_tool("--rows", "1024,2048", "--widths", "4096,8192", "--list", "-q"),
+                         (0, "".join(f"gemm {m}x{n}x{k} bf16\n" for n in (4096, 8192) for k in (4096, 8192)
+                                     for m in (1024, 2048)), ""))
+
+    def test_a_grid_of_memory_bound_kernels_is_listed(self):
+        status, listed, said = self.run_tool("--rows", "1024", "--widths", "4096", "--grid", "memory", "--list")
+        self.assertEqual((status, said), (0, "gpu-profiler: 23 kernels to measure, 0 there already\n"))
+        for kernel in ("fused-norm 1024x4096 bf16", "swiglu-backward 1024x4096 bf16", "adam 1x4194304 bf16",
+                       "elementwise 1024x4096 bf16 8 B each", "quantise 1024x4096 bf16"):
+            self.assertIn(kernel + "\n", listed)
+
+    def test_what_it_cannot_launch_is_named(self):
+        status, listed, said = self.run_tool("--submodules", ROOT / "configs/submodules/deepseek-v3-moe-layer.yaml",
+                                             "--list")
+        self.assertEqual(status, 0, said)
+        self.assertRegex(said, r"^gpu-profiler: \d+ kernels to measure, 0 there already; left out, as it has none of them: "
+                               r"1 attention-backward, 1 attention-forward, 4 grouped-gemm, 2 grouped-gemm-accumulate, "
+                               r"1 permute, 2 scatter, 1 top-k\n$")
+        self.assertIn("permute 32768x7168 bf16 2.25 B each\n", listed)
+
+    def test_wrong_usage(self):
+        for arguments, message in (([], "RUN, --submodules, or --rows with --widths is required"),
+                                   (["--rows", "8"], "--widths is required"),
+                                   (["--rows", "8", "--widths", "8"], "--gpu is required"),
+                                   (["--rows", "8", "--widths", "8", "--gpu", "x"], "--output is required")):
+            self.assertEqual(self.run_tool(*arguments), (2, "", f"gpu-profiler: error: {message}\n{SEE}"))
+        self.assertEqual(self.run_tool("--rows", "0", "--widths", "8", "--list")[0], 2)
+        self.assertEqual(self.run_tool("--rows", "8", "--widths", "8", "--grid", "memry", "--list")[0], 2)
+
+    def test_a_file_it_did_not_begin_is_left_alone(self):
+        text = "# gpu: g\n# provenance: by hand\n# method: a\n# date: b\nkernel,dtype,m,n,k,time\ngemm,bf16,1,2,3,4 us\n"
+        path = self.folder / "p.csv"
+        for content in (text, "", "notes\n"):
+            path.write_text(content)
+            self.assertEqual(self.run_tool("--rows", "8", "--widths", "8", "--gpu", "g", "-o", "p.csv", "-q"), (1, "", OTHER))
+            self.assertEqual(path.read_text(), content)
+        self.assertEqual(self.run_tool("--rows", "8", "--widths", "8", "--gpu", "g", "-o", ".", "-q"),
+                         (1, "", ".: error: cannot write: Is a directory\n"))
+
+    @unittest.skipIf(pathlib.Path("/dev/nvidiactl").exists(), "there is a GPU")
+    def test_without_a_gpu_nothing_is_written(self):
+        status, stdout, said = self.run_tool("--rows", "8", "--widths", "8", "--gpu", "g", "-o", "p.csv", "-q")
+        self.assertEqual((status, stdout), (1, ""))
+        self.assertRegex(said, r"^error: GPU 0: .+\n$")
+        self.assertEqual(list(self.folder.iterdir()), [])
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--build", required=True, help="the build tree")
+    parser.add_argument("--tool", required=True, help="where it puts gpu-profiler")
+    parser.add_argument("--toolkit", help="where the CUDA toolkit is fetched to")
+    options, rest = parser.parse_known_args()
+    prepare(options.build, options.toolkit)
+    TOOL = options.tool
+    unittest.main(argv=sys.argv[:1] + rest)
