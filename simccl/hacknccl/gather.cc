@@ -124,7 +124,7 @@ ncclResult_t GatherPeers(ncclComm* comm) {
     // Any distinct numbers: NCCL compares them and looks no further. One process per GPU.
     const int tray = host.TrayOf(place.gpu);
     peer.hostHash = 1 + (static_cast<uint64_t>(place.host) << 8) + static_cast<uint64_t>(tray);
-    peer.pidHash = 1 + static_cast<uint64_t>(r);
+    peer.pidHash = 1 + static_cast<uint64_t>(r);  // patch 0014 counts on it
     peer.cudaDev = peer.nvmlDev = place.gpu % host.gpus_per_tray();
     FillFabricInfo(host, place.host, &peer.fabricInfo);
     peer.cudaCompCap = host.compute_capability;
