@@ -7,8 +7,7 @@ void AttentionWriter::Forward(const AttentionWork& work) {
   b.Compute(work.norm.forward);
   ProjectionsForward(work);
   core_.Forward(work.core);
-  b.Compute(work.proj.forward);
-  tensor_.Leave();
+  tensor_.RowForward(work.proj);
   if (work.post_norm) b.Compute(work.post_norm->forward);
   b.Compute(work.residual.forward);
 }
@@ -18,8 +17,10 @@ void AttentionWriter::ProjectionsForward(const AttentionWork& work) {
   if (work.latent) {
     LatentForward(*work.latent);
   } else {
-    tensor_.Enter();
-    b.Compute(work.qkv.forward);
+    tensor_.ColumnForward(work.qkv);
+    if (work.gathered_width > 0) {
+      b.Wait(tensor_.Start(CollectiveType::kAllGather, work.gathered_width));
+    }
   }
   if (work.q_norm) b.Compute(work.q_norm->forward);
   if (work.k_norm) b.Compute(work.k_norm->forward);
@@ -84,6 +85,7 @@ void AttentionWriter::Backward(const AttentionWork& work, int layer) {
   if (work.latent) {
     LatentBackward(*work.latent, layer);
   } else {
+    if (work.gathered_width > 0) tensor_.ReduceScatter(work.gathered_width);
     tensor_.ColumnBackward(work.qkv);
     listener_->OnGradient(ParameterKind::kQkvBias, layer);
     listener_->OnGradient(ParameterKind::kQkvWeight, layer);

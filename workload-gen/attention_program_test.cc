@@ -89,6 +89,22 @@ TEST(AttentionProgram, QueriesAndKeysMayBeNormed) {
   EXPECT_EQ(rows, 64 * (4 + 2));
 }
 
+// Two heads of keys on four ranks: the product of queries, keys and values is gathered whole.
+TEST(AttentionProgram, RanksMayShareAHeadOfKeys) {
+  const Workload w = TestWorkload({"parallel.tensor=4", "parallel.pipeline=1", "model.kv_heads=2",
+                                   "parallel.sequence_parallel=true", "training.global_batch=4"});
+  // t = 64 rows of 64 + 2 x 16.
+  EXPECT_EQ(CallsOfLayer(w, 0, 2, Phase::kForward)[1],
+            "tp all-gather 6144 x fp16 = 12.29 KB over 4");
+  const std::vector<std::string> backward = CallsOfLayer(w, 0, 2, Phase::kBackward);
+  EXPECT_EQ(backward[backward.size() - 3], "tp reduce-scatter 6144 x fp16 = 12.29 KB over 4");
+  for (const Submodule& s : w.submodules) {
+    if (s.kind != SubmoduleKind::kAttention) continue;
+    EXPECT_EQ(s.heads, 2);
+    EXPECT_EQ(s.kv_heads, 1);
+  }
+}
+
 // Every layer's products in fp8, the head's not; scales agreed on after each pass of a chunk.
 TEST(AttentionProgram, Fp8) {
   const Workload w = TestWorkload({"training.precision=fp8", "parallel.pipeline=1"});

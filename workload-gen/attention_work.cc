@@ -31,17 +31,24 @@ class AttentionMaker {
   }
 
  private:
+  // Of this rank; ranks share one where there are more of them than heads.
+  int64_t KeyHeads() const {
+    return std::max(int64_t{1}, (m_.is_latent() ? m_.heads : m_.kv_heads) / tensor_);
+  }
+
   void MakeStandard() {
-    const int64_t query = m_.query_width() / tensor_, kv = m_.kv_width() / tensor_;
+    const int64_t width = m_.query_width() + 2 * m_.kv_width();
     work_.qkv =
-        maker_.Linear("attention.qkv", maker_.rows(), query + 2 * kv, m_.hidden, m_.qkv_bias);
+        maker_.Linear("attention.qkv", maker_.rows(), width / tensor_, m_.hidden, m_.qkv_bias);
+    if (m_.kv_heads < tensor_) work_.gathered_width = width;
     if (m_.qk_norm) {
       work_.q_norm =
           maker_.Norm("attention.q-norm", maker_.rows() * m_.heads / tensor_, m_.head_dim);
-      work_.k_norm =
-          maker_.Norm("attention.k-norm", maker_.rows() * m_.kv_heads / tensor_, m_.head_dim);
+      work_.k_norm = maker_.Norm("attention.k-norm", maker_.rows() * KeyHeads(), m_.head_dim);
     }
-    if (m_.positions == Positions::kRotary) MakeRotary(query + kv);
+    if (m_.positions == Positions::kRotary) {
+      MakeRotary(m_.query_width() / tensor_ + KeyHeads() * m_.head_dim);
+    }
   }
 
   void MakeRotary(int64_t width) {
@@ -77,7 +84,7 @@ class AttentionMaker {
     s.batch = maker_.job().training.micro_batch;
     s.sequence = m_.sequence;
     s.heads = m_.heads / tensor_;
-    s.kv_heads = m_.is_latent() ? s.heads : m_.kv_heads / tensor_;
+    s.kv_heads = KeyHeads();
     s.head_dim = m_.head_dim;
     if (m_.value_dim() != m_.head_dim) s.value_dim = m_.value_dim();
     s.causal = m_.causal;
@@ -98,10 +105,9 @@ class AttentionMaker {
   void MakeCore() {
     CoreWork& core = work_.core;
     const int64_t rows = maker_.rows();
-    const int64_t kv_heads = (m_.is_latent() ? m_.heads : m_.kv_heads) / tensor_;
     core.queries = rows * m_.query_width() / tensor_;
-    core.keys = rows * kv_heads * m_.head_dim;
-    core.values = rows * kv_heads * m_.value_dim();
+    core.keys = rows * KeyHeads() * m_.head_dim;
+    core.values = rows * KeyHeads() * m_.value_dim();
     core.outputs = rows * m_.value_width() / tensor_;
     Submodule s = Core("attention.core");
     if (layout_.context > 1) CutCore(&s);

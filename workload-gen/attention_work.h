@@ -35,6 +35,8 @@ struct LatentWork {
 struct AttentionWork {
   TwoWayWork norm;
   LinearWork qkv;  // unless latent
+  // Fewer key heads than tensor ranks: the product is gathered, for each rank to find its heads.
+  int64_t gathered_width = 0;
   std::optional<LatentWork> latent;
   std::optional<TwoWayWork> q_norm, k_norm;
   std::optional<TwoWayWork> rotary;

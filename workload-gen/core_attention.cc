@@ -1,9 +1,6 @@
 #include "workload-gen/core_attention.h"
 
-#include <utility>
-#include <vector>
-
-#include "core/model/grouped_call.h"
+#include "workload-gen/ring_shift.h"
 
 namespace drydock {
 
@@ -66,20 +63,9 @@ void CoreAttention::Backward(const CoreWork& core) {
 }
 
 ProgramBuilder::OpId CoreAttention::Shift(int64_t count, bool up) {
-  const int ranks = c_.layout.context;
-  std::vector<CommCall> messages;
-  for (int rank = 0; rank < ranks; ++rank) {
-    CommCall message;
-    message.collective = CollectiveType::kSendRecv;
-    message.type = c_.job.training.precision;
-    message.count = count;
-    message.group_size = ranks;
-    message.root = rank;
-    message.peer = (rank + (up ? 1 : ranks - 1)) % ranks;
-    messages.push_back(message);
-  }
-  return c_.builder->StartCollective(kContextRole, kContextStream,
-                                     MakeGrouped(std::move(messages)));
+  return c_.builder->StartCollective(
+      kContextRole, kContextStream,
+      RingShift(c_.layout.context, c_.job.training.precision, count, up));
 }
 
 // The next keys are on their way while those at hand are worked on.

@@ -152,7 +152,7 @@ bool ParameterGather::Holds(size_t chunk, size_t bucket, int layer) const {
                      [&](size_t index) {
                        const Parameter& p = c.parameters[index];
                        const bool end = p.kind >= ParameterKind::kFinalNormWeight;
-                       return layer == c_.job.model.layers ? end : p.layer == layer && !end;
+                       return layer == kHead ? end : p.layer == layer && !end;
                      });
 }
 

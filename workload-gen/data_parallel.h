@@ -57,7 +57,8 @@ class ParameterGather {
 
   // At the start of the iteration (overlap.param_gather).
   void Begin();
-  // Before the first forward of a layer (-1: the embedding; layers: the head) in a chunk.
+  static constexpr int kEmbedding = -1, kHead = -2;
+  // Before the first forward of a layer, or of what those stand for, in a chunk.
   void BeforeForward(int chunk, int layer);
   // After the optimizer: everything, one after another, the model's end first.
   void GatherAll();

@@ -12,6 +12,7 @@ void EdgeWriter::Broadcast(DataType type) {
 }
 
 void EdgeWriter::Batch(bool first, bool last) {
+  if (c_.work.embedding.patches) return;  // every rank loads its images
   if (first) {
     Broadcast(DataType::kInt64);  // tokens
     Broadcast(DataType::kInt64);  // positions
@@ -24,14 +25,22 @@ void EdgeWriter::Batch(bool first, bool last) {
 
 void EdgeWriter::EmbeddingForward() {
   const EmbeddingWork& w = c_.work.embedding;
+  if (w.patches)
+    c_.builder->Compute(w.patches->forward);
+  else
+    LookupForward();
+  if (w.positions) c_.builder->Compute(w.positions->forward);
+  if (w.dropout) c_.builder->Compute(w.dropout->forward);
+}
+
+void EdgeWriter::LookupForward() {
+  const EmbeddingWork& w = c_.work.embedding;
   c_.builder->Compute(w.lookup.forward);
   // Learned positions are added to whole rows, so the rows are split only after the sum.
   if (c_.layout.sequence_parallel && !w.positions)
     tensor_.ReduceScatter();
   else
     tensor_.AllReduce();
-  if (w.positions) c_.builder->Compute(w.positions->forward);
-  if (w.dropout) c_.builder->Compute(w.dropout->forward);
 }
 
 void EdgeWriter::EmbeddingBackward() {
@@ -40,8 +49,20 @@ void EdgeWriter::EmbeddingBackward() {
   tensor_.Enter();
   if (w.positions) c_.builder->Compute(w.positions->backward);
   listener_->OnGradient(ParameterKind::kPositionEmbedding, -1);
+  if (w.patches) {
+    // The images themselves have no gradient.
+    c_.builder->Compute(w.patches->weight_gradient);
+    if (w.patches->accumulate) c_.builder->Compute(*w.patches->accumulate);
+    listener_->OnGradient(ParameterKind::kPatches, -1);
+    return;
+  }
   c_.builder->Compute(w.lookup.backward);
   listener_->OnGradient(ParameterKind::kWordEmbedding, -1);
+}
+
+void EdgeWriter::LookupBackward() {
+  tensor_.Enter();
+  c_.builder->Compute(c_.work.embedding.lookup.backward);
 }
 
 void EdgeWriter::LossCollective(CollectiveType collective, ReduceOp op, int64_t count) {
@@ -54,12 +75,14 @@ void EdgeWriter::LossCollective(CollectiveType collective, ReduceOp op, int64_t 
   c_.builder->Collective(kTensorRole, kTensorStream, call);
 }
 
-void EdgeWriter::HeadForward() {
+void EdgeWriter::HeadNormForward() { c_.builder->Compute(c_.work.head.norm.forward); }
+
+void EdgeWriter::LogitsForward() {
   const HeadWork& w = c_.work.head;
-  c_.builder->Compute(w.norm.forward);
   tensor_.Enter();
   c_.builder->Compute(w.logits.forward);
   c_.builder->Compute(w.loss.forward);
+  if (c_.work.embedding.patches) return;  // every rank has all classes
   const int64_t rows = c_.work.rows;
   switch (c_.job.training.cross_entropy_fusion) {
     case CrossEntropyFusion::kNone:
@@ -78,12 +101,14 @@ void EdgeWriter::HeadForward() {
   }
 }
 
-void EdgeWriter::HeadBackward() {
-  const HeadWork& w = c_.work.head;
-  c_.builder->Compute(w.loss.backward);
-  tensor_.ColumnBackward(w.logits);
-  listener_->OnGradient(ParameterKind::kHead, -1);
-  c_.builder->Compute(w.norm.backward);
+void EdgeWriter::LogitsBackward() {
+  c_.builder->Compute(c_.work.head.loss.backward);
+  if (c_.work.embedding.patches) return tensor_.WholeBackward(c_.work.head.logits);
+  tensor_.ColumnBackward(c_.work.head.logits);
+}
+
+void EdgeWriter::HeadNormBackward() {
+  c_.builder->Compute(c_.work.head.norm.backward);
   listener_->OnGradient(ParameterKind::kFinalNormBias, -1);
   listener_->OnGradient(ParameterKind::kFinalNormWeight, -1);
 }

@@ -18,11 +18,17 @@ class EdgeWriter {
   void Batch(bool first, bool last);
   void EmbeddingForward();
   void EmbeddingBackward();
-  void HeadForward();
-  void HeadBackward();
+  // The gradient of the tokens' rows alone: where further tokens are predicted, a second time.
+  void LookupBackward();
+  // The head: final norm; logits and loss.
+  void HeadNormForward();
+  void HeadNormBackward();
+  void LogitsForward();
+  void LogitsBackward();
 
  private:
   void Broadcast(DataType type);
+  void LookupForward();
   void LossCollective(CollectiveType collective, ReduceOp op, int64_t count);
 
   const WriterContext& c_;

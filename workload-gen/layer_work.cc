@@ -20,6 +20,7 @@ class WorkMaker {
     MakeLayers();
     MakeEmbedding();
     MakeHead();
+    if (m_.mtp_layers > 0) MakeMtp();
     return std::move(work_);
   }
 
@@ -37,6 +38,9 @@ class WorkMaker {
       }
       work_.kind_of_layer.push_back(static_cast<uint8_t>(index));
     }
+    // Those that predict further tokens are like the last layer.
+    const uint8_t last = work_.kind_of_layer.back();
+    work_.kind_of_layer.insert(work_.kind_of_layer.end(), static_cast<size_t>(m_.mtp_layers), last);
   }
 
   LayerWork MakeLayer(bool experts, bool window) {
@@ -66,6 +70,10 @@ class WorkMaker {
     work_.embedding.lookup.forward = maker_.Add(lookup, Pass::kForward);
     lookup.accumulate_fp32 = maker_.job().training.gradient_type == DataType::kFp32;
     work_.embedding.lookup.backward = maker_.Add(lookup, Pass::kBackward);
+    if (m_.patch_features > 0) {
+      work_.embedding.patches =
+          maker_.HeadLinear("embedding.patches", work_.rows, m_.hidden, m_.patch_features);
+    }
     if (m_.learned_positions()) {
       work_.embedding.positions = maker_.BothWays(
           maker_.Base("embedding.positions", SubmoduleKind::kAdd, work_.rows, m_.hidden));
@@ -78,13 +86,26 @@ class WorkMaker {
     }
   }
 
+  // Images are told apart by the row of their class token, on each tensor rank alike.
   void MakeHead() {
-    const int64_t vocab = maker_.layout().padded_vocab / maker_.layout().tensor;
+    const bool images = m_.patch_features > 0;
+    const int64_t vocab = images ? m_.vocab : maker_.layout().padded_vocab / maker_.layout().tensor;
+    const int64_t rows = images ? maker_.job().training.micro_batch : work_.rows;
     work_.head.norm = maker_.Norm("head.norm", work_.local_rows, m_.hidden);
-    work_.head.logits = maker_.HeadLinear("head.logits", work_.rows, vocab, m_.hidden);
-    Submodule loss = maker_.Base("head.loss", SubmoduleKind::kCrossEntropy, work_.rows, vocab);
+    work_.head.logits = maker_.HeadLinear("head.logits", rows, vocab, m_.hidden);
+    Submodule loss = maker_.Base("head.loss", SubmoduleKind::kCrossEntropy, rows, vocab);
     loss.fused = maker_.job().training.cross_entropy_fusion != CrossEntropyFusion::kNone;
     work_.head.loss = maker_.BothWays(loss);
+  }
+
+  void MakeMtp() {
+    MtpWork mtp;
+    mtp.token_norm = maker_.Norm("mtp.token-norm", work_.local_rows, m_.hidden);
+    mtp.hidden_norm = maker_.Norm("mtp.hidden-norm", work_.local_rows, m_.hidden);
+    mtp.final_norm = maker_.Norm("mtp.final-norm", work_.local_rows, m_.hidden);
+    mtp.join = maker_.Linear("mtp.join", work_.rows, m_.hidden / maker_.layout().tensor,
+                             2 * m_.hidden, false);
+    work_.mtp = mtp;
   }
 
   SubmoduleMaker maker_;

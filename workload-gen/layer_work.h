@@ -30,6 +30,7 @@ struct LayerWork {
 
 struct EmbeddingWork {
   TwoWayWork lookup;
+  std::optional<LinearWork> patches;  // of images, in place of the lookup
   std::optional<TwoWayWork> positions;
   std::optional<TwoWayWork> dropout;
 };
@@ -40,11 +41,18 @@ struct HeadWork {
   TwoWayWork loss;
 };
 
+// Of a layer that predicts further tokens, before and behind its transformer layer.
+struct MtpWork {
+  TwoWayWork token_norm, hidden_norm, final_norm;
+  LinearWork join;  // of both, from twice the width
+};
+
 struct RankWork {
   std::vector<LayerWork> kinds;        // of layers
-  std::vector<uint8_t> kind_of_layer;  // index into kinds
+  std::vector<uint8_t> kind_of_layer;  // index into kinds; those that predict further tokens last
   EmbeddingWork embedding;
   HeadWork head;
+  std::optional<MtpWork> mtp;
   int64_t rows = 0;        // t: tokens of a micro-batch on this rank
   int64_t local_rows = 0;  // t, or t / tensor under sequence parallelism
 

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace drydock {
 namespace {
@@ -18,6 +20,7 @@ class Rules {
 
   void Check() {
     CheckTensor();
+    CheckSlices();
     CheckContext();
     CheckExperts();
   }
@@ -38,12 +41,6 @@ class Rules {
     return degree;
   }
 
-  void Divide(const char* degree_name, int degree, const char* what, int64_t value) {
-    if (value % degree == 0) return;
-    Fail(std::string("parallel.") + degree_name, "{} {} is not divisible by {} {}", what, value,
-         degree_name, degree);
-  }
-
   bool HasDenseLayers() const {
     for (int layer = 0; layer < model_.layers; ++layer) {
       if (!model_.HasExperts(layer)) return true;
@@ -51,22 +48,52 @@ class Rules {
     return false;
   }
 
+  // What tensor parallelism splits evenly.
+  std::vector<std::pair<const char*, int64_t>> SplitSizes() const {
+    std::vector<std::pair<const char*, int64_t>> sizes = {{"heads", model_.heads},
+                                                          {"hidden", model_.hidden}};
+    if (HasDenseLayers()) sizes.emplace_back("ffn", model_.ffn);
+    if (model_.moe.shared_ffn > 0) sizes.emplace_back("shared_expert_ffn", model_.moe.shared_ffn);
+    return sizes;
+  }
+
+  // Ranks may share a head of keys, all of them alike.
+  bool SplitsKeys(int64_t tensor) const {
+    return model_.is_latent() || model_.kv_heads % tensor == 0 || tensor % model_.kv_heads == 0;
+  }
+
   void CheckTensor() {
-    const auto divide = [&](const char* what, int64_t value) {
-      Divide("tensor", parallel_.tensor, what, value);
-    };
-    divide("heads", model_.heads);
-    if (model_.kv_heads != model_.heads && !model_.is_latent()) divide("kv_heads", model_.kv_heads);
-    divide("hidden", model_.hidden);
-    if (HasDenseLayers()) divide("ffn", model_.ffn);
-    if (model_.moe.shared_ffn > 0) divide("shared_expert_ffn", model_.moe.shared_ffn);
-    if (parallel_.sequence_parallel && model_.sequence % parallel_.context == 0) {
-      const int64_t local = model_.sequence / parallel_.context;
-      if (local % parallel_.tensor == 0) return;
-      if (parallel_.context == 1) return divide("sequence", local);
-      Fail("parallel.tensor", "sequence {} / context {} = {} is not divisible by tensor {}",
-           model_.sequence, parallel_.context, local, parallel_.tensor);
+    const int tensor = parallel_.tensor;
+    for (const auto& [what, size] : SplitSizes()) {
+      if (size % tensor == 0) continue;
+      Fail("parallel.tensor", "{} {} is not divisible by tensor {}", what, size, tensor);
     }
+    if (!SplitsKeys(tensor)) {
+      Fail("parallel.tensor", "kv_heads {} is neither divisible by tensor {} nor divides it",
+           model_.kv_heads, tensor);
+    }
+    if (parallel_.sequence_parallel && model_.sequence % parallel_.context == 0) CheckRows();
+  }
+
+  void CheckRows() {
+    const int64_t local = model_.sequence / parallel_.context;
+    if (local % parallel_.tensor == 0) return;
+    if (parallel_.context == 1) {
+      Fail("parallel.tensor", "sequence {} is not divisible by tensor {}", local, parallel_.tensor);
+      return;
+    }
+    Fail("parallel.tensor", "sequence {} / context {} = {} is not divisible by tensor {}",
+         model_.sequence, parallel_.context, local, parallel_.tensor);
+  }
+
+  // overlap.tensor works on a rank's share of the rows, and on quarters of all.
+  void CheckSlices() {
+    const int64_t rows = model_.sequence / parallel_.context * job_.training.micro_batch;
+    if (!job_.overlap.tensor || rows % (4 * int64_t{parallel_.tensor}) == 0) return;
+    Fail("overlap.tensor",
+         "overlap.tensor cuts sequence {} / context {} x micro_batch {} = {} rows in 4 x tensor {} "
+         "slices, which does not come out even",
+         model_.sequence, parallel_.context, job_.training.micro_batch, rows, parallel_.tensor);
   }
 
   void CheckContext() {

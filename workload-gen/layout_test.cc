@@ -154,8 +154,10 @@ TEST(Layout, TensorParallelismMaySpanHosts) {
 TEST(Layout, TensorParallelismDividesTheModel) {
   EXPECT_EQ(ErrorOf({"parallel.tensor=8", "parallel.pipeline=1", "model.heads=4"}),
             "--set parallel.tensor=8: error: heads 4 is not divisible by tensor 8");
-  EXPECT_EQ(ErrorOf({"parallel.tensor=8", "parallel.pipeline=1", "model.kv_heads=4"}),
-            "--set parallel.tensor=8: error: kv_heads 4 is not divisible by tensor 8");
+  EXPECT_EQ(ErrorOf({"parallel.tensor=8", "parallel.pipeline=1", "model.heads=24",
+                     "model.head_dim=8", "model.kv_heads=12"}),
+            "--set parallel.tensor=8: error: kv_heads 12 is neither divisible by tensor 8 nor "
+            "divides it");
   EXPECT_EQ(ErrorOf({"parallel.tensor=8", "parallel.pipeline=1", "model.ffn=100"}),
             "--set parallel.tensor=8: error: ffn 100 is not divisible by tensor 8");
   EXPECT_EQ(

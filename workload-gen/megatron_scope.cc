@@ -17,10 +17,16 @@ bool HasWindow(const TrainingJob& job) {
 
 // One row a feature; a writer that learns it takes its row out.
 constexpr Feature kNotGenerated[] = {
-    {"model.mtp_layers", "multi-token prediction",
-     [](const TrainingJob& job) { return job.model.mtp_layers > 0; }},
-    {"model.patch_features", "an embedding of patches",
-     [](const TrainingJob& job) { return job.model.patch_features > 0; }},
+    {"model.mtp_layers", "multi-token prediction with learned positions or dropout",
+     [](const TrainingJob& job) {
+       return job.model.mtp_layers > 0 && (job.model.learned_positions() || job.model.dropout > 0);
+     }},
+    {"model.patch_features", "an embedding of patches with split sequences or further tokens",
+     [](const TrainingJob& job) {
+       return job.model.patch_features > 0 &&
+              (job.parallel.sequence_parallel || job.parallel.context > 1 ||
+               job.model.mtp_layers > 0);
+     }},
     {"model.bias", "a layer of experts with biases",
      [](const TrainingJob& job) { return job.model.moe.experts > 0 && job.model.bias; }},
     {"parallel.context_type", "a sliding window with a ring of keys (context_type p2p)",
@@ -38,8 +44,6 @@ constexpr Feature kNotGenerated[] = {
        return job.model.moe.experts > 0 && job.training.moe_capacity_factor > 0 &&
               job.training.moe_dispatcher == MoeDispatcher::kAllGather;
      }},
-    {"overlap.tensor", "tensor-parallel communication split over a GEMM's tiles",
-     [](const TrainingJob& job) { return job.overlap.tensor; }},
     {"overlap.expert", "the exchange of tokens beside another micro-batch's compute",
      [](const TrainingJob& job) { return job.overlap.expert; }},
 };

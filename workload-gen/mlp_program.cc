@@ -4,11 +4,9 @@ namespace drydock {
 
 void MlpWriter::Forward(const MlpWork& work) {
   ProgramBuilder& b = *c_.builder;
-  tensor_.Enter();
-  b.Compute(work.fc1.forward);
+  tensor_.ColumnForward(work.fc1);
   b.Compute(work.activation.forward);
-  b.Compute(work.fc2.forward);
-  tensor_.Leave();
+  tensor_.RowForward(work.fc2);
 }
 
 void MlpWriter::Backward(const MlpWork& work, int layer) {

@@ -111,13 +111,14 @@ std::vector<Span> SpansOf(const Layout& layout, const GroupNeeds& needs) {
                              {kWorldRole, Grid::kDense, "tcdp"}};
   if (needs.stage) spans.push_back({kStageRole, Grid::kDense, "tcd"});
   if (layout.context > 1) spans.push_back({kContextRole, Grid::kDense, "c"});
-  if (needs.experts) {
-    spans.insert(spans.end(), {{kTensorContextRole, Grid::kDense, "tc"},
-                               {kExpertRole, Grid::kExpert, "e"},
-                               {kExpertTensorRole, Grid::kExpert, "t"},
-                               {kTensorExpertRole, Grid::kExpert, "te"},
-                               {kExpertDataRole, Grid::kExpert, "d"},
-                               {kExpertModelRole, Grid::kExpert, "tep"}});
+  if (!needs.experts) return spans;
+  for (const Span& span : {Span{kTensorContextRole, Grid::kDense, "tc"},
+                           {kExpertRole, Grid::kExpert, "e"},
+                           {kExpertTensorRole, Grid::kExpert, "t"},
+                           {kTensorExpertRole, Grid::kExpert, "te"},
+                           {kExpertDataRole, Grid::kExpert, "d"},
+                           {kExpertModelRole, Grid::kExpert, "tep"}}) {
+    spans.push_back(span);
   }
   return spans;
 }
@@ -160,7 +161,7 @@ std::vector<std::vector<int>> EnumerateGroups(const Layout& layout, const std::s
 
 GroupNeeds GroupNeedsOf(const TrainingJob& job) {
   const ExpertShape& moe = job.model.moe;
-  return {.tied_embedding = job.model.tied_embedding,
+  return {.shared_embedding = job.model.tied_embedding || job.model.mtp_layers > 0,
           .stage = job.training.fp8 || moe.router_bias,
           .experts = moe.experts > 0};
 }
@@ -174,7 +175,7 @@ void BuildGroups(const Layout& layout, const GroupNeeds& needs, Workload* worklo
   for (const auto& [role, grid, axes] : SpansOf(layout, needs)) {
     for (std::vector<int>& ranks : EnumerateGroups(layout, axes, grid)) table.Assign(role, ranks);
   }
-  AssignStagePairs(layout, needs.tied_embedding, &table);
+  AssignStagePairs(layout, needs.shared_embedding, &table);
   DropUnusedRoles(workload);
 }
 

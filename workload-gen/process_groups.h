@@ -56,8 +56,8 @@ std::vector<std::vector<int>> EnumerateGroups(const Layout& layout, const std::s
 
 // The groups that a job makes beyond those every job has.
 struct GroupNeeds {
-  bool tied_embedding = false;  // embd
-  bool stage = false;           // tp-dp-cp: fp8 amax, router biases
+  bool shared_embedding = false;  // embd
+  bool stage = false;             // tp-dp-cp: fp8 amax, router biases
   bool experts = false;
 };
 GroupNeeds GroupNeedsOf(const TrainingJob& job);

@@ -47,7 +47,7 @@ TEST(ProcessGroups, EnumerateWithPipelineBeforeData) {
 
 TEST(ProcessGroups, RolesOfAMiddleStage) {
   Workload w;
-  BuildGroups(Sizes(2, 2, 4), {.tied_embedding = true}, &w);
+  BuildGroups(Sizes(2, 2, 4), {.shared_embedding = true}, &w);
   const int rank = 1 + 2 * (0 + 2 * 1);  // tp 1, dp 0, stage 1
   EXPECT_THAT(MembersOf(w, kTensorRole, rank), ElementsAre(4, 5));
   EXPECT_THAT(MembersOf(w, kDataRole, rank), ElementsAre(5, 7));
@@ -61,7 +61,7 @@ TEST(ProcessGroups, RolesOfAMiddleStage) {
 
 TEST(ProcessGroups, APairIsOneGroupSeenFromBothSides) {
   Workload w;
-  BuildGroups(Sizes(1, 1, 3), {.tied_embedding = true}, &w);
+  BuildGroups(Sizes(1, 1, 3), {.shared_embedding = true}, &w);
   EXPECT_EQ(w.group_of_rank[kNextRole][0], w.group_of_rank[kPrevRole][1]);
   EXPECT_EQ(w.group_of_rank[kNextRole][2], -1);  // no virtual stages: nothing wraps
   EXPECT_EQ(w.group_of_rank[kPrevRole][0], -1);
@@ -69,7 +69,7 @@ TEST(ProcessGroups, APairIsOneGroupSeenFromBothSides) {
 
 TEST(ProcessGroups, VirtualStagesWrapFromLastToFirst) {
   Workload w;
-  BuildGroups(Sizes(1, 1, 3, 2), {.tied_embedding = true}, &w);
+  BuildGroups(Sizes(1, 1, 3, 2), {.shared_embedding = true}, &w);
   EXPECT_THAT(MembersOf(w, kNextRole, 2), ElementsAre(0, 2));
   EXPECT_EQ(w.group_of_rank[kNextRole][2], w.group_of_rank[kPrevRole][0]);
   EXPECT_EQ(w.group_of_rank[kNextRole][2], w.group_of_rank[kEmbeddingRole][0]);
@@ -123,7 +123,7 @@ TEST(ProcessGroups, DenseJobsHaveEightRoles) {
 TEST(ProcessGroups, NoGroupTwiceAndNoneOfOneRank) {
   for (const auto& [t, d, p] : {std::tuple{1, 1, 1}, {8, 1, 1}, {1, 8, 1}, {1, 1, 8}, {2, 2, 2}}) {
     Workload w;
-    BuildGroups(Sizes(t, d, p, p > 1 ? 2 : 1), {.tied_embedding = true}, &w);
+    BuildGroups(Sizes(t, d, p, p > 1 ? 2 : 1), {.shared_embedding = true}, &w);
     std::set<std::vector<int>> seen;
     for (const Group& group : w.groups) {
       EXPECT_GE(group.ranks.size(), 2u);

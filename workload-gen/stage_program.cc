@@ -8,6 +8,7 @@
 #include "workload-gen/data_parallel.h"
 #include "workload-gen/edge_program.h"
 #include "workload-gen/layer_program.h"
+#include "workload-gen/mtp_program.h"
 #include "workload-gen/schedule.h"
 #include "workload-gen/step_tail.h"
 
@@ -31,6 +32,7 @@ class StageWriter {
         gather_(c_, &chunks_),
         layers_(c_, &reduction_),
         edges_(c_, &reduction_),
+        mtp_(c_, &layers_, &edges_, &reduction_),
         tensor_(c_) {}
 
   Program Write() {
@@ -90,12 +92,12 @@ class StageWriter {
     const bool first = c_.IsFirst(chunk), last = c_.IsLast(chunk);
     builder_.SetPlace(-1, microbatch, chunk);
     builder_.SetPhase(Phase::kForward);
-    edges_.Batch(first, last);
+    edges_.Batch(first || (last && c_.work.mtp), last);
     const auto gather = [&](int layer) {
       if (microbatch == 0) gather_.BeforeForward(chunk, layer);
     };
     if (first) {
-      gather(-1);
+      gather(ParameterGather::kEmbedding);
       edges_.EmbeddingForward();
     }
     const int end = c_.layout.EndLayer(c_.stage, chunk);
@@ -107,14 +109,49 @@ class StageWriter {
     builder_.SetPlace(-1, microbatch, chunk);
     ReduceScales(chunk, /*tensors=*/3);  // of each product: input, weight, output
     if (!last) return;
-    gather(c_.job.model.layers);
-    edges_.HeadForward();
+    gather(ParameterGather::kHead);
+    edges_.HeadNormForward();
+    if (c_.work.mtp) {
+      gather(ParameterGather::kEmbedding);
+      for (int k = 0; k < c_.job.model.mtp_layers; ++k) gather(c_.job.model.layers + k);
+      FurtherTokensForward(microbatch, chunk);
+    }
+    edges_.LogitsForward();
+  }
+
+  void FurtherTokensForward(int microbatch, int chunk) {
+    const int layers = c_.job.model.mtp_layers;
+    for (int k = 0; k < layers; ++k) {
+      builder_.SetPlace(c_.job.model.layers + k, microbatch, chunk);
+      mtp_.Forward(k);
+    }
+    builder_.SetPlace(-1, microbatch, chunk);
+    for (int k = 0; k < layers; ++k) edges_.LogitsForward();
+  }
+
+  // All their logits come before their layers. The shared weights' gradients are complete last.
+  void FurtherTokensBackward(int microbatch, int chunk) {
+    const int layers = c_.job.model.mtp_layers;
+    for (int k = 0; k < layers; ++k) edges_.LogitsBackward();
+    for (int k = layers; k-- > 0;) {
+      builder_.SetPlace(c_.job.model.layers + k, microbatch, chunk);
+      mtp_.Backward(k);
+    }
+    builder_.SetPlace(-1, microbatch, chunk);
+    if (c_.layout.pipeline > 1) reduction_.OnGradient(ParameterKind::kWordEmbedding, -1);
+  }
+
+  void HeadBackward(int microbatch, int chunk) {
+    edges_.LogitsBackward();
+    if (c_.work.mtp) FurtherTokensBackward(microbatch, chunk);
+    reduction_.OnGradient(ParameterKind::kHead, -1);
+    edges_.HeadNormBackward();
   }
 
   void Backward(int microbatch, int chunk) {
     builder_.SetPlace(-1, microbatch, chunk);
     builder_.SetPhase(Phase::kBackward);
-    if (c_.IsLast(chunk)) edges_.HeadBackward();
+    if (c_.IsLast(chunk)) HeadBackward(microbatch, chunk);
     const int begin = c_.layout.FirstLayer(c_.stage, chunk);
     int end = c_.layout.EndLayer(c_.stage, chunk);
     while (end > begin) {
@@ -136,6 +173,11 @@ class StageWriter {
   void ReduceScales(int chunk, int tensors) {
     if (!c_.job.training.fp8) return;
     int products = 0;
+    if (c_.work.mtp && c_.IsLast(chunk)) {
+      const int each =
+          1 + ProductsIn(c_.work.kinds[c_.work.kind_of_layer.back()], c_.job.model, c_.layout);
+      products = c_.job.model.mtp_layers * each;
+    }
     const int end = c_.layout.EndLayer(c_.stage, chunk);
     for (int layer = c_.layout.FirstLayer(c_.stage, chunk); layer < end; ++layer) {
       products += ProductsIn(c_.work.LayerOf(layer), c_.job.model, c_.layout);
@@ -243,6 +285,7 @@ class StageWriter {
   ParameterGather gather_;
   LayerWriter layers_;
   EdgeWriter edges_;
+  MtpWriter mtp_;
   TensorParallel tensor_;
   std::map<Key, ProgramBuilder::OpId> posted_;
   std::vector<StageWork> finished_backwards_;

@@ -76,7 +76,9 @@ void StepTail::ReduceReplicated() {
 
 void StepTail::ReduceSharedEmbedding() {
   const bool holds = c_.stage == 0 || c_.stage == c_.layout.pipeline - 1;
-  if (!c_.job.model.tied_embedding || !holds) return;
+  // Where further tokens are predicted, the last stage has their embedding too.
+  const bool shared = c_.job.model.tied_embedding || c_.job.model.mtp_layers > 0;
+  if (!shared || !holds) return;
   AllReduce(kEmbeddingRole, kEmbeddingStream, c_.job.training.gradient_type, ReduceOp::kSum,
             c_.layout.padded_vocab / c_.layout.tensor * c_.job.model.hidden);
 }
@@ -91,6 +93,8 @@ void StepTail::UpdateRouterBiases() {
       layers += c_.job.model.HasExperts(layer) ? 1 : 0;
     }
   }
+  const ModelShape& m = c_.job.model;
+  if (c_.IsLast(c_.layout.chunks - 1) && m.HasExperts(m.layers - 1)) layers += m.mtp_layers;
   if (layers == 0) return;
   AllReduce(kStageRole, kStageStream, DataType::kFp32, ReduceOp::kSum,
             layers * c_.job.model.moe.experts);

@@ -1,5 +1,6 @@
 #include "workload-gen/transformer.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace drydock {
@@ -13,8 +14,12 @@ class ChunkList {
   ChunkList(const ModelShape& model, const Layout& layout) : m_(model), layout_(layout) {}
 
   void Embedding(bool shared) {
-    Add(ParameterKind::kWordEmbedding, -1, layout_.padded_vocab / layout_.tensor * m_.hidden);
-    list_.back().tied = shared;
+    if (m_.patch_features > 0) {
+      Add(ParameterKind::kPatches, -1, m_.hidden * (m_.patch_features + 2));
+    } else {
+      Add(ParameterKind::kWordEmbedding, -1, layout_.padded_vocab / layout_.tensor * m_.hidden);
+      list_.back().tied = shared;
+    }
     if (m_.learned_positions()) {
       Add(ParameterKind::kPositionEmbedding, -1, m_.max_positions * m_.hidden);
     }
@@ -27,7 +32,7 @@ class ChunkList {
       LatentAttention();
     else
       StandardAttention();
-    if (m_.HasExperts(layer))
+    if (m_.HasExperts(std::min(layer, m_.layers - 1)))
       Experts();
     else
       Mlp();
@@ -37,10 +42,25 @@ class ChunkList {
     }
   }
 
-  void Head(bool own_weight, bool shared) {
+  void FinalNorm() {
     layer_ = -1;
     Norm(ParameterKind::kFinalNormWeight, ParameterKind::kFinalNormBias);
+  }
+
+  // The k-th layer that predicts further tokens, numbered behind the others.
+  void Mtp(int k) {
+    const int layer = m_.layers + k;
+    layer_ = layer;
+    PlainNorm(ParameterKind::kMtpTokenNorm, m_.hidden);
+    PlainNorm(ParameterKind::kMtpHiddenNorm, m_.hidden);
+    AddSplit(ParameterKind::kMtpJoin, 2 * m_.hidden * m_.hidden);
+    Layer(layer);
+    PlainNorm(ParameterKind::kMtpFinalNorm, m_.hidden);
+  }
+
+  void Head(bool own_weight, bool shared) {
     if (!own_weight) return;
+    if (m_.patch_features > 0) return Add(ParameterKind::kHead, -1, m_.vocab * (m_.hidden + 1));
     Add(ParameterKind::kHead, -1, layout_.padded_vocab / layout_.tensor * m_.hidden);
     list_.back().tied = shared;
   }
@@ -136,12 +156,16 @@ std::vector<Parameter> ChunkParameters(const ModelShape& model, const Layout& la
   ChunkList list(model, layout);
   const bool first = stage == 0 && chunk == 0;
   const bool last = stage == layout.pipeline - 1 && chunk == layout.chunks - 1;
-  const bool shared = model.tied_embedding && layout.pipeline > 1;
-  if (first) list.Embedding(shared);
+  const bool tokens_again = model.mtp_layers > 0 && !model.tied_embedding;
+  const bool shared = (model.tied_embedding || tokens_again) && layout.pipeline > 1;
+  if (first || (last && shared && tokens_again)) list.Embedding(shared);
   const int end = layout.EndLayer(stage, chunk);
   for (int layer = layout.FirstLayer(stage, chunk); layer < end; ++layer) list.Layer(layer);
+  if (!last) return list.Take();
+  list.FinalNorm();
+  for (int k = 0; k < model.mtp_layers; ++k) list.Mtp(k);
   // A tied head is the word embedding itself where both are on one rank and chunk.
-  if (last) list.Head(/*own_weight=*/!model.tied_embedding || !first, shared);
+  list.Head(/*own_weight=*/!model.tied_embedding || !first, shared && model.tied_embedding);
   return list.Take();
 }
 

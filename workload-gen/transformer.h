@@ -14,6 +14,7 @@ namespace drydock {
 enum class ParameterKind : uint8_t {
   kWordEmbedding,
   kPositionEmbedding,
+  kPatches,  // an image's linear layer with its bias, and the class token
   kProjWeight,
   kProjBias,
   kNorm1Weight,
@@ -41,6 +42,10 @@ enum class ParameterKind : uint8_t {
   kSharedFc1Weight,
   kSharedFc2Weight,
   kPostNorm2,
+  kMtpTokenNorm,  // of a layer that predicts further tokens
+  kMtpHiddenNorm,
+  kMtpJoin,
+  kMtpFinalNorm,
   kFinalNormWeight,
   kFinalNormBias,
   kHead

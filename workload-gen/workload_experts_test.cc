@@ -55,6 +55,8 @@ class Drawer {
                       Flag("overlap.p2p", Coin()),
                       Set("training.bucket_elements", 20000),
                       "model.bias=false",
+                      "model.dropout=0",
+                      Flag("overlap.tensor", tensor > 1 && Coin()),
                       std::string("training.precision=") + (Coin() ? "fp8" : "bf16")};
     const char* types[] = {"p2p", "a2a", "allgather"};
     const bool exchange = context * tensor <= 8;
@@ -62,6 +64,9 @@ class Drawer {
     AddAttention(&draw);
     AddExperts(&draw, tensor, replica * data / pipeline);
     AddRecompute(&draw);
+    if (Coin()) Add(&draw, "model.positions=rotary");
+    if (draw.overrides.back() == "model.positions=rotary")
+      Add(&draw, Set("model.mtp_layers", Pick({0, 1, 2})));
     return draw;
   }
 
@@ -148,6 +153,8 @@ TEST(WorkloadExperts, RankParametersAddUpToTheModel) {
       for (int chunk = 0; chunk < layout.chunks; ++chunk) {
         for (const Parameter& p : ChunkParameters(job.model, layout, stage, chunk)) {
           // Megatron marks a replicated parameter only where sequence parallelism splits rows.
+          const bool again = p.kind == ParameterKind::kWordEmbedding && stage > 0;
+          if (again) continue;  // of the layers that predict further tokens
           const bool whole = p.sequence_parallel || p.kind == ParameterKind::kPositionEmbedding;
           const int holders = p.expert ? layout.expert_data()
                                        : layout.gradient_ranks() * (whole ? layout.tensor : 1);
@@ -156,8 +163,9 @@ TEST(WorkloadExperts, RankParametersAddUpToTheModel) {
       }
     }
     // The router's bias is no parameter with a gradient.
-    const int64_t biases =
-        job.model.moe.router_bias ? int64_t{job.model.expert_layers()} * job.model.moe.experts : 0;
+    const ModelShape& m = job.model;
+    const int routers = m.expert_layers() + (m.HasExperts(m.layers - 1) ? m.mtp_layers : 0);
+    const int64_t biases = m.moe.router_bias ? int64_t{routers} * m.moe.experts : 0;
     EXPECT_EQ(sum + static_cast<double>(biases), static_cast<double>(ParameterCount(job.model)));
   }
 }

@@ -1,0 +1,25 @@
+#include "workload-gen/ring_shift.h"
+
+#include <utility>
+#include <vector>
+
+#include "core/model/grouped_call.h"
+
+namespace drydock {
+
+CommCall RingShift(int ranks, DataType type, int64_t count, bool up) {
+  std::vector<CommCall> messages;
+  for (int rank = 0; rank < ranks; ++rank) {
+    CommCall message;
+    message.collective = CollectiveType::kSendRecv;
+    message.type = type;
+    message.count = count;
+    message.group_size = ranks;
+    message.root = rank;
+    message.peer = (rank + (up ? 1 : ranks - 1)) % ranks;
+    messages.push_back(message);
+  }
+  return MakeGrouped(std::move(messages));
+}
+
+}  // namespace drydock
