@@ -45,6 +45,45 @@ TEST(JobText, ParsesToTheSameJob) {
   ExpectRoundTrip({"model.patch_features=48", "model.tied_embedding=false", "model.causal=false"});
 }
 
+// The keys that a section may have, out of the message about one that it may not.
+std::vector<std::string> KeysOf(const std::string& section) {
+  const Result<TrainingJob> job =
+      ParseTrainingJob(kTestJob, "test.yaml", {section + ".no_such_key=1"});
+  const std::string message = job.error().message(), mark = "valid keys are ";
+  std::vector<std::string> keys(1);
+  for (const char c : message.substr(message.find(mark) + mark.size())) {
+    if (c == ',')
+      keys.emplace_back();
+    else if (c != ' ')
+      keys.back() += c;
+  }
+  return keys;
+}
+
+// The text of jobs that together have everything.
+std::string AllTexts() {
+  return JobText(TestJob({"model.window=8", "model.full_attention_every=2",
+                          "model.patch_features=48", "model.tied_embedding=false",
+                          "training.recompute=full", "training.bucket_elements=1000",
+                          "parallel.first_stage_layers=3", "parallel.last_stage_layers=1",
+                          "parallel.virtual_pipeline=2", "parallel.microbatch_group=2"})) +
+         JobText(TestJob({"model.kv_lora_rank=16", "model.q_lora_rank=8", "model.qk_nope_dim=8",
+                          "model.qk_rope_dim=4", "model.value_dim=6", "model.experts=4",
+                          "model.experts_per_token=2", "parallel.sequence_parallel=true",
+                          "parallel.expert_tensor=1", "training.recompute=selective"}));
+}
+
+TEST(JobText, LeavesNoKeyOut) {
+  const std::string text = AllTexts();
+  for (const char* section : {"model", "training", "parallel", "overlap"}) {
+    const std::vector<std::string> keys = KeysOf(section);
+    EXPECT_GT(keys.size(), 7u) << section;
+    for (const std::string& key : keys) {
+      EXPECT_NE(text.find("\n  " + key + ": "), std::string::npos) << section << "." << key;
+    }
+  }
+}
+
 TEST(JobText, SaysHowLargeTheModelIs) {
   EXPECT_EQ(JobText(TestJob()).substr(0, 42), "# 466048 parameters\nmodel:\n  architecture:");
   const std::string experts =
