@@ -31,7 +31,8 @@ constexpr Names kPlain[] = {
      "--expert-tensor-parallel-size --num-experts --moe-layer-freq --moe-ffn-hidden-size "
      "--moe-shared-expert-intermediate-size --moe-router-topk --moe-token-dispatcher-type "
      "--moe-expert-capacity-factor --q-lora-rank --kv-lora-rank --qk-head-dim "
-     "--qk-pos-emb-head-dim --v-head-dim --loss-scale --main-grads-dtype"},
+     "--qk-pos-emb-head-dim --v-head-dim --loss-scale --main-grads-dtype --cuda-graph-impl "
+     "--cuda-graph-scope"},
     {'0', Effect::kUsed,
      "--group-query-attention --use-rotary-position-embeddings --no-position-embedding "
      "--squared-relu --swiglu --quick-geglu --untie-embeddings-and-output-weights "
@@ -45,7 +46,7 @@ constexpr Names kPlain[] = {
      "--disable-symmetric-registration --use-tp-pp-dp-mapping --qk-layernorm "
      "--moe-shared-expert-overlap --moe-shared-expert-gate --moe-grouped-gemm "
      "--moe-router-enable-expert-bias --moe-pad-expert-input-to-capacity "
-     "--overlap-moe-expert-parallel-comm"},
+     "--overlap-moe-expert-parallel-comm --enable-cuda-graph --external-cuda-graph"},
     {'+', Effect::kUsed,
      "--recompute-modules --cp-comm-type --moe-router-load-balancing-type --moe-aux-loss-coeff"},
     {'1', Effect::kIgnored,
@@ -84,7 +85,8 @@ constexpr Names kPlain[] = {
      "--moe-input-jitter-eps --moe-token-drop-policy --moe-upcycling-granularity "
      "--fp8-margin --fp8-interval --fp8-amax-history-len --fp8-amax-compute-algo "
      "--sft-tokenizer-prompt-format --relative-attention-num-buckets "
-     "--relative-attention-max-distance --exp-avg-dtype --exp-avg-sq-dtype --main-params-dtype"},
+     "--relative-attention-max-distance --exp-avg-dtype --exp-avg-sq-dtype --main-params-dtype "
+     "--cuda-graph-warmup-steps"},
     {'0', Effect::kIgnored,
      "--rotary-interleaved --use-rope-scaling --apply-layernorm-1p --openai-gelu "
      "--bert-no-binary-head --log-straggler --disable-straggler-on-startup "
@@ -140,11 +142,6 @@ constexpr Explained kUnmodelled[] = {
     {"--num-layers-at-end-in-bf16", '1', "last layers in bf16"},
     {"--reuse-grad-buf-for-mxfp8-param-ag", '0', "memory of parameter gathers"},
     {"--keep-fp8-transpose-cache", '0', "kernels that transpose"},
-    {"--enable-cuda-graph", '0', "launch costs"},
-    {"--external-cuda-graph", '0', "launch costs"},
-    {"--cuda-graph-impl", '1', "launch costs"},
-    {"--cuda-graph-scope", '1', "launch costs"},
-    {"--cuda-graph-warmup-steps", '1', "launch costs"},
     {"--no-rope-freq", '1', "layers without rotary kernels"},
     {"--qk-l2-norm", '0', "a norm without weights"},
     {"--apply-residual-connection-post-layernorm", '0', "where the residual begins"},

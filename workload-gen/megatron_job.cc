@@ -142,6 +142,7 @@ class JobMaker {
   void SetTraining() {
     SetPrecision();
     SetBatch();
+    SetGraphs();
     if (r_.Has("--optimizer") && r_.Text("--optimizer") != "adam") {
       r_.Fail("--optimizer", fmt::format("'{}': only adam is generated", r_.Text("--optimizer")));
     }
@@ -161,6 +162,18 @@ class JobMaker {
       const bool plain = r_.Has("--disable-symmetric-registration");
       r_.Set("training.gradient_buffers", plain ? "registered" : "symmetric", "--use-nccl-ub");
     }
+  }
+
+  void SetGraphs() {
+    const bool old = r_.Has("--enable-cuda-graph") || r_.Has("--external-cuda-graph");
+    if (!old && r_.Text("--cuda-graph-impl", "none") == "none") return;
+    r_.Set("training.cuda_graphs", "layers", "--cuda-graph-impl");
+    if (r_.Text("--cuda-graph-scope") == "attn") {
+      notes_.remarks.push_back("--cuda-graph-scope attn: whole layers are taken for graphs");
+      return;
+    }
+    r_.Choose("--cuda-graph-scope", "training.cuda_graphs",
+              {{"full", "layers"}, {"full_iteration", "full"}});
   }
 
   void SetPrecision() {

@@ -108,6 +108,14 @@ TEST(MegatronJob, TrainingArguments) {
                t.check_gradients);
 }
 
+TEST(MegatronJob, CudaGraphs) {
+  EXPECT_EQ(Gpt("--bf16 --cuda-graph-scope full").training.cuda_graphs, GraphScope::kNone);
+  EXPECT_EQ(Gpt("--bf16 --enable-cuda-graph").training.cuda_graphs, GraphScope::kLayers);
+  EXPECT_EQ(
+      Gpt("--bf16 --cuda-graph-impl local --cuda-graph-scope full_iteration").training.cuda_graphs,
+      GraphScope::kFull);
+}
+
 TEST(MegatronJob, RecomputeArguments) {
   EXPECT_TRUE(Gpt("--bf16 --recompute-activations").training.recompute_modules.core_attention);
   const TrainingRules full = Gpt("--bf16 --recompute-granularity full --recompute-method block "
