@@ -2,6 +2,7 @@
 
 #include "core/base/files.h"
 #include "core/base/testing.h"
+#include "workload-gen/job_text.h"
 #include "workload-gen/test_support.h"
 
 namespace drydock {
@@ -70,6 +71,16 @@ TEST_F(JobSourceTest, MistakesInTheConfigurationAreThere) {
   EXPECT_NE(job.error().ToString().find("config.json:2:17: error: 'hidden' is -1; it must be"),
             std::string::npos)
       << job.error().ToString();
+}
+
+TEST_F(JobSourceTest, TheShippedLaunchScriptSaysWhatItsModelSays) {
+  ImportNotes notes;
+  const Result<TrainingJob> script = LoadJob({"configs/models/mixtral-8x7b.sh", true}, {}, &notes);
+  ASSERT_TRUE(script.ok()) << script.error().ToString();
+  const Result<TrainingJob> yaml = LoadJob({"configs/models/mixtral-8x7b.yaml"}, {}, &notes);
+  ASSERT_TRUE(yaml.ok()) << yaml.error().ToString();
+  EXPECT_EQ(JobText(*script), JobText(*yaml));
+  EXPECT_TRUE(notes.unknown.empty() && notes.unmodelled.empty() && notes.remarks.empty());
 }
 
 TEST_F(JobSourceTest, ALaunchScriptWithItsVariables) {
