@@ -72,6 +72,8 @@ Summary Summarise(const Inputs& inputs) {
   out.model_flops = workload.totals.model_flops;
   out.hardware_flops = workload.totals.hardware_flops;
   out.gpus = GpusOf(workload);
+  out.memory = JudgeMemory(workload);
+  if (out.memory) out.memory_parts = workload.memory[static_cast<size_t>(out.memory->class_index)];
   out.rates =
       RatesOf(workload.totals, inputs.timeline.iteration, out.ranks, PeakOf(out.gpus, out.ranks));
   out.parts = SummariseParts(inputs.timeline);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/base/units.h"
+#include "core/model/memory_total.h"
 #include "report/breakdown.h"
 #include "report/collectives.h"
 #include "report/inputs.h"
@@ -66,6 +67,8 @@ struct Summary {
   std::vector<std::pair<std::string, int64_t>> counters;
   std::vector<LinkTotal> links;  // of the network, the busiest first
   std::vector<GpuFacts> gpus;
+  std::optional<MemoryVerdict> memory;   // of the ranks that need most
+  std::vector<MemoryPart> memory_parts;  // theirs
 
   double ShareOf(Time part) const {
     return static_cast<double>(part.ps()) / static_cast<double>(rates.iteration.ps());

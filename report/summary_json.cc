@@ -151,6 +151,19 @@ Json GpusJson(const Summary& summary) {
   return out;
 }
 
+Json MemoryJson(const Summary& summary) {
+  if (!summary.memory) return nullptr;
+  Json parts = Json::object();
+  for (const MemoryPart& part : summary.memory_parts) {
+    parts[Key(part.name) + "_bytes"] = part.bytes.count();
+  }
+  return {{"fits", summary.memory->fits()},
+          {"class", summary.memory->class_index},
+          {"needed_bytes", summary.memory->total.count()},
+          {"gpu_bytes", summary.memory->capacity.count()},
+          {"parts", std::move(parts)}};
+}
+
 }  // namespace
 
 std::string SummaryJson(const Summary& summary) {
@@ -177,6 +190,7 @@ std::string SummaryJson(const Summary& summary) {
   out["peak_tflops_per_s_per_gpu"] = TeraFlops(rates.peak);
   out["mfu"] = OrNull(rates.mfu);
   out["hfu"] = OrNull(rates.hfu);
+  out["memory"] = MemoryJson(summary);
   out["time"] = PartsJson(summary);
   out["classes"] = ClassesJson(summary);
   out["collectives"] = CollectivesJson(summary);

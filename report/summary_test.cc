@@ -85,6 +85,25 @@ TEST(SummaryJson, HoldsTheNumbersUnderTheirDocumentedKeys) {
   EXPECT_EQ(json["assumptions"]["gpus"][0]["source"], "made up for a test");
 }
 
+TEST(SummaryJson, MemoryOfTheFullestRanks) {
+  Inputs run = FakeRun();
+  EXPECT_TRUE(nlohmann::json::parse(SummaryJson(Summarise(run)))["memory"].is_null());
+  EXPECT_EQ(SummaryText(Summarise(run)).find("memory  "), std::string::npos);
+  for (GpuSpec& gpu : run.workload.topology.gpus) gpu.memory = Bytes(80000000000);
+  run.workload.memory = {{{"parameters", Bytes(50000000000)}, {"cuda context", Bytes(600000000)}},
+                         {{"parameters", Bytes(90000000000)}, {"cuda context", Bytes(600000000)}}};
+  const Summary summary = Summarise(run);
+  const auto json = nlohmann::json::parse(SummaryJson(summary))["memory"];
+  EXPECT_EQ(json["fits"], false);
+  EXPECT_EQ(json["class"], 1);
+  EXPECT_EQ(json["needed_bytes"], 90600000000);
+  EXPECT_EQ(json["gpu_bytes"], 80000000000);
+  EXPECT_EQ(json["parts"]["cuda_context_bytes"], 600000000);
+  EXPECT_NE(SummaryText(summary).find(
+                "memory           90.6 GB of 80.0 GB: does NOT fit on the fullest ranks\n"),
+            std::string::npos);
+}
+
 TEST(SummaryJson, KeysStandInTheirOrder) {
   const auto json = nlohmann::ordered_json::parse(SummaryJson(Summarise(FakeRun())));
   std::vector<std::string> keys;
@@ -110,6 +129,7 @@ TEST(SummaryJson, KeysStandInTheirOrder) {
                                             "peak_tflops_per_s_per_gpu",
                                             "mfu",
                                             "hfu",
+                                            "memory",
                                             "time",
                                             "classes",
                                             "collectives",

@@ -47,6 +47,9 @@ std::string HeadText(const Summary& summary) {
   out += rates.mfu ? fmt::format(", MFU {} of {} dense {}\n", Percent(*rates.mfu),
                                  ToString(rates.peak), summary.precision)
                    : fmt::format(", MFU unknown: no {} rate for every GPU\n", summary.precision);
+  if (summary.memory) {
+    out += fmt::format("memory           {} on the fullest ranks\n", ToString(*summary.memory));
+  }
   if (!rates.recompute) return out;
   out += fmt::format("with recompute   {:.1f} TFLOP/s per GPU",
                      rates.hardware.flops_per_second() * 1e-12);

@@ -2,12 +2,16 @@
 
 #include "core/base/check.h"
 #include "workload-gen/megatron.h"
+#include "workload-gen/sharded/deepspeed.h"
+#include "workload-gen/sharded/fsdp.h"
 
 namespace drydock {
 
 const std::vector<FrameworkChoice>& FrameworkChoices() {
   static const std::vector<FrameworkChoice> choices = {
       {"megatron", "Megatron-LM: tensor, sequence, pipeline and data parallelism", &MakeMegatron},
+      {"deepspeed", "DeepSpeed: ZeRO stages 1, 2 and 3, pipelines with stage 1", &MakeDeepSpeed},
+      {"fsdp", "PyTorch FSDP 1 and 2 and HSDP, as torchtitan uses it", &MakeFsdp},
   };
   return choices;
 }

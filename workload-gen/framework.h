@@ -21,9 +21,12 @@ class Framework {
   // What of the job this framework does not generate, each at its place in model.yaml.
   virtual Status Check(const TrainingJob& job) const = 0;
 
+  // The same, where it takes the cluster to say.
+  virtual Status CheckLayout(const TrainingJob&, const Layout&) const { return OkStatus(); }
+
   // What every rank runs in one iteration, in a steady state (not the first).
   // - Pure: equal arguments give equal workloads, byte for byte.
-  // - Check found nothing; `layout` was made by ResolveLayout for this job and topology.
+  // - The checks found nothing; `layout` was made by ResolveLayout for this job and topology.
   // - The result is complete: topology, groups, tables, a program per rank class, uses, totals.
   virtual Workload Build(const TrainingJob& job, const Layout& layout,
                          const Topology& topology) const = 0;

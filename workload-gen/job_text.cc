@@ -198,6 +198,11 @@ std::string OverlapText(const OverlapRules& o) {
   return out.text();
 }
 
+std::string ShardingText(const TrainingJob& job) {
+  if (job.training.framework == "fsdp") return FsdpText(job.fsdp);
+  return job.training.framework == "deepspeed" ? ZeroText(job.zero) : "";
+}
+
 }  // namespace
 
 std::string JobText(const TrainingJob& job) {
@@ -205,7 +210,7 @@ std::string JobText(const TrainingJob& job) {
   std::string text = fmt::format("# {} parameters", all);
   if (active != all) text += fmt::format(", of which a token meets {}", active);
   return text + "\n" + ModelText(job.model) + TrainingText(job) + ParallelText(job.parallel) +
-         OverlapText(job.overlap);
+         OverlapText(job.overlap) + ShardingText(job) + MemoryRulesText(job.memory);
 }
 
 }  // namespace drydock

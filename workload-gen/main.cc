@@ -23,6 +23,7 @@
 #include "workload-gen/host_launch.h"
 #include "workload-gen/job_source.h"
 #include "workload-gen/job_text.h"
+#include "workload-gen/memory/rank_memory.h"
 #include "workload-gen/nearest_layout.h"
 #include "workload-gen/workload_text.h"
 
@@ -59,7 +60,8 @@ Status SplitOverrides(const std::vector<std::string>& all, std::vector<std::stri
       cluster->push_back(assignment);
     } else {
       return Error(
-          fmt::format("--set {}: no such section; sections are model, training, parallel, overlap "
+          fmt::format("--set {}: no such section; sections are model, training, parallel, overlap, "
+                      "fsdp, zero, memory "
                       "(model.yaml) and cluster, hosts, fabric, transport, faults, nccl "
                       "(cluster.topo)",
                       assignment));
@@ -149,6 +151,7 @@ void Announce(const CommonOptions& common, const Workload& workload) {
          fmt::format("{}: {}, {} ranks in {} classes, {} ops, {} submodules, {} calls",
                      workload.totals.model_name, workload.totals.layout, workload.rank_count(),
                      workload.class_count, ops, workload.submodules.size(), workload.calls.size()));
+  Report(kTool, common, MemoryText(workload));
 }
 
 Status ProveGroups(const Options& options, const CommonOptions& common, const ClusterInput& cluster,
@@ -204,6 +207,7 @@ Status Run(const Options& options, const CommonOptions& common) {
   const std::unique_ptr<Framework> framework = MakeFramework(job.training.framework);
   RETURN_IF_ERROR(framework->Check(job));
   ASSIGN_OR_RETURN(const Layout layout, ResolveLayoutOrSuggest(job, cluster.topology));
+  RETURN_IF_ERROR(framework->CheckLayout(job, layout));
   Workload workload = framework->Build(job, layout, cluster.topology);
   ASSIGN_OR_RETURN(workload.launch, HostLaunchOf(job));
   Announce(common, workload);

@@ -5,6 +5,7 @@
 
 #include "workload-gen/layer_work.h"
 #include "workload-gen/megatron_scope.h"
+#include "workload-gen/memory/rank_memory.h"
 #include "workload-gen/model_size.h"
 #include "workload-gen/process_groups.h"
 #include "workload-gen/program_builder.h"
@@ -68,6 +69,12 @@ class Megatron : public Framework {
     WritePrograms(job, layout, &workload);
     DropUnusedSubmodules(&workload);
     CollectUses(&workload);
+    std::vector<StateMemory> states;
+    const int loads = workload.class_count / layout.pipeline;
+    for (int c = 0; c < workload.class_count; ++c) {
+      states.push_back(MegatronStates(job, layout, c / loads));
+    }
+    FillMemory(job, layout, states, &workload);
     return workload;
   }
 };

@@ -11,7 +11,7 @@ const std::vector<std::string>& StreamNames() {
   static const std::vector<std::string> names = {
       "compute",      "tp",           "dp",           "tp-pp",        "world",    "embd",
       "pp-send-next", "pp-recv-prev", "pp-send-prev", "pp-recv-next", "tp-dp-cp", "cp",
-      "tp-cp",        "ep",           "etp",          "tp-ep",        "edp"};
+      "tp-cp",        "ep",           "etp",          "tp-ep",        "edp",      "dp-replicate"};
   return names;
 }
 
@@ -45,22 +45,22 @@ void ProgramBuilder::Flush() {
   waits_.clear();
 }
 
-ProgramBuilder::OpId ProgramBuilder::StartCollective(Role role, Stream stream,
-                                                     const CommCall& call) {
+ProgramBuilder::OpId ProgramBuilder::StartCollective(Role role, Stream stream, const CommCall& call,
+                                                     OpId after) {
   if (call.group_size < 2) return kNothing;
   CHECK_NOTE(call.count > 0, "a collective without data");
-  return StartCollective(role, stream, tables_->Intern(call));
+  return StartCollective(role, stream, tables_->Intern(call), after);
 }
 
 ProgramBuilder::OpId ProgramBuilder::StartCollective(Role role, Stream stream,
-                                                     std::optional<uint32_t> call) {
+                                                     std::optional<uint32_t> call, OpId after) {
   if (!call) return kNothing;
   Flush();
   Op op = place_;
   op.kind = OpKind::kCollective;
   op.stream = stream;
   op.role = role;
-  return Append(op, *call);
+  return Append(op, *call, after);
 }
 
 void ProgramBuilder::Collective(Role role, Stream stream, const CommCall& call) {
@@ -126,21 +126,22 @@ GraphPart ProgramBuilder::PartInGraph(const Op& op) {
   return rest ? GraphPart::kRest : GraphPart::kFirst;
 }
 
-ProgramBuilder::OpId ProgramBuilder::Append(Op op, uint32_t work) {
+ProgramBuilder::OpId ProgramBuilder::Append(Op op, uint32_t work, OpId after) {
   CHECK(program_.ops.size() < UINT32_MAX - 1);
   const auto id = static_cast<OpId>(program_.ops.size());
   op.work = work;
   op.host_waits = std::exchange(host_waits_, HostWait::kNothing);
   op.graph = PartInGraph(op);
-  AddDependencies(static_cast<Stream>(op.stream));
+  AddDependencies(static_cast<Stream>(op.stream), after);
   program_.ops.push_back(op);
   program_.dependency_begin.push_back(static_cast<uint32_t>(program_.dependency.size()));
   last_[op.stream] = id;
   return id;
 }
 
-void ProgramBuilder::AddDependencies(Stream stream) {
+void ProgramBuilder::AddDependencies(Stream stream, OpId after) {
   std::vector<OpId> dependencies;
+  if (after != kNothing && program_.ops[after].stream != stream) dependencies.push_back(after);
   const OpId compute = last_[kComputeStream];
   if (stream != kComputeStream && compute != kNothing && followed_[stream] != compute) {
     dependencies.push_back(compute);
@@ -150,6 +151,7 @@ void ProgramBuilder::AddDependencies(Stream stream) {
     if (program_.ops[wait].stream != stream) dependencies.push_back(wait);
   }
   std::sort(dependencies.begin(), dependencies.end());
+  dependencies.erase(std::unique(dependencies.begin(), dependencies.end()), dependencies.end());
   program_.dependency.insert(program_.dependency.end(), dependencies.begin(), dependencies.end());
 }
 

@@ -38,14 +38,16 @@ enum Stream : uint8_t {
   kExpertStream,
   kExpertTensorStream,
   kTensorExpertStream,
-  kExpertDataStream
+  kExpertDataStream,
+  kReplicaStream
 };
-inline constexpr int kStreamCount = 17;
+inline constexpr int kStreamCount = 18;
 const std::vector<std::string>& StreamNames();
 
 class ProgramBuilder {
  public:
   using OpId = uint32_t;
+  static constexpr OpId kNothing = UINT32_MAX;
 
   explicit ProgramBuilder(WorkTables* tables);
 
@@ -60,10 +62,11 @@ class ProgramBuilder {
   void Flush();
 
   // Issues a collective behind everything the compute stream was given, and goes on without
-  // waiting. `group_size` < 2: nothing is issued.
-  OpId StartCollective(Role role, Stream stream, const CommCall& call);
+  // waiting. `group_size` < 2: nothing is issued. It starts after `after` as well, if given.
+  OpId StartCollective(Role role, Stream stream, const CommCall& call, OpId after = kNothing);
   // The same for a call of the tables; without one, nothing is issued.
-  OpId StartCollective(Role role, Stream stream, std::optional<uint32_t> call);
+  OpId StartCollective(Role role, Stream stream, std::optional<uint32_t> call,
+                       OpId after = kNothing);
   // The same, with the compute stream waiting for it.
   void Collective(Role role, Stream stream, const CommCall& call);
   void Collective(Role role, Stream stream, std::optional<uint32_t> call);
@@ -84,15 +87,13 @@ class ProgramBuilder {
   // From here on, what this scope holds is launched as CUDA graphs (training.cuda_graphs).
   void SetGraphs(GraphScope scope) { graphs_ = scope; }
 
-  static constexpr OpId kNothing = UINT32_MAX;
-
   Program Finish();
 
  private:
-  OpId Append(Op op, uint32_t work);
+  OpId Append(Op op, uint32_t work, OpId after = kNothing);
   GraphPart PartInGraph(const Op& op);
   void HostWaits(HostWait wait);
-  void AddDependencies(Stream stream);
+  void AddDependencies(Stream stream, OpId after);
 
   WorkTables* tables_;
   Program program_;

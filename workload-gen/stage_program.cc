@@ -1,25 +1,17 @@
 #include "workload-gen/stage_program.h"
 
 #include <algorithm>
-#include <map>
-#include <tuple>
 
-#include "core/base/check.h"
 #include "workload-gen/data_parallel.h"
 #include "workload-gen/edge_program.h"
 #include "workload-gen/layer_program.h"
 #include "workload-gen/mtp_program.h"
+#include "workload-gen/pipeline_exchange.h"
 #include "workload-gen/schedule.h"
 #include "workload-gen/step_tail.h"
 
 namespace drydock {
 namespace {
-
-PipelineShape ShapeOf(const TrainingJob& job, const Layout& layout, int stage) {
-  return {layout.pipeline,        stage,           layout.chunks,
-          layout.microbatches,    job.overlap.p2p, job.overlap.p2p_wait_send,
-          layout.microbatch_group};
-}
 
 class StageWriter {
  public:
@@ -33,22 +25,22 @@ class StageWriter {
         layers_(c_, &reduction_),
         edges_(c_, &reduction_),
         mtp_(c_, &layers_, &edges_, &reduction_),
-        tensor_(c_) {}
+        exchanges_(c_, job.training.batch_p2p_sync) {}
 
   Program Write() {
     builder_.SetGraphs(c_.job.training.cuda_graphs);
     builder_.SetPhase(Phase::kForward);
     gather_.Begin();
-    for (const Action& action : MakeSchedule(ShapeOf(c_.job, c_.layout, c_.stage))) {
+    for (const Action& action : MakeSchedule(PipelineShapeOf(c_))) {
       switch (action.kind) {
         case Action::Kind::kCompute:
           Compute(action.work);
           break;
         case Action::Kind::kPost:
-          Post(action.exchanges);
+          exchanges_.Post(action.exchanges);
           break;
         case Action::Kind::kWait:
-          Wait(action);
+          exchanges_.Wait(action);
           break;
       }
     }
@@ -57,8 +49,6 @@ class StageWriter {
   }
 
  private:
-  using Key = std::tuple<Direction, int, int>;
-
   void Compute(const StageWork& work) {
     const bool timed = c_.job.training.synchronous_timers;
     if (timed) builder_.HostSynchronises();
@@ -211,73 +201,6 @@ class StageWriter {
     builder_.SetPhase(Phase::kBackward);
   }
 
-  // ---- Pipeline exchanges
-
-  bool SplitOverTensor() const {
-    return c_.layout.tensor > 1 &&
-           (c_.layout.sequence_parallel || c_.job.training.scatter_gather_p2p);
-  }
-
-  void Post(const std::vector<Exchange>& exchanges) {
-    for (const Exchange& exchange : exchanges) {
-      const auto [place, added] = posted_.emplace(KeyOf(exchange), Start(exchange));
-      CHECK_NOTE(added, "an exchange posted twice");
-    }
-  }
-
-  static Key KeyOf(const Exchange& e) { return {e.direction, e.microbatch, e.boundary}; }
-
-  ProgramBuilder::OpId Start(const Exchange& e) {
-    const bool next = e.direction == Direction::kSendNext || e.direction == Direction::kRecvNext;
-    const bool send = e.direction == Direction::kSendNext || e.direction == Direction::kSendPrev;
-    const bool gradient =
-        e.direction == Direction::kSendPrev || e.direction == Direction::kRecvNext;
-    const int mine = next ? e.boundary : e.boundary + 1;  // virtual stage
-    SetExchangePlace(gradient, e.microbatch, mine / c_.layout.pipeline);
-    const int other = (next ? mine + 1 : mine - 1) % c_.layout.pipeline;
-    CommCall call;
-    call.collective = CollectiveType::kSendRecv;
-    call.type = c_.job.training.precision;
-    call.count = c_.ActivationCount() / (SplitOverTensor() ? c_.layout.tensor : 1);
-    call.group_size = 2;
-    const bool from_lower = send ? c_.stage < other : other < c_.stage;
-    call.root = from_lower ? 0 : 1;
-    call.peer = 1 - call.root;
-    constexpr Stream kStreams[] = {kSendNextStream, kRecvPrevStream, kSendPrevStream,
-                                   kRecvNextStream};
-    const int tag =
-        2 * (e.microbatch * c_.layout.virtual_stages() + e.boundary) + (gradient ? 1 : 0);
-    return builder_.Transfer(send ? OpKind::kSend : OpKind::kRecv, next ? kNextRole : kPrevRole,
-                             kStreams[static_cast<size_t>(e.direction)], call, tag);
-  }
-
-  void SetExchangePlace(bool gradient, int microbatch, int chunk) {
-    builder_.SetPhase(gradient ? Phase::kBackward : Phase::kForward);
-    builder_.SetPlace(-1, microbatch, chunk);
-  }
-
-  void Wait(const Action& action) {
-    for (const Exchange& e : action.exchanges) {
-      const auto place = posted_.find(KeyOf(e));
-      CHECK_NOTE(place != posted_.end(), "a wait for an exchange that was not posted");
-      builder_.Wait(place->second);
-      posted_.erase(place);
-    }
-    if (action.synchronous && c_.job.training.batch_p2p_sync) builder_.WaitForAll();
-    if (SplitOverTensor() && !c_.layout.sequence_parallel) Reassemble(action.exchanges);
-  }
-
-  // A message sent in `tensor` parts is put together again on every tensor rank.
-  void Reassemble(const std::vector<Exchange>& exchanges) {
-    for (const Exchange& e : exchanges) {
-      const bool previous = e.direction == Direction::kRecvPrev;
-      if (!previous && e.direction != Direction::kRecvNext) continue;
-      const int mine = previous ? e.boundary + 1 : e.boundary;
-      SetExchangePlace(!previous, e.microbatch, mine / c_.layout.pipeline);
-      tensor_.AllGather();
-    }
-  }
-
   ProgramBuilder builder_;
   WriterContext c_;
   std::vector<ChunkBuckets> chunks_;
@@ -286,8 +209,7 @@ class StageWriter {
   LayerWriter layers_;
   EdgeWriter edges_;
   MtpWriter mtp_;
-  TensorParallel tensor_;
-  std::map<Key, ProgramBuilder::OpId> posted_;
+  PipelineExchanges exchanges_;
   std::vector<StageWork> finished_backwards_;
 };
 

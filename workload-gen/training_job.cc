@@ -8,7 +8,8 @@
 namespace drydock {
 namespace {
 
-constexpr std::array<const char*, 4> kSections = {"model", "training", "parallel", "overlap"};
+constexpr std::array<const char*, 7> kSections = {"model", "training", "parallel", "overlap",
+                                                  "fsdp",  "zero",     "memory"};
 
 // Remembers where every section and key stands.
 void RememberPlaces(const YamlNode& root, TrainingJob* job) {
@@ -72,7 +73,11 @@ Result<TrainingJob> TrainingJobFromTree(const YamlNode& root, const std::string&
   if (nodes[1] != nullptr) ReadTrainingSection(*nodes[1], &diagnostics, &job.training);
   if (nodes[2] != nullptr) ReadParallelSection(*nodes[2], &diagnostics, &job.parallel);
   if (nodes[3] != nullptr) ReadOverlapSection(*nodes[3], &diagnostics, &job.overlap);
+  if (nodes[4] != nullptr) ReadFsdp(*nodes[4], &diagnostics, &job.fsdp);
+  if (nodes[5] != nullptr) ReadZero(*nodes[5], &diagnostics, &job.zero);
+  if (nodes[6] != nullptr) ReadMemory(*nodes[6], &diagnostics, &job.memory);
   if (diagnostics.ok()) CheckSectionsTogether(job, &diagnostics);
+  if (diagnostics.ok()) CheckShardingSections(root, job.training.framework, &diagnostics);
   RETURN_IF_ERROR(diagnostics.ToStatus());
   return job;
 }

@@ -15,7 +15,9 @@
 #include "core/base/yaml.h"
 #include "core/model/gpu.h"
 #include "core/model/workload.h"
+#include "workload-gen/memory/memory_rules.h"
 #include "workload-gen/model_shape.h"
+#include "workload-gen/sharded/sharding_rules.h"
 
 namespace drydock {
 
@@ -117,6 +119,9 @@ struct TrainingJob {
   TrainingRules training;
   ParallelRules parallel;
   OverlapRules overlap;
+  FsdpRules fsdp;
+  ZeroRules zero;
+  MemoryRules memory;
 
   // An error at the place of "section.key" (of the section, if the key was left out).
   Error ErrorAt(const std::string& key, const std::string& message) const;

@@ -80,7 +80,7 @@ TEST(TrainingJob, UnknownSectionsAreLocated) {
   const std::string error = ErrorOf(std::string(kTestJob) + "overlaps: {p2p: true}\n");
   EXPECT_EQ(error.substr(0, error.find('\n')),
             "test.yaml:19:1: error: unknown key 'overlaps' in 'model.yaml'; did you mean "
-            "'overlap'?; valid keys are model, training, parallel, overlap");
+            "'overlap'?; valid keys are model, training, parallel, overlap, fsdp, zero, memory");
 }
 
 TEST(TrainingJob, AMissingSectionIsAnError) {
@@ -99,7 +99,7 @@ TEST(TrainingJob, ChoicesAreNamed) {
             "               ^");
   EXPECT_EQ(ErrorOf(With("framework: megatron", "framework: megatorn")),
             "test.yaml:10:14: error: 'megatorn' is no framework; did you mean 'megatron'?; valid "
-            "values are megatron\n"
+            "values are megatron, deepspeed, fsdp\n"
             "    framework: megatorn\n"
             "               ^");
 }

@@ -210,6 +210,12 @@ struct WorkloadTotals {
   DataType precision = DataType::kBf16;  // what MFU is relative to
 };
 
+// What a rank holds at the moment it holds most, by what it is ("weights", "activations").
+struct MemoryPart {
+  std::string name;
+  Bytes bytes;
+};
+
 struct Workload {
   Topology topology;
   std::vector<std::string> streams;  // [0] = "compute", then "tp", "dp", "pp-send", ...
@@ -230,6 +236,8 @@ struct Workload {
   std::vector<Use> uses;
   WorkloadTotals totals;
   HostLaunch launch;
+  // By class, the same parts in the same order; empty: not known.
+  std::vector<std::vector<MemoryPart>> memory;
 
   int rank_count() const { return static_cast<int>(class_of_rank.size()); }
   int class_count = 0;

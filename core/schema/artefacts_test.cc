@@ -236,6 +236,11 @@ TEST_F(ArtefactsTest, ManifestsThatContradictThemselves) {
       {"use of no call", [](Manifest* m) { m->set_use_call(0, 6); }},
       {"use half there", [](Manifest* m) { m->mutable_use_group()->RemoveLast(); }},
       {"size of no group", [](Manifest* m) { m->mutable_calls(0)->set_group_size(3); }},
+      {"memory of one class alone", [](Manifest* m) { m->mutable_classes(0)->clear_memory(); }},
+      {"other memory",
+       [](Manifest* m) { m->mutable_classes(1)->mutable_memory(0)->set_name("x"); }},
+      {"negative memory",
+       [](Manifest* m) { m->mutable_classes(1)->mutable_memory(0)->set_bytes(-1); }},
       {"unknown precision", [](Manifest* m) { m->set_precision(13); }}};
   for (const auto& [what, change] : cases) {
     Alter(At(kManifestName), change);

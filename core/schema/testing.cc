@@ -114,6 +114,8 @@ Workload ToyWorkload() {
   w.totals = {4096, 1.5e12, 2.5e12, 1000000, "toy-gpt", "TP2 DP2", DataType::kFp16};
   w.launch = {"toy",       Time::Us(1), Time::Us(2),   Time::Us(3),
               Time::Us(4), Time::Us(5), Time::Ns(600), int64_t{1} << 10};
+  w.memory = {{{"weights", Bytes(5000)}, {"activations", Bytes(0)}},
+              {{"weights", Bytes(4000)}, {"activations", Bytes(700)}}};
   return w;
 }
 
@@ -268,6 +270,9 @@ std::string Dump(const Workload& w) {
   const HostLaunch& h = w.launch;
   out += fmt::format("launch {} {} {} {} {} {} {} {}\n", h.name, h.kernel.ps(), h.collective.ps(),
                      h.message.ps(), h.graph.ps(), h.wait.ps(), h.latency.ps(), h.queue);
+  for (const std::vector<MemoryPart>& parts : w.memory) {
+    for (const MemoryPart& p : parts) out += fmt::format("memory {} {}\n", p.name, p.bytes.count());
+  }
   const WorkloadTotals& t = w.totals;
   return out + fmt::format("totals {} {} {} {} {} {} {}\n", t.tokens, t.model_flops,
                            t.hardware_flops, t.parameters, t.model_name, t.layout,

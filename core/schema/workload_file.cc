@@ -143,6 +143,22 @@ bool Consistent(const HostLaunch& launch) {
   return launch.queue >= 0 && launch.queue <= kMostQueued;
 }
 
+void EncodeMemory(const std::vector<MemoryPart>& from, proto::Manifest::Class* to) {
+  for (const MemoryPart& part : from) {
+    proto::Manifest::MemoryPart* added = to->add_memory();
+    added->set_name(part.name);
+    added->set_bytes(part.bytes.count());
+  }
+}
+
+void DecodeMemory(const proto::Manifest& from, Workload* to) {
+  for (const proto::Manifest::Class& entry : from.classes()) {
+    if (entry.memory_size() == 0) continue;
+    std::vector<MemoryPart>& parts = to->memory.emplace_back();
+    for (const auto& part : entry.memory()) parts.push_back({part.name(), Bytes(part.bytes())});
+  }
+}
+
 void DecodeTables(const proto::Manifest& from, Workload* to) {
   to->streams.assign(from.streams().begin(), from.streams().end());
   for (const proto::Manifest::Role& role : from.roles()) {
@@ -160,6 +176,7 @@ void DecodeTables(const proto::Manifest& from, Workload* to) {
     to->calls.push_back(protocol::Decode(call));
   to->class_of_rank.assign(from.class_of_rank().begin(), from.class_of_rank().end());
   to->class_count = from.classes_size();
+  DecodeMemory(from, to);
   for (int i = 0; i < std::min(from.use_call_size(), from.use_group_size()); ++i) {
     to->uses.push_back({from.use_call(i), from.use_group(i)});
   }
@@ -215,6 +232,21 @@ bool GroupsConsistent(const Workload& w) {
   return true;
 }
 
+// Known for every class or for none, the same parts for each.
+bool MemoryConsistent(const Workload& w) {
+  if (w.memory.empty()) return true;
+  if (w.memory.size() != static_cast<size_t>(w.class_count)) return false;
+  for (const std::vector<MemoryPart>& parts : w.memory) {
+    if (parts.size() != w.memory.front().size()) return false;
+    for (size_t i = 0; i < parts.size(); ++i) {
+      if (parts[i].name != w.memory.front()[i].name || !Counts({parts[i].bytes.count()})) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
 // Every index and enum in the tables is in range, so that nobody downstream has to look again.
 bool TablesConsistent(const Workload& w) {
   if (w.class_of_rank.size() != static_cast<size_t>(w.topology.gpu_count())) return false;
@@ -239,8 +271,8 @@ bool TablesConsistent(const Workload& w) {
       return false;
     }
   }
-  return Within(w.totals.precision, kDataTypeCount) && std::isfinite(w.totals.model_flops) &&
-         std::isfinite(w.totals.hardware_flops);
+  return MemoryConsistent(w) && Within(w.totals.precision, kDataTypeCount) &&
+         std::isfinite(w.totals.model_flops) && std::isfinite(w.totals.hardware_flops);
 }
 
 // The group of a role has the size the calls in it were made for, for every rank of the class.
@@ -323,6 +355,7 @@ Status WriteWorkload(const std::string& run, const Workload& workload, const Clu
       return Error("the trace would be larger than 2 GB", {target + "/" + entry->file(), 0, 0});
     }
     entry->set_sha256(Sha256(content));
+    if (!workload.memory.empty()) EncodeMemory(workload.memory[c], entry);
     RETURN_IF_ERROR(directory.Write(entry->file(), content));
   }
   ASSIGN_OR_RETURN(const std::string content, protocol::Serialise(manifest, target));

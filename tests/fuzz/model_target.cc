@@ -56,7 +56,20 @@ std::vector<std::string> ModelSeeds() {
           "recompute: selective, recompute_modules: [moe, layernorm], optimizer: adam, "
           "moe_dispatcher: flex, moe_imbalance: 1.5}\n"
           "parallel: {tensor: 2, sequence_parallel: true, pipeline: 2, first_stage_layers: 1, "
-          "expert: 4, context: 2, context_type: a2a}\noverlap: {grad_reduce: true}\n"};
+          "expert: 4, context: 2, context_type: a2a}\noverlap: {grad_reduce: true}\n",
+      std::string("model: {architecture: llama, layers: 4, hidden: 64, heads: 8, ffn: 160, vocab: "
+                  "100, sequence: 32}\n") +
+          "training: {framework: fsdp, precision: bf16, micro_batch: 1, global_batch: 16, "
+          "recompute: selective, optimizer: adam}\nparallel: {tensor: 1, pipeline: 1}\n"
+          "fsdp: {version: 1, replicas: 2, reshard_after_forward: never, gradient_sync: "
+          "last-microbatch, reduce_type: bf16, limit_all_gathers: false}\n"
+          "memory: {cuda_context: 1 GB, nccl_communicator: 0 B, fragmentation: 0.1}\n",
+      std::string("model: {architecture: llama, layers: 4, hidden: 64, heads: 8, ffn: 160, vocab: "
+                  "100, sequence: 32}\n") +
+          "training: {framework: deepspeed, precision: fp16, micro_batch: 1, global_batch: 16, "
+          "recompute: full, optimizer: adam}\nparallel: {tensor: 1, pipeline: 1}\n"
+          "zero: {stage: 3, prefetch_bucket_size: 5000, max_reuse_distance: 0, offload_param: "
+          "none}\n"};
 }
 
 void HfConfig(const std::string& input) {

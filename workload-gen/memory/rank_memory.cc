@@ -1,0 +1,93 @@
+#include "workload-gen/memory/rank_memory.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <set>
+
+#include "core/base/check.h"
+#include "core/model/memory_total.h"
+#include "workload-gen/data_parallel.h"
+#include "workload-gen/memory/activation_memory.h"
+
+namespace drydock {
+namespace {
+
+constexpr int64_t kAdamBytes = 12;  // fp32 copy and two moments
+
+ActivationRules RulesOf(const TrainingJob& job, const Layout& layout) {
+  const bool megatron = job.training.framework == "megatron";
+  ActivationRules rules;
+  rules.saves_split_rows = megatron && layout.sequence_parallel;
+  rules.tensor = layout.tensor;
+  rules.keeps_outputs = !megatron && job.training.recompute == Recompute::kSelective;
+  return rules;
+}
+
+// Distinct communicators of some rank of the class.
+int64_t CommunicatorsOf(const Workload& workload, int class_index) {
+  const auto place =
+      std::find(workload.class_of_rank.begin(), workload.class_of_rank.end(), class_index);
+  CHECK(place != workload.class_of_rank.end());
+  const auto rank = static_cast<size_t>(place - workload.class_of_rank.begin());
+  std::set<int> groups;
+  for (const std::vector<int>& of_role : workload.group_of_rank) groups.insert(of_role[rank]);
+  groups.erase(-1);
+  return static_cast<int64_t>(groups.size());
+}
+
+}  // namespace
+
+StateMemory MegatronStates(const TrainingJob& job, const Layout& layout, int stage) {
+  StateMemory states;
+  for (const ChunkBuckets& chunk : MakeChunkBuckets(job, layout, stage)) {
+    for (const Bucket& bucket : chunk.buckets) {
+      const int64_t owners = job.training.distributed_optimizer ? RanksOf(bucket, layout) : 1;
+      states.parameters += bucket.elements * SizeOf(job.training.precision).count();
+      states.gradients += bucket.elements * SizeOf(job.training.gradient_type).count();
+      states.optimizer += bucket.elements / owners * kAdamBytes;
+    }
+  }
+  return states;
+}
+
+void FillMemory(const TrainingJob& job, const Layout& layout,
+                const std::vector<StateMemory>& states, Workload* workload) {
+  const MemoryRules& rules = job.memory;
+  for (size_t c = 0; c < workload->programs.size(); ++c) {
+    const ActivationMemory walked =
+        WalkActivations(*workload, workload->programs[c], RulesOf(job, layout));
+    const StateMemory& state = states[c];
+    std::vector<MemoryPart> parts = {{"parameters", Bytes(state.parameters)},
+                                     {"gradients", Bytes(state.gradients)},
+                                     {"optimizer states", Bytes(state.optimizer)},
+                                     {"gathered parameters", Bytes(state.gathered)},
+                                     {"gradient buffers", Bytes(state.buffers)},
+                                     {"activations", walked.most},
+                                     {"working tensors", walked.working}};
+    const auto lost =
+        std::llround(static_cast<double>(TotalOf(parts).count()) * rules.fragmentation);
+    parts.push_back({"fragmentation", Bytes(lost)});
+    parts.push_back({"nccl", Bytes(CommunicatorsOf(*workload, static_cast<int>(c)) *
+                                   rules.nccl_communicator.count())});
+    parts.push_back({"cuda context", rules.cuda_context});
+    workload->memory.push_back(std::move(parts));
+  }
+}
+
+std::string MemoryText(const Workload& workload) {
+  const std::optional<MemoryVerdict> verdict = JudgeMemory(workload);
+  if (!verdict) return "";
+  std::string parts;
+  for (const MemoryPart& part : workload.memory[static_cast<size_t>(verdict->class_index)]) {
+    if (part.bytes == Bytes()) continue;
+    parts += fmt::format("{}{} {:.2f}", parts.empty() ? "" : ", ", part.name,
+                         static_cast<double>(part.bytes.count()) / 1e9);
+  }
+  return fmt::format("memory of the fullest ranks (class {}): {} ({})", verdict->class_index,
+                     ToString(*verdict), parts);
+}
+
+}  // namespace drydock

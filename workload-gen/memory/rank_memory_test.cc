@@ -1,0 +1,156 @@
+// Memory of a rank, from what its program runs. Activations against the closed forms of Korthikanti
+// et al. 2022 (arXiv:2205.05198), equations 1 to 5: bytes a layer and micro-batch, times s b h.
+#include "workload-gen/memory/rank_memory.h"
+
+#include <gmock/gmock.h>
+
+#include "core/model/memory_total.h"
+#include "workload-gen/memory/activation_memory.h"
+#include "workload-gen/sharded/sharded_test_support.h"
+
+namespace drydock {
+namespace {
+
+// s 32, b 2, h 64, a 8; two ranks of tensor parallelism where there are any.
+constexpr double kSbh = 32 * 2 * 64;
+constexpr double kScores = 5.0 * 8 * 32 / 64;  // 5 a s / h
+
+Workload Gpt(Overrides more, int pipeline = 1) {
+  more.insert(more.end(), {"training.kernels=unfused", "model.attention_dropout=0.1",
+                           "parallel.pipeline=" + std::to_string(pipeline)});
+  return TestWorkload(more);
+}
+
+double LayerBytes(const Overrides& overrides, int tensor, bool split) {
+  const Workload w = Gpt(overrides);
+  ActivationRules rules;
+  rules.tensor = tensor;
+  rules.saves_split_rows = split;
+  return static_cast<double>(WalkActivations(w, w.programs[0], rules).of_layer.count()) / kSbh;
+}
+
+TEST(RankMemory, KorthikantiWithoutParallelism) {
+  EXPECT_DOUBLE_EQ(LayerBytes({"parallel.tensor=1"}, 1, false), 34 + kScores);
+}
+
+TEST(RankMemory, KorthikantiWithTensorParallelism) {
+  EXPECT_DOUBLE_EQ(LayerBytes({}, 2, false), 10 + 24 / 2.0 + kScores / 2);
+}
+
+TEST(RankMemory, KorthikantiWithSequenceParallelism) {
+  EXPECT_DOUBLE_EQ(LayerBytes({"parallel.sequence_parallel=true"}, 2, true),
+                   34 / 2.0 + kScores / 2);
+}
+
+TEST(RankMemory, KorthikantiWithSelectiveRecomputation) {
+  EXPECT_DOUBLE_EQ(
+      LayerBytes({"parallel.sequence_parallel=true", "training.recompute=selective"}, 2, true),
+      34 / 2.0);
+}
+
+TEST(RankMemory, KorthikantiWithFullRecomputation) {
+  EXPECT_DOUBLE_EQ(LayerBytes({"parallel.tensor=1", "training.recompute=full"}, 1, false), 2);
+}
+
+int64_t Activations(const Workload& w, int class_index) {
+  for (const MemoryPart& part : w.memory[static_cast<size_t>(class_index)]) {
+    if (part.name == "activations") return part.bytes.count();
+  }
+  return -1;
+}
+
+// Eight layers on four stages: stage r holds P - r micro-batches of L / P layers at once, as many
+// as there are; the first stage as much as one without a pipeline.
+TEST(RankMemory, MicrobatchesInFlightOf1F1B) {
+  const Overrides four = {"parallel.tensor=2", "parallel.data=1", "training.global_batch=16",
+                          "model.tied_embedding=false"};
+  const Workload w = Gpt(four, 4);
+  ASSERT_EQ(w.class_count, 4);
+  const double layer = (10 + 24 / 2.0 + kScores / 2) * kSbh;
+  EXPECT_DOUBLE_EQ(static_cast<double>(Activations(w, 1)), 3 * 2 * layer);
+  EXPECT_DOUBLE_EQ(static_cast<double>(Activations(w, 2)), 2 * 2 * layer);
+  EXPECT_GE(static_cast<double>(Activations(w, 0)), 4 * 2 * layer);
+  // Two micro-batches alone are two in flight on every stage that waits for them.
+  Overrides two = four;
+  two[2] = "training.global_batch=4";
+  EXPECT_DOUBLE_EQ(static_cast<double>(Activations(Gpt(two, 4), 1)), 2 * 2 * layer);
+}
+
+// Recomputed, a stage holds each layer's input, and one layer whole.
+TEST(RankMemory, FullRecomputationHoldsOneLayerWhole) {
+  const Overrides four = {"parallel.tensor=2", "parallel.data=1", "training.global_batch=16",
+                          "training.recompute=full", "model.tied_embedding=false"};
+  const double layer = (10 + 24 / 2.0 + kScores / 2) * kSbh;
+  EXPECT_DOUBLE_EQ(static_cast<double>(Activations(Gpt(four, 4), 1)),
+                   3 * 2 * 2 * kSbh + layer - 2 * kSbh);
+}
+
+// Two layers saved as one: one input, and both whole before their backward.
+TEST(RankMemory, LayersRecomputedTogetherKeepOneInput) {
+  const Overrides four = {"parallel.tensor=2",           "parallel.data=1",
+                          "training.global_batch=16",    "training.recompute=full",
+                          "training.recompute_layers=2", "model.tied_embedding=false"};
+  const double layer = (10 + 24 / 2.0 + kScores / 2) * kSbh;
+  EXPECT_DOUBLE_EQ(static_cast<double>(Activations(Gpt(four, 4), 1)),
+                   3 * 2 * kSbh + 2 * layer - 2 * kSbh);
+}
+
+int64_t Part(const Workload& w, const std::string& name) {
+  for (const MemoryPart& part : w.memory[0]) {
+    if (part.name == name) return part.bytes.count();
+  }
+  ADD_FAILURE() << name;
+  return 0;
+}
+
+TEST(RankMemory, StatesOfEachFramework) {
+  const Workload fsdp = ShardedWorkload({});
+  const int64_t share = kAllElements / 8;
+  EXPECT_EQ(Part(fsdp, "parameters"), 4 * share);
+  EXPECT_EQ(Part(fsdp, "gradients"), 4 * share);
+  EXPECT_EQ(Part(fsdp, "optimizer states"), 8 * share);
+  // The head stays; embedding and two layers pass by; one flat buffer.
+  EXPECT_EQ(Part(fsdp, "gathered parameters"),
+            2 * (kHeadElements + 2 * kEmbeddingElements + 2 * kLayerElements));
+  const auto zero = [](int stage) {
+    return ShardedWorkload({"training.framework=deepspeed", "zero.stage=" + std::to_string(stage)});
+  };
+  EXPECT_EQ(Part(zero(1), "parameters"), 2 * kAllElements);
+  EXPECT_EQ(Part(zero(1), "gradients"), 2 * kAllElements);
+  EXPECT_EQ(Part(zero(2), "gradients"), 2 * share);
+  EXPECT_EQ(Part(zero(3), "parameters"), 2 * share);
+  EXPECT_EQ(Part(zero(3), "optimizer states"), 16 * share);
+  // Megatron: 16 bytes a parameter and fp32 gradients of 2 more, half of which DP2 shares out.
+  const Workload plain = TestWorkload();
+  const int64_t elements = Part(plain, "parameters") / 2;
+  EXPECT_EQ(Part(plain, "gradients"), 4 * elements);
+  EXPECT_EQ(Part(plain, "optimizer states"), 12 * elements);
+  const Workload shared = TestWorkload({"training.distributed_optimizer=true"});
+  EXPECT_EQ(Part(shared, "optimizer states"), 6 * (Part(shared, "parameters") / 2));
+}
+
+TEST(RankMemory, VerdictNamesTheFullestRanks) {
+  Workload w = Gpt({}, 2);
+  w.topology.gpus[0].memory = Bytes(1000000000);
+  const std::optional<MemoryVerdict> verdict = JudgeMemory(w);
+  ASSERT_TRUE(verdict.has_value());
+  EXPECT_FALSE(verdict->fits());  // context and communicators alone are more
+  EXPECT_THAT(MemoryText(w), testing::HasSubstr("of 1.0 GB: does NOT fit (parameters "));
+  w.topology.gpus[0].memory = Bytes(80000000000);
+  EXPECT_THAT(MemoryText(w), testing::HasSubstr(" GB of 80.0 GB: fits"));
+  w.memory.clear();
+  EXPECT_FALSE(JudgeMemory(w).has_value());
+}
+
+TEST(RankMemory, AssumptionsAreTheUsers) {
+  const Workload w = ShardedWorkload(
+      {"memory.cuda_context=1 GB", "memory.nccl_communicator=0 B", "memory.fragmentation=0.5"});
+  EXPECT_EQ(Part(w, "cuda context"), 1000000000);
+  EXPECT_EQ(Part(w, "nccl"), 0);
+  EXPECT_GT(Part(w, "fragmentation"), 0);
+  EXPECT_THAT(ShardedError({"memory.fragmentation=1.5"}),
+              testing::HasSubstr("'fragmentation' is a share: at least 0 and below 1"));
+}
+
+}  // namespace
+}  // namespace drydock

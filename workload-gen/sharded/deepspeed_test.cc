@@ -1,0 +1,163 @@
+// DeepSpeed's programs, counted by hand and in closed form.
+#include "workload-gen/sharded/deepspeed.h"
+
+#include <gmock/gmock.h>
+
+#include "workload-gen/sharded/sharded_test_support.h"
+
+namespace drydock {
+namespace {
+
+constexpr auto kAg = CollectiveType::kAllGather;
+constexpr auto kRs = CollectiveType::kReduceScatter;
+constexpr auto kAr = CollectiveType::kAllReduce;
+
+Overrides Zero(int stage, Overrides more = {}) {
+  more.push_back("training.framework=deepspeed");
+  more.push_back("zero.stage=" + std::to_string(stage));
+  return more;
+}
+
+TEST(DeepSpeed, Stage1ReducesOnceAStepAndStage2EveryMicrobatch) {
+  const Overrides three = {"training.global_batch=48"};
+  const Workload one = ShardedWorkload(Zero(1, three));
+  EXPECT_EQ(CollectivesOf(one, "dp"), (Collectives{{kAr, kAllElements}, {kAg, kAllElements}}));
+  const Workload two = ShardedWorkload(Zero(2, three));
+  EXPECT_EQ(
+      CollectivesOf(two, "dp"),
+      (Collectives{
+          {kAr, kAllElements}, {kAr, kAllElements}, {kAr, kAllElements}, {kAg, kAllElements}}));
+}
+
+TEST(DeepSpeed, BucketsGoBeforeTheParameterThatDoesNotFit) {
+  // From the end: head 64000, norm 64; then w2 10240, w3 10240, w1 10240, norm 64, wo 4096, wv
+  // 2048, wk 2048, wq 4096, norm 64 of each layer; last the embedding.
+  const Workload w = ShardedWorkload(Zero(2, {"zero.reduce_bucket_size=50000"}));
+  const Collectives found = CollectivesOf(w, "dp");
+  ASSERT_EQ(found.size(), 7u);
+  EXPECT_EQ(found[0].second, 64000);  // larger than the buffer: alone
+  EXPECT_EQ(found[1].second, 64 + kLayerElements);
+  EXPECT_EQ(found[2].second, kLayerElements);
+  EXPECT_EQ(found[5].second, 64000);
+  EXPECT_EQ(ElementsMoved(w, "dp", kAr), kAllElements);
+}
+
+// How often backward waits for the reduction just started, and for the one before it.
+std::pair<int, int> BackwardWaits(const Workload& w) {
+  const Program& p = w.programs[0];
+  std::vector<uint32_t> reductions;
+  std::pair<int, int> waits;
+  for (uint32_t i = 0; i < p.ops.size(); ++i) {
+    if (p.ops[i].kind == OpKind::kCollective) reductions.push_back(i);
+    if (p.ops[i].kind != OpKind::kCompute || p.ops[i].phase != Phase::kBackward) continue;
+    for (const uint32_t d : p.dependencies(i)) {
+      waits.first += d == reductions.back() ? 1 : 0;
+      waits.second += reductions.size() > 1 && d == reductions[reductions.size() - 2] ? 1 : 0;
+    }
+  }
+  return waits;
+}
+
+TEST(DeepSpeed, ReductionHoldsComputeOrIsOneAhead) {
+  const Overrides small = {"zero.reduce_bucket_size=50000"};
+  EXPECT_EQ(BackwardWaits(ShardedWorkload(Zero(2, small))), (std::pair{4, 0}));
+  Overrides overlapped = small;
+  overlapped.push_back("zero.overlap_comm=true");
+  EXPECT_EQ(BackwardWaits(ShardedWorkload(Zero(2, overlapped))), (std::pair{0, 3}));
+}
+
+TEST(DeepSpeed, SharesAreGatheredInOnePieceOrByBucket) {
+  const Workload w =
+      ShardedWorkload(Zero(1, {"zero.allgather=buckets", "zero.allgather_bucket_size=100000"}));
+  // 300,608 elements: three pieces; each rank's share of 37,576 in 12,524, 12,524 and the rest.
+  EXPECT_EQ(kAllElements, 300608);
+  EXPECT_EQ(CollectivesOf(w, "dp"), (Collectives{{kAr, kAllElements},
+                                                 {kAg, 12524 * 8},
+                                                 {kAg, 12524 * 8},
+                                                 {kAg, (37576 - 2 * 12524) * 8}}));
+  const Workload scatter = ShardedWorkload(Zero(1, {"zero.reduce_scatter=true"}));
+  EXPECT_EQ(ElementsMoved(scatter, "dp", kRs), kAllElements);
+}
+
+TEST(DeepSpeed, PipelineReducesAfterItsLastBackward) {
+  const Workload w = ShardedWorkload(Zero(1, {"parallel.pipeline=2", "training.global_batch=32"}));
+  for (int stage = 0; stage < 2; ++stage) {
+    const int64_t own = 2 * kLayerElements + (stage == 0 ? kEmbeddingElements : kHeadElements);
+    EXPECT_EQ(CollectivesOf(w, "dp", stage), (Collectives{{kAr, own}, {kAg, own}}));
+  }
+  for (const Op& op : w.programs[0].ops) {
+    if (op.kind != OpKind::kCollective) continue;
+    EXPECT_EQ(op.microbatch, -1);
+  }
+}
+
+TEST(DeepSpeed, Stage3GathersForwardAndBackwardAndScattersOnce) {
+  // Nothing is kept, nothing ahead: every parameter above the threshold twice, the norms after the
+  // step.
+  const Workload w =
+      ShardedWorkload(Zero(3, {"zero.prefetch_bucket_size=0", "zero.max_reuse_distance=0",
+                               "zero.param_persistence_threshold=64"}));
+  const int64_t norms = 9 * 64;
+  EXPECT_EQ(ElementsMoved(w, "dp", kAg), 2 * (kAllElements - norms) + norms);
+  EXPECT_EQ(CountCollectives(w, "dp")[kAg], 2 * (1 + 4 * 7 + 1) + 1);
+  EXPECT_EQ(CollectivesOf(w, "dp").back(), (std::pair{kAg, norms}));
+  EXPECT_EQ(ElementsMoved(w, "dp", kRs), kAllElements);
+  // Recomputation needs them a third time.
+  const Workload full =
+      ShardedWorkload(Zero(3, {"zero.prefetch_bucket_size=0", "zero.max_reuse_distance=0",
+                               "zero.param_persistence_threshold=64", "training.recompute=full"}));
+  EXPECT_EQ(ElementsMoved(full, "dp", kAg),
+            2 * (kAllElements - norms) + norms + 4 * (kLayerElements - 2 * 64));
+}
+
+TEST(DeepSpeed, Stage3DefaultsKeepASmallModelGathered) {
+  const Workload w = ShardedWorkload(Zero(3, {"zero.param_persistence_threshold=64"}));
+  // All of it lies within the reuse distance: once.
+  EXPECT_EQ(ElementsMoved(w, "dp", kAg), kAllElements);
+}
+
+TEST(DeepSpeed, PrefetchedParametersTravelBesideCompute) {
+  const Workload w = ShardedWorkload(
+      Zero(3, {"zero.prefetch_bucket_size=5000", "zero.param_persistence_threshold=64"}));
+  const Program& p = w.programs[0];
+  int ahead = 0, exposed = 0;
+  for (size_t i = 0; i + 1 < p.ops.size(); ++i) {
+    if (p.ops[i].kind != OpKind::kCollective || w.calls[p.ops[i].work].collective != kAg) continue;
+    if (p.ops[i].phase == Phase::kOptimizer) continue;
+    size_t next = i + 1;
+    while (p.ops[next].kind != OpKind::kCompute) ++next;
+    bool next_waits = false;
+    for (const uint32_t d : p.dependencies(next)) next_waits |= d == i;
+    (next_waits ? exposed : ahead) += 1;
+  }
+  EXPECT_GT(ahead, 10);
+  EXPECT_EQ(exposed, 1);  // the embedding, before which there is nothing
+}
+
+TEST(DeepSpeed, TensorParallelismWithoutSequenceParallelism) {
+  const Workload w = ShardedWorkload(Zero(1, {"parallel.tensor=2", "training.global_batch=8"}));
+  int layer = 0;
+  for (const Op& op : w.programs[0].ops) {
+    layer += op.kind == OpKind::kCollective && op.layer == 1 && w.roles[op.role].name == "tp";
+  }
+  EXPECT_EQ(layer, 4);
+}
+
+TEST(DeepSpeed, RefusesWhatItCannotRun) {
+  EXPECT_EQ(ShardedError(Zero(3, {"parallel.pipeline=2"})),
+            "DeepSpeed's pipelines go with ZeRO stage 1; with stage 3 pipeline must be 1");
+  EXPECT_EQ(ShardedError(Zero(1, {"training.recompute=selective"})),
+            "DeepSpeed checkpoints whole layers: none or full");
+  EXPECT_THAT(
+      ShardedError(Zero(3, {"zero.offload_optimizer=cpu"})),
+      testing::HasSubstr("'offload_optimizer' moves data between GPU and host, which cannot "
+                         "be modelled; only none"));
+  EXPECT_EQ(ShardedError(Zero(3, {"zero.offload_param=none"})), "ok");
+  EXPECT_THAT(ShardedError(Zero(1, {"zero.sub_group_size=10"})),
+              testing::HasSubstr("'sub_group_size' needs stage: 3"));
+  EXPECT_THAT(ShardedError({"training.framework=deepspeed"}),
+              testing::HasSubstr("framework deepspeed needs the section 'zero', with its stage"));
+}
+
+}  // namespace
+}  // namespace drydock

@@ -1,0 +1,210 @@
+#include "workload-gen/sharded/fsdp_hooks.h"
+
+#include <algorithm>
+
+namespace drydock {
+
+FsdpPlan MakeFsdpPlan(const TrainingJob& job, const Layout& layout) {
+  const FsdpRules& rules = job.fsdp;
+  const bool pipelined = layout.pipeline > 1;
+  FsdpPlan plan;
+  plan.version = rules.version;
+  plan.replicas = rules.replicas;
+  plan.shards = layout.data / rules.replicas;
+  plan.reshard = rules.reshard_after_forward == ReshardAfterForward::kDefault
+                     ? !pipelined
+                     : rules.reshard_after_forward == ReshardAfterForward::kAlways;
+  plan.reshard_last = rules.reshard_after_forward == ReshardAfterForward::kAlways;
+  plan.sync_every = rules.gradient_sync == GradientSync::kDefault
+                        ? !pipelined
+                        : rules.gradient_sync == GradientSync::kEveryMicrobatch;
+  plan.sync_after_all = pipelined && !plan.sync_every;
+  plan.backward_prefetch = rules.backward_prefetch;
+  plan.limit_all_gathers = rules.limit_all_gathers;
+  plan.reduce_type = rules.reduce_type;
+  return plan;
+}
+
+FsdpUnits MakeFsdpUnits(const TorchContext& context, const FsdpPlan& plan, int chunk) {
+  FsdpUnits made;
+  const std::vector<int> groups = context.GroupsOf(chunk);
+  size_t root = SIZE_MAX;  // version 1: what no layer holds
+  for (size_t i = 0; i < groups.size(); ++i) {
+    const int64_t elements = context.Group(groups[i]).elements();
+    const bool outside = groups[i] < 0 || groups[i] == context.layers();
+    if (plan.version == 1 && outside && root != SIZE_MAX) {
+      made.units[root].elements += elements;
+      made.of_group.push_back(root);
+      continue;
+    }
+    if (outside && plan.version == 1) root = made.units.size();
+    const bool last = groups[i] == context.layers() && !plan.reshard_last;
+    const bool stays = !plan.reshard || last || (outside && plan.version == 1);
+    made.of_group.push_back(made.units.size());
+    made.units.push_back({elements, stays, groups[i]});
+  }
+  for (FsdpUnit& unit : made.units) {
+    unit.elements = (unit.elements + plan.shards - 1) / plan.shards * plan.shards;
+  }
+  return made;
+}
+
+FsdpHooks::FsdpHooks(const TorchContext& context, const FsdpPlan& plan)
+    : t_(context), c_(context.writer), b_(*c_.builder), plan_(plan) {
+  for (int chunk = 0; chunk < c_.layout.chunks; ++chunk) {
+    Chunk made;
+    made.units = MakeFsdpUnits(context, plan, chunk);
+    made.states.resize(made.units.units.size());
+    for (const FsdpUnit& unit : made.units.units) share_ += unit.elements / plan.shards;
+    chunks_.push_back(std::move(made));
+  }
+}
+
+size_t FsdpHooks::UnitAt(const GroupPass& pass, int ahead) const {
+  const std::vector<int> groups = t_.GroupsOf(pass.chunk);
+  const auto here = std::find(groups.begin(), groups.end(), pass.group) - groups.begin();
+  const auto place = here + ahead;
+  if (place < 0 || place >= static_cast<std::ptrdiff_t>(groups.size())) return kNoUnit;
+  return chunks_[static_cast<size_t>(pass.chunk)].units.of_group[static_cast<size_t>(place)];
+}
+
+bool FsdpHooks::IsLast(const GroupPass& pass) const {
+  return pass.microbatch == c_.layout.microbatches - 1;
+}
+
+bool FsdpHooks::Syncs(const GroupPass& pass) const { return plan_.sync_every || IsLast(pass); }
+
+void FsdpHooks::Start(Chunk* chunk, size_t unit) {
+  if (!sharded() || unit == kNoUnit) return;
+  State& state = chunk->states[unit];
+  if (state.gathered || state.gather != ProgramBuilder::kNothing) return;
+  const int64_t elements = chunk->units.units[unit].elements;
+  // The share is cast into the flat buffer. PyTorch does so beside the compute stream; the bytes
+  // are moved by the same memory.
+  b_.Compute(ElementWork("fsdp.copy-in", SubmoduleKind::kCast, c_.job.training.precision,
+                         elements / plan_.shards, c_.tables));
+  CommCall call;
+  call.collective = CollectiveType::kAllGather;
+  call.type = c_.job.training.precision;
+  call.count = elements;
+  call.group_size = plan_.shards;
+  state.gather = b_.StartCollective(t_.roles.shard, kDataStream, call);
+}
+
+void FsdpHooks::CopyOut(const FsdpUnit& unit) {
+  if (plan_.version == 1) return;
+  b_.Compute(ElementWork("fsdp.copy-out", SubmoduleKind::kGradientScale, c_.job.training.precision,
+                         unit.elements, c_.tables));
+}
+
+void FsdpHooks::Use(Chunk* chunk, size_t unit) {
+  Start(chunk, unit);
+  State& state = chunk->states[unit];
+  if (state.gather == ProgramBuilder::kNothing) return;
+  b_.Wait(state.gather);
+  state.gather = ProgramBuilder::kNothing;
+  state.gathered = true;
+  CopyOut(chunk->units.units[unit]);
+}
+
+void FsdpHooks::BeforeForward(const GroupPass& pass) {
+  Chunk* chunk = &chunks_[static_cast<size_t>(pass.chunk)];
+  Start(chunk, UnitAt(pass, 0));
+  Start(chunk, UnitAt(pass, 1));
+  if (plan_.version == 1 && !plan_.limit_all_gathers) StartAll(pass);
+  Use(chunk, UnitAt(pass, 0));
+  if (plan_.version == 2) Start(chunk, UnitAt(pass, 2));
+}
+
+// Nothing but the host's own pace holds the all-gathers back.
+void FsdpHooks::StartAll(const GroupPass& pass) {
+  Chunk* chunk = &chunks_[static_cast<size_t>(pass.chunk)];
+  for (int ahead = 2; UnitAt(pass, ahead) != kNoUnit; ++ahead) Start(chunk, UnitAt(pass, ahead));
+}
+
+void FsdpHooks::AfterForward(const GroupPass& pass) {
+  Chunk& chunk = chunks_[static_cast<size_t>(pass.chunk)];
+  const size_t unit = UnitAt(pass, 0);
+  if (!chunk.units.units[unit].stays) chunk.states[unit].gathered = false;
+}
+
+void FsdpHooks::BeforeBackward(const GroupPass& pass) {
+  Chunk* chunk = &chunks_[static_cast<size_t>(pass.chunk)];
+  Use(chunk, UnitAt(pass, 0));
+  if (plan_.backward_prefetch) Start(chunk, UnitAt(pass, -1));
+}
+
+void FsdpHooks::AfterBackward(const GroupPass& pass) {
+  Chunk& chunk = chunks_[static_cast<size_t>(pass.chunk)];
+  const size_t index = UnitAt(pass, 0);
+  const FsdpUnit& unit = chunk.units.units[index];
+  if (unit.first != pass.group) return;
+  const Phase phase = b_.phase();
+  b_.SetPhase(Phase::kGradientSync);
+  if (!plan_.sync_every && c_.layout.microbatches > 1) Accumulate(unit, pass.microbatch == 0);
+  if (Syncs(pass) && !plan_.sync_after_all) Reduce(unit);
+  b_.SetPhase(phase);
+  // Without resharding only the last micro-batch's backward frees the parameters.
+  if (plan_.reshard || Syncs(pass)) chunk.states[index].gathered = false;
+}
+
+// The gradient of several micro-batches is kept in the type it is reduced in.
+void FsdpHooks::Accumulate(const FsdpUnit& unit, bool first) {
+  if (first) {
+    b_.Compute(ElementWork("fsdp.accumulate", SubmoduleKind::kCast, c_.job.training.precision,
+                           unit.elements, c_.tables));
+    return;
+  }
+  b_.Compute(AccumulationWork("fsdp.accumulate", c_.job.training.precision,
+                              plan_.reduce_type == DataType::kFp32, unit.elements, c_.tables));
+}
+
+void FsdpHooks::Reduce(const FsdpUnit& unit) {
+  if (c_.layout.data < 2) return;
+  b_.Wait(scatter_);
+  // Gradients are laid out by shard, in the type they are reduced in.
+  b_.Compute(ElementWork("fsdp.reduce-copy-in", SubmoduleKind::kCast, c_.job.training.precision,
+                         unit.elements, c_.tables));
+  CommCall call;
+  call.collective = CollectiveType::kReduceScatter;
+  call.type = plan_.reduce_type;
+  call.op = ReduceOp::kAverage;
+  call.count = unit.elements;
+  call.group_size = plan_.shards;
+  scatter_ = b_.StartCollective(t_.roles.shard, kDataStream, call);
+  OpId end = scatter_;
+  if (plan_.replicas > 1) {
+    call.collective = CollectiveType::kAllReduce;
+    call.count = unit.elements / plan_.shards;
+    call.group_size = plan_.replicas;
+    end = b_.StartCollective(t_.roles.replica, kReplicaStream, call, scatter_);
+  }
+  // Version 1 goes on without waiting for the previous reduction.
+  if (plan_.version == 1) scatter_ = ProgramBuilder::kNothing;
+  reductions_.push_back(end);
+}
+
+void FsdpHooks::Finish() {
+  if (plan_.sync_after_all) {
+    for (const Chunk& chunk : chunks_) {
+      for (const FsdpUnit& unit : chunk.units.units) Reduce(unit);
+    }
+  }
+  for (const OpId op : reductions_) b_.Wait(op);
+  Optimize();
+}
+
+void FsdpHooks::Optimize() {
+  ShardStep step(c_);
+  b_.SetPhase(Phase::kOptimizer);
+  if (c_.job.training.gradient_clipping) {
+    step.Elements("optimizer.norm", SubmoduleKind::kGradientNorm, DataType::kFp32, share_);
+    step.Agree(t_.roles.shard, kDataStream, plan_.shards, DataType::kFp32, ReduceOp::kSum);
+    step.Elements("optimizer.clip", SubmoduleKind::kGradientScale, DataType::kFp32, share_);
+  }
+  step.Elements("optimizer.adam", SubmoduleKind::kOptimizer, DataType::kFp32, share_);
+  b_.SetPhase(Phase::kOther);
+  step.Loss();
+}
+
+}  // namespace drydock

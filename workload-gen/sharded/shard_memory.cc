@@ -1,0 +1,81 @@
+#include "workload-gen/sharded/shard_memory.h"
+
+#include <algorithm>
+
+#include "workload-gen/sharded/zero_fetch.h"
+#include "workload-gen/sharded/zero_hooks.h"
+#include "workload-gen/sharded/zero_trace.h"
+
+namespace drydock {
+namespace {
+
+constexpr int64_t kFp32 = 4;
+
+// The most elements of `count` neighbours.
+int64_t MostTogether(const std::vector<int64_t>& elements, size_t count) {
+  int64_t most = 0;
+  for (size_t begin = 0; begin < elements.size(); ++begin) {
+    int64_t sum = 0;
+    for (size_t i = begin; i < std::min(begin + count, elements.size()); ++i) sum += elements[i];
+    most = std::max(most, sum);
+  }
+  return most;
+}
+
+}  // namespace
+
+StateMemory FsdpStates(const TorchContext& context, const FsdpPlan& plan) {
+  std::vector<int64_t> passing;  // groups that come and go
+  int64_t all = 0, staying = 0;
+  for (int chunk = 0; chunk < context.writer.layout.chunks; ++chunk) {
+    for (const FsdpUnit& unit : MakeFsdpUnits(context, plan, chunk).units) {
+      all += unit.elements;
+      if (unit.stays) {
+        staying += unit.elements;
+      } else {
+        passing.push_back(unit.elements);
+      }
+    }
+  }
+  const int64_t share = all / plan.shards;
+  const int64_t type = SizeOf(context.writer.job.training.precision).count();
+  const int64_t reduced = SizeOf(plan.reduce_type).count();
+  StateMemory states;
+  states.parameters = share * kFp32;
+  states.gradients = share * kFp32;
+  states.optimizer = 2 * share * kFp32;
+  if (plan.shards < 2) return states;
+  // One in use, two on their way; version 2's copies leave one flat buffer beside its parameters.
+  states.gathered = (staying + MostTogether(passing, 3)) * type;
+  if (plan.version == 2) states.gathered += MostTogether(passing, 1) * type;
+  // Whole gradients: of several micro-batches, or of the group at hand; and the flat buffers of
+  // two reductions.
+  passing.push_back(staying > 0 && passing.empty() ? staying : 0);
+  const bool accumulates = !plan.sync_every && context.writer.layout.microbatches > 1;
+  states.buffers = accumulates ? all * reduced : MostTogether(passing, 1) * type;
+  states.buffers += MostTogether(passing, 2) * reduced;
+  return states;
+}
+
+StateMemory ZeroStates(const TorchContext& context) {
+  const ZeroRules& rules = context.writer.job.zero;
+  const int64_t ranks = context.writer.layout.data;
+  const int64_t type = SizeOf(context.writer.job.training.precision).count();
+  int64_t all = 0;
+  for (const int64_t elements : StageParameters(context)) all += elements;
+  const int64_t share = (all + ranks - 1) / ranks;
+  StateMemory states;
+  states.parameters = (rules.stage == 3 ? share : all) * type;
+  states.gradients = (rules.stage == 1 ? all : share) * type;
+  states.optimizer = 4 * share * kFp32;
+  const int64_t bucket = std::min(rules.reduce_bucket_size, all);
+  states.buffers = bucket * type * (rules.overlap_comm || rules.stage == 3 ? 2 : 1);
+  if (rules.stage < 3 || ranks < 2) return states;
+  const ZeroTrace trace(context);
+  states.gathered =
+      PlanZeroFetches(trace.parameters, trace.steps, rules, static_cast<int>(ranks)).most_live *
+      type;
+  return states;
+}
+
+}  // namespace drydock

@@ -1,0 +1,44 @@
+#include "workload-gen/sharded/shard_step.h"
+
+#include "workload-gen/submodule_costs.h"
+
+namespace drydock {
+
+uint32_t AccumulationWork(const char* name, DataType type, bool into_fp32, int64_t elements,
+                          WorkTables* tables) {
+  Submodule s;
+  s.name = name;
+  s.kind = SubmoduleKind::kAdd;
+  s.pass = Pass::kNone;
+  s.type = type;
+  s.rows = elements;
+  s.n = 1;
+  s.accumulate_fp32 = into_fp32;
+  FillCosts(&s);
+  return tables->Intern(s);
+}
+
+void ShardStep::AllReduce(Role role, Stream stream, int size, DataType type, ReduceOp op) {
+  CommCall call;
+  call.type = type;
+  call.op = op;
+  call.count = 1;
+  call.group_size = size;
+  c_.builder->Collective(role, stream, call);
+}
+
+void ShardStep::Agree(Role role, Stream stream, int size, DataType type, ReduceOp op) {
+  AllReduce(role, stream, size, type, op);
+  AllReduce(kTensorRole, kTensorStream, c_.layout.tensor, type, op);
+  AllReduce(kPipelineRole, kModelStream, c_.layout.pipeline, type, op);
+}
+
+void ShardStep::Elements(const char* name, SubmoduleKind kind, DataType type, int64_t elements) {
+  c_.builder->Compute(ElementWork(name, kind, type, elements, c_.tables));
+}
+
+void ShardStep::Loss() {
+  AllReduce(kDataRole, kDataStream, c_.layout.data, DataType::kFp32, ReduceOp::kSum);
+}
+
+}  // namespace drydock

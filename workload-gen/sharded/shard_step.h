@@ -1,0 +1,32 @@
+// What ends a step where each rank holds a share of the parameters: the norm of all gradients,
+// clipping, Adam over the share; the loss.
+#ifndef DRYDOCK_WORKLOAD_GEN_SHARDED_SHARD_STEP_H_
+#define DRYDOCK_WORKLOAD_GEN_SHARDED_SHARD_STEP_H_
+
+#include "workload-gen/writer_context.h"
+
+namespace drydock {
+
+// Adds `elements` of gradients of type `type` to those of earlier micro-batches.
+uint32_t AccumulationWork(const char* name, DataType type, bool into_fp32, int64_t elements,
+                          WorkTables* tables);
+
+class ShardStep {
+ public:
+  explicit ShardStep(const WriterContext& context) : c_(context) {}
+
+  // A number that the ranks which together hold the model once agree on: over `role` (of `size`
+  // members), then over tensor and pipeline parallelism.
+  void Agree(Role role, Stream stream, int size, DataType type, ReduceOp op);
+  void Elements(const char* name, SubmoduleKind kind, DataType type, int64_t elements);
+  // Mean of the loss over data parallelism.
+  void Loss();
+
+ private:
+  void AllReduce(Role role, Stream stream, int size, DataType type, ReduceOp op);
+  const WriterContext& c_;
+};
+
+}  // namespace drydock
+
+#endif  // DRYDOCK_WORKLOAD_GEN_SHARDED_SHARD_STEP_H_

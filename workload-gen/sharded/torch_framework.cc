@@ -1,0 +1,132 @@
+#include "workload-gen/sharded/torch_framework.h"
+
+#include <fmt/format.h>
+
+#include "workload-gen/model_size.h"
+#include "workload-gen/process_groups.h"
+#include "workload-gen/program_builder.h"
+#include "workload-gen/sharded/shard_groups.h"
+#include "workload-gen/table_finish.h"
+
+namespace drydock {
+namespace {
+
+// What recomputation adds, over all GPUs: matrix products and attention.
+double RecomputedFlops(const TrainingJob& job, const Layout& layout, const TorchGroup& block,
+                       const WorkTables& tables) {
+  if (job.training.recompute == Recompute::kNone) return 0;
+  double of_layer = 0;
+  for (const TorchModule& module : block.modules) {
+    if (job.training.recompute == Recompute::kSelective && !module.selectively_recomputed) continue;
+    const Submodule& s = tables.submodule(module.forward[0]);
+    const bool product = s.kind == SubmoduleKind::kLinear || s.kind == SubmoduleKind::kAttention;
+    if (product) of_layer += s.flops;
+  }
+  return of_layer * job.model.layers * layout.microbatches * layout.data * layout.tensor;
+}
+
+WorkloadTotals TotalsOf(const TrainingJob& job, const Layout& layout, const TorchModel& model,
+                        const WorkTables& tables) {
+  WorkloadTotals totals;
+  totals.tokens = job.training.global_batch * job.model.sequence;
+  totals.model_flops = FlopsOfIteration(job).model;
+  totals.hardware_flops = totals.model_flops + RecomputedFlops(job, layout, model.block, tables);
+  totals.parameters = ParameterCount(job.model);
+  totals.model_name = job.model.name;
+  totals.layout = layout.ToString();
+  totals.precision = job.training.precision;
+  return totals;
+}
+
+struct Feature {
+  const char* key;
+  const char* what;
+  bool (*is_used)(const TrainingJob& job);
+};
+
+// One row a feature.
+constexpr Feature kNotGenerated[] = {
+    {"model.kv_lora_rank", "latent attention",
+     [](const TrainingJob& j) { return j.model.is_latent(); }},
+    {"model.experts", "a layer of experts",
+     [](const TrainingJob& j) { return j.model.moe.experts > 0; }},
+    {"parallel.tensor", "a head of keys that ranks share",
+     [](const TrainingJob& j) { return j.model.kv_heads % j.parallel.tensor != 0; }},
+    {"model.mtp_layers", "multi-token prediction",
+     [](const TrainingJob& j) { return j.model.mtp_layers > 0; }},
+    {"model.qk_norm", "the norm of queries and keys",
+     [](const TrainingJob& j) { return j.model.qk_norm; }},
+    {"model.post_norms", "a norm behind attention and MLP",
+     [](const TrainingJob& j) { return j.model.post_norms; }},
+    {"model.causal", "attention without a causal mask",
+     [](const TrainingJob& j) { return !j.model.causal; }},
+    {"model.window", "attention in a sliding window",
+     [](const TrainingJob& j) { return j.model.window > 0 && j.model.window < j.model.sequence; }},
+    {"model.patch_features", "an embedding of patches",
+     [](const TrainingJob& j) { return j.model.patch_features > 0; }},
+    {"training.precision", "precision fp8", [](const TrainingJob& j) { return j.training.fp8; }},
+    {"training.recompute_modules", "a choice of modules to recompute",
+     [](const TrainingJob& j) { return j.places.count("training.recompute_modules") > 0; }},
+    {"training.recompute_method", "recomputation of several layers together, or of some alone",
+     [](const TrainingJob& j) {
+       return j.training.recompute_method != RecomputeMethod::kUniform ||
+              j.training.recompute_layers != 1;
+     }},
+    {"training.distributed_optimizer", "Megatron's distributed optimizer",
+     [](const TrainingJob& j) { return j.training.distributed_optimizer; }},
+    {"training.gradient_buffers", "what NCCL is told of gradient buffers",
+     [](const TrainingJob& j) { return j.training.gradient_buffers != BufferKind::kPlain; }},
+    {"training.scatter_gather_p2p", "a pipeline message in parts",
+     [](const TrainingJob& j) { return j.training.scatter_gather_p2p; }},
+    {"parallel.context", "context parallelism",
+     [](const TrainingJob& j) { return j.parallel.context > 1; }},
+    {"parallel.expert", "expert parallelism",
+     [](const TrainingJob& j) { return j.parallel.expert > 1; }},
+    {"overlap.grad_reduce", "Megatron's overlap of gradient reduction",
+     [](const TrainingJob& j) { return j.overlap.grad_reduce; }},
+    {"overlap.tensor", "tensor-parallel communication split over a GEMM's tiles",
+     [](const TrainingJob& j) { return j.overlap.tensor; }},
+};
+
+}  // namespace
+
+Status CheckTorchJob(const TrainingJob& job) {
+  Diagnostics diagnostics;
+  for (const Feature& feature : kNotGenerated) {
+    if (!feature.is_used(job)) continue;
+    diagnostics.Add(job.ErrorAt(feature.key, fmt::format("{} is not generated for framework {}",
+                                                         feature.what, job.training.framework)));
+  }
+  return diagnostics.ToStatus();
+}
+
+Workload BuildTorchWorkload(const TrainingJob& job, const Layout& layout, const Topology& topology,
+                            int replicas,
+                            const std::function<StateMemory(const TorchContext& context)>& write) {
+  Workload workload;
+  workload.topology = topology;
+  workload.streams = StreamNames();
+  BuildGroups(layout, GroupNeedsOf(job), &workload);
+  const ShardRoles roles = AddShardGroups(layout, replicas, &workload);
+  WorkTables tables(&workload);
+  const RankWork work = MakeRankWork(job, layout, &tables);
+  const TorchModel model = MakeTorchModel(job, layout, &tables);
+  workload.totals = TotalsOf(job, layout, model, tables);
+  std::vector<StateMemory> states;
+  for (int stage = 0; stage < layout.pipeline; ++stage) {
+    ProgramBuilder builder(&tables);
+    const WriterContext writer{job, layout, work, &tables, &builder, stage};
+    states.push_back(write(TorchContext{writer, model, roles}));
+    workload.programs.push_back(builder.Finish());
+  }
+  workload.class_count = layout.pipeline;
+  for (int rank = 0; rank < layout.world(); ++rank) {
+    workload.class_of_rank.push_back(layout.StageOf(rank));
+  }
+  DropUnusedSubmodules(&workload);
+  CollectUses(&workload);
+  FillMemory(job, layout, states, &workload);
+  return workload;
+}
+
+}  // namespace drydock

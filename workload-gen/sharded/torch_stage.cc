@@ -1,0 +1,149 @@
+#include "workload-gen/sharded/torch_stage.h"
+
+#include <algorithm>
+
+namespace drydock {
+namespace {
+
+class TorchStageWriter {
+ public:
+  TorchStageWriter(const TorchContext& context, ShardingHooks* hooks)
+      : t_(context),
+        c_(context.writer),
+        b_(*c_.builder),
+        tensor_(c_),
+        exchanges_(c_, /*device_sync=*/false),
+        hooks_(hooks) {}
+
+  void Write() {
+    for (const Action& action : MakeSchedule(PipelineShapeOf(c_))) {
+      switch (action.kind) {
+        case Action::Kind::kCompute:
+          Compute(action.work);
+          break;
+        case Action::Kind::kPost:
+          exchanges_.Post(action.exchanges);
+          break;
+        case Action::Kind::kWait:
+          exchanges_.Wait(action);
+          break;
+      }
+    }
+    b_.SetPlace(-1, -1, 0);
+    b_.SetPhase(Phase::kGradientSync);
+    hooks_->Finish();
+  }
+
+ private:
+  void Compute(const StageWork& work) {
+    std::vector<int> groups = t_.GroupsOf(work.chunk);
+    if (work.backward) std::reverse(groups.begin(), groups.end());
+    for (const int group : groups) {
+      const GroupPass pass = {group, work.microbatch, work.chunk};
+      const bool layer = group >= 0 && group < t_.layers();
+      b_.SetPlace(layer ? group : -1, work.microbatch, work.chunk);
+      if (work.backward) {
+        Backward(pass, layer);
+      } else {
+        Forward(pass);
+      }
+    }
+    b_.SetPlace(-1, work.microbatch, work.chunk);
+    hooks_->AfterWork(work);
+  }
+
+  void Forward(const GroupPass& pass) {
+    b_.SetPhase(Phase::kForward);
+    hooks_->BeforeForward(pass);
+    const std::vector<TorchModule>& modules = t_.Group(pass.group).modules;
+    for (size_t i = 0; i < modules.size(); ++i) {
+      hooks_->BeforeModule(pass, ModulePass::kForward, i);
+      RunForward(modules[i], /*leaves=*/true);
+      hooks_->AfterModule(pass, ModulePass::kForward, i);
+    }
+    hooks_->AfterForward(pass);
+  }
+
+  void RunForward(const TorchModule& module, bool leaves) {
+    if (module.before == Redistribution::kGather) tensor_.AllGather();
+    for (const uint32_t work : module.forward) b_.Compute(work);
+    if (leaves && module.after == Redistribution::kScatter) tensor_.ReduceScatter();
+    if (leaves && module.after == Redistribution::kSum) tensor_.AllReduce();
+    for (const CommCall& call : module.calls) b_.Collective(kTensorRole, kTensorStream, call);
+  }
+
+  void Backward(const GroupPass& pass, bool layer) {
+    b_.SetPhase(Phase::kBackward);
+    hooks_->BeforeBackward(pass);
+    if (layer && c_.job.training.recompute != Recompute::kNone) Repeat(pass);
+    const std::vector<TorchModule>& modules = t_.Group(pass.group).modules;
+    for (size_t i = modules.size(); i-- > 0;) {
+      hooks_->BeforeModule(pass, ModulePass::kBackward, i);
+      RunBackward(modules[i]);
+      hooks_->AfterModule(pass, ModulePass::kBackward, i);
+    }
+    hooks_->AfterBackward(pass);
+  }
+
+  // torchtitan's selective form keeps what the reduce-scatters gave, too.
+  void Repeat(const GroupPass& pass) {
+    const bool full = c_.job.training.recompute == Recompute::kFull;
+    b_.SetPhase(Phase::kRecompute);
+    const std::vector<TorchModule>& modules = t_.Group(pass.group).modules;
+    for (size_t i = 0; i < modules.size(); ++i) {
+      if (!full && !modules[i].selectively_recomputed) {
+        // A kept product's input is gathered all the same: that is an operation before it.
+        if (modules[i].before == Redistribution::kGather) tensor_.AllGather();
+        continue;
+      }
+      hooks_->BeforeModule(pass, ModulePass::kRecompute, i);
+      RunForward(modules[i], /*leaves=*/full);
+      hooks_->AfterModule(pass, ModulePass::kRecompute, i);
+    }
+    b_.SetPhase(Phase::kBackward);
+  }
+
+  void RunBackward(const TorchModule& module) {
+    if (module.after == Redistribution::kScatter) tensor_.AllGather();
+    for (const uint32_t work : module.backward) b_.Compute(work);
+    if (module.before == Redistribution::kGather) tensor_.ReduceScatter();
+    if (module.before == Redistribution::kCopy) tensor_.AllReduce();
+    if (module.partial_gradient) SumParts(module);
+  }
+
+  void SumParts(const TorchModule& module) {
+    for (const int64_t elements : module.parameters) {
+      CommCall call;
+      call.type = c_.job.training.precision;
+      call.count = elements;
+      call.group_size = c_.layout.tensor;
+      b_.Collective(kTensorRole, kTensorStream, call);
+    }
+  }
+
+  const TorchContext& t_;
+  const WriterContext& c_;
+  ProgramBuilder& b_;
+  TensorParallel tensor_;
+  PipelineExchanges exchanges_;
+  ShardingHooks* hooks_;
+};
+
+}  // namespace
+
+std::vector<int> TorchContext::GroupsOf(int chunk) const {
+  std::vector<int> groups;
+  if (writer.IsFirst(chunk)) groups.push_back(-1);
+  const int end = writer.layout.EndLayer(writer.stage, chunk);
+  for (int layer = writer.layout.FirstLayer(writer.stage, chunk); layer < end; ++layer) {
+    groups.push_back(layer);
+  }
+  if (writer.IsLast(chunk)) groups.push_back(layers());
+  return groups;
+}
+
+void WriteTorchStage(const TorchContext& context, ShardingHooks* hooks) {
+  TorchStageWriter(context, hooks).Write();
+}
+
+}  // namespace drydock

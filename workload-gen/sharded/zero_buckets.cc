@@ -1,0 +1,48 @@
+#include "workload-gen/sharded/zero_buckets.h"
+
+namespace drydock {
+
+void ZeroBuckets::Add(int64_t elements) {
+  if (elements_ > 0 && elements_ + elements > rules_.reduce_bucket_size) Flush();
+  const int64_t ranks = c_.layout.data;
+  elements_ += elements;
+  padded_ += (elements + ranks - 1) / ranks * ranks;
+}
+
+void ZeroBuckets::Copy(const char* name) {
+  c_.builder->Compute(ElementWork(name, SubmoduleKind::kGradientScale, c_.job.training.precision,
+                                  elements_, c_.tables));
+}
+
+CommCall ZeroBuckets::Call() const {
+  const bool scatter = rules_.stage == 3 || rules_.reduce_scatter;
+  CommCall call;
+  call.collective = scatter ? CollectiveType::kReduceScatter : CollectiveType::kAllReduce;
+  call.type = c_.job.training.precision;
+  call.count = scatter ? padded_ : elements_;
+  call.group_size = c_.layout.data;
+  return call;
+}
+
+void ZeroBuckets::Flush() {
+  if (elements_ == 0) return;
+  ProgramBuilder& b = *c_.builder;
+  const Phase phase = b.phase();
+  b.SetPhase(Phase::kGradientSync);
+  Copy("zero.bucket-copy");
+  if (rules_.stage == 3) Copy("zero.order-by-rank");
+  Copy("zero.average");
+  // With overlap one reduction is on its way; the next waits for it.
+  b.Wait(running_);
+  running_ = b.StartCollective(kDataRole, kDataStream, Call());
+  if (!rules_.overlap_comm) b.Wait(running_);
+  b.SetPhase(phase);
+  elements_ = padded_ = 0;
+}
+
+void ZeroBuckets::Finish() {
+  Flush();
+  c_.builder->Wait(running_);
+}
+
+}  // namespace drydock

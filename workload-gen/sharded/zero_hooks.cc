@@ -1,0 +1,117 @@
+#include "workload-gen/sharded/zero_hooks.h"
+
+#include <algorithm>
+
+#include "workload-gen/sharded/zero_step.h"
+
+namespace drydock {
+
+std::vector<int64_t> StageParameters(const TorchContext& context) {
+  std::vector<int64_t> elements;
+  for (int chunk = 0; chunk < context.writer.layout.chunks; ++chunk) {
+    for (const int group : context.GroupsOf(chunk)) {
+      for (const TorchModule& module : context.Group(group).modules) {
+        elements.insert(elements.end(), module.parameters.begin(), module.parameters.end());
+      }
+    }
+  }
+  return elements;
+}
+
+ZeroHooks::ZeroHooks(const TorchContext& context)
+    : t_(context),
+      c_(context.writer),
+      rules_(context.writer.job.zero),
+      buckets_(context.writer, context.writer.job.zero) {}
+
+void ZeroHooks::AfterModule(const GroupPass& pass, ModulePass part, size_t module) {
+  if (part != ModulePass::kBackward) return;
+  const TorchModule& m = t_.Group(pass.group).modules[module];
+  const bool last = pass.microbatch == c_.layout.microbatches - 1;
+  const bool whole = rules_.stage == 1;  // the gradients of all micro-batches are kept here
+  if (whole && pass.microbatch > 0 && m.elements() > 0) {
+    c_.builder->Compute(AccumulationWork("zero.accumulate", c_.job.training.precision, false,
+                                         m.elements(), c_.tables));
+  }
+  const bool now = c_.layout.pipeline == 1 && (!whole || last);
+  if (!now) return;
+  // Autograd gives the gradients of a module's later parameters first.
+  for (size_t i = m.parameters.size(); i-- > 0;) buckets_.Add(m.parameters[i]);
+}
+
+void ZeroHooks::AfterWork(const StageWork& work) {
+  if (rules_.stage == 2 && work.backward) buckets_.Finish();
+}
+
+void ZeroHooks::Finish() {
+  const std::vector<int64_t> parameters = StageParameters(t_);
+  if (c_.layout.pipeline > 1) {
+    for (const int64_t elements : parameters) buckets_.Add(elements);
+  }
+  buckets_.Finish();
+  int64_t all = 0;
+  for (const int64_t elements : parameters) all += elements;
+  ZeroStep(c_).Write(all, 0);
+}
+
+Zero3Hooks::Zero3Hooks(const TorchContext& context)
+    : t_(context),
+      c_(context.writer),
+      trace_(context),
+      buckets_(context.writer, context.writer.job.zero),
+      plan_(PlanZeroFetches(trace_.parameters, trace_.steps, context.writer.job.zero,
+                            context.writer.layout.data)) {}
+
+void Zero3Hooks::Start(int gather) {
+  if (gather < 0) return;
+  CommCall call;
+  call.collective = CollectiveType::kAllGather;
+  call.type = c_.job.training.precision;
+  call.count = plan_.gathers[static_cast<size_t>(gather)].elements;
+  call.group_size = c_.layout.data;
+  running_[static_cast<size_t>(gather)] = c_.builder->StartCollective(kDataRole, kDataStream, call);
+}
+
+void Zero3Hooks::Wait(int gather) {
+  c_.builder->Wait(running_[static_cast<size_t>(gather)]);
+  const ZeroFetch& fetch = plan_.gathers[static_cast<size_t>(gather)];
+  if (fetch.parameters.size() < 2) return;
+  // Parameters gathered together are put together from every rank's piece.
+  c_.builder->Compute(ElementWork("zero.copy-out", SubmoduleKind::kGradientScale,
+                                  c_.job.training.precision, fetch.elements, c_.tables));
+}
+
+void Zero3Hooks::BeforeModule(const GroupPass& pass, ModulePass part, size_t module) {
+  if (c_.layout.data < 2) return;
+  const auto place = trace_.step_of.find({pass.group, part, module});
+  if (place == trace_.step_of.end()) return;
+  if (place->second == 0) running_.assign(plan_.gathers.size(), ProgramBuilder::kNothing);
+  const ZeroFetchStep& step = plan_.steps[place->second];
+  Start(step.own);
+  if (!c_.job.zero.overlap_comm) Start(step.prefetch);
+  for (const int gather : step.waits) Wait(gather);
+  if (c_.job.zero.overlap_comm) Start(step.prefetch);
+}
+
+void Zero3Hooks::AfterModule(const GroupPass& pass, ModulePass part, size_t module) {
+  if (part != ModulePass::kBackward) return;
+  const std::vector<int64_t>& parameters = t_.Group(pass.group).modules[module].parameters;
+  for (size_t i = parameters.size(); i-- > 0;) buckets_.Add(parameters[i]);
+}
+
+void Zero3Hooks::AfterWork(const StageWork& work) {
+  if (work.backward) buckets_.Finish();
+}
+
+void Zero3Hooks::Finish() {
+  int64_t share = 0, persistent = 0;
+  const int64_t ranks = c_.layout.data;
+  for (const int64_t elements : trace_.parameters) {
+    const int64_t part = (elements + ranks - 1) / ranks;
+    share += part;
+    if (elements <= c_.job.zero.param_persistence_threshold) persistent += part * ranks;
+  }
+  ZeroStep(c_).Write(share * ranks, persistent);
+}
+
+}  // namespace drydock

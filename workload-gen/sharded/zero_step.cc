@@ -1,0 +1,77 @@
+#include "workload-gen/sharded/zero_step.h"
+
+#include <algorithm>
+
+namespace drydock {
+namespace {
+
+// DeepSpeed aligns each rank's share of the flat buffer to as many elements (NCCL's alignment).
+constexpr int64_t kShareAlignment = 2;
+
+}  // namespace
+
+void ZeroStep::Write(int64_t elements, int64_t persistent) {
+  const int64_t unit = c_.layout.data * kShareAlignment;
+  const bool partitioned = c_.job.zero.stage == 3;
+  const int64_t share =
+      partitioned ? elements / c_.layout.data : (elements + unit - 1) / unit * kShareAlignment;
+  ProgramBuilder& b = *c_.builder;
+  b.SetPhase(Phase::kOptimizer);
+  Agree(share);
+  Update(share);
+  if (partitioned) {
+    Gather(persistent);
+  } else {
+    GatherShares(share);
+  }
+  b.SetPhase(Phase::kOther);
+  step_.Loss();
+}
+
+void ZeroStep::Agree(int64_t share) {
+  const TrainingRules& training = c_.job.training;
+  if (training.precision == DataType::kFp16) {
+    step_.Agree(kDataRole, kDataStream, c_.layout.data, DataType::kUint8, ReduceOp::kMax);
+  }
+  if (!training.gradient_clipping) return;
+  step_.Elements("optimizer.norm", SubmoduleKind::kGradientNorm, training.precision, share);
+  step_.Agree(kDataRole, kDataStream, c_.layout.data, DataType::kFp32, ReduceOp::kSum);
+}
+
+// Stage 3 goes through its share in sub-groups; the others in one.
+void ZeroStep::Update(int64_t share) {
+  const DataType type = c_.job.training.precision;
+  const int64_t most = c_.job.zero.stage == 3 ? c_.job.zero.sub_group_size : share;
+  for (int64_t left = share; left > 0; left -= most) {
+    const int64_t elements = std::min(left, most);
+    step_.Elements("optimizer.gradients", SubmoduleKind::kCast, type, elements);
+    step_.Elements("optimizer.unscale-clip", SubmoduleKind::kGradientScale, DataType::kFp32,
+                   elements);
+    step_.Elements("optimizer.adam", SubmoduleKind::kOptimizer, DataType::kFp32, elements);
+    step_.Elements("optimizer.copy", SubmoduleKind::kCast, type, elements);
+  }
+}
+
+void ZeroStep::Gather(int64_t elements) {
+  if (elements == 0) return;
+  CommCall call;
+  call.collective = CollectiveType::kAllGather;
+  call.type = c_.job.training.precision;
+  call.count = elements;
+  call.group_size = c_.layout.data;
+  c_.builder->Collective(kDataRole, kDataStream, call);
+}
+
+void ZeroStep::GatherShares(int64_t share) {
+  const int64_t ranks = c_.layout.data;
+  if (!c_.job.zero.bucketed_allgather) {
+    Gather(share * ranks);
+    return;
+  }
+  const int64_t pieces = std::max(int64_t{1}, share * ranks / c_.job.zero.allgather_bucket_size);
+  const int64_t piece = share / pieces / kShareAlignment * kShareAlignment;
+  for (int64_t i = 0; i + 1 < pieces; ++i) Gather(piece * ranks);
+  Gather((share - piece * (pieces - 1)) * ranks);
+}
+
+}  // namespace drydock

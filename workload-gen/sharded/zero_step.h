@@ -1,0 +1,31 @@
+// What DeepSpeed's ZeRO optimizers do after the last reduction: overflow, norm, Adam on this rank's
+// share, and the shares gathered again.
+#ifndef DRYDOCK_WORKLOAD_GEN_SHARDED_ZERO_STEP_H_
+#define DRYDOCK_WORKLOAD_GEN_SHARDED_ZERO_STEP_H_
+
+#include "workload-gen/sharded/shard_step.h"
+
+namespace drydock {
+
+class ZeroStep {
+ public:
+  explicit ZeroStep(const WriterContext& context) : c_(context), step_(context) {}
+
+  // `elements`: of all parameters of the stage's ranks; `persistent`: of those that stay gathered
+  // in stage 3.
+  void Write(int64_t elements, int64_t persistent);
+
+ private:
+  void Agree(int64_t share);
+  void Update(int64_t share);
+  // Stages 1 and 2: of a share per rank; in one piece, or by allgather_bucket_size.
+  void GatherShares(int64_t share);
+  void Gather(int64_t elements);
+
+  const WriterContext& c_;
+  ShardStep step_;
+};
+
+}  // namespace drydock
+
+#endif  // DRYDOCK_WORKLOAD_GEN_SHARDED_ZERO_STEP_H_
