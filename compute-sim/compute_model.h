@@ -67,8 +67,8 @@ std::optional<Prediction> PredictCalibrated(const GpuData& gpu, const Kernel& ke
 // The same at the clocks the profile's rows were measured at.
 std::optional<Prediction> PredictAsProfiled(const GpuData& gpu, const Profile& profile,
                                             const Kernel& kernel);
-// A row's time in this run: as measured, or, for a burst row of a calibrated GPU, slowed down by
-// what the model says of the difference between burst and sustained clocks.
+// A row's time in this run: as measured; on a calibrated GPU by the ratio of what the model says of
+// this run and of the row, which may be at burst clocks or contain a quantisation.
 double RowUs(const GpuData& gpu, const Profile& profile, const RowRef& row, const Kernel& kernel);
 // What a model says as a time; at most kLongestKernel, which ModelStack refuses.
 Time TimeOfUs(double us);

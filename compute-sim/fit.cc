@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "compute-sim/fit_curves.h"
 #include "compute-sim/fit_rows.h"
 #include "compute-sim/fit_variables.h"
 #include "compute-sim/scaled_parameters.h"
@@ -30,12 +31,62 @@ class Fitter {
   Fitter(GpuData* gpu, const FitOptions& options) : gpu_(gpu), options_(options) {}
 
   // One set of parameters: `variables` point into gpu_->parameters. False without rows.
-  bool FitSet(const std::vector<FitVariable>& variables, const KernelFilter& wanted) {
+  bool FitSet(std::vector<FitVariable> variables, const KernelFilter& wanted) {
     const std::vector<FitRow> rows =
         Thinned(Half(RowsOf(gpu_->profiles, wanted), true), options_.most_rows);
     if (rows.empty()) return false;
     if (options_.evaluations == 0) return true;
     for (const FitRow& row : rows) fitted_.emplace(row.kernel.kind, row.kernel.type);
+    if (std::any_of(rows.begin(), rows.end(), [](const FitRow& row) { return row.quantised; })) {
+      const auto stage = QuantiseVariables(&gpu_->parameters.memory.quantise);
+      variables.insert(variables.end(), stage.begin(), stage.end());
+    }
+    const auto shortest = std::min_element(
+        rows.begin(), rows.end(), [](const FitRow& a, const FitRow& b) { return a.us < b.us; });
+    // Long kernels say nothing of what each costs to launch.
+    std::erase_if(variables, [&](const FitVariable& variable) {
+      return variable.launch && variable.read() < shortest->us / 30;
+    });
+    // Fewer rows than that, or rows that all come out of HBM, fix nothing but the rate.
+    if (rows.size() < variables.size() || AllFromHbm(rows)) variables.resize(1);
+    Minimise(variables, rows, options_.evaluations);
+    return true;
+  }
+
+  // What the longest kernels lose to settled clocks: too few among all rows for the rest of the fit
+  // to see them, and yet what a training run is made of.
+  void FitDerate(GemmParameters* set, const KernelFilter& wanted) {
+    std::vector<FitRow> rows = Half(RowsOf(gpu_->profiles, wanted), true);
+    std::erase_if(rows, [&](const FitRow& row) { return row.us < 2 * set->derate_at.us(); });
+    constexpr size_t kEnough = 10;
+    if (rows.size() < kEnough || options_.evaluations == 0) return;
+    Minimise({DerateVariable(set)}, rows, options_.evaluations / 10);
+  }
+
+  // Of norms or softmax, beside the plain kernels' bandwidth.
+  void FitCurve(RateCurve wanted, ShareCurve* curve) {
+    const auto is_wanted = [&](KernelKind kind, DataType) { return InfoOf(kind).curve == wanted; };
+    const std::vector<FitRow> rows = Half(RowsOf(gpu_->profiles, is_wanted), true);
+    ShareCurve found = CurveOf(rows, gpu_->shape(), gpu_->parameters.memory);
+    if (found.empty()) return;
+    *curve = std::move(found);
+    for (const FitRow& row : rows) fitted_.emplace(row.kernel.kind, row.kernel.type);
+  }
+
+  // Whether rows of it took part.
+  bool Fitted(KernelKind kind, DataType type) const { return fitted_.contains({kind, type}); }
+  bool only_states() const { return options_.evaluations == 0; }
+
+  double Predict(const FitRow& row) const {
+    Profile as;
+    as.burst = row.burst;
+    as.quantised = row.quantised;
+    return PredictAsProfiled(*gpu_, as, row.kernel)->us;
+  }
+
+ private:
+  void Minimise(const std::vector<FitVariable>& variables, const std::vector<FitRow>& rows,
+                int evaluations) {
     const auto loss = [&](const std::vector<double>& at) {
       for (size_t i = 0; i < at.size(); ++i) variables[i].Set(at[i]);
       return LossOf(rows, [this](const FitRow& row) { return Predict(row); });
@@ -46,24 +97,18 @@ class Fitter {
     // other way round, so that it does not creep along one valley.
     SimplexResult best{start, 0, 0};
     for (int round = 0; round < kRounds; ++round) {
-      best = MinimiseSimplex(loss, best.at, round % 2 == 0 ? 0.5 : -0.4,
-                             options_.evaluations / kRounds);
+      best = MinimiseSimplex(loss, best.at, round % 2 == 0 ? 0.5 : -0.4, evaluations / kRounds);
     }
     loss(best.at);
-    return true;
   }
 
-  // Whether rows of it took part.
-  bool Fitted(KernelKind kind, DataType type) const { return fitted_.contains({kind, type}); }
-  bool only_states() const { return options_.evaluations == 0; }
-
-  double Predict(const FitRow& row) const {
-    Profile clocks;
-    clocks.burst = row.burst;
-    return PredictAsProfiled(*gpu_, clocks, row.kernel)->us;
+  bool AllFromHbm(const std::vector<FitRow>& rows) const {
+    const double beyond = 2 * static_cast<double>(gpu_->spec.l2.count());
+    return std::all_of(rows.begin(), rows.end(), [&](const FitRow& row) {
+      return IsMemoryKernel(row.kernel.kind) && row.kernel.bytes > beyond;
+    });
   }
 
- private:
   GpuData* gpu_;
   FitOptions options_;
   std::set<std::pair<KernelKind, DataType>> fitted_;
@@ -85,8 +130,23 @@ void AddResiduals(const std::string& name, std::vector<FitRow> rows, bool fitted
   }
   add("");
   if (!gemm) return;
-  std::erase_if(rows, [](const FitRow& row) { return row.weight < 1; });
+  std::erase_if(rows, [](const FitRow& row) { return ShortestExtent(row.kernel) < 256; });
+  add(", extents from 256");
+  std::erase_if(rows, [](const FitRow& row) { return !IsLarge(row.kernel); });
   add(", extents from 1024");
+}
+
+// Of the half that was not fitted.
+void StateErrors(const std::vector<ProfilePtr>& profiles, const Fitter& fitter,
+                 const KernelFilter& wanted, FitErrors* errors) {
+  const std::vector<FitRow> rows = Half(RowsOf(profiles, wanted), false);
+  for (const bool large : {true, false}) {
+    std::vector<FitRow> part = rows;
+    std::erase_if(part, [&](const FitRow& row) { return IsLarge(row.kernel) != large; });
+    if (part.empty()) continue;
+    const auto predict = [&](const FitRow& row) { return fitter.Predict(row); };
+    (large ? errors->large : errors->small) = ResidualsOf("", part, predict).mean;
+  }
 }
 
 // Of every kernel and type that has rows and a prediction.
@@ -131,9 +191,17 @@ Result<FitResult> Fit(GpuData gpu, const FitOptions& options) {
     else
       result.kept.push_back(name);
   };
+  const auto state = [&](const KernelFilter& wanted, FitErrors* errors) {
+    if (options.evaluations > 0) StateErrors(gpu.profiles, fitter, wanted, errors);
+  };
   for (GemmParameters& set : gpu.parameters.gemm) {
-    fit(fmt::format("gemm {}", ToString(set.types.front())), GemmVariables(gpu.spec, &set),
-        [&](KernelKind kind, DataType type) { return IsGemm(kind) && Has(set.types, type); });
+    const auto wanted = [&](KernelKind kind, DataType type) {
+      return IsGemm(kind) && Has(set.types, type);
+    };
+    const std::string name = fmt::format("gemm {}", ToString(set.types.front()));
+    fit(name, GemmVariables(gpu.spec, &set), wanted);
+    fitter.FitDerate(&set, wanted);
+    state(wanted, &set.error);
   }
   for (size_t i = 0; i < gpu.parameters.attention.size(); ++i) {
     AttentionParameters& library = gpu.parameters.attention[i];
@@ -146,14 +214,24 @@ Result<FitResult> Fit(GpuData gpu, const FitOptions& options) {
     }
     for (const KernelKind pass : {KernelKind::kAttentionForward, KernelKind::kAttentionBackward}) {
       const bool forward = pass == KernelKind::kAttentionForward;
+      const auto wanted = [&](KernelKind kind, DataType type) {
+        return kind == pass && Has(library.types, type);
+      };
       fit(library.name + (forward ? " forward" : " backward"),
           AttentionVariables(gpu.spec, library.types.front(),
                              forward ? &library.forward : &library.backward),
-          [&](KernelKind kind, DataType type) { return kind == pass && Has(library.types, type); });
+          wanted);
+      state(wanted, &library.error);
     }
   }
   fit("memory", MemoryVariables(gpu.spec, &gpu.parameters.memory),
       [](KernelKind kind, DataType) { return InfoOf(kind).curve == RateCurve::kPlain; });
+  if (options.evaluations > 0) {
+    fitter.FitCurve(RateCurve::kLayerNorm, &gpu.parameters.memory.layer_norm);
+    fitter.FitCurve(RateCurve::kSoftmax, &gpu.parameters.memory.softmax);
+  }
+  state([](KernelKind kind, DataType) { return IsMemoryKernel(kind); },
+        &gpu.parameters.memory.error);
   result.residuals = AllResiduals(gpu, fitter);
   if (options.evaluations == 0) any = !result.residuals.empty();
   if (!any) {

@@ -20,7 +20,7 @@ const ToolInfo kFitInfo = {
 
 Result<GpuData> LoadData(const FitCommand& options) {
   ASSIGN_OR_RETURN(const GpuSpec spec, LoadGpu(options.gpu));
-  SimulateOptions simulate{{}, {}, options.attention_library};
+  SimulateOptions simulate{{}, {}, options.attention_library, {}};
   for (const std::string& path : options.profiles) {
     ASSIGN_OR_RETURN(Profile profile, LoadProfile(path));
     if (profile.gpu != spec.name) {

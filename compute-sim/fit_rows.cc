@@ -10,16 +10,9 @@ namespace {
 
 // Products of a few rows are serving's; what costs time in training has a thousand and more.
 double WeightOf(const Kernel& kernel) {
-  if (IsMemoryKernel(kernel.kind)) return kernel.bytes > 1e6 ? 1 : 0.3;
-  if (IsAttention(kernel.kind)) return kernel.flops > 1e9 ? 1 : 0.2;
-  const auto longest = *std::max_element(kernel.dims.begin(), kernel.dims.end());
-  int64_t shortest = longest;
-  for (size_t i = 0; i < InfoOf(kernel.kind).dimensions.size(); ++i) {
-    if (InfoOf(kernel.kind).dimensions[i].size() == 1) {  // m, n, k
-      shortest = std::min(shortest, kernel.dims[i]);
-    }
-  }
-  return shortest >= 1024 ? 1 : kernel.flops > 4e8 ? 0.3 : 0.1;
+  if (IsLarge(kernel)) return 1;
+  if (IsMemoryKernel(kernel.kind) || IsAttention(kernel.kind)) return 0.3;
+  return kernel.flops > 4e8 ? 0.5 : 0.3;
 }
 
 std::vector<FitRow> EveryNth(const std::vector<FitRow>& rows, size_t most) {
@@ -39,7 +32,8 @@ std::vector<FitRow> RowsOf(const std::vector<ProfilePtr>& profiles,
       if (!wanted(table.kind, table.type)) continue;
       for (size_t i = 0; i < table.size(); ++i) {
         const Kernel kernel = RowRef{&table, i}.kernel();
-        rows.push_back({kernel, table.times[i].us(), profile->burst, WeightOf(kernel)});
+        rows.push_back(
+            {kernel, table.times[i].us(), profile->burst, profile->quantised, WeightOf(kernel)});
       }
     }
   }

@@ -13,7 +13,8 @@ struct FitRow {
   Kernel kernel;
   double us = 0;
   bool burst = false;
-  double weight = 1;  // what training runs is worth more than a serving decode's slivers
+  bool quantised = false;  // Profile::quantised
+  double weight = 1;       // what training runs is worth more than a serving decode's slivers
 };
 
 // All rows of the kinds and types, in the order of profiles and tables.
@@ -25,7 +26,7 @@ std::vector<FitRow> Half(const std::vector<FitRow>& rows, bool fitted);
 // Every n-th, such that `most` stay, as many of the heavy ones as of the others.
 std::vector<FitRow> Thinned(const std::vector<FitRow>& rows, size_t most);
 
-// The GPU's prediction of a row at the row's clocks.
+// The GPU's prediction of a row as it was measured.
 using RowPredictor = std::function<double(const FitRow&)>;
 Residuals ResidualsOf(const std::string& what, const std::vector<FitRow>& rows,
                       const RowPredictor& predict);

@@ -13,6 +13,11 @@ FitVariable Of(Time* time, double low_us, double high_us) {
   return {[time] { return time->us(); }, [time](double us) { *time = Time::FromUs(us); }, low_us,
           high_us};
 }
+FitVariable LaunchOf(Time* time, double low_us, double high_us) {
+  FitVariable variable = Of(time, low_us, high_us);
+  variable.launch = true;
+  return variable;
+}
 FitVariable Of(Bandwidth* rate, double low, double high) {
   return {[rate] { return rate->bytes_per_second(); },
           [rate](double x) { *rate = Bandwidth::FromBytesPerSecond(x); }, low, high};
@@ -37,6 +42,8 @@ void FitVariable::Set(double at) const {
   write(logarithmic ? low * std::pow(high / low, share) : low + (high - low) * share);
 }
 
+FitVariable DerateVariable(GemmParameters* set) { return Of(&set->derate, 0.005, 0.4); }
+
 std::vector<FitVariable> GemmVariables(const GpuSpec& spec, GemmParameters* set) {
   const double dense = spec.dense_rate[static_cast<size_t>(set->types.front())].flops_per_second();
   const double hbm = spec.memory_bandwidth.bytes_per_second();
@@ -44,13 +51,13 @@ std::vector<FitVariable> GemmVariables(const GpuSpec& spec, GemmParameters* set)
   return {Of(&set->tensor_rate, 0.4 * dense, dense),
           Of(&set->memory, 0.4 * hbm, hbm),
           Of(&set->l2_to_sm, l2 / 8, l2 * 8),
-          Of(&set->launch, 0.5, 10),
+          LaunchOf(&set->launch, 0.5, 10),
           Of(&set->tile_start, 0.02, 10),
           Of(&set->tile_store, 0.1, 20),
           Of(&set->persistence, 0, 1, false),
           Of(&set->overlap, 1, 8),
           Of(&set->split_sync, 0.1, 20),
-          Of(&set->derate, 0.005, 0.4),
+          DerateVariable(set),
           Of(&set->derate_at, 50, 20000),
           Of(&set->l2_warm, 0.05, 2)};
 }
@@ -61,15 +68,23 @@ std::vector<FitVariable> AttentionVariables(const GpuSpec& spec, DataType type,
   const double stated = pass->tensor_rate.flops_per_second();
   const double rate = dense > 0 ? std::min(stated, dense) : stated;
   const double most = dense > 0 ? std::min(rate * 6, dense) : rate * 6;
-  return {Of(&pass->launch, 0.5, 40), Of(&pass->tensor_rate, rate / 6, most),
-          Of(&pass->scores_per_ps, pass->scores_per_ps / 20, pass->scores_per_ps * 20),
-          Of(&pass->block_start, 0.02, 40)};
+  std::vector<FitVariable> variables = {
+      Of(&pass->tensor_rate, rate / 6, most), LaunchOf(&pass->launch, 0.5, 40),
+      Of(&pass->scores_per_ps, pass->scores_per_ps / 20, pass->scores_per_ps * 20),
+      Of(&pass->block_start, 0.02, 40)};
+  // A kernel that does nothing before or after has none.
+  if (pass->serial_passes > 0) variables.push_back(Of(&pass->serial_passes, 0.5, 40, true));
+  return variables;
 }
 
 std::vector<FitVariable> MemoryVariables(const GpuSpec& spec, MemoryParameters* memory) {
   const double hbm = spec.memory_bandwidth.bytes_per_second();
-  return {Of(&memory->launch, 0.3, 20), Of(&memory->hbm, 0.3 * hbm, hbm),
+  return {Of(&memory->hbm, 0.3 * hbm, hbm), LaunchOf(&memory->launch, 0.3, 20),
           Of(&memory->l2, 0.5 * hbm, 20 * hbm), Of(&memory->l2_share, 0.05, 1)};
+}
+
+std::vector<FitVariable> QuantiseVariables(QuantiseStage* stage) {
+  return {Of(&stage->bytes, 1, 20), LaunchOf(&stage->launch, 0.5, 40)};
 }
 
 }  // namespace drydock

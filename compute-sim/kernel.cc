@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "core/base/check.h"
@@ -118,6 +119,18 @@ bool IsMemoryKernel(KernelKind kind) { return InfoOf(kind).curve != RateCurve::k
 
 bool IsAttention(KernelKind kind) {
   return kind == KernelKind::kAttentionForward || kind == KernelKind::kAttentionBackward;
+}
+
+int64_t ShortestExtent(const Kernel& product) {
+  const bool several = InfoOf(product.kind).dimensions.size() == 4;  // the first counts products
+  const auto* first = product.dims.data() + (several ? 1 : 0);
+  return *std::min_element(first, first + 3);
+}
+
+bool IsLarge(const Kernel& kernel) {
+  if (IsMemoryKernel(kernel.kind)) return kernel.bytes > 1e6;
+  if (IsAttention(kernel.kind)) return kernel.flops > 1e9;
+  return ShortestExtent(kernel) >= 1024;
 }
 
 std::string ShapeString(const Kernel& kernel) {

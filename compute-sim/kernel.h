@@ -95,6 +95,11 @@ std::vector<std::string> KernelNames();
 const KernelInfo* FindKernelInfo(std::string_view name);
 bool IsMemoryKernel(KernelKind kind);
 bool IsAttention(KernelKind kind);
+// Of m, n and k.
+int64_t ShortestExtent(const Kernel& product);
+// What training is made of, as far as times go: products with all extents from 1024, attention from
+// a GFLOP, other kernels from a megabyte.
+bool IsLarge(const Kernel& kernel);
 
 // Bytes per element of rows x columns that a memory-bound kernel of this kind moves where nothing
 // else is said (docs/compute.md); nullopt: they follow from more than its kind.

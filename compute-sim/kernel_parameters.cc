@@ -71,6 +71,30 @@ void RequirePositive(YamlReader* reader, const std::string& key, double value) {
   if (reader->Has(key) && !(value > 0)) reader->Fail(key, fmt::format("'{}' must be above 0", key));
 }
 
+void RequireRange(YamlReader* reader, const std::string& key, double value, double low,
+                  double high) {
+  if (reader->Has(key) && !(value >= low && value <= high)) {
+    reader->Fail(key, fmt::format("'{}' must be from {} to {}", key, low, high));
+  }
+}
+
+// Of a kernel, or of a part of one: none takes a second.
+void RequireShort(YamlReader* reader, const std::string& key, Time time) {
+  RequireRange(reader, key, time.seconds(), 0, 1);
+}
+
+void ReadErrors(YamlReader* parent, FitErrors* errors, Diagnostics* diagnostics) {
+  const YamlNode* node = parent->Take("error", false);
+  if (node == nullptr) return;
+  YamlReader reader(*node, "error", diagnostics);
+  for (const auto& [name, share] :
+       {std::pair("large", &errors->large), {"small", &errors->small}}) {
+    reader.ReadOptional(name, share);
+    if (!(*share >= 0 && *share <= 10)) reader.Fail(name, "expected a share from 0 to 10");
+  }
+  reader.Finish();
+}
+
 void ReadGemmSet(const YamlNode& node, GemmParameters* set, Diagnostics* diagnostics) {
   YamlReader reader(node, "gemm set", diagnostics);
   ReadTypes(&reader, &set->types, diagnostics);
@@ -87,12 +111,20 @@ void ReadGemmSet(const YamlNode& node, GemmParameters* set, Diagnostics* diagnos
   reader.Read("derate_at", &set->derate_at);
   reader.Read("derate_slope", &set->derate_slope);
   reader.Read("l2_warm", &set->l2_warm);
+  ReadErrors(&reader, &set->error, diagnostics);
   RequirePositive(&reader, "tensor_rate", set->tensor_rate.flops_per_second());
   RequirePositive(&reader, "memory", set->memory.bytes_per_second());
   RequirePositive(&reader, "l2_to_sm", set->l2_to_sm.bytes_per_second());
   RequirePositive(&reader, "overlap", set->overlap);
   RequirePositive(&reader, "derate_at", set->derate_at.seconds());
   RequirePositive(&reader, "l2_warm", set->l2_warm);
+  RequireRange(&reader, "persistence", set->persistence, 0, 1);
+  RequireRange(&reader, "derate", set->derate, 0, 10);
+  RequireRange(&reader, "derate_slope", set->derate_slope, 0, 100);
+  RequireShort(&reader, "launch", set->launch);
+  RequireShort(&reader, "tile_start", set->tile_start);
+  RequireShort(&reader, "tile_store", set->tile_store);
+  RequireShort(&reader, "split_sync", set->split_sync);
   reader.Finish();
 }
 
@@ -122,6 +154,10 @@ void ReadAttentionPass(YamlReader* parent, const std::string& key, AttentionPass
   reader.Read("serial_passes", &pass->serial_passes);
   RequirePositive(&reader, "tensor_rate", pass->tensor_rate.flops_per_second());
   RequirePositive(&reader, "scores_per_ps", pass->scores_per_ps);
+  RequireRange(&reader, "overlapped_passes", pass->overlapped_passes, 0, 1000);
+  RequireRange(&reader, "serial_passes", pass->serial_passes, 0, 1000);
+  RequireShort(&reader, "launch", pass->launch);
+  RequireShort(&reader, "block_start", pass->block_start);
   reader.Finish();
 }
 
@@ -135,6 +171,7 @@ void ReadLibrary(const YamlNode& node, AttentionParameters* library, Diagnostics
   reader.Read("memory_overlap", &library->memory_overlap);
   RequirePositive(&reader, "balance", library->balance);
   RequirePositive(&reader, "memory_overlap", library->memory_overlap);
+  ReadErrors(&reader, &library->error, diagnostics);
   ReadAttentionPass(&reader, "forward", &library->forward, diagnostics);
   ReadAttentionPass(&reader, "backward", &library->backward, diagnostics);
   reader.Finish();
@@ -179,12 +216,24 @@ void ReadCurve(YamlReader* parent, const std::string& key, ShareCurve* curve,
   if (node->entries.empty()) parent->Fail(key, "expected a mapping of row length to share");
 }
 
+void ReadQuantise(const YamlNode& node, QuantiseStage* stage, Diagnostics* diagnostics) {
+  YamlReader reader(node, "quantise", diagnostics);
+  reader.Read("launch", &stage->launch);
+  reader.Read("bytes", &stage->bytes);
+  RequireShort(&reader, "launch", stage->launch);
+  if (!(stage->bytes >= 0 && stage->bytes <= 1000)) {
+    reader.Fail("bytes", "expected the bytes an activation moves, from 0 to 1000");
+  }
+  reader.Finish();
+}
+
 void ReadMemory(const YamlNode& node, MemoryParameters* memory, Diagnostics* diagnostics) {
   YamlReader reader(node, "memory", diagnostics);
   reader.Read("launch", &memory->launch);
   reader.Read("hbm", &memory->hbm);
   reader.Read("l2", &memory->l2);
   reader.Read("l2_share", &memory->l2_share);
+  RequireShort(&reader, "launch", memory->launch);
   RequirePositive(&reader, "hbm", memory->hbm.bytes_per_second());
   RequirePositive(&reader, "l2", memory->l2.bytes_per_second());
   RequirePositive(&reader, "l2_share", memory->l2_share);
@@ -192,15 +241,24 @@ void ReadMemory(const YamlNode& node, MemoryParameters* memory, Diagnostics* dia
   ReadCurve(&reader, "softmax", &memory->softmax, diagnostics);
   reader.Read("fused_norm", &memory->fused_norm);
   RequirePositive(&reader, "fused_norm", memory->fused_norm);
+  if (const YamlNode* stage = reader.Take("quantise", false)) {
+    ReadQuantise(*stage, &memory->quantise, diagnostics);
+  }
+  ReadErrors(&reader, &memory->error, diagnostics);
   reader.Finish();
 }
 
 void ReadScaling(const YamlNode& node, ScalingErrors* errors, Diagnostics* diagnostics) {
   YamlReader reader(node, "scaling_errors", diagnostics);
-  const std::pair<const char*, double*> shares[] = {
-      {"gemm", &errors->gemm}, {"attention", &errors->attention}, {"memory", &errors->memory}};
+  const std::pair<const char*, double*> shares[] = {{"gemm", &errors->gemm},
+                                                    {"attention", &errors->attention},
+                                                    {"memory", &errors->memory},
+                                                    {"gemm_with_share", &errors->gemm_with_share}};
   for (const auto& [name, share] : shares) {
-    reader.Read(name, share);
+    if (share == &errors->gemm_with_share)
+      reader.ReadOptional(name, share);
+    else
+      reader.Read(name, share);
     if (!(*share >= 0 && *share <= 1)) reader.Fail(name, "expected a share from 0 to 1");
   }
   reader.Finish();

@@ -18,6 +18,12 @@ struct Tile {
   int64_t rows = 0, columns = 0;
 };
 
+// Mean of |predicted/measured - 1| over rows that nothing was fitted to; 0: not stated.
+struct FitErrors {
+  double large = 0;  // of kernels that are IsLarge
+  double small = 0;  // of the others
+};
+
 struct GemmParameters {
   std::vector<DataType> types;
   FlopRate tensor_rate;  // all SMs, inside the main loop
@@ -33,6 +39,7 @@ struct GemmParameters {
   Time derate_at;     // length of kernel where a benchmark's clocks have half settled
   double derate_slope = 1;
   double l2_warm = 1;  // share of L2 in which operands are found
+  FitErrors error;
 };
 
 struct AttentionPass {
@@ -51,10 +58,17 @@ struct AttentionParameters {
   double balance = 1;         // exponent joining total work and the longest row of blocks
   double memory_overlap = 1;  // exponent joining arithmetic and memory
   AttentionPass forward, backward;
+  FitErrors error;
 };
 
 // A share of the plain bandwidth by row length, ascending.
 using ShareCurve = std::vector<std::pair<int64_t, double>>;
+
+// What a framework does to a product's activations where their fp8 scale is made on the spot.
+struct QuantiseStage {
+  Time launch;
+  double bytes = 0;  // an activation
+};
 
 struct MemoryParameters {
   Time launch;
@@ -64,12 +78,15 @@ struct MemoryParameters {
   ShareCurve layer_norm;
   ShareCurve softmax;
   double fused_norm = 1;
+  QuantiseStage quantise;  // all 0: not known
+  FitErrors error;
 };
 
 // Mean error, as a share, that was seen where a GPU that exists was scaled from this one (0: not
 // tried).
 struct ScalingErrors {
   double gemm = 0, attention = 0, memory = 0;
+  double gemm_with_share = 0;  // of products where both GPUs' ScalingFacts::matmul_share is known
 };
 
 struct KernelParameters {

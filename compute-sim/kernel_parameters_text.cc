@@ -23,16 +23,23 @@ std::string Types(const std::vector<DataType>& types) {
   return fmt::format("[{}]", Join(names));
 }
 
+std::string ErrorText(const FitErrors& e, const std::string& indent) {
+  if (e.large == 0 && e.small == 0) return "";
+  return fmt::format("{}error: {{large: {:.3f}, small: {:.3f}}}\n", indent, e.large, e.small);
+}
+
 std::string GemmText(const GemmParameters& s) {
   return fmt::format(
-      "      - types: {}\n        tensor_rate: {}\n        memory: {}\n        l2_to_sm: {}\n"
-      "        launch: {}\n        tile_start: {}\n        tile_store: {}\n"
-      "        persistence: {:.4g}\n        overlap: {:.4g}\n        split_sync: {}\n"
-      "        derate: {:.4g}\n        derate_at: {}\n        derate_slope: {:.4g}\n"
-      "        l2_warm: {:.4g}\n",
-      Types(s.types), Tera(s.tensor_rate), Tera(s.memory), Tera(s.l2_to_sm), Us(s.launch),
-      Us(s.tile_start), Us(s.tile_store), s.persistence, s.overlap, Us(s.split_sync), s.derate,
-      Us(s.derate_at), s.derate_slope, s.l2_warm);
+             "      - types: {}\n        tensor_rate: {}\n        memory: {}\n        l2_to_sm: "
+             "{}\n"
+             "        launch: {}\n        tile_start: {}\n        tile_store: {}\n"
+             "        persistence: {:.4g}\n        overlap: {:.4g}\n        split_sync: {}\n"
+             "        derate: {:.4g}\n        derate_at: {}\n        derate_slope: {:.4g}\n"
+             "        l2_warm: {:.4g}\n",
+             Types(s.types), Tera(s.tensor_rate), Tera(s.memory), Tera(s.l2_to_sm), Us(s.launch),
+             Us(s.tile_start), Us(s.tile_store), s.persistence, s.overlap, Us(s.split_sync),
+             s.derate, Us(s.derate_at), s.derate_slope, s.l2_warm) +
+         ErrorText(s.error, "        ");
 }
 
 std::string PassText(const AttentionPass& p) {
@@ -45,10 +52,11 @@ std::string PassText(const AttentionPass& p) {
 
 std::string AttentionText(const AttentionParameters& a) {
   return fmt::format(
-      "      - name: {}\n        types: {}\n        block: {}\n        balance: {:.4g}\n"
-      "        memory_overlap: {:.4g}\n        forward: {}\n        backward: {}\n",
-      a.name, Types(a.types), a.block, a.balance, a.memory_overlap, PassText(a.forward),
-      PassText(a.backward));
+             "      - name: {}\n        types: {}\n        block: {}\n        balance: {:.4g}\n"
+             "        memory_overlap: {:.4g}\n        forward: {}\n        backward: {}\n",
+             a.name, Types(a.types), a.block, a.balance, a.memory_overlap, PassText(a.forward),
+             PassText(a.backward)) +
+         ErrorText(a.error, "        ");
 }
 
 std::string CurveText(const ShareCurve& curve) {
@@ -59,12 +67,19 @@ std::string CurveText(const ShareCurve& curve) {
   return fmt::format("{{{}}}", Join(points));
 }
 
+std::string QuantiseText(const QuantiseStage& stage) {
+  if (stage.bytes == 0) return "";
+  return fmt::format("    quantise: {{launch: {}, bytes: {:.4g}}}\n", Us(stage.launch),
+                     stage.bytes);
+}
+
 std::string MemoryText(const MemoryParameters& m) {
   return fmt::format(
-      "  memory:\n    launch: {}\n    hbm: {}\n    l2: {}\n    l2_share: {:.4g}\n"
-      "    layer_norm: {}\n    softmax: {}\n    fused_norm: {:.4g}\n",
-      Us(m.launch), Tera(m.hbm), Tera(m.l2), m.l2_share, CurveText(m.layer_norm),
-      CurveText(m.softmax), m.fused_norm);
+             "  memory:\n    launch: {}\n    hbm: {}\n    l2: {}\n    l2_share: {:.4g}\n"
+             "    layer_norm: {}\n    softmax: {}\n    fused_norm: {:.4g}\n",
+             Us(m.launch), Tera(m.hbm), Tera(m.l2), m.l2_share, CurveText(m.layer_norm),
+             CurveText(m.softmax), m.fused_norm) +
+         QuantiseText(m.quantise) + ErrorText(m.error, "    ");
 }
 
 // "a\nb" as two lines of comments.
@@ -96,8 +111,10 @@ std::string KernelsText(const KernelParameters& p, const std::string& remark) {
   text += MemoryText(p.memory);
   const ScalingErrors& errors = p.scaling;
   if (errors.gemm > 0 || errors.attention > 0 || errors.memory > 0) {
-    text += fmt::format("  scaling_errors: {{gemm: {:.4g}, attention: {:.4g}, memory: {:.4g}}}\n",
-                        errors.gemm, errors.attention, errors.memory);
+    text += fmt::format(
+        "  scaling_errors: {{gemm: {:.4g}, gemm_with_share: {:.4g}, attention: {:.4g}, memory: "
+        "{:.4g}}}\n",
+        errors.gemm, errors.gemm_with_share, errors.attention, errors.memory);
   }
   return text;
 }

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <numeric>
 
 #include "compute-sim/simulate.h"
 #include "core/base/files.h"
@@ -95,32 +96,35 @@ double AllReduceMs() {
   return bytes * 2 * 7 / 8 / 230e9 * 1e3 + 0.02;
 }
 
-void ExpectNear(const char* what, double predicted, double published, double tolerance) {
+// The error of a row, which is at most `tolerance`.
+double ExpectNear(const char* what, double predicted, double published, double tolerance) {
   const double error = predicted / published - 1;
   fmt::print("{:<36} predicted {:6.2f} ms  published {:5.1f} ms  {:+.1f} %\n", what, predicted,
              published, error * 100);
   EXPECT_LE(std::abs(error), tolerance) << what;
+  return std::abs(error);
 }
 
-TEST(Layer, TakesThePublishedTimeWithinSixPercent) {
+// With sequence parallelism, norms, dropouts and residuals see an eighth of the rows. In backward,
+// the gradient's all-reduces run beside the weight gradients; of the gathers, two that nothing
+// hides are counted: what overlaps with products is taken as free, which the machine is not.
+TEST(Layer, TakesThePublishedTimes) {
   const double forward = Milliseconds(Layer(Pass::kForward, false)) + 2 * AllReduceMs();
-  ExpectNear("forward", forward, 7.7, 0.06);
-  // The gradient's all-reduces run beside the weight gradients.
   const double backward = Milliseconds(Layer(Pass::kBackward, false));
-  ExpectNear("backward", backward, 11.9, 0.06);
-  ExpectNear("backward, full recompute", forward + backward, 19.5, 0.06);
   const double core = Milliseconds({Core(Pass::kForward)});
-  ExpectNear("backward, selective recompute", backward + core, 13.2, 0.06);
-}
-
-// Norms, dropouts and residuals see an eighth of the rows. In backward, the two gathers that
-// nothing hides are counted; what overlaps with products is taken as free, which the machine is
-// not.
-TEST(Layer, SequenceParallelIsFasterAsPublished) {
-  const double forward = Milliseconds(Layer(Pass::kForward, true)) + 2 * AllReduceMs();
-  ExpectNear("forward, sequence parallel", forward, 7.2, 0.06);
-  const double backward = Milliseconds(Layer(Pass::kBackward, true)) + AllReduceMs();
-  ExpectNear("backward, sequence parallel", backward, 11.8, 0.10);
+  const double split_forward = Milliseconds(Layer(Pass::kForward, true)) + 2 * AllReduceMs();
+  const double split_backward = Milliseconds(Layer(Pass::kBackward, true)) + AllReduceMs();
+  const double errors[] = {ExpectNear("forward", forward, 7.7, 0.03),
+                           ExpectNear("backward", backward, 11.9, 0.03),
+                           ExpectNear("backward, full recompute", forward + backward, 19.5, 0.03),
+                           ExpectNear("backward, selective recompute", backward + core, 13.2, 0.03),
+                           ExpectNear("forward, sequence parallel", split_forward, 7.2, 0.03),
+                           ExpectNear("backward, sequence parallel", split_backward, 11.8, 0.07),
+                           ExpectNear("backward, both", split_backward + core, 13.1, 0.07)};
+  const double mean =
+      std::accumulate(std::begin(errors), std::end(errors), 0.0) / std::size(errors);
+  fmt::print("mean {:.1f} %\n", mean * 100);
+  EXPECT_LE(mean, 0.05);
 }
 
 }  // namespace

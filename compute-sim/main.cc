@@ -71,6 +71,7 @@ Status Run(const Options& options, const CommonOptions& common) {
       paths,
       {"model-order " + Join(options.model.order), "attention " + options.model.attention_library},
       {options.run + "/" + kKernelTimesName}};
+  if (!options.model.clocks.empty()) stamp.options.push_back("clocks " + options.model.clocks);
   stamp.inputs.push_back(options.run + "/" + kManifestName);
   if (common.if_changed && !options.explain && IsUpToDate(stamp)) {
     Report(kInfo, common, "up to date");

@@ -38,6 +38,11 @@ void DeclareModelOptions(CLI::App* app, ModelOptions* options) {
   app->add_option("--attention-library", options->attention_library,
                   "Fused attention kernels to assume, instead of each GPU file's default")
       ->type_name("NAME");
+  app->add_option("--clocks", options->clocks,
+                  "'sustained': a run of hours at the power limit; 'burst': a short benchmark; "
+                  "instead of each GPU file's")
+      ->check(CLI::IsMember({"sustained", "burst"}))
+      ->type_name("NAME");
 }
 
 Status CheckModelOptions(const ModelOptions& options) {
@@ -65,7 +70,11 @@ std::vector<std::string> ProfilePaths(const ModelOptions& options,
 
 Result<LoadedOptions> LoadModelOptions(const ModelOptions& options,
                                        const std::vector<std::string>& profile_paths) {
-  LoadedOptions loaded{{options.order, {}, options.attention_library}, {}};
+  using Clocks = KernelParameters::Clocks;
+  LoadedOptions loaded{{options.order, {}, options.attention_library, {}}, {}};
+  if (!options.clocks.empty()) {
+    loaded.simulate.clocks = options.clocks == "burst" ? Clocks::kBurst : Clocks::kSustained;
+  }
   for (const std::string& path : profile_paths) {
     ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
     ASSIGN_OR_RETURN(Profile profile, ParseProfile(text, path));

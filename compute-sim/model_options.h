@@ -18,6 +18,7 @@ struct ModelOptions {
   bool no_shipped_profiles = false;
   std::vector<std::string> order = ComputeModelNames();
   std::string attention_library;
+  std::string clocks;  // "" = each GPU file's
 };
 
 void DeclareModelOptions(CLI::App* app, ModelOptions* options);

@@ -25,6 +25,26 @@ std::optional<Prediction> PredictAt(Clocks clocks, const GpuData& gpu, const Ker
   return PredictGemm(kernel, gpu.shape(), parameters, *set, clocks);
 }
 
+// What rows with `contains: quantise` hold beside the product.
+double QuantiseUs(const GpuData& gpu, const Kernel& kernel) {
+  const MemoryParameters& memory = gpu.parameters.memory;
+  if (kernel.kind != KernelKind::kGemm || SizeOf(kernel.type) != Bytes(1)) return 0;
+  const Kernel stage = MemoryKernel(KernelKind::kQuantise, kernel.type, kernel.dims[0],
+                                    kernel.dims[2], memory.quantise.bytes);
+  const Prediction moved = PredictMemoryKernel(stage, gpu.shape(), memory);
+  return moved.us - moved.fixed_us + memory.quantise.launch.us();
+}
+
+double ExpectedError(const KernelParameters& parameters, const std::string& library,
+                     const Kernel& kernel) {
+  FitErrors errors = parameters.memory.error;
+  if (IsAttention(kernel.kind))
+    errors = parameters.AttentionFor(kernel.type, library)->error;
+  else if (!IsMemoryKernel(kernel.kind))
+    errors = parameters.GemmFor(kernel.type)->error;
+  return IsLarge(kernel) ? errors.large : errors.small;
+}
+
 class RooflineModel : public ComputeModel {
  public:
   explicit RooflineModel(const GpuData* gpu) : gpu_(gpu) {}
@@ -36,6 +56,7 @@ class RooflineModel : public ComputeModel {
     time.time = TimeOfUs(prediction->us);
     time.bound = BoundName(*prediction);
     time.detail = prediction->detail;
+    time.expected_error = ExpectedError(gpu_->parameters, gpu_->attention_library, kernel);
     return time;
   }
 
@@ -57,12 +78,15 @@ std::optional<Prediction> PredictCalibrated(const GpuData& gpu, const Kernel& ke
 
 std::optional<Prediction> PredictAsProfiled(const GpuData& gpu, const Profile& profile,
                                             const Kernel& kernel) {
-  return PredictAt(profile.burst ? Clocks::kBurst : gpu.parameters.clocks, gpu, kernel);
+  const Clocks clocks = profile.burst ? Clocks::kBurst : gpu.parameters.clocks;
+  std::optional<Prediction> prediction = PredictAt(clocks, gpu, kernel);
+  if (prediction.has_value() && profile.quantised) prediction->us += QuantiseUs(gpu, kernel);
+  return prediction;
 }
 
 double RowUs(const GpuData& gpu, const Profile& profile, const RowRef& row, const Kernel& kernel) {
   const std::optional<Prediction> here = PredictCalibrated(gpu, kernel);
-  if (!profile.burst || !here.has_value()) return row.time().us();
+  if (!(profile.burst || profile.quantised) || !here.has_value()) return row.time().us();
   return row.time().us() * here->us / PredictAsProfiled(gpu, profile, kernel)->us;
 }
 

@@ -7,6 +7,7 @@
 
 #include "compute-sim/compute_model.h"
 #include "compute-sim/scaled_parameters.h"
+#include "compute-sim/scaling_facts.h"
 
 namespace drydock {
 namespace {
@@ -25,6 +26,8 @@ class ScaledModel : public ComputeModel {
         ScaledParameters(scaled_.spec, from_->spec, from_->parameters);
     if (scaled.ok()) {
       scaled_.parameters = *std::move(scaled);
+      to_facts_ = *ReadScalingFacts(scaled_.spec.file_text, scaled_.spec.file_name);
+      from_facts_ = *ReadScalingFacts(from_->spec.file_text, from_->spec.file_name);
     } else {
       why_not_ = scaled.error().message();
       from_ = nullptr;
@@ -42,7 +45,7 @@ class ScaledModel : public ComputeModel {
     time.time = TimeOfUs(here->us * MeasuredUs(*there, reference) / reference.us);
     time.bound = BoundName(*here);
     time.detail = Detail(kernel, *there);
-    time.expected_error = ExpectedError(kernel);
+    time.expected_error = ExpectedError(kernel, *there);
     return time;
   }
 
@@ -101,10 +104,13 @@ class ScaledModel : public ComputeModel {
                                   from_->spec.memory_bandwidth.bytes_per_second());
   }
 
-  double ExpectedError(const Kernel& kernel) const {
+  double ExpectedError(const Kernel& kernel, const Kernel& there) const {
     const ScalingErrors& errors = from_->parameters.scaling;
     if (IsMemoryKernel(kernel.kind)) return errors.memory;
-    return IsAttention(kernel.kind) ? errors.attention : errors.gemm;
+    if (IsAttention(kernel.kind)) return errors.attention;
+    const bool shares =
+        errors.gemm_with_share > 0 && KnowShares(to_facts_, kernel.type, from_facts_, there.type);
+    return shares ? errors.gemm_with_share : errors.gemm;
   }
 
   // A row measured on the calibrated GPU comes before its model.
@@ -118,7 +124,8 @@ class ScaledModel : public ComputeModel {
 
   const ModelContext context_;
   const GpuData* from_;
-  GpuData scaled_;       // the GPU as if calibrated
+  GpuData scaled_;  // the GPU as if calibrated
+  ScalingFacts to_facts_, from_facts_;
   std::string why_not_;  // it cannot be scaled from the reference, if so
 };
 

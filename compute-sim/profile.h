@@ -36,6 +36,7 @@ struct Profile {
   std::string gpu;       // the GPU type the rows were measured on
   std::string source;    // what the header says of where they come from
   bool burst = false;    // measured in short bursts, not under the load of a long run
+  bool quantised = false;  // an fp8 product's row contains the quantisation of its activations
   double max_gap = 4;    // rows further apart than this factor in an extent are not joined
   double weight = 1;     // share of a neighbour's deviation from the model that is believed
   int64_t repeated = 0;  // rows that say again what another said

@@ -60,9 +60,9 @@ class Parser {
     if (colon == std::string_view::npos) return;  // a remark
     const std::string key(TrimBlanks(trimmed.substr(1, colon - 1)));
     const std::string value(TrimBlanks(trimmed.substr(colon + 1)));
-    static const std::vector<std::string> known = {"gpu",       "provenance",    "method", "date",
-                                                   "clocks",    "max-gap",       "weight", "driver",
-                                                   "libraries", "measured-clock"};
+    static const std::vector<std::string> known = {
+        "gpu",    "provenance", "method",    "date",           "clocks",  "max-gap",
+        "weight", "driver",     "libraries", "measured-clock", "contains"};
     const int column = static_cast<int>(line_.find(key)) + 1;
     if (std::find(known.begin(), known.end(), key) == known.end()) {
       return Fail(column, fmt::format("unknown header key '{}'{}; valid are {}", key,
@@ -76,6 +76,13 @@ class Parser {
       if (!profile_.burst && value != "sustained") {
         Fail(static_cast<int>(line_.rfind(value)) + 1,
              fmt::format("clocks are 'burst' or 'sustained', not '{}'", value));
+      }
+    }
+    if (key == "contains") {
+      profile_.quantised = value == "quantise";
+      if (!profile_.quantised) {
+        Fail(static_cast<int>(line_.rfind(value)) + 1,
+             fmt::format("rows of fp8 products can contain 'quantise', not '{}'", value));
       }
     }
     if (key == "max-gap") ReadNumber(value, 1, 1e9, &profile_.max_gap);

@@ -264,7 +264,7 @@ TEST(Profile, HeaderIsChecked) {
       "p.csv: error: a profile needs the header line '# method: ...'");
   EXPECT_EQ(Parse("# max_gap: 2\nkernel,dtype,m,time\n").error().message(),
             "unknown header key 'max_gap'; did you mean 'max-gap'?; valid are gpu, provenance, "
-            "method, date, clocks, max-gap, weight, driver, libraries, measured-clock");
+            "method, date, clocks, max-gap, weight, driver, libraries, measured-clock, contains");
   EXPECT_EQ(Parse("# clocks: fast\nkernel,dtype,m,time\n").error().ToString(),
             "p.csv:5:11: error: clocks are 'burst' or 'sustained', not 'fast'\n"
             "  # clocks: fast\n"

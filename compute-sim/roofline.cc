@@ -110,6 +110,30 @@ double Share(const Kernel& kernel, const MemoryParameters& memory) {
   CHECK(false);
 }
 
+// `extent` as blocks cover it: the last one only as far as rows of a tensor core's instruction go.
+double Covered(double extent, double block) {
+  constexpr double kInstruction = 16;
+  const double whole = std::floor(extent / block) * block;
+  return whole + kInstruction * std::ceil((extent - whole) / kInstruction);
+}
+
+// How many scores the blocks of queries make, and the longest of them alone.
+struct ScoreCount {
+  double all = 0, longest = 0;
+};
+
+ScoreCount CountScores(const AttentionShape& s, double block) {
+  const double queries = Covered(static_cast<double>(s.sequence), block);
+  const double keys = Covered(static_cast<double>(s.kv_sequence), block);
+  if (!s.causal) return {queries * keys, std::min(queries, block) * keys};
+  // The last block of queries sees all keys, each above it a block less.
+  const double above = std::ceil(queries / block) - 1;
+  const double last = queries - above * block;
+  const double seen = std::max(keys - last, above * block);
+  return {last * keys + block * (above * seen - block * above * (above - 1) / 2),
+          std::max(last * keys, above > 0 ? block * seen : 0)};
+}
+
 }  // namespace
 
 std::string BoundName(const Prediction& prediction) {
@@ -157,13 +181,11 @@ Prediction PredictAttention(const Kernel& kernel, const GpuShape& gpu, const Ban
   const double per_score =
       (flops / pass.tensor_rate.flops_per_second() + 1e-12 / pass.scores_per_ps) * kMicro;
   const double blocks = std::ceil(static_cast<double>(s.sequence) / block);
-  const double keys = std::ceil(static_cast<double>(s.kv_sequence) / block);
-  // Under a causal mask the last row of blocks sees all keys, each row above one block less.
-  const double pairs = blocks * keys - (s.causal ? blocks * (blocks - 1) / 2 : 0);
+  const ScoreCount scores = CountScores(s, block);
   const double start = pass.block_start.us();
   const double batch = static_cast<double>(s.batch), heads = static_cast<double>(s.heads);
-  const double work = batch * heads * (block * block * pairs * per_score + blocks * start / sms);
-  const double longest = block * block * keys * per_score * sms + start;
+  const double work = batch * heads * (scores.all * per_score + blocks * start / sms);
+  const double longest = scores.longest * per_score * sms + start;
   // A pass is the mean of queries, results, keys and values.
   const double queries = static_cast<double>(s.sequence) * heads;
   const double kv = static_cast<double>(s.kv_sequence) * static_cast<double>(s.kv_heads);

@@ -89,8 +89,8 @@ TEST(Roofline, A100GemmsWithinTheStatedError) {
 TEST(Roofline, H100GemmsWithinTheStatedError) {
   const Errors errors = GemmErrors(kH100Rows, "h100-sxm-80g");
   errors.Print("H100 bf16 GEMM");
-  EXPECT_LE(errors.Mean(), 0.07);
-  EXPECT_LE(errors.Worst(), 0.27);  // the 8 us row, half of it launch
+  EXPECT_LE(errors.Mean(), 0.06);
+  EXPECT_LE(errors.Worst(), 0.28);  // the 8 us row, half of it launch
 }
 
 template <size_t kCount>
@@ -107,10 +107,10 @@ Errors SustainedErrors(const RateRow (&rows)[kCount], const std::string& gpu, Da
 TEST(Roofline, SustainedClocksGiveTheRatesOfLongRuns) {
   const Errors a100 = SustainedErrors(kA100Sustained, "a100-sxm-80g", DataType::kFp16);
   a100.Print("A100 fp16 sustained");
-  EXPECT_LE(a100.Mean(), 0.07);
+  EXPECT_LE(a100.Mean(), 0.04);
   const Errors h100 = SustainedErrors(kH100Fp8Sustained, "h100-sxm-80g", DataType::kFp8);
   h100.Print("H100 fp8 sustained");
-  EXPECT_LE(h100.Mean(), 0.07);
+  EXPECT_LE(h100.Mean(), 0.02);
 }
 
 // Forward and backward together of batch 16384 / sequence, 2048 / head_dim heads, as
@@ -178,7 +178,10 @@ TEST(Roofline, LongRowsCostALayerNormAPass) {
   const auto us = [&](KernelKind kind) {
     return PredictCalibrated(data, MemoryKernel(kind, DataType::kFp16, 8192, 6144, 4))->us - 1.33;
   };
-  EXPECT_NEAR(us(KernelKind::kFusedNorm) / us(KernelKind::kLayerNorm), 0.635 / 0.91, 1e-9);
+  const MemoryParameters& memory = data.parameters.memory;
+  const double ratio = us(KernelKind::kFusedNorm) / us(KernelKind::kLayerNorm);
+  EXPECT_NEAR(ratio, ShareAt(memory.layer_norm, 6144) / memory.fused_norm, 1e-9);
+  EXPECT_NEAR(ratio, 0.7, 0.01);
 }
 
 TEST(Roofline, FasterKernelsForMoreOfEverything) {
@@ -216,6 +219,26 @@ TEST(KernelParameters, SharesLieOnALineOverTheLogarithm) {
   EXPECT_DOUBLE_EQ(ShareAt(curve, 1), 0.8);
   EXPECT_NEAR(ShareAt(curve, 2048), 0.6, 1e-12);
   EXPECT_DOUBLE_EQ(ShareAt(curve, 1 << 20), 0.4);
+}
+
+// A sequence shorter than a block of queries makes only the scores it has; where blocks are full,
+// nothing changes.
+TEST(Attention, ShortSequencesFillPartOfABlock) {
+  const GpuData data = ShippedGpuData("a100-sxm-80g", kBurst);
+  const auto work = [&](int64_t sequence, int64_t kv_sequence, bool causal) {
+    const Kernel kernel = Attention(KernelKind::kAttentionForward, DataType::kFp16,
+                                    {4096, sequence, 32, 32, 64, causal, kv_sequence, 64});
+    const Prediction p = *PredictCalibrated(data, kernel);
+    return p.us - p.fixed_us;
+  };
+  EXPECT_LT(work(16, 16, true), work(64, 64, true));
+  EXPECT_LT(work(64, 64, true), work(128, 128, true));
+  EXPECT_LT(work(128, 128, true), work(144, 144, true));
+  EXPECT_LT(work(112, 2048, false), work(144, 2048, false));
+  // Without a mask nothing is left out; with one, the last block of queries sees all keys.
+  EXPECT_GT(work(2048, 2048, false), work(2048, 2048, true));
+  EXPECT_GT(work(512, 4096, true), work(512, 2048, true));
+  EXPECT_LT(work(512, 4096, true), work(512, 4096, false));
 }
 
 }  // namespace

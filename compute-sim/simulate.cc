@@ -121,6 +121,7 @@ Result<GpuData> MakeGpuData(const GpuSpec& spec, const SimulateOptions& options)
   gpu.attention_library = options.attention_library;
   ASSIGN_OR_RETURN(gpu.parameters,
                    ReadKernelParameters(spec.file_text, spec.file_name, &gpu.calibrated));
+  if (options.clocks.has_value()) gpu.parameters.clocks = *options.clocks;
   for (const ProfilePtr& profile : options.profiles) {
     if (profile->gpu == spec.name) gpu.profiles.push_back(profile);
   }

@@ -2,6 +2,7 @@
 #ifndef DRYDOCK_COMPUTE_SIM_SIMULATE_H_
 #define DRYDOCK_COMPUTE_SIM_SIMULATE_H_
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,9 +15,10 @@
 namespace drydock {
 
 struct SimulateOptions {
-  std::vector<std::string> model_order;  // names of ComputeModelChoices
-  std::vector<ProfilePtr> profiles;      // earlier ones win
-  std::string attention_library;         // "" = each GPU file's default
+  std::vector<std::string> model_order;            // names of ComputeModelChoices
+  std::vector<ProfilePtr> profiles;                // earlier ones win
+  std::string attention_library;                   // "" = each GPU file's default
+  std::optional<KernelParameters::Clocks> clocks;  // instead of each GPU file's
 };
 
 // Everything known of `spec`: its file's `kernels:` and the profiles measured on it.

@@ -43,8 +43,24 @@ TEST(Simulate, FallbacksAreCounted) {
   EXPECT_EQ(
       Summary(times),
       "4 kernels: 1 profile, 1 model, 2 scaled; 1 as measured; 1 too far from any row, from x2.00; "
-      "scaled times +- 11.4 %");
+      "scaled times +- 9.8 %");
   EXPECT_EQ(times.gpus[0].submodules[0].kernels[0].time, Time::Us(1000));
+}
+
+// What a short benchmark would see: products faster, the rest as it was.
+TEST(Simulate, BurstClocksCanBeAskedFor) {
+  SimulateOptions options = Options();
+  const KernelTimes usual = *Simulate(WorkloadOn({"a100-sxm-80g", "h200-sxm-141g"}), options);
+  options.clocks = KernelParameters::Clocks::kBurst;
+  const KernelTimes burst = *Simulate(WorkloadOn({"a100-sxm-80g", "h200-sxm-141g"}), options);
+  for (const size_t gpu : {0u, 1u}) {
+    const KernelTime& slow = usual.gpus[gpu].submodules[0].kernels[0];
+    const KernelTime& fast = burst.gpus[gpu].submodules[0].kernels[0];
+    EXPECT_LT(fast.time, slow.time);
+    EXPECT_GT(fast.time.us(), slow.time.us() / 1.2);
+    EXPECT_GT(fast.expected_error, 0.01);
+    EXPECT_LT(fast.expected_error, 0.12);
+  }
 }
 
 TEST(Simulate, TheTotalIsTheSumOfTheKernelsAndTheirGaps) {
@@ -113,7 +129,7 @@ TEST(Simulate, UnknownAttentionLibrarySuggestsTheNearest) {
   options.attention_library = "flash2";
   EXPECT_EQ(Simulate(WorkloadOn({"h100-sxm-80g"}), options).error().message(),
             "the GPU 'h100-sxm-80g' has no attention library 'flash2'; did you mean 'flash-2'?; "
-            "valid are flash-2, flash-3, cudnn-9");
+            "valid are flash-2, flash-3, cudnn-9, trtllm");
 }
 
 // ---- Submodules to kernels ----------------------------------------------------------------

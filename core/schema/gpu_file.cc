@@ -118,7 +118,8 @@ Result<GpuSpec> ParseGpuFile(const std::string& text, const std::string& file_na
   Diagnostics diagnostics;
   YamlReader file(root, "a GPU file", &diagnostics);
   if (const YamlNode* gpu = file.Take("gpu", true)) ReadSpecification(*gpu, &spec, &diagnostics);
-  file.Take("kernels", false);
+  file.Take("kernels", false);  // compute-sim reads these two
+  file.Take("scaling", false);
   if (const YamlNode* costs = file.Take("collectives", false)) {
     ReadCollectiveCosts(*costs, &spec.collectives, &diagnostics);
     spec.has_collective_costs = true;

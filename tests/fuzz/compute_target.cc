@@ -7,6 +7,7 @@
 #include "compute-sim/submodule_file.h"
 #include "compute-sim/submodule_kernels.h"
 #include "core/base/check.h"
+#include "core/schema/gpu_file.h"
 
 namespace drydock::fuzz {
 namespace {
@@ -62,6 +63,51 @@ std::vector<std::string> ProfileSeeds() {
           header +
               "kernel,dtype,rows,columns,bytes,time\nrow-map,bf16,64,64,5,1 ns\n"
               "softmax,bf16,64,64,,2 ns\nsoftmax,bf16,64,64,6.5,3 ns\n"};
+}
+
+void GpuKernels(const std::string& input) {
+  const Result<GpuSpec> spec = ParseGpuFile(input, "f");
+  if (!spec.ok()) return;
+  const Result<GpuData> gpu = MakeGpuData(*spec, {});
+  if (!gpu.ok()) return;
+  const ModelStack stack = ModelStack::Make({&*gpu, &TheGpu()}, ComputeModelNames()).value();
+  const AttentionShape shape{2, 200, 4, 2, 64, true};
+  for (const DataType type : {DataType::kFp16, DataType::kFp8}) {
+    CheckAnswered(stack, Gemm(type, 300, 5000, 1000));
+    CheckAnswered(stack, Attention(KernelKind::kAttentionBackward, type, shape));
+    CheckAnswered(stack, MemoryKernel(KernelKind::kLayerNorm, type, 4096, 1000, 4));
+  }
+}
+
+// The shipped files are long: what mutations should reach is one set of each kind.
+std::vector<std::string> GpuKernelsSeeds() {
+  const std::string gpu =
+      "gpu:\n  name: g\n  architecture: ampere\n  compute_capability: 80\n  sms: 108\n"
+      "  dense: {fp16: 312 TFLOPS, fp8: 600 TFLOPS}\n"
+      "  memory: {size: 80 GB, bandwidth: 2039 GB/s}\n  l2: 40 MiB\n  pcie: 31 GB/s\n"
+      "  source: s\n";
+  const std::string scaling =
+      "scaling:\n  tile_schedule: waves\n  matmul_share: {fp16: 0.9, fp8: 0.8}\n  source: s\n";
+  const std::string pass =
+      "{launch: 3 us, tensor_rate: 290 TFLOPS, scores_per_ps: 1.8, block_start: 2 us, "
+      "overlapped_passes: 4, serial_passes: 1}\n";
+  const std::string kernels =
+      "kernels:\n  clocks: burst\n  launch_gap: 1 us\n  gemm:\n    tiles: [128x256, 64x64]\n"
+      "    splits: [1, 4]\n    tile_k: 64\n    sets:\n      - types: [fp16]\n"
+      "        tensor_rate: 297 TFLOPS\n        memory: 1.7 TB/s\n        l2_to_sm: 3.6 TB/s\n"
+      "        launch: 2 us\n        tile_start: 1 us\n        tile_store: 3 us\n"
+      "        persistence: 0.1\n        overlap: 2\n        split_sync: 1 us\n"
+      "        derate: 0.1\n        derate_at: 2200 us\n        derate_slope: 2.5\n"
+      "        l2_warm: 0.8\n        error: {large: 0.02, small: 0.08}\n"
+      "  attention:\n    default: a\n    libraries:\n      - name: a\n        types: [fp16]\n"
+      "        block: 128\n        balance: 1.4\n        memory_overlap: 3\n"
+      "        forward: " +
+      pass + "        backward: " + pass +
+      "  memory:\n    launch: 1 us\n    hbm: 1.7 TB/s\n    l2: 3.9 TB/s\n    l2_share: 0.6\n"
+      "    layer_norm: {1024: 0.9, 4096: 0.6}\n    softmax: {1024: 1}\n    fused_norm: 0.9\n"
+      "    quantise: {launch: 9 us, bytes: 7}\n"
+      "  scaling_errors: {gemm: 0.1, gemm_with_share: 0.1, attention: 0.1, memory: 0.06}\n";
+  return {gpu + scaling + kernels, gpu + "  reference: a100-sxm-80g\n" + scaling};
 }
 
 void Submodules(const std::string& input) {
