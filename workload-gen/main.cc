@@ -1,5 +1,5 @@
 // workload-gen model.yaml cluster.topo -o RUN: flags, files, and the order of things. What is done
-// is in the library.
+// is in the library; so are the commands beside generating (graph/commands.h).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,6 +20,7 @@
 #include "core/schema/stamp.h"
 #include "workload-gen/communicators.h"
 #include "workload-gen/framework.h"
+#include "workload-gen/graph/commands.h"
 #include "workload-gen/host_launch.h"
 #include "workload-gen/job_source.h"
 #include "workload-gen/job_text.h"
@@ -40,6 +41,7 @@ const ToolInfo kTool = {
     "runs/gpt-22b"};
 
 struct Options {
+  GraphCommands commands;
   JobSource model;
   std::string cluster;
   std::string run;
@@ -86,7 +88,8 @@ Status SortFiles(Options* options) {
   return OkStatus();
 }
 
-void Declare(CLI::App* app, Options* options, const CommonOptions* common) {
+void Declare(CLI::App* app, Options* options, CommonOptions* common) {
+  options->commands.Declare(app, common);
   app->add_option("model", options->model.path, "The training run (model.yaml)");
   app->add_option("cluster", options->cluster, "The cluster (cluster.topo)");
   app->add_option("--megatron-args", options->megatron_arguments,
@@ -190,6 +193,7 @@ Result<TrainingJob> ReadModel(const Options& options, const CommonOptions& commo
 }
 
 Status Run(const Options& options, const CommonOptions& common) {
+  if (options.commands.given()) return options.commands.Run(common);
   const bool writes = !common.check && !options.dump;
   std::vector<std::string> for_model, for_cluster;
   RETURN_IF_ERROR(SplitOverrides(options.overrides, &for_model, &for_cluster));

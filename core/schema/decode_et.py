@@ -66,6 +66,8 @@ def node(data):
             out[{1: "id", 3: "type"}[number]] = content
         elif number == 2:
             out["name"] = content.decode()
+        elif number == 7:
+            out["duration_micros"] = content
         elif number in (4, 5):
             out[{4: "ctrl_deps", 5: "data_deps"}[number]] += varints(content)
         elif number == 10:

@@ -14,6 +14,7 @@
 #include "core/schema/testing.h"
 #include "core/schema/trace_file.h"
 #include "tests/fuzz/compute_target.h"
+#include "tests/fuzz/graph_target.h"
 #include "tests/fuzz/import_target.h"
 #include "tests/fuzz/model_target.h"
 #include "tests/fuzz/nccl_call_target.h"
@@ -215,7 +216,12 @@ const std::vector<Target>& Targets() {
       {"gpu_kernels", GpuKernels, GpuKernelsSeeds},
       {"model", Model, ModelSeeds},
       {"hf_config", HfConfig, HfConfigSeeds},
-      {"megatron_arguments", MegatronArguments, MegatronArgumentsSeeds}};
+      {"megatron_arguments", MegatronArguments, MegatronArgumentsSeeds},
+      {"rank_trace", RankTrace, RankTraceSeeds},
+      {"foreign_trace", ForeignTrace, ForeignTraceSeeds},
+      {"foreign_groups", ForeignGroups, ForeignGroupsSeeds},
+      {"simai", SimaiWorkload, SimaiWorkloadSeeds},
+      {"goal", GoalSchedule, GoalScheduleSeeds}};
   return targets;
 }
 

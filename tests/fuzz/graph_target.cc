@@ -1,0 +1,166 @@
+#include "tests/fuzz/graph_target.h"
+
+#include "core/base/check.h"
+#include "core/base/files.h"
+#include "core/base/testing.h"
+#include "core/schema/rank_trace_file.h"
+#include "core/schema/testing.h"
+#include "core/schema/trace_file.h"
+#include "tests/fuzz/printable.h"
+#include "workload-gen/graph/check.h"
+#include "workload-gen/graph/import.h"
+#include "workload-gen/graph/stats.h"
+
+namespace drydock::fuzz {
+namespace {
+
+using drydock::testing::TemporaryDirectory;
+
+const TemporaryDirectory& Folder() {
+  static const TemporaryDirectory folder;
+  return folder;
+}
+
+const ClusterInput& Cluster() {
+  static const ClusterInput cluster = drydock::testing::ToyCluster();
+  return cluster;
+}
+
+void Place(const std::string& name, const std::string& content) {
+  CHECK(WriteFileAtomically(Folder() / name, content).ok());
+}
+
+// An error is text. What was read can be checked and, if that finds nothing, be counted, written
+// and read again.
+void CheckImported(const Result<Imported>& imported) {
+  CheckPrintable(imported);
+  if (!imported.ok()) return;
+  const Workload& workload = imported->workload;
+  if (CheckWorkload(workload).violations.count() > 0) return;
+  CHECK(StatsOf(workload).ops >= 0);
+  const std::string run = Folder() / "run";
+  const Status written = WriteWorkload(run, workload, Cluster(), {"workload-gen", {}, {}});
+  CHECK_NOTE(written.ok(), written.ok() ? "" : written.error().ToString());
+  const Result<WorkloadFile> read = ReadWorkload(run, WorkloadParts::kAll);
+  CHECK_NOTE(read.ok(), read.ok() ? "" : read.error().ToString());
+}
+
+Result<Imported> Import(const char* format, const std::string& place) {
+  return FindForeignFormat(format).value()->read({place, ""}, Cluster().topology, {});
+}
+
+// ---- Traces by hand: ours have more than what other tools write. ------------------------------
+
+std::string Varint(uint64_t value) {
+  std::string out;
+  for (; value > 0x7f; value >>= 7) out += static_cast<char>((value & 0x7f) | 0x80);
+  return out + static_cast<char>(value);
+}
+std::string Number(int field, uint64_t value) {
+  return Varint(static_cast<uint64_t>(field) << 3) + Varint(value);
+}
+std::string Text(int field, const std::string& value) {
+  return Varint(static_cast<uint64_t>(field) << 3 | 2) + Varint(value.size()) + value;
+}
+std::string Attribute(const std::string& name, uint64_t value) {
+  return Text(10, Text(1, name) + Number(9, value));
+}
+std::string Node(uint64_t id, uint64_t type, const std::string& rest) {
+  const std::string node = Number(1, id) + Text(2, "op") + Number(3, type) + rest;
+  return Varint(node.size()) + node;
+}
+const std::string kHead = std::string("\x07\x0a\x05") + "0.0.4";
+
+std::string OtherTrace() {
+  return kHead +
+         Node(1, 6,
+              Attribute("comm_src", 0) + Attribute("comm_size", 64) + Attribute("comm_tag", 3)) +
+         Node(2, 7,
+              Number(5, 1) + Attribute("comm_type", 0) + Attribute("comm_size", 128) +
+                  Text(10, Text(1, "pg_name") + Text(29, "1")));
+}
+
+}  // namespace
+
+void ForeignTrace(const std::string& input) {
+  Place("traces/t.0.et", input);
+  Place("traces/t.1.et", OtherTrace());
+  Place("traces/t.json", "{\"1\": [0, 1]}");
+  CheckImported(Import("chakra", Folder() / "traces"));
+}
+
+std::vector<std::string> ForeignTraceSeeds() {
+  CHECK(MakeDirectories(Folder() / "traces").ok());
+  const std::string metadata = Text(8, Text(1, "[{\"pg_name\": \"1\", \"ranks\": [0, 1]}]"));
+  return {kHead + Node(5, 4, Number(7, 12)) +
+              Node(9, 5,
+                   Number(5, 5) + Attribute("comm_dst", 1) + Attribute("comm_size", 64) +
+                       Attribute("comm_tag", 3)) +
+              Node(7, 7,
+                   Number(4, 9) + Attribute("comm_type", 0) + Attribute("comm_size", 128) +
+                       Text(10, Text(1, "pg_name") + Text(29, "1"))),
+          kHead + Node(1, 1, metadata) +
+              Node(2, 4, Attribute("num_ops", 1000) + Attribute("tensor_size", 64)) +
+              Node(3, 4, Attribute("is_cpu_op", 1) + Number(4, 1) + Attribute("duration_ps", 7)) +
+              Node(4, 2, Attribute("tensor_size", 64)),
+          OtherTrace()};
+}
+
+void ForeignGroups(const std::string& input) {
+  Place("grouped/t.0.et", ForeignTraceSeeds()[0]);
+  Place("grouped/t.1.et", OtherTrace());
+  Place("grouped/t.json", input);
+  CheckImported(Import("chakra", Folder() / "grouped"));
+}
+
+std::vector<std::string> ForeignGroupsSeeds() {
+  CHECK(MakeDirectories(Folder() / "grouped").ok());
+  return {"{\"1\": [0, 1]}", "{\n\"2\": [0],\n\"1\": [1, 0]}", "{\"1\": [[[]]], \"\": [1e9]}"};
+}
+
+void SimaiWorkload(const std::string& input) {
+  Place("w.txt", input);
+  CheckImported(Import("simai", Folder() / "w.txt"));
+}
+
+std::vector<std::string> SimaiWorkloadSeeds() {
+  return {
+      "HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: 2 ep: 2 pp: 1 vpp: 1 ga: 1 "
+      "all_gpus: 4 checkpoints: 1 0 checkpoint_initiates: 1 1 pp_comm: 0.5\n2\n"
+      "grad_norm -1 1 ALLGATHER 100 1 NONE 0 1 ALLREDUCE_DP_EP 64 0\n"
+      "mlp -1 1000 ALLREDUCE 4096 500 ALLTOALL_EP 4096 500 REDUCESCATTER 0 100\n",
+      "HYBRID_DLRM DLRM_LAST_BOTTOM_LAYER: 1 model_parallel_NPU_group: 2\n2\n"
+      "a -1 1 ALLTOALL 8 1 ALLTOALL 8 1 NONE 0 0\nb -1 1 NONE 0 1 NONE 0 1 ALLREDUCE 9 5\n",
+      "HYBRID_CUSTOMIZED model_parallel_NPU_group: 2\n1\n"
+      "a -1 1 ALLGATHER 7 1 NONE 0 1 ALLREDUCE 8 5 DATA\n",
+      "MICRO\n1\na -1 0 NONE 0 0 NONE 0 0 ALLREDUCE 1e6 0\n"};
+}
+
+void GoalSchedule(const std::string& input) {
+  Place("s.goal", input);
+  CheckImported(Import("goal", Folder() / "s.goal"));
+}
+
+std::vector<std::string> GoalScheduleSeeds() {
+  return {
+      "num_ranks 2\nrank 0 {\nl1: calc 100 cpu 0\nl2: send 64b to 1 tag 7 cpu 0 nic 0\n"
+      "l2 requires l1\nl3: recv 8b from 1\n}\nrank 1 {\nl1: recv 64b from 0 tag 7\n"
+      "l2: send 8b to 0\nl3: calc 5 cpu 2\nl3 irequires l2\nl2 requires l1\n}\n",
+      "// text\nnum_ranks 1\nrank 0 {\n}\n"};
+}
+
+void RankTrace(const std::string& input) {
+  static const Workload workload = drydock::testing::ToyWorkload();
+  const Result<drydock::RankTrace> trace = DecodeRankTrace(input, workload, 0, "f");
+  if (!trace.ok()) return;
+  CHECK(DecodeTrace(EncodeTrace(workload, trace->program), workload, "f").ok());
+}
+
+std::vector<std::string> RankTraceSeeds() {
+  const Workload workload = drydock::testing::ToyWorkload();
+  const std::vector<Time> unknown(workload.blocks.size(), Time::Max());
+  const std::vector<Time> known(workload.blocks.size(), Time::Us(3));
+  return {EncodeRankTrace(workload, 0, unknown), EncodeRankTrace(workload, 2, known)};
+}
+
+}  // namespace drydock::fuzz

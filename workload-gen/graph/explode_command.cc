@@ -1,0 +1,127 @@
+// workload-gen explode and merge: a workload as one Chakra trace a rank, and back.
+#include <fmt/format.h>
+
+#include "core/base/files.h"
+#include "core/base/writable.h"
+#include "core/model/rank_list.h"
+#include "core/schema/artefacts.h"
+#include "workload-gen/graph/check.h"
+#include "workload-gen/graph/commands.h"
+#include "workload-gen/graph/explode.h"
+#include "workload-gen/graph/proof.h"
+
+namespace drydock {
+namespace {
+
+const ToolInfo kExplode = {
+    "workload-gen explode",
+    "Writes a workload as one Chakra trace a rank, as ASTRA-sim reads them.",
+    "reads RUN/1-workload/ and, if it is there, RUN/3-times.pb; writes DIR/PREFIX.<rank>.et, "
+    "DIR/PREFIX.json (groups) and DIR/manifest.pb (what merge needs)",
+    "workload-gen explode runs/gpt-22b -o traces/gpt-22b", false};
+
+const ToolInfo kMerge = {
+    "workload-gen merge",
+    "Turns exploded traces back into a workload with a program a class of ranks.",
+    "reads DIR/<prefix>.<rank>.et and DIR/manifest.pb, writes RUN/1-workload/",
+    "workload-gen merge traces/gpt-22b -o runs/again", false};
+
+class ExplodeCommand final : public GraphCommand {
+ public:
+  CLI::App* Declare(CLI::App* app, CommonOptions* common) override {
+    CLI::App* command = AddCommand(app, kExplode, common);
+    command->add_option("run", run_, "Run directory")->type_name("RUN");
+    command->add_option("-o,--out", dir_, "A folder that is empty or not there")->type_name("DIR");
+    command->add_option("--prefix", options_.prefix, "How the traces' names begin")
+        ->capture_default_str();
+    command->add_option("--ranks", ranks_, "Only these ranks: 0-7, 0,8,16; merge needs all")
+        ->type_name("LIST");
+    CheckOptions(command, [this]() -> Status {
+      if (run_.empty()) return MissingOption("RUN");
+      if (dir_.empty()) return MissingOption("-o DIR");
+      if (options_.prefix.empty() || options_.prefix.find('/') != std::string::npos) {
+        return Error("--prefix: expected the beginning of a file's name");
+      }
+      return OkStatus();
+    });
+    return command;
+  }
+
+  Status Run(const CommonOptions& common) const override {
+    ASSIGN_OR_RETURN(const WorkloadFile file, ReadWorkload(run_, WorkloadParts::kAll));
+    ExplodeOptions options = options_;
+    if (!ranks_.empty()) {
+      ASSIGN_OR_RETURN(options.ranks, ParseRanks(ranks_));
+      RETURN_IF_ERROR(CheckRanks(options.ranks, file.workload.rank_count()));
+    }
+    KernelTimes times;
+    const bool timed = FileExists(run_ + "/" + kKernelTimesName);
+    if (timed) {
+      ASSIGN_OR_RETURN(times, ReadKernelTimes(run_, file));
+    }
+    if (common.check) return OkStatus();
+    if (!common.quiet) {
+      options.progress = [](size_t done, size_t all) {
+        Say(fmt::format("workload-gen explode: {} of {} traces\n", done, all));
+      };
+    }
+    ASSIGN_OR_RETURN(const std::string manifest, ReadFile(run_ + "/" + kManifestName));
+    ASSIGN_OR_RETURN(const Exploded exploded,
+                     Explode(file.workload, timed ? &times : nullptr, manifest, dir_, options));
+    for (const std::string& warning : exploded.warnings) {
+      Report(kExplode, common, "warning: " + warning);
+    }
+    Report(kExplode, common,
+           fmt::format("{} traces, {} nodes, {}{}", exploded.files, exploded.nodes,
+                       ToString(Bytes(exploded.bytes)),
+                       timed ? "" : "; no durations, for there is no 3-times.pb"));
+    return OkStatus();
+  }
+
+ private:
+  std::string run_, dir_, ranks_;
+  ExplodeOptions options_;
+};
+
+class MergeCommand final : public GraphCommand {
+ public:
+  CLI::App* Declare(CLI::App* app, CommonOptions* common) override {
+    CLI::App* command = AddCommand(app, kMerge, common);
+    command->add_option("traces", place_, "The folder; with the prefix, if it has several")
+        ->type_name("DIR");
+    command->add_option("-o,--out", run_, "Run directory")->type_name("RUN");
+    CheckOptions(command, [this, common]() -> Status {
+      if (place_.empty()) return MissingOption("DIR");
+      if (run_.empty() && !common->check) return MissingOption("-o RUN");
+      return OkStatus();
+    });
+    return command;
+  }
+
+  Status Run(const CommonOptions& common) const override {
+    if (!common.check) RETURN_IF_ERROR(CheckCanWrite(run_ + "/" + kManifestName));
+    ASSIGN_OR_RETURN(const Merged merged, Merge(place_));
+    const CheckReport report = CheckWorkload(merged.workload);
+    RETURN_IF_ERROR(ToStatus(report, place_));
+    for (const std::string& note : report.notes) Report(kMerge, common, "note: " + note);
+    if (merged.durations > 0) {
+      Report(kMerge, common,
+             fmt::format("{} durations are left out; compute-sim gives them", merged.durations));
+    }
+    Report(kMerge, common,
+           fmt::format("{} ranks in {} classes", merged.workload.rank_count(),
+                       merged.workload.class_count));
+    if (common.check) return OkStatus();
+    return WriteWorkload(run_, merged.workload, merged.cluster, merged.provenance);
+  }
+
+ private:
+  std::string place_, run_;
+};
+
+}  // namespace
+
+std::unique_ptr<GraphCommand> MakeExplodeCommand() { return std::make_unique<ExplodeCommand>(); }
+std::unique_ptr<GraphCommand> MakeMergeCommand() { return std::make_unique<MergeCommand>(); }
+
+}  // namespace drydock

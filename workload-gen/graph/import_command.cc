@@ -1,0 +1,140 @@
+// workload-gen import: workloads of other tools.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/base/files.h"
+#include "core/base/spelling.h"
+#include "core/base/writable.h"
+#include "core/schema/artefacts.h"
+#include "core/schema/cluster_file.h"
+#include "workload-gen/communicators.h"
+#include "workload-gen/graph/check.h"
+#include "workload-gen/graph/commands.h"
+#include "workload-gen/graph/import.h"
+#include "workload-gen/graph/proof.h"
+
+namespace drydock {
+namespace {
+
+const ToolInfo kInfo = {
+    "workload-gen import", "Turns a workload that another tool wrote into a run directory's.",
+    "reads what --from names (docs/workload.md) and cluster.topo, writes RUN/1-workload/",
+    "workload-gen import --from chakra traces/ --cluster configs/clusters/dgx-h100-1.topo -o "
+    "runs/imported",
+    false};
+
+Result<DataType> TypeOfWord(const std::string& word) {
+  const std::vector<std::string>& names = DataTypeNames();
+  const auto found = std::find(names.begin(), names.end(), word);
+  if (found != names.end()) return static_cast<DataType>(found - names.begin());
+  return Error(fmt::format("unknown data type '{}'{}", word, DidYouMean(word, names)));
+}
+
+void PrintFormatsIfHelp(const std::string& name) {
+  if (name != "help") return;
+  for (const ForeignFormat& format : ForeignFormats()) {
+    fmt::print("{:<8} {}\n", format.name, format.summary);
+  }
+  throw CLI::Success();
+}
+
+class ImportCommand final : public GraphCommand {
+ public:
+  CLI::App* Declare(CLI::App* app, CommonOptions* common) override {
+    CLI::App* command = AddCommand(app, kInfo, common);
+    command->add_option("place", input_.place, "The file; of Chakra traces the folder")
+        ->type_name("FILE");
+    command->add_option("--from", from_, "Which format; 'help' lists them")
+        ->type_name("FORMAT")
+        ->each(PrintFormatsIfHelp);
+    command->add_option("--cluster", cluster_, "The cluster (cluster.topo); rank i is its GPU i")
+        ->type_name("FILE");
+    command
+        ->add_option("--groups", input_.groups,
+                     "Chakra: the groups (JSON); default: the prefix's .json, if it is there")
+        ->type_name("FILE");
+    command
+        ->add_option("--dtype", type_,
+                     "What is communicated and counted, where only bytes are "
+                     "stated")
+        ->capture_default_str();
+    command->add_option("--set", overrides_, "section.key=value: replaces a value of cluster.topo")
+        ->allow_extra_args(false);
+    command->add_option("--nccl-library", communicators_.library_path, "Another libhacknccl.so");
+    command->add_flag("--alike-once", communicators_.alike_once,
+                      "Create one NCCL communicator for groups that lie alike on the hosts");
+    command->add_option("-o,--out", run_, "Run directory")->type_name("RUN");
+    CheckOptions(command, [this, common] { return CheckWords(*common); });
+    return command;
+  }
+
+  Status Run(const CommonOptions& common) const override {
+    ASSIGN_OR_RETURN(const ForeignFormat* format, FindForeignFormat(from_));
+    if (!common.check) RETURN_IF_ERROR(CheckCanWrite(run_ + "/" + kManifestName));
+    ASSIGN_OR_RETURN(const ClusterInput cluster, LoadCluster(cluster_, overrides_));
+    ForeignOptions options;
+    ASSIGN_OR_RETURN(options.type, TypeOfWord(type_));
+    ASSIGN_OR_RETURN(const Imported imported, format->read(input_, cluster.topology, options));
+    for (const std::string& warning : imported.warnings) {
+      Report(kInfo, common, "warning: " + warning);
+    }
+    RETURN_IF_ERROR(Prove(imported.workload, common));
+    if (common.check) return OkStatus();
+    RETURN_IF_ERROR(MakeDirectories(run_));
+    return WriteWorkload(run_, imported.workload, cluster, ProvenanceOf(cluster));
+  }
+
+ private:
+  Status CheckWords(const CommonOptions& common) const {
+    if (from_.empty()) return MissingOption("--from");
+    RETURN_IF_ERROR(FindForeignFormat(from_));
+    RETURN_IF_ERROR(TypeOfWord(type_));
+    RETURN_IF_ERROR(CheckClusterOverrides(overrides_));
+    if (input_.place.empty()) return MissingOption("FILE");
+    if (cluster_.empty()) return MissingOption("--cluster");
+    if (!input_.groups.empty() && from_ != "chakra") {
+      return Error("--groups is of Chakra traces");
+    }
+    if (run_.empty() && !common.check) return MissingOption("-o RUN");
+    return OkStatus();
+  }
+
+  // That it can run, and that NCCL makes its communicators.
+  Status Prove(const Workload& workload, const CommonOptions& common) const {
+    const CheckReport report = CheckWorkload(workload);
+    RETURN_IF_ERROR(ToStatus(report, input_.place));
+    for (const std::string& note : report.notes) Report(kInfo, common, "note: " + note);
+    ASSIGN_OR_RETURN(const size_t created, CreateCommunicators(workload, communicators_));
+    Report(kInfo, common,
+           fmt::format("{}: {} in {} classes, {} ops, {} submodules, {} calls; {} process groups, "
+                       "{} NCCL communicators created",
+                       workload.totals.model_name, workload.totals.layout, workload.class_count,
+                       report.ops, workload.submodules.size(), workload.calls.size(),
+                       workload.groups.size(), created));
+    return OkStatus();
+  }
+
+  // Of traces the name alone: their hashes would be as many as there are ranks.
+  Provenance ProvenanceOf(const ClusterInput& cluster) const {
+    Provenance provenance;
+    provenance.tool = "workload-gen";
+    const Result<std::string> hash = Sha256OfFile(input_.place);
+    provenance.inputs = {{BaseName(input_.place), hash.ok() ? *hash : ""},
+                         {BaseName(cluster_), Sha256(cluster.yaml)}};
+    provenance.options = overrides_;
+    provenance.options.push_back(fmt::format("import --from {} --dtype {}", from_, type_));
+    return provenance;
+  }
+
+  std::string from_, cluster_, type_ = "bf16", run_;
+  std::vector<std::string> overrides_;
+  ImportInput input_;
+  CommunicatorOptions communicators_;
+};
+
+}  // namespace
+
+std::unique_ptr<GraphCommand> MakeImportCommand() { return std::make_unique<ImportCommand>(); }
+
+}  // namespace drydock

@@ -1,0 +1,180 @@
+// workload-gen dump, dot, graphml, stats, diff: a workload as text.
+#include <fmt/format.h>
+
+#include "core/schema/artefacts.h"
+#include "core/schema/manifest_file.h"
+#include "workload-gen/graph/commands.h"
+#include "workload-gen/graph/diff.h"
+#include "workload-gen/graph/graph_text.h"
+#include "workload-gen/graph/stats.h"
+#include "workload-gen/workload_text.h"
+
+namespace drydock {
+namespace {
+
+const ToolInfo kDump = {"workload-gen dump", "Prints a workload, one op a line.",
+                        "reads RUN/1-workload/",
+                        "workload-gen dump runs/gpt-22b --ranks 0,8 --micro-batches 0", false};
+const ToolInfo kDot = {
+    "workload-gen dot", "Draws a slice of a workload for Graphviz.", "reads RUN/1-workload/",
+    "workload-gen dot runs/gpt-22b --ranks 0 --layers 0 | dot -Tsvg > a.svg", false};
+const ToolInfo kGraphml = {"workload-gen graphml", "Writes a slice of a workload as GraphML.",
+                           "reads RUN/1-workload/",
+                           "workload-gen graphml runs/gpt-22b --ranks 0-7 -o graph.graphml", false};
+const ToolInfo kStats = {"workload-gen stats",
+                         "Counts ops, FLOPs and bytes of a workload by kind and group.",
+                         "reads RUN/1-workload/", "workload-gen stats runs/gpt-22b", false};
+const ToolInfo kDiff = {
+    "workload-gen diff", "Says what differs between two workloads; exit status 1 if anything does.",
+    "reads A/1-workload/ and B/1-workload/", "workload-gen diff runs/before runs/after", false};
+
+// Beyond that no picture helps.
+constexpr size_t kMostDrawn = 20000;
+
+// What reads one run and prints.
+class TextCommand : public GraphCommand {
+ public:
+  explicit TextCommand(const ToolInfo& info) : info_(info) {}
+
+  CLI::App* Declare(CLI::App* app, CommonOptions* common) override {
+    CLI::App* command = AddCommand(app, info_, common);
+    command->add_option("run", run_, "Run directory")->type_name("RUN");
+    command->add_option("-o,--output", output_, "Where to write; standard output if absent")
+        ->type_name("FILE");
+    AddOptions(command);
+    RequireIf(command, "RUN", [this] { return run_.empty(); });
+    return command;
+  }
+
+  Status Run(const CommonOptions& common) const override {
+    ASSIGN_OR_RETURN(const WorkloadFile file, ReadWorkload(run_, WorkloadParts::kAll));
+    ASSIGN_OR_RETURN(const std::string text, Text(file.workload));
+    return common.check ? OkStatus() : WriteText(output_, text);
+  }
+
+ protected:
+  virtual void AddOptions(CLI::App* command) = 0;
+  virtual Result<std::string> Text(const Workload& workload) const = 0;
+
+ private:
+  const ToolInfo& info_;
+  std::string run_, output_;
+};
+
+class DumpCommand final : public TextCommand {
+ public:
+  DumpCommand() : TextCommand(kDump) {}
+
+ private:
+  void AddOptions(CLI::App* command) override {
+    AddSliceOptions(command, &words_);
+    command->add_flag("--tables", tables_, "Print the tables alone");
+  }
+
+  // Of classes, or of the ranks that were asked for.
+  Result<std::string> Text(const Workload& w) const override {
+    if (tables_) return TablesText(w);
+    const bool whole = words_.ranks.empty() && words_.ops.empty() && words_.layers.empty() &&
+                       words_.micro_batches.empty();
+    std::string text;
+    if (whole) {
+      text = TablesText(w);
+      for (int c = 0; c < w.class_count; ++c) text += ProgramText(w, c);
+      return text;
+    }
+    ASSIGN_OR_RETURN(const Slice slice, Slice::Make(words_, w));
+    for (const int rank : slice.ranks()) text += RankText(w, rank, slice);
+    return text;
+  }
+
+  SliceWords words_;
+  bool tables_ = false;
+};
+
+class DrawCommand final : public TextCommand {
+ public:
+  using Draw = std::string (*)(const Workload&, const OpGraph&);
+  DrawCommand(const ToolInfo& info, Draw draw) : TextCommand(info), draw_(draw) {}
+
+ private:
+  void AddOptions(CLI::App* command) override { AddSliceOptions(command, &words_); }
+
+  Result<std::string> Text(const Workload& w) const override {
+    ASSIGN_OR_RETURN(const Slice slice, Slice::Make(words_, w));
+    const size_t ops = slice.CountOps(w);
+    if (ops > kMostDrawn) {
+      return Error(
+          fmt::format("{} ops are too many to draw (at most {}); --ranks, --layers, "
+                      "--micro-batches and --ops narrow them down",
+                      ops, kMostDrawn));
+    }
+    return draw_(w, MakeOpGraph(w, slice));
+  }
+
+  const Draw draw_;
+  SliceWords words_;
+};
+
+class StatsCommand final : public TextCommand {
+ public:
+  StatsCommand() : TextCommand(kStats) {}
+
+ private:
+  void AddOptions(CLI::App* command) override { command->add_flag("--json", json_, "Print JSON"); }
+  Result<std::string> Text(const Workload& w) const override {
+    const WorkloadStats stats = StatsOf(w);
+    return json_ ? StatsJson(w, stats) : StatsText(w, stats);
+  }
+
+  bool json_ = false;
+};
+
+class DiffCommand final : public GraphCommand {
+ public:
+  CLI::App* Declare(CLI::App* app, CommonOptions* common) override {
+    CLI::App* command = AddCommand(app, kDiff, common);
+    command->add_option("a", a_, "Run directory")->type_name("A");
+    command->add_option("b", b_, "Another one")->type_name("B");
+    command->add_option("--shown", options_.shown, "How many differing ops of a program to print")
+        ->capture_default_str();
+    CheckOptions(command, [this]() -> Status {
+      if (a_.empty()) return MissingOption("A");
+      if (b_.empty()) return MissingOption("B");
+      return OkStatus();
+    });
+    return command;
+  }
+
+  Status Run(const CommonOptions&) const override {
+    ASSIGN_OR_RETURN(const WorkloadFile a, ReadWorkload(a_, WorkloadParts::kAll));
+    ASSIGN_OR_RETURN(const WorkloadFile b, ReadWorkload(b_, WorkloadParts::kAll));
+    if (a.sha256 == b.sha256) return OkStatus();
+    std::vector<std::string> lines = Differences(a.workload, b.workload, options_);
+    ASSIGN_OR_RETURN(const ManifestFile ma, ReadManifest(a_ + "/" + kManifestName));
+    ASSIGN_OR_RETURN(const ManifestFile mb, ReadManifest(b_ + "/" + kManifestName));
+    if (ma.cluster.yaml != mb.cluster.yaml || ma.cluster.files != mb.cluster.files) {
+      lines.insert(lines.begin(), "cluster: another one");
+    }
+    for (const std::string& line : lines) fmt::print("{}\n", line);
+    if (lines.empty()) return OkStatus();
+    return Error(fmt::format("{} and {} differ", a_, b_));
+  }
+
+ private:
+  std::string a_, b_;
+  DiffOptions options_;
+};
+
+}  // namespace
+
+std::unique_ptr<GraphCommand> MakeDumpCommand() { return std::make_unique<DumpCommand>(); }
+std::unique_ptr<GraphCommand> MakeDotCommand() {
+  return std::make_unique<DrawCommand>(kDot, DotText);
+}
+std::unique_ptr<GraphCommand> MakeGraphmlCommand() {
+  return std::make_unique<DrawCommand>(kGraphml, GraphmlText);
+}
+std::unique_ptr<GraphCommand> MakeStatsCommand() { return std::make_unique<StatsCommand>(); }
+std::unique_ptr<GraphCommand> MakeDiffCommand() { return std::make_unique<DiffCommand>(); }
+
+}  // namespace drydock
