@@ -33,6 +33,16 @@ bool CanBeARow(const Kernel& kernel) {
   return true;
 }
 
+// What a row of a profile is of, and its times.
+using RowKey = std::tuple<KernelKind, DataType, std::array<int64_t, kMaxKernelDims>>;
+std::map<RowKey, std::vector<double>> TimesByRow(const ImportedTimes& times) {
+  std::map<RowKey, std::vector<double>> measured;
+  for (const ImportedTimes::Row& row : times.rows) {
+    measured[{row.kernel.kind, row.kernel.type, row.kernel.dims}].push_back(row.us);
+  }
+  return measured;
+}
+
 // A header is lines of "# key: value".
 std::string OneLine(std::string value) {
   for (char& c : value) {
@@ -112,12 +122,18 @@ Result<ImportedModel> ParseImportedModel(const std::string& words) {
   return model;
 }
 
+int64_t CountDisagreeing(const ImportedTimes& times) {
+  int64_t count = 0;
+  for (const auto& [key, values] : TimesByRow(times)) {
+    const auto [least, most] = std::minmax_element(values.begin(), values.end());
+    count += *most > 2 * *least ? 1 : 0;
+  }
+  return count;
+}
+
 std::string ProfileText(const ImportedTimes& times, const ProfileHeader& header) {
-  using Key = std::tuple<KernelKind, DataType, std::array<int64_t, kMaxKernelDims>>;
-  std::map<Key, std::vector<double>> measured;
   std::vector<std::string> columns;
   for (const ImportedTimes::Row& row : times.rows) {
-    measured[{row.kernel.kind, row.kernel.type, row.kernel.dims}].push_back(row.us);
     for (const std::string& name : InfoOf(row.kernel.kind).dimensions) {
       if (std::find(columns.begin(), columns.end(), name) == columns.end()) {
         columns.push_back(name);
@@ -128,7 +144,7 @@ std::string ProfileText(const ImportedTimes& times, const ProfileHeader& header)
       "# gpu: {}\n# provenance: {}\n# method: {}\n# date: {}\n# clocks: {}\nkernel,dtype,{},time\n",
       OneLine(header.gpu), OneLine(header.provenance), OneLine(header.method), OneLine(header.date),
       header.burst ? "burst" : "sustained", Join(columns, ","));
-  for (const auto& [key, values] : measured) {
+  for (const auto& [key, values] : TimesByRow(times)) {
     const auto& [kind, type, dims] = key;
     text += ProfileRowText(Kernel{kind, type, dims}, columns, Median(values));
   }

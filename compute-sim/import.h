@@ -57,6 +57,10 @@ Result<ImportedTimes> ReadAiob(const std::string& path, const ImportOptions& opt
 Result<ImportedTimes> ReadKineto(const std::string& path, const ImportOptions& options);
 Result<ImportedTimes> ReadNsys(const std::string& path, const ImportOptions& options);
 
+// Kernels whose times are further apart than a factor of two: what is measured of the same thing
+// should agree.
+int64_t CountDisagreeing(const ImportedTimes& times);
+
 struct ProfileHeader {
   std::string gpu, provenance, method, date;
   bool burst = true;

@@ -110,9 +110,15 @@ Status RunImport(const ImportCommand& options, const CommonOptions& common) {
   const std::string text =
       ProfileText(all, {options.gpu, fmt::format("{} of {}", Join(names), importer->name),
                         importer->summary, options.date, importer->burst});
-  Report(kImportInfo, common,
-         fmt::format("{} times{}", all.rows.size(),
-                     all.left_out.empty() ? "" : "; left out " + LeftOutText(all.left_out)));
+  const int64_t disagreeing = CountDisagreeing(all);
+  Report(
+      kImportInfo, common,
+      fmt::format("{} times{}{}", all.rows.size(),
+                  disagreeing == 0 ? ""
+                                   : fmt::format("; of {} kernels they are more than twice apart, "
+                                                 "and the median counts",
+                                                 disagreeing),
+                  all.left_out.empty() ? "" : "; left out " + LeftOutText(all.left_out)));
   if (common.check) return OkStatus();
   if (!options.output.empty()) return WriteFileAtomically(options.output, text);
   fmt::print("{}", text);

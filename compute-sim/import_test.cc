@@ -304,6 +304,11 @@ TEST_F(ImportTest, AProfileHasTheMedianOfEachKernel) {
   for (const double us : {5.0, 9.0, 6.0})
     times.rows.push_back({Gemm(DataType::kBf16, 8, 16, 32), us});
   times.rows.push_back({MemoryKernel(KernelKind::kGelu, DataType::kFp16, 64, 128, 1), 2});
+  EXPECT_EQ(CountDisagreeing(times), 0);
+  times.rows.push_back({UsualMemoryKernel(KernelKind::kGelu, DataType::kFp16, 64, 256), 2});
+  times.rows.push_back({UsualMemoryKernel(KernelKind::kGelu, DataType::kFp16, 64, 256), 4.1});
+  EXPECT_EQ(CountDisagreeing(times), 1);
+  times.rows.resize(times.rows.size() - 2);
   const std::string text = ProfileText(times, {"h100-sxm-80g", "a test", "none", "never", false});
   const Profile profile = *ParseProfile(text, "p.csv");
   EXPECT_EQ(profile.row_count(), 2u);

@@ -119,6 +119,10 @@ class ComputeSim(unittest.TestCase):
         self.assertEqual(self.run_tool("import", "--from", "aiconfigurator", "--gpu", "h100-sxm-80g", "gemm_perf.txt",
                                        "-o", "p.csv"),
                          (0, "", "compute-sim import: 16 times; left out 16 gemm in int8_wo\n"))
+        (self.folder / "twice.txt").write_text("gemm_dtype,m,n,k,latency\nbfloat16,8,16,32,1\nbfloat16,8,16,32,900\n")
+        self.assertEqual(self.run_tool("import", "--from", "aiconfigurator", "--gpu", "g", "twice.txt", "--check"),
+                         (0, "", "compute-sim import: 2 times; of 1 kernels they are more than twice apart, and the median "
+                                 "counts\n"))
         status, explained, stderr = self.run_tool("explain", "--gpu", "h100-sxm-80g", "--gpu-profile", "p.csv", "-q",
                                                   "--submodule", "kind: linear, pass: fwd, rows: 4096, n: 4096, k: 2048")
         self.assertEqual((status, stderr), (0, ""))
