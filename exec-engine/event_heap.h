@@ -18,15 +18,8 @@ class EventHeap {
   void clear() { events_.clear(); }
 
   void Push(const Event& event) {
-    size_t i = events_.size();
     events_.push_back(event);
-    while (i > 0) {
-      const size_t parent = (i - 1) / kArity;
-      if (!(event < events_[parent])) break;
-      events_[i] = events_[parent];
-      i = parent;
-    }
-    events_[i] = event;
+    Rise(events_.size() - 1, event);
   }
 
   Event Pop() {
@@ -40,19 +33,28 @@ class EventHeap {
  private:
   static constexpr size_t kArity = 4;
 
+  // The hole goes down to a leaf, and `event`, which was one, up from there: few go far.
   void Sink(const Event& event) {
+    const size_t size = events_.size();
     size_t i = 0;
-    for (;;) {
-      const size_t first = i * kArity + 1;
-      if (first >= events_.size()) break;
-      const size_t end = first + kArity < events_.size() ? first + kArity : events_.size();
+    for (size_t first = 1; first < size; first = i * kArity + 1) {
+      const size_t end = first + kArity < size ? first + kArity : size;
       size_t least = first;
       for (size_t child = first + 1; child < end; ++child) {
         if (events_[child] < events_[least]) least = child;
       }
-      if (!(events_[least] < event)) break;
       events_[i] = events_[least];
       i = least;
+    }
+    Rise(i, event);
+  }
+
+  void Rise(size_t i, const Event& event) {
+    while (i > 0) {
+      const size_t parent = (i - 1) / kArity;
+      if (!(event < events_[parent])) break;
+      events_[i] = events_[parent];
+      i = parent;
     }
     events_[i] = event;
   }

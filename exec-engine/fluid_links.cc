@@ -3,12 +3,18 @@
 #include <algorithm>
 #include <utility>
 
+#include "exec-engine/fluid_sharing.h"
+
 namespace drydock {
+
+int64_t FluidCapacity(Bandwidth rate) {
+  return std::min(rate.bits_per_second(), FluidSharing::kNoLimit - 1);
+}
 
 std::vector<int64_t> FluidCapacities(const FabricMap& map) {
   std::vector<int64_t> capacities;
   for (uint32_t link = 0; link < map.link_count(); ++link) {
-    capacities.push_back(map.direction(link).rate.bits_per_second());
+    capacities.push_back(FluidCapacity(map.direction(link).rate));
   }
   return capacities;
 }

@@ -12,7 +12,10 @@
 
 namespace drydock {
 
-// Bits per second, by link.
+// Bits per second. What has no limit, as the way into a switch that reduces, has one that no flow
+// comes near.
+int64_t FluidCapacity(Bandwidth rate);
+// By link.
 std::vector<int64_t> FluidCapacities(const FabricMap& map);
 
 // The `most` links that carried something for the longest time, the longest first; `bits` by link,

@@ -330,7 +330,7 @@ void FluidNetwork::ApplyFault(const Fault& fault) {
       if (fault.kind == Fault::Kind::kRate) {
         map_.SetRate(link, fault.ends ? made : std::min(fault.rate, made));
       }
-      sharing_.SetCapacity(link, down_[link] ? 0 : map_.direction(link).rate.bits_per_second());
+      sharing_.SetCapacity(link, down_[link] ? 0 : FluidCapacity(map_.direction(link).rate));
     }
   }
   if (fault.kind == Fault::Kind::kDown) Schedule(now() + set_.reroute_time, kReroute, 0, 0);

@@ -23,8 +23,8 @@ namespace drydock {
 // bits, attributes that are no values. Run fails if an actor sends between NICs that cannot reach
 // one another, or a message waits for a cable that never comes back.
 //
-// Counters: "messages", "message bytes", "queue pairs", "rate changes" (that concerned several
-// queue pairs), "rates" (found in them), "rates at once" (most of them in one).
+// Counters: "messages", "message bytes", "queue pairs", "rate changes" (where queue pairs
+// met), "rates" (found in them), "rates at once" (most of them in one).
 Result<std::unique_ptr<Network>> MakeFluidNetwork(const Topology& topology,
                                                   const NetworkOptions& options);
 

@@ -139,13 +139,32 @@ const std::vector<uint32_t>& FluidSharing::Solve() {
 void FluidSharing::SolveOnce() {
   ++solution_;
   Collect();
-  if (in_flows_.size() > 1) {
+  if (!in_flows_.empty()) {
     ++counts_.solutions;
     counts_.flows += static_cast<int64_t>(in_flows_.size());
     counts_.most = std::max(counts_.most, static_cast<int64_t>(in_flows_.size()));
   }
-  Fill();
+  if (!in_flows_.empty()) Fill();
   Apply();
+}
+
+// A flow that meets nobody on a contended link needs no water-filling: it has what they leave it.
+// False if it meets somebody.
+bool FluidSharing::SettleAlone(uint32_t number) {
+  Flow& flow = flows_[number];
+  if (flow.solved == solution_ || !flow.active) return true;
+  int64_t fair = flow.bound;
+  for (const Use& use : UsesOf(flow)) {
+    Link& link = links_[use.link];
+    if (!IsContended(link)) continue;
+    if (link.flows.size() > 1) return false;
+    link.acks_known = link.acks;
+    fair = std::min(fair, Room(link) / use.share);
+  }
+  flow.solved = solution_;
+  flow.fair = fair;
+  alone_.push_back(number);
+  return true;
 }
 
 void FluidSharing::AddToSolution(uint32_t number) {
@@ -164,8 +183,14 @@ void FluidSharing::AddToSolution(Link* link, uint32_t number) {
   link->shares = 0;
   in_links_.push_back(number);
   for (const Crossing& crossing : link->flows) {
-    link->shares += uses_[crossing.use].share;
-    AddToSolution(crossing.flow);
+    const Flow& flow = flows_[crossing.flow];
+    const uint32_t share = uses_[crossing.use].share;
+    if (flow.solved == solution_ && flow.fair >= 0) {  // settled alone
+      link->left = std::max<int64_t>(link->left - flow.fair * share, 0);
+    } else {
+      link->shares += share;
+      AddToSolution(crossing.flow);
+    }
   }
 }
 
@@ -173,11 +198,17 @@ void FluidSharing::AddToSolution(Link* link, uint32_t number) {
 void FluidSharing::Collect() {
   in_flows_.clear();
   in_links_.clear();
-  for (const uint32_t link : dirty_links_) {
-    links_[link].dirty = false;
-    AddToSolution(&links_[link], link);
+  alone_.clear();
+  for (const uint32_t number : dirty_links_) {
+    Link& link = links_[number];
+    link.dirty = false;
+    if (link.flows.empty()) continue;
+    if (link.flows.size() == 1 && SettleAlone(link.flows.front().flow)) continue;
+    AddToSolution(&link, number);
   }
-  for (const uint32_t flow : dirty_flows_) AddToSolution(flow);
+  for (const uint32_t flow : dirty_flows_) {
+    if (!SettleAlone(flow)) AddToSolution(flow);
+  }
   dirty_links_.clear();
   dirty_flows_.clear();
   for (size_t i = 0; i < in_flows_.size(); ++i) {
@@ -256,10 +287,12 @@ void FluidSharing::Fix(uint32_t number, int64_t rate) {
 }
 
 void FluidSharing::Apply() {
-  for (const uint32_t number : in_flows_) {
-    if (flows_[number].fair == flows_[number].rate) continue;
-    SetRate(number, flows_[number].fair);
-    changed_.push_back(number);
+  for (const auto* flows : {&alone_, &in_flows_}) {
+    for (const uint32_t number : *flows) {
+      if (flows_[number].fair == flows_[number].rate) continue;
+      SetRate(number, flows_[number].fair);
+      changed_.push_back(number);
+    }
   }
 }
 

@@ -24,8 +24,9 @@ namespace drydock {
 
 class FluidSharing {
  public:
-  static constexpr int64_t kWhole = 1 << 20;  // all bits of a flow
-  static constexpr int64_t kNoLimit = int64_t{1} << 42;
+  static constexpr int64_t kWhole = 1 << 14;  // all bits of a flow
+  // Rates are below it, so that kWhole times one is a number.
+  static constexpr int64_t kNoLimit = int64_t{1} << 48;
 
   // A link that a flow crosses with `share` / kWhole of its bits, 0 < share <= kWhole.
   struct Use {
@@ -61,7 +62,7 @@ class FluidSharing {
   size_t flows_on(uint32_t link) const { return links_[link].flows.size(); }
 
   struct Counts {
-    int64_t solutions = 0;  // that were more than one flow alone
+    int64_t solutions = 0;  // that concerned flows that meet
     int64_t flows = 0;      // in all of them
     int64_t most = 0;       // in one
   };
@@ -115,6 +116,7 @@ class FluidSharing {
   void MarkDirty(uint32_t link);
   void SolveOnce();
   void Collect();
+  bool SettleAlone(uint32_t flow);
   void AddToSolution(uint32_t flow);
   void AddToSolution(Link* link, uint32_t number);
   void StartLevels();
@@ -130,7 +132,7 @@ class FluidSharing {
   std::vector<Use> uses_;
   std::vector<uint32_t> dirty_links_, dirty_flows_;
   uint32_t solution_ = 0;  // number
-  std::vector<uint32_t> in_flows_, in_links_, changed_;
+  std::vector<uint32_t> in_flows_, in_links_, alone_, changed_;
   std::vector<Level> levels_;  // a heap, the lowest first; too low where flows were fixed since
   Counts counts_;
 };
