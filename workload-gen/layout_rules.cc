@@ -20,7 +20,6 @@ class Rules {
 
   void Check() {
     CheckTensor();
-    CheckSlices();
     CheckContext();
     CheckExperts();
   }
@@ -84,16 +83,6 @@ class Rules {
     }
     Fail("parallel.tensor", "sequence {} / context {} = {} is not divisible by tensor {}",
          model_.sequence, parallel_.context, local, parallel_.tensor);
-  }
-
-  // overlap.tensor works on a rank's share of the rows, and on quarters of all.
-  void CheckSlices() {
-    const int64_t rows = model_.sequence / parallel_.context * job_.training.micro_batch;
-    if (!job_.overlap.tensor || rows % (4 * int64_t{parallel_.tensor}) == 0) return;
-    Fail("overlap.tensor",
-         "overlap.tensor cuts sequence {} / context {} x micro_batch {} = {} rows in 4 x tensor {} "
-         "slices, which does not come out even",
-         model_.sequence, parallel_.context, job_.training.micro_batch, rows, parallel_.tensor);
   }
 
   void CheckContext() {

@@ -44,6 +44,8 @@ constexpr Feature kNotGenerated[] = {
        return job.model.moe.experts > 0 && job.training.moe_capacity_factor > 0 &&
               job.training.moe_dispatcher == MoeDispatcher::kAllGather;
      }},
+    {"overlap.tensor", "tensor-parallel communication split over a GEMM's tiles",
+     [](const TrainingJob& job) { return job.overlap.tensor; }},
     {"overlap.expert", "the exchange of tokens beside another micro-batch's compute",
      [](const TrainingJob& job) { return job.overlap.expert; }},
 };

@@ -26,6 +26,15 @@ TEST(MegatronScope, RefusesTheRestAtItsPlace) {
       "(context_type p2p) is not generated for framework megatron");
 }
 
+TEST(MegatronScope, RefusesProductsCutForTheirCommunication) {
+  const Status status =
+      CheckMegatronScope(TestJob({"parallel.sequence_parallel=true", "overlap.tensor=true"}));
+  ASSERT_FALSE(status.ok());
+  EXPECT_EQ(status.error().ToString(),
+            "--set overlap.tensor=true: error: tensor-parallel communication split over a GEMM's "
+            "tiles is not generated for framework megatron");
+}
+
 TEST(MegatronScope, RefusesWhatDispatchersCannotDo) {
   const auto refused = [](const std::string& dispatcher, const std::string& more) {
     return !CheckMegatronScope(

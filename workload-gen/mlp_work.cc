@@ -109,8 +109,6 @@ class ExpertMaker {
   void MakeShared() {
     SharedExpertWork shared;
     shared.mlp = MakeMlp(&maker_, "shared", m_.moe.shared_ffn);
-    shared.mlp.fc1.sliced.reset();  // they overlap with the exchange of tokens instead
-    shared.mlp.fc2.sliced.reset();
     const int64_t rows = maker_.local_rows();
     if (m_.moe.shared_gate) shared.gate = maker_.HeadLinear("shared.gate", rows, 1, m_.hidden);
     const Submodule add = maker_.Base("shared.add", SubmoduleKind::kAdd, rows, m_.hidden);

@@ -51,20 +51,7 @@ LinearWork SubmoduleMaker::Linear(const std::string& name, int64_t rows, int64_t
   s.bias = bias;
   s.fused = bias && job_.training.fused_kernels;  // added by the GEMM, not after it
   if (job_.training.fp8) s.type = DataType::kFp8;
-  LinearWork linear = Products(s);
-  if (job_.overlap.tensor && layout_.sequence_parallel) linear.sliced = Slices(s);
-  return linear;
-}
-
-SlicedWork SubmoduleMaker::Slices(Submodule s) {
-  const int64_t rows = s.rows;
-  SlicedWork sliced;
-  s.rows = rows / layout_.tensor;
-  sliced.ring_forward = Add(s, Pass::kForward);
-  sliced.ring_gradient = Add(s, Pass::kBackwardActivation);
-  s.rows = rows / kPipelinedSlices;
-  sliced.pipelined_forward = Add(s, Pass::kForward);
-  return sliced;
+  return Products(s);
 }
 
 LinearWork SubmoduleMaker::HeadLinear(const std::string& name, int64_t rows, int64_t n, int64_t k) {

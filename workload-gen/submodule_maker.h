@@ -12,22 +12,12 @@
 
 namespace drydock {
 
-// A linear layer's products in pieces of its rows, between which communication runs
-// (overlap.tensor).
-struct SlicedWork {
-  uint32_t ring_forward = 0;       // of rows / tensor
-  uint32_t ring_gradient = 0;      // of the input, of rows / tensor
-  uint32_t pipelined_forward = 0;  // of rows / kPipelinedSlices
-};
-inline constexpr int kPipelinedSlices = 4;
-
 // A linear layer's three products.
 struct LinearWork {
   uint32_t forward = 0;
   uint32_t activation_gradient = 0;
   uint32_t weight_gradient = 0;
   std::optional<uint32_t> accumulate;  // adds the gradient to the main one, where not fused
-  std::optional<SlicedWork> sliced;
 };
 
 struct TwoWayWork {
@@ -63,7 +53,6 @@ class SubmoduleMaker {
 
  private:
   LinearWork Products(Submodule s);
-  SlicedWork Slices(Submodule s);
   uint32_t Accumulation(const Submodule& linear);
 
   const TrainingJob& job_;

@@ -1,7 +1,5 @@
 #include "workload-gen/tensor_parallel.h"
 
-#include "workload-gen/ring_shift.h"
-
 namespace drydock {
 
 ProgramBuilder::OpId TensorParallel::Start(CollectiveType type, int64_t width) {
@@ -39,41 +37,13 @@ void TensorParallel::Leave() {
 }
 
 void TensorParallel::ColumnForward(const LinearWork& linear) {
-  if (linear.sliced) return Ring(linear.sliced->ring_forward);
   Enter();
   c_.builder->Compute(linear.forward);
 }
 
 void TensorParallel::RowForward(const LinearWork& linear) {
-  if (!linear.sliced) {
-    c_.builder->Compute(linear.forward);
-    return Leave();
-  }
-  CommCall part;
-  part.collective = CollectiveType::kReduceScatter;
-  part.type = c_.job.training.precision;
-  part.count = c_.ActivationCount() / kPipelinedSlices;
-  part.group_size = c_.layout.tensor;
-  ProgramBuilder::OpId last = ProgramBuilder::kNothing;
-  for (int slice = 0; slice < kPipelinedSlices; ++slice) {
-    c_.builder->Compute(linear.sliced->pipelined_forward);
-    last = c_.builder->StartCollective(kTensorRole, kTensorStream, part);
-  }
-  c_.builder->Wait(last);
-}
-
-void TensorParallel::Ring(uint32_t product) {
-  const int ranks = c_.layout.tensor;
-  const CommCall shift = RingShift(ranks, c_.job.training.precision, c_.ActivationCount() / ranks,
-                                   /*up=*/true);
-  ProgramBuilder::OpId arriving = ProgramBuilder::kNothing;
-  for (int step = 0; step < ranks; ++step) {
-    c_.builder->Wait(arriving);
-    if (step + 1 < ranks) {
-      arriving = c_.builder->StartCollective(kTensorRole, kTensorStream, shift);
-    }
-    c_.builder->Compute(product);
-  }
+  c_.builder->Compute(linear.forward);
+  Leave();
 }
 
 void TensorParallel::WeightGradient(const LinearWork& linear) {
@@ -105,10 +75,6 @@ void TensorParallel::ColumnBackward(const LinearWork& linear, int64_t width) {
 }
 
 void TensorParallel::RowBackward(const LinearWork& linear) {
-  if (linear.sliced) {
-    Ring(linear.sliced->ring_gradient);
-    return WeightGradient(linear);
-  }
   Enter();
   WholeBackward(linear);
 }

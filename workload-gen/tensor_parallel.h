@@ -16,9 +16,8 @@ class TensorParallel {
   void Enter(int64_t width);
   // Out of a row-parallel layer: partial sums are added (and split by rows).
   void Leave();
-  // A column-parallel layer, and a row-parallel one, with what stands before and behind it. Under
-  // overlap.tensor the rows go round a ring while those at hand are multiplied; and the product is
-  // cut in slices, each reduced while the next is made (Transformer Engine's userbuffers).
+  // A column-parallel layer with what stands before it, and a row-parallel one with what stands
+  // behind it.
   void ColumnForward(const LinearWork& linear);
   void RowForward(const LinearWork& linear);
   // Gradients of a column-parallel layer; its input's gradient is summed over the ranks while the
@@ -40,8 +39,6 @@ class TensorParallel {
 
  private:
   void WeightGradient(const LinearWork& linear);
-  // `product` of each rank's rows in turn, this one's first.
-  void Ring(uint32_t product);
 
   const WriterContext& c_;
 };

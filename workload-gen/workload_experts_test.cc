@@ -56,7 +56,6 @@ class Drawer {
                       Set("training.bucket_elements", 20000),
                       "model.bias=false",
                       "model.dropout=0",
-                      Flag("overlap.tensor", tensor > 1 && Coin()),
                       std::string("training.precision=") + (Coin() ? "fp8" : "bf16")};
     const char* types[] = {"p2p", "a2a", "allgather"};
     const bool exchange = context * tensor <= 8;
