@@ -141,9 +141,11 @@ std::string ProfileText(const ImportedTimes& times, const ProfileHeader& header)
     }
   }
   std::string text = fmt::format(
-      "# gpu: {}\n# provenance: {}\n# method: {}\n# date: {}\n# clocks: {}\nkernel,dtype,{},time\n",
+      "# gpu: {}\n# provenance: {}\n# method: {}\n# date: {}\n# clocks: "
+      "{}\n{}kernel,dtype,{},time\n",
       OneLine(header.gpu), OneLine(header.provenance), OneLine(header.method), OneLine(header.date),
-      header.burst ? "burst" : "sustained", Join(columns, ","));
+      header.burst ? "burst" : "sustained", times.quantised ? "# contains: quantise\n" : "",
+      Join(columns, ","));
   for (const auto& [key, values] : TimesByRow(times)) {
     const auto& [kind, type, dims] = key;
     text += ProfileRowText(Kernel{kind, type, dims}, columns, Median(values));

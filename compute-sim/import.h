@@ -36,6 +36,7 @@ struct ImportedTimes {
   void Add(const Kernel& kernel, double us);
 
   std::vector<Row> rows;
+  bool quantised = false;  // fp8 products contain the quantisation of their activations
   std::map<std::string, int64_t> left_out;  // what has no place in a profile, and how often
 };
 

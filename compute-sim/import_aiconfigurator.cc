@@ -33,6 +33,8 @@ Status AiconfiguratorGemm(const ForeignTable& table, size_t row, ImportedTimes* 
   RETURN_IF_ERROR(table.Integers(row, {{"m", &m}, {"n", &n}, {"k", &k}}));
   ASSIGN_OR_RETURN(const double latency, table.Positive(row, "latency"));
   out->Add(Gemm(*type, m, n, k), latency * kMilli);
+  // What was timed is a framework's linear operator, which makes the fp8 scale on the spot.
+  out->quantised |= *type == DataType::kFp8;
   return OkStatus();
 }
 

@@ -100,6 +100,7 @@ Status RunImport(const ImportCommand& options, const CommonOptions& common) {
   for (const std::string& path : options.files) {
     ASSIGN_OR_RETURN(ImportedTimes times, importer->read(path, import));
     all.rows.insert(all.rows.end(), times.rows.begin(), times.rows.end());
+    all.quantised |= times.quantised;
     for (const auto& [what, count] : times.left_out) all.left_out[what] += count;
     names.push_back(BaseName(path));
   }

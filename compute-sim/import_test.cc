@@ -15,6 +15,8 @@ TEST_F(ImportTest, AiconfiguratorGivesProductsAndAttention) {
   const ImportedTimes times = *ReadAiconfigurator(gemm, {});
   EXPECT_EQ(Rows(times), "gemm 8x16x32 bf16 1500000\ngemm 8x16x32 fp8 250000\n");
   EXPECT_EQ(times.left_out.at("gemm in int4_wo"), 1);
+  const ProfileHeader header = {"g", "a", "b", "c", true};
+  EXPECT_TRUE(ParseProfile(ProfileText(times, header), "p.csv")->quantised);
   const std::string attention =
       Write("context_attention_perf.txt",
             "framework,batch_size,isl,num_heads,num_key_value_heads,head_dim,attn_dtype,latency\n"
