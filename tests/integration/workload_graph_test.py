@@ -3,6 +3,7 @@
 import filecmp
 import json
 import pathlib
+import shlex
 import shutil
 import subprocess
 import sys
@@ -163,6 +164,16 @@ class Check(Graphs):
                 self.assertEqual(stderr, "")
                 self.assertRegex(stdout, r"^\d+ ranks, \d+ programs of \d+ ops together: no circle, every op is reached; ")
 
+    def test_every_shipped_model_can_run(self):
+        for model in sorted((ROOT / "configs/models").iterdir()):
+            commands = [line for line in model.read_text().splitlines() if line.startswith("# workload-gen ")]
+            if not commands:
+                continue
+            with self.subTest(model=model.name):
+                self.expect_ok(*shlex.split(commands[0])[2:], "-o", self.folder / "run", "-q", "--alike-once")
+                stdout, stderr = self.expect_ok("check", self.folder / "run")
+                self.assertEqual((stderr, stdout.count("no circle, every op is reached")), ("", 1))
+
     def test_a_damaged_run(self):
         run = self.generate()
         self.assertEqual(self.run_tool("check", self.folder / "no")[0], 1)
@@ -198,7 +209,9 @@ class Explode(Graphs):
 
     def test_back_and_forth_loses_nothing(self):
         for model, cluster, *settings in [("gpt-22b", "dgx-a100-80g-1"), SMALL,
-                                          ("llama-3-70b", "dgx-h100-8", "model.layers=20", "training.global_batch=64")]:
+                                          ("llama-3-70b", "dgx-h100-8", "model.layers=20", "training.global_batch=64"),
+                                          ("qwen3-30b-a3b", "dgx-h100-8", "training.global_batch=64"),
+                                          ("torchtitan-llama-3-8b", "dgx-h100-1")]:
             with self.subTest(model=model):
                 run = self.generate(model, model, cluster, *settings)
                 self.round_trip(run)
