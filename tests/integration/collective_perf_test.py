@@ -92,6 +92,14 @@ class CollectivePerf(unittest.TestCase):
                 self.assertGreater(time_us, plain * 0.95)  # none is wider than rails of their own
                 self.assertLess(time_us, plain * 3)
 
+    def test_every_cluster_that_ships_carries_an_all_reduce(self):
+        for cluster in sorted(ROOT.glob("configs/clusters/*.topo")):
+            with self.subTest(cluster=cluster.name):
+                # One host, or a pair of what has a fabric: what a GPU's file must say is the same for thousands.
+                hosts = ["--set", "cluster.hosts=2"] if "kind: none" not in cluster.read_text() else []
+                self.assertEqual(len(rows("all_reduce", "-b", "64K", "-e", "64K", "-n", "1", "--cluster", cluster,
+                                          "--network", "analytical", *hosts)), 1)
+
     def test_a_slow_nic_slows_the_rings_that_use_it(self):
         call = ("all_reduce", "-b", "16M", "-e", "16M")
         slow = self.time_on({"faults": "faults:\n  - {nic: host3/nic2, rate: 50 Gbps}"}, *call)
