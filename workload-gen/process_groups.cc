@@ -104,11 +104,15 @@ struct Span {
 };
 
 std::vector<Span> SpansOf(const Layout& layout, const GroupNeeds& needs) {
-  std::vector<Span> spans = {{kTensorRole, Grid::kDense, "t"},
-                             {kDataRole, Grid::kDense, "cd"},
-                             {kPipelineRole, Grid::kDense, "p"},
-                             {kModelRole, Grid::kDense, "tp"},
-                             {kWorldRole, Grid::kDense, "tcdp"}};
+  std::vector<Span> spans;
+  spans.reserve(kRoleCount);
+  for (const Span& span : {Span{kTensorRole, Grid::kDense, "t"},
+                           {kDataRole, Grid::kDense, "cd"},
+                           {kPipelineRole, Grid::kDense, "p"},
+                           {kModelRole, Grid::kDense, "tp"},
+                           {kWorldRole, Grid::kDense, "tcdp"}}) {
+    spans.push_back(span);
+  }
   if (needs.stage) spans.push_back({kStageRole, Grid::kDense, "tcd"});
   if (layout.context > 1) spans.push_back({kContextRole, Grid::kDense, "c"});
   if (!needs.experts) return spans;
