@@ -13,6 +13,7 @@ struct Target {
   const char* name;
   void (*run)(const std::string& input);
   std::vector<std::string> (*seeds)();  // inputs that are right
+  int rounds;  // mutations that the corpus test tries, about a second of them
 };
 
 const std::vector<Target>& Targets();

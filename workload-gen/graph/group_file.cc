@@ -29,6 +29,8 @@ Result<Json> Parse(const std::string& text, const std::string& path) {
     return Json::parse(text);
   } catch (const Json::parse_error& e) {
     return Error("this is not valid JSON", PlaceOf(text, path, e.byte));
+  } catch (const Json::out_of_range&) {  // it does not say where
+    return Error("a number has no value: it is too large", {path, 0, 0});
   }
 }
 
@@ -44,7 +46,7 @@ Result<std::vector<int>> RanksOf(const Json& list, const std::string& name,
     if (!each.is_number_integer()) return fail("expected a list of ranks");
     const auto rank = each.get<int64_t>();
     if (rank < 0 || rank >= rank_count) {
-      return fail(fmt::format("there is no rank {}; there are {} ranks", rank, rank_count));
+      return fail(fmt::format("there is no rank {}; there are {} ranks", each.dump(), rank_count));
     }
     if (seen[static_cast<size_t>(rank)]) return fail(fmt::format("it has rank {} twice", rank));
     seen[static_cast<size_t>(rank)] = true;
