@@ -14,9 +14,9 @@
 #include <tuple>
 #include <vector>
 
+#include "core/base/event_heap.h"
 #include "core/model/timeline.h"
 #include "exec-engine/communication.h"
-#include "exec-engine/event_heap.h"
 #include "exec-engine/launch_queue.h"
 #include "exec-engine/network.h"
 #include "exec-engine/progress.h"

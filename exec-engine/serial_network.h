@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "exec-engine/event_heap.h"
+#include "core/base/event_heap.h"
 #include "exec-engine/network.h"
 
 namespace drydock {

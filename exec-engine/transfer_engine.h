@@ -25,7 +25,7 @@
 #include <tuple>
 #include <vector>
 
-#include "exec-engine/event_heap.h"
+#include "core/base/event_heap.h"
 #include "exec-engine/local_plan.h"
 #include "exec-engine/message_tag.h"
 #include "exec-engine/network.h"

@@ -122,6 +122,7 @@ FabricNode::Connect(const FabricMap* map, uint32_t node, int64_t header, int64_t
     m_arriving.resize(links.size());
     m_arrivingTelemetry.resize(links.size());
     m_mailboxes.resize(links.size());
+    m_portTimes.Configure(2 * links.size());
     for (size_t port = 0; port < links.size(); ++port)
     {
         const FabricDirection& direction = map->direction(links[port]);
@@ -157,7 +158,7 @@ FabricNode::Accept(uint16_t port, std::vector<Frame>& frames, std::vector<Teleme
     Fifo<Frame>& arriving = m_arriving[port];
     if (arriving.Empty())
     {
-        m_events.Push({frames.front().time, KeyOf(ARRIVAL, port)});
+        m_portTimes.Set(port, frames.front().time);
     }
     arriving.Take(frames);
     if (!telemetry.empty())

@@ -3,14 +3,16 @@
 
 #include "ns3-backend/model/class-scheduler.h"
 #include "ns3-backend/model/draws.h"
-#include "ns3-backend/model/event-heap.h"
 #include "ns3-backend/model/fabric-map.h"
 #include "ns3-backend/model/fabric-port.h"
 #include "ns3-backend/model/fifo.h"
 #include "ns3-backend/model/frame.h"
 #include "ns3-backend/model/partition.h"
 #include "ns3-backend/model/pause-table.h"
+#include "ns3-backend/model/port-times.h"
 #include "ns3-backend/model/telemetry.h"
+
+#include "core/base/event_heap.h"
 
 #include "ns3/node.h"
 #include "ns3/nstime.h"
@@ -18,6 +20,7 @@
 #include <algorithm>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -151,7 +154,7 @@ class FabricNode : public Node, public Partition
     /// Ends the run with this window. The first text counts.
     void Fail(const std::string& text);
     /// Kinds of events, in their order at one time.
-    enum Kind : uint64_t
+    enum Kind : uint8_t
     {
         ARRIVAL = 0,    //!< of a frame; number = port
         TRANSMIT = 1,   //!< the port is free and something waits; number = port
@@ -162,11 +165,29 @@ class FabricNode : public Node, public Partition
         PAUSE_RENEW = 6 //!< this end's pause would run out; number = port
     };
 
-    static constexpr int KIND_SHIFT = 32;
-
-    static uint64_t KeyOf(Kind kind, uint32_t number)
+    /// An event that is not of a port alone, or rare.
+    struct TimerEvent
     {
-        return (kind << KIND_SHIFT) | number;
+        int64_t time; //!< ps
+        Kind kind;
+        uint32_t number;
+
+        bool operator<(const TimerEvent& o) const
+        {
+            return std::tie(time, kind, number) < std::tie(o.time, o.kind, o.number);
+        }
+    };
+
+    void SetTimer(int64_t time, Kind kind, uint32_t number)
+    {
+        m_timers.Push({time, kind, number});
+    }
+
+    /// Time of the earliest event, NEVER if there is none.
+    int64_t NextEvent() const
+    {
+        return m_timers.empty() ? m_portTimes.GetTime()
+                                : std::min(m_portTimes.GetTime(), m_timers.top().time);
     }
 
     /**
@@ -179,61 +200,65 @@ class FabricNode : public Node, public Partition
     template <typename Self>
     void RunEvent(Self& self)
     {
-        const Event event = m_events.Top();
-        m_now = event.time;
         ++m_eventCount;
-        const auto number = static_cast<uint32_t>(event.key);
-        const auto port = static_cast<uint16_t>(number);
-        switch (event.key >> KIND_SHIFT)
+        if (!m_timers.empty() && m_timers.top().time < m_portTimes.GetTime())
         {
-        case ARRIVAL: {
-            Fifo<Frame>& arriving = m_arriving[port];
-            Frame frame = arriving.Front();
-            arriving.Pop();
-            if (arriving.Empty())
-            {
-                m_events.Pop();
-            }
-            else
-            {
-                m_events.ReplaceTop({arriving.Front().time, event.key});
-            }
-            if (frame.flags & Frame::INT) [[unlikely]]
-            {
-                m_carried = m_arrivingTelemetry[port].Front();
-                m_arrivingTelemetry[port].Pop();
-            }
-            if (!m_impairments.empty() && Loses(port, frame)) [[unlikely]]
-            {
-                ++m_lost;
-                break;
-            }
-            self.Arrive(port, frame);
-            break;
+            const TimerEvent event = m_timers.Pop();
+            m_now = event.time;
+            self.Timer(event.kind, event.number);
+            return;
         }
-        case TRANSMIT: {
-            Egress& egress = m_egress[port];
-            Frame frame;
-            const bool sent = self.Next(port, &frame);
-            if (sent)
-            {
-                Transmit(egress, frame);
-            }
-            egress.pending = sent && self.Waiting(port);
-            if (egress.pending)
-            {
-                m_events.ReplaceTop({egress.freeAt, event.key});
-            }
-            else
-            {
-                m_events.Pop();
-            }
-            break;
+        m_now = m_portTimes.GetTime();
+        const uint32_t slot = m_portTimes.GetSlot();
+        if (slot < m_egress.size())
+        {
+            TakeArrival(self, static_cast<uint16_t>(slot));
         }
-        default:
-            m_events.Pop();
-            self.Timer(static_cast<Kind>(event.key >> KIND_SHIFT), number);
+        else
+        {
+            SendNext(self, static_cast<uint16_t>(slot - m_egress.size()));
         }
+    }
+
+    /// ARRIVAL
+    template <typename Self>
+    void TakeArrival(Self& self, uint16_t port)
+    {
+        Fifo<Frame>& arriving = m_arriving[port];
+        Frame frame = arriving.Front();
+        arriving.Pop();
+        m_portTimes.Set(port, arriving.Empty() ? NEVER : arriving.Front().time);
+        if (frame.flags & Frame::INT) [[unlikely]]
+        {
+            m_carried = m_arrivingTelemetry[port].Front();
+            m_arrivingTelemetry[port].Pop();
+        }
+        if (!m_impairments.empty() && Loses(port, frame)) [[unlikely]]
+        {
+            ++m_lost;
+            return;
+        }
+        self.Arrive(port, frame);
+    }
+
+    /// TRANSMIT
+    template <typename Self>
+    void SendNext(Self& self, uint16_t port)
+    {
+        Egress& egress = m_egress[port];
+        Frame frame;
+        const bool sent = self.Next(port, &frame);
+        if (sent)
+        {
+            Transmit(egress, frame);
+        }
+        egress.pending = sent && self.Waiting(port);
+        SetTransmit(port, egress.pending ? egress.freeAt : NEVER);
+    }
+
+    void SetTransmit(uint16_t port, int64_t time)
+    {
+        m_portTimes.Set(static_cast<uint32_t>(m_egress.size()) + port, time);
     }
 
     /// Something waits at \p port: sends it if the port is free, else sees that it will be sent.
@@ -264,7 +289,7 @@ class FabricNode : public Node, public Partition
     void Await(Egress& egress, uint16_t port)
     {
         egress.pending = true;
-        m_events.Push({egress.freeAt, KeyOf(TRANSMIT, port)});
+        SetTransmit(port, egress.freeAt);
     }
 
     /// Puts \p frame on the wire, now.
@@ -312,7 +337,7 @@ class FabricNode : public Node, public Partition
         }
         if (until > m_now)
         {
-            m_events.Push({until, KeyOf(PAUSE_END, port)});
+            SetTimer(until, PAUSE_END, port);
         }
         else
         {
@@ -339,7 +364,8 @@ class FabricNode : public Node, public Partition
     /// What shares out the ports of this node, by its attributes; \p largestFrame in bytes.
     ClassScheduler MakeScheduler(int64_t largestFrame) const;
 
-    EventHeap m_events;
+    PortTimes m_portTimes; //!< ARRIVAL of port p: slot p; TRANSMIT: that of slots behind these
+    drydock::EventHeap<TimerEvent> m_timers; //!< of the other kinds
     PauseTable m_pauses;
     int64_t m_now = 0;
     std::vector<Egress> m_egress;

@@ -73,7 +73,7 @@ uint64_t
 FabricSwitch::Process(int64_t limit)
 {
     const uint64_t before = GetEventCount();
-    while (!m_events.Empty() && m_events.Top().time < limit)
+    while (NextEvent() < limit)
     {
         RunEvent(*this);
     }
@@ -83,7 +83,7 @@ FabricSwitch::Process(int64_t limit)
 int64_t
 FabricSwitch::NextTime() const
 {
-    return m_events.Empty() ? NEVER : m_events.Top().time;
+    return NextEvent();
 }
 
 void
@@ -246,7 +246,7 @@ FabricSwitch::Stop(uint16_t inPort, uint8_t priority)
     if (!port.renewing)
     {
         port.renewing = true;
-        m_events.Push({m_now + RenewalInterval(inPort), KeyOf(PAUSE_RENEW, inPort)});
+        SetTimer(m_now + RenewalInterval(inPort), PAUSE_RENEW, inPort);
     }
     port.stopping |= ClassBit(priority);
     SendPause(inPort, priority, PauseTable::LONGEST);
@@ -273,7 +273,7 @@ FabricSwitch::RenewPauses(uint16_t inPort)
     port.renewing = port.stopping != 0;
     if (port.renewing)
     {
-        m_events.Push({m_now + RenewalInterval(inPort), KeyOf(PAUSE_RENEW, inPort)});
+        SetTimer(m_now + RenewalInterval(inPort), PAUSE_RENEW, inPort);
     }
 }
 

@@ -19,7 +19,7 @@ RdmaHost::Ready(uint32_t number)
     pair.armed = next >= 0;
     if (pair.armed)
     {
-        m_events.Push({next, KeyOf(READY, number)});
+        SetTimer(next, READY, number);
     }
     Activate(number);
 }
@@ -78,7 +78,7 @@ RdmaHost::Pace(uint32_t number, QueuePair& pair, int64_t bytes)
         return true;
     }
     pair.paced = true;
-    m_events.Push({pair.allowedAt, KeyOf(PACE, number)});
+    SetTimer(pair.allowedAt, PACE, number);
     return false;
 }
 
@@ -130,7 +130,7 @@ RdmaHost::WatchForLoss(uint32_t number, QueuePair& pair)
     {
         pair.retrying = true;
         pair.lastProgress = m_now;
-        m_events.Push({m_now + m_transport.ackTimeout, KeyOf(RETRY, number)});
+        SetTimer(m_now + m_transport.ackTimeout, RETRY, number);
     }
 }
 
@@ -173,7 +173,7 @@ RdmaHost::Retry(uint32_t number)
         }
         Activate(number);
     }
-    m_events.Push({pair.lastProgress + timeout, KeyOf(RETRY, number)});
+    SetTimer(pair.lastProgress + timeout, RETRY, number);
 }
 
 void

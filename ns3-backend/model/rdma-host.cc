@@ -216,7 +216,7 @@ RdmaHost::Process(int64_t limit)
     const uint64_t before = GetEventCount() + m_counts.calls;
     for (;;)
     {
-        const int64_t event = m_events.Empty() ? NEVER : m_events.Top().time;
+        const int64_t event = NextEvent();
         const int64_t call = m_calls.NextTime();
         if (std::min(event, call) >= limit)
         {
@@ -237,7 +237,7 @@ RdmaHost::Process(int64_t limit)
 int64_t
 RdmaHost::NextTime() const
 {
-    return std::min(m_events.Empty() ? NEVER : m_events.Top().time, m_calls.NextTime());
+    return std::min(NextEvent(), m_calls.NextTime());
 }
 
 void

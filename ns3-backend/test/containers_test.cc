@@ -7,46 +7,38 @@
 #include <random>
 #include <unordered_map>
 
-#include "ns3-backend/model/event-heap.h"
 #include "ns3-backend/model/fifo.h"
 #include "ns3-backend/model/flat-index.h"
 #include "ns3-backend/model/host-calls.h"
+#include "ns3-backend/model/port-times.h"
 #include "ns3-backend/model/window-pacer.h"
 
 namespace drydock {
 namespace {
 
-using ns3::rdma::Event;
-using ns3::rdma::EventHeap;
 using ns3::rdma::Fifo;
 using ns3::rdma::FlatIndex;
 using ns3::rdma::HostCalls;
+using ns3::rdma::NEVER;
+using ns3::rdma::PortTimes;
 using ns3::rdma::WindowPacer;
 
-TEST(EventHeap, IsASortedMap) {
+TEST(PortTimes, TheEarliestAndOfEqualsTheLowest) {
   std::mt19937_64 random(1);
-  EventHeap heap;
-  std::map<std::pair<int64_t, uint64_t>, bool> expected;
-  for (uint64_t i = 0; i < 20'000; ++i) {
-    const Event event{static_cast<int64_t>(random() % 50), i};
-    switch (expected.empty() ? 0 : random() % 3) {
-      case 0:
-        heap.Push(event);
-        expected[{event.time, event.key}] = true;
-        break;
-      case 1:
-        heap.Pop();
-        expected.erase(expected.begin());
-        break;
-      default:
-        heap.ReplaceTop(event);
-        expected.erase(expected.begin());
-        expected[{event.time, event.key}] = true;
+  for (const size_t slots : {1, 2, 3, 7, 16, 37, 128}) {
+    PortTimes times;
+    times.Configure(slots);
+    std::vector<int64_t> expected(slots, NEVER);
+    for (int i = 0; i < 5'000; ++i) {
+      const auto slot = static_cast<uint32_t>(random() % slots);
+      expected[slot] = random() % 4 == 0 ? NEVER : static_cast<int64_t>(random() % 20);
+      times.Set(slot, expected[slot]);
+      const auto least = std::min_element(expected.begin(), expected.end());
+      ASSERT_EQ(times.GetTime(), *least);
+      if (*least < NEVER) {
+        ASSERT_EQ(times.GetSlot(), least - expected.begin());
+      }
     }
-    ASSERT_EQ(heap.Size(), expected.size());
-    if (expected.empty()) continue;
-    ASSERT_EQ(heap.Top().time, expected.begin()->first.first);
-    ASSERT_EQ(heap.Top().key, expected.begin()->first.second);
   }
 }
 

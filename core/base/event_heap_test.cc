@@ -1,4 +1,4 @@
-#include "exec-engine/event_heap.h"
+#include "core/base/event_heap.h"
 
 #include <gtest/gtest.h>
 

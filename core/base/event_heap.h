@@ -1,8 +1,8 @@
 // A four-ary min-heap of plain events. `Event` has operator<, a strict order without ties among
 // events that can be pending together, so what comes out never depends on what went in first.
 // Not thread-safe. Push and Pop are O(log n) and allocate only while the heap grows.
-#ifndef DRYDOCK_EXEC_ENGINE_EVENT_HEAP_H_
-#define DRYDOCK_EXEC_ENGINE_EVENT_HEAP_H_
+#ifndef DRYDOCK_CORE_BASE_EVENT_HEAP_H_
+#define DRYDOCK_CORE_BASE_EVENT_HEAP_H_
 
 #include <cstddef>
 #include <vector>
@@ -64,4 +64,4 @@ class EventHeap {
 
 }  // namespace drydock
 
-#endif  // DRYDOCK_EXEC_ENGINE_EVENT_HEAP_H_
+#endif  // DRYDOCK_CORE_BASE_EVENT_HEAP_H_
