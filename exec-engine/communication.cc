@@ -19,8 +19,9 @@ class Communication::Alone final : private TransferEngine::Listener {
  public:
   Alone(HostId host, const PortMap& ports) : engine_(host, ports, this) {}
 
-  Times Play(const LocalPlan& plan, const std::vector<int64_t>& offsets) {
+  KnownTimes::Times Play(const LocalPlan& plan, const KnownTimes::Offsets& offsets) {
     engine_.Reset();
+    const int64_t slices_before = engine_.slices();
     times_.end.assign(offsets.size(), Time());
     times_.ready.assign(offsets.size(), Time());
     Transfer* transfer = engine_.Begin(&plan, 0);
@@ -33,9 +34,9 @@ class Communication::Alone final : private TransferEngine::Listener {
     for (const Time end : times_.end) {
       CHECK_NOTE(end.ps() >= last, "a member is done before the last has started, or never");
     }
+    times_.slices = engine_.slices() - slices_before;
     return times_;
   }
-  int64_t slices() const { return engine_.slices(); }
 
  private:
   void OnMemberEnd(Transfer*, uint32_t member, Time end, Time ready) override {
@@ -46,17 +47,8 @@ class Communication::Alone final : private TransferEngine::Listener {
   void OnDrained(Transfer*) override {}
 
   TransferEngine engine_;
-  Times times_;
+  KnownTimes::Times times_;
 };
-
-size_t Communication::OffsetsHash::operator()(const std::vector<int64_t>& offsets) const {
-  uint64_t hash = 0x9e3779b97f4a7c15u;
-  for (const int64_t offset : offsets) {
-    hash = (hash ^ static_cast<uint64_t>(offset)) * 0xff51afd7ed558ccdu;
-    hash ^= hash >> 32;
-  }
-  return static_cast<size_t>(hash);
-}
 
 Communication::Communication(HostId host, const ReplayIndex& index, const PortMap& ports,
                              Owner* owner, bool shortcut)
@@ -79,7 +71,10 @@ Communication::Communication(HostId host, const ReplayIndex& index, const PortMa
   }
   std::sort(groups.begin(), groups.end());
   groups.erase(std::unique(groups.begin(), groups.end()), groups.end());
-  for (const uint32_t group : groups) groups_.push_back({group, {}, {}});
+  for (const uint32_t group : groups) {
+    group_places_.FindOrAdd(group, static_cast<uint32_t>(groups_.size()));
+    groups_.push_back({group, {}, {}});
+  }
   port_states_.resize(static_cast<size_t>(2 * ports.gpus()));
 }
 
@@ -96,11 +91,9 @@ CallKey Communication::KeyOf(int gpu, uint32_t op) const {
 }
 
 Communication::GroupState* Communication::FindGroup(uint32_t group) {
-  const auto it =
-      std::lower_bound(groups_.begin(), groups_.end(), group,
-                       [](const GroupState& state, uint32_t g) { return state.group < g; });
-  CHECK(it != groups_.end() && it->group == group);
-  return &*it;
+  const uint32_t place = group_places_.Find(group);
+  CHECK(place != group_places_.kNone);
+  return &groups_[place];
 }
 
 Communication::KnownPlan* Communication::FindPlan(GroupState* group, uint32_t call) {
@@ -124,6 +117,12 @@ Communication::KnownPlan* Communication::FindPlan(GroupState* group, uint32_t ca
       MakeLocalPlan(*plan, gpu, ports_, host_, group->group, hosts, gpus, index_.aggregation());
   known->can_shortcut =
       shortcut_ && known->plan.complete && WaitsForAll(workload.calls[call].collective);
+  if (known->can_shortcut) {
+    std::vector<int> local_gpus;
+    for (const LocalMember& member : known->plan.members) local_gpus.push_back(member.gpu);
+    const int kind = workload.topology.hosts[static_cast<size_t>(host_)];
+    known->known = index_.known_times().For(plan, kind, std::move(local_gpus));
+  }
   group->plans.push_back(std::move(known));
   return group->plans.back().get();
 }
@@ -247,7 +246,7 @@ void Communication::PlayAlone(Call* call, KnownPlan* known) {
   for (const Arrival& arrival : call->arrivals) first = std::min(first, arrival.time);
   offsets_.clear();
   for (const Arrival& arrival : call->arrivals) offsets_.push_back((arrival.time - first).ps());
-  const Times& times = TimesFor(known);
+  const KnownTimes::Times& times = TimesFor(known);
   call->last_end = first + *std::max_element(times.end.begin(), times.end.end());
   for (uint32_t m = 0; m < call->arrivals.size(); ++m) {
     owner_->OnOpWillEnd(call->plan->members[m].gpu, call->arrivals[m].op, first + times.end[m],
@@ -255,14 +254,17 @@ void Communication::PlayAlone(Call* call, KnownPlan* known) {
   }
 }
 
-const Communication::Times& Communication::TimesFor(KnownPlan* known) {
-  const auto it = known->times.find(offsets_);
-  if (it != known->times.end()) {
+// Counted as if every host played for itself, so that it says the same for any number of processes.
+const KnownTimes::Times& Communication::TimesFor(KnownPlan* known) {
+  const KnownTimes::Times*& times = known->times[offsets_];
+  if (times != nullptr) {
     ++counters_.looked_up;
-    return it->second;
+    return *times;
   }
+  times = &known->known->Find(offsets_, [&] { return alone_->Play(known->plan, offsets_); });
   ++counters_.played;
-  return known->times.emplace(offsets_, alone_->Play(known->plan, offsets_)).first->second;
+  counters_.slices += times->slices;
+  return *times;
 }
 
 void Communication::Ended(int gpu, uint32_t op) {
@@ -328,7 +330,7 @@ void Communication::OnDrained(Transfer* transfer) {
 
 CommunicationCounters Communication::counters() const {
   CommunicationCounters out = counters_;
-  out.slices = engine_.slices() + alone_->slices();
+  out.slices += engine_.slices();
   return out;
 }
 

@@ -4,7 +4,8 @@
 // A call whose members all live here, and in which no member can finish before the last has
 // started (WaitsForAll), is not run in the engine at first.
 // When its last member arrives it is played in an engine of its own from the first arrival, or
-// looked up: the same plan with the same offsets between arrivals takes the same times. That is
+// looked up: the same plan with the same offsets between arrivals takes the same times, here and on
+// every host that is like this one (known_times.h). That is
 // exact as long as no other call takes the same GPUs' ports before it ends. When one may, the call
 // is moved into the host's engine with its arrivals, caught up to now, and goes on there: the
 // timeline is the same to the picosecond as with the shortcut switched off.
@@ -20,6 +21,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/index_table.h"
+#include "exec-engine/known_times.h"
 #include "exec-engine/local_plan.h"
 #include "exec-engine/replay_index.h"
 #include "exec-engine/transfer_engine.h"
@@ -92,17 +95,14 @@ class Communication final : private TransferEngine::Listener {
     Time last_end = Time::Max();  // of a call played on its own, once its last member is here
     bool drained = false;
   };
-  struct Times {
-    std::vector<Time> end, ready;  // by local member, from the first arrival
-  };
-  struct OffsetsHash {
-    size_t operator()(const std::vector<int64_t>& offsets) const;
-  };
   struct KnownPlan {
     uint32_t call = 0;
     LocalPlan plan;
     bool can_shortcut = false;
-    std::unordered_map<std::vector<int64_t>, Times, OffsetsHash> times;  // by arrival offsets
+    KnownTimes::OfPlan* known = nullptr;  // what all hosts know, where it can be short cut
+    // What was asked for here, by arrival offsets.
+    std::unordered_map<KnownTimes::Offsets, const KnownTimes::Times*, KnownTimes::OffsetsHash>
+        times;
   };
   // A communicator with members here.
   struct GroupState {
@@ -124,7 +124,7 @@ class Communication final : private TransferEngine::Listener {
   bool ClearWayFor(const LocalPlan& plan, Time now);
   void RunInEngine(Call* call, Time now);
   void PlayAlone(Call* call, KnownPlan* known);
-  const Times& TimesFor(KnownPlan* known);
+  const KnownTimes::Times& TimesFor(KnownPlan* known);
   void ReleasePorts(Call* call);
   void FinishCall(Call* call);
   static uint32_t MemberOn(const LocalPlan& plan, int gpu);
@@ -143,7 +143,8 @@ class Communication final : private TransferEngine::Listener {
   const int first_rank_;  // of this host
   TransferEngine engine_;
   std::unique_ptr<Alone> alone_;
-  std::vector<GroupState> groups_;  // sorted by group
+  std::vector<GroupState> groups_;
+  IndexTable<uint32_t, MixHash> group_places_;  // of groups, in groups_
   struct PortState {
     int in_engine = 0;         // calls that take the port in the engine
     std::vector<Call*> alone;  // calls on the port that are played on their own, oldest first

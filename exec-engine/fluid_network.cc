@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <optional>
-#include <unordered_map>
 
 #include "core/base/check.h"
+#include "core/base/index_table.h"
 #include "core/model/connection_shape.h"
 #include "exec-engine/fluid_links.h"
 #include "exec-engine/fluid_queue_pair.h"
@@ -118,8 +118,8 @@ class FluidNetwork final : public SerialNetwork {
   FluidSharing sharing_;  // flow i is queue pair i
   std::vector<FluidQueuePair> pairs_;
   std::vector<Connection> connections_;
-  std::unordered_map<ConnectionName, uint32_t, NameHash> by_name_;  // only looked up
-  std::vector<Progress> progress_;                                  // by slot
+  IndexTable<ConnectionName, NameHash> by_name_;
+  std::vector<Progress> progress_;  // by slot
   PartPool parts_;
   std::vector<bool> down_;          // by link
   std::vector<int64_t> link_bits_;  // by link, of what moved away from it or is done
@@ -127,11 +127,11 @@ class FluidNetwork final : public SerialNetwork {
 
 // The connection of a message, made if new; nothing where there is no way.
 std::optional<uint32_t> FluidNetwork::FindConnection(const Message& m) {
-  const auto [it, added] = by_name_.emplace(
-      ConnectionName{m.source, m.destination, m.source_nic, m.destination_nic, m.flow},
-      static_cast<uint32_t>(connections_.size()));
-  if (added && !AddConnection(m)) return std::nullopt;
-  return it->second;
+  const auto added = static_cast<uint32_t>(connections_.size());
+  const uint32_t number =
+      by_name_.FindOrAdd({m.source, m.destination, m.source_nic, m.destination_nic, m.flow}, added);
+  if (number == added && !AddConnection(m)) return std::nullopt;
+  return number;
 }
 
 bool FluidNetwork::AddConnection(const Message& m) {
@@ -147,6 +147,7 @@ bool FluidNetwork::AddConnection(const Message& m) {
     FluidQueuePair pair;
     pair.way = {*ends, path};
     pair.ack_time = Time::Ps(ways_.AckTime(pair.way));
+    pair.slowest_rate = ways_.SlowestRate(pair.way);
     sharing_.AddFlow(ways_.DataUses(pair.way), ways_.AckUses(pair.way), ways_.WindowRate(pair.way));
     pairs_.push_back(pair);
   }
@@ -159,7 +160,9 @@ void FluidNetwork::OnSend(Slot slot) {
   if (!number) return FailUnreachable(m);
   Connection& connection = connections_[*number];
   if (slot >= progress_.size()) progress_.resize(slot + 1);
-  if (m.control && connection.first == kNone) return SendControl(slot, &connection);
+  // One that finds its cable dead waits there like data.
+  const bool passes = connection.first == kNone && sharing_.bound(connection.first_pair) > 0;
+  if (m.control && passes) return SendControl(slot, &connection);
   progress_[slot] = {*number, kNone, 1, Time(), Time()};
   if (connection.first == kNone) {
     connection.first = slot;
@@ -192,7 +195,7 @@ void FluidNetwork::SendControl(Slot slot, Connection* connection) {
   const Message& m = message(slot);
   FluidQueuePair& pair = pairs_[connection->first_pair];
   const int64_t bytes = m.size.count();
-  const Time alone = set_.TimeFor(bytes, ways_.SlowestRate(pair.way)) + pair.Tail(ways_, bytes);
+  const Time alone = set_.TimeFor(bytes, pair.slowest_rate) + pair.Tail(ways_, bytes);
   const Time arrival =
       std::max(connection->arrival, now() + NicsOf(m.source).latency + IdleWait(pair) + alone);
   connection->arrival = arrival;

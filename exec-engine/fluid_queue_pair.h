@@ -70,6 +70,7 @@ struct FluidQueuePair {
   Time finish = Time::Max();  // of the first part, at this rate
   Time wake = Time::Max();    // of the next event that is meant
   Time ack_time;              // from the last byte in until the sender knows
+  int64_t slowest_rate = 0;   // of the links of its way, without faults
   int64_t sent_bits = 0;      // on the wire
 
   void StartPart(int64_t wire_bytes, Time now) {

@@ -45,11 +45,17 @@ void FluidSharing::FindBound(Flow* flow) {
   }
 }
 
-void FluidSharing::Move(uint32_t flow, std::span<const Use> data, std::span<const Use> acks) {
-  const bool active = flows_[flow].active;
-  if (active) End(flow);
-  SetUses(&flows_[flow], data, acks);
-  if (active) Begin(flow);
+// Keeps its rate until it is solved, so that Solve sees whether it changes.
+void FluidSharing::Move(uint32_t number, std::span<const Use> data, std::span<const Use> acks) {
+  Flow& flow = flows_[number];
+  const int64_t rate = flow.rate;
+  if (flow.active) Leave(number);
+  SetRate(number, 0);  // off the old links of its acknowledgements
+  SetUses(&flow, data, acks);
+  if (!flow.active) return;
+  SetRate(number, rate);
+  Enter(number);
+  dirty_flows_.push_back(number);
 }
 
 void FluidSharing::MarkDirty(uint32_t link) {

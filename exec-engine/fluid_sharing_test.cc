@@ -1,5 +1,6 @@
 #include "exec-engine/fluid_sharing.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <random>
@@ -9,6 +10,8 @@
 namespace drydock {
 namespace {
 
+using ::testing::IsEmpty;
+using ::testing::UnorderedElementsAre;
 using Uses = std::vector<FluidSharing::Use>;
 
 constexpr uint32_t kAll = FluidSharing::kWhole;
@@ -107,6 +110,22 @@ TEST(FluidSharingTest, ALinkThatIsDownAndBack) {
   sharing.Move(flow, Over({1}), {});
   sharing.Solve();
   EXPECT_EQ(sharing.rate(flow), 50 * kG);
+}
+
+// Whoever keeps a message's time by the rates must hear of one that ends with the move.
+TEST(FluidSharingTest, AFlowThatIsMovedSaysWhetherItsRateChanged) {
+  FluidSharing sharing({100 * kG, 100 * kG, 0});
+  const uint32_t flow = sharing.AddFlow(Over({0}), Uses{{1, kAll / 2, 0}}, FluidSharing::kNoLimit);
+  sharing.Begin(flow);
+  const uint32_t back = Start(&sharing, {1});
+  sharing.Solve();
+  EXPECT_EQ(sharing.rate(back), 50 * kG) << "acknowledgements take the other half";
+  sharing.Move(flow, Over({2}), {});
+  EXPECT_THAT(sharing.Solve(), UnorderedElementsAre(flow, back));
+  EXPECT_EQ(sharing.rate(flow), 0);
+  EXPECT_EQ(sharing.rate(back), 100 * kG);
+  sharing.Move(flow, {}, {});
+  EXPECT_THAT(sharing.Solve(), IsEmpty()) << "nothing then, and nothing now";
 }
 
 // The definition: no link gives more than it has, and each flow has a link that is full and on

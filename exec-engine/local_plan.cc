@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -249,12 +248,10 @@ class Builder {
     std::vector<uint16_t>& classes = out_.port_classes;
     std::sort(classes.begin(), classes.end());
     classes.erase(std::unique(classes.begin(), classes.end()), classes.end());
-    std::vector<uint32_t>& order = out_.by_plan_connection;
-    order.resize(out_.connections.size());
-    std::iota(order.begin(), order.end(), 0u);
-    std::sort(order.begin(), order.end(), [this](uint32_t a, uint32_t b) {
-      return out_.connections[a].plan_connection < out_.connections[b].plan_connection;
-    });
+    out_.by_plan_connection = IndexTable<uint32_t, MixHash>(out_.connections.size());
+    for (uint32_t i = 0; i < out_.connections.size(); ++i) {
+      out_.by_plan_connection.FindOrAdd(out_.connections[i].plan_connection, i);
+    }
   }
 
   const Plan& plan_;
@@ -276,15 +273,11 @@ class Builder {
 }  // namespace
 
 uint32_t LocalPlan::FindConnection(uint32_t plan_connection, bool receives) const {
-  const auto it = std::lower_bound(
-      by_plan_connection.begin(), by_plan_connection.end(), plan_connection,
-      [this](uint32_t a, uint32_t wanted) { return connections[a].plan_connection < wanted; });
-  if (it == by_plan_connection.end() || connections[*it].plan_connection != plan_connection) {
-    return kElsewhere;
-  }
-  const LocalConnection& found = connections[*it];
+  const uint32_t place = by_plan_connection.Find(plan_connection);
+  if (place == by_plan_connection.kNone) return kElsewhere;
+  const LocalConnection& found = connections[place];
   const bool is_other = found.other_end != kElsewhere && (found.receiver != kElsewhere) != receives;
-  return is_other ? found.other_end : *it;
+  return is_other ? found.other_end : place;
 }
 
 LocalPlan MakeLocalPlan(const Plan& plan, const GpuSpec& gpu, const PortMap& ports, int host,

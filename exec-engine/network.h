@@ -61,7 +61,7 @@ class HostActor {
   // Before time starts; may set timers and send.
   virtual void Start() = 0;
   virtual void OnTimer(TimerId id) = 0;
-  // The last byte has left the NIC and is acknowledged.
+  // The last byte has left the NIC and is acknowledged. A network need not tell of control messages.
   virtual void OnSent(const Message& message) = 0;
   // The last byte is in this host's memory.
   virtual void OnDelivered(const Message& message) = 0;

@@ -1,10 +1,12 @@
 // The workload in the form the replay reads: per rank class who waits for whom and which op follows
 // in its stream, how long each block takes on each GPU, and which call of its communicator each
-// communication op is. Built once, immutable, shared by all hosts and threads.
+// communication op is. Built once, immutable but for known_times(), shared by all hosts and
+// threads.
 #ifndef DRYDOCK_EXEC_ENGINE_REPLAY_INDEX_H_
 #define DRYDOCK_EXEC_ENGINE_REPLAY_INDEX_H_
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -13,6 +15,7 @@
 #include "core/model/kernel_times.h"
 #include "core/model/workload.h"
 #include "exec-engine/aggregation.h"
+#include "exec-engine/known_times.h"
 #include "exec-engine/launch_table.h"
 
 namespace drydock {
@@ -59,6 +62,8 @@ class ReplayIndex {
   const Plan* PlanFor(uint32_t call, uint32_t group) const;
   int64_t op_count() const { return op_count_; }  // over all ranks
   const Aggregation& aggregation() const { return aggregation_; }
+  // Filled as the replay goes on; all threads may use it.
+  KnownTimes& known_times() const { return *known_times_; }
 
  private:
   ReplayIndex(const Workload& workload, const FlowPlan& plan);
@@ -77,6 +82,7 @@ class ReplayIndex {
   std::vector<FlowPlan::Assignment> assignments_;  // sorted by (call, group)
   int64_t op_count_ = 0;
   Aggregation aggregation_;
+  std::unique_ptr<KnownTimes> known_times_ = std::make_unique<KnownTimes>();
 };
 
 }  // namespace drydock

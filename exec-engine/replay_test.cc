@@ -3,9 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <random>
-
-#include "exec-engine/accounting.h"
 #include "exec-engine/testing.h"
 
 namespace drydock {
@@ -17,22 +14,6 @@ using testing::SmallCluster;
 using testing::WorkloadBuilder;
 
 constexpr int64_t kMega = 1 << 20;
-
-std::vector<int64_t> Picoseconds(const std::vector<Time>& times) {
-  std::vector<int64_t> out;
-  for (const Time time : times) out.push_back(time.ps());
-  return out;
-}
-
-void ExpectSame(const Timeline& a, const Timeline& b) {
-  EXPECT_EQ(a.iteration, b.iteration);
-  ASSERT_EQ(a.ranks.size(), b.ranks.size());
-  for (size_t rank = 0; rank < a.ranks.size(); ++rank) {
-    EXPECT_EQ(Picoseconds(a.ranks[rank].start), Picoseconds(b.ranks[rank].start)) << rank;
-    EXPECT_EQ(Picoseconds(a.ranks[rank].ready), Picoseconds(b.ranks[rank].ready)) << rank;
-    EXPECT_EQ(Picoseconds(a.ranks[rank].end), Picoseconds(b.ranks[rank].end)) << rank;
-  }
-}
 
 int64_t Counter(const Timeline& timeline, const std::string& name) {
   for (const auto& [key, value] : timeline.counters) {
@@ -307,129 +288,6 @@ TEST(ReplayTest, MoreCallsThanAMessageCanNameAreAnError) {
   ASSERT_FALSE(timeline.ok());
   EXPECT_THAT(timeline.error().message(),
               HasSubstr("(role 'pair'): more calls in one group than can be told apart"));
-}
-
-// A host of four GPUs, tensor groups of two or four, data groups across them on a stream of their
-// own, pipeline messages to a second host: calls meet on the same GPUs' links in every way.
-WorkloadBuilder RandomWorkload(uint32_t seed) {
-  std::mt19937 random(seed);
-  const auto pick = [&](int64_t n) {
-    return static_cast<int64_t>(random() % static_cast<uint32_t>(n));
-  };
-  Topology topology = SmallCluster(2, 4);
-  for (CollectiveCosts::Protocol* p :
-       {&topology.gpus[0].collectives.simple, &topology.gpus[0].collectives.p2p_simple}) {
-    p->base = Time::Us(5);
-    p->step = Time::Ns(700);
-    p->proxy = Time::Ns(900);
-    p->receive = Bandwidth::FromBytesPerSecond(17e9);
-  }
-  if (seed % 2 == 0) topology.host_kinds[0].scale_up.bandwidth = Bandwidth::FromBytesPerSecond(9e9);
-  if (seed % 5 == 0) {  // the NICs' DMA and the calls inside the host share PCIe
-    topology.host_kinds[0].scale_up.kind = ScaleUpKind::kPcie;
-    topology.host_kinds[0].scale_up.bandwidth = Bandwidth::FromBytesPerSecond(9e9);
-  }
-  WorkloadBuilder b(topology);
-  const int compute = b.Stream("compute"), tensor = b.Stream("tp"), data = b.Stream("dp"),
-            pipe = b.Stream("pp"), side = b.Stream("side");
-  const bool wide = seed % 3 == 0;
-  const int tp = wide ? b.Role("tp", Dimension::kTensor, {{0, 1, 2, 3}, {4, 5, 6, 7}})
-                      : b.Role("tp", Dimension::kTensor, {{0, 1}, {2, 3}, {4, 5}, {6, 7}});
-  const int dp = b.Role("dp", Dimension::kData, {{0, 2}, {1, 3}, {4, 6}, {5, 7}});
-  const int world = b.Role("world", Dimension::kWorld, {{0, 1, 2, 3, 4, 5, 6, 7}});
-  const int pp = b.Role("pp", Dimension::kPipeline, {{0, 4}, {1, 5}, {2, 6}, {3, 7}});
-  for (int layer = 0; layer < 12; ++layer) {
-    const int64_t tp_bytes = (1 + pick(3)) << 18, dp_bytes = (1 + pick(4)) << 18;
-    const bool gather = pick(2) == 0, with_dp = pick(2) == 0, dp_early = pick(2) == 0;
-    const Time dp_delay = Time::Us(pick(100));
-    for (int rank = 0; rank < 8; ++rank) {
-      std::vector<uint32_t> before;
-      if (rank >= 4) before = {b.Transfer(rank, pipe, pp, false, 0, kMega, layer)};
-      const uint32_t work = b.Compute(rank, compute, Time::Us(pick(300)), before);
-      const uint32_t reduce = b.Collective(
-          rank, tensor, tp, gather ? CollectiveType::kAllGather : CollectiveType::kAllReduce,
-          tp_bytes, {work});
-      const uint32_t after = b.Compute(rank, compute, Time::Us(pick(40)), {reduce});
-      if (with_dp) {
-        b.Collective(rank, data, dp, CollectiveType::kAllReduce, dp_bytes,
-                     {dp_early ? work : b.Compute(rank, side, dp_delay, {work})});
-      }
-      if (rank < 4) b.Transfer(rank, pipe, pp, true, 0, kMega, layer, {after});
-    }
-  }
-  for (int rank = 0; rank < 8; ++rank) {
-    b.Collective(rank, data, world, CollectiveType::kAllReduce, 4 * kMega);
-  }
-  b.PlanAll();
-  return b;
-}
-
-// Hosts of any speed, queues of any length, that wait anywhere; some ops are in graphs.
-WorkloadBuilder RandomLaunches(uint32_t seed) {
-  WorkloadBuilder b = RandomWorkload(seed);
-  std::mt19937 random(seed);
-  const auto us = [&random](uint32_t most) { return Time::Us(random() % (most + 1)); };
-  b.workload.launch = {"random", us(40), us(90), us(60), us(30), us(20), us(8), 1 + random() % 40};
-  for (Program& program : b.workload.programs) {
-    for (Op& op : program.ops) {
-      op.host_waits = static_cast<HostWait>(std::max<int>(0, static_cast<int>(random() % 12) - 9));
-      op.graph = static_cast<GraphPart>(std::max<int>(0, static_cast<int>(random() % 6) - 3));
-    }
-  }
-  return b;
-}
-
-TEST(ReplayTest, CallsPlayedAloneGiveTheSameTimesAsTogether) {
-  int64_t alone = 0, moved = 0;
-  for (uint32_t seed = 0; seed < 200; ++seed) {
-    const WorkloadBuilder b = RandomWorkload(seed);
-    const Result<Timeline> fast = ReplayAll(b, /*shortcut=*/true),
-                           slow = ReplayAll(b, /*shortcut=*/false);
-    ASSERT_TRUE(fast.ok() && slow.ok());
-    ExpectSame(*fast, *slow);
-    EXPECT_EQ(Counter(*slow, "calls played alone"), 0);
-    alone += Counter(*fast, "calls played alone") + Counter(*fast, "calls looked up");
-    moved += Counter(*fast, "calls played alone") + Counter(*fast, "calls looked up") +
-             Counter(*fast, "calls played together") - Counter(*slow, "calls played together");
-  }
-  EXPECT_GT(alone, 2000);
-  EXPECT_GT(moved, 100) << "calls that were played alone and then had to share their links";
-}
-
-TEST(ReplayTest, LateLaunchesDoNotChangeThat) {
-  for (uint32_t seed = 0; seed < 100; ++seed) {
-    const WorkloadBuilder b = RandomLaunches(seed);
-    const Result<Timeline> fast = ReplayAll(b, /*shortcut=*/true),
-                           slow = ReplayAll(b, /*shortcut=*/false);
-    ASSERT_TRUE(fast.ok()) << fast.error().ToString();
-    ASSERT_TRUE(slow.ok());
-    ExpectSame(*fast, *slow);
-  }
-}
-
-TEST(ReplayTest, TwoRunsGiveTheSame) {
-  const WorkloadBuilder b = RandomWorkload(5);
-  ExpectSame(*ReplayAll(b), *ReplayAll(b));
-}
-
-TEST(ReplayTest, AccountsAddUpToTheIterationOnEveryRank) {
-  int64_t late = 0;
-  for (uint32_t seed = 0; seed < 80; ++seed) {
-    const bool launches = seed % 2 == 1;
-    const Result<Timeline> timeline =
-        ReplayAll(launches ? RandomLaunches(seed) : RandomWorkload(seed));
-    ASSERT_TRUE(timeline.ok());
-    for (const TimeAccount& account : timeline->accounts) {
-      EXPECT_EQ(Total(account), timeline->iteration);
-      EXPECT_GE(account.host, Time());
-      late += launches && account.host > Time() ? 1 : 0;
-      EXPECT_TRUE(launches || account.host == Time());
-      EXPECT_GE(account.bubble, Time());
-      EXPECT_GE(account.idle, Time());
-      for (const Time exposed : account.exposed) EXPECT_GE(exposed, Time());
-    }
-  }
-  EXPECT_GT(late, 200) << "hosts of the 320 ranks that launch that held up something";
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ constexpr uint64_t kOfHost = uint64_t{1} << 63;
 
 }  // namespace
 
-SerialNetwork::SerialNetwork(int hosts) {
+SerialNetwork::SerialNetwork(int hosts) : next_timers_(static_cast<size_t>(hosts)) {
   CHECK(hosts < 1 << kSourceBits);
   for (HostId host = 0; host < hosts; ++host) ports_.emplace_back(this, host);
   timers_.resize(static_cast<size_t>(hosts));
@@ -44,20 +44,46 @@ void SerialNetwork::SetTimer(HostId host, Time when, TimerId id) {
   } else {
     it->when = when;
   }
-  events_.Push({when, OrderOf(host, Kind::kTimer, host), id, 0});
+  FindNextTimer(host);
 }
 
-// A timer that was moved leaves its old event behind; only the one at its present time counts.
-bool SerialNetwork::TakeTimer(HostId host, const Event& event) {
+void SerialNetwork::FindNextTimer(HostId host) {
   std::vector<Timer>& pending = timers_[static_cast<size_t>(host)];
-  for (Timer& timer : pending) {
-    if (timer.id != event.id) continue;
-    if (timer.when != event.time) return false;
-    timer = pending.back();
-    pending.pop_back();
-    return true;
+  const auto sooner = [](const Timer& a, const Timer& b) {
+    return a.when != b.when ? a.when < b.when : a.id < b.id;
+  };
+  if (pending.size() > 1) {
+    std::iter_swap(pending.begin(), std::min_element(pending.begin(), pending.end(), sooner));
   }
-  return false;
+  const Time next = pending.empty() ? Time::Max() : pending.front().when;
+  const auto slot = static_cast<uint32_t>(host);
+  if (next != next_timers_.time_of(slot)) next_timers_.Set(slot, next);
+}
+
+void SerialNetwork::RunTimer(std::span<HostActor* const> actors) {
+  const auto host = static_cast<HostId>(next_timers_.slot());
+  std::vector<Timer>& pending = timers_[static_cast<size_t>(host)];
+  now_ = pending.front().when;
+  const TimerId id = pending.front().id;
+  pending.front() = pending.back();
+  pending.pop_back();
+  actors[static_cast<size_t>(host)]->OnTimer(id);
+  FindNextTimer(host);  // at last: most set one again
+}
+
+// Before a message of that host at the same time, but after one of a host with a lower number, and
+// after what is the network's own.
+bool SerialNetwork::TimerIsNext() const {
+  const Time timer = next_timers_.time();
+  if (events_.empty()) return timer < Time::Max();
+  const Event& event = events_.top();
+  if (timer != event.time) return timer < event.time;
+  const auto host = static_cast<HostId>(next_timers_.slot());
+  return OrderOf(host, Kind::kTimer, host) < event.order;
+}
+
+Time SerialNetwork::next_time() const {
+  return events_.empty() ? next_timers_.time() : std::min(next_timers_.time(), events_.top().time);
 }
 
 void SerialNetwork::Send(HostId host, const Message& message) {
@@ -73,7 +99,7 @@ void SerialNetwork::Send(HostId host, const Message& message) {
     slot = free_flights_.back();
     free_flights_.pop_back();
   }
-  flights_[slot] = {message, 2};
+  flights_[slot] = {message, message.control ? 1 : 2};
   flights_[slot].message.sent = now_;
   OnSend(slot);
 }
@@ -82,6 +108,7 @@ void SerialNetwork::Complete(Slot slot, Time delivered, Time acknowledged) {
   CHECK(delivered >= now_ && acknowledged >= now_);
   const Message& m = flights_[slot].message;
   events_.Push({delivered, OrderOf(m.destination, Kind::kDelivered, m.source), m.id, slot});
+  if (m.control) return;
   events_.Push({acknowledged, OrderOf(m.source, Kind::kSent, m.source), m.id, slot});
 }
 
@@ -95,13 +122,12 @@ void SerialNetwork::Dispatch(const Event& event, std::span<HostActor* const> act
   const auto host = static_cast<HostId>((event.order & ~kOfHost) >> kHostShift);
   HostActor* actor = actors[static_cast<size_t>(host)];
   switch (static_cast<Kind>(event.order >> kSourceBits & 3)) {
-    case Kind::kTimer:
-      if (TakeTimer(host, event)) actor->OnTimer(event.id);
-      return;
     case Kind::kDelivered:
       return actor->OnDelivered(TakeFlight(event.slot));
     case Kind::kSent:
       return actor->OnSent(TakeFlight(event.slot));
+    case Kind::kTimer:
+      CHECK_NOTE(false, "a timer among the messages");
   }
 }
 
@@ -110,8 +136,12 @@ Status SerialNetwork::Run(std::span<HostActor* const> actors) {
   OnStart();
   for (HostActor* actor : actors) actor->Start();
   while (failure_.empty()) {
-    if (events_.empty() || events_.top().time > now_) OnEndOfInstant();
-    if (events_.empty()) break;
+    if (next_time() > now_) OnEndOfInstant();
+    if (next_time() == Time::Max()) break;
+    if (TimerIsNext()) {
+      RunTimer(actors);
+      continue;
+    }
     const Event event = events_.Pop();
     now_ = event.time;
     Dispatch(event, actors);

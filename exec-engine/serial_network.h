@@ -9,7 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "core/base/event_heap.h"
+#include "core/base/earliest_slot.h"
+#include "core/base/event_wheel.h"
 #include "exec-engine/network.h"
 
 namespace drydock {
@@ -39,7 +40,7 @@ class SerialNetwork : public Network {
   const Message& message(Slot slot) const { return flights_[slot].message; }
   // Events of one time are ordered by (subject < 2^63, id).
   void Schedule(Time when, uint64_t subject, uint64_t id, uint32_t detail);
-  // The message arrives and its sender hears of it; neither before now.
+  // The message arrives and its sender hears of it, unless it is control; neither before now.
   void Complete(Slot slot, Time delivered, Time acknowledged);
   // Ends the run; the first counts.
   void Fail(std::string why);
@@ -65,10 +66,11 @@ class SerialNetwork : public Network {
   // In the order in which one host sees events of the same instant.
   enum class Kind : uint8_t { kTimer, kDelivered, kSent };
 
+  // Not a timer: those change too often to lie in a heap.
   struct Event {
     Time time;
     uint64_t order = 0;  // the network's own before hosts'; host, kind, source
-    uint64_t id = 0;     // timer or message
+    uint64_t id = 0;     // of a message
     Slot slot = 0;       // or detail
     // Time and order as one number: equal times are common, and this has no branch for them.
     unsigned __int128 Key() const {
@@ -89,17 +91,21 @@ class SerialNetwork : public Network {
 
   static uint64_t OrderOf(HostId host, Kind kind, HostId source);
   void SetTimer(HostId host, Time when, TimerId id);
+  void FindNextTimer(HostId host);
   void Send(HostId host, const Message& message);
-  bool TakeTimer(HostId host, const Event& event);
+  bool TimerIsNext() const;
+  Time next_time() const;  // Time::Max(): nothing is to happen
+  void RunTimer(std::span<HostActor* const> actors);
   void Dispatch(const Event& event, std::span<HostActor* const> actors);
   // The message, which is forgotten if nobody else is to be told of it.
   Message TakeFlight(Slot slot);
 
   std::vector<Port> ports_;
-  std::vector<std::vector<Timer>> timers_;  // pending, by host
+  std::vector<std::vector<Timer>> timers_;  // pending, by host; the next one first
+  EarliestSlot next_timers_;                // by host
   std::vector<Flight> flights_;
   std::vector<Slot> free_flights_;
-  EventHeap<Event> events_;
+  EventWheel<Event> events_;
   Time now_;
   int64_t messages_ = 0, bytes_ = 0;
   std::string failure_;  // why the run must end; empty if it need not

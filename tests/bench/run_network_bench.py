@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Holds the packet network to the CPU seconds and the memory of network.jsonl.
+"""Holds the networks to the CPU seconds and the memory of network.jsonl.
 
 Usage: run_network_bench.py --bin DIR --tests DIR
 
@@ -22,7 +22,8 @@ def main():
     failed = False
     for line in lines_of(__file__):
         place = options.tests if line["tool"] == "idle_fabric" else options.bin
-        command = [place / line["tool"], *line["arguments"]]
+        here = str(pathlib.Path(__file__).parent)
+        command = [place / line["tool"], *(word.replace("{here}", here) for word in line["arguments"])]
         if "cluster" in line:
             command += ["--quiet", "--cluster", cluster_file(line["cluster"])]
         _, seconds, peak = cost(command)

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """Times the whole pipeline, warm, against the thresholds of pipeline.jsonl.
 
-Usage: run_pipeline_bench.py --bin DIR --out DIR [--runs N]
+Usage: run_pipeline_bench.py --bin DIR --out DIR [--runs N] [--full] [--only TEXT]
 
-Prints, per line, the median wall time of N runs, the time of each stage in that run and the
-largest peak memory of any stage. Exit status 1 if a threshold is passed.
+Prints, per line, the median wall time of N runs (of a long one: a single run), the time of each
+stage in that run and the largest peak memory of any stage. A line with a `short` form is run in
+it, unless --full is given; --only keeps the lines whose name contains TEXT. Exit status 1 if a
+threshold is passed.
 """
 import argparse
 import pathlib
@@ -15,13 +17,24 @@ import sys
 from limits import ROOT, cluster_file, cost, holds, lines_of
 
 
+def overrides(line):
+    return [word for value in line.get("set", []) for word in ("--set", value)]
+
+
+def form(line, full):
+    """The line in its short form, if it has one and is not wanted in full."""
+    if full or "short" not in line:
+        return line
+    return {**line, **line["short"], "name": line["name"] + ", short form"}
+
+
 def run_once(tools, line, run):
     shutil.rmtree(run, ignore_errors=True)
     run.mkdir(parents=True)
     model = str(ROOT / "configs/models" / (line["model"] + ".yaml"))
     cluster = cluster_file(line["cluster"])
     stages = {
-        "workload-gen": [model, cluster, "-o", str(run)],
+        "workload-gen": [model, cluster, "-o", str(run), *overrides(line)],
         "simccl": [str(run)],
         "compute-sim": [str(run)],
         "exec-engine": [str(run), "--network", line["network"]],
@@ -36,12 +49,16 @@ def main():
     parser.add_argument("--bin", required=True, type=pathlib.Path, help="where the tools are")
     parser.add_argument("--out", required=True, type=pathlib.Path, help="where runs go")
     parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--full", action="store_true", help="no short forms: half an hour")
+    parser.add_argument("--only", default="", help="lines whose name contains this")
     options = parser.parse_args()
 
     failed = False
-    for line in lines_of(__file__):
+    for line in [form(line, options.full) for line in lines_of(__file__)]:
+        if options.only not in line["name"]:
+            continue
         results = []
-        for _ in range(options.runs):
+        for _ in range(line.get("runs", options.runs)):
             results.append(run_once(options.bin, line, options.out / "bench"))
         walls = [sum(seconds for seconds, _ in result.values()) for result in results]
         median = statistics.median(walls)

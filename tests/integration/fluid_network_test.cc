@@ -189,6 +189,34 @@ TEST(FluidNetworkTest, WaysMoveWhenACableGoesDown) {
   EXPECT_EQ(moved, 2) << "to its spine and from there";
 }
 
+// The ways change in the moment in which the cable breaks, and there is no other.
+TEST(FluidNetworkTest, SwitchesThatKnowAtOnceDoNotMendACable) {
+  Topology topology = RailFabric(2, 1, 1, 1, FabricShape());
+  topology.transport.attributes = {{"FaultInjector::RerouteTime", "0 ps"}};
+  const std::vector<Order> orders = {Transfer(0, 1, 4096 * 1000)};
+  const int64_t alone = Delivered(RunFluid(topology, orders), orders, 0);
+  for (int cable = 0; cable < static_cast<int>(topology.fabric.links.size()); ++cable) {
+    topology.faults = {Fault{Time::Us(20), Fault::Kind::kDown, false, {cable}, {}, 0}};
+    Outcome out;
+    EXPECT_FALSE(TryFluid(topology, orders, &out).ok()) << cable;
+    topology.faults.push_back(Fault{Time::Us(50), Fault::Kind::kDown, true, {cable}, {}, 0});
+    EXPECT_EQ(Delivered(RunFluid(topology, orders), orders, 0), alone + 30'000'000) << cable;
+  }
+}
+
+TEST(FluidNetworkTest, AClearToSendWaitsForItsCable) {
+  Topology topology = Star(2, FabricShape());
+  std::vector<Order> orders = {Transfer(0, 1, 64, Time::Us(30))};
+  orders[0].message.control = true;
+  const int64_t alone = Delivered(RunFluid(topology, orders), orders, 0);
+  topology.faults = {Fault{Time::Us(20), Fault::Kind::kDown, false, {0}, {}, 0},
+                     Fault{Time::Us(50), Fault::Kind::kDown, true, {0}, {}, 0}};
+  EXPECT_EQ(Delivered(RunFluid(topology, orders), orders, 0), alone + 20'000'000);
+  topology.faults.pop_back();
+  Outcome out;
+  EXPECT_FALSE(TryFluid(topology, orders, &out).ok());
+}
+
 TEST(FluidNetworkTest, ASlowCableSlowsWhatCrossesIt) {
   Topology topology = Star(2, FabricShape());
   topology.faults = {Fault{Time::Us(20),

@@ -13,7 +13,7 @@ import pathlib
 import subprocess
 import sys
 
-from run_network import markdown, replace_between
+from pages import markdown, replace_between
 
 CONTROLS = ["dcqcn", "hpcc", "timely", "swift", "dctcp"]
 LOAD = 0.3

@@ -14,6 +14,8 @@ import statistics
 import subprocess
 import sys
 
+from pages import markdown, replace_between
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 MOST = 0.03
 MEAN = 0.01
@@ -55,17 +57,12 @@ def compare(tool, lines):
             yield line.get("limit", MOST), (*label(line), size, there, here, here / there - 1)
 
 
-def markdown(rows):
-    text = "| cluster | collective | hosts | size | packet, us | fluid, us | difference |\n|---|---|---|---|---|---|---|\n"
-    for cluster, collective, hosts, size, packet, fluid, error in rows:
-        text += f"| {cluster} | {collective} | {hosts} | {size} | {packet:.1f} | {fluid:.1f} | {error:+.2%} |\n"
+def page_table(rows):
+    table = [("cluster", "collective", "hosts", "size", "packet, us", "fluid, us", "difference")]
+    for *words, packet, fluid, error in rows:
+        table.append((*words, f"{packet:.1f}", f"{fluid:.1f}", f"{error:+.2%}"))
     errors = [abs(row[-1]) for row in rows]
-    return text + f"\nMean {statistics.mean(errors):.2%}, worst {max(errors):.2%}, of {len(rows)}.\n"
-
-
-def replace_between(text, name, content):
-    begin, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->\n"
-    return text[:text.index(begin) + len(begin)] + content + text[text.index(end):]
+    return markdown(table) + f"\nMean {statistics.mean(errors):.2%}, worst {max(errors):.2%}, of {len(rows)}.\n"
 
 
 def main():
@@ -86,7 +83,7 @@ def main():
     print(f"mean {mean:.2%} (limit {MEAN:.0%}), worst {worst:.2%} (limit {MOST:.0%} where a line has none)")
     if options.docs:
         page = options.docs / "fluid-network.md"
-        page.write_text(replace_between(page.read_text(), "suite", markdown(rows)))
+        page.write_text(replace_between(page.read_text(), "suite", page_table(rows)))
     return 1 if failed or mean > MEAN else 0
 
 

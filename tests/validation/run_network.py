@@ -14,6 +14,8 @@ import statistics
 import subprocess
 import sys
 
+from pages import markdown, replace_between
+
 CONTROLS = ["none", "dcqcn", "hpcc", "timely", "swift", "dctcp"]
 # A window wide enough that only the congestion control holds a queue pair back.
 ATTRIBUTES = ["RdmaTransport::WindowBdp=100"]
@@ -100,12 +102,6 @@ CHECKS = [
 ]
 
 
-def markdown(table):
-    head, *rows = table
-    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
-    return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows]) + "\n"
-
-
 def plot(runs, scenario, flows):
     """Small multiples: a row of rates and a row of queues, a column a control. As SVG."""
     width, height, gap = 150, 90, 34
@@ -138,11 +134,6 @@ def plot(runs, scenario, flows):
     return (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {total[0]} {total[1]}" '
             f'font-family="sans-serif" font-size="11"><title>{scenario}</title>'
             + "".join(parts) + "</svg>\n")
-
-
-def replace_between(text, name, content):
-    begin, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->\n"
-    return text[:text.index(begin) + len(begin)] + content + text[text.index(end):]
 
 
 def main():
