@@ -13,6 +13,7 @@
 #include "exec-engine/choices.h"
 #include "exec-engine/collective_perf.h"
 #include "exec-engine/collective_perf_options.h"
+#include "exec-engine/dimension_perf.h"
 #include "exec-engine/pair_weights.h"
 
 namespace drydock {
@@ -63,12 +64,30 @@ Result<CollectivePerf> Prepare(const CollectivePerfOptions& o, const CommonOptio
   return perf;
 }
 
+Status RunDimensions(const CollectivePerfOptions& o, const CommonOptions& common) {
+  ASSIGN_OR_RETURN(const DimensionPerf perf, LoadDimensionPerf(o.astra_network, o.astra_system));
+  if (common.check) return OkStatus();
+  Sweep sweep = o.sweep;
+  sweep.group_size = perf.network.npus();
+  sweep.roots = {0};
+  const SweepTitle title = {perf.Title(sweep.collective), "analytical, ASTRA-sim's system layer"};
+  std::vector<SweepResult> results;
+  if (!o.json) fmt::print("{}", TableHeader(title));
+  for (const SweepSize& size : SizesOf(sweep)) {
+    results.push_back(TimeDimensionSize(perf, size));
+    if (!o.json) fmt::print("{}", TableRow(results.back(), common.verbose));
+  }
+  fmt::print("{}", o.json ? SweepJson(title, results) : TableFooter(results));
+  return OkStatus();
+}
+
 Status Run(const CollectivePerfOptions& o, const CommonOptions& common) {
   if (o.network == "help") {
     fmt::print("{}{:<12} {}\n", NetworksText(), "auto:SIZE",
                "packet for calls below SIZE, analytical from there");
     return OkStatus();
   }
+  if (o.dimensions()) return RunDimensions(o, common);
   ASSIGN_OR_RETURN(const CollectivePerf perf, Prepare(o, common, o.sweep));
   const SweepTitle title = {
       fmt::format("{} on {}, {}", CollectiveTypeNames()[static_cast<size_t>(o.sweep.collective)],

@@ -2,9 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "core/model/call_words.h"
 #include "core/model/rank_list.h"
 #include "exec-engine/choices.h"
+#include "exec-engine/dimension_perf.h"
 
 namespace drydock {
 namespace {
@@ -73,6 +76,12 @@ void DeclareLoop(CLI::App* app, CollectivePerfOptions* o) {
 
 void DeclareCluster(CLI::App* app, CollectivePerfOptions* o) {
   app->add_option("--cluster", o->cluster, "The cluster (cluster.topo)")->type_name("FILE");
+  app->add_option("--astra-network", o->astra_network,
+                  "Instead of a cluster: a network yml of ASTRA-sim's, dimension by dimension; "
+                  "then its system layer makes the messages, not NCCL")
+      ->type_name("FILE");
+  app->add_option("--astra-system", o->astra_system, "The system json that goes with it")
+      ->type_name("FILE");
   app->add_option("--set", o->overrides,
                   "section.key=value: replaces a value of the cluster file; may be repeated")
       ->allow_extra_args(false);
@@ -132,13 +141,33 @@ Status UnderstandCollective(CollectivePerfOptions* o) {
   return OkStatus();
 }
 
+// What only a cluster and NCCL have.
+Status CheckDimensions(const CollectivePerfOptions& o) {
+  if (o.astra_network.empty()) return MissingOption("--astra-network");
+  if (o.astra_system.empty()) return MissingOption("--astra-system");
+  const GroupChoice& groups = o.groups;
+  const std::pair<const char*, bool> others[] = {{"--cluster", !o.cluster.empty()},
+                                                 {"--set", !o.overrides.empty()},
+                                                 {"--group", !groups.lists.empty()},
+                                                 {"--hosts", groups.hosts > 0},
+                                                 {"--ranks-per-host", groups.ranks_per_host > 0},
+                                                 {"--nccl-library", !o.nccl_library.empty()},
+                                                 {"-R", o.buffers != 0}};
+  for (const auto& [name, given] : others) {
+    if (given) return Error(fmt::format("{} does not go with --astra-network", name));
+  }
+  return CheckDimensionCollective(o.sweep.collective);
+}
+
 // What is wrong whatever the cluster is.
 Status Understand(CollectivePerfOptions* o) {
   if (o->network == "help") return OkStatus();
   if (o->collective.empty()) return MissingOption("COLLECTIVE");
-  if (o->cluster.empty()) return MissingOption("--cluster");
+  const bool dimensions = !o->astra_network.empty() || !o->astra_system.empty();
+  if (o->cluster.empty() && !dimensions) return MissingOption("--cluster");
   RETURN_IF_ERROR(CheckClusterOverrides(o->overrides));
   RETURN_IF_ERROR(UnderstandCollective(o));
+  if (dimensions) RETURN_IF_ERROR(CheckDimensions(*o));
   RETURN_IF_ERROR(UnderstandTypes(o));
   if (o->checks != 0) {
     return Error(

@@ -14,6 +14,7 @@ namespace drydock {
 // As typed; `sweep` and `network` as understood.
 struct CollectivePerfOptions {
   std::string collective, cluster;
+  std::string astra_network, astra_system;  // in place of a cluster
   std::string smallest = "32M", largest = "32M", increment, type = "float", op = "sum";
   std::string root = "0", pairs;
   std::string network = "auto:64M", threads = "auto", nccl_library;
@@ -22,6 +23,7 @@ struct CollectivePerfOptions {
   GroupChoice groups;
   int warm_ups = 1, checks = 0, blocking = 0, rank_time = 1, buffers = 0;
   bool json = false;
+  bool dimensions() const { return !astra_network.empty(); }
   Sweep sweep;  // without the roots, if all are wanted
   CallLoop loop;
   NetworkRule rule;

@@ -13,6 +13,7 @@
 #include "core/schema/protocol.h"
 #include "core/schema/testing.h"
 #include "core/schema/trace_file.h"
+#include "tests/fuzz/astra_target.h"
 #include "tests/fuzz/compute_target.h"
 #include "tests/fuzz/graph_target.h"
 #include "tests/fuzz/import_target.h"
@@ -221,7 +222,9 @@ const std::vector<Target>& Targets() {
       {"foreign_trace", ForeignTrace, ForeignTraceSeeds, 900},
       {"foreign_groups", ForeignGroups, ForeignGroupsSeeds, 900},
       {"simai", SimaiWorkload, SimaiWorkloadSeeds, 3000},
-      {"goal", GoalSchedule, GoalScheduleSeeds, 2500}};
+      {"goal", GoalSchedule, GoalScheduleSeeds, 2500},
+      {"astra_network", AstraNetwork, AstraNetworkSeeds, 5000},
+      {"astra_system", AstraSystem, AstraSystemSeeds, 1000}};
   return targets;
 }
 
