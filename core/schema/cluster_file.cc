@@ -58,14 +58,27 @@ Result<GpuSpec> ReadGpu(const std::string& name, const std::string& text) {
   return spec;
 }
 
-// A GPU without communication costs of its own has those of its reference.
-void BorrowCollectiveCosts(GpuSpec* spec) {
-  if (spec->has_collective_costs || spec->reference_text.empty()) return;
-  const Result<GpuSpec> reference =
-      ParseGpuFile(spec->reference_text, GpuFileName(spec->reference));
-  if (!reference.ok()) return;  // reported where the reference's text is used
-  spec->has_collective_costs = reference->has_collective_costs;
-  spec->collectives = reference->collectives;
+// A GPU without communication costs of its own has those of its reference, or of the reference's:
+// every file without a reference says what they are (gpu_file.cc), so some file in the row does.
+void BorrowCollectiveCosts(const YamlNode& node, ClusterContext* context, GpuSpec* spec) {
+  std::vector<std::string> asked = {spec->name};
+  std::string next = spec->reference;
+  while (!spec->has_collective_costs && !next.empty()) {
+    const bool again = std::find(asked.begin(), asked.end(), next) != asked.end();
+    asked.push_back(next);
+    if (again) {
+      context->diagnostics.Add(
+          node.ErrorHere(fmt::format("these GPUs are each other's reference: {}", Join(asked))));
+      return;
+    }
+    const std::optional<std::string> text = FetchFile(GpuFileName(next), node, context);
+    if (!text) return;
+    const Result<GpuSpec> reference = ReadGpu(next, *text);
+    if (!reference.ok()) return context->diagnostics.Add(reference.error());
+    spec->has_collective_costs = reference->has_collective_costs;
+    spec->collectives = reference->collectives;
+    next = reference->reference;
+  }
 }
 
 // Index of the GPU in the topology, reading its file the first time; -1 if it cannot be had.
@@ -89,7 +102,7 @@ int FindGpu(const YamlNode& node, ClusterContext* context) {
   if (!spec->reference.empty()) {
     const auto reference = FetchFile(GpuFileName(spec->reference), node, context);
     spec->reference_text = reference.value_or("");
-    BorrowCollectiveCosts(&*spec);
+    BorrowCollectiveCosts(node, context, &*spec);
   }
   gpus.push_back(*std::move(spec));
   return static_cast<int>(gpus.size()) - 1;

@@ -1,11 +1,13 @@
 #include "core/schema/cluster_file.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
 
 #include "core/base/files.h"
 #include "core/base/testing.h"
+#include "core/schema/gpu_file.h"
 #include "core/schema/testing.h"
 
 namespace drydock {
@@ -84,6 +86,57 @@ TEST(ClusterFileTest, GpusAreFoundByNameAndSuggested) {
                        "did you mean 'h100-sxm-80g'?; known are a100-pcie-80g, "),
             std::string::npos)
       << error;
+}
+
+// What a cluster with this GPU makes of the files.
+Result<ClusterInput> WithGpus(const std::vector<std::pair<std::string, std::string>>& gpus) {
+  std::vector<std::pair<std::string, std::string>> files = {testing::ToyFiles()[1]};
+  for (const auto& [name, text] : gpus) files.emplace_back("gpus/" + name + ".yaml", text);
+  return ParseCluster(testing::ToyClusterText(), "c", files);
+}
+std::string GpuWith(const std::string& name, const std::string& last_line) {
+  return testing::Replaced(testing::Replaced(testing::ToyGpuText(), "name: toy", "name: " + name),
+                           "collectives: none\n", last_line);
+}
+
+// Whatever section of a file on the way is its own.
+TEST(ClusterFileTest, CollectiveCostsComeFromTheReferencesReferenceToo) {
+  const std::string h100 = *ReadFile("configs/gpus/h100-sxm-80g.yaml");
+  const Result<ClusterInput> read =
+      WithGpus({{"toy", GpuWith("toy", "  reference: tin\n")},
+                {"tin", GpuWith("tin", "  reference: h100-sxm-80g\n")},
+                {"h100-sxm-80g", h100}});
+  ASSERT_TRUE(read.ok()) << read.error().ToString();
+  const GpuSpec& gpu = read->topology.gpus[0];
+  EXPECT_TRUE(gpu.has_collective_costs);
+  EXPECT_EQ(gpu.collectives.source, ParseGpuFile(h100, "h")->collectives.source);
+  EXPECT_EQ(read->files.size(), 4u) << "a copy of each, for whoever reads the workload";
+  EXPECT_EQ(
+      testing::FirstLine(ErrorText(WithGpus({{"toy", GpuWith("toy", "  reference: tin\n")},
+                                             {"tin", GpuWith("tin", "  reference: toy\n")}}))),
+      "c:4:10: error: these GPUs are each other's reference: toy, tin, toy");
+}
+
+// Replaying on any of them needs these.
+TEST(ClusterFileTest, EveryShippedGpuHasCollectiveCosts) {
+  const TemporaryDirectory dir;
+  ASSERT_TRUE(WriteFileAtomically(dir / "box.xml", "<system/>").ok());
+  int count = 0;
+  for (const auto& entry : std::filesystem::directory_iterator("configs/gpus")) {
+    const std::string gpu = entry.path().stem();
+    const double nvlink =
+        ParseGpuFile(*ReadFile(entry.path()), gpu)->nvlink.bytes_per_second() / 1e9;
+    std::string text = testing::Replaced(testing::ToyClusterText(), "gpu: toy", "gpu: " + gpu);
+    text = testing::Replaced(text, "50 GB/s, latency: 600 ns, multicast: true",
+                             fmt::format("{} GB/s, latency: 1 us", nvlink > 0 ? nvlink : 20));
+    if (nvlink == 0) text = testing::Replaced(text, "kind: nvswitch, switches: 1", "kind: pcie");
+    ASSERT_TRUE(WriteFileAtomically(dir / "c.topo", text).ok());
+    const Result<ClusterInput> read = LoadCluster(dir / "c.topo", {});
+    ASSERT_TRUE(read.ok()) << read.error().ToString();
+    EXPECT_TRUE(read->topology.gpus[0].has_collective_costs) << gpu;
+    ++count;
+  }
+  EXPECT_GE(count, 10);
 }
 
 TEST(ClusterFileTest, FilesItNames) {

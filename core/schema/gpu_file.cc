@@ -110,6 +110,26 @@ void ReadCollectiveCosts(const YamlNode& node, CollectiveCosts* costs, Diagnosti
   reader.Finish();
 }
 
+// What NCCL's kernels cost: a section, the reference's, or said to be unknown. One that was
+// forgotten would be missed only where a run is replayed.
+void ReadCollectives(const YamlNode& root, YamlReader* file, GpuSpec* spec,
+                     Diagnostics* diagnostics) {
+  const YamlNode* costs = file->Take("collectives", false);
+  if (costs == nullptr && spec->reference.empty()) {
+    diagnostics->Add(
+        root.ErrorHere("'collectives' is missing: give what NCCL's kernels cost, 'none' where "
+                       "nobody knows, or in 'gpu' a 'reference' whose costs are taken"));
+  }
+  if (costs == nullptr) return;
+  if (costs->kind == YamlNode::Kind::kScalar && costs->scalar == "none") {
+    if (!spec->reference.empty())
+      diagnostics->Add(costs->ErrorHere("there is a 'reference', whose costs are taken"));
+    return;
+  }
+  ReadCollectiveCosts(*costs, &spec->collectives, diagnostics);
+  spec->has_collective_costs = true;
+}
+
 Result<GpuSpec> ParseGpuFile(const std::string& text, const std::string& file_name) {
   ASSIGN_OR_RETURN(const YamlNode root, ParseYaml(text, file_name));
   GpuSpec spec;
@@ -120,10 +140,7 @@ Result<GpuSpec> ParseGpuFile(const std::string& text, const std::string& file_na
   if (const YamlNode* gpu = file.Take("gpu", true)) ReadSpecification(*gpu, &spec, &diagnostics);
   file.Take("kernels", false);  // compute-sim reads these two
   file.Take("scaling", false);
-  if (const YamlNode* costs = file.Take("collectives", false)) {
-    ReadCollectiveCosts(*costs, &spec.collectives, &diagnostics);
-    spec.has_collective_costs = true;
-  }
+  ReadCollectives(root, &file, &spec, &diagnostics);
   file.Finish();
   RETURN_IF_ERROR(diagnostics.ToStatus());
   return spec;

@@ -90,12 +90,31 @@ TEST(GpuFileTest, NothingIsDividedByZero) {
             "toy.yaml:10:9: error: 'pcie' is 0 bps; it must be at least 1 Mbps");
 }
 
+// A section that was forgotten, or went with the reference it came from, is missed at once.
+TEST(GpuFileTest, EveryFileSaysWhatCollectivesCost) {
+  EXPECT_EQ(ErrorWith("collectives: none\n", ""),
+            "toy.yaml:1:1: error: 'collectives' is missing: give what NCCL's kernels cost, 'none' "
+            "where nobody knows, or in 'gpu' a 'reference' whose costs are taken\n"
+            "  gpu:\n"
+            "  ^");
+  EXPECT_EQ(FirstLine(ErrorWith("source: made up\n", "source: made up\n  reference: tin\n")),
+            "toy.yaml:13:14: error: there is a 'reference', whose costs are taken");
+  EXPECT_EQ(
+      FirstLine(ErrorWith("collectives: none", "collectives: nine")),
+      "toy.yaml:12:14: error: 'collectives' must be a section of keys and values, found a single "
+      "value");
+  EXPECT_TRUE(ParseGpuFile(testing::Replaced(testing::ToyGpuText(), "collectives: none\n",
+                                             "  reference: tin\n"),
+                           "toy.yaml")
+                  .ok());
+}
+
 TEST(GpuFileTest, CollectiveCostsAreComplete) {
-  std::string text = testing::ToyGpuText() +
-                     "collectives:\n"
-                     "  source: x\n"
-                     "  link_efficiency: 1.5\n"
-                     "  several_peers: 1e-7\n";
+  std::string text = testing::Replaced(testing::ToyGpuText(), "collectives: none\n",
+                                       "collectives:\n"
+                                       "  source: x\n"
+                                       "  link_efficiency: 1.5\n"
+                                       "  several_peers: 1e-7\n");
   for (const char* name : {"simple", "ll", "ll128", "p2p_simple"}) {
     text += std::string("  ") + name + ": {base: 1 us, step: 1 us, pass: 256 B, pass_time: 1 us}\n";
   }

@@ -20,6 +20,7 @@ std::string ToyGpuText() {
   nvlink: 50 GB/s
   pcie: 16 GB/s
   source: made up
+collectives: none
 )";
 }
 

@@ -107,7 +107,8 @@ std::vector<std::string> GpuKernelsSeeds() {
       "    layer_norm: {1024: 0.9, 4096: 0.6}\n    softmax: {1024: 1}\n    fused_norm: 0.9\n"
       "    quantise: {launch: 9 us, bytes: 7}\n"
       "  scaling_errors: {gemm: 0.1, gemm_with_share: 0.1, attention: 0.1, memory: 0.06}\n";
-  return {gpu + scaling + kernels, gpu + "  reference: a100-sxm-80g\n" + scaling};
+  return {gpu + scaling + kernels + "collectives: none\n",
+          gpu + "  reference: a100-sxm-80g\n" + scaling};
 }
 
 void Submodules(const std::string& input) {

@@ -148,9 +148,10 @@ std::vector<std::string> ClusterSeeds() {
 std::vector<std::string> GpuSeeds() {
   return {
       drydock::testing::ToyGpuText(),
-      drydock::testing::ToyGpuText() +
+      drydock::testing::Replaced(
+          drydock::testing::ToyGpuText(), "collectives: none\n",
           "collectives:\n  source: x\n  link_efficiency: 0.7\n  simple: {base: 1 us, step: 1 us, "
-          "pass: 256 B, pass_time: 1 us}\n"};
+          "pass: 256 B, pass_time: 1 us}\n")};
 }
 std::vector<std::string> NcclTopologySeeds() {
   return {
