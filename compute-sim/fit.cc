@@ -1,6 +1,7 @@
 #include "compute-sim/fit.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -23,6 +24,10 @@ bool Has(const std::vector<DataType>& types, DataType type) {
 bool IsGemm(KernelKind kind) { return !IsMemoryKernel(kind) && !IsAttention(kind); }
 
 constexpr int kRounds = 5;
+// One row would make any rate look right; a second one can contradict it.
+constexpr size_t kFewestRows = 2;
+// A curve from a single length would be that length's share for all.
+constexpr size_t kFewestLengths = 3;
 
 using KernelFilter = std::function<bool(KernelKind, DataType)>;
 
@@ -30,12 +35,15 @@ class Fitter {
  public:
   Fitter(GpuData* gpu, const FitOptions& options) : gpu_(gpu), options_(options) {}
 
-  // One set of parameters: `variables` point into gpu_->parameters. False without rows.
-  bool FitSet(std::vector<FitVariable> variables, const KernelFilter& wanted) {
-    const std::vector<FitRow> rows =
-        Thinned(Half(RowsOf(gpu_->profiles, wanted), true), options_.most_rows);
-    if (rows.empty()) return false;
-    if (options_.evaluations == 0) return true;
+  // One set of parameters: `variables` point into gpu_->parameters. False if nothing moves.
+  bool FitSet(const std::string& name, std::vector<FitVariable> variables,
+              const KernelFilter& wanted) {
+    const std::vector<FitRow> all = RowsOf(gpu_->profiles, wanted);
+    const std::vector<FitRow> rows = Thinned(Half(all, true), options_.most_rows);
+    if (all.empty()) return Keep(name);
+    if (only_states()) return false;
+    const size_t shapes = CountShapes(rows);
+    if (shapes < kFewestRows) return KeepForWant(name, all.size(), shapes);
     for (const FitRow& row : rows) fitted_.emplace(row.kernel.kind, row.kernel.type);
     if (std::any_of(rows.begin(), rows.end(), [](const FitRow& row) { return row.quantised; })) {
       const auto stage = QuantiseVariables(&gpu_->parameters.memory.quantise);
@@ -47,8 +55,15 @@ class Fitter {
     std::erase_if(variables, [&](const FitVariable& variable) {
       return variable.launch && variable.read() < shortest->us / 30;
     });
-    // Fewer rows than that, or rows that all come out of HBM, fix nothing but the rate.
-    if (rows.size() < variables.size() || AllFromHbm(rows)) variables.resize(1);
+    if (shapes <= variables.size()) {
+      notes_.push_back(
+          fmt::format("of {} only the rate moved: {} rows are too few for {} parameters", name,
+                      shapes, variables.size()));
+      variables.resize(1);
+    } else if (AllFromHbm(rows)) {
+      notes_.push_back(fmt::format("of {} only the rate moved: all rows come out of HBM", name));
+      variables.resize(1);
+    }
     Minimise(variables, rows, options_.evaluations);
     return true;
   }
@@ -63,19 +78,33 @@ class Fitter {
     Minimise({DerateVariable(set)}, rows, options_.evaluations / 10);
   }
 
-  // Of norms or softmax, beside the plain kernels' bandwidth.
-  void FitCurve(RateCurve wanted, ShareCurve* curve) {
+  // Of norms or softmax, beside the plain kernels' bandwidth. False if it stays.
+  bool FitCurve(RateCurve wanted, ShareCurve* curve) {
     const auto is_wanted = [&](KernelKind kind, DataType) { return InfoOf(kind).curve == wanted; };
     const std::vector<FitRow> rows = Half(RowsOf(gpu_->profiles, is_wanted), true);
     ShareCurve found = CurveOf(rows, gpu_->shape(), gpu_->parameters.memory);
-    if (found.empty()) return;
+    if (found.empty()) return false;
+    if (found.size() < kFewestLengths) {
+      notes_.push_back(fmt::format(
+          "{} stays as it was: its rows above 300 MB are of {} lengths, at least {} are needed",
+          wanted == RateCurve::kSoftmax ? "softmax" : "layer_norm", found.size(), kFewestLengths));
+      return false;
+    }
     *curve = std::move(found);
     for (const FitRow& row : rows) fitted_.emplace(row.kernel.kind, row.kernel.type);
+    return true;
   }
 
   // Whether rows of it took part.
   bool Fitted(KernelKind kind, DataType type) const { return fitted_.contains({kind, type}); }
   bool only_states() const { return options_.evaluations == 0; }
+  // A set that has no rows stays as it is.
+  bool Keep(const std::string& name) {
+    kept_.push_back(name);
+    return false;
+  }
+  const std::vector<std::string>& kept() const { return kept_; }
+  const std::vector<std::string>& notes() const { return notes_; }
 
   double Predict(const FitRow& row) const {
     Profile as;
@@ -85,6 +114,14 @@ class Fitter {
   }
 
  private:
+  bool KeepForWant(const std::string& name, size_t rows, size_t fitted) {
+    notes_.push_back(fmt::format(
+        "{} stays as it was: of its {} rows {} with extents of its own is in the half that is "
+        "fitted, at least {} must be",
+        name, rows, fitted, kFewestRows));
+    return false;
+  }
+
   void Minimise(const std::vector<FitVariable>& variables, const std::vector<FitRow>& rows,
                 int evaluations) {
     const auto loss = [&](const std::vector<double>& at) {
@@ -112,6 +149,7 @@ class Fitter {
   GpuData* gpu_;
   FitOptions options_;
   std::set<std::pair<KernelKind, DataType>> fitted_;
+  std::vector<std::string> kept_, notes_;
 };
 
 // Of one kernel and type: both halves, or, where other rows moved the parameters, all in one.
@@ -136,9 +174,10 @@ void AddResiduals(const std::string& name, std::vector<FitRow> rows, bool fitted
   add(", extents from 1024");
 }
 
-// Of the half that was not fitted.
+// Of the half that was not fitted. What no row tells is not stated of parameters that `moved`.
 void StateErrors(const std::vector<ProfilePtr>& profiles, const Fitter& fitter,
-                 const KernelFilter& wanted, FitErrors* errors) {
+                 const KernelFilter& wanted, bool moved, FitErrors* errors) {
+  if (moved) *errors = {};
   const std::vector<FitRow> rows = Half(RowsOf(profiles, wanted), false);
   for (const bool large : {true, false}) {
     std::vector<FitRow> part = rows;
@@ -166,6 +205,67 @@ std::vector<Residuals> AllResiduals(const GpuData& gpu, const Fitter& fitter) {
   return all;
 }
 
+// True if anything moved.
+bool FitProducts(GpuData* gpu, Fitter* fitter) {
+  bool any = false;
+  for (GemmParameters& set : gpu->parameters.gemm) {
+    const auto wanted = [&](KernelKind kind, DataType type) {
+      return IsGemm(kind) && Has(set.types, type);
+    };
+    const std::string name = fmt::format("gemm {}", ToString(set.types.front()));
+    const bool moved = fitter->FitSet(name, GemmVariables(gpu->spec, &set), wanted);
+    if (fitter->only_states()) continue;
+    if (moved) fitter->FitDerate(&set, wanted);
+    StateErrors(gpu->profiles, *fitter, wanted, moved, &set.error);
+    any = any || moved;
+  }
+  return any;
+}
+
+// Rows do not say which library ran: they are the chosen one's.
+bool FitAttention(GpuData* gpu, Fitter* fitter) {
+  bool any = false;
+  for (AttentionParameters& library : gpu->parameters.attention) {
+    if (library.types.empty()) continue;
+    const DataType type = library.types.front();
+    if (gpu->parameters.AttentionFor(type, gpu->attention_library) != &library) {
+      fitter->Keep(library.name);
+      continue;
+    }
+    bool moved = false;
+    for (const bool forward : {true, false}) {
+      const KernelKind pass =
+          forward ? KernelKind::kAttentionForward : KernelKind::kAttentionBackward;
+      const auto variables =
+          AttentionVariables(gpu->spec, type, forward ? &library.forward : &library.backward);
+      moved |= fitter->FitSet(
+          library.name + (forward ? " forward" : " backward"), variables,
+          [&](KernelKind kind, DataType of) { return kind == pass && Has(library.types, of); });
+    }
+    if (fitter->only_states()) continue;
+    StateErrors(
+        gpu->profiles, *fitter,
+        [&](KernelKind kind, DataType of) { return IsAttention(kind) && Has(library.types, of); },
+        moved, &library.error);
+    any = any || moved;
+  }
+  return any;
+}
+
+bool FitMemory(GpuData* gpu, Fitter* fitter) {
+  MemoryParameters* memory = &gpu->parameters.memory;
+  bool moved = fitter->FitSet(
+      "memory", MemoryVariables(gpu->spec, memory),
+      [](KernelKind kind, DataType) { return InfoOf(kind).curve == RateCurve::kPlain; });
+  if (fitter->only_states()) return false;
+  moved |= fitter->FitCurve(RateCurve::kLayerNorm, &memory->layer_norm);
+  moved |= fitter->FitCurve(RateCurve::kSoftmax, &memory->softmax);
+  StateErrors(
+      gpu->profiles, *fitter, [](KernelKind kind, DataType) { return IsMemoryKernel(kind); }, moved,
+      &memory->error);
+  return moved;
+}
+
 }  // namespace
 
 Result<KernelParameters> StartingParameters(const GpuData& gpu, const GpuData* reference) {
@@ -182,60 +282,18 @@ Result<KernelParameters> StartingParameters(const GpuData& gpu, const GpuData* r
 Result<FitResult> Fit(GpuData gpu, const FitOptions& options) {
   gpu.calibrated = true;
   Fitter fitter(&gpu, options);
+  bool moved = FitProducts(&gpu, &fitter);
+  moved |= FitAttention(&gpu, &fitter);
+  moved |= FitMemory(&gpu, &fitter);
   FitResult result;
-  bool any = false;
-  const auto fit = [&](const std::string& name, const std::vector<FitVariable>& variables,
-                       const KernelFilter& wanted) {
-    if (fitter.FitSet(variables, wanted))
-      any = true;
-    else
-      result.kept.push_back(name);
-  };
-  const auto state = [&](const KernelFilter& wanted, FitErrors* errors) {
-    if (options.evaluations > 0) StateErrors(gpu.profiles, fitter, wanted, errors);
-  };
-  for (GemmParameters& set : gpu.parameters.gemm) {
-    const auto wanted = [&](KernelKind kind, DataType type) {
-      return IsGemm(kind) && Has(set.types, type);
-    };
-    const std::string name = fmt::format("gemm {}", ToString(set.types.front()));
-    fit(name, GemmVariables(gpu.spec, &set), wanted);
-    fitter.FitDerate(&set, wanted);
-    state(wanted, &set.error);
-  }
-  for (size_t i = 0; i < gpu.parameters.attention.size(); ++i) {
-    AttentionParameters& library = gpu.parameters.attention[i];
-    if (library.types.empty()) continue;
-    const AttentionParameters* asked =
-        gpu.parameters.AttentionFor(library.types.front(), gpu.attention_library);
-    if (asked != &library) {
-      result.kept.push_back(library.name);
-      continue;  // rows do not say which library ran: they are the chosen one's
-    }
-    for (const KernelKind pass : {KernelKind::kAttentionForward, KernelKind::kAttentionBackward}) {
-      const bool forward = pass == KernelKind::kAttentionForward;
-      const auto wanted = [&](KernelKind kind, DataType type) {
-        return kind == pass && Has(library.types, type);
-      };
-      fit(library.name + (forward ? " forward" : " backward"),
-          AttentionVariables(gpu.spec, library.types.front(),
-                             forward ? &library.forward : &library.backward),
-          wanted);
-      state(wanted, &library.error);
-    }
-  }
-  fit("memory", MemoryVariables(gpu.spec, &gpu.parameters.memory),
-      [](KernelKind kind, DataType) { return InfoOf(kind).curve == RateCurve::kPlain; });
-  if (options.evaluations > 0) {
-    fitter.FitCurve(RateCurve::kLayerNorm, &gpu.parameters.memory.layer_norm);
-    fitter.FitCurve(RateCurve::kSoftmax, &gpu.parameters.memory.softmax);
-  }
-  state([](KernelKind kind, DataType) { return IsMemoryKernel(kind); },
-        &gpu.parameters.memory.error);
   result.residuals = AllResiduals(gpu, fitter);
-  if (options.evaluations == 0) any = !result.residuals.empty();
-  if (!any) {
-    return Error("none of the rows is of a kernel and type that the model can be fitted to");
+  result.kept = fitter.kept();
+  result.notes = fitter.notes();
+  if (fitter.only_states() ? result.residuals.empty() : !moved) {
+    if (result.notes.empty()) {
+      return Error("none of the rows is of a kernel and type that the model can be fitted to");
+    }
+    return Error(fmt::format("there are too few rows: {}", fmt::join(result.notes, "; ")));
   }
   result.parameters = std::move(gpu.parameters);
   return result;

@@ -33,9 +33,13 @@ struct FitResult {
   // no part in any fit.
   std::vector<Residuals> residuals;
   std::vector<std::string> kept;  // sets without rows, left as they were
+  // Of each set with rows that did not move, or of which only the rate moved: why.
+  std::vector<std::string> notes;
 };
 
-// `gpu.parameters` is the start; `gpu.profiles` has the rows. An error if no row can be used.
+// `gpu.parameters` is the start; `gpu.profiles` has the rows. What moves is decided by more rows
+// than it has parameters: all of a set, else its rate alone, else nothing. An error, with every
+// reason, if nothing can move.
 Result<FitResult> Fit(GpuData gpu, const FitOptions& options);
 
 // "gemm bf16, other half     17850 rows  mean 6.1 %  p95 18.3 %  sum -0.4 %".

@@ -46,6 +46,7 @@ std::string Remark(const GpuData& gpu, const FitResult& result, const FitOptions
     text += fmt::format("  {}: {}\n", BaseName(profile->file_name), profile->source);
   }
   for (const Residuals& residuals : result.residuals) text += ToString(residuals) + "\n";
+  for (const std::string& note : result.notes) text += note + "\n";
   if (!result.kept.empty()) text += "No rows, as they were: " + Join(result.kept) + "\n";
   return text;
 }
@@ -87,6 +88,7 @@ Status RunFit(const FitCommand& options, const CommonOptions& common) {
   if (common.check) return OkStatus();
   ASSIGN_OR_RETURN(const FitResult result, Fit(gpu, options.fit));
   for (const Residuals& residuals : result.residuals) fmt::print("{}\n", ToString(residuals));
+  for (const std::string& note : result.notes) fmt::print("{}\n", note);
   if (!result.kept.empty()) fmt::print("no rows for {}\n", Join(result.kept));
   if (options.output.empty()) return OkStatus();
   const std::string section = KernelsText(result.parameters, Remark(gpu, result, options.fit));

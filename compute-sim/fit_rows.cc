@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
+#include <tuple>
 
 namespace drydock {
 namespace {
@@ -65,6 +67,14 @@ std::vector<FitRow> Thinned(const std::vector<FitRow>& rows, size_t most) {
   light = EveryNth(light, most - heavy.size());
   heavy.insert(heavy.end(), light.begin(), light.end());
   return heavy;
+}
+
+size_t CountShapes(const std::vector<FitRow>& rows) {
+  std::set<std::tuple<KernelKind, DataType, std::array<int64_t, kMaxKernelDims>>> shapes;
+  for (const FitRow& row : rows) {
+    shapes.emplace(row.kernel.kind, row.kernel.type, row.kernel.dims);
+  }
+  return shapes.size();
 }
 
 Residuals ResidualsOf(const std::string& what, const std::vector<FitRow>& rows,

@@ -26,6 +26,9 @@ std::vector<FitRow> Half(const std::vector<FitRow>& rows, bool fitted);
 // Every n-th, such that `most` stay, as many of the heavy ones as of the others.
 std::vector<FitRow> Thinned(const std::vector<FitRow>& rows, size_t most);
 
+// Rows whose extents, kind or type no other has: how many parameters they can tell at most.
+size_t CountShapes(const std::vector<FitRow>& rows);
+
 // The GPU's prediction of a row as it was measured.
 using RowPredictor = std::function<double(const FitRow&)>;
 Residuals ResidualsOf(const std::string& what, const std::vector<FitRow>& rows,

@@ -59,6 +59,7 @@ TEST(Fit, FindsTheRatesThatMadeTheRows) {
   EXPECT_NEAR(result.parameters.memory.hbm.bytes_per_second(), 1.2e12, 0.03e12);
   EXPECT_EQ(result.kept,
             (std::vector<std::string>{"flash-2 forward", "flash-2 backward", "trtllm"}));
+  EXPECT_TRUE(result.notes.empty()) << result.notes[0];
   const FitResult again = *Fit(gpu, {4000, 200});
   EXPECT_EQ(KernelsText(again.parameters, ""), KernelsText(result.parameters, ""));
 }
@@ -86,7 +87,7 @@ TEST(Fit, AttentionsRateStaysBelowTheDenseRate) {
   EXPECT_LE(rate, 312e12);
 }
 
-// Three long rows cannot tell twelve parameters apart, but they can tell the rate.
+// A few long rows cannot tell twelve parameters apart, but they can tell the rate.
 TEST(Fit, AFewRowsMoveTheRateAlone) {
   GpuData gpu = ShippedGpuData("a100-sxm-80g", kSustained);
   GpuData truth = gpu;
@@ -94,7 +95,7 @@ TEST(Fit, AFewRowsMoveTheRateAlone) {
   std::string text =
       "# gpu: a100-sxm-80g\n# provenance: made\n# method: a model\n# date: never\n"
       "kernel,dtype,m,n,k,time\n";
-  for (const int64_t m : {2048, 4096, 8192, 16384}) {
+  for (const int64_t m : {2048, 3072, 4096, 6144, 8192, 12288, 16384}) {
     text += fmt::format("gemm,fp16,{},8192,8192,{} us\n", m,
                         PredictCalibrated(truth, Gemm(DataType::kFp16, m, 8192, 8192))->us);
   }
@@ -105,6 +106,56 @@ TEST(Fit, AFewRowsMoveTheRateAlone) {
   fitted.tensor_rate = result.parameters.gemm[0].tensor_rate;
   fitted.error = result.parameters.gemm[0].error;
   EXPECT_EQ(KernelsText(gpu.parameters, ""), KernelsText(result.parameters, ""));
+  ASSERT_EQ(result.notes.size(), 1u);
+  EXPECT_EQ(result.notes[0],
+            "of gemm fp16 only the rate moved: 4 rows are too few for 11 parameters");
+}
+
+std::string RowsOfA100(const std::string& columns) {
+  return "# gpu: a100-sxm-80g\n# provenance: made\n# method: a\n# date: never\nkernel,dtype," +
+         columns + ",time\n";
+}
+
+// A row can always be met by a rate of its own: twice the same row is no second one.
+TEST(Fit, ASingleRowMovesNothing) {
+  GpuData gpu = ShippedGpuData("a100-sxm-80g", kSustained);
+  const ProfilePtr row = SharedProfile(RowsOfA100("m,n,k") + "gemm,fp16,4096,8192,8192,3 ms\n");
+  gpu.profiles = {row, row};
+  ASSERT_EQ(Half(RowsOf(gpu.profiles, [](KernelKind, DataType) { return true; }), true).size(), 2u);
+  EXPECT_EQ(
+      Fit(gpu, {200, 200}).error().message(),
+      "there are too few rows: gemm fp16 stays as it was: of its 2 rows 1 with extents of its "
+      "own is in the half that is fitted, at least 2 must be");
+  gpu.profiles.push_back(RowsMadeBy(ShippedGpuData("a100-sxm-80g", kBurst)));
+  EXPECT_TRUE(Fit(gpu, {20, 200}).ok());
+}
+
+// A curve from one row length would say that every row is as that one.
+TEST(Fit, ACurveNeedsSeveralRowLengths) {
+  GpuData gpu = ShippedGpuData("a100-sxm-80g", kSustained);
+  std::string text = RowsOfA100("rows,columns");
+  for (int64_t rows = 65536; rows <= 262144; rows += 32768) {
+    text += fmt::format("softmax,fp16,{},4096,9 ms\n", rows);
+  }
+  gpu.profiles = {SharedProfile(text), RowsMadeBy(ShippedGpuData("a100-sxm-80g", kBurst))};
+  const FitResult result = *Fit(gpu, {20, 200});
+  EXPECT_EQ(result.parameters.memory.softmax, gpu.parameters.memory.softmax);
+  EXPECT_EQ(
+      result.notes.back(),
+      "softmax stays as it was: its rows above 300 MB are of 1 lengths, at least 3 are needed");
+}
+
+// What a file stated of the parameters that it had says nothing of those that take their place.
+TEST(Fit, ErrorsOfParametersThatMovedAreNotKept) {
+  GpuData gpu = ShippedGpuData("a100-sxm-80g", kSustained);
+  ASSERT_GT(gpu.parameters.gemm[0].error.small, 0);
+  std::string text = RowsOfA100("m,n,k");
+  for (int64_t m = 2048; m <= 16384; m += 2048)
+    text += fmt::format("gemm,fp16,{},8192,8192,{} us\n", m, m);
+  gpu.profiles = {SharedProfile(text)};
+  const FitErrors error = Fit(gpu, {20, 200})->parameters.gemm[0].error;
+  EXPECT_GT(error.large, 0);
+  EXPECT_EQ(error.small, 0);
 }
 
 // Kernels that last milliseconds do not move what each costs to launch; curves follow row lengths.

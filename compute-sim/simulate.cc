@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "compute-sim/profile_limits.h"
 #include "compute-sim/stated_time.h"
 #include "compute-sim/submodule_kernels.h"
 #include "core/base/spelling.h"
@@ -123,7 +124,9 @@ Result<GpuData> MakeGpuData(const GpuSpec& spec, const SimulateOptions& options)
                    ReadKernelParameters(spec.file_text, spec.file_name, &gpu.calibrated));
   if (options.clocks.has_value()) gpu.parameters.clocks = *options.clocks;
   for (const ProfilePtr& profile : options.profiles) {
-    if (profile->gpu == spec.name) gpu.profiles.push_back(profile);
+    if (profile->gpu != spec.name) continue;
+    RETURN_IF_ERROR(CheckRowsArePossible(*profile, spec));
+    gpu.profiles.push_back(profile);
   }
   RETURN_IF_ERROR(CheckAttentionLibrary(gpu));
   return gpu;

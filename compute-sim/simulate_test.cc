@@ -1,6 +1,7 @@
 // "Does a workload get all its times, and is it said where they come from?"
 #include "compute-sim/simulate.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "compute-sim/stated_time.h"
@@ -87,6 +88,26 @@ TEST(Simulate, AProfileOfAnotherGpuIsAMistake) {
       Simulate(WorkloadOn({"h200-sxm-141g"}), options).error().ToString(),
       "p.csv: error: it was measured on 'h100-sxm-80'; did you mean 'h100-sxm-80g'?; this run "
       "needs h200-sxm-141g, h100-sxm-80g");
+}
+
+// A unit mistaken would go into every answer around it.
+TEST(Simulate, RowsThatNoGpuCanDoAreRefused) {
+  std::string text =
+      "# gpu: h100-sxm-80g\n# provenance: a\n# method: b\n# date: c\n"
+      "kernel,dtype,m,n,k,rows,columns,time\n"
+      "gemm,bf16,8192,8192,8192,,,1200 us\ngemm,bf16,4096,8192,8192,,,1200 ns\n"
+      "gelu,bf16,,,,4096,4096,1 ns\ngelu,bf16,,,,4096,8192,3 us\n";
+  SimulateOptions options;
+  options.profiles = {SharedProfile(text)};
+  EXPECT_EQ(MakeGpuData(ShippedGpu("h100-sxm-80g"), options).error().ToString(),
+            "p.csv:7: error: no h100-sxm-80g can do that: 549.8 GFLOP in 1.2 us are 4.581e+05 "
+            "TFLOPS, its dense rate is 989\n"
+            "p.csv:8: error: no h100-sxm-80g can do that: 67.11 MB in 1 ns are 6.711e+04 TB/s, its "
+            "memory has 3.35");
+  for (int m = 1; m <= 20; ++m) text += fmt::format("gemm,bf16,{},8192,8192,,,1 ps\n", m);
+  options.profiles = {SharedProfile(text)};
+  const std::string all = MakeGpuData(ShippedGpu("h100-sxm-80g"), options).error().ToString();
+  EXPECT_NE(all.find("p.csv: error: 12 more rows are too fast"), std::string::npos) << all;
 }
 
 TEST(Simulate, AReferenceWithoutItsFileIsAnError) {

@@ -114,7 +114,7 @@ class ComputeSim(unittest.TestCase):
     def test_imported_times_can_be_used_and_fitted(self):
         header = "framework,version,device,op_name,kernel_source,gemm_dtype,m,n,k,latency\n"
         (self.folder / "gemm_perf.txt").write_text(header + "".join(
-            f"a,1,b,gemm,c,{dtype},{m},4096,{k},{2e-9 * m * k + 0.01:.6f}\n"
+            f"a,1,b,gemm,c,{dtype},{m},4096,{k},{2e-8 * m * k + 0.01:.6f}\n"
             for dtype in ("bfloat16", "int8_wo") for m in (1024, 2048, 4096, 8192) for k in (1024, 2048, 4096, 8192)))
         self.assertEqual(self.run_tool("import", "--from", "aiconfigurator", "--gpu", "h100-sxm-80g", "gemm_perf.txt",
                                        "-o", "p.csv"),
