@@ -27,7 +27,7 @@ const ToolInfo kInfo = {
     false};
 
 struct Options {
-  std::string run, list, gpu, output, date = "not stated", type = "bf16";
+  std::string run, list, gpu, output, cudnn, date = "not stated", type = "bf16";
   std::vector<int64_t> rows, widths;
   std::vector<std::string> grid = {"products"};
   int device = 0;
@@ -69,6 +69,9 @@ void Declare(CLI::App* app, Options* options) {
   app->add_option("--device", options->device, "Which of this machine's GPUs")
       ->check(CLI::Range(0, 255))
       ->capture_default_str();
+  app->add_option("--cudnn", options->cudnn,
+                  "libcudnn.so.9, for attention; else wherever the loader finds it")
+      ->type_name("FILE");
   app->add_option("--date", options->date, "For the header")->capture_default_str();
   app->add_option("-o,--output", options->output, "The profile; one that is there is continued")
       ->type_name("FILE");
@@ -114,12 +117,21 @@ Status BeginFile(const Options& options, const MeasureDevice& device,
   return WriteFileAtomically(options.output, begun->text);
 }
 
-Status MeasureAll(const Options& options, const CommonOptions& common, const MeasurePlan& plan,
+Status MeasureAll(const Options& options, const CommonOptions& common, MeasurePlan plan,
                   const std::optional<BegunFile>& begun) {
   std::string error, state;
-  const auto device = MeasureDevice::Open(options.device, &error);
+  const auto device = MeasureDevice::Open(options.device, options.cudnn, &error);
   if (device == nullptr) return Error(fmt::format("GPU {}: {}", options.device, error));
   RETURN_IF_ERROR(BeginFile(options, *device, begun));
+  if (!device->WhyNoAttention().empty()) {
+    const size_t planned = plan.kernels.size();
+    LeaveOutAttention(&plan);
+    if (plan.kernels.size() < planned) {
+      Report(kInfo, common,
+             fmt::format("{} kernels of attention left out, --cudnn names the library: {}",
+                         planned - plan.kernels.size(), device->WhyNoAttention()));
+    }
+  }
   int64_t failed = 0;
   const bool shows = !common.quiet && ::isatty(STDERR_FILENO) == 1;
   for (size_t i = 0; i < plan.kernels.size(); ++i) {

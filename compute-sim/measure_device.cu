@@ -12,15 +12,32 @@ namespace {
 
 constexpr int kWarmUps = 5, kRepeats = 20;
 
+// 32 bits that depend on all of `x`'s.
+__device__ uint32_t Mixed(uint32_t x) {
+  x = (x ^ (x >> 16)) * 0x7feb352du;
+  x = (x ^ (x >> 15)) * 0x846ca68bu;
+  return x ^ (x >> 16);
+}
+
+// In each half the sign, the last two bits of an exponent below that of 2, and a mantissa: as fp8
+// the upper byte is 1.5 to 1.875, and a lower one without its bit 6 is no NaN.
+__global__ void FillWords(uint32_t* words, size_t count) {
+  const size_t step = size_t{gridDim.x} * blockDim.x;
+  for (size_t i = size_t{blockIdx.x} * blockDim.x + threadIdx.x; i < count; i += step) {
+    words[i] = (Mixed(static_cast<uint32_t>(i)) & 0x83bf83bfu) | 0x3c003c00u;
+  }
+}
+
 class CudaDevice : public MeasureDevice {
  public:
   ~CudaDevice() override {
     if (handle_ != nullptr) cublasLtDestroy(handle_);
+    if (attention_.handle != nullptr) attention_.cudnn->destroy(attention_.handle);
     if (begin_ != nullptr) cudaEventDestroy(begin_);
     if (end_ != nullptr) cudaEventDestroy(end_);
   }
 
-  bool Prepare(int device, std::string* error) {
+  bool Prepare(int device, const std::string& cudnn, std::string* error) {
     char pci[32] = {};
     cudaError_t status = cudaSetDevice(device);
     if (status == cudaSuccess) status = cudaGetDeviceProperties(&properties_, device);
@@ -33,10 +50,13 @@ class CudaDevice : public MeasureDevice {
     }
     state_ = std::make_unique<DriverState>(pci);
     flush_bytes_ = static_cast<size_t>(properties_.l2CacheSize) * 2;
-    if (cublasLtCreate(&handle_) == CUBLAS_STATUS_SUCCESS && flush_.Allocate(flush_bytes_)) {
-      return true;
+    if (cublasLtCreate(&handle_) != CUBLAS_STATUS_SUCCESS || !flush_.Allocate(flush_bytes_)) {
+      *error = "cuBLASLt cannot be started";
+      return false;
     }
-    *error = "cuBLASLt cannot be started";
+    OpenAttention(cudnn);
+    if (cudnn.empty() || no_attention_.empty()) return true;
+    *error = no_attention_;
     return false;
   }
 
@@ -49,17 +69,22 @@ class CudaDevice : public MeasureDevice {
     return state_->Version().empty() ? cuda : state_->Version() + ", " + cuda;
   }
   std::string libraries() const override {
-    return "cuBLASLt " + std::to_string(cublasLtGetVersion());
+    const std::string products = "cuBLASLt " + std::to_string(cublasLtGetVersion());
+    if (!no_attention_.empty()) return products;
+    return products + ", cuDNN " + attention_.cudnn->Version();
   }
   std::string clocks() const override {
     const std::string most = state_->MostClocks();
     return most.empty() ? "not stated by the driver" : most;
   }
   std::string StateNow() const override { return state_->Now(); }
+  std::string WhyNoAttention() const override { return no_attention_; }
 
   double Measure(const Kernel& kernel, std::string* error) override {
     std::unique_ptr<Launchable> launch;
-    if (!IsMemoryKernel(kernel.kind)) {
+    if (IsAttention(kernel.kind)) {
+      launch = MakeAttention(attention_, kernel, error);
+    } else if (!IsMemoryKernel(kernel.kind)) {
       launch = MakeProduct(handle_, kernel, error);
     } else {
       launch = MakeElementwise(kernel, properties_.multiProcessorCount, error);
@@ -69,6 +94,15 @@ class CudaDevice : public MeasureDevice {
   }
 
  private:
+  void OpenAttention(const std::string& path) {
+    std::string error;
+    attention_.cudnn = Cudnn::Open(path, &error);
+    if (attention_.cudnn != nullptr && attention_.cudnn->create(&attention_.handle) == 0) return;
+    if (attention_.cudnn != nullptr) error = attention_.cudnn->LastError();
+    attention_ = {};
+    no_attention_ = "cuDNN 9 cannot be opened: " + error;
+  }
+
   double Median(Launchable* kernel, std::string* error) {
     std::vector<float> times;
     for (int i = 0; i < kWarmUps + kRepeats; ++i) {
@@ -91,6 +125,8 @@ class CudaDevice : public MeasureDevice {
   cudaDeviceProp properties_ = {};
   std::unique_ptr<DriverState> state_;
   cublasLtHandle_t handle_ = nullptr;
+  AttentionLibrary attention_;
+  std::string no_attention_;
   cudaEvent_t begin_ = nullptr, end_ = nullptr;
   Buffer flush_;
   size_t flush_bytes_ = 0;
@@ -98,9 +134,16 @@ class CudaDevice : public MeasureDevice {
 
 }  // namespace
 
-std::unique_ptr<MeasureDevice> MeasureDevice::Open(int device, std::string* error) {
+bool FillWithoutPattern(void* data, size_t words) {
+  FillWords<<<static_cast<unsigned>(std::clamp<size_t>(words / 256, 1, 4096)), 256>>>(
+      static_cast<uint32_t*>(data), words);
+  return cudaGetLastError() == cudaSuccess && cudaDeviceSynchronize() == cudaSuccess;
+}
+
+std::unique_ptr<MeasureDevice> MeasureDevice::Open(int device, const std::string& cudnn,
+                                                   std::string* error) {
   auto opened = std::make_unique<CudaDevice>();
-  if (!opened->Prepare(device, error)) return nullptr;
+  if (!opened->Prepare(device, cudnn, error)) return nullptr;
   return opened;
 }
 

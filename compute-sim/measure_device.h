@@ -13,8 +13,10 @@ namespace drydock {
 class MeasureDevice {
  public:
   virtual ~MeasureDevice() = default;
-  // Null and *error if there is no such GPU.
-  static std::unique_ptr<MeasureDevice> Open(int device, std::string* error);
+  // Null and *error if there is no such GPU. `cudnn`: the path of libcudnn.so.9, an error if it
+  // cannot be used; "": wherever the loader finds it, if it does.
+  static std::unique_ptr<MeasureDevice> Open(int device, const std::string& cudnn,
+                                             std::string* error);
 
   virtual std::string name() const = 0;
   virtual std::string driver() const = 0;
@@ -22,6 +24,8 @@ class MeasureDevice {
   virtual std::string clocks() const = 0;  // the highest it states
   // "SM clock 1755 MHz, 640 W", as the driver says now; "" if it does not.
   virtual std::string StateNow() const = 0;
+  // Why it cannot measure attention; "" if it can.
+  virtual std::string WhyNoAttention() const = 0;
   // Microseconds of an IsMeasurable kernel, or below 0 and *error: memory does not suffice, or the
   // library has no kernel.
   virtual double Measure(const Kernel& kernel, std::string* error) = 0;

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "compute-sim/measure_plan.h"
+#include "compute-sim/submodule_file.h"
 #include "core/base/files.h"
 #include "core/base/testing.h"
 
@@ -76,8 +77,32 @@ TEST_F(MeasureFileTest, AFileOfAnotherKindIsNotContinued) {
   EXPECT_EQ(ErrorOf(header.substr(0, header.size() - 1)), other);
   EXPECT_EQ(ErrorOf(header, "h100-sxm-80g"),
             "it has rows of 'h200-sxm-141g', not of 'h100-sxm-80g'");
-  EXPECT_EQ(ErrorOf(header + "gemm,bf16,,1,2,x,,,,4 us\n"),
+  EXPECT_EQ(ErrorOf(header + "gemm,bf16,,,1,2,x,,,,,,,,,,,4 us\n"),
             "expected a whole number above 0 for 'k', found 'x'");
+}
+
+// Whatever it measures has a place in its columns.
+TEST_F(MeasureFileTest, EveryKindOfRowIsReadBack) {
+  const std::vector<Submodule> submodules = *ParseSubmodules(
+      "submodules:\n"
+      "- {kind: attention, batch: 2, sequence: 64, heads: 8, kv_heads: 2, head_dim: 48, value_dim: "
+      "32, "
+      "kv_sequence: 128, causal: true, fused: true}\n"
+      "- {kind: attention, batch: 1, sequence: 64, heads: 8, kv_heads: 8, head_dim: 64, pass: "
+      "fwd}\n"
+      "- {kind: grouped-linear, type: fp8, rows: 256, n: 64, k: 64, experts: 4, accumulate_fp32: "
+      "true}\n- {kind: linear, rows: 64, n: 32, k: 16, accumulate_fp32: true}\n"
+      "- {kind: permute, rows: 64, n: 64, experts: 8, top_k: 4, pass: fwd}\n"
+      "- {kind: norm, rows: 64, n: 64}\n",
+      "f");
+  const MeasurePlan plan = *PlanMeasurements(submodules, nullptr);
+  ASSERT_TRUE(plan.left_out.empty()) << LeftOutText(plan);
+  std::string text = MeasuredHeader(kOn);
+  for (const Kernel& kernel : plan.kernels) text += MeasuredRow(kernel, 7);
+  const BegunFile file = *Begun(text);
+  const MeasurePlan again = *PlanMeasurements(submodules, &file.profile);
+  EXPECT_EQ(again.known, static_cast<int64_t>(plan.kernels.size()));
+  EXPECT_TRUE(again.kernels.empty()) << again.kernels.size();
 }
 
 TEST_F(MeasureFileTest, RowsOfAnotherMachineDoNotBelongIntoIt) {

@@ -13,9 +13,14 @@
 #include <string>
 #include <vector>
 
+#include "compute-sim/cudnn.h"
 #include "compute-sim/kernel.h"
 
 namespace drydock {
+
+// So many words of numbers around 1, of either sign, whether they are read as fp8, as 16 or as 32
+// bits: no NaN, none very large or small (measure_device.cu).
+bool FillWithoutPattern(void* data, size_t words);
 
 class Buffer {
  public:
@@ -24,13 +29,13 @@ class Buffer {
   Buffer& operator=(const Buffer&) = delete;
   ~Buffer() { cudaFree(data_); }
 
+  // Filled without pattern: equal operands draw less power, and so clock higher, than a run's.
   bool Allocate(size_t bytes) {
-    if (bytes > kMostBytes || cudaMalloc(&data_, bytes) != cudaSuccess) {
+    if (bytes > kMostBytes || cudaMalloc(&data_, (bytes + 3) / 4 * 4) != cudaSuccess) {
       cudaGetLastError();  // so that the next launch does not report it
       return false;
     }
-    // Small, not zero: a multiplier of nothing but zeros draws less power and clocks higher.
-    return cudaMemset(data_, 0x2c, bytes) == cudaSuccess;
+    return FillWithoutPattern(data_, (bytes + 3) / 4);
   }
   void* get() const { return data_; }
 
@@ -49,6 +54,13 @@ class Launchable {
 // Each null, with *error, if memory does not suffice or there is no kernel for it.
 std::unique_ptr<Launchable> MakeProduct(cublasLtHandle_t handle, const Kernel& kernel,
                                         std::string* error);
+// An opened cuDNN and its handle on the GPU.
+struct AttentionLibrary {
+  std::shared_ptr<const Cudnn> cudnn;
+  void* handle = nullptr;
+};
+std::unique_ptr<Launchable> MakeAttention(const AttentionLibrary& library, const Kernel& kernel,
+                                          std::string* error);
 // Kernels that treat every element alike.
 std::unique_ptr<Launchable> MakeElementwise(const Kernel& kernel, int sms, std::string* error);
 // Kernels that reduce, or move, rows or columns.

@@ -17,6 +17,8 @@ using K = KernelKind;
 
 // What a kernel that works on whole rows can hold of one: 1024 threads, 8 times 8 elements each.
 constexpr int64_t kLongestRow = 65536;
+constexpr int64_t kWidestHead = 256;
+constexpr int64_t kMostGroups = 4096;  // one launch each
 
 // The traffic per element that there are kernels for, in thousandths of a byte; elements have 16
 // bits. Of several, the others read or leave 32.
@@ -84,17 +86,29 @@ bool FitsRows(const Kernel& kernel) {
   }
 }
 
+bool IsHalf(DataType type) { return type == DataType::kBf16 || type == DataType::kFp16; }
+
 bool IsMeasurableProduct(const Kernel& kernel) {
-  const bool half = kernel.type == DataType::kBf16 || kernel.type == DataType::kFp16;
+  const bool half = IsHalf(kernel.type);
   switch (kernel.kind) {
     case K::kGemm:
     case K::kGemmAccumulate:
       return half || kernel.type == DataType::kFp8;
+    case K::kGroupedGemm:
+    case K::kGroupedGemmAccumulate:
+      return (half || kernel.type == DataType::kFp8) && kernel.dims[0] <= kMostGroups;
     case K::kBatchedGemm:
       return half;
     default:
       return false;
   }
+}
+
+// cuDNN's kernels read 16 B of a head at once.
+bool IsMeasurableAttention(const Kernel& kernel) {
+  const AttentionShape s = AttentionShapeOf(kernel);
+  const auto fits = [](int64_t width) { return width % 8 == 0 && width <= kWidestHead; };
+  return IsHalf(kernel.type) && fits(s.head_dim) && fits(s.value_dim) && s.heads % s.kv_heads == 0;
 }
 
 Submodule OfGrid(SubmoduleKind kind, DataType type, int64_t rows, int64_t width) {
@@ -148,8 +162,9 @@ void AddMemoryBound(DataType type, int64_t rows, int64_t width, std::vector<Subm
 }  // namespace
 
 bool IsMeasurable(const Kernel& kernel) {
+  if (IsAttention(kernel.kind)) return IsMeasurableAttention(kernel);
   if (!IsMemoryKernel(kernel.kind)) return IsMeasurableProduct(kernel);
-  if (kernel.type != DataType::kBf16 && kernel.type != DataType::kFp16) return false;
+  if (!IsHalf(kernel.type)) return false;
   if (!FitsRows(kernel)) return false;
   if (kernel.kind == K::kPermute || kernel.kind == K::kUnpermute) return IsWholeCopies(kernel);
   const std::vector<int64_t> known = MeasuredTraffic(kernel.kind);
@@ -174,6 +189,14 @@ Result<MeasurePlan> PlanMeasurements(const std::vector<Submodule>& submodules,
     }
   }
   return plan;
+}
+
+void LeaveOutAttention(MeasurePlan* plan) {
+  std::erase_if(plan->kernels, [&](const Kernel& kernel) {
+    if (!IsAttention(kernel.kind)) return false;
+    ++plan->left_out[InfoOf(kernel.kind).name];
+    return true;
+  });
 }
 
 std::string LeftOutText(const MeasurePlan& plan) {

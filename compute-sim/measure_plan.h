@@ -13,9 +13,9 @@
 
 namespace drydock {
 
-// Whether there is something to launch for it: products by cuBLASLt, and the memory-bound kernels
-// of 16 bits that measure_elementwise.cu and measure_rows.cu have. Not attention, grouped products,
-// top-k, scatters, nor what an embedding adds to its table.
+// Whether there is something to launch for it: products and those of groups by cuBLASLt, attention
+// of 16 bits by cuDNN, and the memory-bound kernels of 16 bits that measure_elementwise.cu and
+// measure_rows.cu have. Not top-k, scatters, nor what an embedding adds to its table.
 bool IsMeasurable(const Kernel& kernel);
 
 struct MeasurePlan {
@@ -23,8 +23,10 @@ struct MeasurePlan {
   int64_t known = 0;                        // that the present profile has already
   std::map<std::string, int64_t> left_out;  // distinct kernels that cannot be measured, by name
 };
-// "2 attention-forward, 1 top-k"; "" if everything can be measured.
+// "2 scatter, 1 top-k"; "" if everything can be measured.
 std::string LeftOutText(const MeasurePlan& plan);
+// For a GPU on a machine that cannot run attention.
+void LeaveOutAttention(MeasurePlan* plan);
 
 // `present`: a profile that a run before this one began, or null.
 Result<MeasurePlan> PlanMeasurements(const std::vector<Submodule>& submodules,

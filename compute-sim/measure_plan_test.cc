@@ -25,13 +25,37 @@ TEST(MeasurePlan, EveryKernelOnceAndWhatCannotBeLaunchedIsNamed) {
       "- {kind: linear, rows: 64, n: 32, k: 16, accumulate_fp32: true}\n"
       "- {kind: linear, rows: 64, n: 32, k: 16, pass: fwd}\n- {kind: norm, rows: 64, n: 16}\n"
       "- {kind: attention, batch: 1, sequence: 64, heads: 4, kv_heads: 4, head_dim: 32, fused: "
-      "true}\n- {kind: top-k, rows: 64, n: 8, top_k: 2, pass: fwd}\n- {kind: add, rows: 64, n: "
+      "true}\n- {kind: grouped-linear, rows: 64, n: 32, k: 16, experts: 4, pass: fwd}\n- {kind: "
+      "top-k, rows: 64, n: 8, top_k: 2, pass: fwd}\n- {kind: add, rows: 64, n: "
       "16}\n");
   EXPECT_EQ(Listed(plan),
             "gemm 64x32x16 bf16\ngemm 64x16x32 bf16\ngemm-accumulate 32x16x64 bf16\n"
             "layer-norm 64x16 bf16\nlayer-norm-backward 64x16 bf16\nnorm-parameters 64x16 bf16\n"
-            "fill 64x8 bf16 3 B each\nadd 64x16 bf16\n");
-  EXPECT_EQ(LeftOutText(plan), "1 attention-backward, 1 attention-forward, 1 scatter, 1 top-k");
+            "attention-forward 1x64x4x4x32 bf16\nattention-backward 1x64x4x4x32 bf16\n"
+            "grouped-gemm 4x16x32x16 bf16\nfill 64x8 bf16 3 B each\nadd 64x16 bf16\n");
+  EXPECT_EQ(LeftOutText(plan), "1 scatter, 1 top-k");
+}
+
+TEST(MeasurePlan, WithoutALibraryAttentionIsLeftOutAndNamed) {
+  MeasurePlan plan = PlanOf(
+      "- {kind: attention, batch: 1, sequence: 64, heads: 4, kv_heads: 4, head_dim: 32, fused: "
+      "true}\n- {kind: add, rows: 64, n: 16}\n");
+  LeaveOutAttention(&plan);
+  EXPECT_EQ(Listed(plan), "add 64x16 bf16\n");
+  EXPECT_EQ(LeftOutText(plan), "1 attention-backward, 1 attention-forward");
+}
+
+// cuDNN's kernels take heads of up to 256 in steps of 8, and as many query heads to each of keys.
+TEST(MeasurePlan, AttentionThatNoLibraryTakesIsLeftOut) {
+  const auto of = [](DataType type, int64_t heads, int64_t kv_heads, int64_t width) {
+    return IsMeasurable(
+        Attention(KernelKind::kAttentionForward, type, {1, 64, heads, kv_heads, width, true}));
+  };
+  EXPECT_TRUE(of(DataType::kFp16, 8, 2, 256));
+  EXPECT_FALSE(of(DataType::kFp16, 8, 2, 264));
+  EXPECT_FALSE(of(DataType::kFp16, 8, 2, 60));
+  EXPECT_FALSE(of(DataType::kFp16, 8, 3, 64));
+  EXPECT_FALSE(of(DataType::kFp8, 8, 2, 64));
 }
 
 // The same extents with other operands are measured by themselves.

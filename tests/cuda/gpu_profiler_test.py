@@ -25,7 +25,7 @@ def prepare(build, toolkit):
             print("SKIPPED: gpu-profiler is NOT compiled on this machine: there is no CUDA toolkit, and none can be "
                   "fetched", file=sys.stderr)
             sys.exit(SKIPPED if fetched.returncode == SKIPPED else 1)
-    subprocess.run(["cmake", "--build", build, "--target", "gpu-profiler"], check=True, timeout=1500)
+    subprocess.run(["cmake", "--build", build, "--target", "gpu-profiler", "workload-gen"], check=True, timeout=1500)
 
 
 class GpuProfiler(unittest.TestCase):
@@ -57,9 +57,25 @@ class GpuProfiler(unittest.TestCase):
                                              "--list")
         self.assertEqual(status, 0, said)
         self.assertRegex(said, r"^gpu-profiler: \d+ kernels to measure, 0 there already; left out, as it has none of them: "
-                               r"1 attention-backward, 1 attention-forward, 4 grouped-gemm, 2 grouped-gemm-accumulate, "
                                r"1 permute, 2 scatter, 1 top-k\n$")
-        self.assertIn("permute 32768x7168 bf16 2.25 B each\n", listed)
+        for kernel in ("permute 32768x7168 bf16 2.25 B each", "attention-forward 1x4096x128x128x192 value 128 causal bf16",
+                       "grouped-gemm-accumulate 4x4096x7168x8192 fp8"):
+            self.assertIn(kernel + "\n", listed)
+
+    def test_a_runs_kernels_are_listed(self):
+        subprocess.run([pathlib.Path(TOOL).parent / "workload-gen", ROOT / "configs/models/gpt-22b.yaml",
+                        ROOT / "configs/clusters/dgx-a100-80g-1.topo", "-q", "-o", "run"], cwd=self.folder, check=True,
+                       timeout=120)
+        status, listed, said = self.run_tool("run", "--list")
+        self.assertEqual(status, 0, said)
+        # Queries, keys and values of 8192 tokens and an eighth of 64 heads of 96, forwards and to the input.
+        for kernel in ("gemm 8192x2304x6144 fp16", "gemm 8192x6144x2304 fp16", "batched-gemm 32x2048x2048x96 fp16"):
+            self.assertIn(kernel + "\n", listed)
+        # With a grid beside it, each kernel once.
+        _, both, _ = self.run_tool("run", "--rows", "8192", "--widths", "2304,6144", "--dtype", "fp16", "--list", "-q")
+        self.assertEqual(sorted(set(both.splitlines())), sorted(both.splitlines()))
+        self.assertEqual(set(listed.splitlines()) - set(both.splitlines()), set())
+        self.assertIn("gemm 8192x6144x6144 fp16\n", both)
 
     def test_wrong_usage(self):
         for arguments, message in (([], "RUN, --submodules, or --rows with --widths is required"),
