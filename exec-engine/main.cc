@@ -273,6 +273,7 @@ Status ReplayRun(const Options& options, const CommonOptions& common, const Stam
   if (shows_progress) Say(fmt::format("\r{:40}\r", ""));
   if (!timeline.ok()) return timeline.error();
   if (!processes->first()) return OkStatus();
+  timeline->slowdowns = SlowdownsOf(log);
   if (foreseen) timeline->counters.emplace_back("packets foreseen", *foreseen);
   RETURN_IF_ERROR(Write(options, *timeline, inputs->provenance, replay.log, stamp));
   Report(kInfo, common,

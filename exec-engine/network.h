@@ -92,9 +92,11 @@ struct LinkSample {
   Bytes queued;                     // waiting for it at `at`
   int64_t marked = 0, dropped = 0;  // frames that were to leave by it
   Time paused;                      // some class of it
+  int64_t repeated = 0;             // packets that the NIC at its start sent again
 
   bool Quiet() const {
-    return sent == Bytes() && queued == Bytes() && marked == 0 && dropped == 0 && paused == Time();
+    return sent == Bytes() && queued == Bytes() && marked == 0 && dropped == 0 &&
+           paused == Time() && repeated == 0;
   }
 };
 

@@ -19,15 +19,16 @@ double Microseconds(Time time) { return static_cast<double>(time.ps()) * 1e-6; }
 
 std::string LinkTable(const NetworkLog& log) {
   std::string text =
-      "time_us,from,to,interval_us,sent_bytes,utilisation,queued_bytes,marked,dropped,paused_us\n";
+      "time_us,from,to,interval_us,sent_bytes,utilisation,queued_bytes,marked,dropped,paused_us,"
+      "repeated\n";
   for (const LinkSample& sample : log.samples) {
     const LinkName& link = log.links[static_cast<size_t>(sample.link)];
     const double full = static_cast<double>(link.rate.TimeFor(sample.sent).ps());
-    fmt::format_to(std::back_inserter(text), "{:.6f},{},{},{:.6f},{},{:.4f},{},{},{},{:.6f}\n",
+    fmt::format_to(std::back_inserter(text), "{:.6f},{},{},{:.6f},{},{:.4f},{},{},{},{:.6f},{}\n",
                    Microseconds(sample.at), link.from, link.to, Microseconds(sample.interval),
                    sample.sent.count(), full / static_cast<double>(sample.interval.ps()),
                    sample.queued.count(), sample.marked, sample.dropped,
-                   Microseconds(sample.paused));
+                   Microseconds(sample.paused), sample.repeated);
   }
   return text;
 }
@@ -43,19 +44,11 @@ double Quantile(const std::vector<double>& sorted, double share) {
   return sorted[std::max<size_t>(at, 1) - 1];
 }
 
-// Sizes by powers of two: one that ends above 4 KB and not above 8 KB.
 std::string SlowdownTable(const NetworkLog& log) {
-  std::map<int64_t, std::vector<double>> by_size;
-  for (const MessageRecord& record : log.messages) {
-    const auto bytes = static_cast<uint64_t>(record.message.size.count());
-    by_size[static_cast<int64_t>(std::bit_ceil(bytes))].push_back(SlowdownOf(record));
-  }
   std::string text = "bytes_up_to,messages,median,p95,p99,most\n";
-  for (auto& [bytes, slowdowns] : by_size) {
-    std::sort(slowdowns.begin(), slowdowns.end());
-    fmt::format_to(std::back_inserter(text), "{},{},{:.4f},{:.4f},{:.4f},{:.4f}\n", bytes,
-                   slowdowns.size(), Quantile(slowdowns, 0.5), Quantile(slowdowns, 0.95),
-                   Quantile(slowdowns, 0.99), slowdowns.back());
+  for (const SlowdownRow& row : SlowdownsOf(log)) {
+    fmt::format_to(std::back_inserter(text), "{},{},{:.4f},{:.4f},{:.4f},{:.4f}\n",
+                   row.up_to.count(), row.messages, row.median, row.p95, row.p99, row.most);
   }
   return text;
 }
@@ -74,6 +67,21 @@ std::string MessageTable(const NetworkLog& log) {
 }
 
 }  // namespace
+
+std::vector<SlowdownRow> SlowdownsOf(const NetworkLog& log) {
+  std::map<int64_t, std::vector<double>> by_size;
+  for (const MessageRecord& record : log.messages) {
+    const auto bytes = static_cast<uint64_t>(record.message.size.count());
+    by_size[static_cast<int64_t>(std::bit_ceil(bytes))].push_back(SlowdownOf(record));
+  }
+  std::vector<SlowdownRow> rows;
+  for (auto& [bytes, slowdowns] : by_size) {
+    std::sort(slowdowns.begin(), slowdowns.end());
+    rows.push_back({Bytes(bytes), static_cast<int64_t>(slowdowns.size()), Quantile(slowdowns, 0.5),
+                    Quantile(slowdowns, 0.95), Quantile(slowdowns, 0.99), slowdowns.back()});
+  }
+  return rows;
+}
 
 void RemoveNetworkLog(const std::string& run) {
   std::error_code absent;

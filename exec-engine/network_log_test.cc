@@ -19,6 +19,7 @@ TEST(NetworkLog, TablesAreAsDocumented) {
   sample.marked = 3;
   sample.dropped = 1;
   sample.paused = Time::Ns(1500);
+  sample.repeated = 2;
   log.samples = {sample};
   MessageRecord record;
   record.message.source = 3;
@@ -37,8 +38,8 @@ TEST(NetworkLog, TablesAreAsDocumented) {
             "10.000000,13.000000,3,1,4,2,4096,2.000000,1.5000\n");
   EXPECT_EQ(ReadFile(folder.path() + "/" + kLinkLogName).value(),
             "time_us,from,to,interval_us,sent_bytes,utilisation,queued_bytes,marked,dropped,"
-            "paused_us\n"
-            "100.000000,host 0/nic0,leaf0,50.000000,1250000,0.5000,4178,3,1,1.500000\n");
+            "paused_us,repeated\n"
+            "100.000000,host 0/nic0,leaf0,50.000000,1250000,0.5000,4178,3,1,1.500000,2\n");
 }
 
 TEST(NetworkLog, SlowdownsAreCountedBySize) {

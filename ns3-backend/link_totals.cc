@@ -27,6 +27,9 @@ LinkTotal TotalOf(const FabricHelper& fabric, uint32_t link, int64_t now) {
     total.most_queued = Bytes(counts.mostQueued);
     total.marked = static_cast<int64_t>(counts.marked);
     total.dropped = static_cast<int64_t>(counts.dropped);
+  } else {
+    const auto& nic = static_cast<const ns3::rdma::RdmaHost&>(sender);
+    total.repeated = static_cast<int64_t>(nic.GetNRepeated(direction.from_port));
   }
   return total;
 }
@@ -48,6 +51,15 @@ void KeepBusiest(size_t most, std::vector<T>* uses) {
   uses->resize(static_cast<size_t>(kept));
 }
 
+// What is not a name: those are the same in every process.
+struct Numbers : Use {
+  Bytes sent, most_queued;
+  int64_t marked = 0, dropped = 0, repeated = 0;
+  Time paused;
+};
+
+}  // namespace
+
 int64_t LastEvent(const FabricHelper& fabric, Processes* processes) {
   int64_t end = 0;
   for (uint32_t link = 0; link < fabric.GetMap().link_count(); ++link) {
@@ -61,16 +73,8 @@ int64_t LastEvent(const FabricHelper& fabric, Processes* processes) {
   return end;
 }
 
-// What is not a name: those are the same in every process.
-struct Numbers : Use {
-  Bytes sent, most_queued;
-  int64_t marked = 0, dropped = 0;
-  Time paused;
-};
-
-}  // namespace
-
-std::vector<LinkTotal> BusiestLinks(const FabricHelper& fabric, size_t most, Processes* processes) {
+std::vector<LinkTotal> BusiestLinks(const FabricHelper& fabric, size_t most, int64_t end,
+                                    Processes* processes) {
   const FabricMap& map = fabric.GetMap();
   std::vector<Use> uses;
   for (uint32_t link = 0; link < map.link_count(); ++link) {
@@ -80,11 +84,11 @@ std::vector<LinkTotal> BusiestLinks(const FabricHelper& fabric, size_t most, Pro
     if (busy > 0) uses.push_back({busy, link});
   }
   KeepBusiest(most, &uses);
-  const int64_t end = LastEvent(fabric, processes);
   std::vector<Numbers> own;
   for (const Use& use : uses) {
     const LinkTotal total = TotalOf(fabric, use.link, end);
-    own.push_back({use, total.sent, total.most_queued, total.marked, total.dropped, total.paused});
+    own.push_back({use, total.sent, total.most_queued, total.marked, total.dropped, total.repeated,
+                   total.paused});
   }
   std::string parcel;
   Pack(own, &parcel);
@@ -99,7 +103,7 @@ std::vector<LinkTotal> BusiestLinks(const FabricHelper& fabric, size_t most, Pro
   for (const Numbers& each : all) {
     totals.push_back({StartOfLink(map, each.link), EndOfLink(map, each.link),
                       map.direction(each.link).made, each.sent, each.most_queued, each.marked,
-                      each.dropped, each.paused, Time::Ps(each.busy)});
+                      each.dropped, each.repeated, each.paused, Time::Ps(each.busy)});
   }
   return totals;
 }

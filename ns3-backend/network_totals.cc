@@ -17,15 +17,18 @@ constexpr uint64_t NetworkTotals::*kSums[] = {
     &NetworkTotals::over,       &NetworkTotals::marked,   &NetworkTotals::cnps,
     &NetworkTotals::pauses,     &NetworkTotals::dropped,  &NetworkTotals::nacks,
     &NetworkTotals::repeated,   &NetworkTotals::timeouts, &NetworkTotals::lost,
-    &NetworkTotals::unroutable, &NetworkTotals::trimmed};
+    &NetworkTotals::unroutable, &NetworkTotals::trimmed,  &NetworkTotals::paused_ps};
 
 }  // namespace
 
-void NetworkTotals::Add(const ns3::rdma::FabricHelper& fabric) {
+void NetworkTotals::Add(const ns3::rdma::FabricHelper& fabric, int64_t end) {
   const auto add_node = [&](const ns3::rdma::FabricNode& node) {
     events += node.GetEventCount();
     lost += node.GetNLost();
-    for (uint16_t port = 0; port < node.GetNPorts(); ++port) hops += node.GetEgress(port).frames;
+    for (uint16_t port = 0; port < node.GetNPorts(); ++port) {
+      hops += node.GetEgress(port).frames;
+      paused_ps += static_cast<uint64_t>(node.GetPausedTime(port, end));
+    }
   };
   for (const RdmaHost* host : fabric.GetHosts()) {
     add_node(*host);
@@ -90,7 +93,10 @@ std::vector<std::pair<std::string, int64_t>> CountersOf(const NetworkTotals& tot
     add("marked frames", totals.marked);
     add("congestion notifications", totals.cnps);
   }
-  if (transport.flow_control == "pfc") add("pause frames", totals.pauses);
+  if (transport.flow_control == "pfc") {
+    add("pause frames", totals.pauses);
+    add("ns of paused links", totals.paused_ps / 1000);
+  }
   if (transport.flow_control != "ideal") add("dropped frames", totals.dropped);
   if (transport.flow_control == "trim") add("trimmed frames", totals.trimmed);
   if (faults) {

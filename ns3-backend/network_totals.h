@@ -19,9 +19,10 @@ struct NetworkTotals {
   uint64_t over = 0;                           // frames beyond the buffer
   uint64_t marked = 0, cnps = 0, pauses = 0, dropped = 0, nacks = 0, repeated = 0, timeouts = 0;
   uint64_t lost = 0, unroutable = 0, trimmed = 0;
+  uint64_t paused_ps = 0;  // all directions of all cables, each with some class of it stopped
 
-  // Of the nodes that this process has run; `windows` stays as it is.
-  void Add(const ns3::rdma::FabricHelper& fabric);
+  // Of the nodes that this process has run, until `end` (ps); `windows` stays as it is.
+  void Add(const ns3::rdma::FabricHelper& fabric, int64_t end);
   // Of all processes, in each of them.
   void Combine(Processes* processes);
 };

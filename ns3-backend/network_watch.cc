@@ -71,6 +71,8 @@ NetworkWatch::Counted NetworkWatch::CountsOf(uint32_t link, int64_t now) const {
     const auto& at = static_cast<const Switch&>(sender);
     counted.marked = at.GetPortCounts(direction.from_port).marked;
     counted.dropped = at.GetPortCounts(direction.from_port).dropped;
+  } else {
+    counted.repeated = static_cast<const RdmaHost&>(sender).GetNRepeated(direction.from_port);
   }
   return counted;
 }
@@ -90,6 +92,7 @@ void NetworkWatch::Sample(int64_t now) {
     sample.marked = static_cast<int64_t>(counted.marked - last_[link].marked);
     sample.dropped = static_cast<int64_t>(counted.dropped - last_[link].dropped);
     sample.paused = Time::Ps(counted.paused - last_[link].paused);
+    sample.repeated = static_cast<int64_t>(counted.repeated - last_[link].repeated);
     if (direction.from_nic < 0) {
       const auto& at = static_cast<const Switch&>(fabric_.GetNode(direction.from_node));
       sample.queued = Bytes(at.GetPortCounts(direction.from_port).queued);

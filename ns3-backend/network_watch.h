@@ -28,7 +28,7 @@ class NetworkWatch {
 
  private:
   struct Counted {
-    uint64_t bytes = 0, marked = 0, dropped = 0;
+    uint64_t bytes = 0, marked = 0, dropped = 0, repeated = 0;
     int64_t paused = 0;
   };
   using Deliveries = std::vector<MessageRecord>;  // of one host

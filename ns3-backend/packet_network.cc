@@ -64,10 +64,11 @@ class PacketNetwork : public Network {
     ns3::Simulator::Run();
     if (watch_) watch_->Finish(processes_);
     totals_.windows = simulator_->GetWindowCount();
-    totals_.Add(fabric_);
+    const int64_t end = LastEvent(fabric_, processes_);
+    totals_.Add(fabric_, end);
     totals_.Combine(processes_);
     constexpr size_t kMost = 20;  // of what can be a hundred thousand
-    busiest_ = drydock::BusiestLinks(fabric_, kMost, processes_);
+    busiest_ = drydock::BusiestLinks(fabric_, kMost, end, processes_);
     const Status written = WriteCaptures();  // of a run that failed too: there they are wanted most
     RETURN_IF_ERROR(Verdict());
     return written;

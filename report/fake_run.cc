@@ -192,7 +192,8 @@ Inputs FakeRun() {
                        Account(155, 40, 55, 150, 200), Account(155, 40, 55, 150, 200)};
   timeline.counters = {{"messages", 8}, {"packets", 1000}};
   timeline.links = {{"host 0/nic0", "leaf0", Bandwidth::BitsPerSecond(100'000'000'000),
-                     Bytes(1'875'000), Bytes(10'000), 30, 4, Time::Ns(12'500), Time::Us(150)}};
+                     Bytes(1'875'000), Bytes(10'000), 30, 4, 2, Time::Ns(12'500), Time::Us(150)}};
+  timeline.slowdowns = {{Bytes(64), 6, 1, 1.25, 1.5, 1.5}, {Bytes(1 << 20), 2, 2, 3, 3, 3}};
   return inputs;
 }
 

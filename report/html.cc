@@ -140,12 +140,24 @@ std::string CountersTable(const Summary& summary) {
 
 std::string LinksTable(const Summary& summary) {
   Table table({Words("busiest links"), Number("rate"), Number("used"), Number("longest queue"),
-               Number("marked"), Number("dropped"), Number("paused")});
+               Number("marked"), Number("dropped"), Number("sent again"), Number("paused")});
   for (const LinkTotal& link : summary.links) {
     table.Add({Words(link.from + " to " + link.to), Number(ToString(link.rate)),
                Number(Percent(link.Utilisation(summary.rates.iteration))),
                Number(ToString(link.most_queued)), Number(fmt::format("{}", link.marked)),
-               Number(fmt::format("{}", link.dropped)), Number(ToString(link.paused))});
+               Number(fmt::format("{}", link.dropped)), Number(fmt::format("{}", link.repeated)),
+               Number(ToString(link.paused))});
+  }
+  return std::move(table).Finish();
+}
+
+std::string SlowdownsTable(const Summary& summary) {
+  Table table({Words("messages, by size"), Number("count"), Number("median slowdown"),
+               Number("95 %"), Number("99 %"), Number("most")});
+  for (const SlowdownRow& row : summary.slowdowns) {
+    table.Add({Words("up to " + ToString(row.up_to)), Number(fmt::format("{}", row.messages)),
+               Number(fmt::format("{:.2f}", row.median)), Number(fmt::format("{:.2f}", row.p95)),
+               Number(fmt::format("{:.2f}", row.p99)), Number(fmt::format("{:.2f}", row.most))});
   }
   return std::move(table).Finish();
 }
@@ -213,7 +225,8 @@ std::string PageOf(const Inputs& inputs, const Summary& summary) {
                  KernelsTable(summary.kernels) + SourcesTable(summary.kernels));
   out += Section("What this rests on", "",
                  AssumptionsTable(summary) + CountersTable(summary) +
-                     (summary.links.empty() ? "" : LinksTable(summary)));
+                     (summary.links.empty() ? "" : LinksTable(summary)) +
+                     (summary.slowdowns.empty() ? "" : SlowdownsTable(summary)));
   return out + "</body>\n</html>\n";
 }
 

@@ -82,6 +82,7 @@ Summary Summarise(const Inputs& inputs) {
   out.kernels = SummariseKernels(inputs);
   out.counters = inputs.timeline.counters;
   out.links = inputs.timeline.links;
+  out.slowdowns = inputs.timeline.slowdowns;
   return out;
 }
 

@@ -66,6 +66,7 @@ struct Summary {
   KernelSummary kernels;
   std::vector<std::pair<std::string, int64_t>> counters;
   std::vector<LinkTotal> links;  // of the network, the busiest first
+  std::vector<SlowdownRow> slowdowns;
   std::vector<GpuFacts> gpus;
   std::optional<MemoryVerdict> memory;   // of the ranks that need most
   std::vector<MemoryPart> memory_parts;  // theirs

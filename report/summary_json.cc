@@ -132,7 +132,21 @@ Json LinksJson(const Summary& summary) {
                    {"most_queued_bytes", link.most_queued.count()},
                    {"marked", link.marked},
                    {"dropped", link.dropped},
+                   {"repeated", link.repeated},
                    {"paused_us", Us(link.paused)}});
+  }
+  return out;
+}
+
+Json SlowdownsJson(const Summary& summary) {
+  Json out = Json::array();
+  for (const SlowdownRow& row : summary.slowdowns) {
+    out.push_back({{"bytes_up_to", row.up_to.count()},
+                   {"messages", row.messages},
+                   {"median", row.median},
+                   {"p95", row.p95},
+                   {"p99", row.p99},
+                   {"most", row.most}});
   }
   return out;
 }
@@ -197,6 +211,7 @@ std::string SummaryJson(const Summary& summary) {
   out["kernels"] = KernelsJson(summary.kernels);
   out["network_counters"] = CountersJson(summary);
   out["busiest_links"] = LinksJson(summary);
+  out["message_slowdowns"] = SlowdownsJson(summary);
   out["assumptions"] = {
       {"fabric", summary.fabric},
       {"congestion_control",

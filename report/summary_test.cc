@@ -82,6 +82,9 @@ TEST(SummaryJson, HoldsTheNumbersUnderTheirDocumentedKeys) {
   EXPECT_EQ(json["busiest_links"][0]["from"], "host 0/nic0");
   EXPECT_EQ(json["busiest_links"][0]["utilisation"], 0.25);
   EXPECT_EQ(json["busiest_links"][0]["paused_us"], 12.5);
+  EXPECT_EQ(json["busiest_links"][0]["repeated"], 2);
+  EXPECT_EQ(json["message_slowdowns"][1]["bytes_up_to"], 1 << 20);
+  EXPECT_EQ(json["message_slowdowns"][0]["p95"], 1.25);
   EXPECT_EQ(json["assumptions"]["gpus"][0]["source"], "made up for a test");
 }
 
@@ -136,6 +139,7 @@ TEST(SummaryJson, KeysStandInTheirOrder) {
                                             "kernels",
                                             "network_counters",
                                             "busiest_links",
+                                            "message_slowdowns",
                                             "assumptions"}));
 }
 
@@ -169,6 +173,10 @@ kernels                                                        launches        e
 
 busiest links                                       used       queue   marked  dropped      paused
   host 0/nic0 to leaf0                            25.0 %       10 KB       30        4     12.5 us
+
+slowdown of messages over an empty network         messages   median    95 %    99 %    most
+  up to 64 B                                              6     1.00    1.25    1.50    1.50
+  up to 1.049 MB                                          2     2.00    3.00    3.00    3.00
 
 counted: 8 messages, 1000 packets
 )");

@@ -152,11 +152,24 @@ std::string LinksText(const Summary& summary) {
   return out + Rest(summary.links.size(), shown, "link");
 }
 
+std::string SlowdownsText(const Summary& summary) {
+  if (summary.slowdowns.empty()) return "";
+  std::string out = fmt::format("\n{:<50}{:>9}{:>9}{:>8}{:>8}{:>8}\n",
+                                "slowdown of messages over an empty network", "messages", "median",
+                                "95 %", "99 %", "most");
+  for (const SlowdownRow& row : summary.slowdowns) {
+    out += fmt::format("  up to {:<42}{:>9}{:>9.2f}{:>8.2f}{:>8.2f}{:>8.2f}\n", ToString(row.up_to),
+                       row.messages, row.median, row.p95, row.p99, row.most);
+  }
+  return out;
+}
+
 }  // namespace
 
 std::string SummaryText(const Summary& summary) {
   return HeadText(summary) + PartsText(summary) + CollectivesText(summary) +
-         KernelsText(summary.kernels) + LinksText(summary) + CountersText(summary);
+         KernelsText(summary.kernels) + LinksText(summary) + SlowdownsText(summary) +
+         CountersText(summary);
 }
 
 }  // namespace drydock

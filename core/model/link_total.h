@@ -15,6 +15,7 @@ struct LinkTotal {
   Bytes sent;                       // headers and acknowledgements included
   Bytes most_queued;                // that ever waited for it; 0 at a NIC
   int64_t marked = 0, dropped = 0;  // frames that were to leave by it
+  int64_t repeated = 0;             // packets that the NIC at its start sent again
   Time paused;                      // some class of it, by the other end
   Time busy;                        // carrying what was sent, at the rate of the moment
 

@@ -10,6 +10,7 @@
 
 #include "core/base/units.h"
 #include "core/model/link_total.h"
+#include "core/model/slowdown.h"
 #include "core/model/workload.h"
 
 namespace drydock {
@@ -38,6 +39,7 @@ struct Timeline {
   std::vector<TimeAccount> accounts;                      // by rank
   std::vector<std::pair<std::string, int64_t>> counters;  // "packets", "messages", ...
   std::vector<LinkTotal> links;                           // the busiest, the busiest first
+  std::vector<SlowdownRow> slowdowns;  // of messages, by size; empty unless a log was kept
 };
 
 }  // namespace drydock

@@ -206,7 +206,8 @@ Timeline ToyTimeline(const Workload& workload) {
   }
   timeline.counters = {{"messages", 12}, {"packets", int64_t{1} << 40}};
   timeline.links = {{"host 0/nic1", "leaf0", Bandwidth::BitsPerSecond(400'000'000'000),
-                     Bytes(123'456'789), Bytes(4096), 3, 2, Time::Us(7), Time::Us(3)}};
+                     Bytes(123'456'789), Bytes(4096), 3, 2, 5, Time::Us(7), Time::Us(3)}};
+  timeline.slowdowns = {{Bytes(4096), 12, 1.0, 1.5, 2.25, 3.125}};
   return timeline;
 }
 
@@ -350,9 +351,13 @@ std::string Dump(const Timeline& timeline) {
   }
   for (const auto& [name, value] : timeline.counters) out += fmt::format("{} {}\n", name, value);
   for (const LinkTotal& link : timeline.links) {
-    out += fmt::format("{} {} {} {} {} {} {} {} {}\n", link.from, link.to,
+    out += fmt::format("{} {} {} {} {} {} {} {} {} {}\n", link.from, link.to,
                        link.rate.bits_per_second(), link.sent.count(), link.most_queued.count(),
-                       link.marked, link.dropped, link.paused.ps(), link.busy.ps());
+                       link.marked, link.dropped, link.paused.ps(), link.busy.ps(), link.repeated);
+  }
+  for (const SlowdownRow& row : timeline.slowdowns) {
+    out += fmt::format("{} {} {} {} {} {}\n", row.up_to.count(), row.messages, row.median, row.p95,
+                       row.p99, row.most);
   }
   return out;
 }

@@ -1,4 +1,6 @@
 // 4-timeline.pb.
+#include <cmath>
+
 #include "core/schema/protocol.h"
 
 namespace drydock {
@@ -70,6 +72,7 @@ void Encode(const LinkTotal& from, proto::Timeline::Link* to) {
   to->set_dropped(from.dropped);
   to->set_paused_ps(from.paused.ps());
   to->set_busy_ps(from.busy.ps());
+  to->set_repeated_packets(from.repeated);
 }
 
 bool Decode(const proto::Timeline::Link& from, LinkTotal* to) {
@@ -82,10 +85,31 @@ bool Decode(const proto::Timeline::Link& from, LinkTotal* to) {
   to->dropped = from.dropped();
   to->paused = Time::Ps(from.paused_ps());
   to->busy = Time::Ps(from.busy_ps());
+  to->repeated = from.repeated_packets();
   constexpr int64_t kMostBytes = int64_t{1} << 56;  // 72 PB: their time on any link fits a Time
   return from.bits_per_second() > 0 && from.sent_bytes() >= 0 && from.sent_bytes() < kMostBytes &&
          from.most_queued_bytes() >= 0 && from.marked() >= 0 && from.dropped() >= 0 &&
-         from.paused_ps() >= 0 && from.busy_ps() >= 0;
+         from.paused_ps() >= 0 && from.busy_ps() >= 0 && from.repeated_packets() >= 0;
+}
+
+void Encode(const SlowdownRow& from, proto::Timeline::Slowdown* to) {
+  to->set_bytes_up_to(from.up_to.count());
+  to->set_messages(from.messages);
+  to->set_median(from.median);
+  to->set_p95(from.p95);
+  to->set_p99(from.p99);
+  to->set_most(from.most);
+}
+
+bool Decode(const proto::Timeline::Slowdown& from, SlowdownRow* to) {
+  *to = {Bytes(from.bytes_up_to()),
+         from.messages(),
+         from.median(),
+         from.p95(),
+         from.p99(),
+         from.most()};
+  return to->up_to > Bytes() && to->messages > 0 && to->median > 0 && to->median <= to->p95 &&
+         to->p95 <= to->p99 && to->p99 <= to->most && std::isfinite(to->most);
 }
 
 }  // namespace
@@ -105,6 +129,7 @@ Status WriteTimeline(const std::string& run, const Timeline& timeline,
     counter->set_value(value);
   }
   for (const LinkTotal& link : timeline.links) Encode(link, message.add_links());
+  for (const SlowdownRow& row : timeline.slowdowns) Encode(row, message.add_slowdowns());
   ASSIGN_OR_RETURN(const std::string content, protocol::Serialise(message, path));
   return WriteFileAtomically(path, content);
 }
@@ -143,6 +168,11 @@ Result<Timeline> ReadTimeline(const std::string& run, const WorkloadFile& worklo
   for (const auto& link : message.links()) {
     if (!Decode(link, &timeline.links.emplace_back())) {
       return protocol::Damaged(path, "a link has no rate, or did less than nothing");
+    }
+  }
+  for (const auto& row : message.slowdowns()) {
+    if (!Decode(row, &timeline.slowdowns.emplace_back())) {
+      return protocol::Damaged(path, "its slowdowns are not those of any messages");
     }
   }
   return timeline;

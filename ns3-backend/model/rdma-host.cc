@@ -66,6 +66,7 @@ RdmaHost::Configure(drydock::HostId id,
     m_acks.resize(GetNPorts());
     m_active.resize(GetNPorts());
     m_echoes.resize(GetNPorts());
+    m_repeated.resize(GetNPorts());
 }
 
 void

@@ -78,6 +78,12 @@ class RdmaHost : public FabricNode, public drydock::HostPort
         return m_counts;
     }
 
+    /// Packets of data that \p port has sent again.
+    uint64_t GetNRepeated(uint16_t port) const
+    {
+        return m_repeated[port];
+    }
+
     size_t GetNQueuePairs() const
     {
         return m_pairs.Size();
@@ -188,6 +194,7 @@ class RdmaHost : public FabricNode, public drydock::HostPort
     std::vector<Fifo<uint32_t>> m_active;     //!< by port, queue pairs in turn
     std::vector<Fifo<Telemetry>> m_echoes; //!< by port, of the acknowledgements to be sent with INT
     Counts m_counts;
+    std::vector<uint64_t> m_repeated; //!< packets of data, by port
     TracedCallback<const drydock::Message&, int64_t> m_deliveredTrace;
     TracedCallback<const Frame&, int64_t> m_repeatTrace;
 };

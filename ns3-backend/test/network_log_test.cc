@@ -1,6 +1,8 @@
 // Does the log say what happened, and does nobody notice that it is kept?
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "ns3-backend/packet_network.h"
 #include "ns3-backend/test/test_fabrics.h"
 
@@ -13,6 +15,8 @@ constexpr int64_t kDelay = 500'000;
 struct Watched {
   NetworkLog log;
   std::vector<std::vector<Notice>> notices;
+  std::map<std::string, int64_t> counters;
+  std::vector<LinkTotal> links;
 };
 
 Watched RunWatched(const Topology& topology, std::vector<Order> orders, Time interval,
@@ -20,6 +24,8 @@ Watched RunWatched(const Topology& topology, std::vector<Order> orders, Time int
   const auto network = MakePacketNetwork(topology, {.threads = threads, .log_interval = interval});
   Watched watched;
   EXPECT_TRUE(RunOrders(topology, network->get(), std::move(orders), &watched.notices).ok());
+  for (const auto& [name, value] : network.value()->Counters()) watched.counters[name] = value;
+  watched.links = network.value()->BusiestLinks();
   if (network.value()->Log() != nullptr) watched.log = *network.value()->Log();
   return watched;
 }
@@ -121,6 +127,39 @@ TEST(NetworkLog, SamplesAddUpToWhatWasSent) {
   for (const MessageRecord& record : seen.log.messages) {
     EXPECT_GT(record.delivered - record.message.sent, record.idle);
   }
+}
+
+TEST(NetworkLog, WhatIsSentAgainIsCountedWhereItLeaves) {
+  Topology topology = Incast();
+  topology.transport.flow_control = "none";
+  topology.transport.attributes.emplace_back("RdmaTransport::AckTimeout", "1 ms");
+  topology.fabric.switches[0].buffer = Bytes(60'000);
+  const Watched seen = RunWatched(topology, ThreeSend(300), Time::Us(10));
+  std::map<std::string, int64_t> sampled, dropped;
+  for (const LinkSample& sample : seen.log.samples) {
+    const LinkName& link = seen.log.links[static_cast<size_t>(sample.link)];
+    sampled[link.from] += sample.repeated;
+    dropped[link.from] += sample.dropped;
+  }
+  int64_t all = 0;
+  for (const LinkTotal& link : seen.links) {
+    EXPECT_EQ(link.repeated, sampled[link.from]) << link.from;
+    all += link.repeated;
+  }
+  EXPECT_GT(all, 0);
+  EXPECT_EQ(all, seen.counters.at("repeated packets"));
+  EXPECT_EQ(sampled["switch0"] + sampled["host 0/nic0"], 0) << "neither sends data";
+  EXPECT_EQ(dropped["switch0"], seen.counters.at("dropped frames"));
+}
+
+TEST(NetworkLog, PausesOfAllLinksAddUpToTheirTotal) {
+  const Watched seen = RunWatched(Incast(), ThreeSend(1000), Time::Us(10));
+  Time sampled, totals;
+  for (const LinkSample& sample : seen.log.samples) sampled = sampled + sample.paused;
+  for (const LinkTotal& link : seen.links) totals = totals + link.paused;
+  EXPECT_GT(totals, Time::Us(10));
+  EXPECT_EQ(sampled, totals);
+  EXPECT_EQ(seen.counters.at("ns of paused links"), totals.ps() / 1000);
 }
 
 TEST(NetworkLog, IsTheSameForAnyNumberOfThreadsAndChangesNothing) {

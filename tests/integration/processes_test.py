@@ -1,6 +1,8 @@
 """exec-engine over several processes: the same bytes as in one, whatever the threads and the partitioning, on a fabric
 where everything happens that could depend on who comes first; and what ends one process ends all, with one message."""
 
+import csv
+import io
 import itertools
 import json
 import os
@@ -45,7 +47,7 @@ transport:
     RdmaTransport::AckTimeout: 60 us
 faults:
   - {link: [host1/nic0, leaf0], bit_errors: 1e-7}
-  - {switch: spine0, at: 1300 us, until: 1340 us}
+  - {switch: spine0, at: 5300 us, until: 5340 us}
 """
 MODEL = ["--set", "model.layers=1", "--set", "model.hidden=256", "--set", "model.heads=8", "--set", "model.ffn=1024",
          "--set", "model.vocab=3200", "--set", "training.global_batch=16"]
@@ -93,24 +95,38 @@ class Processes(unittest.TestCase):
         """Everything that exec-engine and report make of the run."""
         for made in self.run_dir.glob("[4s]*"):
             made.unlink()
-        done = self.engine("--network-log", "20 us", *options, processes=processes)
+        capture = self.run_dir / "4-up.pcap"
+        done = self.engine("--network-log", "20 us", "--pcap", f"leaf0,spine0={capture}", *options, processes=processes)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(done.stderr.count("exec-engine:"), 1, done.stderr)
         succeed(BIN / "report", self.run_dir)
-        names = ["4-timeline.pb", "4-links.csv", "4-messages.csv", "summary.json"]
+        names = ["4-timeline.pb", "4-links.csv", "4-messages.csv", "4-slowdown.csv", "4-up.pcap", "summary.json", "trace.json.gz"]
         return {name: (self.run_dir / name).read_bytes() for name in names}
 
     def test_same_bytes_for_any_processes_threads_and_partitioning(self):
         once = self.answer("--threads", "1")
         counters = json.loads(once["summary.json"])["network_counters"]
         for name in ["pause frames", "marked frames", "congestion notifications", "frames lost to faults",
-                     "repeated packets", "ack timeouts"]:
+                     "repeated packets", "ack timeouts", "ns of paused links"]:
             self.assertGreater(counters[name], 0, name)
+        self.spine_dies_amid_traffic(once["4-links.csv"].decode())
         for processes, threads, partitioning in itertools.product([1, 2], [1, 2, 4], PARTITIONINGS):
             with self.subTest(processes=processes, threads=threads, partitioning=partitioning):
                 again = self.answer("--threads", threads, "--partitioning", partitioning, processes=processes)
                 for name, content in once.items():
                     self.assertEqual(again[name], content, name)
+
+    def spine_dies_amid_traffic(self, links):
+        """What the spine sends, before it dies, while it is dead and after: else its death would prove nothing."""
+        sent = {"before": 0, "dead": 0, "after": 0}
+        for row in csv.DictReader(io.StringIO(links)):
+            if row["from"] == "spine0":
+                time = float(row["time_us"])
+                when = "before" if time <= 5300 else "dead" if time <= 5340 else "after"
+                sent[when] += int(row["sent_bytes"])
+        self.assertGreater(sent["before"], 0)
+        self.assertEqual(sent["dead"], 0)
+        self.assertGreater(sent["after"], 0)
 
     # --- what goes wrong ------------------------------------------------------------------------
 
@@ -133,7 +149,7 @@ class Processes(unittest.TestCase):
     def test_a_run_that_fails_half_way(self):
         broken = self.folder / "broken"
         cluster = self.folder / "broken.topo"
-        cluster.write_text(CLUSTER + "  - {nic: host3/nic1, at: 1300 us}\n")
+        cluster.write_text(CLUSTER + "  - {nic: host3/nic1, at: 5300 us}\n")
         succeed(BIN / "workload-gen", "configs/models/gpt-22b.yaml", cluster, "-o", broken, *MODEL)
         for stage in ("simccl", "compute-sim"):
             succeed(BIN / stage, broken)
