@@ -53,6 +53,7 @@ bool ReadLayer(FabricContext* context, const std::string& key, LayerRole role, L
   CheckRate("rate", layer->rate, &reader);
   layer->cable_metres = ReadMetres(*context, "cable", &reader);
   reader.Read("latency", &layer->latency);
+  CheckLatency("latency", layer->latency, &reader);
   reader.Read("buffer", &layer->buffer);
   if (role == LayerRole::kUpper) reader.ReadOptional("oversubscription", &layer->oversubscription);
   const bool sane = layer->oversubscription >= 0.01 && layer->oversubscription <= 100;

@@ -43,6 +43,7 @@ void ReadExplicitSwitch(FabricContext* context, const YamlNode& item, Names* swi
   FabricSwitch made;
   reader.Read("name", &made.name);
   reader.Read("latency", &made.latency);
+  CheckLatency("latency", made.latency, &reader);
   reader.Read("buffer", &made.buffer);
   reader.ReadOptional("tier", &made.tier);
   reader.CheckRange("tier", made.tier, 0, 16);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "core/schema/fabric_builder.h"
+#include "core/schema/limits.h"
 
 namespace drydock {
 namespace {
@@ -20,10 +21,7 @@ void ReadSharp(FabricContext* context) {
   YamlReader reader(*node, "sharp", context->diagnostics);
   Sharp sharp;
   reader.Read("latency", &sharp.latency);
-  if (sharp.latency > Time::Us(1000000)) {
-    reader.Fail("latency",
-                fmt::format("'latency' is {}; it must be at most 1 s", ToString(sharp.latency)));
-  }
+  CheckLatency("latency", sharp.latency, &reader);
   reader.Finish();
   if (context->topology->fabric.kind == "none") {
     context->reader->Fail("sharp", "'none' has no switches that could reduce");

@@ -166,6 +166,7 @@ void MakeSimai(FabricContext* context) {
   const YamlNode* node = reader->Take("file", true);
   Layer layer;
   reader->Read("switch_latency", &layer.latency);
+  CheckLatency("switch_latency", layer.latency, reader);
   reader->Read("switch_buffer", &layer.buffer);
   if (node == nullptr || context->topology->host_count() == 0) return;
   const Result<std::string> name = AsString(*node);

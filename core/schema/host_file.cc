@@ -132,6 +132,7 @@ void ReadScaleUp(const YamlNode& node, int gpus, const GpuSpec* gpu, ScaleUp* sc
   reader.Read("bandwidth", &scale_up->bandwidth);
   CheckRate("bandwidth", scale_up->bandwidth, &reader);
   reader.Read("latency", &scale_up->latency);
+  CheckLatency("latency", scale_up->latency, &reader);
   reader.ReadOptional("multicast", &scale_up->multicast);
   if (scale_up->multicast && (!switched || (gpu != nullptr && gpu->compute_capability < 90))) {
     reader.Fail("multicast", "only NVSwitches multicast, from Hopper on");
@@ -175,7 +176,9 @@ void ReadNics(const YamlNode& node, int gpus, int trays, Nics* nics, Diagnostics
   reader.Read("pcie", &pcie);
   if (!pcie.empty()) ReadPcie(pcie, &reader, nics);
   reader.Read("latency", &nics->latency);
+  CheckLatency("latency", nics->latency, &reader);
   reader.ReadOptional("message", &nics->message);
+  CheckLatency("message", nics->message, &reader);
   reader.Finish();
   if (gpus > 0 && nics->count > 0 && nics->count % gpus != 0 && gpus % nics->count != 0) {
     reader.Fail("count",

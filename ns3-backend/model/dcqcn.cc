@@ -27,7 +27,7 @@ Dcqcn::GetTypeId()
                           "Time without a notification after which alpha decays. Paper: 55 us.",
                           TimeValue(MicroSeconds(55)),
                           MakeTimeAccessor(&Dcqcn::m_alphaInterval),
-                          MakeTimeChecker(PicoSeconds(1)))
+                          MakeTimeChecker(NanoSeconds(1)))
             .AddAttribute("DecreaseInterval",
                           "Least time between two cuts. Paper: 50 us, the notification period.",
                           TimeValue(MicroSeconds(50)),
@@ -37,7 +37,7 @@ Dcqcn::GetTypeId()
                           "Period of the timer that raises the rate. Paper: 55 us.",
                           TimeValue(MicroSeconds(55)),
                           MakeTimeAccessor(&Dcqcn::m_increaseInterval),
-                          MakeTimeChecker(PicoSeconds(1)))
+                          MakeTimeChecker(NanoSeconds(1)))
             .AddAttribute("IncreaseBytes",
                           "Bytes sent after which the rate is raised, too. Paper: 10 MB.",
                           UintegerValue(10'000'000),

@@ -53,7 +53,7 @@ FabricNode::GetTypeId()
                 "run fails. 200 ms: the detection time of SONiC's PFC watchdog.",
                 TimeValue(MilliSeconds(200)),
                 MakeTimeAccessor(&FabricNode::m_pauseWatchdog),
-                MakeTimeChecker(PicoSeconds(1)));
+                MakeTimeChecker(NanoSeconds(1)));
     static TypeId whole = AddWeights(tid, std::make_index_sequence<CLASSES>());
     return whole;
 }

@@ -23,14 +23,15 @@ FabricSwitch::GetTypeId()
             .AddConstructor<FabricSwitch>()
             .AddAttribute("EcmpSeed",
                           "Seed of the hash that chooses among equally short ways. 0 derives one "
-                          "from the index of the switch, so that no two switches choose alike.",
+                          "from the index of the switch, so that no two switches choose alike, as "
+                          "operators set them up. A choice.",
                           UintegerValue(0),
                           MakeUintegerAccessor(&FabricSwitch::m_seed),
                           MakeUintegerChecker<uint32_t>())
             .AddAttribute("CutThrough",
                           "A frame is passed on when so many bytes of it are there; where the "
                           "output is faster than the input, so that its last bits leave as they "
-                          "come. 0: store and forward, when all is there.",
+                          "come. 0: store and forward, when all is there, a choice.",
                           UintegerValue(0),
                           MakeUintegerAccessor(&FabricSwitch::m_cutThrough),
                           MakeUintegerChecker<uint32_t>(0, 65535))
@@ -77,12 +78,13 @@ FabricSwitch::GetTypeId()
                           UintegerValue(6),
                           MakeUintegerAccessor(&FabricSwitch::m_trimPriority),
                           MakeUintegerChecker<uint8_t>(0, CLASSES - 1))
-            .AddAttribute("LosslessClasses",
-                          "Classes that PFC protects, one bit each: those of data and "
-                          "acknowledgements.",
-                          UintegerValue(1U << 3),
-                          MakeUintegerAccessor(&FabricSwitch::m_lossless),
-                          MakeUintegerChecker<uint8_t>())
+            .AddAttribute(
+                "LosslessClasses",
+                "Bits for the traffic classes that PFC protects (IEEE 802.1Qbb): those of "
+                "data and acknowledgements.",
+                UintegerValue(1U << 3),
+                MakeUintegerAccessor(&FabricSwitch::m_lossless),
+                MakeUintegerChecker<uint8_t>())
             .AddAttribute("PauseAlpha",
                           "A port of entry is paused when it holds more than this times what is "
                           "free. 1/8: the switch of the HPCC simulations (SIGCOMM 2019, 5.1).",
@@ -102,8 +104,8 @@ FabricSwitch::GetTypeId()
                           MakeDoubleAccessor(&FabricSwitch::m_dropAlpha),
                           MakeDoubleChecker<double>(0.0, 1e6))
             .AddAttribute("Ecn",
-                          "Mark what waits in long queues; on with a congestion control that "
-                          "looks at marks.",
+                          "Mark what waits in long queues; on where the `congestion_control` of "
+                          "the transport looks at marks.",
                           BooleanValue(false),
                           MakeBooleanAccessor(&FabricSwitch::m_ecn),
                           MakeBooleanChecker())
@@ -126,11 +128,13 @@ FabricSwitch::GetTypeId()
                           DoubleValue(0.2),
                           MakeDoubleAccessor(&FabricSwitch::m_ecnMost),
                           MakeDoubleChecker<double>(0.0, 1.0))
-            .AddAttribute("EcnAtDequeue",
-                          "Mark by the queue that a frame leaves behind, not by the one it joins.",
-                          BooleanValue(false),
-                          MakeBooleanAccessor(&FabricSwitch::m_ecnAtDequeue),
-                          MakeBooleanChecker())
+            .AddAttribute(
+                "EcnAtDequeue",
+                "Mark by the queue that a frame leaves behind, not by the one it joins. "
+                "false: what arrives is marked, as RED does (Floyd and Jacobson, ToN 1993).",
+                BooleanValue(false),
+                MakeBooleanAccessor(&FabricSwitch::m_ecnAtDequeue),
+                MakeBooleanChecker())
             .AddTraceSource("Drop",
                             "A frame finds no room: the frame, the port it was to leave by, the "
                             "time in picoseconds.",

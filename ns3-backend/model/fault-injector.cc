@@ -19,7 +19,8 @@ FaultInjector::GetTypeId()
             .AddConstructor<FaultInjector>()
             .AddAttribute("RerouteTime",
                           "From when a cable goes down or comes back until switches choose their "
-                          "ways accordingly (core/model/fabric_map.h).",
+                          "ways accordingly. 10 ms: a choice, for switches that see the loss of "
+                          "light themselves (core/model/fabric_map.h).",
                           TimeValue(PicoSeconds(drydock::kRerouteTime.ps())),
                           MakeTimeAccessor(&FaultInjector::m_rerouteTime),
                           MakeTimeChecker(ns3::Time(0)));

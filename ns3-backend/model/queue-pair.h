@@ -76,11 +76,20 @@ class QueuePair
         return m_released < m_messages.Size() ? m_messages[m_released].ready : -1;
     }
 
-    /// Whether a packet is ready and the window has room for it. One packet always has; one that
-    /// is sent again has been counted.
+    /// Whether a packet is ready and the window has room for it. One that is sent again has been
+    /// counted; and one always has, of those that are not acknowledged and make the receiver speak:
+    /// where a window shrinks below what is under way, perhaps none of that does.
     bool CanSend() const
     {
-        return !m_resend.Empty() || (m_sending < m_released && WindowTakes(NextPayload()));
+        return !m_resend.Empty() ||
+               (m_sending < m_released && (WindowTakes(NextPayload()) || m_askedPsn <= m_ackedPsn));
+    }
+
+    /// The packet \p psn, which was just cut, asks for an acknowledgement.
+    void Ask(uint32_t psn)
+    {
+        const uint64_t whole = m_ackedPsn + (psn - static_cast<uint32_t>(m_ackedPsn));
+        m_askedPsn = std::max(m_askedPsn, whole + 1);
     }
 
     /// A packet to send; CanSend.
@@ -267,6 +276,7 @@ class QueuePair
         m_cut = within ? static_cast<int64_t>(psn - m_messages[m_sending].firstPsn) * m_mtu : 0;
         m_sentBytes += m_cut;
         m_nextPsn = psn;
+        m_askedPsn = std::min(m_askedPsn, psn);
     }
 
     /// An acknowledgement could be that of a packet's first or of its second way (Karn).
@@ -333,6 +343,7 @@ class QueuePair
     uint64_t m_mostPsn = 0; //!< behind the last packet that was ever sent
     uint64_t m_endPsn = 0;  //!< of the messages added so far
     uint64_t m_ackedPsn = 0;
+    uint64_t m_askedPsn = 0; //!< behind the last packet that asked for an acknowledgement
     Fifo<Stamped> m_stamped; //!< packets whose round trip is measured
     Fifo<uint64_t> m_resend; //!< packets to be sent again, before any other
     int64_t m_sentBytes = 0;

@@ -104,6 +104,7 @@ RdmaHost::CutFrame(uint32_t number)
     if (due || packet.endsMessage || packet.fillsWindow)
     {
         frame.flags = Frame::ACK_REQUESTED;
+        pair.Ask(packet.psn);
         pair.sinceAck = 0;
         if (m_transport.needs.roundTrips && !packet.again)
         {
@@ -118,6 +119,7 @@ RdmaHost::CutFrame(uint32_t number)
     if (packet.again) [[unlikely]]
     {
         ++m_counts.repeated;
+        ++m_repeated[pair.port];
         m_repeatTrace(frame, m_now);
     }
     return frame;

@@ -28,7 +28,8 @@ RdmaTransport::GetTypeId()
                           MakeUintegerChecker<uint32_t>(1, 65535))
             .AddAttribute("PacketsPerAck",
                           "A queue pair asks for an acknowledgement with every so many packets "
-                          "(and with the last of a message, and when its window is full).",
+                          "(and with the last of a message, and when its window is full); "
+                          "`packets_per_ack` of the transport.",
                           UintegerValue(16),
                           MakeUintegerAccessor(&RdmaTransport::m_packetsPerAck),
                           MakeUintegerChecker<uint32_t>(1))
@@ -104,7 +105,7 @@ RdmaTransport::GetTypeId()
                           "(NCCL_IB_TIMEOUT).",
                           TimeValue(NanoSeconds(int64_t{4096} << 20)),
                           MakeTimeAccessor(&RdmaTransport::m_ackTimeout),
-                          MakeTimeChecker(PicoSeconds(1)))
+                          MakeTimeChecker(NanoSeconds(1)))
             .AddAttribute("RetryCount",
                           "Timeouts without progress that a queue pair survives. 7: NCCL's default "
                           "(NCCL_IB_RETRY_CNT).",

@@ -38,12 +38,12 @@ Timely::GetTypeId()
                           "Thigh: above it the rate always falls. Paper, 4.4: 500 us.",
                           TimeValue(MicroSeconds(500)),
                           MakeTimeAccessor(&Timely::m_high),
-                          MakeTimeChecker(PicoSeconds(1)))
+                          MakeTimeChecker(NanoSeconds(1)))
             .AddAttribute("MinRoundTrip",
                           "What differences are measured in. Paper, 4.3: 20 us.",
                           TimeValue(MicroSeconds(20)),
                           MakeTimeAccessor(&Timely::m_unit),
-                          MakeTimeChecker(PicoSeconds(1)))
+                          MakeTimeChecker(NanoSeconds(1)))
             .AddAttribute("AdditiveIncrease",
                           "delta: step of the rate for a line of 25 Gb/s, in proportion for "
                           "others. Paper, 5: 10 Mb/s at 10 Gb/s.",

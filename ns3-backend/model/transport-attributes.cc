@@ -126,8 +126,10 @@ ReadBoolean(const std::string& text)
 Value
 ReadTime(const std::string& text)
 {
+    // What is added to the time of a run must fit into 106 days with it.
+    constexpr drydock::Time longest = drydock::Time::Us(int64_t{1'000'000} * 1'000'000);
     const Result<drydock::Time> time = drydock::ParseTime(text);
-    return time.ok() ? Create<TimeValue>(PicoSeconds(time->ps())) : nullptr;
+    return time.ok() && *time <= longest ? Create<TimeValue>(PicoSeconds(time->ps())) : nullptr;
 }
 
 Value
@@ -154,7 +156,7 @@ FormOf(const std::string& type)
         {"ns3::IntegerValue", ReadInteger, "a whole number"},
         {"ns3::UintegerValue", ReadUnsigned, "a whole number from 0 on"},
         {"ns3::BooleanValue", ReadBoolean, "true or false"},
-        {"ns3::TimeValue", ReadTime, "a time, as '55 us'"},
+        {"ns3::TimeValue", ReadTime, "a time, as '55 us', of at most 1000000 s"},
         {"ns3::DataRateValue", ReadRate, "a rate, as '50 Mbps'"},
     }};
     for (const Form& form : forms)
@@ -187,6 +189,72 @@ ReadValue(const TypeId::AttributeInformation& attribute,
                                  attribute.checker->GetUnderlyingTypeInformation()));
     }
     return value;
+}
+
+/// Of \p name, whether \p transport gives it or it has its default; in ps, bits per second or as it
+/// is.
+double
+NumberOf(const TypeId& type, const std::string& name, const drydock::Transport& transport)
+{
+    TypeId::AttributeInformation attribute;
+    CHECK(type.LookupAttributeByName(name, &attribute));
+    const std::string whole = type.GetName().substr(PREFIX.size()) + "::" + name;
+    Ptr<const AttributeValue> value = attribute.initialValue;
+    for (const auto& [given, text] : transport.attributes)
+    {
+        if (given == whole)
+        {
+            value = *ReadValue(attribute, whole, text);
+        }
+    }
+    if (const auto time = DynamicCast<const TimeValue>(value))
+    {
+        return static_cast<double>(time->Get().GetTimeStep());
+    }
+    if (const auto rate = DynamicCast<const DataRateValue>(value))
+    {
+        return static_cast<double>(rate->Get().GetBitRate());
+    }
+    if (const auto count = DynamicCast<const UintegerValue>(value))
+    {
+        return static_cast<double>(count->Get());
+    }
+    return DynamicCast<const DoubleValue>(value)->Get();
+}
+
+/// What is wrong between settings that are fine by themselves, empty if nothing.
+std::string
+Contradiction(const drydock::Transport& transport)
+{
+    struct Pair
+    {
+        TypeId type;
+        const char* less;
+        const char* more;
+    };
+
+    for (const Pair& each : {Pair{FabricSwitch::GetTypeId(), "EcnMin", "EcnMax"},
+                             Pair{Swift::GetTypeId(), "FlowMin", "FlowMax"},
+                             Pair{Timely::GetTypeId(), "LowRoundTrip", "HighRoundTrip"}})
+    {
+        if (NumberOf(each.type, each.less, transport) > NumberOf(each.type, each.more, transport))
+        {
+            const std::string own = each.type.GetName().substr(PREFIX.size()) + "::";
+            return fmt::format("attribute '{0}{1}' is more than '{0}{2}'",
+                               own,
+                               each.less,
+                               each.more);
+        }
+    }
+    for (const TypeId& type : {Dcqcn::GetTypeId(), Timely::GetTypeId()})
+    {
+        if (NumberOf(type, "MinRate", transport) < 1e6)
+        {
+            return fmt::format("attribute '{}::MinRate' must be at least 1 Mbps",
+                               type.GetName().substr(PREFIX.size()));
+        }
+    }
+    return "";
 }
 
 /// What is wrong with one setting, empty if nothing.
@@ -250,7 +318,7 @@ CheckTransportAttributes(const drydock::Transport& transport)
             return fault;
         }
     }
-    return "";
+    return Contradiction(transport);
 }
 
 void

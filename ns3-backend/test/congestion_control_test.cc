@@ -249,6 +249,29 @@ TEST(Incast, EachControlVisiblyChangesItAndNoneDependsOnThreads) {
   }
 }
 
+TEST(Incast, AWindowThatShrinksBelowWhatIsUnderWayHangsNobody) {
+  // With few acknowledgements nothing that is under way may have asked for one when the window is
+  // cut; without losses there is no timeout either.
+  for (const std::string control : {"hpcc", "swift", "dctcp"}) {
+    for (const int packets_per_ack : {1, 7, 16, 64}) {
+      SCOPED_TRACE(control);
+      SCOPED_TRACE(packets_per_ack);
+      FabricShape shape;
+      shape.transport.congestion_control = control;
+      shape.transport.flow_control = "pfc";
+      shape.transport.packets_per_ack = packets_per_ack;
+      shape.transport.attributes = {{"FabricSwitch::EcnMin", "1000"}};
+      if (control == "dctcp") shape.transport.attributes.emplace_back("Dctcp::Gain", "1");
+      std::vector<Order> orders;
+      for (int i = 1; i <= 8; ++i) orders.push_back(Transfer(i, 0, 4096 * 500));
+      const Outcome out = RunPackets(Star(9, shape), orders);
+      for (int i = 1; i <= 8; ++i) {
+        EXPECT_GE(out.TimeOf(Notice::kSent, i, static_cast<uint64_t>(i - 1)), 0) << i;
+      }
+    }
+  }
+}
+
 TEST(Incast, HpccKeepsTheQueueNearNothingWhereDcqcnBuildsOne) {
   // HPCC paper, figure 9: incast; the queue is a small part of what DCQCN's marks need.
   EXPECT_LT(RunIncast("hpcc", 1).queue * 2, RunIncast("dcqcn", 1).queue);

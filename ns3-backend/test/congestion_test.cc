@@ -347,7 +347,7 @@ TEST(Attributes, UnknownNamesAndValuesAreNamed) {
             "transport: attribute 'Dcqcn::Gain' is 'much'; it must be a number");
   EXPECT_EQ(Refusal("Dcqcn::AlphaInterval", "10 quarks"),
             "transport: attribute 'Dcqcn::AlphaInterval' is '10 quarks'; it must be a time, as "
-            "'55 us'");
+            "'55 us', of at most 1000000 s");
   EXPECT_EQ(Refusal("RdmaTransport::Mtu", "100"),
             "transport: attribute 'RdmaTransport::Mtu' follows from 'mtu' of the transport");
   EXPECT_EQ(Refusal("FabricSwitch::Ecn", "true"),
@@ -358,7 +358,17 @@ TEST(Attributes, UnknownNamesAndValuesAreNamed) {
             "whole number from 0 on");
   EXPECT_EQ(Refusal("RdmaTransport::AckTimeout", "99999999999999 s"),
             "transport: attribute 'RdmaTransport::AckTimeout' is '99999999999999 s'; it must be a "
-            "time, as '55 us'");
+            "time, as '55 us', of at most 1000000 s");
+  EXPECT_EQ(Refusal("Dcqcn::AlphaInterval", "0 s").substr(0, 79),
+            "transport: attribute 'Dcqcn::AlphaInterval' is '0 s', which is out of its range");
+  EXPECT_EQ(Refusal("FabricSwitch::EcnMin", "500000"),
+            "transport: attribute 'FabricSwitch::EcnMin' is more than 'FabricSwitch::EcnMax'");
+  EXPECT_EQ(Refusal("Swift::FlowMax", "0.01"),
+            "transport: attribute 'Swift::FlowMin' is more than 'Swift::FlowMax'");
+  EXPECT_EQ(Refusal("Timely::LowRoundTrip", "1 ms"),
+            "transport: attribute 'Timely::LowRoundTrip' is more than 'Timely::HighRoundTrip'");
+  EXPECT_EQ(Refusal("Timely::MinRate", "999 Kbps"),
+            "transport: attribute 'Timely::MinRate' must be at least 1 Mbps");
   EXPECT_EQ(Refusal("RdmaTransport::WindowBdp", "1e300"),
             "transport: attribute 'RdmaTransport::WindowBdp' is '1e300', which is out of its range "
             "(double 0:1e+06)");

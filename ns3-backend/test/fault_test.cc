@@ -203,6 +203,9 @@ TEST(Fault, BitErrorsLoseFramesInProportionAndGoBackNPaysForEach) {
   const double round_trip = 4 * kDelay + 2 * kFullFrame + 2 * 84 * 20;
   const double w = round_trip / kFullFrame + 1;
   EXPECT_NEAR(static_cast<double>(out.Counter("repeated packets")) / lost, w, 0.15 * w);
+  const auto time = static_cast<double>(out.TimeOf(Notice::kDelivered, 0, 0));
+  const double goodput = static_cast<double>(packets * kFullFrame) / time;
+  EXPECT_NEAR(goodput, 1 / (1 + lost / static_cast<double>(packets) * w), 0.015);
 }
 
 TEST(Fault, SelectiveRepeatSendsOnlyWhatWasLost) {

@@ -58,6 +58,22 @@ TEST(ClosedForm, StoreAndForwardPipelineOverSwitches) {
   }
 }
 
+TEST(ClosedForm, MessagesAreCutIntoPacketsOfWhateverTheMtuIs) {
+  for (const int64_t mtu : {256, 1000, 1024, 1500, 2048, 4096, 9000, 65'535}) {
+    FabricShape shape = Shape();
+    shape.transport.mtu = Bytes(mtu);
+    const int64_t bytes = 3 * 65'535 + 1;
+    const int64_t full = bytes / mtu, rest = bytes % mtu;
+    const Outcome out = RunPackets(Chain(1, shape), {Transfer(0, 1, bytes)});
+    EXPECT_EQ(out.Counter("packets"), full + (rest > 0 ? 1 : 0)) << mtu;
+    // The first link carries all; behind the last frame the second has one more to carry: the last
+    // full one, which is longer, and then the rest.
+    const int64_t frame = (mtu + 82) * kPsPerByte;
+    const int64_t tail = rest > 0 ? (rest + 82) * kPsPerByte : 0;
+    EXPECT_EQ(out.TimeOf(Notice::kDelivered, 0, 0), (full + 1) * frame + tail + 2 * kDelay) << mtu;
+  }
+}
+
 TEST(ClosedForm, TwoNicsOfAHostMeetOverTheSpine) {
   Order order = Transfer(0, 0, 1000);
   order.message.destination_nic = 1;

@@ -1,0 +1,312 @@
+// Does every parameter do something, and say what, in which unit and by whose word?
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cctype>
+#include <functional>
+#include <regex>
+#include <set>
+
+#include "core/base/files.h"
+#include "ns3-backend/model/transport-attributes.h"
+#include "ns3-backend/packet_network.h"
+#include "ns3-backend/test/test_fabrics.h"
+#include "ns3/attribute.h"
+#include "ns3/type-id.h"
+
+namespace drydock {
+namespace {
+
+using ns3::TypeId;
+using Settings = std::vector<std::pair<std::string, std::string>>;
+
+constexpr const char* kClasses[] = {"Dcqcn",         "Dctcp",         "FabricNode",
+                                    "FabricSwitch",  "FaultInjector", "Hpcc",
+                                    "RdmaTransport", "Swift",         "Timely"};
+
+void ForEachAttribute(
+    const std::function<void(const std::string&, const TypeId::AttributeInformation&)>& visit) {
+  for (const char* name : kClasses) {
+    const TypeId type = TypeId::LookupByName(std::string("ns3::rdma::") + name);
+    for (size_t i = 0; i < type.GetAttributeN(); ++i) {
+      visit(std::string(name) + "::" + type.GetAttribute(i).name, type.GetAttribute(i));
+    }
+  }
+}
+
+// Whether another key of the cluster file sets it.
+bool FollowsFromAnother(const std::string& attribute) {
+  Transport transport;
+  transport.attributes = {{attribute, "1"}};
+  return ns3::rdma::CheckTransportAttributes(transport).find("follows from") != std::string::npos;
+}
+
+// ---- What is said of them -------------------------------------------------------------------
+
+TEST(Attributes, HaveADefaultAUnitAHelpTextAndASource) {
+  // A paper, a standard, a product, the key it follows from, or that somebody here chose it.
+  const std::regex source(
+      "paper|Paper|SIGCOMM|NSDI|ToN|IEEE|InfiniBand|RoCE|ConnectX|NCCL_|SONiC|HPCC|choice|"
+      "`\\w+` of the|cluster file");
+  const std::regex unit(
+      "[Bb]ytes|[Pp]ackets|[Pp]ayload|class|bits|times|products|[Ss]hare|weight|Seed|power|"
+      "[Tt]imeouts|[Ss]teps|increases|probability|[Cc]ompletions|gradient|excess|cut|mark|retries|"
+      "[Qq]ueue pairs|differen");
+  ForEachAttribute([&](const std::string& name, const TypeId::AttributeInformation& attribute) {
+    EXPECT_GT(attribute.help.size(), 20U) << name;
+    ASSERT_NE(attribute.initialValue, nullptr) << name;
+    EXPECT_TRUE(attribute.checker->Check(*attribute.initialValue)) << name;
+    EXPECT_TRUE(std::regex_search(attribute.help, source)) << name << ": " << attribute.help;
+    const std::string type = attribute.checker->GetValueTypeName();
+    const bool plain =
+        type == "ns3::DoubleValue" || type == "ns3::UintegerValue" || type == "ns3::IntegerValue";
+    if (plain) {
+      EXPECT_TRUE(std::regex_search(attribute.help, unit)) << name << ": " << attribute.help;
+    }
+  });
+}
+
+TEST(Attributes, StandInTheDocument) {
+  const std::string text = ReadFile("docs/packet-network.md").value();
+  ForEachAttribute([&](const std::string& name, const TypeId::AttributeInformation& attribute) {
+    if (attribute.name.starts_with("Weight")) return;  // eight alike: `Weight0` ... `Weight7`
+    if (name == "FabricSwitch::LosslessClasses") return;
+    const std::string own = name.substr(0, name.find(':'));
+    // `Class::A`, `B`: the class is named once a row.
+    const size_t row = text.find("| `" + own + "::");
+    ASSERT_NE(row, std::string::npos) << name;
+    const bool there = text.find("`" + name + "`") != std::string::npos ||
+                       text.find("`" + attribute.name + "`", row) != std::string::npos;
+    EXPECT_TRUE(there) << name;
+  });
+}
+
+// ---- What they do ---------------------------------------------------------------------------
+
+// A congested scenario in which `name` is at work, and another value of it.
+struct Case {
+  std::string name, value;
+  std::string control = "none";
+  Settings with = {};
+  std::string flow_control = "pfc";
+  std::string routing = "ecmp";
+  int64_t buffer = 32'000'000;
+  bool spine_dies = false;
+};
+
+Topology TopologyOf(const Case& c) {
+  FabricShape shape;
+  shape.transport.congestion_control = c.control;
+  shape.transport.flow_control = c.flow_control;
+  shape.transport.packets_per_ack = 1;
+  if (c.routing != "ecmp") shape.transport.retransmission = "selective-repeat";
+  Topology topology = RailFabric(9, 1, 3, 2, shape);
+  topology.fabric.routing = c.routing;
+  for (auto& node : topology.fabric.switches) node.buffer = Bytes(c.buffer);
+  if (c.spine_dies) {
+    Fault dies;
+    dies.at = Time::Us(10);
+    for (size_t i = 0; i < topology.fabric.links.size(); ++i) {
+      const LinkEnd& upper = topology.fabric.links[i].b;
+      if (upper.is_switch && upper.index == 0) dies.links.push_back(static_cast<int>(i));
+    }
+    topology.faults = {dies};
+  }
+  return topology;
+}
+
+// Eight hosts send to host 0, one of them by two queue pairs; hosts 0, 5 and 7 to host 4; one sends
+// a little now and then.
+std::vector<Order> Traffic() {
+  std::vector<Order> orders;
+  for (int i = 1; i <= 8; ++i) orders.push_back(Transfer(i, 0, 4'000'000));
+  orders.push_back(Transfer(1, 0, 2'000'001, Time(), 1));
+  for (const int from : {0, 5, 7}) orders.push_back(Transfer(from, 4, 4'000'000, Time(), 3));
+  for (int i = 0; i < 20; ++i) orders.push_back(Transfer(2, 5, 9'000, Time::Us(20 * i), 2));
+  return orders;
+}
+
+// Everything that was told to every host, and why the run failed if it did.
+std::string AnswerOf(const Topology& topology) {
+  const auto network = MakePacketNetwork(topology, {});
+  if (!network.ok()) return network.error().message();
+  Outcome out;
+  const Status done = RunOrders(topology, network->get(), Traffic(), &out.notices);
+  return (done.ok() ? "" : done.error().message()) + " " + std::to_string(out.Hash());
+}
+
+std::vector<Case> Cases() {
+  const Settings marks = {{"FabricSwitch::EcnMin", "5000"}, {"FabricSwitch::EcnMax", "20000"}};
+  const Settings once = {{"Dcqcn::FastRecoveries", "1"}};
+  // Cut to nearly nothing, where timer and counter come far before the next cut.
+  const Settings deep = {{"Dcqcn::FastRecoveries", "1"},
+                         {"Dcqcn::IncreaseBytes", "20000"},
+                         {"Dcqcn::DecreaseInterval", "1 us"},
+                         {"Dcqcn::MinRate", "2 Gbps"},
+                         {"RdmaTransport::CnpInterval", "1 us"}};
+  const Settings soon = {{"RdmaTransport::AckTimeout", "50 us"}};
+  std::vector<Case> cases = {
+      {"Dcqcn::Gain", "0.5", "dcqcn"},
+      {"Dcqcn::AlphaInterval", "5 us", "dcqcn"},
+      {"Dcqcn::DecreaseInterval", "200 us", "dcqcn"},
+      {"Dcqcn::IncreaseInterval", "5 us", "dcqcn"},
+      {"Dcqcn::IncreaseBytes", "50000", "dcqcn"},
+      {"Dcqcn::FastRecoveries", "1", "dcqcn"},
+      {"Dcqcn::AdditiveIncrease", "500 Mbps", "dcqcn", once},
+      {"Dcqcn::HyperIncrease", "5 Gbps", "dcqcn", deep},
+      {"Dcqcn::MinRate", "40 Gbps", "dcqcn"},
+      {"Dctcp::Gain", "0.5", "dctcp"},
+      {"Hpcc::Target", "0.8", "hpcc"},
+      {"Hpcc::MaxStage", "0", "hpcc"},
+      {"Hpcc::AdditiveIncrease", "2000", "hpcc"},
+      {"Hpcc::HeaderBytes", "20", "hpcc"},
+      {"Timely::Weight", "0.1", "timely"},
+      {"Timely::Decrease", "0.3", "timely"},
+      {"Timely::LowRoundTrip", "5 us", "timely"},
+      {"Timely::HighRoundTrip", "100 us", "timely"},
+      {"Timely::MinRoundTrip", "200 us", "timely"},
+      {"Timely::AdditiveIncrease", "1 Gbps", "timely"},
+      {"Timely::HyperactiveAfter", "1", "timely"},
+      {"Timely::MinRate", "40 Gbps", "timely"},
+      {"Swift::BaseTarget", "50 us", "swift"},
+      {"Swift::HopTarget", "10 us", "swift"},
+      {"Swift::FlowRange", "0 us", "swift"},
+      {"Swift::FlowMin", "4", "swift"},
+      {"Swift::FlowMax", "1000", "swift"},
+      {"Swift::AdditiveIncrease", "4", "swift"},
+      {"Swift::Decrease", "0.2", "swift"},
+      {"Swift::MaxDecrease", "0.1", "swift"},
+      {"Swift::MinWindow", "20", "swift"},
+      {"FabricSwitch::EcnMin", "1000", "dctcp"},
+      {"FabricSwitch::EcnMax", "2000000", "dcqcn"},
+      {"FabricSwitch::EcnProbability", "0.9", "dcqcn"},
+      {"FabricSwitch::EcnAtDequeue", "true", "dcqcn", marks},
+      {"FabricSwitch::EcmpSeed", "7"},
+      {"FabricSwitch::CutThrough", "64"},
+      {"FabricSwitch::PauseAlpha", "0.5", "none", {}, "pfc", "ecmp", 2'000'000},
+      {"FabricSwitch::ResumeOffset", "60000", "none", {}, "pfc", "ecmp", 2'000'000},
+      {"FabricSwitch::DropAlpha", "0.1", "none", soon, "none", "ecmp", 300'000},
+      {"FabricSwitch::TrimPriority", "1", "none", soon, "trim", "ecmp", 300'000},
+      {"FabricSwitch::FlowletGap", "1 us", "none", {}, "pfc", "flowlet"},
+      {"FabricSwitch::FlowletTableBits",
+       "0",
+       "none",
+       {{"FabricSwitch::FlowletGap", "5 us"}},
+       "pfc",
+       "flowlet"},
+      {"RdmaTransport::WindowBdp", "1"},
+      {"RdmaTransport::DataPriority", "2"},
+      {"RdmaTransport::AckPriority", "5"},
+      {"RdmaTransport::CnpPriority", "0", "dcqcn"},
+      {"RdmaTransport::TurnBytes", "65536"},
+      {"RdmaTransport::CnpInterval", "1 us", "dcqcn", {{"Dcqcn::DecreaseInterval", "1 us"}}},
+      {"RdmaTransport::AckTimeout", "80 us", "none", soon, "none", "ecmp", 300'000},
+      {"RdmaTransport::NackInterval", "1 us", "none", soon, "none", "ecmp", 300'000},
+      {"RdmaTransport::ReorderTime", "1 us", "none", soon, "none", "spray", 300'000},
+      {"RdmaTransport::RetryCount", "0", "none", soon, "none", "ecmp", 300'000},
+      {"FaultInjector::RerouteTime", "5 us", "none", soon, "pfc", "ecmp", 32'000'000, true},
+      {"FabricNode::PauseWatchdog", "2 us", "none", {}, "pfc", "ecmp", 2'000'000},
+  };
+  // Data in one class, acknowledgements in another: strict, or with a share.
+  for (int c = 0; c < 8; ++c) {
+    const std::string data = std::to_string((c + 1) % 8);
+    cases.push_back({"FabricNode::Weight" + std::to_string(c),
+                     "1",
+                     "none",
+                     {{"RdmaTransport::AckPriority", std::to_string(c)},
+                      {"RdmaTransport::DataPriority", data},
+                      {"FabricNode::Weight" + data, "50"}}});
+  }
+  return cases;
+}
+
+TEST(Attributes, EachVisiblyChangesACongestedScenario) {
+  std::set<std::string> seen;
+  for (const Case& c : Cases()) {
+    SCOPED_TRACE(c.name + " " + c.value);
+    seen.insert(c.name);
+    Topology topology = TopologyOf(c);
+    const bool window = c.name == "RdmaTransport::WindowBdp";
+    if (!window) topology.transport.attributes = {{"RdmaTransport::WindowBdp", "20"}};
+    for (const auto& each : c.with) {
+      if (each.first != c.name) topology.transport.attributes.push_back(each);
+    }
+    const std::string before = AnswerOf(topology);
+    topology.transport.attributes.emplace_back(c.name, c.value);
+    EXPECT_NE(before, AnswerOf(topology));
+  }
+  ForEachAttribute([&](const std::string& name, const TypeId::AttributeInformation&) {
+    EXPECT_TRUE(seen.count(name) == 1 || FollowsFromAnother(name))
+        << name << " has no scenario that it changes";
+  });
+}
+
+// ---- Hostile values -------------------------------------------------------------------------
+
+// What the run said of it; anything will do but a crash or a run that does not end.
+std::string Endure(const std::string& control, const std::string& flow_control,
+                   const std::string& name, const std::string& value) {
+  FabricShape shape;
+  shape.transport.congestion_control = control;
+  shape.transport.flow_control = flow_control;
+  shape.transport.retransmission = "selective-repeat";
+  shape.transport.attributes = {{name, value}};
+  if (name != "FabricSwitch::EcnMin" && name != "FabricSwitch::EcnMax") {
+    shape.transport.attributes.emplace_back("FabricSwitch::EcnMin", "1000");
+  }
+  if (name != "RdmaTransport::AckTimeout") {
+    shape.transport.attributes.emplace_back("RdmaTransport::AckTimeout", "100 us");
+  }
+  Topology topology = Star(4, shape);
+  topology.fabric.switches[0].buffer = Bytes(flow_control == "pfc" ? 1'000'000 : 100'000);
+  const auto network = MakePacketNetwork(topology, {});
+  if (!network.ok()) return network.error().message();
+  std::vector<Order> orders;
+  for (int i = 1; i < 4; ++i) orders.push_back(Transfer(i, 0, 4096 * 60));
+  const Status done = RunOrders(topology, network->get(), orders);
+  return done.ok() ? "fine" : done.error().message();
+}
+
+TEST(Attributes, WhateverValueTheyAreGivenARunEnds) {
+  int fine = 0, refused = 0;
+  ForEachAttribute([&](const std::string& name, const TypeId::AttributeInformation&) {
+    if (FollowsFromAnother(name)) return;
+    std::string control = name.substr(0, name.find(':'));
+    std::transform(control.begin(), control.end(), control.begin(), ::tolower);
+    if (control.starts_with("f") || control.starts_with("r")) control = "dcqcn";
+    for (const std::string value : {"",
+                                    "x",
+                                    "-1",
+                                    "nan",
+                                    "0",
+                                    "1",
+                                    "0.5",
+                                    "1e-6",
+                                    "1e300",
+                                    "65535",
+                                    "99999999999999999999",
+                                    "9223372036854775807",
+                                    "4294967295",
+                                    "0 s",
+                                    "1 ps",
+                                    "1 ns",
+                                    "1000000 s",
+                                    "9000000 s",
+                                    "0 bps",
+                                    "1 Mbps",
+                                    "9 Tbps",
+                                    "true",
+                                    "0 s extra"}) {
+      for (const std::string flow_control : {"pfc", "none"}) {
+        const std::string said = Endure(control, flow_control, name, value);
+        EXPECT_FALSE(said.empty()) << name << " " << value;
+        ++(said.starts_with("transport:") ? refused : fine);
+      }
+    }
+  });
+  EXPECT_GT(fine, 300);
+  EXPECT_GT(refused, 1000);
+}
+
+}  // namespace
+}  // namespace drydock
