@@ -4,7 +4,7 @@ set -euo pipefail
 # shellcheck source=scripts/setup.sh
 source "$(dirname "${BASH_SOURCE[0]}")/scripts/setup.sh"
 
-suites=(fast integration validation cuda bench all asan tsan coverage)
+suites=(fast integration validation cuda bench-short bench all asan tsan coverage)
 
 print_help() {
   cat <<TEXT
@@ -18,6 +18,7 @@ Suites (default: all):
   integration   the executables and the two commands, end to end
   validation    predicted against published iteration times
   cuda          compiles gpu-profiler with nvcc; fetches it where the machine has none (528 MB, once)
+  bench-short   the packet network's speed and memory, roughly; seconds, on a busy machine too
   all           all of these
   bench         speed and memory against their limits; wants an idle machine
   asan, tsan    the fast suite, built with sanitizers
