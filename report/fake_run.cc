@@ -32,6 +32,7 @@ constexpr const char* kGpuYaml = R"(gpu:
   nvlink: 300 GB/s
   pcie: 32 GB/s
   source: "made up for a test"
+collectives: none
 )";
 
 enum Role : uint8_t { kTp, kNext, kPrevious };
