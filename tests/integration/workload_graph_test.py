@@ -49,6 +49,22 @@ def node(id, kind, name="n", deps=(), ctrl=(), us=0, values="", **attributes):
     return out
 
 
+def stg_node(id, kind, name, deps=(), **attributes):
+    """As STG's backend for Chakra 0.0.4 writes it: unsigned numbers, the dimensions as a list of truths."""
+    out = field(1, id) + field(2, name.encode()) + field(3, kind) + b"".join(field(5, d) for d in deps)
+    for key, value in attributes.items():
+        number = {"comm_type": 9, "comm_tag": 11, "comm_src": 11, "comm_dst": 11, "pg_name": 29}.get(key, 13)
+        out += field(10, field(1, key.encode()) + field(number, value.encode() if isinstance(value, str) else value))
+    if "comm_type" in attributes:
+        out += field(10, field(1, b"involved_dim") + field(28, field(1, b"\1\1\1")))
+    return out
+
+
+def stg_trace(*nodes):
+    schema = field(2, field(1, b"schema") + field(29, b"symbolic_tensor_network"))
+    return b"".join(varint(len(m)) + m for m in [schema, *nodes])
+
+
 def trace(*nodes):
     return b"".join(varint(len(m)) + m for m in [field(1, b"0.0.4"), *nodes])
 
@@ -392,6 +408,23 @@ class Import(Graphs):
         dump = self.expect_ok("dump", self.folder / "run", "--ranks", "1")[0]
         self.assertIn("all-gather bf16 1.024 KB over 2", dump)
         self.assertIn(" host other: cpu", dump)
+        self.replay()
+
+    def test_traces_of_stg(self):
+        """Names that end in .eg, groups in a file of another name, no durations, a gather's size as one rank's part."""
+        for rank in range(4):
+            nodes = [stg_node(3, COMP, "w_COMP", num_ops=10**12, tensor_size=4096),
+                     stg_node(7, COLL, "x_X1COMM", deps=[3], comm_size=1 << 20, comm_type=ALL_GATHER, pg_name=str(1 + rank // 2))]
+            if rank < 2:
+                nodes.append(stg_node(9, SEND, "y_SEND", deps=[7], comm_size=4096, comm_tag=1234567, comm_dst=rank + 2))
+            else:
+                nodes.append(stg_node(9, RECV, "y_RECV", comm_size=4096, comm_tag=1234567, comm_src=rank - 2))
+            self.write(f"traces/gpt.{rank}.eg", stg_trace(*reversed(nodes)))
+        groups = self.write("traces/comm_group.json", json.dumps({"1": [0, 1], "2": [2, 3]}))
+        self.expect_import("chakra", self.folder / "traces", "--groups", groups)
+        dump = self.expect_ok("dump", self.folder / "run", "--ranks", "2")[0]
+        self.assertIn("all-gather bf16 2.097 MB over 2 in group 1 '2x1' (ranks 2-3)", dump)
+        self.assertIn("receive 4.096 KB from rank 0", dump)
         self.replay()
 
     def test_exploded_traces_are_chakra_traces(self):

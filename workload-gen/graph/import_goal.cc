@@ -15,7 +15,8 @@
 namespace drydock {
 namespace {
 
-constexpr int64_t kMostLanes = 64;
+constexpr size_t kMostProcessors = 200;  // of the streams that a workload may have
+constexpr int64_t kTagsAsTheyAre = int64_t{1} << 30;
 
 // "starts when `before` starts", or, unless `at_start`, when it ends.
 struct Requirement {
@@ -42,6 +43,8 @@ class GoalReader {
   }
 
   size_t starts() const { return starts_; }
+  size_t renumbered_tags() const { return tag_of_.size(); }
+  bool names_nics() const { return names_nics_; }
 
  private:
   Status ReadRankCount() {
@@ -176,16 +179,34 @@ class GoalReader {
         return lines_.ErrorHere("expected a number after it", i);
       }
       if (!seen.emplace(name, true).second) return lines_.ErrorHere("it stands twice", i);
-      if (name == "tag") {
-        if (value > UINT32_MAX) return lines_.ErrorHere("a tag has 32 bits", i + 1);
-        op->tag = static_cast<int32_t>(static_cast<uint32_t>(value));
-      } else if (name == "cpu" && op->kind == OpKind::kCompute) {
-        if (value >= kMostLanes) {
-          return lines_.ErrorHere(fmt::format("expected a cpu below {}", kMostLanes), i + 1);
-        }
-        op->lane = value == 0 ? 0 : static_cast<int32_t>(value) + 1;
+      if (name == "tag") op->tag = TagOf(value);
+      if (name == "nic" && value > 0) names_nics_ = true;
+      if (name == "cpu" && op->kind == OpKind::kCompute) {
+        RETURN_IF_ERROR(ReadProcessor(value, i + 1, &op->lane));
       }
     }
+    return OkStatus();
+  }
+
+  // ATLAHS puts channel, sequence number, kind and communicator into a tag, one behind the other:
+  // more than 32 bits hold. What is large is numbered anew, on all ranks alike.
+  int32_t TagOf(int64_t tag) {
+    if (tag < kTagsAsTheyAre) return static_cast<int32_t>(tag);
+    const auto next = static_cast<int32_t>(kTagsAsTheyAre + static_cast<int64_t>(tag_of_.size()));
+    return tag_of_.emplace(tag, next).first->second;
+  }
+
+  // Processor 0 is the GPU; the others are numbered as they come, for ATLAHS counts one for each
+  // channel of each communicator.
+  Status ReadProcessor(int64_t cpu, size_t word, int32_t* lane) {
+    if (cpu == 0) return OkStatus();
+    const auto next = static_cast<int32_t>(lane_of_.size()) + 2;
+    const auto [entry, added] = lane_of_.emplace(cpu, next);
+    if (added && lane_of_.size() > kMostProcessors) {
+      return lines_.ErrorHere(
+          fmt::format("there are more than {} cpus that compute", kMostProcessors), word);
+    }
+    *lane = entry->second;
     return OkStatus();
   }
 
@@ -251,6 +272,8 @@ class GoalReader {
   std::vector<bool> described_;
   size_t read_ = 0, ops_ = 0, dependencies_ = 0, starts_ = 0, empty_ = 0;
   int rank_ = 0;
+  std::map<int64_t, int32_t> tag_of_, lane_of_;
+  bool names_nics_ = false;
   std::unordered_map<std::string, uint32_t> labels_;
   std::vector<Requirement> requirements_;
 };
@@ -270,6 +293,15 @@ Result<Imported> ImportGoal(const ImportInput& input, const Topology& topology,
         fmt::format("{} ops have others that start with them (irequires): those wait for what it "
                     "waits for",
                     reader.starts()));
+  }
+  if (reader.renumbered_tags() > 0) {
+    imported.warnings.push_back(
+        fmt::format("{} tags are too large for a workload and are numbered anew from {}",
+                    reader.renumbered_tags(), kTagsAsTheyAre));
+  }
+  if (reader.names_nics()) {
+    imported.warnings.push_back(
+        "messages name NICs: each leaves by the NIC of its rank's GPU instead");
   }
   imported.warnings.push_back(
       "messages are NCCL sends and receives: a schedule that spells out collectives loses NCCL's "

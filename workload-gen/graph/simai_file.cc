@@ -62,7 +62,7 @@ class Parser {
   const Columns& words() const { return lines_.words(); }
   std::string Text(size_t word) const { return std::string(words()[word].text); }
 
-  Status ReadWhole(size_t word, int least, int most, int* value) {
+  Status ReadWhole(size_t word, int least, int most, int* value) const {
     double number = 0;
     if (word >= words().size() || !Number(words()[word].text, &number) ||
         number != std::floor(number) || number < least || number > most) {
@@ -91,6 +91,7 @@ class Parser {
     RETURN_IF_ERROR(ReadPolicy(0, &file_.policy));
     const std::map<std::string, int*> sizes = {{"model_parallel_NPU_group", &file_.tensor},
                                                {"ep", &file_.expert},
+                                               {"expert_parallel_npu_group", &file_.expert},
                                                {"pp", &file_.pipeline},
                                                {"vpp", &file_.virtual_pipeline},
                                                {"ga", &file_.accumulation},
@@ -110,6 +111,9 @@ class Parser {
         word += 2 + list->second->size();
       } else if (key == "pp_comm") {
         RETURN_IF_ERROR(ReadBytes(word + 1, &file_.pipeline_bytes));
+        word += 2;
+      } else if (key == "mode") {
+        RETURN_IF_ERROR(ReadMode(word + 1));
         word += 2;
       } else if (key == "DLRM_LAST_BOTTOM_LAYER") {
         RETURN_IF_ERROR(ReadWhole(word + 1, 0, kMostRows, &file_.last_bottom_layer));
@@ -135,6 +139,16 @@ class Parser {
     return lines_.ErrorHere(fmt::format("unknown key '{}'{}; keys are {}", PrintableName(key),
                                         DidYouMean(PrintableName(key), keys), Join(keys)),
                             word);
+  }
+
+  // AICB marks what it generates of inference.
+  Status ReadMode(size_t word) const {
+    int mode = 0;
+    RETURN_IF_ERROR(ReadWhole(word, 0, 1, &mode));
+    if (mode == 0) return OkStatus();
+    return lines_.ErrorHere(
+        "mode 1 is inference, which is out of scope: Drydock rehearses iterations of training",
+        word);
   }
 
   // "2 0 4": a count, then as many.

@@ -15,9 +15,9 @@ namespace {
 
 constexpr int kMostRanks = 1 << 20;
 
-// The rank of "<prefix>.<rank>.et"; -1 if the name is none.
+// The rank of "<prefix>.<rank>.et"; -1 if the name is none. STG calls them .eg unless told.
 int RankOf(const std::string& name, std::string* prefix) {
-  if (!name.ends_with(".et")) return -1;
+  if (!name.ends_with(".et") && !name.ends_with(".eg")) return -1;
   const std::string stem = name.substr(0, name.size() - 3);
   const size_t dot = stem.rfind('.');
   if (dot == std::string::npos || dot + 1 == stem.size()) return -1;
