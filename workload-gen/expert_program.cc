@@ -150,6 +150,11 @@ void ExpertWriter::Backward(const ExpertWork& work, int layer) {
   CombineBackward(work, layer);
   ExpertsBackward(work, layer);
   DispatchBackward(work, layer);
+  RouterBackward(work, layer);
+}
+
+// What all tokens meet before they leave.
+void ExpertWriter::RouterBackward(const ExpertWork& work, int layer) {
   ProgramBuilder& b = *c_.builder;
   if (work.shared && !beside()) {
     SharedOutputBackward(work, layer);

@@ -16,6 +16,17 @@ class ExpertWriter {
   void Forward(const ExpertWork& work);
   void Backward(const ExpertWork& work, int layer);
 
+  // The same in pieces (expert_pieces.cc): up to where tokens leave, their way, the experts, the
+  // way home; and each piece undone, in the reverse order. Not for dispatcher allgather.
+  void PrepareForward(const ExpertWork& work);
+  void DispatchForward(const ExpertWork& work);
+  void ComputeForward(const ExpertWork& work);
+  void CombineForward(const ExpertWork& work);
+  void UndoCombine(const ExpertWork& work);
+  void UndoCompute(const ExpertWork& work, int layer);
+  void UndoDispatch(const ExpertWork& work);
+  void UndoPrepare(const ExpertWork& work, int layer);
+
  private:
   using OpId = ProgramBuilder::OpId;
 
@@ -38,6 +49,7 @@ class ExpertWriter {
   void DispatchBackward(const ExpertWork& work, int layer);
   void ExpertsForward(const ExpertWork& work);
   void ExpertsBackward(const ExpertWork& work, int layer);
+  void RouterBackward(const ExpertWork& work, int layer);
 
   // Over tp-ep: rows of all its ranks, `width` elements each, gathered or summed.
   OpId Gathered(CollectiveType type, DataType data, int64_t width, int64_t tokens);

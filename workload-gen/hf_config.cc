@@ -9,8 +9,8 @@
 #include "core/base/files.h"
 #include "core/base/spelling.h"
 #include "workload-gen/hf_families.h"
+#include "workload-gen/hf_layer_types.h"
 #include "workload-gen/job_tree.h"
-#include "workload-gen/layer_pattern.h"
 #include "workload-gen/section_readers.h"
 
 namespace drydock {
@@ -53,6 +53,8 @@ class ConfigReader {
     if (family_.Reads("sliding_window")) ReadWindow();
     if (family_.Reads("num_experts_per_tok")) ReadExperts();
     if (family_.Reads("patch_size")) ReadPatches();
+    CheckHead();
+    CheckAttention();
     // Latent attention has widths of its own; configurations repeat these.
     if (family_.Reads("kv_lora_rank")) used_.insert({"num_key_value_heads", "head_dim"});
     CheckRest();
@@ -75,9 +77,13 @@ class ConfigReader {
     tree_.Set(Key(key), text, at.location, at.source_line);
   }
 
+  // A null is "as the other sizes have it", whatever the family assumes of a field left out.
   void Same(const HfField& field) {
     const YamlNode* value = Field(field.name);
-    if (value == nullptr) return;
+    if (value == nullptr) {
+      if (Says(field.name)) tree_.Unset(Key(field.key));
+      return;
+    }
     if (value->kind != YamlNode::Kind::kScalar) {
       diagnostics_.Add(value->ErrorHere(fmt::format("'{}' is no single value", field.name)));
       return;
@@ -128,51 +134,47 @@ class ConfigReader {
                                      family_.type, DidYouMean(value->scalar, names), Join(names))));
   }
 
+  // Whether the field is there at all, be it null.
+  bool Says(const char* name) const { return config_.Find(name) != nullptr; }
+
+  // Keys that a query sees at most, as the field or the family says; 0: all.
+  int64_t Window() {
+    const YamlNode* switched = Field("use_sliding_window");
+    const bool has_switch = family_.Reads("use_sliding_window");
+    const bool off = has_switch && (switched == nullptr || switched->scalar == "false");
+    const int64_t stated = Number("sliding_window").value_or(0);
+    if (off) return 0;
+    return Says("sliding_window") ? stated : family_.windows.width;
+  }
+
   // layer_types says it layer by layer; before there was that, each family had its rule.
   void ReadWindow() {
-    const std::optional<int64_t> window = Number("sliding_window");
-    const YamlNode* switched = Field("use_sliding_window");
-    const YamlNode* from = Field("max_window_layers");
+    const int64_t window = Window();
     const YamlNode* types = Field("layer_types");
-    const std::optional<int64_t> pattern = Number("sliding_window_pattern");
-    std::optional<int> every = family_.full_attention_every;
-    if (pattern.has_value()) every = static_cast<int>(*pattern);
-    if (types != nullptr) every = PatternOf(*types);
-    const bool off = switched != nullptr && switched->scalar == "false";
-    const bool needs_switch = family_.Reads("use_sliding_window") && switched == nullptr;
-    if (!window.has_value() || *window == 0 || off || needs_switch || !every.has_value()) return;
-    if (from != nullptr && types == nullptr && from->scalar != "0") {
-      if (from->scalar == LayersText()) return;
-      diagnostics_.Add(from->ErrorHere(
-          "windows from some layer on are not understood, unless from the first or from none"));
-      return;
+    WindowPattern pattern = {family_.windows.full_first, family_.windows.full_every};
+    if (const auto every = Number("sliding_window_pattern")) {
+      pattern.every = static_cast<int>(*every);
     }
-    PutNumber("window", *window, "sliding_window");
-    if (*every > 1) tree_.Set("model.full_attention_every", std::to_string(*every));
-    if (*every == 1) tree_.Unset("model.window");
+    if (const auto first = Number("max_window_layers")) pattern.first = static_cast<int>(*first);
+    if (types != nullptr) {
+      const std::optional<WindowPattern> stated =
+          WindowsOfLayerTypes(*types, Number("num_hidden_layers"), &diagnostics_);
+      if (!stated.has_value()) return;
+      pattern = *stated;
+    }
+    const int64_t layers = Number("num_hidden_layers").value_or(0);
+    if (window == 0 || pattern.every == 1 || pattern.first >= layers) return;
+    PutAt("window", window, "sliding_window");
+    if (pattern.every > 1) {
+      PutAt("full_attention_every", pattern.every, "sliding_window_pattern");
+    }
+    if (pattern.first > 0) PutAt("full_attention_first", pattern.first, "max_window_layers");
   }
 
-  std::string LayersText() const {
-    const YamlNode* layers = config_.Find("num_hidden_layers");
-    return layers == nullptr ? "" : layers->scalar;
-  }
-
-  // Nothing, and no window, if all layers see everything.
-  std::optional<int> PatternOf(const YamlNode& types) {
-    std::vector<int> layers;
-    for (const YamlNode& item : types.items) {
-      layers.push_back(item.scalar == "sliding_attention" ? 1 : 0);
-      if (item.scalar == "sliding_attention" || item.scalar == "full_attention") continue;
-      diagnostics_.Add(item.ErrorHere(fmt::format(
-          "'{}' is no type of layer; known are full_attention, sliding_attention", item.scalar)));
-      return std::nullopt;
-    }
-    if (std::count(layers.begin(), layers.end(), 1) == 0) return std::nullopt;
-    const std::optional<int> every = AsWindowPattern(layers);
-    if (!every.has_value()) {
-      diagnostics_.Add(types.ErrorHere("only every n-th layer without a window is understood"));
-    }
-    return every;
+  // At the place of the field, if there is one.
+  void PutAt(const char* key, int64_t number, const char* field) {
+    if (Says(field)) return PutNumber(key, number, field);
+    tree_.Set(Key(key), std::to_string(number));
   }
 
   void ReadExperts() {
@@ -240,12 +242,50 @@ class ConfigReader {
     }
   }
 
+  // What stands on the layers. A language model's head is made, or with patches that of images.
+  void CheckHead() {
+    const YamlNode* list = config_.Find("architectures");
+    if (list == nullptr || list->items.empty()) return;
+    const std::string& name = list->items.front().scalar;
+    for (const char* known : {"ForCausalLM", "LMHeadModel", "ForMaskedLM", "ForPreTraining",
+                              "ForConditionalGeneration", "ForImageClassification"}) {
+      if (name.ends_with(known)) return;
+    }
+    notes_.remarks.push_back(
+        fmt::format("'{}' has another head or none; the head that is made is a {}", name,
+                    family_.Reads("patch_size") ? "classifier of images" : "language model's"));
+  }
+
+  // Switches of what attention computes, of which one value is generated.
+  void CheckAttention() {
+    const YamlNode* both_ways = config_.Find("use_bidirectional_attention");
+    if (both_ways != nullptr && both_ways->scalar == "true") {
+      Put("causal", "false", *both_ways);
+      used_.insert("use_bidirectional_attention");
+    }
+    const YamlNode* positions = config_.Find("position_embedding_type");
+    if (positions == nullptr || IsNull(*positions) || positions->scalar == "absolute") return;
+    diagnostics_.Add(positions->ErrorHere(fmt::format(
+        "position_embedding_type '{}' is not understood, only absolute", positions->scalar)));
+  }
+
+  void Unmodelled(const YamlNode& key, const std::string& what) {
+    const std::string text = fmt::format("{} ({})", key.scalar, what);
+    if (strict_)
+      diagnostics_.Add(key.ErrorHere("not modelled: " + text));
+    else
+      notes_.unmodelled.push_back(text);
+  }
+
   // Fields that were not read: known to be of no bearing, sizes, or neither.
   void CheckRest() {
     for (const auto& [key, value] : config_.entries) {
       const std::string& name = key.scalar;
       if (used_.contains(name)) continue;
-      if (HfHarmless().contains(name)) {
+      const auto unmodelled = HfUnmodelled().find(name);
+      if (unmodelled != HfUnmodelled().end() && !MeansNothing(value)) {
+        Unmodelled(key, unmodelled->second);
+      } else if (unmodelled != HfUnmodelled().end() || HfHarmless().contains(name)) {
         notes_.ignored.push_back(name);
       } else if (MeansNothing(value) && (LooksLikeASize(name) || family_.Refuses(name))) {
         notes_.ignored.push_back(name);

@@ -248,6 +248,80 @@ TEST(HfConfig, LayerTypesSayWhichLayersHaveAWindow) {
             128);
 }
 
+// Qwen2Config: where use_sliding_window is set, layers from max_window_layers (28) on have one.
+TEST(HfConfig, QwensWindowsStandInLateLayers) {
+  const auto qwen = [](const std::string& more) {
+    return Shape(
+        Decoder("qwen2", 48, 5120, 40, 8, 13824, 152064, R"(, "use_sliding_window": true)" + more));
+  };
+  const ModelShape late = qwen(R"(, "sliding_window": 512, "max_window_layers": 40)");
+  EXPECT_EQ(late.window, 512);
+  EXPECT_EQ(late.full_attention_first, 40);
+  EXPECT_TRUE(!late.HasWindow(39) && late.HasWindow(40));
+  const ModelShape assumed = qwen("");
+  EXPECT_EQ(assumed.window, 4096);
+  EXPECT_EQ(assumed.full_attention_first, 28);
+  EXPECT_EQ(qwen(R"(, "max_window_layers": 48)").window, 0);
+  EXPECT_EQ(qwen(R"(, "sliding_window": null)").window, 0);
+  EXPECT_EQ(Shape(Decoder("qwen2", 48, 5120, 40, 8, 13824, 152064)).window, 0) << "not switched on";
+  const ModelShape listed = Shape(Decoder("qwen3", 4, 64, 8, 8, 128, 100,
+                                          R"(, "use_sliding_window": true, "sliding_window": 8,
+      "layer_types": ["full_attention", "full_attention", "full_attention", "sliding_attention"])"));
+  EXPECT_EQ(listed.full_attention_first, 3);
+}
+
+// What transformers assumes of a field that is left out, and not of one that is null.
+TEST(HfConfig, LeftOutIsNotNull) {
+  const auto mistral = [](const std::string& more) {
+    return Shape(R"({"model_type": "mistral", "num_hidden_layers": 2, "hidden_size": 256,
+        "num_attention_heads": 16, "intermediate_size": 64, "vocab_size": 100)" +
+                 more + "}");
+  };
+  EXPECT_EQ(mistral("").kv_heads, 8);
+  EXPECT_EQ(mistral("").window, 4096);
+  EXPECT_EQ(mistral(R"(, "num_key_value_heads": null, "sliding_window": null)").kv_heads, 16);
+  EXPECT_EQ(mistral(R"(, "sliding_window": null)").window, 0);
+  EXPECT_EQ(Shape(Decoder("qwen3", 2, 64, 8, 8, 128, 100, R"(, "head_dim": null)")).head_dim, 8);
+  const ModelShape gemma = Shape(Decoder("gemma2", 26, 2304, 8, 4, 9216, 256000));
+  EXPECT_TRUE(gemma.HasWindow(0) && !gemma.HasWindow(1));
+}
+
+TEST(HfConfig, WhatChangesOpsIsNotPassedOver) {
+  ImportNotes notes;
+  const Result<ModelShape> gemma =
+      Read(Decoder("gemma3_text", 6, 64, 8, 8, 128, 100,
+                   R"(, "architectures": ["GemmaEmbeddingModel"], "final_logit_softcapping": 30.0,
+                   "attn_logit_softcapping": null, "use_bidirectional_attention": true)"),
+           "sequence: 64", false, &notes);
+  ASSERT_TRUE(gemma.ok()) << gemma.error().ToString();
+  EXPECT_FALSE(gemma->causal);
+  EXPECT_EQ(notes.unmodelled,
+            std::vector<std::string>{"final_logit_softcapping (passes over the logits that bound "
+                                     "them)"});
+  EXPECT_EQ(notes.remarks, std::vector<std::string>{
+                               "'GemmaEmbeddingModel' has another head or none; the head that is "
+                               "made is a language model's"});
+  const auto message = [](const std::string& config, bool strict = false) {
+    const Result<ModelShape> shape = Read(config, "sequence: 4096", strict);
+    return shape.ok() ? "" : shape.error().message();
+  };
+  EXPECT_EQ(
+      message(Decoder("gemma2", 2, 64, 8, 8, 128, 100, R"(, "final_logit_softcapping": 30)"), true),
+      "not modelled: final_logit_softcapping (passes over the logits that bound them)");
+  EXPECT_EQ(message(Decoder("qwen3", 2, 64, 8, 8, 128, 100, R"(, "attention_bias": true)")),
+            "'attention_bias' would change the model's shape; it is not understood of a qwen3")
+      << "its output projection would have one as well";
+  EXPECT_EQ(message(Decoder("gemma2", 4, 64, 8, 8, 128, 100,
+                            R"(, "layer_types": ["sliding_attention", "full_attention"])")),
+            "'layer_types' lists 2 layers; num_hidden_layers is 4");
+  EXPECT_EQ(message(Decoder("gemma2", 4, 64, 8, 8, 128, 100, R"(, "layer_types":
+      ["sliding_attention", "full_attention", "full_attention", "sliding_attention"])")),
+            "only layers without a window at the start, then every n-th, are understood");
+  EXPECT_EQ(message(R"({"model_type": "bert", "num_hidden_layers": 2, "hidden_size": 64,
+      "num_attention_heads": 8, "position_embedding_type": "relative_key"})"),
+            "position_embedding_type 'relative_key' is not understood, only absolute");
+}
+
 TEST(HfConfig, AnUnknownTypeNamesTheKnownOnes) {
   EXPECT_EQ(ErrorOf("{\n  \"model_type\": \"lama\"\n}"),
             "config.json:2:17: error: 'lama' is no model_type that is understood; did you mean "

@@ -45,6 +45,9 @@ std::vector<HfDefault> LlamaLike(std::initializer_list<HfDefault> more = {}) {
   return presets;
 }
 
+// Windows where use_sliding_window switches them on: in layers from max_window_layers on.
+constexpr HfWindows kQwenWindows = {.width = 4096, .full_first = 28};
+
 std::vector<HfFamily> MakeFamilies() {
   const Fields gpt2 = {"n_layer",
                        "n_embd",
@@ -68,66 +71,86 @@ std::vector<HfFamily> MakeFamilies() {
   std::vector<HfFamily> list;
   list.push_back({"gpt2",
                   false,
-                  0,
+                  {},
                   {{"architecture", "gpt"}, {"dropout", "0.1"}, {"attention_dropout", "0.1"}},
                   gpt2,
                   {"add_cross_attention"}});
-  list.push_back({"llama", true, 0, LlamaLike(), Decoder(), {"attention_bias", "mlp_bias"}});
-  list.push_back({"mistral", true, 0, LlamaLike(), Join({Decoder(), Window()}), {}});
+  list.push_back({"llama", true, {}, LlamaLike(), Decoder(), {"attention_bias", "mlp_bias"}});
+  list.push_back({"mistral",
+                  true,
+                  {.width = 4096},
+                  LlamaLike({{"kv_heads", "8"}}),
+                  Join({Decoder(), Window()}),
+                  {}});
   list.push_back({"mixtral",
                   true,
-                  0,
-                  LlamaLike({{"experts", "8"}, {"experts_per_token", "2"}}),
+                  {},
+                  LlamaLike({{"experts", "8"}, {"experts_per_token", "2"}, {"kv_heads", "8"}}),
                   Join({Decoder(), Window(), {"num_local_experts", "num_experts_per_tok"}}),
                   {}});
-  list.push_back(
-      {"qwen2", true, 0, LlamaLike({{"qkv_bias", "true"}}), Join({Decoder(), QwenWindow()}), {}});
-  list.push_back({"qwen2_moe",
+  list.push_back({"qwen2",
                   true,
-                  0,
-                  LlamaLike({{"qkv_bias", "true"}, {"shared_expert_gate", "true"}}),
-                  Join({Decoder(),
-                        QwenWindow(),
-                        QwenExperts(),
-                        {"shared_expert_intermediate_size", "qkv_bias"}}),
+                  kQwenWindows,
+                  LlamaLike({{"qkv_bias", "true"}, {"kv_heads", "32"}}),
+                  Join({Decoder(), QwenWindow()}),
                   {}});
+  list.push_back(
+      {"qwen2_moe",
+       true,
+       kQwenWindows,
+       LlamaLike({{"qkv_bias", "true"}, {"shared_expert_gate", "true"}, {"kv_heads", "16"}}),
+       Join({Decoder(),
+             QwenWindow(),
+             QwenExperts(),
+             {"shared_expert_intermediate_size", "qkv_bias"}}),
+       {}});
   list.push_back({"qwen3",
                   true,
-                  0,
-                  LlamaLike({{"qk_norm", "true"}, {"head_dim", "128"}}),
-                  Join({Decoder(), QwenWindow(), {"attention_bias"}}),
-                  {}});
+                  kQwenWindows,
+                  LlamaLike({{"qk_norm", "true"}, {"head_dim", "128"}, {"kv_heads", "32"}}),
+                  Join({Decoder(), QwenWindow()}),
+                  {"attention_bias"}});
   list.push_back({"qwen3_moe",
                   true,
-                  0,
-                  LlamaLike({{"qk_norm", "true"}}),
-                  Join({Decoder(), QwenWindow(), QwenExperts(), {"attention_bias"}}),
-                  {}});
-  list.push_back({"deepseek_v2", true, 0, LlamaLike(), DeepSeek(), {"attention_bias"}});
+                  {.width = 4096},
+                  LlamaLike({{"qk_norm", "true"}, {"kv_heads", "4"}}),
+                  Join({Decoder(), QwenWindow(), QwenExperts()}),
+                  {"attention_bias"}});
+  list.push_back({"deepseek_v2", true, {}, LlamaLike(), DeepSeek(), {"attention_bias"}});
   list.push_back({"deepseek_v3",
                   true,
-                  0,
+                  {},
                   LlamaLike({{"router_bias", "true"}}),
                   DeepSeek(),
                   {"attention_bias"}});
   const std::initializer_list<HfDefault> gemma = {
-      {"tied_embedding", "true"}, {"activation", "geglu"}, {"head_dim", "256"}};
-  list.push_back({"gemma", true, 0, LlamaLike(gemma), Decoder(), {"attention_bias"}});
+      {"tied_embedding", "true"}, {"activation", "geglu"}, {"head_dim", "256"}, {"kv_heads", "16"}};
+  list.push_back({"gemma", true, {}, LlamaLike(gemma), Decoder(), {"attention_bias"}});
   const std::initializer_list<HfDefault> later = {{"tied_embedding", "true"},
                                                   {"activation", "geglu"},
                                                   {"head_dim", "256"},
+                                                  {"kv_heads", "4"},
                                                   {"post_norms", "true"}};
-  list.push_back(
-      {"gemma2", true, 2, LlamaLike(later), Join({Decoder(), Window()}), {"attention_bias"}});
+  list.push_back({"gemma2",
+                  true,
+                  {.width = 4096, .full_every = 2},
+                  LlamaLike(later),
+                  Join({Decoder(), Window()}),
+                  {"attention_bias"}});
   const std::initializer_list<HfDefault> third = {
       {"tied_embedding", "true"}, {"activation", "geglu"}, {"head_dim", "256"},
       {"post_norms", "true"},     {"qk_norm", "true"},     {"heads", "8"},
       {"kv_heads", "4"},          {"vocab", "262208"}};
   const Fields gemma3 = Join({Decoder(), Window(), {"sliding_window_pattern"}});
-  list.push_back({"gemma3_text", true, 6, LlamaLike(third), gemma3, {"attention_bias"}});
+  list.push_back({"gemma3_text",
+                  true,
+                  {.width = 4096, .full_every = 6},
+                  LlamaLike(third),
+                  gemma3,
+                  {"attention_bias"}});
   list.push_back({"nemotron",
                   false,
-                  0,
+                  {},
                   {{"architecture", "gpt"},
                    {"positions", "rotary"},
                    {"tied_embedding", "false"},
@@ -137,14 +160,14 @@ std::vector<HfFamily> MakeFamilies() {
                   {"attention_bias", "mlp_bias"}});
   list.push_back({"bert",
                   false,
-                  0,
+                  {},
                   {{"architecture", "gpt"}, {"causal", "false"}},
                   Join({encoder, {"vocab_size", "max_position_embeddings"}}),
                   {"is_decoder", "add_cross_attention"}});
   list.push_back(
       {"vit",
        false,
-       0,
+       {},
        {{"architecture", "gpt"}, {"causal", "false"}, {"tied_embedding", "false"}},
        Join({encoder, {"image_size", "patch_size", "num_channels", "id2label", "num_labels"}}),
        {}});
@@ -209,11 +232,19 @@ const std::vector<HfActivation>& HfActivations() {
   return activations;
 }
 
+const std::map<std::string, std::string>& HfUnmodelled() {
+  static const std::map<std::string, std::string> fields = {
+      {"attn_logit_softcapping", "a bound of attention's scores, inside its kernel"},
+      {"final_logit_softcapping", "passes over the logits that bound them"},
+      {"reorder_and_upcast_attn", "attention in fp32"},
+  };
+  return fields;
+}
+
 const std::set<std::string>& HfHarmless() {
   static const std::set<std::string> fields = {"_name_or_path",
                                                "_attn_implementation",
                                                "attn_implementation",
-                                               "attn_logit_softcapping",
                                                "auto_map",
                                                "aux_loss_alpha",
                                                "begin_suppress_tokens",
@@ -227,7 +258,6 @@ const std::set<std::string>& HfHarmless() {
                                                "encoder_stride",
                                                "eos_token_id",
                                                "ep_size",
-                                               "final_logit_softcapping",
                                                "finetuning_task",
                                                "gradient_checkpointing",
                                                "id2label",
@@ -260,7 +290,6 @@ const std::set<std::string>& HfHarmless() {
                                                "problem_type",
                                                "quantization_config",
                                                "query_pre_attn_scalar",
-                                               "reorder_and_upcast_attn",
                                                "return_dict",
                                                "rms_norm_eps",
                                                "rope_interleave",

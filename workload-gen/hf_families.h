@@ -3,6 +3,8 @@
 #ifndef DRYDOCK_WORKLOAD_GEN_HF_FAMILIES_H_
 #define DRYDOCK_WORKLOAD_GEN_HF_FAMILIES_H_
 
+#include <cstdint>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -14,10 +16,17 @@ struct HfDefault {
   const char* value;
 };
 
+// Its sliding windows, where no field says it.
+struct HfWindows {
+  int64_t width = 0;   // 0: none
+  int full_every = 0;  // every so manieth layer has none; 0: no such layer
+  int full_first = 0;  // so many layers at the start have none
+};
+
 struct HfFamily {
-  const char* type;          // "llama"
-  bool gated;                // its MLP
-  int full_attention_every;  // of its sliding windows, where no field says it; 0: no such layer
+  const char* type;  // "llama"
+  bool gated;        // its MLP
+  HfWindows windows;
   std::vector<HfDefault> presets;
   std::set<std::string> fields;   // that it reads
   std::set<std::string> refused;  // that would change its shape, beside those that look so
@@ -40,6 +49,9 @@ struct HfActivation {
   const char* gated;
 };
 const std::vector<HfActivation>& HfActivations();
+
+// Fields that change what the GPUs do a little, with what they change.
+const std::map<std::string, std::string>& HfUnmodelled();
 
 // Fields without bearing on what the GPUs do.
 const std::set<std::string>& HfHarmless();

@@ -85,6 +85,7 @@ std::string ModelText(const ModelShape& m) {
   out.Add("causal", m.causal);
   out.AddIfAny("window", m.window);
   out.AddIfAny("full_attention_every", m.full_attention_every);
+  out.AddIfAny("full_attention_first", m.full_attention_first);
   AddExperts(m, &out);
   out.Add("mtp_layers", m.mtp_layers);
   out.AddIfAny("patch_features", m.patch_features);
@@ -105,7 +106,7 @@ std::string ModulesText(const RecomputeModules& modules) {
   for (size_t i = 0; i < std::size(members); ++i) {
     if (members[i]) names.push_back(RecomputeModuleNames()[i]);
   }
-  return "[" + Join(names) + "]";
+  return fmt::format("[{}]", Join(names));
 }
 
 void AddRecompute(const TrainingRules& t, SectionText* out) {
@@ -168,6 +169,7 @@ std::string ParallelText(const ParallelRules& p) {
   out.Add("sequence_parallel", p.sequence_parallel);
   out.Add("pipeline", p.pipeline);
   out.Add("virtual_pipeline", p.virtual_pipeline);
+  if (!p.layout.empty()) out.AddName("layout", p.layout);
   out.AddIfAny("first_stage_layers", p.first_stage_layers);
   out.AddIfAny("last_stage_layers", p.last_stage_layers);
   out.Add("account_for_embedding", p.account_for_embedding);
@@ -194,6 +196,7 @@ std::string OverlapText(const OverlapRules& o) {
   out.Add("tensor_backward", o.tensor_backward);
   out.Add("tensor", o.tensor);
   out.Add("expert", o.expert);
+  out.Add("delay_weight_gradients", o.delay_weight_gradients);
   out.Add("shared_expert", o.shared_expert);
   return out.text();
 }

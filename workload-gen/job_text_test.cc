@@ -43,6 +43,8 @@ TEST(JobText, ParsesToTheSameJob) {
                    "training.moe_dispatcher=flex",
                    "overlap.shared_expert=true"});
   ExpectRoundTrip({"model.patch_features=48", "model.tied_embedding=false", "model.causal=false"});
+  ExpectRoundTrip(
+      {"parallel.layout=Ett|(tt|)*2ttL", "model.window=8", "model.full_attention_first=3"});
 }
 
 // The keys that a section may have, out of the message about one that it may not.
@@ -67,11 +69,13 @@ std::vector<std::string> KeysOf(const std::string& section) {
 
 // The text of jobs that together have everything.
 std::string AllTexts() {
-  return JobText(TestJob({"model.window=8", "model.full_attention_every=2",
-                          "model.patch_features=48", "model.tied_embedding=false",
-                          "training.recompute=full", "training.bucket_elements=1000",
-                          "parallel.first_stage_layers=3", "parallel.last_stage_layers=1",
-                          "parallel.virtual_pipeline=2", "parallel.microbatch_group=2"})) +
+  return JobText(TestJob({"parallel.layout=Et*4|t*4L"})) +
+         JobText(TestJob({"model.window=8", "model.full_attention_every=2",
+                          "model.full_attention_first=1", "model.patch_features=48",
+                          "model.tied_embedding=false", "training.recompute=full",
+                          "training.bucket_elements=1000", "parallel.first_stage_layers=3",
+                          "parallel.last_stage_layers=1", "parallel.virtual_pipeline=2",
+                          "parallel.microbatch_group=2"})) +
          JobText(TestJob({"model.kv_lora_rank=16", "model.q_lora_rank=8", "model.qk_nope_dim=8",
                           "model.qk_rope_dim=4", "model.value_dim=6", "model.experts=4",
                           "model.experts_per_token=2", "parallel.sequence_parallel=true",

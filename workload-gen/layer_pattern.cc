@@ -105,14 +105,28 @@ std::optional<ExpertPattern> AsExpertPattern(const std::vector<int>& layers) {
   return ExpertPattern{first, every};
 }
 
-std::optional<int> AsWindowPattern(const std::vector<int>& layers) {
-  const auto zero = std::find(layers.begin(), layers.end(), 0);
-  if (zero == layers.end()) return 0;
-  const int every = static_cast<int>(zero - layers.begin()) + 1;
-  for (int i = 0; i < static_cast<int>(layers.size()); ++i) {
-    if (layers[static_cast<size_t>(i)] != ((i + 1) % every == 0 ? 0 : 1)) return std::nullopt;
+namespace {
+
+bool Follows(const std::vector<int>& layers, const WindowPattern& pattern) {
+  for (int i = pattern.first; i < static_cast<int>(layers.size()); ++i) {
+    const bool full = pattern.every > 0 && (i + 1) % pattern.every == 0;
+    if (layers[static_cast<size_t>(i)] != (full ? 0 : 1)) return false;
   }
-  return every;
+  return true;
+}
+
+}  // namespace
+
+std::optional<WindowPattern> AsWindowPattern(const std::vector<int>& layers) {
+  const auto window = std::find(layers.begin(), layers.end(), 1);
+  const int first = static_cast<int>(window - layers.begin());
+  const auto zero = std::find(window, layers.end(), 0);
+  if (zero == layers.end()) return WindowPattern{first, 0};
+  const int number = static_cast<int>(zero - layers.begin()) + 1;
+  for (int every = 2; every <= number; ++every) {
+    if (number % every == 0 && Follows(layers, {first, every})) return WindowPattern{first, every};
+  }
+  return std::nullopt;
 }
 
 }  // namespace drydock

@@ -20,8 +20,14 @@ struct ExpertPattern {
 };
 std::optional<ExpertPattern> AsExpertPattern(const std::vector<int>& layers);
 
-// A list in which every n-th is 0 and the others 1, as n; 0 if all are 1.
-std::optional<int> AsWindowPattern(const std::vector<int>& layers);
+// A list of 1 (a window) and 0 as "the first `first` are 0, of the rest every `every`th is 0,
+// counted from 1"; `every` is 0 if the rest is all 1. Nothing if it is none.
+struct WindowPattern {
+  int first = 0;
+  int every = 0;
+  bool operator==(const WindowPattern&) const = default;
+};
+std::optional<WindowPattern> AsWindowPattern(const std::vector<int>& layers);
 
 }  // namespace drydock
 

@@ -36,10 +36,18 @@ TEST(LayerPattern, LayersOfExperts) {
 }
 
 TEST(LayerPattern, LayersWithoutWindow) {
-  EXPECT_EQ(AsWindowPattern({1, 0, 1, 0}), 2);
-  EXPECT_EQ(AsWindowPattern({1, 1, 1, 0, 1}), 4);
-  EXPECT_EQ(AsWindowPattern({1, 1}), 0);
-  EXPECT_EQ(AsWindowPattern({0, 1, 1}), std::nullopt);
+  const auto pattern = [](const Layers& layers) {
+    const std::optional<WindowPattern> p = AsWindowPattern(layers);
+    return p.has_value() ? std::vector<int>{p->first, p->every} : std::vector<int>{};
+  };
+  EXPECT_EQ(pattern({1, 0, 1, 0}), (Layers{0, 2}));
+  EXPECT_EQ(pattern({1, 1, 1, 0, 1}), (Layers{0, 4}));
+  EXPECT_EQ(pattern({1, 1}), (Layers{0, 0}));
+  EXPECT_EQ(pattern({0, 1, 1}), (Layers{1, 0}));
+  EXPECT_EQ(pattern({0, 0}), (Layers{2, 0})) << "no layer has a window";
+  EXPECT_EQ(pattern({0, 0, 0, 1, 1, 0, 1, 1, 0}), (Layers{3, 3}));
+  EXPECT_EQ(pattern({1, 0, 0, 1}), Layers{});
+  EXPECT_EQ(pattern({1, 1, 0, 1, 0}), Layers{});
 }
 
 }  // namespace

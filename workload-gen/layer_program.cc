@@ -7,8 +7,12 @@ void LayerWriter::Forward(int layer) {
   attention_.Forward(w.attention);
   c_.builder->Compute(w.norm2.forward);
   MlpForward(w);
-  if (w.post_norm2) c_.builder->Compute(w.post_norm2->forward);
-  c_.builder->Compute(w.residual2.forward);
+  LeaveForward(w);
+}
+
+void LayerWriter::LeaveForward(const LayerWork& work) {
+  if (work.post_norm2) c_.builder->Compute(work.post_norm2->forward);
+  c_.builder->Compute(work.residual2.forward);
 }
 
 void LayerWriter::MlpForward(const LayerWork& work) {
@@ -35,18 +39,26 @@ void LayerWriter::RecomputeMlp(const LayerWork& work) {
   c_.builder->SetPhase(Phase::kBackward);
 }
 
-void LayerWriter::MlpBackward(const LayerWork& work, int layer) {
+void LayerWriter::EnterBackward(const LayerWork& work, int layer) {
   ProgramBuilder& b = *c_.builder;
   if (work.residual_backward) b.Compute(work.residual2.backward);
-  if (work.post_norm2) {
-    b.Compute(work.post_norm2->backward);
-    listener_->OnGradient(ParameterKind::kPostNorm2, layer);
-  }
+  if (!work.post_norm2) return;
+  b.Compute(work.post_norm2->backward);
+  listener_->OnGradient(ParameterKind::kPostNorm2, layer);
+}
+
+void LayerWriter::MlpBackward(const LayerWork& work, int layer) {
+  EnterBackward(work, layer);
   RecomputeMlp(work);
   if (work.experts)
     experts_.Backward(*work.experts, layer);
   else
     mlp_.Backward(*work.mlp, layer);
+  NormBackward(work, layer);
+}
+
+void LayerWriter::NormBackward(const LayerWork& work, int layer) {
+  ProgramBuilder& b = *c_.builder;
   b.Compute(work.norm2.backward);
   b.Compute(work.residual_gradient);
   listener_->OnGradient(ParameterKind::kNorm2Bias, layer);

@@ -11,6 +11,10 @@
 
 namespace drydock {
 
+// What a layer is cut into where its tokens travel beside another micro-batch's compute. Attention
+// goes up to the router; a dense layer has its MLP in kMlp and nothing that travels.
+enum class LayerPiece : uint8_t { kAttention, kDispatch, kMlp, kCombine };
+
 class LayerWriter {
  public:
   LayerWriter(const WriterContext& context, GradientListener* listener)
@@ -23,9 +27,15 @@ class LayerWriter {
   // The place (layer, micro-batch) and phase are the caller's to set.
   void Forward(int layer);
   void Backward(int layer);
+  // One piece (layer_pieces.cc). Pieces go from kAttention to kCombine, backward the other way.
+  void Forward(int layer, LayerPiece piece);
+  void Backward(int layer, LayerPiece piece);
 
  private:
   void MlpForward(const LayerWork& work);
+  void LeaveForward(const LayerWork& work);
+  void EnterBackward(const LayerWork& work, int layer);
+  void NormBackward(const LayerWork& work, int layer);
   void RecomputeMlp(const LayerWork& work);
   void MlpBackward(const LayerWork& work, int layer);
   void AttentionBackward(const LayerWork& work, int layer);

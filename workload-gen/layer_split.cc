@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "workload-gen/pipeline_layout.h"
+
 namespace drydock {
 namespace {
 
@@ -10,6 +12,7 @@ class Splitter {
   Splitter(int layers, const ParallelRules& parallel) : layers_(layers), p_(parallel) {}
 
   LayerSplit Run() {
+    if (!p_.layout.empty()) return Stated();
     const bool uneven = p_.first_stage_layers > 0 || p_.last_stage_layers > 0;
     if (!(uneven ? Uneven() : Even())) return std::move(split_);
     std::vector<int> of_virtual;
@@ -27,6 +30,19 @@ class Splitter {
     split_.key = key;
     split_.reason = std::move(reason);
     return false;
+  }
+
+  // As the layout says, which suits the model (section_rules.cc) but perhaps not these stages.
+  LayerSplit Stated() {
+    const LayoutStages stages = ExpandPipelineLayout(p_.layout).stages;
+    const int64_t wanted = int64_t{p_.pipeline} * p_.virtual_pipeline;
+    if (static_cast<int64_t>(stages.size()) != wanted) {
+      Refuse("layout", fmt::format("layout has {} stages, pipeline {} x virtual_pipeline {} = {}",
+                                   stages.size(), p_.pipeline, p_.virtual_pipeline, wanted));
+      return std::move(split_);
+    }
+    for (const std::string& stage : stages) split_.layers.push_back(LayersOf(stage));
+    return std::move(split_);
   }
 
   bool Even() {

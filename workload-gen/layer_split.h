@@ -1,5 +1,6 @@
 // How many layers each virtual stage of a pipeline gets (Megatron's transformer_block.py): even;
-// uneven at both ends; or even with the embedding and the loss counted as a layer each. Pure.
+// uneven at both ends; even with the embedding and the loss counted as a layer each; or as a layout
+// says it stage by stage. Pure.
 #ifndef DRYDOCK_WORKLOAD_GEN_LAYER_SPLIT_H_
 #define DRYDOCK_WORKLOAD_GEN_LAYER_SPLIT_H_
 

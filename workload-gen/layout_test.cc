@@ -65,6 +65,38 @@ TEST(Layout, EndsOfThePipelineMayHoldFewerLayers) {
             (Layers{1, 3, 1, 3}));
 }
 
+TEST(Layout, StagesAsTheyAreStated) {
+  using Layers = std::vector<int>;
+  EXPECT_EQ(LayersOfStages({"parallel.layout=Et|t*5|tt|L"}), (Layers{1, 5, 2, 0}));
+  EXPECT_EQ(LayersOfStages({"parallel.layout=E|t*8L"}), (Layers{0, 8}));
+  EXPECT_EQ(TestLayout(TestJob({"parallel.layout=Ett|tt|tt|ttL"})).ToString(),
+            "TP2 PP2 (2 virtual) DP2, 4 micro-batches");
+}
+
+std::string JobErrorOf(const std::vector<std::string>& overrides) {
+  const Result<TrainingJob> job = ParseTrainingJob(kTestJob, "test.yaml", overrides);
+  return job.ok() ? "" : job.error().ToString();
+}
+
+TEST(Layout, StatedStagesThatDoNotComeOut) {
+  EXPECT_EQ(JobErrorOf({"parallel.layout=Ett|ttL"}),
+            "--set parallel.layout=Ett|ttL: error: layout 'Ett|ttL': t stands in it 4 times; "
+            "layers is 8; the nearest that works is 'Et*4|t*4L'");
+  EXPECT_EQ(JobErrorOf({"parallel.layout=Et*4|d*4L"}),
+            "--set parallel.layout=Et*4|d*4L: error: layout 'Et*4|d*4L': 'd' is none of E, t, m, "
+            "L, | and (...)*n (character 6); the nearest that works is 'Et*4|t*4L'");
+  EXPECT_EQ(JobErrorOf({"parallel.layout=Et*4|t*4|L"}),
+            "--set parallel.layout=Et*4|t*4|L: error: layout 'Et*4|t*4|L': it has 3 stages, which "
+            "pipeline 2 does not divide; the nearest that works is 'Et*4|t*4L'");
+  EXPECT_EQ(JobErrorOf({"parallel.layout=Ett|tt|tt|ttL", "parallel.virtual_pipeline=4"}),
+            "--set parallel.virtual_pipeline=4: error: virtual_pipeline 4 x pipeline 2 = 8 stages, "
+            "but layout has 4");
+  EXPECT_EQ(JobErrorOf({"parallel.layout=Et*4|t*4L", "parallel.first_stage_layers=4"}),
+            "--set parallel.first_stage_layers=4: error: 'layout' excludes 'first_stage_layers'");
+  EXPECT_EQ(JobErrorOf({"parallel.layout=Et*4|t*4L", "training.framework=fsdp"}),
+            "--set parallel.layout=Et*4|t*4L: error: 'layout' needs framework megatron");
+}
+
 TEST(Layout, UnevenStagesThatDoNotComeOut) {
   EXPECT_EQ(ErrorOf({"parallel.pipeline=4", "parallel.first_stage_layers=3"}),
             "--set parallel.first_stage_layers=3: error: layers 8 less first_stage_layers 3 and "

@@ -23,7 +23,8 @@ constexpr Names kPlain[] = {
      "--micro-batch-size --global-batch-size --recompute-granularity --recompute-method "
      "--recompute-num-layers --cross-entropy-fusion-impl --optimizer --fp8-format "
      "--transformer-impl --attention-backend --tensor-model-parallel-size "
-     "--pipeline-model-parallel-size --decoder-first-pipeline-num-layers "
+     "--pipeline-model-parallel-size --pipeline-model-parallel-layout "
+     "--decoder-first-pipeline-num-layers "
      "--decoder-last-pipeline-num-layers --num-layers-per-virtual-pipeline-stage "
      "--num-virtual-stages-per-pipeline-rank --microbatch-group-size-per-virtual-pipeline-stage "
      "--ddp-bucket-size --context-parallel-size --vocab-size --padded-vocab-size --tokenizer-type "
@@ -46,7 +47,8 @@ constexpr Names kPlain[] = {
      "--disable-symmetric-registration --use-tp-pp-dp-mapping --qk-layernorm "
      "--moe-shared-expert-overlap --moe-shared-expert-gate --moe-grouped-gemm "
      "--moe-router-enable-expert-bias --moe-pad-expert-input-to-capacity "
-     "--overlap-moe-expert-parallel-comm --enable-cuda-graph --external-cuda-graph"},
+     "--overlap-moe-expert-parallel-comm --delay-wgrad-compute --enable-cuda-graph "
+     "--external-cuda-graph"},
     {'+', Effect::kUsed,
      "--recompute-modules --cp-comm-type --moe-router-load-balancing-type --moe-aux-loss-coeff"},
     {'1', Effect::kIgnored,
@@ -162,7 +164,6 @@ constexpr Explained kUnmodelled[] = {
     {"--overlap-p2p-communication-warmup-flush", '0', "overlap at a pipeline's ends"},
     {"--defer-embedding-wgrad-compute", '0', "when the head's gradient is computed"},
     {"--wgrad-deferral-limit", '1', "when the head's gradient is computed"},
-    {"--delay-wgrad-compute", '0', "when weight gradients are computed"},
     {"--no-align-grad-reduce", '0', "when stages reduce gradients"},
     {"--no-align-param-gather", '0', "when stages gather parameters"},
     {"--overlap-param-gather-with-optimizer-step", '0', "when the first bucket is gathered"},
@@ -214,9 +215,6 @@ constexpr Explained kRefused[] = {
     {"--ddp-num-buckets", '1',
      "the size of buckets is read, not their number; give "
      "--ddp-bucket-size"},
-    {"--pipeline-model-parallel-layout", '1',
-     "a layout by string is not generated; give --decoder-first-pipeline-num-layers and "
-     "--decoder-last-pipeline-num-layers"},
     {"--hierarchical-context-parallel-sizes", '+',
      "context parallelism of several levels is not generated"},
     {"--num-distributed-optimizer-instances", '1',

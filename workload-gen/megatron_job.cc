@@ -5,6 +5,7 @@
 #include "core/base/files.h"
 #include "core/base/spelling.h"
 #include "workload-gen/megatron_reader.h"
+#include "workload-gen/pipeline_layout.h"
 
 namespace drydock {
 namespace {
@@ -32,6 +33,7 @@ constexpr Rename kSame[] = {
     {"--moe-expert-capacity-factor", "training.moe_capacity_factor"},
     {"--tensor-model-parallel-size", "parallel.tensor"},
     {"--pipeline-model-parallel-size", "parallel.pipeline"},
+    {"--pipeline-model-parallel-layout", "parallel.layout"},
     {"--decoder-first-pipeline-num-layers", "parallel.first_stage_layers"},
     {"--decoder-last-pipeline-num-layers", "parallel.last_stage_layers"},
     {"--microbatch-group-size-per-virtual-pipeline-stage", "parallel.microbatch_group"},
@@ -62,6 +64,7 @@ constexpr Switch kSwitches[] = {
     {"--overlap-param-gather", "overlap.param_gather", "true"},
     {"--tp-comm-overlap", "overlap.tensor", "true"},
     {"--overlap-moe-expert-parallel-comm", "overlap.expert", "true"},
+    {"--delay-wgrad-compute", "overlap.delay_weight_gradients", "true"},
     {"--moe-shared-expert-overlap", "overlap.shared_expert", "true"},
 };
 
@@ -250,9 +253,10 @@ class JobMaker {
       notes_.remarks.push_back("--sequence-parallel without tensor parallelism is nothing");
     }
     SetContext();
-    const std::optional<int64_t> chunks = Chunks();
+    const bool layout = r_.Has("--pipeline-model-parallel-layout");
+    const std::optional<int64_t> chunks = layout ? ChunksOfLayout() : Chunks();
     if (!chunks.has_value()) return;
-    r_.Set("parallel.virtual_pipeline", std::to_string(*chunks));
+    if (!layout) r_.Set("parallel.virtual_pipeline", std::to_string(*chunks));
     if (*chunks > 1 && !r_.Has("--no-overlap-p2p-communication")) r_.Set("overlap.p2p", "true");
   }
 
@@ -265,6 +269,17 @@ class JobMaker {
     r_.Choose(
         "--cp-comm-type", "parallel.context_type",
         {{"p2p", "p2p"}, {"a2a", "a2a"}, {"allgather", "allgather"}, {"all_gather", "allgather"}});
+  }
+
+  // The layout says it, and excludes what else would.
+  std::optional<int64_t> ChunksOfLayout() {
+    const char* layout = "--pipeline-model-parallel-layout";
+    for (const char* other :
+         {"--num-virtual-stages-per-pipeline-rank", "--num-layers-per-virtual-pipeline-stage"}) {
+      if (r_.Has(other)) r_.Fail(other, fmt::format("excludes {}", layout));
+    }
+    const size_t stages = ExpandPipelineLayout(r_.Text(layout)).stages.size();
+    return static_cast<int64_t>(stages) / r_.Number("--pipeline-model-parallel-size").value_or(1);
   }
 
   // Virtual stages a rank.

@@ -152,6 +152,27 @@ TEST(MegatronJob, ParallelArguments) {
   EXPECT_TRUE(job.overlap.p2p) << "with virtual stages, unless --no-overlap-p2p-communication";
 }
 
+TEST(MegatronJob, StatedStages) {
+  const TrainingJob job =
+      Gpt("--bf16 --pipeline-model-parallel-size 4 "
+          "--pipeline-model-parallel-layout 'Et*5|(t*6|)*6,t*7L'");
+  EXPECT_EQ(job.parallel.layout, "Et*5|(t*6|)*6,t*7L");
+  EXPECT_EQ(job.parallel.virtual_pipeline, 2);
+  EXPECT_TRUE(job.overlap.p2p) << "as with --num-virtual-stages-per-pipeline-rank";
+  EXPECT_FALSE(Gpt("--bf16 --pipeline-model-parallel-size 2 "
+                   "--pipeline-model-parallel-layout Et*20|t*28L")
+                   .overlap.p2p);
+}
+
+TEST(MegatronJob, WindowsInLateLayers) {
+  const ModelShape m =
+      Gpt("--bf16 --window-size (127,0) --window-attn-skip-freq ([0]*40+[1]*8)").model;
+  EXPECT_EQ(m.full_attention_first, 40);
+  EXPECT_FALSE(m.HasWindow(39));
+  EXPECT_TRUE(m.HasWindow(40) && m.HasWindow(47));
+  EXPECT_EQ(Gpt("--bf16 --window-size (127,0) --window-attn-skip-freq [0]*48").model.window, 0);
+}
+
 TEST(MegatronJob, UnevenStages) {
   const ParallelRules p =
       Gpt("--bf16 --pipeline-model-parallel-size 4 --decoder-first-pipeline-num-layers 10 "
@@ -221,6 +242,22 @@ TEST(MegatronJob, DeepSeekV3) {
   EXPECT_EQ(job.parallel.expert_tensor, 1);
 }
 
+TEST(MegatronJob, TokensTravelBesideOtherWork) {
+  const std::string experts =
+      "--bf16 --num-experts 8 --expert-model-parallel-size 4 --moe-token-dispatcher-type alltoall "
+      "--disable-bias-linear --overlap-moe-expert-parallel-comm ";
+  EXPECT_TRUE(Gpt(experts).overlap.expert);
+  EXPECT_FALSE(Gpt(experts).overlap.delay_weight_gradients);
+  EXPECT_TRUE(Gpt(experts + "--delay-wgrad-compute").overlap.delay_weight_gradients);
+  EXPECT_EQ(GptError("--bf16 --delay-wgrad-compute"), "'delay_weight_gradients' needs expert");
+  EXPECT_EQ(GptError(experts + "--pipeline-model-parallel-size 2"),
+            "with pipeline 2, 'expert' needs virtual_pipeline > 1");
+  EXPECT_EQ(GptError(experts + "--recompute-granularity full --recompute-method uniform"),
+            "'expert' excludes recompute: full and recompute_modules: [moe]");
+  EXPECT_EQ(GptError(experts + "--moe-token-dispatcher-type allgather"),
+            "'expert' needs moe_dispatcher alltoall or flex");
+}
+
 TEST(MegatronJob, WithoutExpertsWhatIsSaidOfThemIsNothing) {
   EXPECT_EQ(Gpt("--bf16 --moe-grouped-gemm --moe-ffn-hidden-size 5 --moe-expert-capacity-factor 1 "
                 "--expert-tensor-parallel-size 1 --num-experts 0")
@@ -286,6 +323,18 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"--bf16 --cp-comm-type p2p a2a", "one type for all layers is generated"},
         Mistake{"--bf16 --num-layers-per-virtual-pipeline-stage 7",
                 "48 layers are not divisible by 1 stages x 7 layers"},
+        Mistake{"--bf16 --pipeline-model-parallel-size 4 --num-virtual-stages-per-pipeline-rank 2 "
+                "--pipeline-model-parallel-layout Et*12|t*12|t*12|t*12L",
+                "excludes --pipeline-model-parallel-layout"},
+        Mistake{"--bf16 --pipeline-model-parallel-size 4 "
+                "--pipeline-model-parallel-layout Et*12|t*12|t*12|t*11L",
+                "layout 'Et*12|t*12|t*12|t*11L': t stands in it 47 times; layers is 48; the "
+                "nearest that works is 'Et*12|(t*12|)*2t*12L'"},
+        Mistake{"--bf16 --window-size 9,0 --window-attn-skip-freq [1,0,0]*16",
+                "'[1,0,0]*16': layers without a window at the start, then every n-th, is "
+                "understood, as a number or a list"},
+        Mistake{"--bf16 --window-size 9,0 --window-attn-skip-freq [1,0]*3",
+                "'[1,0]*3' is a list of 6 layers; the model has 48"},
         Mistake{"--bf16 --ffn-hidden-size $FFN",
                 "the value of '--ffn-hidden-size' depends on $FFN, which is not known; give it "
                 "with --variable NAME=VALUE"},

@@ -151,19 +151,36 @@ class ModelMaker {
   void SetWindowPattern() {
     const char* argument = "--window-attn-skip-freq";
     const std::string text = r_.Text(argument);
-    std::optional<int> every;
+    std::optional<WindowPattern> pattern;
     if (text.find('[') != std::string::npos) {
       const std::optional<std::vector<int>> list = ExpandPattern(text, kMaxLayers);
-      if (list.has_value()) every = AsWindowPattern(*list);
+      if (list.has_value()) pattern = AsWindowPattern(*list);
+      const std::optional<int64_t> layers = r_.Number("--num-layers");
+      if (list.has_value() && layers.has_value() && *layers != static_cast<int64_t>(list->size())) {
+        return r_.Fail(argument, fmt::format("'{}' is a list of {} layers; the model has {}", text,
+                                             list->size(), *layers));
+      }
     } else if (const std::optional<int64_t> number = r_.Number(argument)) {
-      every = static_cast<int>(std::min<int64_t>(*number, kMaxDimension));
+      pattern = WindowPattern{0, static_cast<int>(std::min<int64_t>(*number, kMaxDimension))};
     }
-    if (!every.has_value()) {
-      r_.Fail(argument, fmt::format("'{}': every n-th layer without a window is understood, as a "
-                                    "number or a list",
-                                    text));
-    } else if (*every > 0) {
-      r_.Set("model.full_attention_every", std::to_string(*every), argument);
+    if (!pattern.has_value()) {
+      return r_.Fail(argument,
+                     fmt::format("'{}': layers without a window at the start, then every n-th, is "
+                                 "understood, as a number or a list",
+                                 text));
+    }
+    SetWindows(*pattern, argument);
+  }
+
+  // Where every layer is without one, there is none.
+  void SetWindows(const WindowPattern& pattern, const char* argument) {
+    const int64_t layers = r_.Number("--num-layers").value_or(kMaxDimension);
+    if (pattern.every == 1 || pattern.first >= layers) return r_.tree.Unset("model.window");
+    if (pattern.every > 0) {
+      r_.Set("model.full_attention_every", std::to_string(pattern.every), argument);
+    }
+    if (pattern.first > 0) {
+      r_.Set("model.full_attention_first", std::to_string(pattern.first), argument);
     }
   }
 

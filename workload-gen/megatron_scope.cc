@@ -46,8 +46,10 @@ constexpr Feature kNotGenerated[] = {
      }},
     {"overlap.tensor", "tensor-parallel communication split over a GEMM's tiles",
      [](const TrainingJob& job) { return job.overlap.tensor; }},
-    {"overlap.expert", "the exchange of tokens beside another micro-batch's compute",
-     [](const TrainingJob& job) { return job.overlap.expert; }},
+    {"training.cuda_graphs", "CUDA graphs of layers whose tokens travel beside other work",
+     [](const TrainingJob& job) {
+       return job.overlap.expert && job.training.cuda_graphs != GraphScope::kNone;
+     }},
 };
 
 }  // namespace

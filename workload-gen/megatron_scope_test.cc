@@ -46,7 +46,6 @@ TEST(MegatronScope, RefusesWhatDispatchersCannotDo) {
   EXPECT_TRUE(refused("flex", "training.moe_imbalance=1.5"));
   EXPECT_TRUE(refused("flex", "training.moe_capacity_factor=1"));
   EXPECT_TRUE(refused("allgather", "training.moe_capacity_factor=1"));
-  EXPECT_TRUE(refused("alltoall", "overlap.expert=true"));
   EXPECT_FALSE(refused("allgather", "training.moe_imbalance=1.5"));
   EXPECT_FALSE(refused("alltoall", "training.moe_capacity_factor=1"));
 }

@@ -68,7 +68,15 @@ void ReadAttentionKinds(YamlReader* reader, ModelShape* model) {
     reader->Fail("qk_norm", "with kv_lora_rank, the narrow widths are normed already: no qk_norm");
   }
   ReadCount(reader, "full_attention_every", false, 2, 10000, &model->full_attention_every);
-  if (!reader->Has("window")) RefuseWithout(reader, {"full_attention_every"}, "window");
+  ReadCount(reader, "full_attention_first", false, 0, 10000, &model->full_attention_first);
+  if (model->full_attention_first > model->layers) {
+    reader->Fail("full_attention_first",
+                 fmt::format("full_attention_first {} is more than layers {}",
+                             model->full_attention_first, model->layers));
+  }
+  if (!reader->Has("window")) {
+    RefuseWithout(reader, {"full_attention_every", "full_attention_first"}, "window");
+  }
 }
 
 void ReadPositions(YamlReader* reader, ModelShape* model) {

@@ -60,6 +60,7 @@ struct ModelShape {
   bool causal = true;
   int64_t window = 0;            // keys a query sees at most; 0: all
   int full_attention_every = 0;  // every so manieth layer has no window; 0: all have it
+  int full_attention_first = 0;  // so many layers at the start have none either
   LatentAttention latent;
   ExpertShape moe;
   int mtp_layers = 0;          // that predict further tokens (DeepSeek-V3, section 2.2)
@@ -80,7 +81,8 @@ struct ModelShape {
     return moe.experts > 0 && layer >= moe.first_dense_layers && layer % moe.every == 0;
   }
   bool HasWindow(int layer) const {
-    return window > 0 && (full_attention_every == 0 || (layer + 1) % full_attention_every != 0);
+    return window > 0 && layer >= full_attention_first &&
+           (full_attention_every == 0 || (layer + 1) % full_attention_every != 0);
   }
   int expert_layers() const;
 };

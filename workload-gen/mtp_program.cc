@@ -3,12 +3,17 @@
 namespace drydock {
 
 void MtpWriter::Forward(int k) {
-  const MtpWork& w = *c_.work.mtp;
-  edges_->EmbeddingForward();
-  JoinForward(w);
+  EnterForward(k);
   layers_->Forward(LayerOf(k));
-  c_.builder->Compute(w.final_norm.forward);
+  LeaveForward(k);
 }
+
+void MtpWriter::EnterForward(int) {
+  edges_->EmbeddingForward();
+  JoinForward(*c_.work.mtp);
+}
+
+void MtpWriter::LeaveForward(int) { c_.builder->Compute(c_.work.mtp->final_norm.forward); }
 
 // The product's columns come together on every tensor rank, which goes on with its own rows.
 void MtpWriter::JoinForward(const MtpWork& work) {
@@ -21,20 +26,30 @@ void MtpWriter::JoinForward(const MtpWork& work) {
 }
 
 void MtpWriter::Backward(int k) {
-  const MtpWork& w = *c_.work.mtp;
   ProgramBuilder& b = *c_.builder;
   const int layer = LayerOf(k);
-  b.Compute(w.final_norm.backward);
-  listener_->OnGradient(ParameterKind::kMtpFinalNorm, layer);
+  LeaveBackward(k);
   const TrainingRules& training = c_.job.training;
   if (training.recompute == Recompute::kFull &&
       training.recompute_method == RecomputeMethod::kUniform) {
     b.SetPhase(Phase::kRecompute);
-    JoinForward(w);
+    JoinForward(*c_.work.mtp);
     layers_->Forward(layer);
     b.SetPhase(Phase::kBackward);
   }
   layers_->Backward(layer);
+  EnterBackward(k);
+}
+
+void MtpWriter::LeaveBackward(int k) {
+  c_.builder->Compute(c_.work.mtp->final_norm.backward);
+  listener_->OnGradient(ParameterKind::kMtpFinalNorm, LayerOf(k));
+}
+
+void MtpWriter::EnterBackward(int k) {
+  const MtpWork& w = *c_.work.mtp;
+  ProgramBuilder& b = *c_.builder;
+  const int layer = LayerOf(k);
   JoinBackward(w);
   listener_->OnGradient(ParameterKind::kMtpJoin, layer);
   b.Compute(w.hidden_norm.backward);

@@ -19,6 +19,11 @@ class MtpWriter {
   // The k-th of them; the place is the caller's to set.
   void Forward(int k);
   void Backward(int k);
+  // What stands before and behind its transformer layer.
+  void EnterForward(int k);
+  void LeaveForward(int k);
+  void LeaveBackward(int k);
+  void EnterBackward(int k);
 
  private:
   int LayerOf(int k) const { return c_.job.model.layers + k; }

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <vector>
 
+#include "workload-gen/pipeline_layout.h"
 #include "workload-gen/section_readers.h"
 
 namespace drydock {
@@ -84,11 +85,20 @@ class Search {
     return list;
   }
 
-  void AddChunks(int tensor, int pipeline, int context, std::vector<Candidate>* list) const {
+  // How many virtual stages a rank might have.
+  std::vector<int> ChunksWith(int pipeline) const {
+    if (!wanted_.layout.empty()) {
+      const auto stages = static_cast<int>(ExpandPipelineLayout(wanted_.layout).stages.size());
+      return stages % pipeline == 0 ? std::vector<int>{stages / pipeline} : std::vector<int>{};
+    }
     const int counted = job_.model.layers + (wanted_.account_for_embedding ? 1 : 0) +
                         (wanted_.account_for_loss ? 1 : 0);
     const int most = pipeline == 1 ? 1 : std::max(1, wanted_.virtual_pipeline);
-    for (const int chunks : DivisorsNear(std::max(1, counted / pipeline), most, most)) {
+    return DivisorsNear(std::max(1, counted / pipeline), most, most);
+  }
+
+  void AddChunks(int tensor, int pipeline, int context, std::vector<Candidate>* list) const {
+    for (const int chunks : ChunksWith(pipeline)) {
       for (const int expert : experts_) {
         Candidate c{0, tensor, pipeline, chunks, context, expert};
         c.distance = Distance(wanted_.tensor, tensor) + Distance(wanted_.pipeline, pipeline) +

@@ -36,6 +36,15 @@ TEST(NearestLayout, StagesFollowTheLayers) {
             "--set parallel.pipeline=1 --set parallel.virtual_pipeline=1");
 }
 
+TEST(NearestLayout, StagesThatAreStatedStay) {
+  EXPECT_EQ(Nearest({"parallel.layout=Ett|tt|tt|ttL", "parallel.tensor=8"}),
+            "--set parallel.tensor=4");
+  EXPECT_EQ(
+      Nearest({"parallel.layout=Et|t|t|t|t|t|t|tL", "parallel.tensor=1", "parallel.pipeline=8"}, 1,
+              4),
+      "--set parallel.pipeline=4 --set parallel.virtual_pipeline=2");
+}
+
 TEST(NearestLayout, ExpertsFollowTheirNumber) {
   const std::vector<std::string> experts = {
       "model.bias=false",    "model.experts=8",     "model.experts_per_token=2",

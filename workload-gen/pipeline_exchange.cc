@@ -5,9 +5,10 @@
 namespace drydock {
 
 PipelineShape PipelineShapeOf(const WriterContext& c) {
-  return {c.layout.pipeline,        c.stage,           c.layout.chunks,
-          c.layout.microbatches,    c.job.overlap.p2p, c.job.overlap.p2p_wait_send,
-          c.layout.microbatch_group};
+  return {c.layout.pipeline,         c.stage,
+          c.layout.chunks,           c.layout.microbatches,
+          c.job.overlap.p2p,         c.job.overlap.p2p_wait_send,
+          c.layout.microbatch_group, c.job.overlap.expert};
 }
 
 bool PipelineExchanges::SplitOverTensor() const {

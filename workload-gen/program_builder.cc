@@ -38,11 +38,30 @@ void ProgramBuilder::Flush() {
   if (pending_.empty()) return;
   Op op = place_;
   op.kind = OpKind::kCompute;
-  op.stream = kComputeStream;
+  op.stream = beside_ ? beside_->stream : kComputeStream;
   const uint32_t work = tables_->InternBlock(pending_);
   pending_.clear();
   Append(op, work);
-  waits_.clear();
+  if (!beside_) waits_.clear();
+}
+
+ProgramBuilder::Point ProgramBuilder::Here() {
+  Flush();
+  return {last_[kComputeStream], waits_};
+}
+
+void ProgramBuilder::BeginBeside(Stream stream, const Point& point) {
+  CHECK_NOTE(!beside_, "work beside work beside the compute stream");
+  Flush();
+  beside_ = Beside{stream, point.compute, point.waits, kNothing};
+}
+
+void ProgramBuilder::EndBeside(Point* point) {
+  Flush();
+  const Beside done = *std::exchange(beside_, std::nullopt);
+  if (done.last == kNothing) return;
+  point->waits = done.waits;
+  point->waits.push_back(done.last);
 }
 
 ProgramBuilder::OpId ProgramBuilder::StartCollective(Role role, Stream stream, const CommCall& call,
@@ -86,6 +105,11 @@ ProgramBuilder::OpId ProgramBuilder::Transfer(OpKind kind, Role role, Stream str
 void ProgramBuilder::Wait(OpId op) {
   if (op == kNothing) return;
   const uint8_t stream = program_.ops[op].stream;
+  if (beside_) {
+    Flush();
+    if (stream != beside_->stream) beside_->waits.push_back(op);
+    return;
+  }
   if (waited_[stream] != kNothing && waited_[stream] >= op) return;
   Flush();
   waited_[stream] = op;
@@ -136,18 +160,23 @@ ProgramBuilder::OpId ProgramBuilder::Append(Op op, uint32_t work, OpId after) {
   program_.ops.push_back(op);
   program_.dependency_begin.push_back(static_cast<uint32_t>(program_.dependency.size()));
   last_[op.stream] = id;
+  if (beside_) {
+    beside_->last = id;
+    if (op.stream == beside_->stream) beside_->waits.clear();
+  }
   return id;
 }
 
 void ProgramBuilder::AddDependencies(Stream stream, OpId after) {
   std::vector<OpId> dependencies;
   if (after != kNothing && program_.ops[after].stream != stream) dependencies.push_back(after);
-  const OpId compute = last_[kComputeStream];
-  if (stream != kComputeStream && compute != kNothing && followed_[stream] != compute) {
+  const OpId compute = beside_ ? beside_->compute : last_[kComputeStream];
+  const bool follows = followed_[stream] != kNothing && followed_[stream] >= compute;
+  if (stream != kComputeStream && compute != kNothing && !follows) {
     dependencies.push_back(compute);
     followed_[stream] = compute;
   }
-  for (const OpId wait : waits_) {
+  for (const OpId wait : beside_ ? beside_->waits : waits_) {
     if (program_.ops[wait].stream != stream) dependencies.push_back(wait);
   }
   std::sort(dependencies.begin(), dependencies.end());

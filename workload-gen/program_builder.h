@@ -76,6 +76,19 @@ class ProgramBuilder {
 
   // The compute stream's next op starts after `op`. kNothing is ignored.
   void Wait(OpId op);
+
+  // How far a thread of work has come: what goes on with it starts behind these.
+  struct Point {
+    OpId compute = kNothing;  // of the compute stream
+    std::vector<OpId> waits;  // of other streams
+  };
+  // Behind all that the compute stream was given.
+  Point Here();
+  // Until EndBeside, work follows `point` alone, beside whatever else the compute stream does:
+  // submodules run on `stream`, communication on its own, which the rest waits for if it is
+  // another. EndBeside moves the point behind the last of it.
+  void BeginBeside(Stream stream, const Point& point);
+  void EndBeside(Point* point);
   // The next op starts after everything issued so far on any stream: the host waits for it.
   void WaitForAll();
   // The host issues what follows only when the compute stream has come so far (it reads a value
@@ -95,13 +108,22 @@ class ProgramBuilder {
   void HostWaits(HostWait wait);
   void AddDependencies(Stream stream, OpId after);
 
+  // Work beside the compute stream.
+  struct Beside {
+    Stream stream = kComputeStream;
+    OpId compute = kNothing;
+    std::vector<OpId> waits;  // not yet taken by an op of its stream
+    OpId last = kNothing;
+  };
+
   WorkTables* tables_;
   Program program_;
   Op place_;
   std::vector<uint32_t> pending_;
   HostWait host_waits_ = HostWait::kNothing;  // before the next op
   GraphScope graphs_ = GraphScope::kNone;
-  std::optional<Op> in_graph_;   // the last op, if it is in a graph
+  std::optional<Op> in_graph_;  // the last op, if it is in a graph
+  std::optional<Beside> beside_;
   std::vector<OpId> waits_;      // of the compute stream, not yet taken by a compute op
   OpId last_[kStreamCount];      // last op of each stream
   OpId waited_[kStreamCount];    // last op of each stream that compute has waited for

@@ -29,7 +29,9 @@ class Scheduler {
         warmup_(MakeWorkOrder(shape).warmup) {}
 
   std::vector<Action> Run() {
-    if (shape_.chunks == 1)
+    if (shape_.chunks == 1 && shape_.combined)
+      OneStageCombined();
+    else if (shape_.chunks == 1)
       OneForwardOneBackward();
     else if (shape_.overlap)
       InterleavedOverlapped();
@@ -71,6 +73,17 @@ class Scheduler {
   void Compute(bool backward, int k) {
     actions_.push_back({Action::Kind::kCompute, NthWork(shape_, backward, k), {}, false});
   }
+  // The next forward and the k-th backward.
+  void Both(int k) {
+    const StageWork forward = NthWork(shape_, false, warmup_ + k);
+    const StageWork backward = NthWork(shape_, true, k);
+    if (shape_.combined) {
+      actions_.push_back({Action::Kind::kTogether, forward, {}, false, backward});
+      return;
+    }
+    actions_.push_back({Action::Kind::kCompute, forward, {}, false});
+    actions_.push_back({Action::Kind::kCompute, backward, {}, false});
+  }
   void Post(const List& list) {
     if (!list.empty()) actions_.push_back({Action::Kind::kPost, {}, list, false});
   }
@@ -106,6 +119,13 @@ class Scheduler {
     }
   }
 
+  // Nobody to exchange with.
+  void OneStageCombined() {
+    for (int k = 0; k < warmup_; ++k) Compute(false, k);
+    for (int k = 0; k < total_ - warmup_; ++k) Both(k);
+    for (int k = total_ - warmup_; k < total_; ++k) Compute(true, k);
+  }
+
   void InterleavedBatched() {
     const int steady = total_ - warmup_;
     Exchanged(RecvPrev(0));
@@ -115,8 +135,7 @@ class Scheduler {
       Exchanged(Together({SendNext(k), RecvPrev(k + 1), last ? RecvNext(0) : List()}));
     }
     for (int k = 0; k < steady; ++k) {
-      Compute(false, warmup_ + k);
-      Compute(true, k);
+      Both(k);
       Exchanged(Together(
           {SendPrev(k), RecvPrev(warmup_ + k + 1), SendNext(warmup_ + k), RecvNext(k + 1)}));
     }
@@ -131,23 +150,38 @@ class Scheduler {
     List forward = RecvPrev(0);
     List backward;
     Post(forward);
-    const auto step = [&](bool is_backward, int k) {
+    const auto exchange = [&](bool is_backward, int k, bool waits) {
       List* pending = is_backward ? &backward : &forward;
-      Wait(pending);
-      Compute(is_backward, k);
       List sends = is_backward ? SendPrev(k) : SendNext(k);
       const List recvs = is_backward ? RecvNext(k + 1) : RecvPrev(k + 1);
       Post(Together({sends, recvs}));
       *pending = recvs;
-      if (!is_backward && shape_.overlap_wait_send)
+      if (!is_backward && waits)
         Wait(&sends);
       else
         pending->insert(pending->begin(), sends.begin(), sends.end());
+    };
+    const auto step = [&](bool is_backward, int k) {
+      Wait(is_backward ? &backward : &forward);
+      Compute(is_backward, k);
+      exchange(is_backward, k, shape_.overlap_wait_send);
+    };
+    // The stream that a send of the pair waits on is that of the exchanges, not of compute.
+    const auto pair = [&](int k) {
+      Wait(&forward);
+      Wait(&backward);
+      Both(k);
+      exchange(false, warmup_ + k, false);
+      exchange(true, k, false);
     };
     for (int k = 0; k < warmup_; ++k) step(false, k);
     backward = RecvNext(0);
     Post(backward);
     for (int k = 0; k < total_ - warmup_; ++k) {
+      if (shape_.combined) {
+        pair(k);
+        continue;
+      }
       step(false, warmup_ + k);
       step(true, k);
     }
@@ -164,8 +198,9 @@ class Scheduler {
 
 int WarmupForwards(const PipelineShape& shape) {
   const int behind = shape.stages - shape.stage - 1;
-  if (shape.chunks == 1) return std::min(behind, shape.microbatches);
-  return std::min(2 * behind + (shape.chunks - 1) * GroupOf(shape),
+  const int more = shape.combined ? 1 : 0;
+  if (shape.chunks == 1) return std::min(behind + more, shape.microbatches);
+  return std::min(2 * behind + (shape.chunks - 1) * GroupOf(shape) + more,
                   shape.microbatches * shape.chunks);
 }
 

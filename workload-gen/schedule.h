@@ -21,6 +21,9 @@ struct PipelineShape {
   bool overlap = false;           // interleaved only: p2p beside compute
   bool overlap_wait_send = true;  // a forward send is waited for before the next backward
   int group = 0;  // interleaved: micro-batches that pass through a chunk together; 0: stages
+  // A forward and a backward run as one (combined_1f1b.py): with one stage, or interleaved. There
+  // is one forward more before the first pair.
+  bool combined = false;
 };
 
 // One micro-batch of one chunk, forward or backward.
@@ -47,14 +50,15 @@ struct Exchange {
   bool operator==(const Exchange&) const = default;
 };
 
-// The whole schedule: compute; post (start these exchanges together); wait (compute goes on when
-// these are through).
+// The whole schedule: compute; a forward and a backward together; post (start these exchanges
+// together); wait (compute goes on when these are through).
 struct Action {
-  enum class Kind : uint8_t { kCompute, kPost, kWait };
+  enum class Kind : uint8_t { kCompute, kTogether, kPost, kWait };
   Kind kind = Kind::kCompute;
-  StageWork work;                   // kCompute
+  StageWork work;                   // kCompute; kTogether: the forward
   std::vector<Exchange> exchanges;  // kPost, kWait
   bool synchronous = false;         // kWait: of a batched call that just returned
+  StageWork backward = {};          // kTogether
 };
 std::vector<Action> MakeSchedule(const PipelineShape& shape);
 

@@ -48,6 +48,9 @@ TEST(Schedule, OneForwardOneBackward) {
 
 std::string Text(const Action& action) {
   if (action.kind == Action::Kind::kCompute) return ToString(action.work);
+  if (action.kind == Action::Kind::kTogether) {
+    return ToString(action.work) + "+" + ToString(action.backward);
+  }
   constexpr const char* kNames[] = {"sn", "rp", "sp", "rn"};
   std::string text = action.kind == Action::Kind::kPost ? "post(" : "wait(";
   for (const Exchange& e : action.exchanges) {
@@ -82,6 +85,24 @@ TEST(Schedule, OverlappedExchangesOfTheFirstStage) {
             "wait(sp0 rn1) B1.1 post(sp1 rn0) wait(sp1 rn0) B0.0 post(rn1) wait(rn1) B1.0");
 }
 
+// Both of a pair have come before it runs, and what they send leaves behind it.
+TEST(Schedule, CombinedPairs) {
+  PipelineShape shape = Shape(2, 1, 2, 4);
+  shape.combined = true;
+  EXPECT_EQ(Order(shape),
+            "F0.0 F1.0 F0.1 F1.1 B0.1 F2.0 B1.1 F3.0 B0.0 F2.1 B1.0 F3.1 B2.1 B3.1 B2.0 B3.0");
+  shape = Shape(2, 1, 2, 2);
+  shape.combined = shape.overlap = true;
+  EXPECT_EQ(Actions(shape),
+            "post(rp0) wait(rp0) F0.0 post(sn0 rp1) wait(sn0) wait(rp1) F1.0 post(sn1 rp0) "
+            "wait(sn1) wait(rp0) F0.1 post(rp1) wait(rp1) F1.1+B0.1 post(sp0) wait(sp0) B1.1 "
+            "post(sp1 rn0) wait(sp1 rn0) B0.0 post(sp0 rn1) wait(sp0 rn1) B1.0 post(sp1) "
+            "wait(sp1)");
+  shape = Shape(1, 0, 1, 3);
+  shape.combined = true;
+  EXPECT_EQ(Actions(shape), "F0.0 F1.0+B0.0 F2.0+B1.0 B2.0");
+}
+
 // Both ends of every boundary, all shapes: each message is sent once, received once, posted before
 // it is waited for, there before it is used; sender and receiver pass them in the same order.
 class ScheduleShapes : public testing::TestWithParam<PipelineShape> {};
@@ -95,8 +116,7 @@ TEST_P(ScheduleShapes, ExchangesMatch) {
     std::set<std::pair<int, Message>> posted, done;
     std::set<std::pair<bool, Message>> computed;
     for (const Action& action : MakeSchedule(shape)) {
-      if (action.kind == Action::Kind::kCompute) {
-        const StageWork& w = action.work;
+      const auto compute = [&](const StageWork& w) {
         const int v = w.chunk * shape.stages + stage;
         const int last = shape.stages * shape.chunks - 1;
         if (!w.backward && v > 0) {
@@ -106,6 +126,10 @@ TEST_P(ScheduleShapes, ExchangesMatch) {
           EXPECT_TRUE(done.count({3, {v, w.microbatch}}));
         }
         computed.insert({w.backward, {v, w.microbatch}});
+      };
+      if (action.kind == Action::Kind::kCompute || action.kind == Action::Kind::kTogether) {
+        compute(action.work);
+        if (action.kind == Action::Kind::kTogether) compute(action.backward);
         continue;
       }
       for (const Exchange& e : action.exchanges) {
@@ -145,7 +169,10 @@ std::vector<PipelineShape> AllShapes() {
       for (int groups = 1; groups <= 3; ++groups) {
         for (const bool overlap : {false, true}) {
           for (const bool wait : {false, true}) {
-            shapes.push_back({stages, 0, chunks, groups * stages, overlap, wait});
+            for (const bool combined : {false, true}) {
+              shapes.push_back(
+                  {stages, 0, chunks, groups * stages, overlap, wait, /*group=*/0, combined});
+            }
           }
         }
       }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "workload-gen/pipeline_layout.h"
 #include "workload-gen/section_readers.h"
 
 namespace drydock {
@@ -21,6 +22,7 @@ class SectionRules {
     CheckRecompute();
     CheckOverlap();
     CheckInterleaving();
+    if (!job_.parallel.layout.empty()) CheckLayout();
     CheckTensors();
   }
 
@@ -87,11 +89,30 @@ class SectionRules {
     if (overlap.tensor && !job_.parallel.sequence_parallel) {
       Fail("overlap.tensor", "'tensor' needs parallel.sequence_parallel");
     }
-    if (overlap.expert && job_.parallel.expert == 1) {
-      Fail("overlap.expert", "'expert' needs parallel.expert > 1");
-    }
+    if (overlap.expert) CheckExpertOverlap();
     if (overlap.shared_expert && job_.model.moe.shared_ffn == 0) {
       Fail("overlap.shared_expert", "'shared_expert' needs model.shared_expert_ffn");
+    }
+  }
+
+  // Megatron's transformer_config.py.
+  void CheckExpertOverlap() {
+    const char* key = "overlap.expert";
+    const TrainingRules& training = job_.training;
+    if (job_.parallel.expert == 1) Fail(key, "'expert' needs parallel.expert > 1");
+    if (training.moe_dispatcher == MoeDispatcher::kAllGather) {
+      Fail(key, "'expert' needs moe_dispatcher alltoall or flex");
+    }
+    if (job_.parallel.pipeline > 1 && job_.parallel.virtual_pipeline == 1) {
+      Fail(key, "with pipeline {}, 'expert' needs virtual_pipeline > 1", job_.parallel.pipeline);
+    }
+    if (training.recompute == Recompute::kFull || training.recompute_modules.moe) {
+      Fail(key, "'expert' excludes recompute: full and recompute_modules: [moe]");
+    }
+    if (job_.overlap.shared_expert) Fail(key, "'expert' excludes overlap.shared_expert");
+    const int further = job_.model.mtp_layers;
+    if (further > 1 || (further == 1 && !job_.model.HasExperts(job_.model.layers - 1))) {
+      Fail(key, "'expert' needs mtp_layers to be at most 1, of experts");
     }
   }
 
@@ -104,6 +125,20 @@ class SectionRules {
       Fail("parallel.microbatch_group", "microbatch_group {} is less than pipeline {}",
            parallel.microbatch_group, parallel.pipeline);
     }
+  }
+
+  void CheckLayout() {
+    if (job_.training.framework != "megatron") {
+      return Fail("parallel.layout", "'layout' needs framework megatron");
+    }
+    const ParallelRules& parallel = job_.parallel;
+    const LayoutDemand demand = {job_.model.layers, job_.model.mtp_layers, parallel.pipeline};
+    const LayoutText text = ExpandPipelineLayout(parallel.layout);
+    const std::string mistake =
+        text.mistake.empty() ? LayoutMistake(text.stages, demand) : text.mistake;
+    if (mistake.empty()) return;
+    Fail("parallel.layout", "layout '{}': {}; the nearest that works is '{}'", parallel.layout,
+         mistake, NearestPipelineLayout(text.stages, demand));
   }
 
   // The largest tensors of a micro-batch; beyond this, what counts their bytes overflows.

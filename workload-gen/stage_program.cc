@@ -1,9 +1,13 @@
 #include "workload-gen/stage_program.h"
 
 #include <algorithm>
+#include <optional>
 
+#include "workload-gen/combined_stage.h"
 #include "workload-gen/data_parallel.h"
+#include "workload-gen/deferred_gradients.h"
 #include "workload-gen/edge_program.h"
+#include "workload-gen/fp8_scales.h"
 #include "workload-gen/layer_program.h"
 #include "workload-gen/mtp_program.h"
 #include "workload-gen/pipeline_exchange.h"
@@ -22,10 +26,14 @@ class StageWriter {
         chunks_(MakeChunkBuckets(job, layout, stage)),
         reduction_(c_, &chunks_),
         gather_(c_, &chunks_),
-        layers_(c_, &reduction_),
+        deferred_(&builder_, &reduction_),
+        layers_(c_, &deferred_),
         edges_(c_, &reduction_),
-        mtp_(c_, &layers_, &edges_, &reduction_),
-        exchanges_(c_, job.training.batch_p2p_sync) {}
+        mtp_(c_, &layers_, &edges_, &deferred_),
+        combined_(c_, &layers_, &edges_, &mtp_, &reduction_, &gather_, &deferred_),
+        exchanges_(c_, job.training.batch_p2p_sync) {
+    c_.weights = &deferred_;
+  }
 
   Program Write() {
     builder_.SetGraphs(c_.job.training.cuda_graphs);
@@ -34,10 +42,16 @@ class StageWriter {
     for (const Action& action : MakeSchedule(PipelineShapeOf(c_))) {
       switch (action.kind) {
         case Action::Kind::kCompute:
-          Compute(action.work);
+          if (action.work.backward)
+            Compute(nullptr, &action.work);
+          else
+            Compute(&action.work, nullptr);
+          break;
+        case Action::Kind::kTogether:
+          Compute(&action.work, &action.backward);
           break;
         case Action::Kind::kPost:
-          exchanges_.Post(action.exchanges);
+          Post(action.exchanges);
           break;
         case Action::Kind::kWait:
           exchanges_.Wait(action);
@@ -49,24 +63,42 @@ class StageWriter {
   }
 
  private:
-  void Compute(const StageWork& work) {
+  // One of the two, or both together.
+  void Compute(const StageWork* forward, const StageWork* backward) {
     const bool timed = c_.job.training.synchronous_timers;
     if (timed) builder_.HostSynchronises();
-    if (work.backward)
-      FinishMicrobatch(work);
+    if (backward != nullptr) BeginBackward(*backward);
+    if (c_.job.overlap.expert)
+      combined_.Write(forward, backward);
+    else if (backward != nullptr)
+      Backward(backward->microbatch, backward->chunk);
     else
-      Forward(work.microbatch, work.chunk);
+      Forward(forward->microbatch, forward->chunk);
+    if (backward != nullptr) EndBackward(*backward);
     if (timed) builder_.HostSynchronises();
   }
 
-  void FinishMicrobatch(const StageWork& work) {
+  // The first stage's gradients are complete last, so only there they leave bucket by bucket.
+  void BeginBackward(const StageWork& work) {
     const bool last = work.microbatch == c_.layout.microbatches - 1;
-    const bool overlap = c_.job.overlap.grad_reduce;
-    // The first stage's gradients are complete last, so only there they leave bucket by bucket.
-    if (overlap && last && c_.layout.chunks == 1 && c_.stage == 0) reduction_.Arm(0);
-    Backward(work.microbatch, work.chunk);
+    const bool by_bucket = c_.job.overlap.grad_reduce && c_.layout.chunks == 1 && c_.stage == 0;
+    if (last && by_bucket) reduction_.Arm(0);
+  }
+
+  void EndBackward(const StageWork& work) {
     finished_backwards_.push_back(work);
-    if (overlap && c_.layout.chunks > 1) ReduceFinishedChunk();
+    if (c_.job.overlap.grad_reduce && c_.layout.chunks > 1) ReduceFinishedChunk();
+  }
+
+  // Messages follow compute; those of two micro-batches that ran together, their own.
+  void Post(const std::vector<Exchange>& exchanges) {
+    const Direction direction = exchanges.front().direction;
+    const bool gradient = direction == Direction::kSendPrev || direction == Direction::kRecvNext;
+    std::optional<ProgramBuilder::Point> point = combined_.end(gradient);
+    if (!point) return exchanges_.Post(exchanges);
+    builder_.BeginBeside(kExpertStream, *point);
+    exchanges_.Post(exchanges);
+    builder_.EndBeside(&*point);
   }
 
   // Stage r reduces a chunk r backwards after its last, so that all stages do it at one time.
@@ -97,7 +129,7 @@ class StageWriter {
       layers_.Forward(layer);
     }
     builder_.SetPlace(-1, microbatch, chunk);
-    ReduceScales(chunk, /*tensors=*/3);  // of each product: input, weight, output
+    ReduceScales(c_, chunk, kForwardScales);
     if (!last) return;
     gather(ParameterGather::kHead);
     edges_.HeadNormForward();
@@ -154,31 +186,8 @@ class StageWriter {
       }
     }
     builder_.SetPlace(-1, microbatch, chunk);
-    ReduceScales(chunk, /*tensors=*/2);  // gradients of output and input
+    ReduceScales(c_, chunk, kBackwardScales);
     if (c_.IsFirst(chunk)) edges_.EmbeddingBackward();
-  }
-
-  // Fp8 with delayed scaling: the largest values of a chunk's pass become the next scales, the same
-  // on every rank of the stage.
-  void ReduceScales(int chunk, int tensors) {
-    if (!c_.job.training.fp8) return;
-    int products = 0;
-    if (c_.work.mtp && c_.IsLast(chunk)) {
-      const int each =
-          1 + ProductsIn(c_.work.kinds[c_.work.kind_of_layer.back()], c_.job.model, c_.layout);
-      products = c_.job.model.mtp_layers * each;
-    }
-    const int end = c_.layout.EndLayer(c_.stage, chunk);
-    for (int layer = c_.layout.FirstLayer(c_.stage, chunk); layer < end; ++layer) {
-      products += ProductsIn(c_.work.LayerOf(layer), c_.job.model, c_.layout);
-    }
-    if (products == 0) return;
-    CommCall scales;
-    scales.type = DataType::kFp32;
-    scales.op = ReduceOp::kMax;
-    scales.count = int64_t{products} * tensors;
-    scales.group_size = c_.layout.world() / c_.layout.pipeline;
-    builder_.Collective(kStageRole, kStageStream, scales);
   }
 
   // How many layers that end before `end` were saved as one: only the first's input was kept.
@@ -206,9 +215,11 @@ class StageWriter {
   std::vector<ChunkBuckets> chunks_;
   GradientReduction reduction_;
   ParameterGather gather_;
+  DeferredGradients deferred_;
   LayerWriter layers_;
   EdgeWriter edges_;
   MtpWriter mtp_;
+  CombinedStage combined_;
   PipelineExchanges exchanges_;
   std::vector<StageWork> finished_backwards_;
 };

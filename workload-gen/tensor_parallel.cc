@@ -46,7 +46,12 @@ void TensorParallel::RowForward(const LinearWork& linear) {
   Leave();
 }
 
-void TensorParallel::WeightGradient(const LinearWork& linear) {
+void TensorParallel::WeightGradient(const LinearWork& linear, ProgramBuilder::OpId after) {
+  if (c_.weights != nullptr && c_.weights->Take(linear.weight_gradient, after)) {
+    if (linear.accumulate) c_.weights->Take(*linear.accumulate, ProgramBuilder::kNothing);
+    return;
+  }
+  c_.builder->Wait(after);
   c_.builder->Compute(linear.weight_gradient);
   if (linear.accumulate) c_.builder->Compute(*linear.accumulate);
 }
@@ -64,13 +69,12 @@ void TensorParallel::ColumnBackward(const LinearWork& linear, int64_t width) {
   if (!overlap) c_.builder->Wait(gather);
   c_.builder->Compute(linear.activation_gradient);
   if (!overlap) {
-    WeightGradient(linear);
+    WeightGradient(linear, ProgramBuilder::kNothing);
     c_.builder->Wait(Start(out, width));
     return;
   }
   const ProgramBuilder::OpId sum = Start(out, width);
-  c_.builder->Wait(gather);
-  WeightGradient(linear);
+  WeightGradient(linear, gather);
   c_.builder->Wait(sum);
 }
 
@@ -81,7 +85,7 @@ void TensorParallel::RowBackward(const LinearWork& linear) {
 
 void TensorParallel::WholeBackward(const LinearWork& linear) {
   c_.builder->Compute(linear.activation_gradient);
-  WeightGradient(linear);
+  WeightGradient(linear, ProgramBuilder::kNothing);
 }
 
 }  // namespace drydock

@@ -38,7 +38,7 @@ class TensorParallel {
   ProgramBuilder::OpId Start(CollectiveType type, int64_t width);
 
  private:
-  void WeightGradient(const LinearWork& linear);
+  void WeightGradient(const LinearWork& linear, ProgramBuilder::OpId after);
 
   const WriterContext& c_;
 };

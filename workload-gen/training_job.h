@@ -90,6 +90,7 @@ struct ParallelRules {
   bool sequence_parallel = false;
   int pipeline = 1;
   int virtual_pipeline = 1;
+  std::string layout;          // what each virtual stage holds (pipeline_layout.h); "": by rule
   int first_stage_layers = 0;  // 0: as many as the others
   int last_stage_layers = 0;
   bool account_for_embedding = false;  // it counts as a layer when layers are split
@@ -109,8 +110,9 @@ struct OverlapRules {
   bool p2p = false;  // takes effect with virtual stages only
   bool p2p_wait_send = true;
   bool tensor_backward = true;
-  bool tensor = false;  // GEMMs are split to hide tensor-parallel communication
-  bool expert = false;  // one micro-batch's token exchange beside another's compute
+  bool tensor = false;                  // GEMMs are split to hide tensor-parallel communication
+  bool expert = false;                  // one micro-batch's token exchange beside another's compute
+  bool delay_weight_gradients = false;  // with `expert`: behind what other ranks wait for
   bool shared_expert = false;
 };
 

@@ -1,8 +1,12 @@
 // The sections of model.yaml that say how a model is trained and spread.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <utility>
+
 #include "core/base/spelling.h"
 #include "workload-gen/framework.h"
+#include "workload-gen/pipeline_layout.h"
 #include "workload-gen/section_readers.h"
 
 namespace drydock {
@@ -94,6 +98,34 @@ void ReadData(YamlReader* reader, int* data) {
   ReadCount(reader, "data", false, 1, 1 << 24, data);
 }
 
+// A layout says how many virtual stages there are; whether it suits the model is asked later, with
+// the other rules between sections.
+void ReadLayout(YamlReader* reader, ParallelRules* parallel) {
+  reader->ReadOptional("layout", &parallel->layout);
+  if (!reader->Has("layout")) return;
+  const std::pair<const char*, bool> others[] = {
+      {"first_stage_layers", parallel->first_stage_layers > 0},
+      {"last_stage_layers", parallel->last_stage_layers > 0},
+      {"account_for_embedding", parallel->account_for_embedding},
+      {"account_for_loss", parallel->account_for_loss}};
+  for (const auto& [key, given] : others) {
+    if (given) reader->Fail(key, fmt::format("'layout' excludes '{}'", key));
+  }
+  if (parallel->layout.empty()) return reader->Fail("layout", "'layout' is empty");
+  const LayoutText text = ExpandPipelineLayout(parallel->layout);
+  const size_t stages = text.stages.size();
+  const auto pipeline = static_cast<size_t>(std::max(1, parallel->pipeline));
+  if (!text.mistake.empty() || stages % pipeline != 0) return;
+  const auto chunks = static_cast<int>(stages / pipeline);
+  if (reader->Has("virtual_pipeline") && parallel->virtual_pipeline != chunks) {
+    reader->Fail("virtual_pipeline",
+                 fmt::format("virtual_pipeline {} x pipeline {} = {} stages, but layout has {}",
+                             parallel->virtual_pipeline, pipeline,
+                             static_cast<size_t>(parallel->virtual_pipeline) * pipeline, stages));
+  }
+  parallel->virtual_pipeline = chunks;
+}
+
 }  // namespace
 
 void ReadTrainingSection(const YamlNode& node, Diagnostics* diagnostics, TrainingRules* training) {
@@ -142,6 +174,7 @@ void ReadParallelSection(const YamlNode& node, Diagnostics* diagnostics, Paralle
   ReadCount(&reader, "last_stage_layers", false, 1, 10000, &parallel->last_stage_layers);
   reader.ReadOptional("account_for_embedding", &parallel->account_for_embedding);
   reader.ReadOptional("account_for_loss", &parallel->account_for_loss);
+  ReadLayout(&reader, parallel);
   ReadCount(&reader, "microbatch_group", false, 1, 1 << 24, &parallel->microbatch_group);
   ReadCount(&reader, "context", false, 1, 1 << 20, &parallel->context);
   ReadEnum(&reader, "context_type", ContextTypeNames(), false, &parallel->context_type);
@@ -169,6 +202,10 @@ void ReadOverlapSection(const YamlNode& node, Diagnostics* diagnostics, OverlapR
   reader.ReadOptional("tensor_backward", &overlap->tensor_backward);
   reader.ReadOptional("tensor", &overlap->tensor);
   reader.ReadOptional("expert", &overlap->expert);
+  reader.ReadOptional("delay_weight_gradients", &overlap->delay_weight_gradients);
+  if (overlap->delay_weight_gradients && !overlap->expert) {
+    reader.Fail("delay_weight_gradients", "'delay_weight_gradients' needs expert");
+  }
   reader.ReadOptional("shared_expert", &overlap->shared_expert);
   reader.Finish();
 }

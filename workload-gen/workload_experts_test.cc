@@ -138,6 +138,23 @@ TEST(WorkloadExperts, HoldsForRandomLayouts) {
   }
 }
 
+// The same jobs with tokens that travel beside other work, where they may.
+TEST(WorkloadExperts, AnyJobWithCombinedPassesRuns) {
+  Drawer drawer(23);
+  int run = 0;
+  for (int round = 0; round < 600 && run < 80 && !testing::Test::HasFailure(); ++round) {
+    Draw draw = drawer.Next();
+    draw.overrides.insert(draw.overrides.end(),
+                          {"overlap.expert=true", "overlap.shared_expert=false",
+                           Flag("overlap.delay_weight_gradients", round % 2 == 0)});
+    if (!ParseTrainingJob(kTestJob, "test.yaml", draw.overrides).ok()) continue;
+    SCOPED_TRACE(testing::PrintToString(draw.overrides));
+    CheckStructure(TestWorkload(draw.overrides, draw.hosts, Draw::kGpus));
+    ++run;
+  }
+  EXPECT_EQ(run, 80);
+}
+
 // What all ranks hold together: every parameter of the model once for each rank that shares it.
 TEST(WorkloadExperts, RankParametersAddUpToTheModel) {
   Drawer drawer(17);

@@ -11,6 +11,13 @@
 
 namespace drydock {
 
+// May take over a weight gradient, to have it computed later: behind `after`, if that is given.
+class WeightGradientSink {
+ public:
+  virtual ~WeightGradientSink() = default;
+  virtual bool Take(uint32_t submodule, ProgramBuilder::OpId after) = 0;
+};
+
 struct WriterContext {
   const TrainingJob& job;
   const Layout& layout;
@@ -18,6 +25,7 @@ struct WriterContext {
   WorkTables* tables;
   ProgramBuilder* builder;
   int stage;
+  WeightGradientSink* weights = nullptr;
 
   bool IsFirst(int chunk) const { return stage == 0 && chunk == 0; }
   bool IsLast(int chunk) const {

@@ -30,7 +30,9 @@ class Walker {
 
   ActivationMemory Walk() {
     CollectRepeated();
-    for (const Op& op : program_.ops) {
+    CollectEnds();
+    for (at_ = 0; at_ < program_.ops.size(); ++at_) {
+      const Op& op = program_.ops[at_];
       if (op.kind == OpKind::kCollective) NoteCollective(op);
       if (op.kind == OpKind::kCompute) Compute(op);
     }
@@ -65,6 +67,15 @@ class Walker {
     }
   }
 
+  // Where the backward of each part ends: a forward may run in between.
+  void CollectEnds() {
+    for (size_t i = 0; i < program_.ops.size(); ++i) {
+      const Op& op = program_.ops[i];
+      if (op.kind != OpKind::kCompute || op.microbatch < 0) continue;
+      if (op.phase == Phase::kBackward) ends_[PartOf(op)] = i;
+    }
+  }
+
   // An all-gather of rows goes before a product that sequence parallelism feeds.
   void NoteCollective(const Op& op) {
     const CommCall& call = w_.calls[op.work];
@@ -88,7 +99,7 @@ class Walker {
     const Part part = PartOf(op);
     switch (op.phase) {
       case Phase::kForward:
-        Leave(kNowhere);
+        if (current_ == kNowhere || ends_[current_] < at_) Leave(kNowhere);
         for (size_t i = 0; i < block.size(); ++i) Forward(part, {block[i], gathered && i == 0});
         break;
       case Phase::kRecompute:
@@ -174,6 +185,8 @@ class Walker {
   ActivationMemory result_;
   std::map<Part, std::set<uint32_t>> repeated_;
   std::set<Part> saved_at_;
+  std::map<Part, size_t> ends_;
+  size_t at_ = 0;  // in the program
   std::map<Part, int64_t> held_;
   std::map<Part, int64_t> full_;  // what it would hold if nothing were repeated
   Part current_ = kNowhere;       // in backward

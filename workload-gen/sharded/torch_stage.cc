@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/base/check.h"
+
 namespace drydock {
 namespace {
 
@@ -20,6 +22,9 @@ class TorchStageWriter {
       switch (action.kind) {
         case Action::Kind::kCompute:
           Compute(action.work);
+          break;
+        case Action::Kind::kTogether:
+          CHECK_NOTE(false, "a pair of passes without experts");
           break;
         case Action::Kind::kPost:
           exchanges_.Post(action.exchanges);

@@ -1,0 +1,26 @@
+#include "workload-gen/fp8_scales.h"
+
+namespace drydock {
+
+void ReduceScales(const WriterContext& c, int chunk, int tensors) {
+  if (!c.job.training.fp8) return;
+  int products = 0;
+  if (c.work.mtp && c.IsLast(chunk)) {
+    const int each =
+        1 + ProductsIn(c.work.kinds[c.work.kind_of_layer.back()], c.job.model, c.layout);
+    products = c.job.model.mtp_layers * each;
+  }
+  const int end = c.layout.EndLayer(c.stage, chunk);
+  for (int layer = c.layout.FirstLayer(c.stage, chunk); layer < end; ++layer) {
+    products += ProductsIn(c.work.LayerOf(layer), c.job.model, c.layout);
+  }
+  if (products == 0) return;
+  CommCall scales;
+  scales.type = DataType::kFp32;
+  scales.op = ReduceOp::kMax;
+  scales.count = int64_t{products} * tensors;
+  scales.group_size = c.layout.world() / c.layout.pipeline;
+  c.builder->Collective(kStageRole, kStageStream, scales);
+}
+
+}  // namespace drydock
