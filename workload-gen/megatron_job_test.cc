@@ -160,7 +160,7 @@ TEST(MegatronJob, StatedStages) {
   EXPECT_EQ(job.parallel.virtual_pipeline, 2);
   EXPECT_TRUE(job.overlap.p2p) << "as with --num-virtual-stages-per-pipeline-rank";
   EXPECT_FALSE(Gpt("--bf16 --pipeline-model-parallel-size 2 "
-                   "--pipeline-model-parallel-layout Et*20|t*28L")
+                   "--pipeline-model-parallel-layout 'Et*20|t*28L'")
                    .overlap.p2p);
 }
 
@@ -324,12 +324,12 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"--bf16 --num-layers-per-virtual-pipeline-stage 7",
                 "48 layers are not divisible by 1 stages x 7 layers"},
         Mistake{"--bf16 --pipeline-model-parallel-size 4 --num-virtual-stages-per-pipeline-rank 2 "
-                "--pipeline-model-parallel-layout Et*12|t*12|t*12|t*12L",
+                "--pipeline-model-parallel-layout 'Et*12|t*12|t*12|t*12L'",
                 "excludes --pipeline-model-parallel-layout"},
         Mistake{"--bf16 --pipeline-model-parallel-size 4 "
-                "--pipeline-model-parallel-layout Et*12|t*12|t*12|t*11L",
+                "--pipeline-model-parallel-layout 'Et*12|t*12|t*12|t*11L'",
                 "layout 'Et*12|t*12|t*12|t*11L': t stands in it 47 times; layers is 48; the "
-                "nearest that works is 'Et*12|(t*12|)*2t*12L'"},
+                "nearest that works is 'Et*12|t*12|t*12|t*12L'"},
         Mistake{"--bf16 --window-size 9,0 --window-attn-skip-freq [1,0,0]*16",
                 "'[1,0,0]*16': layers without a window at the start, then every n-th, is "
                 "understood, as a number or a list"},

@@ -99,7 +99,7 @@ class SectionRules {
   void CheckExpertOverlap() {
     const char* key = "overlap.expert";
     const TrainingRules& training = job_.training;
-    if (job_.parallel.expert == 1) Fail(key, "'expert' needs parallel.expert > 1");
+    if (job_.parallel.expert == 1) return Fail(key, "'expert' needs parallel.expert > 1");
     if (training.moe_dispatcher == MoeDispatcher::kAllGather) {
       Fail(key, "'expert' needs moe_dispatcher alltoall or flex");
     }

@@ -146,6 +146,9 @@ std::vector<std::string> GoalScheduleSeeds() {
       "num_ranks 2\nrank 0 {\nl1: calc 100 cpu 0\nl2: send 64b to 1 tag 7 cpu 0 nic 0\n"
       "l2 requires l1\nl3: recv 8b from 1\n}\nrank 1 {\nl1: recv 64b from 0 tag 7\n"
       "l2: send 8b to 0\nl3: calc 5 cpu 2\nl3 irequires l2\nl2 requires l1\n}\n",
+      "num_ranks 2\nrank 0 {\nl1: calc 0 cpu 731\nl2: send 64b to 1 tag 5000003102 cpu 731 nic "
+      "1\nl2 requires l1\n}\n\nrank 1 {\nl1: recv 64b from 0 tag 5000003102 cpu 12 nic 0\n"
+      "l2: recv 0b from 0 tag 00000000\n}\n",
       "// text\nnum_ranks 1\nrank 0 {\n}\n"};
 }
 

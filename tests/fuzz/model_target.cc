@@ -57,6 +57,13 @@ std::vector<std::string> ModelSeeds() {
           "moe_dispatcher: flex, moe_imbalance: 1.5}\n"
           "parallel: {tensor: 2, sequence_parallel: true, pipeline: 2, first_stage_layers: 1, "
           "expert: 4, context: 2, context_type: a2a}\noverlap: {grad_reduce: true}\n",
+      std::string("model: {architecture: llama, layers: 4, hidden: 64, heads: 8, vocab: 100, "
+                  "sequence: 32, experts: 8, experts_per_token: 2, expert_ffn: 32, mtp_layers: 1, "
+                  "window: 8, full_attention_first: 2}\n") +
+          "training: {framework: megatron, precision: bf16, micro_batch: 1, global_batch: 32, "
+          "recompute: none, optimizer: adam}\nparallel: {tensor: 1, pipeline: 2, expert: 8, "
+          "layout: "
+          "'Et|(t|)*2,tmL'}\noverlap: {expert: true, delay_weight_gradients: true, p2p: true}\n",
       std::string("model: {architecture: llama, layers: 4, hidden: 64, heads: 8, ffn: 160, vocab: "
                   "100, sequence: 32}\n") +
           "training: {framework: fsdp, precision: bf16, micro_batch: 1, global_batch: 16, "
@@ -100,6 +107,9 @@ std::vector<std::string> HfConfigSeeds() {
       R"({"model_type": "gemma3", "text_config": {"model_type": "gemma3_text", "head_dim": 8,
  "num_hidden_layers": 2, "hidden_size": 64, "num_attention_heads": 8, "intermediate_size": 128,
  "vocab_size": 100, "sliding_window": 8, "layer_types": ["sliding_attention", "full_attention"]}})",
+      R"({"model_type": "qwen2", "num_hidden_layers": 4, "hidden_size": 64, "num_attention_heads": 8,
+ "num_key_value_heads": null, "intermediate_size": 128, "vocab_size": 100, "sliding_window": 8,
+ "use_sliding_window": true, "max_window_layers": 2, "architectures": ["Qwen2ForCausalLM"]})",
       R"({"model_type": "vit", "num_hidden_layers": 2, "hidden_size": 64, "num_attention_heads": 8,
  "intermediate_size": 128, "image_size": 32, "patch_size": 8, "id2label": {"0": "a", "1": "b"}})"};
 }
@@ -125,7 +135,13 @@ std::vector<std::string> MegatronArgumentsSeeds() {
       "--max-position-embeddings=32 --vocab-size 100 --micro-batch-size 1 --global-batch-size 8 "
       "--num-experts 8 --moe-layer-freq ([0]*1+[1]*3) --multi-latent-attention --window-size (8,0) "
       "--recompute-granularity selective --recompute-modules moe mlp --swiglu --fp8-format "
-      "hybrid\n"};
+      "hybrid\n",
+      "--num-layers 4 --hidden-size 64 --num-attention-heads 8 --seq-length 32 --bf16 "
+      "--max-position-embeddings=32 --vocab-size 100 --micro-batch-size 1 --global-batch-size 8 "
+      "--num-experts 8 --expert-model-parallel-size 4 --moe-token-dispatcher-type alltoall "
+      "--overlap-moe-expert-parallel-comm --delay-wgrad-compute --pipeline-model-parallel-size 2 "
+      "--pipeline-model-parallel-layout 'Et|t|t|tL' --window-size (8,0) --window-attn-skip-freq "
+      "([0]*2+[1]*2) --disable-bias-linear\n"};
 }
 
 }  // namespace drydock::fuzz

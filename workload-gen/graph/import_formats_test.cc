@@ -1,7 +1,9 @@
 // "Does what other tools write come in, as they write it?" Small files of ours in the form of
 // AICB's and ATLAHS's writers, with what is unusual in theirs.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include <iterator>
 #include <set>
 
 #include "core/base/files.h"
@@ -92,30 +94,26 @@ TEST(AicbTest, InferenceIsOutOfScope) {
 // for the time in between, the chunks of a channel with their own cpu. Tags are digits one behind
 // the other (chunk, channel, sequence, kind, communicator); some messages are empty.
 std::string Atlahs(int chunks, int cpu) {
-  const std::string on = " cpu " + std::to_string(cpu);
   std::string text = "num_ranks 2\n";
+  const auto out = std::back_inserter(text);
   for (const int rank : {0, 1}) {
-    const std::string peer = std::to_string(1 - rank);
-    text += "\nrank " + std::to_string(rank) + " {\n";
-    text += "l1: calc 0 cpu 0\nl2: calc 0 cpu 0\nl3: calc 250000 cpu 1\nl3 requires l1\n";
-    text += "l4: calc 0" + on + "\nl4 requires l3\n";
-    int label = 4;
-    for (int chunk = 0; chunk < chunks; ++chunk) {
-      const std::string tag = std::to_string(chunk) + "00" + "0003" + "1" + "02";
-      const std::string before = " requires l" + std::to_string(label) + "\n";
-      const std::string send = "l" + std::to_string(label + 1),
-                        recv = "l" + std::to_string(label + 2);
-      text += send + ": send 524288b to " + peer + " tag " + tag + on + " nic 0\n" + send + before;
-      text +=
-          recv + ": recv 524288b from " + peer + " tag " + tag + on + " nic 0\n" + recv + before;
-      text += "l" + std::to_string(label + 3) + ": calc 1343" + on + "\n";
-      text += "l" + std::to_string(label + 3) + " requires " + recv + "\n";
-      label += 3;
+    const int peer = 1 - rank;
+    fmt::format_to(out, "\nrank {} {{\nl1: calc 0 cpu 0\nl2: calc 0 cpu 0\n", rank);
+    fmt::format_to(out, "l3: calc 250000 cpu 1\nl3 requires l1\n");
+    fmt::format_to(out, "l4: calc 0 cpu {}\nl4 requires l3\n", cpu);
+    int last = 4;
+    for (int chunk = 0; chunk < chunks; ++chunk, last += 3) {
+      const std::string rest = fmt::format("tag {}000003102 cpu {} nic 0", chunk, cpu);
+      const int send = last + 1, receive = last + 2, copy = last + 3;
+      fmt::format_to(out, "l{}: send 524288b to {} {}\n", send, peer, rest);
+      fmt::format_to(out, "l{} requires l{}\n", send, last);
+      fmt::format_to(out, "l{}: recv 524288b from {} {}\n", receive, peer, rest);
+      fmt::format_to(out, "l{} requires l{}\n", receive, last);
+      fmt::format_to(out, "l{}: calc 1343 cpu {}\nl{} requires l{}\n", copy, cpu, copy, receive);
     }
-    const std::string empty = "l" + std::to_string(label + 1);
-    text += empty + ": " + (rank == 0 ? "send 0b to " : "recv 0b from ") + peer +
-            " tag 00000000 cpu 0 nic 1\n";
-    text += "l2 requires l" + std::to_string(label) + "\n}\n";
+    fmt::format_to(out, "l{}: {} {} tag 00000000 cpu 0 nic 1\n", last + 1,
+                   rank == 0 ? "send 0b to" : "recv 0b from", peer);
+    fmt::format_to(out, "l2 requires l{}\n}}\n", last);
   }
   return text;
 }
@@ -143,7 +141,7 @@ TEST(AtlahsTest, ManyProcessors) {
   EXPECT_THAT(w.streams, Contains("processor3"));
   std::string text = "num_ranks 1\nrank 0 {\n";
   for (int i = 1; i <= 200; ++i) {
-    text += "l" + std::to_string(i) + ": calc 5 cpu " + std::to_string(10 * i) + "\n";
+    text += fmt::format("l{}: calc 5 cpu {}\n", i, 10 * i);
   }
   EXPECT_EQ(Made(ImportGoal, text + "}\n").streams.size(), 201u);
   EXPECT_THAT(testing::ErrorText(ImportText(ImportGoal, text + "x: calc 5 cpu 7\n}\n")),
