@@ -186,6 +186,7 @@ check_inputs() {
   if [[ ${processes:-1} != 1 && ${network_args[1]:-packet} =~ ^(analytical|fluid)$ ]]; then
     usage_error "--processes: the ${network_args[1]} network runs in one process"
   fi
+  [[ -z $hostfile ]] || check_hostfile "$hostfile"
   for file in "${inputs[@]}" "${own_archive[@]}"; do
     [[ -z $file ]] || check_readable "$file"
   done
@@ -202,6 +203,30 @@ check_readable() {
     why="Permission denied"
   fi
   [[ -z $why ]] || { say "$1: error: cannot read: $why$(suggest_neighbour "$1")"; exit 1; }
+}
+
+# Of a hostfile that is wrong mpirun says nothing, or too much. A line: a machine's name, then perhaps slots=N.
+check_hostfile() {
+  local line rest word words column number=0 machines=0 at
+  while IFS= read -r line || [[ -n $line ]]; do
+    number=$((number + 1))
+    rest=${line%%#*}
+    column=1
+    read -ra words <<<"$rest"
+    for word in "${words[@]}"; do
+      while [[ ${rest:column-1:${#word}} != "$word" ]]; do column=$((column + 1)); done
+      at="$1:$number:$column: error:"
+      if [[ $word == "${words[0]}" ]]; then
+        [[ $word =~ ^[A-Za-z0-9][A-Za-z0-9@._:-]*$ ]] || { say "$at '$word' is no name of a machine"; exit 1; }
+        machines=$((machines + 1))
+      else
+        [[ $word =~ ^(slots|max_slots)=[1-9][0-9]{0,5}$ ]] ||
+          { say "$at '$word' is neither 'slots=N' nor 'max_slots=N'"; exit 1; }
+      fi
+      column=$((column + ${#word}))
+    done
+  done <"$1"
+  ((machines > 0)) || { say "$1: error: it names no machine"; exit 1; }
 }
 
 suggest_neighbour() {

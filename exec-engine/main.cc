@@ -42,7 +42,9 @@ struct Options {
 // Zero if there is none.
 Result<Time> ParseInterval(const std::string& text) {
   if (text.empty()) return Time();
-  ASSIGN_OR_RETURN(const Time interval, ParseTime(text));
+  const Result<Time> parsed = ParseTime(text);
+  if (!parsed.ok()) return Error("--network-log: " + parsed.error().message());
+  const Time interval = *parsed;
   if (interval < Time::Ns(100)) {
     return Error(fmt::format("--network-log {}: the interval must be at least 100 ns", text));
   }

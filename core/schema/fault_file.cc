@@ -102,9 +102,9 @@ class FaultReader {
     if (reader_.Has("rate") && reader_.Has("bit_errors")) {
       reader_.Fail("bit_errors", "a fault is either 'rate' or 'bit_errors'; write two");
     }
+    reader_.ReadOptional("rate", &fault->rate);
     if (reader_.Has("rate")) {
       fault->kind = Fault::Kind::kRate;
-      reader_.Read("rate", &fault->rate);
       CheckRate("rate", fault->rate, &reader_);
     }
     reader_.ReadOptional("bit_errors", &fault->bit_errors);

@@ -93,7 +93,9 @@ TEST(FaultFileTest, MistakesAreLocated) {
   EXPECT_EQ(ErrorOf("- {switch: left, bit_errors: 2}\n"),
             "f:1:30: error: 'bit_errors' is the chance of a bit to arrive wrong, above 0 and at "
             "most 0.01");
-  EXPECT_EQ(ErrorOf("- {switch: left, untill: 2 ms}\n").substr(0, 14), "f:1:18: error:");
+  EXPECT_EQ(ErrorOf("- {switch: left, untill: 2 ms}\n"),
+            "f:1:18: error: unknown key 'untill' in 'fault'; did you mean 'until'?; valid keys are "
+            "link, switch, nic, rate, bit_errors, at, until");
   EXPECT_EQ(ErrorOf("a: 1\n"), "f:1:1: error: 'faults' must be a list");
 }
 

@@ -205,7 +205,7 @@ run_pipeline.sh: the whole log is .deps/log/fetch-nccl.log
         ])
 
     def test_several_processes_are_started_by_mpirun(self):
-        (self.box / "hosts.txt").touch()
+        (self.box / "hosts.txt").write_text("# two machines\nnode1 slots=2 max_slots=4\n\n  node2.rack-7 # as many as it has cores\n")
         self.pipeline(*INPUTS, "--out=out", "--processes=4", "--hostfile", "hosts.txt", "--threads=2")
         as_root = "--allow-run-as-root " if os.geteuid() == 0 else ""
         self.assertEqual(self.sandbox.calls()[-3:], [
@@ -302,6 +302,21 @@ run_pipeline.sh: the whole log is .deps/log/fetch-nccl.log
         for arguments, text in cases:
             with self.subTest(arguments=arguments):
                 self.expect(self.pipeline(*arguments), 1, text + "\n")
+        self.assertEqual(self.sandbox.calls(), [])
+
+    def test_a_hostfile_that_mpirun_would_not_understand(self):
+        for text, error in [
+            ("", ": error: it names no machine"),
+            ("# node1\n", ": error: it names no machine"),
+            ("node1\n%node2 slots=2\n", ":2:1: error: '%node2' is no name of a machine"),
+            ("node1 slots=2\nnode2  slots=two", ":2:8: error: 'slots=two' is neither 'slots=N' nor 'max_slots=N'"),
+            ("node1 slots=0\n", ":1:7: error: 'slots=0' is neither 'slots=N' nor 'max_slots=N'"),
+            ("node1 node2\n", ":1:7: error: 'node2' is neither 'slots=N' nor 'max_slots=N'"),
+        ]:
+            with self.subTest(text=text):
+                (self.box / "hosts.txt").write_text(text)
+                self.expect(self.pipeline(*INPUTS, "--processes", "2", "--hostfile", "hosts.txt"), 1,
+                            f"hosts.txt{error}\n")
         self.assertEqual(self.sandbox.calls(), [])
 
     def test_a_run_directory_that_cannot_be_made(self):
