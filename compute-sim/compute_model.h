@@ -62,13 +62,17 @@ std::unique_ptr<ComputeModel> MakeProfileModel(const ModelContext& context);
 std::unique_ptr<ComputeModel> MakeRooflineModel(const ModelContext& context);
 std::unique_ptr<ComputeModel> MakeScaledModel(const ModelContext& context);
 
+// `to` as if it were calibrated: the parameters of `from`, which is, changed by the ratio of the
+// specifications (scaled_parameters.h).
+Result<GpuData> AsIfCalibrated(const GpuData& to, const GpuData& from);
+
 // The calibrated model's answer; nullopt if `gpu` has no parameters for that kernel.
 std::optional<Prediction> PredictCalibrated(const GpuData& gpu, const Kernel& kernel);
 // The same at the clocks the profile's rows were measured at.
 std::optional<Prediction> PredictAsProfiled(const GpuData& gpu, const Profile& profile,
                                             const Kernel& kernel);
-// A row's time in this run: as measured; on a calibrated GPU by the ratio of what the model says of
-// this run and of the row, which may be at burst clocks or contain a quantisation.
+// A row's time in this run: as measured; on a GPU with parameters by the ratio of what the model
+// says of this run and of the row, which may be at burst clocks or contain a quantisation.
 double RowUs(const GpuData& gpu, const Profile& profile, const RowRef& row, const Kernel& kernel);
 // What a model says as a time; at most kLongestKernel, which ModelStack refuses.
 Time TimeOfUs(double us);

@@ -142,6 +142,24 @@ TEST_F(ComputeModelTest, ABurstRowIsSlowedToSustainedClocks) {
   EXPECT_EQ(Ask({&a100_, nullptr}, kAll, kernel).time, Time::FromUs(1206.5 * sustained / burst));
 }
 
+// What power takes from long kernels, it takes from those of a GPU without parameters of its own,
+// too.
+TEST_F(ComputeModelTest, ABurstRowOfAGpuThatIsScaledIsSlowedAsItsReferences) {
+  GpuData gpu = Scaled(a100_, 1.5, 1.2);
+  const std::string row = "gemm,fp16,16384,8192,8192,6 ms\n";
+  const Kernel kernel = Gemm(DataType::kFp16, 16384, 8192, 8192);
+  gpu.profiles = {MakeProfile("made-up", row)};
+  EXPECT_EQ(Ask({&gpu, &a100_}, kAll, kernel).time, Time::Us(6000));
+  gpu.profiles = {MakeProfile("made-up", row, "# clocks: burst\n")};
+  EXPECT_EQ(Ask({&gpu, nullptr}, kAll, kernel).time, Time::Us(6000)) << "nobody knows";
+  const GpuData sustained = *AsIfCalibrated(gpu, a100_);
+  const GpuData burst = *AsIfCalibrated(gpu, ShippedGpuData("a100-sxm-80g", kBurst));
+  const double slower =
+      PredictCalibrated(sustained, kernel)->us / PredictCalibrated(burst, kernel)->us;
+  EXPECT_GT(slower, 1.01);
+  EXPECT_EQ(Ask({&gpu, &a100_}, kAll, kernel).time, Time::FromUs(6000 * slower));
+}
+
 // Without a calibrated model, times between rows follow a power law: the geometric middle of 10 us
 // and 40 us lies at 20 us.
 TEST_F(ComputeModelTest, BetweenRowsTimeIsInterpolatedInLogarithms) {

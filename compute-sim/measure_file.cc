@@ -14,7 +14,8 @@ namespace {
 
 constexpr std::string_view kProvenance = "gpu-profiler on ";
 constexpr std::string_view kMethod =
-    "CUDA events around one launch, median of 20 after 5 to warm up; L2 overwritten before each; "
+    "CUDA events around one launch, median of 20 after 5 to warm up; L2 filled with other data "
+    "before each; "
     "operands without pattern; products by cuBLASLt, those of a group on four streams; attention "
     "by "
     "cuDNN; the others by kernels of its own";

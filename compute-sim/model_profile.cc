@@ -1,8 +1,8 @@
 // `profile`: a measured row, or the way between rows. Between two that differ in one extent, the
 // logarithm of time is interpolated over the logarithm of the extent; where the GPU is calibrated,
-// what is interpolated is how far the rows lie from the model, so that its steps (waves of tiles)
-// stay. Among rows that enclose the kernel in several extents, that deviation is their mean, each
-// weighted by the inverse square of its distance.
+// or scaled from one that is, what is interpolated is how far the rows lie from the model, so that
+// its steps (waves of tiles) stay. Among rows that enclose the kernel in several extents, that
+// deviation is their mean, each weighted by the inverse square of its distance.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,17 +16,24 @@ namespace {
 
 class ProfileModel : public ComputeModel {
  public:
-  explicit ProfileModel(const GpuData* gpu) : gpu_(gpu) {}
+  // Where the GPU has no parameters of its own, what its rows deviate from are its reference's,
+  // scaled.
+  explicit ProfileModel(const ModelContext& context) : gpu_(*context.gpu) {
+    if (gpu_.calibrated || context.reference == nullptr || !context.reference->calibrated) return;
+    if (Result<GpuData> scaled = AsIfCalibrated(gpu_, *context.reference); scaled.ok()) {
+      gpu_ = *std::move(scaled);
+    }
+  }
 
   // Earlier profiles come first; a row in any of them comes before an interpolation in any.
   std::optional<KernelTime> Predict(const Kernel& kernel) const override {
-    for (const ProfilePtr& profile : gpu_->profiles) {
+    for (const ProfilePtr& profile : gpu_.profiles) {
       const std::optional<RowRef> row = FindRow(*profile, kernel);
       if (!row.has_value()) continue;
-      return Answer(kernel, TimeOfUs(RowUs(*gpu_, *profile, *row, kernel)), 1,
+      return Answer(kernel, TimeOfUs(RowUs(gpu_, *profile, *row, kernel)), 1,
                     fmt::format("{}:{}", BaseName(profile->file_name), row->line()));
     }
-    for (const ProfilePtr& profile : gpu_->profiles) {
+    for (const ProfilePtr& profile : gpu_.profiles) {
       if (auto answer = BetweenTwo(*profile, kernel)) return answer;
       if (auto answer = AmongSeveral(*profile, kernel)) return answer;
     }
@@ -34,10 +41,10 @@ class ProfileModel : public ComputeModel {
   }
 
   std::string WhyNot(const Kernel& kernel) const override {
-    const size_t count = gpu_->profiles.size();
+    const size_t count = gpu_.profiles.size();
     if (count == 0) return "no profile of this GPU was given";
     const std::string profiles = fmt::format("{} profile{}", count, count == 1 ? "" : "s");
-    const double distance = RowDistance(*gpu_, kernel);
+    const double distance = RowDistance(gpu_, kernel);
     if (distance == 0) return "no row of that kernel and type in " + profiles;
     return fmt::format("the nearest row in {} is {:.3g} times off", profiles, distance);
   }
@@ -47,7 +54,7 @@ class ProfileModel : public ComputeModel {
                     const std::string& detail) const {
     KernelTime time;
     time.time = measured;
-    const std::optional<Prediction> prediction = PredictCalibrated(*gpu_, kernel);
+    const std::optional<Prediction> prediction = PredictCalibrated(gpu_, kernel);
     time.bound = prediction.has_value() ? BoundName(*prediction) : "measured";
     time.detail = detail;
     time.row_distance = distance;
@@ -56,7 +63,7 @@ class ProfileModel : public ComputeModel {
 
   // log(measured / model) of a row, both at the row's clocks.
   double Deviation(const Profile& profile, const RowRef& row, const Kernel& like) const {
-    return std::log(row.time().us() / PredictAsProfiled(*gpu_, profile, row.Like(like))->us);
+    return std::log(row.time().us() / PredictAsProfiled(gpu_, profile, row.Like(like))->us);
   }
 
   std::optional<KernelTime> BetweenTwo(const Profile& profile, const Kernel& kernel) const {
@@ -80,7 +87,7 @@ class ProfileModel : public ComputeModel {
 
   Time Between(const Profile& profile, const Neighbours& pair, const Kernel& kernel) const {
     const double at = pair.at;
-    const std::optional<Prediction> model = PredictCalibrated(*gpu_, kernel);
+    const std::optional<Prediction> model = PredictCalibrated(gpu_, kernel);
     if (!model.has_value()) {
       return TimeOfUs(std::exp((1 - at) * std::log(pair.below.time().us()) +
                                at * std::log(pair.above.time().us())));
@@ -94,12 +101,12 @@ class ProfileModel : public ComputeModel {
   // which has the right slopes if not the right level.
   double BaselineUs(const Profile* profile, const Kernel& kernel) const {
     const std::optional<Prediction> model = profile == nullptr
-                                                ? PredictCalibrated(*gpu_, kernel)
-                                                : PredictAsProfiled(*gpu_, *profile, kernel);
+                                                ? PredictCalibrated(gpu_, kernel)
+                                                : PredictAsProfiled(gpu_, *profile, kernel);
     if (model.has_value()) return model->us;
-    const double rate = gpu_->spec.dense_rate[static_cast<size_t>(kernel.type)].flops_per_second();
+    const double rate = gpu_.spec.dense_rate[static_cast<size_t>(kernel.type)].flops_per_second();
     const double compute = rate > 0 ? kernel.flops / rate : 0;
-    const double memory = kernel.bytes / gpu_->spec.memory_bandwidth.bytes_per_second();
+    const double memory = kernel.bytes / gpu_.spec.memory_bandwidth.bytes_per_second();
     return std::max(compute, memory) * 1e6;
   }
 
@@ -115,7 +122,7 @@ class ProfileModel : public ComputeModel {
       weights += weight;
     }
     // Without a calibrated model there is nothing else to believe.
-    const bool calibrated = PredictCalibrated(*gpu_, kernel).has_value();
+    const bool calibrated = PredictCalibrated(gpu_, kernel).has_value();
     const double deviation = sum / weights * (calibrated ? profile.weight : 1);
     return Answer(
         kernel, TimeOfUs(BaselineUs(nullptr, kernel) * std::exp(deviation)), rows.front().distance,
@@ -123,7 +130,7 @@ class ProfileModel : public ComputeModel {
                     BaseName(profile.file_name), rows.front().row.line(), rows.front().distance));
   }
 
-  const GpuData* gpu_;
+  GpuData gpu_;
 };
 
 }  // namespace
@@ -139,7 +146,7 @@ double RowDistance(const GpuData& gpu, const Kernel& kernel) {
 }
 
 std::unique_ptr<ComputeModel> MakeProfileModel(const ModelContext& context) {
-  return std::make_unique<ProfileModel>(context.gpu);
+  return std::make_unique<ProfileModel>(context);
 }
 
 }  // namespace drydock

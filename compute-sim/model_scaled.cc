@@ -19,13 +19,9 @@ class ScaledModel : public ComputeModel {
  public:
   explicit ScaledModel(const ModelContext& context) : context_(context), from_(SourceOf(context)) {
     if (from_ == nullptr) return;
-    scaled_.spec = context.gpu->spec;
-    scaled_.calibrated = true;
-    scaled_.attention_library = context.gpu->attention_library;
-    Result<KernelParameters> scaled =
-        ScaledParameters(scaled_.spec, from_->spec, from_->parameters);
+    Result<GpuData> scaled = AsIfCalibrated(*context.gpu, *from_);
     if (scaled.ok()) {
-      scaled_.parameters = *std::move(scaled);
+      scaled_ = *std::move(scaled);
       to_facts_ = *ReadScalingFacts(scaled_.spec.file_text, scaled_.spec.file_name);
       from_facts_ = *ReadScalingFacts(from_->spec.file_text, from_->spec.file_name);
     } else {
@@ -130,6 +126,13 @@ class ScaledModel : public ComputeModel {
 };
 
 }  // namespace
+
+Result<GpuData> AsIfCalibrated(const GpuData& to, const GpuData& from) {
+  GpuData scaled = to;
+  scaled.calibrated = true;
+  ASSIGN_OR_RETURN(scaled.parameters, ScaledParameters(to.spec, from.spec, from.parameters));
+  return scaled;
+}
 
 std::unique_ptr<ComputeModel> MakeScaledModel(const ModelContext& context) {
   return std::make_unique<ScaledModel>(context);
