@@ -117,21 +117,25 @@ Status BeginFile(const Options& options, const MeasureDevice& device,
   return WriteFileAtomically(options.output, begun->text);
 }
 
+// Attention, on a machine without cuDNN: said, with the reason.
+void LeaveOutWhatHasNoLibrary(const MeasureDevice& device, const CommonOptions& common,
+                              MeasurePlan* plan) {
+  if (device.WhyNoAttention().empty()) return;
+  const size_t planned = plan->kernels.size();
+  LeaveOutAttention(plan);
+  if (plan->kernels.size() == planned) return;
+  Report(kInfo, common,
+         fmt::format("{} kernels of attention left out, --cudnn names the library: {}",
+                     planned - plan->kernels.size(), device.WhyNoAttention()));
+}
+
 Status MeasureAll(const Options& options, const CommonOptions& common, MeasurePlan plan,
                   const std::optional<BegunFile>& begun) {
   std::string error, state;
   const auto device = MeasureDevice::Open(options.device, options.cudnn, &error);
   if (device == nullptr) return Error(fmt::format("GPU {}: {}", options.device, error));
   RETURN_IF_ERROR(BeginFile(options, *device, begun));
-  if (!device->WhyNoAttention().empty()) {
-    const size_t planned = plan.kernels.size();
-    LeaveOutAttention(&plan);
-    if (plan.kernels.size() < planned) {
-      Report(kInfo, common,
-             fmt::format("{} kernels of attention left out, --cudnn names the library: {}",
-                         planned - plan.kernels.size(), device->WhyNoAttention()));
-    }
-  }
+  LeaveOutWhatHasNoLibrary(*device, common, &plan);
   int64_t failed = 0;
   const bool shows = !common.quiet && ::isatty(STDERR_FILENO) == 1;
   for (size_t i = 0; i < plan.kernels.size(); ++i) {

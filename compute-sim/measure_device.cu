@@ -129,7 +129,8 @@ class CudaDevice : public MeasureDevice {
       ok = ok && cudaEventSynchronize(end_) == cudaSuccess;
       ok = ok && cudaEventElapsedTime(&milliseconds, begin_, end_) == cudaSuccess;
       if (!ok) {
-        *error = cudaGetErrorString(cudaGetLastError());
+        const cudaError_t last = cudaGetLastError();
+        *error = last == cudaSuccess ? "its library does not launch it" : cudaGetErrorString(last);
         return -1;
       }
       if (i >= kWarmUps) times.push_back(milliseconds);
