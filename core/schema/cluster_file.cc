@@ -9,6 +9,7 @@
 #include "core/base/files.h"
 #include "core/base/spelling.h"
 #include "core/base/version.h"
+#include "core/model/transport_attributes.h"
 #include "core/schema/fabric_file.h"
 #include "core/schema/fault_file.h"
 #include "core/schema/gpu_file.h"
@@ -155,7 +156,7 @@ void ReadClusterSection(const YamlNode& node, ClusterContext* context) {
   }
 }
 
-// Parameters of the packet network: it knows the names, and says which is wrong.
+// Parameters of the packet network, which knows their ranges.
 void ReadAttributes(YamlReader* reader, Transport* transport, Diagnostics* diagnostics) {
   const YamlNode* attributes = reader->Take("attributes", false);
   if (attributes == nullptr) return;
@@ -163,11 +164,19 @@ void ReadAttributes(YamlReader* reader, Transport* transport, Diagnostics* diagn
     return reader->Fail("attributes", "'attributes' must be a section of Class::Name: value");
   }
   for (const auto& [key, value] : attributes->entries) {
+    if (const std::string fault = CheckAttributeName(key.scalar); !fault.empty()) {
+      diagnostics->Add(key.ErrorHere(fault));
+      continue;
+    }
     const Result<std::string> text = AsString(value);
-    if (text.ok())
-      transport->attributes.emplace_back(key.scalar, *text);
-    else
+    const std::string fault = text.ok() ? CheckAttributeValue(key.scalar, *text) : "";
+    if (!text.ok()) {
       diagnostics->Add(text.error());
+    } else if (!fault.empty()) {
+      diagnostics->Add(value.ErrorHere(fault));
+    } else {
+      transport->attributes.emplace_back(key.scalar, *text);
+    }
   }
   std::sort(transport->attributes.begin(), transport->attributes.end());
 }

@@ -322,6 +322,31 @@ TEST(ClusterFileTest, FabricTransportAndNccl) {
             "toys.topo:14:7: error: 'nccl' lacks the key 'settings'");
 }
 
+TEST(ClusterFileTest, AttributesOfTheTransport) {
+  const auto message = [](const std::string& attributes) {
+    return MessageWith("packets_per_ack: 8", "attributes: {" + attributes + "}");
+  };
+  EXPECT_EQ(message("Dcqcn::Gane: 0.1"),
+            "toys.topo:13:82: error: the packet network has no attribute 'Dcqcn::Gane'; did you "
+            "mean 'Dcqcn::Gain'?");
+  EXPECT_EQ(message("Dcqcn::Gain: much"),
+            "toys.topo:13:95: error: attribute 'Dcqcn::Gain' is 'much'; it must be a number");
+  EXPECT_EQ(message("Dcqcn::AlphaInterval: 55"),
+            "toys.topo:13:104: error: attribute 'Dcqcn::AlphaInterval' is '55'; it must be a time, "
+            "as '55 us', of at most 1000000 s");
+  EXPECT_EQ(message("FabricSwitch::EcnAtDequeue: yes"),
+            "toys.topo:13:110: error: attribute 'FabricSwitch::EcnAtDequeue' is 'yes'; it must be "
+            "true or false");
+  EXPECT_EQ(message("RdmaTransport::Mtu: 1000"),
+            "toys.topo:13:82: error: attribute 'RdmaTransport::Mtu' follows from 'mtu' of the "
+            "transport");
+}
+
+TEST(ClusterFileTest, LatenciesOfMoreThanASecondAreMistakes) {
+  EXPECT_EQ(MessageWith("pcie: gen4 x8, latency: ", "pcie: gen4 x8, latency: 2 s, message: "),
+            "toys.topo:7:62: error: 'latency' is 2 s; it must be at most 1 s");
+}
+
 TEST(ClusterFileTest, AllMistakesAtOnce) {
   std::string text = testing::ToyClusterText();
   text.replace(text.find("gpus: 2"), 7, "gpus: many");

@@ -1,8 +1,8 @@
 #include "ns3-backend/model/transport-attributes.h"
 
 #include "core/base/check.h"
-#include "core/base/spelling.h"
 #include "core/base/units.h"
+#include "core/model/transport_attributes.h"
 #include "ns3-backend/model/dcqcn.h"
 #include "ns3-backend/model/dctcp.h"
 #include "ns3-backend/model/fabric-switch.h"
@@ -24,7 +24,6 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <map>
 #include <vector>
 
 namespace ns3::rdma
@@ -57,28 +56,6 @@ std::string
 NameOf(const TypeId& type, size_t attribute)
 {
     return type.GetName().substr(PREFIX.size()) + "::" + type.GetAttribute(attribute).name;
-}
-
-/// What an attribute follows from, for those that a cluster file sets otherwise; null for others.
-const char*
-SourceOf(const std::string& name)
-{
-    static const std::map<std::string, const char*> sources{
-        {"RdmaTransport::Mtu", "'mtu' of the transport"},
-        {"RdmaTransport::PacketsPerAck", "'packets_per_ack' of the transport"},
-        {"RdmaTransport::CongestionControl", "'congestion_control' of the transport"},
-        {"RdmaTransport::Retransmission", "'retransmission' of the transport"},
-        {"RdmaTransport::QueuePairsPerConnection", "NCCL_IB_QPS_PER_CONNECTION of nccl"},
-        {"RdmaTransport::SplitData", "NCCL_IB_SPLIT_DATA_ON_QPS of nccl"},
-        {"FabricSwitch::Buffer", "'buffer' of the switches"},
-        {"FabricSwitch::FlowControl", "'flow_control' of the transport"},
-        {"FabricSwitch::LosslessClasses", "RdmaTransport::DataPriority and AckPriority"},
-        {"FabricSwitch::Routing", "'routing' of the fabric"},
-        {"RdmaTransport::Reordering", "'routing' of the fabric"},
-        {"FabricSwitch::Ecn", "'congestion_control' of the transport"},
-    };
-    const auto found = sources.find(name);
-    return found == sources.end() ? nullptr : found->second;
 }
 
 /// The whole of \p text as a number.
@@ -126,10 +103,8 @@ ReadBoolean(const std::string& text)
 Value
 ReadTime(const std::string& text)
 {
-    // What is added to the time of a run must fit into 106 days with it.
-    constexpr drydock::Time longest = drydock::Time::Us(int64_t{1'000'000} * 1'000'000);
     const Result<drydock::Time> time = drydock::ParseTime(text);
-    return time.ok() && *time <= longest ? Create<TimeValue>(PicoSeconds(time->ps())) : nullptr;
+    return time.ok() ? Create<TimeValue>(PicoSeconds(time->ps())) : nullptr;
 }
 
 Value
@@ -145,19 +120,18 @@ struct Form
 {
     const char* type; //!< of ns-3
     Value (*read)(const std::string& text);
-    const char* words;
 };
 
 const Form&
 FormOf(const std::string& type)
 {
     static const std::array<Form, 6> forms{{
-        {"ns3::DoubleValue", ReadDouble, "a number"},
-        {"ns3::IntegerValue", ReadInteger, "a whole number"},
-        {"ns3::UintegerValue", ReadUnsigned, "a whole number from 0 on"},
-        {"ns3::BooleanValue", ReadBoolean, "true or false"},
-        {"ns3::TimeValue", ReadTime, "a time, as '55 us', of at most 1000000 s"},
-        {"ns3::DataRateValue", ReadRate, "a rate, as '50 Mbps'"},
+        {"ns3::DoubleValue", ReadDouble},
+        {"ns3::IntegerValue", ReadInteger},
+        {"ns3::UintegerValue", ReadUnsigned},
+        {"ns3::BooleanValue", ReadBoolean},
+        {"ns3::TimeValue", ReadTime},
+        {"ns3::DataRateValue", ReadRate},
     }};
     for (const Form& form : forms)
     {
@@ -177,10 +151,7 @@ ReadValue(const TypeId::AttributeInformation& attribute,
 {
     const Form& form = FormOf(attribute.checker->GetValueTypeName());
     Value value = form.read(text);
-    if (!value)
-    {
-        return Error(fmt::format("attribute '{}' is '{}'; it must be {}", name, text, form.words));
-    }
+    CHECK_NOTE(value, "checked before");
     if (!attribute.checker->Check(*value))
     {
         return Error(fmt::format("attribute '{}' is '{}', which is out of its range ({})",
@@ -261,31 +232,26 @@ Contradiction(const drydock::Transport& transport)
 std::string
 Fault(const std::string& name, const std::string& text)
 {
-    std::vector<std::string> names;
+    if (std::string fault = drydock::CheckAttributeName(name); !fault.empty())
+    {
+        return fault;
+    }
+    if (std::string fault = drydock::CheckAttributeValue(name, text); !fault.empty())
+    {
+        return fault;
+    }
     for (const TypeId& type : AttributeClasses())
     {
         for (size_t i = 0; i < type.GetAttributeN(); ++i)
         {
-            const std::string candidate = NameOf(type, i);
-            const char* source = SourceOf(candidate);
-            if (candidate == name)
+            if (NameOf(type, i) == name)
             {
-                if (source != nullptr)
-                {
-                    return fmt::format("attribute '{}' follows from {}", name, source);
-                }
                 const auto value = ReadValue(type.GetAttribute(i), name, text);
                 return value.ok() ? "" : value.error().message();
             }
-            if (source == nullptr)
-            {
-                names.push_back(candidate);
-            }
         }
     }
-    return fmt::format("the packet network has no attribute '{}'{}",
-                       name,
-                       drydock::DidYouMean(name, names));
+    CHECK_NOTE(false, "an attribute without a class: " + name);
 }
 
 /// Sets what belongs to \p type, a class of \p object.

@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <cctype>
 #include <functional>
+#include <map>
 #include <regex>
 #include <set>
 
 #include "core/base/files.h"
+#include "core/model/transport_attributes.h"
 #include "ns3-backend/model/transport-attributes.h"
 #include "ns3-backend/packet_network.h"
 #include "ns3-backend/test/test_fabrics.h"
@@ -79,6 +81,29 @@ TEST(Attributes, StandInTheDocument) {
                        text.find("`" + attribute.name + "`", row) != std::string::npos;
     EXPECT_TRUE(there) << name;
   });
+}
+
+TEST(Attributes, ClusterFilesKnowThemAllAndTheirForms) {
+  using Form = TransportAttribute::Form;
+  const std::map<std::string, Form> forms = {
+      {"ns3::DoubleValue", Form::kNumber},  {"ns3::IntegerValue", Form::kInteger},
+      {"ns3::UintegerValue", Form::kCount}, {"ns3::BooleanValue", Form::kFlag},
+      {"ns3::TimeValue", Form::kTime},      {"ns3::DataRateValue", Form::kRate}};
+  std::set<std::string> known, there;
+  std::map<std::string, Form> form_of;
+  for (const TransportAttribute& each : TransportAttributes()) {
+    EXPECT_TRUE(known.insert(each.name).second) << each.name << " twice";
+    form_of[each.name] = each.form;
+  }
+  ForEachAttribute([&](const std::string& name, const TypeId::AttributeInformation& attribute) {
+    there.insert(name);
+    if (form_of[name] == Form::kFollows) return;
+    std::string type = attribute.checker->GetValueTypeName();
+    if (!type.starts_with("ns3::")) type = "ns3::" + type;
+    ASSERT_EQ(forms.count(type), 1U) << type;
+    EXPECT_EQ(forms.at(type), form_of[name]) << name;
+  });
+  EXPECT_EQ(known, there);
 }
 
 // ---- What they do ---------------------------------------------------------------------------

@@ -170,5 +170,28 @@ TEST(StockNs3, SimpleCongestionOfFourSenders) {
   Compare(topology, orders, next_hops);
 }
 
+TEST(StockNs3, WhereFramesMeetAtOnePicosecondTheOrderDiffersAndNothingElse) {
+  // Two frames reach the switch at once. Stock ns-3 forwards first what was scheduled first, this
+  // network what came by the lower port: whoever of the two is first, both leave at the same times.
+  const Topology topology = Star(3, Shape());
+  const std::vector<Order> orders = {Transfer(2, 0, 4096), Transfer(1, 0, 4096)};
+  std::map<HostId, int64_t> stock;
+  {
+    StockNetwork network(topology);
+    for (const auto& [node, link, end] : {std::array<uint32_t, 3>{3, 0, 1}, {1, 1, 0}, {2, 2, 0}}) {
+      network.SetNextHop(node, link, end);
+    }
+    for (const Order& order : orders) network.Send(order);
+    stock = network.Run();
+  }
+  const Outcome ours = RunPackets(topology, orders);
+  const int64_t of2 = ours.TimeOf(Notice::kDelivered, 2, 0);
+  const int64_t of1 = ours.TimeOf(Notice::kDelivered, 1, 1);
+  EXPECT_LT(stock[2], stock[1]);
+  EXPECT_LT(of1, of2);
+  EXPECT_EQ(stock[2], of1);
+  EXPECT_EQ(stock[1], of2);
+}
+
 }  // namespace
 }  // namespace drydock

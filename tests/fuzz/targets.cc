@@ -143,7 +143,15 @@ std::vector<std::string> ClusterSeeds() {
       with("fabric:\n  kind: explicit\n  switches: [{name: s, latency: 1 ns, buffer: 1 B}]\n"
            "  links:\n  - {from: host0/nic0, to: s, rate: 1 Gbps, delay: 1 ns}\n"
            "  - {from: host1/nic0, to: s, rate: 1 Gbps, delay: 1 ns}\n"
-           "  - {from: host0/nic1, to: host1/nic1, rate: 1 Gbps, delay: 1 ns}\n")};
+           "  - {from: host0/nic1, to: host1/nic1, rate: 1 Gbps, delay: 1 ns}\n"),
+      toy +
+          "faults:\n  - {nic: host0/nic0, rate: 1 Gbps, at: 1 ms, until: 2 ms}\n  - {link: "
+          "[host1/nic0, leaf0.rail0], bit_errors: 1e-9}\n",
+      toy.substr(0, transport) +
+          "transport: {flow_control: pfc, attributes: {Dcqcn::Gain: 0.5, "
+          "FabricSwitch::EcnAtDequeue: "
+          "true, RdmaTransport::AckTimeout: 1 ms, Timely::MinRate: 1 Gbps, FabricNode::Weight3: "
+          "1}}\n"};
 }
 std::vector<std::string> GpuSeeds() {
   return {
