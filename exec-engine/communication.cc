@@ -8,6 +8,12 @@
 #include "core/model/grouped_call.h"
 
 namespace drydock {
+namespace {
+
+// So often a call is played before it is asked whether only its last arrival matters.
+constexpr size_t kManyPatterns = 4;
+
+}  // namespace
 
 bool WaitsForAll(CollectiveType type) {
   return type == CollectiveType::kAllReduce || type == CollectiveType::kAllGather ||
@@ -128,8 +134,8 @@ Communication::KnownPlan* Communication::FindPlan(GroupState* group, uint32_t ca
 }
 
 Communication::Call* Communication::FindCall(GroupState* group, CallKey key) const {
-  for (Call* call : group->active) {
-    if (call->key == key) return call;
+  for (const auto& [name, call] : group->active) {
+    if (name == key) return call;
   }
   return nullptr;
 }
@@ -181,7 +187,7 @@ Communication::Call* Communication::BeginCall(GroupState* group, KnownPlan* know
   call->arrived = call->ended = 0;
   call->last_end = Time::Max();
   call->drained = false;
-  group->active.push_back(call);
+  group->active.emplace_back(key, call);
   const bool clear = ClearWayFor(known->plan, now);
   if (clear && known->can_shortcut) {
     for (const uint16_t port : known->plan.port_classes) port_states_[port].alone.push_back(call);
@@ -242,29 +248,43 @@ void Communication::RunInEngine(Call* call, Time now) {
 }
 
 void Communication::PlayAlone(Call* call, KnownPlan* known) {
-  Time first = Time::Max();
-  for (const Arrival& arrival : call->arrivals) first = std::min(first, arrival.time);
+  Time first = Time::Max(), last;
+  for (const Arrival& arrival : call->arrivals) {
+    first = std::min(first, arrival.time);
+    last = std::max(last, arrival.time);
+  }
   offsets_.clear();
   for (const Arrival& arrival : call->arrivals) offsets_.push_back((arrival.time - first).ps());
-  const KnownTimes::Times& times = TimesFor(known);
-  call->last_end = first + *std::max_element(times.end.begin(), times.end.end());
+  const auto [times, from] = TimesFor(known, first, last);
+  call->last_end = from + *std::max_element(times->end.begin(), times->end.end());
   for (uint32_t m = 0; m < call->arrivals.size(); ++m) {
-    owner_->OnOpWillEnd(call->plan->members[m].gpu, call->arrivals[m].op, first + times.end[m],
-                        first + times.ready[m]);
+    owner_->OnOpWillEnd(call->plan->members[m].gpu, call->arrivals[m].op, from + times->end[m],
+                        from + times->ready[m]);
   }
 }
 
 // Counted as if every host played for itself, so that it says the same for any number of processes.
-const KnownTimes::Times& Communication::TimesFor(KnownPlan* known) {
-  const KnownTimes::Times*& times = known->times[offsets_];
-  if (times != nullptr) {
+Communication::Answer Communication::TimesFor(KnownPlan* known, Time first, Time last) {
+  const auto it = known->times.find(offsets_);
+  if (it != known->times.end()) {
     ++counters_.looked_up;
-    return *times;
+    return {it->second, first};
   }
-  times = &known->known->Find(offsets_, [&] { return alone_->Play(known->plan, offsets_); });
+  const auto play = [&](const KnownTimes::Offsets& offsets) {
+    return alone_->Play(known->plan, offsets);
+  };
+  if (known->times.size() >= kManyPatterns) {
+    const auto* rule = known->known->FromLastArrival(known->plan.members.size(), play);
+    if (rule != nullptr) {
+      ++counters_.looked_up;
+      return {rule, last};
+    }
+  }
+  const KnownTimes::Times& times = known->known->Find(offsets_, play);
+  known->times.emplace(offsets_, &times);
   ++counters_.played;
-  counters_.slices += times->slices;
-  return *times;
+  counters_.slices += times.slices;
+  return {&times, first};
 }
 
 void Communication::Ended(int gpu, uint32_t op) {
@@ -289,7 +309,8 @@ void Communication::ReleasePorts(Call* call) {
 void Communication::FinishCall(Call* call) {
   ReleasePorts(call);
   if (call->transfer != nullptr) engine_.GiveBack(call->transfer);
-  std::erase(FindGroup(static_cast<uint32_t>(call->key >> 32))->active, call);
+  auto& active = FindGroup(static_cast<uint32_t>(call->key >> 32))->active;
+  std::erase_if(active, [call](const auto& each) { return each.second == call; });
   free_calls_.push_back(call);
 }
 

@@ -108,7 +108,7 @@ class Communication final : private TransferEngine::Listener {
   struct GroupState {
     uint32_t group = 0;
     std::vector<std::unique_ptr<KnownPlan>> plans;
-    std::vector<Call*> active;
+    std::vector<std::pair<CallKey, Call*>> active;
   };
 
   GroupState* FindGroup(uint32_t group);
@@ -124,7 +124,12 @@ class Communication final : private TransferEngine::Listener {
   bool ClearWayFor(const LocalPlan& plan, Time now);
   void RunInEngine(Call* call, Time now);
   void PlayAlone(Call* call, KnownPlan* known);
-  const KnownTimes::Times& TimesFor(KnownPlan* known);
+  // The times of a call with arrivals so far apart (`offsets_`), and from which arrival they count.
+  struct Answer {
+    const KnownTimes::Times* times = nullptr;
+    Time from;
+  };
+  Answer TimesFor(KnownPlan* known, Time first, Time last);
   void ReleasePorts(Call* call);
   void FinishCall(Call* call);
   static uint32_t MemberOn(const LocalPlan& plan, int gpu);

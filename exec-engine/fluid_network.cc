@@ -161,8 +161,9 @@ void FluidNetwork::OnSend(Slot slot) {
   Connection& connection = connections_[*number];
   if (slot >= progress_.size()) progress_.resize(slot + 1);
   // One that finds its cable dead waits there like data.
-  const bool passes = connection.first == kNone && sharing_.bound(connection.first_pair) > 0;
-  if (m.control && passes) return SendControl(slot, &connection);
+  const bool passes =
+      m.control && connection.first == kNone && sharing_.bound(connection.first_pair) > 0;
+  if (passes) return SendControl(slot, &connection);
   progress_[slot] = {*number, kNone, 1, Time(), Time()};
   if (connection.first == kNone) {
     connection.first = slot;

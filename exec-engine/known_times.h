@@ -2,6 +2,12 @@
 // apart the members arrive. Hosts of a kind with members on the same GPUs, running the same plan,
 // are alike: what one of them has played, the others look up. Shared by all hosts and threads of a
 // process; a call is played once, so what is known never depends on who asks first.
+//
+// Often all that matters is when the last member arrives: a sum that the switches make, or a ring
+// whose every way leads through everybody, has little to do before. A plan for which this holds in
+// the cases that must show it (all at once; each in turn so late that the others have done what
+// they could; arrivals spread at random over spans from a 64th of the call to four times as long)
+// takes the same time from the last arrival in all of them, and is taken to do so always.
 #ifndef DRYDOCK_EXEC_ENGINE_KNOWN_TIMES_H_
 #define DRYDOCK_EXEC_ENGINE_KNOWN_TIMES_H_
 
@@ -33,12 +39,20 @@ class KnownTimes {
   // Of one plan on hosts that are alike.
   class OfPlan {
    public:
+    using Play = std::function<Times(const Offsets&)>;
     // Plays the call if nobody has. The result lasts.
-    const Times& Find(const Offsets& offsets, const std::function<Times()>& play);
+    const Times& Find(const Offsets& offsets, const Play& play);
+    // The times from the last arrival, if nothing else matters; else null. Plays some fifty cases
+    // the first time.
+    const Times* FromLastArrival(size_t members, const Play& play);
 
    private:
+    static bool OnlyTheLastMatters(size_t members, const Times& together, const Play& play);
+
     std::mutex mutex_;
     std::unordered_map<Offsets, std::unique_ptr<const Times>, OffsetsHash> times_;
+    bool examined_ = false;
+    std::unique_ptr<const Times> from_last_arrival_;  // null where more than that matters
   };
 
   // `gpus`: of the members, all of which live on the host. The result lasts as long as this.

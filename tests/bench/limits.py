@@ -36,6 +36,7 @@ def cost(command):
 def holds(line, seconds, peak, more=""):
     """Prints how a line fared; False if a limit is passed."""
     ok = seconds <= line["max_seconds"] and peak <= line["max_mb"]
-    print(f"{line['name']}: {seconds:.3f} s (limit {line['max_seconds']}), {peak:.0f} MB (limit "
+    target = f", target {line['target_seconds']}" if "target_seconds" in line else ""
+    print(f"{line['name']}: {seconds:.3f} s (limit {line['max_seconds']}{target}), {peak:.0f} MB (limit "
           f"{line['max_mb']}) {'ok' if ok else 'TOO MUCH'}{more and f' [{more}]'}", flush=True)
     return ok
