@@ -115,10 +115,10 @@ class Fitter {
 
  private:
   bool KeepForWant(const std::string& name, size_t rows, size_t fitted) {
-    notes_.push_back(fmt::format(
-        "{} stays as it was: of its {} rows {} with extents of its own is in the half that is "
-        "fitted, at least {} must be",
-        name, rows, fitted, kFewestRows));
+    notes_.push_back(
+        fmt::format("{} stays as it was: the half of its {} rows that is fitted has {} with "
+                    "extents of its own, at least {} are needed",
+                    name, rows, fitted, kFewestRows));
     return false;
   }
 
@@ -276,7 +276,16 @@ Result<KernelParameters> StartingParameters(const GpuData& gpu, const GpuData* r
                              gpu.spec.name),
                  {gpu.spec.file_name, 0, 0});
   }
-  return ScaledParameters(gpu.spec, reference->spec, reference->parameters);
+  ASSIGN_OR_RETURN(KernelParameters scaled,
+                   ScaledParameters(gpu.spec, reference->spec, reference->parameters));
+  // What no row moves is still as far off as scaling was seen to be.
+  const ScalingErrors& seen = reference->parameters.scaling;
+  for (GemmParameters& set : scaled.gemm) set.error = {seen.gemm, seen.gemm};
+  for (AttentionParameters& library : scaled.attention) {
+    library.error = {seen.attention, seen.attention};
+  }
+  scaled.memory.error = {seen.memory, seen.memory};
+  return scaled;
 }
 
 Result<FitResult> Fit(GpuData gpu, const FitOptions& options) {

@@ -11,7 +11,7 @@
 namespace drydock {
 
 // What it starts from: the GPU's own parameters, or, if it has none, those of its reference, scaled
-// (scaled_parameters.h).
+// (scaled_parameters.h), with the errors that scaling was seen to make.
 Result<KernelParameters> StartingParameters(const GpuData& gpu, const GpuData* reference);
 
 // How far predictions are from a set of rows.

@@ -124,8 +124,8 @@ TEST(Fit, ASingleRowMovesNothing) {
   ASSERT_EQ(Half(RowsOf(gpu.profiles, [](KernelKind, DataType) { return true; }), true).size(), 2u);
   EXPECT_EQ(
       Fit(gpu, {200, 200}).error().message(),
-      "there are too few rows: gemm fp16 stays as it was: of its 2 rows 1 with extents of its "
-      "own is in the half that is fitted, at least 2 must be");
+      "there are too few rows: gemm fp16 stays as it was: the half of its 2 rows that is fitted "
+      "has 1 with extents of its own, at least 2 are needed");
   gpu.profiles.push_back(RowsMadeBy(ShippedGpuData("a100-sxm-80g", kBurst)));
   EXPECT_TRUE(Fit(gpu, {20, 200}).ok());
 }
@@ -278,6 +278,9 @@ TEST(Fit, StartsFromTheReferenceScaled) {
   };
   EXPECT_NEAR(rate(start), rate(h100.parameters) * 756 / 989, 1e9);
   EXPECT_NEAR(start.memory.hbm.bytes_per_second(), 2.97e12 * 2000 / 3350, 1e9);
+  EXPECT_EQ(start.gemm[0].error.large, h100.parameters.scaling.gemm);
+  EXPECT_EQ(start.attention[0].error.small, h100.parameters.scaling.attention);
+  EXPECT_GT(start.memory.error.large, 0);
   const GpuData a100 = *MakeGpuData(ShippedGpu("a100-pcie-80g"), {});
   EXPECT_EQ(StartingParameters(a100, &h100)->GemmFor(DataType::kFp8), nullptr);
   EXPECT_NE(StartingParameters(a100, &h100)->GemmFor(DataType::kFp16), nullptr);
