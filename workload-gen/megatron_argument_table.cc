@@ -54,7 +54,7 @@ constexpr Names kPlain[] = {
     {'1', Effect::kIgnored,
      "--rotary-base --rotary-percent --rotary-seq-len-interpolation-factor --rope-scaling-factor "
      "--rope-type --norm-epsilon --mtp-loss-scaling-factor --rotary-scaling-factor --mscale "
-     "--mscale-all-dim --softmax-type --activation-func-clamp-value --glu-linear-offset "
+     "--mscale-all-dim --activation-func-clamp-value --glu-linear-offset "
      "--onnx-safe --straggler-ctrlr-port --straggler-minmax-count --one-logger-project "
      "--one-logger-run-name --app-tag-run-name --app-tag-run-version --config-logger-dir "
      "--timing-log-level --timing-log-option --tensorboard-log-interval --tensorboard-queue-size "
@@ -82,12 +82,12 @@ constexpr Names kPlain[] = {
      "--tiktoken-num-special-tokens --split --data-args-path --per-split-data-args-path "
      "--data-cache-path --sample-rate --mask-prob --short-seq-prob --num-workers "
      "--num-dataset-builder-threads --object-storage-cache-path --mid-level-dataset-surplus "
-     "--adlr-autoresume-interval --moe-router-score-function --moe-router-num-groups "
-     "--moe-router-group-topk --moe-router-topk-scaling-factor --moe-router-bias-update-rate "
+     "--adlr-autoresume-interval --moe-router-score-function "
+     "--moe-router-topk-scaling-factor --moe-router-bias-update-rate "
      "--moe-input-jitter-eps --moe-token-drop-policy --moe-upcycling-granularity "
      "--fp8-margin --fp8-interval --fp8-amax-history-len --fp8-amax-compute-algo "
      "--sft-tokenizer-prompt-format --relative-attention-num-buckets "
-     "--relative-attention-max-distance --exp-avg-dtype --exp-avg-sq-dtype --main-params-dtype "
+     "--relative-attention-max-distance "
      "--cuda-graph-warmup-steps"},
     {'0', Effect::kIgnored,
      "--rotary-interleaved --use-rope-scaling --apply-layernorm-1p --openai-gelu "
@@ -112,7 +112,7 @@ constexpr Names kPlain[] = {
      "--ckpt-fully-parallel-save --no-ckpt-fully-parallel-save --async-save "
      "--ckpt-fully-parallel-load --ckpt-assume-constant-structure --dist-ckpt-save-pre-mcore-014 "
      "--dist-ckpt-optim-fully-reshardable --distrib-optim-fully-reshardable-mem-efficient "
-     "--apply-query-key-layer-scaling --attention-softmax-in-fp32 --fp16-lm-cross-entropy "
+     "--apply-query-key-layer-scaling --attention-softmax-in-fp32 "
      "--disable-bf16-reduced-precision-matmul --replication --full-validation "
      "--multiple-validation-sets --test-mode --legacy-tokenizer --trust-remote-code "
      "--no-mmap-bin-files --mock-data --reset-position-ids --reset-attention-mask --eod-mask-loss "
@@ -178,6 +178,13 @@ constexpr Explained kUnmodelled[] = {
     {"--sharp-enabled-group", '1', "which groups may use SHARP"},
     {"--nccl-communicator-config-path", '1', "settings of communicators"},
     {"--moe-router-dtype", '1', "the router's kernels"},
+    {"--moe-router-num-groups", '1', "which hosts a token goes to"},
+    {"--moe-router-group-topk", '1', "which hosts a token goes to"},
+    {"--exp-avg-dtype", '1', "bytes of the optimizer, in its kernel and in memory"},
+    {"--exp-avg-sq-dtype", '1', "bytes of the optimizer, in its kernel and in memory"},
+    {"--main-params-dtype", '1', "bytes of the optimizer, in its kernel and in memory"},
+    {"--fp16-lm-cross-entropy", '0', "the loss in fp16"},
+    {"--softmax-type", '1', "attention's softmax"},
     {"--moe-router-fusion", '0', "the router's kernels"},
     {"--moe-router-padding-for-fp8", '0', "padding of experts' rows"},
     {"--moe-z-loss-coeff", '1', "a loss"},

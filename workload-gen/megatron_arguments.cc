@@ -113,6 +113,7 @@ class Sorter {
         notes_.ignored.push_back(argument.name);
         return;
       case Effect::kUnmodelled:
+        if (MeansNothing(given)) return notes_.ignored.push_back(argument.name);
         Unmodelled(argument, given);
         return;
       case Effect::kRefused:
@@ -142,7 +143,7 @@ class Sorter {
     }
   }
 
-  // Some refused arguments have a value that is their default.
+  // Some arguments have a value that is their default, and another that is not generated.
   static bool MeansNothing(const GivenArgument& given) {
     if (given.values.size() != 1) return false;
     const std::string& name = given.flag.text;
@@ -151,6 +152,10 @@ class Sorter {
            (name == "--cpu-offloading-num-layers" && value == "0") ||
            (name == "--data-parallel-sharding-strategy" && value == "no_shard") ||
            (name == "--zero-stage" && value == "0") ||
+           (name == "--softmax-type" && value == "vanilla") ||
+           ((name == "--exp-avg-dtype" || name == "--exp-avg-sq-dtype" ||
+             name == "--main-params-dtype") &&
+            value == "fp32") ||
            (name == "--inference-batch-times-seqlen-threshold" && value == "-1");
   }
 
