@@ -2,10 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "workload-gen/section_readers.h"
 
 namespace drydock {
 namespace {
+
+constexpr int kMostLayers = 10000;
 
 // The family fills in what its members have in common; every key can still say otherwise.
 void ReadFamily(YamlReader* reader, ModelShape* model) {
@@ -119,6 +123,7 @@ void ReadExperts(YamlReader* reader, ModelShape* model) {
   reader->ReadOptional("shared_expert_gate", &moe.shared_gate);
   ReadCount(reader, "first_dense_layers", false, 0, 10000, &moe.first_dense_layers);
   ReadCount(reader, "moe_every", false, 1, 10000, &moe.every);
+  moe.every = std::max(1, moe.every);  // what is wrong is reported, and divides no more
   reader->ReadOptional("router_bias", &moe.router_bias);
   if (given) return CheckExperts(reader, *model);
   RefuseWithout(reader,
@@ -180,7 +185,8 @@ void ReadModelSection(const YamlNode& node, Diagnostics* diagnostics, ModelShape
   YamlReader reader(node, "model", diagnostics);
   ReadFamily(&reader, model);
   reader.ReadOptional("name", &model->name);
-  ReadCount(&reader, "layers", true, 1, 10000, &model->layers);
+  ReadCount(&reader, "layers", true, 1, kMostLayers, &model->layers);
+  model->layers = std::min(kMostLayers, model->layers);  // more are reported, and not walked
   ReadCount(&reader, "hidden", true, 1, kMaxDimension, &model->hidden);
   ReadHeads(&reader, model);
   ReadCount(&reader, "vocab", true, 1, kMaxDimension, &model->vocab);

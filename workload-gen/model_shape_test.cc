@@ -77,6 +77,10 @@ TEST(ModelShape, ExpertsThatAreNone) {
             "none of the 8 layers has experts, by first_dense_layers 8 and moe_every 1");
   EXPECT_EQ(ErrorOf(Also(kExperts, {"model.first_dense_layers=9"})),
             "first_dense_layers 9 is more than layers 8");
+  EXPECT_EQ(ErrorOf(Also(kExperts, {"model.moe_every=0"})),
+            "'moe_every' is 0; it must be between 1 and 10000");
+  EXPECT_EQ(ErrorOf(Also(kExperts, {"model.layers=2000000000"})),
+            "'layers' is 2000000000; it must be between 1 and 10000");
   EXPECT_EQ(ErrorOf(Also(kExperts, {"model.shared_expert_gate=true"})),
             "'shared_expert_gate' needs shared_expert_ffn");
 }
@@ -89,6 +93,13 @@ TEST(ModelShape, Windows) {
   EXPECT_FALSE(some.HasWindow(2));
   EXPECT_FALSE(TestJob().model.HasWindow(0));
   EXPECT_EQ(ErrorOf({"model.full_attention_every=2"}), "'full_attention_every' needs window");
+  const ModelShape late =
+      TestJob({"model.window=16", "model.full_attention_first=5", "model.full_attention_every=3"})
+          .model;
+  EXPECT_FALSE(late.HasWindow(4) || late.HasWindow(5));
+  EXPECT_TRUE(late.HasWindow(6) && late.HasWindow(7));
+  EXPECT_EQ(ErrorOf({"model.window=16", "model.full_attention_first=9"}),
+            "full_attention_first 9 is more than layers 8");
 }
 
 TEST(ModelShape, Activations) {
