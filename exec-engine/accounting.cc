@@ -124,6 +124,10 @@ class Accountant {
   // [from, to) lies within the op. A pipeline receive is a bubble until its sender has started.
   void Charge(uint32_t op, Time from, Time to) {
     const Op& what = program_.ops[op];
+    if (UsesMemory(what.kind)) {
+      (what.kind == OpKind::kHostWork ? account_.host : account_.memory) += to - from;
+      return;
+    }
     const Dimension dimension = roles_[what.role].dimension;
     if (what.kind == OpKind::kRecv && dimension == Dimension::kPipeline) {
       const Time sent = std::clamp(timeline_.ready[op], from, to);
@@ -149,8 +153,9 @@ TimeAccount AccountFor(const Program& program, const std::vector<GroupRole>& rol
 }
 
 Time Total(const TimeAccount& account) {
-  return std::accumulate(std::begin(account.exposed), std::end(account.exposed),
-                         account.compute + account.host + account.bubble + account.idle);
+  return std::accumulate(
+      std::begin(account.exposed), std::end(account.exposed),
+      account.compute + account.memory + account.host + account.bubble + account.idle);
 }
 
 }  // namespace drydock

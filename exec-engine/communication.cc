@@ -201,10 +201,13 @@ Communication::Call* Communication::BeginCall(GroupState* group, KnownPlan* know
 // which is after its kernel's launch. Calls that are played on their own and will be are moved to
 // the engine, the oldest first.
 bool Communication::ClearWayFor(const LocalPlan& plan, Time now) {
-  const Time first_use = now + plan.base;
+  return ClearPorts(plan.port_classes, now + plan.base, now);
+}
+
+bool Communication::ClearPorts(std::span<const uint16_t> classes, Time first_use, Time now) {
   bool clear = true;
   in_the_way_.clear();
-  for (const uint16_t port : plan.port_classes) {
+  for (const uint16_t port : classes) {
     const PortState& state = port_states_[port];
     if (state.in_engine > 0) clear = false;
     for (Call* other : state.alone) {
@@ -215,6 +218,15 @@ bool Communication::ClearWayFor(const LocalPlan& plan, Time now) {
   }
   for (Call* other : in_the_way_) RunInEngine(other, now);
   return clear && in_the_way_.empty();
+}
+
+void Communication::TakePorts(std::span<const uint16_t> classes, Time now) {
+  ClearPorts(classes, now, now);
+  for (const uint16_t port : classes) ++port_states_[port].in_engine;
+}
+
+void Communication::GivePortsBack(std::span<const uint16_t> classes) {
+  for (const uint16_t port : classes) --port_states_[port].in_engine;
 }
 
 // From here on the call runs in the host's engine. Its arrivals so far are replayed there: nothing

@@ -16,6 +16,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -72,6 +73,14 @@ class Communication final : private TransferEngine::Listener {
   void OnDelivered(const Message& message, Time now);
   void OnSent(const Message& message, Time now);
 
+  // Something else takes ports of these classes from now on, until it gives them back; and takes
+  // them. What was told of calls' ends may not hold any more.
+  void TakePorts(std::span<const uint16_t> classes, Time now);
+  void GivePortsBack(std::span<const uint16_t> classes);
+  Time Cross(const Way& way, Time from, int64_t bytes) {
+    return engine_.ports().Cross(way, from, bytes);
+  }
+
   bool idle() const { return engine_.idle(); }
   Time next_time() const { return engine_.next_time(); }
   void RunNext() { engine_.RunNext(); }
@@ -122,6 +131,7 @@ class Communication final : private TransferEngine::Listener {
   Call* FindCall(CallKey key) const;
   Call* BeginCall(GroupState* group, KnownPlan* known, CallKey key, Time now);
   bool ClearWayFor(const LocalPlan& plan, Time now);
+  bool ClearPorts(std::span<const uint16_t> classes, Time first_use, Time now);
   void RunInEngine(Call* call, Time now);
   void PlayAlone(Call* call, KnownPlan* known);
   // The times of a call with arrivals so far apart (`offsets_`), and from which arrival they count.

@@ -20,7 +20,8 @@ HostReplay::HostReplay(HostId host, const ReplayIndex& index, const PortMap& por
       progress_(progress),
       gpu_type_(index.workload().topology.kind_of_host(host).gpu),
       first_rank_(index.first_rank(host)),
-      communication_(host, index, ports, this, shortcut) {
+      communication_(host, index, ports, this, shortcut),
+      memory_(host, index.workload(), ports, &communication_, this) {
   const int end = std::min(first_rank_ + ports.gpus(), index.workload().rank_count());
   for (int rank = first_rank_; rank < end; ++rank) {
     const ClassIndex& of_rank = index.class_of(rank);
@@ -90,6 +91,7 @@ void HostReplay::StartOp(int gpu, uint32_t op, Time now) {
   } else {
     rank.timeline->start[op] = now;
     rank.timeline->end[op] = Time::Max();
+    if (UsesMemory(what.kind)) return memory_.Start(gpu, op, what, now);
     communication_.Start(gpu, op, now);
   }
 }
@@ -110,7 +112,8 @@ void HostReplay::EndOp(int gpu, uint32_t op, Time now) {
   rank.state[op] = State::kEnded;
   ++ops_ended_;
   const Op& what = rank.index->program->ops[op];
-  if (what.kind != OpKind::kCompute) communication_.Ended(gpu, op);
+  if (IsCommunication(what.kind)) communication_.Ended(gpu, op);
+  if (UsesMemory(what.kind)) memory_.Ended(gpu, op);
   const uint32_t next = rank.index->next_in_stream[op];
   rank.stream_head[what.stream] = next;
   for (const uint32_t successor : rank.index->successors(op)) {
@@ -138,6 +141,8 @@ void HostReplay::OnTimer(TimerId) {
   for (;;) {
     if (!events_.empty() && events_.top().time <= now) {
       OnEvent(events_.Pop(), now);
+    } else if (!memory_.idle() && memory_.next_time() <= now) {
+      memory_.RunNext();
     } else if (!communication_.idle() && communication_.next_time() <= now) {
       communication_.RunNext();
     } else {
@@ -151,6 +156,7 @@ void HostReplay::OnTimer(TimerId) {
 void HostReplay::SetTimer() {
   Time next = Time::Max();
   if (!events_.empty()) next = events_.top().time;
+  if (!memory_.idle()) next = std::min(next, memory_.next_time());
   if (!communication_.idle()) next = std::min(next, communication_.next_time());
   if (next == Time::Max() || next == timer_) return;
   timer_ = next;

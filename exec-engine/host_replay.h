@@ -1,11 +1,11 @@
 // The replay of one host's ranks. An op starts when all it depends on has ended, its stream has
 // come to it and its host has launched it (launch_queue.h); a compute op then takes its block's
-// time, a communication op as long as Communication says. Knows its own ranks and the messages that
-// reach its host, nothing else.
+// time, a communication op as long as Communication says, a load or store as MemoryTraffic does.
+// Knows its own ranks and the messages that reach its host, nothing else.
 //
 // Its own events, op ends and late launches, lie in a heap ordered by (time, GPU, op) and go before
-// the transfers of the same instant. Of all that lies ahead only the nearest is set as a timer of
-// the port.
+// the transfers of the same instant, those of memory first. Of all that lies ahead only the nearest
+// is set as a timer of the port.
 #ifndef DRYDOCK_EXEC_ENGINE_HOST_REPLAY_H_
 #define DRYDOCK_EXEC_ENGINE_HOST_REPLAY_H_
 
@@ -18,6 +18,7 @@
 #include "core/model/timeline.h"
 #include "exec-engine/communication.h"
 #include "exec-engine/launch_queue.h"
+#include "exec-engine/memory_traffic.h"
 #include "exec-engine/network.h"
 #include "exec-engine/progress.h"
 #include "exec-engine/replay_index.h"
@@ -87,6 +88,7 @@ class HostReplay final : public HostActor, private Communication::Owner {
   std::vector<RankState> ranks_;  // by GPU
   EventHeap<OpEvent> events_;
   Communication communication_;
+  MemoryTraffic memory_;
   Time timer_ = Time::Max();
   int64_t ops_ = 0, ops_ended_ = 0;
 };

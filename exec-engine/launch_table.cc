@@ -66,6 +66,8 @@ LaunchCost LaunchTable::CostOf(const Op& op) const {
   if (op.graph == GraphPart::kFirst) return at_once(costs_.graph);
   if (op.graph == GraphPart::kRest) return {};
   if (op.kind == OpKind::kCompute) return blocks_[op.work];
+  if (op.kind == OpKind::kHostWork) return {};  // the host does it itself
+  if (UsesMemory(op.kind)) return at_once(costs_.kernel);
   return at_once(op.kind == OpKind::kCollective ? costs_.collective : costs_.message);
 }
 

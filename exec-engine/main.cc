@@ -122,13 +122,13 @@ void Declare(CLI::App* app, Options* options) {
 void PrintAccounts(const Timeline& timeline) {
   fmt::print("{:>6} {:>12} {:>12} {:>12}", "rank", "compute", "host", "bubble");
   for (const std::string& name : DimensionNames()) fmt::print(" {:>12}", name);
-  fmt::print(" {:>12}\n", "idle");
+  fmt::print(" {:>12} {:>12}\n", "memory", "idle");
   for (size_t rank = 0; rank < timeline.accounts.size(); ++rank) {
     const TimeAccount& a = timeline.accounts[rank];
     fmt::print("{:>6} {:>12} {:>12} {:>12}", rank, ToString(a.compute), ToString(a.host),
                ToString(a.bubble));
     for (const Time exposed : a.exposed) fmt::print(" {:>12}", ToString(exposed));
-    fmt::print(" {:>12}\n", ToString(a.idle));
+    fmt::print(" {:>12} {:>12}\n", ToString(a.memory), ToString(a.idle));
   }
 }
 
@@ -141,6 +141,7 @@ void PrintOps(const Workload& workload, const Timeline& timeline) {
       const Op& op = program.ops[i];
       const std::string what =
           op.kind == OpKind::kCompute ? workload.blocks[op.work].name
+          : UsesMemory(op.kind)       ? OpKindName(op.kind) + " " + workload.transfers[op.work].name
           : op.kind == OpKind::kSend  ? "send"
           : op.kind == OpKind::kRecv
               ? "receive"

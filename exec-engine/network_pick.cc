@@ -39,7 +39,7 @@ std::vector<int64_t> PacketsOfMembers(const Plan& plan, int64_t mtu) {
 std::map<std::pair<uint32_t, uint8_t>, int64_t> CountCalls(const Program& program) {
   std::map<std::pair<uint32_t, uint8_t>, int64_t> counts;
   for (const Op& op : program.ops) {
-    if (op.kind != OpKind::kCompute) ++counts[{op.work, op.role}];
+    if (IsCommunication(op.kind)) ++counts[{op.work, op.role}];
   }
   return counts;
 }

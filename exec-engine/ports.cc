@@ -118,6 +118,14 @@ Way PortMap::PcieWay(int from, int to, bool memory) const {
   return way;
 }
 
+Way PortMap::HostWay(int gpu, bool to_host) const {
+  const auto slot = static_cast<size_t>(slot_[static_cast<size_t>(gpu)]);
+  Way way;
+  way.out = to_host ? PcieOut(gpu) : PcieIn(gpu);
+  way.between[0] = to_host ? up_[slot] : down_[slot];
+  return way;
+}
+
 void PortMap::AddClasses(const Way& way, std::vector<uint16_t>* classes) const {
   const auto add = [&](int gpu, int kind) {
     classes->push_back(static_cast<uint16_t>(2 * gpu + kind));

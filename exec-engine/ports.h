@@ -73,6 +73,9 @@ class PortMap {
   // Over PCIe, through the memory of the host or not (`memory`: then never inside a switch).
   Way PcieWay(int from, int to, bool memory) const;
 
+  // Between a GPU and its socket's memory over PCIe.
+  Way HostWay(int gpu, bool to_host) const;
+
   // The classes of ports that a way shares with other calls: 2g = GPU g's scale-up, 2g + 1 = its
   // PCIe.
   void AddClasses(const Way& way, std::vector<uint16_t>* classes) const;

@@ -135,7 +135,7 @@ Status ReplayIndex::NumberCalls() {
     CallCounter counter(names);
     for (size_t i = 0; i < index.program->ops.size(); ++i) {
       const Op& op = index.program->ops[i];
-      if (op.kind == OpKind::kCompute) continue;
+      if (!IsCommunication(op.kind)) continue;
       const int group = group_of(representative[c], op.role);
       const auto fail = [&](const char* why) {
         return Error(fmt::format("op {} of rank {} (role '{}'): {}", i, representative[c],
@@ -171,7 +171,7 @@ Status ReplayIndex::FindReductions() {
     const ClassIndex& first = class_of(ranks.front());
     for (size_t i = 0; i < first.program->ops.size(); ++i) {
       const Op& op = first.program->ops[i];
-      if (op.kind == OpKind::kCompute || op.work != use.call) continue;
+      if (!IsCommunication(op.kind) || op.work != use.call) continue;
       if (group_of(ranks.front(), op.role) != static_cast<int>(use.group)) continue;
       RETURN_IF_ERROR(
           aggregation_.Add(MakeCallKey(use.group, first.sequence[i]), plan, use.group, hosts));

@@ -261,7 +261,20 @@ uint32_t WorkloadBuilder::Transfer(int rank, int stream, int role, bool send, in
   return Add(rank, op, std::move(dependencies));
 }
 
+uint32_t WorkloadBuilder::Memory(int rank, int stream, OpKind kind, MemoryTier tier, int64_t bytes,
+                                 std::vector<uint32_t> dependencies) {
+  Op op;
+  op.kind = kind;
+  op.stream = static_cast<uint8_t>(stream);
+  op.work = static_cast<uint32_t>(workload.transfers.size());
+  workload.transfers.push_back({"data", tier, Bytes(bytes)});
+  return Add(rank, op, std::move(dependencies));
+}
+
 void WorkloadBuilder::PlanAll(int channels) {
+  if (!workload.transfers.empty()) {
+    workload.host_memory.assign(workload.topology.host_kinds.size(), host_memory);
+  }
   const Placement placement(workload.topology);
   for (const Workload::Use& use : workload.uses) {
     const CommCall& call = workload.calls[use.call];

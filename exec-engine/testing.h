@@ -48,6 +48,12 @@ class WorkloadBuilder {
   uint32_t Transfer(int rank, int stream, int role, bool send, int sender, int64_t bytes,
                     int32_t tag, std::vector<uint32_t> dependencies = {});
 
+  // A load, a store or the host's work; every host then has `host_memory`.
+  uint32_t Memory(int rank, int stream, OpKind kind, MemoryTier tier, int64_t bytes,
+                  std::vector<uint32_t> dependencies = {});
+  // 100 GB/s a socket, of which work reaches a half; copies reach half of their link after 2 us.
+  HostMemory host_memory = {Bandwidth::BitsPerSecond(800'000'000'000), 0.5, 0.5, Time::Us(2), {}};
+
   // Plans for every use, by ring, in slices of 64 KiB over `channels` channels.
   void PlanAll(int channels = 2);
   // Uses the given plan for every call of this many bytes.

@@ -123,6 +123,7 @@ class TransferEngine {
   // Forgets every event and port: a clean sheet for a simulation of its own.
   void Reset();
   int64_t slices() const { return slices_; }
+  Ports& ports() { return ports_; }  // for what shares them with calls
 
  private:
   enum class Kind : uint8_t { kSlice, kFilled, kLaunch, kCredit, kLooped };

@@ -34,6 +34,7 @@ Parts PartsOf(const TimeAccount& account) {
   Parts parts;
   parts[0] = account.compute;
   std::copy(std::begin(account.exposed), std::end(account.exposed), parts.begin() + 1);
+  parts[kPartCount - 4] = account.memory;
   parts[kPartCount - 3] = account.host;
   parts[kPartCount - 2] = account.bubble;
   parts[kPartCount - 1] = account.idle;
@@ -42,6 +43,7 @@ Parts PartsOf(const TimeAccount& account) {
 
 std::string PartName(int part) {
   if (part == 0) return "compute";
+  if (part == kPartCount - 4) return "exposed memory";
   if (part == kPartCount - 3) return "host";
   if (part == kPartCount - 2) return "bubble";
   if (part == kPartCount - 1) return "idle";

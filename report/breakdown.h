@@ -14,11 +14,11 @@
 
 namespace drydock {
 
-// In this order: compute, exposed communication by Dimension, host, bubble, idle.
-inline constexpr int kPartCount = 1 + kDimensionCount + 3;
+// In this order: compute, exposed communication by Dimension, exposed memory, host, bubble, idle.
+inline constexpr int kPartCount = 1 + kDimensionCount + 4;
 using Parts = std::array<Time, kPartCount>;
 Parts PartsOf(const TimeAccount& account);
-std::string PartName(int part);  // "compute", "exposed tensor", ..., "host", "bubble", "idle"
+std::string PartName(int part);  // "compute", "exposed tensor", ..., "host", ...
 
 // One part over all ranks.
 struct PartSummary {

@@ -30,7 +30,8 @@ TEST(Breakdown, PartsKeepEveryPicosecondOfAnAccount) {
 TEST(Breakdown, PartsAreNamedInTheirOrder) {
   EXPECT_EQ(PartName(0), "compute");
   EXPECT_EQ(PartName(1), "exposed tensor");
-  EXPECT_EQ(PartName(kPartCount - 4), "exposed world");
+  EXPECT_EQ(PartName(kPartCount - 5), "exposed world");
+  EXPECT_EQ(PartName(kPartCount - 4), "exposed memory");
   EXPECT_EQ(PartName(kPartCount - 3), "host");
   EXPECT_EQ(PartName(kPartCount - 2), "bubble");
   EXPECT_EQ(PartName(kPartCount - 1), "idle");

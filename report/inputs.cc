@@ -28,7 +28,7 @@ Status CheckOps(const Inputs& inputs, int rank, const std::string& path) {
     }
     if (times.end[i] > inputs.timeline.iteration) return wrong(i, "it ends after the iteration");
     const Op& op = program.ops[i];
-    if (op.kind == OpKind::kCompute) continue;
+    if (!IsCommunication(op.kind)) continue;
     const int group = inputs.group_of(rank, op);
     if (group < 0 || inputs.plan_of(op.work, group) == nullptr) {
       return wrong(i, "nothing is planned for this call in the rank's group");

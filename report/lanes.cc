@@ -89,7 +89,7 @@ std::vector<LaneRun> CommunicationLane(const Inputs& inputs, int rank, int colum
   const RankTimeline& times = inputs.timeline_of(rank);
   for (size_t i = 0; i < program.ops.size(); ++i) {
     const Op& op = program.ops[i];
-    if (op.kind == OpKind::kCompute) continue;
+    if (!IsCommunication(op.kind)) continue;
     lane.Add(times.ready[i], times.end[i],
              static_cast<int>(inputs.workload.roles[op.role].dimension));
   }

@@ -21,6 +21,7 @@ constexpr std::array<const char*, 6> kPhaseColours = {"#3f7fbf", "#a3c8ea", "#4f
 
 const char* PartColour(int part) {
   if (part == 0) return kPhaseColours[0];
+  if (part == kPartCount - 4) return "#8f6f3a";
   if (part == kPartCount - 3) return "#5d6778";
   if (part == kPartCount - 2) return "#c3c8d1";
   if (part == kPartCount - 1) return "#e8eaee";

@@ -124,12 +124,17 @@ class TraceWriter {
 
   void AddArguments(int rank, const Op& op) {
     fmt::format_to(std::back_inserter(buffer_), FMT_COMPILE(R"(,"cat":"{}","args":{{"phase":"{}")"),
-                   op.kind == OpKind::kCompute ? "compute" : "communication",
+                   op.kind == OpKind::kCompute ? "compute"
+                   : UsesMemory(op.kind)       ? "memory"
+                                               : "communication",
                    PhaseNames()[static_cast<size_t>(op.phase)]);
     if (op.layer >= 0) AddNumber("layer", op.layer);
     if (op.microbatch >= 0) AddNumber("micro_batch", op.microbatch);
     if (op.chunk > 0) AddNumber("virtual_stage", op.chunk);
-    if (op.kind != OpKind::kCompute) {
+    if (UsesMemory(op.kind)) {
+      AddNumber("bytes", workload_.transfers[op.work].bytes.count());
+    }
+    if (IsCommunication(op.kind)) {
       AddNumber("bytes", workload_.calls[op.work].bytes().count());
       const int group = inputs_.group_of(rank, op);
       const Plan& plan = *inputs_.plan_of(op.work, group);

@@ -22,6 +22,7 @@
 #include "workload-gen/framework.h"
 #include "workload-gen/graph/commands.h"
 #include "workload-gen/host_launch.h"
+#include "workload-gen/host_memory.h"
 #include "workload-gen/job_source.h"
 #include "workload-gen/job_text.h"
 #include "workload-gen/memory/rank_memory.h"
@@ -144,7 +145,11 @@ Stamp StampOf(const Options& options, const TrainingJob& job, const ClusterInput
   flags.push_back(options.cluster + " " + Sha256(cluster.yaml));
   for (const auto& [name, text] : cluster.files) flags.push_back(name + " " + Sha256(text));
   const std::string library = NcclLibrary::Find(options.communicators.library_path);
-  return {options.run, kTool.name, {library, HostLaunchPath()}, flags, OutputsOf(options)};
+  return {options.run,
+          kTool.name,
+          {library, HostLaunchPath(), HostMemoryPath()},
+          flags,
+          OutputsOf(options)};
 }
 
 void Announce(const CommonOptions& common, const Workload& workload) {
@@ -214,6 +219,7 @@ Status Run(const Options& options, const CommonOptions& common) {
   RETURN_IF_ERROR(framework->CheckLayout(job, layout));
   Workload workload = framework->Build(job, layout, cluster.topology);
   ASSIGN_OR_RETURN(workload.launch, HostLaunchOf(job));
+  RETURN_IF_ERROR(FillHostMemory(&workload));
   Announce(common, workload);
   if (options.dump) {
     fmt::print("{}", TablesText(workload));

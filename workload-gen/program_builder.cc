@@ -11,7 +11,8 @@ const std::vector<std::string>& StreamNames() {
   static const std::vector<std::string> names = {
       "compute",      "tp",           "dp",           "tp-pp",        "world",    "embd",
       "pp-send-next", "pp-recv-prev", "pp-send-prev", "pp-recv-next", "tp-dp-cp", "cp",
-      "tp-cp",        "ep",           "etp",          "tp-ep",        "edp",      "dp-replicate"};
+      "tp-cp",        "ep",           "etp",          "tp-ep",        "edp",      "dp-replicate",
+      "load",         "store",        "host"};
   return names;
 }
 
@@ -100,6 +101,25 @@ ProgramBuilder::OpId ProgramBuilder::Transfer(OpKind kind, Role role, Stream str
   op.role = role;
   op.tag = tag;
   return Append(op, tables_->Intern(call));
+}
+
+ProgramBuilder::OpId ProgramBuilder::Move(OpKind kind, const MemoryTransfer& transfer, OpId after) {
+  Flush();
+  Op op = place_;
+  op.kind = kind;
+  op.stream = kind == OpKind::kLoad ? kLoadStream : kStoreStream;
+  return Append(op, tables_->Intern(transfer), after);
+}
+
+ProgramBuilder::OpId ProgramBuilder::HostWork(const MemoryTransfer& work, OpId after) {
+  HostReads();
+  Op op = place_;
+  op.kind = OpKind::kHostWork;
+  op.stream = kHostStream;
+  const OpId id = Append(op, tables_->Intern(work), after);
+  Wait(id);
+  HostReads();
+  return id;
 }
 
 void ProgramBuilder::Wait(OpId op) {

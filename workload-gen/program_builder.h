@@ -39,9 +39,12 @@ enum Stream : uint8_t {
   kExpertTensorStream,
   kTensorExpertStream,
   kExpertDataStream,
-  kReplicaStream
+  kReplicaStream,
+  kLoadStream,
+  kStoreStream,
+  kHostStream
 };
-inline constexpr int kStreamCount = 18;
+inline constexpr int kStreamCount = 21;
 const std::vector<std::string>& StreamNames();
 
 class ProgramBuilder {
@@ -73,6 +76,12 @@ class ProgramBuilder {
 
   // Issues a send or a receive behind everything the compute stream was given.
   OpId Transfer(OpKind kind, Role role, Stream stream, const CommCall& call, int tag);
+
+  // Issues a load or a store behind everything the compute stream was given, and after `after`.
+  OpId Move(OpKind kind, const MemoryTransfer& transfer, OpId after = kNothing);
+  // The host itself works, once the compute stream has come so far and `after` has ended; nothing
+  // that follows is issued before it is done.
+  OpId HostWork(const MemoryTransfer& work, OpId after = kNothing);
 
   // The compute stream's next op starts after `op`. kNothing is ignored.
   void Wait(OpId op);

@@ -16,7 +16,7 @@ inline std::vector<std::string> CallsOfLayer(const Workload& w, int class_index,
                                              Phase phase) {
   std::vector<std::string> lines;
   for (const Op& op : w.programs[static_cast<size_t>(class_index)].ops) {
-    if (op.kind == OpKind::kCompute || op.layer != layer || op.phase != phase) continue;
+    if (!IsCommunication(op.kind) || op.layer != layer || op.phase != phase) continue;
     if (op.microbatch != 0) continue;
     lines.push_back(w.roles[op.role].name + " " + CallText(w.calls[op.work]));
   }

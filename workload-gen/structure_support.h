@@ -80,10 +80,10 @@ class Executor {
         if (!ready) break;
         r.arrived[id] = true;
         moved = true;
-        if (op.kind == OpKind::kCompute)
-          r.done[id] = true;
-        else
+        if (IsCommunication(op.kind))
           Meet(rank, id, op);
+        else
+          r.done[id] = true;
         if (!r.done[id]) break;
       }
       ++r.next[stream];
@@ -144,7 +144,9 @@ inline void CheckGraph(const Workload& w) {
         first = false;
       }
       const Op& op = p.ops[i];
-      EXPECT_LT(op.work, op.kind == OpKind::kCompute ? w.blocks.size() : w.calls.size());
+      EXPECT_LT(op.work, op.kind == OpKind::kCompute ? w.blocks.size()
+                         : UsesMemory(op.kind)       ? w.transfers.size()
+                                                     : w.calls.size());
       EXPECT_LT(op.stream, w.streams.size());
     }
   }
@@ -167,7 +169,7 @@ inline void CheckUses(const Workload& w) {
   for (int rank = 0; rank < w.rank_count(); ++rank) {
     const auto r = static_cast<size_t>(rank);
     for (const Op& op : w.programs[static_cast<size_t>(w.class_of_rank[r])].ops) {
-      if (op.kind == OpKind::kCompute) continue;
+      if (!IsCommunication(op.kind)) continue;
       expected.emplace(op.work, static_cast<uint32_t>(w.group_of_rank[op.role][r]));
     }
   }

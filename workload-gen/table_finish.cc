@@ -29,7 +29,7 @@ void CollectUses(Workload* workload) {
   std::vector<std::set<CallAndRole>> of_class(workload->programs.size());
   for (size_t c = 0; c < workload->programs.size(); ++c) {
     for (const Op& op : workload->programs[c].ops) {
-      if (op.kind != OpKind::kCompute) of_class[c].emplace(op.work, op.role);
+      if (IsCommunication(op.kind)) of_class[c].emplace(op.work, op.role);
     }
   }
   std::set<Workload::Use> uses;

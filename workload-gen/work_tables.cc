@@ -58,6 +58,14 @@ uint32_t WorkTables::Intern(const CommCall& call) {
   return place->second;
 }
 
+uint32_t WorkTables::Intern(const MemoryTransfer& transfer) {
+  const auto [place, added] = transfers_.emplace(
+      std::tuple(transfer.name, static_cast<int>(transfer.tier), transfer.bytes.count()),
+      static_cast<uint32_t>(workload_->transfers.size()));
+  if (added) workload_->transfers.push_back(transfer);
+  return place->second;
+}
+
 uint32_t WorkTables::InternListed(const CommCall& call) {
   for (const uint32_t index : listed_calls_) {
     if (workload_->calls[index] == call) return index;

@@ -24,6 +24,7 @@ class WorkTables {
   // The block is named after what it runs: "attention.fwd", "mlp+attention.bwd".
   uint32_t InternBlock(const std::vector<uint32_t>& submodules);
   uint32_t Intern(const CommCall& call);
+  uint32_t Intern(const MemoryTransfer& transfer);
 
   const Submodule& submodule(uint32_t index) const { return workload_->submodules[index]; }
 
@@ -40,6 +41,7 @@ class WorkTables {
   std::unordered_map<std::vector<uint32_t>, uint32_t, Hash> blocks_;
   std::map<CallKey, uint32_t> calls_;   // without parts or counts of pairs
   std::vector<uint32_t> listed_calls_;  // with
+  std::map<std::tuple<std::string, int, int64_t>, uint32_t> transfers_;
 };
 
 }  // namespace drydock

@@ -88,8 +88,33 @@ void AppendBlocks(const Workload& w, std::string* text) {
   }
 }
 
+// What loads and stores meet; nothing where there are none.
+void AppendMemory(const Workload& w, std::string* text) {
+  for (size_t i = 0; i < w.transfers.size(); ++i) {
+    fmt::format_to(Out(*text), "transfer {}: {} {} in {}\n", i, w.transfers[i].name,
+                   ToString(w.transfers[i].bytes),
+                   MemoryTierNames()[static_cast<size_t>(w.transfers[i].tier)]);
+  }
+  for (size_t i = 0; i < w.host_memory.size(); ++i) {
+    const HostMemory& m = w.host_memory[i];
+    fmt::format_to(
+        Out(*text),
+        "memory of {}: {} a socket, of which work reaches {:.3g}; copies reach {:.3g} of "
+        "their link, after {}",
+        w.topology.host_kinds[i].name, ToString(m.bandwidth), m.optimizer_efficiency,
+        m.copy_efficiency, ToString(m.latency));
+    if (m.remote.sharing != RemoteSharing::kNone) {
+      fmt::format_to(Out(*text), "; remote {} {}, {}", ToString(m.remote.bandwidth),
+                     RemoteSharingNames()[static_cast<size_t>(m.remote.sharing)],
+                     ToString(m.remote.latency));
+    }
+    *text += '\n';
+  }
+}
+
 std::string What(const Workload& w, const Op& op) {
   if (op.kind == OpKind::kCompute) return w.blocks[op.work].name;
+  if (UsesMemory(op.kind)) return TransferText(w.transfers[op.work], op.kind);
   const char* kind = op.kind == OpKind::kSend ? "send " : op.kind == OpKind::kRecv ? "recv " : "";
   std::string text =
       fmt::format("{}{} {}", kind, CallText(w.calls[op.work]), w.roles[op.role].name);
@@ -98,6 +123,12 @@ std::string What(const Workload& w, const Op& op) {
 }
 
 }  // namespace
+
+std::string TransferText(const MemoryTransfer& transfer, OpKind kind) {
+  const char* way = kind == OpKind::kLoad ? " from " : kind == OpKind::kStore ? " to " : " in ";
+  return fmt::format("{} {} {}{}{}", OpKindName(kind), transfer.name, ToString(transfer.bytes), way,
+                     MemoryTierNames()[static_cast<size_t>(transfer.tier)]);
+}
 
 std::string CallText(const CommCall& call) {
   if (call.collective == CollectiveType::kGrouped) {
@@ -136,6 +167,7 @@ std::string TablesText(const Workload& w) {
   for (size_t i = 0; i < w.calls.size(); ++i) {
     fmt::format_to(Out(text), "call {}: {}\n", i, CallText(w.calls[i]));
   }
+  AppendMemory(w, &text);
   return text;
 }
 

@@ -14,6 +14,8 @@ std::string TablesText(const Workload& workload);
 std::string ProgramText(const Workload& workload, int class_index);
 
 std::string CallText(const CommCall& call);
+// "load zero.parameters 1 GB from host".
+std::string TransferText(const MemoryTransfer& transfer, OpKind kind);
 
 }  // namespace drydock
 

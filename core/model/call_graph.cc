@@ -51,7 +51,7 @@ Result<std::vector<ClassProgram>> MakeClassPrograms(const Workload& workload,
     for (size_t i = 0; i < index.program->ops.size(); ++i) {
       const Op& op = index.program->ops[i];
       index.number.push_back(0);
-      if (op.kind == OpKind::kCompute) continue;
+      if (!IsCommunication(op.kind)) continue;
       const int group = workload.group_of_rank[op.role][static_cast<size_t>(rank)];
       const auto fail = [&](const char* why) {
         return Error(fmt::format("op {} of rank {} (role '{}'): {}", i, rank,

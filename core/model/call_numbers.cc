@@ -23,7 +23,7 @@ std::vector<MessageName> SortedNames(const Workload& workload) {
   for (const Program& program : workload.programs) {
     const auto middle = static_cast<ptrdiff_t>(names.size());
     for (const Op& op : program.ops) {
-      if (op.kind == OpKind::kCompute || !IsNamed(op, workload.calls[op.work])) continue;
+      if (!IsCommunication(op.kind) || !IsNamed(op, workload.calls[op.work])) continue;
       names.push_back(NameOf(op, workload.calls[op.work]));
     }
     std::sort(names.begin() + middle, names.end());

@@ -108,7 +108,7 @@ class Simulation {
   void Begin(uint32_t c, uint32_t index) {
     progress_[c].state[index] = OpState::kBegun;
     const Op& op = programs_[c].program->ops[index];
-    if (op.kind == OpKind::kCompute) return End(c, index);
+    if (!IsCommunication(op.kind)) return End(c, index);
     const int kind = KindOf(c, op);
     const auto seat = static_cast<size_t>(classes_.seat_of[c][op.role]);
     const uint64_t number = programs_[c].number[index];

@@ -94,7 +94,7 @@ class Chain {
     if (ops.empty()) {
       for (uint32_t i = 0; i < other.program->ops.size(); ++i) {
         const Op& op = other.program->ops[i];
-        if (op.kind != OpKind::kCompute && GroupOf(member, op) == group) ops[other.number[i]] = i;
+        if (IsCommunication(op.kind) && GroupOf(member, op) == group) ops[other.number[i]] = i;
       }
     }
     const auto found = ops.find(program.number[link.op]);
@@ -180,7 +180,7 @@ Status CheckCallsMatch(const Workload& workload, const RankClasses& classes,
     const Program& program = *programs[c].program;
     for (uint32_t i = 0; i < program.ops.size(); ++i) {
       const Op& op = program.ops[i];
-      if (op.kind == OpKind::kCompute) continue;
+      if (!IsCommunication(op.kind)) continue;
       const int group = workload.group_of_rank[op.role][static_cast<size_t>(rank)];
       const int kind = classes.kind_of_group[static_cast<size_t>(group)];
       const auto [entry, added] =

@@ -78,6 +78,22 @@ const Names& BufferKindNames() {
   return names;
 }
 
+const Names& OpKindNames() {
+  static const Names names = {"compute", "collective", "send",     "recv",
+                              "load",    "store",      "host-work"};
+  return names;
+}
+
+const Names& MemoryTierNames() {
+  static const Names names = {"gpu", "host", "remote"};
+  return names;
+}
+
+const Names& RemoteSharingNames() {
+  static const Names names = {"none", "per-gpu", "per-host", "pool"};
+  return names;
+}
+
 const Names& PassNames() {
   static const Names names = {"fwd", "dgrad", "wgrad", "bwd", "-"};
   return names;

@@ -17,7 +17,7 @@ class Refinement {
     for (const Program& program : w_.programs) {
       std::set<int> roles;
       for (const Op& op : program.ops) {
-        if (op.kind != OpKind::kCompute) roles.insert(op.role);
+        if (IsCommunication(op.kind)) roles.insert(op.role);
       }
       roles_of_program_.emplace_back(roles.begin(), roles.end());
     }
@@ -147,7 +147,7 @@ std::vector<bool> GroupsWithMessages(const Workload& workload) {
   for (const Program& program : workload.programs) {
     std::set<uint8_t>& own = roles.emplace_back();
     for (const Op& op : program.ops) {
-      if (op.kind != OpKind::kCompute && IsAmongSome(workload.calls[op.work])) own.insert(op.role);
+      if (IsCommunication(op.kind) && IsAmongSome(workload.calls[op.work])) own.insert(op.role);
     }
   }
   std::vector<bool> with(workload.groups.size(), false);

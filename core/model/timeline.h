@@ -26,8 +26,9 @@ struct RankTimeline {
 // One rank's iteration, cut into parts that add up to it (docs/accounting.md).
 struct TimeAccount {
   Time compute;
-  Time host;                      // waiting for the host to launch what could run
+  Time host;                      // waiting for the host to launch what could run, or to work
   Time exposed[kDimensionCount];  // communication that nothing hides
+  Time memory;                    // loads and stores that nothing hides
   Time bubble;                    // waiting for a pipeline neighbour that has not sent yet
   Time idle;                      // after the rank's last op, or waiting for nothing of these
 };

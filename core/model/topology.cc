@@ -59,6 +59,13 @@ std::vector<MeshLink> CubeMesh() {
           {2, 6, 1}, {3, 7, 1}, {4, 5, 1}, {4, 6, 1}, {4, 7, 2}, {5, 6, 2}, {5, 7, 1}, {6, 7, 2}};
 }
 
+std::string HostKind::CpuName(int compute_capability) const {
+  if (!board.cpu.empty()) return board.cpu;
+  if (compute_capability >= 100) return "xeon-emerald-rapids";
+  if (compute_capability >= 90) return "xeon-sapphire-rapids";
+  return compute_capability >= 80 ? "epyc" : "xeon-broadwell";
+}
+
 int HostKind::gpus_per_switch() const {
   if (board.gpus_per_switch >= 0) return board.gpus_per_switch;
   if (scale_up.kind == ScaleUpKind::kPcie) return 0;

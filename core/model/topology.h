@@ -12,6 +12,7 @@
 #include "core/base/result.h"
 #include "core/base/units.h"
 #include "core/model/gpu.h"
+#include "core/model/host_memory.h"
 
 namespace drydock {
 
@@ -68,11 +69,14 @@ struct HostKind {
   // trays), GPUs and NICs in equal parts, in order. 1: an ordinary host.
   int trays = 1;
   Board board;
+  HostMemory memory;  // as stated
   Nics nics;
   std::string nccl_topology_xml;   // text of the XML a real machine dumped; empty = generated
   std::string nccl_topology_file;  // its name, for messages
   // Board::gpus_per_switch with its default filled in; 0: no switches.
   int gpus_per_switch() const;
+  // Board::cpu, or that of the DGX of a GPU of this compute capability.
+  std::string CpuName(int compute_capability) const;
   // Which of the host's PCIe switches (or root ports) a GPU is on, and which of its sockets.
   int SlotOf(int gpu_index) const;
   int SocketOf(int gpu_index) const;

@@ -3,7 +3,8 @@
 //
 //   rank ──class_of_rank──► Program (ops + dependencies, CSR)
 //   op   ──work───────────► ComputeBlock ──► Submodules        (compute)
-//                        └► CommCall in a group of a role       (communication)
+//                        ├► CommCall in a group of a role       (communication)
+//                        └► MemoryTransfer                      (memory)
 //   rank × role ──group_of_rank──► Group (member ranks)
 //
 // Plain data; immutable once built. Sizes in memory: 48 B an op, 4 B a dependency.
@@ -18,6 +19,7 @@
 #include "core/base/units.h"
 #include "core/model/gpu.h"
 #include "core/model/host_launch.h"
+#include "core/model/host_memory.h"
 #include "core/model/topology.h"
 
 namespace drydock {
@@ -160,13 +162,24 @@ struct ComputeBlock {
 
 // ---- Programs -----------------------------------------------------------------------------
 
-enum class OpKind : uint8_t { kCompute, kCollective, kSend, kRecv };
+// kLoad: from memory elsewhere to the GPU's; kStore: the other way; kHostWork: the host's own work
+// on what lies in its memory (an optimizer).
+enum class OpKind : uint8_t { kCompute, kCollective, kSend, kRecv, kLoad, kStore, kHostWork };
+inline constexpr int kOpKindCount = 7;
+const std::vector<std::string>& OpKindNames();  // "compute", ..., "send", "recv", "load", ...
+inline const std::string& OpKindName(OpKind kind) {
+  return OpKindNames()[static_cast<size_t>(kind)];
+}
+inline bool IsCommunication(OpKind kind) {
+  return kind == OpKind::kCollective || kind == OpKind::kSend || kind == OpKind::kRecv;
+}
+inline bool UsesMemory(OpKind kind) { return kind >= OpKind::kLoad; }
 enum class Phase : uint8_t { kForward, kRecompute, kBackward, kGradientSync, kOptimizer, kOther };
 const std::vector<std::string>& PhaseNames();  // "forward", "recompute", ...
 
-// What the host waits for before it issues an op: nothing; that the op could start (it reads a value
-// that was computed: all the op depends on and all before it in its stream); everything it issued
-// before (it synchronises the device).
+// What the host waits for before it issues an op: nothing; that the op could start (it reads a
+// value that was computed: all the op depends on and all before it in its stream); everything it
+// issued before (it synchronises the device).
 enum class HostWait : uint8_t { kNothing, kOwn, kAll };
 
 // An op's part in a CUDA graph: the first of the ops that one launch starts, or one of the others,
@@ -178,7 +191,7 @@ struct Op {
   Phase phase = Phase::kForward;
   uint8_t stream = 0;  // Workload::streams; ops of one stream run one after another, in order
   uint8_t role = 0;    // Workload::roles (communication)
-  uint32_t work = 0;   // Workload::blocks or Workload::calls
+  uint32_t work = 0;   // Workload::blocks, Workload::calls or Workload::transfers
   int32_t tag = 0;     // send/recv: matches the peer's
   int32_t layer = -1;  // global layer, -1 outside layers
   int32_t microbatch = -1;
@@ -224,6 +237,7 @@ struct Workload {
   std::vector<Submodule> submodules;
   std::vector<ComputeBlock> blocks;
   std::vector<CommCall> calls;
+  std::vector<MemoryTransfer> transfers;
   std::vector<std::vector<int>> group_of_rank;  // [role][rank] -> group, -1 if in none
   std::vector<int> class_of_rank;
   std::vector<Program> programs;  // by class; empty when only the tables were read
@@ -236,6 +250,7 @@ struct Workload {
   std::vector<Use> uses;
   WorkloadTotals totals;
   HostLaunch launch;
+  std::vector<HostMemory> host_memory;  // by kind of host; empty: no op needs it
   // By class, the same parts in the same order; empty: not known.
   std::vector<std::vector<MemoryPart>> memory;
 

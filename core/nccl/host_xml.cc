@@ -30,12 +30,7 @@ const Processor& FindProcessor(const HostKind& kind, const GpuSpec& gpu) {
       {"xeon-emerald-rapids", "x86_64", "GenuineIntel", 6, 207},
       {"grace", "arm64", "", 0, 0},
   };
-  // Those of the DGX of the GPU's generation.
-  const std::string name = !kind.board.cpu.empty()         ? kind.board.cpu
-                           : gpu.compute_capability >= 100 ? "xeon-emerald-rapids"
-                           : gpu.compute_capability >= 90  ? "xeon-sapphire-rapids"
-                           : gpu.compute_capability >= 80  ? "epyc"
-                                                           : "xeon-broadwell";
+  const std::string name = kind.CpuName(gpu.compute_capability);
   for (const Processor& processor : processors) {
     if (name == processor.name) return processor;
   }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/base/scan.h"
+#include "core/schema/host_memory_file.h"
 #include "core/schema/limits.h"
 
 namespace drydock {
@@ -237,6 +238,9 @@ void ReadHost(YamlReader* reader, const GpuSpec* gpu, HostKind* kind, Diagnostic
   }
   if (const YamlNode* board = reader->Take("board", false)) {
     ReadBoard(*board, &kind->board, diagnostics);
+  }
+  if (const YamlNode* memory = reader->Take("memory", false)) {
+    ReadHostMemory(*memory, &kind->memory, diagnostics);
   }
   if (const YamlNode* nics = reader->Take("nics", false)) {
     ReadNics(*nics, kind->gpus, kind->trays, &kind->nics, diagnostics);

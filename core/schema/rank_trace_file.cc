@@ -81,7 +81,7 @@ std::string Misplaced(const Node& node, size_t index) {
 }
 
 bool HasGroup(const Workload& workload, const Op& op, int rank) {
-  if (op.kind == OpKind::kCompute) return true;
+  if (!IsCommunication(op.kind)) return true;
   const int group = workload.group_of_rank[op.role][static_cast<size_t>(rank)];
   return group >= 0 && workload.groups[static_cast<size_t>(group)].ranks.size() ==
                            static_cast<size_t>(workload.calls[op.work].group_size);

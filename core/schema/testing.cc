@@ -97,6 +97,13 @@ Workload ToyWorkload() {
   w.calls[1].in_place = true;
   w.calls[1].buffers = BufferKind::kSymmetric;
   w.calls.push_back(MakeGrouped({w.calls[0], w.calls[4], w.calls[2]}));
+  w.transfers = {{"optimizer.adam", MemoryTier::kHost, Bytes(4096)},
+                 {"pages", MemoryTier::kRemote, Bytes(77)}};
+  w.host_memory = {{Bandwidth::BitsPerSecond(80'000'000'000),
+                    0.5,
+                    0.25,
+                    Time::Ns(1500),
+                    {RemoteSharing::kPool, Bandwidth::BitsPerSecond(8'000'000'000), Time::Us(3)}}};
   w.uses = {{0, 0}, {0, 1}, {1, 2}, {1, 3}, {2, 2}};
   Program first;
   first.ops = {{OpKind::kCompute, Phase::kForward, 0, 0, 0, 0, 3, 1, 0},
@@ -110,7 +117,11 @@ Workload ToyWorkload() {
   second.ops = {{OpKind::kCollective, Phase::kGradientSync, 2, 1, 1, 0, -1, -1, 0}};
   second.ops[0].host_waits = HostWait::kAll;
   second.ops[0].graph = GraphPart::kRest;
-  second.dependency_begin = {0, 0};
+  second.ops.push_back({OpKind::kLoad, Phase::kForward, 1, 0, 0, 0, -1, 0, 0});
+  second.ops.push_back({OpKind::kStore, Phase::kOptimizer, 2, 0, 1, 0, -1, -1, 0});
+  second.ops.push_back({OpKind::kHostWork, Phase::kOptimizer, 2, 0, 0, 0, -1, -1, 0});
+  second.dependency_begin = {0, 0, 1, 1, 2};
+  second.dependency = {0, 2};
   w.programs = {first, second};
   w.totals = {4096, 1.5e12, 2.5e12, 1000000, "toy-gpt", "TP2 DP2", DataType::kFp16};
   w.launch = {"toy",       Time::Us(1), Time::Us(2),   Time::Us(3),
@@ -200,7 +211,7 @@ Timeline ToyTimeline(const Workload& workload) {
     }
     TimeAccount account;
     account.compute = Time::Us(40), account.bubble = Time::Us(1), account.idle = Time::Us(2);
-    account.host = Time::Us(3);
+    account.host = Time::Us(3), account.memory = Time::Us(4);
     for (int i = 0; i < kDimensionCount; ++i) account.exposed[i] = Time::Us(i);
     timeline.accounts.push_back(account);
   }
@@ -260,6 +271,15 @@ std::string Dump(const Workload& w) {
   }
   for (const ComputeBlock& b : w.blocks) out += fmt::format("block {} {}\n", b.name, b.submodules);
   for (const CommCall& c : w.calls) out += DumpCall(c);
+  for (const MemoryTransfer& t : w.transfers) {
+    out += fmt::format("transfer {} {} {}\n", t.name, int(t.tier), t.bytes.count());
+  }
+  for (const HostMemory& m : w.host_memory) {
+    out += fmt::format("host memory {} {} {} {} {} {} {}\n", m.bandwidth.bits_per_second(),
+                       m.copy_efficiency, m.optimizer_efficiency, m.latency.ps(),
+                       int(m.remote.sharing), m.remote.bandwidth.bits_per_second(),
+                       m.remote.latency.ps());
+  }
   for (const Program& p : w.programs) {
     for (const Op& o : p.ops) {
       out += fmt::format("op {} {} {} {} {} {} {} {} {} {} {}\n", int(o.kind), int(o.phase),
@@ -344,8 +364,8 @@ std::string Dump(const Timeline& timeline) {
     }
   }
   for (const TimeAccount& account : timeline.accounts) {
-    out += fmt::format("{} {} {} {}", account.compute.ps(), account.host.ps(), account.bubble.ps(),
-                       account.idle.ps());
+    out += fmt::format("{} {} {} {} {}", account.compute.ps(), account.host.ps(),
+                       account.bubble.ps(), account.idle.ps(), account.memory.ps());
     for (const Time exposed : account.exposed) out += fmt::format(" {}", exposed.ps());
     out += "\n";
   }

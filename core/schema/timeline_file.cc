@@ -50,6 +50,7 @@ void Encode(const TimeAccount& from, proto::Timeline::Account* to) {
   to->set_bubble_ps(from.bubble.ps());
   to->set_idle_ps(from.idle.ps());
   to->set_host_ps(from.host.ps());
+  to->set_memory_ps(from.memory.ps());
 }
 
 bool Decode(const proto::Timeline::Account& from, TimeAccount* to) {
@@ -59,6 +60,7 @@ bool Decode(const proto::Timeline::Account& from, TimeAccount* to) {
   to->bubble = Time::Ps(from.bubble_ps());
   to->idle = Time::Ps(from.idle_ps());
   to->host = Time::Ps(from.host_ps());
+  to->memory = Time::Ps(from.memory_ps());
   return true;
 }
 

@@ -56,6 +56,7 @@ chakra::CollectiveCommType ChakraType(const CommCall& call) {
 chakra::NodeType ChakraType(OpKind kind) {
   switch (kind) {
     case OpKind::kCompute:
+    case OpKind::kHostWork:
       return chakra::COMP_NODE;
     case OpKind::kCollective:
       return chakra::COMM_COLL_NODE;
@@ -63,6 +64,10 @@ chakra::NodeType ChakraType(OpKind kind) {
       return chakra::COMM_SEND_NODE;
     case OpKind::kRecv:
       return chakra::COMM_RECV_NODE;
+    case OpKind::kLoad:
+      return chakra::MEM_LOAD_NODE;
+    case OpKind::kStore:
+      return chakra::MEM_STORE_NODE;
   }
   CHECK(false);
 }
@@ -81,6 +86,12 @@ void AddCompute(const Workload& workload, const Op& op, chakra::Node* node) {
     bytes += workload.submodules[index].bytes;
   }
   AddAttribute("num_ops", node)->set_int64_val(static_cast<int64_t>(std::min(flops, 9.0e18)));
+  AddAttribute("tensor_size", node)->set_uint64_val(static_cast<uint64_t>(bytes.count()));
+}
+
+void AddTransfer(const Workload& workload, const Op& op, chakra::Node* node) {
+  if (op.kind == OpKind::kHostWork) AddAttribute("num_ops", node)->set_int64_val(0);
+  const Bytes bytes = workload.transfers[op.work].bytes;
   AddAttribute("tensor_size", node)->set_uint64_val(static_cast<uint64_t>(bytes.count()));
 }
 
@@ -117,6 +128,39 @@ bool ReadHostAttribute(const chakra::Node& node, Op* op) {
   return true;
 }
 
+bool IsOnHost(const chakra::Node& node) {
+  const auto& all = node.attr();
+  return std::any_of(all.begin(), all.end(), [](const chakra::AttributeProto& attribute) {
+    return attribute.name() == "is_cpu_op" && attribute.bool_val();
+  });
+}
+
+// False if an op has no such kind.
+bool ReadKind(const chakra::Node& node, OpKind* kind) {
+  switch (node.type()) {
+    case chakra::COMP_NODE:
+      *kind = IsOnHost(node) ? OpKind::kHostWork : OpKind::kCompute;
+      return true;
+    case chakra::COMM_COLL_NODE:
+      *kind = OpKind::kCollective;
+      return true;
+    case chakra::COMM_SEND_NODE:
+      *kind = OpKind::kSend;
+      return true;
+    case chakra::COMM_RECV_NODE:
+      *kind = OpKind::kRecv;
+      return true;
+    case chakra::MEM_LOAD_NODE:
+      *kind = OpKind::kLoad;
+      return true;
+    case chakra::MEM_STORE_NODE:
+      *kind = OpKind::kStore;
+      return true;
+    default:
+      return false;
+  }
+}
+
 }  // namespace
 
 chakra::AttributeProto* AddAttribute(const char* name, chakra::Node* node) {
@@ -128,9 +172,11 @@ chakra::AttributeProto* AddAttribute(const char* name, chakra::Node* node) {
 void FillNode(const Workload& workload, const Op& op, int rank, chakra::Node* node) {
   node->set_name(OpName(workload, op));
   node->set_type(ChakraType(op.kind));
-  AddAttribute("is_cpu_op", node)->set_bool_val(false);
+  AddAttribute("is_cpu_op", node)->set_bool_val(op.kind == OpKind::kHostWork);
   if (op.kind == OpKind::kCompute)
     AddCompute(workload, op, node);
+  else if (UsesMemory(op.kind))
+    AddTransfer(workload, op, node);
   else
     AddCommunication(workload, op, rank, node);
   chakra::Int64List* own = AddAttribute(kOpAttribute, node)->mutable_int64_list();
@@ -145,23 +191,7 @@ void FillNode(const Workload& workload, const Op& op, int rank, chakra::Node* no
 }
 
 bool ReadOp(const chakra::Node& node, Op* op) {
-  if (!ReadHostAttribute(node, op)) return false;
-  switch (node.type()) {
-    case chakra::COMP_NODE:
-      op->kind = OpKind::kCompute;
-      break;
-    case chakra::COMM_COLL_NODE:
-      op->kind = OpKind::kCollective;
-      break;
-    case chakra::COMM_SEND_NODE:
-      op->kind = OpKind::kSend;
-      break;
-    case chakra::COMM_RECV_NODE:
-      op->kind = OpKind::kRecv;
-      break;
-    default:
-      return false;
-  }
+  if (!ReadHostAttribute(node, op) || !ReadKind(node, &op->kind)) return false;
   for (const chakra::AttributeProto& attribute : node.attr()) {
     if (attribute.name() != kOpAttribute) continue;
     const auto& values = attribute.int64_list().values();
@@ -178,12 +208,17 @@ bool ReadOp(const chakra::Node& node, Op* op) {
 }
 
 bool InTables(const Workload& workload, const Op& op) {
-  const size_t works = op.kind == OpKind::kCompute ? workload.blocks.size() : workload.calls.size();
+  const size_t works = op.kind == OpKind::kCompute ? workload.blocks.size()
+                       : UsesMemory(op.kind)       ? workload.transfers.size()
+                                                   : workload.calls.size();
   if (op.work >= works || op.stream >= workload.streams.size() ||
       static_cast<size_t>(op.phase) >= PhaseNames().size()) {
     return false;
   }
-  if (op.kind == OpKind::kCompute) return true;
+  if (op.kind == OpKind::kHostWork) {
+    return workload.transfers[op.work].tier == MemoryTier::kHost;
+  }
+  if (!IsCommunication(op.kind)) return true;
   const bool to_one = workload.calls[op.work].collective == CollectiveType::kSendRecv;
   return op.role < workload.roles.size() && to_one == (op.kind != OpKind::kCollective);
 }

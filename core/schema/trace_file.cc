@@ -13,6 +13,10 @@ std::string OpName(const Workload& workload, const Op& op) {
   std::string name;
   if (op.kind == OpKind::kCompute) {
     name = workload.blocks[op.work].name;
+  } else if (UsesMemory(op.kind)) {
+    name = workload.transfers[op.work].name;
+    if (op.kind == OpKind::kLoad) name += ".load";
+    if (op.kind == OpKind::kStore) name += ".store";
   } else {
     const char* what = op.kind == OpKind::kSend ? "send" : "recv";
     const CommCall& call = workload.calls[op.work];

@@ -8,6 +8,7 @@
 #include "core/schema/manifest_file.h"
 #include "core/schema/protocol.h"
 #include "core/schema/trace_file.h"
+#include "core/schema/transfer_codec.h"
 
 namespace drydock {
 namespace {
@@ -96,6 +97,7 @@ void EncodeTables(const Workload& from, proto::Manifest* to) {
     added->mutable_submodules()->Add(block.submodules.begin(), block.submodules.end());
   }
   for (const CommCall& call : from.calls) protocol::Encode(call, to->add_calls());
+  EncodeTransfers(from, to);
   to->mutable_class_of_rank()->Add(from.class_of_rank.begin(), from.class_of_rank.end());
   for (const Workload::Use& use : from.uses) {
     to->add_use_call(use.call);
@@ -174,6 +176,7 @@ void DecodeTables(const proto::Manifest& from, Workload* to) {
   }
   for (const proto::Manifest::Call& call : from.calls())
     to->calls.push_back(protocol::Decode(call));
+  DecodeTransfers(from, to);
   to->class_of_rank.assign(from.class_of_rank().begin(), from.class_of_rank().end());
   to->class_count = from.classes_size();
   DecodeMemory(from, to);
@@ -271,15 +274,16 @@ bool TablesConsistent(const Workload& w) {
       return false;
     }
   }
-  return MemoryConsistent(w) && Within(w.totals.precision, kDataTypeCount) &&
-         std::isfinite(w.totals.model_flops) && std::isfinite(w.totals.hardware_flops);
+  return MemoryConsistent(w) && TransfersConsistent(w) &&
+         Within(w.totals.precision, kDataTypeCount) && std::isfinite(w.totals.model_flops) &&
+         std::isfinite(w.totals.hardware_flops);
 }
 
 // The group of a role has the size the calls in it were made for, for every rank of the class.
 bool GroupsFit(const Workload& w, int class_index, const Program& program) {
   std::vector<int> size_of_role(w.roles.size(), 0);
   for (const Op& op : program.ops) {
-    if (op.kind == OpKind::kCompute) continue;
+    if (!IsCommunication(op.kind)) continue;
     const int size = w.calls[op.work].group_size;
     if (size_of_role[op.role] == 0) size_of_role[op.role] = size;
     if (size_of_role[op.role] != size) return false;

@@ -6,10 +6,12 @@
 #include "core/base/check.h"
 #include "core/base/files.h"
 #include "core/base/testing.h"
+#include "core/base/version.h"
 #include "core/base/yaml.h"
 #include "core/nccl/nccl_library.h"
 #include "core/schema/cluster_file.h"
 #include "core/schema/gpu_file.h"
+#include "core/schema/host_memory_file.h"
 #include "core/schema/protocol.h"
 #include "core/schema/testing.h"
 #include "core/schema/trace_file.h"
@@ -68,6 +70,13 @@ void Cluster(const std::string& input) {
 }
 
 void Gpu(const std::string& input) { CheckPrintable(ParseGpuFile(input, "f")); }
+
+// Whatever is read as defaults makes every host complete.
+void HostMemoryFile(const std::string& input) {
+  const Result<HostMemoryDefaults> defaults = ParseHostMemoryFile(input, "f");
+  CheckPrintable(defaults);
+  if (defaults.ok()) CHECK(IsComplete(WithDefaults(HostKind(), GpuSpec(), *defaults)));
+}
 
 // A dumped topology, and behind our own checks NCCL itself: on one host, and with the NICs on two.
 void NcclTopology(const std::string& input) {
@@ -153,6 +162,9 @@ std::vector<std::string> ClusterSeeds() {
           "true, RdmaTransport::AckTimeout: 1 ms, Timely::MinRate: 1 Gbps, FabricNode::Weight3: "
           "1}}\n"};
 }
+std::vector<std::string> HostMemorySeeds() {
+  return {*ReadFile(std::string(kDefaultConfigDirectory) + "/host-memory.yaml")};
+}
 std::vector<std::string> GpuSeeds() {
   return {
       drydock::testing::ToyGpuText(),
@@ -213,6 +225,7 @@ const std::vector<Target>& Targets() {
       {"set", Override, OverrideSeeds, 6000},
       {"cluster", Cluster, ClusterSeeds, 20000},
       {"gpu", Gpu, GpuSeeds, 20000},
+      {"host_memory", HostMemoryFile, HostMemorySeeds, 6000},
       {"nccl_topology", NcclTopology, NcclTopologySeeds, 20000},
       {"nccl_call", NcclCall, NcclCallSeeds, 200},
       {"trace", Trace, TraceSeeds, 20000},

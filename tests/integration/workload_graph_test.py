@@ -467,15 +467,34 @@ class Import(Graphs):
              f"{t1}: error: node 1 ('n'): its comm_src is its own rank\n"),
             (lambda: self.traces(first, trace(node(1, COLL, comm_type=10, comm_size=3))),
              f"{t1}: error: node 1 ('n'): its comm_type is 10, which is none\n"),
-            (lambda: self.traces(first, trace(node(1, 2, "weights", tensor_size=64), node(2, 3, "grads", tensor_size=64))),
-             f"{place}/t: error: 2 memory ops (MEM_LOAD, MEM_STORE) cannot be replayed: there is no model of remote or host memory: "
-             "rank 1 node 1 ('weights'), rank 1 node 2 ('grads')\n"),
+            (lambda: self.traces(first, trace(node(1, 2, "weights"))),
+             f"{t1}: error: node 1 ('weights'): a MEM_LOAD_NODE needs a tensor_size\n"),
+            (lambda: self.traces(first, trace(node(1, 3, "grads", tensor_size=-1))),
+             f"{t1}: error: node 1 ('grads'): its tensor_size of -1 bytes is not between 0 and 2^50\n"),
         ]:
             change()
             with self.subTest(message=message):
                 self.expect_error(message, "chakra", place)
             if (place / "t.json").exists():
                 (place / "t.json").unlink()
+
+    def test_loads_and_stores(self):
+        """ASTRA-sim's memory nodes: 100 MB over a remote memory of 10 GB/s, both ranks at once, and over the host's without one."""
+        one = trace(node(1, 2, "weights", tensor_size=100_000_000), node(2, COMP, deps=[1], num_ops=1000, tensor_size=1000),
+                    node(3, 3, "gradients", deps=[2], tensor_size=100_000_000))
+        self.traces(one, one)
+        shipped = (ROOT / "configs/clusters/dgx-a100-80g-1.topo").read_text()
+        memory = "    gpus: 8\n    memory: {remote: {sharing: per-host, bandwidth: 10 GB/s, latency: 5 us}}\n"
+        for tier, text, seconds in [("remote", shipped.replace("    gpus: 8\n", memory), 2 * 2 * 0.01),
+                                    ("host", shipped, 2 * 2 * 0.1 / (31 * 0.85))]:
+            with self.subTest(tier=tier):
+                self.CLUSTER = self.write("c.topo", text)
+                stderr = self.expect_import("chakra", self.folder / "traces")
+                self.assertEqual("go to the host's memory" in stderr, tier == "host")
+                self.assertIn(f"load weights 100 MB from {tier}", self.expect_ok("dump", self.folder / "run", "--ranks", "0")[0])
+                summary = self.replay()
+                self.assertAlmostEqual(summary["iteration_time_s"] / seconds, 1, 2)
+                self.assertAlmostEqual(summary["time"]["exposed_memory"]["max_s"] / seconds, 1, 2)
 
     def test_traces_that_do_not_match(self):
         self.traces(*self.pair(tag=4), groups={"7": [0, 1]})

@@ -11,7 +11,7 @@ namespace drydock {
 namespace {
 
 constexpr int64_t kMostBytes = int64_t{1} << 50;
-constexpr size_t kNamesShown = 5, kCircleShown = 8;
+constexpr size_t kCircleShown = 8;
 
 bool SetCollective(int64_t type, ForeignOp* op) {
   static constexpr CollectiveType kTypes[] = {
@@ -44,13 +44,6 @@ Status ChakraTraceReader::Add(const ChakraNode& node) {
     return Fail(node, fmt::format("its type is {}, which is none", node.type));
   }
   const auto kind = static_cast<ChakraKind>(node.type);
-  if (kind == ChakraKind::kMemoryLoad || kind == ChakraKind::kMemoryStore) {
-    if (++counts_->memory_ops <= kNamesShown) {
-      counts_->memory.push_back(
-          fmt::format("rank {} node {} ('{}')", rank_, node.id, PrintableName(node.name)));
-    }
-    return OkStatus();
-  }
   ForeignOp op;
   op.id = node.id;
   if (kind == ChakraKind::kMetadata) {
@@ -71,6 +64,9 @@ Status ChakraTraceReader::ReadOp(const ChakraNode& node, ForeignOp* op) {
       return ReadCompute(node, op);
     case ChakraKind::kCollective:
       return ReadCollective(node, op);
+    case ChakraKind::kMemoryLoad:
+    case ChakraKind::kMemoryStore:
+      return ReadTransfer(node, op);
     default:
       return ReadMessage(node, op);
   }
@@ -118,6 +114,21 @@ Status ChakraTraceReader::ReadCounts(const ChakraNode& node, const std::string& 
   }
   ++counts_->counted;
   op->block = tables_->Counted(name, flops, Bytes(bytes == nullptr ? 0 : *bytes), options_.type);
+  return OkStatus();
+}
+
+Status ChakraTraceReader::ReadTransfer(const ChakraNode& node, ForeignOp* op) {
+  const std::string& kind = ChakraKindNames()[static_cast<size_t>(node.type)];
+  const int64_t* bytes = node.Integer("tensor_size");
+  if (bytes == nullptr) return Fail(node, fmt::format("a {} needs a tensor_size", kind));
+  if (*bytes < 0 || *bytes > kLargestTransfer.count()) {
+    return Fail(node, fmt::format("its tensor_size of {} bytes is not between 0 and 2^50", *bytes));
+  }
+  const bool loads = static_cast<ChakraKind>(node.type) == ChakraKind::kMemoryLoad;
+  ++counts_->memory_ops;
+  op->kind = loads ? OpKind::kLoad : OpKind::kStore;
+  const std::string name = node.name.empty() ? "data" : PrintableName(node.name);
+  op->block = tables_->Transfer({name, options_.tier, Bytes(*bytes)});
   return OkStatus();
 }
 

@@ -17,9 +17,8 @@ namespace drydock {
 struct ChakraCounts {
   size_t empty = 0;  // ops that neither compute nor move anything
   size_t barriers = 0;
-  size_t timed_calls = 0;           // communication with a duration
-  size_t counted = 0;               // compute without one
-  std::vector<std::string> memory;  // the first places of memory ops
+  size_t timed_calls = 0;  // communication with a duration
+  size_t counted = 0;      // compute without one
   size_t memory_ops = 0;
 };
 
@@ -62,6 +61,7 @@ class ChakraTraceReader {
   Status ReadSize(const ChakraNode& node, ForeignOp* op);
   Status ReadCollective(const ChakraNode& node, ForeignOp* op);
   Status ReadMessage(const ChakraNode& node, ForeignOp* op);
+  Status ReadTransfer(const ChakraNode& node, ForeignOp* op);
   void MakeNothing(const char* name, ForeignOp* op);
   // Ids of dependencies become indices.
   Status Link();

@@ -68,7 +68,7 @@ class Matching {
     const ClassProgram& program = programs_[c];
     for (uint32_t i = 0; i < program.program->ops.size(); ++i) {
       const Op& op = program.program->ops[i];
-      if (op.kind == OpKind::kCompute) continue;
+      if (!IsCommunication(op.kind)) continue;
       GroupCalls& own = calls[GroupOf(op.role, classes_.first_rank[c])];
       if (program.number[i] % 2 == 0) {
         own.collectives.push_back(i);

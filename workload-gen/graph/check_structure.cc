@@ -23,6 +23,12 @@ std::string OutsideTables(const Workload& w, const Op& op) {
   if (op.kind == OpKind::kCompute) {
     return op.work < w.blocks.size() ? "" : beyond("block", op.work, w.blocks.size());
   }
+  if (UsesMemory(op.kind)) {
+    if (op.work >= w.transfers.size()) return beyond("transfer", op.work, w.transfers.size());
+    const bool elsewhere = w.transfers[op.work].tier != MemoryTier::kHost;
+    return op.kind == OpKind::kHostWork && elsewhere ? "is the host's work in no host's memory"
+                                                     : "";
+  }
   if (op.work >= w.calls.size()) return beyond("call", op.work, w.calls.size());
   if (op.role >= w.roles.size()) return beyond("role", op.role, w.roles.size());
   const bool to_one = w.calls[op.work].collective == CollectiveType::kSendRecv;
@@ -69,7 +75,7 @@ std::vector<Uses> UsesOfPrograms(const Workload& w) {
     Uses& uses = all.emplace_back();
     for (uint32_t i = 0; i < program.ops.size(); ++i) {
       const Op& op = program.ops[i];
-      if (op.kind != OpKind::kCompute) uses.try_emplace({op.role, op.work, op.kind}, i);
+      if (IsCommunication(op.kind)) uses.try_emplace({op.role, op.work, op.kind}, i);
     }
   }
   return all;

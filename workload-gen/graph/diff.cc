@@ -36,6 +36,11 @@ std::string MeaningOf(const CommCall& call) {
   return text;
 }
 
+std::string MeaningOf(const MemoryTransfer& transfer) {
+  return fmt::format("{} {} {}", transfer.name, static_cast<int>(transfer.tier),
+                     transfer.bytes.count());
+}
+
 std::string LaunchText(const HostLaunch& launch) {
   return fmt::format("'{}' {} {} {} {} {} {} {}", launch.name, ToString(launch.kernel),
                      ToString(launch.collective), ToString(launch.message), ToString(launch.graph),
@@ -74,20 +79,27 @@ class Side {
     for (const CommCall& call : w.calls) {
       calls_.push_back(meanings->NumberOf("call " + MeaningOf(call)));
     }
+    for (const MemoryTransfer& transfer : w.transfers) {
+      transfers_.push_back(meanings->NumberOf("transfer " + MeaningOf(transfer)));
+    }
   }
 
   // By op.
   std::vector<uint32_t> Program(size_t rank_class) const {
     std::vector<uint32_t> out;
     for (const Op& op : w.programs[rank_class].ops) {
-      const bool computes = op.kind == OpKind::kCompute;
       out.push_back(meanings_->NumberOf(fmt::format(
           "{} {} {} {} {} {} {} {} {} {} {}", static_cast<int>(op.kind), static_cast<int>(op.phase),
-          w.streams[op.stream], computes ? "" : w.roles[op.role].name,
-          computes ? blocks_[op.work] : calls_[op.work], op.tag, op.layer, op.microbatch, op.chunk,
+          w.streams[op.stream], IsCommunication(op.kind) ? w.roles[op.role].name : "",
+          WorksOf(op.kind)[op.work], op.tag, op.layer, op.microbatch, op.chunk,
           static_cast<int>(op.host_waits), static_cast<int>(op.graph))));
     }
     return out;
+  }
+
+  const std::vector<uint32_t>& WorksOf(OpKind kind) const {
+    if (UsesMemory(kind)) return transfers_;
+    return kind == OpKind::kCompute ? blocks_ : calls_;
   }
 
   const std::vector<int>* GroupOf(const std::string& role, size_t rank) const {
@@ -103,7 +115,7 @@ class Side {
 
  private:
   Meanings* meanings_;
-  std::vector<uint32_t> blocks_, calls_;
+  std::vector<uint32_t> blocks_, calls_, transfers_;
 };
 
 class Comparison {
@@ -219,7 +231,7 @@ class Comparison {
     const Op& the_op = side.w.programs[rank_class].ops[op];
     std::string text =
         fmt::format("op {}: {} on {}", op, OpName(side.w, the_op), side.w.streams[the_op.stream]);
-    if (the_op.kind != OpKind::kCompute) {
+    if (IsCommunication(the_op.kind)) {
       text += ", " + NameOf(side.w.calls[the_op.work]);
     }
     return text;

@@ -7,6 +7,7 @@
 #include "core/model/grouped_call.h"
 #include "core/model/rank_list.h"
 #include "core/schema/trace_file.h"
+#include "workload-gen/workload_text.h"
 
 namespace drydock {
 namespace {
@@ -47,17 +48,23 @@ const char* ShapeOf(OpKind kind) {
       return "rarrow";
     case OpKind::kRecv:
       return "larrow";
+    case OpKind::kLoad:
+      return "cds";
+    case OpKind::kStore:
+      return "cylinder";
+    case OpKind::kHostWork:
+      return "component";
   }
   return "box";
 }
 
-const char* const kKindNames[] = {"compute", "collective", "send", "recv"};
 const char* const kEdgeNames[] = {"data", "stream", "message"};
 const char* const kEdgeStyles[] = {"solid", "dotted", "bold"};
 
 // "all-reduce bf16 1 KB over 2 in group 0 (ranks 0-1)", "send 32 B to rank 2, tag 7".
 std::string WorkText(const Workload& w, int rank, const Op& op) {
   if (op.kind == OpKind::kCompute) return w.blocks[op.work].name;
+  if (UsesMemory(op.kind)) return TransferText(w.transfers[op.work], op.kind);
   const CommCall& call = w.calls[op.work];
   const int index = w.group_of_rank[op.role][static_cast<size_t>(rank)];
   const std::vector<int>& ranks = w.groups[static_cast<size_t>(index)].ranks;
@@ -124,7 +131,7 @@ std::string GraphmlText(const Workload& w, const OpGraph& graph) {
     const Op& op = OpOf(w, graph.nodes[n]);
     fmt::format_to(Out(text), "    <node id=\"n{}\">", n);
     data("label", Escaped(OpName(w, op), true));
-    data("kind", kKindNames[static_cast<size_t>(op.kind)]);
+    data("kind", OpKindName(op.kind));
     data("stream", Escaped(w.streams[op.stream], true));
     data("phase", PhaseNames()[static_cast<size_t>(op.phase)]);
     data("rank", graph.nodes[n].rank);

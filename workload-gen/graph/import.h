@@ -7,8 +7,8 @@
 //             in which they started, so no order that we add can make a rank wait for ever.
 //   roles     collectives: by size and stride of the group ("8x1" is eight ranks side by side);
 //             messages: by the distance of the peer ("p2p+8")
-//   streams   one for compute, one for the host and whatever else computes beside the GPU, one a
-//             role for collectives, two a role for messages
+//   streams   one for compute, one for the host and whatever else computes beside the GPU, one for
+//             loads and one for stores, one a role for collectives, two a role for messages
 //   classes   ranks whose programs are equal
 #ifndef DRYDOCK_WORKLOAD_GEN_GRAPH_IMPORT_H_
 #define DRYDOCK_WORKLOAD_GEN_GRAPH_IMPORT_H_
@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/base/result.h"
@@ -32,7 +33,7 @@ struct ForeignOp {
   Phase phase = Phase::kOther;
   CollectiveType collective = CollectiveType::kAllReduce;
   uint64_t id = 0;     // the smaller goes first
-  uint32_t block = 0;  // compute: ImportTables
+  uint32_t block = 0;  // compute, loads and stores: ImportTables
   int32_t group = -1;  // collective: ForeignJob::groups
   int32_t peer = -1;   // message: the other rank
   int32_t tag = 0;
@@ -54,6 +55,7 @@ class ImportTables {
   uint32_t Given(const std::string& name, Time duration);
   uint32_t Counted(const std::string& name, double flops, Bytes bytes, DataType type);
   uint32_t Call(const CommCall& call);
+  uint32_t Transfer(const MemoryTransfer& transfer);
 
   const Submodule& OfBlock(uint32_t block) const { return submodules_[block]; }
   // Ends the table's use.
@@ -65,6 +67,8 @@ class ImportTables {
   std::map<std::string, uint32_t> known_calls_;
   std::vector<Submodule> submodules_;
   std::vector<CommCall> calls_;
+  std::map<std::pair<std::string, int64_t>, uint32_t> known_transfers_;  // of one tier
+  std::vector<MemoryTransfer> transfers_;
 };
 
 struct ForeignJob {
@@ -76,7 +80,8 @@ struct ForeignJob {
 };
 
 struct ForeignOptions {
-  DataType type = DataType::kBf16;  // of what is communicated, where the file counts bytes only
+  DataType type = DataType::kBf16;      // of what is communicated, where the file counts bytes only
+  MemoryTier tier = MemoryTier::kHost;  // that loads and stores go to
 };
 
 struct Imported {

@@ -145,13 +145,21 @@ class Assembly {
     Workload& w = imported_.workload;
     w.streams = {"compute"};
     std::set<int32_t> lanes;
+    std::set<OpKind> memory;
     for (const ForeignRank& rank : job_.ranks) {
-      for (const ForeignOp& op : rank.ops) lanes.insert(op.kind == OpKind::kCompute ? op.lane : 0);
+      for (const ForeignOp& op : rank.ops) {
+        lanes.insert(op.kind == OpKind::kCompute ? op.lane : 0);
+        if (UsesMemory(op.kind)) memory.insert(op.kind);
+      }
     }
     for (const int32_t lane : lanes) {
       if (lane == 0) continue;
       stream_of_lane_[lane] = static_cast<uint8_t>(w.streams.size());
       w.streams.push_back(lane == 1 ? "host" : fmt::format("processor{}", lane));
+    }
+    for (const OpKind kind : memory) {
+      stream_of_memory_[kind] = static_cast<uint8_t>(w.streams.size());
+      w.streams.push_back(OpKindName(kind));
     }
     for (const GroupRole& role : w.roles) {
       first_stream_.push_back(static_cast<uint8_t>(w.streams.size()));
@@ -200,6 +208,11 @@ class Assembly {
       op.stream = from.lane == 0 ? 0 : stream_of_lane_.at(from.lane);
       return op;
     }
+    if (UsesMemory(from.kind)) {
+      op.work = from.block;
+      op.stream = stream_of_memory_.at(from.kind);
+      return op;
+    }
     if (from.kind == OpKind::kCollective) {
       op.role = role_of_group_.at({rank, from.group});
       const auto members =
@@ -228,6 +241,7 @@ class Assembly {
   std::map<int, uint8_t> role_of_distance_;
   std::vector<uint8_t> first_stream_;  // by role
   std::map<int32_t, uint8_t> stream_of_lane_;
+  std::map<OpKind, uint8_t> stream_of_memory_;
   size_t rounded_ = 0;
 };
 

@@ -53,7 +53,7 @@ class ChakraImport {
       job_.ranks.push_back(reader.TakeRank());
       ops += job_.ranks.back().ops.size();
     }
-    return counts_.memory_ops == 0 ? OkStatus() : MemoryOps();
+    return OkStatus();
   }
 
   Status ResolveGroups() {
@@ -74,15 +74,6 @@ class ChakraImport {
   }
 
  private:
-  // To drop them would make the run too fast, and nothing here can say how long they take.
-  Error MemoryOps() const {
-    return Error(fmt::format("{} memory ops (MEM_LOAD, MEM_STORE) cannot be replayed: there is no "
-                             "model of remote or host memory: {}{}",
-                             counts_.memory_ops, Join(counts_.memory),
-                             counts_.memory_ops > counts_.memory.size() ? ", ..." : ""),
-                 {folder_.prefix, 0, 0});
-  }
-
   Error Fail(const OpenGroup& open, const std::string& what) const {
     return Error(fmt::format("node {}: {}", job_.ranks[open.rank].ops[open.op].id, what),
                  {folder_.paths[open.rank], 0, 0});
@@ -152,6 +143,10 @@ class ChakraImport {
     add(zero_bytes_, "collectives of 0 bytes communicate nothing and are taken as done at once");
     add(alone_, "collectives of one rank communicate nothing and are taken as done at once");
     add(counts_.barriers, "barriers are all-reduces of 4 bytes, as PyTorch makes them over NCCL");
+    if (options_.tier == MemoryTier::kHost) {
+      add(counts_.memory_ops,
+          "loads and stores go to the host's memory, for the cluster has no remote one");
+    }
     add(counts_.timed_calls,
         "communication ops state a duration, which is left out: the network decides");
   }
@@ -171,12 +166,18 @@ class ChakraImport {
 Result<Imported> ImportChakra(const ImportInput& input, const Topology& topology,
                               const ForeignOptions& options) {
   ASSIGN_OR_RETURN(const TraceFolder folder, FindTraces(input.place));
+  ForeignOptions own = options;
+  const auto& kinds = topology.host_kinds;
+  const bool remote = std::all_of(kinds.begin(), kinds.end(), [](const HostKind& kind) {
+    return kind.memory.remote.sharing != RemoteSharing::kNone;
+  });
+  own.tier = remote ? MemoryTier::kRemote : MemoryTier::kHost;
   if (folder.paths.size() > static_cast<size_t>(topology.gpu_count())) {
     return Error(fmt::format("there are traces of {} ranks, but the cluster has {} GPUs",
                              folder.paths.size(), topology.gpu_count()),
                  {folder.prefix, 0, 0});
   }
-  ChakraImport import(folder, options);
+  ChakraImport import(folder, own);
   RETURN_IF_ERROR(import.ReadGroups(input.groups));
   RETURN_IF_ERROR(import.ReadTraces());
   RETURN_IF_ERROR(import.ResolveGroups());

@@ -63,6 +63,7 @@ class Play {
 
  private:
   static constexpr int32_t kNetwork = -1;  // a lane that is never busy
+  static constexpr int32_t kLoads = -2, kStores = -3;
   struct State {
     explicit State(const ForeignRank& rank) : followers(rank), started(rank.ops.size(), false) {}
     Followers followers;
@@ -87,6 +88,7 @@ class Play {
   const ForeignOp& OpOf(uint32_t rank, uint32_t op) const { return job_.ranks[rank].ops[op]; }
 
   static int32_t LaneOf(const ForeignOp& op) {
+    if (UsesMemory(op.kind)) return op.kind == OpKind::kLoad ? kLoads : kStores;
     return op.kind == OpKind::kCompute ? op.lane : kNetwork;
   }
 
@@ -127,6 +129,7 @@ class Play {
   }
 
   int64_t DurationOf(const ForeignOp& op) const {
+    if (UsesMemory(op.kind)) return 0;
     const Submodule& s = job_.tables.OfBlock(op.block);
     if (s.kind == SubmoduleKind::kGiven) return s.duration.ps();
     const double rate = gpu_.dense_rate[static_cast<size_t>(s.type)].flops_per_second();

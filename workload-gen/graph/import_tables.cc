@@ -5,6 +5,7 @@
 
 #include "core/base/spelling.h"
 #include "workload-gen/graph/import.h"
+#include "workload-gen/host_memory.h"
 #include "workload-gen/table_finish.h"
 
 namespace drydock {
@@ -67,12 +68,20 @@ uint32_t ImportTables::Call(const CommCall& call) {
   return entry->second;
 }
 
+uint32_t ImportTables::Transfer(const MemoryTransfer& transfer) {
+  const auto [entry, added] = known_transfers_.emplace(
+      std::pair(transfer.name, transfer.bytes.count()), static_cast<uint32_t>(transfers_.size()));
+  if (added) transfers_.push_back(transfer);
+  return entry->second;
+}
+
 void ImportTables::MoveTo(Workload* workload) {
   for (uint32_t i = 0; i < submodules_.size(); ++i) {
     workload->blocks.push_back({submodules_[i].name, {i}});
   }
   workload->submodules = std::move(submodules_);
   workload->calls = std::move(calls_);
+  workload->transfers = std::move(transfers_);
 }
 
 CommCall CallOfBytes(CollectiveType collective, int64_t bytes, int root, int members,
@@ -112,6 +121,7 @@ Status FinishImport(const std::string& name, const std::string& format, const To
     for (std::vector<int>& groups : w.group_of_rank) groups.resize(static_cast<size_t>(gpus), -1);
   }
   CollectUses(&w);
+  RETURN_IF_ERROR(FillHostMemory(&w));
   w.totals.model_name = PrintableName(name);
   w.totals.layout = fmt::format("imported from {}, {} ranks", format, ranks);
   w.totals.precision = options.type;

@@ -49,7 +49,7 @@ class Builder {
       const Op& op = program.ops[i];
       uint64_t number = 0;
       int group = -1;
-      if (op.kind != OpKind::kCompute) {
+      if (IsCommunication(op.kind)) {
         group = w_.group_of_rank[op.role][static_cast<size_t>(rank)];
         number = counter.Next(group, op, w_.calls[op.work]);
       }

@@ -58,7 +58,7 @@ class RankOracle {
     std::map<std::vector<int64_t>, int64_t> made;
     for (const Op& op : ProgramOf(rank).ops) {
       std::vector<int64_t>& key = keys_[rank].emplace_back();
-      if (op.kind == OpKind::kCompute) continue;
+      if (!IsCommunication(op.kind)) continue;
       key.push_back(w_.group_of_rank[op.role][rank]);
       const CommCall& call = w_.calls[op.work];
       if (op.kind != OpKind::kCollective) key.insert(key.end(), {op.tag, call.root, call.peer});
@@ -85,7 +85,7 @@ class RankOracle {
 
   void Begin(size_t rank, uint32_t index) {
     const Op& op = ProgramOf(rank).ops[index];
-    if (op.kind == OpKind::kCompute) {
+    if (!IsCommunication(op.kind)) {
       ended_[rank][index] = true;
       return;
     }

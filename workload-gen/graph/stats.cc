@@ -23,10 +23,9 @@ class Counter {
     for (size_t c = 0; c < w_.programs.size(); ++c) CountOps(c);
     CountCalls();
     for (auto& [key, entry] : compute_) stats_.compute.push_back(entry);
-    for (const WorkloadStats::Phased& phase : phases_) {
-      if (phase.compute + phase.collectives + phase.sends + phase.receives > 0) {
-        stats_.phases.push_back(phase);
-      }
+    for (auto& [key, entry] : transfers_) stats_.transfers.push_back(entry);
+    for (size_t i = 0; i < std::size(phases_); ++i) {
+      if (occurs_[i]) stats_.phases.push_back(phases_[i]);
     }
     return std::move(stats_);
   }
@@ -37,11 +36,25 @@ class Counter {
     for (const Op& op : w_.programs[c].ops) {
       WorkloadStats::Phased& phase = phases_[static_cast<size_t>(op.phase)];
       phase.phase = op.phase;
+      occurs_[static_cast<size_t>(op.phase)] = true;
       stats_.ops += ranks;
-      int64_t* const counts[] = {&phase.compute, &phase.collectives, &phase.sends, &phase.receives};
+      int64_t* const counts[kOpKindCount] = {&phase.compute,   &phase.collectives, &phase.sends,
+                                             &phase.receives,  &phase.loads,       &phase.stores,
+                                             &phase.host_works};
       *counts[static_cast<size_t>(op.kind)] += ranks;
       if (op.kind == OpKind::kCompute) CountBlock(w_.blocks[op.work], ranks);
+      if (UsesMemory(op.kind)) CountTransfer(op, ranks);
     }
+  }
+
+  void CountTransfer(const Op& op, int64_t ranks) {
+    const MemoryTransfer& transfer = w_.transfers[op.work];
+    WorkloadStats::Transfers& entry = transfers_[{transfer.name, op.kind}];
+    entry.name = transfer.name;
+    entry.tier = transfer.tier;
+    entry.kind = op.kind;
+    entry.times += ranks;
+    entry.bytes += static_cast<double>(transfer.bytes.count()) * static_cast<double>(ranks);
   }
 
   void CountBlock(const ComputeBlock& block, int64_t ranks) {
@@ -99,7 +112,9 @@ class Counter {
   const Workload& w_;
   const std::vector<int64_t> ranks_;
   std::map<std::pair<SubmoduleKind, Pass>, WorkloadStats::Compute> compute_;
+  std::map<std::pair<std::string, OpKind>, WorkloadStats::Transfers> transfers_;
   WorkloadStats::Phased phases_[static_cast<size_t>(Phase::kOther) + 1];
+  bool occurs_[static_cast<size_t>(Phase::kOther) + 1] = {};
   WorkloadStats stats_;
 };
 

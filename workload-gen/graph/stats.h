@@ -31,9 +31,19 @@ struct WorkloadStats {
   struct Phased {
     Phase phase = Phase::kOther;
     int64_t compute = 0, collectives = 0, sends = 0, receives = 0;  // ops of ranks
+    int64_t loads = 0, stores = 0, host_works = 0;
+  };
+  // Loads, stores and the host's work, by name.
+  struct Transfers {
+    std::string name;
+    MemoryTier tier = MemoryTier::kHost;
+    OpKind kind = OpKind::kLoad;
+    int64_t times = 0;
+    double bytes = 0;
   };
   std::vector<Compute> compute;
   std::vector<Communication> communication;
+  std::vector<Transfers> transfers;
   std::vector<Phased> phases;
   int64_t ops = 0;
   double flops = 0;

@@ -14,6 +14,7 @@ using Json = nlohmann::ordered_json;
 const std::string& NameOf(SubmoduleKind kind) {
   return SubmoduleKindNames()[static_cast<size_t>(kind)];
 }
+const std::string& NameOf(MemoryTier tier) { return MemoryTierNames()[static_cast<size_t>(tier)]; }
 const std::string& NameOf(Pass pass) { return PassNames()[static_cast<size_t>(pass)]; }
 const std::string& NameOf(Phase phase) { return PhaseNames()[static_cast<size_t>(phase)]; }
 const std::string& NameOf(CollectiveType type) {
@@ -53,6 +54,14 @@ std::string StatsText(const Workload& w, const WorkloadStats& stats) {
     fmt::format_to(Out(text), "{:<12}{:<16}{:>8}{:>10}{:>12}{:>14}\n", row.role,
                    NameOf(row.collective), row.groups, members, row.calls, SizeText(row.bytes));
   }
+  if (!stats.transfers.empty()) {
+    fmt::format_to(Out(text), "\n{:<28}{:<8}{:<12}{:>12}{:>14}\n", "memory", "tier", "kind",
+                   "times", "bytes");
+  }
+  for (const WorkloadStats::Transfers& row : stats.transfers) {
+    fmt::format_to(Out(text), "{:<28}{:<8}{:<12}{:>12}{:>14}\n", row.name, NameOf(row.tier),
+                   OpKindName(row.kind), row.times, SizeText(row.bytes));
+  }
   return text;
 }
 
@@ -67,6 +76,9 @@ std::string StatsJson(const Workload& w, const WorkloadStats& stats) {
                              {"collectives", row.collectives},
                              {"sends", row.sends},
                              {"receives", row.receives}});
+    if (row.loads + row.stores + row.host_works == 0) continue;
+    out["phases"].back().update(
+        {{"loads", row.loads}, {"stores", row.stores}, {"host_works", row.host_works}});
   }
   out["compute"] = Json::array();
   for (const WorkloadStats::Compute& row : stats.compute) {
@@ -85,6 +97,14 @@ std::string StatsJson(const Workload& w, const WorkloadStats& stats) {
                                     {"most_members", row.most_members},
                                     {"calls", row.calls},
                                     {"bytes", row.bytes}});
+  }
+  if (!stats.transfers.empty()) out["memory"] = Json::array();
+  for (const WorkloadStats::Transfers& row : stats.transfers) {
+    out["memory"].push_back({{"name", row.name},
+                             {"tier", NameOf(row.tier)},
+                             {"kind", OpKindName(row.kind)},
+                             {"times", row.times},
+                             {"bytes", row.bytes}});
   }
   return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

@@ -22,8 +22,13 @@ FsdpPlan MakeFsdpPlan(const TrainingJob& job, const Layout& layout) {
   plan.backward_prefetch = rules.backward_prefetch;
   plan.limit_all_gathers = rules.limit_all_gathers;
   plan.reduce_type = rules.reduce_type;
+  plan.offload = rules.offload;
   return plan;
 }
+
+namespace {
+constexpr int64_t kFp32Bytes = 4;
+}  // namespace
 
 FsdpUnits MakeFsdpUnits(const TorchContext& context, const FsdpPlan& plan, int chunk) {
   FsdpUnits made;
@@ -50,7 +55,7 @@ FsdpUnits MakeFsdpUnits(const TorchContext& context, const FsdpPlan& plan, int c
 }
 
 FsdpHooks::FsdpHooks(const TorchContext& context, const FsdpPlan& plan)
-    : t_(context), c_(context.writer), b_(*c_.builder), plan_(plan) {
+    : t_(context), c_(context.writer), b_(*c_.builder), plan_(plan), offload_(c_) {
   for (int chunk = 0; chunk < c_.layout.chunks; ++chunk) {
     Chunk made;
     made.units = MakeFsdpUnits(context, plan, chunk);
@@ -79,6 +84,9 @@ void FsdpHooks::Start(Chunk* chunk, size_t unit) {
   State& state = chunk->states[unit];
   if (state.gathered || state.gather != ProgramBuilder::kNothing) return;
   const int64_t elements = chunk->units.units[unit].elements;
+  if (plan_.offload) {
+    state.gather = offload_.Load("fsdp.parameters", elements / plan_.shards * kFp32Bytes);
+  }
   // The share is cast into the flat buffer. PyTorch does so beside the compute stream; the bytes
   // are moved by the same memory.
   b_.Compute(ElementWork("fsdp.copy-in", SubmoduleKind::kCast, c_.job.training.precision,
@@ -88,7 +96,8 @@ void FsdpHooks::Start(Chunk* chunk, size_t unit) {
   call.type = c_.job.training.precision;
   call.count = elements;
   call.group_size = plan_.shards;
-  state.gather = b_.StartCollective(t_.roles.shard, kDataStream, call);
+  if (plan_.shards < 2) return;
+  state.gather = b_.StartCollective(t_.roles.shard, kDataStream, call, state.gather);
 }
 
 void FsdpHooks::CopyOut(const FsdpUnit& unit) {
@@ -142,6 +151,7 @@ void FsdpHooks::AfterBackward(const GroupPass& pass) {
   const Phase phase = b_.phase();
   b_.SetPhase(Phase::kGradientSync);
   if (!plan_.sync_every && c_.layout.microbatches > 1) Accumulate(unit, pass.microbatch == 0);
+  reduced_microbatches_ = plan_.sync_every ? pass.microbatch : 0;
   if (Syncs(pass) && !plan_.sync_after_all) Reduce(unit);
   b_.SetPhase(phase);
   // Without resharding only the last micro-batch's backward frees the parameters.
@@ -160,7 +170,21 @@ void FsdpHooks::Accumulate(const FsdpUnit& unit, bool first) {
 }
 
 void FsdpHooks::Reduce(const FsdpUnit& unit) {
-  if (c_.layout.data < 2) return;
+  const OpId end = c_.layout.data < 2 ? ProgramBuilder::kNothing : ReduceOverRanks(unit);
+  if (plan_.offload) return StoreGradient(unit, end);
+  if (end != ProgramBuilder::kNothing) reductions_.push_back(end);
+}
+
+// The host waits for a gradient that it has to add to an earlier one.
+void FsdpHooks::StoreGradient(const FsdpUnit& unit, OpId reduction) {
+  const int64_t share = unit.elements / plan_.shards;
+  const OpId stored = offload_.Store("fsdp.gradients", share * kFp32Bytes, reduction);
+  reductions_.push_back(stored);
+  if (reduced_microbatches_ == 0) return;
+  offload_.Work("fsdp.accumulate", share * kHostAddBytes, stored);
+}
+
+FsdpHooks::OpId FsdpHooks::ReduceOverRanks(const FsdpUnit& unit) {
   b_.Wait(scatter_);
   // Gradients are laid out by shard, in the type they are reduced in.
   b_.Compute(ElementWork("fsdp.reduce-copy-in", SubmoduleKind::kCast, c_.job.training.precision,
@@ -181,7 +205,7 @@ void FsdpHooks::Reduce(const FsdpUnit& unit) {
   }
   // Version 1 goes on without waiting for the previous reduction.
   if (plan_.version == 1) scatter_ = ProgramBuilder::kNothing;
-  reductions_.push_back(end);
+  return end;
 }
 
 void FsdpHooks::Finish() {
@@ -197,6 +221,7 @@ void FsdpHooks::Finish() {
 void FsdpHooks::Optimize() {
   ShardStep step(c_);
   b_.SetPhase(Phase::kOptimizer);
+  if (plan_.offload) return OptimizeOnHost(&step);
   if (c_.job.training.gradient_clipping) {
     step.Elements("optimizer.norm", SubmoduleKind::kGradientNorm, DataType::kFp32, share_);
     step.Agree(t_.roles.shard, kDataStream, plan_.shards, DataType::kFp32, ReduceOp::kSum);
@@ -205,6 +230,18 @@ void FsdpHooks::Optimize() {
   step.Elements("optimizer.adam", SubmoduleKind::kOptimizer, DataType::kFp32, share_);
   b_.SetPhase(Phase::kOther);
   step.Loss();
+}
+
+// The norm's sum is taken over the ranks as on the GPU; PyTorch takes it with Gloo.
+void FsdpHooks::OptimizeOnHost(ShardStep* step) {
+  if (c_.job.training.gradient_clipping) {
+    offload_.Step("optimizer.norm", share_ * kHostNormBytes);
+    step->Agree(t_.roles.shard, kDataStream, plan_.shards, DataType::kFp32, ReduceOp::kSum);
+    offload_.Step("optimizer.clip", share_ * kHostScaleBytes);
+  }
+  offload_.Step("optimizer.adam", share_ * kHostAdamBytes);
+  b_.SetPhase(Phase::kOther);
+  step->Loss();
 }
 
 }  // namespace drydock

@@ -14,6 +14,7 @@
 
 #include <vector>
 
+#include "workload-gen/sharded/offload.h"
 #include "workload-gen/sharded/shard_step.h"
 #include "workload-gen/sharded/torch_stage.h"
 
@@ -31,6 +32,7 @@ struct FsdpPlan {
   bool backward_prefetch = true;
   bool limit_all_gathers = true;
   DataType reduce_type = DataType::kFp32;
+  bool offload = false;
 };
 FsdpPlan MakeFsdpPlan(const TrainingJob& job, const Layout& layout);
 
@@ -69,7 +71,7 @@ class FsdpHooks : public ShardingHooks {
     std::vector<State> states;
   };
 
-  bool sharded() const { return plan_.shards > 1; }
+  bool sharded() const { return plan_.shards > 1 || plan_.offload; }
   static constexpr size_t kNoUnit = SIZE_MAX;
   // Of the group `ahead` of this one in the chunk's forward order.
   size_t UnitAt(const GroupPass& pass, int ahead) const;
@@ -82,15 +84,20 @@ class FsdpHooks : public ShardingHooks {
   void CopyOut(const FsdpUnit& unit);
   void Accumulate(const FsdpUnit& unit, bool first);
   void Reduce(const FsdpUnit& unit);
+  OpId ReduceOverRanks(const FsdpUnit& unit);
+  void StoreGradient(const FsdpUnit& unit, OpId reduction);
   void Optimize();
+  void OptimizeOnHost(ShardStep* step);
 
   const TorchContext& t_;
   const WriterContext& c_;
   ProgramBuilder& b_;
   FsdpPlan plan_;
+  Offload offload_;
   std::vector<Chunk> chunks_;
   OpId scatter_ = ProgramBuilder::kNothing;  // the last
   std::vector<OpId> reductions_;             // the last op of each unit's
+  int reduced_microbatches_ = 0;             // before the one at hand
   int64_t share_ = 0;                        // elements this rank's optimizer updates
 };
 

@@ -44,7 +44,15 @@ StateMemory FsdpStates(const TorchContext& context, const FsdpPlan& plan) {
   states.parameters = share * kFp32;
   states.gradients = share * kFp32;
   states.optimizer = 2 * share * kFp32;
-  if (plan.shards < 2) return states;
+  if (plan.offload) {
+    // On the host; here pass the shares of a group in use and two on their way, and of two
+    // gradients.
+    states = {};
+    const int64_t least = passing.empty() ? staying : 0;
+    states.buffers =
+        (MostTogether(passing, 3) + MostTogether(passing, 2) + 2 * least) / plan.shards * kFp32;
+  }
+  if (plan.shards < 2 && !plan.offload) return states;
   // One in use, two on their way; version 2's copies leave one flat buffer beside its parameters.
   states.gathered = (staying + MostTogether(passing, 3)) * type;
   if (plan.version == 2) states.gathered += MostTogether(passing, 1) * type;
@@ -52,7 +60,7 @@ StateMemory FsdpStates(const TorchContext& context, const FsdpPlan& plan) {
   // two reductions.
   passing.push_back(staying > 0 && passing.empty() ? staying : 0);
   const bool accumulates = !plan.sync_every && context.writer.layout.microbatches > 1;
-  states.buffers = accumulates ? all * reduced : MostTogether(passing, 1) * type;
+  states.buffers += accumulates ? all * reduced : MostTogether(passing, 1) * type;
   states.buffers += MostTogether(passing, 2) * reduced;
   return states;
 }
@@ -68,9 +76,16 @@ StateMemory ZeroStates(const TorchContext& context) {
   states.parameters = (rules.stage == 3 ? share : all) * type;
   states.gradients = (rules.stage == 1 ? all : share) * type;
   states.optimizer = 4 * share * kFp32;
+  if (rules.offload_optimizer) {
+    // On the host. A bucket's part of the gradients stays until it is stored.
+    states.optimizer = 0;
+    states.gradients = rules.stage == 1 ? states.gradients : 0;
+    states.buffers += std::min(rules.reduce_bucket_size, all) / ranks * (type + kFp32);
+  }
+  if (rules.offload_param) states.parameters = 0;
   const int64_t bucket = std::min(rules.reduce_bucket_size, all);
-  states.buffers = bucket * type * (rules.overlap_comm || rules.stage == 3 ? 2 : 1);
-  if (rules.stage < 3 || ranks < 2) return states;
+  states.buffers += bucket * type * (rules.overlap_comm || rules.stage == 3 ? 2 : 1);
+  if (rules.stage < 3 || (ranks < 2 && !rules.offload_param)) return states;
   const ZeroTrace trace(context);
   states.gathered =
       PlanZeroFetches(trace.parameters, trace.steps, rules, static_cast<int>(ranks)).most_live *

@@ -11,6 +11,7 @@ namespace {
 
 constexpr int64_t kMostElements = int64_t{1} << 44;
 const std::vector<std::string> kReshardNames = {"default", "always", "never"};
+const std::vector<std::string> kOffloadNames = {"none", "cpu", "nvme"};
 const std::vector<std::string> kSyncNames = {"default", "every-microbatch", "last-microbatch"};
 
 void ReadElements(YamlReader* reader, const std::string& key, int64_t low, int64_t* out) {
@@ -26,14 +27,21 @@ void ReadEnum(YamlReader* reader, const std::string& key, const std::vector<std:
   *out = static_cast<Enum>(index);
 }
 
-// DeepSpeed moves these to the host or to NVMe, over PCIe, beside the GPU's own work.
-void RefuseOffload(YamlReader* reader) {
-  for (const char* key : {"offload_optimizer", "offload_param"}) {
+void ReadOffload(YamlReader* reader, ZeroRules* rules) {
+  for (const auto& [key, offload] : {std::pair{"offload_optimizer", &rules->offload_optimizer},
+                                     {"offload_param", &rules->offload_param}}) {
     int device = 0;
-    reader->ReadChoice(key, {"none", "cpu", "nvme"}, &device, /*required=*/false);
-    if (device == 0) continue;
-    reader->Fail(key, std::string("'") + key +
-                          "' moves data between GPU and host, which cannot be modelled; only none");
+    reader->ReadChoice(key, kOffloadNames, &device, /*required=*/false);
+    *offload = device == 1;
+    if (device == 2) {
+      reader->Fail(key,
+                   fmt::format("'{}' cannot be nvme: no storage is modelled; none or cpu", key));
+    }
+  }
+  if (!rules->offload_param) return;
+  if (rules->stage != 3) reader->Fail("offload_param", "'offload_param' needs stage: 3");
+  if (!rules->offload_optimizer) {
+    reader->Fail("offload_param", "'offload_param' needs offload_optimizer: cpu");
   }
 }
 
@@ -63,6 +71,9 @@ void ReadFsdp(const YamlNode& node, Diagnostics* diagnostics, FsdpRules* rules) 
   if (reader.Has("limit_all_gathers") && rules->version != 1) {
     reader.Fail("limit_all_gathers", "'limit_all_gathers' needs version: 1");
   }
+  int device = 0;
+  reader.ReadChoice("offload", {"none", "cpu"}, &device, /*required=*/false);
+  rules->offload = device == 1;
   reader.Finish();
 }
 
@@ -92,7 +103,7 @@ void ReadZero(const YamlNode& node, Diagnostics* diagnostics, ZeroRules* rules) 
       if (reader.Has(key)) reader.Fail(key, std::string("'") + key + "' needs stage: 1 or 2");
     }
   }
-  RefuseOffload(&reader);
+  ReadOffload(&reader, rules);
   reader.Finish();
 }
 
@@ -119,6 +130,7 @@ std::string FsdpText(const FsdpRules& r) {
       kSyncNames[static_cast<size_t>(r.gradient_sync)],
       r.reduce_type == DataType::kFp32 ? "fp32" : "bf16", r.backward_prefetch);
   if (r.version == 1) text += fmt::format("  limit_all_gathers: {}\n", r.limit_all_gathers);
+  text += fmt::format("  offload: {}\n", kOffloadNames[r.offload ? 1 : 0]);
   return text;
 }
 
@@ -126,13 +138,15 @@ std::string ZeroText(const ZeroRules& r) {
   std::string text =
       fmt::format("zero:\n  stage: {}\n  reduce_bucket_size: {}\n  overlap_comm: {}\n", r.stage,
                   r.reduce_bucket_size, r.overlap_comm);
+  text += fmt::format("  offload_optimizer: {}\n", kOffloadNames[r.offload_optimizer ? 1 : 0]);
   if (r.stage == 3) {
     return text + fmt::format(
                       "  prefetch_bucket_size: {}\n  param_persistence_threshold: {}\n"
                       "  max_live_parameters: {}\n  max_reuse_distance: {}\n"
-                      "  sub_group_size: {}\n",
+                      "  sub_group_size: {}\n  offload_param: {}\n",
                       r.prefetch_bucket_size, r.param_persistence_threshold, r.max_live_parameters,
-                      r.max_reuse_distance, r.sub_group_size);
+                      r.max_reuse_distance, r.sub_group_size,
+                      kOffloadNames[r.offload_param ? 1 : 0]);
   }
   text += fmt::format("  reduce_scatter: {}\n", r.reduce_scatter);
   if (!r.bucketed_allgather) return text;

@@ -25,6 +25,7 @@ struct FsdpRules {
   DataType reduce_type = DataType::kFp32;
   bool backward_prefetch = true;  // BACKWARD_PRE: the next group's parameters, a group ahead
   bool limit_all_gathers = true;  // version 1: at most two groups on their way
+  bool offload = false;           // parameters, gradients and the optimizer lie on the host
 };
 
 // DeepSpeed's zero_optimization. Sizes in elements.
@@ -40,6 +41,8 @@ struct ZeroRules {
   int64_t max_live_parameters = 1000000000;
   int64_t max_reuse_distance = 1000000000;
   int64_t sub_group_size = 1000000000;
+  bool offload_optimizer = false;  // its states lie on the host, which updates them
+  bool offload_param = false;      // stage 3: the shares of parameters, too
 };
 
 void ReadFsdp(const YamlNode& node, Diagnostics* diagnostics, FsdpRules* rules);

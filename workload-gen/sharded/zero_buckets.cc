@@ -36,6 +36,7 @@ void ZeroBuckets::Flush() {
   b.Wait(running_);
   running_ = b.StartCollective(kDataRole, kDataStream, Call());
   if (!rules_.overlap_comm) b.Wait(running_);
+  offload_.AfterReduction(padded_ / c_.layout.data, running_);
   b.SetPhase(phase);
   elements_ = padded_ = 0;
 }

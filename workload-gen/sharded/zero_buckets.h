@@ -5,14 +5,17 @@
 
 #include <vector>
 
+#include "workload-gen/sharded/offload.h"
 #include "workload-gen/sharded/torch_stage.h"
 
 namespace drydock {
 
 class ZeroBuckets {
  public:
-  ZeroBuckets(const WriterContext& context, const ZeroRules& rules) : c_(context), rules_(rules) {}
+  ZeroBuckets(const WriterContext& context, const ZeroRules& rules)
+      : c_(context), rules_(rules), offload_(context) {}
 
+  void BeginMicrobatch(int microbatch) { offload_.BeginMicrobatch(microbatch); }
   void Add(int64_t elements);
   // Reduces what is in the buffer.
   void Flush();
@@ -25,6 +28,7 @@ class ZeroBuckets {
 
   const WriterContext& c_;
   const ZeroRules& rules_;
+  ZeroGradientOffload offload_;
   int64_t elements_ = 0;  // in the buffer
   int64_t padded_ = 0;    // each gradient padded to the ranks
   ProgramBuilder::OpId running_ = ProgramBuilder::kNothing;

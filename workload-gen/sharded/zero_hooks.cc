@@ -35,6 +35,7 @@ void ZeroHooks::AfterModule(const GroupPass& pass, ModulePass part, size_t modul
   }
   const bool now = c_.layout.pipeline == 1 && (!whole || last);
   if (!now) return;
+  buckets_.BeginMicrobatch(pass.microbatch);
   // Autograd gives the gradients of a module's later parameters first.
   for (size_t i = m.parameters.size(); i-- > 0;) buckets_.Add(m.parameters[i]);
 }
@@ -46,6 +47,7 @@ void ZeroHooks::AfterWork(const StageWork& work) {
 void ZeroHooks::Finish() {
   const std::vector<int64_t> parameters = StageParameters(t_);
   if (c_.layout.pipeline > 1) {
+    buckets_.BeginMicrobatch(c_.layout.microbatches - 1);
     for (const int64_t elements : parameters) buckets_.Add(elements);
   }
   buckets_.Finish();
@@ -58,6 +60,7 @@ Zero3Hooks::Zero3Hooks(const TorchContext& context)
     : t_(context),
       c_(context.writer),
       trace_(context),
+      offload_(context.writer),
       buckets_(context.writer, context.writer.job.zero),
       plan_(PlanZeroFetches(trace_.parameters, trace_.steps, context.writer.job.zero,
                             context.writer.layout.data)) {}
@@ -69,20 +72,25 @@ void Zero3Hooks::Start(int gather) {
   call.type = c_.job.training.precision;
   call.count = plan_.gathers[static_cast<size_t>(gather)].elements;
   call.group_size = c_.layout.data;
-  running_[static_cast<size_t>(gather)] = c_.builder->StartCollective(kDataRole, kDataStream, call);
+  ProgramBuilder::OpId& running = running_[static_cast<size_t>(gather)];
+  const int64_t share = call.count / call.group_size * SizeOf(call.type).count();
+  running = c_.job.zero.offload_param ? offload_.Load("zero.parameters", share)
+                                      : ProgramBuilder::kNothing;
+  if (call.group_size < 2) return;
+  running = c_.builder->StartCollective(kDataRole, kDataStream, call, running);
 }
 
 void Zero3Hooks::Wait(int gather) {
   c_.builder->Wait(running_[static_cast<size_t>(gather)]);
   const ZeroFetch& fetch = plan_.gathers[static_cast<size_t>(gather)];
-  if (fetch.parameters.size() < 2) return;
+  if (fetch.parameters.size() < 2 || c_.layout.data < 2) return;
   // Parameters gathered together are put together from every rank's piece.
   c_.builder->Compute(ElementWork("zero.copy-out", SubmoduleKind::kGradientScale,
                                   c_.job.training.precision, fetch.elements, c_.tables));
 }
 
 void Zero3Hooks::BeforeModule(const GroupPass& pass, ModulePass part, size_t module) {
-  if (c_.layout.data < 2) return;
+  if (c_.layout.data < 2 && !c_.job.zero.offload_param) return;
   const auto place = trace_.step_of.find({pass.group, part, module});
   if (place == trace_.step_of.end()) return;
   if (place->second == 0) running_.assign(plan_.gathers.size(), ProgramBuilder::kNothing);
@@ -95,6 +103,7 @@ void Zero3Hooks::BeforeModule(const GroupPass& pass, ModulePass part, size_t mod
 
 void Zero3Hooks::AfterModule(const GroupPass& pass, ModulePass part, size_t module) {
   if (part != ModulePass::kBackward) return;
+  buckets_.BeginMicrobatch(pass.microbatch);
   const std::vector<int64_t>& parameters = t_.Group(pass.group).modules[module].parameters;
   for (size_t i = parameters.size(); i-- > 0;) buckets_.Add(parameters[i]);
 }

@@ -9,6 +9,7 @@
 
 #include <vector>
 
+#include "workload-gen/sharded/offload.h"
 #include "workload-gen/sharded/zero_buckets.h"
 #include "workload-gen/sharded/zero_fetch.h"
 #include "workload-gen/sharded/zero_trace.h"
@@ -49,6 +50,7 @@ class Zero3Hooks : public ShardingHooks {
   const TorchContext& t_;
   const WriterContext& c_;
   ZeroTrace trace_;
+  Offload offload_;
   ZeroBuckets buckets_;
   ZeroFetchPlan plan_;
   std::vector<ProgramBuilder::OpId> running_;  // by gather

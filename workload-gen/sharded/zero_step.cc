@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "workload-gen/sharded/offload.h"
 namespace drydock {
 namespace {
 
@@ -34,7 +35,10 @@ void ZeroStep::Agree(int64_t share) {
     step_.Agree(kDataRole, kDataStream, c_.layout.data, DataType::kUint8, ReduceOp::kMax);
   }
   if (!training.gradient_clipping) return;
-  step_.Elements("optimizer.norm", SubmoduleKind::kGradientNorm, training.precision, share);
+  // Offloaded gradients had their norms taken on their way to the host.
+  if (!c_.job.zero.offload_optimizer) {
+    step_.Elements("optimizer.norm", SubmoduleKind::kGradientNorm, training.precision, share);
+  }
   step_.Agree(kDataRole, kDataStream, c_.layout.data, DataType::kFp32, ReduceOp::kSum);
 }
 
@@ -44,12 +48,26 @@ void ZeroStep::Update(int64_t share) {
   const int64_t most = c_.job.zero.stage == 3 ? c_.job.zero.sub_group_size : share;
   for (int64_t left = share; left > 0; left -= most) {
     const int64_t elements = std::min(left, most);
+    if (c_.job.zero.offload_optimizer) {
+      UpdateOnHost(elements);
+      continue;
+    }
     step_.Elements("optimizer.gradients", SubmoduleKind::kCast, type, elements);
     step_.Elements("optimizer.unscale-clip", SubmoduleKind::kGradientScale, DataType::kFp32,
                    elements);
     step_.Elements("optimizer.adam", SubmoduleKind::kOptimizer, DataType::kFp32, elements);
     step_.Elements("optimizer.copy", SubmoduleKind::kCast, type, elements);
   }
+}
+
+void ZeroStep::UpdateOnHost(int64_t elements) {
+  Offload offload(c_);
+  offload.Step("optimizer.unscale-clip", elements * kHostScaleBytes);
+  offload.Step("optimizer.adam", elements * kHostAdamBytes);
+  offload.Step("optimizer.copy", elements * kHostCastBytes);
+  if (c_.job.zero.offload_param) return;
+  const int64_t bytes = elements * SizeOf(c_.job.training.precision).count();
+  c_.builder->Wait(offload.Load("zero.parameters", bytes));
 }
 
 void ZeroStep::Gather(int64_t elements) {

@@ -18,6 +18,7 @@ class ZeroStep {
  private:
   void Agree(int64_t share);
   void Update(int64_t share);
+  void UpdateOnHost(int64_t elements);
   // Stages 1 and 2: of a share per rank; in one piece, or by allgather_bucket_size.
   void GatherShares(int64_t share);
   void Gather(int64_t elements);
