@@ -88,19 +88,26 @@ CudnnTensor CudnnGraph::Inside(const CudnnDims& dims, CudnnType type) {
   return Tensor(dims, CudnnPacked(dims), type, /*inside=*/true, /*by_value=*/false);
 }
 
+// One operation on what stands in its slots; empty ones are left out.
+void CudnnGraph::Add(CudnnObject kind, std::initializer_list<std::pair<CudnnKey, void*>> slots) {
+  void* operation = operations_.emplace_back(Make(kind));
+  for (const auto& [key, object] : slots) {
+    if (object != nullptr) SetObject(operation, key, object);
+  }
+  Finish(operation);
+}
+
 CudnnTensor CudnnGraph::Apply(const CudnnElementwise& o, const CudnnTensor& to) {
   void* mode = Make(CudnnObject::kPointwise);
   Set(mode, CudnnKey::kPointwiseMode, CudnnValue::kPointwiseMode, 1, &o.mode);
   SetType(mode, CudnnKey::kPointwisePrecision, o.computes);
   if (o.axis >= 0) Set(mode, CudnnKey::kPointwiseAxis, CudnnValue::kInt64, 1, &o.axis);
   Finish(mode);
-  void* operation = operations_.emplace_back(Make(CudnnObject::kPointwiseOperation));
-  SetObject(operation, CudnnKey::kOpPointwise, mode);
-  SetObject(operation, CudnnKey::kOpPointwiseX, o.x.object);
-  if (o.b.object != nullptr) SetObject(operation, CudnnKey::kOpPointwiseB, o.b.object);
-  if (o.choice.object != nullptr) SetObject(operation, CudnnKey::kOpPointwiseT, o.choice.object);
-  SetObject(operation, CudnnKey::kOpPointwiseY, to.object);
-  Finish(operation);
+  Add(CudnnObject::kPointwiseOperation, {{CudnnKey::kOpPointwise, mode},
+                                         {CudnnKey::kOpPointwiseX, o.x.object},
+                                         {CudnnKey::kOpPointwiseB, o.b.object},
+                                         {CudnnKey::kOpPointwiseT, o.choice.object},
+                                         {CudnnKey::kOpPointwiseY, to.object}});
   return to;
 }
 
@@ -109,11 +116,9 @@ CudnnTensor CudnnGraph::Reduce(CudnnReduction how, const CudnnTensor& x, const C
   Set(mode, CudnnKey::kReductionMode, CudnnValue::kReductionMode, 1, &how);
   SetType(mode, CudnnKey::kReductionPrecision, CudnnType::kFloat);
   Finish(mode);
-  void* operation = operations_.emplace_back(Make(CudnnObject::kReductionOperation));
-  SetObject(operation, CudnnKey::kOpReduction, mode);
-  SetObject(operation, CudnnKey::kOpReductionX, x.object);
-  SetObject(operation, CudnnKey::kOpReductionY, to.object);
-  Finish(operation);
+  Add(CudnnObject::kReductionOperation, {{CudnnKey::kOpReduction, mode},
+                                         {CudnnKey::kOpReductionX, x.object},
+                                         {CudnnKey::kOpReductionY, to.object}});
   return to;
 }
 
@@ -122,12 +127,10 @@ CudnnTensor CudnnGraph::Multiply(const CudnnTensor& a, const CudnnTensor& b,
   void* mode = Make(CudnnObject::kMatmul);
   SetType(mode, CudnnKey::kMatmulPrecision, CudnnType::kFloat);
   Finish(mode);
-  void* operation = operations_.emplace_back(Make(CudnnObject::kMatmulOperation));
-  SetObject(operation, CudnnKey::kOpMatmul, mode);
-  SetObject(operation, CudnnKey::kOpMatmulA, a.object);
-  SetObject(operation, CudnnKey::kOpMatmulB, b.object);
-  SetObject(operation, CudnnKey::kOpMatmulC, to.object);
-  Finish(operation);
+  Add(CudnnObject::kMatmulOperation, {{CudnnKey::kOpMatmul, mode},
+                                      {CudnnKey::kOpMatmulA, a.object},
+                                      {CudnnKey::kOpMatmulB, b.object},
+                                      {CudnnKey::kOpMatmulC, to.object}});
   return to;
 }
 
@@ -136,10 +139,8 @@ CudnnTensor CudnnGraph::Transpose(const CudnnTensor& x, CudnnType type) {
   std::swap(dims[2], dims[3]);
   std::swap(strides[2], strides[3]);
   const CudnnTensor to = Tensor(dims, strides, type, /*inside=*/true, /*by_value=*/false);
-  void* operation = operations_.emplace_back(Make(CudnnObject::kReshapeOperation));
-  SetObject(operation, CudnnKey::kOpReshapeX, x.object);
-  SetObject(operation, CudnnKey::kOpReshapeY, to.object);
-  Finish(operation);
+  Add(CudnnObject::kReshapeOperation,
+      {{CudnnKey::kOpReshapeX, x.object}, {CudnnKey::kOpReshapeY, to.object}});
   return to;
 }
 

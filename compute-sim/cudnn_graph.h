@@ -6,8 +6,10 @@
 
 #include <array>
 #include <deque>
+#include <initializer_list>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "compute-sim/cudnn.h"
@@ -84,6 +86,7 @@ class CudnnGraph {
   CudnnTensor Tensor(const CudnnDims& dims, const CudnnDims& strides, CudnnType type, bool inside,
                      bool by_value);
   CudnnTensor NumberOf(CudnnType type, const void* value);
+  void Add(CudnnObject kind, std::initializer_list<std::pair<CudnnKey, void*>> slots);
   void* Operations(void* handle);
   std::vector<void*> Configurations(void* graph, void* handle, void* device);
   bool Fail();
