@@ -29,10 +29,23 @@ class DeepSpeed : public Framework {
     if (job.training.recompute == Recompute::kSelective) {
       fail("training.recompute", "DeepSpeed checkpoints whole layers: none or full");
     }
-    if (job.model.tied_embedding) {
+    if (job.model.tied_embedding && job.parallel.pipeline > 1) {
       fail("model.tied_embedding",
-           "a shared embedding is not generated for framework deepspeed: tied_embedding must be "
-           "false");
+           "an embedding that stages share is not generated for framework deepspeed: with "
+           "pipeline > 1 tied_embedding must be false");
+    }
+    if (job.training.fp8) {
+      fail("training.precision", "DeepSpeed has no products in fp8 of its own: fp16 or bf16");
+    }
+    if (job.parallel.context > 1 && job.parallel.context_type != ContextType::kAllToAll) {
+      fail("parallel.context_type",
+           "DeepSpeed's sequence parallelism (Ulysses) exchanges heads: context_type must be a2a");
+    }
+    if (job.model.moe.experts > 0 && job.zero.stage == 3) {
+      fail("zero.stage", "DeepSpeed's experts go with ZeRO stages 1 and 2, not with 3");
+    }
+    if (job.model.moe.experts > 0 && job.parallel.pipeline > 1) {
+      fail("parallel.pipeline", "DeepSpeed's pipelines run no experts: pipeline must be 1");
     }
     return diagnostics.ToStatus();
   }

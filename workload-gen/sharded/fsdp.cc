@@ -20,10 +20,25 @@ class Fsdp : public Framework {
                       "torchtitan splits activations wherever it splits layers: with tensor > 1 "
                       "sequence_parallel must be true"));
     }
-    if (job.model.tied_embedding) {
+    if (job.model.tied_embedding && job.parallel.pipeline > 1) {
       diagnostics.Add(job.ErrorAt("model.tied_embedding",
-                                  "torchtitan shards the embedding and the head apart: "
-                                  "tied_embedding must be false"));
+                                  "torchtitan's pipelines share no embedding between stages: with "
+                                  "pipeline > 1 tied_embedding must be false"));
+    }
+    if (job.parallel.context > 1 && job.parallel.context_type == ContextType::kAllToAll) {
+      diagnostics.Add(job.ErrorAt("parallel.context_type",
+                                  "torchtitan's context parallelism passes keys and values on: "
+                                  "context_type must be p2p or allgather"));
+    }
+    if (job.model.moe.experts > 0 && job.fsdp.replicas > 1) {
+      diagnostics.Add(job.ErrorAt("fsdp.replicas",
+                                  "replicas of a model with experts are not generated for "
+                                  "framework fsdp"));
+    }
+    if (job.fsdp.version == 1 && job.parallel.expert > 1) {
+      diagnostics.Add(job.ErrorAt("fsdp.version",
+                                  "FullyShardedDataParallel shares all parameters over the same "
+                                  "ranks: with expert > 1 version must be 2"));
     }
     if (job.training.precision != DataType::kBf16) {
       diagnostics.Add(job.ErrorAt("training.precision", "FSDP scales no loss: only bf16"));

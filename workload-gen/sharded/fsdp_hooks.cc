@@ -10,7 +10,7 @@ FsdpPlan MakeFsdpPlan(const TrainingJob& job, const Layout& layout) {
   FsdpPlan plan;
   plan.version = rules.version;
   plan.replicas = rules.replicas;
-  plan.shards = layout.data / rules.replicas;
+  plan.shards = layout.gradient_ranks() / rules.replicas;
   plan.reshard = rules.reshard_after_forward == ReshardAfterForward::kDefault
                      ? !pipelined
                      : rules.reshard_after_forward == ReshardAfterForward::kAlways;
@@ -33,23 +33,29 @@ constexpr int64_t kFp32Bytes = 4;
 FsdpUnits MakeFsdpUnits(const TorchContext& context, const FsdpPlan& plan, int chunk) {
   FsdpUnits made;
   const std::vector<int> groups = context.GroupsOf(chunk);
-  size_t root = SIZE_MAX;  // version 1: what no layer holds
+  // What no layer holds: in version 1, and where the head's weight is the embedding's.
+  const bool together = plan.version == 1 || context.writer.job.model.tied_embedding;
+  size_t root = SIZE_MAX;
   for (size_t i = 0; i < groups.size(); ++i) {
-    const int64_t elements = context.Group(groups[i]).elements();
+    const TorchGroup& group = context.Group(groups[i]);
     const bool outside = groups[i] < 0 || groups[i] == context.layers();
-    if (plan.version == 1 && outside && root != SIZE_MAX) {
-      made.units[root].elements += elements;
-      made.of_group.push_back(root);
+    if (together && outside && root != SIZE_MAX) {
+      made.units[root].elements += group.elements();
+      made.of_group.push_back({root});
       continue;
     }
-    if (outside && plan.version == 1) root = made.units.size();
+    if (outside && together) root = made.units.size();
     const bool last = groups[i] == context.layers() && !plan.reshard_last;
-    const bool stays = !plan.reshard || last || (outside && plan.version == 1);
-    made.of_group.push_back(made.units.size());
-    made.units.push_back({elements, stays, groups[i]});
+    const bool stays = !plan.reshard || last || (outside && together);
+    made.of_group.push_back({made.units.size()});
+    made.units.push_back({group.elements(), stays, groups[i], plan.shards, false});
+    if (group.expert_elements() == 0) continue;
+    made.of_group.back().push_back(made.units.size());
+    made.units.push_back(
+        {group.expert_elements(), stays, groups[i], context.writer.layout.expert_data(), true});
   }
   for (FsdpUnit& unit : made.units) {
-    unit.elements = (unit.elements + plan.shards - 1) / plan.shards * plan.shards;
+    unit.elements = (unit.elements + unit.shards - 1) / unit.shards * unit.shards;
   }
   return made;
 }
@@ -60,16 +66,17 @@ FsdpHooks::FsdpHooks(const TorchContext& context, const FsdpPlan& plan)
     Chunk made;
     made.units = MakeFsdpUnits(context, plan, chunk);
     made.states.resize(made.units.units.size());
-    for (const FsdpUnit& unit : made.units.units) share_ += unit.elements / plan.shards;
+    for (const FsdpUnit& unit : made.units.units) share_ += unit.share();
     chunks_.push_back(std::move(made));
   }
 }
 
-size_t FsdpHooks::UnitAt(const GroupPass& pass, int ahead) const {
+const std::vector<size_t>& FsdpHooks::UnitsAt(const GroupPass& pass, int ahead) const {
+  static const std::vector<size_t> none;
   const std::vector<int> groups = t_.GroupsOf(pass.chunk);
   const auto here = std::find(groups.begin(), groups.end(), pass.group) - groups.begin();
   const auto place = here + ahead;
-  if (place < 0 || place >= static_cast<std::ptrdiff_t>(groups.size())) return kNoUnit;
+  if (place < 0 || place >= static_cast<std::ptrdiff_t>(groups.size())) return none;
   return chunks_[static_cast<size_t>(pass.chunk)].units.of_group[static_cast<size_t>(place)];
 }
 
@@ -79,25 +86,28 @@ bool FsdpHooks::IsLast(const GroupPass& pass) const {
 
 bool FsdpHooks::Syncs(const GroupPass& pass) const { return plan_.sync_every || IsLast(pass); }
 
+void FsdpHooks::Start(Chunk* chunk, const std::vector<size_t>& units) {
+  for (const size_t unit : units) Start(chunk, unit);
+}
+
 void FsdpHooks::Start(Chunk* chunk, size_t unit) {
-  if (!sharded() || unit == kNoUnit) return;
+  const FsdpUnit& what = chunk->units.units[unit];
   State& state = chunk->states[unit];
-  if (state.gathered || state.gather != ProgramBuilder::kNothing) return;
-  const int64_t elements = chunk->units.units[unit].elements;
-  if (plan_.offload) {
-    state.gather = offload_.Load("fsdp.parameters", elements / plan_.shards * kFp32Bytes);
-  }
+  if (!comes(what) || state.gathered || state.gather != ProgramBuilder::kNothing) return;
+  if (plan_.offload) state.gather = offload_.Load("fsdp.parameters", what.share() * kFp32Bytes);
   // The share is cast into the flat buffer. PyTorch does so beside the compute stream; the bytes
   // are moved by the same memory.
   b_.Compute(ElementWork("fsdp.copy-in", SubmoduleKind::kCast, c_.job.training.precision,
-                         elements / plan_.shards, c_.tables));
+                         what.share(), c_.tables));
   CommCall call;
   call.collective = CollectiveType::kAllGather;
   call.type = c_.job.training.precision;
-  call.count = elements;
-  call.group_size = plan_.shards;
-  if (plan_.shards < 2) return;
-  state.gather = b_.StartCollective(t_.roles.shard, kDataStream, call, state.gather);
+  call.count = what.elements;
+  call.group_size = what.shards;
+  if (what.shards < 2) return;
+  state.gather =
+      b_.StartCollective(what.experts ? kExpertDataRole : t_.roles.shard,
+                         what.experts ? kExpertDataStream : kDataStream, call, state.gather);
 }
 
 void FsdpHooks::CopyOut(const FsdpUnit& unit) {
@@ -118,34 +128,40 @@ void FsdpHooks::Use(Chunk* chunk, size_t unit) {
 
 void FsdpHooks::BeforeForward(const GroupPass& pass) {
   Chunk* chunk = &chunks_[static_cast<size_t>(pass.chunk)];
-  Start(chunk, UnitAt(pass, 0));
-  Start(chunk, UnitAt(pass, 1));
+  Start(chunk, UnitsAt(pass, 0));
+  Start(chunk, UnitsAt(pass, 1));
   if (plan_.version == 1 && !plan_.limit_all_gathers) StartAll(pass);
-  Use(chunk, UnitAt(pass, 0));
-  if (plan_.version == 2) Start(chunk, UnitAt(pass, 2));
+  for (const size_t unit : UnitsAt(pass, 0)) Use(chunk, unit);
+  if (plan_.version == 2) Start(chunk, UnitsAt(pass, 2));
 }
 
 // Nothing but the host's own pace holds the all-gathers back.
 void FsdpHooks::StartAll(const GroupPass& pass) {
   Chunk* chunk = &chunks_[static_cast<size_t>(pass.chunk)];
-  for (int ahead = 2; UnitAt(pass, ahead) != kNoUnit; ++ahead) Start(chunk, UnitAt(pass, ahead));
+  for (int ahead = 2; HasGroup(pass, ahead); ++ahead) Start(chunk, UnitsAt(pass, ahead));
 }
 
 void FsdpHooks::AfterForward(const GroupPass& pass) {
   Chunk& chunk = chunks_[static_cast<size_t>(pass.chunk)];
-  const size_t unit = UnitAt(pass, 0);
-  if (!chunk.units.units[unit].stays) chunk.states[unit].gathered = false;
+  for (const size_t unit : UnitsAt(pass, 0)) {
+    if (!chunk.units.units[unit].stays) chunk.states[unit].gathered = false;
+  }
 }
 
 void FsdpHooks::BeforeBackward(const GroupPass& pass) {
   Chunk* chunk = &chunks_[static_cast<size_t>(pass.chunk)];
-  Use(chunk, UnitAt(pass, 0));
-  if (plan_.backward_prefetch) Start(chunk, UnitAt(pass, -1));
+  for (const size_t unit : UnitsAt(pass, 0)) Use(chunk, unit);
+  if (plan_.backward_prefetch) Start(chunk, UnitsAt(pass, -1));
 }
 
+// Experts come last in a group, and their gradients first.
 void FsdpHooks::AfterBackward(const GroupPass& pass) {
+  const std::vector<size_t>& units = UnitsAt(pass, 0);
+  for (size_t i = units.size(); i-- > 0;) ReduceUnit(pass, units[i]);
+}
+
+void FsdpHooks::ReduceUnit(const GroupPass& pass, size_t index) {
   Chunk& chunk = chunks_[static_cast<size_t>(pass.chunk)];
-  const size_t index = UnitAt(pass, 0);
   const FsdpUnit& unit = chunk.units.units[index];
   if (unit.first != pass.group) return;
   const Phase phase = b_.phase();
@@ -170,14 +186,15 @@ void FsdpHooks::Accumulate(const FsdpUnit& unit, bool first) {
 }
 
 void FsdpHooks::Reduce(const FsdpUnit& unit) {
-  const OpId end = c_.layout.data < 2 ? ProgramBuilder::kNothing : ReduceOverRanks(unit);
+  const bool alone = unit.shards * plan_.replicas < 2;
+  const OpId end = alone ? ProgramBuilder::kNothing : ReduceOverRanks(unit);
   if (plan_.offload) return StoreGradient(unit, end);
   if (end != ProgramBuilder::kNothing) reductions_.push_back(end);
 }
 
 // The host waits for a gradient that it has to add to an earlier one.
 void FsdpHooks::StoreGradient(const FsdpUnit& unit, OpId reduction) {
-  const int64_t share = unit.elements / plan_.shards;
+  const int64_t share = unit.share();
   const OpId stored = offload_.Store("fsdp.gradients", share * kFp32Bytes, reduction);
   reductions_.push_back(stored);
   if (reduced_microbatches_ == 0) return;
@@ -194,12 +211,13 @@ FsdpHooks::OpId FsdpHooks::ReduceOverRanks(const FsdpUnit& unit) {
   call.type = plan_.reduce_type;
   call.op = ReduceOp::kAverage;
   call.count = unit.elements;
-  call.group_size = plan_.shards;
-  scatter_ = b_.StartCollective(t_.roles.shard, kDataStream, call);
+  call.group_size = unit.shards;
+  scatter_ = b_.StartCollective(unit.experts ? kExpertDataRole : t_.roles.shard,
+                                unit.experts ? kExpertDataStream : kDataStream, call);
   OpId end = scatter_;
   if (plan_.replicas > 1) {
     call.collective = CollectiveType::kAllReduce;
-    call.count = unit.elements / plan_.shards;
+    call.count = unit.share();
     call.group_size = plan_.replicas;
     end = b_.StartCollective(t_.roles.replica, kReplicaStream, call, scatter_);
   }

@@ -41,12 +41,16 @@ struct FsdpUnit {
   int64_t elements = 0;  // padded to the shards
   bool stays = false;    // gathered from its first forward to its last backward
   int first = 0;         // its first group in forward order, the last in backward order
+  int shards = 1;
+  bool experts = false;  // shared by the ranks that hold the same experts
+
+  int64_t share() const { return elements / shards; }
 };
 
 // The units of a chunk in forward order, and for each of the chunk's groups its unit.
 struct FsdpUnits {
   std::vector<FsdpUnit> units;
-  std::vector<size_t> of_group;
+  std::vector<std::vector<size_t>> of_group;
 };
 FsdpUnits MakeFsdpUnits(const TorchContext& context, const FsdpPlan& plan, int chunk);
 
@@ -71,15 +75,17 @@ class FsdpHooks : public ShardingHooks {
     std::vector<State> states;
   };
 
-  bool sharded() const { return plan_.shards > 1 || plan_.offload; }
-  static constexpr size_t kNoUnit = SIZE_MAX;
-  // Of the group `ahead` of this one in the chunk's forward order.
-  size_t UnitAt(const GroupPass& pass, int ahead) const;
+  bool comes(const FsdpUnit& unit) const { return unit.shards > 1 || plan_.offload; }
+  // Of the group `ahead` of this one in the chunk's forward order; none beyond its ends.
+  const std::vector<size_t>& UnitsAt(const GroupPass& pass, int ahead) const;
+  bool HasGroup(const GroupPass& pass, int ahead) const { return !UnitsAt(pass, ahead).empty(); }
   bool IsLast(const GroupPass& pass) const;
   bool Syncs(const GroupPass& pass) const;
   // No-ops where the unit is gathered, or on its way, or there is none.
+  void Start(Chunk* chunk, const std::vector<size_t>& units);
   void Start(Chunk* chunk, size_t unit);
   void Use(Chunk* chunk, size_t unit);
+  void ReduceUnit(const GroupPass& pass, size_t unit);
   void StartAll(const GroupPass& pass);
   void CopyOut(const FsdpUnit& unit);
   void Accumulate(const FsdpUnit& unit, bool first);

@@ -33,10 +33,10 @@ Role AddRole(const char* name, Workload* workload) {
 
 ShardRoles AddShardGroups(const Layout& layout, int replicas, Workload* workload) {
   if (replicas == 1) return {};
-  CHECK(layout.data % replicas == 0);
+  CHECK(layout.gradient_ranks() % replicas == 0);
   const ShardRoles roles = {AddRole("dp-shard", workload), AddRole("dp-replicate", workload)};
-  const auto shards = static_cast<size_t>(layout.data / replicas);
-  for (const std::vector<int>& data : EnumerateGroups(layout, "d")) {
+  const auto shards = static_cast<size_t>(layout.gradient_ranks() / replicas);
+  for (const std::vector<int>& data : EnumerateGroups(layout, "cd")) {
     for (size_t begin = 0; begin < data.size(); begin += shards) {
       const auto from = data.begin() + static_cast<std::ptrdiff_t>(begin);
       Assign(roles.shard, {from, from + static_cast<std::ptrdiff_t>(shards)}, workload);

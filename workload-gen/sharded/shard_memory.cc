@@ -26,18 +26,20 @@ int64_t MostTogether(const std::vector<int64_t>& elements, size_t count) {
 
 StateMemory FsdpStates(const TorchContext& context, const FsdpPlan& plan) {
   std::vector<int64_t> passing;  // groups that come and go
-  int64_t all = 0, staying = 0;
+  int64_t all = 0, staying = 0, share = 0;
   for (int chunk = 0; chunk < context.writer.layout.chunks; ++chunk) {
     for (const FsdpUnit& unit : MakeFsdpUnits(context, plan, chunk).units) {
       all += unit.elements;
+      share += unit.share();
       if (unit.stays) {
         staying += unit.elements;
+      } else if (unit.experts) {
+        passing.back() += unit.elements;  // with the rest of their group
       } else {
         passing.push_back(unit.elements);
       }
     }
   }
-  const int64_t share = all / plan.shards;
   const int64_t type = SizeOf(context.writer.job.training.precision).count();
   const int64_t reduced = SizeOf(plan.reduce_type).count();
   StateMemory states;
@@ -67,11 +69,15 @@ StateMemory FsdpStates(const TorchContext& context, const FsdpPlan& plan) {
 
 StateMemory ZeroStates(const TorchContext& context) {
   const ZeroRules& rules = context.writer.job.zero;
-  const int64_t ranks = context.writer.layout.data;
+  const int64_t ranks = context.writer.layout.gradient_ranks();
   const int64_t type = SizeOf(context.writer.job.training.precision).count();
   int64_t all = 0;
   for (const int64_t elements : StageParameters(context)) all += elements;
-  const int64_t share = (all + ranks - 1) / ranks;
+  int64_t share = (all + ranks - 1) / ranks;
+  // Experts are shared by fewer ranks.
+  const int64_t experts = StageExpertElements(context);
+  all += experts;
+  share += experts / context.writer.layout.expert_data();
   StateMemory states;
   states.parameters = (rules.stage == 3 ? share : all) * type;
   states.gradients = (rules.stage == 1 ? all : share) * type;

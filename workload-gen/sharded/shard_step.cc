@@ -38,7 +38,7 @@ void ShardStep::Elements(const char* name, SubmoduleKind kind, DataType type, in
 }
 
 void ShardStep::Loss() {
-  AllReduce(kDataRole, kDataStream, c_.layout.data, DataType::kFp32, ReduceOp::kSum);
+  AllReduce(kDataRole, kDataStream, c_.layout.gradient_ranks(), DataType::kFp32, ReduceOp::kSum);
 }
 
 }  // namespace drydock

@@ -43,12 +43,14 @@ inline constexpr int64_t kAllElements = kEmbeddingElements + 4 * kLayerElements 
 
 using Overrides = std::vector<std::string>;
 
-inline Result<TrainingJob> ParseShardedJob(const Overrides& overrides) {
-  return ParseTrainingJob(kShardedJob, "test.yaml", overrides);
+inline Result<TrainingJob> ParseShardedJob(const Overrides& overrides,
+                                           const std::string& text = kShardedJob) {
+  return ParseTrainingJob(text, "test.yaml", overrides);
 }
 
-inline Workload ShardedWorkload(const Overrides& overrides, int hosts = 1, int gpus = 8) {
-  const Result<TrainingJob> job = ParseShardedJob(overrides);
+inline Workload ShardedWorkload(const Overrides& overrides, int hosts = 1, int gpus = 8,
+                                const std::string& text = kShardedJob) {
+  const Result<TrainingJob> job = ParseShardedJob(overrides, text);
   EXPECT_TRUE(job.ok()) << job.error().ToString();
   const Topology topology = TestTopology(hosts, gpus);
   const Result<Layout> layout = ResolveLayout(*job, topology);

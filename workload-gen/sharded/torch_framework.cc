@@ -11,18 +11,44 @@
 namespace drydock {
 namespace {
 
+double FlopsOf(const TorchModule& module, const Layout& layout, ContextType type,
+               const WorkTables& tables) {
+  double flops = 0;
+  const auto add = [&](uint32_t work, int times) { flops += tables.submodule(work).flops * times; };
+  for (const uint32_t work : module.forward) {
+    const SubmoduleKind kind = tables.submodule(work).kind;
+    if (kind == SubmoduleKind::kLinear || kind == SubmoduleKind::kAttention) add(work, 1);
+  }
+  if (module.core != nullptr) {
+    add(module.core->first.forward, type == ContextType::kAllGather ? 2 : 1);
+    if (type == ContextType::kP2p) add(module.core->other.forward, layout.context - 1);
+  }
+  if (module.experts != nullptr) {
+    add(module.experts->fc1.forward, module.experts->repeat);
+    add(module.experts->fc2.forward, module.experts->repeat);
+    if (module.experts->shared) {
+      add(module.experts->shared->mlp.fc1.forward, 1);
+      add(module.experts->shared->mlp.fc2.forward, 1);
+    }
+  }
+  return flops;
+}
+
 // What recomputation adds, over all GPUs: matrix products and attention.
-double RecomputedFlops(const TrainingJob& job, const Layout& layout, const TorchGroup& block,
+double RecomputedFlops(const TrainingJob& job, const Layout& layout, const TorchModel& model,
                        const WorkTables& tables) {
   if (job.training.recompute == Recompute::kNone) return 0;
-  double of_layer = 0;
-  for (const TorchModule& module : block.modules) {
-    if (job.training.recompute == Recompute::kSelective && !module.selectively_recomputed) continue;
-    const Submodule& s = tables.submodule(module.forward[0]);
-    const bool product = s.kind == SubmoduleKind::kLinear || s.kind == SubmoduleKind::kAttention;
-    if (product) of_layer += s.flops;
+  double of_layers = 0;
+  for (int layer = 0; layer < job.model.layers; ++layer) {
+    const size_t kind = model.kind_of_layer[static_cast<size_t>(layer)];
+    for (const TorchModule& module : model.blocks[kind].modules) {
+      if (job.training.recompute == Recompute::kSelective && !module.selectively_recomputed) {
+        continue;
+      }
+      of_layers += FlopsOf(module, layout, job.parallel.context_type, tables);
+    }
   }
-  return of_layer * job.model.layers * layout.microbatches * layout.data * layout.tensor;
+  return of_layers * layout.microbatches * layout.gradient_ranks() * layout.tensor;
 }
 
 WorkloadTotals TotalsOf(const TrainingJob& job, const Layout& layout, const TorchModel& model,
@@ -30,11 +56,11 @@ WorkloadTotals TotalsOf(const TrainingJob& job, const Layout& layout, const Torc
   WorkloadTotals totals;
   totals.tokens = job.training.global_batch * job.model.sequence;
   totals.model_flops = FlopsOfIteration(job).model;
-  totals.hardware_flops = totals.model_flops + RecomputedFlops(job, layout, model.block, tables);
+  totals.hardware_flops = totals.model_flops + RecomputedFlops(job, layout, model, tables);
   totals.parameters = ParameterCount(job.model);
   totals.model_name = job.model.name;
   totals.layout = layout.ToString();
-  totals.precision = job.training.precision;
+  totals.precision = job.training.fp8 ? DataType::kFp8 : job.training.precision;
   return totals;
 }
 
@@ -46,12 +72,14 @@ struct Feature {
 
 // One row a feature.
 constexpr Feature kNotGenerated[] = {
-    {"model.kv_lora_rank", "latent attention",
-     [](const TrainingJob& j) { return j.model.is_latent(); }},
-    {"model.experts", "a layer of experts",
-     [](const TrainingJob& j) { return j.model.moe.experts > 0; }},
+    {"parallel.tensor", "latent attention over several tensor ranks",
+     [](const TrainingJob& j) { return j.model.is_latent() && j.parallel.tensor > 1; }},
+    {"training.moe_imbalance", "an imbalance of experts",
+     [](const TrainingJob& j) { return j.training.moe_imbalance > 1; }},
     {"parallel.tensor", "a head of keys that ranks share",
-     [](const TrainingJob& j) { return j.model.kv_heads % j.parallel.tensor != 0; }},
+     [](const TrainingJob& j) {
+       return !j.model.is_latent() && j.model.kv_heads % j.parallel.tensor != 0;
+     }},
     {"model.mtp_layers", "multi-token prediction",
      [](const TrainingJob& j) { return j.model.mtp_layers > 0; }},
     {"model.qk_norm", "the norm of queries and keys",
@@ -64,7 +92,6 @@ constexpr Feature kNotGenerated[] = {
      [](const TrainingJob& j) { return j.model.window > 0 && j.model.window < j.model.sequence; }},
     {"model.patch_features", "an embedding of patches",
      [](const TrainingJob& j) { return j.model.patch_features > 0; }},
-    {"training.precision", "precision fp8", [](const TrainingJob& j) { return j.training.fp8; }},
     {"training.recompute_modules", "a choice of modules to recompute",
      [](const TrainingJob& j) { return j.places.count("training.recompute_modules") > 0; }},
     {"training.recompute_method", "recomputation of several layers together, or of some alone",
@@ -78,10 +105,6 @@ constexpr Feature kNotGenerated[] = {
      [](const TrainingJob& j) { return j.training.gradient_buffers != BufferKind::kPlain; }},
     {"training.scatter_gather_p2p", "a pipeline message in parts",
      [](const TrainingJob& j) { return j.training.scatter_gather_p2p; }},
-    {"parallel.context", "context parallelism",
-     [](const TrainingJob& j) { return j.parallel.context > 1; }},
-    {"parallel.expert", "expert parallelism",
-     [](const TrainingJob& j) { return j.parallel.expert > 1; }},
     {"overlap.grad_reduce", "Megatron's overlap of gradient reduction",
      [](const TrainingJob& j) { return j.overlap.grad_reduce; }},
     {"overlap.tensor", "tensor-parallel communication split over a GEMM's tiles",
@@ -106,11 +129,16 @@ Workload BuildTorchWorkload(const TrainingJob& job, const Layout& layout, const 
   Workload workload;
   workload.topology = topology;
   workload.streams = StreamNames();
-  BuildGroups(layout, GroupNeedsOf(job), &workload);
+  GroupNeeds needs = GroupNeedsOf(job);
+  needs.stage = false;  // scales in fp8 are each rank's own
+  BuildGroups(layout, needs, &workload);
   const ShardRoles roles = AddShardGroups(layout, replicas, &workload);
   WorkTables tables(&workload);
-  const RankWork work = MakeRankWork(job, layout, &tables);
-  const TorchModel model = MakeTorchModel(job, layout, &tables);
+  // Attention is PyTorch's scaled_dot_product_attention, which is fused whatever else is.
+  TrainingJob fused = job;
+  fused.training.fused_kernels = true;
+  const RankWork work = MakeRankWork(fused, layout, &tables);
+  const TorchModel model = MakeTorchModel(job, layout, work, &tables);
   workload.totals = TotalsOf(job, layout, model, tables);
   std::vector<StateMemory> states;
   for (int stage = 0; stage < layout.pipeline; ++stage) {

@@ -7,19 +7,22 @@
 namespace drydock {
 namespace {
 
+constexpr const char* kLogits = "head.logits";  // never in fp8
+
 class ModelMaker {
  public:
-  ModelMaker(const TrainingJob& job, const Layout& layout, WorkTables* tables)
-      : job_(job), m_(job.model), layout_(layout), tables_(tables) {
-    rows_ = m_.sequence * job.training.micro_batch;
+  ModelMaker(const TrainingJob& job, const Layout& layout, const RankWork& work, WorkTables* tables)
+      : job_(job), m_(job.model), layout_(layout), work_(work), tables_(tables) {
+    rows_ = work.rows;
     split_ = layout.sequence_parallel;
-    local_rows_ = split_ ? rows_ / layout.tensor : rows_;
+    local_rows_ = work.local_rows;
   }
 
   TorchModel Make() {
     TorchModel model;
     model.embedding = Embedding();
-    model.block = Block();
+    for (const LayerWork& kind : work_.kinds) model.blocks.push_back(Block(kind));
+    model.kind_of_layer = work_.kind_of_layer;
     model.head = Head();
     return model;
   }
@@ -58,11 +61,34 @@ class ModelMaker {
     s.fused = bias;  // addmm
     TorchModule module;
     module.name = name;
+    module.product = true;
     module.parameters = {n * k};
     if (bias) module.parameters.push_back(n);
-    module.forward = {Add(s, Pass::kForward)};
-    module.backward = {Add(s, Pass::kBackwardActivation), Add(s, Pass::kBackwardWeight)};
+    if (job_.training.fp8 && name != kLogits) {
+      s.type = DataType::kFp8;
+      module.forward = Fp8Casts(name, n, k);
+      module.backward = {Scale(name + ".gradient-scale", rows_ * n)};
+    }
+    module.forward.push_back(Add(s, Pass::kForward));
+    module.backward.push_back(Add(s, Pass::kBackwardActivation));
+    module.backward.push_back(Add(s, Pass::kBackwardWeight));
     return module;
+  }
+
+  // The largest of so many values, for the scale of a tensor in fp8.
+  uint32_t Scale(const std::string& name, int64_t elements) {
+    Submodule s = Base(name, SubmoduleKind::kGradientNorm, 0, 0);
+    s.elements = elements;
+    return Add(s, Pass::kNone);
+  }
+
+  // torchao scales tensors by their own largest value: input and weight are read for it, and the
+  // weight is cast each time. The input's cast belongs to the product.
+  std::vector<uint32_t> Fp8Casts(const std::string& name, int64_t n, int64_t k) {
+    Submodule cast = Base(name + ".weight-cast", SubmoduleKind::kQuantise, n, k);
+    cast.fused = true;
+    return {Scale(name + ".input-scale", rows_ * k), Scale(name + ".weight-scale", n * k),
+            Add(cast, Pass::kForward)};
   }
 
   TorchModule Column(const std::string& name, int64_t n, int64_t k, bool bias, bool first) {
@@ -109,33 +135,65 @@ class ModelMaker {
     return module;
   }
 
-  TorchModule Attention() {
-    Submodule s = Base("attention.core", SubmoduleKind::kAttention, 0, 0);
-    s.batch = job_.training.micro_batch;
-    s.sequence = m_.sequence;
-    s.heads = m_.heads / layout_.tensor;
-    s.kv_heads = m_.kv_heads / layout_.tensor;
-    s.head_dim = m_.head_dim;
-    s.causal = true;
-    s.fused = job_.training.fused_kernels;
-    s.dropout = m_.attention_dropout > 0;
-    TorchModule module = BothWays(s);
-    module.selectively_recomputed = false;
+  TorchModule Attention(const CoreWork& core) {
+    TorchModule module;
+    module.name = "attention.core";
+    if (layout_.context > 1) {
+      module.core = &core;
+    } else {
+      module.forward = {core.first.forward};
+      module.backward = {core.first.backward};
+    }
     return module;
   }
 
-  void AttentionModules(std::vector<TorchModule>* modules) {
+  TorchModule Rotary(int64_t width) {
+    Submodule rotary = Base("attention.rotary", SubmoduleKind::kRotary, rows_, width);
+    rotary.fused = job_.training.fused_kernels;
+    return BothWays(rotary);
+  }
+
+  // A norm of something narrower than the model, which tensor parallelism does not split.
+  TorchModule NarrowNorm(const std::string& name, int64_t width) {
+    Submodule s = Base(name, SubmoduleKind::kNorm, rows_, width);
+    s.rms = m_.rms_norm;
+    s.bias = !m_.rms_norm;
+    s.fused = job_.training.fused_kernels;
+    TorchModule module = BothWays(s);
+    module.parameters = {width};
+    if (!m_.rms_norm) module.parameters.push_back(width);
+    return module;
+  }
+
+  // Multi-head latent attention on one tensor rank.
+  void LatentModules(const CoreWork& core, std::vector<TorchModule>* modules) {
+    const LatentAttention& shape = m_.latent;
+    modules->push_back(Norm("attention.norm", true));
+    if (shape.q_rank > 0) {
+      modules->push_back(Linear("attention.wq_a", shape.q_rank, m_.hidden, false));
+      modules->push_back(NarrowNorm("attention.q_norm", shape.q_rank));
+    }
+    modules->push_back(Linear("attention.wq_b", m_.query_width(),
+                              shape.q_rank > 0 ? shape.q_rank : m_.hidden, false));
+    modules->push_back(Linear("attention.wkv_a", shape.kv_rank + shape.rope_dim, m_.hidden, false));
+    modules->push_back(NarrowNorm("attention.kv_norm", shape.kv_rank));
+    modules->push_back(Linear("attention.wkv_b", m_.heads * (shape.nope_dim + shape.value_dim),
+                              shape.kv_rank, false));
+    modules->push_back(Rotary(m_.heads * (shape.rope_dim + m_.head_dim + shape.value_dim)));
+    modules->push_back(Attention(core));
+    modules->push_back(Row("attention.wo", m_.hidden, m_.value_width()));
+    modules->push_back(Residual("attention.residual"));
+  }
+
+  void AttentionModules(const CoreWork& core, std::vector<TorchModule>* modules) {
+    if (m_.is_latent()) return LatentModules(core, modules);
     const int64_t query = m_.query_width() / layout_.tensor, kv = m_.kv_width() / layout_.tensor;
     modules->push_back(Norm("attention.norm", true));
     modules->push_back(Column("attention.wq", query, m_.hidden, m_.qkv_bias, true));
     modules->push_back(Column("attention.wk", kv, m_.hidden, m_.qkv_bias, false));
     modules->push_back(Column("attention.wv", kv, m_.hidden, m_.qkv_bias, false));
-    if (m_.positions == Positions::kRotary) {
-      Submodule rotary = Base("attention.rotary", SubmoduleKind::kRotary, rows_, query + kv);
-      rotary.fused = job_.training.fused_kernels;
-      modules->push_back(BothWays(rotary));
-    }
-    modules->push_back(Attention());
+    if (m_.positions == Positions::kRotary) modules->push_back(Rotary(query + kv));
+    modules->push_back(Attention(core));
     modules->push_back(Row("attention.wo", m_.hidden, query));
     modules->push_back(Residual("attention.residual"));
   }
@@ -152,13 +210,40 @@ class ModelMaker {
     modules->push_back(Residual("mlp.residual"));
   }
 
-  TorchGroup Block() {
+  // Router and experts; those that are shared run on every rank.
+  void ExpertModules(const ExpertWork& work, std::vector<TorchModule>* modules) {
+    const ExpertShape& moe = m_.moe;
+    const int64_t inputs = m_.gated() ? 2 : 1;
+    modules->push_back(Norm("mlp.norm", true));
+    TorchModule experts;
+    experts.name = "moe";
+    experts.experts = &work;
+    experts.parameters = {m_.hidden * moe.experts};
+    if (moe.shared_ffn > 0) {
+      experts.parameters.push_back(m_.hidden * inputs * moe.shared_ffn / layout_.tensor);
+      experts.parameters.push_back(m_.hidden * moe.shared_ffn / layout_.tensor);
+      if (moe.shared_gate) experts.parameters.push_back(m_.hidden);
+    }
+    for (int i = 0; i < moe.experts / layout_.expert; ++i) {
+      experts.expert_parameters.push_back(m_.hidden * inputs * moe.ffn / layout_.expert_tensor);
+      experts.expert_parameters.push_back(m_.hidden * moe.ffn / layout_.expert_tensor);
+    }
+    experts.selectively_recomputed = true;
+    modules->push_back(experts);
+    modules->push_back(Residual("mlp.residual"));
+  }
+
+  TorchGroup Block(const LayerWork& kind) {
     TorchGroup group;
-    AttentionModules(&group.modules);
-    MlpModules(&group.modules);
+    AttentionModules(kind.attention.core, &group.modules);
+    if (kind.experts) {
+      ExpertModules(*kind.experts, &group.modules);
+    } else {
+      MlpModules(&group.modules);
+    }
     int products = 0;
     for (TorchModule& module : group.modules) {
-      if (tables_->submodule(module.forward[0]).kind != SubmoduleKind::kLinear) continue;
+      if (!module.product) continue;
       module.selectively_recomputed = ++products % 2 == 0;
     }
     return group;
@@ -201,7 +286,11 @@ class ModelMaker {
     TorchGroup group;
     const int64_t vocab = layout_.padded_vocab / layout_.tensor;
     group.modules.push_back(Norm("head.norm", false));
-    group.modules.push_back(Column("head.logits", vocab, m_.hidden, false, true));
+    group.modules.push_back(Column(kLogits, vocab, m_.hidden, false, true));
+    if (m_.tied_embedding) {
+      group.modules.back().parameters.clear();
+      group.modules.back().tied = true;
+    }
     TorchModule loss = BothWays(Base("head.loss", SubmoduleKind::kCrossEntropy, rows_, vocab));
     loss.calls = LossCalls();
     group.modules.push_back(loss);
@@ -211,6 +300,7 @@ class ModelMaker {
   const TrainingJob& job_;
   const ModelShape& m_;
   const Layout& layout_;
+  const RankWork& work_;
   WorkTables* tables_;
   int64_t rows_ = 0, local_rows_ = 0;
   bool split_ = false;
@@ -222,14 +312,25 @@ int64_t TorchModule::elements() const {
   return std::accumulate(parameters.begin(), parameters.end(), int64_t{0});
 }
 
+int64_t TorchModule::expert_elements() const {
+  return std::accumulate(expert_parameters.begin(), expert_parameters.end(), int64_t{0});
+}
+
+int64_t TorchGroup::expert_elements() const {
+  int64_t total = 0;
+  for (const TorchModule& module : modules) total += module.expert_elements();
+  return total;
+}
+
 int64_t TorchGroup::elements() const {
   int64_t total = 0;
   for (const TorchModule& module : modules) total += module.elements();
   return total;
 }
 
-TorchModel MakeTorchModel(const TrainingJob& job, const Layout& layout, WorkTables* tables) {
-  return ModelMaker(job, layout, tables).Make();
+TorchModel MakeTorchModel(const TrainingJob& job, const Layout& layout, const RankWork& work,
+                          WorkTables* tables) {
+  return ModelMaker(job, layout, work, tables).Make();
 }
 
 }  // namespace drydock

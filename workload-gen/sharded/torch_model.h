@@ -31,26 +31,38 @@ struct TorchModule {
   std::vector<CommCall> calls;  // over tensor parallelism, after the forward
   // Replicated over tensor ranks that see their own rows: its gradients are in parts.
   bool partial_gradient = false;
+  // Attention of which other ranks hold keys: its pieces, in place of `forward` and `backward`.
+  const CoreWork* core = nullptr;
+  // A layer's router and experts with the tokens' way to them, in place of both.
+  const ExpertWork* experts = nullptr;
+  std::vector<int64_t> expert_parameters;  // of the local experts, which fewer ranks share
+  bool product = false;                    // a matrix product, or several
+  bool tied = false;                       // its weight is the embedding's
   // torchtitan's selective checkpointing runs it once more: all but attention and every second
   // matrix product.
   bool selectively_recomputed = false;
 
-  int64_t elements() const;
+  int64_t elements() const;  // without experts
+  int64_t expert_elements() const;
 };
 
 // What FSDP2 shards together.
 struct TorchGroup {
   std::vector<TorchModule> modules;
   int64_t elements() const;
+  int64_t expert_elements() const;
 };
 
 struct TorchModel {
-  TorchGroup embedding;  // tok_embeddings
-  TorchGroup block;      // each layer
-  TorchGroup head;       // norm and output
+  TorchGroup embedding;                // tok_embeddings
+  std::vector<TorchGroup> blocks;      // kinds of layers
+  std::vector<uint8_t> kind_of_layer;  // index into blocks
+  TorchGroup head;                     // norm and output
 };
 
-TorchModel MakeTorchModel(const TrainingJob& job, const Layout& layout, WorkTables* tables);
+// `work` outlives the model: attention and experts are taken from there.
+TorchModel MakeTorchModel(const TrainingJob& job, const Layout& layout, const RankWork& work,
+                          WorkTables* tables);
 
 }  // namespace drydock
 

@@ -4,8 +4,16 @@
 
 #include "core/base/check.h"
 
+#include "workload-gen/core_attention.h"
+#include "workload-gen/expert_program.h"
 namespace drydock {
 namespace {
+
+// Gradients are told module by module (ShardingHooks), not parameter by parameter.
+class Nobody : public GradientListener {
+ public:
+  void OnGradient(ParameterKind, int) override {}
+};
 
 class TorchStageWriter {
  public:
@@ -14,6 +22,8 @@ class TorchStageWriter {
         c_(context.writer),
         b_(*c_.builder),
         tensor_(c_),
+        core_(c_),
+        experts_(c_, &nobody_),
         exchanges_(c_, /*device_sync=*/false),
         hooks_(hooks) {}
 
@@ -72,6 +82,8 @@ class TorchStageWriter {
   void RunForward(const TorchModule& module, bool leaves) {
     if (module.before == Redistribution::kGather) tensor_.AllGather();
     for (const uint32_t work : module.forward) b_.Compute(work);
+    if (module.core != nullptr) core_.Forward(*module.core);
+    if (module.experts != nullptr) experts_.Forward(*module.experts);
     if (leaves && module.after == Redistribution::kScatter) tensor_.ReduceScatter();
     if (leaves && module.after == Redistribution::kSum) tensor_.AllReduce();
     for (const CommCall& call : module.calls) b_.Collective(kTensorRole, kTensorStream, call);
@@ -111,6 +123,8 @@ class TorchStageWriter {
   void RunBackward(const TorchModule& module) {
     if (module.after == Redistribution::kScatter) tensor_.AllGather();
     for (const uint32_t work : module.backward) b_.Compute(work);
+    if (module.core != nullptr) core_.Backward(*module.core);
+    if (module.experts != nullptr) experts_.Backward(*module.experts, -1);
     if (module.before == Redistribution::kGather) tensor_.ReduceScatter();
     if (module.before == Redistribution::kCopy) tensor_.AllReduce();
     if (module.partial_gradient) SumParts(module);
@@ -130,6 +144,9 @@ class TorchStageWriter {
   const WriterContext& c_;
   ProgramBuilder& b_;
   TensorParallel tensor_;
+  CoreAttention core_;
+  Nobody nobody_;
+  ExpertWriter experts_;
   PipelineExchanges exchanges_;
   ShardingHooks* hooks_;
 };

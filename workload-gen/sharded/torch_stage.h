@@ -48,7 +48,9 @@ struct TorchContext {
 
   int layers() const { return writer.job.model.layers; }
   const TorchGroup& Group(int group) const {
-    return group < 0 ? model.embedding : group < layers() ? model.block : model.head;
+    if (group < 0) return model.embedding;
+    if (group >= layers()) return model.head;
+    return model.blocks[model.kind_of_layer[static_cast<size_t>(group)]];
   }
   // The groups of a chunk of this stage, in forward order.
   std::vector<int> GroupsOf(int chunk) const;

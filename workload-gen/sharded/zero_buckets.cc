@@ -4,9 +4,8 @@ namespace drydock {
 
 void ZeroBuckets::Add(int64_t elements) {
   if (elements_ > 0 && elements_ + elements > rules_.reduce_bucket_size) Flush();
-  const int64_t ranks = c_.layout.data;
   elements_ += elements;
-  padded_ += (elements + ranks - 1) / ranks * ranks;
+  padded_ += (elements + ranks_ - 1) / ranks_ * ranks_;
 }
 
 void ZeroBuckets::Copy(const char* name) {
@@ -20,7 +19,7 @@ CommCall ZeroBuckets::Call() const {
   call.collective = scatter ? CollectiveType::kReduceScatter : CollectiveType::kAllReduce;
   call.type = c_.job.training.precision;
   call.count = scatter ? padded_ : elements_;
-  call.group_size = c_.layout.data;
+  call.group_size = ranks_;
   return call;
 }
 
@@ -34,9 +33,10 @@ void ZeroBuckets::Flush() {
   Copy("zero.average");
   // With overlap one reduction is on its way; the next waits for it.
   b.Wait(running_);
-  running_ = b.StartCollective(kDataRole, kDataStream, Call());
+  running_ = b.StartCollective(experts_ ? kExpertDataRole : kDataRole,
+                               experts_ ? kExpertDataStream : kDataStream, Call());
   if (!rules_.overlap_comm) b.Wait(running_);
-  offload_.AfterReduction(padded_ / c_.layout.data, running_);
+  offload_.AfterReduction(padded_ / ranks_, running_);
   b.SetPhase(phase);
   elements_ = padded_ = 0;
 }

@@ -12,8 +12,13 @@ namespace drydock {
 
 class ZeroBuckets {
  public:
-  ZeroBuckets(const WriterContext& context, const ZeroRules& rules)
-      : c_(context), rules_(rules), offload_(context) {}
+  // `experts`: of those, whose gradients the ranks with the same experts share.
+  ZeroBuckets(const WriterContext& context, const ZeroRules& rules, bool experts = false)
+      : c_(context),
+        rules_(rules),
+        experts_(experts),
+        ranks_(experts ? context.layout.expert_data() : context.layout.gradient_ranks()),
+        offload_(context) {}
 
   void BeginMicrobatch(int microbatch) { offload_.BeginMicrobatch(microbatch); }
   void Add(int64_t elements);
@@ -28,6 +33,8 @@ class ZeroBuckets {
 
   const WriterContext& c_;
   const ZeroRules& rules_;
+  const bool experts_;
+  const int ranks_;
   ZeroGradientOffload offload_;
   int64_t elements_ = 0;  // in the buffer
   int64_t padded_ = 0;    // each gradient padded to the ranks

@@ -18,30 +18,46 @@ std::vector<int64_t> StageParameters(const TorchContext& context) {
   return elements;
 }
 
+int64_t StageExpertElements(const TorchContext& context) {
+  int64_t elements = 0;
+  for (int chunk = 0; chunk < context.writer.layout.chunks; ++chunk) {
+    for (const int group : context.GroupsOf(chunk)) {
+      elements += context.Group(group).expert_elements();
+    }
+  }
+  return elements;
+}
+
 ZeroHooks::ZeroHooks(const TorchContext& context)
     : t_(context),
       c_(context.writer),
       rules_(context.writer.job.zero),
-      buckets_(context.writer, context.writer.job.zero) {}
+      buckets_(context.writer, context.writer.job.zero),
+      expert_buckets_(context.writer, context.writer.job.zero, /*experts=*/true) {}
 
 void ZeroHooks::AfterModule(const GroupPass& pass, ModulePass part, size_t module) {
   if (part != ModulePass::kBackward) return;
   const TorchModule& m = t_.Group(pass.group).modules[module];
   const bool last = pass.microbatch == c_.layout.microbatches - 1;
   const bool whole = rules_.stage == 1;  // the gradients of all micro-batches are kept here
-  if (whole && pass.microbatch > 0 && m.elements() > 0) {
-    c_.builder->Compute(AccumulationWork("zero.accumulate", c_.job.training.precision, false,
-                                         m.elements(), c_.tables));
+  const int64_t elements = m.elements() + m.expert_elements();
+  if (whole && pass.microbatch > 0 && elements > 0) {
+    c_.builder->Compute(
+        AccumulationWork("zero.accumulate", c_.job.training.precision, false, elements, c_.tables));
   }
   const bool now = c_.layout.pipeline == 1 && (!whole || last);
   if (!now) return;
   buckets_.BeginMicrobatch(pass.microbatch);
+  expert_buckets_.BeginMicrobatch(pass.microbatch);
   // Autograd gives the gradients of a module's later parameters first.
+  for (size_t i = m.expert_parameters.size(); i-- > 0;) expert_buckets_.Add(m.expert_parameters[i]);
   for (size_t i = m.parameters.size(); i-- > 0;) buckets_.Add(m.parameters[i]);
 }
 
 void ZeroHooks::AfterWork(const StageWork& work) {
-  if (rules_.stage == 2 && work.backward) buckets_.Finish();
+  if (rules_.stage != 2 || !work.backward) return;
+  buckets_.Finish();
+  expert_buckets_.Finish();
 }
 
 void ZeroHooks::Finish() {
@@ -51,9 +67,10 @@ void ZeroHooks::Finish() {
     for (const int64_t elements : parameters) buckets_.Add(elements);
   }
   buckets_.Finish();
+  expert_buckets_.Finish();
   int64_t all = 0;
   for (const int64_t elements : parameters) all += elements;
-  ZeroStep(c_).Write(all, 0);
+  ZeroStep(c_).Write(all, 0, StageExpertElements(t_));
 }
 
 Zero3Hooks::Zero3Hooks(const TorchContext& context)
@@ -63,7 +80,7 @@ Zero3Hooks::Zero3Hooks(const TorchContext& context)
       offload_(context.writer),
       buckets_(context.writer, context.writer.job.zero),
       plan_(PlanZeroFetches(trace_.parameters, trace_.steps, context.writer.job.zero,
-                            context.writer.layout.data)) {}
+                            context.writer.layout.gradient_ranks())) {}
 
 void Zero3Hooks::Start(int gather) {
   if (gather < 0) return;
@@ -71,7 +88,7 @@ void Zero3Hooks::Start(int gather) {
   call.collective = CollectiveType::kAllGather;
   call.type = c_.job.training.precision;
   call.count = plan_.gathers[static_cast<size_t>(gather)].elements;
-  call.group_size = c_.layout.data;
+  call.group_size = c_.layout.gradient_ranks();
   ProgramBuilder::OpId& running = running_[static_cast<size_t>(gather)];
   const int64_t share = call.count / call.group_size * SizeOf(call.type).count();
   running = c_.job.zero.offload_param ? offload_.Load("zero.parameters", share)
@@ -83,14 +100,14 @@ void Zero3Hooks::Start(int gather) {
 void Zero3Hooks::Wait(int gather) {
   c_.builder->Wait(running_[static_cast<size_t>(gather)]);
   const ZeroFetch& fetch = plan_.gathers[static_cast<size_t>(gather)];
-  if (fetch.parameters.size() < 2 || c_.layout.data < 2) return;
+  if (fetch.parameters.size() < 2 || c_.layout.gradient_ranks() < 2) return;
   // Parameters gathered together are put together from every rank's piece.
   c_.builder->Compute(ElementWork("zero.copy-out", SubmoduleKind::kGradientScale,
                                   c_.job.training.precision, fetch.elements, c_.tables));
 }
 
 void Zero3Hooks::BeforeModule(const GroupPass& pass, ModulePass part, size_t module) {
-  if (c_.layout.data < 2 && !c_.job.zero.offload_param) return;
+  if (c_.layout.gradient_ranks() < 2 && !c_.job.zero.offload_param) return;
   const auto place = trace_.step_of.find({pass.group, part, module});
   if (place == trace_.step_of.end()) return;
   if (place->second == 0) running_.assign(plan_.gathers.size(), ProgramBuilder::kNothing);
@@ -114,13 +131,13 @@ void Zero3Hooks::AfterWork(const StageWork& work) {
 
 void Zero3Hooks::Finish() {
   int64_t share = 0, persistent = 0;
-  const int64_t ranks = c_.layout.data;
+  const int64_t ranks = c_.layout.gradient_ranks();
   for (const int64_t elements : trace_.parameters) {
     const int64_t part = (elements + ranks - 1) / ranks;
     share += part;
     if (elements <= c_.job.zero.param_persistence_threshold) persistent += part * ranks;
   }
-  ZeroStep(c_).Write(share * ranks, persistent);
+  ZeroStep(c_).Write(share * ranks, persistent, 0);
 }
 
 }  // namespace drydock

@@ -18,6 +18,8 @@ namespace drydock {
 
 // Elements of each parameter of a stage's ranks, in registration order.
 std::vector<int64_t> StageParameters(const TorchContext& context);
+// Of the experts among them, which StageParameters leaves out.
+int64_t StageExpertElements(const TorchContext& context);
 
 class ZeroHooks : public ShardingHooks {
  public:
@@ -31,7 +33,7 @@ class ZeroHooks : public ShardingHooks {
   const TorchContext& t_;
   const WriterContext& c_;
   const ZeroRules& rules_;
-  ZeroBuckets buckets_;
+  ZeroBuckets buckets_, expert_buckets_;
 };
 
 class Zero3Hooks : public ShardingHooks {

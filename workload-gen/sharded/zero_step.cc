@@ -11,19 +11,27 @@ constexpr int64_t kShareAlignment = 2;
 
 }  // namespace
 
-void ZeroStep::Write(int64_t elements, int64_t persistent) {
-  const int64_t unit = c_.layout.data * kShareAlignment;
+int64_t ZeroStep::Owners::ShareOf(int64_t elements) const {
+  const int64_t unit = ranks * kShareAlignment;
+  return (elements + unit - 1) / unit * kShareAlignment;
+}
+
+void ZeroStep::Write(int64_t elements, int64_t persistent, int64_t expert_elements) {
+  const Owners all = {kDataRole, kDataStream, c_.layout.gradient_ranks()};
+  const Owners of_experts = {kExpertDataRole, kExpertDataStream, c_.layout.expert_data()};
   const bool partitioned = c_.job.zero.stage == 3;
-  const int64_t share =
-      partitioned ? elements / c_.layout.data : (elements + unit - 1) / unit * kShareAlignment;
+  const int64_t share = partitioned ? elements / all.ranks : all.ShareOf(elements);
+  const int64_t expert_share = of_experts.ShareOf(expert_elements);
   ProgramBuilder& b = *c_.builder;
   b.SetPhase(Phase::kOptimizer);
-  Agree(share);
+  Agree(share + expert_share);
   Update(share);
+  Update(expert_share);
   if (partitioned) {
-    Gather(persistent);
+    Gather(all, persistent);
   } else {
-    GatherShares(share);
+    GatherShares(all, share);
+    GatherShares(of_experts, expert_share);
   }
   b.SetPhase(Phase::kOther);
   step_.Loss();
@@ -32,14 +40,15 @@ void ZeroStep::Write(int64_t elements, int64_t persistent) {
 void ZeroStep::Agree(int64_t share) {
   const TrainingRules& training = c_.job.training;
   if (training.precision == DataType::kFp16) {
-    step_.Agree(kDataRole, kDataStream, c_.layout.data, DataType::kUint8, ReduceOp::kMax);
+    step_.Agree(kDataRole, kDataStream, c_.layout.gradient_ranks(), DataType::kUint8,
+                ReduceOp::kMax);
   }
   if (!training.gradient_clipping) return;
   // Offloaded gradients had their norms taken on their way to the host.
   if (!c_.job.zero.offload_optimizer) {
     step_.Elements("optimizer.norm", SubmoduleKind::kGradientNorm, training.precision, share);
   }
-  step_.Agree(kDataRole, kDataStream, c_.layout.data, DataType::kFp32, ReduceOp::kSum);
+  step_.Agree(kDataRole, kDataStream, c_.layout.gradient_ranks(), DataType::kFp32, ReduceOp::kSum);
 }
 
 // Stage 3 goes through its share in sub-groups; the others in one.
@@ -70,26 +79,27 @@ void ZeroStep::UpdateOnHost(int64_t elements) {
   c_.builder->Wait(offload.Load("zero.parameters", bytes));
 }
 
-void ZeroStep::Gather(int64_t elements) {
+void ZeroStep::Gather(const Owners& owners, int64_t elements) {
   if (elements == 0) return;
   CommCall call;
   call.collective = CollectiveType::kAllGather;
   call.type = c_.job.training.precision;
   call.count = elements;
-  call.group_size = c_.layout.data;
-  c_.builder->Collective(kDataRole, kDataStream, call);
+  call.group_size = owners.ranks;
+  c_.builder->Collective(owners.role, owners.stream, call);
 }
 
-void ZeroStep::GatherShares(int64_t share) {
-  const int64_t ranks = c_.layout.data;
+void ZeroStep::GatherShares(const Owners& owners, int64_t share) {
+  if (share == 0) return;
+  const int64_t ranks = owners.ranks;
   if (!c_.job.zero.bucketed_allgather) {
-    Gather(share * ranks);
+    Gather(owners, share * ranks);
     return;
   }
   const int64_t pieces = std::max(int64_t{1}, share * ranks / c_.job.zero.allgather_bucket_size);
   const int64_t piece = share / pieces / kShareAlignment * kShareAlignment;
-  for (int64_t i = 0; i + 1 < pieces; ++i) Gather(piece * ranks);
-  Gather((share - piece * (pieces - 1)) * ranks);
+  for (int64_t i = 0; i + 1 < pieces; ++i) Gather(owners, piece * ranks);
+  Gather(owners, (share - piece * (pieces - 1)) * ranks);
 }
 
 }  // namespace drydock

@@ -12,16 +12,23 @@ class ZeroStep {
   explicit ZeroStep(const WriterContext& context) : c_(context), step_(context) {}
 
   // `elements`: of all parameters of the stage's ranks; `persistent`: of those that stay gathered
-  // in stage 3.
-  void Write(int64_t elements, int64_t persistent);
+  // in stage 3; `expert_elements`: of the experts, which `elements` leaves out.
+  void Write(int64_t elements, int64_t persistent, int64_t expert_elements);
 
  private:
   void Agree(int64_t share);
   void Update(int64_t share);
   void UpdateOnHost(int64_t elements);
+  // The ranks that share something out.
+  struct Owners {
+    Role role = kDataRole;
+    Stream stream = kDataStream;
+    int ranks = 1;
+    int64_t ShareOf(int64_t elements) const;
+  };
   // Stages 1 and 2: of a share per rank; in one piece, or by allgather_bucket_size.
-  void GatherShares(int64_t share);
-  void Gather(int64_t elements);
+  void GatherShares(const Owners& owners, int64_t share);
+  void Gather(const Owners& owners, int64_t elements);
 
   const WriterContext& c_;
   ShardStep step_;

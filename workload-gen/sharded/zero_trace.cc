@@ -43,7 +43,8 @@ class Recorder {
   }
 
   void Step(int group, ModulePass pass, size_t module) {
-    const std::vector<int>& own = of_[{group, module}];
+    const bool tied = t_.Group(group).modules[module].tied;
+    const std::vector<int>& own = tied ? of_[{-1, 0}] : of_[{group, module}];
     if (own.empty()) return;
     trace_->step_of[{group, pass, module}] = trace_->steps.size();
     trace_->steps.push_back(own);
