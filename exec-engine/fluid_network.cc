@@ -344,7 +344,9 @@ void FluidNetwork::Reroute() {
   map_.Reroute(down_);
   for (uint32_t number = 0; number < pairs_.size(); ++number) {
     CountBits(number);
-    sharing_.Move(number, ways_.DataUses(pairs_[number].way), ways_.AckUses(pairs_[number].way));
+    FluidEnds& way = pairs_[number].way;
+    way.ends = map_.Redirect(way.ends, way.path);
+    sharing_.Move(number, ways_.DataUses(way), ways_.AckUses(way));
   }
 }
 

@@ -197,6 +197,14 @@ uint8_t FabricMap::Distance(uint32_t from, uint32_t to) const {
   return between == kUnreached ? kUnreached : static_cast<uint8_t>(between + 1);
 }
 
+FabricMap::AccessPair FabricMap::Redirect(AccessPair ends, uint32_t path) const {
+  const FabricDirection &first = directions_[ends.first], &last = directions_[ends.second];
+  const AccessPair own =
+      *unbroken().PickAccess(first.from_node, first.from_nic, last.to_node, last.to_nic, path);
+  if (Distance(own.first, own.second) != kUnreached) return own;
+  return *PickAccess(first.from_node, first.from_nic, last.to_node, last.to_nic, path);
+}
+
 uint32_t FabricMap::MostHops() const {
   uint32_t most = 0;
   for (const uint8_t distance : distance_) {

@@ -129,6 +129,10 @@ class FabricMap {
   std::optional<AccessPair> PickAccess(uint32_t from_host, int from_nic, uint32_t to_host,
                                        int to_nic, uint32_t path) const;
 
+  // Between which cables a queue pair that runs between `ends` goes on as the fabric is now: those
+  // it has by right if faults leave a way there, else others of its NICs (another plane), if any.
+  AccessPair Redirect(AccessPair ends, uint32_t path) const;
+
   // What a frame of a queue pair meets when nothing else is about and nothing is broken.
   struct PathTime {
     int64_t time;     // from first bit out to last bit in, ps

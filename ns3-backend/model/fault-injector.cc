@@ -1,5 +1,7 @@
 #include "ns3-backend/model/fault-injector.h"
 
+#include "ns3-backend/model/rdma-host.h"
+
 #include "ns3/simulator.h"
 
 #include <algorithm>
@@ -84,6 +86,10 @@ void
 FaultInjector::Reroute()
 {
     m_map->Reroute(m_down);
+    for (uint32_t host = 0; host < m_map->host_count(); ++host)
+    {
+        static_cast<RdmaHost&>(*(*m_nodes)[host]).Reroute(Simulator::Now().GetTimeStep());
+    }
 }
 
 } // namespace ns3::rdma

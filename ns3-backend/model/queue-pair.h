@@ -231,10 +231,10 @@ class QueuePair
         return m_messages.Empty();
     }
 
-    const uint32_t from;  //!< link from the NIC
-    const uint32_t to;    //!< link to the peer's NIC
+    uint32_t from;        //!< link from the NIC
+    uint32_t to;          //!< link to the peer's NIC
     const uint32_t path;  //!< hash for the choice among equal ways
-    const uint16_t port;  //!< of the host
+    uint16_t port;        //!< of the host
     bool active = false;  //!< in the port's round; only while CanSend
     bool armed = false;   //!< an event waits for the next message to be ready
     int32_t sinceAck = 0; //!< packets since the last that asked for an acknowledgement

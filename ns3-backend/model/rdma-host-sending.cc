@@ -36,6 +36,49 @@ RdmaHost::Activate(uint32_t number)
     }
 }
 
+void
+RdmaHost::Reroute(int64_t now)
+{
+    for (uint32_t number = 0; number < m_pairs.Size(); ++number)
+    {
+        QueuePair& pair = m_pairs[number];
+        const FabricMap::AccessPair way = m_map->Redirect({pair.from, pair.to}, pair.path);
+        if (way.first == pair.from && way.second == pair.to)
+        {
+            continue;
+        }
+        if (pair.active)
+        {
+            LeaveRound(number, pair);
+        }
+        pair.from = way.first;
+        pair.to = way.second;
+        pair.port = m_map->direction(way.first).from_port;
+        if (!pair.paced)
+        {
+            pair.paced = true; // until then, when its turn comes at the other port
+            SetTimer(now, PACE, number);
+        }
+    }
+}
+
+void
+RdmaHost::LeaveRound(uint32_t number, QueuePair& pair)
+{
+    Fifo<uint32_t>& round = m_active[pair.port];
+    for (size_t left = round.Size(); left > 0; --left)
+    {
+        const uint32_t each = round.Front();
+        round.Pop();
+        if (each != number)
+        {
+            round.Push(each);
+        }
+    }
+    pair.active = false;
+    pair.credit = std::min<int64_t>(pair.credit, 0);
+}
+
 bool
 RdmaHost::NextData(uint16_t port, Frame* frame)
 {

@@ -55,7 +55,7 @@ RdmaHost::Configure(drydock::HostId id,
     Frame ack{};
     ack.flags = Frame::ACK;
     m_pairs.Configure(static_cast<uint32_t>(id), m_map, &m_transport, SizeOf(full), SizeOf(ack));
-    m_receiver.Configure(&m_transport);
+    m_receiver.Configure(&m_transport, m_map);
     m_latency = m_nicLatency.GetTimeStep();
     m_scheduler = MakeScheduler(SizeOf(full));
     if (m_transport.turnBytes > 0)
@@ -127,7 +127,7 @@ RdmaHost::Dispatch(const Message& message)
                          ToString(Now())));
         return false;
     }
-    SendAnnouncement({RdmaReceiver::QueueKey(m_pairs[number].from, number), message});
+    SendAnnouncement({RdmaReceiver::QueueKey(static_cast<uint32_t>(m_id), number), message});
     QueuePair& pair = m_pairs[number];
     pair.Add(message, m_now + m_latency);
     if (!pair.armed)

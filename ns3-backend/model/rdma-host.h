@@ -58,6 +58,9 @@ class RdmaHost : public FabricNode, public drydock::HostPort
     int64_t NextTime() const override;
 
     void Receive(uint32_t name, drydock::Unpacker& parcel) override;
+    /// Called between windows, at \p now: the fabric has found its ways again. Queue pairs whose
+    /// cables have none go on over others of their NICs; what is lost, they send again.
+    void Reroute(int64_t now);
     /// Called between windows.
     void Announce(const Announcement& announcement);
 
@@ -156,6 +159,8 @@ class RdmaHost : public FabricNode, public drydock::HostPort
         return uint64_t{static_cast<uint32_t>(part.source)} << 32 | part.detail;
     }
 
+    /// Takes an active queue pair out of its port's round.
+    void LeaveRound(uint32_t number, QueuePair& pair);
     void Timer(Kind kind, uint32_t number);
     void Ready(uint32_t number);
     void Retry(uint32_t number);

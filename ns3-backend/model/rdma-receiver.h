@@ -1,6 +1,7 @@
 #ifndef DRYDOCK_NS3_BACKEND_RDMA_RECEIVER_H
 #define DRYDOCK_NS3_BACKEND_RDMA_RECEIVER_H
 
+#include "ns3-backend/model/fabric-map.h"
 #include "ns3-backend/model/flat-index.h"
 #include "ns3-backend/model/frame.h"
 #include "ns3-backend/model/rdma-transport.h"
@@ -28,17 +29,18 @@ struct Announcement
 class RdmaReceiver
 {
   public:
-    /// \p transport outlives this.
-    void Configure(const RdmaTransport::Parameters* transport)
+    /// Both outlive this.
+    void Configure(const RdmaTransport::Parameters* transport, const FabricMap* map)
     {
         m_transport = transport;
+        m_map = map;
     }
 
-    /// Names a receive queue: the link its packets start at, and the number of the queue pair
+    /// Names a receive queue: the host its packets come from, and the number of the queue pair
     /// there.
-    static uint64_t QueueKey(uint32_t from, uint32_t queuePair)
+    static uint64_t QueueKey(uint32_t host, uint32_t queuePair)
     {
-        return uint64_t{from} << 32 | queuePair;
+        return uint64_t{host} << 32 | queuePair;
     }
 
     void Announce(const Announcement& announcement);
@@ -79,6 +81,7 @@ class RdmaReceiver
     Frame Acknowledgement(const Frame& frame, const ReceiveQueue& queue) const;
 
     const RdmaTransport::Parameters* m_transport = nullptr;
+    const FabricMap* m_map = nullptr;
     std::vector<ReceiveQueue> m_queues;
     FlatIndex m_index; //!< from QueueKey to m_queues
 };

@@ -221,5 +221,62 @@ TEST(Fault, SelectiveRepeatSendsOnlyWhatWasLost) {
   EXPECT_LE(out.Counter("repeated packets"), out.Counter("frames lost to faults") * 11 / 10);
 }
 
+// ---- Planes ---------------------------------------------------------------------------------
+
+// Four hosts with a cable of each NIC to each of two switches.
+Topology TwoPlanes() {
+  FabricShape shape;
+  shape.transport.attributes = {{"FaultInjector::RerouteTime", "20 us"},
+                                {"RdmaTransport::AckTimeout", "100 us"}};
+  Topology topology = Hosts(4, 1, shape);
+  for (int plane = 0; plane < 2; ++plane) {
+    const LinkEnd at = AddSwitch(topology, 0, shape);
+    for (int host = 0; host < 4; ++host) Cable(topology, NicOf(host, 0), at, shape);
+  }
+  return topology;
+}
+
+// Eight flows from host 0 to each of the others, some in either plane.
+std::vector<Order> OverBothPlanes(int64_t packets, Time at) {
+  std::vector<Order> orders;
+  for (HostId to = 1; to < 4; ++to) {
+    for (uint32_t flow = 0; flow < 8; ++flow) {
+      orders.push_back(Transfer(0, to, 4096 * packets, at, flow));
+    }
+  }
+  return orders;
+}
+
+TEST(Planes, WhenOneLosesItsWayQueuePairsGoOnInTheOther) {
+  const std::vector<Order> orders = OverBothPlanes(100, Time());
+  const int64_t whole = Last(RunPackets(TwoPlanes(), orders), orders);
+  EXPECT_LT(whole, 24 * 100 * kFullFrame) << "both planes are in use";
+  for (const bool dead_switch : {false, true}) {
+    Topology topology = TwoPlanes();
+    topology.faults = {
+        Down(Time::Us(5), dead_switch ? CablesOfSwitch(topology, "switch1") : std::vector<int>{4})};
+    const Outcome out = RunPackets(topology, orders);
+    EXPECT_GT(out.Counter("frames lost to faults"), 0);
+    const int64_t last = Last(out, orders);
+    EXPECT_GT(last, 24 * 90 * kFullFrame) << "one plane carries nearly all";
+    EXPECT_LT(last, 24 * 100 * kFullFrame + 300'000'000) << "and a timeout has passed";
+    for (const int threads : {2, 3}) {
+      EXPECT_EQ(out.Hash(), RunPackets(topology, orders, threads).Hash());
+    }
+  }
+}
+
+TEST(Planes, QueuePairsComeBackToTheirOwn) {
+  Topology topology = TwoPlanes();
+  const Fault down = Down(Time::Us(5), {4});
+  topology.faults = {down, End(down, Time::Us(400))};
+  std::vector<Order> orders = OverBothPlanes(20, Time());
+  const std::vector<Order> later = OverBothPlanes(100, Time::Us(1000));
+  orders.insert(orders.end(), later.begin(), later.end());
+  const Outcome out = RunPackets(topology, orders);
+  EXPECT_LT(Last(out, orders), 1'000'000'000 + 24 * 100 * kFullFrame) << "both planes again";
+  EXPECT_EQ(out.Hash(), RunPackets(topology, orders, 2).Hash());
+}
+
 }  // namespace
 }  // namespace drydock

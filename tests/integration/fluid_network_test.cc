@@ -189,6 +189,28 @@ TEST(FluidNetworkTest, WaysMoveWhenACableGoesDown) {
   EXPECT_EQ(moved, 2) << "to its spine and from there";
 }
 
+// Two switches, and a cable of each NIC to each of them.
+TEST(FluidNetworkTest, FlowsGoOnInTheOtherPlane) {
+  const FabricShape shape;
+  Topology topology = Hosts(2, 1, shape);
+  for (int plane = 0; plane < 2; ++plane) {
+    const LinkEnd at = AddSwitch(topology, 0, shape);
+    for (int host = 0; host < 2; ++host) Cable(topology, NicOf(host, 0), at, shape);
+  }
+  topology.transport.attributes = {{"FaultInjector::RerouteTime", "40 us"}};
+  const std::vector<Order> orders = {Transfer(0, 1, 4096 * 1000)};
+  const int64_t alone = Delivered(RunFluid(topology, orders), orders, 0);
+  int moved = 0;
+  for (int cable = 0; cable < 4; ++cable) {
+    topology.faults = {Fault{Time::Us(20), Fault::Kind::kDown, false, {cable}, {}, 0}};
+    const int64_t there = Delivered(RunFluid(topology, orders), orders, 0);
+    if (there == alone) continue;  // of the other plane
+    EXPECT_EQ(there, alone + 40'000'000) << "it stands still until hosts and switches know";
+    ++moved;
+  }
+  EXPECT_EQ(moved, 2) << "to its switch and from there";
+}
+
 // The ways change in the moment in which the cable breaks, and there is no other.
 TEST(FluidNetworkTest, SwitchesThatKnowAtOnceDoNotMendACable) {
   Topology topology = RailFabric(2, 1, 1, 1, FabricShape());
