@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "core/base/check.h"
-#include "exec-engine/flow_name.h"
+#include "core/model/flow_name.h"
 
 namespace drydock {
 

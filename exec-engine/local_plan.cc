@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "core/base/check.h"
+#include "core/model/flow_name.h"
 #include "core/model/slices.h"
 #include "exec-engine/connection_ends.h"
-#include "exec-engine/flow_name.h"
 #include "exec-engine/link_shares.h"
 #include "exec-engine/step_cost.h"
 
