@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <fstream>
 #include <optional>
+#include <string_view>
 
 #include "core/base/cli.h"
 #include "core/base/processes.h"
@@ -76,6 +78,16 @@ Status CheckCaptures(const std::vector<std::string>& texts) {
     }
   }
   return OkStatus();
+}
+
+// A capture may go over an older one, not over anything else.
+Status CheckOverwrites(const std::string& path) {
+  constexpr std::string_view kMagic = "\x4d\x3c\xb2\xa1";  // pcap with nanoseconds, as we write it
+  std::ifstream file(path, std::ios::binary);
+  std::string begin(kMagic.size(), '\0');
+  file.read(begin.data(), static_cast<std::streamsize>(begin.size()));
+  if (file.gcount() == 0 || begin == kMagic) return OkStatus();
+  return Error("this is there and no capture; name another file", {path});
 }
 
 void Declare(CLI::App* app, Options* options) {
@@ -198,6 +210,7 @@ Result<Inputs> ReadInputs(const Options& options, bool writes) {
     for (const std::string& text : options.captures) {
       ASSIGN_OR_RETURN(const CaptureOptions capture, ParseCapture(text));
       RETURN_IF_ERROR(CheckCanWrite(capture.file));
+      RETURN_IF_ERROR(CheckOverwrites(capture.file));
     }
   }
   return Inputs{std::move(file), std::move(plan), std::move(times), std::move(provenance)};

@@ -146,6 +146,12 @@ class Processes(unittest.TestCase):
                              "are neighbours, in-turns, by-layer\nexec-engine: see exec-engine --help\n",
                           "--partitioning", "by-layers")
 
+    def test_a_capture_over_something_else(self):
+        manifest = self.run_dir / "1-workload/manifest.pb"
+        before = manifest.read_bytes()
+        self.expect_error(1, f"{manifest}: error: this is there and no capture; name another file\n", "--pcap", f"leaf0={manifest}")
+        self.assertEqual(manifest.read_bytes(), before)
+
     def test_a_run_that_fails_half_way(self):
         broken = self.folder / "broken"
         cluster = self.folder / "broken.topo"
