@@ -100,7 +100,9 @@ void StepTail::UpdateRouterBiases() {
             layers * c_.job.model.moe.experts);
 }
 
+// A stage that only passes messages on has nothing to update.
 void StepTail::Compute(const char* name, SubmoduleKind kind, DataType type) {
+  if (owned_ == 0) return;
   c_.builder->Compute(ElementWork(name, kind, type, owned_, c_.tables));
 }
 

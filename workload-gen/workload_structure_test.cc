@@ -70,6 +70,29 @@ TEST(WorkloadStructure, HoldsForRandomLayouts) {
   }
 }
 
+// A stage that holds nothing hands on what comes, once it is there, and updates nothing.
+TEST(WorkloadStructure, AStageMayHoldNothing) {
+  for (const char* optimizer :
+       {"training.distributed_optimizer=true", "training.distributed_optimizer=false"}) {
+    const Workload w = TestWorkload({"parallel.pipeline=4", "parallel.layout=Et*4||t*4|L",
+                                     "overlap.grad_reduce=true", optimizer});
+    CheckStructure(w);
+    for (const Submodule& s : w.submodules) EXPECT_GT(s.bytes.count(), 0) << s.name;
+    const Program& empty = w.programs[1];
+    int handed_on = 0;
+    for (size_t i = 0; i < empty.ops.size(); ++i) {
+      EXPECT_NE(empty.ops[i].kind, OpKind::kCompute);
+      if (empty.ops[i].kind != OpKind::kSend) continue;
+      bool received = false;
+      for (const uint32_t d : empty.dependencies(i)) {
+        received = received || empty.ops[d].kind == OpKind::kRecv;
+      }
+      handed_on += received ? 1 : 0;
+    }
+    EXPECT_EQ(handed_on, 2 * 8) << "eight micro-batches, both ways";
+  }
+}
+
 // Per layer and micro-batch: 2 + 2 all-reduces, or 6 all-gathers and 4 reduce-scatters; full
 // recomputation adds a forward's. Over whole programs, whatever the schedule.
 TEST(WorkloadStructure, TensorCollectivesFollowTheClosedForm) {
