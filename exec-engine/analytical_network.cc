@@ -3,23 +3,41 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <unordered_map>
+#include <vector>
 
+#include "core/base/index_table.h"
 #include "exec-engine/fabric_paths.h"
 #include "exec-engine/serial_network.h"
 
 namespace drydock {
 namespace {
 
-struct FlowOnPath {
-  const FabricPath* path = nullptr;
+// From NIC to NIC; all flows between them, or one.
+struct WayName {
+  int from = 0, to = 0;  // FabricPaths::NicNode
   uint32_t flow = 0;
-  friend bool operator==(const FlowOnPath&, const FlowOnPath&) = default;
+  friend bool operator==(const WayName&, const WayName&) = default;
 };
-struct FlowHash {
-  size_t operator()(const FlowOnPath& key) const {
-    return std::hash<const void*>()(key.path) ^ key.flow * size_t{0x9e3779b97f4a7c15};
+struct WayHash {
+  size_t operator()(const WayName& name) const {
+    const uint64_t ends = static_cast<uint64_t>(name.from) << 32 | static_cast<uint64_t>(name.to);
+    const uint64_t mixed = (ends + 1) * 0x9e3779b97f4a7c15u ^ name.flow * 0xff51afd7ed558ccdu;
+    return static_cast<size_t>(mixed ^ mixed >> 29);
   }
+};
+
+// A time for each name, zero at first.
+class WayTimes {
+ public:
+  Time& operator[](const WayName& name) {
+    const uint32_t place = places_.FindOrAdd(name, static_cast<uint32_t>(times_.size()));
+    if (place == times_.size()) times_.emplace_back();
+    return times_[place];
+  }
+
+ private:
+  IndexTable<WayName, WayHash> places_;
+  std::vector<Time> times_;
 };
 
 class AnalyticalNetwork final : public SerialNetwork {
@@ -49,9 +67,9 @@ class AnalyticalNetwork final : public SerialNetwork {
 
   const Topology& topology_;
   FabricPaths paths_;
-  std::vector<Time> transmit_free_, receive_free_;               // by NIC
-  std::unordered_map<const FabricPath*, Time> way_free_;         // only looked up
-  std::unordered_map<FlowOnPath, Time, FlowHash> head_of_flow_;  // only looked up
+  std::vector<Time> transmit_free_, receive_free_;  // by NIC
+  WayTimes way_free_;                               // of all flows from NIC to NIC
+  WayTimes head_of_flow_;
   std::vector<Time> sent_by_;  // by slot: its last byte has left the sender's NIC
 };
 
@@ -63,7 +81,7 @@ Time AnalyticalNetwork::Serialisation(Bytes size, Bandwidth rate) const {
 
 void AnalyticalNetwork::OnSend(Slot slot) {
   const Message& m = message(slot);
-  const FabricPath& path = paths_.Between(SourceNic(m), DestinationNic(m));
+  const FabricPath path = paths_.Between(SourceNic(m), DestinationNic(m));
   if (path.switches < 0) return FailUnreachable(m);
   const Nics& nics = NicsOf(m.source);
   Time& free = transmit_free_[static_cast<size_t>(SourceNic(m))];
@@ -71,7 +89,7 @@ void AnalyticalNetwork::OnSend(Slot slot) {
   free = start + Serialisation(m.size, nics.rate);
   const Bytes packet = std::min(m.size, topology_.transport.mtu);
   // A short message does not overtake those of its flow: they are in the same queues.
-  Time& head = head_of_flow_[{&path, m.flow}];
+  Time& head = head_of_flow_[{SourceNic(m), DestinationNic(m), m.flow}];
   head =
       std::max(head, start + path.latency + Serialisation(packet, path.bottleneck) * path.switches);
   if (slot >= sent_by_.size()) sent_by_.resize(slot + 1);
@@ -86,14 +104,14 @@ void AnalyticalNetwork::OnSend(Slot slot) {
 // than the receiver's own holds up what comes the same way, and nothing else.
 void AnalyticalNetwork::OnEvent(uint64_t, uint32_t slot) {
   const Message& m = message(slot);
-  const FabricPath& path = paths_.Between(SourceNic(m), DestinationNic(m));
+  const FabricPath path = paths_.Between(SourceNic(m), DestinationNic(m));
   const Nics& nics = NicsOf(m.destination);
   const Bandwidth rate = std::min(nics.rate, path.last);
   Time& free = receive_free_[static_cast<size_t>(DestinationNic(m))];
   free = std::max(now(), free) + Serialisation(m.size, rate);
   Time there = std::max(free, sent_by_[slot] + path.latency);
   if (path.bottleneck < rate) {
-    Time& way = way_free_[&path];
+    Time& way = way_free_[{SourceNic(m), DestinationNic(m), 0}];
     way = std::max(now(), way) + Serialisation(m.size, path.bottleneck);
     there = std::max(there, way);
   }
