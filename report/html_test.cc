@@ -67,6 +67,7 @@ TEST(Pictures, EveryPartHasAColourOfItsOwn) {
   TimeAccount& account = inputs.timeline.accounts[0];
   account = {};
   account.compute = account.host = account.bubble = account.idle = Time::Us(60);
+  account.memory = Time::Us(60);
   for (Time& exposed : account.exposed) exposed = Time::Us(60);
   const std::string bars = BarsSvg(Summarise(inputs));
   EXPECT_THAT(bars, HasSubstr(">host</text>"));

@@ -80,6 +80,7 @@ Summary Summarise(const Inputs& inputs) {
   out.classes = BreakdownByClass(inputs);
   out.collectives = SummariseCollectives(inputs);
   out.kernels = SummariseKernels(inputs);
+  out.transfers = SummariseTransfers(inputs);
   out.counters = inputs.timeline.counters;
   out.links = inputs.timeline.links;
   out.slowdowns = inputs.timeline.slowdowns;

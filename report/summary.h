@@ -16,6 +16,7 @@
 #include "report/collectives.h"
 #include "report/inputs.h"
 #include "report/kernels.h"
+#include "report/transfers.h"
 
 namespace drydock {
 
@@ -64,6 +65,7 @@ struct Summary {
   std::vector<ClassBreakdown> classes;
   std::vector<CollectiveRow> collectives;
   KernelSummary kernels;
+  std::vector<TransferRow> transfers;  // loads, stores and the host's own work
   std::vector<std::pair<std::string, int64_t>> counters;
   std::vector<LinkTotal> links;  // of the network, the busiest first
   std::vector<SlowdownRow> slowdowns;

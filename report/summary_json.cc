@@ -115,6 +115,21 @@ Json KernelsJson(const KernelSummary& kernels) {
   return {{"by_source", std::move(sources)}, {"by_time", std::move(rows)}};
 }
 
+Json TransfersJson(const Summary& summary) {
+  Json out = Json::array();
+  for (const TransferRow& row : summary.transfers) {
+    out.push_back({{"name", row.transfer.name},
+                   {"kind", OpKindName(row.kind)},
+                   {"tier", MemoryTierNames()[static_cast<size_t>(row.transfer.tier)]},
+                   {"size_bytes", row.transfer.bytes.count()},
+                   {"uses", row.uses},
+                   {"median_us", Us(row.median)},
+                   {"max_us", Us(row.max)},
+                   {"bandwidth_gb_per_s", row.bandwidth() / 1e9}});
+  }
+  return out;
+}
+
 Json CountersJson(const Summary& summary) {
   Json out = Json::object();
   for (const auto& [name, value] : summary.counters) out[name] = value;
@@ -209,6 +224,7 @@ std::string SummaryJson(const Summary& summary) {
   out["classes"] = ClassesJson(summary);
   out["collectives"] = CollectivesJson(summary);
   out["kernels"] = KernelsJson(summary.kernels);
+  if (!summary.transfers.empty()) out["transfers"] = TransfersJson(summary);
   out["network_counters"] = CountersJson(summary);
   out["busiest_links"] = LinksJson(summary);
   out["message_slowdowns"] = SlowdownsJson(summary);

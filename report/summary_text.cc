@@ -10,6 +10,7 @@ namespace {
 
 constexpr size_t kColumns = 100;
 constexpr size_t kCollectiveLines = 12;
+constexpr size_t kTransferLines = 8;
 constexpr size_t kKernelLines = 8;
 constexpr size_t kLinkLines = 4;
 
@@ -120,6 +121,21 @@ std::string KernelsText(const KernelSummary& kernels) {
   return out + "\n";
 }
 
+std::string TransfersText(const Summary& summary) {
+  if (summary.transfers.empty()) return "";
+  std::string out =
+      fmt::format("\n{:<62}{:>6}{:>10}{:>10}{:>8}\n", "loads, stores and the host's work (GB/s)",
+                  "uses", "median", "max", "rate");
+  const size_t shown = std::min(summary.transfers.size(), kTransferLines);
+  for (size_t i = 0; i < shown; ++i) {
+    const TransferRow& row = summary.transfers[i];
+    out +=
+        fmt::format("  {:<60}{:>6}{:>10}{:>10}{:>8}\n", row.Name(), row.uses, ToString(row.median),
+                    ToString(row.max), GigabytesPerSecond(row.bandwidth()));
+  }
+  return out + Rest(summary.transfers.size(), shown, "row");
+}
+
 std::string CountersText(const Summary& summary) {
   if (summary.counters.empty()) return "";
   std::string out = "\n";
@@ -168,8 +184,8 @@ std::string SlowdownsText(const Summary& summary) {
 
 std::string SummaryText(const Summary& summary) {
   return HeadText(summary) + PartsText(summary) + CollectivesText(summary) +
-         KernelsText(summary.kernels) + LinksText(summary) + SlowdownsText(summary) +
-         CountersText(summary);
+         KernelsText(summary.kernels) + TransfersText(summary) + LinksText(summary) +
+         SlowdownsText(summary) + CountersText(summary);
 }
 
 }  // namespace drydock
