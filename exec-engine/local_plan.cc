@@ -179,7 +179,7 @@ class Builder {
     uint32_t& index = (apart && !sends ? receiving_ : local_)[plan_connection];
     if (index != kElsewhere) return index;
     index = AddConnection(plan_connection, sends, program.work,
-                          FlowName(FlowName(FlowName(group_ + 1, c.from), c.to), program.channel));
+                          FlowOfConnection(group_, c.from, c.to, program.channel));
     const uint32_t other = (apart && sends ? receiving_ : local_)[plan_connection];
     if (apart && other != kElsewhere) {
       out_.connections[index].other_end = other;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <fstream>
 #include <optional>
 #include <string_view>
@@ -18,6 +19,7 @@
 #include "exec-engine/choices.h"
 #include "exec-engine/network_pick.h"
 #include "exec-engine/replay.h"
+#include "exec-engine/what_if_command.h"
 #include "ns3-backend/mpi_processes.h"
 #include "ns3-backend/packet_network.h"
 
@@ -39,6 +41,7 @@ struct Options {
   std::string network_log;
   std::vector<std::string> captures;
   bool dump = false;
+  WhatIfCommand what_if;
 };
 
 // Zero if there is none.
@@ -90,7 +93,8 @@ Status CheckOverwrites(const std::string& path) {
   return Error("this is there and no capture; name another file", {path});
 }
 
-void Declare(CLI::App* app, Options* options) {
+void Declare(CLI::App* app, CommonOptions* common, Options* options) {
+  DeclareWhatIf(app, common, &options->what_if);
   app->add_option("run", options->run, "Run directory")->type_name("RUN");
   app->add_option("--network", options->network,
                   "What carries bytes between hosts; 'help' lists the choices")
@@ -236,8 +240,10 @@ Status CheckSame(const Options& options, const Provenance& provenance, Processes
 Status Write(const Options& options, const Timeline& timeline, const Provenance& provenance,
              const NetworkLog* log, const Stamp& stamp) {
   RETURN_IF_ERROR(WriteTimeline(options.run, timeline, provenance));
-  // A log of another timeline must not lie beside this one.
+  // A log of another timeline must not lie beside this one, nor what was asked about it.
   RemoveNetworkLog(options.run);
+  std::error_code none;
+  std::filesystem::remove(options.run + "/" + kWhatIfName, none);
   if (log != nullptr) RETURN_IF_ERROR(WriteNetworkLog(options.run, *log));
   return SaveStamp(stamp);
 }
@@ -319,6 +325,7 @@ Stamp StampOf(const Options& options) {
 }
 
 Status Run(const Options& options, const CommonOptions& common, Processes* processes) {
+  if (options.what_if.command->parsed()) return RunWhatIf(options.what_if, common, processes);
   if (options.network == "help") {
     fmt::print("{}", NetworksText());
     return OkStatus();
@@ -344,6 +351,7 @@ int main(int argc, char** argv) {
   drydock::Options options;
   drydock::CommonOptions common;
   return drydock::LeaveProcesses(drydock::RunTool(
-      argc, argv, drydock::kInfo, &common, [&](CLI::App* app) { drydock::Declare(app, &options); },
+      argc, argv, drydock::kInfo, &common,
+      [&](CLI::App* app) { drydock::Declare(app, &common, &options); },
       [&] { return drydock::Run(options, common, &processes); }));
 }

@@ -5,18 +5,25 @@
 #include <algorithm>
 
 #include "report/escape.h"
+#include "report/link_load.h"
+#include "report/page_parts.h"
+#include "report/page_path.h"
 #include "report/pictures.h"
+#include "report/trace_ranks.h"
 
 namespace drydock {
 namespace {
 
 constexpr size_t kKernelRows = 20;
+constexpr size_t kLoadRanks = 16;
+constexpr int kLoadColumns = 240;
 
 constexpr const char* kStyle = R"(
 :root { color-scheme: light; }
 body { margin: 0 auto; max-width: 1200px; padding: 28px 24px 60px; background: #fff; color: #1d2430;
        font: 15px/1.5 system-ui, "Segoe UI", Roboto, "Helvetica Neue", sans-serif; }
 h1 { font-size: 26px; margin: 0; } h2 { font-size: 18px; margin: 40px 0 8px; }
+h3 { font-size: 14px; margin: 16px 0 4px; }
 p { margin: 4px 0 12px; color: #566070; }
 .tiles { display: flex; flex-wrap: wrap; gap: 12px; margin: 22px 0; }
 .tile { flex: 1 1 160px; border: 1px solid #e1e5eb; border-radius: 8px; padding: 12px 16px; }
@@ -31,37 +38,6 @@ svg { width: 100%; height: auto; font: 12px system-ui, sans-serif; fill: #1d2430
 svg .in { text-anchor: middle; fill: #fff; } svg .dark { fill: #39414d; }
 svg .tick { stroke: #e8eaee; }
 )";
-
-// One cell; numbers stand right.
-struct Cell {
-  std::string text;
-  bool number = false;
-};
-Cell Words(std::string text) { return {std::move(text), false}; }
-Cell Number(std::string text) { return {std::move(text), true}; }
-
-std::string Row(const char* tag, const std::vector<Cell>& cells) {
-  std::string out = "<tr>";
-  for (const Cell& cell : cells) {
-    out +=
-        fmt::format("<{}{}>{}</{}>", tag, cell.number ? " class=\"n\"" : "", Html(cell.text), tag);
-  }
-  return out + "</tr>\n";
-}
-
-class Table {
- public:
-  explicit Table(const std::vector<Cell>& head) {
-    text_ = "<div class=\"wide\"><table>\n<thead>" + Row("th", head) + "</thead>\n<tbody>\n";
-  }
-  void Add(const std::vector<Cell>& cells) { text_ += Row("td", cells); }
-  std::string Finish() && { return std::move(text_) + "</tbody></table></div>\n"; }
-
- private:
-  std::string text_;
-};
-
-std::string Percent(double share) { return fmt::format("{:.1f} %", share * 100); }
 
 std::string Tile(const std::string& value, const std::string& what) {
   return fmt::format("<div class=\"tile\"><b>{}</b><span>{}</span></div>\n", Html(value),
@@ -186,18 +162,19 @@ std::string AssumptionsTable(const Summary& summary) {
   return std::move(table).Finish();
 }
 
-std::string Section(const char* title, const std::string& note, const std::string& content) {
-  return fmt::format("<h2>{}</h2>\n<p>{}</p>\n{}", Html(title), Html(note), content);
-}
-
-std::string SubsetNote(const Summary& summary) {
-  if (summary.classes.size() <= kMaxPictureRows) return "";
-  return fmt::format(" {} of {} classes are shown.", kMaxPictureRows, summary.classes.size());
+std::string SubsetNote(size_t all, const char* of) {
+  if (all <= kMaxPictureRows) return "";
+  return fmt::format(" {} of {} {} are shown.", kMaxPictureRows, all, of);
 }
 
 }  // namespace
 
-std::string PageOf(const Inputs& inputs, const Summary& summary) {
+std::string PageOf(const Inputs& inputs, const Summary& summary, const PageOptions& options) {
+  const std::vector<int> ranks =
+      options.ranks.empty() ? ClassRepresentatives(inputs.workload) : options.ranks;
+  std::vector<int> loaded;  // their links are shown
+  for (const size_t row : PictureRows(ranks.size())) loaded.push_back(ranks[row]);
+  if (loaded.size() > kLoadRanks) loaded.resize(kLoadRanks);
   const std::string title = fmt::format("{} on {}", summary.model, summary.cluster);
   std::string out = fmt::format(
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
@@ -210,23 +187,27 @@ std::string PageOf(const Inputs& inputs, const Summary& summary) {
   out += Section("Where the time goes",
                  "Mean iteration of the ranks that run the same program. Communication counts only "
                  "where nothing hides it." +
-                     SubsetNote(summary),
+                     SubsetNote(summary.classes.size(), "classes"),
                  BarsSvg(summary) + PartsTable(summary));
   out += Section("One iteration",
                  "Above: what the rank computes. Below, thin: whose data is on the move. Paler: "
                  "less of the time. trace.json.gz shows every op." +
-                     SubsetNote(summary),
-                 TimelineSvg(inputs, summary));
+                     SubsetNote(ranks.size(), "ranks"),
+                 TimelineSvg(inputs, ranks));
+  out += PathSection(inputs, summary);
+  out += WhatIfSection(summary);
   out += Section("Communication",
                  "Durations from when data begins to move to the end. Bus bandwidth as nccl-tests "
                  "defines it, at the median.",
                  CollectivesTable(summary));
+  out += LoadSection(MeasureLinkLoad(inputs, loaded, kLoadColumns), summary.rates.iteration);
   out += Section("Kernels", "The costliest, by time over all ranks.",
                  KernelsTable(summary.kernels) + SourcesTable(summary.kernels));
   out += Section("What this rests on", "",
                  AssumptionsTable(summary) + CountersTable(summary) +
                      (summary.links.empty() ? "" : LinksTable(summary)) +
                      (summary.slowdowns.empty() ? "" : SlowdownsTable(summary)));
+  if (options.comparison != nullptr) out += ComparisonSection(*options.comparison);
   return out + "</body>\n</html>\n";
 }
 

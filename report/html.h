@@ -3,13 +3,19 @@
 #define DRYDOCK_REPORT_HTML_H_
 
 #include <string>
+#include <vector>
 
+#include "report/compare.h"
 #include "report/inputs.h"
 #include "report/summary.h"
 
 namespace drydock {
 
-std::string PageOf(const Inputs& inputs, const Summary& summary);
+struct PageOptions {
+  std::vector<int> ranks;  // whose timelines and links are drawn; empty: one of each class
+  const Comparison* comparison = nullptr;
+};
+std::string PageOf(const Inputs& inputs, const Summary& summary, const PageOptions& options = {});
 
 }  // namespace drydock
 

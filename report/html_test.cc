@@ -80,7 +80,7 @@ TEST(Pictures, EveryPartHasAColourOfItsOwn) {
 }
 
 TEST(Pictures, TimelineShowsOneRankOfEachClassByPhase) {
-  const std::string picture = TimelineSvg(FakeRun(), Summarise(FakeRun()));
+  const std::string picture = TimelineSvg(FakeRun(), {0, 2});
   EXPECT_THAT(picture, HasSubstr("d=\"M290 46h160v18h-160z\"><title>forward</title>"));
   EXPECT_THAT(picture, HasSubstr("d=\"M1010 46h240v18h-240z\"><title>backward</title>"));
   EXPECT_THAT(picture, HasSubstr(">rank 0</text>"));

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/base/files.h"
 #include "core/schema/artefacts.h"
 #include "core/schema/trace_file.h"
 #include "report/breakdown.h"
@@ -91,6 +92,9 @@ Result<Inputs> ReadInputs(const std::string& run) {
   ASSIGN_OR_RETURN(inputs.flows, ReadFlowPlan(run, file));
   ASSIGN_OR_RETURN(inputs.times, ReadKernelTimes(run, file));
   ASSIGN_OR_RETURN(inputs.timeline, ReadTimeline(run, file));
+  if (FileExists(run + "/" + kWhatIfName)) {
+    ASSIGN_OR_RETURN(inputs.what_if, ReadWhatIf(run, file));
+  }
   inputs.workload = std::move(file.workload);
   RETURN_IF_ERROR(CheckTimeline(inputs, run + "/" + kTimelineName));
   return inputs;

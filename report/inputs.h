@@ -9,12 +9,14 @@
 #ifndef DRYDOCK_REPORT_INPUTS_H_
 #define DRYDOCK_REPORT_INPUTS_H_
 
+#include <optional>
 #include <string>
 
 #include "core/base/result.h"
 #include "core/model/flow_plan.h"
 #include "core/model/kernel_times.h"
 #include "core/model/timeline.h"
+#include "core/model/what_if.h"
 #include "core/model/workload.h"
 
 namespace drydock {
@@ -24,6 +26,7 @@ struct Inputs {
   FlowPlan flows;
   KernelTimes times;
   Timeline timeline;
+  std::optional<WhatIf> what_if;  // where exec-engine what-if was asked
 
   const Program& program_of(int rank) const {
     const int index = workload.class_of_rank[static_cast<size_t>(rank)];

@@ -72,6 +72,13 @@ class Columns {
 
 }  // namespace
 
+std::vector<LaneRun> LaneOf(const std::vector<Interval>& intervals, Time length, int columns,
+                            int kinds) {
+  Columns lane(length, columns, kinds);
+  for (const Interval& each : intervals) lane.Add(each.begin, each.end, each.what);
+  return lane.Runs();
+}
+
 std::vector<LaneRun> ComputeLane(const Inputs& inputs, int rank, int columns) {
   Columns lane(inputs.timeline.iteration, columns, static_cast<int>(PhaseNames().size()));
   const Program& program = inputs.program_of(rank);

@@ -19,6 +19,15 @@ struct LaneRun {
   bool operator==(const LaneRun&) const = default;
 };
 
+// [begin, end) of the iteration that shows `what`.
+struct Interval {
+  Time begin, end;
+  int what = 0;
+};
+// `what` is below `kinds`; `length` above 0.
+std::vector<LaneRun> LaneOf(const std::vector<Interval>& intervals, Time length, int columns,
+                            int kinds);
+
 // `what` is the Phase of the compute op that runs. Columns with next to nothing are left
 // out.
 std::vector<LaneRun> ComputeLane(const Inputs& inputs, int rank, int columns);

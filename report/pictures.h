@@ -7,20 +7,30 @@
 #include <vector>
 
 #include "report/inputs.h"
+#include "report/link_load.h"
 #include "report/summary.h"
 
 namespace drydock {
 
+// "ranks 0-7 · layers 0-3, 32-35"
+std::string ClassLabel(const ClassBreakdown& each);
+
 // A bar for each class of ranks: the parts of its mean iteration, side by side.
 std::string BarsSvg(const Summary& summary);
 
-// Two lanes for the lowest rank of each class: compute by phase and, below it, data on the move by
-// dimension.
-std::string TimelineSvg(const Inputs& inputs, const Summary& summary);
+// Two lanes for each of the ranks: compute by phase and, below it, data on the move by dimension.
+std::string TimelineSvg(const Inputs& inputs, const std::vector<int>& ranks);
 
-// At most this many classes are drawn, evenly chosen; the page says so if there are more.
+// The critical path: a row for each class of ranks (several where there are many), in which the
+// stretches stand that the path spends there.
+std::string PathSvg(const Inputs& inputs, const Summary& summary);
+
+// How much of their rate links carry in the course of the iteration.
+std::string LoadSvg(const std::vector<LoadRow>& rows, Time iteration, const char* what);
+
+// At most this many classes or ranks are drawn, evenly chosen; the page says so if there are more.
 inline constexpr size_t kMaxPictureRows = 32;
-std::vector<size_t> PictureRows(size_t classes);
+std::vector<size_t> PictureRows(size_t all);
 
 }  // namespace drydock
 

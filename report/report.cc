@@ -2,12 +2,16 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <optional>
 
 #include "core/base/files.h"
 #include "core/base/writable.h"
+#include "core/model/rank_list.h"
 #include "core/schema/artefacts.h"
 #include "core/schema/stamp.h"
+#include "report/compare.h"
 #include "report/html.h"
 #include "report/inputs.h"
 #include "report/summary.h"
@@ -19,6 +23,7 @@ namespace {
 std::string JsonPath(const std::string& run) { return run + "/summary.json"; }
 std::string TextPath(const std::string& run) { return run + "/summary.txt"; }
 std::string TracePath(const std::string& run) { return run + "/trace.json.gz"; }
+std::string PathPath(const std::string& run) { return run + "/critical-path.csv"; }
 std::string PagePath(const std::string& run) { return run + "/report.html"; }
 
 // The timeline's own inputs need no mention: it is stale if they changed, and then made again.
@@ -29,8 +34,13 @@ Stamp StampOf(const ReportOptions& options) {
   for (const char* name : {kManifestName, kFlowPlanName, kKernelTimesName, kTimelineName}) {
     stamp.inputs.push_back(options.run + "/" + name);
   }
-  stamp.options = {"--trace-ranks=" + options.trace_ranks, options.html ? "--html" : "--no-html"};
-  stamp.outputs = {JsonPath(options.run), TextPath(options.run), TracePath(options.run)};
+  const std::string what_if = options.run + "/" + kWhatIfName;
+  if (FileExists(what_if)) stamp.inputs.push_back(what_if);
+  if (!options.compare.empty()) stamp.inputs.push_back(options.compare + "/" + kTimelineName);
+  stamp.options = {"--trace-ranks=" + options.trace_ranks, "--ranks=" + options.ranks,
+                   "--compare=" + options.compare, options.html ? "--html" : "--no-html"};
+  stamp.outputs = {JsonPath(options.run), TextPath(options.run), PathPath(options.run),
+                   TracePath(options.run)};
   if (options.html) stamp.outputs.push_back(PagePath(options.run));
   return stamp;
 }
@@ -43,19 +53,56 @@ Status RemovePage(const std::string& path) {
   return OkStatus();
 }
 
+// What a report is written from.
+struct Content {
+  Inputs inputs;
+  Summary summary;
+  std::optional<Comparison> comparison;
+  std::vector<int> trace_ranks;
+  std::vector<int> page_ranks;
+  std::string text;
+};
+
+Result<std::vector<int>> RanksOf(const ReportOptions& options, const Workload& workload) {
+  if (options.ranks.empty()) return std::vector<int>();
+  ASSIGN_OR_RETURN(std::vector<int> ranks, ParseRanks(options.ranks));
+  RETURN_IF_ERROR(CheckRanks(ranks, workload.rank_count()));
+  std::sort(ranks.begin(), ranks.end());
+  return ranks;
+}
+
+Result<Content> MakeContent(const ReportOptions& options, TraceRanks choice) {
+  Content out;
+  ASSIGN_OR_RETURN(out.inputs, ReadInputs(options.run));
+  ASSIGN_OR_RETURN(out.page_ranks, RanksOf(options, out.inputs.workload));
+  out.trace_ranks =
+      out.page_ranks.empty() ? ChooseRanks(out.inputs.workload, choice) : out.page_ranks;
+  if (options.check) return out;
+  out.summary = Summarise(out.inputs);
+  out.text = SummaryText(out.summary);
+  if (options.compare.empty()) return out;
+  ASSIGN_OR_RETURN(const Inputs other, ReadInputs(options.compare));
+  out.comparison = Compare(out.summary, Summarise(other), options.compare);
+  out.text += ComparisonText(*out.comparison);
+  return out;
+}
+
 // The summary comes last: whoever finds it finds a finished report.
-Status WriteReport(const ReportOptions& options, const Inputs& inputs,
-                   const std::vector<int>& trace_ranks, const Summary& summary,
-                   const std::string& text) {
+Status WriteReport(const ReportOptions& options, const Content& content) {
   const std::string& run = options.run;
-  RETURN_IF_ERROR(WriteFileAtomically(TracePath(run), TraceOf(inputs, trace_ranks)));
+  const Summary& summary = content.summary;
+  const Comparison* comparison = content.comparison ? &*content.comparison : nullptr;
+  RETURN_IF_ERROR(WriteFileAtomically(
+      TracePath(run), TraceOf(content.inputs, content.trace_ranks, summary.path.steps)));
+  RETURN_IF_ERROR(WriteFileAtomically(PathPath(run), PathCsv(content.inputs, summary.path)));
   if (options.html) {
-    RETURN_IF_ERROR(WriteFileAtomically(PagePath(run), PageOf(inputs, summary)));
+    RETURN_IF_ERROR(WriteFileAtomically(
+        PagePath(run), PageOf(content.inputs, summary, {content.page_ranks, comparison})));
   } else {
     RETURN_IF_ERROR(RemovePage(PagePath(run)));
   }
-  RETURN_IF_ERROR(WriteFileAtomically(TextPath(run), text));
-  return WriteFileAtomically(JsonPath(run), SummaryJson(summary));
+  RETURN_IF_ERROR(WriteFileAtomically(TextPath(run), content.text));
+  return WriteFileAtomically(JsonPath(run), SummaryJson(summary, comparison));
 }
 
 }  // namespace
@@ -70,18 +117,16 @@ Result<ReportOutcome> MakeReport(const ReportOptions& options) {
     ASSIGN_OR_RETURN(std::string text, ReadFile(TextPath(options.run)));
     return ReportOutcome{std::move(text), "up to date"};
   }
-  ASSIGN_OR_RETURN(const Inputs inputs, ReadInputs(options.run));
+  ASSIGN_OR_RETURN(const Content content, MakeContent(options, choice));
   if (options.check) return ReportOutcome{"", "the run is complete and consistent"};
   RETURN_IF_ERROR(CheckCanWrite(TracePath(options.run)));
-  const std::vector<int> trace_ranks = ChooseRanks(inputs.workload, choice);
-  const Summary summary = Summarise(inputs);
-  std::string text = SummaryText(summary);
-  RETURN_IF_ERROR(WriteReport(options, inputs, trace_ranks, summary, text));
+  RETURN_IF_ERROR(WriteReport(options, content));
   RETURN_IF_ERROR(SaveStamp(stamp));
-  return ReportOutcome{
-      std::move(text),
-      fmt::format("{}: summary.json, {}trace.json.gz of {} of {} ranks", options.run,
-                  options.html ? "report.html, " : "", trace_ranks.size(), summary.ranks)};
+  return ReportOutcome{content.text,
+                       fmt::format("{}: summary.json, critical-path.csv, {}trace.json.gz of {} of "
+                                   "{} ranks",
+                                   options.run, options.html ? "report.html, " : "",
+                                   content.trace_ranks.size(), content.summary.ranks)};
 }
 
 }  // namespace drydock

@@ -1,5 +1,5 @@
-// One run of the tool: reads a run directory, writes summary.json, summary.txt, trace.json.gz and
-// report.html into it, each whole or not at all.
+// One run of the tool: reads a run directory, writes summary.json, summary.txt, critical-path.csv,
+// trace.json.gz and report.html into it, each whole or not at all.
 #ifndef DRYDOCK_REPORT_REPORT_H_
 #define DRYDOCK_REPORT_REPORT_H_
 
@@ -13,6 +13,8 @@ namespace drydock {
 struct ReportOptions {
   std::string run;
   std::string trace_ranks;  // ParseTraceRanks; empty = the default choice
+  std::string ranks;        // ParseRanks: those that the trace and the page show; empty = by choice
+  std::string compare;      // another run directory; empty = none
   bool html = true;
   bool check = false;       // read and check, write nothing
   bool if_changed = false;  // do nothing if the last report was made of the same

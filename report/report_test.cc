@@ -29,14 +29,16 @@ class ReportTest : public testing::Test {
   const std::string run_ = FreshDirectory("report");
 };
 
-constexpr const char* kOutputs[] = {"summary.json", "summary.txt", "trace.json.gz", "report.html"};
+constexpr const char* kOutputs[] = {"summary.json", "summary.txt", "critical-path.csv",
+                                    "trace.json.gz", "report.html"};
 
 TEST_F(ReportTest, WritesItsFilesAndReturnsTheText) {
   const Result<ReportOutcome> outcome = MakeReport({run_});
   ASSERT_TRUE(outcome.ok()) << outcome.error().ToString();
   const Summary summary = Summarise(FakeRun());
   EXPECT_EQ(outcome->text, SummaryText(summary));
-  EXPECT_EQ(outcome->note, run_ + ": summary.json, report.html, trace.json.gz of 3 of 4 ranks");
+  EXPECT_EQ(outcome->note,
+            run_ + ": summary.json, critical-path.csv, report.html, trace.json.gz of 3 of 4 ranks");
   EXPECT_EQ(Content("summary.txt"), outcome->text);
   EXPECT_EQ(Content("summary.json"), SummaryJson(summary));
   EXPECT_TRUE(Exists("trace.json.gz"));

@@ -79,11 +79,13 @@ Summary Summarise(const Inputs& inputs) {
   out.parts = SummariseParts(inputs.timeline);
   out.classes = BreakdownByClass(inputs);
   out.collectives = SummariseCollectives(inputs);
+  out.path = SummarisePath(inputs);
   out.kernels = SummariseKernels(inputs);
   out.transfers = SummariseTransfers(inputs);
   out.counters = inputs.timeline.counters;
   out.links = inputs.timeline.links;
   out.slowdowns = inputs.timeline.slowdowns;
+  out.what_if = inputs.what_if;
   return out;
 }
 

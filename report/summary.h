@@ -14,6 +14,7 @@
 #include "core/model/memory_total.h"
 #include "report/breakdown.h"
 #include "report/collectives.h"
+#include "report/critical_path.h"
 #include "report/inputs.h"
 #include "report/kernels.h"
 #include "report/transfers.h"
@@ -64,6 +65,7 @@ struct Summary {
   std::array<PartSummary, kPartCount> parts;
   std::vector<ClassBreakdown> classes;
   std::vector<CollectiveRow> collectives;
+  PathSummary path;
   KernelSummary kernels;
   std::vector<TransferRow> transfers;  // loads, stores and the host's own work
   std::vector<std::pair<std::string, int64_t>> counters;
@@ -72,6 +74,7 @@ struct Summary {
   std::vector<GpuFacts> gpus;
   std::optional<MemoryVerdict> memory;   // of the ranks that need most
   std::vector<MemoryPart> memory_parts;  // theirs
+  std::optional<WhatIf> what_if;         // where it was asked
 
   double ShareOf(Time part) const {
     return static_cast<double>(part.ps()) / static_cast<double>(rates.iteration.ps());
@@ -80,8 +83,9 @@ struct Summary {
 
 Summary Summarise(const Inputs& inputs);
 
-// summary.json; its keys are those of docs/report.md.
-std::string SummaryJson(const Summary& summary);
+// summary.json; its keys are those of docs/report.md. Null: compared with no other run.
+struct Comparison;
+std::string SummaryJson(const Summary& summary, const Comparison* comparison = nullptr);
 
 // For a terminal, 100 columns: the headlines, and the costliest collectives and kernels.
 std::string SummaryText(const Summary& summary);

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/model/grouped_call.h"
+#include "report/path_json.h"
 #include "report/summary.h"
 
 namespace drydock {
@@ -12,12 +13,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr int kFormat = 1;
-
-// "exposed tensor" -> "exposed_tensor"
-std::string Key(std::string name) {
-  std::replace(name.begin(), name.end(), ' ', '_');
-  return name;
-}
 
 Json OrNull(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
 
@@ -30,10 +25,10 @@ Json PartsJson(const Summary& summary) {
   Json out = Json::object();
   for (int i = 0; i < kPartCount; ++i) {
     const PartSummary& part = summary.parts[static_cast<size_t>(i)];
-    out[Key(PartName(i))] = {{"mean_s", Seconds(part.mean)},
-                             {"mean_share", summary.ShareOf(part.mean)},
-                             {"max_s", Seconds(part.max)},
-                             {"max_rank", part.max_rank}};
+    out[JsonKey(PartName(i))] = {{"mean_s", Seconds(part.mean)},
+                                 {"mean_share", summary.ShareOf(part.mean)},
+                                 {"max_s", Seconds(part.max)},
+                                 {"max_rank", part.max_rank}};
   }
   return out;
 }
@@ -43,7 +38,7 @@ Json ClassesJson(const Summary& summary) {
   for (const ClassBreakdown& each : summary.classes) {
     Json mean = Json::object();
     for (int i = 0; i < kPartCount; ++i) {
-      mean[Key(PartName(i)) + "_s"] = Seconds(each.mean[static_cast<size_t>(i)]);
+      mean[JsonKey(PartName(i)) + "_s"] = Seconds(each.mean[static_cast<size_t>(i)]);
     }
     out.push_back({{"ranks", RangesOf(each.ranks)},
                    {"rank_count", each.ranks.size()},
@@ -184,7 +179,7 @@ Json MemoryJson(const Summary& summary) {
   if (!summary.memory) return nullptr;
   Json parts = Json::object();
   for (const MemoryPart& part : summary.memory_parts) {
-    parts[Key(part.name) + "_bytes"] = part.bytes.count();
+    parts[JsonKey(part.name) + "_bytes"] = part.bytes.count();
   }
   return {{"fits", summary.memory->fits()},
           {"class", summary.memory->class_index},
@@ -195,7 +190,7 @@ Json MemoryJson(const Summary& summary) {
 
 }  // namespace
 
-std::string SummaryJson(const Summary& summary) {
+std::string SummaryJson(const Summary& summary, const Comparison* comparison) {
   const Rates& rates = summary.rates;
   Json out;
   out["format"] = kFormat;
@@ -222,6 +217,7 @@ std::string SummaryJson(const Summary& summary) {
   out["memory"] = MemoryJson(summary);
   out["time"] = PartsJson(summary);
   out["classes"] = ClassesJson(summary);
+  out["critical_path"] = PathJson(summary.path);
   out["collectives"] = CollectivesJson(summary);
   out["kernels"] = KernelsJson(summary.kernels);
   if (!summary.transfers.empty()) out["transfers"] = TransfersJson(summary);
@@ -233,6 +229,8 @@ std::string SummaryJson(const Summary& summary) {
       {"congestion_control",
        summary.congestion_control.empty() ? Json(nullptr) : Json(summary.congestion_control)},
       {"gpus", GpusJson(summary)}};
+  if (summary.what_if) out["what_if"] = WhatIfJson(*summary.what_if);
+  if (comparison != nullptr) out["comparison"] = ComparisonJson(*comparison);
   return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

@@ -135,6 +135,7 @@ TEST(SummaryJson, KeysStandInTheirOrder) {
                                             "memory",
                                             "time",
                                             "classes",
+                                            "critical_path",
                                             "collectives",
                                             "kernels",
                                             "network_counters",
@@ -159,6 +160,9 @@ where the time goes                 mean     share         largest
   exposed pipeline               77.5 us    12.9 %          100 us  rank 0
   bubble                          175 us    29.2 %          200 us  rank 0
   idle                            100 us    16.7 %          200 us  rank 2
+
+critical path: 69.2 % compute, 13.3 % tensor communication, 17.5 % pipeline communication
+  8 steps, 3 from rank to rank, 3 ranks visited
 
 communication (bandwidths in GB/s)       plan              ch  uses   median      max    alg     bus
   tp all-reduce fp16 2 MB over 2         ring LL128         4     2    40 us    40 us   50.0    50.0

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "report/compare.h"
 #include "report/summary.h"
 
 namespace drydock {
@@ -70,6 +71,41 @@ std::string PartsText(const Summary& summary) {
                               : fmt::format("{:>12}{:>10}{:>16}  rank {}\n", ToString(part.mean),
                                             Percent(summary.ShareOf(part.mean)), ToString(part.max),
                                             part.max_rank);
+  }
+  return out;
+}
+
+// "critical path: 81.2 % compute, 12.0 % tensor communication; 4 times to another rank"
+std::string PathText(const PathSummary& path, const Summary& summary) {
+  if (path.steps.empty()) return "";
+  std::string out = "\ncritical path:";
+  size_t column = out.size();
+  for (int i = 0; i < kPathPartCount; ++i) {
+    const Time part = path.parts[static_cast<size_t>(i)];
+    if (part == Time()) continue;
+    const std::string item =
+        fmt::format(" {} {},", Percent(summary.ShareOf(part)), PathPartName(i));
+    if (column + item.size() > kColumns) {
+      out += "\n ";
+      column = 1;
+    }
+    out += item;
+    column += item.size();
+  }
+  out.back() = '\n';
+  return out + fmt::format("  {}, {} from rank to rank, {} visited\n",
+                           Plural(static_cast<int64_t>(path.steps.size()), "step"), path.jumps,
+                           Plural(path.ranks, "rank"));
+}
+
+std::string WhatIfText(const Summary& summary) {
+  if (!summary.what_if) return "";
+  const WhatIf& what_if = *summary.what_if;
+  std::string out = fmt::format("\nif this were {:g} % better ({} network, {} as it is)\n",
+                                what_if.better, what_if.network, ToString(what_if.iteration));
+  for (const WhatIfAnswer& answer : what_if.answers) {
+    out += fmt::format("  {:<9}{:>12}{:>10}  {}\n", answer.name, ToString(answer.iteration),
+                       Change(what_if.iteration, answer.iteration), answer.changed);
   }
   return out;
 }
@@ -183,9 +219,9 @@ std::string SlowdownsText(const Summary& summary) {
 }  // namespace
 
 std::string SummaryText(const Summary& summary) {
-  return HeadText(summary) + PartsText(summary) + CollectivesText(summary) +
-         KernelsText(summary.kernels) + TransfersText(summary) + LinksText(summary) +
-         SlowdownsText(summary) + CountersText(summary);
+  return HeadText(summary) + PartsText(summary) + PathText(summary.path, summary) +
+         WhatIfText(summary) + CollectivesText(summary) + KernelsText(summary.kernels) +
+         TransfersText(summary) + LinksText(summary) + SlowdownsText(summary) + CountersText(summary);
 }
 
 }  // namespace drydock

@@ -39,11 +39,12 @@ class TraceWriter {
         ranks_(ranks),
         placement_(workload_.topology) {}
 
-  std::string Write() {
+  std::string Write(const std::vector<PathStep>& path) {
     Add(R"({{"displayTimeUnit":"ns","otherData":{{"model":{},"layout":{},"cluster":{},)",
         JsonString(workload_.totals.model_name), JsonString(workload_.totals.layout),
         JsonString(workload_.topology.name));
     Add(R"("network":{}}},"traceEvents":[)", JsonString(inputs_.timeline.network));
+    AddPath(path);
     for (const int rank : ranks_) AddNames(rank);
     for (const int rank : ranks_) AddOps(rank);
     AddArrows();
@@ -78,7 +79,26 @@ class TraceWriter {
         what, JsonString(name));
     Separate();
     Add(R"({{"ph":"M","pid":{},"tid":{},"name":"{}_sort_index","args":{{"sort_index":{}}}}})",
-        process, thread, what, what[0] == 'p' ? process : thread);
+        process, thread, what, what[0] == 'p' ? process % PathProcess() : thread);
+  }
+
+  // Behind those of the ranks, and shown before them.
+  int PathProcess() const { return workload_.rank_count() + 1; }
+
+  void AddPath(const std::vector<PathStep>& path) {
+    if (path.empty()) return;
+    AddName("process", PathProcess(), 0, "critical path");
+    AddName("thread", PathProcess(), 1, "ops");
+    for (const PathStep& step : path) {
+      const Op& op = inputs_.program_of(step.rank).ops[step.op];
+      Separate();
+      AddSpan(PathProcess(), 1, step.begin, step.end);
+      Add(R"({},"cat":"critical path","args":{{"rank":{},"part":"{}")",
+          JsonString((step.kind == PathKind::kHost ? "launch of " : "") + OpName(workload_, op)),
+          step.rank, PathPartName(PathPartOf(inputs_, step)));
+      if (step.held_by != step.rank) AddNumber("held_by_rank", step.held_by);
+      Add("}}}}");
+    }
   }
 
   void AddNames(int rank) {
@@ -115,11 +135,17 @@ class TraceWriter {
 
   void Begin(int rank, const Op& op, const std::string& name, Time begin, Time end) {
     Separate();
+    AddSpan(ProcessOf(rank), ThreadOf(op.stream), begin, end);
+    fmt::format_to(std::back_inserter(buffer_), FMT_COMPILE("{}"), name);
+  }
+
+  // A complete event up to its name.
+  void AddSpan(int process, int thread, Time begin, Time end) {
     fmt::format_to(
         std::back_inserter(buffer_),
-        FMT_COMPILE(R"({{"ph":"X","pid":{},"tid":{},"ts":{}.{:06},"dur":{}.{:06},"name":{})"),
-        ProcessOf(rank), ThreadOf(op.stream), begin.ps() / kPsPerUs, begin.ps() % kPsPerUs,
-        (end - begin).ps() / kPsPerUs, (end - begin).ps() % kPsPerUs, name);
+        FMT_COMPILE(R"({{"ph":"X","pid":{},"tid":{},"ts":{}.{:06},"dur":{}.{:06},"name":)"),
+        process, thread, begin.ps() / kPsPerUs, begin.ps() % kPsPerUs,
+        (end - begin).ps() / kPsPerUs, (end - begin).ps() % kPsPerUs);
   }
 
   void AddArguments(int rank, const Op& op) {
@@ -212,8 +238,9 @@ class TraceWriter {
 
 }  // namespace
 
-std::string TraceOf(const Inputs& inputs, const std::vector<int>& ranks) {
-  return TraceWriter(inputs, ranks).Write();
+std::string TraceOf(const Inputs& inputs, const std::vector<int>& ranks,
+                    const std::vector<PathStep>& path) {
+  return TraceWriter(inputs, ranks).Write(path);
 }
 
 }  // namespace drydock

@@ -119,6 +119,23 @@ TEST(Trace, MessagesOfOneTagMatchInOrder) {
   }
 }
 
+// Behind the processes of the ranks, four here, and shown before them.
+TEST(Trace, TheCriticalPathIsAProcessOfItsOwn) {
+  const Inputs inputs = FakeRun();
+  const std::string trace = TraceOf(inputs, {0}, CriticalPath(inputs));
+  std::vector<Json> steps;
+  for (const Json& event : EventsOf(trace, "X")) {
+    if (event["pid"] == 5) steps.push_back(event);
+  }
+  ASSERT_EQ(steps.size(), 8u);
+  EXPECT_EQ(steps[1], Json::parse(R"({"ph": "X", "pid": 5, "tid": 1, "ts": 110.0, "dur": 40.0,
+      "name": "tp.all-reduce mb0 layer0", "cat": "critical path",
+      "args": {"rank": 0, "part": "tensor communication", "held_by_rank": 1}})"));
+  const std::vector<Json> names = EventsOf(trace, "M");
+  EXPECT_EQ(names[0]["args"]["name"], "critical path");
+  EXPECT_EQ(names[1]["args"]["sort_index"], 0);
+}
+
 TEST(Trace, NamesMayHoldAnything) {
   Inputs inputs = FakeRun();
   inputs.workload.blocks[0].name = "a\"b\\c\n\xff";

@@ -1,6 +1,6 @@
 // Names of queue pairs (Message::flow), mixed from what tells them apart.
-#ifndef DRYDOCK_EXEC_ENGINE_FLOW_NAME_H_
-#define DRYDOCK_EXEC_ENGINE_FLOW_NAME_H_
+#ifndef DRYDOCK_CORE_MODEL_FLOW_NAME_H_
+#define DRYDOCK_CORE_MODEL_FLOW_NAME_H_
 
 #include <cstdint>
 
@@ -12,6 +12,11 @@ inline uint32_t FlowName(uint32_t hash, uint32_t value) {
   return hash ^ (hash >> 13);
 }
 
+// Of a connection between two members of a group (its number in the workload) on a channel.
+inline uint32_t FlowOfConnection(uint32_t group, uint16_t from, uint16_t to, uint16_t channel) {
+  return FlowName(FlowName(FlowName(group + 1, from), to), channel);
+}
+
 }  // namespace drydock
 
-#endif  // DRYDOCK_EXEC_ENGINE_FLOW_NAME_H_
+#endif  // DRYDOCK_CORE_MODEL_FLOW_NAME_H_

@@ -12,6 +12,7 @@
 #include "core/model/flow_plan.h"
 #include "core/model/kernel_times.h"
 #include "core/model/timeline.h"
+#include "core/model/what_if.h"
 #include "core/model/workload.h"
 #include "core/schema/cluster_file.h"
 
@@ -35,6 +36,7 @@ inline constexpr const char* kManifestName = "1-workload/manifest.pb";
 inline constexpr const char* kFlowPlanName = "2-flows.pb";
 inline constexpr const char* kKernelTimesName = "3-times.pb";
 inline constexpr const char* kTimelineName = "4-timeline.pb";
+inline constexpr const char* kWhatIfName = "4-what-if.pb";
 
 enum class WorkloadParts { kTables, kAll };  // kTables leaves Workload::programs empty
 
@@ -50,6 +52,7 @@ Result<WorkloadFile> ReadWorkload(const std::string& run, WorkloadParts parts);
 Status WriteFlowPlan(const std::string& run, const FlowPlan& plan, const Provenance& provenance);
 Status WriteKernelTimes(const std::string& run, const KernelTimes& times,
                         const Provenance& provenance);
+Status WriteWhatIf(const std::string& run, const WhatIf& what_if, const Provenance& provenance);
 Status WriteTimeline(const std::string& run, const Timeline& timeline,
                      const Provenance& provenance);
 
@@ -61,6 +64,8 @@ Result<KernelTimes> ReadKernelTimes(const std::string& run, const WorkloadFile& 
                                     std::string* sha256 = nullptr);
 Result<Timeline> ReadTimeline(const std::string& run, const WorkloadFile& workload,
                               std::string* sha256 = nullptr);
+// Like the timeline, from the present workload, plan and times. Few runs have one (FileExists).
+Result<WhatIf> ReadWhatIf(const std::string& run, const WorkloadFile& workload);
 
 }  // namespace drydock
 

@@ -32,6 +32,7 @@ class ArtefactsTest : public ::testing::Test {
     if (name.starts_with("1")) return ErrorText(ReadWorkload(run(), WorkloadParts::kAll));
     if (name == kFlowPlanName) return ErrorText(ReadFlowPlan(run(), workload_));
     if (name == kKernelTimesName) return ErrorText(ReadKernelTimes(run(), workload_));
+    if (name == kWhatIfName) return ErrorText(ReadWhatIf(run(), workload_));
     return ErrorText(ReadTimeline(run(), workload_));
   }
 
@@ -39,8 +40,9 @@ class ArtefactsTest : public ::testing::Test {
   WorkloadFile workload_;
 };
 
-const std::vector<std::string> kAllNames = {kManifestName, "1-workload/class-0.et", kFlowPlanName,
-                                            kKernelTimesName, kTimelineName};
+const std::vector<std::string> kAllNames = {kManifestName, "1-workload/class-0.et",
+                                            kFlowPlanName, kKernelTimesName,
+                                            kTimelineName, kWhatIfName};
 
 // ---- Round trips ------------------------------------------------------------------------------
 
@@ -89,6 +91,7 @@ TEST_F(ArtefactsTest, WrittenTwiceTheBytesAreTheSame) {
 
 TEST_F(ArtefactsTest, WhatIsMissingSaysWhoMakesIt) {
   const std::pair<std::string, std::string> cases[] = {
+      {kWhatIfName, "there are no what-if answers yet; run exec-engine what-if first"},
       {kTimelineName, "there is no timeline yet; run exec-engine first"},
       {kKernelTimesName, "there are no kernel times yet; run compute-sim first"},
       {kFlowPlanName, "there is no flow plan yet; run simccl first"},
@@ -117,6 +120,17 @@ TEST_F(ArtefactsTest, WhatIsStaleSaysWhatToRun) {
                 "run exec-engine again");
 }
 
+TEST_F(ArtefactsTest, WhatWasAskedReadsBackEqual) {
+  const WhatIf what_if = *ReadWhatIf(run(), workload_);
+  EXPECT_EQ(what_if.network, "analytical");
+  EXPECT_EQ(what_if.better, 10);
+  EXPECT_EQ(what_if.iteration, Time::Us(30));
+  ASSERT_EQ(what_if.answers.size(), 1u);
+  EXPECT_EQ(what_if.answers[0].name, "compute");
+  EXPECT_EQ(what_if.answers[0].changed, "all kernels");
+  EXPECT_EQ(what_if.answers[0].iteration, Time::Us(28));
+}
+
 TEST_F(ArtefactsTest, ATimelineOfOtherTimesIsStale) {
   KernelTimes times = testing::ToyKernelTimes(workload_.workload);
   times.gpus[0].submodules[0].total += Time::Ps(1);
@@ -126,6 +140,9 @@ TEST_F(ArtefactsTest, ATimelineOfOtherTimesIsStale) {
   EXPECT_EQ(ErrorOf(kTimelineName),
             At(kTimelineName) +
                 ": error: stale: it was made from another 3-times.pb; run exec-engine again");
+  EXPECT_EQ(ErrorOf(kWhatIfName), At(kWhatIfName) +
+                                      ": error: stale: it was made from another 3-times.pb; run "
+                                      "exec-engine what-if again");
 }
 
 TEST_F(ArtefactsTest, ATraceOfAnotherManifestIsRefused) {
@@ -361,7 +378,8 @@ TEST_F(ArtefactsTest, TimesThatMakeNoSense) {
   const std::vector<std::pair<std::function<void(File*)>, std::string>> cases = {
       {[&](File* f) { first(f)->set_total_ps(-1); }, "a time makes no sense"},
       {[&](File* f) { first(f)->mutable_kernels(0)->set_time_ps(-1); }, "a time makes no sense"},
-      {[&](File* f) { first(f)->mutable_kernels(0)->set_source(kTimeSourceCount); }, "a time makes no sense"},
+      {[&](File* f) { first(f)->mutable_kernels(0)->set_source(kTimeSourceCount); },
+       "a time makes no sense"},
       {[](File* f) { f->mutable_gpus(0)->set_gpu("h100"); }, "its GPUs are not the cluster's"},
       {[](File* f) { f->clear_gpus(); }, "its GPUs are not the cluster's"},
       {[](File* f) { f->mutable_gpus(0)->mutable_submodules()->RemoveLast(); },

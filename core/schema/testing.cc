@@ -238,7 +238,10 @@ bool WriteToyRun(const std::string& run) {
   }
   inputs.push_back({kFlowPlanName, flows});
   inputs.push_back({kKernelTimesName, times});
-  return WriteTimeline(run, ToyTimeline(workload), {"exec-engine", inputs, {"analytical"}}).ok();
+  const WhatIf what_if = {
+      "analytical", 10, Time::Us(30), {{"compute", "all kernels", Time::Us(28)}}};
+  return WriteTimeline(run, ToyTimeline(workload), {"exec-engine", inputs, {"analytical"}}).ok() &&
+         WriteWhatIf(run, what_if, {"exec-engine what-if", inputs, {}}).ok();
 }
 
 namespace {

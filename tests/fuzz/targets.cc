@@ -128,6 +128,10 @@ void Timeline(const std::string& input) {
   Place(kTimelineName, input);
   CheckPrintable(ReadTimeline(TheRun().dir.path(), TheRun().workload));
 }
+void WhatIf(const std::string& input) {
+  Place(kWhatIfName, input);
+  CheckPrintable(ReadWhatIf(TheRun().dir.path(), TheRun().workload));
+}
 
 std::vector<std::string> YamlSeeds() {
   return {"a: [1, 'x', \"\\x01y\"]\nb: &b {c: ~, d: |\n  text\n}\n", "a: &x [1, 2]\nb: [*x, *x]\n",
@@ -216,6 +220,7 @@ std::vector<std::string> ManifestSeeds() { return Unsealed(kManifestName); }
 std::vector<std::string> FlowPlanSeeds() { return Unsealed(kFlowPlanName); }
 std::vector<std::string> KernelTimesSeeds() { return Unsealed(kKernelTimesName); }
 std::vector<std::string> TimelineSeeds() { return Unsealed(kTimelineName); }
+std::vector<std::string> WhatIfSeeds() { return Unsealed(kWhatIfName); }
 
 }  // namespace
 
@@ -233,6 +238,7 @@ const std::vector<Target>& Targets() {
       {"flow_plan", FlowPlan, FlowPlanSeeds, 3000},
       {"kernel_times", KernelTimes, KernelTimesSeeds, 3000},
       {"timeline", Timeline, TimelineSeeds, 4000},
+      {"what_if", WhatIf, WhatIfSeeds, 20000},
       {"profile", Profile, ProfileSeeds, 20000},
       {"submodules", Submodules, SubmodulesSeeds, 20000},
       {"import", Import, ImportSeeds, 2000},

@@ -1,8 +1,10 @@
 """report as a program, on a run made by the real tools: what it writes, twice the same; every mistake's exact words."""
 
+import csv
 import gzip
 import json
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -11,7 +13,7 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BIN = None  # the folder of the tools; from the command line
-OUTPUTS = ["summary.json", "summary.txt", "trace.json.gz", "report.html"]
+OUTPUTS = ["summary.json", "summary.txt", "critical-path.csv", "trace.json.gz", "report.html"]
 
 
 def make_run(run):
@@ -56,7 +58,7 @@ class Report(unittest.TestCase):
     def test_prints_the_summary_and_says_what_it_wrote(self):
         status, stdout, stderr = self.report("run")
         self.assertEqual((status, stderr),
-                         (0, "report: run: summary.json, report.html, trace.json.gz of 8 of 8 ranks\n"))
+                         (0, "report: run: summary.json, critical-path.csv, report.html, trace.json.gz of 8 of 8 ranks\n"))
         self.assertEqual(stdout, (self.run_folder / "summary.txt").read_text())
         self.assertRegex(stdout, r"^gpt-22b on dgx-a100-80g-1: 8 × a100-sxm-80g in 1 host, network analytical\n")
         self.assertRegex(stdout, r"\niteration time   [\d.]+ m?s\n")
@@ -68,6 +70,66 @@ class Report(unittest.TestCase):
         parts = sum(part["mean_s"] for part in summary["time"].values())
         self.assertAlmostEqual(parts, summary["iteration_time_s"], delta=1e-9)
 
+    def test_the_critical_path_has_no_gap_and_takes_the_iteration(self):
+        self.report("run")
+        with (self.run_folder / "critical-path.csv").open() as file:
+            steps = list(csv.DictReader(file))
+        ends = [round(float(step["end_us"]) * 1e6) for step in steps]
+        self.assertEqual([round(float(step["begin_us"]) * 1e6) for step in steps], [0] + ends[:-1])
+        self.assertEqual(ends[-1], self.summary()["iteration_time_ps"])
+        path = self.summary()["critical_path"]
+        self.assertEqual(path["steps"], len(steps))
+        self.assertAlmostEqual(sum(path["parts"].values()), self.summary()["iteration_time_s"], delta=1e-9)
+        moved = [step for step in steps if step["kind"] == "transfer"]
+        self.assertTrue(moved)
+        self.assertTrue(all(re.match(r"host 0/GPU \d to GPU \d", step["links"]) for step in moved))
+
+    def test_a_run_is_compared_with_another(self):
+        status, stdout, _ = self.report("run", "--compare", "run", "-q", "--no-html")
+        self.assertEqual(status, 0)
+        status, stdout, _ = self.report("run", "--compare", "run")
+        self.assertRegex(stdout, r"\ncompared with run:\n  gpt-22b on dgx-a100-80g-1, TP8 .*\n")
+        self.assertRegex(stdout, r"\n  iteration  .* \+0\.00 %\n")
+        self.assertTrue(all(len(line) <= 100 for line in stdout.splitlines()), "wider than a terminal")
+        compared = self.summary()["comparison"]["iteration_time_s"]
+        self.assertEqual(compared["here"], compared["there"])
+
+    def tool(self, name, *arguments):
+        done = subprocess.run([BIN / name, *map(str, arguments)], cwd=self.folder, text=True, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, timeout=120)
+        return done.returncode, done.stdout, done.stderr
+
+    def test_what_if_is_asked_by_replay_and_shown(self):
+        status, asked, _ = self.tool("exec-engine", "what-if", "run", "--only", "compute,nic")
+        self.assertEqual(status, 0)
+        self.assertRegex(asked, r"^iteration 1\.4\d+ s over the analytical network; 10 % better:\n"
+                                r"  compute +1\.3\d* s +-7\.\d+ %  all kernels of compute ops\n"
+                                r"  nic +1\.4\d+ s +[+-]0\.00 %  rate of NICs and of all cables\n$")
+        self.assertEqual(self.tool("exec-engine", "what-if", "run", "--dump"), (0, asked, ""))
+        self.assertIn("\nif this were 10 % better (analytical network, 1.4", self.report("run")[1])
+        what_if = self.summary()["what_if"]
+        self.assertEqual(what_if["iteration_time_s"], self.summary()["iteration_time_s"])
+        compute = what_if["answers"][0]["iteration_time_s"]
+        # No more than the compute time of the rank that computes longest goes.
+        saved = what_if["iteration_time_s"] - compute
+        self.assertTrue(0 < saved <= self.summary()["time"]["compute"]["max_s"] * (1 - 1 / 1.1) + 1e-9)
+        self.assertEqual(self.tool("exec-engine", "run", "--network", "fluid", "-q"), (0, "", ""))
+        self.assertFalse((self.run_folder / "4-what-if.pb").exists(), "of another timeline")
+
+    def test_what_if_of_wrong_usage(self):
+        self.assertEqual(self.tool("exec-engine", "what-if", "run", "--better", "0"),
+                         (2, "", "exec-engine: error: --better '0' is no number of per cent, above 0 and at most "
+                                 "1000\nexec-engine: see exec-engine what-if --help\n"))
+
+    def test_chosen_ranks_are_shown(self):
+        self.report("run", "--ranks", "1,5-6")
+        trace = json.loads(gzip.decompress((self.run_folder / "trace.json.gz").read_bytes()))
+        shown = {e["pid"] - 1 for e in trace["traceEvents"] if e["ph"] == "X"}
+        self.assertEqual(shown, {1, 5, 6, 8})  # 8: the critical path
+        page = (self.run_folder / "report.html").read_text()
+        self.assertIn(">rank 5</text>", page)
+        self.assertNotIn(">rank 0</text>", page)
+
     def test_mfu_is_model_flops_over_the_dense_peak(self):
         self.report("run")
         s = self.summary()
@@ -77,7 +139,7 @@ class Report(unittest.TestCase):
     def test_every_op_of_every_rank_can_be_in_the_trace(self):
         self.report("run", "--trace-ranks", "all")
         trace = json.loads(gzip.decompress((self.run_folder / "trace.json.gz").read_bytes()))
-        ops = [e for e in trace["traceEvents"] if e["ph"] == "X" and e["name"] != "wait"]
+        ops = [e for e in trace["traceEvents"] if e["ph"] == "X" and e["name"] != "wait" and e["cat"] != "critical path"]
         self.assertEqual(len(ops), self.summary()["network_counters"]["ops"])
         end = max(e["ts"] + e["dur"] for e in ops)
         self.assertAlmostEqual(end * 1e-6, self.summary()["iteration_time_s"], delta=1e-6)
@@ -134,6 +196,10 @@ class Report(unittest.TestCase):
     def test_wrong_usage(self):
         self.expect_error("report: error: --trace-ranks: '0' is neither a number of ranks, at least 1, nor 'all'\n"
                           "report: see report --help\n", "run", "--trace-ranks", "0", status=2)
+        self.expect_error("report: error: --ranks and --trace-ranks exclude each other\nreport: see report --help\n",
+                          "run", "--trace-ranks", "1", "--ranks", "1", status=2)
+        self.expect_error("report: error: '3-1' is no list of ranks: '3-1' runs backwards\nreport: see report --help\n",
+                          "run", "--ranks", "3-1", status=2)
         self.expect_error("report: error: The following argument was not expected: --trace-rank; did you mean "
                           "'--trace-ranks'?\nreport: see report --help\n", "run", "--trace-rank", status=2)
 

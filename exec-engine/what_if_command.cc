@@ -1,0 +1,140 @@
+#include "exec-engine/what_if_command.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <charconv>
+
+#include "core/base/writable.h"
+#include "core/schema/artefacts.h"
+#include "exec-engine/choices.h"
+#include "exec-engine/network_pick.h"
+#include "exec-engine/what_if.h"
+
+namespace drydock {
+namespace {
+
+const ToolInfo kInfo = {
+    "exec-engine what-if",
+    "How long the iteration would take if one thing at a time were faster, each by a replay.",
+    "reads RUN/1-workload/, RUN/2-flows.pb and RUN/3-times.pb, writes RUN/4-what-if.pb",
+    "exec-engine what-if out/gpt-22b --better 10 --network fluid", false};
+
+Result<double> ParseBetter(const std::string& text) {
+  double better = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), better);
+  if (error != std::errc() || end != text.data() + text.size() || !(better > 0 && better <= 1000)) {
+    return Error(
+        fmt::format("--better '{}' is no number of per cent, above 0 and at most 1000", text));
+  }
+  return better;
+}
+
+std::string NamesHelp() {
+  std::string names;
+  for (const WhatIfChange& change : WhatIfChanges()) {
+    names += fmt::format("{}{} ({})", names.empty() ? "" : ", ", change.name, change.changed);
+  }
+  return names;
+}
+
+struct Inputs {
+  WorkloadFile file;
+  FlowPlan plan;
+  KernelTimes times;
+  Provenance provenance;
+  std::string network;
+};
+
+Result<Inputs> ReadInputs(const WhatIfCommand& options) {
+  Inputs out;
+  ASSIGN_OR_RETURN(out.file, ReadWorkload(options.run, WorkloadParts::kAll));
+  std::string plan_hash, times_hash;
+  ASSIGN_OR_RETURN(out.plan, ReadFlowPlan(options.run, out.file, &plan_hash));
+  ASSIGN_OR_RETURN(out.times, ReadKernelTimes(options.run, out.file, &times_hash));
+  out.network = options.network;
+  if (out.network.empty()) {
+    ASSIGN_OR_RETURN(const Timeline timeline, ReadTimeline(options.run, out.file));
+    out.network = timeline.network;
+  }
+  out.provenance = {"exec-engine what-if",
+                    {{kManifestName, out.file.sha256},
+                     {kFlowPlanName, plan_hash},
+                     {kKernelTimesName, times_hash}},
+                    {"network " + out.network, "better " + options.better}};
+  if (!options.only.empty()) out.provenance.options.push_back("only " + options.only);
+  return out;
+}
+
+Status Dump(const std::string& run) {
+  ASSIGN_OR_RETURN(const WorkloadFile file, ReadWorkload(run, WorkloadParts::kTables));
+  ASSIGN_OR_RETURN(const WhatIf what_if, ReadWhatIf(run, file));
+  fmt::print("{}", WhatIfText(what_if));
+  return OkStatus();
+}
+
+}  // namespace
+
+void DeclareWhatIf(CLI::App* app, CommonOptions* common, WhatIfCommand* options) {
+  CLI::App* command = options->command = AddCommand(app, kInfo, common);
+  command->add_option("run", options->run, "Run directory")->type_name("RUN");
+  command
+      ->add_option("--better", options->better,
+                   "How much faster: rates times 1 + PERCENT / 100, times divided by it")
+      ->type_name("PERCENT")
+      ->capture_default_str();
+  command->add_option("--only", options->only, "Some of these, with commas: " + NamesHelp())
+      ->type_name("NAMES");
+  command
+      ->add_option("--network", options->network,
+                   "What carries bytes between hosts (default: that of RUN/4-timeline.pb)")
+      ->type_name("NAME");
+  command
+      ->add_option("--threads", options->threads,
+                   "Threads of the network, or 'auto' for the idle cores; never changes the result")
+      ->type_name("N")
+      ->capture_default_str();
+  command->add_flag("--dump,--text", options->dump,
+                    "Print the present RUN/4-what-if.pb; replay nothing");
+  CheckOptions(command, [options]() -> Status {
+    if (options->run.empty()) return MissingOption("RUN");
+    RETURN_IF_ERROR(ParseBetter(options->better));
+    RETURN_IF_ERROR(FindChanges(options->only));
+    if (!options->network.empty()) RETURN_IF_ERROR(FindNetwork(options->network));
+    RETURN_IF_ERROR(ParseThreads(options->threads));
+    return OkStatus();
+  });
+}
+
+Status RunWhatIf(const WhatIfCommand& options, const CommonOptions& common, Processes* processes) {
+  if (processes->count() > 1) return Error("what-if runs in one process; leave out mpirun");
+  if (options.dump) return Dump(options.run);
+  ASSIGN_OR_RETURN(Inputs inputs, ReadInputs(options));
+  ASSIGN_OR_RETURN(const NetworkChoice* network, FindNetwork(inputs.network));
+  if (network == nullptr) {
+    const NetworkPick pick = PickNetwork(inputs.file.workload, inputs.plan, 1);
+    Report(kInfo, common, fmt::format("network auto: {}, {}", pick.network, pick.why));
+    ASSIGN_OR_RETURN(network, FindNetwork(pick.network));
+  }
+  if (common.check) return OkStatus();
+  RETURN_IF_ERROR(CheckCanWrite(options.run + "/" + kWhatIfName));
+  WhatIfOptions what_if;
+  ASSIGN_OR_RETURN(what_if.better, ParseBetter(options.better));
+  ASSIGN_OR_RETURN(what_if.changes, FindChanges(options.only));
+  ASSIGN_OR_RETURN(what_if.replay.network.threads, ParseThreads(options.threads));
+  what_if.replay.network.processes = processes;
+  if (!common.quiet && ::isatty(STDERR_FILENO) == 1) {
+    what_if.began = [](const std::string& name) {
+      Say(fmt::format("\r{}: {:<60}", kInfo.name, name));
+    };
+  }
+  const Result<WhatIf> answers =
+      AnswerWhatIf(std::move(inputs.file.workload), inputs.plan, inputs.times, *network, what_if);
+  if (what_if.began) Say(fmt::format("\r{:90}\r", ""));
+  if (!answers.ok()) return answers.error();
+  RETURN_IF_ERROR(WriteWhatIf(options.run, *answers, inputs.provenance));
+  if (!common.quiet) fmt::print("{}", WhatIfText(*answers));
+  return OkStatus();
+}
+
+}  // namespace drydock
