@@ -21,7 +21,7 @@ STAGES = ["workload-gen", "simccl", "compute-sim", "exec-engine", "report"]
 # Root may write everywhere, unless it gives that up.
 MORTAL = ["setpriv", "--bounding-set=-dac_override,-dac_read_search"] if os.geteuid() == 0 else []
 ARTEFACTS = ["1-workload/class-0.et", "1-workload/manifest.pb", "2-flows.pb", "3-times.pb", "4-timeline.pb",
-             "report.html", "summary.json", "summary.txt", "trace.json.gz"]
+             "critical-path.csv", "report.html", "summary.json", "summary.txt", "trace.json.gz"]
 
 
 def artefacts(run):

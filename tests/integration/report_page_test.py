@@ -19,7 +19,7 @@ BIN = KEEP = None  # from the command line
 BROWSER = next(filter(None, map(shutil.which, ["chromium", "chromium-browser", "google-chrome"])), None)
 WIDTH, HEIGHT, SCALE = 1280, 4600, 0.5  # of the picture: half as large is enough to see colours
 # Goes into a copy of the page, which itself has no script. Finds text that leaves the page or lies over other text.
-MEASURE = """<script>
+MEASURE = r"""<script>
 const faults = [], page = document.documentElement.clientWidth;
 for (const picture of document.querySelectorAll("svg")) {
   const boxes = [...picture.querySelectorAll(":scope > text")].map(text => [text.getBoundingClientRect(), text.textContent]);
