@@ -1,5 +1,7 @@
 #include "ns3-backend/model/dcqcn.h"
 
+#include "ns3-backend/model/duration-checker.h"
+
 #include "ns3/double.h"
 #include "ns3/uinteger.h"
 
@@ -27,17 +29,17 @@ Dcqcn::GetTypeId()
                           "Time without a notification after which alpha decays. Paper: 55 us.",
                           TimeValue(MicroSeconds(55)),
                           MakeTimeAccessor(&Dcqcn::m_alphaInterval),
-                          MakeTimeChecker(NanoSeconds(1)))
+                          MakeDurationChecker(NanoSeconds(1)))
             .AddAttribute("DecreaseInterval",
                           "Least time between two cuts. Paper: 50 us, the notification period.",
                           TimeValue(MicroSeconds(50)),
                           MakeTimeAccessor(&Dcqcn::m_decreaseInterval),
-                          MakeTimeChecker(ns3::Time(0)))
+                          MakeDurationChecker(ns3::Time(0)))
             .AddAttribute("IncreaseInterval",
                           "Period of the timer that raises the rate. Paper: 55 us.",
                           TimeValue(MicroSeconds(55)),
                           MakeTimeAccessor(&Dcqcn::m_increaseInterval),
-                          MakeTimeChecker(NanoSeconds(1)))
+                          MakeDurationChecker(NanoSeconds(1)))
             .AddAttribute("IncreaseBytes",
                           "Bytes sent after which the rate is raised, too. Paper: 10 MB.",
                           UintegerValue(10'000'000),

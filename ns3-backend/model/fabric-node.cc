@@ -1,5 +1,7 @@
 #include "ns3-backend/model/fabric-node.h"
 
+#include "ns3-backend/model/duration-checker.h"
+
 #include "core/base/check.h"
 
 #include "ns3/uinteger.h"
@@ -53,7 +55,7 @@ FabricNode::GetTypeId()
                 "run fails. 200 ms: the detection time of SONiC's PFC watchdog.",
                 TimeValue(MilliSeconds(200)),
                 MakeTimeAccessor(&FabricNode::m_pauseWatchdog),
-                MakeTimeChecker(NanoSeconds(1)));
+                MakeDurationChecker(NanoSeconds(1)));
     static TypeId whole = AddWeights(tid, std::make_index_sequence<CLASSES>());
     return whole;
 }

@@ -1,6 +1,8 @@
 // What a cluster file, or ns-3, may set of a switch.
 #include "ns3-backend/model/fabric-switch.h"
 
+#include "ns3-backend/model/duration-checker.h"
+
 #include "ns3/boolean.h"
 #include "ns3/double.h"
 #include "ns3/enum.h"
@@ -53,7 +55,7 @@ FabricSwitch::GetTypeId()
                           "500 us of LetFlow (NSDI 2017), which is for TCP. A choice.",
                           TimeValue(MicroSeconds(50)),
                           MakeTimeAccessor(&FabricSwitch::m_flowletGap),
-                          MakeTimeChecker(ns3::Time(0)))
+                          MakeDurationChecker(ns3::Time(0)))
             .AddAttribute("FlowletTableBits",
                           "A switch tells 2 to the power of this flowlets apart. 16: the 64K "
                           "entries of CONGA (SIGCOMM 2014).",

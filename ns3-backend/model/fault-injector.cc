@@ -1,5 +1,6 @@
 #include "ns3-backend/model/fault-injector.h"
 
+#include "ns3-backend/model/duration-checker.h"
 #include "ns3-backend/model/rdma-host.h"
 
 #include "ns3/simulator.h"
@@ -25,7 +26,7 @@ FaultInjector::GetTypeId()
                           "light themselves (core/model/fabric_map.h).",
                           TimeValue(PicoSeconds(drydock::kRerouteTime.ps())),
                           MakeTimeAccessor(&FaultInjector::m_rerouteTime),
-                          MakeTimeChecker(ns3::Time(0)));
+                          MakeDurationChecker(ns3::Time(0)));
     return tid;
 }
 

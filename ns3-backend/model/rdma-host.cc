@@ -1,5 +1,7 @@
 #include "ns3-backend/model/rdma-host.h"
 
+#include "ns3-backend/model/duration-checker.h"
+
 #include "core/base/check.h"
 #include "core/model/connection_shape.h"
 
@@ -29,7 +31,7 @@ RdmaHost::GetTypeId()
                           "without serialisation; `latency` of the host's NICs.",
                           TimeValue(ns3::Time(0)),
                           MakeTimeAccessor(&RdmaHost::m_nicLatency),
-                          MakeTimeChecker(ns3::Time(0)))
+                          MakeDurationChecker(ns3::Time(0)))
             .AddTraceSource("Delivered",
                             "A message is in the host's memory: the message, the time in "
                             "picoseconds. Its `sent` is when it was given to Send.",

@@ -1,5 +1,6 @@
 #include "ns3-backend/model/rdma-transport.h"
 
+#include "ns3-backend/model/duration-checker.h"
 #include "ns3-backend/model/pause-table.h"
 
 #include "ns3/boolean.h"
@@ -88,7 +89,7 @@ RdmaTransport::GetTypeId()
                           "(SIGCOMM 2015), 3.2.",
                           TimeValue(MicroSeconds(50)),
                           MakeTimeAccessor(&RdmaTransport::m_cnpInterval),
-                          MakeTimeChecker(ns3::Time(0)))
+                          MakeDurationChecker(ns3::Time(0)))
             .AddAttribute("Retransmission",
                           "What is done about lost packets; `retransmission` of the transport.",
                           EnumValue(NEVER_LOST),
@@ -105,7 +106,7 @@ RdmaTransport::GetTypeId()
                           "(NCCL_IB_TIMEOUT).",
                           TimeValue(NanoSeconds(int64_t{4096} << 20)),
                           MakeTimeAccessor(&RdmaTransport::m_ackTimeout),
-                          MakeTimeChecker(NanoSeconds(1)))
+                          MakeDurationChecker(NanoSeconds(1)))
             .AddAttribute("RetryCount",
                           "Timeouts without progress that a queue pair survives. 7: NCCL's default "
                           "(NCCL_IB_RETRY_CNT).",
@@ -117,7 +118,7 @@ RdmaTransport::GetTypeId()
                           "500 us: the NIC of the HPCC simulations.",
                           TimeValue(MicroSeconds(500)),
                           MakeTimeAccessor(&RdmaTransport::m_nackInterval),
-                          MakeTimeChecker(ns3::Time(0)))
+                          MakeDurationChecker(ns3::Time(0)))
             .AddAttribute("Reordering",
                           "Packets of a queue pair may overtake each other: receivers put them in "
                           "order. From `routing` of the fabric.",
@@ -129,7 +130,7 @@ RdmaTransport::GetTypeId()
                           "lost. 100 us: above the difference of ways under load, a choice.",
                           TimeValue(MicroSeconds(100)),
                           MakeTimeAccessor(&RdmaTransport::m_reorderTime),
-                          MakeTimeChecker(ns3::Time(0)))
+                          MakeDurationChecker(ns3::Time(0)))
             .AddAttribute("CongestionControl",
                           "What sets the rate of queue pairs; `congestion_control` of the "
                           "transport.",

@@ -106,7 +106,7 @@ class SharedBuffer
     bool MayResume(uint16_t inPort, uint8_t priority) const
     {
         const int64_t held = m_ingress[inPort][priority];
-        return held == 0 || held + m_config.resumeOffset <= ShareOf(m_config.pauseAlpha);
+        return held == 0 || held <= ShareOf(m_config.pauseAlpha) - m_config.resumeOffset;
     }
 
     int64_t GetUsed() const
@@ -130,7 +130,8 @@ class SharedBuffer
     int64_t ShareOf(double alpha) const
     {
         const int64_t free = std::max<int64_t>(0, m_shared - m_used);
-        return static_cast<int64_t>(alpha * static_cast<double>(free));
+        // The factor may be a million.
+        return static_cast<int64_t>(std::min(alpha * static_cast<double>(free), 0x1p62));
     }
 
     Config m_config;

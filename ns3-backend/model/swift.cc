@@ -1,5 +1,7 @@
 #include "ns3-backend/model/swift.h"
 
+#include "ns3-backend/model/duration-checker.h"
+
 #include "ns3/double.h"
 
 #include <algorithm>
@@ -23,18 +25,18 @@ Swift::GetTypeId()
                           "no value for other fabrics than its authors'; 10 us is a choice.",
                           TimeValue(MicroSeconds(10)),
                           MakeTimeAccessor(&Swift::m_base),
-                          MakeTimeChecker(ns3::Time(0)))
+                          MakeDurationChecker(ns3::Time(0)))
             .AddAttribute("HopTarget",
                           "What each switch adds to the target. A choice.",
                           TimeValue(MicroSeconds(1)),
                           MakeTimeAccessor(&Swift::m_perHop),
-                          MakeTimeChecker(ns3::Time(0)))
+                          MakeDurationChecker(ns3::Time(0)))
             .AddAttribute("FlowRange",
                           "Most that a small window adds to the target. Five times the base: a "
                           "choice.",
                           TimeValue(MicroSeconds(50)),
                           MakeTimeAccessor(&Swift::m_flowRange),
-                          MakeTimeChecker(ns3::Time(0)))
+                          MakeDurationChecker(ns3::Time(0)))
             .AddAttribute("FlowMin",
                           "Packets: at this window and below FlowRange is added. Swift paper, 3.5: "
                           "0.1.",

@@ -1,5 +1,7 @@
 #include "ns3-backend/model/timely.h"
 
+#include "ns3-backend/model/duration-checker.h"
+
 #include "ns3/double.h"
 #include "ns3/uinteger.h"
 
@@ -33,17 +35,17 @@ Timely::GetTypeId()
                           "Tlow: below it the rate always grows. Paper, 4.4: 50 us.",
                           TimeValue(MicroSeconds(50)),
                           MakeTimeAccessor(&Timely::m_low),
-                          MakeTimeChecker(ns3::Time(0)))
+                          MakeDurationChecker(ns3::Time(0)))
             .AddAttribute("HighRoundTrip",
                           "Thigh: above it the rate always falls. Paper, 4.4: 500 us.",
                           TimeValue(MicroSeconds(500)),
                           MakeTimeAccessor(&Timely::m_high),
-                          MakeTimeChecker(NanoSeconds(1)))
+                          MakeDurationChecker(NanoSeconds(1)))
             .AddAttribute("MinRoundTrip",
                           "What differences are measured in. Paper, 4.3: 20 us.",
                           TimeValue(MicroSeconds(20)),
                           MakeTimeAccessor(&Timely::m_unit),
-                          MakeTimeChecker(NanoSeconds(1)))
+                          MakeDurationChecker(NanoSeconds(1)))
             .AddAttribute("AdditiveIncrease",
                           "delta: step of the rate for a line of 25 Gb/s, in proportion for "
                           "others. Paper, 5: 10 Mb/s at 10 Gb/s.",
