@@ -15,33 +15,6 @@ namespace ns3::rdma
 
 NS_OBJECT_ENSURE_REGISTERED(FabricNode);
 
-LinkMailbox::LinkMailbox(FabricNode* receiver, uint16_t port)
-    : Mailbox(receiver, port),
-      m_node(receiver)
-{
-}
-
-void
-LinkMailbox::Deliver()
-{
-    m_node->Accept(static_cast<uint16_t>(GetName()), frames, telemetry);
-}
-
-int64_t
-LinkMailbox::EarliestTime() const
-{
-    return frames.front().time;
-}
-
-void
-LinkMailbox::Pack(std::string* parcel)
-{
-    drydock::Pack(frames, parcel);
-    drydock::Pack(telemetry, parcel);
-    frames.clear();
-    telemetry.clear();
-}
-
 TypeId
 FabricNode::GetTypeId()
 {
