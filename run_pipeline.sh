@@ -7,7 +7,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/scripts/setup.sh"
 
 networks=(analytical fluid packet auto)
 stages=(workload-gen simccl compute-sim exec-engine report)
-valued_options=(--out --network --threads --processes --hostfile --set --gpu-profile --megatron-args --variable
+valued_options=(--out --network --threads --processes --hostfile --until --iterations --set --gpu-profile --megatron-args --variable
   --only --from "${setup_options[@]}")
 
 print_help() {
@@ -24,6 +24,8 @@ What to run:
   --threads N              threads of the network simulation, or auto (default); the result does not depend on it
   --processes N            processes of the network simulation, started by mpirun (default: 1); the same result
   --hostfile FILE          machines that mpirun starts them on, one a line, as "name slots=2"
+  --until TIME             stops the replay at this simulated time ("5 ms"); the results are those until then
+  --iterations N           replays so many iterations one after another; the results are those of the last
   --set SECTION.KEY=VALUE  replaces an entry of either file; may be repeated
   --megatron-args SCRIPT   in place of MODEL.yaml, a Megatron-LM launch script or a file of its arguments
   --variable NAME=VALUE    of a variable that SCRIPT does not assign itself; may be repeated
@@ -63,6 +65,9 @@ workload_args=()
 compute_args=()
 network_args=()
 threads_args=()
+length_args=()
+until=''
+iterations=''
 processes=''
 hostfile=''
 common_args=()
@@ -105,6 +110,18 @@ take_option() {
     --processes)
       [[ $2 =~ ^[1-9][0-9]{0,3}$ && $2 -le 1024 ]] || usage_error "--processes needs a number from 1 to 1024, not '$2'"
       processes=$2
+      ;;
+    --until)
+      [[ $2 =~ ^[0-9.]+\ ?[a-z]+$ ]] || usage_error "--until needs a time like '5 ms', not '$2'"
+      [[ -z $iterations ]] || usage_error "--until and --iterations exclude each other"
+      until=$2
+      length_args=(--until "$2")
+      ;;
+    --iterations)
+      [[ $2 =~ ^[1-9][0-9]{0,3}$ && $2 -le 1000 ]] || usage_error "--iterations needs a number from 1 to 1000, not '$2'"
+      [[ -z $until ]] || usage_error "--until and --iterations exclude each other"
+      iterations=$2
+      length_args=(--iterations "$2")
       ;;
     --hostfile)
       check_readable "$2"
@@ -264,7 +281,7 @@ run_stage() {
     workload-gen) args+=("${inputs[@]}" -o "$out" "${workload_args[@]}") ;;
     compute-sim) args+=("$out" "${compute_args[@]}") ;;
     exec-engine)
-      args+=("$out" "${network_args[@]}" "${threads_args[@]}")
+      args+=("$out" "${network_args[@]}" "${threads_args[@]}" "${length_args[@]}")
       set_launcher
       ;;
     *) args+=("$out") ;;

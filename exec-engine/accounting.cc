@@ -67,7 +67,8 @@ class Accountant {
     }
   }
 
-  // [from, to) lies within the op. A pipeline receive is a bubble until its sender has started.
+  // [from, to) lies within the op, which waits for others until it is ready. In the pipeline
+  // dimension that is the schedule's doing, not a straggler's, and only receives tell it apart.
   void Charge(uint32_t op, Time from, Time to) {
     const Op& what = program_.ops[op];
     if (UsesMemory(what.kind)) {
@@ -75,10 +76,11 @@ class Accountant {
       return;
     }
     const Dimension dimension = roles_[what.role].dimension;
-    if (what.kind == OpKind::kRecv && dimension == Dimension::kPipeline) {
-      const Time sent = std::clamp(timeline_.ready[op], from, to);
-      account_.bubble += sent - from;
-      from = sent;
+    const bool pipeline = dimension == Dimension::kPipeline;
+    if (!pipeline || what.kind == OpKind::kRecv) {
+      const Time ready = std::clamp(timeline_.ready[op], from, to);
+      (pipeline ? account_.bubble : account_.straggler) += ready - from;
+      from = ready;
     }
     account_.exposed[static_cast<size_t>(dimension)] += to - from;
   }
@@ -98,9 +100,9 @@ TimeAccount AccountFor(const Program& program, const std::vector<GroupRole>& rol
 }
 
 Time Total(const TimeAccount& account) {
-  return std::accumulate(
-      std::begin(account.exposed), std::end(account.exposed),
-      account.compute + account.memory + account.host + account.bubble + account.idle);
+  return std::accumulate(std::begin(account.exposed), std::end(account.exposed),
+                         account.compute + account.memory + account.host + account.straggler +
+                             account.bubble + account.idle);
 }
 
 }  // namespace drydock

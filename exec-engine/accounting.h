@@ -1,5 +1,5 @@
 // Where each rank's iteration goes: the one definition of compute, host, exposed communication,
-// bubble and idle time. In words: docs/accounting.md.
+// straggler wait, bubble and idle time. In words: docs/accounting.md.
 #ifndef DRYDOCK_EXEC_ENGINE_ACCOUNTING_H_
 #define DRYDOCK_EXEC_ENGINE_ACCOUNTING_H_
 

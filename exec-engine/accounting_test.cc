@@ -54,6 +54,34 @@ TEST(AccountingTest, TheWorkedExample) {
   EXPECT_EQ(Total(account), Time::Us(60));
 }
 
+// One member came 4 us after the rank, which would have had to wait for the data in any case.
+TEST(AccountingTest, WaitingForAMemberThatComesLateIsAStragglersDoing) {
+  Rank rank;
+  rank.Add(OpKind::kCompute, kCompute, 0, 0, 0, 10);
+  rank.Add(OpKind::kCollective, kTensor, kTp, 10, 14, 17, {0});
+  rank.Add(OpKind::kCompute, kCompute, 0, 17, 17, 20, {1});
+  rank.Add(OpKind::kSend, kSend, kPp, 20, 25, 26, {2});
+  rank.Add(OpKind::kRecv, kRecv, kDp, 26, 28, 31, {3});
+  const TimeAccount account = rank.Account(31);
+  EXPECT_EQ(account.compute, Time::Us(13));
+  EXPECT_EQ(account.straggler, Time::Us(4 + 2));
+  EXPECT_EQ(Exposed(account, Dimension::kTensor), Time::Us(3));
+  EXPECT_EQ(Exposed(account, Dimension::kPipeline), Time::Us(6)) << "sends of the pipeline whole";
+  EXPECT_EQ(Exposed(account, Dimension::kData), Time::Us(3));
+  EXPECT_EQ(Total(account), Time::Us(31));
+}
+
+// A compute op hides a part of the wait.
+TEST(AccountingTest, OnlyTheWaitThatSticksOutCounts) {
+  Rank rank;
+  rank.Add(OpKind::kCompute, kCompute, 0, 0, 0, 10);
+  rank.Add(OpKind::kCollective, kTensor, kDp, 5, 14, 17);
+  rank.Add(OpKind::kCompute, kCompute, 0, 17, 17, 20, {1});
+  const TimeAccount account = rank.Account(20);
+  EXPECT_EQ(account.straggler, Time::Us(4));
+  EXPECT_EQ(Exposed(account, Dimension::kData), Time::Us(3));
+}
+
 TEST(AccountingTest, CommunicationUnderComputeIsHidden) {
   Rank rank;
   rank.Add(OpKind::kCompute, kCompute, 0, 0, 0, 10);

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
 #include <filesystem>
+#include <memory>
 #include <utility>
 
 #include "core/base/files.h"
@@ -14,7 +16,9 @@
 #include "core/schema/artefacts.h"
 #include "exec-engine/choices.h"
 #include "exec-engine/network_pick.h"
+#include "exec-engine/progress.h"
 #include "exec-engine/replay.h"
+#include "exec-engine/ticker.h"
 
 namespace drydock {
 namespace {
@@ -94,11 +98,17 @@ Result<Time> TimeOf(const CollectivePerf& perf, const CallAlone& alone,
                     const NetworkChoice& network, size_t index) {
   ReplayOptions options;
   options.network.threads = perf.threads;
+  options.variation = perf.cluster.variation;
+  Progress progress;
+  std::unique_ptr<Ticker> ticker;  // gone before the progress
   if (perf.progress) {
     perf.progress(index, perf.sizes.size(), 0);
-    options.progress = [&](int64_t ended, int64_t all) {
-      perf.progress(index, perf.sizes.size(), all == 0 ? 100 : ended * 100 / all);
-    };
+    options.progress = &progress;
+    ticker = std::make_unique<Ticker>(std::chrono::milliseconds(200), [&] {
+      const Progress::Snapshot at = progress.Now();
+      if (at.all_ops == 0) return;
+      perf.progress(index, perf.sizes.size(), at.ops * 100 / at.all_ops);
+    });
   }
   return TimeOfOneCall(alone, perf.loop, network, options);
 }

@@ -57,10 +57,11 @@ class Communication::Alone final : private TransferEngine::Listener {
 };
 
 Communication::Communication(HostId host, const ReplayIndex& index, const PortMap& ports,
-                             Owner* owner, bool shortcut)
+                             const SharingCosts& sharing, Owner* owner, bool shortcut)
     : host_(host),
       index_(index),
       ports_(ports),
+      sharing_(sharing),
       owner_(owner),
       shortcut_(shortcut),
       first_rank_(index.first_rank(host)),
@@ -121,6 +122,7 @@ Communication::KnownPlan* Communication::FindPlan(GroupState* group, uint32_t ca
       workload.topology.gpus[static_cast<size_t>(workload.topology.kind_of_host(host_).gpu)];
   known->plan =
       MakeLocalPlan(*plan, gpu, ports_, host_, group->group, hosts, gpus, index_.aggregation());
+  FindLoads(sharing_, ports_, &known->plan);
   known->can_shortcut =
       shortcut_ && known->plan.complete && WaitsForAll(workload.calls[call].collective);
   if (known->can_shortcut) {
@@ -153,7 +155,7 @@ uint32_t Communication::MemberOn(const LocalPlan& plan, int gpu) {
   return 0;
 }
 
-void Communication::Start(int gpu, uint32_t op, Time now) {
+const KernelLoad& Communication::Start(int gpu, uint32_t op, Time now) {
   ++counters_.calls;
   const CallKey key = KeyOf(gpu, op);
   GroupState* group = FindGroup(static_cast<uint32_t>(key >> 32));
@@ -169,6 +171,7 @@ void Communication::Start(int gpu, uint32_t op, Time now) {
   } else if (call->arrived == call->plan->members.size()) {
     PlayAlone(call, known);
   }
+  return known->plan.members[member].load;
 }
 
 // The first member here.
@@ -299,12 +302,15 @@ Communication::Answer Communication::TimesFor(KnownPlan* known, Time first, Time
   return {&times, first};
 }
 
-void Communication::Ended(int gpu, uint32_t op) {
+const KernelLoad& Communication::Ended(int gpu, uint32_t op) {
   Call* call = FindCall(KeyOf(gpu, op));
   CHECK(call != nullptr);
-  call->arrivals[MemberOn(*call->plan, gpu)].ended = true;
-  if (++call->ended < call->arrivals.size()) return;
-  if (call->transfer == nullptr || call->drained) FinishCall(call);
+  const uint32_t member = MemberOn(*call->plan, gpu);
+  const KernelLoad& load = call->plan->members[member].load;
+  call->arrivals[member].ended = true;
+  const bool all = ++call->ended == call->arrivals.size();
+  if (all && (call->transfer == nullptr || call->drained)) FinishCall(call);
+  return load;
 }
 
 // Not before the call is drained: NICs still read what the kernels of its senders left behind.
@@ -367,28 +373,37 @@ CommunicationCounters Communication::counters() const {
   return out;
 }
 
-std::string Communication::WhatItWaitsFor(int gpu, uint32_t op) const {
+Communication::Waiting Communication::WhatItWaitsFor(int gpu, uint32_t op) const {
   const Call* call = FindCall(KeyOf(gpu, op));
-  if (call == nullptr) return "nothing that is known";
+  if (call == nullptr) return {"nothing that is known", {}};
   const std::vector<int>& ranks =
       index_.workload().groups[static_cast<uint32_t>(call->key >> 32)].ranks;
-  std::string missing;
+  Waiting out;
   for (uint32_t m = 0; m < call->arrivals.size(); ++m) {
     if (call->arrivals[m].op != kNoOp) continue;
     const int rank = ranks[static_cast<size_t>(call->plan->members[m].member)];
-    missing += fmt::format("{}rank {}", missing.empty() ? "" : ", ", rank);
+    out.text += fmt::format("{}rank {}", out.ranks.empty() ? "" : ", ", rank);
+    out.ranks.push_back(rank);
   }
-  if (!missing.empty()) return missing + ", which never started it";
+  if (!out.ranks.empty()) {
+    out.text += ", which never started it";
+    return out;
+  }
   const int me = call->plan->members[MemberOn(*call->plan, gpu)].member;
-  if (call->transfer != nullptr) {
-    for (const Transfer::Waiting& waiting : call->transfer->WaitingOn()) {
-      if (waiting.member != me) continue;
-      if (waiting.peer == me) return "the other members' data, which the switches sum";
-      return fmt::format("{} rank {}", waiting.for_data ? "data from" : "room at",
-                         ranks[static_cast<size_t>(waiting.peer)]);
-    }
+  if (call->transfer == nullptr) return {"other members, which have not finished", {}};
+  for (const Transfer::Waiting& waiting : call->transfer->WaitingOn()) {
+    if (waiting.member != me) continue;
+    const int rank = ranks[static_cast<size_t>(waiting.peer)];
+    const bool summed = waiting.peer == me;
+    if (!summed) out.ranks.push_back(rank);
+    if (!out.text.empty()) continue;
+    out.text = summed ? "the other members' data, which the switches sum"
+                      : fmt::format("{} rank {}", waiting.for_data ? "data from" : "room at", rank);
   }
-  return "other members, which have not finished";
+  if (out.text.empty()) out.text = "other members, which have not finished";
+  std::sort(out.ranks.begin(), out.ranks.end());
+  out.ranks.erase(std::unique(out.ranks.begin(), out.ranks.end()), out.ranks.end());
+  return out;
 }
 
 }  // namespace drydock

@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "core/base/index_table.h"
+#include "core/model/sharing_costs.h"
 #include "exec-engine/known_times.h"
 #include "exec-engine/local_plan.h"
 #include "exec-engine/replay_index.h"
@@ -62,14 +63,15 @@ class Communication final : private TransferEngine::Listener {
     virtual void OnMessage(const Message& message) = 0;
   };
 
-  // All outlive this. `shortcut` = play calls inside the host on their own, as above.
-  Communication(HostId host, const ReplayIndex& index, const PortMap& ports, Owner* owner,
-                bool shortcut);
+  // All outlive this. `sharing` is that of the host's GPUs; `shortcut` = play calls inside the host
+  // on their own, as above.
+  Communication(HostId host, const ReplayIndex& index, const PortMap& ports,
+                const SharingCosts& sharing, Owner* owner, bool shortcut);
   ~Communication() override;
 
-  // The op of the rank on `gpu` starts, and, later, has ended.
-  void Start(int gpu, uint32_t op, Time now);
-  void Ended(int gpu, uint32_t op);
+  // The op of the rank on `gpu` starts, and, later, has ended. What its kernel takes of the GPU.
+  const KernelLoad& Start(int gpu, uint32_t op, Time now);
+  const KernelLoad& Ended(int gpu, uint32_t op);
   void OnDelivered(const Message& message, Time now);
   void OnSent(const Message& message, Time now);
 
@@ -86,8 +88,13 @@ class Communication final : private TransferEngine::Listener {
   void RunNext() { engine_.RunNext(); }
 
   CommunicationCounters counters() const;
-  // "rank 3, which has not reached it" and the like, for an op that started and never ended.
-  std::string WhatItWaitsFor(int gpu, uint32_t op) const;
+  // For an op that started and never ended: "rank 3, which never started it" and the like; and for
+  // which ranks.
+  struct Waiting {
+    std::string text;
+    std::vector<int> ranks;
+  };
+  Waiting WhatItWaitsFor(int gpu, uint32_t op) const;
 
  private:
   struct Arrival {
@@ -153,6 +160,7 @@ class Communication final : private TransferEngine::Listener {
   const HostId host_;
   const ReplayIndex& index_;
   const PortMap& ports_;
+  const SharingCosts& sharing_;
   Owner* owner_;
   const bool shortcut_;
   const int first_rank_;  // of this host

@@ -11,20 +11,24 @@ namespace drydock {
 HowFar GatherHowFar(HowFar own, Processes* processes) {
   std::string parcel;
   Pack(own.ended, &parcel);
+  Pack(own.stopped, &parcel);
   for (const StuckOp& op : own.stuck) {
     Pack(op.rank, &parcel);
     Pack(op.op, &parcel);
     Pack(op.waits_for, &parcel);
+    Pack(op.ranks, &parcel);
   }
   HowFar all;
   for (const std::string& each : processes->GatherAll(parcel)) {
     Unpacker unpacker(each);
     all.ended += unpacker.Take<int64_t>();
+    all.stopped |= unpacker.Take<bool>();
     while (!unpacker.empty()) {
       StuckOp& op = all.stuck.emplace_back();
       unpacker.Take(&op.rank);
       unpacker.Take(&op.op);
       unpacker.Take(&op.waits_for);
+      unpacker.Take(&op.ranks);
     }
   }
   std::stable_sort(all.stuck.begin(), all.stuck.end(),

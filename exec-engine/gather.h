@@ -15,6 +15,7 @@ namespace drydock {
 // How far the ops of some hosts have come.
 struct HowFar {
   int64_t ended = 0;
+  bool stopped = false;  // something would have happened after the end of the run
   std::vector<StuckOp> stuck;
 };
 

@@ -10,33 +10,35 @@
 #define DRYDOCK_EXEC_ENGINE_HOST_REPLAY_H_
 
 #include <cstdint>
-#include <string>
 #include <tuple>
 #include <vector>
 
 #include "core/base/event_heap.h"
 #include "core/model/timeline.h"
 #include "exec-engine/communication.h"
+#include "exec-engine/gpu_sharing.h"
+#include "exec-engine/jitter_draws.h"
 #include "exec-engine/launch_queue.h"
 #include "exec-engine/memory_traffic.h"
 #include "exec-engine/network.h"
 #include "exec-engine/progress.h"
 #include "exec-engine/replay_index.h"
+#include "exec-engine/stuck_report.h"
 
 namespace drydock {
 
-// A rank that cannot go on: an op that started and never ended.
-struct StuckOp {
-  int rank = 0;
-  uint32_t op = 0;
-  std::string waits_for;
-};
-
 class HostReplay final : public HostActor, private Communication::Owner {
  public:
+  struct Settings {
+    bool shortcut = true;  // communication.h
+    Time until = Time::Max();
+    const SharingCosts& sharing;  // of the host's GPUs
+    const Variation& variation;
+  };
   // All outlive the replay. Writes the timelines of its own ranks, which are sized for their ops.
   HostReplay(HostId host, const ReplayIndex& index, const PortMap& ports, HostPort* port,
-             bool shortcut, std::vector<RankTimeline>* timelines, Progress* progress);
+             const Settings& settings, std::vector<RankTimeline>* timelines,
+             Progress::Host* progress);
 
   void Start() override;
   void OnTimer(TimerId id) override;
@@ -44,7 +46,10 @@ class HostReplay final : public HostActor, private Communication::Owner {
   void OnDelivered(const Message& message) override;
 
   int64_t ops_ended() const { return ops_ended_; }
-  bool finished() const { return ops_ended_ == ops_; }
+  // Something was still to happen after the last moment of the run.
+  bool stopped() const { return stopped_; }
+  // Of a run that was stopped: what runs ends at its last moment, what has not started is there.
+  void CutShort();
   std::vector<StuckOp> StuckOps() const;
   CommunicationCounters counters() const { return communication_.counters(); }
 
@@ -58,8 +63,9 @@ class HostReplay final : public HostActor, private Communication::Owner {
     std::vector<uint32_t> stream_head;        // by stream: the op that is next or running
     std::vector<State> state;                 // by op
     LaunchQueue launches;
+    GpuSharing sharing;
   };
-  // An op ends; or it starts, as late as it is launched.
+  // An op ends; or it starts, as late as it is launched. kNoOp: the GPU becomes slower or faster.
   struct OpEvent {
     Time time;
     int32_t gpu = 0;
@@ -70,11 +76,16 @@ class HostReplay final : public HostActor, private Communication::Owner {
   };
 
   void LaunchMore(int gpu, Time now);
+  Time StartOf(int gpu, uint32_t op, Time now) const;
   void StartIfReady(int gpu, uint32_t op, Time now);
   void StartOp(int gpu, uint32_t op, Time now);
   void EndOp(int gpu, uint32_t op, Time now);
+  void ComputeWillEnd(int gpu, const GpuSharing::End& end);
+  void ComputeChanges(int gpu, const std::vector<GpuSharing::End>& ends);
+  void SetSlowdown(int gpu, Time now);
   void OnEvent(const OpEvent& event, Time now);
   void SetTimer();
+  bool IsOver();
 
   void OnOpWillEnd(int gpu, uint32_t op, Time end, Time ready) override;
   void OnEndUnknown(int gpu, uint32_t op) override;
@@ -82,15 +93,19 @@ class HostReplay final : public HostActor, private Communication::Owner {
 
   const ReplayIndex& index_;
   HostPort* port_;
-  Progress* progress_;
+  Progress::Host* progress_;
+  const Time until_;
   const int gpu_type_;
   const int first_rank_;
+  const JitterDraws jitter_;
+  std::vector<SlowGpu> slow_;     // of this host, by time
   std::vector<RankState> ranks_;  // by GPU
   EventHeap<OpEvent> events_;
   Communication communication_;
   MemoryTraffic memory_;
   Time timer_ = Time::Max();
-  int64_t ops_ = 0, ops_ended_ = 0;
+  int64_t ops_ended_ = 0, events_seen_ = 0;
+  bool stopped_ = false;
 };
 
 }  // namespace drydock

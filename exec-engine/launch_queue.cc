@@ -49,10 +49,9 @@ uint32_t LaunchQueue::Issue(Time now) {
   return next_;
 }
 
-Time LaunchQueue::EndOf(uint32_t op, Time now, Time duration) const {
-  if (!table_->modelled()) return now + duration;
-  const Time launched = timeline_->start[op];
-  return std::max(now + duration, launched + table_->CostOf(program_->ops[op]).span);
+Time LaunchQueue::EarliestEnd(uint32_t op) const {
+  if (!table_->modelled()) return Time();
+  return timeline_->start[op] + table_->CostOf(program_->ops[op]).span;
 }
 
 void LaunchQueue::OnEnded(uint32_t op) {

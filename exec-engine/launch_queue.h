@@ -31,8 +31,8 @@ class LaunchQueue {
   bool issued(uint32_t op) const { return op < next_; }
   bool done() const { return next_ == program_->ops.size(); }
 
-  // When a compute op ends that starts now and whose kernels take `duration`.
-  Time EndOf(uint32_t op, Time now, Time duration) const;
+  // The compute op, issued and not started, ends no earlier, for its last launches' sake.
+  Time EarliestEnd(uint32_t op) const;
 
   void OnEnded(uint32_t op);
 

@@ -14,6 +14,7 @@
 #include "core/model/step_cursor.h"
 #include "core/model/topology.h"
 #include "exec-engine/aggregation.h"
+#include "exec-engine/kernel_load.h"
 #include "exec-engine/ports.h"
 
 namespace drydock {
@@ -90,6 +91,7 @@ struct LocalMember {
   int gpu = 0;     // on this host
   uint32_t runners = 0;
   std::vector<uint32_t> runners_of_launch;
+  KernelLoad load = {};  // kernel_load.h; nothing as the plan is made
 };
 
 struct LocalPlan {

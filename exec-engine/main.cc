@@ -1,8 +1,8 @@
 // exec-engine: 1-workload/, 2-flows.pb and 3-times.pb in, 4-timeline.pb out. Parses flags; the work
 // is in replay.h.
 #include <fmt/format.h>
-#include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <optional>
@@ -14,11 +14,13 @@
 #include "core/base/version.h"
 #include "core/base/writable.h"
 #include "core/schema/artefacts.h"
+#include "core/schema/sharing_file.h"
 #include "core/schema/stamp.h"
-#include "exec-engine/accounting.h"
 #include "exec-engine/choices.h"
 #include "exec-engine/network_pick.h"
 #include "exec-engine/replay.h"
+#include "exec-engine/timeline_dump.h"
+#include "exec-engine/watched_replay.h"
 #include "exec-engine/what_if_command.h"
 #include "ns3-backend/mpi_processes.h"
 #include "ns3-backend/packet_network.h"
@@ -40,9 +42,42 @@ struct Options {
   std::string partitioning = "neighbours";
   std::string network_log;
   std::vector<std::string> captures;
+  std::string until;
+  int iterations = 1;
   bool dump = false;
   WhatIfCommand what_if;
 };
+
+constexpr int kMostIterations = 1000;
+
+// To the end if nothing is given.
+Result<Time> ParseUntil(const std::string& text) {
+  if (text.empty()) return Time::Max();
+  const Result<Time> until = ParseTime(text);
+  if (!until.ok()) return Error(fmt::format("--until {}: {}", text, until.error().message()));
+  if (*until <= Time()) return Error(fmt::format("--until {}: the run must take some time", text));
+  return until;
+}
+
+Status CheckLength(const Options& options) {
+  RETURN_IF_ERROR(ParseUntil(options.until));
+  if (options.iterations < 1 || options.iterations > kMostIterations) {
+    return Error(fmt::format("--iterations is a number from 1 to {}, not {}", kMostIterations,
+                             options.iterations));
+  }
+  if (options.iterations > 1 && !options.until.empty()) {
+    return Error("--until and --iterations exclude each other");
+  }
+  return OkStatus();
+}
+
+// What of the options changes the timeline.
+std::vector<std::string> ResultOptions(const Options& options) {
+  std::vector<std::string> out = {"network " + options.network};
+  if (!options.until.empty()) out.push_back("until " + options.until);
+  if (options.iterations > 1) out.push_back(fmt::format("iterations {}", options.iterations));
+  return out;
+}
 
 // Zero if there is none.
 Result<Time> ParseInterval(const std::string& text) {
@@ -117,6 +152,13 @@ void Declare(CLI::App* app, CommonOptions* common, Options* options) {
                   "Write what passes over a cable into FILE: all cables of a NIC or switch "
                   "('host 0/nic0=x.pcap'), or those between two ('leaf0,spine1=x.pcap')")
       ->type_name("LINK=FILE");
+  app->add_option("--until", options->until,
+                  "Stop at this simulated time ('5 ms'): the timeline then ends there")
+      ->type_name("TIME");
+  app->add_option("--iterations", options->iterations,
+                  "Replay so many iterations one after another; the timeline is the last one's")
+      ->type_name("N")
+      ->capture_default_str();
   app->add_flag("--dump,--text", options->dump,
                 "Print the present RUN/4-timeline.pb; replay nothing");
   CheckOptions(app, [options]() -> Status {
@@ -127,57 +169,12 @@ void Declare(CLI::App* app, CommonOptions* common, Options* options) {
     RETURN_IF_ERROR(CheckPartitioning(options->partitioning));
     RETURN_IF_ERROR(ParseInterval(options->network_log));
     RETURN_IF_ERROR(CheckCaptures(options->captures));
+    RETURN_IF_ERROR(CheckLength(*options));
     if (!options->captures.empty() && options->network != "packet") {
       return Error(fmt::format("--pcap needs --network packet, not {}", options->network));
     }
     return OkStatus();
   });
-}
-
-// One table of the ranks' accounts, the first rank of each distinct account.
-void PrintAccounts(const Timeline& timeline) {
-  fmt::print("{:>6} {:>12} {:>12} {:>12}", "rank", "compute", "host", "bubble");
-  for (const std::string& name : DimensionNames()) fmt::print(" {:>12}", name);
-  fmt::print(" {:>12} {:>12}\n", "memory", "idle");
-  for (size_t rank = 0; rank < timeline.accounts.size(); ++rank) {
-    const TimeAccount& a = timeline.accounts[rank];
-    fmt::print("{:>6} {:>12} {:>12} {:>12}", rank, ToString(a.compute), ToString(a.host),
-               ToString(a.bubble));
-    for (const Time exposed : a.exposed) fmt::print(" {:>12}", ToString(exposed));
-    fmt::print(" {:>12} {:>12}\n", ToString(a.memory), ToString(a.idle));
-  }
-}
-
-void PrintOps(const Workload& workload, const Timeline& timeline) {
-  for (int rank = 0; rank < workload.rank_count(); ++rank) {
-    const RankTimeline& t = timeline.ranks[static_cast<size_t>(rank)];
-    const Program& program =
-        workload.programs[static_cast<size_t>(workload.class_of_rank[static_cast<size_t>(rank)])];
-    for (size_t i = 0; i < t.start.size(); ++i) {
-      const Op& op = program.ops[i];
-      const std::string what =
-          op.kind == OpKind::kCompute ? workload.blocks[op.work].name
-          : UsesMemory(op.kind)       ? OpKindName(op.kind) + " " + workload.transfers[op.work].name
-          : op.kind == OpKind::kSend  ? "send"
-          : op.kind == OpKind::kRecv
-              ? "receive"
-              : CollectiveTypeNames()[static_cast<size_t>(workload.calls[op.work].collective)];
-      fmt::print("rank {} op {} {} {}: start {} ready {} end {} ps\n", rank, i,
-                 workload.streams[op.stream], what, t.start[i].ps(), t.ready[i].ps(),
-                 t.end[i].ps());
-    }
-  }
-}
-
-Status Dump(const Options& options, bool verbose) {
-  ASSIGN_OR_RETURN(const WorkloadFile file, ReadWorkload(options.run, WorkloadParts::kAll));
-  ASSIGN_OR_RETURN(const Timeline timeline, ReadTimeline(options.run, file));
-  fmt::print("network {}, iteration {} ({} ps)\n", timeline.network, ToString(timeline.iteration),
-             timeline.iteration.ps());
-  for (const auto& [name, value] : timeline.counters) fmt::print("{}: {}\n", name, value);
-  PrintAccounts(timeline);
-  if (verbose) PrintOps(file.workload, timeline);
-  return OkStatus();
 }
 
 int64_t CountOps(const Workload& workload) {
@@ -188,8 +185,20 @@ int64_t CountOps(const Workload& workload) {
   return ops;
 }
 
-void ShowProgress(int64_t ended, int64_t all) {
-  Say(fmt::format("\r{}: {} %", kInfo.name, all == 0 ? 100 : ended * 100 / all));
+std::string Outcome(const Workload& workload, const Timeline& timeline) {
+  const std::string what =
+      fmt::format("ops of {} ranks over the {} network", timeline.ranks.size(), timeline.network);
+  if (timeline.stopped > Time()) {
+    return fmt::format("{} of {} {}: stopped at {}", timeline.ops_ended, CountOps(workload), what,
+                       ToString(timeline.stopped));
+  }
+  std::string out =
+      fmt::format("{} {}: iteration {}", CountOps(workload), what, ToString(timeline.iteration));
+  const std::vector<Time>& each = timeline.iterations;
+  if (each.empty()) return out;
+  const auto [least, most] = std::minmax_element(each.begin(), each.end());
+  return out + fmt::format(", the last of {} that took {} to {}", each.size(), ToString(*least),
+                           ToString(*most));
 }
 
 struct Inputs {
@@ -202,8 +211,7 @@ struct Inputs {
 Result<Inputs> ReadInputs(const Options& options, bool writes) {
   ASSIGN_OR_RETURN(WorkloadFile file, ReadWorkload(options.run, WorkloadParts::kAll));
   // A log changes no time (only the count of windows), so it is no part of the provenance.
-  Provenance provenance{
-      "exec-engine", {{kManifestName, file.sha256}}, {"network " + options.network}};
+  Provenance provenance{"exec-engine", {{kManifestName, file.sha256}}, ResultOptions(options)};
   std::string plan_hash, times_hash;
   ASSIGN_OR_RETURN(FlowPlan plan, ReadFlowPlan(options.run, file, &plan_hash));
   ASSIGN_OR_RETURN(KernelTimes times, ReadKernelTimes(options.run, file, &times_hash));
@@ -222,8 +230,9 @@ Result<Inputs> ReadInputs(const Options& options, bool writes) {
 
 // Processes that compute different runs would wait for each other for ever.
 Status CheckSame(const Options& options, const Provenance& provenance, Processes* processes) {
-  std::string own = fmt::format("{} {} {} {}", kDrydockVersion, options.network,
-                                options.partitioning, options.network_log);
+  std::string own =
+      fmt::format("{} {} {}", kDrydockVersion, options.partitioning, options.network_log);
+  for (const std::string& option : ResultOptions(options)) own += " " + option;
   for (const std::string& capture : options.captures) own += " " + capture;
   for (const auto& input : provenance.inputs) own += " " + input.sha256;
   const std::vector<std::string> all = processes->GatherAll(own);
@@ -289,18 +298,18 @@ Status ReplayRun(const Options& options, const CommonOptions& common, const Stam
   }
   NetworkLog log;
   if (!options.network_log.empty()) replay.log = &log;
-  const bool shows_progress = !common.quiet && ::isatty(STDERR_FILENO) == 1;
-  if (shows_progress) replay.progress = ShowProgress;
-  Result<Timeline> timeline = Replay(workload, inputs->plan, inputs->times, network, replay);
-  if (shows_progress) Say(fmt::format("\r{:40}\r", ""));
+  ASSIGN_OR_RETURN(replay.until, ParseUntil(options.until));
+  replay.iterations = options.iterations;
+  replay.sharing = SharingOf(workload.topology);
+  replay.variation = inputs->file.variation;
+  Result<Timeline> timeline =
+      ReplayWatched(kInfo, common, workload, inputs->plan, inputs->times, network, replay);
   if (!timeline.ok()) return timeline.error();
   if (!processes->first()) return OkStatus();
   timeline->slowdowns = SlowdownsOf(log);
   if (foreseen) timeline->counters.emplace_back("packets foreseen", *foreseen);
   RETURN_IF_ERROR(Write(options, *timeline, inputs->provenance, replay.log, stamp));
-  Report(kInfo, common,
-         fmt::format("{} ops of {} ranks over the {} network: iteration {}", CountOps(workload),
-                     timeline->ranks.size(), timeline->network, ToString(timeline->iteration)));
+  Report(kInfo, common, Outcome(workload, *timeline));
   return OkStatus();
 }
 
@@ -309,7 +318,7 @@ Stamp StampOf(const Options& options) {
               "exec-engine",
               {options.run + "/" + kManifestName, options.run + "/" + kFlowPlanName,
                options.run + "/" + kKernelTimesName},
-              {"network " + options.network},
+              ResultOptions(options),
               {options.run + "/" + kTimelineName}};
   if (!options.network_log.empty()) {
     stamp.options.push_back("network-log " + options.network_log);
@@ -330,7 +339,8 @@ Status Run(const Options& options, const CommonOptions& common, Processes* proce
     fmt::print("{}", NetworksText());
     return OkStatus();
   }
-  if (options.dump) return processes->first() ? Dump(options, common.verbose) : OkStatus();
+  if (options.dump)
+    return processes->first() ? DumpTimeline(options.run, common.verbose) : OkStatus();
   const Stamp stamp = StampOf(options);
   if (common.if_changed && !common.check) {
     // The first one's word counts: others may look when it has begun to write.

@@ -11,13 +11,13 @@
 #include "exec-engine/gather.h"
 #include "exec-engine/host_replay.h"
 #include "exec-engine/progress.h"
+#include "exec-engine/repeat.h"
 #include "exec-engine/replay_index.h"
 #include "exec-engine/step_cost.h"
+#include "exec-engine/stuck_report.h"
 
 namespace drydock {
 namespace {
-
-constexpr size_t kStuckShown = 8;
 
 Error NoCosts(const GpuSpec& gpu, const std::string& what) {
   return Error(
@@ -46,54 +46,32 @@ Status CheckCosts(const Topology& topology, const FlowPlan& plan) {
   return OkStatus();
 }
 
-// "all-reduce of 50.3 MB over 'tp' (group 3), layer 4, micro-batch 0".
-std::string Describe(const Workload& workload, int rank, const Op& op) {
-  const CommCall& call = workload.calls[op.work];
-  const std::string name = op.kind == OpKind::kSend ? "send"
-                           : op.kind == OpKind::kRecv
-                               ? "receive"
-                               : CollectiveTypeNames()[static_cast<size_t>(call.collective)];
-  std::string text = fmt::format("{} of {} over '{}' (group {})", name, ToString(call.bytes()),
-                                 workload.roles[op.role].name,
-                                 workload.group_of_rank[op.role][static_cast<size_t>(rank)]);
-  if (op.layer >= 0) text += fmt::format(", layer {}", op.layer);
-  if (op.microbatch >= 0) text += fmt::format(", micro-batch {}", op.microbatch);
-  return text;
-}
-
-Error DeadlockError(const ReplayIndex& index, const std::vector<StuckOp>& stuck, int64_t ended) {
-  const Workload& workload = index.workload();
-  std::string text = fmt::format("the run cannot finish: {} of {} ops ended, {} wait for ever",
-                                 ended, index.op_count(), stuck.size());
-  for (size_t i = 0; i < std::min(stuck.size(), kStuckShown); ++i) {
-    const StuckOp& s = stuck[i];
-    text += fmt::format("\n  rank {} in op {} ({}) waits for {}", s.rank, s.op,
-                        Describe(workload, s.rank, index.class_of(s.rank).program->ops[s.op]),
-                        s.waits_for);
-  }
-  if (stuck.size() > kStuckShown) {
-    text += fmt::format("\n  ... and {} more", stuck.size() - kStuckShown);
-  }
-  return Error(text);
-}
-
 class Run {
  public:
   Run(const ReplayIndex& index, std::unique_ptr<Network> network, const ReplayOptions& options)
       : index_(index),
         network_(std::move(network)),
         processes_(options.network.processes),
+        until_(options.until),
+        sharing_(options.sharing),
         log_(options.log) {
+    sharing_.resize(Cluster().gpus.size());
     for (const HostKind& kind : Cluster().host_kinds) {
       port_maps_.push_back(
           std::make_unique<PortMap>(kind, Cluster().gpus[static_cast<size_t>(kind.gpu)]));
     }
-    progress_ = std::make_unique<Progress>(SizeTimelines(), options.progress);
+    const int64_t own_ops = SizeTimelines();
+    progress_ = options.progress != nullptr ? options.progress : &unseen_progress_;
+    progress_->Begin(OwnHosts(), own_ops, until_);
     for (HostId host = 0; host < Cluster().host_count(); ++host) {
       if (network_->Owns(host)) {
+        Progress::Host* progress = progress_->host(static_cast<int>(hosts_.size()));
+        const auto gpu = static_cast<size_t>(Cluster().kind_of_host(host).gpu);
+        const HostReplay::Settings settings = {options.shortcut, until_, sharing_[gpu],
+                                               options.variation};
         hosts_.push_back(std::make_unique<HostReplay>(host, index, PortsOf(host),
-                                                      network_->port(host), options.shortcut,
-                                                      &timeline_.ranks, progress_.get()));
+                                                      network_->port(host), settings,
+                                                      &timeline_.ranks, progress));
       }
       actors_.push_back(network_->Owns(host) ? hosts_.back().get() : nullptr);
     }
@@ -108,18 +86,23 @@ class Run {
     }
   }
 
-  // In the first process; in others an empty one.
-  Result<Timeline> Go() {
+  // In the first process; in others an empty one. `workload` is that of one iteration, of which the
+  // index's has so many.
+  Result<Timeline> Go(const Workload& workload, int iterations) {
     RETURN_IF_ERROR(network_->Run(actors_));
     RETURN_IF_ERROR(CheckFinished());
     if (log_ != nullptr && network_->Log() != nullptr) *log_ = *network_->Log();
     Count();
     GatherRanks(own_ranks_, processes_, &timeline_.ranks);
     if (!processes_->first()) return Timeline();
+    if (iterations > 1 && index_.op_count() > 0) {
+      KeepLastIteration(workload, iterations, &timeline_);
+      return std::move(timeline_);
+    }
+    timeline_.iteration = timeline_.stopped;
     for (const RankTimeline& rank : timeline_.ranks) {
       for (const Time end : rank.end) timeline_.iteration = std::max(timeline_.iteration, end);
     }
-    const Workload& workload = index_.workload();
     for (int rank = 0; rank < workload.rank_count(); ++rank) {
       timeline_.accounts.push_back(AccountFor(*index_.class_of(rank).program, workload.roles,
                                               timeline_.ranks[static_cast<size_t>(rank)],
@@ -133,6 +116,12 @@ class Run {
 
   const PortMap& PortsOf(HostId host) const {
     return *port_maps_[static_cast<size_t>(Cluster().hosts[static_cast<size_t>(host)])];
+  }
+
+  int OwnHosts() const {
+    int count = 0;
+    for (HostId host = 0; host < Cluster().host_count(); ++host) count += network_->Owns(host);
+    return count;
   }
 
   // Makes room for the ops of the ranks of this process; how many ops they are.
@@ -156,16 +145,22 @@ class Run {
     return all;
   }
 
-  Status CheckFinished() const {
+  // All ops have ended, or the run was stopped on its way; then nothing of it goes on.
+  Status CheckFinished() {
     HowFar own;
     for (const auto& host : hosts_) {
       own.ended += host->ops_ended();
+      own.stopped |= host->stopped();
       const std::vector<StuckOp> here = host->StuckOps();
       own.stuck.insert(own.stuck.end(), here.begin(), here.end());
     }
     const HowFar all = GatherHowFar(std::move(own), processes_);
     if (all.ended == index_.op_count()) return OkStatus();
-    return DeadlockError(index_, all.stuck, all.ended);
+    if (!all.stopped) return DeadlockError(index_, all.stuck, all.ended);
+    timeline_.stopped = until_;
+    timeline_.ops_ended = all.ended;
+    for (const auto& host : hosts_) host->CutShort();
+    return OkStatus();
   }
 
   void Count() {
@@ -185,7 +180,10 @@ class Run {
   const ReplayIndex& index_;
   std::unique_ptr<Network> network_;
   Processes* processes_;
-  std::unique_ptr<Progress> progress_;  // of this process, which stands for all
+  const Time until_;
+  std::vector<SharingCosts> sharing_;  // by GPU type
+  Progress* progress_ = nullptr;       // of this process, which stands for all
+  Progress unseen_progress_;
   NetworkLog* log_;
   std::vector<std::unique_ptr<PortMap>> port_maps_;
   std::vector<int> own_ranks_;
@@ -199,14 +197,20 @@ class Run {
 
 Result<Timeline> Replay(const Workload& workload, const FlowPlan& plan, const KernelTimes& times,
                         const NetworkChoice& network, const ReplayOptions& options) {
+  CHECK(options.iterations >= 1);
+  CHECK_NOTE(options.iterations == 1 || options.until == Time::Max(),
+             "a run of several iterations goes on to its end");
   RETURN_IF_ERROR(CheckCosts(workload.topology, plan));
-  ASSIGN_OR_RETURN(const ReplayIndex index, ReplayIndex::Create(workload, plan, times));
+  Workload repeated;
+  if (options.iterations > 1) repeated = Repeat(workload, options.iterations);
+  ASSIGN_OR_RETURN(const ReplayIndex index,
+                   ReplayIndex::Create(options.iterations > 1 ? repeated : workload, plan, times));
   // Aggregation nodes are hosts to the network, and to nobody else.
   const Topology fabric =
       index.aggregation().empty() ? workload.topology : index.aggregation().WithNodes();
   ASSIGN_OR_RETURN(std::unique_ptr<Network> carrier, network.make(fabric, options.network));
   Run run(index, std::move(carrier), options);
-  ASSIGN_OR_RETURN(Timeline timeline, run.Go());
+  ASSIGN_OR_RETURN(Timeline timeline, run.Go(workload, options.iterations));
   timeline.network = network.name;
   return timeline;
 }

@@ -5,16 +5,19 @@
 #define DRYDOCK_EXEC_ENGINE_REPLAY_H_
 
 #include <cstdint>
-#include <functional>
 #include <string>
+#include <vector>
 
 #include "core/base/result.h"
 #include "core/model/flow_plan.h"
 #include "core/model/kernel_times.h"
+#include "core/model/sharing_costs.h"
 #include "core/model/timeline.h"
+#include "core/model/variation.h"
 #include "core/model/workload.h"
 #include "exec-engine/network.h"
 #include "exec-engine/network_log.h"
+#include "exec-engine/progress.h"
 
 namespace drydock {
 
@@ -23,9 +26,14 @@ struct ReplayOptions {
   // Calls inside a host are played once and looked up again (communication.h). Never changes a
   // timeline; off in tests that show it.
   bool shortcut = true;
-  // Told now and then, from any one thread at a time, how many of all ops have ended.
-  std::function<void(int64_t ended, int64_t all)> progress;
-  NetworkLog* log = nullptr;  // filled if the network keeps one
+  // Nothing happens after this moment: the timeline then says that the run was stopped there.
+  Time until = Time::Max();
+  // By GPU type: what calls take from compute beside them. Empty: nothing.
+  std::vector<SharingCosts> sharing;
+  Variation variation;
+  int iterations = 1;            // one after another (repeat.h); more than one only to their end
+  Progress* progress = nullptr;  // of this process's hosts, for whoever wants to look
+  NetworkLog* log = nullptr;     // filled if the network keeps one
 };
 
 // An error if the inputs do not fit together, the network cannot be made, or some op can never end;

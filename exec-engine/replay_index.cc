@@ -44,6 +44,25 @@ ClassIndex IndexProgram(const Program& program, size_t streams) {
   return index;
 }
 
+// Tensor cores bound a kernel, or memory; of the others nothing is known.
+BlockTime TimeOf(const ComputeBlock& block, const GpuKernelTimes& gpu) {
+  BlockTime out;
+  Time tensor, memory;
+  for (const uint32_t submodule : block.submodules) {
+    const SubmoduleTime& times = gpu.submodules[submodule];
+    out.total += times.total;
+    for (const KernelTime& kernel : times.kernels) {
+      if (kernel.bound == "tensor cores" || kernel.bound == "compute") tensor += kernel.time;
+      if (kernel.bound == "memory") memory += kernel.time;
+    }
+  }
+  if (out.total <= Time()) return out;
+  const auto share = [&](Time part) { return std::min(1.0, part.seconds() / out.total.seconds()); };
+  out.tensor_share = share(tensor);
+  out.memory_share = std::min(share(memory), 1 - out.tensor_share);
+  return out;
+}
+
 bool ByCallAndGroup(const FlowPlan::Assignment& a, const FlowPlan::Assignment& b) {
   return std::tie(a.call, a.group) < std::tie(b.call, b.group);
 }
@@ -111,11 +130,8 @@ Status ReplayIndex::FillBlockTimes(const KernelTimes& times) {
       return Error(fmt::format("3-times.pb times {} submodules on {}, the workload has {}",
                                gpu.submodules.size(), gpu.gpu, workload_->submodules.size()));
     }
-    std::vector<Time>& blocks = block_time_.emplace_back();
-    for (const ComputeBlock& block : workload_->blocks) {
-      Time& total = blocks.emplace_back();
-      for (const uint32_t submodule : block.submodules) total += gpu.submodules[submodule].total;
-    }
+    std::vector<BlockTime>& blocks = block_time_.emplace_back();
+    for (const ComputeBlock& block : workload_->blocks) blocks.push_back(TimeOf(block, gpu));
   }
   for (const HostKind& host : workload_->topology.host_kinds) {
     launches_.emplace_back(*workload_, host, times.gpus[static_cast<size_t>(host.gpu)]);

@@ -22,6 +22,12 @@ namespace drydock {
 
 inline constexpr uint32_t kNoOp = UINT32_MAX;
 
+// A block with the GPU to itself, and what shares of its time are kernels bound by what.
+struct BlockTime {
+  Time total;
+  double tensor_share = 0, memory_share = 0;
+};
+
 struct ClassIndex {
   const Program* program = nullptr;
   std::vector<uint32_t> successor_begin, successor;  // CSR: who depends on op
@@ -49,7 +55,7 @@ class ReplayIndex {
   const Placement& placement() const { return placement_; }
   // The rank on the host's first GPU; there may be none.
   int first_rank(int host) const { return first_rank_[static_cast<size_t>(host)]; }
-  Time block_time(int gpu_type, uint32_t block) const {
+  const BlockTime& block_time(int gpu_type, uint32_t block) const {
     return block_time_[static_cast<size_t>(gpu_type)][block];
   }
   const LaunchTable& launches(int host_kind) const {
@@ -77,9 +83,9 @@ class ReplayIndex {
   Placement placement_;
   std::vector<int> first_rank_;  // by host
   std::vector<ClassIndex> classes_;
-  std::vector<std::vector<Time>> block_time_;      // [GPU type][block]
-  std::vector<LaunchTable> launches_;              // by host kind
-  std::vector<FlowPlan::Assignment> assignments_;  // sorted by (call, group)
+  std::vector<std::vector<BlockTime>> block_time_;  // [GPU type][block]
+  std::vector<LaunchTable> launches_;               // by host kind
+  std::vector<FlowPlan::Assignment> assignments_;   // sorted by (call, group)
   int64_t op_count_ = 0;
   Aggregation aggregation_;
   std::unique_ptr<KnownTimes> known_times_ = std::make_unique<KnownTimes>();

@@ -200,5 +200,47 @@ TEST(ReplayPropertyTest, AccountsAddUpToTheIterationOnEveryRank) {
   EXPECT_GT(late, 200) << "hosts of the 320 ranks that launch that held up something";
 }
 
+// Calls that take SMs and memory from compute, GPUs that are slow for a time, ops that differ by
+// chance, several iterations, runs that are stopped: the shortcut changes nothing, and all parts of
+// every account are there.
+TEST(ReplayPropertyTest, SharedGpusStragglersAndChanceDoNotChangeThat) {
+  Time waited;
+  for (uint32_t seed = 0; seed < 60; ++seed) {
+    WorkloadBuilder b = seed % 2 == 1 ? RandomLaunches(seed) : RandomWorkload(seed);
+    b.workload.topology.gpus[0].sms = 16;
+    b.workload.topology.gpus[0].memory_bandwidth = Bandwidth::FromBytesPerSecond(60e9);
+    bool tensor = false;
+    for (SubmoduleTime& times : b.times.gpus[0].submodules) {
+      KernelTime& kernel = times.kernels.emplace_back();
+      kernel.time = times.total;
+      kernel.bound = (tensor = !tensor) ? "tensor cores" : "memory";
+    }
+    ReplayOptions options;
+    options.sharing = {{1, 1, "a test"}};
+    options.variation = {
+        {{Time::Us(100), 0, 1, 1.5}, {Time::Us(900), 0, 1, 1}, {Time(), 1, -1, 1.1}},
+        {0.1, Time::Us(seed % 3), seed}};
+    options.iterations = seed % 4 == 0 ? 2 : 1;
+    if (seed % 4 == 1) options.until = Time::Us(1500);
+    const Result<Timeline> fast =
+        Replay(b.workload, b.plan, b.times, testing::Analytical(), options);
+    options.shortcut = false;
+    const Result<Timeline> slow =
+        Replay(b.workload, b.plan, b.times, testing::Analytical(), options);
+    ASSERT_TRUE(fast.ok() && slow.ok()) << seed;
+    ExpectSame(*fast, *slow);
+    for (const TimeAccount& account : fast->accounts) {
+      EXPECT_EQ(Total(account), fast->iteration) << seed;
+      for (const Time part :
+           {account.compute, account.host, account.straggler, account.bubble, account.idle}) {
+        EXPECT_GE(part, Time());
+      }
+      for (const Time exposed : account.exposed) EXPECT_GE(exposed, Time());
+      waited += account.straggler;
+    }
+  }
+  EXPECT_GT(waited, Time::Us(10000)) << "of 480 ranks for one another";
+}
+
 }  // namespace
 }  // namespace drydock

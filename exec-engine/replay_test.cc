@@ -241,7 +241,36 @@ TEST(ReplayTest, DeadlockNamesWhoWaitsForWhom) {
       "the run cannot finish: 1 of 4 ops ended, 2 wait for ever\n"
       "  rank 0 in op 0 (receive of 1.049 MB over 'pp' (group 2)) waits for data from rank 2\n"
       "  rank 1 in op 0 (all-reduce of 1.049 MB over 'tp' (group 0)) waits for rank 0, which "
-      "never started it");
+      "never started it\n"
+      "  one after another: rank 1 in op 0 waits for rank 0, which in op 0 waits for rank 2, which "
+      "has ended its program");
+}
+
+// Each of two ranks is in another collective; both have begun what the other has not.
+WorkloadBuilder Crossed() {
+  WorkloadBuilder b(SmallCluster(2, 1));
+  const int stream = b.Stream("compute");
+  const int tp = b.Role("tp", Dimension::kTensor, {{0, 1}});
+  const int dp = b.Role("dp", Dimension::kData, {{0, 1}});
+  for (const int rank : {0, 1}) {
+    b.Compute(rank, stream, Time::Us(1));
+    b.Collective(rank, stream, rank == 0 ? tp : dp, CollectiveType::kAllReduce, kMega);
+    b.Collective(rank, stream, rank == 0 ? dp : tp, CollectiveType::kAllReduce, kMega);
+  }
+  b.PlanAll();
+  return b;
+}
+
+TEST(ReplayTest, ADeadlockIsToldWithItsCircle) {
+  const Result<Timeline> timeline = ReplayAll(Crossed());
+  ASSERT_FALSE(timeline.ok());
+  EXPECT_EQ(timeline.error().message(),
+            "the run cannot finish: 2 of 6 ops ended, 2 wait for ever\n"
+            "  rank 0 in op 1 (all-reduce of 1.049 MB over 'tp' (group 0)) waits for data from "
+            "rank 1\n"
+            "  rank 1 in op 1 (all-reduce of 1.049 MB over 'dp' (group 1)) waits for data from "
+            "rank 0\n"
+            "  in a circle: rank 0 in op 1 waits for rank 1, which in op 1 waits for rank 0");
 }
 
 // Either host waits for its own send before it issues the receive that the other's send needs.

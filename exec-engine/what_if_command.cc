@@ -7,6 +7,7 @@
 
 #include "core/base/writable.h"
 #include "core/schema/artefacts.h"
+#include "core/schema/sharing_file.h"
 #include "exec-engine/choices.h"
 #include "exec-engine/network_pick.h"
 #include "exec-engine/what_if.h"
@@ -123,6 +124,8 @@ Status RunWhatIf(const WhatIfCommand& options, const CommonOptions& common, Proc
   ASSIGN_OR_RETURN(what_if.changes, FindChanges(options.only));
   ASSIGN_OR_RETURN(what_if.replay.network.threads, ParseThreads(options.threads));
   what_if.replay.network.processes = processes;
+  what_if.replay.sharing = SharingOf(inputs.file.workload.topology);
+  what_if.replay.variation = inputs.file.variation;
   if (!common.quiet && ::isatty(STDERR_FILENO) == 1) {
     what_if.began = [](const std::string& name) {
       Say(fmt::format("\r{}: {:<60}", kInfo.name, name));

@@ -34,8 +34,9 @@ Parts PartsOf(const TimeAccount& account) {
   Parts parts;
   parts[0] = account.compute;
   std::copy(std::begin(account.exposed), std::end(account.exposed), parts.begin() + 1);
-  parts[kPartCount - 4] = account.memory;
-  parts[kPartCount - 3] = account.host;
+  parts[kPartCount - 5] = account.memory;
+  parts[kPartCount - 4] = account.host;
+  parts[kPartCount - 3] = account.straggler;
   parts[kPartCount - 2] = account.bubble;
   parts[kPartCount - 1] = account.idle;
   return parts;
@@ -43,8 +44,9 @@ Parts PartsOf(const TimeAccount& account) {
 
 std::string PartName(int part) {
   if (part == 0) return "compute";
-  if (part == kPartCount - 4) return "exposed memory";
-  if (part == kPartCount - 3) return "host";
+  if (part == kPartCount - 5) return "exposed memory";
+  if (part == kPartCount - 4) return "host";
+  if (part == kPartCount - 3) return "straggler wait";
   if (part == kPartCount - 2) return "bubble";
   if (part == kPartCount - 1) return "idle";
   return "exposed " + DimensionNames()[static_cast<size_t>(part - 1)];

@@ -14,11 +14,12 @@
 
 namespace drydock {
 
-// In this order: compute, exposed communication by Dimension, exposed memory, host, bubble, idle.
-inline constexpr int kPartCount = 1 + kDimensionCount + 4;
+// In this order: compute, exposed communication by Dimension, exposed memory, host, straggler wait,
+// bubble, idle.
+inline constexpr int kPartCount = 1 + kDimensionCount + 5;
 using Parts = std::array<Time, kPartCount>;
 Parts PartsOf(const TimeAccount& account);
-std::string PartName(int part);  // "compute", "exposed tensor", ..., "host", ...
+std::string PartName(int part);  // "compute", "exposed tensor", ..., "host", "straggler wait", ...
 
 // One part over all ranks.
 struct PartSummary {

@@ -19,20 +19,25 @@ TEST(Breakdown, PartsKeepEveryPicosecondOfAnAccount) {
   account.bubble = Time::Ps(100);
   account.idle = Time::Ps(1000);
   account.host = Time::Ps(10000);
+  account.straggler = Time::Ps(100000);
+  account.memory = Time::Ps(1000000);
   Time sum;
   for (const Time part : PartsOf(account)) sum += part;
-  EXPECT_EQ(sum.ps(), 1 + (10 + 11 + 12 + 13 + 14 + 15) + 100 + 1000 + 10000);
+  EXPECT_EQ(sum.ps(), 1 + (10 + 11 + 12 + 13 + 14 + 15) + 100 + 1000 + 10000 + 100000 + 1000000);
   EXPECT_EQ(PartsOf(account)[kTensorPart], Time::Ps(10));
   EXPECT_EQ(PartsOf(account)[kBubblePart], Time::Ps(100));
-  EXPECT_EQ(PartsOf(account)[kPartCount - 3], Time::Ps(10000));
+  EXPECT_EQ(PartsOf(account)[kPartCount - 4], Time::Ps(10000));
+  EXPECT_EQ(PartsOf(account)[kPartCount - 3], Time::Ps(100000));
+  EXPECT_EQ(PartsOf(account)[kPartCount - 5], Time::Ps(1000000));
 }
 
 TEST(Breakdown, PartsAreNamedInTheirOrder) {
   EXPECT_EQ(PartName(0), "compute");
   EXPECT_EQ(PartName(1), "exposed tensor");
-  EXPECT_EQ(PartName(kPartCount - 5), "exposed world");
-  EXPECT_EQ(PartName(kPartCount - 4), "exposed memory");
-  EXPECT_EQ(PartName(kPartCount - 3), "host");
+  EXPECT_EQ(PartName(kPartCount - 6), "exposed world");
+  EXPECT_EQ(PartName(kPartCount - 5), "exposed memory");
+  EXPECT_EQ(PartName(kPartCount - 4), "host");
+  EXPECT_EQ(PartName(kPartCount - 3), "straggler wait");
   EXPECT_EQ(PartName(kPartCount - 2), "bubble");
   EXPECT_EQ(PartName(kPartCount - 1), "idle");
 }

@@ -47,7 +47,8 @@ std::string Tile(const std::string& value, const std::string& what) {
 std::string Tiles(const Summary& summary) {
   const Rates& rates = summary.rates;
   std::string out = "<div class=\"tiles\">\n";
-  out += Tile(ToString(rates.iteration), "iteration time");
+  out += Tile(ToString(rates.iteration),
+              summary.stopped > Time() ? "until the run was stopped" : "iteration time");
   out += Tile(fmt::format("{:.0f}", rates.tokens_per_second), "tokens per second");
   out += Tile(fmt::format("{:.1f} TFLOP/s", rates.model.flops_per_second() * 1e-12),
               "model FLOPs per GPU");
@@ -119,7 +120,7 @@ std::string LinksTable(const Summary& summary) {
                Number("marked"), Number("dropped"), Number("sent again"), Number("paused")});
   for (const LinkTotal& link : summary.links) {
     table.Add({Words(link.from + " to " + link.to), Number(ToString(link.rate)),
-               Number(Percent(link.Utilisation(summary.rates.iteration))),
+               Number(Percent(link.Utilisation(summary.simulated))),
                Number(ToString(link.most_queued)), Number(fmt::format("{}", link.marked)),
                Number(fmt::format("{}", link.dropped)), Number(fmt::format("{}", link.repeated)),
                Number(ToString(link.paused))});

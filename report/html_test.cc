@@ -66,9 +66,10 @@ TEST(Pictures, EveryPartHasAColourOfItsOwn) {
   Inputs inputs = FakeRun();
   TimeAccount& account = inputs.timeline.accounts[0];
   account = {};
-  account.compute = account.host = account.bubble = account.idle = Time::Us(60);
-  account.memory = Time::Us(60);
-  for (Time& exposed : account.exposed) exposed = Time::Us(60);
+  account.compute = account.host = account.straggler = account.memory = account.bubble =
+      Time::Us(50);
+  for (Time& exposed : account.exposed) exposed = Time::Us(50);
+  account.idle = Time::Us(50);
   const std::string bars = BarsSvg(Summarise(inputs));
   EXPECT_THAT(bars, HasSubstr(">host</text>"));
   std::set<std::string> colours;

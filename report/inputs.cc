@@ -58,11 +58,11 @@ Status CheckAccount(const Inputs& inputs, int rank, const std::string& path) {
     sum += part;
   }
   if (sum == inputs.timeline.iteration) return OkStatus();
-  return Error(
-      fmt::format("rank {}: compute, exposed communication, host, bubble and idle add up to {} "
-                  "ps, but the iteration takes {} ps; {}",
-                  rank, sum.ps(), inputs.timeline.iteration.ps(), kRunAgain),
-      {path, 0, 0});
+  return Error(fmt::format("rank {}: compute, exposed communication, host, straggler wait, bubble "
+                           "and idle add up to "
+                           "{} ps, but the iteration takes {} ps; {}",
+                           rank, sum.ps(), inputs.timeline.iteration.ps(), kRunAgain),
+               {path, 0, 0});
 }
 
 }  // namespace

@@ -22,8 +22,9 @@ TEST(CheckTimeline, PartsMustAddUpToThePicosecond) {
   inputs.timeline.accounts[2].bubble += Time::Ps(1);
   EXPECT_EQ(
       CheckError(inputs),
-      "run/4-timeline.pb: error: rank 2: compute, exposed communication, host, bubble and "
-      "idle add up to 600000001 ps, but the iteration takes 600000000 ps; run exec-engine again");
+      "run/4-timeline.pb: error: rank 2: compute, exposed communication, host, straggler wait, "
+      "bubble and idle add up to 600000001 ps, but the iteration takes 600000000 ps; run "
+      "exec-engine again");
 }
 
 TEST(CheckTimeline, PartsMayNotBeNegative) {

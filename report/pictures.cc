@@ -13,8 +13,9 @@ using namespace svg;  // the pieces
 
 const char* PartColour(int part) {
   if (part == 0) return PhaseColour(0);
-  if (part == kPartCount - 4) return kMemoryColour;
-  if (part == kPartCount - 3) return kHostColour;
+  if (part == kPartCount - 5) return kMemoryColour;
+  if (part == kPartCount - 4) return kHostColour;
+  if (part == kPartCount - 3) return "#6b4226";
   if (part == kPartCount - 2) return "#c3c8d1";
   if (part == kPartCount - 1) return "#e8eaee";
   return DimensionColour(part - 1);

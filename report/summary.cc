@@ -1,5 +1,7 @@
 #include "report/summary.h"
 
+#include <numeric>
+
 namespace drydock {
 namespace {
 
@@ -50,6 +52,23 @@ Rates RatesOf(const WorkloadTotals& totals, Time iteration, int ranks, FlopRate 
   return rates;
 }
 
+// What of the run there is.
+void SetLength(const Inputs& inputs, Summary* out) {
+  const Timeline& timeline = inputs.timeline;
+  out->iterations = timeline.iterations;
+  out->simulated = std::accumulate(timeline.iterations.begin(), timeline.iterations.end(), Time());
+  if (timeline.iterations.empty()) out->simulated = timeline.iteration;
+  out->stopped = timeline.stopped;
+  if (timeline.stopped == Time()) return;
+  out->ops_ended = timeline.ops_ended;
+  for (const RankTimeline& rank : timeline.ranks) {
+    out->ops += static_cast<int64_t>(rank.end.size());
+  }
+  const Time iteration = out->rates.iteration;
+  out->rates = {};
+  out->rates.iteration = iteration;
+}
+
 }  // namespace
 
 Summary Summarise(const Inputs& inputs) {
@@ -76,6 +95,7 @@ Summary Summarise(const Inputs& inputs) {
   if (out.memory) out.memory_parts = workload.memory[static_cast<size_t>(out.memory->class_index)];
   out.rates =
       RatesOf(workload.totals, inputs.timeline.iteration, out.ranks, PeakOf(out.gpus, out.ranks));
+  SetLength(inputs, &out);
   out.parts = SummariseParts(inputs.timeline);
   out.classes = BreakdownByClass(inputs);
   out.collectives = SummariseCollectives(inputs);

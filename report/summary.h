@@ -61,7 +61,11 @@ struct Summary {
   int64_t tokens = 0;
   double model_flops = 0;  // of the iteration, over all GPUs
   double hardware_flops = 0;
-  Rates rates;
+  Rates rates;      // none but `iteration` of a run that was stopped
+  Time simulated;   // all iterations of the run together
+  Time stopped;     // on its way, at that moment; zero: it ran to its end
+  int64_t ops = 0, ops_ended = 0;
+  std::vector<Time> iterations;  // how long each took, of a run of several; the rest is the last's
   std::array<PartSummary, kPartCount> parts;
   std::vector<ClassBreakdown> classes;
   std::vector<CollectiveRow> collectives;

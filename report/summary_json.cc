@@ -137,7 +137,7 @@ Json LinksJson(const Summary& summary) {
     out.push_back({{"from", link.from},
                    {"to", link.to},
                    {"gbit_per_s", static_cast<double>(link.rate.bits_per_second()) * 1e-9},
-                   {"utilisation", link.Utilisation(summary.rates.iteration)},
+                   {"utilisation", link.Utilisation(summary.simulated)},
                    {"sent_bytes", link.sent.count()},
                    {"most_queued_bytes", link.most_queued.count()},
                    {"marked", link.marked},
@@ -204,6 +204,12 @@ std::string SummaryJson(const Summary& summary, const Comparison* comparison) {
   out["network"] = summary.network;
   out["iteration_time_s"] = Seconds(rates.iteration);
   out["iteration_time_ps"] = rates.iteration.ps();
+  if (summary.stopped > Time()) {
+    out["stopped_s"] = Seconds(summary.stopped);
+    out["ops_ended"] = summary.ops_ended;
+    out["ops"] = summary.ops;
+  }
+  for (const Time each : summary.iterations) out["iterations_s"].push_back(Seconds(each));
   out["tokens_per_iteration"] = summary.tokens;
   out["tokens_per_s"] = rates.tokens_per_second;
   out["tokens_per_s_per_gpu"] = rates.tokens_per_gpu_second;

@@ -192,6 +192,32 @@ TEST(SummaryText, SaysHowManyCallsItLeavesOut) {
   EXPECT_THAT(SummaryText(summary), testing::HasSubstr("\n  and 2 calls more in summary.json\n"));
 }
 
+TEST(SummaryText, ARunThatWasStoppedHasNoRates) {
+  Inputs inputs = FakeRun();
+  inputs.timeline.stopped = inputs.timeline.iteration;
+  inputs.timeline.ops_ended = 17;
+  const Summary summary = Summarise(inputs);
+  EXPECT_THAT(SummaryText(summary),
+              testing::HasSubstr("\n\nstopped at       600 us: 17 of 20 ops had ended\n\nwhere"));
+  const Json json = Json::parse(SummaryJson(summary));
+  EXPECT_EQ(json["stopped_s"], 0.0006);
+  EXPECT_EQ(json["ops_ended"], 17);
+  EXPECT_EQ(json["tokens_per_s"], 0);
+  EXPECT_TRUE(json["mfu"].is_null());
+}
+
+// Links were in use for 150 us of 1200.
+TEST(SummaryText, SeveralIterationsAreToldOf) {
+  Inputs inputs = FakeRun();
+  inputs.timeline.iterations = {Time::Us(500), Time::Us(100), Time::Us(600)};
+  const Summary summary = Summarise(inputs);
+  EXPECT_THAT(SummaryText(summary),
+              testing::HasSubstr("\niterations       3, from 100 us to 600 us, 400 us on average; "
+                                 "what follows is the last\n"));
+  EXPECT_THAT(SummaryText(summary), testing::HasSubstr(" 12.5 %       10 KB"));
+  EXPECT_EQ(Json::parse(SummaryJson(summary))["iterations_s"].size(), 3u);
+}
+
 TEST(SummaryText, ARunWithoutBubblesSaysSo) {
   Summary summary = Summarise(FakeRun());
   summary.parts[kPartCount - 2] = {};

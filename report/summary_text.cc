@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "report/compare.h"
 #include "report/summary.h"
@@ -36,12 +37,26 @@ std::string GpusText(const Summary& summary) {
   return out;
 }
 
+std::string IterationsText(const std::vector<Time>& each) {
+  const auto [least, most] = std::minmax_element(each.begin(), each.end());
+  const Time sum = std::accumulate(each.begin(), each.end(), Time());
+  const auto count = static_cast<int64_t>(each.size());
+  return fmt::format(
+      "iterations       {}, from {} to {}, {} on average; what follows is the last\n", count,
+      ToString(*least), ToString(*most), ToString(Time::Ps(sum.ps() / count)));
+}
+
 std::string HeadText(const Summary& summary) {
   const Rates& rates = summary.rates;
   std::string out = fmt::format("{} on {}: {} in {}, network {}\n{}\n\n", summary.model,
                                 summary.cluster, GpusText(summary), Plural(summary.hosts, "host"),
                                 summary.network, summary.layout);
+  if (summary.stopped > Time()) {
+    return out + fmt::format("stopped at       {}: {} of {} ops had ended\n",
+                             ToString(summary.stopped), summary.ops_ended, summary.ops);
+  }
   out += fmt::format("iteration time   {}\n", ToString(rates.iteration));
+  if (!summary.iterations.empty()) out += IterationsText(summary.iterations);
   out += fmt::format("tokens           {} /s, {} /s per GPU\n", PerSecond(rates.tokens_per_second),
                      PerSecond(rates.tokens_per_gpu_second));
   out += fmt::format("model FLOPs      {:.1f} TFLOP/s per GPU",
@@ -196,10 +211,9 @@ std::string LinksText(const Summary& summary) {
   const size_t shown = std::min(summary.links.size(), kLinkLines);
   for (size_t i = 0; i < shown; ++i) {
     const LinkTotal& link = summary.links[i];
-    out +=
-        fmt::format("  {:<46}{:>8}{:>12}{:>9}{:>9}{:>12}\n", link.from + " to " + link.to,
-                    Percent(link.Utilisation(summary.rates.iteration)), ToString(link.most_queued),
-                    link.marked, link.dropped, ToString(link.paused));
+    out += fmt::format("  {:<46}{:>8}{:>12}{:>9}{:>9}{:>12}\n", link.from + " to " + link.to,
+                       Percent(link.Utilisation(summary.simulated)), ToString(link.most_queued),
+                       link.marked, link.dropped, ToString(link.paused));
   }
   return out + Rest(summary.links.size(), shown, "link");
 }

@@ -65,7 +65,7 @@ Status SplitOverrides(const std::vector<std::string>& all, std::vector<std::stri
       return Error(
           fmt::format("--set {}: no such section; sections are model, training, parallel, overlap, "
                       "fsdp, zero, memory "
-                      "(model.yaml) and cluster, hosts, fabric, transport, faults, nccl "
+                      "(model.yaml) and cluster, hosts, fabric, transport, faults, jitter, nccl "
                       "(cluster.topo)",
                       assignment));
     }

@@ -6,9 +6,12 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstdio>
+#include <cstring>
 #include <iostream>
+#include <string_view>
 #include <utility>
 
 #include "core/base/files.h"
@@ -25,8 +28,33 @@ constexpr int kExitInterrupted = 130;
 
 bool silent = false;
 
+std::atomic<const char*> interrupted_name = nullptr;
+std::atomic<InterruptWords> interrupt_words = nullptr;
+
+// In a signal handler: a line put together on the stack, and one write.
+void SayInterrupted() {
+  const InterruptWords words = interrupt_words;
+  if (silent || words == nullptr) return;
+  char text[256], line[512];
+  const size_t length = words(text, sizeof(text));
+  if (length == 0) return;
+  size_t size = 0;
+  const auto add = [&](const char* more, size_t count) {
+    for (size_t i = 0; i < count && size < sizeof(line); ++i) line[size++] = more[i];
+  };
+  constexpr std::string_view kClearLine = "\r\x1b[K", kWhat = ": interrupted: ";
+  if (::isatty(STDERR_FILENO) == 1) add(kClearLine.data(), kClearLine.size());
+  const char* name = interrupted_name;
+  add(name, ::strlen(name));
+  add(kWhat.data(), kWhat.size());
+  add(text, length);
+  add("\n", 1);
+  if (::write(STDERR_FILENO, line, size) < 0) return;  // nobody reads it
+}
+
 void OnInterrupt(int /*signal*/) {
   RemoveUnfinishedFiles();
+  SayInterrupted();
   ::_exit(kExitInterrupted);
 }
 
@@ -182,6 +210,12 @@ void Say(const std::string& text) {
 }
 
 void SayNothing() { silent = true; }
+
+void SayWhenInterrupted(const char* name, InterruptWords words) {
+  interrupt_words = nullptr;
+  interrupted_name = name;
+  interrupt_words = words;
+}
 
 void Report(const ToolInfo& info, const CommonOptions& common, const std::string& line) {
   if (!common.quiet) Say(fmt::format("{}: {}\n", info.name, line));

@@ -52,6 +52,13 @@ void Say(const std::string& text);
 // From now on Say says nothing: another process of the same run speaks for this one.
 void SayNothing();
 
+// What a tool says when it is interrupted, before it ends: its name, ": interrupted: " and what
+// `words` writes. That runs in a signal handler, so it may do little: it returns how much of `size`
+// it wrote; nothing is said if that is nothing. Null: there is nothing to say any more. `name`
+// outlives the process's interest.
+using InterruptWords = size_t (*)(char* text, size_t size);
+void SayWhenInterrupted(const char* name, InterruptWords words);
+
 // One line on stderr, unless --quiet: "simccl: 12 plans".
 void Report(const ToolInfo& info, const CommonOptions& common, const std::string& line);
 

@@ -119,6 +119,41 @@ TEST(InterruptTest, LeavesNothingUnfinished) {
   }
 }
 
+TEST(InterruptTest, TellsHowFarItGot) {
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::dup2(ends[1], STDERR_FILENO);
+    char name[] = "mill";
+    char* argv[] = {name, nullptr};
+    CommonOptions common;
+    RunTool(
+        1, argv, kInfo, &common, [](CLI::App*) {},
+        []() -> Status {
+          SayWhenInterrupted("mill", [](char* text, size_t) -> size_t {
+            text[0] = '7';
+            return 1;
+          });
+          Say("ready\n");
+          for (;;) ::pause();
+        });
+    ::_exit(99);
+  }
+  ::close(ends[1]);
+  std::string said;
+  char buffer[64];
+  for (ssize_t n; (n = ::read(ends[0], buffer, sizeof(buffer))) > 0;) {
+    said.append(buffer, static_cast<size_t>(n));
+    if (said == "ready\n") ::kill(child, SIGINT);
+  }
+  ::close(ends[0]);
+  int status = -1;
+  ::waitpid(child, &status, 0);
+  EXPECT_EQ(WEXITSTATUS(status), 130);
+  EXPECT_EQ(said, "ready\nmill: interrupted: 7\n");
+}
+
 TEST(InterruptTest, ABrokenInvariantLeavesNothingEither) {
   const TemporaryDirectory dir;
   EXPECT_EXIT(

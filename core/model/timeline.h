@@ -29,6 +29,7 @@ struct TimeAccount {
   Time host;                      // waiting for the host to launch what could run, or to work
   Time exposed[kDimensionCount];  // communication that nothing hides
   Time memory;                    // loads and stores that nothing hides
+  Time straggler;                 // in a call whose members have not all come yet
   Time bubble;                    // waiting for a pipeline neighbour that has not sent yet
   Time idle;                      // after the rank's last op, or waiting for nothing of these
 };
@@ -36,6 +37,13 @@ struct TimeAccount {
 struct Timeline {
   std::string network;  // "packet"
   Time iteration;
+  // Of a run that was stopped there: what had not ended by then ends there, what had not started
+  // takes no time. Zero: it ran to its end.
+  Time stopped;
+  int64_t ops_ended = 0;  // over all ranks, by then
+  // Of a run of several iterations, how long each took, until the last rank was done with it; the
+  // times of ops are those of the last one. Empty: there was one.
+  std::vector<Time> iterations;
   std::vector<RankTimeline> ranks;
   std::vector<TimeAccount> accounts;                      // by rank
   std::vector<std::pair<std::string, int64_t>> counters;  // "packets", "messages", ...

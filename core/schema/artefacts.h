@@ -45,6 +45,7 @@ Status WriteWorkload(const std::string& run, const Workload& workload, const Clu
                      const Provenance& provenance);
 struct WorkloadFile {
   Workload workload;
+  Variation variation;  // of the cluster
   std::string sha256;
 };
 Result<WorkloadFile> ReadWorkload(const std::string& run, WorkloadParts parts);

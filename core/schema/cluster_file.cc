@@ -20,9 +20,10 @@ namespace drydock {
 namespace {
 
 constexpr int64_t kMostMtu = 65535;  // a packet's length has 16 bits
+constexpr Time kLongestDelay = Time::Us(1'000'000);
 
-const std::vector<std::string> kSections = {"cluster",   "hosts",  "fabric",
-                                            "transport", "faults", "nccl"};
+const std::vector<std::string> kSections = {"cluster", "hosts",  "fabric", "transport",
+                                            "faults",  "jitter", "nccl"};
 
 // Where the files that a cluster names come from: the disk, or an artefact's copies.
 using FileSource = std::function<Result<std::string>(const std::string& name)>;
@@ -208,6 +209,22 @@ void ReadTransport(const YamlNode& node, Transport* transport, Diagnostics* diag
   reader.Finish();
 }
 
+void ReadJitter(const YamlNode& node, Jitter* jitter, Diagnostics* diagnostics) {
+  YamlReader reader(node, "jitter", diagnostics);
+  reader.ReadOptional("compute", &jitter->compute);
+  if (!(jitter->compute >= 0 && jitter->compute <= 0.3)) {
+    reader.Fail("compute", "'compute' is a standard deviation as a share, from 0 to 0.3");
+  }
+  reader.ReadOptional("call", &jitter->call);
+  if (jitter->call > kLongestDelay) {
+    reader.Fail("call", fmt::format("'call' is {}; it must be at most {}", ToString(jitter->call),
+                                    ToString(kLongestDelay)));
+  }
+  reader.ReadOptional("seed", &jitter->seed);
+  if (jitter->seed < 0) reader.Fail("seed", "'seed' must not be negative");
+  reader.Finish();
+}
+
 void ReadNccl(const YamlNode& node, ClusterInput* input, Diagnostics* diagnostics) {
   YamlReader reader(node, "nccl", diagnostics);
   if (const YamlNode* settings = reader.Take("settings", true)) {
@@ -257,6 +274,9 @@ Result<ClusterInput> ReadCluster(const YamlNode& root, FileSource source) {
   if (const YamlNode* node = reader.Take("nccl", false)) {
     ReadNccl(*node, &context.input, &context.diagnostics);
   }
+  if (const YamlNode* node = reader.Take("jitter", false)) {
+    ReadJitter(*node, &context.input.variation.jitter, &context.diagnostics);
+  }
   const YamlNode* faults = reader.Take("faults", false);
   reader.Finish();
   RETURN_IF_ERROR(context.diagnostics.ToStatus());
@@ -270,7 +290,8 @@ Result<ClusterInput> ReadCluster(const YamlNode& root, FileSource source) {
   else if (topology.host_count() > 1)
     reader.Fail("fabric", "several hosts need a 'fabric'");
   RETURN_IF_ERROR(context.diagnostics.ToStatus());
-  if (faults != nullptr) ReadFaults(*faults, &topology, &context.diagnostics);
+  if (faults != nullptr)
+    ReadFaults(*faults, &topology, &context.input.variation.slow_gpus, &context.diagnostics);
   RETURN_IF_ERROR(context.diagnostics.ToStatus());
   const Status connected = CheckConnected(topology);
   if (!connected.ok()) return (fabric ? *fabric : root).ErrorHere(connected.error().message());

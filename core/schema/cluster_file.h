@@ -11,12 +11,14 @@
 #include "core/base/result.h"
 #include "core/base/yaml.h"
 #include "core/model/topology.h"
+#include "core/model/variation.h"
 
 namespace drydock {
 
 // A cluster and the texts it was read from: enough to read it again without the files.
 struct ClusterInput {
   Topology topology;
+  Variation variation;
   std::string yaml;                                        // overrides applied
   std::vector<std::pair<std::string, std::string>> files;  // GPU files and NCCL XMLs, by name
   // Names and values of topology.nccl_settings, in its order, with their places: NCCL alone knows
@@ -35,7 +37,7 @@ Result<ClusterInput> ParseCluster(const std::string& yaml, const std::string& fi
                                   const std::vector<std::pair<std::string, std::string>>& files);
 
 // True if a --set assignment names a section of cluster.topo (cluster, hosts, fabric, transport,
-// faults, nccl).
+// faults, jitter, nccl).
 bool IsClusterOverride(const std::string& assignment);
 // For tools that read nothing but a cluster: says which of the --set assignments names no section
 // of it. That is wrong usage, for it is wrong whatever the file holds; a wrong key or value is not.

@@ -183,7 +183,7 @@ TEST(ClusterFileTest, Cluster) {
             "toys.topo:1:1: error: 'the cluster' lacks the key 'cluster'");
   EXPECT_EQ(MessageWith("transport:", "transprot:"),
             "toys.topo:13:1: error: unknown key 'transprot' in 'the cluster'; did you mean "
-            "'transport'?; valid keys are cluster, hosts, fabric, transport, nccl, faults");
+            "'transport'?; valid keys are cluster, hosts, fabric, transport, nccl, jitter, faults");
 }
 
 TEST(ClusterFileTest, Hosts) {
@@ -378,7 +378,7 @@ TEST(ClusterFileTest, WhichSetsConcernTheCluster) {
   EXPECT_TRUE(CheckClusterOverrides({"cluster.hosts=8", "transport.mtu=1 KB"}).ok());
   EXPECT_EQ(CheckClusterOverrides({"cluster.hosts=8", "clusters.hosts=8"}).error().message(),
             "--set clusters.hosts=8: no such section; sections are cluster, hosts, fabric, "
-            "transport, faults, nccl (cluster.topo)");
+            "transport, faults, jitter, nccl (cluster.topo)");
 }
 
 }  // namespace

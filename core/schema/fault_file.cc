@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/base/scan.h"
 #include "core/schema/limits.h"
 #include "core/schema/link_end.h"
 
@@ -26,32 +27,99 @@ class FaultReader {
       : reader_(item, "fault", diagnostics), topology_(topology), diagnostics_(diagnostics) {}
 
   // Appends the fault, and its end if it has one.
-  void Read(std::vector<Fault>* faults) {
+  void Read(Topology* topology, std::vector<SlowGpu>* slow_gpus) {
+    if (reader_.Has("gpu") || reader_.Has("host") || reader_.Has("rank")) {
+      return ReadSlowGpu(slow_gpus);
+    }
     Fault fault;
     ReadPlace(&fault.links);
     ReadChange(&fault);
-    reader_.ReadOptional("at", &fault.at);
-    Time until;
-    reader_.ReadOptional("until", &until);
-    if (reader_.Has("until") && until <= fault.at) {
-      reader_.Fail("until", fmt::format("'until' is {}, which is not after 'at', {}",
-                                        ToString(until), ToString(fault.at)));
-    }
+    const Time until = ReadTimes(&fault.at);
     reader_.Finish();
-    faults->push_back(fault);
+    topology->faults.push_back(fault);
     if (!reader_.Has("until")) return;
     fault.at = until;
     fault.ends = true;
-    faults->push_back(fault);
+    topology->faults.push_back(fault);
   }
 
  private:
+  // 'at', and 'until' as it is or zero.
+  Time ReadTimes(Time* at) {
+    reader_.ReadOptional("at", at);
+    Time until;
+    reader_.ReadOptional("until", &until);
+    if (reader_.Has("until") && until <= *at) {
+      reader_.Fail("until", fmt::format("'until' is {}, which is not after 'at', {}",
+                                        ToString(until), ToString(*at)));
+    }
+    return until;
+  }
+
+  void ReadSlowGpu(std::vector<SlowGpu>* slow_gpus) {
+    SlowGpu slow;
+    const YamlNode* gpu = reader_.Take("gpu", false);
+    const YamlNode* host = reader_.Take("host", false);
+    const YamlNode* rank = reader_.Take("rank", false);
+    if ((gpu != nullptr) + (host != nullptr) + (rank != nullptr) != 1) {
+      reader_.Fail("host", "a slow GPU is named by one of 'gpu', 'host' and 'rank'");
+    } else if (rank != nullptr) {
+      ReadRank(*rank, &slow);
+    } else {
+      ReadGpuPlace(gpu != nullptr ? *gpu : *host, gpu != nullptr, &slow);
+    }
+    reader_.Read("slowdown", &slow.slowdown);
+    if (reader_.Has("slowdown") && !(slow.slowdown >= 1 && slow.slowdown <= 1000)) {
+      reader_.Fail("slowdown",
+                   "'slowdown' is how many times as long compute takes, from 1 to 1000");
+    }
+    const Time until = ReadTimes(&slow.at);
+    reader_.Finish();
+    slow_gpus->push_back(slow);
+    if (!reader_.Has("until")) return;
+    slow.at = until;
+    slow.slowdown = 1;
+    slow_gpus->push_back(slow);
+  }
+
+  // "host3/gpu2", or "host3".
+  void ReadGpuPlace(const YamlNode& node, bool one, SlowGpu* slow) {
+    const bool read = one ? ScanNumbers(node.scalar, {"host", "/gpu"}, {&slow->host, &slow->gpu})
+                          : ScanNumbers(node.scalar, {"host"}, {&slow->host});
+    if (!read) {
+      return diagnostics_->Add(node.ErrorHere(fmt::format(
+          "'{}' is no {}", node.scalar, one ? "GPU; write 'host0/gpu0'" : "host; write 'host0'")));
+    }
+    if (slow->host >= topology_.host_count()) {
+      return diagnostics_->Add(node.ErrorHere(fmt::format("there is no host {}; the cluster has {}",
+                                                          slow->host, topology_.host_count())));
+    }
+    const int gpus = topology_.kind_of_host(slow->host).gpus;
+    if (slow->gpu < gpus) return;
+    diagnostics_->Add(node.ErrorHere(
+        fmt::format("host {} has no GPU {}; it has {}", slow->host, slow->gpu, gpus)));
+  }
+
+  void ReadRank(const YamlNode& node, SlowGpu* slow) {
+    const Placement placement(topology_);
+    const Result<int64_t> rank = AsInteger(node);
+    const auto gpus = static_cast<int64_t>(placement.slots.size());
+    if (!rank.ok()) return diagnostics_->Add(rank.error());
+    if (*rank < 0 || *rank >= gpus) {
+      return diagnostics_->Add(
+          node.ErrorHere(fmt::format("there is no rank {}; the cluster has {} GPUs", *rank, gpus)));
+    }
+    slow->host = placement.of(static_cast<int>(*rank)).host;
+    slow->gpu = placement.of(static_cast<int>(*rank)).gpu;
+  }
+
   void ReadPlace(std::vector<int>* links) {
     const YamlNode* cable = reader_.Take("link", false);
     const YamlNode* at = reader_.Take("switch", false);
     const YamlNode* nic = reader_.Take("nic", false);
     if ((cable != nullptr) + (at != nullptr) + (nic != nullptr) != 1) {
-      return reader_.Fail("link", "a fault names one of 'link', 'switch' and 'nic'");
+      return reader_.Fail("link",
+                          "a fault names one of 'link', 'switch', 'nic', 'gpu', 'host' and 'rank'");
     }
     if (cable != nullptr) return ReadCable(*cable, links);
     LinkEnd end;
@@ -125,13 +193,16 @@ class FaultReader {
 
 }  // namespace
 
-void ReadFaults(const YamlNode& node, Topology* topology, Diagnostics* diagnostics) {
+void ReadFaults(const YamlNode& node, Topology* topology, std::vector<SlowGpu>* slow_gpus,
+                Diagnostics* diagnostics) {
   if (node.kind != YamlNode::Kind::kList) {
     return diagnostics->Add(node.ErrorHere("'faults' must be a list"));
   }
   for (const YamlNode& item : node.items) {
-    FaultReader(item, *topology, diagnostics).Read(&topology->faults);
+    FaultReader(item, *topology, diagnostics).Read(topology, slow_gpus);
   }
+  std::stable_sort(slow_gpus->begin(), slow_gpus->end(),
+                   [](const SlowGpu& a, const SlowGpu& b) { return a.at < b.at; });
   std::stable_sort(topology->faults.begin(), topology->faults.end(),
                    [](const Fault& a, const Fault& b) { return a.at < b.at; });
 }

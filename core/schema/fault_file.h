@@ -1,15 +1,20 @@
 // The `faults:` section of a cluster file (docs/cluster.md): cables, NICs and switches that break,
-// slow down or lose packets.
+// slow down or lose packets, and GPUs that are slow.
 #ifndef DRYDOCK_CORE_SCHEMA_FAULT_FILE_H_
 #define DRYDOCK_CORE_SCHEMA_FAULT_FILE_H_
 
+#include <vector>
+
 #include "core/base/yaml.h"
 #include "core/model/topology.h"
+#include "core/model/variation.h"
 
 namespace drydock {
 
-// Fills topology->faults; hosts and fabric must be there already. A fault that ends is two entries.
-void ReadFaults(const YamlNode& node, Topology* topology, Diagnostics* diagnostics);
+// Fills topology->faults and *slow_gpus; hosts and fabric must be there already. What ends is two
+// entries.
+void ReadFaults(const YamlNode& node, Topology* topology, std::vector<SlowGpu>* slow_gpus,
+                Diagnostics* diagnostics);
 
 }  // namespace drydock
 

@@ -1,5 +1,6 @@
 #include "core/schema/fault_file.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "core/base/testing.h"
@@ -15,6 +16,7 @@ Topology TwoSwitches() {
   Topology topology;
   topology.host_kinds.resize(1);
   topology.host_kinds[0].nics.count = 2;
+  topology.host_kinds[0].gpus = 4;
   topology.hosts = {0, 0};
   for (const char* name : {"left", "right"}) {
     FabricSwitch described;
@@ -38,7 +40,8 @@ Topology TwoSwitches() {
 std::vector<Fault> Read(const std::string& yaml, std::string* error = nullptr) {
   Topology topology = TwoSwitches();
   Diagnostics diagnostics;
-  ReadFaults(ParseYaml(yaml, "f").value(), &topology, &diagnostics);
+  std::vector<SlowGpu> slow_gpus;
+  ReadFaults(ParseYaml(yaml, "f").value(), &topology, &slow_gpus, &diagnostics);
   const std::string text = ErrorText(diagnostics.ToStatus());
   if (error != nullptr) {
     *error = testing::FirstLine(text);
@@ -77,9 +80,50 @@ TEST(FaultFileTest, AnEndIsAnEntryOfItsOwnAndAllAreInOrderOfTime) {
   EXPECT_EQ(faults[3].links, faults[1].links);
 }
 
+TEST(FaultFileTest, GpusAreSlowForATimeOrForGood) {
+  Topology topology = TwoSwitches();
+  Diagnostics diagnostics;
+  std::vector<SlowGpu> slow_gpus;
+  ReadFaults(ParseYaml("- {gpu: host1/gpu2, slowdown: 1.5, at: 3 ms, until: 5 ms}\n"
+                       "- {rank: 6, slowdown: 1.1, at: 1 ms}\n"
+                       "- {host: host0, slowdown: 2}\n",
+                       "f")
+                 .value(),
+             &topology, &slow_gpus, &diagnostics);
+  EXPECT_EQ(ErrorText(diagnostics.ToStatus()), "ok");
+  EXPECT_TRUE(topology.faults.empty()) << "no network needs to know of them";
+  std::string told;
+  for (const SlowGpu& slow : slow_gpus) {
+    told += fmt::format("{} ms: host {} gpu {} x {}\n", slow.at.us() / 1000, slow.host, slow.gpu,
+                        slow.slowdown);
+  }
+  EXPECT_EQ(told,
+            "0 ms: host 0 gpu -1 x 2\n"
+            "1 ms: host 1 gpu 2 x 1.1\n"
+            "3 ms: host 1 gpu 2 x 1.5\n"
+            "5 ms: host 1 gpu 2 x 1\n");
+}
+
+TEST(FaultFileTest, MistakesInSlowGpusAreLocated) {
+  EXPECT_EQ(ErrorOf("- {gpu: host1/gpu4, slowdown: 2}\n"),
+            "f:1:9: error: host 1 has no GPU 4; it has 4");
+  EXPECT_EQ(ErrorOf("- {gpu: host2/gpu0, slowdown: 2}\n"),
+            "f:1:9: error: there is no host 2; the cluster has 2");
+  EXPECT_EQ(ErrorOf("- {gpu: gpu0, slowdown: 2}\n"),
+            "f:1:9: error: 'gpu0' is no GPU; write 'host0/gpu0'");
+  EXPECT_EQ(ErrorOf("- {host: 1, slowdown: 2}\n"), "f:1:10: error: '1' is no host; write 'host0'");
+  EXPECT_EQ(ErrorOf("- {rank: 8, slowdown: 2}\n"),
+            "f:1:10: error: there is no rank 8; the cluster has 8 GPUs");
+  EXPECT_EQ(ErrorOf("- {rank: 1, slowdown: 0.5}\n"),
+            "f:1:23: error: 'slowdown' is how many times as long compute takes, from 1 to 1000");
+  EXPECT_EQ(ErrorOf("- {rank: 1}\n"), "f:1:3: error: 'fault' lacks the key 'slowdown'");
+  EXPECT_EQ(ErrorOf("- {rank: 1, host: host0, slowdown: 2}\n"),
+            "f:1:19: error: a slow GPU is named by one of 'gpu', 'host' and 'rank'");
+}
+
 TEST(FaultFileTest, MistakesAreLocated) {
   EXPECT_EQ(ErrorOf("- {at: 1 ms}\n"),
-            "f:1:3: error: a fault names one of 'link', 'switch' and 'nic'");
+            "f:1:3: error: a fault names one of 'link', 'switch', 'nic', 'gpu', 'host' and 'rank'");
   EXPECT_EQ(ErrorOf("- {switch: lft}\n"),
             "f:1:12: error: 'lft' is neither a NIC ('host0/nic0') nor one of the switches; did you "
             "mean 'left'?");

@@ -4,6 +4,7 @@
 
 #include "core/base/scan.h"
 #include "core/schema/limits.h"
+#include "core/schema/sharing_file.h"
 
 namespace drydock {
 namespace {
@@ -138,6 +139,10 @@ Result<GpuSpec> ParseGpuFile(const std::string& text, const std::string& file_na
   Diagnostics diagnostics;
   YamlReader file(root, "a GPU file", &diagnostics);
   if (const YamlNode* gpu = file.Take("gpu", true)) ReadSpecification(*gpu, &spec, &diagnostics);
+  SharingCosts sharing;  // exec-engine reads it again
+  if (const YamlNode* node = file.Take("sharing", false)) {
+    ReadSharing(*node, &sharing, &diagnostics);
+  }
   file.Take("kernels", false);  // compute-sim reads these two
   file.Take("scaling", false);
   ReadCollectives(root, &file, &spec, &diagnostics);

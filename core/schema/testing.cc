@@ -199,6 +199,9 @@ Timeline ToyTimeline(const Workload& workload) {
   Timeline timeline;
   timeline.network = "analytical";
   timeline.iteration = Time::Us(100);
+  timeline.stopped = Time::Us(99);
+  timeline.ops_ended = 5;
+  timeline.iterations = {Time::Us(1), Time::Us(100)};
   for (int rank = 0; rank < workload.rank_count(); ++rank) {
     const auto c = static_cast<size_t>(workload.class_of_rank[static_cast<size_t>(rank)]);
     RankTimeline& of_rank = timeline.ranks.emplace_back();
@@ -212,6 +215,7 @@ Timeline ToyTimeline(const Workload& workload) {
     TimeAccount account;
     account.compute = Time::Us(40), account.bubble = Time::Us(1), account.idle = Time::Us(2);
     account.host = Time::Us(3), account.memory = Time::Us(4);
+    account.straggler = Time::Us(5);
     for (int i = 0; i < kDimensionCount; ++i) account.exposed[i] = Time::Us(i);
     timeline.accounts.push_back(account);
   }
@@ -360,15 +364,18 @@ std::string Dump(const KernelTimes& times) {
 }
 
 std::string Dump(const Timeline& timeline) {
-  std::string out = fmt::format("{} {}\n", timeline.network, timeline.iteration.ps());
+  std::string out = fmt::format("{} {} {} {}\n", timeline.network, timeline.iteration.ps(),
+                                timeline.stopped.ps(), timeline.ops_ended);
+  for (const Time each : timeline.iterations) out += fmt::format("{}\n", each.ps());
   for (const RankTimeline& rank : timeline.ranks) {
     for (size_t op = 0; op < rank.start.size(); ++op) {
       out += fmt::format("{} {} {}\n", rank.start[op].ps(), rank.ready[op].ps(), rank.end[op].ps());
     }
   }
   for (const TimeAccount& account : timeline.accounts) {
-    out += fmt::format("{} {} {} {} {}", account.compute.ps(), account.host.ps(),
-                       account.bubble.ps(), account.idle.ps(), account.memory.ps());
+    out += fmt::format("{} {} {} {} {} {}", account.compute.ps(), account.host.ps(),
+                       account.memory.ps(), account.straggler.ps(), account.bubble.ps(),
+                       account.idle.ps());
     for (const Time exposed : account.exposed) out += fmt::format(" {}", exposed.ps());
     out += "\n";
   }

@@ -51,6 +51,7 @@ void Encode(const TimeAccount& from, proto::Timeline::Account* to) {
   to->set_idle_ps(from.idle.ps());
   to->set_host_ps(from.host.ps());
   to->set_memory_ps(from.memory.ps());
+  to->set_straggler_ps(from.straggler.ps());
 }
 
 bool Decode(const proto::Timeline::Account& from, TimeAccount* to) {
@@ -61,6 +62,7 @@ bool Decode(const proto::Timeline::Account& from, TimeAccount* to) {
   to->idle = Time::Ps(from.idle_ps());
   to->host = Time::Ps(from.host_ps());
   to->memory = Time::Ps(from.memory_ps());
+  to->straggler = Time::Ps(from.straggler_ps());
   return true;
 }
 
@@ -123,6 +125,9 @@ Status WriteTimeline(const std::string& run, const Timeline& timeline,
   protocol::FillProvenance(kKind, provenance, message.mutable_provenance());
   message.set_network(timeline.network);
   message.set_iteration_ps(timeline.iteration.ps());
+  message.set_stopped_ps(timeline.stopped.ps());
+  message.set_ops_ended(timeline.ops_ended);
+  for (const Time each : timeline.iterations) message.add_iterations_ps(each.ps());
   for (const RankTimeline& rank : timeline.ranks) Encode(rank, message.add_ranks());
   for (const TimeAccount& account : timeline.accounts) Encode(account, message.add_accounts());
   for (const auto& [name, value] : timeline.counters) {
@@ -154,6 +159,14 @@ Result<Timeline> ReadTimeline(const std::string& run, const WorkloadFile& worklo
   Timeline timeline;
   timeline.network = message.network();
   timeline.iteration = Time::Ps(message.iteration_ps());
+  timeline.stopped = Time::Ps(message.stopped_ps());
+  timeline.ops_ended = message.ops_ended();
+  bool possible = message.stopped_ps() >= 0 && message.ops_ended() >= 0;
+  for (const int64_t each : message.iterations_ps()) {
+    possible = possible && each >= 0;
+    timeline.iterations.push_back(Time::Ps(each));
+  }
+  if (!possible) return protocol::Damaged(path, "a time or a count is negative");
   for (int rank = 0; rank < w.rank_count(); ++rank) {
     const auto program = static_cast<size_t>(w.class_of_rank[static_cast<size_t>(rank)]);
     const size_t ops = w.programs.empty()

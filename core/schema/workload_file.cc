@@ -386,6 +386,7 @@ Result<WorkloadFile> ReadWorkload(const std::string& run, WorkloadParts parts) {
   RETURN_IF_ERROR(protocol::Load(path, kKind, kMaker, &manifest, &file.sha256));
   ClusterInput cluster;
   RETURN_IF_ERROR(DecodeManifest(manifest, path, &cluster, &file.workload));
+  file.variation = std::move(cluster.variation);
   if (parts == WorkloadParts::kAll) {
     RETURN_IF_ERROR(ReadPrograms(run, manifest, &file.workload));
   }

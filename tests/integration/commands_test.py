@@ -194,13 +194,13 @@ run_pipeline.sh: the whole log is .deps/log/fetch-nccl.log
 
     def test_options_reach_the_stage_they_are_for(self):
         (self.box / "h100.yaml").touch()
-        self.pipeline(*INPUTS, "--out=out dir", "--network", "packet", "--threads=2", "--set", "a.b=1",
+        self.pipeline(*INPUTS, "--out=out dir", "--network", "packet", "--threads=2", "--until", "5 ms", "--set", "a.b=1",
                       "--set", "c.d=2 x", "--gpu-profile", "h100.yaml", "-q")
         self.assertEqual(self.sandbox.calls()[-5:], [
             "workload-gen -q --if-changed model.yaml cluster.topo -o out dir --set a.b=1 --set c.d=2 x",
             "simccl -q --if-changed out dir",
             "compute-sim -q --if-changed out dir --gpu-profile h100.yaml",
-            "exec-engine -q --if-changed out dir --network packet --threads 2",
+            "exec-engine -q --if-changed out dir --network packet --threads 2 --until 5 ms",
             "report -q --if-changed out dir",
         ])
 
@@ -273,6 +273,9 @@ run_pipeline.sh: the whole log is .deps/log/fetch-nccl.log
              "no network is called 'analytic'; did you mean 'analytical'?; the networks are analytical fluid packet auto"),
             ([*INPUTS, "--threads", "0"], "--threads needs a number from 1 to 1024 or auto, not '0'"),
             ([*INPUTS, "--processes", "all"], "--processes needs a number from 1 to 1024, not 'all'"),
+            ([*INPUTS, "--until", "soon"], "--until needs a time like '5 ms', not 'soon'"),
+            ([*INPUTS, "--iterations", "0"], "--iterations needs a number from 1 to 1000, not '0'"),
+            ([*INPUTS, "--iterations", "2", "--until=1 s"], "--until and --iterations exclude each other"),
             ([*INPUTS, "--hostfile", "model.yaml"], "--hostfile needs --processes: how many to start on them"),
             ([*INPUTS, "--processes", "4", "--network=analytical"],
              "--processes: the analytical network runs in one process"),

@@ -7,6 +7,7 @@ import itertools
 import json
 import os
 import pathlib
+import pty
 import shutil
 import signal
 import subprocess
@@ -87,6 +88,12 @@ class Processes(unittest.TestCase):
     def tearDownClass(cls):
         shutil.rmtree(cls.folder)
 
+    @staticmethod
+    def generate(run_dir, cluster, *options):
+        succeed(BIN / "workload-gen", "configs/models/gpt-22b.yaml", cluster, "-o", run_dir, *MODEL, *options)
+        for stage in ("simccl", "compute-sim"):
+            succeed(BIN / stage, run_dir)
+
     def engine(self, *options, processes=1, run_dir=None):
         start = MPIRUN + ["-np", processes] if processes > 1 else []
         return run(*start, BIN / "exec-engine", run_dir or self.run_dir, *options)
@@ -128,6 +135,67 @@ class Processes(unittest.TestCase):
         self.assertEqual(sent["dead"], 0)
         self.assertGreater(sent["after"], 0)
 
+    def test_the_same_of_slow_gpus_chance_several_iterations_and_a_run_that_is_stopped(self):
+        varied = self.folder / "varied"
+        cluster = self.folder / "varied.topo"
+        cluster.write_text(CLUSTER + "  - {gpu: host2/gpu3, slowdown: 1.3, at: 200 us, until: 900 us}\n"
+                           "jitter: {compute: 0.05, call: 2 us, seed: 5}\n")
+        self.generate(varied, cluster)
+
+        def answer(processes, *options):
+            done = self.engine(*options, processes=processes, run_dir=varied)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            succeed(BIN / "report", varied)
+            return (varied / "4-timeline.pb").read_bytes(), (varied / "summary.json").read_bytes()
+
+        for length in ([], ["--until", "2 ms"], ["--iterations", "2"]):
+            once = answer(1, "--threads", "1", *length)
+            summary = json.loads(once[1])
+            self.assertEqual("stopped_s" in summary, "--until" in length)
+            self.assertEqual(len(summary.get("iterations_s", [])), 2 if "--iterations" in length else 0)
+            self.assertGreater(summary["time"]["straggler_wait"]["mean_s"], 0)
+            for processes, threads in [(1, 2), (1, 4), (2, 1), (2, 2), (2, 4)]:
+                with self.subTest(length=length, processes=processes, threads=threads):
+                    self.assertEqual(answer(processes, "--threads", threads, *length), once)
+
+    # --- while it runs --------------------------------------------------------------------------
+
+    def long_run(self):
+        """A run directory whose replay takes several seconds."""
+        long = self.folder / "long"
+        if not long.exists():
+            self.generate(long, self.folder / "congested.topo", "--set", "model.layers=16", "--set", "training.global_batch=32768")
+        return long
+
+    def test_an_interrupted_run_tells_how_far_it_came(self):
+        long = self.long_run()
+        for quiet, words in [([], r"exec-engine: interrupted: \d+ of \d{4,} ops done, \d+\.\d{3} ms simulated\n"), (["-q"], "")]:
+            command = [str(word) for word in [BIN / "exec-engine", long, "--threads", "1", *quiet]]
+            for delay in (1, 2, 4, 8):  # into the run: what goes before may take a while
+                with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+                    time.sleep(delay)
+                    self.assertIsNone(process.poll())
+                    process.send_signal(signal.SIGINT)
+                    said = process.communicate(timeout=60)[1]
+                self.assertEqual(process.returncode, 130)
+                self.assertEqual(list(long.glob("*4-*")), [])
+                if said or quiet:
+                    break
+            self.assertRegex(said, f"^{words}$")
+
+    def test_a_terminal_shows_the_progress(self):
+        ours, theirs = pty.openpty()
+        command = [str(word) for word in [BIN / "exec-engine", self.long_run(), "--threads", "1"]]
+        with subprocess.Popen(command, stderr=theirs) as process:
+            os.close(theirs)
+            said = b""
+            while b" left" not in said:
+                said += os.read(ours, 4096)
+            process.send_signal(signal.SIGINT)
+        os.close(ours)
+        self.assertRegex(said.decode(), r"\r\x1b\[Kexec-engine: \d+ %, [\d.]+ [mu]?s simulated, \d+ of \d+ ops, "
+                                        r"[\d.]+ [kM] events/s, [\d.]+ (s|min|h) left")
+
     # --- what goes wrong ------------------------------------------------------------------------
 
     def expect_error(self, status, message, *options, **where):
@@ -165,12 +233,7 @@ class Processes(unittest.TestCase):
         self.assertEqual(list(broken.glob("*4-timeline*")), [])
 
     def test_a_process_that_is_killed_ends_all(self):
-        long = self.folder / "long"
-        model = [word if word != "model.layers=1" else "model.layers=16" for word in MODEL]
-        succeed(BIN / "workload-gen", "configs/models/gpt-22b.yaml", self.folder / "congested.topo", "-o", long, *model,
-                "--set", "training.global_batch=32768")  # several seconds
-        for stage in ("simccl", "compute-sim"):
-            succeed(BIN / stage, long)
+        long = self.long_run()
         command = [BIN / "exec-engine", long, "--threads", "1"]
         with subprocess.Popen([str(word) for word in [*MPIRUN, "-np", 2, *command]], stderr=subprocess.DEVNULL,
                               env=ENVIRONMENT) as start:

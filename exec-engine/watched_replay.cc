@@ -1,0 +1,61 @@
+#include "exec-engine/watched_replay.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+
+#include "exec-engine/progress_text.h"
+#include "exec-engine/ticker.h"
+
+namespace drydock {
+namespace {
+
+// The line that is there is cleared first: the next may be shorter.
+constexpr const char* kClearLine = "\r\x1b[K";
+constexpr std::chrono::milliseconds kInterval(200);
+
+// A signal handler looks at it.
+Progress progress;
+
+// As long as it lives, shows the progress in one line of the terminal.
+std::unique_ptr<Ticker> ShowProgress(const std::string& tool) {
+  const auto start = std::chrono::steady_clock::now();
+  return std::make_unique<Ticker>(kInterval, [tool, start] {
+    const Progress::Snapshot at = progress.Now();
+    if (at.all_ops == 0) return;
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+    Say(fmt::format("{}{}: {}", kClearLine, tool, ProgressText(at, took.count())));
+  });
+}
+
+// In a signal handler.
+size_t HowFarItGot(char* text, size_t size) {
+  const Progress::Snapshot at = progress.Now();
+  if (at.all_ops == 0 || size < kHowFarSize) return 0;
+  char how_far[kHowFarSize];
+  const size_t length = WriteHowFar(at, how_far);
+  std::copy(how_far, how_far + length, text);
+  return length;
+}
+
+}  // namespace
+
+Result<Timeline> ReplayWatched(const ToolInfo& info, const CommonOptions& common,
+                               const Workload& workload, const FlowPlan& plan,
+                               const KernelTimes& times, const NetworkChoice& network,
+                               ReplayOptions options) {
+  options.progress = &progress;
+  const bool shown = !common.quiet && ::isatty(STDERR_FILENO) == 1;
+  std::unique_ptr<Ticker> line = shown ? ShowProgress(info.name) : nullptr;
+  if (!common.quiet) SayWhenInterrupted(info.name.c_str(), HowFarItGot);
+  Result<Timeline> timeline = Replay(workload, plan, times, network, options);
+  SayWhenInterrupted(nullptr, nullptr);
+  line.reset();
+  if (shown) Say(kClearLine);
+  return timeline;
+}
+
+}  // namespace drydock
