@@ -2,6 +2,7 @@
 #ifndef DRYDOCK_REPORT_COMPARE_H_
 #define DRYDOCK_REPORT_COMPARE_H_
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,10 +11,10 @@
 
 namespace drydock {
 
-// A time in both runs; zero where one has no such thing.
+// A time in both runs; nothing where one has no such thing, which is not the same as no time.
 struct ComparedTime {
   std::string name;
-  Time here, there;
+  std::optional<Time> here, there;
 };
 
 struct Comparison {
@@ -27,8 +28,8 @@ struct Comparison {
 
 Comparison Compare(const Summary& here, const Summary& there, const std::string& run);
 
-// "+1.2 %": the other run against this one; "" if this one has none.
-std::string Change(Time here, Time there);
+// "+1.20 %": the other run against this one; "" if this one has none.
+std::string Change(double here, double there);
 
 std::string ComparisonText(const Comparison& comparison);     // for a terminal, 100 columns
 std::string ComparisonSection(const Comparison& comparison);  // of the page

@@ -33,6 +33,7 @@ p { margin: 4px 0 12px; color: #566070; }
 table { border-collapse: collapse; width: 100%; font-size: 13.5px; }
 th { text-align: left; font-weight: 600; color: #566070; border-bottom: 1px solid #cfd5dd; }
 td, th { padding: 5px 16px 5px 0; vertical-align: top; } td { border-bottom: 1px solid #eef0f3; }
+.alike table { table-layout: fixed; } .alike th:first-child { width: 46%; }
 .n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 svg { width: 100%; height: auto; font: 12px system-ui, sans-serif; fill: #1d2430; }
 svg .in { text-anchor: middle; fill: #fff; } svg .dark { fill: #39414d; }

@@ -66,7 +66,8 @@ std::string WhatIfSection(const Summary& summary) {
   Table table({Words("faster"), Number("iteration"), Number("change"), Words("what is meant")});
   for (const WhatIfAnswer& answer : what_if.answers) {
     table.Add({Words(answer.name), Number(ToString(answer.iteration)),
-               Number(Change(what_if.iteration, answer.iteration)), Words(answer.changed)});
+               Number(Change(what_if.iteration.seconds(), answer.iteration.seconds())),
+               Words(answer.changed)});
   }
   return Section("What if",
                  fmt::format("The iteration replayed with one thing {:g} % better, everything else "

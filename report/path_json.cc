@@ -11,6 +11,11 @@ constexpr size_t kShares = 20;
 
 double Seconds(Time time) { return static_cast<double>(time.ps()) / 1e12; }
 
+Json Seconds(const std::optional<Time>& time) {
+  if (!time) return nullptr;
+  return Seconds(*time);
+}
+
 Json SharesJson(const std::vector<PathShare>& shares) {
   Json out = Json::array();
   for (size_t i = 0; i < std::min(shares.size(), kShares); ++i) {

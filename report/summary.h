@@ -94,6 +94,9 @@ std::string SummaryJson(const Summary& summary, const Comparison* comparison = n
 // For a terminal, 100 columns: the headlines, and the costliest collectives and kernels.
 std::string SummaryText(const Summary& summary);
 
+// The last line of a list on a terminal, "  and 3 calls more in summary.json"; "" if all are shown.
+std::string MoreInJson(size_t all, size_t shown, const char* noun);
+
 }  // namespace drydock
 
 #endif  // DRYDOCK_REPORT_SUMMARY_H_

@@ -120,18 +120,13 @@ std::string WhatIfText(const Summary& summary) {
                                 what_if.better, what_if.network, ToString(what_if.iteration));
   for (const WhatIfAnswer& answer : what_if.answers) {
     out += fmt::format("  {:<9}{:>12}{:>10}  {}\n", answer.name, ToString(answer.iteration),
-                       Change(what_if.iteration, answer.iteration), answer.changed);
+                       Change(what_if.iteration.seconds(), answer.iteration.seconds()),
+                       answer.changed);
   }
   return out;
 }
 
 std::string GigabytesPerSecond(double rate) { return fmt::format("{:.1f}", rate * 1e-9); }
-
-std::string Rest(size_t all, size_t shown, const char* noun) {
-  if (all <= shown) return "";
-  return fmt::format("  and {} more in summary.json\n",
-                     Plural(static_cast<int64_t>(all - shown), noun));
-}
 
 std::string CollectivesText(const Summary& summary) {
   if (summary.collectives.empty()) return "";
@@ -149,7 +144,7 @@ std::string CollectivesText(const Summary& summary) {
                        GigabytesPerSecond(row.bus_bandwidth()));
     if (several) out += fmt::format("    {}\n", row.PlanName());
   }
-  return out + Rest(summary.collectives.size(), shown, "call");
+  return out + MoreInJson(summary.collectives.size(), shown, "call");
 }
 
 std::string KernelsText(const KernelSummary& kernels) {
@@ -162,7 +157,7 @@ std::string KernelsText(const KernelSummary& kernels) {
                        ToString(row.time), Percent(row.share),
                        TimeSourceNames()[static_cast<size_t>(row.source)]);
   }
-  out += Rest(kernels.rows.size(), shown, "kernel");
+  out += MoreInJson(kernels.rows.size(), shown, "kernel");
   out += "  times by source:";
   for (size_t i = 0; i < kTimeSourceCount; ++i) {
     if (!IsShown(kernels, i)) continue;
@@ -184,7 +179,7 @@ std::string TransfersText(const Summary& summary) {
         fmt::format("  {:<60}{:>6}{:>10}{:>10}{:>8}\n", row.Name(), row.uses, ToString(row.median),
                     ToString(row.max), GigabytesPerSecond(row.bandwidth()));
   }
-  return out + Rest(summary.transfers.size(), shown, "row");
+  return out + MoreInJson(summary.transfers.size(), shown, "row");
 }
 
 std::string CountersText(const Summary& summary) {
@@ -215,7 +210,7 @@ std::string LinksText(const Summary& summary) {
                        Percent(link.Utilisation(summary.simulated)), ToString(link.most_queued),
                        link.marked, link.dropped, ToString(link.paused));
   }
-  return out + Rest(summary.links.size(), shown, "link");
+  return out + MoreInJson(summary.links.size(), shown, "link");
 }
 
 std::string SlowdownsText(const Summary& summary) {
@@ -232,10 +227,17 @@ std::string SlowdownsText(const Summary& summary) {
 
 }  // namespace
 
+std::string MoreInJson(size_t all, size_t shown, const char* noun) {
+  if (all <= shown) return "";
+  return fmt::format("  and {} more in summary.json\n",
+                     Plural(static_cast<int64_t>(all - shown), noun));
+}
+
 std::string SummaryText(const Summary& summary) {
   return HeadText(summary) + PartsText(summary) + PathText(summary.path, summary) +
          WhatIfText(summary) + CollectivesText(summary) + KernelsText(summary.kernels) +
-         TransfersText(summary) + LinksText(summary) + SlowdownsText(summary) + CountersText(summary);
+         TransfersText(summary) + LinksText(summary) + SlowdownsText(summary) +
+         CountersText(summary);
 }
 
 }  // namespace drydock

@@ -106,7 +106,7 @@ class Page(unittest.TestCase):
         cls.folder.mkdir(exist_ok=True)
         run, other = cls.folder / "run", cls.folder / "other"
         make_run(run)
-        make_run(other, "overlap.grad_reduce=false")
+        make_run(other, "parallel.tensor=4")  # most calls are then in one of the two runs alone
         subprocess.run([BIN / "exec-engine", "what-if", run, "-q"], check=True, timeout=300)
         subprocess.run([BIN / "report", run, "--compare", other, "-q"], check=True, timeout=300)
         cls.page = run / "report.html"
@@ -128,6 +128,15 @@ class Page(unittest.TestCase):
                           "How full links are", "Kernels", "What this rests on", "Compared with another run"])
         self.assertEqual(re.findall("<h3>(.*?)</h3>", self.dom),
                          ["Scale-up links of GPUs", "NICs", "The busiest cables"])
+
+    def test_what_only_one_run_has_is_none_in_the_other(self):
+        comparison = self.dom[self.dom.index("<h2>Compared with another run"):]
+        rows = re.findall(r'<tr><td>(tp all-reduce [^<]*)</td><td class="n">(.*?)</td><td class="n">(.*?)</td><td class="n">(.*?)</td>',
+                          comparison)
+        self.assertTrue(any(here == "none" and there != "none" for _, here, there, _ in rows), rows)
+        self.assertTrue(any(here != "none" and there == "none" for _, here, there, _ in rows), rows)
+        for name, here, there, change in rows:
+            self.assertEqual(change == "", "none" in (here, there), name)
 
     def colours(self):
         seen = {}
