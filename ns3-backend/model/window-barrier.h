@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <thread>
 
 namespace ns3::rdma
 {
@@ -10,8 +11,10 @@ namespace ns3::rdma
 /**
  * \brief Where the threads of a run meet, twice a window.
  *
- * A window is a few microseconds of work, so a thread spins first; it sleeps only when the
- * others are late, as on a machine with fewer free cores than threads.
+ * A window is microseconds of work, so a thread spins first. Then it lets others have the core, if
+ * any wait for it, and looks again: on a machine with a core for each thread that costs nothing,
+ * where to sleep and be woken would cost as much as a window. It sleeps only when the others are
+ * very late, as while the first thread runs windows alone.
  */
 class WindowBarrier
 {
@@ -44,6 +47,14 @@ class WindowBarrier
             }
             Relax();
         }
+        for (int turn = 0; turn < TURNS; ++turn)
+        {
+            if (m_phase.load(std::memory_order_acquire) != phase)
+            {
+                return;
+            }
+            std::this_thread::yield();
+        }
         while (m_phase.load(std::memory_order_acquire) == phase)
         {
             m_phase.wait(phase, std::memory_order_acquire);
@@ -52,6 +63,7 @@ class WindowBarrier
 
   private:
     static constexpr int SPINS = 4000;
+    static constexpr int TURNS = 1000; //!< of offering the core
 
     static void Relax()
     {

@@ -14,10 +14,10 @@ namespace ns3::rdma
  * A window of a few events is over sooner than two barriers are, and on a machine whose cores are
  * busy with other things a barrier costs a turn of the scheduler. So the cost of an event is
  * measured both ways, over and over: most of the time in the way that was cheaper, every so often
- * for a few milliseconds in the other. The first of them does not count: the other threads wake
- * up, and what the partitions touch moves to other caches. The more often the choice is confirmed,
- * the rarer the comparison. Who runs a window changes no result, so neither does the clock that is
- * read here.
+ * for a moment in the other, which must win by a tenth. The first windows of it do not count: the
+ * other threads wake up, and what the partitions touch moves to other caches. The more often the
+ * choice is confirmed, the rarer the comparison. Who runs a window changes no result, so neither
+ * does the clock that is read here.
  */
 class WindowPacer
 {
@@ -46,13 +46,13 @@ class WindowPacer
             return;
         }
         m_events += events;
-        if (!m_together && ++m_unread < WINDOWS_PER_READING && m_events < EPOCH_EVENTS)
+        if (!m_together && ++m_unread < WINDOWS_PER_READING && m_events < EpochEvents())
         {
             return; // reading the clock would cost as much as a small window
         }
         m_unread = 0;
         const int64_t now = m_clock();
-        if (m_events >= EPOCH_EVENTS || now - m_begin >= EPOCH_NANOSECONDS)
+        if (m_events >= EpochEvents() || now - m_begin >= EPOCH_NANOSECONDS)
         {
             EndEpoch({now - m_begin, m_events});
             m_begin = now;
@@ -62,11 +62,16 @@ class WindowPacer
 
   private:
     static constexpr uint64_t EPOCH_EVENTS = 20'000;
+    static constexpr uint64_t COMPARED_EPOCH_EVENTS = 5'000; //!< the wrong way costs half the speed
     static constexpr int64_t EPOCH_NANOSECONDS = 1'000'000;
     static constexpr uint32_t WINDOWS_PER_READING = 16;
     static constexpr uint32_t COMPARED_EPOCHS = 2; //!< the first is not counted
-    static constexpr uint32_t LEAST_PATIENCE = 8;
+    /// Epochs until the next comparison. Not to share when it would pay costs more.
+    static constexpr uint32_t LEAST_PATIENCE_ALONE = 8;
+    static constexpr uint32_t LEAST_PATIENCE_TOGETHER = 32;
     static constexpr uint32_t MOST_PATIENCE = 256;
+    static constexpr uint32_t MORE_PATIENCE = 4; //!< times as much when a choice is confirmed
+    static constexpr double LEAST_GAIN = 0.9;    //!< of the cost of the present way
 
     static int64_t SteadyNanoseconds()
     {
@@ -78,10 +83,11 @@ class WindowPacer
         int64_t nanoseconds = 0;
         uint64_t events = 0;
 
-        void operator+=(const Cost& other)
+        /// The latest counts as much as all before it: what an event costs changes in a run.
+        void Follow(const Cost& latest)
         {
-            nanoseconds += other.nanoseconds;
-            events += other.events;
+            nanoseconds = nanoseconds / 2 + latest.nanoseconds;
+            events = events / 2 + latest.events;
         }
 
         double PerEvent() const
@@ -91,14 +97,21 @@ class WindowPacer
         }
     };
 
+    uint64_t EpochEvents() const
+    {
+        return m_comparing ? COMPARED_EPOCH_EVENTS : EPOCH_EVENTS;
+    }
+
     void EndEpoch(const Cost& epoch)
     {
         if (m_warm)
         {
-            m_cost += epoch;
+            m_cost.Follow(epoch);
         }
         m_warm = true;
-        if (--m_left > 0)
+        // Something else wants the cores now: no reason to wait with the comparison.
+        const bool slow = m_together && !m_comparing && epoch.PerEvent() > m_alone;
+        if (--m_left > 0 && !slow)
         {
             return;
         }
@@ -115,10 +128,13 @@ class WindowPacer
     void Decide()
     {
         m_comparing = false;
-        const bool better = m_cost.PerEvent() < m_present;
-        m_patience = better ? LEAST_PATIENCE : std::min(2 * m_patience, MOST_PATIENCE);
+        m_alone = m_together ? m_present : m_cost.PerEvent();
+        const bool better = m_cost.PerEvent() < LEAST_GAIN * m_present;
+        const bool together = better == m_together;
+        const uint32_t least = together ? LEAST_PATIENCE_TOGETHER : LEAST_PATIENCE_ALONE;
+        m_patience = better ? least : std::min(MORE_PATIENCE * m_patience, MOST_PATIENCE);
         // A way that was just compared is warm already.
-        Begin(better == m_together, m_patience);
+        Begin(together, m_patience);
         m_warm = better;
     }
 
@@ -136,10 +152,11 @@ class WindowPacer
     bool m_together = false;
     bool m_comparing = false; //!< this epoch tries the other way
     bool m_warm = true;       //!< the epoch counts
-    Cost m_cost;              //!< of the epochs that count, in the present way
+    Cost m_cost;              //!< of the latest epochs that count, in the present way
     double m_present = 0;     //!< nanoseconds an event, of the way that is being compared with
+    double m_alone = 0;       //!< likewise, alone, at the last comparison
     uint32_t m_left = 1;      //!< epochs until the next comparison, or of this one
-    uint32_t m_patience = LEAST_PATIENCE;
+    uint32_t m_patience = LEAST_PATIENCE_ALONE;
     uint32_t m_unread = 0;
     uint64_t m_events = 0; //!< of this epoch
     int64_t m_begin;       //!< of this epoch

@@ -80,6 +80,7 @@ WindowedSimulatorImpl::Run()
     AssignPartitions();
     m_barrier = std::make_unique<WindowBarrier>(m_threads);
     m_pacer = std::make_unique<WindowPacer>(m_threads);
+    m_cores = std::make_unique<WorkerCores>(m_threads);
     m_together = m_shareAlways;
     std::vector<std::thread> threads;
     for (uint32_t i = 1; i < m_threads; ++i)
@@ -144,6 +145,7 @@ void
 WindowedSimulatorImpl::RunTogether(Worker& worker)
 {
     const bool first = worker.context.index == 0;
+    m_cores->KeepApart(worker.context.index);
     const int64_t limit = WindowLimit();
     if (first)
     {
@@ -243,6 +245,8 @@ WindowedSimulatorImpl::ProcessWindow(Worker& worker, int64_t limit)
     }
     t_partition = nullptr;
     t_worker = nullptr;
+    // What stays with this thread need not wait for the others: so there is less to wait for.
+    Empty(worker.context.posted[worker.context.index], worker);
     LookAhead(worker);
 }
 
@@ -306,14 +310,7 @@ WindowedSimulatorImpl::EmptyMailboxes(Worker& worker)
 {
     for (auto& sender : m_workers)
     {
-        std::vector<Mailbox*>& posted = sender->context.posted[worker.context.index];
-        for (Mailbox* mailbox : posted)
-        {
-            mailbox->Deliver();
-            const Partition* receiver = mailbox->GetReceiver();
-            worker.next[receiver->GetSlot()] = receiver->NextTime();
-        }
-        posted.clear();
+        Empty(sender->context.posted[worker.context.index], worker);
     }
     if (m_exchange)
     {
@@ -321,6 +318,18 @@ WindowedSimulatorImpl::EmptyMailboxes(Worker& worker)
             worker.next[receiver->GetSlot()] = receiver->NextTime();
         });
     }
+}
+
+void
+WindowedSimulatorImpl::Empty(std::vector<Mailbox*>& posted, Worker& worker)
+{
+    for (Mailbox* mailbox : posted)
+    {
+        mailbox->Deliver();
+        const Partition* receiver = mailbox->GetReceiver();
+        worker.next[receiver->GetSlot()] = receiver->NextTime();
+    }
+    posted.clear();
 }
 
 void

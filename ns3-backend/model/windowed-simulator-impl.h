@@ -7,6 +7,7 @@
 #include "ns3-backend/model/window-barrier.h"
 #include "ns3-backend/model/window-exchange.h"
 #include "ns3-backend/model/window-pacer.h"
+#include "ns3-backend/model/worker-cores.h"
 
 #include "ns3/simulator-impl.h"
 #include "ns3/traced-callback.h"
@@ -139,6 +140,8 @@ class WindowedSimulatorImpl : public SimulatorImpl
     /// From a window to the next: everybody gets what was sent and sees how far all are.
     void HandOver(Worker& worker);
     void EmptyMailboxes(Worker& worker);
+    /// Hands what was \p posted to partitions of \p worker.
+    void Empty(std::vector<Mailbox*>& posted, Worker& worker);
     void Publish(Worker& worker);
     /// Runs the control events that are due while all others wait.
     void RunControl(Worker& worker);
@@ -157,6 +160,7 @@ class WindowedSimulatorImpl : public SimulatorImpl
     std::unique_ptr<WindowExchange> m_exchange; //!< null: there is one process
     std::vector<std::unique_ptr<Worker>> m_workers;
     std::unique_ptr<WindowBarrier> m_barrier;
+    std::unique_ptr<WorkerCores> m_cores;
     ControlEvents m_control;
     std::unique_ptr<WindowPacer> m_pacer;
     bool m_together = false; //!< all threads share the next window

@@ -11,7 +11,6 @@
 #include "ns3-backend/model/flat-index.h"
 #include "ns3-backend/model/host-calls.h"
 #include "ns3-backend/model/port-times.h"
-#include "ns3-backend/model/window-pacer.h"
 
 namespace drydock {
 namespace {
@@ -21,7 +20,6 @@ using ns3::rdma::FlatIndex;
 using ns3::rdma::HostCalls;
 using ns3::rdma::NEVER;
 using ns3::rdma::PortTimes;
-using ns3::rdma::WindowPacer;
 
 TEST(PortTimes, TheEarliestAndOfEqualsTheLowest) {
   std::mt19937_64 random(1);
@@ -119,32 +117,6 @@ TEST(HostCalls, MessagesOfOneTimeBySourceThenId) {
       EXPECT_EQ(message.tag, 10 * id + static_cast<uint64_t>(source));
     }
   }
-}
-
-// A machine on which an event takes so long, alone or shared, and how many of the last windows were
-// shared.
-int64_t fake_now = 0;
-int SharedOfLastHundred(WindowPacer& pacer, int windows, int64_t alone, int64_t together) {
-  int shared = 0;
-  for (int i = 0; i < windows; ++i) {
-    fake_now += 100 * (pacer.Together() ? together : alone);
-    if (i >= windows - 10'000) shared += pacer.Together() ? 1 : 0;
-    pacer.Account(100);
-  }
-  return shared / 100;
-}
-
-TEST(WindowPacer, PrefersTheCheaperWayAndNoticesWhenItChanges) {
-  WindowPacer pacer(2, [] { return fake_now; });
-  EXPECT_GE(SharedOfLastHundred(pacer, 200'000, 80, 45), 95);
-  EXPECT_LE(SharedOfLastHundred(pacer, 200'000, 80, 4000), 5) << "others took the cores";
-  EXPECT_GE(SharedOfLastHundred(pacer, 200'000, 80, 45), 95);
-}
-
-TEST(WindowPacer, OneThreadNeverShares) {
-  WindowPacer pacer(1);
-  for (int i = 0; i < 1000; ++i) pacer.Account(1000);
-  EXPECT_FALSE(pacer.Together());
 }
 
 }  // namespace

@@ -1,0 +1,107 @@
+// Do threads share windows when that pays, each on a core of its own?
+#include <gtest/gtest.h>
+#include <sched.h>
+
+#include <thread>
+
+#include "ns3-backend/model/window-pacer.h"
+#include "ns3-backend/model/worker-cores.h"
+
+namespace drydock {
+namespace {
+
+using ns3::rdma::WindowPacer;
+using ns3::rdma::WorkerCores;
+
+// A machine on which an event takes so long, alone or shared, and how many of the last windows were
+// shared.
+int64_t fake_now = 0;
+int SharedOfLastHundred(WindowPacer& pacer, int windows, int64_t alone, int64_t together) {
+  int shared = 0;
+  for (int i = 0; i < windows; ++i) {
+    fake_now += 100 * (pacer.Together() ? together : alone);
+    if (i >= windows - 10'000) shared += pacer.Together() ? 1 : 0;
+    pacer.Account(100);
+  }
+  return shared / 100;
+}
+
+TEST(WindowPacer, PrefersTheCheaperWayAndNoticesWhenItChanges) {
+  WindowPacer pacer(2, [] { return fake_now; });
+  EXPECT_GE(SharedOfLastHundred(pacer, 200'000, 80, 45), 95);
+  EXPECT_LE(SharedOfLastHundred(pacer, 200'000, 80, 4000), 5) << "others took the cores";
+  EXPECT_GE(SharedOfLastHundred(pacer, 200'000, 80, 45), 95);
+}
+
+TEST(WindowPacer, OneThreadNeverShares) {
+  WindowPacer pacer(1);
+  for (int i = 0; i < 1000; ++i) pacer.Account(1000);
+  EXPECT_FALSE(pacer.Together());
+}
+
+TEST(WindowPacer, StopsSharingAtOnceWhenOthersTakeTheCores) {
+  WindowPacer pacer(2, [] { return fake_now; });
+  SharedOfLastHundred(pacer, 200'000, 80, 45);
+  int shared = 0;
+  for (; pacer.Together(); ++shared) SharedOfLastHundred(pacer, 1, 80, 4000);
+  EXPECT_LT(shared, 10);
+}
+
+// At the beginning of a run, when memory is cold, events cost more than later: even alone they cost
+// less in the end than together then.
+TEST(WindowPacer, ComparesWithTheLatestCostNotWithThatOfTheBeginning) {
+  WindowPacer pacer(2, [] { return fake_now; });
+  SharedOfLastHundred(pacer, 1'300, 300, 200);
+  EXPECT_GE(SharedOfLastHundred(pacer, 10'000, 100, 60), 97);
+}
+
+cpu_set_t CoresOfThisThread() {
+  cpu_set_t cores;
+  CPU_ZERO(&cores);
+  sched_getaffinity(0, sizeof(cores), &cores);
+  return cores;
+}
+
+void Bind(const cpu_set_t& cores) { ASSERT_EQ(sched_setaffinity(0, sizeof(cores), &cores), 0); }
+
+class WorkerCoresTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (CPU_COUNT(&all_) < 2) GTEST_SKIP() << "one core";
+    CPU_ZERO(&one_);
+    for (int core = 0; core < CPU_SETSIZE && CPU_COUNT(&one_) == 0; ++core) {
+      if (CPU_ISSET(core, &all_)) CPU_SET(core, &one_);
+    }
+    Bind(one_);
+    cores_.KeepApart(0);
+  }
+  void TearDown() override { Bind(all_); }
+
+  const cpu_set_t all_ = CoresOfThisThread();
+  cpu_set_t one_;
+  WorkerCores cores_{2};
+};
+
+TEST_F(WorkerCoresTest, TheSecondThreadLeavesTheCoreOfTheFirstAndIsNotBound) {
+  std::thread([this] {
+    Bind(one_);
+    Bind(all_);
+    cores_.KeepApart(1);
+    EXPECT_FALSE(CPU_ISSET(sched_getcpu(), &one_));
+    const cpu_set_t after = CoresOfThisThread();
+    EXPECT_TRUE(CPU_EQUAL(&after, &all_));
+  }).join();
+}
+
+TEST_F(WorkerCoresTest, AThreadThatMayRunOnOneCoreAloneStays) {
+  std::thread([this] {
+    Bind(one_);
+    cores_.KeepApart(1);
+    EXPECT_TRUE(CPU_ISSET(sched_getcpu(), &one_));
+    const cpu_set_t after = CoresOfThisThread();
+    EXPECT_TRUE(CPU_EQUAL(&after, &one_));
+  }).join();
+}
+
+}  // namespace
+}  // namespace drydock
