@@ -27,7 +27,9 @@ class Loads {
     nics_.clear();
     std::map<int, std::set<uint16_t>> channels;  // by launch
     for (const ChannelProgram& program : plan_.plan->members[static_cast<size_t>(member.member)]) {
-      channels[plan_.plan->works[program.work].launch].insert(program.channel);
+      const Work& work = plan_.plan->works[program.work];
+      // A copy engine moves its data without an SM.
+      if (work.algorithm != Algorithm::kCopyEngine) channels[work.launch].insert(program.channel);
       AddProgram(program, plan_.runners[runner++]);
     }
     size_t most = 0;

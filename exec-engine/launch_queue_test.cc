@@ -148,6 +148,16 @@ TEST(LaunchQueueTest, AGraphIsOneLaunch) {
   EXPECT_EQ(Iteration(b), Time::Us(20 + 4 + 100));
 }
 
+TEST(LaunchQueueTest, ALoopWithoutPythonLaunchesFaster) {
+  WorkloadBuilder b = OneRank();
+  b.workload.launch.loop = Time::Us(3);
+  for (int op = 0; op < 5; ++op) {
+    const uint32_t id = Kernels(&b, {1});
+    if (op > 0) OpOf(&b, id).graph = GraphPart::kLoop;
+  }
+  EXPECT_EQ(Iteration(b), Time::Us(10 + 4 * 3 + 4 + 1));
+}
+
 TEST(LaunchQueueTest, AFasterHostLaunchesFaster) {
   WorkloadBuilder b = OneRank();
   b.workload.topology.host_kinds[0].board.launch_speed = 2;

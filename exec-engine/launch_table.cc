@@ -52,12 +52,13 @@ LaunchTable::LaunchTable(const Workload& workload, const HostKind& host,
                          const GpuKernelTimes& times)
     : costs_(workload.launch) {
   if (!modelled()) return;
-  for (Time* time :
-       {&costs_.kernel, &costs_.collective, &costs_.message, &costs_.graph, &costs_.wait}) {
+  for (Time* time : {&costs_.kernel, &costs_.collective, &costs_.message, &costs_.graph,
+                     &costs_.wait, &costs_.loop}) {
     *time = Slower(*time, host.board.launch_speed);
   }
   for (const ComputeBlock& block : workload.blocks) {
     blocks_.push_back(BlockCost(block, times, costs_.kernel));
+    looped_.push_back(BlockCost(block, times, costs_.loop));
   }
 }
 
@@ -65,8 +66,10 @@ LaunchCost LaunchTable::CostOf(const Op& op) const {
   const auto at_once = [](Time cost) { return LaunchCost{cost, cost, Time(), 1}; };
   if (op.graph == GraphPart::kFirst) return at_once(costs_.graph);
   if (op.graph == GraphPart::kRest) return {};
-  if (op.kind == OpKind::kCompute) return blocks_[op.work];
+  const bool loop = op.graph == GraphPart::kLoop;
+  if (op.kind == OpKind::kCompute) return (loop ? looped_ : blocks_)[op.work];
   if (op.kind == OpKind::kHostWork) return {};  // the host does it itself
+  if (loop) return at_once(costs_.loop);
   if (UsesMemory(op.kind)) return at_once(costs_.kernel);
   return at_once(op.kind == OpKind::kCollective ? costs_.collective : costs_.message);
 }

@@ -35,6 +35,7 @@ class LaunchTable {
  private:
   HostLaunch costs_;
   std::vector<LaunchCost> blocks_;  // by block
+  std::vector<LaunchCost> looped_;  // the same, launched by a loop without Python
 };
 
 }  // namespace drydock

@@ -21,26 +21,36 @@ namespace {
 
 Error NoCosts(const GpuSpec& gpu, const std::string& what) {
   return Error(
-      fmt::format("{} has no {}, which says what NCCL's kernels cost; copy that of the "
+      fmt::format("{} has no {}, which says what communication costs; copy that of the "
                   "nearest GPU",
                   gpu.file_name.empty() ? gpu.name : gpu.file_name, what));
 }
 
 Status CheckCosts(const Topology& topology, const FlowPlan& plan) {
-  bool nvls = false, nvls_registered = false;
+  bool nvls = false, nvls_registered = false, copy_engine = false, userbuffers = false;
   for (const Plan& p : plan.plans) {
     for (const Work& work : p.works) {
       (work.registered ? nvls_registered : nvls) |= IsNvls(work.algorithm);
+      copy_engine |= work.algorithm == Algorithm::kCopyEngine;
+      userbuffers |= work.algorithm == Algorithm::kUserBuffers;
     }
   }
+  struct Section {
+    bool needed;
+    const char* name;
+    CollectiveCosts::Protocol CollectiveCosts::*costs;
+  };
+  const Section sections[] = {
+      {nvls, "nvls", &CollectiveCosts::nvls},
+      {nvls_registered, "nvls_registered", &CollectiveCosts::nvls_registered},
+      {copy_engine, "copy_engine", &CollectiveCosts::copy_engine},
+      {userbuffers, "userbuffers", &CollectiveCosts::userbuffers}};
   for (const HostKind& kind : topology.host_kinds) {
     const GpuSpec& gpu = topology.gpus[static_cast<size_t>(kind.gpu)];
     if (!gpu.has_collective_costs) return NoCosts(gpu, "'collectives:' section");
-    if (nvls && gpu.collectives.nvls.send == Bandwidth()) {
-      return NoCosts(gpu, "'nvls' in its 'collectives:' section");
-    }
-    if (nvls_registered && gpu.collectives.nvls_registered.send == Bandwidth()) {
-      return NoCosts(gpu, "'nvls_registered' in its 'collectives:' section");
+    for (const Section& section : sections) {
+      if (!section.needed || (gpu.collectives.*section.costs).send > Bandwidth()) continue;
+      return NoCosts(gpu, fmt::format("'{}' in its 'collectives:' section", section.name));
     }
   }
   return OkStatus();

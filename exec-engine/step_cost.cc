@@ -25,6 +25,8 @@ bool IsNvls(Algorithm algorithm) {
 
 const CollectiveCosts::Protocol& CostsOf(const Work& work, const CollectiveCosts& costs) {
   if (IsNvls(work.algorithm)) return work.registered ? costs.nvls_registered : costs.nvls;
+  if (work.algorithm == Algorithm::kCopyEngine) return costs.copy_engine;
+  if (work.algorithm == Algorithm::kUserBuffers) return costs.userbuffers;
   if (work.algorithm == Algorithm::kSendRecv) {
     return work.protocol == Protocol::kLl ? costs.p2p_ll : costs.p2p_simple;
   }
@@ -41,9 +43,8 @@ const CollectiveCosts::Protocol& CostsOf(const Work& work, const CollectiveCosts
 
 Handling HandlingOf(const Connection& connection, Algorithm algorithm) {
   if (!connection.direct) return Handling::kBuffered;
-  if (connection.link == LinkKind::kPeerRead && algorithm == Algorithm::kSendRecv) {
-    return Handling::kFetched;
-  }
+  const bool fetched = algorithm == Algorithm::kSendRecv || algorithm == Algorithm::kUserBuffers;
+  if (connection.link == LinkKind::kPeerRead && fetched) return Handling::kFetched;
   const bool others = connection.link == LinkKind::kNet || connection.link == LinkKind::kNvls;
   return others ? Handling::kOffloaded : Handling::kDirect;
 }

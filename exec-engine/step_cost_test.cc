@@ -75,6 +75,21 @@ TEST(StepCostTest, WhoHandlesTheDataFollowsTheLink) {
   EXPECT_EQ(HandlingOf(connection, Algorithm::kSendRecv), Handling::kDirect);
 }
 
+TEST(StepCostTest, WhatGoesPastNccl) {
+  CollectiveCosts costs;
+  costs.copy_engine.send = GigabytesPerSecond(1);
+  costs.userbuffers.send = GigabytesPerSecond(2);
+  Work work;
+  work.algorithm = Algorithm::kCopyEngine;
+  EXPECT_EQ(&CostsOf(work, costs), &costs.copy_engine);
+  work.algorithm = Algorithm::kUserBuffers;
+  EXPECT_EQ(&CostsOf(work, costs), &costs.userbuffers);
+  Connection loaded;
+  loaded.direct = true;
+  loaded.link = LinkKind::kPeerRead;
+  EXPECT_EQ(HandlingOf(loaded, Algorithm::kUserBuffers), Handling::kFetched);
+}
+
 TEST(StepCostTest, TheReceiverOfAMessageFetchesIt) {
   EXPECT_EQ(Cost({.send = kFirst}, "f"), 0);
   EXPECT_EQ(Cost({.receive = kFirst, .store = true}, "f"), 20000);

@@ -12,6 +12,7 @@
 #include "simccl/expand.h"
 #include "simccl/nccl_calls.h"
 #include "simccl/plan_builder.h"
+#include "simccl/userbuffers.h"
 
 namespace drydock {
 namespace {
@@ -23,6 +24,7 @@ class NcclPlanner : public CollectivePlanner {
 
   Status OpenGroup(std::span<const Placement::Slot> members) override {
     communicator_.reset();
+    members_.assign(members.begin(), members.end());
     ASSIGN_OR_RETURN(NcclCommunicator created,
                      world_.CreateCommunicator(PlacesOf(members, topology_)));
     communicator_.emplace(std::move(created));
@@ -32,6 +34,10 @@ class NcclPlanner : public CollectivePlanner {
   Result<Plan> PlanCall(const CommCall& call) override {
     CHECK(communicator_.has_value());
     PlanBuilder builder(*communicator_);
+    if (UsesUserBuffers(call) && members_.size() > 1 && call.count > 0) {
+      RETURN_IF_ERROR(CheckShapes(call, builder.members()));
+      return PlanUserBuffers(call, members_);
+    }
     RETURN_IF_ERROR(Expand(call, &builder));
     return builder.Finish(NameOf(call));
   }
@@ -39,13 +45,18 @@ class NcclPlanner : public CollectivePlanner {
  private:
   Status Expand(const CommCall& call, PlanBuilder* builder) const {
     const int members = builder->members();
-    RETURN_IF_ERROR(CheckShape(call, members));
-    for (const CommCall& part : call.parts) RETURN_IF_ERROR(CheckShape(part, members));
+    RETURN_IF_ERROR(CheckShapes(call, members));
     if (members == 1 || call.count == 0) {
       builder->work().algorithm = Algorithm::kLocal;
       return OkStatus();
     }
     return ExpandCalls(CallsOf(call), builder);
+  }
+
+  static Status CheckShapes(const CommCall& call, int members) {
+    RETURN_IF_ERROR(CheckShape(call, members));
+    for (const CommCall& part : call.parts) RETURN_IF_ERROR(CheckShape(part, members));
+    return OkStatus();
   }
 
   static Status CheckShape(const CommCall& call, int members) {
@@ -59,6 +70,7 @@ class NcclPlanner : public CollectivePlanner {
   const Topology& topology_;
   NcclWorld world_;
   std::optional<NcclCommunicator> communicator_;
+  std::vector<Placement::Slot> members_;
 };
 
 }  // namespace

@@ -21,8 +21,8 @@ class AttentionMaker {
     else
       MakeStandard();
     MakeCore();
-    work_.proj = maker_.Linear("attention.proj", maker_.rows(), m_.hidden,
-                               m_.value_width() / tensor_, false);
+    work_.proj =
+        maker_.RowLinear("attention.proj", maker_.rows(), m_.hidden, m_.value_width() / tensor_);
     if (m_.post_norms) {
       work_.post_norm = maker_.Norm("attention.post-norm", maker_.local_rows(), m_.hidden);
     }
@@ -38,8 +38,8 @@ class AttentionMaker {
 
   void MakeStandard() {
     const int64_t width = m_.query_width() + 2 * m_.kv_width();
-    work_.qkv =
-        maker_.Linear("attention.qkv", maker_.rows(), width / tensor_, m_.hidden, m_.qkv_bias);
+    work_.qkv = maker_.ColumnLinear("attention.qkv", maker_.rows(), width / tensor_, m_.hidden,
+                                    m_.qkv_bias);
     if (m_.kv_heads < tensor_) work_.gathered_width = width;
     if (m_.qk_norm) {
       work_.q_norm =

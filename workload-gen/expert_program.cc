@@ -230,6 +230,12 @@ void ExpertWriter::DispatchBackward(const ExpertWork& work, int layer) {
 // ---- Shared experts -----------------------------------------------------------------------------
 
 void ExpertWriter::SharedForward(const ExpertWork& work) {
+  if (work.shared->mlp.fc1.userbuffers) {
+    if (work.shared->gate) c_.builder->Compute(work.shared->gate->forward);
+    tensor_.ColumnForward(work.shared->mlp.fc1);
+    c_.builder->Compute(work.shared->mlp.activation.forward);
+    return tensor_.RowForward(work.shared->mlp.fc2);
+  }
   SharedInput(work, EnterShared());
   c_.builder->Wait(SharedOutput(work));
 }

@@ -195,6 +195,10 @@ std::string OverlapText(const OverlapRules& o) {
   out.Add("p2p_wait_send", o.p2p_wait_send);
   out.Add("tensor_backward", o.tensor_backward);
   out.Add("tensor", o.tensor);
+  out.Add("tensor_gather", o.tensor_gather);
+  out.Add("tensor_scatter", o.tensor_scatter);
+  out.Add("tensor_bulk_dgrad", o.tensor_bulk_dgrad);
+  out.Add("tensor_bulk_wgrad", o.tensor_bulk_wgrad);
   out.Add("expert", o.expert);
   out.Add("delay_weight_gradients", o.delay_weight_gradients);
   out.Add("shared_expert", o.shared_expert);

@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "workload-gen/submodule_maker.h"
+
 namespace drydock {
 namespace {
 
@@ -72,6 +74,24 @@ class Rules {
            model_.kv_heads, tensor);
     }
     if (parallel_.sequence_parallel && model_.sequence % parallel_.context == 0) CheckRows();
+    if (job_.overlap.tensor && tensor > 1) CheckTensorOverlap();
+  }
+
+  // Its members map each other's memory; sums leave in parts.
+  void CheckTensorOverlap() {
+    for (const HostKind& kind : topology_.host_kinds) {
+      if (kind.gpus % parallel_.tensor == 0) continue;
+      Fail(
+          "overlap.tensor",
+          "'tensor' needs every tensor-parallel group inside a host; tensor {} does not divide the "
+          "{} GPUs of a {} host",
+          parallel_.tensor, kind.gpus, kind.name);
+      return;
+    }
+    if (job_.overlap.tensor_scatter && model_.hidden % kScatterParts != 0) {
+      Fail("overlap.tensor", "hidden {} is not divisible by the {} parts of 'tensor_scatter'",
+           model_.hidden, kScatterParts);
+    }
   }
 
   void CheckRows() {

@@ -38,7 +38,9 @@ constexpr Names kPlain[] = {
      "--group-query-attention --use-rotary-position-embeddings --no-position-embedding "
      "--squared-relu --swiglu --quick-geglu --untie-embeddings-and-output-weights "
      "--multi-latent-attention --recompute-activations --moe-layer-recompute "
-     "--no-check-for-nan-in-loss-and-grad --tp-comm-overlap --cross-entropy-loss-fusion "
+     "--no-check-for-nan-in-loss-and-grad --tp-comm-overlap --disable-tp-comm-overlap-ag "
+     "--disable-tp-comm-overlap-rs --disable-tp-comm-split-ag --disable-tp-comm-split-rs "
+     "--disable-tp-comm-bulk-dgrad --disable-tp-comm-bulk-wgrad --cross-entropy-loss-fusion "
      "--use-flash-attn --disable-bias-linear --add-qkv-bias --sequence-parallel "
      "--no-gradient-accumulation-fusion --fp16 --bf16 --grad-reduce-in-bf16 "
      "--accumulate-allreduce-grads-in-fp32 --no-overlap-p2p-communication --overlap-grad-reduce "
@@ -61,7 +63,7 @@ constexpr Names kPlain[] = {
      "--wandb-project --wandb-entity --wandb-exp-name --wandb-save-dir --logging-level "
      "--weight-decay --start-weight-decay --end-weight-decay --weight-decay-incr-style "
      "--adam-beta1 --adam-beta2 --adam-eps --sgd-momentum --profile-step-start --profile-step-end "
-     "--result-rejected-tracker-filename --memory-snapshot-path --tp-comm-overlap-cfg "
+     "--result-rejected-tracker-filename --memory-snapshot-path "
      "--tp-comm-bootstrap-backend --empty-unused-memory-level "
      "--check-weight-hash-across-dp-replicas-interval --train-sync-interval --train-iters "
      "--train-samples --log-interval --exit-interval --exit-duration-in-mins --tensorboard-dir "
@@ -154,13 +156,8 @@ constexpr Explained kUnmodelled[] = {
     {"--no-rope-fusion", '0', "rotary kernels"},
     {"--use-fused-weighted-squared-relu", '0', "activation kernels"},
     {"--calculate-per-token-loss", '0', "token counts that are reduced"},
-    {"--disable-tp-comm-overlap-ag", '0', "which gathers overlap"},
-    {"--disable-tp-comm-overlap-rs", '0', "which reductions overlap"},
+    {"--tp-comm-overlap-cfg", '1', "parts and multiprocessors of each overlapped product"},
     {"--tp-comm-overlap-rs-dgrad", '0', "which reductions overlap"},
-    {"--disable-tp-comm-bulk-dgrad", '0', "which gathers overlap"},
-    {"--disable-tp-comm-bulk-wgrad", '0', "which reductions overlap"},
-    {"--disable-tp-comm-split-ag", '0', "which gathers overlap"},
-    {"--disable-tp-comm-split-rs", '0', "which reductions overlap"},
     {"--overlap-p2p-communication-warmup-flush", '0', "overlap at a pipeline's ends"},
     {"--defer-embedding-wgrad-compute", '0', "when the head's gradient is computed"},
     {"--wgrad-deferral-limit", '1', "when the head's gradient is computed"},

@@ -63,6 +63,12 @@ constexpr Switch kSwitches[] = {
     {"--overlap-grad-reduce", "overlap.grad_reduce", "true"},
     {"--overlap-param-gather", "overlap.param_gather", "true"},
     {"--tp-comm-overlap", "overlap.tensor", "true"},
+    {"--disable-tp-comm-overlap-ag", "overlap.tensor_gather", "false"},
+    {"--disable-tp-comm-overlap-rs", "overlap.tensor_scatter", "false"},
+    {"--disable-tp-comm-split-ag", "overlap.tensor_gather", "false"},  // their names until 2024
+    {"--disable-tp-comm-split-rs", "overlap.tensor_scatter", "false"},
+    {"--disable-tp-comm-bulk-dgrad", "overlap.tensor_bulk_dgrad", "false"},
+    {"--disable-tp-comm-bulk-wgrad", "overlap.tensor_bulk_wgrad", "false"},
     {"--overlap-moe-expert-parallel-comm", "overlap.expert", "true"},
     {"--delay-wgrad-compute", "overlap.delay_weight_gradients", "true"},
     {"--moe-shared-expert-overlap", "overlap.shared_expert", "true"},

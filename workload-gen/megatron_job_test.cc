@@ -152,6 +152,23 @@ TEST(MegatronJob, ParallelArguments) {
   EXPECT_TRUE(job.overlap.p2p) << "with virtual stages, unless --no-overlap-p2p-communication";
 }
 
+TEST(MegatronJob, FormsOfTensorOverlap) {
+  const std::string split =
+      "--bf16 --tensor-model-parallel-size 8 --sequence-parallel "
+      "--tp-comm-overlap ";
+  const OverlapRules all = Gpt(split).overlap;
+  EXPECT_TRUE(all.tensor && all.tensor_gather && all.tensor_scatter);
+  EXPECT_TRUE(all.tensor_bulk_dgrad && all.tensor_bulk_wgrad);
+  const OverlapRules bulk =
+      Gpt(split + "--disable-tp-comm-overlap-ag --disable-tp-comm-split-rs").overlap;
+  EXPECT_TRUE(bulk.tensor && !bulk.tensor_gather && !bulk.tensor_scatter);
+  EXPECT_TRUE(bulk.tensor_bulk_dgrad && bulk.tensor_bulk_wgrad);
+  const OverlapRules parts =
+      Gpt(split + "--disable-tp-comm-bulk-dgrad --disable-tp-comm-bulk-wgrad").overlap;
+  EXPECT_TRUE(parts.tensor_gather && parts.tensor_scatter);
+  EXPECT_FALSE(parts.tensor_bulk_dgrad || parts.tensor_bulk_wgrad);
+}
+
 TEST(MegatronJob, StatedStages) {
   const TrainingJob job =
       Gpt("--bf16 --pipeline-model-parallel-size 4 "

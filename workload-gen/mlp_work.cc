@@ -108,7 +108,7 @@ class ExpertMaker {
 
   void MakeShared() {
     SharedExpertWork shared;
-    shared.mlp = MakeMlp(&maker_, "shared", m_.moe.shared_ffn);
+    shared.mlp = MakeMlp(&maker_, "shared", m_.moe.shared_ffn, maker_.job().overlap.shared_expert);
     const int64_t rows = maker_.local_rows();
     if (m_.moe.shared_gate) shared.gate = maker_.HeadLinear("shared.gate", rows, 1, m_.hidden);
     const Submodule add = maker_.Base("shared.add", SubmoduleKind::kAdd, rows, m_.hidden);
@@ -128,13 +128,17 @@ class ExpertMaker {
 
 }  // namespace
 
-MlpWork MakeMlp(SubmoduleMaker* maker, const std::string& prefix, int64_t ffn) {
+MlpWork MakeMlp(SubmoduleMaker* maker, const std::string& prefix, int64_t ffn, bool beside) {
   const ModelShape& m = maker->model();
   const int64_t width = ffn / maker->layout().tensor, rows = maker->rows();
+  const int64_t inner = (m.gated() ? 2 : 1) * width;
+  const std::string fc1 = prefix + ".fc1", fc2 = prefix + ".fc2";
   MlpWork mlp;
-  mlp.fc1 = maker->Linear(prefix + ".fc1", rows, (m.gated() ? 2 : 1) * width, m.hidden, false);
+  mlp.fc1 = beside ? maker->Linear(fc1, rows, inner, m.hidden, false)
+                   : maker->ColumnLinear(fc1, rows, inner, m.hidden, false);
   mlp.activation = maker->Activation(prefix + ".activation", rows, width);
-  mlp.fc2 = maker->Linear(prefix + ".fc2", rows, m.hidden, width, false);
+  mlp.fc2 = beside ? maker->Linear(fc2, rows, m.hidden, width, false)
+                   : maker->RowLinear(fc2, rows, m.hidden, width);
   return mlp;
 }
 

@@ -37,8 +37,9 @@ struct ExpertWork {
   std::optional<uint32_t> tokens_out, tokens_back, probabilities_out, probabilities_back;
 };
 
-// `prefix`: of the submodules' names.
-MlpWork MakeMlp(SubmoduleMaker* maker, const std::string& prefix, int64_t ffn);
+// `prefix`: of the submodules' names. `beside`: it runs beside other work, without Transformer
+// Engine's overlap.
+MlpWork MakeMlp(SubmoduleMaker* maker, const std::string& prefix, int64_t ffn, bool beside = false);
 // `gpus`: of a host.
 ExpertWork MakeExperts(SubmoduleMaker* maker, ExpertLoad load, int gpus, WorkTables* tables);
 

@@ -83,6 +83,22 @@ ProgramBuilder::OpId ProgramBuilder::StartCollective(Role role, Stream stream,
   return Append(op, *call, after);
 }
 
+ProgramBuilder::OpId ProgramBuilder::StartBehind(const Point& point, Role role, Stream stream,
+                                                 const CommCall& call) {
+  CHECK_NOTE(!beside_, "work beside work beside the compute stream");
+  Flush();
+  // As work beside the compute stream that is on its own stream alone.
+  beside_ = Beside{stream, point.compute, point.waits, kNothing};
+  const OpId id = StartCollective(role, stream, call);
+  beside_.reset();
+  return id;
+}
+
+void ProgramBuilder::SetLoop(bool loop) {
+  if (loop != loop_) Flush();
+  loop_ = loop;
+}
+
 void ProgramBuilder::Collective(Role role, Stream stream, const CommCall& call) {
   Wait(StartCollective(role, stream, call));
 }
@@ -176,6 +192,7 @@ ProgramBuilder::OpId ProgramBuilder::Append(Op op, uint32_t work, OpId after) {
   op.work = work;
   op.host_waits = std::exchange(host_waits_, HostWait::kNothing);
   op.graph = PartInGraph(op);
+  if (loop_ && op.graph == GraphPart::kNone) op.graph = GraphPart::kLoop;
   AddDependencies(static_cast<Stream>(op.stream), after);
   program_.ops.push_back(op);
   program_.dependency_begin.push_back(static_cast<uint32_t>(program_.dependency.size()));

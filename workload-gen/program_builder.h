@@ -70,7 +70,10 @@ class ProgramBuilder {
   // The same for a call of the tables; without one, nothing is issued.
   OpId StartCollective(Role role, Stream stream, std::optional<uint32_t> call,
                        OpId after = kNothing);
-  // The same, with the compute stream waiting for it.
+  struct Point;
+  // Issues a collective that starts behind `point` and its stream, whatever compute does since.
+  OpId StartBehind(const Point& point, Role role, Stream stream, const CommCall& call);
+  // The same as StartCollective, with the compute stream waiting for it.
   void Collective(Role role, Stream stream, const CommCall& call);
   void Collective(Role role, Stream stream, std::optional<uint32_t> call);
 
@@ -106,6 +109,8 @@ class ProgramBuilder {
   void HostReads() { HostWaits(HostWait::kOwn); }
   void HostSynchronises() { HostWaits(HostWait::kAll); }
 
+  // What follows is launched by a loop without Python, where no CUDA graph has it.
+  void SetLoop(bool loop);
   // From here on, what this scope holds is launched as CUDA graphs (training.cuda_graphs).
   void SetGraphs(GraphScope scope) { graphs_ = scope; }
 
@@ -131,6 +136,7 @@ class ProgramBuilder {
   std::vector<uint32_t> pending_;
   HostWait host_waits_ = HostWait::kNothing;  // before the next op
   GraphScope graphs_ = GraphScope::kNone;
+  bool loop_ = false;
   std::optional<Op> in_graph_;  // the last op, if it is in a graph
   std::optional<Beside> beside_;
   std::vector<OpId> waits_;      // of the compute stream, not yet taken by a compute op

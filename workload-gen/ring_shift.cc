@@ -7,7 +7,7 @@
 
 namespace drydock {
 
-CommCall RingShift(int ranks, DataType type, int64_t count, bool up) {
+CommCall RingShift(int ranks, DataType type, int64_t count, bool up, BufferKind buffers) {
   std::vector<CommCall> messages;
   for (int rank = 0; rank < ranks; ++rank) {
     CommCall message;
@@ -15,6 +15,7 @@ CommCall RingShift(int ranks, DataType type, int64_t count, bool up) {
     message.type = type;
     message.count = count;
     message.group_size = ranks;
+    message.buffers = buffers;
     message.root = rank;
     message.peer = (rank + (up ? 1 : ranks - 1)) % ranks;
     messages.push_back(message);

@@ -1,5 +1,5 @@
 // One step round a ring of ranks: each sends to the next and receives from the one before, in one
-// NCCL group.
+// group.
 #ifndef DRYDOCK_WORKLOAD_GEN_RING_SHIFT_H_
 #define DRYDOCK_WORKLOAD_GEN_RING_SHIFT_H_
 
@@ -10,7 +10,8 @@
 namespace drydock {
 
 // `count` elements a message; `up`: to the rank of the next higher number.
-CommCall RingShift(int ranks, DataType type, int64_t count, bool up);
+CommCall RingShift(int ranks, DataType type, int64_t count, bool up,
+                   BufferKind buffers = BufferKind::kPlain);
 
 }  // namespace drydock
 

@@ -89,6 +89,9 @@ class SectionRules {
     if (overlap.tensor && !job_.parallel.sequence_parallel) {
       Fail("overlap.tensor", "'tensor' needs parallel.sequence_parallel");
     }
+    if (overlap.tensor && overlap.delay_weight_gradients) {
+      Fail("overlap.tensor", "'tensor' excludes delay_weight_gradients");
+    }
     if (overlap.expert) CheckExpertOverlap();
     if (overlap.shared_expert && job_.model.moe.shared_ffn == 0) {
       Fail("overlap.shared_expert", "'shared_expert' needs model.shared_expert_ffn");

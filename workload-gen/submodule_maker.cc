@@ -44,14 +44,51 @@ LinearWork SubmoduleMaker::Products(Submodule s) {
   return linear;
 }
 
-LinearWork SubmoduleMaker::Linear(const std::string& name, int64_t rows, int64_t n, int64_t k,
-                                  bool bias) {
+Submodule SubmoduleMaker::LinearOf(const std::string& name, int64_t rows, int64_t n, int64_t k,
+                                   bool bias) const {
   Submodule s = Base(name, SubmoduleKind::kLinear, rows, n);
   s.k = k;
   s.bias = bias;
   s.fused = bias && job_.training.fused_kernels;  // added by the GEMM, not after it
   if (job_.training.fp8) s.type = DataType::kFp8;
-  return Products(s);
+  return s;
+}
+
+LinearWork SubmoduleMaker::Linear(const std::string& name, int64_t rows, int64_t n, int64_t k,
+                                  bool bias) {
+  return Products(LinearOf(name, rows, n, k, bias));
+}
+
+// The rows that one tensor-parallel rank has.
+PartWork SubmoduleMaker::RowParts(Submodule s, Pass pass) {
+  s.rows /= layout_.tensor;
+  return {Add(s, pass), layout_.tensor};
+}
+
+LinearWork SubmoduleMaker::ColumnLinear(const std::string& name, int64_t rows, int64_t n, int64_t k,
+                                        bool bias) {
+  const Submodule s = LinearOf(name, rows, n, k, bias);
+  LinearWork linear = Products(s);
+  linear.userbuffers = overlaps();
+  if (overlaps() && job_.overlap.tensor_gather) {
+    linear.forward_parts = RowParts(s, Pass::kForward);
+  }
+  return linear;
+}
+
+LinearWork SubmoduleMaker::RowLinear(const std::string& name, int64_t rows, int64_t n, int64_t k) {
+  const Submodule s = LinearOf(name, rows, n, k, /*bias=*/false);
+  LinearWork linear = Products(s);
+  linear.userbuffers = overlaps();
+  if (overlaps() && job_.overlap.tensor_scatter) {
+    Submodule part = s;
+    part.n /= kScatterParts;
+    linear.forward_parts = {Add(part, Pass::kForward), kScatterParts};
+  }
+  if (overlaps() && job_.overlap.tensor_gather) {
+    linear.gradient_parts = RowParts(s, Pass::kBackwardActivation);
+  }
+  return linear;
 }
 
 LinearWork SubmoduleMaker::HeadLinear(const std::string& name, int64_t rows, int64_t n, int64_t k) {

@@ -12,13 +12,26 @@
 
 namespace drydock {
 
+// A product cut into equal parts.
+struct PartWork {
+  uint32_t submodule = 0;
+  int count = 0;  // 0: it is not cut
+};
+
 // A linear layer's three products.
 struct LinearWork {
   uint32_t forward = 0;
   uint32_t activation_gradient = 0;
   uint32_t weight_gradient = 0;
   std::optional<uint32_t> accumulate;  // adds the gradient to the main one, where not fused
+  // With overlap.tensor: in place of the whole ones, with communication between the parts.
+  PartWork forward_parts, gradient_parts;
+  bool userbuffers = false;  // its communication is Transformer Engine's own
 };
+
+// Parts of a row-parallel layer's product between which Transformer Engine reduces and scatters:
+// num_splits in its pytorch/module/base.py.
+inline constexpr int kScatterParts = 4;
 
 struct TwoWayWork {
   uint32_t forward = 0;
@@ -37,6 +50,11 @@ class SubmoduleMaker {
   // rows x n x k. `bias`: one that belongs to the product itself, not to what follows it. In fp8
   // where the job's layers are, which the head never is.
   LinearWork Linear(const std::string& name, int64_t rows, int64_t n, int64_t k, bool bias);
+  // Layers that Transformer Engine overlaps with their tensor-parallel communication, where the job
+  // says so: the input of a column-parallel one comes part of the rows by part, the output of a
+  // row-parallel one leaves part of the columns by part.
+  LinearWork ColumnLinear(const std::string& name, int64_t rows, int64_t n, int64_t k, bool bias);
+  LinearWork RowLinear(const std::string& name, int64_t rows, int64_t n, int64_t k);
   LinearWork HeadLinear(const std::string& name, int64_t rows, int64_t n, int64_t k);
   // `experts` products that share the rows.
   LinearWork GroupedLinear(const std::string& name, int64_t rows, int64_t n, int64_t k,
@@ -52,7 +70,10 @@ class SubmoduleMaker {
   int64_t local_rows() const { return local_rows_; }  // t, or t / tensor under sequence parallelism
 
  private:
+  Submodule LinearOf(const std::string& name, int64_t rows, int64_t n, int64_t k, bool bias) const;
   LinearWork Products(Submodule s);
+  PartWork RowParts(Submodule s, Pass pass);
+  bool overlaps() const { return job_.overlap.tensor && layout_.tensor > 1; }
   uint32_t Accumulation(const Submodule& linear);
 
   const TrainingJob& job_;

@@ -1,14 +1,21 @@
 #include "workload-gen/tensor_parallel.h"
 
+#include "workload-gen/ring_shift.h"
+
 namespace drydock {
 
-ProgramBuilder::OpId TensorParallel::Start(CollectiveType type, int64_t width) {
+ProgramBuilder::OpId TensorParallel::Start(CollectiveType type, int64_t width, bool userbuffers) {
   CommCall call;
   call.collective = type;
   call.type = c_.job.training.precision;
   call.count = c_.work.rows * width;
   call.group_size = c_.layout.tensor;
+  if (userbuffers) call.buffers = BufferKind::kUserBuffers;
   return c_.builder->StartCollective(kTensorRole, kTensorStream, call);
+}
+
+ProgramBuilder::OpId TensorParallel::Start(CollectiveType type, int64_t width) {
+  return Start(type, width, /*userbuffers=*/false);
 }
 
 ProgramBuilder::OpId TensorParallel::Start(CollectiveType type) {
@@ -36,12 +43,48 @@ void TensorParallel::Leave() {
     AllReduce();
 }
 
+// CommOverlapP2PBase::split_overlap_ag: a step of the ring follows the one before, whatever the
+// products do, and each product waits for its rows.
+void TensorParallel::GatherBetween(const PartWork& parts) {
+  ProgramBuilder& b = *c_.builder;
+  const ProgramBuilder::Point entered = b.Here();
+  const CommCall step = RingShift(parts.count, c_.job.training.precision,
+                                  c_.work.rows / parts.count * c_.job.model.hidden, /*up=*/true,
+                                  BufferKind::kUserBuffers);
+  for (int part = 0; part < parts.count; ++part) {
+    b.Compute(parts.submodule);
+    b.Flush();
+    b.SetLoop(true);
+    if (part + 1 < parts.count)
+      b.Wait(b.StartBehind(part == 0 ? entered : ProgramBuilder::Point(), kTensorRole,
+                           kTensorStream, step));
+  }
+  b.SetLoop(false);
+}
+
+// CommOverlapBase::split_overlap_rs.
+void TensorParallel::ScatterBetween(const PartWork& parts) {
+  ProgramBuilder& b = *c_.builder;
+  ProgramBuilder::OpId left = ProgramBuilder::kNothing;
+  b.Flush();
+  for (int part = 0; part < parts.count; ++part) {
+    b.Compute(parts.submodule);
+    b.Flush();
+    b.SetLoop(true);
+    left = Start(CollectiveType::kReduceScatter, c_.job.model.hidden / parts.count, true);
+  }
+  b.SetLoop(false);
+  b.Wait(left);
+}
+
 void TensorParallel::ColumnForward(const LinearWork& linear) {
+  if (linear.forward_parts.count > 0) return GatherBetween(linear.forward_parts);
   Enter();
   c_.builder->Compute(linear.forward);
 }
 
 void TensorParallel::RowForward(const LinearWork& linear) {
+  if (linear.forward_parts.count > 0) return ScatterBetween(linear.forward_parts);
   c_.builder->Compute(linear.forward);
   Leave();
 }
@@ -62,23 +105,29 @@ void TensorParallel::ColumnBackward(const LinearWork& linear) {
 
 void TensorParallel::ColumnBackward(const LinearWork& linear, int64_t width) {
   const bool split = c_.layout.sequence_parallel;
-  const bool overlap = c_.job.overlap.tensor_backward;
+  const OverlapRules& overlap = c_.job.overlap;
+  const bool bulk_in = linear.userbuffers && overlap.tensor_bulk_dgrad;
+  const bool bulk_out = linear.userbuffers && overlap.tensor_bulk_wgrad;
   const CollectiveType out = split ? CollectiveType::kReduceScatter : CollectiveType::kAllReduce;
   ProgramBuilder::OpId gather = ProgramBuilder::kNothing;
-  if (split) gather = Start(CollectiveType::kAllGather, width);
-  if (!overlap) c_.builder->Wait(gather);
+  if (split) gather = Start(CollectiveType::kAllGather, width, bulk_in);
+  if (!overlap.tensor_backward && !bulk_in) c_.builder->Wait(gather);
   c_.builder->Compute(linear.activation_gradient);
-  if (!overlap) {
-    WeightGradient(linear, ProgramBuilder::kNothing);
+  if (!overlap.tensor_backward && !bulk_out) {
+    WeightGradient(linear, gather);
     c_.builder->Wait(Start(out, width));
     return;
   }
-  const ProgramBuilder::OpId sum = Start(out, width);
+  const ProgramBuilder::OpId sum = Start(out, width, bulk_out);
   WeightGradient(linear, gather);
   c_.builder->Wait(sum);
 }
 
 void TensorParallel::RowBackward(const LinearWork& linear) {
+  if (linear.gradient_parts.count > 0) {
+    GatherBetween(linear.gradient_parts);
+    return WeightGradient(linear, ProgramBuilder::kNothing);
+  }
   Enter();
   WholeBackward(linear);
 }

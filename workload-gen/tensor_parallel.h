@@ -38,6 +38,12 @@ class TensorParallel {
   ProgramBuilder::OpId Start(CollectiveType type, int64_t width);
 
  private:
+  // Of these rows, past NCCL or not.
+  ProgramBuilder::OpId Start(CollectiveType type, int64_t width, bool userbuffers);
+  // A product of rows that go round a ring: this rank's first, then each as it comes.
+  void GatherBetween(const PartWork& parts);
+  // A product whose sums leave part by part, each beside the next part.
+  void ScatterBetween(const PartWork& parts);
   void WeightGradient(const LinearWork& linear, ProgramBuilder::OpId after);
 
   const WriterContext& c_;

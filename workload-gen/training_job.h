@@ -110,7 +110,11 @@ struct OverlapRules {
   bool p2p = false;  // takes effect with virtual stages only
   bool p2p_wait_send = true;
   bool tensor_backward = true;
-  bool tensor = false;                  // GEMMs are split to hide tensor-parallel communication
+  bool tensor = false;  // Transformer Engine's userbuffers hide tensor-parallel communication:
+  bool tensor_gather = true;            // gathers in front of split products,
+  bool tensor_scatter = true;           // reduce-scatters behind split products,
+  bool tensor_bulk_dgrad = true;        // gathers beside a whole input gradient,
+  bool tensor_bulk_wgrad = true;        // reduce-scatters beside a whole weight gradient
   bool expert = false;                  // one micro-batch's token exchange beside another's compute
   bool delay_weight_gradients = false;  // with `expert`: behind what other ranks wait for
   bool shared_expert = false;

@@ -159,7 +159,9 @@ void ReadTrainingSection(const YamlNode& node, Diagnostics* diagnostics, Trainin
   training->host_launch = training->fused_kernels ? "fused" : "eager";
   reader.ReadOptional("host_launch", &training->host_launch);
   ReadEnum(&reader, "cuda_graphs", {"none", "layers", "full"}, false, &training->cuda_graphs);
-  ReadEnum(&reader, "gradient_buffers", BufferKindNames(), false, &training->gradient_buffers);
+  const std::vector<std::string>& kinds = BufferKindNames();  // the last are not of a framework's
+  ReadEnum(&reader, "gradient_buffers", {kinds.begin(), kinds.end() - 1}, false,
+           &training->gradient_buffers);
   ReadCount(&reader, "bucket_elements", false, 1, int64_t{1} << 40, &training->bucket_elements);
   reader.Finish();
 }
@@ -201,6 +203,10 @@ void ReadOverlapSection(const YamlNode& node, Diagnostics* diagnostics, OverlapR
   reader.ReadOptional("p2p_wait_send", &overlap->p2p_wait_send);
   reader.ReadOptional("tensor_backward", &overlap->tensor_backward);
   reader.ReadOptional("tensor", &overlap->tensor);
+  reader.ReadOptional("tensor_gather", &overlap->tensor_gather);
+  reader.ReadOptional("tensor_scatter", &overlap->tensor_scatter);
+  reader.ReadOptional("tensor_bulk_dgrad", &overlap->tensor_bulk_dgrad);
+  reader.ReadOptional("tensor_bulk_wgrad", &overlap->tensor_bulk_wgrad);
   reader.ReadOptional("expert", &overlap->expert);
   reader.ReadOptional("delay_weight_gradients", &overlap->delay_weight_gradients);
   if (overlap->delay_weight_gradients && !overlap->expert) {

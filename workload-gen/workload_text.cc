@@ -15,11 +15,11 @@ constexpr int kMembersShown = 16;
 void AppendLaunch(const HostLaunch& launch, std::string* text) {
   if (!launch.modelled()) return;
   fmt::format_to(Out(*text),
-                 "launches '{}': kernel {}, collective {}, message {}, graph {}, wait {}, latency "
-                 "{}, queue {}\n",
+                 "launches '{}': kernel {}, collective {}, message {}, graph {}, loop {}, wait {}, "
+                 "latency {}, queue {}\n",
                  launch.name, ToString(launch.kernel), ToString(launch.collective),
-                 ToString(launch.message), ToString(launch.graph), ToString(launch.wait),
-                 ToString(launch.latency), launch.queue);
+                 ToString(launch.message), ToString(launch.graph), ToString(launch.loop),
+                 ToString(launch.wait), ToString(launch.latency), launch.queue);
 }
 
 void AppendGroups(const Workload& w, std::string* text) {
@@ -188,7 +188,9 @@ std::string ProgramText(const Workload& w, int class_index) {
     if (op.host_waits == HostWait::kOwn) text += ", host reads";
     if (op.host_waits == HostWait::kAll) text += ", host synchronises";
     if (op.graph != GraphPart::kNone) {
-      text += op.graph == GraphPart::kFirst ? ", launches a graph" : ", in the graph";
+      text += op.graph == GraphPart::kFirst  ? ", launches a graph"
+              : op.graph == GraphPart::kRest ? ", in the graph"
+                                             : ", launched by a loop";
     }
     text += '\n';
   }

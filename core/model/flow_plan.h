@@ -31,7 +31,9 @@ enum class Algorithm : uint8_t {
   kNvlsTree,
   kPat,
   kSendRecv,
-  kLocal
+  kLocal,
+  kCopyEngine,  // past NCCL: copy engines move messages from a user's buffer to another's
+  kUserBuffers  // past NCCL: kernels of Transformer Engine do
 };
 enum class Protocol : uint8_t { kLl, kLl128, kSimple };
 const std::vector<std::string>& AlgorithmNames();  // "tree", "ring", ...

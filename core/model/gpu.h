@@ -55,9 +55,12 @@ struct CollectiveCosts {
   Protocol nvls;                // multicast kernels
   Protocol nvls_registered;     // ... on the users' own buffers
   Protocol p2p_simple, p2p_ll;  // send/recv kernels
-  double link_efficiency = 0;   // reachable share of the scale-up bandwidth, each direction
-  double several_peers = 1;     // share of that left where several peers send to one GPU at once
-  Bytes clear_to_send;          // a receiver's message that it has room for a slice
+  // Past NCCL, not known of every GPU: a copy engine's messages; Transformer Engine's kernels, a
+  // channel an SM.
+  Protocol copy_engine, userbuffers;
+  double link_efficiency = 0;  // reachable share of the scale-up bandwidth, each direction
+  double several_peers = 1;    // share of that left where several peers send to one GPU at once
+  Bytes clear_to_send;         // a receiver's message that it has room for a slice
   std::string source;
 };
 

@@ -80,6 +80,7 @@ std::string BuffersText(const CommCall& call) {
     most = std::max(most, part.buffers);
   }
   if (most == BufferKind::kPlain) return "";
+  if (least == BufferKind::kUserBuffers) return ", userbuffers";
   return fmt::format(", {}{} buffers", least == most ? "" : "some ",
                      BufferKindNames()[static_cast<size_t>(most)]);
 }

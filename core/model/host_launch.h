@@ -19,6 +19,7 @@ struct HostLaunch {
   Time wait;          // and to go on after what it waited for has ended
   Time latency;       // from the launch to the kernel's start on a GPU that has nothing to do
   int64_t queue = 0;  // launches that a stream holds before the host has to wait
+  Time loop = {};     // as `kernel` and `collective`, of what a loop without Python launches
 
   bool modelled() const { return queue > 0; }
 };

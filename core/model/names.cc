@@ -74,7 +74,7 @@ const Names& ReduceOpNames() {
 }
 
 const Names& BufferKindNames() {
-  static const Names names = {"plain", "registered", "symmetric"};
+  static const Names names = {"plain", "registered", "symmetric", "userbuffers"};
   return names;
 }
 
@@ -116,8 +116,9 @@ const Names& PhaseNames() {
 }
 
 const Names& AlgorithmNames() {
-  static const Names names = {"tree",      "ring", "collnet-direct", "collnet-chain", "nvls",
-                              "nvls-tree", "pat",  "send-recv",      "local"};
+  static const Names names = {
+      "tree", "ring",      "collnet-direct", "collnet-chain", "nvls",       "nvls-tree",
+      "pat",  "send-recv", "local",          "copy-engine",   "userbuffers"};
   return names;
 }
 

@@ -70,9 +70,10 @@ inline constexpr int kReduceOpCount = 6;
 const std::vector<std::string>& ReduceOpNames();  // "sum", ...
 
 // What the program told NCCL of a call's buffers beforehand: nothing; ncclCommRegister, of memory
-// from ncclMemAlloc; ncclCommWindowRegister as symmetric memory.
-enum class BufferKind : uint8_t { kPlain, kRegistered, kSymmetric };
-inline constexpr int kBufferKindCount = 3;
+// from ncclMemAlloc; ncclCommWindowRegister as symmetric memory. kUserBuffers: NCCL knows nothing
+// of the call; Transformer Engine moves the data itself, between buffers that all members map.
+enum class BufferKind : uint8_t { kPlain, kRegistered, kSymmetric, kUserBuffers };
+inline constexpr int kBufferKindCount = 4;
 const std::vector<std::string>& BufferKindNames();  // "plain", ...
 
 // A distinct communication call. `count` is in elements of `type`:
@@ -183,8 +184,9 @@ const std::vector<std::string>& PhaseNames();  // "forward", "recompute", ...
 enum class HostWait : uint8_t { kNothing, kOwn, kAll };
 
 // An op's part in a CUDA graph: the first of the ops that one launch starts, or one of the others,
-// which follow it in the program.
-enum class GraphPart : uint8_t { kNone, kFirst, kRest };
+// which follow it in the program. kLoop: it is in none, but launched without Python, by a loop that
+// the framework has in C++.
+enum class GraphPart : uint8_t { kNone, kFirst, kRest, kLoop };
 
 struct Op {
   OpKind kind = OpKind::kCompute;

@@ -85,6 +85,19 @@ void ReadProtocol(YamlReader* parent, const std::string& key, CollectiveCosts::P
   reader.Finish();
 }
 
+// What moves data past NCCL costs the same whatever it does with it. Not known of every GPU.
+void ReadMover(YamlReader* parent, const std::string& key, CollectiveCosts::Protocol* costs,
+               Diagnostics* diagnostics) {
+  const YamlNode* node = parent->Take(key, false);
+  if (node == nullptr) return;
+  YamlReader reader(*node, key, diagnostics);
+  reader.Read("start", &costs->base);
+  reader.Read("rate", &costs->send);
+  CheckRate("rate", costs->send, &reader);
+  costs->copy_send = costs->reduce_send = costs->receive = costs->send;
+  reader.Finish();
+}
+
 }  // namespace
 
 // Of a link. What is far below any real one would make rates of nothing.
@@ -102,6 +115,8 @@ void ReadCollectiveCosts(const YamlNode& node, CollectiveCosts* costs, Diagnosti
   ReadProtocol(&reader, "nvls_registered", &costs->nvls_registered, diagnostics);
   ReadProtocol(&reader, "p2p_simple", &costs->p2p_simple, diagnostics);
   ReadProtocol(&reader, "p2p_ll", &costs->p2p_ll, diagnostics);
+  ReadMover(&reader, "copy_engine", &costs->copy_engine, diagnostics);
+  ReadMover(&reader, "userbuffers", &costs->userbuffers, diagnostics);
   reader.Read("link_efficiency", &costs->link_efficiency);
   CheckShare("link_efficiency", costs->link_efficiency, &reader);
   reader.ReadOptional("several_peers", &costs->several_peers);

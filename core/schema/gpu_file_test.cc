@@ -138,5 +138,20 @@ TEST(GpuFileTest, CollectiveCostsAreComplete) {
             "                   ^");
 }
 
+TEST(GpuFileTest, WhatGoesPastNcclCostsAStartAndARate) {
+  const Result<GpuSpec> h100 =
+      ParseGpuFile(*ReadFile("configs/gpus/h100-sxm-80g.yaml"), "h100-sxm-80g.yaml");
+  ASSERT_TRUE(h100.ok());
+  const CollectiveCosts::Protocol& copy = h100->collectives.copy_engine;
+  EXPECT_EQ(copy.base, Time::Us(4));
+  EXPECT_EQ(copy.step, Time());
+  EXPECT_EQ(copy.receive, Bandwidth::BitsPerSecond(376 * 8'000'000'000));
+  std::string text = *ReadFile("configs/gpus/h100-sxm-80g.yaml");
+  text = testing::Replaced(text, "copy_engine: {start: 4 us, rate: 376 GB/s}",
+                           "copy_engine: {start: 4 us, rate: 0 GB/s}");
+  EXPECT_NE(ErrorText(ParseGpuFile(text, "t.yaml")).find("'rate' is 0 bps; it must be at least"),
+            std::string::npos);
+}
+
 }  // namespace
 }  // namespace drydock

@@ -14,7 +14,8 @@ HostLaunch ReadSet(const std::string& name, const YamlNode& node, Diagnostics* d
   const std::pair<const char*, Time*> times[] = {
       {"kernel", &set.kernel},   {"collective", &set.collective},
       {"message", &set.message}, {"graph", &set.graph},
-      {"wait", &set.wait},       {"latency", &set.latency}};
+      {"loop", &set.loop},       {"wait", &set.wait},
+      {"latency", &set.latency}};
   for (const auto& [key, time] : times) {
     reader.Read(key, time);
     if (*time > kLongestLaunch) reader.Fail(key, fmt::format("'{}' is more than a second", key));

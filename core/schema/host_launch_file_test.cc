@@ -8,8 +8,8 @@ namespace drydock {
 namespace {
 
 constexpr const char* kSet =
-    "kernel: 20 us, collective: 50 us, message: 40 us, graph: 15 us, wait: 10 us, latency: 4 us, "
-    "queue: 1024, source: a test";
+    "kernel: 20 us, collective: 50 us, message: 40 us, graph: 15 us, loop: 8 us, wait: 10 us, "
+    "latency: 4 us, queue: 1024, source: a test";
 
 std::string MessageOf(const std::string& text) {
   const auto sets = ParseHostLaunchFile(text, "host-launch.yaml");
@@ -26,6 +26,7 @@ TEST(HostLaunchFileTest, ReadsEachSetUnderItsName) {
   EXPECT_EQ((*sets)[1].collective, Time::Us(50));
   EXPECT_EQ((*sets)[1].message, Time::Us(40));
   EXPECT_EQ((*sets)[1].graph, Time::Us(15));
+  EXPECT_EQ((*sets)[1].loop, Time::Us(8));
   EXPECT_EQ((*sets)[1].wait, Time::Us(10));
   EXPECT_EQ((*sets)[1].latency, Time::Us(4));
   EXPECT_EQ((*sets)[1].queue, 1024);

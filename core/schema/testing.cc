@@ -124,8 +124,8 @@ Workload ToyWorkload() {
   second.dependency = {0, 2};
   w.programs = {first, second};
   w.totals = {4096, 1.5e12, 2.5e12, 1000000, "toy-gpt", "TP2 DP2", DataType::kFp16};
-  w.launch = {"toy",       Time::Us(1), Time::Us(2),   Time::Us(3),
-              Time::Us(4), Time::Us(5), Time::Ns(600), int64_t{1} << 10};
+  w.launch = {"toy",       Time::Us(1),   Time::Us(2),      Time::Us(3), Time::Us(4),
+              Time::Us(5), Time::Ns(600), int64_t{1} << 10, Time::Us(6)};
   w.memory = {{{"weights", Bytes(5000)}, {"activations", Bytes(0)}},
               {{"weights", Bytes(4000)}, {"activations", Bytes(700)}}};
   return w;
@@ -297,8 +297,9 @@ std::string Dump(const Workload& w) {
   }
   for (const Workload::Use& use : w.uses) out += fmt::format("use {} {}\n", use.call, use.group);
   const HostLaunch& h = w.launch;
-  out += fmt::format("launch {} {} {} {} {} {} {} {}\n", h.name, h.kernel.ps(), h.collective.ps(),
-                     h.message.ps(), h.graph.ps(), h.wait.ps(), h.latency.ps(), h.queue);
+  out +=
+      fmt::format("launch {} {} {} {} {} {} {} {} {}\n", h.name, h.kernel.ps(), h.collective.ps(),
+                  h.message.ps(), h.graph.ps(), h.loop.ps(), h.wait.ps(), h.latency.ps(), h.queue);
   for (const std::vector<MemoryPart>& parts : w.memory) {
     for (const MemoryPart& p : parts) out += fmt::format("memory {} {}\n", p.name, p.bytes.count());
   }

@@ -119,7 +119,7 @@ bool ReadHostAttribute(const chakra::Node& node, Op* op) {
     if (attribute.name() != kHostAttribute) continue;
     const auto& values = attribute.int64_list().values();
     if (values.size() != 2 || values[0] < 0 || values[0] > static_cast<int64_t>(HostWait::kAll) ||
-        values[1] < 0 || values[1] > static_cast<int64_t>(GraphPart::kRest)) {
+        values[1] < 0 || values[1] > static_cast<int64_t>(GraphPart::kLoop)) {
       return false;
     }
     op->host_waits = static_cast<HostWait>(values[0]);

@@ -88,7 +88,7 @@ TEST(TraceFileTest, IndicesOutsideTheTables) {
   EXPECT_EQ(ErrorAfter([](Program* p) { p->ops[1].role = 3; }), error(1));
   EXPECT_EQ(ErrorAfter([](Program* p) { p->ops[2].stream = 3; }), error(2));
   EXPECT_EQ(ErrorAfter([](Program* p) { p->ops[2].phase = static_cast<Phase>(6); }), error(2));
-  EXPECT_EQ(ErrorAfter([](Program* p) { p->ops[2].graph = static_cast<GraphPart>(3); }), error(2));
+  EXPECT_EQ(ErrorAfter([](Program* p) { p->ops[2].graph = static_cast<GraphPart>(4); }), error(2));
   EXPECT_EQ(ErrorAfter([](Program* p) { p->ops[2].host_waits = static_cast<HostWait>(3); }),
             error(2));
   EXPECT_EQ(ErrorAfter([](Program* p) { p->ops[3].work = 0; }), error(3)) << "a send of no message";

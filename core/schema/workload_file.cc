@@ -123,6 +123,7 @@ void Encode(const HostLaunch& from, proto::Manifest::HostLaunch* to) {
   to->set_graph_ps(from.graph.ps());
   to->set_wait_ps(from.wait.ps());
   to->set_latency_ps(from.latency.ps());
+  to->set_loop_ps(from.loop.ps());
   to->set_queue(from.queue);
 }
 
@@ -134,12 +135,13 @@ HostLaunch Decode(const proto::Manifest::HostLaunch& from) {
           Time::Ps(from.graph_ps()),
           Time::Ps(from.wait_ps()),
           Time::Ps(from.latency_ps()),
-          from.queue()};
+          from.queue(),
+          Time::Ps(from.loop_ps())};
 }
 
 bool Consistent(const HostLaunch& launch) {
-  for (const Time t : {launch.kernel, launch.collective, launch.message, launch.graph, launch.wait,
-                       launch.latency}) {
+  for (const Time t : {launch.kernel, launch.collective, launch.message, launch.graph, launch.loop,
+                       launch.wait, launch.latency}) {
     if (t < Time() || t > kLongestLaunch) return false;
   }
   return launch.queue >= 0 && launch.queue <= kMostQueued;

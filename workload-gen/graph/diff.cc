@@ -42,9 +42,10 @@ std::string MeaningOf(const MemoryTransfer& transfer) {
 }
 
 std::string LaunchText(const HostLaunch& launch) {
-  return fmt::format("'{}' {} {} {} {} {} {} {}", launch.name, ToString(launch.kernel),
+  return fmt::format("'{}' {} {} {} {} {} {} {} {}", launch.name, ToString(launch.kernel),
                      ToString(launch.collective), ToString(launch.message), ToString(launch.graph),
-                     ToString(launch.wait), ToString(launch.latency), launch.queue);
+                     ToString(launch.loop), ToString(launch.wait), ToString(launch.latency),
+                     launch.queue);
 }
 
 std::string MemoryText(const Workload& w, size_t rank_class) {

@@ -1,0 +1,67 @@
+"""Tensor-parallel communication beside products cut in parts (overlap.tensor), through all five executables."""
+
+import json
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BIN = None  # the folder of the tools; from the command line
+
+# Four layers of Llama 3 70B on one host, where communication is about as long as half the compute.
+SETTINGS = ["model.layers=4", "model.vocab=8192", "model.sequence=4096", "parallel.tensor=8", "parallel.pipeline=1",
+            "parallel.virtual_pipeline=1", "parallel.sequence_parallel=true", "training.micro_batch=1", "training.global_batch=2",
+            "training.recompute=none"]
+
+
+class TensorOverlap(unittest.TestCase):
+    def call(self, tool, *arguments):
+        done = subprocess.run([BIN / tool, *map(str, arguments), "-q"], cwd=ROOT, text=True, capture_output=True, timeout=200)
+        self.assertEqual((done.returncode, done.stderr), (0, ""), f"{tool} {arguments}")
+        return done.stdout
+
+    def run_all(self, *settings):
+        run = pathlib.Path(tempfile.mkdtemp())
+        self.addCleanup(shutil.rmtree, run)
+        options = [word for setting in [*SETTINGS, *settings] for word in ("--set", setting)]
+        self.call("workload-gen", "configs/models/llama-3-70b.yaml", "configs/clusters/dgx-h100-1.topo", *options, "-o", run)
+        self.assertIn("no circle, every op is reached", self.call("workload-gen", "check", run))
+        for tool, *arguments in (["simccl", run], ["compute-sim", run], ["exec-engine", run, "--network", "fluid"],
+                                 ["report", run, "--no-html"]):
+            self.call(tool, *arguments)
+        return json.loads((run / "summary.json").read_text())
+
+    def test_exposed_communication_falls_and_the_rest_stays(self):
+        apart = self.run_all()
+        overlapped = self.run_all("overlap.tensor=true")
+        time = {name: {key: value["mean_s"] for key, value in summary["time"].items()}
+                for name, summary in (("apart", apart), ("overlapped", overlapped))}
+        self.assertLess(time["overlapped"]["exposed_tensor"], 0.5 * time["apart"]["exposed_tensor"])
+        self.assertLess(overlapped["iteration_time_s"], apart["iteration_time_s"])
+        # No less than all compute as it was, before it was cut; no more than nothing hidden.
+        self.assertGreater(overlapped["iteration_time_s"], time["apart"]["compute"])
+        self.assertLess(overlapped["iteration_time_s"], time["overlapped"]["compute"] + time["apart"]["exposed_tensor"])
+        self.assertGreater(time["overlapped"]["compute"], time["apart"]["compute"])  # parts run less well
+        self.assertEqual(overlapped["hardware_flops_per_iteration"], apart["hardware_flops_per_iteration"])
+        kinds = {row["algorithm"] for row in overlapped["collectives"] if row["group"] == "tp"}
+        self.assertLessEqual({"copy-engine", "userbuffers"}, kinds)
+
+    def test_a_gpu_of_which_the_costs_are_not_known(self):
+        run = pathlib.Path(tempfile.mkdtemp())
+        self.addCleanup(shutil.rmtree, run)
+        options = [word for setting in [*SETTINGS, "overlap.tensor=true", "training.precision=fp16"] for word in ("--set", setting)]
+        self.call("workload-gen", "configs/models/llama-3-70b.yaml", "configs/clusters/dgx-1-v100-2.topo", *options, "-o", run)
+        self.call("simccl", run)
+        self.call("compute-sim", run)
+        done = subprocess.run([BIN / "exec-engine", run, "-q"], cwd=ROOT, text=True, capture_output=True, timeout=200)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("v100-sxm-32g.yaml has no 'copy_engine' in its 'collectives:' section, which says what communication costs",
+                      done.stderr)
+
+
+if __name__ == "__main__":
+    BIN = pathlib.Path(sys.argv.pop(1)).absolute()
+    unittest.main()

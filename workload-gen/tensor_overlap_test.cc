@@ -1,0 +1,275 @@
+// overlap.tensor: the same products and bytes as without it, cut into parts that follow one another
+// as Transformer Engine's do.
+#include <gmock/gmock.h>
+
+#include <map>
+
+#include "core/model/grouped_call.h"
+#include "workload-gen/layout_rules.h"
+#include "workload-gen/megatron_scope.h"
+#include "workload-gen/process_groups.h"
+#include "workload-gen/structure_support.h"
+#include "workload-gen/test_support.h"
+
+namespace drydock {
+namespace {
+
+using testing::ElementsAre;
+using Overrides = std::vector<std::string>;
+
+constexpr int kRanks = 4;  // of tensor parallelism
+constexpr int kLayers = 8;
+
+Overrides Split(const Overrides& more) {
+  Overrides overrides = {"parallel.tensor=4", "parallel.sequence_parallel=true",
+                         "parallel.pipeline=1", "training.precision=bf16"};
+  overrides.insert(overrides.end(), more.begin(), more.end());
+  return overrides;
+}
+
+Workload Apart(const Overrides& more = {}) { return TestWorkload(Split(more)); }
+Workload Overlapped(Overrides more = {}) {
+  more.emplace_back("overlap.tensor=true");
+  return TestWorkload(Split(more));
+}
+
+const Program& Only(const Workload& w) { return w.programs[0]; }
+
+bool IsUserBuffers(const CommCall& call) {
+  return call.buffers == BufferKind::kUserBuffers ||
+         (!call.parts.empty() && call.parts[0].buffers == BufferKind::kUserBuffers);
+}
+
+// What a layer of micro-batch 0 does in a phase: how often each submodule, and each kind of call
+// that goes past NCCL.
+std::map<std::string, int> WorkOfLayer(const Workload& w, Phase phase) {
+  std::map<std::string, int> counts;
+  for (const Op& op : Only(w).ops) {
+    if (op.layer != 3 || op.microbatch != 0 || op.phase != phase) continue;
+    if (op.kind == OpKind::kCompute) {
+      for (const uint32_t s : w.blocks[op.work].submodules) {
+        const Submodule& m = w.submodules[s];
+        if (m.kind != SubmoduleKind::kLinear) continue;
+        ++counts[m.name + " " + PassNames()[static_cast<size_t>(m.pass)]];
+      }
+    } else if (IsUserBuffers(w.calls[op.work])) {
+      ++counts[CollectiveTypeNames()[static_cast<size_t>(w.calls[op.work].collective)]];
+    }
+  }
+  return counts;
+}
+
+double Flops(const Workload& w) {
+  double flops = 0;
+  for (const Op& op : Only(w).ops) {
+    if (op.kind != OpKind::kCompute) continue;
+    for (const uint32_t s : w.blocks[op.work].submodules) flops += w.submodules[s].flops;
+  }
+  return flops;
+}
+
+// Bytes that a rank sends in a role, by rings or to each other: n - 1 parts of n.
+int64_t BytesSent(const Workload& w, Role role) {
+  int64_t sum = 0;
+  for (const Op& op : Only(w).ops) {
+    if (op.kind != OpKind::kCollective || op.role != role) continue;
+    const CommCall& call = w.calls[op.work];
+    const int64_t bytes = call.bytes().count(), n = call.group_size;
+    if (call.collective == CollectiveType::kGrouped) {
+      sum += bytes / n;  // a step of the ring
+    } else {
+      sum += bytes * (n - 1) / n * (call.collective == CollectiveType::kAllReduce ? 2 : 1);
+    }
+  }
+  return sum;
+}
+
+TEST(TensorOverlap, ProductsAndCallsOfALayer) {
+  const Workload w = Overlapped();
+  EXPECT_THAT(
+      WorkOfLayer(w, Phase::kForward),
+      ElementsAre(std::pair("attention.proj fwd", 4), std::pair("attention.qkv fwd", kRanks),
+                  std::pair("grouped", 2 * (kRanks - 1)), std::pair("mlp.fc1 fwd", kRanks),
+                  std::pair("mlp.fc2 fwd", 4), std::pair("reduce-scatter", 2 * 4)));
+  EXPECT_THAT(WorkOfLayer(w, Phase::kBackward),
+              ElementsAre(std::pair("all-gather", 2), std::pair("attention.proj dgrad", kRanks),
+                          std::pair("attention.proj wgrad", 1), std::pair("attention.qkv dgrad", 1),
+                          std::pair("attention.qkv wgrad", 1),
+                          std::pair("grouped", 2 * (kRanks - 1)), std::pair("mlp.fc1 dgrad", 1),
+                          std::pair("mlp.fc1 wgrad", 1), std::pair("mlp.fc2 dgrad", kRanks),
+                          std::pair("mlp.fc2 wgrad", 1), std::pair("reduce-scatter", 2)));
+}
+
+// Of t = 64 rows, h = 64: a part has the rows of a rank, or a quarter of the columns.
+TEST(TensorOverlap, ShapesOfParts) {
+  std::map<std::string, std::vector<int64_t>> least;
+  for (const Submodule& s : Overlapped().submodules) {
+    if (s.kind == SubmoduleKind::kLinear && s.pass == Pass::kForward) {
+      least[s.name] = {s.rows, s.n, s.k};  // the part comes behind the whole
+    }
+  }
+  EXPECT_THAT(least["attention.qkv"], ElementsAre(64 / kRanks, 3 * 64 / kRanks, 64));
+  EXPECT_THAT(least["mlp.fc1"], ElementsAre(64 / kRanks, 256 / kRanks, 64));
+  EXPECT_THAT(least["attention.proj"], ElementsAre(64, 64 / 4, 64 / kRanks));
+  EXPECT_THAT(least["mlp.fc2"], ElementsAre(64, 64 / 4, 256 / kRanks));
+}
+
+TEST(TensorOverlap, TheSameWorkAsWithout) {
+  for (const char* more : {"training.recompute=none", "training.recompute=full",
+                           "overlap.tensor_gather=false", "overlap.tensor_scatter=false"}) {
+    const Workload apart = Apart({more}), overlapped = Overlapped({more});
+    EXPECT_DOUBLE_EQ(Flops(overlapped), Flops(apart)) << more;
+    EXPECT_EQ(BytesSent(overlapped, kTensorRole), BytesSent(apart, kTensorRole)) << more;
+    EXPECT_EQ(BytesSent(overlapped, kDataRole), BytesSent(apart, kDataRole)) << more;
+    EXPECT_EQ(overlapped.totals.hardware_flops, apart.totals.hardware_flops) << more;
+    for (size_t part = 0; part < apart.memory[0].size(); ++part) {
+      if (apart.memory[0][part].name != "activations") continue;
+      EXPECT_EQ(overlapped.memory[0][part].bytes, apart.memory[0][part].bytes) << more;
+    }
+  }
+}
+
+TEST(TensorOverlap, EveryRankEnds) {
+  for (const char* more :
+       {"overlap.p2p=false", "training.recompute=selective", "training.cuda_graphs=layers",
+        "parallel.pipeline=2", "overlap.tensor_backward=false"}) {
+    SCOPED_TRACE(more);
+    const Workload w = Overlapped({more});
+    CheckGraph(w);
+    CheckTags(w);
+    CheckUses(w);
+    EXPECT_EQ(Executor(w).Run(), OpCount(w));
+  }
+}
+
+// Ops of layer 3's first product, forward, and of the ring in front of it.
+struct Ring {
+  std::vector<uint32_t> products, steps;
+};
+Ring FirstRing(const Workload& w) {
+  Ring ring;
+  for (uint32_t id = 0; id < Only(w).ops.size(); ++id) {
+    const Op& op = Only(w).ops[id];
+    if (op.layer != 3 || op.microbatch != 0 || op.phase != Phase::kForward) continue;
+    const bool product = op.kind == OpKind::kCompute &&
+                         w.submodules[w.blocks[op.work].submodules[0]].name == "attention.qkv";
+    if (product) ring.products.push_back(id);
+    if (op.kind == OpKind::kCollective && ring.steps.size() < kRanks - 1) ring.steps.push_back(id);
+  }
+  return ring;
+}
+
+std::vector<uint32_t> Dependencies(const Workload& w, uint32_t op) {
+  const auto all = Only(w).dependencies(op);
+  return {all.begin(), all.end()};
+}
+
+// A step waits for the step before (its stream) and the first for what stands before the layer; a
+// product for its rows. No step waits for a product.
+TEST(TensorOverlap, StepsOfARingWaitForNoProduct) {
+  const Workload w = Overlapped();
+  const Ring ring = FirstRing(w);
+  ASSERT_EQ(ring.products.size(), static_cast<size_t>(kRanks));
+  ASSERT_EQ(ring.steps.size(), static_cast<size_t>(kRanks - 1));
+  EXPECT_THAT(Dependencies(w, ring.products[0]), ElementsAre());
+  EXPECT_THAT(Dependencies(w, ring.steps[0]), ElementsAre(ring.products[0] - 1));
+  EXPECT_EQ(Only(w).ops[ring.products[0] - 1].kind, OpKind::kCompute) << "the norm in front";
+  for (size_t i = 1; i < kRanks; ++i) {
+    EXPECT_THAT(Dependencies(w, ring.products[i]), ElementsAre(ring.steps[i - 1]));
+    if (i + 1 < kRanks) EXPECT_THAT(Dependencies(w, ring.steps[i]), ElementsAre());
+    EXPECT_EQ(Only(w).ops[ring.steps[i - 1]].stream, kTensorStream);
+    EXPECT_EQ(Only(w).ops[ring.products[i]].graph, GraphPart::kLoop);
+  }
+  EXPECT_EQ(Only(w).ops[ring.products[0]].graph, GraphPart::kNone) << "Python calls the loop";
+}
+
+// Each reduce-scatter waits for its product alone, and what follows for the last of them.
+TEST(TensorOverlap, SumsLeaveBesideTheNextProduct) {
+  const Workload w = Overlapped();
+  std::vector<uint32_t> products, scatters;
+  uint32_t next = 0;
+  for (uint32_t id = 0; id < Only(w).ops.size() && next == 0; ++id) {
+    const Op& op = Only(w).ops[id];
+    if (op.layer != 3 || op.microbatch != 0 || op.phase != Phase::kForward) continue;
+    const bool compute = op.kind == OpKind::kCompute;
+    if (compute && w.submodules[w.blocks[op.work].submodules[0]].name == "attention.proj") {
+      products.push_back(id);
+    } else if (compute && !products.empty()) {
+      next = id;
+    } else if (!compute && !products.empty()) {
+      scatters.push_back(id);
+    }
+  }
+  ASSERT_EQ(products.size(), 4u);
+  ASSERT_EQ(scatters.size(), 4u);
+  for (size_t i = 0; i < 4; ++i) {
+    EXPECT_THAT(Dependencies(w, scatters[i]), ElementsAre(products[i]));
+    EXPECT_THAT(Dependencies(w, products[i]), ElementsAre());
+  }
+  EXPECT_THAT(Dependencies(w, next), ElementsAre(scatters[3]));
+}
+
+TEST(TensorOverlap, EachFormCanBeTurnedOff) {
+  const auto counts = [](const char* off, Phase phase) {
+    return WorkOfLayer(Overlapped({std::string("overlap.") + off + "=false"}), phase);
+  };
+  EXPECT_EQ(counts("tensor_gather", Phase::kForward).count("grouped"), 0u);
+  EXPECT_EQ(counts("tensor_gather", Phase::kForward)["mlp.fc1 fwd"], 1);
+  EXPECT_EQ(counts("tensor_gather", Phase::kBackward)["mlp.fc2 dgrad"], 1);
+  EXPECT_EQ(counts("tensor_scatter", Phase::kForward).count("reduce-scatter"), 0u);
+  EXPECT_EQ(counts("tensor_scatter", Phase::kForward)["mlp.fc2 fwd"], 1);
+  EXPECT_EQ(counts("tensor_bulk_dgrad", Phase::kBackward).count("all-gather"), 0u);
+  EXPECT_EQ(counts("tensor_bulk_wgrad", Phase::kBackward).count("reduce-scatter"), 0u);
+}
+
+// Megatron names four buffers; other products keep NCCL's calls.
+TEST(TensorOverlap, LatentAttentionAndExpertsHaveNoneOfTheirOwn) {
+  const Overrides latent = {"model.architecture=llama",  "model.ffn=128",
+                            "model.kv_lora_rank=16",     "model.qk_nope_dim=8",
+                            "model.qk_rope_dim=8",       "model.value_dim=8",
+                            "model.experts=4",           "model.expert_ffn=64",
+                            "model.experts_per_token=2", "model.shared_expert_ffn=64",
+                            "parallel.expert_tensor=1",  "parallel.expert=2"};
+  const Workload w = Overlapped(latent);
+  EXPECT_THAT(
+      WorkOfLayer(w, Phase::kForward),
+      ElementsAre(std::pair("attention.kv-down fwd", 1), std::pair("attention.kv-up fwd", 1),
+                  std::pair("attention.proj fwd", 4), std::pair("attention.q-up fwd", 1),
+                  std::pair("grouped", kRanks - 1), std::pair("reduce-scatter", 8),
+                  std::pair("shared.fc1 fwd", kRanks), std::pair("shared.fc2 fwd", 4)));
+  Overrides beside = latent;
+  beside.emplace_back("overlap.shared_expert=true");
+  EXPECT_EQ(WorkOfLayer(Overlapped(beside), Phase::kForward)["shared.fc1 fwd"], 1);
+}
+
+std::string Refused(const Overrides& more, int gpus) {
+  Overrides overrides = Split(more);
+  overrides.emplace_back("overlap.tensor=true");
+  const Result<TrainingJob> job = ParseTrainingJob(kTestJob, "test.yaml", overrides);
+  if (!job.ok()) return job.error().message();
+  Diagnostics diagnostics;
+  CheckDegrees(*job, TestTopology(8, gpus), &diagnostics);
+  if (const Status status = diagnostics.ToStatus(); !status.ok()) return status.error().message();
+  const Status scope = CheckMegatronScope(*job);
+  return scope.ok() ? "" : scope.error().message();
+}
+
+TEST(TensorOverlap, WhatItNeeds) {
+  EXPECT_EQ(Refused({}, 8), "");
+  EXPECT_EQ(Refused({"parallel.sequence_parallel=false"}, 8),
+            "'tensor' needs parallel.sequence_parallel");
+  EXPECT_EQ(
+      Refused({}, 6),
+      "'tensor' needs every tensor-parallel group inside a host; tensor 4 does not divide the "
+      "6 GPUs of a box host");
+  EXPECT_EQ(Refused({"model.hidden=66", "model.heads=11", "parallel.tensor=11", "model.sequence=33",
+                     "model.ffn=264"},
+                    11),
+            "hidden 66 is not divisible by the 4 parts of 'tensor_scatter'");
+  EXPECT_EQ(
+      Refused({"training.precision=fp8"}, 8),
+      "products of fp8 cut into parts (with 'tensor') is not generated for framework megatron");
+}
+
+}  // namespace
+}  // namespace drydock
