@@ -76,6 +76,17 @@ TEST(KernelLoadTest, AMessageThatIsFetchedIsStagedWithItsSender) {
   EXPECT_NEAR(GigabytesPerSecond(loads[1]), 2 * 10 * 1.0, 0.01);
 }
 
+TEST(KernelLoadTest, ACopyEngineTakesNoSm) {
+  Plan plan = testing::SendReceive({.channels = 1, .bytes = kBytes});
+  plan.works[0].algorithm = Algorithm::kCopyEngine;
+  for (Connection& connection : plan.connections) connection.direct = true;
+  const std::vector<KernelLoad> loads = Loads(plan, 2);
+  EXPECT_EQ(loads[0].sms, 0);
+  EXPECT_NEAR(GigabytesPerSecond(loads[0]), 10, 0.01) << "it reads, and writes into the other's";
+  plan.works[0].algorithm = Algorithm::kUserBuffers;
+  EXPECT_EQ(Loads(plan, 2)[0].sms, 1);
+}
+
 // A NIC of 25 GB/s, four channels that could do 40: both ends stage for it.
 TEST(KernelLoadTest, BetweenHostsTheNicDecides) {
   const Plan plan = testing::SendReceive({.gpus_per_host = 1, .channels = 4, .bytes = kBytes});

@@ -107,6 +107,7 @@ Topology SmallCluster(int hosts, int gpus) {
   gpu.has_collective_costs = true;
   CollectiveCosts& c = gpu.collectives;
   c.simple = c.ll = c.ll128 = c.nvls = c.p2p_simple = c.p2p_ll = PlainProtocol();
+  c.copy_engine = c.userbuffers = PlainProtocol();
   c.link_efficiency = 1;
   c.clear_to_send = Bytes(64);
   t.gpus.push_back(gpu);

@@ -106,7 +106,7 @@ void DeclareCallWords(CLI::App* app, CallWords* words) {
   AddEach(app, "--op", &words->ops, "Reduction: sum, max, avg, ...", "OP")->capture_default_str();
   AddEach(app, "--buffers", &words->buffers,
           "What NCCL was told of the buffers: plain (nothing), registered (ncclCommRegister), "
-          "symmetric (ncclCommWindowRegister)",
+          "symmetric (ncclCommWindowRegister); userbuffers: the call goes past NCCL",
           "KIND")
       ->capture_default_str();
   AddEach(app, "--root", &words->roots, "Root, or who sends: a member of the group", "N")

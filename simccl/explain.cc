@@ -14,6 +14,7 @@
 #include "simccl/communicator_text.h"
 #include "simccl/group_text.h"
 #include "simccl/nccl_calls.h"
+#include "simccl/userbuffers.h"
 
 namespace drydock {
 namespace {
@@ -194,6 +195,9 @@ Result<std::string> Explain(const SelectedCall& selected, const std::string& lib
                                  RanksText(selected.ranks), selected.topology.name);
   text += HostsText(selected) + SplitText(selected, communicator) + SettingsText(selected.topology);
   if (selected.call.group_size == 1) return text + "\nNCCL runs a copy inside the GPU\n";
+  if (UsesUserBuffers(selected.call)) {
+    return Error("--buffers userbuffers: NCCL is not asked; 'simccl expand' lists the flows");
+  }
   const GroupOfCalls calls = CallsOf(selected.call);
   const int member = AskedMember(selected.call);
   ASSIGN_OR_RETURN(const NcclPlan plan,

@@ -77,8 +77,8 @@ TEST_P(CombinedStageJobs, DoTheSameWork) {
     EXPECT_EQ(WorkOf(apart, i), WorkOf(combined, i));
     EXPECT_EQ(WorkOf(apart, i), WorkOf(delayed, i));
   }
-  CheckStructure(combined);
-  CheckStructure(delayed);
+  EXPECT_EQ(StructureMistake(combined), "");
+  EXPECT_EQ(StructureMistake(delayed), "");
 }
 
 INSTANTIATE_TEST_SUITE_P(

@@ -32,6 +32,11 @@ bool MeansNothing(const YamlNode& value) {
                            (value.scalar == "0" || value.scalar == "false"));
 }
 
+// Of DeepSeek's groups of experts: one is no choice.
+bool IsOneGroup(const std::string& name, const YamlNode& value) {
+  return name.ends_with("_group") && value.kind == YamlNode::Kind::kScalar && value.scalar == "1";
+}
+
 class ConfigReader {
  public:
   ConfigReader(const YamlNode& config, const HfFamily& family, const std::string& file_name,
@@ -283,7 +288,8 @@ class ConfigReader {
       const std::string& name = key.scalar;
       if (used_.contains(name)) continue;
       const auto unmodelled = HfUnmodelled().find(name);
-      if (unmodelled != HfUnmodelled().end() && !MeansNothing(value)) {
+      const bool nothing = MeansNothing(value) || IsOneGroup(name, value);
+      if (unmodelled != HfUnmodelled().end() && !nothing) {
         Unmodelled(key, unmodelled->second);
       } else if (unmodelled != HfUnmodelled().end() || HfHarmless().contains(name)) {
         notes_.ignored.push_back(name);

@@ -322,6 +322,21 @@ TEST(HfConfig, WhatChangesOpsIsNotPassedOver) {
             "position_embedding_type 'relative_key' is not understood, only absolute");
 }
 
+TEST(HfConfig, GroupsOfExpertsAreNamed) {
+  const auto unmodelled = [](const std::string& groups) {
+    ImportNotes notes;
+    const std::string config =
+        DeepSeek("deepseek_v2", 60, 5120, 128, 12288, 102400, "1536", 1, 160, 6, 2, 1536, groups);
+    EXPECT_TRUE(Read(config, "sequence: 4096", false, &notes).ok());
+    return notes.unmodelled;
+  };
+  EXPECT_EQ(unmodelled(R"(, "n_group": 8, "topk_group": 3)"),
+            (std::vector<std::string>{
+                "n_group (a choice of groups of experts first, in the router's kernels)",
+                "topk_group (a choice of groups of experts first, in the router's kernels)"}));
+  EXPECT_EQ(unmodelled(R"(, "n_group": 1, "topk_group": 1)"), std::vector<std::string>{});
+}
+
 TEST(HfConfig, AnUnknownTypeNamesTheKnownOnes) {
   EXPECT_EQ(ErrorOf("{\n  \"model_type\": \"lama\"\n}"),
             "config.json:2:17: error: 'lama' is no model_type that is understood; did you mean "

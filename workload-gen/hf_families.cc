@@ -236,7 +236,9 @@ const std::map<std::string, std::string>& HfUnmodelled() {
   static const std::map<std::string, std::string> fields = {
       {"attn_logit_softcapping", "a bound of attention's scores, inside its kernel"},
       {"final_logit_softcapping", "passes over the logits that bound them"},
+      {"n_group", "a choice of groups of experts first, in the router's kernels"},
       {"reorder_and_upcast_attn", "attention in fp32"},
+      {"topk_group", "a choice of groups of experts first, in the router's kernels"},
   };
   return fields;
 }
@@ -268,7 +270,6 @@ const std::set<std::string>& HfHarmless() {
                                                "layer_norm_epsilon",
                                                "max_position_embeddings",
                                                "n_ctx",
-                                               "n_group",
                                                "n_positions",
                                                "norm_eps",
                                                "norm_topk_prob",
@@ -312,7 +313,6 @@ const std::set<std::string>& HfHarmless() {
                                                "summary_use_proj",
                                                "task_specific_params",
                                                "tokenizer_class",
-                                               "topk_group",
                                                "torch_dtype",
                                                "transformers_version",
                                                "type_vocab_size",

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/check.h"
 #include "core/base/cli.h"
 #include "core/base/files.h"
 #include "core/base/spelling.h"
@@ -20,6 +21,7 @@
 #include "core/schema/stamp.h"
 #include "workload-gen/communicators.h"
 #include "workload-gen/framework.h"
+#include "workload-gen/graph/check.h"
 #include "workload-gen/graph/commands.h"
 #include "workload-gen/host_launch.h"
 #include "workload-gen/host_memory.h"
@@ -162,8 +164,9 @@ void Announce(const CommonOptions& common, const Workload& workload) {
   Report(kTool, common, MemoryText(workload));
 }
 
-Status ProveGroups(const Options& options, const CommonOptions& common, const ClusterInput& cluster,
-                   const Workload& workload) {
+// Of the workload: that NCCL makes its groups, and that their members call alike and all end.
+Status Prove(const Options& options, const CommonOptions& common, const ClusterInput& cluster,
+             const Workload& workload) {
   ASSIGN_OR_RETURN(const std::vector<std::string> idle,
                    CheckSettings(cluster, options.communicators.library_path));
   if (!idle.empty()) {
@@ -171,6 +174,8 @@ Status ProveGroups(const Options& options, const CommonOptions& common, const Cl
            fmt::format("{} NCCL settings change nothing here: {}", idle.size(), Join(idle)));
   }
   ASSIGN_OR_RETURN(const size_t created, CreateCommunicators(workload, options.communicators));
+  const CheckReport report = CheckWorkload(workload);
+  CHECK_NOTE(report.violations.count() == 0, report.violations.texts().front());
   Report(kTool, common,
          fmt::format("{} process groups, {} NCCL communicators created", workload.groups.size(),
                      created));
@@ -226,7 +231,7 @@ Status Run(const Options& options, const CommonOptions& common) {
     for (int c = 0; c < workload.class_count; ++c) fmt::print("{}", ProgramText(workload, c));
     return OkStatus();
   }
-  RETURN_IF_ERROR(ProveGroups(options, common, cluster, workload));
+  RETURN_IF_ERROR(Prove(options, common, cluster, workload));
   if (!writes) return OkStatus();
   RETURN_IF_ERROR(MakeDirectories(options.run));
   RETURN_IF_ERROR(

@@ -90,7 +90,7 @@ constexpr Names kPlain[] = {
      "--fp8-margin --fp8-interval --fp8-amax-history-len --fp8-amax-compute-algo "
      "--sft-tokenizer-prompt-format --relative-attention-num-buckets "
      "--relative-attention-max-distance "
-     "--cuda-graph-warmup-steps"},
+     "--cuda-graph-warmup-steps --optimizer-offload-fraction --min-offloaded-tensor-size"},
     {'0', Effect::kIgnored,
      "--rotary-interleaved --use-rope-scaling --apply-layernorm-1p --openai-gelu "
      "--bert-no-binary-head --log-straggler --disable-straggler-on-startup "
@@ -123,11 +123,12 @@ constexpr Names kPlain[] = {
      "--moe-router-pre-softmax --moe-apply-probs-on-input --te-rng-tracker --inference-rng-tracker "
      "--enable-experimental --use-precision-aware-optimizer --disable-msc --sft "
      "--inprocess-restart --no-pin-cpu-grads --no-pin-cpu-params --use-te-activation-func "
+     "--use-torch-optimizer-for-cpu-offload --overlap-cpu-optimizer-d2h-h2d "
      "--moe-enable-deepep"},
     {'+', Effect::kIgnored,
      "--iterations-to-skip --profile-ranks --rampup-batch-size --data-path --train-data-path "
      "--valid-data-path --test-data-path --tiktoken-special-tokens --high-priority-stream-groups "
-     "--mrope-section"},
+     "--mrope-section --offload-modules --offload-tensors"},
 };
 
 struct Explained {
@@ -195,6 +196,9 @@ constexpr const char* kFsdp =
     "Megatron's data parallelism alone is read here; state fully sharded training in a model.yaml";
 constexpr const char* kInference =
     "inference is out of scope: Drydock rehearses iterations of training";
+constexpr const char* kOffload =
+    "offloading of activations is not generated (of optimizer and parameters, for fsdp and "
+    "deepspeed)";
 constexpr const char* kOptimizer = "only Adam on the GPU is generated";
 
 constexpr Explained kRefused[] = {
@@ -214,7 +218,9 @@ constexpr Explained kRefused[] = {
     {"--fp4-format", '1', "fp4 is not generated"},
     {"--distribute-saved-activations", '0',
      "saved activations split over tensor parallelism are not generated"},
-    {"--cpu-offloading-num-layers", '1', "offloading is not generated"},
+    {"--cpu-offloading-num-layers", '1', kOffload},
+    {"--cpu-offloading", '0', kOffload},
+    {"--fine-grained-activation-offloading", '0', kOffload},
     {"--optimizer-cpu-offload", '0', kOptimizer},
     {"--ddp-num-buckets", '1',
      "the size of buckets is read, not their number; give "

@@ -8,6 +8,7 @@
 #include "workload-gen/layout_rules.h"
 #include "workload-gen/megatron_scope.h"
 #include "workload-gen/process_groups.h"
+#include "workload-gen/program_builder.h"
 #include "workload-gen/structure_support.h"
 #include "workload-gen/test_support.h"
 
@@ -134,11 +135,7 @@ TEST(TensorOverlap, EveryRankEnds) {
        {"overlap.p2p=false", "training.recompute=selective", "training.cuda_graphs=layers",
         "parallel.pipeline=2", "overlap.tensor_backward=false"}) {
     SCOPED_TRACE(more);
-    const Workload w = Overlapped({more});
-    CheckGraph(w);
-    CheckTags(w);
-    CheckUses(w);
-    EXPECT_EQ(Executor(w).Run(), OpCount(w));
+    EXPECT_EQ(StructureMistake(Overlapped({more})), "");
   }
 }
 
@@ -176,9 +173,11 @@ TEST(TensorOverlap, StepsOfARingWaitForNoProduct) {
   EXPECT_EQ(Only(w).ops[ring.products[0] - 1].kind, OpKind::kCompute) << "the norm in front";
   for (size_t i = 1; i < kRanks; ++i) {
     EXPECT_THAT(Dependencies(w, ring.products[i]), ElementsAre(ring.steps[i - 1]));
-    if (i + 1 < kRanks) EXPECT_THAT(Dependencies(w, ring.steps[i]), ElementsAre());
     EXPECT_EQ(Only(w).ops[ring.steps[i - 1]].stream, kTensorStream);
     EXPECT_EQ(Only(w).ops[ring.products[i]].graph, GraphPart::kLoop);
+  }
+  for (size_t i = 1; i < ring.steps.size(); ++i) {
+    EXPECT_THAT(Dependencies(w, ring.steps[i]), ElementsAre());
   }
   EXPECT_EQ(Only(w).ops[ring.products[0]].graph, GraphPart::kNone) << "Python calls the loop";
 }

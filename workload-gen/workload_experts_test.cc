@@ -134,7 +134,7 @@ TEST(WorkloadExperts, HoldsForRandomLayouts) {
   for (int round = 0; round < 200 && !testing::Test::HasFailure(); ++round) {
     const Draw draw = drawer.Next();
     SCOPED_TRACE(testing::PrintToString(draw.overrides));
-    CheckStructure(TestWorkload(draw.overrides, draw.hosts, Draw::kGpus));
+    EXPECT_EQ(StructureMistake(TestWorkload(draw.overrides, draw.hosts, Draw::kGpus)), "");
   }
 }
 
@@ -149,7 +149,7 @@ TEST(WorkloadExperts, AnyJobWithCombinedPassesRuns) {
                            Flag("overlap.delay_weight_gradients", round % 2 == 0)});
     if (!ParseTrainingJob(kTestJob, "test.yaml", draw.overrides).ok()) continue;
     SCOPED_TRACE(testing::PrintToString(draw.overrides));
-    CheckStructure(TestWorkload(draw.overrides, draw.hosts, Draw::kGpus));
+    EXPECT_EQ(StructureMistake(TestWorkload(draw.overrides, draw.hosts, Draw::kGpus)), "");
     ++run;
   }
   EXPECT_EQ(run, 80);

@@ -203,6 +203,20 @@ plan,work,flow,source,destination,bytes,channel,step,link,source_nic,destination
                 self.assertEqual((names[flow["room"]]["source"], names[flow["room"]]["destination"]),
                                  (flow["source"], flow["destination"]))
 
+    def test_what_goes_past_nccl(self):
+        words = ["--cluster", A100, "--group", "8-15", "--collective", "all_gather", "--size", "64MiB", "--buffers", "userbuffers"]
+        flows = self.flows(*words)
+        self.assertEqual({flow["link"] for flow in flows}, {"write"})
+        sent = collections.Counter()
+        for flow in flows:
+            sent[int(flow["source"]), int(flow["destination"])] += int(flow["bytes"])
+        pairs = {(a, b) for a in range(8, 16) for b in range(8, 16) if a != b}
+        self.assertEqual(sent, dict.fromkeys(pairs, 8 << 20))
+        self.assertEqual(run("explain", *words), (1, "", "error: --buffers userbuffers: NCCL is not asked; 'simccl expand' lists "
+                                                         "the flows\n"))
+        self.assertEqual(run("expand", *words[:3], "0,8", *words[4:]),
+                         (1, "", "error: userbuffers: all members must be GPUs of one host, whose memory they map\n"))
+
     def test_flows_of_a_group_keep_the_order_of_its_works(self):
         words = ["--cluster", A100, "--group", "0-7"]
         for collective, size in [("all_reduce", "1MiB"), ("all_reduce", "1MiB"), ("alltoall", "512KiB")]:

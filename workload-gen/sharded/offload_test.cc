@@ -52,7 +52,7 @@ TEST(OffloadTest, FsdpLoadsWhatItGathersAndStoresWhatItReduces) {
     for (const int version : {1, 2}) {
       const Workload w = ShardedWorkload(Job(
           "fsdp", microbatches, {"fsdp.offload=cpu", "fsdp.version=" + std::to_string(version)}));
-      CheckStructure(w);
+      EXPECT_EQ(StructureMistake(w), "");
       const int64_t gathered = ElementsMoved(w, "dp", CollectiveType::kAllGather);
       EXPECT_EQ(Moved(w, OpKind::kLoad, "fsdp.parameters"), gathered / 8 * 4);
       EXPECT_EQ(Moved(w, OpKind::kStore, "fsdp.gradients"), microbatches * kShare * 4);
@@ -100,7 +100,7 @@ TEST(OffloadTest, Zero2StoresEachSumAndTheLastInFp32) {
   for (const int m : {1, 3}) {
     const Workload w =
         ShardedWorkload(Job("deepspeed", m, {"zero.stage=2", "zero.offload_optimizer=cpu"}));
-    CheckStructure(w);
+    EXPECT_EQ(StructureMistake(w), "");
     EXPECT_EQ(Moved(w, OpKind::kStore, "zero.gradients"), (m - 1) * kShare * 2);
     EXPECT_EQ(Moved(w, OpKind::kLoad, "zero.gradients"), (m - 1) * kShare * 2);
     EXPECT_EQ(Moved(w, OpKind::kStore, "zero.fp32-gradients"), kShare * 4);
@@ -125,7 +125,7 @@ TEST(OffloadTest, Zero3PassesItsSumThroughTheGpuAndUpdatesInSubGroups) {
         ShardedWorkload(Job("deepspeed", m,
                             {"zero.stage=3", "zero.offload_optimizer=cpu",
                              "zero.sub_group_size=10000", "zero.param_persistence_threshold=0"}));
-    CheckStructure(w);
+    EXPECT_EQ(StructureMistake(w), "");
     EXPECT_EQ(Moved(w, OpKind::kStore, "zero.gradients"), m * kShare * 2);
     EXPECT_EQ(Moved(w, OpKind::kLoad, "zero.gradients"), m * kShare * 2);
     EXPECT_EQ(Moved(w, OpKind::kStore, "zero.fp32-gradients"), kShare * 4);
@@ -144,7 +144,7 @@ TEST(OffloadTest, OffloadedParametersAreLoadedForEveryGather) {
       ShardedWorkload(Job("deepspeed", 2,
                           {"zero.stage=3", "zero.offload_optimizer=cpu", "zero.offload_param=cpu",
                            "zero.param_persistence_threshold=0", "zero.max_reuse_distance=0"}));
-  CheckStructure(w);
+  EXPECT_EQ(StructureMistake(w), "");
   const int64_t gathered = ElementsMoved(w, "dp", CollectiveType::kAllGather);
   EXPECT_GT(gathered, 2 * kAllElements);
   EXPECT_EQ(Moved(w, OpKind::kLoad, "zero.parameters"), gathered / 8 * 2);

@@ -59,7 +59,7 @@ std::string WithoutKeyHeads() {
 
 TEST(ShardedScopeTest, Fp8RunsEveryProductButTheHeadsInFp8) {
   const Workload plain = ShardedWorkload(kFsdp), w = ShardedWorkload({"training.precision=fp8"});
-  CheckStructure(w);
+  EXPECT_EQ(StructureMistake(w), "");
   EXPECT_EQ(w.totals.precision, DataType::kFp8);
   EXPECT_DOUBLE_EQ(ProductFlops(w), ProductFlops(plain));
   for (const Submodule& s : w.submodules) {
@@ -90,7 +90,7 @@ TEST(ShardedScopeTest, ContextParallelRanksShareParametersAndSplitTheWork) {
     const Workload w =
         ShardedWorkload({"parallel.context=2", "parallel.data=4",
                          std::string("parallel.context_type=") + type, "training.micro_batch=4"});
-    CheckStructure(w);
+    EXPECT_EQ(StructureMistake(w), "");
     EXPECT_NEAR(ProductFlops(w) / ProductFlops(one), 1, 1e-9) << type;
     // Shared out over the ranks of both dimensions.
     EXPECT_EQ(ElementsMoved(w, "dp-cp", kRs), kAllElements);
@@ -106,7 +106,7 @@ TEST(ShardedScopeTest, ContextParallelRanksShareParametersAndSplitTheWork) {
 TEST(ShardedScopeTest, TheRingPassesKeysAndValuesOn) {
   const Workload w = ShardedWorkload({"parallel.context=4", "parallel.data=2",
                                       "training.micro_batch=8", "parallel.context_type=p2p"});
-  CheckStructure(w);
+  EXPECT_EQ(StructureMistake(w), "");
   int64_t forward = 0, backward = 0;
   for (const Op& op : w.programs[0].ops) {
     if (!IsCommunication(op.kind) || w.roles[op.role].name != "cp" || op.layer != 2) continue;
@@ -123,7 +123,7 @@ TEST(ShardedScopeTest, UlyssesExchangesHeads) {
       ShardedWorkload(Join({Zero(2),
                             {"parallel.context=4", "parallel.data=2", "parallel.context_type=a2a",
                              "training.micro_batch=8"}}));
-  CheckStructure(w);
+  EXPECT_EQ(StructureMistake(w), "");
   int64_t moved = 0;
   for (const auto& [type, count] : CollectivesOf(w, "cp")) {
     EXPECT_EQ(type, CollectiveType::kAllToAll);
@@ -137,7 +137,7 @@ TEST(ShardedScopeTest, UlyssesExchangesHeads) {
 TEST(ShardedScopeTest, ATiedHeadHasNoWeightOfItsOwn) {
   const Overrides tied = {"model.tied_embedding=true"};
   const Workload fsdp = ShardedWorkload(Join({kFsdp, tied}));
-  CheckStructure(fsdp);
+  EXPECT_EQ(StructureMistake(fsdp), "");
   // Embedding, norm and head are one group, gathered once and reduced after the embedding.
   const int64_t root = kEmbeddingElements + 64;
   const Collectives found = CollectivesOf(fsdp, "dp");
@@ -148,7 +148,7 @@ TEST(ShardedScopeTest, ATiedHeadHasNoWeightOfItsOwn) {
     Overrides job = Join({Zero(stage), tied});
     if (stage == 3) job.push_back("zero.param_persistence_threshold=0");
     const Workload w = ShardedWorkload(job);
-    CheckStructure(w);
+    EXPECT_EQ(StructureMistake(w), "");
     EXPECT_EQ(ElementsMoved(w, "dp", stage == 3 ? kRs : kAr), kAllElements - kEmbeddingElements)
         << stage;
   }
@@ -158,7 +158,7 @@ TEST(ShardedScopeTest, LatentAttentionHasTheModelsParameters) {
   for (const Overrides& framework : {kFsdp, Zero(1), Zero(3)}) {
     const Overrides job = Join({framework, kLatent});
     const Workload w = ShardedWorkload(job, 1, 8, WithoutKeyHeads());
-    CheckStructure(w);
+    EXPECT_EQ(StructureMistake(w), "");
     const bool scatters = framework.size() == 1 || framework[1] == "zero.stage=3";
     const int64_t reduced = ElementsMoved(w, "dp", scatters ? kRs : kAr);
     EXPECT_NEAR(static_cast<double>(reduced),
@@ -173,7 +173,7 @@ TEST(ShardedScopeTest, ExpertsAreSharedByTheRanksThatHoldThem) {
     const Overrides job =
         Join({framework, kExperts, {"parallel.expert=4", "training.moe_aux_loss=false"}});
     const Workload w = ShardedWorkload(job);
-    CheckStructure(w);
+    EXPECT_EQ(StructureMistake(w), "");
     const auto type = framework.size() == 1 ? kRs : kAr;
     const int64_t experts = ElementsMoved(w, "edp", type);
     EXPECT_EQ(experts, 4 * expert);  // one expert in each of four layers

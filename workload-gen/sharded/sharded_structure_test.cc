@@ -57,12 +57,7 @@ TEST(ShardedStructure, EveryProgramRunsToItsEnd) {
       SCOPED_TRACE(testing::PrintToString(all));
       const TrainingJob job = *ParseShardedJob(all);
       if (!MakeFramework(job.training.framework)->Check(job).ok()) continue;
-      const Workload w = ShardedWorkload(all, HostsOf(all), 2);
-      CheckGraph(w);
-      CheckTags(w);
-      CheckUses(w);
-      Executor executor(w);
-      EXPECT_EQ(executor.Run(), OpCount(w));
+      EXPECT_EQ(StructureMistake(ShardedWorkload(all, HostsOf(all), 2)), "");
       ++ran;
     }
   }

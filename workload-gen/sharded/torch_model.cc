@@ -2,7 +2,7 @@
 
 #include <numeric>
 
-#include "workload-gen/submodule_costs.h"
+#include "workload-gen/submodule_maker.h"
 
 namespace drydock {
 namespace {
@@ -12,11 +12,14 @@ constexpr const char* kLogits = "head.logits";  // never in fp8
 class ModelMaker {
  public:
   ModelMaker(const TrainingJob& job, const Layout& layout, const RankWork& work, WorkTables* tables)
-      : job_(job), m_(job.model), layout_(layout), work_(work), tables_(tables) {
-    rows_ = work.rows;
-    split_ = layout.sequence_parallel;
-    local_rows_ = work.local_rows;
-  }
+      : job_(job),
+        m_(job.model),
+        layout_(layout),
+        work_(work),
+        maker_(job, layout, tables),
+        rows_(maker_.rows()),
+        local_rows_(maker_.local_rows()),
+        split_(layout.sequence_parallel) {}
 
   TorchModel Make() {
     TorchModel model;
@@ -28,34 +31,19 @@ class ModelMaker {
   }
 
  private:
-  Submodule Base(const std::string& name, SubmoduleKind kind, int64_t rows, int64_t n) const {
-    Submodule s;
-    s.name = name;
-    s.kind = kind;
-    s.type = job_.training.precision;
-    s.rows = rows;
-    s.n = n;
-    return s;
-  }
-
-  uint32_t Add(Submodule s, Pass pass) {
-    s.pass = pass;
-    FillCosts(&s);
-    return tables_->Intern(s);
-  }
-
   TorchModule BothWays(const Submodule& s) {
     TorchModule module;
     module.name = s.name;
-    module.forward = {Add(s, Pass::kForward)};
-    module.backward = {Add(s, Pass::kBackward)};
+    const TwoWayWork work = maker_.BothWays(s);
+    module.forward = {work.forward};
+    module.backward = {work.backward};
     module.selectively_recomputed = true;
     return module;
   }
 
   // Gradients of both operands come from one autograd node, the input's first.
   TorchModule Linear(const std::string& name, int64_t n, int64_t k, bool bias) {
-    Submodule s = Base(name, SubmoduleKind::kLinear, rows_, n);
+    Submodule s = maker_.Base(name, SubmoduleKind::kLinear, rows_, n);
     s.k = k;
     s.bias = bias;
     s.fused = bias;  // addmm
@@ -69,26 +57,26 @@ class ModelMaker {
       module.forward = Fp8Casts(name, n, k);
       module.backward = {Scale(name + ".gradient-scale", rows_ * n)};
     }
-    module.forward.push_back(Add(s, Pass::kForward));
-    module.backward.push_back(Add(s, Pass::kBackwardActivation));
-    module.backward.push_back(Add(s, Pass::kBackwardWeight));
+    module.forward.push_back(maker_.Add(s, Pass::kForward));
+    module.backward.push_back(maker_.Add(s, Pass::kBackwardActivation));
+    module.backward.push_back(maker_.Add(s, Pass::kBackwardWeight));
     return module;
   }
 
   // The largest of so many values, for the scale of a tensor in fp8.
   uint32_t Scale(const std::string& name, int64_t elements) {
-    Submodule s = Base(name, SubmoduleKind::kGradientNorm, 0, 0);
+    Submodule s = maker_.Base(name, SubmoduleKind::kGradientNorm, 0, 0);
     s.elements = elements;
-    return Add(s, Pass::kNone);
+    return maker_.Add(s, Pass::kNone);
   }
 
   // torchao scales tensors by their own largest value: input and weight are read for it, and the
   // weight is cast each time. The input's cast belongs to the product.
   std::vector<uint32_t> Fp8Casts(const std::string& name, int64_t n, int64_t k) {
-    Submodule cast = Base(name + ".weight-cast", SubmoduleKind::kQuantise, n, k);
+    Submodule cast = maker_.Base(name + ".weight-cast", SubmoduleKind::kQuantise, n, k);
     cast.fused = true;
     return {Scale(name + ".input-scale", rows_ * k), Scale(name + ".weight-scale", n * k),
-            Add(cast, Pass::kForward)};
+            maker_.Add(cast, Pass::kForward)};
   }
 
   TorchModule Column(const std::string& name, int64_t n, int64_t k, bool bias, bool first) {
@@ -112,7 +100,7 @@ class ModelMaker {
 
   // `joins`: the gradient of the residual that passes by the norm is added to its own.
   TorchModule Norm(const std::string& name, bool joins) {
-    Submodule s = Base(name, SubmoduleKind::kNorm, local_rows_, m_.hidden);
+    Submodule s = maker_.Base(name, SubmoduleKind::kNorm, local_rows_, m_.hidden);
     s.rms = m_.rms_norm;
     s.bias = !m_.rms_norm;
     s.fused = job_.training.fused_kernels;
@@ -121,14 +109,15 @@ class ModelMaker {
     if (!m_.rms_norm) module.parameters.push_back(m_.hidden);
     module.partial_gradient = split_;
     if (joins) {
-      module.backward.push_back(Add(
-          Base("residual.gradient", SubmoduleKind::kAdd, local_rows_, m_.hidden), Pass::kBackward));
+      module.backward.push_back(
+          maker_.Add(maker_.Base("residual.gradient", SubmoduleKind::kAdd, local_rows_, m_.hidden),
+                     Pass::kBackward));
     }
     return module;
   }
 
   TorchModule Residual(const std::string& name) {
-    Submodule s = Base(name, SubmoduleKind::kBiasDropoutAdd, local_rows_, m_.hidden);
+    Submodule s = maker_.Base(name, SubmoduleKind::kBiasDropoutAdd, local_rows_, m_.hidden);
     s.dropout = m_.dropout > 0;
     TorchModule module = BothWays(s);
     if (!s.dropout) module.backward.clear();  // the gradient goes both ways as it is
@@ -148,14 +137,14 @@ class ModelMaker {
   }
 
   TorchModule Rotary(int64_t width) {
-    Submodule rotary = Base("attention.rotary", SubmoduleKind::kRotary, rows_, width);
+    Submodule rotary = maker_.Base("attention.rotary", SubmoduleKind::kRotary, rows_, width);
     rotary.fused = job_.training.fused_kernels;
     return BothWays(rotary);
   }
 
   // A norm of something narrower than the model, which tensor parallelism does not split.
   TorchModule NarrowNorm(const std::string& name, int64_t width) {
-    Submodule s = Base(name, SubmoduleKind::kNorm, rows_, width);
+    Submodule s = maker_.Base(name, SubmoduleKind::kNorm, rows_, width);
     s.rms = m_.rms_norm;
     s.bias = !m_.rms_norm;
     s.fused = job_.training.fused_kernels;
@@ -203,7 +192,7 @@ class ModelMaker {
     modules->push_back(Norm("mlp.norm", true));
     modules->push_back(Column("mlp.w1", width, m_.hidden, m_.bias, true));
     if (m_.gated()) modules->push_back(Column("mlp.w3", width, m_.hidden, m_.bias, false));
-    Submodule activation = Base("mlp.activation", SubmoduleKind::kActivation, rows_, width);
+    Submodule activation = maker_.Base("mlp.activation", SubmoduleKind::kActivation, rows_, width);
     activation.gated = m_.gated();
     modules->push_back(BothWays(activation));
     modules->push_back(Row("mlp.w2", m_.hidden, width));
@@ -251,7 +240,7 @@ class ModelMaker {
 
   TorchGroup Embedding() {
     TorchGroup group;
-    Submodule s = Base("embedding.words", SubmoduleKind::kEmbedding, rows_, m_.hidden);
+    Submodule s = maker_.Base("embedding.words", SubmoduleKind::kEmbedding, rows_, m_.hidden);
     s.k = layout_.padded_vocab / layout_.tensor;
     TorchModule words = BothWays(s);
     words.parameters = {s.k * m_.hidden};
@@ -259,7 +248,7 @@ class ModelMaker {
     group.modules.push_back(words);
     if (m_.learned_positions()) {
       TorchModule positions =
-          BothWays(Base("embedding.positions", SubmoduleKind::kAdd, local_rows_, m_.hidden));
+          BothWays(maker_.Base("embedding.positions", SubmoduleKind::kAdd, local_rows_, m_.hidden));
       positions.parameters = {m_.max_positions * m_.hidden};
       positions.partial_gradient = split_;
       group.modules.push_back(positions);
@@ -291,7 +280,8 @@ class ModelMaker {
       group.modules.back().parameters.clear();
       group.modules.back().tied = true;
     }
-    TorchModule loss = BothWays(Base("head.loss", SubmoduleKind::kCrossEntropy, rows_, vocab));
+    TorchModule loss =
+        BothWays(maker_.Base("head.loss", SubmoduleKind::kCrossEntropy, rows_, vocab));
     loss.calls = LossCalls();
     group.modules.push_back(loss);
     return group;
@@ -301,9 +291,9 @@ class ModelMaker {
   const ModelShape& m_;
   const Layout& layout_;
   const RankWork& work_;
-  WorkTables* tables_;
-  int64_t rows_ = 0, local_rows_ = 0;
-  bool split_ = false;
+  SubmoduleMaker maker_;
+  const int64_t rows_, local_rows_;
+  const bool split_;
 };
 
 }  // namespace

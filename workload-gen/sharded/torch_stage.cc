@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "core/base/check.h"
-
 #include "workload-gen/core_attention.h"
 #include "workload-gen/expert_program.h"
 namespace drydock {
