@@ -25,6 +25,7 @@
 #include "workload-gen/graph/commands.h"
 #include "workload-gen/host_launch.h"
 #include "workload-gen/host_memory.h"
+#include "workload-gen/inference_scope.h"
 #include "workload-gen/job_source.h"
 #include "workload-gen/job_text.h"
 #include "workload-gen/memory/rank_memory.h"
@@ -63,6 +64,8 @@ Status SplitOverrides(const std::vector<std::string>& all, std::vector<std::stri
       model->push_back(assignment);
     } else if (IsClusterOverride(assignment)) {
       cluster->push_back(assignment);
+    } else if (MeansInference(assignment.substr(0, assignment.find_first_of(".=")))) {
+      return Error(fmt::format("--set {}: {}", assignment, kInferenceText));
     } else {
       return Error(
           fmt::format("--set {}: no such section; sections are model, training, parallel, overlap, "

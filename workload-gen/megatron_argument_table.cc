@@ -1,5 +1,6 @@
 #include <sstream>
 
+#include "workload-gen/inference_scope.h"
 #include "workload-gen/megatron_arguments.h"
 
 namespace drydock {
@@ -194,8 +195,6 @@ constexpr Explained kUnmodelled[] = {
 constexpr const char* kOtherModel = "it makes another kind of model, which is not generated";
 constexpr const char* kFsdp =
     "Megatron's data parallelism alone is read here; state fully sharded training in a model.yaml";
-constexpr const char* kInference =
-    "inference is out of scope: Drydock rehearses iterations of training";
 constexpr const char* kOffload =
     "offloading of activations is not generated (of optimizer and parameters, for fsdp and "
     "deepspeed)";
@@ -243,16 +242,16 @@ constexpr Explained kRefused[] = {
     {"--warmup", '1', "Megatron took it out; give --lr-warmup-fraction"},
     {"--skip-train", '0', "there would be no iteration to rehearse"},
     {"--perform-rl-step", '0', "reinforcement learning is not generated"},
-    {"--flash-decode", '0', kInference},
-    {"--use-legacy-static-engine", '0', kInference},
-    {"--inference-dynamic-batching", '0', kInference},
-    {"--inference-batch-times-seqlen-threshold", '1', kInference},
-    {"--inference-max-requests", '1', kInference},
-    {"--inference-max-seq-length", '1', kInference},
-    {"--inference-max-batch-size", '1', kInference},
-    {"--inference-dynamic-batching-buffer-size-gb", '1', kInference},
-    {"--max-tokens-to-oom", '1', kInference},
-    {"--num-tokens-to-generate", '1', kInference},
+    {"--flash-decode", '0', kInferenceText},
+    {"--use-legacy-static-engine", '0', kInferenceText},
+    {"--inference-dynamic-batching", '0', kInferenceText},
+    {"--inference-batch-times-seqlen-threshold", '1', kInferenceText},
+    {"--inference-max-requests", '1', kInferenceText},
+    {"--inference-max-seq-length", '1', kInferenceText},
+    {"--inference-max-batch-size", '1', kInferenceText},
+    {"--inference-dynamic-batching-buffer-size-gb", '1', kInferenceText},
+    {"--max-tokens-to-oom", '1', kInferenceText},
+    {"--num-tokens-to-generate", '1', kInferenceText},
 };
 
 std::map<std::string, MegatronArgument> MakeTable() {

@@ -4,6 +4,7 @@
 
 #include "core/base/files.h"
 #include "core/base/spelling.h"
+#include "workload-gen/inference_scope.h"
 #include "workload-gen/megatron_reader.h"
 #include "workload-gen/pipeline_layout.h"
 
@@ -107,9 +108,7 @@ class JobMaker {
     const std::string name = BaseName(line_.script.text);
     const auto has = [&](const char* part) { return name.find(part) != std::string::npos; };
     if (has("inference") || has("generat") || has("server")) {
-      r_.FailAt(line_.script, fmt::format("'{}': inference is out of scope: Drydock rehearses "
-                                          "iterations of training",
-                                          name));
+      r_.FailAt(line_.script, fmt::format("'{}': {}", name, kInferenceText));
     }
     for (const char* other : {"pretrain_t5", "pretrain_vision", "pretrain_mamba", "pretrain_retro",
                               "pretrain_ict", "pretrain_vlm"}) {

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "core/base/files.h"
+#include "workload-gen/inference_scope.h"
 #include "workload-gen/section_readers.h"
 
 namespace drydock {
@@ -57,6 +58,7 @@ Error TrainingJob::ErrorAt(const std::string& key, const std::string& message) c
 }
 
 Result<TrainingJob> TrainingJobFromTree(const YamlNode& root, const std::string& file_name) {
+  RETURN_IF_ERROR(CheckAsksForTraining(root));
   TrainingJob job;
   job.file_name = file_name;
   job.yaml = ToYaml(root);

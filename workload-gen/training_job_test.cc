@@ -104,6 +104,20 @@ TEST(TrainingJob, ChoicesAreNamed) {
             "               ^");
 }
 
+TEST(TrainingJob, InferenceIsOutOfScope) {
+  EXPECT_EQ(
+      ErrorOf(With("framework: megatron", "framework: vllm")),
+      "test.yaml:10:14: error: 'vllm': inference is out of scope: Drydock rehearses iterations "
+      "of training\n"
+      "    framework: vllm\n"
+      "               ^");
+  EXPECT_EQ(ErrorOf("inference: {batch: 8}\n").substr(0, 58),
+            "test.yaml:1:1: error: 'inference': inference is out of sco");
+  EXPECT_NE(ErrorOf(With("framework: megatron", "framework: megatron\n  mode: inference"))
+                .find("'inference': inference is out of scope"),
+            std::string::npos);
+}
+
 struct BadValue {
   const char* assignment;
   const char* message;

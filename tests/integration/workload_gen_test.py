@@ -213,6 +213,12 @@ class WorkloadGen(unittest.TestCase):
             "(model.yaml) and cluster, hosts, fabric, transport, faults, jitter, nccl (cluster.topo)\n"
             "workload-gen: see workload-gen --help\n", MODEL, CLUSTER, "--set", "modle.layers=2", status=2)
 
+    def test_inference_is_said_to_be_out_of_scope(self):
+        self.expect_error("workload-gen: error: --set inference.batch=8: inference is out of scope: Drydock rehearses iterations of "
+                          "training\nworkload-gen: see workload-gen --help\n", MODEL, CLUSTER, "--set", "inference.batch=8", status=2)
+        self.expect_error("--set training.framework=vllm: error: 'vllm': inference is out of scope: Drydock rehearses iterations of "
+                          "training\n", MODEL, CLUSTER, "--set", "training.framework=vllm")
+
     def test_a_run_directory_that_cannot_be_made(self):
         self.out.parent.mkdir(parents=True, exist_ok=True)
         (self.out.parent / "file").touch()
