@@ -129,9 +129,9 @@ std::string Described(int version, int sms, int shared_memory) {
 class CudnnAttentionTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    // The toolkit's stand-in for the driver, found by its name when cuDNN looks for that.
-    if (dlopen(DRYDOCK_CUDA_DRIVER_STUB, RTLD_NOW | RTLD_GLOBAL) == nullptr)
-      GTEST_SKIP() << "no CUDA toolkit with stubs/libcuda.so";
+    // The toolkit's link-time driver library, found by its name when cuDNN looks for the driver.
+    if (dlopen(DRYDOCK_CUDA_LINK_DRIVER, RTLD_NOW | RTLD_GLOBAL) == nullptr)
+      GTEST_SKIP() << "no CUDA toolkit with its link-time driver library";
     std::string error;
     library_ = Cudnn::Open(DRYDOCK_CUDNN_LIBRARY, &error);
     if (library_ == nullptr) GTEST_SKIP() << "no cuDNN 9: " << error;

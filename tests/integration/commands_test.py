@@ -358,6 +358,22 @@ run_pipeline.sh: the whole log is .deps/log/fetch-nccl.log
                     "run_tests.sh: error: unknown option '--filer'; did you mean '--filter'?\n"
                     "run_tests.sh: see ./run_tests.sh --help\n")
 
+    def test_words_of_run_validation(self):
+        mistake = "run_validation.sh: see ./run_validation.sh --help\n"
+        self.expect(self.sandbox.run("run_validation.sh", "korthikant"), 2,
+                    "run_validation.sh: error: no source is called 'korthikant'; did you mean 'korthikanti'?; there are "
+                    "korthikanti mlperf\n" + mistake)
+        self.expect(self.sandbox.run("run_validation.sh", "--minute", "3"), 2,
+                    "run_validation.sh: error: unknown option '--minute'; did you mean '--minutes'?\n" + mistake)
+        for option in ["--minutes", "--most-gpus"]:
+            self.expect(self.sandbox.run("run_validation.sh", option, "few"), 2,
+                        f"run_validation.sh: error: {option} needs a number, not 'few'\n" + mistake)
+
+    def test_run_validation_hands_its_words_on(self):
+        status, said, _ = self.sandbox.run("run_validation.sh", "mlperf", "--minutes", "0", "--most-gpus", "8", "--list")
+        self.assertEqual(status, 0)
+        self.assertRegex(said, r"--network analytical --jobs \d+ mlperf --minutes 0 --most-gpus 8 --list\n$")
+
 
 if __name__ == "__main__":
     unittest.main()

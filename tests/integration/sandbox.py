@@ -74,7 +74,7 @@ class Sandbox:
         (self.world / "mirror").mkdir()
         (self.world / "targets").write_text("bookworm http://mirror.test/debian\n")
         shutil.copytree(ROOT / "scripts", self.box / "scripts")
-        for command in ["run_pipeline.sh", "run_tests.sh"]:
+        for command in ["run_pipeline.sh", "run_tests.sh", "run_validation.sh"]:
             shutil.copy(ROOT / command, self.box)
         for folder in ["patches/nccl", "simccl/hacknccl", "core/nccl", "third_party"]:
             (self.box / folder).mkdir(parents=True)
@@ -92,6 +92,9 @@ class Sandbox:
             body = BUILD.replace("PRODUCT", file)
             self.write(f"third_party/{name}/build.sh", script(self.box, f"build-{name}", body))
         self.write("tool", script(self.box, '$(basename "$0")', TOOL))
+        self.write("tests/validation/scoreboard.py", "import sys\nprint(*sys.argv[1:])\n")
+        for source in ["korthikanti", "mlperf"]:
+            self.write(f"tests/validation/training/{source}.csv", "")
         for file in ["model.yaml", "cluster.topo"]:
             (self.box / file).touch()
         fetch = self.box / "scripts/fetch_source.sh"

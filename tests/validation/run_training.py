@@ -3,47 +3,30 @@
 
 Usage: run_training.py --bin DIR --out DIR [SOURCE...] [--first N] [--network NAME] [--jobs N]
 
-Exit status 1 if a run fails or a source misses its limits (training.jsonl).
+Exit status 1 if a run fails or a source misses its limits (training_limits.py). What was predicted from the same
+files before is taken from --out.
 """
 import argparse
-import json
 import pathlib
 import sys
 
 import training_records as training
-
-
-TARGETS = {"max_mean": 8, "max_worst": 12}
-
-
-def limits():
-    """By source; one that training.jsonl does not name is held to the targets."""
-    lines = pathlib.Path(__file__).with_name("training.jsonl").read_text().splitlines()
-    named = {line["source"]: line for line in map(json.loads, lines)}
-    return {source: named.get(source, TARGETS) for source in training.sources()}
+from training_limits import check
+from training_runs import Runs
 
 
 def print_record(record):
-    if record.failure:
-        print(f"{'none':>12}{record.seconds:>10.3f} s{'':>10}  {record.name_and_settings}\n  {record.failure}", flush=True)
+    if record.left_out:
         return
-    print(f"{record.predicted:>10.3f} s{record.seconds:>10.3f} s{record.error:>+8.1f} %  "
-          f"{record.name_and_settings}{' *' if record.assumed else ''}", flush=True)
+    if record.failure:
+        print(f"{'none':>12}{record.seconds:>10.3f} s{'':>29}  {record.name_and_settings}\n  {record.failure}", flush=True)
+        return
+    print(f"{record.predicted:>10.3f} s{record.seconds:>10.3f} s{record.error:>+8.1f} %{record.cpu_seconds:>8.0f} s"
+          f"{record.gigabytes:>6.1f} GB  {record.name_and_settings}{' *' if record.assumed else ''}", flush=True)
 
 
-def check(source, of, limit):
-    """What it says, and whether its limits hold."""
-    mean, most = training.mean_error(of), training.worst(of)
-    left_out = sum(record.failure.startswith("not run") for record in of)
-    failed = len(of) - len(training.predicted(of)) - left_out
-    if left_out == len(of):
-        print(f"{source}: none of {left_out} runs was asked for\n")
-        return True
-    ok = not failed and mean <= limit["max_mean"] and abs(most.error) <= limit["max_worst"]
-    verdict = f"{failed} FAILED" if failed else "ok" if ok else "WORSE THAN IT WAS"
-    print(f"{source}: {len(of) - left_out} of {len(of)} runs, mean error {mean:.1f} % (limit {limit['max_mean']}), worst "
-          f"{most.error if most else 0:+.1f} % (limit {limit['max_worst']}) {verdict}\n")
-    return ok
+def print_head(title):
+    print(f"{title}\n{'predicted':>12}{'published':>12}{'error':>10}{'CPU':>10}{'memory':>9}")
 
 
 def main():
@@ -56,12 +39,13 @@ def main():
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args()
 
-    failed = False
+    runs, failed = Runs(options.bin, options.out, options.network), False
     for source in options.sources or training.sources():
-        print(f"{training.head(source)['title']}\n{'predicted':>12}{'published':>12}{'error':>10}")
-        of = training.records(source)[:options.first]
-        training.predict_all(of, options.bin, options.out / options.network, options.network, options.jobs, print_record)
-        failed |= not check(source, of, limits()[source])
+        print_head(training.head(source)["title"])
+        of = training.records(source)
+        wanted = {record.name for record in of[:options.first]}
+        runs.predict_all(of, options.jobs, lambda record: "" if record.name in wanted else "not asked for", print_record)
+        failed |= not check(source, of)
     print("* something is not stated by the source; filled by a rule (training_records.py)")
     return 1 if failed else 0
 

@@ -1,165 +1,155 @@
 #!/usr/bin/env python3
-"""Runs every published measurement that Drydock is checked against and writes docs/validation.md.
+"""Predicts every published measurement that Drydock is checked against and writes docs/validation.md.
 
-Usage: scoreboard.py --bin DIR --out DIR --docs DIR [SOURCE...] [--network NAME] [--jobs N] [--most-gpus N]
+Usage: scoreboard.py --bin DIR --out DIR --docs DIR [SOURCE...] [--network NAME] [--jobs N] [--most-gpus N] [--minutes N]
+       scoreboard.py --bin DIR --out DIR --list [--network NAME]
 
-Exit status 1 if something cannot be predicted, or is worse than its limit (training.jsonl, kernels.jsonl,
-collective_tables.csv). The page is written either way.
+What was predicted from the same files is not predicted again (kept.py), so the page can be made piece by piece: it has
+everything that is known, whatever this call was asked to run. Exit status 1 if something cannot be predicted, is worse
+than its limit (training_limits.py, kernels.jsonl, collective_tables.csv), or is far off and the page does not say why.
 """
 import argparse
 import csv
 import pathlib
 import subprocess
 import sys
+import time
 
 import training_records as training
-from run_network import markdown
-from run_training import check, limits, print_record
+from kept import configuration_files, key_of
+from run_training import print_head, print_record
 from scatter import scatter
+from training_limits import check
+from training_runs import NCCL, Runs
+from validation_page import is_large, page
 
 HERE = pathlib.Path(__file__).resolve().parent
-LISTED = 40  # runs of a source that are listed one by one; of longer ones the worst are
-WORST = 8
-# What, which runs, mean error in per cent at most, worst at most.
-TARGETS = [
-    ("tier A", lambda record: record.tier == "A", 5, 12),
-    ("tiers A and B", lambda record: record.tier in "AB", 8, None),
-    ("vTrain, one node", lambda record: record.source == "vtrain-single-node", 8, None),
-    ("vTrain, many nodes", lambda record: record.source == "vtrain-multi-node", 12, None),
-]
-TIERS = """Tier A: the source states everything that decides the time. B: a rule filled something that does, such as a micro-batch; such
-rows stay out of the mean of tier A. C: points with a target of their own, which stay out of both means; vTrain itself
-states 8.37 % on one node and 14.73 % on many."""
 
 
-def percent(value):
-    return f"{value:+.1f} %"
+class Orders:
+    """What this call was asked to run."""
+
+    def __init__(self, options):
+        self.sources, self.most_gpus = options.sources, options.most_gpus
+        self.deadline = time.monotonic() + 60 * options.minutes if options.minutes is not None else None
+
+    def why_not(self, record):
+        """Why a row is not run, in a few words; "" if it is."""
+        if self.sources and record.source not in self.sources:
+            return "not asked for"
+        if self.most_gpus and training.count_gpus(record) > self.most_gpus:
+            return f"{training.count_gpus(record)} GPUs"
+        return self.why_not_now()
+
+    def why_not_now(self):
+        return "no time was left" if self.deadline is not None and time.monotonic() >= self.deadline else ""
 
 
-def settings(record):
-    return ", ".join(setting.split(".")[-1].replace("=", " ") for setting in record.settings)
+def all_records():
+    return {source: training.records(source) for source in training.sources()}
 
 
-def summary_rows(groups):
-    yield "source", "tier", "runs", "mean error", "bias", "worst"
-    for name, of in groups:
-        good = training.predicted(of)
-        tiers = ", ".join(sorted({record.tier for record in of}))
-        if not good:
-            yield name, tiers, str(len(of)), "no prediction", "", ""
-            continue
-        bias = sum(record.error for record in good) / len(good)
-        failed = f", {len(good)} run" if len(good) < len(of) else ""
-        yield (name, tiers, str(len(of)) + failed, f"{training.mean_error(of):.1f} %", percent(bias),
-               percent(training.worst(of).error))
-
-
-def target_rows(everything):
-    yield "what", "runs", "mean error", "target", "worst", "target", ""
-    for name, belongs, mean, worst in TARGETS:
-        of = [record for record in everything if belongs(record)]
-        most = training.worst(of)
-        if most is None:
-            continue
-        met = training.mean_error(of) <= mean and (worst is None or abs(most.error) <= worst)
-        good = training.predicted(of)
-        runs = str(len(of)) if len(good) == len(of) else f"{len(good)} of {len(of)}"
-        yield (name, runs, f"{training.mean_error(of):.1f} %", f"{mean} %", percent(most.error),
-               f"{worst} %" if worst else "", "missed" if not met else "met" if len(good) == len(of) else "met so far")
-
-
-def run_rows(of):
-    yield "model", "tier", "settings", "published", "predicted", "error", "not stated"
-    for record in of:
-        result = ((f"{record.predicted:.4g} s", percent(record.error)) if not record.failure else
-                  ("", record.failure.splitlines()[0].replace("|", "/")))
-        yield (record.model.stem, record.tier, settings(record), f"{record.seconds:.4g} s", *result,
-               ", ".join(record.assumed))
-
-
-def source_section(source, of):
-    head = training.head(source)
-    shown = of if len(of) <= LISTED else sorted(training.predicted(of), key=lambda record: -abs(record.error))[:WORST]
-    which = "" if shown is of else f"The {WORST} worst of {len(of)} runs ({head['selection']}):\n\n"
-    missing = f"Missing in the model: {head['missing']}.\n\n" if "missing" in head else ""
-    return f"### {head['title']}\n\n{head['source']}.\n\n{missing}{which}{markdown(list(run_rows(shown)))}\n"
-
-
-def training_section(found, network):
-    groups = [(training.head(source)["title"], of) for source, of in found.items()]
+def small_first(found):
     everything = [record for of in found.values() for record in of]
-    rules = "".join(f"- {name}: {rule}.\n" for name, (rule, _) in training.RULES.items())
-    return (f"## Training runs\n\nIteration times, network `{network}`. {TIERS}\n\n"
-            f"{markdown(list(target_rows(everything)))}\n{markdown(list(summary_rows(groups)))}\n"
-            "![predicted against published](validation-training.svg)\n\n"
-            f"What a source does not state is filled by a rule, the same for all:\n\n{rules}\n"
-            + "".join(source_section(source, of) for source, of in found.items()))
+    return sorted(everything, key=lambda record: (training.count_gpus(record), record.source))
 
 
-def collective_rows(points):
-    sizes = [("below 1 MiB", 0, 1 << 20), ("below 16 MiB", 1 << 20, 1 << 24), ("from 16 MiB", 1 << 24, 1 << 62)]
-    yield "table", "points", *(f"{title}: mean, worst" for title, _, _ in sizes)
-    tables = {}
-    for point in points:
-        if not point["apart"]:
-            tables.setdefault(point["table"], []).append((int(point["bytes"]), float(point["error"])))
-    for table, of in tables.items():
-        cells = []
-        for _, begin, end in sizes:
-            errors = [error for size, error in of if begin <= size < end]
-            cells.append(f"{sum(map(abs, errors)) / len(errors):.1f} %, {max(errors, key=abs):+.0f} %" if errors else "")
-        yield table, str(len(of)), *cells
+def list_rows(runs):
+    """Which rows are known, and what they took."""
+    found = all_records()
+    for record in small_first(found):
+        if not runs.recall(record):
+            record.left_out = "not known"
+        took = f"{record.cpu_seconds:>8.0f} s{record.gigabytes:>6.1f} GB" if not record.left_out else f"{'-':>10}{'-':>9}"
+        print(f"{training.count_gpus(record):>6} GPUs{took}  {record.source}: {record.name_and_settings}")
+    everything = [record for of in found.values() for record in of]
+    known = training.predicted(everything)
+    print(f"{len(known)} of {len(everything)} rows known; {sum(record.cpu_seconds for record in known):.0f} s of CPU time")
 
 
-def run_script(name, *words):
-    """What it prints; and whether it says that all is well."""
-    done = subprocess.run([sys.executable, HERE / name, *map(str, words)], stdout=subprocess.PIPE, text=True)
-    print(done.stdout, flush=True)
-    return done.stdout, done.returncode == 0
+def predict_training(options, orders, runs):
+    """The records by source, and whether all is well."""
+    found = all_records()
+    print_head("Training runs, small ones first")
+    runs.predict_all(small_first(found), options.jobs, orders.why_not, print_record)
+    print()
+    good = True
+    for source, of in found.items():
+        good &= check(source, of)
+        if is_large(of) and "missing" not in training.head(source):
+            print(f"{source}: is far off, and does not say what is missing in the model\n")
+            good = False
+    return found, good
 
 
-def collective_section(options):
-    path = options.out / "collectives.csv"
-    _, ok = run_script("run_collectives.py", "--bin", options.bin, "--points", path, "--jobs", options.jobs)
-    with path.open() as file:
-        table = markdown(list(collective_rows(csv.DictReader(file))))
-    return ("## Collectives\n\nTime of one call of nccl-tests and others, as `collective-perf` predicts it; the sources stand in "
-            f"`tests/validation/collective_tables.csv`. Targets: 10, 12 and 6 % by size.\n\n{table}\n"), ok
+def run_script(kept, orders, name, files, *words, result=None):
+    """What a script prints, what it writes into `result`, and whether it says that all is well; from `kept` if it was run on the same
+    files before. Nothing if there is no time for it."""
+    script = HERE / name
+    key = key_of([], [script, *files], training.ROOT)
+    known = kept.find(script.stem, key)
+    if known is None and orders.why_not_now():
+        return {"printed": "", "result": "", "ok": True}
+    if known is None:
+        done = subprocess.run([sys.executable, script, *map(str, words)], stdout=subprocess.PIPE, text=True)
+        known = {"printed": done.stdout, "result": result.read_text() if result and result.exists() else "",
+                 "ok": done.returncode == 0}
+        if known["result"] or (known["printed"] and not result):
+            kept.keep(script.stem, key, known)
+    print(known["printed"], flush=True)
+    return known
 
 
-def kernel_section(options):
-    lines, ok = run_script("run_kernels.py", "--bin", options.bin)
-    return ("## Kernels\n\nThe half of each table that no parameter was fitted on ([compute.md](compute.md)).\n\n"
-            f"```\n{lines}```\n"), ok
+def predict_collectives(options, orders, kept):
+    clusters = sorted((training.ROOT / "configs/clusters").iterdir()) + sorted((HERE / "clusters").iterdir())
+    points = options.out / "collectives.csv"
+    points.unlink(missing_ok=True)
+    return run_script(kept, orders, "run_collectives.py",
+                      [options.bin / "collective_times", NCCL, HERE / "collectives.csv", HERE / "collective_tables.csv",
+                       *configuration_files(clusters, training.ROOT)],
+                      "--bin", options.bin, "--points", points, "--jobs", options.jobs, result=points)
+
+
+def predict_kernels(options, orders, kept):
+    configs = training.ROOT / "configs"
+    return run_script(kept, orders, "run_kernels.py",
+                      [options.bin / "compute-sim", *HERE.glob("kernels*"), *configs.glob("gpus/*"), *configs.glob("profiles/*")],
+                      "--bin", options.bin)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--bin", required=True, type=pathlib.Path, help="where the tools are")
-    parser.add_argument("--out", required=True, type=pathlib.Path, help="where runs go")
-    parser.add_argument("--docs", required=True, type=pathlib.Path, help="where the page goes")
-    parser.add_argument("sources", nargs="*", help="training runs of these files alone (without suffix); all if none is given")
+    parser.add_argument("--out", required=True, type=pathlib.Path, help="where runs go, and what is kept of them")
+    parser.add_argument("--docs", type=pathlib.Path, help="where the page goes")
+    parser.add_argument("--list", action="store_true", help="say which rows are known and what they took; run nothing")
+    parser.add_argument("sources", nargs="*", metavar="SOURCE", help="run training runs of these files alone (without suffix)")
     parser.add_argument("--network", default="analytical")
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--most-gpus", type=int, help="leave out larger training runs; the page says which")
+    parser.add_argument("--most-gpus", type=int, help="run no larger training runs")
+    parser.add_argument("--minutes", type=float, help="begin nothing after so many")
     options = parser.parse_args()
-    made_from = training.fingerprint(options.bin)
+    unknown = set(options.sources) - set(training.sources())
+    if unknown:
+        parser.error(f"no source is called {' or '.join(sorted(unknown))}; there are {', '.join(training.sources())}")
+    runs = Runs(options.bin, options.out, options.network)
+    if options.list:
+        list_rows(runs)
+        return 0
+    if not options.docs:
+        parser.error("--docs is missing")
 
-    found, ok = {}, True
-    for source in options.sources or training.sources():
-        of = found[source] = training.records(source)
-        training.predict_all(of, options.bin, options.out / options.network, options.network, options.jobs, print_record,
-                             made_from, options.most_gpus)
-        ok &= check(source, of, limits()[source])
-    collectives, collectives_ok = collective_section(options)
-    kernels, kernels_ok = kernel_section(options)
-    page = ("# Validation\n\nWhat Drydock predicts against what was published, made by `./run_validation.sh`. One general model: "
-            "no row has a setting of its own beyond what its source states.\nThe packet network has a page to itself, "
-            "[network-validation.md](network-validation.md).\n\n")
-    (options.docs / "validation.md").write_text(page + training_section(found, options.network) + collectives + kernels)
-    points = {training.head(source)["title"]: [(r.seconds, r.predicted) for r in training.predicted(of)] for source, of in found.items()}
-    (options.docs / "validation-training.svg").write_text(scatter(points, "published, s", "predicted, s"))
-    return 0 if ok and collectives_ok and kernels_ok else 1
+    orders = Orders(options)
+    found, good = predict_training(options, orders, runs)
+    collectives = predict_collectives(options, orders, runs.kept)
+    kernels = predict_kernels(options, orders, runs.kept)
+    points = list(csv.DictReader(collectives["result"].splitlines()))
+    (options.docs / "validation.md").write_text(page(found, options.network, points, kernels["printed"]))
+    dots = {training.head(source)["title"]: [(record.seconds, record.predicted) for record in training.predicted(of)]
+            for source, of in found.items() if training.predicted(of)}
+    if dots:
+        (options.docs / "validation-training.svg").write_text(scatter(dots, "published, s", "predicted, s"))
+    return 0 if good and collectives["ok"] and kernels["ok"] else 1
 
 
 if __name__ == "__main__":

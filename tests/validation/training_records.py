@@ -1,4 +1,4 @@
-"""Published iteration times (training/*.csv) and what Drydock predicts for them.
+"""Published iteration times (training/*.csv); training_runs.py predicts them.
 
 A file has lines of comments "# key: value" (title, source, tier, selection, missing), then CSV with the columns
   model      a configuration under configs/models, or ./FILE beside the CSV
@@ -10,21 +10,15 @@ A file has lines of comments "# key: value" (title, source, tier, selection, mis
 Tiers. A: the source states everything that decides the time. B: a rule filled something that decides it. C: points with a
 target of their own, which the means of A and B leave out. A file says A or C; a row of A that needs a deciding rule is B.
 """
-import concurrent.futures
 import csv
 import dataclasses
-import hashlib
-import json
 import pathlib
 import re
-import shutil
-import subprocess
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 RECORDS = HERE / "training"
-TOOLS = ["workload-gen", "simccl", "compute-sim", "exec-engine"]  # that a prediction comes from
 
 # What a source may leave open: the rule that fills it, and whether that decides the time (the row is then of tier B).
 RULES = {
@@ -53,8 +47,10 @@ class Record:
     tier: str
     assumed: list
     predicted: float = 0.0
-    failure: str = ""  # why there is no prediction: what a tool said, or that nobody asked
-    gpus: int = 0  # once it is predicted
+    cpu_seconds: float = 0.0  # what the prediction took
+    gigabytes: float = 0.0  # its largest process
+    failure: str = ""  # why it could not be predicted: what a tool said
+    left_out: str = ""  # why nobody tried
 
     @property
     def error(self):
@@ -106,49 +102,6 @@ def records(source):
     return found
 
 
-def fingerprint(tools):
-    """Of all that a prediction is made from, but for the row itself."""
-    digest = hashlib.sha256()
-    for path in [tools / tool for tool in TOOLS] + sorted(p for p in (ROOT / "configs").rglob("*") if p.is_file()):
-        digest.update(f"{path.name}\n".encode() + path.read_bytes())
-    return digest.hexdigest()
-
-
-def predict(record, tools, out, network, made_from="", most_gpus=None):
-    """Runs the stages; fills in `predicted` and `gpus`, or `failure`. What was predicted before from the same files is
-    taken from there, so that a scoreboard that was interrupted goes on."""
-    run = out / f"{record.source}-{record.name}"
-    key = {"made_from": made_from, "settings": [record.model.read_text(), record.cluster.name, *record.settings]}
-    known = run / "predicted.json"
-    if made_from and known.exists() and (kept := json.loads(known.read_text()))["key"] == key:
-        record.predicted, record.gpus = kept["seconds"], kept["gpus"]
-        return record
-    setting = [word for setting in record.settings for word in ("--set", setting)]
-    stages = [
-        ["workload-gen", record.model, record.cluster, "-o", run, "--alike-once", *setting],
-        ["simccl", run],
-        ["compute-sim", run],
-        ["exec-engine", run, "--network", network, "--threads", "1"],
-        ["report", run, "--no-html", "--trace-ranks", "1"],
-    ]
-    if most_gpus and (gpus := count_gpus(record)) > most_gpus:
-        record.failure = f"not run: {gpus} GPUs"
-        return record
-    for tool, *arguments in stages:
-        command = [str(word) for word in (tools / tool, *arguments, "--quiet")]
-        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        if done.returncode != 0:
-            record.failure = f"{tool}: exit status {done.returncode}: {done.stderr.strip()}"
-            shutil.rmtree(run, ignore_errors=True)
-            return record
-    summary = json.loads((run / "summary.json").read_text())
-    record.predicted, record.gpus = summary["iteration_time_s"], summary["gpus"]
-    for artefact in run.glob("[24ct]*"):  # plans, timelines and traces of hundreds of runs fill a disk
-        artefact.unlink()
-    known.write_text(json.dumps({"key": key, "seconds": record.predicted, "gpus": record.gpus}))
-    return record
-
-
 def count_gpus(record):
     """Of the row's cluster: hosts of 8 where nothing else is said, as the shipped clusters have them."""
     said = dict(setting.split("=", 1) for setting in record.settings)
@@ -157,16 +110,8 @@ def count_gpus(record):
     return int(hosts) * int(gpus)
 
 
-def predict_all(wanted, tools, out, network, jobs, done=lambda record: None, made_from="", most_gpus=None):
-    """In order, so that what is printed does not depend on which run is ready first."""
-    out.mkdir(parents=True, exist_ok=True)
-    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-        for record in pool.map(lambda each: predict(each, tools, out, network, made_from, most_gpus), wanted):
-            done(record)
-
-
 def predicted(of):
-    return [record for record in of if not record.failure]
+    return [record for record in of if not record.failure and not record.left_out]
 
 
 def mean_error(of):

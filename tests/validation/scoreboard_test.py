@@ -1,0 +1,192 @@
+"""The scoreboard on a small tree with tools that are scripts: what is kept, what is run, what is judged, what is written."""
+import contextlib
+import io
+import pathlib
+import sys
+import tempfile
+import types
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+
+import scoreboard  # noqa: E402
+import training_limits  # noqa: E402
+import training_records as training  # noqa: E402
+import training_runs  # noqa: E402
+import validation_page  # noqa: E402
+from kept import configuration_files  # noqa: E402
+
+# Every tool writes down that it was called; report has found 2 s; simccl fails where a file says so.
+TOOL = """#!/bin/sh
+here=$(dirname "$0"); name=$(basename "$0")
+echo "$name" >>"$here/calls"
+run=$1; [ "$name" != workload-gen ] || run=$4
+[ "$name" != report ] || echo '{"iteration_time_s": 2.0, "gpus": 8}' >"$run/summary.json"
+if [ "$name" = simccl ] && [ -f "$here/broken" ]; then echo "no such thing" >&2; exit 1; fi
+"""
+
+
+def record(name="1", predicted=0.0, published=2.5, **others):
+    return training.Record("source", name, pathlib.Path("m.yaml"), pathlib.Path("c.topo"), ["cluster.hosts=1"], published, "A", [],
+                           predicted, **others)
+
+
+def rows(*predicted):
+    """A source; None: a row that was left out."""
+    return [record(str(i), value or 0.0, 1.0, left_out="" if value else "128 GPUs") for i, value in enumerate(predicted)]
+
+
+class Kept(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.root = pathlib.Path(folder.name)
+        self.tools = self.root / "bin"
+        for tool in [*training_runs.TOOLS, "report"]:
+            self.write(f"bin/{tool}", TOOL).chmod(0o755)
+        self.write("configs/host.yaml", "all runs read it")
+        self.write("configs/clusters/c.topo", "hosts: {a: {gpu: new}}")
+        self.write("configs/clusters/other.topo", "hosts: {a: {gpu: old}}")
+        self.write("configs/gpus/new.yaml", "gpu:\n  reference: base")
+        self.write("configs/gpus/base.yaml", "gpu: {}")
+        self.write("configs/gpus/old.yaml", "gpu: {}")
+        self.write("configs/profiles/base.csv", "kernel,us")
+        self.write("configs/models/m.yaml", "huggingface: m.json")
+        self.write("configs/models/m.json", "{}")
+        real = training_runs.ROOT
+        training_runs.ROOT = self.root
+        self.addCleanup(setattr, training_runs, "ROOT", real)
+
+    def write(self, name, text):
+        path = self.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        return path
+
+    def row(self):
+        return training.Record("source", "1", self.root / "configs/models/m.yaml", self.root / "configs/clusters/c.topo",
+                               [], 2.5, "A", [])
+
+    def predict(self, why_not=lambda record: ""):
+        """The record after a call, and how many tools that called."""
+        import kept
+        kept.file_hash.cache_clear()  # a file changes only between calls of the program
+        calls = self.tools / "calls"
+        calls.write_text("")
+        row = self.row()
+        training_runs.Runs(self.tools, self.root / "out", "analytical").predict_all([row], 1, why_not)
+        return row, len(calls.read_text().splitlines())
+
+    def test_the_same_files_are_not_predicted_twice(self):
+        row, calls = self.predict()
+        self.assertEqual((row.predicted, calls, row.failure), (2.0, 5, ""))
+        self.assertAlmostEqual(row.error, -20)
+        row, calls = self.predict()
+        self.assertEqual((row.predicted, calls), (2.0, 0))
+
+    def test_what_a_row_is_made_from_makes_it_anew(self):
+        self.predict()
+        for name in ["bin/exec-engine", "configs/host.yaml", "configs/clusters/c.topo", "configs/gpus/base.yaml",
+                     "configs/profiles/base.csv", "configs/models/m.json", "configs/models/m.yaml"]:
+            path = self.root / name
+            path.write_text(path.read_text() + "\n")
+            self.assertEqual(self.predict()[1], 5, name)
+            self.assertEqual(self.predict()[1], 0, name)
+
+    def test_what_it_is_not_made_from_does_not(self):
+        self.predict()
+        for name in ["bin/report", "configs/clusters/other.topo", "configs/gpus/old.yaml"]:
+            path = self.root / name
+            path.write_text(path.read_text() + "\n")
+            self.assertEqual(self.predict()[1], 0, name)
+
+    def test_a_row_that_is_not_asked_for_is_left_out_unless_it_is_known(self):
+        row, calls = self.predict(lambda record: "128 GPUs")
+        self.assertEqual((row.left_out, calls), ("128 GPUs", 0))
+        self.predict()
+        row, _ = self.predict(lambda record: "128 GPUs")
+        self.assertEqual((row.left_out, row.predicted), ("", 2.0))
+
+    def test_what_fails_is_said_and_tried_again(self):
+        self.write("bin/broken", "")
+        row, calls = self.predict()
+        self.assertEqual((row.failure, calls), ("simccl: exit status 1: no such thing", 2))
+        (self.tools / "broken").unlink()
+        self.assertEqual(self.predict()[0].predicted, 2.0)
+
+    def test_a_configuration_is_followed_by_name(self):
+        found = configuration_files([self.root / "configs/clusters/c.topo"], self.root)
+        self.assertEqual([path.relative_to(self.root / "configs").as_posix() for path in found],
+                         ["clusters/c.topo", "gpus/base.yaml", "gpus/new.yaml", "host.yaml", "profiles/base.csv"])
+
+
+class Limits(unittest.TestCase):
+    LIMIT = {"source": "source", "max_mean": 10, "max_worst": 30}
+
+    def judge(self, of, **limit):
+        verdict = training_limits.judge(of, {**self.LIMIT, **limit})
+        return verdict.text, verdict.ok
+
+    def test_all_rows_are_held_to_the_mean_and_the_worst(self):
+        self.assertEqual(self.judge(rows(1.05, 0.87)), ("2 of 2 rows, mean error 9.0 % (limit 10), worst 13.0 % (limit 30)", True))
+        self.assertFalse(self.judge(rows(1.05, 0.84))[1])
+        self.assertFalse(self.judge(rows(1.31, 1.0, 1.0, 1.0, 1.0))[1])
+
+    def test_a_part_of_them_to_the_worst_alone(self):
+        self.assertEqual(self.judge(rows(1.25, None)), ("1 of 2 rows, mean error 25.0 % (not judged), worst 25.0 % (limit 30)", True))
+        self.assertFalse(self.judge(rows(1.35, None))[1])
+        self.assertEqual(self.judge(rows(None, None)), ("none of 2 rows", True))
+
+    def test_the_first_rows_have_a_limit_of_their_own(self):
+        self.assertFalse(self.judge(rows(1.25, None), first=1)[1])
+        self.assertTrue(self.judge(rows(1.05, None), first=1)[1])
+
+    def test_what_fails_is_never_ok(self):
+        with contextlib.redirect_stdout(io.StringIO()) as printed:
+            self.assertFalse(training_limits.check("source", [record(predicted=2.5), record(failure="simccl: no")]))
+        self.assertIn("source: 1 FAILED", printed.getvalue())
+
+
+class Orders(unittest.TestCase):
+    def orders(self, sources=(), most_gpus=None, minutes=None):
+        return scoreboard.Orders(types.SimpleNamespace(sources=sources, most_gpus=most_gpus, minutes=minutes))
+
+    def test_why_a_row_is_not_run(self):
+        self.assertEqual(self.orders().why_not(record()), "")
+        self.assertEqual(self.orders(sources=["mlperf"]).why_not(record()), "not asked for")
+        self.assertEqual(self.orders(most_gpus=7).why_not(record()), "8 GPUs")
+        self.assertEqual(self.orders(most_gpus=8).why_not(record()), "")
+        self.assertEqual(self.orders(minutes=0).why_not(record()), "no time was left")
+
+
+class Page(unittest.TestCase):
+    def page(self, of):
+        return validation_page.page({"korthikanti": of}, "analytical", [], "")
+
+    def test_rows_that_were_not_run_are_listed_as_such(self):
+        text = self.page(rows(1.04, None))
+        self.assertIn("1 of 2 rows were not run; they are marked, and no figure has them.", text)
+        self.assertIn("| m | A | hosts 1 | 1 s | not run | 128 GPUs |", text)
+        self.assertIn("| m | A | hosts 1 | 1 s | 1.04 s | +4.0 % |", text)
+        self.assertIn("| tier A | 1 of 2 | 4.0 % | 5 % | +4.0 % | 12 % | open |", text)
+
+    def test_targets_are_met_or_missed_once_all_is_there(self):
+        self.assertIn("| tier A | 2 | 4.0 % | 5 % | +4.0 % | 12 % | met |", self.page(rows(1.04, 0.96)))
+        self.assertIn("| 12 % | missed |", self.page(rows(1.06, 0.94)))
+        self.assertIn("| 12 % | missed |", self.page(rows(1.13, None)))
+
+    def test_a_source_that_is_far_off_is_told_from_one_that_is_not(self):
+        self.assertTrue(validation_page.is_large(rows(1.13, None)))
+        self.assertTrue(validation_page.is_large(rows(1.09, 1.09)))
+        self.assertFalse(validation_page.is_large(rows(1.09, None)))
+        self.assertFalse(validation_page.is_large(rows(None)))
+
+    def test_long_sources_show_the_worst_and_all_on_demand(self):
+        text = validation_page.listing(rows(*(1 + i / 1000 for i in range(50))), "every sixth")
+        self.assertIn("The 8 worst of 50 rows (every sixth):", text)
+        self.assertEqual(text.count("| +4.9 % |"), 2)
+        self.assertEqual(text.count("| +0.1 % |"), 1)
+
+
+if __name__ == "__main__":
+    unittest.main()

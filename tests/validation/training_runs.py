@@ -1,0 +1,85 @@
+"""Predicts published iterations: a row goes through the executables, and what was predicted is kept (kept.py) under the
+hash of the executables, of NCCL's library, of the row and of the configuration files that it names."""
+import concurrent.futures
+import json
+import os
+import shutil
+import subprocess
+
+from kept import Kept, configuration_files, key_of
+from training_records import ROOT
+
+TOOLS = ["workload-gen", "simccl", "compute-sim", "exec-engine"]  # report hands on the time that exec-engine found
+NCCL = ROOT / ".deps/nccl/libhacknccl.so"  # where third_party/nccl/build.sh puts it
+
+
+class Runs:
+    """The runs of one set of executables over one network, in one folder."""
+
+    def __init__(self, tools, out, network):
+        self.tools, self.out, self.network = tools, out, network
+        self.kept = Kept(out / "kept")
+
+    def key(self, record):
+        configs = configuration_files([record.model, record.cluster], ROOT)
+        return key_of([self.network, *record.settings], [*(self.tools / tool for tool in TOOLS), NCCL, *configs], ROOT)
+
+    def recall(self, record):
+        """Whether the row was predicted before, from the same files; then the prediction is in it."""
+        found = self.kept.find(f"{record.source}-{record.name}", self.key(record))
+        if found:
+            record.predicted, record.cpu_seconds, record.gigabytes = (
+                found["seconds"], found["cpu_seconds"], found["gigabytes"])
+        return found is not None
+
+    def predict(self, record):
+        """Fills in the prediction, or `failure`."""
+        run = self.out / self.network / f"{record.source}-{record.name}"
+        run.mkdir(parents=True, exist_ok=True)
+        for tool, *arguments in self.stages(record, run):
+            status, said = self.call(record, [self.tools / tool, *arguments, "--quiet"], run / "said.txt")
+            if status != 0:
+                record.failure = f"{tool}: exit status {status}: {said}"
+                shutil.rmtree(run, ignore_errors=True)
+                return
+        record.predicted = json.loads((run / "summary.json").read_text())["iteration_time_s"]
+        for artefact in run.glob("[24ct]*"):  # plans, timelines and traces of hundreds of runs fill a disk
+            artefact.unlink()
+        self.kept.keep(f"{record.source}-{record.name}", self.key(record), {
+            "row": record.name_and_settings, "seconds": record.predicted,
+            "cpu_seconds": round(record.cpu_seconds, 1), "gigabytes": round(record.gigabytes, 2)})
+
+    def stages(self, record, run):
+        settings = [word for setting in record.settings for word in ("--set", setting)]
+        return [
+            ["workload-gen", record.model, record.cluster, "-o", run, "--alike-once", "--if-changed", *settings],
+            ["simccl", run, "--if-changed"],
+            ["compute-sim", run, "--if-changed"],
+            ["exec-engine", run, "--network", self.network, "--threads", "1", "--if-changed"],
+            ["report", run, "--no-html", "--trace-ranks", "1"],
+        ]
+
+    @staticmethod
+    def call(record, command, log):
+        """Exit status and what was said of it; adds to what the record took."""
+        with log.open("w") as errors:
+            child = subprocess.Popen(list(map(str, command)), stdout=subprocess.DEVNULL, stderr=errors)
+            _, status, used = os.wait4(child.pid, 0)
+        child.returncode = os.waitstatus_to_exitcode(status)  # or its destructor waits for a process that is gone
+        record.cpu_seconds += used.ru_utime + used.ru_stime
+        record.gigabytes = max(record.gigabytes, used.ru_maxrss * 1024e-9)
+        return child.returncode, log.read_text().strip()
+
+    def predict_all(self, wanted, jobs, why_not=lambda record: "", done=lambda record: None):
+        """What is kept is taken; of the rest, what `why_not` has nothing to say against is run, the small first. `done` is called in
+        that order, so that what is printed does not depend on which run is ready first."""
+        def one(record):
+            if not self.recall(record):
+                record.left_out = why_not(record)
+                if not record.left_out:
+                    self.predict(record)
+            return record
+
+        with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+            for record in pool.map(one, wanted):
+                done(record)
