@@ -1,5 +1,6 @@
 #include "report/summary.h"
 
+#include <algorithm>
 #include <numeric>
 
 namespace drydock {
@@ -36,10 +37,9 @@ FlopRate PeakOf(const std::vector<GpuFacts>& gpus, int ranks) {
   return FlopRate(sum / ranks);
 }
 
-Rates RatesOf(const WorkloadTotals& totals, Time iteration, int ranks, FlopRate peak) {
+// `seconds` for each iteration.
+Rates RatesOf(const WorkloadTotals& totals, double seconds, int ranks, FlopRate peak) {
   Rates rates;
-  rates.iteration = iteration;
-  const double seconds = static_cast<double>(iteration.ps()) / 1e12;
   rates.tokens_per_second = static_cast<double>(totals.tokens) / seconds;
   rates.tokens_per_gpu_second = rates.tokens_per_second / ranks;
   rates.model = FlopRate(totals.model_flops / seconds / ranks);
@@ -52,21 +52,25 @@ Rates RatesOf(const WorkloadTotals& totals, Time iteration, int ranks, FlopRate 
   return rates;
 }
 
-// What of the run there is.
+// How much of the run there is, and so what its rates are: those of all its iterations, for the
+// last begins on some ranks before the one before has ended on others. None if it was stopped.
 void SetLength(const Inputs& inputs, Summary* out) {
   const Timeline& timeline = inputs.timeline;
   out->iterations = timeline.iterations;
   out->simulated = std::accumulate(timeline.iterations.begin(), timeline.iterations.end(), Time());
   if (timeline.iterations.empty()) out->simulated = timeline.iteration;
   out->stopped = timeline.stopped;
-  if (timeline.stopped == Time()) return;
-  out->ops_ended = timeline.ops_ended;
-  for (const RankTimeline& rank : timeline.ranks) {
-    out->ops += static_cast<int64_t>(rank.end.size());
+  if (timeline.stopped == Time()) {
+    const auto count = static_cast<double>(std::max<size_t>(1, timeline.iterations.size()));
+    out->rates = RatesOf(inputs.workload.totals, out->simulated.seconds() / count, out->ranks,
+                         PeakOf(out->gpus, out->ranks));
+  } else {
+    out->ops_ended = timeline.ops_ended;
+    for (const RankTimeline& rank : timeline.ranks) {
+      out->ops += static_cast<int64_t>(rank.end.size());
+    }
   }
-  const Time iteration = out->rates.iteration;
-  out->rates = {};
-  out->rates.iteration = iteration;
+  out->rates.iteration = timeline.iteration;
 }
 
 }  // namespace
@@ -93,8 +97,6 @@ Summary Summarise(const Inputs& inputs) {
   out.gpus = GpusOf(workload);
   out.memory = JudgeMemory(workload);
   if (out.memory) out.memory_parts = workload.memory[static_cast<size_t>(out.memory->class_index)];
-  out.rates =
-      RatesOf(workload.totals, inputs.timeline.iteration, out.ranks, PeakOf(out.gpus, out.ranks));
   SetLength(inputs, &out);
   out.parts = SummariseParts(inputs.timeline);
   out.classes = BreakdownByClass(inputs);

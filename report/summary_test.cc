@@ -212,10 +212,13 @@ TEST(SummaryText, SeveralIterationsAreToldOf) {
   inputs.timeline.iterations = {Time::Us(500), Time::Us(100), Time::Us(600)};
   const Summary summary = Summarise(inputs);
   EXPECT_THAT(SummaryText(summary),
-              testing::HasSubstr("\niterations       3, from 100 us to 600 us, 400 us on average; "
-                                 "what follows is the last\n"));
+              testing::HasSubstr("\niterations       3, from 100 us to 600 us, 400 us on average: "
+                                 "that of the rates; the rest is the last\n"));
   EXPECT_THAT(SummaryText(summary), testing::HasSubstr(" 12.5 %       10 KB"));
-  EXPECT_EQ(Json::parse(SummaryJson(summary))["iterations_s"].size(), 3u);
+  const Json json = Json::parse(SummaryJson(summary));
+  EXPECT_EQ(json["iterations_s"].size(), 3u);
+  EXPECT_EQ(json["iteration_time_ps"], inputs.timeline.iteration.ps());
+  EXPECT_DOUBLE_EQ(json["tokens_per_s"], static_cast<double>(summary.tokens) / 400e-6);
 }
 
 TEST(SummaryText, ARunWithoutBubblesSaysSo) {

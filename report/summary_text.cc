@@ -42,8 +42,9 @@ std::string IterationsText(const std::vector<Time>& each) {
   const Time sum = std::accumulate(each.begin(), each.end(), Time());
   const auto count = static_cast<int64_t>(each.size());
   return fmt::format(
-      "iterations       {}, from {} to {}, {} on average; what follows is the last\n", count,
-      ToString(*least), ToString(*most), ToString(Time::Ps(sum.ps() / count)));
+      "iterations       {}, from {} to {}, {} on average: that of the rates; the rest is the "
+      "last\n",
+      count, ToString(*least), ToString(*most), ToString(Time::Ps(sum.ps() / count)));
 }
 
 std::string HeadText(const Summary& summary) {
