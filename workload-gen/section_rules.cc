@@ -89,6 +89,9 @@ class SectionRules {
     if (overlap.tensor && !job_.parallel.sequence_parallel) {
       Fail("overlap.tensor", "'tensor' needs parallel.sequence_parallel");
     }
+    if (overlap.tensor && !job_.training.fused_kernels) {
+      Fail("overlap.tensor", "'tensor' needs training.kernels fused: it is Transformer Engine's");
+    }
     if (overlap.tensor && overlap.delay_weight_gradients) {
       Fail("overlap.tensor", "'tensor' excludes delay_weight_gradients");
     }

@@ -257,6 +257,8 @@ TEST(TensorOverlap, WhatItNeeds) {
   EXPECT_EQ(Refused({}, 8), "");
   EXPECT_EQ(Refused({"parallel.sequence_parallel=false"}, 8),
             "'tensor' needs parallel.sequence_parallel");
+  EXPECT_EQ(Refused({"training.kernels=unfused"}, 8),
+            "'tensor' needs training.kernels fused: it is Transformer Engine's");
   EXPECT_EQ(
       Refused({}, 6),
       "'tensor' needs every tensor-parallel group inside a host; tensor 4 does not divide the "

@@ -64,6 +64,13 @@ std::vector<std::string> ModelSeeds() {
           "recompute: none, optimizer: adam}\nparallel: {tensor: 1, pipeline: 2, expert: 8, "
           "layout: "
           "'Et|(t|)*2,tmL'}\noverlap: {expert: true, delay_weight_gradients: true, p2p: true}\n",
+      std::string("model: {architecture: llama, layers: 4, hidden: 64, heads: 8, vocab: 100, "
+                  "sequence: 32, experts: 4, experts_per_token: 2, expert_ffn: 32, moe_every: 2, "
+                  "ffn: 128, shared_expert_ffn: 32}\n") +
+          "training: {framework: megatron, precision: bf16, micro_batch: 1, global_batch: 16, "
+          "recompute: full, optimizer: adam}\nparallel: {tensor: 4, sequence_parallel: true, "
+          "pipeline: 1, expert: 2, expert_tensor: 1}\n"
+          "overlap: {tensor: true, tensor_gather: true, tensor_scatter: true}\n",
       std::string("model: {architecture: llama, layers: 4, hidden: 64, heads: 8, ffn: 160, vocab: "
                   "100, sequence: 32}\n") +
           "training: {framework: fsdp, precision: bf16, micro_batch: 1, global_batch: 16, "
