@@ -1,6 +1,9 @@
 #include "exec-engine/repeat.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cstdint>
 #include <utility>
 
 #include "core/base/check.h"
@@ -64,6 +67,21 @@ TimeAccount AccountFrom(const Program& program, const std::vector<GroupRole>& ro
 }
 
 }  // namespace
+
+Status CheckRepeat(const Workload& workload, int times) {
+  const auto most = static_cast<uint64_t>(UINT32_MAX) / static_cast<uint64_t>(times);
+  for (const Program& program : workload.programs) {
+    // Ops that depend on none depend on the last of each stream of the iteration before.
+    uint64_t first = 0;
+    for (size_t op = 0; op < program.ops.size(); ++op) first += program.dependencies(op).empty();
+    const uint64_t dependencies = program.dependency.size() + first * workload.streams.size();
+    if (program.ops.size() < most && dependencies < most) continue;
+    return Error(fmt::format(
+        "{} iterations are too many for programs of {} ops: at most 2^32 can be numbered", times,
+        program.ops.size()));
+  }
+  return OkStatus();
+}
 
 Workload Repeat(const Workload& workload, int times) {
   Workload out = workload;

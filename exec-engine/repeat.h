@@ -4,12 +4,17 @@
 #ifndef DRYDOCK_EXEC_ENGINE_REPEAT_H_
 #define DRYDOCK_EXEC_ENGINE_REPEAT_H_
 
+#include "core/base/result.h"
 #include "core/model/timeline.h"
 #include "core/model/workload.h"
 
 namespace drydock {
 
-// Every program `times` times over.
+// An error if a program is so long that its ops and dependencies, `times` times over, cannot be
+// numbered.
+Status CheckRepeat(const Workload& workload, int times);
+
+// Every program `times` times over; CheckRepeat says that it can be.
 Workload Repeat(const Workload& workload, int times);
 
 // What a run of Repeat(workload, times) becomes: the last iteration, from when the first rank began

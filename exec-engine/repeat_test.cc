@@ -134,5 +134,31 @@ TEST(UntilTest, ARunThatCannotFinishIsNotOneThatWasStopped) {
   EXPECT_FALSE(Until(b, Time::Us(50)).ok());
 }
 
+// A thousand iterations of five million ops.
+TEST(RepeatTest, OpsThatCannotBeNumberedAreRefused) {
+  Workload workload;
+  workload.streams = {"compute"};
+  Program& program = workload.programs.emplace_back();
+  program.ops.resize(5'000'000);
+  program.dependency_begin.resize(program.ops.size() + 1);
+  EXPECT_TRUE(CheckRepeat(workload, 800).ok());
+  const Status status = CheckRepeat(workload, 1000);
+  ASSERT_FALSE(status.ok());
+  EXPECT_EQ(
+      status.error().message(),
+      "1000 iterations are too many for programs of 5000000 ops: at most 2^32 can be numbered");
+}
+
+// The last op of each of 40 streams before each of a million first ones.
+TEST(RepeatTest, SoAreDependencies) {
+  Workload workload;
+  workload.streams.resize(40);
+  Program& program = workload.programs.emplace_back();
+  program.ops.resize(1'000'000);
+  program.dependency_begin.resize(program.ops.size() + 1);
+  EXPECT_TRUE(CheckRepeat(workload, 100).ok());
+  EXPECT_FALSE(CheckRepeat(workload, 200).ok());
+}
+
 }  // namespace
 }  // namespace drydock

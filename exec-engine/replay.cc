@@ -212,7 +212,10 @@ Result<Timeline> Replay(const Workload& workload, const FlowPlan& plan, const Ke
              "a run of several iterations goes on to its end");
   RETURN_IF_ERROR(CheckCosts(workload.topology, plan));
   Workload repeated;
-  if (options.iterations > 1) repeated = Repeat(workload, options.iterations);
+  if (options.iterations > 1) {
+    RETURN_IF_ERROR(CheckRepeat(workload, options.iterations));
+    repeated = Repeat(workload, options.iterations);
+  }
   ASSIGN_OR_RETURN(const ReplayIndex index,
                    ReplayIndex::Create(options.iterations > 1 ? repeated : workload, plan, times));
   // Aggregation nodes are hosts to the network, and to nobody else.
