@@ -82,6 +82,15 @@ class RingBuilder {
     plan_.operands.insert(plan_.operands.end(), {operand(member + n - 1), operand(member)});
   }
 
+  // Every member runs `pattern` on every channel, the last connected with the first.
+  Plan TakeRing(uint32_t pattern, std::string name) {
+    for (int channel = 0; channel < shape_.channels; ++channel) {
+      Connect(/*closed=*/true);
+      for (int m = 0; m < shape_.members; ++m) AddProgram(m, channel, pattern);
+    }
+    return Take(Algorithm::kRing, std::move(name));
+  }
+
   Plan Take(Algorithm algorithm, std::string name) {
     plan_.works[0].algorithm = algorithm;
     plan_.name = std::move(name);
@@ -139,11 +148,7 @@ Plan RingAllReduce(const PlanShape& shape) {
                                .Add(true, true, false, true, chunk, n - 2)
                                .Add(true, false, false, true, chunk)
                                .TakePattern();
-  for (int channel = 0; channel < shape.channels; ++channel) {
-    ring.Connect(/*closed=*/true);
-    for (int m = 0; m < n; ++m) ring.AddProgram(m, channel, pattern);
-  }
-  return ring.Take(Algorithm::kRing, fmt::format("all-reduce {} over {}", shape.bytes, n));
+  return ring.TakeRing(pattern, fmt::format("all-reduce {} over {}", shape.bytes, n));
 }
 
 Plan RingAllGather(const PlanShape& shape) {
@@ -154,11 +159,7 @@ Plan RingAllGather(const PlanShape& shape) {
                                .Add(true, true, false, true, chunk, n - 2)
                                .Add(true, false, false, true, chunk)
                                .TakePattern();
-  for (int channel = 0; channel < shape.channels; ++channel) {
-    ring.Connect(/*closed=*/true);
-    for (int m = 0; m < n; ++m) ring.AddProgram(m, channel, pattern);
-  }
-  return ring.Take(Algorithm::kRing, fmt::format("all-gather {} over {}", shape.bytes, n));
+  return ring.TakeRing(pattern, fmt::format("all-gather {} over {}", shape.bytes, n));
 }
 
 Plan SendReceive(const PlanShape& shape) {

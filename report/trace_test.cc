@@ -1,12 +1,12 @@
 #include "report/trace.h"
 
 #include <gtest/gtest.h>
-#include <zlib.h>
 
 #include <map>
 #include <nlohmann/json.hpp>
 
 #include "report/fake_run.h"
+#include "report/gunzip.h"
 #include "report/trace_ranks.h"
 
 namespace drydock {
@@ -14,24 +14,10 @@ namespace {
 
 using Json = nlohmann::json;
 
-std::string Unpack(const std::string& file) {
-  std::string out(1 << 20, '\0');
-  z_stream stream = {};
-  EXPECT_EQ(inflateInit2(&stream, 15 + 16), Z_OK);
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(file.data()));
-  stream.avail_in = static_cast<uInt>(file.size());
-  stream.next_out = reinterpret_cast<Bytef*>(out.data());
-  stream.avail_out = static_cast<uInt>(out.size());
-  EXPECT_EQ(inflate(&stream, Z_FINISH), Z_STREAM_END);
-  out.resize(stream.total_out);
-  inflateEnd(&stream);
-  return out;
-}
-
 // The events of one kind ("X", "M", "s", "f"), parsed as strict JSON.
 std::vector<Json> EventsOf(const std::string& trace, const std::string& kind) {
   std::vector<Json> out;
-  const Json all = Json::parse(Unpack(trace));
+  const Json all = Json::parse(Gunzip(trace, 1 << 20));
   for (const Json& event : all["traceEvents"]) {
     if (event["ph"] == kind) out.push_back(event);
   }
@@ -39,7 +25,7 @@ std::vector<Json> EventsOf(const std::string& trace, const std::string& kind) {
 }
 
 TEST(Trace, SaysWhatRan) {
-  const Json trace = Json::parse(Unpack(TraceOf(FakeRun(), {0})));
+  const Json trace = Json::parse(Gunzip(TraceOf(FakeRun(), {0}), 1 << 20));
   EXPECT_EQ(trace["otherData"]["model"], "fake-1b");
   EXPECT_EQ(trace["otherData"]["cluster"], "quad");
 }

@@ -92,27 +92,12 @@ bool HasGroup(const Workload& workload, const Op& op, int rank) {
 std::string EncodeRankTrace(const Workload& workload, int rank,
                             const std::vector<Time>& block_time) {
   const auto rank_class = static_cast<size_t>(workload.class_of_rank[static_cast<size_t>(rank)]);
-  const Program& program = workload.programs[rank_class];
-  std::string out;
-  {  // complete when the writer is gone
-    trace_codec::Writer writer(&out);
-    GlobalMetadata metadata;
-    metadata.set_version(trace_codec::kTraceVersion);
-    writer.Write(metadata);
-    trace_codec::DependencyWriter dependencies(workload, program);
-    Node node;
-    for (size_t i = 0; i < program.ops.size(); ++i) {
-      const Op& op = program.ops[i];
-      node.Clear();
-      trace_codec::FillNode(workload, op, rank, &node);
-      if (op.kind == OpKind::kCompute && block_time[op.work] != Time::Max()) {
-        AddDuration(block_time[op.work], &node);
-      }
-      dependencies.Fill(i, &node);
-      writer.Write(node);
-    }
-  }
-  return out;
+  return trace_codec::Encode(
+      workload, workload.programs[rank_class], rank, [&block_time](const Op& op, Node* node) {
+        if (op.kind == OpKind::kCompute && block_time[op.work] != Time::Max()) {
+          AddDuration(block_time[op.work], node);
+        }
+      });
 }
 
 Result<RankTrace> DecodeRankTrace(const std::string& content, const Workload& workload, int rank,

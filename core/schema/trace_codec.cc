@@ -11,6 +11,7 @@
 namespace drydock::trace_codec {
 namespace {
 
+constexpr const char* kTraceVersion = "0.0.4";
 constexpr const char* kOpAttribute = "drydock.op";
 // Of ops with anything to say there: what the host waits for, the part in a CUDA graph.
 constexpr const char* kHostAttribute = "drydock.host";
@@ -223,21 +224,66 @@ bool InTables(const Workload& workload, const Op& op) {
   return op.role < workload.roles.size() && to_one == (op.kind != OpKind::kCollective);
 }
 
-void DependencyWriter::Fill(size_t op, chakra::Node* node) {
-  node->set_id(op);
-  const auto dependencies = program_.dependencies(op);
-  for (const uint32_t dependency : dependencies) node->add_data_deps(dependency);
-  int64_t& before = last_on_stream_[program_.ops[op].stream];
-  if (before >= 0 &&
-      std::find(dependencies.begin(), dependencies.end(), before) == dependencies.end()) {
-    node->add_ctrl_deps(static_cast<uint64_t>(before));
-  }
-  before = static_cast<int64_t>(op);
-}
+namespace {
 
-void Writer::Write(const google::protobuf::MessageLite& message) {
-  coded_.WriteVarint32(static_cast<uint32_t>(message.ByteSizeLong()));
-  message.SerializeWithCachedSizes(&coded_);
+// Ids and dependencies of a program's ops, in order.
+class DependencyWriter {
+ public:
+  DependencyWriter(const Workload& workload, const Program& program)
+      : program_(program), last_on_stream_(workload.streams.size(), -1) {}
+
+  void Fill(size_t op, chakra::Node* node) {
+    node->set_id(op);
+    const auto dependencies = program_.dependencies(op);
+    for (const uint32_t dependency : dependencies) node->add_data_deps(dependency);
+    int64_t& before = last_on_stream_[program_.ops[op].stream];
+    if (before >= 0 &&
+        std::find(dependencies.begin(), dependencies.end(), before) == dependencies.end()) {
+      node->add_ctrl_deps(static_cast<uint64_t>(before));
+    }
+    before = static_cast<int64_t>(op);
+  }
+
+ private:
+  const Program& program_;
+  std::vector<int64_t> last_on_stream_;
+};
+
+class Writer {
+ public:
+  explicit Writer(std::string* out) : stream_(out), coded_(&stream_) {}
+
+  void Write(const google::protobuf::MessageLite& message) {
+    coded_.WriteVarint32(static_cast<uint32_t>(message.ByteSizeLong()));
+    message.SerializeWithCachedSizes(&coded_);
+  }
+
+ private:
+  google::protobuf::io::StringOutputStream stream_;
+  google::protobuf::io::CodedOutputStream coded_;
+};
+
+}  // namespace
+
+std::string Encode(const Workload& workload, const Program& program, int rank,
+                   const std::function<void(const Op&, chakra::Node*)>& add) {
+  std::string out;
+  {  // complete when the writer is gone
+    Writer writer(&out);
+    chakra::GlobalMetadata metadata;
+    metadata.set_version(kTraceVersion);
+    writer.Write(metadata);
+    DependencyWriter dependencies(workload, program);
+    chakra::Node node;
+    for (size_t i = 0; i < program.ops.size(); ++i) {
+      node.Clear();
+      FillNode(workload, program.ops[i], rank, &node);
+      add(program.ops[i], &node);
+      dependencies.Fill(i, &node);
+      writer.Write(node);
+    }
+  }
+  return out;
 }
 
 bool Reader::Read(google::protobuf::MessageLite* message) {

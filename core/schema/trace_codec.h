@@ -7,6 +7,7 @@
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/io/zero_copy_stream_impl_lite.h>
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -18,7 +19,6 @@ namespace drydock::trace_codec {
 
 namespace chakra = ChakraProtoMsg;
 
-inline constexpr const char* kTraceVersion = "0.0.4";
 // Larger nodes are refused: what a few bytes of a packed list unfold to stays bounded.
 inline constexpr uint32_t kMostNodeBytes = 64 << 20;
 
@@ -33,27 +33,10 @@ void FillNode(const Workload& workload, const Op& op, int rank, chakra::Node* no
 bool ReadOp(const chakra::Node& node, Op* op);
 bool InTables(const Workload& workload, const Op& op);
 
-// Ids and dependencies of a program's ops, in order.
-class DependencyWriter {
- public:
-  DependencyWriter(const Workload& workload, const Program& program)
-      : program_(program), last_on_stream_(workload.streams.size(), -1) {}
-  void Fill(size_t op, chakra::Node* node);
-
- private:
-  const Program& program_;
-  std::vector<int64_t> last_on_stream_;
-};
-
-class Writer {
- public:
-  explicit Writer(std::string* out) : stream_(out), coded_(&stream_) {}
-  void Write(const google::protobuf::MessageLite& message);
-
- private:
-  google::protobuf::io::StringOutputStream stream_;
-  google::protobuf::io::CodedOutputStream coded_;
-};
+// The trace of `program`: metadata, then a node of each op, filled as above; `add` puts in what
+// else the op has.
+std::string Encode(const Workload& workload, const Program& program, int rank,
+                   const std::function<void(const Op&, chakra::Node*)>& add);
 
 class Reader {
  public:

@@ -31,22 +31,7 @@ std::string OpName(const Workload& workload, const Op& op) {
 }
 
 std::string EncodeTrace(const Workload& workload, const Program& program) {
-  std::string out;
-  {  // complete when the writer is gone
-    trace_codec::Writer writer(&out);
-    GlobalMetadata metadata;
-    metadata.set_version(trace_codec::kTraceVersion);
-    writer.Write(metadata);
-    trace_codec::DependencyWriter dependencies(workload, program);
-    Node node;
-    for (size_t i = 0; i < program.ops.size(); ++i) {
-      node.Clear();
-      trace_codec::FillNode(workload, program.ops[i], -1, &node);
-      dependencies.Fill(i, &node);
-      writer.Write(node);
-    }
-  }
-  return out;
+  return trace_codec::Encode(workload, program, -1, [](const Op&, Node*) {});
 }
 
 Result<Program> DecodeTrace(const std::string& content, const Workload& workload,

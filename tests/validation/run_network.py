@@ -14,7 +14,7 @@ import statistics
 import subprocess
 import sys
 
-from pages import markdown, replace_between
+from pages import judge, markdown, replace_between
 
 CONTROLS = ["none", "dcqcn", "hpcc", "timely", "swift", "dctcp"]
 # A window wide enough that only the congestion control holds a queue pair back.
@@ -155,12 +155,8 @@ def main():
             flows = [["flow1_gbps"], [f for f in next(iter(runs.values())).flows if f != "flow1_gbps"]]
             (options.docs / f"network-{scenario}.svg").write_text(plot(runs, scenario, flows))
         page.write_text(text)
-    missed = 0
-    for scenario, law, holds in CHECKS:
-        fine = holds(all_runs[scenario])
-        missed += not fine
-        print(f"{'holds ' if fine else 'MISSED'} {scenario}: {law}")
-    return 1 if missed else 0
+    return judge([(f"{scenario}: {law}", lambda runs, scenario=scenario, holds=holds: holds(runs[scenario]))
+                  for scenario, law, holds in CHECKS], all_runs)
 
 
 if __name__ == "__main__":
