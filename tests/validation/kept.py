@@ -3,6 +3,8 @@ and one that was made from something else is not found. A run that was interrupt
 import functools
 import hashlib
 import json
+import os
+import pathlib
 import re
 
 
@@ -14,7 +16,7 @@ def file_hash(path):
 def key_of(words, files, root):
     """Of words, and of files: their places under `root` (or names, elsewhere) and what stands in them."""
     known = [[path.relative_to(root).as_posix() if path.is_relative_to(root) else path.name, file_hash(path)]
-             for path in sorted(set(files))]
+             for path in sorted({pathlib.Path(os.path.abspath(path)) for path in files})]
     return hashlib.sha256(json.dumps([list(words), known]).encode()).hexdigest()[:24]
 
 

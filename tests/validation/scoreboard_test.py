@@ -1,6 +1,7 @@
 """The scoreboard on a small tree with tools that are scripts: what is kept, what is run, what is judged, what is written."""
 import contextlib
 import io
+import os
 import pathlib
 import sys
 import tempfile
@@ -113,6 +114,11 @@ class Kept(unittest.TestCase):
         self.assertEqual((row.failure, calls), ("simccl: exit status 1: no such thing", 2))
         (self.tools / "broken").unlink()
         self.assertEqual(self.predict()[0].predicted, 2.0)
+
+    def test_however_a_folder_is_written_the_row_is_known(self):
+        row = self.predict()[0]
+        relative = pathlib.Path(os.path.relpath(self.tools))
+        self.assertTrue(training_runs.Runs(relative, self.root / "out", "analytical").recall(row))
 
     def test_a_configuration_is_followed_by_name(self):
         found = configuration_files([self.root / "configs/clusters/c.topo"], self.root)
