@@ -47,7 +47,7 @@ def check(source, of):
     for limit in limits(source):
         verdict = judge(of, limit)
         good &= verdict.ok
-        print(f"{source}: {verdict.text} {'ok' if verdict.ok else 'WORSE THAN IT WAS'}")
+        print(f"{source}: {verdict.text} {'ok' if verdict.ok else 'ABOVE ITS LIMIT'}")
     if failed:
         print(f"{source}: {failed} FAILED")
     print(flush=True)
