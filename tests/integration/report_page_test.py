@@ -37,13 +37,16 @@ document.body.insertAdjacentHTML("beforeend", `<pre id="faults">${document.query
 </script>"""
 
 
-def make_run(run, *settings):
-    """Two stages over four hosts: tensor, pipeline and data parallel, so that every kind of link is used."""
-    words = [word for setting in settings for word in ("--set", setting)]
+# Two stages over four hosts: tensor, pipeline and data parallel, so that every kind of link is used.
+SMALL = {"cluster.hosts": 4, "parallel.tensor": 8, "parallel.pipeline": 2, "model.layers": 8, "training.micro_batch": 1,
+         "training.global_batch": 16}
+
+
+def make_run(run, settings, cluster="dgx-a100-80g-8"):
+    words = [word for key, value in settings.items() for word in ("--set", f"{key}={value}")]
     for tool, *arguments in (
-        ["workload-gen", "configs/models/gpt-7.5b.yaml", "configs/clusters/dgx-a100-80g-8.topo", "-o", run, "--set",
-         "cluster.hosts=4", "--set", "parallel.tensor=8", "--set", "parallel.pipeline=2", "--set", "model.layers=8", "--set",
-         "training.micro_batch=1", "--set", "training.global_batch=16", *words],
+        ["workload-gen", "configs/models/gpt-7.5b.yaml", f"configs/clusters/{cluster}.topo", "-o", run, "--alike-once",
+         *words],
         ["simccl", run],
         ["compute-sim", run],
         ["exec-engine", run, "--network", "analytical"],
@@ -105,8 +108,8 @@ class Page(unittest.TestCase):
             cls.addClassCleanup(shutil.rmtree, cls.folder)
         cls.folder.mkdir(exist_ok=True)
         run, other = cls.folder / "run", cls.folder / "other"
-        make_run(run)
-        make_run(other, "parallel.tensor=4")  # most calls are then in one of the two runs alone
+        make_run(run, SMALL)
+        make_run(other, {**SMALL, "parallel.tensor": 4})  # most calls are then in one of the two runs alone
         subprocess.run([BIN / "exec-engine", "what-if", run, "-q"], check=True, timeout=300)
         subprocess.run([BIN / "report", run, "--compare", other, "-q"], check=True, timeout=300)
         cls.page = run / "report.html"
@@ -155,12 +158,31 @@ class Page(unittest.TestCase):
             self.assertGreater(seen.get(colour, 0), 100, what)
 
     def test_no_text_leaves_the_page_or_lies_over_other_text(self):
-        measured = self.folder / "measured.html"
-        measured.write_text(self.page.read_text().replace("</body>", MEASURE + "</body>"))
-        dom = browse(f"--window-size={WIDTH},{HEIGHT}", "--dump-dom", measured.as_uri(), folder=self.folder)
-        count, *faults = re.findall(r'<pre id="faults">(.*?)</pre>', dom, re.S)[-1].strip().splitlines()
-        self.assertGreater(int(count.split()[0]), 50)
-        self.assertEqual(faults, [])
+        self.assertEqual(faults_of(self.page, self.folder), [])
+
+
+def faults_of(page, folder):
+    """What MEASURE finds in a copy of the page."""
+    measured = folder / "measured.html"
+    measured.write_text(page.read_text().replace("</body>", MEASURE + "</body>"))
+    dom = browse(f"--window-size={WIDTH},{HEIGHT}", "--dump-dom", measured.as_uri(), folder=folder)
+    count, *faults = re.findall(r'<pre id="faults">(.*?)</pre>', dom, re.S)[-1].strip().splitlines()
+    assert int(count.split()[0]) > 50
+    return faults
+
+
+class LargePage(unittest.TestCase):
+    def test_1024_ranks_make_a_page_that_loads(self):
+        with tempfile.TemporaryDirectory() as folder:
+            folder = pathlib.Path(folder)
+            run = folder / "run"
+            make_run(run, {**SMALL, "cluster.hosts": 128, "parallel.pipeline": 4, "training.global_batch": 64},
+                     "dgx-h100-8")
+            for ranks, most in [([], 200_000), (["--ranks", "0-1023"], 600_000)]:
+                subprocess.run([BIN / "report", run, *ranks, "-q"], check=True, timeout=300)
+                self.assertLess((run / "report.html").stat().st_size, most)
+                self.assertIn("1024 GPUs in 128 hosts", (run / "report.html").read_text())
+                self.assertEqual(faults_of(run / "report.html", folder), [])
 
 
 if __name__ == "__main__":
