@@ -45,6 +45,7 @@ void Aggregator::PassOn(const AggregationPlace& place, const Message& message, S
   const int64_t number = sums->summed++;
   const bool empty = piece.size.count() == 0;
   Message sum = message;
+  sum.route = 0;  // it goes another way
   sum.cookie = piece.cookie;
   if (!empty) sum.size = piece.size;
   if (place.parent.host >= 0) {

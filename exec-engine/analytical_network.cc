@@ -62,7 +62,7 @@ class AnalyticalNetwork final : public SerialNetwork {
     return paths_.NicNode(m.destination, m.destination_nic);
   }
   const Nics& NicsOf(HostId host) const { return topology_.kind_of_host(host).nics; }
-  void OnSend(Slot slot) override;
+  uint32_t OnSend(Slot slot) override;
   void OnEvent(uint64_t ends, uint32_t slot) override;
 
   const Topology& topology_;
@@ -79,10 +79,13 @@ Time AnalyticalNetwork::Serialisation(Bytes size, Bandwidth rate) const {
   return rate.TimeFor(size + transport.header * packets);
 }
 
-void AnalyticalNetwork::OnSend(Slot slot) {
+uint32_t AnalyticalNetwork::OnSend(Slot slot) {
   const Message& m = message(slot);
   const FabricPath path = paths_.Between(SourceNic(m), DestinationNic(m));
-  if (path.switches < 0) return FailUnreachable(m);
+  if (path.switches < 0) {
+    FailUnreachable(m);
+    return 0;
+  }
   const Nics& nics = NicsOf(m.source);
   Time& free = transmit_free_[static_cast<size_t>(SourceNic(m))];
   const Time start = std::max(now() + nics.latency, free);
@@ -97,6 +100,7 @@ void AnalyticalNetwork::OnSend(Slot slot) {
   const uint64_t ends =
       static_cast<uint64_t>(m.destination) << 31 | static_cast<uint64_t>(m.source);
   Schedule(head, ends, m.id, slot);
+  return 0;
 }
 
 // The first packet is at the receiver's NIC: the message takes its place in the NIC's queue. Its

@@ -49,7 +49,7 @@ class Communication::Alone final : private TransferEngine::Listener {
     times_.end[member] = end;
     times_.ready[member] = ready;
   }
-  void OnMessage(const Message&) override {}
+  uint32_t OnMessage(const Message&) override { return 0; }
   void OnDrained(Transfer*) override {}
 
   TransferEngine engine_;
@@ -334,6 +334,8 @@ void Communication::FinishCall(Call* call) {
 
 void Communication::OnDelivered(const Message& message, Time now) {
   const MessageTag tag = MessageTag::Of(message);
+  const auto [transfer, at] = engine_.Find(message.destination_place, tag.call);
+  if (transfer != nullptr) return engine_.OnDelivered(transfer, at, message, now);
   Call* call = FindCall(tag.call);
   if (call == nullptr) {
     CHECK_NOTE(tag.credit, "data for a call that no member here has started");
@@ -349,6 +351,8 @@ void Communication::OnDelivered(const Message& message, Time now) {
 void Communication::OnSent(const Message& message, Time now) {
   const MessageTag tag = MessageTag::Of(message);
   if (tag.credit) return;
+  const auto [transfer, at] = engine_.Find(message.source_place, tag.call);
+  if (transfer != nullptr) return engine_.OnSent(transfer, at, now);
   Call* call = FindCall(tag.call);
   CHECK(call != nullptr && call->transfer != nullptr);
   engine_.OnSent(call->transfer, call->plan->FindConnection(tag.connection, false), now);

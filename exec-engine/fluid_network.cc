@@ -18,6 +18,7 @@ namespace drydock {
 namespace {
 
 constexpr uint32_t kNone = UINT32_MAX;
+constexpr size_t kCacheLine = 64;
 constexpr size_t kBusiestLinks = 20;  // of what can be a hundred thousand
 
 // What names the connection that carries a message.
@@ -89,14 +90,20 @@ class FluidNetwork final : public SerialNetwork {
       Schedule(topology_.faults[i].at, kFault, i, i);
     }
   }
-  void OnSend(Slot slot) override;
+  uint32_t OnSend(Slot slot) override;
   void OnEvent(uint64_t subject, uint32_t detail) override;
+  void OnEventNears(uint64_t subject, uint32_t detail) const override {
+    if (subject < kQueuePair) return;
+    const char* pair = reinterpret_cast<const char*>(&pairs_[detail]);
+    for (size_t i = 0; i < sizeof(FluidQueuePair); i += kCacheLine) __builtin_prefetch(pair + i, 1);
+  }
   void OnEndOfInstant() override;
   Status OnEnd() override;
 
   const Nics& NicsOf(HostId host) const { return topology_.kind_of_host(host).nics; }
   std::optional<uint32_t> FindConnection(const Message& message);
   bool AddConnection(const Message& message);
+  void Carry(Slot slot, uint32_t number);
   Time IdleWait(const FluidQueuePair& pair) const;
   void SendControl(Slot slot, Connection* connection);
   void Enqueue(uint32_t pair, Slot slot, int64_t bytes, Time ready);
@@ -154,17 +161,27 @@ bool FluidNetwork::AddConnection(const Message& m) {
   return true;
 }
 
-void FluidNetwork::OnSend(Slot slot) {
+uint32_t FluidNetwork::OnSend(Slot slot) {
   const Message& m = message(slot);
-  const std::optional<uint32_t> number = FindConnection(m);
-  if (!number) return FailUnreachable(m);
-  Connection& connection = connections_[*number];
+  const std::optional<uint32_t> number = m.route > 0 ? m.route - 1 : FindConnection(m);
+  if (!number) {
+    FailUnreachable(m);
+    return 0;
+  }
+  Carry(slot, *number);
+  return *number + 1;
+}
+
+// Over its connection.
+void FluidNetwork::Carry(Slot slot, uint32_t number) {
+  const Message& m = message(slot);
+  Connection& connection = connections_[number];
   if (slot >= progress_.size()) progress_.resize(slot + 1);
   // One that finds its cable dead waits there like data.
   const bool passes =
       m.control && connection.first == kNone && sharing_.bound(connection.first_pair) > 0;
   if (passes) return SendControl(slot, &connection);
-  progress_[slot] = {*number, kNone, 1, Time(), Time()};
+  progress_[slot] = {number, kNone, 1, Time(), Time()};
   if (connection.first == kNone) {
     connection.first = slot;
   } else {

@@ -89,7 +89,10 @@ class HostReplay final : public HostActor, private Communication::Owner {
 
   void OnOpWillEnd(int gpu, uint32_t op, Time end, Time ready) override;
   void OnEndUnknown(int gpu, uint32_t op) override;
-  void OnMessage(const Message& message) override { port_->Send(message); }
+  uint32_t OnMessage(const Message& message) override {
+    port_->Send(message);
+    return port_->LastRoute();
+  }
 
   const ReplayIndex& index_;
   HostPort* port_;

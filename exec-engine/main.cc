@@ -17,6 +17,7 @@
 #include "core/schema/sharing_file.h"
 #include "core/schema/stamp.h"
 #include "exec-engine/choices.h"
+#include "exec-engine/large_pages.h"
 #include "exec-engine/network_pick.h"
 #include "exec-engine/replay.h"
 #include "exec-engine/timeline_dump.h"
@@ -357,6 +358,7 @@ Status Run(const Options& options, const CommonOptions& common, Processes* proce
 }  // namespace drydock
 
 int main(int argc, char** argv) {
+  drydock::PreferLargePages();
   drydock::Processes& processes = drydock::JoinProcesses();
   drydock::Options options;
   drydock::CommonOptions common;

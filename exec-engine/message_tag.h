@@ -14,6 +14,8 @@ inline CallKey MakeCallKey(uint32_t group, uint32_t sequence) {
   return static_cast<CallKey>(group) << 32 | sequence;
 }
 
+inline constexpr CallKey kNoCall = UINT64_MAX;
+
 // What a message is for: Message::tag is the call's key, Message::detail the rest.
 struct MessageTag {
   CallKey call = 0;

@@ -49,6 +49,10 @@ struct Message {
   // For the receiving actor; the network carries them and does not look.
   uint64_t tag = 0;
   uint32_t detail = 0;
+  // Hints, 0 for none: where each actor would look for what the message belongs to, in numbers of
+  // its own, and HostPort::LastRoute of an earlier message of the flow. None changes a result.
+  uint32_t source_place = 0, destination_place = 0;
+  uint32_t route = 0;
   bool control = false;  // no data: a clear-to-send; where a flow has several queue pairs, the
                          // first carries it, as in NCCL
   uint64_t cookie = 0;
@@ -61,7 +65,8 @@ class HostActor {
   // Before time starts; may set timers and send.
   virtual void Start() = 0;
   virtual void OnTimer(TimerId id) = 0;
-  // The last byte has left the NIC and is acknowledged. A network need not tell of control messages.
+  // The last byte has left the NIC and is acknowledged. A network need not tell of control
+  // messages.
   virtual void OnSent(const Message& message) = 0;
   // The last byte is in this host's memory.
   virtual void OnDelivered(const Message& message) = 0;
@@ -75,6 +80,9 @@ class HostPort {
   virtual void At(Time when, TimerId id) = 0;
   // source must be this host, size > 0; both NICs exist and are not the same one.
   virtual void Send(const Message& message) = 0;
+  // What the network has found out of the way of the message sent last, so that it need not look
+  // again for the next one of the same NICs and flow; 0: nothing.
+  virtual uint32_t LastRoute() const { return 0; }
 };
 
 // What a network saw in detail: its links at an interval, and every message.

@@ -6,6 +6,7 @@
 #include <random>
 
 #include "exec-engine/accounting.h"
+#include "exec-engine/fluid_network.h"
 #include "exec-engine/replay.h"
 #include "exec-engine/testing.h"
 
@@ -172,6 +173,58 @@ TEST(ReplayPropertyTest, LateLaunchesDoNotChangeThat) {
     ASSERT_TRUE(fast.ok()) << fast.error().ToString();
     ASSERT_TRUE(slow.ok());
     ExpectSame(*fast, *slow);
+  }
+}
+
+// A network that forgets what messages say for the sake of speed alone.
+class Forgetful final : public Network {
+ public:
+  explicit Forgetful(std::unique_ptr<Network> network, int hosts) : network_(std::move(network)) {
+    for (HostId host = 0; host < hosts; ++host) ports_.emplace_back(network_->port(host));
+  }
+  HostPort* port(HostId host) override { return &ports_[static_cast<size_t>(host)]; }
+  Status Run(std::span<HostActor* const> actors) override { return network_->Run(actors); }
+  std::vector<std::pair<std::string, int64_t>> Counters() const override {
+    return network_->Counters();
+  }
+
+ private:
+  class Port final : public HostPort {
+   public:
+    explicit Port(HostPort* port) : port_(port) {}
+    Time Now() const override { return port_->Now(); }
+    void At(Time when, TimerId id) override { port_->At(when, id); }
+    void Send(const Message& message) override {
+      Message plain = message;
+      plain.source_place = plain.destination_place = plain.route = 0;
+      port_->Send(plain);
+    }
+
+   private:
+    HostPort* port_;
+  };
+  std::unique_ptr<Network> network_;
+  std::vector<Port> ports_;
+};
+
+TEST(ReplayPropertyTest, HintsInMessagesChangeNothing) {
+  const NetworkChoice fluid = {"fluid", "", MakeFluidNetwork};
+  const NetworkChoice forgetful = {
+      "forgetful", "",
+      [](const Topology& topology,
+         const NetworkOptions& options) -> Result<std::unique_ptr<Network>> {
+        ASSIGN_OR_RETURN(std::unique_ptr<Network> network, MakeFluidNetwork(topology, options));
+        return std::unique_ptr<Network>(
+            std::make_unique<Forgetful>(std::move(network), topology.host_count()));
+      }};
+  for (uint32_t seed = 0; seed < 40; ++seed) {
+    const WorkloadBuilder b = RandomWorkload(seed);
+    const Result<Timeline> with = Replay(b.workload, b.plan, b.times, fluid, {}),
+                           without = Replay(b.workload, b.plan, b.times, forgetful, {});
+    ASSERT_TRUE(with.ok() && without.ok());
+    ExpectSame(*with, *without);
+    EXPECT_EQ(with->counters, without->counters);
+    EXPECT_GT(Counter(*with, "messages"), 500);
   }
 }
 

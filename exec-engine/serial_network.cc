@@ -101,7 +101,7 @@ void SerialNetwork::Send(HostId host, const Message& message) {
   }
   flights_[slot] = {message, message.control ? 1 : 2};
   flights_[slot].message.sent = now_;
-  OnSend(slot);
+  last_route_ = OnSend(slot);
 }
 
 void SerialNetwork::Complete(Slot slot, Time delivered, Time acknowledged) {
@@ -131,6 +131,13 @@ void SerialNetwork::Dispatch(const Event& event, std::span<HostActor* const> act
   }
 }
 
+void SerialNetwork::FetchAhead(const Event& event) const {
+  if ((event.order & kOfHost) == 0) return OnEventNears(event.order, event.slot);
+  const Flight* flight = &flights_[event.slot];
+  __builtin_prefetch(flight, 1);
+  __builtin_prefetch(reinterpret_cast<const char*>(flight + 1) - 1, 1);
+}
+
 Status SerialNetwork::Run(std::span<HostActor* const> actors) {
   CHECK(actors.size() == ports_.size());
   OnStart();
@@ -143,6 +150,7 @@ Status SerialNetwork::Run(std::span<HostActor* const> actors) {
       continue;
     }
     const Event event = events_.Pop();
+    if (!events_.empty()) FetchAhead(events_.top());
     now_ = event.time;
     Dispatch(event, actors);
   }

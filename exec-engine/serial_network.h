@@ -28,10 +28,13 @@ class SerialNetwork : public Network {
 
   // Before time starts.
   virtual void OnStart() {}
-  // `message` was sent now, and is kept in `slot` until it is acknowledged and delivered.
-  virtual void OnSend(Slot slot) = 0;
+  // `message` was sent now, and is kept in `slot` until it is acknowledged and delivered. Returns
+  // its route (HostPort::LastRoute).
+  virtual uint32_t OnSend(Slot slot) = 0;
   // What was scheduled. Before any callback of that time.
   virtual void OnEvent(uint64_t subject, uint32_t detail) = 0;
+  // What was scheduled will happen soon: a chance to fetch ahead what it needs.
+  virtual void OnEventNears(uint64_t, uint32_t) const {}
   // Everything that was to happen at this time has happened.
   virtual void OnEndOfInstant() {}
   // Nothing is left to happen: an error if something should have.
@@ -57,6 +60,7 @@ class SerialNetwork : public Network {
     Time Now() const override { return network_->now_; }
     void At(Time when, TimerId id) override { network_->SetTimer(host_, when, id); }
     void Send(const Message& message) override { network_->Send(host_, message); }
+    uint32_t LastRoute() const override { return network_->last_route_; }
 
    private:
     SerialNetwork* network_;
@@ -99,6 +103,8 @@ class SerialNetwork : public Network {
   void Dispatch(const Event& event, std::span<HostActor* const> actors);
   // The message, which is forgotten if nobody else is to be told of it.
   Message TakeFlight(Slot slot);
+  // Fetches what the event will need into the processor's caches, while another is dealt with.
+  void FetchAhead(const Event& event) const;
 
   std::vector<Port> ports_;
   std::vector<std::vector<Timer>> timers_;  // pending, by host; the next one first
@@ -108,6 +114,7 @@ class SerialNetwork : public Network {
   EventWheel<Event> events_;
   Time now_;
   int64_t messages_ = 0, bytes_ = 0;
+  uint32_t last_route_ = 0;
   std::string failure_;  // why the run must end; empty if it need not
 };
 

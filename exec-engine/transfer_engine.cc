@@ -9,7 +9,7 @@ namespace drydock {
 
 Transfer* TransferEngine::Begin(const LocalPlan* plan, CallKey key) {
   if (free_.empty()) {
-    pool_.push_back(std::make_unique<Transfer>());
+    pool_.push_back(std::make_unique<Transfer>(static_cast<uint32_t>(pool_.size()) + 1));
     free_.push_back(pool_.back().get());
   }
   Transfer* t = free_.back();
@@ -38,7 +38,10 @@ Transfer* TransferEngine::Begin(const LocalPlan* plan, CallKey key) {
   return t;
 }
 
-void TransferEngine::GiveBack(Transfer* transfer) { free_.push_back(transfer); }
+void TransferEngine::GiveBack(Transfer* transfer) {
+  transfer->key_ = kNoCall;
+  free_.push_back(transfer);
+}
 
 void TransferEngine::Reset() {
   events_.clear();

@@ -34,6 +34,7 @@ namespace drydock {
 
 class Transfer {
  public:
+  explicit Transfer(uint32_t number) : number_(number) {}
   const LocalPlan& plan() const { return *plan_; }
   CallKey key() const { return key_; }
   uint64_t owner = 0;  // for whoever began it
@@ -59,15 +60,17 @@ class Transfer {
   // sender keeps in `stamp` the slices' bytes instead, and the receiver has no use for `room`,
   // unless it is the sender's NIC: then Flow::start_known of when the slice was launched.
   struct Flow {
-    uint32_t sent = 0;      // slices put in by the sender (or arrived from the network)
-    uint32_t taken = 0;     // slices the receiver has taken (or the network acknowledged)
-    uint32_t filled = 0;    // kNet sender: slices the thread block has finished
-    uint32_t cleared = 0;   // kNet sender: slices the receiver has room for
-    uint32_t posted = 0;    // kNet sender: slices given to the proxy
-    uint32_t launched = 0;  // kNet sender: slices given to the network
-    Time launch_after;      // kToSwitch: not before what went before
-    Time start_known;       // latest start of a member that the sender knew of
-    Time start_known_back;  // ... that the receiver knew of
+    uint32_t sent = 0;       // slices put in by the sender (or arrived from the network)
+    uint32_t taken = 0;      // slices the receiver has taken (or the network acknowledged)
+    uint32_t filled = 0;     // kNet sender: slices the thread block has finished
+    uint32_t cleared = 0;    // kNet sender: slices the receiver has room for
+    uint32_t posted = 0;     // kNet sender: slices given to the proxy
+    uint32_t launched = 0;   // kNet sender: slices given to the network
+    uint32_t route = 0;      // Message::route of what this end sends
+    uint32_t other_end = 0;  // Message::destination_place of what it sends
+    Time launch_after;       // kToSwitch: not before what went before
+    Time start_known;        // latest start of a member that the sender knew of
+    Time start_known_back;   // ... that the receiver knew of
   };
   struct Member {
     uint32_t runners_left = 0;
@@ -81,8 +84,9 @@ class Transfer {
     Time end;           // of those that are
   };
 
+  const uint32_t number_;  // of this host's transfers, from 1
   const LocalPlan* plan_ = nullptr;
-  CallKey key_ = 0;
+  CallKey key_ = 0;       // kNoCall while nobody has it
   uint32_t net_left = 0;  // slices not yet acknowledged
   uint32_t members_left_ = 0;
   std::vector<Runner> runners_;
@@ -100,7 +104,8 @@ class TransferEngine {
     // The member's kernel will end at `end`; data began to move freely at `ready`, the latest start
     // of a member it heard of. Called when that is certain, at or before `end`.
     virtual void OnMemberEnd(Transfer* transfer, uint32_t member, Time end, Time ready) = 0;
-    virtual void OnMessage(const Message& message) = 0;
+    // To be sent. Returns its route (HostPort::LastRoute).
+    virtual uint32_t OnMessage(const Message& message) = 0;
     // Nothing of the transfer is under way any more; it may be given back.
     virtual void OnDrained(Transfer* transfer) = 0;
   };
@@ -113,6 +118,12 @@ class TransferEngine {
   void GiveBack(Transfer* transfer);
   // The member's kernel starts.
   void Start(Transfer* transfer, uint32_t member, Time now);
+  // What a message's place (network.h) names, if it is of this call; else no transfer.
+  struct Place {
+    Transfer* transfer = nullptr;
+    uint32_t connection = 0;
+  };
+  Place Find(uint32_t place, CallKey key) const;
   // A message of this call arrived, or one it sent was acknowledged.
   void OnDelivered(Transfer* transfer, uint32_t connection, const Message& message, Time now);
   void OnSent(Transfer* transfer, uint32_t connection, Time now);
@@ -172,7 +183,7 @@ class TransferEngine {
   void GiveCredit(Transfer* t, uint32_t connection, Time now);
   void TakeCredit(Transfer* t, uint32_t connection, Time known, Time now);
   void CheckDrained(Transfer* t);
-  Message MakeMessage(const Transfer& t, const LocalConnection& c, int64_t bytes, bool credit);
+  void SendMessage(Transfer* t, uint32_t connection, int64_t bytes, bool credit, Time known);
 
   HostId host_;
   Ports ports_;

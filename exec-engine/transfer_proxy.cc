@@ -7,6 +7,15 @@ namespace drydock {
 
 namespace {
 
+constexpr int kConnectionBits = 16;
+constexpr uint32_t kMostConnections = (1 << kConnectionBits) - 1;
+
+// Zero where it would not fit.
+uint32_t PlaceOf(uint32_t transfer, uint32_t connection) {
+  const bool fits = transfer <= kMostConnections && connection <= kMostConnections;
+  return fits ? transfer << kConnectionBits | connection : 0;
+}
+
 // The slices [first, first + count) of a connection to or from the switches hold these pieces.
 bool IsPiece(uint32_t piece, uint32_t first, uint32_t count) {
   return piece >= first && piece - first < count;
@@ -66,8 +75,10 @@ void TransferEngine::PostSlice(Transfer* t, uint32_t connection, uint32_t slice,
   events_.Push({launch, t->key_, Kind::kLaunch, connection, t});
 }
 
-Message TransferEngine::MakeMessage(const Transfer& t, const LocalConnection& c, int64_t bytes,
-                                    bool credit) {
+void TransferEngine::SendMessage(Transfer* t, uint32_t connection, int64_t bytes, bool credit,
+                                 Time known) {
+  const LocalConnection& c = t->plan_->connections[connection];
+  Transfer::Flow& flow = t->flows_[connection];
   Message message;
   message.id = next_message_++;
   message.source = host_;
@@ -77,8 +88,22 @@ Message TransferEngine::MakeMessage(const Transfer& t, const LocalConnection& c,
   message.flow = c.flow;
   message.size = Bytes(std::max<int64_t>(bytes, 1));
   message.control = credit;
-  MessageTag{t.key_, c.plan_connection, credit}.Write(&message);
-  return message;
+  message.cookie = static_cast<uint64_t>(known.ps());
+  message.route = flow.route;
+  if (c.link == LinkKind::kNet) {  // switches that reduce know no places
+    message.source_place = PlaceOf(t->number_, connection);
+    message.destination_place = flow.other_end;
+  }
+  MessageTag{t->key_, c.plan_connection, credit}.Write(&message);
+  flow.route = listener_->OnMessage(message);
+}
+
+TransferEngine::Place TransferEngine::Find(uint32_t place, CallKey key) const {
+  const uint32_t number = place >> kConnectionBits;
+  if (number == 0) return {};
+  Transfer* t = pool_[number - 1].get();
+  if (t->key_ != key) return {};
+  return {t, place & kMostConnections};
 }
 
 bool TransferEngine::LoopsInNic(const LocalConnection& c) const {
@@ -102,9 +127,8 @@ void TransferEngine::Launch(Transfer* t, uint32_t connection, Time now) {
   Transfer::Flow& flow = t->flows_[connection];
   const uint32_t launched = flow.launched++;
   if (c.link == LinkKind::kToSwitch && !IsPiece(launched, c.first, c.sent)) {
-    Message room = MakeMessage(*t, c, plan.clear_to_send_bytes, /*credit=*/true);
-    room.cookie = static_cast<uint64_t>(std::max(flow.start_known, flow.start_known_back).ps());
-    return listener_->OnMessage(room);
+    return SendMessage(t, connection, plan.clear_to_send_bytes, /*credit=*/true,
+                       std::max(flow.start_known, flow.start_known_back));
   }
   const uint32_t slot = (launched - c.first) % plan.works[c.work].slots;
   const int64_t wire = t->stamp_[connection * plan.most_slots + slot].ps();
@@ -113,9 +137,7 @@ void TransferEngine::Launch(Transfer* t, uint32_t connection, Time now) {
     const Time there = now + ports_.map().nic_latency() * 2 + ports_.map().nic_wire().For(wire);
     return events_.Push({there, t->key_, Kind::kLooped, connection, t});
   }
-  Message message = MakeMessage(*t, c, wire, /*credit=*/false);
-  message.cookie = static_cast<uint64_t>(flow.start_known.ps());
-  listener_->OnMessage(message);
+  SendMessage(t, connection, wire, /*credit=*/false, flow.start_known);
 }
 
 // Room for one more slice. Room for a sum lets go what this member tells the switches of it.
@@ -129,10 +151,8 @@ void TransferEngine::GiveCredit(Transfer* t, uint32_t connection, Time now) {
   if (LoopsInNic(c)) {
     return TakeCredit(t, c.other_end, t->flows_[connection].start_known_back, now);
   }
-  Message message = MakeMessage(*t, c, plan.clear_to_send_bytes,
-                                /*credit=*/true);
-  message.cookie = static_cast<uint64_t>(t->flows_[connection].start_known_back.ps());
-  listener_->OnMessage(message);
+  SendMessage(t, connection, plan.clear_to_send_bytes, /*credit=*/true,
+              t->flows_[connection].start_known_back);
 }
 
 // The first says that every slot is free, each later one that one more is.
@@ -147,6 +167,7 @@ void TransferEngine::TakeCredit(Transfer* t, uint32_t connection, Time known, Ti
 void TransferEngine::OnDelivered(Transfer* t, uint32_t connection, const Message& message,
                                  Time now) {
   const Time known = Time::Ps(static_cast<int64_t>(message.cookie));
+  t->flows_[connection].other_end = message.source_place;
   if (MessageTag::Of(message).credit) return TakeCredit(t, connection, known, now);
   Arrive(t, connection, message.size.count(), known, now);
 }
