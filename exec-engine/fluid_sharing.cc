@@ -8,6 +8,7 @@ namespace drydock {
 namespace {
 
 constexpr int64_t kAckDrift = 64;  // 1 / kAckDrift of a link
+constexpr int kMostTries = 4;      // then all that a solution touches is solved with it
 constexpr int kMostRounds = 8;  // what acknowledgements still move then waits for the next change
 
 }  // namespace
@@ -72,7 +73,7 @@ void FluidSharing::Enter(uint32_t number) {
     uses_[i].place = static_cast<uint32_t>(link.flows.size());
     link.flows.push_back({number, i});
     link.wanted += Part(flow.bound, uses_[i].share);
-    if (IsContended(link)) MarkDirty(uses_[i].link);
+    if (link.holds_back) MarkDirty(uses_[i].link);
   }
 }
 
@@ -80,7 +81,7 @@ void FluidSharing::Leave(uint32_t number) {
   const Flow& flow = flows_[number];
   for (const Use& use : UsesOf(flow)) {
     Link& link = links_[use.link];
-    if (IsContended(link)) MarkDirty(use.link);
+    if (link.holds_back) MarkDirty(use.link);
     link.wanted -= Part(flow.bound, use.share);
     link.flows[use.place] = link.flows.back();
     uses_[link.flows[use.place].use].place = use.place;
@@ -146,11 +147,12 @@ void FluidSharing::SolveOnce() {
   ++solution_;
   Collect();
   if (!in_flows_.empty()) {
+    Fill();
+    for (int tries = 1; AddOverfull(/*all=*/tries == kMostTries); ++tries) Fill();
     ++counts_.solutions;
     counts_.flows += static_cast<int64_t>(in_flows_.size());
     counts_.most = std::max(counts_.most, static_cast<int64_t>(in_flows_.size()));
   }
-  if (!in_flows_.empty()) Fill();
   Apply();
 }
 
@@ -181,47 +183,85 @@ void FluidSharing::AddToSolution(uint32_t number) {
   in_flows_.push_back(number);
 }
 
-void FluidSharing::AddToSolution(Link* link, uint32_t number) {
-  if (link->solved == solution_) return;
-  link->solved = solution_;
-  link->acks_known = link->acks;
-  link->left = Room(*link);
-  link->shares = 0;
+void FluidSharing::AddLink(uint32_t number) {
+  Link& link = links_[number];
+  if (link.solved == solution_) return;
+  link.solved = solution_;
+  link.acks_known = link.acks;
   in_links_.push_back(number);
-  for (const Crossing& crossing : link->flows) {
-    const Flow& flow = flows_[crossing.flow];
-    const uint32_t share = uses_[crossing.use].share;
-    if (flow.solved == solution_ && flow.fair >= 0) {  // settled alone
-      link->left = std::max<int64_t>(link->left - flow.fair * share, 0);
-    } else {
-      link->shares += share;
-      AddToSolution(crossing.flow);
+  for (const Crossing& crossing : link.flows) AddToSolution(crossing.flow);
+}
+
+void FluidSharing::Touch(uint32_t number) {
+  Link& link = links_[number];
+  if (link.touched == solution_) return;
+  link.touched = solution_;
+  touched_.push_back(number);
+}
+
+// From the flows in the solution to their links, and so on.
+void FluidSharing::Expand() {
+  for (; expanded_ < in_flows_.size(); ++expanded_) {
+    for (const Use& use : UsesOf(flows_[in_flows_[expanded_]])) {
+      const Link& link = links_[use.link];
+      if (!IsContended(link)) continue;
+      if (link.holds_back) {
+        AddLink(use.link);
+      } else {
+        Touch(use.link);
+      }
     }
   }
 }
 
-// All that a change can reach.
+// All that a change is sure to reach.
 void FluidSharing::Collect() {
   in_flows_.clear();
   in_links_.clear();
   alone_.clear();
+  touched_.clear();
+  expanded_ = 0;
   for (const uint32_t number : dirty_links_) {
     Link& link = links_[number];
     link.dirty = false;
     if (link.flows.empty()) continue;
     if (link.flows.size() == 1 && SettleAlone(link.flows.front().flow)) continue;
-    AddToSolution(&link, number);
+    AddLink(number);
   }
   for (const uint32_t flow : dirty_flows_) {
     if (!SettleAlone(flow)) AddToSolution(flow);
   }
   dirty_links_.clear();
   dirty_flows_.clear();
-  for (size_t i = 0; i < in_flows_.size(); ++i) {
-    for (const Use& use : UsesOf(flows_[in_flows_[i]])) {
-      if (IsContended(links_[use.link])) AddToSolution(&links_[use.link], use.link);
-    }
+  Expand();
+}
+
+bool FluidSharing::IsOverfull(const Link& link) const {
+  const int64_t room = Room(link);
+  int64_t load = 0;
+  for (const Crossing& crossing : link.flows) {
+    const Flow& flow = flows_[crossing.flow];
+    load += (flow.solved == solution_ ? flow.fair : flow.rate) * uses_[crossing.use].share;
+    if (load > room) return true;
   }
+  return false;
+}
+
+// Takes in the links that the solution asks for more than they have, or all that it touches. False
+// if there are none: then it holds.
+bool FluidSharing::AddOverfull(bool all) {
+  const size_t before = in_links_.size();
+  for (const uint32_t link : touched_) {
+    if (links_[link].solved == solution_) continue;
+    if (all || IsOverfull(links_[link])) AddLink(link);
+  }
+  if (in_links_.size() == before) return false;
+  do {
+    Expand();
+    if (!all) break;
+    for (size_t i = 0; i < touched_.size(); ++i) AddLink(touched_[i]);
+  } while (expanded_ < in_flows_.size());
+  return true;
 }
 
 FluidSharing::Level FluidSharing::LevelOf(uint32_t number) const {
@@ -235,9 +275,26 @@ constexpr auto kHigher = [](const auto& a, const auto& b) { return b < a; };
 
 }  // namespace
 
+void FluidSharing::StartLink(Link* link) {
+  link->holds_back = false;
+  link->left = Room(*link);
+  link->shares = 0;
+  for (const Crossing& crossing : link->flows) {
+    const Flow& flow = flows_[crossing.flow];
+    const uint32_t share = uses_[crossing.use].share;
+    if (flow.fair >= 0) {  // settled alone
+      link->left = std::max<int64_t>(link->left - flow.fair * share, 0);
+    } else {
+      link->shares += share;
+    }
+  }
+}
+
 void FluidSharing::StartLevels() {
+  for (const uint32_t flow : in_flows_) flows_[flow].fair = -1;
   levels_.clear();
   for (const uint32_t link : in_links_) {
+    StartLink(&links_[link]);
     if (links_[link].shares > 0) levels_.push_back(LevelOf(link));
   }
   std::make_heap(levels_.begin(), levels_.end(), kHigher);
@@ -275,6 +332,7 @@ void FluidSharing::Fill() {
     }
     if (!limited) return;
     const Level lowest = levels_.front();
+    links_[lowest.link].holds_back = true;
     for (const Crossing& crossing : links_[lowest.link].flows) {
       if (flows_[crossing.flow].fair < 0) Fix(crossing.flow, lowest.rate);
     }

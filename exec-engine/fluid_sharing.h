@@ -6,10 +6,18 @@
 // Networks, 6.5.2): water-filling fixes, link by link, the flows of the link with the least to
 // give.
 //
-// A change solves again only what it can reach: from link to flow to link, over links whose flows
-// could together want more than there is. Acknowledgements are taken off a link at the rates they
-// had when it is solved; it is solved again by itself where they have changed by more than 1/64 of
-// the link since.
+// A change solves again only what it reaches: from flow to link to flow, over links that hold
+// somebody back, or would be asked for more than they have. That is enough. Rates are max-min fair
+// if no link gives more than it has and each flow is held back, by its own bound or by a full link
+// on which nobody has more; and only one set of rates is. After a solution, flows in it are held
+// back by a link in it or their bound; a link outside it that one of them crosses was summed up
+// and has enough. A flow outside it is held back by a link as before: had one of that link's flows
+// been solved again, the link would have been, as it holds somebody back, and with it all of its
+// flows. (Rates are whole numbers, so where links are full to the bit at once, a flow may have a
+// bit or two a second more or less than if all were solved.)
+//
+// Acknowledgements are taken off a link at the rates they had when it is solved; it is looked at
+// again by itself where they have changed by more than 1/64 of the link since.
 //
 // Integers throughout: rates are whole bits per second, rounded down. Not thread-safe.
 #ifndef DRYDOCK_EXEC_ENGINE_FLUID_SHARING_H_
@@ -88,8 +96,9 @@ class FluidSharing {
     int64_t acks_known = 0;  // when it was last solved
     // In a solution: what is left to give and how many want of it, both times kWhole.
     int64_t left = 0, shares = 0;
-    uint32_t solved = 0;
+    uint32_t solved = 0, touched = 0;  // numbers of the solutions that it was last in, or near
     bool dirty = false;
+    bool holds_back = false;  // some of its flows, when it was last solved
     std::vector<Crossing> flows;
   };
   struct Level {  // what a link has for each flow that is not fixed
@@ -118,7 +127,12 @@ class FluidSharing {
   void Collect();
   bool SettleAlone(uint32_t flow);
   void AddToSolution(uint32_t flow);
-  void AddToSolution(Link* link, uint32_t number);
+  void AddLink(uint32_t link);
+  void Touch(uint32_t link);
+  void Expand();
+  bool AddOverfull(bool all);
+  bool IsOverfull(const Link& link) const;
+  void StartLink(Link* link);
   void StartLevels();
   void Fill();
   bool FindLowest();
@@ -133,7 +147,9 @@ class FluidSharing {
   std::vector<uint32_t> dirty_links_, dirty_flows_;
   uint32_t solution_ = 0;  // number
   std::vector<uint32_t> in_flows_, in_links_, alone_, changed_;
-  std::vector<Level> levels_;  // a heap, the lowest first; too low where flows were fixed since
+  std::vector<uint32_t> touched_;  // links that flows of the solution cross
+  size_t expanded_ = 0;            // of in_flows_: whose links are in the solution or touched
+  std::vector<Level> levels_;      // a heap, the lowest first; too low where flows were fixed since
   Counts counts_;
 };
 

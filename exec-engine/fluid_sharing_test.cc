@@ -185,5 +185,63 @@ TEST(FluidSharingTest, IsFairAfterEveryChangeOfRandomOnes) {
       << "not all of them each time";
 }
 
+// Hosts with a link each way to a switch; flows between any two, with acknowledgements on the way
+// back, come and go. What is solved a little at a time is what is solved at once, but for the bits
+// that rounding leaves.
+TEST(FluidSharingTest, ChangesOneByOneGiveWhatAllAtOnceDo) {
+  constexpr uint32_t kHosts = 12, kFlows = 150;
+  std::mt19937 random(11);
+  const std::vector<int64_t> capacities(2 * kHosts, 400 * kG);
+  std::vector<Uses> ways;
+  std::vector<int64_t> limits;
+  FluidSharing one_by_one(capacities);
+  for (uint32_t i = 0; i < kFlows; ++i) {
+    const uint32_t from = random() % kHosts, to = (from + 1 + random() % (kHosts - 1)) % kHosts;
+    ways.push_back(Over({from, kHosts + to}));
+    limits.push_back(random() % 3 == 0 ? (1 + random() % 90) * kG : FluidSharing::kNoLimit);
+    one_by_one.AddFlow(ways[i], {}, limits[i]);
+  }
+  std::set<uint32_t> active;
+  for (int change = 0; change < 2000; ++change) {
+    const uint32_t flow = random() % kFlows;
+    if (active.erase(flow) > 0) {
+      one_by_one.End(flow);
+    } else {
+      one_by_one.Begin(flow);
+      active.insert(flow);
+    }
+    one_by_one.Solve();
+    FluidSharing at_once(capacities);
+    for (uint32_t i = 0; i < kFlows; ++i) at_once.AddFlow(ways[i], {}, limits[i]);
+    for (const uint32_t each : active) at_once.Begin(each);
+    at_once.Solve();
+    for (const uint32_t each : active) {
+      ASSERT_NEAR(static_cast<double>(one_by_one.rate(each)),
+                  static_cast<double>(at_once.rate(each)), kFlows)
+          << "change " << change << ", flow " << each;
+    }
+  }
+}
+
+// A ring of hosts, each of which sends four flows to the next: one more makes these four, and the
+// four that it meets where it ends, slower, and nobody else.
+TEST(FluidSharingTest, OnlyThoseAreSolvedWhoseRatesChange) {
+  constexpr uint32_t kHosts = 32;
+  FluidSharing sharing(std::vector<int64_t>(2 * kHosts, 400 * kG));
+  for (uint32_t host = 0; host < kHosts; ++host) {
+    for (int i = 0; i < 4; ++i) Start(&sharing, {host, kHosts + (host + 1) % kHosts});
+  }
+  sharing.Solve();
+  const int64_t before = sharing.counts().flows;
+  const uint32_t more = Start(&sharing, {0, kHosts + 5});
+  EXPECT_EQ(sharing.Solve().size(), 9u);
+  EXPECT_EQ(sharing.counts().flows - before, 9);
+  EXPECT_EQ(sharing.rate(more), 80 * kG);
+  sharing.End(more);
+  EXPECT_EQ(sharing.Solve().size(), 8u);
+  EXPECT_EQ(sharing.counts().flows - before, 17);
+  EXPECT_EQ(sharing.counts().solutions, 3);
+}
+
 }  // namespace
 }  // namespace drydock

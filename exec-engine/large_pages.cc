@@ -4,14 +4,16 @@
 #include <cstdint>
 #include <cstdlib>
 
-#ifdef __GLIBC__  // which the headers above say
+// The sanitizers have heaps of their own. The headers above say whose library it is.
+#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#define DRYDOCK_GLIBC_HEAP
 #include <malloc.h>
 #include <sys/mman.h>
 #endif
 
 namespace drydock {
 
-#ifdef __GLIBC__
+#ifdef DRYDOCK_GLIBC_HEAP
 namespace {
 
 // The heap is this long from the beginning, as addresses; memory only where it is touched. What
