@@ -158,7 +158,8 @@ TEST(FluidSharingTest, IsFairAfterEveryChangeOfRandomOnes) {
   FluidSharing sharing(capacities);
   for (int i = 0; i < 120; ++i) {
     std::set<uint32_t> links;
-    while (links.size() < 1 + i % 4) links.insert(random() % capacities.size());
+    while (links.size() < 1 + static_cast<size_t>(i) % 4)
+      links.insert(random() % capacities.size());
     Uses uses;
     for (const uint32_t link : links) uses.push_back({link, kAll, 0});
     sharing.AddFlow(uses, {}, FluidSharing::kNoLimit);

@@ -72,6 +72,7 @@ class WindowPacer
     static constexpr uint32_t MOST_PATIENCE = 256;
     static constexpr uint32_t MORE_PATIENCE = 4; //!< times as much when a choice is confirmed
     static constexpr double LEAST_GAIN = 0.9;    //!< of the cost of the present way
+    static constexpr double CLEAR_GAIN = 0.75;   //!< of the cost alone: no need to compare
 
     static int64_t SteadyNanoseconds()
     {
@@ -120,6 +121,12 @@ class WindowPacer
             Decide();
             return;
         }
+        if (m_together && !slow && m_patience < MOST_PATIENCE &&
+            m_cost.PerEvent() < CLEAR_GAIN * m_alone)
+        {
+            Confirm(); // what running alone cost then is recent enough to tell
+            return;
+        }
         m_comparing = true;
         m_present = m_cost.PerEvent();
         Begin(!m_together, COMPARED_EPOCHS);
@@ -131,11 +138,24 @@ class WindowPacer
         m_alone = m_together ? m_present : m_cost.PerEvent();
         const bool better = m_cost.PerEvent() < LEAST_GAIN * m_present;
         const bool together = better == m_together;
-        const uint32_t least = together ? LEAST_PATIENCE_TOGETHER : LEAST_PATIENCE_ALONE;
-        m_patience = better ? least : std::min(MORE_PATIENCE * m_patience, MOST_PATIENCE);
+        if (better)
+        {
+            m_patience = together ? LEAST_PATIENCE_TOGETHER : LEAST_PATIENCE_ALONE;
+        }
+        else
+        {
+            Confirm();
+        }
         // A way that was just compared is warm already.
         Begin(together, m_patience);
         m_warm = better;
+    }
+
+    /// The present way goes on, longer than before.
+    void Confirm()
+    {
+        m_patience = std::min(MORE_PATIENCE * m_patience, MOST_PATIENCE);
+        m_left = m_patience;
     }
 
     /// The next \p epochs all in one way.

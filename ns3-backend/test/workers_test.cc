@@ -47,12 +47,18 @@ TEST(WindowPacer, StopsSharingAtOnceWhenOthersTakeTheCores) {
   EXPECT_LT(shared, 10);
 }
 
+TEST(WindowPacer, ComparesRarelyWhereSharingClearlyPays) {
+  WindowPacer pacer(2, [] { return fake_now; });
+  SharedOfLastHundred(pacer, 500, 80, 45);
+  EXPECT_EQ(SharedOfLastHundred(pacer, 10'000, 80, 45), 100);
+}
+
 // At the beginning of a run, when memory is cold, events cost more than later: even alone they cost
 // less in the end than together then.
 TEST(WindowPacer, ComparesWithTheLatestCostNotWithThatOfTheBeginning) {
   WindowPacer pacer(2, [] { return fake_now; });
-  SharedOfLastHundred(pacer, 1'300, 300, 200);
-  EXPECT_GE(SharedOfLastHundred(pacer, 10'000, 100, 60), 97);
+  SharedOfLastHundred(pacer, 3'500, 100, 85);
+  EXPECT_GE(SharedOfLastHundred(pacer, 10'000, 70, 55), 97);
 }
 
 cpu_set_t CoresOfThisThread() {
