@@ -76,8 +76,7 @@ parse_arguments() {
 run_suite() {
   local preset=$1
   shift
-  run_group ctest --test-dir "$root/build/$preset" --output-on-failure --no-tests=error --parallel "$jobs" \
-    "$@" "${filter[@]}"
+  run_group env --chdir "$root" ctest --preset "$preset" --no-tests=error --parallel "$jobs" "$@" "${filter[@]}"
 }
 
 # One line per file of ours, from gcov's "File 'x'" and "Lines executed:P% of N". A header counts where it is hit most.

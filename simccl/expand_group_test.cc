@@ -9,9 +9,8 @@
 #include "simccl/collective_planner.h"
 #include "simccl/expand.h"
 #include "simccl/expand_testing.h"
-#include "simccl/interpreter.h"
 #include "simccl/nccl_calls.h"
-#include "simccl/plan_deadlock.h"
+#include "simccl/proof_testing.h"
 
 namespace drydock {
 namespace {
@@ -39,13 +38,7 @@ Result<Plan> Expanded(const NcclCommunicator& comm, const CommCall& call) {
 
 // The plan, proven right.
 Plan Proven(const NcclCommunicator& comm, const CommCall& call) {
-  Result<Plan> plan = Expanded(comm, call);
-  EXPECT_TRUE(plan.ok()) << NameOf(call) << ": " << plan.error().ToString();
-  if (!plan.ok()) return {};
-  EXPECT_EQ(CheckPlan(*plan, call), "") << NameOf(call);
-  const Status finishes = CheckPlanDeadlock(*plan);
-  EXPECT_TRUE(finishes.ok()) << finishes.error().ToString();
-  return std::move(plan).value();
+  return ProvenPlan(Expanded(comm, call), call);
 }
 
 CommCall Registered(CommCall call) {

@@ -6,8 +6,7 @@
 
 #include "core/model/grouped_call.h"
 #include "core/model/step_cursor.h"
-#include "simccl/interpreter.h"
-#include "simccl/plan_deadlock.h"
+#include "simccl/proof_testing.h"
 
 namespace drydock {
 namespace {
@@ -41,13 +40,7 @@ CommCall RingStep(int members, int64_t count) {
 }
 
 Plan Proven(const CommCall& call) {
-  Result<Plan> plan = PlanUserBuffers(call, OneHost(call.group_size));
-  EXPECT_TRUE(plan.ok()) << NameOf(call) << ": " << plan.error().ToString();
-  if (!plan.ok()) return {};
-  EXPECT_EQ(CheckPlan(*plan, call), "") << NameOf(call);
-  const Status finishes = CheckPlanDeadlock(*plan);
-  EXPECT_TRUE(finishes.ok()) << finishes.error().ToString();
-  return std::move(plan).value();
+  return ProvenPlan(PlanUserBuffers(call, OneHost(call.group_size)), call);
 }
 
 // That the member's programs put on connections.

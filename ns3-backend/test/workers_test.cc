@@ -83,30 +83,39 @@ class WorkerCoresTest : public testing::Test {
   }
   void TearDown() override { Bind(all_); }
 
+  // Where the second thread ends up that may run on `cores` and is where the first is.
+  struct SecondThread {
+    bool left = false;   // the first one's core
+    bool bound = false;  // to other cores than it may run on
+  };
+  SecondThread KeepSecondApart(const cpu_set_t& cores) {
+    SecondThread second;
+    std::thread([&] {
+      Bind(one_);
+      Bind(cores);
+      cores_.KeepApart(1);
+      second.left = !CPU_ISSET(sched_getcpu(), &one_);
+      const cpu_set_t after = CoresOfThisThread();
+      second.bound = !CPU_EQUAL(&after, &cores);
+    }).join();
+    return second;
+  }
+
   const cpu_set_t all_ = CoresOfThisThread();
   cpu_set_t one_;
   WorkerCores cores_{2};
 };
 
 TEST_F(WorkerCoresTest, TheSecondThreadLeavesTheCoreOfTheFirstAndIsNotBound) {
-  std::thread([this] {
-    Bind(one_);
-    Bind(all_);
-    cores_.KeepApart(1);
-    EXPECT_FALSE(CPU_ISSET(sched_getcpu(), &one_));
-    const cpu_set_t after = CoresOfThisThread();
-    EXPECT_TRUE(CPU_EQUAL(&after, &all_));
-  }).join();
+  const SecondThread second = KeepSecondApart(all_);
+  EXPECT_TRUE(second.left);
+  EXPECT_FALSE(second.bound);
 }
 
 TEST_F(WorkerCoresTest, AThreadThatMayRunOnOneCoreAloneStays) {
-  std::thread([this] {
-    Bind(one_);
-    cores_.KeepApart(1);
-    EXPECT_TRUE(CPU_ISSET(sched_getcpu(), &one_));
-    const cpu_set_t after = CoresOfThisThread();
-    EXPECT_TRUE(CPU_EQUAL(&after, &one_));
-  }).join();
+  const SecondThread second = KeepSecondApart(one_);
+  EXPECT_FALSE(second.left);
+  EXPECT_FALSE(second.bound);
 }
 
 }  // namespace

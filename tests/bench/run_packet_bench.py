@@ -3,7 +3,7 @@
 
 Usage: run_packet_bench.py --bench PACKET_BENCH [--short]
 
-Prints the median of five runs of each case. A target is for an idle machine at its usual speed; a
+Prints the median of seven runs of each case. A target is for an idle machine at its usual speed; a
 shared machine is at times a third slower, so what fails (exit status 1) is a rate below the floor.
 The short form runs each case once, leaves out what compares threads, and fails below half the floor:
 seconds, on a machine that may be busy.
@@ -49,7 +49,7 @@ def main():
         lines = [dict(line, floor=line["floor"] / 2) for line in lines if "against" not in line]
     figures = measure(options.bench,
                       sorted({line[key] for line in lines for key in ("case", "against")
-                              if key in line}), 1 if options.short else 5)
+                              if key in line}), 1 if options.short else 7)
     failed = False
     for line in lines:
         value = figures[line["case"], line["figure"]] / line["scale"]

@@ -20,6 +20,17 @@ def varint(value):
     return bytes(out)
 
 
+def read_varint(data, at):
+    """The number that begins at `at`, and where what follows it begins."""
+    value = shift = 0
+    while True:
+        byte, at = data[at], at + 1
+        value |= (byte & 0x7F) << shift
+        if not byte & 0x80:
+            return value, at
+        shift += 7
+
+
 def field(number, value):
     if isinstance(value, int):
         return varint(number << 3) + varint(value)

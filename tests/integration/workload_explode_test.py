@@ -4,7 +4,7 @@ import json
 import pathlib
 import shutil
 
-from chakra_traces import ALL_GATHER, COLL, COMP, REDUCE_SCATTER, SEND, decoded, varint
+from chakra_traces import ALL_GATHER, COLL, COMP, REDUCE_SCATTER, SEND, decoded, read_varint, varint
 from workload_graphs import SMALL, Graphs, main
 
 
@@ -126,13 +126,7 @@ class Explode(Graphs):
         path = traces / "workload.5.et"
         data, at, out = path.read_bytes(), 0, b""
         while at < len(data):
-            size = shift = 0
-            while True:
-                byte, at = data[at], at + 1
-                size |= (byte & 0x7F) << shift
-                shift += 7
-                if not byte & 0x80:
-                    break
+            size, at = read_varint(data, at)
             out += self.without_dependencies(data[at:at + size])
             at += size
         path.write_bytes(out)
@@ -149,14 +143,7 @@ class Explode(Graphs):
         at, out = 0, b""
         while at < len(message):
             begin, tag = at, message[at]
-            at += 1
-            size = shift = 0
-            while True:
-                byte, at = message[at], at + 1
-                size |= (byte & 0x7F) << shift
-                shift += 7
-                if not byte & 0x80:
-                    break
+            size, at = read_varint(message, at + 1)
             at += size if tag & 7 == 2 else 0
             out += b"" if tag == 5 << 3 | 2 else message[begin:at]
         return varint(len(out)) + out
