@@ -10,7 +10,9 @@ than its limit (training_limits.py, kernels.jsonl, collective_tables.csv), or is
 """
 import argparse
 import csv
+import os
 import pathlib
+import signal
 import subprocess
 import sys
 import time
@@ -153,4 +155,6 @@ def main():
 
 
 if __name__ == "__main__":
+    # What runs gets the same signal; threads that wait for it would go on to the next runs.
+    signal.signal(signal.SIGINT, lambda number, frame: os._exit(130))
     sys.exit(main())
