@@ -74,7 +74,7 @@ void GroupedLinearKernels(const Submodule& s, KernelList* list) {
 // Without the scale of earlier steps, the largest value is looked for first.
 void QuantiseKernels(const Submodule& s, KernelList* list) {
   if (!s.fused) list->Memory(K::kRowReduce, s.rows, s.n, 2);
-  list->Memory(K::kQuantise, s.rows, s.n, kQuantiseBytes);
+  list->Memory(K::kQuantise, s.rows, s.n, s.unturned ? kUnturnedBytes : kQuantiseBytes);
 }
 
 }  // namespace drydock

@@ -31,6 +31,8 @@ inline bool Is(const Submodule& s, Pass pass) { return s.pass == pass; }
 inline bool IsForward(const Submodule& s) { return Is(s, Pass::kForward); }
 // 16-bit read; fp8 and its transpose written.
 inline constexpr double kQuantiseBytes = 4;
+inline constexpr double kUnturnedBytes = 3;  // without the transpose
+inline constexpr double kTurnBytes = 2;      // fp8 read and written, transposed
 
 // A layer of experts, and quantisation on its own (expert_kernels.cc).
 void RouterKernels(const Submodule& s, KernelList* list);

@@ -21,7 +21,10 @@ std::vector<SubmoduleShape> MakeShapes() {
   const SubmoduleFlag dropout{"dropout", &S::dropout};
   const SubmoduleFlag fp32{"accumulate_fp32", &S::accumulate_fp32};
   return {
-      {K::kLinear, {rows, n, k}, {}, {bias, fused, fp32}},
+      {K::kLinear,
+       {rows, n, k},
+       {},
+       {bias, fused, fp32, {"fp8_input", &S::fp8_input}, {"fp8_gradient", &S::fp8_gradient}}},
       {K::kAttention,
        {{"batch", &S::batch},
         {"sequence", &S::sequence},
@@ -40,13 +43,13 @@ std::vector<SubmoduleShape> MakeShapes() {
       {K::kGradientScale, {elements}, {}, {}, false},
       {K::kGradientNorm, {elements}, {}, {}, false},
       {K::kCast, {elements}, {}, {}, false},
-      {K::kAdd, {rows, n}, {}, {fp32}, false},
+      {K::kAdd, {rows, n}, {top_k}, {fp32}, false},
       {K::kRouter, {rows, n, k}, {}, {fp32}},
       {K::kTopK, {rows, n, top_k}, {}, {}},
       {K::kPermute, {rows, n, experts, top_k}, {}, {}},
       {K::kUnpermute, {rows, n, experts, top_k}, {}, {}},
       {K::kGroupedLinear, {rows, n, k, experts}, {}, {fp32}},
-      {K::kQuantise, {rows, n}, {}, {fused}, false},
+      {K::kQuantise, {rows, n}, {}, {fused, {"unturned", &S::unturned}}, false},
       {K::kGiven, {}, {}, {}, false},
       {K::kCounted, {}, {}, {}, false},
   };

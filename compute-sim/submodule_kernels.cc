@@ -14,16 +14,18 @@ void Linear(const Submodule& s, List* list) {
   const bool fp8 = s.type == DataType::kFp8;
   const bool backward = Is(s, Pass::kBackward);
   if (IsForward(s)) {
-    if (fp8) list->Memory(K::kQuantise, s.rows, s.k, kQuantiseBytes);
+    if (fp8 && !s.fp8_input) list->Memory(K::kQuantise, s.rows, s.k, kQuantiseBytes);
     list->Add(Gemm(s.type, s.rows, s.n, s.k));
     // A fused product adds the bias on its way out.
     if (s.bias && !s.fused) list->Memory(K::kBiasAdd, s.rows, s.n, 2 * list->e);
   }
   if (backward || Is(s, Pass::kBackwardActivation)) {
-    if (fp8) list->Memory(K::kQuantise, s.rows, s.n, kQuantiseBytes);
+    if (fp8 && !s.fp8_gradient) list->Memory(K::kQuantise, s.rows, s.n, kQuantiseBytes);
     list->Add(Gemm(s.type, s.rows, s.k, s.n));
   }
   if (backward || Is(s, Pass::kBackwardWeight)) {
+    if (fp8 && s.fp8_input) list->Memory(K::kCopy, s.rows, s.k, kTurnBytes);
+    if (fp8 && s.fp8_gradient) list->Memory(K::kCopy, s.rows, s.n, kTurnBytes);
     list->Add(s.accumulate_fp32 ? GemmAccumulate(s.type, s.n, s.k, s.rows)
                                 : Gemm(s.type, s.n, s.k, s.rows));
     if (s.bias) list->Memory(K::kBiasGradient, s.rows, s.n, list->e);
@@ -200,7 +202,8 @@ void AddKernels(const Submodule& s, List* list) {
       return list->Memory(K::kCast, 1, s.elements, 4 + list->e);
     case SubmoduleKind::kAdd:
       if (s.accumulate_fp32) return list->Memory(K::kAccumulate, s.rows, s.n, list->e + 8);
-      return list->Memory(K::kAdd, s.rows, s.n, 3 * list->e);
+      return list->Memory(K::kAdd, s.rows, s.n,
+                          (s.top_k > 0 ? static_cast<double>(s.top_k) + 1 : 3) * list->e);
     case SubmoduleKind::kRouter:
       return RouterKernels(s, list);
     case SubmoduleKind::kTopK:

@@ -65,6 +65,28 @@ TEST(SubmoduleKernels, PermutationsMoveTokensOnceAndTheirCopies) {
   EXPECT_DOUBLE_EQ(back[1].bytes, 100 * (1 + 2 * 4) * token);  // results are read once more
 }
 
+// Operands that come in fp8 are not quantised again, but turned for the weight's gradient.
+TEST(SubmoduleKernels, OperandsInFp8) {
+  const std::string words = "kind: linear, type: fp8, rows: 16, n: 32, k: 64";
+  EXPECT_EQ(Listed(words),
+            "quantise 16x64 bf16, gemm 16x32x64 fp8, quantise 16x32 bf16, gemm 16x64x32 fp8, "
+            "gemm 32x64x16 fp8");
+  EXPECT_EQ(Listed(words + ", fp8_input: true"),
+            "gemm 16x32x64 fp8, quantise 16x32 bf16, gemm 16x64x32 fp8, "
+            "copy 16x64 bf16 2 B each, gemm 32x64x16 fp8");
+  EXPECT_EQ(Listed(words + ", fp8_gradient: true"),
+            "quantise 16x64 bf16, gemm 16x32x64 fp8, gemm 16x64x32 fp8, "
+            "copy 16x32 bf16 2 B each, gemm 32x64x16 fp8");
+  EXPECT_EQ(KernelsOfWords("kind: quantise, rows: 16, n: 32, fused: true")[0].bytes, 16 * 32 * 4);
+  EXPECT_EQ(KernelsOfWords("kind: quantise, rows: 16, n: 32, fused: true, unturned: true")[0].bytes,
+            16 * 32 * 3);
+}
+
+TEST(SubmoduleKernels, ASumReadsEachOfItsOperandsOnce) {
+  EXPECT_EQ(KernelsOfWords("kind: add, rows: 8, n: 16")[0].bytes, 8 * 16 * 3 * 2);
+  EXPECT_EQ(KernelsOfWords("kind: add, rows: 8, n: 16, top_k: 4")[0].bytes, 8 * 16 * 5 * 2);
+}
+
 TEST(SubmoduleKernels, ExpertsShareTheRowsEvenly) {
   const std::string words = "kind: grouped-linear, rows: 4096, n: 2048, k: 7168, experts: 8";
   EXPECT_EQ(Listed(words + ", accumulate_fp32: true"),

@@ -40,10 +40,10 @@ void AttentionWriter::UpForward(const LatentWork& latent) {
   const LatentAttention& shape = c_.job.model.latent;
   ProgramBuilder& b = *c_.builder;
   if (latent.q_norm) b.Compute(latent.q_norm->forward);
-  tensor_.Enter(latent.q_down ? shape.q_rank : c_.job.model.hidden);
+  tensor_.EnterInput(latent.q_up, latent.q_down ? shape.q_rank : c_.job.model.hidden);
   b.Compute(latent.q_up.forward);
   b.Compute(latent.kv_norm.forward);
-  tensor_.Enter(shape.kv_rank);
+  tensor_.EnterInput(latent.kv_up, shape.kv_rank);
   b.Compute(latent.kv_up.forward);
 }
 

@@ -22,7 +22,8 @@ class AttentionMaker {
       MakeStandard();
     MakeCore();
     work_.proj =
-        maker_.RowLinear("attention.proj", maker_.rows(), m_.hidden, m_.value_width() / tensor_);
+        maker_.OverlappedRowLinear("attention.proj", maker_.rows(), m_.hidden,
+                                   m_.value_width() / tensor_, maker_.job().overlap.scatter_proj);
     if (m_.post_norms) {
       work_.post_norm = maker_.Norm("attention.post-norm", maker_.local_rows(), m_.hidden);
     }
@@ -38,8 +39,8 @@ class AttentionMaker {
 
   void MakeStandard() {
     const int64_t width = m_.query_width() + 2 * m_.kv_width();
-    work_.qkv = maker_.ColumnLinear("attention.qkv", maker_.rows(), width / tensor_, m_.hidden,
-                                    m_.qkv_bias);
+    work_.qkv = maker_.OverlappedColumnLinear("attention.qkv", maker_.rows(), width / tensor_,
+                                              m_.hidden, m_.qkv_bias, InputFrom::kNorm);
     if (m_.kv_heads < tensor_) work_.gathered_width = width;
     if (m_.qk_norm) {
       work_.q_norm =
@@ -67,13 +68,16 @@ class AttentionMaker {
       latent.q_down = maker_.Linear("attention.q-down", local, shape.q_rank, m_.hidden, false);
       latent.q_norm = maker_.Norm("attention.q-norm", local, shape.q_rank);
     }
-    latent.q_up = maker_.Linear("attention.q-up", rows, m_.query_width() / tensor_,
-                                shape.q_rank > 0 ? shape.q_rank : m_.hidden, false);
+    const bool narrow = shape.q_rank > 0;  // else the layer's norm is a module of its own
+    latent.q_up = maker_.ColumnLinear("attention.q-up", rows, m_.query_width() / tensor_,
+                                      narrow ? shape.q_rank : m_.hidden, false,
+                                      narrow ? InputFrom::kNorm : InputFrom::kElsewhere);
     latent.kv_down =
         maker_.Linear("attention.kv-down", local, shape.kv_rank + shape.rope_dim, m_.hidden, false);
     latent.kv_norm = maker_.Norm("attention.kv-norm", local, shape.kv_rank);
-    latent.kv_up = maker_.Linear("attention.kv-up", rows,
-                                 heads * (shape.nope_dim + shape.value_dim), shape.kv_rank, false);
+    latent.kv_up =
+        maker_.ColumnLinear("attention.kv-up", rows, heads * (shape.nope_dim + shape.value_dim),
+                            shape.kv_rank, false, InputFrom::kNorm);
     work_.latent = latent;
     // Queries turn in place; keys are put together with their turned part, values beside them.
     MakeRotary(heads * (shape.rope_dim + m_.head_dim + shape.value_dim));

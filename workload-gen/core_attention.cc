@@ -65,7 +65,7 @@ void CoreAttention::Backward(const CoreWork& core) {
 ProgramBuilder::OpId CoreAttention::Shift(int64_t count, bool up) {
   return c_.builder->StartCollective(
       kContextRole, kContextStream,
-      RingShift(c_.layout.context, c_.job.training.precision, count, up));
+      RingShift(c_.layout.context, c_.job.training.precision, count, up ? 1 : -1));
 }
 
 // The next keys are on their way while those at hand are worked on.

@@ -72,7 +72,7 @@ void ExpertWriter::Dispatch(const ExpertWork& work) {
   const int64_t tokens = work.routing.tokens;
   const DataType type = c_.job.training.precision;
   const bool shared = work.shared && beside();
-  const OpId entered = shared ? EnterShared() : ProgramBuilder::kNothing;
+  const OpId entered = shared ? EnterShared(work) : ProgramBuilder::kNothing;
   switch (c_.job.training.moe_dispatcher) {
     case MoeDispatcher::kAllToAll: {
       CountTokens(work);
@@ -236,13 +236,12 @@ void ExpertWriter::SharedForward(const ExpertWork& work) {
     c_.builder->Compute(work.shared->mlp.activation.forward);
     return tensor_.RowForward(work.shared->mlp.fc2);
   }
-  SharedInput(work, EnterShared());
+  SharedInput(work, EnterShared(work));
   c_.builder->Wait(SharedOutput(work));
 }
 
-ProgramBuilder::OpId ExpertWriter::EnterShared() {
-  return c_.layout.sequence_parallel ? tensor_.Start(CollectiveType::kAllGather)
-                                     : ProgramBuilder::kNothing;
+ProgramBuilder::OpId ExpertWriter::EnterShared(const ExpertWork& work) {
+  return tensor_.StartInput(work.shared->mlp.fc1, c_.job.model.hidden);
 }
 
 void ExpertWriter::SharedInput(const ExpertWork& work, OpId entered) {

@@ -32,7 +32,7 @@ class ExpertWriter {
 
   // Shared experts, in the pieces that may run beside the exchanges.
   void SharedForward(const ExpertWork& work);
-  OpId EnterShared();
+  OpId EnterShared(const ExpertWork& work);
   void SharedInput(const ExpertWork& work, OpId entered);
   OpId SharedOutput(const ExpertWork& work);
   void SharedOutputBackward(const ExpertWork& work, int layer);

@@ -197,6 +197,8 @@ std::string OverlapText(const OverlapRules& o) {
   out.Add("tensor", o.tensor);
   out.Add("tensor_gather", o.tensor_gather);
   out.Add("tensor_scatter", o.tensor_scatter);
+  out.AddChoice("tensor_scatter_proj", o.scatter_proj, ScatterFormNames());
+  out.AddChoice("tensor_scatter_fc2", o.scatter_fc2, ScatterFormNames());
   out.Add("tensor_bulk_dgrad", o.tensor_bulk_dgrad);
   out.Add("tensor_bulk_wgrad", o.tensor_bulk_wgrad);
   out.Add("expert", o.expert);

@@ -50,7 +50,7 @@ class WorkMaker {
     if (experts)
       layer.experts = MakeExperts(&maker_, load_, gpus_, tables_);
     else
-      layer.mlp = MakeMlp(&maker_, "mlp", m_.ffn);
+      layer.mlp = MakeMlp(&maker_, "mlp", m_.ffn, InputFrom::kNorm);
     if (m_.post_norms) {
       layer.post_norm2 = maker_.Norm("mlp.post-norm", maker_.local_rows(), m_.hidden);
     }

@@ -44,8 +44,6 @@ constexpr Feature kNotGenerated[] = {
        return job.model.moe.experts > 0 && job.training.moe_capacity_factor > 0 &&
               job.training.moe_dispatcher == MoeDispatcher::kAllGather;
      }},
-    {"overlap.tensor", "products of fp8 cut into parts (with 'tensor')",
-     [](const TrainingJob& job) { return job.overlap.tensor && job.training.fp8; }},
     {"training.cuda_graphs", "CUDA graphs of layers whose tokens travel beside other work",
      [](const TrainingJob& job) {
        return job.overlap.expert && job.training.cuda_graphs != GraphScope::kNone;

@@ -26,15 +26,6 @@ TEST(MegatronScope, RefusesTheRestAtItsPlace) {
       "(context_type p2p) is not generated for framework megatron");
 }
 
-TEST(MegatronScope, RefusesProductsOfFp8CutForTheirCommunication) {
-  const Status status = CheckMegatronScope(TestJob(
-      {"parallel.sequence_parallel=true", "overlap.tensor=true", "training.precision=fp8"}));
-  ASSERT_FALSE(status.ok());
-  EXPECT_EQ(status.error().ToString(),
-            "--set overlap.tensor=true: error: products of fp8 cut into parts (with 'tensor') is "
-            "not generated for framework megatron");
-}
-
 TEST(MegatronScope, RefusesWhatDispatchersCannotDo) {
   const auto refused = [](const std::string& dispatcher, const std::string& more) {
     return !CheckMegatronScope(

@@ -108,7 +108,8 @@ class ExpertMaker {
 
   void MakeShared() {
     SharedExpertWork shared;
-    shared.mlp = MakeMlp(&maker_, "shared", m_.moe.shared_ffn, maker_.job().overlap.shared_expert);
+    shared.mlp = MakeMlp(&maker_, "shared", m_.moe.shared_ffn, InputFrom::kElsewhere,
+                         maker_.job().overlap.shared_expert);
     const int64_t rows = maker_.local_rows();
     if (m_.moe.shared_gate) shared.gate = maker_.HeadLinear("shared.gate", rows, 1, m_.hidden);
     const Submodule add = maker_.Base("shared.add", SubmoduleKind::kAdd, rows, m_.hidden);
@@ -128,17 +129,19 @@ class ExpertMaker {
 
 }  // namespace
 
-MlpWork MakeMlp(SubmoduleMaker* maker, const std::string& prefix, int64_t ffn, bool beside) {
+MlpWork MakeMlp(SubmoduleMaker* maker, const std::string& prefix, int64_t ffn, InputFrom from,
+                bool beside) {
   const ModelShape& m = maker->model();
   const int64_t width = ffn / maker->layout().tensor, rows = maker->rows();
   const int64_t inner = (m.gated() ? 2 : 1) * width;
   const std::string fc1 = prefix + ".fc1", fc2 = prefix + ".fc2";
   MlpWork mlp;
   mlp.fc1 = beside ? maker->Linear(fc1, rows, inner, m.hidden, false)
-                   : maker->ColumnLinear(fc1, rows, inner, m.hidden, false);
+                   : maker->OverlappedColumnLinear(fc1, rows, inner, m.hidden, false, from);
   mlp.activation = maker->Activation(prefix + ".activation", rows, width);
   mlp.fc2 = beside ? maker->Linear(fc2, rows, m.hidden, width, false)
-                   : maker->RowLinear(fc2, rows, m.hidden, width);
+                   : maker->OverlappedRowLinear(fc2, rows, m.hidden, width,
+                                                maker->job().overlap.scatter_fc2);
   return mlp;
 }
 

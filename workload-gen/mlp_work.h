@@ -39,7 +39,8 @@ struct ExpertWork {
 
 // `prefix`: of the submodules' names. `beside`: it runs beside other work, without Transformer
 // Engine's overlap.
-MlpWork MakeMlp(SubmoduleMaker* maker, const std::string& prefix, int64_t ffn, bool beside = false);
+MlpWork MakeMlp(SubmoduleMaker* maker, const std::string& prefix, int64_t ffn, InputFrom from,
+                bool beside = false);
 // `gpus`: of a host.
 ExpertWork MakeExperts(SubmoduleMaker* maker, ExpertLoad load, int gpus, WorkTables* tables);
 

@@ -7,7 +7,7 @@
 
 namespace drydock {
 
-CommCall RingShift(int ranks, DataType type, int64_t count, bool up, BufferKind buffers) {
+CommCall RingShift(int ranks, DataType type, int64_t count, int hop, BufferKind buffers) {
   std::vector<CommCall> messages;
   for (int rank = 0; rank < ranks; ++rank) {
     CommCall message;
@@ -17,7 +17,7 @@ CommCall RingShift(int ranks, DataType type, int64_t count, bool up, BufferKind 
     message.group_size = ranks;
     message.buffers = buffers;
     message.root = rank;
-    message.peer = (rank + (up ? 1 : ranks - 1)) % ranks;
+    message.peer = (rank + hop + ranks) % ranks;
     messages.push_back(message);
   }
   return MakeGrouped(std::move(messages));

@@ -1,5 +1,4 @@
-// One step round a ring of ranks: each sends to the next and receives from the one before, in one
-// group.
+// Each of a ring's ranks sends to the one so many places further on, in one group.
 #ifndef DRYDOCK_WORKLOAD_GEN_RING_SHIFT_H_
 #define DRYDOCK_WORKLOAD_GEN_RING_SHIFT_H_
 
@@ -9,8 +8,9 @@
 
 namespace drydock {
 
-// `count` elements a message; `up`: to the rank of the next higher number.
-CommCall RingShift(int ranks, DataType type, int64_t count, bool up,
+// `count` elements a message; `hop`: to the rank that much higher (lower if negative), less than
+// all ranks.
+CommCall RingShift(int ranks, DataType type, int64_t count, int hop,
                    BufferKind buffers = BufferKind::kPlain);
 
 }  // namespace drydock

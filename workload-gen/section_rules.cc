@@ -92,8 +92,9 @@ class SectionRules {
     if (overlap.tensor && !job_.training.fused_kernels) {
       Fail("overlap.tensor", "'tensor' needs training.kernels fused: it is Transformer Engine's");
     }
-    if (overlap.tensor && overlap.delay_weight_gradients) {
-      Fail("overlap.tensor", "'tensor' excludes delay_weight_gradients");
+    // Transformer Engine delays no product beside which it communicates.
+    if (overlap.tensor && overlap.tensor_bulk_wgrad && overlap.delay_weight_gradients) {
+      Fail("overlap.tensor", "'tensor' with delay_weight_gradients needs tensor_bulk_wgrad: false");
     }
     if (overlap.expert) CheckExpertOverlap();
     if (overlap.shared_expert && job_.model.moe.shared_ffn == 0) {

@@ -98,6 +98,7 @@ Costs CostsOf(const Submodule& s) {
     case SubmoduleKind::kCast:
       return ElementWise(s.elements, 2, 4 + e);
     case SubmoduleKind::kAdd:
+      if (s.top_k > 0) return ElementWise(grid, s.top_k + 1, (s.top_k + 1) * e);
       return ElementWise(grid, 3, s.accumulate_fp32 ? e + 8 : 3 * e);
     case SubmoduleKind::kRouter:
       return both ? Twice(Linear(s, e)) : Linear(s, e);
@@ -109,7 +110,7 @@ Costs CostsOf(const Submodule& s) {
     case SubmoduleKind::kUnpermute:
       return ElementWise(grid, 1 + s.top_k, (1 + s.top_k) * e);
     case SubmoduleKind::kQuantise:
-      return ElementWise(grid, 1, 4);
+      return ElementWise(grid, 1, s.unturned ? 3 : 4);
     case SubmoduleKind::kGiven:  // an imported workload says what it says
     case SubmoduleKind::kCounted:
       return {s.flops, s.bytes.count()};

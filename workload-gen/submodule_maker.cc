@@ -25,6 +25,8 @@ Submodule SubmoduleMaker::Base(const std::string& name, SubmoduleKind kind, int6
 
 uint32_t SubmoduleMaker::Add(Submodule s, Pass pass) {
   s.pass = pass;
+  if (pass == Pass::kForward) s.fp8_gradient = false;
+  if (pass == Pass::kBackwardActivation) s.fp8_input = false;
   FillCosts(&s);
   return tables_->Intern(s);
 }
@@ -35,6 +37,7 @@ TwoWayWork SubmoduleMaker::BothWays(const Submodule& s) {
 
 LinearWork SubmoduleMaker::Products(Submodule s) {
   LinearWork linear;
+  linear.gathered = job_.training.precision;
   linear.forward = Add(s, Pass::kForward);
   linear.activation_gradient = Add(s, Pass::kBackwardActivation);
   const bool fp32 = job_.training.gradient_type == DataType::kFp32;
@@ -59,31 +62,84 @@ LinearWork SubmoduleMaker::Linear(const std::string& name, int64_t rows, int64_t
   return Products(LinearOf(name, rows, n, k, bias));
 }
 
-// The rows that one tensor-parallel rank has.
+// With the scales of earlier steps.
+uint32_t SubmoduleMaker::Quantise(const std::string& name, int64_t rows, int64_t n, bool unturned,
+                                  Pass pass) {
+  Submodule s = Base(name, SubmoduleKind::kQuantise, rows, n);
+  s.fused = true;
+  s.unturned = unturned;
+  return Add(s, pass);
+}
+
+PartWork SubmoduleMaker::ColumnParts(Submodule s, Pass pass) {
+  s.n /= kScatterParts;
+  return {Add(s, pass), kScatterParts};
+}
+
 PartWork SubmoduleMaker::RowParts(Submodule s, Pass pass) {
   s.rows /= layout_.tensor;
   return {Add(s, pass), layout_.tensor};
 }
 
+// _LayerNormLinear and _Linear of Transformer Engine: a fused norm writes fp8; without one, what is
+// gathered is quantised before. Backward, the input is gathered again and only then turned.
 LinearWork SubmoduleMaker::ColumnLinear(const std::string& name, int64_t rows, int64_t n, int64_t k,
-                                        bool bias) {
-  const Submodule s = LinearOf(name, rows, n, k, bias);
+                                        bool bias, InputFrom from) {
+  Submodule s = LinearOf(name, rows, n, k, bias);
+  const bool split = engine_fp8() && layout_.sequence_parallel;
+  s.fp8_input = split || (engine_fp8() && from == InputFrom::kNorm);
   LinearWork linear = Products(s);
+  if (!split) return linear;
+  linear.gathered = DataType::kFp8;
+  if (from == InputFrom::kElsewhere) {
+    linear.input_cast =
+        Quantise(name + ".cast", rows / layout_.tensor, k, /*unturned=*/true, Pass::kForward);
+  }
+  return linear;
+}
+
+// The output gradient is quantised before it is gathered, and turned behind that.
+LinearWork SubmoduleMaker::RowLinear(const std::string& name, int64_t rows, int64_t n, int64_t k) {
+  Submodule s = LinearOf(name, rows, n, k, /*bias=*/false);
+  const bool split = engine_fp8() && layout_.sequence_parallel;
+  s.fp8_gradient = split;
+  LinearWork linear = Products(s);
+  if (!split) return linear;
+  linear.gathered = DataType::kFp8;
+  linear.gradient_cast =
+      Quantise(name + ".cast", rows / layout_.tensor, n, /*unturned=*/true, Pass::kBackward);
+  return linear;
+}
+
+LinearWork SubmoduleMaker::OverlappedColumnLinear(const std::string& name, int64_t rows, int64_t n,
+                                                  int64_t k, bool bias, InputFrom from) {
+  LinearWork linear = ColumnLinear(name, rows, n, k, bias, from);
   linear.userbuffers = overlaps();
   if (overlaps() && job_.overlap.tensor_gather) {
+    Submodule s = LinearOf(name, rows, n, k, bias);
+    s.fp8_input = engine_fp8();
     linear.forward_parts = RowParts(s, Pass::kForward);
   }
   return linear;
 }
 
-LinearWork SubmoduleMaker::RowLinear(const std::string& name, int64_t rows, int64_t n, int64_t k) {
-  const Submodule s = LinearOf(name, rows, n, k, /*bias=*/false);
-  LinearWork linear = Products(s);
+LinearWork SubmoduleMaker::OverlappedRowLinear(const std::string& name, int64_t rows, int64_t n,
+                                               int64_t k, ScatterForm form) {
+  LinearWork linear = RowLinear(name, rows, n, k);
   linear.userbuffers = overlaps();
+  Submodule s = LinearOf(name, rows, n, k, /*bias=*/false);
+  s.fp8_input = s.fp8_gradient = engine_fp8();
   if (overlaps() && job_.overlap.tensor_scatter) {
-    Submodule part = s;
-    part.n /= kScatterParts;
-    linear.forward_parts = {Add(part, Pass::kForward), kScatterParts};
+    if (engine_fp8()) {
+      linear.input_cast = Quantise(name + ".cast", rows, k, /*unturned=*/false, Pass::kForward);
+    }
+    const bool ring = form == ScatterForm::kRing;
+    linear.forward_parts = ring ? RowParts(s, Pass::kForward) : ColumnParts(s, Pass::kForward);
+    if (ring) {
+      Submodule sum = Base(name + ".sum", SubmoduleKind::kAdd, rows / layout_.tensor, n);
+      sum.top_k = layout_.tensor;
+      linear.sum = Add(sum, Pass::kForward);
+    }
   }
   if (overlaps() && job_.overlap.tensor_gather) {
     linear.gradient_parts = RowParts(s, Pass::kBackwardActivation);

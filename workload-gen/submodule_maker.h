@@ -24,10 +24,21 @@ struct LinearWork {
   uint32_t activation_gradient = 0;
   uint32_t weight_gradient = 0;
   std::optional<uint32_t> accumulate;  // adds the gradient to the main one, where not fused
+  // Sequence parallelism gathers the input of a column-parallel layer and the output gradient of a
+  // row-parallel one, in this type.
+  DataType gathered = DataType::kBf16;
+  // In fp8, what stands before the gather, or before products that are cut: quantises their input,
+  // or their output gradient. Without: the product does, or what stands before the layer.
+  std::optional<uint32_t> input_cast, gradient_cast;
   // With overlap.tensor: in place of the whole ones, with communication between the parts.
   PartWork forward_parts, gradient_parts;
-  bool userbuffers = false;  // its communication is Transformer Engine's own
+  std::optional<uint32_t> sum;  // of the parts that other ranks sent (ScatterForm::kRing)
+  bool userbuffers = false;     // its communication is Transformer Engine's own
 };
+
+// Where a column-parallel layer's input comes from: a norm that Transformer Engine fuses with the
+// layer, which writes fp8 itself, or elsewhere.
+enum class InputFrom : uint8_t { kNorm, kElsewhere };
 
 // Parts of a row-parallel layer's product between which Transformer Engine reduces and scatters:
 // num_splits in its pytorch/module/base.py.
@@ -50,11 +61,16 @@ class SubmoduleMaker {
   // rows x n x k. `bias`: one that belongs to the product itself, not to what follows it. In fp8
   // where the job's layers are, which the head never is.
   LinearWork Linear(const std::string& name, int64_t rows, int64_t n, int64_t k, bool bias);
-  // Layers that Transformer Engine overlaps with their tensor-parallel communication, where the job
-  // says so: the input of a column-parallel one comes part of the rows by part, the output of a
-  // row-parallel one leaves part of the columns by part.
-  LinearWork ColumnLinear(const std::string& name, int64_t rows, int64_t n, int64_t k, bool bias);
+  // Layers of Transformer Engine that communicate over tensor parallelism; in fp8 they gather fp8.
+  LinearWork ColumnLinear(const std::string& name, int64_t rows, int64_t n, int64_t k, bool bias,
+                          InputFrom from);
   LinearWork RowLinear(const std::string& name, int64_t rows, int64_t n, int64_t k);
+  // The same two, overlapped with their communication where the job says so: the input comes part
+  // of the rows by part, the output leaves part of the columns, or of the rows, by part.
+  LinearWork OverlappedColumnLinear(const std::string& name, int64_t rows, int64_t n, int64_t k,
+                                    bool bias, InputFrom from);
+  LinearWork OverlappedRowLinear(const std::string& name, int64_t rows, int64_t n, int64_t k,
+                                 ScatterForm form);
   LinearWork HeadLinear(const std::string& name, int64_t rows, int64_t n, int64_t k);
   // `experts` products that share the rows.
   LinearWork GroupedLinear(const std::string& name, int64_t rows, int64_t n, int64_t k,
@@ -72,7 +88,11 @@ class SubmoduleMaker {
  private:
   Submodule LinearOf(const std::string& name, int64_t rows, int64_t n, int64_t k, bool bias) const;
   LinearWork Products(Submodule s);
+  // Of the columns' or of a rank's rows.
+  PartWork ColumnParts(Submodule s, Pass pass);
   PartWork RowParts(Submodule s, Pass pass);
+  uint32_t Quantise(const std::string& name, int64_t rows, int64_t n, bool unturned, Pass pass);
+  bool engine_fp8() const { return job_.training.fp8 && job_.training.fused_kernels; }
   bool overlaps() const { return job_.overlap.tensor && layout_.tensor > 1; }
   uint32_t Accumulation(const Submodule& linear);
 

@@ -10,32 +10,12 @@
 #include "workload-gen/process_groups.h"
 #include "workload-gen/program_builder.h"
 #include "workload-gen/structure_support.h"
-#include "workload-gen/test_support.h"
+#include "workload-gen/tensor_overlap_support.h"
 
 namespace drydock {
 namespace {
 
 using testing::ElementsAre;
-using Overrides = std::vector<std::string>;
-
-constexpr int kRanks = 4;  // of tensor parallelism
-constexpr int kLayers = 8;
-
-Overrides Split(const Overrides& more) {
-  Overrides overrides = {"parallel.tensor=4", "parallel.sequence_parallel=true",
-                         "parallel.pipeline=1", "training.precision=bf16"};
-  overrides.insert(overrides.end(), more.begin(), more.end());
-  return overrides;
-}
-
-Workload Apart(const Overrides& more = {}) { return TestWorkload(Split(more)); }
-Workload Overlapped(Overrides more = {}) {
-  more.emplace_back("overlap.tensor=true");
-  return TestWorkload(Split(more));
-}
-
-const Program& Only(const Workload& w) { return w.programs[0]; }
-
 bool IsUserBuffers(const CommCall& call) {
   return call.buffers == BufferKind::kUserBuffers ||
          (!call.parts.empty() && call.parts[0].buffers == BufferKind::kUserBuffers);
@@ -60,11 +40,15 @@ std::map<std::string, int> WorkOfLayer(const Workload& w, Phase phase) {
   return counts;
 }
 
+// Without quantisation, which stands in front of a product that is cut and else is part of it.
 double Flops(const Workload& w) {
   double flops = 0;
   for (const Op& op : Only(w).ops) {
     if (op.kind != OpKind::kCompute) continue;
-    for (const uint32_t s : w.blocks[op.work].submodules) flops += w.submodules[s].flops;
+    for (const uint32_t index : w.blocks[op.work].submodules) {
+      const Submodule& s = w.submodules[index];
+      if (s.kind != SubmoduleKind::kQuantise) flops += s.flops;
+    }
   }
   return flops;
 }
@@ -116,8 +100,9 @@ TEST(TensorOverlap, ShapesOfParts) {
 }
 
 TEST(TensorOverlap, TheSameWorkAsWithout) {
-  for (const char* more : {"training.recompute=none", "training.recompute=full",
-                           "overlap.tensor_gather=false", "overlap.tensor_scatter=false"}) {
+  for (const char* more :
+       {"training.recompute=none", "training.recompute=full", "overlap.tensor_gather=false",
+        "overlap.tensor_scatter=false", "training.precision=fp8"}) {
     const Workload apart = Apart({more}), overlapped = Overlapped({more});
     EXPECT_DOUBLE_EQ(Flops(overlapped), Flops(apart)) << more;
     EXPECT_EQ(BytesSent(overlapped, kTensorRole), BytesSent(apart, kTensorRole)) << more;
@@ -133,7 +118,8 @@ TEST(TensorOverlap, TheSameWorkAsWithout) {
 TEST(TensorOverlap, EveryRankEnds) {
   for (const char* more :
        {"overlap.p2p=false", "training.recompute=selective", "training.cuda_graphs=layers",
-        "parallel.pipeline=2", "overlap.tensor_backward=false"}) {
+        "parallel.pipeline=2", "overlap.tensor_backward=false", "training.precision=fp8",
+        "overlap.tensor_scatter_fc2=ring"}) {
     SCOPED_TRACE(more);
     EXPECT_EQ(StructureMistake(Overlapped({more})), "");
   }
@@ -221,6 +207,48 @@ TEST(TensorOverlap, EachFormCanBeTurnedOff) {
   EXPECT_EQ(counts("tensor_bulk_wgrad", Phase::kBackward).count("reduce-scatter"), 0u);
 }
 
+// A part of the rows of fc2's product goes to the rank that has them, one rank further each time;
+// the last part is this rank's own. Then it adds up what came.
+TEST(TensorOverlap, PartsOfTheRowsGoToTheirRanks) {
+  const Workload w = Overlapped({"overlap.tensor_scatter_fc2=ring"});
+  std::vector<int> peers;
+  std::vector<uint32_t> products, sends;
+  uint32_t sum = 0;
+  for (uint32_t id = 0; id < Only(w).ops.size(); ++id) {
+    const Op& op = Only(w).ops[id];
+    if (op.layer != 3 || op.microbatch != 0 || op.phase != Phase::kForward) continue;
+    if (op.kind != OpKind::kCompute) {
+      if (products.empty()) continue;
+      sends.push_back(id);
+      const CommCall& call = w.calls[op.work];
+      ASSERT_EQ(call.parts.size(), static_cast<size_t>(kRanks));
+      peers.push_back(call.parts[0].peer);
+      EXPECT_EQ(call.parts[0].buffers, BufferKind::kUserBuffers);
+      EXPECT_EQ(call.parts[0].bytes(), Bytes(64 / kRanks * 64 * 2));
+      continue;
+    }
+    const Submodule& first = w.submodules[w.blocks[op.work].submodules[0]];
+    if (first.name == "mlp.fc2") {
+      EXPECT_EQ(first.rows, 64 / kRanks);
+      products.push_back(id);
+    }
+    if (first.name == "mlp.fc2.sum") {
+      sum = id;
+      EXPECT_EQ(first.rows, 64 / kRanks);
+      EXPECT_EQ(first.bytes.count(), 64 / kRanks * 64 * (kRanks + 1) * 2) << "read once each";
+    }
+  }
+  EXPECT_THAT(peers, ElementsAre(1, 2, 3));
+  ASSERT_EQ(products.size(), static_cast<size_t>(kRanks));
+  ASSERT_EQ(sends.size(), static_cast<size_t>(kRanks - 1));
+  for (size_t i = 0; i < sends.size(); ++i) {
+    EXPECT_THAT(Dependencies(w, sends[i]), ElementsAre(products[i]));
+    EXPECT_THAT(Dependencies(w, products[i]), ElementsAre());
+  }
+  EXPECT_THAT(Dependencies(w, sum), ElementsAre(sends.back()));
+  EXPECT_EQ(Only(w).ops[sum].graph, GraphPart::kLoop);
+}
+
 // Megatron names four buffers; other products keep NCCL's calls.
 TEST(TensorOverlap, LatentAttentionAndExpertsHaveNoneOfTheirOwn) {
   const Overrides latent = {"model.architecture=llama",  "model.ffn=128",
@@ -267,9 +295,17 @@ TEST(TensorOverlap, WhatItNeeds) {
                      "model.ffn=264"},
                     11),
             "hidden 66 is not divisible by the 4 parts of 'tensor_scatter'");
-  EXPECT_EQ(
-      Refused({"training.precision=fp8"}, 8),
-      "products of fp8 cut into parts (with 'tensor') is not generated for framework megatron");
+  EXPECT_EQ(Refused({"training.precision=fp8"}, 8), "");
+  const Overrides delayed = {"model.architecture=llama", "model.ffn=128",
+                             "model.experts=4",          "model.experts_per_token=2",
+                             "parallel.expert_tensor=1", "parallel.expert=2",
+                             "overlap.expert=true",      "overlap.delay_weight_gradients=true"};
+  EXPECT_EQ(Refused(delayed, 8),
+            "'tensor' with delay_weight_gradients needs tensor_bulk_wgrad: false");
+  Overrides kept = delayed;
+  kept.emplace_back("overlap.tensor_bulk_wgrad=false");
+  EXPECT_EQ(Refused(kept, 8), "");
+  EXPECT_EQ(StructureMistake(Overlapped(kept)), "");
 }
 
 }  // namespace

@@ -14,6 +14,9 @@ class TensorParallel {
   // Into a column-parallel layer: the rows that sequence parallelism split come together.
   void Enter();
   void Enter(int64_t width);
+  // The same of a layer's input, or of its output gradient, quantised first if the layer says so.
+  ProgramBuilder::OpId StartInput(const LinearWork& linear, int64_t width);
+  void EnterInput(const LinearWork& linear, int64_t width);
   // Out of a row-parallel layer: partial sums are added (and split by rows).
   void Leave();
   // A column-parallel layer with what stands before it, and a row-parallel one with what stands
@@ -39,11 +42,14 @@ class TensorParallel {
 
  private:
   // Of these rows, past NCCL or not.
-  ProgramBuilder::OpId Start(CollectiveType type, int64_t width, bool userbuffers);
+  ProgramBuilder::OpId Start(CollectiveType type, int64_t width, DataType data, bool userbuffers);
+  void ComputeIfAny(const std::optional<uint32_t>& submodule);
   // A product of rows that go round a ring: this rank's first, then each as it comes.
-  void GatherBetween(const PartWork& parts);
+  void GatherBetween(const PartWork& parts, DataType data);
   // A product whose sums leave part by part, each beside the next part.
   void ScatterBetween(const PartWork& parts);
+  // A product whose parts go to the ranks that own their rows, this rank's last.
+  void SendBetween(const PartWork& parts, uint32_t sum);
   void WeightGradient(const LinearWork& linear, ProgramBuilder::OpId after);
 
   const WriterContext& c_;

@@ -40,6 +40,11 @@ const std::vector<std::string>& RecomputeModuleNames() {
   return names;
 }
 
+const std::vector<std::string>& ScatterFormNames() {
+  static const std::vector<std::string> names = {"pipelined", "ring"};
+  return names;
+}
+
 const std::vector<std::string>& ContextTypeNames() {
   static const std::vector<std::string> names = {"p2p", "a2a", "allgather"};
   return names;

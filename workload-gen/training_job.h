@@ -76,6 +76,11 @@ struct TrainingRules {
   BufferKind gradient_buffers = BufferKind::kPlain;  // of gradient buckets and parameters
 };
 
+// How partial sums leave a product with overlap.tensor: part of the columns by part, each by a
+// reduce-scatter; or part of the rows by part, each to the rank that has them, which adds up all.
+enum class ScatterForm : uint8_t { kPipelined, kRing };
+const std::vector<std::string>& ScatterFormNames();  // "pipelined", "ring"
+
 enum class ContextType : uint8_t { kP2p, kAllToAll, kAllGather };
 const std::vector<std::string>& ContextTypeNames();  // "p2p", ...
 
@@ -111,8 +116,10 @@ struct OverlapRules {
   bool p2p_wait_send = true;
   bool tensor_backward = true;
   bool tensor = false;  // Transformer Engine's userbuffers hide tensor-parallel communication:
-  bool tensor_gather = true;            // gathers in front of split products,
-  bool tensor_scatter = true;           // reduce-scatters behind split products,
+  bool tensor_gather = true;   // gathers in front of split products,
+  bool tensor_scatter = true;  // reduce-scatters behind split products,
+  ScatterForm scatter_proj = ScatterForm::kPipelined;
+  ScatterForm scatter_fc2 = ScatterForm::kPipelined;
   bool tensor_bulk_dgrad = true;        // gathers beside a whole input gradient,
   bool tensor_bulk_wgrad = true;        // reduce-scatters beside a whole weight gradient
   bool expert = false;                  // one micro-batch's token exchange beside another's compute

@@ -205,6 +205,8 @@ void ReadOverlapSection(const YamlNode& node, Diagnostics* diagnostics, OverlapR
   reader.ReadOptional("tensor", &overlap->tensor);
   reader.ReadOptional("tensor_gather", &overlap->tensor_gather);
   reader.ReadOptional("tensor_scatter", &overlap->tensor_scatter);
+  ReadEnum(&reader, "tensor_scatter_proj", ScatterFormNames(), false, &overlap->scatter_proj);
+  ReadEnum(&reader, "tensor_scatter_fc2", ScatterFormNames(), false, &overlap->scatter_fc2);
   reader.ReadOptional("tensor_bulk_dgrad", &overlap->tensor_bulk_dgrad);
   reader.ReadOptional("tensor_bulk_wgrad", &overlap->tensor_bulk_wgrad);
   reader.ReadOptional("expert", &overlap->expert);

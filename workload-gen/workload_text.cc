@@ -44,7 +44,10 @@ std::string Flags(const Submodule& s) {
                                                 {s.rms, "rms"},
                                                 {s.bias, "bias"},
                                                 {s.dropout, "dropout"},
-                                                {s.accumulate_fp32, "accumulate-fp32"}};
+                                                {s.accumulate_fp32, "accumulate-fp32"},
+                                                {s.fp8_input, "fp8-input"},
+                                                {s.fp8_gradient, "fp8-gradient"},
+                                                {s.unturned, "unturned"}};
   std::string text;
   for (const auto& [set, name] : flags) {
     if (set) text += fmt::format(" {}", name);

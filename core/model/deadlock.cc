@@ -39,6 +39,11 @@ struct Outbox {
   std::deque<std::pair<uint64_t, int64_t>> waiting;  // number of the call, slices
 };
 
+// Whether all that have part in a call wait for one another.
+bool MeetsEverybody(const WaitSets& sets, const CommCall& call) {
+  return sets.everybody || call.collective == CollectiveType::kSendRecv || IsShift(call);
+}
+
 class Simulation {
  public:
   Simulation(const Workload& workload, const RankClasses& classes,
@@ -213,7 +218,7 @@ class Simulation {
     CallWaits& waits = entry->second;
     waits.slices = sets.slices;
     waits.slots = sets.slots;
-    waits.everybody = sets.everybody || w_.calls[call].collective == CollectiveType::kSendRecv;
+    waits.everybody = MeetsEverybody(sets, w_.calls[call]);
     if (waits.everybody) return waits;
     // Positions count in such a group.
     const std::vector<Seat>& seats = KindOf(kind).seats;
@@ -249,7 +254,7 @@ std::vector<bool> PositionsCount(const Workload& workload, const FlowPlan& plan,
                                  const std::vector<WaitSets>& waits) {
   std::vector<bool> count = GroupsWithMessages(workload);
   for (const FlowPlan::Assignment& use : plan.assignments) {
-    if (!waits[use.plan].everybody) count[use.group] = true;
+    if (!waits[use.plan].everybody && !IsShift(workload.calls[use.call])) count[use.group] = true;
   }
   return count;
 }
@@ -268,10 +273,8 @@ Status Check(const Workload& workload, const FlowPlan& plan, UnplannedSends send
   const auto awaits = [&](uint32_t call, uint32_t group, int member, int other) {
     if (member == other || !TakesPart(workload.calls[call], other)) return false;
     const auto use = plan_of.find({call, group});
-    if (use == plan_of.end() || waits[use->second].everybody ||
-        workload.calls[call].collective == CollectiveType::kSendRecv) {
+    if (use == plan_of.end() || MeetsEverybody(waits[use->second], workload.calls[call]))
       return true;
-    }
     const std::vector<int>& others = waits[use->second].members[static_cast<size_t>(member)];
     return std::binary_search(others.begin(), others.end(), other);
   };

@@ -34,10 +34,27 @@ std::vector<int64_t> OffsetsOfParts(const CommCall& grouped) {
   return offsets;
 }
 
+bool IsShift(const CommCall& call) {
+  if (call.collective != CollectiveType::kGrouped) return false;
+  const int members = call.group_size;
+  if (static_cast<int>(call.parts.size()) != members) return false;
+  const CommCall& first = call.parts.front();
+  for (int member = 0; member < members; ++member) {
+    const CommCall& part = call.parts[static_cast<size_t>(member)];
+    const bool alike = part.collective == CollectiveType::kSendRecv && part.root == member &&
+                       part.peer == (first.peer + member) % members && part.peer != member &&
+                       part.type == first.type && part.count == first.count &&
+                       part.buffers == first.buffers;
+    if (!alike) return false;
+  }
+  return true;
+}
+
 bool IsAmongSome(const CommCall& call) {
   if (call.collective != CollectiveType::kGrouped) {
     return call.collective == CollectiveType::kSendRecv;
   }
+  if (IsShift(call)) return false;
   return std::all_of(call.parts.begin(), call.parts.end(), IsAmongSome);
 }
 

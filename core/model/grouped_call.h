@@ -16,7 +16,12 @@ CommCall MakeGrouped(std::vector<CommCall> parts);
 // Where the buffer of each part begins in the grouped call's, in bytes.
 std::vector<int64_t> OffsetsOfParts(const CommCall& grouped);
 
-// True if some members may have nothing to do with the call: messages, and groups of messages only.
+// True if each member sends as much, so many places on round the group: all do alike, as in a
+// collective. Of such a call every member is taken to wait for all.
+bool IsShift(const CommCall& call);
+
+// True if members differ in what they have to do with the call, or some have nothing: messages, and
+// groups of messages alone that are no shifts.
 // Such calls are told apart by what they are, not by how many collectives came before
 // (call_numbers.h).
 bool IsAmongSome(const CommCall& call);

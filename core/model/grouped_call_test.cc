@@ -52,5 +52,33 @@ TEST(GroupedCallTest, ACollectiveNeedsEverybodyMessagesTheirEnds) {
   EXPECT_TRUE(TakesPart(mixed, 2));
 }
 
+// Each member sends as much to the one so many places on: a collective in all but name.
+TEST(GroupedCallTest, AShiftNeedsEverybody) {
+  const auto shift = [](int hop, int odd_one_out) {
+    std::vector<CommCall> messages;
+    for (int member = 0; member < 4; ++member) {
+      CommCall message;
+      message.collective = CollectiveType::kSendRecv;
+      message.group_size = 4;
+      message.count = member == odd_one_out ? 3 : 2;
+      message.root = member;
+      message.peer = (member + hop) % 4;
+      messages.push_back(message);
+    }
+    return MakeGrouped(messages);
+  };
+  for (const int hop : {1, 2, 3}) {
+    EXPECT_TRUE(IsShift(shift(hop, -1))) << hop;
+    EXPECT_FALSE(IsAmongSome(shift(hop, -1))) << hop;
+    EXPECT_EQ(ParticipantsOf(shift(hop, -1)), 4) << hop;
+  }
+  EXPECT_FALSE(IsShift(shift(0, -1))) << "to themselves";
+  EXPECT_FALSE(IsShift(shift(1, 2)));
+  EXPECT_TRUE(IsAmongSome(shift(1, 2)));
+  CommCall shorter = shift(1, -1);
+  shorter.parts.pop_back();
+  EXPECT_FALSE(IsShift(shorter)) << "the last member sends nothing";
+}
+
 }  // namespace
 }  // namespace drydock

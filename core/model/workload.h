@@ -121,7 +121,7 @@ enum class SubmoduleKind : uint8_t {
   kGradientScale,   // scale or unscale `elements` gradients (read, write)
   kGradientNorm,    // L2 norm of `elements` gradients (read)
   kCast,            // `elements` from fp32 to type (read 4 B, write type)
-  kAdd,             // rows × n element-wise addition
+  kAdd,             // rows × n element-wise sum of two, or of top_k
   kRouter,          // scores of rows tokens of k features for n experts, and their softmax
   kTopK,            // the top_k best of n scores in each of rows
   kPermute,         // rows × n tokens, each copied to the top_k of `experts` that it goes to
@@ -148,9 +148,13 @@ struct Submodule {
   int64_t elements = 0;
   bool causal = false, fused = false, gated = false, rms = false, bias = false, dropout = false;
   bool accumulate_fp32 = false;  // wgrad adds into an fp32 main gradient
-  double flops = 0;              // arithmetic, for accounts and foreign readers
-  Bytes bytes;                   // memory traffic if every operand moved once
-  Time duration;                 // kGiven; at most kLongestGiven
+  // Of a linear in fp8: an operand comes in fp8 already, as other kernels left it, so that the
+  // product has it turned for the weight's gradient alone. Without them it is quantised here.
+  bool fp8_input = false, fp8_gradient = false;
+  bool unturned = false;  // of kQuantise: without the transpose
+  double flops = 0;       // arithmetic, for accounts and foreign readers
+  Bytes bytes;            // memory traffic if every operand moved once
+  Time duration;          // kGiven; at most kLongestGiven
 };
 
 inline constexpr Time kLongestGiven = Time::Us(3'600'000'000);

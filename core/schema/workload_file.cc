@@ -41,6 +41,9 @@ void Encode(const Submodule& from, proto::Manifest::Submodule* to) {
   to->set_bias(from.bias);
   to->set_dropout(from.dropout);
   to->set_accumulate_fp32(from.accumulate_fp32);
+  to->set_fp8_input(from.fp8_input);
+  to->set_fp8_gradient(from.fp8_gradient);
+  to->set_unturned(from.unturned);
   to->set_flops(from.flops);
   to->set_bytes(from.bytes.count());
   to->set_duration_ps(from.duration.ps());
@@ -72,6 +75,9 @@ Submodule Decode(const proto::Manifest::Submodule& from) {
   to.bias = from.bias();
   to.dropout = from.dropout();
   to.accumulate_fp32 = from.accumulate_fp32();
+  to.fp8_input = from.fp8_input();
+  to.fp8_gradient = from.fp8_gradient();
+  to.unturned = from.unturned();
   to.flops = from.flops();
   to.bytes = Bytes(from.bytes());
   to.duration = Time::Ps(from.duration_ps());

@@ -70,7 +70,8 @@ std::vector<std::string> ModelSeeds() {
           "training: {framework: megatron, precision: bf16, micro_batch: 1, global_batch: 16, "
           "recompute: full, optimizer: adam}\nparallel: {tensor: 4, sequence_parallel: true, "
           "pipeline: 1, expert: 2, expert_tensor: 1}\n"
-          "overlap: {tensor: true, tensor_gather: true, tensor_scatter: true}\n",
+          "overlap: {tensor: true, tensor_gather: true, tensor_scatter: true, "
+          "tensor_scatter_fc2: ring}\n",
       std::string("model: {architecture: llama, layers: 4, hidden: 64, heads: 8, ffn: 160, vocab: "
                   "100, sequence: 32}\n") +
           "training: {framework: fsdp, precision: bf16, micro_batch: 1, global_batch: 16, "

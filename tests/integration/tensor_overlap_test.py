@@ -49,6 +49,18 @@ class TensorOverlap(unittest.TestCase):
         kinds = {row["algorithm"] for row in overlapped["collectives"] if row["group"] == "tp"}
         self.assertLessEqual({"copy-engine", "userbuffers"}, kinds)
 
+    def test_fp8_is_gathered_in_half_the_bytes_and_either_form_of_sums_hides_them(self):
+        fp8 = "training.precision=fp8"
+        apart = self.run_all(fp8)
+        gathered = {row["size_bytes"] for row in apart["collectives"] if row["group"] == "tp" and row["collective"] == "all-gather"}
+        self.assertEqual(min(gathered), 4096 * 8192)  # a byte for each of a sequence's values, 2 in front of the head
+        self.assertEqual(max(gathered), 2 * 4096 * 8192)
+        for forms in ([], ["overlap.tensor_scatter_proj=ring", "overlap.tensor_scatter_fc2=ring"]):
+            overlapped = self.run_all(fp8, "overlap.tensor=true", *forms)
+            self.assertLess(overlapped["iteration_time_s"], apart["iteration_time_s"], forms)
+            self.assertLess(overlapped["time"]["exposed_tensor"]["mean_s"], 0.6 * apart["time"]["exposed_tensor"]["mean_s"], forms)
+            self.assertEqual(overlapped["model_flops_per_iteration"], apart["model_flops_per_iteration"])
+
     def test_a_gpu_of_which_the_costs_are_not_known(self):
         run = pathlib.Path(tempfile.mkdtemp())
         self.addCleanup(shutil.rmtree, run)

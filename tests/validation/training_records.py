@@ -25,7 +25,6 @@ RULES = {
     "micro-batch": ("4 without a pipeline, 1 with one: what Korthikanti et al. state for their runs of both kinds", True),
     "chunks a stage": ("where the source says that the schedule is interleaved: the smallest number above 1 that divides "
                        "the layers of a stage", True),
-    "chunks of the next round": ("6: what the same submitter states for the same model and cluster a year later", True),
     "schedule": ("interleaved with four chunks a stage", True),
     "recomputation": ("none: FlashAttention keeps no scores", True),
     "cluster": ("configs/clusters/eos.topo: DGX H100, three tiers of InfiniBand", True),
