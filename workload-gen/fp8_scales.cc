@@ -5,7 +5,7 @@ namespace drydock {
 void ReduceScales(const WriterContext& c, int chunk, int tensors) {
   if (!c.job.training.fp8) return;
   int products = 0;
-  if (c.work.mtp && c.IsLast(chunk)) {
+  if (c.HasFurther(chunk)) {
     const int each =
         1 + ProductsIn(c.work.kinds[c.work.kind_of_layer.back()], c.job.model, c.layout);
     products = c.job.model.mtp_layers * each;

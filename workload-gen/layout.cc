@@ -4,6 +4,7 @@
 
 #include "workload-gen/layer_split.h"
 #include "workload-gen/layout_rules.h"
+#include "workload-gen/pipeline_layout.h"
 
 namespace drydock {
 namespace {
@@ -43,6 +44,22 @@ class Resolver {
     layout_.first_layer = {0};
     for (const int layers : split.layers) {
       layout_.first_layer.push_back(layout_.first_layer.back() + layers);
+    }
+    PlaceEnd(split.layers);
+  }
+
+  // The final norm is on the last stage or, where further tokens are predicted, on that of the last
+  // layer (transformer_block.py); with overlap.expert it stays beside them.
+  void PlaceEnd(const std::vector<int>& layers) {
+    const int last = static_cast<int>(layers.size()) - 1;
+    layout_.norm_stage = layout_.further_stage = last;
+    if (job_.model.mtp_layers == 0) return;
+    if (!parallel_.layout.empty()) {
+      layout_.further_stage = FurtherStage(ExpandPipelineLayout(parallel_.layout).stages);
+    }
+    if (job_.overlap.expert) return;
+    while (layout_.norm_stage > 0 && layers[static_cast<size_t>(layout_.norm_stage)] == 0) {
+      --layout_.norm_stage;
     }
   }
 

@@ -30,6 +30,8 @@ struct Layout {
   int microbatches = 1;          // a step and rank
   int microbatch_group = 1;      // that pass through one chunk before the next chunk's turn
   std::vector<int> first_layer;  // of each virtual stage, and the number of layers behind them
+  int norm_stage = 0;            // virtual stage of the final norm
+  int further_stage = 0;         // of the layers that predict further tokens, if there are any
   int64_t padded_vocab = 0;
 
   int world() const { return tensor * context * data * pipeline; }
@@ -55,6 +57,13 @@ struct Layout {
   // The layers of a rank's chunk: virtual stage v = chunk * pipeline + stage.
   int FirstLayer(int stage, int chunk) const { return first_layer[VirtualStage(stage, chunk)]; }
   int EndLayer(int stage, int chunk) const { return first_layer[VirtualStage(stage, chunk) + 1]; }
+  bool HasFinalNorm(int stage, int chunk) const {
+    return VirtualStage(stage, chunk) == static_cast<size_t>(norm_stage);
+  }
+  // Of layers that predict further tokens, if there are any.
+  bool HasFurther(int stage, int chunk) const {
+    return VirtualStage(stage, chunk) == static_cast<size_t>(further_stage);
+  }
   // "TP8 PP8 (3 virtual) DP1, sequence parallel, 64 micro-batches"
   std::string ToString() const;
 

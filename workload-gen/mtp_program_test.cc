@@ -7,7 +7,9 @@
 
 #include "workload-gen/process_groups.h"
 #include "workload-gen/program_counts.h"
+#include "workload-gen/structure_support.h"
 #include "workload-gen/test_support.h"
+#include "workload-gen/transformer.h"
 
 namespace drydock {
 namespace {
@@ -76,6 +78,92 @@ TEST(MtpProgram, TheLastStageHasTheEmbeddingToo) {
   };
   EXPECT_EQ(broadcasts(w), 4);
   EXPECT_EQ(broadcasts(Further({"model.mtp_layers=0"})), 2);
+}
+
+// A Llama of 8 layers and two more, four stages.
+Workload Apart(const std::string& layout) {
+  return Further({"parallel.pipeline=4", "parallel.layout=" + layout, "model.mtp_layers=2"});
+}
+
+std::vector<int> CountsOf(const Workload& w, const std::string& name) {
+  std::vector<int> counts;  // by stage, of micro-batch 0 forward
+  for (const Program& program : w.programs) {
+    counts.push_back(0);
+    for (const Op& op : program.ops) {
+      if (op.kind != OpKind::kCompute || op.microbatch != 0) continue;
+      for (const uint32_t s : w.blocks[op.work].submodules) {
+        const bool counts_here =
+            w.submodules[s].name == name && w.submodules[s].pass == Pass::kForward;
+        counts.back() += counts_here ? 1 : 0;
+      }
+    }
+  }
+  return counts;
+}
+
+TEST(MtpProgram, AStageApartFromTheLoss) {
+  const Workload w = Apart("Ettt|ttttt|mm|L");
+  EXPECT_EQ(StructureMistake(w), "");
+  EXPECT_THAT(CountsOf(w, "mtp.join"), ElementsAre(0, 0, 2, 0));
+  EXPECT_THAT(CountsOf(w, "embedding.words"), ElementsAre(1, 0, 2, 0));
+  EXPECT_THAT(CountsOf(w, "head.norm"), ElementsAre(0, 1, 0, 0)) << "behind the last layer";
+  EXPECT_THAT(CountsOf(w, "head.logits"), ElementsAre(0, 0, 0, 3));
+  EXPECT_THAT(CountsOf(w, "attention.core"), ElementsAre(3, 5, 2, 0));
+}
+
+// The rows of all three predictions go on to the loss, and their gradients come back.
+TEST(MtpProgram, MessagesBehindItCarryItsRowsToo) {
+  const auto sizes = [](const Workload& w) {
+    std::vector<int64_t> sent;  // of micro-batch 0, by stage: forward, then backward
+    for (const Program& program : w.programs) {
+      for (const Op& op : program.ops) {
+        const bool here = op.kind == OpKind::kSend && op.microbatch == 0;
+        if (here) sent.push_back(w.calls[op.work].count);
+      }
+    }
+    return sent;
+  };
+  const int64_t one = 2 * 32 * 64 / 2;  // a micro-batch's rows, split over two tensor ranks
+  EXPECT_THAT(sizes(Apart("Ettt|ttttt|mm|L")), ElementsAre(one, one, one, 3 * one, one, 3 * one));
+  EXPECT_THAT(sizes(Apart("Ettt|tttttmm||L")),
+              ElementsAre(one, 3 * one, one, 3 * one, 3 * one, 3 * one));
+  EXPECT_THAT(sizes(Apart("Ettt|ttt|tt|mmL")), ElementsAre(one, one, one, one, one, one));
+}
+
+TEST(MtpProgram, ItsStageSharesTheEmbedding) {
+  const auto stages = [](const Workload& w) {
+    std::vector<int> all;
+    for (int stage = 0; stage < 4; ++stage) {
+      if (w.group_of_rank[kEmbeddingRole][static_cast<size_t>(2 * stage)] >= 0) {
+        all.push_back(stage);
+      }
+    }
+    return all;
+  };
+  EXPECT_THAT(stages(Apart("Ettt|ttttt|mm|L")), ElementsAre(0, 2));
+  EXPECT_THAT(stages(Apart("Ettt|ttt|tt|mmL")), ElementsAre(0, 3));
+  const auto tied = [&](const char* layout) {
+    return stages(Further({"parallel.pipeline=4", std::string("parallel.layout=") + layout,
+                           "model.mtp_layers=1", "model.tied_embedding=true"}));
+  };
+  EXPECT_THAT(tied("Ettt|ttttt|m|L"), ElementsAre(0, 2, 3)) << "the head is the embedding";
+  EXPECT_THAT(tied("Ettt|ttt|tt|mL"), ElementsAre(0, 3));
+}
+
+TEST(MtpProgram, NoParameterIsLostOrTwice) {
+  const auto all = [](const char* layout) {
+    const TrainingJob job = TestJob({"model.tied_embedding=false", "model.positions=rotary",
+                                     "model.dropout=0", "model.mtp_layers=1", "parallel.pipeline=4",
+                                     std::string("parallel.layout=") + layout});
+    const Layout stages = TestLayout(job);
+    int64_t elements = 0;
+    for (int stage = 0; stage < 4; ++stage) {
+      elements += TotalElements(ChunkParameters(job.model, stages, stage, 0));
+    }
+    return elements;
+  };
+  EXPECT_EQ(all("Ettt|ttttt|m|L"), all("Ettt|ttt|tt|mL"));
+  EXPECT_EQ(all("Ettt|tttttm||L"), all("Ettt|ttt|tt|mL"));
 }
 
 TEST(MtpProgram, OneStageSharesItsEmbedding) {

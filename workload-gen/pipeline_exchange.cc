@@ -33,7 +33,10 @@ ProgramBuilder::OpId PipelineExchanges::Start(const Exchange& e) {
   CommCall call;
   call.collective = CollectiveType::kSendRecv;
   call.type = c_.job.training.precision;
-  call.count = c_.ActivationCount() / (SplitOverTensor() ? c_.layout.tensor : 1);
+  // Behind the layers that predict further tokens, their rows go along to the loss.
+  const bool further = c_.work.mtp && e.boundary >= c_.layout.further_stage;
+  const int64_t tensors = further ? 1 + c_.job.model.mtp_layers : 1;
+  call.count = tensors * c_.ActivationCount() / (SplitOverTensor() ? c_.layout.tensor : 1);
   call.group_size = 2;
   const bool from_lower = send ? c_.stage < other : other < c_.stage;
   call.root = from_lower ? 0 : 1;

@@ -149,6 +149,36 @@ int LayersOf(const std::string& stage) {
   return static_cast<int>(std::count(stage.begin(), stage.end(), 't'));
 }
 
+int FurtherStage(const LayoutStages& stages) {
+  const auto found = std::find_if(stages.begin(), stages.end(), [](const std::string& stage) {
+    return stage.find('m') != std::string::npos;
+  });
+  return static_cast<int>((found == stages.end() ? stages.end() - 1 : found) - stages.begin());
+}
+
+namespace {
+
+// Where Megatron has layers that predict further tokens.
+std::string FurtherMistake(const LayoutStages& stages, const LayoutDemand& demand) {
+  if (demand.mtp_layers == 0) return "";
+  const int further = FurtherStage(stages);
+  const std::string& stage = stages[static_cast<size_t>(further)];
+  if (std::count(stage.begin(), stage.end(), 'm') != demand.mtp_layers) {
+    return "all m stand on one virtual stage";
+  }
+  const bool behind = std::none_of(stages.begin() + further + 1, stages.end(),
+                                   [](const std::string& s) { return LayersOf(s) > 0; });
+  if (!behind || stage.find_last_of('t') + 1 > stage.find('m') + 1) return "m stands behind all t";
+  const int chunks = static_cast<int>(stages.size()) / demand.pipeline;
+  if (further / demand.pipeline != chunks - 1) {
+    return "m stands on the last virtual stage of its ranks";
+  }
+  if (demand.pipeline > 1 && further % demand.pipeline == 0) return "m stands on no first stage";
+  return "";
+}
+
+}  // namespace
+
 std::string LayoutMistake(const LayoutStages& stages, const LayoutDemand& demand) {
   if (stages.size() % static_cast<size_t>(demand.pipeline) != 0) {
     return fmt::format("it has {} stages, which pipeline {} does not divide", stages.size(),
@@ -167,11 +197,7 @@ std::string LayoutMistake(const LayoutStages& stages, const LayoutDemand& demand
     return fmt::format("m stands in it {} times; mtp_layers is {}", Count(stages, 'm'),
                        demand.mtp_layers);
   }
-  const std::string end = std::string(static_cast<size_t>(demand.mtp_layers), 'm') + "L";
-  if (!stages.back().ends_with(end)) {
-    return "m is generated on the stage of L alone, directly before it";
-  }
-  return "";
+  return FurtherMistake(stages, demand);
 }
 
 std::string NearestPipelineLayout(const LayoutStages& stages, const LayoutDemand& demand) {
@@ -187,7 +213,14 @@ std::string NearestPipelineLayout(const LayoutStages& stages, const LayoutDemand
   LayoutStages nearest;
   for (const int t : layers) nearest.emplace_back(static_cast<size_t>(t), 't');
   nearest.front().insert(0, 1, 'E');
-  nearest.back() += std::string(static_cast<size_t>(demand.mtp_layers), 'm') + "L";
+  const std::string further(static_cast<size_t>(demand.mtp_layers), 'm');
+  if (stages.size() == nearest.size()) {  // m where it was, if it may be there
+    LayoutStages kept = nearest;
+    kept[static_cast<size_t>(FurtherStage(stages))] += further;
+    kept.back() += "L";
+    if (LayoutMistake(kept, demand).empty()) return ToLayoutText(kept);
+  }
+  nearest.back() += further + "L";
   return ToLayoutText(nearest);
 }
 

@@ -46,8 +46,8 @@ TEST(PipelineLayout, MistakesAreCounted) {
 }
 
 TEST(PipelineLayout, RulesAreNamed) {
-  const auto mistake = [](const std::string& text, int layers = 4, int mtp = 0) {
-    return LayoutMistake(Expanded(text), {layers, mtp, 2});
+  const auto mistake = [](const std::string& text, int layers = 4, int mtp = 0, int pipeline = 2) {
+    return LayoutMistake(Expanded(text), {layers, mtp, pipeline});
   };
   EXPECT_EQ(mistake("Ett|ttL"), "");
   EXPECT_EQ(mistake("Ett|tt||L"), "");
@@ -58,8 +58,15 @@ TEST(PipelineLayout, RulesAreNamed) {
   EXPECT_EQ(mistake("Ett|tttL"), "t stands in it 5 times; layers is 4");
   EXPECT_EQ(mistake("Ett|ttmL"), "m stands in it 1 times; mtp_layers is 0");
   EXPECT_EQ(mistake("Ett|ttmL", 4, 1), "");
-  EXPECT_EQ(mistake("Ettm|ttL", 4, 1),
-            "m is generated on the stage of L alone, directly before it");
+  EXPECT_EQ(mistake("Ett|ttm|L|", 4, 1, 4), "one L stands in it, behind all else");
+  for (const char* apart : {"Ett|tt|m|L", "Ett|ttm||L", "Etttt|m||L"}) {
+    EXPECT_EQ(mistake(apart, 4, 1, 4), "") << apart;
+  }
+  EXPECT_EQ(mistake("Ettm|ttL", 4, 1), "m stands behind all t");
+  EXPECT_EQ(mistake("Ett|tmtL", 4, 1), "m stands behind all t");
+  EXPECT_EQ(mistake("Ett|tt|m|mL", 4, 2, 4), "all m stand on one virtual stage");
+  EXPECT_EQ(mistake("Ettt|tm||L", 4, 1), "m stands on the last virtual stage of its ranks");
+  EXPECT_EQ(mistake("Ett|tt|m|L", 4, 1), "m stands on no first stage");
 }
 
 TEST(PipelineLayout, TheNearestKeepsWhatItCan) {
@@ -71,7 +78,8 @@ TEST(PipelineLayout, TheNearestKeepsWhatItCan) {
   EXPECT_EQ(nearest("Ett|tt|t|tL", {9, 0, 2}), "Ettt|tt|tt|ttL");
   EXPECT_EQ(nearest("Ett|tt|tL", {5, 0, 2}), "Ett|tttL") << "two stages are as near as four";
   EXPECT_EQ(nearest("Et*5L", {5, 0, 4}), "Et|t|t|ttL");
-  EXPECT_EQ(nearest("Et*3|(tt|)*29,m|L", {61, 1, 16}), "Ettt|(tt|)*29|mL");
+  EXPECT_EQ(nearest("Et*3|(tt|)*29,m|L", {61, 1, 16}), "Ettt|(tt|)*29m|L");
+  EXPECT_EQ(nearest("Et*3|(tt|)*29,m|L", {60, 1, 16}), "Ett|(tt|)*29m|L");
   EXPECT_EQ(nearest("Ett|x", {4, 0, 2}), "Ett|ttL") << "what was read before the mistake";
   EXPECT_EQ(nearest("", {4, 0, 1}), "Et*4L");
 }

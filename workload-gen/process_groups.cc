@@ -86,11 +86,14 @@ class GroupTable {
   std::map<std::vector<int>, int> known_;
 };
 
-void AssignStagePairs(const Layout& layout, bool tied_embedding, GroupTable* table) {
+void AssignStagePairs(const Layout& layout, const GroupNeeds& needs, GroupTable* table) {
+  const std::vector<int> holders = EmbeddingStages(layout, needs);
   for (const std::vector<int>& stages : EnumerateGroups(layout, "p")) {
     const size_t count = stages.size();
     if (count < 2) continue;
-    if (tied_embedding) table->Assign(kEmbeddingRole, {stages.front(), stages.back()});
+    std::vector<int> embedding;
+    for (const int stage : holders) embedding.push_back(stages[static_cast<size_t>(stage)]);
+    if (!embedding.empty()) table->Assign(kEmbeddingRole, std::move(embedding));
     for (size_t i = 0; i + 1 < count; ++i) table->AssignPair(stages[i], stages[i + 1]);
     if (layout.chunks > 1) table->AssignPair(stages.back(), stages.front());
   }
@@ -165,9 +168,19 @@ std::vector<std::vector<int>> EnumerateGroups(const Layout& layout, const std::s
 
 GroupNeeds GroupNeedsOf(const TrainingJob& job) {
   const ExpertShape& moe = job.model.moe;
-  return {.shared_embedding = job.model.tied_embedding || job.model.mtp_layers > 0,
+  return {.shared_embedding = job.model.tied_embedding,
+          .further_tokens = job.model.mtp_layers > 0,
           .stage = job.training.fp8 || moe.router_bias,
           .experts = moe.experts > 0};
+}
+
+// get_embedding_ranks of Megatron's training.py.
+std::vector<int> EmbeddingStages(const Layout& layout, const GroupNeeds& needs) {
+  std::vector<int> stages = {0};
+  const int last = layout.pipeline - 1, further = layout.further_stage % layout.pipeline;
+  if (needs.further_tokens && further > 0) stages.push_back(further);
+  if (needs.shared_embedding && last > stages.back()) stages.push_back(last);
+  return stages.size() > 1 ? stages : std::vector<int>();
 }
 
 void BuildGroups(const Layout& layout, const GroupNeeds& needs, Workload* workload) {
@@ -179,7 +192,7 @@ void BuildGroups(const Layout& layout, const GroupNeeds& needs, Workload* worklo
   for (const auto& [role, grid, axes] : SpansOf(layout, needs)) {
     for (std::vector<int>& ranks : EnumerateGroups(layout, axes, grid)) table.Assign(role, ranks);
   }
-  AssignStagePairs(layout, needs.shared_embedding, &table);
+  AssignStagePairs(layout, needs, &table);
   DropUnusedRoles(workload);
 }
 

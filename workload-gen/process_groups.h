@@ -56,11 +56,14 @@ std::vector<std::vector<int>> EnumerateGroups(const Layout& layout, const std::s
 
 // The groups that a job makes beyond those every job has.
 struct GroupNeeds {
-  bool shared_embedding = false;  // embd
+  bool shared_embedding = false;  // embd: first and last stage
+  bool further_tokens = false;    // embd: first stage and that of layers which predict further ones
   bool stage = false;             // tp-dp-cp: fp8 amax, router biases
   bool experts = false;
 };
 GroupNeeds GroupNeedsOf(const TrainingJob& job);
+// Pipeline stages, ascending, that hold the word embedding; none if the first alone does.
+std::vector<int> EmbeddingStages(const Layout& layout, const GroupNeeds& needs);
 
 // Fills roles, groups and group_of_rank; roles without a group behind the last one with one are
 // left out. The pairs that wrap from the last stage to the first exist only with virtual stages.

@@ -74,7 +74,7 @@ class StageWriter {
       Backward(backward->microbatch, backward->chunk);
     else
       Forward(forward->microbatch, forward->chunk);
-    if (backward != nullptr) EndBackward(*backward);
+    if (backward != nullptr) FinishBackward(*backward);
     if (timed) builder_.HostSynchronises();
   }
 
@@ -85,7 +85,7 @@ class StageWriter {
     if (last && by_bucket) reduction_.Arm(0);
   }
 
-  void EndBackward(const StageWork& work) {
+  void FinishBackward(const StageWork& work) {
     finished_backwards_.push_back(work);
     if (c_.job.overlap.grad_reduce && c_.layout.chunks > 1) ReduceFinishedChunk();
   }
@@ -114,7 +114,7 @@ class StageWriter {
     const bool first = c_.IsFirst(chunk), last = c_.IsLast(chunk);
     builder_.SetPlace(-1, microbatch, chunk);
     builder_.SetPhase(Phase::kForward);
-    edges_.Batch(first || (last && c_.work.mtp), last);
+    edges_.Batch(first || c_.HasFurther(chunk), last);
     const auto gather = [&](int layer) {
       if (microbatch == 0) gather_.BeforeForward(chunk, layer);
     };
@@ -130,32 +130,31 @@ class StageWriter {
     }
     builder_.SetPlace(-1, microbatch, chunk);
     ReduceScales(c_, chunk, kForwardScales);
-    if (!last) return;
-    gather(ParameterGather::kHead);
-    edges_.HeadNormForward();
-    if (c_.work.mtp) {
+    if (c_.HasFinalNorm(chunk)) {
+      gather(ParameterGather::kHead);
+      edges_.HeadNormForward();
+    }
+    if (c_.HasFurther(chunk)) {
       gather(ParameterGather::kEmbedding);
       for (int k = 0; k < c_.job.model.mtp_layers; ++k) gather(c_.job.model.layers + k);
       FurtherTokensForward(microbatch, chunk);
     }
-    edges_.LogitsForward();
+    if (!last) return;
+    if (!c_.HasFinalNorm(chunk)) gather(ParameterGather::kHead);
+    for (int k = 0; k <= c_.job.model.mtp_layers; ++k) edges_.LogitsForward();
   }
 
   void FurtherTokensForward(int microbatch, int chunk) {
-    const int layers = c_.job.model.mtp_layers;
-    for (int k = 0; k < layers; ++k) {
+    for (int k = 0; k < c_.job.model.mtp_layers; ++k) {
       builder_.SetPlace(c_.job.model.layers + k, microbatch, chunk);
       mtp_.Forward(k);
     }
     builder_.SetPlace(-1, microbatch, chunk);
-    for (int k = 0; k < layers; ++k) edges_.LogitsForward();
   }
 
-  // All their logits come before their layers. The shared weights' gradients are complete last.
+  // The shared weights' gradients are complete last.
   void FurtherTokensBackward(int microbatch, int chunk) {
-    const int layers = c_.job.model.mtp_layers;
-    for (int k = 0; k < layers; ++k) edges_.LogitsBackward();
-    for (int k = layers; k-- > 0;) {
+    for (int k = c_.job.model.mtp_layers; k-- > 0;) {
       builder_.SetPlace(c_.job.model.layers + k, microbatch, chunk);
       mtp_.Backward(k);
     }
@@ -163,17 +162,19 @@ class StageWriter {
     if (c_.layout.pipeline > 1) reduction_.OnGradient(ParameterKind::kWordEmbedding, -1);
   }
 
-  void HeadBackward(int microbatch, int chunk) {
-    edges_.LogitsBackward();
-    if (c_.work.mtp) FurtherTokensBackward(microbatch, chunk);
-    reduction_.OnGradient(ParameterKind::kHead, -1);
-    edges_.HeadNormBackward();
+  // Further tokens' logits come before their layers.
+  void EndBackward(int microbatch, int chunk) {
+    const bool last = c_.IsLast(chunk);
+    for (int k = 0; last && k <= c_.job.model.mtp_layers; ++k) edges_.LogitsBackward();
+    if (c_.HasFurther(chunk)) FurtherTokensBackward(microbatch, chunk);
+    if (last) reduction_.OnGradient(ParameterKind::kHead, -1);
+    if (c_.HasFinalNorm(chunk)) edges_.HeadNormBackward();
   }
 
   void Backward(int microbatch, int chunk) {
     builder_.SetPlace(-1, microbatch, chunk);
     builder_.SetPhase(Phase::kBackward);
-    if (c_.IsLast(chunk)) HeadBackward(microbatch, chunk);
+    EndBackward(microbatch, chunk);
     const int begin = c_.layout.FirstLayer(c_.stage, chunk);
     int end = c_.layout.EndLayer(c_.stage, chunk);
     while (end > begin) {

@@ -1,5 +1,7 @@
 #include "workload-gen/step_tail.h"
 
+#include <algorithm>
+
 namespace drydock {
 
 StepTail::StepTail(const WriterContext& context, const std::vector<ChunkBuckets>& chunks)
@@ -75,10 +77,8 @@ void StepTail::ReduceReplicated() {
 }
 
 void StepTail::ReduceSharedEmbedding() {
-  const bool holds = c_.stage == 0 || c_.stage == c_.layout.pipeline - 1;
-  // Where further tokens are predicted, the last stage has their embedding too.
-  const bool shared = c_.job.model.tied_embedding || c_.job.model.mtp_layers > 0;
-  if (!shared || !holds) return;
+  const std::vector<int> holders = EmbeddingStages(c_.layout, GroupNeedsOf(c_.job));
+  if (std::find(holders.begin(), holders.end(), c_.stage) == holders.end()) return;
   AllReduce(kEmbeddingRole, kEmbeddingStream, c_.job.training.gradient_type, ReduceOp::kSum,
             c_.layout.padded_vocab / c_.layout.tensor * c_.job.model.hidden);
 }
@@ -94,7 +94,7 @@ void StepTail::UpdateRouterBiases() {
     }
   }
   const ModelShape& m = c_.job.model;
-  if (c_.IsLast(c_.layout.chunks - 1) && m.HasExperts(m.layers - 1)) layers += m.mtp_layers;
+  if (c_.HasFurther(c_.layout.chunks - 1) && m.HasExperts(m.layers - 1)) layers += m.mtp_layers;
   if (layers == 0) return;
   AllReduce(kStageRole, kStageStream, DataType::kFp32, ReduceOp::kSum,
             layers * c_.job.model.moe.experts);

@@ -31,6 +31,9 @@ struct WriterContext {
   bool IsLast(int chunk) const {
     return stage == layout.pipeline - 1 && chunk == layout.chunks - 1;
   }
+  bool HasFinalNorm(int chunk) const { return layout.HasFinalNorm(stage, chunk); }
+  // Layers that predict further tokens.
+  bool HasFurther(int chunk) const { return work.mtp && layout.HasFurther(stage, chunk); }
   // One micro-batch's activations between layers, whole.
   int64_t ActivationCount() const { return work.rows * job.model.hidden; }
 };
