@@ -339,13 +339,6 @@ Result<const HfFamily*> FamilyOf(const YamlNode& config) {
                                      Join(HfModelTypes())));
 }
 
-std::string PathFrom(const YamlNode& from) {
-  const std::string& file = from.location.file;
-  if (from.scalar.starts_with("/") || file.starts_with("--set ")) return from.scalar;
-  const std::string folder = DirectoryOf(file);
-  return folder.empty() ? from.scalar : folder + "/" + from.scalar;
-}
-
 }  // namespace
 
 const std::vector<std::string>& HfModelTypes() {

@@ -7,6 +7,7 @@
 #include "core/base/files.h"
 #include "workload-gen/hf_config.h"
 #include "workload-gen/megatron_job.h"
+#include "workload-gen/overlap_config.h"
 #include "workload-gen/section_readers.h"
 
 namespace drydock {
@@ -40,6 +41,7 @@ Result<TrainingJob> LoadJob(const JobSource& source, const std::vector<std::stri
     RETURN_IF_ERROR(ApplyOverride(assignment, &root));
   }
   RETURN_IF_ERROR(ExpandModelFrom(source.strict, &root, notes));
+  RETURN_IF_ERROR(ExpandOverlapFrom(source.strict, &root, notes));
   return TrainingJobFromTree(root, source.path);
 }
 

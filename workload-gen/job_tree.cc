@@ -1,5 +1,7 @@
 #include "workload-gen/job_tree.h"
 
+#include "core/base/files.h"
+
 namespace drydock {
 namespace {
 
@@ -62,6 +64,13 @@ void JobTree::Unset(const std::string& key) {
     std::erase_if(map.entries,
                   [&](const auto& entry) { return entry.first.scalar == key.substr(dot + 1); });
   }
+}
+
+std::string PathFrom(const YamlNode& from) {
+  const std::string& file = from.location.file;
+  if (from.scalar.starts_with("/") || file.starts_with("--set ")) return from.scalar;
+  const std::string folder = DirectoryOf(file);
+  return folder.empty() ? from.scalar : folder + "/" + from.scalar;
 }
 
 }  // namespace drydock

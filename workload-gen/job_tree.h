@@ -32,6 +32,9 @@ class JobTree {
   YamlNode root_;
 };
 
+// The path that a value gives, relative to the file it stands in; with --set, to where we are.
+std::string PathFrom(const YamlNode& from);
+
 }  // namespace drydock
 
 #endif  // DRYDOCK_WORKLOAD_GEN_JOB_TREE_H_

@@ -34,7 +34,7 @@ constexpr Names kPlain[] = {
      "--moe-shared-expert-intermediate-size --moe-router-topk --moe-token-dispatcher-type "
      "--moe-expert-capacity-factor --q-lora-rank --kv-lora-rank --qk-head-dim "
      "--qk-pos-emb-head-dim --v-head-dim --loss-scale --main-grads-dtype --cuda-graph-impl "
-     "--cuda-graph-scope"},
+     "--cuda-graph-scope --tp-comm-overlap-cfg"},
     {'0', Effect::kUsed,
      "--group-query-attention --use-rotary-position-embeddings --no-position-embedding "
      "--squared-relu --swiglu --quick-geglu --untie-embeddings-and-output-weights "
@@ -158,7 +158,6 @@ constexpr Explained kUnmodelled[] = {
     {"--no-rope-fusion", '0', "rotary kernels"},
     {"--use-fused-weighted-squared-relu", '0', "activation kernels"},
     {"--calculate-per-token-loss", '0', "token counts that are reduced"},
-    {"--tp-comm-overlap-cfg", '1', "parts and multiprocessors of each overlapped product"},
     {"--tp-comm-overlap-rs-dgrad", '0', "which reductions overlap"},
     {"--overlap-p2p-communication-warmup-flush", '0', "overlap at a pipeline's ends"},
     {"--defer-embedding-wgrad-compute", '0', "when the head's gradient is computed"},

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
+
 #include "core/base/files.h"
 #include "core/base/spelling.h"
 #include "workload-gen/inference_scope.h"
@@ -84,8 +86,8 @@ constexpr const char* kRequired[] = {
 
 class JobMaker {
  public:
-  JobMaker(const LaunchLine& line, MegatronReader* reader, ImportNotes* notes)
-      : line_(line), r_(*reader), notes_(*notes) {}
+  JobMaker(const LaunchLine& line, bool strict, MegatronReader* reader, ImportNotes* notes)
+      : line_(line), strict_(strict), r_(*reader), notes_(*notes) {}
 
   void Make() {
     CheckScript();
@@ -101,6 +103,7 @@ class JobMaker {
     SetTraining();
     SetRecompute();
     SetParallel();
+    SetOverlap();
   }
 
  private:
@@ -276,6 +279,22 @@ class JobMaker {
         {{"p2p", "p2p"}, {"a2a", "a2a"}, {"allgather", "allgather"}, {"all_gather", "allgather"}});
   }
 
+  // The file is often not at hand where a script is read.
+  void SetOverlap() {
+    const char* argument = "--tp-comm-overlap-cfg";
+    if (!r_.Has(argument)) return;
+    YamlNode from;
+    from.scalar = r_.Text(argument);
+    from.location = r_.Place(argument).location;
+    std::error_code ignored;
+    if (std::filesystem::exists(PathFrom(from), ignored)) {
+      return r_.Set("overlap.from", from.scalar, argument);
+    }
+    const std::string what = fmt::format("{} (there is no '{}')", argument, PathFrom(from));
+    if (strict_) return r_.Fail(argument, "not modelled: " + what);
+    notes_.unmodelled.push_back(what);
+  }
+
   // The layout says it, and excludes what else would.
   std::optional<int64_t> ChunksOfLayout() {
     const char* layout = "--pipeline-model-parallel-layout";
@@ -315,6 +334,7 @@ class JobMaker {
   }
 
   const LaunchLine& line_;
+  const bool strict_;
   MegatronReader& r_;
   ImportNotes& notes_;
 };
@@ -328,7 +348,7 @@ Result<YamlNode> MegatronJob(const std::string& text, const std::string& file_na
   Diagnostics diagnostics;
   GivenArguments given = SortMegatronArguments(line.arguments, strict, notes, &diagnostics);
   MegatronReader reader(file_name, std::move(given), &diagnostics);
-  JobMaker(line, &reader, notes).Make();
+  JobMaker(line, strict, &reader, notes).Make();
   RETURN_IF_ERROR(diagnostics.ToStatus());
   return reader.tree.root();
 }

@@ -7,6 +7,7 @@
 #include "workload-gen/layout.h"
 #include "workload-gen/megatron_job.h"
 #include "workload-gen/model_size.h"
+#include "workload-gen/overlap_config.h"
 #include "workload-gen/section_readers.h"
 
 namespace drydock::fuzz {
@@ -101,6 +102,32 @@ void HfConfig(const std::string& input) {
     }
     CheckJob(TrainingJobFromTree(*root, "f"));
   }
+}
+
+void OverlapConfig(const std::string& input) {
+  for (const bool strict : {false, true}) {
+    ImportNotes notes;
+    const Result<YamlNode> overlap = OverlapFromConfig(input, "f", strict, &notes);
+    CheckPrintable(overlap);
+    if (!overlap.ok()) continue;
+    Result<YamlNode> root = ParseYaml(
+        std::string("model: {architecture: gpt, layers: 2, hidden: 64, heads: 8, vocab: 100, "
+                    "sequence: 32}\n") +
+            kRest,
+        "rest");
+    CHECK(root.ok());
+    YamlNode section = root->entries.back().first;
+    section.scalar = "overlap";
+    root->entries.emplace_back(section, *overlap);
+    CheckJob(TrainingJobFromTree(*root, "f"));
+  }
+}
+
+std::vector<std::string> OverlapConfigSeeds() {
+  return {
+      "proj_fprop: {method: pipeline, num_sm: 24, cga_size: 2, num_splits: 4, set_sm_margin: 1}\n"
+      "fc2_fprop: {method: ring_exchange, aggregate: 1}\nqkv_dgrad: {method: bulk}\n",
+      "fc2_fprop:\n  method: pipeline\n  fp8_buf: 0\n  atomic_gemm: 1\n"};
 }
 
 std::vector<std::string> HfConfigSeeds() {

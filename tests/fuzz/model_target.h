@@ -1,4 +1,5 @@
-// What people give workload-gen: model.yaml, config.json, launch scripts.
+// What people give workload-gen: model.yaml, config.json, launch scripts and what
+// they name.
 #ifndef DRYDOCK_TESTS_FUZZ_MODEL_TARGET_H_
 #define DRYDOCK_TESTS_FUZZ_MODEL_TARGET_H_
 
@@ -14,6 +15,9 @@ std::vector<std::string> ModelSeeds();
 
 void HfConfig(const std::string& input);
 std::vector<std::string> HfConfigSeeds();
+
+void OverlapConfig(const std::string& input);
+std::vector<std::string> OverlapConfigSeeds();
 
 void MegatronArguments(const std::string& input);
 std::vector<std::string> MegatronArgumentsSeeds();

@@ -245,6 +245,7 @@ const std::vector<Target>& Targets() {
       {"gpu_kernels", GpuKernels, GpuKernelsSeeds, 20000},
       {"model", Model, ModelSeeds, 20000},
       {"hf_config", HfConfig, HfConfigSeeds, 20000},
+      {"overlap_config", OverlapConfig, OverlapConfigSeeds, 20000},
       {"megatron_arguments", MegatronArguments, MegatronArgumentsSeeds, 700},
       {"rank_trace", RankTrace, RankTraceSeeds, 20000},
       {"foreign_trace", ForeignTrace, ForeignTraceSeeds, 900},
