@@ -20,7 +20,7 @@ class LayerWorkTest : public testing::Test {
 
 // rows t = 64, hidden 64, ffn 256, TP 2.
 TEST_F(LayerWorkTest, LinearLayersOfAGpt) {
-  const LayerWork layer = Make({}).kinds[0];
+  const LayerWork layer = Make({"training.gradient_type=fp32"}).kinds[0];
   const Submodule& qkv = At(layer.attention.qkv.forward);
   EXPECT_EQ(qkv.rows, 64);
   EXPECT_EQ(qkv.n, 96);
@@ -68,7 +68,8 @@ TEST_F(LayerWorkTest, SequenceParallelismSplitsRowsOutsideTheLinearLayers) {
 }
 
 TEST_F(LayerWorkTest, UnfusedAccumulationIsAKernelOfItsOwn) {
-  const LayerWork layer = Make({"training.gradient_accumulation_fusion=false"}).kinds[0];
+  const LayerWork layer =
+      Make({"training.gradient_accumulation_fusion=false", "training.gradient_type=fp32"}).kinds[0];
   EXPECT_FALSE(At(layer.attention.qkv.weight_gradient).accumulate_fp32);
   ASSERT_TRUE(layer.attention.qkv.accumulate);
   const Submodule& add = At(*layer.attention.qkv.accumulate);

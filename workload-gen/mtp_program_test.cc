@@ -66,7 +66,7 @@ TEST(MtpProgram, TheLastStageHasTheEmbeddingToo) {
       calls.push_back(CallText(w.calls[op.work]));
     }
   }
-  EXPECT_THAT(calls, ElementsAre("all-reduce 32768 x fp32 = 131.1 KB over 2"));
+  EXPECT_THAT(calls, ElementsAre("all-reduce 32768 x fp16 = 65.54 KB over 2"));
   // Tokens, positions, labels and loss mask are handed out there.
   const auto broadcasts = [](const Workload& workload) {
     int count = 0;

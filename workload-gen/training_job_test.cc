@@ -1,5 +1,7 @@
 #include "workload-gen/training_job.h"
 
+#include <fmt/format.h>
+
 #include <random>
 
 #include "workload-gen/test_support.h"
@@ -35,6 +37,17 @@ TEST(TrainingJob, ReadsAGptWithTheFamilysDefaults) {
   EXPECT_EQ(job.training.precision, DataType::kFp16);
   EXPECT_EQ(job.parallel.data, 0);
   EXPECT_TRUE(job.overlap.tensor_backward);
+}
+
+// As Megatron-LM: gradients of bf16 are fp32 without being told, those of fp16 stay as they are.
+TEST(TrainingJob, GradientsAreAsMegatronTakesThem) {
+  const auto gradients = [](const char* precision) {
+    return TestJob({fmt::format("training.precision={}", precision)}).training.gradient_type;
+  };
+  EXPECT_EQ(gradients("bf16"), DataType::kFp32);
+  EXPECT_EQ(gradients("fp8"), DataType::kFp32);
+  EXPECT_EQ(gradients("fp16"), DataType::kFp16);
+  EXPECT_EQ(TestJob({"training.gradient_type=fp32"}).training.gradient_type, DataType::kFp32);
 }
 
 TEST(TrainingJob, ALlamaIsRotaryGatedUntiedAndUnbiased) {

@@ -92,6 +92,14 @@ void ReadPrecision(YamlReader* reader, TrainingRules* training) {
   training->fp8 = precision == 2;
 }
 
+// Megatron-LM insists on fp32 for bf16 only; gradients of fp16 stay in fp16 unless it is told.
+void ReadGradientType(YamlReader* reader, TrainingRules* training) {
+  int type = training->precision == DataType::kFp16 ? 2 : 0;
+  reader->ReadChoice("gradient_type", {"fp32", "bf16", "fp16"}, &type, /*required=*/false);
+  constexpr DataType kTypes[] = {DataType::kFp32, DataType::kBf16, DataType::kFp16};
+  training->gradient_type = kTypes[type];
+}
+
 void ReadData(YamlReader* reader, int* data) {
   const YamlNode* node = reader->Take("data", /*required=*/false);
   if (node == nullptr || (node->kind == YamlNode::Kind::kScalar && node->scalar == "auto")) return;
@@ -140,10 +148,7 @@ void ReadTrainingSection(const YamlNode& node, Diagnostics* diagnostics, Trainin
   int optimizer = 0;
   reader.ReadChoice("optimizer", {"adam"}, &optimizer, /*required=*/true);
   reader.ReadOptional("distributed_optimizer", &training->distributed_optimizer);
-  int gradient = 0;
-  reader.ReadChoice("gradient_type", {"fp32", "bf16", "fp16"}, &gradient, /*required=*/false);
-  constexpr DataType kTypes[] = {DataType::kFp32, DataType::kBf16, DataType::kFp16};
-  training->gradient_type = kTypes[gradient];
+  ReadGradientType(&reader, training);
   ReadEither(&reader, "kernels", "unfused", "fused", &training->fused_kernels);
   reader.ReadOptional("gradient_accumulation_fusion", &training->gradient_accumulation_fusion);
   reader.ReadOptional("gradient_clipping", &training->gradient_clipping);

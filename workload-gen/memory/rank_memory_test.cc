@@ -121,9 +121,10 @@ TEST(RankMemory, StatesOfEachFramework) {
   EXPECT_EQ(Part(zero(3), "parameters"), 2 * share);
   EXPECT_EQ(Part(zero(3), "optimizer states"), 16 * share);
   // Megatron: 16 bytes a parameter and fp32 gradients of 2 more, half of which DP2 shares out.
-  const Workload plain = TestWorkload();
+  const Workload plain = TestWorkload({"training.gradient_type=fp32"});
   const int64_t elements = Part(plain, "parameters") / 2;
   EXPECT_EQ(Part(plain, "gradients"), 4 * elements);
+  EXPECT_EQ(Part(TestWorkload(), "gradients"), 2 * elements);  // fp16, whose gradients stay so
   EXPECT_EQ(Part(plain, "optimizer states"), 12 * elements);
   const Workload shared = TestWorkload({"training.distributed_optimizer=true"});
   EXPECT_EQ(Part(shared, "optimizer states"), 6 * (Part(shared, "parameters") / 2));
