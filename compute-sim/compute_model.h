@@ -36,7 +36,7 @@ struct GpuData {
   bool calibrated = false;           // has a `kernels:` section
   KernelParameters parameters;       // if calibrated
   std::vector<ProfilePtr> profiles;  // rows measured on it
-  std::string attention_library;     // "" = the GPU file's default
+  std::string attention_library;     // as KernelParameters::AttentionFor takes it
 
   GpuShape shape() const { return {spec.sms, spec.l2}; }
 };

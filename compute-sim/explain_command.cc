@@ -48,10 +48,11 @@ Result<Workload> WorkloadOfWords(const ExplainOptions& options) {
   return workload;
 }
 
-Result<Workload> ReadOrMakeWorkload(const ExplainOptions& options) {
-  if (options.run.empty()) return WorkloadOfWords(options);
-  ASSIGN_OR_RETURN(WorkloadFile file, ReadWorkload(options.run, WorkloadParts::kTables));
-  return std::move(file.workload);
+Result<WorkloadFile> ReadOrMakeWorkload(const ExplainOptions& options) {
+  if (!options.run.empty()) return ReadWorkload(options.run, WorkloadParts::kTables);
+  WorkloadFile file;
+  ASSIGN_OR_RETURN(file.workload, WorkloadOfWords(options));
+  return file;
 }
 
 }  // namespace
@@ -77,10 +78,12 @@ void DeclareExplain(CLI::App* app, ExplainOptions* options, CommonOptions* commo
 }
 
 Status RunExplain(const ExplainOptions& options, const CommonOptions& common) {
-  ASSIGN_OR_RETURN(const Workload workload, ReadOrMakeWorkload(options));
+  ASSIGN_OR_RETURN(const WorkloadFile file, ReadOrMakeWorkload(options));
+  const Workload& workload = file.workload;
   ASSIGN_OR_RETURN(
       const LoadedOptions loaded,
-      LoadModelOptions(options.model, ProfilePaths(options.model, workload.topology.gpus)));
+      LoadModelOptions(options.model, ProfilePaths(options.model, workload.topology.gpus),
+                       file.attention_backend));
   ASSIGN_OR_RETURN(const KernelTimes times, Simulate(workload, loaded.simulate));
   if (!common.check) fmt::print("{}", Explain(workload, times));
   Report(kExplainInfo, common, Summary(times));

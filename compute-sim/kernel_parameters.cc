@@ -13,6 +13,9 @@
 namespace drydock {
 namespace {
 
+constexpr const char* kTransformerEngine = "transformer-engine";
+constexpr const char* kPytorch = "pytorch";
+
 bool ParseInteger(std::string_view text, int64_t* value) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), *value);
   return error == std::errc() && end == text.data() + text.size();
@@ -179,20 +182,25 @@ void ReadLibrary(const YamlNode& node, AttentionParameters* library, Diagnostics
 
 void ReadAttention(const YamlNode& node, KernelParameters* out, Diagnostics* diagnostics) {
   YamlReader reader(node, "attention", diagnostics);
-  std::string chosen;
+  std::string chosen, pytorch;
   reader.Read("default", &chosen);
+  pytorch = chosen;
+  reader.ReadOptional("pytorch", &pytorch);
   if (const YamlNode* list = reader.Take("libraries", true)) {
     for (const YamlNode& item : list->items) {
       ReadLibrary(item, &out->attention.emplace_back(), diagnostics);
     }
   }
   const std::vector<std::string> names = out->AttentionNames();
-  const auto found = std::find(names.begin(), names.end(), chosen);
-  out->default_attention = static_cast<size_t>(found - names.begin());
-  if (found == names.end() && reader.Has("default") && reader.Has("libraries")) {
-    reader.Fail("default",
-                fmt::format("no library is named '{}'{}", chosen, DidYouMean(chosen, names)));
-  }
+  const auto find = [&](const char* key, const std::string& name, size_t* index) {
+    const auto found = std::find(names.begin(), names.end(), name);
+    *index = static_cast<size_t>(found - names.begin());
+    if (found == names.end() && reader.Has(key) && reader.Has("libraries")) {
+      reader.Fail(key, fmt::format("no library is named '{}'{}", name, DidYouMean(name, names)));
+    }
+  };
+  find("default", chosen, &out->default_attention);
+  find("pytorch", pytorch, &out->pytorch_attention);
   reader.Finish();
 }
 
@@ -274,9 +282,12 @@ const GemmParameters* KernelParameters::GemmFor(DataType type) const {
 }
 
 const AttentionParameters* KernelParameters::AttentionFor(DataType type,
-                                                          const std::string& library) const {
+                                                          const std::string& backend) const {
+  const bool by_default = backend.empty() || backend == kTransformerEngine;
   for (size_t i = 0; i < attention.size(); ++i) {
-    const bool wanted = library.empty() ? i == default_attention : attention[i].name == library;
+    const bool wanted = by_default            ? i == default_attention
+                        : backend == kPytorch ? i == pytorch_attention
+                                              : attention[i].name == backend;
     const std::vector<DataType>& types = attention[i].types;
     if (wanted && std::find(types.begin(), types.end(), type) != types.end()) return &attention[i];
   }
@@ -286,6 +297,12 @@ const AttentionParameters* KernelParameters::AttentionFor(DataType type,
 std::vector<std::string> KernelParameters::AttentionNames() const {
   std::vector<std::string> names;
   for (const AttentionParameters& library : attention) names.push_back(library.name);
+  return names;
+}
+
+std::vector<std::string> KernelParameters::AttentionBackends() const {
+  std::vector<std::string> names = AttentionNames();
+  names.insert(names.begin(), {kTransformerEngine, kPytorch});
   return names;
 }
 

@@ -100,14 +100,18 @@ struct KernelParameters {
   int64_t tile_k = 64;
   std::vector<GemmParameters> gemm;
   std::vector<AttentionParameters> attention;
-  size_t default_attention = 0;
+  size_t default_attention = 0;  // what Transformer Engine picks on this GPU
+  size_t pytorch_attention = 0;  // what scaled_dot_product_attention picks
   MemoryParameters memory;
   ScalingErrors scaling;
 
   // Null if that type is not calibrated.
   const GemmParameters* GemmFor(DataType type) const;
-  const AttentionParameters* AttentionFor(DataType type, const std::string& library) const;
+  // `backend`: a library, or "transformer-engine" (also "") or "pytorch": what they pick.
+  const AttentionParameters* AttentionFor(DataType type, const std::string& backend) const;
   std::vector<std::string> AttentionNames() const;
+  // What AttentionFor knows: who picks a library, then the libraries.
+  std::vector<std::string> AttentionBackends() const;
 };
 
 // Reads the section out of a GPU file's whole text. Everything wrong is reported at once.

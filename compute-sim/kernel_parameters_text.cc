@@ -105,8 +105,11 @@ std::string KernelsText(const KernelParameters& p, const std::string& remark) {
       Commented(remark), p.clocks == KernelParameters::Clocks::kSustained ? "sustained" : "burst",
       Us(p.launch_gap), Join(tiles), Join(splits), p.tile_k);
   for (const GemmParameters& set : p.gemm) text += GemmText(set);
-  text += fmt::format("  attention:\n    default: {}\n    libraries:\n",
-                      p.attention[p.default_attention].name);
+  text += fmt::format("  attention:\n    default: {}\n", p.attention[p.default_attention].name);
+  if (p.pytorch_attention != p.default_attention) {
+    text += fmt::format("    pytorch: {}\n", p.attention[p.pytorch_attention].name);
+  }
+  text += "    libraries:\n";
   for (const AttentionParameters& library : p.attention) text += AttentionText(library);
   text += MemoryText(p.memory);
   const ScalingErrors& errors = p.scaling;

@@ -78,7 +78,8 @@ Status Run(const Options& options, const CommonOptions& common) {
     return OkStatus();
   }
   if (!common.check) RETURN_IF_ERROR(CheckCanWrite(options.run + "/" + kKernelTimesName));
-  ASSIGN_OR_RETURN(const LoadedOptions loaded, LoadModelOptions(options.model, paths));
+  ASSIGN_OR_RETURN(const LoadedOptions loaded,
+                   LoadModelOptions(options.model, paths, file.attention_backend));
   Provenance provenance{"compute-sim", {{kManifestName, file.sha256}}, stamp.options};
   for (const auto& [name, sha256] : loaded.hashes) provenance.inputs.push_back({name, sha256});
   ASSIGN_OR_RETURN(const KernelTimes times, Simulate(file.workload, loaded.simulate));

@@ -35,8 +35,10 @@ void DeclareModelOptions(CLI::App* app, ModelOptions* options) {
       ->type_name("NAME,...")
       ->allow_extra_args(false)
       ->each(PrintModelsIfHelp);
-  app->add_option("--attention-library", options->attention_library,
-                  "Fused attention kernels to assume, instead of each GPU file's default")
+  app->add_option(
+         "--attention-library", options->attention_library,
+         "Fused attention kernels to assume (a library, or who picks one: transformer-engine, "
+         "pytorch), instead of the workload's")
       ->type_name("NAME");
   app->add_option("--clocks", options->clocks,
                   "'sustained': a run of hours at the power limit; 'burst': a short benchmark; "
@@ -69,9 +71,12 @@ std::vector<std::string> ProfilePaths(const ModelOptions& options,
 }
 
 Result<LoadedOptions> LoadModelOptions(const ModelOptions& options,
-                                       const std::vector<std::string>& profile_paths) {
+                                       const std::vector<std::string>& profile_paths,
+                                       const std::string& attention_backend) {
   using Clocks = KernelParameters::Clocks;
-  LoadedOptions loaded{{options.order, {}, options.attention_library, {}}, {}};
+  const bool asked = !options.attention_library.empty();
+  LoadedOptions loaded{
+      {options.order, {}, asked ? options.attention_library : attention_backend, {}}, {}};
   if (!options.clocks.empty()) {
     loaded.simulate.clocks = options.clocks == "burst" ? Clocks::kBurst : Clocks::kSustained;
   }

@@ -33,8 +33,10 @@ struct LoadedOptions {
   SimulateOptions simulate;
   std::vector<std::pair<std::string, std::string>> hashes;  // of the profiles: name, SHA-256
 };
+// `attention_backend`: the workload's, where the options name no attention library.
 Result<LoadedOptions> LoadModelOptions(const ModelOptions& options,
-                                       const std::vector<std::string>& profile_paths);
+                                       const std::vector<std::string>& profile_paths,
+                                       const std::string& attention_backend);
 
 }  // namespace drydock
 

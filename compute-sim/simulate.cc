@@ -18,7 +18,7 @@ namespace {
 // An error if a library was asked for that this calibrated GPU does not have.
 Status CheckAttentionLibrary(const GpuData& gpu) {
   if (!gpu.calibrated || gpu.attention_library.empty()) return OkStatus();
-  const std::vector<std::string> names = gpu.parameters.AttentionNames();
+  const std::vector<std::string> names = gpu.parameters.AttentionBackends();
   for (const std::string& name : names) {
     if (name == gpu.attention_library) return OkStatus();
   }

@@ -17,7 +17,7 @@ namespace drydock {
 struct SimulateOptions {
   std::vector<std::string> model_order;            // names of ComputeModelChoices
   std::vector<ProfilePtr> profiles;                // earlier ones win
-  std::string attention_library;                   // "" = each GPU file's default
+  std::string attention_library;                   // as KernelParameters::AttentionFor takes it
   std::optional<KernelParameters::Clocks> clocks;  // instead of each GPU file's
 };
 

@@ -150,7 +150,36 @@ TEST(Simulate, UnknownAttentionLibrarySuggestsTheNearest) {
   options.attention_library = "flash2";
   EXPECT_EQ(Simulate(WorkloadOn({"h100-sxm-80g"}), options).error().message(),
             "the GPU 'h100-sxm-80g' has no attention library 'flash2'; did you mean 'flash-2'?; "
-            "valid are flash-2, flash-3, cudnn-9, trtllm");
+            "valid are transformer-engine, pytorch, flash-2, flash-3, cudnn-9, trtllm");
+}
+
+// The time of a layer's fused attention on a GPU, with the kernels that `backend` picks.
+Time AttentionTime(const std::string& gpu, const std::string& backend) {
+  Workload w = WorkloadOn({gpu});
+  Submodule core;
+  core.name = "attention.core";
+  core.kind = SubmoduleKind::kAttention;
+  core.batch = 2;
+  core.sequence = 8192;
+  core.heads = core.kv_heads = 32;
+  core.head_dim = 128;
+  core.causal = core.fused = true;
+  w.submodules = {core};
+  SimulateOptions options = Options();
+  options.attention_library = backend;
+  return Simulate(w, options)->gpus[0].submodules[0].total;
+}
+
+// On Hopper PyTorch takes FlashAttention-2 where Transformer Engine takes cuDNN; where a file says
+// nothing of PyTorch, it takes the same.
+TEST(Simulate, FrameworksPickTheirOwnAttention) {
+  for (const char* hopper : {"h100-sxm-80g", "h200-sxm-141g"}) {
+    EXPECT_EQ(AttentionTime(hopper, "pytorch"), AttentionTime(hopper, "flash-2"));
+    EXPECT_EQ(AttentionTime(hopper, "transformer-engine"), AttentionTime(hopper, "cudnn-9"));
+    EXPECT_EQ(AttentionTime(hopper, ""), AttentionTime(hopper, "cudnn-9"));
+    EXPECT_GT(AttentionTime(hopper, "pytorch").us(), 1.3 * AttentionTime(hopper, "cudnn-9").us());
+  }
+  EXPECT_EQ(AttentionTime("a100-sxm-80g", "pytorch"), AttentionTime("a100-sxm-80g", ""));
 }
 
 // ---- Submodules to kernels ----------------------------------------------------------------

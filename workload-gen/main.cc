@@ -205,6 +205,11 @@ Result<TrainingJob> ReadModel(const Options& options, const CommonOptions& commo
   return job;
 }
 
+// PyTorch's own frameworks call its scaled_dot_product_attention.
+const char* AttentionBackendOf(const TrainingJob& job) {
+  return job.training.framework == "megatron" ? "transformer-engine" : "pytorch";
+}
+
 Status Run(const Options& options, const CommonOptions& common) {
   if (options.commands.given()) return options.commands.Run(common);
   const bool writes = !common.check && !options.dump;
@@ -237,8 +242,8 @@ Status Run(const Options& options, const CommonOptions& common) {
   RETURN_IF_ERROR(Prove(options, common, cluster, workload));
   if (!writes) return OkStatus();
   RETURN_IF_ERROR(MakeDirectories(options.run));
-  RETURN_IF_ERROR(
-      WriteWorkload(options.run, workload, cluster, ProvenanceOf(options, job, cluster)));
+  RETURN_IF_ERROR(WriteWorkload(options.run, workload, cluster, ProvenanceOf(options, job, cluster),
+                                AttentionBackendOf(job)));
   return SaveStamp(StampOf(options, job, cluster));
 }
 

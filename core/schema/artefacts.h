@@ -40,12 +40,14 @@ inline constexpr const char* kWhatIfName = "4-what-if.pb";
 
 enum class WorkloadParts { kTables, kAll };  // kTables leaves Workload::programs empty
 
-// `cluster` is what the topology was read from; it is stored as text.
+// `cluster` is what the topology was read from; it is stored as text. `attention_backend`: who
+// picks the kernels of fused attention, "transformer-engine" or "pytorch"; "": not known.
 Status WriteWorkload(const std::string& run, const Workload& workload, const ClusterInput& cluster,
-                     const Provenance& provenance);
+                     const Provenance& provenance, const std::string& attention_backend = "");
 struct WorkloadFile {
   Workload workload;
   Variation variation;  // of the cluster
+  std::string attention_backend;
   std::string sha256;
 };
 Result<WorkloadFile> ReadWorkload(const std::string& run, WorkloadParts parts);

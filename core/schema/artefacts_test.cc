@@ -4,6 +4,7 @@
 
 #include "core/base/files.h"
 #include "core/schema/artefacts_fixture.h"
+#include "core/schema/manifest_file.h"
 
 namespace drydock {
 namespace {
@@ -27,6 +28,16 @@ TEST_F(ArtefactsTest, TheWorkloadReadsBackEqual) {
   EXPECT_EQ(topology.host_kinds[0].nccl_topology_xml, "<system version=\"1\"/>\n");
   EXPECT_EQ(topology.gpus[0].file_text, testing::ToyGpuText());
   EXPECT_EQ(workload_.sha256, *Sha256OfFile(At(kManifestName)));
+}
+
+TEST_F(ArtefactsTest, WhoPicksAttentionIsKept) {
+  EXPECT_EQ(workload_.attention_backend, "");  // nobody said
+  const TemporaryDirectory other;
+  ASSERT_TRUE(WriteWorkload(other.path(), testing::ToyWorkload(), testing::ToyCluster(),
+                            {"workload-gen", {}, {}}, "pytorch")
+                  .ok());
+  EXPECT_EQ(ReadWorkload(other.path(), WorkloadParts::kTables)->attention_backend, "pytorch");
+  EXPECT_EQ(ReadManifest(other / kManifestName)->attention_backend, "pytorch");
 }
 
 TEST_F(ArtefactsTest, TablesAloneLeaveOutThePrograms) {

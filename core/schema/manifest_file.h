@@ -16,6 +16,7 @@ struct ManifestFile {
   Workload workload;  // without programs
   ClusterInput cluster;  // its texts; the topology is the workload's
   Provenance provenance;
+  std::string attention_backend;
   std::vector<std::string> class_sha256;
 };
 Result<ManifestFile> ReadManifest(const std::string& path);

@@ -344,7 +344,7 @@ Status ReadPrograms(const std::string& run, const proto::Manifest& manifest, Wor
 }  // namespace
 
 Status WriteWorkload(const std::string& run, const Workload& workload, const ClusterInput& cluster,
-                     const Provenance& provenance) {
+                     const Provenance& provenance, const std::string& attention_backend) {
   RETURN_IF_ERROR(MakeDirectories(run));
   const std::string target = run + "/" + kWorkloadName;
   ASSIGN_OR_RETURN(StagedDirectory directory, StagedDirectory::Create(target));
@@ -359,6 +359,7 @@ Status WriteWorkload(const std::string& run, const Workload& workload, const Clu
   EncodeTables(workload, &manifest);
   EncodeTotals(workload.totals, &manifest);
   Encode(workload.launch, manifest.mutable_launch());
+  manifest.set_attention_backend(attention_backend);
   for (size_t c = 0; c < workload.programs.size(); ++c) {
     const std::string content = EncodeTrace(workload, workload.programs[c]);
     proto::Manifest::Class* entry = manifest.add_classes();
@@ -381,6 +382,7 @@ Result<ManifestFile> ReadManifest(const std::string& path) {
   RETURN_IF_ERROR(protocol::Load(path, kKind, kMaker, &manifest, nullptr));
   RETURN_IF_ERROR(DecodeManifest(manifest, path, &file.cluster, &file.workload));
   file.provenance = protocol::ReadProvenance(manifest.provenance());
+  file.attention_backend = manifest.attention_backend();
   for (const proto::Manifest::Class& entry : manifest.classes()) {
     file.class_sha256.push_back(entry.sha256());
   }
@@ -395,6 +397,7 @@ Result<WorkloadFile> ReadWorkload(const std::string& run, WorkloadParts parts) {
   ClusterInput cluster;
   RETURN_IF_ERROR(DecodeManifest(manifest, path, &cluster, &file.workload));
   file.variation = std::move(cluster.variation);
+  file.attention_backend = manifest.attention_backend();
   if (parts == WorkloadParts::kAll) {
     RETURN_IF_ERROR(ReadPrograms(run, manifest, &file.workload));
   }

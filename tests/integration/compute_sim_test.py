@@ -216,7 +216,7 @@ class ComputeSim(unittest.TestCase):
         self.expect_error("compute-sim: error: unknown compute model 'modl'; did you mean 'model'?; valid are profile, "
                           "model, scaled\ncompute-sim: see compute-sim --help\n", "run", "--model-order", "modl", status=2)
         self.expect_error("error: the GPU 'a100-sxm-80g' has no attention library 'flash2'; did you mean 'flash-2'?; "
-                          "valid are flash-2, trtllm\n", "run", "--attention-library", "flash2")
+                          "valid are transformer-engine, pytorch, flash-2, trtllm\n", "run", "--attention-library", "flash2")
 
     def test_a_kernel_nobody_knows(self):
         status, _, stderr = self.run_tool("run", "--model-order", "scaled", "-q")

@@ -42,6 +42,7 @@ struct Merged {
   Workload workload;
   ClusterInput cluster;
   Provenance provenance;
+  std::string attention_backend;
   size_t durations = 0;  // nodes that state one, which are left out
 };
 // `place`: as FindTraces takes it; the manifest lies in the same folder.

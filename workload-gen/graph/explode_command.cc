@@ -112,7 +112,8 @@ class MergeCommand final : public GraphCommand {
            fmt::format("{} ranks in {} classes", merged.workload.rank_count(),
                        merged.workload.class_count));
     if (common.check) return OkStatus();
-    return WriteWorkload(run_, merged.workload, merged.cluster, merged.provenance);
+    return WriteWorkload(run_, merged.workload, merged.cluster, merged.provenance,
+                         merged.attention_backend);
   }
 
  private:

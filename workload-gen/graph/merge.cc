@@ -45,6 +45,7 @@ Result<Merged> Merge(const std::string& place) {
   }
   merged.cluster = std::move(manifest.cluster);
   merged.provenance = std::move(manifest.provenance);
+  merged.attention_backend = std::move(manifest.attention_backend);
   if (classes.sha256() != manifest.class_sha256 || merged.workload.class_of_rank != class_of_rank) {
     CollectUses(&merged.workload);
     merged.provenance.options.push_back("merged, other classes");
