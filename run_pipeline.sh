@@ -6,8 +6,9 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/scripts/setup.sh"
 
 networks=(analytical fluid packet auto)
+folds=(off exact relaxed auto)
 stages=(workload-gen simccl compute-sim exec-engine report)
-valued_options=(--out --network --threads --processes --hostfile --until --iterations --set --gpu-profile --megatron-args --variable
+valued_options=(--out --network --threads --processes --hostfile --until --iterations --fold --set --gpu-profile --megatron-args --variable
   --only --from "${setup_options[@]}")
 
 print_help() {
@@ -26,6 +27,7 @@ What to run:
   --hostfile FILE          machines that mpirun starts them on, one a line, as "name slots=2"
   --until TIME             stops the replay at this simulated time ("5 ms"); the results are those until then
   --iterations N           replays so many iterations one after another; the results are those of the last
+  --fold KIND              replays one of the hosts that are alike: off, exact, relaxed (nearly alike) or auto (default)
   --set SECTION.KEY=VALUE  replaces an entry of either file; may be repeated
   --megatron-args SCRIPT   in place of MODEL.yaml, a Megatron-LM launch script or a file of its arguments
   --variable NAME=VALUE    of a variable that SCRIPT does not assign itself; may be repeated
@@ -66,6 +68,7 @@ compute_args=()
 network_args=()
 threads_args=()
 length_args=()
+fold_args=()
 until=''
 iterations=''
 processes=''
@@ -122,6 +125,12 @@ take_option() {
       [[ -z $until ]] || usage_error "--until and --iterations exclude each other"
       iterations=$2
       length_args=(--iterations "$2")
+      ;;
+    --fold)
+      case $2 in
+        off | exact | relaxed | auto) fold_args=(--fold "$2") ;;
+        *) usage_error "no fold is called '$2'$(did_you_mean "$2" "${folds[@]}"); the folds are ${folds[*]}" ;;
+      esac
       ;;
     --hostfile)
       check_readable "$2"
@@ -281,7 +290,7 @@ run_stage() {
     workload-gen) args+=("${inputs[@]}" -o "$out" "${workload_args[@]}") ;;
     compute-sim) args+=("$out" "${compute_args[@]}") ;;
     exec-engine)
-      args+=("$out" "${network_args[@]}" "${threads_args[@]}" "${length_args[@]}")
+      args+=("$out" "${network_args[@]}" "${threads_args[@]}" "${length_args[@]}" "${fold_args[@]}")
       set_launcher
       ;;
     *) args+=("$out") ;;

@@ -7,6 +7,7 @@
 
 #include "core/base/index_table.h"
 #include "exec-engine/fabric_paths.h"
+#include "exec-engine/replica_folding.h"
 #include "exec-engine/serial_network.h"
 
 namespace drydock {
@@ -42,8 +43,8 @@ class WayTimes {
 
 class AnalyticalNetwork final : public SerialNetwork {
  public:
-  explicit AnalyticalNetwork(const Topology& topology)
-      : SerialNetwork(topology.host_count()), topology_(topology), paths_(topology) {
+  AnalyticalNetwork(const Topology& topology, const ReplicaFolding* folding)
+      : SerialNetwork(topology.host_count(), folding), topology_(topology), paths_(topology) {
     const int hosts = topology.host_count();
     const int nics =
         hosts == 0 ? 0 : paths_.NicNode(hosts - 1, 0) + topology.kind_of_host(hosts - 1).nics.count;
@@ -61,6 +62,11 @@ class AnalyticalNetwork final : public SerialNetwork {
   int DestinationNic(const Message& m) const {
     return paths_.NicNode(m.destination, m.destination_nic);
   }
+  // The NIC itself, or that of who stands for its host.
+  int ReceivingNic(const Message& m) const {
+    return paths_.NicNode(ReceiverOf(m), m.destination_nic);
+  }
+  FabricPath PathOf(const Message& m);
   const Nics& NicsOf(HostId host) const { return topology_.kind_of_host(host).nics; }
   uint32_t OnSend(Slot slot) override;
   void OnEvent(uint64_t ends, uint32_t slot) override;
@@ -79,9 +85,17 @@ Time AnalyticalNetwork::Serialisation(Bytes size, Bandwidth rate) const {
   return rate.TimeFor(size + transport.header * packets);
 }
 
+FabricPath AnalyticalNetwork::PathOf(const Message& m) {
+  if (m.wire != 0) {
+    const FabricPath& path = folding()->wire(m.wire).path;
+    if (path.switches >= 0) return path;
+  }
+  return paths_.Between(SourceNic(m), DestinationNic(m));
+}
+
 uint32_t AnalyticalNetwork::OnSend(Slot slot) {
   const Message& m = message(slot);
-  const FabricPath path = paths_.Between(SourceNic(m), DestinationNic(m));
+  const FabricPath path = PathOf(m);
   if (path.switches < 0) {
     FailUnreachable(m);
     return 0;
@@ -98,7 +112,7 @@ uint32_t AnalyticalNetwork::OnSend(Slot slot) {
   if (slot >= sent_by_.size()) sent_by_.resize(slot + 1);
   sent_by_[slot] = free;
   const uint64_t ends =
-      static_cast<uint64_t>(m.destination) << 31 | static_cast<uint64_t>(m.source);
+      static_cast<uint64_t>(ReceiverOf(m)) << 31 | static_cast<uint64_t>(SeenFrom(m));
   Schedule(head, ends, m.id, slot);
   return 0;
 }
@@ -108,10 +122,10 @@ uint32_t AnalyticalNetwork::OnSend(Slot slot) {
 // than the receiver's own holds up what comes the same way, and nothing else.
 void AnalyticalNetwork::OnEvent(uint64_t, uint32_t slot) {
   const Message& m = message(slot);
-  const FabricPath path = paths_.Between(SourceNic(m), DestinationNic(m));
+  const FabricPath path = PathOf(m);
   const Nics& nics = NicsOf(m.destination);
   const Bandwidth rate = std::min(nics.rate, path.last);
-  Time& free = receive_free_[static_cast<size_t>(DestinationNic(m))];
+  Time& free = receive_free_[static_cast<size_t>(ReceivingNic(m))];
   free = std::max(now(), free) + Serialisation(m.size, rate);
   Time there = std::max(free, sent_by_[slot] + path.latency);
   if (path.bottleneck < rate) {
@@ -138,7 +152,7 @@ Result<std::unique_ptr<Network>> MakeAnalyticalNetwork(const Topology& topology,
         "the cluster has 'faults', which the analytical network does not know; they need the "
         "packet network");
   }
-  return std::unique_ptr<Network>(std::make_unique<AnalyticalNetwork>(topology));
+  return std::unique_ptr<Network>(std::make_unique<AnalyticalNetwork>(topology, options.folding));
 }
 
 }  // namespace drydock

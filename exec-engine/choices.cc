@@ -84,6 +84,14 @@ Result<int> ParseThreads(const std::string& text, int processes) {
   return threads;
 }
 
+Result<Fold> FindFold(const std::string& name) {
+  const std::vector<std::string> names = {"off", "exact", "relaxed", "auto"};
+  const auto it = std::find(names.begin(), names.end(), name);
+  if (it != names.end()) return static_cast<Fold>(it - names.begin());
+  return Error(fmt::format("there is no fold '{}'{}; valid values are {}", name,
+                           DidYouMean(name, names), Join(names)));
+}
+
 Status CheckPartitioning(const std::string& name) {
   const std::vector<std::string>& names = Partitionings();
   if (std::find(names.begin(), names.end(), name) != names.end()) return OkStatus();

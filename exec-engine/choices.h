@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/base/result.h"
+#include "exec-engine/fold.h"
 #include "exec-engine/network.h"
 
 namespace drydock {
@@ -25,6 +26,9 @@ std::vector<std::string> UnusedSettings(const NetworkChoice& network, const Topo
 
 // "auto" is as many threads as cores have nothing else to do, shared by so many processes.
 Result<int> ParseThreads(const std::string& text, int processes = 1);
+
+// An error that lists the choices if there is none of that name.
+Result<Fold> FindFold(const std::string& name);
 
 // An error that lists the ways to deal out a network to processes and threads.
 Status CheckPartitioning(const std::string& name);

@@ -15,6 +15,17 @@ std::vector<std::string> Unused(const char* network, const Topology& topology) {
   return UnusedSettings(**FindNetwork(network), topology);
 }
 
+TEST(ChoicesTest, FoldsAreKnownByTheirNames) {
+  EXPECT_EQ(*FindFold("off"), Fold::kOff);
+  EXPECT_EQ(*FindFold("exact"), Fold::kExact);
+  EXPECT_EQ(*FindFold("relaxed"), Fold::kRelaxed);
+  EXPECT_EQ(*FindFold("auto"), Fold::kAuto);
+  EXPECT_EQ(
+      FindFold("exakt").error().message(),
+      "there is no fold 'exakt'; did you mean 'exact'?; valid values are off, exact, relaxed, "
+      "auto");
+}
+
 TEST(ChoicesTest, OnlyThePacketNetworkHasQueues) {
   Topology topology = testing::SmallCluster(2, 2);
   EXPECT_TRUE(Unused("analytical", topology).empty());

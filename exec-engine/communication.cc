@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "core/base/check.h"
-#include "core/model/grouped_call.h"
 
 namespace drydock {
 namespace {
@@ -57,13 +56,15 @@ class Communication::Alone final : private TransferEngine::Listener {
 };
 
 Communication::Communication(HostId host, const ReplayIndex& index, const PortMap& ports,
-                             const SharingCosts& sharing, Owner* owner, bool shortcut)
+                             const SharingCosts& sharing, Owner* owner, bool shortcut,
+                             ReplicaFolding* folding)
     : host_(host),
       index_(index),
       ports_(ports),
       sharing_(sharing),
       owner_(owner),
       shortcut_(shortcut),
+      folding_(folding),
       first_rank_(index.first_rank(host)),
       engine_(host, ports, this),
       alone_(std::make_unique<Alone>(host, ports)) {
@@ -103,38 +104,6 @@ Communication::GroupState* Communication::FindGroup(uint32_t group) {
   return &groups_[place];
 }
 
-Communication::KnownPlan* Communication::FindPlan(GroupState* group, uint32_t call) {
-  for (const auto& known : group->plans) {
-    if (known->call == call) return known.get();
-  }
-  const Workload& workload = index_.workload();
-  const Plan* plan = index_.PlanFor(call, group->group);
-  CHECK(plan != nullptr);
-  std::vector<int> hosts, gpus;
-  for (const int rank : workload.groups[group->group].ranks) {
-    const bool takes_part = TakesPart(workload.calls[call], static_cast<int>(hosts.size()));
-    hosts.push_back(takes_part ? index_.placement().of(rank).host : -1);
-    gpus.push_back(index_.placement().of(rank).gpu);
-  }
-  auto known = std::make_unique<KnownPlan>();
-  known->call = call;
-  const GpuSpec& gpu =
-      workload.topology.gpus[static_cast<size_t>(workload.topology.kind_of_host(host_).gpu)];
-  known->plan =
-      MakeLocalPlan(*plan, gpu, ports_, host_, group->group, hosts, gpus, index_.aggregation());
-  FindLoads(sharing_, ports_, &known->plan);
-  known->can_shortcut =
-      shortcut_ && known->plan.complete && WaitsForAll(workload.calls[call].collective);
-  if (known->can_shortcut) {
-    std::vector<int> local_gpus;
-    for (const LocalMember& member : known->plan.members) local_gpus.push_back(member.gpu);
-    const int kind = workload.topology.hosts[static_cast<size_t>(host_)];
-    known->known = index_.known_times().For(plan, kind, std::move(local_gpus));
-  }
-  group->plans.push_back(std::move(known));
-  return group->plans.back().get();
-}
-
 Communication::Call* Communication::FindCall(GroupState* group, CallKey key) const {
   for (const auto& [name, call] : group->active) {
     if (name == key) return call;
@@ -164,7 +133,12 @@ const KernelLoad& Communication::Start(int gpu, uint32_t op, Time now) {
   if (call == nullptr) call = BeginCall(group, known, key, now);
   CHECK_NOTE(call->plan == &known->plan, "members of one call ask for different things");
   const uint32_t member = MemberOn(*call->plan, gpu);
-  call->arrivals[member] = {op, now, false};
+  if (call->all_parts) {
+    StartParts(call, gpu, op, now);
+    return known->plan.members[member].load;
+  }
+  call->arrivals[member].op = op;
+  call->arrivals[member].time = now;
   ++call->arrived;
   if (call->transfer != nullptr) {
     engine_.Start(call->transfer, member, now);
@@ -185,6 +159,7 @@ Communication::Call* Communication::BeginCall(GroupState* group, KnownPlan* know
   free_calls_.pop_back();
   call->key = key;
   call->plan = &known->plan;
+  call->all_parts = known->all_parts;
   call->transfer = nullptr;
   call->arrivals.assign(known->plan.members.size(), {});
   call->arrived = call->ended = 0;
@@ -307,8 +282,13 @@ const KernelLoad& Communication::Ended(int gpu, uint32_t op) {
   CHECK(call != nullptr);
   const uint32_t member = MemberOn(*call->plan, gpu);
   const KernelLoad& load = call->plan->members[member].load;
-  call->arrivals[member].ended = true;
-  const bool all = ++call->ended == call->arrivals.size();
+  if (call->all_parts) {
+    EndParts(call, gpu);
+  } else {
+    call->arrivals[member].ended = true;
+    ++call->ended;
+  }
+  const bool all = call->ended == call->arrivals.size();
   if (all && (call->transfer == nullptr || call->drained)) FinishCall(call);
   return load;
 }
@@ -359,7 +339,8 @@ void Communication::OnSent(const Message& message, Time now) {
 }
 
 void Communication::OnMemberEnd(Transfer* transfer, uint32_t member, Time end, Time ready) {
-  const Call* call = reinterpret_cast<const Call*>(transfer->owner);
+  Call* call = reinterpret_cast<Call*>(transfer->owner);
+  if (call->all_parts) return PartWillEnd(call, member, end, ready);
   const Arrival& arrival = call->arrivals[member];
   if (arrival.ended) return;  // it had, before the call came to share its ports
   owner_->OnOpWillEnd(call->plan->members[member].gpu, arrival.op, end, ready);

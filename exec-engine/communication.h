@@ -27,6 +27,7 @@
 #include "exec-engine/known_times.h"
 #include "exec-engine/local_plan.h"
 #include "exec-engine/replay_index.h"
+#include "exec-engine/replica_folding.h"
 #include "exec-engine/transfer_engine.h"
 
 namespace drydock {
@@ -41,6 +42,10 @@ struct CommunicationCounters {
   int64_t detailed = 0;   // whole calls (their part here) run in the host's engine
   int64_t slices = 0;
 
+  // Of so many hosts that are alike.
+  CommunicationCounters operator*(int64_t hosts) const {
+    return {calls * hosts, looked_up * hosts, played * hosts, detailed * hosts, slices * hosts};
+  }
   CommunicationCounters& operator+=(const CommunicationCounters& other) {
     calls += other.calls;
     looked_up += other.looked_up;
@@ -64,9 +69,9 @@ class Communication final : private TransferEngine::Listener {
   };
 
   // All outlive this. `sharing` is that of the host's GPUs; `shortcut` = play calls inside the host
-  // on their own, as above.
+  // on their own, as above. `folding`: the host stands for others as well; null: for itself.
   Communication(HostId host, const ReplayIndex& index, const PortMap& ports,
-                const SharingCosts& sharing, Owner* owner, bool shortcut);
+                const SharingCosts& sharing, Owner* owner, bool shortcut, ReplicaFolding* folding);
   ~Communication() override;
 
   // The op of the rank on `gpu` starts, and, later, has ended. What its kernel takes of the GPU.
@@ -101,10 +106,12 @@ class Communication final : private TransferEngine::Listener {
     uint32_t op = kNoOp;
     Time time;
     bool ended = false;
+    Time part_end = Time::Max(), part_ready;  // of a part that is played for another
   };
   struct Call {
     CallKey key = 0;
     const LocalPlan* plan = nullptr;
+    bool all_parts = false;
     Transfer* transfer = nullptr;   // null while played on its own
     std::vector<Arrival> arrivals;  // by local member
     uint32_t arrived = 0, ended = 0;
@@ -115,6 +122,7 @@ class Communication final : private TransferEngine::Listener {
     uint32_t call = 0;
     LocalPlan plan;
     bool can_shortcut = false;
+    bool all_parts = false;               // several members share a GPU (replica_folding.h)
     KnownTimes::OfPlan* known = nullptr;  // what all hosts know, where it can be short cut
     // What was asked for here, by arrival offsets.
     std::unordered_map<KnownTimes::Offsets, const KnownTimes::Times*, KnownTimes::OffsetsHash>
@@ -134,6 +142,10 @@ class Communication final : private TransferEngine::Listener {
   const Op& OpOf(int gpu, uint32_t op) const;
   CallKey KeyOf(int gpu, uint32_t op) const;
   KnownPlan* FindPlan(GroupState* group, uint32_t call);
+  void Fold(const Workload::Use& use, KnownPlan* known);
+  void StartParts(Call* call, int gpu, uint32_t op, Time now);
+  void PartWillEnd(Call* call, uint32_t member, Time end, Time ready);
+  void EndParts(Call* call, int gpu);
   Call* FindCall(GroupState* group, CallKey key) const;
   Call* FindCall(CallKey key) const;
   Call* BeginCall(GroupState* group, KnownPlan* known, CallKey key, Time now);
@@ -163,6 +175,7 @@ class Communication final : private TransferEngine::Listener {
   const SharingCosts& sharing_;
   Owner* owner_;
   const bool shortcut_;
+  ReplicaFolding* folding_;
   const int first_rank_;  // of this host
   TransferEngine engine_;
   std::unique_ptr<Alone> alone_;

@@ -23,7 +23,8 @@ HostReplay::HostReplay(HostId host, const ReplayIndex& index, const PortMap& por
       gpu_type_(index.workload().topology.kind_of_host(host).gpu),
       first_rank_(index.first_rank(host)),
       jitter_(settings.variation.jitter),
-      communication_(host, index, ports, settings.sharing, this, settings.shortcut),
+      communication_(host, index, ports, settings.sharing, this, settings.shortcut,
+                     settings.folding),
       memory_(host, index.workload(), ports, &communication_, this) {
   const int end = std::min(first_rank_ + ports.gpus(), index.workload().rank_count());
   for (int rank = first_rank_; rank < end; ++rank) {

@@ -34,6 +34,7 @@ class HostReplay final : public HostActor, private Communication::Owner {
     Time until = Time::Max();
     const SharingCosts& sharing;  // of the host's GPUs
     const Variation& variation;
+    ReplicaFolding* folding = nullptr;  // the host stands for others
   };
   // All outlive the replay. Writes the timelines of its own ranks, which are sized for their ops.
   HostReplay(HostId host, const ReplayIndex& index, const PortMap& ports, HostPort* port,

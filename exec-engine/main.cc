@@ -44,6 +44,7 @@ struct Options {
   std::string network_log;
   std::vector<std::string> captures;
   std::string until;
+  std::string fold = "auto";
   int iterations = 1;
   bool dump = false;
   WhatIfCommand what_if;
@@ -77,6 +78,7 @@ std::vector<std::string> ResultOptions(const Options& options) {
   std::vector<std::string> out = {"network " + options.network};
   if (!options.until.empty()) out.push_back("until " + options.until);
   if (options.iterations > 1) out.push_back(fmt::format("iterations {}", options.iterations));
+  if (options.fold != "auto") out.push_back("fold " + options.fold);
   return out;
 }
 
@@ -160,6 +162,11 @@ void Declare(CLI::App* app, CommonOptions* common, Options* options) {
                   "Replay so many iterations one after another; the timeline is the last one's")
       ->type_name("N")
       ->capture_default_str();
+  app->add_option("--fold", options->fold,
+                  "Replay one of the hosts that are alike: off, exact, relaxed (nearly alike), or "
+                  "auto, which is relaxed for many ranks and else exact")
+      ->type_name("KIND")
+      ->capture_default_str();
   app->add_flag("--dump,--text", options->dump,
                 "Print the present RUN/4-timeline.pb; replay nothing");
   CheckOptions(app, [options]() -> Status {
@@ -171,6 +178,7 @@ void Declare(CLI::App* app, CommonOptions* common, Options* options) {
     RETURN_IF_ERROR(ParseInterval(options->network_log));
     RETURN_IF_ERROR(CheckCaptures(options->captures));
     RETURN_IF_ERROR(CheckLength(*options));
+    RETURN_IF_ERROR(FindFold(options->fold));
     if (!options->captures.empty() && options->network != "packet") {
       return Error(fmt::format("--pcap needs --network packet, not {}", options->network));
     }
@@ -301,6 +309,7 @@ Status ReplayRun(const Options& options, const CommonOptions& common, const Stam
   if (!options.network_log.empty()) replay.log = &log;
   ASSIGN_OR_RETURN(replay.until, ParseUntil(options.until));
   replay.iterations = options.iterations;
+  ASSIGN_OR_RETURN(replay.fold, FindFold(options.fold));
   replay.sharing = SharingOf(workload.topology);
   replay.variation = inputs->file.variation;
   Result<Timeline> timeline =

@@ -9,7 +9,7 @@ namespace drydock {
 const std::vector<NetworkChoice>& NetworkChoices() {
   static const std::vector<NetworkChoice> choices = {
       {"analytical", "NICs queue, the fabric adds latency: no congestion, seconds",
-       MakeAnalyticalNetwork},
+       MakeAnalyticalNetwork, /*folds=*/true},
       {"fluid", "max-min fair flows over the packets' ways: congestion without queues",
        MakeFluidNetwork},
       {"packet", "every packet through every switch, by ns-3", MakePacketNetwork},

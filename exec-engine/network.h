@@ -32,6 +32,8 @@
 
 namespace drydock {
 
+class ReplicaFolding;
+
 using HostId = int32_t;
 using TimerId = uint64_t;    // chosen by the actor; one pending time per id
 using MessageId = uint64_t;  // chosen by the sending actor, unique per sending host
@@ -53,6 +55,7 @@ struct Message {
   // its own, and HostPort::LastRoute of an earlier message of the flow. None changes a result.
   uint32_t source_place = 0, destination_place = 0;
   uint32_t route = 0;
+  uint32_t wire = 0;     // ReplicaFolding::wire; 0: none
   bool control = false;  // no data: a clear-to-send; where a flow has several queue pairs, the
                          // first carries it, as in NCCL
   uint64_t cookie = 0;
@@ -135,6 +138,9 @@ struct NetworkOptions {
   Processes* processes = &OneProcess();
   Time log_interval;  // of the samples in Log(); zero: no log is kept
   std::vector<CaptureOptions> captures;
+  // Only some hosts are there, and stand for others; null: all are. It outlives the network, which
+  // can (NetworkChoice::folds).
+  const ReplicaFolding* folding = nullptr;
 };
 
 class Network {
@@ -161,6 +167,7 @@ struct NetworkChoice {
   std::string name;
   std::string summary;
   Result<std::unique_ptr<Network>> (*make)(const Topology&, const NetworkOptions&);
+  bool folds = false;  // knows NetworkOptions::folding
 };
 const std::vector<NetworkChoice>& NetworkChoices();
 

@@ -13,6 +13,7 @@
 #include "exec-engine/progress.h"
 #include "exec-engine/repeat.h"
 #include "exec-engine/replay_index.h"
+#include "exec-engine/replica_folding.h"
 #include "exec-engine/step_cost.h"
 #include "exec-engine/stuck_report.h"
 
@@ -58,9 +59,12 @@ Status CheckCosts(const Topology& topology, const FlowPlan& plan) {
 
 class Run {
  public:
-  Run(const ReplayIndex& index, std::unique_ptr<Network> network, const ReplayOptions& options)
+  // `folding` is null where every host is replayed; it outlives this.
+  Run(const ReplayIndex& index, std::unique_ptr<Network> network, ReplicaFolding* folding,
+      const ReplayOptions& options)
       : index_(index),
         network_(std::move(network)),
+        folding_(folding),
         processes_(options.network.processes),
         until_(options.until),
         sharing_(options.sharing),
@@ -74,16 +78,17 @@ class Run {
     progress_ = options.progress != nullptr ? options.progress : &unseen_progress_;
     progress_->Begin(OwnHosts(), own_ops, until_);
     for (HostId host = 0; host < Cluster().host_count(); ++host) {
-      if (network_->Owns(host)) {
+      if (Owns(host)) {
         Progress::Host* progress = progress_->host(static_cast<int>(hosts_.size()));
         const auto gpu = static_cast<size_t>(Cluster().kind_of_host(host).gpu);
         const HostReplay::Settings settings = {options.shortcut, until_, sharing_[gpu],
-                                               options.variation};
+                                               options.variation, folding_};
         hosts_.push_back(std::make_unique<HostReplay>(host, index, PortsOf(host),
                                                       network_->port(host), settings,
                                                       &timeline_.ranks, progress));
+        replicas_.push_back(folding_ == nullptr ? 1 : folding_->Replicas(host));
       }
-      actors_.push_back(network_->Owns(host) ? hosts_.back().get() : nullptr);
+      actors_.push_back(Owns(host) ? hosts_.back().get() : nullptr);
     }
     const Aggregation& aggregation = index.aggregation();
     for (int n = 0; n < aggregation.node_count(); ++n) {
@@ -105,6 +110,7 @@ class Run {
     Count();
     GatherRanks(own_ranks_, processes_, &timeline_.ranks);
     if (!processes_->first()) return Timeline();
+    if (folding_ != nullptr) Unfold();
     if (iterations > 1 && index_.op_count() > 0) {
       KeepLastIteration(workload, iterations, &timeline_);
       return std::move(timeline_);
@@ -114,6 +120,10 @@ class Run {
       for (const Time end : rank.end) timeline_.iteration = std::max(timeline_.iteration, end);
     }
     for (int rank = 0; rank < workload.rank_count(); ++rank) {
+      if (const int known = folding_ == nullptr ? rank : folding_->RankFor(rank); known < rank) {
+        timeline_.accounts.push_back(timeline_.accounts[static_cast<size_t>(known)]);
+        continue;
+      }
       timeline_.accounts.push_back(AccountFor(*index_.class_of(rank).program, workload.roles,
                                               timeline_.ranks[static_cast<size_t>(rank)],
                                               timeline_.iteration));
@@ -128,9 +138,14 @@ class Run {
     return *port_maps_[static_cast<size_t>(Cluster().hosts[static_cast<size_t>(host)])];
   }
 
+  // Whether this process replays the host.
+  bool Owns(HostId host) const {
+    return network_->Owns(host) && (folding_ == nullptr || folding_->Replayed(host));
+  }
+
   int OwnHosts() const {
     int count = 0;
-    for (HostId host = 0; host < Cluster().host_count(); ++host) count += network_->Owns(host);
+    for (HostId host = 0; host < Cluster().host_count(); ++host) count += Owns(host);
     return count;
   }
 
@@ -140,7 +155,7 @@ class Run {
     timeline_.ranks.resize(static_cast<size_t>(ranks));
     int64_t all = 0;
     for (HostId host = 0; host < Cluster().host_count(); ++host) {
-      if (!network_->Owns(host)) continue;
+      if (!Owns(host)) continue;
       const int first = index_.first_rank(host);
       for (int rank = first; rank < std::min(first + PortsOf(host).gpus(), ranks); ++rank) {
         own_ranks_.push_back(rank);
@@ -158,8 +173,9 @@ class Run {
   // All ops have ended, or the run was stopped on its way; then nothing of it goes on.
   Status CheckFinished() {
     HowFar own;
-    for (const auto& host : hosts_) {
-      own.ended += host->ops_ended();
+    for (size_t i = 0; i < hosts_.size(); ++i) {
+      const auto& host = hosts_[i];
+      own.ended += host->ops_ended() * replicas_[i];
       own.stopped |= host->stopped();
       const std::vector<StuckOp> here = host->StuckOps();
       own.stuck.insert(own.stuck.end(), here.begin(), here.end());
@@ -173,11 +189,20 @@ class Run {
     return OkStatus();
   }
 
+  // Everybody has the times of who stands for him.
+  void Unfold() {
+    for (int rank = 0; rank < index_.workload().rank_count(); ++rank) {
+      const int known = folding_->RankFor(rank);
+      if (known == rank) continue;
+      timeline_.ranks[static_cast<size_t>(rank)] = timeline_.ranks[static_cast<size_t>(known)];
+    }
+  }
+
   void Count() {
     timeline_.counters = network_->Counters();
     timeline_.links = network_->BusiestLinks();
     CommunicationCounters own;
-    for (const auto& host : hosts_) own += host->counters();
+    for (size_t i = 0; i < hosts_.size(); ++i) own += hosts_[i]->counters() * replicas_[i];
     const CommunicationCounters sum = GatherCounters(own, processes_);
     timeline_.counters.emplace_back("ops", index_.op_count());
     timeline_.counters.emplace_back("communication ops", sum.calls);
@@ -185,10 +210,16 @@ class Run {
     timeline_.counters.emplace_back("calls played alone", sum.played);
     timeline_.counters.emplace_back("calls played together", sum.detailed);
     timeline_.counters.emplace_back("slices", sum.slices);
+    if (folding_ == nullptr) return;
+    timeline_.counters.emplace_back("hosts replayed", folding_->hosts_replayed());
+    if (!folding_->relaxed()) return;
+    timeline_.counters.emplace_back("ways taken as their mean", folding_->mean_ways());
+    timeline_.counters.emplace_back("uneven calls", folding_->uneven_calls());
   }
 
   const ReplayIndex& index_;
   std::unique_ptr<Network> network_;
+  ReplicaFolding* folding_;
   Processes* processes_;
   const Time until_;
   std::vector<SharingCosts> sharing_;  // by GPU type
@@ -198,6 +229,7 @@ class Run {
   std::vector<std::unique_ptr<PortMap>> port_maps_;
   std::vector<int> own_ranks_;
   std::vector<std::unique_ptr<HostReplay>> hosts_;        // of this process
+  std::vector<int64_t> replicas_;                         // by hosts_: so many are alike
   std::vector<std::unique_ptr<Aggregator>> aggregators_;  // likewise
   std::vector<HostActor*> actors_;                        // by host; null: of another process
   Timeline timeline_;
@@ -221,11 +253,23 @@ Result<Timeline> Replay(const Workload& workload, const FlowPlan& plan, const Ke
   // Aggregation nodes are hosts to the network, and to nobody else.
   const Topology fabric =
       index.aggregation().empty() ? workload.topology : index.aggregation().WithNodes();
-  ASSIGN_OR_RETURN(std::unique_ptr<Network> carrier, network.make(fabric, options.network));
-  Run run(index, std::move(carrier), options);
-  ASSIGN_OR_RETURN(Timeline timeline, run.Go(workload, options.iterations));
-  timeline.network = network.name;
-  return timeline;
+  const auto play = [&](ReplicaFolding* folding) -> Result<Timeline> {
+    NetworkOptions settings = options.network;
+    settings.folding = folding;
+    ASSIGN_OR_RETURN(std::unique_ptr<Network> carrier, network.make(fabric, settings));
+    Run run(index, std::move(carrier), folding, options);
+    ASSIGN_OR_RETURN(Timeline timeline, run.Go(workload, options.iterations));
+    timeline.network = network.name;
+    return timeline;
+  };
+  if (network.folds && options.fold != Fold::kOff) {
+    const auto folding = ReplicaFolding::Find(index, options.variation, options.fold);
+    if (folding != nullptr) {
+      Result<Timeline> timeline = play(folding.get());
+      if (timeline.ok()) return timeline;  // what goes wrong is told of all hosts
+    }
+  }
+  return play(nullptr);
 }
 
 }  // namespace drydock

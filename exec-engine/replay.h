@@ -15,6 +15,7 @@
 #include "core/model/timeline.h"
 #include "core/model/variation.h"
 #include "core/model/workload.h"
+#include "exec-engine/fold.h"
 #include "exec-engine/network.h"
 #include "exec-engine/network_log.h"
 #include "exec-engine/progress.h"
@@ -26,6 +27,8 @@ struct ReplayOptions {
   // Calls inside a host are played once and looked up again (communication.h). Never changes a
   // timeline; off in tests that show it.
   bool shortcut = true;
+  // Of hosts that are alike one is replayed, where the network allows it (replica_folding.h).
+  Fold fold = Fold::kOff;
   // Nothing happens after this moment: the timeline then says that the run was stopped there.
   Time until = Time::Max();
   // By GPU type: what calls take from compute beside them. Empty: nothing.

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/base/check.h"
+#include "exec-engine/replica_folding.h"
 
 namespace drydock {
 namespace {
@@ -17,10 +18,19 @@ constexpr uint64_t kOfHost = uint64_t{1} << 63;
 
 }  // namespace
 
-SerialNetwork::SerialNetwork(int hosts) : next_timers_(static_cast<size_t>(hosts)) {
+SerialNetwork::SerialNetwork(int hosts, const ReplicaFolding* folding)
+    : folding_(folding), next_timers_(static_cast<size_t>(hosts)) {
   CHECK(hosts < 1 << kSourceBits);
   for (HostId host = 0; host < hosts; ++host) ports_.emplace_back(this, host);
   timers_.resize(static_cast<size_t>(hosts));
+}
+
+HostId SerialNetwork::ReceiverOf(const Message& message) const {
+  return folding_ == nullptr ? message.destination : folding_->StandsFor(message.destination);
+}
+
+HostId SerialNetwork::SeenFrom(const Message& message) const {
+  return folding_ == nullptr ? message.source : folding_->SeenFrom(message);
 }
 
 uint64_t SerialNetwork::OrderOf(HostId host, Kind kind, HostId source) {
@@ -88,9 +98,11 @@ Time SerialNetwork::next_time() const {
 
 void SerialNetwork::Send(HostId host, const Message& message) {
   CHECK(message.source == host && message.size.count() > 0);
-  CHECK(message.destination != host || message.destination_nic != message.source_nic);
-  ++messages_;
-  bytes_ += message.size.count();
+  CHECK(message.destination != host || message.destination_nic != message.source_nic ||
+        message.wire != 0);
+  const int64_t alike = folding_ == nullptr ? 1 : folding_->AlikeOf(message);
+  messages_ += alike;
+  bytes_ += alike * message.size.count();
   Slot slot = 0;
   if (free_flights_.empty()) {
     slot = static_cast<Slot>(flights_.size());
@@ -107,7 +119,7 @@ void SerialNetwork::Send(HostId host, const Message& message) {
 void SerialNetwork::Complete(Slot slot, Time delivered, Time acknowledged) {
   CHECK(delivered >= now_ && acknowledged >= now_);
   const Message& m = flights_[slot].message;
-  events_.Push({delivered, OrderOf(m.destination, Kind::kDelivered, m.source), m.id, slot});
+  events_.Push({delivered, OrderOf(ReceiverOf(m), Kind::kDelivered, SeenFrom(m)), m.id, slot});
   if (m.control) return;
   events_.Push({acknowledged, OrderOf(m.source, Kind::kSent, m.source), m.id, slot});
 }
@@ -123,6 +135,8 @@ void SerialNetwork::Dispatch(const Event& event, std::span<HostActor* const> act
   HostActor* actor = actors[static_cast<size_t>(host)];
   switch (static_cast<Kind>(event.order >> kSourceBits & 3)) {
     case Kind::kDelivered:
+      if (folding_ != nullptr)
+        return actor->OnDelivered(folding_->AtReceiver(TakeFlight(event.slot)));
       return actor->OnDelivered(TakeFlight(event.slot));
     case Kind::kSent:
       return actor->OnSent(TakeFlight(event.slot));
@@ -141,7 +155,9 @@ void SerialNetwork::FetchAhead(const Event& event) const {
 Status SerialNetwork::Run(std::span<HostActor* const> actors) {
   CHECK(actors.size() == ports_.size());
   OnStart();
-  for (HostActor* actor : actors) actor->Start();
+  for (HostActor* actor : actors) {
+    if (actor != nullptr) actor->Start();
+  }
   while (failure_.empty()) {
     if (next_time() > now_) OnEndOfInstant();
     if (next_time() == Time::Max()) break;

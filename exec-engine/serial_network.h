@@ -23,7 +23,7 @@ class SerialNetwork : public Network {
  protected:
   using Slot = uint32_t;  // a message under way
 
-  explicit SerialNetwork(int hosts);
+  explicit SerialNetwork(int hosts, const ReplicaFolding* folding = nullptr);
   Time now() const { return now_; }
 
   // Before time starts.
@@ -41,6 +41,10 @@ class SerialNetwork : public Network {
   virtual Status OnEnd() { return OkStatus(); }
 
   const Message& message(Slot slot) const { return flights_[slot].message; }
+  // Who gets it, and whom he gets it from: others may stand for its ends.
+  HostId ReceiverOf(const Message& message) const;
+  HostId SeenFrom(const Message& message) const;
+  const ReplicaFolding* folding() const { return folding_; }
   // Events of one time are ordered by (subject < 2^63, id).
   void Schedule(Time when, uint64_t subject, uint64_t id, uint32_t detail);
   // The message arrives and its sender hears of it, unless it is control; neither before now.
@@ -106,6 +110,7 @@ class SerialNetwork : public Network {
   // Fetches what the event will need into the processor's caches, while another is dealt with.
   void FetchAhead(const Event& event) const;
 
+  const ReplicaFolding* folding_;  // null: every host is there
   std::vector<Port> ports_;
   std::vector<std::vector<Timer>> timers_;  // pending, by host; the next one first
   EarliestSlot next_timers_;                // by host

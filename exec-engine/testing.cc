@@ -311,7 +311,7 @@ void WorkloadBuilder::SetPlan(int64_t bytes, Plan made) {
   }
 }
 
-NetworkChoice Analytical() { return {"analytical", "", MakeAnalyticalNetwork}; }
+NetworkChoice Analytical() { return {"analytical", "", MakeAnalyticalNetwork, /*folds=*/true}; }
 
 Result<Timeline> ReplayAll(const WorkloadBuilder& builder, bool shortcut) {
   ReplayOptions options;

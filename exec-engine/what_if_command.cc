@@ -126,6 +126,7 @@ Status RunWhatIf(const WhatIfCommand& options, const CommonOptions& common, Proc
   what_if.replay.network.processes = processes;
   what_if.replay.sharing = SharingOf(inputs.file.workload.topology);
   what_if.replay.variation = inputs.file.variation;
+  what_if.replay.fold = Fold::kAuto;
   if (!common.quiet && ::isatty(STDERR_FILENO) == 1) {
     what_if.began = [](const std::string& name) {
       Say(fmt::format("\r{}: {:<60}", kInfo.name, name));

@@ -276,6 +276,8 @@ run_pipeline.sh: the whole log is .deps/log/fetch-nccl.log
             ([*INPUTS, "--until", "soon"], "--until needs a time like '5 ms', not 'soon'"),
             ([*INPUTS, "--iterations", "0"], "--iterations needs a number from 1 to 1000, not '0'"),
             ([*INPUTS, "--iterations", "2", "--until=1 s"], "--until and --iterations exclude each other"),
+            ([*INPUTS, "--fold", "exactly"],
+             "no fold is called 'exactly'; did you mean 'exact'?; the folds are off exact relaxed auto"),
             ([*INPUTS, "--hostfile", "model.yaml"], "--hostfile needs --processes: how many to start on them"),
             ([*INPUTS, "--processes", "4", "--network=analytical"],
              "--processes: the analytical network runs in one process"),
