@@ -92,18 +92,22 @@ class Search {
     const std::vector<int>& ranks = workload_.groups[use.group].ranks;
     std::vector<uint64_t> does, part;
     std::map<std::pair<int, int>, uint64_t> of_kind;  // by class and GPU
-    bool even = true, wide = false;
+    const bool wide = std::any_of(ranks.begin(), ranks.end(),
+                                  [&](int rank) { return HostOf(rank) != HostOf(ranks[0]); });
+    const bool spread =
+        relaxed_ && wide && std::count(ends.by_position.begin(), ends.by_position.end(), true) > 0;
+    bool even = true;
     for (size_t m = 0; m < ranks.size(); ++m) {
-      does.push_back(WhatItDoes(plan, ends, m, ranks));
+      does.push_back(WhatItDoes(plan, ends, m, ranks, spread));
       part.push_back(PartOf(ranks[m], use));
       const int gpu = index_.placement().of(ranks[m]).gpu;
       const int of = workload_.class_of_rank[static_cast<size_t>(ranks[m])];
       even &= of_kind.try_emplace({of, gpu}, does[m]).first->second == does[m];
-      wide |= HostOf(ranks[m]) != HostOf(ranks[0]);
     }
     const bool is_short = workload_.calls[use.call].bytes() <= kShortCall;
     const bool uneven = relaxed_ && wide && !even && is_short;
     out_.uneven.push_back(uneven);
+    out_.spread.push_back(spread && !uneven);
     UnevenCall call;
     for (size_t m = 0; m < ranks.size(); ++m) {
       uint64_t& own = own_[static_cast<size_t>(HostOf(ranks[m]))];
@@ -121,11 +125,13 @@ class Search {
 
   // What a member does in a call, but for the hosts that it does it with.
   uint64_t WhatItDoes(const Plan& plan, const PlanEnds& ends, size_t m,
-                      const std::vector<int>& ranks) const {
+                      const std::vector<int>& ranks, bool spread) const {
     uint64_t number = Mixed(ends.works, plan.members[m].size());
     for (const ChannelProgram& program : plan.members[m]) {
-      number = Mixed(number, program.channel, program.work, ends.patterns[program.pattern],
-                     ends.by_position[program.pattern] ? program.position : 0);
+      const bool by_position = !spread && ends.by_position[program.pattern];
+      number = Mixed(number, program.channel, program.work,
+                     (spread ? ends.spread : ends.patterns)[program.pattern],
+                     by_position ? program.position : 0);
       for (uint32_t i = 0; i < plan.patterns[program.pattern].operands; ++i) {
         const uint32_t c = plan.operands[program.operand_begin + i];
         number = Mixed(number, NumberOf(plan.connections[c], ends, c, m, ranks));

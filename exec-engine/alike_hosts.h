@@ -20,11 +20,14 @@ namespace drydock {
 struct AlikeHosts {
   std::vector<int> kind;  // by host, counted from 0 in the order of hosts
   int kinds = 0;
-  std::vector<bool> uneven;  // by Workload::uses: all that counts is whose ranks are members
+  // By Workload::uses.
+  std::vector<bool> uneven;  // all that counts is whose ranks are members
+  std::vector<bool> spread;  // as the plan would be with its patterns spread (plan_ends.h)
 };
 
-// `relaxed`: how long the ways between hosts are makes no difference, nor does, in a short call,
-// what each member does: in a tree, inner nodes and leaves differ that are alike in all else.
+// `relaxed`: three things make no difference: how long the ways between hosts are; whose chunks on
+// a ring are the short ones; and, in a short call, what each member does: in a tree, inner nodes
+// and leaves differ that are alike in all else.
 AlikeHosts FindAlikeHosts(const ReplayIndex& index, const Variation& variation, bool relaxed,
                           PlanEndsTable* ends);
 

@@ -12,7 +12,8 @@ Communication::KnownPlan* Communication::FindPlan(GroupState* group, uint32_t ca
     if (known->call == call) return known.get();
   }
   const Workload& workload = index_.workload();
-  const Plan* plan = index_.PlanFor(call, group->group);
+  const Plan* plan = folding_ != nullptr ? &folding_->PlanOf({call, group->group})
+                                         : index_.PlanFor(call, group->group);
   CHECK(plan != nullptr);
   const bool all_parts = folding_ != nullptr && folding_->PlaysAllParts({call, group->group});
   std::vector<int> hosts, gpus;

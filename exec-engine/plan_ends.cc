@@ -27,12 +27,25 @@ uint64_t NumberOf(const Work& work) {
 
 }  // namespace
 
+Pattern Spread(const Pattern& pattern) {
+  Pattern out = pattern;
+  for (Step& step : out.steps) {
+    const int64_t all = step.whole_chunks * step.bytes + step.last_bytes;
+    if (step.whole_chunks >= pattern.ring || all == 0) continue;
+    step.bytes = (all + pattern.ring - 1) / pattern.ring;
+    step.whole_chunks = Step().whole_chunks;
+    step.last_bytes = 0;
+  }
+  return out;
+}
+
 PlanEnds::PlanEnds(const Plan& plan)
     : of_member(plan.members.size()),
       at_sender(plan.connections.size(), kNoEnd),
       at_receiver(plan.connections.size(), kNoEnd) {
   for (const Pattern& pattern : plan.patterns) {
     patterns.push_back(NumberOf(pattern));
+    spread.push_back(NumberOf(Spread(pattern)));
     by_position.push_back(
         std::any_of(pattern.steps.begin(), pattern.steps.end(),
                     [&](const Step& step) { return step.whole_chunks < pattern.ring; }));

@@ -15,12 +15,17 @@ namespace drydock {
 
 inline constexpr uint32_t kNoEnd = UINT32_MAX;
 
+// The pattern with what is left over for the last chunks of a ring spread over all of them: it is
+// the same wherever one stands, and moves what it did.
+Pattern Spread(const Pattern& pattern);
+
 struct PlanEnds {
   explicit PlanEnds(const Plan& plan);
 
   std::vector<std::vector<uint32_t>> of_member;  // connections
   std::vector<uint32_t> at_sender, at_receiver;  // by connection: which end of that member's
   std::vector<uint64_t> patterns;                // what a pattern is, as a number
+  std::vector<uint64_t> spread;                  // likewise, spread
   std::vector<bool> by_position;                 // by pattern: where one stands on the ring matters
   uint64_t works = 0;                            // what the works are, as a number
 

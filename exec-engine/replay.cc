@@ -214,6 +214,7 @@ class Run {
     timeline_.counters.emplace_back("hosts replayed", folding_->hosts_replayed());
     if (!folding_->relaxed()) return;
     timeline_.counters.emplace_back("ways taken as their mean", folding_->mean_ways());
+    timeline_.counters.emplace_back("calls spread", folding_->spread_calls());
     timeline_.counters.emplace_back("uneven calls", folding_->uneven_calls());
   }
 

@@ -61,11 +61,32 @@ int ReplicaFolding::RankFor(int rank) const {
   return index_.first_rank(StandsFor(at.host)) + at.gpu;
 }
 
-bool ReplicaFolding::PlaysAllParts(const Workload::Use& use) const {
+size_t ReplicaFolding::IndexOf(const Workload::Use& use) const {
   const std::vector<Workload::Use>& uses = index_.workload().uses;
   const auto it = std::lower_bound(uses.begin(), uses.end(), use);
   CHECK(it != uses.end() && *it == use);
-  return alike_.uneven[static_cast<size_t>(it - uses.begin())];
+  return static_cast<size_t>(it - uses.begin());
+}
+
+bool ReplicaFolding::PlaysAllParts(const Workload::Use& use) const {
+  return alike_.uneven[IndexOf(use)];
+}
+
+const Plan& ReplicaFolding::PlanOf(const Workload::Use& use) {
+  const Plan* plan = index_.PlanFor(use.call, use.group);
+  CHECK(plan != nullptr);
+  if (!alike_.spread[IndexOf(use)]) return *plan;
+  std::unique_ptr<const Plan>& known = spread_[plan];
+  if (known == nullptr) {
+    auto spread = std::make_unique<Plan>(*plan);
+    for (Pattern& pattern : spread->patterns) pattern = Spread(pattern);
+    known = std::move(spread);
+  }
+  return *known;
+}
+
+int64_t ReplicaFolding::spread_calls() const {
+  return std::count(alike_.spread.begin(), alike_.spread.end(), true);
 }
 
 int64_t ReplicaFolding::uneven_calls() const {

@@ -7,8 +7,9 @@
 // Exact: ways that connections have in common take the same time, and no time changes but where
 // things of one instant are put in order by the numbers of hosts. Relaxed, where rows of racks or a
 // call's tree would make every host another: a connection takes the mean way of those it stands
-// for; and in short calls whose members do different things, who stands for others plays all
-// their parts, which costs him little, and is done with the last of them.
+// for; what is left over for the last chunks of a ring is spread over all; and in short calls whose
+// members do different things, who stands for others plays all their parts, which costs him little,
+// and is done with the last of them.
 //
 // Not thread-safe: for networks that run on one thread.
 #ifndef DRYDOCK_EXEC_ENGINE_REPLICA_FOLDING_H_
@@ -16,6 +17,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -43,6 +45,8 @@ class ReplicaFolding {
   int RankFor(int rank) const;  // the one that stands for it
   int hosts_replayed() const { return alike_.kinds; }
   bool relaxed() const { return relaxed_; }
+  // What the call runs: its plan, or that with its patterns spread.
+  const Plan& PlanOf(const Workload::Use& use);
   // Who stands for members of the group plays all their parts.
   bool PlaysAllParts(const Workload::Use& use) const;
   const ReplayIndex& index() const { return index_; }
@@ -68,6 +72,7 @@ class ReplicaFolding {
   // As the one who stands for its destination is to have it.
   Message AtReceiver(const Message& message) const;
   int64_t mean_ways() const { return mean_ways_; }  // wires whose ways differ
+  int64_t spread_calls() const;                     // of which the patterns are spread, by group
   int64_t uneven_calls() const;                     // of which all parts are played, by group
 
  private:
@@ -80,6 +85,7 @@ class ReplicaFolding {
 
   ReplicaFolding(const ReplayIndex& index, AlikeHosts alike, bool relaxed,
                  std::unique_ptr<PlanEndsTable> ends);
+  size_t IndexOf(const Workload::Use& use) const;
   int RankAt(const End& end) const;
   End SameEndOf(const End& end, int rank) const;
   FabricPath PathFrom(const End& end);
@@ -92,7 +98,8 @@ class ReplicaFolding {
   const bool relaxed_;
   std::unique_ptr<PlanEndsTable> ends_;
   FabricPaths paths_;
-  std::vector<HostId> standing_for_;          // by host
+  std::unordered_map<const Plan*, std::unique_ptr<const Plan>> spread_;  // only looked up
+  std::vector<HostId> standing_for_;                                     // by host
   std::vector<int64_t> replicas_;             // by host; 0 where another stands for it
   std::vector<std::vector<HostId>> of_kind_;  // hosts that are alike
   std::vector<Wire> wires_ = {Wire()};

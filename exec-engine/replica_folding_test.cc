@@ -249,6 +249,23 @@ Plan Chain(const std::vector<int>& ranks, int64_t bytes) {
   return plan;
 }
 
+// A sum round a ring whose last chunk is a little shorter than the others.
+void MakeRagged(Plan* plan) {
+  const auto n = static_cast<uint32_t>(plan->members.size());
+  for (Pattern& pattern : plan->patterns) {
+    uint32_t before = 0;  // primitives
+    for (Step& step : pattern.steps) {
+      step.first = (2 * n - 1 - before % n) % n;
+      before += step.count;
+      step.whole_chunks = n - 1;
+      step.last_bytes = step.bytes * 15 / 16;
+    }
+  }
+  for (uint32_t m = 0; m < n; ++m) {
+    for (ChannelProgram& program : plan->members[m]) program.position = static_cast<uint16_t>(m);
+  }
+}
+
 // As RandomTraining, with short sums over a chain of all ranks at the end.
 WorkloadBuilder UnevenTraining(const Layout& layout, uint32_t seed, int first_leaf) {
   constexpr int64_t kShort = 24;
@@ -264,6 +281,14 @@ WorkloadBuilder UnevenTraining(const Layout& layout, uint32_t seed, int first_le
   }
   MergeClasses(layout, &b);
   b.PlanAll();
+  for (const FlowPlan::Assignment& a : b.plan.assignments) {
+    const int first = b.workload.groups[a.group].ranks.front();
+    const bool sums = b.workload.calls[a.call].collective == CollectiveType::kAllReduce;
+    if (sums &&
+        b.workload.group_of_rank[1][static_cast<size_t>(first)] == static_cast<int>(a.group)) {
+      MakeRagged(&b.plan.plans[a.plan]);
+    }
+  }
   b.SetPlan(kShort, Chain(all, kShort));
   return b;
 }
@@ -271,7 +296,7 @@ WorkloadBuilder UnevenTraining(const Layout& layout, uint32_t seed, int first_le
 TEST(ReplicaFoldingTest, HostsThatAreNearlyAlikeTakeNearlyTheSameTimes) {
   constexpr double kMost = 0.005;  // of iterations of one or two milliseconds
   double worst = 0;
-  int64_t uneven = 0, mean = 0;
+  int64_t uneven = 0, mean = 0, spread = 0;
   for (uint32_t seed = 0; seed < 40; ++seed) {
     std::mt19937 random(seed);
     const Layout layout = RandomLayout(&random);
@@ -284,16 +309,19 @@ TEST(ReplicaFoldingTest, HostsThatAreNearlyAlikeTakeNearlyTheSameTimes) {
     EXPECT_EQ(Counter(*exact, "hosts replayed"), -1) << "all are different";
     EXPECT_EQ(Counter(*folded, "hosts replayed"), layout.stages);
     EXPECT_EQ(Counter(*folded, "messages"), Counter(*whole, "messages"));
-    EXPECT_EQ(Counter(*folded, "message bytes"), Counter(*whole, "message bytes"));
+    EXPECT_NEAR(static_cast<double>(Counter(*folded, "message bytes")),
+                static_cast<double>(Counter(*whole, "message bytes")), 1e5);
     const double off = folded->iteration.seconds() / whole->iteration.seconds() - 1;
     EXPECT_LT(std::abs(off), kMost) << seed;
     worst = std::max(worst, std::abs(off));
     uneven += Counter(*folded, "uneven calls");
+    spread += Counter(*folded, "calls spread");
     mean += Counter(*folded, "ways taken as their mean");
   }
   RecordProperty("worst", std::to_string(worst));
   EXPECT_GT(worst, 0);
   EXPECT_EQ(uneven, 40);
+  EXPECT_GT(spread, 100);
   EXPECT_GT(mean, 100);
 }
 
