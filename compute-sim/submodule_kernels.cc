@@ -94,9 +94,43 @@ void AttentionCore(const Submodule& s, List* list) {
   }
 }
 
+// An RMS norm operator by operator, in fp32, as PyTorch composes it where nobody fuses it
+// (rms_norm_composite in its ATen/native/layer_norm.cpp) and as autograd takes it back. What has
+// one number a row is left out of the traffic, not of the launches.
+void ComposedRmsNorm(const Submodule& s, List* list) {
+  const double e = list->e;
+  const auto add = [&](K kind, double bytes) { list->Memory(kind, s.rows, s.n, bytes); };
+  const auto a_number_a_row = [&] { list->Memory(K::kElementwise, s.rows, 1, 8); };
+  if (IsForward(s)) {
+    add(K::kCast, e + 4);
+    add(K::kElementwise, 8);  // the square
+    add(K::kRowReduce, 4);    // its mean
+    a_number_a_row();         // and epsilon
+    a_number_a_row();         // the root's inverse
+    add(K::kElementwise, 8);  // times that
+    add(K::kElementwise, 8);  // times the weight
+    add(K::kCast, 4 + e);
+    return;
+  }
+  add(K::kCast, e + 4);
+  add(K::kElementwise, 8);   // through the weight
+  add(K::kElementwise, 12);  // to the weight,
+  add(K::kBiasGradient, 4);  // over all rows
+  add(K::kElementwise, 8);   // through the root's inverse
+  add(K::kElementwise, 12);  // to it,
+  add(K::kRowReduce, 4);     // over each row
+  a_number_a_row();          // through the root
+  add(K::kFill, 4);          // through the mean: every element the same
+  add(K::kElementwise, 8);   // through the square
+  add(K::kElementwise, 12);
+  add(K::kAdd, 12);  // both ways to the input
+  add(K::kCast, 4 + e);
+}
+
 void Norm(const Submodule& s, List* list) {
   const double e = list->e;
-  const bool single = s.fused || s.rms;
+  const bool single = s.fused;
+  if (s.rms && !s.fused) return ComposedRmsNorm(s, list);
   if (IsForward(s)) {
     list->Memory(single ? K::kFusedNorm : K::kLayerNorm, s.rows, s.n, 2 * e);
     return;

@@ -43,6 +43,26 @@ TEST(SubmoduleKernels, RouterScoresAreAProductAndASoftmax) {
             "gemm-accumulate 64x2048x4096 bf16");
 }
 
+// What passes per element of rows x n, all kernels together.
+double BytesPerElement(const std::string& words, double elements) {
+  double bytes = 0;
+  for (const Kernel& kernel : KernelsOfWords(words)) bytes += kernel.bytes;
+  return bytes / elements;
+}
+
+// PyTorch's own RMS norm works in fp32, a kernel an operator: 6 + 8 + 4 + 8 + 8 + 6 bytes and twice
+// a number a row; back, 6 + 8 + 12 + 4 + 8 + 12 + 4 + 4 + 8 + 12 + 12 + 6.
+TEST(SubmoduleKernels, AnRmsNormThatNobodyFusesIsManyKernels) {
+  const std::string norm = "kind: norm, rows: 16384, n: 4096, rms: true", ahead = ", pass: fwd";
+  const double elements = 16384.0 * 4096;
+  EXPECT_EQ(KernelsOfWords(norm + ahead).size(), 8u);
+  EXPECT_DOUBLE_EQ(BytesPerElement(norm + ahead, elements), 40 + 2 * 8 / 4096.0);
+  EXPECT_EQ(KernelsOfWords(norm + ", pass: bwd").size(), 13u);
+  EXPECT_DOUBLE_EQ(BytesPerElement(norm + ", pass: bwd", elements), 96 + 8 / 4096.0);
+  EXPECT_EQ(Listed(norm + ahead + ", fused: true"), "fused-norm 16384x4096 bf16");
+  EXPECT_EQ(Listed("kind: norm, rows: 8192, n: 4096, pass: fwd"), "layer-norm 8192x4096 bf16");
+}
+
 TEST(SubmoduleKernels, TopKReadsAllScoresAndWritesThoseItPicked) {
   const auto kernels = KernelsOfWords("kind: top-k, pass: fwd, rows: 1000, n: 64, top_k: 8");
   ASSERT_EQ(kernels.size(), 3u);
