@@ -8,7 +8,7 @@ void ReduceScales(const WriterContext& c, int chunk, int tensors) {
   if (c.HasFurther(chunk)) {
     const int each =
         1 + ProductsIn(c.work.kinds[c.work.kind_of_layer.back()], c.job.model, c.layout);
-    products = c.job.model.mtp_layers * each;
+    products = (c.layout.EndFurther(c.stage, chunk) - c.layout.FirstFurther(c.stage, chunk)) * each;
   }
   const int end = c.layout.EndLayer(c.stage, chunk);
   for (int layer = c.layout.FirstLayer(c.stage, chunk); layer < end; ++layer) {

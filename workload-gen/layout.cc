@@ -51,11 +51,16 @@ class Resolver {
   // The final norm is on the last stage or, where further tokens are predicted, on that of the last
   // layer (transformer_block.py); with overlap.expert it stays beside them.
   void PlaceEnd(const std::vector<int>& layers) {
-    const int last = static_cast<int>(layers.size()) - 1;
-    layout_.norm_stage = layout_.further_stage = last;
+    layout_.norm_stage = static_cast<int>(layers.size()) - 1;
     if (job_.model.mtp_layers == 0) return;
+    std::vector<int> further(layers.size(), 0);
+    further.back() = job_.model.mtp_layers;
     if (!parallel_.layout.empty()) {
-      layout_.further_stage = FurtherStage(ExpandPipelineLayout(parallel_.layout).stages);
+      further = FurtherOf(ExpandPipelineLayout(parallel_.layout).stages);
+    }
+    layout_.first_further = {0};
+    for (const int count : further) {
+      layout_.first_further.push_back(layout_.first_further.back() + count);
     }
     if (job_.overlap.expert) return;
     while (layout_.norm_stage > 0 && layers[static_cast<size_t>(layout_.norm_stage)] == 0) {

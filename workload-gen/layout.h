@@ -31,7 +31,8 @@ struct Layout {
   int microbatch_group = 1;      // that pass through one chunk before the next chunk's turn
   std::vector<int> first_layer;  // of each virtual stage, and the number of layers behind them
   int norm_stage = 0;            // virtual stage of the final norm
-  int further_stage = 0;         // of the layers that predict further tokens, if there are any
+  // Of each virtual stage the first layer that predicts further tokens, and their number behind.
+  std::vector<int> first_further;
   int64_t padded_vocab = 0;
 
   int world() const { return tensor * context * data * pipeline; }
@@ -60,14 +61,25 @@ struct Layout {
   bool HasFinalNorm(int stage, int chunk) const {
     return VirtualStage(stage, chunk) == static_cast<size_t>(norm_stage);
   }
-  // Of layers that predict further tokens, if there are any.
+  // Layers that predict further tokens, of a rank's chunk and on all virtual stages up to one.
+  int FirstFurther(int stage, int chunk) const { return FurtherBefore(VirtualStage(stage, chunk)); }
+  int EndFurther(int stage, int chunk) const {
+    return FurtherBefore(VirtualStage(stage, chunk) + 1);
+  }
+  int FurtherUpTo(int virtual_stage) const {
+    return FurtherBefore(static_cast<size_t>(virtual_stage) + 1);
+  }
   bool HasFurther(int stage, int chunk) const {
-    return VirtualStage(stage, chunk) == static_cast<size_t>(further_stage);
+    return EndFurther(stage, chunk) > FirstFurther(stage, chunk);
   }
   // "TP8 PP8 (3 virtual) DP1, sequence parallel, 64 micro-batches"
   std::string ToString() const;
 
  private:
+  // None where no model said so.
+  int FurtherBefore(size_t virtual_stage) const {
+    return first_further.empty() ? 0 : first_further[virtual_stage];
+  }
   size_t VirtualStage(int stage, int chunk) const {
     return static_cast<size_t>(chunk * pipeline + stage);
   }

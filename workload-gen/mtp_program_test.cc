@@ -111,23 +111,37 @@ TEST(MtpProgram, AStageApartFromTheLoss) {
   EXPECT_THAT(CountsOf(w, "attention.core"), ElementsAre(3, 5, 2, 0));
 }
 
+// Elements of the messages of micro-batch 0, by stage: forward, then backward.
+std::vector<int64_t> Sent(const Workload& w) {
+  std::vector<int64_t> sent;
+  for (const Program& program : w.programs) {
+    for (const Op& op : program.ops) {
+      if (op.kind == OpKind::kSend && op.microbatch == 0) sent.push_back(w.calls[op.work].count);
+    }
+  }
+  return sent;
+}
+
 // The rows of all three predictions go on to the loss, and their gradients come back.
 TEST(MtpProgram, MessagesBehindItCarryItsRowsToo) {
-  const auto sizes = [](const Workload& w) {
-    std::vector<int64_t> sent;  // of micro-batch 0, by stage: forward, then backward
-    for (const Program& program : w.programs) {
-      for (const Op& op : program.ops) {
-        const bool here = op.kind == OpKind::kSend && op.microbatch == 0;
-        if (here) sent.push_back(w.calls[op.work].count);
-      }
-    }
-    return sent;
-  };
   const int64_t one = 2 * 32 * 64 / 2;  // a micro-batch's rows, split over two tensor ranks
-  EXPECT_THAT(sizes(Apart("Ettt|ttttt|mm|L")), ElementsAre(one, one, one, 3 * one, one, 3 * one));
-  EXPECT_THAT(sizes(Apart("Ettt|tttttmm||L")),
+  EXPECT_THAT(Sent(Apart("Ettt|ttttt|mm|L")), ElementsAre(one, one, one, 3 * one, one, 3 * one));
+  EXPECT_THAT(Sent(Apart("Ettt|tttttmm||L")),
               ElementsAre(one, 3 * one, one, 3 * one, 3 * one, 3 * one));
-  EXPECT_THAT(sizes(Apart("Ettt|ttt|tt|mmL")), ElementsAre(one, one, one, one, one, one));
+  EXPECT_THAT(Sent(Apart("Ettt|ttt|tt|mmL")), ElementsAre(one, one, one, one, one, one));
+}
+
+// Each on a stage of its own: messages grow from one to the next.
+TEST(MtpProgram, SeveralStages) {
+  const Workload w = Apart("Ettttt|ttt|m|mL");
+  EXPECT_EQ(StructureMistake(w), "");
+  EXPECT_THAT(CountsOf(w, "mtp.join"), ElementsAre(0, 0, 1, 1));
+  EXPECT_THAT(CountsOf(w, "embedding.words"), ElementsAre(1, 0, 1, 1));
+  EXPECT_THAT(CountsOf(w, "head.logits"), ElementsAre(0, 0, 0, 3));
+  EXPECT_TRUE(SubmodulesOfLayer(w, 2, 9, Phase::kForward).empty());
+  EXPECT_FALSE(SubmodulesOfLayer(w, 3, 9, Phase::kForward).empty());
+  const int64_t one = 2 * 32 * 64 / 2;
+  EXPECT_THAT(Sent(w), ElementsAre(one, one, one, 2 * one, one, 2 * one));
 }
 
 TEST(MtpProgram, ItsStageSharesTheEmbedding) {
@@ -142,9 +156,12 @@ TEST(MtpProgram, ItsStageSharesTheEmbedding) {
   };
   EXPECT_THAT(stages(Apart("Ettt|ttttt|mm|L")), ElementsAre(0, 2));
   EXPECT_THAT(stages(Apart("Ettt|ttt|tt|mmL")), ElementsAre(0, 3));
+  EXPECT_THAT(stages(Apart("Ettttt|ttt|m|mL")), ElementsAre(0, 2, 3));
   const auto tied = [&](const char* layout) {
-    return stages(Further({"parallel.pipeline=4", std::string("parallel.layout=") + layout,
-                           "model.mtp_layers=1", "model.tied_embedding=true"}));
+    const Workload w = Further({"parallel.pipeline=4", std::string("parallel.layout=") + layout,
+                                "model.mtp_layers=1", "model.tied_embedding=true"});
+    EXPECT_EQ(StructureMistake(w), "");
+    return stages(w);
   };
   EXPECT_THAT(tied("Ettt|ttttt|m|L"), ElementsAre(0, 2, 3)) << "the head is the embedding";
   EXPECT_THAT(tied("Ettt|ttt|tt|mL"), ElementsAre(0, 3));

@@ -34,8 +34,7 @@ ProgramBuilder::OpId PipelineExchanges::Start(const Exchange& e) {
   call.collective = CollectiveType::kSendRecv;
   call.type = c_.job.training.precision;
   // Behind the layers that predict further tokens, their rows go along to the loss.
-  const bool further = c_.work.mtp && e.boundary >= c_.layout.further_stage;
-  const int64_t tensors = further ? 1 + c_.job.model.mtp_layers : 1;
+  const int64_t tensors = 1 + c_.layout.FurtherUpTo(e.boundary);
   call.count = tensors * c_.ActivationCount() / (SplitOverTensor() ? c_.layout.tensor : 1);
   call.group_size = 2;
   const bool from_lower = send ? c_.stage < other : other < c_.stage;

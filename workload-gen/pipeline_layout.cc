@@ -149,31 +149,30 @@ int LayersOf(const std::string& stage) {
   return static_cast<int>(std::count(stage.begin(), stage.end(), 't'));
 }
 
-int FurtherStage(const LayoutStages& stages) {
-  const auto found = std::find_if(stages.begin(), stages.end(), [](const std::string& stage) {
-    return stage.find('m') != std::string::npos;
-  });
-  return static_cast<int>((found == stages.end() ? stages.end() - 1 : found) - stages.begin());
+std::vector<int> FurtherOf(const LayoutStages& stages) {
+  std::vector<int> further;
+  for (const std::string& stage : stages) {
+    further.push_back(static_cast<int>(std::count(stage.begin(), stage.end(), 'm')));
+  }
+  return further;
 }
 
 namespace {
 
 // Where Megatron has layers that predict further tokens.
-std::string FurtherMistake(const LayoutStages& stages, const LayoutDemand& demand) {
-  if (demand.mtp_layers == 0) return "";
-  const int further = FurtherStage(stages);
-  const std::string& stage = stages[static_cast<size_t>(further)];
-  if (std::count(stage.begin(), stage.end(), 'm') != demand.mtp_layers) {
-    return "all m stand on one virtual stage";
+std::string FurtherMistake(const LayoutStages& stages, int pipeline) {
+  std::string all;
+  for (const std::string& stage : stages) all += stage;
+  const size_t first = all.find('m');
+  if (first == std::string::npos) return "";
+  if (all.find('t', first) != std::string::npos) return "m stands behind all t";
+  const std::vector<int> further = FurtherOf(stages);
+  const auto chunks = static_cast<int>(stages.size()) / pipeline;
+  for (int s = 0; s < static_cast<int>(stages.size()); ++s) {
+    if (further[static_cast<size_t>(s)] == 0) continue;
+    if (s / pipeline != chunks - 1) return "m stands on the last virtual stage of its ranks";
+    if (pipeline > 1 && s % pipeline == 0) return "m stands on no first stage";
   }
-  const bool behind = std::none_of(stages.begin() + further + 1, stages.end(),
-                                   [](const std::string& s) { return LayersOf(s) > 0; });
-  if (!behind || stage.find_last_of('t') + 1 > stage.find('m') + 1) return "m stands behind all t";
-  const int chunks = static_cast<int>(stages.size()) / demand.pipeline;
-  if (further / demand.pipeline != chunks - 1) {
-    return "m stands on the last virtual stage of its ranks";
-  }
-  if (demand.pipeline > 1 && further % demand.pipeline == 0) return "m stands on no first stage";
   return "";
 }
 
@@ -197,7 +196,7 @@ std::string LayoutMistake(const LayoutStages& stages, const LayoutDemand& demand
     return fmt::format("m stands in it {} times; mtp_layers is {}", Count(stages, 'm'),
                        demand.mtp_layers);
   }
-  return FurtherMistake(stages, demand);
+  return FurtherMistake(stages, demand.pipeline);
 }
 
 std::string NearestPipelineLayout(const LayoutStages& stages, const LayoutDemand& demand) {
@@ -213,14 +212,15 @@ std::string NearestPipelineLayout(const LayoutStages& stages, const LayoutDemand
   LayoutStages nearest;
   for (const int t : layers) nearest.emplace_back(static_cast<size_t>(t), 't');
   nearest.front().insert(0, 1, 'E');
-  const std::string further(static_cast<size_t>(demand.mtp_layers), 'm');
-  if (stages.size() == nearest.size()) {  // m where it was, if it may be there
+  if (stages.size() == nearest.size()) {  // m where they were, if they may be there
     LayoutStages kept = nearest;
-    kept[static_cast<size_t>(FurtherStage(stages))] += further;
+    const std::vector<int> further = FurtherOf(stages);
+    for (size_t s = 0; s < kept.size(); ++s)
+      kept[s] += std::string(static_cast<size_t>(further[s]), 'm');
     kept.back() += "L";
     if (LayoutMistake(kept, demand).empty()) return ToLayoutText(kept);
   }
-  nearest.back() += further + "L";
+  nearest.back() += std::string(static_cast<size_t>(demand.mtp_layers), 'm') + "L";
   return ToLayoutText(nearest);
 }
 

@@ -35,8 +35,8 @@ std::string LayoutMistake(const LayoutStages& stages, const LayoutDemand& demand
 
 // Layers of a virtual stage.
 int LayersOf(const std::string& stage);
-// The virtual stage of the first m; the last if there is none.
-int FurtherStage(const LayoutStages& stages);
+// How many m each virtual stage has.
+std::vector<int> FurtherOf(const LayoutStages& stages);
 
 // The layout that breaks no rule and is made of these stages by the fewest changes: letters to
 // their places, stages split or joined, layers added where there are fewest or taken where most.

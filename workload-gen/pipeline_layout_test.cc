@@ -64,7 +64,8 @@ TEST(PipelineLayout, RulesAreNamed) {
   }
   EXPECT_EQ(mistake("Ettm|ttL", 4, 1), "m stands behind all t");
   EXPECT_EQ(mistake("Ett|tmtL", 4, 1), "m stands behind all t");
-  EXPECT_EQ(mistake("Ett|tt|m|mL", 4, 2, 4), "all m stand on one virtual stage");
+  EXPECT_EQ(mistake("Ett|tt|m|mL", 4, 2, 4), "");
+  EXPECT_EQ(mistake("Ett|tm|tm|L", 4, 2, 4), "m stands behind all t");
   EXPECT_EQ(mistake("Ettt|tm||L", 4, 1), "m stands on the last virtual stage of its ranks");
   EXPECT_EQ(mistake("Ett|tt|m|L", 4, 1), "m stands on no first stage");
 }
@@ -80,6 +81,7 @@ TEST(PipelineLayout, TheNearestKeepsWhatItCan) {
   EXPECT_EQ(nearest("Et*5L", {5, 0, 4}), "Et|t|t|ttL");
   EXPECT_EQ(nearest("Et*3|(tt|)*29,m|L", {61, 1, 16}), "Ettt|(tt|)*29m|L");
   EXPECT_EQ(nearest("Et*3|(tt|)*29,m|L", {60, 1, 16}), "Ett|(tt|)*29m|L");
+  EXPECT_EQ(nearest("Et*3|(tt|)*28tt|m|mL", {61, 1, 16}), "Ettt|(tt|)*29|mL");
   EXPECT_EQ(nearest("Ett|x", {4, 0, 2}), "Ett|ttL") << "what was read before the mistake";
   EXPECT_EQ(nearest("", {4, 0, 1}), "Et*4L");
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 namespace drydock {
 namespace {
@@ -176,11 +177,12 @@ GroupNeeds GroupNeedsOf(const TrainingJob& job) {
 
 // get_embedding_ranks of Megatron's training.py.
 std::vector<int> EmbeddingStages(const Layout& layout, const GroupNeeds& needs) {
-  std::vector<int> stages = {0};
-  const int last = layout.pipeline - 1, further = layout.further_stage % layout.pipeline;
-  if (needs.further_tokens && further > 0) stages.push_back(further);
-  if (needs.shared_embedding && last > stages.back()) stages.push_back(last);
-  return stages.size() > 1 ? stages : std::vector<int>();
+  std::set<int> stages = {0};
+  for (int stage = 0; needs.further_tokens && stage < layout.pipeline; ++stage) {
+    if (layout.HasFurther(stage, layout.chunks - 1)) stages.insert(stage);
+  }
+  if (needs.shared_embedding) stages.insert(layout.pipeline - 1);
+  return stages.size() > 1 ? std::vector<int>(stages.begin(), stages.end()) : std::vector<int>();
 }
 
 void BuildGroups(const Layout& layout, const GroupNeeds& needs, Workload* workload) {

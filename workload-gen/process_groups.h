@@ -57,8 +57,8 @@ std::vector<std::vector<int>> EnumerateGroups(const Layout& layout, const std::s
 // The groups that a job makes beyond those every job has.
 struct GroupNeeds {
   bool shared_embedding = false;  // embd: first and last stage
-  bool further_tokens = false;    // embd: first stage and that of layers which predict further ones
-  bool stage = false;             // tp-dp-cp: fp8 amax, router biases
+  bool further_tokens = false;  // embd: first stage and those of layers which predict further ones
+  bool stage = false;           // tp-dp-cp: fp8 amax, router biases
   bool experts = false;
 };
 GroupNeeds GroupNeedsOf(const TrainingJob& job);

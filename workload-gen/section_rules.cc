@@ -121,8 +121,8 @@ class SectionRules {
     if (further > 1 || (further == 1 && !job_.model.HasExperts(job_.model.layers - 1))) {
       Fail(key, "'expert' needs mtp_layers to be at most 1, of experts");
     }
-    const LayoutStages stages = ExpandPipelineLayout(job_.parallel.layout).stages;
-    if (FurtherStage(stages) + 1 != static_cast<int>(stages.size())) {
+    const std::vector<int> of_stage = FurtherOf(ExpandPipelineLayout(job_.parallel.layout).stages);
+    if (!job_.parallel.layout.empty() && of_stage.back() != further) {
       Fail(key, "'expert' needs m on the stage of L in parallel.layout");
     }
   }

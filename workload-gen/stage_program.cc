@@ -136,7 +136,10 @@ class StageWriter {
     }
     if (c_.HasFurther(chunk)) {
       gather(ParameterGather::kEmbedding);
-      for (int k = 0; k < c_.job.model.mtp_layers; ++k) gather(c_.job.model.layers + k);
+      const int further_end = c_.layout.EndFurther(c_.stage, chunk);
+      for (int k = c_.layout.FirstFurther(c_.stage, chunk); k < further_end; ++k) {
+        gather(c_.job.model.layers + k);
+      }
       FurtherTokensForward(microbatch, chunk);
     }
     if (!last) return;
@@ -145,7 +148,8 @@ class StageWriter {
   }
 
   void FurtherTokensForward(int microbatch, int chunk) {
-    for (int k = 0; k < c_.job.model.mtp_layers; ++k) {
+    const int end = c_.layout.EndFurther(c_.stage, chunk);
+    for (int k = c_.layout.FirstFurther(c_.stage, chunk); k < end; ++k) {
       builder_.SetPlace(c_.job.model.layers + k, microbatch, chunk);
       mtp_.Forward(k);
     }
@@ -154,7 +158,8 @@ class StageWriter {
 
   // The shared weights' gradients are complete last.
   void FurtherTokensBackward(int microbatch, int chunk) {
-    for (int k = c_.job.model.mtp_layers; k-- > 0;) {
+    const int begin = c_.layout.FirstFurther(c_.stage, chunk);
+    for (int k = c_.layout.EndFurther(c_.stage, chunk); k-- > begin;) {
       builder_.SetPlace(c_.job.model.layers + k, microbatch, chunk);
       mtp_.Backward(k);
     }

@@ -36,6 +36,10 @@ void StepTail::Write(GradientReduction* reduction, ParameterGather* gather) {
   Checks();
 }
 
+int StepTail::EmbeddingHolders() const {
+  return static_cast<int>(EmbeddingStages(c_.layout, GroupNeedsOf(c_.job)).size());
+}
+
 void StepTail::AllReduce(Role role, Stream stream, DataType type, ReduceOp op, int64_t count) {
   const Layout& l = c_.layout;
   CommCall call;
@@ -47,7 +51,7 @@ void StepTail::AllReduce(Role role, Stream stream, DataType type, ReduceOp op, i
                     : role == kModelRole       ? l.tensor * l.pipeline
                     : role == kExpertModelRole ? l.expert_tensor * l.expert * l.pipeline
                     : role == kStageRole       ? l.world() / l.pipeline
-                    : role == kEmbeddingRole   ? (l.pipeline > 1 ? 2 : 1)
+                    : role == kEmbeddingRole   ? EmbeddingHolders()
                                                : l.world();
   c_.builder->Collective(role, stream, call);
 }
@@ -94,7 +98,10 @@ void StepTail::UpdateRouterBiases() {
     }
   }
   const ModelShape& m = c_.job.model;
-  if (c_.HasFurther(c_.layout.chunks - 1) && m.HasExperts(m.layers - 1)) layers += m.mtp_layers;
+  const int last = c_.layout.chunks - 1;
+  if (m.HasExperts(m.layers - 1)) {
+    layers += c_.layout.EndFurther(c_.stage, last) - c_.layout.FirstFurther(c_.stage, last);
+  }
   if (layers == 0) return;
   AllReduce(kStageRole, kStageStream, DataType::kFp32, ReduceOp::kSum,
             layers * c_.job.model.moe.experts);

@@ -21,6 +21,7 @@ class StepTail {
   void Optimize();
   void Checks();
   void Compute(const char* name, SubmoduleKind kind, DataType type);
+  int EmbeddingHolders() const;  // pipeline stages
   void AllReduce(Role role, Stream stream, DataType type, ReduceOp op, int64_t count);
   // Over the ranks that together hold every gradient once.
   void AllReduceModel(ReduceOp op);

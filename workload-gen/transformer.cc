@@ -156,7 +156,7 @@ std::vector<Parameter> ChunkParameters(const ModelShape& model, const Layout& la
   ChunkList list(model, layout);
   const bool first = stage == 0 && chunk == 0;
   const bool last = stage == layout.pipeline - 1 && chunk == layout.chunks - 1;
-  const bool further = model.mtp_layers > 0 && layout.HasFurther(stage, chunk);
+  const bool further = layout.HasFurther(stage, chunk);
   const bool shared = (model.tied_embedding || model.mtp_layers > 0) && layout.pipeline > 1;
   // Further tokens are looked up on their own stage, in a tied head if that is there.
   const bool again = further && shared && !(last && model.tied_embedding);
@@ -164,7 +164,9 @@ std::vector<Parameter> ChunkParameters(const ModelShape& model, const Layout& la
   const int end = layout.EndLayer(stage, chunk);
   for (int layer = layout.FirstLayer(stage, chunk); layer < end; ++layer) list.Layer(layer);
   if (layout.HasFinalNorm(stage, chunk)) list.FinalNorm();
-  for (int k = 0; further && k < model.mtp_layers; ++k) list.Mtp(k);
+  for (int k = layout.FirstFurther(stage, chunk); k < layout.EndFurther(stage, chunk); ++k) {
+    list.Mtp(k);
+  }
   if (!last) return list.Take();
   // A tied head is the word embedding itself where both are on one rank and chunk.
   list.Head(/*own_weight=*/!model.tied_embedding || !first, shared && model.tied_embedding);
