@@ -141,7 +141,7 @@ void AddMemoryBound(DataType type, int64_t rows, int64_t width, std::vector<Subm
     }
   };
   add(SubmoduleKind::kNorm, nullptr);
-  add(SubmoduleKind::kNorm, &Submodule::rms);
+  add(SubmoduleKind::kNorm, &Submodule::fused);
   add(SubmoduleKind::kActivation, nullptr);
   add(SubmoduleKind::kActivation, &Submodule::gated);
   add(SubmoduleKind::kBiasDropoutAdd, nullptr);
