@@ -214,6 +214,12 @@ TEST_F(ArtefactsTest, TimesThatMakeNoSense) {
   }
 }
 
+proto::Timeline::Rank SameAs(int number) {
+  proto::Timeline::Rank rank;
+  rank.set_same_as(number);
+  return rank;
+}
+
 TEST_F(ArtefactsTest, TimelinesThatRunBackwardsOrOverflow) {
   using File = proto::Timeline;
   const std::string whole = *ReadFile(At(kTimelineName));
@@ -223,6 +229,10 @@ TEST_F(ArtefactsTest, TimelinesThatRunBackwardsOrOverflow) {
       [](File* f) { f->mutable_ranks(0)->set_ready_after_ps(0, -1); },
       [](File* f) { f->mutable_ranks(1)->set_end_after_ps(0, INT64_MAX); },
       [](File* f) { f->mutable_ranks(0)->add_start_delta_ps(1); },
+      [](File* f) { f->mutable_ranks(2)->set_same_as(1); },  // and has times of its own
+      [](File* f) { *f->mutable_ranks(2) = SameAs(3); },     // itself
+      [](File* f) { *f->mutable_ranks(2) = SameAs(-1); },
+      [](File* f) { *f->mutable_ranks(2) = SameAs(2); },  // of another program
       [](File* f) { f->mutable_accounts(0)->add_exposed_ps(1); }};
   for (size_t i = 0; i < cases.size(); ++i) {
     // The first op starts at 0, so that one less is before the beginning.

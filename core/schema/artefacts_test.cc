@@ -62,6 +62,23 @@ TEST_F(ArtefactsTest, TheOthersReadBackEqual) {
   EXPECT_EQ(Dump(*timeline), Dump(testing::ToyTimeline(w)));
 }
 
+TEST_F(ArtefactsTest, RanksWithEqualTimesAreWrittenOnce) {
+  Timeline timeline = testing::ToyTimeline(workload_.workload);
+  timeline.ranks[2] = timeline.ranks[0];
+  const size_t size = ReadFile(At(kTimelineName))->size();
+  Provenance from = {"exec-engine", {}, {}};
+  for (const char* name : {kManifestName, kFlowPlanName, kKernelTimesName}) {
+    from.inputs.push_back({name, *Sha256OfFile(At(name))});
+  }
+  ASSERT_TRUE(WriteTimeline(run(), timeline, from).ok());
+  EXPECT_LT(ReadFile(At(kTimelineName))->size(), size);
+  for (const WorkloadParts parts : {WorkloadParts::kAll, WorkloadParts::kTables}) {
+    const Result<Timeline> read = ReadTimeline(run(), *ReadWorkload(run(), parts));
+    ASSERT_TRUE(read.ok()) << read.error().ToString();
+    EXPECT_EQ(Dump(*read), Dump(timeline));
+  }
+}
+
 TEST_F(ArtefactsTest, WrittenTwiceTheBytesAreTheSame) {
   const TemporaryDirectory other;
   ASSERT_TRUE(testing::WriteToyRun(other.path()));

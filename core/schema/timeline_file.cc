@@ -1,5 +1,7 @@
 // 4-timeline.pb.
 #include <cmath>
+#include <optional>
+#include <unordered_map>
 
 #include "core/schema/protocol.h"
 
@@ -19,13 +21,59 @@ void Encode(const RankTimeline& from, proto::Timeline::Rank* to) {
   }
 }
 
+bool SameTimes(const RankTimeline& a, const RankTimeline& b) {
+  return a.start == b.start && a.ready == b.ready && a.end == b.end;
+}
+
+uint64_t HashOf(const RankTimeline& rank) {
+  uint64_t hash = rank.start.size();
+  for (size_t i = 0; i < rank.start.size(); ++i) {
+    for (const Time time : {rank.start[i], rank.ready[i], rank.end[i]}) {
+      hash = (hash ^ static_cast<uint64_t>(time.ps())) * 0x9e3779b97f4a7c15u;
+      hash ^= hash >> 32;
+    }
+  }
+  return hash;
+}
+
+// Ranks that have equal times, as replicas do, are written once.
+void EncodeRanks(const std::vector<RankTimeline>& ranks, proto::Timeline* to) {
+  std::unordered_multimap<uint64_t, int> written;  // only looked up
+  for (size_t r = 0; r < ranks.size(); ++r) {
+    proto::Timeline::Rank* rank = to->add_ranks();
+    const uint64_t hash = HashOf(ranks[r]);
+    int same = -1;
+    const auto [first, last] = written.equal_range(hash);
+    for (auto it = first; it != last && same < 0; ++it) {
+      if (SameTimes(ranks[r], ranks[static_cast<size_t>(it->second)])) same = it->second;
+    }
+    if (same >= 0) {
+      rank->set_same_as(same + 1);
+    } else {
+      Encode(ranks[r], rank);
+      written.emplace(hash, static_cast<int>(r));
+    }
+  }
+}
+
 bool Later(int64_t time, int64_t by, int64_t* later) {
   return by >= 0 && !__builtin_add_overflow(time, by, later);
 }
 
-bool Decode(const proto::Timeline::Rank& from, size_t ops, RankTimeline* to) {
+// `ops`: how many there must be, if that is known; `earlier`: the ranks before it.
+bool Decode(const proto::Timeline::Rank& from, std::optional<size_t> ops,
+            const std::vector<RankTimeline>& earlier, RankTimeline* to) {
+  if (from.same_as() != 0) {
+    const int64_t same = int64_t{from.same_as()} - 1;
+    if (same < 0 || same >= static_cast<int64_t>(earlier.size()) ||
+        from.start_delta_ps_size() + from.ready_after_ps_size() + from.end_after_ps_size() > 0) {
+      return false;
+    }
+    *to = earlier[static_cast<size_t>(same)];
+    return !ops || to->start.size() == *ops;
+  }
   const int n = from.start_delta_ps_size();
-  if (n != static_cast<int>(ops) || from.ready_after_ps_size() != n ||
+  if ((ops && n != static_cast<int>(*ops)) || from.ready_after_ps_size() != n ||
       from.end_after_ps_size() != n) {
     return false;
   }
@@ -128,7 +176,7 @@ Status WriteTimeline(const std::string& run, const Timeline& timeline,
   message.set_stopped_ps(timeline.stopped.ps());
   message.set_ops_ended(timeline.ops_ended);
   for (const Time each : timeline.iterations) message.add_iterations_ps(each.ps());
-  for (const RankTimeline& rank : timeline.ranks) Encode(rank, message.add_ranks());
+  EncodeRanks(timeline.ranks, &message);
   for (const TimeAccount& account : timeline.accounts) Encode(account, message.add_accounts());
   for (const auto& [name, value] : timeline.counters) {
     proto::Timeline::Counter* counter = message.add_counters();
@@ -169,13 +217,14 @@ Result<Timeline> ReadTimeline(const std::string& run, const WorkloadFile& worklo
   if (!possible) return protocol::Damaged(path, "a time or a count is negative");
   for (int rank = 0; rank < w.rank_count(); ++rank) {
     const auto program = static_cast<size_t>(w.class_of_rank[static_cast<size_t>(rank)]);
-    const size_t ops = w.programs.empty()
-                           ? static_cast<size_t>(message.ranks(rank).start_delta_ps_size())
-                           : w.programs[program].ops.size();
-    if (!Decode(message.ranks(rank), ops, &timeline.ranks.emplace_back()) ||
+    std::optional<size_t> ops;
+    if (!w.programs.empty()) ops = w.programs[program].ops.size();
+    RankTimeline times;
+    if (!Decode(message.ranks(rank), ops, timeline.ranks, &times) ||
         !Decode(message.accounts(rank), &timeline.accounts.emplace_back())) {
       return protocol::Damaged(path, "its ops are not the workload's");
     }
+    timeline.ranks.push_back(std::move(times));
   }
   for (const auto& counter : message.counters()) {
     timeline.counters.emplace_back(counter.name(), counter.value());
