@@ -48,6 +48,43 @@ void PutGradientsTogether(const Submodule& s, List* list) {
   }
 }
 
+// Megatron's fused softmax works on four rows of scores at a time, and takes no other number of
+// heads and queries (is_kernel_available in its megatron/model/fused_softmax.py).
+bool SoftmaxIsFused(const Submodule& s) {
+  return (s.batch * s.heads) % 4 == 0 && s.sequence % 4 == 0;
+}
+
+// What it does instead (forward_torch_softmax there): PyTorch's operators, in fp32 over all scores.
+void ComposedSoftmax(const Submodule& s, List* list) {
+  const int64_t rows = s.batch * s.heads * s.sequence;
+  const auto add = [&](K kind, double bytes) { list->Memory(kind, rows, KeysOf(s), bytes); };
+  if (IsForward(s)) {
+    add(K::kCast, list->e + 4);
+    add(K::kElementwise, 8);  // scaled
+    add(K::kElementwise, 9);  // masked
+    add(K::kSoftmax, 8);
+    add(K::kCast, 4 + list->e);
+    return;
+  }
+  add(K::kCast, list->e + 4);
+  add(K::kSoftmaxBackward, 12);
+  add(K::kElementwise, 9);
+  add(K::kElementwise, 8);
+  add(K::kCast, 4 + list->e);
+}
+
+void Softmax(const Submodule& s, List* list) {
+  if (!SoftmaxIsFused(s)) return ComposedSoftmax(s, list);
+  const int64_t rows = s.batch * s.heads * s.sequence;
+  if (IsForward(s)) {
+    list->Memory(s.causal ? K::kCausalSoftmax : K::kSoftmax, rows, KeysOf(s),
+                 (2 - Masked(s)) * list->e);
+  } else {
+    list->Memory(s.causal ? K::kCausalSoftmaxBackward : K::kSoftmaxBackward, rows, KeysOf(s),
+                 (3 - 2 * Masked(s)) * list->e);
+  }
+}
+
 // The 2022 kernels: every score goes through memory several times. The softmax under a causal mask
 // reads the lower triangle only and writes everything; dropout keeps a mask of one byte.
 void UnfusedAttentionForward(const Submodule& s, List* list) {
@@ -58,7 +95,7 @@ void UnfusedAttentionForward(const Submodule& s, List* list) {
     list->Memory(K::kCopy, s.batch * keys, s.heads * (s.head_dim + value), 2 * e);
   }
   list->Add(BatchedGemm(list->type, batch, length, keys, s.head_dim));
-  list->Memory(s.causal ? K::kCausalSoftmax : K::kSoftmax, rows, keys, (2 - Masked(s)) * e);
+  Softmax(s, list);
   if (s.dropout) list->Memory(K::kDropout, rows, keys, 2 * e + 1);
   list->Add(BatchedGemm(list->type, batch, length, value, keys));
   list->Memory(K::kCopy, s.batch * length, s.heads * value, 2 * e);  // heads side by side
@@ -71,8 +108,7 @@ void UnfusedAttentionBackward(const Submodule& s, List* list) {
   list->Add(BatchedGemm(list->type, batch, length, keys, value));  // of the probabilities
   list->Add(BatchedGemm(list->type, batch, keys, value, length));  // of the values
   if (s.dropout) list->Memory(K::kDropoutBackward, rows, keys, 2 * e + 1);
-  list->Memory(s.causal ? K::kCausalSoftmaxBackward : K::kSoftmaxBackward, rows, keys,
-               (3 - 2 * Masked(s)) * e);
+  Softmax(s, list);
   list->Add(BatchedGemm(list->type, batch, length, s.head_dim, keys));  // of the queries
   list->Add(BatchedGemm(list->type, batch, keys, s.head_dim, length));  // of the keys
   if (s.kv_heads < s.heads) {

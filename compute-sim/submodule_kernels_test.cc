@@ -63,6 +63,26 @@ TEST(SubmoduleKernels, AnRmsNormThatNobodyFusesIsManyKernels) {
   EXPECT_EQ(Listed("kind: norm, rows: 8192, n: 4096, pass: fwd"), "layer-norm 8192x4096 bf16");
 }
 
+// Two heads of one sequence are not the fours that Megatron's fused softmax takes: five operators
+// in fp32 each way instead of one.
+TEST(SubmoduleKernels, ASoftmaxOfHeadsThatAreNoFoursIsManyKernels) {
+  const std::string scores = "kind: attention, type: fp16, sequence: 64, head_dim: 16, heads: 2, ";
+  EXPECT_EQ(Listed(scores + "kv_heads: 2, batch: 2, causal: true, pass: fwd"),
+            "batched-gemm 4x64x64x16 fp16, causal-softmax 256x64 fp16, "
+            "batched-gemm 4x64x16x64 fp16, copy 128x32 fp16");
+  EXPECT_EQ(Listed(scores + "kv_heads: 2, batch: 1, causal: true, pass: fwd"),
+            "batched-gemm 2x64x64x16 fp16, cast 128x64 fp16, elementwise 128x64 fp16 8 B each, "
+            "elementwise 128x64 fp16 9 B each, softmax 128x64 fp16 8 B each, cast 128x64 fp16, "
+            "batched-gemm 2x64x16x64 fp16, copy 64x32 fp16");
+  const auto back = [&](const std::string& batch) {
+    return KernelsOfWords(scores + "kv_heads: 2, pass: bwd, batch: " + batch);
+  };
+  ASSERT_EQ(back("1").size(), back("2").size() + 4);
+  double bytes = 0;
+  for (size_t i = 2; i < 7; ++i) bytes += back("1")[i].bytes;
+  EXPECT_DOUBLE_EQ(bytes / (2 * 64 * 64), 6 + 12 + 9 + 8 + 6);
+}
+
 TEST(SubmoduleKernels, TopKReadsAllScoresAndWritesThoseItPicked) {
   const auto kernels = KernelsOfWords("kind: top-k, pass: fwd, rows: 1000, n: 64, top_k: 8");
   ASSERT_EQ(kernels.size(), 3u);
