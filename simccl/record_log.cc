@@ -50,13 +50,14 @@ bool IsSound(const RecordEntry& entry) {
              entry.op <= kRecordPreMulSum && entry.buffers <= RecordBuffers::kSymmetric &&
              entry.rank >= 0 && entry.peer >= 0;
     default:
-      return entry.kind <= RecordKind::kCopies;
+      return entry.kind <= RecordKind::kOp;
   }
 }
 
 class Reader {
  public:
-  explicit Reader(const Topology& topology) : owner_(static_cast<size_t>(topology.gpu_count())) {
+  Reader(const Topology& topology, const RankReader& read_rank)
+      : owner_(static_cast<size_t>(topology.gpu_count())), read_rank_(read_rank) {
     recording_.ranks.resize(owner_.size());
     int first = 0;
     for (int host = 0; host < topology.host_count(); ++host) {
@@ -76,7 +77,7 @@ class Reader {
       std::memcpy(&entry, content.data() + at, sizeof entry);
       RETURN_IF_ERROR(Add(entry, log, host));
     }
-    return OkStatus();
+    return ReadRanks(log, host);
   }
 
   Result<Recording> Finish() {
@@ -126,12 +127,24 @@ class Reader {
     return OkStatus();
   }
 
+  // Those of which this log is all there is.
+  Status ReadRanks(const LogName& log, int host) {
+    if (!read_rank_) return OkStatus();
+    const int first = first_rank_[static_cast<size_t>(host)];
+    for (int rank = first; rank < first + gpus_[static_cast<size_t>(host)]; ++rank) {
+      const auto r = static_cast<size_t>(rank);
+      if (owner_[r] == &log) RETURN_IF_ERROR(read_rank_(rank, &recording_.ranks[r]));
+    }
+    return OkStatus();
+  }
+
   void Join(const RecordEntry& entry, int rank) {
     Joined& joined = communicators_[entry.communicator];
     joined.ranks.resize(std::max<size_t>(joined.ranks.size(), entry.count), -1);
     joined.ranks[static_cast<size_t>(entry.rank)] = rank;
-    if (entry.rank == 0) joined.order = joined_by_rank_[rank];
-    joined_by_rank_[rank] += 1;
+    std::vector<uint64_t>& before = recording_.ranks[static_cast<size_t>(rank)].joined;
+    if (entry.rank == 0) joined.order = before.size();
+    before.push_back(entry.communicator);
   }
 
   bool Renumber() {
@@ -147,6 +160,7 @@ class Reader {
       recording_.communicators.push_back({joined->ranks});
     }
     for (RecordedRank& rank : recording_.ranks) {
+      for (uint64_t& joined : rank.joined) joined = numbers.at(joined);
       for (RecordEntry& entry : rank.entries) {
         if (entry.kind != RecordKind::kCall) continue;
         const auto found = numbers.find(entry.communicator);
@@ -162,16 +176,16 @@ class Reader {
   std::vector<int> first_rank_, gpus_;        // by host
   std::vector<const LogName*> owner_;         // by rank
   std::map<uint64_t, Joined> communicators_;  // by serial
-  std::map<int, size_t> joined_by_rank_;
   Recording recording_;
+  const RankReader& read_rank_;
 };
 
 }  // namespace
 
 Result<Recording> ReadRecording(const std::string& folder, const std::vector<int>& host_of_process,
-                                const Topology& topology) {
+                                const Topology& topology, const RankReader& read_rank) {
   const std::vector<LogName> logs = FindLogs(folder);
-  Reader reader(topology);
+  Reader reader(topology, read_rank);
   for (const LogName& log : logs) {
     if (log.process >= host_of_process.size()) continue;
     RETURN_IF_ERROR(reader.Add(log, host_of_process[log.process]));

@@ -86,12 +86,27 @@ std::vector<Calls> Sort(Recording* all) {
   return sorted;
 }
 
-std::string Who(const RecordedCommunicator& communicator, size_t member) {
-  return fmt::format("rank {}", communicator.ranks[member]);
-}
+// Says who called what in a communicator, and where.
+class Words {
+ public:
+  Words(const RecordedCommunicator& communicator, const PlaceOfCall& place)
+      : communicator_(communicator), place_(place) {}
 
-std::optional<std::string> CollectiveMisfit(const RecordedCommunicator& communicator,
-                                            const Calls& calls) {
+  std::string Who(int member) const { return fmt::format("rank {}", RankOf(member)); }
+  std::string Whose() const { return "communicator of " + ListRanks(communicator_.ranks) + ": "; }
+  // " in op 3 of class 0 (...)".
+  std::string In(const RecordEntry& call) const {
+    const std::string place = place_ ? place_(RankOf(call.rank), call) : "";
+    return place.empty() ? "" : " in " + place;
+  }
+
+ private:
+  int RankOf(int member) const { return communicator_.ranks[static_cast<size_t>(member)]; }
+  const RecordedCommunicator& communicator_;
+  const PlaceOfCall& place_;
+};
+
+std::optional<std::string> CollectiveMisfit(const Words& words, const Calls& calls) {
   const auto& first = calls.collectives.front();
   for (size_t member = 1; member < calls.collectives.size(); ++member) {
     const auto& own = calls.collectives[member];
@@ -101,8 +116,9 @@ std::optional<std::string> CollectiveMisfit(const RecordedCommunicator& communic
     const auto [a, b] = std::mismatch(first.begin(), first.end(), own.begin(), own.end(), same);
     if (a == first.end() && b == own.end()) continue;
     const auto say = [&](auto at, auto end, size_t who) {
-      return fmt::format("{} {}", Who(communicator, who),
-                         at == end ? "makes no further one" : "calls " + DescribeCall(**at));
+      return words.Who(static_cast<int>(who)) +
+             (at == end ? " makes no further one"
+                        : " calls " + DescribeCall(**at) + words.In(**at));
     };
     return fmt::format("collective {}: {}, {}", a - first.begin() + 1, say(b, own.end(), member),
                        say(a, first.end(), 0));
@@ -110,8 +126,7 @@ std::optional<std::string> CollectiveMisfit(const RecordedCommunicator& communic
   return std::nullopt;
 }
 
-std::optional<std::string> MessageMisfit(const RecordedCommunicator& communicator,
-                                         const Calls& calls) {
+std::optional<std::string> MessageMisfit(const Words& words, const Calls& calls) {
   const auto of = [](const auto& all, const std::pair<int, int>& pair) {
     const auto found = all.find(pair);
     return found == all.end() ? std::vector<RecordEntry*>() : found->second;
@@ -122,14 +137,16 @@ std::optional<std::string> MessageMisfit(const RecordedCommunicator& communicato
   std::sort(pairs.begin(), pairs.end());
   for (const std::pair<int, int>& pair : pairs) {
     const auto sends = of(calls.sends, pair), receives = of(calls.receives, pair);
-    const std::string from = Who(communicator, static_cast<size_t>(pair.first));
-    const std::string to = Who(communicator, static_cast<size_t>(pair.second));
+    const std::string from = words.Who(pair.first), to = words.Who(pair.second);
+    const auto say = [&words](const char* does, const RecordEntry& call) {
+      return does + Amount(call) + words.In(call);
+    };
     for (size_t i = 0; i < std::max(sends.size(), receives.size()); ++i) {
       const bool sent = i < sends.size(), received = i < receives.size();
       if (sent && received && BytesOf(*sends[i]) == BytesOf(*receives[i])) continue;
       return fmt::format("message {} from {} to {}: {} {}, {} {}", i + 1, from, to, from,
-                         sent ? "sends " + Amount(*sends[i]) : "does not send it", to,
-                         received ? "receives " + Amount(*receives[i]) : "does not receive it");
+                         sent ? say("sends ", *sends[i]) : "does not send it", to,
+                         received ? say("receives ", *receives[i]) : "does not receive it");
     }
   }
   return std::nullopt;
@@ -200,18 +217,19 @@ std::string DescribeCall(const RecordEntry& entry) {
   return text;
 }
 
-Status MatchCalls(Recording* recording) {
+Status MatchCalls(Recording* recording, const PlaceOfCall& place) {
   const std::vector<Calls> sorted = Sort(recording);
   std::vector<Diagnostic> misfits;
   for (size_t c = 0; c < sorted.size() && misfits.size() < kMostMisfits; ++c) {
     const RecordedCommunicator& communicator = recording->communicators[c];
-    const std::string whose = "communicator of " + ListRanks(communicator.ranks) + ": ";
+    const Words words(communicator, place);
+    const std::string whose = words.Whose();
     if (const auto overflow = Overflow(communicator, sorted[c])) {
       misfits.push_back({whose + *overflow, {}, {}});
       continue;
     }
-    std::optional<std::string> misfit = CollectiveMisfit(communicator, sorted[c]);
-    if (!misfit.has_value()) misfit = MessageMisfit(communicator, sorted[c]);
+    std::optional<std::string> misfit = CollectiveMisfit(words, sorted[c]);
+    if (!misfit.has_value()) misfit = MessageMisfit(words, sorted[c]);
     if (misfit.has_value()) {
       misfits.push_back({whose + *misfit + "; NCCL would hang or mix up data", {}, {}});
     }

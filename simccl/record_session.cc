@@ -138,6 +138,8 @@ Status Watch(const RecordOptions& options, RecordEvents* events, const RecordMee
     if (now - reaped < std::chrono::milliseconds(kTickMilliseconds)) continue;
     reaped = now;
     if (std::optional<std::string> failure = children->Reap()) return Error(*failure);
+    if (options.progress)
+      options.progress(children->size() - children->running(), children->size());
     const uint64_t before = std::exchange(exchanges, meeting.exchanges());
     if (!AllWait(*children, meeting) || exchanges != before) moved = now;
     if (now - moved > std::chrono::seconds(options.patience_s)) {

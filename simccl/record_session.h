@@ -7,6 +7,8 @@
 #ifndef DRYDOCK_SIMCCL_RECORD_SESSION_H_
 #define DRYDOCK_SIMCCL_RECORD_SESSION_H_
 
+#include <cstddef>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -22,6 +24,8 @@ struct RecordOptions {
   int patience_s = 20;       // all processes may wait for each other this long
   std::string libraries;     // folder of libnccl.so.2 and libcudart.so.*
   std::vector<std::string> command;
+  // Told now and then how many of all processes have ended.
+  std::function<void(size_t ended, size_t all)> progress;
 };
 
 // One process to start.

@@ -61,6 +61,7 @@ enum class RecordKind : uint8_t {
   kDeviceSync,    // the program has waited for all streams of the device
   kKernels,       // count launches of the program's own kernels
   kCopies,        // count copies or fills by the program
+  kOp,            // op number `count` of a schedule begins on stream: calls up to the next are its
 };
 
 enum class RecordFunction : uint8_t {

@@ -7,6 +7,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <string_view>
@@ -18,6 +19,9 @@ extern char** environ;
 
 namespace drydock {
 namespace {
+
+// Entries that are written at once, at the latest.
+constexpr size_t kMostPending = 512;
 
 // sandbox.cc hides the environment from NCCL, and with it from everything in this library.
 std::string Variable(std::string_view name) {
@@ -85,10 +89,9 @@ int ConnectTo(const std::string& path) {
 // Not destroyed with the library's other objects: see recorder.h.
 std::atomic<Recorder*> the_recorder{nullptr};
 
-// Writes what was counted since the last entry.
 struct AtExit {
   ~AtExit() {
-    if (Recorder* recorder = the_recorder.load()) recorder->WriteCounts();
+    if (Recorder* recorder = the_recorder.load()) recorder->Finish();
   }
 } at_exit;
 
@@ -171,13 +174,32 @@ std::string Recorder::Exchange(const RecordRequest& request, const void* own,
 
 void Recorder::Log(const RecordEntry* entries, size_t count) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  std::vector<RecordEntry> counts;
-  AppendCounts(&counts);
-  Write(counts.data(), counts.size());
-  Write(entries, count);
+  DropOfParent();
+  AppendCounts(&pending_);
+  pending_.insert(pending_.end(), entries, entries + count);
+  const bool orders = std::all_of(entries, entries + count, [](const RecordEntry& entry) {
+    return entry.kind != RecordKind::kCall && entry.kind != RecordKind::kCommunicator;
+  });
+  if (!orders || pending_.size() >= kMostPending) WritePending();
 }
 
-void Recorder::WriteCounts() { Log(nullptr, 0); }
+void Recorder::Finish() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  DropOfParent();
+  AppendCounts(&pending_);
+  WritePending();
+}
+
+void Recorder::WritePending() {
+  Write(pending_.data(), pending_.size());
+  pending_.clear();
+}
+
+// After a fork: they are still the parent's to write.
+void Recorder::DropOfParent() {
+  if (pending_of_ != ::getpid()) pending_.clear();
+  pending_of_ = ::getpid();
+}
 
 void Recorder::Count(int device, RecordKind kind) {
   if (device < 0 || device >= RecordHost::kMostGpus) return;
@@ -200,7 +222,8 @@ void Recorder::AppendCounts(std::vector<RecordEntry>* entries) {
   }
 }
 
-// Straight to the file: a program that ends with _exit, or is killed, loses nothing it has issued.
+// To the file, not to a buffer of a stream: a program that ends with _exit loses no call. What only
+// orders calls is lost with the calls that never came.
 void Recorder::Write(const RecordEntry* entries, size_t count) {
   if (log_ < 0 || count == 0) return;
   if (WriteAll(log_, entries, count * sizeof *entries)) return;

@@ -43,12 +43,14 @@ class Recorder {
   std::string Exchange(const RecordRequest& request, const void* own, std::vector<char>* all,
                        uint64_t* serial = nullptr);
 
-  // Writes entries at once and in this order; nobody else's come between.
+  // Takes entries in this order; nobody else's come between. Calls and communicators are written at
+  // once, with all that came before them.
   void Log(const RecordEntry* entries, size_t count);
   // Counts something that is written only with the next entry, or when the process ends.
   void CountKernel(int device) { Count(device, RecordKind::kKernels); }
   void CountCopy(int device) { Count(device, RecordKind::kCopies); }
-  void WriteCounts();
+  // Writes what is left.
+  void Finish();
 
  private:
   Recorder();
@@ -59,6 +61,8 @@ class Recorder {
   void MakeSession();
   void Count(int device, RecordKind kind);
   void AppendCounts(std::vector<RecordEntry>* entries);
+  void WritePending();
+  void DropOfParent();
   void Write(const RecordEntry* entries, size_t count);
 
   std::string reason_;
@@ -71,6 +75,8 @@ class Recorder {
 
   std::mutex mutex_;
   int log_ = -1;
+  std::vector<RecordEntry> pending_;
+  int pending_of_ = 0;  // the process whose they are
   uint64_t kernels_[RecordHost::kMostGpus] = {};
   uint64_t copies_[RecordHost::kMostGpus] = {};
 };

@@ -75,3 +75,57 @@ def decoded(path):
     """The nodes of a trace, by a reader that shares nothing with the tool."""
     run = subprocess.run([sys.executable, ROOT / "core/schema/decode_et.py", path], check=True, capture_output=True)
     return [json.loads(line) for line in run.stdout.splitlines()[1:]]
+
+
+class Edited:
+    """A rank's trace, to be changed node by node: what a node says of itself, and what it waits for."""
+
+    ID, CTRL_DEPS, DATA_DEPS = 1, 4, 5
+
+    def __init__(self, path):
+        self.path, self.nodes = path, []
+        data, at = path.read_bytes(), 0
+        while at < len(data):
+            size, at = read_varint(data, at)
+            self.nodes.append(self.fields_of(data[at:at + size]))
+            at += size
+        self.head = self.nodes.pop(0)
+
+    @staticmethod
+    def fields_of(message):
+        at, found = 0, []
+        while at < len(message):
+            tag, at = read_varint(message, at)
+            size, at = read_varint(message, at)
+            value = size
+            if tag & 7 == 2:
+                value, at = message[at:at + size], at + size
+            found.append((tag >> 3, value))
+        return found
+
+    def make_like(self, number, other):
+        """The node does what another one does, where it stands."""
+        place = (self.ID, self.CTRL_DEPS, self.DATA_DEPS)
+        self.nodes[number] = [f for f in self.nodes[number] if f[0] in place] + \
+                             [f for f in self.nodes[other] if f[0] not in place]
+
+    def leave_out(self, number):
+        del self.nodes[number]
+        for node in self.nodes:
+            for i, (name, value) in enumerate(node):
+                if name == self.ID:
+                    node[i] = (name, value - (value > number))
+                elif name in (self.CTRL_DEPS, self.DATA_DEPS):
+                    node[i] = (name, self.without(value, number))
+
+    @staticmethod
+    def without(packed, number):
+        at, out = 0, b""
+        while at < len(packed):
+            value, at = read_varint(packed, at)
+            out += varint(value - (value > number)) if value != number else b""
+        return out
+
+    def write(self):
+        messages = [b"".join(field(*f) for f in node) for node in [self.head, *self.nodes]]
+        self.path.write_bytes(b"".join(varint(len(m)) + m for m in messages))

@@ -1,146 +1,174 @@
-"""A generated schedule, made through NCCL's own interface: a program splits the world into the workload's groups and makes
-each rank's calls, nccl-record writes down what came to NCCL, and that is what workload-gen generated. One call that is wrong
-fails as it would on the cluster, with the rank and the call."""
+"""Generated schedules, played through NCCL's own interface (nccl-record --schedule): what is recorded is the workload that was
+generated, byte for byte. One call that is wrong fails as it would on the cluster, with the rank and the op."""
 
+import filecmp
 import json
 import pathlib
-import shutil
 import subprocess
 import sys
-import tempfile
-import unittest
 
-from chakra_traces import COLL, RECV, ROOT, SEND, decoded
+from chakra_traces import COLL, RECV, ROOT, SEND, Edited, decoded
+from workload_graphs import Graphs, main
 
-PROGRAM = pathlib.Path(__file__).resolve().parent / "programs/schedule.cc"
-BIN = DROP_IN = None  # from the command line
-CLUSTER = "configs/clusters/dgx-a100-80g-1.topo"
-NAMES = {0: "all-reduce", 2: "all-gather", 5: "broadcast", 7: "reduce-scatter"}
 # Tensor, pipeline and data parallelism by two, with sequence parallelism and split optimizer states.
-SETTINGS = ["model.layers=2", "model.hidden=256", "model.heads=4", "model.ffn=1024", "model.vocab=1000", "model.sequence=128",
-            "parallel.tensor=2", "parallel.pipeline=2", "parallel.sequence_parallel=true", "training.micro_batch=1",
-            "training.global_batch=8", "training.distributed_optimizer=true", "training.precision=bf16"]
+TINY = ("model.layers=2", "model.hidden=256", "model.heads=4", "model.ffn=1024", "model.vocab=1000", "model.sequence=128")
+THREE_WAYS = ("gpt-22b", "dgx-a100-80g-1", *TINY, "parallel.tensor=2", "parallel.pipeline=2", "parallel.sequence_parallel=true",
+              "training.micro_batch=1", "training.global_batch=8", "training.distributed_optimizer=true", "training.precision=bf16")
 HANG = "; NCCL would hang or mix up data\n"
+WORLD = r"communicator of ranks 0, 1, 2, 3, \.\.\.: "
 
 
-class RecordedSchedule(unittest.TestCase):
-    maxDiff = None
+class Recorded(Graphs):
+    def record(self, run, *options, out="recorded"):
+        return self.tool("nccl-record", "--schedule", run, "-o", self.folder / out, *options)
 
-    @classmethod
-    def setUpClass(cls):
-        cls.folder = pathlib.Path(tempfile.mkdtemp())
-        cls.addClassCleanup(shutil.rmtree, cls.folder)
-        subprocess.run(["c++", "-std=c++17", PROGRAM, "-I", DROP_IN / "include", "-L", DROP_IN / "lib", "-lnccl", "-lcudart",
-                        "-o", cls.folder / "schedule"], check=True)
-        options = [word for setting in SETTINGS for word in ("--set", setting)]
-        cls.call("workload-gen", "configs/models/gpt-22b.yaml", CLUSTER, *options, "-o", cls.folder / "generated")
-        cls.groups, cls.ops = cls.exploded(cls.folder / "generated")
-
-    @classmethod
-    def call(cls, tool, *arguments, wanted=0):
-        done = subprocess.run([BIN / tool, *map(str, arguments), "-q"], cwd=ROOT, text=True, capture_output=True, timeout=200)
-        assert done.returncode == wanted, done.stderr
-        return done.stderr
-
-    @classmethod
-    def exploded(cls, run):
-        """The ranks of each group, and of each rank its calls in order: what, group, bytes, place of the peer."""
-        out = run.with_suffix(".ets")
-        cls.call("workload-gen", "explode", run, "-o", out)
-        groups = list(json.loads((out / "workload.json").read_text()).values())
-        ops = []
-        for rank in range(8):
-            ops.append([])
-            for node in decoded(out / f"workload.{rank}.et"):
-                if node["type"] not in (SEND, RECV, COLL):
-                    continue
-                attr = node["attr"]
-                group = int(attr["pg_name"]) - 1
-                size = attr["comm_size"]
-                if node["type"] == COLL:
-                    name = NAMES[attr["comm_type"]]
-                    ops[-1].append([name, group, size * (len(groups[group]) if name == "all-gather" else 1), 0])
-                else:
-                    sends = node["type"] == SEND
-                    peer = groups[group].index(attr["comm_dst" if sends else "comm_src"])
-                    ops[-1].append(["send" if sends else "recv", group, size, peer])
-        return groups, ops
-
-    def record(self, ops, groups_left_out=None):
-        """Exit status and words of recording these calls, and where the recording is. A rank may leave out the first group."""
-        calls = pathlib.Path(tempfile.mkdtemp(dir=self.folder))
-        for rank in range(8):
-            lines = [f"group {0 if rank in group else -1}" for group in self.groups[1 if rank == groups_left_out else 0:]]
-            lines += [" ".join(map(str, op)) for op in ops[rank]]
-            (calls / str(rank)).write_text("\n".join(lines) + "\n")
-        out = calls / "recorded"
-        done = subprocess.run([BIN / "nccl-record", CLUSTER, "-o", out, "-q", "--patience", "5", "--", self.folder / "schedule",
-                               calls / "id", calls], cwd=ROOT, text=True, capture_output=True, timeout=300)
-        return done.returncode, done.stderr, out
-
-    def test_the_recorder_writes_the_communication_that_was_generated(self):
-        status, stderr, out = self.record(self.ops)
-        self.assertEqual((status, stderr), (0, ""))
-        groups, ops = self.exploded(out)
-
-        def by_communicator(groups, ops):
-            # What comes on which stream is the program's; NCCL's order is that of each communicator.
-            found = {}
-            for rank, of_rank in enumerate(ops):
-                for name, group, size, peer in of_rank:
-                    way = (name, peer) if name in ("send", "recv") else ("collective", 0)
-                    found.setdefault((rank, tuple(groups[group]), *way), []).append((name, size))
-            return found
-
-        self.assertEqual(by_communicator(groups, ops), by_communicator(self.groups, self.ops))
-        self.assertGreater(sum(map(len, ops)), 500)
-
-    def mistake(self, rank, change):
-        """What is said where one rank's list is changed."""
-        ops = [[list(op) for op in of_rank] for of_rank in self.ops]
-        change(ops[rank])
-        status, stderr, _ = self.record(ops)
-        self.assertEqual(status, 1)
+    def assert_same(self, run, *options):
+        """What was recorded of the run is the run; what was said."""
+        status, stdout, stderr = self.record(run, *options)
+        self.assertEqual((status, stdout), (0, ""), stderr)
+        self.assertEqual(self.run_tool("diff", run, self.folder / "recorded"), (0, "", ""))
+        traces = sorted(p.name for p in (run / "1-workload").glob("*.et"))
+        same = filecmp.cmpfiles(run / "1-workload", self.folder / "recorded/1-workload", traces, shallow=False)
+        self.assertEqual(same, (traces, [], []))
         return stderr
 
-    def nth(self, ops, name, number, group):
-        """Where a rank makes its nth such call of a group of these ranks."""
-        index = self.groups.index(group)
-        return [i for i, op in enumerate(ops) if op[0] == name and op[1] == index][number]
+
+class Schedules(Recorded):
+    def test_what_is_recorded_is_what_was_generated(self):
+        for model, cluster, *settings in [
+                THREE_WAYS,
+                ("gpt-175b", "dgx-a100-80g-8", "training.global_batch=16"),
+                ("mixtral-8x7b", "dgx-h100-1", "model.layers=4", "parallel.pipeline=1", "parallel.virtual_pipeline=1",
+                 "training.global_batch=16"),
+                ("llama-3-8b", "dgx-h100-1", "model.layers=2", "parallel.context=4", "training.global_batch=16"),
+                ("torchtitan-llama-3-8b", "dgx-h100-1"),
+                ("torchtitan-llama-3-8b", "dgx-h100-1", "fsdp.replicas=2"),
+                ("simai-llama-7b-zero-2", "dgx-a100-80g-1", "model.layers=2", "training.global_batch=32"),
+                ("simai-llama-65b-zero-3", "dgx-a100-80g-1", "model.layers=4", "training.global_batch=16")]:
+            with self.subTest(model=model, settings=settings):
+                self.assert_same(self.generate(model, model, cluster, *settings), "-q")
+
+    def test_buffers_that_nccl_was_told_of(self):
+        plain = self.generate("plain", *THREE_WAYS)
+        for kind in ("registered", "symmetric"):
+            run = self.generate(kind, *THREE_WAYS, f"training.gradient_buffers={kind}")
+            self.assertEqual(self.run_tool("diff", plain, run)[0], 1)
+            self.assert_same(run)
+
+    def test_what_goes_past_nccl_is_taken_from_the_schedule(self):
+        run = self.generate("past", *THREE_WAYS, "overlap.tensor=true", "training.kernels=fused")
+        self.assertRegex(self.assert_same(run), r"^nccl-record: gpt-22b: .*\nnccl-record: as the schedule has them, for they go past "
+                                                r"NCCL: \d+ calls of userbuffers\n$")
+
+    def test_it_is_replayed_as_what_was_generated(self):
+        run = self.generate("run", *THREE_WAYS)
+        stderr = self.assert_same(run)
+        self.assertRegex(stderr, r"^nccl-record: gpt-22b: TP2 PP2 DP2, .*, 8 ranks in 2 classes, \d+ calls in \d+ communicators\n$")
+        summaries = []
+        for folder in (run, self.folder / "recorded"):
+            for tool in ("simccl", "compute-sim", "exec-engine", "report"):
+                status, _, stderr = self.tool(tool, folder, "-q")
+                self.assertEqual(status, 0, stderr)
+            summaries.append(json.loads((folder / "summary.json").read_text()))
+        self.assertEqual(*summaries)
+
+    def test_threads_as_ranks(self):
+        run = self.generate("run", *THREE_WAYS)
+        self.assert_same(run, "--gpus-per-process", "8")
+        self.assert_same(run, "--gpus-per-process", "3")
+
+    def test_what_was_recorded_or_imported_is_a_schedule_too(self):
+        goal = self.folder / "ring.goal"
+        ranks = range(4)
+        goal.write_text("num_ranks 4\n" + "".join(
+            f"rank {r} {{\nl1: calc 1000\nl2: send 4096b to {(r + 1) % 4} tag 7\nl3: recv 4096b from {(r + 3) % 4} tag 7\n"
+            "l2 requires l1\n}\n" for r in ranks))
+        run = self.folder / "imported"
+        self.expect_ok("import", "--from", "goal", goal, "--cluster", "configs/clusters/dgx-a100-80g-1.topo", "-o", run, "-q")
+        self.assert_same(run)
+        again = self.folder / "again"
+        (self.folder / "recorded").rename(again)
+        self.assert_same(again)
+
+    def test_what_is_refused(self):
+        run = self.generate("run", *THREE_WAYS)
+        see = "nccl-record: see nccl-record --help\n"
+        self.assertEqual(self.tool("nccl-record", "--schedule", run, "-o", run),
+                         (1, "", f"{run}: error: the schedule is in this run directory; write into another\n"))
+        self.assertEqual(self.tool("nccl-record", "configs/clusters/dgx-a100-80g-1.topo", "--schedule", run, "--check"),
+                         (2, "", "nccl-record: error: --schedule: the workload has its cluster; give neither a cluster nor a "
+                                 "program\n" + see))
+        self.assertEqual(self.record(run, "--set", "cluster.hosts=2"),
+                         (2, "", "nccl-record: error: --schedule: --set changes nothing in a workload that is there\n" + see))
+        self.assertEqual(self.record(run, "--if-changed", "-q")[0], 0)
+        self.assertEqual(self.record(run, "--if-changed"), (0, "", "nccl-record: up to date\n"))
+
+
+class Mistakes(Recorded):
+    """One rank's trace is changed."""
+
+    def mistake(self, rank, change):
+        run, traces, merged = self.generate("run", *THREE_WAYS), self.folder / "traces", self.folder / "merged"
+        self.expect_ok("explode", run, "-o", traces, "-q")
+        self.groups = json.loads((traces / "workload.json").read_text())
+        path = traces / f"workload.{rank}.et"
+        edited = Edited(path)
+        change(edited, decoded(path))
+        edited.write()
+        self.assertEqual(self.run_tool("merge", traces, "-o", merged, "-q")[0], 1)
+        self.expect_ok("merge", traces, "-o", merged, "-q", "--unproven")
+        status, _, stderr = self.record(merged, "-q")
+        self.assertEqual(status, 1)
+        self.assertFalse((self.folder / "recorded").exists())
+        return stderr
+
+    def nth(self, nodes, kind, name, group, number=0):
+        """Which node is the rank's nth such call of the group of these ranks."""
+        return [n["id"] for n in nodes if n["type"] == kind and name in n["name"]
+                and self.groups[n["attr"]["pg_name"]] == group][number]
 
     def test_a_call_in_the_wrong_group(self):
-        def wrong_group(ops):
-            ops[self.nth(ops, "all-gather", 3, [2, 3])][1] = self.groups.index([1, 3])
+        def wrong_group(edited, nodes):
+            edited.make_like(self.nth(nodes, COLL, "all-gather", [2, 3], 3), self.nth(nodes, COLL, "all-gather", [1, 3]))
         self.assertRegex(self.mistake(3, wrong_group),
-                         r"communicator of ranks 2, 3: collective \d+: rank 3 calls .*, rank 2 calls all-gather of \d+ int8" + HANG)
+                         r"communicator of ranks 2, 3: collective \d+: rank 3 calls .* in op \d+ of class \d \(tp\..*\), rank 2 calls "
+                         r"all-gather of \d+ bfloat16 in op \d+ of class 0 \(tp\.all-gather mb\d layer\d, \w+\)" + HANG)
 
     def test_sizes_that_differ(self):
-        def longer(ops):
-            ops[self.nth(ops, "reduce-scatter", 2, [4, 5])][2] += 4
+        def longer(edited, nodes):
+            reductions = [n for n in nodes if n["type"] == COLL and "tp.all-reduce" in n["name"]]
+            sizes = [n["attr"]["comm_size"] for n in reductions]
+            other = next(i for i, size in enumerate(sizes) if size != sizes[0])
+            edited.make_like(reductions[0]["id"], reductions[other]["id"])
         self.assertRegex(self.mistake(5, longer),
-                         r"communicator of ranks 4, 5: collective \d+: rank 5 calls reduce-scatter of 32770 int8 \(sum\), "
-                         r"rank 4 calls reduce-scatter of 32768 int8 \(sum\)" + HANG)
+                         r"communicator of ranks 4, 5: collective \d+: rank 5 calls all-reduce of \d+ float32 \(sum\) in op \d+ of class "
+                         r"\d \(tp\.all-reduce.*\), rank 4 calls all-reduce of \d+ float32 \(\w+\) in op \d+ of class 1 "
+                         r"\(tp\.all-reduce.*\)" + HANG)
 
     def test_a_member_that_is_missing(self):
-        def left_out(ops):
-            world = self.groups.index(list(range(8)))
-            del ops[max(i for i, op in enumerate(ops) if op[1] == world)]
-        self.assertRegex(self.mistake(6, left_out),
-                         r"communicator of ranks 0, 1, 2, 3, \.\.\.: collective \d+: rank 6 makes no further one, "
-                         r"rank 0 calls all-reduce of \d+ int8 \(sum\)" + HANG)
+        def left_out(edited, nodes):
+            edited.leave_out(self.nth(nodes, COLL, "world.", list(range(8)), -1))
+        self.assertRegex(self.mistake(6, left_out), WORLD + r"collective \d+: rank 6 makes no further one, rank 0 calls all-reduce of "
+                         r"\d+ \w+ \(\w+\) in op \d+ of class 0 \(world\.all-reduce, optimizer\)" + HANG)
 
     def test_a_receive_without_a_send(self):
-        def unsent(ops):
-            del ops[next(i for i, op in enumerate(ops) if op[0] == "send")]
-        self.assertRegex(self.mistake(1, unsent), r"communicator of ranks 1, 5: message \d+ from rank 1 to rank 5: "
-                         r"rank 1 does not send it, rank 5 receives \d+ int8" + HANG)
+        def unsent(edited, nodes):
+            edited.leave_out(self.nth(nodes, SEND, "pp-next.send", [1, 5]))
+        self.assertRegex(self.mistake(1, unsent), r"communicator of ranks 1, 5: message \d+ from rank 1 to rank 5: rank 1 does not send "
+                         r"it, rank 5 receives \d+ int8 in op \d+ of class 2 \(pp-prev\.recv mb\d( layer\d)?, \w+\)" + HANG)
 
-    def test_a_group_that_one_rank_does_not_make(self):
-        status, stderr, _ = self.record([[]] * 8, groups_left_out=2)
-        self.assertEqual(status, 1)
-        self.assertRegex(stderr, r"ncclCommSplit: 7 of 8 ranks are there; 1 has not come: 2\n")
+    def test_a_send_without_a_receive(self):
+        def unreceived(edited, nodes):
+            edited.leave_out(self.nth(nodes, RECV, "pp-next.recv", [1, 5]))
+        self.assertRegex(self.mistake(1, unreceived), r"communicator of ranks 1, 5: message \d+ from rank 5 to rank 1: rank 5 sends \d+ "
+                         r"int8 in op \d+ of class 2 \(pp-prev\.send.*\), rank 1 does not receive it" + HANG)
+
+    def test_a_rank_that_does_not_come(self):
+        run = self.generate("run", *THREE_WAYS)
+        self.assertEqual(self.record(run, "--ranks", "7", "--patience", "2"),
+                         (1, "", "error: all processes have waited 2 s for ranks that do not come; NCCL would hang here\n"
+                                 "  ncclCommInitRank: 7 of 8 ranks are there; 1 has not come: 7\n"))
 
 
 if __name__ == "__main__":
-    BIN, DROP_IN = (pathlib.Path(sys.argv.pop(1)).absolute() for _ in range(2))
-    unittest.main()
+    main()

@@ -78,7 +78,7 @@ class Sandbox:
             shutil.copy(ROOT / command, self.box)
         for folder in ["patches/nccl", "simccl/hacknccl", "core/nccl", "third_party"]:
             (self.box / folder).mkdir(parents=True)
-        for header in ["hacknccl.h", "recording.h"]:
+        for header in ["hacknccl.h", "rank_schedule.h", "recording.h"]:
             (self.box / "core/nccl" / header).touch()
         self.archives = {}
         for key, file in [("NCCL", "nvidia-nccl_2.29.7-1.orig.tar.gz"), ("NS3", "ns3_3.37.orig.tar.bz2")]:

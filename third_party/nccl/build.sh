@@ -35,8 +35,9 @@ done
 mkdir -p "$prefix"
 source_hash=$( { sha256sum <"$archive"; cat "$root"/patches/nccl/*.patch; } | sha256sum | cut -c1-16)
 build_hash=$( { echo "$source_hash"; cat "$root"/core/nccl/hacknccl*.h "$root/core/nccl/recording.h" \
+    "$root/core/nccl/rank_schedule.h" \
     "$ours/CMakeLists.txt" "$ours/exports.map" "$here/list_settings.py" "$ours"/*.cc "$ours"/*.h \
-    "$ours"/cudart/* "$ours"/oracle/* "$ours"/shim/* "$ours"/shim/cuda/* 2>/dev/null ||
+    "$ours"/cudart/* "$ours"/oracle/* "$ours"/schedule/* "$ours"/shim/* "$ours"/shim/cuda/* 2>/dev/null ||
     true; } | sha256sum | cut -c1-16)
 if [ -r "$prefix/libhacknccl.so" ] && [ "$(cat "$prefix/stamp" 2>/dev/null)" = "$build_hash" ]; then
   say "libhacknccl.so is up to date ($build_hash)"
@@ -88,15 +89,17 @@ say "compiling with $jobs jobs (about 100 s of one core)"
 cmake -G Ninja -S "$ours" -B "$prefix/build" -DCMAKE_BUILD_TYPE=None $launcher \
     -DNCCL_SOURCE="$tree" -DNCCL_GENERATED="$tables" -DDRYDOCK_SOURCE="$root" >"$prefix/cmake.log" ||
   { cat "$prefix/cmake.log"; exit 1; }
-ninja -C "$prefix/build" -j "$jobs" --quiet libhacknccl.so libhacknccl_oracle.so libcudart.so
+ninja -C "$prefix/build" -j "$jobs" --quiet libhacknccl.so libhacknccl_oracle.so libcudart.so nccl-schedule
 for library in libhacknccl_oracle.so libhacknccl.so; do
   cp "$prefix/build/$library" "$prefix/$library.new"
   mv "$prefix/$library.new" "$prefix/$library"
 done
 
-# What a program is compiled and linked against to be recorded (docs/nccl.md).
+# What a program is compiled and linked against to be recorded, and the one that nccl-record brings
+# (docs/nccl.md).
 drop_in=$prefix/drop-in
-rm -rf "$drop_in.new" && mkdir -p "$drop_in.new/include" "$drop_in.new/lib"
+rm -rf "$drop_in.new" && mkdir -p "$drop_in.new/include" "$drop_in.new/lib" "$drop_in.new/bin"
+cp "$prefix/build/nccl-schedule" "$drop_in.new/bin/"
 cp "$tables/include/nccl.h" "$ours"/shim/*.h "$drop_in.new/include/"
 cp "$prefix/build/libcudart.so" "$drop_in.new/lib/libcudart.so.13"
 ln -s ../../libhacknccl.so "$drop_in.new/lib/libnccl.so.2"
