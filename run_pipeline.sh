@@ -90,6 +90,14 @@ choose_stages() {
   usage_error "no stage is called '$2'$(did_you_mean "$2" "${stages[@]}"); the stages are ${stages[*]}"
 }
 
+# check_choice WHAT VALUE NAME...
+check_choice() {
+  local what=$1 value=$2 name
+  shift 2
+  for name; do [[ $name != "$value" ]] || return 0; done
+  usage_error "no $what is called '$value'$(did_you_mean "$value" "$@"); the ${what}s are $*"
+}
+
 # take_option NAME VALUE
 take_option() {
   case $1 in
@@ -98,12 +106,8 @@ take_option() {
       out=$2
       ;;
     --network)
-      case $2 in
-        analytical | fluid | packet | auto) network_args=(--network "$2") ;;
-        *)
-          usage_error "no network is called '$2'$(did_you_mean "$2" "${networks[@]}"); the networks are ${networks[*]}"
-          ;;
-      esac
+      check_choice network "$2" "${networks[@]}"
+      network_args=(--network "$2")
       ;;
     --threads)
       [[ $2 == auto || $2 =~ ^[1-9][0-9]{0,3}$ && $2 -le 1024 ]] ||
@@ -127,10 +131,8 @@ take_option() {
       length_args=(--iterations "$2")
       ;;
     --fold)
-      case $2 in
-        off | exact | relaxed | auto) fold_args=(--fold "$2") ;;
-        *) usage_error "no fold is called '$2'$(did_you_mean "$2" "${folds[@]}"); the folds are ${folds[*]}" ;;
-      esac
+      check_choice fold "$2" "${folds[@]}"
+      fold_args=(--fold "$2")
       ;;
     --hostfile)
       check_readable "$2"

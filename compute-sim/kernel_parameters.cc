@@ -9,12 +9,10 @@
 #include "core/base/check.h"
 #include "core/base/spelling.h"
 #include "core/base/yaml.h"
+#include "core/model/attention_backend.h"
 
 namespace drydock {
 namespace {
-
-constexpr const char* kTransformerEngine = "transformer-engine";
-constexpr const char* kPytorch = "pytorch";
 
 bool ParseInteger(std::string_view text, int64_t* value) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), *value);
@@ -283,11 +281,11 @@ const GemmParameters* KernelParameters::GemmFor(DataType type) const {
 
 const AttentionParameters* KernelParameters::AttentionFor(DataType type,
                                                           const std::string& backend) const {
-  const bool by_default = backend.empty() || backend == kTransformerEngine;
+  const bool by_default = backend.empty() || backend == kAttentionByTransformerEngine;
   for (size_t i = 0; i < attention.size(); ++i) {
-    const bool wanted = by_default            ? i == default_attention
-                        : backend == kPytorch ? i == pytorch_attention
-                                              : attention[i].name == backend;
+    const bool wanted = by_default                       ? i == default_attention
+                        : backend == kAttentionByPytorch ? i == pytorch_attention
+                                                         : attention[i].name == backend;
     const std::vector<DataType>& types = attention[i].types;
     if (wanted && std::find(types.begin(), types.end(), type) != types.end()) return &attention[i];
   }
@@ -302,7 +300,7 @@ std::vector<std::string> KernelParameters::AttentionNames() const {
 
 std::vector<std::string> KernelParameters::AttentionBackends() const {
   std::vector<std::string> names = AttentionNames();
-  names.insert(names.begin(), {kTransformerEngine, kPytorch});
+  names.insert(names.begin(), {kAttentionByTransformerEngine, kAttentionByPytorch});
   return names;
 }
 

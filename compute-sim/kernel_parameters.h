@@ -107,7 +107,8 @@ struct KernelParameters {
 
   // Null if that type is not calibrated.
   const GemmParameters* GemmFor(DataType type) const;
-  // `backend`: a library, or "transformer-engine" (also "") or "pytorch": what they pick.
+  // `backend`: a library, or kAttentionByTransformerEngine (also "") or kAttentionByPytorch: what
+  // they pick.
   const AttentionParameters* AttentionFor(DataType type, const std::string& backend) const;
   std::vector<std::string> AttentionNames() const;
   // What AttentionFor knows: who picks a library, then the libraries.

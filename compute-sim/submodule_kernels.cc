@@ -165,15 +165,14 @@ void ComposedRmsNorm(const Submodule& s, List* list) {
 
 void Norm(const Submodule& s, List* list) {
   const double e = list->e;
-  const bool single = s.fused;
   if (s.rms && !s.fused) return ComposedRmsNorm(s, list);
   if (IsForward(s)) {
-    list->Memory(single ? K::kFusedNorm : K::kLayerNorm, s.rows, s.n, 2 * e);
+    list->Memory(s.fused ? K::kFusedNorm : K::kLayerNorm, s.rows, s.n, 2 * e);
     return;
   }
-  list->Memory(single ? K::kFusedNormBackward : K::kLayerNormBackward, s.rows, s.n, 3 * e);
+  list->Memory(s.fused ? K::kFusedNormBackward : K::kLayerNormBackward, s.rows, s.n, 3 * e);
   // A fused norm sums its parameters' gradients on the way and has only the parts to add up.
-  list->Memory(K::kNormParameters, single ? 256 : s.rows, s.n, single ? 8 : 2 * e);
+  list->Memory(K::kNormParameters, s.fused ? 256 : s.rows, s.n, s.fused ? 8 : 2 * e);
 }
 
 // Forward: x, residual, result and, with dropout, the mask. Backward: through the dropout, and the

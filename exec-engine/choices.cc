@@ -92,6 +92,18 @@ Result<Fold> FindFold(const std::string& name) {
                            DidYouMean(name, names), Join(names)));
 }
 
+Status CheckFold(const std::string& name, const NetworkChoice* network) {
+  ASSIGN_OR_RETURN(const Fold fold, FindFold(name));
+  const bool asked = fold == Fold::kExact || fold == Fold::kRelaxed;
+  if (!asked || (network != nullptr && network->folds)) return OkStatus();
+  std::vector<std::string> able;
+  for (const NetworkChoice& choice : NetworkChoices()) {
+    if (choice.folds) able.push_back(choice.name);
+  }
+  return Error(fmt::format("--fold {} needs --network {}, not {}", name, Join(able),
+                           network == nullptr ? kAutoNetwork : network->name));
+}
+
 Status CheckPartitioning(const std::string& name) {
   const std::vector<std::string>& names = Partitionings();
   if (std::find(names.begin(), names.end(), name) != names.end()) return OkStatus();

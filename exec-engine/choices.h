@@ -29,6 +29,8 @@ Result<int> ParseThreads(const std::string& text, int processes = 1);
 
 // An error that lists the choices if there is none of that name.
 Result<Fold> FindFold(const std::string& name);
+// The same, and an error if `network` (FindNetwork's) cannot do what is asked for.
+Status CheckFold(const std::string& name, const NetworkChoice* network);
 
 // An error that lists the ways to deal out a network to processes and threads.
 Status CheckPartitioning(const std::string& name);

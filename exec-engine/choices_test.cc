@@ -26,6 +26,21 @@ TEST(ChoicesTest, FoldsAreKnownByTheirNames) {
       "auto");
 }
 
+TEST(ChoicesTest, AFoldNeedsANetworkThatFolds) {
+  const auto check = [](const char* fold, const char* network) {
+    const Status status = CheckFold(fold, *FindNetwork(network));
+    return status.ok() ? "" : status.error().message();
+  };
+  for (const char* fold : {"off", "auto"}) {
+    for (const char* network : {"analytical", "packet", "auto"})
+      EXPECT_EQ(check(fold, network), "");
+  }
+  EXPECT_EQ(check("relaxed", "analytical"), "");
+  EXPECT_EQ(check("relaxed", "packet"), "--fold relaxed needs --network analytical, not packet");
+  EXPECT_EQ(check("exact", "auto"), "--fold exact needs --network analytical, not auto");
+  EXPECT_NE(check("some", "packet"), "");
+}
+
 TEST(ChoicesTest, OnlyThePacketNetworkHasQueues) {
   Topology topology = testing::SmallCluster(2, 2);
   EXPECT_TRUE(Unused("analytical", topology).empty());

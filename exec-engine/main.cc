@@ -172,13 +172,13 @@ void Declare(CLI::App* app, CommonOptions* common, Options* options) {
   CheckOptions(app, [options]() -> Status {
     if (options->network == "help") return OkStatus();
     if (options->run.empty()) return MissingOption("RUN");
-    RETURN_IF_ERROR(FindNetwork(options->network));
+    ASSIGN_OR_RETURN(const NetworkChoice* network, FindNetwork(options->network));
     RETURN_IF_ERROR(ParseThreads(options->threads));
     RETURN_IF_ERROR(CheckPartitioning(options->partitioning));
     RETURN_IF_ERROR(ParseInterval(options->network_log));
     RETURN_IF_ERROR(CheckCaptures(options->captures));
     RETURN_IF_ERROR(CheckLength(*options));
-    RETURN_IF_ERROR(FindFold(options->fold));
+    RETURN_IF_ERROR(CheckFold(options->fold, network));
     if (!options->captures.empty() && options->network != "packet") {
       return Error(fmt::format("--pcap needs --network packet, not {}", options->network));
     }

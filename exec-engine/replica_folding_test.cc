@@ -325,11 +325,16 @@ TEST(ReplicaFoldingTest, HostsThatAreNearlyAlikeTakeNearlyTheSameTimes) {
   EXPECT_GT(mean, 100);
 }
 
-TEST(ReplicaFoldingTest, ChanceMakesAllHostsDifferent) {
-  const Layout layout;
+// All hosts of a stage run the same.
+WorkloadBuilder Alike(const Layout& layout) {
   WorkloadBuilder b = RandomTraining(layout, 1, SmallCluster(HostsOf(layout), kGpus));
   MergeClasses(layout, &b);
   b.PlanAll();
+  return b;
+}
+
+TEST(ReplicaFoldingTest, ChanceMakesAllHostsDifferent) {
+  WorkloadBuilder b = Alike(Layout());
   ReplayOptions options;
   options.variation.jitter.compute = 0.1;
   const Result<Timeline> timeline = Folded(b, Fold::kRelaxed, options);
@@ -338,10 +343,7 @@ TEST(ReplicaFoldingTest, ChanceMakesAllHostsDifferent) {
 }
 
 TEST(ReplicaFoldingTest, ANetworkThatDoesNotFoldReplaysAll) {
-  const Layout layout;
-  WorkloadBuilder b = RandomTraining(layout, 1, SmallCluster(HostsOf(layout), kGpus));
-  MergeClasses(layout, &b);
-  b.PlanAll();
+  WorkloadBuilder b = Alike(Layout());
   ReplayOptions options;
   options.fold = Fold::kRelaxed;
   const Result<Timeline> timeline =
@@ -352,10 +354,7 @@ TEST(ReplicaFoldingTest, ANetworkThatDoesNotFoldReplaysAll) {
 
 // A first stage that sends one message less than the second waits for.
 TEST(ReplicaFoldingTest, WhoIsStuckIsToldOfAllHosts) {
-  const Layout layout;
-  WorkloadBuilder b = RandomTraining(layout, 1, SmallCluster(HostsOf(layout), kGpus));
-  MergeClasses(layout, &b);
-  b.PlanAll();
+  WorkloadBuilder b = Alike(Layout());
   Program& first = b.workload.programs[0];
   while (first.ops.back().kind != OpKind::kSend) first.ops.pop_back();
   first.ops.pop_back();

@@ -6,7 +6,6 @@
 #include <optional>
 #include <set>
 
-#include "core/base/files.h"
 #include "core/base/spelling.h"
 #include "workload-gen/hf_families.h"
 #include "workload-gen/hf_layer_types.h"
@@ -364,21 +363,10 @@ Result<YamlNode> ModelFromHfConfig(const std::string& text, const std::string& f
 }
 
 Status ExpandModelFrom(bool strict, YamlNode* root, ImportNotes* notes) {
-  for (auto& [section, model] : root->entries) {
-    if (section.scalar != "model") continue;
-    const YamlNode* from = model.Find("from");
-    if (from == nullptr) return OkStatus();
-    RETURN_IF_ERROR(AsString(*from));
-    const std::string path = PathFrom(*from);
-    const Result<std::string> text = ReadFile(path);
-    if (!text.ok()) return from->ErrorHere(text.error().ToString());
-    ASSIGN_OR_RETURN(const YamlNode read, ModelFromHfConfig(*text, path, strict, notes));
-    std::erase_if(model.entries, [](const auto& entry) { return entry.first.scalar == "from"; });
-    for (const auto& [key, value] : read.entries) {
-      if (model.Find(key.scalar) == nullptr) model.entries.emplace_back(key, value);
-    }
-  }
-  return OkStatus();
+  const auto read = [&](const std::string& text, const std::string& path) {
+    return ModelFromHfConfig(text, path, strict, notes);
+  };
+  return ExpandFrom("model", read, root);
 }
 
 }  // namespace drydock

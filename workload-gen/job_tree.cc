@@ -73,4 +73,25 @@ std::string PathFrom(const YamlNode& from) {
   return folder.empty() ? from.scalar : folder + "/" + from.scalar;
 }
 
+Status ExpandFrom(
+    const std::string& section,
+    const std::function<Result<YamlNode>(const std::string&, const std::string&)>& read,
+    YamlNode* root) {
+  for (auto& [name, map] : root->entries) {
+    if (name.scalar != section || map.kind != YamlNode::Kind::kMap) continue;
+    const YamlNode* from = map.Find("from");
+    if (from == nullptr) return OkStatus();
+    RETURN_IF_ERROR(AsString(*from));
+    const std::string path = PathFrom(*from);
+    const Result<std::string> text = ReadFile(path);
+    if (!text.ok()) return from->ErrorHere(text.error().ToString());
+    ASSIGN_OR_RETURN(const YamlNode read_tree, read(*text, path));
+    std::erase_if(map.entries, [](const auto& entry) { return entry.first.scalar == "from"; });
+    for (const auto& [key, value] : read_tree.entries) {
+      if (map.Find(key.scalar) == nullptr) map.entries.emplace_back(key, value);
+    }
+  }
+  return OkStatus();
+}
+
 }  // namespace drydock

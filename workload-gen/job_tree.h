@@ -3,9 +3,11 @@
 #ifndef DRYDOCK_WORKLOAD_GEN_JOB_TREE_H_
 #define DRYDOCK_WORKLOAD_GEN_JOB_TREE_H_
 
+#include <functional>
 #include <string>
 #include <vector>
 
+#include "core/base/result.h"
 #include "core/base/yaml.h"
 
 namespace drydock {
@@ -34,6 +36,13 @@ class JobTree {
 
 // The path that a value gives, relative to the file it stands in; with --set, to where we are.
 std::string PathFrom(const YamlNode& from);
+
+// Reads the file that `section`'s key `from` names, if there is one, with `read` (its text, its
+// path). What the section says itself counts more than what `read` gives.
+Status ExpandFrom(
+    const std::string& section,
+    const std::function<Result<YamlNode>(const std::string&, const std::string&)>& read,
+    YamlNode* root);
 
 }  // namespace drydock
 

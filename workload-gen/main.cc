@@ -14,6 +14,7 @@
 #include "core/base/files.h"
 #include "core/base/spelling.h"
 #include "core/base/writable.h"
+#include "core/model/attention_backend.h"
 #include "core/nccl/nccl_library.h"
 #include "core/nccl/topology_world.h"
 #include "core/schema/artefacts.h"
@@ -207,7 +208,7 @@ Result<TrainingJob> ReadModel(const Options& options, const CommonOptions& commo
 
 // PyTorch's own frameworks call its scaled_dot_product_attention.
 const char* AttentionBackendOf(const TrainingJob& job) {
-  return job.training.framework == "megatron" ? "transformer-engine" : "pytorch";
+  return job.training.framework == "megatron" ? kAttentionByTransformerEngine : kAttentionByPytorch;
 }
 
 Status Run(const Options& options, const CommonOptions& common) {

@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "core/base/files.h"
 #include "core/base/spelling.h"
 #include "workload-gen/job_tree.h"
 
@@ -149,21 +148,10 @@ Result<YamlNode> OverlapFromConfig(const std::string& text, const std::string& f
 }
 
 Status ExpandOverlapFrom(bool strict, YamlNode* root, ImportNotes* notes) {
-  for (auto& [section, overlap] : root->entries) {
-    if (section.scalar != "overlap" || overlap.kind != YamlNode::Kind::kMap) continue;
-    const YamlNode* from = overlap.Find("from");
-    if (from == nullptr) return OkStatus();
-    RETURN_IF_ERROR(AsString(*from));
-    const std::string path = PathFrom(*from);
-    const Result<std::string> text = ReadFile(path);
-    if (!text.ok()) return from->ErrorHere(text.error().ToString());
-    ASSIGN_OR_RETURN(const YamlNode read, OverlapFromConfig(*text, path, strict, notes));
-    std::erase_if(overlap.entries, [](const auto& entry) { return entry.first.scalar == "from"; });
-    for (const auto& [key, value] : read.entries) {
-      if (overlap.Find(key.scalar) == nullptr) overlap.entries.emplace_back(key, value);
-    }
-  }
-  return OkStatus();
+  const auto read = [&](const std::string& text, const std::string& path) {
+    return OverlapFromConfig(text, path, strict, notes);
+  };
+  return ExpandFrom("overlap", read, root);
 }
 
 }  // namespace drydock

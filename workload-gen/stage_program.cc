@@ -74,7 +74,7 @@ class StageWriter {
       Backward(backward->microbatch, backward->chunk);
     else
       Forward(forward->microbatch, forward->chunk);
-    if (backward != nullptr) FinishBackward(*backward);
+    if (backward != nullptr) EndBackward(*backward);
     if (timed) builder_.HostSynchronises();
   }
 
@@ -85,7 +85,7 @@ class StageWriter {
     if (last && by_bucket) reduction_.Arm(0);
   }
 
-  void FinishBackward(const StageWork& work) {
+  void EndBackward(const StageWork& work) {
     finished_backwards_.push_back(work);
     if (c_.job.overlap.grad_reduce && c_.layout.chunks > 1) ReduceFinishedChunk();
   }
@@ -168,7 +168,7 @@ class StageWriter {
   }
 
   // Further tokens' logits come before their layers.
-  void EndBackward(int microbatch, int chunk) {
+  void HeadBackward(int microbatch, int chunk) {
     const bool last = c_.IsLast(chunk);
     for (int k = 0; last && k <= c_.job.model.mtp_layers; ++k) edges_.LogitsBackward();
     if (c_.HasFurther(chunk)) FurtherTokensBackward(microbatch, chunk);
@@ -179,7 +179,7 @@ class StageWriter {
   void Backward(int microbatch, int chunk) {
     builder_.SetPlace(-1, microbatch, chunk);
     builder_.SetPhase(Phase::kBackward);
-    EndBackward(microbatch, chunk);
+    HeadBackward(microbatch, chunk);
     const int begin = c_.layout.FirstLayer(c_.stage, chunk);
     int end = c_.layout.EndLayer(c_.stage, chunk);
     while (end > begin) {

@@ -58,6 +58,17 @@ void TensorParallel::Leave() {
     AllReduce();
 }
 
+void TensorParallel::Products(const PartWork& parts, const std::function<void(int)>& after) {
+  ProgramBuilder& b = *c_.builder;
+  b.Flush();
+  for (int part = 0; part < parts.count; ++part) {
+    b.Compute(parts.submodule);
+    b.Flush();
+    b.SetLoop(true);
+    after(part);
+  }
+}
+
 // CommOverlapP2PBase::split_overlap_ag: a step of the ring follows the one before, whatever the
 // products do, and each product waits for its rows.
 void TensorParallel::GatherBetween(const PartWork& parts, DataType data) {
@@ -66,14 +77,11 @@ void TensorParallel::GatherBetween(const PartWork& parts, DataType data) {
   const CommCall step =
       RingShift(parts.count, data, c_.work.rows / parts.count * c_.job.model.hidden, /*hop=*/1,
                 BufferKind::kUserBuffers);
-  for (int part = 0; part < parts.count; ++part) {
-    b.Compute(parts.submodule);
-    b.Flush();
-    b.SetLoop(true);
-    if (part + 1 < parts.count)
-      b.Wait(b.StartBehind(part == 0 ? entered : ProgramBuilder::Point(), kTensorRole,
-                           kTensorStream, step));
-  }
+  Products(parts, [&](int part) {
+    if (part + 1 == parts.count) return;
+    b.Wait(b.StartBehind(part == 0 ? entered : ProgramBuilder::Point(), kTensorRole, kTensorStream,
+                         step));
+  });
   b.SetLoop(false);
 }
 
@@ -81,14 +89,10 @@ void TensorParallel::GatherBetween(const PartWork& parts, DataType data) {
 void TensorParallel::ScatterBetween(const PartWork& parts) {
   ProgramBuilder& b = *c_.builder;
   ProgramBuilder::OpId left = ProgramBuilder::kNothing;
-  b.Flush();
-  for (int part = 0; part < parts.count; ++part) {
-    b.Compute(parts.submodule);
-    b.Flush();
-    b.SetLoop(true);
+  Products(parts, [&](int) {
     left = Start(CollectiveType::kReduceScatter, c_.job.model.hidden / parts.count,
                  c_.job.training.precision, /*userbuffers=*/true);
-  }
+  });
   b.SetLoop(false);
   b.Wait(left);
 }
@@ -98,16 +102,12 @@ void TensorParallel::SendBetween(const PartWork& parts, uint32_t sum) {
   ProgramBuilder& b = *c_.builder;
   const int64_t count = c_.work.rows / parts.count * c_.job.model.hidden;
   ProgramBuilder::OpId left = ProgramBuilder::kNothing;
-  b.Flush();
-  for (int part = 0; part < parts.count; ++part) {
-    b.Compute(parts.submodule);
-    b.Flush();
-    b.SetLoop(true);
-    if (part + 1 == parts.count) break;
+  Products(parts, [&](int part) {
+    if (part + 1 == parts.count) return;
     left = b.StartCollective(kTensorRole, kTensorStream,
                              RingShift(parts.count, c_.job.training.precision, count,
                                        /*hop=*/part + 1, BufferKind::kUserBuffers));
-  }
+  });
   b.Wait(left);
   b.Compute(sum);
   b.Flush();

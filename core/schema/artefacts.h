@@ -40,8 +40,8 @@ inline constexpr const char* kWhatIfName = "4-what-if.pb";
 
 enum class WorkloadParts { kTables, kAll };  // kTables leaves Workload::programs empty
 
-// `cluster` is what the topology was read from; it is stored as text. `attention_backend`: who
-// picks the kernels of fused attention, "transformer-engine" or "pytorch"; "": not known.
+// `cluster` is what the topology was read from; it is stored as text. `attention_backend`: one of
+// core/model/attention_backend.h; "": not known.
 Status WriteWorkload(const std::string& run, const Workload& workload, const ClusterInput& cluster,
                      const Provenance& provenance, const std::string& attention_backend = "");
 struct WorkloadFile {

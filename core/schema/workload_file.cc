@@ -7,6 +7,7 @@
 #include "core/schema/call_codec.h"
 #include "core/schema/manifest_file.h"
 #include "core/schema/protocol.h"
+#include "core/schema/submodule_codec.h"
 #include "core/schema/trace_file.h"
 #include "core/schema/transfer_codec.h"
 
@@ -15,74 +16,6 @@ namespace {
 
 constexpr const char* kKind = "workload manifest";
 constexpr const char* kMaker = "workload-gen";
-
-void Encode(const Submodule& from, proto::Manifest::Submodule* to) {
-  to->set_name(from.name);
-  to->set_kind(static_cast<uint32_t>(from.kind));
-  to->set_pass(static_cast<uint32_t>(from.pass));
-  to->set_type(static_cast<uint32_t>(from.type));
-  to->set_rows(from.rows);
-  to->set_n(from.n);
-  to->set_k(from.k);
-  to->set_batch(from.batch);
-  to->set_sequence(from.sequence);
-  to->set_heads(from.heads);
-  to->set_kv_heads(from.kv_heads);
-  to->set_head_dim(from.head_dim);
-  to->set_elements(from.elements);
-  to->set_kv_sequence(from.kv_sequence);
-  to->set_value_dim(from.value_dim);
-  to->set_experts(from.experts);
-  to->set_top_k(from.top_k);
-  to->set_causal(from.causal);
-  to->set_fused(from.fused);
-  to->set_gated(from.gated);
-  to->set_rms(from.rms);
-  to->set_bias(from.bias);
-  to->set_dropout(from.dropout);
-  to->set_accumulate_fp32(from.accumulate_fp32);
-  to->set_fp8_input(from.fp8_input);
-  to->set_fp8_gradient(from.fp8_gradient);
-  to->set_unturned(from.unturned);
-  to->set_flops(from.flops);
-  to->set_bytes(from.bytes.count());
-  to->set_duration_ps(from.duration.ps());
-}
-
-Submodule Decode(const proto::Manifest::Submodule& from) {
-  Submodule to;
-  to.name = from.name();
-  to.kind = protocol::ToEnum<SubmoduleKind>(from.kind());
-  to.pass = protocol::ToEnum<Pass>(from.pass());
-  to.type = protocol::ToEnum<DataType>(from.type());
-  to.rows = from.rows();
-  to.n = from.n();
-  to.k = from.k();
-  to.batch = from.batch();
-  to.sequence = from.sequence();
-  to.heads = from.heads();
-  to.kv_heads = from.kv_heads();
-  to.head_dim = from.head_dim();
-  to.elements = from.elements();
-  to.kv_sequence = from.kv_sequence();
-  to.value_dim = from.value_dim();
-  to.experts = from.experts();
-  to.top_k = from.top_k();
-  to.causal = from.causal();
-  to.fused = from.fused();
-  to.gated = from.gated();
-  to.rms = from.rms();
-  to.bias = from.bias();
-  to.dropout = from.dropout();
-  to.accumulate_fp32 = from.accumulate_fp32();
-  to.fp8_input = from.fp8_input();
-  to.fp8_gradient = from.fp8_gradient();
-  to.unturned = from.unturned();
-  to.flops = from.flops();
-  to.bytes = Bytes(from.bytes());
-  to.duration = Time::Ps(from.duration_ps());
-  return to;
-}
 
 void EncodeTables(const Workload& from, proto::Manifest* to) {
   for (const std::string& stream : from.streams) to->add_streams(stream);
@@ -96,7 +29,8 @@ void EncodeTables(const Workload& from, proto::Manifest* to) {
   for (const Group& group : from.groups) {
     to->add_groups()->mutable_ranks()->Add(group.ranks.begin(), group.ranks.end());
   }
-  for (const Submodule& submodule : from.submodules) Encode(submodule, to->add_submodules());
+  for (const Submodule& submodule : from.submodules)
+    protocol::Encode(submodule, to->add_submodules());
   for (const ComputeBlock& block : from.blocks) {
     proto::Manifest::Block* added = to->add_blocks();
     added->set_name(block.name);
@@ -178,7 +112,8 @@ void DecodeTables(const proto::Manifest& from, Workload* to) {
   for (const proto::Manifest::Group& group : from.groups()) {
     to->groups.push_back({{group.ranks().begin(), group.ranks().end()}});
   }
-  for (const auto& submodule : from.submodules()) to->submodules.push_back(Decode(submodule));
+  for (const auto& submodule : from.submodules())
+    to->submodules.push_back(protocol::Decode(submodule));
   for (const proto::Manifest::Block& block : from.blocks()) {
     to->blocks.push_back({block.name(), {block.submodules().begin(), block.submodules().end()}});
   }
@@ -202,20 +137,6 @@ void DecodeTables(const proto::Manifest& from, Workload* to) {
 }
 
 using protocol::Within;
-
-bool Counts(std::initializer_list<int64_t> values) {
-  return std::all_of(values.begin(), values.end(),
-                     [](int64_t value) { return value >= 0 && value <= protocol::kMostElements; });
-}
-
-bool Consistent(const Submodule& s) {
-  return Within(s.kind, kSubmoduleKindCount) && Within(s.pass, PassNames().size()) &&
-         Within(s.type, kDataTypeCount) &&
-         Counts({s.rows, s.n, s.k, s.batch, s.sequence, s.heads, s.kv_heads, s.head_dim, s.elements,
-                 s.kv_sequence, s.value_dim, s.experts, s.top_k, s.bytes.count()}) &&
-         std::isfinite(s.flops) && s.flops >= 0 && s.duration >= Time() &&
-         s.duration <= kLongestGiven;
-}
 
 // Groups name each of their members once; a rank's group in a role is one it belongs to.
 bool GroupsConsistent(const Workload& w) {
@@ -250,9 +171,9 @@ bool MemoryConsistent(const Workload& w) {
   for (const std::vector<MemoryPart>& parts : w.memory) {
     if (parts.size() != w.memory.front().size()) return false;
     for (size_t i = 0; i < parts.size(); ++i) {
-      if (parts[i].name != w.memory.front()[i].name || !Counts({parts[i].bytes.count()})) {
+      const int64_t bytes = parts[i].bytes.count();
+      if (parts[i].name != w.memory.front()[i].name || bytes < 0 || bytes > protocol::kMostElements)
         return false;
-      }
     }
   }
   return true;
@@ -266,7 +187,7 @@ bool TablesConsistent(const Workload& w) {
   }
   if (!GroupsConsistent(w) || !Consistent(w.launch)) return false;
   for (const Submodule& submodule : w.submodules) {
-    if (!Consistent(submodule)) return false;
+    if (!protocol::Consistent(submodule)) return false;
   }
   for (const ComputeBlock& block : w.blocks) {
     for (const uint32_t s : block.submodules) {

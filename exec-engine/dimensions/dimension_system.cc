@@ -30,9 +30,8 @@ size_t DimensionSystem::MeetingHash::operator()(const Meeting& meeting) const {
 // A chunk at one NPU.
 class DimensionSystem::Chunk final : public ChunkPhase::Carrier {
  public:
-  Chunk(DimensionSystem* system, int npu, uint64_t name, int priority,
-        std::vector<PhasePlan> phases)
-      : npu(npu), name(name), priority(priority), system_(*system), phases_(std::move(phases)) {}
+  Chunk(DimensionSystem* system, int at, uint64_t id, int urgency, std::vector<PhasePlan> phases)
+      : npu(at), name(id), priority(urgency), system_(*system), phases_(std::move(phases)) {}
 
   // Ready for the next phase; false if there is none.
   bool Prepare() {

@@ -1,0 +1,13 @@
+// Who picks the kernels of fused attention where a job does not name a library: what a workload's
+// manifest says and a GPU's kernel parameters have an answer for.
+#ifndef DRYDOCK_CORE_MODEL_ATTENTION_BACKEND_H_
+#define DRYDOCK_CORE_MODEL_ATTENTION_BACKEND_H_
+
+namespace drydock {
+
+inline constexpr const char* kAttentionByTransformerEngine = "transformer-engine";
+inline constexpr const char* kAttentionByPytorch = "pytorch";  // scaled_dot_product_attention
+
+}  // namespace drydock
+
+#endif  // DRYDOCK_CORE_MODEL_ATTENTION_BACKEND_H_
