@@ -3,8 +3,8 @@
 
 Usage: run_kernels.py --bin DIR
 
-A line of kernels.jsonl names rows that no parameter was fitted to (the half that compute-sim fit leaves
-aside) and the limits of their errors. One with a `reference` leaves the GPU's own parameters out: it is
+A line of kernels.jsonl names rows (a file or several) that no parameter was fitted to (the half that
+compute-sim fit leaves aside) and the limits of their errors. One with a `reference` leaves the GPU's own parameters out: it is
 predicted from the other one's, as a GPU that nobody measured; with `shares` also from the best product
 that was published of both. Last, rows that are given as a profile must come out as they are. Exit status
 1 if an error is above its limit.
@@ -46,8 +46,9 @@ def run(tools, *arguments):
 def residuals(line, tools, folder):
     """Rows, mean and 95th percentile of the error, error of the sum: of each kernel."""
     library = ["--attention-library", line["library"]] if "library" in line else []
-    printed = run(tools, "fit", "--gpu", gpu_file(line, folder), "--gpu-profile", HERE / line["rows"],
-                  "--evaluations", "0", *library)
+    files = line["rows"] if isinstance(line["rows"], list) else [line["rows"]]
+    profiles = [word for name in files for word in ("--gpu-profile", HERE / name)]
+    printed = run(tools, "fit", "--gpu", gpu_file(line, folder), *profiles, "--evaluations", "0", *library)
     return {found[1]: (int(found[2]), *map(float, found.groups()[2:])) for found in LINE.finditer(printed)}
 
 
