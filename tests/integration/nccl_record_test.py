@@ -100,6 +100,16 @@ class NcclRecord(unittest.TestCase):
             self.assertEqual(sum(row["uses"] for row in rows if row["collective"] == "send-recv"), 3)
             shutil.rmtree(self.out)
 
+    def test_what_was_recorded_can_be_played_again(self):
+        again = self.folder / "again"
+        for program in [(built / "groups", self.folder / "id"), (built / "layout", self.folder / "id"), (built / "one_process",)]:
+            gpus = 8 if len(program) == 1 else 1
+            self.assertEqual(self.record(H100, *program, options=["--ranks", 16, "--gpus-per-process", gpus])[0], 0)
+            status, _, stderr = self.tool("nccl-record", "--schedule", self.out, "-o", again)
+            self.assertEqual(status, 0, stderr)
+            self.assertEqual(self.tool("workload-gen", "diff", self.out, again), (0, "", ""))
+            shutil.rmtree(self.out)
+
     def test_registered_buffers_are_known(self):
         options = ["--gpus-per-process", 8, "--ranks", 8]
         status, _, stderr = self.record(H100, built / "buffers", options=options)

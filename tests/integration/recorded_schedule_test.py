@@ -42,7 +42,9 @@ class Schedules(Recorded):
                  "training.global_batch=16"),
                 ("llama-3-8b", "dgx-h100-1", "model.layers=2", "parallel.context=4", "training.global_batch=16"),
                 ("torchtitan-llama-3-8b", "dgx-h100-1"),
-                ("torchtitan-llama-3-8b", "dgx-h100-1", "fsdp.replicas=2"),
+                ("torchtitan-llama-3-8b", "dgx-h100-1", "fsdp.replicas=2", "fsdp.offload=cpu"),
+                ("simai-llama-7b-zero-2", "dgx-a100-80g-1", "model.layers=2", "training.global_batch=32",
+                 "zero.offload_optimizer=cpu"),
                 ("simai-llama-7b-zero-2", "dgx-a100-80g-1", "model.layers=2", "training.global_batch=32"),
                 ("simai-llama-65b-zero-3", "dgx-a100-80g-1", "model.layers=4", "training.global_batch=16")]:
             with self.subTest(model=model, settings=settings):

@@ -208,7 +208,8 @@ void Rank::DestroyCommunicators() {
 
 void Rank::Check(ncclResult_t result, const char* what) {
   if (result == ncclSuccess) return;
-  Fail(std::string(what) + ": " + ncclGetErrorString(result) + ": " + ncclGetLastError(nullptr));
+  const std::string reason = ncclGetLastError(nullptr);
+  Fail(std::string(what) + ": " + (reason.empty() ? ncclGetErrorString(result) : reason));
 }
 
 void Rank::Check(cudaError_t error, const char* what) {
