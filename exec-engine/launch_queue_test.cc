@@ -158,6 +158,21 @@ TEST(LaunchQueueTest, ALoopWithoutPythonLaunchesFaster) {
   EXPECT_EQ(Iteration(b), Time::Us(10 + 4 * 3 + 4 + 1));
 }
 
+// Forward kernels at 10 us, backward ones at 2; of an op with both, each at its own.
+TEST(LaunchQueueTest, AutogradLaunchesFasterThanPython) {
+  WorkloadBuilder b = OneRank();
+  b.workload.launch.backward_kernel = Time::Us(2);
+  for (const Pass pass : {Pass::kForward, Pass::kBackward, Pass::kBackwardWeight}) {
+    Kernels(&b, std::vector<int>(20, 1));
+    b.workload.submodules.back().pass = pass;
+  }
+  EXPECT_EQ(Iteration(b), Time::Us(20 * 10 + 40 * 2 + 4 + 1));
+  ComputeBlock& first = b.workload.blocks[0];
+  first.submodules.push_back(b.workload.blocks[1].submodules[0]);
+  b.workload.programs[0].ops.resize(1);
+  EXPECT_EQ(Iteration(b), Time::Us(20 * 10 + 20 * 2 + 4 + 1));
+}
+
 TEST(LaunchQueueTest, AFasterHostLaunchesFaster) {
   WorkloadBuilder b = OneRank();
   b.workload.topology.host_kinds[0].board.launch_speed = 2;

@@ -23,14 +23,16 @@ Time GapEach(const SubmoduleTime& times) {
   return kernels > 0 ? Time::Ps(gaps.ps() / kernels) : gaps;
 }
 
-// The block's kernels in order, one launched every `each`.
-LaunchCost BlockCost(const ComputeBlock& block, const GpuKernelTimes& times, Time each) {
+// The block's kernels in order; `each`: what a launch takes, by submodule.
+LaunchCost BlockCost(const ComputeBlock& block, const GpuKernelTimes& times,
+                     const std::vector<Time>& each) {
   LaunchCost cost;
   Time left;  // of the block's time, from the kernel at hand to the end
   for (const uint32_t submodule : block.submodules) left += times.submodules[submodule].total;
-  const auto launch = [&](Time took) {
-    cost.span = std::max(cost.span, cost.busy + left);
-    cost.busy += each;
+  const auto launch = [&](Time took, Time launching) {
+    if (cost.launches == 0) cost.first = launching;
+    cost.span = std::max(cost.span, cost.busy - cost.first + launching + left);
+    cost.busy += launching;
     left = std::max(Time(), left - took);
     ++cost.launches;
   };
@@ -38,12 +40,17 @@ LaunchCost BlockCost(const ComputeBlock& block, const GpuKernelTimes& times, Tim
     const SubmoduleTime& s = times.submodules[submodule];
     const Time gap = GapEach(s);
     for (const KernelTime& kernel : s.kernels) {
-      if (!kernel.gap) launch(kernel.time + gap);
+      if (!kernel.gap) launch(kernel.time + gap, each[submodule]);
     }
-    if (s.kernels.empty() && s.total > Time()) launch(s.total);  // one whose kernels nobody listed
+    // One whose kernels nobody listed.
+    if (s.kernels.empty() && s.total > Time()) launch(s.total, each[submodule]);
   }
-  if (cost.launches > 0) cost.first = each;
   return cost;
+}
+
+bool IsBackward(Pass pass) {
+  return pass == Pass::kBackward || pass == Pass::kBackwardActivation ||
+         pass == Pass::kBackwardWeight;
 }
 
 }  // namespace
@@ -52,13 +59,17 @@ LaunchTable::LaunchTable(const Workload& workload, const HostKind& host,
                          const GpuKernelTimes& times)
     : costs_(workload.launch) {
   if (!modelled()) return;
-  for (Time* time : {&costs_.kernel, &costs_.collective, &costs_.message, &costs_.graph,
-                     &costs_.wait, &costs_.loop}) {
+  for (Time* time : {&costs_.kernel, &costs_.backward_kernel, &costs_.collective, &costs_.message,
+                     &costs_.graph, &costs_.wait, &costs_.loop}) {
     *time = Slower(*time, host.board.launch_speed);
   }
+  std::vector<Time> each, looped(workload.submodules.size(), costs_.loop);
+  for (const Submodule& submodule : workload.submodules) {
+    each.push_back(IsBackward(submodule.pass) ? costs_.backward_kernel : costs_.kernel);
+  }
   for (const ComputeBlock& block : workload.blocks) {
-    blocks_.push_back(BlockCost(block, times, costs_.kernel));
-    looped_.push_back(BlockCost(block, times, costs_.loop));
+    blocks_.push_back(BlockCost(block, times, each));
+    looped_.push_back(BlockCost(block, times, looped));
   }
 }
 

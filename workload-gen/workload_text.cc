@@ -15,11 +15,13 @@ constexpr int kMembersShown = 16;
 void AppendLaunch(const HostLaunch& launch, std::string* text) {
   if (!launch.modelled()) return;
   fmt::format_to(Out(*text),
-                 "launches '{}': kernel {}, collective {}, message {}, graph {}, loop {}, wait {}, "
+                 "launches '{}': kernel {}, backward {}, collective {}, message {}, graph {}, loop "
+                 "{}, wait {}, "
                  "latency {}, queue {}\n",
-                 launch.name, ToString(launch.kernel), ToString(launch.collective),
-                 ToString(launch.message), ToString(launch.graph), ToString(launch.loop),
-                 ToString(launch.wait), ToString(launch.latency), launch.queue);
+                 launch.name, ToString(launch.kernel), ToString(launch.backward_kernel),
+                 ToString(launch.collective), ToString(launch.message), ToString(launch.graph),
+                 ToString(launch.loop), ToString(launch.wait), ToString(launch.latency),
+                 launch.queue);
 }
 
 void AppendGroups(const Workload& w, std::string* text) {

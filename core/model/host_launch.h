@@ -20,6 +20,7 @@ struct HostLaunch {
   Time latency;       // from the launch to the kernel's start on a GPU that has nothing to do
   int64_t queue = 0;  // launches that a stream holds before the host has to wait
   Time loop = {};     // as `kernel` and `collective`, of what a loop without Python launches
+  Time backward_kernel = {};  // as `kernel`, of what autograd launches on the way back
 
   bool modelled() const { return queue > 0; }
 };

@@ -20,6 +20,11 @@ HostLaunch ReadSet(const std::string& name, const YamlNode& node, Diagnostics* d
     reader.Read(key, time);
     if (*time > kLongestLaunch) reader.Fail(key, fmt::format("'{}' is more than a second", key));
   }
+  set.backward_kernel = set.kernel;
+  reader.ReadOptional("backward_kernel", &set.backward_kernel);
+  if (set.backward_kernel > kLongestLaunch) {
+    reader.Fail("backward_kernel", "'backward_kernel' is more than a second");
+  }
   reader.Read("queue", &set.queue);
   reader.CheckRange("queue", set.queue, 1, kMostQueued);
   std::string source;

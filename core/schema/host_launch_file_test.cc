@@ -30,6 +30,11 @@ TEST(HostLaunchFileTest, ReadsEachSetUnderItsName) {
   EXPECT_EQ((*sets)[1].wait, Time::Us(10));
   EXPECT_EQ((*sets)[1].latency, Time::Us(4));
   EXPECT_EQ((*sets)[1].queue, 1024);
+  EXPECT_EQ((*sets)[1].backward_kernel, Time::Us(20)) << "as forward ones, unless the set says";
+  const auto said = ParseHostLaunchFile(
+      std::string("host_launch: {a: {backward_kernel: 3 us, ") + kSet + "}}", "host-launch.yaml");
+  ASSERT_TRUE(said.ok());
+  EXPECT_EQ((*said)[0].backward_kernel, Time::Us(3));
 }
 
 TEST(HostLaunchFileTest, SaysWhatIsWrongAndWhere) {

@@ -297,9 +297,9 @@ std::string Dump(const Workload& w) {
   }
   for (const Workload::Use& use : w.uses) out += fmt::format("use {} {}\n", use.call, use.group);
   const HostLaunch& h = w.launch;
-  out +=
-      fmt::format("launch {} {} {} {} {} {} {} {} {}\n", h.name, h.kernel.ps(), h.collective.ps(),
-                  h.message.ps(), h.graph.ps(), h.loop.ps(), h.wait.ps(), h.latency.ps(), h.queue);
+  out += fmt::format("launch {} {} {} {} {} {} {} {} {} {}\n", h.name, h.kernel.ps(),
+                     h.backward_kernel.ps(), h.collective.ps(), h.message.ps(), h.graph.ps(),
+                     h.loop.ps(), h.wait.ps(), h.latency.ps(), h.queue);
   for (const std::vector<MemoryPart>& parts : w.memory) {
     for (const MemoryPart& p : parts) out += fmt::format("memory {} {}\n", p.name, p.bytes.count());
   }

@@ -64,6 +64,7 @@ void Encode(const HostLaunch& from, proto::Manifest::HostLaunch* to) {
   to->set_wait_ps(from.wait.ps());
   to->set_latency_ps(from.latency.ps());
   to->set_loop_ps(from.loop.ps());
+  to->set_backward_kernel_ps(from.backward_kernel.ps());
   to->set_queue(from.queue);
 }
 
@@ -76,12 +77,13 @@ HostLaunch Decode(const proto::Manifest::HostLaunch& from) {
           Time::Ps(from.wait_ps()),
           Time::Ps(from.latency_ps()),
           from.queue(),
-          Time::Ps(from.loop_ps())};
+          Time::Ps(from.loop_ps()),
+          Time::Ps(from.backward_kernel_ps())};
 }
 
 bool Consistent(const HostLaunch& launch) {
   for (const Time t : {launch.kernel, launch.collective, launch.message, launch.graph, launch.loop,
-                       launch.wait, launch.latency}) {
+                       launch.wait, launch.latency, launch.backward_kernel}) {
     if (t < Time() || t > kLongestLaunch) return false;
   }
   return launch.queue >= 0 && launch.queue <= kMostQueued;

@@ -43,10 +43,10 @@ std::string MeaningOf(const MemoryTransfer& transfer) {
 }
 
 std::string LaunchText(const HostLaunch& launch) {
-  return fmt::format("'{}' {} {} {} {} {} {} {} {}", launch.name, ToString(launch.kernel),
-                     ToString(launch.collective), ToString(launch.message), ToString(launch.graph),
-                     ToString(launch.loop), ToString(launch.wait), ToString(launch.latency),
-                     launch.queue);
+  return fmt::format("'{}' {} {} {} {} {} {} {} {} {}", launch.name, ToString(launch.kernel),
+                     ToString(launch.backward_kernel), ToString(launch.collective),
+                     ToString(launch.message), ToString(launch.graph), ToString(launch.loop),
+                     ToString(launch.wait), ToString(launch.latency), launch.queue);
 }
 
 std::string MemoryText(const Workload& w, size_t rank_class) {
