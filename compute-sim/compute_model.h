@@ -95,7 +95,7 @@ class ModelStack {
     const ComputeModelChoice* choice;
     std::unique_ptr<ComputeModel> model;
   };
-  const GpuData* gpu_ = nullptr;
+  ModelContext context_;
   std::vector<Entry> entries_;
 };
 

@@ -63,11 +63,14 @@ void GroupedLinearKernels(const Submodule& s, KernelList* list) {
   }
   if (backward || Is(s, Pass::kBackwardActivation)) {
     if (fp8) list->Memory(K::kQuantise, s.rows, s.n, kQuantiseBytes);
-    list->Add(GroupedGemm(K::kGroupedGemm, s.type, s.experts, each, s.k, s.n));
+    list->Add(OfBackward(GroupedGemm(K::kGroupedGemm, s.type, s.experts, each, s.k, s.n)));
   }
   if (backward || Is(s, Pass::kBackwardWeight)) {
-    list->Add(GroupedGemm(s.accumulate_fp32 ? K::kGroupedGemmAccumulate : K::kGroupedGemm, s.type,
-                          s.experts, s.n, s.k, each));
+    const int64_t element = MainGradientElement(s);
+    list->Add(OfBackward(
+        element > 0
+            ? GroupedGemm(K::kGroupedGemmAccumulate, s.type, s.experts, s.n, s.k, each, element)
+            : GroupedGemm(K::kGroupedGemm, s.type, s.experts, s.n, s.k, each)));
   }
 }
 

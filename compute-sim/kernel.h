@@ -16,7 +16,7 @@ namespace drydock {
 
 enum class KernelKind : uint8_t {
   kGemm,            // C[m,n] = A[m,k] B[k,n], result in the operands' type
-  kGemmAccumulate,  // the same, added into an fp32 C
+  kGemmAccumulate,  // the same, added into C, fp32 unless said
   kBatchedGemm,     // `batch` independent products
   kGroupedGemm,     // one product of m rows for each of `groups` experts, in one launch
   kGroupedGemmAccumulate,
@@ -86,6 +86,7 @@ struct Kernel {
   double flops = 0;                               // on tensor cores; 0 for memory-bound kernels
   double bytes = 0;                               // memory traffic if every operand moves once
   int launches = 1;                               // kernels it stands for
+  bool promoted = false;  // an fp8 product whose sums are promoted to fp32 as it goes
 };
 
 const KernelInfo& InfoOf(KernelKind kind);
@@ -114,10 +115,14 @@ std::string ShapeString(const Kernel& kernel);
 
 // Constructors that fill in FLOPs and bytes.
 Kernel Gemm(DataType type, int64_t m, int64_t n, int64_t k);
-Kernel GemmAccumulate(DataType type, int64_t m, int64_t n, int64_t k);
+// `element`: bytes of the main gradient's element, which is read and written; 4 or 2.
+Kernel GemmAccumulate(DataType type, int64_t m, int64_t n, int64_t k, int64_t element = 4);
 Kernel BatchedGemm(DataType type, int64_t batch, int64_t m, int64_t n, int64_t k);
-// `experts` products, each of `m` rows; accumulating into fp32 or not.
-Kernel GroupedGemm(KernelKind kind, DataType type, int64_t groups, int64_t m, int64_t n, int64_t k);
+// `experts` products, each of `m` rows; accumulating or not, `element` as above.
+Kernel GroupedGemm(KernelKind kind, DataType type, int64_t groups, int64_t m, int64_t n, int64_t k,
+                   int64_t element = 4);
+// Bytes of the main gradient's element that a product adds into; 0: it adds into none.
+int64_t AccumulatedElement(const Kernel& kernel);
 // `kv_sequence` keys and values of `value_dim` for `sequence` queries; 0: as many, as wide. Causal:
 // the last query sees every key, each before it one less.
 struct AttentionShape {

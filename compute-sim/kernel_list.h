@@ -27,6 +27,16 @@ struct KernelList {
   std::vector<Kernel> kernels;
 };
 
+// Bytes of an element of the main gradient that a weight's gradient is added into; 0: into none.
+inline int64_t MainGradientElement(const Submodule& s) {
+  return s.accumulate_fp32 ? 4 : s.accumulate_half ? 2 : 0;
+}
+// As Transformer Engine and torchao run a product of the backward pass (docs/compute.md).
+inline Kernel OfBackward(Kernel product) {
+  product.promoted = product.type == DataType::kFp8;
+  return product;
+}
+
 inline bool Is(const Submodule& s, Pass pass) { return s.pass == pass; }
 inline bool IsForward(const Submodule& s) { return Is(s, Pass::kForward); }
 // 16-bit read; fp8 and its transpose written.

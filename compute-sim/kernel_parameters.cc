@@ -112,6 +112,7 @@ void ReadGemmSet(const YamlNode& node, GemmParameters* set, Diagnostics* diagnos
   reader.Read("derate_at", &set->derate_at);
   reader.Read("derate_slope", &set->derate_slope);
   reader.Read("l2_warm", &set->l2_warm);
+  reader.ReadOptional("promotion", &set->promotion);
   ReadErrors(&reader, &set->error, diagnostics);
   RequirePositive(&reader, "tensor_rate", set->tensor_rate.flops_per_second());
   RequirePositive(&reader, "memory", set->memory.bytes_per_second());
@@ -121,6 +122,7 @@ void ReadGemmSet(const YamlNode& node, GemmParameters* set, Diagnostics* diagnos
   RequirePositive(&reader, "l2_warm", set->l2_warm);
   RequireRange(&reader, "persistence", set->persistence, 0, 1);
   RequireRange(&reader, "derate", set->derate, 0, 10);
+  RequireRange(&reader, "promotion", set->promotion, 0, 10);
   RequireRange(&reader, "derate_slope", set->derate_slope, 0, 100);
   RequireShort(&reader, "launch", set->launch);
   RequireShort(&reader, "tile_start", set->tile_start);

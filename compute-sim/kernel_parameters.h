@@ -39,6 +39,7 @@ struct GemmParameters {
   Time derate_at;     // length of kernel where a benchmark's clocks have half settled
   double derate_slope = 1;
   double l2_warm = 1;  // share of L2 in which operands are found
+  double promotion = 0;  // extra time of the main loop where sums are promoted to fp32 as it goes
   FitErrors error;
 };
 

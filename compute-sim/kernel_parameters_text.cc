@@ -39,6 +39,7 @@ std::string GemmText(const GemmParameters& s) {
              Types(s.types), Tera(s.tensor_rate), Tera(s.memory), Tera(s.l2_to_sm), Us(s.launch),
              Us(s.tile_start), Us(s.tile_store), s.persistence, s.overlap, Us(s.split_sync),
              s.derate, Us(s.derate_at), s.derate_slope, s.l2_warm) +
+         (s.promotion > 0 ? fmt::format("        promotion: {:.4g}\n", s.promotion) : "") +
          ErrorText(s.error, "        ");
 }
 

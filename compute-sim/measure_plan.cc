@@ -91,11 +91,15 @@ bool IsHalf(DataType type) { return type == DataType::kBf16 || type == DataType:
 bool IsMeasurableProduct(const Kernel& kernel) {
   const bool half = IsHalf(kernel.type);
   switch (kernel.kind) {
-    case K::kGemm:
     case K::kGemmAccumulate:
+      if (AccumulatedElement(kernel) != 4) return false;
+      [[fallthrough]];
+    case K::kGemm:
       return half || kernel.type == DataType::kFp8;
-    case K::kGroupedGemm:
     case K::kGroupedGemmAccumulate:
+      if (AccumulatedElement(kernel) != 4) return false;
+      [[fallthrough]];
+    case K::kGroupedGemm:
       return (half || kernel.type == DataType::kFp8) && kernel.dims[0] <= kMostGroups;
     case K::kBatchedGemm:
       return half;

@@ -71,10 +71,13 @@ class Product {
   // Both operands with k in the rows of their columns, the one order that fp8 has.
   bool Describe(int64_t m, int64_t n, int64_t k) {
     const cublasOperation_t transposed = CUBLAS_OP_T;
+    const int8_t fast = InputType() == CUDA_R_8F_E4M3;  // as in the forward pass; docs/compute.md
     return cublasLtMatmulDescCreate(&operation_, CUBLAS_COMPUTE_32F, CUDA_R_32F) ==
                CUBLAS_STATUS_SUCCESS &&
            cublasLtMatmulDescSetAttribute(operation_, CUBLASLT_MATMUL_DESC_TRANSA, &transposed,
                                           sizeof transposed) == CUBLAS_STATUS_SUCCESS &&
+           cublasLtMatmulDescSetAttribute(operation_, CUBLASLT_MATMUL_DESC_FAST_ACCUM, &fast,
+                                          sizeof fast) == CUBLAS_STATUS_SUCCESS &&
            MakeLayout(&b_, InputType(), k, n) && MakeLayout(&a_, InputType(), k, m) &&
            MakeLayout(&c_, ResultType(), n, m);
   }

@@ -103,6 +103,7 @@ size_t Profile::row_count() const {
 }
 
 const ProfileTable* Profile::TableOf(const Kernel& kernel) const {
+  if (AccumulatedElement(kernel) == 2) return nullptr;  // rows add into fp32
   const int64_t bytes = MilliBytesPerElement(kernel);
   for (const ProfileTable& table : tables) {
     if (table.kind == kernel.kind && table.type == kernel.type && table.milli_bytes == bytes) {

@@ -25,6 +25,7 @@ struct GemmWork {
   double store = 2;            // bytes of traffic an element of the result causes
   double cold = 0;             // share of the activations that comes from HBM, 0..1
   double big = 0;              // share of re-reads that misses L2, 0..1
+  double effort = 1;           // time of the arithmetic over that of plain sums
 };
 
 bool HasBatch(KernelKind kind) {
@@ -47,6 +48,7 @@ GemmWork WorkOf(const Kernel& kernel, const GpuShape& gpu, const GemmParameters&
   const double warm = set.l2_warm * static_cast<double>(gpu.l2.count());
   w.cold = std::clamp(2 * (w.a + w.c) / warm - 1, 0.0, 1.0);
   w.big = std::clamp((w.a + w.b) / warm - 1, 0.0, 1.0);
+  if (kernel.promoted) w.effort += set.promotion;
   return w;
 }
 
@@ -81,7 +83,8 @@ GemmCost CostOf(const GemmWork& w, const Tile& tile, int64_t split, const GpuSha
   const double waves =
       (1 - set.persistence) * std::ceil(per_sm) + set.persistence * std::max(per_sm, 1.0);
   const double l2 = set.l2_to_sm.bytes_per_second();
-  const double math = 2 * tm * tn * depth * sms / set.tensor_rate.flops_per_second() * kMicro;
+  const double math =
+      w.effort * 2 * tm * tn * depth * sms / set.tensor_rate.flops_per_second() * kMicro;
   const double feed = (tm + tn) * depth * w.element * sms / l2 * std::min(1.0, per_sm) * kMicro;
   const double store = set.tile_store.us() * tm * tn / (128.0 * 256.0) * w.store / 2;
   const double compute = slowdown * waves * (std::max(math, feed) + set.tile_start.us() + store);

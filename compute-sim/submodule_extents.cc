@@ -20,11 +20,12 @@ std::vector<SubmoduleShape> MakeShapes() {
   const SubmoduleFlag fused{"fused", &S::fused}, bias{"bias", &S::bias};
   const SubmoduleFlag dropout{"dropout", &S::dropout};
   const SubmoduleFlag fp32{"accumulate_fp32", &S::accumulate_fp32};
+  const SubmoduleFlag half{"accumulate_half", &S::accumulate_half};
   return {
       {K::kLinear,
        {rows, n, k},
        {},
-       {bias, fused, fp32, {"fp8_input", &S::fp8_input}, {"fp8_gradient", &S::fp8_gradient}}},
+       {bias, fused, fp32, half, {"fp8_input", &S::fp8_input}, {"fp8_gradient", &S::fp8_gradient}}},
       {K::kAttention,
        {{"batch", &S::batch},
         {"sequence", &S::sequence},
@@ -48,7 +49,7 @@ std::vector<SubmoduleShape> MakeShapes() {
       {K::kTopK, {rows, n, top_k}, {}, {}},
       {K::kPermute, {rows, n, experts, top_k}, {}, {}},
       {K::kUnpermute, {rows, n, experts, top_k}, {}, {}},
-      {K::kGroupedLinear, {rows, n, k, experts}, {}, {fp32}},
+      {K::kGroupedLinear, {rows, n, k, experts}, {}, {fp32, half}},
       {K::kQuantise, {rows, n}, {}, {fused, {"unturned", &S::unturned}}, false},
       {K::kGiven, {}, {}, {}, false},
       {K::kCounted, {}, {}, {}, false},

@@ -21,13 +21,14 @@ void Linear(const Submodule& s, List* list) {
   }
   if (backward || Is(s, Pass::kBackwardActivation)) {
     if (fp8 && !s.fp8_gradient) list->Memory(K::kQuantise, s.rows, s.n, kQuantiseBytes);
-    list->Add(Gemm(s.type, s.rows, s.k, s.n));
+    list->Add(OfBackward(Gemm(s.type, s.rows, s.k, s.n)));
   }
   if (backward || Is(s, Pass::kBackwardWeight)) {
+    const int64_t element = MainGradientElement(s);
     if (fp8 && s.fp8_input) list->Memory(K::kCopy, s.rows, s.k, kTurnBytes);
     if (fp8 && s.fp8_gradient) list->Memory(K::kCopy, s.rows, s.n, kTurnBytes);
-    list->Add(s.accumulate_fp32 ? GemmAccumulate(s.type, s.n, s.k, s.rows)
-                                : Gemm(s.type, s.n, s.k, s.rows));
+    list->Add(OfBackward(element > 0 ? GemmAccumulate(s.type, s.n, s.k, s.rows, element)
+                                     : Gemm(s.type, s.n, s.k, s.rows)));
     if (s.bias) list->Memory(K::kBiasGradient, s.rows, s.n, list->e);
   }
 }

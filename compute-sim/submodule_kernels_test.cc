@@ -108,18 +108,53 @@ TEST(SubmoduleKernels, PermutationsMoveTokensOnceAndTheirCopies) {
 // Operands that come in fp8 are not quantised again, but turned for the weight's gradient.
 TEST(SubmoduleKernels, OperandsInFp8) {
   const std::string words = "kind: linear, type: fp8, rows: 16, n: 32, k: 64";
-  EXPECT_EQ(Listed(words),
-            "quantise 16x64 bf16, gemm 16x32x64 fp8, quantise 16x32 bf16, gemm 16x64x32 fp8, "
-            "gemm 32x64x16 fp8");
+  EXPECT_EQ(
+      Listed(words),
+      "quantise 16x64 bf16, gemm 16x32x64 fp8, quantise 16x32 bf16, gemm 16x64x32 fp8 promoted, "
+      "gemm 32x64x16 fp8 promoted");
   EXPECT_EQ(Listed(words + ", fp8_input: true"),
-            "gemm 16x32x64 fp8, quantise 16x32 bf16, gemm 16x64x32 fp8, "
-            "copy 16x64 bf16 2 B each, gemm 32x64x16 fp8");
+            "gemm 16x32x64 fp8, quantise 16x32 bf16, gemm 16x64x32 fp8 promoted, "
+            "copy 16x64 bf16 2 B each, gemm 32x64x16 fp8 promoted");
   EXPECT_EQ(Listed(words + ", fp8_gradient: true"),
-            "quantise 16x64 bf16, gemm 16x32x64 fp8, gemm 16x64x32 fp8, "
-            "copy 16x32 bf16 2 B each, gemm 32x64x16 fp8");
+            "quantise 16x64 bf16, gemm 16x32x64 fp8, gemm 16x64x32 fp8 promoted, "
+            "copy 16x32 bf16 2 B each, gemm 32x64x16 fp8 promoted");
   EXPECT_EQ(KernelsOfWords("kind: quantise, rows: 16, n: 32, fused: true")[0].bytes, 16 * 32 * 4);
   EXPECT_EQ(KernelsOfWords("kind: quantise, rows: 16, n: 32, fused: true, unturned: true")[0].bytes,
             16 * 32 * 3);
+}
+
+// Into fp32, 8 B a result are read and written; into 16 bits 4 B; into none, 2 B are written.
+TEST(SubmoduleKernels, AWeightsGradientIsReadAndWrittenWhereItIsAddedInto) {
+  const std::string words = "kind: linear, pass: wgrad, rows: 16, n: 32, k: 64";
+  const auto result_bytes = [&](const std::string& more) {
+    return KernelsOfWords(words + more)[0].bytes - 2 * 16 * (32 + 64);
+  };
+  EXPECT_EQ(Listed(words), "gemm 32x64x16 bf16");
+  EXPECT_EQ(result_bytes(""), 2 * 32 * 64);
+  EXPECT_EQ(Listed(words + ", accumulate_half: true"),
+            "gemm-accumulate 32x64x16 bf16 into 16 bits");
+  EXPECT_EQ(result_bytes(", accumulate_half: true"), 4 * 32 * 64);
+  EXPECT_EQ(Listed(words + ", accumulate_fp32: true"), "gemm-accumulate 32x64x16 bf16");
+  EXPECT_EQ(result_bytes(", accumulate_fp32: true"), 8 * 32 * 64);
+  EXPECT_EQ(Listed("kind: grouped-linear, pass: wgrad, rows: 64, n: 32, k: 64, experts: 4, "
+                   "accumulate_half: true"),
+            "grouped-gemm-accumulate 4x32x64x16 bf16 into 16 bits");
+}
+
+// In the main loop alone, so that a launch and the results take what they took; measured rows are
+// of plain sums.
+TEST(SubmoduleKernels, PromotedSumsTakeLongerOnHopperInFp8) {
+  const GpuData h100 = ShippedGpuData("h100-sxm-80g", kSustained);
+  Kernel kernel = Gemm(DataType::kFp8, 4096, 12288, 12288);
+  const double plain = PredictCalibrated(h100, kernel)->us;
+  kernel.promoted = true;
+  const double promoted = PredictCalibrated(h100, kernel)->us;
+  EXPECT_GT(promoted / plain, 1.13);
+  EXPECT_LE(promoted / plain, 1.15);
+  const GpuData b200 = ShippedGpuData("b200-sxm-180g", kSustained);
+  const double blackwell = PredictCalibrated(b200, kernel)->us;
+  kernel.promoted = false;
+  EXPECT_EQ(blackwell, PredictCalibrated(b200, kernel)->us);
 }
 
 TEST(SubmoduleKernels, ASumReadsEachOfItsOperandsOnce) {

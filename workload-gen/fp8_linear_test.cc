@@ -90,6 +90,43 @@ TEST(Fp8Linear, WhatIsQuantisedDoesNotDependOnTheOverlap) {
   }
 }
 
+// Transformer Engine adds a weight's gradient into the main one whatever the type of that.
+TEST(Fp8Linear, GradientsOf16BitsAreAddedIntoToo) {
+  for (const bool half : {false, true}) {
+    SCOPED_TRACE(half);
+    const Workload w = Apart({"training.precision=fp8",
+                              std::string("training.gradient_type=") + (half ? "bf16" : "fp32")});
+    for (const Submodule& s : w.submodules) {
+      if (s.kind != SubmoduleKind::kLinear || s.pass != Pass::kBackwardWeight) continue;
+      EXPECT_EQ(s.accumulate_half, half);
+      EXPECT_EQ(s.accumulate_fp32, !half);
+    }
+  }
+  const Workload apart =
+      Apart({"training.gradient_type=bf16", "training.gradient_accumulation_fusion=false"});
+  for (const Submodule& s : apart.submodules) EXPECT_FALSE(s.accumulate_half);
+}
+
+// The loss has a maximum of its own, over tp.
+TEST(Fp8Linear, LargestValuesAreReducedOverTensorRanksAloneWhereSaid) {
+  const auto maxima = [](const char* tensor_only) {
+    const Workload w =
+        Apart({"training.precision=fp8", std::string("training.tp_only_amax_red=") + tensor_only});
+    EXPECT_EQ(StructureMistake(w), "");
+    std::map<std::string, int> of;
+    for (const Op& op : Only(w).ops) {
+      if (op.phase != Phase::kForward && op.phase != Phase::kBackward) continue;
+      if (op.kind != OpKind::kCollective || w.calls[op.work].op != ReduceOp::kMax) continue;
+      ++of[w.roles[op.role].name];
+    }
+    return of;
+  };
+  std::map<std::string, int> all = maxima("false"), tensor = maxima("true");
+  EXPECT_GT(all["tp-dp-cp"], 0);
+  EXPECT_EQ(tensor["tp-dp-cp"], 0);
+  EXPECT_EQ(tensor["tp"], all["tp"] + all["tp-dp-cp"]);
+}
+
 // Without a norm in front, a shared expert's input is quantised before it is gathered.
 TEST(Fp8Linear, SharedExpertsInputIsQuantisedOnItsRank) {
   const Workload w =

@@ -4,6 +4,8 @@ namespace drydock {
 
 void ReduceScales(const WriterContext& c, int chunk, int tensors) {
   if (!c.job.training.fp8) return;
+  const bool tensor_only = c.job.training.tp_only_amax_red;
+  if (tensor_only && c.layout.tensor == 1) return;
   int products = 0;
   if (c.HasFurther(chunk)) {
     const int each =
@@ -19,8 +21,9 @@ void ReduceScales(const WriterContext& c, int chunk, int tensors) {
   scales.type = DataType::kFp32;
   scales.op = ReduceOp::kMax;
   scales.count = int64_t{products} * tensors;
-  scales.group_size = c.layout.world() / c.layout.pipeline;
-  c.builder->Collective(kStageRole, kStageStream, scales);
+  scales.group_size = tensor_only ? c.layout.tensor : c.layout.world() / c.layout.pipeline;
+  c.builder->Collective(tensor_only ? kTensorRole : kStageRole,
+                        tensor_only ? kTensorStream : kStageStream, scales);
 }
 
 }  // namespace drydock

@@ -1,5 +1,5 @@
 // Fp8 with delayed scaling: the largest values of a chunk's pass become the next scales, the same
-// on every rank of the stage.
+// on every rank of the stage, or of its tensor-parallel group alone.
 #ifndef DRYDOCK_WORKLOAD_GEN_FP8_SCALES_H_
 #define DRYDOCK_WORKLOAD_GEN_FP8_SCALES_H_
 

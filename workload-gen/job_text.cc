@@ -141,6 +141,7 @@ std::string TrainingText(const TrainingJob& job) {
   out.Add("gradient_type", GradientName(t.gradient_type));
   out.Add("kernels", t.fused_kernels ? "fused" : "unfused");
   out.Add("gradient_accumulation_fusion", t.gradient_accumulation_fusion);
+  out.Add("tp_only_amax_red", t.tp_only_amax_red);
   out.Add("gradient_clipping", t.gradient_clipping);
   out.AddChoice("cross_entropy_fusion", t.cross_entropy_fusion, {"none", "native", "te"});
   out.Add("causal_flops", t.causal_flops_halved ? "half" : "full");

@@ -57,6 +57,7 @@ constexpr Switch kSwitches[] = {
     {"--moe-router-enable-expert-bias", "model.router_bias", "true"},
     {"--moe-shared-expert-gate", "model.shared_expert_gate", "true"},
     {"--use-distributed-optimizer", "training.distributed_optimizer", "true"},
+    {"--tp-only-amax-red", "training.tp_only_amax_red", "true"},
     {"--no-gradient-accumulation-fusion", "training.gradient_accumulation_fusion", "false"},
     {"--moe-pad-expert-input-to-capacity", "training.moe_pad_to_capacity", "true"},
     {"--sequence-parallel", "parallel.sequence_parallel", "true"},

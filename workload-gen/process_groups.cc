@@ -171,7 +171,7 @@ GroupNeeds GroupNeedsOf(const TrainingJob& job) {
   const ExpertShape& moe = job.model.moe;
   return {.shared_embedding = job.model.tied_embedding,
           .further_tokens = job.model.mtp_layers > 0,
-          .stage = job.training.fp8 || moe.router_bias,
+          .stage = (job.training.fp8 && !job.training.tp_only_amax_red) || moe.router_bias,
           .experts = moe.experts > 0};
 }
 

@@ -17,8 +17,9 @@ Costs Linear(const Submodule& s, int64_t e, int64_t weights = 1) {
   const double flops =
       2.0 * static_cast<double>(s.rows) * static_cast<double>(s.n) * static_cast<double>(s.k);
   if (s.pass != Pass::kBackwardWeight) return {flops, e * (input + weight + output)};
-  // Accumulating reads and writes the fp32 gradient.
-  return {flops, e * (input + output) + (s.accumulate_fp32 ? 8 : e) * weight};
+  // Accumulating reads and writes the gradient.
+  const int64_t each = s.accumulate_fp32 ? 8 : s.accumulate_half ? 2 * e : e;
+  return {flops, e * (input + output) + each * weight};
 }
 
 // Scores, softmax, dropout and the product with the values pass through memory unless fused.

@@ -42,6 +42,7 @@ LinearWork SubmoduleMaker::Products(Submodule s) {
   linear.activation_gradient = Add(s, Pass::kBackwardActivation);
   const bool fp32 = job_.training.gradient_type == DataType::kFp32;
   s.accumulate_fp32 = fp32 && job_.training.gradient_accumulation_fusion;
+  s.accumulate_half = !fp32 && job_.training.gradient_accumulation_fusion;
   linear.weight_gradient = Add(s, Pass::kBackwardWeight);
   if (!job_.training.gradient_accumulation_fusion) linear.accumulate = Accumulation(s);
   return linear;

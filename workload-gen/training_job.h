@@ -55,6 +55,7 @@ struct TrainingRules {
   DataType gradient_type = DataType::kFp32;
   bool fused_kernels = true;
   bool gradient_accumulation_fusion = true;
+  bool tp_only_amax_red = false;  // fp8: largest values are reduced over tp instead of tp-dp-cp
   bool gradient_clipping = true;
   CrossEntropyFusion cross_entropy_fusion = CrossEntropyFusion::kNone;
   bool causal_flops_halved = true;

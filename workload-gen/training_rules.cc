@@ -151,6 +151,7 @@ void ReadTrainingSection(const YamlNode& node, Diagnostics* diagnostics, Trainin
   ReadGradientType(&reader, training);
   ReadEither(&reader, "kernels", "unfused", "fused", &training->fused_kernels);
   reader.ReadOptional("gradient_accumulation_fusion", &training->gradient_accumulation_fusion);
+  reader.ReadOptional("tp_only_amax_red", &training->tp_only_amax_red);
   reader.ReadOptional("gradient_clipping", &training->gradient_clipping);
   ReadEnum(&reader, "cross_entropy_fusion", {"none", "native", "te"}, false,
            &training->cross_entropy_fusion);

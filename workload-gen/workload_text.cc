@@ -47,6 +47,7 @@ std::string Flags(const Submodule& s) {
                                                 {s.bias, "bias"},
                                                 {s.dropout, "dropout"},
                                                 {s.accumulate_fp32, "accumulate-fp32"},
+                                                {s.accumulate_half, "accumulate-half"},
                                                 {s.fp8_input, "fp8-input"},
                                                 {s.fp8_gradient, "fp8-gradient"},
                                                 {s.unturned, "unturned"}};

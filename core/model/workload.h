@@ -148,6 +148,7 @@ struct Submodule {
   int64_t elements = 0;
   bool causal = false, fused = false, gated = false, rms = false, bias = false, dropout = false;
   bool accumulate_fp32 = false;  // wgrad adds into an fp32 main gradient
+  bool accumulate_half = false;  // wgrad adds into a main gradient of 16 bits
   // Of a linear in fp8: an operand comes in fp8 already, as other kernels left it, so that the
   // product has it turned for the weight's gradient alone. Without them it is quantised here.
   bool fp8_input = false, fp8_gradient = false;

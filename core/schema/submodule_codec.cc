@@ -42,6 +42,7 @@ void Encode(const Submodule& from, proto::Manifest::Submodule* to) {
   to->set_bias(from.bias);
   to->set_dropout(from.dropout);
   to->set_accumulate_fp32(from.accumulate_fp32);
+  to->set_accumulate_half(from.accumulate_half);
   to->set_fp8_input(from.fp8_input);
   to->set_fp8_gradient(from.fp8_gradient);
   to->set_unturned(from.unturned);
@@ -76,6 +77,7 @@ Submodule Decode(const proto::Manifest::Submodule& from) {
   to.bias = from.bias();
   to.dropout = from.dropout();
   to.accumulate_fp32 = from.accumulate_fp32();
+  to.accumulate_half = from.accumulate_half();
   to.fp8_input = from.fp8_input();
   to.fp8_gradient = from.fp8_gradient();
   to.unturned = from.unturned();

@@ -65,7 +65,7 @@ Workload ToyWorkload() {
   linear.name = "mlp.up";
   linear.pass = Pass::kBackwardWeight;
   linear.rows = 8, linear.n = 4, linear.k = 2;
-  linear.bias = linear.accumulate_fp32 = linear.fp8_gradient = true;
+  linear.bias = linear.accumulate_fp32 = linear.accumulate_half = linear.fp8_gradient = true;
   linear.flops = 128, linear.bytes = Bytes(100);
   Submodule attention;
   attention.name = "attention.core";
@@ -273,8 +273,9 @@ std::string Dump(const Workload& w) {
                        s.sequence, s.heads, s.kv_heads, s.head_dim, s.elements, int(s.causal),
                        int(s.fused), int(s.gated), int(s.rms), int(s.bias), int(s.dropout),
                        int(s.accumulate_fp32), s.flops, s.bytes.count());
-    out += fmt::format(" {} {} {} {} {} {}{}{}\n", s.kv_sequence, s.value_dim, s.experts, s.top_k,
-                       s.duration.ps(), int(s.fp8_input), int(s.fp8_gradient), int(s.unturned));
+    out += fmt::format(" {} {} {} {} {} {}{}{}{}\n", s.kv_sequence, s.value_dim, s.experts, s.top_k,
+                       s.duration.ps(), int(s.fp8_input), int(s.fp8_gradient), int(s.unturned),
+                       int(s.accumulate_half));
   }
   for (const ComputeBlock& b : w.blocks) out += fmt::format("block {} {}\n", b.name, b.submodules);
   for (const CommCall& c : w.calls) out += DumpCall(c);
