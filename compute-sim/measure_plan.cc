@@ -181,7 +181,8 @@ Result<MeasurePlan> PlanMeasurements(const std::vector<Submodule>& submodules,
   std::set<std::tuple<KernelKind, DataType, std::array<int64_t, kMaxKernelDims>, int64_t>> seen;
   for (const Submodule& submodule : submodules) {
     ASSIGN_OR_RETURN(const std::vector<Kernel> kernels, KernelsOf(submodule));
-    for (const Kernel& kernel : kernels) {
+    for (Kernel kernel : kernels) {
+      kernel.promoted = false;  // rows are of sums without promotion (docs/compute.md)
       const int64_t bytes = MilliBytesPerElement(kernel);
       if (!seen.emplace(kernel.kind, kernel.type, kernel.dims, bytes).second) continue;
       if (!IsMeasurable(kernel))
