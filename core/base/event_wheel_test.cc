@@ -41,7 +41,9 @@ TEST(EventWheelTest, TakesEventsInOrderAsASetDoes) {
         all.erase(all.begin());
       }
       ASSERT_EQ(wheel.empty(), all.empty());
-      if (!all.empty()) ASSERT_EQ(wheel.top().id, all.begin()->id);
+      if (!all.empty()) {
+        ASSERT_EQ(wheel.top().id, all.begin()->id);
+      }
     }
   }
 }

@@ -55,7 +55,9 @@ TEST(EarliestSlotTest, IsTheEarliestOfAllAndOfEqualsTheLowest) {
       const auto best = std::min_element(times.begin(), times.end());
       EXPECT_EQ(earliest.time(), *best);
       EXPECT_EQ(earliest.time_of(slot), times[slot]);
-      if (*best != Time::Max()) EXPECT_EQ(earliest.slot(), best - times.begin());
+      if (*best != Time::Max()) {
+        EXPECT_EQ(earliest.slot(), best - times.begin());
+      }
     }
   }
 }
