@@ -214,6 +214,9 @@ check_inputs() {
   if [[ ${processes:-1} != 1 && ${network_args[1]:-packet} =~ ^(analytical|fluid)$ ]]; then
     usage_error "--processes: the ${network_args[1]} network runs in one process"
   fi
+  if [[ ${fold_args[1]:-auto} =~ ^(exact|relaxed)$ && ${network_args[1]:-packet} != analytical ]]; then
+    usage_error "--fold ${fold_args[1]} needs --network analytical, not ${network_args[1]:-packet}"
+  fi
   [[ -z $hostfile ]] || check_hostfile "$hostfile"
   for file in "${inputs[@]}" "${own_archive[@]}"; do
     [[ -z $file ]] || check_readable "$file"

@@ -147,7 +147,7 @@ std::string ShapeString(const Kernel& kernel) {
     if (s.causal) shape += " causal";
   }
   shape += fmt::format(" {}", ToString(kernel.type));
-  if (AccumulatedElement(kernel) == 2) shape += " into 16 bits";
+  if (kernel.main_gradient == 2) shape += " into 16 bits";
   if (kernel.promoted) shape += " promoted";
   if (!IsMemoryKernel(kernel.kind)) return shape;
   const int64_t bytes = MilliBytesPerElement(kernel);
@@ -162,19 +162,10 @@ Kernel Gemm(DataType type, int64_t m, int64_t n, int64_t k) {
 
 Kernel GemmAccumulate(DataType type, int64_t m, int64_t n, int64_t k, int64_t element) {
   CHECK(element == 4 || element == 2);
-  return GemmOfKind(KernelKind::kGemmAccumulate, type, m, n, k,
-                    /*read and written=*/2 * static_cast<double>(element));
-}
-
-int64_t AccumulatedElement(const Kernel& kernel) {
-  const bool grouped = kernel.kind == KernelKind::kGroupedGemmAccumulate;
-  if (!grouped && kernel.kind != KernelKind::kGemmAccumulate) return 0;
-  const double groups = grouped ? static_cast<double>(kernel.dims[0]) : 1;
-  const auto* extents = kernel.dims.data() + (grouped ? 1 : 0);
-  const auto m = static_cast<double>(extents[0]), n = static_cast<double>(extents[1]);
-  const auto k = static_cast<double>(extents[2]);
-  const double operands = groups * static_cast<double>(SizeOf(kernel.type).count()) * (m + n) * k;
-  return std::llround((kernel.bytes - operands) / (groups * m * n) / 2);
+  Kernel kernel = GemmOfKind(KernelKind::kGemmAccumulate, type, m, n, k,
+                             /*read and written=*/2 * static_cast<double>(element));
+  kernel.main_gradient = element;
+  return kernel;
 }
 
 Kernel BatchedGemm(DataType type, int64_t batch, int64_t m, int64_t n, int64_t k) {
@@ -249,7 +240,7 @@ Kernel Resized(const Kernel& like, DataType type, const std::array<int64_t, kMax
     case KernelKind::kGemm:
       return Gemm(type, d[0], d[1], d[2]);
     case KernelKind::kGemmAccumulate:
-      return GemmAccumulate(type, d[0], d[1], d[2], AccumulatedElement(like));
+      return GemmAccumulate(type, d[0], d[1], d[2], like.main_gradient);
     case KernelKind::kBatchedGemm:
       return BatchedGemm(type, d[0], d[1], d[2], d[3]);
     case KernelKind::kAttentionForward:
@@ -258,7 +249,7 @@ Kernel Resized(const Kernel& like, DataType type, const std::array<int64_t, kMax
     case KernelKind::kGroupedGemm:
       return GroupedGemm(like.kind, type, d[0], d[1], d[2], d[3]);
     case KernelKind::kGroupedGemmAccumulate:
-      return GroupedGemm(like.kind, type, d[0], d[1], d[2], d[3], AccumulatedElement(like));
+      return GroupedGemm(like.kind, type, d[0], d[1], d[2], d[3], like.main_gradient);
     default:
       break;
   }

@@ -86,8 +86,12 @@ struct Kernel {
   double flops = 0;                               // on tensor cores; 0 for memory-bound kernels
   double bytes = 0;                               // memory traffic if every operand moves once
   int launches = 1;                               // kernels it stands for
-  bool promoted = false;  // an fp8 product whose sums are promoted to fp32 as it goes
+  int64_t main_gradient = 0;  // bytes of the element that a product adds into; 0: it adds into none
+  bool promoted = false;      // an fp8 product whose sums are promoted to fp32 as it goes
 };
+
+// What measured rows of products that accumulate add into: fp32.
+inline constexpr int64_t kMeasuredMainGradient = 4;
 
 const KernelInfo& InfoOf(KernelKind kind);
 const std::vector<KernelInfo>& KernelInfos();  // in enum order
@@ -121,8 +125,6 @@ Kernel BatchedGemm(DataType type, int64_t batch, int64_t m, int64_t n, int64_t k
 // `experts` products, each of `m` rows; accumulating or not, `element` as above.
 Kernel GroupedGemm(KernelKind kind, DataType type, int64_t groups, int64_t m, int64_t n, int64_t k,
                    int64_t element = 4);
-// Bytes of the main gradient's element that a product adds into; 0: it adds into none.
-int64_t AccumulatedElement(const Kernel& kernel);
 // `kv_sequence` keys and values of `value_dim` for `sequence` queries; 0: as many, as wide. Causal:
 // the last query sees every key, each before it one less.
 struct AttentionShape {

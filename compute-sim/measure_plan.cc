@@ -92,12 +92,12 @@ bool IsMeasurableProduct(const Kernel& kernel) {
   const bool half = IsHalf(kernel.type);
   switch (kernel.kind) {
     case K::kGemmAccumulate:
-      if (AccumulatedElement(kernel) != 4) return false;
+      if (kernel.main_gradient != kMeasuredMainGradient) return false;
       [[fallthrough]];
     case K::kGemm:
       return half || kernel.type == DataType::kFp8;
     case K::kGroupedGemmAccumulate:
-      if (AccumulatedElement(kernel) != 4) return false;
+      if (kernel.main_gradient != kMeasuredMainGradient) return false;
       [[fallthrough]];
     case K::kGroupedGemm:
       return (half || kernel.type == DataType::kFp8) && kernel.dims[0] <= kMostGroups;

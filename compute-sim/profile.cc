@@ -87,6 +87,7 @@ bool Encloses(const std::vector<NearRow>& rows, const Kernel& kernel) {
 Kernel RowRef::kernel() const {
   Kernel like{table->kind, table->type, {1, 1}};
   like.bytes = static_cast<double>(table->milli_bytes) / 1000;
+  like.main_gradient = kMeasuredMainGradient;
   return Like(like);
 }
 
@@ -103,7 +104,7 @@ size_t Profile::row_count() const {
 }
 
 const ProfileTable* Profile::TableOf(const Kernel& kernel) const {
-  if (AccumulatedElement(kernel) == 2) return nullptr;  // rows add into fp32
+  if (kernel.main_gradient > 0 && kernel.main_gradient != kMeasuredMainGradient) return nullptr;
   const int64_t bytes = MilliBytesPerElement(kernel);
   for (const ProfileTable& table : tables) {
     if (table.kind == kernel.kind && table.type == kernel.type && table.milli_bytes == bytes) {

@@ -33,6 +33,21 @@ TEST(Profile, RowsAreFoundByAllTheirExtents) {
   EXPECT_FALSE(FindRow(p, GemmAccumulate(DataType::kFp16, 64, 128, 256)).has_value());
 }
 
+TEST(Profile, RowsOfProductsThatAccumulateAddIntoFp32) {
+  const Profile p = *Parse(
+      "kernel,dtype,groups,m,n,k,time\ngemm-accumulate,bf16,,64,128,256,10 us\n"
+      "grouped-gemm-accumulate,bf16,4,64,128,256,30 us\n");
+  ASSERT_EQ(p.tables.size(), 2u);
+  for (const ProfileTable& table : p.tables) {
+    const Kernel kernel = RowRef{&table, 0}.kernel();
+    EXPECT_EQ(kernel.main_gradient, 4);
+    EXPECT_TRUE(FindRow(p, kernel).has_value());
+  }
+  EXPECT_EQ(RowRef({&p.tables[0], 0}).kernel().bytes,
+            GemmAccumulate(DataType::kBf16, 64, 128, 256).bytes);
+  EXPECT_FALSE(FindRow(p, GemmAccumulate(DataType::kBf16, 64, 128, 256, 2)).has_value());
+}
+
 TEST(Profile, EveryKernelHasItsOwnExtents) {
   const Profile p = *Parse(
       "kernel, dtype, m,n,k, rows,columns, batch,sequence,heads,kv_heads,head_dim,causal, time\n"

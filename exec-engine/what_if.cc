@@ -76,7 +76,7 @@ void SpeedNccl(double factor, Workload* workload, KernelTimes*) {
 void SpeedHost(double factor, Workload* workload, KernelTimes*) {
   HostLaunch& launch = workload->launch;
   for (Time* time : {&launch.kernel, &launch.backward_kernel, &launch.collective, &launch.message,
-                     &launch.graph, &launch.wait, &launch.latency}) {
+                     &launch.graph, &launch.loop, &launch.wait, &launch.latency}) {
     *time = Shorter(*time, factor);
   }
 }

@@ -20,6 +20,7 @@ class SectionRules {
     else
       RefuseExpertRules();
     CheckRecompute();
+    CheckScales();
     CheckOverlap();
     CheckInterleaving();
     if (!job_.parallel.layout.empty()) CheckLayout();
@@ -77,6 +78,12 @@ class SectionRules {
     }
     if (modules.mla_up_projection && !job_.model.is_latent()) {
       Fail(key, "'mla_up_proj' needs model.kv_lora_rank");
+    }
+  }
+
+  void CheckScales() {
+    if (job_.training.tp_only_amax_red && !job_.training.fp8) {
+      Fail("training.tp_only_amax_red", "'tp_only_amax_red' needs precision: fp8");
     }
   }
 

@@ -33,6 +33,7 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         Rule{{"training.moe_dispatcher=flex"}, "'moe_dispatcher' needs model.experts"},
         Rule{{"training.moe_imbalance=1.5"}, "'moe_imbalance' needs model.experts"},
+        Rule{{"training.tp_only_amax_red=true"}, "'tp_only_amax_red' needs precision: fp8"},
         Rule{{"parallel.expert=4"}, "'expert' needs model.experts"},
         Rule{{"parallel.expert_tensor=2"}, "'expert_tensor' needs model.experts"},
         Rule{Experts({"parallel.expert=3"}),

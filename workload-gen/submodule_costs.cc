@@ -18,7 +18,7 @@ Costs Linear(const Submodule& s, int64_t e, int64_t weights = 1) {
       2.0 * static_cast<double>(s.rows) * static_cast<double>(s.n) * static_cast<double>(s.k);
   if (s.pass != Pass::kBackwardWeight) return {flops, e * (input + weight + output)};
   // Accumulating reads and writes the gradient.
-  const int64_t each = s.accumulate_fp32 ? 8 : s.accumulate_half ? 2 * e : e;
+  const int64_t each = s.accumulate_fp32 ? 8 : s.accumulate_half ? 4 : e;
   return {flops, e * (input + output) + each * weight};
 }
 

@@ -46,10 +46,10 @@ class TensorParallel {
   // Of these rows, past NCCL or not.
   ProgramBuilder::OpId Start(CollectiveType type, int64_t width, DataType data, bool userbuffers);
   void ComputeIfAny(const std::optional<uint32_t>& submodule);
-  // A product of rows that go round a ring: this rank's first, then each as it comes.
   // The parts of a product one after another, `after` each with its number: from the first on
   // launched by a loop.
   void Products(const PartWork& parts, const std::function<void(int)>& after);
+  // A product of rows that go round a ring: this rank's first, then each as it comes.
   void GatherBetween(const PartWork& parts, DataType data);
   // A product whose sums leave part by part, each beside the next part.
   void ScatterBetween(const PartWork& parts);

@@ -95,7 +95,7 @@ TEST_F(ArtefactsTest, AnotherFormatSaysSo) {
                          [](proto::FlowPlan* m) { m->mutable_provenance()->set_format(99); });
   EXPECT_EQ(ErrorOf(kFlowPlanName), At(kFlowPlanName) +
                                         ": error: this flow plan has format 99, but this version "
-                                        "reads format 4; run simccl again");
+                                        "reads format 5; run simccl again");
 }
 
 TEST_F(ArtefactsTest, CallsInGroupsTheRanksLack) {

@@ -17,7 +17,7 @@
 
 namespace drydock::protocol {
 
-inline constexpr uint32_t kFormat = 4;
+inline constexpr uint32_t kFormat = 5;
 
 inline void FillProvenance(const std::string& kind, const Provenance& from, proto::Provenance* to) {
   to->set_kind(kind);

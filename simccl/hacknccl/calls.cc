@@ -8,6 +8,7 @@
 #include "call_buffers.h"
 #include "collectives.h"
 #include "comm.h"
+#include "nccl_call.h"
 #include "registration.h"
 #include "session.h"
 
@@ -21,59 +22,12 @@ static_assert(HACKNCCL_PREMUL_SUM == static_cast<int>(ncclNumOps));
 // times.
 constexpr uint64_t kMostBytes = uint64_t{1} << 48;
 
-bool TakesOp(int function) {
-  return function == HACKNCCL_ALL_REDUCE || function == HACKNCCL_REDUCE ||
-         function == HACKNCCL_REDUCE_SCATTER;
-}
-
-ncclResult_t MakeCall(const hacknccl_call& call, ncclRedOp_t op, const CallBuffers::Pair& at,
-                      ncclComm* comm) {
-  const auto type = static_cast<ncclDataType_t>(call.datatype);
-  switch (call.function) {
-    case HACKNCCL_ALL_REDUCE:
-      return ncclAllReduce(at.send.at, at.receive.at, call.count, type, op, comm, nullptr);
-    case HACKNCCL_ALL_GATHER:
-      return ncclAllGather(at.send.at, at.receive.at, call.count, type, comm, nullptr);
-    case HACKNCCL_REDUCE_SCATTER:
-      return ncclReduceScatter(at.send.at, at.receive.at, call.count, type, op, comm, nullptr);
-    case HACKNCCL_BROADCAST:
-      return ncclBroadcast(at.send.at, at.receive.at, call.count, type, call.root, comm, nullptr);
-    case HACKNCCL_REDUCE:
-      return ncclReduce(at.send.at, at.receive.at, call.count, type, op, call.root, comm, nullptr);
-    case HACKNCCL_ALL_TO_ALL:
-      return ncclAlltoAll(at.send.at, at.receive.at, call.count, type, comm, nullptr);
-    case HACKNCCL_GATHER:
-      return ncclGather(at.send.at, at.receive.at, call.count, type, call.root, comm, nullptr);
-    case HACKNCCL_SCATTER:
-      return ncclScatter(at.send.at, at.receive.at, call.count, type, call.root, comm, nullptr);
-    case HACKNCCL_SEND:
-      return ncclSend(at.send.at, call.count, type, call.root, comm, nullptr);
-    default:
-      return ncclRecv(at.receive.at, call.count, type, call.root, comm, nullptr);
-  }
-}
-
-// A reduction whose inputs are multiplied first is an object of the communicator.
-ncclResult_t MakeCallWithOp(const hacknccl_call& call, const CallBuffers::Pair& at,
-                            ncclComm* comm) {
-  if (call.op != HACKNCCL_PREMUL_SUM || !TakesOp(call.function)) {
-    return MakeCall(call, static_cast<ncclRedOp_t>(call.op), at, comm);
-  }
-  uint64_t factor = 0;
-  ncclRedOp_t op = ncclSum;
-  const ncclResult_t made = ncclRedOpCreatePreMulSum(
-      &op, &factor, static_cast<ncclDataType_t>(call.datatype), ncclScalarHostImmediate, comm);
-  if (made != ncclSuccess) return made;
-  const ncclResult_t result = MakeCall(call, op, at, comm);
-  ncclRedOpDestroy(op, comm);
-  return result;
-}
-
 ncclResult_t MakeGroup(const std::vector<hacknccl_call>& calls, const CallBuffers& buffers,
                        ncclComm* comm) {
   ncclResult_t result = ncclGroupStart();
   for (size_t i = 0; i < calls.size() && result == ncclSuccess; ++i) {
-    result = MakeCallWithOp(calls[i], buffers.of(i), comm);
+    const CallBuffers::Pair& at = buffers.of(i);
+    result = MakeNcclCall(calls[i], at.send.at, at.receive.at, comm, nullptr);
   }
   const ncclResult_t end = ncclGroupEnd();
   return result != ncclSuccess ? result : end;
@@ -87,7 +41,7 @@ std::string CheckCall(const hacknccl_call& call, int ranks) {
   if (call.datatype < 0 || call.datatype >= ncclNumTypes) {
     return "there is no data type " + std::to_string(call.datatype);
   }
-  if (TakesOp(call.function) && (call.op < 0 || call.op > HACKNCCL_PREMUL_SUM)) {
+  if (TakesReduction(call.function) && (call.op < 0 || call.op > HACKNCCL_PREMUL_SUM)) {
     return "there is no reduction " + std::to_string(call.op);
   }
   if (call.in_place && call.function == HACKNCCL_ALL_TO_ALL) {

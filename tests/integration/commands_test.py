@@ -278,6 +278,7 @@ run_pipeline.sh: the whole log is .deps/log/fetch-nccl.log
             ([*INPUTS, "--iterations", "2", "--until=1 s"], "--until and --iterations exclude each other"),
             ([*INPUTS, "--fold", "exactly"],
              "no fold is called 'exactly'; did you mean 'exact'?; the folds are off exact relaxed auto"),
+            ([*INPUTS, "--fold", "exact"], "--fold exact needs --network analytical, not packet"),
             ([*INPUTS, "--hostfile", "model.yaml"], "--hostfile needs --processes: how many to start on them"),
             ([*INPUTS, "--processes", "4", "--network=analytical"],
              "--processes: the analytical network runs in one process"),

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "core/nccl/recording.h"
+#include "nccl_call.h"
 
 namespace drydock::schedule {
 namespace {
@@ -124,53 +125,7 @@ void Rank::MakeCall(const hacknccl_call& call, cudaStream_t stream, Communicator
                          : call.buffers == HACKNCCL_BUFFERS_REGISTERED ? schedule_.registered_bytes
                                                                        : schedule_.symmetric_bytes;
   char* const to = call.in_place != 0 ? from : from + known;
-  const auto type = static_cast<ncclDataType_t>(call.datatype);
-  const size_t count = call.count;
-  const int root = call.root;
-  const ncclComm_t comm = communicator->comm;
-  auto op = static_cast<ncclRedOp_t>(call.op);
-  const bool premultiplied = call.op == HACKNCCL_PREMUL_SUM;
-  if (premultiplied) {
-    const double factor = 1;  // of any type: the bytes of it that count are not looked at
-    Check(ncclRedOpCreatePreMulSum(&op, const_cast<double*>(&factor), type, ncclScalarHostImmediate,
-                                   comm),
-          "ncclRedOpCreatePreMulSum");
-  }
-  switch (call.function) {
-    case HACKNCCL_BROADCAST:
-      Check(ncclBroadcast(from, to, count, type, root, comm, stream), "ncclBroadcast");
-      break;
-    case HACKNCCL_REDUCE:
-      Check(ncclReduce(from, to, count, type, op, root, comm, stream), "ncclReduce");
-      break;
-    case HACKNCCL_ALL_GATHER:
-      Check(ncclAllGather(from, to, count, type, comm, stream), "ncclAllGather");
-      break;
-    case HACKNCCL_REDUCE_SCATTER:
-      Check(ncclReduceScatter(from, to, count, type, op, comm, stream), "ncclReduceScatter");
-      break;
-    case HACKNCCL_ALL_REDUCE:
-      Check(ncclAllReduce(from, to, count, type, op, comm, stream), "ncclAllReduce");
-      break;
-    case HACKNCCL_SEND:
-      Check(ncclSend(from, count, type, root, comm, stream), "ncclSend");
-      break;
-    case HACKNCCL_RECV:
-      Check(ncclRecv(to, count, type, root, comm, stream), "ncclRecv");
-      break;
-    case HACKNCCL_ALL_TO_ALL:
-      Check(ncclAlltoAll(from, to, count, type, comm, stream), "ncclAlltoAll");
-      break;
-    case HACKNCCL_SCATTER:
-      Check(ncclScatter(from, to, count, type, root, comm, stream), "ncclScatter");
-      break;
-    case HACKNCCL_GATHER:
-      Check(ncclGather(from, to, count, type, root, comm, stream), "ncclGather");
-      break;
-    default:
-      Fail("there is no function " + std::to_string(call.function));
-  }
-  if (premultiplied) Check(ncclRedOpDestroy(op, comm), "ncclRedOpDestroy");
+  Check(MakeNcclCall(call, from, to, communicator->comm, stream), "its call");
 }
 
 // The one to send from; the one to receive into follows it. Told to the communicator beforehand,
