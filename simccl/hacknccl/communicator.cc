@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <climits>
 #include <cstdint>
-#include <cstdlib>
 #include <iterator>
 #include <utility>
 
@@ -34,12 +33,6 @@ void Fill(const hacknccl_config& from, ncclConfig_t* to) {
   to->splitShare = from.split_share;
   to->shrinkShare = from.shrink_share;
   to->nChannelsPerNetPeer = from.channels_per_net_peer;
-}
-
-// NCCL forgets a list where it has no symmetric memory (init.cc, commFree).
-void Destroy(ncclComm* comm) {
-  if (!comm->symmetricSupport) free(std::exchange(comm->devrState.lsaRankList, nullptr));
-  ncclCommDestroy(comm);
 }
 
 // enqueue.cc, addP2pToPlan: NCCL counts the least parts that a message could be cut into in 32
@@ -77,7 +70,7 @@ Communicator::Communicator(const std::vector<HostClass>* classes,
 Communicator::~Communicator() {
   for (auto& [rank, solo] : solos_) {
     const Scope scope(&solo->session);
-    Destroy(solo->comm);
+    ncclCommDestroy(solo->comm);
   }
   TakeWarnings();
 }
@@ -178,7 +171,7 @@ std::string Communicator::SoloAt(int rank, Solo** out) {
   if (rank != 0) {
     if (std::string error = Disagreement(*solo); !error.empty()) {
       const Scope scope(&solo->session);
-      Destroy(solo->comm);
+      ncclCommDestroy(solo->comm);
       return error;
     }
     solo->session.recorded = {};  // rank 0 has it for all
