@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 
+#include "compute-sim/gpu_spread.h"
 #include "compute-sim/profile_limits.h"
 #include "compute-sim/stated_time.h"
 #include "compute-sim/submodule_kernels.h"
@@ -27,6 +29,13 @@ Status CheckAttentionLibrary(const GpuData& gpu) {
                            DidYouMean(gpu.attention_library, names), Join(names)));
 }
 
+// What the slowest of `count` GPUs takes longer for a kernel that its clock bounds.
+void SlowToSlowest(double slowest, int count, KernelTime* time) {
+  if (slowest == 1 || time->bound != "tensor cores") return;
+  time->time = Time::Ps(std::llround(static_cast<double>(time->time.ps()) * slowest));
+  time->detail += fmt::format(", slowest of {} x{:.3f}", count, slowest);
+}
+
 // What passes between the kernels of one submodule, as an entry of its own.
 void AddLaunchGaps(const GpuData& source, int launches, SubmoduleTime* time) {
   const Time gap = source.parameters.launch_gap;
@@ -44,8 +53,9 @@ void AddLaunchGaps(const GpuData& source, int launches, SubmoduleTime* time) {
 
 class GpuSimulation {
  public:
-  GpuSimulation(GpuData gpu, std::optional<GpuData> reference)
-      : gpu_(std::move(gpu)), reference_(std::move(reference)) {}
+  // `gpus`: of the run, the slowest of which all wait for.
+  GpuSimulation(GpuData gpu, std::optional<GpuData> reference, int gpus, double slowest)
+      : gpu_(std::move(gpu)), reference_(std::move(reference)), gpus_(gpus), slowest_(slowest) {}
   GpuSimulation(const GpuSimulation&) = delete;  // the models point into it
   GpuSimulation& operator=(const GpuSimulation&) = delete;
 
@@ -70,6 +80,7 @@ class GpuSimulation {
             fmt::format("submodule '{}': {}", submodule.name, predicted.error().message()));
       }
       ++source_count[static_cast<size_t>(predicted->source)];
+      SlowToSlowest(slowest_, gpus_, &*predicted);
       launches += kernel.launches;
       time.total += predicted->time;
       time.kernels.push_back(*std::move(predicted));
@@ -84,6 +95,8 @@ class GpuSimulation {
  private:
   GpuData gpu_;
   std::optional<GpuData> reference_;
+  const int gpus_;
+  const double slowest_;  // time over that of the mean
   ModelStack stack_;
 };
 
@@ -164,7 +177,9 @@ Result<KernelTimes> Simulate(const Workload& workload, const SimulateOptions& op
     if (!spec.reference.empty()) {
       ASSIGN_OR_RETURN(reference, MakeReferenceData(spec, options));
     }
-    GpuSimulation simulation(std::move(gpu), std::move(reference));
+    ASSIGN_OR_RETURN(const double spread, SpreadOf(spec));
+    const int gpus = workload.rank_count();
+    GpuSimulation simulation(std::move(gpu), std::move(reference), gpus, SlowestTime(spread, gpus));
     RETURN_IF_ERROR(simulation.Prepare(options.model_order));
     GpuKernelTimes& of_gpu = times.gpus.emplace_back();
     of_gpu.gpu = spec.name;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "compute-sim/gpu_spread.h"
 #include "compute-sim/stated_time.h"
 #include "compute-sim/submodule_kernels.h"
 #include "compute-sim/test_gpu.h"
@@ -73,6 +74,25 @@ TEST(Simulate, TheTotalIsTheSumOfTheKernelsAndTheirGaps) {
     EXPECT_EQ(submodule.kernels.back().name, "launch gaps");
     EXPECT_EQ(submodule.kernels.back().time, Time::Ns(1270));
   }
+}
+
+// Ranks wait for the slowest GPU; what memory bounds does not know its clock.
+TEST(Simulate, ARunTakesWhatItsSlowestGpuTakes) {
+  Workload w = WorkloadOn({"h200-sxm-141g"});
+  w.submodules.push_back(w.submodules[0]);
+  w.submodules.back().kind = SubmoduleKind::kNorm;
+  const KernelTimes one = *Simulate(w, Options());
+  w.class_of_rank.resize(512);
+  const KernelTimes many = *Simulate(w, Options());
+  const double slowest = SlowestTime(*SpreadOf(w.topology.gpus[0]), 512);
+  EXPECT_NEAR(slowest, 1.036, 0.001);
+  for (const size_t product : {0u, 1u}) {
+    const KernelTime& time = many.gpus[0].submodules[product].kernels[0];
+    EXPECT_NEAR(time.time.us(), one.gpus[0].submodules[product].kernels[0].time.us() * slowest,
+                1e-5);
+    EXPECT_NE(time.detail.find(", slowest of 512 x1.036"), std::string::npos) << time.detail;
+  }
+  EXPECT_EQ(many.gpus[0].submodules[2].total, one.gpus[0].submodules[2].total);
 }
 
 TEST(Simulate, TwiceTheSame) {

@@ -158,8 +158,9 @@ Result<GpuSpec> ParseGpuFile(const std::string& text, const std::string& file_na
   if (const YamlNode* node = file.Take("sharing", false)) {
     ReadSharing(*node, &sharing, &diagnostics);
   }
-  file.Take("kernels", false);  // compute-sim reads these two
-  file.Take("scaling", false);
+  for (const char* section : {"kernels", "scaling", "spread"}) {
+    file.Take(section, false);  // compute-sim reads these
+  }
   ReadCollectives(root, &file, &spec, &diagnostics);
   file.Finish();
   RETURN_IF_ERROR(diagnostics.ToStatus());
