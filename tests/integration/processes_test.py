@@ -48,7 +48,7 @@ transport:
     RdmaTransport::AckTimeout: 60 us
 faults:
   - {link: [host1/nic0, leaf0], bit_errors: 1e-7}
-  - {switch: spine0, at: 5300 us, until: 5340 us}
+  - {switch: spine0, at: 5280 us, until: 5320 us}
 """
 MODEL = ["--set", "model.layers=1", "--set", "model.hidden=256", "--set", "model.heads=8", "--set", "model.ffn=1024",
          "--set", "model.vocab=3200", "--set", "training.global_batch=16"]
@@ -129,7 +129,7 @@ class Processes(unittest.TestCase):
         for row in csv.DictReader(io.StringIO(links)):
             if row["from"] == "spine0":
                 time = float(row["time_us"])
-                when = "before" if time <= 5300 else "dead" if time <= 5340 else "after"
+                when = "before" if time <= 5280 else "dead" if time <= 5320 else "after"
                 sent[when] += int(row["sent_bytes"])
         self.assertGreater(sent["before"], 0)
         self.assertEqual(sent["dead"], 0)
