@@ -68,7 +68,7 @@ class ComputeSim(unittest.TestCase):
         status, explained, stderr = self.run_tool("run", "--check", "--explain", "-q")
         self.assertEqual((status, stderr), (0, ""))
         self.assertFalse(self.times.exists())
-        self.assertRegex(explained, r"gemm +8192x6144x768 fp16 +tensor cores profile  a100-sxm-80g.csv:\d+\n")
+        self.assertRegex(explained, r"gemm +8192x6144x768 fp16 +tensor cores profile  a100-sxm-80g.csv:\d+, slowest of 8 x1.011\n")
         self.assertRegex(explained, r"dropout +65536x2048 fp16 +memory +model ")
         self.run_tool("run", "-q")
         self.assertEqual(self.run_tool("run", "--dump")[1].splitlines()[:-1], explained.splitlines())
@@ -180,7 +180,8 @@ class ComputeSim(unittest.TestCase):
 
     def test_the_users_rows_come_before_the_shipped_ones(self):
         _, explained, _ = self.run_tool("run", "--check", "--explain", *self.profile("gemm,fp16,8192,6144,768,1 ms\n"))
-        self.assertRegex(explained, r"    1 ms +gemm +8192x6144x768 fp16 +tensor cores profile  p.csv:6\n")
+        self.assertRegex(explained,
+                         r" 1.011 ms +gemm +8192x6144x768 fp16 +tensor cores profile  p.csv:6, slowest of 8 x1.011\n")
 
     def test_a_gpu_without_kernels_is_scaled_from_its_reference(self):
         generate(self.folder / "h200", "--set", "hosts.dgx-h100.gpu=h200-sxm-141g", model="llama-3-8b",
@@ -188,7 +189,8 @@ class ComputeSim(unittest.TestCase):
         status, explained, stderr = self.run_tool("h200", "--explain", "--no-shipped-profiles")
         self.assertEqual(status, 0, stderr)
         self.assertRegex(stderr, r": 0 profile, 0 model, [1-9]\d* scaled; scaled times \+- \d+\.\d %\n$")
-        self.assertRegex(explained, r" gemm .* tensor cores scaled   h100-sxm-80g, FLOPS x1.000, bandwidth x1.433, \+- \d+\.\d %\n")
+        self.assertRegex(explained, r" gemm .* tensor cores scaled   h100-sxm-80g, FLOPS x1.000, bandwidth x1.433, "
+                                    r"slowest of 8 x1.017, \+- \d+\.\d %\n")
         self.assertRegex(explained, r" swiglu .* memory +scaled   h100-sxm-80g, bandwidth x1.433, \+- \d+\.\d %\n")
 
     def test_models_can_be_listed_without_a_run(self):
