@@ -214,8 +214,12 @@ check_inputs() {
   if [[ ${processes:-1} != 1 && ${network_args[1]:-packet} =~ ^(analytical|fluid)$ ]]; then
     usage_error "--processes: the ${network_args[1]} network runs in one process"
   fi
-  if [[ ${fold_args[1]:-auto} =~ ^(exact|relaxed)$ && ${network_args[1]:-packet} != analytical ]]; then
-    usage_error "--fold ${fold_args[1]} needs --network analytical, not ${network_args[1]:-packet}"
+  local fold=${fold_args[1]:-auto} network=${network_args[1]:-packet}
+  if [[ $fold == exact && $network != analytical ]]; then
+    usage_error "--fold exact needs --network analytical, not $network"
+  fi
+  if [[ $fold == relaxed && ! $network =~ ^(analytical|fluid)$ ]]; then
+    usage_error "--fold relaxed needs --network analytical or fluid, not $network"
   fi
   [[ -z $hostfile ]] || check_hostfile "$hostfile"
   for file in "${inputs[@]}" "${own_archive[@]}"; do

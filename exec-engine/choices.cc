@@ -94,13 +94,16 @@ Result<Fold> FindFold(const std::string& name) {
 
 Status CheckFold(const std::string& name, const NetworkChoice* network) {
   ASSIGN_OR_RETURN(const Fold fold, FindFold(name));
-  const bool asked = fold == Fold::kExact || fold == Fold::kRelaxed;
-  if (!asked || (network != nullptr && network->folds)) return OkStatus();
+  if (fold == Fold::kOff || fold == Fold::kAuto) return OkStatus();
+  const auto can = [fold](const NetworkChoice& choice) {
+    return fold == Fold::kExact ? choice.folds == Folds::kExactly : choice.folds != Folds::kNot;
+  };
+  if (network != nullptr && can(*network)) return OkStatus();
   std::vector<std::string> able;
   for (const NetworkChoice& choice : NetworkChoices()) {
-    if (choice.folds) able.push_back(choice.name);
+    if (can(choice)) able.push_back(choice.name);
   }
-  return Error(fmt::format("--fold {} needs --network {}, not {}", name, Join(able),
+  return Error(fmt::format("--fold {} needs --network {}, not {}", name, fmt::join(able, " or "),
                            network == nullptr ? kAutoNetwork : network->name));
 }
 

@@ -36,7 +36,10 @@ TEST(ChoicesTest, AFoldNeedsANetworkThatFolds) {
       EXPECT_EQ(check(fold, network), "");
   }
   EXPECT_EQ(check("relaxed", "analytical"), "");
-  EXPECT_EQ(check("relaxed", "packet"), "--fold relaxed needs --network analytical, not packet");
+  EXPECT_EQ(check("relaxed", "packet"),
+            "--fold relaxed needs --network analytical or fluid, not packet");
+  EXPECT_EQ(check("relaxed", "fluid"), "");
+  EXPECT_EQ(check("exact", "fluid"), "--fold exact needs --network analytical, not fluid");
   EXPECT_EQ(check("exact", "auto"), "--fold exact needs --network analytical, not auto");
   EXPECT_NE(check("some", "packet"), "");
 }

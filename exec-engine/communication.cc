@@ -355,6 +355,7 @@ void Communication::OnDrained(Transfer* transfer) {
 CommunicationCounters Communication::counters() const {
   CommunicationCounters out = counters_;
   out.slices += engine_.slices();
+  out.merged += engine_.merged();
   return out;
 }
 

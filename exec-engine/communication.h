@@ -41,10 +41,12 @@ struct CommunicationCounters {
   int64_t played = 0;     // whole calls played on their own
   int64_t detailed = 0;   // whole calls (their part here) run in the host's engine
   int64_t slices = 0;
+  int64_t merged = 0;  // slices that NCCL has, for which fewer were moved (merged_loops.h)
 
   // Of so many hosts that are alike.
   CommunicationCounters operator*(int64_t hosts) const {
-    return {calls * hosts, looked_up * hosts, played * hosts, detailed * hosts, slices * hosts};
+    return {calls * hosts,    looked_up * hosts, played * hosts,
+            detailed * hosts, slices * hosts,    merged * hosts};
   }
   CommunicationCounters& operator+=(const CommunicationCounters& other) {
     calls += other.calls;
@@ -52,6 +54,7 @@ struct CommunicationCounters {
     played += other.played;
     detailed += other.detailed;
     slices += other.slices;
+    merged += other.merged;
     return *this;
   }
 };

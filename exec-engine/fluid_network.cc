@@ -3,7 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <optional>
+#include <span>
+#include <utility>
+#include <vector>
 
 #include "core/base/check.h"
 #include "core/base/index_table.h"
@@ -12,6 +16,7 @@
 #include "exec-engine/fluid_queue_pair.h"
 #include "exec-engine/fluid_sharing.h"
 #include "exec-engine/fluid_ways.h"
+#include "exec-engine/replica_folding.h"
 #include "exec-engine/serial_network.h"
 
 namespace drydock {
@@ -54,8 +59,8 @@ struct Progress {
 class FluidNetwork final : public SerialNetwork {
  public:
   FluidNetwork(const Topology& topology, const FluidSettings& settings,
-               const ConnectionShape& shape)
-      : SerialNetwork(topology.host_count()),
+               const ConnectionShape& shape, const ReplicaFolding* folding)
+      : SerialNetwork(topology.host_count(), folding),
         topology_(topology),
         set_(settings),
         shape_(shape),
@@ -103,6 +108,14 @@ class FluidNetwork final : public SerialNetwork {
   const Nics& NicsOf(HostId host) const { return topology_.kind_of_host(host).nics; }
   std::optional<uint32_t> FindConnection(const Message& message);
   bool AddConnection(const Message& message);
+  std::optional<FluidEnds> WayOf(const ReplicaFolding::AlikeFlow& flow, uint32_t queue_pair) const;
+  Time MeanAckTime(std::span<const ReplicaFolding::AlikeFlow> alike, uint32_t queue_pair) const;
+  FluidWays::Uses UsesOfAll(const FluidEnds& own, std::span<const ReplicaFolding::AlikeFlow> alike,
+                            uint32_t queue_pair) const;
+  bool IsPart(const Message& message) const {
+    return message.wire != 0 && folding()->wire(message.wire).part;
+  }
+  uint32_t SendPart(Slot slot);
   void Carry(Slot slot, uint32_t number);
   Time IdleWait(const FluidQueuePair& pair) const;
   void SendControl(Slot slot, Connection* connection);
@@ -144,25 +157,76 @@ std::optional<uint32_t> FluidNetwork::FindConnection(const Message& m) {
 bool FluidNetwork::AddConnection(const Message& m) {
   connections_.emplace_back();
   connections_.back().first_pair = static_cast<uint32_t>(pairs_.size());
+  std::vector<ReplicaFolding::AlikeFlow> alike;
+  if (folding() != nullptr) alike = folding()->AlikeFlows(m.wire);
   for (uint32_t i = 0; i < shape_.queue_pairs; ++i) {
-    const uint32_t path = PathHash(m.source, m.source_nic, m.destination, m.destination_nic,
-                                   FlowOfQueuePair(m.flow, i));
-    const auto ends =
-        map_.PickAccess(static_cast<uint32_t>(m.source), m.source_nic,
-                        static_cast<uint32_t>(m.destination), m.destination_nic, path);
-    if (!ends) return false;
+    const auto way = WayOf({m.source, m.destination, m.source_nic, m.destination_nic, m.flow}, i);
+    if (!way) return false;
     FluidQueuePair pair;
-    pair.way = {*ends, path};
+    pair.way = *way;
     pair.ack_time = Time::Ps(ways_.AckTime(pair.way));
     pair.slowest_rate = ways_.SlowestRate(pair.way);
-    sharing_.AddFlow(ways_.DataUses(pair.way), ways_.AckUses(pair.way), ways_.WindowRate(pair.way));
+    if (!alike.empty()) {
+      pair.longer = MeanAckTime(alike, i) - pair.ack_time;
+      pair.ack_time += pair.longer;
+    }
+    sharing_.AddFlow(alike.empty() ? ways_.DataUses(pair.way) : UsesOfAll(pair.way, alike, i),
+                     ways_.AckUses(pair.way), ways_.WindowRate(pair.way));
     pairs_.push_back(pair);
   }
   return true;
 }
 
+std::optional<FluidEnds> FluidNetwork::WayOf(const ReplicaFolding::AlikeFlow& flow,
+                                             uint32_t queue_pair) const {
+  const uint32_t path = PathHash(flow.source, flow.source_nic, flow.destination,
+                                 flow.destination_nic, FlowOfQueuePair(flow.flow, queue_pair));
+  const auto ends =
+      map_.PickAccess(static_cast<uint32_t>(flow.source), flow.source_nic,
+                      static_cast<uint32_t>(flow.destination), flow.destination_nic, path);
+  if (!ends) return std::nullopt;
+  return FluidEnds{*ends, path};
+}
+
+// Of all the queue pairs that one stands for: who is nearer and who is farther is made up for by
+// what goes around a ring.
+Time FluidNetwork::MeanAckTime(std::span<const ReplicaFolding::AlikeFlow> alike,
+                               uint32_t queue_pair) const {
+  int64_t sum = 0, count = 0;
+  for (const ReplicaFolding::AlikeFlow& flow : alike) {
+    const auto way = WayOf(flow, queue_pair);
+    if (!way) continue;
+    sum += ways_.AckTime(*way);
+    ++count;
+  }
+  return Time::Ps(count == 0 ? 0 : sum / count);
+}
+
+// The links of all the queue pairs that one stands for: in the fabric each takes its own way, and
+// they go at the rate of the slowest. At NICs, the one that sends, and those that receive what
+// comes to a host that is replayed: the others fare as these do.
+FluidWays::Uses FluidNetwork::UsesOfAll(const FluidEnds& own,
+                                        std::span<const ReplicaFolding::AlikeFlow> alike,
+                                        uint32_t queue_pair) const {
+  std::map<uint32_t, uint32_t> shares = {
+      {own.ends.first, static_cast<uint32_t>(FluidSharing::kWhole)}};
+  for (const ReplicaFolding::AlikeFlow& flow : alike) {
+    const auto way = WayOf(flow, queue_pair);
+    if (!way) continue;  // its own host will say so
+    const bool arrives = folding()->Replayed(flow.destination);
+    for (const FluidSharing::Use& use : ways_.DataUses(*way)) {
+      const bool counts = use.link == way->ends.second ? arrives : use.link != way->ends.first;
+      if (counts) shares[use.link] += use.share;
+    }
+  }
+  FluidWays::Uses uses;
+  for (const auto& [link, share] : shares) uses.push_back({link, share, 0});
+  return uses;
+}
+
 uint32_t FluidNetwork::OnSend(Slot slot) {
   const Message& m = message(slot);
+  if (IsPart(m)) return SendPart(slot);
   const std::optional<uint32_t> number = m.route > 0 ? m.route - 1 : FindConnection(m);
   if (!number) {
     FailUnreachable(m);
@@ -220,6 +284,30 @@ void FluidNetwork::SendControl(Slot slot, Connection* connection) {
   connection->acknowledged = std::max(connection->acknowledged, arrival + pair.ack_time);
   pair.sent_bits += set_.WireBytes(bytes) * 8;
   Complete(slot, arrival + NicsOf(m.destination).latency, connection->acknowledged);
+}
+
+// Of a short call, between hosts that others stand for: alone on its way, after what its flow sent
+// before.
+uint32_t FluidNetwork::SendPart(Slot slot) {
+  const Message& m = message(slot);
+  const FabricPath& path = folding()->wire(m.wire).path;
+  if (path.switches < 0) {
+    FailUnreachable(m);
+    return 0;
+  }
+  const auto next = static_cast<uint32_t>(connections_.size());
+  const uint32_t number =
+      by_name_.FindOrAdd({m.source, m.destination, m.source_nic, m.destination_nic, m.flow}, next);
+  if (number == next) connections_.emplace_back();
+  Connection& connection = connections_[number];
+  const int64_t bytes = m.size.count(), rate = path.bottleneck.bits_per_second();
+  const int64_t frame = std::min(bytes, set_.cut_through > 0 ? set_.cut_through : set_.mtu);
+  const Time alone =
+      path.latency + set_.TimeFor(bytes, rate) + set_.TimeFor(frame, rate) * path.switches;
+  connection.arrival = std::max(connection.arrival, now() + NicsOf(m.source).latency + alone);
+  Complete(slot, connection.arrival + NicsOf(m.destination).latency,
+           connection.arrival + path.latency);
+  return 0;
 }
 
 void FluidNetwork::Enqueue(uint32_t number, Slot slot, int64_t bytes, Time ready) {
@@ -387,7 +475,8 @@ Result<std::unique_ptr<Network>> MakeFluidNetwork(const Topology& topology,
   }
   ASSIGN_OR_RETURN(const FluidSettings settings, FluidSettingsOf(topology));
   ASSIGN_OR_RETURN(const ConnectionShape shape, ConnectionShapeOf(topology));
-  return std::unique_ptr<Network>(std::make_unique<FluidNetwork>(topology, settings, shape));
+  return std::unique_ptr<Network>(
+      std::make_unique<FluidNetwork>(topology, settings, shape, options.folding));
 }
 
 }  // namespace drydock

@@ -70,6 +70,7 @@ struct FluidQueuePair {
   Time finish = Time::Max();  // of the first part, at this rate
   Time wake = Time::Max();    // of the next event that is meant
   Time ack_time;              // from the last byte in until the sender knows
+  Time longer;                // its way is taken to be, if it stands for others
   int64_t slowest_rate = 0;   // of the links of its way, without faults
   int64_t sent_bits = 0;      // on the wire
 
@@ -95,7 +96,7 @@ struct FluidQueuePair {
       if (each.bytes == bytes) return each.tail;
     }
     std::swap(known[0], known[1]);
-    known[0] = {bytes, Time::Ps(ways.Tail(way, bytes))};
+    known[0] = {bytes, Time::Ps(ways.Tail(way, bytes)) + longer};
     return known[0].tail;
   }
   struct Known {

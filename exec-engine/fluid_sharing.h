@@ -36,7 +36,8 @@ class FluidSharing {
   // Rates are below it, so that kWhole times one is a number.
   static constexpr int64_t kNoLimit = int64_t{1} << 48;
 
-  // A link that a flow crosses with `share` / kWhole of its bits, 0 < share <= kWhole.
+  // A link that a flow crosses with `share` / kWhole of its bits, share > 0; more than kWhole where
+  // it stands for several.
   struct Use {
     uint32_t link = 0;
     uint32_t share = 0;

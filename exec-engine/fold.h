@@ -6,7 +6,7 @@
 
 namespace drydock {
 
-// kAuto: relaxed where a run has many ranks, else exact.
+// kAuto: relaxed where a run has many ranks, else exact, if the network can do that.
 enum class Fold : uint8_t { kOff, kExact, kRelaxed, kAuto };
 
 }  // namespace drydock

@@ -60,7 +60,7 @@ class Loads {
                       int64_t bytes, int64_t times) {
     const LocalWork& work = plan_.works[runner.work];
     const int64_t wire = WireBytes(work.planned->protocol, bytes);
-    const int64_t slices = SliceCount(*work.planned, bytes);
+    const int64_t slices = SliceCount(*work.planned, bytes / local.merged);
     Time crossing;
     bool switches = false, proxy = false;
     const auto visit = [&](uint32_t index, bool sends) {
@@ -78,8 +78,8 @@ class Loads {
     const bool reads = step.receive.count == 0 || (step.reduce && !switches);
     bytes_ += static_cast<double>(bytes * times) * ((reads ? 1 : 0) + (step.store ? 1 : 0));
     Time busy = std::max(work.BlockTime(local, bytes), crossing);
-    if (!local.joined) busy += work.step;
-    if (proxy) busy += work.net_slice * slices;
+    if (!local.joined) busy += work.step * local.merged;
+    if (proxy) busy += work.net_slice * slices * local.merged;
     return busy.seconds();
   }
 

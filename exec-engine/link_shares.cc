@@ -69,4 +69,26 @@ void ShareLinks(const PortMap& ports, double several_peers, LocalPlan* plan) {
   }
 }
 
+void ShareNics(const PortMap& ports, LocalPlan* plan) {
+  std::vector<double> loads(ports.count() * plan->works.size());
+  const auto load = [&](const LocalConnection& c) -> double& {
+    return loads[ports.count() * c.work + static_cast<size_t>(c.nic)];
+  };
+  for (const LocalConnection& c : plan->connections) {
+    if (c.nic == kNoPort) continue;
+    const bool sends = c.sender != kElsewhere;
+    const uint32_t runner = sends ? c.sender : c.receiver;
+    if (runner == kElsewhere || plan->runners[runner].slices == 0) continue;
+    load(c) += static_cast<double>(sends ? c.sent : c.received) /
+               static_cast<double>(plan->runners[runner].slices);
+  }
+  for (LocalConnection& c : plan->connections) {
+    if (c.nic == kNoPort) continue;
+    const double share = std::max(load(c), 1.0);
+    c.nic_pace = ports.nic_wire().Times(share);
+    c.nic_gap =
+        Time::Ps(static_cast<int64_t>(static_cast<double>(ports.nic_message().ps()) * share));
+  }
+}
+
 }  // namespace drydock

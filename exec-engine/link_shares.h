@@ -1,4 +1,4 @@
-// How the channels of one work share the scale-up links they cross.
+// How the channels of one work share the scale-up links and the NICs they cross.
 //
 // The thread blocks of a kernel work in step: they start together on parts of one size, so where n
 // of them cross a port, each slice takes as long as n slices do, and the port rests while all of
@@ -18,6 +18,10 @@ namespace drydock {
 // is the share of a link that is reachable where several GPUs send to one at once. The rest of the
 // plan is complete.
 void ShareLinks(const PortMap& ports, double several_peers, LocalPlan* plan);
+
+// Sets LocalConnection::nic_pace and nic_gap: how fast one of the work's connections is if all of
+// them keep their NIC busy.
+void ShareNics(const PortMap& ports, LocalPlan* plan);
 
 }  // namespace drydock
 

@@ -92,7 +92,7 @@ class Builder {
     }
     out_.runners.push_back(runner);
     ForEachSize(pattern, program.position, [&](const Step& step, int64_t bytes, int64_t times) {
-      Count(step, index, SliceCount(plan_.works[program.work], bytes) * times);
+      Count(step, index, SliceCount(plan_.works[program.work], bytes / step.merged) * times);
     });
   }
 
@@ -120,7 +120,7 @@ class Builder {
     if (!added) return entry->second;
     const Work& work = plan_.works[program.work];
     for (const Step& step : plan_.patterns[program.pattern].steps) {
-      LocalStep local = {step.receive, step.send, step.store, step.joined, {}};
+      LocalStep local = {step.receive, step.send, step.store, step.joined, step.merged, {}};
       if (out_.works[program.work].pass_bytes == 0) {
         local.cost = CostOf(step, work, gpu_, handling);
       }
@@ -245,6 +245,7 @@ class Builder {
                  "slices sent inside a host are not the slices received: " + plan_.name);
     }
     ShareLinks(ports_, gpu_.collectives.several_peers, &out_);
+    ShareNics(ports_, &out_);
     std::vector<uint16_t>& classes = out_.port_classes;
     std::sort(classes.begin(), classes.end());
     classes.erase(std::unique(classes.begin(), classes.end()), classes.end());

@@ -26,6 +26,7 @@ struct LocalStep {
   Slots receive, send;
   bool store = false;
   bool joined = false;  // of the primitive before: no synchronisation of its own
+  uint32_t merged = 1;  // Step::merged
   ByteCost cost;        // of the thread block; unused where a protocol counts passes
 };
 
@@ -75,6 +76,9 @@ struct LocalConnection {
   ByteCost crossing;          // of the way, shared with the work's other channels
   // kNet, kToSwitch, kFromSwitch only.
   PortId nic = kNoPort, gpu_dma = kNoPort;  // DMA ports at this end
+  // Of the NIC, shared with the work's other channels: by the byte, and by the message.
+  ByteCost nic_pace;
+  Time nic_gap;
   int local_nic = -1, remote_nic = -1;
   int remote_host = -1;          // kToSwitch, kFromSwitch: the aggregation node at the NIC's switch
   uint32_t plan_connection = 0;  // index into Plan::connections, which both hosts know

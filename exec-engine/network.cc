@@ -9,9 +9,9 @@ namespace drydock {
 const std::vector<NetworkChoice>& NetworkChoices() {
   static const std::vector<NetworkChoice> choices = {
       {"analytical", "NICs queue, the fabric adds latency: no congestion, seconds",
-       MakeAnalyticalNetwork, /*folds=*/true},
+       MakeAnalyticalNetwork, Folds::kExactly},
       {"fluid", "max-min fair flows over the packets' ways: congestion without queues",
-       MakeFluidNetwork},
+       MakeFluidNetwork, Folds::kNearly, /*merges=*/true},
       {"packet", "every packet through every switch, by ns-3", MakePacketNetwork},
   };
   return choices;

@@ -163,11 +163,15 @@ class Network {
 };
 
 // One row per choice: selection, --network=help and "valid values are ..." come from the table.
+// What a network can do of hosts that are alike (NetworkOptions::folding).
+enum class Folds : uint8_t { kNot, kNearly, kExactly };
+
 struct NetworkChoice {
   std::string name;
   std::string summary;
   Result<std::unique_ptr<Network>> (*make)(const Topology&, const NetworkOptions&);
-  bool folds = false;  // knows NetworkOptions::folding
+  Folds folds = Folds::kNot;
+  bool merges = false;  // takes loops of plans together (merged_loops.h)
 };
 const std::vector<NetworkChoice>& NetworkChoices();
 

@@ -122,11 +122,11 @@ class Ports {
     *begin = std::max(from, free);
     return free = *begin + map_->cost(port).For(bytes);
   }
-  // The NIC takes up a message and sends it.
-  Time TakeNic(PortId port, Time from, int64_t bytes, Time* begin) {
+  // The NIC takes up a message and sends it; so many messages, as one.
+  Time TakeNic(PortId port, Time from, int64_t bytes, int64_t messages, Time* begin) {
     Time& free = free_[static_cast<size_t>(port)];
     *begin = std::max(from, free);
-    return free = *begin + map_->nic_message() +
+    return free = *begin + map_->nic_message() * messages +
                   std::max(map_->cost(port).For(bytes), map_->nic_wire().For(bytes));
   }
   // From port to port, cut through. Packets of slices that cross at once interleave: each port

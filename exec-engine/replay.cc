@@ -10,6 +10,7 @@
 #include "exec-engine/aggregator.h"
 #include "exec-engine/gather.h"
 #include "exec-engine/host_replay.h"
+#include "exec-engine/merged_loops.h"
 #include "exec-engine/progress.h"
 #include "exec-engine/repeat.h"
 #include "exec-engine/replay_index.h"
@@ -210,6 +211,7 @@ class Run {
     timeline_.counters.emplace_back("calls played alone", sum.played);
     timeline_.counters.emplace_back("calls played together", sum.detailed);
     timeline_.counters.emplace_back("slices", sum.slices);
+    if (sum.merged > 0) timeline_.counters.emplace_back("slices merged", sum.merged);
     if (folding_ == nullptr) return;
     timeline_.counters.emplace_back("hosts replayed", folding_->hosts_replayed());
     if (!folding_->relaxed()) return;
@@ -249,8 +251,10 @@ Result<Timeline> Replay(const Workload& workload, const FlowPlan& plan, const Ke
     RETURN_IF_ERROR(CheckRepeat(workload, options.iterations));
     repeated = Repeat(workload, options.iterations);
   }
+  const FlowPlan merged = network.merges ? WithMergedLoops(plan) : FlowPlan();
   ASSIGN_OR_RETURN(const ReplayIndex index,
-                   ReplayIndex::Create(options.iterations > 1 ? repeated : workload, plan, times));
+                   ReplayIndex::Create(options.iterations > 1 ? repeated : workload,
+                                       network.merges ? merged : plan, times));
   // Aggregation nodes are hosts to the network, and to nobody else.
   const Topology fabric =
       index.aggregation().empty() ? workload.topology : index.aggregation().WithNodes();
@@ -263,8 +267,10 @@ Result<Timeline> Replay(const Workload& workload, const FlowPlan& plan, const Ke
     timeline.network = network.name;
     return timeline;
   };
-  if (network.folds && options.fold != Fold::kOff) {
-    const auto folding = ReplicaFolding::Find(index, options.variation, options.fold);
+  // A fault makes hosts different.
+  if (network.folds != Folds::kNot && workload.topology.faults.empty()) {
+    const auto folding = ReplicaFolding::Find(index, options.variation, options.fold,
+                                              network.folds == Folds::kExactly);
     if (folding != nullptr) {
       Result<Timeline> timeline = play(folding.get());
       if (timeline.ok()) return timeline;  // what goes wrong is told of all hosts

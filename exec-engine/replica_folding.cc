@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/base/check.h"
+#include "core/model/flow_name.h"
 #include "exec-engine/message_tag.h"
 
 namespace drydock {
@@ -19,12 +20,14 @@ bool ByChance(const Variation& variation) {
 }  // namespace
 
 std::unique_ptr<ReplicaFolding> ReplicaFolding::Find(const ReplayIndex& index,
-                                                     const Variation& variation, Fold fold) {
+                                                     const Variation& variation, Fold fold,
+                                                     bool exactly) {
   const int hosts = index.workload().topology.host_count();
   if (fold == Fold::kOff || ByChance(variation) || !index.aggregation().empty()) return nullptr;
+  const bool many = index.workload().rank_count() >= kManyRanks;
+  if (!exactly && fold == Fold::kAuto && !many) return nullptr;
   auto ends = std::make_unique<PlanEndsTable>();
   AlikeHosts alike = FindAlikeHosts(index, variation, /*relaxed=*/false, ends.get());
-  const bool many = index.workload().rank_count() >= kManyRanks;
   if (fold == Fold::kRelaxed || (fold == Fold::kAuto && many)) {
     AlikeHosts fewer = FindAlikeHosts(index, variation, /*relaxed=*/true, ends.get());
     if (fewer.kinds < alike.kinds) {
@@ -177,13 +180,14 @@ uint32_t ReplicaFolding::WireOf(const Workload::Use& use, uint32_t connection, b
   if (relaxed_) wire.path = MeanPath(here);
   const int peer = RankAt(there);
   const bool replayed = Replayed(index_.placement().of(peer).host);
-  if (replayed && wire.path.switches < 0) return 0;
+  wire.alike = Replicas(StandsFor(index_.placement().of(RankAt(here)).host));
+  if (replayed && wire.path.switches < 0 && wire.alike == 1) return 0;
   if (!replayed) there = SameEndOf(there, RankFor(peer));
   wire.group = there.use.group;
   wire.connection = there.connection;
   there.sends = sends;
   wire.seen_from = index_.placement().of(RankAt(there)).host;
-  wire.alike = Replicas(StandsFor(index_.placement().of(RankAt(here)).host));
+  wire.end = here;
   return Add(wire);
 }
 
@@ -191,7 +195,39 @@ uint32_t ReplicaFolding::WireOfPart(const Workload::Use& use, uint32_t connectio
   const End here{use, connection, sends}, there{use, connection, !sends};
   const int host = index_.placement().of(RankAt(here)).host;
   if (index_.placement().of(RankAt(there)).host == host) return 0;
-  return Add({use.group, connection, StandsFor(host), PathFrom(here), 1});
+  return Add({use.group, connection, StandsFor(host), PathFrom(here), 1, /*part=*/true, here});
+}
+
+namespace {
+
+uint16_t ChannelOf(const Plan& plan, uint32_t connection) {
+  for (const ChannelProgram& program : plan.members[plan.connections[connection].from]) {
+    const auto first = plan.operands.begin() + program.operand_begin;
+    const auto end = first + plan.patterns[program.pattern].operands;
+    if (std::find(first, end, connection) != end) return program.channel;
+  }
+  CHECK_NOTE(false, "nobody sends on a connection");
+  return 0;
+}
+
+}  // namespace
+
+std::vector<ReplicaFolding::AlikeFlow> ReplicaFolding::AlikeFlows(uint32_t wire) const {
+  const Wire& known = wires_[wire];
+  if (wire == 0 || known.part || !known.end.sends) return {};
+  const Placement::Slot& at = index_.placement().of(RankAt(known.end));
+  std::vector<AlikeFlow> flows;
+  for (const HostId host :
+       of_kind_[static_cast<size_t>(alike_.kind[static_cast<size_t>(at.host)])]) {
+    const End end = SameEndOf(known.end, index_.first_rank(host) + at.gpu);
+    const Plan& plan = *index_.PlanFor(end.use.call, end.use.group);
+    const Connection& c = plan.connections[end.connection];
+    const std::vector<int>& ranks = index_.workload().groups[end.use.group].ranks;
+    flows.push_back(
+        {host, index_.placement().of(ranks[c.to]).host, c.send_nic, c.recv_nic,
+         FlowOfConnection(end.use.group, c.from, c.to, ChannelOf(plan, end.connection))});
+  }
+  return flows;
 }
 
 uint32_t ReplicaFolding::Add(const Wire& wire) {

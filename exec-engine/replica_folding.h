@@ -34,8 +34,10 @@ namespace drydock {
 class ReplicaFolding {
  public:
   // Null if no two hosts are alike, or chance makes all of them different. `index` outlives it.
+  // `exactly`: the network can fold without changing anything; else kAuto takes few ranks as they
+  // are.
   static std::unique_ptr<ReplicaFolding> Find(const ReplayIndex& index, const Variation& variation,
-                                              Fold fold);
+                                              Fold fold, bool exactly = true);
 
   HostId StandsFor(HostId host) const {  // who stands for it
     return standing_for_[static_cast<size_t>(host)];
@@ -51,12 +53,20 @@ class ReplicaFolding {
   bool PlaysAllParts(const Workload::Use& use) const;
   const ReplayIndex& index() const { return index_; }
 
+  // One end of a connection: of a rank, in a call of a group.
+  struct End {
+    Workload::Use use;
+    uint32_t connection = 0;
+    bool sends = false;
+  };
   // Where what a replayed host sends on a connection arrives, and how.
   struct Wire {
     uint32_t group = 0, connection = 0;  // as the receiver has them
     HostId seen_from = 0;                // the sender, as the receiver has it
     FabricPath path;                     // switches < 0: that of the message's own ends
     int64_t alike = 1;                   // so many there are
+    bool part = false;                   // of a call of which all parts are played
+    End end;                             // the sender's of the message
   };
   // For Message::wire; 0 where nothing need be known.
   uint32_t WireOf(const Workload::Use& use, uint32_t connection, bool sends);
@@ -64,6 +74,14 @@ class ReplicaFolding {
   HostId SeenFrom(const Message& message) const {
     return message.wire == 0 ? message.source : wires_[message.wire].seen_from;
   }
+  // What carries the data of connections that are alike, for networks that share links: `wire`'s
+  // and those that it stands for. Empty of what brings no data, and of parts.
+  struct AlikeFlow {
+    HostId source = 0, destination = 0;
+    int16_t source_nic = 0, destination_nic = 0;
+    uint32_t flow = 0;  // Message::flow
+  };
+  std::vector<AlikeFlow> AlikeFlows(uint32_t wire) const;
   // The same in a call of which all parts are played; 0 inside a host.
   uint32_t WireOfPart(const Workload::Use& use, uint32_t connection, bool sends);
   int64_t AlikeOf(const Message& message) const {
@@ -76,13 +94,6 @@ class ReplicaFolding {
   int64_t uneven_calls() const;                     // of which all parts are played, by group
 
  private:
-  // One end of a connection: of a rank, in a call of a group.
-  struct End {
-    Workload::Use use;
-    uint32_t connection = 0;
-    bool sends = false;
-  };
-
   ReplicaFolding(const ReplayIndex& index, AlikeHosts alike, bool relaxed,
                  std::unique_ptr<PlanEndsTable> ends);
   size_t IndexOf(const Workload::Use& use) const;

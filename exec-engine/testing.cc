@@ -311,7 +311,7 @@ void WorkloadBuilder::SetPlan(int64_t bytes, Plan made) {
   }
 }
 
-NetworkChoice Analytical() { return {"analytical", "", MakeAnalyticalNetwork, /*folds=*/true}; }
+NetworkChoice Analytical() { return {"analytical", "", MakeAnalyticalNetwork, Folds::kExactly}; }
 
 Result<Timeline> ReplayAll(const WorkloadBuilder& builder, bool shortcut) {
   ReplayOptions options;

@@ -164,15 +164,45 @@ void TransferEngine::RunSlice(Transfer* t, uint32_t runner, Time now) {
   slice.slots = work.slots;
   slice.receives = plan.OperandsOf(local, step.receive);
   slice.sends = plan.OperandsOf(local, step.send);
-  slice.bytes = std::min(SliceBytes(*work.planned, r.at.bytes()), r.at.bytes() - r.moved);
+  slice.merged = step.merged;
+  slice.bytes = std::min(SliceBytes(*work.planned, r.at.bytes() / slice.merged) * slice.merged,
+                         r.at.bytes() - r.moved);
   slice.wire = WireBytes(work.planned->protocol, slice.bytes);
-  Time from = r.moved == 0 && !step.joined ? now + work.step : now;
-  if (MeetsProxy(plan, slice.receives) || MeetsProxy(plan, slice.sends)) from += work.net_slice;
+  const bool arrives = MeetsProxy(plan, slice.receives), leaves = MeetsProxy(plan, slice.sends);
+  Time each;  // beside the bytes
+  if (r.moved == 0 && !step.joined) each += work.step;
+  if (arrives || leaves) each += work.net_slice;
+  Time begin = now;
+  if (slice.merged > 1 && arrives) {
+    begin = std::max(r.free, now - AllButOne(plan, slice, slice.receives));
+  }
+  const Time from = begin + each * slice.merged;
   Time end = from + work.BlockTime(step, slice.bytes);
   end = std::max(end, Receive(t, slice, from));
   end = std::max(end, Send(t, slice, from));
+  slice.filled = end;
+  if (slice.merged > 1) {
+    const Time one = now + each + work.BlockTime(step, slice.bytes / slice.merged);
+    end = std::max(end, one);
+    slice.filled = leaves ? std::max(one, end - AllButOne(plan, slice, slice.sends)) : end;
+    merged_ += slice.merged;
+  }
   FinishSlice(t, slice, end);
   Advance(t, slice, end);
+}
+
+// How long NICs take for all but one of the slices that are merged: while one crosses the network,
+// the thread block is busy with another.
+Time TransferEngine::AllButOne(const LocalPlan& plan, const Slice& slice,
+                               std::span<const uint32_t> connections) const {
+  Time longest;
+  for (const uint32_t c : connections) {
+    const LocalConnection& at = plan.connections[c];
+    const int64_t others = slice.merged - 1;
+    longest = std::max(longest,
+                       at.nic_pace.For(slice.wire / slice.merged * others) + at.nic_gap * others);
+  }
+  return longest;
 }
 
 // Ports that the receiving side takes: a read from the peer, or an in-switch reduction, for which
@@ -246,8 +276,8 @@ void TransferEngine::FinishSlice(Transfer* t, const Slice& slice, Time end) {
     if (plan.connections[c].remote_host < 0) {
       stamp = end + plan.latency;
     } else {
-      stamp = Time::Ps(slice.wire);
-      events_.Push({end, t->key_, Kind::kFilled, c, t});
+      stamp = Transfer::Posted{slice.wire, slice.merged}.AsTime();
+      events_.Push({slice.filled, t->key_, Kind::kFilled, c, t});
     }
     ++flow.sent;
   }

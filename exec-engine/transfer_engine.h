@@ -57,8 +57,15 @@ class Transfer {
   };
   // `stamp` holds LocalPlan::most_slots times a connection at this end: when each slice in flight
   // is there. `room` likewise: when each slot is free again. For a connection from NIC to NIC, the
-  // sender keeps in `stamp` the slices' bytes instead, and the receiver has no use for `room`,
+  // sender keeps in `stamp` what is Posted instead, and the receiver has no use for `room`,
   // unless it is the sender's NIC: then Flow::start_known of when the slice was launched.
+  // A slice that waits for its NIC, in the place of a time.
+  struct Posted {
+    int64_t wire = 0;    // bytes, below 2^40
+    int64_t merged = 1;  // NCCL's slices in it, below 2^22
+    Time AsTime() const { return Time::Ps(merged << 40 | wire); }
+    static Posted Of(Time time) { return {time.ps() & ((int64_t{1} << 40) - 1), time.ps() >> 40}; }
+  };
   struct Flow {
     uint32_t sent = 0;       // slices put in by the sender (or arrived from the network)
     uint32_t taken = 0;      // slices the receiver has taken (or the network acknowledged)
@@ -134,7 +141,8 @@ class TransferEngine {
   // Forgets every event and port: a clean sheet for a simulation of its own.
   void Reset();
   int64_t slices() const { return slices_; }
-  Ports& ports() { return ports_; }  // for what shares them with calls
+  int64_t merged() const { return merged_; }  // slices that others stood for, themselves included
+  Ports& ports() { return ports_; }           // for what shares them with calls
 
  private:
   enum class Kind : uint8_t { kSlice, kFilled, kLaunch, kCredit, kLooped };
@@ -161,6 +169,8 @@ class TransferEngine {
     uint32_t slots = 0;                         // of the runner's work
     std::span<const uint32_t> receives, sends;  // connections
     int64_t bytes = 0, wire = 0;
+    int64_t merged = 1;  // it stands for so many (Step::merged)
+    Time filled;  // its message may leave: of merged ones, so that its last byte is not early
   };
 
   void StartKernel(Transfer* t, uint32_t member, uint32_t launch, Time now);
@@ -168,6 +178,8 @@ class TransferEngine {
   void EndTurn(Transfer* t, uint32_t turn, Time end);
   void TrySchedule(Transfer* t, uint32_t runner);
   void RunSlice(Transfer* t, uint32_t runner, Time now);
+  Time AllButOne(const LocalPlan& plan, const Slice& slice,
+                 std::span<const uint32_t> connections) const;
   Time Receive(Transfer* t, const Slice& slice, Time from);
   Time Send(Transfer* t, const Slice& slice, Time from);
   void FinishSlice(Transfer* t, const Slice& slice, Time end);
@@ -192,7 +204,7 @@ class TransferEngine {
   std::vector<std::unique_ptr<Transfer>> pool_;
   std::vector<Transfer*> free_;
   MessageId next_message_ = 1;
-  int64_t slices_ = 0;
+  int64_t slices_ = 0, merged_ = 0;
 };
 
 }  // namespace drydock

@@ -62,10 +62,11 @@ void TransferEngine::PostSlice(Transfer* t, uint32_t connection, uint32_t slice,
   const LocalPlan& plan = *t->plan_;
   const LocalConnection& c = plan.connections[connection];
   const LocalWork& work = plan.works[c.work];
-  const int64_t wire = t->stamp_[connection * plan.most_slots + slice % work.slots].ps();
+  const auto [wire, merged] =
+      Transfer::Posted::Of(t->stamp_[connection * plan.most_slots + slice % work.slots]);
   const Time from = now + work.proxy;
   Time begin;
-  Time end = ports_.TakeNic(c.nic, from, wire, &begin);
+  Time end = ports_.TakeNic(c.nic, from, wire, merged, &begin);
   if (c.gpu_dma != kNoPort) end = std::max(end, ports_.Take(c.gpu_dma, from, wire, &begin));
   Time launch = std::max(from, end - ports_.map().nic_wire().For(wire));
   if (c.link == LinkKind::kToSwitch) {  // pieces go in their order
@@ -117,7 +118,7 @@ void TransferEngine::EndLoop(Transfer* t, uint32_t connection, Time now) {
   const LocalPlan& plan = *t->plan_;
   const LocalConnection& c = plan.connections[connection];
   const uint32_t slot = t->flows_[connection].taken % plan.works[c.work].slots;
-  const int64_t wire = t->stamp_[connection * plan.most_slots + slot].ps();
+  const int64_t wire = Transfer::Posted::Of(t->stamp_[connection * plan.most_slots + slot]).wire;
   Arrive(t, c.other_end, wire, t->room_[c.other_end * plan.most_slots + slot], now);
   OnSent(t, connection, now);
 }
@@ -132,7 +133,7 @@ void TransferEngine::Launch(Transfer* t, uint32_t connection, Time now) {
                        std::max(flow.start_known, flow.start_known_back));
   }
   const uint32_t slot = (launched - c.first) % plan.works[c.work].slots;
-  const int64_t wire = t->stamp_[connection * plan.most_slots + slot].ps();
+  const int64_t wire = Transfer::Posted::Of(t->stamp_[connection * plan.most_slots + slot]).wire;
   if (LoopsInNic(c)) {
     t->room_[c.other_end * plan.most_slots + slot] = flow.start_known;
     const Time there = now + ports_.map().nic_latency() * 2 + ports_.map().nic_wire().For(wire);

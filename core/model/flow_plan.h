@@ -110,6 +110,10 @@ struct Step {
   bool reduce = false;
   bool store = false;   // the result is written to the local output
   bool joined = false;  // the primitive of the step before goes on: no synchronisation of its own
+  // Each of its primitives stands for so many, of a part of its bytes each, that NCCL has in turns
+  // of the loop. 1 in a plan of simccl's; more where a replay need not look closer
+  // (exec-engine/merged_loops.h).
+  uint32_t merged = 1;
   friend bool operator==(const Step&, const Step&) = default;
 };
 

@@ -50,9 +50,9 @@ class Folding(unittest.TestCase):
         self.call("compute-sim", run, "-q")
         return run
 
-    def replayed(self, run, fold):
+    def replayed(self, run, fold, network="analytical"):
         """The iteration in picoseconds, the counters, and what the timeline says of every rank and op."""
-        self.call("exec-engine", run, "--network", "analytical", "--fold", fold, "-q")
+        self.call("exec-engine", run, "--network", network, "--fold", fold, "-q")
         lines = self.call("exec-engine", run, "--dump", "-v").splitlines()
         counters = dict(line.rsplit(": ", 1) for line in lines if re.fullmatch(r"[a-z ]+: \d+", line))
         iteration = re.search(r"\((\d+) ps\)", lines[0])[1]
@@ -73,6 +73,11 @@ class Folding(unittest.TestCase):
                 self.assertLess(abs(relaxed / whole - 1), 0.0005)
                 for counter in ("messages", "message bytes"):
                     self.assertLess(abs(counted_relaxed[counter] / counted[counter] - 1), 0.005)
+                # One rail, one leaf: flows meet at NICs alone.
+                whole, _, _ = self.replayed(run, "off", "fluid")
+                relaxed, counted_relaxed, _ = self.replayed(run, "relaxed", "fluid")
+                self.assertEqual(counted_relaxed["hosts replayed"], 2)
+                self.assertLess(abs(relaxed / whole - 1), 0.001)
 
 
 if __name__ == "__main__":
