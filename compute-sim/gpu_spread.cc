@@ -7,7 +7,7 @@
 namespace drydock {
 namespace {
 
-// Above it GPUs would stop: none of a run of millions may.
+// The slowest of a million is then half as fast as their mean; beyond, it would soon stand still.
 constexpr double kMostSpread = 0.1;
 
 // The x below which a share `p` of a standard normal distribution lies; p from 0.5 to below 1.
@@ -22,11 +22,13 @@ double NormalQuantile(double p) {
 
 }  // namespace
 
-Result<double> ReadSpread(const std::string& file_text, const std::string& file_name) {
-  if (file_text.empty()) return 0.0;  // a GPU that was made up in memory has no file
+Result<std::optional<double>> ReadSpread(const std::string& file_text,
+                                         const std::string& file_name) {
+  const std::optional<double> none;
+  if (file_text.empty()) return none;  // a GPU that was made up in memory has no file
   ASSIGN_OR_RETURN(const YamlNode root, ParseYaml(file_text, file_name));
   const YamlNode* section = root.Find("spread");
-  if (section == nullptr) return 0.0;
+  if (section == nullptr) return none;
   Diagnostics diagnostics;
   YamlReader reader(*section, "spread", &diagnostics);
   double spread = 0;
@@ -39,13 +41,15 @@ Result<double> ReadSpread(const std::string& file_text, const std::string& file_
   reader.Read("source", &source);
   reader.Finish();
   RETURN_IF_ERROR(diagnostics.ToStatus());
-  return spread;
+  return std::optional(spread);
 }
 
 Result<double> SpreadOf(const GpuSpec& spec) {
-  ASSIGN_OR_RETURN(const double own, ReadSpread(spec.file_text, spec.file_name));
-  if (own > 0 || spec.reference_text.empty()) return own;
-  return ReadSpread(spec.reference_text, "gpus/" + spec.reference + ".yaml");
+  ASSIGN_OR_RETURN(const std::optional<double> own, ReadSpread(spec.file_text, spec.file_name));
+  if (own.has_value()) return *own;
+  ASSIGN_OR_RETURN(const std::optional<double> of_reference,
+                   ReadSpread(spec.reference_text, "gpus/" + spec.reference + ".yaml"));
+  return of_reference.value_or(0);
 }
 
 double SlowestOf(int count) {

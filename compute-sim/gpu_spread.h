@@ -8,6 +8,7 @@
 #ifndef DRYDOCK_COMPUTE_SIM_GPU_SPREAD_H_
 #define DRYDOCK_COMPUTE_SIM_GPU_SPREAD_H_
 
+#include <optional>
 #include <string>
 
 #include "core/base/result.h"
@@ -16,9 +17,10 @@
 namespace drydock {
 
 // The `spread:` section of a GPU's file: standard deviation of the rate of what tensor cores bound
-// over GPUs of the type, as a share of their mean. 0 if the file has none. Everything wrong is
-// reported at once.
-Result<double> ReadSpread(const std::string& file_text, const std::string& file_name);
+// over GPUs of the type, as a share of their mean. Nothing if the file has none. Everything wrong
+// is reported at once.
+Result<std::optional<double>> ReadSpread(const std::string& file_text,
+                                         const std::string& file_name);
 
 // Of a cluster's GPU, which need not have the section: its own, or that of its reference, or 0.
 Result<double> SpreadOf(const GpuSpec& spec);

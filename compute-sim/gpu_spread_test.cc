@@ -33,6 +33,8 @@ TEST(GpuSpread, AGpuHasItsOwnOrItsReferencesOrNone) {
   EXPECT_EQ(*SpreadOf(spec), 0.02);
   spec.file_text = "gpu: {}\nspread: {tensor_rate: 0.01, source: b}\n";
   EXPECT_EQ(*SpreadOf(spec), 0.01);
+  spec.file_text = "spread: {tensor_rate: 0, source: they are all alike}\n";
+  EXPECT_EQ(*SpreadOf(spec), 0) << "its own, though its reference has one";
 }
 
 TEST(GpuSpread, ShippedGpusHaveOne) {

@@ -3,15 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <optional>
-#include <span>
 #include <utility>
 #include <vector>
 
 #include "core/base/check.h"
 #include "core/base/index_table.h"
 #include "core/model/connection_shape.h"
+#include "exec-engine/flow_ends.h"
+#include "exec-engine/fluid_folding.h"
 #include "exec-engine/fluid_links.h"
 #include "exec-engine/fluid_queue_pair.h"
 #include "exec-engine/fluid_sharing.h"
@@ -26,15 +26,8 @@ constexpr uint32_t kNone = UINT32_MAX;
 constexpr size_t kCacheLine = 64;
 constexpr size_t kBusiestLinks = 20;  // of what can be a hundred thousand
 
-// What names the connection that carries a message.
-struct ConnectionName {
-  HostId source = 0, destination = 0;
-  int16_t source_nic = 0, destination_nic = 0;
-  uint32_t flow = 0;
-  friend bool operator==(const ConnectionName&, const ConnectionName&) = default;
-};
 struct NameHash {
-  size_t operator()(const ConnectionName& name) const {
+  size_t operator()(const FlowEnds& name) const {
     return PathHash(name.source, name.source_nic, name.destination, name.destination_nic,
                     name.flow);
   }
@@ -108,10 +101,6 @@ class FluidNetwork final : public SerialNetwork {
   const Nics& NicsOf(HostId host) const { return topology_.kind_of_host(host).nics; }
   std::optional<uint32_t> FindConnection(const Message& message);
   bool AddConnection(const Message& message);
-  std::optional<FluidEnds> WayOf(const ReplicaFolding::AlikeFlow& flow, uint32_t queue_pair) const;
-  Time MeanAckTime(std::span<const ReplicaFolding::AlikeFlow> alike, uint32_t queue_pair) const;
-  FluidWays::Uses UsesOfAll(const FluidEnds& own, std::span<const ReplicaFolding::AlikeFlow> alike,
-                            uint32_t queue_pair) const;
   bool IsPart(const Message& message) const {
     return message.wire != 0 && folding()->wire(message.wire).part;
   }
@@ -138,7 +127,7 @@ class FluidNetwork final : public SerialNetwork {
   FluidSharing sharing_;  // flow i is queue pair i
   std::vector<FluidQueuePair> pairs_;
   std::vector<Connection> connections_;
-  IndexTable<ConnectionName, NameHash> by_name_;
+  IndexTable<FlowEnds, NameHash> by_name_;
   std::vector<Progress> progress_;  // by slot
   PartPool parts_;
   std::vector<bool> down_;          // by link
@@ -148,8 +137,7 @@ class FluidNetwork final : public SerialNetwork {
 // The connection of a message, made if new; nothing where there is no way.
 std::optional<uint32_t> FluidNetwork::FindConnection(const Message& m) {
   const auto added = static_cast<uint32_t>(connections_.size());
-  const uint32_t number =
-      by_name_.FindOrAdd({m.source, m.destination, m.source_nic, m.destination_nic, m.flow}, added);
+  const uint32_t number = by_name_.FindOrAdd(FlowEndsOf(m), added);
   if (number == added && !AddConnection(m)) return std::nullopt;
   return number;
 }
@@ -157,71 +145,27 @@ std::optional<uint32_t> FluidNetwork::FindConnection(const Message& m) {
 bool FluidNetwork::AddConnection(const Message& m) {
   connections_.emplace_back();
   connections_.back().first_pair = static_cast<uint32_t>(pairs_.size());
-  std::vector<ReplicaFolding::AlikeFlow> alike;
-  if (folding() != nullptr) alike = folding()->AlikeFlows(m.wire);
   for (uint32_t i = 0; i < shape_.queue_pairs; ++i) {
-    const auto way = WayOf({m.source, m.destination, m.source_nic, m.destination_nic, m.flow}, i);
+    FlowEnds flow = FlowEndsOf(m);
+    flow.flow = FlowOfQueuePair(m.flow, i);
+    const auto way = ways_.Between(flow);
     if (!way) return false;
     FluidQueuePair pair;
     pair.way = *way;
     pair.ack_time = Time::Ps(ways_.AckTime(pair.way));
     pair.slowest_rate = ways_.SlowestRate(pair.way);
+    FluidWays::Uses uses = ways_.DataUses(pair.way);
+    std::vector<AlikeWay> alike;
+    if (folding() != nullptr) alike = AlikeWays(*folding(), ways_, m.wire, i);
     if (!alike.empty()) {
-      pair.longer = MeanAckTime(alike, i) - pair.ack_time;
+      uses = UsesOfAll(ways_, pair.way, alike);
+      pair.longer = MeanAckTime(ways_, alike) - pair.ack_time;
       pair.ack_time += pair.longer;
     }
-    sharing_.AddFlow(alike.empty() ? ways_.DataUses(pair.way) : UsesOfAll(pair.way, alike, i),
-                     ways_.AckUses(pair.way), ways_.WindowRate(pair.way));
+    sharing_.AddFlow(uses, ways_.AckUses(pair.way), ways_.WindowRate(pair.way));
     pairs_.push_back(pair);
   }
   return true;
-}
-
-std::optional<FluidEnds> FluidNetwork::WayOf(const ReplicaFolding::AlikeFlow& flow,
-                                             uint32_t queue_pair) const {
-  const uint32_t path = PathHash(flow.source, flow.source_nic, flow.destination,
-                                 flow.destination_nic, FlowOfQueuePair(flow.flow, queue_pair));
-  const auto ends =
-      map_.PickAccess(static_cast<uint32_t>(flow.source), flow.source_nic,
-                      static_cast<uint32_t>(flow.destination), flow.destination_nic, path);
-  if (!ends) return std::nullopt;
-  return FluidEnds{*ends, path};
-}
-
-// Of all the queue pairs that one stands for: who is nearer and who is farther is made up for by
-// what goes around a ring.
-Time FluidNetwork::MeanAckTime(std::span<const ReplicaFolding::AlikeFlow> alike,
-                               uint32_t queue_pair) const {
-  int64_t sum = 0, count = 0;
-  for (const ReplicaFolding::AlikeFlow& flow : alike) {
-    const auto way = WayOf(flow, queue_pair);
-    if (!way) continue;
-    sum += ways_.AckTime(*way);
-    ++count;
-  }
-  return Time::Ps(count == 0 ? 0 : sum / count);
-}
-
-// The links of all the queue pairs that one stands for: in the fabric each takes its own way, and
-// they go at the rate of the slowest. At NICs, the one that sends, and those that receive what
-// comes to a host that is replayed: the others fare as these do.
-FluidWays::Uses FluidNetwork::UsesOfAll(const FluidEnds& own,
-                                        std::span<const ReplicaFolding::AlikeFlow> alike,
-                                        uint32_t queue_pair) const {
-  std::map<uint32_t, uint32_t> shares = {
-      {own.ends.first, static_cast<uint32_t>(FluidSharing::kWhole)}};
-  for (const ReplicaFolding::AlikeFlow& flow : alike) {
-    const auto way = WayOf(flow, queue_pair);
-    if (!way) continue;  // its own host will say so
-    const bool arrives = folding()->Replayed(flow.destination);
-    for (const FluidSharing::Use& use : ways_.DataUses(*way)) {
-      const bool counts = use.link == way->ends.second ? arrives : use.link != way->ends.first;
-      if (counts) shares[use.link] += use.share;
-    }
-  }
-  FluidWays::Uses uses;
-  for (const auto& [link, share] : shares) uses.push_back({link, share, 0});
-  return uses;
 }
 
 uint32_t FluidNetwork::OnSend(Slot slot) {
@@ -296,15 +240,11 @@ uint32_t FluidNetwork::SendPart(Slot slot) {
     return 0;
   }
   const auto next = static_cast<uint32_t>(connections_.size());
-  const uint32_t number =
-      by_name_.FindOrAdd({m.source, m.destination, m.source_nic, m.destination_nic, m.flow}, next);
+  const uint32_t number = by_name_.FindOrAdd(FlowEndsOf(m), next);
   if (number == next) connections_.emplace_back();
   Connection& connection = connections_[number];
-  const int64_t bytes = m.size.count(), rate = path.bottleneck.bits_per_second();
-  const int64_t frame = std::min(bytes, set_.cut_through > 0 ? set_.cut_through : set_.mtu);
-  const Time alone =
-      path.latency + set_.TimeFor(bytes, rate) + set_.TimeFor(frame, rate) * path.switches;
-  connection.arrival = std::max(connection.arrival, now() + NicsOf(m.source).latency + alone);
+  const Time leaves = now() + NicsOf(m.source).latency;
+  connection.arrival = std::max(connection.arrival, leaves + TimeAlone(set_, path, m.size.count()));
   Complete(slot, connection.arrival + NicsOf(m.destination).latency,
            connection.arrival + path.latency);
   return 0;

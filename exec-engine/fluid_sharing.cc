@@ -32,8 +32,8 @@ uint32_t FluidSharing::AddFlow(std::span<const Use> data, std::span<const Use> a
 
 void FluidSharing::SetUses(Flow* flow, std::span<const Use> data, std::span<const Use> acks) {
   flow->data = static_cast<uint32_t>(uses_.size());
-  flow->data_count = static_cast<uint16_t>(data.size());
-  flow->ack_count = static_cast<uint16_t>(acks.size());
+  flow->data_count = static_cast<uint32_t>(data.size());
+  flow->ack_count = static_cast<uint32_t>(acks.size());
   uses_.insert(uses_.end(), data.begin(), data.end());
   uses_.insert(uses_.end(), acks.begin(), acks.end());
   FindBound(flow);

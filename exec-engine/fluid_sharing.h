@@ -80,7 +80,7 @@ class FluidSharing {
  private:
   struct Flow {
     uint32_t data = 0;  // into uses_; its acknowledgements follow
-    uint16_t data_count = 0, ack_count = 0;
+    uint32_t data_count = 0, ack_count = 0;
     bool active = false;
     uint32_t solved = 0;  // number of the solution that it was last in
     int64_t limit = 0, bound = 0;

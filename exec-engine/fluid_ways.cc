@@ -59,6 +59,16 @@ uint32_t FluidSettings::AckShare() const {
   return static_cast<uint32_t>(std::min(share, FluidSharing::kWhole));
 }
 
+std::optional<FluidEnds> FluidWays::Between(const FlowEnds& flow) const {
+  const uint32_t path =
+      PathHash(flow.source, flow.source_nic, flow.destination, flow.destination_nic, flow.flow);
+  const auto ends =
+      map_.PickAccess(static_cast<uint32_t>(flow.source), flow.source_nic,
+                      static_cast<uint32_t>(flow.destination), flow.destination_nic, path);
+  if (!ends) return std::nullopt;
+  return FluidEnds{*ends, path};
+}
+
 // Where the bits are spread over equal ways, switch by switch in equal parts; a part that comes to
 // a switch that knows no way on is lost, and the others carry more.
 FluidWays::Uses FluidWays::DataUses(const FluidEnds& way) const {

@@ -11,6 +11,7 @@
 #include "core/model/fabric_map.h"
 #include "core/model/idle_time.h"
 #include "core/model/topology.h"
+#include "exec-engine/flow_ends.h"
 #include "exec-engine/fluid_sharing.h"
 
 namespace drydock {
@@ -51,6 +52,9 @@ class FluidWays {
  public:
   // Both outlive this.
   FluidWays(const FabricMap& map, const FluidSettings& settings) : map_(map), set_(settings) {}
+
+  // Of a queue pair, which `flow.flow` names; nothing where no way leads.
+  std::optional<FluidEnds> Between(const FlowEnds& flow) const;
 
   using Uses = std::vector<FluidSharing::Use>;
   // Empty where faults have cut it.

@@ -14,6 +14,7 @@
 namespace drydock {
 namespace {
 
+using testing::Counter;
 using testing::SmallCluster;
 using testing::WorkloadBuilder;
 
@@ -90,13 +91,6 @@ WorkloadBuilder ManyCalls(uint32_t seed) {
   }
   b.PlanAll(static_cast<int>(channels));
   return b;
-}
-
-int64_t Counter(const Timeline& timeline, const std::string& name) {
-  for (const auto& [key, value] : timeline.counters) {
-    if (key == name) return value;
-  }
-  return -1;
 }
 
 TEST(KnownTimesTest, NoArrivalsShowThatMoreThanTheLastOfThemMatters) {

@@ -21,12 +21,12 @@ void ForEachPort(const Way& way, const Visit& visit) {
   if (way.in != kNoPort) visit(way.in);
 }
 
-// How much of the time of the program that moves it a connection's slices are.
-double PartOf(const LocalPlan& plan, const LocalConnection& c) {
-  const bool pulled = c.link == LinkKind::kPeerRead || c.contribution;
-  const uint32_t runner = pulled ? c.receiver : c.sender;
+// How much of the time of the program that moves it, at its receiving or its sending end, a
+// connection's slices are.
+double PartOf(const LocalPlan& plan, const LocalConnection& c, bool receives) {
+  const uint32_t runner = receives ? c.receiver : c.sender;
   if (runner == kElsewhere || plan.runners[runner].slices == 0) return 0;
-  return static_cast<double>(pulled ? c.received : c.sent) /
+  return static_cast<double>(receives ? c.received : c.sent) /
          static_cast<double>(plan.runners[runner].slices);
 }
 
@@ -57,7 +57,7 @@ void ShareLinks(const PortMap& ports, double several_peers, LocalPlan* plan) {
     if (!SharesLinks(*plan, c)) continue;
     // One sum arrives for the contributions of all members; one multicast store leaves for all.
     const PortId once = c.link != LinkKind::kNvls ? kNoPort : c.contribution ? c.way.in : c.way.out;
-    const double part = PartOf(*plan, c);
+    const double part = PartOf(*plan, c, c.link == LinkKind::kPeerRead || c.contribution);
     ForEachPort(c.way, [&](PortId p) { load(c, p) += p == once ? part / members : part; });
   }
   const double reachable = HasSeveralPeers(*plan) ? several_peers : 1;
@@ -75,12 +75,7 @@ void ShareNics(const PortMap& ports, LocalPlan* plan) {
     return loads[ports.count() * c.work + static_cast<size_t>(c.nic)];
   };
   for (const LocalConnection& c : plan->connections) {
-    if (c.nic == kNoPort) continue;
-    const bool sends = c.sender != kElsewhere;
-    const uint32_t runner = sends ? c.sender : c.receiver;
-    if (runner == kElsewhere || plan->runners[runner].slices == 0) continue;
-    load(c) += static_cast<double>(sends ? c.sent : c.received) /
-               static_cast<double>(plan->runners[runner].slices);
+    if (c.nic != kNoPort) load(c) += PartOf(*plan, c, c.sender == kElsewhere);
   }
   for (LocalConnection& c : plan->connections) {
     if (c.nic == kNoPort) continue;

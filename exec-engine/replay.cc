@@ -251,7 +251,8 @@ Result<Timeline> Replay(const Workload& workload, const FlowPlan& plan, const Ke
     RETURN_IF_ERROR(CheckRepeat(workload, options.iterations));
     repeated = Repeat(workload, options.iterations);
   }
-  const FlowPlan merged = network.merges ? WithMergedLoops(plan) : FlowPlan();
+  FlowPlan merged;
+  if (network.merges) merged = WithMergedLoops(plan);
   ASSIGN_OR_RETURN(const ReplayIndex index,
                    ReplayIndex::Create(options.iterations > 1 ? repeated : workload,
                                        network.merges ? merged : plan, times));

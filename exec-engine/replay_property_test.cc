@@ -13,6 +13,7 @@
 namespace drydock {
 namespace {
 
+using testing::Counter;
 using testing::ReplayAll;
 using testing::SmallCluster;
 using testing::WorkloadBuilder;
@@ -33,13 +34,6 @@ void ExpectSame(const Timeline& a, const Timeline& b) {
     EXPECT_EQ(Picoseconds(a.ranks[rank].ready), Picoseconds(b.ranks[rank].ready)) << rank;
     EXPECT_EQ(Picoseconds(a.ranks[rank].end), Picoseconds(b.ranks[rank].end)) << rank;
   }
-}
-
-int64_t Counter(const Timeline& timeline, const std::string& name) {
-  for (const auto& [key, value] : timeline.counters) {
-    if (key == name) return value;
-  }
-  return -1;
 }
 
 // A host of four GPUs, tensor groups of two or four, data groups across them on a stream of their

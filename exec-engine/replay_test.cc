@@ -8,19 +8,13 @@
 namespace drydock {
 namespace {
 
+using testing::Counter;
 using ::testing::HasSubstr;
 using testing::ReplayAll;
 using testing::SmallCluster;
 using testing::WorkloadBuilder;
 
 constexpr int64_t kMega = 1 << 20;
-
-int64_t Counter(const Timeline& timeline, const std::string& name) {
-  for (const auto& [key, value] : timeline.counters) {
-    if (key == name) return value;
-  }
-  return -1;
-}
 
 TEST(ReplayTest, OpsOfAStreamRunInOrderAndStreamsSideBySide) {
   WorkloadBuilder b(SmallCluster(1, 1));

@@ -212,11 +212,11 @@ uint16_t ChannelOf(const Plan& plan, uint32_t connection) {
 
 }  // namespace
 
-std::vector<ReplicaFolding::AlikeFlow> ReplicaFolding::AlikeFlows(uint32_t wire) const {
+std::vector<FlowEnds> ReplicaFolding::AlikeFlows(uint32_t wire) const {
   const Wire& known = wires_[wire];
   if (wire == 0 || known.part || !known.end.sends) return {};
   const Placement::Slot& at = index_.placement().of(RankAt(known.end));
-  std::vector<AlikeFlow> flows;
+  std::vector<FlowEnds> flows;
   for (const HostId host :
        of_kind_[static_cast<size_t>(alike_.kind[static_cast<size_t>(at.host)])]) {
     const End end = SameEndOf(known.end, index_.first_rank(host) + at.gpu);

@@ -24,6 +24,7 @@
 #include "core/model/variation.h"
 #include "exec-engine/alike_hosts.h"
 #include "exec-engine/fabric_paths.h"
+#include "exec-engine/flow_ends.h"
 #include "exec-engine/fold.h"
 #include "exec-engine/network.h"
 #include "exec-engine/plan_ends.h"
@@ -76,12 +77,7 @@ class ReplicaFolding {
   }
   // What carries the data of connections that are alike, for networks that share links: `wire`'s
   // and those that it stands for. Empty of what brings no data, and of parts.
-  struct AlikeFlow {
-    HostId source = 0, destination = 0;
-    int16_t source_nic = 0, destination_nic = 0;
-    uint32_t flow = 0;  // Message::flow
-  };
-  std::vector<AlikeFlow> AlikeFlows(uint32_t wire) const;
+  std::vector<FlowEnds> AlikeFlows(uint32_t wire) const;
   // The same in a call of which all parts are played; 0 inside a host.
   uint32_t WireOfPart(const Workload::Use& use, uint32_t connection, bool sends);
   int64_t AlikeOf(const Message& message) const {

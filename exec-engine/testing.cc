@@ -311,6 +311,13 @@ void WorkloadBuilder::SetPlan(int64_t bytes, Plan made) {
   }
 }
 
+int64_t Counter(const Timeline& timeline, const std::string& name) {
+  for (const auto& [key, value] : timeline.counters) {
+    if (key == name) return value;
+  }
+  return -1;
+}
+
 NetworkChoice Analytical() { return {"analytical", "", MakeAnalyticalNetwork, Folds::kExactly}; }
 
 Result<Timeline> ReplayAll(const WorkloadBuilder& builder, bool shortcut) {

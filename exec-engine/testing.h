@@ -68,6 +68,9 @@ class WorkloadBuilder {
   uint32_t Call(CollectiveType type, int64_t bytes, int sender, int group);
 };
 
+// -1 if the timeline has no such counter.
+int64_t Counter(const Timeline& timeline, const std::string& name);
+
 NetworkChoice Analytical();
 Result<Timeline> ReplayAll(const WorkloadBuilder& builder, bool shortcut = true);
 

@@ -168,34 +168,28 @@ void TransferEngine::RunSlice(Transfer* t, uint32_t runner, Time now) {
   slice.bytes = std::min(SliceBytes(*work.planned, r.at.bytes() / slice.merged) * slice.merged,
                          r.at.bytes() - r.moved);
   slice.wire = WireBytes(work.planned->protocol, slice.bytes);
-  const bool arrives = MeetsProxy(plan, slice.receives), leaves = MeetsProxy(plan, slice.sends);
+  if (slice.merged > 1) merged_ += slice.merged;
   Time each;  // beside the bytes
   if (r.moved == 0 && !step.joined) each += work.step;
-  if (arrives || leaves) each += work.net_slice;
-  Time begin = now;
-  if (slice.merged > 1 && arrives) {
-    begin = std::max(r.free, now - AllButOne(plan, slice, slice.receives));
-  }
+  if (MeetsProxy(plan, slice.receives) || MeetsProxy(plan, slice.sends)) each += work.net_slice;
+  // Merged slices were worked on as they came, all but the last; they leave as they are filled.
+  const Time begin = std::max(r.free, now - AllButOne(plan, slice, slice.receives));
+  const Time last = now + each + work.BlockTime(step, slice.bytes / slice.merged);
   const Time from = begin + each * slice.merged;
-  Time end = from + work.BlockTime(step, slice.bytes);
+  Time end = std::max(last, from + work.BlockTime(step, slice.bytes));
   end = std::max(end, Receive(t, slice, from));
   end = std::max(end, Send(t, slice, from));
-  slice.filled = end;
-  if (slice.merged > 1) {
-    const Time one = now + each + work.BlockTime(step, slice.bytes / slice.merged);
-    end = std::max(end, one);
-    slice.filled = leaves ? std::max(one, end - AllButOne(plan, slice, slice.sends)) : end;
-    merged_ += slice.merged;
-  }
+  slice.filled = std::max(last, end - AllButOne(plan, slice, slice.sends));
   FinishSlice(t, slice, end);
   Advance(t, slice, end);
 }
 
 // How long NICs take for all but one of the slices that are merged: while one crosses the network,
-// the thread block is busy with another.
+// the thread block is busy with another. Nothing for a slice of its own, or where no NIC is.
 Time TransferEngine::AllButOne(const LocalPlan& plan, const Slice& slice,
                                std::span<const uint32_t> connections) const {
   Time longest;
+  if (slice.merged == 1) return longest;
   for (const uint32_t c : connections) {
     const LocalConnection& at = plan.connections[c];
     const int64_t others = slice.merged - 1;

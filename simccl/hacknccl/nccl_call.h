@@ -32,8 +32,38 @@ inline ncclResult_t MakeNcclCall(const hacknccl_call& call, ncclRedOp_t op, void
       return ncclScatter(send, receive, call.count, type, call.root, comm, stream);
     case HACKNCCL_SEND:
       return ncclSend(send, call.count, type, call.root, comm, stream);
-    default:
+    case HACKNCCL_RECV:
       return ncclRecv(receive, call.count, type, call.root, comm, stream);
+    default:
+      return ncclInvalidArgument;
+  }
+}
+
+// For errors.
+inline const char* NcclNameOf(int function) {
+  switch (function) {
+    case HACKNCCL_ALL_REDUCE:
+      return "ncclAllReduce";
+    case HACKNCCL_ALL_GATHER:
+      return "ncclAllGather";
+    case HACKNCCL_REDUCE_SCATTER:
+      return "ncclReduceScatter";
+    case HACKNCCL_BROADCAST:
+      return "ncclBroadcast";
+    case HACKNCCL_REDUCE:
+      return "ncclReduce";
+    case HACKNCCL_ALL_TO_ALL:
+      return "ncclAlltoAll";
+    case HACKNCCL_GATHER:
+      return "ncclGather";
+    case HACKNCCL_SCATTER:
+      return "ncclScatter";
+    case HACKNCCL_SEND:
+      return "ncclSend";
+    case HACKNCCL_RECV:
+      return "ncclRecv";
+    default:
+      return "a function that NCCL does not have";
   }
 }
 

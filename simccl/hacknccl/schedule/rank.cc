@@ -125,7 +125,7 @@ void Rank::MakeCall(const hacknccl_call& call, cudaStream_t stream, Communicator
                          : call.buffers == HACKNCCL_BUFFERS_REGISTERED ? schedule_.registered_bytes
                                                                        : schedule_.symmetric_bytes;
   char* const to = call.in_place != 0 ? from : from + known;
-  Check(MakeNcclCall(call, from, to, communicator->comm, stream), "its call");
+  Check(MakeNcclCall(call, from, to, communicator->comm, stream), NcclNameOf(call.function));
 }
 
 // The one to send from; the one to receive into follows it. Told to the communicator beforehand,
