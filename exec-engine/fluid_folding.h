@@ -26,10 +26,16 @@ std::vector<AlikeWay> AlikeWays(const ReplicaFolding& folding, const FluidWays& 
 // what comes to a host that is replayed arrives: the others fare as these do.
 FluidWays::Uses UsesOfAll(const FluidWays& ways, const FluidEnds& own,
                           std::span<const AlikeWay> alike);
+// The same of their acknowledgements: where `own`'s come in, and where those go out that answer
+// what comes to a host that is replayed.
+FluidWays::Uses AckUsesOfAll(const FluidWays& ways, const FluidEnds& own,
+                             std::span<const AlikeWay> alike);
 
 // FluidWays::AckTime in the mean: who is nearer and who is farther make up for each other on a
 // ring.
 Time MeanAckTime(const FluidWays& ways, std::span<const AlikeWay> alike);
+// So is FluidWays::WindowBytes.
+int64_t MeanWindowBytes(const FluidWays& ways, std::span<const AlikeWay> alike);
 
 // From the NIC until the last byte is in, alone on a way that is known by its length only.
 Time TimeAlone(const FluidSettings& set, const FabricPath& path, int64_t bytes);

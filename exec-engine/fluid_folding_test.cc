@@ -36,7 +36,7 @@ TEST(FluidFoldingTest, FlowsThatMeetAtNicsAloneTakeTheSameTimes) {
     ASSERT_TRUE(whole.ok()) << whole.error().ToString();
     ASSERT_TRUE(folded.ok()) << folded.error().ToString();
     EXPECT_EQ(Counter(*folded, "hosts replayed"), layout.stages);
-    EXPECT_NEAR(folded->iteration.seconds() / whole->iteration.seconds(), 1, 1e-4) << seed;
+    EXPECT_NEAR(folded->iteration.seconds() / whole->iteration.seconds(), 1, 1e-6) << seed;
     for (const char* counter : {"messages", "message bytes", "slices merged"}) {
       EXPECT_EQ(Counter(*folded, counter), Counter(*whole, counter)) << seed;
     }
@@ -59,9 +59,9 @@ TEST(FluidFoldingTest, FlowsOfReplicasGoAtTheRateOfTheSlowest) {
     most = std::max(most, off);
     sum += off;
   }
-  EXPECT_GT(least, -0.01);
-  EXPECT_LT(most, 0.07);
-  EXPECT_LT(sum / 40, 0.015);
+  EXPECT_GT(least, -0.035);
+  EXPECT_LT(most, 0.06);
+  EXPECT_LT(sum / 40, 0.01);
   EXPECT_GT(sum / 40, 0.001) << "nobody met anybody";
 }
 

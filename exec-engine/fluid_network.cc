@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "core/base/index_table.h"
 #include "core/model/connection_shape.h"
 #include "exec-engine/flow_ends.h"
+#include "exec-engine/fluid_fabric.h"
 #include "exec-engine/fluid_folding.h"
 #include "exec-engine/fluid_links.h"
 #include "exec-engine/fluid_queue_pair.h"
@@ -24,6 +26,8 @@ namespace {
 
 constexpr uint32_t kNone = UINT32_MAX;
 constexpr size_t kCacheLine = 64;
+constexpr int kMostRounds =
+    4;  // what a rate moves through the queues then waits for the next change
 constexpr size_t kBusiestLinks = 20;  // of what can be a hundred thousand
 
 struct NameHash {
@@ -59,14 +63,14 @@ class FluidNetwork final : public SerialNetwork {
         shape_(shape),
         map_(topology),
         ways_(map_, set_),
-        sharing_(FluidCapacities(map_)),
+        fabric_(FluidCapacities(map_)),
         down_(map_.link_count(), false),
         link_bits_(map_.link_count(), 0) {
     map_.set_cut_through(set_.cut_through);
   }
 
   std::vector<std::pair<std::string, int64_t>> Counters() const override {
-    const FluidSharing::Counts& counts = sharing_.counts();
+    const FluidSharing::Counts& counts = fabric_.counts();
     return {{"messages", messages()},
             {"message bytes", message_bytes()},
             {"queue pairs", static_cast<int64_t>(pairs_.size())},
@@ -81,7 +85,7 @@ class FluidNetwork final : public SerialNetwork {
 
  private:
   // Subjects of events, in their order at one time.
-  static constexpr uint64_t kFault = 0, kReroute = 1, kQueuePair = 2;
+  static constexpr uint64_t kFault = 0, kReroute = 1, kQueuePair = 2, kDrain = uint64_t{1} << 32;
 
   void OnStart() override {
     for (uint32_t i = 0; i < topology_.faults.size(); ++i) {
@@ -91,7 +95,7 @@ class FluidNetwork final : public SerialNetwork {
   uint32_t OnSend(Slot slot) override;
   void OnEvent(uint64_t subject, uint32_t detail) override;
   void OnEventNears(uint64_t subject, uint32_t detail) const override {
-    if (subject < kQueuePair) return;
+    if (subject < kQueuePair || subject >= kDrain) return;
     const char* pair = reinterpret_cast<const char*>(&pairs_[detail]);
     for (size_t i = 0; i < sizeof(FluidQueuePair); i += kCacheLine) __builtin_prefetch(pair + i, 1);
   }
@@ -110,9 +114,16 @@ class FluidNetwork final : public SerialNetwork {
   void SendControl(Slot slot, Connection* connection);
   void Enqueue(uint32_t pair, Slot slot, int64_t bytes, Time ready);
   void Begin(uint32_t pair);
+  void Share(uint32_t pair);
+  int64_t WireBytesOfFirst(const FluidQueuePair& pair) const {
+    return set_.WireBytes(parts_.Front(pair.parts).bytes);
+  }
+  Time ArrivalOf(uint32_t pair, int64_t bytes);
+  void Stop(uint32_t pair);
   void Wake(uint32_t pair, Time when);
   void RunPair(uint32_t pair);
   void FinishPart(uint32_t pair);
+  void Continue(uint32_t pair);
   void EndPart(Slot slot, Time arrival, Time acknowledged);
   void EndMessages(Connection* connection);
   void CountBits(uint32_t pair);
@@ -124,12 +135,14 @@ class FluidNetwork final : public SerialNetwork {
   const ConnectionShape shape_;
   FabricMap map_;
   const FluidWays ways_;
-  FluidSharing sharing_;  // flow i is queue pair i
+  FluidFabric fabric_;
   std::vector<FluidQueuePair> pairs_;
   std::vector<Connection> connections_;
   IndexTable<FlowEnds, NameHash> by_name_;
-  std::vector<Progress> progress_;  // by slot
-  PartPool parts_;
+  std::vector<Progress> progress_;   // by slot
+  std::vector<uint32_t> beginning_;  // queue pairs, at this instant
+  ListPool<QueuedPart> parts_;
+  ListPool<SentPart> sent_;
   std::vector<bool> down_;          // by link
   std::vector<int64_t> link_bits_;  // by link, of what moved away from it or is done
 };
@@ -154,15 +167,18 @@ bool FluidNetwork::AddConnection(const Message& m) {
     pair.way = *way;
     pair.ack_time = Time::Ps(ways_.AckTime(pair.way));
     pair.slowest_rate = ways_.SlowestRate(pair.way);
-    FluidWays::Uses uses = ways_.DataUses(pair.way);
+    pair.window = ways_.WindowBytes(pair.way);
+    FluidWays::Uses uses = ways_.DataUses(pair.way), acks = ways_.AckUses(pair.way);
     std::vector<AlikeWay> alike;
     if (folding() != nullptr) alike = AlikeWays(*folding(), ways_, m.wire, i);
     if (!alike.empty()) {
       uses = UsesOfAll(ways_, pair.way, alike);
+      acks = AckUsesOfAll(ways_, pair.way, alike);
+      pair.window = MeanWindowBytes(ways_, alike);
       pair.longer = MeanAckTime(ways_, alike) - pair.ack_time;
       pair.ack_time += pair.longer;
     }
-    sharing_.AddFlow(uses, ways_.AckUses(pair.way), ways_.WindowRate(pair.way));
+    fabric_.Add(uses, acks, ways_.WindowRate(pair.way));
     pairs_.push_back(pair);
   }
   return true;
@@ -187,7 +203,7 @@ void FluidNetwork::Carry(Slot slot, uint32_t number) {
   if (slot >= progress_.size()) progress_.resize(slot + 1);
   // One that finds its cable dead waits there like data.
   const bool passes =
-      m.control && connection.first == kNone && sharing_.bound(connection.first_pair) > 0;
+      m.control && connection.first == kNone && fabric_.bound(connection.first_pair) > 0;
   if (passes) return SendControl(slot, &connection);
   progress_[slot] = {number, kNone, 1, Time(), Time()};
   if (connection.first == kNone) {
@@ -210,7 +226,7 @@ void FluidNetwork::Carry(Slot slot, uint32_t number) {
 // What a packet waits for at a NIC that is busy: the rest of a frame, half of one in the mean, and
 // then the turns of the queue pairs that are sending.
 Time FluidNetwork::IdleWait(const FluidQueuePair& pair) const {
-  const auto busy = static_cast<int64_t>(sharing_.flows_on(pair.way.ends.first));
+  const auto busy = static_cast<int64_t>(fabric_.pairs_on(pair.way.ends.first));
   if (busy == 0) return Time();
   const FabricDirection& out = map_.direction(pair.way.ends.first);
   return Time::Ps(out.Occupancy(set_.FrameBytes()) * (2 * busy + 1) / 2);
@@ -267,17 +283,42 @@ void FluidNetwork::Wake(uint32_t number, Time when) {
   Schedule(when, kQueuePair + number, 0, number);
 }
 
-// The first part of an idle queue pair goes to the wire.
+// The first part of a queue pair that is not sending goes to the wire, once all is known that
+// happens now.
 void FluidNetwork::Begin(uint32_t number) {
   FluidQueuePair& pair = pairs_[number];
-  pair.StartPart(set_.WireBytes(parts_.Front(pair.parts).bytes), now());
   pair.sending = true;
-  sharing_.Begin(number);
+  pair.finish = Time::Max();
+  fabric_.Come(number, WireBytesOfFirst(pair) > pair.window);
+  beginning_.push_back(number);
+}
+
+void FluidNetwork::Share(uint32_t number) {
+  FluidQueuePair& pair = pairs_[number];
+  pair.StartPart(WireBytesOfFirst(pair), now());
+  if (fabric_.MayGoAhead(number)) {
+    fabric_.BeginAhead(number, pair.Pace(&sent_, now(), FluidSharing::kNoLimit));
+  } else {
+    fabric_.Begin(number, now());
+  }
+  pair.first_known = ArrivalOf(number, parts_.Front(pair.parts).bytes) + pair.ack_time;
+}
+
+// Of what leaves the NIC now, at the end of a part of so many bytes.
+Time FluidNetwork::ArrivalOf(uint32_t number, int64_t bytes) {
+  return now() + fabric_.Wait(number, now()) + pairs_[number].Tail(ways_, bytes);
+}
+
+void FluidNetwork::Stop(uint32_t number) {
+  fabric_.End(number, now());
+  pairs_[number].SetRate(0, now());
+  pairs_[number].sending = false;
 }
 
 void FluidNetwork::OnEvent(uint64_t subject, uint32_t detail) {
   if (subject == kFault) return ApplyFault(topology_.faults[detail]);
   if (subject == kReroute) return Reroute();
+  if (subject >= kDrain) return fabric_.Drained(detail, now());
   // One that was moved leaves its old event behind.
   if (pairs_[detail].wake != now()) return;
   pairs_[detail].wake = Time::Max();
@@ -299,19 +340,33 @@ void FluidNetwork::FinishPart(uint32_t number) {
   FluidQueuePair& pair = pairs_[number];
   const QueuedPart part = parts_.Front(pair.parts);
   parts_.Pop(&pair.parts);
-  pair.sent_bits += set_.WireBytes(part.bytes) * 8;
-  const Time arrival = now() + pair.Tail(ways_, part.bytes);
+  const int64_t wire = set_.WireBytes(part.bytes);
+  pair.sent_bits += wire * 8;
+  const Time arrival = ArrivalOf(number, part.bytes);
+  const Time acknowledged = arrival + pair.ack_time;
+  pair.Forget(&sent_, now());
+  sent_.Append(&pair.unacknowledged, {wire, pair.first_known, acknowledged});
+  Continue(number);
+  EndPart(part.slot, arrival, acknowledged);
+}
+
+// With the next part, if it is there.
+void FluidNetwork::Continue(uint32_t number) {
+  FluidQueuePair& pair = pairs_[number];
   if (pair.parts.empty() || parts_.Front(pair.parts).ready > now()) {
-    pair.sending = false;
-    pair.rate = 0;
-    sharing_.End(number);
+    Stop(number);
     if (!pair.parts.empty()) Wake(number, parts_.Front(pair.parts).ready);
-  } else {
-    pair.StartPart(set_.WireBytes(parts_.Front(pair.parts).bytes), now());
-    pair.FindFinish(now());
-    Wake(number, pair.finish);
+    return;
   }
-  EndPart(part.slot, arrival, arrival + pairs_[number].ack_time);
+  const int64_t bytes = WireBytesOfFirst(pair);
+  if (!fabric_.large(number) || bytes <= pair.window) {
+    Stop(number);
+    return Begin(number);
+  }
+  pair.StartPart(bytes, now());
+  pair.first_known = ArrivalOf(number, parts_.Front(pair.parts).bytes) + pair.ack_time;
+  pair.FindFinish(now());
+  Wake(number, pair.finish);
 }
 
 void FluidNetwork::EndPart(Slot slot, Time arrival, Time acknowledged) {
@@ -334,13 +389,14 @@ void FluidNetwork::EndMessages(Connection* connection) {
 }
 
 void FluidNetwork::OnEndOfInstant() {
-  if (sharing_.settled()) return;
-  for (const uint32_t number : sharing_.Solve()) {
+  for (const uint32_t number : beginning_) Share(number);
+  beginning_.clear();
+  fabric_.Solve(now(), [this](uint32_t number, int64_t rate) {
     FluidQueuePair& pair = pairs_[number];
-    if (!pair.sending) continue;
-    pair.SetRate(sharing_.rate(number), now());
+    pair.SetRate(rate, now());
     if (pair.finish < pair.wake) Wake(number, pair.finish);
-  }
+  });
+  for (const auto& [link, when] : fabric_.TakeDrains()) Schedule(when, kDrain + link, 0, link);
 }
 
 Status FluidNetwork::OnEnd() {
@@ -365,12 +421,13 @@ void FluidNetwork::CountBits(uint32_t number) {
     link_bits_[use.link] +=
         static_cast<int64_t>(static_cast<__int128>(bits) * use.share / FluidSharing::kWhole);
   };
-  for (const FluidSharing::Use& use : sharing_.data(number)) add(use);
-  for (const FluidSharing::Use& use : sharing_.acknowledgements(number)) add(use);
+  for (const FluidSharing::Use& use : fabric_.data(number)) add(use);
+  for (const FluidSharing::Use& use : fabric_.acknowledgements(number)) add(use);
   bits = 0;
 }
 
 void FluidNetwork::ApplyFault(const Fault& fault) {
+  for (const uint32_t number : fabric_.HoldBack(now())) pairs_[number].SetRate(0, now());
   for (const int cable : fault.links) {
     for (const uint32_t link :
          {static_cast<uint32_t>(2 * cable), static_cast<uint32_t>(2 * cable + 1)}) {
@@ -379,19 +436,21 @@ void FluidNetwork::ApplyFault(const Fault& fault) {
       if (fault.kind == Fault::Kind::kRate) {
         map_.SetRate(link, fault.ends ? made : std::min(fault.rate, made));
       }
-      sharing_.SetCapacity(link, down_[link] ? 0 : FluidCapacity(map_.direction(link).rate));
+      const int64_t capacity = down_[link] ? 0 : FluidCapacity(map_.direction(link).rate);
+      fabric_.SetCapacity(link, capacity, now());
     }
   }
   if (fault.kind == Fault::Kind::kDown) Schedule(now() + set_.reroute_time, kReroute, 0, 0);
 }
 
 void FluidNetwork::Reroute() {
+  for (const uint32_t number : fabric_.HoldBack(now())) pairs_[number].SetRate(0, now());
   map_.Reroute(down_);
   for (uint32_t number = 0; number < pairs_.size(); ++number) {
     CountBits(number);
     FluidEnds& way = pairs_[number].way;
     way.ends = map_.Redirect(way.ends, way.path);
-    sharing_.Move(number, ways_.DataUses(way), ways_.AckUses(way));
+    fabric_.Move(number, ways_.DataUses(way), ways_.AckUses(way));
   }
 }
 

@@ -20,50 +20,67 @@ struct QueuedPart {
   Time ready;  // when its bytes are at the NIC
 };
 
-// First in, first out; the elements are in a PartPool.
-struct PartQueue {
-  static constexpr uint32_t kEnd = UINT32_MAX;
-  uint32_t first = kEnd, last = kEnd;
-  bool empty() const { return first == kEnd; }
+// One that has left the NIC.
+struct SentPart {
+  int64_t bytes = 0;  // with headers
+  Time first, last;   // when the sender knows that its first and its last byte have arrived
 };
 
-class PartPool {
+// First in, first out; the elements are in a ListPool.
+struct ListEnds {
+  static constexpr uint32_t kNone = UINT32_MAX;
+  uint32_t first = kNone, last = kNone;
+  bool empty() const { return first == kNone; }
+};
+
+template <typename T>
+class ListPool {
  public:
-  void Append(PartQueue* queue, const QueuedPart& part) {
+  void Append(ListEnds* list, const T& element) {
     uint32_t place = free_;
-    if (place == PartQueue::kEnd) {
+    if (place == ListEnds::kNone) {
       place = static_cast<uint32_t>(nodes_.size());
       nodes_.emplace_back();
     } else {
       free_ = nodes_[place].next;
     }
-    nodes_[place] = {part, PartQueue::kEnd};
-    (queue->empty() ? queue->first : nodes_[queue->last].next) = place;
-    queue->last = place;
+    nodes_[place] = {element, ListEnds::kNone};
+    (list->empty() ? list->first : nodes_[list->last].next) = place;
+    list->last = place;
   }
-  const QueuedPart& Front(const PartQueue& queue) const { return nodes_[queue.first].part; }
-  void Pop(PartQueue* queue) {
-    const uint32_t place = queue->first;
-    queue->first = nodes_[place].next;
+  const T& Front(const ListEnds& list) const { return nodes_[list.first].element; }
+  void Pop(ListEnds* list) {
+    const uint32_t place = list->first;
+    list->first = nodes_[place].next;
     nodes_[place].next = free_;
     free_ = place;
+  }
+  template <typename Visit>
+  void ForEach(const ListEnds& list, const Visit& visit) const {
+    for (uint32_t i = list.first; i != ListEnds::kNone; i = nodes_[i].next)
+      visit(nodes_[i].element);
   }
 
  private:
   struct Node {
-    QueuedPart part;
-    uint32_t next = PartQueue::kEnd;
+    T element;
+    uint32_t next = ListEnds::kNone;
   };
   std::vector<Node> nodes_;
-  uint32_t free_ = PartQueue::kEnd;
+  uint32_t free_ = ListEnds::kNone;
 };
 
 struct FluidQueuePair {
   static constexpr int64_t kPsPerSecond = 1'000'000'000'000;
 
   FluidEnds way;
-  PartQueue parts;
-  bool sending = false;       // its first part is on the wire
+  ListEnds parts, unacknowledged;
+  int64_t window = 0;    // bytes with headers that may be unacknowledged
+  bool sending = false;  // its first part is on the wire
+  // Of that part: whether it is larger than the window, whether it leaves at the NIC's rate
+  // whatever the fabric lets through, and when the sender knows that its first byte has arrived.
+  bool large = false, ahead = false;
+  Time first_known;
   int64_t rate = 0;           // since `since`
   Time since;                 // when `left` held
   __int128 left = 0;          // of the first part
@@ -88,6 +105,30 @@ struct FluidQueuePair {
   void FindFinish(Time now) {
     finish =
         rate == 0 ? Time::Max() : now + Time::Ps(static_cast<int64_t>((left + rate - 1) / rate));
+  }
+
+  // What is acknowledged.
+  void Forget(ListPool<SentPart>* sent, Time now) {
+    while (!unacknowledged.empty() && sent->Front(unacknowledged).last <= now) {
+      sent->Pop(&unacknowledged);
+    }
+  }
+  // The rate at which the last byte of the first part leaves just when the window has room for it;
+  // `none` if it has room now.
+  int64_t Pace(ListPool<SentPart>* sent, Time now, int64_t none) {
+    Forget(sent, now);
+    int64_t excess = static_cast<int64_t>(left / (8 * kPsPerSecond)) - window;
+    sent->ForEach(unacknowledged, [&](const SentPart& part) { excess += part.bytes; });
+    Time room = now;
+    sent->ForEach(unacknowledged, [&](const SentPart& part) {
+      if (excess <= 0) return;
+      const auto span = static_cast<__int128>((part.last - part.first).ps());
+      const int64_t of_it = std::min(excess, part.bytes);
+      room = std::max(room, part.first + Time::Ps(static_cast<int64_t>(span * of_it / part.bytes)));
+      excess -= part.bytes;
+    });
+    if (room == now) return none;
+    return std::max<int64_t>(static_cast<int64_t>(left / (room - now).ps()), 1);
   }
 
   // FluidWays::Tail; a connection knows few sizes.

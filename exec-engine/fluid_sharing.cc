@@ -7,8 +7,8 @@
 namespace drydock {
 namespace {
 
-constexpr int64_t kAckDrift = 64;  // 1 / kAckDrift of a link
-constexpr int kMostTries = 4;      // then all that a solution touches is solved with it
+constexpr int64_t kDrift = 64;  // 1 / kDrift of a link
+constexpr int kMostTries = 4;   // then all that a solution touches is solved with it
 constexpr int kMostRounds = 8;  // what acknowledgements still move then waits for the next change
 
 }  // namespace
@@ -40,9 +40,11 @@ void FluidSharing::SetUses(Flow* flow, std::span<const Use> data, std::span<cons
 }
 
 void FluidSharing::FindBound(Flow* flow) {
-  flow->bound = flow->data_count == 0 ? 0 : flow->limit;
-  for (const Use& use : UsesOf(*flow)) {
-    flow->bound = std::min(flow->bound, links_[use.link].capacity * kWhole / use.share);
+  flow->bound = flow->first_bound = flow->data_count == 0 ? 0 : flow->limit;
+  for (uint32_t i = flow->data; i < flow->data + flow->data_count; ++i) {
+    const int64_t most = links_[uses_[i].link].capacity * kWhole / uses_[i].share;
+    flow->bound = std::min(flow->bound, most);
+    if (i == flow->data) flow->first_bound = flow->bound;
   }
 }
 
@@ -68,12 +70,13 @@ void FluidSharing::MarkDirty(uint32_t link) {
 // Puts the flow on its links.
 void FluidSharing::Enter(uint32_t number) {
   const Flow& flow = flows_[number];
-  for (uint32_t i = flow.data; i < flow.data + flow.data_count; ++i) {
-    Link& link = links_[uses_[i].link];
-    uses_[i].place = static_cast<uint32_t>(link.flows.size());
-    link.flows.push_back({number, i});
-    link.wanted += Part(flow.bound, uses_[i].share);
-    if (link.holds_back) MarkDirty(uses_[i].link);
+  uint32_t i = flow.data;
+  for (Use& use : UsesOf(flow)) {
+    Link& link = links_[use.link];
+    use.place = static_cast<uint32_t>(link.flows.size());
+    link.flows.push_back({number, i++});
+    link.wanted += Part(BoundOf(flow), use.share);
+    if (link.holds_back) MarkDirty(use.link);
   }
 }
 
@@ -82,18 +85,30 @@ void FluidSharing::Leave(uint32_t number) {
   for (const Use& use : UsesOf(flow)) {
     Link& link = links_[use.link];
     if (link.holds_back) MarkDirty(use.link);
-    link.wanted -= Part(flow.bound, use.share);
+    link.wanted -= Part(BoundOf(flow), use.share);
     link.flows[use.place] = link.flows.back();
     uses_[link.flows[use.place].use].place = use.place;
     link.flows.pop_back();
   }
 }
 
-void FluidSharing::Begin(uint32_t flow) {
-  CHECK(!flows_[flow].active);
-  flows_[flow].active = true;
-  Enter(flow);
-  dirty_flows_.push_back(flow);
+void FluidSharing::Begin(uint32_t number) {
+  Flow& flow = flows_[number];
+  CHECK(!flow.active);
+  flow.active = true;
+  flow.at_first_link = false;
+  Enter(number);
+  dirty_flows_.push_back(number);
+}
+
+void FluidSharing::BeginAtFirstLink(uint32_t number, int64_t pace) {
+  Flow& flow = flows_[number];
+  CHECK(!flow.active && pace > 0);
+  flow.active = true;
+  flow.at_first_link = true;
+  flow.pace = pace;
+  Enter(number);
+  dirty_flows_.push_back(number);
 }
 
 void FluidSharing::End(uint32_t flow) {
@@ -110,10 +125,10 @@ void FluidSharing::SetCapacity(uint32_t number, int64_t bits_per_second) {
   for (const uint32_t flow : crossing) Leave(flow);
   links_[number].capacity = bits_per_second;
   // Those that are idle now have bounds as well.
-  for (Flow& flow : flows_) {
-    const std::span<const Use> uses = UsesOf(flow);
+  for (uint32_t flow_number = 0; flow_number < flows_.size(); ++flow_number) {
+    const std::span<const Use> uses = data(flow_number);
     if (std::any_of(uses.begin(), uses.end(), [&](const Use& u) { return u.link == number; })) {
-      FindBound(&flow);
+      FindBound(&flows_[flow_number]);
     }
   }
   for (const uint32_t flow : crossing) {
@@ -123,18 +138,26 @@ void FluidSharing::SetCapacity(uint32_t number, int64_t bits_per_second) {
   MarkDirty(number);
 }
 
+void FluidSharing::SetAside(uint32_t link, int64_t bits_per_second) {
+  const int64_t change = bits_per_second - links_[link].set_aside;
+  if (change == 0) return;
+  links_[link].set_aside = bits_per_second;
+  Add(link, change * kWhole);
+}
+
+// To what is set aside.
+void FluidSharing::Add(uint32_t number, int64_t aside) {
+  Link& link = links_[number];
+  link.aside += aside;
+  const int64_t drift = link.aside - link.aside_known;
+  if (!link.flows.empty() && std::abs(drift) / kWhole > link.capacity / kDrift) MarkDirty(number);
+}
+
 void FluidSharing::SetRate(uint32_t number, int64_t rate) {
   Flow& flow = flows_[number];
   const int64_t change = rate - flow.rate;
   flow.rate = rate;
-  for (const Use& use : acknowledgements(number)) {
-    Link& link = links_[use.link];
-    link.acks += change * use.share;
-    const int64_t drift = link.acks - link.acks_known;
-    if (!link.flows.empty() && std::abs(drift) / kWhole > link.capacity / kAckDrift) {
-      MarkDirty(use.link);
-    }
-  }
+  for (const Use& use : acknowledgements(number)) Add(use.link, change * use.share);
 }
 
 const std::vector<uint32_t>& FluidSharing::Solve() {
@@ -161,12 +184,12 @@ void FluidSharing::SolveOnce() {
 bool FluidSharing::SettleAlone(uint32_t number) {
   Flow& flow = flows_[number];
   if (flow.solved == solution_ || !flow.active) return true;
-  int64_t fair = flow.bound;
+  int64_t fair = BoundOf(flow);
   for (const Use& use : UsesOf(flow)) {
     Link& link = links_[use.link];
     if (!IsContended(link)) continue;
     if (link.flows.size() > 1) return false;
-    link.acks_known = link.acks;
+    link.aside_known = link.aside;
     fair = std::min(fair, Room(link) / use.share);
   }
   flow.solved = solution_;
@@ -187,7 +210,7 @@ void FluidSharing::AddLink(uint32_t number) {
   Link& link = links_[number];
   if (link.solved == solution_) return;
   link.solved = solution_;
-  link.acks_known = link.acks;
+  link.aside_known = link.aside;
   in_links_.push_back(number);
   for (const Crossing& crossing : link.flows) AddToSolution(crossing.flow);
 }
@@ -299,7 +322,8 @@ void FluidSharing::StartLevels() {
   }
   std::make_heap(levels_.begin(), levels_.end(), kHigher);
   std::sort(in_flows_.begin(), in_flows_.end(), [this](uint32_t a, uint32_t b) {
-    return flows_[a].bound != flows_[b].bound ? flows_[a].bound < flows_[b].bound : a < b;
+    const int64_t bound_a = BoundOf(flows_[a]), bound_b = BoundOf(flows_[b]);
+    return bound_a != bound_b ? bound_a < bound_b : a < b;
   });
 }
 
@@ -326,8 +350,8 @@ void FluidSharing::Fill() {
     while (next < in_flows_.size() && flows_[in_flows_[next]].fair >= 0) ++next;
     const bool limited = FindLowest();
     if (next < in_flows_.size() &&
-        (!limited || flows_[in_flows_[next]].bound <= levels_.front().rate)) {
-      Fix(in_flows_[next], flows_[in_flows_[next]].bound);
+        (!limited || BoundOf(flows_[in_flows_[next]]) <= levels_.front().rate)) {
+      Fix(in_flows_[next], BoundOf(flows_[in_flows_[next]]));
       continue;
     }
     if (!limited) return;

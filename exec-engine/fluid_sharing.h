@@ -16,8 +16,8 @@
 // flows. (Rates are whole numbers, so where links are full to the bit at once, a flow may have a
 // bit or two a second more or less than if all were solved.)
 //
-// Acknowledgements are taken off a link at the rates they had when it is solved; it is looked at
-// again by itself where they have changed by more than 1/64 of the link since.
+// Acknowledgements, and what else is set aside, are taken off a link as they are when it is solved;
+// it is looked at again by itself where they have changed by more than 1/64 of the link since.
 //
 // Integers throughout: rates are whole bits per second, rounded down. Not thread-safe.
 #ifndef DRYDOCK_EXEC_ENGINE_FLUID_SHARING_H_
@@ -52,15 +52,19 @@ class FluidSharing {
   // It takes another way from now on. Without links it gets nothing.
   void Move(uint32_t flow, std::span<const Use> data, std::span<const Use> acknowledgements);
   void Begin(uint32_t flow);
+  // Shares its first link alone, and takes what it has there, `pace` at most; above 0.
+  void BeginAtFirstLink(uint32_t flow, int64_t pace);
   void End(uint32_t flow);
   void SetCapacity(uint32_t link, int64_t bits_per_second);
+  // What of the link is not for flows to share.
+  void SetAside(uint32_t link, int64_t bits_per_second);
 
   bool settled() const { return dirty_links_.empty() && dirty_flows_.empty(); }
   // After this all rates are fair. The flows whose rates are others than before.
   const std::vector<uint32_t>& Solve();
 
   int64_t rate(uint32_t flow) const { return flows_[flow].rate; }
-  // The most it could ever have, with nothing else about.
+  // The most it could ever have on its whole way, with nothing else about.
   int64_t bound(uint32_t flow) const { return flows_[flow].bound; }
   std::span<const Use> data(uint32_t flow) const {
     return {uses_.data() + flows_[flow].data, flows_[flow].data_count};
@@ -82,8 +86,10 @@ class FluidSharing {
     uint32_t data = 0;  // into uses_; its acknowledgements follow
     uint32_t data_count = 0, ack_count = 0;
     bool active = false;
+    bool at_first_link = false;
     uint32_t solved = 0;  // number of the solution that it was last in
-    int64_t limit = 0, bound = 0;
+    int64_t limit = 0, pace = 0;
+    int64_t bound = 0, first_bound = 0;
     int64_t rate = 0, fair = 0;
   };
   struct Crossing {
@@ -92,9 +98,10 @@ class FluidSharing {
   };
   struct Link {
     int64_t capacity = 0;
-    int64_t wanted = 0;      // by its flows at most
-    int64_t acks = 0;        // what acknowledgements take at present, times kWhole
-    int64_t acks_known = 0;  // when it was last solved
+    int64_t wanted = 0;       // by its flows at most
+    int64_t aside = 0;        // what acknowledgements and SetAside take at present, times kWhole
+    int64_t aside_known = 0;  // when it was last solved
+    int64_t set_aside = 0;    // of that
     // In a solution: what is left to give and how many want of it, both times kWhole.
     int64_t left = 0, shares = 0;
     uint32_t solved = 0, touched = 0;  // numbers of the solutions that it was last in, or near
@@ -110,15 +117,22 @@ class FluidSharing {
     }
   };
 
-  // What acknowledgements leave of it, times kWhole.
+  // What is left of it to share, times kWhole.
   static int64_t Room(const Link& link) {
-    return std::max<int64_t>(link.capacity * kWhole - link.acks, 0);
+    return std::max<int64_t>(link.capacity * kWhole - link.aside, 0);
   }
   static bool IsContended(const Link& link) { return link.wanted > Room(link) / kWhole; }
   static int64_t Part(int64_t rate, uint32_t share) {
     return share == kWhole ? rate : (rate * share + kWhole - 1) / kWhole;
   }
-  std::span<Use> UsesOf(const Flow& flow) { return {uses_.data() + flow.data, flow.data_count}; }
+  // Those that it shares as it is.
+  std::span<Use> UsesOf(const Flow& flow) {
+    return {uses_.data() + flow.data,
+            flow.at_first_link ? std::min(flow.data_count, 1U) : flow.data_count};
+  }
+  static int64_t BoundOf(const Flow& flow) {
+    return flow.at_first_link ? std::min(flow.first_bound, flow.pace) : flow.bound;
+  }
   void SetUses(Flow* flow, std::span<const Use> data, std::span<const Use> acks);
   void FindBound(Flow* flow);
   void Enter(uint32_t flow);
@@ -141,6 +155,7 @@ class FluidSharing {
   Level LevelOf(uint32_t link) const;
   void Apply();
   void SetRate(uint32_t flow, int64_t rate);
+  void Add(uint32_t link, int64_t aside);
 
   std::vector<Flow> flows_;
   std::vector<Link> links_;

@@ -95,6 +95,44 @@ TEST(FluidSharingTest, AcknowledgementsTakeTheirShare) {
   EXPECT_NEAR(static_cast<double>(sharing.rate(back)), fair, fair / 64);
 }
 
+TEST(FluidSharingTest, AtItsFirstLinkAFlowLeavesTheOthersAlone) {
+  FluidSharing sharing({400 * kG, 100 * kG});
+  const uint32_t other = Start(&sharing, {1});
+  const uint32_t flow = sharing.AddFlow(Over({0, 1}), {}, FluidSharing::kNoLimit);
+  sharing.BeginAtFirstLink(flow, FluidSharing::kNoLimit);
+  const uint32_t beside = Start(&sharing, {0});
+  sharing.Solve();
+  EXPECT_EQ(sharing.rate(flow), 200 * kG);
+  EXPECT_EQ(sharing.rate(beside), 200 * kG);
+  EXPECT_EQ(sharing.rate(other), 100 * kG);
+  EXPECT_EQ(sharing.flows_on(1), 1u);
+  EXPECT_EQ(sharing.bound(flow), 100 * kG) << "on its whole way";
+  sharing.End(flow);
+  sharing.BeginAtFirstLink(flow, 30 * kG);
+  sharing.Solve();
+  EXPECT_EQ(sharing.rate(flow), 30 * kG) << "its pace";
+  EXPECT_EQ(sharing.rate(beside), 370 * kG);
+  sharing.End(flow);
+  sharing.Begin(flow);
+  sharing.Solve();
+  EXPECT_EQ(sharing.rate(flow), 50 * kG);
+  EXPECT_EQ(sharing.rate(other), 50 * kG);
+}
+
+TEST(FluidSharingTest, WhatIsSetAsideIsNotShared) {
+  FluidSharing sharing({100 * kG});
+  const uint32_t one = Start(&sharing, {0}), two = Start(&sharing, {0});
+  sharing.SetAside(0, 60 * kG);
+  sharing.Solve();
+  EXPECT_EQ(sharing.rate(one), 20 * kG);
+  sharing.SetAside(0, 100 * kG);
+  EXPECT_THAT(sharing.Solve(), UnorderedElementsAre(one, two));
+  EXPECT_EQ(sharing.rate(one), 0);
+  sharing.SetAside(0, 0);
+  sharing.Solve();
+  EXPECT_EQ(sharing.rate(two), 50 * kG);
+}
+
 TEST(FluidSharingTest, ALinkThatIsDownAndBack) {
   FluidSharing sharing({100 * kG, 100 * kG});
   const uint32_t flow = Start(&sharing, {0, 1}), other = Start(&sharing, {1});
@@ -129,12 +167,15 @@ TEST(FluidSharingTest, AFlowThatIsMovedSaysWhetherItsRateChanged) {
 }
 
 // The definition: no link gives more than it has, and each flow has a link that is full and on
-// which nobody has more.
+// which nobody has more. Flows in `at_first` are at their first link alone.
 void ExpectFair(const FluidSharing& sharing, const std::vector<int64_t>& capacities,
-                const std::set<uint32_t>& active) {
+                const std::set<uint32_t>& active, const std::set<uint32_t>& at_first) {
   std::vector<int64_t> load(capacities.size()), most(capacities.size());
+  const auto uses = [&](uint32_t flow) {
+    return sharing.data(flow).first(at_first.contains(flow) ? 1 : sharing.data(flow).size());
+  };
   for (const uint32_t flow : active) {
-    for (const FluidSharing::Use& use : sharing.data(flow)) {
+    for (const FluidSharing::Use& use : uses(flow)) {
       load[use.link] += sharing.rate(flow);
       most[use.link] = std::max(most[use.link], sharing.rate(flow));
     }
@@ -143,7 +184,7 @@ void ExpectFair(const FluidSharing& sharing, const std::vector<int64_t>& capacit
   const auto rounding = static_cast<int64_t>(active.size());
   for (const uint32_t flow : active) {
     bool held = false;
-    for (const FluidSharing::Use& use : sharing.data(flow)) {
+    for (const FluidSharing::Use& use : uses(flow)) {
       held |= load[use.link] + rounding >= capacities[use.link] &&
               sharing.rate(flow) + rounding >= most[use.link];
     }
@@ -164,23 +205,32 @@ TEST(FluidSharingTest, IsFairAfterEveryChangeOfRandomOnes) {
     for (const uint32_t link : links) uses.push_back({link, kAll, 0});
     sharing.AddFlow(uses, {}, FluidSharing::kNoLimit);
   }
-  std::set<uint32_t> active;
+  std::set<uint32_t> active, at_first;
+  std::vector<int64_t> aside(capacities.size());
   for (int change = 0; change < 3000; ++change) {
     const uint32_t flow = random() % 120;
     if (active.erase(flow) > 0) {
       sharing.End(flow);
+      at_first.erase(flow);
+    } else if (active.insert(flow); random() % 3 == 0) {
+      sharing.BeginAtFirstLink(flow, FluidSharing::kNoLimit);
+      at_first.insert(flow);
     } else {
       sharing.Begin(flow);
-      active.insert(flow);
     }
+    const uint32_t link = random() % capacities.size();
     if (change % 100 == 0) {
-      const uint32_t link = random() % capacities.size();
       capacities[link] = (1 + random() % 8) * 50 * kG;
       sharing.SetCapacity(link, capacities[link]);
+    } else if (change % 10 == 0) {
+      aside[link] = random() % 10 * 20 * kG;
+      sharing.SetAside(link, aside[link]);
     }
     if (random() % 3 == 0) continue;  // several changes at once
     sharing.Solve();
-    ExpectFair(sharing, capacities, active);
+    std::vector<int64_t> left = capacities;
+    for (size_t i = 0; i < left.size(); ++i) left[i] = std::max<int64_t>(left[i] - aside[i], 0);
+    ExpectFair(sharing, left, active, at_first);
   }
   EXPECT_LT(sharing.counts().flows, sharing.counts().solutions * 120)
       << "not all of them each time";

@@ -125,14 +125,21 @@ int64_t FluidWays::AckTime(const FluidEnds& way) const {
   return map_.MeasurePath(way.back(), way.path, set_.ack).time;
 }
 
+int64_t FluidWays::RoundTrip(const FluidEnds& way) const {
+  return map_.MeasurePath(way.ends, way.path, set_.FrameBytes()).time + AckTime(way);
+}
+
+int64_t FluidWays::WindowBytes(const FluidEnds& way) const {
+  const int64_t slowest = map_.MeasurePath(way.ends, way.path, set_.FrameBytes()).slowest;
+  return PacketsInFlight(set_.window.value_or(kWindowBdp), RoundTrip(way), slowest,
+                         set_.packets_per_ack) *
+         set_.FrameBytes();
+}
+
 int64_t FluidWays::WindowRate(const FluidEnds& way) const {
   if (!set_.window) return FluidSharing::kNoLimit;  // as it is, it holds no flow back
-  const FabricMap::PathTime there = map_.MeasurePath(way.ends, way.path, set_.FrameBytes());
-  const int64_t round_trip = there.time + AckTime(way);
-  const int64_t packets =
-      PacketsInFlight(*set_.window, round_trip, there.slowest, set_.packets_per_ack);
-  const double bits = static_cast<double>(packets * set_.FrameBytes() * 8);
-  const double rate = bits / Time::Ps(round_trip).seconds();
+  const double rate =
+      static_cast<double>(WindowBytes(way) * 8) / Time::Ps(RoundTrip(way)).seconds();
   return rate < static_cast<double>(FluidSharing::kNoLimit) ? static_cast<int64_t>(rate)
                                                             : FluidSharing::kNoLimit;
 }

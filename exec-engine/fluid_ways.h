@@ -70,8 +70,12 @@ class FluidWays {
   // The most that the window lets through, bits per second; FluidSharing::kNoLimit if that is no
   // limit.
   int64_t WindowRate(const FluidEnds& ends) const;
+  // What may be unacknowledged, bytes on the wire.
+  int64_t WindowBytes(const FluidEnds& ends) const;
 
  private:
+  int64_t RoundTrip(const FluidEnds& ends) const;
+
   const FabricMap& map_;
   const FluidSettings& set_;
 };

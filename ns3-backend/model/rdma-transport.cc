@@ -1,5 +1,6 @@
 #include "ns3-backend/model/rdma-transport.h"
 
+#include "core/model/connection_shape.h"
 #include "ns3-backend/model/duration-checker.h"
 #include "ns3-backend/model/pause-table.h"
 
@@ -41,7 +42,7 @@ RdmaTransport::GetTypeId()
                 "coalescing holds back. HPCC (SIGCOMM 2019) starts a flow with "
                 "one product in flight; the second leaves room for acknowledgements that queue "
                 "behind data on their way back.",
-                DoubleValue(2.0),
+                DoubleValue(drydock::kWindowBdp),
                 MakeDoubleAccessor(&RdmaTransport::m_windowBdp),
                 MakeDoubleChecker<double>(0.0, 1e6))
             .AddAttribute("DataPriority",

@@ -108,6 +108,59 @@ TEST(FluidNetworkTest, IncastSharesTheLastLink) {
   }
 }
 
+// Messages that fit into their windows, from two hosts to a third, each of a queue pair of its own
+// and a little later than the one before: their NICs are rid of them, and they arrive in the order
+// in which they came to the switch, not all at the end.
+TEST(FluidNetworkTest, WhatFitsIntoItsWindowWaitsInTurn) {
+  FabricShape shape;
+  shape.switch_latency = Time::Ns(250);
+  const Topology topology = Star(3, shape);
+  std::vector<Order> orders;
+  for (int i = 0; i < 40; ++i) {
+    const Time at = Time::Ns(1600) * (i / 2);
+    orders.push_back(Transfer(1 + i % 2, 0, 4096 * 16, at, static_cast<uint32_t>(i)));
+  }
+  const Outcome fluid = RunFluid(topology, orders), packets = RunPackets(topology, orders);
+  for (size_t i = 0; i < orders.size(); ++i) {
+    EXPECT_NEAR(Delivered(fluid, orders, i), Delivered(packets, orders, i), 2 * kFullFrame) << i;
+  }
+  const int64_t behind = Delivered(packets, orders, 38) - Delivered(packets, orders, 0);
+  EXPECT_EQ(behind, 38 * 16 * kFullFrame) << "the switch's port was never idle";
+}
+
+// Beside a larger message each has its share, as if it were one: too early, for in a switch ten of
+// them come in at the rate of one NIC, as the larger one does.
+TEST(FluidNetworkTest, WhatFitsIntoItsWindowSharesWithWhatDoesNot) {
+  const Topology topology = Star(3, FabricShape());
+  std::vector<Order> orders = {Transfer(1, 0, 4096 * 1000)};
+  for (int i = 0; i < 10; ++i) {
+    orders.push_back(Transfer(2, 0, 4096 * 16, Time::Us(10), static_cast<uint32_t>(i)));
+  }
+  const Outcome fluid = RunFluid(topology, orders), packets = RunPackets(topology, orders);
+  EXPECT_NEAR(Delivered(fluid, orders, 0), Delivered(packets, orders, 0), 2 * kFullFrame);
+  for (size_t i = 1; i < orders.size(); ++i) {
+    const auto here = static_cast<double>(Delivered(fluid, orders, i));
+    EXPECT_LT(here, static_cast<double>(Delivered(packets, orders, i))) << i;
+    EXPECT_GT(here, static_cast<double>(Delivered(packets, orders, i)) * 0.7) << i;
+  }
+}
+
+// Two queue pairs have small messages without end: a window each of them waits at the switch, and
+// both go at the pace of what is acknowledged.
+TEST(FluidNetworkTest, StreamsOfSmallMessagesShareALink) {
+  const Topology topology = Star(3, FabricShape());
+  std::vector<Order> orders;
+  for (int i = 0; i < 100; ++i) {
+    for (const HostId from : {1, 2}) orders.push_back(Transfer(from, 0, 4096 * 10));
+  }
+  const Outcome fluid = RunFluid(topology, orders), packets = RunPackets(topology, orders);
+  for (size_t i = 0; i < orders.size(); ++i) {
+    const auto there = static_cast<double>(Delivered(packets, orders, i));
+    EXPECT_NEAR(static_cast<double>(Delivered(fluid, orders, i)) / there, 1, i < 20 ? 0.1 : 0.01)
+        << i;
+  }
+}
+
 // Host i sends to host i + 1 over a chain of switches, and host 0 to the last: it has half of each
 // link, and so has everybody.
 TEST(FluidNetworkTest, ParkingLot) {
@@ -187,6 +240,39 @@ TEST(FluidNetworkTest, WaysMoveWhenACableGoesDown) {
     ++moved;
   }
   EXPECT_EQ(moved, 2) << "to its spine and from there";
+}
+
+// So is it with messages that fit into their window, and with a cable that is slow.
+TEST(FluidNetworkTest, SmallMessagesGoOnAfterAFault) {
+  Topology topology = RailFabric(2, 1, 1, 2, FabricShape());
+  std::vector<Order> orders;
+  for (int i = 0; i < 100; ++i) orders.push_back(Transfer(0, 1, 4096 * 10));
+  const int64_t alone = Delivered(RunFluid(topology, orders), orders, 99);
+  topology.transport.attributes = {{"FaultInjector::RerouteTime", "40 us"}};
+  int moved = 0, slow = 0;
+  for (int cable = 0; cable < static_cast<int>(topology.fabric.links.size()); ++cable) {
+    topology.faults = {Fault{Time::Us(20),
+                             Fault::Kind::kRate,
+                             false,
+                             {cable},
+                             Bandwidth::BitsPerSecond(100'000'000'000),
+                             0},
+                       Fault{Time::Us(60), Fault::Kind::kRate, true, {cable}, {}, 0}};
+    const int64_t slowly = Delivered(RunFluid(topology, orders), orders, 99);
+    if (slowly != alone) {
+      EXPECT_NEAR(slowly, alone + 30'000'000, 1'000'000) << "in 40 us it moves what else takes 10";
+      ++slow;
+    }
+    topology.faults = {Fault{Time::Us(20), Fault::Kind::kDown, false, {cable}, {}, 0}};
+    Outcome out;
+    if (!TryFluid(topology, orders, &out).ok()) continue;  // the only cable of a host
+    const int64_t there = Delivered(out, orders, 99);
+    if (there == alone) continue;
+    EXPECT_NEAR(there, alone + 40'000'000, 1'000'000) << "it stands still until switches know";
+    ++moved;
+  }
+  EXPECT_EQ(moved, 2);
+  EXPECT_EQ(slow, 4) << "those of the hosts too";
 }
 
 // Two switches, and a cable of each NIC to each of them.
