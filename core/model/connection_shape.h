@@ -37,8 +37,8 @@ uint32_t FlowOfQueuePair(uint32_t flow, uint32_t number);
 // RdmaTransport::WindowBdp, if nothing is set (docs/packet-network.md).
 constexpr double kWindowBdp = 2;
 
-// How many packets a queue pair may have unacknowledged: so many bandwidth-delay products of its own
-// idle way, whose round trip takes `round_trip` and whose slowest link takes `slowest` a packet
+// How many packets a queue pair may have unacknowledged: so many bandwidth-delay products of its
+// own idle way, whose round trip takes `round_trip` and whose slowest link takes `slowest` a packet
 // (ps), and those that one acknowledgement covers.
 int64_t PacketsInFlight(double products, int64_t round_trip, int64_t slowest,
                         int64_t packets_per_ack);
