@@ -7,9 +7,8 @@ namespace drydock {
 FluidFabric::FluidFabric(const std::vector<int64_t>& capacities)
     : sharing_(capacities),
       queues_(capacities),
-      capacities_(capacities),
+      made_(capacities),
       changed_(capacities.size(), false),
-      large_on_(capacities.size(), 0),
       drains_(capacities.size(), Time::Max()) {}
 
 uint32_t FluidFabric::Add(std::span<const Use> data, std::span<const Use> acknowledgements,
@@ -19,17 +18,17 @@ uint32_t FluidFabric::Add(std::span<const Use> data, std::span<const Use> acknow
 }
 
 void FluidFabric::Move(uint32_t number, std::span<const Use> data,
-                       std::span<const Use> acknowledgements) {
-  const Pair& pair = pairs_[number];
-  if (pair.large) CountLarge(number, -1);
+                       std::span<const Use> acknowledgements, Time now) {
   sharing_.Move(number, data, acknowledgements);
-  if (pair.large) CountLarge(number, 1);
+  if (!pairs_[number].active || pairs_[number].ahead) return;
+  for (const Use& use : data) SetAside(use.link, now);
 }
 
 void FluidFabric::SetCapacity(uint32_t link, int64_t bits_per_second, Time now) {
   sharing_.SetCapacity(link, bits_per_second);
   queues_.SetCapacity(link, bits_per_second, now);
-  changed_[link] = bits_per_second != capacities_[link];
+  changed_[link] = bits_per_second != made_[link];
+  SetAside(link, now);
 }
 
 std::vector<uint32_t> FluidFabric::HoldBack(Time now) {
@@ -43,20 +42,11 @@ std::vector<uint32_t> FluidFabric::HoldBack(Time now) {
   return held;
 }
 
-void FluidFabric::CountLarge(uint32_t number, int change) {
-  for (const Use& use : data(number)) large_on_[use.link] += change;
-}
-
-void FluidFabric::Come(uint32_t number, bool large) {
-  pairs_[number].large = large;
-  if (large) CountLarge(number, 1);
-}
-
 bool FluidFabric::MayGoAhead(uint32_t number) const {
-  if (pairs_[number].large || bound(number) == 0) return false;
-  const std::span<const Use> uses = data(number);
-  return std::all_of(uses.begin(), uses.end(), [this](const Use& use) {
-    return large_on_[use.link] == 0 && !changed_[use.link];
+  if (bound(number) == 0) return false;
+  const std::span<const Use> behind = Behind(number);
+  return std::none_of(behind.begin(), behind.end(), [this](const Use& use) {
+    return pairs_on(use.link) > 0 || changed_[use.link];
   });
 }
 
@@ -73,11 +63,9 @@ void FluidFabric::Begin(uint32_t number, Time now) {
 }
 
 void FluidFabric::End(uint32_t number, Time now) {
-  Pair& pair = pairs_[number];
   SetRate(number, 0, now);
   sharing_.End(number);
-  if (pair.large) CountLarge(number, -1);
-  pair.active = pair.large = pair.ahead = false;
+  pairs_[number].active = pairs_[number].ahead = false;
 }
 
 void FluidFabric::SetRate(uint32_t number, int64_t rate, Time now) {
@@ -86,7 +74,9 @@ void FluidFabric::SetRate(uint32_t number, int64_t rate, Time now) {
   pair.rate = rate;
   if (!pair.ahead) return;
   for (const Use& use : Behind(number)) {
-    const auto part = [&](int64_t all) { return all * use.share / FluidSharing::kWhole; };
+    const auto part = [&use](__int128 all) {
+      return static_cast<int64_t>(all * use.share / FluidSharing::kWhole);
+    };
     queues_.Arrive(use.link, part(rate) - part(before), now);
     if (pairs_on(use.link) > 0) SetAside(use.link, now);
   }

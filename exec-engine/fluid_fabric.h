@@ -1,9 +1,9 @@
 // What each queue pair of the fluid network has of the links of the fabric. A part that is larger
 // than its queue pair's window shares all links of its way with the others (FluidSharing). One that
 // fits goes ahead: it shares its first link, its NIC's, and waits on the others behind what came
-// there before (FluidQueues), unless larger ones cross one of them, or it has not the rate it began
-// with and may change again; then it shares them as well.
-// What goes ahead comes before what shares: of a link where something waits, nothing is left.
+// there before (FluidQueues). But where somebody shares one of those, or one has not the rate that
+// it was made with and may change again, it shares its way as well: so nobody who shares waits for
+// more than what was ahead when it began.
 //
 // Rates in bits per second. Not thread-safe.
 #ifndef DRYDOCK_EXEC_ENGINE_FLUID_FABRIC_H_
@@ -30,20 +30,21 @@ class FluidFabric {
   // NIC's. `limit`: what its window lets through; above 0.
   uint32_t Add(std::span<const Use> data, std::span<const Use> acknowledgements, int64_t limit);
   // It takes another way from now on. Without links it gets nothing.
-  void Move(uint32_t pair, std::span<const Use> data, std::span<const Use> acknowledgements);
+  void Move(uint32_t pair, std::span<const Use> data, std::span<const Use> acknowledgements,
+            Time now);
   void SetCapacity(uint32_t link, int64_t bits_per_second, Time now);
   // What goes ahead shares all its links from now on, and has nothing until it is solved: before
   // links change. Returns those.
   std::vector<uint32_t> HoldBack(Time now);
 
-  // A part comes to an idle queue pair. What has come is to begin once all that comes now has.
-  void Come(uint32_t pair, bool large);
-  bool large(uint32_t pair) const { return pairs_[pair].large; }
+  // Of an idle queue pair: whether a part that fits goes ahead. Who shares is to begin before those
+  // are asked that begin at the same time.
   bool MayGoAhead(uint32_t pair) const;
   // At `pace` at most; above 0.
   void BeginAhead(uint32_t pair, int64_t pace);
   void Begin(uint32_t pair, Time now);
   void End(uint32_t pair, Time now);
+  bool ahead(uint32_t pair) const { return pairs_[pair].ahead; }
 
   // Whether all rates are right. If not, Solve makes them so, and calls `changed(pair, rate)` for
   // those that change; of a pair maybe more than once, the last time with its rate.
@@ -80,21 +81,20 @@ class FluidFabric {
   static constexpr int kMostRounds = 4;
 
   struct Pair {
-    bool active = false, large = false, ahead = false;
+    bool active = false, ahead = false;
     int64_t rate = 0;
   };
   std::span<const Use> Behind(uint32_t pair) const { return data(pair).subspan(1); }
-  void CountLarge(uint32_t pair, int change);
   void SetRate(uint32_t pair, int64_t rate, Time now);
   void SetAside(uint32_t link, Time now);
 
   FluidSharing sharing_;  // flow i is queue pair i
   FluidQueues queues_;    // of what goes ahead
   std::vector<Pair> pairs_;
-  std::vector<int64_t> capacities_;  // by link, at first
-  std::vector<bool> changed_;        // by link: it has another
-  // By link: large parts that cross it, and the last that was told of when it drains.
-  std::vector<int> large_on_;
+  // By link: the capacity it was made with, whether it has another, and when it was last said to
+  // drain.
+  const std::vector<int64_t> made_;
+  std::vector<bool> changed_;
   std::vector<Time> drains_;
   std::vector<std::pair<uint32_t, Time>> to_drain_;
 };

@@ -9,6 +9,7 @@
 namespace drydock {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::Pair;
@@ -33,7 +34,6 @@ class FluidFabricTest : public ::testing::Test {
 
 TEST_F(FluidFabricTest, WhatGoesAheadWaitsBehindWhatCameBefore) {
   for (const uint32_t pair : {one_, other_}) {
-    fabric_.Come(pair, /*large=*/false);
     ASSERT_TRUE(fabric_.MayGoAhead(pair));
     fabric_.BeginAhead(pair, kNoLimit);
   }
@@ -45,14 +45,12 @@ TEST_F(FluidFabricTest, WhatGoesAheadWaitsBehindWhatCameBefore) {
   EXPECT_THAT(fabric_.TakeDrains(), IsEmpty()) << "nobody shares";
 }
 
-TEST_F(FluidFabricTest, BesideLargeOnesAllShare) {
-  fabric_.Come(one_, /*large=*/false);
-  fabric_.Come(other_, /*large=*/true);
+TEST_F(FluidFabricTest, WhereSomebodySharesNobodyGoesAhead) {
+  const uint32_t beside = fabric_.Add(std::vector<FluidFabric::Use>{{0, kAll, 0}}, {}, kNoLimit);
+  fabric_.Begin(beside, Time());
+  EXPECT_TRUE(fabric_.MayGoAhead(one_)) << "its NIC it shares anyway";
+  fabric_.Begin(other_, Time());
   EXPECT_FALSE(fabric_.MayGoAhead(one_));
-  EXPECT_FALSE(fabric_.MayGoAhead(other_)) << "it does not fit";
-  for (const uint32_t pair : {one_, other_}) fabric_.Begin(pair, Time());
-  EXPECT_EQ(Solve(Time()), (std::map<uint32_t, int64_t>{{one_, 50 * kG}, {other_, 50 * kG}}));
-  EXPECT_EQ(fabric_.Wait(one_, Time::Us(1)), Time());
   fabric_.End(other_, Time::Us(1));
   EXPECT_TRUE(fabric_.MayGoAhead(one_));
 }
@@ -61,13 +59,11 @@ TEST_F(FluidFabricTest, BesideLargeOnesAllShare) {
 TEST_F(FluidFabricTest, WhatSharesWaitsUntilTheQueueIsGone) {
   const uint32_t third = From(1);
   for (const uint32_t pair : {one_, other_}) {
-    fabric_.Come(pair, /*large=*/false);
     fabric_.BeginAhead(pair, kNoLimit);
   }
   Solve(Time());
   fabric_.End(one_, Time::Us(4));
   fabric_.End(other_, Time::Us(4));
-  fabric_.Come(third, /*large=*/true);
   fabric_.Begin(third, Time::Us(4));
   EXPECT_THAT(Solve(Time::Us(4)), IsEmpty()) << "it has nothing, as before";
   EXPECT_THAT(fabric_.TakeDrains(), ElementsAre(Pair(2, Time::Us(8))));
@@ -78,8 +74,24 @@ TEST_F(FluidFabricTest, WhatSharesWaitsUntilTheQueueIsGone) {
   EXPECT_THAT(fabric_.TakeDrains(), IsEmpty());
 }
 
+// The queue of another link is another: what moves there finds it.
+TEST_F(FluidFabricTest, WhatMovesWaitsForTheQueueThere) {
+  const uint32_t mover = fabric_.Add(std::vector<FluidFabric::Use>{{1, kAll, 0}}, {}, kNoLimit);
+  const uint32_t third = From(1);
+  for (const uint32_t pair : {one_, third}) fabric_.BeginAhead(pair, kNoLimit);
+  fabric_.Begin(mover, Time());
+  Solve(Time());
+  const Time now = Time::Us(4);
+  EXPECT_THAT(fabric_.HoldBack(now), ElementsAre(one_, third));
+  for (const uint32_t pair : {one_, third}) fabric_.End(pair, now);
+  fabric_.Move(mover, std::vector<FluidFabric::Use>{{2, kAll, 0}}, {}, now);
+  EXPECT_EQ(Solve(now), (std::map<uint32_t, int64_t>{{mover, 0}}));
+  EXPECT_THAT(fabric_.TakeDrains(), Contains(Pair(2, Time::Us(6))));
+  fabric_.Drained(2, Time::Us(6));
+  EXPECT_EQ(Solve(Time::Us(6)), (std::map<uint32_t, int64_t>{{mover, 100 * kG}}));
+}
+
 TEST_F(FluidFabricTest, WhatIsHeldBackShares) {
-  fabric_.Come(one_, /*large=*/false);
   fabric_.BeginAhead(one_, 30 * kG);
   Solve(Time());
   EXPECT_THAT(fabric_.HoldBack(Time::Us(1)), ElementsAre(one_));

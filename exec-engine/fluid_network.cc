@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <span>
 #include <utility>
 #include <vector>
 
@@ -26,8 +25,6 @@ namespace {
 
 constexpr uint32_t kNone = UINT32_MAX;
 constexpr size_t kCacheLine = 64;
-constexpr int kMostRounds =
-    4;  // what a rate moves through the queues then waits for the next change
 constexpr size_t kBusiestLinks = 20;  // of what can be a hundred thousand
 
 struct NameHash {
@@ -114,7 +111,8 @@ class FluidNetwork final : public SerialNetwork {
   void SendControl(Slot slot, Connection* connection);
   void Enqueue(uint32_t pair, Slot slot, int64_t bytes, Time ready);
   void Begin(uint32_t pair);
-  void Share(uint32_t pair);
+  void BeginAll();
+  void BeginPart(uint32_t pair, bool ahead);
   int64_t WireBytesOfFirst(const FluidQueuePair& pair) const {
     return set_.WireBytes(parts_.Front(pair.parts).bytes);
   }
@@ -127,6 +125,7 @@ class FluidNetwork final : public SerialNetwork {
   void EndPart(Slot slot, Time arrival, Time acknowledged);
   void EndMessages(Connection* connection);
   void CountBits(uint32_t pair);
+  void HoldBack();
   void ApplyFault(const Fault& fault);
   void Reroute();
 
@@ -280,23 +279,37 @@ void FluidNetwork::Enqueue(uint32_t number, Slot slot, int64_t bytes, Time ready
 
 void FluidNetwork::Wake(uint32_t number, Time when) {
   pairs_[number].wake = when;
-  Schedule(when, kQueuePair + number, 0, number);
+  if (when != Time::Max()) Schedule(when, kQueuePair + number, 0, number);
 }
 
 // The first part of a queue pair that is not sending goes to the wire, once all is known that
 // happens now.
 void FluidNetwork::Begin(uint32_t number) {
-  FluidQueuePair& pair = pairs_[number];
-  pair.sending = true;
-  pair.finish = Time::Max();
-  fabric_.Come(number, WireBytesOfFirst(pair) > pair.window);
+  pairs_[number].sending = true;
+  pairs_[number].finish = Time::Max();
   beginning_.push_back(number);
 }
 
-void FluidNetwork::Share(uint32_t number) {
+// Who shares first, whoever that makes share next, and what is left goes ahead.
+void FluidNetwork::BeginAll() {
+  for (bool more = true; more;) {
+    const size_t before = beginning_.size();
+    std::erase_if(beginning_, [this](uint32_t number) {
+      const FluidQueuePair& pair = pairs_[number];
+      if (WireBytesOfFirst(pair) <= pair.window && fabric_.MayGoAhead(number)) return false;
+      BeginPart(number, false);
+      return true;
+    });
+    more = beginning_.size() < before;
+  }
+  for (const uint32_t number : beginning_) BeginPart(number, true);
+  beginning_.clear();
+}
+
+void FluidNetwork::BeginPart(uint32_t number, bool ahead) {
   FluidQueuePair& pair = pairs_[number];
   pair.StartPart(WireBytesOfFirst(pair), now());
-  if (fabric_.MayGoAhead(number)) {
+  if (ahead) {
     fabric_.BeginAhead(number, pair.Pace(&sent_, now(), FluidSharing::kNoLimit));
   } else {
     fabric_.Begin(number, now());
@@ -329,7 +342,7 @@ void FluidNetwork::RunPair(uint32_t number) {
   FluidQueuePair& pair = pairs_[number];
   if (!pair.sending) return Begin(number);
   if (pair.finish > now()) {
-    if (pair.finish != Time::Max()) Wake(number, pair.finish);
+    Wake(number, pair.finish);
     return;
   }
   FinishPart(number);
@@ -359,7 +372,7 @@ void FluidNetwork::Continue(uint32_t number) {
     return;
   }
   const int64_t bytes = WireBytesOfFirst(pair);
-  if (!fabric_.large(number) || bytes <= pair.window) {
+  if (fabric_.ahead(number) || bytes <= pair.window) {
     Stop(number);
     return Begin(number);
   }
@@ -389,8 +402,7 @@ void FluidNetwork::EndMessages(Connection* connection) {
 }
 
 void FluidNetwork::OnEndOfInstant() {
-  for (const uint32_t number : beginning_) Share(number);
-  beginning_.clear();
+  BeginAll();
   fabric_.Solve(now(), [this](uint32_t number, int64_t rate) {
     FluidQueuePair& pair = pairs_[number];
     pair.SetRate(rate, now());
@@ -426,8 +438,18 @@ void FluidNetwork::CountBits(uint32_t number) {
   bits = 0;
 }
 
+// Nothing is ahead where cables come and go. A part whose last byte has just left has left.
+void FluidNetwork::HoldBack() {
+  for (const uint32_t number : fabric_.HoldBack(now())) {
+    FluidQueuePair& pair = pairs_[number];
+    const bool over = pair.finish <= now();
+    pair.SetRate(0, now());
+    if (over) pair.finish = now();
+  }
+}
+
 void FluidNetwork::ApplyFault(const Fault& fault) {
-  for (const uint32_t number : fabric_.HoldBack(now())) pairs_[number].SetRate(0, now());
+  HoldBack();
   for (const int cable : fault.links) {
     for (const uint32_t link :
          {static_cast<uint32_t>(2 * cable), static_cast<uint32_t>(2 * cable + 1)}) {
@@ -444,13 +466,13 @@ void FluidNetwork::ApplyFault(const Fault& fault) {
 }
 
 void FluidNetwork::Reroute() {
-  for (const uint32_t number : fabric_.HoldBack(now())) pairs_[number].SetRate(0, now());
+  HoldBack();
   map_.Reroute(down_);
   for (uint32_t number = 0; number < pairs_.size(); ++number) {
     CountBits(number);
     FluidEnds& way = pairs_[number].way;
     way.ends = map_.Redirect(way.ends, way.path);
-    fabric_.Move(number, ways_.DataUses(way), ways_.AckUses(way));
+    fabric_.Move(number, ways_.DataUses(way), ways_.AckUses(way), now());
   }
 }
 

@@ -75,12 +75,9 @@ struct FluidQueuePair {
 
   FluidEnds way;
   ListEnds parts, unacknowledged;
-  int64_t window = 0;    // bytes with headers that may be unacknowledged
-  bool sending = false;  // its first part is on the wire
-  // Of that part: whether it is larger than the window, whether it leaves at the NIC's rate
-  // whatever the fabric lets through, and when the sender knows that its first byte has arrived.
-  bool large = false, ahead = false;
-  Time first_known;
+  int64_t window = 0;         // bytes with headers that may be unacknowledged
+  bool sending = false;       // its first part is on the wire
+  Time first_known;           // when the sender knows that its first byte has arrived
   int64_t rate = 0;           // since `since`
   Time since;                 // when `left` held
   __int128 left = 0;          // of the first part
@@ -103,8 +100,10 @@ struct FluidQueuePair {
     FindFinish(now);
   }
   void FindFinish(Time now) {
-    finish =
-        rate == 0 ? Time::Max() : now + Time::Ps(static_cast<int64_t>((left + rate - 1) / rate));
+    finish = Time::Max();  // unless it is before the end of time
+    if (rate == 0) return;
+    const __int128 ps = (left + rate - 1) / rate;
+    if (ps < Time::Max().ps() - now.ps()) finish = now + Time::Ps(static_cast<int64_t>(ps));
   }
 
   // What is acknowledged.
@@ -128,7 +127,8 @@ struct FluidQueuePair {
       excess -= part.bytes;
     });
     if (room == now) return none;
-    return std::max<int64_t>(static_cast<int64_t>(left / (room - now).ps()), 1);
+    const __int128 pace = left / (room - now).ps();
+    return pace < none ? std::max<int64_t>(static_cast<int64_t>(pace), 1) : none;
   }
 
   // FluidWays::Tail; a connection knows few sizes.

@@ -5,8 +5,10 @@
 namespace drydock {
 namespace {
 
+// Time::Max() if it is longer than time.
 Time TimeFor(__int128 backlog, int64_t rate) {
-  return Time::Ps(static_cast<int64_t>((backlog + rate - 1) / rate));
+  const __int128 ps = (backlog + rate - 1) / rate;
+  return ps < Time::Max().ps() ? Time::Ps(static_cast<int64_t>(ps)) : Time::Max();
 }
 
 }  // namespace
@@ -48,7 +50,8 @@ Time FluidQueues::Empties(uint32_t link, Time now) {
   const Queue& queue = Advance(link, now);
   if (queue.backlog == 0) return now;
   if (queue.arriving >= queue.capacity) return Time::Max();
-  return now + TimeFor(queue.backlog, queue.capacity - queue.arriving);
+  const Time left = TimeFor(queue.backlog, queue.capacity - queue.arriving);
+  return left < Time::Max() - now ? now + left : Time::Max();
 }
 
 }  // namespace drydock

@@ -45,6 +45,11 @@ TEST(FluidQueuesTest, AFasterLinkIsRidOfItSooner) {
   EXPECT_EQ(queues.Wait(0, Time::Us(10)), Time::Us(5));
   queues.SetCapacity(0, 0, Time::Us(11));
   EXPECT_EQ(queues.Empties(0, Time::Us(12)), Time::Max()) << "down";
+  queues.SetCapacity(0, 1, Time::Us(12));
+  EXPECT_EQ(queues.Empties(0, Time::Us(12)), Time::Us(12) + Time::Us(1'600'000'000'000));
+  queues.Arrive(0, 400'000 * kG, Time::Us(12));
+  queues.Arrive(0, -400'000 * kG, Time::Us(1'000'012));
+  EXPECT_EQ(queues.Empties(0, Time::Us(1'000'012)), Time::Max()) << "after the end of time";
 }
 
 // Against a queue of bits that is worked off nanosecond by nanosecond.

@@ -187,9 +187,9 @@ bool FluidSharing::SettleAlone(uint32_t number) {
   int64_t fair = BoundOf(flow);
   for (const Use& use : UsesOf(flow)) {
     Link& link = links_[use.link];
+    if (link.flows.size() == 1) link.aside_known = link.aside;
     if (!IsContended(link)) continue;
     if (link.flows.size() > 1) return false;
-    link.aside_known = link.aside;
     fair = std::min(fair, Room(link) / use.share);
   }
   flow.solved = solution_;

@@ -101,7 +101,7 @@ class FluidSharing {
     int64_t wanted = 0;       // by its flows at most
     int64_t aside = 0;        // what acknowledgements and SetAside take at present, times kWhole
     int64_t aside_known = 0;  // when it was last solved
-    int64_t set_aside = 0;    // of that
+    int64_t set_aside = 0;    // of that, but in bits per second
     // In a solution: what is left to give and how many want of it, both times kWhole.
     int64_t left = 0, shares = 0;
     uint32_t solved = 0, touched = 0;  // numbers of the solutions that it was last in, or near

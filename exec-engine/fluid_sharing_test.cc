@@ -133,6 +133,20 @@ TEST(FluidSharingTest, WhatIsSetAsideIsNotShared) {
   EXPECT_EQ(sharing.rate(two), 50 * kG);
 }
 
+// However often, and also if there is but one flow, which no others are solved with.
+TEST(FluidSharingTest, WhatIsSetAsideAndTakenBack) {
+  FluidSharing sharing({100 * kG});
+  const uint32_t flow = Start(&sharing, {0});
+  sharing.Solve();
+  for (int i = 0; i < 4; ++i) {
+    for (const int64_t aside : {100 * kG, int64_t{0}}) {
+      sharing.SetAside(0, aside);
+      sharing.Solve();
+      ASSERT_EQ(sharing.rate(flow), 100 * kG - aside) << i;
+    }
+  }
+}
+
 TEST(FluidSharingTest, ALinkThatIsDownAndBack) {
   FluidSharing sharing({100 * kG, 100 * kG});
   const uint32_t flow = Start(&sharing, {0, 1}), other = Start(&sharing, {1});

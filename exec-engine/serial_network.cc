@@ -39,6 +39,7 @@ uint64_t SerialNetwork::OrderOf(HostId host, Kind kind, HostId source) {
 }
 
 void SerialNetwork::Schedule(Time when, uint64_t subject, uint64_t id, uint32_t detail) {
+  CHECK(when >= now_);
   events_.Push({when, subject, id, detail});
 }
 

@@ -161,6 +161,47 @@ TEST(FluidNetworkTest, StreamsOfSmallMessagesShareALink) {
   }
 }
 
+// A small message that shares, because a large one was there, does not wait until a stream of small
+// ones ends that began after that.
+TEST(FluidNetworkTest, NobodyWaitsForAStreamToEnd) {
+  const Topology topology = Star(5, FabricShape());
+  std::vector<Order> orders = {Transfer(1, 0, 4096 * 100)};
+  for (const HostId from : {2, 3, 4}) {
+    for (int i = 0; i < 300; ++i) {
+      orders.push_back(Transfer(from, 0, 4096 * 8, Time::Us(1) * from + Time::Ns(670) * i));
+    }
+  }
+  const Outcome fluid = RunFluid(topology, orders), packets = RunPackets(topology, orders);
+  int64_t latest = 0;
+  for (size_t i = 0; i < orders.size(); ++i) {
+    latest = std::max(latest, Delivered(fluid, orders, i) - Delivered(packets, orders, i));
+  }
+  EXPECT_LT(latest, 20'000'000);
+}
+
+// What goes ahead can leave next to nothing to what shares, for a while.
+TEST(FluidNetworkTest, ALargeMessageOutlivesThoseAhead) {
+  std::vector<Order> orders;
+  for (uint32_t i = 1; i <= 3; ++i) orders.push_back(Transfer(1, 0, 4096 * 20, Time::Us(1), i));
+  orders.push_back(Transfer(2, 0, 4096 * 1000, Time::Ns(1100)));
+  const Outcome fluid = RunFluid(Star(3, FabricShape()), orders),
+                packets = RunPackets(Star(3, FabricShape()), orders);
+  for (size_t i = 0; i < orders.size(); ++i) {
+    EXPECT_NEAR(static_cast<double>(Delivered(fluid, orders, i)) /
+                    static_cast<double>(Delivered(packets, orders, i)),
+                1, i < 3 ? 0.5 : 0.02)
+        << i;
+  }
+}
+
+TEST(FluidNetworkTest, WhatHasJustLeftIsNotHeldByAFault) {
+  Topology topology = Star(2, FabricShape());
+  const std::vector<Order> orders = {Transfer(0, 1, 4096 * 10)};
+  const int64_t alone = Delivered(RunFluid(topology, orders), orders, 0);
+  topology.faults = {Fault{Time::Ps(10 * kFullFrame), Fault::Kind::kDown, false, {0}, {}, 0}};
+  EXPECT_EQ(Delivered(RunFluid(topology, orders), orders, 0), alone);
+}
+
 // Host i sends to host i + 1 over a chain of switches, and host 0 to the last: it has half of each
 // link, and so has everybody.
 TEST(FluidNetworkTest, ParkingLot) {

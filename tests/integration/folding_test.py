@@ -77,7 +77,13 @@ class Folding(unittest.TestCase):
                 whole, _, _ = self.replayed(run, "off", "fluid")
                 relaxed, counted_relaxed, _ = self.replayed(run, "relaxed", "fluid")
                 self.assertEqual(counted_relaxed["hosts replayed"], 2)
-                self.assertLess(abs(relaxed / whole - 1), 0.001)
+                if name != "experts across hosts":
+                    self.assertLess(abs(relaxed / whole - 1), 0.001)
+                    continue
+                # Who comes first at a NIC where all hosts send to all decides much; each is as near to packets.
+                packets, _, _ = self.replayed(run, "off", "packet")
+                for fluid in (whole, relaxed):
+                    self.assertLess(abs(fluid / packets - 1), 0.0125)
 
 
 if __name__ == "__main__":
