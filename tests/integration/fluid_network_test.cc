@@ -2,9 +2,11 @@
 // picosecond; sharing, where theory says what it is.
 #include "exec-engine/fluid_network.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <random>
 
 #include "core/base/check.h"
 #include "ns3-backend/test/test_fabrics.h"
@@ -379,6 +381,94 @@ TEST(FluidNetworkTest, ASlowCableSlowsWhatCrossesIt) {
   const int64_t full = 1000 * kFullFrame + kFullFrame + 2 * kDelay;
   EXPECT_EQ(Delivered(RunFluid(topology, orders), orders, 0), full + 30'000'000)
       << "in 40 us it moves what else takes 10";
+}
+
+// Messages of all sizes at random times between all NICs, in bursts and alone.
+std::vector<Order> RandomOrders(const Topology& topology, uint64_t seed, int count) {
+  std::mt19937_64 random(seed);
+  const auto below = [&](int n) { return static_cast<int>(random() % static_cast<uint64_t>(n)); };
+  std::vector<Order> orders;
+  Time at;
+  while (static_cast<int>(orders.size()) < count) {
+    const HostId from = below(topology.host_count()), to = below(topology.host_count());
+    if (from == to) continue;
+    if (below(4) == 0) at += Time::Ns(below(20'000));
+    const int64_t bytes = 1 + below(1 << (4 + below(19)));
+    orders.push_back(Transfer(from, to, bytes, at, static_cast<uint32_t>(below(4))));
+    orders.back().message.source_nic =
+        static_cast<int16_t>(below(topology.host_kinds[0].nics.count));
+    orders.back().message.destination_nic =
+        static_cast<int16_t>(below(topology.host_kinds[0].nics.count));
+  }
+  return orders;
+}
+
+// The last of them within a per cent in the mean; single ones are early where small ones share with
+// large ones (WhatFitsIntoItsWindowSharesWithWhatDoesNot).
+TEST(FluidNetworkTest, RandomMessagesAreDoneAboutWhenPacketsAre) {
+  constexpr int kSeeds = 40, kMessages = 200;
+  double early = 0, apart = 0;
+  for (uint64_t seed = 0; seed < kSeeds; ++seed) {
+    Topology topology = RandomFabric(seed, FabricShape());
+    topology.transport.attributes = {{"RdmaTransport::AckPriority", "5"}};
+    const std::vector<Order> orders = RandomOrders(topology, seed, kMessages);
+    const Outcome fluid = RunFluid(topology, orders), packets = RunPackets(topology, orders);
+    int64_t last_fluid = 0, last_packets = 0;
+    for (size_t i = 0; i < orders.size(); ++i) {
+      const int64_t here = Delivered(fluid, orders, i), there = Delivered(packets, orders, i);
+      ASSERT_GT(here, orders[i].at.ps());
+      early += 1 - static_cast<double>(here - orders[i].at.ps()) /
+                       static_cast<double>(there - orders[i].at.ps());
+      last_fluid = std::max(last_fluid, here);
+      last_packets = std::max(last_packets, there);
+    }
+    const double off =
+        std::abs(static_cast<double>(last_fluid) / static_cast<double>(last_packets) - 1);
+    EXPECT_LT(off, 0.1) << seed;
+    apart += off;
+  }
+  EXPECT_LT(apart / kSeeds, 0.01);
+  EXPECT_LT(std::abs(early) / (kSeeds * kMessages), 0.25);
+}
+
+// Whatever fails and comes back: every message arrives, or the run says which waits.
+TEST(FluidNetworkTest, RandomFaultsLoseNothing) {
+  int ended = 0;
+  for (uint64_t seed = 0; seed < 200; ++seed) {
+    Topology topology = RandomFabric(seed, FabricShape());
+    topology.transport.attributes = {{"FaultInjector::RerouteTime", "15 us"}};
+    std::mt19937_64 random(seed);
+    const auto below = [&](int n) { return static_cast<int>(random() % static_cast<uint64_t>(n)); };
+    const auto cables = static_cast<int>(topology.fabric.links.size());
+    for (int i = below(6); i >= 0; --i) {
+      Fault fault{Time::Ns(below(200'000)),
+                  below(2) == 0 ? Fault::Kind::kDown : Fault::Kind::kRate,
+                  false,
+                  {below(cables)},
+                  Bandwidth::BitsPerSecond(10'000'000'000),
+                  0};
+      topology.faults.push_back(fault);
+      if (below(3) == 0) continue;
+      fault.at += Time::Ns(below(300'000));
+      fault.ends = true;
+      topology.faults.push_back(fault);
+    }
+    std::stable_sort(topology.faults.begin(), topology.faults.end(),
+                     [](const Fault& a, const Fault& b) { return a.at < b.at; });
+    const std::vector<Order> orders = RandomOrders(topology, seed, 300);
+    Outcome out;
+    const Status status = TryFluid(topology, orders, &out);
+    if (!status.ok()) {
+      EXPECT_THAT(status.error().message(),
+                  testing::EndsWith("waits for a cable that is down and does not come back"));
+      continue;
+    }
+    ++ended;
+    for (size_t i = 0; i < orders.size(); ++i) {
+      ASSERT_GT(Delivered(out, orders, i), orders[i].at.ps()) << seed;
+    }
+  }
+  EXPECT_GT(ended, 100);
 }
 
 TEST(FluidNetworkTest, ThreadsDoNotShow) {
