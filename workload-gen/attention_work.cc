@@ -146,13 +146,20 @@ class AttentionMaker {
     if (m_.causal) other.kv_sequence = s->sequence / 2;
     CoreWork& core = work_.core;
     core.other = maker_.BothWays(other);
+    core.scale_output = Merge(core.outputs, 1, Pass::kForward);
+    core.merge_output = Merge(core.outputs, 2, Pass::kForward);
+    core.copy_queries = Merge(core.queries, 1, Pass::kBackward);
+    core.merge_queries = Merge(core.queries, 2, Pass::kBackward);
+    core.merge_gradient = Merge(core.keys + core.values, 2, Pass::kBackward);
+  }
+
+  // Of so many elements on this rank, one of a step's or that and what those before gave.
+  uint32_t Merge(int64_t elements, int64_t summands, Pass pass) {
     const int64_t rows = maker_.rows();
-    core.merge_output =
-        maker_.Add(maker_.Base("attention.merge", SubmoduleKind::kAdd, rows, core.outputs / rows),
-                   Pass::kForward);
-    core.merge_gradient = maker_.Add(
-        maker_.Base("attention.merge", SubmoduleKind::kAdd, rows, (core.keys + core.values) / rows),
-        Pass::kBackward);
+    const char* name = summands == 1 ? "attention.merge-first" : "attention.merge";
+    Submodule s = maker_.Base(name, SubmoduleKind::kAdd, rows, elements / rows);
+    if (summands == 1) s.top_k = 1;
+    return maker_.Add(s, pass);
   }
 
   SubmoduleMaker& maker_;

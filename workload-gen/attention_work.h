@@ -15,8 +15,11 @@ namespace drydock {
 // With a causal mask the pieces are the mean over the ranks, which do equal work.
 struct CoreWork {
   TwoWayWork first, other;
-  uint32_t merge_output = 0;    // p2p: adds a step's output to those before
-  uint32_t merge_gradient = 0;  // p2p: adds a step's gradient of keys and values
+  // p2p: scales the first step's output, adds another's; puts the first step's gradient of queries
+  // in its place, adds another's; adds a step's gradient of keys and values.
+  uint32_t scale_output = 0, merge_output = 0;
+  uint32_t copy_queries = 0, merge_queries = 0;
+  uint32_t merge_gradient = 0;
   // Elements on this rank before any exchange.
   int64_t queries = 0, keys = 0, values = 0, outputs = 0;
 };

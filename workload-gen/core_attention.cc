@@ -68,7 +68,8 @@ ProgramBuilder::OpId CoreAttention::Shift(int64_t count, bool up) {
       RingShift(c_.layout.context, c_.job.training.precision, count, up ? 1 : -1));
 }
 
-// The next keys are on their way while those at hand are worked on.
+// The next keys are on their way while those at hand are worked on. How much each step's output
+// counts is known after the last.
 void CoreAttention::RingForward(const CoreWork& core) {
   ProgramBuilder& b = *c_.builder;
   const int steps = c_.layout.context;
@@ -77,12 +78,15 @@ void CoreAttention::RingForward(const CoreWork& core) {
     b.Wait(arriving);
     if (step + 1 < steps) arriving = Shift(core.keys + core.values, /*up=*/true);
     b.Compute(step == 0 ? core.first.forward : core.other.forward);
-    if (step > 0) b.Compute(core.merge_output);
+  }
+  for (int step = 0; step < steps; ++step) {
+    b.Compute(step == 0 ? core.scale_output : core.merge_output);
   }
 }
 
-// It begins with the keys that came last. A step's gradients follow one exchange behind the keys,
-// and each rank adds its own to them.
+// It begins with the keys that came last. Each step has gradients of all queries, as it has on the
+// rank with the last of them, which sees all keys and is the slowest. A step's gradients of keys
+// follow one exchange behind the keys, and each rank adds its own to them.
 void CoreAttention::RingBackward(const CoreWork& core) {
   ProgramBuilder& b = *c_.builder;
   const int steps = c_.layout.context;
@@ -94,6 +98,7 @@ void CoreAttention::RingBackward(const CoreWork& core) {
     const bool last = step == steps - 1;
     arriving = Shift(step == 0 || last ? one : 2 * one, /*up=*/false);
     b.Compute(last ? core.first.backward : core.other.backward);
+    b.Compute(step == 0 ? core.copy_queries : core.merge_queries);
   }
   b.Wait(arriving);
   b.Compute(core.merge_gradient);

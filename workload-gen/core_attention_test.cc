@@ -64,6 +64,36 @@ TEST(CoreAttention, StepsShareTheCausalSquare) {
   EXPECT_DOUBLE_EQ(flops(Ring({"parallel.context_type=allgather"})), whole / 4);
 }
 
+// Elements that are copied or scaled, and added, in a layer.
+std::pair<int64_t, int64_t> Merged(const Workload& w, Phase phase) {
+  std::pair<int64_t, int64_t> merged;
+  for (const Op& op : w.programs[0].ops) {
+    if (op.kind != OpKind::kCompute || op.layer != 3 || op.phase != phase) continue;
+    if (op.microbatch != 0) continue;
+    for (const uint32_t number : w.blocks[op.work].submodules) {
+      const Submodule& s = w.submodules[number];
+      if (!s.name.starts_with("attention.merge")) continue;
+      (s.top_k == 1 ? merged.first : merged.second) += s.rows * s.n;
+    }
+  }
+  return merged;
+}
+
+// 16 rows of 16 queries a rank. Forward the first output is scaled and three are added; backward
+// the first gradient of queries is copied and three are added, and three of keys and values.
+TEST(CoreAttention, StepsAreMerged) {
+  const Workload w = Ring({"model.kv_heads=2"});
+  const Submodule* core = nullptr;
+  for (const Submodule& s : w.submodules) core = s.name == "attention.core" ? &s : core;
+  ASSERT_NE(core, nullptr);
+  const int64_t queries = core->batch * core->sequence * core->heads * core->head_dim;
+  const int64_t keys = 2 * core->batch * core->sequence * core->kv_heads * core->head_dim;
+  EXPECT_EQ(Merged(w, Phase::kForward), (std::pair{queries, 3 * queries}));
+  EXPECT_EQ(Merged(w, Phase::kBackward), (std::pair{queries, 3 * queries + 3 * keys}));
+  EXPECT_EQ(Merged(TestWorkload({"parallel.pipeline=1"}), Phase::kForward),
+            (std::pair<int64_t, int64_t>{}));
+}
+
 // An exchange runs beside the step issued behind it.
 TEST(CoreAttention, ExchangesRunBesideTheSteps) {
   const Workload w = Ring({});

@@ -121,7 +121,7 @@ enum class SubmoduleKind : uint8_t {
   kGradientScale,   // scale or unscale `elements` gradients (read, write)
   kGradientNorm,    // L2 norm of `elements` gradients (read)
   kCast,            // `elements` from fp32 to type (read 4 B, write type)
-  kAdd,             // rows × n element-wise sum of two, or of top_k
+  kAdd,             // rows × n element-wise sum of two, or of top_k (1: copied or scaled)
   kRouter,          // scores of rows tokens of k features for n experts, and their softmax
   kTopK,            // the top_k best of n scores in each of rows
   kPermute,         // rows × n tokens, each copied to the top_k of `experts` that it goes to
