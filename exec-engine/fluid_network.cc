@@ -11,10 +11,9 @@
 #include "core/base/index_table.h"
 #include "core/model/connection_shape.h"
 #include "exec-engine/flow_ends.h"
-#include "exec-engine/fluid_fabric.h"
 #include "exec-engine/fluid_folding.h"
 #include "exec-engine/fluid_links.h"
-#include "exec-engine/fluid_queue_pair.h"
+#include "exec-engine/fluid_pairs.h"
 #include "exec-engine/fluid_sharing.h"
 #include "exec-engine/fluid_ways.h"
 #include "exec-engine/replica_folding.h"
@@ -50,7 +49,7 @@ struct Progress {
   Time arrival, acknowledged;
 };
 
-class FluidNetwork final : public SerialNetwork {
+class FluidNetwork final : public SerialNetwork, private FluidPairs::Clock {
  public:
   FluidNetwork(const Topology& topology, const FluidSettings& settings,
                const ConnectionShape& shape, const ReplicaFolding* folding)
@@ -60,17 +59,17 @@ class FluidNetwork final : public SerialNetwork {
         shape_(shape),
         map_(topology),
         ways_(map_, set_),
-        fabric_(FluidCapacities(map_)),
+        pairs_(set_, ways_, FluidCapacities(map_), this),
         down_(map_.link_count(), false),
         link_bits_(map_.link_count(), 0) {
     map_.set_cut_through(set_.cut_through);
   }
 
   std::vector<std::pair<std::string, int64_t>> Counters() const override {
-    const FluidSharing::Counts& counts = fabric_.counts();
+    const FluidSharing::Counts& counts = pairs_.fabric().counts();
     return {{"messages", messages()},
             {"message bytes", message_bytes()},
-            {"queue pairs", static_cast<int64_t>(pairs_.size())},
+            {"queue pairs", static_cast<int64_t>(pairs_.count())},
             {"rate changes", counts.solutions},
             {"rates", counts.flows},
             {"rates at once", counts.most}};
@@ -96,8 +95,11 @@ class FluidNetwork final : public SerialNetwork {
     const char* pair = reinterpret_cast<const char*>(&pairs_[detail]);
     for (size_t i = 0; i < sizeof(FluidQueuePair); i += kCacheLine) __builtin_prefetch(pair + i, 1);
   }
-  void OnEndOfInstant() override;
+  void OnEndOfInstant() override { pairs_.Settle(now()); }
   Status OnEnd() override;
+  void WakeAt(uint32_t pair, Time when) override { Schedule(when, kQueuePair + pair, 0, pair); }
+  void DrainAt(uint32_t link, Time when) override { Schedule(when, kDrain + link, 0, link); }
+  void OnPart(Slot slot, Time arrival, Time acknowledged) override;
 
   const Nics& NicsOf(HostId host) const { return topology_.kind_of_host(host).nics; }
   std::optional<uint32_t> FindConnection(const Message& message);
@@ -109,23 +111,8 @@ class FluidNetwork final : public SerialNetwork {
   void Carry(Slot slot, uint32_t number);
   Time IdleWait(const FluidQueuePair& pair) const;
   void SendControl(Slot slot, Connection* connection);
-  void Enqueue(uint32_t pair, Slot slot, int64_t bytes, Time ready);
-  void Begin(uint32_t pair);
-  void BeginAll();
-  void BeginPart(uint32_t pair, bool ahead);
-  int64_t WireBytesOfFirst(const FluidQueuePair& pair) const {
-    return set_.WireBytes(parts_.Front(pair.parts).bytes);
-  }
-  Time ArrivalOf(uint32_t pair, int64_t bytes);
-  void Stop(uint32_t pair);
-  void Wake(uint32_t pair, Time when);
-  void RunPair(uint32_t pair);
-  void FinishPart(uint32_t pair);
-  void Continue(uint32_t pair);
-  void EndPart(Slot slot, Time arrival, Time acknowledged);
   void EndMessages(Connection* connection);
   void CountBits(uint32_t pair);
-  void HoldBack();
   void ApplyFault(const Fault& fault);
   void Reroute();
 
@@ -134,14 +121,10 @@ class FluidNetwork final : public SerialNetwork {
   const ConnectionShape shape_;
   FabricMap map_;
   const FluidWays ways_;
-  FluidFabric fabric_;
-  std::vector<FluidQueuePair> pairs_;
+  FluidPairs pairs_;
   std::vector<Connection> connections_;
   IndexTable<FlowEnds, NameHash> by_name_;
-  std::vector<Progress> progress_;   // by slot
-  std::vector<uint32_t> beginning_;  // queue pairs, at this instant
-  ListPool<QueuedPart> parts_;
-  ListPool<SentPart> sent_;
+  std::vector<Progress> progress_;  // by slot
   std::vector<bool> down_;          // by link
   std::vector<int64_t> link_bits_;  // by link, of what moved away from it or is done
 };
@@ -156,7 +139,7 @@ std::optional<uint32_t> FluidNetwork::FindConnection(const Message& m) {
 
 bool FluidNetwork::AddConnection(const Message& m) {
   connections_.emplace_back();
-  connections_.back().first_pair = static_cast<uint32_t>(pairs_.size());
+  connections_.back().first_pair = pairs_.count();
   for (uint32_t i = 0; i < shape_.queue_pairs; ++i) {
     FlowEnds flow = FlowEndsOf(m);
     flow.flow = FlowOfQueuePair(m.flow, i);
@@ -177,8 +160,7 @@ bool FluidNetwork::AddConnection(const Message& m) {
       pair.longer = MeanAckTime(ways_, alike) - pair.ack_time;
       pair.ack_time += pair.longer;
     }
-    fabric_.Add(uses, acks, ways_.WindowRate(pair.way));
-    pairs_.push_back(pair);
+    pairs_.Add(pair, uses, acks);
   }
   return true;
 }
@@ -202,7 +184,7 @@ void FluidNetwork::Carry(Slot slot, uint32_t number) {
   if (slot >= progress_.size()) progress_.resize(slot + 1);
   // One that finds its cable dead waits there like data.
   const bool passes =
-      m.control && connection.first == kNone && fabric_.bound(connection.first_pair) > 0;
+      m.control && connection.first == kNone && pairs_.fabric().bound(connection.first_pair) > 0;
   if (passes) return SendControl(slot, &connection);
   progress_[slot] = {number, kNone, 1, Time(), Time()};
   if (connection.first == kNone) {
@@ -213,19 +195,19 @@ void FluidNetwork::Carry(Slot slot, uint32_t number) {
   connection.last = slot;
   const Time ready = now() + NicsOf(m.source).latency;
   if (m.control || shape_.queue_pairs == 1) {
-    return Enqueue(connection.first_pair, slot, m.size.count(), ready);
+    return pairs_.Send(connection.first_pair, {slot, m.size.count(), ready}, now());
   }
   const auto parts = SplitMessage(m.size.count(), connection.sent++, shape_);
   progress_[slot].parts = static_cast<uint32_t>(parts.size());
   for (const MessagePart& part : parts) {
-    Enqueue(connection.first_pair + part.queue_pair, slot, part.bytes, ready);
+    pairs_.Send(connection.first_pair + part.queue_pair, {slot, part.bytes, ready}, now());
   }
 }
 
 // What a packet waits for at a NIC that is busy: the rest of a frame, half of one in the mean, and
 // then the turns of the queue pairs that are sending.
 Time FluidNetwork::IdleWait(const FluidQueuePair& pair) const {
-  const auto busy = static_cast<int64_t>(fabric_.pairs_on(pair.way.ends.first));
+  const auto busy = static_cast<int64_t>(pairs_.fabric().pairs_on(pair.way.ends.first));
   if (busy == 0) return Time();
   const FabricDirection& out = map_.direction(pair.way.ends.first);
   return Time::Ps(out.Occupancy(set_.FrameBytes()) * (2 * busy + 1) / 2);
@@ -265,124 +247,14 @@ uint32_t FluidNetwork::SendPart(Slot slot) {
   return 0;
 }
 
-void FluidNetwork::Enqueue(uint32_t number, Slot slot, int64_t bytes, Time ready) {
-  FluidQueuePair& pair = pairs_[number];
-  const bool idle = pair.parts.empty();
-  parts_.Append(&pair.parts, {slot, bytes, ready});
-  if (!idle) return;
-  if (ready == now()) {
-    Begin(number);
-  } else {
-    Wake(number, ready);
-  }
-}
-
-void FluidNetwork::Wake(uint32_t number, Time when) {
-  pairs_[number].wake = when;
-  if (when != Time::Max()) Schedule(when, kQueuePair + number, 0, number);
-}
-
-// The first part of a queue pair that is not sending goes to the wire, once all is known that
-// happens now.
-void FluidNetwork::Begin(uint32_t number) {
-  pairs_[number].sending = true;
-  pairs_[number].finish = Time::Max();
-  beginning_.push_back(number);
-}
-
-// Who shares first, whoever that makes share next, and what is left goes ahead.
-void FluidNetwork::BeginAll() {
-  for (bool more = true; more;) {
-    const size_t before = beginning_.size();
-    std::erase_if(beginning_, [this](uint32_t number) {
-      const FluidQueuePair& pair = pairs_[number];
-      if (WireBytesOfFirst(pair) <= pair.window && fabric_.MayGoAhead(number)) return false;
-      BeginPart(number, false);
-      return true;
-    });
-    more = beginning_.size() < before;
-  }
-  for (const uint32_t number : beginning_) BeginPart(number, true);
-  beginning_.clear();
-}
-
-void FluidNetwork::BeginPart(uint32_t number, bool ahead) {
-  FluidQueuePair& pair = pairs_[number];
-  pair.StartPart(WireBytesOfFirst(pair), now());
-  if (ahead) {
-    fabric_.BeginAhead(number, pair.Pace(&sent_, now(), FluidSharing::kNoLimit));
-  } else {
-    fabric_.Begin(number, now());
-  }
-  pair.first_known = ArrivalOf(number, parts_.Front(pair.parts).bytes) + pair.ack_time;
-}
-
-// Of what leaves the NIC now, at the end of a part of so many bytes.
-Time FluidNetwork::ArrivalOf(uint32_t number, int64_t bytes) {
-  return now() + fabric_.Wait(number, now()) + pairs_[number].Tail(ways_, bytes);
-}
-
-void FluidNetwork::Stop(uint32_t number) {
-  fabric_.End(number, now());
-  pairs_[number].SetRate(0, now());
-  pairs_[number].sending = false;
-}
-
 void FluidNetwork::OnEvent(uint64_t subject, uint32_t detail) {
   if (subject == kFault) return ApplyFault(topology_.faults[detail]);
   if (subject == kReroute) return Reroute();
-  if (subject >= kDrain) return fabric_.Drained(detail, now());
-  // One that was moved leaves its old event behind.
-  if (pairs_[detail].wake != now()) return;
-  pairs_[detail].wake = Time::Max();
-  RunPair(detail);
+  if (subject >= kDrain) return pairs_.OnDrain(detail, now());
+  pairs_.OnWake(detail, now());
 }
 
-void FluidNetwork::RunPair(uint32_t number) {
-  FluidQueuePair& pair = pairs_[number];
-  if (!pair.sending) return Begin(number);
-  if (pair.finish > now()) {
-    Wake(number, pair.finish);
-    return;
-  }
-  FinishPart(number);
-}
-
-// The last byte of the first part has left the NIC.
-void FluidNetwork::FinishPart(uint32_t number) {
-  FluidQueuePair& pair = pairs_[number];
-  const QueuedPart part = parts_.Front(pair.parts);
-  parts_.Pop(&pair.parts);
-  const int64_t wire = set_.WireBytes(part.bytes);
-  pair.sent_bits += wire * 8;
-  const Time arrival = ArrivalOf(number, part.bytes);
-  const Time acknowledged = arrival + pair.ack_time;
-  pair.Forget(&sent_, now());
-  sent_.Append(&pair.unacknowledged, {wire, pair.first_known, acknowledged});
-  Continue(number);
-  EndPart(part.slot, arrival, acknowledged);
-}
-
-// With the next part, if it is there.
-void FluidNetwork::Continue(uint32_t number) {
-  FluidQueuePair& pair = pairs_[number];
-  if (pair.parts.empty() || parts_.Front(pair.parts).ready > now()) {
-    Stop(number);
-    if (!pair.parts.empty()) Wake(number, parts_.Front(pair.parts).ready);
-    return;
-  }
-  const int64_t bytes = WireBytesOfFirst(pair);
-  if (fabric_.ahead(number) || bytes <= pair.window) {
-    Stop(number);
-    return Begin(number);
-  }
-  pair.StartPart(bytes, now());
-  pair.first_known = ArrivalOf(number, parts_.Front(pair.parts).bytes) + pair.ack_time;
-  pair.FindFinish(now());
-  Wake(number, pair.finish);
-}
-
-void FluidNetwork::EndPart(Slot slot, Time arrival, Time acknowledged) {
+void FluidNetwork::OnPart(Slot slot, Time arrival, Time acknowledged) {
   Progress& progress = progress_[slot];
   progress.arrival = std::max(progress.arrival, arrival);
   progress.acknowledged = std::max(progress.acknowledged, acknowledged);
@@ -401,21 +273,10 @@ void FluidNetwork::EndMessages(Connection* connection) {
   }
 }
 
-void FluidNetwork::OnEndOfInstant() {
-  BeginAll();
-  fabric_.Solve(now(), [this](uint32_t number, int64_t rate) {
-    FluidQueuePair& pair = pairs_[number];
-    pair.SetRate(rate, now());
-    if (pair.finish < pair.wake) Wake(number, pair.finish);
-  });
-  for (const auto& [link, when] : fabric_.TakeDrains()) Schedule(when, kDrain + link, 0, link);
-}
-
 Status FluidNetwork::OnEnd() {
-  for (uint32_t number = 0; number < pairs_.size(); ++number) {
-    FluidQueuePair& pair = pairs_[number];
-    if (!pair.parts.empty()) {
-      const Message& m = message(parts_.Front(pair.parts).slot);
+  for (uint32_t number = 0; number < pairs_.count(); ++number) {
+    if (!pairs_[number].parts.empty()) {
+      const Message& m = message(pairs_.FirstSlot(number));
       return Error(fmt::format(
           "a message from NIC {} of host {} to NIC {} of host {}, sent at {}, waits for "
           "a cable that is down and does not come back",
@@ -433,23 +294,13 @@ void FluidNetwork::CountBits(uint32_t number) {
     link_bits_[use.link] +=
         static_cast<int64_t>(static_cast<__int128>(bits) * use.share / FluidSharing::kWhole);
   };
-  for (const FluidSharing::Use& use : fabric_.data(number)) add(use);
-  for (const FluidSharing::Use& use : fabric_.acknowledgements(number)) add(use);
+  for (const FluidSharing::Use& use : pairs_.fabric().data(number)) add(use);
+  for (const FluidSharing::Use& use : pairs_.fabric().acknowledgements(number)) add(use);
   bits = 0;
 }
 
-// Nothing is ahead where cables come and go. A part whose last byte has just left has left.
-void FluidNetwork::HoldBack() {
-  for (const uint32_t number : fabric_.HoldBack(now())) {
-    FluidQueuePair& pair = pairs_[number];
-    const bool over = pair.finish <= now();
-    pair.SetRate(0, now());
-    if (over) pair.finish = now();
-  }
-}
-
 void FluidNetwork::ApplyFault(const Fault& fault) {
-  HoldBack();
+  pairs_.HoldBack(now());
   for (const int cable : fault.links) {
     for (const uint32_t link :
          {static_cast<uint32_t>(2 * cable), static_cast<uint32_t>(2 * cable + 1)}) {
@@ -459,20 +310,20 @@ void FluidNetwork::ApplyFault(const Fault& fault) {
         map_.SetRate(link, fault.ends ? made : std::min(fault.rate, made));
       }
       const int64_t capacity = down_[link] ? 0 : FluidCapacity(map_.direction(link).rate);
-      fabric_.SetCapacity(link, capacity, now());
+      pairs_.SetCapacity(link, capacity, now());
     }
   }
   if (fault.kind == Fault::Kind::kDown) Schedule(now() + set_.reroute_time, kReroute, 0, 0);
 }
 
 void FluidNetwork::Reroute() {
-  HoldBack();
+  pairs_.HoldBack(now());
   map_.Reroute(down_);
-  for (uint32_t number = 0; number < pairs_.size(); ++number) {
+  for (uint32_t number = 0; number < pairs_.count(); ++number) {
     CountBits(number);
     FluidEnds& way = pairs_[number].way;
     way.ends = map_.Redirect(way.ends, way.path);
-    fabric_.Move(number, ways_.DataUses(way), ways_.AckUses(way), now());
+    pairs_.Move(number, now());
   }
 }
 

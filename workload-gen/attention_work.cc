@@ -153,12 +153,11 @@ class AttentionMaker {
     core.merge_gradient = Merge(core.keys + core.values, 2, Pass::kBackward);
   }
 
-  // Of so many elements on this rank, one of a step's or that and what those before gave.
+  // So many elements of this rank's: of one step copied or scaled, or of two added.
   uint32_t Merge(int64_t elements, int64_t summands, Pass pass) {
     const int64_t rows = maker_.rows();
-    const char* name = summands == 1 ? "attention.merge-first" : "attention.merge";
-    Submodule s = maker_.Base(name, SubmoduleKind::kAdd, rows, elements / rows);
-    if (summands == 1) s.top_k = 1;
+    Submodule s = maker_.Base("attention.merge", SubmoduleKind::kAdd, rows, elements / rows);
+    s.top_k = summands;
     return maker_.Add(s, pass);
   }
 

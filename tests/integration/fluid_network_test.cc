@@ -1,43 +1,15 @@
-// Is the fluid network what the packet network is without queues? Messages alone, to the
-// picosecond; sharing, where theory says what it is.
+// Is the fluid network what the packet network is? Messages alone, to the picosecond; sharing,
+// where theory says what it is; what waits in turn, within a frame or two.
 #include "exec-engine/fluid_network.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <random>
 
-#include "core/base/check.h"
-#include "ns3-backend/test/test_fabrics.h"
+#include "tests/integration/fluid_runs.h"
 
 namespace drydock {
 namespace {
-
-constexpr int64_t kPsPerByte = 20;  // at 400 Gbps
-constexpr int64_t kFullFrame = (4096 + 82) * kPsPerByte;
-constexpr int64_t kDelay = 500'000;
-
-Status TryFluid(const Topology& topology, std::vector<Order> orders, Outcome* outcome,
-                int threads = 1) {
-  NetworkOptions options;
-  options.threads = threads;
-  ASSIGN_OR_RETURN(const auto network, MakeFluidNetwork(topology, options));
-  const Status status = RunOrders(topology, network.get(), std::move(orders), &outcome->notices);
-  outcome->counters = network->Counters();
-  return status;
-}
-
-Outcome RunFluid(const Topology& topology, std::vector<Order> orders, int threads = 1) {
-  Outcome outcome;
-  const Status status = TryFluid(topology, std::move(orders), &outcome, threads);
-  CHECK_NOTE(status.ok(), status.ok() ? "" : status.error().message());
-  return outcome;
-}
-
-int64_t Delivered(const Outcome& outcome, const std::vector<Order>& orders, size_t i) {
-  return outcome.TimeOf(Notice::kDelivered, orders[i].message.source, i);
-}
 
 // Every notice of every message, at the same time.
 void ExpectSame(const Topology& topology, const std::vector<Order>& orders) {
@@ -196,14 +168,6 @@ TEST(FluidNetworkTest, ALargeMessageOutlivesThoseAhead) {
   }
 }
 
-TEST(FluidNetworkTest, WhatHasJustLeftIsNotHeldByAFault) {
-  Topology topology = Star(2, FabricShape());
-  const std::vector<Order> orders = {Transfer(0, 1, 4096 * 10)};
-  const int64_t alone = Delivered(RunFluid(topology, orders), orders, 0);
-  topology.faults = {Fault{Time::Ps(10 * kFullFrame), Fault::Kind::kDown, false, {0}, {}, 0}};
-  EXPECT_EQ(Delivered(RunFluid(topology, orders), orders, 0), alone);
-}
-
 // Host i sends to host i + 1 over a chain of switches, and host 0 to the last: it has half of each
 // link, and so has everybody.
 TEST(FluidNetworkTest, ParkingLot) {
@@ -259,150 +223,6 @@ TEST(FluidNetworkTest, SprayFillsEveryWay) {
   }
 }
 
-// Cables 0 and 1 are the hosts'; a leaf's way to the other goes over one of two spines.
-TEST(FluidNetworkTest, WaysMoveWhenACableGoesDown) {
-  Topology topology = RailFabric(2, 1, 1, 2, FabricShape());
-  const std::vector<Order> orders = {Transfer(0, 1, 4096 * 1000)};
-  const int64_t alone = Delivered(RunFluid(topology, orders), orders, 0);
-  topology.transport.attributes = {{"FaultInjector::RerouteTime", "40 us"}};
-  int moved = 0;
-  for (int cable = 0; cable < static_cast<int>(topology.fabric.links.size()); ++cable) {
-    topology.faults = {Fault{Time::Us(20), Fault::Kind::kDown, false, {cable}, {}, 0}};
-    Outcome out;
-    const Status status = TryFluid(topology, orders, &out);
-    if (!status.ok()) {  // the only cable of a host
-      EXPECT_EQ(
-          status.error().message(),
-          "a message from NIC 0 of host 0 to NIC 0 of host 1, sent at 0 ps, waits for a cable "
-          "that is down and does not come back");
-      continue;
-    }
-    const int64_t there = Delivered(out, orders, 0);
-    if (there == alone) continue;  // of the other spine
-    EXPECT_EQ(there, alone + 40'000'000) << "it stands still until switches know";
-    ++moved;
-  }
-  EXPECT_EQ(moved, 2) << "to its spine and from there";
-}
-
-// So is it with messages that fit into their window, and with a cable that is slow.
-TEST(FluidNetworkTest, SmallMessagesGoOnAfterAFault) {
-  Topology topology = RailFabric(2, 1, 1, 2, FabricShape());
-  std::vector<Order> orders;
-  for (int i = 0; i < 100; ++i) orders.push_back(Transfer(0, 1, 4096 * 10));
-  const int64_t alone = Delivered(RunFluid(topology, orders), orders, 99);
-  topology.transport.attributes = {{"FaultInjector::RerouteTime", "40 us"}};
-  int moved = 0, slow = 0;
-  for (int cable = 0; cable < static_cast<int>(topology.fabric.links.size()); ++cable) {
-    topology.faults = {Fault{Time::Us(20),
-                             Fault::Kind::kRate,
-                             false,
-                             {cable},
-                             Bandwidth::BitsPerSecond(100'000'000'000),
-                             0},
-                       Fault{Time::Us(60), Fault::Kind::kRate, true, {cable}, {}, 0}};
-    const int64_t slowly = Delivered(RunFluid(topology, orders), orders, 99);
-    if (slowly != alone) {
-      EXPECT_NEAR(slowly, alone + 30'000'000, 1'000'000) << "in 40 us it moves what else takes 10";
-      ++slow;
-    }
-    topology.faults = {Fault{Time::Us(20), Fault::Kind::kDown, false, {cable}, {}, 0}};
-    Outcome out;
-    if (!TryFluid(topology, orders, &out).ok()) continue;  // the only cable of a host
-    const int64_t there = Delivered(out, orders, 99);
-    if (there == alone) continue;
-    EXPECT_NEAR(there, alone + 40'000'000, 1'000'000) << "it stands still until switches know";
-    ++moved;
-  }
-  EXPECT_EQ(moved, 2);
-  EXPECT_EQ(slow, 4) << "those of the hosts too";
-}
-
-// Two switches, and a cable of each NIC to each of them.
-TEST(FluidNetworkTest, FlowsGoOnInTheOtherPlane) {
-  const FabricShape shape;
-  Topology topology = Hosts(2, 1, shape);
-  for (int plane = 0; plane < 2; ++plane) {
-    const LinkEnd at = AddSwitch(topology, 0, shape);
-    for (int host = 0; host < 2; ++host) Cable(topology, NicOf(host, 0), at, shape);
-  }
-  topology.transport.attributes = {{"FaultInjector::RerouteTime", "40 us"}};
-  const std::vector<Order> orders = {Transfer(0, 1, 4096 * 1000)};
-  const int64_t alone = Delivered(RunFluid(topology, orders), orders, 0);
-  int moved = 0;
-  for (int cable = 0; cable < 4; ++cable) {
-    topology.faults = {Fault{Time::Us(20), Fault::Kind::kDown, false, {cable}, {}, 0}};
-    const int64_t there = Delivered(RunFluid(topology, orders), orders, 0);
-    if (there == alone) continue;  // of the other plane
-    EXPECT_EQ(there, alone + 40'000'000) << "it stands still until hosts and switches know";
-    ++moved;
-  }
-  EXPECT_EQ(moved, 2) << "to its switch and from there";
-}
-
-// The ways change in the moment in which the cable breaks, and there is no other.
-TEST(FluidNetworkTest, SwitchesThatKnowAtOnceDoNotMendACable) {
-  Topology topology = RailFabric(2, 1, 1, 1, FabricShape());
-  topology.transport.attributes = {{"FaultInjector::RerouteTime", "0 ps"}};
-  const std::vector<Order> orders = {Transfer(0, 1, 4096 * 1000)};
-  const int64_t alone = Delivered(RunFluid(topology, orders), orders, 0);
-  for (int cable = 0; cable < static_cast<int>(topology.fabric.links.size()); ++cable) {
-    topology.faults = {Fault{Time::Us(20), Fault::Kind::kDown, false, {cable}, {}, 0}};
-    Outcome out;
-    EXPECT_FALSE(TryFluid(topology, orders, &out).ok()) << cable;
-    topology.faults.push_back(Fault{Time::Us(50), Fault::Kind::kDown, true, {cable}, {}, 0});
-    EXPECT_EQ(Delivered(RunFluid(topology, orders), orders, 0), alone + 30'000'000) << cable;
-  }
-}
-
-TEST(FluidNetworkTest, AClearToSendWaitsForItsCable) {
-  Topology topology = Star(2, FabricShape());
-  std::vector<Order> orders = {Transfer(0, 1, 64, Time::Us(30))};
-  orders[0].message.control = true;
-  const int64_t alone = Delivered(RunFluid(topology, orders), orders, 0);
-  topology.faults = {Fault{Time::Us(20), Fault::Kind::kDown, false, {0}, {}, 0},
-                     Fault{Time::Us(50), Fault::Kind::kDown, true, {0}, {}, 0}};
-  EXPECT_EQ(Delivered(RunFluid(topology, orders), orders, 0), alone + 20'000'000);
-  topology.faults.pop_back();
-  Outcome out;
-  EXPECT_FALSE(TryFluid(topology, orders, &out).ok());
-}
-
-TEST(FluidNetworkTest, ASlowCableSlowsWhatCrossesIt) {
-  Topology topology = Star(2, FabricShape());
-  topology.faults = {Fault{Time::Us(20),
-                           Fault::Kind::kRate,
-                           false,
-                           {0},
-                           Bandwidth::BitsPerSecond(100'000'000'000),
-                           0},
-                     Fault{Time::Us(60), Fault::Kind::kRate, true, {0}, {}, 0}};
-  const std::vector<Order> orders = {Transfer(0, 1, 4096 * 1000)};
-  const int64_t full = 1000 * kFullFrame + kFullFrame + 2 * kDelay;
-  EXPECT_EQ(Delivered(RunFluid(topology, orders), orders, 0), full + 30'000'000)
-      << "in 40 us it moves what else takes 10";
-}
-
-// Messages of all sizes at random times between all NICs, in bursts and alone.
-std::vector<Order> RandomOrders(const Topology& topology, uint64_t seed, int count) {
-  std::mt19937_64 random(seed);
-  const auto below = [&](int n) { return static_cast<int>(random() % static_cast<uint64_t>(n)); };
-  std::vector<Order> orders;
-  Time at;
-  while (static_cast<int>(orders.size()) < count) {
-    const HostId from = below(topology.host_count()), to = below(topology.host_count());
-    if (from == to) continue;
-    if (below(4) == 0) at += Time::Ns(below(20'000));
-    const int64_t bytes = 1 + below(1 << (4 + below(19)));
-    orders.push_back(Transfer(from, to, bytes, at, static_cast<uint32_t>(below(4))));
-    orders.back().message.source_nic =
-        static_cast<int16_t>(below(topology.host_kinds[0].nics.count));
-    orders.back().message.destination_nic =
-        static_cast<int16_t>(below(topology.host_kinds[0].nics.count));
-  }
-  return orders;
-}
-
 // The last of them within a per cent in the mean; single ones are early where small ones share with
 // large ones (WhatFitsIntoItsWindowSharesWithWhatDoesNot).
 TEST(FluidNetworkTest, RandomMessagesAreDoneAboutWhenPacketsAre) {
@@ -429,46 +249,6 @@ TEST(FluidNetworkTest, RandomMessagesAreDoneAboutWhenPacketsAre) {
   }
   EXPECT_LT(apart / kSeeds, 0.01);
   EXPECT_LT(std::abs(early) / (kSeeds * kMessages), 0.25);
-}
-
-// Whatever fails and comes back: every message arrives, or the run says which waits.
-TEST(FluidNetworkTest, RandomFaultsLoseNothing) {
-  int ended = 0;
-  for (uint64_t seed = 0; seed < 200; ++seed) {
-    Topology topology = RandomFabric(seed, FabricShape());
-    topology.transport.attributes = {{"FaultInjector::RerouteTime", "15 us"}};
-    std::mt19937_64 random(seed);
-    const auto below = [&](int n) { return static_cast<int>(random() % static_cast<uint64_t>(n)); };
-    const auto cables = static_cast<int>(topology.fabric.links.size());
-    for (int i = below(6); i >= 0; --i) {
-      Fault fault{Time::Ns(below(200'000)),
-                  below(2) == 0 ? Fault::Kind::kDown : Fault::Kind::kRate,
-                  false,
-                  {below(cables)},
-                  Bandwidth::BitsPerSecond(10'000'000'000),
-                  0};
-      topology.faults.push_back(fault);
-      if (below(3) == 0) continue;
-      fault.at += Time::Ns(below(300'000));
-      fault.ends = true;
-      topology.faults.push_back(fault);
-    }
-    std::stable_sort(topology.faults.begin(), topology.faults.end(),
-                     [](const Fault& a, const Fault& b) { return a.at < b.at; });
-    const std::vector<Order> orders = RandomOrders(topology, seed, 300);
-    Outcome out;
-    const Status status = TryFluid(topology, orders, &out);
-    if (!status.ok()) {
-      EXPECT_THAT(status.error().message(),
-                  testing::EndsWith("waits for a cable that is down and does not come back"));
-      continue;
-    }
-    ++ended;
-    for (size_t i = 0; i < orders.size(); ++i) {
-      ASSERT_GT(Delivered(out, orders, i), orders[i].at.ps()) << seed;
-    }
-  }
-  EXPECT_GT(ended, 100);
 }
 
 TEST(FluidNetworkTest, ThreadsDoNotShow) {
