@@ -13,3 +13,20 @@ function(drydock_test name)
   endif()
   set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT 300)
 endfunction()
+
+# drydock_tests(PREFIX LIBS libs... UNITS units...)
+# One test PREFIXunit_test for each unit, from unit_test.cc.
+function(drydock_tests prefix)
+  cmake_parse_arguments(ARG "" "" "LIBS;UNITS" ${ARGN})
+  foreach(unit IN LISTS ARG_UNITS)
+    drydock_test(${prefix}${unit}_test ${unit}_test.cc LIBS ${ARG_LIBS})
+  endforeach()
+endfunction()
+
+# drydock_rooms(folders...)
+# Adds each room of this folder, in the direction of the includes.
+function(drydock_rooms)
+  foreach(room IN LISTS ARGN)
+    add_subdirectory(${room})
+  endforeach()
+endfunction()

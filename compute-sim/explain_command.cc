@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include "compute-sim/gpu_library.h"
-#include "compute-sim/submodule_file.h"
+#include "compute-sim/submodules/submodule_file.h"
 #include "core/base/files.h"
-#include "core/schema/artefacts.h"
+#include "core/schema/artefacts/artefacts.h"
 
 namespace drydock {
 namespace {

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "compute-sim/gpu_library.h"
-#include "compute-sim/kernel_parameters_text.h"
-#include "compute-sim/simulate.h"
+#include "compute-sim/kernel/kernel_parameters_text.h"
+#include "compute-sim/model/simulate.h"
 #include "core/base/files.h"
 #include "core/base/spelling.h"
 #include "core/base/writable.h"

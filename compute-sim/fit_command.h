@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "compute-sim/fit.h"
+#include "compute-sim/fit/fit.h"
 #include "core/base/cli.h"
 
 namespace drydock {

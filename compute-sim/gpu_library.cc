@@ -8,7 +8,7 @@
 #include "core/base/files.h"
 #include "core/base/spelling.h"
 #include "core/base/version.h"
-#include "core/schema/gpu_file.h"
+#include "core/schema/cluster/gpu_file.h"
 
 namespace drydock {
 namespace {

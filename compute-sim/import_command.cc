@@ -4,11 +4,11 @@
 
 #include <algorithm>
 
-#include "compute-sim/import.h"
+#include "compute-sim/import/import.h"
 #include "core/base/files.h"
 #include "core/base/spelling.h"
 #include "core/base/writable.h"
-#include "core/model/call_words.h"
+#include "core/model/calls/call_words.h"
 
 namespace drydock {
 namespace {

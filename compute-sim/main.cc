@@ -4,13 +4,13 @@
 #include "compute-sim/explain_command.h"
 #include "compute-sim/fit_command.h"
 #include "compute-sim/import_command.h"
-#include "compute-sim/simulate.h"
+#include "compute-sim/model/simulate.h"
 #include "core/base/cli.h"
 #include "core/base/files.h"
 #include "core/base/spelling.h"
 #include "core/base/writable.h"
-#include "core/schema/artefacts.h"
-#include "core/schema/stamp.h"
+#include "core/schema/artefacts/artefacts.h"
+#include "core/schema/artefacts/stamp.h"
 
 namespace drydock {
 namespace {

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "compute-sim/compute_model.h"
-#include "compute-sim/simulate.h"
+#include "compute-sim/model/compute_model.h"
+#include "compute-sim/model/simulate.h"
 #include "core/base/cli.h"
 
 namespace drydock {

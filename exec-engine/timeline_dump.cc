@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "core/schema/artefacts.h"
+#include "core/schema/artefacts/artefacts.h"
 
 namespace drydock {
 namespace {

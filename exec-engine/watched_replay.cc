@@ -7,8 +7,8 @@
 #include <chrono>
 #include <memory>
 
-#include "exec-engine/progress_text.h"
-#include "exec-engine/ticker.h"
+#include "exec-engine/command/progress_text.h"
+#include "exec-engine/command/ticker.h"
 
 namespace drydock {
 namespace {

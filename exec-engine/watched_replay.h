@@ -4,7 +4,7 @@
 #define DRYDOCK_EXEC_ENGINE_WATCHED_REPLAY_H_
 
 #include "core/base/cli.h"
-#include "exec-engine/replay.h"
+#include "exec-engine/replay/replay.h"
 
 namespace drydock {
 

@@ -6,11 +6,11 @@
 #include <charconv>
 
 #include "core/base/writable.h"
-#include "core/schema/artefacts.h"
-#include "core/schema/sharing_file.h"
-#include "exec-engine/choices.h"
-#include "exec-engine/network_pick.h"
-#include "exec-engine/what_if.h"
+#include "core/schema/artefacts/artefacts.h"
+#include "core/schema/cluster/sharing_file.h"
+#include "exec-engine/command/choices.h"
+#include "exec-engine/command/network_pick.h"
+#include "exec-engine/replay/what_if.h"
 
 namespace drydock {
 namespace {

@@ -7,10 +7,10 @@
 
 #include "core/base/check.h"
 #include "core/base/parcel.h"
-#include "core/model/idle_time.h"
+#include "core/model/fabric/idle_time.h"
 #include "ns3-backend/link_totals.h"
-#include "ns3-backend/model/message-parts.h"
-#include "ns3-backend/model/queue-pair-table.h"
+#include "ns3-backend/model/host/message-parts.h"
+#include "ns3-backend/model/host/queue-pair-table.h"
 #include "ns3/callback.h"
 #include "ns3/nstime.h"
 #include "ns3/simulator.h"

@@ -4,10 +4,10 @@
 
 #include <vector>
 
-#include "core/model/connection_shape.h"
-#include "exec-engine/network.h"
+#include "core/model/fabric/connection_shape.h"
+#include "exec-engine/network/network.h"
 #include "ns3-backend/helper/fabric-helper.h"
-#include "ns3-backend/model/windowed-simulator-impl.h"
+#include "ns3-backend/model/simulator/windowed-simulator-impl.h"
 
 namespace drydock {
 

@@ -12,7 +12,7 @@
 #include "ns3-backend/helper/fabric-helper.h"
 #include "ns3-backend/link_capture.h"
 #include "ns3-backend/link_totals.h"
-#include "ns3-backend/model/windowed-simulator-impl.h"
+#include "ns3-backend/model/simulator/windowed-simulator-impl.h"
 #include "ns3-backend/network_totals.h"
 #include "ns3-backend/network_watch.h"
 #include "ns3/nstime.h"

@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <string>
 
-#include "ns3-backend/model/fabric-map.h"
-#include "ns3-backend/model/frame.h"
+#include "ns3-backend/model/wire/fabric-map.h"
+#include "ns3-backend/model/wire/frame.h"
 
 namespace drydock {
 

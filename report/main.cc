@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include "core/base/cli.h"
-#include "core/model/rank_list.h"
+#include "core/model/calls/rank_list.h"
 #include "report/report.h"
 
 int main(int argc, char** argv) {

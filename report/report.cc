@@ -8,14 +8,14 @@
 
 #include "core/base/files.h"
 #include "core/base/writable.h"
-#include "core/model/rank_list.h"
-#include "core/schema/artefacts.h"
-#include "core/schema/stamp.h"
-#include "report/compare.h"
-#include "report/html.h"
-#include "report/inputs.h"
-#include "report/summary.h"
-#include "report/trace.h"
+#include "core/model/calls/rank_list.h"
+#include "core/schema/artefacts/artefacts.h"
+#include "core/schema/artefacts/stamp.h"
+#include "report/facts/inputs.h"
+#include "report/facts/summary.h"
+#include "report/output/compare.h"
+#include "report/output/html.h"
+#include "report/output/trace.h"
 
 namespace drydock {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "core/base/result.h"
-#include "report/trace_ranks.h"
+#include "report/facts/trace_ranks.h"
 
 namespace drydock {
 

@@ -6,8 +6,8 @@
 #include <filesystem>
 
 #include "core/base/files.h"
-#include "report/fake_run.h"
-#include "report/summary.h"
+#include "report/facts/summary.h"
+#include "report/testing/run_testing.h"
 
 namespace drydock {
 namespace {

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "core/base/spelling.h"
-#include "workload-gen/model_size.h"
+#include "workload-gen/work/model_size.h"
 
 namespace drydock {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "workload-gen/training_job.h"
+#include "workload-gen/job/training_job.h"
 
 namespace drydock {
 

@@ -1,6 +1,6 @@
 #include "workload-gen/job_text.h"
 
-#include "workload-gen/test_support.h"
+#include "workload-gen/testing/job_testing.h"
 
 namespace drydock {
 namespace {

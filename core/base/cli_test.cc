@@ -10,7 +10,7 @@
 #include <fstream>
 
 #include "core/base/files.h"
-#include "core/base/testing.h"
+#include "core/testing/unit_testing.h"
 
 namespace drydock {
 namespace {

@@ -10,7 +10,7 @@
 #include <csignal>
 #include <thread>
 
-#include "core/base/testing.h"
+#include "core/testing/unit_testing.h"
 
 namespace drydock {
 namespace {

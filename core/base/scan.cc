@@ -1,6 +1,7 @@
 #include "core/base/scan.h"
 
 #include <algorithm>
+#include <charconv>
 #include <vector>
 
 #include "core/base/check.h"
@@ -27,6 +28,13 @@ bool ScanNumbers(std::string_view text, std::initializer_list<std::string_view> 
   if (!text.empty()) return false;
   for (size_t i = 0; i < found.size(); ++i) *numbers.begin()[i] = found[i];
   return true;
+}
+
+std::optional<int64_t> WholeNumber(std::string_view text) {
+  int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
 }
 
 }  // namespace drydock

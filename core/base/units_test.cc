@@ -4,7 +4,7 @@
 
 #include <random>
 
-#include "core/base/testing.h"
+#include "core/testing/unit_testing.h"
 
 namespace drydock {
 namespace {

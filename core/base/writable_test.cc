@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "core/base/files.h"
-#include "core/base/testing.h"
+#include "core/testing/unit_testing.h"
 
 namespace drydock {
 namespace {

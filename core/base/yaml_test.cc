@@ -7,7 +7,7 @@
 #include <chrono>
 
 #include "core/base/files.h"
-#include "core/base/testing.h"
+#include "core/testing/unit_testing.h"
 
 namespace drydock {
 namespace {

@@ -112,7 +112,7 @@ struct Step {
   bool joined = false;  // the primitive of the step before goes on: no synchronisation of its own
   // Each of its primitives stands for so many, of a part of its bytes each, that NCCL has in turns
   // of the loop. 1 in a plan of simccl's; more where a replay need not look closer
-  // (exec-engine/merged_loops.h).
+  // (exec-engine/transfer/merged_loops.h).
   uint32_t merged = 1;
   friend bool operator==(const Step&, const Step&) = default;
 };

@@ -1,5 +1,5 @@
 // A GPU as its specification and its measured communication costs describe it. Read from
-// configs/gpus/<name>.yaml (core/schema/gpu_file.h); plain data, immutable once read.
+// configs/gpus/<name>.yaml (core/schema/cluster/gpu_file.h); plain data, immutable once read.
 #ifndef DRYDOCK_CORE_MODEL_GPU_H_
 #define DRYDOCK_CORE_MODEL_GPU_H_
 

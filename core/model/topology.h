@@ -1,5 +1,5 @@
 // The cluster: hosts with GPUs and NICs, and the fabric of switches and links between the NICs.
-// Read from a cluster.topo (core/schema/cluster_file.h). Plain data; immutable once built.
+// Read from a cluster.topo (core/schema/cluster/cluster_file.h). Plain data; immutable once built.
 #ifndef DRYDOCK_CORE_MODEL_TOPOLOGY_H_
 #define DRYDOCK_CORE_MODEL_TOPOLOGY_H_
 

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/base/testing.h"
+#include "core/testing/unit_testing.h"
 
 namespace drydock {
 namespace {

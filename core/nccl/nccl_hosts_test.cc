@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/base/files.h"
-#include "core/nccl/test_hosts.h"
+#include "core/nccl/testing/hosts_testing.h"
 
 namespace drydock {
 namespace {

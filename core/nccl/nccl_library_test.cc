@@ -8,7 +8,7 @@
 #include <fstream>
 #include <set>
 
-#include "core/nccl/test_hosts.h"
+#include "core/nccl/testing/hosts_testing.h"
 
 namespace drydock {
 namespace {

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "core/nccl/test_hosts.h"
+#include "core/nccl/testing/hosts_testing.h"
 
 namespace drydock {
 namespace {

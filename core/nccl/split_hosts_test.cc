@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/nccl/test_hosts.h"
+#include "core/nccl/testing/hosts_testing.h"
 
 namespace drydock {
 namespace {

@@ -9,7 +9,7 @@
 #include "core/base/result.h"
 #include "core/model/topology.h"
 #include "core/nccl/nccl_library.h"
-#include "core/schema/cluster_file.h"
+#include "core/schema/cluster/cluster_file.h"
 
 namespace drydock {
 

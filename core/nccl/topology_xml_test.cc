@@ -4,8 +4,8 @@
 
 #include <set>
 
-#include "core/base/testing.h"
-#include "core/nccl/test_hosts.h"
+#include "core/nccl/testing/hosts_testing.h"
+#include "core/testing/unit_testing.h"
 
 namespace drydock {
 namespace {

@@ -18,7 +18,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "core/base/event_heap.h"
+#include "core/containers/event_heap.h"
 #include "exec-engine/dimensions/chunk_phase.h"
 
 namespace drydock {

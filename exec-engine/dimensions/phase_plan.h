@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/model/dimension_network.h"
+#include "core/model/fabric/dimension_network.h"
 #include "core/model/workload.h"
 
 namespace drydock {

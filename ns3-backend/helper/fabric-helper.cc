@@ -1,8 +1,8 @@
 #include "ns3-backend/helper/fabric-helper.h"
 
-#include "core/model/connection_shape.h"
-#include "ns3-backend/model/fabric-cable.h"
-#include "ns3-backend/model/transport-attributes.h"
+#include "core/model/fabric/connection_shape.h"
+#include "ns3-backend/model/fabric/fabric-cable.h"
+#include "ns3-backend/helper/transport-attributes.h"
 
 #include "ns3/boolean.h"
 #include "ns3/integer.h"

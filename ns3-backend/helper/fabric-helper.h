@@ -1,12 +1,12 @@
-#ifndef DRYDOCK_NS3_BACKEND_FABRIC_HELPER_H
-#define DRYDOCK_NS3_BACKEND_FABRIC_HELPER_H
+#ifndef DRYDOCK_NS3_BACKEND_HELPER_FABRIC_HELPER_H_
+#define DRYDOCK_NS3_BACKEND_HELPER_FABRIC_HELPER_H_
 
 #include "core/model/topology.h"
-#include "ns3-backend/model/fabric-map.h"
-#include "ns3-backend/model/fabric-switch.h"
-#include "ns3-backend/model/fault-injector.h"
-#include "ns3-backend/model/rdma-host.h"
-#include "ns3-backend/model/windowed-simulator-impl.h"
+#include "ns3-backend/model/wire/fabric-map.h"
+#include "ns3-backend/model/fabric/fabric-switch.h"
+#include "ns3-backend/helper/fault-injector.h"
+#include "ns3-backend/model/host/rdma-host.h"
+#include "ns3-backend/model/simulator/windowed-simulator-impl.h"
 
 #include "ns3/ptr.h"
 
@@ -80,4 +80,4 @@ class FabricHelper
 
 } // namespace ns3::rdma
 
-#endif // DRYDOCK_NS3_BACKEND_FABRIC_HELPER_H
+#endif // DRYDOCK_NS3_BACKEND_HELPER_FABRIC_HELPER_H_

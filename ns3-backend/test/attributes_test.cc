@@ -9,10 +9,10 @@
 #include <set>
 
 #include "core/base/files.h"
-#include "core/model/transport_attributes.h"
-#include "ns3-backend/model/transport-attributes.h"
+#include "core/model/fabric/transport_attributes.h"
+#include "ns3-backend/helper/transport-attributes.h"
 #include "ns3-backend/packet_network.h"
-#include "ns3-backend/test/test_fabrics.h"
+#include "ns3-backend/test/fabrics_testing.h"
 #include "ns3/attribute.h"
 #include "ns3/type-id.h"
 

@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <map>
 
-#include "ns3-backend/model/dctcp.h"
-#include "ns3-backend/model/hpcc.h"
-#include "ns3-backend/model/swift.h"
-#include "ns3-backend/model/timely.h"
+#include "ns3-backend/model/congestion/dctcp.h"
+#include "ns3-backend/model/congestion/hpcc.h"
+#include "ns3-backend/model/congestion/swift.h"
+#include "ns3-backend/model/congestion/timely.h"
 #include "ns3-backend/packet_network.h"
-#include "ns3-backend/test/test_fabrics.h"
+#include "ns3-backend/test/fabrics_testing.h"
 
 namespace drydock {
 namespace {

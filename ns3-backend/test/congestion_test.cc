@@ -3,11 +3,11 @@
 
 #include <algorithm>
 
-#include "ns3-backend/model/dcqcn.h"
-#include "ns3-backend/model/ecn-marker.h"
-#include "ns3-backend/model/receive-queue.h"
+#include "ns3-backend/model/congestion/dcqcn.h"
+#include "ns3-backend/model/fabric/ecn-marker.h"
+#include "ns3-backend/model/host/receive-queue.h"
 #include "ns3-backend/packet_network.h"
-#include "ns3-backend/test/test_fabrics.h"
+#include "ns3-backend/test/fabrics_testing.h"
 #include "ns3/nstime.h"
 
 namespace drydock {

@@ -3,10 +3,10 @@
 
 #include <numeric>
 
-#include "core/model/connection_shape.h"
-#include "ns3-backend/model/message-parts.h"
+#include "core/model/fabric/connection_shape.h"
+#include "ns3-backend/model/host/message-parts.h"
 #include "ns3-backend/packet_network.h"
-#include "ns3-backend/test/test_fabrics.h"
+#include "ns3-backend/test/fabrics_testing.h"
 
 namespace drydock {
 namespace {

@@ -7,10 +7,10 @@
 #include <random>
 #include <unordered_map>
 
-#include "ns3-backend/model/fifo.h"
-#include "ns3-backend/model/flat-index.h"
-#include "ns3-backend/model/host-calls.h"
-#include "ns3-backend/model/port-times.h"
+#include "ns3-backend/model/wire/fifo.h"
+#include "ns3-backend/model/wire/flat-index.h"
+#include "ns3-backend/model/host/host-calls.h"
+#include "ns3-backend/model/wire/port-times.h"
 
 namespace drydock {
 namespace {

@@ -5,7 +5,7 @@
 #include <random>
 #include <tuple>
 
-#include "ns3-backend/test/test_fabrics.h"
+#include "ns3-backend/test/fabrics_testing.h"
 #include "ns3/boolean.h"
 #include "ns3/config.h"
 #include "ns3/string.h"

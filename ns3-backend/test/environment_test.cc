@@ -4,7 +4,7 @@
 
 #include <cstdlib>
 
-#include "ns3-backend/test/test_fabrics.h"
+#include "ns3-backend/test/fabrics_testing.h"
 
 namespace drydock {
 namespace {

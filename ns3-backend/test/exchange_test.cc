@@ -6,8 +6,8 @@
 #include <memory>
 #include <thread>
 
-#include "ns3-backend/model/partition-shares.h"
-#include "ns3-backend/model/window-exchange.h"
+#include "ns3-backend/model/simulator/partition-shares.h"
+#include "ns3-backend/model/simulator/window-exchange.h"
 
 namespace drydock {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <map>
 
-#include "ns3-backend/model/fabric-map.h"
-#include "ns3-backend/test/test_fabrics.h"
+#include "ns3-backend/model/wire/fabric-map.h"
+#include "ns3-backend/test/fabrics_testing.h"
 
 namespace drydock {
 namespace {

@@ -3,9 +3,9 @@
 
 #include <thread>
 
-#include "ns3-backend/model/windowed-simulator-impl.h"
+#include "ns3-backend/model/simulator/windowed-simulator-impl.h"
 #include "ns3-backend/packet_network.h"
-#include "ns3-backend/test/test_fabrics.h"
+#include "ns3-backend/test/fabrics_testing.h"
 #include "ns3/channel-list.h"
 #include "ns3/channel.h"
 #include "ns3/config.h"

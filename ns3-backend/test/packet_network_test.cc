@@ -1,4 +1,4 @@
-// Does the packet network obey the closed forms, and the contract of exec-engine/network.h?
+// Does the packet network obey the closed forms, and the contract of exec-engine/network/network.h?
 #include "ns3-backend/packet_network.h"
 
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 #include <map>
 #include <set>
 
-#include "ns3-backend/test/test_fabrics.h"
+#include "ns3-backend/test/fabrics_testing.h"
 
 namespace drydock {
 namespace {

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <set>
 
-#include "ns3-backend/model/fabric-switch.h"
-#include "ns3-backend/model/receive-queue.h"
+#include "ns3-backend/model/fabric/fabric-switch.h"
+#include "ns3-backend/model/host/receive-queue.h"
 #include "ns3-backend/packet_network.h"
-#include "ns3-backend/test/test_fabrics.h"
+#include "ns3-backend/test/fabrics_testing.h"
 #include "ns3/node-list.h"
 
 namespace drydock {

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <array>
 
-#include "ns3-backend/model/class-scheduler.h"
-#include "ns3-backend/test/test_fabrics.h"
+#include "ns3-backend/model/fabric/class-scheduler.h"
+#include "ns3-backend/test/fabrics_testing.h"
 
 namespace drydock {
 namespace {

@@ -5,9 +5,9 @@
 #include <map>
 #include <vector>
 
-#include "ns3-backend/model/frame.h"
+#include "ns3-backend/model/wire/frame.h"
 #include "ns3-backend/packet_network.h"
-#include "ns3-backend/test/test_fabrics.h"
+#include "ns3-backend/test/fabrics_testing.h"
 #include "ns3/callback.h"
 #include "ns3/config.h"
 

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include "ns3-backend/model/receive-queue.h"
+#include "ns3-backend/model/host/receive-queue.h"
 #include "ns3-backend/packet_network.h"
-#include "ns3-backend/test/test_fabrics.h"
+#include "ns3-backend/test/fabrics_testing.h"
 
 namespace drydock {
 namespace {

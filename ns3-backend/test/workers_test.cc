@@ -4,8 +4,8 @@
 
 #include <thread>
 
-#include "ns3-backend/model/window-pacer.h"
-#include "ns3-backend/model/worker-cores.h"
+#include "ns3-backend/model/simulator/window-pacer.h"
+#include "ns3-backend/model/simulator/worker-cores.h"
 
 namespace drydock {
 namespace {

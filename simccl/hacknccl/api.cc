@@ -7,13 +7,13 @@
 #include <utility>
 #include <vector>
 
-#include "communicator.h"
+#include "simccl/hacknccl/communicator.h"
 #include "core/nccl/hacknccl.h"
-#include "describe.h"
-#include "layout.h"
+#include "simccl/hacknccl/describe.h"
+#include "simccl/hacknccl/layout.h"
 #include "nccl.h"
-#include "setting_rules.h"
-#include "world.h"
+#include "simccl/hacknccl/settings/setting_rules.h"
+#include "simccl/hacknccl/world.h"
 
 struct hacknccl_world {
   std::vector<drydock::HostClass> classes;

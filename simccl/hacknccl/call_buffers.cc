@@ -1,4 +1,4 @@
-#include "call_buffers.h"
+#include "simccl/hacknccl/call_buffers.h"
 
 #include <algorithm>
 #include <iterator>

@@ -1,16 +1,16 @@
-#include "calls.h"
+#include "simccl/hacknccl/calls.h"
 
 #include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <optional>
 
-#include "call_buffers.h"
+#include "simccl/hacknccl/call_buffers.h"
 #include "collectives.h"
 #include "comm.h"
-#include "nccl_call.h"
-#include "registration.h"
-#include "session.h"
+#include "simccl/hacknccl/nccl_call.h"
+#include "simccl/hacknccl/registration.h"
+#include "simccl/hacknccl/session.h"
 
 namespace drydock {
 namespace {

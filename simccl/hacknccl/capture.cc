@@ -1,12 +1,12 @@
 // Writes a kernel plan down in the terms of core/nccl/hacknccl.h.
-#include "call_buffers.h"
+#include "simccl/hacknccl/call_buffers.h"
 #include "checks.h"
 #include "comm.h"
 #include "device.h"
 #include "enqueue.h"
-#include "hooks.h"
+#include "simccl/hacknccl/hooks.h"
 #include "proxy.h"
-#include "session.h"
+#include "simccl/hacknccl/session.h"
 #include "sym_kernels.h"
 
 namespace drydock {

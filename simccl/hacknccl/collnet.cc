@@ -5,11 +5,11 @@
 // It has the three operations that a plugin may have: all-reduce, all-gather, reduce-scatter.
 #include "checks.h"
 #include "comm.h"
-#include "fabric.h"
-#include "fake_net.h"
+#include "simccl/hacknccl/machine/fabric.h"
+#include "simccl/hacknccl/machine/fake_net.h"
 #include "graph.h"
-#include "hooks.h"
-#include "session.h"
+#include "simccl/hacknccl/hooks.h"
+#include "simccl/hacknccl/session.h"
 #include "transport.h"
 
 extern ncclTransport collNetTransport;

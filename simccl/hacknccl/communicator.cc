@@ -1,4 +1,4 @@
-#include "communicator.h"
+#include "simccl/hacknccl/communicator.h"
 
 #include <cuda_runtime_api.h>
 
@@ -8,9 +8,9 @@
 #include <iterator>
 #include <utility>
 
-#include "calls.h"
+#include "simccl/hacknccl/calls.h"
 #include "comm.h"
-#include "describe.h"
+#include "simccl/hacknccl/describe.h"
 #include "nccl.h"
 
 namespace drydock {

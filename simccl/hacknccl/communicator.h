@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "layout.h"
-#include "link_memory.h"
-#include "session.h"
+#include "simccl/hacknccl/layout.h"
+#include "simccl/hacknccl/link_memory.h"
+#include "simccl/hacknccl/session.h"
 
 namespace drydock {
 

@@ -3,8 +3,8 @@
 #include "comm.h"
 #include "device.h"
 #include "enqueue.h"
-#include "hooks.h"
-#include "session.h"
+#include "simccl/hacknccl/hooks.h"
+#include "simccl/hacknccl/session.h"
 #include "topo.h"
 
 extern int64_t ncclParamPatEnable();

@@ -1,4 +1,4 @@
-#include "describe.h"
+#include "simccl/hacknccl/describe.h"
 
 #include <iterator>
 

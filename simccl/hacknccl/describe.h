@@ -4,7 +4,7 @@
 
 #include "comm.h"
 #include "core/nccl/hacknccl.h"
-#include "session.h"
+#include "simccl/hacknccl/session.h"
 
 namespace drydock {
 

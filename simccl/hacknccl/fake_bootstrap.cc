@@ -9,10 +9,10 @@
 #include "bootstrap.h"
 #include "checks.h"
 #include "comm.h"
-#include "peers.h"
+#include "simccl/hacknccl/peers.h"
 #include "proxy.h"
-#include "record_communicator.h"
-#include "session.h"
+#include "simccl/hacknccl/recorder/record_communicator.h"
+#include "simccl/hacknccl/session.h"
 #include "shmutils.h"
 
 namespace {

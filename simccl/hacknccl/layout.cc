@@ -1,4 +1,4 @@
-#include "layout.h"
+#include "simccl/hacknccl/layout.h"
 
 #include <algorithm>
 #include <iterator>

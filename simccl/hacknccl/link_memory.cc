@@ -1,4 +1,4 @@
-#include "link_memory.h"
+#include "simccl/hacknccl/link_memory.h"
 
 namespace drydock {
 

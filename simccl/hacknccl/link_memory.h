@@ -9,7 +9,7 @@
 #include <tuple>
 #include <unordered_map>
 
-#include "session.h"
+#include "simccl/hacknccl/session.h"
 
 namespace drydock {
 

@@ -4,7 +4,7 @@
 
 #include "collectives.h"
 #include "device.h"
-#include "session.h"
+#include "simccl/hacknccl/session.h"
 
 namespace drydock {
 namespace {

@@ -1,6 +1,6 @@
 // How many communicators use each peer of a channel, counted behind the peers themselves.
 #include "comm.h"
-#include "hooks.h"
+#include "simccl/hacknccl/hooks.h"
 
 namespace drydock {
 

@@ -1,8 +1,8 @@
-#include "registration.h"
+#include "simccl/hacknccl/registration.h"
 
 #include "checks.h"
 #include "core/nccl/hacknccl.h"
-#include "session.h"
+#include "simccl/hacknccl/session.h"
 
 namespace drydock {
 

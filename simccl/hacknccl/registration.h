@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "call_buffers.h"
+#include "simccl/hacknccl/call_buffers.h"
 #include "comm.h"
 #include "core/nccl/hacknccl.h"
 #include "nccl.h"

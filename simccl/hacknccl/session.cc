@@ -1,7 +1,7 @@
-#include "session.h"
+#include "simccl/hacknccl/session.h"
 
 #include "cudawrap.h"
-#include "recorder.h"
+#include "simccl/hacknccl/recorder/recorder.h"
 
 namespace drydock {
 namespace {

@@ -24,7 +24,7 @@
 #include <utility>
 #include <vector>
 
-#include "call_buffers.h"
+#include "simccl/hacknccl/call_buffers.h"
 #include "core/nccl/hacknccl.h"
 #include "graph.h"
 #include "nccl.h"

@@ -9,10 +9,10 @@
 
 #include "checks.h"
 #include "comm.h"
-#include "fabric.h"
+#include "simccl/hacknccl/machine/fabric.h"
 #include "graph.h"
-#include "hooks.h"
-#include "session.h"
+#include "simccl/hacknccl/hooks.h"
+#include "simccl/hacknccl/session.h"
 #include "topo.h"
 #include "transport.h"
 #include "utils.h"

@@ -1,9 +1,9 @@
-#include "world.h"
+#include "simccl/hacknccl/world.h"
 
 #include <functional>
 #include <utility>
 
-#include "setting_rules.h"
+#include "simccl/hacknccl/settings/setting_rules.h"
 
 namespace drydock {
 namespace {

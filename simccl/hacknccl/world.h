@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "session.h"
+#include "simccl/hacknccl/session.h"
 
 namespace drydock {
 

@@ -10,7 +10,7 @@
 
 #include "core/base/check.h"
 #include "ns3-backend/packet_network.h"
-#include "ns3-backend/test/test_fabrics.h"
+#include "ns3-backend/test/fabrics_testing.h"
 
 namespace drydock {
 namespace {

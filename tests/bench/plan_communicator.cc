@@ -12,10 +12,10 @@
 #include <vector>
 
 #include "core/base/files.h"
-#include "core/model/call_words.h"
-#include "core/schema/artefacts.h"
-#include "core/schema/cluster_file.h"
-#include "simccl/nccl_planner.h"
+#include "core/model/calls/call_words.h"
+#include "core/schema/artefacts/artefacts.h"
+#include "core/schema/cluster/cluster_file.h"
+#include "simccl/plan/nccl_planner.h"
 #include "tests/bench/usage.h"
 
 namespace drydock {

@@ -5,11 +5,11 @@
 
 #include <memory>
 
-#include "core/schema/artefacts.h"
-#include "simccl/nccl_planner.h"
-#include "simccl/plan_workload.h"
+#include "core/schema/artefacts/artefacts.h"
+#include "simccl/plan/nccl_planner.h"
+#include "simccl/plan/plan_workload.h"
 #include "tests/bench/usage.h"
-#include "workload-gen/communicators.h"
+#include "workload-gen/graph/check/communicators.h"
 
 namespace drydock {
 namespace {

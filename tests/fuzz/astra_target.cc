@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/base/check.h"
-#include "core/schema/astra_files.h"
+#include "core/schema/foreign/astra_files.h"
 #include "exec-engine/dimensions/dimension_system.h"
 #include "tests/fuzz/printable.h"
 

@@ -1,13 +1,13 @@
 #include "tests/fuzz/compute_target.h"
 
-#include "compute-sim/compute_model.h"
 #include "compute-sim/gpu_library.h"
-#include "compute-sim/profile.h"
-#include "compute-sim/simulate.h"
-#include "compute-sim/submodule_file.h"
-#include "compute-sim/submodule_kernels.h"
+#include "compute-sim/model/compute_model.h"
+#include "compute-sim/model/simulate.h"
+#include "compute-sim/profile/profile.h"
+#include "compute-sim/submodules/submodule_file.h"
+#include "compute-sim/submodules/submodule_kernels.h"
 #include "core/base/check.h"
-#include "core/schema/gpu_file.h"
+#include "core/schema/cluster/gpu_file.h"
 
 namespace drydock::fuzz {
 namespace {

@@ -2,14 +2,14 @@
 
 #include "core/base/check.h"
 #include "core/base/files.h"
-#include "core/base/testing.h"
-#include "core/schema/rank_trace_file.h"
-#include "core/schema/testing.h"
-#include "core/schema/trace_file.h"
+#include "core/schema/artefacts/rank_trace_file.h"
+#include "core/schema/artefacts/trace_file.h"
+#include "core/schema/testing/workload_testing.h"
+#include "core/testing/unit_testing.h"
 #include "tests/fuzz/printable.h"
-#include "workload-gen/graph/check.h"
-#include "workload-gen/graph/import.h"
-#include "workload-gen/graph/stats.h"
+#include "workload-gen/graph/check/check.h"
+#include "workload-gen/graph/foreign/import.h"
+#include "workload-gen/graph/text/stats.h"
 
 namespace drydock::fuzz {
 namespace {

@@ -1,11 +1,11 @@
 #include "tests/fuzz/import_target.h"
 
-#include "compute-sim/import.h"
-#include "compute-sim/measure_file.h"
-#include "compute-sim/profile.h"
+#include "compute-sim/import/import.h"
+#include "compute-sim/measure/measure_file.h"
+#include "compute-sim/profile/profile.h"
 #include "core/base/check.h"
 #include "core/base/files.h"
-#include "core/base/testing.h"
+#include "core/testing/unit_testing.h"
 
 namespace drydock::fuzz {
 namespace {

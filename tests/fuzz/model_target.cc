@@ -1,14 +1,14 @@
 #include "tests/fuzz/model_target.h"
 
 #include "tests/fuzz/printable.h"
-#include "workload-gen/framework.h"
-#include "workload-gen/hf_config.h"
+#include "workload-gen/framework/framework.h"
+#include "workload-gen/import/hf/hf_config.h"
+#include "workload-gen/import/megatron/megatron_job.h"
+#include "workload-gen/import/overlap_config.h"
+#include "workload-gen/job/section_readers.h"
 #include "workload-gen/job_text.h"
-#include "workload-gen/layout.h"
-#include "workload-gen/megatron_job.h"
-#include "workload-gen/model_size.h"
-#include "workload-gen/overlap_config.h"
-#include "workload-gen/section_readers.h"
+#include "workload-gen/layout/layout.h"
+#include "workload-gen/work/model_size.h"
 
 namespace drydock::fuzz {
 namespace {

@@ -7,13 +7,13 @@
 #include <utility>
 
 #include "core/base/check.h"
-#include "core/model/call_words.h"
+#include "core/model/calls/call_words.h"
 #include "core/nccl/nccl_settings.h"
-#include "core/nccl/test_hosts.h"
-#include "simccl/expand.h"
-#include "simccl/interpreter.h"
-#include "simccl/nccl_calls.h"
-#include "simccl/plan_deadlock.h"
+#include "core/nccl/testing/hosts_testing.h"
+#include "simccl/expand/expand.h"
+#include "simccl/plan/nccl_calls.h"
+#include "simccl/plan/plan_deadlock.h"
+#include "simccl/proof/interpreter.h"
 
 namespace drydock::fuzz {
 namespace {

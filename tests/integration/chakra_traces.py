@@ -73,7 +73,7 @@ def trace(*nodes):
 
 def decoded(path):
     """The nodes of a trace, by a reader that shares nothing with the tool."""
-    run = subprocess.run([sys.executable, ROOT / "core/schema/decode_et.py", path], check=True, capture_output=True)
+    run = subprocess.run([sys.executable, ROOT / "core/schema/foreign/decode_et.py", path], check=True, capture_output=True)
     return [json.loads(line) for line in run.stdout.splitlines()[1:]]
 
 

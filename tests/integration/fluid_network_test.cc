@@ -1,6 +1,6 @@
 // Is the fluid network what the packet network is? Messages alone, to the picosecond; sharing,
 // where theory says what it is; what waits in turn, within a frame or two.
-#include "exec-engine/fluid_network.h"
+#include "exec-engine/networks/fluid/fluid_network.h"
 
 #include <gtest/gtest.h>
 

@@ -8,9 +8,9 @@
 #include <random>
 #include <utility>
 
-#include "exec-engine/choices.h"
-#include "exec-engine/replay.h"
-#include "exec-engine/replica_testing.h"
+#include "exec-engine/command/choices.h"
+#include "exec-engine/replay/replay.h"
+#include "exec-engine/testing/replica_testing.h"
 
 namespace drydock {
 namespace {

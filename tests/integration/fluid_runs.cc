@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "core/base/check.h"
-#include "exec-engine/fluid_network.h"
+#include "exec-engine/networks/fluid/fluid_network.h"
 
 namespace drydock {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/base/result.h"
-#include "ns3-backend/test/test_fabrics.h"
+#include "ns3-backend/test/fabrics_testing.h"
 
 namespace drydock {
 

@@ -29,34 +29,72 @@ class Layering(unittest.TestCase):
         run = subprocess.run([sys.executable, ROOT / "scripts/check_layering"], capture_output=True, text=True)
         self.assertEqual((run.returncode, run.stdout), (0, "layering: every #include points the right way\n"))
 
-    def test_tools_may_use_the_core_and_themselves(self):
-        status, _ = check({
+    def test_rooms_may_use_the_core_themselves_and_what_their_line_names(self):
+        status, lines = check({
             "core/base/units.h": "",
-            "simccl/plan.h": "",
-            "simccl/plan.cc": '#include "simccl/plan.h"\n#include <vector>\n#include "core/base/units.h"\n',
+            "simccl/expand/a.h": "",
+            "simccl/plan/a.cc": '#include "simccl/plan/a.h"\n#include <vector>\n#include "core/base/units.h"\n'
+                                '#include "simccl/expand/a.h"\n',
         })
-        self.assertEqual(status, 0)
+        self.assertEqual((status, lines), (0, ["layering: every #include points the right way"]))
 
     def test_a_tool_must_not_include_another(self):
-        self.expect_error({"report/a.cc": '\n#include "exec-engine/replay.h"\n'},
-                          "report/a.cc:2: error: report must not include exec-engine/replay.h")
+        self.expect_error({"report/a.cc": '\n#include "exec-engine/replay/replay.h"\n'},
+                          "report/a.cc:2: error: report must not include exec-engine/replay/replay.h")
 
     def test_the_core_must_not_include_a_tool(self):
-        self.expect_error({"core/model/a.h": '#include "simccl/plan.h"\n'},
-                          "core/model/a.h:1: error: core/model must not include simccl/plan.h")
+        self.expect_error({"core/model/a.h": '#include "simccl/plan/plan.h"\n'},
+                          "core/model/a.h:1: error: core/model must not include simccl/plan/plan.h")
 
     def test_the_base_must_not_include_the_model(self):
         self.expect_error({"core/base/a.h": '#include "core/model/gpu.h"\n'},
                           "core/base/a.h:1: error: core/base must not include core/model/gpu.h")
 
-    def test_the_network_seam_is_one_header_each_way(self):
+    def test_a_room_must_not_include_a_room_above_it(self):
+        self.expect_error({"workload-gen/job/a.h": '#include "workload-gen/megatron/megatron.h"\n'},
+                          "workload-gen/job/a.h:1: error: workload-gen/job must not include "
+                          "workload-gen/megatron/megatron.h")
+
+    def test_a_room_that_its_line_does_not_name_is_closed(self):
+        self.expect_error({"exec-engine/replay/a.h": '#include "exec-engine/networks/fluid/fluid_network.h"\n'},
+                          "exec-engine/replay/a.h:1: error: exec-engine/replay must not include "
+                          "exec-engine/networks/fluid/fluid_network.h")
+
+    def test_cuda_files_keep_to_their_rooms(self):
+        self.expect_error({"compute-sim/measure/a.cu": '#include "compute-sim/fit/fit.h"\n'},
+                          "compute-sim/measure/a.cu:1: error: compute-sim/measure must not include "
+                          "compute-sim/fit/fit.h")
+        self.expect_error({"compute-sim/measure/a.cuh": '#include "report/facts/inputs.h"\n'},
+                          "compute-sim/measure/a.cuh:1: error: compute-sim/measure must not include "
+                          "report/facts/inputs.h")
+
+    def test_tests_may_include_every_room_of_their_house_and_its_testing_folders(self):
+        status, lines = check({
+            "workload-gen/job/a_test.cc": '#include "workload-gen/megatron/megatron.h"\n'
+                                          '#include "workload-gen/testing/job_testing.h"\n',
+            "workload-gen/testing/a_testing.h": '#include "workload-gen/import/job_source.h"\n',
+        })
+        self.assertEqual((status, lines), (0, ["layering: every #include points the right way"]))
+        self.expect_error({"workload-gen/job/a_test.cc": '#include "report/facts/inputs.h"\n'},
+                          "workload-gen/job/a_test.cc:1: error: workload-gen/job must not include "
+                          "report/facts/inputs.h")
+
+    def test_what_users_run_must_not_include_test_helpers(self):
+        self.expect_error({"report/output/a.cc": '#include "report/testing/run_testing.h"\n'},
+                          "report/output/a.cc:1: error: report/output/a.cc is no test and must not include "
+                          "report/testing/run_testing.h")
+
+    def test_the_packet_network_knows_the_seam_and_nothing_else_of_the_replay(self):
         status, _ = check({
-            "ns3-backend/a.cc": '#include "exec-engine/network.h"\n',
-            "exec-engine/a.cc": '#include "ns3-backend/packet_network.h"\n',
+            "ns3-backend/a.cc": '#include "exec-engine/network/network.h"\n',
+            "exec-engine/command/a.cc": '#include "ns3-backend/packet_network.h"\n',
         })
         self.assertEqual(status, 0)
-        self.expect_error({"ns3-backend/a.cc": '#include "exec-engine/replay.h"\n'},
-                          "ns3-backend/a.cc:1: error: ns3-backend must not include exec-engine/replay.h")
+        self.expect_error({"ns3-backend/a.cc": '#include "exec-engine/replay/replay.h"\n'},
+                          "ns3-backend/a.cc:1: error: ns3-backend must not include exec-engine/replay/replay.h")
+        self.expect_error({"exec-engine/replay/a.cc": '#include "ns3-backend/packet_network.h"\n'},
+                          "exec-engine/replay/a.cc:1: error: exec-engine/replay must not include "
+                          "ns3-backend/packet_network.h")
 
     def test_ns3_is_known_to_its_backend_alone(self):
         self.expect_error({"exec-engine/a.cc": "#include <ns3/simulator.h>\n"},
@@ -64,19 +102,24 @@ class Layering(unittest.TestCase):
                           "ns-3 is known to ns3-backend alone")
 
     def test_protobuf_is_known_to_the_schema_alone(self):
-        self.expect_error({"simccl/a.cc": '#include "core/schema/artefacts.pb.h"\n'},
-                          "simccl/a.cc:1: error: simccl must not include core/schema/artefacts.pb.h: "
+        self.expect_error({"simccl/a.cc": '#include "core/schema/artefacts/artefacts.pb.h"\n'},
+                          "simccl/a.cc:1: error: simccl must not include core/schema/artefacts/artefacts.pb.h: "
                           "only core/schema maps files to nouns")
 
     def test_paths_start_at_the_top(self):
-        self.expect_error({"simccl/plan.h": "", "simccl/a.cc": '#include "plan.h"\n'},
-                          "simccl/a.cc:1: error: plan.h: write the path from the top folder, simccl/plan.h")
+        self.expect_error({"simccl/plan/plan.h": "", "simccl/plan/a.cc": '#include "plan.h"\n'},
+                          "simccl/plan/a.cc:1: error: plan.h: write the path from the top folder, "
+                          "simccl/plan/plan.h")
         self.expect_error({"simccl/a.cc": '#include "../report/a.h"\n'},
                           "simccl/a.cc:1: error: ../report/a.h: write the path from the top folder")
 
-    def test_a_new_folder_needs_a_rule(self):
+    def test_a_new_folder_needs_a_room(self):
         self.expect_error({"core/extra/a.h": ""},
-                          "core/extra/a.h:1: error: no layering rule for this folder (scripts/check_layering)")
+                          "core/extra/a.h:1: error: no room is called core/extra (ROOMS in scripts/check_layering)")
+
+    def test_a_room_has_a_size(self):
+        files = {f"report/facts/a{number}.h": "" for number in range(41)}
+        self.expect_error(files, "report/facts:1: error: 41 files; a room holds at most 40")
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "core/base/check.h"
-#include "core/schema/cluster_file.h"
+#include "core/schema/cluster/cluster_file.h"
 #include "tests/oracle/cases.h"
 
 namespace drydock {

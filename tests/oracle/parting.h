@@ -18,8 +18,8 @@ struct Parting {
   std::vector<std::vector<int>> Parts(int ranks) const;
 };
 
-// For four ranks or more. Alternating ranks in reverse order; three parts of unlike sizes, one rank in none; a shrink that
-// leaves out the second and the last rank.
+// For four ranks or more. Alternating ranks in reverse order; three parts of unlike sizes, one rank
+// in none; a shrink that leaves out the second and the last rank.
 std::vector<Parting> Partings(int ranks);
 
 }  // namespace drydock

@@ -15,13 +15,13 @@
 #include <utility>
 #include <vector>
 
-#include "core/model/call_words.h"
-#include "core/model/call_workload.h"
-#include "core/schema/cluster_file.h"
-#include "exec-engine/analytical_network.h"
-#include "exec-engine/call_loop.h"
-#include "exec-engine/collective_sweep.h"
-#include "simccl/nccl_planner.h"
+#include "core/model/calls/call_words.h"
+#include "core/model/calls/call_workload.h"
+#include "core/schema/cluster/cluster_file.h"
+#include "exec-engine/collective-perf/collective_sweep.h"
+#include "exec-engine/networks/analytical_network.h"
+#include "exec-engine/replay/call_loop.h"
+#include "simccl/plan/nccl_planner.h"
 
 namespace drydock {
 namespace {

@@ -20,7 +20,7 @@
 #include <utility>
 #include <vector>
 
-#include "ns3-backend/test/test_fabrics.h"
+#include "ns3-backend/test/fabrics_testing.h"
 #include "tests/validation/steady_flows.h"
 
 namespace drydock {

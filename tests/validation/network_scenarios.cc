@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "ns3-backend/test/test_fabrics.h"
+#include "ns3-backend/test/fabrics_testing.h"
 #include "tests/validation/steady_flows.h"
 
 namespace drydock {

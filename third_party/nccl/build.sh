@@ -36,9 +36,7 @@ mkdir -p "$prefix"
 source_hash=$( { sha256sum <"$archive"; cat "$root"/patches/nccl/*.patch; } | sha256sum | cut -c1-16)
 build_hash=$( { echo "$source_hash"; cat "$root"/core/nccl/hacknccl*.h "$root/core/nccl/recording.h" \
     "$root/core/nccl/rank_schedule.h" \
-    "$ours/CMakeLists.txt" "$ours/exports.map" "$here/list_settings.py" "$ours"/*.cc "$ours"/*.h \
-    "$ours"/cudart/* "$ours"/oracle/* "$ours"/schedule/* "$ours"/shim/* "$ours"/shim/cuda/* 2>/dev/null ||
-    true; } | sha256sum | cut -c1-16)
+    "$here/list_settings.py"; find "$ours" -type f | LC_ALL=C sort | xargs cat; } | sha256sum | cut -c1-16)
 if [ -r "$prefix/libhacknccl.so" ] && [ "$(cat "$prefix/stamp" 2>/dev/null)" = "$build_hash" ]; then
   say "libhacknccl.so is up to date ($build_hash)"
   exit 0

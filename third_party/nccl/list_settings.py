@@ -4,7 +4,7 @@
   list_settings.py NCCL_SOURCE >settings_table.cc
 
 A setting is a whole number if it is declared with NCCL_PARAM, else a text: any literal "NCCL_..."
-of the sources. simccl/hacknccl/setting_rules.h declares the table.
+of the sources. simccl/hacknccl/settings/setting_rules.h declares the table.
 """
 import pathlib
 import re

@@ -1,10 +1,10 @@
 // workload-gen check: proves that a workload can run.
 #include <fmt/format.h>
 
-#include "core/schema/artefacts.h"
-#include "workload-gen/graph/check.h"
+#include "core/schema/artefacts/artefacts.h"
+#include "workload-gen/graph/check/check.h"
+#include "workload-gen/graph/check/proof.h"
 #include "workload-gen/graph/commands.h"
-#include "workload-gen/graph/proof.h"
 
 namespace drydock {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/base/cli.h"
-#include "workload-gen/graph/slice.h"
+#include "workload-gen/graph/text/slice.h"
 
 namespace drydock {
 

@@ -3,12 +3,12 @@
 
 #include "core/base/files.h"
 #include "core/base/writable.h"
-#include "core/model/rank_list.h"
-#include "core/schema/artefacts.h"
-#include "workload-gen/graph/check.h"
+#include "core/model/calls/rank_list.h"
+#include "core/schema/artefacts/artefacts.h"
+#include "workload-gen/graph/check/check.h"
+#include "workload-gen/graph/check/proof.h"
 #include "workload-gen/graph/commands.h"
-#include "workload-gen/graph/explode.h"
-#include "workload-gen/graph/proof.h"
+#include "workload-gen/graph/foreign/explode.h"
 
 namespace drydock {
 namespace {

@@ -6,13 +6,13 @@
 #include "core/base/files.h"
 #include "core/base/spelling.h"
 #include "core/base/writable.h"
-#include "core/schema/artefacts.h"
-#include "core/schema/cluster_file.h"
-#include "workload-gen/communicators.h"
-#include "workload-gen/graph/check.h"
+#include "core/schema/artefacts/artefacts.h"
+#include "core/schema/cluster/cluster_file.h"
+#include "workload-gen/graph/check/check.h"
+#include "workload-gen/graph/check/communicators.h"
+#include "workload-gen/graph/check/proof.h"
 #include "workload-gen/graph/commands.h"
-#include "workload-gen/graph/import.h"
-#include "workload-gen/graph/proof.h"
+#include "workload-gen/graph/foreign/import.h"
 
 namespace drydock {
 namespace {

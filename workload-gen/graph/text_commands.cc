@@ -1,13 +1,13 @@
 // workload-gen dump, dot, graphml, stats, diff: a workload as text.
 #include <fmt/format.h>
 
-#include "core/schema/artefacts.h"
-#include "core/schema/manifest_file.h"
+#include "core/schema/artefacts/artefacts.h"
+#include "core/schema/artefacts/manifest_file.h"
 #include "workload-gen/graph/commands.h"
-#include "workload-gen/graph/diff.h"
-#include "workload-gen/graph/graph_text.h"
-#include "workload-gen/graph/stats.h"
-#include "workload-gen/workload_text.h"
+#include "workload-gen/graph/text/diff.h"
+#include "workload-gen/graph/text/graph_text.h"
+#include "workload-gen/graph/text/stats.h"
+#include "workload-gen/graph/text/workload_text.h"
 
 namespace drydock {
 namespace {

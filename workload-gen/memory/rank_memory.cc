@@ -9,8 +9,8 @@
 
 #include "core/base/check.h"
 #include "core/model/memory_total.h"
-#include "workload-gen/data_parallel.h"
 #include "workload-gen/memory/activation_memory.h"
+#include "workload-gen/stages/data_parallel.h"
 
 namespace drydock {
 namespace {

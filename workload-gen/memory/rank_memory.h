@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/model/workload.h"
-#include "workload-gen/layout.h"
+#include "workload-gen/layout/layout.h"
 
 namespace drydock {
 

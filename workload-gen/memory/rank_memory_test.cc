@@ -6,7 +6,7 @@
 
 #include "core/model/memory_total.h"
 #include "workload-gen/memory/activation_memory.h"
-#include "workload-gen/sharded/sharded_test_support.h"
+#include "workload-gen/testing/sharded_testing.h"
 
 namespace drydock {
 namespace {

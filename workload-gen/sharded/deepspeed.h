@@ -5,7 +5,7 @@
 
 #include <memory>
 
-#include "workload-gen/framework.h"
+#include "workload-gen/framework/framework.h"
 
 namespace drydock {
 

@@ -3,7 +3,7 @@
 
 #include <gmock/gmock.h>
 
-#include "workload-gen/sharded/sharded_test_support.h"
+#include "workload-gen/testing/sharded_testing.h"
 
 namespace drydock {
 namespace {

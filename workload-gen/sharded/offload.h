@@ -13,8 +13,8 @@
 #ifndef DRYDOCK_WORKLOAD_GEN_SHARDED_OFFLOAD_H_
 #define DRYDOCK_WORKLOAD_GEN_SHARDED_OFFLOAD_H_
 
-#include "workload-gen/program_builder.h"
-#include "workload-gen/writer_context.h"
+#include "workload-gen/program/program_builder.h"
+#include "workload-gen/program/writer_context.h"
 
 namespace drydock {
 

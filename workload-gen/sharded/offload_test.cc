@@ -4,8 +4,8 @@
 
 #include <gmock/gmock.h>
 
-#include "workload-gen/sharded/sharded_test_support.h"
-#include "workload-gen/structure_support.h"
+#include "workload-gen/testing/sharded_testing.h"
+#include "workload-gen/testing/structure_testing.h"
 
 namespace drydock {
 namespace {

@@ -5,8 +5,8 @@
 #define DRYDOCK_WORKLOAD_GEN_SHARDED_SHARD_GROUPS_H_
 
 #include "core/model/workload.h"
-#include "workload-gen/layout.h"
-#include "workload-gen/process_groups.h"
+#include "workload-gen/layout/layout.h"
+#include "workload-gen/layout/process_groups.h"
 
 namespace drydock {
 

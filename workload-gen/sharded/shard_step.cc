@@ -1,6 +1,6 @@
 #include "workload-gen/sharded/shard_step.h"
 
-#include "workload-gen/submodule_costs.h"
+#include "workload-gen/work/submodule_costs.h"
 
 namespace drydock {
 

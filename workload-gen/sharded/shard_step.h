@@ -3,7 +3,7 @@
 #ifndef DRYDOCK_WORKLOAD_GEN_SHARDED_SHARD_STEP_H_
 #define DRYDOCK_WORKLOAD_GEN_SHARDED_SHARD_STEP_H_
 
-#include "workload-gen/writer_context.h"
+#include "workload-gen/program/writer_context.h"
 
 namespace drydock {
 

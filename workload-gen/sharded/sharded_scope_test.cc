@@ -2,10 +2,10 @@
 // DeepSpeed with the FLOPs and bytes of their closed forms?"
 #include <gmock/gmock.h>
 
-#include "core/model/grouped_call.h"
-#include "workload-gen/model_size.h"
-#include "workload-gen/sharded/sharded_test_support.h"
-#include "workload-gen/structure_support.h"
+#include "core/model/calls/grouped_call.h"
+#include "workload-gen/testing/sharded_testing.h"
+#include "workload-gen/testing/structure_testing.h"
+#include "workload-gen/work/model_size.h"
 
 namespace drydock {
 namespace {

@@ -1,8 +1,8 @@
 // What the sharded frameworks generate runs to its end on all ranks at once, whatever the layout.
 #include <gmock/gmock.h>
 
-#include "workload-gen/sharded/sharded_test_support.h"
-#include "workload-gen/structure_support.h"
+#include "workload-gen/testing/sharded_testing.h"
+#include "workload-gen/testing/structure_testing.h"
 
 namespace drydock {
 namespace {

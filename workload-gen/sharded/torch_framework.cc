@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 
-#include "workload-gen/model_size.h"
-#include "workload-gen/process_groups.h"
-#include "workload-gen/program_builder.h"
+#include "workload-gen/layout/process_groups.h"
+#include "workload-gen/program/program_builder.h"
 #include "workload-gen/sharded/shard_groups.h"
-#include "workload-gen/table_finish.h"
+#include "workload-gen/work/model_size.h"
+#include "workload-gen/work/table_finish.h"
 
 namespace drydock {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <functional>
 
-#include "workload-gen/layout.h"
+#include "workload-gen/layout/layout.h"
 #include "workload-gen/memory/rank_memory.h"
 #include "workload-gen/sharded/torch_stage.h"
 

@@ -2,7 +2,7 @@
 
 #include <numeric>
 
-#include "workload-gen/submodule_maker.h"
+#include "workload-gen/work/submodule_maker.h"
 
 namespace drydock {
 namespace {

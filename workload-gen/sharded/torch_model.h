@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "workload-gen/layer_work.h"
+#include "workload-gen/work/layer_work.h"
 
 namespace drydock {
 

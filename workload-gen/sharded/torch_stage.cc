@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "core/base/check.h"
-#include "workload-gen/core_attention.h"
-#include "workload-gen/expert_program.h"
+#include "workload-gen/layers/expert_program.h"
+#include "workload-gen/program/core_attention.h"
 namespace drydock {
 namespace {
 

@@ -5,11 +5,11 @@
 
 #include <vector>
 
-#include "workload-gen/pipeline_exchange.h"
+#include "workload-gen/program/tensor_parallel.h"
+#include "workload-gen/program/writer_context.h"
 #include "workload-gen/sharded/shard_groups.h"
 #include "workload-gen/sharded/torch_model.h"
-#include "workload-gen/tensor_parallel.h"
-#include "workload-gen/writer_context.h"
+#include "workload-gen/stages/pipeline_exchange.h"
 
 namespace drydock {
 

@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "workload-gen/sharded/sharding_rules.h"
+#include "workload-gen/job/sharding_rules.h"
 
 namespace drydock {
 

@@ -3,7 +3,7 @@
 #include <cstring>
 #include <mutex>
 
-#include "runtime.h"
+#include "simccl/hacknccl/cudart/runtime.h"
 
 namespace drydock::cudart {
 namespace {

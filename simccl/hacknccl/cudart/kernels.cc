@@ -1,7 +1,7 @@
 // Launches of the program's own kernels are counted and do nothing: what they compute, and how long
 // they take, is unknown. The functions with two underscores are what nvcc has a program call before
 // main and around each <<<>>>.
-#include "runtime.h"
+#include "simccl/hacknccl/cudart/runtime.h"
 
 using drydock::cudart::CheckHost;
 using drydock::cudart::Recording;

@@ -7,7 +7,7 @@
 #include <map>
 #include <mutex>
 
-#include "runtime.h"
+#include "simccl/hacknccl/cudart/runtime.h"
 
 using drydock::RecordHost;
 using drydock::RecordKind;

@@ -1,7 +1,7 @@
 // Streams and events: numbers, and what the program says about their order.
 #include <atomic>
 
-#include "runtime.h"
+#include "simccl/hacknccl/cudart/runtime.h"
 
 namespace drydock::cudart {
 namespace {

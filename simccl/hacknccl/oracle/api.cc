@@ -6,15 +6,15 @@
 #include <string>
 #include <vector>
 
-#include "calls.h"
+#include "simccl/hacknccl/calls.h"
 #include "comm.h"
-#include "describe.h"
-#include "layout.h"
-#include "meeting.h"
-#include "oracle.h"
-#include "oracle_session.h"
-#include "session.h"
-#include "world.h"
+#include "simccl/hacknccl/describe.h"
+#include "simccl/hacknccl/layout.h"
+#include "simccl/hacknccl/oracle/meeting.h"
+#include "simccl/hacknccl/oracle/oracle.h"
+#include "simccl/hacknccl/oracle/oracle_session.h"
+#include "simccl/hacknccl/session.h"
+#include "simccl/hacknccl/world.h"
 
 struct hacknccl_oracle_rank {
   std::vector<drydock::HostClass> classes;

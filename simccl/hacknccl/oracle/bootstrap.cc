@@ -10,7 +10,7 @@
 
 #include "checks.h"
 #include "comm.h"
-#include "oracle_session.h"
+#include "simccl/hacknccl/oracle/oracle_session.h"
 #include "proxy.h"
 #include "shmutils.h"
 

@@ -3,10 +3,10 @@
 //
 // Only the last step of two transports is ours: `connect` of net and shm asks a proxy for buffers.
 #include "comm.h"
-#include "hooks.h"
+#include "simccl/hacknccl/hooks.h"
 #include "net.h"
-#include "oracle_session.h"
-#include "session.h"
+#include "simccl/hacknccl/oracle/oracle_session.h"
+#include "simccl/hacknccl/session.h"
 #include "transport.h"
 
 namespace drydock {

@@ -1,4 +1,4 @@
-#include "meeting.h"
+#include "simccl/hacknccl/oracle/meeting.h"
 
 #include <linux/futex.h>
 #include <sys/syscall.h>

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "meeting.h"
+#include "simccl/hacknccl/oracle/meeting.h"
 
 namespace drydock {
 

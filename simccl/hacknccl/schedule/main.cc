@@ -17,7 +17,7 @@
 #include <thread>
 #include <vector>
 
-#include "rank.h"
+#include "simccl/hacknccl/schedule/rank.h"
 
 namespace drydock::schedule {
 namespace {

@@ -1,10 +1,10 @@
-#include "rank.h"
+#include "simccl/hacknccl/schedule/rank.h"
 
 #include <stdio.h>
 #include <unistd.h>
 
 #include "core/nccl/recording.h"
-#include "nccl_call.h"
+#include "simccl/hacknccl/nccl_call.h"
 
 namespace drydock::schedule {
 namespace {

@@ -1,8 +1,8 @@
 // Declarations of the CUDA driver API, as far as the host code of NCCL 2.29.7 names them.
 //
 // NCCL is compiled against this folder instead of a CUDA toolkit, so that no toolkit is needed on a
-// machine without a GPU. Only names, numbers and layouts that NCCL's sources mention are here; every
-// function is served by fake_cuda.cc and fake_driver.cc.
+// machine without a GPU. Only names, numbers and layouts that NCCL's sources mention are here;
+// every function is served by fake_cuda.cc and fake_driver.cc.
 #pragma once
 
 #include <math.h>
@@ -142,7 +142,11 @@ typedef enum {
   CU_STREAM_MEM_OP_WAIT_VALUE_64 = 4,
   CU_STREAM_MEM_OP_WRITE_VALUE_64 = 5
 } CUstreamBatchMemOpType;
-enum { CU_STREAM_WAIT_VALUE_GEQ = 0, CU_STREAM_WAIT_VALUE_EQ = 1, CU_STREAM_WRITE_VALUE_DEFAULT = 0 };
+enum {
+  CU_STREAM_WAIT_VALUE_GEQ = 0,
+  CU_STREAM_WAIT_VALUE_EQ = 1,
+  CU_STREAM_WRITE_VALUE_DEFAULT = 0
+};
 
 typedef union {
   CUstreamBatchMemOpType operation;

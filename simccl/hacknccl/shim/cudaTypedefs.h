@@ -24,8 +24,8 @@ DRYDOCK_ENTRY(cuMemGetAddressRange, 3020, CUdeviceptr*, size_t*, CUdeviceptr);
 DRYDOCK_ENTRY(cuMemAddressReserve, 10020, CUdeviceptr*, size_t, size_t, CUdeviceptr,
               unsigned long long);
 DRYDOCK_ENTRY(cuMemAddressFree, 10020, CUdeviceptr, size_t);
-DRYDOCK_ENTRY(cuMemCreate, 10020, CUmemGenericAllocationHandle*, size_t,
-              const CUmemAllocationProp*, unsigned long long);
+DRYDOCK_ENTRY(cuMemCreate, 10020, CUmemGenericAllocationHandle*, size_t, const CUmemAllocationProp*,
+              unsigned long long);
 DRYDOCK_ENTRY(cuMemGetAllocationGranularity, 10020, size_t*, const CUmemAllocationProp*,
               CUmemAllocationGranularity_flags);
 DRYDOCK_ENTRY(cuMemExportToShareableHandle, 10020, void*, CUmemGenericAllocationHandle,

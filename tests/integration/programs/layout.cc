@@ -1,6 +1,7 @@
-// A program as people write them against nccl.h, one process a rank: finds its ranks through a file,
-// splits the world into tensor (8 neighbours) and data groups, reduces, shifts data round a ring,
-// gathers, goes on with fewer ranks, and checks that wrong calls fail the way NCCL fails them.
+// A program as people write them against nccl.h, one process a rank: finds its ranks through a
+// file, splits the world into tensor (8 neighbours) and data groups, reduces, shifts data round a
+// ring, gathers, goes on with fewer ranks, and checks that wrong calls fail the way NCCL fails
+// them.
 //
 //   layout ID_FILE [MISTAKE]
 //
@@ -14,14 +15,14 @@
 
 #include <string>
 
-#define CHECK(call, wanted)                                                             \
-  do {                                                                                  \
-    const int got_ = (int)(call);                                                       \
-    if (got_ != (int)(wanted)) {                                                        \
-      fprintf(stderr, "line %d: %s gives %d: %s\n", __LINE__, #call, got_,              \
-              ncclGetLastError(NULL));                                                  \
-      exit(1);                                                                          \
-    }                                                                                   \
+#define CHECK(call, wanted)                                                \
+  do {                                                                     \
+    const int got_ = (int)(call);                                          \
+    if (got_ != (int)(wanted)) {                                           \
+      fprintf(stderr, "line %d: %s gives %d: %s\n", __LINE__, #call, got_, \
+              ncclGetLastError(NULL));                                     \
+      exit(1);                                                             \
+    }                                                                      \
   } while (0)
 #define NCCL(call) CHECK(call, ncclSuccess)
 #define CUDA(call) CHECK(call, cudaSuccess)

@@ -8,12 +8,12 @@
 #include <thread>
 #include <vector>
 
-#define CHECK(call)                                                          \
-  do {                                                                       \
-    if ((call) != 0) {                                                       \
-      fprintf(stderr, "%s: %s\n", #call, ncclGetLastError(NULL));            \
-      exit(1);                                                               \
-    }                                                                        \
+#define CHECK(call)                                               \
+  do {                                                            \
+    if ((call) != 0) {                                            \
+      fprintf(stderr, "%s: %s\n", #call, ncclGetLastError(NULL)); \
+      exit(1);                                                    \
+    }                                                             \
   } while (0)
 
 static void RunRank(ncclUniqueId id, int rank, int ranks) {

@@ -1,0 +1,311 @@
+#include "compute-sim/fit/fit.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <utility>
+
+#include "compute-sim/fit/fit_curves.h"
+#include "compute-sim/fit/fit_rows.h"
+#include "compute-sim/fit/fit_variables.h"
+#include "compute-sim/fit/simplex.h"
+#include "compute-sim/model/scaled_parameters.h"
+
+namespace drydock {
+namespace {
+
+bool Has(const std::vector<DataType>& types, DataType type) {
+  return std::find(types.begin(), types.end(), type) != types.end();
+}
+
+bool IsGemm(KernelKind kind) { return !IsMemoryKernel(kind) && !IsAttention(kind); }
+
+constexpr int kRounds = 5;
+// One row would make any rate look right; a second one can contradict it.
+constexpr size_t kFewestRows = 2;
+// A curve from a single length would be that length's share for all.
+constexpr size_t kFewestLengths = 3;
+
+using KernelFilter = std::function<bool(KernelKind, DataType)>;
+
+class Fitter {
+ public:
+  Fitter(GpuData* gpu, const FitOptions& options) : gpu_(gpu), options_(options) {}
+
+  // One set of parameters: `variables` point into gpu_->parameters. False if nothing moves.
+  bool FitSet(const std::string& name, std::vector<FitVariable> variables,
+              const KernelFilter& wanted) {
+    const std::vector<FitRow> all = RowsOf(gpu_->profiles, wanted);
+    const std::vector<FitRow> rows = Thinned(Half(all, true), options_.most_rows);
+    if (all.empty()) return Keep(name);
+    if (only_states()) return false;
+    const size_t shapes = CountShapes(rows);
+    if (shapes < kFewestRows) return KeepForWant(name, all.size(), shapes);
+    for (const FitRow& row : rows) fitted_.emplace(row.kernel.kind, row.kernel.type);
+    if (std::any_of(rows.begin(), rows.end(), [](const FitRow& row) { return row.quantised; })) {
+      const auto stage = QuantiseVariables(&gpu_->parameters.memory.quantise);
+      variables.insert(variables.end(), stage.begin(), stage.end());
+    }
+    const auto shortest = std::min_element(
+        rows.begin(), rows.end(), [](const FitRow& a, const FitRow& b) { return a.us < b.us; });
+    // Long kernels say nothing of what each costs to launch.
+    std::erase_if(variables, [&](const FitVariable& variable) {
+      return variable.launch && variable.read() < shortest->us / 30;
+    });
+    if (shapes <= variables.size()) {
+      notes_.push_back(
+          fmt::format("of {} only the rate moved: {} rows are too few for {} parameters", name,
+                      shapes, variables.size()));
+      variables.resize(1);
+    } else if (AllFromHbm(rows)) {
+      notes_.push_back(fmt::format("of {} only the rate moved: all rows come out of HBM", name));
+      variables.resize(1);
+    }
+    Minimise(variables, rows, options_.evaluations);
+    return true;
+  }
+
+  // What the longest kernels lose to settled clocks: too few among all rows for the rest of the fit
+  // to see them, and yet what a training run is made of.
+  void FitDerate(GemmParameters* set, const KernelFilter& wanted) {
+    std::vector<FitRow> rows = Half(RowsOf(gpu_->profiles, wanted), true);
+    std::erase_if(rows, [&](const FitRow& row) { return row.us < 2 * set->derate_at.us(); });
+    constexpr size_t kEnough = 10;
+    if (rows.size() < kEnough || options_.evaluations == 0) return;
+    Minimise({DerateVariable(set)}, rows, options_.evaluations / 10);
+  }
+
+  // Of norms or softmax, beside the plain kernels' bandwidth. False if it stays.
+  bool FitCurve(RateCurve wanted, ShareCurve* curve) {
+    const auto is_wanted = [&](KernelKind kind, DataType) { return InfoOf(kind).curve == wanted; };
+    const std::vector<FitRow> rows = Half(RowsOf(gpu_->profiles, is_wanted), true);
+    ShareCurve found = CurveOf(rows, gpu_->shape(), gpu_->parameters.memory);
+    if (found.empty()) return false;
+    if (found.size() < kFewestLengths) {
+      notes_.push_back(fmt::format(
+          "{} stays as it was: its rows above 300 MB are of {} lengths, at least {} are needed",
+          wanted == RateCurve::kSoftmax ? "softmax" : "layer_norm", found.size(), kFewestLengths));
+      return false;
+    }
+    *curve = std::move(found);
+    for (const FitRow& row : rows) fitted_.emplace(row.kernel.kind, row.kernel.type);
+    return true;
+  }
+
+  // Whether rows of it took part.
+  bool Fitted(KernelKind kind, DataType type) const { return fitted_.contains({kind, type}); }
+  bool only_states() const { return options_.evaluations == 0; }
+  // A set that has no rows stays as it is.
+  bool Keep(const std::string& name) {
+    kept_.push_back(name);
+    return false;
+  }
+  const std::vector<std::string>& kept() const { return kept_; }
+  const std::vector<std::string>& notes() const { return notes_; }
+
+  double Predict(const FitRow& row) const {
+    Profile as;
+    as.burst = row.burst;
+    as.quantised = row.quantised;
+    return PredictAsProfiled(*gpu_, as, row.kernel)->us;
+  }
+
+ private:
+  bool KeepForWant(const std::string& name, size_t rows, size_t fitted) {
+    notes_.push_back(
+        fmt::format("{} stays as it was: the half of its {} rows that is fitted has {} with "
+                    "extents of its own, at least {} are needed",
+                    name, rows, fitted, kFewestRows));
+    return false;
+  }
+
+  void Minimise(const std::vector<FitVariable>& variables, const std::vector<FitRow>& rows,
+                int evaluations) {
+    const auto loss = [&](const std::vector<double>& at) {
+      for (size_t i = 0; i < at.size(); ++i) variables[i].Set(at[i]);
+      return LossOf(rows, [this](const FitRow& row) { return Predict(row); });
+    };
+    std::vector<double> start;
+    for (const FitVariable& variable : variables) start.push_back(variable.Get());
+    // Each search starts where the one before ended, with a simplex that is large again and the
+    // other way round, so that it does not creep along one valley.
+    SimplexResult best{start, 0, 0};
+    for (int round = 0; round < kRounds; ++round) {
+      best = MinimiseSimplex(loss, best.at, round % 2 == 0 ? 0.5 : -0.4, evaluations / kRounds);
+    }
+    loss(best.at);
+  }
+
+  bool AllFromHbm(const std::vector<FitRow>& rows) const {
+    const double beyond = 2 * static_cast<double>(gpu_->spec.l2.count());
+    return std::all_of(rows.begin(), rows.end(), [&](const FitRow& row) {
+      return IsMemoryKernel(row.kernel.kind) && row.kernel.bytes > beyond;
+    });
+  }
+
+  GpuData* gpu_;
+  FitOptions options_;
+  std::set<std::pair<KernelKind, DataType>> fitted_;
+  std::vector<std::string> kept_, notes_;
+};
+
+// Of one kernel and type: both halves, or, where other rows moved the parameters, all in one.
+void AddResiduals(const std::string& name, std::vector<FitRow> rows, bool fitted, bool gemm,
+                  const Fitter& fitter, std::vector<Residuals>* all) {
+  const auto predict = [&](const FitRow& row) { return fitter.Predict(row); };
+  const bool halved = fitted || fitter.only_states();
+  const auto add = [&](const std::string& extra) {
+    const std::vector<FitRow> judged = halved ? Half(rows, false) : rows;
+    all->push_back(
+        ResidualsOf(name + (halved ? ", other half" : ", not fitted") + extra, judged, predict));
+  };
+  if (halved) {
+    all->push_back(ResidualsOf(name + (fitted ? ", fitted half" : ", half that a fit takes"),
+                               Half(rows, true), predict));
+  }
+  add("");
+  if (!gemm) return;
+  std::erase_if(rows, [](const FitRow& row) { return ShortestExtent(row.kernel) < 256; });
+  add(", extents from 256");
+  std::erase_if(rows, [](const FitRow& row) { return !IsLarge(row.kernel); });
+  add(", extents from 1024");
+}
+
+// Of the half that was not fitted. What no row tells is not stated of parameters that `moved`.
+void StateErrors(const std::vector<ProfilePtr>& profiles, const Fitter& fitter,
+                 const KernelFilter& wanted, bool moved, FitErrors* errors) {
+  if (moved) *errors = {};
+  const std::vector<FitRow> rows = Half(RowsOf(profiles, wanted), false);
+  for (const bool large : {true, false}) {
+    std::vector<FitRow> part = rows;
+    std::erase_if(part, [&](const FitRow& row) { return IsLarge(row.kernel) != large; });
+    if (part.empty()) continue;
+    const auto predict = [&](const FitRow& row) { return fitter.Predict(row); };
+    (large ? errors->large : errors->small) = ResidualsOf("", part, predict).mean;
+  }
+}
+
+// Of every kernel and type that has rows and a prediction.
+std::vector<Residuals> AllResiduals(const GpuData& gpu, const Fitter& fitter) {
+  std::vector<Residuals> all;
+  for (const KernelInfo& info : KernelInfos()) {
+    for (int t = 0; t < kDataTypeCount; ++t) {
+      const DataType type = static_cast<DataType>(t);
+      const std::vector<FitRow> rows = RowsOf(gpu.profiles, [&](KernelKind kind, DataType of) {
+        return kind == info.kind && of == type;
+      });
+      if (rows.empty() || !PredictCalibrated(gpu, rows.front().kernel).has_value()) continue;
+      AddResiduals(fmt::format("{} {}", info.name, ToString(type)), rows,
+                   fitter.Fitted(info.kind, type), IsGemm(info.kind), fitter, &all);
+    }
+  }
+  return all;
+}
+
+// True if anything moved.
+bool FitProducts(GpuData* gpu, Fitter* fitter) {
+  bool any = false;
+  for (GemmParameters& set : gpu->parameters.gemm) {
+    const auto wanted = [&](KernelKind kind, DataType type) {
+      return IsGemm(kind) && Has(set.types, type);
+    };
+    const std::string name = fmt::format("gemm {}", ToString(set.types.front()));
+    const bool moved = fitter->FitSet(name, GemmVariables(gpu->spec, &set), wanted);
+    if (fitter->only_states()) continue;
+    if (moved) fitter->FitDerate(&set, wanted);
+    StateErrors(gpu->profiles, *fitter, wanted, moved, &set.error);
+    any = any || moved;
+  }
+  return any;
+}
+
+// Rows do not say which library ran: they are the chosen one's.
+bool FitAttention(GpuData* gpu, Fitter* fitter) {
+  bool any = false;
+  for (AttentionParameters& library : gpu->parameters.attention) {
+    if (library.types.empty()) continue;
+    const DataType type = library.types.front();
+    if (gpu->parameters.AttentionFor(type, gpu->attention_library) != &library) {
+      fitter->Keep(library.name);
+      continue;
+    }
+    bool moved = false;
+    for (const bool forward : {true, false}) {
+      const KernelKind pass =
+          forward ? KernelKind::kAttentionForward : KernelKind::kAttentionBackward;
+      const auto variables =
+          AttentionVariables(gpu->spec, type, forward ? &library.forward : &library.backward);
+      moved |= fitter->FitSet(
+          library.name + (forward ? " forward" : " backward"), variables,
+          [&](KernelKind kind, DataType of) { return kind == pass && Has(library.types, of); });
+    }
+    if (fitter->only_states()) continue;
+    StateErrors(
+        gpu->profiles, *fitter,
+        [&](KernelKind kind, DataType of) { return IsAttention(kind) && Has(library.types, of); },
+        moved, &library.error);
+    any = any || moved;
+  }
+  return any;
+}
+
+bool FitMemory(GpuData* gpu, Fitter* fitter) {
+  MemoryParameters* memory = &gpu->parameters.memory;
+  bool moved = fitter->FitSet(
+      "memory", MemoryVariables(gpu->spec, memory),
+      [](KernelKind kind, DataType) { return InfoOf(kind).curve == RateCurve::kPlain; });
+  if (fitter->only_states()) return false;
+  moved |= fitter->FitCurve(RateCurve::kLayerNorm, &memory->layer_norm);
+  moved |= fitter->FitCurve(RateCurve::kSoftmax, &memory->softmax);
+  StateErrors(
+      gpu->profiles, *fitter, [](KernelKind kind, DataType) { return IsMemoryKernel(kind); }, moved,
+      &memory->error);
+  return moved;
+}
+
+}  // namespace
+
+Result<KernelParameters> StartingParameters(const GpuData& gpu, const GpuData* reference) {
+  if (gpu.calibrated) return gpu.parameters;
+  if (reference == nullptr || !reference->calibrated) {
+    return Error(fmt::format("the GPU '{}' has neither 'kernels:' nor a 'reference:' with them to "
+                             "start from",
+                             gpu.spec.name),
+                 {gpu.spec.file_name, 0, 0});
+  }
+  ASSIGN_OR_RETURN(KernelParameters scaled,
+                   ScaledParameters(gpu.spec, reference->spec, reference->parameters));
+  // What no row moves is still as far off as scaling was seen to be.
+  const ScalingErrors& seen = reference->parameters.scaling;
+  for (GemmParameters& set : scaled.gemm) set.error = {seen.gemm, seen.gemm};
+  for (AttentionParameters& library : scaled.attention) {
+    library.error = {seen.attention, seen.attention};
+  }
+  scaled.memory.error = {seen.memory, seen.memory};
+  return scaled;
+}
+
+Result<FitResult> Fit(GpuData gpu, const FitOptions& options) {
+  gpu.calibrated = true;
+  Fitter fitter(&gpu, options);
+  bool moved = FitProducts(&gpu, &fitter);
+  moved |= FitAttention(&gpu, &fitter);
+  moved |= FitMemory(&gpu, &fitter);
+  FitResult result;
+  result.residuals = AllResiduals(gpu, fitter);
+  result.kept = fitter.kept();
+  result.notes = fitter.notes();
+  if (fitter.only_states() ? result.residuals.empty() : !moved) {
+    if (result.notes.empty()) {
+      return Error("none of the rows is of a kernel and type that the model can be fitted to");
+    }
+    return Error(fmt::format("there are too few rows: {}", fmt::join(result.notes, "; ")));
+  }
+  result.parameters = std::move(gpu.parameters);
+  return result;
+}
+
+}  // namespace drydock

@@ -1,0 +1,307 @@
+// "Does a fit find what made the rows, and does it write what it found?"
+#include "compute-sim/fit/fit.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "compute-sim/fit/fit_rows.h"
+#include "compute-sim/fit/simplex.h"
+#include "compute-sim/kernel/kernel_parameters_text.h"
+#include "compute-sim/testing/gpu_testing.h"
+
+namespace drydock {
+namespace {
+
+TEST(Simplex, FindsTheLeastOfABentValley) {
+  const auto rosenbrock = [](const std::vector<double>& x) {
+    return 100 * std::pow(x[1] - x[0] * x[0], 2) + std::pow(1 - x[0], 2);
+  };
+  const SimplexResult result = MinimiseSimplex(rosenbrock, {-1.2, 1}, 0.5, 1000);
+  EXPECT_NEAR(result.at[0], 1, 0.01);
+  EXPECT_NEAR(result.at[1], 1, 0.02);
+}
+
+// Products and additions as `truth` takes them.
+ProfilePtr RowsMadeBy(const GpuData& truth) {
+  std::string text =
+      "# gpu: a100-sxm-80g\n# provenance: made\n# method: a model\n# date: never\n# clocks: burst\n"
+      "kernel,dtype,m,n,k,rows,columns,time\n";
+  for (const int64_t m : {384, 1024, 2560, 8192}) {
+    for (const int64_t n : {768, 2048, 6144, 12288}) {
+      for (const int64_t k : {1024, 4096, 12288}) {
+        text += fmt::format("gemm,fp16,{},{},{},,,{} us\n", m, n, k,
+                            PredictCalibrated(truth, Gemm(DataType::kFp16, m, n, k))->us);
+      }
+    }
+  }
+  for (int64_t rows = 64; rows <= 65536; rows *= 2) {
+    const Kernel add = MemoryKernel(KernelKind::kAdd, DataType::kFp16, rows, 4096, 6);
+    text += fmt::format("add,fp16,,,,{},4096,{} us\n", rows, PredictCalibrated(truth, add)->us);
+  }
+  return SharedProfile(text);
+}
+
+TEST(Fit, FindsTheRatesThatMadeTheRows) {
+  GpuData gpu = ShippedGpuData("a100-sxm-80g", kBurst);
+  GpuData truth = gpu;
+  truth.parameters.gemm[0].tensor_rate = FlopRate(240e12);
+  truth.parameters.gemm[0].launch = Time::Us(5);
+  truth.parameters.memory.hbm = *ParseBandwidth("1.2 TB/s");
+  gpu.profiles = {RowsMadeBy(truth)};
+  const FitResult result = *Fit(gpu, {4000, 200});
+  for (const Residuals& residuals : result.residuals) {
+    EXPECT_LE(residuals.mean, 0.02) << ToString(residuals);
+    EXPECT_GT(residuals.rows, 0);
+  }
+  EXPECT_NEAR(result.parameters.gemm[0].tensor_rate.flops_per_second(), 240e12, 12e12);
+  EXPECT_NEAR(result.parameters.memory.hbm.bytes_per_second(), 1.2e12, 0.03e12);
+  EXPECT_EQ(result.kept,
+            (std::vector<std::string>{"flash-2 forward", "flash-2 backward", "trtllm"}));
+  EXPECT_TRUE(result.notes.empty()) << result.notes[0];
+  const FitResult again = *Fit(gpu, {4000, 200});
+  EXPECT_EQ(KernelsText(again.parameters, ""), KernelsText(result.parameters, ""));
+}
+
+// Rows that a GPU twice as fast would make cannot push attention past the specification.
+TEST(Fit, AttentionsRateStaysBelowTheDenseRate) {
+  GpuData gpu = ShippedGpuData("a100-sxm-80g", kBurst);
+  GpuData truth = gpu;
+  truth.parameters.attention[0].forward.tensor_rate = FlopRate(800e12);
+  std::string text =
+      "# gpu: a100-sxm-80g\n# provenance: made\n# method: a model\n# date: never\n"
+      "# clocks: burst\nkernel,dtype,batch,sequence,heads,kv_heads,head_dim,causal,time\n";
+  for (int64_t sequence = 512; sequence <= 16384; sequence *= 2) {
+    for (const int64_t width : {64, 128}) {
+      const Kernel kernel = Attention(KernelKind::kAttentionForward, DataType::kFp16,
+                                      {8, sequence, 16, 16, width, true});
+      text += fmt::format("attention-forward,fp16,8,{},16,16,{},1,{} us\n", sequence, width,
+                          PredictCalibrated(truth, kernel)->us);
+    }
+  }
+  gpu.profiles = {SharedProfile(text)};
+  const FitResult result = *Fit(gpu, {300, 200});
+  const double rate = result.parameters.attention[0].forward.tensor_rate.flops_per_second();
+  EXPECT_GT(rate, 291.9e12);
+  EXPECT_LE(rate, 312e12);
+}
+
+// A few long rows cannot tell twelve parameters apart, but they can tell the rate.
+TEST(Fit, AFewRowsMoveTheRateAlone) {
+  GpuData gpu = ShippedGpuData("a100-sxm-80g", kSustained);
+  GpuData truth = gpu;
+  truth.parameters.gemm[0].tensor_rate = FlopRate(250e12);
+  std::string text =
+      "# gpu: a100-sxm-80g\n# provenance: made\n# method: a model\n# date: never\n"
+      "kernel,dtype,m,n,k,time\n";
+  for (const int64_t m : {2048, 3072, 4096, 6144, 8192, 12288, 16384}) {
+    text += fmt::format("gemm,fp16,{},8192,8192,{} us\n", m,
+                        PredictCalibrated(truth, Gemm(DataType::kFp16, m, 8192, 8192))->us);
+  }
+  gpu.profiles = {SharedProfile(text)};
+  const FitResult result = *Fit(gpu, {200, 200});
+  GemmParameters& fitted = gpu.parameters.gemm[0];
+  EXPECT_NEAR(result.parameters.gemm[0].tensor_rate.flops_per_second(), 250e12, 5e12);
+  fitted.tensor_rate = result.parameters.gemm[0].tensor_rate;
+  fitted.error = result.parameters.gemm[0].error;
+  EXPECT_EQ(KernelsText(gpu.parameters, ""), KernelsText(result.parameters, ""));
+  ASSERT_EQ(result.notes.size(), 1u);
+  EXPECT_EQ(result.notes[0],
+            "of gemm fp16 only the rate moved: 4 rows are too few for 11 parameters");
+}
+
+std::string RowsOfA100(const std::string& columns) {
+  return "# gpu: a100-sxm-80g\n# provenance: made\n# method: a\n# date: never\nkernel,dtype," +
+         columns + ",time\n";
+}
+
+// A row can always be met by a rate of its own: twice the same row is no second one.
+TEST(Fit, ASingleRowMovesNothing) {
+  GpuData gpu = ShippedGpuData("a100-sxm-80g", kSustained);
+  const ProfilePtr row = SharedProfile(RowsOfA100("m,n,k") + "gemm,fp16,4096,8192,8192,3 ms\n");
+  gpu.profiles = {row, row};
+  ASSERT_EQ(Half(RowsOf(gpu.profiles, [](KernelKind, DataType) { return true; }), true).size(), 2u);
+  EXPECT_EQ(
+      Fit(gpu, {200, 200}).error().message(),
+      "there are too few rows: gemm fp16 stays as it was: the half of its 2 rows that is fitted "
+      "has 1 with extents of its own, at least 2 are needed");
+  gpu.profiles.push_back(RowsMadeBy(ShippedGpuData("a100-sxm-80g", kBurst)));
+  EXPECT_TRUE(Fit(gpu, {20, 200}).ok());
+}
+
+// A curve from one row length would say that every row is as that one.
+TEST(Fit, ACurveNeedsSeveralRowLengths) {
+  GpuData gpu = ShippedGpuData("a100-sxm-80g", kSustained);
+  std::string text = RowsOfA100("rows,columns");
+  for (int64_t rows = 65536; rows <= 262144; rows += 32768) {
+    text += fmt::format("softmax,fp16,{},4096,9 ms\n", rows);
+  }
+  gpu.profiles = {SharedProfile(text), RowsMadeBy(ShippedGpuData("a100-sxm-80g", kBurst))};
+  const FitResult result = *Fit(gpu, {20, 200});
+  EXPECT_EQ(result.parameters.memory.softmax, gpu.parameters.memory.softmax);
+  EXPECT_EQ(
+      result.notes.back(),
+      "softmax stays as it was: its rows above 300 MB are of 1 lengths, at least 3 are needed");
+}
+
+// What a file stated of the parameters that it had says nothing of those that take their place.
+TEST(Fit, ErrorsOfParametersThatMovedAreNotKept) {
+  GpuData gpu = ShippedGpuData("a100-sxm-80g", kSustained);
+  ASSERT_GT(gpu.parameters.gemm[0].error.small, 0);
+  std::string text = RowsOfA100("m,n,k");
+  for (int64_t m = 2048; m <= 16384; m += 2048)
+    text += fmt::format("gemm,fp16,{},8192,8192,{} us\n", m, m);
+  gpu.profiles = {SharedProfile(text)};
+  const FitErrors error = Fit(gpu, {20, 200})->parameters.gemm[0].error;
+  EXPECT_GT(error.large, 0);
+  EXPECT_EQ(error.small, 0);
+}
+
+// Kernels that last milliseconds do not move what each costs to launch; curves follow row lengths.
+TEST(Fit, LongRowsFixRatesAndCurvesOnly) {
+  GpuData gpu = ShippedGpuData("a100-sxm-80g", kBurst);
+  GpuData truth = gpu;
+  truth.parameters.memory.hbm = *ParseBandwidth("1.2 TB/s");
+  for (auto& [length, share] : truth.parameters.memory.layer_norm) share *= 0.8;
+  std::string text =
+      "# gpu: a100-sxm-80g\n# provenance: made\n# method: a model\n# date: never\n"
+      "kernel,dtype,rows,columns,time\n";
+  for (const int64_t columns : {1024, 2048, 4096, 16384}) {
+    for (const int64_t rows : {65536, 98304, 131072, 163840, 196608, 262144}) {
+      for (const KernelKind kind : {KernelKind::kElementwise, KernelKind::kLayerNorm}) {
+        const Kernel kernel = MemoryKernel(kind, DataType::kFp16, rows, columns, 4);
+        text += fmt::format("{},fp16,{},{},{} us\n", InfoOf(kind).name, rows, columns,
+                            PredictCalibrated(truth, kernel)->us);
+      }
+    }
+  }
+  gpu.profiles = {SharedProfile(text)};
+  const MemoryParameters fitted = Fit(gpu, {300, 200})->parameters.memory;
+  EXPECT_EQ(fitted.launch, gpu.parameters.memory.launch);
+  EXPECT_EQ(fitted.l2_share, gpu.parameters.memory.l2_share);
+  EXPECT_NEAR(fitted.hbm.bytes_per_second(), 1.2e12, 0.01e12);
+  for (const int64_t columns : {1024, 2048, 4096, 16384}) {
+    EXPECT_NEAR(ShareAt(fitted.layer_norm, columns),
+                0.8 * ShareAt(gpu.parameters.memory.layer_norm, columns), 0.02);
+  }
+  EXPECT_EQ(fitted.softmax, gpu.parameters.memory.softmax);
+  EXPECT_LE(fitted.error.large, 0.02);
+}
+
+// A row that holds the quantisation too is fitted and asked as such.
+TEST(Fit, RowsThatContainAQuantisationSayWhatItCosts) {
+  GpuData gpu = ShippedGpuData("h100-sxm-80g", kBurst);
+  GpuData truth = gpu;
+  truth.parameters.memory.quantise = {Time::Us(20), 12};
+  Profile as;
+  as.burst = as.quantised = true;
+  std::string text =
+      "# gpu: h100-sxm-80g\n# provenance: made\n# method: a model\n# date: never\n"
+      "# clocks: burst\n# contains: quantise\nkernel,dtype,m,n,k,time\n";
+  for (const int64_t m : {512, 2048, 8192, 32768}) {
+    for (const int64_t n : {1024, 2048, 4096, 8192}) {
+      for (const int64_t k : {1024, 4096, 16384}) {
+        text += fmt::format("gemm,fp8,{},{},{},{} us\n", m, n, k,
+                            PredictAsProfiled(truth, as, Gemm(DataType::kFp8, m, n, k))->us);
+      }
+    }
+  }
+  gpu.profiles = {SharedProfile(text)};
+  const QuantiseStage found = Fit(gpu, {2000, 200})->parameters.memory.quantise;
+  EXPECT_NEAR(found.bytes, 12, 2);
+  EXPECT_NEAR(found.launch.us(), 20, 4);
+}
+
+TEST(Fit, WithoutTrialsNothingMoves) {
+  GpuData gpu = ShippedGpuData("a100-sxm-80g", kBurst);
+  GpuData truth = gpu;
+  truth.parameters.gemm[0].tensor_rate = FlopRate(240e12);
+  gpu.profiles = {RowsMadeBy(truth)};
+  const FitResult result = *Fit(gpu, {0, 200});
+  EXPECT_EQ(KernelsText(result.parameters, ""), KernelsText(gpu.parameters, ""));
+  EXPECT_GT(result.residuals.front().mean, 0.05);
+}
+
+// Short norms move no parameter: no half of their rows is a fitted one.
+TEST(Fit, WhatWasNotFittedIsSaidToBeSo) {
+  const auto names = [](int evaluations) {
+    GpuData gpu = ShippedGpuData("a100-sxm-80g", kBurst);
+    gpu.profiles = {RowsMadeBy(gpu),
+                    SharedProfile("# gpu: a100-sxm-80g\n# provenance: a\n# method: b\n# date: c\n"
+                                  "kernel,dtype,rows,columns,time\nlayer-norm,fp16,64,64,4 us\n"
+                                  "layer-norm,fp16,64,128,4 us\nlayer-norm,fp16,64,96,4 us\n")};
+    std::string text;
+    const FitResult result = *Fit(gpu, {evaluations, 200});
+    for (const Residuals& r : result.residuals) {
+      text += fmt::format("{} {}\n", r.what, r.rows);
+    }
+    return text;
+  };
+  EXPECT_EQ(names(10),
+            "gemm fp16, fitted half 26\ngemm fp16, other half 22\n"
+            "gemm fp16, other half, extents from 256 22\n"
+            "gemm fp16, other half, extents from 1024 11\nlayer-norm fp16, not fitted 3\n"
+            "add fp16, fitted half 9\nadd fp16, other half 2\n");
+  EXPECT_EQ(names(0).substr(0, 69),
+            "gemm fp16, half that a fit takes 26\ngemm fp16, other half 22\ngemm fp1");
+}
+
+TEST(Fit, HalfOfTheRowsAreFitted) {
+  const std::vector<FitRow> rows =
+      RowsOf({RowsMadeBy(ShippedGpuData("a100-sxm-80g", kBurst))},
+             [](KernelKind kind, DataType) { return kind == KernelKind::kGemm; });
+  EXPECT_EQ(rows.size(), 48u);
+  const size_t fitted = Half(rows, true).size();
+  EXPECT_GE(fitted, 14u);
+  EXPECT_LE(fitted, 34u);
+  EXPECT_EQ(Half(rows, false).size(), 48 - fitted);
+}
+
+TEST(Fit, WithoutRowsOfAKnownKernelThereIsNothingToFit) {
+  GpuData gpu = ShippedGpuData("a100-sxm-80g", kBurst);
+  gpu.profiles = {
+      SharedProfile("# gpu: a100-sxm-80g\n# provenance: a\n# method: b\n# date: c\n"
+                    "kernel,dtype,m,n,k,time\ngemm,fp8,1,2,3,4 us\n")};
+  EXPECT_EQ(Fit(gpu, {}).error().message(),
+            "none of the rows is of a kernel and type that the model can be fitted to");
+}
+
+// Without parameters of its own, a GPU starts from its reference's, multiplied by the
+// specifications' ratios.
+TEST(Fit, StartsFromTheReferenceScaled) {
+  const GpuData h100 = ShippedGpuData("h100-sxm-80g", kSustained);
+  const GpuData card = *MakeGpuData(ShippedGpu("h100-pcie-80g"), {});
+  const KernelParameters start = *StartingParameters(card, &h100);
+  const auto rate = [](const KernelParameters& p) {
+    return p.gemm[0].tensor_rate.flops_per_second();
+  };
+  EXPECT_NEAR(rate(start), rate(h100.parameters) * 756 / 989, 1e9);
+  EXPECT_NEAR(start.memory.hbm.bytes_per_second(), 2.97e12 * 2000 / 3350, 1e9);
+  EXPECT_EQ(start.gemm[0].error.large, h100.parameters.scaling.gemm);
+  EXPECT_EQ(start.attention[0].error.small, h100.parameters.scaling.attention);
+  EXPECT_GT(start.memory.error.large, 0);
+  const GpuData a100 = *MakeGpuData(ShippedGpu("a100-pcie-80g"), {});
+  EXPECT_EQ(StartingParameters(a100, &h100)->GemmFor(DataType::kFp8), nullptr);
+  EXPECT_NE(StartingParameters(a100, &h100)->GemmFor(DataType::kFp16), nullptr);
+  EXPECT_FALSE(StartingParameters(a100, nullptr).ok());
+}
+
+TEST(KernelsText, ReadsBackAndLeavesOtherSectionsAlone) {
+  const GpuSpec spec = ShippedGpu("h100-sxm-80g");
+  const KernelParameters parameters = ShippedGpuData("h100-sxm-80g", kSustained).parameters;
+  const std::string section = KernelsText(parameters, "first line\nsecond line");
+  const std::string text = WithKernels(spec.file_text, section);
+  bool present = false;
+  const KernelParameters again = *ReadKernelParameters(text, "f", &present);
+  EXPECT_TRUE(present);
+  EXPECT_EQ(KernelsText(again, "first line\nsecond line"), section);
+  EXPECT_EQ(text.find("kernels:\n"), text.rfind("kernels:\n"));
+  EXPECT_TRUE(ParseGpuFile(text, "f")->has_collective_costs);
+  const std::string without = ShippedGpu("h200-sxm-141g").file_text;
+  EXPECT_TRUE(ReadKernelParameters(WithKernels(without, section), "f", &present).ok());
+  EXPECT_TRUE(present);
+}
+
+}  // namespace
+}  // namespace drydock

@@ -1,0 +1,131 @@
+// PyTorch profiler traces: {"traceEvents": [...]}. A kernel names the operator that launched it by
+// "External id"; with record_shapes the operator has "Input Dims" and "Input type". An operator's
+// time is the sum of its own kernels'.
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "compute-sim/import/import.h"
+#include "compute-sim/import/traced_op.h"
+#include "core/base/files.h"
+
+namespace drydock {
+namespace {
+
+using Json = nlohmann::json;
+
+struct TracedOp {
+  std::string name;
+  std::optional<Kernel> kernel;
+  double us = 0;
+};
+
+std::optional<DataType> TypeOf(const Json& types) {
+  static const std::map<std::string, DataType> known = {{"c10::BFloat16", DataType::kBf16},
+                                                        {"c10::Half", DataType::kFp16},
+                                                        {"c10::Float8_e4m3fn", DataType::kFp8},
+                                                        {"float", DataType::kFp32}};
+  if (!types.is_array()) return std::nullopt;
+  for (const Json& type : types) {
+    const auto found = type.is_string() ? known.find(type.get<std::string>()) : known.end();
+    if (found != known.end()) return found->second;
+  }
+  return std::nullopt;
+}
+
+std::optional<TensorShapes> ShapesOf(const Json& dims) {
+  if (!dims.is_array()) return std::nullopt;
+  TensorShapes shapes;
+  for (const Json& tensor : dims) {
+    std::vector<int64_t>& shape = shapes.emplace_back();
+    if (!tensor.is_array()) continue;
+    for (const Json& extent : tensor) {
+      if (!extent.is_number_integer()) return std::nullopt;  // a list of tensors
+      shape.push_back(extent.get<int64_t>());
+    }
+  }
+  return shapes;
+}
+
+// What attention's argument says; nullopt if the trace leaves values out.
+std::optional<bool> IsCausal(const std::string& op, const Json& args) {
+  const std::optional<size_t> place = CausalArgumentOf(op);
+  const Json values = args.value("Concrete Inputs", Json::array());
+  if (!place.has_value() || !values.is_array() || values.size() <= *place) return std::nullopt;
+  if (values[*place] == "True") return true;
+  if (values[*place] == "False") return false;
+  return std::nullopt;
+}
+
+// Of an operator and of the kernels that it launched. Before PyTorch 1.13 some of its parts wrote
+// it small.
+Json ExternalId(const Json& args) {
+  return args.contains("External id") ? args["External id"] : args.value("external id", Json());
+}
+
+TracedOp OpOf(const Json& event, const Json& args) {
+  TracedOp op{event.value("name", ""), std::nullopt, 0};
+  const auto shapes = ShapesOf(args.value("Input Dims", Json()));
+  const auto type = TypeOf(args.value("Input type", Json()));
+  if (shapes.has_value() && type.has_value()) {
+    op.kernel = KernelOfOp(op.name, *shapes, *type, IsCausal(op.name, args));
+  }
+  return op;
+}
+
+ImportedTimes Collect(const Json& events) {
+  ImportedTimes out;
+  std::map<int64_t, TracedOp> ops;
+  for (const int pass : {0, 1}) {  // operators first: a kernel may stand before its operator
+    for (const Json& event : events) {
+      if (!event.is_object() || !event.contains("args") || !event["args"].is_object()) continue;
+      const Json& args = event["args"];
+      const Json id = ExternalId(args);
+      const std::string category = event.value("cat", "");
+      const bool known = id.is_number_integer();
+      if (pass == 0 && category == "cpu_op" && known) {
+        ops.emplace(id.get<int64_t>(), OpOf(event, args));
+      }
+      if (pass == 0 || category != "kernel") continue;
+      const auto op = known ? ops.find(id.get<int64_t>()) : ops.end();
+      const Json duration = event.value("dur", Json());
+      if (!duration.is_number() || !(duration.get<double>() > 0)) {
+        // Its operator's time is not known either.
+        ++out.left_out["kernel without a duration"];
+        if (op != ops.end()) op->second.kernel.reset();
+      } else if (op == ops.end()) {
+        ++out.left_out["kernel without an operator"];
+      } else {
+        op->second.us += duration.get<double>();
+      }
+    }
+  }
+  for (const auto& [id, op] : ops) {
+    if (!(op.us > 0)) continue;
+    if (op.kernel.has_value())
+      out.Add(*op.kernel, op.us);
+    else
+      ++out.left_out[op.name];
+  }
+  return out;
+}
+
+}  // namespace
+
+Result<ImportedTimes> ReadKineto(const std::string& path, const ImportOptions&) {
+  ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
+  const Json trace = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (trace.is_discarded()) {
+    return Error("this is no JSON (a compressed trace is to be unpacked first)", {path, 0, 0});
+  }
+  if (!trace.is_object() || !trace.contains("traceEvents") || !trace["traceEvents"].is_array()) {
+    return Error("there is no list 'traceEvents' in it", {path, 0, 0});
+  }
+  try {
+    return Collect(trace["traceEvents"]);
+  } catch (const Json::exception& e) {  // a field of another type than traces have
+    return Error(fmt::format("this is no trace of PyTorch's profiler: {}", e.what()), {path, 0, 0});
+  }
+}
+
+}  // namespace drydock

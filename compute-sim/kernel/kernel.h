@@ -1,0 +1,154 @@
+// A GPU kernel as compute-sim sees it: a kind, a data type and the extents that decide its time.
+// Plain data; the table of kinds is immutable. Thread-safe.
+#ifndef DRYDOCK_COMPUTE_SIM_KERNEL_KERNEL_H_
+#define DRYDOCK_COMPUTE_SIM_KERNEL_KERNEL_H_
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/model/gpu.h"
+
+namespace drydock {
+
+enum class KernelKind : uint8_t {
+  kGemm,            // C[m,n] = A[m,k] B[k,n], result in the operands' type
+  kGemmAccumulate,  // the same, added into C, fp32 unless said
+  kBatchedGemm,     // `batch` independent products
+  kGroupedGemm,     // one product of m rows for each of `groups` experts, in one launch
+  kGroupedGemmAccumulate,
+  kAttentionForward,   // fused: scores never leave the SM
+  kAttentionBackward,  // fused: all of its kernels together
+  // From here on memory traffic decides; extents rows x columns.
+  kLayerNorm,
+  kLayerNormBackward,
+  kNormParameters,  // gradients of a norm's weight and bias
+  kFusedNorm,       // a row stays in registers
+  kFusedNormBackward,
+  kSoftmax,
+  kCausalSoftmax,  // scale, mask the upper triangle, softmax
+  kSoftmaxBackward,
+  kCausalSoftmaxBackward,
+  kDropout,
+  kDropoutBackward,
+  kBiasAdd,
+  kBiasGradient,  // column sums
+  kBiasDropoutAdd,
+  kAdd,
+  kGelu,
+  kGeluBackward,
+  kSwiglu,
+  kSwigluBackward,
+  kRotary,
+  kEmbedding,
+  kEmbeddingBackward,
+  kRowReduce,    // maximum or sum of each row
+  kElementwise,  // one operand in, one out
+  kFill,
+  kCopy,
+  kCast,
+  kQuantise,    // 16 bit to fp8, and its transpose
+  kAccumulate,  // 16 bit gradient added into fp32
+  kScale,
+  kSquareSum,
+  kAdam,
+  kTopK,
+  kScatter,    // elements to or from places that an index gives
+  kRowMap,     // where each token goes, from the experts it picked
+  kPermute,    // rows copied into the order of experts
+  kUnpermute,  // and back, several rows into one
+};
+inline constexpr int kKernelKindCount = static_cast<int>(KernelKind::kUnpermute) + 1;
+
+// How a memory-bound kernel's rate depends on the row length (MemoryParameters).
+enum class RateCurve : uint8_t { kNone, kPlain, kLayerNorm, kFusedNorm, kSoftmax };
+
+struct KernelInfo {
+  KernelKind kind;
+  std::string name;                     // in profiles and artefacts
+  std::vector<std::string> dimensions;  // names of Kernel::dims, in order
+  RateCurve curve;                      // kNone: not memory-bound by nature
+};
+
+inline constexpr int kMaxKernelDims = 8;
+// Of an extent that somebody gave: further up, products of extents are no integers any more.
+inline constexpr int64_t kMostExtent = int64_t{1} << 40;
+// Of one kernel. What a model says beyond it is no time but extents that no GPU can hold.
+inline constexpr Time kLongestKernel = Time::Us(3'600'000'000);
+
+struct Kernel {
+  KernelKind kind = KernelKind::kGemm;
+  DataType type = DataType::kBf16;
+  std::array<int64_t, kMaxKernelDims> dims = {};  // by KernelInfo::dimensions; the rest 0
+  double flops = 0;                               // on tensor cores; 0 for memory-bound kernels
+  double bytes = 0;                               // memory traffic if every operand moves once
+  int launches = 1;                               // kernels it stands for
+  int64_t main_gradient = 0;  // bytes of the element that a product adds into; 0: it adds into none
+  bool promoted = false;      // an fp8 product whose sums are promoted to fp32 as it goes
+};
+
+// What measured rows of products that accumulate add into: fp32.
+inline constexpr int64_t kMeasuredMainGradient = 4;
+
+const KernelInfo& InfoOf(KernelKind kind);
+const std::vector<KernelInfo>& KernelInfos();  // in enum order
+std::vector<std::string> KernelNames();
+// Null if there is no such kernel.
+const KernelInfo* FindKernelInfo(std::string_view name);
+bool IsMemoryKernel(KernelKind kind);
+bool IsAttention(KernelKind kind);
+// Of m, n and k.
+int64_t ShortestExtent(const Kernel& product);
+// What training is made of, as far as times go: products with all extents from 1024, attention from
+// a GFLOP, other kernels from a megabyte.
+bool IsLarge(const Kernel& kernel);
+
+// Bytes per element of rows x columns that a memory-bound kernel of this kind moves where nothing
+// else is said (docs/compute.md); nullopt: they follow from more than its kind.
+std::optional<double> UsualBytesPerElement(KernelKind kind, DataType type);
+// What `kernel` moves, rounded to a thousandth of a byte so that it can be compared; 0 unless it is
+// memory-bound.
+int64_t MilliBytesPerElement(const Kernel& kernel);
+
+// "8192x2304x6144 fp16": the extents in KernelInfo order; the bytes per element ("5 B each") where
+// they are not the usual ones.
+std::string ShapeString(const Kernel& kernel);
+
+// Constructors that fill in FLOPs and bytes.
+Kernel Gemm(DataType type, int64_t m, int64_t n, int64_t k);
+// `element`: bytes of the main gradient's element, which is read and written; 4 or 2.
+Kernel GemmAccumulate(DataType type, int64_t m, int64_t n, int64_t k, int64_t element = 4);
+Kernel BatchedGemm(DataType type, int64_t batch, int64_t m, int64_t n, int64_t k);
+// `experts` products, each of `m` rows; accumulating or not, `element` as above.
+Kernel GroupedGemm(KernelKind kind, DataType type, int64_t groups, int64_t m, int64_t n, int64_t k,
+                   int64_t element = 4);
+// `kv_sequence` keys and values of `value_dim` for `sequence` queries; 0: as many, as wide. Causal:
+// the last query sees every key, each before it one less.
+struct AttentionShape {
+  int64_t batch = 0, sequence = 0, heads = 0, kv_heads = 0, head_dim = 0;
+  bool causal = false;
+  int64_t kv_sequence = 0, value_dim = 0;
+};
+// Backward: the scores are made again (FlashAttention), so five products instead of two.
+Kernel Attention(KernelKind kind, DataType type, const AttentionShape& shape);
+// With nothing left 0.
+AttentionShape AttentionShapeOf(const Kernel& kernel);
+// What no attention can be: "is causal with 64 queries and only 32 keys"; "" for what can.
+std::string ContradictionOf(const AttentionShape& shape);
+// `bytes_per_element` of the rows x columns extent, all operands together.
+Kernel MemoryKernel(KernelKind kind, DataType type, int64_t rows, int64_t columns,
+                    double bytes_per_element);
+
+// With the usual bytes per element, which the kind must have.
+Kernel UsualMemoryKernel(KernelKind kind, DataType type, int64_t rows, int64_t columns);
+
+// `like` with another type or other extents. Its FLOPs and traffic follow from them; a
+// memory-bound kernel keeps its bytes per element.
+Kernel Resized(const Kernel& like, DataType type, const std::array<int64_t, kMaxKernelDims>& dims);
+
+}  // namespace drydock
+
+#endif  // DRYDOCK_COMPUTE_SIM_KERNEL_KERNEL_H_

@@ -1,0 +1,129 @@
+// The `kernels:` section of a GPU's file: the parameters of its calibrated kernel models
+// (docs/compute.md explains each; roofline.h has the formulas). Plain data; immutable once read.
+#ifndef DRYDOCK_COMPUTE_SIM_KERNEL_KERNEL_PARAMETERS_H_
+#define DRYDOCK_COMPUTE_SIM_KERNEL_KERNEL_PARAMETERS_H_
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/base/result.h"
+#include "core/base/units.h"
+#include "core/model/gpu.h"
+
+namespace drydock {
+
+struct Tile {
+  int64_t rows = 0, columns = 0;
+};
+
+// Mean of |predicted/measured - 1| over rows that nothing was fitted to; 0: not stated.
+struct FitErrors {
+  double large = 0;  // of kernels that are IsLarge
+  double small = 0;  // of the others
+};
+
+struct GemmParameters {
+  std::vector<DataType> types;
+  FlopRate tensor_rate;  // all SMs, inside the main loop
+  Bandwidth memory;      // HBM
+  Bandwidth l2_to_sm;    // all SMs together
+  Time launch;
+  Time tile_start;
+  Time tile_store;         // of a 128 x 256 tile of 16-bit results
+  double persistence = 0;  // 0 whole waves .. 1 SMs take tiles as they become free
+  double overlap = 1;      // exponent joining arithmetic and memory
+  Time split_sync;
+  double derate = 0;  // extra time at sustained clocks; see KernelParameters::Clocks
+  Time derate_at;     // length of kernel where a benchmark's clocks have half settled
+  double derate_slope = 1;
+  double l2_warm = 1;    // share of L2 in which operands are found
+  double promotion = 0;  // extra time of the main loop where sums are promoted to fp32 as it goes
+  FitErrors error;
+};
+
+struct AttentionPass {
+  Time launch;
+  FlopRate tensor_rate;
+  double scores_per_ps = 1;
+  Time block_start;
+  double overlapped_passes = 0;  // over batch x sequence x heads x head_dim elements
+  double serial_passes = 0;
+};
+
+struct AttentionParameters {
+  std::string name;  // "flash-2"
+  std::vector<DataType> types;
+  int64_t block = 128;        // query rows a thread block works on
+  double balance = 1;         // exponent joining total work and the longest row of blocks
+  double memory_overlap = 1;  // exponent joining arithmetic and memory
+  AttentionPass forward, backward;
+  FitErrors error;
+};
+
+// A share of the plain bandwidth by row length, ascending.
+using ShareCurve = std::vector<std::pair<int64_t, double>>;
+
+// What a framework does to a product's activations where their fp8 scale is made on the spot.
+struct QuantiseStage {
+  Time launch;
+  double bytes = 0;  // an activation
+};
+
+struct MemoryParameters {
+  Time launch;
+  Bandwidth hbm;
+  Bandwidth l2;
+  double l2_share = 1;
+  ShareCurve layer_norm;
+  ShareCurve softmax;
+  double fused_norm = 1;
+  QuantiseStage quantise;  // all 0: not known
+  FitErrors error;
+};
+
+// Mean error, as a share, that was seen where a GPU that exists was scaled from this one (0: not
+// tried).
+struct ScalingErrors {
+  double gemm = 0, attention = 0, memory = 0;
+  double gemm_with_share = 0;  // of products where both GPUs' ScalingFacts::matmul_share is known
+};
+
+struct KernelParameters {
+  // kSustained: a run of hours, every kernel at the clocks the power limit leaves. kBurst: a
+  // benchmark of a few launches, where only long kernels meet that limit.
+  enum class Clocks : uint8_t { kSustained, kBurst };
+  Clocks clocks = Clocks::kSustained;
+  Time launch_gap;  // between two kernels of a stream, beyond their own launch
+  std::vector<Tile> tiles;
+  std::vector<int64_t> splits;
+  int64_t tile_k = 64;
+  std::vector<GemmParameters> gemm;
+  std::vector<AttentionParameters> attention;
+  size_t default_attention = 0;  // what Transformer Engine picks on this GPU
+  size_t pytorch_attention = 0;  // what scaled_dot_product_attention picks
+  MemoryParameters memory;
+  ScalingErrors scaling;
+
+  // Null if that type is not calibrated.
+  const GemmParameters* GemmFor(DataType type) const;
+  // `backend`: a library, or kAttentionByTransformerEngine (also "") or kAttentionByPytorch: what
+  // they pick.
+  const AttentionParameters* AttentionFor(DataType type, const std::string& backend) const;
+  std::vector<std::string> AttentionNames() const;
+  // What AttentionFor knows: who picks a library, then the libraries.
+  std::vector<std::string> AttentionBackends() const;
+};
+
+// Reads the section out of a GPU file's whole text. Everything wrong is reported at once.
+// `*present` = false (and default parameters) if the file has no `kernels:`.
+Result<KernelParameters> ReadKernelParameters(const std::string& file_text,
+                                              const std::string& file_name, bool* present);
+
+// Straight line over the logarithm of the row length; the ends' values beyond the ends.
+double ShareAt(const ShareCurve& curve, int64_t columns);
+
+}  // namespace drydock
+
+#endif  // DRYDOCK_COMPUTE_SIM_KERNEL_KERNEL_PARAMETERS_H_

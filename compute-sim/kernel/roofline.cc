@@ -1,0 +1,218 @@
+#include "compute-sim/kernel/roofline.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/check.h"
+
+namespace drydock {
+namespace {
+
+constexpr double kMicro = 1e6;
+
+// A smooth maximum: (a^n + b^n)^(1/n).
+double SmoothMax(double a, double b, double n) {
+  return std::pow(std::pow(a, n) + std::pow(b, n), 1 / n);
+}
+
+// One product, or `batch` of them, with what follows from its extents alone.
+struct GemmWork {
+  double batch = 1, m = 0, n = 0, k = 0;
+  double a = 0, b = 0, c = 0;  // bytes of the operands and of the result's traffic
+  double element = 2;          // bytes of an operand's element
+  double store = 2;            // bytes of traffic an element of the result causes
+  double cold = 0;             // share of the activations that comes from HBM, 0..1
+  double big = 0;              // share of re-reads that misses L2, 0..1
+  double effort = 1;           // time of the arithmetic over that of plain sums
+};
+
+bool HasBatch(KernelKind kind) {
+  return kind == KernelKind::kBatchedGemm || kind == KernelKind::kGroupedGemm ||
+         kind == KernelKind::kGroupedGemmAccumulate;
+}
+
+GemmWork WorkOf(const Kernel& kernel, const GpuShape& gpu, const GemmParameters& set) {
+  GemmWork w;
+  size_t first = 0;
+  if (HasBatch(kernel.kind)) w.batch = static_cast<double>(kernel.dims[first++]);
+  w.m = static_cast<double>(kernel.dims[first]);
+  w.n = static_cast<double>(kernel.dims[first + 1]);
+  w.k = static_cast<double>(kernel.dims[first + 2]);
+  w.element = static_cast<double>(SizeOf(kernel.type).count());
+  w.a = w.batch * w.m * w.k * w.element;
+  w.b = w.batch * w.n * w.k * w.element;
+  w.c = kernel.bytes - w.a - w.b;
+  w.store = w.c / (w.batch * w.m * w.n);
+  const double warm = set.l2_warm * static_cast<double>(gpu.l2.count());
+  w.cold = std::clamp(2 * (w.a + w.c) / warm - 1, 0.0, 1.0);
+  w.big = std::clamp((w.a + w.b) / warm - 1, 0.0, 1.0);
+  if (kernel.promoted) w.effort += set.promotion;
+  return w;
+}
+
+struct GemmCost {
+  double us = 0;
+  Bound bound = Bound::kTensorCores;
+};
+
+// HBM time when `rows` x `columns` tiles cover the result. SMs work on a near-square patch of
+// tiles, so each operand is read once per patch row or column; the cheaper one is re-read.
+double MemoryUs(const GemmWork& w, double rows, double columns, double sms,
+                const GemmParameters& set) {
+  const double side = std::sqrt(sms);
+  const double patch_rows = std::clamp(sms / std::min(columns, side), 1.0, rows);
+  const double patch_columns = std::clamp(sms / std::min(rows, side), 1.0, columns);
+  const double again_b = std::ceil(rows / patch_rows) - 1;
+  const double again_a = std::ceil(columns / patch_columns) - 1;
+  const double reread_b = w.a * w.cold + w.b * (1 + again_b * w.big);
+  const double reread_a = w.a * (w.cold + again_a * w.big) + w.b;
+  return (std::min(reread_a, reread_b) + w.c * w.cold) / set.memory.bytes_per_second() * kMicro;
+}
+
+// `slowdown` of the SMs against their burst clocks, 1 or more.
+GemmCost CostOf(const GemmWork& w, const Tile& tile, int64_t split, const GpuShape& gpu,
+                int64_t tile_k, double slowdown, const GemmParameters& set) {
+  const double sms = gpu.sms;
+  const double tm = static_cast<double>(tile.rows), tn = static_cast<double>(tile.columns);
+  const double s = static_cast<double>(split), step = static_cast<double>(tile_k);
+  const double rows = std::ceil(w.m / tm), columns = std::ceil(w.n / tn);
+  const double per_sm = rows * columns * s * w.batch / sms;
+  const double depth = step * std::ceil(w.k / s / step);
+  const double waves =
+      (1 - set.persistence) * std::ceil(per_sm) + set.persistence * std::max(per_sm, 1.0);
+  const double l2 = set.l2_to_sm.bytes_per_second();
+  const double math =
+      w.effort * 2 * tm * tn * depth * sms / set.tensor_rate.flops_per_second() * kMicro;
+  const double feed = (tm + tn) * depth * w.element * sms / l2 * std::min(1.0, per_sm) * kMicro;
+  const double store = set.tile_store.us() * tm * tn / (128.0 * 256.0) * w.store / 2;
+  const double compute = slowdown * waves * (std::max(math, feed) + set.tile_start.us() + store);
+  const double memory = MemoryUs(w, rows, columns, sms, set);
+  GemmCost cost{SmoothMax(compute, memory, set.overlap),
+                compute >= memory ? Bound::kTensorCores : Bound::kMemory};
+  // The parts are written and read back in fp32.
+  if (split > 1) cost.us += set.split_sync.us() + 8 * s * w.batch * w.m * w.n / l2 * kMicro;
+  return cost;
+}
+
+double Share(const Kernel& kernel, const MemoryParameters& memory) {
+  const int64_t columns = kernel.dims[1];
+  switch (InfoOf(kernel.kind).curve) {
+    case RateCurve::kPlain:
+      return 1;
+    case RateCurve::kLayerNorm:
+      return ShareAt(memory.layer_norm, columns);
+    case RateCurve::kFusedNorm:
+      return memory.fused_norm;
+    case RateCurve::kSoftmax:
+      return ShareAt(memory.softmax, columns);
+    case RateCurve::kNone:
+      break;
+  }
+  CHECK(false);
+}
+
+// `extent` as blocks cover it: the last one only as far as rows of a tensor core's instruction go.
+double Covered(double extent, double block) {
+  constexpr double kInstruction = 16;
+  const double whole = std::floor(extent / block) * block;
+  return whole + kInstruction * std::ceil((extent - whole) / kInstruction);
+}
+
+// How many scores the blocks of queries make, and the longest of them alone.
+struct ScoreCount {
+  double all = 0, longest = 0;
+};
+
+ScoreCount CountScores(const AttentionShape& s, double block) {
+  const double queries = Covered(static_cast<double>(s.sequence), block);
+  const double keys = Covered(static_cast<double>(s.kv_sequence), block);
+  if (!s.causal) return {queries * keys, std::min(queries, block) * keys};
+  // The last block of queries sees all keys, each above it a block less.
+  const double above = std::ceil(queries / block) - 1;
+  const double last = queries - above * block;
+  const double seen = std::max(keys - last, above * block);
+  return {last * keys + block * (above * seen - block * above * (above - 1) / 2),
+          std::max(last * keys, above > 0 ? block * seen : 0)};
+}
+
+}  // namespace
+
+std::string BoundName(const Prediction& prediction) {
+  if (prediction.fixed_us > prediction.us / 2) return "launch";
+  return prediction.bound == Bound::kTensorCores ? "tensor cores" : "memory";
+}
+
+Prediction PredictGemm(const Kernel& kernel, const GpuShape& gpu,
+                       const KernelParameters& parameters, const GemmParameters& set,
+                       KernelParameters::Clocks clocks) {
+  const GemmWork work = WorkOf(kernel, gpu, set);
+  const bool sustained = clocks == KernelParameters::Clocks::kSustained;
+  const double slowdown = sustained ? 1 + set.derate : 1;
+  GemmCost best;
+  Tile best_tile;
+  int64_t best_split = 0;
+  for (const Tile& tile : parameters.tiles) {
+    for (const int64_t split : parameters.splits) {
+      const GemmCost cost = CostOf(work, tile, split, gpu, parameters.tile_k, slowdown, set);
+      if (best_split != 0 && cost.us >= best.us) continue;
+      best = cost;
+      best_tile = tile;
+      best_split = split;
+    }
+  }
+  CHECK(best_split != 0);
+  if (!sustained) {  // clocks settle as a benchmark's kernels grow long
+    const double longness = set.derate_slope * std::log(best.us / set.derate_at.us());
+    best.us *= 1 + set.derate / (1 + std::exp(-longness));
+  }
+  return {best.us + set.launch.us(), set.launch.us(), best.bound,
+          fmt::format("tile {}x{}, split {}", best_tile.rows, best_tile.columns, best_split)};
+}
+
+Prediction PredictAttention(const Kernel& kernel, const GpuShape& gpu, const Bandwidth& hbm,
+                            const AttentionParameters& library) {
+  const AttentionShape s = AttentionShapeOf(kernel);
+  const bool forward = kernel.kind == KernelKind::kAttentionForward;
+  const AttentionPass& pass = forward ? library.forward : library.backward;
+  const double width = static_cast<double>(s.head_dim), sms = gpu.sms;
+  const double value = static_cast<double>(s.value_dim);
+  const double block = static_cast<double>(library.block);
+  // Forward: Q K^T, P V. Backward: Q K^T again, dO V^T, P^T dO, dS K, dS^T Q.
+  const double flops = forward ? 2 * (width + value) : 6 * width + 4 * value;
+  const double per_score =
+      (flops / pass.tensor_rate.flops_per_second() + 1e-12 / pass.scores_per_ps) * kMicro;
+  const double blocks = std::ceil(static_cast<double>(s.sequence) / block);
+  const ScoreCount scores = CountScores(s, block);
+  const double start = pass.block_start.us();
+  const double batch = static_cast<double>(s.batch), heads = static_cast<double>(s.heads);
+  const double work = batch * heads * (scores.all * per_score + blocks * start / sms);
+  const double longest = scores.longest * per_score * sms + start;
+  // A pass is the mean of queries, results, keys and values.
+  const double queries = static_cast<double>(s.sequence) * heads;
+  const double kv = static_cast<double>(s.kv_sequence) * static_cast<double>(s.kv_heads);
+  const double elements = batch * (queries + kv) * (width + value) / 4;
+  const double traffic =
+      elements * static_cast<double>(SizeOf(kernel.type).count()) / hbm.bytes_per_second() * kMicro;
+  const double math = SmoothMax(work, longest, library.balance);
+  const double overlapped = pass.overlapped_passes * traffic;
+  const double us = pass.launch.us() + SmoothMax(math, overlapped, library.memory_overlap) +
+                    pass.serial_passes * traffic;
+  return {us, pass.launch.us(), math >= overlapped ? Bound::kTensorCores : Bound::kMemory,
+          library.name};
+}
+
+Prediction PredictMemoryKernel(const Kernel& kernel, const GpuShape& gpu,
+                               const MemoryParameters& memory) {
+  const double fits = memory.l2_share * static_cast<double>(gpu.l2.count());
+  const double outside = std::clamp(kernel.bytes / fits - 1, 0.0, 1.0);
+  const double per_byte =
+      (1 - outside) / memory.l2.bytes_per_second() + outside / memory.hbm.bytes_per_second();
+  const double share = Share(kernel, memory);
+  const double fixed = memory.launch.us() * kernel.launches;
+  return {fixed + kernel.bytes * per_byte / share * kMicro, fixed, Bound::kMemory,
+          fmt::format("{:.0f} % of plain bandwidth", share * 100)};
+}
+
+}  // namespace drydock

@@ -1,0 +1,245 @@
+// "Do the calibrated models reproduce what was measured?" Small samples of the published tables
+// that the parameters were fitted to (other rows than these were used as well), with the errors
+// that docs/compute.md states for the whole.
+#include "compute-sim/kernel/roofline.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "compute-sim/testing/gpu_testing.h"
+
+namespace drydock {
+namespace {
+
+struct GemmRow {
+  int64_t m, n, k;
+  double us;
+};
+
+// ai-dynamo/aiconfigurator @095f58a5 (Apache-2.0), gemm_perf, a100_sxm, TensorRT-LLM 1.0.0, bf16.
+constexpr GemmRow kA100Rows[] = {
+    {1024, 2048, 1536, 42.974},   {1024, 2560, 10240, 215.859}, {1024, 6144, 2560, 134.144},
+    {1024, 10240, 4096, 312.695}, {2048, 3072, 2560, 134.11},   {2048, 3072, 7168, 352.324},
+    {2048, 12288, 2560, 528.794}, {2048, 16384, 2048, 540.365}, {4096, 4096, 1024, 148.139},
+    {4096, 8192, 8192, 2115.891}, {8192, 2560, 5120, 765.303},  {8192, 3584, 4096, 908.766},
+    {8192, 3584, 7168, 1607.27},  {8192, 6144, 5120, 2010.658}, {8192, 12288, 1536, 1222.69},
+    {8192, 12288, 2560, 2016.87}};
+// The same, h100_sxm, TensorRT-LLM 1.3.0rc20, bf16.
+constexpr GemmRow kH100Rows[] = {
+    {1024, 5120, 7168, 105.92},    {1281, 1024, 1536, 8.48},     {1536, 2560, 7168, 74.877},
+    {1792, 7168, 3584, 123.451},   {1793, 6144, 5120, 147.947},  {2049, 1024, 10240, 80.846},
+    {2304, 3072, 2560, 52.697},    {2304, 3584, 12288, 251.691}, {2305, 7168, 5120, 233.333},
+    {2817, 12288, 10240, 923.056}, {3072, 2560, 12288, 245.872}, {3073, 1024, 10240, 83.84},
+    {3329, 6144, 4096, 208.533},   {3840, 8192, 2048, 177.005},  {3841, 16384, 10240, 1604.523},
+    {32768, 5120, 10240, 4285.819}};
+// Azure/AI-benchmarking-guide @8fd0c6e1, cuBLASLt after 10,000 warm-up launches: m = n = k, TFLOPS.
+struct RateRow {
+  int64_t size;
+  double tflops;
+};
+constexpr RateRow kA100Sustained[] = {{4096, 228.0}, {8192, 253.7}, {16384, 256.5}};
+constexpr RateRow kH100Fp8Sustained[] = {
+    {4096, 1216.9}, {8192, 1290.1}, {16384, 1377.3}, {32768, 1382.2}};
+
+struct Errors {
+  std::vector<double> values;
+  void Add(double predicted, double measured) { values.push_back(predicted / measured - 1); }
+  double Mean() const {
+    double sum = 0;
+    for (const double e : values) sum += std::abs(e);
+    return sum / static_cast<double>(values.size());
+  }
+  double Bias() const {
+    double sum = 0;
+    for (const double e : values) sum += e;
+    return sum / static_cast<double>(values.size());
+  }
+  double Worst() const {
+    double worst = 0;
+    for (const double e : values) worst = std::max(worst, std::abs(e));
+    return worst;
+  }
+  void Print(const char* what) const {
+    fmt::print("{:<28} {:3} rows  mean {:5.1f} %  worst {:5.1f} %  bias {:+5.1f} %\n", what,
+               values.size(), Mean() * 100, Worst() * 100, Bias() * 100);
+  }
+};
+
+template <size_t kCount>
+Errors GemmErrors(const GemmRow (&rows)[kCount], const std::string& gpu) {
+  const GpuData data = ShippedGpuData(gpu, kBurst);
+  Errors errors;
+  for (const GemmRow& row : rows) {
+    const Kernel kernel = Gemm(DataType::kBf16, row.m, row.n, row.k);
+    errors.Add(PredictCalibrated(data, kernel)->us, row.us);
+  }
+  return errors;
+}
+
+TEST(Roofline, A100GemmsWithinTheStatedError) {
+  const Errors errors = GemmErrors(kA100Rows, "a100-sxm-80g");
+  errors.Print("A100 bf16 GEMM");
+  EXPECT_LE(errors.Mean(), 0.03);
+  EXPECT_LE(errors.Worst(), 0.12);
+}
+
+TEST(Roofline, H100GemmsWithinTheStatedError) {
+  const Errors errors = GemmErrors(kH100Rows, "h100-sxm-80g");
+  errors.Print("H100 bf16 GEMM");
+  EXPECT_LE(errors.Mean(), 0.06);
+  EXPECT_LE(errors.Worst(), 0.28);  // the 8 us row, half of it launch
+}
+
+template <size_t kCount>
+Errors SustainedErrors(const RateRow (&rows)[kCount], const std::string& gpu, DataType type) {
+  const GpuData data = ShippedGpuData(gpu, kSustained);
+  Errors errors;
+  for (const RateRow& row : rows) {
+    const Kernel kernel = Gemm(type, row.size, row.size, row.size);
+    errors.Add(PredictCalibrated(data, kernel)->us, kernel.flops / row.tflops * 1e-6);
+  }
+  return errors;
+}
+
+TEST(Roofline, SustainedClocksGiveTheRatesOfLongRuns) {
+  const Errors a100 = SustainedErrors(kA100Sustained, "a100-sxm-80g", DataType::kFp16);
+  a100.Print("A100 fp16 sustained");
+  EXPECT_LE(a100.Mean(), 0.04);
+  const Errors h100 = SustainedErrors(kH100Fp8Sustained, "h100-sxm-80g", DataType::kFp8);
+  h100.Print("H100 fp8 sustained");
+  EXPECT_LE(h100.Mean(), 0.02);
+}
+
+// Forward and backward together of batch 16384 / sequence, 2048 / head_dim heads, as
+// Dao-AILab/flash-attention @0251105a plots them for FlashAttention-2.
+struct AttentionRow {
+  bool causal;
+  int64_t head_dim, sequence;
+  double tflops;
+};
+constexpr AttentionRow kFlash2A100[] = {{false, 64, 2048, 162},  {false, 128, 2048, 187},
+                                        {false, 128, 8192, 201}, {true, 64, 1024, 119},
+                                        {true, 64, 8192, 165},   {true, 128, 512, 99},
+                                        {true, 128, 2048, 155},  {true, 128, 16384, 189}};
+constexpr AttentionRow kFlash2H100[] = {{false, 64, 2048, 274},  {false, 128, 2048, 320},
+                                        {false, 128, 8192, 335}, {true, 64, 1024, 192},
+                                        {true, 64, 8192, 273},   {true, 128, 512, 163},
+                                        {true, 128, 2048, 265},  {true, 128, 16384, 328}};
+
+template <size_t kCount>
+Errors AttentionErrors(const AttentionRow (&rows)[kCount], const std::string& gpu) {
+  GpuData data = ShippedGpuData(gpu, kSustained);
+  data.attention_library = "flash-2";
+  Errors errors;
+  for (const AttentionRow& row : rows) {
+    const AttentionShape shape{16384 / row.sequence, row.sequence, 2048 / row.head_dim,
+                               2048 / row.head_dim,  row.head_dim, row.causal};
+    double us = 0, flops = 0;
+    for (const KernelKind kind : {KernelKind::kAttentionForward, KernelKind::kAttentionBackward}) {
+      const Kernel kernel = Attention(kind, DataType::kFp16, shape);
+      us += PredictCalibrated(data, kernel)->us;
+      flops += kernel.flops;
+    }
+    errors.Add(us, flops / row.tflops * 1e-6);
+  }
+  return errors;
+}
+
+TEST(Roofline, FusedAttentionWithinTheStatedError) {
+  const Errors a100 = AttentionErrors(kFlash2A100, "a100-sxm-80g");
+  a100.Print("A100 FlashAttention-2");
+  EXPECT_LE(a100.Mean(), 0.03);
+  EXPECT_LE(a100.Worst(), 0.06);
+  const Errors h100 = AttentionErrors(kFlash2H100, "h100-sxm-80g");
+  h100.Print("H100 FlashAttention-2");
+  EXPECT_LE(h100.Mean(), 0.04);
+  EXPECT_LE(h100.Worst(), 0.08);
+}
+
+// Element-wise addition on an A100 SXM: 1.70 TB/s out of HBM (Azure/AI-benchmarking-guide).
+TEST(Roofline, MemoryTrafficGoesThroughL2OrHbm) {
+  const GpuData data = ShippedGpuData("a100-sxm-80g", kSustained);
+  const Kernel large = MemoryKernel(KernelKind::kAdd, DataType::kFp16, 1 << 16, 1 << 13, 6);
+  const Prediction hbm = *PredictCalibrated(data, large);
+  EXPECT_NEAR(large.bytes / (hbm.us - hbm.fixed_us) * 1e-6, 1.70, 1e-9);
+  EXPECT_EQ(BoundName(hbm), "memory");
+  // 12.6 MB stay in L2: launch 1.33 us + bytes / 3.9 TB/s.
+  const Kernel small = MemoryKernel(KernelKind::kAdd, DataType::kFp16, 1024, 2048, 6);
+  EXPECT_NEAR(PredictCalibrated(data, small)->us, 1.33 + small.bytes / 3.9e6, 1e-9);
+  const Kernel tiny = MemoryKernel(KernelKind::kAdd, DataType::kFp16, 1, 128, 6);
+  EXPECT_EQ(BoundName(*PredictCalibrated(data, tiny)), "launch");
+}
+
+TEST(Roofline, LongRowsCostALayerNormAPass) {
+  const GpuData data = ShippedGpuData("a100-sxm-80g", kSustained);
+  const auto us = [&](KernelKind kind) {
+    return PredictCalibrated(data, MemoryKernel(kind, DataType::kFp16, 8192, 6144, 4))->us - 1.33;
+  };
+  const MemoryParameters& memory = data.parameters.memory;
+  const double ratio = us(KernelKind::kFusedNorm) / us(KernelKind::kLayerNorm);
+  EXPECT_NEAR(ratio, ShareAt(memory.layer_norm, 6144) / memory.fused_norm, 1e-9);
+  EXPECT_NEAR(ratio, 0.7, 0.01);
+}
+
+TEST(Roofline, FasterKernelsForMoreOfEverything) {
+  const GpuData data = ShippedGpuData("h100-sxm-80g", kSustained);
+  double before = 0;
+  for (int64_t m = 128; m <= 65536; m *= 2) {
+    const double us = PredictCalibrated(data, Gemm(DataType::kBf16, m, 4096, 4096))->us;
+    EXPECT_GT(us, before);
+    before = us;
+  }
+  const double bf16 = PredictCalibrated(data, Gemm(DataType::kBf16, 8192, 8192, 8192))->us;
+  const double fp8 = PredictCalibrated(data, Gemm(DataType::kFp8, 8192, 8192, 8192))->us;
+  EXPECT_GT(bf16 / fp8, 1.6);
+  EXPECT_LT(bf16 / fp8, 2.2);
+}
+
+TEST(KernelParameters, MistakesAreReportedTogether) {
+  bool present = false;
+  const auto result = ReadKernelParameters(
+      "kernels:\n  clocks: sustaned\n  launch_gap: 1 us\n  gemm:\n    tiles: [128]\n"
+      "    splits: [1]\n    tile_k: 64\n    sets: []\n  attention: {default: x, libraries: []}\n"
+      "  memory: {launch: 1 us, hbm: 1 TB/s, l2: 2 TB/s, l2_share: 0.5, layer_norm: {8: 1},\n"
+      "           softmax: {8: 1, 4: 1}, fused_norm: 0.9}\n",
+      "my.yaml", &present);
+  ASSERT_FALSE(result.ok());
+  const std::string text = result.error().ToString();
+  EXPECT_NE(text.find("my.yaml:2:11: error: "), std::string::npos) << text;
+  EXPECT_NE(text.find("my.yaml:5:13: error: expected a tile like 128x256"), std::string::npos)
+      << text;
+  EXPECT_NE(text.find("my.yaml:11:28: error: row lengths must ascend"), std::string::npos) << text;
+}
+
+TEST(KernelParameters, SharesLieOnALineOverTheLogarithm) {
+  const ShareCurve curve = {{1024, 0.8}, {4096, 0.4}};
+  EXPECT_DOUBLE_EQ(ShareAt(curve, 1), 0.8);
+  EXPECT_NEAR(ShareAt(curve, 2048), 0.6, 1e-12);
+  EXPECT_DOUBLE_EQ(ShareAt(curve, 1 << 20), 0.4);
+}
+
+// A sequence shorter than a block of queries makes only the scores it has; where blocks are full,
+// nothing changes.
+TEST(Attention, ShortSequencesFillPartOfABlock) {
+  const GpuData data = ShippedGpuData("a100-sxm-80g", kBurst);
+  const auto work = [&](int64_t sequence, int64_t kv_sequence, bool causal) {
+    const Kernel kernel = Attention(KernelKind::kAttentionForward, DataType::kFp16,
+                                    {4096, sequence, 32, 32, 64, causal, kv_sequence, 64});
+    const Prediction p = *PredictCalibrated(data, kernel);
+    return p.us - p.fixed_us;
+  };
+  EXPECT_LT(work(16, 16, true), work(64, 64, true));
+  EXPECT_LT(work(64, 64, true), work(128, 128, true));
+  EXPECT_LT(work(128, 128, true), work(144, 144, true));
+  EXPECT_LT(work(112, 2048, false), work(144, 2048, false));
+  // Without a mask nothing is left out; with one, the last block of queries sees all keys.
+  EXPECT_GT(work(2048, 2048, false), work(2048, 2048, true));
+  EXPECT_GT(work(512, 4096, true), work(512, 2048, true));
+  EXPECT_LT(work(512, 4096, true), work(512, 4096, false));
+}
+
+}  // namespace
+}  // namespace drydock

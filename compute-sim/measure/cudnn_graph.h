@@ -1,0 +1,109 @@
+// A graph of cuDNN operations, and the plan that cuDNN makes of it for a GPU. The first mistake is
+// kept and everything after it does nothing, so that a graph is put together without asking after
+// each step. Extents are batch, heads, rows, columns; strides count elements. Not thread-safe.
+#ifndef DRYDOCK_COMPUTE_SIM_MEASURE_CUDNN_GRAPH_H_
+#define DRYDOCK_COMPUTE_SIM_MEASURE_CUDNN_GRAPH_H_
+
+#include <array>
+#include <deque>
+#include <initializer_list>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "compute-sim/measure/cudnn.h"
+
+namespace drydock {
+
+using CudnnDims = std::array<int64_t, 4>;
+// Strides that leave nothing between the elements.
+inline CudnnDims CudnnPacked(const CudnnDims& d) {
+  return {d[1] * d[2] * d[3], d[2] * d[3], d[3], 1};
+}
+
+struct CudnnTensor {
+  void* object = nullptr;
+  CudnnDims dims = {}, strides = {};
+};
+
+// One operation on every element. What it does not take stays as it is here.
+struct CudnnElementwise {
+  CudnnPointwise mode;
+  CudnnTensor x, b = {}, choice = {};
+  CudnnType computes = CudnnType::kFloat;
+  int64_t axis = -1;
+};
+
+// Where a plan is for: a GPU that a handle was opened on, or one that is only described.
+struct CudnnTarget {
+  void* handle = nullptr;
+  std::string device_json;
+};
+
+class CudnnGraph {
+ public:
+  explicit CudnnGraph(std::shared_ptr<const Cudnn> library) : library_(std::move(library)) {}
+  CudnnGraph(const CudnnGraph&) = delete;
+  CudnnGraph& operator=(const CudnnGraph&) = delete;
+  ~CudnnGraph();
+
+  // In the GPU's memory.
+  CudnnTensor Operand(const CudnnDims& dims, const CudnnDims& strides, CudnnType type);
+  CudnnTensor Number(float value);
+  CudnnTensor Number(int32_t value);
+  // A result that no memory holds.
+  CudnnTensor Inside(const CudnnDims& dims, CudnnType type);
+
+  // Each gives back `to`.
+  CudnnTensor Apply(const CudnnElementwise& operation, const CudnnTensor& to);
+  CudnnTensor Reduce(CudnnReduction mode, const CudnnTensor& x, const CudnnTensor& to);
+  CudnnTensor Multiply(const CudnnTensor& a, const CudnnTensor& b, const CudnnTensor& to);
+  // `x` with rows and columns exchanged.
+  CudnnTensor Transpose(const CudnnTensor& x, CudnnType type);
+
+  // What cuDNN's heuristics put first and can make for the GPU. False: error() says why not.
+  bool Plan(const CudnnTarget& target);
+  const std::string& error() const { return error_; }
+
+  // After Plan. `operands` in the order in which they were made.
+  const std::vector<size_t>& operand_bytes() const { return operand_bytes_; }
+  size_t workspace_bytes() const { return workspace_bytes_; }
+  bool Bind(const std::vector<void*>& operands, void* workspace);
+  bool Execute(void* handle);  // into the handle's stream
+
+ private:
+  struct Scalar {
+    int64_t id;
+    std::array<char, 4> bytes;
+  };
+
+  void* Make(CudnnObject kind);
+  void Set(void* object, CudnnKey key, CudnnValue type, int64_t count, const void* values);
+  void SetObject(void* object, CudnnKey key, void* value);
+  void SetType(void* object, CudnnKey key, CudnnType type);
+  void Finish(void* object);
+  CudnnTensor Tensor(const CudnnDims& dims, const CudnnDims& strides, CudnnType type, bool inside,
+                     bool by_value);
+  CudnnTensor NumberOf(CudnnType type, const void* value);
+  void Add(CudnnObject kind, std::initializer_list<std::pair<CudnnKey, void*>> slots);
+  void* Operations(void* handle);
+  std::vector<void*> Configurations(void* graph, void* handle, void* device);
+  bool Fail();
+
+  std::shared_ptr<const Cudnn> library_;
+  std::string error_;
+  std::vector<void*> objects_;  // all, in the order in which they were made
+  std::vector<void*> operations_;
+  std::vector<int64_t> operand_ids_;
+  std::vector<size_t> operand_bytes_;
+  std::deque<Scalar> scalars_;  // their addresses are bound
+  int64_t last_id_ = 0;
+  void* plan_ = nullptr;
+  void* pack_ = nullptr;
+  size_t workspace_bytes_ = 0;
+};
+
+}  // namespace drydock
+
+#endif  // DRYDOCK_COMPUTE_SIM_MEASURE_CUDNN_GRAPH_H_

@@ -1,0 +1,38 @@
+// The profile that gpu-profiler writes row by row, and what it finds of one when it is started
+// again. Needs no GPU.
+#ifndef DRYDOCK_COMPUTE_SIM_MEASURE_MEASURE_FILE_H_
+#define DRYDOCK_COMPUTE_SIM_MEASURE_MEASURE_FILE_H_
+
+#include <string>
+
+#include "compute-sim/kernel/kernel.h"
+#include "compute-sim/profile/profile.h"
+#include "core/base/result.h"
+
+namespace drydock {
+
+// `clocks`: the highest that the GPU states; what it ran at stands in remarks between the rows.
+struct MeasuredOn {
+  std::string gpu, device, driver, libraries, clocks, date;
+};
+
+// The header and the line of column names; then a line a row.
+std::string MeasuredHeader(const MeasuredOn& on);
+std::string MeasuredRow(const Kernel& kernel, double us);
+// A line that readers skip: "# SM clock 1755 MHz, 640 W".
+std::string MeasuredRemark(const std::string& what);
+
+// A file that an earlier run began.
+struct BegunFile {
+  std::string text;  // whole lines only: the last one may have been cut off
+  Profile profile;
+};
+// Errors: not a profile, not written by gpu-profiler, or of another GPU than `gpu` ("": any).
+Result<BegunFile> ReadBegunFile(const std::string& path, const std::string& gpu);
+// An error that names the first difference if rows measured on `on` do not belong into it: another
+// device, driver or library, or another way of measuring.
+Status CheckContinues(const BegunFile& file, const MeasuredOn& on);
+
+}  // namespace drydock
+
+#endif  // DRYDOCK_COMPUTE_SIM_MEASURE_MEASURE_FILE_H_

@@ -1,0 +1,136 @@
+// What the parts of measure_device.cu share: buffers on the GPU, a kernel that is ready to be
+// launched, and eight elements at a time.
+#ifndef DRYDOCK_COMPUTE_SIM_MEASURE_LAUNCH_CUH_
+#define DRYDOCK_COMPUTE_SIM_MEASURE_LAUNCH_CUH_
+
+#include <cublasLt.h>
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#include <cuda_runtime.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "compute-sim/kernel/kernel.h"
+#include "compute-sim/measure/cudnn.h"
+
+namespace drydock {
+
+// So many words of numbers around 1, of either sign, whether they are read as fp8, as 16 or as 32
+// bits: no NaN, none very large or small (measure_device.cu).
+bool FillWithoutPattern(void* data, size_t words);
+
+class Buffer {
+ public:
+  Buffer() = default;
+  Buffer(const Buffer&) = delete;
+  Buffer& operator=(const Buffer&) = delete;
+  ~Buffer() { cudaFree(data_); }
+
+  // Filled without pattern: equal operands draw less power, and so clock higher, than a run's.
+  bool Allocate(size_t bytes) {
+    if (bytes > kMostBytes || cudaMalloc(&data_, (bytes + 3) / 4 * 4) != cudaSuccess) {
+      cudaGetLastError();  // so that the next launch does not report it
+      return false;
+    }
+    return FillWithoutPattern(data_, (bytes + 3) / 4);
+  }
+  void* get() const { return data_; }
+
+ private:
+  static constexpr size_t kMostBytes = size_t{1} << 36;
+  void* data_ = nullptr;
+};
+
+// A kernel with its operands on the GPU. Launch puts it into the default stream.
+class Launchable {
+ public:
+  virtual ~Launchable() = default;
+  virtual bool Launch() = 0;
+};
+
+// Each null, with *error, if memory does not suffice or there is no kernel for it.
+std::unique_ptr<Launchable> MakeProduct(cublasLtHandle_t handle, const Kernel& kernel,
+                                        std::string* error);
+// An opened cuDNN and its handle on the GPU.
+struct AttentionLibrary {
+  std::shared_ptr<const Cudnn> cudnn;
+  void* handle = nullptr;
+};
+std::unique_ptr<Launchable> MakeAttention(const AttentionLibrary& library, const Kernel& kernel,
+                                          std::string* error);
+// Kernels that treat every element alike.
+std::unique_ptr<Launchable> MakeElementwise(const Kernel& kernel, int sms, std::string* error);
+// Kernels that reduce, or move, rows or columns.
+std::unique_ptr<Launchable> MakeRowwise(const Kernel& kernel, std::string* error);
+
+inline constexpr const char* kNoMemory = "the GPU's memory does not suffice";
+inline constexpr const char* kNoKernel = "there is no kernel for it";
+inline constexpr int kPack = 8;
+
+struct Pack {
+  float v[kPack];
+};
+
+// 16 B of 16-bit elements, two times 16 B of 32 bits, 8 B of bytes.
+__device__ inline Pack Load(const __half* from, int64_t pack) {
+  const uint4 raw = reinterpret_cast<const uint4*>(from)[pack];
+  const auto* pairs = reinterpret_cast<const __half2*>(&raw);
+  Pack p;
+  for (int i = 0; i < 4; ++i) {
+    const float2 pair = __half22float2(pairs[i]);
+    p.v[2 * i] = pair.x, p.v[2 * i + 1] = pair.y;
+  }
+  return p;
+}
+__device__ inline Pack Load(const __nv_bfloat16* from, int64_t pack) {
+  const uint4 raw = reinterpret_cast<const uint4*>(from)[pack];
+  const auto* pairs = reinterpret_cast<const __nv_bfloat162*>(&raw);
+  Pack p;
+  for (int i = 0; i < 4; ++i) {
+    const float2 pair = __bfloat1622float2(pairs[i]);
+    p.v[2 * i] = pair.x, p.v[2 * i + 1] = pair.y;
+  }
+  return p;
+}
+__device__ inline Pack Load(const float* from, int64_t pack) {
+  const float4 a = reinterpret_cast<const float4*>(from)[2 * pack];
+  const float4 b = reinterpret_cast<const float4*>(from)[2 * pack + 1];
+  return {{a.x, a.y, a.z, a.w, b.x, b.y, b.z, b.w}};
+}
+__device__ inline Pack Load(const uint8_t* from, int64_t pack) {
+  const uint2 raw = reinterpret_cast<const uint2*>(from)[pack];
+  const auto* bytes = reinterpret_cast<const uint8_t*>(&raw);
+  Pack p;
+  for (int i = 0; i < kPack; ++i) p.v[i] = static_cast<float>(bytes[i]);
+  return p;
+}
+
+__device__ inline void Store(__half* to, int64_t pack, const Pack& p) {
+  uint4 raw;
+  auto* pairs = reinterpret_cast<__half2*>(&raw);
+  for (int i = 0; i < 4; ++i) pairs[i] = __floats2half2_rn(p.v[2 * i], p.v[2 * i + 1]);
+  reinterpret_cast<uint4*>(to)[pack] = raw;
+}
+__device__ inline void Store(__nv_bfloat16* to, int64_t pack, const Pack& p) {
+  uint4 raw;
+  auto* pairs = reinterpret_cast<__nv_bfloat162*>(&raw);
+  for (int i = 0; i < 4; ++i) pairs[i] = __floats2bfloat162_rn(p.v[2 * i], p.v[2 * i + 1]);
+  reinterpret_cast<uint4*>(to)[pack] = raw;
+}
+__device__ inline void Store(float* to, int64_t pack, const Pack& p) {
+  reinterpret_cast<float4*>(to)[2 * pack] = {p.v[0], p.v[1], p.v[2], p.v[3]};
+  reinterpret_cast<float4*>(to)[2 * pack + 1] = {p.v[4], p.v[5], p.v[6], p.v[7]};
+}
+__device__ inline void Store(uint8_t* to, int64_t pack, const Pack& p) {
+  uint2 raw;
+  auto* bytes = reinterpret_cast<uint8_t*>(&raw);
+  for (int i = 0; i < kPack; ++i) bytes[i] = static_cast<uint8_t>(p.v[i]);
+  reinterpret_cast<uint2*>(to)[pack] = raw;
+}
+
+}  // namespace drydock
+
+#endif  // DRYDOCK_COMPUTE_SIM_MEASURE_LAUNCH_CUH_

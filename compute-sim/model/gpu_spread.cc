@@ -1,0 +1,62 @@
+#include "compute-sim/model/gpu_spread.h"
+
+#include <cmath>
+
+#include "core/base/yaml.h"
+
+namespace drydock {
+namespace {
+
+// The slowest of a million is then half as fast as their mean; beyond, it would soon stand still.
+constexpr double kMostSpread = 0.1;
+
+// The x below which a share `p` of a standard normal distribution lies; p from 0.5 to below 1.
+double NormalQuantile(double p) {
+  double low = 0, high = 10;
+  for (int i = 0; i < 60; ++i) {  // to the last digit
+    const double middle = (low + high) / 2;
+    (0.5 * std::erfc(-middle / std::sqrt(2.0)) < p ? low : high) = middle;
+  }
+  return low;
+}
+
+}  // namespace
+
+Result<std::optional<double>> ReadSpread(const std::string& file_text,
+                                         const std::string& file_name) {
+  const std::optional<double> none;
+  if (file_text.empty()) return none;  // a GPU that was made up in memory has no file
+  ASSIGN_OR_RETURN(const YamlNode root, ParseYaml(file_text, file_name));
+  const YamlNode* section = root.Find("spread");
+  if (section == nullptr) return none;
+  Diagnostics diagnostics;
+  YamlReader reader(*section, "spread", &diagnostics);
+  double spread = 0;
+  reader.Read("tensor_rate", &spread);
+  if (!(spread >= 0 && spread <= kMostSpread)) {
+    reader.Fail("tensor_rate",
+                "expected a standard deviation as a share of the mean, from 0 to 0.1");
+  }
+  std::string source;
+  reader.Read("source", &source);
+  reader.Finish();
+  RETURN_IF_ERROR(diagnostics.ToStatus());
+  return std::optional(spread);
+}
+
+Result<double> SpreadOf(const GpuSpec& spec) {
+  ASSIGN_OR_RETURN(const std::optional<double> own, ReadSpread(spec.file_text, spec.file_name));
+  if (own.has_value()) return *own;
+  ASSIGN_OR_RETURN(const std::optional<double> of_reference,
+                   ReadSpread(spec.reference_text, "gpus/" + spec.reference + ".yaml"));
+  return of_reference.value_or(0);
+}
+
+double SlowestOf(int count) {
+  if (count < 2) return 0;
+  return NormalQuantile((count - 0.375) / (count + 0.25));
+}
+
+double SlowestTime(double spread, int count) { return 1 / (1 - spread * SlowestOf(count)); }
+
+}  // namespace drydock

@@ -1,0 +1,63 @@
+// "How much longer do the slowest of many GPUs take?"
+#include "compute-sim/model/gpu_spread.h"
+
+#include <gtest/gtest.h>
+
+#include "compute-sim/testing/gpu_testing.h"
+#include "core/testing/unit_testing.h"
+
+namespace drydock {
+namespace {
+
+// Expected largest of n standard normal draws, as tables of order statistics have it (Harter 1961).
+TEST(GpuSpread, TheSlowestOfManyIsTheExpectedLargestOfAsManyNormalDraws) {
+  EXPECT_EQ(SlowestOf(0), 0);
+  EXPECT_EQ(SlowestOf(1), 0);
+  EXPECT_NEAR(SlowestOf(2), 0.5642, 0.03);
+  EXPECT_NEAR(SlowestOf(8), 1.4236, 0.015);
+  EXPECT_NEAR(SlowestOf(100), 2.5076, 0.01);
+  EXPECT_NEAR(SlowestOf(1000), 3.2414, 0.015);
+  for (int n = 2; n < 1 << 24; n *= 2) EXPECT_LT(SlowestOf(n), SlowestOf(2 * n));
+}
+
+TEST(GpuSpread, TimesGrowWithIt) {
+  EXPECT_EQ(SlowestTime(0, 4096), 1);
+  EXPECT_EQ(SlowestTime(0.02, 1), 1);
+  EXPECT_DOUBLE_EQ(SlowestTime(0.02, 64), 1 / (1 - 0.02 * SlowestOf(64)));
+}
+
+TEST(GpuSpread, AGpuHasItsOwnOrItsReferencesOrNone) {
+  GpuSpec spec;
+  EXPECT_EQ(*SpreadOf(spec), 0);
+  spec.reference_text = "spread: {tensor_rate: 0.02, source: a}\n";
+  EXPECT_EQ(*SpreadOf(spec), 0.02);
+  spec.file_text = "gpu: {}\nspread: {tensor_rate: 0.01, source: b}\n";
+  EXPECT_EQ(*SpreadOf(spec), 0.01);
+  spec.file_text = "spread: {tensor_rate: 0, source: they are all alike}\n";
+  EXPECT_EQ(*SpreadOf(spec), 0) << "its own, though its reference has one";
+}
+
+TEST(GpuSpread, ShippedGpusHaveOne) {
+  for (const char* gpu : {"a100-sxm-80g", "h100-sxm-80g", "b200-sxm-180g", "h200-sxm-141g"}) {
+    const double spread = *SpreadOf(ShippedGpu(gpu));
+    EXPECT_GT(spread, 0.005) << gpu;
+    EXPECT_LT(spread, 0.02) << gpu;
+  }
+}
+
+TEST(GpuSpread, MistakesAreLocated) {
+  EXPECT_EQ(
+      ReadSpread("gpu: {}\nspread:\n  tensor_rate: 1\n  rate: 2\n", "g.yaml").error().ToString(),
+      "g.yaml:3:16: error: expected a standard deviation as a share of the mean, from 0 to 0.1\n"
+      "    tensor_rate: 1\n"
+      "                 ^\n"
+      "g.yaml:3:3: error: 'spread' lacks the key 'source'\n"
+      "    tensor_rate: 1\n"
+      "    ^\n"
+      "g.yaml:4:3: error: unknown key 'rate' in 'spread'; valid keys are tensor_rate, source\n"
+      "    rate: 2\n"
+      "    ^");
+}
+
+}  // namespace
+}  // namespace drydock

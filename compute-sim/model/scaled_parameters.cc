@@ -1,0 +1,135 @@
+#include "compute-sim/model/scaled_parameters.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "compute-sim/model/scaling_facts.h"
+
+namespace drydock {
+namespace {
+
+double Rate(const GpuSpec& gpu, DataType type) {
+  return gpu.dense_rate[static_cast<size_t>(type)].flops_per_second();
+}
+
+void Multiply(double factor, Bandwidth* rate) {
+  *rate = Bandwidth::FromBytesPerSecond(rate->bytes_per_second() * factor);
+}
+void Multiply(double factor, FlopRate* rate) {
+  *rate = FlopRate(rate->flops_per_second() * factor);
+}
+void Multiply(double factor, Time* time) { *time = Time::FromUs(time->us() * factor); }
+
+// What one GPU's products are known to do otherwise than another's, beside the specifications.
+struct Difference {
+  ScalingFacts to, from;
+
+  // Of the shares of their dense rates that products reach; 1 unless both are published.
+  double ShareRatio(DataType type, DataType from_type) const {
+    if (!KnowShares(to, type, from, from_type)) return 1;
+    return to.matmul_share[static_cast<size_t>(type)] /
+           from.matmul_share[static_cast<size_t>(from_type)];
+  }
+  // A schedule of the other kind is taken as a pure one.
+  void ChangeSchedule(GemmParameters* set) const {
+    if (to.schedule == TileSchedule::kUnknown || from.schedule == TileSchedule::kUnknown) return;
+    if (to.schedule != from.schedule) set->persistence = to.schedule == TileSchedule::kPersistent;
+  }
+};
+
+void Scale(double flops, double bandwidth, GemmParameters* set) {
+  Multiply(flops, &set->tensor_rate);
+  Multiply(flops, &set->l2_to_sm);
+  Multiply(bandwidth, &set->memory);
+  Multiply(1 / bandwidth, &set->tile_start);
+  Multiply(1 / bandwidth, &set->tile_store);
+}
+
+void Scale(double flops, AttentionPass* pass) {
+  Multiply(flops, &pass->tensor_rate);
+  pass->scores_per_ps *= flops;
+}
+
+// Leaves the types that both have; the ratio of their rates, 0 if none is left.
+double KeepCommon(const GpuSpec& to, const GpuSpec& from, std::vector<DataType>* types) {
+  std::erase_if(*types,
+                [&](DataType type) { return Rate(to, type) == 0 || Rate(from, type) == 0; });
+  return types->empty() ? 0 : Rate(to, types->front()) / Rate(from, types->front());
+}
+
+// The ratio of the rates of a type that both state, 16 bits first; 0 if there is none.
+double UsualRatio(const GpuSpec& to, const GpuSpec& from) {
+  std::vector<DataType> types = {DataType::kFp16, DataType::kBf16};
+  for (int t = 0; t < kDataTypeCount; ++t) types.push_back(static_cast<DataType>(t));
+  return KeepCommon(to, from, &types);
+}
+
+// Of what an SM does at its clock, whatever its tensor cores do; by SMs alone where a clock is not
+// stated.
+double SmClocks(const GpuSpec& to, const GpuSpec& from) {
+  const double sms = static_cast<double>(to.sms) / from.sms;
+  if (to.clock_mhz == 0 || from.clock_mhz == 0) return sms;
+  return sms * to.clock_mhz / from.clock_mhz;
+}
+
+void AddMissingTypes(const GpuSpec& to, const GpuSpec& from, const Difference& difference,
+                     double bandwidth, double usual_ratio, const KernelParameters& original,
+                     KernelParameters* p) {
+  const GemmParameters* usual = original.GemmFor(DataType::kFp16);
+  if (usual == nullptr || Rate(from, DataType::kFp16) == 0) return;
+  for (int t = 0; t < kDataTypeCount; ++t) {
+    const DataType type = static_cast<DataType>(t);
+    if (Rate(to, type) == 0 || p->GemmFor(type) != nullptr) continue;
+    GemmParameters& set = p->gemm.emplace_back(*usual);
+    set.types = {type};
+    // Operands come from L2 as fast as for any type; only arithmetic is the type's own.
+    Scale(usual_ratio, bandwidth, &set);
+    set.tensor_rate = usual->tensor_rate;
+    Multiply(
+        Rate(to, type) / Rate(from, DataType::kFp16) * difference.ShareRatio(type, DataType::kFp16),
+        &set.tensor_rate);
+    difference.ChangeSchedule(&set);
+  }
+}
+
+}  // namespace
+
+Result<KernelParameters> ScaledParameters(const GpuSpec& to, const GpuSpec& from,
+                                          const KernelParameters& parameters) {
+  const double usual_ratio = UsualRatio(to, from);
+  if (usual_ratio == 0) {
+    return Error(fmt::format("there is no type that both '{}' and its reference '{}' state a "
+                             "'dense:' rate of",
+                             to.name, from.name),
+                 {to.file_name, 0, 0});
+  }
+  Difference difference;
+  ASSIGN_OR_RETURN(difference.to, ReadScalingFacts(to.file_text, to.file_name));
+  ASSIGN_OR_RETURN(difference.from, ReadScalingFacts(from.file_text, from.file_name));
+  KernelParameters p = parameters;
+  const double bandwidth =
+      to.memory_bandwidth.bytes_per_second() / from.memory_bandwidth.bytes_per_second();
+  for (GemmParameters& set : p.gemm) {
+    Scale(KeepCommon(to, from, &set.types), bandwidth, &set);
+    if (set.types.empty()) continue;
+    Multiply(difference.ShareRatio(set.types.front(), set.types.front()), &set.tensor_rate);
+    difference.ChangeSchedule(&set);
+  }
+  std::erase_if(p.gemm, [](const GemmParameters& set) { return set.types.empty(); });
+  AddMissingTypes(to, from, difference, bandwidth, usual_ratio, parameters, &p);
+  for (AttentionParameters& library : p.attention) {
+    const double flops = KeepCommon(to, from, &library.types);
+    Scale(flops, &library.forward);
+    Scale(flops, &library.backward);
+  }
+  // What was seen of the other GPU's predictions says nothing of these.
+  for (GemmParameters& set : p.gemm) set.error = {};
+  for (AttentionParameters& library : p.attention) library.error = {};
+  p.memory.error = {};
+  Multiply(bandwidth, &p.memory.hbm);
+  Multiply(SmClocks(to, from), &p.memory.l2);
+  return p;
+}
+
+}  // namespace drydock

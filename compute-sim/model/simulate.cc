@@ -1,0 +1,278 @@
+#include "compute-sim/model/simulate.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "compute-sim/model/gpu_spread.h"
+#include "compute-sim/profile/profile_limits.h"
+#include "compute-sim/submodules/stated_time.h"
+#include "compute-sim/submodules/submodule_kernels.h"
+#include "core/base/spelling.h"
+#include "core/base/yaml.h"
+#include "core/schema/cluster/gpu_file.h"
+
+namespace drydock {
+namespace {
+
+// An error if a library was asked for that this calibrated GPU does not have.
+Status CheckAttentionLibrary(const GpuData& gpu) {
+  if (!gpu.calibrated || gpu.attention_library.empty()) return OkStatus();
+  const std::vector<std::string> names = gpu.parameters.AttentionBackends();
+  for (const std::string& name : names) {
+    if (name == gpu.attention_library) return OkStatus();
+  }
+  return Error(fmt::format("the GPU '{}' has no attention library '{}'{}; valid are {}",
+                           gpu.spec.name, gpu.attention_library,
+                           DidYouMean(gpu.attention_library, names), Join(names)));
+}
+
+// What the slowest of `count` GPUs takes longer for a kernel that its clock bounds.
+void SlowToSlowest(double slowest, int count, KernelTime* time) {
+  if (slowest == 1 || time->bound != "tensor cores") return;
+  time->time = Time::Ps(std::llround(static_cast<double>(time->time.ps()) * slowest));
+  time->detail += fmt::format(", slowest of {} x{:.3f}", count, slowest);
+}
+
+// What passes between the kernels of one submodule, as an entry of its own.
+void AddLaunchGaps(const GpuData& source, int launches, SubmoduleTime* time) {
+  const Time gap = source.parameters.launch_gap;
+  KernelTime entry;
+  entry.name = "launch gaps";
+  entry.shape = fmt::format("{} kernel{}", launches, launches == 1 ? "" : "s");
+  entry.time = gap * launches;
+  entry.bound = "launch";
+  entry.gap = true;
+  entry.source = TimeSource::kModel;
+  entry.detail = fmt::format("launch_gap {} of {}", ToString(gap), source.spec.name);
+  time->total += entry.time;
+  time->kernels.push_back(std::move(entry));
+}
+
+class GpuSimulation {
+ public:
+  // `gpus`: of the run, the slowest of which all wait for.
+  GpuSimulation(GpuData gpu, std::optional<GpuData> reference, int gpus, double slowest)
+      : gpu_(std::move(gpu)), reference_(std::move(reference)), gpus_(gpus), slowest_(slowest) {}
+  GpuSimulation(const GpuSimulation&) = delete;  // the models point into it
+  GpuSimulation& operator=(const GpuSimulation&) = delete;
+
+  Status Prepare(const std::vector<std::string>& order) {
+    ModelContext context{&gpu_, reference_.has_value() ? &*reference_ : nullptr};
+    ASSIGN_OR_RETURN(stack_, ModelStack::Make(context, order));
+    return OkStatus();
+  }
+
+  Result<SubmoduleTime> TimeOf(const Submodule& submodule, int64_t* source_count) const {
+    if (IsStated(submodule.kind)) {
+      ++source_count[static_cast<size_t>(TimeSource::kGiven)];
+      return StatedTime(submodule, gpu_.spec);
+    }
+    ASSIGN_OR_RETURN(const std::vector<Kernel> kernels, KernelsOf(submodule));
+    SubmoduleTime time;
+    int launches = 0;
+    for (const Kernel& kernel : kernels) {
+      Result<KernelTime> predicted = stack_.Predict(kernel);
+      if (!predicted.ok()) {
+        return Error(
+            fmt::format("submodule '{}': {}", submodule.name, predicted.error().message()));
+      }
+      ++source_count[static_cast<size_t>(predicted->source)];
+      SlowToSlowest(slowest_, gpus_, &*predicted);
+      launches += kernel.launches;
+      time.total += predicted->time;
+      time.kernels.push_back(*std::move(predicted));
+    }
+    const GpuData* calibrated = gpu_.calibrated          ? &gpu_
+                                : reference_.has_value() ? &*reference_
+                                                         : nullptr;
+    if (calibrated != nullptr && launches > 0) AddLaunchGaps(*calibrated, launches, &time);
+    return time;
+  }
+
+ private:
+  GpuData gpu_;
+  std::optional<GpuData> reference_;
+  const int gpus_;
+  const double slowest_;  // time over that of the mean
+  ModelStack stack_;
+};
+
+// Without any of these nothing can be predicted: said once, not for every kernel.
+Status CheckHasTimes(const GpuData& gpu) {
+  if (gpu.calibrated || !gpu.spec.reference.empty() || !gpu.profiles.empty()) return OkStatus();
+  return Error(fmt::format("there are no kernel times for the GPU '{}': its file has neither "
+                           "'kernels:' nor 'reference:', and no profile of it was given "
+                           "(--gpu-profile)",
+                           gpu.spec.name),
+               {gpu.spec.file_name, 0, 0});
+}
+
+// A profile of a GPU that plays no part is a mistake: nothing would be taken from it.
+Status CheckProfilesAreUsed(const Topology& topology, const std::vector<ProfilePtr>& profiles) {
+  std::vector<std::string> names;
+  for (const GpuSpec& spec : topology.gpus) {
+    names.push_back(spec.name);
+    if (!spec.reference.empty()) names.push_back(spec.reference);
+  }
+  Diagnostics diagnostics;
+  for (const ProfilePtr& profile : profiles) {
+    if (std::find(names.begin(), names.end(), profile->gpu) != names.end()) continue;
+    diagnostics.Add(Error(fmt::format("it was measured on '{}'{}; this run needs {}", profile->gpu,
+                                      DidYouMean(profile->gpu, names), Join(names)),
+                          {profile->file_name, 0, 0}));
+  }
+  return diagnostics.ToStatus();
+}
+
+}  // namespace
+
+Result<GpuData> MakeGpuData(const GpuSpec& spec, const SimulateOptions& options) {
+  GpuData gpu;
+  gpu.spec = spec;
+  gpu.attention_library = options.attention_library;
+  ASSIGN_OR_RETURN(gpu.parameters,
+                   ReadKernelParameters(spec.file_text, spec.file_name, &gpu.calibrated));
+  if (options.clocks.has_value()) gpu.parameters.clocks = *options.clocks;
+  for (const ProfilePtr& profile : options.profiles) {
+    if (profile->gpu != spec.name) continue;
+    RETURN_IF_ERROR(CheckRowsArePossible(*profile, spec));
+    gpu.profiles.push_back(profile);
+  }
+  RETURN_IF_ERROR(CheckAttentionLibrary(gpu));
+  return gpu;
+}
+
+Result<GpuData> MakeReferenceData(const GpuSpec& spec, const SimulateOptions& options) {
+  if (spec.reference_text.empty()) {
+    return Error(fmt::format("the GPU '{}' refers to '{}', whose file is not at hand", spec.name,
+                             spec.reference),
+                 {spec.file_name, 0, 0});
+  }
+  ASSIGN_OR_RETURN(const GpuSpec reference,
+                   ParseGpuFile(spec.reference_text, "gpus/" + spec.reference + ".yaml"));
+  ASSIGN_OR_RETURN(GpuData data, MakeGpuData(reference, options));
+  if (!data.calibrated) {
+    return Error(fmt::format("the GPU '{}' refers to '{}', which has no 'kernels:' section",
+                             spec.name, spec.reference),
+                 {spec.file_name, 0, 0});
+  }
+  return data;
+}
+
+Result<KernelTimes> Simulate(const Workload& workload, const SimulateOptions& options) {
+  RETURN_IF_ERROR(CheckProfilesAreUsed(workload.topology, options.profiles));
+  const bool needs_models =
+      workload.submodules.empty() ||
+      std::any_of(workload.submodules.begin(), workload.submodules.end(),
+                  [](const Submodule& submodule) { return !IsStated(submodule.kind); });
+  KernelTimes times;
+  Diagnostics diagnostics;
+  for (const GpuSpec& spec : workload.topology.gpus) {
+    ASSIGN_OR_RETURN(GpuData gpu, MakeGpuData(spec, options));
+    if (needs_models) RETURN_IF_ERROR(CheckHasTimes(gpu));
+    std::optional<GpuData> reference;
+    if (!spec.reference.empty()) {
+      ASSIGN_OR_RETURN(reference, MakeReferenceData(spec, options));
+    }
+    ASSIGN_OR_RETURN(const double spread, SpreadOf(spec));
+    const int gpus = workload.rank_count();
+    GpuSimulation simulation(std::move(gpu), std::move(reference), gpus, SlowestTime(spread, gpus));
+    RETURN_IF_ERROR(simulation.Prepare(options.model_order));
+    GpuKernelTimes& of_gpu = times.gpus.emplace_back();
+    of_gpu.gpu = spec.name;
+    for (const Submodule& submodule : workload.submodules) {
+      Result<SubmoduleTime> time = simulation.TimeOf(submodule, times.source_count);
+      if (time.ok())
+        of_gpu.submodules.push_back(*std::move(time));
+      else
+        diagnostics.Add(time.error());
+    }
+  }
+  RETURN_IF_ERROR(diagnostics.ToStatus());
+  return times;
+}
+
+namespace {
+
+// How near to measured rows the answers are: "; 12 of them rows, 4 between rows (up to x1.4 off), 3
+// too far from any (from x2.5)".
+std::string RowsText(const KernelTimes& times) {
+  int64_t exact = 0, between = 0, beyond = 0;
+  double widest = 1, nearest_beyond = 0;
+  for (const GpuKernelTimes& gpu : times.gpus) {
+    for (const SubmoduleTime& submodule : gpu.submodules) {
+      for (const KernelTime& kernel : submodule.kernels) {
+        if (kernel.row_distance == 0) continue;
+        if (kernel.source == TimeSource::kProfile) {
+          ++(kernel.row_distance == 1 ? exact : between);
+          widest = std::max(widest, kernel.row_distance);
+        } else {
+          ++beyond;
+          nearest_beyond = nearest_beyond == 0 ? kernel.row_distance
+                                               : std::min(nearest_beyond, kernel.row_distance);
+        }
+      }
+    }
+  }
+  std::string text;
+  if (exact > 0) text += fmt::format("; {} as measured", exact);
+  if (between > 0) text += fmt::format("; {} between rows, up to x{:.2f} off", between, widest);
+  if (beyond > 0) {
+    text += fmt::format("; {} too far from any row, from x{:.2f}", beyond, nearest_beyond);
+  }
+  return text;
+}
+
+// The error to expect of what was scaled, each kernel by its time: "; scaled times +- 7.7 %".
+std::string BandText(const KernelTimes& times) {
+  double error = 0, weight = 0;
+  for (const GpuKernelTimes& gpu : times.gpus) {
+    for (const SubmoduleTime& submodule : gpu.submodules) {
+      for (const KernelTime& kernel : submodule.kernels) {
+        if (kernel.source != TimeSource::kScaled || kernel.expected_error == 0) continue;
+        error += kernel.expected_error * kernel.time.us();
+        weight += kernel.time.us();
+      }
+    }
+  }
+  return weight == 0 ? "" : fmt::format("; scaled times +- {:.1f} %", error / weight * 100);
+}
+
+}  // namespace
+
+std::string Summary(const KernelTimes& times) {
+  int64_t total = 0;
+  std::vector<std::string> parts;
+  for (size_t i = 0; i < TimeSourceNames().size(); ++i) {
+    if (i == static_cast<size_t>(TimeSource::kGiven) && times.source_count[i] == 0) continue;
+    total += times.source_count[i];
+    parts.push_back(fmt::format("{} {}", times.source_count[i], TimeSourceNames()[i]));
+  }
+  return fmt::format("{} kernels: {}{}{}", total, Join(parts), RowsText(times), BandText(times));
+}
+
+std::string Explain(const Workload& workload, const KernelTimes& times) {
+  std::string out;
+  for (const GpuKernelTimes& gpu : times.gpus) {
+    out += fmt::format("GPU {}\n", gpu.gpu);
+    for (size_t i = 0; i < gpu.submodules.size(); ++i) {
+      const Submodule& submodule = workload.submodules[i];
+      out += fmt::format("{:>12}  {} {}\n", ToString(gpu.submodules[i].total), submodule.name,
+                         PassNames()[static_cast<size_t>(submodule.pass)]);
+      for (const KernelTime& kernel : gpu.submodules[i].kernels) {
+        out += fmt::format("{:>12}    {:<24} {:<32} {:<12} {:<8} {}{}\n", ToString(kernel.time),
+                           kernel.name, kernel.shape, kernel.bound,
+                           TimeSourceNames()[static_cast<size_t>(kernel.source)], kernel.detail,
+                           kernel.expected_error == 0
+                               ? ""
+                               : fmt::format(", +- {:.1f} %", kernel.expected_error * 100));
+      }
+    }
+  }
+  return out;
+}
+
+}  // namespace drydock

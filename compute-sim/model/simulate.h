@@ -1,0 +1,42 @@
+// From a workload's submodules to their times on every GPU type of its cluster.
+#ifndef DRYDOCK_COMPUTE_SIM_MODEL_SIMULATE_H_
+#define DRYDOCK_COMPUTE_SIM_MODEL_SIMULATE_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compute-sim/model/compute_model.h"
+#include "compute-sim/profile/profile.h"
+#include "core/base/result.h"
+#include "core/model/kernel_times.h"
+#include "core/model/workload.h"
+
+namespace drydock {
+
+struct SimulateOptions {
+  std::vector<std::string> model_order;            // names of ComputeModelChoices
+  std::vector<ProfilePtr> profiles;                // earlier ones win
+  std::string attention_library;                   // as KernelParameters::AttentionFor takes it
+  std::optional<KernelParameters::Clocks> clocks;  // instead of each GPU file's
+};
+
+// Everything known of `spec`: its file's `kernels:` and the profiles measured on it.
+Result<GpuData> MakeGpuData(const GpuSpec& spec, const SimulateOptions& options);
+// The same of its reference; an error if the named file's text is not at hand or is wrong.
+Result<GpuData> MakeReferenceData(const GpuSpec& spec, const SimulateOptions& options);
+
+// Collects the errors of all GPU types. KernelTimes::source_count counts the kernels of the
+// distinct submodules by where their time is from (launch gaps are not counted).
+Result<KernelTimes> Simulate(const Workload& workload, const SimulateOptions& options);
+
+// How often each answer was given, and what was scaled: "42 kernels: 0 profile, 42 model, 0
+// scaled".
+std::string Summary(const KernelTimes& times);
+
+// Every submodule with its kernels, for people: one line a kernel.
+std::string Explain(const Workload& workload, const KernelTimes& times);
+
+}  // namespace drydock
+
+#endif  // DRYDOCK_COMPUTE_SIM_MODEL_SIMULATE_H_

@@ -1,0 +1,303 @@
+// "Does a workload get all its times, and is it said where they come from?"
+#include "compute-sim/model/simulate.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "compute-sim/model/gpu_spread.h"
+#include "compute-sim/submodules/stated_time.h"
+#include "compute-sim/submodules/submodule_kernels.h"
+#include "compute-sim/testing/gpu_testing.h"
+
+namespace drydock {
+namespace {
+
+Submodule Linear(Pass pass, int64_t rows, int64_t n, int64_t k) {
+  Submodule s;
+  s.name = "mlp.fc1";
+  s.pass = pass;
+  s.rows = rows;
+  s.n = n;
+  s.k = k;
+  return s;
+}
+
+Workload WorkloadOn(std::vector<std::string> gpus) {
+  Workload w;
+  for (const std::string& gpu : gpus) w.topology.gpus.push_back(ShippedGpu(gpu));
+  w.submodules = {Linear(Pass::kForward, 4096, 8192, 4096),
+                  Linear(Pass::kBackwardWeight, 4096, 8192, 4096)};
+  return w;
+}
+
+SimulateOptions Options() { return {ComputeModelNames(), {}, ""}; }
+
+TEST(Simulate, FallbacksAreCounted) {
+  SimulateOptions options = Options();
+  options.profiles = {SharedProfile(
+      "# gpu: a100-sxm-80g\n# provenance: a\n# method: b\n# date: c\nkernel,dtype,m,n,k,time\n"
+      "gemm,bf16,4096,8192,4096,1 ms\n")};
+  const KernelTimes times = *Simulate(WorkloadOn({"a100-sxm-80g", "h200-sxm-141g"}), options);
+  ASSERT_EQ(times.gpus.size(), 2u);
+  EXPECT_EQ(times.source_count[0], 1);  // the forward product on the A100
+  EXPECT_EQ(times.source_count[1], 1);  // its weight gradient there
+  EXPECT_EQ(times.source_count[2], 2);  // both on the H200
+  EXPECT_EQ(
+      Summary(times),
+      "4 kernels: 1 profile, 1 model, 2 scaled; 1 as measured; 1 too far from any row, from x2.00; "
+      "scaled times +- 9.8 %");
+  EXPECT_EQ(times.gpus[0].submodules[0].kernels[0].time, Time::Us(1000));
+}
+
+// What a short benchmark would see: products faster, the rest as it was.
+TEST(Simulate, BurstClocksCanBeAskedFor) {
+  SimulateOptions options = Options();
+  const KernelTimes usual = *Simulate(WorkloadOn({"a100-sxm-80g", "h200-sxm-141g"}), options);
+  options.clocks = KernelParameters::Clocks::kBurst;
+  const KernelTimes burst = *Simulate(WorkloadOn({"a100-sxm-80g", "h200-sxm-141g"}), options);
+  for (const size_t gpu : {0u, 1u}) {
+    const KernelTime& slow = usual.gpus[gpu].submodules[0].kernels[0];
+    const KernelTime& fast = burst.gpus[gpu].submodules[0].kernels[0];
+    EXPECT_LT(fast.time, slow.time);
+    EXPECT_GT(fast.time.us(), slow.time.us() / 1.2);
+    EXPECT_GT(fast.expected_error, 0.01);
+    EXPECT_LT(fast.expected_error, 0.12);
+  }
+}
+
+TEST(Simulate, TheTotalIsTheSumOfTheKernelsAndTheirGaps) {
+  const KernelTimes times = *Simulate(WorkloadOn({"a100-sxm-80g"}), Options());
+  for (const SubmoduleTime& submodule : times.gpus[0].submodules) {
+    Time sum;
+    for (const KernelTime& kernel : submodule.kernels) sum += kernel.time;
+    EXPECT_EQ(submodule.total, sum);
+    EXPECT_EQ(submodule.kernels.back().name, "launch gaps");
+    EXPECT_EQ(submodule.kernels.back().time, Time::Ns(1270));
+  }
+}
+
+// Ranks wait for the slowest GPU; what memory bounds does not know its clock.
+TEST(Simulate, ARunTakesWhatItsSlowestGpuTakes) {
+  Workload w = WorkloadOn({"h200-sxm-141g"});
+  w.submodules.push_back(w.submodules[0]);
+  w.submodules.back().kind = SubmoduleKind::kNorm;
+  const KernelTimes one = *Simulate(w, Options());
+  w.class_of_rank.resize(512);
+  const KernelTimes many = *Simulate(w, Options());
+  const double slowest = SlowestTime(*SpreadOf(w.topology.gpus[0]), 512);
+  EXPECT_NEAR(slowest, 1.036, 0.001);
+  for (const size_t product : {0u, 1u}) {
+    const KernelTime& time = many.gpus[0].submodules[product].kernels[0];
+    EXPECT_NEAR(time.time.us(), one.gpus[0].submodules[product].kernels[0].time.us() * slowest,
+                1e-5);
+    EXPECT_NE(time.detail.find(", slowest of 512 x1.036"), std::string::npos) << time.detail;
+  }
+  EXPECT_EQ(many.gpus[0].submodules[2].total, one.gpus[0].submodules[2].total);
+}
+
+TEST(Simulate, TwiceTheSame) {
+  const Workload w = WorkloadOn({"a100-sxm-80g", "b200-sxm-180g"});
+  EXPECT_EQ(Explain(w, *Simulate(w, Options())), Explain(w, *Simulate(w, Options())));
+}
+
+TEST(Simulate, AProfileOfAnotherGpuIsAMistake) {
+  SimulateOptions options = Options();
+  options.profiles = {SharedProfile(
+      "# gpu: h100-sxm-80\n# provenance: a\n# method: b\n# date: c\nkernel,dtype,m,n,k,time\n")};
+  EXPECT_EQ(
+      Simulate(WorkloadOn({"h200-sxm-141g"}), options).error().ToString(),
+      "p.csv: error: it was measured on 'h100-sxm-80'; did you mean 'h100-sxm-80g'?; this run "
+      "needs h200-sxm-141g, h100-sxm-80g");
+}
+
+// A unit mistaken would go into every answer around it.
+TEST(Simulate, RowsThatNoGpuCanDoAreRefused) {
+  std::string text =
+      "# gpu: h100-sxm-80g\n# provenance: a\n# method: b\n# date: c\n"
+      "kernel,dtype,m,n,k,rows,columns,time\n"
+      "gemm,bf16,8192,8192,8192,,,1200 us\ngemm,bf16,4096,8192,8192,,,1200 ns\n"
+      "gelu,bf16,,,,4096,4096,1 ns\ngelu,bf16,,,,4096,8192,3 us\n";
+  SimulateOptions options;
+  options.profiles = {SharedProfile(text)};
+  EXPECT_EQ(MakeGpuData(ShippedGpu("h100-sxm-80g"), options).error().ToString(),
+            "p.csv:7: error: no h100-sxm-80g can do that: 549.8 GFLOP in 1.2 us are 4.581e+05 "
+            "TFLOPS, its dense rate is 989\n"
+            "p.csv:8: error: no h100-sxm-80g can do that: 67.11 MB in 1 ns are 6.711e+04 TB/s, its "
+            "memory has 3.35");
+  for (int m = 1; m <= 20; ++m) text += fmt::format("gemm,bf16,{},8192,8192,,,1 ps\n", m);
+  options.profiles = {SharedProfile(text)};
+  const std::string all = MakeGpuData(ShippedGpu("h100-sxm-80g"), options).error().ToString();
+  EXPECT_NE(all.find("p.csv: error: 12 more rows are too fast"), std::string::npos) << all;
+}
+
+TEST(Simulate, AReferenceWithoutItsFileIsAnError) {
+  Workload w = WorkloadOn({"h200-sxm-141g"});
+  w.topology.gpus[0].reference_text.clear();
+  EXPECT_EQ(Simulate(w, Options()).error().message(),
+            "the GPU 'h200-sxm-141g' refers to 'h100-sxm-80g', whose file is not at hand");
+  w.topology.gpus[0].reference = "h800-sxm-80g";
+  w.topology.gpus[0].reference_text = *ReadFile("configs/gpus/h800-sxm-80g.yaml");
+  EXPECT_EQ(Simulate(w, Options()).error().message(),
+            "the GPU 'h200-sxm-141g' refers to 'h800-sxm-80g', which has no 'kernels:' section");
+}
+
+TEST(Simulate, AGpuWithNothingIsAnError) {
+  Workload w = WorkloadOn({"h200-sxm-141g"});
+  w.topology.gpus[0].reference.clear();
+  const auto times = Simulate(w, Options());
+  ASSERT_FALSE(times.ok());
+  EXPECT_EQ(
+      times.error().ToString(),
+      "configs/gpus/h200-sxm-141g.yaml: error: there are no kernel times for the GPU "
+      "'h200-sxm-141g': its file has neither 'kernels:' nor 'reference:', and no profile of it "
+      "was given (--gpu-profile)");
+}
+
+TEST(Simulate, EverySubmoduleWithoutATimeIsNamed) {
+  SimulateOptions options = Options();
+  options.model_order = {"profile"};
+  const auto times = Simulate(WorkloadOn({"h200-sxm-141g"}), options);
+  ASSERT_FALSE(times.ok());
+  EXPECT_EQ(times.error().diagnostics().size(), 2u);
+  EXPECT_EQ(times.error().message(),
+            "submodule 'mlp.fc1': there is no time for gemm 4096x8192x4096 bf16 on the GPU "
+            "'h200-sxm-141g':\n"
+            "  profile: no profile of this GPU was given");
+}
+
+TEST(Simulate, UnknownAttentionLibrarySuggestsTheNearest) {
+  SimulateOptions options = Options();
+  options.attention_library = "flash2";
+  EXPECT_EQ(Simulate(WorkloadOn({"h100-sxm-80g"}), options).error().message(),
+            "the GPU 'h100-sxm-80g' has no attention library 'flash2'; did you mean 'flash-2'?; "
+            "valid are transformer-engine, pytorch, flash-2, flash-3, cudnn-9, trtllm");
+}
+
+// The time of a layer's fused attention on a GPU, with the kernels that `backend` picks.
+Time AttentionTime(const std::string& gpu, const std::string& backend) {
+  Workload w = WorkloadOn({gpu});
+  Submodule core;
+  core.name = "attention.core";
+  core.kind = SubmoduleKind::kAttention;
+  core.batch = 2;
+  core.sequence = 8192;
+  core.heads = core.kv_heads = 32;
+  core.head_dim = 128;
+  core.causal = core.fused = true;
+  w.submodules = {core};
+  SimulateOptions options = Options();
+  options.attention_library = backend;
+  return Simulate(w, options)->gpus[0].submodules[0].total;
+}
+
+// On Hopper PyTorch takes FlashAttention-2 where Transformer Engine takes cuDNN; where a file says
+// nothing of PyTorch, it takes the same.
+TEST(Simulate, FrameworksPickTheirOwnAttention) {
+  for (const char* hopper : {"h100-sxm-80g", "h200-sxm-141g"}) {
+    EXPECT_EQ(AttentionTime(hopper, "pytorch"), AttentionTime(hopper, "flash-2"));
+    EXPECT_EQ(AttentionTime(hopper, "transformer-engine"), AttentionTime(hopper, "cudnn-9"));
+    EXPECT_EQ(AttentionTime(hopper, ""), AttentionTime(hopper, "cudnn-9"));
+    EXPECT_GT(AttentionTime(hopper, "pytorch").us(), 1.3 * AttentionTime(hopper, "cudnn-9").us());
+  }
+  EXPECT_EQ(AttentionTime("a100-sxm-80g", "pytorch"), AttentionTime("a100-sxm-80g", ""));
+}
+
+// ---- Submodules to kernels ----------------------------------------------------------------
+
+std::vector<std::string> NamesOf(const Submodule& submodule) {
+  std::vector<std::string> names;
+  const std::vector<Kernel> kernels = KernelsOf(submodule).value();
+  for (const Kernel& kernel : kernels) names.push_back(InfoOf(kernel.kind).name);
+  return names;
+}
+
+Submodule Core(Pass pass, bool fused) {
+  Submodule s;
+  s.name = "core";
+  s.kind = SubmoduleKind::kAttention;
+  s.pass = pass;
+  s.batch = 2;
+  s.sequence = 1024;
+  s.heads = s.kv_heads = 4;
+  s.head_dim = 64;
+  s.fused = fused;
+  s.causal = s.dropout = true;
+  return s;
+}
+
+double FlopsOf(const Submodule& submodule) {
+  double flops = 0;
+  const std::vector<Kernel> kernels = KernelsOf(submodule).value();
+  for (const Kernel& kernel : kernels) flops += kernel.flops;
+  return flops;
+}
+
+using Names = std::vector<std::string>;
+
+TEST(SubmoduleKernels, UnfusedAttentionIsTheKernelsOf2022) {
+  EXPECT_EQ(NamesOf(Core(Pass::kForward, false)),
+            (Names{"batched-gemm", "causal-softmax", "dropout", "batched-gemm", "copy"}));
+  EXPECT_EQ(NamesOf(Core(Pass::kBackward, false)),
+            (Names{"batched-gemm", "batched-gemm", "dropout-backward", "causal-softmax-backward",
+                   "batched-gemm", "batched-gemm", "copy"}));
+  EXPECT_EQ(NamesOf(Core(Pass::kForward, true)), Names{"attention-forward"});
+}
+
+// 4 b s^2 h d forward; the unfused kernels compute the masked half as well, the fused do not.
+TEST(SubmoduleKernels, AttentionArithmetic) {
+  const double full = 4.0 * 2 * 1024 * 1024 * 4 * 64;
+  EXPECT_DOUBLE_EQ(FlopsOf(Core(Pass::kForward, false)), full);
+  EXPECT_DOUBLE_EQ(FlopsOf(Core(Pass::kBackward, false)), 2 * full);
+  EXPECT_DOUBLE_EQ(FlopsOf(Core(Pass::kForward, true)), full / 2);
+  EXPECT_DOUBLE_EQ(FlopsOf(Core(Pass::kBackward, true)), 2.5 * full / 2);
+}
+
+TEST(SubmoduleKernels, LinearPassesAreTransposesOfOneProduct) {
+  for (const Pass pass : {Pass::kForward, Pass::kBackwardActivation, Pass::kBackwardWeight}) {
+    EXPECT_DOUBLE_EQ(FlopsOf(Linear(pass, 3, 5, 7)), 2.0 * 3 * 5 * 7);
+  }
+  EXPECT_DOUBLE_EQ(FlopsOf(Linear(Pass::kBackward, 3, 5, 7)), 4.0 * 3 * 5 * 7);
+  EXPECT_EQ(ShapeString(KernelsOf(Linear(Pass::kForward, 3, 5, 7)).value()[0]), "3x5x7 bf16");
+  EXPECT_EQ(ShapeString(KernelsOf(Linear(Pass::kBackwardActivation, 3, 5, 7)).value()[0]),
+            "3x7x5 bf16");
+  EXPECT_EQ(ShapeString(KernelsOf(Linear(Pass::kBackwardWeight, 3, 5, 7)).value()[0]),
+            "5x7x3 bf16");
+}
+
+TEST(SubmoduleKernels, BiasAndPrecisionOfALinear) {
+  Submodule s = Linear(Pass::kForward, 64, 64, 64);
+  s.bias = true;
+  EXPECT_EQ(NamesOf(s), (Names{"gemm", "bias-add"}));
+  s.fused = true;
+  EXPECT_EQ(NamesOf(s), Names{"gemm"});
+  s.pass = Pass::kBackwardWeight;
+  s.accumulate_fp32 = true;
+  EXPECT_EQ(NamesOf(s), (Names{"gemm-accumulate", "bias-gradient"}));
+  s.pass = Pass::kForward;
+  s.type = DataType::kFp8;
+  EXPECT_EQ(NamesOf(s), (Names{"quantise", "gemm"}));
+}
+
+TEST(SubmoduleKernels, EveryKindHasKernelsInEveryPass) {
+  for (int kind = 0; kind < kSubmoduleKindCount; ++kind) {
+    if (IsStated(static_cast<SubmoduleKind>(kind))) continue;
+    for (const Pass pass : {Pass::kForward, Pass::kBackward}) {
+      for (const bool fused : {false, true}) {
+        Submodule s = Core(pass, fused);
+        s.kind = static_cast<SubmoduleKind>(kind);
+        s.rows = s.n = s.k = s.elements = s.experts = s.top_k = 128;
+        const std::vector<Kernel> kernels = KernelsOf(s).value();
+        for (const Kernel& kernel : kernels) EXPECT_GT(kernel.bytes, 0);
+        EXPECT_FALSE(kernels.empty()) << SubmoduleKindNames()[static_cast<size_t>(kind)];
+      }
+    }
+  }
+}
+
+TEST(SubmoduleKernels, AMissingExtentIsNamed) {
+  EXPECT_EQ(KernelsOf(Linear(Pass::kForward, 4096, 0, 12)).error().message(),
+            "submodule 'mlp.fc1' (linear) has n = 0; it must be above 0");
+}
+
+}  // namespace
+}  // namespace drydock

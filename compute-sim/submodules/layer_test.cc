@@ -1,0 +1,131 @@
+// "Does a whole layer come out right?" One transformer layer of the 22B model of Korthikanti et
+// al. 2022 (arXiv:2205.05198, table 4) on A100s: the kernels of that year's Megatron-LM, none of
+// which was fitted to it, plus its all-reduces.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numeric>
+
+#include "compute-sim/model/simulate.h"
+#include "core/base/files.h"
+#include "core/schema/cluster/gpu_file.h"
+
+namespace drydock {
+namespace {
+
+// Tensor parallel 8, micro-batch 4, sequence 2048, hidden 6144, 64 heads.
+constexpr int64_t kTokens = 4 * 2048, kHidden = 6144, kTensor = 8;
+
+Submodule Make(const char* name, SubmoduleKind kind, Pass pass) {
+  Submodule s;
+  s.name = name;
+  s.kind = kind;
+  s.pass = pass;
+  s.type = DataType::kFp16;
+  s.dropout = true;
+  return s;
+}
+
+Submodule Linear(const char* name, Pass pass, int64_t n, int64_t k, bool bias) {
+  Submodule s = Make(name, SubmoduleKind::kLinear, pass);
+  s.rows = kTokens;
+  s.n = n;
+  s.k = k;
+  s.bias = bias;
+  s.accumulate_fp32 = true;
+  return s;
+}
+
+Submodule Rows(const char* name, SubmoduleKind kind, Pass pass, int64_t rows, int64_t n) {
+  Submodule s = Make(name, kind, pass);
+  s.rows = rows;
+  s.n = n;
+  s.bias = true;
+  return s;
+}
+
+Submodule Core(Pass pass) {
+  Submodule s = Make("core", SubmoduleKind::kAttention, pass);
+  s.batch = 4;
+  s.sequence = 2048;
+  s.heads = s.kv_heads = 8;
+  s.head_dim = 96;
+  s.causal = true;
+  return s;
+}
+
+std::vector<Submodule> Layer(Pass pass, bool sequence_parallel) {
+  using S = SubmoduleKind;
+  const int64_t rows = sequence_parallel ? kTokens / kTensor : kTokens;
+  std::vector<Submodule> layer = {
+      Rows("norm1", S::kNorm, pass, rows, kHidden),
+      Linear("qkv", pass, 3 * kHidden / kTensor, kHidden, true),
+      Core(pass),
+      Linear("proj", pass, kHidden, kHidden / kTensor, false),
+      Rows("bda1", S::kBiasDropoutAdd, pass, rows, kHidden),
+      Rows("norm2", S::kNorm, pass, rows, kHidden),
+      Linear("fc1", pass, 4 * kHidden / kTensor, kHidden, false),
+      Rows("gelu", S::kActivation, pass, kTokens, 4 * kHidden / kTensor),
+      Linear("fc2", pass, kHidden, 4 * kHidden / kTensor, false),
+      Rows("bda2", S::kBiasDropoutAdd, pass, rows, kHidden)};
+  if (pass == Pass::kForward) return layer;
+  for (int branch = 0; branch < 2; ++branch) {  // gradients meet where the residuals branched off
+    layer.push_back(Rows("residual", S::kAdd, pass, rows, kHidden));
+  }
+  return layer;
+}
+
+double Milliseconds(std::vector<Submodule> submodules) {
+  Workload workload;
+  const std::string file = "configs/gpus/a100-sxm-80g.yaml";
+  workload.topology.gpus = {*ParseGpuFile(*ReadFile(file), file)};
+  workload.submodules = std::move(submodules);
+  SimulateOptions options;
+  options.model_order = {"model"};
+  const KernelTimes times = *Simulate(workload, options);
+  Time total;
+  for (const SubmoduleTime& time : times.gpus[0].submodules) total += time.total;
+  return total.us() / 1000;
+}
+
+// A ring all-reduce of the layer's activations at 230 GB/s bus bandwidth plus 20 us, as 8 A100s of
+// one NVSwitch host show for 100 MB; all-gather and reduce-scatter take half each.
+double AllReduceMs() {
+  const double bytes = static_cast<double>(kTokens * kHidden * 2);
+  return bytes * 2 * 7 / 8 / 230e9 * 1e3 + 0.02;
+}
+
+// The error of a row, which is at most `tolerance`.
+double ExpectNear(const char* what, double predicted, double published, double tolerance) {
+  const double error = predicted / published - 1;
+  fmt::print("{:<36} predicted {:6.2f} ms  published {:5.1f} ms  {:+.1f} %\n", what, predicted,
+             published, error * 100);
+  EXPECT_LE(std::abs(error), tolerance) << what;
+  return std::abs(error);
+}
+
+// With sequence parallelism, norms, dropouts and residuals see an eighth of the rows. In backward,
+// the gradient's all-reduces run beside the weight gradients; of the gathers, two that nothing
+// hides are counted: what overlaps with products is taken as free, which the machine is not.
+TEST(Layer, TakesThePublishedTimes) {
+  const double forward = Milliseconds(Layer(Pass::kForward, false)) + 2 * AllReduceMs();
+  const double backward = Milliseconds(Layer(Pass::kBackward, false));
+  const double core = Milliseconds({Core(Pass::kForward)});
+  const double split_forward = Milliseconds(Layer(Pass::kForward, true)) + 2 * AllReduceMs();
+  const double split_backward = Milliseconds(Layer(Pass::kBackward, true)) + AllReduceMs();
+  const double errors[] = {ExpectNear("forward", forward, 7.7, 0.03),
+                           ExpectNear("backward", backward, 11.9, 0.03),
+                           ExpectNear("backward, full recompute", forward + backward, 19.5, 0.03),
+                           ExpectNear("backward, selective recompute", backward + core, 13.2, 0.03),
+                           ExpectNear("forward, sequence parallel", split_forward, 7.2, 0.03),
+                           ExpectNear("backward, sequence parallel", split_backward, 11.8, 0.07),
+                           ExpectNear("backward, both", split_backward + core, 13.1, 0.07)};
+  const double mean =
+      std::accumulate(std::begin(errors), std::end(errors), 0.0) / std::size(errors);
+  fmt::print("mean {:.1f} %\n", mean * 100);
+  EXPECT_LE(mean, 0.05);
+}
+
+}  // namespace
+}  // namespace drydock

@@ -1,0 +1,58 @@
+#include "compute-sim/submodules/stated_time.h"
+
+#include <fmt/format.h>
+
+#include "core/base/check.h"
+
+namespace drydock {
+namespace {
+
+Error Refusal(const Submodule& s, const GpuSpec& gpu, const std::string& why) {
+  return Error(fmt::format("submodule '{}': {} {}", s.name, gpu.name, why), {gpu.file_name, 0, 0});
+}
+
+Result<KernelTime> Roofline(const Submodule& s, const GpuSpec& gpu) {
+  const double rate = gpu.dense_rate[static_cast<size_t>(s.type)].flops_per_second();
+  if (s.flops > 0 && rate == 0) {
+    return Refusal(s, gpu, fmt::format("states no {} rate", ToString(s.type)));
+  }
+  const double compute = s.flops > 0 ? s.flops / rate : 0;
+  const double memory =
+      static_cast<double>(s.bytes.count()) / gpu.memory_bandwidth.bytes_per_second();
+  const bool by_compute = compute >= memory;
+  const double seconds = by_compute ? compute : memory;
+  if (!(seconds < kLongestGiven.seconds())) {
+    return Refusal(s, gpu, fmt::format("would take {:.3g} hours for it", seconds / 3600));
+  }
+  KernelTime time;
+  time.name = s.name;
+  time.shape = fmt::format("{:.4g} FLOP {}, {}", s.flops, ToString(s.type), ToString(s.bytes));
+  time.time = Time::FromSeconds(seconds);
+  time.bound = by_compute ? "compute" : "memory";
+  time.source = TimeSource::kGiven;
+  time.detail = by_compute ? fmt::format("100 % of {}", ToString(FlopRate(rate)))
+                           : fmt::format("100 % of {}", ToString(gpu.memory_bandwidth));
+  return time;
+}
+
+}  // namespace
+
+bool IsStated(SubmoduleKind kind) {
+  return kind == SubmoduleKind::kGiven || kind == SubmoduleKind::kCounted;
+}
+
+Result<SubmoduleTime> StatedTime(const Submodule& submodule, const GpuSpec& gpu) {
+  CHECK(IsStated(submodule.kind));
+  SubmoduleTime time;
+  if (submodule.kind == SubmoduleKind::kCounted) {
+    ASSIGN_OR_RETURN(const KernelTime kernel, Roofline(submodule, gpu));
+    time.kernels.push_back(kernel);
+  } else {
+    time.kernels.push_back({submodule.name, "", submodule.duration, "given", TimeSource::kGiven,
+                            "stated by the workload"});
+  }
+  time.total = time.kernels.front().time;
+  return time;
+}
+
+}  // namespace drydock

@@ -1,0 +1,267 @@
+// "Which kernels does each submodule run, and what do they move?" Extents, arithmetic and bytes by
+// hand; and lists of submodules as people write them.
+#include "compute-sim/submodules/submodule_kernels.h"
+
+#include <gtest/gtest.h>
+
+#include "compute-sim/kernel/roofline.h"
+#include "compute-sim/submodules/submodule_file.h"
+#include "compute-sim/testing/gpu_testing.h"
+
+namespace drydock {
+namespace {
+
+std::vector<Kernel> KernelsOfWords(const std::string& words) {
+  std::vector<Kernel> kernels;
+  const std::vector<Submodule> submodules = ParseSubmoduleWords(words).value();
+  for (const Submodule& submodule : submodules) {
+    const std::vector<Kernel> more = KernelsOf(submodule).value();
+    kernels.insert(kernels.end(), more.begin(), more.end());
+  }
+  return kernels;
+}
+
+// "gemm 8x4x2 bf16, bias-add 8x4 bf16".
+std::string Listed(const std::string& words) {
+  std::string text;
+  for (const Kernel& kernel : KernelsOfWords(words)) {
+    text += (text.empty() ? "" : ", ") + InfoOf(kernel.kind).name + " " + ShapeString(kernel);
+  }
+  return text;
+}
+
+std::string ErrorOf(const std::string& words) {
+  const auto result = ParseSubmoduleWords(words);
+  return result.ok() ? "no error" : result.error().message();
+}
+
+TEST(SubmoduleKernels, RouterScoresAreAProductAndASoftmax) {
+  EXPECT_EQ(Listed("kind: router, pass: fwd, rows: 4096, n: 64, k: 2048"),
+            "gemm 4096x64x2048 bf16, softmax 4096x64 bf16 6 B each");
+  EXPECT_EQ(Listed("kind: router, pass: bwd, rows: 4096, n: 64, k: 2048, accumulate_fp32: true"),
+            "softmax-backward 4096x64 bf16 10 B each, gemm 4096x2048x64 bf16, "
+            "gemm-accumulate 64x2048x4096 bf16");
+}
+
+// What passes per element of rows x n, all kernels together.
+double BytesPerElement(const std::string& words, double elements) {
+  double bytes = 0;
+  for (const Kernel& kernel : KernelsOfWords(words)) bytes += kernel.bytes;
+  return bytes / elements;
+}
+
+// PyTorch's own RMS norm works in fp32, a kernel an operator: 6 + 8 + 4 + 8 + 8 + 6 bytes and twice
+// a number a row; back, 6 + 8 + 12 + 4 + 8 + 12 + 4 + 4 + 8 + 12 + 12 + 6.
+TEST(SubmoduleKernels, AnRmsNormThatNobodyFusesIsManyKernels) {
+  const std::string norm = "kind: norm, rows: 16384, n: 4096, rms: true", ahead = ", pass: fwd";
+  const double elements = 16384.0 * 4096;
+  EXPECT_EQ(KernelsOfWords(norm + ahead).size(), 8u);
+  EXPECT_DOUBLE_EQ(BytesPerElement(norm + ahead, elements), 40 + 2 * 8 / 4096.0);
+  EXPECT_EQ(KernelsOfWords(norm + ", pass: bwd").size(), 13u);
+  EXPECT_DOUBLE_EQ(BytesPerElement(norm + ", pass: bwd", elements), 96 + 8 / 4096.0);
+  EXPECT_EQ(Listed(norm + ahead + ", fused: true"), "fused-norm 16384x4096 bf16");
+  EXPECT_EQ(Listed("kind: norm, rows: 8192, n: 4096, pass: fwd"), "layer-norm 8192x4096 bf16");
+}
+
+// Two heads of one sequence are not the fours that Megatron's fused softmax takes: five operators
+// in fp32 each way instead of one.
+TEST(SubmoduleKernels, ASoftmaxOfHeadsThatAreNoFoursIsManyKernels) {
+  const std::string scores = "kind: attention, type: fp16, sequence: 64, head_dim: 16, heads: 2, ";
+  EXPECT_EQ(Listed(scores + "kv_heads: 2, batch: 2, causal: true, pass: fwd"),
+            "batched-gemm 4x64x64x16 fp16, causal-softmax 256x64 fp16, "
+            "batched-gemm 4x64x16x64 fp16, copy 128x32 fp16");
+  EXPECT_EQ(Listed(scores + "kv_heads: 2, batch: 1, causal: true, pass: fwd"),
+            "batched-gemm 2x64x64x16 fp16, cast 128x64 fp16, elementwise 128x64 fp16 8 B each, "
+            "elementwise 128x64 fp16 9 B each, softmax 128x64 fp16 8 B each, cast 128x64 fp16, "
+            "batched-gemm 2x64x16x64 fp16, copy 64x32 fp16");
+  const auto back = [&](const std::string& batch) {
+    return KernelsOfWords(scores + "kv_heads: 2, pass: bwd, batch: " + batch);
+  };
+  ASSERT_EQ(back("1").size(), back("2").size() + 4);
+  double bytes = 0;
+  for (size_t i = 2; i < 7; ++i) bytes += back("1")[i].bytes;
+  EXPECT_DOUBLE_EQ(bytes / (2 * 64 * 64), 6 + 12 + 9 + 8 + 6);
+}
+
+TEST(SubmoduleKernels, TopKReadsAllScoresAndWritesThoseItPicked) {
+  const auto kernels = KernelsOfWords("kind: top-k, pass: fwd, rows: 1000, n: 64, top_k: 8");
+  ASSERT_EQ(kernels.size(), 3u);
+  EXPECT_EQ(kernels[0].bytes, 1000 * (64 * 2 + 8 * (2 + 8)));
+  EXPECT_EQ(kernels[1].bytes, 1000 * 64 * 3);
+  EXPECT_EQ(kernels[2].bytes, 1000 * 8 * 13);
+}
+
+// A token is read once and written as often as it was picked; on the way back the reverse.
+TEST(SubmoduleKernels, PermutationsMoveTokensOnceAndTheirCopies) {
+  const double token = 7168 * 2;
+  const auto there = KernelsOfWords("kind: permute, rows: 100, n: 7168, experts: 32, top_k: 4");
+  ASSERT_EQ(there.size(), 4u);  // two maps and the copy; backward
+  EXPECT_EQ(there[0].bytes + there[1].bytes, 100 * 32 * 13);
+  EXPECT_DOUBLE_EQ(there[2].bytes, 100 * (1 + 4) * token);
+  EXPECT_DOUBLE_EQ(there[3].bytes, there[2].bytes);
+  const auto back = KernelsOfWords("kind: unpermute, rows: 100, n: 7168, experts: 32, top_k: 4");
+  ASSERT_EQ(back.size(), 2u);
+  EXPECT_DOUBLE_EQ(back[0].bytes, 100 * (4 + 1) * token);
+  EXPECT_DOUBLE_EQ(back[1].bytes, 100 * (1 + 2 * 4) * token);  // results are read once more
+}
+
+// Operands that come in fp8 are not quantised again, but turned for the weight's gradient.
+TEST(SubmoduleKernels, OperandsInFp8) {
+  const std::string words = "kind: linear, type: fp8, rows: 16, n: 32, k: 64";
+  EXPECT_EQ(
+      Listed(words),
+      "quantise 16x64 bf16, gemm 16x32x64 fp8, quantise 16x32 bf16, gemm 16x64x32 fp8 promoted, "
+      "gemm 32x64x16 fp8 promoted");
+  EXPECT_EQ(Listed(words + ", fp8_input: true"),
+            "gemm 16x32x64 fp8, quantise 16x32 bf16, gemm 16x64x32 fp8 promoted, "
+            "copy 16x64 bf16 2 B each, gemm 32x64x16 fp8 promoted");
+  EXPECT_EQ(Listed(words + ", fp8_gradient: true"),
+            "quantise 16x64 bf16, gemm 16x32x64 fp8, gemm 16x64x32 fp8 promoted, "
+            "copy 16x32 bf16 2 B each, gemm 32x64x16 fp8 promoted");
+  EXPECT_EQ(KernelsOfWords("kind: quantise, rows: 16, n: 32, fused: true")[0].bytes, 16 * 32 * 4);
+  EXPECT_EQ(KernelsOfWords("kind: quantise, rows: 16, n: 32, fused: true, unturned: true")[0].bytes,
+            16 * 32 * 3);
+}
+
+// Into fp32, 8 B a result are read and written; into 16 bits 4 B; into none, 2 B are written.
+TEST(SubmoduleKernels, AWeightsGradientIsReadAndWrittenWhereItIsAddedInto) {
+  const std::string words = "kind: linear, pass: wgrad, rows: 16, n: 32, k: 64";
+  const auto result_bytes = [&](const std::string& more) {
+    return KernelsOfWords(words + more)[0].bytes - 2 * 16 * (32 + 64);
+  };
+  EXPECT_EQ(Listed(words), "gemm 32x64x16 bf16");
+  EXPECT_EQ(result_bytes(""), 2 * 32 * 64);
+  EXPECT_EQ(Listed(words + ", accumulate_half: true"),
+            "gemm-accumulate 32x64x16 bf16 into 16 bits");
+  EXPECT_EQ(result_bytes(", accumulate_half: true"), 4 * 32 * 64);
+  EXPECT_EQ(Listed(words + ", accumulate_fp32: true"), "gemm-accumulate 32x64x16 bf16");
+  EXPECT_EQ(result_bytes(", accumulate_fp32: true"), 8 * 32 * 64);
+  EXPECT_EQ(Listed("kind: grouped-linear, pass: wgrad, rows: 64, n: 32, k: 64, experts: 4, "
+                   "accumulate_half: true"),
+            "grouped-gemm-accumulate 4x32x64x16 bf16 into 16 bits");
+}
+
+// In the main loop alone, so that a launch and the results take what they took; measured rows are
+// of plain sums.
+TEST(SubmoduleKernels, PromotedSumsTakeLongerOnHopperInFp8) {
+  const GpuData h100 = ShippedGpuData("h100-sxm-80g", kSustained);
+  Kernel kernel = Gemm(DataType::kFp8, 4096, 12288, 12288);
+  const double plain = PredictCalibrated(h100, kernel)->us;
+  kernel.promoted = true;
+  const double promoted = PredictCalibrated(h100, kernel)->us;
+  EXPECT_GT(promoted / plain, 1.13);
+  EXPECT_LE(promoted / plain, 1.15);
+  const GpuData b200 = ShippedGpuData("b200-sxm-180g", kSustained);
+  const double blackwell = PredictCalibrated(b200, kernel)->us;
+  kernel.promoted = false;
+  EXPECT_EQ(blackwell, PredictCalibrated(b200, kernel)->us);
+}
+
+TEST(SubmoduleKernels, ASumReadsEachOfItsOperandsOnce) {
+  EXPECT_EQ(KernelsOfWords("kind: add, rows: 8, n: 16")[0].bytes, 8 * 16 * 3 * 2);
+  EXPECT_EQ(KernelsOfWords("kind: add, rows: 8, n: 16, top_k: 4")[0].bytes, 8 * 16 * 5 * 2);
+}
+
+TEST(SubmoduleKernels, ExpertsShareTheRowsEvenly) {
+  const std::string words = "kind: grouped-linear, rows: 4096, n: 2048, k: 7168, experts: 8";
+  EXPECT_EQ(Listed(words + ", accumulate_fp32: true"),
+            "grouped-gemm 8x512x2048x7168 bf16, grouped-gemm 8x512x7168x2048 bf16, "
+            "grouped-gemm-accumulate 8x2048x7168x512 bf16");
+  EXPECT_EQ(KernelsOfWords(words)[0].flops, 2.0 * 4096 * 2048 * 7168);
+  EXPECT_EQ(KernelsOfWords(words)[0].bytes,
+            2.0 * (4096.0 * 7168 + 8 * 2048.0 * 7168 + 4096.0 * 2048));
+  EXPECT_EQ(
+      Listed("kind: grouped-linear, pass: fwd, type: fp8, rows: 16, n: 32, k: 64, experts: 2"),
+      "quantise 16x64 bf16, grouped-gemm 2x8x32x64 fp8");
+}
+
+TEST(SubmoduleKernels, QuantisationWithoutAKnownScaleReadsTwice) {
+  EXPECT_EQ(Listed("kind: quantise, rows: 8, n: 16, fused: true"), "quantise 8x16 bf16");
+  EXPECT_EQ(Listed("kind: quantise, rows: 8, n: 16"),
+            "row-reduce 8x16 bf16 2 B each, quantise 8x16 bf16");
+}
+
+TEST(SubmoduleKernels, LatentAttentionHasNarrowerValues) {
+  const std::string words =
+      "kind: attention, batch: 1, sequence: 4096, heads: 16, kv_heads: 16, head_dim: 192, "
+      "value_dim: 128, causal: true, fused: true";
+  const auto kernels = KernelsOfWords(words);
+  ASSERT_EQ(kernels.size(), 2u);
+  EXPECT_EQ(ShapeString(kernels[0]), "1x4096x16x16x192 value 128 causal bf16");
+  const double scores = 16.0 * 4096 * 4096 / 2;
+  EXPECT_EQ(kernels[0].flops, 2 * scores * (192 + 128));
+  EXPECT_EQ(kernels[1].flops, 2 * scores * (3 * 192 + 2 * 128));
+  EXPECT_EQ(kernels[0].bytes, 2.0 * 4096 * 16 * 2 * (192 + 128));
+}
+
+// A rank's queries against all keys, half of them masked for its last part only: what the slices
+// of a context-parallel ring do in turn is what one kernel over all keys does.
+TEST(SubmoduleKernels, ContextParallelSlicesAddUpToTheWhole) {
+  const std::string words =
+      "kind: attention, pass: fwd, batch: 1, sequence: 1024, heads: 8, kv_heads: 8, head_dim: 128, "
+      "fused: true";
+  const double whole = KernelsOfWords(words + ", kv_sequence: 4096, causal: true")[0].flops;
+  const double own = KernelsOfWords(words + ", causal: true")[0].flops;
+  const double others = KernelsOfWords(words + ", kv_sequence: 3072")[0].flops;
+  EXPECT_EQ(whole, own + others);
+  const GpuData gpu = ShippedGpuData("h100-sxm-80g", kSustained);
+  const auto us = [&](const std::string& more) {
+    return PredictCalibrated(gpu, KernelsOfWords(words + more)[0])->us;
+  };
+  EXPECT_GT(us(", kv_sequence: 4096, causal: true"), us(", kv_sequence: 3072"));
+  EXPECT_LT(us(", kv_sequence: 4096, causal: true"), us(", kv_sequence: 4096"));
+  EXPECT_NEAR(us(", kv_sequence: 8192") / us(", kv_sequence: 4096"), 2, 0.15);
+}
+
+TEST(SubmoduleKernels, UnfusedSlicesUseTheKeysTheySee) {
+  EXPECT_EQ(
+      Listed("kind: attention, pass: fwd, batch: 2, sequence: 64, kv_sequence: 256, heads: 4, "
+             "kv_heads: 4, head_dim: 32"),
+      "batched-gemm 8x64x256x32 bf16, softmax 512x256 bf16, batched-gemm 8x64x32x256 bf16, "
+      "copy 128x128 bf16");
+}
+
+TEST(SubmoduleFile, WithoutAPassItIsForwardAndBackward) {
+  const auto both = ParseSubmoduleWords("kind: norm, name: final, rows: 8, n: 4").value();
+  ASSERT_EQ(both.size(), 2u);
+  EXPECT_EQ(both[0].pass, Pass::kForward);
+  EXPECT_EQ(both[1].pass, Pass::kBackward);
+  EXPECT_EQ(both[1].name, "final");
+  EXPECT_EQ(ParseSubmoduleWords("kind: optimizer, elements: 8").value().size(), 1u);
+}
+
+TEST(SubmoduleFile, MistakesAreNamed) {
+  EXPECT_EQ(ErrorOf("kind: norm, rows: 8, n: 4, k: 2").substr(0, 30),
+            "unknown key 'k' in 'submodule'");
+  EXPECT_EQ(ErrorOf("kind: norm, rows: 8"), "'submodule' lacks the key 'n'");
+  EXPECT_EQ(ErrorOf("kind: attention, batch: 1, sequence: 64, kv_sequence: 32, heads: 1, kv_heads: "
+                    "1, head_dim: 8, causal: true"),
+            "submodule 'attention' (attention) is causal with 64 queries and only 32 keys");
+  EXPECT_EQ(ErrorOf("kind: top-k, rows: 8, n: 4, top_k: 5"),
+            "submodule 'top-k' (top-k) picks 5 of 4");
+  const auto result = ParseSubmodules(
+      "submodules:\n  - {kind: nrm, rows: 8, n: 4}\n  - {kind: linear, rows: 0, n: 4, k: 2}\n",
+      "my.yaml");
+  ASSERT_FALSE(result.ok());
+  ASSERT_EQ(result.error().diagnostics().size(), 2u);
+  EXPECT_EQ(result.error().diagnostics()[0].location.line, 2);
+  EXPECT_EQ(result.error().diagnostics()[1].location.line, 3);
+}
+
+// Their products would be no integers any more, or no time.
+TEST(SubmoduleFile, ExtentsTooLargeTogetherAreRefusedAtTheirLine) {
+  const auto result = ParseSubmodules(
+      "submodules:\n  - {kind: norm, rows: 8, n: 4}\n  - {kind: attention, batch: 4194304, "
+      "sequence: 4194304, heads: 4194304, kv_heads: 4194304, head_dim: 4194304}\n"
+      "  - {kind: permute, rows: 1099511627776, n: 1, experts: 1099511627776, top_k: 1}\n",
+      "my.yaml");
+  ASSERT_FALSE(result.ok());
+  ASSERT_EQ(result.error().diagnostics().size(), 2u);
+  EXPECT_EQ(result.error().diagnostics()[0].location.line, 3);
+  EXPECT_EQ(result.error().diagnostics()[1].location.line, 4);
+  EXPECT_EQ(result.error().message(),
+            "submodule 'attention' (attention) has extents whose product is too large for any GPU");
+}
+
+}  // namespace
+}  // namespace drydock

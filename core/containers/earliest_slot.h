@@ -1,0 +1,54 @@
+// A time for each of a fixed number of slots, and which of them is the earliest; of equal times the
+// lowest slot. A tournament: a binary tree, each of whose nodes has the winner of the two below it.
+// Setting a time plays its games anew, one a level. Not thread-safe.
+#ifndef DRYDOCK_CORE_CONTAINERS_EARLIEST_SLOT_H_
+#define DRYDOCK_CORE_CONTAINERS_EARLIEST_SLOT_H_
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "core/base/units.h"
+
+namespace drydock {
+
+class EarliestSlot {
+ public:
+  // All slots are at Time::Max().
+  explicit EarliestSlot(size_t slots) : leaves_(std::bit_ceil(slots + 1)), players_(2 * leaves_) {
+    for (uint32_t slot = 0; slot < leaves_; ++slot) players_[leaves_ + slot].slot = slot;
+    for (size_t node = leaves_; node-- > 1;) players_[node] = players_[2 * node];
+  }
+
+  Time time() const { return players_[1].time; }  // Time::Max() if there is none
+  uint32_t slot() const { return players_[1].slot; }
+  Time time_of(uint32_t slot) const { return players_[leaves_ + slot].time; }
+
+  // Nothing in it to mispredict but its length.
+  void Set(uint32_t slot, Time time) {
+    Player winner = {time, slot};
+    size_t node = leaves_ + slot;
+    for (; node > 1; node /= 2) {
+      players_[node] = winner;
+      const Player other = players_[node ^ 1];
+      // Of equals the left one: `other` if this node is a right one.
+      const bool loses = other.time.ps() - static_cast<int64_t>(node & 1) < winner.time.ps();
+      winner.time = loses ? other.time : winner.time;
+      winner.slot = loses ? other.slot : winner.slot;
+    }
+    players_[1] = winner;
+  }
+
+ private:
+  struct Player {
+    Time time = Time::Max();
+    uint32_t slot = 0;
+  };
+  size_t leaves_;
+  std::vector<Player> players_;  // the root is 1, the leaves are last
+};
+
+}  // namespace drydock
+
+#endif  // DRYDOCK_CORE_CONTAINERS_EARLIEST_SLOT_H_

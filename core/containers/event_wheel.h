@@ -1,0 +1,102 @@
+// A queue of plain events whose times never fall behind those already taken: as EventHeap, but most
+// events wait in buckets of a quarter of a microsecond and are put in order only when their
+// bucket's time comes, so that the heap stays small where many are pending. `Event` has operator<,
+// a strict order, and a Time `time` that comes first in it. What comes out never depends on what
+// went in first. Not thread-safe.
+#ifndef DRYDOCK_CORE_CONTAINERS_EVENT_WHEEL_H_
+#define DRYDOCK_CORE_CONTAINERS_EVENT_WHEEL_H_
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "core/containers/event_heap.h"
+
+namespace drydock {
+
+template <typename Event>
+class EventWheel {
+ public:
+  bool empty() const { return near_.empty(); }
+  const Event& top() const { return near_.top(); }
+
+  void Push(const Event& event) {
+    const int64_t bucket = BucketOf(event);
+    if (bucket <= current_) {
+      near_.Push(event);
+    } else if (bucket - current_ < kBuckets) {
+      Add(bucket, event);
+    } else {
+      far_.Push(event);
+    }
+    if (near_.empty()) Refill();
+  }
+
+  Event Pop() {
+    const Event event = near_.Pop();
+    if (near_.empty()) Refill();
+    return event;
+  }
+
+ private:
+  static constexpr int kBucketBits = 18;  // 262 ns
+  static constexpr int64_t kBuckets = 1024;
+  static constexpr int64_t kNever = INT64_MAX;
+  static constexpr int kWordBits = 64;
+
+  static int64_t BucketOf(const Event& event) { return event.time.ps() >> kBucketBits; }
+  static size_t SlotOf(int64_t bucket) { return static_cast<size_t>(bucket) % kBuckets; }
+
+  void Add(int64_t bucket, const Event& event) {
+    const size_t slot = SlotOf(bucket);
+    buckets_[slot].push_back(event);
+    filled_[slot / kWordBits] |= uint64_t{1} << slot % kWordBits;
+  }
+
+  // The first bucket after the current one that has events, of those that are not far.
+  int64_t NextBucket() const {
+    const size_t from = SlotOf(current_ + 1);
+    for (size_t i = 0; i <= filled_.size(); ++i) {
+      const size_t word = (from / kWordBits + i) % filled_.size();
+      uint64_t bits = filled_[word];
+      if (i == 0) bits &= ~uint64_t{0} << from % kWordBits;
+      if (bits == 0) continue;
+      const size_t slot = word * kWordBits + static_cast<size_t>(std::countr_zero(bits));
+      return current_ + 1 + static_cast<int64_t>((slot - from) % kBuckets);
+    }
+    return kNever;
+  }
+
+  // On to the next bucket that has events, if any has.
+  void Refill() {
+    const int64_t far = far_.empty() ? kNever : BucketOf(far_.top());
+    const int64_t next = std::min(NextBucket(), far);
+    if (next == kNever) return;
+    current_ = next;
+    const size_t slot = SlotOf(current_);
+    for (const Event& event : buckets_[slot]) near_.Push(event);
+    buckets_[slot].clear();
+    filled_[slot / kWordBits] &= ~(uint64_t{1} << slot % kWordBits);
+    while (!far_.empty() && BucketOf(far_.top()) - current_ < kBuckets) {
+      const Event event = far_.Pop();
+      if (BucketOf(event) == current_) {
+        near_.Push(event);
+      } else {
+        Add(BucketOf(event), event);
+      }
+    }
+  }
+
+  int64_t current_ = 0;    // bucket
+  EventHeap<Event> near_;  // of the current bucket and those before it
+  EventHeap<Event> far_;   // of buckets too far ahead for the wheel
+  std::vector<std::vector<Event>> buckets_ = std::vector<std::vector<Event>>(kBuckets);
+  std::array<uint64_t, kBuckets / kWordBits> filled_ = {};  // a bit for each of buckets_
+};
+
+}  // namespace drydock
+
+#endif  // DRYDOCK_CORE_CONTAINERS_EVENT_WHEEL_H_

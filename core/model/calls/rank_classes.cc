@@ -1,0 +1,167 @@
+#include "core/model/calls/rank_classes.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "core/model/calls/grouped_call.h"
+
+namespace drydock {
+namespace {
+
+class Refinement {
+ public:
+  Refinement(const Workload& workload, const std::vector<bool>& positions_count)
+      : w_(workload), positions_count_(positions_count), classes_(workload.class_of_rank) {
+    for (const Program& program : w_.programs) {
+      std::set<int> roles;
+      for (const Op& op : program.ops) {
+        if (IsCommunication(op.kind)) roles.insert(op.role);
+      }
+      roles_of_program_.emplace_back(roles.begin(), roles.end());
+    }
+    used_.assign(w_.groups.size(), false);
+    for (int rank = 0; rank < w_.rank_count(); ++rank) {
+      for (const int role : Roles(rank)) {
+        if (GroupOf(rank, role) >= 0) used_[static_cast<size_t>(GroupOf(rank, role))] = true;
+      }
+    }
+  }
+
+  RankClasses Run() {
+    size_t count = 0;
+    for (;;) {
+      ColourGroups();
+      const size_t now = ColourRanks();
+      if (now == count) break;
+      count = now;
+    }
+    ColourGroups();
+    return Result(count);
+  }
+
+ private:
+  const std::vector<int>& Roles(int rank) const {
+    return roles_of_program_[static_cast<size_t>(w_.class_of_rank[static_cast<size_t>(rank)])];
+  }
+  int GroupOf(int rank, int role) const {
+    return w_.group_of_rank[static_cast<size_t>(role)][static_cast<size_t>(rank)];
+  }
+  bool Positions(size_t group) const {
+    return w_.groups[group].ranks.size() == 2 || positions_count_[group];
+  }
+
+  Seat SeatOf(int rank, int group, int position) const {
+    Seat seat;
+    seat.rank_class = classes_[static_cast<size_t>(rank)];
+    for (const int role : Roles(rank)) {
+      if (GroupOf(rank, role) == group) seat.roles.push_back(role);
+    }
+    if (Positions(static_cast<size_t>(group))) seat.position = position;
+    return seat;
+  }
+
+  void ColourGroups() {
+    std::map<std::vector<Seat>, int> kinds;
+    kind_of_group_.assign(w_.groups.size(), -1);
+    kinds_.clear();
+    for (size_t g = 0; g < w_.groups.size(); ++g) {
+      if (!used_[g]) continue;
+      std::vector<Seat> seats;
+      const std::vector<int>& ranks = w_.groups[g].ranks;
+      for (size_t m = 0; m < ranks.size(); ++m) {
+        seats.push_back(SeatOf(ranks[m], static_cast<int>(g), static_cast<int>(m)));
+      }
+      std::sort(seats.begin(), seats.end());
+      seats.erase(std::unique(seats.begin(), seats.end()), seats.end());
+      const auto [entry, added] = kinds.emplace(std::move(seats), static_cast<int>(kinds.size()));
+      if (added) kinds_.push_back({entry->first});
+      kind_of_group_[g] = entry->second;
+    }
+  }
+
+  // How many classes there are now.
+  size_t ColourRanks() {
+    std::map<std::vector<int>, int> seen;
+    std::vector<int> next(classes_.size());
+    for (int rank = 0; rank < w_.rank_count(); ++rank) {
+      std::vector<int> signature = {classes_[static_cast<size_t>(rank)]};
+      std::map<int, int> first_role;  // of each group: roles may name the same one
+      for (const int role : Roles(rank)) {
+        const int group = GroupOf(rank, role);
+        signature.push_back(first_role.emplace(group, role).first->second);
+        if (group < 0) continue;
+        signature.push_back(kind_of_group_[static_cast<size_t>(group)]);
+        if (Positions(static_cast<size_t>(group))) signature.push_back(Position(rank, group));
+      }
+      next[static_cast<size_t>(rank)] =
+          seen.emplace(std::move(signature), static_cast<int>(seen.size())).first->second;
+    }
+    classes_ = std::move(next);
+    return seen.size();
+  }
+
+  int Position(int rank, int group) const {
+    const std::vector<int>& ranks = w_.groups[static_cast<size_t>(group)].ranks;
+    return static_cast<int>(std::find(ranks.begin(), ranks.end(), rank) - ranks.begin());
+  }
+
+  RankClasses Result(size_t count) const {
+    RankClasses out;
+    out.class_of_rank = classes_;
+    out.kinds = kinds_;
+    out.kind_of_group = kind_of_group_;
+    out.first_rank.assign(count, -1);
+    out.seat_of.assign(count, std::vector<int>(w_.roles.size(), -1));
+    for (int rank = 0; rank < w_.rank_count(); ++rank) {
+      const auto c = static_cast<size_t>(classes_[static_cast<size_t>(rank)]);
+      if (out.first_rank[c] >= 0) continue;
+      out.first_rank[c] = rank;
+      for (const int role : Roles(rank)) {
+        const int group = GroupOf(rank, role);
+        if (group < 0) continue;
+        const Seat seat = SeatOf(rank, group, Position(rank, group));
+        const auto& seats =
+            kinds_[static_cast<size_t>(kind_of_group_[static_cast<size_t>(group)])].seats;
+        out.seat_of[c][static_cast<size_t>(role)] =
+            static_cast<int>(std::lower_bound(seats.begin(), seats.end(), seat) - seats.begin());
+      }
+    }
+    return out;
+  }
+
+  const Workload& w_;
+  const std::vector<bool>& positions_count_;
+  std::vector<int> classes_;
+  std::vector<std::vector<int>> roles_of_program_;
+  std::vector<bool> used_;  // by group
+  std::vector<int> kind_of_group_;
+  std::vector<GroupKind> kinds_;
+};
+
+}  // namespace
+
+std::vector<bool> GroupsWithMessages(const Workload& workload) {
+  std::vector<std::set<uint8_t>> roles;  // by program
+  for (const Program& program : workload.programs) {
+    std::set<uint8_t>& own = roles.emplace_back();
+    for (const Op& op : program.ops) {
+      if (IsCommunication(op.kind) && IsAmongSome(workload.calls[op.work])) own.insert(op.role);
+    }
+  }
+  std::vector<bool> with(workload.groups.size(), false);
+  for (size_t rank = 0; rank < workload.class_of_rank.size(); ++rank) {
+    for (const uint8_t role : roles[static_cast<size_t>(workload.class_of_rank[rank])]) {
+      const int group = workload.group_of_rank[role][rank];
+      if (group >= 0) with[static_cast<size_t>(group)] = true;
+    }
+  }
+  return with;
+}
+
+RankClasses FindRankClasses(const Workload& workload, const std::vector<bool>& positions_count) {
+  return Refinement(workload, positions_count).Run();
+}
+
+}  // namespace drydock

@@ -1,0 +1,43 @@
+// What the switches do in a plan: of each reduction, who sends and who receives which of its
+// pieces.
+#ifndef DRYDOCK_CORE_MODEL_CALLS_REDUCTIONS_H_
+#define DRYDOCK_CORE_MODEL_CALLS_REDUCTIONS_H_
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "core/model/flow_plan.h"
+
+namespace drydock {
+
+// A member's part in a reduction: the pieces that it sends and that it receives. A member takes
+// part in every piece: where it sends nothing it says that it has room.
+struct ReductionEnd {
+  struct Pieces {
+    int64_t begin = 0, end = 0;
+    bool Has(int64_t piece) const { return piece >= begin && piece < end; }
+    int64_t count() const { return end - begin; }
+  };
+  uint16_t member = 0;
+  uint32_t to_switch = 0, from_switch = 0;  // connections
+  Pieces sends, receives;
+};
+
+struct PlanReduction {
+  std::vector<ReductionEnd> ends;  // by order of connections
+  int64_t pieces = 0;
+  int slots = 1;  // pieces that each end's buffers hold
+};
+
+// Everybody sends or receives every piece, and somebody sends each.
+bool IsWhole(const PlanReduction& reduction);
+
+// By number; empty if no switch takes part. Pieces are counted in chunks, or in the slices they
+// move in.
+enum class PieceUnit : uint8_t { kChunk, kSlice };
+std::vector<PlanReduction> ReductionsOf(const Plan& plan, PieceUnit unit = PieceUnit::kChunk);
+
+}  // namespace drydock
+
+#endif  // DRYDOCK_CORE_MODEL_CALLS_REDUCTIONS_H_

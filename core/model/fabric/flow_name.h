@@ -1,0 +1,22 @@
+// Names of queue pairs (Message::flow), mixed from what tells them apart.
+#ifndef DRYDOCK_CORE_MODEL_FABRIC_FLOW_NAME_H_
+#define DRYDOCK_CORE_MODEL_FABRIC_FLOW_NAME_H_
+
+#include <cstdint>
+
+namespace drydock {
+
+inline uint32_t FlowName(uint32_t hash, uint32_t value) {
+  hash ^= value + 0x9e3779b9u + (hash << 6) + (hash >> 2);
+  hash *= 0x85ebca6bu;
+  return hash ^ (hash >> 13);
+}
+
+// Of a connection between two members of a group (its number in the workload) on a channel.
+inline uint32_t FlowOfConnection(uint32_t group, uint16_t from, uint16_t to, uint16_t channel) {
+  return FlowName(FlowName(FlowName(group + 1, from), to), channel);
+}
+
+}  // namespace drydock
+
+#endif  // DRYDOCK_CORE_MODEL_FABRIC_FLOW_NAME_H_

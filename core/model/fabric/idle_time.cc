@@ -1,0 +1,96 @@
+#include "core/model/fabric/idle_time.h"
+
+#include <algorithm>
+#include <map>
+#include <vector>
+
+namespace drydock {
+namespace {
+
+// What parts do on a link.
+struct Passage {
+  int64_t begin = INT64_MAX;  // no first bit sooner
+  int64_t occupied = 0;       // by all frames
+  int64_t rest = INT64_MAX;   // no way on from the last bit out is shorter
+};
+
+using Passages = std::map<uint32_t, Passage>;  // by link
+
+int64_t Occupancy(const FabricDirection& direction, int64_t bytes) {
+  return direction.made.TimeFor(Bytes(bytes)).ps();
+}
+
+// A frame on its way: when it can go on at the node that it has come to, and when all of it is
+// there.
+struct OnItsWay {
+  int64_t begin = 0;
+  int64_t whole = 0;
+
+  // Over a link that is free from `free` on; when its last bit has left.
+  int64_t Pass(const FabricDirection& direction, int64_t bytes, int64_t free, int64_t cut_through) {
+    const int64_t all = Occupancy(direction, bytes);
+    const int64_t end = std::max(std::max(begin, free) + all, whole);
+    const int64_t head = cut_through > 0 ? std::min(Occupancy(direction, cut_through), all) : all;
+    whole = end + direction.delay;
+    begin = end - all + head + direction.delay;
+    return end;
+  }
+};
+
+// The rest of the way behind each link.
+void AddRests(const FabricMap& map, const std::vector<uint32_t>& way, const PartOnWire& part,
+              Passages* passages) {
+  int64_t rest = 0;
+  for (size_t i = way.size(); i-- > 0;) {
+    const FabricDirection& direction = map.direction(way[i]);
+    rest += direction.delay;
+    Passage& passage = (*passages)[way[i]];
+    passage.rest = std::min(passage.rest, rest);
+    rest += map.cut_through() > 0 ? 0 : Occupancy(direction, part.last);
+  }
+}
+
+// A part alone. Full frames follow each other at the pace of the slowest link so far, so that the
+// first and the last frame say all. Adds what it does on its links to `passages`, unless null.
+int64_t MeasurePart(const FabricMap& map, const PartOnWire& part, Passages* passages) {
+  const std::vector<uint32_t> way = map.LinksOf(part.ends, part.path);
+  int64_t pace = 0;
+  OnItsWay first, last;
+  for (const uint32_t link : way) {
+    const FabricDirection& direction = map.direction(link);
+    const int64_t each = Occupancy(direction, part.full);
+    if (passages != nullptr) {
+      Passage& passage = (*passages)[link];
+      passage.begin = std::min(passage.begin, part.full_frames > 0 ? first.begin : last.begin);
+      passage.occupied += Occupancy(direction, part.last) + part.full_frames * each;
+    }
+    int64_t free = 0;
+    if (part.full_frames > 0) {
+      pace = std::max(pace, each);
+      free = first.Pass(direction, part.full, 0, map.cut_through()) + (part.full_frames - 1) * pace;
+    }
+    last.Pass(direction, part.last, free, map.cut_through());
+  }
+  if (passages != nullptr) AddRests(map, way, part, passages);
+  return last.whole;
+}
+
+}  // namespace
+
+int64_t MeasureIdlePart(const FabricMap& map, const PartOnWire& part) {
+  return MeasurePart(map.unbroken(), part, nullptr);
+}
+
+int64_t MeasureIdle(const FabricMap& map, std::span<const PartOnWire> parts) {
+  int64_t time = 0;
+  Passages passages;
+  for (const PartOnWire& part : parts) {
+    time = std::max(time, MeasurePart(map.unbroken(), part, &passages));
+  }
+  for (const auto& [link, passage] : passages) {
+    time = std::max(time, passage.begin + passage.occupied + passage.rest);
+  }
+  return time;
+}
+
+}  // namespace drydock

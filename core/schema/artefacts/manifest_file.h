@@ -1,0 +1,26 @@
+// A manifest that lies outside of a run directory, as `workload-gen explode` leaves it beside the
+// traces of ranks: the tables, and what is needed to write it again.
+#ifndef DRYDOCK_CORE_SCHEMA_ARTEFACTS_MANIFEST_FILE_H_
+#define DRYDOCK_CORE_SCHEMA_ARTEFACTS_MANIFEST_FILE_H_
+
+#include <string>
+#include <vector>
+
+#include "core/base/result.h"
+#include "core/model/workload.h"
+#include "core/schema/artefacts/artefacts.h"
+
+namespace drydock {
+
+struct ManifestFile {
+  Workload workload;     // without programs
+  ClusterInput cluster;  // its texts; the topology is the workload's
+  Provenance provenance;
+  std::string attention_backend;
+  std::vector<std::string> class_sha256;
+};
+Result<ManifestFile> ReadManifest(const std::string& path);
+
+}  // namespace drydock
+
+#endif  // DRYDOCK_CORE_SCHEMA_ARTEFACTS_MANIFEST_FILE_H_

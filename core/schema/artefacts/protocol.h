@@ -1,0 +1,110 @@
+// Shared by the artefact readers and writers: provenance, parsing, bounds. Internal to
+// core/schema.
+#ifndef DRYDOCK_CORE_SCHEMA_ARTEFACTS_PROTOCOL_H_
+#define DRYDOCK_CORE_SCHEMA_ARTEFACTS_PROTOCOL_H_
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "core/base/files.h"
+#include "core/base/result.h"
+#include "core/base/version.h"
+#include "core/schema/artefacts/artefacts.h"
+#include "core/schema/artefacts/artefacts.pb.h"
+
+namespace drydock::protocol {
+
+inline constexpr uint32_t kFormat = 5;
+
+inline void FillProvenance(const std::string& kind, const Provenance& from, proto::Provenance* to) {
+  to->set_kind(kind);
+  to->set_format(kFormat);
+  to->set_tool(from.tool);
+  to->set_version(kDrydockVersion);
+  for (const Provenance::Input& input : from.inputs) {
+    proto::Provenance::Input* added = to->add_inputs();
+    added->set_name(input.name);
+    added->set_sha256(input.sha256);
+  }
+  for (const std::string& option : from.options) to->add_options(option);
+}
+
+inline Provenance ReadProvenance(const proto::Provenance& from) {
+  Provenance to;
+  to.tool = from.tool();
+  for (const auto& input : from.inputs()) to.inputs.push_back({input.name(), input.sha256()});
+  to.options.assign(from.options().begin(), from.options().end());
+  return to;
+}
+
+// The message with the checksum field (CRC-32) that belongs at its end, and whether it is there.
+std::string Seal(std::string message);
+bool IsSealed(const std::string& message);
+
+// An enumeration as it is stored. What is no index of it stays none.
+template <typename Enum>
+Enum ToEnum(uint32_t stored) {
+  return static_cast<Enum>(stored < 0xFF ? stored : 0xFF);
+}
+template <typename Enum>
+bool Within(Enum value, size_t count) {
+  return static_cast<size_t>(value) < count;
+}
+
+// Parses `path` as a Message whose provenance says it is a `kind`; `maker` is the tool to run.
+template <typename Message>
+Status Load(const std::string& path, const std::string& kind, const std::string& maker,
+            Message* message, std::string* sha256) {
+  if (!FileExists(path)) {
+    return Error(fmt::format("there {} no {} yet; run {} first", kind.ends_with('s') ? "are" : "is",
+                             kind, maker),
+                 {path, 0, 0});
+  }
+  ASSIGN_OR_RETURN(const std::string content, ReadFile(path));
+  const google::protobuf::LogSilencer quiet;  // our error says it
+  if (!IsSealed(content) || !message->ParseFromString(content) ||
+      message->provenance().kind() != kind) {
+    return Error(fmt::format("this is not {}{}, or it is damaged; run {} again",
+                             kind.ends_with('s') ? "" : "a ", kind, maker),
+                 {path, 0, 0});
+  }
+  if (message->provenance().format() != kFormat) {
+    return Error(fmt::format("this {} has format {}, but this version reads format {}; run {} "
+                             "again",
+                             kind, message->provenance().format(), kFormat, maker),
+                 {path, 0, 0});
+  }
+  if (sha256 != nullptr) *sha256 = Sha256(content);
+  return OkStatus();
+}
+
+// An error unless the artefact was made from `input` with this hash.
+inline Status CheckMadeFrom(const proto::Provenance& provenance, const std::string& path,
+                            const std::string& input, const std::string& sha256) {
+  for (const proto::Provenance::Input& made_from : provenance.inputs()) {
+    if (made_from.name() == input && made_from.sha256() == sha256) return OkStatus();
+  }
+  return Error(
+      fmt::format("stale: it was made from another {}; run {} again", input, provenance.tool()),
+      {path, 0, 0});
+}
+
+inline Error Damaged(const std::string& path, const std::string& what) {
+  return Error(fmt::format("damaged: {}", what), {path, 0, 0});
+}
+
+template <typename Message>
+Result<std::string> Serialise(const Message& message, const std::string& path) {
+  std::string out;
+  if (message.ByteSizeLong() > INT32_MAX || !message.SerializeToString(&out)) {
+    return Error("the artefact would be larger than 2 GB", {path, 0, 0});
+  }
+  return Seal(std::move(out));
+}
+
+}  // namespace drydock::protocol
+
+#endif  // DRYDOCK_CORE_SCHEMA_ARTEFACTS_PROTOCOL_H_

@@ -1,0 +1,45 @@
+#include "core/schema/artefacts/stamp.h"
+
+#include <fmt/format.h>
+
+#include "core/base/files.h"
+
+namespace drydock {
+namespace {
+
+std::string PathOf(const Stamp& stamp) { return stamp.run + "/.stamps/" + stamp.stage; }
+
+// One line a fact; an absent file has the hash "absent".
+std::string Describe(const Stamp& stamp) {
+  std::string text;
+  const auto add = [&](const std::string& what, const std::string& path) {
+    const Result<std::string> hash = Sha256OfFile(path);
+    text += fmt::format("{} {} {}\n", what, hash.ok() ? *hash : "absent", path);
+  };
+  add("program", "/proc/self/exe");
+  for (const std::string& path : stamp.inputs) add("input", path);
+  // With its length, so that no option can look like two.
+  for (const std::string& option : stamp.options) {
+    text += fmt::format("option {} {}\n", option.size(), option);
+  }
+  for (const std::string& path : stamp.outputs) add("output", path);
+  return text;
+}
+
+}  // namespace
+
+bool IsUpToDate(const Stamp& stamp) {
+  const Result<std::string> saved = ReadFile(PathOf(stamp));
+  if (!saved.ok()) return false;
+  for (const std::string& path : stamp.outputs) {
+    if (!FileExists(path)) return false;
+  }
+  return *saved == Describe(stamp);
+}
+
+Status SaveStamp(const Stamp& stamp) {
+  RETURN_IF_ERROR(MakeDirectories(stamp.run + "/.stamps"));
+  return WriteFileAtomically(PathOf(stamp), Describe(stamp));
+}
+
+}  // namespace drydock

@@ -1,0 +1,245 @@
+// 4-timeline.pb.
+#include <cmath>
+#include <optional>
+#include <unordered_map>
+
+#include "core/schema/artefacts/protocol.h"
+
+namespace drydock {
+namespace {
+
+constexpr const char* kKind = "timeline";
+
+void Encode(const RankTimeline& from, proto::Timeline::Rank* to) {
+  CHECK(from.ready.size() == from.start.size() && from.end.size() == from.start.size());
+  Time before;
+  for (size_t i = 0; i < from.start.size(); ++i) {
+    to->add_start_delta_ps((from.start[i] - before).ps());
+    to->add_ready_after_ps((from.ready[i] - from.start[i]).ps());
+    to->add_end_after_ps((from.end[i] - from.ready[i]).ps());
+    before = from.start[i];
+  }
+}
+
+bool SameTimes(const RankTimeline& a, const RankTimeline& b) {
+  return a.start == b.start && a.ready == b.ready && a.end == b.end;
+}
+
+uint64_t HashOf(const RankTimeline& rank) {
+  uint64_t hash = rank.start.size();
+  for (size_t i = 0; i < rank.start.size(); ++i) {
+    for (const Time time : {rank.start[i], rank.ready[i], rank.end[i]}) {
+      hash = (hash ^ static_cast<uint64_t>(time.ps())) * 0x9e3779b97f4a7c15u;
+      hash ^= hash >> 32;
+    }
+  }
+  return hash;
+}
+
+// Ranks that have equal times, as replicas do, are written once.
+void EncodeRanks(const std::vector<RankTimeline>& ranks, proto::Timeline* to) {
+  std::unordered_multimap<uint64_t, int> written;  // only looked up
+  for (size_t r = 0; r < ranks.size(); ++r) {
+    proto::Timeline::Rank* rank = to->add_ranks();
+    const uint64_t hash = HashOf(ranks[r]);
+    int same = -1;
+    const auto [first, last] = written.equal_range(hash);
+    for (auto it = first; it != last && same < 0; ++it) {
+      if (SameTimes(ranks[r], ranks[static_cast<size_t>(it->second)])) same = it->second;
+    }
+    if (same >= 0) {
+      rank->set_same_as(same + 1);
+    } else {
+      Encode(ranks[r], rank);
+      written.emplace(hash, static_cast<int>(r));
+    }
+  }
+}
+
+bool Later(int64_t time, int64_t by, int64_t* later) {
+  return by >= 0 && !__builtin_add_overflow(time, by, later);
+}
+
+// `ops`: how many there must be, if that is known; `earlier`: the ranks before it.
+bool Decode(const proto::Timeline::Rank& from, std::optional<size_t> ops,
+            const std::vector<RankTimeline>& earlier, RankTimeline* to) {
+  if (from.same_as() != 0) {
+    const int64_t same = int64_t{from.same_as()} - 1;
+    if (same < 0 || same >= static_cast<int64_t>(earlier.size()) ||
+        from.start_delta_ps_size() + from.ready_after_ps_size() + from.end_after_ps_size() > 0) {
+      return false;
+    }
+    *to = earlier[static_cast<size_t>(same)];
+    return !ops || to->start.size() == *ops;
+  }
+  const int n = from.start_delta_ps_size();
+  if ((ops && n != static_cast<int>(*ops)) || from.ready_after_ps_size() != n ||
+      from.end_after_ps_size() != n) {
+    return false;
+  }
+  int64_t start = 0;
+  for (int i = 0; i < n; ++i) {
+    int64_t ready = 0, end = 0;
+    if (__builtin_add_overflow(start, from.start_delta_ps(i), &start) || start < 0 ||
+        !Later(start, from.ready_after_ps(i), &ready) ||
+        !Later(ready, from.end_after_ps(i), &end)) {
+      return false;
+    }
+    to->start.push_back(Time::Ps(start));
+    to->ready.push_back(Time::Ps(ready));
+    to->end.push_back(Time::Ps(end));
+  }
+  return true;
+}
+
+void Encode(const TimeAccount& from, proto::Timeline::Account* to) {
+  to->set_compute_ps(from.compute.ps());
+  for (const Time exposed : from.exposed) to->add_exposed_ps(exposed.ps());
+  to->set_bubble_ps(from.bubble.ps());
+  to->set_idle_ps(from.idle.ps());
+  to->set_host_ps(from.host.ps());
+  to->set_memory_ps(from.memory.ps());
+  to->set_straggler_ps(from.straggler.ps());
+}
+
+bool Decode(const proto::Timeline::Account& from, TimeAccount* to) {
+  if (from.exposed_ps_size() != kDimensionCount) return false;
+  to->compute = Time::Ps(from.compute_ps());
+  for (int i = 0; i < kDimensionCount; ++i) to->exposed[i] = Time::Ps(from.exposed_ps(i));
+  to->bubble = Time::Ps(from.bubble_ps());
+  to->idle = Time::Ps(from.idle_ps());
+  to->host = Time::Ps(from.host_ps());
+  to->memory = Time::Ps(from.memory_ps());
+  to->straggler = Time::Ps(from.straggler_ps());
+  return true;
+}
+
+void Encode(const LinkTotal& from, proto::Timeline::Link* to) {
+  to->set_from(from.from);
+  to->set_to(from.to);
+  to->set_bits_per_second(from.rate.bits_per_second());
+  to->set_sent_bytes(from.sent.count());
+  to->set_most_queued_bytes(from.most_queued.count());
+  to->set_marked(from.marked);
+  to->set_dropped(from.dropped);
+  to->set_paused_ps(from.paused.ps());
+  to->set_busy_ps(from.busy.ps());
+  to->set_repeated_packets(from.repeated);
+}
+
+bool Decode(const proto::Timeline::Link& from, LinkTotal* to) {
+  to->from = from.from();
+  to->to = from.to();
+  to->rate = Bandwidth::BitsPerSecond(from.bits_per_second());
+  to->sent = Bytes(from.sent_bytes());
+  to->most_queued = Bytes(from.most_queued_bytes());
+  to->marked = from.marked();
+  to->dropped = from.dropped();
+  to->paused = Time::Ps(from.paused_ps());
+  to->busy = Time::Ps(from.busy_ps());
+  to->repeated = from.repeated_packets();
+  constexpr int64_t kMostBytes = int64_t{1} << 56;  // 72 PB: their time on any link fits a Time
+  return from.bits_per_second() > 0 && from.sent_bytes() >= 0 && from.sent_bytes() < kMostBytes &&
+         from.most_queued_bytes() >= 0 && from.marked() >= 0 && from.dropped() >= 0 &&
+         from.paused_ps() >= 0 && from.busy_ps() >= 0 && from.repeated_packets() >= 0;
+}
+
+void Encode(const SlowdownRow& from, proto::Timeline::Slowdown* to) {
+  to->set_bytes_up_to(from.up_to.count());
+  to->set_messages(from.messages);
+  to->set_median(from.median);
+  to->set_p95(from.p95);
+  to->set_p99(from.p99);
+  to->set_most(from.most);
+}
+
+bool Decode(const proto::Timeline::Slowdown& from, SlowdownRow* to) {
+  *to = {Bytes(from.bytes_up_to()),
+         from.messages(),
+         from.median(),
+         from.p95(),
+         from.p99(),
+         from.most()};
+  return to->up_to > Bytes() && to->messages > 0 && to->median > 0 && to->median <= to->p95 &&
+         to->p95 <= to->p99 && to->p99 <= to->most && std::isfinite(to->most);
+}
+
+}  // namespace
+
+Status WriteTimeline(const std::string& run, const Timeline& timeline,
+                     const Provenance& provenance) {
+  const std::string path = run + "/" + kTimelineName;
+  proto::Timeline message;
+  protocol::FillProvenance(kKind, provenance, message.mutable_provenance());
+  message.set_network(timeline.network);
+  message.set_iteration_ps(timeline.iteration.ps());
+  message.set_stopped_ps(timeline.stopped.ps());
+  message.set_ops_ended(timeline.ops_ended);
+  for (const Time each : timeline.iterations) message.add_iterations_ps(each.ps());
+  EncodeRanks(timeline.ranks, &message);
+  for (const TimeAccount& account : timeline.accounts) Encode(account, message.add_accounts());
+  for (const auto& [name, value] : timeline.counters) {
+    proto::Timeline::Counter* counter = message.add_counters();
+    counter->set_name(name);
+    counter->set_value(value);
+  }
+  for (const LinkTotal& link : timeline.links) Encode(link, message.add_links());
+  for (const SlowdownRow& row : timeline.slowdowns) Encode(row, message.add_slowdowns());
+  ASSIGN_OR_RETURN(const std::string content, protocol::Serialise(message, path));
+  return WriteFileAtomically(path, content);
+}
+
+Result<Timeline> ReadTimeline(const std::string& run, const WorkloadFile& workload,
+                              std::string* sha256) {
+  const std::string path = run + "/" + kTimelineName;
+  proto::Timeline message;
+  RETURN_IF_ERROR(protocol::Load(path, kKind, "exec-engine", &message, sha256));
+  RETURN_IF_ERROR(
+      protocol::CheckMadeFrom(message.provenance(), path, kManifestName, workload.sha256));
+  for (const char* name : {kFlowPlanName, kKernelTimesName}) {
+    ASSIGN_OR_RETURN(const std::string hash, Sha256OfFile(run + "/" + name));
+    RETURN_IF_ERROR(protocol::CheckMadeFrom(message.provenance(), path, name, hash));
+  }
+  const Workload& w = workload.workload;
+  if (message.ranks_size() != w.rank_count() || message.accounts_size() != w.rank_count()) {
+    return protocol::Damaged(path, "its ranks are not the workload's");
+  }
+  Timeline timeline;
+  timeline.network = message.network();
+  timeline.iteration = Time::Ps(message.iteration_ps());
+  timeline.stopped = Time::Ps(message.stopped_ps());
+  timeline.ops_ended = message.ops_ended();
+  bool possible = message.stopped_ps() >= 0 && message.ops_ended() >= 0;
+  for (const int64_t each : message.iterations_ps()) {
+    possible = possible && each >= 0;
+    timeline.iterations.push_back(Time::Ps(each));
+  }
+  if (!possible) return protocol::Damaged(path, "a time or a count is negative");
+  for (int rank = 0; rank < w.rank_count(); ++rank) {
+    const auto program = static_cast<size_t>(w.class_of_rank[static_cast<size_t>(rank)]);
+    std::optional<size_t> ops;
+    if (!w.programs.empty()) ops = w.programs[program].ops.size();
+    RankTimeline times;
+    if (!Decode(message.ranks(rank), ops, timeline.ranks, &times) ||
+        !Decode(message.accounts(rank), &timeline.accounts.emplace_back())) {
+      return protocol::Damaged(path, "its ops are not the workload's");
+    }
+    timeline.ranks.push_back(std::move(times));
+  }
+  for (const auto& counter : message.counters()) {
+    timeline.counters.emplace_back(counter.name(), counter.value());
+  }
+  for (const auto& link : message.links()) {
+    if (!Decode(link, &timeline.links.emplace_back())) {
+      return protocol::Damaged(path, "a link has no rate, or did less than nothing");
+    }
+  }
+  for (const auto& row : message.slowdowns()) {
+    if (!Decode(row, &timeline.slowdowns.emplace_back())) {
+      return protocol::Damaged(path, "its slowdowns are not those of any messages");
+    }
+  }
+  return timeline;
+}
+
+}  // namespace drydock

@@ -1,0 +1,19 @@
+// Loads, stores, the host's work and the memory they go to, in the manifest. Internal to
+// core/schema.
+#ifndef DRYDOCK_CORE_SCHEMA_ARTEFACTS_TRANSFER_CODEC_H_
+#define DRYDOCK_CORE_SCHEMA_ARTEFACTS_TRANSFER_CODEC_H_
+
+#include "core/model/workload.h"
+#include "core/schema/artefacts/artefacts.pb.h"
+
+namespace drydock {
+
+void EncodeTransfers(const Workload& from, proto::Manifest* to);
+void DecodeTransfers(const proto::Manifest& from, Workload* to);
+
+// Tiers, sizes and rates are sound, and every kind of host has the memory that is used.
+bool TransfersConsistent(const Workload& workload);
+
+}  // namespace drydock
+
+#endif  // DRYDOCK_CORE_SCHEMA_ARTEFACTS_TRANSFER_CODEC_H_

@@ -1,0 +1,387 @@
+#include "core/schema/cluster/cluster_file.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+
+#include "core/base/files.h"
+#include "core/base/spelling.h"
+#include "core/base/version.h"
+#include "core/model/fabric/transport_attributes.h"
+#include "core/schema/cluster/fabric_file.h"
+#include "core/schema/cluster/fault_file.h"
+#include "core/schema/cluster/gpu_file.h"
+#include "core/schema/cluster/host_file.h"
+#include "core/schema/cluster/limits.h"
+
+namespace drydock {
+namespace {
+
+constexpr int64_t kMostMtu = 65535;  // a packet's length has 16 bits
+constexpr Time kLongestDelay = Time::Us(1'000'000);
+
+const std::vector<std::string> kSections = {"cluster", "hosts",  "fabric", "transport",
+                                            "faults",  "jitter", "nccl"};
+
+// Where the files that a cluster names come from: the disk, or an artefact's copies.
+using FileSource = std::function<Result<std::string>(const std::string& name)>;
+
+struct ClusterContext {
+  Diagnostics diagnostics;
+  ClusterInput input;
+  FileSource source;
+};
+
+std::string GpuFileName(const std::string& gpu) { return "gpus/" + gpu + ".yaml"; }
+
+// The text behind `name`, remembered in input.files; nothing (and reported at `node`) if it fails.
+std::optional<std::string> FetchFile(const std::string& name, const YamlNode& node,
+                                     ClusterContext* context) {
+  for (const auto& [known, text] : context->input.files) {
+    if (known == name) return text;
+  }
+  Result<std::string> text = context->source(name);
+  if (!text.ok()) {
+    context->diagnostics.Add(node.ErrorHere(text.error().message()));
+    return std::nullopt;
+  }
+  context->input.files.emplace_back(name, *text);
+  return *text;
+}
+
+Result<GpuSpec> ReadGpu(const std::string& name, const std::string& text) {
+  const std::string file = GpuFileName(name);
+  ASSIGN_OR_RETURN(GpuSpec spec, ParseGpuFile(text, file));
+  if (spec.name != name) {
+    return Error(fmt::format("its 'name' is '{}', not '{}'", spec.name, name), {file, 0, 0});
+  }
+  return spec;
+}
+
+// A GPU without communication costs of its own has those of its reference, or of the reference's:
+// every file without a reference says what they are (gpu_file.cc), so some file in the row does.
+void BorrowCollectiveCosts(const YamlNode& node, ClusterContext* context, GpuSpec* spec) {
+  std::vector<std::string> asked = {spec->name};
+  std::string next = spec->reference;
+  while (!spec->has_collective_costs && !next.empty()) {
+    const bool again = std::find(asked.begin(), asked.end(), next) != asked.end();
+    asked.push_back(next);
+    if (again) {
+      context->diagnostics.Add(
+          node.ErrorHere(fmt::format("these GPUs are each other's reference: {}", Join(asked))));
+      return;
+    }
+    const std::optional<std::string> text = FetchFile(GpuFileName(next), node, context);
+    if (!text) return;
+    const Result<GpuSpec> reference = ReadGpu(next, *text);
+    if (!reference.ok()) return context->diagnostics.Add(reference.error());
+    spec->has_collective_costs = reference->has_collective_costs;
+    spec->collectives = reference->collectives;
+    next = reference->reference;
+  }
+}
+
+// Index of the GPU in the topology, reading its file the first time; -1 if it cannot be had.
+int FindGpu(const YamlNode& node, ClusterContext* context) {
+  std::vector<GpuSpec>& gpus = context->input.topology.gpus;
+  const Result<std::string> name = AsString(node);
+  if (!name.ok()) {
+    context->diagnostics.Add(name.error());
+    return -1;
+  }
+  for (size_t i = 0; i < gpus.size(); ++i) {
+    if (gpus[i].name == *name) return static_cast<int>(i);
+  }
+  const std::optional<std::string> text = FetchFile(GpuFileName(*name), node, context);
+  if (!text) return -1;
+  Result<GpuSpec> spec = ReadGpu(*name, *text);
+  if (!spec.ok()) {
+    context->diagnostics.Add(spec.error());
+    return -1;
+  }
+  if (!spec->reference.empty()) {
+    const auto reference = FetchFile(GpuFileName(spec->reference), node, context);
+    spec->reference_text = reference.value_or("");
+    BorrowCollectiveCosts(node, context, &*spec);
+  }
+  gpus.push_back(*std::move(spec));
+  return static_cast<int>(gpus.size()) - 1;
+}
+
+void ReadHostKind(const YamlNode& name, const YamlNode& node, ClusterContext* context) {
+  HostKind kind;
+  kind.name = name.scalar;
+  YamlReader reader(node, kind.name, &context->diagnostics);
+  if (const YamlNode* gpu = reader.Take("gpu", true)) kind.gpu = FindGpu(*gpu, context);
+  const auto& gpus = context->input.topology.gpus;
+  const GpuSpec* spec =
+      kind.gpu >= 0 && !gpus.empty() ? &gpus[static_cast<size_t>(kind.gpu)] : nullptr;
+  ReadHost(&reader, spec, &kind, &context->diagnostics);
+  if (const YamlNode* xml = reader.Take("nccl_topology", false)) {
+    const Result<std::string> file = AsString(*xml);
+    if (file.ok()) {
+      kind.nccl_topology_file = *file;
+      kind.nccl_topology_xml = FetchFile(*file, *xml, context).value_or("");
+    } else {
+      context->diagnostics.Add(file.error());
+    }
+  }
+  reader.Finish();
+  context->input.topology.host_kinds.push_back(std::move(kind));
+}
+
+void ReadClusterSection(const YamlNode& node, ClusterContext* context) {
+  Topology& topology = context->input.topology;
+  YamlReader reader(node, "cluster", &context->diagnostics);
+  std::string host;
+  int hosts = 0;
+  reader.ReadOptional("name", &topology.name);
+  reader.Read("host", &host);
+  reader.Read("hosts", &hosts);
+  reader.CheckRange("hosts", hosts, 1, 131072);
+  reader.Finish();
+  std::vector<std::string> names;
+  int found = -1;
+  for (size_t i = 0; i < topology.host_kinds.size(); ++i) {
+    names.push_back(topology.host_kinds[i].name);
+    if (names.back() == host) found = static_cast<int>(i);
+  }
+  if (found < 0 && !names.empty()) {
+    reader.Fail("host", fmt::format("there is no host kind '{}'{}; 'hosts' describes {}", host,
+                                    DidYouMean(host, names), Join(names)));
+  }
+  if (found >= 0 && hosts >= 1 && hosts <= 131072) {
+    topology.hosts.assign(static_cast<size_t>(hosts), found);
+  }
+}
+
+// Parameters of the packet network, which knows their ranges.
+void ReadAttributes(YamlReader* reader, Transport* transport, Diagnostics* diagnostics) {
+  const YamlNode* attributes = reader->Take("attributes", false);
+  if (attributes == nullptr) return;
+  if (attributes->kind != YamlNode::Kind::kMap) {
+    return reader->Fail("attributes", "'attributes' must be a section of Class::Name: value");
+  }
+  for (const auto& [key, value] : attributes->entries) {
+    if (const std::string fault = CheckAttributeName(key.scalar); !fault.empty()) {
+      diagnostics->Add(key.ErrorHere(fault));
+      continue;
+    }
+    const Result<std::string> text = AsString(value);
+    const std::string fault = text.ok() ? CheckAttributeValue(key.scalar, *text) : "";
+    if (!text.ok()) {
+      diagnostics->Add(text.error());
+    } else if (!fault.empty()) {
+      diagnostics->Add(value.ErrorHere(fault));
+    } else {
+      transport->attributes.emplace_back(key.scalar, *text);
+    }
+  }
+  std::sort(transport->attributes.begin(), transport->attributes.end());
+}
+
+void ReadTransport(const YamlNode& node, Transport* transport, Diagnostics* diagnostics) {
+  static const std::vector<std::string> kControls = {"none",   "dcqcn", "hpcc",
+                                                     "timely", "swift", "dctcp"};
+  static const std::vector<std::string> kFlowControls = {"ideal", "pfc", "none", "trim"};
+  static const std::vector<std::string> kRetransmissions = {"go-back-n", "selective-repeat"};
+  YamlReader reader(node, "transport", diagnostics);
+  int kind = 0, control = 0, flow_control = 0, retransmission = 0;
+  reader.ReadChoice("kind", {"roce-v2", "infiniband"}, &kind, false);
+  transport->kind = kind == 0 ? "roce-v2" : "infiniband";
+  reader.ReadOptional("mtu", &transport->mtu);
+  reader.CheckRange("mtu", transport->mtu.count(), 256, kMostMtu);
+  reader.ReadOptional("header", &transport->header);
+  reader.CheckRange("header", transport->header.count(), 1, 1024);
+  reader.ReadOptional("ack", &transport->ack);
+  reader.CheckRange("ack", transport->ack.count(), 1, 1024);
+  reader.ReadOptional("packets_per_ack", &transport->packets_per_ack);
+  reader.CheckRange("packets_per_ack", transport->packets_per_ack, 1, 65536);
+  reader.ReadChoice("congestion_control", kControls, &control, false);
+  transport->congestion_control = kControls[static_cast<size_t>(control)];
+  reader.ReadChoice("flow_control", kFlowControls, &flow_control, false);
+  transport->flow_control = kFlowControls[static_cast<size_t>(flow_control)];
+  reader.ReadChoice("retransmission", kRetransmissions, &retransmission, false);
+  transport->retransmission = kRetransmissions[static_cast<size_t>(retransmission)];
+  ReadAttributes(&reader, transport, diagnostics);
+  reader.Finish();
+}
+
+void ReadJitter(const YamlNode& node, Jitter* jitter, Diagnostics* diagnostics) {
+  YamlReader reader(node, "jitter", diagnostics);
+  reader.ReadOptional("compute", &jitter->compute);
+  if (!(jitter->compute >= 0 && jitter->compute <= 0.3)) {
+    reader.Fail("compute", "'compute' is a standard deviation as a share, from 0 to 0.3");
+  }
+  reader.ReadOptional("call", &jitter->call);
+  if (jitter->call > kLongestDelay) {
+    reader.Fail("call", fmt::format("'call' is {}; it must be at most {}", ToString(jitter->call),
+                                    ToString(kLongestDelay)));
+  }
+  reader.ReadOptional("seed", &jitter->seed);
+  if (jitter->seed < 0) reader.Fail("seed", "'seed' must not be negative");
+  reader.Finish();
+}
+
+void ReadNccl(const YamlNode& node, ClusterInput* input, Diagnostics* diagnostics) {
+  YamlReader reader(node, "nccl", diagnostics);
+  if (const YamlNode* settings = reader.Take("settings", true)) {
+    if (settings->kind != YamlNode::Kind::kMap) {
+      reader.Fail("settings", "'settings' must be a section of NCCL_... keys and values");
+    }
+    for (const auto& [key, value] : settings->entries) {
+      if (!key.scalar.starts_with("NCCL_")) {
+        diagnostics->Add(key.ErrorHere(
+            fmt::format("'{}' is no NCCL setting: their names begin with NCCL_", key.scalar)));
+      }
+      const Result<std::string> text = AsString(value);
+      if (text.ok())
+        input->nccl_settings.emplace_back(key, value);
+      else
+        diagnostics->Add(text.error());
+    }
+  }
+  reader.Finish();
+  std::sort(input->nccl_settings.begin(), input->nccl_settings.end(),
+            [](const auto& a, const auto& b) { return a.first.scalar < b.first.scalar; });
+  for (const auto& [name, value] : input->nccl_settings) {
+    input->topology.nccl_settings.emplace_back(name.scalar, value.scalar);
+  }
+}
+
+Result<ClusterInput> ReadCluster(const YamlNode& root, FileSource source) {
+  ClusterContext context;
+  context.source = std::move(source);
+  context.input.yaml = ToYaml(root);
+  Topology& topology = context.input.topology;
+  YamlReader reader(root, "the cluster", &context.diagnostics);
+  const YamlNode* cluster = reader.Take("cluster", true);
+  const YamlNode* hosts = reader.Take("hosts", true);
+  const YamlNode* fabric = reader.Take("fabric", false);
+  if (hosts != nullptr) {
+    for (const auto& [name, node] : hosts->entries) ReadHostKind(name, node, &context);
+    if (hosts->kind != YamlNode::Kind::kMap)
+      reader.Fail("hosts", "'hosts' must be a section");
+    else if (hosts->entries.empty())
+      reader.Fail("hosts", "'hosts' describes no host");
+  }
+  if (cluster != nullptr) ReadClusterSection(*cluster, &context);
+  if (const YamlNode* node = reader.Take("transport", false)) {
+    ReadTransport(*node, &topology.transport, &context.diagnostics);
+  }
+  if (const YamlNode* node = reader.Take("nccl", false)) {
+    ReadNccl(*node, &context.input, &context.diagnostics);
+  }
+  if (const YamlNode* node = reader.Take("jitter", false)) {
+    ReadJitter(*node, &context.input.variation.jitter, &context.diagnostics);
+  }
+  const YamlNode* faults = reader.Take("faults", false);
+  reader.Finish();
+  RETURN_IF_ERROR(context.diagnostics.ToStatus());
+  if (fabric != nullptr)
+    ReadFabric(
+        *fabric,
+        [&context](const std::string& name, const YamlNode& node) {
+          return FetchFile(name, node, &context);
+        },
+        &topology, &context.diagnostics);
+  else if (topology.host_count() > 1)
+    reader.Fail("fabric", "several hosts need a 'fabric'");
+  RETURN_IF_ERROR(context.diagnostics.ToStatus());
+  if (faults != nullptr)
+    ReadFaults(*faults, &topology, &context.input.variation.slow_gpus, &context.diagnostics);
+  RETURN_IF_ERROR(context.diagnostics.ToStatus());
+  const Status connected = CheckConnected(topology);
+  if (!connected.ok()) return (fabric ? *fabric : root).ErrorHere(connected.error().message());
+  return context.input;
+}
+
+std::vector<std::string> KnownGpus(const std::vector<std::string>& directories) {
+  std::vector<std::string> names;
+  for (const std::string& directory : directories) {
+    std::error_code error;
+    for (std::filesystem::directory_iterator at(directory + "/gpus", error), end;
+         !error && at != end; at.increment(error)) {
+      if (at->path().extension() == ".yaml") names.push_back(at->path().stem().string());
+    }
+  }
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  return names;
+}
+
+// Its error names the file: the message will stand at the place in the cluster file that names it.
+Result<std::string> ReadNamedFile(const std::string& path) {
+  Result<std::string> text = ReadFile(path);
+  if (!text.ok()) return Error(fmt::format("'{}': {}", path, text.error().message()));
+  return text;
+}
+
+// A GPU file by its name under a configs folder, any other file relative to the cluster file.
+Result<std::string> FetchFromDisk(const std::string& cluster_path, const std::string& name) {
+  const std::string here = DirectoryOf(cluster_path);
+  if (!name.starts_with("gpus/")) {
+    return ReadNamedFile((std::filesystem::path(here) / name).string());
+  }
+  const std::vector<std::string> directories = {here + "/..", here, kDefaultConfigDirectory};
+  for (const std::string& directory : directories) {
+    if (FileExists(directory + "/" + name)) return ReadNamedFile(directory + "/" + name);
+  }
+  const std::string gpu = name.substr(5, name.size() - 10);  // without gpus/ and .yaml
+  const std::vector<std::string> known = KnownGpus(directories);
+  return Error(fmt::format("there is no specification of the GPU '{}'{}; known are {}", gpu,
+                           DidYouMean(gpu, known), Join(known)));
+}
+
+// A cluster without a name of its own is named for its file, in the stored text too.
+void NameAfterFile(const std::string& path, YamlNode* root) {
+  for (auto& [key, section] : root->entries) {
+    if (key.scalar != "cluster" || section.kind != YamlNode::Kind::kMap) continue;
+    if (section.Find("name") != nullptr) return;
+    YamlNode name, value;
+    name.kind = value.kind = YamlNode::Kind::kScalar;
+    name.scalar = "name";
+    value.scalar = std::filesystem::path(path).stem().string();
+    section.entries.emplace_back(std::move(name), std::move(value));
+    return;
+  }
+}
+
+}  // namespace
+
+Result<ClusterInput> LoadCluster(const std::string& path,
+                                 const std::vector<std::string>& overrides) {
+  ASSIGN_OR_RETURN(YamlNode root, LoadYaml(path));
+  for (const std::string& assignment : overrides) RETURN_IF_ERROR(ApplyOverride(assignment, &root));
+  NameAfterFile(path, &root);
+  return ReadCluster(root, [&](const std::string& name) { return FetchFromDisk(path, name); });
+}
+
+Result<ClusterInput> ParseCluster(const std::string& yaml, const std::string& file_name,
+                                  const std::vector<std::pair<std::string, std::string>>& files) {
+  ASSIGN_OR_RETURN(const YamlNode root, ParseYaml(yaml, file_name));
+  return ReadCluster(root, [&](const std::string& name) -> Result<std::string> {
+    for (const auto& [known, text] : files) {
+      if (known == name) return text;
+    }
+    return Error(fmt::format("there is no copy of '{}'", name));
+  });
+}
+
+bool IsClusterOverride(const std::string& assignment) {
+  const std::string section = assignment.substr(0, assignment.find_first_of(".="));
+  return std::find(kSections.begin(), kSections.end(), section) != kSections.end();
+}
+
+Status CheckClusterOverrides(const std::vector<std::string>& assignments) {
+  for (const std::string& assignment : assignments) {
+    if (IsClusterOverride(assignment)) continue;
+    return Error(fmt::format("--set {}: no such section; sections are {} (cluster.topo)",
+                             assignment, Join(kSections)));
+  }
+  return OkStatus();
+}
+
+}  // namespace drydock

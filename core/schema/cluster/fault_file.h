@@ -1,0 +1,21 @@
+// The `faults:` section of a cluster file (docs/cluster.md): cables, NICs and switches that break,
+// slow down or lose packets, and GPUs that are slow.
+#ifndef DRYDOCK_CORE_SCHEMA_CLUSTER_FAULT_FILE_H_
+#define DRYDOCK_CORE_SCHEMA_CLUSTER_FAULT_FILE_H_
+
+#include <vector>
+
+#include "core/base/yaml.h"
+#include "core/model/topology.h"
+#include "core/model/variation.h"
+
+namespace drydock {
+
+// Fills topology->faults and *slow_gpus; hosts and fabric must be there already. What ends is two
+// entries.
+void ReadFaults(const YamlNode& node, Topology* topology, std::vector<SlowGpu>* slow_gpus,
+                Diagnostics* diagnostics);
+
+}  // namespace drydock
+
+#endif  // DRYDOCK_CORE_SCHEMA_CLUSTER_FAULT_FILE_H_

@@ -1,0 +1,20 @@
+// Reads configs/host-launch.yaml: what launching work costs a host, by the framework's way of
+// working, each set with its source (docs/host-launch.md).
+#ifndef DRYDOCK_CORE_SCHEMA_CLUSTER_HOST_LAUNCH_FILE_H_
+#define DRYDOCK_CORE_SCHEMA_CLUSTER_HOST_LAUNCH_FILE_H_
+
+#include <string>
+#include <vector>
+
+#include "core/base/result.h"
+#include "core/model/host_launch.h"
+
+namespace drydock {
+
+// In the file's order, each under another name. Reports everything wrong at once.
+Result<std::vector<HostLaunch>> ParseHostLaunchFile(const std::string& text,
+                                                    const std::string& file_name);
+
+}  // namespace drydock
+
+#endif  // DRYDOCK_CORE_SCHEMA_CLUSTER_HOST_LAUNCH_FILE_H_

@@ -1,0 +1,36 @@
+// Reads configs/host-memory.yaml: what a host's memory and the copies between it and its GPUs are
+// worth where cluster.topo does not say (docs/memory.md), each value with its source.
+#ifndef DRYDOCK_CORE_SCHEMA_CLUSTER_HOST_MEMORY_FILE_H_
+#define DRYDOCK_CORE_SCHEMA_CLUSTER_HOST_MEMORY_FILE_H_
+
+#include <map>
+#include <string>
+
+#include "core/base/result.h"
+#include "core/base/yaml.h"
+#include "core/model/topology.h"
+
+namespace drydock {
+
+struct HostMemoryDefaults {
+  std::map<std::string, Bandwidth> sockets;  // by CpuNames(), all of them
+  HostMemory rest;                           // all but the bandwidth
+};
+
+// Reports everything wrong at once.
+Result<HostMemoryDefaults> ParseHostMemoryFile(const std::string& text,
+                                               const std::string& file_name);
+
+// What the host states, and the defaults for the rest.
+HostMemory WithDefaults(const HostKind& kind, const GpuSpec& gpu,
+                        const HostMemoryDefaults& defaults);
+
+// The section `memory` of a host in cluster.topo.
+void ReadHostMemory(const YamlNode& node, HostMemory* memory, Diagnostics* diagnostics);
+
+// True if every value is stated and sound.
+bool IsComplete(const HostMemory& memory);
+
+}  // namespace drydock
+
+#endif  // DRYDOCK_CORE_SCHEMA_CLUSTER_HOST_MEMORY_FILE_H_

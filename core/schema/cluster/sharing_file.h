@@ -1,0 +1,21 @@
+// The `sharing:` section of a GPU's file.
+#ifndef DRYDOCK_CORE_SCHEMA_CLUSTER_SHARING_FILE_H_
+#define DRYDOCK_CORE_SCHEMA_CLUSTER_SHARING_FILE_H_
+
+#include <vector>
+
+#include "core/base/yaml.h"
+#include "core/model/sharing_costs.h"
+#include "core/model/topology.h"
+
+namespace drydock {
+
+void ReadSharing(const YamlNode& node, SharingCosts* costs, Diagnostics* diagnostics);
+
+// Of each of the cluster's GPUs, whose files have been read (and found right): its own, that of its
+// reference, or else nothing is taken.
+std::vector<SharingCosts> SharingOf(const Topology& topology);
+
+}  // namespace drydock
+
+#endif  // DRYDOCK_CORE_SCHEMA_CLUSTER_SHARING_FILE_H_

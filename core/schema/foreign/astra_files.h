@@ -1,0 +1,22 @@
+// Reads ASTRA-sim's own files: the network yml of its analytical network, and the json of its
+// system layer (docs/analytical-network.md). Reports everything wrong at once.
+#ifndef DRYDOCK_CORE_SCHEMA_FOREIGN_ASTRA_FILES_H_
+#define DRYDOCK_CORE_SCHEMA_FOREIGN_ASTRA_FILES_H_
+
+#include <string>
+
+#include "core/base/result.h"
+#include "core/model/fabric/dimension_network.h"
+
+namespace drydock {
+
+Result<DimensionNetwork> ParseAstraNetwork(const std::string& text, const std::string& file_name);
+
+// `network` is that on which it is to run: each list of implementations has one for each of its
+// dimensions, or a single one over all of it.
+Result<CollectiveSystem> ParseAstraSystem(const std::string& text, const std::string& file_name,
+                                          const DimensionNetwork& network);
+
+}  // namespace drydock
+
+#endif  // DRYDOCK_CORE_SCHEMA_FOREIGN_ASTRA_FILES_H_

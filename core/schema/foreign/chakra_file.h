@@ -1,0 +1,73 @@
+// Chakra execution traces as other tools write them (docs/workload.md): nodes one after another,
+// with what of them has a meaning to us. Nothing is assumed of order, ids or attributes; the file
+// may be hostile. Not thread-safe.
+#ifndef DRYDOCK_CORE_SCHEMA_FOREIGN_CHAKRA_FILE_H_
+#define DRYDOCK_CORE_SCHEMA_FOREIGN_CHAKRA_FILE_H_
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "core/base/result.h"
+
+namespace drydock {
+
+enum class ChakraKind : uint8_t {
+  kInvalid,
+  kMetadata,
+  kMemoryLoad,
+  kMemoryStore,
+  kCompute,
+  kSend,
+  kReceive,
+  kCollective
+};
+// Chakra's own names: "COMM_COLL_NODE".
+const std::vector<std::string>& ChakraKindNames();
+
+// Chakra's numbers.
+enum class ChakraCollective : int64_t {
+  kAllReduce,
+  kReduce,
+  kAllGather,
+  kGather,
+  kScatter,
+  kBroadcast,
+  kAllToAll,
+  kReduceScatter,
+  kReduceScatterBlock,
+  kBarrier
+};
+
+struct ChakraAttribute {
+  enum class Kind : uint8_t { kOther, kInteger, kReal, kText };
+  std::string name;
+  Kind kind = Kind::kOther;
+  int64_t integer = 0;  // any whole number or truth value; beyond 64 bits with sign: INT64_MAX
+  double real = 0;
+  std::string text;
+};
+
+struct ChakraNode {
+  uint64_t id = 0;
+  std::string name;
+  int type = 0;                // a ChakraKind, if it is within them
+  std::vector<uint64_t> deps;  // data and control
+  uint64_t duration_us = 0;
+  std::string input_values;
+  std::vector<ChakraAttribute> attributes;
+
+  const ChakraAttribute* Find(std::string_view name) const;
+  // The whole number of that name, or null if there is none.
+  const int64_t* Integer(std::string_view name) const;
+};
+
+// Calls `visit` with each node; its error ends the reading. Other errors say which node, counted
+// from 0, cannot be read.
+Status ForEachChakraNode(const std::string& content, const std::string& path,
+                         const std::function<Status(const ChakraNode&)>& visit);
+
+}  // namespace drydock
+
+#endif  // DRYDOCK_CORE_SCHEMA_FOREIGN_CHAKRA_FILE_H_

@@ -1,0 +1,62 @@
+// Runs a sweep of calls over groups of a cluster: has them planned by simccl, replays each alone,
+// as often as nccl-tests makes it.
+#ifndef DRYDOCK_EXEC_ENGINE_COLLECTIVE_PERF_COLLECTIVE_PERF_H_
+#define DRYDOCK_EXEC_ENGINE_COLLECTIVE_PERF_COLLECTIVE_PERF_H_
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "core/base/result.h"
+#include "core/model/workload.h"
+#include "core/schema/cluster/cluster_file.h"
+#include "exec-engine/collective-perf/collective_table.h"
+#include "exec-engine/network/network.h"
+#include "exec-engine/replay/call_loop.h"
+
+namespace drydock {
+
+// Which network carries which sizes: `below` those smaller than `limit`, `from` the others; or,
+// where both are null, whichever is picked for a size (network_pick.h).
+struct NetworkRule {
+  const NetworkChoice* below = nullptr;
+  const NetworkChoice* from = nullptr;
+  Bytes limit;
+  const NetworkChoice* For(Bytes size) const { return size < limit ? below : from; }
+  std::string Text() const;
+};
+
+// A network, "auto", or "auto:SIZE": packets below SIZE, analytical from there.
+Result<NetworkRule> ParseNetworkRule(const std::string& text);
+
+// Which ranks: `lists` (rank_list.h), each also moved up by 1, 2, ... `shift` - 1 ranks; or, if
+// there are none, the first GPUs of the first hosts (0: all).
+struct GroupChoice {
+  std::vector<std::string> lists;
+  int shift = 1;
+  int hosts = 0;
+  int ranks_per_host = 0;
+};
+// Groups of equal size that share no rank.
+Result<std::vector<Group>> ChooseGroups(const GroupChoice& choice, const Topology& topology);
+
+struct CollectivePerf {
+  ClusterInput cluster;
+  std::vector<Group> groups;
+  std::vector<SweepSize> sizes;
+  NetworkRule network;
+  CallLoop loop;
+  int threads = 1;
+  std::vector<std::string> simccl_arguments;
+  // Told of how many sizes how many are done, and the share of the ops of the next in per cent.
+  std::function<void(size_t done, size_t of, int64_t percent)> progress;
+};
+
+// Plans all sizes in a temporary run directory, then replays one after another and hands each
+// result to `on_result`. With `check` it only plans.
+Status RunCollectivePerf(const CollectivePerf& perf, bool check,
+                         const std::function<void(const SweepResult&)>& on_result);
+
+}  // namespace drydock
+
+#endif  // DRYDOCK_EXEC_ENGINE_COLLECTIVE_PERF_COLLECTIVE_PERF_H_

@@ -1,0 +1,120 @@
+// collective-perf: nccl-tests on a cluster that need not exist. Prints; the work is in
+// collective_perf.h.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <numeric>
+#include <utility>
+
+#include "core/base/cli.h"
+#include "core/base/files.h"
+#include "core/model/calls/rank_list.h"
+#include "exec-engine/collective-perf/collective_perf.h"
+#include "exec-engine/collective-perf/collective_perf_options.h"
+#include "exec-engine/collective-perf/dimension_perf.h"
+#include "exec-engine/collective-perf/pair_weights.h"
+#include "exec-engine/command/choices.h"
+
+namespace drydock {
+namespace {
+
+const ToolInfo kInfo = {
+    "collective-perf",
+    "How long a collective takes for a range of sizes, in nccl-tests' own columns.",
+    "reads cluster.topo (docs/cluster.md); prints a table; runs simccl, which lies beside it, on a "
+    "temporary run directory",
+    "collective-perf all_reduce -b 8 -e 8G -f 2 --cluster configs/clusters/dgx-h100-8.topo", false};
+
+std::string GroupsText(const std::vector<Group>& groups) {
+  std::string text =
+      fmt::format("{} ranks: {}", groups[0].ranks.size(), RanksText(groups[0].ranks));
+  if (groups.size() > 1) text += fmt::format("; {} groups at once", groups.size());
+  return text;
+}
+
+Result<CollectivePerf> Prepare(const CollectivePerfOptions& o, const CommonOptions& common,
+                               Sweep sweep) {
+  CollectivePerf perf;
+  ASSIGN_OR_RETURN(perf.cluster, LoadCluster(o.cluster, o.overrides));
+  ASSIGN_OR_RETURN(perf.groups, ChooseGroups(o.groups, perf.cluster.topology));
+  sweep.group_size = static_cast<int>(perf.groups[0].ranks.size());
+  if (sweep.roots.empty()) {
+    sweep.roots.resize(perf.groups[0].ranks.size());
+    std::iota(sweep.roots.begin(), sweep.roots.end(), 0);
+  }
+  for (const int root : sweep.roots) {
+    if (root < sweep.group_size) continue;
+    return Error(fmt::format("there is no root {} in a group of {}", root, sweep.group_size));
+  }
+  if (!o.pairs.empty()) {
+    ASSIGN_OR_RETURN(const std::string text, ReadFile(o.pairs));
+    ASSIGN_OR_RETURN(sweep.weights, ParsePairWeights(o.pairs, text, sweep.group_size));
+  }
+  perf.sizes = SizesOf(sweep);
+  perf.network = o.rule;
+  perf.loop = o.loop;
+  ASSIGN_OR_RETURN(perf.threads, ParseThreads(o.threads));
+  if (!o.nccl_library.empty()) perf.simccl_arguments = {"--nccl-library", o.nccl_library};
+  if (!common.quiet && ::isatty(STDERR_FILENO) == 1) {
+    perf.progress = [](size_t done, size_t of, int64_t percent) {
+      Say(fmt::format("\r{}: size {} of {}, {} % ", kInfo.name, done + 1, of, percent));
+    };
+  }
+  return perf;
+}
+
+Status RunDimensions(const CollectivePerfOptions& o, const CommonOptions& common) {
+  ASSIGN_OR_RETURN(const DimensionPerf perf, LoadDimensionPerf(o.astra_network, o.astra_system));
+  if (common.check) return OkStatus();
+  Sweep sweep = o.sweep;
+  sweep.group_size = perf.network.npus();
+  sweep.roots = {0};
+  const SweepTitle title = {perf.Title(sweep.collective), "analytical, ASTRA-sim's system layer"};
+  std::vector<SweepResult> results;
+  if (!o.json) fmt::print("{}", TableHeader(title));
+  for (const SweepSize& size : SizesOf(sweep)) {
+    results.push_back(TimeDimensionSize(perf, size));
+    if (!o.json) fmt::print("{}", TableRow(results.back(), common.verbose));
+  }
+  fmt::print("{}", o.json ? SweepJson(title, results) : TableFooter(results));
+  return OkStatus();
+}
+
+Status Run(const CollectivePerfOptions& o, const CommonOptions& common) {
+  if (o.network == "help") {
+    fmt::print("{}{:<12} {}\n", NetworksText(), "auto:SIZE",
+               "packet for calls below SIZE, analytical from there");
+    return OkStatus();
+  }
+  if (o.dimensions()) return RunDimensions(o, common);
+  ASSIGN_OR_RETURN(const CollectivePerf perf, Prepare(o, common, o.sweep));
+  const SweepTitle title = {
+      fmt::format("{} on {}, {}", CollectiveTypeNames()[static_cast<size_t>(o.sweep.collective)],
+                  perf.cluster.topology.name, GroupsText(perf.groups)),
+      perf.network.Text()};
+  std::vector<SweepResult> results;
+  if (!o.json && !common.check) fmt::print("{}", TableHeader(title));
+  RETURN_IF_ERROR(RunCollectivePerf(perf, common.check, [&](const SweepResult& result) {
+    if (perf.progress) Say(fmt::format("\r{:48}\r", ""));
+    results.push_back(result);
+    if (o.json) return;
+    fmt::print("{}", TableRow(result, common.verbose));
+    std::fflush(stdout);
+  }));
+  if (common.check) return OkStatus();
+  fmt::print("{}", o.json ? SweepJson(title, results) : TableFooter(results));
+  return OkStatus();
+}
+
+}  // namespace
+}  // namespace drydock
+
+int main(int argc, char** argv) {
+  drydock::CollectivePerfOptions options;
+  drydock::CommonOptions common;
+  return drydock::RunTool(
+      argc, argv, drydock::kInfo, &common,
+      [&](CLI::App* app) { drydock::DeclareCollectivePerf(app, &options); },
+      [&] { return drydock::Run(options, common); });
+}

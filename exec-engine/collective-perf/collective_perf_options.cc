@@ -1,0 +1,220 @@
+#include "exec-engine/collective-perf/collective_perf_options.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "core/model/calls/call_words.h"
+#include "core/model/calls/rank_list.h"
+#include "exec-engine/collective-perf/dimension_perf.h"
+#include "exec-engine/command/choices.h"
+
+namespace drydock {
+namespace {
+
+void DeclareSizes(CLI::App* app, CollectivePerfOptions* o) {
+  app->add_option("collective", o->collective, "all_reduce, all_gather, alltoall, ...")
+      ->type_name("COLLECTIVE");
+  app->add_option("-b,--minbytes", o->smallest, "The smallest size: 8, 64K, 32M, 8G")
+      ->type_name("SIZE")
+      ->capture_default_str();
+  app->add_option("-e,--maxbytes", o->largest, "The largest size")
+      ->type_name("SIZE")
+      ->capture_default_str();
+  auto* factor = app->add_option("-f,--stepfactor", o->factor, "Each size is this times the last")
+                     ->type_name("N")
+                     ->check(CLI::Range(2, 1 << 20))
+                     ->capture_default_str();
+  app->add_option("-i,--stepbytes", o->increment, "Each size is this more than the last")
+      ->type_name("SIZE")
+      ->excludes(factor);
+  app->add_option("-d,--datatype", o->type, "float, half, bfloat16, int8, ..., or all")
+      ->type_name("TYPE")
+      ->capture_default_str();
+  app->add_option("-o,--op", o->op, "sum, max, avg, ..., or all")
+      ->type_name("OP")
+      ->capture_default_str();
+  app->add_option("-r,--root", o->root, "Root, as a member of its group, or all")
+      ->type_name("N")
+      ->capture_default_str();
+  app->add_option(
+         "--pairs", o->pairs,
+         "For alltoallv: a line of numbers for each member, what it sends to each, relative "
+         "to all others")
+      ->type_name("FILE");
+}
+
+// What nccl-tests' loop has; what it means here: call_loop.h.
+void DeclareLoop(CLI::App* app, CollectivePerfOptions* o) {
+  app->add_option("-n,--iters", o->loop.calls, "Calls back to back that a time is the mean of")
+      ->type_name("N")
+      ->check(CLI::Range(1, 100000))
+      ->capture_default_str();
+  app->add_option("-w,--warmup_iters", o->warm_ups,
+                  "Calls before those; nothing is cold here, so they are not made")
+      ->type_name("N")
+      ->check(CLI::Range(0, 100000))
+      ->capture_default_str();
+  app->add_option("-z,--blocking", o->blocking, "1: all wait for all to end before the next call")
+      ->type_name("0|1")
+      ->check(CLI::Range(0, 1))
+      ->capture_default_str();
+  app->add_option("-a,--average", o->rank_time,
+                  "Whose time: 0 the first member's, 1 the mean, 2 the least, 3 the most")
+      ->type_name("0-3")
+      ->check(CLI::Range(0, 3))
+      ->capture_default_str();
+  app->add_option("-R,--local_register", o->buffers,
+                  "Buffers NCCL knows: 1 by ncclCommRegister, 2 as symmetric windows")
+      ->type_name("0|1|2")
+      ->check(CLI::Range(0, 2))
+      ->capture_default_str();
+  app->add_option("-c", o->checks, "Checks of the data. None is moved, so only 0 will do")
+      ->type_name("0")
+      ->capture_default_str();
+}
+
+void DeclareCluster(CLI::App* app, CollectivePerfOptions* o) {
+  app->add_option("--cluster", o->cluster, "The cluster (cluster.topo)")->type_name("FILE");
+  app->add_option("--astra-network", o->astra_network,
+                  "Instead of a cluster: a network yml of ASTRA-sim's, dimension by dimension; "
+                  "then its system layer makes the messages, not NCCL")
+      ->type_name("FILE");
+  app->add_option("--astra-system", o->astra_system, "The system json that goes with it")
+      ->type_name("FILE");
+  app->add_option("--set", o->overrides,
+                  "section.key=value: replaces a value of the cluster file; may be repeated")
+      ->allow_extra_args(false);
+  auto* group = app->add_option("--group", o->groups.lists,
+                                "Ranks of one communicator: 0-15, 0,8,16 or 0-63:8; may be "
+                                "repeated, and then all run at once. Default: all ranks")
+                    ->type_name("RANKS")
+                    ->allow_extra_args(false);
+  app->add_option("--shift", o->groups.shift,
+                  "Each --group N times at once, moved up by 0, 1, ... N-1 ranks: '--group 0-63:8 "
+                  "--shift 8' are all groups of GPUs with the same number")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1 << 20))
+      ->needs(group)
+      ->capture_default_str();
+  app->add_option("--hosts", o->groups.hosts, "The first N hosts instead of all")
+      ->type_name("N")
+      ->check(CLI::PositiveNumber)
+      ->excludes(group);
+  app->add_option("--ranks-per-host", o->groups.ranks_per_host, "Only each host's first N GPUs")
+      ->type_name("N")
+      ->check(CLI::PositiveNumber)
+      ->excludes(group);
+}
+
+// nccl-tests' word for each in turn.
+const char kAll[] = "all";
+
+Status UnderstandTypes(CollectivePerfOptions* o) {
+  using enum DataType;
+  using enum ReduceOp;
+  Sweep& sweep = o->sweep;
+  sweep.types = {kInt8, kUint8, kInt32, kUint32, kInt64, kUint64,
+                 kFp16, kFp32,  kFp64,  kBf16,   kFp8,   kFp8E5m2};
+  if (o->type != kAll) {
+    ASSIGN_OR_RETURN(const DataType type, ParseDataType(o->type));
+    sweep.types = {type};
+  }
+  sweep.ops = {kSum, kProd, kMax, kMin, kAverage, kPremulSum};
+  if (o->op != kAll) {
+    ASSIGN_OR_RETURN(const ReduceOp op, ParseReduceOp(o->op));
+    sweep.ops = {op};
+  }
+  sweep.roots.clear();
+  if (o->root == kAll || o->root == "-1") return OkStatus();
+  ASSIGN_OR_RETURN(sweep.roots, ParseRanks(o->root));
+  return OkStatus();
+}
+
+Status UnderstandCollective(CollectivePerfOptions* o) {
+  ASSIGN_OR_RETURN(o->sweep.collective, ParseCollective(o->collective));
+  const bool has_pairs = o->sweep.collective == CollectiveType::kAllToAllV;
+  if (has_pairs && o->pairs.empty()) {
+    return Error("alltoallv needs --pairs FILE: what each member sends to each");
+  }
+  if (!has_pairs && !o->pairs.empty()) return Error("--pairs is for alltoallv alone");
+  return OkStatus();
+}
+
+// What only a cluster and NCCL have.
+Status CheckDimensions(const CollectivePerfOptions& o) {
+  if (o.astra_network.empty()) return MissingOption("--astra-network");
+  if (o.astra_system.empty()) return MissingOption("--astra-system");
+  const GroupChoice& groups = o.groups;
+  const std::pair<const char*, bool> others[] = {{"--cluster", !o.cluster.empty()},
+                                                 {"--set", !o.overrides.empty()},
+                                                 {"--group", !groups.lists.empty()},
+                                                 {"--hosts", groups.hosts > 0},
+                                                 {"--ranks-per-host", groups.ranks_per_host > 0},
+                                                 {"--nccl-library", !o.nccl_library.empty()},
+                                                 {"-R", o.buffers != 0}};
+  for (const auto& [name, given] : others) {
+    if (given) return Error(fmt::format("{} does not go with --astra-network", name));
+  }
+  return CheckDimensionCollective(o.sweep.collective);
+}
+
+// What is wrong whatever the cluster is.
+Status Understand(CollectivePerfOptions* o) {
+  if (o->network == "help") return OkStatus();
+  if (o->collective.empty()) return MissingOption("COLLECTIVE");
+  const bool dimensions = !o->astra_network.empty() || !o->astra_system.empty();
+  if (o->cluster.empty() && !dimensions) return MissingOption("--cluster");
+  RETURN_IF_ERROR(CheckClusterOverrides(o->overrides));
+  RETURN_IF_ERROR(UnderstandCollective(o));
+  if (dimensions) RETURN_IF_ERROR(CheckDimensions(*o));
+  RETURN_IF_ERROR(UnderstandTypes(o));
+  if (o->checks != 0) {
+    return Error(
+        fmt::format("-c {}: no data is moved, so nothing can be checked; -c 0", o->checks));
+  }
+  o->loop.blocking = o->blocking == 1;
+  o->loop.rank = static_cast<RankTime>(o->rank_time);
+  Sweep& sweep = o->sweep;
+  sweep.buffers = static_cast<BufferKind>(o->buffers);
+  ASSIGN_OR_RETURN(sweep.smallest, ParseCallSize(o->smallest));
+  ASSIGN_OR_RETURN(sweep.largest, ParseCallSize(o->largest));
+  sweep.factor = o->factor;
+  if (!o->increment.empty()) {
+    ASSIGN_OR_RETURN(sweep.increment, ParseCallSize(o->increment));
+    sweep.factor = 1;
+  }
+  constexpr int64_t kMostBytes = int64_t{1} << 56;
+  if (sweep.largest.count() > kMostBytes) {
+    return Error(fmt::format("-e {} is more than {} B", o->largest, kMostBytes));
+  }
+  if (sweep.smallest > sweep.largest) {
+    return Error(fmt::format("-b {} is more than -e {}", o->smallest, o->largest));
+  }
+  for (const std::string& list : o->groups.lists) RETURN_IF_ERROR(ParseRanks(list));
+  ASSIGN_OR_RETURN(o->rule, ParseNetworkRule(o->network));
+  RETURN_IF_ERROR(ParseThreads(o->threads));
+  return OkStatus();
+}
+
+}  // namespace
+
+void DeclareCollectivePerf(CLI::App* app, CollectivePerfOptions* o) {
+  DeclareSizes(app, o);
+  DeclareLoop(app, o);
+  DeclareCluster(app, o);
+  app->add_option("--network", o->network,
+                  "What carries bytes between hosts: a network or auto ('help' lists them), or "
+                  "auto:SIZE for packets below SIZE and analytical from there")
+      ->type_name("NAME")
+      ->capture_default_str();
+  app->add_option("--threads", o->threads,
+                  "Threads of the network, or 'auto' for the idle cores; never changes the result")
+      ->type_name("N")
+      ->capture_default_str();
+  app->add_option("--nccl-library", o->nccl_library, "Another libhacknccl.so")->type_name("FILE");
+  app->add_flag("--json", o->json, "Print JSON instead of the table");
+  CheckOptions(app, [o] { return Understand(o); });
+}
+
+}  // namespace drydock

@@ -1,0 +1,108 @@
+#include "exec-engine/collective-perf/collective_sweep.h"
+
+#include <algorithm>
+
+namespace drydock {
+namespace {
+
+constexpr int64_t kPartAlignment = 16;  // bytes
+
+double BusFactor(CollectiveType collective, int group_size) {
+  const double n = group_size;
+  if (collective == CollectiveType::kAllReduce) return 2 * (n - 1) / n;
+  return HasParts(collective) ? (n - 1) / n : 1;
+}
+
+// The members' messages as those of an all-to-all-v, which NCCL is asked for in the same way.
+void SendToNext(SweepSize* size) {
+  CommCall& call = size->call;
+  call.collective = CollectiveType::kAllToAllV;
+  const auto n = static_cast<size_t>(call.group_size);
+  call.pair_counts.assign(n * n, 0);
+  for (size_t m = 0; m < n; ++m) call.pair_counts[m * n + (m + 1) % n] = size->count;
+}
+
+// The largest sum of what one member sends or receives; `visit` gives each pair's share in it.
+template <typename Of>
+int64_t Busiest(size_t n, const Of& of) {
+  int64_t most = 0;
+  for (size_t i = 0; i < n; ++i) {
+    int64_t sent = 0, received = 0;
+    for (size_t j = 0; j < n; ++j) {
+      sent += of(i, j);
+      received += of(j, i);
+    }
+    most = std::max({most, sent, received});
+  }
+  return most;
+}
+
+// Cuts the size so that the busiest member's buffer has it.
+void CutByWeights(const std::vector<int64_t>& weights, SweepSize* size) {
+  CommCall& call = size->call;
+  const auto n = static_cast<size_t>(call.group_size);
+  const auto weight = [&](size_t i, size_t j) { return weights[i * n + j]; };
+  const int64_t most = Busiest(n, weight);
+  for (const int64_t w : weights) {
+    call.pair_counts.push_back(static_cast<int64_t>(static_cast<__int128>(size->count) * w / most));
+  }
+  const auto count = [&](size_t i, size_t j) { return call.pair_counts[i * n + j]; };
+  call.count = size->count = Busiest(n, count);
+  const int64_t to_others =
+      Busiest(n, [&](size_t i, size_t j) { return i == j ? 0 : count(i, j); });
+  if (call.count == 0) return;
+  size->bus_factor = static_cast<double>(to_others) / static_cast<double>(call.count);
+}
+
+SweepSize SizeOf(const Sweep& sweep, const CommCall& kind, int64_t bytes) {
+  const int64_t element = SizeOf(kind.type).count();
+  SweepSize size;
+  size.call = kind;
+  size.call.count = size.count = bytes / element;
+  size.bus_factor = BusFactor(kind.collective, kind.group_size);
+  if (HasParts(kind.collective)) {
+    const int64_t unit = std::max<int64_t>(1, kPartAlignment / element);
+    size.count = size.count / kind.group_size / unit * unit;
+    size.call.count = size.count * kind.group_size;
+  }
+  if (kind.collective == CollectiveType::kSendRecv) SendToNext(&size);
+  if (kind.collective == CollectiveType::kAllToAllV) CutByWeights(sweep.weights, &size);
+  size.size = size.call.bytes();
+  return size;
+}
+
+void AddSizes(const Sweep& sweep, const CommCall& kind, std::vector<SweepSize>* sizes) {
+  const int64_t last = sweep.largest.count();
+  for (int64_t bytes = sweep.smallest.count(); bytes <= last;) {
+    sizes->push_back(SizeOf(sweep, kind, bytes));
+    if (sweep.factor > 1 ? bytes > last / sweep.factor : bytes > last - sweep.increment.count()) {
+      break;
+    }
+    bytes = sweep.factor > 1 ? bytes * sweep.factor : bytes + sweep.increment.count();
+  }
+}
+
+}  // namespace
+
+std::vector<SweepSize> SizesOf(const Sweep& sweep) {
+  CommCall kind;
+  kind.collective = sweep.collective;
+  kind.group_size = sweep.group_size;
+  kind.buffers = sweep.buffers;
+  const size_t ops = Reduces(kind.collective) ? sweep.ops.size() : 1;
+  const size_t roots = HasRoot(kind.collective) ? sweep.roots.size() : 1;
+  std::vector<SweepSize> sizes;
+  for (const DataType type : sweep.types) {
+    kind.type = type;
+    for (size_t op = 0; op < ops; ++op) {
+      kind.op = sweep.ops[op];
+      for (size_t root = 0; root < roots; ++root) {
+        kind.root = sweep.roots[root];
+        AddSizes(sweep, kind, &sizes);
+      }
+    }
+  }
+  return sizes;
+}
+
+}  // namespace drydock

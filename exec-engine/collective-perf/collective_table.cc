@@ -1,0 +1,121 @@
+#include "exec-engine/collective-perf/collective_table.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "core/model/calls/call_words.h"
+
+namespace drydock {
+namespace {
+
+// As many digits as fit into `width`, at least one decimal fewer than the number grows.
+std::string Figure(double value, int width) {
+  int digits = 0;
+  for (double power = 1; value >= power; power *= 10) ++digits;
+  if (digits < width - 2) return fmt::format("{:>{}.2f}", value, width);
+  if (digits < width - 1) return fmt::format("{:>{}.1f}", value, width);
+  if (digits < width + 1) return fmt::format("{:>{}.0f}", value, width);
+  return fmt::format("{:>{}.{}e}", value, width, width >= 7 ? 1 : 0);
+}
+
+// Bandwidths in 1e9 B/s.
+struct Bandwidths {
+  double algorithm = 0, bus = 0;
+};
+Bandwidths BandwidthsOf(const SweepSize& size, Time time) {
+  if (time == Time()) return {};
+  const double algorithm = static_cast<double>(size.size.count()) * 1e-9 / time.seconds();
+  return {algorithm, algorithm * size.bus_factor};
+}
+
+std::string Figures(const SweepSize& size, Time time) {
+  const Bandwidths gb_s = BandwidthsOf(size, time);
+  return fmt::format("  {}  {}  {}    N/A", Figure(time.us(), 7), Figure(gb_s.algorithm, 6),
+                     Figure(gb_s.bus, 6));
+}
+
+std::string RedOp(const CommCall& call) {
+  return Reduces(call.collective) ? NcclTestsName(call.op) : "none";
+}
+
+int Root(const CommCall& call) { return HasRoot(call.collective) ? call.root : -1; }
+
+double AverageBus(const std::vector<SweepResult>& results) {
+  double sum = 0;
+  for (const SweepResult& result : results) {
+    sum += BandwidthsOf(result.size, result.out_of_place).bus +
+           BandwidthsOf(result.size, result.in_place).bus;
+  }
+  return results.empty() ? 0 : sum / static_cast<double>(2 * results.size());
+}
+
+nlohmann::ordered_json FiguresJson(const SweepSize& size, Time time) {
+  const Bandwidths gb_s = BandwidthsOf(size, time);
+  return {
+      {"time", time.us()}, {"alg_bw", gb_s.algorithm}, {"bus_bw", gb_s.bus}, {"nwrong", nullptr}};
+}
+
+}  // namespace
+
+std::string TableHeader(const SweepTitle& title) {
+  std::string text =
+      fmt::format("# collective-perf: {}\n# network: {}\n#\n", title.calls, title.network);
+  text += fmt::format(
+      "# {:>10}  {:>12}  {:>8}  {:>6}  {:>6}           out-of-place                       in-place"
+      "          \n",
+      "", "", "", "", "");
+  const auto columns = [&text](std::initializer_list<const char*> first,
+                               std::initializer_list<const char*> figures) {
+    constexpr int kFirst[] = {10, 12, 8, 6, 6};
+    constexpr int kFigures[] = {7, 6, 6, 6};
+    int column = 0;
+    for (const char* name : first) {
+      text += fmt::format("{}{:>{}}", column == 0 ? "# " : "  ", name, kFirst[column]);
+      ++column;
+    }
+    for (int twice = 0; twice < 2; ++twice) {
+      column = 0;
+      for (const char* name : figures) text += fmt::format("  {:>{}}", name, kFigures[column++]);
+    }
+    text += " \n";
+  };
+  columns({"size", "count", "type", "redop", "root"}, {"time", "algbw", "busbw", "#wrong"});
+  columns({"(B)", "(elements)", "", "", ""}, {"(us)", "(GB/s)", "(GB/s)", ""});
+  return text;
+}
+
+std::string TableRow(const SweepResult& result, bool explains) {
+  const CommCall& call = result.size.call;
+  std::string row = fmt::format("{:>12}  {:>12}  {:>8}  {:>6}  {:>6}", result.size.size.count(),
+                                result.size.count, NcclTestsName(call.type), RedOp(call),
+                                fmt::format("{:>6}", Root(call)));
+  row += Figures(result.size, result.out_of_place) + Figures(result.size, result.in_place);
+  if (explains) row += fmt::format("  # {}; {}", result.decision, result.network);
+  return row + "\n";
+}
+
+std::string TableFooter(const std::vector<SweepResult>& results) {
+  return fmt::format("# {:<20} : {:.6g} \n#\n", "Avg bus bandwidth", AverageBus(results));
+}
+
+std::string SweepJson(const SweepTitle& title, const std::vector<SweepResult>& results) {
+  nlohmann::ordered_json json = {
+      {"calls", title.calls}, {"network", title.network}, {"results", nlohmann::json::array()}};
+  for (const SweepResult& result : results) {
+    const CommCall& call = result.size.call;
+    json["results"].push_back({{"size", result.size.size.count()},
+                               {"count", result.size.count},
+                               {"type", NcclTestsName(call.type)},
+                               {"redop", RedOp(call)},
+                               {"root", Root(call)},
+                               {"out_of_place", FiguresJson(result.size, result.out_of_place)},
+                               {"in_place", FiguresJson(result.size, result.in_place)},
+                               {"decision", result.decision},
+                               {"network", result.network}});
+  }
+  json["average_bus_bandwidth"] = AverageBus(results);
+  return json.dump(2) + "\n";
+}
+
+}  // namespace drydock

@@ -1,0 +1,35 @@
+// What collective-perf prints: nccl-tests' columns, digit for digit as nccl-tests formats them
+// (util.cu), or JSON with its keys.
+#ifndef DRYDOCK_EXEC_ENGINE_COLLECTIVE_PERF_COLLECTIVE_TABLE_H_
+#define DRYDOCK_EXEC_ENGINE_COLLECTIVE_PERF_COLLECTIVE_TABLE_H_
+
+#include <string>
+#include <vector>
+
+#include "core/base/units.h"
+#include "exec-engine/collective-perf/collective_sweep.h"
+
+namespace drydock {
+
+struct SweepResult {
+  SweepSize size;
+  Time out_of_place, in_place;  // zero where nothing is to be moved
+  std::string decision;         // "ring Simple, 16 channels"; of the first group, out of place
+  std::string network;          // that carried it
+};
+
+struct SweepTitle {
+  std::string calls;    // "all-reduce on dgx-h100-8, 64 ranks: 0-63"
+  std::string network;  // "packet below 67108864 B, analytical from there"
+};
+
+std::string TableHeader(const SweepTitle& title);
+// `explains` puts the decision behind nccl-tests' columns.
+std::string TableRow(const SweepResult& result, bool explains);
+std::string TableFooter(const std::vector<SweepResult>& results);
+
+std::string SweepJson(const SweepTitle& title, const std::vector<SweepResult>& results);
+
+}  // namespace drydock
+
+#endif  // DRYDOCK_EXEC_ENGINE_COLLECTIVE_PERF_COLLECTIVE_TABLE_H_

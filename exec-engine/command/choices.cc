@@ -1,0 +1,117 @@
+#include "exec-engine/command/choices.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <thread>
+
+#include "core/base/spelling.h"
+#include "exec-engine/command/network_pick.h"
+#include "exec-engine/networks/fluid/fluid_ways.h"
+#include "ns3-backend/packet_network.h"
+
+namespace drydock {
+namespace {
+
+// As many threads as cores have nothing else to do. The network's threads meet at the end of every
+// window: one that waits for a busy core holds up all the others, thousands of times a second.
+int IdleCores() {
+  const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  double busy = 0;
+  if (::getloadavg(&busy, 1) != 1) return cores;
+  return std::clamp(cores - static_cast<int>(busy), 1, cores);
+}
+
+}  // namespace
+
+Result<const NetworkChoice*> FindNetwork(const std::string& name) {
+  if (name == kAutoNetwork) return nullptr;
+  std::vector<std::string> names;
+  for (const NetworkChoice& choice : NetworkChoices()) {
+    if (choice.name == name) return &choice;
+    names.push_back(choice.name);
+  }
+  names.push_back(kAutoNetwork);
+  return Error(fmt::format("there is no network '{}'{}; valid values are {}", name,
+                           DidYouMean(name, names), Join(names)));
+}
+
+std::string NetworksText() {
+  std::string text;
+  for (const NetworkChoice& choice : NetworkChoices()) {
+    text += fmt::format("{:<12} {}\n", choice.name, choice.summary);
+  }
+  return text + fmt::format("{:<12} packet for at most {} packets, fluid for more\n", kAutoNetwork,
+                            kMostPackets);
+}
+
+std::vector<std::string> UnusedSettings(const NetworkChoice& network, const Topology& topology) {
+  if (network.name == "packet") return {};  // the others have no queues and send no packets
+  const bool fluid = network.name == "fluid";
+  const std::vector<std::string>& known = FluidAttributes();
+  const Transport& set = topology.transport;
+  const Transport usual;
+  std::vector<std::string> unused;
+  const auto add = [&unused](const char* key, const std::string& value, const std::string& other) {
+    if (value != other) unused.push_back(fmt::format("{} {}", key, value));
+  };
+  add("transport.congestion_control", set.congestion_control, usual.congestion_control);
+  add("transport.flow_control", set.flow_control, usual.flow_control);
+  add("transport.retransmission", set.retransmission, usual.retransmission);
+  for (const auto& [name, value] : set.attributes) {
+    if (fluid && std::count(known.begin(), known.end(), name) > 0) continue;
+    unused.push_back(fmt::format("transport.attributes.{} {}", name, value));
+  }
+  if (fluid) return unused;  // the ways and the queue pairs are the packet network's
+  for (const auto& [name, value] : topology.nccl_settings) {
+    if (name == "NCCL_IB_QPS_PER_CONNECTION" || name == "NCCL_IB_SPLIT_DATA_ON_QPS") {
+      unused.push_back(fmt::format("nccl.settings.{} {}", name, value));
+    }
+  }
+  add("fabric.routing", topology.fabric.routing, Fabric().routing);
+  return unused;
+}
+
+Result<int> ParseThreads(const std::string& text, int processes) {
+  if (text == "auto") return std::max(1, IdleCores() / processes);
+  int threads = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), threads);
+  if (error != std::errc() || end != text.data() + text.size() || threads < 1 || threads > 1024) {
+    return Error(fmt::format("--threads '{}' is neither 'auto' nor a number from 1 to 1024", text));
+  }
+  return threads;
+}
+
+Result<Fold> FindFold(const std::string& name) {
+  const std::vector<std::string> names = {"off", "exact", "relaxed", "auto"};
+  const auto it = std::find(names.begin(), names.end(), name);
+  if (it != names.end()) return static_cast<Fold>(it - names.begin());
+  return Error(fmt::format("there is no fold '{}'{}; valid values are {}", name,
+                           DidYouMean(name, names), Join(names)));
+}
+
+Status CheckFold(const std::string& name, const NetworkChoice* network) {
+  ASSIGN_OR_RETURN(const Fold fold, FindFold(name));
+  if (fold == Fold::kOff || fold == Fold::kAuto) return OkStatus();
+  const auto can = [fold](const NetworkChoice& choice) {
+    return fold == Fold::kExact ? choice.folds == Folds::kExactly : choice.folds != Folds::kNot;
+  };
+  if (network != nullptr && can(*network)) return OkStatus();
+  std::vector<std::string> able;
+  for (const NetworkChoice& choice : NetworkChoices()) {
+    if (can(choice)) able.push_back(choice.name);
+  }
+  return Error(fmt::format("--fold {} needs --network {}, not {}", name, fmt::join(able, " or "),
+                           network == nullptr ? kAutoNetwork : network->name));
+}
+
+Status CheckPartitioning(const std::string& name) {
+  const std::vector<std::string>& names = Partitionings();
+  if (std::find(names.begin(), names.end(), name) != names.end()) return OkStatus();
+  return Error(fmt::format("there is no partitioning '{}'{}; valid values are {}", name,
+                           DidYouMean(name, names), Join(names)));
+}
+
+}  // namespace drydock

@@ -1,0 +1,22 @@
+// What a replay's progress is to the person who waits for it.
+#ifndef DRYDOCK_EXEC_ENGINE_COMMAND_PROGRESS_TEXT_H_
+#define DRYDOCK_EXEC_ENGINE_COMMAND_PROGRESS_TEXT_H_
+
+#include <cstddef>
+#include <string>
+
+#include "exec-engine/replay/progress.h"
+
+namespace drydock {
+
+// "37 %, 12.3 ms simulated, 1234 of 3333 ops, 2.1 M events/s, 41 s left"; `seconds` since it began.
+std::string ProgressText(const Progress::Snapshot& at, double seconds);
+
+// "1234 of 3333 ops done, 12.345 ms simulated": into `text`, whose length is returned. Safe in a
+// signal handler: allocates nothing, and calls nothing that might.
+inline constexpr size_t kHowFarSize = 128;
+size_t WriteHowFar(const Progress::Snapshot& at, char (&text)[kHowFarSize]);
+
+}  // namespace drydock
+
+#endif  // DRYDOCK_EXEC_ENGINE_COMMAND_PROGRESS_TEXT_H_

@@ -1,0 +1,66 @@
+#include "exec-engine/host/launch_queue.h"
+
+#include <algorithm>
+
+namespace drydock {
+
+LaunchQueue::LaunchQueue(const Program& program, const LaunchTable& table, size_t streams,
+                         RankTimeline* timeline)
+    : program_(&program), table_(&table), timeline_(timeline) {
+  if (table.modelled()) {
+    streams_.resize(streams);
+    has_ended_.assign(program.ops.size(), false);
+  } else {
+    next_ = static_cast<uint32_t>(program.ops.size());
+  }
+}
+
+bool LaunchQueue::Waits(const Op& op) const {
+  if (op.host_waits == HostWait::kNothing) return false;
+  if (op.host_waits == HostWait::kAll) return ended_ < next_;
+  if (streams_[op.stream].ops > 0) return true;
+  const auto before = program_->dependencies(next_);
+  return !std::all_of(before.begin(), before.end(), [this](uint32_t d) { return has_ended_[d]; });
+}
+
+bool LaunchQueue::MustWait(const Op& op, const LaunchCost& cost) const {
+  if (Waits(op)) return true;
+  const int64_t queued = streams_[op.stream].launches;
+  return queued > 0 && queued + cost.launches > table_->queue();
+}
+
+uint32_t LaunchQueue::Issue(Time now) {
+  for (; !done(); ++next_) {
+    const Op& op = program_->ops[next_];
+    const LaunchCost cost = table_->CostOf(op);
+    if (MustWait(op, cost)) {
+      waits_ = true;
+      break;
+    }
+    // It may have been busy for longer than it had to wait.
+    if (waits_) free_ = std::max(free_, now);
+    waits_ = false;
+    if (op.host_waits != HostWait::kNothing) free_ += table_->wait();
+    timeline_->start[next_] = free_ + cost.first + table_->latency();
+    free_ += cost.busy;
+    streams_[op.stream].launches += cost.launches;
+    ++streams_[op.stream].ops;
+  }
+  return next_;
+}
+
+Time LaunchQueue::EarliestEnd(uint32_t op) const {
+  if (!table_->modelled()) return Time();
+  return timeline_->start[op] + table_->CostOf(program_->ops[op]).span;
+}
+
+void LaunchQueue::OnEnded(uint32_t op) {
+  if (!table_->modelled()) return;
+  ++ended_;
+  has_ended_[op] = true;
+  const Op& what = program_->ops[op];
+  streams_[what.stream].launches -= table_->CostOf(what).launches;
+  --streams_[what.stream].ops;
+}
+
+}  // namespace drydock

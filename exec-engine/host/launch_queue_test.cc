@@ -1,0 +1,223 @@
+// Hosts that launch work: closed forms, in a rank's replay.
+#include "exec-engine/host/launch_queue.h"
+
+#include <gtest/gtest.h>
+
+#include "exec-engine/replay/replay.h"
+#include "exec-engine/testing/replay_testing.h"
+
+namespace drydock {
+namespace {
+
+using testing::ReplayAll;
+using testing::SmallCluster;
+using testing::WorkloadBuilder;
+
+// A launch takes 10 us of the host, a collective 30, a graph 20; 4 us from launch to start.
+WorkloadBuilder OneRank() {
+  WorkloadBuilder b(SmallCluster(1, 2));
+  b.Stream("compute");
+  b.Stream("other");
+  b.workload.launch = {"test",       Time::Us(10), Time::Us(30), Time::Us(25),
+                       Time::Us(20), Time::Us(5),  Time::Us(4),  1024};
+  return b;
+}
+
+// An op of kernels that take so many us each.
+uint32_t Kernels(WorkloadBuilder* b, const std::vector<int>& us, int stream = 0) {
+  int sum = 0;
+  for (const int one : us) sum += one;
+  const uint32_t op = b->Compute(0, stream, Time::Us(sum));
+  for (const int one : us) {
+    KernelTime kernel;
+    kernel.time = Time::Us(one);
+    b->times.gpus[0].submodules.back().kernels.push_back(kernel);
+  }
+  return op;
+}
+
+Op& OpOf(WorkloadBuilder* b, uint32_t op) { return b->workload.programs[0].ops[op]; }
+
+Time Iteration(const WorkloadBuilder& b) {
+  const Result<Timeline> timeline = ReplayAll(b);
+  EXPECT_TRUE(timeline.ok());
+  return timeline->iteration;
+}
+
+TEST(LaunchQueueTest, TinyKernelsTakeTheirLaunches) {
+  WorkloadBuilder b = OneRank();
+  for (int op = 0; op < 5; ++op) Kernels(&b, std::vector<int>(20, 1));
+  EXPECT_EQ(Iteration(b), Time::Us(100 * 10 + 4 + 1)) << "the last of 100, its latency and time";
+}
+
+TEST(LaunchQueueTest, LongKernelsHideTheirLaunches) {
+  WorkloadBuilder b = OneRank();
+  for (int op = 0; op < 5; ++op) Kernels(&b, std::vector<int>(20, 50));
+  EXPECT_EQ(Iteration(b), Time::Us(10 + 4 + 100 * 50)) << "but for the first";
+}
+
+TEST(LaunchQueueTest, NobodyLaunchesTheGapsBetweenKernels) {
+  WorkloadBuilder b = OneRank();
+  Kernels(&b, {50, 50});
+  SubmoduleTime& times = b.times.gpus[0].submodules.back();
+  KernelTime gaps;
+  gaps.time = Time::Us(40);
+  gaps.gap = true;
+  times.kernels.push_back(gaps);
+  times.total += gaps.time;
+  EXPECT_EQ(Iteration(b), Time::Us(10 + 4 + 140));
+  b.workload.launch.kernel = Time::Us(100);
+  EXPECT_EQ(Iteration(b), Time::Us(2 * 100 + 4 + 50 + 20)) << "the last has half of them";
+}
+
+TEST(LaunchQueueTest, WithinAnOpTheOrderOfKernelsCounts) {
+  WorkloadBuilder first = OneRank(), last = OneRank();
+  Kernels(&first, {100, 1, 1, 1, 1, 1});
+  Kernels(&last, {1, 1, 1, 1, 1, 100});
+  EXPECT_EQ(Iteration(first), Time::Us(14 + 105)) << "the short ones are launched by 64 us";
+  EXPECT_EQ(Iteration(last), Time::Us(64 + 100));
+}
+
+TEST(LaunchQueueTest, HostsThatWaitLoseWhatTheyWereAhead) {
+  WorkloadBuilder ahead = OneRank(), waits = OneRank();
+  for (WorkloadBuilder* b : {&ahead, &waits}) {
+    Kernels(b, {1000});
+    for (int op = 0; op < 10; ++op) Kernels(b, std::vector<int>(5, 1));
+  }
+  OpOf(&waits, 1).host_waits = HostWait::kAll;
+  EXPECT_EQ(Iteration(ahead), Time::Us(14 + 1000 + 50));
+  // From the end of the first, 5 us to go on; then launch by launch.
+  EXPECT_EQ(Iteration(waits), Time::Us(14 + 1000 + 5 + 50 * 10 + 4 + 1));
+}
+
+TEST(LaunchQueueTest, AHostThatReadsAValueWaitsForWhatItIsMadeFrom) {
+  for (const HostWait wait : {HostWait::kOwn, HostWait::kAll}) {
+    WorkloadBuilder b = OneRank();
+    const uint32_t made = Kernels(&b, {100});
+    Kernels(&b, {1000}, /*stream=*/1);
+    b.Compute(0, b.Stream("third"), Time::Us(1), {made});
+    OpOf(&b, 2).host_waits = wait;
+    const Result<Timeline> timeline = ReplayAll(b);
+    ASSERT_TRUE(timeline.ok());
+    const Time before = wait == HostWait::kOwn ? Time::Us(114) : Time::Us(24 + 1000);
+    EXPECT_EQ(timeline->ranks[0].start[2], before + Time::Us(5 + 10 + 4));
+  }
+}
+
+TEST(LaunchQueueTest, AHostThatReadsAValueWaitsForItsStreamToo) {
+  WorkloadBuilder b = OneRank();
+  Kernels(&b, {100});
+  OpOf(&b, Kernels(&b, {1})).host_waits = HostWait::kOwn;
+  EXPECT_EQ(Iteration(b), Time::Us(114 + 5 + 10 + 4 + 1));
+}
+
+TEST(LaunchQueueTest, AFullQueueHoldsTheHost) {
+  WorkloadBuilder b = OneRank();
+  Kernels(&b, {1000});
+  for (int op = 0; op < 30; ++op) Kernels(&b, {1});
+  EXPECT_EQ(Iteration(b), Time::Us(14 + 1000 + 30));
+  b.workload.launch.queue = 10;
+  // Nine are launched behind the first, 21 after its end.
+  EXPECT_EQ(Iteration(b), Time::Us(14 + 1000 + 21 * 10 + 4 + 1));
+}
+
+TEST(LaunchQueueTest, AnOpLargerThanTheQueueIsLaunchedWhenItsStreamIsEmpty) {
+  WorkloadBuilder b = OneRank();
+  b.workload.launch.queue = 4;
+  Kernels(&b, {100});
+  Kernels(&b, std::vector<int>(20, 1));
+  EXPECT_EQ(Iteration(b), Time::Us(114 + 20 * 10 + 4 + 1));
+}
+
+TEST(LaunchQueueTest, StreamsHaveQueuesOfTheirOwn) {
+  WorkloadBuilder b = OneRank();
+  b.workload.launch.queue = 1;
+  Kernels(&b, {1000});
+  Kernels(&b, {1}, /*stream=*/1);
+  const Result<Timeline> timeline = ReplayAll(b);
+  ASSERT_TRUE(timeline.ok());
+  EXPECT_EQ(timeline->ranks[0].start[1], Time::Us(20 + 4));
+}
+
+TEST(LaunchQueueTest, AGraphIsOneLaunch) {
+  WorkloadBuilder b = OneRank();
+  for (int op = 0; op < 5; ++op) {
+    const uint32_t id = Kernels(&b, std::vector<int>(20, 1));
+    OpOf(&b, id).graph = op == 0 ? GraphPart::kFirst : GraphPart::kRest;
+  }
+  EXPECT_EQ(Iteration(b), Time::Us(20 + 4 + 100));
+}
+
+TEST(LaunchQueueTest, ALoopWithoutPythonLaunchesFaster) {
+  WorkloadBuilder b = OneRank();
+  b.workload.launch.loop = Time::Us(3);
+  for (int op = 0; op < 5; ++op) {
+    const uint32_t id = Kernels(&b, {1});
+    if (op > 0) OpOf(&b, id).graph = GraphPart::kLoop;
+  }
+  EXPECT_EQ(Iteration(b), Time::Us(10 + 4 * 3 + 4 + 1));
+}
+
+// Forward kernels at 10 us, backward ones at 2; of an op with both, each at its own.
+TEST(LaunchQueueTest, AutogradLaunchesFasterThanPython) {
+  WorkloadBuilder b = OneRank();
+  b.workload.launch.backward_kernel = Time::Us(2);
+  for (const Pass pass : {Pass::kForward, Pass::kBackward, Pass::kBackwardWeight}) {
+    Kernels(&b, std::vector<int>(20, 1));
+    b.workload.submodules.back().pass = pass;
+  }
+  EXPECT_EQ(Iteration(b), Time::Us(20 * 10 + 40 * 2 + 4 + 1));
+  ComputeBlock& first = b.workload.blocks[0];
+  first.submodules.push_back(b.workload.blocks[1].submodules[0]);
+  b.workload.programs[0].ops.resize(1);
+  EXPECT_EQ(Iteration(b), Time::Us(20 * 10 + 20 * 2 + 4 + 1));
+}
+
+TEST(LaunchQueueTest, AFasterHostLaunchesFaster) {
+  WorkloadBuilder b = OneRank();
+  b.workload.topology.host_kinds[0].board.launch_speed = 2;
+  Kernels(&b, std::vector<int>(20, 1));
+  EXPECT_EQ(Iteration(b), Time::Us(20 * 5 + 4 + 1)) << "the latency is the GPU's";
+}
+
+TEST(LaunchQueueTest, CollectivesCostTheHostMore) {
+  WorkloadBuilder b = OneRank();
+  const int role = b.Role("tp", Dimension::kTensor, {{0, 1}});
+  for (const int rank : {0, 1}) {
+    b.Collective(rank, 1, role, CollectiveType::kAllReduce, 1 << 20);
+    b.Collective(rank, 1, role, CollectiveType::kAllReduce, 1 << 20);
+  }
+  b.PlanAll();
+  const Result<Timeline> timeline = ReplayAll(b);
+  ASSERT_TRUE(timeline.ok());
+  EXPECT_EQ(timeline->ranks[1].start[0], Time::Us(34));
+  EXPECT_EQ(timeline->ranks[1].start[1], std::max(Time::Us(64), timeline->ranks[1].end[0]));
+}
+
+TEST(LaunchQueueTest, WithoutCostsNothingIsEverLate) {
+  WorkloadBuilder b = OneRank();
+  b.workload.launch = {};
+  Kernels(&b, {10});
+  OpOf(&b, Kernels(&b, {7}, /*stream=*/1)).host_waits = HostWait::kAll;
+  EXPECT_EQ(Iteration(b), Time::Us(10)) << "a host that costs nothing has issued all before";
+}
+
+// ---- What the account says of it --------------------------------------------------------------
+
+TEST(LaunchQueueTest, LaunchBoundTimeIsTheHosts) {
+  WorkloadBuilder b = OneRank();
+  Kernels(&b, std::vector<int>(20, 1));
+  Kernels(&b, {1000});
+  OpOf(&b, Kernels(&b, std::vector<int>(5, 1))).host_waits = HostWait::kAll;
+  const Result<Timeline> timeline = ReplayAll(b);
+  ASSERT_TRUE(timeline.ok());
+  const TimeAccount& account = timeline->accounts[0];
+  // 14 until the first kernel, 20 launches of 10 us with 20 us of work, the last of which the next
+  // op's launch follows; then the wait.
+  EXPECT_EQ(account.compute, Time::Us(20 + 1000 + 5));
+  EXPECT_EQ(account.host, timeline->iteration - account.compute);
+  EXPECT_EQ(timeline->iteration, Time::Us(21 * 10 + 4 + 1000 + 5 + 5 * 10 + 4 + 1));
+}
+
+}  // namespace
+}  // namespace drydock

@@ -1,0 +1,88 @@
+#include "exec-engine/host/launch_table.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace drydock {
+namespace {
+
+Time Slower(Time time, double speed) {
+  return Time::Ps(std::llround(static_cast<double>(time.ps()) / speed));
+}
+
+// What a kernel of the submodule takes of its gaps.
+Time GapEach(const SubmoduleTime& times) {
+  Time gaps;
+  int64_t kernels = 0;
+  for (const KernelTime& kernel : times.kernels) {
+    if (kernel.gap)
+      gaps += kernel.time;
+    else
+      ++kernels;
+  }
+  return kernels > 0 ? Time::Ps(gaps.ps() / kernels) : gaps;
+}
+
+// The block's kernels in order; `each`: what a launch takes, by submodule.
+LaunchCost BlockCost(const ComputeBlock& block, const GpuKernelTimes& times,
+                     const std::vector<Time>& each) {
+  LaunchCost cost;
+  Time left;  // of the block's time, from the kernel at hand to the end
+  for (const uint32_t submodule : block.submodules) left += times.submodules[submodule].total;
+  const auto launch = [&](Time took, Time launching) {
+    if (cost.launches == 0) cost.first = launching;
+    cost.span = std::max(cost.span, cost.busy - cost.first + launching + left);
+    cost.busy += launching;
+    left = std::max(Time(), left - took);
+    ++cost.launches;
+  };
+  for (const uint32_t submodule : block.submodules) {
+    const SubmoduleTime& s = times.submodules[submodule];
+    const Time gap = GapEach(s);
+    for (const KernelTime& kernel : s.kernels) {
+      if (!kernel.gap) launch(kernel.time + gap, each[submodule]);
+    }
+    // One whose kernels nobody listed.
+    if (s.kernels.empty() && s.total > Time()) launch(s.total, each[submodule]);
+  }
+  return cost;
+}
+
+bool IsBackward(Pass pass) {
+  return pass == Pass::kBackward || pass == Pass::kBackwardActivation ||
+         pass == Pass::kBackwardWeight;
+}
+
+}  // namespace
+
+LaunchTable::LaunchTable(const Workload& workload, const HostKind& host,
+                         const GpuKernelTimes& times)
+    : costs_(workload.launch) {
+  if (!modelled()) return;
+  for (Time* time : {&costs_.kernel, &costs_.backward_kernel, &costs_.collective, &costs_.message,
+                     &costs_.graph, &costs_.wait, &costs_.loop}) {
+    *time = Slower(*time, host.board.launch_speed);
+  }
+  std::vector<Time> each, looped(workload.submodules.size(), costs_.loop);
+  for (const Submodule& submodule : workload.submodules) {
+    each.push_back(IsBackward(submodule.pass) ? costs_.backward_kernel : costs_.kernel);
+  }
+  for (const ComputeBlock& block : workload.blocks) {
+    blocks_.push_back(BlockCost(block, times, each));
+    looped_.push_back(BlockCost(block, times, looped));
+  }
+}
+
+LaunchCost LaunchTable::CostOf(const Op& op) const {
+  const auto at_once = [](Time cost) { return LaunchCost{cost, cost, Time(), 1}; };
+  if (op.graph == GraphPart::kFirst) return at_once(costs_.graph);
+  if (op.graph == GraphPart::kRest) return {};
+  const bool loop = op.graph == GraphPart::kLoop;
+  if (op.kind == OpKind::kCompute) return (loop ? looped_ : blocks_)[op.work];
+  if (op.kind == OpKind::kHostWork) return {};  // the host does it itself
+  if (loop) return at_once(costs_.loop);
+  if (UsesMemory(op.kind)) return at_once(costs_.kernel);
+  return at_once(op.kind == OpKind::kCollective ? costs_.collective : costs_.message);
+}
+
+}  // namespace drydock

@@ -1,0 +1,43 @@
+// What each op costs the host that launches it, for one kind of host: the costs that the workload
+// states, at the speed of the host's CPU. Built once, immutable, shared by all hosts and threads.
+#ifndef DRYDOCK_EXEC_ENGINE_HOST_LAUNCH_TABLE_H_
+#define DRYDOCK_EXEC_ENGINE_HOST_LAUNCH_TABLE_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "core/model/kernel_times.h"
+#include "core/model/workload.h"
+
+namespace drydock {
+
+// From the moment the host turns to an op.
+struct LaunchCost {
+  Time first;  // until its first kernel is launched
+  Time busy;   // until the host turns to the next op
+  // The op ends no earlier than this after the first launch: kernel k of n is launched k costs
+  // later, and then it and all that follow it still have to run.
+  Time span;
+  int64_t launches = 0;  // that wait in the stream
+};
+
+class LaunchTable {
+ public:
+  // `times` are those of the host's GPU.
+  LaunchTable(const Workload& workload, const HostKind& host, const GpuKernelTimes& times);
+
+  bool modelled() const { return costs_.modelled(); }
+  Time wait() const { return costs_.wait; }
+  Time latency() const { return costs_.latency; }
+  int64_t queue() const { return costs_.queue; }
+  LaunchCost CostOf(const Op& op) const;
+
+ private:
+  HostLaunch costs_;
+  std::vector<LaunchCost> blocks_;  // by block
+  std::vector<LaunchCost> looped_;  // the same, launched by a loop without Python
+};
+
+}  // namespace drydock
+
+#endif  // DRYDOCK_EXEC_ENGINE_HOST_LAUNCH_TABLE_H_

@@ -1,0 +1,70 @@
+#include "exec-engine/host/step_cost.h"
+
+namespace drydock {
+namespace {
+
+Bandwidth RateOf(const Step& step, const CollectiveCosts::Protocol& costs, Bandwidth local_copy) {
+  const bool receives = step.receive.count > 0, sends = step.send.count > 0;
+  if (!receives && !sends) return local_copy;
+  if (!sends) return costs.receive;
+  if (receives && step.reduce) return costs.reduce_send;
+  return receives || step.store ? costs.copy_send : costs.send;
+}
+
+// Whether the step has such operands, and none is handled in one of these ways.
+bool NoneIs(std::string_view handling, Slots operands, std::string_view ways) {
+  return operands.count > 0 &&
+         handling.substr(operands.begin, operands.count).find_first_of(ways) == handling.npos;
+}
+
+}  // namespace
+
+bool IsNvls(Algorithm algorithm) {
+  return algorithm == Algorithm::kNvls || algorithm == Algorithm::kNvlsTree;
+}
+
+const CollectiveCosts::Protocol& CostsOf(const Work& work, const CollectiveCosts& costs) {
+  if (IsNvls(work.algorithm)) return work.registered ? costs.nvls_registered : costs.nvls;
+  if (work.algorithm == Algorithm::kCopyEngine) return costs.copy_engine;
+  if (work.algorithm == Algorithm::kUserBuffers) return costs.userbuffers;
+  if (work.algorithm == Algorithm::kSendRecv) {
+    return work.protocol == Protocol::kLl ? costs.p2p_ll : costs.p2p_simple;
+  }
+  switch (work.protocol) {
+    case Protocol::kLl:
+      return costs.ll;
+    case Protocol::kLl128:
+      return costs.ll128;
+    case Protocol::kSimple:
+      break;
+  }
+  return costs.simple;
+}
+
+Handling HandlingOf(const Connection& connection, Algorithm algorithm) {
+  if (!connection.direct) return Handling::kBuffered;
+  const bool fetched = algorithm == Algorithm::kSendRecv || algorithm == Algorithm::kUserBuffers;
+  if (connection.link == LinkKind::kPeerRead && fetched) return Handling::kFetched;
+  const bool others = connection.link == LinkKind::kNet || connection.link == LinkKind::kNvls;
+  return others ? Handling::kOffloaded : Handling::kDirect;
+}
+
+ByteCost CostOf(const Step& step, const Work& work, const GpuSpec& gpu, std::string_view handling) {
+  const CollectiveCosts::Protocol& costs = CostsOf(work, gpu.collectives);
+  // Reads and writes at memory speed share the memory: half of it each.
+  const Bandwidth local_copy = Bandwidth::BitsPerSecond(gpu.memory_bandwidth.bits_per_second() / 2);
+  const ByteCost buffered(RateOf(step, costs, local_copy));
+  // NVLS: what a head reduces or multicasts it moves itself; a member's part is a single operand.
+  const bool heads = IsNvls(work.algorithm) && step.receive.count + step.send.count > 1;
+  if (handling.empty() || step.reduce || heads) return buffered;
+  const bool receives_direct = NoneIs(handling, step.receive, "bf");
+  const bool sends_offloaded = NoneIs(handling, step.send, "bd");
+  if (!receives_direct && !sends_offloaded) return buffered;
+  const bool copies_out = step.receive.count > 0 ? !receives_direct : step.store;
+  if (step.send.count > 0 && !sends_offloaded) {
+    return ByteCost(step.receive.count > 0 ? costs.copy_send : costs.send);
+  }
+  return copies_out ? ByteCost(costs.receive) : ByteCost();
+}
+
+}  // namespace drydock

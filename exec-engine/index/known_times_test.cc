@@ -1,0 +1,113 @@
+// Calls of which only the last arrival is said to matter (known_times.h), against arrivals that are
+// meant to show that more does.
+#include "exec-engine/index/known_times.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+#include "exec-engine/replay/replay.h"
+#include "exec-engine/testing/replay_testing.h"
+
+namespace drydock {
+namespace {
+
+using testing::Counter;
+using testing::SmallCluster;
+using testing::WorkloadBuilder;
+
+constexpr int kCalls = 120;
+
+class Random {
+ public:
+  explicit Random(uint32_t seed) : engine_(seed) {}
+  int64_t Below(int64_t n) { return static_cast<int64_t>(engine_() % static_cast<uint64_t>(n)); }
+  template <typename T>
+  T Of(std::initializer_list<T> values) {
+    return values.begin()[Below(static_cast<int64_t>(values.size()))];
+  }
+  // As often a picosecond as a microsecond or a second.
+  int64_t OfAnySize(int64_t most) {
+    const double part = static_cast<double>(Below(1 << 20)) / (1 << 20);
+    return static_cast<int64_t>(std::exp(part * std::log(static_cast<double>(most))));
+  }
+
+ private:
+  std::mt19937_64 engine_;
+};
+
+// A host whose links and thread blocks are as fast or slow as they please, so that here the one
+// and there the other holds up the slices.
+Topology AnyHost(int gpus, Random* random) {
+  Topology topology = SmallCluster(1, gpus);
+  ScaleUp& links = topology.host_kinds[0].scale_up;
+  links.latency = Time::Ps(random->Of<int64_t>({0, 0, 0, 1, 1'000, 100'000, 1'000'000}));
+  links.bandwidth = Bandwidth::FromBytesPerSecond(random->Of({5e9, 11e9, 17e9, 40e9, 400e9}));
+  if (random->Below(4) == 0) links.kind = ScaleUpKind::kPcie;
+  CollectiveCosts::Protocol& costs = topology.gpus[0].collectives.simple;
+  costs.base = Time::Ns(random->Of<int64_t>({0, 700, 9'000}));
+  costs.step = Time::Ns(random->Of<int64_t>({0, 0, 300, 4'000}));
+  costs.receive = Bandwidth::FromBytesPerSecond(random->Of({6e9, 10e9, 31e9}));
+  costs.send = Bandwidth::FromBytesPerSecond(random->Of({7e9, 10e9, 23e9}));
+  return topology;
+}
+
+// When the members of a call come: some together, some a little or much earlier, in steps.
+std::vector<Time> Arrivals(int members, int64_t whole, Random* random) {
+  std::vector<Time> out;
+  const int64_t kind = random->Below(4), gap = random->OfAnySize(4 * whole);
+  for (int m = 0; m < members; ++m) {
+    int64_t at = 0;
+    if (kind == 0) at = random->Below(2) * gap;
+    if (kind == 1) at = random->Below(2) * random->OfAnySize(4 * whole);
+    if (kind == 2) at = random->OfAnySize(4 * whole);
+    if (kind == 3) at = random->Below(4) * gap;
+    out.push_back(Time::Ps(at));
+  }
+  return out;
+}
+
+WorkloadBuilder ManyCalls(uint32_t seed) {
+  Random random(seed);
+  const int members = 2 + static_cast<int>(random.Below(5));
+  WorkloadBuilder b(AnyHost(members, &random));
+  const int stream = b.Stream("compute");
+  std::vector<int> all;
+  for (int rank = 0; rank < members; ++rank) all.push_back(rank);
+  const int tp = b.Role("tp", Dimension::kTensor, {all});
+  const auto type = random.Of({CollectiveType::kAllReduce, CollectiveType::kAllGather});
+  const int64_t channels = random.Of<int64_t>({1, 1, 2, 3, 8});
+  // A chunk is a part of a slice of 64 KiB, or up to four: half of what a connection holds.
+  const int64_t chunk = random.Of<int64_t>({5'000, 64 << 10, 100'000, 256 << 10});
+  const int64_t bytes = members * channels * chunk;
+  for (int call = 0; call < kCalls; ++call) {
+    const std::vector<Time> after = Arrivals(members, 100'000'000, &random);
+    for (int rank = 0; rank < members; ++rank) {
+      b.Compute(rank, stream, after[static_cast<size_t>(rank)]);
+      b.Collective(rank, stream, tp, type, bytes);
+    }
+  }
+  b.PlanAll(static_cast<int>(channels));
+  return b;
+}
+
+TEST(KnownTimesTest, NoArrivalsShowThatMoreThanTheLastOfThemMatters) {
+  int taken = 0;
+  for (uint32_t seed = 0; seed < 400; ++seed) {
+    const WorkloadBuilder b = ManyCalls(seed);
+    const Result<Timeline> fast = testing::ReplayAll(b, /*shortcut=*/true),
+                           slow = testing::ReplayAll(b, /*shortcut=*/false);
+    ASSERT_TRUE(fast.ok() && slow.ok());
+    taken += Counter(*fast, "calls played alone") < kCalls / 2 ? 1 : 0;
+    for (size_t rank = 0; rank < fast->ranks.size(); ++rank) {
+      EXPECT_TRUE(fast->ranks[rank].end == slow->ranks[rank].end) << "seed " << seed;
+      EXPECT_TRUE(fast->ranks[rank].ready == slow->ranks[rank].ready) << "seed " << seed;
+    }
+  }
+  EXPECT_GT(taken, 40) << "plans of which only the last arrival is said to matter";
+}
+
+}  // namespace
+}  // namespace drydock

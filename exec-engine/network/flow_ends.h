@@ -1,0 +1,24 @@
+// What names a flow of messages from a NIC to a NIC.
+#ifndef DRYDOCK_EXEC_ENGINE_NETWORK_FLOW_ENDS_H_
+#define DRYDOCK_EXEC_ENGINE_NETWORK_FLOW_ENDS_H_
+
+#include <cstdint>
+
+#include "exec-engine/network/network.h"
+
+namespace drydock {
+
+struct FlowEnds {
+  HostId source = 0, destination = 0;
+  int16_t source_nic = 0, destination_nic = 0;
+  uint32_t flow = 0;  // Message::flow
+  friend bool operator==(const FlowEnds&, const FlowEnds&) = default;
+};
+
+inline FlowEnds FlowEndsOf(const Message& m) {
+  return {m.source, m.destination, m.source_nic, m.destination_nic, m.flow};
+}
+
+}  // namespace drydock
+
+#endif  // DRYDOCK_EXEC_ENGINE_NETWORK_FLOW_ENDS_H_

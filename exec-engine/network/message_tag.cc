@@ -1,0 +1,17 @@
+#include "exec-engine/network/message_tag.h"
+
+#include "core/base/check.h"
+
+namespace drydock {
+
+MessageTag MessageTag::Of(const Message& message) {
+  return {message.tag, message.detail >> 1, (message.detail & 1) != 0};
+}
+
+void MessageTag::Write(Message* message) const {
+  CHECK_NOTE(connection <= UINT32_MAX >> 1, "more connections than a message can name");
+  message->tag = call;
+  message->detail = connection << 1 | (credit ? 1 : 0);
+}
+
+}  // namespace drydock

@@ -1,0 +1,202 @@
+#include "exec-engine/networks/analytical_network.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+
+#include "core/model/fabric/fabric_paths.h"
+#include "exec-engine/testing/replay_testing.h"
+
+namespace drydock {
+namespace {
+
+// Writes down what it is told, and acts when it is.
+class Recorder final : public HostActor {
+ public:
+  void Start() override {
+    if (on_start) on_start();
+  }
+  void OnTimer(TimerId id) override {
+    Note("timer", id);
+    if (on_timer) on_timer(id);
+  }
+  void OnSent(const Message& m) override { Note("sent", m.id); }
+  void OnDelivered(const Message& m) override { Note("delivered", m.id); }
+
+  void Note(const std::string& what, uint64_t id) {
+    log.push_back(std::to_string(port->Now().ps()) + " " + what + " " + std::to_string(id));
+  }
+  HostPort* port = nullptr;
+  std::function<void()> on_start;
+  std::function<void(TimerId)> on_timer;
+  std::vector<std::string> log;
+};
+
+struct World {
+  explicit World(Topology t) : topology(std::move(t)) {
+    network = std::move(MakeAnalyticalNetwork(topology, {})).value();
+    actors.resize(topology.hosts.size());
+    for (size_t i = 0; i < actors.size(); ++i) {
+      actors[i].port = network->port(static_cast<HostId>(i));
+    }
+  }
+  Status Try() {
+    std::vector<HostActor*> pointers;
+    for (Recorder& actor : actors) pointers.push_back(&actor);
+    return network->Run(pointers);
+  }
+  void Run() { ASSERT_TRUE(Try().ok()); }
+  void Send(HostId from, HostId to, MessageId id, int64_t bytes, int nic = 0) {
+    Message m;
+    m.id = id;
+    m.source = from;
+    m.destination = to;
+    m.source_nic = m.destination_nic = static_cast<int16_t>(nic);
+    m.size = Bytes(bytes);
+    actors[static_cast<size_t>(from)].port->Send(m);
+  }
+  Topology topology;
+  std::unique_ptr<Network> network;
+  std::vector<Recorder> actors;
+};
+
+// One packet of 4096 + 82 B at 200 Gbps takes 167,120 ps. A message: 500 ns NIC, wire, 50 + 300 +
+// 50 ns of fabric, one packet stored by the switch, 500 ns NIC.
+constexpr int64_t kPacket = 167120;
+constexpr int64_t kWay = 500000 + 400000 + 500000;
+
+TEST(AnalyticalNetworkTest, MessageTakesWireAndLatency) {
+  World world(testing::SmallCluster(2, 1));
+  world.actors[0].on_start = [&] { world.Send(0, 1, 7, 4096 * 10); };
+  world.Run();
+  EXPECT_EQ(world.actors[1].log,
+            std::vector<std::string>{std::to_string(kWay + 11 * kPacket) + " delivered 7"});
+  EXPECT_EQ(world.actors[0].log,
+            std::vector<std::string>{std::to_string(kWay + 11 * kPacket + 400000) + " sent 7"})
+      << "acknowledged over the same path";
+}
+
+TEST(AnalyticalNetworkTest, TwoNicsOfAHostMeetAtTheSwitch) {
+  World world(testing::SmallCluster(1, 2));
+  world.actors[0].on_start = [&] {
+    Message m;
+    m.id = 7;
+    m.destination_nic = 1;
+    m.size = Bytes(4096 * 10);
+    world.actors[0].port->Send(m);
+  };
+  world.Run();
+  const int64_t there = kWay + 11 * kPacket;
+  EXPECT_EQ(world.actors[0].log,
+            (std::vector<std::string>{std::to_string(there) + " delivered 7",
+                                      std::to_string(there + 400000) + " sent 7"}));
+}
+
+TEST(AnalyticalNetworkTest, MessagesQueueAtBothNics) {
+  World world(testing::SmallCluster(3, 1));
+  world.actors[0].on_start = [&] {
+    world.Send(0, 2, 1, 4096);
+    world.Send(0, 2, 2, 4096);
+  };
+  world.actors[1].on_start = [&] { world.Send(1, 2, 1, 4096); };
+  world.Run();
+  const auto at = [](int packets) { return std::to_string(kWay + packets * kPacket); };
+  EXPECT_EQ(world.actors[2].log,
+            (std::vector<std::string>{at(2) + " delivered 1", at(3) + " delivered 1",
+                                      at(4) + " delivered 2"}))
+      << "two at once are served one after the other, by host; the third comes behind";
+}
+
+// Behind a switch whose cable is slower than the sender's, a short message could be through sooner.
+TEST(AnalyticalNetworkTest, MessagesOfAFlowDoNotOvertake) {
+  Topology t = testing::SmallCluster(2, 1);
+  t.fabric.links[1].rate = Bandwidth::BitsPerSecond(10'000'000'000);
+  World world(t);
+  world.actors[0].on_start = [&] {
+    world.Send(0, 1, 1, 4096);
+    world.Send(0, 1, 2, 64);
+  };
+  world.Run();
+  ASSERT_EQ(world.actors[1].log.size(), 2u);
+  EXPECT_TRUE(world.actors[1].log[0].ends_with("delivered 1")) << world.actors[1].log[0];
+}
+
+TEST(AnalyticalNetworkTest, TimersGoBeforeDeliveriesOfTheSameInstantAndById) {
+  World world(testing::SmallCluster(2, 1));
+  const Time when = Time::Ps(kWay + 2 * kPacket);
+  world.actors[0].on_start = [&] { world.Send(0, 1, 9, 4096); };
+  world.actors[1].on_start = [&] {
+    world.actors[1].port->At(when, 5);
+    world.actors[1].port->At(when, 3);
+  };
+  world.Run();
+  const std::string at = std::to_string(when.ps());
+  EXPECT_EQ(world.actors[1].log,
+            (std::vector<std::string>{at + " timer 3", at + " timer 5", at + " delivered 9"}));
+}
+
+TEST(AnalyticalNetworkTest, SettingATimerAgainMovesIt) {
+  World world(testing::SmallCluster(2, 1));
+  world.actors[0].on_start = [&] {
+    world.actors[0].port->At(Time::Us(5), 1);
+    world.actors[0].port->At(Time::Us(2), 1);
+    world.actors[0].port->At(Time::Us(9), 2);
+    world.actors[0].port->At(Time::Us(12), 2);
+  };
+  world.Run();
+  EXPECT_EQ(world.actors[0].log, (std::vector<std::string>{"2000000 timer 1", "12000000 timer 2"}));
+}
+
+// Rails that do not meet: each NIC reaches its like only.
+TEST(AnalyticalNetworkTest, AMessageWithoutAWayEndsTheRun) {
+  Topology t = testing::SmallCluster(2, 2);
+  t.fabric.switches.push_back({"rail1", 0, Time::Ns(300), Bytes(1 << 24)});
+  t.fabric.links[1].b.index = t.fabric.links[3].b.index = 1;
+  World world(t);
+  world.actors[0].on_start = [&] {
+    world.Send(0, 1, 1, 4096, 1);
+    world.actors[0].port->At(Time::Us(3), 0);
+  };
+  world.actors[0].on_timer = [&](TimerId) {
+    Message m;
+    m.id = 2;
+    m.destination = 1;
+    m.destination_nic = 1;
+    m.size = Bytes(1);
+    world.actors[0].port->Send(m);
+  };
+  const Status status = world.Try();
+  ASSERT_FALSE(status.ok());
+  EXPECT_EQ(status.error().message(),
+            "NIC 0 of host 0 cannot reach NIC 1 of host 1 over the fabric, but has a message for "
+            "it at 3 us");
+  EXPECT_EQ(world.actors[1].log.size(), 1u) << "the message on the rail arrived before";
+}
+
+TEST(AnalyticalNetworkTest, RefusesFaults) {
+  Topology topology = testing::SmallCluster(2, 1);
+  topology.faults.resize(1);
+  const auto network = MakeAnalyticalNetwork(topology, {});
+  ASSERT_FALSE(network.ok());
+  EXPECT_EQ(network.error().message(),
+            "the cluster has 'faults', which the analytical network does not know; they need the "
+            "packet network");
+}
+
+TEST(FabricPathsTest, ShortestPathAddsCablesAndSwitches) {
+  Topology t = testing::SmallCluster(2, 1);
+  // A second switch between the hosts: host 1 hangs on it, over a slower cable.
+  t.fabric.switches.push_back({"far", 1, Time::Ns(200), Bytes(1 << 24)});
+  t.fabric.links[1].b.index = 1;
+  t.fabric.links.push_back(
+      {{true, 0, 0}, {true, 1, 0}, Bandwidth::BitsPerSecond(100000000000), Time::Ns(30)});
+  FabricPaths paths(t);
+  const FabricPath& path = paths.Between(paths.NicNode(0, 0), paths.NicNode(1, 0));
+  EXPECT_EQ(path.switches, 2);
+  EXPECT_EQ(path.latency, Time::Ns(50 + 300 + 30 + 200 + 50));
+  EXPECT_EQ(path.bottleneck, Bandwidth::BitsPerSecond(100000000000));
+}
+
+}  // namespace
+}  // namespace drydock

@@ -1,0 +1,190 @@
+#include "exec-engine/networks/serial_network.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "core/base/check.h"
+#include "exec-engine/folding/replica_folding.h"
+
+namespace drydock {
+namespace {
+
+// Layout of Event::order: whether it is a host's, host, kind, source.
+constexpr int kSourceBits = 30;
+constexpr int kHostShift = kSourceBits + 2;
+constexpr uint64_t kOfHost = uint64_t{1} << 63;
+
+}  // namespace
+
+SerialNetwork::SerialNetwork(int hosts, const ReplicaFolding* folding)
+    : folding_(folding), next_timers_(static_cast<size_t>(hosts)) {
+  CHECK(hosts < 1 << kSourceBits);
+  for (HostId host = 0; host < hosts; ++host) ports_.emplace_back(this, host);
+  timers_.resize(static_cast<size_t>(hosts));
+}
+
+HostId SerialNetwork::ReceiverOf(const Message& message) const {
+  return folding_ == nullptr ? message.destination : folding_->StandsFor(message.destination);
+}
+
+HostId SerialNetwork::SeenFrom(const Message& message) const {
+  return folding_ == nullptr ? message.source : folding_->SeenFrom(message);
+}
+
+uint64_t SerialNetwork::OrderOf(HostId host, Kind kind, HostId source) {
+  return kOfHost | static_cast<uint64_t>(host) << kHostShift |
+         static_cast<uint64_t>(kind) << kSourceBits | static_cast<uint64_t>(source);
+}
+
+void SerialNetwork::Schedule(Time when, uint64_t subject, uint64_t id, uint32_t detail) {
+  CHECK(when >= now_);
+  events_.Push({when, subject, id, detail});
+}
+
+void SerialNetwork::SetTimer(HostId host, Time when, TimerId id) {
+  CHECK(when >= now_);
+  std::vector<Timer>& pending = timers_[static_cast<size_t>(host)];
+  const auto it = std::find_if(pending.begin(), pending.end(),
+                               [id](const Timer& timer) { return timer.id == id; });
+  if (it == pending.end()) {
+    pending.push_back({id, when});
+  } else if (it->when == when) {
+    return;
+  } else {
+    it->when = when;
+  }
+  FindNextTimer(host);
+}
+
+void SerialNetwork::FindNextTimer(HostId host) {
+  std::vector<Timer>& pending = timers_[static_cast<size_t>(host)];
+  const auto sooner = [](const Timer& a, const Timer& b) {
+    return a.when != b.when ? a.when < b.when : a.id < b.id;
+  };
+  if (pending.size() > 1) {
+    std::iter_swap(pending.begin(), std::min_element(pending.begin(), pending.end(), sooner));
+  }
+  const Time next = pending.empty() ? Time::Max() : pending.front().when;
+  const auto slot = static_cast<uint32_t>(host);
+  if (next != next_timers_.time_of(slot)) next_timers_.Set(slot, next);
+}
+
+void SerialNetwork::RunTimer(std::span<HostActor* const> actors) {
+  const auto host = static_cast<HostId>(next_timers_.slot());
+  std::vector<Timer>& pending = timers_[static_cast<size_t>(host)];
+  now_ = pending.front().when;
+  const TimerId id = pending.front().id;
+  pending.front() = pending.back();
+  pending.pop_back();
+  actors[static_cast<size_t>(host)]->OnTimer(id);
+  FindNextTimer(host);  // at last: most set one again
+}
+
+// Before a message of that host at the same time, but after one of a host with a lower number, and
+// after what is the network's own.
+bool SerialNetwork::TimerIsNext() const {
+  const Time timer = next_timers_.time();
+  if (events_.empty()) return timer < Time::Max();
+  const Event& event = events_.top();
+  if (timer != event.time) return timer < event.time;
+  const auto host = static_cast<HostId>(next_timers_.slot());
+  return OrderOf(host, Kind::kTimer, host) < event.order;
+}
+
+Time SerialNetwork::next_time() const {
+  return events_.empty() ? next_timers_.time() : std::min(next_timers_.time(), events_.top().time);
+}
+
+void SerialNetwork::Send(HostId host, const Message& message) {
+  CHECK(message.source == host && message.size.count() > 0);
+  CHECK(message.destination != host || message.destination_nic != message.source_nic ||
+        message.wire != 0);
+  const int64_t alike = folding_ == nullptr ? 1 : folding_->AlikeOf(message);
+  messages_ += alike;
+  bytes_ += alike * message.size.count();
+  Slot slot = 0;
+  if (free_flights_.empty()) {
+    slot = static_cast<Slot>(flights_.size());
+    flights_.emplace_back();
+  } else {
+    slot = free_flights_.back();
+    free_flights_.pop_back();
+  }
+  flights_[slot] = {message, message.control ? 1 : 2};
+  flights_[slot].message.sent = now_;
+  last_route_ = OnSend(slot);
+}
+
+void SerialNetwork::Complete(Slot slot, Time delivered, Time acknowledged) {
+  CHECK(delivered >= now_ && acknowledged >= now_);
+  const Message& m = flights_[slot].message;
+  events_.Push({delivered, OrderOf(ReceiverOf(m), Kind::kDelivered, SeenFrom(m)), m.id, slot});
+  if (m.control) return;
+  events_.Push({acknowledged, OrderOf(m.source, Kind::kSent, m.source), m.id, slot});
+}
+
+Message SerialNetwork::TakeFlight(Slot slot) {
+  if (--flights_[slot].left == 0) free_flights_.push_back(slot);
+  return flights_[slot].message;  // a copy: the callback may send, and need the slot
+}
+
+void SerialNetwork::Dispatch(const Event& event, std::span<HostActor* const> actors) {
+  if ((event.order & kOfHost) == 0) return OnEvent(event.order, event.slot);
+  const auto host = static_cast<HostId>((event.order & ~kOfHost) >> kHostShift);
+  HostActor* actor = actors[static_cast<size_t>(host)];
+  switch (static_cast<Kind>(event.order >> kSourceBits & 3)) {
+    case Kind::kDelivered:
+      if (folding_ != nullptr)
+        return actor->OnDelivered(folding_->AtReceiver(TakeFlight(event.slot)));
+      return actor->OnDelivered(TakeFlight(event.slot));
+    case Kind::kSent:
+      return actor->OnSent(TakeFlight(event.slot));
+    case Kind::kTimer:
+      CHECK_NOTE(false, "a timer among the messages");
+  }
+}
+
+void SerialNetwork::FetchAhead(const Event& event) const {
+  if ((event.order & kOfHost) == 0) return OnEventNears(event.order, event.slot);
+  const Flight* flight = &flights_[event.slot];
+  __builtin_prefetch(flight, 1);
+  __builtin_prefetch(reinterpret_cast<const char*>(flight + 1) - 1, 1);
+}
+
+Status SerialNetwork::Run(std::span<HostActor* const> actors) {
+  CHECK(actors.size() == ports_.size());
+  OnStart();
+  for (HostActor* actor : actors) {
+    if (actor != nullptr) actor->Start();
+  }
+  while (failure_.empty()) {
+    if (next_time() > now_) OnEndOfInstant();
+    if (next_time() == Time::Max()) break;
+    if (TimerIsNext()) {
+      RunTimer(actors);
+      continue;
+    }
+    const Event event = events_.Pop();
+    if (!events_.empty()) FetchAhead(events_.top());
+    now_ = event.time;
+    Dispatch(event, actors);
+  }
+  if (!failure_.empty()) return Error(failure_);
+  return OnEnd();
+}
+
+void SerialNetwork::Fail(std::string why) {
+  if (failure_.empty()) failure_ = std::move(why);
+}
+
+void SerialNetwork::FailUnreachable(const Message& message) {
+  Fail(fmt::format(
+      "NIC {} of host {} cannot reach NIC {} of host {} over the fabric, but has a message for it "
+      "at {}",
+      message.source_nic, message.source, message.destination_nic, message.destination,
+      ToString(now_)));
+}
+
+}  // namespace drydock

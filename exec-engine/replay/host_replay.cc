@@ -1,0 +1,269 @@
+#include "exec-engine/replay/host_replay.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/base/check.h"
+
+namespace drydock {
+namespace {
+
+constexpr TimerId kNextEvent = 0;
+
+}  // namespace
+
+HostReplay::HostReplay(HostId host, const ReplayIndex& index, const PortMap& ports, HostPort* port,
+                       const Settings& settings, std::vector<RankTimeline>* timelines,
+                       Progress::Host* progress)
+    : index_(index),
+      port_(port),
+      progress_(progress),
+      until_(settings.until),
+      gpu_type_(index.workload().topology.kind_of_host(host).gpu),
+      first_rank_(index.first_rank(host)),
+      jitter_(settings.variation.jitter),
+      communication_(host, index, ports, settings.sharing, this, settings.shortcut,
+                     settings.folding),
+      memory_(host, index.workload(), ports, &communication_, this) {
+  const int end = std::min(first_rank_ + ports.gpus(), index.workload().rank_count());
+  for (int rank = first_rank_; rank < end; ++rank) {
+    const ClassIndex& of_rank = index.class_of(rank);
+    const Program& program = *of_rank.program;
+    RankTimeline* timeline = &(*timelines)[static_cast<size_t>(rank)];
+    ranks_.push_back(
+        {&of_rank,
+         timeline,
+         {},
+         {},
+         {},
+         LaunchQueue(program,
+                     index.launches(index.workload().topology.hosts[static_cast<size_t>(host)]),
+                     index.workload().streams.size(), timeline),
+         GpuSharing(index.workload().topology.gpus[static_cast<size_t>(gpu_type_)])});
+    RankState& state = ranks_.back();
+    for (size_t op = 0; op < program.ops.size(); ++op) {
+      state.open_dependencies.push_back(program.dependency_begin[op + 1] -
+                                        program.dependency_begin[op]);
+    }
+    state.stream_head = state.index->first_in_stream;
+    state.state.assign(program.ops.size(), State::kWaiting);
+  }
+  for (const SlowGpu& slow : settings.variation.slow_gpus) {
+    if (slow.host == host) slow_.push_back(slow);
+  }
+}
+
+void HostReplay::Start() {
+  for (const SlowGpu& slow : slow_) {
+    for (int gpu = 0; gpu < static_cast<int>(ranks_.size()); ++gpu) {
+      if (slow.gpu < 0 || slow.gpu == gpu) events_.Push({slow.at, gpu, kNoOp});
+    }
+  }
+  for (int gpu = 0; gpu < static_cast<int>(ranks_.size()); ++gpu) SetSlowdown(gpu, Time());
+  for (size_t gpu = 0; gpu < ranks_.size(); ++gpu) {
+    ranks_[gpu].launches.Issue(Time());
+    for (const uint32_t op : std::vector<uint32_t>(ranks_[gpu].stream_head)) {
+      if (op != kNoOp) StartIfReady(static_cast<int>(gpu), op, Time());
+    }
+  }
+  SetTimer();
+}
+
+// What the host could not issue before. Only a stream's next op can start.
+void HostReplay::LaunchMore(int gpu, Time now) {
+  RankState& rank = ranks_[static_cast<size_t>(gpu)];
+  if (rank.launches.done()) return;
+  const uint32_t before = rank.launches.next();
+  const uint32_t after = rank.launches.Issue(now);
+  for (uint32_t op = before; op < after; ++op) StartIfReady(gpu, op, now);
+}
+
+// As the host has launched the op, and its call as late as it happens to be.
+Time HostReplay::StartOf(int gpu, uint32_t op, Time now) const {
+  const RankState& rank = ranks_[static_cast<size_t>(gpu)];
+  const Time launched = std::max(now, rank.timeline->start[op]);
+  if (!IsCommunication(rank.index->program->ops[op].kind)) return launched;
+  return launched + jitter_.CallDelay(first_rank_ + gpu, op);
+}
+
+void HostReplay::StartIfReady(int gpu, uint32_t op, Time now) {
+  RankState& rank = ranks_[static_cast<size_t>(gpu)];
+  const Op& what = rank.index->program->ops[op];
+  if (rank.state[op] != State::kWaiting || rank.open_dependencies[op] > 0 ||
+      rank.stream_head[what.stream] != op || !rank.launches.issued(op)) {
+    return;
+  }
+  const Time start = StartOf(gpu, op, now);
+  if (start <= now) return StartOp(gpu, op, now);
+  rank.state[op] = State::kLaunching;
+  events_.Push({start, gpu, op});
+}
+
+void HostReplay::StartOp(int gpu, uint32_t op, Time now) {
+  RankState& rank = ranks_[static_cast<size_t>(gpu)];
+  const Op& what = rank.index->program->ops[op];
+  rank.state[op] = State::kRunning;
+  if (what.kind == OpKind::kCompute) {
+    const BlockTime& block = index_.block_time(gpu_type_, what.work);
+    const GpuSharing::Work work{op, jitter_.ComputeTime(block.total, first_rank_ + gpu, op),
+                                block.tensor_share, block.memory_share,
+                                rank.launches.EarliestEnd(op)};
+    rank.timeline->start[op] = now;
+    ComputeWillEnd(gpu, rank.sharing.Begin(work, now));
+  } else {
+    rank.timeline->start[op] = now;
+    rank.timeline->end[op] = Time::Max();
+    if (UsesMemory(what.kind)) return memory_.Start(gpu, op, what, now);
+    const KernelLoad& load = communication_.Start(gpu, op, now);
+    ComputeChanges(gpu, rank.sharing.Add(load, now));
+  }
+}
+
+void HostReplay::OnOpWillEnd(int gpu, uint32_t op, Time end, Time ready) {
+  RankTimeline& timeline = *ranks_[static_cast<size_t>(gpu)].timeline;
+  timeline.end[op] = end;
+  timeline.ready[op] = std::min(ready, end);
+  events_.Push({end, gpu, op});
+}
+
+void HostReplay::ComputeWillEnd(int gpu, const GpuSharing::End& end) {
+  const Time start = ranks_[static_cast<size_t>(gpu)].timeline->start[end.op];
+  OnOpWillEnd(gpu, end.op, end.end, start + end.late);
+}
+
+void HostReplay::ComputeChanges(int gpu, const std::vector<GpuSharing::End>& ends) {
+  for (const GpuSharing::End& end : ends) ComputeWillEnd(gpu, end);
+}
+
+// The last change to the GPU's speed until now.
+void HostReplay::SetSlowdown(int gpu, Time now) {
+  double slowdown = 1;
+  for (const SlowGpu& slow : slow_) {
+    if (slow.at <= now && (slow.gpu < 0 || slow.gpu == gpu)) slowdown = slow.slowdown;
+  }
+  ComputeChanges(gpu, ranks_[static_cast<size_t>(gpu)].sharing.SlowDown(slowdown, now));
+}
+
+void HostReplay::OnEndUnknown(int gpu, uint32_t op) {
+  ranks_[static_cast<size_t>(gpu)].timeline->end[op] = Time::Max();
+}
+
+void HostReplay::EndOp(int gpu, uint32_t op, Time now) {
+  RankState& rank = ranks_[static_cast<size_t>(gpu)];
+  rank.state[op] = State::kEnded;
+  ++ops_ended_;
+  const Op& what = rank.index->program->ops[op];
+  if (what.kind == OpKind::kCompute) rank.sharing.Finish(op);
+  if (UsesMemory(what.kind)) memory_.Ended(gpu, op);
+  if (IsCommunication(what.kind)) {
+    ComputeChanges(gpu, rank.sharing.Remove(communication_.Ended(gpu, op), now));
+  }
+  const uint32_t next = rank.index->next_in_stream[op];
+  rank.stream_head[what.stream] = next;
+  for (const uint32_t successor : rank.index->successors(op)) {
+    --rank.open_dependencies[successor];
+    StartIfReady(gpu, successor, now);
+  }
+  if (next != kNoOp) StartIfReady(gpu, next, now);
+  rank.launches.OnEnded(op);
+  LaunchMore(gpu, now);
+}
+
+void HostReplay::OnEvent(const OpEvent& event, Time now) {
+  if (event.op == kNoOp) return SetSlowdown(event.gpu, now);
+  const RankState& rank = ranks_[static_cast<size_t>(event.gpu)];
+  if (rank.state[event.op] == State::kLaunching) return StartOp(event.gpu, event.op, now);
+  // An end that was replaced by another leaves its event behind.
+  const bool holds =
+      rank.state[event.op] == State::kRunning && rank.timeline->end[event.op] == event.time;
+  if (holds) EndOp(event.gpu, event.op, now);
+}
+
+void HostReplay::OnTimer(TimerId) {
+  const Time now = port_->Now();
+  timer_ = Time::Max();
+  for (;; ++events_seen_) {
+    if (!events_.empty() && events_.top().time <= now) {
+      OnEvent(events_.Pop(), now);
+    } else if (!memory_.idle() && memory_.next_time() <= now) {
+      memory_.RunNext();
+    } else if (!communication_.idle() && communication_.next_time() <= now) {
+      communication_.RunNext();
+    } else {
+      break;
+    }
+  }
+  progress_->Set(ops_ended_, events_seen_, now);
+  SetTimer();
+}
+
+void HostReplay::SetTimer() {
+  Time next = Time::Max();
+  if (!events_.empty()) next = events_.top().time;
+  if (!memory_.idle()) next = std::min(next, memory_.next_time());
+  if (!communication_.idle()) next = std::min(next, communication_.next_time());
+  if (next == Time::Max() || next == timer_) return;
+  if (next > until_) {
+    stopped_ = true;
+    return;
+  }
+  timer_ = next;
+  port_->At(next, kNextEvent);
+}
+
+// What is still on its way arrives unheard.
+bool HostReplay::IsOver() {
+  const bool over = port_->Now() > until_;
+  stopped_ |= over;
+  ++events_seen_;
+  return over;
+}
+
+void HostReplay::OnSent(const Message& message) {
+  if (IsOver()) return;
+  communication_.OnSent(message, port_->Now());
+  SetTimer();
+}
+
+void HostReplay::OnDelivered(const Message& message) {
+  if (IsOver()) return;
+  communication_.OnDelivered(message, port_->Now());
+  SetTimer();
+}
+
+void HostReplay::CutShort() {
+  for (RankState& rank : ranks_) {
+    RankTimeline& t = *rank.timeline;
+    for (size_t op = 0; op < rank.state.size(); ++op) {
+      if (rank.state[op] == State::kEnded) continue;
+      const bool runs = rank.state[op] == State::kRunning;
+      if (!runs) t.start[op] = until_;
+      // Whose data an unfinished call still waits for is not known: it counts as moving.
+      const bool computes = rank.index->program->ops[op].kind == OpKind::kCompute;
+      t.ready[op] = runs && computes ? std::min(t.ready[op], until_) : t.start[op];
+      t.end[op] = until_;
+    }
+  }
+}
+
+std::vector<StuckOp> HostReplay::StuckOps() const {
+  std::vector<StuckOp> out;
+  for (size_t gpu = 0; gpu < ranks_.size(); ++gpu) {
+    const RankState& rank = ranks_[gpu];
+    for (const uint32_t op : rank.stream_head) {
+      if (op == kNoOp || rank.state[op] != State::kRunning) continue;
+      if (!IsCommunication(rank.index->program->ops[op].kind)) continue;  // ends by itself
+      Communication::Waiting waiting = communication_.WhatItWaitsFor(static_cast<int>(gpu), op);
+      if (!rank.launches.done()) {
+        waiting.text +=
+            fmt::format("; its host waits before it issues op {}", rank.launches.next());
+      }
+      out.push_back({first_rank_ + static_cast<int>(gpu), op, std::move(waiting.text),
+                     std::move(waiting.ranks)});
+    }
+  }
+  return out;
+}
+
+}  // namespace drydock

@@ -1,0 +1,117 @@
+// The replay of one host's ranks. An op starts when all it depends on has ended, its stream has
+// come to it and its host has launched it (launch_queue.h); a compute op then takes its block's
+// time, a communication op as long as Communication says, a load or store as MemoryTraffic does.
+// Knows its own ranks and the messages that reach its host, nothing else.
+//
+// Its own events, op ends and late launches, lie in a heap ordered by (time, GPU, op) and go before
+// the transfers of the same instant, those of memory first. Of all that lies ahead only the nearest
+// is set as a timer of the port.
+#ifndef DRYDOCK_EXEC_ENGINE_REPLAY_HOST_REPLAY_H_
+#define DRYDOCK_EXEC_ENGINE_REPLAY_HOST_REPLAY_H_
+
+#include <cstdint>
+#include <tuple>
+#include <vector>
+
+#include "core/containers/event_heap.h"
+#include "core/model/timeline.h"
+#include "exec-engine/host/jitter_draws.h"
+#include "exec-engine/host/launch_queue.h"
+#include "exec-engine/index/replay_index.h"
+#include "exec-engine/network/network.h"
+#include "exec-engine/replay/communication.h"
+#include "exec-engine/replay/memory_traffic.h"
+#include "exec-engine/replay/progress.h"
+#include "exec-engine/replay/stuck_report.h"
+#include "exec-engine/transfer/gpu_sharing.h"
+
+namespace drydock {
+
+class HostReplay final : public HostActor, private Communication::Owner {
+ public:
+  struct Settings {
+    bool shortcut = true;  // communication.h
+    Time until = Time::Max();
+    const SharingCosts& sharing;  // of the host's GPUs
+    const Variation& variation;
+    ReplicaFolding* folding = nullptr;  // the host stands for others
+  };
+  // All outlive the replay. Writes the timelines of its own ranks, which are sized for their ops.
+  HostReplay(HostId host, const ReplayIndex& index, const PortMap& ports, HostPort* port,
+             const Settings& settings, std::vector<RankTimeline>* timelines,
+             Progress::Host* progress);
+
+  void Start() override;
+  void OnTimer(TimerId id) override;
+  void OnSent(const Message& message) override;
+  void OnDelivered(const Message& message) override;
+
+  int64_t ops_ended() const { return ops_ended_; }
+  // Something was still to happen after the last moment of the run.
+  bool stopped() const { return stopped_; }
+  // Of a run that was stopped: what runs ends at its last moment, what has not started is there.
+  void CutShort();
+  std::vector<StuckOp> StuckOps() const;
+  CommunicationCounters counters() const { return communication_.counters(); }
+
+ private:
+  // kLaunching: all is ready but for the launch, whose event is in the heap.
+  enum class State : uint8_t { kWaiting, kLaunching, kRunning, kEnded };
+  struct RankState {
+    const ClassIndex* index = nullptr;
+    RankTimeline* timeline = nullptr;
+    std::vector<uint32_t> open_dependencies;  // by op
+    std::vector<uint32_t> stream_head;        // by stream: the op that is next or running
+    std::vector<State> state;                 // by op
+    LaunchQueue launches;
+    GpuSharing sharing;
+  };
+  // An op ends; or it starts, as late as it is launched. kNoOp: the GPU becomes slower or faster.
+  struct OpEvent {
+    Time time;
+    int32_t gpu = 0;
+    uint32_t op = 0;
+    friend bool operator<(const OpEvent& a, const OpEvent& b) {
+      return std::tie(a.time, a.gpu, a.op) < std::tie(b.time, b.gpu, b.op);
+    }
+  };
+
+  void LaunchMore(int gpu, Time now);
+  Time StartOf(int gpu, uint32_t op, Time now) const;
+  void StartIfReady(int gpu, uint32_t op, Time now);
+  void StartOp(int gpu, uint32_t op, Time now);
+  void EndOp(int gpu, uint32_t op, Time now);
+  void ComputeWillEnd(int gpu, const GpuSharing::End& end);
+  void ComputeChanges(int gpu, const std::vector<GpuSharing::End>& ends);
+  void SetSlowdown(int gpu, Time now);
+  void OnEvent(const OpEvent& event, Time now);
+  void SetTimer();
+  bool IsOver();
+
+  void OnOpWillEnd(int gpu, uint32_t op, Time end, Time ready) override;
+  void OnEndUnknown(int gpu, uint32_t op) override;
+  uint32_t OnMessage(const Message& message) override {
+    port_->Send(message);
+    return port_->LastRoute();
+  }
+
+  const ReplayIndex& index_;
+  HostPort* port_;
+  Progress::Host* progress_;
+  const Time until_;
+  const int gpu_type_;
+  const int first_rank_;
+  const JitterDraws jitter_;
+  std::vector<SlowGpu> slow_;     // of this host, by time
+  std::vector<RankState> ranks_;  // by GPU
+  EventHeap<OpEvent> events_;
+  Communication communication_;
+  MemoryTraffic memory_;
+  Time timer_ = Time::Max();
+  int64_t ops_ended_ = 0, events_seen_ = 0;
+  bool stopped_ = false;
+};
+
+}  // namespace drydock
+
+#endif  // DRYDOCK_EXEC_ENGINE_REPLAY_HOST_REPLAY_H_

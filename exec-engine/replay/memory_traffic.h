@@ -1,0 +1,67 @@
+// Loads, stores and the host's own work of one host's ranks (docs/memory.md). Each goes piece by
+// piece: a piece takes every link on its way, at once, for as long as the slowest needs, and when
+// it is through the next one asks. So what shares a link takes turns and gets equal shares, be it
+// copies or, on PCIe, slices of communication calls.
+//
+// Events of equal time go by GPU and op. Not thread-safe; one per host.
+#ifndef DRYDOCK_EXEC_ENGINE_REPLAY_MEMORY_TRAFFIC_H_
+#define DRYDOCK_EXEC_ENGINE_REPLAY_MEMORY_TRAFFIC_H_
+
+#include <cstdint>
+#include <optional>
+#include <tuple>
+#include <vector>
+
+#include "core/containers/event_heap.h"
+#include "exec-engine/host/memory_ports.h"
+#include "exec-engine/replay/communication.h"
+
+namespace drydock {
+
+class MemoryTraffic {
+ public:
+  // All outlive this. Where the workload has no transfers nothing is asked of the host's memory.
+  MemoryTraffic(HostId host, const Workload& workload, const PortMap& ports,
+                Communication* communication, Communication::Owner* owner);
+
+  // The op of the rank on `gpu` starts; it is told to the owner when it will end. And it has ended.
+  void Start(int gpu, uint32_t op, const Op& what, Time now);
+  void Ended(int gpu, uint32_t op);
+
+  bool idle() const { return events_.empty(); }
+  Time next_time() const { return events_.top().time; }
+  void RunNext();
+
+ private:
+  struct Running {
+    int gpu = 0;
+    uint32_t op = 0;
+    OpKind kind = OpKind::kLoad;
+    MemoryTier tier = MemoryTier::kHost;
+    Way way;  // over PCIe
+    std::vector<uint16_t> port_classes;
+    int64_t left = 0, piece = 0;  // bytes
+    Time ready;
+  };
+  struct Event {
+    Time time;
+    int32_t gpu = 0;
+    uint32_t op = 0;
+    friend bool operator<(const Event& a, const Event& b) {
+      return std::tie(a.time, a.gpu, a.op) < std::tie(b.time, b.gpu, b.op);
+    }
+  };
+  Running* Find(int gpu, uint32_t op);
+
+  const Workload& workload_;
+  const PortMap& pcie_;
+  Communication* communication_;
+  Communication::Owner* owner_;
+  std::optional<MemoryPorts> ports_;
+  EventHeap<Event> events_;
+  std::vector<Running> running_;  // as many as streams of memory ops, at most
+};
+
+}  // namespace drydock
+
+#endif  // DRYDOCK_EXEC_ENGINE_REPLAY_MEMORY_TRAFFIC_H_

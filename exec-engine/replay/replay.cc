@@ -1,0 +1,283 @@
+#include "exec-engine/replay/replay.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "core/base/check.h"
+#include "exec-engine/folding/replica_folding.h"
+#include "exec-engine/host/step_cost.h"
+#include "exec-engine/index/replay_index.h"
+#include "exec-engine/replay/accounting.h"
+#include "exec-engine/replay/gather.h"
+#include "exec-engine/replay/host_replay.h"
+#include "exec-engine/replay/progress.h"
+#include "exec-engine/replay/repeat.h"
+#include "exec-engine/replay/stuck_report.h"
+#include "exec-engine/transfer/aggregator.h"
+#include "exec-engine/transfer/merged_loops.h"
+
+namespace drydock {
+namespace {
+
+Error NoCosts(const GpuSpec& gpu, const std::string& what) {
+  return Error(
+      fmt::format("{} has no {}, which says what communication costs; copy that of the "
+                  "nearest GPU",
+                  gpu.file_name.empty() ? gpu.name : gpu.file_name, what));
+}
+
+Status CheckCosts(const Topology& topology, const FlowPlan& plan) {
+  bool nvls = false, nvls_registered = false, copy_engine = false, userbuffers = false;
+  for (const Plan& p : plan.plans) {
+    for (const Work& work : p.works) {
+      (work.registered ? nvls_registered : nvls) |= IsNvls(work.algorithm);
+      copy_engine |= work.algorithm == Algorithm::kCopyEngine;
+      userbuffers |= work.algorithm == Algorithm::kUserBuffers;
+    }
+  }
+  struct Section {
+    bool needed;
+    const char* name;
+    CollectiveCosts::Protocol CollectiveCosts::*costs;
+  };
+  const Section sections[] = {
+      {nvls, "nvls", &CollectiveCosts::nvls},
+      {nvls_registered, "nvls_registered", &CollectiveCosts::nvls_registered},
+      {copy_engine, "copy_engine", &CollectiveCosts::copy_engine},
+      {userbuffers, "userbuffers", &CollectiveCosts::userbuffers}};
+  for (const HostKind& kind : topology.host_kinds) {
+    const GpuSpec& gpu = topology.gpus[static_cast<size_t>(kind.gpu)];
+    if (!gpu.has_collective_costs) return NoCosts(gpu, "'collectives:' section");
+    for (const Section& section : sections) {
+      if (!section.needed || (gpu.collectives.*section.costs).send > Bandwidth()) continue;
+      return NoCosts(gpu, fmt::format("'{}' in its 'collectives:' section", section.name));
+    }
+  }
+  return OkStatus();
+}
+
+class Run {
+ public:
+  // `folding` is null where every host is replayed; it outlives this.
+  Run(const ReplayIndex& index, std::unique_ptr<Network> network, ReplicaFolding* folding,
+      const ReplayOptions& options)
+      : index_(index),
+        network_(std::move(network)),
+        folding_(folding),
+        processes_(options.network.processes),
+        until_(options.until),
+        sharing_(options.sharing),
+        log_(options.log) {
+    sharing_.resize(Cluster().gpus.size());
+    for (const HostKind& kind : Cluster().host_kinds) {
+      port_maps_.push_back(
+          std::make_unique<PortMap>(kind, Cluster().gpus[static_cast<size_t>(kind.gpu)]));
+    }
+    const int64_t own_ops = SizeTimelines();
+    progress_ = options.progress != nullptr ? options.progress : &unseen_progress_;
+    progress_->Begin(OwnHosts(), own_ops, until_);
+    for (HostId host = 0; host < Cluster().host_count(); ++host) {
+      if (Owns(host)) {
+        Progress::Host* progress = progress_->host(static_cast<int>(hosts_.size()));
+        const auto gpu = static_cast<size_t>(Cluster().kind_of_host(host).gpu);
+        const HostReplay::Settings settings = {options.shortcut, until_, sharing_[gpu],
+                                               options.variation, folding_};
+        hosts_.push_back(std::make_unique<HostReplay>(host, index, PortsOf(host),
+                                                      network_->port(host), settings,
+                                                      &timeline_.ranks, progress));
+        replicas_.push_back(folding_ == nullptr ? 1 : folding_->Replicas(host));
+      }
+      actors_.push_back(Owns(host) ? hosts_.back().get() : nullptr);
+    }
+    const Aggregation& aggregation = index.aggregation();
+    for (int n = 0; n < aggregation.node_count(); ++n) {
+      const HostId node = Cluster().host_count() + n;
+      if (network_->Owns(node)) {
+        aggregators_.push_back(
+            std::make_unique<Aggregator>(node, aggregation, network_->port(node)));
+      }
+      actors_.push_back(network_->Owns(node) ? aggregators_.back().get() : nullptr);
+    }
+  }
+
+  // In the first process; in others an empty one. `workload` is that of one iteration, of which the
+  // index's has so many.
+  Result<Timeline> Go(const Workload& workload, int iterations) {
+    RETURN_IF_ERROR(network_->Run(actors_));
+    RETURN_IF_ERROR(CheckFinished());
+    if (log_ != nullptr && network_->Log() != nullptr) *log_ = *network_->Log();
+    Count();
+    GatherRanks(own_ranks_, processes_, &timeline_.ranks);
+    if (!processes_->first()) return Timeline();
+    if (folding_ != nullptr) Unfold();
+    if (iterations > 1 && index_.op_count() > 0) {
+      KeepLastIteration(workload, iterations, &timeline_);
+      return std::move(timeline_);
+    }
+    timeline_.iteration = timeline_.stopped;
+    for (const RankTimeline& rank : timeline_.ranks) {
+      for (const Time end : rank.end) timeline_.iteration = std::max(timeline_.iteration, end);
+    }
+    for (int rank = 0; rank < workload.rank_count(); ++rank) {
+      if (const int known = folding_ == nullptr ? rank : folding_->RankFor(rank); known < rank) {
+        timeline_.accounts.push_back(timeline_.accounts[static_cast<size_t>(known)]);
+        continue;
+      }
+      timeline_.accounts.push_back(AccountFor(*index_.class_of(rank).program, workload.roles,
+                                              timeline_.ranks[static_cast<size_t>(rank)],
+                                              timeline_.iteration));
+    }
+    return std::move(timeline_);
+  }
+
+ private:
+  const Topology& Cluster() const { return index_.workload().topology; }
+
+  const PortMap& PortsOf(HostId host) const {
+    return *port_maps_[static_cast<size_t>(Cluster().hosts[static_cast<size_t>(host)])];
+  }
+
+  // Whether this process replays the host.
+  bool Owns(HostId host) const {
+    return network_->Owns(host) && (folding_ == nullptr || folding_->Replayed(host));
+  }
+
+  int OwnHosts() const {
+    int count = 0;
+    for (HostId host = 0; host < Cluster().host_count(); ++host) count += Owns(host);
+    return count;
+  }
+
+  // Makes room for the ops of the ranks of this process; how many ops they are.
+  int64_t SizeTimelines() {
+    const int ranks = index_.workload().rank_count();
+    timeline_.ranks.resize(static_cast<size_t>(ranks));
+    int64_t all = 0;
+    for (HostId host = 0; host < Cluster().host_count(); ++host) {
+      if (!Owns(host)) continue;
+      const int first = index_.first_rank(host);
+      for (int rank = first; rank < std::min(first + PortsOf(host).gpus(), ranks); ++rank) {
+        own_ranks_.push_back(rank);
+        const size_t ops = index_.class_of(rank).program->ops.size();
+        RankTimeline& t = timeline_.ranks[static_cast<size_t>(rank)];
+        t.start.resize(ops);
+        t.ready.resize(ops);
+        t.end.resize(ops);
+        all += static_cast<int64_t>(ops);
+      }
+    }
+    return all;
+  }
+
+  // All ops have ended, or the run was stopped on its way; then nothing of it goes on.
+  Status CheckFinished() {
+    HowFar own;
+    for (size_t i = 0; i < hosts_.size(); ++i) {
+      const auto& host = hosts_[i];
+      own.ended += host->ops_ended() * replicas_[i];
+      own.stopped |= host->stopped();
+      const std::vector<StuckOp> here = host->StuckOps();
+      own.stuck.insert(own.stuck.end(), here.begin(), here.end());
+    }
+    const HowFar all = GatherHowFar(std::move(own), processes_);
+    if (all.ended == index_.op_count()) return OkStatus();
+    if (!all.stopped) return DeadlockError(index_, all.stuck, all.ended);
+    timeline_.stopped = until_;
+    timeline_.ops_ended = all.ended;
+    for (const auto& host : hosts_) host->CutShort();
+    return OkStatus();
+  }
+
+  // Everybody has the times of who stands for him.
+  void Unfold() {
+    for (int rank = 0; rank < index_.workload().rank_count(); ++rank) {
+      const int known = folding_->RankFor(rank);
+      if (known == rank) continue;
+      timeline_.ranks[static_cast<size_t>(rank)] = timeline_.ranks[static_cast<size_t>(known)];
+    }
+  }
+
+  void Count() {
+    timeline_.counters = network_->Counters();
+    timeline_.links = network_->BusiestLinks();
+    CommunicationCounters own;
+    for (size_t i = 0; i < hosts_.size(); ++i) own += hosts_[i]->counters() * replicas_[i];
+    const CommunicationCounters sum = GatherCounters(own, processes_);
+    timeline_.counters.emplace_back("ops", index_.op_count());
+    timeline_.counters.emplace_back("communication ops", sum.calls);
+    timeline_.counters.emplace_back("calls looked up", sum.looked_up);
+    timeline_.counters.emplace_back("calls played alone", sum.played);
+    timeline_.counters.emplace_back("calls played together", sum.detailed);
+    timeline_.counters.emplace_back("slices", sum.slices);
+    if (sum.merged > 0) timeline_.counters.emplace_back("slices merged", sum.merged);
+    if (folding_ == nullptr) return;
+    timeline_.counters.emplace_back("hosts replayed", folding_->hosts_replayed());
+    if (!folding_->relaxed()) return;
+    timeline_.counters.emplace_back("ways taken as their mean", folding_->mean_ways());
+    timeline_.counters.emplace_back("calls spread", folding_->spread_calls());
+    timeline_.counters.emplace_back("uneven calls", folding_->uneven_calls());
+  }
+
+  const ReplayIndex& index_;
+  std::unique_ptr<Network> network_;
+  ReplicaFolding* folding_;
+  Processes* processes_;
+  const Time until_;
+  std::vector<SharingCosts> sharing_;  // by GPU type
+  Progress* progress_ = nullptr;       // of this process, which stands for all
+  Progress unseen_progress_;
+  NetworkLog* log_;
+  std::vector<std::unique_ptr<PortMap>> port_maps_;
+  std::vector<int> own_ranks_;
+  std::vector<std::unique_ptr<HostReplay>> hosts_;        // of this process
+  std::vector<int64_t> replicas_;                         // by hosts_: so many are alike
+  std::vector<std::unique_ptr<Aggregator>> aggregators_;  // likewise
+  std::vector<HostActor*> actors_;                        // by host; null: of another process
+  Timeline timeline_;
+};
+
+}  // namespace
+
+Result<Timeline> Replay(const Workload& workload, const FlowPlan& plan, const KernelTimes& times,
+                        const NetworkChoice& network, const ReplayOptions& options) {
+  CHECK(options.iterations >= 1);
+  CHECK_NOTE(options.iterations == 1 || options.until == Time::Max(),
+             "a run of several iterations goes on to its end");
+  RETURN_IF_ERROR(CheckCosts(workload.topology, plan));
+  Workload repeated;
+  if (options.iterations > 1) {
+    RETURN_IF_ERROR(CheckRepeat(workload, options.iterations));
+    repeated = Repeat(workload, options.iterations);
+  }
+  FlowPlan merged;
+  if (network.merges) merged = WithMergedLoops(plan);
+  ASSIGN_OR_RETURN(const ReplayIndex index,
+                   ReplayIndex::Create(options.iterations > 1 ? repeated : workload,
+                                       network.merges ? merged : plan, times));
+  // Aggregation nodes are hosts to the network, and to nobody else.
+  const Topology fabric =
+      index.aggregation().empty() ? workload.topology : index.aggregation().WithNodes();
+  const auto play = [&](ReplicaFolding* folding) -> Result<Timeline> {
+    NetworkOptions settings = options.network;
+    settings.folding = folding;
+    ASSIGN_OR_RETURN(std::unique_ptr<Network> carrier, network.make(fabric, settings));
+    Run run(index, std::move(carrier), folding, options);
+    ASSIGN_OR_RETURN(Timeline timeline, run.Go(workload, options.iterations));
+    timeline.network = network.name;
+    return timeline;
+  };
+  // A fault makes hosts different.
+  if (network.folds != Folds::kNot && workload.topology.faults.empty()) {
+    const auto folding = ReplicaFolding::Find(index, options.variation, options.fold,
+                                              network.folds == Folds::kExactly);
+    if (folding != nullptr) {
+      Result<Timeline> timeline = play(folding.get());
+      if (timeline.ok()) return timeline;  // what goes wrong is told of all hosts
+    }
+  }
+  return play(nullptr);
+}
+
+}  // namespace drydock

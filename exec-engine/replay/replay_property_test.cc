@@ -1,0 +1,297 @@
+// What holds of the replay of any program: shortcuts change no time, nor does running it again, and
+// every rank's account is whole.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+
+#include "exec-engine/networks/fluid/fluid_network.h"
+#include "exec-engine/replay/accounting.h"
+#include "exec-engine/replay/replay.h"
+#include "exec-engine/testing/replay_testing.h"
+
+namespace drydock {
+namespace {
+
+using testing::Counter;
+using testing::ReplayAll;
+using testing::SmallCluster;
+using testing::WorkloadBuilder;
+
+constexpr int64_t kMega = 1 << 20;
+
+std::vector<int64_t> Picoseconds(const std::vector<Time>& times) {
+  std::vector<int64_t> out;
+  for (const Time time : times) out.push_back(time.ps());
+  return out;
+}
+
+void ExpectSame(const Timeline& a, const Timeline& b) {
+  EXPECT_EQ(a.iteration, b.iteration);
+  ASSERT_EQ(a.ranks.size(), b.ranks.size());
+  for (size_t rank = 0; rank < a.ranks.size(); ++rank) {
+    EXPECT_EQ(Picoseconds(a.ranks[rank].start), Picoseconds(b.ranks[rank].start)) << rank;
+    EXPECT_EQ(Picoseconds(a.ranks[rank].ready), Picoseconds(b.ranks[rank].ready)) << rank;
+    EXPECT_EQ(Picoseconds(a.ranks[rank].end), Picoseconds(b.ranks[rank].end)) << rank;
+  }
+}
+
+// A host of four GPUs, tensor groups of two or four, data groups across them on a stream of their
+// own, pipeline messages to a second host: calls meet on the same GPUs' links in every way.
+WorkloadBuilder RandomWorkload(uint32_t seed) {
+  std::mt19937 random(seed);
+  const auto pick = [&](int64_t n) {
+    return static_cast<int64_t>(random() % static_cast<uint32_t>(n));
+  };
+  Topology topology = SmallCluster(2, 4);
+  for (CollectiveCosts::Protocol* p :
+       {&topology.gpus[0].collectives.simple, &topology.gpus[0].collectives.p2p_simple}) {
+    p->base = Time::Us(5);
+    p->step = Time::Ns(700);
+    p->proxy = Time::Ns(900);
+    p->receive = Bandwidth::FromBytesPerSecond(17e9);
+  }
+  if (seed % 2 == 0) topology.host_kinds[0].scale_up.bandwidth = Bandwidth::FromBytesPerSecond(9e9);
+  if (seed % 5 == 0) {  // the NICs' DMA and the calls inside the host share PCIe
+    topology.host_kinds[0].scale_up.kind = ScaleUpKind::kPcie;
+    topology.host_kinds[0].scale_up.bandwidth = Bandwidth::FromBytesPerSecond(9e9);
+  }
+  WorkloadBuilder b(topology);
+  const int compute = b.Stream("compute"), tensor = b.Stream("tp"), data = b.Stream("dp"),
+            pipe = b.Stream("pp"), side = b.Stream("side");
+  const bool wide = seed % 3 == 0;
+  const int tp = wide ? b.Role("tp", Dimension::kTensor, {{0, 1, 2, 3}, {4, 5, 6, 7}})
+                      : b.Role("tp", Dimension::kTensor, {{0, 1}, {2, 3}, {4, 5}, {6, 7}});
+  const int dp = b.Role("dp", Dimension::kData, {{0, 2}, {1, 3}, {4, 6}, {5, 7}});
+  const int world = b.Role("world", Dimension::kWorld, {{0, 1, 2, 3, 4, 5, 6, 7}});
+  const int pp = b.Role("pp", Dimension::kPipeline, {{0, 4}, {1, 5}, {2, 6}, {3, 7}});
+  for (int layer = 0; layer < 12; ++layer) {
+    const int64_t tp_bytes = (1 + pick(3)) << 18, dp_bytes = (1 + pick(4)) << 18;
+    const bool gather = pick(2) == 0, with_dp = pick(2) == 0, dp_early = pick(2) == 0;
+    const Time dp_delay = Time::Us(pick(100));
+    for (int rank = 0; rank < 8; ++rank) {
+      std::vector<uint32_t> before;
+      if (rank >= 4) before = {b.Transfer(rank, pipe, pp, false, 0, kMega, layer)};
+      const uint32_t work = b.Compute(rank, compute, Time::Us(pick(300)), before);
+      const uint32_t reduce = b.Collective(
+          rank, tensor, tp, gather ? CollectiveType::kAllGather : CollectiveType::kAllReduce,
+          tp_bytes, {work});
+      const uint32_t after = b.Compute(rank, compute, Time::Us(pick(40)), {reduce});
+      if (with_dp) {
+        b.Collective(rank, data, dp, CollectiveType::kAllReduce, dp_bytes,
+                     {dp_early ? work : b.Compute(rank, side, dp_delay, {work})});
+      }
+      if (rank < 4) b.Transfer(rank, pipe, pp, true, 0, kMega, layer, {after});
+    }
+  }
+  for (int rank = 0; rank < 8; ++rank) {
+    b.Collective(rank, data, world, CollectiveType::kAllReduce, 4 * kMega);
+  }
+  b.PlanAll();
+  return b;
+}
+
+// Hosts of any speed, queues of any length, that wait anywhere; some ops are in graphs.
+WorkloadBuilder RandomLaunches(uint32_t seed) {
+  WorkloadBuilder b = RandomWorkload(seed);
+  std::mt19937 random(seed);
+  const auto us = [&random](uint32_t most) { return Time::Us(random() % (most + 1)); };
+  b.workload.launch = {"random", us(40), us(90), us(60),
+                       us(30),   us(20), us(8),  1 + static_cast<int64_t>(random() % 40)};
+  for (Program& program : b.workload.programs) {
+    for (Op& op : program.ops) {
+      op.host_waits = static_cast<HostWait>(std::max<int>(0, static_cast<int>(random() % 12) - 9));
+      op.graph = static_cast<GraphPart>(std::max<int>(0, static_cast<int>(random() % 6) - 3));
+    }
+  }
+  return b;
+}
+
+TEST(ReplayPropertyTest, CallsPlayedAloneGiveTheSameTimesAsTogether) {
+  int64_t alone = 0, moved = 0;
+  for (uint32_t seed = 0; seed < 200; ++seed) {
+    const WorkloadBuilder b = RandomWorkload(seed);
+    const Result<Timeline> fast = ReplayAll(b, /*shortcut=*/true),
+                           slow = ReplayAll(b, /*shortcut=*/false);
+    ASSERT_TRUE(fast.ok() && slow.ok());
+    ExpectSame(*fast, *slow);
+    EXPECT_EQ(Counter(*slow, "calls played alone"), 0);
+    alone += Counter(*fast, "calls played alone") + Counter(*fast, "calls looked up");
+    moved += Counter(*fast, "calls played alone") + Counter(*fast, "calls looked up") +
+             Counter(*fast, "calls played together") - Counter(*slow, "calls played together");
+  }
+  EXPECT_GT(alone, 2000);
+  EXPECT_GT(moved, 100) << "calls that were played alone and then had to share their links";
+}
+
+// Four GPUs that arrive at each of 80 sums of 512 KiB, a slice a step, as they please.
+WorkloadBuilder Staggered(uint32_t seed, Time latency) {
+  std::mt19937 random(seed);
+  Topology topology = SmallCluster(1, 4);
+  topology.host_kinds[0].scale_up.latency = latency;
+  WorkloadBuilder b(topology);
+  const int stream = b.Stream("compute");
+  const int tp = b.Role("tp", Dimension::kTensor, {{0, 1, 2, 3}});
+  for (int layer = 0; layer < 80; ++layer) {
+    const uint32_t span = 1 + random() % 400'000;  // ns; a sum takes about 40 us
+    for (int rank = 0; rank < 4; ++rank) {
+      b.Compute(rank, stream, Time::Ns(random() % span));
+      b.Collective(rank, stream, tp, CollectiveType::kAllReduce, kMega / 2);
+    }
+  }
+  b.PlanAll();
+  return b;
+}
+
+// Without latency a ring that waits for its last member is not a picosecond ahead; with one, what
+// is on the way is.
+TEST(ReplayPropertyTest, SoDoThoseInWhichOnlyTheLastArrivalMatters) {
+  for (uint32_t seed = 0; seed < 20; ++seed) {
+    for (const Time latency : {Time(), Time::Us(1)}) {
+      const WorkloadBuilder b = Staggered(seed, latency);
+      const Result<Timeline> fast = ReplayAll(b, /*shortcut=*/true),
+                             slow = ReplayAll(b, /*shortcut=*/false);
+      ASSERT_TRUE(fast.ok() && slow.ok());
+      ExpectSame(*fast, *slow);
+      const int64_t played = Counter(*fast, "calls played alone");
+      if (latency == Time()) {
+        EXPECT_LE(played, 4);
+      } else {
+        EXPECT_GT(played, 40);
+      }
+    }
+  }
+}
+
+TEST(ReplayPropertyTest, LateLaunchesDoNotChangeThat) {
+  for (uint32_t seed = 0; seed < 100; ++seed) {
+    const WorkloadBuilder b = RandomLaunches(seed);
+    const Result<Timeline> fast = ReplayAll(b, /*shortcut=*/true),
+                           slow = ReplayAll(b, /*shortcut=*/false);
+    ASSERT_TRUE(fast.ok()) << fast.error().ToString();
+    ASSERT_TRUE(slow.ok());
+    ExpectSame(*fast, *slow);
+  }
+}
+
+// A network that forgets what messages say for the sake of speed alone.
+class Forgetful final : public Network {
+ public:
+  explicit Forgetful(std::unique_ptr<Network> network, int hosts) : network_(std::move(network)) {
+    for (HostId host = 0; host < hosts; ++host) ports_.emplace_back(network_->port(host));
+  }
+  HostPort* port(HostId host) override { return &ports_[static_cast<size_t>(host)]; }
+  Status Run(std::span<HostActor* const> actors) override { return network_->Run(actors); }
+  std::vector<std::pair<std::string, int64_t>> Counters() const override {
+    return network_->Counters();
+  }
+
+ private:
+  class Port final : public HostPort {
+   public:
+    explicit Port(HostPort* port) : port_(port) {}
+    Time Now() const override { return port_->Now(); }
+    void At(Time when, TimerId id) override { port_->At(when, id); }
+    void Send(const Message& message) override {
+      Message plain = message;
+      plain.source_place = plain.destination_place = plain.route = 0;
+      port_->Send(plain);
+    }
+
+   private:
+    HostPort* port_;
+  };
+  std::unique_ptr<Network> network_;
+  std::vector<Port> ports_;
+};
+
+TEST(ReplayPropertyTest, HintsInMessagesChangeNothing) {
+  const NetworkChoice fluid = {"fluid", "", MakeFluidNetwork};
+  const NetworkChoice forgetful = {
+      "forgetful", "",
+      [](const Topology& topology,
+         const NetworkOptions& options) -> Result<std::unique_ptr<Network>> {
+        ASSIGN_OR_RETURN(std::unique_ptr<Network> network, MakeFluidNetwork(topology, options));
+        return std::unique_ptr<Network>(
+            std::make_unique<Forgetful>(std::move(network), topology.host_count()));
+      }};
+  for (uint32_t seed = 0; seed < 40; ++seed) {
+    const WorkloadBuilder b = RandomWorkload(seed);
+    const Result<Timeline> with = Replay(b.workload, b.plan, b.times, fluid, {}),
+                           without = Replay(b.workload, b.plan, b.times, forgetful, {});
+    ASSERT_TRUE(with.ok() && without.ok());
+    ExpectSame(*with, *without);
+    EXPECT_EQ(with->counters, without->counters);
+    EXPECT_GT(Counter(*with, "messages"), 500);
+  }
+}
+
+TEST(ReplayPropertyTest, TwoRunsGiveTheSame) {
+  const WorkloadBuilder b = RandomWorkload(5);
+  ExpectSame(*ReplayAll(b), *ReplayAll(b));
+}
+
+TEST(ReplayPropertyTest, AccountsAddUpToTheIterationOnEveryRank) {
+  int64_t late = 0;
+  for (uint32_t seed = 0; seed < 80; ++seed) {
+    const bool launches = seed % 2 == 1;
+    const Result<Timeline> timeline =
+        ReplayAll(launches ? RandomLaunches(seed) : RandomWorkload(seed));
+    ASSERT_TRUE(timeline.ok());
+    for (const TimeAccount& account : timeline->accounts) {
+      EXPECT_EQ(Total(account), timeline->iteration);
+      EXPECT_GE(account.host, Time());
+      late += launches && account.host > Time() ? 1 : 0;
+      EXPECT_TRUE(launches || account.host == Time());
+      EXPECT_GE(account.bubble, Time());
+      EXPECT_GE(account.idle, Time());
+      for (const Time exposed : account.exposed) EXPECT_GE(exposed, Time());
+    }
+  }
+  EXPECT_GT(late, 200) << "hosts of the 320 ranks that launch that held up something";
+}
+
+// Calls that take SMs and memory from compute, GPUs that are slow for a time, ops that differ by
+// chance, several iterations, runs that are stopped: the shortcut changes nothing, and all parts of
+// every account are there.
+TEST(ReplayPropertyTest, SharedGpusStragglersAndChanceDoNotChangeThat) {
+  Time waited;
+  for (uint32_t seed = 0; seed < 60; ++seed) {
+    WorkloadBuilder b = seed % 2 == 1 ? RandomLaunches(seed) : RandomWorkload(seed);
+    b.workload.topology.gpus[0].sms = 16;
+    b.workload.topology.gpus[0].memory_bandwidth = Bandwidth::FromBytesPerSecond(60e9);
+    bool tensor = false;
+    for (SubmoduleTime& times : b.times.gpus[0].submodules) {
+      KernelTime& kernel = times.kernels.emplace_back();
+      kernel.time = times.total;
+      kernel.bound = (tensor = !tensor) ? "tensor cores" : "memory";
+    }
+    ReplayOptions options;
+    options.sharing = {{1, 1, "a test"}};
+    options.variation = {
+        {{Time::Us(100), 0, 1, 1.5}, {Time::Us(900), 0, 1, 1}, {Time(), 1, -1, 1.1}},
+        {0.1, Time::Us(seed % 3), seed}};
+    options.iterations = seed % 4 == 0 ? 2 : 1;
+    if (seed % 4 == 1) options.until = Time::Us(1500);
+    const Result<Timeline> fast =
+        Replay(b.workload, b.plan, b.times, testing::Analytical(), options);
+    options.shortcut = false;
+    const Result<Timeline> slow =
+        Replay(b.workload, b.plan, b.times, testing::Analytical(), options);
+    ASSERT_TRUE(fast.ok() && slow.ok()) << seed;
+    ExpectSame(*fast, *slow);
+    for (const TimeAccount& account : fast->accounts) {
+      EXPECT_EQ(Total(account), fast->iteration) << seed;
+      for (const Time part :
+           {account.compute, account.host, account.straggler, account.bubble, account.idle}) {
+        EXPECT_GE(part, Time());
+      }
+      for (const Time exposed : account.exposed) EXPECT_GE(exposed, Time());
+      waited += account.straggler;
+    }
+  }
+  EXPECT_GT(waited, Time::Us(10000)) << "of 480 ranks for one another";
+}
+
+}  // namespace
+}  // namespace drydock

@@ -1,0 +1,317 @@
+#include "exec-engine/replay/replay.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "exec-engine/testing/replay_testing.h"
+
+namespace drydock {
+namespace {
+
+using testing::Counter;
+using ::testing::HasSubstr;
+using testing::ReplayAll;
+using testing::SmallCluster;
+using testing::WorkloadBuilder;
+
+constexpr int64_t kMega = 1 << 20;
+
+TEST(ReplayTest, OpsOfAStreamRunInOrderAndStreamsSideBySide) {
+  WorkloadBuilder b(SmallCluster(1, 1));
+  const int first = b.Stream("compute"), second = b.Stream("other");
+  const uint32_t a = b.Compute(0, first, Time::Us(10));
+  b.Compute(0, first, Time::Us(5));
+  b.Compute(0, second, Time::Us(4), {a});
+  b.Compute(0, second, Time::Us(1));
+  b.PlanAll();
+  const Result<Timeline> timeline = ReplayAll(b);
+  ASSERT_TRUE(timeline.ok());
+  const RankTimeline& rank = timeline->ranks[0];
+  EXPECT_EQ(rank.start[1], Time::Us(10));
+  EXPECT_EQ(rank.start[2], Time::Us(10));
+  EXPECT_EQ(rank.start[3], Time::Us(14)) << "behind op 2 in its stream, though it waits for none";
+  EXPECT_EQ(timeline->iteration, Time::Us(15));
+}
+
+// Ring all-reduce of S bytes over n members in one channel, each chunk whole: 2 (n - 1) hops of
+// chunk / rate + latency, and the last chunk is copied out at the receive rate.
+TEST(ReplayTest, RingAllReduceTakesItsClosedForm) {
+  for (const int n : {2, 4, 8}) {
+    WorkloadBuilder b(SmallCluster(1, n));
+    const int stream = b.Stream("compute");
+    std::vector<int> all;
+    for (int rank = 0; rank < n; ++rank) all.push_back(rank);
+    const int role = b.Role("tp", Dimension::kTensor, {all});
+    for (int rank = 0; rank < n; ++rank) {
+      b.Collective(rank, stream, role, CollectiveType::kAllReduce, 8 * kMega);
+    }
+    b.PlanAll();
+    b.SetPlan(8 * kMega, testing::RingAllReduce({.members = n, .bytes = 8 * kMega}));
+    const Result<Timeline> timeline = ReplayAll(b);
+    ASSERT_TRUE(timeline.ok());
+    const double chunk = 8.0 * kMega / n / 10e9;
+    const double expected = 2 * (n - 1) * (chunk + 1e-6) + chunk;
+    EXPECT_NEAR(timeline->iteration.seconds(), expected, expected * 1e-6) << n;
+  }
+}
+
+// Eight channels of 10 GB/s a GPU share a link of 40 GB/s: the link decides.
+TEST(ReplayTest, ChannelsShareTheGpusLink) {
+  for (const ScaleUpKind kind : {ScaleUpKind::kNvSwitch, ScaleUpKind::kPcie}) {
+    Topology topology = SmallCluster(1, 2);
+    topology.host_kinds[0].scale_up.kind = kind;
+    topology.host_kinds[0].scale_up.bandwidth = Bandwidth::FromBytesPerSecond(40e9);
+    WorkloadBuilder b(topology);
+    const int stream = b.Stream("compute");
+    const int role = b.Role("pair", Dimension::kWorld, {{0, 1}});
+    b.Transfer(0, stream, role, /*send=*/true, 0, 64 * kMega, 0);
+    b.Transfer(1, stream, role, /*send=*/false, 0, 64 * kMega, 0);
+    b.PlanAll(/*channels=*/8);
+    const Result<Timeline> timeline = ReplayAll(b);
+    ASSERT_TRUE(timeline.ok());
+    const double link = 64.0 * kMega / 40e9;
+    EXPECT_NEAR(timeline->iteration.seconds(), link, link * 0.02);
+  }
+}
+
+// LL carries a flag beside every word: twice the bytes on the link.
+TEST(ReplayTest, LowLatencyProtocolDoublesTheBytesOnTheLink) {
+  Topology topology = SmallCluster(1, 2);
+  topology.host_kinds[0].scale_up.bandwidth = Bandwidth::FromBytesPerSecond(10e9);
+  WorkloadBuilder b(topology);
+  const int stream = b.Stream("compute");
+  const int role = b.Role("pair", Dimension::kWorld, {{0, 1}});
+  b.Transfer(0, stream, role, true, 0, 64 * kMega, 0);
+  b.Transfer(1, stream, role, false, 0, 64 * kMega, 0);
+  b.PlanAll();
+  b.SetPlan(64 * kMega,
+            testing::SendReceive(
+                {.bytes = 64 * kMega, .slice_bytes = 64 << 10, .protocol = Protocol::kLl}));
+  const Result<Timeline> timeline = ReplayAll(b);
+  ASSERT_TRUE(timeline.ok());
+  EXPECT_NEAR(timeline->iteration.seconds(), 2 * 64.0 * kMega / 10e9, 1e-4);
+}
+
+// A sender may fill the slots of a connection before its receiver has come; then it waits.
+TEST(ReplayTest, SenderWaitsForRoomNotForTheReceiver) {
+  for (const int64_t bytes : {int64_t{256} << 10, int64_t{2} << 20}) {
+    WorkloadBuilder b(SmallCluster(1, 2));
+    const int stream = b.Stream("compute");
+    const int role = b.Role("pair", Dimension::kPipeline, {{0, 1}});
+    b.Transfer(0, stream, role, true, 0, bytes, 0);
+    const uint32_t late = b.Compute(1, stream, Time::Us(5000));
+    b.Transfer(1, stream, role, false, 0, bytes, 0, {late});
+    b.PlanAll(/*channels=*/1);  // 8 slots of 64 KiB
+    const Result<Timeline> timeline = ReplayAll(b);
+    ASSERT_TRUE(timeline.ok());
+    const bool fits = bytes <= 8 * (64 << 10);
+    EXPECT_EQ(timeline->ranks[0].end[0] < Time::Us(5000), fits) << bytes;
+  }
+}
+
+TEST(ReplayTest, MessageBetweenHostsTakesItsWay) {
+  Topology topology = SmallCluster(2, 1);
+  topology.host_kinds[0].nics.message = Time::Ns(200);
+  topology.gpus[0].collectives.p2p_simple.net_slice = Time::Us(3);
+  WorkloadBuilder b(topology);
+  const int stream = b.Stream("compute");
+  const int role = b.Role("pair", Dimension::kPipeline, {{0, 1}});
+  const uint32_t work = b.Compute(0, stream, Time::Us(100));
+  b.Transfer(0, stream, role, true, 0, 64 << 10, 0, {work});
+  b.Transfer(1, stream, role, false, 0, 64 << 10, 0);
+  b.PlanAll(/*channels=*/1);
+  const Result<Timeline> timeline = ReplayAll(b);
+  ASSERT_TRUE(timeline.ok());
+  // Copied into the proxy's buffer and out of it at 10 GB/s, with 3 us for the proxy's flags each
+  // time; taken up by the NIC in 200 ns; 16 packets of 4096 + 82 B at 200 Gbps, one stored in the
+  // switch; two NICs of 500 ns, two cables of 50 ns, a switch of 300 ns.
+  const double copy = 65536 / 10e9, wire = 16 * 4178 / 25e9, packet = 4178 / 25e9;
+  const double proxies = 2 * 3e-6 + 0.2e-6;
+  const double expected = 100e-6 + copy + wire + packet + 1.4e-6 + copy + proxies;
+  EXPECT_NEAR(timeline->ranks[1].end[0].seconds(), expected, 1e-9);
+  EXPECT_EQ(timeline->ranks[1].ready[0], Time::Us(100)) << "when the sender started";
+}
+
+// Two GPUs of a host between which NCCL saw nothing better than the network.
+TEST(ReplayTest, MessageInsideAHostTakesItsNics) {
+  const double copy = 65536 / 10e9, wire = 16 * 4178 / 25e9, packet = 4178 / 25e9;
+  // Through two NICs and the switch, as between hosts; or round in one, without the packets'
+  // headers.
+  const std::vector<std::pair<int, double>> ways = {{1, copy + wire + packet + 1.4e-6 + copy},
+                                                    {0, copy + 65536 / 25e9 + 2 * 500e-9 + copy}};
+  for (const auto& [nic, expected] : ways) {
+    WorkloadBuilder b(SmallCluster(1, 2));
+    const int stream = b.Stream("compute");
+    const int role = b.Role("pair", Dimension::kPipeline, {{0, 1}});
+    const uint32_t work = b.Compute(0, stream, Time::Us(100));
+    b.Transfer(0, stream, role, true, 0, 64 << 10, 0, {work});
+    b.Transfer(1, stream, role, false, 0, 64 << 10, 0);
+    b.PlanAll(/*channels=*/1);
+    Plan plan = testing::SendReceive({.gpus_per_host = 1, .bytes = 64 << 10});
+    plan.connections[0].send_nic = 0;
+    plan.connections[0].recv_nic = static_cast<int16_t>(nic);
+    b.SetPlan(64 << 10, plan);
+    const Result<Timeline> timeline = ReplayAll(b);
+    ASSERT_TRUE(timeline.ok()) << timeline.error().ToString();
+    EXPECT_NEAR(timeline->ranks[1].end[0].seconds(), 100e-6 + expected, 1e-9) << nic;
+    EXPECT_EQ(timeline->ranks[1].ready[0], Time::Us(100)) << "when the sender started";
+    EXPECT_EQ(Counter(*timeline, "messages") > 0, nic == 1) << "a loop stays inside the NIC";
+  }
+}
+
+// More slices than slots, so that the sender has to be told of room, on a way that never leaves the
+// host: as fast as the slowest part of it.
+TEST(ReplayTest, LongMessageInsideAHostIsAsFastAsItsNics) {
+  constexpr int64_t kBytes = 64 * kMega;
+  for (const int nic : {0, 1}) {
+    WorkloadBuilder b(SmallCluster(1, 2));
+    const int stream = b.Stream("compute");
+    const int role = b.Role("pair", Dimension::kPipeline, {{0, 1}});
+    b.Transfer(0, stream, role, true, 0, kBytes, 0);
+    b.Transfer(1, stream, role, false, 0, kBytes, 0);
+    b.PlanAll(/*channels=*/4);
+    Plan plan = testing::SendReceive(
+        {.gpus_per_host = 1, .channels = 4, .bytes = kBytes, .slice_bytes = 128 << 10});
+    for (Connection& connection : plan.connections) {
+      connection.send_nic = 0;
+      connection.recv_nic = static_cast<int16_t>(nic);
+    }
+    b.SetPlan(kBytes, plan);
+    const Result<Timeline> timeline = ReplayAll(b);
+    ASSERT_TRUE(timeline.ok()) << timeline.error().ToString();
+    const double header = nic == 0 ? 1 : 4178.0 / 4096;
+    const double expected = static_cast<double>(kBytes) * header / 25e9;
+    EXPECT_NEAR(timeline->ranks[1].end[0].seconds() / expected, 1, 0.03) << nic;
+  }
+}
+
+// The receiver's clear-to-send crosses the network: nothing leaves before it is there.
+TEST(ReplayTest, DataWaitsForTheReceiverAcrossHosts) {
+  WorkloadBuilder b(SmallCluster(2, 1));
+  const int stream = b.Stream("compute");
+  const int role = b.Role("pair", Dimension::kPipeline, {{0, 1}});
+  b.Transfer(0, stream, role, true, 0, 64 << 10, 0);
+  const uint32_t late = b.Compute(1, stream, Time::Us(100));
+  b.Transfer(1, stream, role, false, 0, 64 << 10, 0, {late});
+  b.PlanAll(/*channels=*/1);
+  const Result<Timeline> timeline = ReplayAll(b);
+  ASSERT_TRUE(timeline.ok());
+  EXPECT_GT(timeline->ranks[1].end[1], Time::Us(105)) << "a round trip and the data";
+  EXPECT_LT(timeline->ranks[0].end[0], Time::Us(10)) << "the sender's kernel only fills its buffer";
+}
+
+// Sends and receives find one another by tag, in whatever order either side issues them.
+TEST(ReplayTest, TagsMatchSendsToReceives) {
+  WorkloadBuilder b(SmallCluster(2, 1));
+  const int out = b.Stream("send"), out2 = b.Stream("send2"), in = b.Stream("recv"),
+            in2 = b.Stream("recv2");
+  const int role = b.Role("pair", Dimension::kPipeline, {{0, 1}});
+  b.Transfer(0, out, role, true, 0, kMega, 7);
+  const uint32_t late = b.Compute(0, out2, Time::Us(1000));
+  b.Transfer(0, out2, role, true, 0, kMega, 3, {late});
+  b.Transfer(1, in, role, false, 0, kMega, 3);
+  b.Transfer(1, in2, role, false, 0, kMega, 7);
+  b.PlanAll();
+  const Result<Timeline> timeline = ReplayAll(b);
+  ASSERT_TRUE(timeline.ok());
+  EXPECT_GT(timeline->ranks[1].end[0], Time::Us(1000));
+  EXPECT_LT(timeline->ranks[1].end[1], Time::Us(1000));
+}
+
+TEST(ReplayTest, DeadlockNamesWhoWaitsForWhom) {
+  WorkloadBuilder b(SmallCluster(2, 2));
+  const int stream = b.Stream("compute");
+  const int tp = b.Role("tp", Dimension::kTensor, {{0, 1}, {2, 3}});
+  const int pp = b.Role("pp", Dimension::kPipeline, {{0, 2}, {1, 3}});
+  b.Transfer(0, stream, pp, false, 1, kMega, 0);  // from rank 2, which never sends
+  b.Collective(0, stream, tp, CollectiveType::kAllReduce, kMega);
+  b.Collective(1, stream, tp, CollectiveType::kAllReduce, kMega);
+  b.Compute(2, stream, Time::Us(1));
+  b.PlanAll();
+  const Result<Timeline> timeline = ReplayAll(b);
+  ASSERT_FALSE(timeline.ok());
+  EXPECT_EQ(
+      timeline.error().message(),
+      "the run cannot finish: 1 of 4 ops ended, 2 wait for ever\n"
+      "  rank 0 in op 0 (receive of 1.049 MB over 'pp' (group 2)) waits for data from rank 2\n"
+      "  rank 1 in op 0 (all-reduce of 1.049 MB over 'tp' (group 0)) waits for rank 0, which "
+      "never started it\n"
+      "  one after another: rank 1 in op 0 waits for rank 0, which in op 0 waits for rank 2, which "
+      "has ended its program");
+}
+
+// Each of two ranks is in another collective; both have begun what the other has not.
+WorkloadBuilder Crossed() {
+  WorkloadBuilder b(SmallCluster(2, 1));
+  const int stream = b.Stream("compute");
+  const int tp = b.Role("tp", Dimension::kTensor, {{0, 1}});
+  const int dp = b.Role("dp", Dimension::kData, {{0, 1}});
+  for (const int rank : {0, 1}) {
+    b.Compute(rank, stream, Time::Us(1));
+    b.Collective(rank, stream, rank == 0 ? tp : dp, CollectiveType::kAllReduce, kMega);
+    b.Collective(rank, stream, rank == 0 ? dp : tp, CollectiveType::kAllReduce, kMega);
+  }
+  b.PlanAll();
+  return b;
+}
+
+TEST(ReplayTest, ADeadlockIsToldWithItsCircle) {
+  const Result<Timeline> timeline = ReplayAll(Crossed());
+  ASSERT_FALSE(timeline.ok());
+  EXPECT_EQ(timeline.error().message(),
+            "the run cannot finish: 2 of 6 ops ended, 2 wait for ever\n"
+            "  rank 0 in op 1 (all-reduce of 1.049 MB over 'tp' (group 0)) waits for data from "
+            "rank 1\n"
+            "  rank 1 in op 1 (all-reduce of 1.049 MB over 'dp' (group 1)) waits for data from "
+            "rank 0\n"
+            "  in a circle: rank 0 in op 1 waits for rank 1, which in op 1 waits for rank 0");
+}
+
+// Either host waits for its own send before it issues the receive that the other's send needs.
+TEST(ReplayTest, HostsThatWaitForOneAnotherAreToldOf) {
+  WorkloadBuilder b(SmallCluster(1, 2));
+  const int out = b.Stream("out"), in = b.Stream("in");
+  const int pair = b.Role("pair", Dimension::kPipeline, {{0, 1}});
+  for (const int rank : {0, 1}) {
+    b.Transfer(rank, out, pair, /*send=*/true, rank, 64 * kMega, 0);
+    b.Transfer(rank, in, pair, /*send=*/false, 1 - rank, 64 * kMega, 0);
+  }
+  b.PlanAll();
+  EXPECT_TRUE(ReplayAll(b).ok());
+  b.workload.launch = {"test",      Time::Us(1), Time::Us(1), Time::Us(1),
+                       Time::Us(1), Time(),      Time(),      8};
+  EXPECT_TRUE(ReplayAll(b).ok()) << "two streams, and hosts that do not wait";
+  for (Program& program : b.workload.programs) program.ops[1].host_waits = HostWait::kAll;
+  const Result<Timeline> timeline = ReplayAll(b);
+  ASSERT_FALSE(timeline.ok());
+  EXPECT_THAT(timeline.error().message(), HasSubstr("the run cannot finish: 0 of 4 ops ended"));
+  EXPECT_THAT(timeline.error().message(),
+              HasSubstr("rank 1 in op 0 (send of 67.11 MB over 'pair' (group 0)) waits for"));
+  EXPECT_THAT(timeline.error().message(), HasSubstr("; its host waits before it issues op 1"));
+}
+
+TEST(ReplayTest, AGpuWithoutCostsIsAnError) {
+  WorkloadBuilder b(SmallCluster(1, 1));
+  b.Compute(0, b.Stream("compute"), Time::Us(1));
+  b.workload.topology.gpus[0].has_collective_costs = false;
+  const Result<Timeline> timeline = ReplayAll(b);
+  ASSERT_FALSE(timeline.ok());
+  EXPECT_THAT(timeline.error().message(), HasSubstr("plain has no 'collectives:' section"));
+}
+
+// As many times with one tag that the numbers of calls run out.
+TEST(ReplayTest, MoreCallsThanAMessageCanNameAreAnError) {
+  WorkloadBuilder b(SmallCluster(1, 2));
+  const int stream = b.Stream("compute");
+  const int role = b.Role("pair", Dimension::kPipeline, {{0, 1}});
+  for (int32_t tag = 0; tag < 80000; ++tag) b.Transfer(0, stream, role, true, 0, kMega, tag);
+  for (int i = 0; i < 27000; ++i) b.Transfer(0, stream, role, true, 0, kMega, 0);
+  b.PlanAll();
+  const Result<Timeline> timeline = ReplayAll(b);
+  ASSERT_FALSE(timeline.ok());
+  EXPECT_THAT(timeline.error().message(),
+              HasSubstr("(role 'pair'): more calls in one group than can be told apart"));
+}
+
+}  // namespace
+}  // namespace drydock

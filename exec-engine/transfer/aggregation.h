@@ -1,0 +1,108 @@
+// In-network reduction (InfiniBand SHARP) as the replay sees it: for every reduction of every
+// group, which aggregation node hears from whom and tells whom.
+//
+// An aggregation node is the part of a switch that sums. To a Network it is one more host, on a
+// cable of its own to its switch, so that every network has it without knowing. The cable is as
+// wide as all the switch's cables together are for a message to each of them, so it never holds
+// anything up; half the `latency` of `fabric: sharp` is its length, crossed once in and once out.
+//
+// Built once, immutable, shared by all hosts and threads.
+#ifndef DRYDOCK_EXEC_ENGINE_TRANSFER_AGGREGATION_H_
+#define DRYDOCK_EXEC_ENGINE_TRANSFER_AGGREGATION_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "core/base/result.h"
+#include "core/model/calls/reductions.h"
+#include "core/model/flow_plan.h"
+#include "core/model/topology.h"
+#include "exec-engine/network/network.h"
+#include "exec-engine/transfer/aggregation_tree.h"
+
+namespace drydock {
+
+// Which of a reduction's pieces go somewhere: ranges [begin, end), ascending, apart.
+class PieceSet {
+ public:
+  using Range = ReductionEnd::Pieces;
+  void Add(const Range& range);
+  void Add(const PieceSet& other) {
+    for (const Range& range : other.ranges_) Add(range);
+  }
+  bool Has(int64_t piece) const;
+  // The n-th, from 0; there are more.
+  int64_t At(int64_t n) const;
+  int64_t count() const;
+
+ private:
+  std::vector<Range> ranges_;
+};
+
+// What a node has to do with one reduction.
+struct AggregationPlace {
+  struct Peer {
+    HostId host = -1;
+    int16_t nic = 0;
+    uint32_t connection = 0;  // of the plan: how that host knows it
+    PieceSet takes;           // of a child: what goes down to it
+  };
+  HostId node = -1;
+  Peer parent;  // host -1: this is the root; takes: what comes down from there
+  std::vector<Peer> children;
+  uint32_t flow = 0;
+  int64_t pieces = 0;
+};
+
+class Aggregation {
+ public:
+  Aggregation() = default;  // nobody reduces in the network
+
+  // `topology` outlives this.
+  explicit Aggregation(const Topology& topology);
+
+  // The reductions of a group's call; `members` are the hosts of its members. An error if the
+  // fabric does not reduce, or has no switch that all can reach.
+  Status Add(uint64_t call, const Plan& plan, uint32_t group, const std::vector<int>& members);
+
+  bool empty() const { return switches_.empty(); }
+  // The workload's, with the nodes as further hosts; those of no GPU.
+  Topology WithNodes() const;
+  int node_count() const { return static_cast<int>(switches_.size()); }
+  // The node that the NIC of a contributing member sends to.
+  HostId Above(int host, int nic) const;
+  // `connection` is any of the reduction.
+  const AggregationPlace& PlaceOf(HostId node, uint64_t call, uint32_t connection) const;
+
+ private:
+  struct Reduction {
+    std::vector<AggregationPlace> places;  // by node of its tree
+  };
+  struct GroupReductions {
+    std::vector<Reduction> reductions;
+    std::vector<int16_t> of_connection;  // reduction of each connection of the plan, -1: none
+  };
+  HostId NodeAt(int switch_index);
+  std::vector<AggregationPlace> PlacesOn(const AggregationTree& tree,
+                                         const PlanReduction& reduction,
+                                         const std::vector<NicPlace>& nics, uint32_t name,
+                                         uint32_t flow);
+  Result<const AggregationTree*> TreeFor(const std::vector<NicPlace>& nics);
+  Result<GroupReductions> Resolve(const Plan& plan, uint32_t group,
+                                  const std::vector<int>& members);
+
+  const Topology* topology_ = nullptr;
+  std::unique_ptr<SwitchGraph> graph_;
+  std::vector<int> switches_;  // with a node, by node
+  std::map<int, HostId> node_of_switch_;
+  std::map<std::vector<NicPlace>, AggregationTree> trees_;
+  std::map<std::pair<const Plan*, uint32_t>, std::unique_ptr<GroupReductions>> groups_;
+  std::map<uint64_t, const GroupReductions*> calls_;
+};
+
+}  // namespace drydock
+
+#endif  // DRYDOCK_EXEC_ENGINE_TRANSFER_AGGREGATION_H_

@@ -1,0 +1,100 @@
+#include "exec-engine/transfer/kernel_load.h"
+
+#include <gtest/gtest.h>
+
+#include "core/model/sharing_costs.h"
+#include "exec-engine/testing/replay_testing.h"
+#include "exec-engine/transfer/local_plan.h"
+
+namespace drydock {
+namespace {
+
+using testing::PlanShape;
+using testing::SmallCluster;
+
+constexpr int64_t kBytes = 64 << 20;
+
+// What each member's kernel takes on host 0, whose thread blocks move 10 GB/s and keep an SM; half
+// of what is staged goes to memory.
+std::vector<KernelLoad> Loads(const Plan& plan, int gpus_per_host) {
+  const auto members = static_cast<int>(plan.members.size());
+  Topology topology = SmallCluster(members / gpus_per_host, gpus_per_host);
+  const PortMap ports(topology.host_kinds[0], topology.gpus[0]);
+  std::vector<int> hosts, gpus;
+  for (int m = 0; m < members; ++m) {
+    hosts.push_back(m / gpus_per_host);
+    gpus.push_back(m % gpus_per_host);
+  }
+  LocalPlan local = MakeLocalPlan(plan, topology.gpus[0], ports, 0, 0, hosts, gpus);
+  FindLoads({1, 0.5, "a test"}, ports, &local);
+  std::vector<KernelLoad> out;
+  for (const LocalMember& member : local.members) out.push_back(member.load);
+  return out;
+}
+
+double GigabytesPerSecond(const KernelLoad& load) { return load.memory.bytes_per_second() / 1e9; }
+
+// A chunk of a ring of n: read once and passed on, n - 2 times summed and passed on, summed and
+// kept, n - 2 times passed on and kept, kept.
+TEST(KernelLoadTest, AnAllReduceReadsItsInputAndWritesItsResult) {
+  for (const int n : {2, 4, 8}) {
+    const std::vector<KernelLoad> loads =
+        Loads(testing::RingAllReduce({.members = n, .channels = 4, .bytes = kBytes}), n);
+    ASSERT_EQ(loads.size(), static_cast<size_t>(n));
+    const double primitives = 2 * n - 1, reads = n, writes = n, staged = 0.5 * (2 * n - 2);
+    for (const KernelLoad& load : loads) {
+      EXPECT_EQ(load.sms, 4);
+      EXPECT_NEAR(GigabytesPerSecond(load), 4 * 10 * (reads + writes + staged) / primitives, 0.01);
+    }
+  }
+}
+
+// Of 16 channels of 10 GB/s a link of 100 GB/s carries less than two thirds.
+TEST(KernelLoadTest, LinksHoldItDown) {
+  const PlanShape shape = {.members = 8, .channels = 16, .bytes = kBytes};
+  const double primitives = 2 * 8 - 1, sent = 2 * 8 - 2, traffic = 8 + 8 + 0.5 * sent;
+  // What crosses the link takes 16 times a part of sent / primitives as long as alone; the last
+  // primitive does not.
+  const double share = 16 * sent / primitives * 10 / 100;
+  const double time = sent * share + 1;
+  EXPECT_NEAR(GigabytesPerSecond(Loads(testing::RingAllReduce(shape), 8)[3]),
+              16 * 10 * traffic / time, 0.1);
+}
+
+TEST(KernelLoadTest, ASenderReadsAndAReceiverWrites) {
+  const std::vector<KernelLoad> loads =
+      Loads(testing::SendReceive({.channels = 2, .bytes = kBytes}), 2);
+  ASSERT_EQ(loads.size(), 2u);
+  EXPECT_NEAR(GigabytesPerSecond(loads[0]), 2 * 10 * 1.0, 0.01);
+  EXPECT_NEAR(GigabytesPerSecond(loads[1]), 2 * 10 * 1.5, 0.01) << "and finds it in NCCL's buffer";
+}
+
+TEST(KernelLoadTest, AMessageThatIsFetchedIsStagedWithItsSender) {
+  const std::vector<KernelLoad> loads =
+      Loads(testing::SendReceive({.channels = 2, .bytes = kBytes, .link = LinkKind::kPeerRead}), 2);
+  EXPECT_NEAR(GigabytesPerSecond(loads[0]), 2 * 10 * 1.5, 0.01);
+  EXPECT_NEAR(GigabytesPerSecond(loads[1]), 2 * 10 * 1.0, 0.01);
+}
+
+TEST(KernelLoadTest, ACopyEngineTakesNoSm) {
+  Plan plan = testing::SendReceive({.channels = 1, .bytes = kBytes});
+  plan.works[0].algorithm = Algorithm::kCopyEngine;
+  for (Connection& connection : plan.connections) connection.direct = true;
+  const std::vector<KernelLoad> loads = Loads(plan, 2);
+  EXPECT_EQ(loads[0].sms, 0);
+  EXPECT_NEAR(GigabytesPerSecond(loads[0]), 10, 0.01) << "it reads, and writes into the other's";
+  plan.works[0].algorithm = Algorithm::kUserBuffers;
+  EXPECT_EQ(Loads(plan, 2)[0].sms, 1);
+}
+
+// A NIC of 25 GB/s, four channels that could do 40: both ends stage for it.
+TEST(KernelLoadTest, BetweenHostsTheNicDecides) {
+  const Plan plan = testing::SendReceive({.gpus_per_host = 1, .channels = 4, .bytes = kBytes});
+  const std::vector<KernelLoad> loads = Loads(plan, 1);
+  ASSERT_EQ(loads.size(), 1u) << "the other end is another host's";
+  EXPECT_EQ(loads[0].sms, 4);
+  EXPECT_NEAR(GigabytesPerSecond(loads[0]), 25 * 1.5, 0.01);
+}
+
+}  // namespace
+}  // namespace drydock

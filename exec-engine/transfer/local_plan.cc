@@ -1,0 +1,291 @@
+#include "exec-engine/transfer/local_plan.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "core/base/check.h"
+#include "core/model/calls/slices.h"
+#include "core/model/fabric/flow_name.h"
+#include "exec-engine/host/step_cost.h"
+#include "exec-engine/transfer/connection_ends.h"
+#include "exec-engine/transfer/link_shares.h"
+
+namespace drydock {
+namespace {
+
+class Builder {
+ public:
+  Builder(const Plan& plan, const GpuSpec& gpu, const PortMap& ports, int host, uint32_t group,
+          std::span<const int> host_of_member, std::span<const int> gpu_of_member,
+          const Aggregation& aggregation)
+      : plan_(plan),
+        gpu_(gpu),
+        ports_(ports),
+        host_(host),
+        group_(group),
+        host_of_member_(host_of_member),
+        gpu_of_member_(gpu_of_member),
+        ends_(ports, host, host_of_member, gpu_of_member, aggregation) {}
+
+  LocalPlan Build() {
+    SetWorks();
+    local_.assign(plan_.connections.size(), kElsewhere);
+    receiving_.assign(plan_.connections.size(), kElsewhere);
+    for (size_t m = 0; m < plan_.members.size(); ++m) {
+      if (host_of_member_[m] == host_) AddMember(static_cast<int>(m));
+    }
+    Finish();
+    return std::move(out_);
+  }
+
+ private:
+  void SetWorks() {
+    out_.plan = &plan_;
+    out_.latency = ports_.latency();
+    out_.clear_to_send_bytes = std::max<int64_t>(gpu_.collectives.clear_to_send.count(), 1);
+    for (const Work& work : plan_.works) {
+      const CollectiveCosts::Protocol& costs = CostsOf(work, gpu_.collectives);
+      const int64_t warps = std::max(work.warps, 1);
+      out_.base_of_launch.resize(static_cast<size_t>(work.launch) + 1);
+      Time& base = out_.base_of_launch.back();
+      base = std::max(base, costs.base + costs.base_per_warp * warps);
+      LocalWork& local = out_.works.emplace_back();
+      local.step = costs.step;
+      local.net_slice = costs.net_slice;
+      local.proxy = costs.proxy;
+      local.planned = &work;
+      local.slots = static_cast<uint32_t>(std::max(work.slots, 1));
+      out_.most_slots = std::max(out_.most_slots, local.slots);
+      local.pass_bytes = costs.pass.count() * warps;
+      local.pass_time = costs.pass_time;
+      local.pass_store = costs.pass_store;
+    }
+    out_.base = out_.base_of_launch.front();
+  }
+
+  void AddMember(int member) {
+    const auto index = static_cast<uint32_t>(out_.members.size());
+    const auto& programs = plan_.members[static_cast<size_t>(member)];
+    out_.members.push_back({member, gpu_of_member_[static_cast<size_t>(member)],
+                            static_cast<uint32_t>(programs.size()),
+                            std::vector<uint32_t>(out_.base_of_launch.size(), 0)});
+    last_turn_.clear();
+    for (const ChannelProgram& program : programs) AddRunner(index, program);
+  }
+
+  void AddRunner(uint32_t member, const ChannelProgram& program) {
+    const Pattern& pattern = plan_.patterns[program.pattern];
+    const auto index = static_cast<uint32_t>(out_.runners.size());
+    const int of = out_.members[member].member;
+    LocalRunner runner;
+    runner.member = member;
+    runner.work = program.work;
+    runner.step_begin = StepsOf(program);
+    runner.operand_begin = static_cast<uint32_t>(out_.operands.size());
+    runner.turn = TurnOf(program, index);
+    runner.start = StepCursor(pattern, program.position);
+    for (uint32_t i = 0; i < pattern.operands; ++i) {
+      out_.operands.push_back(LocalIndex(plan_.operands[program.operand_begin + i], of, program));
+    }
+    out_.runners.push_back(runner);
+    ForEachSize(pattern, program.position, [&](const Step& step, int64_t bytes, int64_t times) {
+      Count(step, index, SliceCount(plan_.works[program.work], bytes / step.merged) * times);
+    });
+  }
+
+  const Connection& OperandOf(const ChannelProgram& program, uint32_t operand) const {
+    return plan_.connections[plan_.operands[program.operand_begin + operand]];
+  }
+
+  // By operand of the program; empty where none is direct.
+  std::string HandlingsOf(const ChannelProgram& program) const {
+    std::string handling;
+    bool any = false;
+    for (uint32_t i = 0; i < plan_.patterns[program.pattern].operands; ++i) {
+      const Connection& c = OperandOf(program, i);
+      handling += static_cast<char>(HandlingOf(c, plan_.works[program.work].algorithm));
+      any |= c.direct;
+    }
+    return any ? handling : "";
+  }
+
+  // The steps of a program's pattern with the costs of its work, made when first asked for.
+  uint32_t StepsOf(const ChannelProgram& program) {
+    const std::string handling = HandlingsOf(program);
+    const auto [entry, added] = steps_.emplace(std::tuple(program.pattern, program.work, handling),
+                                               static_cast<uint32_t>(out_.steps.size()));
+    if (!added) return entry->second;
+    const Work& work = plan_.works[program.work];
+    for (const Step& step : plan_.patterns[program.pattern].steps) {
+      LocalStep local = {step.receive, step.send, step.store, step.joined, step.merged, {}};
+      if (out_.works[program.work].pass_bytes == 0) {
+        local.cost = CostOf(step, work, gpu_, handling);
+      }
+      out_.steps.push_back(local);
+    }
+    return entry->second;
+  }
+
+  // The turn of the present member's program, which `runner` joins.
+  uint32_t TurnOf(const ChannelProgram& program, uint32_t runner) {
+    const auto next = static_cast<uint32_t>(out_.turns.size());
+    const auto [last, none] = last_turn_.try_emplace(program.channel, program.work, next);
+    auto& [work, turn] = last->second;
+    if (none || work != program.work) {
+      LocalTurn& added = out_.turns.emplace_back();
+      added.launch = static_cast<uint32_t>(plan_.works[program.work].launch);
+      added.first = none || out_.turns[turn].launch != added.launch;
+      if (!added.first) out_.turns[turn].next = next;
+      work = program.work;
+      turn = next;
+    }
+    out_.turns[turn].runners.push_back(runner);
+    ++out_.members.back().runners_of_launch[out_.turns[turn].launch];
+    return turn;
+  }
+
+  // `slices` of a step's primitives, at the ends of its connections.
+  void Count(const Step& step, uint32_t index, int64_t slices) {
+    LocalRunner& runner = out_.runners[index];
+    runner.slices += slices;
+    for (const uint32_t c : out_.OperandsOf(runner, step.receive)) {
+      LocalConnection& connection = out_.connections[c];
+      Own(&connection.receiver, index);
+      if (connection.link == LinkKind::kNvls && step.reduce) connection.contribution = true;
+      connection.received += static_cast<uint32_t>(slices);
+    }
+    for (const uint32_t c : out_.OperandsOf(runner, step.send)) {
+      LocalConnection& connection = out_.connections[c];
+      Own(&connection.sender, index);
+      connection.sent += static_cast<uint32_t>(slices);
+      if (connection.remote_host >= 0) out_.net_sends += static_cast<uint32_t>(slices);
+    }
+  }
+
+  static void Own(uint32_t* end, uint32_t runner) {
+    CHECK_NOTE(*end == kElsewhere || *end == runner, "a connection is used by two programs");
+    *end = runner;
+  }
+
+  // The host's own index of a member's end of a plan connection, made on first sight. The ends of
+  // one inside the host are one, unless NICs are between them.
+  uint32_t LocalIndex(uint32_t plan_connection, int member, const ChannelProgram& program) {
+    const Connection& c = plan_.connections[plan_connection];
+    const bool sends = c.from == member;
+    const bool apart = c.link == LinkKind::kNet && ends_.Inside(c);
+    uint32_t& index = (apart && !sends ? receiving_ : local_)[plan_connection];
+    if (index != kElsewhere) return index;
+    index = AddConnection(plan_connection, sends, program.work,
+                          FlowOfConnection(group_, c.from, c.to, program.channel));
+    const uint32_t other = (apart && sends ? receiving_ : local_)[plan_connection];
+    if (apart && other != kElsewhere) {
+      out_.connections[index].other_end = other;
+      out_.connections[other].other_end = index;
+    }
+    return index;
+  }
+
+  uint32_t AddConnection(uint32_t plan_connection, bool sends, uint16_t work, uint32_t flow) {
+    const Connection& c = plan_.connections[plan_connection];
+    LocalConnection connection;
+    connection.link = c.link;
+    connection.work = work;
+    connection.flow = flow;
+    connection.plan_connection = plan_connection;
+    connection.first = c.first;
+    ends_.Resolve(c, sends, &connection);
+    out_.connections.push_back(connection);
+    return static_cast<uint32_t>(out_.connections.size()) - 1;
+  }
+
+  // The two ways of a member that is joined to the switches. Who has nothing to send still tells
+  // them that it has room, and so needs the way there.
+  void FindWays() {
+    std::map<std::pair<int16_t, uint16_t>, uint32_t> ways;  // by reduction and member: kToSwitch
+    for (uint32_t c = 0; c < plan_.connections.size(); ++c) {
+      const Connection& way = plan_.connections[c];
+      if (way.link == LinkKind::kToSwitch) ways[{way.reduction, way.from}] = c;
+    }
+    if (ways.empty()) return;
+    for (uint32_t out = 0; out < out_.connections.size(); ++out) {
+      if (out_.connections[out].link != LinkKind::kFromSwitch) continue;
+      const Connection& sums = plan_.connections[out_.connections[out].plan_connection];
+      const uint32_t way = ways.at({sums.reduction, sums.from});
+      if (local_[way] == kElsewhere) {
+        local_[way] = AddConnection(way, /*sends=*/true, out_.connections[out].work,
+                                    out_.connections[out].flow);
+      }
+      out_.connections[out].way_in = local_[way];
+      out_.connections[local_[way]].way_out = out;
+    }
+    for (LocalConnection& in : out_.connections) {
+      if (in.link != LinkKind::kToSwitch) continue;
+      in.pieces = in.first + in.sent;
+      if (in.way_out == kElsewhere) continue;
+      const LocalConnection& sums = out_.connections[in.way_out];
+      in.pieces = std::max(in.pieces, sums.first + sums.received);
+    }
+  }
+
+  void Finish() {
+    FindWays();
+    out_.complete = out_.members.size() == plan_.members.size();
+    for (LocalConnection& connection : out_.connections) {
+      if (connection.remote_host >= 0 || connection.link == LinkKind::kShared) {
+        out_.complete = false;
+      }
+      ports_.AddClasses(connection.way, &out_.port_classes);
+      Way dma;
+      dma.out = connection.gpu_dma;
+      ports_.AddClasses(dma, &out_.port_classes);
+      CHECK_NOTE(connection.remote_host >= 0 || connection.sent == connection.received,
+                 "slices sent inside a host are not the slices received: " + plan_.name);
+    }
+    ShareLinks(ports_, gpu_.collectives.several_peers, &out_);
+    ShareNics(ports_, &out_);
+    std::vector<uint16_t>& classes = out_.port_classes;
+    std::sort(classes.begin(), classes.end());
+    classes.erase(std::unique(classes.begin(), classes.end()), classes.end());
+    out_.by_plan_connection = IndexTable<uint32_t, MixHash>(out_.connections.size());
+    for (uint32_t i = 0; i < out_.connections.size(); ++i) {
+      out_.by_plan_connection.FindOrAdd(out_.connections[i].plan_connection, i);
+    }
+  }
+
+  const Plan& plan_;
+  const GpuSpec& gpu_;
+  const PortMap& ports_;
+  const int host_;
+  const uint32_t group_;
+  std::span<const int> host_of_member_, gpu_of_member_;
+  const ConnectionEnds ends_;
+  std::vector<uint32_t> local_;      // by plan connection
+  std::vector<uint32_t> receiving_;  // ... the other of two ends
+  // By pattern, work, and how operands are handled.
+  std::map<std::tuple<uint32_t, uint32_t, std::string>, uint32_t> steps_;
+  std::map<uint16_t, std::pair<uint16_t, uint32_t>>
+      last_turn_;  // of a member, by channel: its work
+  LocalPlan out_;
+};
+
+}  // namespace
+
+uint32_t LocalPlan::FindConnection(uint32_t plan_connection, bool receives) const {
+  const uint32_t place = by_plan_connection.Find(plan_connection);
+  if (place == by_plan_connection.kNone) return kElsewhere;
+  const LocalConnection& found = connections[place];
+  const bool is_other = found.other_end != kElsewhere && (found.receiver != kElsewhere) != receives;
+  return is_other ? found.other_end : place;
+}
+
+LocalPlan MakeLocalPlan(const Plan& plan, const GpuSpec& gpu, const PortMap& ports, int host,
+                        uint32_t group, std::span<const int> host_of_member,
+                        std::span<const int> gpu_of_member, const Aggregation& aggregation) {
+  Builder builder(plan, gpu, ports, host, group, host_of_member, gpu_of_member, aggregation);
+  return builder.Build();
+}
+
+}  // namespace drydock

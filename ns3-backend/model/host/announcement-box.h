@@ -1,0 +1,42 @@
+#ifndef DRYDOCK_NS3_BACKEND_MODEL_HOST_ANNOUNCEMENT_BOX_H_
+#define DRYDOCK_NS3_BACKEND_MODEL_HOST_ANNOUNCEMENT_BOX_H_
+
+#include "ns3-backend/model/simulator/partition.h"
+#include "ns3-backend/model/host/rdma-receiver.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace ns3::rdma
+{
+
+class RdmaHost;
+
+/**
+ * \brief Announcements to one host from the hosts of one thread.
+ *
+ * The bytes of a message travel as frames; what the message is (its id, tag and cookie) would ride
+ * in its headers. Handing it over beside the frames keeps them small. It is there at the end of the
+ * window in which the message was sent, and no frame of it can arrive earlier.
+ */
+class AnnouncementBox : public Mailbox
+{
+  public:
+    /// Not the name of a port.
+    static constexpr uint32_t NAME = UINT32_MAX;
+
+    explicit AnnouncementBox(RdmaHost* receiver);
+    void Deliver() override;
+    int64_t EarliestTime() const override;
+    void Pack(std::string* parcel) override;
+
+    std::vector<Announcement> announcements;
+
+  private:
+    RdmaHost* m_host;
+};
+
+} // namespace ns3::rdma
+
+#endif // DRYDOCK_NS3_BACKEND_MODEL_HOST_ANNOUNCEMENT_BOX_H_

@@ -1,0 +1,80 @@
+#ifndef DRYDOCK_NS3_BACKEND_MODEL_SIMULATOR_CONTROL_EVENTS_H_
+#define DRYDOCK_NS3_BACKEND_MODEL_SIMULATOR_CONTROL_EVENTS_H_
+
+#include "ns3/event-id.h"
+#include "ns3/event-impl.h"
+
+#include <cstdint>
+#include <list>
+#include <map>
+#include <utility>
+
+namespace ns3::rdma
+{
+
+/**
+ * \brief The events of ns-3 itself: whatever is put in with Simulator::Schedule.
+ *
+ * They run on one thread while every partition stands still at that time, in order of (time, order
+ * of scheduling). They are for what touches the whole model: initialisation, a link that fails at
+ * a given time, a statistic sampled every so often. Packets never become such events.
+ *
+ * Not thread-safe. Owns the events it holds.
+ */
+class ControlEvents
+{
+  public:
+    ~ControlEvents();
+    /// Adds \p event (takes the reference) at absolute time \p time, ps.
+    EventId Insert(uint64_t time, uint32_t context, EventImpl* event);
+    EventId InsertDestroy(EventImpl* event);
+    /// Forgets an event that has not run yet.
+    void Remove(const EventId& id);
+    bool IsExpired(const EventId& id) const;
+    /// Time of the earliest event, NEVER if none.
+    int64_t NextTime() const;
+    /// Runs every event at NextTime(), those included that are added for that same time.
+    void RunNextTime();
+    /// Runs the events of Simulator::ScheduleDestroy, in order of scheduling.
+    void RunDestroy();
+    /// Drops what never ran.
+    void Clear();
+
+    int64_t Now() const
+    {
+        return static_cast<int64_t>(m_now);
+    }
+
+    /// The clock follows the partitions when they are ahead.
+    void AdvanceTo(int64_t time);
+
+    uint32_t GetContext() const
+    {
+        return m_context;
+    }
+
+    uint64_t GetCount() const
+    {
+        return m_count;
+    }
+
+  private:
+    using Key = std::pair<uint64_t, uint32_t>; //!< time, uid
+
+    struct Pending
+    {
+        uint32_t context;
+        EventImpl* event;
+    };
+
+    std::map<Key, Pending> m_events;
+    std::list<EventId> m_destroy;
+    uint64_t m_now = 0;
+    uint32_t m_uid = EventId::UID::VALID;
+    uint32_t m_context = 0xffffffff; //!< Simulator::NO_CONTEXT
+    uint64_t m_count = 0;
+};
+
+} // namespace ns3::rdma
+
+#endif // DRYDOCK_NS3_BACKEND_MODEL_SIMULATOR_CONTROL_EVENTS_H_

@@ -1,0 +1,126 @@
+#ifndef DRYDOCK_NS3_BACKEND_MODEL_WIRE_PAUSE_TABLE_H_
+#define DRYDOCK_NS3_BACKEND_MODEL_WIRE_PAUSE_TABLE_H_
+
+#include "ns3-backend/model/wire/frame.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace ns3::rdma
+{
+
+/// Traffic classes of Ethernet (IEEE 802.1Q).
+inline constexpr uint32_t CLASSES = 8;
+
+inline constexpr uint8_t
+ClassBit(uint8_t priority)
+{
+    return static_cast<uint8_t>(1U << priority);
+}
+
+/**
+ * \brief Until when the other end of each port has stopped which classes (IEEE 802.1Qbb).
+ *
+ * A pause counts in quanta of 512 bit times of the link it came by. Costs nothing until the first
+ * PAUSE arrives. Times in ps.
+ */
+class PauseTable
+{
+  public:
+    static constexpr int64_t QUANTUM_BYTES = 64; //!< 512 bits
+    static constexpr uint32_t LONGEST = 65535;   //!< quanta one PAUSE can ask for
+
+    /// Obeys \p frame, which has come in by \p port. When the pause ends; \p now if it just did.
+    template <typename Egress>
+    int64_t Set(uint16_t port, const Frame& frame, int64_t now, Egress& egress)
+    {
+        if (port >= m_until.size())
+        {
+            m_until.resize(port + 1U);
+            m_since.resize(port + 1U);
+            m_paused.resize(port + 1U);
+        }
+        if (frame.psn == 0 || !(egress.paused & ClassBit(frame.priority)))
+        {
+            m_since[port][frame.priority] = now;
+        }
+        const uint8_t before = egress.paused;
+        const int64_t quanta = frame.psn;
+        const int64_t until = now + egress.Occupancy(quanta * QUANTUM_BYTES);
+        m_until[port][frame.priority] = until;
+        if (quanta > 0)
+        {
+            egress.paused |= ClassBit(frame.priority);
+        }
+        else
+        {
+            egress.paused &= static_cast<uint8_t>(~ClassBit(frame.priority));
+        }
+        Account(port, before, egress.paused, now);
+        return until;
+    }
+
+    /// How long the class has been paused by now; Set has been called for it.
+    int64_t HeldFor(uint16_t port, uint8_t priority, int64_t now) const
+    {
+        return now - m_since[port][priority];
+    }
+
+    /// Whether some class of \p port goes on because its pause has run out by \p now.
+    template <typename Egress>
+    bool Expire(uint16_t port, int64_t now, Egress& egress)
+    {
+        const uint8_t before = egress.paused;
+        for (uint8_t c = 0; c < CLASSES; ++c)
+        {
+            if ((egress.paused & ClassBit(c)) && m_until[port][c] <= now)
+            {
+                egress.paused &= static_cast<uint8_t>(~ClassBit(c));
+            }
+        }
+        Account(port, before, egress.paused, now);
+        return egress.paused != before;
+    }
+
+    /// How long some class of \p port has been paused by now, all pauses together.
+    int64_t GetPausedTime(uint16_t port, int64_t now) const
+    {
+        if (port >= m_paused.size())
+        {
+            return 0;
+        }
+        const Total& total = m_paused[port];
+        return total.time + (total.since < 0 ? 0 : now - total.since);
+    }
+
+  private:
+    struct Total
+    {
+        int64_t time = 0;
+        int64_t since = -1; //!< -1: not paused
+    };
+
+    void Account(uint16_t port, uint8_t before, uint8_t after, int64_t now)
+    {
+        Total& total = m_paused[port];
+        if (before == 0 && after != 0)
+        {
+            total.since = now;
+        }
+        else if (before != 0 && after == 0)
+        {
+            total.time += now - total.since;
+            total.since = -1;
+        }
+    }
+
+    std::vector<Total> m_paused;                       //!< by port
+    std::vector<std::array<int64_t, CLASSES>> m_until; //!< by port
+    std::vector<std::array<int64_t, CLASSES>> m_since; //!< by port: when it was last not paused
+};
+
+} // namespace ns3::rdma
+
+#endif // DRYDOCK_NS3_BACKEND_MODEL_WIRE_PAUSE_TABLE_H_

@@ -1,0 +1,102 @@
+// Fabrics and traffic for the tests and benchmarks of the packet network.
+#ifndef DRYDOCK_NS3_BACKEND_TEST_FABRICS_TESTING_H_
+#define DRYDOCK_NS3_BACKEND_TEST_FABRICS_TESTING_H_
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/model/topology.h"
+#include "exec-engine/network/network.h"
+
+namespace drydock {
+
+// What the fabrics below have in common unless a test changes it.
+struct FabricShape {
+  Bandwidth rate = Bandwidth::BitsPerSecond(400'000'000'000);
+  Time delay = Time::Ns(500);
+  Time switch_latency;
+  Time nic_latency;
+  Transport transport;
+};
+
+// As in the simulations of HPCC (Li et al., SIGCOMM 2019, 5.1): 100 Gb/s, 1 us a cable, packets of
+// 1000 B with an acknowledgement each, PFC.
+FabricShape HpccPaperShape(const std::string& control);
+
+Topology Hosts(int count, int nics, const FabricShape& shape);
+// Adds a switch and returns its end; Cable adds a link between two ends.
+LinkEnd AddSwitch(Topology& topology, int tier, const FabricShape& shape);
+LinkEnd NicOf(int host, int nic);
+void Cable(Topology& topology, LinkEnd a, LinkEnd b, const FabricShape& shape);
+
+Topology TwoHosts(const FabricShape& shape);             // one cable, no switch
+Topology Chain(int switches, const FabricShape& shape);  // host - switches - host
+Topology Star(int hosts, const FabricShape& shape);      // one switch
+Topology FatTree(int k, const FabricShape& shape);       // k^3/4 hosts of one NIC
+// `rails` NICs a host; rail r of `hosts_per_leaf` hosts meets at one leaf; all leaves meet at all
+// spines.
+Topology RailFabric(int hosts, int rails, int hosts_per_leaf, int spines, const FabricShape& shape);
+// A connected random graph of switches with hosts hung on it at random.
+Topology RandomFabric(uint64_t seed, const FabricShape& shape);
+
+// A transfer to be sent at a given time.
+struct Order {
+  Time at;
+  Message message;
+};
+
+// What an actor was told.
+struct Notice {
+  enum Kind { kTimer, kDelivered, kSent } kind;
+  Time time;
+  HostId host;  // that was told
+  HostId source;
+  uint64_t id;
+  bool operator==(const Notice&) const = default;
+};
+
+// Sends what it is ordered to and writes down what it is told.
+class ScriptedHost : public HostActor {
+ public:
+  explicit ScriptedHost(HostId host) : host_(host) {}
+  void SetPort(HostPort* port) { port_ = port; }
+  void Start() override;
+  void OnTimer(TimerId id) override;
+  void OnSent(const Message& message) override;
+  void OnDelivered(const Message& message) override;
+
+  std::vector<Order> orders;
+  std::vector<Notice> notices;
+
+ private:
+  void Note(Notice::Kind kind, HostId source, uint64_t id);
+  HostId host_;
+  HostPort* port_ = nullptr;
+};
+
+struct Outcome {
+  std::vector<std::vector<Notice>> notices;  // by host, in the order they came
+  std::vector<std::pair<std::string, int64_t>> counters;
+
+  int64_t Counter(const std::string& name) const;
+  // When message `id` of `source` was delivered or sent; -1 if never.
+  int64_t TimeOf(Notice::Kind kind, HostId source, uint64_t id) const;
+  // Of every notice of every host, in order.
+  uint64_t Hash() const;
+};
+
+// Runs a network whose hosts send what they are ordered to and do nothing else. Ids of orders are
+// set to their index; `notices`, if given, are those of each host, whatever the outcome.
+Status RunOrders(const Topology& topology, Network* network, std::vector<Order> orders,
+                 std::vector<std::vector<Notice>>* notices = nullptr);
+// Makes and runs the packet network; fails the test if it cannot.
+Outcome RunPackets(const Topology& topology, std::vector<Order> orders, int threads = 1);
+
+// An order without the tedium: host to host over NIC 0.
+Order Transfer(HostId from, HostId to, int64_t bytes, Time at = Time(), uint32_t flow = 0);
+
+}  // namespace drydock
+
+#endif  // DRYDOCK_NS3_BACKEND_TEST_FABRICS_TESTING_H_

@@ -1,0 +1,45 @@
+// Where an iteration's time goes: the parts of Timeline::accounts (docs/accounting.md) over all
+// ranks and over each class of ranks that run the same program. Times in picoseconds; means are
+// rounded down to one. Pure functions of their arguments.
+#ifndef DRYDOCK_REPORT_FACTS_BREAKDOWN_H_
+#define DRYDOCK_REPORT_FACTS_BREAKDOWN_H_
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "core/base/units.h"
+#include "core/model/timeline.h"
+#include "report/facts/inputs.h"
+
+namespace drydock {
+
+// In this order: compute, exposed communication by Dimension, exposed memory, host, straggler wait,
+// bubble, idle.
+inline constexpr int kPartCount = 1 + kDimensionCount + 5;
+using Parts = std::array<Time, kPartCount>;
+Parts PartsOf(const TimeAccount& account);
+std::string PartName(int part);  // "compute", "exposed tensor", ..., "host", "straggler wait", ...
+
+// One part over all ranks.
+struct PartSummary {
+  Time mean;
+  Time max;
+  int max_rank = 0;  // the lowest that reaches `max`
+};
+std::array<PartSummary, kPartCount> SummariseParts(const Timeline& timeline);
+
+// Ranks that run the same program: one pipeline stage, or one kind of rank within it.
+struct ClassBreakdown {
+  std::vector<int> ranks;   // ascending, never empty
+  std::vector<int> layers;  // ascending; those its ops belong to
+  Parts mean;
+};
+std::vector<ClassBreakdown> BreakdownByClass(const Inputs& inputs);
+
+// "0-7, 16-23": ascending numbers as ranges.
+std::string RangesOf(const std::vector<int>& numbers);
+
+}  // namespace drydock
+
+#endif  // DRYDOCK_REPORT_FACTS_BREAKDOWN_H_

@@ -1,0 +1,56 @@
+// Who takes part in one use of a communication call: the ops of other ranks that are the same
+// collective, or the other end of the same message. Tables are made as ranks are asked for; ranks
+// of one class whose roles name communicators alike share one. Not thread-safe.
+#ifndef DRYDOCK_REPORT_FACTS_CALL_MEMBERS_H_
+#define DRYDOCK_REPORT_FACTS_CALL_MEMBERS_H_
+
+#include <cstdint>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "core/model/calls/call_numbers.h"
+#include "core/model/workload.h"
+
+namespace drydock {
+
+class CallMembers {
+ public:
+  // Outlives this, with all its programs.
+  explicit CallMembers(const Workload& workload);
+
+  struct Member {
+    int rank = 0;
+    uint32_t op = 0;
+    bool operator==(const Member&) const = default;
+  };
+  // `op` of `rank` communicates. In the communicator's order, the rank itself among them.
+  std::vector<Member> Of(int rank, uint32_t op);
+
+ private:
+  // Roles of a rank that name one communicator are told by the first of them, its own role.
+  using Roles = std::vector<int16_t>;  // by role; -1: the rank is in no such group
+  struct Entry {
+    int16_t role = 0;
+    uint64_t number = 0;  // of the call on the communicator (call_numbers.h)
+    uint32_t op = 0;
+    friend auto operator<=>(const Entry&, const Entry&) = default;
+  };
+  struct Table {
+    std::vector<uint64_t> number;  // by op
+    std::vector<Entry> entries;    // sorted
+  };
+
+  Roles RolesOf(int rank) const;
+  const Table& TableOf(int rank);
+  Table MakeTable(int rank, const Roles& roles) const;
+
+  const Workload& workload_;
+  std::vector<MessageName> names_;
+  std::map<std::pair<int, Roles>, Table> tables_;  // by class and roles
+  std::vector<const Table*> table_of_rank_;        // null: not asked for
+};
+
+}  // namespace drydock
+
+#endif  // DRYDOCK_REPORT_FACTS_CALL_MEMBERS_H_

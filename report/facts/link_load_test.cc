@@ -1,0 +1,63 @@
+#include "report/facts/link_load.h"
+
+#include <gtest/gtest.h>
+
+#include "report/facts/traffic.h"
+#include "report/testing/run_testing.h"
+
+namespace drydock {
+namespace {
+
+// Of the all-reduce of two: each sends 1.92 MB to the other and takes as much.
+Inputs RunWithTraffic() {
+  Inputs inputs = FakeRun();
+  Plan& plan = inputs.flows.plans[0];
+  plan.connections.resize(2);
+  plan.connections[0].to = 1;
+  plan.connections[1].from = 1;
+  plan.operands = {0, 1, 1, 0};
+  plan.patterns.resize(1);
+  Pattern& pattern = plan.patterns[0];
+  pattern.operands = 2;
+  pattern.loops = {{1000, 0, 1}};
+  pattern.steps.resize(1);
+  pattern.steps[0].send = {0, 1};
+  pattern.steps[0].receive = {1, 1};
+  pattern.steps[0].bytes = 1920;
+  plan.members.assign(2, {ChannelProgram()});
+  plan.members[1][0].operand_begin = 2;
+  return inputs;
+}
+
+// LL128 puts 2048 B on the wire for 1920 B of payload.
+TEST(Traffic, IsWhatTheStepsSendAndReceive) {
+  const Inputs inputs = RunWithTraffic();
+  const PlanLinks links(inputs.workload);
+  const Traffic traffic = TrafficOf(links, inputs.workload, inputs.flows.plans[0], 0, 1);
+  EXPECT_EQ(traffic.scale_up_out, 2048000);
+  EXPECT_EQ(traffic.scale_up_in, 2048000);
+  EXPECT_EQ(traffic.sent, 0);
+}
+
+// Rank 0's data moves from 110 to 150 us: 2.048 MB in 40 us are 51.2 GB/s of 300.
+TEST(LinkLoad, SpreadsACallOverTheTimeInWhichItsDataMoves) {
+  const LinkLoad load = MeasureLinkLoad(RunWithTraffic(), {0}, 60);
+  ASSERT_EQ(load.scale_up.size(), 2u);
+  EXPECT_EQ(load.scale_up[0].name, "rank 0, out of its GPU");
+  EXPECT_EQ(load.scale_up[1].name, "rank 0, into its GPU");
+  const LoadRow& row = load.scale_up[0];
+  ASSERT_EQ(row.share.size(), 60u);
+  for (size_t column = 0; column < 60; ++column) {
+    EXPECT_NEAR(row.share[column], column >= 11 && column < 15 ? 51.2 / 300 : 0, 1e-9) << column;
+  }
+  EXPECT_NEAR(row.mean, 2.048e6 / (600e-6 * 300e9), 1e-12);
+  EXPECT_TRUE(load.nics.empty());
+  EXPECT_TRUE(load.cables.empty());
+}
+
+TEST(LinkLoad, OfCallsThatMoveNothingThereAreNoRows) {
+  EXPECT_TRUE(MeasureLinkLoad(FakeRun(), {0, 1}, 10).scale_up.empty());
+}
+
+}  // namespace
+}  // namespace drydock

@@ -1,0 +1,137 @@
+#include "report/output/pictures.h"
+
+#include <fmt/format.h>
+
+#include "report/facts/lanes.h"
+#include "report/output/escape.h"
+#include "report/output/svg.h"
+
+namespace drydock {
+namespace {
+
+using namespace svg;  // the pieces
+
+const char* PartColour(int part) {
+  if (part == 0) return PhaseColour(0);
+  if (part == kPartCount - 5) return kMemoryColour;
+  if (part == kPartCount - 4) return kHostColour;
+  if (part == kPartCount - 3) return "#6b4226";
+  if (part == kPartCount - 2) return "#c3c8d1";
+  if (part == kPartCount - 1) return "#e8eaee";
+  return DimensionColour(part - 1);
+}
+
+// "ranks 0-7", or where that is long "16 ranks".
+std::string Listed(const char* noun, const std::vector<int>& numbers, size_t longest) {
+  const std::string ranges = RangesOf(numbers);
+  if (ranges.size() > longest) return fmt::format("{} {}s", numbers.size(), noun);
+  return fmt::format("{}{} {}", noun, numbers.size() == 1 ? "" : "s", ranges);
+}
+
+std::string Bar(const Summary& summary, const ClassBreakdown& each, int y, int height) {
+  std::string out = Label(y, height, ClassLabel(each));
+  double x = kLabelWidth;
+  for (int i = 0; i < kPartCount; ++i) {
+    const Time part = each.mean[static_cast<size_t>(i)];
+    const double share = summary.ShareOf(part);
+    if (part == Time()) continue;
+    out += fmt::format(
+        "<rect x=\"{:.2f}\" y=\"{}\" width=\"{:.2f}\" height=\"{}\" fill=\"{}\"><title>{}: {} "
+        "({:.1f} %)</title></rect>\n",
+        x, y, share * kPlotWidth, height, PartColour(i), PartName(i), ToString(part), share * 100);
+    if (share >= 0.06) {
+      out += fmt::format("<text class=\"in{}\" x=\"{:.2f}\" y=\"{}\">{:.0f} %</text>\n",
+                         i >= kPartCount - 2 ? " dark" : "", x + share * kPlotWidth / 2,
+                         y + height - 6, share * 100);
+    }
+    x += share * kPlotWidth;
+  }
+  return out;
+}
+
+std::vector<std::string> PhaseColours() {
+  std::vector<std::string> colours;
+  for (size_t i = 0; i < PhaseNames().size(); ++i) {
+    colours.emplace_back(PhaseColour(static_cast<int>(i)));
+  }
+  return colours;
+}
+
+std::vector<std::string> DimensionColours() {
+  std::vector<std::string> colours;
+  for (int i = 0; i < kDimensionCount; ++i) colours.emplace_back(DimensionColour(i));
+  return colours;
+}
+
+void MarkUsed(const std::vector<LaneRun>& runs, std::vector<bool>* used) {
+  for (const LaneRun& run : runs) (*used)[static_cast<size_t>(run.what)] = true;
+}
+
+}  // namespace
+
+std::string ClassLabel(const ClassBreakdown& each) {
+  const std::string ranks = Listed("rank", each.ranks, 12);
+  return each.layers.empty() ? ranks : ranks + " · " + Listed("layer", each.layers, 20);
+}
+
+std::vector<size_t> PictureRows(size_t all) {
+  std::vector<size_t> rows;
+  if (all <= kMaxPictureRows) {
+    for (size_t i = 0; i < all; ++i) rows.push_back(i);
+    return rows;
+  }
+  for (size_t i = 0; i < kMaxPictureRows; ++i) {
+    rows.push_back(i * (all - 1) / (kMaxPictureRows - 1));
+  }
+  return rows;
+}
+
+std::string BarsSvg(const Summary& summary) {
+  constexpr int kBar = 20, kPitch = 26, kTop = 26;
+  const std::vector<size_t> rows = PictureRows(summary.classes.size());
+  std::string out = Open(kTop + kPitch * static_cast<int>(rows.size()),
+                         "Where the time of an iteration goes, by class of ranks");
+  int x = kLabelWidth;
+  for (int i = 0; i < kPartCount; ++i) {
+    if (summary.parts[static_cast<size_t>(i)].max == Time()) continue;
+    out += LegendEntry(14, PartColour(i), PartName(i), &x);
+  }
+  int y = kTop;
+  for (const size_t row : rows) {
+    out += Bar(summary, summary.classes[row], y, kBar);
+    y += kPitch;
+  }
+  return out + "</svg>\n";
+}
+
+std::string TimelineSvg(const Inputs& inputs, const std::vector<int>& ranks) {
+  constexpr int kCompute = 18, kCommunication = 6, kPitch = 32, kTop = 46;
+  std::vector<bool> phases(PhaseNames().size()), dimensions(kDimensionCount);
+  std::string lanes;
+  int y = kTop;
+  for (const size_t row : PictureRows(ranks.size())) {
+    const int rank = ranks[row];
+    const std::vector<LaneRun> compute = ComputeLane(inputs, rank, kPlotWidth);
+    const std::vector<LaneRun> moving = CommunicationLane(inputs, rank, kPlotWidth);
+    MarkUsed(compute, &phases);
+    MarkUsed(moving, &dimensions);
+    lanes += Label(y, kCompute, fmt::format("rank {}", rank));
+    lanes += Lane(compute, y, kCompute, PhaseColours(), PhaseNames());
+    lanes += Lane(moving, y + kCompute + 1, kCommunication, DimensionColours(), DimensionNames());
+    y += kPitch;
+  }
+  std::string out = Open(y + 20, "When ranks compute and communicate");
+  int x = kLabelWidth;
+  for (size_t i = 0; i < phases.size(); ++i) {
+    if (phases[i]) out += LegendEntry(14, PhaseColour(static_cast<int>(i)), PhaseNames()[i], &x);
+  }
+  x = kLabelWidth;
+  for (size_t i = 0; i < dimensions.size(); ++i) {
+    if (!dimensions[i]) continue;
+    out += LegendEntry(32, DimensionColour(static_cast<int>(i)),
+                       DimensionNames()[i] + " communication", &x);
+  }
+  return out + Axis(inputs.timeline.iteration, kTop - 6, y) + lanes + "</svg>\n";
+}
+
+}  // namespace drydock

@@ -1,0 +1,244 @@
+// The summary on a terminal.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "report/facts/summary.h"
+#include "report/output/compare.h"
+
+namespace drydock {
+namespace {
+
+constexpr size_t kColumns = 100;
+constexpr size_t kCollectiveLines = 12;
+constexpr size_t kTransferLines = 8;
+constexpr size_t kKernelLines = 8;
+constexpr size_t kLinkLines = 4;
+
+std::string Percent(double share) { return fmt::format("{:.1f} %", share * 100); }
+
+// At least four digits, none of them an exponent.
+std::string PerSecond(double rate) {
+  return rate < 1000 ? fmt::format("{:.4g}", rate) : fmt::format("{:.0f}", rate);
+}
+
+std::string Plural(int64_t count, const char* noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+// "8 × a100-sxm-80g"
+std::string GpusText(const Summary& summary) {
+  std::string out;
+  for (const GpuFacts& gpu : summary.gpus) {
+    if (gpu.count == 0) continue;
+    out += fmt::format("{}{} × {}", out.empty() ? "" : ", ", gpu.count, gpu.name);
+  }
+  return out;
+}
+
+std::string IterationsText(const std::vector<Time>& each) {
+  const auto [least, most] = std::minmax_element(each.begin(), each.end());
+  const Time sum = std::accumulate(each.begin(), each.end(), Time());
+  const auto count = static_cast<int64_t>(each.size());
+  return fmt::format(
+      "iterations       {}, from {} to {}, {} on average: that of the rates; the rest is the "
+      "last\n",
+      count, ToString(*least), ToString(*most), ToString(Time::Ps(sum.ps() / count)));
+}
+
+std::string HeadText(const Summary& summary) {
+  const Rates& rates = summary.rates;
+  std::string out = fmt::format("{} on {}: {} in {}, network {}\n{}\n\n", summary.model,
+                                summary.cluster, GpusText(summary), Plural(summary.hosts, "host"),
+                                summary.network, summary.layout);
+  if (summary.stopped > Time()) {
+    return out + fmt::format("stopped at       {}: {} of {} ops had ended\n",
+                             ToString(summary.stopped), summary.ops_ended, summary.ops);
+  }
+  out += fmt::format("iteration time   {}\n", ToString(rates.iteration));
+  if (!summary.iterations.empty()) out += IterationsText(summary.iterations);
+  out += fmt::format("tokens           {} /s, {} /s per GPU\n", PerSecond(rates.tokens_per_second),
+                     PerSecond(rates.tokens_per_gpu_second));
+  out += fmt::format("model FLOPs      {:.1f} TFLOP/s per GPU",
+                     rates.model.flops_per_second() * 1e-12);
+  out += rates.mfu ? fmt::format(", MFU {} of {} dense {}\n", Percent(*rates.mfu),
+                                 ToString(rates.peak), summary.precision)
+                   : fmt::format(", MFU unknown: no {} rate for every GPU\n", summary.precision);
+  if (summary.memory) {
+    out += fmt::format("memory           {} on the fullest ranks\n", ToString(*summary.memory));
+  }
+  if (!rates.recompute) return out;
+  out += fmt::format("with recompute   {:.1f} TFLOP/s per GPU",
+                     rates.hardware.flops_per_second() * 1e-12);
+  return out + (rates.hfu ? fmt::format(", HFU {}\n", Percent(*rates.hfu)) : "\n");
+}
+
+// Dimensions without exposed time on any rank are left out; so are hosts that are always in time.
+std::string PartsText(const Summary& summary) {
+  std::string out = fmt::format("\n{:<28}{:>12}{:>10}{:>16}\n", "where the time goes", "mean",
+                                "share", "largest");
+  for (int i = 0; i < kPartCount; ++i) {
+    const PartSummary& part = summary.parts[static_cast<size_t>(i)];
+    const bool optional = i > 0 && i < kPartCount - 2;
+    if (optional && part.max == Time()) continue;
+    out += fmt::format("  {:<26}", PartName(i));
+    out += part.max == Time() ? fmt::format("{:>12}\n", "none")
+                              : fmt::format("{:>12}{:>10}{:>16}  rank {}\n", ToString(part.mean),
+                                            Percent(summary.ShareOf(part.mean)), ToString(part.max),
+                                            part.max_rank);
+  }
+  return out;
+}
+
+// "critical path: 81.2 % compute, 12.0 % tensor communication; 4 times to another rank"
+std::string PathText(const PathSummary& path, const Summary& summary) {
+  if (path.steps.empty()) return "";
+  std::string out = "\ncritical path:";
+  size_t column = out.size();
+  for (int i = 0; i < kPathPartCount; ++i) {
+    const Time part = path.parts[static_cast<size_t>(i)];
+    if (part == Time()) continue;
+    const std::string item =
+        fmt::format(" {} {},", Percent(summary.ShareOf(part)), PathPartName(i));
+    if (column + item.size() > kColumns) {
+      out += "\n ";
+      column = 1;
+    }
+    out += item;
+    column += item.size();
+  }
+  out.back() = '\n';
+  return out + fmt::format("  {}, {} from rank to rank, {} visited\n",
+                           Plural(static_cast<int64_t>(path.steps.size()), "step"), path.jumps,
+                           Plural(path.ranks, "rank"));
+}
+
+std::string WhatIfText(const Summary& summary) {
+  if (!summary.what_if) return "";
+  const WhatIf& what_if = *summary.what_if;
+  std::string out = fmt::format("\nif this were {:g} % better ({} network, {} as it is)\n",
+                                what_if.better, what_if.network, ToString(what_if.iteration));
+  for (const WhatIfAnswer& answer : what_if.answers) {
+    out += fmt::format("  {:<9}{:>12}{:>10}  {}\n", answer.name, ToString(answer.iteration),
+                       Change(what_if.iteration.seconds(), answer.iteration.seconds()),
+                       answer.changed);
+  }
+  return out;
+}
+
+std::string GigabytesPerSecond(double rate) { return fmt::format("{:.1f}", rate * 1e-9); }
+
+std::string CollectivesText(const Summary& summary) {
+  if (summary.collectives.empty()) return "";
+  std::string out = fmt::format("\n{:<41}{:<16}{:>4}{:>6}{:>9}{:>9}{:>7}{:>8}\n",
+                                "communication (bandwidths in GB/s)", "plan", "ch", "uses",
+                                "median", "max", "alg", "bus");
+  const size_t shown = std::min(summary.collectives.size(), kCollectiveLines);
+  for (size_t i = 0; i < shown; ++i) {
+    const CollectiveRow& row = summary.collectives[i];
+    const bool several = row.works.size() > 1;  // then they have a line of their own
+    out += fmt::format("  {:<38} {:<16}{:>4}{:>6}{:>9}{:>9}{:>7}{:>8}\n", row.Name(),
+                       several ? "several" : row.PlanName(), MostChannels(row.works), row.uses,
+                       ToString(row.median), ToString(row.max),
+                       GigabytesPerSecond(row.algorithm_bandwidth()),
+                       GigabytesPerSecond(row.bus_bandwidth()));
+    if (several) out += fmt::format("    {}\n", row.PlanName());
+  }
+  return out + MoreInJson(summary.collectives.size(), shown, "call");
+}
+
+std::string KernelsText(const KernelSummary& kernels) {
+  std::string out =
+      fmt::format("\n{:<62}{:>9}{:>12}{:>8}\n", "kernels", "launches", "each", "share");
+  const size_t shown = std::min(kernels.rows.size(), kKernelLines);
+  for (size_t i = 0; i < shown; ++i) {
+    const KernelRow& row = kernels.rows[i];
+    out += fmt::format("  {:<60}{:>9}{:>12}{:>8}  {}\n", row.name + " " + row.shape, row.launches,
+                       ToString(row.time), Percent(row.share),
+                       TimeSourceNames()[static_cast<size_t>(row.source)]);
+  }
+  out += MoreInJson(kernels.rows.size(), shown, "kernel");
+  out += "  times by source:";
+  for (size_t i = 0; i < kTimeSourceCount; ++i) {
+    if (!IsShown(kernels, i)) continue;
+    out += fmt::format("{} {} {} ({})", i == 0 ? "" : ",", kernels.by_source[i].kernels,
+                       TimeSourceNames()[i], Percent(kernels.by_source[i].share));
+  }
+  return out + "\n";
+}
+
+std::string TransfersText(const Summary& summary) {
+  if (summary.transfers.empty()) return "";
+  std::string out =
+      fmt::format("\n{:<62}{:>6}{:>10}{:>10}{:>8}\n", "loads, stores and the host's work (GB/s)",
+                  "uses", "median", "max", "rate");
+  const size_t shown = std::min(summary.transfers.size(), kTransferLines);
+  for (size_t i = 0; i < shown; ++i) {
+    const TransferRow& row = summary.transfers[i];
+    out +=
+        fmt::format("  {:<60}{:>6}{:>10}{:>10}{:>8}\n", row.Name(), row.uses, ToString(row.median),
+                    ToString(row.max), GigabytesPerSecond(row.bandwidth()));
+  }
+  return out + MoreInJson(summary.transfers.size(), shown, "row");
+}
+
+std::string CountersText(const Summary& summary) {
+  if (summary.counters.empty()) return "";
+  std::string out = "\n";
+  std::string line = "counted:";
+  for (size_t i = 0; i < summary.counters.size(); ++i) {
+    const auto& [name, value] = summary.counters[i];
+    const std::string item =
+        fmt::format(" {} {}{}", value, name, i + 1 < summary.counters.size() ? "," : "");
+    if (line.size() + item.size() > kColumns) {
+      out += line + "\n";
+      line.assign(1, ' ');
+    }
+    line += item;
+  }
+  return out + line + "\n";
+}
+
+std::string LinksText(const Summary& summary) {
+  if (summary.links.empty()) return "";
+  std::string out = fmt::format("\n{:<50}{:>6}{:>12}{:>9}{:>9}{:>12}\n", "busiest links", "used",
+                                "queue", "marked", "dropped", "paused");
+  const size_t shown = std::min(summary.links.size(), kLinkLines);
+  for (size_t i = 0; i < shown; ++i) {
+    const LinkTotal& link = summary.links[i];
+    out += fmt::format("  {:<46}{:>8}{:>12}{:>9}{:>9}{:>12}\n", link.from + " to " + link.to,
+                       Percent(link.Utilisation(summary.simulated)), ToString(link.most_queued),
+                       link.marked, link.dropped, ToString(link.paused));
+  }
+  return out + MoreInJson(summary.links.size(), shown, "link");
+}
+
+std::string SlowdownsText(const Summary& summary) {
+  if (summary.slowdowns.empty()) return "";
+  std::string out = fmt::format("\n{:<50}{:>9}{:>9}{:>8}{:>8}{:>8}\n",
+                                "slowdown of messages over an empty network", "messages", "median",
+                                "95 %", "99 %", "most");
+  for (const SlowdownRow& row : summary.slowdowns) {
+    out += fmt::format("  up to {:<42}{:>9}{:>9.2f}{:>8.2f}{:>8.2f}{:>8.2f}\n", ToString(row.up_to),
+                       row.messages, row.median, row.p95, row.p99, row.most);
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string MoreInJson(size_t all, size_t shown, const char* noun) {
+  if (all <= shown) return "";
+  return fmt::format("  and {} more in summary.json\n",
+                     Plural(static_cast<int64_t>(all - shown), noun));
+}
+
+std::string SummaryText(const Summary& summary) {
+  return HeadText(summary) + PartsText(summary) + PathText(summary.path, summary) +
+         WhatIfText(summary) + CollectivesText(summary) + KernelsText(summary.kernels) +
+         TransfersText(summary) + LinksText(summary) + SlowdownsText(summary) +
+         CountersText(summary);
+}
+
+}  // namespace drydock

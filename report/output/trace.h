@@ -1,0 +1,25 @@
+// The timeline as a Chrome trace (JSON, gzip), which Perfetto and chrome://tracing open: a process
+// for each rank, a thread for each of its streams, a complete event for each op, and an arrow from
+// each send to its receive where both ranks are shown; first of all, the critical path. What stands
+// in an event: docs/report.md.
+//
+// Events are formatted and compressed as they come: memory is that of the compressed file.
+// The bytes depend on the arguments alone.
+#ifndef DRYDOCK_REPORT_OUTPUT_TRACE_H_
+#define DRYDOCK_REPORT_OUTPUT_TRACE_H_
+
+#include <string>
+#include <vector>
+
+#include "report/facts/critical_path.h"
+#include "report/facts/inputs.h"
+
+namespace drydock {
+
+// `ranks`: those to show, ascending.
+std::string TraceOf(const Inputs& inputs, const std::vector<int>& ranks,
+                    const std::vector<PathStep>& path = {});
+
+}  // namespace drydock
+
+#endif  // DRYDOCK_REPORT_OUTPUT_TRACE_H_

@@ -1,0 +1,99 @@
+#include "simccl/expand/expand.h"
+
+#include <fmt/format.h>
+
+#include "core/base/check.h"
+
+namespace drydock {
+
+ChannelShare ShareOf(const hacknccl_collective& work, int channel) {
+  const auto elements = [&work](uint64_t bytes) {
+    return static_cast<int64_t>(bytes) / work.element_bytes;
+  };
+  const auto lo = static_cast<int64_t>(work.count_lo);
+  const auto mid = static_cast<int64_t>(work.count_mid);
+  const auto hi = static_cast<int64_t>(work.count_hi);
+  if (channel == work.channel_lo) return {0, lo, elements(work.chunk_lo)};
+  if (channel == work.channel_hi) {
+    return {lo + mid * (work.channel_hi - work.channel_lo - 1), hi, elements(work.chunk_hi)};
+  }
+  return {lo + mid * (channel - work.channel_lo - 1), mid, elements(work.chunk_mid)};
+}
+
+namespace {
+
+const char* NameOf(int algorithm) {
+  static constexpr const char* kNames[] = {
+      "tree", "ring", "CollNet direct", "CollNet chain", "NVLS", "NVLS tree", "PAT"};
+  CHECK(algorithm >= 0 && algorithm <= HACKNCCL_PAT);
+  return kNames[algorithm];
+}
+
+const char* NameOfFunction(int function) {
+  static constexpr const char* kNames[] = {"broadcast", "reduce", "all-gather", "reduce-scatter",
+                                           "all-reduce"};
+  CHECK(function >= 0 && function <= HACKNCCL_ALL_REDUCE);
+  return kNames[function];
+}
+
+// prims_simple.h, genericOp: whatever a chunk holds is cut into as many slices as its steps hold,
+// in multiples of 16 elements, of which none but the last is shorter than 1/32 of a slice's steps.
+void SetSlices(const hacknccl_collective& work, PlanBuilder* builder) {
+  Work& planned = builder->work();
+  planned.slots /= work.slice_steps;
+  const int slices = work.chunk_steps / work.slice_steps;
+  if (slices == 1) return;
+  const hacknccl_shape& shape = builder->communicator().shape();
+  const int64_t step = shape.buffer_bytes[work.protocol] / shape.slots / work.element_bytes;
+  planned.slices = slices;
+  planned.slice_grain = 16 * work.element_bytes;
+  planned.slice_bytes = step * work.slice_steps / 32 * work.element_bytes;
+}
+
+}  // namespace
+
+Error NoExpansion(const std::string& what, const std::string& call) {
+  return Error(fmt::format("NCCL chose {} for {}; Drydock has no expansion of it", what, call));
+}
+
+Status ExpandCollective(const hacknccl_collective& work, PlanBuilder* builder) {
+  Work& planned = builder->work();
+  planned.algorithm = static_cast<Algorithm>(work.algorithm);
+  planned.protocol = static_cast<Protocol>(work.protocol);
+  planned.channels = work.channel_hi - work.channel_lo + 1;
+  planned.warps = work.warps;
+  planned.registered = (work.direct & HACKNCCL_DIRECT_NVLS) != 0;
+  builder->SetDirect(work.direct);
+  if (work.even && (work.direct & HACKNCCL_DIRECT_NET) != 0) {
+    return NoExpansion(
+        std::string(NameOf(work.algorithm)) + " on buffers that the NICs read and write",
+        fmt::format("this {}", NameOfFunction(work.function)));
+  }
+  const bool reduces_all = work.function == HACKNCCL_ALL_REDUCE;
+  if (work.algorithm == HACKNCCL_RING) {
+    RETURN_IF_ERROR(ExpandRing(work, builder));
+  } else if (work.algorithm == HACKNCCL_TREE && reduces_all) {
+    RETURN_IF_ERROR(ExpandTree(work, builder));
+  } else if (work.algorithm == HACKNCCL_COLLNET_CHAIN && reduces_all) {
+    RETURN_IF_ERROR(ExpandCollNetChain(work, builder));
+  } else if (work.algorithm == HACKNCCL_COLLNET_DIRECT && reduces_all) {
+    RETURN_IF_ERROR(ExpandCollNetDirect(work, builder));
+  } else if (work.even && !reduces_all &&
+             (work.algorithm == HACKNCCL_COLLNET_DIRECT || work.algorithm == HACKNCCL_NVLS)) {
+    RETURN_IF_ERROR(ExpandCollNetParts(work, builder));
+  } else if (work.algorithm == HACKNCCL_NVLS) {
+    RETURN_IF_ERROR(ExpandNvls(work, builder));
+  } else if (work.algorithm == HACKNCCL_NVLS_TREE && reduces_all) {
+    RETURN_IF_ERROR(ExpandNvlsTree(work, builder));
+  } else if (work.algorithm == HACKNCCL_PAT) {
+    RETURN_IF_ERROR(ExpandPat(work, builder));
+  } else {
+    return NoExpansion(
+        std::string(NameOf(work.algorithm)) + (work.even ? " with in-network reduction" : ""),
+        fmt::format("this {}", NameOfFunction(work.function)));
+  }
+  SetSlices(work, builder);
+  return OkStatus();
+}
+
+}  // namespace drydock

@@ -1,0 +1,144 @@
+// What NCCL launches for a group of calls, kernel by kernel.
+#include <algorithm>
+#include <map>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/base/check.h"
+#include "simccl/expand/expand.h"
+
+namespace drydock {
+namespace {
+
+// By collective or broadcast: the kernel it is part of.
+std::vector<int> KernelsOf(const NcclPlan& plan, int works, size_t count) {
+  std::vector<int> kernels(count, 0);
+  for (const hacknccl_batch& batch : plan.batches) {
+    if (batch.works != works) continue;
+    for (uint32_t i = batch.first; i < batch.first + batch.count; ++i) {
+      kernels[plan.batch_works[i]] = batch.kernel;
+    }
+  }
+  return kernels;
+}
+
+// A rank whose GPU stands at a NIC of some ring of these channels; -1: none does.
+int RankAtNic(const NcclCommunicator& communicator, const hacknccl_collective& work) {
+  const std::vector<int>& host_of = communicator.hosts();
+  const auto host = [&host_of](int rank) { return host_of[static_cast<size_t>(rank)]; };
+  for (int channel = work.channel_lo; channel <= work.channel_hi; ++channel) {
+    const std::vector<int> ring = communicator.Ring(channel);
+    for (size_t i = 0; i < ring.size(); ++i) {
+      if (host(ring[i]) != host(ring[(i + 1) % ring.size()])) return ring[i];
+    }
+  }
+  return -1;
+}
+
+// The ranks to ask what becomes of registered buffers: one at a NIC, and of the hosts the first
+// with each number of members.
+std::set<int> RanksThatKnow(const NcclCommunicator& communicator, const NcclPlan& plan) {
+  const std::vector<int>& host_of = communicator.hosts();
+  std::map<int, std::pair<int, int>> hosts;  // first rank, members
+  for (int rank = 0; rank < communicator.shape().ranks; ++rank) {
+    ++hosts.try_emplace(host_of[static_cast<size_t>(rank)], rank, 0).first->second.second;
+  }
+  std::map<int, int> first_with;  // by members
+  for (const auto& [host, of] : hosts) first_with.try_emplace(of.second, of.first);
+  std::set<int> ranks;
+  for (const auto& [members, rank] : first_with) ranks.insert(rank);
+  for (const hacknccl_collective& work : plan.collectives) {
+    if (work.algorithm == HACKNCCL_RING) ranks.insert(RankAtNic(communicator, work));
+  }
+  ranks.erase(-1);
+  ranks.erase(0);  // has been asked
+  return ranks;
+}
+
+// A rank knows of NICs that read and write the buffers only if it has one, and of peers only if
+// there are others on its host. All ranks have the same works otherwise.
+Status AskOthers(const GroupOfCalls& group, const NcclCommunicator& communicator, NcclPlan* plan) {
+  const std::vector<hacknccl_call>& own = group.members.front().calls;
+  const bool registered = std::any_of(own.begin(), own.end(), [](const hacknccl_call& call) {
+    return call.buffers != HACKNCCL_BUFFERS_PLAIN;
+  });
+  if (!registered || communicator.shape().hosts == 1 || plan->collectives.empty()) {
+    return OkStatus();
+  }
+  for (const int rank : RanksThatKnow(communicator, *plan)) {
+    const size_t member = group.has_messages ? static_cast<size_t>(rank) : 0;
+    ASSIGN_OR_RETURN(const NcclPlan there, communicator.Launch(rank, group.members[member].calls));
+    CHECK(there.collectives.size() == plan->collectives.size());
+    for (size_t i = 0; i < plan->collectives.size(); ++i) {
+      plan->collectives[i].direct |= there.collectives[i].direct;
+    }
+  }
+  return OkStatus();
+}
+
+// The works of a plan, one after another.
+class Sequence {
+ public:
+  explicit Sequence(PlanBuilder* builder) : builder_(builder) {}
+
+  void Begin(int launch, int64_t base) {
+    if (begun_) builder_->NextWork();
+    begun_ = true;
+    builder_->work().launch = launch;
+    builder_->SetBase(base);
+  }
+
+ private:
+  PlanBuilder* builder_;
+  bool begun_ = false;
+};
+
+}  // namespace
+
+Status CheckKernels(const NcclPlan& plan, size_t calls) {
+  const char* const whose = calls > 1 ? "these calls" : "this call";
+  switch (plan.kind) {
+    case HACKNCCL_PLAN_SYMMETRIC:
+      return NoExpansion("the symmetric-memory kernel " + plan.symmetric_kernel, whose);
+    case HACKNCCL_PLAN_COPY_ENGINE:
+      return NoExpansion("copy engines", whose);
+    case HACKNCCL_PLAN_RMA:
+      return NoExpansion("one-sided puts", whose);
+    default:
+      return OkStatus();
+  }
+}
+
+Status ExpandCalls(const GroupOfCalls& group, PlanBuilder* builder) {
+  NcclPlan first;  // what does not depend on the member
+  if (!group.members.front().calls.empty()) {
+    ASSIGN_OR_RETURN(first, builder->communicator().Launch(0, group.members.front().calls));
+  }
+  RETURN_IF_ERROR(CheckKernels(first, group.members.front().calls.size()));
+  RETURN_IF_ERROR(AskOthers(group, builder->communicator(), &first));
+  Sequence works(builder);
+  const std::vector<int> kernels = KernelsOf(first, HACKNCCL_COLLECTIVES, first.collectives.size());
+  for (size_t i = 0; i < first.collectives.size(); ++i) {
+    const hacknccl_collective& collective = first.collectives[i];
+    works.Begin(kernels[i], group.bases[static_cast<size_t>(collective.call)]);
+    RETURN_IF_ERROR(ExpandCollective(collective, builder));
+  }
+  const std::vector<int> broadcast_kernels =
+      KernelsOf(first, HACKNCCL_BROADCASTS, first.broadcasts.size());
+  for (size_t begin = 0; begin < first.broadcasts.size();) {
+    const auto from = broadcast_kernels.begin() + static_cast<std::ptrdiff_t>(begin);
+    const auto count =
+        static_cast<size_t>(std::upper_bound(from, broadcast_kernels.end(), *from) - from);
+    works.Begin(*from, 0);
+    RETURN_IF_ERROR(
+        ExpandBroadcasts(std::span(first.broadcasts).subspan(begin, count), group.bases, builder));
+    begin += count;
+  }
+  if (!group.has_messages) return OkStatus();
+  works.Begin(builder->work().launch, 0);
+  return ExpandMessages(group, first, builder);
+}
+
+}  // namespace drydock

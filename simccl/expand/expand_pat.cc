@@ -1,0 +1,141 @@
+// PAT: binomial trees, one rooted at each rank, their steps laid out so that data of many trees
+// shares messages. NCCL itself lists the steps of a rank; those of rank r are rank 0's with all
+// ranks moved on by r, so one pattern serves all.
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "simccl/expand/expand.h"
+#include "simccl/expand/pattern_writer.h"
+
+namespace drydock {
+namespace {
+
+// A piece of a message: peer, message, place in it.
+using Piece = std::tuple<int, int, uint64_t>;
+
+// What rank 0 does on a channel.
+class PatSteps {
+ public:
+  PatSteps(const hacknccl_collective& work, int ranks)
+      : work_(work), ranks_(ranks), writer_(ranks) {}
+
+  // A piece is kept where it is first read; when NCCL sends it on once more, it comes from there.
+  void AllGather(const std::vector<hacknccl_pat_step>& steps) {
+    std::set<Piece> read;
+    std::set<uint64_t> kept;  // own pieces
+    for (const hacknccl_pat_step& step : steps) {
+      const bool receives = step.recv_peer != -1;
+      const bool first = receives
+                             ? read.emplace(step.recv_peer, step.recv_message, step.recv_at).second
+                             : kept.insert(step.offset).second;
+      Add(step, receives && first, step.send_peer != -1, first ? Local::kStore : Local::kNone);
+    }
+  }
+
+  // Pieces are sent with the last contribution to them; earlier sums wait in the buffer.
+  void ReduceScatter(const std::vector<hacknccl_pat_step>& steps) {
+    std::map<Piece, size_t> last;
+    const auto target = [](const hacknccl_pat_step& step) {
+      return Piece(step.send_peer, step.send_message,
+                   step.send_peer == -1 ? step.offset : step.send_at);
+    };
+    for (size_t i = 0; i < steps.size(); ++i) last[target(steps[i])] = i;
+    for (size_t i = 0; i < steps.size(); ++i) {
+      const hacknccl_pat_step& step = steps[i];
+      const bool receives = step.recv_peer != -1;
+      const bool sends = step.send_peer != -1 && last[target(step)] == i;
+      if (!receives && !sends) continue;  // its own data alone: in the buffer already
+      const Local local = !receives ? Local::kNone : sends ? Local::kReduce : Local::kReduceStore;
+      Add(step, receives, sends, local);
+    }
+  }
+
+  // Adds the program of every rank on this channel.
+  void AddPrograms(int channel, PlanBuilder* builder) {
+    const uint32_t pattern = builder->AddPattern(writer_.Take());
+    std::vector<uint32_t> operands(ends_.size());
+    for (int rank = 0; rank < ranks_; ++rank) {
+      for (size_t i = 0; i < ends_.size(); ++i) {
+        const int peer = (ends_[i].peer + rank) % ranks_;
+        operands[i] = builder->Connect(HACKNCCL_GRAPH_TREE, channel, ends_[i].sends ? rank : peer,
+                                       ends_[i].sends ? peer : rank);
+      }
+      builder->AddProgram(rank, channel, pattern, operands,
+                          {.position = static_cast<uint16_t>(rank)});
+    }
+  }
+
+ private:
+  // An operand.
+  struct End {
+    int peer = 0;  // of rank 0
+    bool sends = false;
+    friend bool operator==(const End&, const End&) = default;
+  };
+
+  Slots SlotOf(const End& end) {
+    const auto found = std::find(ends_.begin(), ends_.end(), end);
+    const auto slot = static_cast<uint32_t>(found - ends_.begin());
+    if (found == ends_.end()) ends_.push_back(end);
+    return {slot, 1};
+  }
+
+  // The piece is of the part that some rank owns, as far ahead of rank 0 as its number says.
+  void Add(const hacknccl_pat_step& step, bool receives, bool sends, Local local) {
+    Slots from, to;
+    if (receives) from = SlotOf({step.recv_peer, false});
+    if (sends) to = SlotOf({step.send_peer, true});
+    Chunks parts;
+    parts.bytes = static_cast<int64_t>(step.elements) * work_.element_bytes;
+    parts.total = parts.bytes * ranks_;
+    parts.pitch = static_cast<int64_t>(work_.count) * work_.element_bytes;
+    parts.offset = static_cast<int64_t>(step.offset % work_.count) * work_.element_bytes;
+    writer_.Run(from, to, parts, static_cast<int>(step.offset / work_.count), 1, local);
+  }
+
+  const hacknccl_collective& work_;
+  const int ranks_;
+  PatternWriter writer_;
+  std::vector<End> ends_;
+};
+
+// The most pieces that share a message.
+int PiecesPerMessage(const std::vector<hacknccl_pat_step>& steps) {
+  std::map<std::pair<int, int>, std::set<uint64_t>> pieces;
+  size_t most = 1;
+  for (const hacknccl_pat_step& step : steps) {
+    if (step.send_peer == -1) continue;
+    auto& in_message = pieces[{step.send_peer, step.send_message}];
+    in_message.insert(step.send_at);
+    most = std::max(most, in_message.size());
+  }
+  return static_cast<int>(most);
+}
+
+}  // namespace
+
+Status ExpandPat(const hacknccl_collective& work, PlanBuilder* builder) {
+  int pieces = 1;
+  for (int channel = work.channel_lo; channel <= work.channel_hi; ++channel) {
+    builder->BeginChannel(work, channel);
+    ASSIGN_OR_RETURN(const std::vector<hacknccl_pat_step> listed,
+                     builder->communicator().Pat(work, /*rank=*/0, channel));
+    pieces = std::max(pieces, PiecesPerMessage(listed));
+    PatSteps steps(work, builder->members());
+    if (work.function == HACKNCCL_ALL_GATHER) {
+      steps.AllGather(listed);
+    } else {
+      steps.ReduceScatter(listed);
+    }
+    steps.AddPrograms(channel, builder);
+  }
+  // A slot holds a message; here every piece of it takes one.
+  builder->work().slots *= pieces;
+  return OkStatus();
+}
+
+}  // namespace drydock

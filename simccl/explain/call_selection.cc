@@ -1,0 +1,172 @@
+#include "simccl/explain/call_selection.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "core/base/cli.h"
+#include "core/model/calls/call_words.h"
+#include "core/model/calls/grouped_call.h"
+#include "core/model/calls/rank_list.h"
+#include "core/nccl/topology_world.h"
+#include "core/schema/cluster/cluster_file.h"
+
+namespace drydock {
+namespace {
+
+constexpr int64_t kMostBytes = int64_t{1} << 56;  // sums of counts and sizes do not overflow
+
+Result<int64_t> CountOf(Bytes size, const CommCall& call) {
+  const int64_t element = SizeOf(call.type).count();
+  if (size.count() % element != 0) {
+    return Error(fmt::format("{} B are no whole number of elements of {} ({} B each)", size.count(),
+                             ToString(call.type), element));
+  }
+  const int64_t count = size.count() / element;
+  if (HasParts(call.collective) && count % call.group_size != 0) {
+    return Error(fmt::format(
+        "{} elements do not divide among {} members; the nearest size that does is {} B", count,
+        call.group_size, (count / call.group_size + 1) * call.group_size * element));
+  }
+  return count;
+}
+
+// What was typed for call number `i`.
+template <typename T>
+const T& Nth(const std::vector<T>& words, size_t i) {
+  return words.size() == 1 ? words.front() : words[i];
+}
+
+Status CheckMembers(const CommCall& call, int root, int peer) {
+  const auto check = [&call](const char* what, int member) -> Status {
+    if (member < call.group_size) return OkStatus();
+    return Error(fmt::format("there is no {} {} in a group of {}", what, member, call.group_size));
+  };
+  if (call.collective != CollectiveType::kSendRecv) return check("root", root);
+  RETURN_IF_ERROR(check("sender", root));
+  RETURN_IF_ERROR(check("receiver", peer));
+  if (root != peer) return OkStatus();
+  return Error(fmt::format("member {} cannot send to itself", root));
+}
+
+Result<CommCall> CallOf(const CallWords& words, size_t i, int group_size) {
+  CommCall call;
+  ASSIGN_OR_RETURN(call.collective, ParseCollective(words.collectives[i]));
+  ASSIGN_OR_RETURN(call.type, ParseDataType(Nth(words.types, i)));
+  ASSIGN_OR_RETURN(call.op, ParseReduceOp(Nth(words.ops, i)));
+  ASSIGN_OR_RETURN(call.buffers, ParseBufferKind(Nth(words.buffers, i)));
+  call.group_size = group_size;
+  const int root = Nth(words.roots, i), peer = Nth(words.peers, i);
+  RETURN_IF_ERROR(CheckMembers(call, root, peer));
+  call.root = root;
+  if (call.collective == CollectiveType::kSendRecv) call.peer = peer;
+  ASSIGN_OR_RETURN(const Bytes size, ParseCallSize(words.sizes[i]));
+  ASSIGN_OR_RETURN(call.count, CountOf(size, call));
+  return call;
+}
+
+// An option that may be given for each of the calls.
+template <typename T>
+CLI::Option* AddEach(CLI::App* app, const char* name, std::vector<T>* words, const char* help,
+                     const char* type) {
+  return app->add_option(name, *words, help)->type_name(type)->allow_extra_args(false);
+}
+
+template <typename T>
+Status CheckCount(const char* name, const std::vector<T>& words, size_t calls) {
+  if (words.size() == 1 || words.size() == calls) return OkStatus();
+  return Error(fmt::format("{} is given {} times for {} calls; give it once, or for each", name,
+                           words.size(), calls));
+}
+
+}  // namespace
+
+std::vector<Placement::Slot> SelectedCall::Slots() const {
+  const Placement placement(topology);
+  std::vector<Placement::Slot> slots;
+  for (const int rank : ranks) slots.push_back(placement.of(rank));
+  return slots;
+}
+
+void DeclareCallWords(CLI::App* app, CallWords* words) {
+  app->add_option("--cluster", words->cluster, "The cluster (cluster.topo)")->type_name("FILE");
+  app->add_option("--set", words->overrides,
+                  "section.key=value: replaces a value of the cluster file; may be repeated")
+      ->allow_extra_args(false);
+  app->add_option("--group", words->group,
+                  "The communicator's ranks: 0-15, 0,8,16 or 0-63:8. Default: all")
+      ->type_name("RANKS");
+  AddEach(app, "--collective", &words->collectives,
+          "all_reduce, all_gather, alltoall, ...; several, each with its --size, are one group",
+          "NAME");
+  AddEach(app, "--size", &words->sizes,
+          "Size of the larger of the two buffers: 64MiB, 100 MB; 64M is 64 MiB", "SIZE");
+  AddEach(app, "--type", &words->types, "Data type: bf16, fp16, fp32, ...", "TYPE")
+      ->capture_default_str();
+  AddEach(app, "--op", &words->ops, "Reduction: sum, max, avg, ...", "OP")->capture_default_str();
+  AddEach(app, "--buffers", &words->buffers,
+          "What NCCL was told of the buffers: plain (nothing), registered (ncclCommRegister), "
+          "symmetric (ncclCommWindowRegister); userbuffers: the call goes past NCCL",
+          "KIND")
+      ->capture_default_str();
+  AddEach(app, "--root", &words->roots, "Root, or who sends: a member of the group", "N")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  AddEach(app, "--peer", &words->peers, "Who receives (send-recv): a member of the group", "N")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+}
+
+Status CheckCallWords(const CallWords& words) {
+  if (words.cluster.empty()) return MissingOption("--cluster");
+  if (words.collectives.empty()) return MissingOption("--collective");
+  if (words.sizes.empty()) return MissingOption("--size");
+  RETURN_IF_ERROR(CheckClusterOverrides(words.overrides));
+  const size_t calls = words.collectives.size();
+  if (words.sizes.size() != calls) {
+    return Error(fmt::format("--size is given {} times for {} calls; each needs its own",
+                             words.sizes.size(), calls));
+  }
+  RETURN_IF_ERROR(CheckCount("--type", words.types, calls));
+  RETURN_IF_ERROR(CheckCount("--op", words.ops, calls));
+  RETURN_IF_ERROR(CheckCount("--buffers", words.buffers, calls));
+  RETURN_IF_ERROR(CheckCount("--root", words.roots, calls));
+  RETURN_IF_ERROR(CheckCount("--peer", words.peers, calls));
+  int64_t total = 0;
+  for (size_t i = 0; i < calls; ++i) {
+    ASSIGN_OR_RETURN(const CollectiveType collective, ParseCollective(words.collectives[i]));
+    if (collective == CollectiveType::kAllToAllV) {
+      return Error("the sizes of an all-to-all-v cannot be given here");
+    }
+    RETURN_IF_ERROR(ParseDataType(Nth(words.types, i)));
+    RETURN_IF_ERROR(ParseReduceOp(Nth(words.ops, i)));
+    RETURN_IF_ERROR(ParseBufferKind(Nth(words.buffers, i)));
+    ASSIGN_OR_RETURN(const Bytes size, ParseCallSize(words.sizes[i]));
+    if (size.count() > kMostBytes - total) {
+      return Error(fmt::format("--size {} is more than {} B", words.sizes[i], kMostBytes - total));
+    }
+    total += size.count();
+  }
+  if (!words.group.empty()) RETURN_IF_ERROR(ParseRanks(words.group));
+  return OkStatus();
+}
+
+Result<SelectedCall> SelectCall(const CallWords& words, const std::string& library_path) {
+  SelectedCall selected;
+  ASSIGN_OR_RETURN(ClusterInput cluster, LoadCluster(words.cluster, words.overrides));
+  RETURN_IF_ERROR(CheckSettings(cluster, library_path));
+  selected.topology = std::move(cluster.topology);
+  const int gpus = selected.topology.gpu_count();
+  const std::string all = fmt::format("0-{}", gpus - 1);
+  ASSIGN_OR_RETURN(selected.ranks, ParseRanks(words.group.empty() ? all : words.group));
+  RETURN_IF_ERROR(CheckRanks(selected.ranks, gpus));
+  std::vector<CommCall> calls;
+  for (size_t i = 0; i < words.collectives.size(); ++i) {
+    ASSIGN_OR_RETURN(CommCall call, CallOf(words, i, static_cast<int>(selected.ranks.size())));
+    calls.push_back(std::move(call));
+  }
+  selected.call = calls.size() == 1 ? calls.front() : MakeGrouped(std::move(calls));
+  return selected;
+}
+
+}  // namespace drydock

@@ -1,0 +1,263 @@
+// nccl-record CLUSTER -o RUN -- PROGRAM ...: runs a program written against nccl.h as virtual ranks
+// and writes what it called as RUN/1-workload/; with --schedule, the program that plays a workload.
+// Parses flags; the work is in the library.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "core/base/cli.h"
+#include "core/base/files.h"
+#include "core/base/writable.h"
+#include "core/nccl/nccl_library.h"
+#include "core/schema/artefacts/artefacts.h"
+#include "core/schema/artefacts/manifest_file.h"
+#include "core/schema/artefacts/stamp.h"
+#include "core/schema/cluster/cluster_file.h"
+#include "simccl/record/record_log.h"
+#include "simccl/record/record_match.h"
+#include "simccl/record/record_schedule_run.h"
+#include "simccl/record/record_session.h"
+#include "simccl/record/record_workload.h"
+
+namespace drydock {
+namespace {
+
+const ToolInfo kTool = {
+    "nccl-record",
+    "Runs a program written against nccl.h as the virtual ranks of a cluster, on this machine "
+    "alone, and turns its NCCL calls into what every rank does.",
+    "reads cluster.topo (docs/cluster.md), runs PROGRAM with this build's libnccl.so.2 and "
+    "libcudart.so, or with --schedule reads another run's 1-workload/ and plays that; writes "
+    "RUN/1-workload/: manifest.pb and a Chakra trace per rank class "
+    "(docs/nccl.md)",
+    "nccl-record configs/clusters/dgx-a100-80g-1.topo -o runs/mine -- ./my_program 1048576"};
+
+struct Options {
+  std::string cluster;
+  std::string schedule;
+  std::string run;
+  std::string nccl_library;
+  std::vector<std::string> overrides;
+  RecordOptions record;
+};
+
+Status CheckWhatRuns(const Options& options) {
+  if (options.schedule.empty()) {
+    if (options.cluster.empty()) return MissingOption("cluster");
+    if (options.record.command.empty()) return MissingOption("program");
+    return CheckClusterOverrides(options.overrides);
+  }
+  if (!options.cluster.empty()) {
+    return Error("--schedule: the workload has its cluster; give neither a cluster nor a program");
+  }
+  if (options.overrides.empty()) return OkStatus();
+  return Error("--schedule: --set changes nothing in a workload that is there");
+}
+
+void Declare(CLI::App* app, Options* options, const CommonOptions* common) {
+  app->add_option("cluster", options->cluster, "The cluster (cluster.topo)");
+  app->add_option("program", options->record.command, "The program and its arguments, after --");
+  app->add_option("--schedule", options->schedule,
+                  "In place of cluster and program: makes the groups and the calls of the workload "
+                  "in this run directory, every rank's, through nccl.h")
+      ->type_name("RUN");
+  app->add_option("-o,--out", options->run, "Run directory");
+  app->add_option("--set", options->overrides,
+                  "section.key=value: replaces a value of the cluster; may be repeated")
+      ->allow_extra_args(false);
+  app->add_option("--ranks", options->record.ranks,
+                  "GPUs in use, from the first of the cluster (default: all)")
+      ->check(CLI::PositiveNumber);
+  app->add_option("--gpus-per-process", options->record.gpus_per_process,
+                  "GPUs that a process drives; more than one for ncclCommInitAll and threads")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app->add_option("--patience", options->record.patience_s,
+                  "Give up when all processes have waited for each other this long, seconds")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app->add_option("--nccl-library", options->nccl_library, "Another libhacknccl.so")
+      ->type_name("FILE");
+  CheckOptions(app, [=]() -> Status {
+    RETURN_IF_ERROR(CheckWhatRuns(*options));
+    if (options->run.empty() && !common->check) return MissingOption("-o RUN");
+    return OkStatus();
+  });
+}
+
+// Checks what is given and fills in what is not.
+Status Complete(const Topology& topology, Options* options) {
+  RecordOptions& record = options->record;
+  if (record.ranks == 0) record.ranks = topology.gpu_count();
+  if (record.ranks > topology.gpu_count()) {
+    return Error(
+        fmt::format("--ranks {}: the cluster has {} GPUs", record.ranks, topology.gpu_count()),
+        {options->cluster, 0, 0});
+  }
+  record.libraries = DirectoryOf(NcclLibrary::Find(options->nccl_library)) + "/drop-in/lib";
+  for (const std::string& file :
+       {record.libraries + "/libnccl.so.2", ScheduleProgram(record.libraries)}) {
+    if (!FileExists(file)) {
+      return Error("not there; run scripts/setup.sh to build it", {file, 0, 0});
+    }
+  }
+  return OkStatus();
+}
+
+void Announce(const CommonOptions& common, const Recording& recording, const Workload& workload) {
+  size_t calls = 0;
+  uint64_t kernels = 0, copies = 0;
+  for (const RecordedRank& rank : recording.ranks) {
+    for (const RecordEntry& entry : rank.entries) calls += entry.kind == RecordKind::kCall ? 1 : 0;
+    kernels += rank.kernels;
+    copies += rank.copies;
+  }
+  Report(kTool, common,
+         fmt::format("{}: {}, {} calls in {} communicators, {} classes", workload.totals.model_name,
+                     workload.totals.layout, calls, recording.communicators.size(),
+                     workload.class_count));
+  if (kernels + copies > 0) {
+    Report(kTool, common,
+           fmt::format("not in it, for their times are unknown: {} kernels and {} copies or fills "
+                       "of the program's own",
+                       kernels, copies));
+  }
+}
+
+Result<Recording> Record(const Topology& topology, const RecordOptions& options) {
+  ASSIGN_OR_RETURN(const StagedDirectory folder, RecordProgram(topology, options));
+  std::vector<int> hosts;
+  for (const RecordProcess& process : PlanProcesses(topology, options))
+    hosts.push_back(process.host);
+  return ReadRecording(folder.path(), hosts, topology);
+}
+
+// Where the system finds the program; as given if it does not.
+std::string PathOf(const std::string& program) {
+  const char* path = program.find('/') == std::string::npos ? std::getenv("PATH") : nullptr;
+  std::istringstream folders(path == nullptr ? "" : path);
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    if (::access((folder + "/" + program).c_str(), X_OK) == 0) return folder + "/" + program;
+  }
+  return program;
+}
+
+Stamp StampOf(const Options& options, const ClusterInput& cluster) {
+  const RecordOptions& record = options.record;
+  std::vector<std::string> flags = record.command;
+  flags.push_back(
+      fmt::format("ranks={} gpus-per-process={}", record.ranks, record.gpus_per_process));
+  flags.push_back(options.cluster + " " + Sha256(cluster.yaml));
+  for (const auto& [name, text] : cluster.files) flags.push_back(name + " " + Sha256(text));
+  return {options.run,
+          kTool.name,
+          {PathOf(record.command.front()), record.libraries + "/libnccl.so.2"},
+          flags,
+          {options.run + "/" + kManifestName}};
+}
+
+Status RunProgram(Options options, const CommonOptions& common) {
+  ASSIGN_OR_RETURN(const ClusterInput cluster, LoadCluster(options.cluster, options.overrides));
+  RETURN_IF_ERROR(Complete(cluster.topology, &options));
+  const bool writes = !common.check;
+  if (writes && common.if_changed && IsUpToDate(StampOf(options, cluster))) {
+    Report(kTool, common, "up to date");
+    return OkStatus();
+  }
+  if (writes) RETURN_IF_ERROR(CheckCanWrite(options.run + "/" + kManifestName));
+  ASSIGN_OR_RETURN(Recording recording, Record(cluster.topology, options.record));
+  RETURN_IF_ERROR(MatchCalls(&recording));
+  ASSIGN_OR_RETURN(
+      const Workload workload,
+      MakeRecordedWorkload(recording, cluster.topology, BaseName(options.record.command.front())));
+  Announce(common, recording, workload);
+  if (!writes) return OkStatus();
+  Provenance provenance;
+  provenance.tool = kTool.name;
+  provenance.inputs = {{BaseName(options.cluster), Sha256(cluster.yaml)}};
+  provenance.options = options.overrides;
+  RETURN_IF_ERROR(WriteWorkload(options.run, workload, cluster, provenance));
+  return SaveStamp(StampOf(options, cluster));
+}
+
+void Announce(const CommonOptions& common, const PlayedWorkload& played) {
+  const Workload& workload = played.workload;
+  Report(kTool, common,
+         fmt::format("{}: {}, {} ranks in {} classes, {} calls in {} communicators",
+                     workload.totals.model_name, workload.totals.layout, workload.rank_count(),
+                     workload.class_count, played.calls, played.communicators));
+  if (played.past_nccl == 0) return;
+  Report(kTool, common,
+         fmt::format("as the schedule has them, for they go past NCCL: {} calls of userbuffers",
+                     played.past_nccl));
+}
+
+Result<PlayedWorkload> PlayWatched(const CommonOptions& common, const Workload& schedule,
+                                   RecordOptions options) {
+  const bool shown = !common.quiet && ::isatty(STDERR_FILENO) == 1;
+  if (shown) {
+    options.progress = [](size_t ended, size_t all) {
+      Say(fmt::format("\r{}: {} of {} processes have ended", kTool.name, ended, all));
+    };
+  }
+  Result<PlayedWorkload> played = PlaySchedule(schedule, options);
+  if (shown) Say(fmt::format("\r{:60}\r", ""));
+  return played;
+}
+
+Stamp StampOfSchedule(const Options& options) {
+  const RecordOptions& record = options.record;
+  return {options.run,
+          kTool.name,
+          {options.schedule + "/" + kManifestName, ScheduleProgram(record.libraries),
+           record.libraries + "/libnccl.so.2"},
+          {fmt::format("ranks={} gpus-per-process={}", record.ranks, record.gpus_per_process)},
+          {options.run + "/" + kManifestName}};
+}
+
+Status RunSchedule(Options options, const CommonOptions& common) {
+  const std::string manifest_path = options.schedule + "/" + kManifestName;
+  ASSIGN_OR_RETURN(const WorkloadFile file, ReadWorkload(options.schedule, WorkloadParts::kAll));
+  ASSIGN_OR_RETURN(const ManifestFile manifest, ReadManifest(manifest_path));
+  RETURN_IF_ERROR(Complete(file.workload.topology, &options));
+  const bool writes = !common.check;
+  std::error_code ignored;
+  if (writes && std::filesystem::equivalent(options.schedule, options.run, ignored)) {
+    return Error("the schedule is in this run directory; write into another", {options.run, 0, 0});
+  }
+  if (writes && common.if_changed && IsUpToDate(StampOfSchedule(options))) {
+    Report(kTool, common, "up to date");
+    return OkStatus();
+  }
+  if (writes) RETURN_IF_ERROR(CheckCanWrite(options.run + "/" + kManifestName));
+  ASSIGN_OR_RETURN(const PlayedWorkload played, PlayWatched(common, file.workload, options.record));
+  Announce(common, played);
+  if (!writes) return OkStatus();
+  Provenance provenance;
+  provenance.tool = kTool.name;
+  provenance.inputs = {{kManifestName, file.sha256}};
+  RETURN_IF_ERROR(WriteWorkload(options.run, played.workload, manifest.cluster, provenance,
+                                file.attention_backend));
+  return SaveStamp(StampOfSchedule(options));
+}
+
+Status Run(const Options& options, const CommonOptions& common) {
+  return options.schedule.empty() ? RunProgram(options, common) : RunSchedule(options, common);
+}
+
+}  // namespace
+}  // namespace drydock
+
+int main(int argc, char** argv) {
+  drydock::Options options;
+  drydock::CommonOptions common;
+  return drydock::RunTool(
+      argc, argv, drydock::kTool, &common,
+      [&](CLI::App* app) { drydock::Declare(app, &options, &common); },
+      [&] { return drydock::Run(options, common); });
+}

@@ -1,0 +1,34 @@
+// What the tests of plans hold them to.
+#ifndef DRYDOCK_SIMCCL_TESTING_PROOF_TESTING_H_
+#define DRYDOCK_SIMCCL_TESTING_PROOF_TESTING_H_
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+
+#include "core/base/result.h"
+#include "core/model/calls/grouped_call.h"
+#include "core/model/flow_plan.h"
+#include "simccl/plan/plan_deadlock.h"
+#include "simccl/proof/interpreter.h"
+
+namespace drydock {
+
+// "" if there is a plan, it gives every rank what the call promises, and its channels never wait in
+// a circle; else what is wrong.
+inline std::string Wrong(const Result<Plan>& plan, const CommCall& call) {
+  if (!plan.ok()) return plan.error().ToString();
+  if (const Status free = CheckPlanDeadlock(*plan); !free.ok()) return free.error().ToString();
+  return CheckPlan(*plan, call);
+}
+
+// The plan, or an empty one and a failure of the test.
+inline Plan ProvenPlan(Result<Plan> plan, const CommCall& call) {
+  EXPECT_EQ(Wrong(plan, call), "") << NameOf(call);
+  return plan.ok() ? std::move(plan).value() : Plan();
+}
+
+}  // namespace drydock
+
+#endif  // DRYDOCK_SIMCCL_TESTING_PROOF_TESTING_H_

@@ -1,0 +1,69 @@
+#include "workload-gen/graph/check/communicators.h"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "core/model/calls/rank_list.h"
+#include "core/model/fabric/seating.h"
+#include "core/nccl/nccl_library.h"
+#include "core/nccl/topology_world.h"
+
+namespace drydock {
+namespace {
+
+// "tp group of ranks 0, 1, 2, ... (8 ranks)": by the first role that has it.
+std::string Describe(const Workload& workload, size_t group) {
+  const std::vector<int>& ranks = workload.groups[group].ranks;
+  std::string name = "process";
+  for (size_t role = workload.roles.size(); role-- > 0;) {
+    const int of_first = workload.group_of_rank[role][static_cast<size_t>(ranks.front())];
+    if (of_first == static_cast<int>(group)) name = workload.roles[role].name;
+  }
+  const std::string list = FirstRanksText(ranks);
+  const bool more = list.ends_with("...");
+  return fmt::format("{} group of ranks {}{}", name, list,
+                     more ? fmt::format(" ({} ranks)", ranks.size()) : "");
+}
+
+std::vector<hacknccl_place> PlacesOf(const Group& group, const Placement& placement,
+                                     const Topology& topology) {
+  return PlacesOf(SlotsOf(group.ranks, placement), topology);
+}
+
+}  // namespace
+
+std::vector<size_t> FirstAlike(const Workload& workload) {
+  const Placement placement(workload.topology);
+  std::map<Seating, size_t> first;
+  std::vector<size_t> alike;
+  for (size_t group = 0; group < workload.groups.size(); ++group) {
+    alike.push_back(
+        first.emplace(SeatingOf(workload.groups[group].ranks, workload.topology, placement), group)
+            .first->second);
+  }
+  return alike;
+}
+
+Result<size_t> CreateCommunicators(const Workload& workload, const CommunicatorOptions& options) {
+  if (workload.groups.empty()) return size_t{0};
+  ASSIGN_OR_RETURN(const NcclWorld world, WorldOf(workload.topology, options.library_path));
+  const Placement placement(workload.topology);
+  const std::vector<size_t> alike = FirstAlike(workload);
+  size_t created = 0;
+  for (size_t group = 0; group < workload.groups.size(); ++group) {
+    if (options.alike_once && alike[group] != group) continue;
+    const Result<NcclCommunicator> communicator =
+        world.CreateCommunicator(PlacesOf(workload.groups[group], placement, workload.topology));
+    if (!communicator.ok()) {
+      return Error(fmt::format("NCCL cannot make the {}: {}", Describe(workload, group),
+                               communicator.error().message()));
+    }
+    ++created;
+  }
+  return created;
+}
+
+}  // namespace drydock

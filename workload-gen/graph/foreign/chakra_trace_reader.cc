@@ -1,0 +1,242 @@
+#include "workload-gen/graph/foreign/chakra_trace_reader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "workload-gen/graph/foreign/import_order.h"
+
+namespace drydock {
+namespace {
+
+constexpr int64_t kMostBytes = int64_t{1} << 50;
+constexpr size_t kCircleShown = 8;
+
+bool SetCollective(int64_t type, ForeignOp* op) {
+  static constexpr CollectiveType kTypes[] = {
+      CollectiveType::kAllReduce, CollectiveType::kReduce,        CollectiveType::kAllGather,
+      CollectiveType::kGather,    CollectiveType::kScatter,       CollectiveType::kBroadcast,
+      CollectiveType::kAllToAll,  CollectiveType::kReduceScatter, CollectiveType::kReduceScatter,
+      CollectiveType::kAllReduce};
+  if (type < 0 || static_cast<size_t>(type) >= std::size(kTypes)) return false;
+  op->collective = kTypes[type];
+  return true;
+}
+
+}  // namespace
+
+Status ChakraTraceReader::Read(const std::string& content) {
+  RETURN_IF_ERROR(
+      ForEachChakraNode(content, path_, [this](const ChakraNode& node) { return Add(node); }));
+  return Link();
+}
+
+Status ChakraTraceReader::Add(const ChakraNode& node) {
+  if (ops_before_ + nodes_.size() >= kMostForeignOps) {
+    return Fail(node, fmt::format("there are more than {} nodes", kMostForeignOps));
+  }
+  if (!by_id_.emplace(node.id, nodes_.size()).second) {
+    return Fail(node, "another node has the same id");
+  }
+  nodes_.push_back({node.id, -1, node.deps});
+  if (node.type <= 0 || static_cast<size_t>(node.type) >= ChakraKindNames().size()) {
+    return Fail(node, fmt::format("its type is {}, which is none", node.type));
+  }
+  const auto kind = static_cast<ChakraKind>(node.type);
+  ForeignOp op;
+  op.id = node.id;
+  if (kind == ChakraKind::kMetadata) {
+    RETURN_IF_ERROR(AddMetadataGroups(node.input_values, path_, rank_count_, groups_));
+    if (node.deps.empty()) return OkStatus();
+    MakeNothing("metadata", &op);
+  } else {
+    RETURN_IF_ERROR(ReadOp(node, &op));
+  }
+  nodes_.back().op = static_cast<int64_t>(out_.ops.size());
+  out_.ops.push_back(op);
+  return OkStatus();
+}
+
+Status ChakraTraceReader::ReadOp(const ChakraNode& node, ForeignOp* op) {
+  switch (static_cast<ChakraKind>(node.type)) {
+    case ChakraKind::kCompute:
+      return ReadCompute(node, op);
+    case ChakraKind::kCollective:
+      return ReadCollective(node, op);
+    case ChakraKind::kMemoryLoad:
+    case ChakraKind::kMemoryStore:
+      return ReadTransfer(node, op);
+    default:
+      return ReadMessage(node, op);
+  }
+}
+
+Error ChakraTraceReader::Fail(const ChakraNode& node, const std::string& what) const {
+  return Error(fmt::format("node {} ('{}'): {}", node.id, PrintableName(node.name), what),
+               {path_, 0, 0});
+}
+
+Status ChakraTraceReader::ReadCompute(const ChakraNode& node, ForeignOp* op) {
+  const std::string name = node.name.empty() ? "compute" : PrintableName(node.name);
+  const int64_t* on_host = node.Integer("is_cpu_op");
+  op->lane = on_host != nullptr && *on_host != 0 ? 1 : 0;
+  const int64_t* ps = node.Integer("duration_ps");
+  if (ps != nullptr || node.duration_us > 0) {
+    const auto longest = static_cast<uint64_t>(kLongestGiven.ps()) / 1'000'000;
+    if (ps != nullptr ? *ps < 0 || *ps > kLongestGiven.ps() : node.duration_us > longest) {
+      return Fail(node, "its duration is not between 0 and an hour");
+    }
+    const auto us = static_cast<int64_t>(node.duration_us);
+    op->block = tables_->Given(name, ps != nullptr ? Time::Ps(*ps) : Time::Us(us));
+    return OkStatus();
+  }
+  return ReadCounts(node, name, op);
+}
+
+Status ChakraTraceReader::ReadCounts(const ChakraNode& node, const std::string& name,
+                                     ForeignOp* op) {
+  const int64_t* bytes = node.Integer("tensor_size");
+  const ChakraAttribute* ops = node.Find("num_ops");
+  double flops = 0;
+  if (ops != nullptr) {
+    flops =
+        ops->kind == ChakraAttribute::Kind::kReal ? ops->real : static_cast<double>(ops->integer);
+  }
+  if (!(flops >= 0 && flops < 1e30)) return Fail(node, "its num_ops is no number of operations");
+  if (bytes != nullptr && (*bytes < 0 || *bytes > kMostBytes)) {
+    return Fail(node, fmt::format("its tensor_size of {} bytes is not between 0 and 2^50", *bytes));
+  }
+  if (flops == 0 && (bytes == nullptr || *bytes == 0)) {
+    ++counts_->empty;
+    op->block = tables_->Given(name, Time());
+    return OkStatus();
+  }
+  ++counts_->counted;
+  op->block = tables_->Counted(name, flops, Bytes(bytes == nullptr ? 0 : *bytes), options_.type);
+  return OkStatus();
+}
+
+Status ChakraTraceReader::ReadTransfer(const ChakraNode& node, ForeignOp* op) {
+  const std::string& kind = ChakraKindNames()[static_cast<size_t>(node.type)];
+  const int64_t* bytes = node.Integer("tensor_size");
+  if (bytes == nullptr) return Fail(node, fmt::format("a {} needs a tensor_size", kind));
+  if (*bytes < 0 || *bytes > kLargestTransfer.count()) {
+    return Fail(node, fmt::format("its tensor_size of {} bytes is not between 0 and 2^50", *bytes));
+  }
+  const bool loads = static_cast<ChakraKind>(node.type) == ChakraKind::kMemoryLoad;
+  ++counts_->memory_ops;
+  op->kind = loads ? OpKind::kLoad : OpKind::kStore;
+  const std::string name = node.name.empty() ? "data" : PrintableName(node.name);
+  op->block = tables_->Transfer({name, options_.tier, Bytes(*bytes)});
+  return OkStatus();
+}
+
+Status ChakraTraceReader::ReadSize(const ChakraNode& node, ForeignOp* op) {
+  const int64_t* size = node.Integer("comm_size");
+  if (size == nullptr) {
+    return Fail(node, fmt::format("a {} needs a comm_size",
+                                  ChakraKindNames()[static_cast<size_t>(node.type)]));
+  }
+  if (*size < 0 || *size > kMostBytes) {
+    return Fail(node, fmt::format("its comm_size of {} is not between 0 and 2^50", *size));
+  }
+  op->bytes = *size;
+  if (node.duration_us > 0) ++counts_->timed_calls;
+  return OkStatus();
+}
+
+Status ChakraTraceReader::ReadCollective(const ChakraNode& node, ForeignOp* op) {
+  const int64_t* type = node.Integer("comm_type");
+  if (type == nullptr) return Fail(node, "a COMM_COLL_NODE needs a comm_type");
+  if (!SetCollective(*type, op)) {
+    return Fail(node, fmt::format("its comm_type is {}, which is none", *type));
+  }
+  op->kind = OpKind::kCollective;
+  if (const int64_t* root = node.Integer("root")) {
+    if (*root < 0 || *root >= rank_count_) {
+      return Fail(node, fmt::format("its root is {}, there are {} ranks", *root, rank_count_));
+    }
+    op->root = static_cast<int32_t>(*root);
+  }
+  if (static_cast<ChakraCollective>(*type) == ChakraCollective::kBarrier) {
+    ++counts_->barriers;
+    op->bytes = 4;  // an all-reduce of one number, as PyTorch's barrier over NCCL is
+  } else {
+    RETURN_IF_ERROR(ReadSize(node, op));
+  }
+  std::string group;
+  if (const ChakraAttribute* name = node.Find("pg_name")) {
+    group =
+        name->kind == ChakraAttribute::Kind::kText ? name->text : fmt::format("{}", name->integer);
+  }
+  group_names_.emplace_back(static_cast<uint32_t>(out_.ops.size()), group == "0" ? "" : group);
+  return OkStatus();
+}
+
+Status ChakraTraceReader::ReadMessage(const ChakraNode& node, ForeignOp* op) {
+  const bool sends = static_cast<ChakraKind>(node.type) == ChakraKind::kSend;
+  const char* key = sends ? "comm_dst" : "comm_src";
+  const int64_t* peer = node.Integer(key);
+  const std::string& kind = ChakraKindNames()[static_cast<size_t>(node.type)];
+  if (peer == nullptr) return Fail(node, fmt::format("a {} needs a {}", kind, key));
+  if (*peer < 0 || *peer >= rank_count_) {
+    return Fail(node, fmt::format("its {} is {}, there are {} ranks", key, *peer, rank_count_));
+  }
+  if (*peer == rank_) return Fail(node, fmt::format("its {} is its own rank", key));
+  RETURN_IF_ERROR(ReadSize(node, op));
+  const int64_t* tag = node.Integer("comm_tag");
+  if (tag != nullptr && (*tag < INT32_MIN || *tag > INT32_MAX)) {
+    return Fail(node, fmt::format("its comm_tag {} has more than 32 bits", *tag));
+  }
+  op->kind = sends ? OpKind::kSend : OpKind::kRecv;
+  op->peer = static_cast<int32_t>(*peer);
+  op->tag = tag == nullptr ? 0 : static_cast<int32_t>(*tag);
+  if (op->bytes == 0) MakeNothing("empty message", op);
+  return OkStatus();
+}
+
+void ChakraTraceReader::MakeNothing(const char* name, ForeignOp* op) {
+  ++counts_->empty;
+  op->kind = OpKind::kCompute;
+  op->lane = 1;
+  op->block = tables_->Given(name, Time());
+}
+
+Status ChakraTraceReader::Link() {
+  for (const NodeEntry& node : nodes_) {
+    if (node.op < 0) continue;
+    const size_t begin = out_.dependency.size();
+    for (const uint64_t dependency : node.deps) {
+      const auto found = by_id_.find(dependency);
+      if (found == by_id_.end()) {
+        return Error(
+            fmt::format("node {} waits for node {}, which is not there", node.id, dependency),
+            {path_, 0, 0});
+      }
+      const int64_t op = nodes_[found->second].op;
+      if (op >= 0) out_.dependency.push_back(static_cast<uint32_t>(op));
+    }
+    const auto from = out_.dependency.begin() + static_cast<std::ptrdiff_t>(begin);
+    std::sort(from, out_.dependency.end());
+    out_.dependency.erase(std::unique(from, out_.dependency.end()), out_.dependency.end());
+    out_.dependency_begin.push_back(static_cast<uint32_t>(out_.dependency.size()));
+  }
+  return CheckNoCircle();
+}
+
+Status ChakraTraceReader::CheckNoCircle() const {
+  const std::vector<uint32_t> circle = FindCircle(out_);
+  if (circle.empty()) return OkStatus();
+  std::string text;
+  for (size_t i = 0; i < circle.size(); ++i) {
+    if (i == kCircleShown) {
+      text += fmt::format(", ... ({} in all)", circle.size());
+      break;
+    }
+    text += fmt::format("{}{}", i == 0 ? "" : ", ", out_.ops[circle[i]].id);
+  }
+  return Error("its nodes wait for each other in a circle: " + text, {path_, 0, 0});
+}
+
+}  // namespace drydock

@@ -1,0 +1,85 @@
+// One rank's Chakra trace as ops of a foreign job. Internal to import.
+#ifndef DRYDOCK_WORKLOAD_GEN_GRAPH_FOREIGN_CHAKRA_TRACE_READER_H_
+#define DRYDOCK_WORKLOAD_GEN_GRAPH_FOREIGN_CHAKRA_TRACE_READER_H_
+
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "core/schema/foreign/chakra_file.h"
+#include "workload-gen/graph/foreign/group_file.h"
+#include "workload-gen/graph/foreign/import.h"
+
+namespace drydock {
+
+// What was counted on the way, over all ranks.
+struct ChakraCounts {
+  size_t empty = 0;  // ops that neither compute nor move anything
+  size_t barriers = 0;
+  size_t timed_calls = 0;  // communication with a duration
+  size_t counted = 0;      // compute without one
+  size_t memory_ops = 0;
+};
+
+// Reads one trace. Groups that its metadata names are added to *groups, compute to the job's
+// tables. The collectives' groups are left open (group_names), for another trace may be the one to
+// name them.
+class ChakraTraceReader {
+ public:
+  // All outlive the reader. `ops_before`: those of the traces read before.
+  ChakraTraceReader(const std::string& path, int rank, int rank_count, size_t ops_before,
+                    const ForeignOptions& options, NamedGroups* groups, ImportTables* tables,
+                    ChakraCounts* counts)
+      : path_(path),
+        rank_(rank),
+        rank_count_(rank_count),
+        ops_before_(ops_before),
+        options_(options),
+        groups_(groups),
+        tables_(tables),
+        counts_(counts) {}
+
+  Status Read(const std::string& content);
+
+  // Op, and what its pg_name is; "" is the group of all ranks.
+  const std::vector<std::pair<uint32_t, std::string>>& group_names() const { return group_names_; }
+  ForeignRank TakeRank() { return std::move(out_); }
+
+ private:
+  struct NodeEntry {
+    uint64_t id = 0;
+    int64_t op = -1;  // index; -1: nobody need wait for it
+    std::vector<uint64_t> deps;
+  };
+
+  Error Fail(const ChakraNode& node, const std::string& what) const;
+  Status Add(const ChakraNode& node);
+  Status ReadOp(const ChakraNode& node, ForeignOp* op);
+  Status ReadCompute(const ChakraNode& node, ForeignOp* op);
+  Status ReadCounts(const ChakraNode& node, const std::string& name, ForeignOp* op);
+  Status ReadSize(const ChakraNode& node, ForeignOp* op);
+  Status ReadCollective(const ChakraNode& node, ForeignOp* op);
+  Status ReadMessage(const ChakraNode& node, ForeignOp* op);
+  Status ReadTransfer(const ChakraNode& node, ForeignOp* op);
+  void MakeNothing(const char* name, ForeignOp* op);
+  // Ids of dependencies become indices.
+  Status Link();
+  Status CheckNoCircle() const;
+
+  const std::string& path_;
+  const int rank_, rank_count_;
+  const size_t ops_before_;
+  const ForeignOptions& options_;
+  NamedGroups* groups_;
+  ImportTables* tables_;
+  ChakraCounts* counts_;
+  std::vector<NodeEntry> nodes_;
+  std::unordered_map<uint64_t, size_t> by_id_;
+  std::vector<std::pair<uint32_t, std::string>> group_names_;
+  ForeignRank out_;
+};
+
+}  // namespace drydock
+
+#endif  // DRYDOCK_WORKLOAD_GEN_GRAPH_FOREIGN_CHAKRA_TRACE_READER_H_

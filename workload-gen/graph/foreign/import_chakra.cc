@@ -1,0 +1,187 @@
+// Chakra traces of other tools, one a rank.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "core/base/files.h"
+#include "core/base/spelling.h"
+#include "workload-gen/graph/foreign/chakra_trace_reader.h"
+#include "workload-gen/graph/foreign/import.h"
+#include "workload-gen/graph/foreign/trace_folder.h"
+
+namespace drydock {
+namespace {
+
+constexpr int64_t kMostBufferBytes = int64_t{1} << 50;
+
+// Collectives whose groups have to be looked up: rank, op, name.
+struct OpenGroup {
+  size_t rank = 0;
+  uint32_t op = 0;
+  std::string name;
+};
+
+class ChakraImport {
+ public:
+  ChakraImport(const TraceFolder& folder, const ForeignOptions& options)
+      : folder_(folder), options_(options), rank_count_(static_cast<int>(folder.paths.size())) {
+    job_.name = BaseName(folder.prefix);
+    job_.format = "Chakra traces";
+  }
+
+  Status ReadGroups(const std::string& given) {
+    const std::string path = given.empty() ? folder_.prefix + ".json" : given;
+    if (given.empty() && !FileExists(path)) return OkStatus();
+    ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
+    ASSIGN_OR_RETURN(groups_, ParseGroupFile(text, path, rank_count_));
+    return OkStatus();
+  }
+
+  Status ReadTraces() {
+    size_t ops = 0;
+    for (int rank = 0; rank < rank_count_; ++rank) {
+      const std::string& path = folder_.paths[static_cast<size_t>(rank)];
+      ASSIGN_OR_RETURN(const std::string content, ReadFile(path));
+      ChakraTraceReader reader(path, rank, rank_count_, ops, options_, &groups_, &job_.tables,
+                               &counts_);
+      RETURN_IF_ERROR(reader.Read(content));
+      for (const auto& [op, name] : reader.group_names()) {
+        open_.push_back({static_cast<size_t>(rank), op, name});
+      }
+      job_.ranks.push_back(reader.TakeRank());
+      ops += job_.ranks.back().ops.size();
+    }
+    return OkStatus();
+  }
+
+  Status ResolveGroups() {
+    std::map<std::string, int> index;
+    for (const OpenGroup& open : open_) {
+      if (index.count(open.name) == 0) {
+        ASSIGN_OR_RETURN(index[open.name], AddGroup(open));
+      }
+      RETURN_IF_ERROR(Resolve(open, index[open.name]));
+    }
+    return OkStatus();
+  }
+
+  Result<Imported> Finish(const Topology& topology) {
+    ASSIGN_OR_RETURN(Imported imported, AssembleWorkload(std::move(job_), topology, options_));
+    AddWarnings(&imported.warnings);
+    return imported;
+  }
+
+ private:
+  Error Fail(const OpenGroup& open, const std::string& what) const {
+    return Error(fmt::format("node {}: {}", job_.ranks[open.rank].ops[open.op].id, what),
+                 {folder_.paths[open.rank], 0, 0});
+  }
+
+  Result<int> AddGroup(const OpenGroup& open) {
+    Group group;
+    const auto found = groups_.find(open.name);
+    if (found != groups_.end()) {
+      group.ranks = found->second;
+    } else if (open.name.empty()) {
+      group.ranks.resize(static_cast<size_t>(rank_count_));
+      std::iota(group.ranks.begin(), group.ranks.end(), 0);
+    } else {
+      std::vector<std::string> names;
+      for (const auto& [name, ranks] : groups_) names.push_back(PrintableName(name));
+      if (names.empty()) {
+        return Fail(open, fmt::format("nothing says which ranks are in its group '{}': there is no "
+                                      "{}.json and no metadata with groups (--groups FILE)",
+                                      PrintableName(open.name), BaseName(folder_.prefix)));
+      }
+      return Fail(open, fmt::format("there is no group '{}'{}", PrintableName(open.name),
+                                    DidYouMean(PrintableName(open.name), names)));
+    }
+    job_.groups.push_back(std::move(group));
+    return static_cast<int>(job_.groups.size()) - 1;
+  }
+
+  Status Resolve(const OpenGroup& open, int index) {
+    ForeignOp& op = job_.ranks[open.rank].ops[open.op];
+    const std::vector<int>& ranks = job_.groups[static_cast<size_t>(index)].ranks;
+    const auto own = std::find(ranks.begin(), ranks.end(), static_cast<int>(open.rank));
+    if (own == ranks.end()) {
+      return Fail(open, fmt::format("the rank is not in its group '{}'", PrintableName(open.name)));
+    }
+    op.group = index;
+    if (HasRoot(op.collective) && op.root > 0) {  // which is a rank
+      const auto root = std::find(ranks.begin(), ranks.end(), op.root);
+      if (root == ranks.end()) {
+        return Fail(open, fmt::format("its root, rank {}, is not in its group", op.root));
+      }
+      op.root = static_cast<int32_t>(root - ranks.begin());
+    }
+    // One rank's part, as Chakra has it, becomes the whole.
+    if (op.collective == CollectiveType::kAllGather) {
+      const auto members = static_cast<int64_t>(ranks.size());
+      if (op.bytes > kMostBufferBytes / members) return Fail(open, "it gathers over 2^50 bytes");
+      op.bytes *= members;
+    }
+    if (ranks.size() > 1 && op.bytes > 0) return OkStatus();
+    ++(ranks.size() > 1 ? zero_bytes_ : alone_);
+    op.kind = OpKind::kCompute;
+    op.lane = 1;
+    op.block =
+        job_.tables.Given(ranks.size() > 1 ? "empty collective" : "collective of one rank", Time());
+    return OkStatus();
+  }
+
+  void AddWarnings(std::vector<std::string>* out) const {
+    const auto add = [out](size_t count, const char* what) {
+      if (count > 0) out->push_back(fmt::format("{} {}", count, what));
+    };
+    add(counts_.counted,
+        "compute ops state no duration: they take what is longer of num_ops at the GPU's dense "
+        "rate and tensor_size at its memory bandwidth");
+    add(counts_.empty, "ops state no duration, no operations and no bytes: they take no time");
+    add(zero_bytes_, "collectives of 0 bytes communicate nothing and are taken as done at once");
+    add(alone_, "collectives of one rank communicate nothing and are taken as done at once");
+    add(counts_.barriers, "barriers are all-reduces of 4 bytes, as PyTorch makes them over NCCL");
+    if (options_.tier == MemoryTier::kHost) {
+      add(counts_.memory_ops,
+          "loads and stores go to the host's memory, for the cluster has no remote one");
+    }
+    add(counts_.timed_calls,
+        "communication ops state a duration, which is left out: the network decides");
+  }
+
+  const TraceFolder& folder_;
+  const ForeignOptions& options_;
+  const int rank_count_;
+  ForeignJob job_;
+  NamedGroups groups_;
+  ChakraCounts counts_;
+  std::vector<OpenGroup> open_;
+  size_t zero_bytes_ = 0, alone_ = 0;
+};
+
+}  // namespace
+
+Result<Imported> ImportChakra(const ImportInput& input, const Topology& topology,
+                              const ForeignOptions& options) {
+  ASSIGN_OR_RETURN(const TraceFolder folder, FindTraces(input.place));
+  ForeignOptions own = options;
+  const auto& kinds = topology.host_kinds;
+  const bool remote = std::all_of(kinds.begin(), kinds.end(), [](const HostKind& kind) {
+    return kind.memory.remote.sharing != RemoteSharing::kNone;
+  });
+  own.tier = remote ? MemoryTier::kRemote : MemoryTier::kHost;
+  if (folder.paths.size() > static_cast<size_t>(topology.gpu_count())) {
+    return Error(fmt::format("there are traces of {} ranks, but the cluster has {} GPUs",
+                             folder.paths.size(), topology.gpu_count()),
+                 {folder.prefix, 0, 0});
+  }
+  ChakraImport import(folder, own);
+  RETURN_IF_ERROR(import.ReadGroups(input.groups));
+  RETURN_IF_ERROR(import.ReadTraces());
+  RETURN_IF_ERROR(import.ResolveGroups());
+  return import.Finish(topology);
+}
+
+}  // namespace drydock

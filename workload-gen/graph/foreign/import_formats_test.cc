@@ -1,0 +1,152 @@
+// "Does what other tools write come in, as they write it?" Small files of ours in the form of
+// AICB's and ATLAHS's writers, with what is unusual in theirs.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include <iterator>
+#include <set>
+
+#include "core/base/files.h"
+#include "core/testing/unit_testing.h"
+#include "workload-gen/graph/check/check.h"
+#include "workload-gen/graph/foreign/import.h"
+#include "workload-gen/graph/foreign/simai_file.h"
+#include "workload-gen/testing/workloads_testing.h"
+
+namespace drydock {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+const Topology& Cluster() {
+  static const Topology topology = ShippedCluster("dgx-h100-1", 1).topology;
+  return topology;
+}
+
+using Import = Result<Imported> (*)(const ImportInput&, const Topology&, const ForeignOptions&);
+
+Result<Imported> ImportText(Import import, const std::string& text) {
+  const testing::TemporaryDirectory dir;
+  EXPECT_TRUE(WriteFileAtomically(dir / "w.txt", text).ok());
+  return import({dir / "w.txt", ""}, Cluster(), {});
+}
+
+// What an import made, proven.
+Workload Made(Import import, const std::string& text) {
+  const Result<Imported> imported = ImportText(import, text);
+  EXPECT_TRUE(imported.ok()) << imported.error().ToString();
+  if (!imported.ok()) return {};
+  EXPECT_EQ(CheckWorkload(imported->workload).violations.count(), 0u);
+  return imported->workload;
+}
+
+// AICB's ZeRO-3 files: few keys, blanks and tabs mixed, floats, no newline at the end.
+TEST(AicbTest, KeysThatAreLeftOutAndMixedBlanks) {
+  const Workload w = Made(ImportSimai,
+                          "HYBRID_TRANSFORMER_FWD_IN_BCKWD\tmodel_parallel_NPU_group: 1 "
+                          "checkpoints: 0 checkpoint_initiates: 0\n2\n"
+                          "layer1\t-1\t 14356000\tNONE\t0   4756000\tALLGATHER\t357468\t 1\t"
+                          "REDUCESCATTER\t1889785610\t100\r\n"
+                          "layer2\t-1\t 7168000.0\tNONE\t0\t 13844000\tALLGATHER\t317843.0\t 1\t"
+                          "NONE    0\t100");
+  EXPECT_EQ(w.rank_count(), 8) << "all_gpus is not said: the cluster's";
+  std::set<std::string> calls;
+  for (const Program& program : w.programs) {
+    for (const Op& op : program.ops) {
+      if (op.kind == OpKind::kCollective) calls.insert(w.roles[op.role].name);
+    }
+  }
+  EXPECT_THAT(calls, ElementsAre("dp"));
+}
+
+// The header of its test of many all-reduces breaks lines with blanks and names ep otherwise.
+TEST(AicbTest, MicroTests) {
+  const Workload w = Made(ImportSimai,
+                          "HYBRID_TRANSFORMER_FWD_IN_BCKWD\tmodel_parallel_NPU_group: 2           "
+                          "    expert_parallel_npu_group: 2 pp: 1                 ga: 1 all_gpus: "
+                          "8 checkpoints: 0 checkpoint_initiates: 0\n1\n"
+                          "micro_test\t-1\t1\tNONE\t0\t1\tNONE\t0\t1\tALLREDUCE_DP_EP\t4096\t1\n");
+  ASSERT_EQ(w.calls.size(), 1u);
+  EXPECT_EQ(w.calls[0].group_size, 2) << "8 / (2 x 2)";
+  EXPECT_EQ(
+      Made(ImportSimai, "MICRO\n1\nmicro_test\t-1\t1\tNONE\t0\t1\tNONE\t0\t1\tALLTOALL\t4096\t1\n")
+          .calls[0]
+          .group_size,
+      8);
+}
+
+TEST(AicbTest, InferenceIsOutOfScope) {
+  const std::string head =
+      "HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: 1 ep: 1 pp: 1 all_gpus: 8 ";
+  const std::string rows =
+      "vpp: 1 ga: 1 checkpoints: 0 checkpoint_initiates: 0 pp_comm: 0\n1\n"
+      "moe_route\t-1\t5\tNONE\t0\t0\tNONE\t0\t0\tNONE\t0\t100\n";
+  EXPECT_EQ(
+      testing::FirstLine(testing::ErrorText(ParseSimaiFile(head + "mode: 1 " + rows, "w.txt"))),
+      "w.txt:1:91: error: mode 1 is inference, which is out of scope: Drydock rehearses "
+      "iterations of training");
+  EXPECT_TRUE(ParseSimaiFile(head + "mode: 0 " + rows, "w.txt").ok());
+}
+
+// Two nodes as ATLAHS writes them of a trace of NCCL: a start and an end, per group of calls a calc
+// for the time in between, the chunks of a channel with their own cpu. Tags are digits one behind
+// the other (chunk, channel, sequence, kind, communicator); some messages are empty.
+std::string Atlahs(int chunks, int cpu) {
+  std::string text = "num_ranks 2\n";
+  const auto out = std::back_inserter(text);
+  for (const int rank : {0, 1}) {
+    const int peer = 1 - rank;
+    fmt::format_to(out, "\nrank {} {{\nl1: calc 0 cpu 0\nl2: calc 0 cpu 0\n", rank);
+    fmt::format_to(out, "l3: calc 250000 cpu 1\nl3 requires l1\n");
+    fmt::format_to(out, "l4: calc 0 cpu {}\nl4 requires l3\n", cpu);
+    int last = 4;
+    for (int chunk = 0; chunk < chunks; ++chunk, last += 3) {
+      const std::string rest = fmt::format("tag {}000003102 cpu {} nic 0", chunk, cpu);
+      const int send = last + 1, receive = last + 2, copy = last + 3;
+      fmt::format_to(out, "l{}: send 524288b to {} {}\n", send, peer, rest);
+      fmt::format_to(out, "l{} requires l{}\n", send, last);
+      fmt::format_to(out, "l{}: recv 524288b from {} {}\n", receive, peer, rest);
+      fmt::format_to(out, "l{} requires l{}\n", receive, last);
+      fmt::format_to(out, "l{}: calc 1343 cpu {}\nl{} requires l{}\n", copy, cpu, copy, receive);
+    }
+    fmt::format_to(out, "l{}: {} {} tag 00000000 cpu 0 nic 1\n", last + 1,
+                   rank == 0 ? "send 0b to" : "recv 0b from", peer);
+    fmt::format_to(out, "l2 requires l{}\n}}\n", last);
+  }
+  return text;
+}
+
+TEST(AtlahsTest, TagsOfMoreThanThirtyTwoBits) {
+  // The sixth chunk's tag is 5000003102: five thousand million.
+  const Result<Imported> imported = ImportText(ImportGoal, Atlahs(12, 2));
+  ASSERT_TRUE(imported.ok()) << imported.error().ToString();
+  EXPECT_EQ(CheckWorkload(imported->workload).violations.count(), 0u);
+  std::set<int32_t> tags;
+  for (const Op& op : imported->workload.programs[0].ops) {
+    if (op.kind == OpKind::kSend) tags.insert(op.tag);
+  }
+  EXPECT_EQ(tags.size(), 12u) << "none became another's";
+  EXPECT_THAT(imported->warnings,
+              Contains("10 tags are too large for a workload and are numbered anew from "
+                       "1073741824"));
+  EXPECT_THAT(imported->warnings,
+              Contains(HasSubstr("messages name NICs: each leaves by the NIC of its")));
+}
+
+// One cpu for each channel of each communicator of each GPU of a node.
+TEST(AtlahsTest, ManyProcessors) {
+  const Workload w = Made(ImportGoal, Atlahs(2, 731));
+  EXPECT_THAT(w.streams, Contains("processor3"));
+  std::string text = "num_ranks 1\nrank 0 {\n";
+  for (int i = 1; i <= 200; ++i) {
+    text += fmt::format("l{}: calc 5 cpu {}\n", i, 10 * i);
+  }
+  EXPECT_EQ(Made(ImportGoal, text + "}\n").streams.size(), 201u);
+  EXPECT_THAT(testing::ErrorText(ImportText(ImportGoal, text + "x: calc 5 cpu 7\n}\n")),
+              HasSubstr(":203:15: error: there are more than 200 cpus that compute"));
+}
+
+}  // namespace
+}  // namespace drydock

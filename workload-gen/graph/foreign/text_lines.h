@@ -1,0 +1,46 @@
+// A text of words in lines, with the place of each for messages. Internal to import.
+#ifndef DRYDOCK_WORKLOAD_GEN_GRAPH_FOREIGN_TEXT_LINES_H_
+#define DRYDOCK_WORKLOAD_GEN_GRAPH_FOREIGN_TEXT_LINES_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/result.h"
+
+namespace drydock {
+
+class TextLines {
+ public:
+  struct Word {
+    std::string_view text;
+    int column = 0;
+  };
+
+  // `text` outlives this.
+  TextLines(const std::string& text, std::string path) : text_(text), path_(std::move(path)) {}
+
+  // Goes to the next line; false at the end. Blanks and tabs part words; "//" and "#" begin a
+  // comment.
+  bool Next();
+  const std::vector<Word>& words() const { return words_; }
+  int line() const { return line_; }
+
+  // At a word of the line, or the line itself if it has no such word.
+  Error ErrorHere(std::string message, size_t word) const;
+  Error ErrorAtEnd(std::string message) const {
+    return Error(std::move(message), {path_, line_, 0});
+  }
+
+ private:
+  const std::string& text_;
+  const std::string path_;
+  size_t next_ = 0;
+  int line_ = 0;
+  std::string_view current_;
+  std::vector<Word> words_;
+};
+
+}  // namespace drydock
+
+#endif  // DRYDOCK_WORKLOAD_GEN_GRAPH_FOREIGN_TEXT_LINES_H_

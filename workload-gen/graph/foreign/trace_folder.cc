@@ -1,0 +1,90 @@
+#include "workload-gen/graph/foreign/trace_folder.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <map>
+
+#include "core/base/files.h"
+#include "core/base/spelling.h"
+
+namespace drydock {
+namespace {
+
+constexpr int kMostRanks = 1 << 20;
+
+// The rank of "<prefix>.<rank>.et"; -1 if the name is none. STG calls them .eg unless told.
+int RankOf(const std::string& name, std::string* prefix) {
+  if (!name.ends_with(".et") && !name.ends_with(".eg")) return -1;
+  const std::string stem = name.substr(0, name.size() - 3);
+  const size_t dot = stem.rfind('.');
+  if (dot == std::string::npos || dot + 1 == stem.size()) return -1;
+  int rank = -1;
+  const char* end = stem.data() + stem.size();
+  const auto [stop, error] = std::from_chars(stem.data() + dot + 1, end, rank);
+  if (error != std::errc() || stop != end || rank < 0 || rank >= kMostRanks) return -1;
+  *prefix = stem.substr(0, dot);
+  return rank;
+}
+
+using ByPrefix = std::map<std::string, std::map<int, std::string>>;
+
+ByPrefix TracesIn(const std::string& folder) {
+  ByPrefix all;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    std::string prefix;
+    const std::string name = entry.path().filename().string();
+    const int rank = RankOf(name, &prefix);
+    if (rank >= 0) all[prefix][rank] = folder + "/" + name;
+  }
+  return all;
+}
+
+Result<TraceFolder> Complete(const std::string& prefix, const std::map<int, std::string>& traces) {
+  TraceFolder folder{prefix, {}};
+  for (const auto& [rank, path] : traces) {
+    const auto wanted = static_cast<int>(folder.paths.size());
+    if (rank != wanted) {
+      return Error(fmt::format("the trace of rank {} is missing; there are {}, up to rank {}",
+                               wanted, traces.size(), traces.rbegin()->first),
+                   {fmt::format("{}.{}.et", prefix, wanted), 0, 0});
+    }
+    folder.paths.push_back(path);
+  }
+  return folder;
+}
+
+}  // namespace
+
+Result<TraceFolder> FindTraces(const std::string& place) {
+  std::error_code error;
+  const bool is_folder = std::filesystem::is_directory(place, error);
+  const std::string folder = is_folder ? place : DirectoryOf(place);
+  const ByPrefix all = TracesIn(folder);
+  if (is_folder && all.size() == 1) {
+    return Complete(folder + "/" + all.begin()->first, all.begin()->second);
+  }
+  std::vector<std::string> prefixes;
+  for (const auto& [prefix, traces] : all) prefixes.push_back(prefix);
+  if (all.empty()) {
+    return Error("there are no traces here (<prefix>.<rank>.et)", {folder, 0, 0});
+  }
+  if (is_folder) {
+    return Error(fmt::format("there are traces of several runs here: {}; add one of these to the "
+                             "folder's name",
+                             Join(prefixes)),
+                 {folder, 0, 0});
+  }
+  const auto found = all.find(BaseName(place));
+  if (found == all.end()) {
+    return Error(fmt::format("there are no traces {}.<rank>.et{}; there are {}", BaseName(place),
+                             DidYouMean(BaseName(place), prefixes), Join(prefixes)),
+                 {folder, 0, 0});
+  }
+  return Complete(folder + "/" + found->first, found->second);
+}
+
+}  // namespace drydock

@@ -1,0 +1,372 @@
+#include "workload-gen/import/hf/hf_config.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <set>
+
+#include "core/base/spelling.h"
+#include "workload-gen/import/hf/hf_families.h"
+#include "workload-gen/import/hf/hf_layer_types.h"
+#include "workload-gen/job/job_tree.h"
+#include "workload-gen/job/section_readers.h"
+
+namespace drydock {
+namespace {
+
+bool IsNull(const YamlNode& node) { return node.kind == YamlNode::Kind::kNull; }
+
+// Sizes have names like these; nothing else does that a configuration has and we do not know.
+bool LooksLikeASize(const std::string& field) {
+  for (const char* end :
+       {"_size", "_dim", "_rank", "_layers", "_heads", "_experts", "_window", "_groups"}) {
+    if (field.ends_with(end)) return true;
+  }
+  return field.starts_with("n_") || field.starts_with("num_");
+}
+
+bool MeansNothing(const YamlNode& value) {
+  return IsNull(value) || (value.kind == YamlNode::Kind::kScalar &&
+                           (value.scalar == "0" || value.scalar == "false"));
+}
+
+// Of DeepSeek's groups of experts: one is no choice.
+bool IsOneGroup(const std::string& name, const YamlNode& value) {
+  return name.ends_with("_group") && value.kind == YamlNode::Kind::kScalar && value.scalar == "1";
+}
+
+class ConfigReader {
+ public:
+  ConfigReader(const YamlNode& config, const HfFamily& family, const std::string& file_name,
+               bool strict, ImportNotes* notes, Diagnostics* diagnostics)
+      : config_(config),
+        family_(family),
+        strict_(strict),
+        notes_(*notes),
+        diagnostics_(*diagnostics),
+        tree_(file_name) {}
+
+  YamlNode Read() {
+    for (const HfDefault& preset : family_.presets) tree_.Set(Key(preset.key), preset.value);
+    for (const HfField& field : HfSameFields()) {
+      if (!family_.Reads(field.name)) continue;
+      Same(field);
+    }
+    if (family_.Reads("hidden_act")) ReadActivation();
+    if (family_.Reads("sliding_window")) ReadWindow();
+    if (family_.Reads("num_experts_per_tok")) ReadExperts();
+    if (family_.Reads("patch_size")) ReadPatches();
+    CheckHead();
+    CheckAttention();
+    // Latent attention has widths of its own; configurations repeat these.
+    if (family_.Reads("kv_lora_rank")) used_.insert({"num_key_value_heads", "head_dim"});
+    CheckRest();
+    const YamlNode* model = tree_.root().Find("model");
+    return model == nullptr ? YamlNode() : *model;
+  }
+
+ private:
+  static std::string Key(const char* name) { return std::string("model.") + name; }
+
+  // The value of a field; null if it is not there or null in the file.
+  const YamlNode* Field(const std::string& name) {
+    if (!family_.Reads(name)) return nullptr;
+    used_.insert(name);
+    const YamlNode* value = config_.Find(name);
+    return value == nullptr || IsNull(*value) ? nullptr : value;
+  }
+
+  void Put(const char* key, const std::string& text, const YamlNode& at) {
+    tree_.Set(Key(key), text, at.location, at.source_line);
+  }
+
+  // A null is "as the other sizes have it", whatever the family assumes of a field left out.
+  void Same(const HfField& field) {
+    const YamlNode* value = Field(field.name);
+    if (value == nullptr) {
+      if (Says(field.name)) tree_.Unset(Key(field.key));
+      return;
+    }
+    if (value->kind != YamlNode::Kind::kScalar) {
+      diagnostics_.Add(value->ErrorHere(fmt::format("'{}' is no single value", field.name)));
+      return;
+    }
+    Put(field.key, value->scalar, *value);
+  }
+
+  std::optional<int64_t> Number(const char* name) {
+    const YamlNode* value = Field(name);
+    if (value == nullptr) return std::nullopt;
+    const Result<int64_t> number = AsInteger(*value);
+    if (!number.ok()) {
+      diagnostics_.Add(number.error());
+      return std::nullopt;
+    }
+    if (*number < 0 || *number > kMaxDimension) {
+      diagnostics_.Add(value->ErrorHere(
+          fmt::format("'{}' is {}; it must be between 0 and {}", name, *number, kMaxDimension)));
+      return std::nullopt;
+    }
+    return *number;
+  }
+
+  void PutNumber(const char* key, int64_t number, const char* field) {
+    Put(key, std::to_string(number), *config_.Find(field));
+  }
+
+  void ReadActivation() {
+    const YamlNode* value = nullptr;
+    for (const char* name : {"hidden_activation", "hidden_act", "activation_function"}) {
+      const YamlNode* found = Field(name);
+      if (value == nullptr) value = found;
+    }
+    if (value == nullptr) return;
+    for (const HfActivation& activation : HfActivations()) {
+      if (value->scalar != activation.name) continue;
+      const char* meaning = family_.gated ? activation.gated : activation.plain;
+      if (meaning != nullptr) return Put("activation", meaning, *value);
+    }
+    std::vector<std::string> names;
+    for (const HfActivation& activation : HfActivations()) {
+      if ((family_.gated ? activation.gated : activation.plain) != nullptr) {
+        names.emplace_back(activation.name);
+      }
+    }
+    diagnostics_.Add(
+        value->ErrorHere(fmt::format("'{}' is no activation of a {}{}; known are {}", value->scalar,
+                                     family_.type, DidYouMean(value->scalar, names), Join(names))));
+  }
+
+  // Whether the field is there at all, be it null.
+  bool Says(const char* name) const { return config_.Find(name) != nullptr; }
+
+  // Keys that a query sees at most, as the field or the family says; 0: all.
+  int64_t Window() {
+    const YamlNode* switched = Field("use_sliding_window");
+    const bool has_switch = family_.Reads("use_sliding_window");
+    const bool off = has_switch && (switched == nullptr || switched->scalar == "false");
+    const int64_t stated = Number("sliding_window").value_or(0);
+    if (off) return 0;
+    return Says("sliding_window") ? stated : family_.windows.width;
+  }
+
+  // layer_types says it layer by layer; before there was that, each family had its rule.
+  void ReadWindow() {
+    const int64_t window = Window();
+    const YamlNode* types = Field("layer_types");
+    WindowPattern pattern = {family_.windows.full_first, family_.windows.full_every};
+    if (const auto every = Number("sliding_window_pattern")) {
+      pattern.every = static_cast<int>(*every);
+    }
+    if (const auto first = Number("max_window_layers")) pattern.first = static_cast<int>(*first);
+    if (types != nullptr) {
+      const std::optional<WindowPattern> stated =
+          WindowsOfLayerTypes(*types, Number("num_hidden_layers"), &diagnostics_);
+      if (!stated.has_value()) return;
+      pattern = *stated;
+    }
+    const int64_t layers = Number("num_hidden_layers").value_or(0);
+    if (window == 0 || pattern.every == 1 || pattern.first >= layers) return;
+    PutAt("window", window, "sliding_window");
+    if (pattern.every > 1) {
+      PutAt("full_attention_every", pattern.every, "sliding_window_pattern");
+    }
+    if (pattern.first > 0) PutAt("full_attention_first", pattern.first, "max_window_layers");
+  }
+
+  // At the place of the field, if there is one.
+  void PutAt(const char* key, int64_t number, const char* field) {
+    if (Says(field)) return PutNumber(key, number, field);
+    tree_.Set(Key(key), std::to_string(number));
+  }
+
+  void ReadExperts() {
+    const std::optional<int64_t> width = Number("moe_intermediate_size");
+    const std::optional<int64_t> shared = Number("n_shared_experts");
+    if (width.has_value() && shared.has_value() && *shared > 0) {
+      if (*shared * *width <= kMaxDimension) {
+        PutNumber("shared_expert_ffn", *shared * *width, "n_shared_experts");
+      } else {
+        diagnostics_.Add(
+            Field("n_shared_experts")->ErrorHere("so many shared experts are too wide"));
+      }
+    }
+    const YamlNode* method = Field("topk_method");
+    if (method != nullptr && method->scalar == "noaux_tc") Put("router_bias", "true", *method);
+    ReadDenseLayers();
+  }
+
+  // mlp_only_layers lists dense layers; understood where they are the first ones.
+  void ReadDenseLayers() {
+    const YamlNode* step = Field("decoder_sparse_step");
+    if (step != nullptr && step->scalar != "1") {
+      diagnostics_.Add(step->ErrorHere(
+          "'decoder_sparse_step' counts layers from 1; only 1, all layers, is understood"));
+    }
+    const YamlNode* dense = Field("mlp_only_layers");
+    if (dense == nullptr || dense->items.empty()) return;
+    for (size_t i = 0; i < dense->items.size(); ++i) {
+      if (dense->items[i].scalar == std::to_string(i)) continue;
+      diagnostics_.Add(
+          dense->items[i].ErrorHere("dense layers are understood at the model's start alone"));
+      return;
+    }
+    Put("first_dense_layers", std::to_string(dense->items.size()), *dense);
+  }
+
+  // A class token is one more than the patches.
+  void ReadPatches() {
+    const std::optional<int64_t> image = Number("image_size");
+    const std::optional<int64_t> patch = Number("patch_size");
+    const int64_t channels = Number("num_channels").value_or(3);
+    if (!image.has_value() || !patch.has_value()) {
+      diagnostics_.Add(config_.ErrorHere("'image_size' and 'patch_size' are needed"));
+      return;
+    }
+    if (*patch < 1 || *patch > 4096 || channels < 1 || channels > 4096 || *image > 1 << 16 ||
+        *image % *patch != 0) {
+      diagnostics_.Add(
+          Field("patch_size")
+              ->ErrorHere(fmt::format("patches of {} x {} do not divide an image of {}", *patch,
+                                      *patch, *image)));
+      return;
+    }
+    const int64_t side = *image / *patch;
+    PutNumber("patch_features", *patch * *patch * channels, "patch_size");
+    PutNumber("sequence", side * side + 1, "image_size");
+    const YamlNode* labels = Field("id2label");
+    const YamlNode* count = Field("num_labels");
+    if (labels != nullptr && !labels->entries.empty()) {
+      Put("vocab", std::to_string(labels->entries.size()), *labels);
+    } else if (count != nullptr) {
+      Put("vocab", count->scalar, *count);
+    } else {
+      tree_.Set("model.vocab", "2");  // what transformers assumes
+    }
+  }
+
+  // What stands on the layers. A language model's head is made, or with patches that of images.
+  void CheckHead() {
+    const YamlNode* list = config_.Find("architectures");
+    if (list == nullptr || list->items.empty()) return;
+    const std::string& name = list->items.front().scalar;
+    for (const char* known : {"ForCausalLM", "LMHeadModel", "ForMaskedLM", "ForPreTraining",
+                              "ForConditionalGeneration", "ForImageClassification"}) {
+      if (name.ends_with(known)) return;
+    }
+    notes_.remarks.push_back(
+        fmt::format("'{}' has another head or none; the head that is made is a {}", name,
+                    family_.Reads("patch_size") ? "classifier of images" : "language model's"));
+  }
+
+  // Switches of what attention computes, of which one value is generated.
+  void CheckAttention() {
+    const YamlNode* both_ways = config_.Find("use_bidirectional_attention");
+    if (both_ways != nullptr && both_ways->scalar == "true") {
+      Put("causal", "false", *both_ways);
+      used_.insert("use_bidirectional_attention");
+    }
+    const YamlNode* positions = config_.Find("position_embedding_type");
+    if (positions == nullptr || IsNull(*positions) || positions->scalar == "absolute") return;
+    diagnostics_.Add(positions->ErrorHere(fmt::format(
+        "position_embedding_type '{}' is not understood, only absolute", positions->scalar)));
+  }
+
+  void Unmodelled(const YamlNode& key, const std::string& what) {
+    const std::string text = fmt::format("{} ({})", key.scalar, what);
+    if (strict_)
+      diagnostics_.Add(key.ErrorHere("not modelled: " + text));
+    else
+      notes_.unmodelled.push_back(text);
+  }
+
+  // Fields that were not read: known to be of no bearing, sizes, or neither.
+  void CheckRest() {
+    for (const auto& [key, value] : config_.entries) {
+      const std::string& name = key.scalar;
+      if (used_.contains(name)) continue;
+      const auto unmodelled = HfUnmodelled().find(name);
+      const bool nothing = MeansNothing(value) || IsOneGroup(name, value);
+      if (unmodelled != HfUnmodelled().end() && !nothing) {
+        Unmodelled(key, unmodelled->second);
+      } else if (unmodelled != HfUnmodelled().end() || HfHarmless().contains(name)) {
+        notes_.ignored.push_back(name);
+      } else if (MeansNothing(value) && (LooksLikeASize(name) || family_.Refuses(name))) {
+        notes_.ignored.push_back(name);
+      } else if (LooksLikeASize(name) || family_.Refuses(name)) {
+        diagnostics_.Add(key.ErrorHere(
+            fmt::format("'{}' would change the model's shape; it is not understood of a {}", name,
+                        family_.type)));
+      } else if (strict_) {
+        diagnostics_.Add(key.ErrorHere(fmt::format("'{}' is not known", name)));
+      } else {
+        notes_.unknown.push_back(name);
+      }
+    }
+  }
+
+  const YamlNode& config_;
+  const HfFamily& family_;
+  const bool strict_;
+  ImportNotes& notes_;
+  Diagnostics& diagnostics_;
+  JobTree tree_;
+  std::set<std::string> used_ = {"model_type", "architectures"};
+};
+
+// A model of text and images has the text's model inside.
+Result<const YamlNode*> TextConfig(const YamlNode& root, ImportNotes* notes) {
+  const YamlNode* type = root.Find("model_type");
+  if (type == nullptr || type->scalar != "gemma3") return &root;
+  const YamlNode* text = root.Find("text_config");
+  if (text == nullptr || text->kind != YamlNode::Kind::kMap) {
+    return root.ErrorHere("a gemma3 without 'text_config'");
+  }
+  notes->remarks.emplace_back("of a model of text and images, the text's is taken (text_config)");
+  return text;
+}
+
+Result<const HfFamily*> FamilyOf(const YamlNode& config) {
+  const YamlNode* type = config.Find("model_type");
+  if (type == nullptr) return config.ErrorHere("a config.json needs 'model_type'");
+  for (const HfFamily& family : HfFamilies()) {
+    if (type->scalar == family.type) return &family;
+  }
+  return type->ErrorHere(fmt::format("'{}' is no model_type that is understood{}; these are {}",
+                                     type->scalar, DidYouMean(type->scalar, HfModelTypes()),
+                                     Join(HfModelTypes())));
+}
+
+}  // namespace
+
+const std::vector<std::string>& HfModelTypes() {
+  static const std::vector<std::string> types = [] {
+    std::vector<std::string> list;
+    for (const HfFamily& family : HfFamilies()) list.emplace_back(family.type);
+    std::sort(list.begin(), list.end());
+    return list;
+  }();
+  return types;
+}
+
+Result<YamlNode> ModelFromHfConfig(const std::string& text, const std::string& file_name,
+                                   bool strict, ImportNotes* notes) {
+  ASSIGN_OR_RETURN(const YamlNode root, ParseYaml(text, file_name));
+  if (root.kind != YamlNode::Kind::kMap) return root.ErrorHere("a config.json is one object");
+  ASSIGN_OR_RETURN(const YamlNode* config, TextConfig(root, notes));
+  ASSIGN_OR_RETURN(const HfFamily* family, FamilyOf(*config));
+  Diagnostics diagnostics;
+  YamlNode model = ConfigReader(*config, *family, file_name, strict, notes, &diagnostics).Read();
+  RETURN_IF_ERROR(diagnostics.ToStatus());
+  return model;
+}
+
+Status ExpandModelFrom(bool strict, YamlNode* root, ImportNotes* notes) {
+  const auto read = [&](const std::string& text, const std::string& path) {
+    return ModelFromHfConfig(text, path, strict, notes);
+  };
+  return ExpandFrom("model", read, root);
+}
+
+}  // namespace drydock

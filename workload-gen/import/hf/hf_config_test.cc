@@ -1,0 +1,389 @@
+#include "workload-gen/import/hf/hf_config.h"
+
+#include <gtest/gtest.h>
+
+#include "core/base/spelling.h"
+#include "workload-gen/job/section_readers.h"
+#include "workload-gen/work/model_size.h"
+
+namespace drydock {
+namespace {
+
+Result<ModelShape> Read(const std::string& config, const std::string& more = "sequence: 4096",
+                        bool strict = false, ImportNotes* notes = nullptr) {
+  ImportNotes ignored;
+  ASSIGN_OR_RETURN(YamlNode model,
+                   ModelFromHfConfig(config, "config.json", strict, notes ? notes : &ignored));
+  ASSIGN_OR_RETURN(const YamlNode own, ParseYaml(more, "model.yaml"));
+  for (const auto& [key, value] : own.entries) model.entries.emplace_back(key, value);
+  Diagnostics diagnostics;
+  ModelShape shape;
+  ReadModelSection(model, &diagnostics, &shape);
+  RETURN_IF_ERROR(diagnostics.ToStatus());
+  return shape;
+}
+
+ModelShape Shape(const std::string& config, const std::string& more = "sequence: 4096") {
+  const Result<ModelShape> shape = Read(config, more);
+  EXPECT_TRUE(shape.ok()) << shape.error().ToString();
+  return shape.ok() ? *shape : ModelShape();
+}
+
+std::string ErrorOf(const std::string& config, bool strict = false) {
+  const Result<ModelShape> shape = Read(config, "sequence: 4096", strict);
+  return shape.ok() ? "" : shape.error().ToString();
+}
+
+// A decoder's fields: layers, hidden, heads, key heads, width, vocabulary, and `more`.
+std::string Decoder(const std::string& type, int layers, int hidden, int heads, int kv, int ffn,
+                    int vocab, const std::string& more = "") {
+  return R"({"model_type": ")" + type + R"(", "num_hidden_layers": )" + std::to_string(layers) +
+         R"(, "hidden_size": )" + std::to_string(hidden) + R"(, "num_attention_heads": )" +
+         std::to_string(heads) + R"(, "num_key_value_heads": )" + std::to_string(kv) +
+         R"(, "intermediate_size": )" + std::to_string(ffn) + R"(, "vocab_size": )" +
+         std::to_string(vocab) + R"(, "torch_dtype": "bfloat16", "rms_norm_eps": 1e-05)" + more +
+         "}";
+}
+
+TEST(HfConfig, Gpt2) {
+  const ModelShape m = Shape(R"({
+  "activation_function": "gelu_new",
+  "architectures": ["GPT2LMHeadModel"],
+  "attn_pdrop": 0.1,
+  "model_type": "gpt2",
+  "n_ctx": 1024,
+  "n_embd": 768,
+  "n_head": 12,
+  "n_inner": null,
+  "n_layer": 12,
+  "n_positions": 1024,
+  "resid_pdrop": 0.1,
+  "task_specific_params": {"text-generation": {"do_sample": true, "max_length": 50}},
+  "vocab_size": 50257
+})",
+                             "{}");
+  // With 1024 positions; the Megatron family's 125M has 2048.
+  EXPECT_EQ(ParameterCount(m), 125226240 - 1024 * 768);
+  EXPECT_EQ(m.sequence, 1024);
+  EXPECT_EQ(m.dropout, 0.1);
+}
+
+TEST(HfConfig, Llamas) {
+  const char* act = R"(, "hidden_act": "silu", "tie_word_embeddings": false)";
+  EXPECT_EQ(ParameterCount(Shape(Decoder("llama", 32, 4096, 32, 32, 11008, 32000, act))),
+            6738415616);
+  EXPECT_EQ(ParameterCount(Shape(Decoder("llama", 80, 8192, 64, 8, 28672, 32000, act))),
+            68976648192);
+  EXPECT_EQ(ParameterCount(Shape(Decoder("llama", 126, 16384, 128, 8, 53248, 128256,
+                                         R"(, "attention_bias": false, "mlp_bias": false,
+      "rope_scaling": {"factor": 8.0, "rope_type": "llama3"}, "max_position_embeddings": 131072)"))),
+            405853388800);
+  EXPECT_EQ(ParameterCount(Shape(Decoder("llama", 16, 2048, 32, 8, 8192, 128256,
+                                         R"(, "head_dim": 64, "tie_word_embeddings": true)"))),
+            1235814400);
+}
+
+TEST(HfConfig, MistralAndMixtral) {
+  const ModelShape mistral =
+      Shape(Decoder("mistral", 32, 4096, 32, 8, 14336, 32000, R"(, "sliding_window": 4096)"));
+  EXPECT_EQ(ParameterCount(mistral), 7241732096);
+  EXPECT_EQ(mistral.window, 4096);
+  EXPECT_TRUE(mistral.HasWindow(0) && mistral.HasWindow(31));
+  EXPECT_EQ(Shape(Decoder("mistral", 32, 4096, 32, 8, 14336, 32768, R"(, "sliding_window": null)"))
+                .window,
+            0);
+  const char* experts = R"(, "num_local_experts": 8, "num_experts_per_tok": 2,
+      "router_aux_loss_coef": 0.02, "sliding_window": null)";
+  EXPECT_EQ(ParameterCount(Shape(Decoder("mixtral", 32, 4096, 32, 8, 14336, 32000, experts))),
+            46702792704);
+  EXPECT_EQ(ParameterCount(Shape(Decoder("mixtral", 56, 6144, 48, 8, 16384, 32768, experts))),
+            140630071296);
+}
+
+TEST(HfConfig, Qwens) {
+  const char* window = R"(, "use_sliding_window": false, "sliding_window": 131072,
+      "max_window_layers": 28)";
+  const ModelShape qwen2 = Shape(Decoder("qwen2", 28, 3584, 28, 4, 18944, 152064, window));
+  EXPECT_EQ(ParameterCount(qwen2), 7615616512);
+  EXPECT_EQ(qwen2.window, 0);
+  EXPECT_EQ(ParameterCount(Shape(Decoder("qwen2", 80, 8192, 64, 8, 29568, 152064))), 72706203648);
+  EXPECT_EQ(ParameterCount(Shape(Decoder("qwen3", 36, 4096, 32, 8, 12288, 151936,
+                                         R"(, "head_dim": 128, "attention_bias": false)"))),
+            8190735360);
+  EXPECT_EQ(ParameterCount(Shape(Decoder("qwen3", 64, 5120, 64, 8, 25600, 151936))), 32762123264)
+      << "128 a head is what it is without head_dim";
+  const auto experts = [](int width) {
+    return R"(, "head_dim": 128, "num_experts": 128, "num_experts_per_tok": 8,
+        "decoder_sparse_step": 1, "mlp_only_layers": [], "moe_intermediate_size": )" +
+           std::to_string(width);
+  };
+  EXPECT_EQ(
+      ParameterCount(Shape(Decoder("qwen3_moe", 48, 2048, 32, 4, 6144, 151936, experts(768)))),
+      30532122624);
+  EXPECT_EQ(
+      ParameterCount(Shape(Decoder("qwen3_moe", 94, 4096, 64, 4, 12288, 151936, experts(1536)))),
+      235093634560);
+  // Qwen1.5-MoE-A2.7B: 14.3 billion.
+  EXPECT_EQ(ParameterCount(Shape(Decoder("qwen2_moe", 24, 2048, 16, 16, 5632, 151936,
+                                         R"(, "num_experts": 60, "num_experts_per_tok": 4,
+      "moe_intermediate_size": 1408, "shared_expert_intermediate_size": 5632)"))),
+            14315784192);
+}
+
+std::string DeepSeek(const std::string& type, int layers, int hidden, int heads, int ffn, int vocab,
+                     const std::string& q_rank, int dense, int experts, int per_token, int shared,
+                     int width, const std::string& more) {
+  return Decoder(type, layers, hidden, heads, heads, ffn, vocab,
+                 R"(, "kv_lora_rank": 512, "qk_nope_head_dim": 128, "qk_rope_head_dim": 64,
+                 "v_head_dim": 128, "q_lora_rank": )" +
+                     q_rank + R"(, "first_k_dense_replace": )" + std::to_string(dense) +
+                     R"(, "n_routed_experts": )" + std::to_string(experts) +
+                     R"(, "num_experts_per_tok": )" + std::to_string(per_token) +
+                     R"(, "n_shared_experts": )" + std::to_string(shared) +
+                     R"(, "moe_intermediate_size": )" + std::to_string(width) +
+                     R"(, "moe_layer_freq": 1, "hidden_act": "silu")" + more);
+}
+
+TEST(HfConfig, DeepSeeks) {
+  EXPECT_EQ(ParameterCount(Shape(DeepSeek("deepseek_v2", 27, 2048, 16, 10944, 102400, "null", 1, 64,
+                                          6, 2, 1408, R"(, "topk_method": "greedy")"))),
+            15706484224);
+  EXPECT_EQ(ParameterCount(Shape(DeepSeek("deepseek_v2", 60, 5120, 128, 12288, 102400, "1536", 1,
+                                          160, 6, 2, 1536, R"(, "n_group": 8, "topk_group": 3)"))),
+            235741434880);
+  const std::string third = DeepSeek("deepseek_v3", 61, 7168, 128, 18432, 129280, "1536", 3, 256, 8,
+                                     1, 2048, R"(, "topk_method": "noaux_tc",
+      "quantization_config": {"fmt": "e4m3", "weight_block_size": [128, 128]})");
+  const ModelShape v3 = Shape(third);
+  EXPECT_EQ(ParameterCount(v3), 671026419200);
+  EXPECT_TRUE(v3.moe.router_bias && v3.is_latent());
+  EXPECT_EQ(v3.moe.first_dense_layers, 3);
+}
+
+TEST(HfConfig, Gemmas) {
+  const ModelShape first = Shape(Decoder("gemma", 28, 3072, 16, 16, 24576, 256000,
+                                         R"(, "head_dim": 256, "hidden_act": "gelu",
+      "hidden_activation": "gelu_pytorch_tanh")"));
+  EXPECT_EQ(ParameterCount(first), 8537680896);
+  EXPECT_EQ(first.activation, Activation::kGeglu);
+  const ModelShape second = Shape(Decoder("gemma2", 26, 2304, 8, 4, 9216, 256000,
+                                          R"(, "head_dim": 256, "sliding_window": 4096,
+      "attn_logit_softcapping": 50.0, "query_pre_attn_scalar": 256)"));
+  EXPECT_EQ(ParameterCount(second), 2614341888);
+  EXPECT_TRUE(second.HasWindow(0));
+  EXPECT_FALSE(second.HasWindow(1));
+  const std::string text = Decoder("gemma3_text", 26, 1152, 4, 1, 6912, 262144,
+                                   R"(, "head_dim": 256, "sliding_window": 512,
+      "sliding_window_pattern": 6)");
+  const ModelShape third = Shape(text);
+  EXPECT_EQ(ParameterCount(third), 999885952);
+  EXPECT_TRUE(third.qk_norm && third.post_norms && third.HasWindow(4));
+  EXPECT_FALSE(third.HasWindow(5));
+  ImportNotes notes;
+  const Result<ModelShape> inside =
+      Read(R"({"model_type": "gemma3", "vision_config": {}, "text_config": )" + text + "}",
+           "sequence: 4096", false, &notes);
+  ASSERT_TRUE(inside.ok()) << inside.error().ToString();
+  EXPECT_EQ(ParameterCount(*inside), 999885952);
+  EXPECT_EQ(notes.remarks.size(), 1u);
+}
+
+// The 4B leaves out what transformers assumes. Gemma 3's report, table 1: 675 million parameters of
+// embedding and 3209 million others, beside the vision encoder.
+TEST(HfConfig, WhatTransformersAssumes) {
+  const ModelShape m = Shape(R"({"model_type": "gemma3", "text_config": {
+      "model_type": "gemma3_text", "hidden_size": 2560, "intermediate_size": 10240,
+      "num_hidden_layers": 34, "rope_scaling": {"factor": 8.0}, "sliding_window": 1024}})");
+  EXPECT_EQ(m.heads, 8);
+  EXPECT_EQ(m.kv_heads, 4);
+  EXPECT_NEAR(static_cast<double>(ParameterCount(m)), 3884e6, 5e6);
+}
+
+// Nemotron-4 15B: 15.6 billion parameters (its report, section 2).
+TEST(HfConfig, Nemotron) {
+  const ModelShape m = Shape(Decoder("nemotron", 32, 6144, 48, 8, 24576, 256000,
+                                     R"(, "hidden_act": "relu2", "partial_rotary_factor": 0.5,
+      "head_dim": 128, "tie_word_embeddings": false)"));
+  EXPECT_EQ(m.activation, Activation::kSquaredRelu);
+  EXPECT_FALSE(m.rms_norm || m.bias || m.gated() || m.tied_embedding);
+  EXPECT_NEAR(static_cast<double>(ParameterCount(m)), 15.6e9, 0.05e9);
+}
+
+TEST(HfConfig, Encoders) {
+  const ModelShape vit = Shape(R"({"model_type": "vit", "num_hidden_layers": 12,
+      "hidden_size": 768, "num_attention_heads": 12, "intermediate_size": 3072,
+      "hidden_act": "gelu", "image_size": 224, "patch_size": 16, "num_channels": 3,
+      "qkv_bias": true, "hidden_dropout_prob": 0.0, "num_labels": 1000, "layer_norm_eps": 1e-12})",
+                               "{}");
+  EXPECT_EQ(ParameterCount(vit), 86567656);
+  EXPECT_EQ(vit.sequence, 197);
+  EXPECT_FALSE(vit.causal);
+  // BERT base has 109,482,240: less pooler and token types, as many.
+  const ModelShape bert = Shape(R"({"model_type": "bert", "num_hidden_layers": 12,
+      "hidden_size": 768, "num_attention_heads": 12, "intermediate_size": 3072,
+      "hidden_act": "gelu", "vocab_size": 30522, "max_position_embeddings": 512,
+      "type_vocab_size": 2, "pad_token_id": 0})",
+                                "{}");
+  EXPECT_EQ(ParameterCount(bert), 109482240 - (768 * 768 + 768) - 2 * 768);
+  EXPECT_FALSE(bert.causal);
+}
+
+TEST(HfConfig, LayerTypesSayWhichLayersHaveAWindow) {
+  const auto window = [](const char* types) {
+    return Shape(Decoder("qwen3", 4, 64, 8, 8, 128, 100,
+                         std::string(R"(, "use_sliding_window": true, "sliding_window": 128,
+        "max_window_layers": 0, "layer_types": )") +
+                             types));
+  };
+  EXPECT_EQ(window(R"(["sliding_attention", "full_attention", "sliding_attention",
+      "full_attention"])")
+                .full_attention_every,
+            2);
+  EXPECT_EQ(
+      window(R"(["full_attention", "full_attention", "full_attention", "full_attention"])").window,
+      0);
+  EXPECT_EQ(window(R"(["sliding_attention", "sliding_attention", "sliding_attention",
+      "sliding_attention"])")
+                .window,
+            128);
+}
+
+// Qwen2Config: where use_sliding_window is set, layers from max_window_layers (28) on have one.
+TEST(HfConfig, QwensWindowsStandInLateLayers) {
+  const auto qwen = [](const std::string& more) {
+    return Shape(
+        Decoder("qwen2", 48, 5120, 40, 8, 13824, 152064, R"(, "use_sliding_window": true)" + more));
+  };
+  const ModelShape late = qwen(R"(, "sliding_window": 512, "max_window_layers": 40)");
+  EXPECT_EQ(late.window, 512);
+  EXPECT_EQ(late.full_attention_first, 40);
+  EXPECT_TRUE(!late.HasWindow(39) && late.HasWindow(40));
+  const ModelShape assumed = qwen("");
+  EXPECT_EQ(assumed.window, 4096);
+  EXPECT_EQ(assumed.full_attention_first, 28);
+  EXPECT_EQ(qwen(R"(, "max_window_layers": 48)").window, 0);
+  EXPECT_EQ(qwen(R"(, "sliding_window": null)").window, 0);
+  EXPECT_EQ(Shape(Decoder("qwen2", 48, 5120, 40, 8, 13824, 152064)).window, 0) << "not switched on";
+  const ModelShape listed = Shape(Decoder("qwen3", 4, 64, 8, 8, 128, 100,
+                                          R"(, "use_sliding_window": true, "sliding_window": 8,
+      "layer_types": ["full_attention", "full_attention", "full_attention", "sliding_attention"])"));
+  EXPECT_EQ(listed.full_attention_first, 3);
+}
+
+// What transformers assumes of a field that is left out, and not of one that is null.
+TEST(HfConfig, LeftOutIsNotNull) {
+  const auto mistral = [](const std::string& more) {
+    return Shape(R"({"model_type": "mistral", "num_hidden_layers": 2, "hidden_size": 256,
+        "num_attention_heads": 16, "intermediate_size": 64, "vocab_size": 100)" +
+                 more + "}");
+  };
+  EXPECT_EQ(mistral("").kv_heads, 8);
+  EXPECT_EQ(mistral("").window, 4096);
+  EXPECT_EQ(mistral(R"(, "num_key_value_heads": null, "sliding_window": null)").kv_heads, 16);
+  EXPECT_EQ(mistral(R"(, "sliding_window": null)").window, 0);
+  EXPECT_EQ(Shape(Decoder("qwen3", 2, 64, 8, 8, 128, 100, R"(, "head_dim": null)")).head_dim, 8);
+  const ModelShape gemma = Shape(Decoder("gemma2", 26, 2304, 8, 4, 9216, 256000));
+  EXPECT_TRUE(gemma.HasWindow(0) && !gemma.HasWindow(1));
+}
+
+TEST(HfConfig, WhatChangesOpsIsNotPassedOver) {
+  ImportNotes notes;
+  const Result<ModelShape> gemma =
+      Read(Decoder("gemma3_text", 6, 64, 8, 8, 128, 100,
+                   R"(, "architectures": ["GemmaEmbeddingModel"], "final_logit_softcapping": 30.0,
+                   "attn_logit_softcapping": null, "use_bidirectional_attention": true)"),
+           "sequence: 64", false, &notes);
+  ASSERT_TRUE(gemma.ok()) << gemma.error().ToString();
+  EXPECT_FALSE(gemma->causal);
+  EXPECT_EQ(notes.unmodelled,
+            std::vector<std::string>{"final_logit_softcapping (passes over the logits that bound "
+                                     "them)"});
+  EXPECT_EQ(notes.remarks, std::vector<std::string>{
+                               "'GemmaEmbeddingModel' has another head or none; the head that is "
+                               "made is a language model's"});
+  const auto message = [](const std::string& config, bool strict = false) {
+    const Result<ModelShape> shape = Read(config, "sequence: 4096", strict);
+    return shape.ok() ? "" : shape.error().message();
+  };
+  EXPECT_EQ(
+      message(Decoder("gemma2", 2, 64, 8, 8, 128, 100, R"(, "final_logit_softcapping": 30)"), true),
+      "not modelled: final_logit_softcapping (passes over the logits that bound them)");
+  EXPECT_EQ(message(Decoder("qwen3", 2, 64, 8, 8, 128, 100, R"(, "attention_bias": true)")),
+            "'attention_bias' would change the model's shape; it is not understood of a qwen3")
+      << "its output projection would have one as well";
+  EXPECT_EQ(message(Decoder("gemma2", 4, 64, 8, 8, 128, 100,
+                            R"(, "layer_types": ["sliding_attention", "full_attention"])")),
+            "'layer_types' lists 2 layers; num_hidden_layers is 4");
+  EXPECT_EQ(message(Decoder("gemma2", 4, 64, 8, 8, 128, 100, R"(, "layer_types":
+      ["sliding_attention", "full_attention", "full_attention", "sliding_attention"])")),
+            "only layers without a window at the start, then every n-th, are understood");
+  EXPECT_EQ(message(R"({"model_type": "bert", "num_hidden_layers": 2, "hidden_size": 64,
+      "num_attention_heads": 8, "position_embedding_type": "relative_key"})"),
+            "position_embedding_type 'relative_key' is not understood, only absolute");
+}
+
+TEST(HfConfig, GroupsOfExpertsAreNamed) {
+  const auto unmodelled = [](const std::string& groups) {
+    ImportNotes notes;
+    const std::string config =
+        DeepSeek("deepseek_v2", 60, 5120, 128, 12288, 102400, "1536", 1, 160, 6, 2, 1536, groups);
+    EXPECT_TRUE(Read(config, "sequence: 4096", false, &notes).ok());
+    return notes.unmodelled;
+  };
+  EXPECT_EQ(unmodelled(R"(, "n_group": 8, "topk_group": 3)"),
+            (std::vector<std::string>{
+                "n_group (a choice of groups of experts first, in the router's kernels)",
+                "topk_group (a choice of groups of experts first, in the router's kernels)"}));
+  EXPECT_EQ(unmodelled(R"(, "n_group": 1, "topk_group": 1)"), std::vector<std::string>{});
+}
+
+TEST(HfConfig, AnUnknownTypeNamesTheKnownOnes) {
+  EXPECT_EQ(ErrorOf("{\n  \"model_type\": \"lama\"\n}"),
+            "config.json:2:17: error: 'lama' is no model_type that is understood; did you mean "
+            "'llama'?; these are bert, deepseek_v2, deepseek_v3, gemma, gemma2, gemma3_text, gpt2, "
+            "llama, mistral, mixtral, nemotron, qwen2, qwen2_moe, qwen3, qwen3_moe, vit\n"
+            "    \"model_type\": \"lama\"\n"
+            "                  ^");
+  EXPECT_EQ(ErrorOf("{}"), "config.json:1:1: error: a config.json needs 'model_type'\n  {}\n  ^");
+  EXPECT_EQ(ErrorOf("[1]"), "config.json:1:1: error: a config.json is one object\n  [1]\n  ^");
+}
+
+std::string MessageOf(const std::string& more, bool strict = false) {
+  const Result<ModelShape> shape =
+      Read(Decoder("llama", 2, 64, 8, 8, 128, 100, more), "sequence: 64", strict);
+  return shape.ok() ? "" : shape.error().message();
+}
+
+TEST(HfConfig, SizesThatAreNotUnderstoodAreRefused) {
+  EXPECT_EQ(MessageOf(R"(, "num_local_experts": 8)"),
+            "'num_local_experts' would change the model's shape; it is not understood of a llama");
+  EXPECT_EQ(MessageOf(R"(, "hidden_size_per_layer": 8, "state_dim": 4)"),
+            "'state_dim' would change the model's shape; it is not understood of a llama");
+  EXPECT_EQ(MessageOf(R"(, "mlp_bias": true)"),
+            "'mlp_bias' would change the model's shape; it is not understood of a llama");
+  EXPECT_EQ(MessageOf(R"(, "num_local_experts": 0, "sliding_window": null)", true), "");
+}
+
+TEST(HfConfig, OtherUnknownFieldsAreNamed) {
+  ImportNotes notes;
+  ASSERT_TRUE(Read(Decoder("llama", 2, 64, 8, 8, 128, 100, R"(, "a_new_field": 3)"), "sequence: 64",
+                   false, &notes)
+                  .ok());
+  EXPECT_EQ(notes.unknown, std::vector<std::string>{"a_new_field"});
+  EXPECT_EQ(notes.ignored, (std::vector<std::string>{"torch_dtype", "rms_norm_eps"}));
+  EXPECT_EQ(MessageOf(R"(, "a_new_field": 3)", true), "'a_new_field' is not known");
+}
+
+TEST(HfConfig, BadValuesAreLocated) {
+  EXPECT_EQ(MessageOf(R"(, "hidden_act": "sillu")"),
+            "'sillu' is no activation of a llama; did you mean 'silu'?; known are gelu, gelu_new, "
+            "gelu_fast, gelu_pytorch_tanh, silu, swish");
+  EXPECT_EQ(MessageOf(R"(, "head_dim": [1])"), "'head_dim' is no single value");
+  EXPECT_EQ(ErrorOf(Decoder("llama", 0, 64, 8, 8, 128, 100)).substr(0, 73),
+            "config.json:1:46: error: 'layers' is 0; it must be between 1 and 10000\n  ");
+  EXPECT_EQ(Read(Decoder("llama", 2, 64, 8, 8, 128, 100), "{}").error().message(),
+            "'model' lacks the key 'sequence'");
+}
+
+}  // namespace
+}  // namespace drydock

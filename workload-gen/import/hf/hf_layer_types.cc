@@ -1,0 +1,33 @@
+#include "workload-gen/import/hf/hf_layer_types.h"
+
+#include <fmt/format.h>
+
+#include <vector>
+
+namespace drydock {
+
+std::optional<WindowPattern> WindowsOfLayerTypes(const YamlNode& types,
+                                                 std::optional<int64_t> layers,
+                                                 Diagnostics* diagnostics) {
+  std::vector<int> windows;
+  for (const YamlNode& item : types.items) {
+    windows.push_back(item.scalar == "sliding_attention" ? 1 : 0);
+    if (item.scalar == "sliding_attention" || item.scalar == "full_attention") continue;
+    diagnostics->Add(item.ErrorHere(fmt::format(
+        "'{}' is no type of layer; known are full_attention, sliding_attention", item.scalar)));
+    return std::nullopt;
+  }
+  if (layers.has_value() && *layers != static_cast<int64_t>(windows.size())) {
+    diagnostics->Add(types.ErrorHere(fmt::format(
+        "'layer_types' lists {} layers; num_hidden_layers is {}", windows.size(), *layers)));
+    return std::nullopt;
+  }
+  const std::optional<WindowPattern> pattern = AsWindowPattern(windows);
+  if (!pattern.has_value()) {
+    diagnostics->Add(types.ErrorHere(
+        "only layers without a window at the start, then every n-th, are understood"));
+  }
+  return pattern;
+}
+
+}  // namespace drydock

@@ -1,0 +1,278 @@
+#include <sstream>
+
+#include "workload-gen/import/megatron/megatron_arguments.h"
+#include "workload-gen/job/inference_scope.h"
+
+namespace drydock {
+namespace {
+
+using Effect = MegatronArgument::Effect;
+
+struct Names {
+  char values;
+  Effect effect;
+  const char* names;
+};
+
+// Sorted by subject. What is kUsed is read in megatron_job.cc.
+constexpr Names kPlain[] = {
+    {'1', Effect::kUsed,
+     "--num-layers --encoder-num-layers --hidden-size --ffn-hidden-size --num-attention-heads "
+     "--kv-channels --num-query-groups --window-size --window-attn-skip-freq "
+     "--max-position-embeddings --position-embedding-type --make-vocab-size-divisible-by "
+     "--normalization --mtp-num-layers --attention-dropout --hidden-dropout --clip-grad "
+     "--micro-batch-size --global-batch-size --recompute-granularity --recompute-method "
+     "--recompute-num-layers --cross-entropy-fusion-impl --optimizer --fp8-format "
+     "--transformer-impl --attention-backend --tensor-model-parallel-size "
+     "--pipeline-model-parallel-size --pipeline-model-parallel-layout "
+     "--decoder-first-pipeline-num-layers "
+     "--decoder-last-pipeline-num-layers --num-layers-per-virtual-pipeline-stage "
+     "--num-virtual-stages-per-pipeline-rank --microbatch-group-size-per-virtual-pipeline-stage "
+     "--ddp-bucket-size --context-parallel-size --vocab-size --padded-vocab-size --tokenizer-type "
+     "--seq-length --encoder-seq-length --expert-model-parallel-size "
+     "--expert-tensor-parallel-size --num-experts --moe-layer-freq --moe-ffn-hidden-size "
+     "--moe-shared-expert-intermediate-size --moe-router-topk --moe-token-dispatcher-type "
+     "--moe-expert-capacity-factor --q-lora-rank --kv-lora-rank --qk-head-dim "
+     "--qk-pos-emb-head-dim --v-head-dim --loss-scale --main-grads-dtype --cuda-graph-impl "
+     "--cuda-graph-scope --tp-comm-overlap-cfg"},
+    {'0', Effect::kUsed,
+     "--group-query-attention --use-rotary-position-embeddings --no-position-embedding "
+     "--squared-relu --swiglu --quick-geglu --untie-embeddings-and-output-weights "
+     "--multi-latent-attention --recompute-activations --moe-layer-recompute "
+     "--no-check-for-nan-in-loss-and-grad --tp-comm-overlap --disable-tp-comm-overlap-ag "
+     "--disable-tp-comm-overlap-rs --disable-tp-comm-split-ag --disable-tp-comm-split-rs "
+     "--disable-tp-comm-bulk-dgrad --disable-tp-comm-bulk-wgrad --cross-entropy-loss-fusion "
+     "--use-flash-attn --disable-bias-linear --add-qkv-bias --sequence-parallel "
+     "--no-gradient-accumulation-fusion --fp16 --bf16 --grad-reduce-in-bf16 "
+     "--accumulate-allreduce-grads-in-fp32 --no-overlap-p2p-communication --overlap-grad-reduce "
+     "--overlap-param-gather --account-for-embedding-in-pipeline-split "
+     "--account-for-loss-in-pipeline-split --use-distributed-optimizer --use-nccl-ub "
+     "--disable-symmetric-registration --use-tp-pp-dp-mapping --qk-layernorm "
+     "--moe-shared-expert-overlap --moe-shared-expert-gate --moe-grouped-gemm "
+     "--moe-router-enable-expert-bias --moe-pad-expert-input-to-capacity "
+     "--overlap-moe-expert-parallel-comm --delay-wgrad-compute --enable-cuda-graph "
+     "--external-cuda-graph"},
+    {'+', Effect::kUsed,
+     "--recompute-modules --cp-comm-type --moe-router-load-balancing-type --moe-aux-loss-coeff"},
+    {'1', Effect::kIgnored,
+     "--rotary-base --rotary-percent --rotary-seq-len-interpolation-factor --rope-scaling-factor "
+     "--rope-type --norm-epsilon --mtp-loss-scaling-factor --rotary-scaling-factor --mscale "
+     "--mscale-all-dim --activation-func-clamp-value --glu-linear-offset "
+     "--onnx-safe --straggler-ctrlr-port --straggler-minmax-count --one-logger-project "
+     "--one-logger-run-name --app-tag-run-name --app-tag-run-version --config-logger-dir "
+     "--timing-log-level --timing-log-option --tensorboard-log-interval --tensorboard-queue-size "
+     "--wandb-project --wandb-entity --wandb-exp-name --wandb-save-dir --logging-level "
+     "--weight-decay --start-weight-decay --end-weight-decay --weight-decay-incr-style "
+     "--adam-beta1 --adam-beta2 --adam-eps --sgd-momentum --profile-step-start --profile-step-end "
+     "--result-rejected-tracker-filename --memory-snapshot-path "
+     "--tp-comm-bootstrap-backend --empty-unused-memory-level "
+     "--check-weight-hash-across-dp-replicas-interval --train-sync-interval --train-iters "
+     "--train-samples --log-interval --exit-interval --exit-duration-in-mins --tensorboard-dir "
+     "--dataloader-type --manual-gc-interval --error-injection-rate --error-injection-type "
+     "--rerun-mode --seed --init-method-std --embedding-init-method-std --lr --lr-decay-style "
+     "--lr-wsd-decay-style --lr-decay-iters --lr-decay-samples --lr-wsd-decay-samples "
+     "--lr-wsd-decay-iters --lr-warmup-fraction --lr-warmup-iters --lr-warmup-samples "
+     "--lr-warmup-init --min-lr --decoupled-lr --decoupled-min-lr --save --save-interval "
+     "--persistent-save-interval --save-retain-interval --load --non-persistent-save-interval "
+     "--non-persistent-ckpt-type --non-persistent-global-ckpt-dir --non-persistent-local-ckpt-dir "
+     "--non-persistent-local-ckpt-algo --pretrained-checkpoint --ckpt-step --dist-ckpt-format "
+     "--ckpt-format --ckpt-convert-format --ckpt-convert-save --dist-ckpt-strictness "
+     "--initial-loss-scale --min-loss-scale --loss-scale-window --hysteresis "
+     "--distributed-backend --distributed-timeout-minutes "
+     "--distributed-timeout-seconds-after-init --local-rank --lazy-mpu-init "
+     "--replication-jump --replication-factor --eval-iters --eval-interval --vocab-file "
+     "--merge-file --vocab-extra-ids --tokenizer-model --tokenizer-metadata --tiktoken-pattern "
+     "--tiktoken-num-special-tokens --split --data-args-path --per-split-data-args-path "
+     "--data-cache-path --sample-rate --mask-prob --short-seq-prob --num-workers "
+     "--num-dataset-builder-threads --object-storage-cache-path --mid-level-dataset-surplus "
+     "--adlr-autoresume-interval --moe-router-score-function "
+     "--moe-router-topk-scaling-factor --moe-router-bias-update-rate "
+     "--moe-input-jitter-eps --moe-token-drop-policy --moe-upcycling-granularity "
+     "--fp8-margin --fp8-interval --fp8-amax-history-len --fp8-amax-compute-algo "
+     "--sft-tokenizer-prompt-format --relative-attention-num-buckets "
+     "--relative-attention-max-distance "
+     "--cuda-graph-warmup-steps --optimizer-offload-fraction --min-offloaded-tensor-size"},
+    {'0', Effect::kIgnored,
+     "--rotary-interleaved --use-rope-scaling --apply-layernorm-1p --openai-gelu "
+     "--bert-no-binary-head --log-straggler --disable-straggler-on-startup "
+     "--run-workload-inspector-server --no-one-logger --one-logger-async --enable-ft-package "
+     "--calc-ft-timeouts --log-params-norm --log-num-zeros-in-grad --log-throughput --log-progress "
+     "--log-energy --no-barrier-with-level-1-timing --log-timers-to-tensorboard "
+     "--no-log-loss-scale-to-tensorboard --log-validation-ppl-to-tensorboard "
+     "--log-memory-to-tensorboard --log-world-size-to-tensorboard --decrease-batch-size-if-needed "
+     "--check-for-spiky-loss --check-for-large-grads --no-clone-scatter-output-in-embedding "
+     "--profile --disable-gloo-process-groups --use-pytorch-profiler --record-memory-history "
+     "--use-cpu-initialization --deterministic-mode --exit-signal-handler "
+     "--no-async-tensor-model-parallel-allreduce --no-persist-layer-norm --use-mcore-models "
+     "--manual-gc --no-manual-gc-eval --data-parallel-random-init --init-method-xavier-uniform "
+     "--override-opt_param-scheduler --override-opt-param-scheduler "
+     "--use-checkpoint-opt_param-scheduler --use-checkpoint-opt-param-scheduler --no-save-optim "
+     "--no-save-rng --no-load-optim --load-main-params-from-ckpt --no-load-rng "
+     "--no-strict-fsdp-dtensor-load --finetune --no-initialization --use-checkpoint-args "
+     "--use-mp-args-from-checkpoint-args --no-use-tokenizer-model-from-checkpoint-args "
+     "--exit-on-missing-checkpoint --use-dist-ckpt --use-persistent-ckpt-worker "
+     "--auto-detect-ckpt-format --ckpt-convert-update-legacy-dist-opt-format "
+     "--ckpt-fully-parallel-save --no-ckpt-fully-parallel-save --async-save "
+     "--ckpt-fully-parallel-load --ckpt-assume-constant-structure --dist-ckpt-save-pre-mcore-014 "
+     "--dist-ckpt-optim-fully-reshardable --distrib-optim-fully-reshardable-mem-efficient "
+     "--apply-query-key-layer-scaling --attention-softmax-in-fp32 "
+     "--disable-bf16-reduced-precision-matmul --replication --full-validation "
+     "--multiple-validation-sets --test-mode --legacy-tokenizer --trust-remote-code "
+     "--no-mmap-bin-files --mock-data --reset-position-ids --reset-attention-mask --eod-mask-loss "
+     "--no-create-attention-mask-in-dataloader --allow-ambiguous-pad-tokens --adlr-autoresume "
+     "--moe-use-upcycling --moe-router-force-load-balancing --moe-per-layer-logging "
+     "--moe-router-pre-softmax --moe-apply-probs-on-input --te-rng-tracker --inference-rng-tracker "
+     "--enable-experimental --use-precision-aware-optimizer --disable-msc --sft "
+     "--inprocess-restart --no-pin-cpu-grads --no-pin-cpu-params --use-te-activation-func "
+     "--use-torch-optimizer-for-cpu-offload --overlap-cpu-optimizer-d2h-h2d "
+     "--moe-enable-deepep"},
+    {'+', Effect::kIgnored,
+     "--iterations-to-skip --profile-ranks --rampup-batch-size --data-path --train-data-path "
+     "--valid-data-path --test-data-path --tiktoken-special-tokens --high-priority-stream-groups "
+     "--mrope-section --offload-modules --offload-tensors"},
+};
+
+struct Explained {
+  const char* name;
+  char values;
+  const char* text;
+};
+
+constexpr Explained kUnmodelled[] = {
+    {"--fp8-recipe", '1', "which kernels quantise"},
+    {"--fp8-quantizer-factory", '1', "which kernels quantise"},
+    {"--no-fp8-wgrad", '0', "weight gradients in higher precision"},
+    {"--fp8-param-gather", '0', "parameters gathered in fp8"},
+    {"--first-last-layers-bf16", '0', "first and last layers in bf16"},
+    {"--num-layers-at-start-in-bf16", '1', "first layers in bf16"},
+    {"--num-layers-at-end-in-bf16", '1', "last layers in bf16"},
+    {"--reuse-grad-buf-for-mxfp8-param-ag", '0', "memory of parameter gathers"},
+    {"--keep-fp8-transpose-cache", '0', "kernels that transpose"},
+    {"--no-rope-freq", '1', "layers without rotary kernels"},
+    {"--qk-l2-norm", '0', "a norm without weights"},
+    {"--apply-residual-connection-post-layernorm", '0', "where the residual begins"},
+    {"--no-masked-softmax-fusion", '0', "softmax kernels"},
+    {"--no-bias-gelu-fusion", '0', "activation kernels"},
+    {"--no-bias-swiglu-fusion", '0', "activation kernels"},
+    {"--no-bias-dropout-fusion", '0', "residual kernels"},
+    {"--no-rope-fusion", '0', "rotary kernels"},
+    {"--use-fused-weighted-squared-relu", '0', "activation kernels"},
+    {"--calculate-per-token-loss", '0', "token counts that are reduced"},
+    {"--tp-comm-overlap-rs-dgrad", '0', "which reductions overlap"},
+    {"--overlap-p2p-communication-warmup-flush", '0', "overlap at a pipeline's ends"},
+    {"--defer-embedding-wgrad-compute", '0', "when the head's gradient is computed"},
+    {"--wgrad-deferral-limit", '1', "when the head's gradient is computed"},
+    {"--no-align-grad-reduce", '0', "when stages reduce gradients"},
+    {"--no-align-param-gather", '0', "when stages gather parameters"},
+    {"--overlap-param-gather-with-optimizer-step", '0', "when the first bucket is gathered"},
+    {"--ddp-pad-buckets-for-high-nccl-busbw", '0', "padding of buckets"},
+    {"--ddp-average-in-collective", '0', "who divides gradients"},
+    {"--no-gradient-reduce-div-fusion", '0', "who divides gradients"},
+    {"--ddp-reduce-scatter-with-fp32-accumulation", '0', "how gradients are scattered"},
+    {"--no-scatter-gather-tensors-in-pipeline", '0', "how stages send"},
+    {"--use-ring-exchange-p2p", '0', "how stages send"},
+    {"--pipeline-model-parallel-comm-backend", '1', "how stages send"},
+    {"--use-sharp", '0', "which groups may use SHARP; cluster.topo says whether there is any"},
+    {"--sharp-enabled-group", '1', "which groups may use SHARP"},
+    {"--nccl-communicator-config-path", '1', "settings of communicators"},
+    {"--moe-router-dtype", '1', "the router's kernels"},
+    {"--moe-router-num-groups", '1', "which hosts a token goes to"},
+    {"--moe-router-group-topk", '1', "which hosts a token goes to"},
+    {"--exp-avg-dtype", '1', "bytes of the optimizer, in its kernel and in memory"},
+    {"--exp-avg-sq-dtype", '1', "bytes of the optimizer, in its kernel and in memory"},
+    {"--main-params-dtype", '1', "bytes of the optimizer, in its kernel and in memory"},
+    {"--fp16-lm-cross-entropy", '0', "the loss in fp16"},
+    {"--softmax-type", '1', "attention's softmax"},
+    {"--moe-router-fusion", '0', "the router's kernels"},
+    {"--moe-router-padding-for-fp8", '0', "padding of experts' rows"},
+    {"--moe-z-loss-coeff", '1', "a loss"},
+    {"--moe-permute-fusion", '0', "permutation kernels"},
+    {"--moe-deepep-num-sms", '1', "multiprocessors that dispatch"},
+    {"--moe-use-legacy-grouped-gemm", '0', "grouped kernels"},
+};
+
+constexpr const char* kOtherModel = "it makes another kind of model, which is not generated";
+constexpr const char* kFsdp =
+    "Megatron's data parallelism alone is read here; state fully sharded training in a model.yaml";
+constexpr const char* kOffload =
+    "offloading of activations is not generated (of optimizer and parameters, for fsdp and "
+    "deepspeed)";
+constexpr const char* kOptimizer = "only Adam on the GPU is generated";
+
+constexpr Explained kRefused[] = {
+    {"--decoder-num-layers", '1', kOtherModel},
+    {"--decoder-seq-length", '1', kOtherModel},
+    {"--heterogeneous-layers-config-path", '1', kOtherModel},
+    {"--heterogeneous-layers-config-encoded-json", '1', kOtherModel},
+    {"--spec", '+', kOtherModel},
+    {"--hybrid-attention-ratio", '1', kOtherModel},
+    {"--hybrid-mlp-ratio", '1', kOtherModel},
+    {"--hybrid-override-pattern", '1', kOtherModel},
+    {"--is-hybrid-model", '0', kOtherModel},
+    {"--retro-add-retriever", '0', kOtherModel},
+    {"--vision-pretraining", '0', kOtherModel},
+    {"--use-legacy-models", '0', "Megatron-Core's models alone are generated"},
+    {"--fp32-residual-connection", '0', "activations in fp32 are not generated"},
+    {"--fp4-format", '1', "fp4 is not generated"},
+    {"--distribute-saved-activations", '0',
+     "saved activations split over tensor parallelism are not generated"},
+    {"--cpu-offloading-num-layers", '1', kOffload},
+    {"--cpu-offloading", '0', kOffload},
+    {"--fine-grained-activation-offloading", '0', kOffload},
+    {"--optimizer-cpu-offload", '0', kOptimizer},
+    {"--ddp-num-buckets", '1',
+     "the size of buckets is read, not their number; give "
+     "--ddp-bucket-size"},
+    {"--hierarchical-context-parallel-sizes", '+',
+     "context parallelism of several levels is not generated"},
+    {"--num-distributed-optimizer-instances", '1',
+     "several instances of the distributed optimizer are not generated"},
+    {"--use-torch-fsdp2", '0', kFsdp},
+    {"--use-megatron-fsdp", '0', kFsdp},
+    {"--use-custom-fsdp", '0', kFsdp},
+    {"--data-parallel-sharding-strategy", '1', kFsdp},
+    {"--deepspeed", '0', kFsdp},
+    {"--deepspeed_config", '1', kFsdp},
+    {"--zero-stage", '1', kFsdp},
+    {"--yaml-cfg", '1', "the arguments would come from another file"},
+    {"--batch-size", '1', "Megatron took it out; give --micro-batch-size"},
+    {"--model-parallel-size", '1', "Megatron took it out; give --tensor-model-parallel-size"},
+    {"--checkpoint-activations", '0', "Megatron took it out; give --recompute-activations"},
+    {"--warmup", '1', "Megatron took it out; give --lr-warmup-fraction"},
+    {"--skip-train", '0', "there would be no iteration to rehearse"},
+    {"--perform-rl-step", '0', "reinforcement learning is not generated"},
+    {"--flash-decode", '0', kInferenceText},
+    {"--use-legacy-static-engine", '0', kInferenceText},
+    {"--inference-dynamic-batching", '0', kInferenceText},
+    {"--inference-batch-times-seqlen-threshold", '1', kInferenceText},
+    {"--inference-max-requests", '1', kInferenceText},
+    {"--inference-max-seq-length", '1', kInferenceText},
+    {"--inference-max-batch-size", '1', kInferenceText},
+    {"--inference-dynamic-batching-buffer-size-gb", '1', kInferenceText},
+    {"--max-tokens-to-oom", '1', kInferenceText},
+    {"--num-tokens-to-generate", '1', kInferenceText},
+};
+
+std::map<std::string, MegatronArgument> MakeTable() {
+  std::map<std::string, MegatronArgument> table;
+  for (const Names& row : kPlain) {
+    std::istringstream names(row.names);
+    for (std::string name; names >> name;) table[name] = {name, row.values, row.effect, ""};
+  }
+  for (const Explained& row : kUnmodelled) {
+    table[row.name] = {row.name, row.values, Effect::kUnmodelled, row.text};
+  }
+  for (const Explained& row : kRefused) {
+    table[row.name] = {row.name, row.values, Effect::kRefused, row.text};
+  }
+  return table;
+}
+
+}  // namespace
+
+const std::map<std::string, MegatronArgument>& MegatronArguments() {
+  static const std::map<std::string, MegatronArgument> table = MakeTable();
+  return table;
+}
+
+}  // namespace drydock

@@ -1,0 +1,177 @@
+#include "workload-gen/import/megatron/megatron_arguments.h"
+
+#include <fmt/format.h>
+
+#include "core/base/spelling.h"
+
+namespace drydock {
+namespace {
+
+using Effect = MegatronArgument::Effect;
+
+const std::vector<std::string>& Names() {
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> list;
+    for (const auto& [name, argument] : MegatronArguments()) list.push_back(name);
+    return list;
+  }();
+  return names;
+}
+
+// Each argument takes the words up to the next one.
+class Sorter {
+ public:
+  Sorter(const std::vector<ScriptWord>& words, bool strict, ImportNotes* notes,
+         Diagnostics* diagnostics)
+      : words_(words), strict_(strict), notes_(*notes), diagnostics_(*diagnostics) {}
+
+  GivenArguments Sort() {
+    while (at_ < words_.size()) {
+      const ScriptWord& word = words_[at_++];
+      if (IsFlag(word))
+        Argument(word);
+      else if (!word.unresolved.empty() && word.text.empty())
+        Unresolved(word);
+      else
+        diagnostics_.Add(word.ErrorHere(
+            fmt::format("unexpected '{}': no argument before it takes a value", word.text)));
+    }
+    return std::move(given_);
+  }
+
+ private:
+  static bool IsFlag(const ScriptWord& word) { return word.text.starts_with("--"); }
+
+  // "$EXTRA_ARGUMENTS": whatever it holds is not seen.
+  void Unresolved(const ScriptWord& word) {
+    const std::string what =
+        fmt::format("{} (its value is not in the script; give --variable)", word.unresolved);
+    if (strict_) {
+      diagnostics_.Add(word.ErrorHere(what));
+    } else {
+      notes_.unknown.push_back(what);
+    }
+  }
+
+  // The words behind a flag, or what stands behind its "=".
+  GivenArgument Take(const ScriptWord& flag) {
+    GivenArgument given{flag, {}};
+    const size_t equals = flag.text.find('=');
+    if (equals != std::string::npos) {
+      given.flag.text = flag.text.substr(0, equals);
+      ScriptWord value = flag;
+      value.text = flag.text.substr(equals + 1);
+      given.values.push_back(value);
+      return given;
+    }
+    while (at_ < words_.size() && !IsFlag(words_[at_])) given.values.push_back(words_[at_++]);
+    return given;
+  }
+
+  void Argument(const ScriptWord& flag) {
+    GivenArgument given = Take(flag);
+    const auto known = MegatronArguments().find(given.flag.text);
+    if (known == MegatronArguments().end()) return Unknown(given);
+    if (!CheckValues(known->second, &given)) return;
+    Keep(known->second, std::move(given));
+  }
+
+  void Unknown(const GivenArgument& given) {
+    const std::string hint = DidYouMean(given.flag.text, Names());
+    if (strict_) {
+      diagnostics_.Add(given.flag.ErrorHere(
+          fmt::format("Megatron-LM has no argument '{}'{}", given.flag.text, hint)));
+    } else {
+      notes_.unknown.push_back(given.flag.text +
+                               (hint.empty() ? "" : fmt::format(" ({})", hint.substr(2))));
+    }
+  }
+
+  // False, and reported, if there are too few or too many.
+  bool CheckValues(const MegatronArgument& argument, GivenArgument* given) {
+    const size_t most = argument.values == '0' ? 0 : argument.values == '1' ? 1 : SIZE_MAX;
+    if (argument.values == '1' && given->values.empty()) {
+      diagnostics_.Add(given->flag.ErrorHere(fmt::format("'{}' needs a value", given->flag.text)));
+      return false;
+    }
+    while (given->values.size() > most) {
+      const ScriptWord& extra = given->values.back();
+      if (!extra.unresolved.empty() && extra.text.empty())
+        Unresolved(extra);
+      else
+        diagnostics_.Add(
+            extra.ErrorHere(fmt::format("unexpected '{}': '{}' takes {}", extra.text,
+                                        given->flag.text, most == 0 ? "no value" : "one value")));
+      given->values.pop_back();
+    }
+    return true;
+  }
+
+  void Keep(const MegatronArgument& argument, GivenArgument given) {
+    switch (argument.effect) {
+      case Effect::kIgnored:
+        notes_.ignored.push_back(argument.name);
+        return;
+      case Effect::kUnmodelled:
+        if (MeansNothing(given)) return notes_.ignored.push_back(argument.name);
+        Unmodelled(argument, given);
+        return;
+      case Effect::kRefused:
+        if (MeansNothing(given)) return notes_.ignored.push_back(argument.name);
+        diagnostics_.Add(
+            given.flag.ErrorHere(fmt::format("'{}': {}", argument.name, argument.text)));
+        return;
+      case Effect::kUsed:
+        break;
+    }
+    for (const ScriptWord& value : given.values) {
+      if (value.unresolved.empty()) continue;
+      diagnostics_.Add(value.ErrorHere(fmt::format(
+          "the value of '{}' depends on {}, which is not known; give it with --variable NAME=VALUE",
+          argument.name, value.unresolved)));
+      return;
+    }
+    given_[argument.name] = std::move(given);
+  }
+
+  void Unmodelled(const MegatronArgument& argument, const GivenArgument& given) {
+    const std::string what = fmt::format("{} ({})", argument.name, argument.text);
+    if (strict_) {
+      diagnostics_.Add(given.flag.ErrorHere(fmt::format("not modelled: {}", what)));
+    } else {
+      notes_.unmodelled.push_back(what);
+    }
+  }
+
+  // Some arguments have a value that is their default, and another that is not generated.
+  static bool MeansNothing(const GivenArgument& given) {
+    if (given.values.size() != 1) return false;
+    const std::string& name = given.flag.text;
+    const std::string& value = given.values[0].text;
+    return (name == "--num-distributed-optimizer-instances" && value == "1") ||
+           (name == "--cpu-offloading-num-layers" && value == "0") ||
+           (name == "--data-parallel-sharding-strategy" && value == "no_shard") ||
+           (name == "--zero-stage" && value == "0") ||
+           (name == "--softmax-type" && value == "vanilla") ||
+           ((name == "--exp-avg-dtype" || name == "--exp-avg-sq-dtype" ||
+             name == "--main-params-dtype") &&
+            value == "fp32") ||
+           (name == "--inference-batch-times-seqlen-threshold" && value == "-1");
+  }
+
+  const std::vector<ScriptWord>& words_;
+  const bool strict_;
+  ImportNotes& notes_;
+  Diagnostics& diagnostics_;
+  size_t at_ = 0;
+  GivenArguments given_;
+};
+
+}  // namespace
+
+GivenArguments SortMegatronArguments(const std::vector<ScriptWord>& words, bool strict,
+                                     ImportNotes* notes, Diagnostics* diagnostics) {
+  return Sorter(words, strict, notes, diagnostics).Sort();
+}
+
+}  // namespace drydock

@@ -1,0 +1,41 @@
+#include "workload-gen/import/megatron/megatron_arguments.h"
+
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+namespace drydock {
+namespace {
+
+// The notes on a command line, one line a kind.
+std::vector<std::string> NotesOn(const std::string& arguments) {
+  std::vector<ScriptWord> words;
+  std::istringstream stream(arguments);
+  for (std::string text; stream >> text;) {
+    ScriptWord word;
+    word.text = text;
+    words.push_back(word);
+  }
+  ImportNotes notes;
+  Diagnostics diagnostics;
+  SortMegatronArguments(words, /*strict=*/false, &notes, &diagnostics);
+  EXPECT_TRUE(diagnostics.ok());
+  return notes.Lines("run.sh");
+}
+
+// Types of the optimizer's states and a router's groups change what the GPUs do; as their defaults
+// they say nothing.
+TEST(MegatronArguments, WhatChangesOpsIsNotCalledHarmless) {
+  EXPECT_EQ(
+      NotesOn("--exp-avg-dtype bf16 --moe-router-group-topk 4 --fp16-lm-cross-entropy"),
+      (std::vector<std::string>{
+          "run.sh: 3 not modelled: --exp-avg-dtype (bytes of the optimizer, in its kernel and "
+          "in memory), --moe-router-group-topk (which hosts a token goes to), "
+          "--fp16-lm-cross-entropy (the loss in fp16)"}));
+  EXPECT_EQ(NotesOn("--exp-avg-dtype fp32 --main-params-dtype fp32 --softmax-type vanilla"),
+            (std::vector<std::string>{"run.sh: 3 ignored, of no bearing: --exp-avg-dtype, "
+                                      "--main-params-dtype, --softmax-type"}));
+}
+
+}  // namespace
+}  // namespace drydock

@@ -1,0 +1,140 @@
+// What is wrong with Megatron-LM's arguments, or has no place in what is generated, is told.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "workload-gen/import/megatron/megatron_arguments.h"
+#include "workload-gen/testing/megatron_job_testing.h"
+
+namespace drydock {
+namespace {
+
+TEST(MegatronJobMistakes, WhatIsNotGivenIsNamed) {
+  const Result<TrainingJob> job = Parse("--num-layers 2 --bf16");
+  ASSERT_FALSE(job.ok());
+  EXPECT_EQ(job.error().ToString(),
+            "run.sh: error: --seq-length is not given\n"
+            "run.sh: error: --hidden-size is not given\n"
+            "run.sh: error: --num-attention-heads is not given\n"
+            "run.sh: error: --max-position-embeddings is not given\n"
+            "run.sh: error: --micro-batch-size is not given\n"
+            "run.sh: error: --vocab-size is not given\n"
+            "run.sh: error: --global-batch-size is not given and the launcher's line does not tell "
+            "how many GPUs there are");
+}
+
+TEST(MegatronJobMistakes, MistakesAreWhereTheValueStands) {
+  const Result<TrainingJob> job = Parse("A=(\n  --num-layers 0\n)\ntorchrun pretrain_gpt.py " +
+                                        std::string(kGpt) + "--bf16 ${A[@]}");
+  ASSERT_FALSE(job.ok());
+  EXPECT_EQ(job.error().ToString(),
+            "run.sh:2:16: error: 'layers' is 0; it must be between 1 and 10000\n"
+            "    --num-layers 0\n"
+            "                 ^");
+}
+
+struct Mistake {
+  const char* arguments;
+  const char* message;
+};
+class MegatronJobMistake : public testing::TestWithParam<Mistake> {};
+TEST_P(MegatronJobMistake, IsTold) {
+  EXPECT_EQ(GptError(GetParam().arguments), GetParam().message);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, MegatronJobMistake,
+    testing::Values(
+        Mistake{"", "--bf16 or --fp16 is not given: training in fp32 is not generated"},
+        Mistake{"--bf16 --fp16", "--fp16 excludes --bf16"},
+        Mistake{"--bf16 true", "unexpected 'true': '--bf16' takes no value"},
+        Mistake{"--bf16 --hidden-size", "'--hidden-size' needs a value"},
+        Mistake{"--bf16 --clip-grad 1 2", "unexpected '2': '--clip-grad' takes one value"},
+        Mistake{"--bf16 --normalization RMSnorm",
+                "'RMSnorm' is no --normalization; did you mean 'RMSNorm'?; valid values are "
+                "LayerNorm, RMSNorm"},
+        Mistake{"--bf16 --position-embedding-type relative",
+                "'relative' is no --position-embedding-type; valid values are learned_absolute, "
+                "rope, mrope, none"},
+        Mistake{"--bf16 --swiglu --squared-relu", "excludes --swiglu"},
+        Mistake{"--bf16 --num-experts 8 --moe-layer-freq [0,1]*24",
+                "'[0,1]*24': dense layers at the start, then every n-th layer with experts, is "
+                "understood"},
+        Mistake{"--bf16 --num-experts 8 --moe-layer-freq [1]*47",
+                "'[1]*47' is a list of 47 layers; the model has 48"},
+        Mistake{"--bf16 --window-size 1,1", "'1,1': expected (keys before, 0)"},
+        Mistake{"--bf16 --optimizer sgd", "'sgd': only adam is generated"},
+        Mistake{"--bf16 --cp-comm-type p2p a2a", "one type for all layers is generated"},
+        Mistake{"--bf16 --num-layers-per-virtual-pipeline-stage 7",
+                "48 layers are not divisible by 1 stages x 7 layers"},
+        Mistake{"--bf16 --pipeline-model-parallel-size 4 --num-virtual-stages-per-pipeline-rank 2 "
+                "--pipeline-model-parallel-layout 'Et*12|t*12|t*12|t*12L'",
+                "excludes --pipeline-model-parallel-layout"},
+        Mistake{"--bf16 --pipeline-model-parallel-size 4 "
+                "--pipeline-model-parallel-layout 'Et*12|t*12|t*12|t*11L'",
+                "layout 'Et*12|t*12|t*12|t*11L': t stands in it 47 times; layers is 48; the "
+                "nearest that works is 'Et*12|t*12|t*12|t*12L'"},
+        Mistake{"--bf16 --window-size 9,0 --window-attn-skip-freq [1,0,0]*16",
+                "'[1,0,0]*16': layers without a window at the start, then every n-th, is "
+                "understood, as a number or a list"},
+        Mistake{"--bf16 --window-size 9,0 --window-attn-skip-freq [1,0]*3",
+                "'[1,0]*3' is a list of 6 layers; the model has 48"},
+        Mistake{"--bf16 --ffn-hidden-size $FFN",
+                "the value of '--ffn-hidden-size' depends on $FFN, which is not known; give it "
+                "with --variable NAME=VALUE"},
+        Mistake{"--bf16 --use-torch-fsdp2",
+                "'--use-torch-fsdp2': Megatron's data parallelism alone is read here; state fully "
+                "sharded training in a model.yaml"},
+        Mistake{"--bf16 --inference-max-requests 8",
+                "'--inference-max-requests': inference is out of scope: Drydock rehearses "
+                "iterations of training"},
+        Mistake{"--bf16 --checkpoint-activations",
+                "'--checkpoint-activations': Megatron took it out; give --recompute-activations"}));
+
+TEST(MegatronJobMistakes, InferenceScriptsAreRefused) {
+  EXPECT_EQ(ErrorOf("torchrun tools/run_text_generation_server.py " + std::string(kGpt) + "--bf16"),
+            "'run_text_generation_server.py': inference is out of scope: Drydock rehearses "
+            "iterations of training");
+}
+
+TEST(MegatronJobMistakes, EncodersSeeBothWays) {
+  EXPECT_FALSE(Job("python pretrain_bert.py --bf16 " + std::string(kGpt)).model.causal);
+}
+
+TEST(MegatronJobMistakes, WhatHasNoPlaceIsListed) {
+  ImportNotes notes;
+  ASSERT_TRUE(Parse(kGpt + std::string("--bf16 --lr 1e-4 --num-layer 3 --no-rope-fusion $EXTRA "
+                                       "--made-up 1 2 --data-path a b"),
+                    false, &notes)
+                  .ok());
+  EXPECT_EQ(notes.Lines("run.sh"),
+            (std::vector<std::string>{
+                "run.sh: 3 unknown and ignored: --num-layer (did you mean '--num-layers'?), $EXTRA "
+                "(its value is not in the script; give --variable), --made-up",
+                "run.sh: 1 not modelled: --no-rope-fusion (rotary kernels)",
+                "run.sh: 2 ignored, of no bearing: --lr, --data-path"}));
+}
+
+TEST(MegatronJobMistakes, StrictRefusesWhatHasNoPlace) {
+  EXPECT_EQ(GptError("--bf16 --lr 1e-4", true), "");
+  EXPECT_EQ(GptError("--bf16 --num-layer 3", true),
+            "Megatron-LM has no argument '--num-layer'; did you mean '--num-layers'?");
+  EXPECT_EQ(GptError("--bf16 --no-rope-fusion", true),
+            "not modelled: --no-rope-fusion (rotary kernels)");
+  EXPECT_EQ(GptError("--bf16 $EXTRA", true),
+            "$EXTRA (its value is not in the script; give --variable)");
+}
+
+TEST(MegatronJobMistakes, EveryArgumentIsSortedOnce) {
+  EXPECT_GT(MegatronArguments().size(), 390u);
+  for (const auto& [name, argument] : MegatronArguments()) {
+    EXPECT_TRUE(name.starts_with("--")) << name;
+    const bool explained = argument.effect == MegatronArgument::Effect::kRefused ||
+                           argument.effect == MegatronArgument::Effect::kUnmodelled;
+    EXPECT_EQ(argument.text.empty(), !explained) << name;
+  }
+}
+
+}  // namespace
+}  // namespace drydock

@@ -1,0 +1,257 @@
+#include "workload-gen/import/megatron/megatron_job.h"
+
+#include <gtest/gtest.h>
+
+#include "workload-gen/testing/megatron_job_testing.h"
+#include "workload-gen/work/model_size.h"
+
+namespace drydock {
+namespace {
+
+TEST(MegatronJob, DefaultsAreMegatrons) {
+  const TrainingJob job = Gpt("--bf16");
+  EXPECT_EQ(job.model.name, "run");
+  EXPECT_EQ(job.model.ffn, 4 * 6144);
+  EXPECT_EQ(job.model.kv_heads, 64);
+  EXPECT_EQ(job.model.dropout, 0.1);
+  EXPECT_EQ(job.model.attention_dropout, 0.1);
+  EXPECT_EQ(job.model.positions, Positions::kLearned);
+  EXPECT_EQ(job.model.activation, Activation::kGelu);
+  EXPECT_FALSE(job.model.rms_norm);
+  EXPECT_TRUE(job.model.tied_embedding);
+  EXPECT_TRUE(job.model.bias && job.model.qkv_bias);
+  EXPECT_EQ(job.training.gradient_type, DataType::kFp32);
+  EXPECT_EQ(job.training.recompute, Recompute::kNone);
+  EXPECT_TRUE(job.training.fused_kernels);
+  EXPECT_TRUE(job.training.check_gradients);
+  EXPECT_TRUE(job.training.gradient_clipping);
+  EXPECT_FALSE(job.training.distributed_optimizer);
+  EXPECT_EQ(job.parallel.tensor, 1);
+  EXPECT_EQ(job.parallel.virtual_pipeline, 1);
+  EXPECT_FALSE(job.overlap.p2p);
+}
+
+TEST(MegatronJob, ModelArguments) {
+  const ModelShape m =
+      Gpt("--bf16 --group-query-attention --num-query-groups 8 --kv-channels 128 --swiglu "
+          "--normalization RMSNorm --disable-bias-linear --add-qkv-bias --qk-layernorm "
+          "--untie-embeddings-and-output-weights --position-embedding-type rope "
+          "--hidden-dropout 0 --attention-dropout=0.0 --window-size (4095,0) "
+          "--window-attn-skip-freq 6")
+          .model;
+  EXPECT_EQ(m.kv_heads, 8);
+  EXPECT_EQ(m.head_dim, 128);
+  EXPECT_EQ(m.ffn, 16384) << "two thirds of 4 x 6144, in whole 64s";
+  EXPECT_TRUE(m.gated() && m.rms_norm && m.qkv_bias && m.qk_norm);
+  EXPECT_FALSE(m.bias || m.tied_embedding || m.learned_positions());
+  EXPECT_EQ(m.dropout, 0);
+  EXPECT_EQ(m.window, 4096);
+  EXPECT_EQ(m.full_attention_every, 6);
+}
+
+TEST(MegatronJob, TheVocabularyIsTheTokenizers) {
+  const auto vocab = [](const std::string& arguments) {
+    const std::string gpt = kGpt;
+    return Job(gpt.substr(0, gpt.find("--padded")) + "--bf16 " + arguments).model.vocab;
+  };
+  EXPECT_EQ(vocab("--tokenizer-type GPT2BPETokenizer"), 50257);
+  EXPECT_EQ(vocab("--tokenizer-type NullTokenizer --vocab-size 131072"), 131073);
+  EXPECT_EQ(vocab("--vocab-size 128256"), 128256);
+}
+
+TEST(MegatronJob, TrainingArguments) {
+  const TrainingRules half = Gpt("--fp16").training;
+  EXPECT_EQ(half.precision, DataType::kFp16);
+  EXPECT_EQ(half.gradient_type, DataType::kFp16);
+  EXPECT_FALSE(half.check_gradients) << "dynamic loss scaling looks itself";
+  const TrainingRules t =
+      Gpt("--bf16 --fp8-format hybrid --grad-reduce-in-bf16 --use-distributed-optimizer "
+          "--ddp-bucket-size 1000 --clip-grad 0.0 --cross-entropy-loss-fusion "
+          "--cross-entropy-fusion-impl te --use-nccl-ub --no-gradient-accumulation-fusion "
+          "--attention-backend unfused --no-check-for-nan-in-loss-and-grad")
+          .training;
+  EXPECT_TRUE(t.fp8 && t.distributed_optimizer);
+  EXPECT_EQ(t.gradient_type, DataType::kBf16);
+  EXPECT_EQ(t.bucket_elements, 1000);
+  EXPECT_EQ(t.cross_entropy_fusion, CrossEntropyFusion::kTransformerEngine);
+  EXPECT_EQ(t.gradient_buffers, BufferKind::kSymmetric);
+  EXPECT_FALSE(t.gradient_clipping || t.gradient_accumulation_fusion || t.fused_kernels ||
+               t.check_gradients);
+}
+
+TEST(MegatronJob, CudaGraphs) {
+  EXPECT_EQ(Gpt("--bf16 --cuda-graph-scope full").training.cuda_graphs, GraphScope::kNone);
+  EXPECT_EQ(Gpt("--bf16 --enable-cuda-graph").training.cuda_graphs, GraphScope::kLayers);
+  EXPECT_EQ(
+      Gpt("--bf16 --cuda-graph-impl local --cuda-graph-scope full_iteration").training.cuda_graphs,
+      GraphScope::kFull);
+}
+
+TEST(MegatronJob, RecomputeArguments) {
+  EXPECT_TRUE(Gpt("--bf16 --recompute-activations").training.recompute_modules.core_attention);
+  const TrainingRules full = Gpt("--bf16 --recompute-granularity full --recompute-method block "
+                                 "--recompute-num-layers 3")
+                                 .training;
+  EXPECT_EQ(full.recompute, Recompute::kFull);
+  EXPECT_EQ(full.recompute_method, RecomputeMethod::kBlock);
+  EXPECT_EQ(full.recompute_layers, 3);
+  const TrainingRules some =
+      Gpt("--bf16 --recompute-granularity selective --recompute-modules mlp layernorm").training;
+  EXPECT_TRUE(some.recompute_modules.mlp && some.recompute_modules.norms);
+  EXPECT_FALSE(some.recompute_modules.core_attention);
+  EXPECT_EQ(GptError("--bf16 --recompute-granularity full"),
+            "full needs --recompute-method uniform or block");
+}
+
+TEST(MegatronJob, ParallelArguments) {
+  const TrainingJob job =
+      Gpt("--bf16 --tensor-model-parallel-size 8 --sequence-parallel "
+          "--pipeline-model-parallel-size 4 --num-layers-per-virtual-pipeline-stage 3 "
+          "--context-parallel-size 2 --cp-comm-type a2a --use-tp-pp-dp-mapping "
+          "--use-distributed-optimizer --overlap-grad-reduce --overlap-param-gather "
+          "--tp-comm-overlap --microbatch-group-size-per-virtual-pipeline-stage 8");
+  const ParallelRules& p = job.parallel;
+  EXPECT_EQ(p.tensor, 8);
+  EXPECT_EQ(p.pipeline, 4);
+  EXPECT_EQ(p.virtual_pipeline, 4);
+  EXPECT_EQ(p.microbatch_group, 8);
+  EXPECT_EQ(p.context, 2);
+  EXPECT_EQ(p.context_type, ContextType::kAllToAll);
+  EXPECT_EQ(p.order, RankOrder::kTensorContextExpertPipelineData);
+  EXPECT_TRUE(p.sequence_parallel);
+  EXPECT_TRUE(job.overlap.grad_reduce && job.overlap.param_gather && job.overlap.tensor);
+  EXPECT_TRUE(job.overlap.p2p) << "with virtual stages, unless --no-overlap-p2p-communication";
+}
+
+TEST(MegatronJob, FormsOfTensorOverlap) {
+  const std::string split =
+      "--bf16 --tensor-model-parallel-size 8 --sequence-parallel "
+      "--tp-comm-overlap ";
+  const OverlapRules all = Gpt(split).overlap;
+  EXPECT_TRUE(all.tensor && all.tensor_gather && all.tensor_scatter);
+  EXPECT_TRUE(all.tensor_bulk_dgrad && all.tensor_bulk_wgrad);
+  const OverlapRules bulk =
+      Gpt(split + "--disable-tp-comm-overlap-ag --disable-tp-comm-split-rs").overlap;
+  EXPECT_TRUE(bulk.tensor && !bulk.tensor_gather && !bulk.tensor_scatter);
+  EXPECT_TRUE(bulk.tensor_bulk_dgrad && bulk.tensor_bulk_wgrad);
+  const OverlapRules parts =
+      Gpt(split + "--disable-tp-comm-bulk-dgrad --disable-tp-comm-bulk-wgrad").overlap;
+  EXPECT_TRUE(parts.tensor_gather && parts.tensor_scatter);
+  EXPECT_FALSE(parts.tensor_bulk_dgrad || parts.tensor_bulk_wgrad);
+}
+
+TEST(MegatronJob, StatedStages) {
+  const TrainingJob job =
+      Gpt("--bf16 --pipeline-model-parallel-size 4 "
+          "--pipeline-model-parallel-layout 'Et*5|(t*6|)*6,t*7L'");
+  EXPECT_EQ(job.parallel.layout, "Et*5|(t*6|)*6,t*7L");
+  EXPECT_EQ(job.parallel.virtual_pipeline, 2);
+  EXPECT_TRUE(job.overlap.p2p) << "as with --num-virtual-stages-per-pipeline-rank";
+  EXPECT_FALSE(Gpt("--bf16 --pipeline-model-parallel-size 2 "
+                   "--pipeline-model-parallel-layout 'Et*20|t*28L'")
+                   .overlap.p2p);
+}
+
+TEST(MegatronJob, WindowsInLateLayers) {
+  const ModelShape m =
+      Gpt("--bf16 --window-size (127,0) --window-attn-skip-freq ([0]*40+[1]*8)").model;
+  EXPECT_EQ(m.full_attention_first, 40);
+  EXPECT_FALSE(m.HasWindow(39));
+  EXPECT_TRUE(m.HasWindow(40) && m.HasWindow(47));
+  EXPECT_EQ(Gpt("--bf16 --window-size (127,0) --window-attn-skip-freq [0]*48").model.window, 0);
+}
+
+TEST(MegatronJob, UnevenStages) {
+  const ParallelRules p =
+      Gpt("--bf16 --pipeline-model-parallel-size 4 --decoder-first-pipeline-num-layers 10 "
+          "--decoder-last-pipeline-num-layers 8 --num-virtual-stages-per-pipeline-rank 1")
+          .parallel;
+  EXPECT_EQ(p.first_stage_layers, 10);
+  EXPECT_EQ(p.last_stage_layers, 8);
+  EXPECT_TRUE(Gpt("--bf16 --account-for-loss-in-pipeline-split").parallel.account_for_loss);
+}
+
+TEST(MegatronJob, SequenceParallelismAloneIsNothing) {
+  EXPECT_FALSE(Gpt("--bf16 --sequence-parallel").parallel.sequence_parallel);
+}
+
+TEST(MegatronJob, WithoutAGlobalBatchItIsOneMicroBatchEach) {
+  std::string gpt = kGpt;
+  gpt = gpt.substr(0, gpt.find("--global")) + gpt.substr(gpt.find("--padded"));
+  EXPECT_EQ(Job("torchrun --nproc_per_node 8 --nnodes 4 pretrain_gpt.py --bf16 "
+                "--tensor-model-parallel-size 2 " +
+                gpt)
+                .training.global_batch,
+            4 * 32 / 2);
+  EXPECT_EQ(ErrorOf(gpt + "--bf16"),
+            "--global-batch-size is not given and the launcher's line does not tell how many GPUs "
+            "there are");
+}
+
+constexpr const char* kMixtral =
+    "--num-layers 32 --hidden-size 4096 --ffn-hidden-size 14336 --num-attention-heads 32 "
+    "--group-query-attention --num-query-groups 8 --swiglu --normalization RMSNorm "
+    "--disable-bias-linear --untie-embeddings-and-output-weights --position-embedding-type rope "
+    "--seq-length 4096 --max-position-embeddings 32768 --vocab-size 32000 --micro-batch-size 1 "
+    "--global-batch-size 256 --bf16 --num-experts 8 --expert-model-parallel-size 8 ";
+
+TEST(MegatronJob, Mixtral) {
+  const TrainingJob job = Job(std::string(kMixtral) +
+                              "--moe-token-dispatcher-type alltoall --moe-grouped-gemm "
+                              "--moe-aux-loss-coeff 1e-2 --moe-router-topk 2");
+  EXPECT_EQ(ParameterCount(job.model), 46702792704);
+  EXPECT_EQ(job.model.moe.per_token, 2);
+  EXPECT_EQ(job.training.moe_dispatcher, MoeDispatcher::kAllToAll);
+  EXPECT_TRUE(job.training.moe_grouped_gemm && job.training.moe_aux_loss);
+  EXPECT_EQ(job.parallel.expert, 8);
+  const TrainingJob plain = Job(kMixtral);
+  EXPECT_EQ(plain.training.moe_dispatcher, MoeDispatcher::kAllGather) << "Megatron's default";
+  EXPECT_FALSE(plain.training.moe_grouped_gemm || plain.training.moe_aux_loss);
+}
+
+TEST(MegatronJob, DeepSeekV3) {
+  const TrainingJob job =
+      Job("--num-layers 61 --hidden-size 7168 --ffn-hidden-size 18432 --num-attention-heads 128 "
+          "--kv-channels 128 --swiglu --normalization RMSNorm --disable-bias-linear "
+          "--untie-embeddings-and-output-weights --position-embedding-type rope --seq-length 4096 "
+          "--max-position-embeddings 4096 --vocab-size 129280 --make-vocab-size-divisible-by 3232 "
+          "--micro-batch-size 1 --global-batch-size 8192 --bf16 --multi-latent-attention "
+          "--q-lora-rank 1536 --kv-lora-rank 512 --qk-head-dim 128 --qk-pos-emb-head-dim 64 "
+          "--v-head-dim 128 --qk-layernorm --num-experts 256 --moe-router-topk 8 "
+          "--moe-ffn-hidden-size 2048 --moe-shared-expert-intermediate-size 2048 "
+          "--moe-layer-freq ([0]*3+[1]*58) --moe-router-enable-expert-bias "
+          "--moe-router-load-balancing-type seq_aux_loss --moe-aux-loss-coeff 1e-4 "
+          "--moe-token-dispatcher-type flex --moe-enable-deepep --expert-model-parallel-size 64 "
+          "--expert-tensor-parallel-size 1");
+  EXPECT_EQ(ParameterCount(job.model), 671026419200);
+  EXPECT_EQ(job.model.vocab_multiple, 3232);
+  EXPECT_EQ(job.training.moe_dispatcher, MoeDispatcher::kFlex);
+  EXPECT_TRUE(job.training.moe_aux_loss);
+  EXPECT_EQ(job.parallel.expert_tensor, 1);
+}
+
+TEST(MegatronJob, TokensTravelBesideOtherWork) {
+  const std::string experts =
+      "--bf16 --num-experts 8 --expert-model-parallel-size 4 --moe-token-dispatcher-type alltoall "
+      "--disable-bias-linear --overlap-moe-expert-parallel-comm ";
+  EXPECT_TRUE(Gpt(experts).overlap.expert);
+  EXPECT_FALSE(Gpt(experts).overlap.delay_weight_gradients);
+  EXPECT_TRUE(Gpt(experts + "--delay-wgrad-compute").overlap.delay_weight_gradients);
+  EXPECT_EQ(GptError("--bf16 --delay-wgrad-compute"), "'delay_weight_gradients' needs expert");
+  EXPECT_EQ(GptError(experts + "--pipeline-model-parallel-size 2"),
+            "with pipeline 2, 'expert' needs virtual_pipeline > 1");
+  EXPECT_EQ(GptError(experts + "--recompute-granularity full --recompute-method uniform"),
+            "'expert' excludes recompute: full and recompute_modules: [moe]");
+  EXPECT_EQ(GptError(experts + "--moe-token-dispatcher-type allgather"),
+            "'expert' needs moe_dispatcher alltoall or flex");
+}
+
+TEST(MegatronJob, WithoutExpertsWhatIsSaidOfThemIsNothing) {
+  EXPECT_EQ(Gpt("--bf16 --moe-grouped-gemm --moe-ffn-hidden-size 5 --moe-expert-capacity-factor 1 "
+                "--expert-tensor-parallel-size 1 --num-experts 0")
+                .model.moe.experts,
+            0);
+}
+
+}  // namespace
+}  // namespace drydock

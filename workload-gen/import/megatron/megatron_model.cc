@@ -1,0 +1,253 @@
+// Which model a Megatron-LM command line makes.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "core/base/scan.h"
+#include "workload-gen/import/megatron/megatron_reader.h"
+#include "workload-gen/job/layer_pattern.h"
+#include "workload-gen/job/section_readers.h"
+
+namespace drydock {
+namespace {
+
+constexpr size_t kMaxLayers = 10000;
+
+class ModelMaker {
+ public:
+  explicit ModelMaker(MegatronReader* reader) : r_(*reader) {}
+
+  void Make() {
+    SetModel();
+    SetExperts();
+  }
+
+ private:
+  void SetModel() {
+    SetPositions();
+    SetActivation();
+    r_.Choose("--normalization", "model.norm",
+              {{"LayerNorm", "layernorm"}, {"RMSNorm", "rmsnorm"}});
+    if (r_.Has("--untie-embeddings-and-output-weights")) r_.Set("model.tied_embedding", "false");
+    if (r_.Has("--disable-bias-linear")) r_.Set("model.bias", "false", "--disable-bias-linear");
+    if (r_.Has("--group-query-attention") && !r_.Has("--multi-latent-attention")) {
+      r_.Set("model.kv_heads", r_.Text("--num-query-groups", "1"),
+             r_.Has("--num-query-groups") ? "--num-query-groups" : "--group-query-attention");
+    }
+    SetVocabulary();
+    SetLatent();
+    SetWindow();
+  }
+
+  void SetPositions() {
+    if (r_.Has("--use-rotary-position-embeddings")) {
+      r_.Set("model.positions", "rotary", "--use-rotary-position-embeddings");
+    } else {
+      r_.Choose("--position-embedding-type", "model.positions",
+                {{"learned_absolute", "learned"},
+                 {"rope", "rotary"},
+                 {"mrope", "rotary"},
+                 {"none", "none"}});
+    }
+    const std::string type = r_.Text("--position-embedding-type", "learned_absolute");
+    const bool learned = type == "learned_absolute" && !r_.Has("--use-rotary-position-embeddings");
+    if (learned && r_.Has("--no-position-embedding")) {
+      r_.Fail("--no-position-embedding", "needs --position-embedding-type rope or none");
+    }
+    if (learned && r_.Has("--max-position-embeddings")) {
+      r_.Set("model.max_positions", r_.Text("--max-position-embeddings"),
+             "--max-position-embeddings");
+    }
+  }
+
+  // Of a gated MLP that says no width, Megatron takes two thirds of 4 x hidden, in whole 64s.
+  void SetActivation() {
+    const char* gated = r_.Has("--swiglu")        ? "--swiglu"
+                        : r_.Has("--quick-geglu") ? "--quick-geglu"
+                                                  : "";
+    if (r_.Has("--swiglu")) r_.Set("model.activation", "swiglu", "--swiglu");
+    if (r_.Has("--quick-geglu")) r_.Set("model.activation", "geglu", "--quick-geglu");
+    if (r_.Has("--squared-relu")) {
+      if (*gated != '\0') r_.Fail("--squared-relu", fmt::format("excludes {}", gated));
+      r_.Set("model.activation", "squared-relu", "--squared-relu");
+    }
+    const std::optional<int64_t> hidden = r_.Number("--hidden-size");
+    if (r_.Has("--ffn-hidden-size")) {
+      r_.Set("model.ffn", r_.Text("--ffn-hidden-size"), "--ffn-hidden-size");
+    } else if (hidden.has_value()) {
+      const int64_t ffn = r_.Has("--swiglu") ? 4 * *hidden * 2 / 3 / 64 * 64 : 4 * *hidden;
+      r_.Set("model.ffn", std::to_string(ffn), "--hidden-size");
+    }
+  }
+
+  // NullTokenizer adds a token to the number it is given; others know their own.
+  void SetVocabulary() {
+    if (r_.Has("--make-vocab-size-divisible-by")) {
+      r_.Set("model.vocab_multiple", r_.Text("--make-vocab-size-divisible-by"),
+             "--make-vocab-size-divisible-by");
+    }
+    const std::string tokenizer = r_.Text("--tokenizer-type");
+    if (r_.Has("--padded-vocab-size")) {
+      r_.Set("model.vocab", r_.Text("--padded-vocab-size"), "--padded-vocab-size");
+      r_.Set("model.vocab_multiple", "1", "--padded-vocab-size");
+    } else if (r_.Has("--vocab-size")) {
+      const std::optional<int64_t> size = r_.Number("--vocab-size");
+      const bool more = tokenizer == "NullTokenizer" && size.has_value();
+      r_.Set("model.vocab", more ? std::to_string(*size + 1) : r_.Text("--vocab-size"),
+             "--vocab-size");
+    } else {
+      SetVocabularyOf(tokenizer);
+    }
+  }
+
+  void SetVocabularyOf(const std::string& tokenizer) {
+    static const std::map<std::string, std::string> sizes = {
+        {"GPT2BPETokenizer", "50257"},  {"BertWordPieceLowerCase", "30522"},
+        {"BertWordPieceCase", "28996"}, {"Llama2Tokenizer", "32000"},
+        {"TikTokenizer", "131072"},
+    };
+    const auto found = sizes.find(tokenizer);
+    if (found != sizes.end()) return r_.Set("model.vocab", found->second, "--tokenizer-type");
+    if (!r_.Has("--tokenizer-type")) return r_.Lacks("--vocab-size");
+    r_.Fail("--tokenizer-type", fmt::format("how many words a {} has stands in its files; give "
+                                            "--vocab-size or --set model.vocab=",
+                                            tokenizer));
+    r_.Set("model.vocab", "1", "--tokenizer-type");
+  }
+
+  void SetLatent() {
+    if (!r_.Has("--multi-latent-attention")) return;
+    const auto set = [&](const char* key, const char* argument, const char* otherwise) {
+      r_.Set(key, r_.Text(argument, otherwise),
+             r_.Has(argument) ? argument : "--multi-latent-attention");
+    };
+    set("model.kv_lora_rank", "--kv-lora-rank", "32");
+    set("model.qk_nope_dim", "--qk-head-dim", "128");
+    set("model.qk_rope_dim", "--qk-pos-emb-head-dim", "64");
+    set("model.value_dim", "--v-head-dim", "128");
+    if (r_.Has("--q-lora-rank")) set("model.q_lora_rank", "--q-lora-rank", "");
+    // Megatron norms the latent widths with it, model.yaml always.
+    r_.tree.Set("model.qk_norm", "false");
+    r_.tree.Unset("model.head_dim");
+  }
+
+  // "(127,0)": a query sees itself and 127 keys before it.
+  void SetWindow() {
+    if (!r_.Has("--window-size")) return;
+    std::string text = r_.Text("--window-size");
+    std::erase_if(text, [](char c) { return c == '(' || c == ')' || c == ' '; });
+    const std::optional<int64_t> left = WholeNumber(text.substr(0, text.find(',')));
+    const size_t comma = text.find(',');
+    const bool right = comma != std::string::npos && text.substr(comma + 1) != "0";
+    if (!left.has_value() || *left < 0 || *left > kMaxDimension || right) {
+      return r_.Fail("--window-size",
+                     fmt::format("'{}': expected (keys before, 0)", r_.Text("--window-size")));
+    }
+    r_.Set("model.window", std::to_string(*left + 1), "--window-size");
+    if (r_.Has("--window-attn-skip-freq")) SetWindowPattern();
+  }
+
+  void SetWindowPattern() {
+    const char* argument = "--window-attn-skip-freq";
+    const std::string text = r_.Text(argument);
+    std::optional<WindowPattern> pattern;
+    if (text.find('[') != std::string::npos) {
+      const std::optional<std::vector<int>> list = ExpandPattern(text, kMaxLayers);
+      if (list.has_value()) pattern = AsWindowPattern(*list);
+      const std::optional<int64_t> layers = r_.Number("--num-layers");
+      if (list.has_value() && layers.has_value() && *layers != static_cast<int64_t>(list->size())) {
+        return r_.Fail(argument, fmt::format("'{}' is a list of {} layers; the model has {}", text,
+                                             list->size(), *layers));
+      }
+    } else if (const std::optional<int64_t> number = r_.Number(argument)) {
+      pattern = WindowPattern{0, static_cast<int>(std::min<int64_t>(*number, kMaxDimension))};
+    }
+    if (!pattern.has_value()) {
+      return r_.Fail(argument,
+                     fmt::format("'{}': layers without a window at the start, then every n-th, is "
+                                 "understood, as a number or a list",
+                                 text));
+    }
+    SetWindows(*pattern, argument);
+  }
+
+  // Where every layer is without one, there is none.
+  void SetWindows(const WindowPattern& pattern, const char* argument) {
+    const int64_t layers = r_.Number("--num-layers").value_or(kMaxDimension);
+    if (pattern.every == 1 || pattern.first >= layers) return r_.tree.Unset("model.window");
+    if (pattern.every > 0) {
+      r_.Set("model.full_attention_every", std::to_string(pattern.every), argument);
+    }
+    if (pattern.first > 0) {
+      r_.Set("model.full_attention_first", std::to_string(pattern.first), argument);
+    }
+  }
+
+  void SetExperts() {
+    if (!r_.Has("--num-experts") || r_.Text("--num-experts") == "0") return DropExperts();
+    r_.Set("model.experts", r_.Text("--num-experts"), "--num-experts");
+    r_.Set("model.experts_per_token", r_.Text("--moe-router-topk", "2"),
+           r_.Has("--moe-router-topk") ? "--moe-router-topk" : "--num-experts");
+    SetExpertLayers();
+    r_.Set("training.moe_dispatcher", "allgather");
+    r_.Choose("--moe-token-dispatcher-type", "training.moe_dispatcher",
+              {{"allgather", "allgather"}, {"alltoall", "alltoall"}, {"flex", "flex"}});
+    r_.Set("training.moe_aux_loss", HasAuxiliaryLoss() ? "true" : "false");
+    r_.Set("training.moe_grouped_gemm", r_.Has("--moe-grouped-gemm") ? "true" : "false");
+  }
+
+  // Without experts, Megatron passes over what is said of them.
+  void DropExperts() {
+    for (const char* key :
+         {"model.expert_ffn", "model.shared_expert_ffn", "model.router_bias",
+          "model.shared_expert_gate", "training.moe_capacity_factor",
+          "training.moe_pad_to_capacity", "parallel.expert_tensor", "overlap.shared_expert"}) {
+      r_.tree.Unset(key);
+    }
+  }
+
+  void SetExpertLayers() {
+    const char* argument = "--moe-layer-freq";
+    if (!r_.Has(argument)) return;
+    const std::string text = r_.Text(argument);
+    if (text.find('[') == std::string::npos) return r_.Set("model.moe_every", text, argument);
+    const std::optional<std::vector<int>> list = ExpandPattern(text, kMaxLayers);
+    std::optional<ExpertPattern> pattern;
+    if (list.has_value()) pattern = AsExpertPattern(*list);
+    if (!pattern.has_value()) {
+      return r_.Fail(argument, fmt::format("'{}': dense layers at the start, then every n-th layer "
+                                           "with experts, is understood",
+                                           text));
+    }
+    const std::optional<int64_t> layers = r_.Number("--num-layers");
+    if (layers.has_value() && *layers != static_cast<int64_t>(list->size())) {
+      return r_.Fail(argument, fmt::format("'{}' is a list of {} layers; the model has {}", text,
+                                           list->size(), *layers));
+    }
+    r_.Set("model.first_dense_layers", std::to_string(pattern->first), argument);
+    r_.Set("model.moe_every", std::to_string(pattern->every), argument);
+  }
+
+  bool HasAuxiliaryLoss() const {
+    bool positive = false;
+    if (r_.Has("--moe-aux-loss-coeff")) {
+      for (const ScriptWord& value : r_.Values("--moe-aux-loss-coeff")) {
+        positive = positive || value.text.find_first_of("123456789") != std::string::npos;
+      }
+    }
+    if (!r_.Has("--moe-router-load-balancing-type")) return positive;
+    for (const ScriptWord& value : r_.Values("--moe-router-load-balancing-type")) {
+      if (value.text.find("aux_loss") != std::string::npos) return positive;
+    }
+    return false;
+  }
+
+  MegatronReader& r_;
+};
+
+}  // namespace
+
+void ReadMegatronModel(MegatronReader* reader) { ModelMaker(reader).Make(); }
+
+}  // namespace drydock

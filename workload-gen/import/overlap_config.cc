@@ -1,0 +1,157 @@
+#include "workload-gen/import/overlap_config.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+#include <vector>
+
+#include "core/base/spelling.h"
+#include "workload-gen/job/job_tree.h"
+
+namespace drydock {
+namespace {
+
+// A product, the method that is generated beside it, and the key that says so of another.
+struct Product {
+  const char* name;
+  std::vector<std::string> methods;
+  const char* key = nullptr;
+};
+
+const std::vector<Product>& Products() {
+  static const std::vector<Product> products = {
+      {"qkv_fprop", {"ring_exchange"}},
+      {"fc1_fprop", {"ring_exchange"}},
+      {"proj_dgrad", {"ring_exchange"}},
+      {"fc2_dgrad", {"ring_exchange"}},
+      {"qkv_dgrad", {"bulk"}},
+      {"qkv_wgrad", {"bulk"}},
+      {"fc1_dgrad", {"bulk"}},
+      {"fc1_wgrad", {"bulk"}},
+      {"proj_fprop", {"pipeline", "ring_exchange"}, "tensor_scatter_proj"},
+      {"fc2_fprop", {"pipeline", "ring_exchange"}, "tensor_scatter_fc2"}};
+  return products;
+}
+
+// What else a product has, and what it is taken for whatever is said.
+const std::vector<std::pair<std::string, std::string>>& Details() {
+  static const std::vector<std::pair<std::string, std::string>> details = {
+      {"num_sm", "multiprocessors of a kernel"},
+      {"cga_size", "clusters of thread blocks"},
+      {"num_splits", "parts of a product"},
+      {"set_sm_margin", "multiprocessors left to a kernel"},
+      {"aggregate", "pairs of parts"},
+      {"atomic_gemm", "products that await their rows themselves"},
+      {"fp8_buf", "sums sent in fp8"},
+      {"use_ce", "copy engines or kernels"},
+      {"comm_priority", "priorities of streams"},
+      {"gemm_priority", "priorities of streams"},
+      {"pipeline_rs_overlap_first_gemm", "which part is overlapped first"}};
+  return details;
+}
+
+class ConfigReader {
+ public:
+  ConfigReader(const YamlNode& root, bool strict, ImportNotes* notes, Diagnostics* diagnostics)
+      : root_(root), strict_(strict), notes_(*notes), diagnostics_(*diagnostics) {}
+
+  YamlNode Read() {
+    YamlNode section;
+    section.kind = YamlNode::Kind::kMap;
+    section.location = root_.location;
+    std::vector<std::string> names;
+    for (const Product& product : Products()) names.emplace_back(product.name);
+    for (const auto& [key, value] : root_.entries) {
+      const auto known =
+          std::find_if(Products().begin(), Products().end(),
+                       [&](const Product& product) { return key.scalar == product.name; });
+      if (known == Products().end()) {
+        diagnostics_.Add(key.ErrorHere(fmt::format("Transformer Engine overlaps no '{}'{}",
+                                                   key.scalar, DidYouMean(key.scalar, names))));
+      } else {
+        ReadProduct(*known, value, &section);
+      }
+    }
+    for (const auto& [detail, what] : Details()) {
+      const bool given = std::find(details_.begin(), details_.end(), detail) != details_.end();
+      if (given) notes_.unmodelled.push_back(fmt::format("{} ({})", detail, what));
+    }
+    return section;
+  }
+
+ private:
+  void ReadProduct(const Product& product, const YamlNode& node, YamlNode* section) {
+    if (node.kind != YamlNode::Kind::kMap) {
+      diagnostics_.Add(node.ErrorHere(fmt::format("'{}' takes a mapping", product.name)));
+      return;
+    }
+    for (const auto& [key, value] : node.entries) {
+      if (key.scalar == "method")
+        Method(product, value, section);
+      else
+        Detail(key);
+    }
+  }
+
+  void Method(const Product& product, const YamlNode& value, YamlNode* section) {
+    const auto found = std::find(product.methods.begin(), product.methods.end(), value.scalar);
+    if (value.kind != YamlNode::Kind::kScalar || found == product.methods.end()) {
+      diagnostics_.Add(
+          value.ErrorHere(fmt::format("'{}': the method of {} that is generated is {}",
+                                      value.scalar, product.name, Join(product.methods))));
+      return;
+    }
+    if (product.key == nullptr) return;
+    YamlNode key = value, form = value;
+    key.scalar = product.key;
+    form.scalar = *found == "pipeline" ? "pipelined" : "ring";
+    section->entries.emplace_back(std::move(key), std::move(form));
+  }
+
+  void Detail(const YamlNode& key) {
+    const auto known = std::find_if(Details().begin(), Details().end(),
+                                    [&](const auto& detail) { return detail.first == key.scalar; });
+    if (known == Details().end()) {
+      std::vector<std::string> names = {"method"};
+      for (const auto& [name, what] : Details()) names.push_back(name);
+      diagnostics_.Add(key.ErrorHere(
+          fmt::format("unknown key '{}'{}", key.scalar, DidYouMean(key.scalar, names))));
+    } else if (strict_) {
+      diagnostics_.Add(
+          key.ErrorHere(fmt::format("not modelled: {} ({})", known->first, known->second)));
+    } else {
+      details_.push_back(key.scalar);
+    }
+  }
+
+  const YamlNode& root_;
+  const bool strict_;
+  ImportNotes& notes_;
+  Diagnostics& diagnostics_;
+  std::vector<std::string> details_;
+};
+
+}  // namespace
+
+Result<YamlNode> OverlapFromConfig(const std::string& text, const std::string& file_name,
+                                   bool strict, ImportNotes* notes) {
+  ASSIGN_OR_RETURN(const YamlNode root, ParseYaml(text, file_name));
+  if (root.kind != YamlNode::Kind::kMap) {
+    return root.ErrorHere("expected the products that Transformer Engine overlaps");
+  }
+  Diagnostics diagnostics;
+  YamlNode section = ConfigReader(root, strict, notes, &diagnostics).Read();
+  RETURN_IF_ERROR(diagnostics.ToStatus());
+  return section;
+}
+
+Status ExpandOverlapFrom(bool strict, YamlNode* root, ImportNotes* notes) {
+  const auto read = [&](const std::string& text, const std::string& path) {
+    return OverlapFromConfig(text, path, strict, notes);
+  };
+  return ExpandFrom("overlap", read, root);
+}
+
+}  // namespace drydock

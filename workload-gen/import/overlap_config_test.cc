@@ -1,0 +1,126 @@
+#include "workload-gen/import/overlap_config.h"
+
+#include <gmock/gmock.h>
+
+#include "core/base/files.h"
+#include "core/testing/unit_testing.h"
+#include "workload-gen/import/job_source.h"
+
+namespace drydock {
+namespace {
+
+using ::testing::ElementsAre;
+
+constexpr const char* kBoth = R"(# two products
+qkv_fprop: {method: ring_exchange, aggregate: 0}
+qkv_dgrad: {method: bulk, num_sm: 4, cga_size: 2, set_sm_margin: 0}
+proj_fprop: {method: pipeline, num_sm: 24, num_splits: 4}
+fc2_fprop:
+  method: ring_exchange
+)";
+
+std::string Message(const std::string& text, bool strict = false) {
+  ImportNotes notes;
+  const Result<YamlNode> section = OverlapFromConfig(text, "ub.yaml", strict, &notes);
+  return section.ok() ? "" : section.error().ToString();
+}
+
+TEST(OverlapConfig, HowSumsLeave) {
+  ImportNotes notes;
+  const Result<YamlNode> section = OverlapFromConfig(kBoth, "ub.yaml", false, &notes);
+  ASSERT_TRUE(section.ok()) << section.error().ToString();
+  ASSERT_EQ(section->entries.size(), 2u);
+  EXPECT_EQ(section->Find("tensor_scatter_proj")->scalar, "pipelined");
+  EXPECT_EQ(section->Find("tensor_scatter_fc2")->scalar, "ring");
+  EXPECT_THAT(notes.unmodelled,
+              ElementsAre("num_sm (multiprocessors of a kernel)",
+                          "cga_size (clusters of thread blocks)", "num_splits (parts of a product)",
+                          "set_sm_margin (multiprocessors left to a kernel)",
+                          "aggregate (pairs of parts)"));
+}
+
+TEST(OverlapConfig, Mistakes) {
+  EXPECT_EQ(Message("proj_fprop: {method: pipline}"),
+            "ub.yaml:1:22: error: 'pipline': the method of proj_fprop that is generated is "
+            "pipeline, ring_exchange\n"
+            "  proj_fprop: {method: pipline}\n"
+            "                       ^");
+  EXPECT_EQ(Message("proj_fprob: {method: pipeline}\nfc2_fprop: {num_sms: 3}"),
+            "ub.yaml:1:1: error: Transformer Engine overlaps no 'proj_fprob'; did you mean "
+            "'proj_fprop'?\n"
+            "  proj_fprob: {method: pipeline}\n"
+            "  ^\n"
+            "ub.yaml:2:13: error: unknown key 'num_sms'; did you mean 'num_sm'?\n"
+            "  fc2_fprop: {num_sms: 3}\n"
+            "              ^");
+  EXPECT_EQ(Message("qkv_wgrad: {method: ring_exchange}").substr(0, 79),
+            "ub.yaml:1:21: error: 'ring_exchange': the method of qkv_wgrad that is generated");
+  EXPECT_EQ(Message("[1, 2]").substr(0, 73),
+            "ub.yaml:1:1: error: expected the products that Transformer Engine overlap");
+  EXPECT_EQ(Message("fc2_fprop: 3").substr(0, 53),
+            "ub.yaml:1:12: error: 'fc2_fprop' takes a mapping\n  fc");
+  EXPECT_EQ(Message("fc2_fprop: {fp8_buf: true}", /*strict=*/true).substr(0, 63),
+            "ub.yaml:1:13: error: not modelled: fp8_buf (sums sent in fp8)\n ");
+}
+
+class OverlapFromTest : public ::testing::Test {
+ protected:
+  OverlapFromTest() { EXPECT_TRUE(WriteFileAtomically(dir_ / "ub.yaml", kBoth).ok()); }
+  Result<TrainingJob> Script(const std::string& more, bool strict = false) {
+    const std::string line =
+        "torchrun pretrain_gpt.py --num-layers 4 --hidden-size 64 --bf16 --num-attention-heads 8 "
+        "--seq-length 32 --max-position-embeddings 32 --micro-batch-size 1 --global-batch-size 8 "
+        "--vocab-size 100 --tensor-model-parallel-size 2 --sequence-parallel --tp-comm-overlap ";
+    EXPECT_TRUE(WriteFileAtomically(dir_ / "run.sh", line + more + "\n").ok());
+    notes_ = {};
+    JobSource source;
+    source.path = dir_ / "run.sh";
+    source.megatron_arguments = true;
+    source.strict = strict;
+    return LoadJob(source, {}, &notes_);
+  }
+
+  drydock::testing::TemporaryDirectory dir_;
+  ImportNotes notes_;
+};
+
+TEST_F(OverlapFromTest, ALaunchScriptNamesIt) {
+  const Result<TrainingJob> job = Script("--tp-comm-overlap-cfg ub.yaml");
+  ASSERT_TRUE(job.ok()) << job.error().ToString();
+  EXPECT_EQ(job->overlap.scatter_proj, ScatterForm::kPipelined);
+  EXPECT_EQ(job->overlap.scatter_fc2, ScatterForm::kRing);
+  EXPECT_EQ(notes_.unmodelled.size(), 5u);
+}
+
+TEST_F(OverlapFromTest, AFileThatIsNotAtHandIsNamed) {
+  const Result<TrainingJob> job = Script("--tp-comm-overlap-cfg other.yaml");
+  ASSERT_TRUE(job.ok()) << job.error().ToString();
+  EXPECT_EQ(job->overlap.scatter_fc2, ScatterForm::kPipelined);
+  EXPECT_THAT(notes_.unmodelled,
+              ElementsAre("--tp-comm-overlap-cfg (there is no '" + (dir_ / "other.yaml") + "')"));
+  EXPECT_FALSE(Script("--tp-comm-overlap-cfg other.yaml", /*strict=*/true).ok());
+}
+
+TEST_F(OverlapFromTest, AModelFileNamesItAndCountsMore) {
+  const std::string model =
+      "model: {architecture: gpt, layers: 2, hidden: 64, heads: 8, vocab: 100, sequence: 32}\n"
+      "training: {framework: megatron, precision: bf16, micro_batch: 1, global_batch: 8, "
+      "recompute: none, optimizer: adam}\n"
+      "parallel: {tensor: 2, sequence_parallel: true, pipeline: 1}\n"
+      "overlap: {tensor: true, from: ub.yaml, tensor_scatter_proj: ring}\n";
+  EXPECT_TRUE(WriteFileAtomically(dir_ / "m.yaml", model).ok());
+  JobSource source;
+  source.path = dir_ / "m.yaml";
+  const Result<TrainingJob> job = LoadJob(source, {}, &notes_);
+  ASSERT_TRUE(job.ok()) << job.error().ToString();
+  EXPECT_EQ(job->overlap.scatter_proj, ScatterForm::kRing);
+  EXPECT_EQ(job->overlap.scatter_fc2, ScatterForm::kRing);
+  const Result<TrainingJob> missing = LoadJob(source, {"overlap.from=none.yaml"}, &notes_);
+  ASSERT_FALSE(missing.ok());
+  EXPECT_EQ(
+      missing.error().ToString().substr(0, 86),
+      "--set overlap.from=none.yaml: error: none.yaml: error: cannot read: No such file or di");
+}
+
+}  // namespace
+}  // namespace drydock

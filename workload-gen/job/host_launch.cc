@@ -1,0 +1,29 @@
+#include "workload-gen/job/host_launch.h"
+
+#include <fmt/format.h>
+
+#include "core/base/files.h"
+#include "core/base/spelling.h"
+#include "core/base/version.h"
+#include "core/schema/cluster/host_launch_file.h"
+
+namespace drydock {
+
+std::string HostLaunchPath() { return std::string(kDefaultConfigDirectory) + "/host-launch.yaml"; }
+
+Result<HostLaunch> HostLaunchOf(const TrainingJob& job) {
+  const std::string& wanted = job.training.host_launch;
+  if (wanted == "none") return HostLaunch();
+  ASSIGN_OR_RETURN(const std::string text, ReadFile(HostLaunchPath()));
+  ASSIGN_OR_RETURN(const std::vector<HostLaunch> sets, ParseHostLaunchFile(text, HostLaunchPath()));
+  std::vector<std::string> names = {"none"};
+  for (const HostLaunch& set : sets) {
+    if (set.name == wanted) return set;
+    names.push_back(set.name);
+  }
+  return job.ErrorAt("training.host_launch",
+                     fmt::format("'host_launch' cannot be '{}'{}; valid values are {}", wanted,
+                                 DidYouMean(wanted, names), Join(names)));
+}
+
+}  // namespace drydock

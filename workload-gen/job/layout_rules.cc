@@ -1,0 +1,171 @@
+#include "workload-gen/job/layout_rules.h"
+
+#include <fmt/format.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace drydock {
+namespace {
+
+class Rules {
+ public:
+  Rules(const TrainingJob& job, const Topology& topology, Diagnostics* diagnostics)
+      : job_(job),
+        model_(job.model),
+        parallel_(job.parallel),
+        topology_(topology),
+        diagnostics_(diagnostics) {}
+
+  void Check() {
+    CheckTensor();
+    CheckContext();
+    CheckExperts();
+  }
+
+ private:
+  template <typename... Args>
+  void Fail(const std::string& key, fmt::format_string<Args...> text, Args&&... args) {
+    diagnostics_->Add(job_.ErrorAt(key, fmt::format(text, std::forward<Args>(args)...)));
+  }
+
+  // The largest degree at or below the given one that divides all of `values`, for the message.
+  static int64_t LargestDivisor(int64_t degree, std::initializer_list<int64_t> values) {
+    for (; degree > 1; --degree) {
+      bool all = true;
+      for (const int64_t value : values) all = all && value % degree == 0;
+      if (all) break;
+    }
+    return degree;
+  }
+
+  bool HasDenseLayers() const {
+    for (int layer = 0; layer < model_.layers; ++layer) {
+      if (!model_.HasExperts(layer)) return true;
+    }
+    return false;
+  }
+
+  // What tensor parallelism splits evenly.
+  std::vector<std::pair<const char*, int64_t>> SplitSizes() const {
+    std::vector<std::pair<const char*, int64_t>> sizes = {{"heads", model_.heads},
+                                                          {"hidden", model_.hidden}};
+    if (HasDenseLayers()) sizes.emplace_back("ffn", model_.ffn);
+    if (model_.moe.shared_ffn > 0) sizes.emplace_back("shared_expert_ffn", model_.moe.shared_ffn);
+    return sizes;
+  }
+
+  // Ranks may share a head of keys, all of them alike.
+  bool SplitsKeys(int64_t tensor) const {
+    return model_.is_latent() || model_.kv_heads % tensor == 0 || tensor % model_.kv_heads == 0;
+  }
+
+  void CheckTensor() {
+    const int tensor = parallel_.tensor;
+    for (const auto& [what, size] : SplitSizes()) {
+      if (size % tensor == 0) continue;
+      Fail("parallel.tensor", "{} {} is not divisible by tensor {}", what, size, tensor);
+    }
+    if (!SplitsKeys(tensor)) {
+      Fail("parallel.tensor", "kv_heads {} is neither divisible by tensor {} nor divides it",
+           model_.kv_heads, tensor);
+    }
+    if (parallel_.sequence_parallel && model_.sequence % parallel_.context == 0) CheckRows();
+    if (job_.overlap.tensor && tensor > 1) CheckTensorOverlap();
+  }
+
+  // Its members map each other's memory; sums leave in parts.
+  void CheckTensorOverlap() {
+    for (const HostKind& kind : topology_.host_kinds) {
+      if (kind.gpus % parallel_.tensor == 0) continue;
+      Fail(
+          "overlap.tensor",
+          "'tensor' needs every tensor-parallel group inside a host; tensor {} does not divide the "
+          "{} GPUs of a {} host",
+          parallel_.tensor, kind.gpus, kind.name);
+      return;
+    }
+    if (job_.overlap.tensor_scatter && model_.hidden % kScatterParts != 0) {
+      Fail("overlap.tensor", "hidden {} is not divisible by the {} parts of 'tensor_scatter'",
+           model_.hidden, kScatterParts);
+    }
+  }
+
+  void CheckRows() {
+    const int64_t local = model_.sequence / parallel_.context;
+    if (local % parallel_.tensor == 0) return;
+    if (parallel_.context == 1) {
+      Fail("parallel.tensor", "sequence {} is not divisible by tensor {}", local, parallel_.tensor);
+      return;
+    }
+    Fail("parallel.tensor", "sequence {} / context {} = {} is not divisible by tensor {}",
+         model_.sequence, parallel_.context, local, parallel_.tensor);
+  }
+
+  void CheckContext() {
+    const int context = parallel_.context;
+    if (context == 1) return;
+    // Each rank takes a chunk from either end, so that all see as much of a causal mask.
+    if (model_.sequence % (2 * int64_t{context}) != 0) {
+      Fail("parallel.context",
+           "sequence {} is not divisible by 2 x context {} chunks; the nearest context that fits "
+           "is {}",
+           model_.sequence, context,
+           model_.sequence % 2 == 0 ? LargestDivisor(context, {model_.sequence / 2}) : 1);
+    }
+    if (parallel_.context_type != ContextType::kAllToAll) return;
+    const int64_t parts = int64_t{parallel_.tensor} * context;
+    const auto divide = [&](const char* what, int64_t value) {
+      if (value % parts == 0) return;
+      Fail("parallel.context_type",
+           "{} {} is not divisible by tensor {} x context {}, which "
+           "context_type a2a splits them over",
+           what, value, parallel_.tensor, context);
+    };
+    divide("heads", model_.heads);
+    if (model_.kv_heads != model_.heads && !model_.is_latent()) divide("kv_heads", model_.kv_heads);
+  }
+
+  void CheckExperts() {
+    const ExpertShape& moe = model_.moe;
+    if (moe.experts == 0) return;
+    const int tensor = ExpertTensorOf(parallel_);
+    if (moe.ffn % tensor != 0) {
+      Fail(parallel_.expert_tensor > 0 ? "parallel.expert_tensor" : "parallel.tensor",
+           "expert_ffn {} is not divisible by expert_tensor {}; the nearest that fits is {}",
+           moe.ffn, tensor, LargestDivisor(tensor, {moe.ffn}));
+    }
+    CheckDispatch(tensor);
+  }
+
+  void CheckDispatch(int tensor) {
+    if (job_.training.moe_dispatcher != MoeDispatcher::kFlex) return;
+    const int ranks = parallel_.expert * tensor;
+    for (const HostKind& kind : topology_.host_kinds) {
+      if (kind.gpus == topology_.host_kinds.front().gpus &&
+          (ranks % kind.gpus == 0 || kind.gpus % ranks == 0)) {
+        continue;
+      }
+      Fail("training.moe_dispatcher",
+           "dispatcher flex needs hosts of one size that expert {} x expert_tensor {} = {} ranks "
+           "fill, or that they divide; a {} host has {} GPUs",
+           parallel_.expert, tensor, ranks, kind.name, kind.gpus);
+      return;
+    }
+  }
+
+  const TrainingJob& job_;
+  const ModelShape& model_;
+  const ParallelRules& parallel_;
+  const Topology& topology_;
+  Diagnostics* diagnostics_;
+};
+
+}  // namespace
+
+void CheckDegrees(const TrainingJob& job, const Topology& topology, Diagnostics* diagnostics) {
+  Rules(job, topology, diagnostics).Check();
+}
+
+}  // namespace drydock

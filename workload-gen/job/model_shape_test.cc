@@ -1,0 +1,120 @@
+#include "workload-gen/job/model_shape.h"
+
+#include "workload-gen/testing/job_testing.h"
+
+namespace drydock {
+namespace {
+
+const std::vector<std::string> kLatent = {"model.kv_lora_rank=16", "model.q_lora_rank=24",
+                                          "model.qk_nope_dim=8", "model.qk_rope_dim=4",
+                                          "model.value_dim=6"};
+const std::vector<std::string> kExperts = {"model.experts=4", "model.experts_per_token=2",
+                                           "parallel.sequence_parallel=true"};
+
+std::vector<std::string> Also(std::vector<std::string> list, const std::vector<std::string>& more) {
+  list.insert(list.end(), more.begin(), more.end());
+  return list;
+}
+
+std::string ErrorOf(const std::vector<std::string>& overrides) {
+  const Result<TrainingJob> job = ParseTrainingJob(kTestJob, "test.yaml", overrides);
+  return job.ok() ? "" : job.error().message();
+}
+
+TEST(ModelShape, LatentAttention) {
+  const ModelShape m = TestJob(kLatent).model;
+  EXPECT_TRUE(m.is_latent());
+  EXPECT_EQ(m.latent.q_rank, 24);
+  EXPECT_EQ(m.head_dim, 12);
+  EXPECT_EQ(m.query_width(), 8 * 12);
+  EXPECT_EQ(m.value_width(), 8 * 6);
+  EXPECT_FALSE(TestJob().model.is_latent());
+  EXPECT_EQ(TestJob().model.value_width(), 64);
+}
+
+TEST(ModelShape, LatentAttentionIsWholeOrNotThere) {
+  EXPECT_EQ(ErrorOf({"model.kv_lora_rank=16"}), "'model' lacks the key 'qk_nope_dim'");
+  EXPECT_EQ(ErrorOf({"model.value_dim=16"}), "'value_dim' needs kv_lora_rank");
+  EXPECT_EQ(ErrorOf(Also(kLatent, {"model.kv_heads=4"})),
+            "with kv_lora_rank, all heads have keys of their own: no kv_heads");
+  EXPECT_EQ(ErrorOf(Also(kLatent, {"model.head_dim=12"})),
+            "with kv_lora_rank, a head has qk_nope_dim + qk_rope_dim: no head_dim");
+  EXPECT_EQ(ErrorOf(Also(kLatent, {"model.qk_norm=true"})),
+            "with kv_lora_rank, the narrow widths are normed already: no qk_norm");
+}
+
+TEST(ModelShape, Experts) {
+  const ModelShape m =
+      TestJob(Also(kExperts, {"model.first_dense_layers=2", "model.moe_every=3",
+                              "model.expert_ffn=32", "model.shared_expert_ffn=64"}))
+          .model;
+  EXPECT_EQ(m.moe.ffn, 32);
+  EXPECT_EQ(m.moe.shared_ffn, 64);
+  EXPECT_EQ(m.ffn, 256);
+  // Of eight layers, those from 2 on that 3 divides.
+  EXPECT_EQ(m.expert_layers(), 2);
+  EXPECT_FALSE(m.HasExperts(0));
+  EXPECT_TRUE(m.HasExperts(3));
+  EXPECT_FALSE(m.HasExperts(4));
+  EXPECT_EQ(TestJob(kExperts).model.moe.ffn, 256);
+  EXPECT_EQ(TestJob().model.expert_layers(), 0);
+}
+
+TEST(ModelShape, GatedExpertsAloneNeedNoOtherWidth) {
+  const std::vector<std::string> gated = Also(kExperts, {"model.activation=swiglu"});
+  EXPECT_EQ(ErrorOf(gated), "'model' lacks the key 'ffn'");
+  EXPECT_EQ(TestJob(Also(gated, {"model.expert_ffn=32"})).model.ffn, 32);
+  EXPECT_EQ(ErrorOf(Also(gated, {"model.expert_ffn=32", "model.first_dense_layers=1"})),
+            "'model' lacks the key 'ffn'");
+}
+
+TEST(ModelShape, ExpertsThatAreNone) {
+  EXPECT_EQ(ErrorOf({"model.expert_ffn=32"}), "'expert_ffn' needs experts");
+  EXPECT_EQ(ErrorOf({"model.experts=4"}), "'model' lacks the key 'experts_per_token'");
+  EXPECT_EQ(ErrorOf({"model.experts=4", "model.experts_per_token=5"}),
+            "experts_per_token 5 is more than experts 4");
+  EXPECT_EQ(ErrorOf(Also(kExperts, {"model.first_dense_layers=8"})),
+            "none of the 8 layers has experts, by first_dense_layers 8 and moe_every 1");
+  EXPECT_EQ(ErrorOf(Also(kExperts, {"model.first_dense_layers=9"})),
+            "first_dense_layers 9 is more than layers 8");
+  EXPECT_EQ(ErrorOf(Also(kExperts, {"model.moe_every=0"})),
+            "'moe_every' is 0; it must be between 1 and 10000");
+  EXPECT_EQ(ErrorOf(Also(kExperts, {"model.layers=2000000000"})),
+            "'layers' is 2000000000; it must be between 1 and 10000");
+  EXPECT_EQ(ErrorOf(Also(kExperts, {"model.shared_expert_gate=true"})),
+            "'shared_expert_gate' needs shared_expert_ffn");
+}
+
+TEST(ModelShape, Windows) {
+  const ModelShape all = TestJob({"model.window=16"}).model;
+  EXPECT_TRUE(all.HasWindow(0) && all.HasWindow(5));
+  const ModelShape some = TestJob({"model.window=16", "model.full_attention_every=3"}).model;
+  EXPECT_TRUE(some.HasWindow(0) && some.HasWindow(1) && some.HasWindow(3));
+  EXPECT_FALSE(some.HasWindow(2));
+  EXPECT_FALSE(TestJob().model.HasWindow(0));
+  EXPECT_EQ(ErrorOf({"model.full_attention_every=2"}), "'full_attention_every' needs window");
+  const ModelShape late =
+      TestJob({"model.window=16", "model.full_attention_first=5", "model.full_attention_every=3"})
+          .model;
+  EXPECT_FALSE(late.HasWindow(4) || late.HasWindow(5));
+  EXPECT_TRUE(late.HasWindow(6) && late.HasWindow(7));
+  EXPECT_EQ(ErrorOf({"model.window=16", "model.full_attention_first=9"}),
+            "full_attention_first 9 is more than layers 8");
+}
+
+TEST(ModelShape, Activations) {
+  EXPECT_EQ(TestJob({"model.activation=squared-relu"}).model.activation, Activation::kSquaredRelu);
+  EXPECT_FALSE(TestJob({"model.activation=relu"}).model.gated());
+  EXPECT_TRUE(TestJob({"model.activation=geglu", "model.ffn=96"}).model.gated());
+  EXPECT_EQ(ErrorOf({"model.activation=geglue"}),
+            "'geglue' is no activation; did you mean 'geglu'?; valid values are gelu, swiglu, "
+            "geglu, squared-relu, relu");
+}
+
+TEST(ModelShape, PatchesHaveNoEmbeddingToTie) {
+  EXPECT_EQ(ErrorOf({"model.patch_features=768"}), "'patch_features' needs tied_embedding: false");
+  EXPECT_EQ(ErrorOf({"model.patch_features=768", "model.tied_embedding=false"}), "");
+}
+
+}  // namespace
+}  // namespace drydock

@@ -1,0 +1,95 @@
+#include "workload-gen/job/section_readers.h"
+#include "workload-gen/testing/job_testing.h"
+
+namespace drydock {
+namespace {
+
+const std::vector<std::string> kExperts = {"model.experts=4", "model.experts_per_token=2",
+                                           "parallel.sequence_parallel=true"};
+
+struct Rule {
+  std::vector<std::string> overrides;
+  const char* message;
+};
+
+class SectionRulesTest : public testing::TestWithParam<Rule> {};
+
+// The last override is the one to blame.
+TEST_P(SectionRulesTest, IsToldAtItsPlace) {
+  const Result<TrainingJob> job = ParseTrainingJob(kTestJob, "test.yaml", GetParam().overrides);
+  ASSERT_FALSE(job.ok());
+  EXPECT_EQ(job.error().ToString(),
+            "--set " + GetParam().overrides.back() + ": error: " + std::string(GetParam().message));
+}
+
+std::vector<std::string> Experts(const std::vector<std::string>& more) {
+  std::vector<std::string> list = kExperts;
+  list.insert(list.end(), more.begin(), more.end());
+  return list;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, SectionRulesTest,
+    testing::Values(
+        Rule{{"training.moe_dispatcher=flex"}, "'moe_dispatcher' needs model.experts"},
+        Rule{{"training.moe_imbalance=1.5"}, "'moe_imbalance' needs model.experts"},
+        Rule{{"training.tp_only_amax_red=true"}, "'tp_only_amax_red' needs precision: fp8"},
+        Rule{{"parallel.expert=4"}, "'expert' needs model.experts"},
+        Rule{{"parallel.expert_tensor=2"}, "'expert_tensor' needs model.experts"},
+        Rule{Experts({"parallel.expert=3"}),
+             "experts 4 is not divisible by expert 3; the nearest below that fits is 2"},
+        Rule{Experts({"parallel.sequence_parallel=false"}),
+             "with experts, tensor 2 needs sequence_parallel: true (each rank routes its own "
+             "tokens)"},
+        Rule{Experts({"parallel.expert=2", "training.moe_imbalance=2.5"}),
+             "moe_imbalance 2.5 is more than expert 2: no rank has more than all tokens"},
+        Rule{Experts({"training.moe_imbalance=0.5"}),
+             "'moe_imbalance' is 0.5; it must be between 1 (uniform) and 10000"},
+        Rule{Experts({"training.moe_capacity_factor=-1"}),
+             "'moe_capacity_factor' is -1; it must be between 0 (no token is dropped) and 10000"},
+        Rule{Experts({"training.moe_pad_to_capacity=true"}),
+             "'moe_pad_to_capacity' needs a moe_capacity_factor"},
+        Rule{{"training.recompute=selective", "training.recompute_modules=[moe]"},
+             "'moe' and 'moe_act' need model.experts"},
+        Rule{{"training.recompute=selective", "training.recompute_modules=[mla_up_proj]"},
+             "'mla_up_proj' needs model.kv_lora_rank"},
+        Rule{{"training.recompute=selective", "training.recompute_modules=[shared_experts]"},
+             "'shared_experts' needs model.shared_expert_ffn"},
+        Rule{{"training.recompute=selective", "training.recompute_modules=[core_atn]"},
+             "'core_atn' is no module to recompute; did you mean 'core_attn'?; valid values are "
+             "core_attn, layernorm, moe_act, mlp, moe, shared_experts, mla_up_proj"},
+        Rule{{"training.recompute=selective", "training.recompute_modules=core_attn"},
+             "'recompute_modules' must be a list of names"},
+        Rule{{"training.recompute_modules=[mlp]"},
+             "'recompute_modules' needs recompute: selective"},
+        Rule{{"overlap.tensor=true"}, "'tensor' needs parallel.sequence_parallel"},
+        Rule{{"overlap.expert=true"}, "'expert' needs parallel.expert > 1"},
+        Rule{{"overlap.shared_expert=true"}, "'shared_expert' needs model.shared_expert_ffn"},
+        Rule{{"parallel.microbatch_group=4"}, "'microbatch_group' needs virtual_pipeline > 1"},
+        Rule{{"parallel.virtual_pipeline=2", "parallel.microbatch_group=1"},
+             "microbatch_group 1 is less than pipeline 2"},
+        Rule{{"model.sequence=16777216", "model.positions=rotary", "training.micro_batch=1048576"},
+             "a micro-batch of 1048576 sequences of 16777216 tokens is too large"},
+        Rule{{"parallel.first_stage_layers=3", "parallel.account_for_loss=true"},
+             "give either first_stage_layers and last_stage_layers, or what counts as a layer"}));
+
+TEST(SectionRules, ModulesToRecompute) {
+  const auto modules = [](const std::vector<std::string>& overrides) {
+    return TestJob(overrides).training.recompute_modules;
+  };
+  EXPECT_EQ(modules({}), RecomputeModules());
+  EXPECT_TRUE(modules({"training.recompute=selective"}).core_attention);
+  const RecomputeModules two =
+      modules({"training.recompute=selective", "training.recompute_modules=[layernorm, mlp]"});
+  EXPECT_TRUE(two.norms && two.mlp);
+  EXPECT_FALSE(two.core_attention);
+}
+
+TEST(SectionRules, Fp8ComputesInEightBitsAndSendsSixteen) {
+  const TrainingJob job = TestJob({"training.precision=fp8"});
+  EXPECT_TRUE(job.training.fp8);
+  EXPECT_EQ(job.training.precision, DataType::kBf16);
+}
+
+}  // namespace
+}  // namespace drydock

@@ -1,0 +1,125 @@
+#include "workload-gen/layers/attention_program.h"
+
+namespace drydock {
+
+void AttentionWriter::Forward(const AttentionWork& work) {
+  ProgramBuilder& b = *c_.builder;
+  b.Compute(work.norm.forward);
+  ProjectionsForward(work);
+  core_.Forward(work.core);
+  tensor_.RowForward(work.proj);
+  if (work.post_norm) b.Compute(work.post_norm->forward);
+  b.Compute(work.residual.forward);
+}
+
+void AttentionWriter::ProjectionsForward(const AttentionWork& work) {
+  ProgramBuilder& b = *c_.builder;
+  if (work.latent) {
+    LatentForward(*work.latent);
+  } else {
+    tensor_.ColumnForward(work.qkv);
+    if (work.gathered_width > 0) {
+      b.Wait(tensor_.Start(CollectiveType::kAllGather, work.gathered_width));
+    }
+  }
+  if (work.q_norm) b.Compute(work.q_norm->forward);
+  if (work.k_norm) b.Compute(work.k_norm->forward);
+  if (work.rotary) b.Compute(work.rotary->forward);
+}
+
+// Down-projections work on this rank's rows; what comes out is narrow, and is gathered.
+void AttentionWriter::LatentForward(const LatentWork& latent) {
+  ProgramBuilder& b = *c_.builder;
+  if (latent.q_down) b.Compute(latent.q_down->forward);
+  b.Compute(latent.kv_down.forward);
+  tensor_.Enter(c_.job.model.latent.rope_dim);  // the keys' turned part
+  UpForward(latent);
+}
+
+void AttentionWriter::UpForward(const LatentWork& latent) {
+  const LatentAttention& shape = c_.job.model.latent;
+  ProgramBuilder& b = *c_.builder;
+  if (latent.q_norm) b.Compute(latent.q_norm->forward);
+  tensor_.EnterInput(latent.q_up, latent.q_down ? shape.q_rank : c_.job.model.hidden);
+  b.Compute(latent.q_up.forward);
+  b.Compute(latent.kv_norm.forward);
+  tensor_.EnterInput(latent.kv_up, shape.kv_rank);
+  b.Compute(latent.kv_up.forward);
+}
+
+bool AttentionWriter::recomputes_up() const {
+  return c_.job.training.recompute_modules.mla_up_projection && c_.job.model.is_latent();
+}
+
+void AttentionWriter::Recompute(const AttentionWork& work) {
+  const RecomputeModules& modules = c_.job.training.recompute_modules;
+  if (!modules.core_attention && !recomputes_up()) return;
+  ProgramBuilder& b = *c_.builder;
+  b.SetPhase(Phase::kRecompute);
+  if (recomputes_up()) {
+    UpForward(*work.latent);
+    if (work.rotary) b.Compute(work.rotary->forward);
+  }
+  if (modules.core_attention) core_.Forward(work.core);
+  b.SetPhase(Phase::kBackward);
+}
+
+void AttentionWriter::Backward(const AttentionWork& work, int layer) {
+  ProgramBuilder& b = *c_.builder;
+  if (work.post_norm) {
+    b.Compute(work.post_norm->backward);
+    listener_->OnGradient(ParameterKind::kPostNorm1, layer);
+  }
+  listener_->OnGradient(ParameterKind::kProjBias, layer);
+  tensor_.RowBackward(work.proj);
+  listener_->OnGradient(ParameterKind::kProjWeight, layer);
+  Recompute(work);
+  core_.Backward(work.core);
+  if (work.rotary) b.Compute(work.rotary->backward);
+  HeadNormsBackward(work, layer);
+  if (c_.job.training.recompute_modules.norms) {
+    b.SetPhase(Phase::kRecompute);
+    b.Compute(work.norm.forward);
+    b.SetPhase(Phase::kBackward);
+  }
+  if (work.latent) {
+    LatentBackward(*work.latent, layer);
+  } else {
+    if (work.gathered_width > 0) tensor_.ReduceScatter(work.gathered_width);
+    tensor_.ColumnBackward(work.qkv);
+    listener_->OnGradient(ParameterKind::kQkvBias, layer);
+    listener_->OnGradient(ParameterKind::kQkvWeight, layer);
+  }
+  b.Compute(work.norm.backward);
+}
+
+void AttentionWriter::HeadNormsBackward(const AttentionWork& work, int layer) {
+  if (work.k_norm) c_.builder->Compute(work.k_norm->backward);
+  if (work.q_norm) c_.builder->Compute(work.q_norm->backward);
+  if (!work.q_norm) return;
+  listener_->OnGradient(ParameterKind::kKNorm, layer);
+  listener_->OnGradient(ParameterKind::kQNorm, layer);
+}
+
+void AttentionWriter::LatentBackward(const LatentWork& latent, int layer) {
+  const LatentAttention& shape = c_.job.model.latent;
+  ProgramBuilder& b = *c_.builder;
+  tensor_.ColumnBackward(latent.kv_up, shape.kv_rank);
+  listener_->OnGradient(ParameterKind::kKvUpWeight, layer);
+  b.Compute(latent.kv_norm.backward);
+  listener_->OnGradient(ParameterKind::kKvNorm, layer);
+  tensor_.ColumnBackward(latent.q_up, latent.q_down ? shape.q_rank : c_.job.model.hidden);
+  listener_->OnGradient(ParameterKind::kQUpWeight, layer);
+  if (latent.q_norm) {
+    b.Compute(latent.q_norm->backward);
+    listener_->OnGradient(ParameterKind::kQNorm, layer);
+  }
+  if (c_.layout.sequence_parallel) tensor_.ReduceScatter(shape.rope_dim);
+  tensor_.WholeBackward(latent.kv_down);
+  listener_->OnGradient(ParameterKind::kKvDownWeight, layer);
+  if (!latent.q_down) return;
+  tensor_.WholeBackward(*latent.q_down);
+  listener_->OnGradient(ParameterKind::kQDownWeight, layer);
+}
+
+}  // namespace drydock

@@ -1,0 +1,37 @@
+// Writes a layer's attention, forward and backward, from its norm to its residual.
+#ifndef DRYDOCK_WORKLOAD_GEN_LAYERS_ATTENTION_PROGRAM_H_
+#define DRYDOCK_WORKLOAD_GEN_LAYERS_ATTENTION_PROGRAM_H_
+
+#include "workload-gen/program/core_attention.h"
+#include "workload-gen/program/tensor_parallel.h"
+#include "workload-gen/program/writer_context.h"
+
+namespace drydock {
+
+class AttentionWriter {
+ public:
+  AttentionWriter(const WriterContext& context, GradientListener* listener)
+      : c_(context), tensor_(context), core_(context), listener_(listener) {}
+
+  void Forward(const AttentionWork& work);
+  void Backward(const AttentionWork& work, int layer);
+
+ private:
+  void ProjectionsForward(const AttentionWork& work);
+  void LatentForward(const LatentWork& latent);
+  void UpForward(const LatentWork& latent);
+  void LatentBackward(const LatentWork& latent, int layer);
+  void HeadNormsBackward(const AttentionWork& work, int layer);
+  // What was not kept of the forward.
+  void Recompute(const AttentionWork& work);
+  bool recomputes_up() const;
+
+  const WriterContext& c_;
+  TensorParallel tensor_;
+  CoreAttention core_;
+  GradientListener* listener_;
+};
+
+}  // namespace drydock
+
+#endif  // DRYDOCK_WORKLOAD_GEN_LAYERS_ATTENTION_PROGRAM_H_

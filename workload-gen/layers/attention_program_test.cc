@@ -1,0 +1,126 @@
+// Multi-head latent attention as Megatron splits it, counted by hand.
+#include "workload-gen/layers/attention_program.h"
+
+#include <gmock/gmock.h>
+
+#include "workload-gen/graph/text/program_counts.h"
+#include "workload-gen/layout/process_groups.h"
+#include "workload-gen/testing/job_testing.h"
+
+namespace drydock {
+namespace {
+
+using testing::ElementsAre;
+using Overrides = std::vector<std::string>;
+
+// TP2 with sequence parallelism: t = 64 rows, 32 of them local.
+Workload Latent(Overrides more) {
+  Overrides overrides = {"parallel.pipeline=1",     "parallel.sequence_parallel=true",
+                         "training.global_batch=8", "model.positions=rotary",
+                         "model.bias=false",        "model.dropout=0",
+                         "model.kv_lora_rank=16",   "model.qk_nope_dim=8",
+                         "model.qk_rope_dim=4",     "model.value_dim=6"};
+  overrides.insert(overrides.end(), more.begin(), more.end());
+  return TestWorkload(overrides);
+}
+
+TEST(AttentionProgram, LatentAttentionGathersNarrowRows) {
+  const Workload w = Latent({"model.q_lora_rank=32"});
+  const std::string mlp_gather = "tp all-gather 4096 x fp16 = 8.192 KB over 2";
+  const std::string scatter = "tp reduce-scatter 4096 x fp16 = 8.192 KB over 2";
+  EXPECT_THAT(CallsOfLayer(w, 0, 2, Phase::kForward),
+              ElementsAre("tp all-gather 256 x fp16 = 512 B over 2",      // t x qk_rope_dim
+                          "tp all-gather 2048 x fp16 = 4.096 KB over 2",  // t x q_lora_rank
+                          "tp all-gather 1024 x fp16 = 2.048 KB over 2",  // t x kv_lora_rank
+                          scatter, mlp_gather, scatter));
+  const std::vector<std::string> backward = CallsOfLayer(w, 0, 2, Phase::kBackward);
+  ASSERT_EQ(backward.size(), 3u + 6u);
+  EXPECT_THAT(std::vector<std::string>(backward.begin() + 3, backward.end()),
+              ElementsAre(mlp_gather,                                         // proj
+                          "tp all-gather 1024 x fp16 = 2.048 KB over 2",      // kv-up
+                          "tp reduce-scatter 1024 x fp16 = 2.048 KB over 2",  //
+                          "tp all-gather 2048 x fp16 = 4.096 KB over 2",      // q-up
+                          "tp reduce-scatter 2048 x fp16 = 4.096 KB over 2",  //
+                          "tp reduce-scatter 256 x fp16 = 512 B over 2"));
+}
+
+TEST(AttentionProgram, LatentProductsHaveTheirWidths) {
+  const Workload w = Latent({"model.q_lora_rank=32"});
+  std::vector<std::string> shapes;
+  for (const Submodule& s : w.submodules) {
+    if (s.pass != Pass::kForward || !s.name.starts_with("attention.")) continue;
+    if (s.kind == SubmoduleKind::kLinear) {
+      shapes.push_back(s.name.substr(10) + " " + std::to_string(s.rows) + "x" +
+                       std::to_string(s.n) + "x" + std::to_string(s.k));
+    }
+    if (s.kind == SubmoduleKind::kAttention) {
+      EXPECT_EQ(s.head_dim, 12);
+      EXPECT_EQ(s.value_dim, 6);
+      EXPECT_EQ(s.kv_heads, 4);
+    }
+  }
+  EXPECT_THAT(shapes, ElementsAre("q-down 32x32x64", "kv-down 32x20x64", "q-up 64x48x32",
+                                  "kv-up 64x56x16", "proj 64x64x24"));
+}
+
+TEST(AttentionProgram, QueriesOfFullWidthComeFromTheHiddenRows) {
+  const Workload w = Latent({});
+  const std::vector<std::string> calls = CallsOfLayer(w, 0, 2, Phase::kForward);
+  EXPECT_EQ(calls[1], "tp all-gather 4096 x fp16 = 8.192 KB over 2");
+}
+
+TEST(AttentionProgram, UpProjectionsMayBeMadeAgain) {
+  const Workload w = Latent({"model.q_lora_rank=32", "training.recompute=selective",
+                             "training.recompute_modules=[mla_up_proj]"});
+  EXPECT_THAT(SubmodulesOfLayer(w, 0, 2, Phase::kRecompute),
+              ElementsAre("attention.q-norm", "attention.q-up", "attention.kv-norm",
+                          "attention.kv-up", "attention.rotary"));
+  EXPECT_EQ(CallsOfLayer(w, 0, 2, Phase::kRecompute).size(), 2u);
+}
+
+TEST(AttentionProgram, QueriesAndKeysMayBeNormed) {
+  const Workload w = TestWorkload({"model.qk_norm=true", "model.kv_heads=4"});
+  int rows = 0;
+  for (const Submodule& s : w.submodules) {
+    if (s.pass != Pass::kForward) continue;
+    if (s.name == "attention.q-norm") rows += static_cast<int>(s.rows);
+    if (s.name == "attention.k-norm") rows += static_cast<int>(s.rows);
+  }
+  EXPECT_EQ(rows, 64 * (4 + 2));
+}
+
+// Two heads of keys on four ranks: the product of queries, keys and values is gathered whole.
+TEST(AttentionProgram, RanksMayShareAHeadOfKeys) {
+  const Workload w = TestWorkload({"parallel.tensor=4", "parallel.pipeline=1", "model.kv_heads=2",
+                                   "parallel.sequence_parallel=true", "training.global_batch=4"});
+  // t = 64 rows of 64 + 2 x 16.
+  EXPECT_EQ(CallsOfLayer(w, 0, 2, Phase::kForward)[1],
+            "tp all-gather 6144 x fp16 = 12.29 KB over 4");
+  const std::vector<std::string> backward = CallsOfLayer(w, 0, 2, Phase::kBackward);
+  EXPECT_EQ(backward[backward.size() - 3], "tp reduce-scatter 6144 x fp16 = 12.29 KB over 4");
+  for (const Submodule& s : w.submodules) {
+    if (s.kind != SubmoduleKind::kAttention) continue;
+    EXPECT_EQ(s.heads, 2);
+    EXPECT_EQ(s.kv_heads, 1);
+  }
+}
+
+// Every layer's products in fp8, the head's not; scales agreed on after each pass of a chunk.
+TEST(AttentionProgram, Fp8) {
+  const Workload w = TestWorkload({"training.precision=fp8", "parallel.pipeline=1"});
+  for (const Submodule& s : w.submodules) {
+    const bool linear = s.kind == SubmoduleKind::kLinear;
+    EXPECT_EQ(s.type == DataType::kFp8, linear && s.name != "head.logits") << s.name;
+  }
+  std::vector<std::string> scales;
+  for (const Op& op : w.programs[0].ops) {
+    if (op.kind == OpKind::kCompute || op.role != kStageRole) continue;
+    if (op.microbatch == 0) scales.push_back(CallText(w.calls[op.work]));
+  }
+  // 8 layers x 4 products x 3 tensors forward, 2 backward.
+  EXPECT_THAT(scales, ElementsAre("all-reduce 96 x fp32 = 384 B max over 8",
+                                  "all-reduce 64 x fp32 = 256 B max over 8"));
+}
+
+}  // namespace
+}  // namespace drydock

@@ -1,0 +1,41 @@
+// Writes what stands at the two ends of the model: the batch's broadcast, the embedding, the final
+// norm with the logits and the loss over a vocabulary split by tensor parallelism.
+#ifndef DRYDOCK_WORKLOAD_GEN_LAYERS_EDGE_PROGRAM_H_
+#define DRYDOCK_WORKLOAD_GEN_LAYERS_EDGE_PROGRAM_H_
+
+#include "workload-gen/program/tensor_parallel.h"
+#include "workload-gen/program/writer_context.h"
+
+namespace drydock {
+
+class EdgeWriter {
+ public:
+  EdgeWriter(const WriterContext& context, GradientListener* listener)
+      : c_(context), tensor_(context), listener_(listener) {}
+
+  // Tensor rank 0 hands out what it loaded: tokens and positions at the model's start, labels and
+  // loss mask at its end.
+  void Batch(bool first, bool last);
+  void EmbeddingForward();
+  void EmbeddingBackward();
+  // The gradient of the tokens' rows alone: where further tokens are predicted, a second time.
+  void LookupBackward();
+  // The head: final norm; logits and loss.
+  void HeadNormForward();
+  void HeadNormBackward();
+  void LogitsForward();
+  void LogitsBackward();
+
+ private:
+  void Broadcast(DataType type);
+  void LookupForward();
+  void LossCollective(CollectiveType collective, ReduceOp op, int64_t count);
+
+  const WriterContext& c_;
+  TensorParallel tensor_;
+  GradientListener* listener_;
+};
+
+}  // namespace drydock
+
+#endif  // DRYDOCK_WORKLOAD_GEN_LAYERS_EDGE_PROGRAM_H_

@@ -1,0 +1,284 @@
+#include "workload-gen/layers/expert_program.h"
+
+namespace drydock {
+
+// ---- Communication ------------------------------------------------------------------------------
+
+ProgramBuilder::OpId ExpertWriter::Gathered(CollectiveType type, DataType data, int64_t width,
+                                            int64_t tokens) {
+  CommCall call;
+  call.collective = type;
+  call.type = data;
+  call.group_size = c_.layout.expert * c_.layout.expert_tensor;
+  call.count = tokens * width * call.group_size;
+  return c_.builder->StartCollective(kTensorExpertRole, kTensorExpertStream, call);
+}
+
+void ExpertWriter::AcrossExpert(const ExpertWork& work, CollectiveType type) {
+  CommCall call;
+  call.collective = type;
+  call.type = c_.job.training.precision;
+  call.group_size = c_.layout.expert_tensor;
+  call.count = work.routing.received * c_.job.model.hidden;
+  c_.builder->Collective(kExpertTensorRole, kExpertTensorStream, call);
+}
+
+// How many copies everybody sends to whom. The host waits for it, to know the sizes.
+void ExpertWriter::CountTokens(const ExpertWork& work) {
+  const int experts = c_.job.model.moe.experts;
+  ProgramBuilder& b = *c_.builder;
+  if (c_.job.training.moe_dispatcher == MoeDispatcher::kAllToAll) {
+    if (!work.routing.padded) {
+      b.Wait(Gathered(CollectiveType::kAllGather, DataType::kInt64, experts, 1));
+      b.HostReads();
+    }
+    return;
+  }
+  CommCall call;
+  call.collective = CollectiveType::kAllToAll;
+  call.type = DataType::kInt32;
+  call.group_size = c_.layout.expert * c_.layout.expert_tensor;
+  call.count = int64_t{call.group_size} * (experts / c_.layout.expert + 1);
+  b.Collective(kTensorExpertRole, kTensorExpertStream, call);
+  b.HostReads();
+}
+
+// ---- Forward ------------------------------------------------------------------------------------
+
+void ExpertWriter::Forward(const ExpertWork& work) {
+  Route(work);
+  if (work.shared && !beside()) SharedForward(work);
+  Dispatch(work);
+  ExpertsForward(work);
+  Combine(work);
+  if (work.shared) c_.builder->Compute(work.shared->add_output);
+}
+
+void ExpertWriter::Route(const ExpertWork& work) {
+  ProgramBuilder& b = *c_.builder;
+  b.Compute(work.router.forward);
+  b.Compute(work.top_k.forward);
+  if (!c_.job.training.moe_aux_loss) return;
+  CommCall counts;
+  counts.type = DataType::kInt64;
+  counts.count = c_.job.model.moe.experts;
+  counts.group_size = c_.layout.tensor * c_.layout.context;
+  b.Collective(kTensorContextRole, kTensorContextStream, counts);
+}
+
+void ExpertWriter::Dispatch(const ExpertWork& work) {
+  ProgramBuilder& b = *c_.builder;
+  const ModelShape& m = c_.job.model;
+  const int64_t tokens = work.routing.tokens;
+  const DataType type = c_.job.training.precision;
+  const bool shared = work.shared && beside();
+  const OpId entered = shared ? EnterShared(work) : ProgramBuilder::kNothing;
+  switch (c_.job.training.moe_dispatcher) {
+    case MoeDispatcher::kAllToAll: {
+      CountTokens(work);
+      b.Compute(work.permute.forward);
+      const OpId sent = b.StartCollective(kExpertRole, kExpertStream, work.tokens_out);
+      if (shared) SharedInput(work, entered);
+      b.Wait(sent);
+      b.Collective(kExpertRole, kExpertStream, work.probabilities_out);
+      AcrossExpert(work, CollectiveType::kAllGather);
+      if (work.sort) b.Compute(work.sort->forward);
+      return;
+    }
+    case MoeDispatcher::kAllGather: {
+      b.Wait(Gathered(CollectiveType::kAllGather, DataType::kUint8, m.moe.experts, tokens));
+      b.Wait(Gathered(CollectiveType::kAllGather, type, m.moe.experts, tokens));
+      const OpId sent = Gathered(CollectiveType::kAllGather, type, m.hidden, tokens);
+      if (shared) SharedInput(work, entered);
+      b.Wait(sent);
+      break;
+    }
+    case MoeDispatcher::kFlex: {
+      CountTokens(work);
+      const OpId sent = b.StartCollective(kTensorExpertRole, kTensorExpertStream, work.tokens_out);
+      if (shared) SharedInput(work, entered);
+      b.Wait(sent);
+      break;
+    }
+  }
+  b.Compute(work.permute.forward);
+}
+
+void ExpertWriter::ExpertsForward(const ExpertWork& work) {
+  for (int i = 0; i < work.repeat; ++i) {
+    c_.builder->Compute(work.fc1.forward);
+    c_.builder->Compute(work.activation.forward);
+    c_.builder->Compute(work.fc2.forward);
+  }
+}
+
+void ExpertWriter::Combine(const ExpertWork& work) {
+  ProgramBuilder& b = *c_.builder;
+  const bool exchange = c_.job.training.moe_dispatcher == MoeDispatcher::kAllToAll;
+  if (exchange) {
+    if (work.unsort) b.Compute(work.unsort->forward);
+    AcrossExpert(work, CollectiveType::kReduceScatter);
+  } else {
+    b.Compute(work.unpermute.forward);
+  }
+  const OpId home = StartHome(work);
+  OpId left = ProgramBuilder::kNothing;
+  if (work.shared && beside()) left = SharedOutput(work);
+  b.Wait(home);
+  if (exchange) b.Compute(work.unpermute.forward);
+  b.Wait(left);
+}
+
+// The experts' outputs, or in backward the gradients of their inputs.
+ProgramBuilder::OpId ExpertWriter::StartHome(const ExpertWork& work) {
+  ProgramBuilder& b = *c_.builder;
+  switch (c_.job.training.moe_dispatcher) {
+    case MoeDispatcher::kAllToAll:
+      return b.StartCollective(kExpertRole, kExpertStream, work.tokens_back);
+    case MoeDispatcher::kFlex:
+      return b.StartCollective(kTensorExpertRole, kTensorExpertStream, work.tokens_back);
+    case MoeDispatcher::kAllGather:
+      break;
+  }
+  return Gathered(CollectiveType::kReduceScatter, c_.job.training.precision, c_.job.model.hidden,
+                  work.routing.tokens);
+}
+
+// ---- Backward -----------------------------------------------------------------------------------
+
+void ExpertWriter::Backward(const ExpertWork& work, int layer) {
+  CombineBackward(work, layer);
+  ExpertsBackward(work, layer);
+  DispatchBackward(work, layer);
+  RouterBackward(work, layer);
+}
+
+// What all tokens meet before they leave.
+void ExpertWriter::RouterBackward(const ExpertWork& work, int layer) {
+  ProgramBuilder& b = *c_.builder;
+  if (work.shared && !beside()) {
+    SharedOutputBackward(work, layer);
+    SharedInputBackward(work, layer);
+  }
+  b.Compute(work.top_k.backward);
+  b.Compute(work.router.backward);
+  listener_->OnGradient(ParameterKind::kRouterWeight, layer);
+  if (work.shared) b.Compute(work.shared->add_gradient);
+}
+
+void ExpertWriter::CombineBackward(const ExpertWork& work, int layer) {
+  ProgramBuilder& b = *c_.builder;
+  const bool exchange = c_.job.training.moe_dispatcher == MoeDispatcher::kAllToAll;
+  if (exchange) b.Compute(work.unpermute.backward);
+  OpId sent = ProgramBuilder::kNothing;
+  switch (c_.job.training.moe_dispatcher) {
+    case MoeDispatcher::kAllToAll:
+      sent = b.StartCollective(kExpertRole, kExpertStream, work.tokens_out);
+      break;
+    case MoeDispatcher::kFlex:
+      sent = b.StartCollective(kTensorExpertRole, kTensorExpertStream, work.tokens_out);
+      break;
+    case MoeDispatcher::kAllGather:
+      sent = Gathered(CollectiveType::kAllGather, c_.job.training.precision, c_.job.model.hidden,
+                      work.routing.tokens);
+      break;
+  }
+  if (work.shared && beside()) SharedOutputBackward(work, layer);
+  b.Wait(sent);
+  if (!exchange) return b.Compute(work.unpermute.backward);
+  AcrossExpert(work, CollectiveType::kAllGather);
+  if (work.unsort) b.Compute(work.unsort->backward);
+}
+
+void ExpertWriter::ExpertsBackward(const ExpertWork& work, int layer) {
+  ProgramBuilder& b = *c_.builder;
+  const bool again = c_.job.training.recompute_modules.moe_activation;
+  for (int i = 0; i < work.repeat; ++i) {
+    if (again) {
+      b.SetPhase(Phase::kRecompute);
+      b.Compute(work.activation.forward);
+      b.SetPhase(Phase::kBackward);
+    }
+    tensor_.WholeBackward(work.fc2);
+    if (i == work.repeat - 1) listener_->OnGradient(ParameterKind::kExpertFc2Weight, layer);
+    b.Compute(work.activation.backward);
+    tensor_.WholeBackward(work.fc1);
+  }
+  listener_->OnGradient(ParameterKind::kExpertFc1Weight, layer);
+}
+
+void ExpertWriter::DispatchBackward(const ExpertWork& work, int layer) {
+  ProgramBuilder& b = *c_.builder;
+  const MoeDispatcher dispatcher = c_.job.training.moe_dispatcher;
+  if (dispatcher == MoeDispatcher::kAllToAll) {
+    if (work.sort) b.Compute(work.sort->backward);
+    AcrossExpert(work, CollectiveType::kReduceScatter);
+    b.Collective(kExpertRole, kExpertStream, work.probabilities_back);
+  } else {
+    b.Compute(work.permute.backward);
+  }
+  const OpId home = StartHome(work);
+  if (work.shared && beside()) SharedInputBackward(work, layer);
+  b.Wait(home);
+  if (dispatcher == MoeDispatcher::kAllToAll) b.Compute(work.permute.backward);
+  if (dispatcher == MoeDispatcher::kAllGather) {
+    b.Wait(Gathered(CollectiveType::kReduceScatter, c_.job.training.precision,
+                    c_.job.model.moe.experts, work.routing.tokens));
+  }
+}
+
+// ---- Shared experts -----------------------------------------------------------------------------
+
+void ExpertWriter::SharedForward(const ExpertWork& work) {
+  if (work.shared->mlp.fc1.userbuffers) {
+    if (work.shared->gate) c_.builder->Compute(work.shared->gate->forward);
+    tensor_.ColumnForward(work.shared->mlp.fc1);
+    c_.builder->Compute(work.shared->mlp.activation.forward);
+    return tensor_.RowForward(work.shared->mlp.fc2);
+  }
+  SharedInput(work, EnterShared(work));
+  c_.builder->Wait(SharedOutput(work));
+}
+
+ProgramBuilder::OpId ExpertWriter::EnterShared(const ExpertWork& work) {
+  return tensor_.StartInput(work.shared->mlp.fc1, c_.job.model.hidden);
+}
+
+void ExpertWriter::SharedInput(const ExpertWork& work, OpId entered) {
+  ProgramBuilder& b = *c_.builder;
+  const SharedExpertWork& shared = *work.shared;
+  if (shared.gate) b.Compute(shared.gate->forward);
+  b.Wait(entered);
+  b.Compute(shared.mlp.fc1.forward);
+  b.Compute(shared.mlp.activation.forward);
+}
+
+ProgramBuilder::OpId ExpertWriter::SharedOutput(const ExpertWork& work) {
+  c_.builder->Compute(work.shared->mlp.fc2.forward);
+  return tensor_.Start(c_.layout.sequence_parallel ? CollectiveType::kReduceScatter
+                                                   : CollectiveType::kAllReduce);
+}
+
+void ExpertWriter::SharedOutputBackward(const ExpertWork& work, int layer) {
+  ProgramBuilder& b = *c_.builder;
+  const SharedExpertWork& shared = *work.shared;
+  if (c_.job.training.recompute_modules.shared_experts) {
+    b.SetPhase(Phase::kRecompute);
+    SharedForward(work);
+    b.SetPhase(Phase::kBackward);
+  }
+  if (shared.gate) {
+    tensor_.WholeBackward(*shared.gate);
+    listener_->OnGradient(ParameterKind::kSharedGate, layer);
+  }
+  tensor_.RowBackward(shared.mlp.fc2);
+  listener_->OnGradient(ParameterKind::kSharedFc2Weight, layer);
+  b.Compute(shared.mlp.activation.backward);
+}
+
+void ExpertWriter::SharedInputBackward(const ExpertWork& work, int layer) {
+  tensor_.ColumnBackward(work.shared->mlp.fc1);
+  listener_->OnGradient(ParameterKind::kSharedFc1Weight, layer);
+}
+
+}  // namespace drydock

@@ -1,0 +1,199 @@
+// Layers of experts as Megatron's dispatchers run them, counted by hand.
+#include "workload-gen/layers/expert_program.h"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+
+#include "workload-gen/graph/text/program_counts.h"
+#include "workload-gen/layout/process_groups.h"
+#include "workload-gen/testing/job_testing.h"
+
+namespace drydock {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsSupersetOf;
+using testing::Not;
+using Overrides = std::vector<std::string>;
+
+// 8 GPUs: TP2 DP4, EP4 with whole experts on each rank. n = 32 local tokens of width 64, two
+// copies each.
+Workload Mixture(Overrides more) {
+  Overrides overrides = {
+      "model.bias=false",          "model.dropout=0",         "model.experts=8",
+      "model.experts_per_token=2", "model.expert_ffn=96",     "training.precision=bf16",
+      "training.global_batch=8",   "parallel.pipeline=1",     "parallel.sequence_parallel=true",
+      "parallel.expert=4",         "parallel.expert_tensor=1"};
+  overrides.insert(overrides.end(), more.begin(), more.end());
+  return TestWorkload(overrides);
+}
+
+constexpr const char* kGather = "tp all-gather 4096 x bf16 = 8.192 KB over 2";
+constexpr const char* kScatter = "tp reduce-scatter 4096 x bf16 = 8.192 KB over 2";
+
+TEST(ExpertProgram, AllToAllWithoutDropping) {
+  const Workload w = Mixture({});
+  EXPECT_THAT(CallsOfLayer(w, 0, 1, Phase::kForward),
+              ElementsAre(kGather, kScatter, "tp-cp all-reduce 8 x int64 = 64 B over 2",
+                          "tp-ep all-gather 32 x int64 = 256 B over 4",
+                          "ep all-to-all 4096 x bf16 = 8.192 KB over 4",
+                          "ep all-to-all 64 x bf16 = 128 B over 4",
+                          "ep all-to-all 4096 x bf16 = 8.192 KB over 4"));
+  EXPECT_THAT(
+      CallsOfLayer(w, 0, 1, Phase::kBackward),
+      ElementsAre("ep all-to-all 4096 x bf16 = 8.192 KB over 4",
+                  "ep all-to-all 64 x bf16 = 128 B over 4",
+                  "ep all-to-all 4096 x bf16 = 8.192 KB over 4", kGather, kGather, kScatter));
+  EXPECT_THAT(SubmodulesOfLayer(w, 0, 1, Phase::kForward),
+              ElementsAre("attention.norm", "attention.qkv", "attention.core", "attention.proj",
+                          "attention.residual", "mlp.norm", "moe.router", "moe.top-k",
+                          "moe.permute", "moe.sort", "moe.fc1", "moe.activation", "moe.fc2",
+                          "moe.sort", "moe.unpermute", "mlp.residual"));
+}
+
+TEST(ExpertProgram, GroupedProductsHoldTheCopiesThatArrive) {
+  const Workload w = Mixture({});
+  for (const Submodule& s : w.submodules) {
+    if (s.name != "moe.fc1" || s.pass != Pass::kForward) continue;
+    EXPECT_EQ(s.kind, SubmoduleKind::kGroupedLinear);
+    EXPECT_EQ(s.rows, 64);  // as many as leave, in the mean
+    EXPECT_EQ(s.n, 96);
+    EXPECT_EQ(s.k, 64);
+    EXPECT_EQ(s.experts, 2);
+  }
+}
+
+TEST(ExpertProgram, PaddedToCapacityNobodyAsksForCounts) {
+  const Workload w = Mixture({"training.moe_capacity_factor=1.25",
+                              "training.moe_pad_to_capacity=true", "training.moe_aux_loss=false"});
+  // Capacity: ceil(64 / 8 * 1.25) = 10 rows an expert.
+  EXPECT_THAT(CallsOfLayer(w, 0, 1, Phase::kForward),
+              ElementsAre(kGather, kScatter, "ep all-to-all 5120 x bf16 = 10.24 KB over 4",
+                          "ep all-to-all 80 x bf16 = 160 B over 4",
+                          "ep all-to-all 5120 x bf16 = 10.24 KB over 4"));
+}
+
+TEST(ExpertProgram, SplitExpertsGatherTheirTokens) {
+  const Workload w = Mixture({"parallel.expert_tensor=2", "training.moe_aux_loss=false"});
+  EXPECT_THAT(CallsOfLayer(w, 0, 1, Phase::kForward),
+              ElementsAre(kGather, kScatter, "tp-ep all-gather 64 x int64 = 512 B over 8",
+                          "ep all-to-all 4096 x bf16 = 8.192 KB over 4",
+                          "ep all-to-all 64 x bf16 = 128 B over 4",
+                          "etp all-gather 8192 x bf16 = 16.38 KB over 2",
+                          "etp reduce-scatter 8192 x bf16 = 16.38 KB over 2",
+                          "ep all-to-all 4096 x bf16 = 8.192 KB over 4"));
+}
+
+TEST(ExpertProgram, AllGatherDispatch) {
+  const Workload w = Mixture({"training.moe_dispatcher=allgather", "training.moe_aux_loss=false"});
+  EXPECT_THAT(CallsOfLayer(w, 0, 1, Phase::kForward),
+              ElementsAre(kGather, kScatter, "tp-ep all-gather 1024 x uint8 = 1.024 KB over 4",
+                          "tp-ep all-gather 1024 x bf16 = 2.048 KB over 4",
+                          "tp-ep all-gather 8192 x bf16 = 16.38 KB over 4",
+                          "tp-ep reduce-scatter 8192 x bf16 = 16.38 KB over 4"));
+  EXPECT_THAT(CallsOfLayer(w, 0, 1, Phase::kBackward),
+              ElementsAre("tp-ep all-gather 8192 x bf16 = 16.38 KB over 4",
+                          "tp-ep reduce-scatter 8192 x bf16 = 16.38 KB over 4",
+                          "tp-ep reduce-scatter 1024 x bf16 = 2.048 KB over 4", kGather, kGather,
+                          kScatter));
+}
+
+TEST(ExpertProgram, SharedExpertsAreATensorParallelMlp) {
+  const Overrides shared = {"model.shared_expert_ffn=128", "training.moe_aux_loss=false",
+                            "training.moe_dispatcher=flex"};
+  const Workload w = Mixture(shared);
+  EXPECT_THAT(
+      CallsOfLayer(w, 0, 1, Phase::kForward),
+      ElementsAre(kGather, kScatter, kGather, kScatter, "tp-ep all-to-all 12 x int32 = 48 B over 4",
+                  HasSubstr("all-to-all-v"), HasSubstr("all-to-all-v")));
+  // Beside the exchange: its first half runs while tokens travel, the second on their way home.
+  Overrides beside = shared;
+  beside.push_back("overlap.shared_expert=true");
+  const Workload o = Mixture(beside);
+  EXPECT_THAT(CallsOfLayer(o, 0, 1, Phase::kForward),
+              ElementsAre(kGather, kScatter, kGather, "tp-ep all-to-all 12 x int32 = 48 B over 4",
+                          HasSubstr("all-to-all-v"), HasSubstr("all-to-all-v"), kScatter));
+  EXPECT_THAT(SubmodulesOfLayer(o, 0, 1, Phase::kForward),
+              IsSupersetOf({"shared.fc1", "shared.fc2", "shared.add"}));
+  const Program& p = o.programs[0];
+  int beside_exchange = 0;
+  for (size_t i = 0; i + 1 < p.ops.size(); ++i) {
+    if (p.ops[i].kind != OpKind::kCollective || p.ops[i].layer != 1) continue;
+    if (o.calls[p.ops[i].work].collective != CollectiveType::kAllToAllV) continue;
+    if (p.ops[i].phase != Phase::kForward || p.ops[i + 1].kind != OpKind::kCompute) continue;
+    ++beside_exchange;
+    for (const uint32_t d : p.dependencies(i + 1)) EXPECT_NE(d, i);
+  }
+  EXPECT_EQ(beside_exchange, 2);
+}
+
+TEST(ExpertProgram, DenseLayersStayDense) {
+  const Workload w = Mixture({"model.first_dense_layers=1", "model.moe_every=2"});
+  for (int layer = 0; layer < 8; ++layer) {
+    const std::vector<std::string> names = SubmodulesOfLayer(w, 0, layer, Phase::kForward);
+    const bool experts = layer >= 1 && layer % 2 == 0;
+    EXPECT_EQ(std::count(names.begin(), names.end(), "moe.router"), experts ? 1 : 0);
+    EXPECT_EQ(std::count(names.begin(), names.end(), "mlp.fc1"), experts ? 0 : 1);
+  }
+}
+
+TEST(ExpertProgram, ABusyRankRunsAProgramOfItsOwn) {
+  const Workload w = Mixture({"training.moe_imbalance=2"});
+  EXPECT_EQ(w.class_count, 2);
+  EXPECT_THAT(w.class_of_rank, ElementsAre(0, 1, 1, 1, 0, 1, 1, 1));
+  int64_t rows[2] = {0, 0};
+  for (int c = 0; c < 2; ++c) {
+    for (const Op& op : w.programs[static_cast<size_t>(c)].ops) {
+      if (op.kind != OpKind::kCompute) continue;
+      for (const uint32_t s : w.blocks[op.work].submodules) {
+        if (w.submodules[s].name == "moe.fc1") rows[c] = w.submodules[s].rows;
+      }
+    }
+  }
+  EXPECT_EQ(rows[0], 128);     // twice the mean
+  EXPECT_EQ(rows[1], 11 * 4);  // a third of the rest from each of four ranks, rounded up
+}
+
+// Expert gradients are summed over the ranks that hold the same experts, in a buffer of their own.
+TEST(ExpertProgram, GradientsOfExpertsHaveTheirOwnBuffer) {
+  const Workload w = Mixture({"training.distributed_optimizer=true"});
+  std::vector<std::string> tail;
+  for (const Op& op : w.programs[0].ops) {
+    if (op.kind != OpKind::kCollective || op.phase != Phase::kGradientSync) continue;
+    tail.push_back(w.roles[op.role].name + " " + CallText(w.calls[op.work]));
+  }
+  // 8 layers x 2 experts x 2 matrices of 64 x 96, over 8 / 4 ranks.
+  EXPECT_THAT(tail, Contains("edp reduce-scatter 196608 x fp32 = 786.4 KB over 2"));
+  EXPECT_THAT(tail, Contains(HasSubstr("dp reduce-scatter ")));
+}
+
+TEST(ExpertProgram, RouterBiasesAreAgreedOnOnceAStep) {
+  const Workload w = Mixture({"model.router_bias=true", "model.first_dense_layers=3"});
+  int count = 0;
+  for (const Op& op : w.programs[0].ops) {
+    if (op.kind == OpKind::kCompute || op.role != kStageRole) continue;
+    EXPECT_EQ(CallText(w.calls[op.work]), "all-reduce 40 x fp32 = 160 B over 8");
+    ++count;
+  }
+  EXPECT_EQ(count, 1);
+}
+
+TEST(ExpertProgram, RecomputedModules) {
+  const auto again = [](const char* modules) {
+    return SubmodulesOfLayer(Mixture({"training.recompute=selective",
+                                      std::string("training.recompute_modules=") + modules,
+                                      "model.shared_expert_ffn=64"}),
+                             0, 1, Phase::kRecompute);
+  };
+  EXPECT_THAT(again("[moe_act]"), ElementsAre("moe.activation"));
+  EXPECT_THAT(again("[shared_experts]"),
+              ElementsAre("shared.fc1", "shared.activation", "shared.fc2"));
+  EXPECT_THAT(again("[layernorm]"), ElementsAre("mlp.norm", "attention.norm"));
+  EXPECT_EQ(again("[moe]").size(), 13u);
+}
+
+}  // namespace
+}  // namespace drydock

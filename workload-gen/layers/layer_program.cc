@@ -1,0 +1,77 @@
+#include "workload-gen/layers/layer_program.h"
+
+namespace drydock {
+
+void LayerWriter::Forward(int layer) {
+  const LayerWork& w = c_.work.LayerOf(layer);
+  attention_.Forward(w.attention);
+  c_.builder->Compute(w.norm2.forward);
+  MlpForward(w);
+  LeaveForward(w);
+}
+
+void LayerWriter::LeaveForward(const LayerWork& work) {
+  if (work.post_norm2) c_.builder->Compute(work.post_norm2->forward);
+  c_.builder->Compute(work.residual2.forward);
+}
+
+void LayerWriter::MlpForward(const LayerWork& work) {
+  if (work.experts)
+    experts_.Forward(*work.experts);
+  else
+    mlp_.Forward(*work.mlp);
+}
+
+void LayerWriter::Backward(int layer) {
+  const LayerWork& w = c_.work.LayerOf(layer);
+  MlpBackward(w, layer);
+  AttentionBackward(w, layer);
+}
+
+// What was not kept of the MLP's forward: the norm's output, or all of it.
+void LayerWriter::RecomputeMlp(const LayerWork& work) {
+  const RecomputeModules& modules = c_.job.training.recompute_modules;
+  const bool whole = work.experts ? modules.moe : modules.mlp;
+  if (!whole && !modules.norms) return;
+  c_.builder->SetPhase(Phase::kRecompute);
+  if (modules.norms) c_.builder->Compute(work.norm2.forward);
+  if (whole) MlpForward(work);
+  c_.builder->SetPhase(Phase::kBackward);
+}
+
+void LayerWriter::EnterBackward(const LayerWork& work, int layer) {
+  ProgramBuilder& b = *c_.builder;
+  if (work.residual_backward) b.Compute(work.residual2.backward);
+  if (!work.post_norm2) return;
+  b.Compute(work.post_norm2->backward);
+  listener_->OnGradient(ParameterKind::kPostNorm2, layer);
+}
+
+void LayerWriter::MlpBackward(const LayerWork& work, int layer) {
+  EnterBackward(work, layer);
+  RecomputeMlp(work);
+  if (work.experts)
+    experts_.Backward(*work.experts, layer);
+  else
+    mlp_.Backward(*work.mlp, layer);
+  NormBackward(work, layer);
+}
+
+void LayerWriter::NormBackward(const LayerWork& work, int layer) {
+  ProgramBuilder& b = *c_.builder;
+  b.Compute(work.norm2.backward);
+  b.Compute(work.residual_gradient);
+  listener_->OnGradient(ParameterKind::kNorm2Bias, layer);
+  listener_->OnGradient(ParameterKind::kNorm2Weight, layer);
+}
+
+void LayerWriter::AttentionBackward(const LayerWork& work, int layer) {
+  ProgramBuilder& b = *c_.builder;
+  if (work.residual_backward) b.Compute(work.attention.residual.backward);
+  attention_.Backward(work.attention, layer);
+  b.Compute(work.residual_gradient);
+  listener_->OnGradient(ParameterKind::kNorm1Bias, layer);
+  listener_->OnGradient(ParameterKind::kNorm1Weight, layer);
+}
+
+}  // namespace drydock

@@ -1,0 +1,52 @@
+// Writes transformer layers: forward and backward with the communication inside them. Per dense
+// layer and micro-batch, nothing recomputed: with sequence parallelism 6 all-gathers and 4
+// reduce-scatters, without it 2 all-reduces each way.
+#ifndef DRYDOCK_WORKLOAD_GEN_LAYERS_LAYER_PROGRAM_H_
+#define DRYDOCK_WORKLOAD_GEN_LAYERS_LAYER_PROGRAM_H_
+
+#include "workload-gen/layers/attention_program.h"
+#include "workload-gen/layers/expert_program.h"
+#include "workload-gen/layers/mlp_program.h"
+#include "workload-gen/program/writer_context.h"
+
+namespace drydock {
+
+// What a layer is cut into where its tokens travel beside another micro-batch's compute. Attention
+// goes up to the router; a dense layer has its MLP in kMlp and nothing that travels.
+enum class LayerPiece : uint8_t { kAttention, kDispatch, kMlp, kCombine };
+
+class LayerWriter {
+ public:
+  LayerWriter(const WriterContext& context, GradientListener* listener)
+      : c_(context),
+        attention_(context, listener),
+        mlp_(context, listener),
+        experts_(context, listener),
+        listener_(listener) {}
+
+  // The place (layer, micro-batch) and phase are the caller's to set.
+  void Forward(int layer);
+  void Backward(int layer);
+  // One piece (layer_pieces.cc). Pieces go from kAttention to kCombine, backward the other way.
+  void Forward(int layer, LayerPiece piece);
+  void Backward(int layer, LayerPiece piece);
+
+ private:
+  void MlpForward(const LayerWork& work);
+  void LeaveForward(const LayerWork& work);
+  void EnterBackward(const LayerWork& work, int layer);
+  void NormBackward(const LayerWork& work, int layer);
+  void RecomputeMlp(const LayerWork& work);
+  void MlpBackward(const LayerWork& work, int layer);
+  void AttentionBackward(const LayerWork& work, int layer);
+
+  const WriterContext& c_;
+  AttentionWriter attention_;
+  MlpWriter mlp_;
+  ExpertWriter experts_;
+  GradientListener* listener_;
+};
+
+}  // namespace drydock
+
+#endif  // DRYDOCK_WORKLOAD_GEN_LAYERS_LAYER_PROGRAM_H_

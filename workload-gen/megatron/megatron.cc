@@ -1,0 +1,86 @@
+#include "workload-gen/megatron/megatron.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "workload-gen/layout/process_groups.h"
+#include "workload-gen/megatron/megatron_scope.h"
+#include "workload-gen/memory/rank_memory.h"
+#include "workload-gen/program/program_builder.h"
+#include "workload-gen/stages/stage_program.h"
+#include "workload-gen/work/layer_work.h"
+#include "workload-gen/work/model_size.h"
+#include "workload-gen/work/table_finish.h"
+
+namespace drydock {
+namespace {
+
+WorkloadTotals TotalsOf(const TrainingJob& job, const Layout& layout) {
+  const IterationFlops flops = FlopsOfIteration(job);
+  WorkloadTotals totals;
+  totals.tokens = job.training.global_batch * job.model.sequence;
+  totals.model_flops = flops.model;
+  totals.hardware_flops = flops.hardware;
+  totals.parameters = ParameterCount(job.model);
+  totals.model_name = job.model.name;
+  totals.layout = layout.ToString();
+  totals.precision = job.training.fp8 ? DataType::kFp8 : job.training.precision;
+  return totals;
+}
+
+// Ranks run one program a stage; where experts are loaded unevenly, one a stage and load.
+std::vector<ExpertLoad> LoadsOf(const TrainingJob& job) {
+  if (job.model.moe.experts == 0 || job.training.moe_imbalance <= 1) return {ExpertLoad::kMean};
+  return {ExpertLoad::kBusiest, ExpertLoad::kOthers};
+}
+
+void WritePrograms(const TrainingJob& job, const Layout& layout, Workload* workload) {
+  WorkTables tables(workload);
+  const std::vector<ExpertLoad> loads = LoadsOf(job);
+  const int gpus = workload->topology.host_kinds.front().gpus;
+  std::vector<RankWork> works;
+  for (const ExpertLoad load : loads) {
+    works.push_back(MakeRankWork(job, layout, &tables, load, gpus));
+  }
+  for (int stage = 0; stage < layout.pipeline; ++stage) {
+    for (const RankWork& work : works) {
+      workload->programs.push_back(WriteStageProgram(job, layout, work, stage, &tables));
+    }
+  }
+  workload->class_count = static_cast<int>(workload->programs.size());
+  const int count = static_cast<int>(loads.size());
+  for (int rank = 0; rank < layout.world(); ++rank) {
+    const int load = std::min(layout.ExpertRankOf(rank), count - 1);
+    workload->class_of_rank.push_back(layout.StageOf(rank) * count + load);
+  }
+}
+
+class Megatron : public Framework {
+ public:
+  Status Check(const TrainingJob& job) const override { return CheckMegatronScope(job); }
+
+  Workload Build(const TrainingJob& job, const Layout& layout,
+                 const Topology& topology) const override {
+    Workload workload;
+    workload.topology = topology;
+    workload.streams = StreamNames();
+    workload.totals = TotalsOf(job, layout);
+    BuildGroups(layout, GroupNeedsOf(job), &workload);
+    WritePrograms(job, layout, &workload);
+    DropUnusedSubmodules(&workload);
+    CollectUses(&workload);
+    std::vector<StateMemory> states;
+    const int loads = workload.class_count / layout.pipeline;
+    for (int c = 0; c < workload.class_count; ++c) {
+      states.push_back(MegatronStates(job, layout, c / loads));
+    }
+    FillMemory(job, layout, states, &workload);
+    return workload;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Framework> MakeMegatron() { return std::make_unique<Megatron>(); }
+
+}  // namespace drydock

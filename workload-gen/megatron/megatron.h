@@ -1,0 +1,16 @@
+// Megatron-LM as a Framework: groups of the RankGenerator, a program per pipeline stage, the
+// optimizer's tail. Which of its versions' rules hold is said in model.yaml (docs/models.md).
+#ifndef DRYDOCK_WORKLOAD_GEN_MEGATRON_MEGATRON_H_
+#define DRYDOCK_WORKLOAD_GEN_MEGATRON_MEGATRON_H_
+
+#include <memory>
+
+#include "workload-gen/framework/framework.h"
+
+namespace drydock {
+
+std::unique_ptr<Framework> MakeMegatron();
+
+}  // namespace drydock
+
+#endif  // DRYDOCK_WORKLOAD_GEN_MEGATRON_MEGATRON_H_

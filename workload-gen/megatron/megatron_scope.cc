@@ -1,0 +1,65 @@
+#include "workload-gen/megatron/megatron_scope.h"
+
+#include <fmt/format.h>
+
+namespace drydock {
+namespace {
+
+struct Feature {
+  const char* key;
+  const char* what;
+  bool (*is_used)(const TrainingJob& job);
+};
+
+bool HasWindow(const TrainingJob& job) {
+  return job.model.window > 0 && job.model.window < job.model.sequence;
+}
+
+// One row a feature; a writer that learns it takes its row out.
+constexpr Feature kNotGenerated[] = {
+    {"model.mtp_layers", "multi-token prediction with learned positions or dropout",
+     [](const TrainingJob& job) {
+       return job.model.mtp_layers > 0 && (job.model.learned_positions() || job.model.dropout > 0);
+     }},
+    {"model.patch_features", "an embedding of patches with split sequences or further tokens",
+     [](const TrainingJob& job) {
+       return job.model.patch_features > 0 &&
+              (job.parallel.sequence_parallel || job.parallel.context > 1 ||
+               job.model.mtp_layers > 0);
+     }},
+    {"model.bias", "a layer of experts with biases",
+     [](const TrainingJob& job) { return job.model.moe.experts > 0 && job.model.bias; }},
+    {"parallel.context_type", "a sliding window with a ring of keys (context_type p2p)",
+     [](const TrainingJob& job) {
+       return HasWindow(job) && job.parallel.context > 1 &&
+              job.parallel.context_type == ContextType::kP2p;
+     }},
+    {"training.moe_dispatcher", "capacity or imbalance with dispatcher flex",
+     [](const TrainingJob& job) {
+       return job.model.moe.experts > 0 && job.training.moe_dispatcher == MoeDispatcher::kFlex &&
+              (job.training.moe_capacity_factor > 0 || job.training.moe_imbalance > 1);
+     }},
+    {"training.moe_capacity_factor", "a capacity with dispatcher allgather",
+     [](const TrainingJob& job) {
+       return job.model.moe.experts > 0 && job.training.moe_capacity_factor > 0 &&
+              job.training.moe_dispatcher == MoeDispatcher::kAllGather;
+     }},
+    {"training.cuda_graphs", "CUDA graphs of layers whose tokens travel beside other work",
+     [](const TrainingJob& job) {
+       return job.overlap.expert && job.training.cuda_graphs != GraphScope::kNone;
+     }},
+};
+
+}  // namespace
+
+Status CheckMegatronScope(const TrainingJob& job) {
+  Diagnostics diagnostics;
+  for (const Feature& feature : kNotGenerated) {
+    if (!feature.is_used(job)) continue;
+    diagnostics.Add(job.ErrorAt(
+        feature.key, fmt::format("{} is not generated for framework megatron", feature.what)));
+  }
+  return diagnostics.ToStatus();
+}
+
+}  // namespace drydock

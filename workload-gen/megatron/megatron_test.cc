@@ -1,0 +1,276 @@
+// The programs as Megatron would run them, counted by hand.
+#include "workload-gen/megatron/megatron.h"
+
+#include <gmock/gmock.h>
+
+#include <map>
+
+#include "workload-gen/graph/text/workload_text.h"
+#include "workload-gen/layout/process_groups.h"
+#include "workload-gen/program/program_builder.h"
+#include "workload-gen/testing/job_testing.h"
+
+namespace drydock {
+namespace {
+
+using Overrides = std::vector<std::string>;
+
+struct Filter {
+  int layer = -2;  // any
+  int phase = -1;
+  int role = -1;
+};
+
+std::map<CollectiveType, int> Count(const Workload& w, int class_index, const Filter& f) {
+  std::map<CollectiveType, int> counts;
+  for (const Op& op : w.programs[static_cast<size_t>(class_index)].ops) {
+    if (op.kind != OpKind::kCollective) continue;
+    if (f.layer != -2 && op.layer != f.layer) continue;
+    if (f.phase >= 0 && static_cast<int>(op.phase) != f.phase) continue;
+    if (f.role >= 0 && op.role != f.role) continue;
+    ++counts[w.calls[op.work].collective];
+  }
+  return counts;
+}
+
+using Counts = std::map<CollectiveType, int>;
+constexpr auto kAr = CollectiveType::kAllReduce;
+constexpr auto kAg = CollectiveType::kAllGather;
+constexpr auto kRs = CollectiveType::kReduceScatter;
+
+Workload OneMicrobatch(Overrides overrides) {
+  overrides.insert(overrides.end(), {"parallel.pipeline=1", "training.global_batch=8"});
+  return TestWorkload(overrides);
+}
+
+TEST(Megatron, TensorParallelismTakesTwoAllReducesALayerAndPass) {
+  const Workload w = OneMicrobatch({});
+  EXPECT_EQ(Count(w, 0, {.layer = 3}), (Counts{{kAr, 4}}));
+  EXPECT_EQ(Count(w, 0, {.layer = 3, .phase = static_cast<int>(Phase::kForward)}),
+            (Counts{{kAr, 2}}));
+}
+
+TEST(Megatron, SequenceParallelismTakesSixGathersAndFourScattersALayer) {
+  const Workload w = OneMicrobatch({"parallel.sequence_parallel=true"});
+  EXPECT_EQ(Count(w, 0, {.layer = 3}), (Counts{{kAg, 6}, {kRs, 4}}));
+  EXPECT_EQ(Count(w, 0, {.layer = 3, .phase = static_cast<int>(Phase::kForward)}),
+            (Counts{{kAg, 2}, {kRs, 2}}));
+  for (const CommCall& call : w.calls) {
+    if (call.collective == kAg) {
+      EXPECT_EQ(call.count, 2 * 32 * 64);
+    }
+  }
+}
+
+TEST(Megatron, FullRecomputationRepeatsTheForwardsCollectives) {
+  const Workload w = OneMicrobatch({"training.recompute=full", "parallel.sequence_parallel=true"});
+  EXPECT_EQ(Count(w, 0, {.layer = 3}), (Counts{{kAg, 8}, {kRs, 6}}));
+  EXPECT_EQ(Count(w, 0, {.layer = 3, .phase = static_cast<int>(Phase::kRecompute)}),
+            (Counts{{kAg, 2}, {kRs, 2}}));
+}
+
+TEST(Megatron, SelectiveRecomputationRepeatsTheAttentionCoreAlone) {
+  const Workload w =
+      OneMicrobatch({"training.recompute=selective", "parallel.sequence_parallel=true"});
+  EXPECT_EQ(Count(w, 0, {.phase = static_cast<int>(Phase::kRecompute)}), Counts());
+  int blocks = 0;
+  for (const Op& op : w.programs[0].ops) {
+    if (op.phase != Phase::kRecompute) continue;
+    ++blocks;
+    const ComputeBlock& block = w.blocks[op.work];
+    ASSERT_EQ(block.submodules.size(), 1u);
+    EXPECT_EQ(w.submodules[block.submodules[0]].kind, SubmoduleKind::kAttention);
+  }
+  EXPECT_EQ(blocks, 8);
+}
+
+int RecomputedLayers(const Overrides& overrides) {
+  const Workload w = OneMicrobatch(overrides);
+  return Count(w, 0, {.phase = static_cast<int>(Phase::kRecompute)})[kAr] / 2;
+}
+
+TEST(Megatron, RecomputationMethods) {
+  EXPECT_EQ(RecomputedLayers({"training.recompute=full", "training.recompute_layers=3"}), 8);
+  EXPECT_EQ(RecomputedLayers({"training.recompute=full", "training.recompute_layers=3",
+                              "training.recompute_method=block"}),
+            3);
+  // Uniform chunks of three over eight layers, from the end: 6..7, 3..5, 0..2.
+  const Workload w = OneMicrobatch({"training.recompute=full", "training.recompute_layers=3"});
+  std::vector<int> order;
+  for (const Op& op : w.programs[0].ops) {
+    if (op.phase != Phase::kRecompute) continue;
+    if (order.empty() || order.back() != op.layer) order.push_back(op.layer);
+  }
+  EXPECT_THAT(order, testing::ElementsAre(6, 7, 3, 4, 5, 0, 1, 2));
+}
+
+// Korthikanti et al. 2022, section 4.2.2, and Megatron's layers.py: what runs beside what.
+TEST(Megatron, BackwardCollectivesRunBesideTheWeightGradient) {
+  const Workload w = OneMicrobatch({});
+  const Program& p = w.programs[0];
+  int overlapped = 0;
+  for (size_t i = 0; i + 1 < p.ops.size(); ++i) {
+    const Op& op = p.ops[i];
+    if (op.kind != OpKind::kCollective || op.phase != Phase::kBackward) continue;
+    if (w.blocks[p.ops[i + 1].work].name.find(".wgrad") == std::string::npos) continue;
+    ++overlapped;
+    EXPECT_TRUE(p.dependencies(i + 1).empty());
+  }
+  EXPECT_EQ(overlapped, 2 * 8 + 1);  // qkv and fc1 of each layer, and the logits
+  const Workload plain = OneMicrobatch({"overlap.tensor_backward=false"});
+  for (const ComputeBlock& block : plain.blocks) {
+    EXPECT_EQ(block.name.find(".wgrad"), std::string::npos) << block.name;
+  }
+}
+
+TEST(Megatron, EmbeddingAndLossCollectives) {
+  // Forward outside layers: embedding, three for the loss; backward: logits. Twice the broadcasts.
+  const Workload w = OneMicrobatch({});
+  EXPECT_EQ(Count(w, 0, {.layer = -1, .phase = static_cast<int>(Phase::kForward)}),
+            (Counts{{kAr, 4}, {CollectiveType::kBroadcast, 4}}));
+  EXPECT_EQ(Count(w, 0, {.layer = -1, .phase = static_cast<int>(Phase::kBackward)}),
+            (Counts{{kAr, 1}}));
+  const Workload native = OneMicrobatch({"training.cross_entropy_fusion=native"});
+  EXPECT_EQ(Count(native, 0, {.layer = -1, .phase = static_cast<int>(Phase::kForward)})[kAr], 3);
+  const Workload te = OneMicrobatch({"training.cross_entropy_fusion=te"});
+  EXPECT_EQ(Count(te, 0, {.layer = -1, .phase = static_cast<int>(Phase::kForward)}),
+            (Counts{{kAr, 1}, {kAg, 1}, {CollectiveType::kBroadcast, 4}}));
+}
+
+TEST(Megatron, SequenceParallelEdges) {
+  const int forward = static_cast<int>(Phase::kForward);
+  const int backward = static_cast<int>(Phase::kBackward);
+  // Learned positions: all-reduce, then each rank keeps its rows; head: gather of its input.
+  const Workload learned = OneMicrobatch({"parallel.sequence_parallel=true"});
+  EXPECT_EQ(Count(learned, 0, {.layer = -1, .phase = forward}),
+            (Counts{{kAr, 4}, {kAg, 1}, {CollectiveType::kBroadcast, 4}}));
+  EXPECT_EQ(Count(learned, 0, {.layer = -1, .phase = backward}), (Counts{{kAg, 2}, {kRs, 1}}));
+  const Workload rotary =
+      OneMicrobatch({"parallel.sequence_parallel=true", "model.positions=rotary"});
+  EXPECT_EQ(Count(rotary, 0, {.layer = -1, .phase = forward}),
+            (Counts{{kAr, 3}, {kRs, 1}, {kAg, 1}, {CollectiveType::kBroadcast, 4}}));
+}
+
+std::vector<std::string> Tail(const Workload& w, int class_index) {
+  std::vector<std::string> lines;
+  for (const Op& op : w.programs[static_cast<size_t>(class_index)].ops) {
+    if (op.microbatch >= 0 || op.kind == OpKind::kCompute) continue;
+    lines.push_back(w.roles[op.role].name + " " + CallText(w.calls[op.work]));
+  }
+  return lines;
+}
+
+TEST(Megatron, TailOfTheStep) {
+  // The first stage: one gradient bucket (4 layers of 25184 elements, half of the padded
+  // vocabulary, the positions), shared embedding, overflow, norm, step checks. Gradients of fp16
+  // stay fp16.
+  const Workload w = TestWorkload();
+  EXPECT_THAT(Tail(w, 0), testing::ElementsAre("dp all-reduce 135552 x fp16 = 271.1 KB over 2",
+                                               "embd all-reduce 32768 x fp16 = 65.54 KB over 2",
+                                               "world all-reduce 1 x int32 = 4 B over 8",
+                                               "tp-pp all-reduce 1 x fp32 = 4 B max over 4",
+                                               "tp-pp all-reduce 1 x fp32 = 4 B over 4",
+                                               "tp-pp all-reduce 1 x int32 = 4 B over 4",
+                                               "tp-pp all-reduce 1 x fp32 = 4 B max over 4"));
+  // The last one also agrees on the loss.
+  EXPECT_EQ(Tail(w, 1).back(), "dp all-reduce 2 x fp32 = 8 B over 2");
+}
+
+TEST(Megatron, TailWithDistributedOptimizerAndSequenceParallelism) {
+  const Workload w = TestWorkload({"training.distributed_optimizer=true", "training.precision=bf16",
+                                   "parallel.sequence_parallel=true", "parallel.pipeline=1",
+                                   "training.step_checks=false", "model.tied_embedding=false"});
+  const std::vector<std::string> tail = Tail(w, 0);
+  ASSERT_EQ(tail.size(), 5u);
+  EXPECT_THAT(tail[0], testing::StartsWith("dp reduce-scatter "));
+  // Norms (8 layers x 2, and the final one) and row-parallel biases, whole on each tensor rank.
+  EXPECT_EQ(tail[1], "tp all-reduce 3200 x fp32 = 12.8 KB over 2");
+  EXPECT_EQ(tail[2], "world all-reduce 1 x fp32 = 4 B over 8");
+  EXPECT_THAT(tail[3], testing::StartsWith("dp all-gather "));
+  EXPECT_EQ(tail[4], "dp all-reduce 2 x fp32 = 8 B over 4");
+}
+
+TEST(Megatron, OverlappedReductionStartsInsideTheLastBackward) {
+  const Workload w =
+      TestWorkload({"parallel.pipeline=1", "overlap.grad_reduce=true",
+                    "training.bucket_elements=40000", "training.check_gradients=false"});
+  int inside = 0;
+  for (const Op& op : w.programs[0].ops) {
+    if (op.role != kDataRole || op.kind != OpKind::kCollective || op.microbatch < 0) continue;
+    EXPECT_EQ(op.microbatch, 1);  // of two
+    ++inside;
+  }
+  EXPECT_GE(inside, 4);
+  // Nothing between them and the optimizer waits for a bucket but the optimizer.
+  const Program& p = w.programs[0];
+  for (size_t i = 0; i < p.ops.size(); ++i) {
+    for (const uint32_t d : p.dependencies(i)) {
+      if (p.ops[d].role == kDataRole && p.ops[d].stream == kDataStream) {
+        EXPECT_NE(p.ops[i].phase, Phase::kBackward);
+      }
+    }
+  }
+}
+
+TEST(Megatron, OverlappedParameterGatherIsOneBucketAhead) {
+  const Workload w =
+      TestWorkload({"parallel.pipeline=1", "overlap.grad_reduce=true", "overlap.param_gather=true",
+                    "training.distributed_optimizer=true", "training.bucket_elements=40000"});
+  int gathers = 0, buckets = 0;
+  for (const Op& op : w.programs[0].ops) {
+    if (op.role != kDataRole || op.kind != OpKind::kCollective) continue;
+    if (w.calls[op.work].collective == kRs) ++buckets;
+    if (w.calls[op.work].collective != kAg) continue;
+    ++gathers;
+    EXPECT_EQ(op.phase, Phase::kForward);
+    EXPECT_EQ(op.microbatch, 0);
+  }
+  EXPECT_EQ(gathers, buckets);
+  EXPECT_GE(gathers, 5);
+}
+
+TEST(Megatron, MessagesBetweenStages) {
+  const auto size = [](const Overrides& overrides) {
+    const Workload w = TestWorkload(overrides);
+    for (const CommCall& call : w.calls) {
+      if (call.collective == CollectiveType::kSendRecv) return call.count;
+    }
+    return int64_t{0};
+  };
+  const int64_t whole = 2 * 32 * 64;
+  EXPECT_EQ(size({}), whole);
+  EXPECT_EQ(size({"parallel.sequence_parallel=true"}), whole / 2);
+  EXPECT_EQ(size({"training.scatter_gather_p2p=true"}), whole / 2);
+  // Sent in parts, each message is gathered over tp at the receiver.
+  const Workload parts = TestWorkload({"training.scatter_gather_p2p=true"});
+  EXPECT_EQ(Count(parts, 0, {.role = kTensorRole})[kAg], 4);  // gradients
+  EXPECT_EQ(Count(parts, 1, {.role = kTensorRole})[kAg], 4);  // activations
+}
+
+TEST(Megatron, TablesHoldOnlyWhatOccurs) {
+  const Workload w = TestWorkload({"model.dropout=0", "model.bias=false"});
+  std::vector<bool> seen(w.submodules.size());
+  for (const ComputeBlock& block : w.blocks) {
+    for (const uint32_t s : block.submodules) seen[s] = true;
+  }
+  EXPECT_THAT(seen, testing::Each(true));
+  for (const Submodule& s : w.submodules) EXPECT_GT(s.bytes, Bytes(0)) << s.name;
+}
+
+TEST(Megatron, SameInputsSameWorkload) {
+  const Workload a = TestWorkload(), b = TestWorkload();
+  EXPECT_EQ(TablesText(a), TablesText(b));
+  EXPECT_EQ(ProgramText(a, 1), ProgramText(b, 1));
+}
+
+TEST(Megatron, TotalsOfTheIteration) {
+  const Workload w = TestWorkload();
+  EXPECT_EQ(w.totals.tokens, 16 * 32);
+  EXPECT_EQ(w.totals.layout, "TP2 PP2 DP2, 4 micro-batches");
+  EXPECT_EQ(w.totals.precision, DataType::kFp16);
+  EXPECT_EQ(w.class_count, 2);
+  EXPECT_THAT(w.class_of_rank, testing::ElementsAre(0, 0, 0, 0, 1, 1, 1, 1));
+}
+
+}  // namespace
+}  // namespace drydock

@@ -1,0 +1,155 @@
+// Context parallelism as Transformer Engine runs it, counted by hand.
+#include "workload-gen/program/core_attention.h"
+
+#include <gmock/gmock.h>
+
+#include "workload-gen/graph/text/program_counts.h"
+#include "workload-gen/layout/process_groups.h"
+#include "workload-gen/testing/job_testing.h"
+
+namespace drydock {
+namespace {
+
+using testing::ElementsAre;
+using Overrides = std::vector<std::string>;
+
+// 8 GPUs: TP2 CP4. 16 rows a rank; keys 16 x 32, of 2 heads with grouped queries 16 x 16.
+Workload Ring(Overrides more) {
+  Overrides overrides = {"parallel.pipeline=1", "parallel.context=4", "training.global_batch=2"};
+  overrides.insert(overrides.end(), more.begin(), more.end());
+  return TestWorkload(overrides);
+}
+
+std::vector<std::string> Exchanges(const Workload& w, Phase phase) {
+  std::vector<std::string> lines;
+  for (const std::string& line : CallsOfLayer(w, 0, 3, phase)) {
+    if (line.starts_with("cp ")) lines.push_back(line.substr(3, line.find(';') - 3));
+  }
+  return lines;
+}
+
+TEST(CoreAttention, KeysGoRoundTheRingAndTheirGradientsBack) {
+  const Workload w = Ring({});
+  const char* one = "grouped, 8.192 KB";  // 4 messages of keys and values
+  const char* two = "grouped, 16.38 KB";  // and their gradients
+  EXPECT_THAT(Exchanges(w, Phase::kForward), ElementsAre(one, one, one));
+  EXPECT_THAT(Exchanges(w, Phase::kBackward), ElementsAre(one, two, two, one));
+  int up = 0, down = 0;
+  for (const CommCall& call : w.calls) {
+    for (const CommCall& part : call.parts) {
+      up += part.peer == (part.root + 1) % 4 ? 1 : 0;
+      down += part.root == (part.peer + 1) % 4 ? 1 : 0;
+    }
+  }
+  EXPECT_EQ(up, 4);
+  EXPECT_EQ(down, 8);
+}
+
+// Half the square a step, whatever the rank: together as much as the whole causal square / CP.
+TEST(CoreAttention, StepsShareTheCausalSquare) {
+  const auto flops = [](const Workload& w) {
+    double sum = 0;
+    for (const Op& op : w.programs[0].ops) {
+      if (op.kind != OpKind::kCompute || op.layer != 3 || op.phase != Phase::kForward) continue;
+      for (const uint32_t s : w.blocks[op.work].submodules) {
+        const Submodule& submodule = w.submodules[s];
+        if (submodule.kind == SubmoduleKind::kAttention) sum += submodule.flops;
+      }
+    }
+    return sum;
+  };
+  const double whole = flops(TestWorkload({"parallel.pipeline=1", "training.global_batch=8"}));
+  EXPECT_DOUBLE_EQ(flops(Ring({})), whole / 4);
+  EXPECT_DOUBLE_EQ(flops(Ring({"parallel.context_type=a2a"})), whole / 4);
+  EXPECT_DOUBLE_EQ(flops(Ring({"parallel.context_type=allgather"})), whole / 4);
+}
+
+// Elements that are copied or scaled, and added, in a layer.
+std::pair<int64_t, int64_t> Merged(const Workload& w, Phase phase) {
+  std::pair<int64_t, int64_t> merged;
+  for (const Op& op : w.programs[0].ops) {
+    if (op.kind != OpKind::kCompute || op.layer != 3 || op.phase != phase) continue;
+    if (op.microbatch != 0) continue;
+    for (const uint32_t number : w.blocks[op.work].submodules) {
+      const Submodule& s = w.submodules[number];
+      if (!s.name.starts_with("attention.merge")) continue;
+      (s.top_k == 1 ? merged.first : merged.second) += s.rows * s.n;
+    }
+  }
+  return merged;
+}
+
+// 16 rows of 16 queries a rank. Forward the first output is scaled and three are added; backward
+// the first gradient of queries is copied and three are added, and three of keys and values.
+TEST(CoreAttention, StepsAreMerged) {
+  const Workload w = Ring({"model.kv_heads=2"});
+  const Submodule* core = nullptr;
+  for (const Submodule& s : w.submodules) core = s.name == "attention.core" ? &s : core;
+  ASSERT_NE(core, nullptr);
+  const int64_t queries = core->batch * core->sequence * core->heads * core->head_dim;
+  const int64_t keys = 2 * core->batch * core->sequence * core->kv_heads * core->head_dim;
+  EXPECT_EQ(Merged(w, Phase::kForward), (std::pair{queries, 3 * queries}));
+  EXPECT_EQ(Merged(w, Phase::kBackward), (std::pair{queries, 3 * queries + 3 * keys}));
+  EXPECT_EQ(Merged(TestWorkload({"parallel.pipeline=1"}), Phase::kForward),
+            (std::pair<int64_t, int64_t>{}));
+}
+
+// An exchange runs beside the step issued behind it.
+TEST(CoreAttention, ExchangesRunBesideTheSteps) {
+  const Workload w = Ring({});
+  const Program& p = w.programs[0];
+  int beside = 0;
+  for (size_t i = 0; i + 1 < p.ops.size(); ++i) {
+    if (p.ops[i].kind != OpKind::kCollective || p.ops[i].role != kContextRole) continue;
+    ASSERT_EQ(p.ops[i + 1].kind, OpKind::kCompute);
+    for (const uint32_t d : p.dependencies(i + 1)) EXPECT_NE(d, i);
+    ++beside;
+  }
+  EXPECT_EQ(beside, 8 * (3 + 4));
+}
+
+TEST(CoreAttention, HeadsAreExchangedForRows) {
+  const Workload w = Ring({"parallel.context_type=a2a"});
+  const char* part = "all-to-all 512 x fp16 = 1.024 KB over 4";
+  EXPECT_THAT(Exchanges(w, Phase::kForward), ElementsAre(part, part, part, part));
+  EXPECT_THAT(Exchanges(w, Phase::kBackward), ElementsAre(part, part, part, part));
+}
+
+TEST(CoreAttention, KeysOfAllAreGathered) {
+  const Workload w = Ring({"parallel.context_type=allgather", "model.kv_heads=4"});
+  const char* gather = "all-gather 1024 x fp16 = 2.048 KB over 4";
+  const char* scatter = "reduce-scatter 1024 x fp16 = 2.048 KB over 4";
+  EXPECT_THAT(Exchanges(w, Phase::kForward), ElementsAre(gather, gather));
+  EXPECT_THAT(Exchanges(w, Phase::kBackward), ElementsAre(gather, gather, scatter, scatter));
+}
+
+TEST(CoreAttention, RecomputationRepeatsTheExchanges) {
+  EXPECT_EQ(Exchanges(Ring({"training.recompute=selective"}), Phase::kRecompute).size(), 3u);
+}
+
+// The mean number of keys a query sees stands for the window.
+TEST(CoreAttention, AWindowLeavesFewerScores) {
+  const Workload w = TestWorkload({"model.window=8", "model.full_attention_every=4"});
+  int windows = 0;
+  for (const Submodule& s : w.submodules) {
+    if (s.kind != SubmoduleKind::kAttention || s.pass != Pass::kForward) continue;
+    if (s.causal) continue;
+    EXPECT_EQ(s.kv_sequence, 7);  // 8 - 64 / 64
+    ++windows;
+  }
+  EXPECT_EQ(windows, 1);
+}
+
+TEST(CoreAttention, GradientsAreSummedOverContextToo) {
+  const Workload w = Ring({});
+  bool found = false;
+  for (const Op& op : w.programs[0].ops) {
+    if (op.kind == OpKind::kCompute || op.role != kDataRole) continue;
+    EXPECT_EQ(w.calls[op.work].group_size, 4);
+    found = true;
+  }
+  EXPECT_TRUE(found);
+}
+
+}  // namespace
+}  // namespace drydock

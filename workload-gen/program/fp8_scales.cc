@@ -1,0 +1,29 @@
+#include "workload-gen/program/fp8_scales.h"
+
+namespace drydock {
+
+void ReduceScales(const WriterContext& c, int chunk, int tensors) {
+  if (!c.job.training.fp8) return;
+  const bool tensor_only = c.job.training.tp_only_amax_red;
+  if (tensor_only && c.layout.tensor == 1) return;
+  int products = 0;
+  if (c.HasFurther(chunk)) {
+    const int each =
+        1 + ProductsIn(c.work.kinds[c.work.kind_of_layer.back()], c.job.model, c.layout);
+    products = (c.layout.EndFurther(c.stage, chunk) - c.layout.FirstFurther(c.stage, chunk)) * each;
+  }
+  const int end = c.layout.EndLayer(c.stage, chunk);
+  for (int layer = c.layout.FirstLayer(c.stage, chunk); layer < end; ++layer) {
+    products += ProductsIn(c.work.LayerOf(layer), c.job.model, c.layout);
+  }
+  if (products == 0) return;
+  CommCall scales;
+  scales.type = DataType::kFp32;
+  scales.op = ReduceOp::kMax;
+  scales.count = int64_t{products} * tensors;
+  scales.group_size = tensor_only ? c.layout.tensor : c.layout.world() / c.layout.pipeline;
+  c.builder->Collective(tensor_only ? kTensorRole : kStageRole,
+                        tensor_only ? kTensorStream : kStageStream, scales);
+}
+
+}  // namespace drydock

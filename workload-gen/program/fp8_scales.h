@@ -1,0 +1,20 @@
+// Fp8 with delayed scaling: the largest values of a chunk's pass become the next scales, the same
+// on every rank of the stage, or of its tensor-parallel group alone.
+#ifndef DRYDOCK_WORKLOAD_GEN_PROGRAM_FP8_SCALES_H_
+#define DRYDOCK_WORKLOAD_GEN_PROGRAM_FP8_SCALES_H_
+
+#include "workload-gen/program/writer_context.h"
+
+namespace drydock {
+
+// Tensors of each product whose scales a pass sets: input, weight, output; the gradients of output
+// and input.
+inline constexpr int kForwardScales = 3;
+inline constexpr int kBackwardScales = 2;
+
+// Behind a pass through the chunk; nothing unless the job trains in fp8.
+void ReduceScales(const WriterContext& context, int chunk, int tensors);
+
+}  // namespace drydock
+
+#endif  // DRYDOCK_WORKLOAD_GEN_PROGRAM_FP8_SCALES_H_

@@ -1,0 +1,190 @@
+#include "workload-gen/program/tensor_parallel.h"
+
+#include "workload-gen/program/ring_shift.h"
+
+namespace drydock {
+
+ProgramBuilder::OpId TensorParallel::Start(CollectiveType type, int64_t width, DataType data,
+                                           bool userbuffers) {
+  CommCall call;
+  call.collective = type;
+  call.type = data;
+  call.count = c_.work.rows * width;
+  call.group_size = c_.layout.tensor;
+  if (userbuffers) call.buffers = BufferKind::kUserBuffers;
+  return c_.builder->StartCollective(kTensorRole, kTensorStream, call);
+}
+
+ProgramBuilder::OpId TensorParallel::Start(CollectiveType type, int64_t width) {
+  return Start(type, width, c_.job.training.precision, /*userbuffers=*/false);
+}
+
+ProgramBuilder::OpId TensorParallel::Start(CollectiveType type) {
+  return Start(type, c_.job.model.hidden);
+}
+
+void TensorParallel::AllGather() { c_.builder->Wait(Start(CollectiveType::kAllGather)); }
+void TensorParallel::AllReduce() { c_.builder->Wait(Start(CollectiveType::kAllReduce)); }
+void TensorParallel::ReduceScatter() { ReduceScatter(c_.job.model.hidden); }
+void TensorParallel::ReduceScatter(int64_t width) {
+  c_.builder->Wait(Start(CollectiveType::kReduceScatter, width));
+}
+
+void TensorParallel::Enter() { Enter(c_.job.model.hidden); }
+
+void TensorParallel::Enter(int64_t width) {
+  if (!c_.layout.sequence_parallel) return;
+  c_.builder->Wait(Start(CollectiveType::kAllGather, width));
+}
+
+void TensorParallel::ComputeIfAny(const std::optional<uint32_t>& submodule) {
+  if (submodule) c_.builder->Compute(*submodule);
+}
+
+ProgramBuilder::OpId TensorParallel::StartInput(const LinearWork& linear, int64_t width) {
+  if (!c_.layout.sequence_parallel) return ProgramBuilder::kNothing;
+  ComputeIfAny(linear.input_cast);
+  return Start(CollectiveType::kAllGather, width, linear.gathered, /*userbuffers=*/false);
+}
+
+void TensorParallel::EnterInput(const LinearWork& linear, int64_t width) {
+  c_.builder->Wait(StartInput(linear, width));
+}
+
+void TensorParallel::Leave() {
+  if (c_.layout.sequence_parallel)
+    ReduceScatter();
+  else
+    AllReduce();
+}
+
+void TensorParallel::Products(const PartWork& parts, const std::function<void(int)>& after) {
+  ProgramBuilder& b = *c_.builder;
+  b.Flush();
+  for (int part = 0; part < parts.count; ++part) {
+    b.Compute(parts.submodule);
+    b.Flush();
+    b.SetLoop(true);
+    after(part);
+  }
+}
+
+// CommOverlapP2PBase::split_overlap_ag: a step of the ring follows the one before, whatever the
+// products do, and each product waits for its rows.
+void TensorParallel::GatherBetween(const PartWork& parts, DataType data) {
+  ProgramBuilder& b = *c_.builder;
+  const ProgramBuilder::Point entered = b.Here();
+  const CommCall step =
+      RingShift(parts.count, data, c_.work.rows / parts.count * c_.job.model.hidden, /*hop=*/1,
+                BufferKind::kUserBuffers);
+  Products(parts, [&](int part) {
+    if (part + 1 == parts.count) return;
+    b.Wait(b.StartBehind(part == 0 ? entered : ProgramBuilder::Point(), kTensorRole, kTensorStream,
+                         step));
+  });
+  b.SetLoop(false);
+}
+
+// CommOverlapBase::split_overlap_rs.
+void TensorParallel::ScatterBetween(const PartWork& parts) {
+  ProgramBuilder& b = *c_.builder;
+  ProgramBuilder::OpId left = ProgramBuilder::kNothing;
+  Products(parts, [&](int) {
+    left = Start(CollectiveType::kReduceScatter, c_.job.model.hidden / parts.count,
+                 c_.job.training.precision, /*userbuffers=*/true);
+  });
+  b.SetLoop(false);
+  b.Wait(left);
+}
+
+// CommOverlapP2PBase::split_overlap_rs.
+void TensorParallel::SendBetween(const PartWork& parts, uint32_t sum) {
+  ProgramBuilder& b = *c_.builder;
+  const int64_t count = c_.work.rows / parts.count * c_.job.model.hidden;
+  ProgramBuilder::OpId left = ProgramBuilder::kNothing;
+  Products(parts, [&](int part) {
+    if (part + 1 == parts.count) return;
+    left = b.StartCollective(kTensorRole, kTensorStream,
+                             RingShift(parts.count, c_.job.training.precision, count,
+                                       /*hop=*/part + 1, BufferKind::kUserBuffers));
+  });
+  b.Wait(left);
+  b.Compute(sum);
+  b.Flush();
+  b.SetLoop(false);
+}
+
+void TensorParallel::ColumnForward(const LinearWork& linear) {
+  if (linear.forward_parts.count > 0) {
+    ComputeIfAny(linear.input_cast);
+    return GatherBetween(linear.forward_parts, linear.gathered);
+  }
+  EnterInput(linear, c_.job.model.hidden);
+  c_.builder->Compute(linear.forward);
+}
+
+void TensorParallel::RowForward(const LinearWork& linear) {
+  const PartWork& parts = linear.forward_parts;
+  if (parts.count == 0) {
+    c_.builder->Compute(linear.forward);
+    return Leave();
+  }
+  ComputeIfAny(linear.input_cast);
+  if (linear.sum) return SendBetween(parts, *linear.sum);
+  ScatterBetween(parts);
+}
+
+void TensorParallel::WeightGradient(const LinearWork& linear, ProgramBuilder::OpId after) {
+  if (c_.weights != nullptr && c_.weights->Take(linear.weight_gradient, after)) {
+    if (linear.accumulate) c_.weights->Take(*linear.accumulate, ProgramBuilder::kNothing);
+    return;
+  }
+  c_.builder->Wait(after);
+  c_.builder->Compute(linear.weight_gradient);
+  if (linear.accumulate) c_.builder->Compute(*linear.accumulate);
+}
+
+void TensorParallel::ColumnBackward(const LinearWork& linear) {
+  ColumnBackward(linear, c_.job.model.hidden);
+}
+
+void TensorParallel::ColumnBackward(const LinearWork& linear, int64_t width) {
+  const bool split = c_.layout.sequence_parallel;
+  const OverlapRules& overlap = c_.job.overlap;
+  const DataType data = c_.job.training.precision;
+  const bool bulk_in = linear.userbuffers && overlap.tensor_bulk_dgrad;
+  const bool bulk_out = linear.userbuffers && overlap.tensor_bulk_wgrad;
+  const CollectiveType out = split ? CollectiveType::kReduceScatter : CollectiveType::kAllReduce;
+  ProgramBuilder::OpId gather = ProgramBuilder::kNothing;
+  if (split) gather = Start(CollectiveType::kAllGather, width, linear.gathered, bulk_in);
+  if (!overlap.tensor_backward && !bulk_in) c_.builder->Wait(gather);
+  c_.builder->Compute(linear.activation_gradient);
+  if (!overlap.tensor_backward && !bulk_out) {
+    WeightGradient(linear, gather);
+    c_.builder->Wait(Start(out, width));
+    return;
+  }
+  const ProgramBuilder::OpId sum = Start(out, width, data, bulk_out);
+  WeightGradient(linear, gather);
+  c_.builder->Wait(sum);
+}
+
+void TensorParallel::RowBackward(const LinearWork& linear) {
+  ComputeIfAny(linear.gradient_cast);
+  if (linear.gradient_parts.count > 0) {
+    GatherBetween(linear.gradient_parts, linear.gathered);
+    return WeightGradient(linear, ProgramBuilder::kNothing);
+  }
+  if (c_.layout.sequence_parallel) {
+    c_.builder->Wait(Start(CollectiveType::kAllGather, c_.job.model.hidden, linear.gathered,
+                           /*userbuffers=*/false));
+  }
+  WholeBackward(linear);
+}
+
+void TensorParallel::WholeBackward(const LinearWork& linear) {
+  c_.builder->Compute(linear.activation_gradient);
+  WeightGradient(linear, ProgramBuilder::kNothing);
+}
+
+}  // namespace drydock

@@ -1,0 +1,50 @@
+// What every writer of a stage's program shares. References outlive the writers; one program, one
+// thread.
+#ifndef DRYDOCK_WORKLOAD_GEN_PROGRAM_WRITER_CONTEXT_H_
+#define DRYDOCK_WORKLOAD_GEN_PROGRAM_WRITER_CONTEXT_H_
+
+#include "workload-gen/job/training_job.h"
+#include "workload-gen/layout/layout.h"
+#include "workload-gen/program/program_builder.h"
+#include "workload-gen/work/layer_work.h"
+#include "workload-gen/work/transformer.h"
+
+namespace drydock {
+
+// May take over a weight gradient, to have it computed later: behind `after`, if that is given.
+class WeightGradientSink {
+ public:
+  virtual ~WeightGradientSink() = default;
+  virtual bool Take(uint32_t submodule, ProgramBuilder::OpId after) = 0;
+};
+
+struct WriterContext {
+  const TrainingJob& job;
+  const Layout& layout;
+  const RankWork& work;
+  WorkTables* tables;
+  ProgramBuilder* builder;
+  int stage;
+  WeightGradientSink* weights = nullptr;
+
+  bool IsFirst(int chunk) const { return stage == 0 && chunk == 0; }
+  bool IsLast(int chunk) const {
+    return stage == layout.pipeline - 1 && chunk == layout.chunks - 1;
+  }
+  bool HasFinalNorm(int chunk) const { return layout.HasFinalNorm(stage, chunk); }
+  // Layers that predict further tokens.
+  bool HasFurther(int chunk) const { return work.mtp && layout.HasFurther(stage, chunk); }
+  // One micro-batch's activations between layers, whole.
+  int64_t ActivationCount() const { return work.rows * job.model.hidden; }
+};
+
+// Hears of each parameter's gradient of the micro-batch at hand, as it is complete.
+class GradientListener {
+ public:
+  virtual ~GradientListener() = default;
+  virtual void OnGradient(ParameterKind kind, int layer) = 0;
+};
+
+}  // namespace drydock
+
+#endif  // DRYDOCK_WORKLOAD_GEN_PROGRAM_WRITER_CONTEXT_H_

@@ -1,0 +1,64 @@
+// Writes the layers of one micro-batch's forward beside those of another's backward
+// (overlap.expert; Megatron's model_chunk_schedule_plan.py), so that the one computes while the
+// tokens of the other travel. Per pair of layers:
+//
+//   beside    combine, backward | dispatch, forward; dispatch, backward | combine, forward
+//   compute   attention, forward | MLP, backward; MLP, forward          | attention, backward
+//
+// What travels, and what stands between it and the next piece, runs beside the compute stream and
+// follows its own micro-batch alone. Either of the two may be missing: the other runs by itself.
+#ifndef DRYDOCK_WORKLOAD_GEN_STAGES_COMBINED_PASSES_H_
+#define DRYDOCK_WORKLOAD_GEN_STAGES_COMBINED_PASSES_H_
+
+#include <functional>
+#include <vector>
+
+#include "workload-gen/layers/layer_program.h"
+#include "workload-gen/layers/mtp_program.h"
+#include "workload-gen/program/deferred_gradients.h"
+#include "workload-gen/program/writer_context.h"
+#include "workload-gen/stages/schedule.h"
+
+namespace drydock {
+
+// One micro-batch on its way through a chunk, forward or backward.
+struct Passing {
+  StageWork work;
+  std::vector<int> layers;                 // in the order in which it meets them
+  std::function<void(int layer)> prepare;  // what runs right before a layer
+  ProgramBuilder::Point point;             // what its next piece follows
+};
+
+class CombinedPasses {
+ public:
+  // `deferred`: takes the weight gradients of the backward's last layer, where they are delayed;
+  // those of the others are written here.
+  CombinedPasses(const WriterContext& context, LayerWriter* layers, MtpWriter* mtp,
+                 DeferredGradients* deferred)
+      : c_(context), layers_(layers), mtp_(mtp), deferred_(deferred) {}
+
+  // Null: there is none. What comes behind the layers is written with OnCompute.
+  void Run(Passing* forward, Passing* backward);
+
+  // Writes `work` on the compute stream, behind all that the micro-batch has done.
+  void OnCompute(Passing* passing, const std::function<void()>& work);
+
+ private:
+  void Pair(Passing* forward, int f_layer, Passing* backward, int b_layer, bool last);
+  void Forward(Passing* passing, int layer, LayerPiece piece);
+  void Backward(Passing* passing, int layer, LayerPiece piece);
+  void Beside(Passing* passing, int layer, const std::function<void()>& work);
+  void Place(const Passing& passing, int layer);
+  bool IsFurther(int layer) const { return layer >= c_.job.model.layers; }
+  bool HasExperts(int layer) const { return c_.work.LayerOf(layer).experts.has_value(); }
+  Stream Exchange() const;
+
+  const WriterContext& c_;
+  LayerWriter* layers_;
+  MtpWriter* mtp_;
+  DeferredGradients* deferred_;
+};
+
+}  // namespace drydock
+
+#endif  // DRYDOCK_WORKLOAD_GEN_STAGES_COMBINED_PASSES_H_

@@ -1,0 +1,61 @@
+// Writes what a pipeline stage does with one micro-batch forward and another backward, together
+// (overlap.expert; Megatron's combined_1f1b.py): what stands before the layers, the layers side by
+// side, what stands behind them.
+#ifndef DRYDOCK_WORKLOAD_GEN_STAGES_COMBINED_STAGE_H_
+#define DRYDOCK_WORKLOAD_GEN_STAGES_COMBINED_STAGE_H_
+
+#include <optional>
+
+#include "workload-gen/layers/edge_program.h"
+#include "workload-gen/stages/combined_passes.h"
+#include "workload-gen/stages/data_parallel.h"
+
+namespace drydock {
+
+class CombinedStage {
+ public:
+  CombinedStage(const WriterContext& context, LayerWriter* layers, EdgeWriter* edges,
+                MtpWriter* mtp, GradientListener* listener, ParameterGather* gather,
+                DeferredGradients* deferred)
+      : c_(context),
+        passes_(context, layers, mtp, deferred),
+        edges_(*edges),
+        listener_(*listener),
+        gather_(*gather),
+        deferred_(*deferred) {}
+
+  // Null: there is none.
+  void Write(const StageWork* forward, const StageWork* backward);
+
+  // Where the messages of the last Write may leave, a direction each: behind its own micro-batch,
+  // not behind the other. Nothing where it had none, or where messages follow all compute.
+  const std::optional<ProgramBuilder::Point>& end(bool backward) const {
+    return backward ? backward_end_ : forward_end_;
+  }
+
+ private:
+  Passing Enter(const StageWork& work);
+  void EnterForward(Passing* passing);
+  void EnterBackward(Passing* passing);
+  void LeaveForward(Passing* passing);
+  void LeaveBackward(Passing* passing);
+  void PrepareForward(const StageWork& work, int layer);
+  void PrepareBackward(int layer);
+  void Gather(const StageWork& work, int layer);
+  void HeadNormBackward();
+  void WriteDeferred(const Passing& passing);
+  bool IsFirstFurther(int layer) const { return layer == c_.job.model.layers; }
+
+  const WriterContext& c_;
+  CombinedPasses passes_;
+  EdgeWriter& edges_;
+  GradientListener& listener_;
+  ParameterGather& gather_;
+  DeferredGradients& deferred_;
+  bool norm_is_due_ = false;  // backward through the final norm, behind the further tokens' layers
+  std::optional<ProgramBuilder::Point> forward_end_, backward_end_;
+};
+
+}  // namespace drydock
+
+#endif  // DRYDOCK_WORKLOAD_GEN_STAGES_COMBINED_STAGE_H_

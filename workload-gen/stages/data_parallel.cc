@@ -1,0 +1,183 @@
+#include "workload-gen/stages/data_parallel.h"
+
+#include <algorithm>
+
+namespace drydock {
+
+namespace {
+
+// A call over the ranks that share a bucket. Where experts are not split, these are the others' and
+// so is the communicator; with one of their own, both reduce at a time.
+ProgramBuilder::OpId StartOver(const WriterContext& c, const Bucket& bucket, CommCall call) {
+  call.buffers = c.job.training.gradient_buffers;
+  call.count = bucket.elements;
+  call.group_size = RanksOf(bucket, c.layout);
+  if (!bucket.expert) return c.builder->StartCollective(kDataRole, kDataStream, call);
+  const bool same = c.layout.expert == 1 && c.layout.expert_tensor == c.layout.tensor;
+  return c.builder->StartCollective(kExpertDataRole, same ? kDataStream : kExpertDataStream, call);
+}
+
+}  // namespace
+
+int RanksOf(const Bucket& bucket, const Layout& layout) {
+  return bucket.expert ? layout.expert_data() : layout.gradient_ranks();
+}
+
+std::vector<ChunkBuckets> MakeChunkBuckets(const TrainingJob& job, const Layout& layout,
+                                           int stage) {
+  std::vector<ChunkBuckets> chunks;
+  for (int chunk = 0; chunk < layout.chunks; ++chunk) {
+    BucketRule rule;
+    rule.data = layout.gradient_ranks();
+    rule.distributed_optimizer = job.training.distributed_optimizer;
+    if (job.overlap.grad_reduce && stage == 0 && chunk == 0) {
+      rule.elements = job.training.bucket_elements > 0 ? job.training.bucket_elements
+                                                       : DefaultBucketElements(rule.data);
+    }
+    ChunkBuckets made;
+    made.parameters = ChunkParameters(job.model, layout, stage, chunk);
+    made.buckets = MakeBuckets(made.parameters, rule);
+    rule.data = layout.expert_data();
+    rule.expert = true;
+    for (Bucket& bucket : MakeBuckets(made.parameters, rule)) {
+      made.buckets.push_back(std::move(bucket));
+    }
+    chunks.push_back(std::move(made));
+  }
+  return chunks;
+}
+
+GradientReduction::GradientReduction(const WriterContext& context,
+                                     const std::vector<ChunkBuckets>* chunks)
+    : c_(context), chunks_(*chunks) {
+  for (const ChunkBuckets& chunk : chunks_) {
+    missing_.emplace_back();
+    buckets_of_.emplace_back();
+    for (size_t bucket = 0; bucket < chunk.buckets.size(); ++bucket) {
+      missing_.back().push_back(chunk.buckets[bucket].parameters.size());
+      for (const size_t index : chunk.buckets[bucket].parameters) {
+        const Parameter& parameter = chunk.parameters[index];
+        buckets_of_.back()[{parameter.kind, parameter.layer}].push_back(bucket);
+      }
+    }
+    launched_.emplace_back(chunk.buckets.size(), 0);
+  }
+}
+
+void GradientReduction::OnGradient(ParameterKind kind, int layer) {
+  if (armed_ < 0) return;
+  const auto chunk = static_cast<size_t>(armed_);
+  const auto buckets = buckets_of_[chunk].find({kind, layer});
+  if (buckets == buckets_of_[chunk].end()) return;
+  for (const size_t bucket : buckets->second) {
+    if (--missing_[chunk][bucket] == 0) Launch(chunk, bucket);
+  }
+}
+
+void GradientReduction::Launch(size_t chunk, size_t bucket) {
+  const TrainingRules& training = c_.job.training;
+  launched_[chunk][bucket] = 1;
+  const int64_t elements = chunks_[chunk].buckets[bucket].elements;
+  ProgramBuilder& b = *c_.builder;
+  const Phase phase = b.phase();
+  b.SetPhase(Phase::kGradientSync);
+  if (training.check_gradients) {
+    b.Compute(ElementWork("gradients.check", SubmoduleKind::kGradientNorm, training.gradient_type,
+                          elements, c_.tables));
+    b.HostReads();  // is the norm a number?
+  }
+  if (c_.layout.gradient_ranks() > 1) {
+    b.Compute(ElementWork("gradients.average", SubmoduleKind::kGradientScale,
+                          training.gradient_type, elements, c_.tables));
+  }
+  CommCall call;
+  call.collective =
+      training.distributed_optimizer ? CollectiveType::kReduceScatter : CollectiveType::kAllReduce;
+  call.type = training.gradient_type;
+  running_.push_back(StartOver(c_, chunks_[chunk].buckets[bucket], call));
+  if (!c_.job.overlap.grad_reduce) b.Wait(running_.back());
+  b.SetPhase(phase);
+}
+
+void GradientReduction::Reduce(int chunk) {
+  const auto c = static_cast<size_t>(chunk);
+  for (size_t bucket = 0; bucket < chunks_[c].buckets.size(); ++bucket) {
+    if (!launched_[c][bucket]) Launch(c, bucket);
+  }
+}
+
+void GradientReduction::Finish() {
+  for (size_t chunk = 0; chunk < chunks_.size(); ++chunk) Reduce(static_cast<int>(chunk));
+  for (const ProgramBuilder::OpId op : running_) c_.builder->Wait(op);
+}
+
+ParameterGather::ParameterGather(const WriterContext& context,
+                                 const std::vector<ChunkBuckets>* chunks)
+    : c_(context), chunks_(*chunks) {
+  for (const ChunkBuckets& chunk : chunks_) {
+    ops_.emplace_back(chunk.buckets.size(), ProgramBuilder::kNothing);
+  }
+}
+
+bool ParameterGather::overlapped() const {
+  return c_.job.overlap.param_gather &&
+         (c_.layout.gradient_ranks() > 1 || c_.layout.expert_data() > 1);
+}
+
+ProgramBuilder::OpId ParameterGather::Start(size_t chunk, size_t bucket) {
+  CommCall call;
+  call.collective = CollectiveType::kAllGather;
+  call.type = c_.job.training.precision;
+  return ops_[chunk][bucket] = StartOver(c_, chunks_[chunk].buckets[bucket], call);
+}
+
+// The model's start first: the last bucket filled.
+void ParameterGather::StartChunk(size_t chunk) {
+  if (chunk >= ops_.size()) return;
+  for (size_t bucket = ops_[chunk].size(); bucket-- > 0;) {
+    if (ops_[chunk][bucket] == ProgramBuilder::kNothing) Start(chunk, bucket);
+  }
+}
+
+void ParameterGather::Begin() {
+  if (!overlapped()) return;
+  if (c_.layout.chunks == 1) return;
+  StartChunk(0);
+  StartChunk(1);
+}
+
+bool ParameterGather::Holds(size_t chunk, size_t bucket, int layer) const {
+  const ChunkBuckets& c = chunks_[chunk];
+  return std::any_of(c.buckets[bucket].parameters.begin(), c.buckets[bucket].parameters.end(),
+                     [&](size_t index) {
+                       const Parameter& p = c.parameters[index];
+                       const bool end = p.kind >= ParameterKind::kFinalNormWeight;
+                       return layer == kHead ? end : p.layer == layer && !end;
+                     });
+}
+
+void ParameterGather::BeforeForward(int chunk, int layer) {
+  if (!overlapped()) return;
+  const auto c = static_cast<size_t>(chunk);
+  if (c_.layout.chunks > 1) StartChunk(c + 1);
+  for (size_t bucket = ops_[c].size(); bucket-- > 0;) {
+    if (!Holds(c, bucket, layer)) continue;
+    if (ops_[c][bucket] == ProgramBuilder::kNothing) Start(c, bucket);
+    c_.builder->Wait(ops_[c][bucket]);
+    // The next bucket travels while this one's layers compute.
+    const bool more =
+        bucket > 0 && chunks_[c].buckets[bucket - 1].expert == chunks_[c].buckets[bucket].expert;
+    if (more && ops_[c][bucket - 1] == ProgramBuilder::kNothing) Start(c, bucket - 1);
+  }
+}
+
+void ParameterGather::GatherAll() {
+  if (!c_.job.training.distributed_optimizer || overlapped()) return;
+  for (size_t chunk = ops_.size(); chunk-- > 0;) {
+    for (size_t bucket = 0; bucket < ops_[chunk].size(); ++bucket) {
+      c_.builder->Wait(Start(chunk, bucket));
+    }
+  }
+}
+
+}  // namespace drydock

@@ -1,0 +1,35 @@
+// How a chunk's parameters are cut into the buckets whose gradients are reduced together
+// (Megatron's param_and_grad_buffer.py): filled in reverse registration order, closed by the
+// parameter that reaches the size. Pure function.
+#ifndef DRYDOCK_WORKLOAD_GEN_STAGES_GRADIENT_BUCKETS_H_
+#define DRYDOCK_WORKLOAD_GEN_STAGES_GRADIENT_BUCKETS_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "workload-gen/work/transformer.h"
+
+namespace drydock {
+
+struct BucketRule {
+  int64_t elements = 0;                // close at this size; 0 = one bucket
+  bool distributed_optimizer = false;  // aligned and padded, the shared embedding apart
+  int data = 1;                        // ranks that the gradients are summed over
+  bool expert = false;                 // the parameters of experts, or all others: a buffer each
+};
+
+struct Bucket {
+  int64_t elements = 0;            // padding included
+  std::vector<size_t> parameters;  // indices into the chunk's list
+  bool expert = false;
+};
+
+// Of the rule's buffer, in order of filling: the end of the model first.
+std::vector<Bucket> MakeBuckets(const std::vector<Parameter>& parameters, const BucketRule& rule);
+
+// Megatron's size when none is given.
+int64_t DefaultBucketElements(int data);
+
+}  // namespace drydock
+
+#endif  // DRYDOCK_WORKLOAD_GEN_STAGES_GRADIENT_BUCKETS_H_

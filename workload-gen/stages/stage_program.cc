@@ -1,0 +1,240 @@
+#include "workload-gen/stages/stage_program.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "workload-gen/layers/edge_program.h"
+#include "workload-gen/layers/layer_program.h"
+#include "workload-gen/layers/mtp_program.h"
+#include "workload-gen/program/deferred_gradients.h"
+#include "workload-gen/program/fp8_scales.h"
+#include "workload-gen/stages/combined_stage.h"
+#include "workload-gen/stages/data_parallel.h"
+#include "workload-gen/stages/pipeline_exchange.h"
+#include "workload-gen/stages/schedule.h"
+#include "workload-gen/stages/step_tail.h"
+
+namespace drydock {
+namespace {
+
+class StageWriter {
+ public:
+  StageWriter(const TrainingJob& job, const Layout& layout, const RankWork& work, int stage,
+              WorkTables* tables)
+      : builder_(tables),
+        c_{job, layout, work, tables, &builder_, stage},
+        chunks_(MakeChunkBuckets(job, layout, stage)),
+        reduction_(c_, &chunks_),
+        gather_(c_, &chunks_),
+        deferred_(&builder_, &reduction_),
+        layers_(c_, &deferred_),
+        edges_(c_, &reduction_),
+        mtp_(c_, &layers_, &edges_, &deferred_),
+        combined_(c_, &layers_, &edges_, &mtp_, &reduction_, &gather_, &deferred_),
+        exchanges_(c_, job.training.batch_p2p_sync) {
+    c_.weights = &deferred_;
+  }
+
+  Program Write() {
+    builder_.SetGraphs(c_.job.training.cuda_graphs);
+    builder_.SetPhase(Phase::kForward);
+    gather_.Begin();
+    for (const Action& action : MakeSchedule(PipelineShapeOf(c_))) {
+      switch (action.kind) {
+        case Action::Kind::kCompute:
+          if (action.work.backward)
+            Compute(nullptr, &action.work);
+          else
+            Compute(&action.work, nullptr);
+          break;
+        case Action::Kind::kTogether:
+          Compute(&action.work, &action.backward);
+          break;
+        case Action::Kind::kPost:
+          Post(action.exchanges);
+          break;
+        case Action::Kind::kWait:
+          exchanges_.Wait(action);
+          break;
+      }
+    }
+    StepTail(c_, chunks_).Write(&reduction_, &gather_);
+    return builder_.Finish();
+  }
+
+ private:
+  // One of the two, or both together.
+  void Compute(const StageWork* forward, const StageWork* backward) {
+    const bool timed = c_.job.training.synchronous_timers;
+    if (timed) builder_.HostSynchronises();
+    if (backward != nullptr) BeginBackward(*backward);
+    if (c_.job.overlap.expert)
+      combined_.Write(forward, backward);
+    else if (backward != nullptr)
+      Backward(backward->microbatch, backward->chunk);
+    else
+      Forward(forward->microbatch, forward->chunk);
+    if (backward != nullptr) EndBackward(*backward);
+    if (timed) builder_.HostSynchronises();
+  }
+
+  // The first stage's gradients are complete last, so only there they leave bucket by bucket.
+  void BeginBackward(const StageWork& work) {
+    const bool last = work.microbatch == c_.layout.microbatches - 1;
+    const bool by_bucket = c_.job.overlap.grad_reduce && c_.layout.chunks == 1 && c_.stage == 0;
+    if (last && by_bucket) reduction_.Arm(0);
+  }
+
+  void EndBackward(const StageWork& work) {
+    finished_backwards_.push_back(work);
+    if (c_.job.overlap.grad_reduce && c_.layout.chunks > 1) ReduceFinishedChunk();
+  }
+
+  // Messages follow compute; those of two micro-batches that ran together, their own.
+  void Post(const std::vector<Exchange>& exchanges) {
+    const Direction direction = exchanges.front().direction;
+    const bool gradient = direction == Direction::kSendPrev || direction == Direction::kRecvNext;
+    std::optional<ProgramBuilder::Point> point = combined_.end(gradient);
+    if (!point) return exchanges_.Post(exchanges);
+    builder_.BeginBeside(kExpertStream, *point);
+    exchanges_.Post(exchanges);
+    builder_.EndBeside(&*point);
+  }
+
+  // Stage r reduces a chunk r backwards after its last, so that all stages do it at one time.
+  void ReduceFinishedChunk() {
+    const size_t done = finished_backwards_.size();
+    const auto lag = static_cast<size_t>(c_.stage);
+    if (done <= lag) return;
+    const StageWork& work = finished_backwards_[done - 1 - lag];
+    if (work.microbatch == c_.layout.microbatches - 1) reduction_.Reduce(work.chunk);
+  }
+
+  void Forward(int microbatch, int chunk) {
+    const bool first = c_.IsFirst(chunk), last = c_.IsLast(chunk);
+    builder_.SetPlace(-1, microbatch, chunk);
+    builder_.SetPhase(Phase::kForward);
+    edges_.Batch(first || c_.HasFurther(chunk), last);
+    const auto gather = [&](int layer) {
+      if (microbatch == 0) gather_.BeforeForward(chunk, layer);
+    };
+    if (first) {
+      gather(ParameterGather::kEmbedding);
+      edges_.EmbeddingForward();
+    }
+    const int end = c_.layout.EndLayer(c_.stage, chunk);
+    for (int layer = c_.layout.FirstLayer(c_.stage, chunk); layer < end; ++layer) {
+      gather(layer);
+      builder_.SetPlace(layer, microbatch, chunk);
+      layers_.Forward(layer);
+    }
+    builder_.SetPlace(-1, microbatch, chunk);
+    ReduceScales(c_, chunk, kForwardScales);
+    if (c_.HasFinalNorm(chunk)) {
+      gather(ParameterGather::kHead);
+      edges_.HeadNormForward();
+    }
+    if (c_.HasFurther(chunk)) {
+      gather(ParameterGather::kEmbedding);
+      const int further_end = c_.layout.EndFurther(c_.stage, chunk);
+      for (int k = c_.layout.FirstFurther(c_.stage, chunk); k < further_end; ++k) {
+        gather(c_.job.model.layers + k);
+      }
+      FurtherTokensForward(microbatch, chunk);
+    }
+    if (!last) return;
+    if (!c_.HasFinalNorm(chunk)) gather(ParameterGather::kHead);
+    for (int k = 0; k <= c_.job.model.mtp_layers; ++k) edges_.LogitsForward();
+  }
+
+  void FurtherTokensForward(int microbatch, int chunk) {
+    const int end = c_.layout.EndFurther(c_.stage, chunk);
+    for (int k = c_.layout.FirstFurther(c_.stage, chunk); k < end; ++k) {
+      builder_.SetPlace(c_.job.model.layers + k, microbatch, chunk);
+      mtp_.Forward(k);
+    }
+    builder_.SetPlace(-1, microbatch, chunk);
+  }
+
+  // The shared weights' gradients are complete last.
+  void FurtherTokensBackward(int microbatch, int chunk) {
+    const int begin = c_.layout.FirstFurther(c_.stage, chunk);
+    for (int k = c_.layout.EndFurther(c_.stage, chunk); k-- > begin;) {
+      builder_.SetPlace(c_.job.model.layers + k, microbatch, chunk);
+      mtp_.Backward(k);
+    }
+    builder_.SetPlace(-1, microbatch, chunk);
+    if (c_.layout.pipeline > 1) reduction_.OnGradient(ParameterKind::kWordEmbedding, -1);
+  }
+
+  // Further tokens' logits come before their layers.
+  void HeadBackward(int microbatch, int chunk) {
+    const bool last = c_.IsLast(chunk);
+    for (int k = 0; last && k <= c_.job.model.mtp_layers; ++k) edges_.LogitsBackward();
+    if (c_.HasFurther(chunk)) FurtherTokensBackward(microbatch, chunk);
+    if (last) reduction_.OnGradient(ParameterKind::kHead, -1);
+    if (c_.HasFinalNorm(chunk)) edges_.HeadNormBackward();
+  }
+
+  void Backward(int microbatch, int chunk) {
+    builder_.SetPlace(-1, microbatch, chunk);
+    builder_.SetPhase(Phase::kBackward);
+    HeadBackward(microbatch, chunk);
+    const int begin = c_.layout.FirstLayer(c_.stage, chunk);
+    int end = c_.layout.EndLayer(c_.stage, chunk);
+    while (end > begin) {
+      const int size = RecomputedTogether(begin, end);
+      if (size > 0) Recompute(end - size, end, microbatch, chunk);
+      const int down_to = end - std::max(size, 1);
+      for (; end > down_to; --end) {
+        builder_.SetPlace(end - 1, microbatch, chunk);
+        layers_.Backward(end - 1);
+      }
+    }
+    builder_.SetPlace(-1, microbatch, chunk);
+    ReduceScales(c_, chunk, kBackwardScales);
+    if (c_.IsFirst(chunk)) edges_.EmbeddingBackward();
+  }
+
+  // How many layers that end before `end` were saved as one: only the first's input was kept.
+  int RecomputedTogether(int begin, int end) const {
+    const TrainingRules& training = c_.job.training;
+    if (training.recompute != Recompute::kFull) return 0;
+    if (training.recompute_method == RecomputeMethod::kBlock) {
+      return end - begin <= training.recompute_layers ? 1 : 0;
+    }
+    const int remainder = (end - begin) % training.recompute_layers;
+    return remainder != 0 ? remainder : training.recompute_layers;
+  }
+
+  void Recompute(int begin, int end, int microbatch, int chunk) {
+    builder_.SetPhase(Phase::kRecompute);
+    for (int layer = begin; layer < end; ++layer) {
+      builder_.SetPlace(layer, microbatch, chunk);
+      layers_.Forward(layer);
+    }
+    builder_.SetPhase(Phase::kBackward);
+  }
+
+  ProgramBuilder builder_;
+  WriterContext c_;
+  std::vector<ChunkBuckets> chunks_;
+  GradientReduction reduction_;
+  ParameterGather gather_;
+  DeferredGradients deferred_;
+  LayerWriter layers_;
+  EdgeWriter edges_;
+  MtpWriter mtp_;
+  CombinedStage combined_;
+  PipelineExchanges exchanges_;
+  std::vector<StageWork> finished_backwards_;
+};
+
+}  // namespace
+
+Program WriteStageProgram(const TrainingJob& job, const Layout& layout, const RankWork& work,
+                          int stage, WorkTables* tables) {
+  return StageWriter(job, layout, work, stage, tables).Write();
+}
+
+}  // namespace drydock

@@ -1,0 +1,145 @@
+#include "workload-gen/stages/step_tail.h"
+
+#include <algorithm>
+
+namespace drydock {
+
+StepTail::StepTail(const WriterContext& context, const std::vector<ChunkBuckets>& chunks)
+    : c_(context) {
+  for (const ChunkBuckets& chunk : chunks) {
+    for (const Parameter& parameter : chunk.parameters) {
+      if (parameter.sequence_parallel) replicated_ += parameter.elements;
+      if (!c_.job.training.distributed_optimizer) owned_ += parameter.elements;
+    }
+    if (!c_.job.training.distributed_optimizer) continue;
+    for (const Bucket& bucket : chunk.buckets) {
+      owned_ += bucket.elements / RanksOf(bucket, c_.layout);
+    }
+  }
+}
+
+void StepTail::Write(GradientReduction* reduction, ParameterGather* gather) {
+  c_.builder->SetPlace(-1, -1, 0);
+  c_.builder->SetPhase(Phase::kGradientSync);
+  reduction->Finish();
+  ReduceReplicated();
+  ReduceSharedEmbedding();
+  UpdateRouterBiases();
+  if (c_.job.training.step_checks) {
+    AllReduceWorld(DataType::kInt32, ReduceOp::kSum);
+    c_.builder->HostReads();
+  }
+  c_.builder->SetPhase(Phase::kOptimizer);
+  Optimize();
+  gather->GatherAll();
+  c_.builder->SetPhase(Phase::kOther);
+  Checks();
+}
+
+int StepTail::EmbeddingHolders() const {
+  return static_cast<int>(EmbeddingStages(c_.layout, GroupNeedsOf(c_.job)).size());
+}
+
+void StepTail::AllReduce(Role role, Stream stream, DataType type, ReduceOp op, int64_t count) {
+  const Layout& l = c_.layout;
+  CommCall call;
+  call.type = type;
+  call.op = op;
+  call.count = count;
+  call.group_size = role == kTensorRole        ? l.tensor
+                    : role == kDataRole        ? l.gradient_ranks()
+                    : role == kModelRole       ? l.tensor * l.pipeline
+                    : role == kExpertModelRole ? l.expert_tensor * l.expert * l.pipeline
+                    : role == kStageRole       ? l.world() / l.pipeline
+                    : role == kEmbeddingRole   ? EmbeddingHolders()
+                                               : l.world();
+  c_.builder->Collective(role, stream, call);
+}
+
+void StepTail::AllReduceWorld(DataType type, ReduceOp op) {
+  AllReduce(kWorldRole, kWorldStream, type, op, 1);
+}
+
+void StepTail::AllReduceReplica(DataType type, ReduceOp op) {
+  AllReduce(kModelRole, kModelStream, type, op, 1);
+}
+
+void StepTail::AllReduceModel(ReduceOp op) {
+  if (c_.job.training.distributed_optimizer)
+    AllReduceWorld(DataType::kFp32, op);
+  else
+    AllReduceReplica(DataType::kFp32, op);
+  // The gradients of experts belong to an optimizer of their own.
+  if (!c_.job.training.distributed_optimizer && c_.job.model.moe.experts > 0) {
+    AllReduce(kExpertModelRole, kModelStream, DataType::kFp32, op, 1);
+  }
+}
+
+void StepTail::ReduceReplicated() {
+  if (replicated_ == 0) return;
+  AllReduce(kTensorRole, kTensorStream, c_.job.training.gradient_type, ReduceOp::kSum, replicated_);
+}
+
+void StepTail::ReduceSharedEmbedding() {
+  const std::vector<int> holders = EmbeddingStages(c_.layout, GroupNeedsOf(c_.job));
+  if (std::find(holders.begin(), holders.end(), c_.stage) == holders.end()) return;
+  AllReduce(kEmbeddingRole, kEmbeddingStream, c_.job.training.gradient_type, ReduceOp::kSum,
+            c_.layout.padded_vocab / c_.layout.tensor * c_.job.model.hidden);
+}
+
+// From how many tokens each expert got in the whole step (DeepSeek-V3, section 2.1.2).
+void StepTail::UpdateRouterBiases() {
+  if (!c_.job.model.moe.router_bias) return;
+  int64_t layers = 0;
+  for (int chunk = 0; chunk < c_.layout.chunks; ++chunk) {
+    const int end = c_.layout.EndLayer(c_.stage, chunk);
+    for (int layer = c_.layout.FirstLayer(c_.stage, chunk); layer < end; ++layer) {
+      layers += c_.job.model.HasExperts(layer) ? 1 : 0;
+    }
+  }
+  const ModelShape& m = c_.job.model;
+  const int last = c_.layout.chunks - 1;
+  if (m.HasExperts(m.layers - 1)) {
+    layers += c_.layout.EndFurther(c_.stage, last) - c_.layout.FirstFurther(c_.stage, last);
+  }
+  if (layers == 0) return;
+  AllReduce(kStageRole, kStageStream, DataType::kFp32, ReduceOp::kSum,
+            layers * c_.job.model.moe.experts);
+}
+
+// A stage that only passes messages on has nothing to update.
+void StepTail::Compute(const char* name, SubmoduleKind kind, DataType type) {
+  if (owned_ == 0) return;
+  c_.builder->Compute(ElementWork(name, kind, type, owned_, c_.tables));
+}
+
+void StepTail::Optimize() {
+  const TrainingRules& training = c_.job.training;
+  if (training.precision == DataType::kFp16) {
+    Compute("optimizer.unscale", SubmoduleKind::kGradientScale, DataType::kFp32);
+    AllReduceModel(ReduceOp::kMax);  // did any gradient overflow?
+    c_.builder->HostReads();         // the host decides whether to step
+  }
+  if (training.gradient_clipping) {
+    Compute("optimizer.norm", SubmoduleKind::kGradientNorm, DataType::kFp32);
+    AllReduceModel(ReduceOp::kSum);
+    c_.builder->HostReads();  // the host computes the factor
+    Compute("optimizer.clip", SubmoduleKind::kGradientScale, DataType::kFp32);
+  }
+  Compute("optimizer.adam", SubmoduleKind::kOptimizer, DataType::kFp32);
+  Compute("optimizer.copy", SubmoduleKind::kCast, training.precision);
+}
+
+void StepTail::Checks() {
+  if (c_.job.training.step_checks) {
+    AllReduceReplica(DataType::kInt32, ReduceOp::kSum);  // did the step succeed?
+    c_.builder->HostReads();
+    AllReduceReplica(DataType::kFp32, ReduceOp::kMax);  // gradient norm
+    c_.builder->HostReads();
+  }
+  if (c_.stage == c_.layout.pipeline - 1) {
+    AllReduce(kDataRole, kDataStream, DataType::kFp32, ReduceOp::kSum, 2);  // loss, token count
+  }
+}
+
+}  // namespace drydock

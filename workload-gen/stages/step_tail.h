@@ -1,0 +1,38 @@
+// Writes what follows the last backward: the remaining gradient reductions, the optimizer, the
+// checks (Megatron's finalize_model_grads.py, optimizer.py, training.py).
+#ifndef DRYDOCK_WORKLOAD_GEN_STAGES_STEP_TAIL_H_
+#define DRYDOCK_WORKLOAD_GEN_STAGES_STEP_TAIL_H_
+
+#include "workload-gen/program/writer_context.h"
+#include "workload-gen/stages/data_parallel.h"
+
+namespace drydock {
+
+class StepTail {
+ public:
+  StepTail(const WriterContext& context, const std::vector<ChunkBuckets>& chunks);
+
+  void Write(GradientReduction* reduction, ParameterGather* gather);
+
+ private:
+  void ReduceReplicated();
+  void ReduceSharedEmbedding();
+  void UpdateRouterBiases();
+  void Optimize();
+  void Checks();
+  void Compute(const char* name, SubmoduleKind kind, DataType type);
+  int EmbeddingHolders() const;  // pipeline stages
+  void AllReduce(Role role, Stream stream, DataType type, ReduceOp op, int64_t count);
+  // Over the ranks that together hold every gradient once.
+  void AllReduceModel(ReduceOp op);
+  void AllReduceWorld(DataType type, ReduceOp op);
+  void AllReduceReplica(DataType type, ReduceOp op);
+
+  const WriterContext& c_;
+  int64_t replicated_ = 0;  // elements whose gradients tensor ranks hold in parts
+  int64_t owned_ = 0;       // elements this rank's optimizer updates
+};
+
+}  // namespace drydock
+
+#endif  // DRYDOCK_WORKLOAD_GEN_STAGES_STEP_TAIL_H_

@@ -1,0 +1,44 @@
+// What the tests of Megatron-LM's arguments share.
+#ifndef DRYDOCK_WORKLOAD_GEN_TESTING_MEGATRON_JOB_TESTING_H_
+#define DRYDOCK_WORKLOAD_GEN_TESTING_MEGATRON_JOB_TESTING_H_
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "workload-gen/import/megatron/megatron_job.h"
+#include "workload-gen/job/section_readers.h"
+
+namespace drydock {
+
+inline constexpr const char* kGpt =
+    "--num-layers 48 --hidden-size 6144 --num-attention-heads 64 --seq-length 2048 "
+    "--max-position-embeddings 2048 --micro-batch-size 4 --global-batch-size 64 "
+    "--padded-vocab-size 51200 ";
+
+inline Result<TrainingJob> Parse(const std::string& text, bool strict = false,
+                                 ImportNotes* notes = nullptr) {
+  ImportNotes ignored;
+  ASSIGN_OR_RETURN(const YamlNode root,
+                   MegatronJob(text, "run.sh", {}, strict, notes != nullptr ? notes : &ignored));
+  return TrainingJobFromTree(root, "run.sh");
+}
+
+inline TrainingJob Job(const std::string& text) {
+  const Result<TrainingJob> job = Parse(text);
+  EXPECT_TRUE(job.ok()) << job.error().ToString();
+  return job.ok() ? *job : TrainingJob();
+}
+inline TrainingJob Gpt(const std::string& more) { return Job(kGpt + more); }
+
+inline std::string ErrorOf(const std::string& text, bool strict = false) {
+  const Result<TrainingJob> job = Parse(text, strict);
+  return job.ok() ? "" : job.error().message();
+}
+inline std::string GptError(const std::string& more, bool strict = false) {
+  return ErrorOf(kGpt + more, strict);
+}
+
+}  // namespace drydock
+
+#endif  // DRYDOCK_WORKLOAD_GEN_TESTING_MEGATRON_JOB_TESTING_H_

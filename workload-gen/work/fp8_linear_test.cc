@@ -1,0 +1,148 @@
+// "What is quantised, gathered and turned in fp8?" Linear layers of Transformer Engine under
+// sequence parallelism, with and without overlap.tensor.
+#include <gmock/gmock.h>
+
+#include <map>
+
+#include "workload-gen/testing/structure_testing.h"
+#include "workload-gen/testing/tensor_overlap_testing.h"
+
+namespace drydock {
+namespace {
+
+using testing::ElementsAre;
+
+// Bytes of the calls of a layer of micro-batch 0 in a phase, by type of the data and of the call.
+std::map<std::string, int64_t> BytesByType(const Workload& w, Phase phase) {
+  std::map<std::string, int64_t> bytes;
+  for (const Op& op : Only(w).ops) {
+    if (op.layer != 3 || op.microbatch != 0 || op.phase != phase) continue;
+    if (op.kind != OpKind::kCollective) continue;
+    const CommCall& call = w.calls[op.work];
+    const DataType type = call.parts.empty() ? call.type : call.parts[0].type;
+    bytes[DataTypeNames()[static_cast<size_t>(type)] + " " +
+          CollectiveTypeNames()[static_cast<size_t>(call.collective)]] += call.bytes().count();
+  }
+  return bytes;
+}
+
+// What is gathered is fp8, half of the bytes, with userbuffers and with NCCL; sums are bf16.
+TEST(Fp8Linear, Fp8IsGatheredAndSumsAreNot) {
+  const int64_t whole = 64 * 64;  // elements of t x h
+  const Workload apart = Apart({"training.precision=fp8"});
+  EXPECT_THAT(BytesByType(apart, Phase::kForward),
+              ElementsAre(std::pair("bf16 reduce-scatter", 2 * 2 * whole),
+                          std::pair("fp8 all-gather", 2 * whole)));
+  EXPECT_THAT(BytesByType(apart, Phase::kBackward),
+              ElementsAre(std::pair("bf16 reduce-scatter", 2 * 2 * whole),
+                          std::pair("fp8 all-gather", 4 * whole)));
+  const Workload overlapped = Overlapped({"training.precision=fp8"});
+  EXPECT_THAT(BytesByType(overlapped, Phase::kForward),
+              ElementsAre(std::pair("bf16 reduce-scatter", 2 * 2 * whole),
+                          std::pair("fp8 grouped", 2 * (kRanks - 1) * whole)));
+  EXPECT_THAT(BytesByType(overlapped, Phase::kBackward),
+              ElementsAre(std::pair("bf16 reduce-scatter", 2 * 2 * whole),
+                          std::pair("fp8 all-gather", 2 * whole),
+                          std::pair("fp8 grouped", 2 * (kRanks - 1) * whole)));
+}
+
+// Elements of a layer that are quantised with and without their transposes, and what products have
+// turned, by phase.
+struct Quantised {
+  int64_t both = 0, unturned = 0, turned = 0;
+  bool operator==(const Quantised&) const = default;
+};
+Quantised QuantisedOf(const Workload& w, Phase phase) {
+  Quantised all;
+  for (const Op& op : Only(w).ops) {
+    if (op.layer != 3 || op.microbatch != 0 || op.phase != phase) continue;
+    if (op.kind != OpKind::kCompute) continue;
+    for (const uint32_t index : w.blocks[op.work].submodules) {
+      const Submodule& s = w.submodules[index];
+      if (s.kind == SubmoduleKind::kQuantise)
+        (s.unturned ? all.unturned : all.both) += s.rows * s.n;
+      if (s.kind != SubmoduleKind::kLinear || s.type != DataType::kFp8) continue;
+      if (s.pass == Pass::kForward && !s.fp8_input) all.both += s.rows * s.k;
+      if (s.pass == Pass::kBackwardActivation && !s.fp8_gradient) all.both += s.rows * s.n;
+      if (s.pass != Pass::kBackwardWeight) continue;
+      all.turned += s.fp8_input ? s.rows * s.k : 0;
+      all.turned += s.fp8_gradient ? s.rows * s.n : 0;
+    }
+  }
+  return all;
+}
+void PrintTo(const Quantised& q, std::ostream* out) {
+  *out << q.both << " both ways, " << q.unturned << " one way, " << q.turned << " turned";
+}
+
+// t = 64 rows of h = 64 on 4 ranks. The norms write fp8; inputs of proj and fc2 are quantised (t x
+// h / 4 and t x h). Backward: the gradients of proj and fc2 before they are gathered (t / 4 x h
+// each), those of qkv (t x 3 h / 4) and fc1 (t x h) with their transposes; turned are the gathered
+// inputs of qkv and fc1, and the gathered gradients of proj and fc2.
+TEST(Fp8Linear, WhatIsQuantisedDoesNotDependOnTheOverlap) {
+  const int64_t whole = 64 * 64;
+  for (const char* more : {"overlap.tensor=false", "overlap.tensor=true"}) {
+    SCOPED_TRACE(more);
+    const Workload w = Apart({"training.precision=fp8", more});
+    EXPECT_EQ(QuantisedOf(w, Phase::kForward), (Quantised{whole / 4 + whole, 0, 0}));
+    EXPECT_EQ(QuantisedOf(w, Phase::kBackward),
+              (Quantised{3 * whole / 4 + whole, 2 * whole / 4, 4 * whole}));
+  }
+}
+
+// Transformer Engine adds a weight's gradient into the main one whatever the type of that.
+TEST(Fp8Linear, GradientsOf16BitsAreAddedIntoToo) {
+  for (const bool half : {false, true}) {
+    SCOPED_TRACE(half);
+    const Workload w = Apart({"training.precision=fp8",
+                              std::string("training.gradient_type=") + (half ? "bf16" : "fp32")});
+    for (const Submodule& s : w.submodules) {
+      if (s.kind != SubmoduleKind::kLinear || s.pass != Pass::kBackwardWeight) continue;
+      EXPECT_EQ(s.accumulate_half, half);
+      EXPECT_EQ(s.accumulate_fp32, !half);
+    }
+  }
+  const Workload apart =
+      Apart({"training.gradient_type=bf16", "training.gradient_accumulation_fusion=false"});
+  for (const Submodule& s : apart.submodules) EXPECT_FALSE(s.accumulate_half);
+}
+
+// The loss has a maximum of its own, over tp.
+TEST(Fp8Linear, LargestValuesAreReducedOverTensorRanksAloneWhereSaid) {
+  const auto maxima = [](const char* tensor_only) {
+    const Workload w =
+        Apart({"training.precision=fp8", std::string("training.tp_only_amax_red=") + tensor_only});
+    EXPECT_EQ(StructureMistake(w), "");
+    std::map<std::string, int> of;
+    for (const Op& op : Only(w).ops) {
+      if (op.phase != Phase::kForward && op.phase != Phase::kBackward) continue;
+      if (op.kind != OpKind::kCollective || w.calls[op.work].op != ReduceOp::kMax) continue;
+      ++of[w.roles[op.role].name];
+    }
+    return of;
+  };
+  std::map<std::string, int> all = maxima("false"), tensor = maxima("true");
+  EXPECT_GT(all["tp-dp-cp"], 0);
+  EXPECT_EQ(tensor["tp-dp-cp"], 0);
+  EXPECT_EQ(tensor["tp"], all["tp"] + all["tp-dp-cp"]);
+}
+
+// Without a norm in front, a shared expert's input is quantised before it is gathered.
+TEST(Fp8Linear, SharedExpertsInputIsQuantisedOnItsRank) {
+  const Workload w =
+      Overlapped({"training.precision=fp8", "model.architecture=llama", "model.ffn=128",
+                  "model.experts=4", "model.expert_ffn=64", "model.experts_per_token=2",
+                  "model.shared_expert_ffn=64", "parallel.expert_tensor=1", "parallel.expert=2"});
+  EXPECT_EQ(StructureMistake(w), "");
+  int found = 0;
+  for (const Submodule& s : w.submodules) {
+    if (s.name != "shared.fc1.cast") continue;
+    ++found;
+    EXPECT_EQ(s.rows, 64 / kRanks);
+    EXPECT_TRUE(s.unturned);
+  }
+  EXPECT_EQ(found, 1);
+}
+
+}  // namespace
+}  // namespace drydock

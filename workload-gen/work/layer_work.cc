@@ -1,0 +1,145 @@
+#include "workload-gen/work/layer_work.h"
+
+#include <array>
+
+#include "workload-gen/work/submodule_costs.h"
+
+namespace drydock {
+namespace {
+
+class WorkMaker {
+ public:
+  WorkMaker(const TrainingJob& job, const Layout& layout, WorkTables* tables, ExpertLoad load,
+            int gpus)
+      : maker_(job, layout, tables), m_(job.model), tables_(tables), load_(load), gpus_(gpus) {
+    work_.rows = maker_.rows();
+    work_.local_rows = maker_.local_rows();
+  }
+
+  RankWork Make() {
+    MakeLayers();
+    MakeEmbedding();
+    MakeHead();
+    if (m_.mtp_layers > 0) MakeMtp();
+    return std::move(work_);
+  }
+
+ private:
+  // Layers differ by whether they have experts, and a window.
+  void MakeLayers() {
+    std::array<int, 4> kind;
+    kind.fill(-1);
+    for (int layer = 0; layer < m_.layers; ++layer) {
+      const bool experts = m_.HasExperts(layer), window = m_.HasWindow(layer);
+      int& index = kind[(experts ? 2 : 0) + (window ? 1 : 0)];
+      if (index < 0) {
+        index = static_cast<int>(work_.kinds.size());
+        work_.kinds.push_back(MakeLayer(experts, window));
+      }
+      work_.kind_of_layer.push_back(static_cast<uint8_t>(index));
+    }
+    // Those that predict further tokens are like the last layer.
+    const uint8_t last = work_.kind_of_layer.back();
+    work_.kind_of_layer.insert(work_.kind_of_layer.end(), static_cast<size_t>(m_.mtp_layers), last);
+  }
+
+  LayerWork MakeLayer(bool experts, bool window) {
+    LayerWork layer;
+    layer.attention = MakeAttention(&maker_, window);
+    layer.norm2 = maker_.Norm("mlp.norm", maker_.local_rows(), m_.hidden);
+    if (experts)
+      layer.experts = MakeExperts(&maker_, load_, gpus_, tables_);
+    else
+      layer.mlp = MakeMlp(&maker_, "mlp", m_.ffn, InputFrom::kNorm);
+    if (m_.post_norms) {
+      layer.post_norm2 = maker_.Norm("mlp.post-norm", maker_.local_rows(), m_.hidden);
+    }
+    layer.residual2 = maker_.Residual("mlp.residual");
+    layer.residual_backward = m_.dropout > 0 || m_.bias;
+    layer.residual_gradient = maker_.Add(
+        maker_.Base("residual.gradient", SubmoduleKind::kAdd, maker_.local_rows(), m_.hidden),
+        Pass::kBackward);
+    return layer;
+  }
+
+  void MakeEmbedding() {
+    const Layout& layout = maker_.layout();
+    Submodule lookup =
+        maker_.Base("embedding.words", SubmoduleKind::kEmbedding, work_.rows, m_.hidden);
+    lookup.k = layout.padded_vocab / layout.tensor;
+    work_.embedding.lookup.forward = maker_.Add(lookup, Pass::kForward);
+    lookup.accumulate_fp32 = maker_.job().training.gradient_type == DataType::kFp32;
+    work_.embedding.lookup.backward = maker_.Add(lookup, Pass::kBackward);
+    if (m_.patch_features > 0) {
+      work_.embedding.patches =
+          maker_.HeadLinear("embedding.patches", work_.rows, m_.hidden, m_.patch_features);
+    }
+    if (m_.learned_positions()) {
+      work_.embedding.positions = maker_.BothWays(
+          maker_.Base("embedding.positions", SubmoduleKind::kAdd, work_.rows, m_.hidden));
+    }
+    if (m_.dropout > 0) {
+      Submodule dropout = maker_.Base("embedding.dropout", SubmoduleKind::kBiasDropoutAdd,
+                                      work_.local_rows, m_.hidden);
+      dropout.dropout = true;
+      work_.embedding.dropout = maker_.BothWays(dropout);
+    }
+  }
+
+  // Images are told apart by the row of their class token, on each tensor rank alike.
+  void MakeHead() {
+    const bool images = m_.patch_features > 0;
+    const int64_t vocab = images ? m_.vocab : maker_.layout().padded_vocab / maker_.layout().tensor;
+    const int64_t rows = images ? maker_.job().training.micro_batch : work_.rows;
+    work_.head.norm = maker_.Norm("head.norm", work_.local_rows, m_.hidden);
+    work_.head.logits = maker_.HeadLinear("head.logits", rows, vocab, m_.hidden);
+    Submodule loss = maker_.Base("head.loss", SubmoduleKind::kCrossEntropy, rows, vocab);
+    loss.fused = maker_.job().training.cross_entropy_fusion != CrossEntropyFusion::kNone;
+    work_.head.loss = maker_.BothWays(loss);
+  }
+
+  void MakeMtp() {
+    MtpWork mtp;
+    mtp.token_norm = maker_.Norm("mtp.token-norm", work_.local_rows, m_.hidden);
+    mtp.hidden_norm = maker_.Norm("mtp.hidden-norm", work_.local_rows, m_.hidden);
+    mtp.final_norm = maker_.Norm("mtp.final-norm", work_.local_rows, m_.hidden);
+    mtp.join = maker_.Linear("mtp.join", work_.rows, m_.hidden / maker_.layout().tensor,
+                             2 * m_.hidden, false);
+    work_.mtp = mtp;
+  }
+
+  SubmoduleMaker maker_;
+  const ModelShape& m_;
+  WorkTables* tables_;
+  const ExpertLoad load_;
+  const int gpus_;
+  RankWork work_;
+};
+
+}  // namespace
+
+RankWork MakeRankWork(const TrainingJob& job, const Layout& layout, WorkTables* tables,
+                      ExpertLoad load, int gpus) {
+  return WorkMaker(job, layout, tables, load, gpus).Make();
+}
+
+int ProductsIn(const LayerWork& layer, const ModelShape& model, const Layout& layout) {
+  int count = 2;  // qkv or the keys' and values' down-projection; proj
+  if (layer.attention.latent) count += layer.attention.latent->q_down ? 3 : 2;
+  if (!layer.experts) return count + 2;
+  return count + 2 * (model.moe.experts / layout.expert) + (layer.experts->shared ? 2 : 0);
+}
+
+uint32_t ElementWork(const char* name, SubmoduleKind kind, DataType type, int64_t elements,
+                     WorkTables* tables) {
+  Submodule s;
+  s.name = name;
+  s.kind = kind;
+  s.pass = Pass::kNone;
+  s.type = type;
+  s.elements = elements;
+  FillCosts(&s);
+  return tables->Intern(s);
+}
+
+}  // namespace drydock

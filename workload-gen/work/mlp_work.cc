@@ -1,0 +1,152 @@
+#include "workload-gen/work/mlp_work.h"
+
+#include <algorithm>
+
+namespace drydock {
+namespace {
+
+class ExpertMaker {
+ public:
+  ExpertMaker(SubmoduleMaker* maker, ExpertLoad load, WorkTables* tables)
+      : maker_(*maker),
+        m_(maker->model()),
+        layout_(maker->layout()),
+        training_(maker->job().training),
+        tables_(tables) {
+    work_.routing = RouteTokens(maker->job(), layout_, load);
+    local_experts_ = m_.moe.experts / layout_.expert;
+  }
+
+  ExpertWork Make(int gpus) {
+    MakeRouter();
+    MakeMoves();
+    MakeProducts();
+    MakeExchanges(gpus);
+    if (m_.moe.shared_ffn > 0) MakeShared();
+    return work_;
+  }
+
+ private:
+  void MakeRouter() {
+    const int64_t tokens = work_.routing.tokens;
+    Submodule router = maker_.Base("moe.router", SubmoduleKind::kRouter, tokens, m_.moe.experts);
+    router.k = m_.hidden;
+    router.accumulate_fp32 =
+        training_.gradient_accumulation_fusion && training_.gradient_type == DataType::kFp32;
+    work_.router = maker_.BothWays(router);
+    Submodule top_k = maker_.Base("moe.top-k", SubmoduleKind::kTopK, tokens, m_.moe.experts);
+    top_k.top_k = m_.moe.per_token;
+    work_.top_k = maker_.BothWays(top_k);
+  }
+
+  Submodule Move(const char* name, SubmoduleKind kind, int64_t rows, int64_t experts,
+                 int64_t copies) const {
+    Submodule s = maker_.Base(name, kind, rows, m_.hidden);
+    s.experts = experts;
+    s.top_k = copies;
+    return s;
+  }
+
+  // All-to-all: a token is copied for each of its experts before it leaves, and the copies are
+  // sorted where they arrive. The others send tokens, which are copied at the experts.
+  void MakeMoves() {
+    const int64_t arrived = work_.routing.received;
+    if (training_.moe_dispatcher == MoeDispatcher::kAllToAll) {
+      const int64_t tokens = work_.routing.tokens, copies = m_.moe.per_token;
+      work_.permute = maker_.BothWays(
+          Move("moe.permute", SubmoduleKind::kPermute, tokens, m_.moe.experts, copies));
+      work_.unpermute = maker_.BothWays(
+          Move("moe.unpermute", SubmoduleKind::kUnpermute, tokens, m_.moe.experts, copies));
+      if (local_experts_ == 1) return;
+      work_.sort =
+          maker_.BothWays(Move("moe.sort", SubmoduleKind::kPermute, arrived, local_experts_, 1));
+      work_.unsort =
+          maker_.BothWays(Move("moe.sort", SubmoduleKind::kUnpermute, arrived, local_experts_, 1));
+      return;
+    }
+    work_.permute =
+        maker_.BothWays(Move("moe.permute", SubmoduleKind::kPermute, arrived, local_experts_, 1));
+    work_.unpermute = maker_.BothWays(
+        Move("moe.unpermute", SubmoduleKind::kUnpermute, arrived, local_experts_, 1));
+  }
+
+  void MakeProducts() {
+    const int64_t tensor = layout_.expert_tensor, width = m_.moe.ffn / tensor;
+    const int64_t fc1_width = (m_.gated() ? 2 : 1) * width, rows = work_.routing.received;
+    if (training_.moe_grouped_gemm) {
+      work_.fc1 = maker_.GroupedLinear("moe.fc1", rows, fc1_width, m_.hidden, local_experts_);
+      work_.activation = maker_.Activation("moe.activation", rows, width);
+      work_.fc2 = maker_.GroupedLinear("moe.fc2", rows, m_.hidden, width, local_experts_);
+      return;
+    }
+    const int64_t each = (rows + local_experts_ - 1) / local_experts_;
+    work_.repeat = static_cast<int>(local_experts_);
+    work_.fc1 = maker_.Linear("moe.fc1", each, fc1_width, m_.hidden, false);
+    work_.activation = maker_.Activation("moe.activation", each, width);
+    work_.fc2 = maker_.Linear("moe.fc2", each, m_.hidden, width, false);
+  }
+
+  void MakeExchanges(int gpus) {
+    const DataType type = training_.precision;
+    if (training_.moe_dispatcher == MoeDispatcher::kFlex) {
+      if (layout_.expert * layout_.expert_tensor == 1) return;
+      // Beside its values, a token takes its experts' numbers (8 B) and probabilities (4 B) along.
+      const int64_t ids = m_.moe.per_token * 12 / SizeOf(type).count();
+      work_.tokens_out = work_.tokens_back = tables_->Intern(
+          DeepEpExchange(maker_.job(), layout_, gpus, work_.routing.tokens, type, m_.hidden + ids));
+      return;
+    }
+    if (training_.moe_dispatcher == MoeDispatcher::kAllGather || layout_.expert == 1) return;
+    const auto exchange = [&](int64_t width, bool back) {
+      return tables_->Intern(TokenExchange(work_.routing, layout_, type, width, back));
+    };
+    work_.tokens_out = exchange(m_.hidden, false);
+    work_.tokens_back = exchange(m_.hidden, true);
+    work_.probabilities_out = exchange(1, false);
+    work_.probabilities_back = exchange(1, true);
+  }
+
+  void MakeShared() {
+    SharedExpertWork shared;
+    shared.mlp = MakeMlp(&maker_, "shared", m_.moe.shared_ffn, InputFrom::kElsewhere,
+                         maker_.job().overlap.shared_expert);
+    const int64_t rows = maker_.local_rows();
+    if (m_.moe.shared_gate) shared.gate = maker_.HeadLinear("shared.gate", rows, 1, m_.hidden);
+    const Submodule add = maker_.Base("shared.add", SubmoduleKind::kAdd, rows, m_.hidden);
+    shared.add_output = maker_.Add(add, Pass::kForward);
+    shared.add_gradient = maker_.Add(add, Pass::kBackward);
+    work_.shared = shared;
+  }
+
+  SubmoduleMaker& maker_;
+  const ModelShape& m_;
+  const Layout& layout_;
+  const TrainingRules& training_;
+  WorkTables* tables_;
+  int64_t local_experts_ = 1;
+  ExpertWork work_;
+};
+
+}  // namespace
+
+MlpWork MakeMlp(SubmoduleMaker* maker, const std::string& prefix, int64_t ffn, InputFrom from,
+                bool beside) {
+  const ModelShape& m = maker->model();
+  const int64_t width = ffn / maker->layout().tensor, rows = maker->rows();
+  const int64_t inner = (m.gated() ? 2 : 1) * width;
+  const std::string fc1 = prefix + ".fc1", fc2 = prefix + ".fc2";
+  MlpWork mlp;
+  mlp.fc1 = beside ? maker->Linear(fc1, rows, inner, m.hidden, false)
+                   : maker->OverlappedColumnLinear(fc1, rows, inner, m.hidden, false, from);
+  mlp.activation = maker->Activation(prefix + ".activation", rows, width);
+  mlp.fc2 = beside ? maker->Linear(fc2, rows, m.hidden, width, false)
+                   : maker->OverlappedRowLinear(fc2, rows, m.hidden, width,
+                                                maker->job().overlap.scatter_fc2);
+  return mlp;
+}
+
+ExpertWork MakeExperts(SubmoduleMaker* maker, ExpertLoad load, int gpus, WorkTables* tables) {
+  return ExpertMaker(maker, load, tables).Make(gpus);
+}
+
+}  // namespace drydock

@@ -1,0 +1,174 @@
+#include "workload-gen/work/model_size.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "workload-gen/layout/layer_split.h"
+
+namespace drydock {
+namespace {
+
+int64_t NormElements(const ModelShape& m, int64_t width) { return m.rms_norm ? width : 2 * width; }
+
+int64_t GateFactor(const ModelShape& m) { return m.gated() ? 2 : 1; }
+
+// The weights of one MLP of this width.
+int64_t MlpWeights(const ModelShape& m, int64_t ffn) {
+  return m.hidden * (GateFactor(m) + 1) * ffn;
+}
+int64_t MlpBiases(const ModelShape& m, int64_t ffn) {
+  return m.bias ? GateFactor(m) * ffn + m.hidden : 0;
+}
+
+// Weights out of the latent width, and all weights of latent attention.
+int64_t UpProjectionWeights(const ModelShape& m) {
+  const LatentAttention& latent = m.latent;
+  if (!m.is_latent()) return 0;
+  const int64_t queries = latent.q_rank * m.query_width();
+  return queries + latent.kv_rank * m.heads * (latent.nope_dim + latent.value_dim);
+}
+
+int64_t AttentionWeights(const ModelShape& m) {
+  const int64_t proj = m.hidden * m.value_width();
+  if (!m.is_latent()) return m.hidden * (m.query_width() + 2 * m.kv_width()) + proj;
+  const LatentAttention& latent = m.latent;
+  const int64_t queries = m.hidden * (latent.q_rank > 0 ? latent.q_rank : m.query_width());
+  return queries + m.hidden * (latent.kv_rank + latent.rope_dim) + UpProjectionWeights(m) + proj;
+}
+
+int64_t AttentionParameters(const ModelShape& m) {
+  int64_t count = AttentionWeights(m);
+  if (m.bias) count += m.hidden;
+  if (m.is_latent()) {
+    return count + NormElements(m, m.latent.q_rank) + NormElements(m, m.latent.kv_rank);
+  }
+  if (m.qkv_bias) count += m.query_width() + 2 * m.kv_width();
+  if (m.qk_norm) count += 2 * NormElements(m, m.head_dim);
+  return count;
+}
+
+// A layer's experts, of which `routed` count.
+int64_t ExpertParameters(const ModelShape& m, int64_t routed) {
+  const ExpertShape& moe = m.moe;
+  int64_t count = routed * (MlpWeights(m, moe.ffn) + MlpBiases(m, moe.ffn));
+  count += m.hidden * moe.experts + (moe.router_bias ? moe.experts : 0);
+  if (moe.shared_ffn > 0) count += MlpWeights(m, moe.shared_ffn) + MlpBiases(m, moe.shared_ffn);
+  return count + (moe.shared_gate ? m.hidden : 0);
+}
+
+int64_t LayerParameters(const ModelShape& m, bool experts, int64_t routed) {
+  const int64_t norms = (m.post_norms ? 4 : 2) * NormElements(m, m.hidden);
+  const int64_t mlp =
+      experts ? ExpertParameters(m, routed) : MlpWeights(m, m.ffn) + MlpBiases(m, m.ffn);
+  return AttentionParameters(m) + norms + mlp;
+}
+
+int64_t EmbeddingParameters(const ModelShape& m) {
+  int64_t count = m.learned_positions() ? m.max_positions * m.hidden : 0;
+  if (m.patch_features == 0) return count + m.vocab * m.hidden * (m.tied_embedding ? 1 : 2);
+  // A linear layer for the patches, the class token, and a head with a bias.
+  count += m.patch_features * m.hidden + m.hidden + m.hidden;
+  return count + m.vocab * m.hidden + m.vocab;
+}
+
+int64_t CountParameters(const ModelShape& m, int64_t routed) {
+  const int64_t expert_layers = m.expert_layers();
+  int64_t count = expert_layers * LayerParameters(m, true, routed);
+  count += (m.layers - expert_layers) * LayerParameters(m, false, routed);
+  // A further layer joins two normed inputs of width hidden, and has a final norm of its own.
+  const int64_t join = 2 * m.hidden * m.hidden + 3 * NormElements(m, m.hidden);
+  count += m.mtp_layers * (join + LayerParameters(m, m.HasExperts(m.layers - 1), routed));
+  return count + NormElements(m, m.hidden) + EmbeddingParameters(m);
+}
+
+// Keys that a query meets, on average over the sequence.
+double KeysSeen(const ModelShape& m, int layer, bool causal_halved) {
+  const auto sequence = static_cast<double>(m.sequence);
+  const double most =
+      m.HasWindow(layer) ? static_cast<double>(std::min(m.window, m.sequence)) : sequence;
+  // Of the first `most` queries, the i-th sees i keys; the rest see `most`.
+  return m.causal && causal_halved ? most - most * most / (2 * sequence) : most;
+}
+
+// Multiply-adds of a layer that backward does once more.
+double Recomputed(const LayerProducts& layer, const RecomputeModules& modules) {
+  double sum = 0;
+  if (modules.core_attention) sum += layer.core;
+  if (modules.mlp) sum += layer.mlp;
+  if (modules.moe) sum += layer.experts;
+  if (modules.shared_experts && !modules.moe) sum += layer.shared_experts;
+  if (modules.mla_up_projection) sum += layer.up_projections;
+  return sum;
+}
+
+// Which layers backward runs whole once more: all, or the first of each chunk.
+std::vector<bool> RecomputedLayers(const TrainingJob& job) {
+  const TrainingRules& rules = job.training;
+  const auto layers = static_cast<size_t>(job.model.layers);
+  const bool all =
+      rules.recompute == Recompute::kFull && rules.recompute_method == RecomputeMethod::kUniform;
+  std::vector<bool> repeated(layers, all);
+  if (all || rules.recompute != Recompute::kFull) return repeated;
+  size_t first = 0;
+  for (const int chunk : SplitLayers(job.model.layers, job.parallel).layers) {
+    for (int i = 0; i < std::min(chunk, rules.recompute_layers); ++i) {
+      repeated[first + static_cast<size_t>(i)] = true;
+    }
+    first += static_cast<size_t>(chunk);
+  }
+  return repeated;
+}
+
+// Outside the layers, in multiply-adds a token.
+double EndProducts(const ModelShape& m) {
+  const auto head = static_cast<double>(m.hidden * m.vocab);
+  if (m.patch_features == 0) return head * (1 + m.mtp_layers);
+  // The head sees the class token alone.
+  return static_cast<double>(m.patch_features * m.hidden) + head / static_cast<double>(m.sequence);
+}
+
+}  // namespace
+
+int64_t ParameterCount(const ModelShape& model) {
+  return CountParameters(model, model.moe.experts);
+}
+
+int64_t ActiveParameterCount(const ModelShape& model) {
+  return CountParameters(model, model.moe.per_token);
+}
+
+LayerProducts ProductsOfLayer(const ModelShape& m, int layer, bool causal_halved) {
+  LayerProducts products;
+  products.projections = static_cast<double>(AttentionWeights(m));
+  products.up_projections = static_cast<double>(UpProjectionWeights(m));
+  products.core =
+      KeysSeen(m, layer, causal_halved) * static_cast<double>(m.query_width() + m.value_width());
+  if (!m.HasExperts(layer)) {
+    products.mlp = static_cast<double>(MlpWeights(m, m.ffn));
+    return products;
+  }
+  const int64_t gate = m.moe.shared_gate ? m.hidden : 0;
+  products.shared_experts = static_cast<double>(MlpWeights(m, m.moe.shared_ffn) + gate);
+  products.experts =
+      products.shared_experts +
+      static_cast<double>(m.moe.per_token * MlpWeights(m, m.moe.ffn) + m.hidden * m.moe.experts);
+  return products;
+}
+
+IterationFlops FlopsOfIteration(const TrainingJob& job) {
+  const ModelShape& m = job.model;
+  const std::vector<bool> repeated = RecomputedLayers(job);
+  double once = EndProducts(m), again = 0;
+  for (int layer = 0; layer < m.layers + m.mtp_layers; ++layer) {
+    const LayerProducts products =
+        ProductsOfLayer(m, std::min(layer, m.layers - 1), job.training.causal_flops_halved);
+    once += products.sum();
+    if (layer >= m.layers) once += static_cast<double>(2 * m.hidden * m.hidden);
+    const bool whole = repeated[static_cast<size_t>(std::min(layer, m.layers - 1))];
+    again += whole ? products.sum() : Recomputed(products, job.training.recompute_modules);
+  }
+  const auto tokens = static_cast<double>(job.training.global_batch * m.sequence);
+  return {3 * 2 * tokens * once, 2 * tokens * (3 * once + again)};
+}
+
+}  // namespace drydock

@@ -1,0 +1,252 @@
+#include "workload-gen/work/model_size.h"
+
+#include <gtest/gtest.h>
+
+#include "workload-gen/testing/job_testing.h"
+
+namespace drydock {
+namespace {
+
+ModelShape Gpt(int layers, int64_t hidden, int64_t heads, int64_t vocab) {
+  ModelShape m;
+  m.layers = layers;
+  m.hidden = hidden;
+  m.heads = m.kv_heads = heads;
+  m.head_dim = hidden / heads;
+  m.ffn = 4 * hidden;
+  m.vocab = vocab;
+  m.sequence = m.max_positions = 2048;
+  return m;
+}
+
+ModelShape Llama(int layers, int64_t hidden, int64_t heads, int64_t kv, int64_t ffn,
+                 int64_t vocab) {
+  ModelShape m = Gpt(layers, hidden, heads, vocab);
+  m.kv_heads = kv;
+  m.ffn = ffn;
+  m.activation = Activation::kSwiglu;
+  m.positions = Positions::kRotary;
+  m.rms_norm = true;
+  m.tied_embedding = m.bias = m.qkv_bias = false;
+  return m;
+}
+
+ModelShape Qwen2(int layers, int64_t hidden, int64_t heads, int64_t kv, int64_t ffn) {
+  ModelShape m = Llama(layers, hidden, heads, kv, ffn, 152064);
+  m.qkv_bias = true;
+  return m;
+}
+
+ModelShape Qwen3(int layers, int64_t hidden, int64_t heads, int64_t kv, int64_t ffn) {
+  ModelShape m = Llama(layers, hidden, heads, kv, ffn, 151936);
+  m.head_dim = 128;
+  m.qk_norm = true;
+  return m;
+}
+
+ModelShape WithExperts(ModelShape m, int experts, int per_token, int64_t ffn) {
+  m.moe.experts = experts;
+  m.moe.per_token = per_token;
+  m.moe.ffn = ffn;
+  return m;
+}
+
+// `ffn`: of the dense layers at the start; shared experts are as wide as `shared` routed ones.
+ModelShape DeepSeek(int layers, int dense, int64_t hidden, int64_t heads, int64_t ffn,
+                    int64_t q_rank, int64_t vocab, int experts, int per_token, int64_t expert_ffn,
+                    int64_t shared) {
+  ModelShape m =
+      WithExperts(Llama(layers, hidden, heads, heads, ffn, vocab), experts, per_token, expert_ffn);
+  m.latent = {q_rank, 512, 128, 64, 128};
+  m.head_dim = 192;
+  m.moe.first_dense_layers = dense;
+  m.moe.shared_ffn = shared * expert_ffn;
+  return m;
+}
+
+ModelShape DeepSeekV3() {
+  ModelShape m = DeepSeek(61, 3, 7168, 128, 18432, 1536, 129280, 256, 8, 2048, 1);
+  m.moe.router_bias = true;
+  return m;
+}
+
+TEST(ModelSize, Gpts) {
+  EXPECT_EQ(ParameterCount(Gpt(12, 768, 12, 50257)), 125226240);
+  EXPECT_EQ(ParameterCount(Gpt(24, 2048, 16, 50257)), 1315723264);
+  EXPECT_EQ(ParameterCount(Gpt(32, 4096, 32, 50257)), 6658404352);
+  EXPECT_EQ(ParameterCount(Gpt(40, 5120, 40, 50257)), 12853386240);
+  EXPECT_EQ(ParameterCount(Gpt(96, 12288, 96, 50257)), 174604259328);
+  EXPECT_EQ(ParameterCount(Gpt(96, 12288, 96, 51200)), 174615846912);
+  EXPECT_EQ(ParameterCount(Gpt(24, 2304, 24, 51200)), 1652230656);
+  EXPECT_EQ(ParameterCount(Gpt(40, 6144, 48, 51200)), 18449756160);
+  EXPECT_EQ(ParameterCount(Gpt(80, 12288, 96, 51200)), 145622261760);
+  EXPECT_EQ(ParameterCount(Gpt(96, 16384, 128, 51200)), 310130540544);
+  EXPECT_EQ(ParameterCount(Gpt(105, 20480, 128, 51200)), 529600819200);
+  EXPECT_EQ(ParameterCount(Gpt(128, 25600, 160, 51200)), 1008038758400);
+}
+
+TEST(ModelSize, Llamas) {
+  EXPECT_EQ(ParameterCount(Llama(32, 4096, 32, 32, 11008, 32000)), 6738415616);
+  EXPECT_EQ(ParameterCount(Llama(40, 5120, 40, 40, 13824, 32000)), 13015864320);
+  EXPECT_EQ(ParameterCount(Llama(80, 8192, 64, 8, 28672, 32000)), 68976648192);
+  EXPECT_EQ(ParameterCount(Llama(32, 4096, 32, 8, 14336, 128256)), 8030261248);
+  EXPECT_EQ(ParameterCount(Llama(80, 8192, 64, 8, 28672, 128256)), 70553706496);
+  EXPECT_EQ(ParameterCount(Llama(126, 16384, 128, 8, 53248, 128256)), 405853388800);
+  ModelShape small = Llama(16, 2048, 32, 8, 8192, 128256);
+  small.tied_embedding = true;
+  EXPECT_EQ(ParameterCount(small), 1235814400);
+  ModelShape medium = Llama(28, 3072, 24, 8, 8192, 128256);
+  medium.tied_embedding = true;
+  EXPECT_EQ(ParameterCount(medium), 3212749824);
+}
+
+TEST(ModelSize, Qwens) {
+  EXPECT_EQ(ParameterCount(Qwen2(28, 3584, 28, 4, 18944)), 7615616512);
+  EXPECT_EQ(ParameterCount(Qwen2(48, 5120, 40, 8, 13824)), 14770033664);
+  EXPECT_EQ(ParameterCount(Qwen2(64, 5120, 40, 8, 27648)), 32763876352);
+  EXPECT_EQ(ParameterCount(Qwen2(80, 8192, 64, 8, 29568)), 72706203648);
+  EXPECT_EQ(ParameterCount(Qwen3(36, 4096, 32, 8, 12288)), 8190735360);
+  EXPECT_EQ(ParameterCount(Qwen3(64, 5120, 64, 8, 25600)), 32762123264);
+  EXPECT_EQ(ParameterCount(WithExperts(Qwen3(48, 2048, 32, 4, 6144), 128, 8, 768)), 30532122624);
+  EXPECT_EQ(ParameterCount(WithExperts(Qwen3(94, 4096, 64, 4, 12288), 128, 8, 1536)), 235093634560);
+}
+
+TEST(ModelSize, Mixtrals) {
+  EXPECT_EQ(ParameterCount(WithExperts(Llama(32, 4096, 32, 8, 14336, 32000), 8, 2, 14336)),
+            46702792704);
+  EXPECT_EQ(ParameterCount(WithExperts(Llama(56, 6144, 48, 8, 16384, 32768), 8, 2, 16384)),
+            140630071296);
+}
+
+TEST(ModelSize, DeepSeeks) {
+  EXPECT_EQ(ParameterCount(DeepSeek(27, 1, 2048, 16, 10944, 0, 102400, 64, 6, 1408, 2)),
+            15706484224);
+  EXPECT_EQ(ParameterCount(DeepSeek(60, 1, 5120, 128, 12288, 1536, 102400, 160, 6, 1536, 2)),
+            235741434880);
+  EXPECT_EQ(ParameterCount(DeepSeekV3()), 671026419200);
+}
+
+// Google's Gemma 2 and 3 have four norms a layer; Gemma 3 norms queries and keys.
+TEST(ModelSize, Gemmas) {
+  ModelShape gemma = Llama(28, 3072, 16, 16, 24576, 256000);
+  gemma.head_dim = 256;
+  gemma.tied_embedding = true;
+  gemma.activation = Activation::kGeglu;
+  EXPECT_EQ(ParameterCount(gemma), 8537680896);
+  ModelShape second = Llama(26, 2304, 8, 4, 9216, 256000);
+  second.head_dim = 256;
+  second.tied_embedding = second.post_norms = true;
+  EXPECT_EQ(ParameterCount(second), 2614341888);
+  ModelShape third = Llama(26, 1152, 4, 1, 6912, 262144);
+  third.head_dim = 256;
+  third.tied_embedding = third.post_norms = third.qk_norm = true;
+  EXPECT_EQ(ParameterCount(third), 999885952);
+}
+
+// ViT-B/16 of 224 x 224 pixels: 196 patches of 16 x 16 x 3 values and a class token; 1000 classes.
+TEST(ModelSize, VisionTransformer) {
+  ModelShape vit = Gpt(12, 768, 12, 1000);
+  vit.sequence = vit.max_positions = 197;
+  vit.patch_features = 768;
+  vit.tied_embedding = vit.causal = false;
+  EXPECT_EQ(ParameterCount(vit), 86567656);
+}
+
+TEST(ModelSize, AFurtherTokensLayerSharesEmbeddingAndHead) {
+  ModelShape more = DeepSeekV3();
+  more.mtp_layers = 1;
+  const int64_t experts = 257 * 3 * int64_t{7168} * 2048 + 7168 * 256 + 256;
+  const int64_t attention = 187105280 + 1536 + 512;
+  EXPECT_EQ(ParameterCount(more) - ParameterCount(DeepSeekV3()),
+            experts + attention + 2 * 7168 + 2 * int64_t{7168} * 7168 + 3 * 7168);
+}
+
+TEST(ModelSize, ATokenMeetsFewExperts) {
+  const ModelShape mixtral = WithExperts(Llama(32, 4096, 32, 8, 14336, 32000), 8, 2, 14336);
+  EXPECT_EQ(ParameterCount(mixtral) - ActiveParameterCount(mixtral),
+            32 * 6 * 3 * int64_t{4096} * 14336);
+  EXPECT_NEAR(static_cast<double>(ActiveParameterCount(DeepSeekV3())), 37.55e9, 0.01e9);
+}
+
+// ---- FLOPs ----------------------------------------------------------------------------------
+
+// 72 B l s h^2 (1 + s/6h + V/12lh): Korthikanti et al. 2022, appendix A; 96 with full
+// recomputation (Narayanan et al., SC'21, equation 3), which repeats the layers and not the logits.
+TEST(ModelSize, FlopsOfAGptAreThePapersFormula) {
+  const TrainingJob job = *LoadTrainingJob("configs/models/gpt-22b.yaml", {});
+  const double b = 4, l = 48, s = 2048, h = 6144, v = 51200;
+  const double paper = 72 * b * l * s * h * h * (1 + s / (6 * h) + v / (12 * l * h));
+  EXPECT_NEAR(FlopsOfIteration(job).model / paper, 1, 1e-12);
+  const double full = 96 * b * l * s * h * h * (1 + s / (6 * h) + v / (16 * l * h));
+  EXPECT_NEAR(FlopsOfIteration(job).hardware / full, 1, 1e-12);
+}
+
+TEST(ModelSize, SelectiveRecomputationRepeatsTheAttentionCore) {
+  const TrainingJob job = *LoadTrainingJob("configs/models/gpt-22b-sp-selective.yaml", {});
+  const IterationFlops flops = FlopsOfIteration(job);
+  const double core = 4.0 * 4 * 48 * 2048 * 2048 * 6144;
+  EXPECT_NEAR((flops.hardware - flops.model) / core, 1, 1e-9);
+}
+
+TEST(ModelSize, BlockRecomputationRepeatsTheFirstLayersOfEachChunk) {
+  const auto extra = [](const std::vector<std::string>& overrides) {
+    const IterationFlops flops = FlopsOfIteration(TestJob(overrides));
+    return flops.hardware - flops.model;
+  };
+  const double all = extra({"training.recompute=full"});
+  EXPECT_DOUBLE_EQ(extra({"training.recompute=full", "training.recompute_method=block",
+                          "training.recompute_layers=3"}),
+                   all * 2 * 3 / 8);
+  EXPECT_DOUBLE_EQ(extra({"training.recompute=full", "training.recompute_method=block",
+                          "training.recompute_layers=3", "parallel.first_stage_layers=2"}),
+                   all * (2 + 3) / 8)
+      << "a chunk has no more than its layers";
+}
+
+TEST(ModelSize, CausalHalvingHalvesAttentionOnly) {
+  const double full = FlopsOfIteration(TestJob({"training.causal_flops=full"})).model;
+  const double half = FlopsOfIteration(TestJob()).model;
+  EXPECT_DOUBLE_EQ(full - half, 3 * 8 * 2.0 * 16 * 32 * 32 * 64);
+  EXPECT_DOUBLE_EQ(FlopsOfIteration(TestJob({"model.causal=false"})).model, full);
+}
+
+// 6 x parameters of products x tokens + 12 l s Q tokens: grouped queries and a gated MLP change
+// the weights alone (Q: width of all queries).
+TEST(ModelSize, FlopsOfAGatedModelWithGroupedQueries) {
+  const TrainingJob job = *LoadTrainingJob(
+      "configs/models/llama-3-70b.yaml", {"training.recompute=none", "training.causal_flops=full"});
+  const double tokens = 128.0 * 8192, h = 8192, kv = 1024, f = 28672;
+  const double layer = 2 * h * h + 2 * h * kv + 3 * h * f;
+  const double paper = 6 * tokens * (80 * layer + h * 128256) + 12 * tokens * 80 * 8192 * h;
+  EXPECT_NEAR(FlopsOfIteration(job).model / paper, 1, 1e-12);
+}
+
+TEST(ModelSize, AWindowBoundsTheKeysOfSomeLayers) {
+  ModelShape m = Llama(4, 64, 8, 8, 128, 100);
+  m.sequence = 1000;
+  m.window = 100;
+  m.full_attention_every = 2;
+  EXPECT_EQ(ProductsOfLayer(m, 0, false).core, 100 * 2 * 64);
+  EXPECT_EQ(ProductsOfLayer(m, 1, false).core, 1000 * 2 * 64);
+  // The first 100 queries see 50 keys on average, the other 900 all 100.
+  EXPECT_EQ(ProductsOfLayer(m, 0, true).core, 95 * 2 * 64);
+  EXPECT_EQ(ProductsOfLayer(m, 1, true).core, 500 * 2 * 64);
+}
+
+// Of the routed experts, those a token goes to; latent attention scores 192 and sums 128 a head.
+TEST(ModelSize, ProductsOfALatentLayerWithExperts) {
+  const ModelShape m = DeepSeekV3();
+  const LayerProducts dense = ProductsOfLayer(m, 2, false);
+  const LayerProducts experts = ProductsOfLayer(m, 3, false);
+  EXPECT_EQ(dense.projections, 187105280);
+  EXPECT_EQ(dense.up_projections, 1536 * 128 * 192 + 512 * 128 * 256);
+  EXPECT_EQ(dense.core, 2048.0 * 128 * (192 + 128));
+  EXPECT_EQ(dense.mlp, 3.0 * 7168 * 18432);
+  EXPECT_EQ(dense.experts, 0);
+  EXPECT_EQ(experts.mlp, 0);
+  EXPECT_EQ(experts.experts, 9 * 3.0 * 7168 * 2048 + 7168 * 256);
+  EXPECT_EQ(experts.shared_experts, 3.0 * 7168 * 2048);
+}
+
+}  // namespace
+}  // namespace drydock

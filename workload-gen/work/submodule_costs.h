@@ -1,0 +1,16 @@
+// Arithmetic and memory traffic of a submodule, for accounts and foreign readers (Chakra num_ops,
+// tensor_size). Not a time model: compute-sim has its own.
+#ifndef DRYDOCK_WORKLOAD_GEN_WORK_SUBMODULE_COSTS_H_
+#define DRYDOCK_WORKLOAD_GEN_WORK_SUBMODULE_COSTS_H_
+
+#include "core/model/workload.h"
+
+namespace drydock {
+
+// Fills flops and bytes from the other fields. FLOPs: two a multiply-add of a matrix product; one
+// per element read or written elsewhere. Bytes: every operand of every kernel moved once.
+void FillCosts(Submodule* submodule);
+
+}  // namespace drydock
+
+#endif  // DRYDOCK_WORKLOAD_GEN_WORK_SUBMODULE_COSTS_H_

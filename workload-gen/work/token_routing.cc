@@ -1,0 +1,104 @@
+#include "workload-gen/work/token_routing.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace drydock {
+namespace {
+
+int64_t DivideUp(int64_t value, int64_t by) { return (value + by - 1) / by; }
+
+// The most that a sender's tokens may take of one rank's experts.
+int64_t CapacityOfRank(const TrainingJob& job, const Layout& layout, int64_t copies) {
+  const int experts = job.model.moe.experts;
+  const double each = static_cast<double>(copies) / experts * job.training.moe_capacity_factor;
+  return static_cast<int64_t>(std::ceil(each)) * (experts / layout.expert);
+}
+
+}  // namespace
+
+TokenRouting RouteTokens(const TrainingJob& job, const Layout& layout, ExpertLoad load) {
+  TokenRouting routing;
+  routing.tokens = job.model.sequence / layout.context * job.training.micro_batch / layout.tensor;
+  const int64_t copies = routing.tokens * job.model.moe.per_token;
+  const int64_t ranks = layout.expert;
+  routing.to_busiest = routing.to_each = DivideUp(copies, ranks);
+  if (load != ExpertLoad::kMean) {
+    routing.to_busiest = static_cast<int64_t>(std::llround(
+        static_cast<double>(copies) * job.training.moe_imbalance / static_cast<double>(ranks)));
+    routing.to_each = DivideUp(copies - routing.to_busiest, ranks - 1);
+  }
+  if (job.training.moe_capacity_factor > 0) {
+    const int64_t capacity = CapacityOfRank(job, layout, copies);
+    routing.padded = job.training.moe_pad_to_capacity;
+    routing.to_busiest = routing.padded ? capacity : std::min(routing.to_busiest, capacity);
+    routing.to_each = routing.padded ? capacity : std::min(routing.to_each, capacity);
+  }
+  routing.sent = routing.to_busiest + (ranks - 1) * routing.to_each;
+  const int64_t mine = load == ExpertLoad::kBusiest ? routing.to_busiest : routing.to_each;
+  routing.received = mine * ranks * layout.expert_tensor;
+  return routing;
+}
+
+CommCall TokenExchange(const TokenRouting& routing, const Layout& layout, DataType type,
+                       int64_t width, bool back) {
+  CommCall call;
+  call.type = type;
+  call.group_size = layout.expert;
+  if (routing.to_busiest == routing.to_each) {
+    call.collective = CollectiveType::kAllToAll;
+    call.count = routing.sent * width;
+    return call;
+  }
+  call.collective = CollectiveType::kAllToAllV;
+  const auto ranks = static_cast<size_t>(layout.expert);
+  for (size_t from = 0; from < ranks; ++from) {
+    for (size_t to = 0; to < ranks; ++to) {
+      const bool busiest = (back ? from : to) == 0;
+      call.pair_counts.push_back((busiest ? routing.to_busiest : routing.to_each) * width);
+    }
+  }
+  call.count = std::max(routing.sent, routing.to_busiest * layout.expert) * width;
+  return call;
+}
+
+double PartsMet(int experts, int per_token, int parts) {
+  // The chance that none of a token's experts is among a part's: C(E - E/R, k) / C(E, k).
+  const int part = experts / parts;
+  double none = 1;
+  for (int i = 0; i < per_token; ++i) {
+    none *= std::max(0.0, static_cast<double>(experts - part - i)) / (experts - i);
+  }
+  return parts * (1 - none);
+}
+
+CommCall DeepEpExchange(const TrainingJob& job, const Layout& layout, int gpus, int64_t tokens,
+                        DataType type, int64_t width) {
+  const int ranks = layout.expert * layout.expert_tensor;
+  const int in_host = std::min(gpus, ranks), hosts = ranks / in_host;
+  const ExpertShape& moe = job.model.moe;
+  const auto rows = [&](double parts_met, int parts, int senders) {
+    const double share = static_cast<double>(tokens) * parts_met / parts;
+    return static_cast<int64_t>(std::ceil(share * senders)) * width;
+  };
+  // Expert-tensor ranks hold parts of the same experts, so a token goes to all of them.
+  const int64_t to_rank = rows(PartsMet(moe.experts, moe.per_token, layout.expert), layout.expert,
+                               /*senders=*/hosts);
+  const int64_t to_host =
+      hosts > 1 ? rows(PartsMet(moe.experts, moe.per_token, hosts), hosts, 1) : 0;
+  CommCall call;
+  call.collective = CollectiveType::kAllToAllV;
+  call.type = type;
+  call.group_size = ranks;
+  for (int from = 0; from < ranks; ++from) {
+    for (int to = 0; to < ranks; ++to) {
+      const bool same_host = from / in_host == to / in_host;
+      const bool same_place = from % in_host == to % in_host;
+      call.pair_counts.push_back(same_host ? to_rank : same_place ? to_host : 0);
+    }
+  }
+  call.count = in_host * to_rank + (hosts - 1) * to_host;
+  return call;
+}
+
+}  // namespace drydock

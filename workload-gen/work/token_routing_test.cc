@@ -1,0 +1,76 @@
+#include "workload-gen/work/token_routing.h"
+
+#include "workload-gen/testing/job_testing.h"
+
+namespace drydock {
+namespace {
+
+TrainingJob Job(std::vector<std::string> more) {
+  std::vector<std::string> overrides = {
+      "model.bias=false",        "model.experts=16",    "model.experts_per_token=4",
+      "model.expert_ffn=64",     "parallel.pipeline=1", "parallel.sequence_parallel=true",
+      "parallel.expert_tensor=1"};
+  overrides.insert(overrides.end(), more.begin(), more.end());
+  return TestJob(overrides);
+}
+
+TEST(TokenRouting, MeanLoadKeepsTheNumberOfCopies) {
+  const TrainingJob job = Job({"parallel.expert=8"});
+  const TokenRouting routing = RouteTokens(job, TestLayout(job), ExpertLoad::kMean);
+  EXPECT_EQ(routing.tokens, 32);
+  EXPECT_EQ(routing.sent, 128);
+  EXPECT_EQ(routing.received, 128);
+}
+
+// What all ranks receive is what all send.
+TEST(TokenRouting, ABusyRankTakesFromTheOthers) {
+  const TrainingJob job = Job({"parallel.expert=4", "training.moe_imbalance=2.5"});
+  const Layout layout = TestLayout(job);
+  const TokenRouting busy = RouteTokens(job, layout, ExpertLoad::kBusiest);
+  const TokenRouting other = RouteTokens(job, layout, ExpertLoad::kOthers);
+  EXPECT_EQ(busy.to_busiest, 80);
+  EXPECT_EQ(busy.to_each, 16);
+  EXPECT_EQ(busy.received + 3 * other.received, 4 * busy.sent);
+  const CommCall out = TokenExchange(busy, layout, DataType::kBf16, 10, /*back=*/false);
+  const CommCall back = TokenExchange(busy, layout, DataType::kBf16, 10, /*back=*/true);
+  EXPECT_EQ(out, TokenExchange(other, layout, DataType::kBf16, 10, false));
+  EXPECT_EQ(out.count, 3200);  // what the busiest receives
+  for (size_t from = 0; from < 4; ++from) {
+    for (size_t to = 0; to < 4; ++to) {
+      EXPECT_EQ(out.pair_counts[from * 4 + to], to == 0 ? 800 : 160);
+      EXPECT_EQ(back.pair_counts[to * 4 + from], out.pair_counts[from * 4 + to]);
+    }
+  }
+}
+
+TEST(TokenRouting, CapacityCutsTheBusyRank) {
+  const TrainingJob job =
+      Job({"parallel.expert=4", "training.moe_imbalance=2.5", "training.moe_capacity_factor=1"});
+  const TokenRouting routing = RouteTokens(job, TestLayout(job), ExpertLoad::kBusiest);
+  EXPECT_EQ(routing.to_busiest, 32);
+  EXPECT_EQ(routing.to_each, 16);
+  EXPECT_FALSE(routing.padded);
+}
+
+TEST(TokenRouting, PartsThatATokenMeets) {
+  EXPECT_DOUBLE_EQ(PartsMet(8, 1, 8), 1);
+  EXPECT_DOUBLE_EQ(PartsMet(8, 8, 4), 4);
+  EXPECT_NEAR(PartsMet(8, 2, 4), 4 * (1 - 15.0 / 28), 1e-12);  // C(6, 2) / C(8, 2)
+  EXPECT_NEAR(PartsMet(256, 8, 32), 7.267, 0.001);
+}
+
+// Two hosts of four: a token crosses once, to the sender's place there, and is handed on.
+TEST(TokenRouting, DeepEpCrossesTheNetworkOnceAHost) {
+  const TrainingJob job = Job({"parallel.expert=8", "training.moe_dispatcher=flex",
+                               "model.experts=8", "model.experts_per_token=8"});
+  const Layout layout = TestLayout(job, 2, 4);
+  const CommCall call = DeepEpExchange(job, layout, 4, 10, DataType::kBf16, 3);
+  ASSERT_EQ(call.pair_counts.size(), 64u);
+  EXPECT_EQ(call.pair_counts[0 * 8 + 1], 60);  // own and the other host's tokens, to every rank
+  EXPECT_EQ(call.pair_counts[0 * 8 + 4], 30);  // over the network
+  EXPECT_EQ(call.pair_counts[0 * 8 + 5], 0);
+  EXPECT_EQ(call.count, 4 * 60 + 30);
+}
+
+}  // namespace
+}  // namespace drydock

@@ -1,0 +1,182 @@
+#include "workload-gen/work/transformer.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace drydock {
+namespace {
+
+int64_t QkvWidth(const ModelShape& m) { return m.query_width() + 2 * m.kv_width(); }
+
+// Builds the list of one chunk; every split parameter is 1/tensor of the model's.
+class ChunkList {
+ public:
+  ChunkList(const ModelShape& model, const Layout& layout) : m_(model), layout_(layout) {}
+
+  void Embedding(bool shared) {
+    if (m_.patch_features > 0) {
+      Add(ParameterKind::kPatches, -1, m_.hidden * (m_.patch_features + 2));
+    } else {
+      Add(ParameterKind::kWordEmbedding, -1, layout_.padded_vocab / layout_.tensor * m_.hidden);
+      list_.back().tied = shared;
+    }
+    if (m_.learned_positions()) {
+      Add(ParameterKind::kPositionEmbedding, -1, m_.max_positions * m_.hidden);
+    }
+  }
+
+  // A norm that a linear layer takes in is registered with it; others where they stand.
+  void Layer(int layer) {
+    layer_ = layer;
+    if (m_.is_latent())
+      LatentAttention();
+    else
+      StandardAttention();
+    if (m_.HasExperts(std::min(layer, m_.layers - 1)))
+      Experts();
+    else
+      Mlp();
+    if (m_.post_norms) {
+      PlainNorm(ParameterKind::kPostNorm1, m_.hidden);
+      PlainNorm(ParameterKind::kPostNorm2, m_.hidden);
+    }
+  }
+
+  void FinalNorm() {
+    layer_ = -1;
+    Norm(ParameterKind::kFinalNormWeight, ParameterKind::kFinalNormBias);
+  }
+
+  // The k-th layer that predicts further tokens, numbered behind the others.
+  void Mtp(int k) {
+    const int layer = m_.layers + k;
+    layer_ = layer;
+    PlainNorm(ParameterKind::kMtpTokenNorm, m_.hidden);
+    PlainNorm(ParameterKind::kMtpHiddenNorm, m_.hidden);
+    AddSplit(ParameterKind::kMtpJoin, 2 * m_.hidden * m_.hidden);
+    Layer(layer);
+    PlainNorm(ParameterKind::kMtpFinalNorm, m_.hidden);
+  }
+
+  void Head(bool own_weight, bool shared) {
+    if (!own_weight) return;
+    if (m_.patch_features > 0) return Add(ParameterKind::kHead, -1, m_.vocab * (m_.hidden + 1));
+    Add(ParameterKind::kHead, -1, layout_.padded_vocab / layout_.tensor * m_.hidden);
+    list_.back().tied = shared;
+  }
+
+  std::vector<Parameter> Take() { return std::move(list_); }
+
+ private:
+  void Add(ParameterKind kind, int layer, int64_t elements) {
+    list_.push_back({kind, layer, elements, false, false, false});
+  }
+  void AddSplit(ParameterKind kind, int64_t elements) {
+    Add(kind, layer_, elements / layout_.tensor);
+  }
+  void AddReplicated(ParameterKind kind, int64_t elements) {
+    Add(kind, layer_, elements);
+    list_.back().sequence_parallel = layout_.sequence_parallel;
+  }
+  void Norm(ParameterKind weight, ParameterKind bias) {
+    AddReplicated(weight, m_.hidden);
+    if (!m_.rms_norm) AddReplicated(bias, m_.hidden);
+  }
+  void PlainNorm(ParameterKind kind, int64_t width) {
+    AddReplicated(kind, m_.rms_norm ? width : 2 * width);
+  }
+
+  void StandardAttention() {
+    AddSplit(ParameterKind::kProjWeight, m_.hidden * m_.query_width());
+    if (m_.bias) AddReplicated(ParameterKind::kProjBias, m_.hidden);
+    Norm(ParameterKind::kNorm1Weight, ParameterKind::kNorm1Bias);
+    AddSplit(ParameterKind::kQkvWeight, m_.hidden * QkvWidth(m_));
+    if (m_.qkv_bias) AddSplit(ParameterKind::kQkvBias, QkvWidth(m_));
+    if (!m_.qk_norm) return;
+    PlainNorm(ParameterKind::kQNorm, m_.head_dim);
+    PlainNorm(ParameterKind::kKNorm, m_.head_dim);
+  }
+
+  void LatentAttention() {
+    const drydock::LatentAttention& latent = m_.latent;
+    Norm(ParameterKind::kNorm1Weight, ParameterKind::kNorm1Bias);
+    AddSplit(ParameterKind::kProjWeight, m_.hidden * m_.value_width());
+    if (m_.bias) AddReplicated(ParameterKind::kProjBias, m_.hidden);
+    if (latent.q_rank > 0) {
+      AddReplicated(ParameterKind::kQDownWeight, m_.hidden * latent.q_rank);
+      PlainNorm(ParameterKind::kQNorm, latent.q_rank);
+    }
+    AddSplit(ParameterKind::kQUpWeight,
+             (latent.q_rank > 0 ? latent.q_rank : m_.hidden) * m_.query_width());
+    AddReplicated(ParameterKind::kKvDownWeight, m_.hidden * (latent.kv_rank + latent.rope_dim));
+    PlainNorm(ParameterKind::kKvNorm, latent.kv_rank);
+    AddSplit(ParameterKind::kKvUpWeight,
+             latent.kv_rank * m_.heads * (latent.nope_dim + latent.value_dim));
+  }
+
+  void Mlp() {
+    const int64_t fc1_width = (m_.gated() ? 2 : 1) * m_.ffn;
+    Norm(ParameterKind::kNorm2Weight, ParameterKind::kNorm2Bias);
+    AddSplit(ParameterKind::kFc1Weight, m_.hidden * fc1_width);
+    if (m_.bias) AddSplit(ParameterKind::kFc1Bias, fc1_width);
+    AddSplit(ParameterKind::kFc2Weight, m_.hidden * m_.ffn);
+    if (m_.bias) AddReplicated(ParameterKind::kFc2Bias, m_.hidden);
+  }
+
+  void AddExperts(ParameterKind kind, int64_t elements) {
+    for (int i = 0; i < m_.moe.experts / layout_.expert; ++i) {
+      Add(kind, layer_, elements / layout_.expert_tensor);
+      list_.back().expert = true;
+    }
+  }
+
+  void Experts() {
+    const ExpertShape& moe = m_.moe;
+    const int64_t inputs = m_.gated() ? 2 : 1;
+    Norm(ParameterKind::kNorm2Weight, ParameterKind::kNorm2Bias);
+    AddReplicated(ParameterKind::kRouterWeight, m_.hidden * moe.experts);
+    AddExperts(ParameterKind::kExpertFc1Weight, m_.hidden * inputs * moe.ffn);
+    AddExperts(ParameterKind::kExpertFc2Weight, m_.hidden * moe.ffn);
+    if (moe.shared_ffn == 0) return;
+    AddSplit(ParameterKind::kSharedFc1Weight, m_.hidden * inputs * moe.shared_ffn);
+    AddSplit(ParameterKind::kSharedFc2Weight, m_.hidden * moe.shared_ffn);
+    if (moe.shared_gate) AddReplicated(ParameterKind::kSharedGate, m_.hidden);
+  }
+
+  const ModelShape& m_;
+  const Layout& layout_;
+  int layer_ = -1;
+  std::vector<Parameter> list_;
+};
+
+}  // namespace
+
+std::vector<Parameter> ChunkParameters(const ModelShape& model, const Layout& layout, int stage,
+                                       int chunk) {
+  ChunkList list(model, layout);
+  const bool first = stage == 0 && chunk == 0;
+  const bool last = stage == layout.pipeline - 1 && chunk == layout.chunks - 1;
+  const bool further = layout.HasFurther(stage, chunk);
+  const bool shared = (model.tied_embedding || model.mtp_layers > 0) && layout.pipeline > 1;
+  // Further tokens are looked up on their own stage, in a tied head if that is there.
+  const bool again = further && shared && !(last && model.tied_embedding);
+  if (first || again) list.Embedding(shared);
+  const int end = layout.EndLayer(stage, chunk);
+  for (int layer = layout.FirstLayer(stage, chunk); layer < end; ++layer) list.Layer(layer);
+  if (layout.HasFinalNorm(stage, chunk)) list.FinalNorm();
+  for (int k = layout.FirstFurther(stage, chunk); k < layout.EndFurther(stage, chunk); ++k) {
+    list.Mtp(k);
+  }
+  if (!last) return list.Take();
+  // A tied head is the word embedding itself where both are on one rank and chunk.
+  list.Head(/*own_weight=*/!model.tied_embedding || !first, shared && model.tied_embedding);
+  return list.Take();
+}
+
+int64_t TotalElements(const std::vector<Parameter>& parameters) {
+  int64_t total = 0;
+  for (const Parameter& parameter : parameters) total += parameter.elements;
+  return total;
+}
+
+}  // namespace drydock

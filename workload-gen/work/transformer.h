@@ -1,0 +1,70 @@
+// The parameters that one rank holds, in the order in which Megatron registers them. Pure
+// functions; the whole model's are in model_size.h.
+#ifndef DRYDOCK_WORKLOAD_GEN_WORK_TRANSFORMER_H_
+#define DRYDOCK_WORKLOAD_GEN_WORK_TRANSFORMER_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "workload-gen/job/training_job.h"
+#include "workload-gen/layout/layout.h"
+
+namespace drydock {
+
+enum class ParameterKind : uint8_t {
+  kWordEmbedding,
+  kPositionEmbedding,
+  kPatches,  // an image's linear layer with its bias, and the class token
+  kProjWeight,
+  kProjBias,
+  kNorm1Weight,
+  kNorm1Bias,
+  kQkvWeight,
+  kQkvBias,
+  kQNorm,  // of queries and keys, or of what latent attention projects them from; bias included
+  kKNorm,
+  kQDownWeight,
+  kQUpWeight,
+  kKvDownWeight,
+  kKvNorm,
+  kKvUpWeight,
+  kPostNorm1,
+  kNorm2Weight,
+  kNorm2Bias,
+  kFc1Weight,
+  kFc1Bias,
+  kFc2Weight,
+  kFc2Bias,
+  kRouterWeight,
+  kExpertFc1Weight,  // one for each local expert
+  kExpertFc2Weight,
+  kSharedGate,
+  kSharedFc1Weight,
+  kSharedFc2Weight,
+  kPostNorm2,
+  kMtpTokenNorm,  // of a layer that predicts further tokens
+  kMtpHiddenNorm,
+  kMtpJoin,
+  kMtpFinalNorm,
+  kFinalNormWeight,
+  kFinalNormBias,
+  kHead
+};
+
+struct Parameter {
+  ParameterKind kind = ParameterKind::kHead;
+  int layer = -1;                  // global; -1 outside layers
+  int64_t elements = 0;            // on this rank
+  bool tied = false;               // the word embedding that two stages share
+  bool sequence_parallel = false;  // replicated over tp, its gradient from this rank's rows only
+  bool expert = false;             // shared by the ranks of edp, not of dp
+};
+
+// Of one chunk of a stage, in registration order.
+std::vector<Parameter> ChunkParameters(const ModelShape& model, const Layout& layout, int stage,
+                                       int chunk);
+int64_t TotalElements(const std::vector<Parameter>& parameters);
+
+}  // namespace drydock
+
+#endif  // DRYDOCK_WORKLOAD_GEN_WORK_TRANSFORMER_H_

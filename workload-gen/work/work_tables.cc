@@ -1,0 +1,93 @@
+#include "workload-gen/work/work_tables.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/base/check.h"
+#include "core/base/spelling.h"
+
+namespace drydock {
+namespace {
+
+std::string Key(const Submodule& s) {
+  return fmt::format("{} {} {} {} {} {} {} {} {} {} {} {} {} {}{}{}{}{}{}{}{}{}{}{} {} {} {} {}",
+                     s.name, static_cast<int>(s.kind), static_cast<int>(s.pass),
+                     static_cast<int>(s.type), s.rows, s.n, s.k, s.batch, s.sequence, s.heads,
+                     s.kv_heads, s.head_dim, s.elements, int{s.causal}, int{s.fused}, int{s.gated},
+                     int{s.rms}, int{s.bias}, int{s.dropout}, int{s.accumulate_fp32},
+                     int{s.accumulate_half}, int{s.fp8_input}, int{s.fp8_gradient}, int{s.unturned},
+                     s.kv_sequence, s.value_dim, s.experts, s.top_k);
+}
+
+}  // namespace
+
+size_t WorkTables::Hash::operator()(const std::vector<uint32_t>& v) const {
+  uint64_t hash = 14695981039346656037u;
+  for (const uint32_t x : v) hash = (hash ^ x) * 1099511628211u;
+  return static_cast<size_t>(hash);
+}
+
+uint32_t WorkTables::Intern(const Submodule& submodule) {
+  const auto [place, added] =
+      submodules_.emplace(Key(submodule), static_cast<uint32_t>(workload_->submodules.size()));
+  if (added) workload_->submodules.push_back(submodule);
+  return place->second;
+}
+
+uint32_t WorkTables::InternBlock(const std::vector<uint32_t>& submodules) {
+  CHECK(!submodules.empty());
+  const auto [place, added] =
+      blocks_.emplace(submodules, static_cast<uint32_t>(workload_->blocks.size()));
+  if (added) workload_->blocks.push_back({BlockName(submodules), submodules});
+  return place->second;
+}
+
+uint32_t WorkTables::Intern(const CommCall& call) {
+  if (!call.parts.empty() || !call.pair_counts.empty()) return InternListed(call);
+  const CallKey key{static_cast<int>(call.collective),
+                    static_cast<int>(call.type),
+                    static_cast<int>(call.op),
+                    call.count,
+                    call.root,
+                    call.peer,
+                    call.group_size,
+                    call.in_place,
+                    static_cast<int>(call.buffers)};
+  const auto [place, added] = calls_.emplace(key, static_cast<uint32_t>(workload_->calls.size()));
+  if (added) workload_->calls.push_back(call);
+  return place->second;
+}
+
+uint32_t WorkTables::Intern(const MemoryTransfer& transfer) {
+  const auto [place, added] = transfers_.emplace(
+      std::tuple(transfer.name, static_cast<int>(transfer.tier), transfer.bytes.count()),
+      static_cast<uint32_t>(workload_->transfers.size()));
+  if (added) workload_->transfers.push_back(transfer);
+  return place->second;
+}
+
+uint32_t WorkTables::InternListed(const CommCall& call) {
+  for (const uint32_t index : listed_calls_) {
+    if (workload_->calls[index] == call) return index;
+  }
+  listed_calls_.push_back(static_cast<uint32_t>(workload_->calls.size()));
+  workload_->calls.push_back(call);
+  return listed_calls_.back();
+}
+
+std::string WorkTables::BlockName(const std::vector<uint32_t>& submodules) const {
+  std::vector<std::string> parts;
+  std::string pass;
+  for (const uint32_t index : submodules) {
+    const Submodule& s = submodule(index);
+    const std::string part = s.name.substr(0, s.name.find('.'));
+    if (std::find(parts.begin(), parts.end(), part) == parts.end()) parts.push_back(part);
+    const std::string& own = PassNames()[static_cast<size_t>(s.pass)];
+    pass = pass.empty() || pass == own ? own : "bwd";
+  }
+  const std::string name = Join(parts, "+");
+  return pass == "-" ? name : name + "." + pass;
+}
+
+}  // namespace drydock

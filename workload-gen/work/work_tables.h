@@ -1,0 +1,49 @@
+// The tables of distinct work of a Workload under construction: equal submodules, blocks and calls
+// are stored once, numbered in order of first use (so the numbering never depends on hashing).
+#ifndef DRYDOCK_WORKLOAD_GEN_WORK_WORK_TABLES_H_
+#define DRYDOCK_WORKLOAD_GEN_WORK_WORK_TABLES_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <tuple>
+#include <unordered_map>
+#include <vector>
+
+#include "core/model/workload.h"
+
+namespace drydock {
+
+class WorkTables {
+ public:
+  explicit WorkTables(Workload* workload) : workload_(workload) {}
+  WorkTables(const WorkTables&) = delete;
+
+  // Each gives the index in the Workload's table.
+  uint32_t Intern(const Submodule& submodule);
+  // The block is named after what it runs: "attention.fwd", "mlp+attention.bwd".
+  uint32_t InternBlock(const std::vector<uint32_t>& submodules);
+  uint32_t Intern(const CommCall& call);
+  uint32_t Intern(const MemoryTransfer& transfer);
+
+  const Submodule& submodule(uint32_t index) const { return workload_->submodules[index]; }
+
+ private:
+  using CallKey = std::tuple<int, int, int, int64_t, int, int, int, bool, int>;
+  struct Hash {
+    size_t operator()(const std::vector<uint32_t>& v) const;
+  };
+  uint32_t InternListed(const CommCall& call);
+  std::string BlockName(const std::vector<uint32_t>& submodules) const;
+
+  Workload* workload_;
+  std::map<std::string, uint32_t> submodules_;  // by all fields, as text
+  std::unordered_map<std::vector<uint32_t>, uint32_t, Hash> blocks_;
+  std::map<CallKey, uint32_t> calls_;   // without parts or counts of pairs
+  std::vector<uint32_t> listed_calls_;  // with
+  std::map<std::tuple<std::string, int, int64_t>, uint32_t> transfers_;
+};
+
+}  // namespace drydock
+
+#endif  // DRYDOCK_WORKLOAD_GEN_WORK_WORK_TABLES_H_
