@@ -24,7 +24,7 @@ def main():
         texts.update(LITERAL.findall(text))
     if len(numbers) < 100 or "NCCL_ALGO" not in texts:
         sys.exit("list_settings.py: these are not the sources of NCCL")
-    print('#include "setting_rules.h"\n\nnamespace drydock {\nconst SettingName kSettingNames[] = {')
+    print('#include "simccl/hacknccl/settings/setting_rules.h"\n\nnamespace drydock {\nconst SettingName kSettingNames[] = {')
     for name in sorted(numbers | texts):
         print(f'    {{"{name}", {"true" if name in numbers else "false"}}},')
     print("};\nconst size_t kSettingNameCount = sizeof kSettingNames / sizeof kSettingNames[0];")
