@@ -133,6 +133,15 @@ def compare(row, got, kept):
     return lines + [f"{name}: {artefact} is missing" for artefact in kept if artefact not in got]
 
 
+def keep(kept):
+    with KEPT.open("w") as file:
+        file.write("# Digests of the artefacts of shipped models (artefacts_test.py --all --update).\n")
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(["model", "network", "artefact", "sha256"])
+        for (model, network), digests in sorted(kept.items()):
+            writer.writerows([model, network, *item] for item in sorted(digests.items()))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("tools", type=pathlib.Path, metavar="BIN")
@@ -144,7 +153,9 @@ def main():
     tools = options.tools.absolute()
     rows = [row for row in table(RUNS) if (options.all or row["when"] == "short")
             and re.search(options.models, row["model"])]
-    kept = {} if not KEPT.exists() else {}
+    if not rows:
+        sys.exit(f"no row of {RUNS.name} matches '{options.models}'")
+    kept = {}
     for line in table(KEPT) if KEPT.exists() else []:
         kept.setdefault((line["model"], line["network"]), {})[line["artefact"]] = line["sha256"]
     wrong = []
@@ -156,15 +167,10 @@ def main():
                 kept[key] = got
             else:
                 wrong += lines
-            print(f"{row['model']} over {row['network']}: "
-                  f"{'kept' if options.update else 'the same' if not lines else 'differs'}", flush=True)
+            said = "failed" if isinstance(got, str) else "kept" if options.update else "differs" if lines else "the same"
+            print(f"{row['model']} over {row['network']}: {said}", flush=True)
     if options.update:
-        with KEPT.open("w") as file:
-            file.write("# Digests of the artefacts of shipped models (artefacts_test.py --all --update).\n")
-            writer = csv.writer(file, lineterminator="\n")
-            writer.writerow(["model", "network", "artefact", "sha256"])
-            for (model, network), artefact_digests in sorted(kept.items()):
-                writer.writerows([model, network, *item] for item in sorted(artefact_digests.items()))
+        keep(kept)
     print("\n".join(wrong) if wrong else f"{len(rows)} runs: every artefact has the kept bytes")
     return 1 if wrong else 0
 
