@@ -1,8 +1,11 @@
-#include "compute-sim/explain_command.h"
+// compute-sim explain: the tree of submodules, kernels and times, of a run or of a list of
+// submodules on given GPUs. Writes nothing.
 
 #include <fmt/format.h>
 
+#include "compute-sim/commands.h"
 #include "compute-sim/gpu_library.h"
+#include "compute-sim/model_options.h"
 #include "compute-sim/submodules/submodule_file.h"
 #include "core/base/files.h"
 #include "core/schema/artefacts/artefacts.h"
@@ -10,7 +13,7 @@
 namespace drydock {
 namespace {
 
-const ToolInfo kExplainInfo = {
+const ToolInfo kInfo = {
     "compute-sim explain",
     "Prints every submodule with its kernels: shape, time, what bounds it, where it is from.",
     "reads RUN/1-workload/manifest.pb, or a GPU's file and a list of submodules (docs/compute.md)",
@@ -18,7 +21,15 @@ const ToolInfo kExplainInfo = {
     "4096'",
     false};
 
-Status CheckWords(const ExplainOptions& options) {
+struct Options {
+  std::string run;
+  std::vector<std::string> gpus;
+  std::string list;                 // a file of submodules
+  std::vector<std::string> single;  // submodules in words
+  ModelOptions model;
+};
+
+Status CheckWords(const Options& options) {
   RETURN_IF_ERROR(CheckModelOptions(options.model));
   const bool listed = !options.list.empty() || !options.single.empty();
   if (!options.run.empty()) {
@@ -30,8 +41,8 @@ Status CheckWords(const ExplainOptions& options) {
   return OkStatus();
 }
 
-// The GPUs and submodules of the command line as a workload without ranks.
-Result<Workload> WorkloadOfWords(const ExplainOptions& options) {
+// A workload without ranks, of the GPUs and submodules of the command line.
+Result<Workload> WorkloadOfWords(const Options& options) {
   Workload workload;
   for (const std::string& name : options.gpus) {
     ASSIGN_OR_RETURN(GpuSpec spec, LoadGpu(name));
@@ -48,17 +59,14 @@ Result<Workload> WorkloadOfWords(const ExplainOptions& options) {
   return workload;
 }
 
-Result<WorkloadFile> ReadOrMakeWorkload(const ExplainOptions& options) {
+Result<WorkloadFile> ReadOrMakeWorkload(const Options& options) {
   if (!options.run.empty()) return ReadWorkload(options.run, WorkloadParts::kTables);
   WorkloadFile file;
   ASSIGN_OR_RETURN(file.workload, WorkloadOfWords(options));
   return file;
 }
 
-}  // namespace
-
-void DeclareExplain(CLI::App* app, ExplainOptions* options, CommonOptions* common) {
-  CLI::App* command = options->command = AddCommand(app, kExplainInfo, common);
+void Declare(CLI::App* command, Options* options, const CommonOptions&) {
   command->add_option("run", options->run, "Run directory, after workload-gen")->type_name("RUN");
   command
       ->add_option("--gpu", options->gpus,
@@ -77,7 +85,7 @@ void DeclareExplain(CLI::App* app, ExplainOptions* options, CommonOptions* commo
   CheckOptions(command, [options] { return CheckWords(*options); });
 }
 
-Status RunExplain(const ExplainOptions& options, const CommonOptions& common) {
+Status Run(const Options& options, const CommonOptions& common) {
   ASSIGN_OR_RETURN(const WorkloadFile file, ReadOrMakeWorkload(options));
   const Workload& workload = file.workload;
   ASSIGN_OR_RETURN(
@@ -86,8 +94,12 @@ Status RunExplain(const ExplainOptions& options, const CommonOptions& common) {
                        file.attention_backend));
   ASSIGN_OR_RETURN(const KernelTimes times, Simulate(workload, loaded.simulate));
   if (!common.check) fmt::print("{}", Explain(workload, times));
-  Report(kExplainInfo, common, Summary(times));
+  Report(kInfo, common, Summary(times));
   return OkStatus();
 }
+
+}  // namespace
+
+std::unique_ptr<Command> MakeExplainCommand() { return MakeCommand(kInfo, Declare, Run); }
 
 }  // namespace drydock

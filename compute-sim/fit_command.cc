@@ -1,7 +1,9 @@
-#include "compute-sim/fit_command.h"
+// compute-sim fit: a GPU's file with parameters fitted to measured rows, and how well they fit.
 
 #include <fmt/format.h>
 
+#include "compute-sim/commands.h"
+#include "compute-sim/fit/fit.h"
 #include "compute-sim/gpu_library.h"
 #include "compute-sim/kernel/kernel_parameters_text.h"
 #include "compute-sim/model/simulate.h"
@@ -12,13 +14,21 @@
 namespace drydock {
 namespace {
 
-const ToolInfo kFitInfo = {
+const ToolInfo kInfo = {
     "compute-sim fit",
     "Fits a GPU's kernel models to measured rows and says how far predictions are from them.",
     "reads a GPU's file and profiles (docs/compute.md), writes a GPU's file",
     "compute-sim fit --gpu h100-sxm-80g --gpu-profile my-h100.csv -o my-h100.yaml", false};
 
-Result<GpuData> LoadData(const FitCommand& options) {
+struct Options {
+  std::string gpu;
+  std::vector<std::string> profiles;
+  std::string attention_library;
+  std::string output;
+  FitOptions fit;
+};
+
+Result<GpuData> LoadData(const Options& options) {
   ASSIGN_OR_RETURN(const GpuSpec spec, LoadGpu(options.gpu));
   SimulateOptions simulate{{}, {}, options.attention_library, {}};
   for (const std::string& path : options.profiles) {
@@ -51,10 +61,7 @@ std::string Remark(const GpuData& gpu, const FitResult& result, const FitOptions
   return text;
 }
 
-}  // namespace
-
-void DeclareFit(CLI::App* app, FitCommand* options, CommonOptions* common) {
-  CLI::App* command = options->command = AddCommand(app, kFitInfo, common);
+void Declare(CLI::App* command, Options* options, const CommonOptions&) {
   command->add_option("--gpu", options->gpu, "A GPU of configs/gpus, or the path of a GPU's file")
       ->type_name("NAME");
   command
@@ -82,7 +89,7 @@ void DeclareFit(CLI::App* app, FitCommand* options, CommonOptions* common) {
   });
 }
 
-Status RunFit(const FitCommand& options, const CommonOptions& common) {
+Status Run(const Options& options, const CommonOptions& common) {
   ASSIGN_OR_RETURN(const GpuData gpu, LoadData(options));
   if (!options.output.empty()) RETURN_IF_ERROR(CheckCanWrite(options.output));
   if (common.check) return OkStatus();
@@ -94,5 +101,9 @@ Status RunFit(const FitCommand& options, const CommonOptions& common) {
   const std::string section = KernelsText(result.parameters, Remark(gpu, result, options.fit));
   return WriteFileAtomically(options.output, WithKernels(gpu.spec.file_text, section));
 }
+
+}  // namespace
+
+std::unique_ptr<Command> MakeFitCommand() { return MakeCommand(kInfo, Declare, Run); }
 
 }  // namespace drydock

@@ -1,9 +1,10 @@
-#include "compute-sim/import_command.h"
+// compute-sim import: kernel times of other tools as a profile.
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
+#include "compute-sim/commands.h"
 #include "compute-sim/import/import.h"
 #include "core/base/files.h"
 #include "core/base/spelling.h"
@@ -13,10 +14,17 @@
 namespace drydock {
 namespace {
 
-const ToolInfo kImportInfo = {
+const ToolInfo kInfo = {
     "compute-sim import", "Turns kernel times that other tools measured into a profile.",
     "reads what --from names (docs/compute.md), writes a profile (CSV)",
     "compute-sim import --from kineto --gpu h100-sxm-80g trace.json -o h100.csv", false};
+
+struct Options {
+  CLI::App* command = nullptr;
+  std::string from, gpu, output, type = "bf16", model;
+  std::string date = "not stated";
+  std::vector<std::string> files;
+};
 
 void PrintImportersIfHelp(const std::string& name) {
   if (name != "help") return;
@@ -26,7 +34,7 @@ void PrintImportersIfHelp(const std::string& name) {
   throw CLI::Success();
 }
 
-Status CheckWords(const ImportCommand& options) {
+Status CheckWords(const Options& options) {
   if (options.from.empty()) return MissingOption("--from");
   ASSIGN_OR_RETURN(const Importer* importer, FindImporter(options.from));
   RETURN_IF_ERROR(ParseDataType(options.type));
@@ -62,10 +70,8 @@ std::string LeftOutText(const std::map<std::string, int64_t>& left_out) {
   return Join(parts);
 }
 
-}  // namespace
-
-void DeclareImport(CLI::App* app, ImportCommand* options, CommonOptions* common) {
-  CLI::App* command = options->command = AddCommand(app, kImportInfo, common);
+void Declare(CLI::App* command, Options* options, const CommonOptions&) {
+  options->command = command;
   command->add_option("files", options->files, "What the other tool wrote")->type_name("FILE");
   command->add_option("--from", options->from, "Which tool; 'help' lists them")
       ->type_name("TOOL")
@@ -87,7 +93,7 @@ void DeclareImport(CLI::App* app, ImportCommand* options, CommonOptions* common)
   CheckOptions(command, [options] { return CheckWords(*options); });
 }
 
-Status RunImport(const ImportCommand& options, const CommonOptions& common) {
+Status Run(const Options& options, const CommonOptions& common) {
   ASSIGN_OR_RETURN(const Importer* importer, FindImporter(options.from));
   ImportOptions import;
   ASSIGN_OR_RETURN(import.type, ParseDataType(options.type));
@@ -113,7 +119,7 @@ Status RunImport(const ImportCommand& options, const CommonOptions& common) {
                         importer->summary, options.date, importer->burst});
   const int64_t disagreeing = CountDisagreeing(all);
   Report(
-      kImportInfo, common,
+      kInfo, common,
       fmt::format("{} times{}{}", all.rows.size(),
                   disagreeing == 0 ? ""
                                    : fmt::format("; of {} kernels they are more than twice apart, "
@@ -125,5 +131,9 @@ Status RunImport(const ImportCommand& options, const CommonOptions& common) {
   fmt::print("{}", text);
   return OkStatus();
 }
+
+}  // namespace
+
+std::unique_ptr<Command> MakeImportCommand() { return MakeCommand(kInfo, Declare, Run); }
 
 }  // namespace drydock

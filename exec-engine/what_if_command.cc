@@ -1,4 +1,4 @@
-#include "exec-engine/what_if_command.h"
+// exec-engine what-if: how the iteration time changes if one thing were faster.
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -10,6 +10,7 @@
 #include "core/schema/cluster/sharing_file.h"
 #include "exec-engine/command/choices.h"
 #include "exec-engine/command/network_pick.h"
+#include "exec-engine/commands.h"
 #include "exec-engine/replay/what_if.h"
 
 namespace drydock {
@@ -20,6 +21,15 @@ const ToolInfo kInfo = {
     "How long the iteration would take if one thing at a time were faster, each by a replay.",
     "reads RUN/1-workload/, RUN/2-flows.pb and RUN/3-times.pb, writes RUN/4-what-if.pb",
     "exec-engine what-if out/gpt-22b --better 10 --network fluid", false};
+
+struct Options {
+  std::string run;
+  std::string better = "10";
+  std::string only;
+  std::string network;  // empty: the timeline's
+  std::string threads = "auto";
+  bool dump = false;
+};
 
 Result<double> ParseBetter(const std::string& text) {
   double better = 0;
@@ -47,7 +57,7 @@ struct Inputs {
   std::string network;
 };
 
-Result<Inputs> ReadInputs(const WhatIfCommand& options) {
+Result<Inputs> ReadInputs(const Options& options) {
   Inputs out;
   ASSIGN_OR_RETURN(out.file, ReadWorkload(options.run, WorkloadParts::kAll));
   std::string plan_hash, times_hash;
@@ -74,10 +84,7 @@ Status Dump(const std::string& run) {
   return OkStatus();
 }
 
-}  // namespace
-
-void DeclareWhatIf(CLI::App* app, CommonOptions* common, WhatIfCommand* options) {
-  CLI::App* command = options->command = AddCommand(app, kInfo, common);
+void Declare(CLI::App* command, Options* options) {
   command->add_option("run", options->run, "Run directory")->type_name("RUN");
   command
       ->add_option("--better", options->better,
@@ -107,7 +114,7 @@ void DeclareWhatIf(CLI::App* app, CommonOptions* common, WhatIfCommand* options)
   });
 }
 
-Status RunWhatIf(const WhatIfCommand& options, const CommonOptions& common, Processes* processes) {
+Status Run(const Options& options, const CommonOptions& common, Processes* processes) {
   if (processes->count() > 1) return Error("what-if runs in one process; leave out mpirun");
   if (options.dump) return Dump(options.run);
   ASSIGN_OR_RETURN(Inputs inputs, ReadInputs(options));
@@ -139,6 +146,25 @@ Status RunWhatIf(const WhatIfCommand& options, const CommonOptions& common, Proc
   RETURN_IF_ERROR(WriteWhatIf(options.run, *answers, inputs.provenance));
   if (!common.quiet) fmt::print("{}", WhatIfText(*answers));
   return OkStatus();
+}
+
+class WhatIfCommand final : public Command {
+ public:
+  explicit WhatIfCommand(Processes* processes) : Command(kInfo), processes_(processes) {}
+  void Declare(CLI::App* app, const CommonOptions&) override { drydock::Declare(app, &options_); }
+  Status Run(const CommonOptions& common) const override {
+    return drydock::Run(options_, common, processes_);
+  }
+
+ private:
+  Processes* const processes_;
+  Options options_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> MakeWhatIfCommand(Processes* processes) {
+  return std::make_unique<WhatIfCommand>(processes);
 }
 
 }  // namespace drydock

@@ -1,5 +1,5 @@
-// gpu-profiler: measures the kernels of submodules on the GPU at hand and writes a profile. Each
-// row is written when it is measured; a run that ended early is taken up where it stopped.
+// gpu-profiler: measures the kernels of submodules on a GPU of this machine and writes a profile.
+// Each row is written as soon as it is measured; a later run continues one that ended early.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -47,7 +47,7 @@ Status CheckWords(const Options& options) {
   return options.output.empty() ? MissingOption("--output") : OkStatus();
 }
 
-void Declare(CLI::App* app, Options* options) {
+void Declare(CLI::App* app, Options* options, const CommonOptions&) {
   app->add_option("run", options->run, "Run directory, after workload-gen")->type_name("RUN");
   app->add_option("--submodules", options->list, "A list of submodules (YAML)")->type_name("FILE");
   app->add_option("--rows", options->rows, "Rows (M) of a grid of kernels")
@@ -188,9 +188,7 @@ Status Run(const Options& options, const CommonOptions& common) {
 }  // namespace drydock
 
 int main(int argc, char** argv) {
-  drydock::Options options;
-  drydock::CommonOptions common;
-  return drydock::RunTool(
-      argc, argv, drydock::kInfo, &common, [&](CLI::App* app) { drydock::Declare(app, &options); },
-      [&] { return drydock::Run(options, common); });
+  return drydock::RunTool(argc, argv, [] {
+    return drydock::MakeCommand(drydock::kInfo, drydock::Declare, drydock::Run);
+  });
 }

@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <cstring>
 #include <iostream>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -31,7 +32,7 @@ bool silent = false;
 std::atomic<const char*> interrupted_name = nullptr;
 std::atomic<InterruptWords> interrupt_words = nullptr;
 
-// In a signal handler: a line put together on the stack, and one write.
+// Runs in a signal handler: assembles the line on the stack and writes it with one call.
 void SayInterrupted() {
   const InterruptWords words = interrupt_words;
   if (silent || words == nullptr) return;
@@ -49,7 +50,7 @@ void SayInterrupted() {
   add(kWhat.data(), kWhat.size());
   add(text, length);
   add("\n", 1);
-  if (::write(STDERR_FILENO, line, size) < 0) return;  // nobody reads it
+  if (::write(STDERR_FILENO, line, size) < 0) return;  // stderr has no reader
 }
 
 void OnInterrupt(int /*signal*/) {
@@ -64,14 +65,14 @@ void HandleSignals() {
   for (const int signal : {SIGINT, SIGTERM}) ::sigaction(signal, &action, nullptr);
   struct sigaction hangup = {};
   ::sigaction(SIGHUP, nullptr, &hangup);
-  if (hangup.sa_handler != SIG_IGN) ::sigaction(SIGHUP, &action, nullptr);  // nohup stays so
-  // A full file-size limit or a closed pipe is then an error of write(), with a message.
+  if (hangup.sa_handler != SIG_IGN) ::sigaction(SIGHUP, &action, nullptr);  // keep nohup's choice
+  // An exceeded file-size limit or a closed pipe then fails in write(), which gets a message.
   ::signal(SIGXFSZ, SIG_IGN);
   ::signal(SIGPIPE, SIG_IGN);
 }
 
-// A tool started with a closed stream would get its number for an artefact and print into that.
-// Writing to the stand-in of stdout fails, so that an answer nobody can read is still an error.
+// If a standard stream is closed, the next file that the tool opens gets its number, and messages
+// would go into an artefact. The stand-in for stdout is read-only: a lost answer stays an error.
 void OccupyClosedStreams() {
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (::fcntl(stream, F_GETFD) != -1) continue;
@@ -89,7 +90,7 @@ std::string Footer(const ToolInfo& info) {
 void AddCommonFlags(const ToolInfo& info, CommonOptions* common, CLI::App* app) {
   app->footer(Footer(info));
   app->add_flag("--check", common->check, "Validate the inputs; write nothing");
-  if (info.keeps_artefact) {
+  if (info.writes_artefact) {
     app->add_flag("--if-changed", common->if_changed,
                   "Do nothing if inputs, options and program are those of the last run");
   }
@@ -98,13 +99,13 @@ void AddCommonFlags(const ToolInfo& info, CommonOptions* common, CLI::App* app) 
   app->add_flag("-q,--quiet", common->quiet, "Say only what went wrong");
 }
 
-// The command that was given, or the tool itself.
+// The command that the command line names, or the tool itself.
 const CLI::App& Given(const CLI::App& app) {
   const std::vector<CLI::App*> commands = app.get_subcommands();
   return commands.empty() ? app : *commands.front();
 }
 
-// The nearest flag to a mistyped one, from the app's own list.
+// The flag of the app that is nearest to the first unknown one.
 std::string SuggestFlag(const CLI::App& app, int argc, char** argv) {
   std::vector<std::string> flags;
   for (const CLI::Option* option : app.get_options()) {
@@ -120,7 +121,7 @@ std::string SuggestFlag(const CLI::App& app, int argc, char** argv) {
   return "";
 }
 
-// The exit status: 0 if all that was printed was taken.
+// Returns the exit status: 0 if stdout took all output.
 int FinishOutput(const ToolInfo& info) {
   if (std::cout.flush() && std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return 0;
   Say(fmt::format("{}: error: cannot write to standard output\n", info.name));
@@ -139,34 +140,75 @@ void PrintStats(const ToolInfo& info, std::chrono::steady_clock::time_point star
                   static_cast<double>(usage.ru_maxrss) / 1000.0));
 }
 
+// The commands of a tool and the parser that chooses one.
+class Tool {
+ public:
+  Tool(const CommandMaker& make, const std::vector<CommandMaker>& make_commands)
+      : main_(make()), app_(main_->info().summary, main_->info().name) {
+    app_.set_version_flag("--version", fmt::format("{} {}", info().name, kDrydockVersion));
+    app_.require_subcommand(0, 1);  // a second command's name is a word
+    for (const CommandMaker& make_command : make_commands) Add(make_command());
+    main_->Declare(&app_, common_);
+    AddCommonFlags(info(), &common_, &app_);
+  }
+
+  const ToolInfo& info() const { return main_->info(); }
+  const CommonOptions& common() const { return common_; }
+
+  // Returns the exit status if the tool is to end now.
+  std::optional<int> Parse(int argc, char** argv) {
+    try {
+      app_.parse(argc, argv);
+    } catch (const CLI::Success& e) {
+      app_.exit(e);
+      return FinishOutput(info());
+    } catch (const CLI::ParseError& e) {
+      const CLI::App& given = Given(app_);
+      const std::string command = &given == &app_ ? "" : " " + given.get_name();
+      Say(fmt::format("{0}: error: {1}{2}\n{0}: see {0}{3} --help\n", info().name, e.what(),
+                      SuggestFlag(given, argc, argv), command));
+      return kExitUsage;
+    }
+    return std::nullopt;
+  }
+
+  Status Run() const {
+    for (const auto& [command, app] : commands_) {
+      if (app->parsed()) return command->Run(common_);
+    }
+    return main_->Run(common_);
+  }
+
+ private:
+  void Add(std::unique_ptr<Command> command) {
+    const ToolInfo& info = command->info();
+    CLI::App* app = app_.add_subcommand(info.name.substr(info.name.find(' ') + 1), info.summary);
+    AddCommonFlags(info, &common_, app);
+    command->Declare(app, common_);
+    commands_.emplace_back(std::move(command), app);
+  }
+
+  CommonOptions common_;
+  std::unique_ptr<Command> main_;
+  CLI::App app_;
+  std::vector<std::pair<std::unique_ptr<Command>, CLI::App*>> commands_;
+};
+
 }  // namespace
 
-int RunTool(int argc, char** argv, const ToolInfo& info, CommonOptions* common,
-            const std::function<void(CLI::App*)>& declare, const std::function<Status()>& body) {
+int RunTool(int argc, char** argv, const CommandMaker& make,
+            const std::vector<CommandMaker>& make_commands) {
   HandleSignals();
   OccupyClosedStreams();
   const auto start = std::chrono::steady_clock::now();
-  CLI::App app(info.summary, info.name);
-  app.set_version_flag("--version", fmt::format("{} {}", info.name, kDrydockVersion));
-  declare(&app);
-  AddCommonFlags(info, common, &app);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::Success& e) {
-    app.exit(e);
-    return FinishOutput(info);
-  } catch (const CLI::ParseError& e) {
-    const CLI::App& given = Given(app);
-    const std::string command = &given == &app ? "" : " " + given.get_name();
-    Say(fmt::format("{0}: error: {1}{2}\n{0}: see {0}{3} --help\n", info.name, e.what(),
-                    SuggestFlag(given, argc, argv), command));
-    return kExitUsage;
-  }
+  Tool tool(make, make_commands);
+  const ToolInfo& info = tool.info();
+  if (const std::optional<int> exit = tool.Parse(argc, argv)) return *exit;
   Status status;
   try {
-    status = body();
+    status = tool.Run();
   } catch (const std::exception& e) {
-    // {fmt} throws when a print fails: a full disk or a reader that left, nobody's mistake here.
+    // {fmt} throws when a print fails: the disk is full or the reader has left.
     if (std::ferror(stdout) != 0) return FinishOutput(info);
     std::fputs(fmt::format("{}: internal error: {}\n", info.name, e.what()).c_str(), stderr);
     RemoveUnfinishedFiles();
@@ -177,21 +219,15 @@ int RunTool(int argc, char** argv, const ToolInfo& info, CommonOptions* common,
     return kExitBadInput;
   }
   if (const int exit = FinishOutput(info); exit != 0) return exit;
-  if (common->stats) PrintStats(info, start);
+  if (tool.common().stats) PrintStats(info, start);
   return 0;
-}
-
-CLI::App* AddCommand(CLI::App* app, const ToolInfo& info, CommonOptions* common) {
-  CLI::App* command = app->add_subcommand(info.name.substr(info.name.find(' ') + 1), info.summary);
-  AddCommonFlags(info, common, command);
-  return command;
 }
 
 void CheckOptions(CLI::App* app, std::function<Status()> check) {
   app->callback([app, check = std::move(check)] {
     if (!app->get_subcommands().empty()) return;
     const Status status = check();
-    // RunTool catches it with CLI11's own.
+    // Tool::Parse catches it together with CLI11's own errors.
     if (!status.ok()) throw CLI::ValidationError(status.error().message());
   });
 }

@@ -1,65 +1,108 @@
-// What every tool's command line has in common. A tool declares its flags on a CLI::App and gives
-// a body; RunTool parses, runs, prints diagnostics and turns the outcome into the exit status:
+// The command line that all tools share. A tool is a main command and, for some tools, further
+// commands ("simccl explain"). Each command declares its flags and does its work; RunTool does the
+// rest: parsing, help, version, diagnostics, signals and the exit status:
 //   0 complete answer, 1 bad input, 2 wrong usage, 3 internal error, 130 interrupted.
-// Common flags: --help, --version, --check, -v/--verbose, -q/--quiet, --stats, --if-changed.
+// Every command has --help, --check, -v/--verbose, -q/--quiet and --stats; a command that writes an
+// artefact has --if-changed as well.
 #ifndef DRYDOCK_CORE_BASE_CLI_H_
 #define DRYDOCK_CORE_BASE_CLI_H_
 
 #include <CLI/CLI.hpp>
 #include <functional>
+#include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "core/base/result.h"
 
 namespace drydock {
 
 struct ToolInfo {
-  std::string name;
-  std::string summary;         // one line
-  std::string files;           // what it reads and writes
-  std::string example;         // one command
-  bool keeps_artefact = true;  // writes what --if-changed can spare; else there is no such flag
+  std::string name;             // "simccl", "simccl explain"
+  std::string summary;          // one line
+  std::string files;            // what the tool reads and writes
+  std::string example;          // one command line
+  bool writes_artefact = true;  // has --if-changed
 };
 
 struct CommonOptions {
   bool check = false;  // validate the inputs, write nothing
   bool quiet = false;  // no progress
   bool verbose = false;
-  bool stats = false;       // where the tool's own time and memory went, on stderr
-  bool if_changed = false;  // do nothing when inputs, options and executable are those of last time
+  bool stats = false;  // print the tool's own time and memory on stderr
+  bool if_changed =
+      false;  // do nothing if inputs, options and executable are those of the last run
 };
 
-// `declare` adds the tool's own flags; `body` does the work.
-int RunTool(int argc, char** argv, const ToolInfo& info, CommonOptions* common,
-            const std::function<void(CLI::App*)>& declare, const std::function<Status()>& body);
+// A command of a tool, or the tool itself.
+class Command {
+ public:
+  explicit Command(ToolInfo info) : info_(std::move(info)) {}
+  virtual ~Command() = default;
+  const ToolInfo& info() const { return info_; }
 
-// For `declare`: a command of the tool ("simccl explain"; info.name is both words) with the common
-// flags and a help of its own. The body finds out by app->got_subcommand(...).
-CLI::App* AddCommand(CLI::App* app, const ToolInfo& info, CommonOptions* common);
+  // Adds the command's own flags. Parsing fills their values, and `common`, before Run.
+  virtual void Declare(CLI::App* app, const CommonOptions& common) = 0;
+  // Does the work. RunTool prints the error and ends with exit status 1.
+  virtual Status Run(const CommonOptions& common) const = 0;
 
-// For `declare`: once the words are parsed, `check` looks at their values; its error is wrong
-// usage. For what is wrong whatever the input holds. Once for an app; that of a tool is not asked
-// where one of its commands was given.
+ private:
+  ToolInfo info_;
+};
+
+// The command whose flags are `Options` and whose methods are these functions.
+template <typename Options>
+std::unique_ptr<Command> MakeCommand(const ToolInfo& info,
+                                     void (*declare)(CLI::App*, Options*, const CommonOptions&),
+                                     Status (*run)(const Options&, const CommonOptions&)) {
+  class FunctionCommand final : public Command {
+   public:
+    FunctionCommand(const ToolInfo& info, decltype(declare) declare, decltype(run) run)
+        : Command(info), declare_(declare), run_(run) {}
+    void Declare(CLI::App* app, const CommonOptions& common) override {
+      declare_(app, &options_, common);
+    }
+    Status Run(const CommonOptions& common) const override { return run_(options_, common); }
+
+   private:
+    Options options_;
+    decltype(declare) declare_;
+    decltype(run) run_;
+  };
+  return std::make_unique<FunctionCommand>(info, declare, run);
+}
+
+using CommandMaker = std::function<std::unique_ptr<Command>()>;
+
+// The main() of a tool. Runs the one of `commands` that the command line names, else `tool`.
+// Returns the exit status.
+int RunTool(int argc, char** argv, const CommandMaker& tool,
+            const std::vector<CommandMaker>& commands = {});
+
+// For Declare: after parsing, `check` examines the values of the flags; its error is wrong usage.
+// Use it for mistakes that no input file can make right. At most once for each command; that of the
+// main command does not run when another command is given.
 void CheckOptions(CLI::App* app, std::function<Status()> check);
-// What CheckOptions says of an option that only some runs need.
+// For CheckOptions: the error of an option that only some runs require.
 Error MissingOption(const std::string& option);
-// CheckOptions for nothing but one such option.
+// CheckOptions for a single such option.
 void RequireIf(CLI::App* app, const std::string& option, std::function<bool()> is_missing);
 
-// `text` as it is on stderr. Where that is full or its reader has left, the text is lost and the
-// tool goes on: its answer does not depend on it.
+// Prints `text` on stderr. A failure to print is ignored, as the tool's answer does not depend on
+// the text.
 void Say(const std::string& text);
-// From now on Say says nothing: another process of the same run speaks for this one.
+// Makes Say print nothing from now on. For a process of an MPI run whose first process speaks.
 void SayNothing();
 
-// What a tool says when it is interrupted, before it ends: its name, ": interrupted: " and what
-// `words` writes. That runs in a signal handler, so it may do little: it returns how much of `size`
-// it wrote; nothing is said if that is nothing. Null: there is nothing to say any more. `name`
-// outlives the process's interest.
+// On an interrupt, the tool prints "NAME: interrupted: " and the text that `words` writes, then
+// ends. `words` runs in a signal handler: it writes at most `size` bytes, calls only
+// async-signal-safe functions and returns the number of bytes; 0 prints nothing. Null `words`
+// removes the text. REQUIRES: `name` outlives the process or is removed.
 using InterruptWords = size_t (*)(char* text, size_t size);
 void SayWhenInterrupted(const char* name, InterruptWords words);
 
-// One line on stderr, unless --quiet: "simccl: 12 plans".
+// Prints one line on stderr, unless --quiet: "simccl: 12 plans".
 void Report(const ToolInfo& info, const CommonOptions& common, const std::string& line);
 
 }  // namespace drydock

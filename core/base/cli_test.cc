@@ -19,26 +19,55 @@ using testing::TemporaryDirectory;
 
 const ToolInfo kInfo = {"mill", "Grinds.", "reads A, writes B", "mill corn -o flour"};
 
-// Runs a tool with these words and returns its exit status and what it printed.
+using DeclareFlags = std::function<void(CLI::App*)>;
+using Body = std::function<Status()>;
+
+class LambdaCommand final : public Command {
+ public:
+  LambdaCommand(const ToolInfo& info, DeclareFlags declare, Body body)
+      : Command(info), declare_(std::move(declare)), body_(std::move(body)) {}
+  void Declare(CLI::App* app, const CommonOptions&) override { declare_(app); }
+  Status Run(const CommonOptions&) const override { return body_(); }
+
+ private:
+  DeclareFlags declare_;
+  Body body_;
+};
+
+CommandMaker Mill(const DeclareFlags& declare, const Body& body) {
+  return [=] { return std::make_unique<LambdaCommand>(kInfo, declare, body); };
+}
+
+// A mill without flags or words.
+int RunBareMill(const Body& body) {
+  char name[] = "mill";
+  char* argv[] = {name, nullptr};
+  return RunTool(1, argv, Mill([](CLI::App*) {}, body));
+}
+
 struct Outcome {
   int exit = 0;
   std::string out, err;
 };
-Outcome RunMill(std::vector<std::string> words, const std::function<Status()>& body = OkStatus) {
+
+// Runs a tool with these words and returns its exit status and what it printed.
+Outcome RunWith(std::vector<std::string> words, const CommandMaker& tool,
+                const std::vector<CommandMaker>& commands = {}) {
   words.insert(words.begin(), "mill");
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
-  CommonOptions common;
-  std::string output;
   ::testing::internal::CaptureStdout();
   ::testing::internal::CaptureStderr();
   Outcome outcome;
-  outcome.exit = RunTool(
-      static_cast<int>(argv.size()), argv.data(), kInfo, &common,
-      [&](CLI::App* app) { app->add_option("-o,--output", output); }, body);
+  outcome.exit = RunTool(static_cast<int>(argv.size()), argv.data(), tool, commands);
   outcome.out = ::testing::internal::GetCapturedStdout();
   outcome.err = ::testing::internal::GetCapturedStderr();
   return outcome;
+}
+
+Outcome RunMill(const std::vector<std::string>& words, const Body& body = OkStatus) {
+  std::string output;
+  return RunWith(words, Mill([&](CLI::App* app) { app->add_option("-o,--output", output); }, body));
 }
 
 TEST(RunToolTest, CompleteAnswer) {
@@ -47,7 +76,7 @@ TEST(RunToolTest, CompleteAnswer) {
   EXPECT_EQ(outcome.out + outcome.err, "");
 }
 
-TEST(RunToolTest, HelpSaysWhatEverybodyWantsToKnow) {
+TEST(RunToolTest, HelpNamesFlagsFilesExampleAndExitStatus) {
   const Outcome outcome = RunMill({"--help"});
   EXPECT_EQ(outcome.exit, 0);
   for (const char* text :
@@ -88,19 +117,14 @@ TEST(RunToolTest, StatsGoToStandardError) {
 int ExitAfter(int signal, const TemporaryDirectory& dir) {
   const pid_t child = ::fork();
   if (child == 0) {
-    char name[] = "mill";
-    char* argv[] = {name, nullptr};
-    CommonOptions common;
-    RunTool(
-        1, argv, kInfo, &common, [](CLI::App*) {},
-        [&dir]() -> Status {
-          ASSIGN_OR_RETURN(StagedDirectory staged, StagedDirectory::Create(dir / "out"));
-          for (int i = 0; i < 300; ++i) {
-            RETURN_IF_ERROR(staged.Write("file-" + std::to_string(i), "content"));
-          }
-          RETURN_IF_ERROR(WriteFileAtomically(dir / "ready", ""));
-          for (;;) RETURN_IF_ERROR(WriteFileAtomically(dir / "ready", std::string(1 << 20, 'x')));
-        });
+    RunBareMill([&dir]() -> Status {
+      ASSIGN_OR_RETURN(StagedDirectory staged, StagedDirectory::Create(dir / "out"));
+      for (int i = 0; i < 300; ++i) {
+        RETURN_IF_ERROR(staged.Write("file-" + std::to_string(i), "content"));
+      }
+      RETURN_IF_ERROR(WriteFileAtomically(dir / "ready", ""));
+      for (;;) RETURN_IF_ERROR(WriteFileAtomically(dir / "ready", std::string(1 << 20, 'x')));
+    });
     ::_exit(99);
   }
   while (!FileExists(dir / "ready")) ::usleep(1000);
@@ -125,19 +149,14 @@ TEST(InterruptTest, TellsHowFarItGot) {
   const pid_t child = ::fork();
   if (child == 0) {
     ::dup2(ends[1], STDERR_FILENO);
-    char name[] = "mill";
-    char* argv[] = {name, nullptr};
-    CommonOptions common;
-    RunTool(
-        1, argv, kInfo, &common, [](CLI::App*) {},
-        []() -> Status {
-          SayWhenInterrupted("mill", [](char* text, size_t) -> size_t {
-            text[0] = '7';
-            return 1;
-          });
-          Say("ready\n");
-          for (;;) ::pause();
-        });
+    RunBareMill([]() -> Status {
+      SayWhenInterrupted("mill", [](char* text, size_t) -> size_t {
+        text[0] = '7';
+        return 1;
+      });
+      Say("ready\n");
+      for (;;) ::pause();
+    });
     ::_exit(99);
   }
   ::close(ends[1]);
@@ -170,16 +189,11 @@ int ExitWithStreams(const std::function<void()>& spoil, int lines) {
   const pid_t child = ::fork();
   if (child == 0) {
     spoil();
-    char name[] = "mill";
-    char* argv[] = {name, nullptr};
-    CommonOptions common;
-    ::_exit(RunTool(
-        1, argv, kInfo, &common, [](CLI::App*) {},
-        [lines] {
-          Report(kInfo, {}, "grinding");
-          for (int i = 0; i < lines; ++i) fmt::print("flour\n");
-          return OkStatus();
-        }));
+    ::_exit(RunBareMill([lines] {
+      Report(kInfo, {}, "grinding");
+      for (int i = 0; i < lines; ++i) fmt::print("flour\n");
+      return OkStatus();
+    }));
   }
   int status = -1;
   ::waitpid(child, &status, 0);
@@ -210,16 +224,11 @@ TEST(RunToolTest, ClosedStreamsAreNotTakenForArtefacts) {
   const pid_t child = ::fork();
   if (child == 0) {
     for (int stream = 0; stream < 3; ++stream) ::close(stream);
-    char name[] = "mill";
-    char* argv[] = {name, nullptr};
-    CommonOptions common;
-    ::_exit(RunTool(
-        1, argv, kInfo, &common, [](CLI::App*) {},
-        [&path] {
-          const int artefact = ::open(path.c_str(), O_CREAT | O_WRONLY, 0600);
-          Report(kInfo, {}, "grinding");
-          return artefact > STDERR_FILENO ? OkStatus() : Error("a standard stream was taken");
-        }));
+    ::_exit(RunBareMill([&path] {
+      const int artefact = ::open(path.c_str(), O_CREAT | O_WRONLY, 0600);
+      Report(kInfo, {}, "grinding");
+      return artefact > STDERR_FILENO ? OkStatus() : Error("a standard stream was taken");
+    }));
   }
   int status = -1;
   ::waitpid(child, &status, 0);
@@ -228,50 +237,48 @@ TEST(RunToolTest, ClosedStreamsAreNotTakenForArtefacts) {
 }
 
 TEST(RunToolTest, WhatOnlySomeRunsNeed) {
-  char name[] = "mill";
-  char* argv[] = {name, nullptr};
   for (const bool missing : {true, false}) {
-    CommonOptions common;
-    ::testing::internal::CaptureStderr();
-    const int exit = RunTool(
-        1, argv, kInfo, &common,
-        [missing](CLI::App* app) { RequireIf(app, "CORN", [missing] { return missing; }); },
-        OkStatus);
-    EXPECT_EQ(exit, missing ? 2 : 0);
-    EXPECT_EQ(::testing::internal::GetCapturedStderr(),
-              missing ? "mill: error: CORN is required\nmill: see mill --help\n" : "");
+    const auto declare = [missing](CLI::App* app) {
+      RequireIf(app, "CORN", [missing] { return missing; });
+    };
+    const Outcome outcome = RunWith({}, Mill(declare, OkStatus));
+    EXPECT_EQ(outcome.exit, missing ? 2 : 0);
+    EXPECT_EQ(outcome.err, missing ? "mill: error: CORN is required\nmill: see mill --help\n" : "");
   }
 }
 
+struct MillOptions {
+  std::string corn;
+};
+void DeclareMill(CLI::App* app, MillOptions* options, const CommonOptions&) {
+  app->add_option("corn", options->corn);
+  RequireIf(app, "CORN", [options] { return options->corn.empty(); });
+}
+Status Grind(const MillOptions&, const CommonOptions&) {
+  fmt::print("ground");
+  return OkStatus();
+}
+
+struct SiftOptions {
+  std::string grade;
+};
+void DeclareSift(CLI::App* app, SiftOptions* options, const CommonOptions&) {
+  app->add_option("--grade", options->grade);
+  CheckOptions(app, [options]() -> Status {
+    if (options->grade == "fine") return OkStatus();
+    return Error("'" + options->grade + "' is not a grade");
+  });
+}
+Status Sift(const SiftOptions&, const CommonOptions& common) {
+  fmt::print("sifted{}", common.verbose ? " loudly" : "");
+  return OkStatus();
+}
+
 // A mill with the command "sift", whose --grade must be "fine".
-Outcome RunWithCommand(std::vector<std::string> words) {
-  words.insert(words.begin(), "mill");
-  std::vector<char*> argv;
-  for (std::string& word : words) argv.push_back(word.data());
-  CommonOptions common;
-  std::string corn, grade;
-  CLI::App* sift = nullptr;
-  ::testing::internal::CaptureStdout();
-  ::testing::internal::CaptureStderr();
-  Outcome outcome;
-  outcome.exit = RunTool(
-      static_cast<int>(argv.size()), argv.data(), kInfo, &common,
-      [&](CLI::App* app) {
-        app->add_option("corn", corn);
-        RequireIf(app, "CORN", [&corn] { return corn.empty(); });
-        sift = AddCommand(app, {"mill sift", "Sifts.", "reads B", "mill sift", false}, &common);
-        sift->add_option("--grade", grade);
-        CheckOptions(sift, [&grade]() -> Status {
-          return grade == "fine" ? OkStatus() : Error("'" + grade + "' is no grade");
-        });
-      },
-      [&] {
-        fmt::print("{}{}", sift->parsed() ? "sifted" : "ground", common.verbose ? " loudly" : "");
-        return OkStatus();
-      });
-  outcome.out = ::testing::internal::GetCapturedStdout();
-  outcome.err = ::testing::internal::GetCapturedStderr();
-  return outcome;
+Outcome RunWithCommand(const std::vector<std::string>& words) {
+  static const ToolInfo kSift = {"mill sift", "Sifts.", "reads B", "mill sift", false};
+  return RunWith(words, [] { return MakeCommand(kInfo, DeclareMill, Grind); },
+                 {[] { return MakeCommand(kSift, DeclareSift, Sift); }});
 }
 
 TEST(RunToolTest, CommandsHaveOptionsAndHelpOfTheirOwn) {
@@ -288,7 +295,7 @@ TEST(RunToolTest, CommandsHaveOptionsAndHelpOfTheirOwn) {
 TEST(RunToolTest, WrongValuesAreWrongUsage) {
   const Outcome outcome = RunWithCommand({"sift", "--grade", "blue"});
   EXPECT_EQ(outcome.exit, 2);
-  EXPECT_EQ(outcome.err, "mill: error: 'blue' is no grade\nmill: see mill sift --help\n");
+  EXPECT_EQ(outcome.err, "mill: error: 'blue' is not a grade\nmill: see mill sift --help\n");
   EXPECT_EQ(RunWithCommand({"sift", "--grad", "x"}).exit, 2);
   EXPECT_EQ(RunWithCommand({}).err, "mill: error: CORN is required\nmill: see mill --help\n");
 }

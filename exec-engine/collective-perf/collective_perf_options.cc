@@ -199,7 +199,7 @@ Status Understand(CollectivePerfOptions* o) {
 
 }  // namespace
 
-void DeclareCollectivePerf(CLI::App* app, CollectivePerfOptions* o) {
+void DeclareCollectivePerf(CLI::App* app, CollectivePerfOptions* o, const CommonOptions&) {
   DeclareSizes(app, o);
   DeclareLoop(app, o);
   DeclareCluster(app, o);

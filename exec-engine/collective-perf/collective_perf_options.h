@@ -31,7 +31,7 @@ struct CollectivePerfOptions {
 
 // nccl-tests' flags by its own names, and ours. The app's check is what fills in what is
 // understood.
-void DeclareCollectivePerf(CLI::App* app, CollectivePerfOptions* options);
+void DeclareCollectivePerf(CLI::App* app, CollectivePerfOptions* options, const CommonOptions&);
 
 }  // namespace drydock
 

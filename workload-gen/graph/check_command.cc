@@ -14,13 +14,13 @@ const ToolInfo kInfo = {
     "reads RUN/1-workload/, writes nothing; docs/workload.md says what is proven",
     "workload-gen check runs/gpt-22b", false};
 
-class CheckCommand final : public GraphCommand {
+class CheckCommand final : public Command {
  public:
-  CLI::App* Declare(CLI::App* app, CommonOptions* common) override {
-    CLI::App* command = AddCommand(app, kInfo, common);
+  CheckCommand() : Command(kInfo) {}
+
+  void Declare(CLI::App* command, const CommonOptions&) override {
     command->add_option("run", run_, "Run directory")->type_name("RUN");
     RequireIf(command, "RUN", [this] { return run_.empty(); });
-    return command;
   }
 
   Status Run(const CommonOptions& common) const override {
@@ -38,6 +38,6 @@ class CheckCommand final : public GraphCommand {
 
 }  // namespace
 
-std::unique_ptr<GraphCommand> MakeCheckCommand() { return std::make_unique<CheckCommand>(); }
+std::unique_ptr<Command> MakeCheckCommand() { return std::make_unique<CheckCommand>(); }
 
 }  // namespace drydock

@@ -11,54 +11,50 @@ namespace {
 const ToolInfo kHelp = {"workload-gen help", "Prints the help of a command.", "reads nothing",
                         "workload-gen help import", false};
 
+class HelpCommand final : public Command {
+ public:
+  HelpCommand() : Command(kHelp) {}
+
+  void Declare(CLI::App* app, const CommonOptions&) override {
+    app_ = app;
+    app->add_option("command", topic_, "The command; none: the tool's own help")
+        ->type_name("COMMAND");
+  }
+
+  Status Run(const CommonOptions&) const override {
+    const CLI::App* tool = app_->get_parent();
+    std::vector<std::string> names;
+    for (const CLI::App* command : app_->get_parent()->get_subcommands(nullptr)) {
+      if (command == app_) continue;
+      if (command->get_name() == topic_) {
+        fmt::print("{}", command->help(tool->get_name()));
+        return OkStatus();
+      }
+      names.push_back(command->get_name());
+    }
+    if (!topic_.empty()) {
+      return Error(fmt::format("there is no command '{}'{}; commands are {}", topic_,
+                               DidYouMean(topic_, names), Join(names)));
+    }
+    // tool->help() prints the help of the command that the command line names: this one.
+    fmt::print(
+        "{}", tool->get_formatter()->make_help(tool, tool->get_name(), CLI::AppFormatMode::Normal));
+    return OkStatus();
+  }
+
+ private:
+  CLI::App* app_ = nullptr;
+  std::string topic_;
+};
+
+std::unique_ptr<Command> MakeHelpCommand() { return std::make_unique<HelpCommand>(); }
+
 }  // namespace
 
-GraphCommands::GraphCommands() {
-  for (auto make :
-       {MakeCheckCommand, MakeExplodeCommand, MakeMergeCommand, MakeImportCommand, MakeDumpCommand,
-        MakeDotCommand, MakeGraphmlCommand, MakeStatsCommand, MakeDiffCommand}) {
-    entries_.push_back({make(), nullptr});
-  }
-}
-
-void GraphCommands::Declare(CLI::App* app, CommonOptions* common) {
-  tool_ = app;
-  app->require_subcommand(0, 1);  // what follows "help" is a word, not a second command
-  for (Entry& entry : entries_) entry.app = entry.command->Declare(app, common);
-  help_ = AddCommand(app, kHelp, common);
-  help_->add_option("command", topic_, "The command; none: the tool's own help")
-      ->type_name("COMMAND");
-}
-
-const GraphCommands::Entry* GraphCommands::Given() const {
-  for (const Entry& entry : entries_) {
-    if (entry.app->parsed()) return &entry;
-  }
-  return nullptr;
-}
-
-Status GraphCommands::Run(const CommonOptions& common) const {
-  if (help_->parsed()) return Help();
-  return Given()->command->Run(common);
-}
-
-Status GraphCommands::Help() const {
-  std::vector<std::string> names;
-  for (const Entry& entry : entries_) {
-    if (entry.app->get_name() == topic_) {
-      fmt::print("{}", entry.app->help(tool_->get_name()));
-      return OkStatus();
-    }
-    names.push_back(entry.app->get_name());
-  }
-  if (!topic_.empty()) {
-    return Error(fmt::format("there is no command '{}'{}; commands are {}", topic_,
-                             DidYouMean(topic_, names), Join(names)));
-  }
-  // help() of the tool would be that of the command that was given, this one.
-  fmt::print("{}", tool_->get_formatter()->make_help(tool_, tool_->get_name(),
-                                                     CLI::AppFormatMode::Normal));
-  return OkStatus();
+std::vector<CommandMaker> GraphCommands() {
+  return {MakeCheckCommand, MakeExplodeCommand, MakeMergeCommand,   MakeImportCommand,
+          MakeDumpCommand,  MakeDotCommand,     MakeGraphmlCommand, MakeStatsCommand,
+          MakeDiffCommand,  MakeHelpCommand};
 }
 
 void AddSliceOptions(CLI::App* app, SliceWords* words) {

@@ -26,10 +26,11 @@ const ToolInfo kMerge = {
     "reads DIR/<prefix>.<rank>.et and DIR/manifest.pb, writes RUN/1-workload/",
     "workload-gen merge traces/gpt-22b -o runs/again", false};
 
-class ExplodeCommand final : public GraphCommand {
+class ExplodeCommand final : public Command {
  public:
-  CLI::App* Declare(CLI::App* app, CommonOptions* common) override {
-    CLI::App* command = AddCommand(app, kExplode, common);
+  ExplodeCommand() : Command(kExplode) {}
+
+  void Declare(CLI::App* command, const CommonOptions&) override {
     command->add_option("run", run_, "Run directory")->type_name("RUN");
     command->add_option("-o,--out", dir_, "A folder that is empty or not there")->type_name("DIR");
     command->add_option("--prefix", options_.prefix, "How the traces' names begin")
@@ -44,7 +45,6 @@ class ExplodeCommand final : public GraphCommand {
       }
       return OkStatus();
     });
-    return command;
   }
 
   Status Run(const CommonOptions& common) const override {
@@ -83,21 +83,21 @@ class ExplodeCommand final : public GraphCommand {
   ExplodeOptions options_;
 };
 
-class MergeCommand final : public GraphCommand {
+class MergeCommand final : public Command {
  public:
-  CLI::App* Declare(CLI::App* app, CommonOptions* common) override {
-    CLI::App* command = AddCommand(app, kMerge, common);
+  MergeCommand() : Command(kMerge) {}
+
+  void Declare(CLI::App* command, const CommonOptions& common) override {
     command->add_option("traces", place_, "The folder; with the prefix, if it has several")
         ->type_name("DIR");
     command->add_option("-o,--out", run_, "Run directory")->type_name("RUN");
     command->add_flag("--unproven", unproven_,
                       "Write it though it may not run; nccl-record --schedule says how NCCL fails");
-    CheckOptions(command, [this, common]() -> Status {
+    CheckOptions(command, [this, &common]() -> Status {
       if (place_.empty()) return MissingOption("DIR");
-      if (run_.empty() && !common->check) return MissingOption("-o RUN");
+      if (run_.empty() && !common.check) return MissingOption("-o RUN");
       return OkStatus();
     });
-    return command;
   }
 
   Status Run(const CommonOptions& common) const override {
@@ -130,7 +130,7 @@ class MergeCommand final : public GraphCommand {
 
 }  // namespace
 
-std::unique_ptr<GraphCommand> MakeExplodeCommand() { return std::make_unique<ExplodeCommand>(); }
-std::unique_ptr<GraphCommand> MakeMergeCommand() { return std::make_unique<MergeCommand>(); }
+std::unique_ptr<Command> MakeExplodeCommand() { return std::make_unique<ExplodeCommand>(); }
+std::unique_ptr<Command> MakeMergeCommand() { return std::make_unique<MergeCommand>(); }
 
 }  // namespace drydock

@@ -39,10 +39,11 @@ void PrintFormatsIfHelp(const std::string& name) {
   throw CLI::Success();
 }
 
-class ImportCommand final : public GraphCommand {
+class ImportCommand final : public Command {
  public:
-  CLI::App* Declare(CLI::App* app, CommonOptions* common) override {
-    CLI::App* command = AddCommand(app, kInfo, common);
+  ImportCommand() : Command(kInfo) {}
+
+  void Declare(CLI::App* command, const CommonOptions& common) override {
     command->add_option("place", input_.place, "The file; of Chakra traces the folder")
         ->type_name("FILE");
     command->add_option("--from", from_, "Which format; 'help' lists them")
@@ -65,8 +66,7 @@ class ImportCommand final : public GraphCommand {
     command->add_flag("--alike-once", communicators_.alike_once,
                       "Create one NCCL communicator for groups that lie alike on the hosts");
     command->add_option("-o,--out", run_, "Run directory")->type_name("RUN");
-    CheckOptions(command, [this, common] { return CheckWords(*common); });
-    return command;
+    CheckOptions(command, [this, &common] { return CheckWords(common); });
   }
 
   Status Run(const CommonOptions& common) const override {
@@ -135,6 +135,6 @@ class ImportCommand final : public GraphCommand {
 
 }  // namespace
 
-std::unique_ptr<GraphCommand> MakeImportCommand() { return std::make_unique<ImportCommand>(); }
+std::unique_ptr<Command> MakeImportCommand() { return std::make_unique<ImportCommand>(); }
 
 }  // namespace drydock

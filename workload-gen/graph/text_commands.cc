@@ -32,18 +32,16 @@ const ToolInfo kDiff = {
 constexpr size_t kMostDrawn = 20000;
 
 // What reads one run and prints.
-class TextCommand : public GraphCommand {
+class TextCommand : public Command {
  public:
-  explicit TextCommand(const ToolInfo& info) : info_(info) {}
+  explicit TextCommand(const ToolInfo& info) : Command(info) {}
 
-  CLI::App* Declare(CLI::App* app, CommonOptions* common) override {
-    CLI::App* command = AddCommand(app, info_, common);
+  void Declare(CLI::App* command, const CommonOptions&) override {
     command->add_option("run", run_, "Run directory")->type_name("RUN");
     command->add_option("-o,--output", output_, "Where to write; standard output if absent")
         ->type_name("FILE");
     AddOptions(command);
     RequireIf(command, "RUN", [this] { return run_.empty(); });
-    return command;
   }
 
   Status Run(const CommonOptions& common) const override {
@@ -57,7 +55,6 @@ class TextCommand : public GraphCommand {
   virtual Result<std::string> Text(const Workload& workload) const = 0;
 
  private:
-  const ToolInfo& info_;
   std::string run_, output_;
 };
 
@@ -129,10 +126,11 @@ class StatsCommand final : public TextCommand {
   bool json_ = false;
 };
 
-class DiffCommand final : public GraphCommand {
+class DiffCommand final : public Command {
  public:
-  CLI::App* Declare(CLI::App* app, CommonOptions* common) override {
-    CLI::App* command = AddCommand(app, kDiff, common);
+  DiffCommand() : Command(kDiff) {}
+
+  void Declare(CLI::App* command, const CommonOptions&) override {
     command->add_option("a", a_, "Run directory")->type_name("A");
     command->add_option("b", b_, "Another one")->type_name("B");
     command->add_option("--shown", options_.shown, "How many differing ops of a program to print")
@@ -142,7 +140,6 @@ class DiffCommand final : public GraphCommand {
       if (b_.empty()) return MissingOption("B");
       return OkStatus();
     });
-    return command;
   }
 
   Status Run(const CommonOptions&) const override {
@@ -167,14 +164,12 @@ class DiffCommand final : public GraphCommand {
 
 }  // namespace
 
-std::unique_ptr<GraphCommand> MakeDumpCommand() { return std::make_unique<DumpCommand>(); }
-std::unique_ptr<GraphCommand> MakeDotCommand() {
-  return std::make_unique<DrawCommand>(kDot, DotText);
-}
-std::unique_ptr<GraphCommand> MakeGraphmlCommand() {
+std::unique_ptr<Command> MakeDumpCommand() { return std::make_unique<DumpCommand>(); }
+std::unique_ptr<Command> MakeDotCommand() { return std::make_unique<DrawCommand>(kDot, DotText); }
+std::unique_ptr<Command> MakeGraphmlCommand() {
   return std::make_unique<DrawCommand>(kGraphml, GraphmlText);
 }
-std::unique_ptr<GraphCommand> MakeStatsCommand() { return std::make_unique<StatsCommand>(); }
-std::unique_ptr<GraphCommand> MakeDiffCommand() { return std::make_unique<DiffCommand>(); }
+std::unique_ptr<Command> MakeStatsCommand() { return std::make_unique<StatsCommand>(); }
+std::unique_ptr<Command> MakeDiffCommand() { return std::make_unique<DiffCommand>(); }
 
 }  // namespace drydock

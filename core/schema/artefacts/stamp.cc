@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/cli.h"
 #include "core/base/files.h"
 
 namespace drydock {
@@ -9,7 +10,7 @@ namespace {
 
 std::string PathOf(const Stamp& stamp) { return stamp.run + "/.stamps/" + stamp.stage; }
 
-// One line a fact; an absent file has the hash "absent".
+// One line per fact. The hash of a missing file is "absent".
 std::string Describe(const Stamp& stamp) {
   std::string text;
   const auto add = [&](const std::string& what, const std::string& path) {
@@ -18,7 +19,7 @@ std::string Describe(const Stamp& stamp) {
   };
   add("program", "/proc/self/exe");
   for (const std::string& path : stamp.inputs) add("input", path);
-  // With its length, so that no option can look like two.
+  // The length keeps one option with a line break from looking like two.
   for (const std::string& option : stamp.options) {
     text += fmt::format("option {} {}\n", option.size(), option);
   }
@@ -40,6 +41,12 @@ bool IsUpToDate(const Stamp& stamp) {
 Status SaveStamp(const Stamp& stamp) {
   RETURN_IF_ERROR(MakeDirectories(stamp.run + "/.stamps"));
   return WriteFileAtomically(PathOf(stamp), Describe(stamp));
+}
+
+bool SkipsRun(const Stamp& stamp, const ToolInfo& tool, const CommonOptions& common) {
+  if (!common.if_changed || common.check || !IsUpToDate(stamp)) return false;
+  Report(tool, common, "up to date");
+  return true;
 }
 
 }  // namespace drydock

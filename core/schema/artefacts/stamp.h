@@ -1,6 +1,5 @@
-// Whether a stage has anything to do: RUN/.stamps/<stage> remembers the inputs, options and
-// program of the last completed run and the outputs it left. Only ever saves work: results never
-// depend on it.
+// Whether a stage has anything to do. RUN/.stamps/<stage> holds the inputs, options, program and
+// outputs of the last completed run. A stamp only saves work: no result depends on it.
 #ifndef DRYDOCK_CORE_SCHEMA_ARTEFACTS_STAMP_H_
 #define DRYDOCK_CORE_SCHEMA_ARTEFACTS_STAMP_H_
 
@@ -11,6 +10,9 @@
 
 namespace drydock {
 
+struct CommonOptions;
+struct ToolInfo;
+
 struct Stamp {
   std::string run;                   // run directory
   std::string stage;                 // "simccl"
@@ -19,9 +21,12 @@ struct Stamp {
   std::vector<std::string> outputs;  // files
 };
 
-// True if everything is as the last SaveStamp left it, this program included.
+// Returns true if everything, this program included, is as the last SaveStamp left it.
 bool IsUpToDate(const Stamp& stamp);
 Status SaveStamp(const Stamp& stamp);
+
+// Returns true, and reports it, if --if-changed is given, the stage would write, and IsUpToDate.
+bool SkipsRun(const Stamp& stamp, const ToolInfo& tool, const CommonOptions& common);
 
 }  // namespace drydock
 

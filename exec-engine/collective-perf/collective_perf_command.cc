@@ -1,5 +1,7 @@
-// collective-perf: nccl-tests on a cluster that need not exist. Prints; the work is in
+// collective-perf: the table of nccl-tests for a simulated cluster. The work is in
 // collective_perf.h.
+#include "exec-engine/collective-perf/collective_perf_command.h"
+
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -7,7 +9,6 @@
 #include <numeric>
 #include <utility>
 
-#include "core/base/cli.h"
 #include "core/base/files.h"
 #include "core/model/calls/rank_list.h"
 #include "exec-engine/collective-perf/collective_perf.h"
@@ -108,13 +109,9 @@ Status Run(const CollectivePerfOptions& o, const CommonOptions& common) {
 }
 
 }  // namespace
-}  // namespace drydock
 
-int main(int argc, char** argv) {
-  drydock::CollectivePerfOptions options;
-  drydock::CommonOptions common;
-  return drydock::RunTool(
-      argc, argv, drydock::kInfo, &common,
-      [&](CLI::App* app) { drydock::DeclareCollectivePerf(app, &options); },
-      [&] { return drydock::Run(options, common); });
+std::unique_ptr<Command> MakeCollectivePerfCommand() {
+  return MakeCommand(kInfo, DeclareCollectivePerf, Run);
 }
+
+}  // namespace drydock

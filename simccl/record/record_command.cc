@@ -1,6 +1,8 @@
 // nccl-record CLUSTER -o RUN -- PROGRAM ...: runs a program written against nccl.h as virtual ranks
 // and writes what it called as RUN/1-workload/; with --schedule, the program that plays a workload.
-// Parses flags; the work is in the library.
+// The work is in the library.
+#include "simccl/record/record_command.h"
+
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -10,7 +12,6 @@
 #include <string>
 #include <vector>
 
-#include "core/base/cli.h"
 #include "core/base/files.h"
 #include "core/base/writable.h"
 #include "core/nccl/nccl_library.h"
@@ -59,7 +60,7 @@ Status CheckWhatRuns(const Options& options) {
   return Error("--schedule: --set changes nothing in a workload that is there");
 }
 
-void Declare(CLI::App* app, Options* options, const CommonOptions* common) {
+void Declare(CLI::App* app, Options* options, const CommonOptions& common) {
   app->add_option("cluster", options->cluster, "The cluster (cluster.topo)");
   app->add_option("program", options->record.command, "The program and its arguments, after --");
   app->add_option("--schedule", options->schedule,
@@ -83,9 +84,9 @@ void Declare(CLI::App* app, Options* options, const CommonOptions* common) {
       ->capture_default_str();
   app->add_option("--nccl-library", options->nccl_library, "Another libhacknccl.so")
       ->type_name("FILE");
-  CheckOptions(app, [=]() -> Status {
+  CheckOptions(app, [options, &common]() -> Status {
     RETURN_IF_ERROR(CheckWhatRuns(*options));
-    if (options->run.empty() && !common->check) return MissingOption("-o RUN");
+    if (options->run.empty() && !common.check) return MissingOption("-o RUN");
     return OkStatus();
   });
 }
@@ -165,10 +166,7 @@ Status RunProgram(Options options, const CommonOptions& common) {
   ASSIGN_OR_RETURN(const ClusterInput cluster, LoadCluster(options.cluster, options.overrides));
   RETURN_IF_ERROR(Complete(cluster.topology, &options));
   const bool writes = !common.check;
-  if (writes && common.if_changed && IsUpToDate(StampOf(options, cluster))) {
-    Report(kTool, common, "up to date");
-    return OkStatus();
-  }
+  if (SkipsRun(StampOf(options, cluster), kTool, common)) return OkStatus();
   if (writes) RETURN_IF_ERROR(CheckCanWrite(options.run + "/" + kManifestName));
   ASSIGN_OR_RETURN(Recording recording, Record(cluster.topology, options.record));
   RETURN_IF_ERROR(MatchCalls(&recording));
@@ -230,10 +228,7 @@ Status RunSchedule(Options options, const CommonOptions& common) {
   if (writes && std::filesystem::equivalent(options.schedule, options.run, ignored)) {
     return Error("the schedule is in this run directory; write into another", {options.run, 0, 0});
   }
-  if (writes && common.if_changed && IsUpToDate(StampOfSchedule(options))) {
-    Report(kTool, common, "up to date");
-    return OkStatus();
-  }
+  if (SkipsRun(StampOfSchedule(options), kTool, common)) return OkStatus();
   if (writes) RETURN_IF_ERROR(CheckCanWrite(options.run + "/" + kManifestName));
   ASSIGN_OR_RETURN(const PlayedWorkload played, PlayWatched(common, file.workload, options.record));
   Announce(common, played);
@@ -251,13 +246,7 @@ Status Run(const Options& options, const CommonOptions& common) {
 }
 
 }  // namespace
-}  // namespace drydock
 
-int main(int argc, char** argv) {
-  drydock::Options options;
-  drydock::CommonOptions common;
-  return drydock::RunTool(
-      argc, argv, drydock::kTool, &common,
-      [&](CLI::App* app) { drydock::Declare(app, &options, &common); },
-      [&] { return drydock::Run(options, common); });
-}
+std::unique_ptr<Command> MakeRecordCommand() { return MakeCommand(kTool, Declare, Run); }
+
+}  // namespace drydock

@@ -1,0 +1,44 @@
+// simccl explain: why NCCL picks what it picks for one call.
+#include <fmt/format.h>
+
+#include <memory>
+#include <string>
+
+#include "simccl/commands.h"
+#include "simccl/explain/call_selection.h"
+#include "simccl/explain/explain.h"
+
+namespace drydock {
+namespace {
+
+const ToolInfo kInfo = {
+    "simccl explain",
+    "Says in words what NCCL picks for a call and why, and what it built for the group.",
+    "reads cluster.topo (docs/cluster.md)",
+    "simccl explain --cluster configs/clusters/dgx-h100-8.topo --group 0-15 --collective "
+    "all_reduce --size 64MiB",
+    false};
+
+struct Options {
+  CallWords call;
+  std::string nccl_library;
+};
+
+void Declare(CLI::App* app, Options* options, const CommonOptions&) {
+  DeclareCallWords(app, &options->call);
+  DeclareLibrary(app, &options->nccl_library);
+  CheckOptions(app, [options] { return CheckCallWords(options->call); });
+}
+
+Status Run(const Options& options, const CommonOptions& common) {
+  ASSIGN_OR_RETURN(const SelectedCall selected, SelectCall(options.call, options.nccl_library));
+  ASSIGN_OR_RETURN(const std::string text, Explain(selected, options.nccl_library, common.verbose));
+  if (!common.check) fmt::print("{}", text);
+  return OkStatus();
+}
+
+}  // namespace
+
+std::unique_ptr<Command> MakeExplainCommand() { return MakeCommand(kInfo, Declare, Run); }
+
+}  // namespace drydock

@@ -1,0 +1,248 @@
+// workload-gen model.yaml cluster.topo -o RUN: writes what every rank does as RUN/1-workload/.
+#include "workload-gen/generate_command.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/base/check.h"
+#include "core/base/files.h"
+#include "core/base/spelling.h"
+#include "core/base/writable.h"
+#include "core/model/attention_backend.h"
+#include "core/nccl/nccl_library.h"
+#include "core/nccl/topology_world.h"
+#include "core/schema/artefacts/artefacts.h"
+#include "core/schema/artefacts/stamp.h"
+#include "core/schema/cluster/cluster_file.h"
+#include "workload-gen/framework/framework.h"
+#include "workload-gen/graph/check/check.h"
+#include "workload-gen/graph/check/communicators.h"
+#include "workload-gen/graph/text/workload_text.h"
+#include "workload-gen/import/job_source.h"
+#include "workload-gen/job/host_launch.h"
+#include "workload-gen/job/host_memory.h"
+#include "workload-gen/job/inference_scope.h"
+#include "workload-gen/job_text.h"
+#include "workload-gen/layout/nearest_layout.h"
+#include "workload-gen/memory/rank_memory.h"
+
+namespace drydock {
+namespace {
+
+const ToolInfo kTool = {
+    "workload-gen",
+    "Turns a model, its parallel layout and a cluster into what every rank does in one iteration.",
+    "reads model.yaml or a Megatron-LM launch script (docs/models.md) and cluster.topo "
+    "(docs/cluster.md); writes RUN/1-workload/: "
+    "manifest.pb and a Chakra trace per rank class",
+    "workload-gen configs/models/gpt-22b.yaml configs/clusters/dgx-a100-80g-1.topo -o "
+    "runs/gpt-22b"};
+
+struct Options {
+  JobSource model;
+  std::string cluster;
+  std::string run;
+  std::vector<std::string> overrides;
+  bool dump = false;
+  bool print_model = false;
+  std::string megatron_arguments;
+  CommunicatorOptions communicators;
+};
+
+// Each --set goes to the file that has its section.
+Status SplitOverrides(const std::vector<std::string>& all, std::vector<std::string>* model,
+                      std::vector<std::string>* cluster) {
+  for (const std::string& assignment : all) {
+    if (IsTrainingOverride(assignment)) {
+      model->push_back(assignment);
+    } else if (IsClusterOverride(assignment)) {
+      cluster->push_back(assignment);
+    } else if (MeansInference(assignment.substr(0, assignment.find_first_of(".=")))) {
+      return Error(fmt::format("--set {}: {}", assignment, kInferenceText));
+    } else {
+      return Error(
+          fmt::format("--set {}: no such section; sections are model, training, parallel, overlap, "
+                      "fsdp, zero, memory "
+                      "(model.yaml) and cluster, hosts, fabric, transport, faults, jitter, nccl "
+                      "(cluster.topo)",
+                      assignment));
+    }
+  }
+  return OkStatus();
+}
+
+// With --megatron-args, a file that stands alone is the cluster's.
+Status SortFiles(Options* options) {
+  JobSource& model = options->model;
+  model.megatron_arguments = !options->megatron_arguments.empty();
+  if (model.megatron_arguments) {
+    if (!options->cluster.empty()) {
+      return Error(
+          fmt::format("--megatron-args takes the place of {}; give one of them", model.path));
+    }
+    options->cluster = std::exchange(model.path, options->megatron_arguments);
+  }
+  if (model.path.empty()) return MissingOption("model");
+  if (options->cluster.empty() && !options->print_model) return MissingOption("cluster");
+  return OkStatus();
+}
+
+void Declare(CLI::App* app, Options* options, const CommonOptions& common) {
+  app->add_option("model", options->model.path, "The training run (model.yaml)");
+  app->add_option("cluster", options->cluster, "The cluster (cluster.topo)");
+  app->add_option("--megatron-args", options->megatron_arguments,
+                  "Takes the training run from a Megatron-LM launch script or a file of its "
+                  "arguments, in place of model.yaml");
+  app->add_option("--variable", options->model.variables,
+                  "NAME=VALUE: of a variable that the launch script does not assign itself; may "
+                  "be repeated")
+      ->allow_extra_args(false);
+  app->add_flag("--strict", options->model.strict,
+                "What is unknown or not modelled in a launch script or a config.json is an error");
+  app->add_flag("--print-model", options->print_model,
+                "Print the training run as it was understood, as a model.yaml; write nothing");
+  app->add_option("-o,--out", options->run, "Run directory");
+  app->add_option("--set", options->overrides,
+                  "section.key=value: replaces a value of either file; may be repeated")
+      ->allow_extra_args(false);
+  app->add_flag("--dump", options->dump, "Print tables and programs as text; write nothing");
+  app->add_option("--nccl-library", options->communicators.library_path, "Another libhacknccl.so");
+  app->add_flag("--alike-once", options->communicators.alike_once,
+                "Create one NCCL communicator for process groups that lie alike on the hosts; "
+                "saves minutes beyond 10,000 GPUs");
+  CheckOptions(app, [options, &common]() -> Status {
+    std::vector<std::string> for_model, for_cluster;
+    RETURN_IF_ERROR(SplitOverrides(options->overrides, &for_model, &for_cluster));
+    RETURN_IF_ERROR(SortFiles(options));
+    if (options->run.empty() && !options->dump && !options->print_model && !common.check) {
+      return MissingOption("-o RUN");
+    }
+    return OkStatus();
+  });
+}
+
+// The files of 1-workload/ as they are now, sorted; the manifest if there are none yet.
+std::vector<std::string> OutputsOf(const Options& options) {
+  std::vector<std::string> paths;
+  std::error_code error;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(options.run + "/" + kWorkloadName, error)) {
+    paths.push_back(entry.path().string());
+  }
+  if (paths.empty()) paths.push_back(options.run + "/" + kManifestName);
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
+// Model, cluster and the files it names (GPU specifications, NCCL topologies) count by the content
+// that was read: a pipe, as in <(sed ... model.yaml), cannot be read again.
+Stamp StampOf(const Options& options, const TrainingJob& job, const ClusterInput& cluster) {
+  std::vector<std::string> flags = options.overrides;
+  flags.push_back(options.model.path + " " + Sha256(job.yaml));
+  flags.push_back(options.cluster + " " + Sha256(cluster.yaml));
+  for (const auto& [name, text] : cluster.files) flags.push_back(name + " " + Sha256(text));
+  const std::string library = NcclLibrary::Find(options.communicators.library_path);
+  return {options.run,
+          kTool.name,
+          {library, HostLaunchPath(), HostMemoryPath()},
+          flags,
+          OutputsOf(options)};
+}
+
+void Announce(const CommonOptions& common, const Workload& workload) {
+  size_t ops = 0;
+  for (const Program& program : workload.programs) ops += program.ops.size();
+  Report(kTool, common,
+         fmt::format("{}: {}, {} ranks in {} classes, {} ops, {} submodules, {} calls",
+                     workload.totals.model_name, workload.totals.layout, workload.rank_count(),
+                     workload.class_count, ops, workload.submodules.size(), workload.calls.size()));
+  Report(kTool, common, MemoryText(workload));
+}
+
+// Of the workload: that NCCL makes its groups, and that their members call alike and all end.
+Status Prove(const Options& options, const CommonOptions& common, const ClusterInput& cluster,
+             const Workload& workload) {
+  ASSIGN_OR_RETURN(const std::vector<std::string> idle,
+                   CheckSettings(cluster, options.communicators.library_path));
+  if (!idle.empty()) {
+    Report(kTool, common,
+           fmt::format("{} NCCL settings change nothing here: {}", idle.size(), Join(idle)));
+  }
+  ASSIGN_OR_RETURN(const size_t created, CreateCommunicators(workload, options.communicators));
+  const CheckReport report = CheckWorkload(workload);
+  CHECK_NOTE(report.violations.count() == 0, report.violations.texts().front());
+  Report(kTool, common,
+         fmt::format("{} process groups, {} NCCL communicators created", workload.groups.size(),
+                     created));
+  return OkStatus();
+}
+
+Provenance ProvenanceOf(const Options& options, const TrainingJob& job,
+                        const ClusterInput& cluster) {
+  Provenance provenance;
+  provenance.tool = kTool.name;
+  provenance.inputs = {{BaseName(options.model.path), Sha256(job.yaml)},
+                       {BaseName(options.cluster), Sha256(cluster.yaml)}};
+  provenance.options = options.overrides;
+  return provenance;
+}
+
+Result<TrainingJob> ReadModel(const Options& options, const CommonOptions& common,
+                              const std::vector<std::string>& overrides) {
+  ImportNotes notes;
+  Result<TrainingJob> job = LoadJob(options.model, overrides, &notes);
+  if (job.ok()) {
+    for (const std::string& line : notes.Lines(options.model.path)) Report(kTool, common, line);
+  }
+  return job;
+}
+
+// PyTorch's own frameworks call its scaled_dot_product_attention.
+const char* AttentionBackendOf(const TrainingJob& job) {
+  return job.training.framework == "megatron" ? kAttentionByTransformerEngine : kAttentionByPytorch;
+}
+
+Status Run(const Options& options, const CommonOptions& common) {
+  const bool writes = !common.check && !options.dump;
+  std::vector<std::string> for_model, for_cluster;
+  RETURN_IF_ERROR(SplitOverrides(options.overrides, &for_model, &for_cluster));
+  ASSIGN_OR_RETURN(const TrainingJob job, ReadModel(options, common, for_model));
+  if (options.print_model) {
+    fmt::print("{}", JobText(job));
+    return OkStatus();
+  }
+  ASSIGN_OR_RETURN(const ClusterInput cluster, LoadCluster(options.cluster, for_cluster));
+  if (writes && SkipsRun(StampOf(options, job, cluster), kTool, common)) return OkStatus();
+  if (writes) RETURN_IF_ERROR(CheckCanWrite(options.run + "/" + kManifestName));
+  const std::unique_ptr<Framework> framework = MakeFramework(job.training.framework);
+  RETURN_IF_ERROR(framework->Check(job));
+  ASSIGN_OR_RETURN(const Layout layout, ResolveLayoutOrSuggest(job, cluster.topology));
+  RETURN_IF_ERROR(framework->CheckLayout(job, layout));
+  Workload workload = framework->Build(job, layout, cluster.topology);
+  ASSIGN_OR_RETURN(workload.launch, HostLaunchOf(job));
+  RETURN_IF_ERROR(FillHostMemory(&workload));
+  Announce(common, workload);
+  if (options.dump) {
+    fmt::print("{}", TablesText(workload));
+    for (int c = 0; c < workload.class_count; ++c) fmt::print("{}", ProgramText(workload, c));
+    return OkStatus();
+  }
+  RETURN_IF_ERROR(Prove(options, common, cluster, workload));
+  if (!writes) return OkStatus();
+  RETURN_IF_ERROR(MakeDirectories(options.run));
+  RETURN_IF_ERROR(WriteWorkload(options.run, workload, cluster, ProvenanceOf(options, job, cluster),
+                                AttentionBackendOf(job)));
+  return SaveStamp(StampOf(options, job, cluster));
+}
+
+}  // namespace
+
+std::unique_ptr<Command> MakeGenerateCommand() { return MakeCommand(kTool, Declare, Run); }
+
+}  // namespace drydock
