@@ -95,7 +95,8 @@ set_up() {
   set_up_packages
   set_up_source NCCL nccl "NCCL ${NCCL[version]%-*}" "$deps/nccl/libhacknccl.so" \
     "$root/patches/nccl" "$root/simccl/hacknccl" "$root"/core/nccl/hacknccl*.h \
-    "$root/core/nccl/recording.h" "$root/core/nccl/rank_schedule.h"
+    "$root/core/nccl/recording.h" "$root/core/nccl/rank_schedule.h" \
+    "$root/core/containers/hash.h"
   set_up_source NS3 ns3 "ns-3 ${NS3[version]%-*}" "$deps/ns3/lib/cmake/ns3/ns3Config.cmake"
   set_up_build "$@"
   exec 9>&-

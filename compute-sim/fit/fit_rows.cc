@@ -42,6 +42,7 @@ std::vector<FitRow> RowsOf(const std::vector<ProfilePtr>& profiles,
   return rows;
 }
 
+// Another function would choose another half: it must not change.
 bool IsFitted(const Kernel& kernel) {
   uint64_t hash = 14695981039346656037u;
   for (const int64_t extent : kernel.dims) {

@@ -1,29 +1,35 @@
-// A table from keys to numbers that is only added to and looked up: open addressing, at most half
-// full, one place in memory a lookup. `Key` is a plain value with ==, `Hash` mixes all its bits.
-// Never iterated over, so nothing depends on its order. Not thread-safe while it is added to.
+// Maps keys to numbers. Keys are added and looked up, never removed or iterated over, so nothing
+// depends on their order. Open addressing, at most half full: a look-up touches one place in memory
+// as a rule. `Key` is a plain value with ==; `Hasher` spreads all its bits over the low ones
+// (hash.h). Not thread-safe while keys are added.
 #ifndef DRYDOCK_CORE_CONTAINERS_INDEX_TABLE_H_
 #define DRYDOCK_CORE_CONTAINERS_INDEX_TABLE_H_
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <utility>
 #include <vector>
+
+#include "core/containers/hash.h"
 
 namespace drydock {
 
-template <typename Key, typename Hash>
+template <typename Key, typename Hasher = IntegerHash>
 class IndexTable {
  public:
   static constexpr uint32_t kNone = UINT32_MAX;
 
+  // Does not grow before it holds more than `expected` keys.
   explicit IndexTable(size_t expected = 0) : slots_(std::bit_ceil(2 * expected + 2)) {}
 
   size_t size() const { return size_; }
 
+  // Returns the number of the key, kNone if the key was not added.
   uint32_t Find(const Key& key) const { return slots_[PlaceOf(key)].value; }
 
-  // The number of a key, which is `value` (not kNone) from now on if it had none.
+  // Returns the number of the key. A new key is added with the number `value`.
+  // REQUIRES: value != kNone
   uint32_t FindOrAdd(const Key& key, uint32_t value) {
     size_t place = PlaceOf(key);
     if (slots_[place].value != kNone) return slots_[place].value;
@@ -35,16 +41,22 @@ class IndexTable {
     return value;
   }
 
+  // Removes all keys and keeps the memory.
+  void Clear() {
+    if (size_ > 0) std::fill(slots_.begin(), slots_.end(), Slot());
+    size_ = 0;
+  }
+
  private:
   struct Slot {
     Key key{};
     uint32_t value = kNone;
   };
 
-  // Where it is, or else where it would be.
+  // The slot of the key, or the free slot where the key belongs.
   size_t PlaceOf(const Key& key) const {
     const size_t mask = slots_.size() - 1;
-    size_t place = Hash()(key) & mask;
+    size_t place = Hasher()(key) & mask;
     while (slots_[place].value != kNone && !(slots_[place].key == key)) place = (place + 1) & mask;
     return place;
   }
@@ -57,16 +69,8 @@ class IndexTable {
     }
   }
 
-  std::vector<Slot> slots_;
+  std::vector<Slot> slots_;  // a power of two
   size_t size_ = 0;
-};
-
-// For numbers.
-struct MixHash {
-  size_t operator()(uint32_t key) const {
-    const uint64_t product = key * uint64_t{0x9e3779b97f4a7c15u};
-    return static_cast<size_t>(product >> 32);
-  }
 };
 
 }  // namespace drydock

@@ -15,7 +15,7 @@ namespace {
 TEST(IndexTableTest, FindsWhatAMapFinds) {
   std::mt19937 random(1);
   for (const size_t expected : {0u, 3u, 500u}) {
-    IndexTable<uint32_t, MixHash> table(expected);
+    IndexTable<uint32_t> table(expected);
     std::map<uint32_t, uint32_t> map;
     EXPECT_EQ(table.Find(7), table.kNone);
     for (uint32_t i = 0; i < 2000; ++i) {
@@ -30,16 +30,25 @@ TEST(IndexTableTest, FindsWhatAMapFinds) {
   }
 }
 
-// Keys that all want the same place.
 struct SameHash {
   size_t operator()(uint64_t) const { return 5; }
 };
 
-TEST(IndexTableTest, KeysThatCollideAreApart) {
+TEST(IndexTableTest, FindsKeysWithEqualHashes) {
   IndexTable<uint64_t, SameHash> table;
   for (uint32_t i = 0; i < 40; ++i) EXPECT_EQ(table.FindOrAdd(uint64_t{1} << i, i), i);
   for (uint32_t i = 0; i < 40; ++i) EXPECT_EQ(table.Find(uint64_t{1} << i), i);
   EXPECT_EQ(table.Find(3), table.kNone);
+}
+
+TEST(IndexTableTest, TakesOtherNumbersOnceCleared) {
+  IndexTable<uint64_t> table;
+  for (int round = 0; round < 3; ++round) {
+    for (uint32_t i = 0; i < 100; ++i) EXPECT_EQ(table.FindOrAdd(i, i + round), i + round);
+    table.Clear();
+    EXPECT_EQ(table.size(), 0u);
+    EXPECT_EQ(table.Find(1), table.kNone);
+  }
 }
 
 TEST(EarliestSlotTest, IsTheEarliestOfAllAndOfEqualsTheLowest) {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/base/check.h"
+#include "core/containers/hash.h"
 
 namespace drydock {
 namespace {
@@ -21,10 +22,7 @@ Time SumTime(const CollectiveSystem& system, int64_t bytes) {
 }  // namespace
 
 size_t DimensionSystem::MeetingHash::operator()(const Meeting& meeting) const {
-  uint64_t hash = meeting.chunk * 0x9e3779b97f4a7c15u;
-  hash = (hash ^ static_cast<uint64_t>(meeting.from)) * 0xff51afd7ed558ccdu;
-  hash = (hash ^ static_cast<uint64_t>(meeting.bytes)) * 0xc4ceb9fe1a85ec53u;
-  return static_cast<size_t>(hash ^ hash >> 32);
+  return HashOf(meeting.chunk, meeting.from, meeting.bytes);
 }
 
 // A chunk at one NPU.

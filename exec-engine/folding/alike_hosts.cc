@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/base/check.h"
+#include "core/containers/hash.h"
 #include "core/model/fabric/fabric_paths.h"
 
 namespace drydock {
@@ -15,8 +16,8 @@ namespace {
 constexpr Bytes kShortCall{64 << 10};
 
 uint64_t NumberOf(const FabricPath& path) {
-  return Mixed(path.latency.ps(), path.bottleneck.bits_per_second(), path.last.bits_per_second(),
-               path.switches);
+  return HashOf(path.latency.ps(), path.bottleneck.bits_per_second(), path.last.bits_per_second(),
+                path.switches);
 }
 
 class Search {
@@ -55,25 +56,25 @@ class Search {
 
   // What the host is by itself, and which of its ranks' roles name the same communicator.
   void AddHost(int host) {
-    uint64_t number = Mixed(workload_.topology.hosts[static_cast<size_t>(host)]);
+    uint64_t number = HashOf(workload_.topology.hosts[static_cast<size_t>(host)]);
     std::vector<int> groups;
     const int first = index_.first_rank(host);
     const int end =
         std::min(first + workload_.topology.kind_of_host(host).gpus, workload_.rank_count());
     for (int rank = first; rank < end; ++rank) {
-      number = Mixed(number, workload_.class_of_rank[static_cast<size_t>(rank)]);
+      number = HashOf(number, workload_.class_of_rank[static_cast<size_t>(rank)]);
       for (size_t role = 0; role < workload_.roles.size(); ++role) {
         const int group = index_.group_of(rank, static_cast<uint8_t>(role));
         const auto known = std::find(groups.begin(), groups.end(), group);
         const auto place = static_cast<int>(known - groups.begin());
         if (known == groups.end()) groups.push_back(group);
         places_[role][static_cast<size_t>(rank)] = group < 0 ? -1 : place;
-        number = Mixed(number, group < 0 ? -1 : place);
+        number = HashOf(number, group < 0 ? -1 : place);
       }
     }
     for (const SlowGpu& slow : variation_.slow_gpus) {
       if (slow.host != host) continue;
-      number = Mixed(number, slow.at.ps(), slow.gpu, static_cast<uint64_t>(slow.slowdown * 1e9));
+      number = HashOf(number, slow.at.ps(), slow.gpu, static_cast<uint64_t>(slow.slowdown * 1e9));
     }
     own_[static_cast<size_t>(host)] = number;
   }
@@ -83,7 +84,7 @@ class Search {
     const int role = RoleIn(workload_, rank, use.group);
     CHECK(role >= 0);
     const int place = places_[static_cast<size_t>(role)][static_cast<size_t>(rank)];
-    return Mixed(place, index_.placement().of(rank).gpu, use.call);
+    return HashOf(place, index_.placement().of(rank).gpu, use.call);
   }
 
   void AddUse(const Workload::Use& use) {
@@ -111,7 +112,7 @@ class Search {
     UnevenCall call;
     for (size_t m = 0; m < ranks.size(); ++m) {
       uint64_t& own = own_[static_cast<size_t>(HostOf(ranks[m]))];
-      own += Mixed(part[m], uneven ? ends.works : does[m]);
+      own += HashOf(part[m], uneven ? ends.works : does[m]);
       if (uneven) call.members.emplace_back(HostOf(ranks[m]), part[m]);
     }
     if (uneven) {
@@ -126,15 +127,15 @@ class Search {
   // What a member does in a call, but for the hosts that it does it with.
   uint64_t WhatItDoes(const Plan& plan, const PlanEnds& ends, size_t m,
                       const std::vector<int>& ranks, bool spread) const {
-    uint64_t number = Mixed(ends.works, plan.members[m].size());
+    uint64_t number = HashOf(ends.works, plan.members[m].size());
     for (const ChannelProgram& program : plan.members[m]) {
       const bool by_position = !spread && ends.by_position[program.pattern];
-      number = Mixed(number, program.channel, program.work,
-                     (spread ? ends.spread : ends.patterns)[program.pattern],
-                     by_position ? program.position : 0);
+      number = HashOf(number, program.channel, program.work,
+                      (spread ? ends.spread : ends.patterns)[program.pattern],
+                      by_position ? program.position : 0);
       for (uint32_t i = 0; i < plan.patterns[program.pattern].operands; ++i) {
         const uint32_t c = plan.operands[program.operand_begin + i];
-        number = Mixed(number, NumberOf(plan.connections[c], ends, c, m, ranks));
+        number = HashOf(number, NumberOf(plan.connections[c], ends, c, m, ranks));
       }
     }
     return number;
@@ -149,9 +150,10 @@ class Search {
       return member < 0 ? -1 : index_.placement().of(ranks[static_cast<size_t>(member)]).gpu;
     };
     const uint64_t other = here ? ends.at(connection, !sends) : 0;
-    return Mixed(sends, ends.at(connection, sends), here, here ? gpu_of(sends ? c.to : c.from) : -1,
-                 other, static_cast<uint64_t>(c.link), c.send_nic, c.recv_nic, gpu_of(c.proxy),
-                 c.send_gdr, c.recv_gdr, c.reduction, c.first, c.direct);
+    return HashOf(sends, ends.at(connection, sends), here,
+                  here ? gpu_of(sends ? c.to : c.from) : -1, other, static_cast<uint64_t>(c.link),
+                  c.send_nic, c.recv_nic, gpu_of(c.proxy), c.send_gdr, c.recv_gdr, c.reduction,
+                  c.first, c.direct);
   }
 
   void AddWires(const Plan& plan, const PlanEnds& ends, const std::vector<int>& ranks,
@@ -163,7 +165,7 @@ class Search {
       if (from == to) continue;
       Wire wire = {
           {from, to},
-          {Mixed(part[c.from], ends.at_sender[i], 0), Mixed(part[c.to], ends.at_receiver[i], 1)},
+          {HashOf(part[c.from], ends.at_sender[i], 0), HashOf(part[c.to], ends.at_receiver[i], 1)},
           {0, 0}};
       if (!relaxed_) {
         const int out = paths_.NicNode(from, c.send_nic), in = paths_.NicNode(to, c.recv_nic);
@@ -177,22 +179,22 @@ class Search {
   // Of each host: what it was, and what those it is joined to were.
   std::vector<uint64_t> Signatures() const {
     std::vector<uint64_t> out;
-    for (const int kind : out_.kind) out.push_back(Mixed(kind));
+    for (const int kind : out_.kind) out.push_back(HashOf(kind));
     for (const Wire& wire : wires_) {
       for (const int side : {0, 1}) {
         const auto peer = static_cast<size_t>(wire.host[1 - side]);
         out[static_cast<size_t>(wire.host[side])] +=
-            Mixed(wire.end[side], wire.end[1 - side], out_.kind[peer], wire.way[side],
-                  wire.way[1 - side]);
+            HashOf(wire.end[side], wire.end[1 - side], out_.kind[peer], wire.way[side],
+                   wire.way[1 - side]);
       }
     }
     for (const UnevenCall& call : uneven_) {
       uint64_t all = 0;
       for (const auto& [host, part] : call.members) {
-        all += Mixed(out_.kind[static_cast<size_t>(host)], part);
+        all += HashOf(out_.kind[static_cast<size_t>(host)], part);
       }
       for (const auto& [host, part] : call.members) {
-        out[static_cast<size_t>(host)] += Mixed(part, all);
+        out[static_cast<size_t>(host)] += HashOf(part, all);
       }
     }
     return out;

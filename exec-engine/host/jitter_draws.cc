@@ -9,9 +9,9 @@ namespace {
 
 constexpr double kMostDeviations = 3;
 
-// A bijection in which every bit of the outcome depends on every bit of `x`: three rounds of
-// shifting and multiplying by odd numbers.
-uint64_t Mix(uint64_t x) {
+// Draws are made of this function, so another function draws another jitter: it must not change. A
+// bijection; every bit of the result depends on every bit of `x`.
+uint64_t Scramble(uint64_t x) {
   x = (x ^ x >> 32) * 0xd6e8feb86659fd93u;
   x = (x ^ x >> 32) * 0xd6e8feb86659fd93u;
   return x ^ x >> 32;
@@ -21,8 +21,8 @@ uint64_t Mix(uint64_t x) {
 
 double JitterDraws::Uniform(int rank, uint32_t op, uint64_t number) const {
   const uint64_t who = static_cast<uint64_t>(static_cast<uint32_t>(rank)) << 32 | op;
-  const uint64_t seed = Mix(static_cast<uint64_t>(jitter_.seed) + 1);
-  const uint64_t drawn = Mix(Mix(who + seed) + number + 1);
+  const uint64_t seed = Scramble(static_cast<uint64_t>(jitter_.seed) + 1);
+  const uint64_t drawn = Scramble(Scramble(who + seed) + number + 1);
   return static_cast<double>((drawn >> 11) + 1) * 0x1p-53;
 }
 

@@ -12,15 +12,6 @@ constexpr int kRandomCases = 36, kSpans = 9;
 
 }  // namespace
 
-size_t KnownTimes::OffsetsHash::operator()(const Offsets& offsets) const {
-  uint64_t hash = 0x9e3779b97f4a7c15u;
-  for (const int64_t offset : offsets) {
-    hash = (hash ^ static_cast<uint64_t>(offset)) * 0xff51afd7ed558ccdu;
-    hash ^= hash >> 32;
-  }
-  return static_cast<size_t>(hash);
-}
-
 const KnownTimes::Times& KnownTimes::OfPlan::Find(const Offsets& offsets, const Play& play) {
   const std::lock_guard lock(
       mutex_);  // while it plays, too: others wait for what they want as well

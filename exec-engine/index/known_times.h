@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "core/base/units.h"
+#include "core/containers/hash.h"
 #include "core/model/flow_plan.h"
 
 namespace drydock {
@@ -31,9 +32,6 @@ class KnownTimes {
   struct Times {
     std::vector<Time> end, ready;  // by local member, from the first arrival
     int64_t slices = 0;            // that were moved to find out
-  };
-  struct OffsetsHash {
-    size_t operator()(const Offsets& offsets) const;
   };
 
   // Of one plan on hosts that are alike.
@@ -50,7 +48,7 @@ class KnownTimes {
     static bool OnlyTheLastMatters(size_t members, const Times& together, const Play& play);
 
     std::mutex mutex_;
-    std::unordered_map<Offsets, std::unique_ptr<const Times>, OffsetsHash> times_;
+    std::unordered_map<Offsets, std::unique_ptr<const Times>, RangeHash> times_;
     bool examined_ = false;
     std::unique_ptr<const Times> from_last_arrival_;  // null where more than that matters
   };

@@ -2,27 +2,29 @@
 
 #include <algorithm>
 
+#include "core/containers/hash.h"
+
 namespace drydock {
 namespace {
 
 uint64_t NumberOf(const Step& step) {
-  return Mixed(step.receive.begin, step.receive.count, step.send.begin, step.send.count, step.first,
-               step.count, step.whole_chunks, step.bytes, step.last_bytes, step.reduce, step.store,
-               step.joined);
+  return HashOf(step.receive.begin, step.receive.count, step.send.begin, step.send.count,
+                step.first, step.count, step.whole_chunks, step.bytes, step.last_bytes, step.reduce,
+                step.store, step.joined);
 }
 
 // Where a chunk lies in the buffer is left out: it costs nothing.
 uint64_t NumberOf(const Pattern& pattern) {
-  uint64_t number = Mixed(pattern.ring, pattern.operands);
-  for (const Loop& loop : pattern.loops) number = Mixed(number, loop.repeat, loop.step_end);
-  for (const Step& step : pattern.steps) number = Mixed(number, NumberOf(step));
+  uint64_t number = HashOf(pattern.ring, pattern.operands);
+  for (const Loop& loop : pattern.loops) number = HashOf(number, loop.repeat, loop.step_end);
+  for (const Step& step : pattern.steps) number = HashOf(number, NumberOf(step));
   return number;
 }
 
 uint64_t NumberOf(const Work& work) {
-  return Mixed(static_cast<uint64_t>(work.algorithm), static_cast<uint64_t>(work.protocol),
-               work.channels, work.warps, work.slice_bytes, work.slots, work.launch, work.slices,
-               work.slice_grain, work.registered);
+  return HashOf(static_cast<uint64_t>(work.algorithm), static_cast<uint64_t>(work.protocol),
+                work.channels, work.warps, work.slice_bytes, work.slots, work.launch, work.slices,
+                work.slice_grain, work.registered);
 }
 
 }  // namespace
@@ -50,7 +52,7 @@ PlanEnds::PlanEnds(const Plan& plan)
         std::any_of(pattern.steps.begin(), pattern.steps.end(),
                     [&](const Step& step) { return step.whole_chunks < pattern.ring; }));
   }
-  for (const Work& work : plan.works) works = Mixed(works, NumberOf(work));
+  for (const Work& work : plan.works) works = HashOf(works, NumberOf(work));
   for (size_t m = 0; m < plan.members.size(); ++m) {
     std::vector<uint32_t>& ends = of_member[m];
     for (const ChannelProgram& program : plan.members[m]) {

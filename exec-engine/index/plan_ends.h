@@ -47,19 +47,6 @@ class PlanEndsTable {
   std::unordered_map<const Plan*, std::unique_ptr<PlanEnds>> ends_;  // only looked up
 };
 
-// Numbers that stand for what was mixed: equal things give equal ones, different ones hardly ever.
-inline uint64_t Mixed(uint64_t value) {
-  value = (value ^ value >> 31) * 0x9e3779b97f4a7c15u;
-  value = (value ^ value >> 29) * 0xbf58476d1ce4e5b9u;
-  return value ^ value >> 32;
-}
-template <typename... More>
-uint64_t Mixed(uint64_t first, More... more) {
-  uint64_t mixed = Mixed(first + 1);
-  ((mixed = Mixed(mixed * 3 + static_cast<uint64_t>(more))), ...);
-  return mixed;
-}
-
 }  // namespace drydock
 
 #endif  // DRYDOCK_EXEC_ENGINE_INDEX_PLAN_ENDS_H_

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "core/containers/hash.h"
 #include "core/containers/index_table.h"
 #include "core/model/fabric/fabric_paths.h"
 #include "exec-engine/folding/replica_folding.h"
@@ -22,8 +23,7 @@ struct WayName {
 struct WayHash {
   size_t operator()(const WayName& name) const {
     const uint64_t ends = static_cast<uint64_t>(name.from) << 32 | static_cast<uint64_t>(name.to);
-    const uint64_t mixed = (ends + 1) * 0x9e3779b97f4a7c15u ^ name.flow * 0xff51afd7ed558ccdu;
-    return static_cast<size_t>(mixed ^ mixed >> 29);
+    return HashOf(ends, name.flow);
   }
 };
 

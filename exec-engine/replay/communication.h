@@ -22,6 +22,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/containers/hash.h"
 #include "core/containers/index_table.h"
 #include "core/model/sharing_costs.h"
 #include "exec-engine/folding/replica_folding.h"
@@ -128,8 +129,7 @@ class Communication final : private TransferEngine::Listener {
     bool all_parts = false;               // several members share a GPU (replica_folding.h)
     KnownTimes::OfPlan* known = nullptr;  // what all hosts know, where it can be short cut
     // What was asked for here, by arrival offsets.
-    std::unordered_map<KnownTimes::Offsets, const KnownTimes::Times*, KnownTimes::OffsetsHash>
-        times;
+    std::unordered_map<KnownTimes::Offsets, const KnownTimes::Times*, RangeHash> times;
   };
   // A communicator with members here.
   struct GroupState {
@@ -183,7 +183,7 @@ class Communication final : private TransferEngine::Listener {
   TransferEngine engine_;
   std::unique_ptr<Alone> alone_;
   std::vector<GroupState> groups_;
-  IndexTable<uint32_t, MixHash> group_places_;  // of groups, in groups_
+  IndexTable<uint32_t> group_places_;  // of groups, in groups_
   struct PortState {
     int in_engine = 0;         // calls that take the port in the engine
     std::vector<Call*> alone;  // calls on the port that are played on their own, oldest first

@@ -249,7 +249,7 @@ class Builder {
     std::vector<uint16_t>& classes = out_.port_classes;
     std::sort(classes.begin(), classes.end());
     classes.erase(std::unique(classes.begin(), classes.end()), classes.end());
-    out_.by_plan_connection = IndexTable<uint32_t, MixHash>(out_.connections.size());
+    out_.by_plan_connection = IndexTable<uint32_t>(out_.connections.size());
     for (uint32_t i = 0; i < out_.connections.size(); ++i) {
       out_.by_plan_connection.FindOrAdd(out_.connections[i].plan_connection, i);
     }

@@ -108,7 +108,7 @@ struct LocalPlan {
   std::vector<LocalStep> steps;
   std::vector<uint32_t> operands;  // into connections
   std::vector<LocalConnection> connections;
-  IndexTable<uint32_t, MixHash> by_plan_connection;  // the first connection of each plan_connection
+  IndexTable<uint32_t> by_plan_connection;  // the first connection of each plan_connection
 
   Time base, latency;                // `base` is that of the first kernel
   std::vector<Time> base_of_launch;  // from a kernel's start until its thread blocks run

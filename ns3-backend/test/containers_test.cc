@@ -5,18 +5,15 @@
 #include <deque>
 #include <map>
 #include <random>
-#include <unordered_map>
 
-#include "ns3-backend/model/wire/fifo.h"
-#include "ns3-backend/model/wire/flat-index.h"
 #include "ns3-backend/model/host/host-calls.h"
+#include "ns3-backend/model/wire/fifo.h"
 #include "ns3-backend/model/wire/port-times.h"
 
 namespace drydock {
 namespace {
 
 using ns3::rdma::Fifo;
-using ns3::rdma::FlatIndex;
 using ns3::rdma::HostCalls;
 using ns3::rdma::NEVER;
 using ns3::rdma::PortTimes;
@@ -66,20 +63,6 @@ TEST(Fifo, IsADeque) {
     ASSERT_EQ(fifo.Front(), expected.front());
     ASSERT_EQ(fifo[expected.size() - 1], expected.back());
   }
-}
-
-TEST(FlatIndex, IsAMap) {
-  std::mt19937_64 random(3);
-  FlatIndex index;
-  std::unordered_map<uint64_t, uint32_t> expected;
-  EXPECT_EQ(index.Find(5), FlatIndex::NONE);
-  for (uint32_t i = 0; i < 20'000; ++i) {
-    const uint64_t key = (random() % 100) << 32 | random() % 100;
-    const auto [it, added] = expected.emplace(key, i);
-    ASSERT_EQ(index.FindOrAdd(key, i), it->second);
-    ASSERT_EQ(index.Find(key), it->second);
-  }
-  EXPECT_EQ(index.Find(uint64_t{200} << 32), FlatIndex::NONE);
 }
 
 TEST(HostCalls, TimerMovedAwayAndBackFiresOnce) {

@@ -6,6 +6,7 @@
 #include <random>
 
 #include "core/base/check.h"
+#include "core/containers/hash.h"
 #include "ns3-backend/packet_network.h"
 
 namespace drydock {
@@ -186,8 +187,8 @@ int64_t Outcome::TimeOf(Notice::Kind kind, HostId source, uint64_t id) const {
 }
 
 uint64_t Outcome::Hash() const {
-  uint64_t hash = 0xcbf29ce484222325;
-  const auto add = [&](uint64_t value) { hash = (hash ^ value) * 0x100000001b3; };
+  uint64_t hash = 0;
+  const auto add = [&](uint64_t value) { hash = HashCombine(hash, value); };
   for (const auto& host : notices) {
     for (const Notice& notice : host) {
       add(static_cast<uint64_t>(notice.kind));

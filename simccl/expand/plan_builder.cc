@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/base/check.h"
+#include "core/containers/hash.h"
 
 namespace drydock {
 namespace {
@@ -13,8 +14,6 @@ namespace {
 // Keys beside the graphs of hacknccl.h.
 constexpr int kToSwitch = 12;
 constexpr int kFromSwitch = 13;
-
-constexpr uint32_t kNone = ConnectionTable::kNone;
 
 LinkKind KindOf(int hacknccl_kind) {
   switch (hacknccl_kind) {
@@ -45,26 +44,26 @@ int DirectBit(LinkKind link) {
   }
 }
 
-size_t Mix(size_t hash, uint64_t value) {
-  hash = (hash ^ value) * 0xff51afd7ed558ccdu;
-  return hash ^ (hash >> 32);
-}
-
-size_t HashOf(const Pattern& pattern) {
-  size_t hash = Mix(pattern.ring, pattern.operands);
-  for (const Loop& loop : pattern.loops) {
-    hash = Mix(Mix(Mix(hash, static_cast<uint64_t>(loop.repeat)), loop.step_end),
-               static_cast<uint64_t>(loop.stride));
-  }
+size_t PatternHash(const Pattern& pattern) {
+  uint64_t hash = HashOf(pattern.ring, pattern.operands);
+  const auto add = [&hash](auto... values) {
+    ((hash = HashCombine(hash, static_cast<uint64_t>(values))), ...);
+  };
+  for (const Loop& loop : pattern.loops) add(loop.repeat, loop.step_end, loop.stride);
   for (const Step& step : pattern.steps) {
-    hash = Mix(hash, uint64_t{step.receive.begin} << 32 | step.send.begin);
-    hash = Mix(hash, uint64_t{step.receive.count} << 32 | step.send.count);
-    hash = Mix(hash, uint64_t{step.first} << 32 | step.count);
-    for (const int64_t value : {step.bytes, step.last_bytes, step.offset, step.pitch}) {
-      hash = Mix(hash, static_cast<uint64_t>(value));
-    }
+    add(uint64_t{step.receive.begin} << 32 | step.send.begin,
+        uint64_t{step.receive.count} << 32 | step.send.count,
+        uint64_t{step.first} << 32 | step.count, step.bytes, step.last_bytes, step.offset,
+        step.pitch);
   }
   return hash;
+}
+
+// What tells a connection of the present work from the others of its channels. Each number must fit
+// into 16 bits.
+uint64_t ConnectionKey(int graph, int channel, int from, int to) {
+  return static_cast<uint64_t>(graph) << 48 | static_cast<uint64_t>(channel) << 32 |
+         static_cast<uint64_t>(from) << 16 | static_cast<uint64_t>(to);
 }
 
 }  // namespace
@@ -102,12 +101,13 @@ void PlanBuilder::BeginChannel(const hacknccl_collective& work, int channel) {
 
 uint32_t PlanBuilder::Add(Connection connection) {
   plan_.connections.push_back(connection);
-  return static_cast<uint32_t>(plan_.connections.size()) - 1;
+  return next_connection() - 1;
 }
 
 uint32_t PlanBuilder::Connect(int graph, int channel, int from, int to) {
-  uint32_t* index = connections_.Find(graph, channel, from, to);
-  if (*index != kNone) return *index;
+  const uint32_t next = next_connection();
+  const uint32_t index = connections_.FindOrAdd(ConnectionKey(graph, channel, from, to), next);
+  if (index != next) return index;
   Connection connection;
   connection.from = static_cast<uint16_t>(from);
   connection.to = static_cast<uint16_t>(to);
@@ -126,7 +126,7 @@ uint32_t PlanBuilder::Connect(int graph, int channel, int from, int to) {
   } else {
     Fail(link.error());
   }
-  return *index = Add(connection);
+  return Add(connection);
 }
 
 uint32_t PlanBuilder::ConnectNvls(int member, int head, Nvls direction) {
@@ -142,8 +142,10 @@ uint32_t PlanBuilder::ConnectNvls(int member, int head, Nvls direction) {
 uint32_t PlanBuilder::ConnectSwitch(int channel, int member, const hacknccl_collnet& place,
                                     Switch direction, int64_t first) {
   const bool to = direction == Switch::kTo;
-  uint32_t* index = connections_.Find(to ? kToSwitch : kFromSwitch, channel, member, member);
-  if (*index != kNone) return *index;
+  const uint64_t key = ConnectionKey(to ? kToSwitch : kFromSwitch, channel, member, member);
+  const uint32_t added = next_connection();
+  const uint32_t index = connections_.FindOrAdd(key, added);
+  if (index != added) return index;
   if (place.nic < 0) {
     Fail(
         Error(fmt::format("NCCL reduces in the network at member {} on channel {}, which it has "
@@ -160,11 +162,11 @@ uint32_t PlanBuilder::ConnectSwitch(int channel, int member, const hacknccl_coll
   connection.first = static_cast<uint32_t>(first);
   connection.reduction =
       reductions_.emplace(std::tuple(plan_.works.size(), channel, place.rail), next).first->second;
-  return *index = Add(connection);
+  return Add(connection);
 }
 
 uint32_t PlanBuilder::AddPattern(Pattern pattern) {
-  const size_t hash = HashOf(pattern);
+  const size_t hash = PatternHash(pattern);
   const auto [begin, end] = patterns_.equal_range(hash);
   for (auto it = begin; it != end; ++it) {
     if (plan_.patterns[it->second] == pattern) return it->second;

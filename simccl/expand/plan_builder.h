@@ -15,9 +15,9 @@
 #include <vector>
 
 #include "core/base/result.h"
+#include "core/containers/index_table.h"
 #include "core/model/flow_plan.h"
 #include "core/nccl/nccl_library.h"
-#include "simccl/expand/connection_table.h"
 
 namespace drydock {
 
@@ -85,13 +85,14 @@ class PlanBuilder {
   Result<Plan> Finish(std::string name = {});
 
  private:
+  uint32_t next_connection() const { return static_cast<uint32_t>(plan_.connections.size()); }
   uint32_t Add(Connection connection);
 
   Plan plan_;
   int64_t base_ = 0;
   int direct_ = 0;
   // Those that may be asked for again, by HACKNCCL_GRAPH_* or a key beside them.
-  ConnectionTable connections_;
+  IndexTable<uint64_t> connections_;
   std::array<size_t, 2> before_ = {};                   // the collective: connections and operands
   std::unordered_multimap<size_t, uint32_t> patterns_;  // by hash of the content
   std::map<std::vector<uint16_t>, int16_t> orders_;

@@ -1,13 +1,14 @@
 #include "simccl/hacknccl/link_memory.h"
 
+#include "core/containers/hash.h"
+
 namespace drydock {
 
 size_t LinkMemory::HashOf::operator()(const Key& key) const {
   uint64_t hash = 0;
   for (const int part : {key.graph, key.channel, key.from_kind, key.from_seat, key.to_kind,
                          key.to_seat, 4 * key.same_host + 2 * key.neighbours + key.same_domain}) {
-    hash = (hash ^ static_cast<uint64_t>(part)) * 0x9e3779b97f4a7c15u;
-    hash ^= hash >> 32;
+    hash = HashCombine(hash, static_cast<uint64_t>(part));
   }
   return hash;
 }

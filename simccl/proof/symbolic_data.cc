@@ -4,16 +4,10 @@
 #include <utility>
 
 #include "core/base/check.h"
+#include "core/containers/hash.h"
 
 namespace drydock {
 namespace {
-
-uint64_t Hash(uint64_t x) {
-  x += 0x9e3779b97f4a7c15u;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-  return x ^ (x >> 31);
-}
 
 // `next` goes on where `run` ends.
 bool GoesOn(const SymbolRun& run, const SymbolRun& next) {
@@ -24,7 +18,7 @@ bool GoesOn(const SymbolRun& run, const SymbolRun& next) {
 
 SymbolRun InputOf(int member, int64_t at, int64_t count) {
   const auto m = static_cast<uint64_t>(member);
-  const SymbolRun whole = {0, Hash(2 * m), Hash(2 * m + 1) | 1};
+  const SymbolRun whole = {0, HashOf(2 * m), HashOf(2 * m + 1) | 1};
   return whole.Part(at, count);
 }
 

@@ -22,12 +22,6 @@ std::string Key(const Submodule& s) {
 
 }  // namespace
 
-size_t WorkTables::Hash::operator()(const std::vector<uint32_t>& v) const {
-  uint64_t hash = 14695981039346656037u;
-  for (const uint32_t x : v) hash = (hash ^ x) * 1099511628211u;
-  return static_cast<size_t>(hash);
-}
-
 uint32_t WorkTables::Intern(const Submodule& submodule) {
   const auto [place, added] =
       submodules_.emplace(Key(submodule), static_cast<uint32_t>(workload_->submodules.size()));

@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "core/containers/hash.h"
 #include "core/model/workload.h"
 
 namespace drydock {
@@ -30,15 +31,12 @@ class WorkTables {
 
  private:
   using CallKey = std::tuple<int, int, int, int64_t, int, int, int, bool, int>;
-  struct Hash {
-    size_t operator()(const std::vector<uint32_t>& v) const;
-  };
   uint32_t InternListed(const CommCall& call);
   std::string BlockName(const std::vector<uint32_t>& submodules) const;
 
   Workload* workload_;
   std::map<std::string, uint32_t> submodules_;  // by all fields, as text
-  std::unordered_map<std::vector<uint32_t>, uint32_t, Hash> blocks_;
+  std::unordered_map<std::vector<uint32_t>, uint32_t, RangeHash> blocks_;
   std::map<CallKey, uint32_t> calls_;   // without parts or counts of pairs
   std::vector<uint32_t> listed_calls_;  // with
   std::map<std::tuple<std::string, int, int64_t>, uint32_t> transfers_;

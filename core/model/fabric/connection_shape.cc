@@ -64,7 +64,7 @@ int64_t PacketsInFlight(double products, int64_t round_trip, int64_t slowest,
 }
 
 uint32_t FlowOfQueuePair(uint32_t flow, uint32_t number) {
-  return number == 0 ? flow : FabricMap::Mix(flow ^ FabricMap::Mix(number));
+  return number == 0 ? flow : FabricMap::EcmpHash(flow ^ FabricMap::EcmpHash(number));
 }
 
 }  // namespace drydock

@@ -46,7 +46,7 @@ FabricMap::FabricMap(const Topology& topology)
     : hosts_(static_cast<uint32_t>(topology.host_count())),
       ports_(hosts_ + topology.fabric.switches.size()) {
   for (uint32_t i = 0; i < topology.fabric.switches.size(); ++i) {
-    seeds_.push_back(Mix(i + 1));
+    seeds_.push_back(EcmpHash(i + 1));
     switch_names_.push_back(topology.fabric.switches[i].name);
   }
   AddDirections(topology);
@@ -244,7 +244,7 @@ std::optional<FabricMap::AccessPair> FabricMap::PickAccess(uint32_t from_host, i
     return unbroken_ ? unbroken_->PickAccess(from_host, from_nic, to_host, to_nic, path)
                      : std::nullopt;
   }
-  return best[ScaleHash(Mix(path), static_cast<uint32_t>(best.size()))];
+  return best[ScaleHash(EcmpHash(path), static_cast<uint32_t>(best.size()))];
 }
 
 FabricMap::PathTime FabricMap::MeasurePath(AccessPair ends, uint32_t path,
@@ -300,11 +300,11 @@ std::vector<uint32_t> FabricMap::LinksOf(AccessPair ends, uint32_t path) const {
 
 uint32_t PathHash(int32_t source, int source_nic, int32_t destination, int destination_nic,
                   uint32_t flow) {
-  uint32_t hash = FabricMap::Mix(static_cast<uint32_t>(source) + 1);
-  hash = FabricMap::Mix(hash ^ static_cast<uint32_t>(destination));
-  hash = FabricMap::Mix(
+  uint32_t hash = FabricMap::EcmpHash(static_cast<uint32_t>(source) + 1);
+  hash = FabricMap::EcmpHash(hash ^ static_cast<uint32_t>(destination));
+  hash = FabricMap::EcmpHash(
       hash ^ (static_cast<uint32_t>(source_nic) << 16 | static_cast<uint16_t>(destination_nic)));
-  return FabricMap::Mix(hash ^ flow);
+  return FabricMap::EcmpHash(hash ^ flow);
 }
 
 namespace {

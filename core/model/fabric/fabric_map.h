@@ -109,9 +109,9 @@ class FabricMap {
 
   // Which of `ports` of a switch is for `path`.
   uint32_t Choose(uint32_t switch_index, std::span<const uint16_t> ports, uint32_t path) const {
-    return ports.size() == 1
-               ? 0
-               : ScaleHash(Mix(path ^ seeds_[switch_index]), static_cast<uint32_t>(ports.size()));
+    return ports.size() == 1 ? 0
+                             : ScaleHash(EcmpHash(path ^ seeds_[switch_index]),
+                                         static_cast<uint32_t>(ports.size()));
   }
 
   // The port by which a queue pair leaves a switch, with ECMP.
@@ -152,8 +152,9 @@ class FabricMap {
   // the occupancy of the smallest frame. INT64_MAX without links.
   int64_t Lookahead(int64_t smallest_frame) const;
 
-  // Spreads a value over all bits (the finaliser of MurmurHash3, public domain).
-  static uint32_t Mix(uint32_t value) {
+  // What switches hash with (the finalizer of MurmurHash3, public domain): it decides routes, so it
+  // must not change.
+  static uint32_t EcmpHash(uint32_t value) {
     value ^= value >> 16;
     value *= 0x85ebca6bU;
     value ^= value >> 13;

@@ -3,6 +3,7 @@
 #include <optional>
 #include <unordered_map>
 
+#include "core/containers/hash.h"
 #include "core/schema/artefacts/protocol.h"
 
 namespace drydock {
@@ -26,11 +27,10 @@ bool SameTimes(const RankTimeline& a, const RankTimeline& b) {
 }
 
 uint64_t HashOf(const RankTimeline& rank) {
-  uint64_t hash = rank.start.size();
+  uint64_t hash = 0;
   for (size_t i = 0; i < rank.start.size(); ++i) {
     for (const Time time : {rank.start[i], rank.ready[i], rank.end[i]}) {
-      hash = (hash ^ static_cast<uint64_t>(time.ps())) * 0x9e3779b97f4a7c15u;
-      hash ^= hash >> 32;
+      hash = HashCombine(hash, static_cast<uint64_t>(time.ps()));
     }
   }
   return hash;

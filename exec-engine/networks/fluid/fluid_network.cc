@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/base/check.h"
+#include "core/containers/hash.h"
 #include "core/containers/index_table.h"
 #include "core/model/fabric/connection_shape.h"
 #include "exec-engine/folding/replica_folding.h"
@@ -28,8 +29,10 @@ constexpr size_t kBusiestLinks = 20;  // of what can be a hundred thousand
 
 struct NameHash {
   size_t operator()(const FlowEnds& name) const {
-    return PathHash(name.source, name.source_nic, name.destination, name.destination_nic,
-                    name.flow);
+    const auto source = static_cast<uint32_t>(name.source);
+    const auto destination = static_cast<uint32_t>(name.destination);
+    const auto nics = static_cast<uint32_t>(name.source_nic << 16 | uint16_t(name.destination_nic));
+    return HashOf(uint64_t{source} << 32 | destination, uint64_t{nics} << 32 | name.flow);
   }
 };
 

@@ -73,7 +73,7 @@ class PortChooser
 
     uint32_t OfPacket(const Frame& frame, std::span<const uint16_t> ports) const
     {
-        return m_map->Choose(m_switch, ports, frame.path ^ FabricMap::Mix(frame.psn));
+        return m_map->Choose(m_switch, ports, frame.path ^ FabricMap::EcmpHash(frame.psn));
     }
 
     /// A hash of the frame's flowlet.
@@ -85,13 +85,13 @@ class PortChooser
         {
             m_flowlets.resize(slots);
         }
-        Flowlet& flowlet = m_flowlets[FabricMap::Mix(frame.path) & (slots - 1)];
+        Flowlet& flowlet = m_flowlets[FabricMap::EcmpHash(frame.path) & (slots - 1)];
         if (now - flowlet.last > m_flowletGap)
         {
             ++flowlet.number;
         }
         flowlet.last = now;
-        return FabricMap::Mix(flowlet.number);
+        return FabricMap::EcmpHash(flowlet.number);
     }
 
     template <typename WaitAt>

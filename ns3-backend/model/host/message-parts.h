@@ -1,9 +1,9 @@
 #ifndef DRYDOCK_NS3_BACKEND_MODEL_HOST_MESSAGE_PARTS_H_
 #define DRYDOCK_NS3_BACKEND_MODEL_HOST_MESSAGE_PARTS_H_
 
+#include "core/containers/index_table.h"
 #include "exec-engine/network/network.h"
 #include "ns3-backend/model/wire/fifo.h"
-#include "ns3-backend/model/wire/flat-index.h"
 
 #include <cstdint>
 #include <vector>
@@ -50,7 +50,7 @@ class MessageParts
     static void CountDown(Fifo<Pending>& pending, drydock::MessageId id);
 
     std::vector<Fifo<Pending>> m_connections;
-    FlatIndex m_index; //!< of connections
+    drydock::IndexTable<uint64_t> m_index; //!< of connections
 };
 
 } // namespace ns3::rdma

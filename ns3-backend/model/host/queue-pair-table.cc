@@ -1,5 +1,6 @@
 #include "ns3-backend/model/host/queue-pair-table.h"
 
+#include "core/containers/hash.h"
 #include "core/model/fabric/connection_shape.h"
 
 #include <algorithm>
@@ -12,10 +13,7 @@ using drydock::Message;
 size_t
 QueuePairTable::NameHash::operator()(const QueuePairName& name) const
 {
-    const uint32_t nics =
-        static_cast<uint32_t>(name.sourceNic) << 16 | static_cast<uint16_t>(name.destinationNic);
-    const uint32_t ends = FabricMap::Mix(static_cast<uint32_t>(name.destination)) ^ nics;
-    return uint64_t{FabricMap::Mix(ends)} << 32 | FabricMap::Mix(name.flow ^ ends);
+    return drydock::HashOf(name.destination, name.sourceNic, name.destinationNic, name.flow);
 }
 
 void

@@ -31,7 +31,7 @@ RdmaReceiver::Take(const Frame& frame,
     done.clear();
     const uint32_t source = m_map->direction(frame.from).from_node;
     const uint32_t number = m_index.Find(QueueKey(source, frame.queuePair));
-    CHECK_NOTE(number != FlatIndex::NONE, "a packet of a message that was not announced");
+    CHECK_NOTE(number != m_index.kNone, "a packet of a message that was not announced");
     ReceiveQueue& queue = m_queues[number];
     const bool marked = frame.flags & Frame::CE;
     if (marked && m_transport->needs.notifications &&

@@ -1,11 +1,11 @@
 #ifndef DRYDOCK_NS3_BACKEND_MODEL_HOST_RDMA_RECEIVER_H_
 #define DRYDOCK_NS3_BACKEND_MODEL_HOST_RDMA_RECEIVER_H_
 
-#include "ns3-backend/model/wire/fabric-map.h"
-#include "ns3-backend/model/wire/flat-index.h"
-#include "ns3-backend/model/wire/frame.h"
+#include "core/containers/index_table.h"
 #include "ns3-backend/model/host/rdma-transport.h"
 #include "ns3-backend/model/host/receive-queue.h"
+#include "ns3-backend/model/wire/fabric-map.h"
+#include "ns3-backend/model/wire/frame.h"
 
 #include <vector>
 
@@ -83,7 +83,7 @@ class RdmaReceiver
     const RdmaTransport::Parameters* m_transport = nullptr;
     const FabricMap* m_map = nullptr;
     std::vector<ReceiveQueue> m_queues;
-    FlatIndex m_index; //!< from QueueKey to m_queues
+    drydock::IndexTable<uint64_t> m_index; //!< from QueueKey to m_queues
 };
 
 } // namespace ns3::rdma

@@ -1,6 +1,8 @@
 #ifndef DRYDOCK_NS3_BACKEND_MODEL_WIRE_DRAWS_H_
 #define DRYDOCK_NS3_BACKEND_MODEL_WIRE_DRAWS_H_
 
+#include "core/containers/hash.h"
+
 #include <cstdint>
 
 namespace ns3::rdma
@@ -19,11 +21,8 @@ class Draws
     /// Uniform in [0, 1).
     double Next()
     {
-        uint64_t x = m_state += 0x9e3779b97f4a7c15U;
-        x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9U;
-        x = (x ^ (x >> 27)) * 0x94d049bb133111ebU;
-        x ^= x >> 31;
-        return static_cast<double>(x >> 11) * 0x1.0p-53;
+        m_state += drydock::kSplitMixIncrement;
+        return static_cast<double>(drydock::MixBits(m_state) >> 11) * 0x1.0p-53;
     }
 
   private:
