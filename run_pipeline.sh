@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # From a model and a cluster to the predicted iteration time: sets up what is missing, then runs the stages in order.
-# What each option means stands in print_help; what each stage does, in docs/architecture.md.
+# What each option means stands in print_help; what each stage does, in docs/explanation/architecture.md.
 set -euo pipefail
 # shellcheck source=scripts/setup.sh
 source "$(dirname "${BASH_SOURCE[0]}")/scripts/setup.sh"
@@ -45,7 +45,7 @@ $(setup_options_help)
 
 Files:
   The run directory fills up in numeric order: 1-workload/, 2-flows.pb, 3-times.pb, 4-timeline.pb,
-  then summary.json, summary.txt, trace.json.gz and report.html (docs/formats.md).
+  then summary.json, summary.txt, trace.json.gz and report.html (docs/reference/run-directory.md).
 
 Exit status:
   0 complete answer, 1 bad input, 2 wrong usage, 3 internal error, 130 interrupted

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Predicts everything published that the product is checked against, and writes docs/validation.md. See --help.
+# Predicts everything published that the product is checked against, and writes docs/explanation/validation.md. See --help.
 set -euo pipefail
 # shellcheck source=scripts/setup.sh
 source "$(dirname "${BASH_SOURCE[0]}")/scripts/setup.sh"
 
 print_help() {
   cat <<TEXT
-run_validation.sh: predicts published training runs, collectives and kernels, and writes docs/validation.md
+run_validation.sh: predicts published training runs, collectives and kernels, and writes docs/explanation/validation.md
 
 Usage:
   ./run_validation.sh [SOURCE...] [options]

@@ -69,7 +69,7 @@ TEST(Attributes, HaveADefaultAUnitAHelpTextAndASource) {
 }
 
 TEST(Attributes, StandInTheDocument) {
-  const std::string text = ReadFile("docs/packet-network.md").value();
+  const std::string text = ReadFile("docs/explanation/packet-network.md").value();
   ForEachAttribute([&](const std::string& name, const TypeId::AttributeInformation& attribute) {
     if (attribute.name.starts_with("Weight")) return;  // eight alike: `Weight0` ... `Weight7`
     if (name == "FabricSwitch::LosslessClasses") return;

@@ -1,12 +1,18 @@
-"""What the benchmarks share: a command's cost, and lines of limits to hold it to."""
+"""What the benchmarks share: the cost of a command, lines of limits, and figures for the documents."""
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "scripts"))
+
+import figures  # noqa: E402
+
+measured = []  # of this call: (name of the line, {"seconds": "1.23 s", "memory": "45 MB"})
 
 
 def lines_of(script):
@@ -14,6 +20,26 @@ def lines_of(script):
     path = pathlib.Path(script)
     name = path.stem.removeprefix("run_").removesuffix("_bench") + ".jsonl"
     return [json.loads(line) for line in path.with_name(name).read_text().splitlines()]
+
+
+def add_record_option(parser):
+    parser.add_argument("--record", type=pathlib.Path, metavar="DOCS",
+                        help="write what is measured to DOCS/figures and renew the pages that quote it")
+
+
+def key_of(script, name, what):
+    """The figure of one line: "pipeline.175b_on_64_gpus_packet.seconds"."""
+    bench = pathlib.Path(script).stem.removeprefix("run_").removesuffix("_bench")
+    return f"{bench}.{re.sub('[^a-z0-9]+', '_', name.lower()).strip('_')}.{what}"
+
+
+def record(options, script):
+    """Does what --record asks for."""
+    if not options.record:
+        return
+    found = {key_of(script, name, what): text for name, texts in measured for what, text in texts.items()}
+    figures.record(options.record, "bench", f"tests/bench/{pathlib.Path(script).name} --record docs", found)
+    figures.update(options.record)
 
 
 def cluster_file(name):
@@ -35,6 +61,7 @@ def cost(command):
 
 def holds(line, seconds, peak, more=""):
     """Prints how a line fared; False if a limit is passed."""
+    measured.append((line["name"], {"seconds": f"{seconds:.3g} s", "memory": f"{peak:.0f} MB"}))
     ok = seconds <= line["max_seconds"] and peak <= line["max_mb"]
     target = f", target {line['target_seconds']}" if "target_seconds" in line else ""
     print(f"{line['name']}: {seconds:.3f} s (limit {line['max_seconds']}{target}), {peak:.0f} MB (limit "

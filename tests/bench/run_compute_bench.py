@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """compute-sim's speed: a profile of a million rows, and 175B on 1024 GPUs, against compute.jsonl.
 
-Usage: run_compute_bench.py --bin DIR --out DIR [--runs N]
+Usage: run_compute_bench.py --bin DIR --out DIR [--runs N] [--record DOCS]
 
 Prints, per line, the least CPU time of N runs of the whole program and the largest peak memory.
 Exit status 1 if a limit is passed.
@@ -11,7 +11,7 @@ import pathlib
 import subprocess
 import sys
 
-from limits import ROOT, cluster_file, cost, holds, lines_of
+from limits import ROOT, add_record_option, cluster_file, cost, holds, lines_of, record
 
 
 def million_rows(path):
@@ -43,6 +43,7 @@ def main():
     parser.add_argument("--bin", required=True, type=pathlib.Path, help="where the tools are")
     parser.add_argument("--out", required=True, type=pathlib.Path, help="where files go")
     parser.add_argument("--runs", type=int, default=3)
+    add_record_option(parser)
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
 
@@ -51,6 +52,7 @@ def main():
         command = command_of(line, options.bin, options.out)
         _, seconds, peaks = zip(*(cost(command) for _ in range(options.runs)))
         failed |= not holds(line, min(seconds), max(peaks))
+    record(options, __file__)
     return 1 if failed else 0
 
 

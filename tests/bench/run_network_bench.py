@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Holds the networks to the CPU seconds and the memory of network.jsonl.
 
-Usage: run_network_bench.py --bin DIR --tests DIR [--short]
+Usage: run_network_bench.py --bin DIR --tests DIR [--short] [--record DOCS]
 
 Prints, per line, the CPU time (user and system, children included) and the peak memory of any
 process. Exit status 1 if a threshold is passed. The short form leaves out what may take longer than
@@ -11,7 +11,7 @@ import argparse
 import pathlib
 import sys
 
-from limits import cluster_file, cost, holds, lines_of
+from limits import add_record_option, cluster_file, cost, holds, lines_of, record
 
 
 def main():
@@ -19,6 +19,7 @@ def main():
     parser.add_argument("--bin", required=True, type=pathlib.Path, help="where the tools are")
     parser.add_argument("--tests", required=True, type=pathlib.Path, help="where idle_fabric is")
     parser.add_argument("--short", action="store_true", help="seconds; twice the time")
+    add_record_option(parser)
     options = parser.parse_args()
 
     lines = lines_of(__file__)
@@ -33,6 +34,7 @@ def main():
             command += ["--quiet", "--cluster", cluster_file(line["cluster"])]
         _, seconds, peak = cost(command)
         failed |= not holds(line, seconds, peak)
+    record(options, __file__)
     return 1 if failed else 0
 
 

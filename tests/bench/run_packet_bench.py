@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Holds the rates of the packet network to the targets and floors of packet.jsonl.
 
-Usage: run_packet_bench.py --bench PACKET_BENCH [--short]
+Usage: run_packet_bench.py --bench PACKET_BENCH [--short] [--record DOCS]
 
 Prints the median of seven runs of each case. A target is for an idle machine at its usual speed; a
 shared machine is at times a third slower, so what fails (exit status 1) is a rate below the floor.
@@ -15,7 +15,7 @@ import statistics
 import subprocess
 import sys
 
-from limits import lines_of
+from limits import add_record_option, lines_of, measured, record
 
 
 
@@ -42,6 +42,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--bench", required=True, type=pathlib.Path, help="packet_bench")
     parser.add_argument("--short", action="store_true", help="seconds; half the floors")
+    add_record_option(parser)
     options = parser.parse_args()
 
     lines = lines_of(__file__)
@@ -57,9 +58,11 @@ def main():
             value /= figures[line["against"], line["figure"]]
         verdict = ("ok" if value >= line["target"] else
                    "below target" if value >= line["floor"] else "TOO SLOW")
+        measured.append((line["name"], {"rate": f"{value:.1f}"}))
         failed |= value < line["floor"]
         print(f"{line['name']}: {value:.2f} {line['unit']} (target {line['target']}, floor "
               f"{line['floor']}) {verdict}", flush=True)
+    record(options, __file__)
     return 1 if failed else 0
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Times the whole pipeline, warm, against the thresholds of pipeline.jsonl.
 
-Usage: run_pipeline_bench.py --bin DIR --out DIR [--runs N] [--full] [--only TEXT]
+Usage: run_pipeline_bench.py --bin DIR --out DIR [--runs N] [--full] [--only TEXT] [--record DOCS]
 
 Prints, per line, the median wall time of N runs (of a long one: a single run), the time of each
 stage in that run and the largest peak memory of any stage. A line with a `short` form is run in
@@ -14,7 +14,7 @@ import shutil
 import statistics
 import sys
 
-from limits import ROOT, cluster_file, cost, holds, lines_of
+from limits import ROOT, add_record_option, cluster_file, cost, holds, lines_of, record
 
 
 def overrides(line):
@@ -51,6 +51,7 @@ def main():
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--full", action="store_true", help="no short forms: half an hour")
     parser.add_argument("--only", default="", help="lines whose name contains this")
+    add_record_option(parser)
     options = parser.parse_args()
 
     failed = False
@@ -66,6 +67,7 @@ def main():
         peak = max(mb for result in results for _, mb in result.values())
         stages = ", ".join(f"{name} {seconds:.2f}" for name, (seconds, _) in chosen.items())
         failed |= not holds(line, median, peak, stages)
+    record(options, __file__)
     return 1 if failed else 0
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Plans one call of one communicator a line, or a whole run, against the limits of plan.jsonl.
 
-Usage: run_plan_bench.py --bin DIR --out DIR [--runs N]
+Usage: run_plan_bench.py --bin DIR --out DIR [--runs N] [--record DOCS]
 
 Prints, per line, the least CPU time of N runs to create the communicators and plan the calls, and
 the peak memory of that process. Exit status 1 if a limit is passed.
@@ -11,7 +11,7 @@ import pathlib
 import subprocess
 import sys
 
-from limits import ROOT, cluster_file, holds, lines_of
+from limits import ROOT, add_record_option, cluster_file, holds, lines_of, record
 
 
 def words(line, *command):
@@ -54,6 +54,7 @@ def main():
     parser.add_argument("--bin", required=True, type=pathlib.Path, help="where the tools are")
     parser.add_argument("--out", required=True, type=pathlib.Path, help="where artefacts go")
     parser.add_argument("--runs", type=int, default=3)
+    add_record_option(parser)
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
 
@@ -64,6 +65,7 @@ def main():
         create, call, peak, more = min(runs, key=lambda run: run[0] + run[1])
         failed |= not holds(line, create + call, peak,
                             f"create {create:.3f}, plan {call:.3f}, {more}")
+    record(options, __file__)
     return 1 if failed else 0
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Time, memory and size of what workload-gen makes of large layouts, against the limits of workload.jsonl.
 
-Usage: run_workload_bench.py --bin DIR --out DIR
+Usage: run_workload_bench.py --bin DIR --out DIR [--record DOCS]
 
 Prints CPU seconds, peak memory and the size of the artefact, a line of limits each. Exit status 1 if a limit is passed.
 """
@@ -10,13 +10,14 @@ import pathlib
 import shutil
 import sys
 
-from limits import ROOT, cluster_file, cost, holds, lines_of
+from limits import ROOT, add_record_option, cluster_file, cost, holds, lines_of, record
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--bin", required=True, type=pathlib.Path, help="where the tools are")
     parser.add_argument("--out", required=True, type=pathlib.Path, help="where runs go")
+    add_record_option(parser)
     options = parser.parse_args()
 
     failed = False
@@ -32,6 +33,7 @@ def main():
         verdict = "" if small else ", TOO MUCH"
         failed |= not holds(line, seconds, peak, f"artefact {size:.1f} MB (limit {line['max_artefact_mb']}){verdict}")
         failed |= not small
+    record(options, __file__)
     return 1 if failed else 0
 
 

@@ -1,7 +1,10 @@
-"""What docs/ and README.md say: the options that --help offers, links that lead somewhere, figures as runs print them.
+"""What docs/ and README.md say against what --help offers, runs print, and benchmarks and validation recorded.
 
-Usage: documents_test.py BIN
+Usage: documents_test.py BIN [--update]
+
+--update writes docs/reference/commands/ from --help.
 """
+import json
 import pathlib
 import re
 import subprocess
@@ -9,10 +12,16 @@ import sys
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "tests/validation")]
+
+import figures  # noqa: E402
+import validation_page  # noqa: E402
+
 BIN = None  # from the command line
 TOOLS = ["workload-gen", "nccl-record", "simccl", "compute-sim", "gpu-profiler", "exec-engine", "collective-perf", "report"]
 SCRIPTS = ["run_pipeline.sh", "run_tests.sh", "run_validation.sh", "scripts/setup.sh"]
-PAGES = [*sorted((ROOT / "docs").glob("*.md")), ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
+PAGES = [*sorted((ROOT / "docs").rglob("*.md")), ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
+COLUMNS = 100
 OPTION = re.compile(r"(?<![\w-])(--[a-z][a-z0-9-]*|-[a-zA-Z](?![\w-]))")
 # Options that pages name and that are of other people's programs, or of scripts that only tests call.
 FOREIGN = {
@@ -21,10 +30,31 @@ FOREIGN = {
     "protoc": ["--decode"],
     "ASTRA-sim": ["--comm-group-configuration", "--workload-configuration"],
     "Megatron-LM": ["--delay-wgrad-compute", "--overlap-moe-expert-parallel-comm", "--use-nccl-ub"],
-    "tests/validation": ["--docs", "--milliseconds", "--ways"],
+    "tests/validation": ["--bin", "--docs", "--milliseconds", "--ways"],
+    "tests/bench": ["--record"],
+    "tests/integration/documents_test.py": ["--update"],
     "tests/cuda/check_layer_test.py": ["--layer-times", "--limit", "--run"],
     "third_party/nccl/build.sh": ["--full"],
 }
+
+
+def without_code(text):
+    """`text` without its blocks of code."""
+    return re.sub(r"^( *)```.*?^ *```", "", text, flags=re.M | re.S)
+
+
+def prose_of(page):
+    """A page without its blocks of code and its comments."""
+    return re.sub(r"<!--.*?-->", "", without_code(page.read_text()))
+
+
+def anchors_of(page):
+    """The anchors of a page's headings, as GitHub makes them."""
+    found = []
+    for title in re.findall(r"^#+ (.*)$", without_code(page.read_text()), re.M):
+        anchor = re.sub(r"[^\w\- ]", "", re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", title).lower()).replace(" ", "-")
+        found.append(anchor if anchor not in found else f"{anchor}-{sum(a.startswith(anchor) for a in found)}")
+    return found
 
 
 def help_of(*command):
@@ -45,23 +75,31 @@ def commands_of(text):
 
 
 def all_helps():
-    """(command, its help text)."""
+    """Of every tool and script that is there: (its name, [(command, help text)])."""
     for tool in TOOLS:
         if tool == "gpu-profiler" and not (BIN / tool).exists():
             continue  # built where nvcc is
         text = help_of(BIN / tool)
-        yield tool, text
-        for command in commands_of(text):
-            yield f"{tool} {command}", help_of(BIN / tool, command)
+        yield tool, [(tool, text), *((f"{tool} {command}", help_of(BIN / tool, command)) for command in commands_of(text))]
     for script in SCRIPTS:
-        yield script, help_of(ROOT / script)
+        yield script, [(script, help_of(ROOT / script))]
+
+
+def page_name(tool):
+    return ROOT / "docs/reference/commands" / f"{pathlib.Path(tool).stem.replace('_', '-')}.md"
+
+
+def page_of(helps):
+    """The reference page of a tool: what --help prints."""
+    first, *rest = [(name, "\n".join(line.rstrip() for line in text.strip().splitlines())) for name, text in helps]
+    parts = [f"# {first[0]}\n\n```\n{first[1]}\n```\n"]
+    return "\n".join(parts + [f"## {name}\n\n```\n{text}\n```\n" for name, text in rest])
 
 
 class Options(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.helps = {name: offered(text) for name, text in all_helps()}
-        cls.documented = {option for page in PAGES for option in OPTION.findall(page.read_text())}
+        cls.helps = {name: offered(text) for _, helps in all_helps() for name, text in helps}
 
     def test_every_help_lists_options(self):
         for name, options in self.helps.items():
@@ -69,10 +107,9 @@ class Options(unittest.TestCase):
         self.assertIn("--iterations", {word for names in self.helps["exec-engine"] for word in names})
         self.assertIn("workload-gen explode", self.helps)
 
-    def test_what_help_offers_is_documented(self):
-        missing = [f"{name}: {' or '.join(names)}" for name, options in self.helps.items() for names in options
-                   if not set(names) & self.documented]
-        self.assertEqual(missing, [])
+    def test_the_reference_is_what_help_prints(self):
+        for tool, helps in all_helps():
+            self.assertEqual(page_name(tool).read_text(), page_of(helps), f"{tool}: run documents_test.py BIN --update")
 
     def test_what_is_documented_is_offered(self):
         known = {word for options in self.helps.values() for names in options for word in names}
@@ -80,33 +117,86 @@ class Options(unittest.TestCase):
         if "gpu-profiler" not in self.helps:
             known |= {"--cudnn", "--device", "--dtype", "--gpu", "--grid", "--list", "--rows", "--submodules", "--widths"}
         known |= self.megatron()
-        said = {(page.name, word) for page in PAGES for quoted in re.findall(r"`[^`\n]*`|^[^`\n]+$", page.read_text(), re.M)
+        said = {(page.name, word) for page in PAGES for quoted in re.findall(r"`[^`\n]*`|^[^`\n]+$", re.sub(r"<!--.*?-->", "", page.read_text()), re.M)
                 for word in OPTION.findall(quoted) if word.startswith("--")}
         self.assertEqual(sorted((page, word) for page, word in said if word not in known), [])
 
     @staticmethod
     def megatron():
         """Megatron's arguments that workload-gen reads stand in its own table."""
-        table = "".join(path.read_text() for path in (ROOT / "workload-gen").glob("megatron*.cc")
+        table = "".join(path.read_text() for path in (ROOT / "workload-gen").rglob("megatron*.cc")
                         if not path.stem.endswith("_test"))
         return {f"--{name}" for name in re.findall(r'"-?-?([a-z][a-z0-9-]+)"', table)}
 
 
 class Documents(unittest.TestCase):
     def test_the_first_answer_is_the_one_that_a_run_gives(self):
-        """README shows parts of what the golden run prints; "..." stands for the rest."""
-        sample = re.search(r"^gpt-22b on .*?(?=^```)", (ROOT / "README.md").read_text(), re.M | re.S)[0]
+        """README and the tutorial show parts of what the golden run prints; "..." stands for the rest."""
         golden = (ROOT / "tests/golden/gpt-22b.txt").read_text().splitlines()
-        lines = [line for line in sample.splitlines() if line.strip() not in ("", "...")]
-        self.assertGreater(len(lines), 10)
-        self.assertEqual([line for line in lines if line not in golden], [])
+        for page in (ROOT / "README.md",):
+            sample = re.search(r"^gpt-22b on .*?(?=^```)", page.read_text(), re.M | re.S)[0]
+            lines = [line for line in sample.splitlines() if line.strip() not in ("", "...")]
+            self.assertGreater(len(lines), 10)
+            self.assertEqual([line for line in lines if line not in golden], [], page.name)
 
-    def test_links_between_pages_lead_somewhere(self):
+    def test_links_lead_somewhere(self):
         for page in PAGES:
-            for target in re.findall(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", page.read_text()):
-                self.assertTrue((page.parent / target).exists(), f"{page.name}: {target}")
+            for target, anchor in re.findall(r"\]\(([^)#:\s]*)(?:#([^)\s]*))?\)", without_code(page.read_text())):
+                there = (page.parent / target).resolve() if target else page
+                self.assertTrue(there.exists(), f"{page}: {target}")
+                if anchor and there.suffix == ".md":
+                    self.assertIn(anchor, anchors_of(there), f"{page}: {target}#{anchor}")
+
+    def test_prose_wraps_at_100_columns(self):
+        """Tables, code, links to pictures and addresses may be longer."""
+        long = [f"{page.relative_to(ROOT)}: {line}" for page in PAGES for line in prose_of(page).splitlines()
+                if len(line) > COLUMNS and not re.match(r"\s*(\||!\[|<)", line) and " " in line.strip("- ")]
+        self.assertEqual(long, [])
+
+    def test_cells_of_the_readme_are_short(self):
+        for line in (ROOT / "README.md").read_text().splitlines():
+            for cell in line.split("|") if line.startswith("|") else []:
+                self.assertLessEqual(len(cell.split()), 20, cell)
+
+    def test_every_page_is_reached_from_the_index(self):
+        seen, todo = set(), [ROOT / "docs/README.md"]
+        while todo:
+            page = todo.pop()
+            if page in seen or page.suffix != ".md":
+                continue
+            seen.add(page)
+            for target in re.findall(r"\]\(([^)#:\s]+)", without_code(page.read_text())):
+                todo.append((page.parent / target).resolve())
+        self.assertEqual([page for page in PAGES if ROOT / "docs" in page.parents and page not in seen], [])
+
+
+class Figures(unittest.TestCase):
+    """Pages against the data files that benchmarks and validation wrote."""
+
+    def test_pages_quote_figures_as_the_data_files_have_them(self):
+        known = figures.read()
+        for page in figures.pages():
+            text = page.read_text()
+            self.assertEqual(figures.quoted(text, known), text, f"{page.name}: run scripts/update_figures")
+
+    def test_the_validation_page_is_made_from_its_data_file(self):
+        made = {name.removeprefix("validation."): figure for name, figure in figures.read().items()
+                if name.startswith("validation.")}
+        self.assertEqual((ROOT / "docs/explanation/validation.md").read_text(), validation_page.page(made))
+        self.assertEqual((ROOT / "docs/figures/validation-training.svg").read_text(), validation_page.picture(made))
+
+    def test_every_record_says_what_made_it(self):
+        for path in (ROOT / "docs/figures").glob("*.json"):
+            for record in json.loads(path.read_text())["records"]:
+                self.assertRegex(record["commit"], r"^[0-9a-f]{7,}\+?$", path.name)
+                self.assertTrue(record["command"], path.name)
 
 
 if __name__ == "__main__":
     BIN = pathlib.Path(sys.argv[1]).resolve()
+    if sys.argv[2:] == ["--update"]:
+        for tool, helps in all_helps():
+            page_name(tool).parent.mkdir(exist_ok=True)
+            page_name(tool).write_text(page_of(helps))
+        sys.exit()
     unittest.main(argv=sys.argv[:1] + sys.argv[2:])

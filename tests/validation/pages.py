@@ -1,21 +1,32 @@
-"""What scripts that hold runs to laws and renew parts of a page share."""
+"""What the scripts share that hold runs to laws and record figures for the documents."""
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "scripts"))
+
+import figures  # noqa: E402
 
 
 def markdown(table):
     """A Markdown table of rows of words, the first of which is its head."""
     head, *rows = table
-    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
-    return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows]) + "\n"
+    return figures.markdown(head, rows)
 
 
-def replace_between(text, name, content):
-    """`text` with `content` between its marks of that name."""
-    begin, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->\n"
-    return text[:text.index(begin) + len(begin)] + content + text[text.index(end):]
+def record(docs, name, command, tables, texts=None, pictures=None):
+    """Records tables (rows of words, the head first) and texts as figures, writes pictures, and renews the pages.
+
+    Keys of `pictures` are names of files in DOCS/figures.
+    """
+    made = {key: {"head": list(head), "rows": [list(row) for row in rows]} for key, (head, *rows) in tables.items()}
+    figures.record(docs, name, command, made | (texts or {}))
+    for file, content in (pictures or {}).items():
+        (docs / "figures" / file).write_text(content)
+    figures.update(docs)
 
 
 def judge(checks, results):
-    """Prints of each check, (law, whether it holds of results), what it says; the exit status: 1 if one does not."""
+    """Prints whether each check, (law, predicate), holds of `results`. Returns the exit status: 1 if one does not."""
     missed = 0
     for law, holds in checks:
         fine = holds(results)

@@ -3,7 +3,7 @@
 
 Usage: run_clos.py --bin DIR [--milliseconds M] [--docs DIR]
 
-Prints a table. --docs renews that of docs/network-validation.md and its plot. Exit status 1 if a
+Prints a table. --docs renews that of docs/explanation/network-validation.md and its plot. Exit status 1 if a
 control does not do what the paper says (see CHECKS).
 """
 import argparse
@@ -13,7 +13,7 @@ import pathlib
 import subprocess
 import sys
 
-from pages import judge, markdown, replace_between
+from pages import judge, markdown, record
 
 CONTROLS = ["dcqcn", "hpcc", "timely", "swift", "dctcp"]
 LOAD = 0.3
@@ -87,12 +87,11 @@ def main():
     parser.add_argument("--docs", type=pathlib.Path, help="folder whose table and plot are renewed")
     options = parser.parse_args()
     runs = {c: run(options.bin / "clos_slowdown", c, options.milliseconds) for c in CONTROLS}
-    text = markdown(list(table(runs)))
-    print(text)
+    found = list(table(runs))
+    print(markdown(found))
     if options.docs:
-        page = options.docs / "network-validation.md"
-        page.write_text(replace_between(page.read_text(), "clos", text))
-        (options.docs / "network-clos.svg").write_text(plot(runs))
+        record(options.docs, "network", "tests/validation/run_clos.py --docs docs", {"clos": found},
+               pictures={"network-clos.svg": plot(runs)})
     return judge(CHECKS, runs)
 
 

@@ -3,7 +3,7 @@
 
 Usage: run_dcqcn.py --bin DIR [--ways N,N...] [--docs DIR]
 
-Prints a table for each. --docs renews those of docs/network-validation.md and the plot. Exit status 1
+Prints a table for each. --docs renews those of docs/explanation/network-validation.md and the plot. Exit status 1
 if DCQCN does not do what the paper says (see CHECKS).
 """
 import argparse
@@ -14,7 +14,7 @@ import statistics
 import subprocess
 import sys
 
-from pages import judge, markdown, replace_between
+from pages import judge, markdown, record
 
 CONTROLS = {"none": "PFC alone", "dcqcn": "DCQCN"}
 SENDERS = [0, 1, 2]  # at T3
@@ -128,16 +128,12 @@ def main():
     parser.add_argument("--docs", type=pathlib.Path, help="folder whose tables and plot are renewed")
     options = parser.parse_args()
     results = Results(options.bin / "dcqcn_paper", [int(way) for way in options.ways.split(",")])
-    tables = {name: markdown(list(table(results))) for name, table in TABLES.items()}
+    tables = {name: list(table(results)) for name, table in TABLES.items()}
     for name, table in tables.items():
-        print(f"{name}\n\n{table}")
+        print(f"{name}\n\n{markdown(table)}")
     if options.docs:
-        page = options.docs / "network-validation.md"
-        text = page.read_text()
-        for name, table in tables.items():
-            text = replace_between(text, name, table)
-        page.write_text(text)
-        (options.docs / "network-dcqcn.svg").write_text(plot(results))
+        record(options.docs, "network", f"tests/validation/run_dcqcn.py --ways {options.ways} --docs docs", tables,
+               pictures={"network-dcqcn.svg": plot(results)})
     return judge(CHECKS, results)
 
 

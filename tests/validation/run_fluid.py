@@ -3,8 +3,9 @@
 
 Usage: run_fluid.py --bin DIR [--only TEXT] [--docs DIR]
 
-Runs every line of fluid.jsonl over both and prints a table. --only keeps the lines that contain TEXT; --docs writes
-docs/fluid-network.md's table anew. Exit status 1 if a time is more than MOST away or the mean is more than MEAN.
+Runs every line of fluid.jsonl over both and prints a table. --only keeps the lines that contain TEXT. --docs records the
+table in DIR/figures/fluid.json and renews the pages. Exit status 1 if a time differs by more than MOST or the mean by more
+than MEAN.
 """
 import argparse
 import json
@@ -13,7 +14,7 @@ import statistics
 import subprocess
 import sys
 
-from pages import markdown, replace_between
+from pages import record
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 MOST = 0.03
@@ -56,12 +57,11 @@ def compare(tool, lines):
             yield *label(line), size, there, here, here / there - 1
 
 
-def page_table(rows):
+def table_of(rows):
     table = [("cluster", "collective", "hosts", "size", "packet, us", "fluid, us", "difference")]
     for *words, packet, fluid, error in rows:
         table.append((*words, f"{packet:.1f}", f"{fluid:.1f}", f"{error:+.2%}"))
-    errors = [abs(row[-1]) for row in rows]
-    return markdown(table) + f"\nMean {statistics.mean(errors):.2%}, worst {max(errors):.2%}, of {len(rows)}.\n"
+    return table
 
 
 def main():
@@ -80,8 +80,8 @@ def main():
     mean, worst = statistics.mean(errors), max(errors)
     print(f"mean {mean:.2%} (limit {MEAN:.0%}), worst {worst:.2%} (limit {MOST:.0%})")
     if options.docs:
-        page = options.docs / "fluid-network.md"
-        page.write_text(replace_between(page.read_text(), "suite", page_table(rows)))
+        record(options.docs, "fluid", "tests/validation/run_fluid.py --docs docs", {"suite": table_of(rows)},
+               {"mean": f"{mean:.2%}", "worst": f"{worst:.2%}", "points": str(len(rows))})
     return 1 if worst > MOST or mean > MEAN else 0
 
 

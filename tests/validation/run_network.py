@@ -3,8 +3,8 @@
 
 Usage: run_network.py --bin DIR [--docs DIR]
 
-Prints a table for each scenario. --docs writes docs/network-validation.md's tables and plots anew.
-Exit status 1 if a control does not do what its paper promises (see CHECKS).
+Prints a table for each scenario. --docs records the tables in DIR/figures/network.json, draws the plots and renews the
+pages. Exit status 1 if a control does not do what its paper promises (see CHECKS).
 """
 import argparse
 import csv
@@ -14,7 +14,7 @@ import statistics
 import subprocess
 import sys
 
-from pages import judge, markdown, replace_between
+from pages import judge, markdown, record
 
 CONTROLS = ["none", "dcqcn", "hpcc", "timely", "swift", "dctcp"]
 # A window wide enough that only the congestion control holds a queue pair back.
@@ -141,20 +141,17 @@ def main():
     parser.add_argument("--bin", required=True, type=pathlib.Path)
     parser.add_argument("--docs", type=pathlib.Path, help="folder whose tables and plots are renewed")
     options = parser.parse_args()
-    tables, all_runs = {}, {}
+    tables, plots, all_runs = {}, {}, {}
     for scenario, table in (("two-to-one", two_to_one), ("incast", incast)):
         runs = {c: Run(options.bin / "network_scenarios", scenario, c) for c in CONTROLS}
         all_runs[scenario] = runs
-        tables[scenario] = markdown(list(table(runs)))
-        print(f"{scenario}\n\n{tables[scenario]}")
+        tables[scenario] = list(table(runs))
+        print(f"{scenario}\n\n{markdown(tables[scenario])}")
     if options.docs:
-        page = options.docs / "network-validation.md"
-        text = page.read_text()
         for scenario, runs in all_runs.items():
-            text = replace_between(text, scenario, tables[scenario])
             flows = [["flow1_gbps"], [f for f in next(iter(runs.values())).flows if f != "flow1_gbps"]]
-            (options.docs / f"network-{scenario}.svg").write_text(plot(runs, scenario, flows))
-        page.write_text(text)
+            plots[f"network-{scenario}.svg"] = plot(runs, scenario, flows)
+        record(options.docs, "network", "tests/validation/run_network.py --docs docs", tables, pictures=plots)
     return judge([(f"{scenario}: {law}", lambda runs, scenario=scenario, holds=holds: holds(runs[scenario]))
                   for scenario, law, holds in CHECKS], all_runs)
 

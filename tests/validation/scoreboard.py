@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Predicts every published measurement that Drydock is checked against and writes docs/validation.md.
+"""Predicts every published measurement that Drydock is checked against, and writes the page of all of them.
 
 Usage: scoreboard.py --bin DIR --out DIR --docs DIR [SOURCE...] [--network NAME] [--jobs N] [--most-gpus N] [--minutes N]
        scoreboard.py --bin DIR --out DIR --list [--network NAME]
 
-What was predicted from the same files is not predicted again (kept.py), so the page can be made piece by piece: it has
-everything that is known, whatever this call was asked to run. Exit status 1 if something cannot be predicted, is worse
-than its limit (training_limits.py, kernels.jsonl, collective_tables.csv), or is far off and the page does not say why.
+Writes DOCS/figures/validation.json, DOCS/explanation/validation.md and its picture, and renews what other pages quote. A
+prediction that was made from the same files is not made again (kept.py), so the page can be made piece by piece: it shows
+everything that is known, whatever this call runs. Exit status 1 if something cannot be predicted, is worse than its limit
+(training_limits.py, kernels.jsonl, collective_tables.csv), or is far off and the page does not say why.
 """
 import argparse
 import csv
@@ -20,10 +21,9 @@ import time
 import training_records as training
 from kept import configuration_files, key_of
 from run_training import print_head, print_record
-from scatter import scatter
 from training_limits import check
 from training_runs import NCCL, Runs
-from validation_page import is_large, page
+from validation_page import figures, figures_of, is_large, write
 
 HERE = pathlib.Path(__file__).resolve().parent
 
@@ -146,11 +146,10 @@ def main():
     collectives = predict_collectives(options, orders, runs.kept)
     kernels = predict_kernels(options, orders, runs.kept)
     points = list(csv.DictReader(collectives["result"].splitlines()))
-    (options.docs / "validation.md").write_text(page(found, options.network, points, kernels["printed"]))
-    dots = {training.head(source)["title"]: [(record.seconds, record.predicted) for record in training.predicted(of)]
-            for source, of in found.items() if training.predicted(of)}
-    if dots:
-        (options.docs / "validation-training.svg").write_text(scatter(dots, "published, s", "predicted, s"))
+    figures.record(options.docs, "validation", "./run_validation.sh",
+                   figures_of(found, options.network, points, kernels["printed"]))
+    write(options.docs)
+    figures.update(options.docs)
     return 0 if good and collectives["ok"] and kernels["ok"] else 1
 
 

@@ -167,11 +167,11 @@ class Orders(unittest.TestCase):
 
 class Page(unittest.TestCase):
     def page(self, of):
-        return validation_page.page({"korthikanti": of}, "analytical", [], "")
+        return validation_page.page(validation_page.figures_of({"korthikanti": of}, "analytical", [], ""))
 
     def test_rows_that_were_not_run_are_listed_as_such(self):
         text = self.page(rows(1.04, None))
-        self.assertIn("1 of 2 rows were not run; they are marked, and no figure has them.", text)
+        self.assertIn("1 of 2 rows were not run. They are marked, and no figure includes them.", text)
         self.assertIn("| m | A | hosts 1 | 1 s | not run | 128 GPUs |", text)
         self.assertIn("| m | A | hosts 1 | 1 s | 1.04 s | +4.0 % |", text)
         self.assertIn("| tier A | 1 of 2 | 4.0 % | 5 % | +4.0 % | 12 % | open |", text)
@@ -188,10 +188,21 @@ class Page(unittest.TestCase):
         self.assertFalse(validation_page.is_large(rows(None)))
 
     def test_long_sources_show_the_worst_and_all_on_demand(self):
-        text = validation_page.listing(rows(*(1 + i / 1000 for i in range(50))), "every sixth")
+        table = validation_page.table_of(validation_page.row_rows(rows(*(1 + i / 1000 for i in range(50)))))
+        text = validation_page.listing(table, "every sixth")
         self.assertIn("The 8 worst of 50 rows (every sixth):", text)
         self.assertEqual(text.count("| +4.9 % |"), 2)
         self.assertEqual(text.count("| +0.1 % |"), 1)
+
+    def test_the_page_and_its_picture_are_made_from_the_data_file(self):
+        with tempfile.TemporaryDirectory() as folder:
+            docs = pathlib.Path(folder)
+            made = validation_page.figures_of({"korthikanti": rows(1.04, 0.96)}, "analytical", [], "")
+            validation_page.figures.record(docs, "validation", "./run_validation.sh", made)
+            validation_page.write(docs)
+            self.assertEqual((docs / "explanation/validation.md").read_text(), validation_page.page(made))
+            self.assertIn("circle", (docs / "figures/validation-training.svg").read_text())
+            self.assertEqual(made["mean.tier_A"], "4.0 %")
 
 
 if __name__ == "__main__":

@@ -1,20 +1,42 @@
-"""docs/validation.md: the tables, per source and of all, of what was predicted. Pure: records in, Markdown out."""
-import training_records as training
-from pages import markdown
+"""The tables of docs/explanation/validation.md as figures, and the page that shows them.
 
-LISTED = 40  # rows of a source that are listed at once; of longer ones the worst are, and all on demand
+`figures_of` turns records into docs/figures/validation.json, `page` turns that file into Markdown. Both are pure.
+"""
+import pathlib
+import sys
+import textwrap
+
+import training_records as training
+from scatter import scatter
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "scripts"))
+
+import figures  # noqa: E402
+
+LISTED = 40  # rows of a source that the page lists at once; of a longer source it lists the worst first
 WORST = 8
-LARGE_MEAN, LARGE_WORST = 8, 12  # above, in per cent, a source says what is missing in the model
-# What, which rows, mean error in per cent at most, worst at most.
+LARGE_MEAN, LARGE_WORST = 8, 12  # per cent; a source with larger errors says what the model lacks
+# Name, rows, largest mean error in per cent, largest error of a row.
 TARGETS = [
     ("tier A", lambda record: record.tier == "A", 5, 12),
     ("tiers A and B", lambda record: record.tier in "AB", 8, None),
     ("vTrain, one node", lambda record: record.source == "vtrain-single-node", 8, None),
     ("vTrain, many nodes", lambda record: record.source == "vtrain-multi-node", 12, None),
 ]
-TIERS = """Tier A: the source states everything that decides the time. B: a rule filled something that does, such as a micro-batch; such
-rows stay out of the mean of tier A. C: points with a target of their own, which stay out of both means; vTrain itself
-states 8.37 % on one node and 14.73 % on many."""
+INTRODUCTION = """What Drydock predicts, against what others measured and published. One model makes all predictions: no row has a setting of its
+own beyond what its source states. `./run_validation.sh` writes this page. The packet network has a page of its own,
+[network-validation.md](network-validation.md)."""
+TIERS = """In tier A the source states everything that decides the time. In tier B a rule fills in something that decides the
+time, such as the micro-batch; the mean of tier A leaves these rows out. Tier C has a target of its own, and both means leave its
+rows out: vTrain's own simulator has errors of 8.37 % on one node and 14.73 % on many."""
+COLLECTIVES = """Times of single calls, mostly of nccl-tests, against `collective-perf` over the analytical network. The sources stand in
+`tests/validation/collective_tables.csv`. The targets for the three classes of sizes are 10, 12 and 6 %."""
+KERNELS = """Each line compares the half of a table of measurements that no parameter was fitted to. [compute.md](compute.md) explains
+the models behind them."""
+
+
+def wrapped(text, **how):
+    return textwrap.fill(" ".join(text.split()), 100, break_long_words=False, break_on_hyphens=False, **how) + "\n"
 
 
 def percent(value):
@@ -85,31 +107,69 @@ def row_rows(of):
                ", ".join(record.assumed))
 
 
-def listing(of, selection):
-    if len(of) <= LISTED:
-        return markdown(list(row_rows(of)))
-    shown = sorted(training.predicted(of), key=lambda record: -abs(record.error))[:WORST]
-    return (f"The {len(shown)} worst of {how_many(of)} rows ({selection}):\n\n{markdown(list(row_rows(shown)))}\n"
-            f"<details><summary>All rows</summary>\n\n{markdown(list(row_rows(of)))}\n</details>\n")
+def table_of(rows):
+    """Rows of words, the first of which is the head, as a figure."""
+    head, *rest = rows
+    return {"head": list(head), "rows": [list(row) for row in rest]}
 
 
-def source_section(source, of):
-    head = training.head(source)
-    missing = f"Missing in the model: {head['missing']}.\n\n" if "missing" in head else ""
-    return f"### {head['title']}\n\n{head['source']}.\n\n{missing}{listing(of, head.get('selection', 'all'))}\n"
-
-
-def training_section(found, network):
-    groups = [(training.head(source)["title"], of) for source, of in found.items()]
+def figures_of(found, network, points, printed):
+    """The figures of the page: `found` has records by source, `points` is what run_collectives.py wrote, `printed` what
+    run_kernels.py said."""
     everything = [record for of in found.values() for record in of]
-    rules = "".join(f"- {name}: {rule}.\n" for name, (rule, _) in training.RULES.items())
-    left = sum(bool(record.left_out) for record in everything)
-    said = f"{left} of {len(everything)} rows were not run; they are marked, and no figure has them.\n\n" if left else ""
-    return (f"## Training runs\n\nIteration times, network `{network}`. {TIERS}\n\n{said}"
-            f"{markdown(list(target_rows(everything)))}\n{markdown(list(summary_rows(groups)))}\n"
-            "![predicted against published](validation-training.svg)\n\n"
-            f"What a source does not state is filled by a rule, the same for all:\n\n{rules}\n"
-            + "".join(source_section(source, of) for source, of in found.items()))
+    made = {"network": network, "rows": str(len(everything)),
+            "left_out": str(sum(bool(record.left_out) for record in everything)),
+            "targets": table_of(target_rows(everything)),
+            "by_source": table_of(summary_rows([(training.head(source)["title"], of) for source, of in found.items()]))}
+    made |= {f"mean.{name.replace(',', '').replace(' ', '_')}": mean
+             for name, _, mean, *_ in made["targets"]["rows"]}
+    if points:
+        made["collectives"] = table_of(collective_rows(points))
+    if printed:
+        made["kernels"] = printed
+    return made | {f"rows.{source}": table_of(row_rows(of)) for source, of in found.items()}
+
+
+def markdown(table):
+    return figures.markdown(table["head"], table["rows"])
+
+
+def error_of(row):
+    """Per cent, of a row of a source's table; 0 if it has no prediction."""
+    return float(row[5].removesuffix(" %")) if row[5].endswith(" %") else 0.0
+
+
+def listing(table, selection):
+    rows = table["rows"]
+    if len(rows) <= LISTED:
+        return markdown(table)
+    shown = sorted((row for row in rows if error_of(row)), key=lambda row: -abs(error_of(row)))[:WORST]
+    known = sum(row[5].endswith(" %") for row in rows)
+    many = str(len(rows)) if known == len(rows) else f"{known} of {len(rows)}"
+    return (f"The {len(shown)} worst of {many} rows ({selection}):\n\n{markdown({**table, 'rows': shown})}\n"
+            f"<details><summary>All rows</summary>\n\n{markdown(table)}\n</details>\n")
+
+
+def source_section(source, table):
+    head = training.head(source)
+    missing = wrapped(f"Missing in the model: {head['missing']}.") + "\n" if "missing" in head else ""
+    return (f"### {head['title']}\n\n" + wrapped(head["source"] + ".") + "\n" + missing
+            + listing(table, head.get("selection", "all")) + "\n")
+
+
+def training_section(made):
+    rules = "".join(wrapped(f"{name}: {rule}.", initial_indent="- ", subsequent_indent="  ")
+                    for name, (rule, _) in training.RULES.items())
+    said = ""
+    if made["left_out"] != "0":
+        said = wrapped(f"{made['left_out']} of {made['rows']} rows were not run. They are marked, and no figure includes "
+                       "them.") + "\n"
+    sources = [key.removeprefix("rows.") for key in made if key.startswith("rows.")]
+    return ("## Training runs\n\n" + wrapped(f"Iteration times over the network `{made['network']}`. {TIERS}") + "\n" + said
+            + markdown(made["targets"]) + "\n" + markdown(made["by_source"]) + "\n"
+            "![predicted against published](../figures/validation-training.svg)\n\n"
+            "A rule fills in what a source does not state. The rules are the same for all sources:\n\n" + rules + "\n"
+            + "".join(source_section(source, made[f"rows.{source}"]) for source in sources))
 
 
 def collective_rows(points):
@@ -127,21 +187,38 @@ def collective_rows(points):
         yield table, str(len(of)), *cells
 
 
-def collective_section(points):
-    """Of the points that run_collectives.py wrote; nothing if it was not run."""
-    table = markdown(list(collective_rows(points))) if points else "Not run.\n"
-    return ("## Collectives\n\nTime of one call of nccl-tests and others, as `collective-perf` predicts it; the sources stand in "
-            f"`tests/validation/collective_tables.csv`. Targets: 10, 12 and 6 % by size.\n\n{table}\n")
+def collective_section(made):
+    table = markdown(made["collectives"]) if "collectives" in made else "Not run.\n"
+    return "## Collectives\n\n" + wrapped(COLLECTIVES) + "\n" + table + "\n"
 
 
-def kernel_section(printed):
-    """Of what run_kernels.py printed; nothing if it was not run."""
-    table = f"```\n{printed}```\n" if printed else "Not run.\n"
-    return ("## Kernels\n\nThe half of each table that no parameter was fitted on ([compute.md](compute.md)).\n\n" + table)
+def kernel_section(made):
+    table = f"```\n{made['kernels']}```\n" if "kernels" in made else "Not run.\n"
+    return "## Kernels\n\n" + wrapped(KERNELS) + "\n" + table
 
 
-def page(found, network, points, printed):
-    return ("# Validation\n\nWhat Drydock predicts against what was published, made by `./run_validation.sh`. One general model: "
-            "no row has a setting of its own beyond what its source states.\nThe packet network has a page to itself, "
-            "[network-validation.md](network-validation.md).\n\n"
-            + training_section(found, network) + collective_section(points) + kernel_section(printed))
+def page(made):
+    return ("# Validation\n\n" + wrapped(INTRODUCTION) + "\n" + training_section(made) + collective_section(made)
+            + kernel_section(made))
+
+
+def picture(made):
+    """Predicted over published times, as SVG; "" if nothing was predicted."""
+    dots = {}
+    for key, table in made.items():
+        if key.startswith("rows."):
+            found = [(float(row[3].removesuffix(" s")), float(row[4].removesuffix(" s"))) for row in table["rows"]
+                     if row[5].endswith(" %")]
+            if found:
+                dots[training.head(key.removeprefix("rows."))["title"]] = found
+    return scatter(dots, "published, s", "predicted, s") if dots else ""
+
+
+def write(docs):
+    """Writes the page and its picture from DOCS/figures/validation.json."""
+    made = {name.removeprefix("validation."): figure for name, figure in figures.read(docs).items()
+            if name.startswith("validation.")}
+    (docs / "explanation").mkdir(exist_ok=True)
+    (docs / "explanation/validation.md").write_text(page(made))
+    if picture(made):
+        (docs / "figures/validation-training.svg").write_text(picture(made))

@@ -94,7 +94,7 @@ for library in libhacknccl_oracle.so libhacknccl.so; do
 done
 
 # What a program is compiled and linked against to be recorded, and the one that nccl-record brings
-# (docs/nccl.md).
+# (docs/explanation/nccl.md).
 drop_in=$prefix/drop-in
 rm -rf "$drop_in.new" && mkdir -p "$drop_in.new/include" "$drop_in.new/lib" "$drop_in.new/bin"
 cp "$prefix/build/nccl-schedule" "$drop_in.new/bin/"

@@ -1,0 +1,100 @@
+"""Runs the commands that the documents show and compares what they print with what the documents say.
+
+Usage: transcripts_test.py BIN
+
+A block of code marked `console` is a transcript: a line "$ command", with its further lines behind "> ", then what the
+command prints. A line "..." stands for any lines, "..." at the end of a line for the rest of it. Commands of a page run in
+order, from the top folder. runs/ is a folder of the test's own, and ./run_pipeline.sh calls the tools without set-up.
+"""
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BIN = None  # from the command line
+BLOCK = re.compile(r"^```console\n(.*?)^```", re.M | re.S)
+
+PIPELINE = """#!/bin/bash
+set -euo pipefail
+inputs=() generate=() times=() replay=() out=''
+while (($# > 0)); do
+  case $1 in
+    --out) out=$2; shift ;;
+    --set | --variable | --megatron-args) generate+=("$1" "$2"); shift ;;
+    --gpu-profile) times+=("$1" "$2"); shift ;;
+    --network | --fold | --until | --iterations) replay+=("$1" "$2"); shift ;;
+    *) inputs+=("$1") ;;
+  esac
+  shift
+done
+name() { local file=${1##*/}; echo "${file%.*}"; }
+[[ -n $out ]] || out=runs/$(name "${inputs[0]}")-$(name "${inputs[-1]}")
+workload-gen "${inputs[@]}" -o "$out" --if-changed "${generate[@]}"
+simccl "$out" --if-changed
+compute-sim "$out" --if-changed "${times[@]}"
+exec-engine "$out" --if-changed "${replay[@]}"
+report "$out" --if-changed
+"""
+
+
+def commands_of(block):
+    """(command, the lines that it is said to print)."""
+    found = []
+    for line in block.splitlines():
+        if line.startswith("$ "):
+            found.append([line[2:], []])
+        elif line.startswith("> "):
+            found[-1][0] += "\n" + line[2:]
+        else:
+            found[-1][1].append(line.rstrip())
+    return found
+
+
+def matches(said, printed):
+    """Whether lines are those that a page shows."""
+    pattern = ""
+    for line in said:
+        if line.strip() == "...":
+            pattern += r"(?:.*\n)*?"
+        elif line.endswith("..."):
+            pattern += re.escape(line[:-3]) + r".*\n"
+        else:
+            pattern += re.escape(line) + r"\n"
+    return re.fullmatch(pattern, "".join(line.rstrip() + "\n" for line in printed)) is not None
+
+
+class Transcripts(unittest.TestCase):
+    def check(self, page):
+        with tempfile.TemporaryDirectory() as folder:
+            top = pathlib.Path(folder)
+            for path in ROOT.iterdir():
+                if path.name not in ("run_pipeline.sh", "runs", "build"):
+                    (top / path.name).symlink_to(path)
+            (top / "runs").mkdir()
+            (top / "run_pipeline.sh").write_text(PIPELINE)
+            (top / "run_pipeline.sh").chmod(0o755)
+            (top / "build/release").mkdir(parents=True)
+            (top / "build/release/bin").symlink_to(BIN)
+            for block in BLOCK.findall(page.read_text()):
+                for command, said in commands_of(block):
+                    self.check_command(page.relative_to(ROOT), command, said, top)
+
+    def check_command(self, page, command, said, top):
+        done = subprocess.run(["bash", "-c", command], cwd=top, text=True, timeout=600, stdout=subprocess.PIPE,
+                              env={**os.environ, "PATH": f"{BIN}:{os.environ['PATH']}"}, stderr=subprocess.STDOUT)
+        self.assertTrue(matches(said, done.stdout.splitlines()), f"{page}: $ {command}\nprints\n{done.stdout}")
+
+
+for path in sorted((ROOT / "docs").rglob("*.md")):
+    if BLOCK.search(path.read_text()):
+        name = re.sub(r"\W", "_", path.stem)
+        setattr(Transcripts, f"test_{name}", lambda self, path=path: self.check(path))
+
+
+if __name__ == "__main__":
+    BIN = pathlib.Path(sys.argv[1]).resolve()
+    unittest.main(argv=sys.argv[:1] + sys.argv[2:])
