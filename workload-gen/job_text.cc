@@ -37,17 +37,17 @@ class SectionText {
 };
 
 void AddHeads(const ModelShape& m, SectionText* out) {
-  out->Add("heads", m.heads);
-  if (!m.is_latent()) {
-    out->Add("kv_heads", m.kv_heads);
-    out->Add("head_dim", m.head_dim);
+  out->Add("heads", m.attention.heads);
+  if (!m.attention.is_latent()) {
+    out->Add("kv_heads", m.attention.kv_heads);
+    out->Add("head_dim", m.attention.head_dim);
     return;
   }
-  out->Add("kv_lora_rank", m.latent.kv_rank);
-  out->AddIfAny("q_lora_rank", m.latent.q_rank);
-  out->Add("qk_nope_dim", m.latent.nope_dim);
-  out->Add("qk_rope_dim", m.latent.rope_dim);
-  out->Add("value_dim", m.latent.value_dim);
+  out->Add("kv_lora_rank", m.attention.latent.kv_rank);
+  out->AddIfAny("q_lora_rank", m.attention.latent.q_rank);
+  out->Add("qk_nope_dim", m.attention.latent.nope_dim);
+  out->Add("qk_rope_dim", m.attention.latent.rope_dim);
+  out->Add("value_dim", m.attention.latent.value_dim);
 }
 
 void AddExperts(const ModelShape& m, SectionText* out) {
@@ -69,28 +69,28 @@ std::string ModelText(const ModelShape& m) {
   out.Add("layers", m.layers);
   out.Add("hidden", m.hidden);
   AddHeads(m, &out);
-  out.Add("ffn", m.ffn);
-  out.Add("vocab", m.vocab);
-  out.Add("vocab_multiple", m.vocab_multiple);
+  out.Add("ffn", m.mlp.ffn);
+  out.Add("vocab", m.embedding.vocab);
+  out.Add("vocab_multiple", m.embedding.vocab_multiple);
   out.Add("sequence", m.sequence);
-  out.AddChoice("positions", m.positions, PositionsNames());
-  out.Add("max_positions", m.max_positions);
-  out.AddChoice("activation", m.activation, ActivationNames());
+  out.AddChoice("positions", m.embedding.positions, PositionsNames());
+  out.Add("max_positions", m.embedding.max_positions);
+  out.AddChoice("activation", m.mlp.activation, ActivationNames());
   out.Add("norm", m.rms_norm ? "rmsnorm" : "layernorm");
-  out.Add("tied_embedding", m.tied_embedding);
+  out.Add("tied_embedding", m.embedding.tied);
   out.Add("bias", m.bias);
-  out.Add("qkv_bias", m.qkv_bias);
-  out.Add("qk_norm", m.qk_norm);
+  out.Add("qkv_bias", m.attention.qkv_bias);
+  out.Add("qk_norm", m.attention.qk_norm);
   out.Add("post_norms", m.post_norms);
-  out.Add("causal", m.causal);
-  out.AddIfAny("window", m.window);
-  out.AddIfAny("full_attention_every", m.full_attention_every);
-  out.AddIfAny("full_attention_first", m.full_attention_first);
+  out.Add("causal", m.attention.causal);
+  out.AddIfAny("window", m.attention.window);
+  out.AddIfAny("full_attention_every", m.attention.full_attention_every);
+  out.AddIfAny("full_attention_first", m.attention.full_attention_first);
   AddExperts(m, &out);
   out.Add("mtp_layers", m.mtp_layers);
-  out.AddIfAny("patch_features", m.patch_features);
+  out.AddIfAny("patch_features", m.embedding.patch_features);
   out.Add("dropout", m.dropout);
-  out.Add("attention_dropout", m.attention_dropout);
+  out.Add("attention_dropout", m.attention.dropout);
   return out.text();
 }
 
@@ -110,18 +110,18 @@ std::string ModulesText(const RecomputeModules& modules) {
 }
 
 void AddRecompute(const TrainingRules& t, SectionText* out) {
-  out->AddChoice("recompute", t.recompute, {"none", "selective", "full"});
-  if (t.recompute == Recompute::kSelective) {
-    out->Add("recompute_modules", ModulesText(t.recompute_modules));
+  out->AddChoice("recompute", t.recompute.granularity, {"none", "selective", "full"});
+  if (t.recompute.granularity == Recompute::kSelective) {
+    out->Add("recompute_modules", ModulesText(t.recompute.modules));
   }
-  if (t.recompute == Recompute::kFull) {
-    out->AddChoice("recompute_method", t.recompute_method, {"uniform", "block"});
-    out->Add("recompute_layers", t.recompute_layers);
+  if (t.recompute.granularity == Recompute::kFull) {
+    out->AddChoice("recompute_method", t.recompute.method, {"uniform", "block"});
+    out->Add("recompute_layers", t.recompute.layers);
   }
 }
 
 const char* PrecisionName(const TrainingRules& t) {
-  return t.fp8 ? "fp8" : t.precision == DataType::kFp16 ? "fp16" : "bf16";
+  return t.precision.fp8 ? "fp8" : t.precision.type == DataType::kFp16 ? "fp16" : "bf16";
 }
 
 const char* GradientName(DataType type) {
@@ -133,34 +133,34 @@ std::string TrainingText(const TrainingJob& job) {
   SectionText out("training");
   out.Add("framework", t.framework);
   out.Add("precision", PrecisionName(t));
-  out.Add("micro_batch", t.micro_batch);
-  out.Add("global_batch", t.global_batch);
+  out.Add("micro_batch", t.batch.micro);
+  out.Add("global_batch", t.batch.global);
   AddRecompute(t, &out);
   out.Add("optimizer", "adam");
-  out.Add("distributed_optimizer", t.distributed_optimizer);
-  out.Add("gradient_type", GradientName(t.gradient_type));
-  out.Add("kernels", t.fused_kernels ? "fused" : "unfused");
-  out.Add("gradient_accumulation_fusion", t.gradient_accumulation_fusion);
-  out.Add("tp_only_amax_red", t.tp_only_amax_red);
-  out.Add("gradient_clipping", t.gradient_clipping);
-  out.AddChoice("cross_entropy_fusion", t.cross_entropy_fusion, {"none", "native", "te"});
+  out.Add("distributed_optimizer", t.optimizer.distributed);
+  out.Add("gradient_type", GradientName(t.precision.gradients));
+  out.Add("kernels", t.kernels.fused ? "fused" : "unfused");
+  out.Add("gradient_accumulation_fusion", t.kernels.gradient_accumulation_fusion);
+  out.Add("tp_only_amax_red", t.precision.tp_only_amax_red);
+  out.Add("gradient_clipping", t.optimizer.gradient_clipping);
+  out.AddChoice("cross_entropy_fusion", t.kernels.cross_entropy_fusion, {"none", "native", "te"});
   out.Add("causal_flops", t.causal_flops_halved ? "half" : "full");
-  out.AddIfAny("bucket_elements", t.bucket_elements);
-  out.AddChoice("gradient_buffers", t.gradient_buffers, BufferKindNames());
-  out.Add("batch_p2p_sync", t.batch_p2p_sync);
-  out.Add("scatter_gather_p2p", t.scatter_gather_p2p);
-  out.Add("check_gradients", t.check_gradients);
-  out.Add("step_checks", t.step_checks);
-  out.Add("synchronous_timers", t.synchronous_timers);
-  out.Add("host_launch", t.host_launch);
-  out.AddChoice("cuda_graphs", t.cuda_graphs, {"none", "layers", "full"});
+  out.AddIfAny("bucket_elements", t.optimizer.bucket_elements);
+  out.AddChoice("gradient_buffers", t.optimizer.gradient_buffers, BufferKindNames());
+  out.Add("batch_p2p_sync", t.p2p.batch_sync);
+  out.Add("scatter_gather_p2p", t.p2p.scatter_gather);
+  out.Add("check_gradients", t.optimizer.check_gradients);
+  out.Add("step_checks", t.optimizer.step_checks);
+  out.Add("synchronous_timers", t.host.synchronous_timers);
+  out.Add("host_launch", t.host.launch);
+  out.AddChoice("cuda_graphs", t.host.cuda_graphs, {"none", "layers", "full"});
   if (job.model.moe.experts == 0) return out.text();
-  out.AddChoice("moe_dispatcher", t.moe_dispatcher, MoeDispatcherNames());
-  out.Add("moe_capacity_factor", t.moe_capacity_factor);
-  out.Add("moe_pad_to_capacity", t.moe_pad_to_capacity);
-  out.Add("moe_imbalance", t.moe_imbalance);
-  out.Add("moe_aux_loss", t.moe_aux_loss);
-  out.Add("moe_grouped_gemm", t.moe_grouped_gemm);
+  out.AddChoice("moe_dispatcher", t.moe.dispatcher, MoeDispatcherNames());
+  out.Add("moe_capacity_factor", t.moe.capacity_factor);
+  out.Add("moe_pad_to_capacity", t.moe.pad_to_capacity);
+  out.Add("moe_imbalance", t.moe.imbalance);
+  out.Add("moe_aux_loss", t.moe.aux_loss);
+  out.Add("moe_grouped_gemm", t.moe.grouped_gemm);
   return out.text();
 }
 

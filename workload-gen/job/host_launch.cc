@@ -12,7 +12,7 @@ namespace drydock {
 std::string HostLaunchPath() { return std::string(kDefaultConfigDirectory) + "/host-launch.yaml"; }
 
 Result<HostLaunch> HostLaunchOf(const TrainingJob& job) {
-  const std::string& wanted = job.training.host_launch;
+  const std::string& wanted = job.training.host.launch;
   if (wanted == "none") return HostLaunch();
   ASSIGN_OR_RETURN(const std::string text, ReadFile(HostLaunchPath()));
   ASSIGN_OR_RETURN(const std::vector<HostLaunch> sets, ParseHostLaunchFile(text, HostLaunchPath()));

@@ -49,16 +49,17 @@ class Rules {
 
   // What tensor parallelism splits evenly.
   std::vector<std::pair<const char*, int64_t>> SplitSizes() const {
-    std::vector<std::pair<const char*, int64_t>> sizes = {{"heads", model_.heads},
+    std::vector<std::pair<const char*, int64_t>> sizes = {{"heads", model_.attention.heads},
                                                           {"hidden", model_.hidden}};
-    if (HasDenseLayers()) sizes.emplace_back("ffn", model_.ffn);
+    if (HasDenseLayers()) sizes.emplace_back("ffn", model_.mlp.ffn);
     if (model_.moe.shared_ffn > 0) sizes.emplace_back("shared_expert_ffn", model_.moe.shared_ffn);
     return sizes;
   }
 
   // Ranks may share a head of keys, all of them alike.
   bool SplitsKeys(int64_t tensor) const {
-    return model_.is_latent() || model_.kv_heads % tensor == 0 || tensor % model_.kv_heads == 0;
+    return model_.attention.is_latent() || model_.attention.kv_heads % tensor == 0 ||
+           tensor % model_.attention.kv_heads == 0;
   }
 
   void CheckTensor() {
@@ -69,7 +70,7 @@ class Rules {
     }
     if (!SplitsKeys(tensor)) {
       Fail("parallel.tensor", "kv_heads {} is neither divisible by tensor {} nor divides it",
-           model_.kv_heads, tensor);
+           model_.attention.kv_heads, tensor);
     }
     if (parallel_.sequence_parallel && model_.sequence % parallel_.context == 0) CheckRows();
     if (job_.overlap.tensor && tensor > 1) CheckTensorOverlap();
@@ -123,8 +124,9 @@ class Rules {
            "context_type a2a splits them over",
            what, value, parallel_.tensor, context);
     };
-    divide("heads", model_.heads);
-    if (model_.kv_heads != model_.heads && !model_.is_latent()) divide("kv_heads", model_.kv_heads);
+    divide("heads", model_.attention.heads);
+    if (model_.attention.kv_heads != model_.attention.heads && !model_.attention.is_latent())
+      divide("kv_heads", model_.attention.kv_heads);
   }
 
   void CheckExperts() {
@@ -140,7 +142,7 @@ class Rules {
   }
 
   void CheckDispatch(int tensor) {
-    if (job_.training.moe_dispatcher != MoeDispatcher::kFlex) return;
+    if (job_.training.moe.dispatcher != MoeDispatcher::kFlex) return;
     const int ranks = parallel_.expert * tensor;
     for (const HostKind& kind : topology_.host_kinds) {
       if (kind.gpus == topology_.host_kinds.front().gpus &&

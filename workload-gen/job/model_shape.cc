@@ -16,15 +16,15 @@ void ReadFamily(YamlReader* reader, ModelShape* model) {
   int family = 0;
   reader->ReadChoice("architecture", {"gpt", "llama"}, &family, /*required=*/true);
   if (family == 0) return;
-  model->positions = Positions::kRotary;
-  model->activation = Activation::kSwiglu;
+  model->embedding.positions = Positions::kRotary;
+  model->mlp.activation = Activation::kSwiglu;
   model->rms_norm = true;
-  model->tied_embedding = false;
+  model->embedding.tied = false;
   model->bias = false;
 }
 
 void ReadLatentAttention(YamlReader* reader, ModelShape* model) {
-  LatentAttention& latent = model->latent;
+  LatentAttention& latent = model->attention.latent;
   ReadCount(reader, "kv_lora_rank", false, 1, kMaxDimension, &latent.kv_rank);
   const bool latent_given = reader->Has("kv_lora_rank");
   ReadCount(reader, "q_lora_rank", false, 1, kMaxDimension, &latent.q_rank);
@@ -36,8 +36,8 @@ void ReadLatentAttention(YamlReader* reader, ModelShape* model) {
                   "kv_lora_rank");
     return;
   }
-  model->head_dim = latent.nope_dim + latent.rope_dim;
-  if (model->kv_heads != model->heads) {
+  model->attention.head_dim = latent.nope_dim + latent.rope_dim;
+  if (model->attention.kv_heads != model->attention.heads) {
     reader->Fail("kv_heads", "with kv_lora_rank, all heads have keys of their own: no kv_heads");
   }
   if (reader->Has("head_dim")) {
@@ -47,36 +47,40 @@ void ReadLatentAttention(YamlReader* reader, ModelShape* model) {
 }
 
 void ReadHeads(YamlReader* reader, ModelShape* model) {
-  ReadCount(reader, "heads", true, 1, 1 << 16, &model->heads);
-  model->kv_heads = model->heads;
-  ReadCount(reader, "kv_heads", false, 1, 1 << 16, &model->kv_heads);
-  if (model->heads > 0 && model->kv_heads > 0 && model->heads % model->kv_heads != 0) {
-    reader->Fail("kv_heads", fmt::format("heads {} is not divisible by kv_heads {}", model->heads,
-                                         model->kv_heads));
+  ReadCount(reader, "heads", true, 1, 1 << 16, &model->attention.heads);
+  model->attention.kv_heads = model->attention.heads;
+  ReadCount(reader, "kv_heads", false, 1, 1 << 16, &model->attention.kv_heads);
+  if (model->attention.heads > 0 && model->attention.kv_heads > 0 &&
+      model->attention.heads % model->attention.kv_heads != 0) {
+    reader->Fail("kv_heads", fmt::format("heads {} is not divisible by kv_heads {}",
+                                         model->attention.heads, model->attention.kv_heads));
   }
-  ReadCount(reader, "head_dim", false, 1, 1 << 16, &model->head_dim);
+  ReadCount(reader, "head_dim", false, 1, 1 << 16, &model->attention.head_dim);
   ReadLatentAttention(reader, model);
-  if (reader->Has("head_dim") || model->is_latent() || model->heads <= 0) return;
-  if (model->hidden % model->heads != 0) {
+  if (reader->Has("head_dim") || model->attention.is_latent() || model->attention.heads <= 0)
+    return;
+  if (model->hidden % model->attention.heads != 0) {
     reader->Fail("heads", fmt::format("hidden {} is not divisible by heads {}; give head_dim",
-                                      model->hidden, model->heads));
+                                      model->hidden, model->attention.heads));
   }
-  model->head_dim = model->hidden / model->heads;
+  model->attention.head_dim = model->hidden / model->attention.heads;
 }
 
 void ReadAttentionKinds(YamlReader* reader, ModelShape* model) {
-  reader->ReadOptional("qk_norm", &model->qk_norm);
-  reader->ReadOptional("causal", &model->causal);
-  ReadCount(reader, "window", false, 1, kMaxDimension, &model->window);
-  if (model->qk_norm && model->is_latent()) {
+  reader->ReadOptional("qk_norm", &model->attention.qk_norm);
+  reader->ReadOptional("causal", &model->attention.causal);
+  ReadCount(reader, "window", false, 1, kMaxDimension, &model->attention.window);
+  if (model->attention.qk_norm && model->attention.is_latent()) {
     reader->Fail("qk_norm", "with kv_lora_rank, the narrow widths are normed already: no qk_norm");
   }
-  ReadCount(reader, "full_attention_every", false, 2, 10000, &model->full_attention_every);
-  ReadCount(reader, "full_attention_first", false, 0, 10000, &model->full_attention_first);
-  if (model->full_attention_first > model->layers) {
+  ReadCount(reader, "full_attention_every", false, 2, 10000,
+            &model->attention.full_attention_every);
+  ReadCount(reader, "full_attention_first", false, 0, 10000,
+            &model->attention.full_attention_first);
+  if (model->attention.full_attention_first > model->layers) {
     reader->Fail("full_attention_first",
                  fmt::format("full_attention_first {} is more than layers {}",
-                             model->full_attention_first, model->layers));
+                             model->attention.full_attention_first, model->layers));
   }
   if (!reader->Has("window")) {
     RefuseWithout(reader, {"full_attention_every", "full_attention_first"}, "window");
@@ -84,12 +88,12 @@ void ReadAttentionKinds(YamlReader* reader, ModelShape* model) {
 }
 
 void ReadPositions(YamlReader* reader, ModelShape* model) {
-  ReadEnum(reader, "positions", PositionsNames(), false, &model->positions);
-  model->max_positions = model->sequence;
-  ReadCount(reader, "max_positions", false, 1, kMaxDimension, &model->max_positions);
-  if (model->learned_positions() && model->max_positions < model->sequence) {
+  ReadEnum(reader, "positions", PositionsNames(), false, &model->embedding.positions);
+  model->embedding.max_positions = model->sequence;
+  ReadCount(reader, "max_positions", false, 1, kMaxDimension, &model->embedding.max_positions);
+  if (model->embedding.learned_positions() && model->embedding.max_positions < model->sequence) {
     reader->Fail("max_positions", fmt::format("max_positions {} is less than sequence {}",
-                                              model->max_positions, model->sequence));
+                                              model->embedding.max_positions, model->sequence));
   }
 }
 
@@ -134,14 +138,14 @@ void ReadExperts(YamlReader* reader, ModelShape* model) {
 
 // The width of dense layers and of experts. Where there are only experts, their own will do.
 void ReadWidths(YamlReader* reader, ModelShape* model) {
-  ReadEnum(reader, "activation", ActivationNames(), false, &model->activation);
+  ReadEnum(reader, "activation", ActivationNames(), false, &model->mlp.activation);
   ReadExperts(reader, model);
   const bool all_experts = model->moe.experts > 0 && model->expert_layers() == model->layers;
   const bool expert_width = reader->Has("expert_ffn");
-  model->ffn = all_experts && expert_width ? model->moe.ffn : 4 * model->hidden;
-  ReadCount(reader, "ffn", model->gated() && !(all_experts && expert_width), 1, kMaxDimension,
-            &model->ffn);
-  if (model->moe.experts > 0 && !expert_width) model->moe.ffn = model->ffn;
+  model->mlp.ffn = all_experts && expert_width ? model->moe.ffn : 4 * model->hidden;
+  ReadCount(reader, "ffn", model->mlp.gated() && !(all_experts && expert_width), 1, kMaxDimension,
+            &model->mlp.ffn);
+  if (model->moe.experts > 0 && !expert_width) model->moe.ffn = model->mlp.ffn;
 }
 
 void ReadProbability(YamlReader* reader, const std::string& key, double* out) {
@@ -154,11 +158,12 @@ void ReadProbability(YamlReader* reader, const std::string& key, double* out) {
 // Parameters, roughly: sizes that no one would train overflow what counts them.
 void CheckSize(YamlReader* reader, const ModelShape& m) {
   const auto hidden = static_cast<double>(m.hidden);
-  const auto heads = static_cast<double>(m.heads);
-  const double attention = heads * static_cast<double>(3 * m.head_dim + m.latent.value_dim) * 2 *
-                           (hidden + static_cast<double>(m.latent.q_rank + m.latent.kv_rank));
+  const auto heads = static_cast<double>(m.attention.heads);
+  const double attention =
+      heads * static_cast<double>(3 * m.attention.head_dim + m.attention.latent.value_dim) * 2 *
+      (hidden + static_cast<double>(m.attention.latent.q_rank + m.attention.latent.kv_rank));
   const double experts = static_cast<double>(m.moe.experts) * static_cast<double>(m.moe.ffn);
-  const double mlp = 3 * hidden * (static_cast<double>(m.ffn + m.moe.shared_ffn) + experts);
+  const double mlp = 3 * hidden * (static_cast<double>(m.mlp.ffn + m.moe.shared_ffn) + experts);
   const double total = (m.layers + m.mtp_layers) * (attention + mlp + 2 * hidden * hidden);
   if (total > 1e15) reader->Fail("layers", "the model has more than 1e15 parameters");
 }
@@ -189,25 +194,25 @@ void ReadModelSection(const YamlNode& node, Diagnostics* diagnostics, ModelShape
   model->layers = std::min(kMostLayers, model->layers);  // more are reported, and not walked
   ReadCount(&reader, "hidden", true, 1, kMaxDimension, &model->hidden);
   ReadHeads(&reader, model);
-  ReadCount(&reader, "vocab", true, 1, kMaxDimension, &model->vocab);
-  ReadCount(&reader, "vocab_multiple", false, 1, kMaxDimension, &model->vocab_multiple);
+  ReadCount(&reader, "vocab", true, 1, kMaxDimension, &model->embedding.vocab);
+  ReadCount(&reader, "vocab_multiple", false, 1, kMaxDimension, &model->embedding.vocab_multiple);
   ReadCount(&reader, "sequence", true, 1, kMaxDimension, &model->sequence);
   ReadPositions(&reader, model);
   ReadEither(&reader, "norm", "layernorm", "rmsnorm", &model->rms_norm);
   ReadWidths(&reader, model);
-  reader.ReadOptional("tied_embedding", &model->tied_embedding);
+  reader.ReadOptional("tied_embedding", &model->embedding.tied);
   reader.ReadOptional("bias", &model->bias);
-  model->qkv_bias = model->bias;
-  reader.ReadOptional("qkv_bias", &model->qkv_bias);
+  model->attention.qkv_bias = model->bias;
+  reader.ReadOptional("qkv_bias", &model->attention.qkv_bias);
   reader.ReadOptional("post_norms", &model->post_norms);
   ReadAttentionKinds(&reader, model);
   ReadCount(&reader, "mtp_layers", false, 0, 16, &model->mtp_layers);
-  ReadCount(&reader, "patch_features", false, 1, kMaxDimension, &model->patch_features);
-  if (model->patch_features > 0 && model->tied_embedding) {
+  ReadCount(&reader, "patch_features", false, 1, kMaxDimension, &model->embedding.patch_features);
+  if (model->embedding.patch_features > 0 && model->embedding.tied) {
     reader.Fail("patch_features", "'patch_features' needs tied_embedding: false");
   }
   ReadProbability(&reader, "dropout", &model->dropout);
-  ReadProbability(&reader, "attention_dropout", &model->attention_dropout);
+  ReadProbability(&reader, "attention_dropout", &model->attention.dropout);
   CheckSize(&reader, *model);
   reader.Finish();
 }

@@ -15,74 +15,91 @@ const std::vector<std::string>& PositionsNames();  // "rotary", ...
 enum class Activation : uint8_t { kGelu, kSwiglu, kGeglu, kSquaredRelu, kRelu };
 const std::vector<std::string>& ActivationNames();  // "gelu", ...
 
-// Multi-head latent attention (DeepSeek-V2, section 2.1): keys and values, and queries if q_rank is
-// not 0, go through a narrow projection; a part of each head's width carries the positions.
+// Multi-head latent attention (DeepSeek-V2, section 2.1). Keys and values pass through a narrow
+// projection; so do queries if q_rank is not 0. Part of the width of each head carries positions.
 struct LatentAttention {
-  int64_t q_rank = 0;   // 0: queries are projected at once
-  int64_t kv_rank = 0;  // 0: ordinary attention, and the rest is 0 as well
+  int64_t q_rank = 0;   // 0: queries are projected directly
+  int64_t kv_rank = 0;  // 0: ordinary attention; the other members are 0 too
   int64_t nope_dim = 0;
   int64_t rope_dim = 0;
   int64_t value_dim = 0;
 };
 
-// Layers of experts: those from first_dense_layers on whose number is divisible by `every`.
+struct AttentionShape {
+  int64_t heads = 0;
+  int64_t kv_heads = 0;
+  int64_t head_dim = 0;  // of queries and keys
+  LatentAttention latent;
+  bool qkv_bias = true;  // bias of the query/key/value projection
+  bool qk_norm = false;  // queries and keys are normalized per head
+  bool causal = true;
+  int64_t window = 0;            // largest number of keys that a query sees; 0: all keys
+  int full_attention_every = 0;  // every n-th layer has no window; 0: all layers have it
+  int full_attention_first = 0;  // the first n layers have no window
+  double dropout = 0;
+
+  bool is_latent() const { return latent.kv_rank > 0; }
+  int64_t value_dim() const { return is_latent() ? latent.value_dim : head_dim; }
+  int64_t query_width() const { return heads * head_dim; }
+  // Of keys, or of values. REQUIRES: !is_latent().
+  int64_t kv_width() const { return kv_heads * head_dim; }
+  int64_t value_width() const { return heads * value_dim(); }
+  bool HasWindow(int layer) const {
+    return window > 0 && layer >= full_attention_first &&
+           (full_attention_every == 0 || (layer + 1) % full_attention_every != 0);
+  }
+};
+
+// The MLP of a dense layer.
+struct MlpShape {
+  int64_t ffn = 0;
+  Activation activation = Activation::kGelu;  // of experts too
+
+  bool gated() const {
+    return activation == Activation::kSwiglu || activation == Activation::kGeglu;
+  }
+};
+
+// A layer has experts if its number is at least first_dense_layers and divisible by `every`.
 struct ExpertShape {
-  int experts = 0;  // routed; 0: all layers are dense
+  int experts = 0;  // routed experts of a layer; 0: all layers are dense
   int per_token = 0;
   int64_t ffn = 0;         // of one expert
   int64_t shared_ffn = 0;  // of all shared experts together
   bool shared_gate = false;
   int first_dense_layers = 0;
   int every = 1;
-  bool router_bias = false;  // a bias per expert that the choice alone sees
+  bool router_bias = false;  // a bias per expert that affects only the choice of experts
+};
+
+struct EmbeddingShape {
+  int64_t vocab = 0;
+  int64_t vocab_multiple = 128;  // padded to a multiple of this times `tensor`
+  bool tied = true;              // the head shares the weight
+  Positions positions = Positions::kLearned;
+  int64_t max_positions = 0;   // rows of the learned position table
+  int64_t patch_features = 0;  // images: values per patch, instead of a vocabulary at the input
+
+  bool learned_positions() const { return positions == Positions::kLearned; }
 };
 
 struct ModelShape {
   std::string name;  // file name without suffix, unless given
   int layers = 0;
   int64_t hidden = 0;
-  int64_t heads = 0;
-  int64_t kv_heads = 0;
-  int64_t head_dim = 0;  // of queries and keys
-  int64_t ffn = 0;       // of a dense layer
-  int64_t vocab = 0;
-  int64_t vocab_multiple = 128;  // padded to a multiple of this times `tensor`
   int64_t sequence = 0;
-  int64_t max_positions = 0;  // rows of the learned position table
-  Positions positions = Positions::kLearned;
-  Activation activation = Activation::kGelu;
-  bool rms_norm = false;
-  bool tied_embedding = true;
-  bool bias = true;         // of every linear layer
-  bool qkv_bias = true;     // of the query/key/value projection
-  bool qk_norm = false;     // queries and keys are normalised per head
-  bool post_norms = false;  // a norm behind attention and MLP as well, before the residual
-  bool causal = true;
-  int64_t window = 0;            // keys a query sees at most; 0: all
-  int full_attention_every = 0;  // every so manieth layer has no window; 0: all have it
-  int full_attention_first = 0;  // so many layers at the start have none either
-  LatentAttention latent;
+  EmbeddingShape embedding;
+  AttentionShape attention;
+  MlpShape mlp;
   ExpertShape moe;
-  int mtp_layers = 0;          // that predict further tokens (DeepSeek-V3, section 2.2)
-  int64_t patch_features = 0;  // images: values a patch, in place of a vocabulary at the input
-  double dropout = 0;          // of embedding and residual branches
-  double attention_dropout = 0;
+  bool rms_norm = false;
+  bool post_norms = false;  // another norm after attention and after the MLP, before the residual
+  bool bias = true;         // of every linear layer
+  int mtp_layers = 0;       // of multi-token prediction (DeepSeek-V3, section 2.2)
+  double dropout = 0;       // of embedding and residual branches
 
-  bool gated() const {
-    return activation == Activation::kSwiglu || activation == Activation::kGeglu;
-  }
-  bool learned_positions() const { return positions == Positions::kLearned; }
-  bool is_latent() const { return latent.kv_rank > 0; }
-  int64_t value_dim() const { return is_latent() ? latent.value_dim : head_dim; }
-  int64_t query_width() const { return heads * head_dim; }
-  int64_t kv_width() const { return kv_heads * head_dim; }  // of keys, or of values; not latent
-  int64_t value_width() const { return heads * value_dim(); }
   bool HasExperts(int layer) const {
     return moe.experts > 0 && layer >= moe.first_dense_layers && layer % moe.every == 0;
-  }
-  bool HasWindow(int layer) const {
-    return window > 0 && layer >= full_attention_first &&
-           (full_attention_every == 0 || (layer + 1) % full_attention_every != 0);
   }
   int expert_layers() const;
 };

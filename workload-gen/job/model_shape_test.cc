@@ -23,13 +23,13 @@ std::string ErrorOf(const std::vector<std::string>& overrides) {
 
 TEST(ModelShape, LatentAttention) {
   const ModelShape m = TestJob(kLatent).model;
-  EXPECT_TRUE(m.is_latent());
-  EXPECT_EQ(m.latent.q_rank, 24);
-  EXPECT_EQ(m.head_dim, 12);
-  EXPECT_EQ(m.query_width(), 8 * 12);
-  EXPECT_EQ(m.value_width(), 8 * 6);
-  EXPECT_FALSE(TestJob().model.is_latent());
-  EXPECT_EQ(TestJob().model.value_width(), 64);
+  EXPECT_TRUE(m.attention.is_latent());
+  EXPECT_EQ(m.attention.latent.q_rank, 24);
+  EXPECT_EQ(m.attention.head_dim, 12);
+  EXPECT_EQ(m.attention.query_width(), 8 * 12);
+  EXPECT_EQ(m.attention.value_width(), 8 * 6);
+  EXPECT_FALSE(TestJob().model.attention.is_latent());
+  EXPECT_EQ(TestJob().model.attention.value_width(), 64);
 }
 
 TEST(ModelShape, LatentAttentionIsWholeOrNotThere) {
@@ -50,7 +50,7 @@ TEST(ModelShape, Experts) {
           .model;
   EXPECT_EQ(m.moe.ffn, 32);
   EXPECT_EQ(m.moe.shared_ffn, 64);
-  EXPECT_EQ(m.ffn, 256);
+  EXPECT_EQ(m.mlp.ffn, 256);
   // Of eight layers, those from 2 on that 3 divides.
   EXPECT_EQ(m.expert_layers(), 2);
   EXPECT_FALSE(m.HasExperts(0));
@@ -63,7 +63,7 @@ TEST(ModelShape, Experts) {
 TEST(ModelShape, GatedExpertsAloneNeedNoOtherWidth) {
   const std::vector<std::string> gated = Also(kExperts, {"model.activation=swiglu"});
   EXPECT_EQ(ErrorOf(gated), "'model' lacks the key 'ffn'");
-  EXPECT_EQ(TestJob(Also(gated, {"model.expert_ffn=32"})).model.ffn, 32);
+  EXPECT_EQ(TestJob(Also(gated, {"model.expert_ffn=32"})).model.mlp.ffn, 32);
   EXPECT_EQ(ErrorOf(Also(gated, {"model.expert_ffn=32", "model.first_dense_layers=1"})),
             "'model' lacks the key 'ffn'");
 }
@@ -87,25 +87,27 @@ TEST(ModelShape, ExpertsThatAreNone) {
 
 TEST(ModelShape, Windows) {
   const ModelShape all = TestJob({"model.window=16"}).model;
-  EXPECT_TRUE(all.HasWindow(0) && all.HasWindow(5));
+  EXPECT_TRUE(all.attention.HasWindow(0) && all.attention.HasWindow(5));
   const ModelShape some = TestJob({"model.window=16", "model.full_attention_every=3"}).model;
-  EXPECT_TRUE(some.HasWindow(0) && some.HasWindow(1) && some.HasWindow(3));
-  EXPECT_FALSE(some.HasWindow(2));
-  EXPECT_FALSE(TestJob().model.HasWindow(0));
+  EXPECT_TRUE(some.attention.HasWindow(0) && some.attention.HasWindow(1) &&
+              some.attention.HasWindow(3));
+  EXPECT_FALSE(some.attention.HasWindow(2));
+  EXPECT_FALSE(TestJob().model.attention.HasWindow(0));
   EXPECT_EQ(ErrorOf({"model.full_attention_every=2"}), "'full_attention_every' needs window");
   const ModelShape late =
       TestJob({"model.window=16", "model.full_attention_first=5", "model.full_attention_every=3"})
           .model;
-  EXPECT_FALSE(late.HasWindow(4) || late.HasWindow(5));
-  EXPECT_TRUE(late.HasWindow(6) && late.HasWindow(7));
+  EXPECT_FALSE(late.attention.HasWindow(4) || late.attention.HasWindow(5));
+  EXPECT_TRUE(late.attention.HasWindow(6) && late.attention.HasWindow(7));
   EXPECT_EQ(ErrorOf({"model.window=16", "model.full_attention_first=9"}),
             "full_attention_first 9 is more than layers 8");
 }
 
 TEST(ModelShape, Activations) {
-  EXPECT_EQ(TestJob({"model.activation=squared-relu"}).model.activation, Activation::kSquaredRelu);
-  EXPECT_FALSE(TestJob({"model.activation=relu"}).model.gated());
-  EXPECT_TRUE(TestJob({"model.activation=geglu", "model.ffn=96"}).model.gated());
+  EXPECT_EQ(TestJob({"model.activation=squared-relu"}).model.mlp.activation,
+            Activation::kSquaredRelu);
+  EXPECT_FALSE(TestJob({"model.activation=relu"}).model.mlp.gated());
+  EXPECT_TRUE(TestJob({"model.activation=geglu", "model.ffn=96"}).model.mlp.gated());
   EXPECT_EQ(ErrorOf({"model.activation=geglue"}),
             "'geglue' is no activation; did you mean 'geglu'?; valid values are gelu, swiglu, "
             "geglu, squared-relu, relu");

@@ -60,15 +60,15 @@ class SectionRules {
           "with experts, tensor {} needs sequence_parallel: true (each rank routes its own tokens)",
           parallel.tensor);
     }
-    if (job_.training.moe_imbalance > parallel.expert) {
+    if (job_.training.moe.imbalance > parallel.expert) {
       Fail("training.moe_imbalance",
            "moe_imbalance {} is more than expert {}: no rank has more than all tokens",
-           job_.training.moe_imbalance, parallel.expert);
+           job_.training.moe.imbalance, parallel.expert);
     }
   }
 
   void CheckRecompute() {
-    const RecomputeModules& modules = job_.training.recompute_modules;
+    const RecomputeModules& modules = job_.training.recompute.modules;
     const char* key = "training.recompute_modules";
     if ((modules.moe || modules.moe_activation) && job_.model.moe.experts == 0) {
       Fail(key, "'moe' and 'moe_act' need model.experts");
@@ -76,27 +76,27 @@ class SectionRules {
     if (modules.shared_experts && job_.model.moe.shared_ffn == 0) {
       Fail(key, "'shared_experts' needs model.shared_expert_ffn");
     }
-    if (modules.mla_up_projection && !job_.model.is_latent()) {
+    if (modules.mla_up_projection && !job_.model.attention.is_latent()) {
       Fail(key, "'mla_up_proj' needs model.kv_lora_rank");
     }
   }
 
   void CheckScales() {
-    if (job_.training.tp_only_amax_red && !job_.training.fp8) {
+    if (job_.training.precision.tp_only_amax_red && !job_.training.precision.fp8) {
       Fail("training.tp_only_amax_red", "'tp_only_amax_red' needs precision: fp8");
     }
   }
 
   void CheckOverlap() {
     const OverlapRules& overlap = job_.overlap;
-    if (overlap.param_gather && !(job_.training.distributed_optimizer && overlap.grad_reduce)) {
+    if (overlap.param_gather && !(job_.training.optimizer.distributed && overlap.grad_reduce)) {
       Fail("overlap.param_gather",
            "param_gather needs training.distributed_optimizer and overlap.grad_reduce");
     }
     if (overlap.tensor && !job_.parallel.sequence_parallel) {
       Fail("overlap.tensor", "'tensor' needs parallel.sequence_parallel");
     }
-    if (overlap.tensor && !job_.training.fused_kernels) {
+    if (overlap.tensor && !job_.training.kernels.fused) {
       Fail("overlap.tensor", "'tensor' needs training.kernels fused: it is Transformer Engine's");
     }
     // Transformer Engine delays no product beside which it communicates.
@@ -114,13 +114,13 @@ class SectionRules {
     const char* key = "overlap.expert";
     const TrainingRules& training = job_.training;
     if (job_.parallel.expert == 1) return Fail(key, "'expert' needs parallel.expert > 1");
-    if (training.moe_dispatcher == MoeDispatcher::kAllGather) {
+    if (training.moe.dispatcher == MoeDispatcher::kAllGather) {
       Fail(key, "'expert' needs moe_dispatcher alltoall or flex");
     }
     if (job_.parallel.pipeline > 1 && job_.parallel.virtual_pipeline == 1) {
       Fail(key, "with pipeline {}, 'expert' needs virtual_pipeline > 1", job_.parallel.pipeline);
     }
-    if (training.recompute == Recompute::kFull || training.recompute_modules.moe) {
+    if (training.recompute.granularity == Recompute::kFull || training.recompute.modules.moe) {
       Fail(key, "'expert' excludes recompute: full and recompute_modules: [moe]");
     }
     if (job_.overlap.shared_expert) Fail(key, "'expert' excludes overlap.shared_expert");
@@ -162,14 +162,15 @@ class SectionRules {
   // The largest tensors of a micro-batch; beyond this, what counts their bytes overflows.
   void CheckTensors() {
     const ModelShape& m = job_.model;
-    const auto tokens = static_cast<double>(job_.training.micro_batch * m.sequence);
-    const double width = static_cast<double>(std::max({m.hidden, m.ffn, m.moe.ffn, m.vocab})) +
-                         static_cast<double>(m.query_width() + m.value_width());
-    const double scores = static_cast<double>(m.heads) * static_cast<double>(m.sequence);
+    const auto tokens = static_cast<double>(job_.training.batch.micro * m.sequence);
+    const double width =
+        static_cast<double>(std::max({m.hidden, m.mlp.ffn, m.moe.ffn, m.embedding.vocab})) +
+        static_cast<double>(m.attention.query_width() + m.attention.value_width());
+    const double scores = static_cast<double>(m.attention.heads) * static_cast<double>(m.sequence);
     const double routed = std::max(1, m.moe.per_token);
     if (tokens * std::max(width * routed, scores) <= 1e16) return;
     Fail("training.micro_batch", "a micro-batch of {} sequences of {} tokens is too large",
-         job_.training.micro_batch, m.sequence);
+         job_.training.batch.micro, m.sequence);
   }
 
   static std::string NameOf(const std::string& key) { return key.substr(key.find('.') + 1); }

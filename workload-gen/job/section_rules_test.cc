@@ -75,7 +75,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(SectionRules, ModulesToRecompute) {
   const auto modules = [](const std::vector<std::string>& overrides) {
-    return TestJob(overrides).training.recompute_modules;
+    return TestJob(overrides).training.recompute.modules;
   };
   EXPECT_EQ(modules({}), RecomputeModules());
   EXPECT_TRUE(modules({"training.recompute=selective"}).core_attention);
@@ -87,8 +87,8 @@ TEST(SectionRules, ModulesToRecompute) {
 
 TEST(SectionRules, Fp8ComputesInEightBitsAndSendsSixteen) {
   const TrainingJob job = TestJob({"training.precision=fp8"});
-  EXPECT_TRUE(job.training.fp8);
-  EXPECT_EQ(job.training.precision, DataType::kBf16);
+  EXPECT_TRUE(job.training.precision.fp8);
+  EXPECT_EQ(job.training.precision.type, DataType::kBf16);
 }
 
 }  // namespace

@@ -45,40 +45,72 @@ struct RecomputeModules {
 // "core_attn", ...; as the members of RecomputeModules stand.
 const std::vector<std::string>& RecomputeModuleNames();
 
-struct TrainingRules {
-  std::string framework;
-  DataType precision = DataType::kBf16;  // of parameters, activations and messages
-  bool fp8 = false;                      // linear layers compute in fp8; precision is bf16
-  int64_t micro_batch = 0;
-  int64_t global_batch = 0;
-  Recompute recompute = Recompute::kNone;
-  RecomputeMethod recompute_method = RecomputeMethod::kUniform;
-  int recompute_layers = 1;
-  RecomputeModules recompute_modules;  // none unless recompute is selective
-  bool distributed_optimizer = false;
-  DataType gradient_type = DataType::kFp32;
-  bool fused_kernels = true;
-  bool gradient_accumulation_fusion = true;
+struct BatchSizes {
+  int64_t micro = 0;
+  int64_t global = 0;
+};
+
+struct PrecisionRules {
+  DataType type = DataType::kBf16;  // of parameters, activations and messages
+  bool fp8 = false;                 // linear layers compute in fp8; `type` is bf16
+  DataType gradients = DataType::kFp32;
   bool tp_only_amax_red = false;  // fp8: largest values are reduced over tp instead of tp-dp-cp
+};
+
+struct RecomputeRules {
+  Recompute granularity = Recompute::kNone;
+  RecomputeMethod method = RecomputeMethod::kUniform;
+  int layers = 1;
+  RecomputeModules modules;  // none unless granularity is kSelective
+};
+
+struct OptimizerRules {
+  bool distributed = false;
   bool gradient_clipping = true;
-  CrossEntropyFusion cross_entropy_fusion = CrossEntropyFusion::kNone;
-  bool causal_flops_halved = true;
-  MoeDispatcher moe_dispatcher = MoeDispatcher::kAllToAll;
-  double moe_capacity_factor = 0;  // 0: no token is dropped
-  bool moe_pad_to_capacity = false;
-  double moe_imbalance = 1;  // tokens of the busiest expert-parallel rank / the mean
-  bool moe_aux_loss = true;  // counts of tokens are reduced over tp-cp in each layer's forward
-  bool moe_grouped_gemm = true;
-  // What changed between versions of the framework.
-  bool batch_p2p_sync = true;
-  bool scatter_gather_p2p = false;
   bool check_gradients = true;
   bool step_checks = true;
-  bool synchronous_timers = false;
-  std::string host_launch = "fused";  // a set of configs/host-launch.yaml, or "none"
-  GraphScope cuda_graphs = GraphScope::kNone;
-  int64_t bucket_elements = 0;                       // 0 = the framework's rule
+  int64_t bucket_elements = 0;                       // 0: the framework's rule
   BufferKind gradient_buffers = BufferKind::kPlain;  // of gradient buckets and parameters
+};
+
+struct KernelRules {
+  bool fused = true;
+  bool gradient_accumulation_fusion = true;
+  CrossEntropyFusion cross_entropy_fusion = CrossEntropyFusion::kNone;
+};
+
+struct ExpertRules {
+  MoeDispatcher dispatcher = MoeDispatcher::kAllToAll;
+  double capacity_factor = 0;  // 0: no token is dropped
+  bool pad_to_capacity = false;
+  double imbalance = 1;  // tokens of the busiest expert-parallel rank / the mean
+  bool aux_loss = true;  // token counts are reduced over tp-cp in the forward pass of each layer
+  bool grouped_gemm = true;
+};
+
+// How pipeline stages exchange messages.
+struct PipelineMessageRules {
+  bool batch_sync = true;
+  bool scatter_gather = false;
+};
+
+struct HostRules {
+  std::string launch = "fused";  // a set of configs/host-launch.yaml, or "none"
+  GraphScope cuda_graphs = GraphScope::kNone;
+  bool synchronous_timers = false;
+};
+
+struct TrainingRules {
+  std::string framework;
+  BatchSizes batch;
+  PrecisionRules precision;
+  RecomputeRules recompute;
+  OptimizerRules optimizer;
+  KernelRules kernels;
+  ExpertRules moe;
+  PipelineMessageRules p2p;
+  HostRules host;
+  bool causal_flops_halved = true;
 };
 
 // How partial sums leave a product with overlap.tensor: part of the columns by part, each by a

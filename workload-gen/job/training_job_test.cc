@@ -26,15 +26,15 @@ TEST(TrainingJob, ReadsAGptWithTheFamilysDefaults) {
   const TrainingJob job = TestJob();
   EXPECT_EQ(job.model.name, "test");
   EXPECT_EQ(job.model.layers, 8);
-  EXPECT_EQ(job.model.ffn, 256);
-  EXPECT_EQ(job.model.head_dim, 8);
-  EXPECT_EQ(job.model.kv_heads, 8);
-  EXPECT_EQ(job.model.max_positions, 32);
-  EXPECT_TRUE(job.model.learned_positions());
-  EXPECT_TRUE(job.model.tied_embedding);
-  EXPECT_TRUE(job.model.qkv_bias);
-  EXPECT_FALSE(job.model.gated());
-  EXPECT_EQ(job.training.precision, DataType::kFp16);
+  EXPECT_EQ(job.model.mlp.ffn, 256);
+  EXPECT_EQ(job.model.attention.head_dim, 8);
+  EXPECT_EQ(job.model.attention.kv_heads, 8);
+  EXPECT_EQ(job.model.embedding.max_positions, 32);
+  EXPECT_TRUE(job.model.embedding.learned_positions());
+  EXPECT_TRUE(job.model.embedding.tied);
+  EXPECT_TRUE(job.model.attention.qkv_bias);
+  EXPECT_FALSE(job.model.mlp.gated());
+  EXPECT_EQ(job.training.precision.type, DataType::kFp16);
   EXPECT_EQ(job.parallel.data, 0);
   EXPECT_TRUE(job.overlap.tensor_backward);
 }
@@ -42,35 +42,35 @@ TEST(TrainingJob, ReadsAGptWithTheFamilysDefaults) {
 // As Megatron-LM: gradients of bf16 are fp32 without being told, those of fp16 stay as they are.
 TEST(TrainingJob, GradientsAreAsMegatronTakesThem) {
   const auto gradients = [](const char* precision) {
-    return TestJob({fmt::format("training.precision={}", precision)}).training.gradient_type;
+    return TestJob({fmt::format("training.precision={}", precision)}).training.precision.gradients;
   };
   EXPECT_EQ(gradients("bf16"), DataType::kFp32);
   EXPECT_EQ(gradients("fp8"), DataType::kFp32);
   EXPECT_EQ(gradients("fp16"), DataType::kFp16);
-  EXPECT_EQ(TestJob({"training.gradient_type=fp32"}).training.gradient_type, DataType::kFp32);
+  EXPECT_EQ(TestJob({"training.gradient_type=fp32"}).training.precision.gradients, DataType::kFp32);
 }
 
 TEST(TrainingJob, ALlamaIsRotaryGatedUntiedAndUnbiased) {
   const TrainingJob job =
       TestJob({"model.architecture=llama", "model.ffn=224", "model.kv_heads=2", "model.dropout=0"});
-  EXPECT_FALSE(job.model.learned_positions());
-  EXPECT_TRUE(job.model.gated());
+  EXPECT_FALSE(job.model.embedding.learned_positions());
+  EXPECT_TRUE(job.model.mlp.gated());
   EXPECT_TRUE(job.model.rms_norm);
-  EXPECT_FALSE(job.model.tied_embedding);
+  EXPECT_FALSE(job.model.embedding.tied);
   EXPECT_FALSE(job.model.bias);
-  EXPECT_FALSE(job.model.qkv_bias);
-  EXPECT_EQ(job.model.kv_width(), 16);
+  EXPECT_FALSE(job.model.attention.qkv_bias);
+  EXPECT_EQ(job.model.attention.kv_width(), 16);
 }
 
 TEST(TrainingJob, EveryKeyCanDifferFromItsFamily) {
   const TrainingJob job =
       TestJob({"model.architecture=llama", "model.ffn=224", "model.qkv_bias=true",
                "model.tied_embedding=true", "model.norm=layernorm", "model.head_dim=16"});
-  EXPECT_TRUE(job.model.qkv_bias);
+  EXPECT_TRUE(job.model.attention.qkv_bias);
   EXPECT_FALSE(job.model.bias);
-  EXPECT_TRUE(job.model.tied_embedding);
+  EXPECT_TRUE(job.model.embedding.tied);
   EXPECT_FALSE(job.model.rms_norm);
-  EXPECT_EQ(job.model.query_width(), 128);
+  EXPECT_EQ(job.model.attention.query_width(), 128);
 }
 
 TEST(TrainingJob, UnknownKeysAreLocatedWithTheNearestOne) {

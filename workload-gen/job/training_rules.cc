@@ -50,54 +50,56 @@ void ReadModules(YamlReader* reader, Diagnostics* diagnostics, RecomputeModules*
 }
 
 void ReadRecompute(YamlReader* reader, Diagnostics* diagnostics, TrainingRules* training) {
-  ReadEnum(reader, "recompute", {"none", "selective", "full"}, true, &training->recompute);
-  ReadEnum(reader, "recompute_method", {"uniform", "block"}, false, &training->recompute_method);
-  ReadCount(reader, "recompute_layers", false, 1, 10000, &training->recompute_layers);
-  training->recompute_modules.core_attention = training->recompute == Recompute::kSelective;
-  ReadModules(reader, diagnostics, &training->recompute_modules);
-  if (training->recompute != Recompute::kFull) {
+  ReadEnum(reader, "recompute", {"none", "selective", "full"}, true,
+           &training->recompute.granularity);
+  ReadEnum(reader, "recompute_method", {"uniform", "block"}, false, &training->recompute.method);
+  ReadCount(reader, "recompute_layers", false, 1, 10000, &training->recompute.layers);
+  training->recompute.modules.core_attention =
+      training->recompute.granularity == Recompute::kSelective;
+  ReadModules(reader, diagnostics, &training->recompute.modules);
+  if (training->recompute.granularity != Recompute::kFull) {
     RefuseWithout(reader, {"recompute_method", "recompute_layers"}, "recompute: full");
   }
-  if (training->recompute != Recompute::kSelective) {
+  if (training->recompute.granularity != Recompute::kSelective) {
     RefuseWithout(reader, {"recompute_modules"}, "recompute: selective");
   }
 }
 
 void ReadMoe(YamlReader* reader, TrainingRules* training) {
-  ReadEnum(reader, "moe_dispatcher", MoeDispatcherNames(), false, &training->moe_dispatcher);
-  reader->ReadOptional("moe_capacity_factor", &training->moe_capacity_factor);
-  if (!(training->moe_capacity_factor >= 0 && training->moe_capacity_factor <= 1e4)) {
+  ReadEnum(reader, "moe_dispatcher", MoeDispatcherNames(), false, &training->moe.dispatcher);
+  reader->ReadOptional("moe_capacity_factor", &training->moe.capacity_factor);
+  if (!(training->moe.capacity_factor >= 0 && training->moe.capacity_factor <= 1e4)) {
     reader->Fail("moe_capacity_factor", fmt::format("'moe_capacity_factor' is {}; it must be "
                                                     "between 0 (no token is dropped) and 10000",
-                                                    training->moe_capacity_factor));
+                                                    training->moe.capacity_factor));
   }
-  reader->ReadOptional("moe_pad_to_capacity", &training->moe_pad_to_capacity);
-  if (training->moe_pad_to_capacity && training->moe_capacity_factor == 0) {
+  reader->ReadOptional("moe_pad_to_capacity", &training->moe.pad_to_capacity);
+  if (training->moe.pad_to_capacity && training->moe.capacity_factor == 0) {
     reader->Fail("moe_pad_to_capacity", "'moe_pad_to_capacity' needs a moe_capacity_factor");
   }
-  reader->ReadOptional("moe_imbalance", &training->moe_imbalance);
-  if (!(training->moe_imbalance >= 1 && training->moe_imbalance <= 1e4)) {
+  reader->ReadOptional("moe_imbalance", &training->moe.imbalance);
+  if (!(training->moe.imbalance >= 1 && training->moe.imbalance <= 1e4)) {
     reader->Fail("moe_imbalance", fmt::format("'moe_imbalance' is {}; it must be between 1 "
                                               "(uniform) and 10000",
-                                              training->moe_imbalance));
+                                              training->moe.imbalance));
   }
-  reader->ReadOptional("moe_aux_loss", &training->moe_aux_loss);
-  reader->ReadOptional("moe_grouped_gemm", &training->moe_grouped_gemm);
+  reader->ReadOptional("moe_aux_loss", &training->moe.aux_loss);
+  reader->ReadOptional("moe_grouped_gemm", &training->moe.grouped_gemm);
 }
 
 void ReadPrecision(YamlReader* reader, TrainingRules* training) {
   int precision = 0;
   reader->ReadChoice("precision", {"fp16", "bf16", "fp8"}, &precision, /*required=*/true);
-  training->precision = precision == 0 ? DataType::kFp16 : DataType::kBf16;
-  training->fp8 = precision == 2;
+  training->precision.type = precision == 0 ? DataType::kFp16 : DataType::kBf16;
+  training->precision.fp8 = precision == 2;
 }
 
 // Megatron-LM insists on fp32 for bf16 only; gradients of fp16 stay in fp16 unless it is told.
 void ReadGradientType(YamlReader* reader, TrainingRules* training) {
-  int type = training->precision == DataType::kFp16 ? 2 : 0;
+  int type = training->precision.type == DataType::kFp16 ? 2 : 0;
   reader->ReadChoice("gradient_type", {"fp32", "bf16", "fp16"}, &type, /*required=*/false);
   constexpr DataType kTypes[] = {DataType::kFp32, DataType::kBf16, DataType::kFp16};
-  training->gradient_type = kTypes[type];
+  training->precision.gradients = kTypes[type];
 }
 
 void ReadData(YamlReader* reader, int* data) {
@@ -142,33 +144,35 @@ void ReadTrainingSection(const YamlNode& node, Diagnostics* diagnostics, Trainin
   reader.ReadChoice("framework", FrameworkNames(), &framework, /*required=*/true);
   training->framework = FrameworkNames()[static_cast<size_t>(framework)];
   ReadPrecision(&reader, training);
-  ReadCount(&reader, "micro_batch", true, 1, 1 << 20, &training->micro_batch);
-  ReadCount(&reader, "global_batch", true, 1, 1 << 24, &training->global_batch);
+  ReadCount(&reader, "micro_batch", true, 1, 1 << 20, &training->batch.micro);
+  ReadCount(&reader, "global_batch", true, 1, 1 << 24, &training->batch.global);
   ReadRecompute(&reader, diagnostics, training);
   int optimizer = 0;
   reader.ReadChoice("optimizer", {"adam"}, &optimizer, /*required=*/true);
-  reader.ReadOptional("distributed_optimizer", &training->distributed_optimizer);
+  reader.ReadOptional("distributed_optimizer", &training->optimizer.distributed);
   ReadGradientType(&reader, training);
-  ReadEither(&reader, "kernels", "unfused", "fused", &training->fused_kernels);
-  reader.ReadOptional("gradient_accumulation_fusion", &training->gradient_accumulation_fusion);
-  reader.ReadOptional("tp_only_amax_red", &training->tp_only_amax_red);
-  reader.ReadOptional("gradient_clipping", &training->gradient_clipping);
+  ReadEither(&reader, "kernels", "unfused", "fused", &training->kernels.fused);
+  reader.ReadOptional("gradient_accumulation_fusion",
+                      &training->kernels.gradient_accumulation_fusion);
+  reader.ReadOptional("tp_only_amax_red", &training->precision.tp_only_amax_red);
+  reader.ReadOptional("gradient_clipping", &training->optimizer.gradient_clipping);
   ReadEnum(&reader, "cross_entropy_fusion", {"none", "native", "te"}, false,
-           &training->cross_entropy_fusion);
+           &training->kernels.cross_entropy_fusion);
   ReadEither(&reader, "causal_flops", "full", "half", &training->causal_flops_halved);
   ReadMoe(&reader, training);
-  reader.ReadOptional("batch_p2p_sync", &training->batch_p2p_sync);
-  reader.ReadOptional("scatter_gather_p2p", &training->scatter_gather_p2p);
-  reader.ReadOptional("check_gradients", &training->check_gradients);
-  reader.ReadOptional("step_checks", &training->step_checks);
-  reader.ReadOptional("synchronous_timers", &training->synchronous_timers);
-  training->host_launch = training->fused_kernels ? "fused" : "eager";
-  reader.ReadOptional("host_launch", &training->host_launch);
-  ReadEnum(&reader, "cuda_graphs", {"none", "layers", "full"}, false, &training->cuda_graphs);
+  reader.ReadOptional("batch_p2p_sync", &training->p2p.batch_sync);
+  reader.ReadOptional("scatter_gather_p2p", &training->p2p.scatter_gather);
+  reader.ReadOptional("check_gradients", &training->optimizer.check_gradients);
+  reader.ReadOptional("step_checks", &training->optimizer.step_checks);
+  reader.ReadOptional("synchronous_timers", &training->host.synchronous_timers);
+  training->host.launch = training->kernels.fused ? "fused" : "eager";
+  reader.ReadOptional("host_launch", &training->host.launch);
+  ReadEnum(&reader, "cuda_graphs", {"none", "layers", "full"}, false, &training->host.cuda_graphs);
   const std::vector<std::string>& kinds = BufferKindNames();  // the last are not of a framework's
   ReadEnum(&reader, "gradient_buffers", {kinds.begin(), kinds.end() - 1}, false,
-           &training->gradient_buffers);
-  ReadCount(&reader, "bucket_elements", false, 1, int64_t{1} << 40, &training->bucket_elements);
+           &training->optimizer.gradient_buffers);
+  ReadCount(&reader, "bucket_elements", false, 1, int64_t{1} << 40,
+            &training->optimizer.bucket_elements);
   reader.Finish();
 }
 

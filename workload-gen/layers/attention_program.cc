@@ -32,12 +32,12 @@ void AttentionWriter::LatentForward(const LatentWork& latent) {
   ProgramBuilder& b = *c_.builder;
   if (latent.q_down) b.Compute(latent.q_down->forward);
   b.Compute(latent.kv_down.forward);
-  tensor_.Enter(c_.job.model.latent.rope_dim);  // the keys' turned part
+  tensor_.Enter(c_.job.model.attention.latent.rope_dim);  // the keys' turned part
   UpForward(latent);
 }
 
 void AttentionWriter::UpForward(const LatentWork& latent) {
-  const LatentAttention& shape = c_.job.model.latent;
+  const LatentAttention& shape = c_.job.model.attention.latent;
   ProgramBuilder& b = *c_.builder;
   if (latent.q_norm) b.Compute(latent.q_norm->forward);
   tensor_.EnterInput(latent.q_up, latent.q_down ? shape.q_rank : c_.job.model.hidden);
@@ -48,11 +48,11 @@ void AttentionWriter::UpForward(const LatentWork& latent) {
 }
 
 bool AttentionWriter::recomputes_up() const {
-  return c_.job.training.recompute_modules.mla_up_projection && c_.job.model.is_latent();
+  return c_.job.training.recompute.modules.mla_up_projection && c_.job.model.attention.is_latent();
 }
 
 void AttentionWriter::Recompute(const AttentionWork& work) {
-  const RecomputeModules& modules = c_.job.training.recompute_modules;
+  const RecomputeModules& modules = c_.job.training.recompute.modules;
   if (!modules.core_attention && !recomputes_up()) return;
   ProgramBuilder& b = *c_.builder;
   b.SetPhase(Phase::kRecompute);
@@ -77,7 +77,7 @@ void AttentionWriter::Backward(const AttentionWork& work, int layer) {
   core_.Backward(work.core);
   if (work.rotary) b.Compute(work.rotary->backward);
   HeadNormsBackward(work, layer);
-  if (c_.job.training.recompute_modules.norms) {
+  if (c_.job.training.recompute.modules.norms) {
     b.SetPhase(Phase::kRecompute);
     b.Compute(work.norm.forward);
     b.SetPhase(Phase::kBackward);
@@ -102,7 +102,7 @@ void AttentionWriter::HeadNormsBackward(const AttentionWork& work, int layer) {
 }
 
 void AttentionWriter::LatentBackward(const LatentWork& latent, int layer) {
-  const LatentAttention& shape = c_.job.model.latent;
+  const LatentAttention& shape = c_.job.model.attention.latent;
   ProgramBuilder& b = *c_.builder;
   tensor_.ColumnBackward(latent.kv_up, shape.kv_rank);
   listener_->OnGradient(ParameterKind::kKvUpWeight, layer);

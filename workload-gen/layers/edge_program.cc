@@ -6,7 +6,7 @@ void EdgeWriter::Broadcast(DataType type) {
   CommCall call;
   call.collective = CollectiveType::kBroadcast;
   call.type = type;
-  call.count = c_.job.model.sequence * c_.job.training.micro_batch;  // before it is cut for cp
+  call.count = c_.job.model.sequence * c_.job.training.batch.micro;  // before it is cut for cp
   call.group_size = c_.layout.tensor;
   c_.builder->Collective(kTensorRole, kTensorStream, call);
 }
@@ -84,7 +84,7 @@ void EdgeWriter::LogitsForward() {
   c_.builder->Compute(w.loss.forward);
   if (c_.work.embedding.patches) return;  // every rank has all classes
   const int64_t rows = c_.work.rows;
-  switch (c_.job.training.cross_entropy_fusion) {
+  switch (c_.job.training.kernels.cross_entropy_fusion) {
     case CrossEntropyFusion::kNone:
       LossCollective(CollectiveType::kAllReduce, ReduceOp::kMax, rows);  // largest logit
       LossCollective(CollectiveType::kAllReduce, ReduceOp::kSum, rows);  // the label's logit

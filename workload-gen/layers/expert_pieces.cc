@@ -6,7 +6,7 @@ namespace drydock {
 namespace {
 
 bool IsExchange(const WriterContext& c) {
-  return c.job.training.moe_dispatcher == MoeDispatcher::kAllToAll;
+  return c.job.training.moe.dispatcher == MoeDispatcher::kAllToAll;
 }
 
 }  // namespace

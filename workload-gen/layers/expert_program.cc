@@ -17,7 +17,7 @@ ProgramBuilder::OpId ExpertWriter::Gathered(CollectiveType type, DataType data, 
 void ExpertWriter::AcrossExpert(const ExpertWork& work, CollectiveType type) {
   CommCall call;
   call.collective = type;
-  call.type = c_.job.training.precision;
+  call.type = c_.job.training.precision.type;
   call.group_size = c_.layout.expert_tensor;
   call.count = work.routing.received * c_.job.model.hidden;
   c_.builder->Collective(kExpertTensorRole, kExpertTensorStream, call);
@@ -27,7 +27,7 @@ void ExpertWriter::AcrossExpert(const ExpertWork& work, CollectiveType type) {
 void ExpertWriter::CountTokens(const ExpertWork& work) {
   const int experts = c_.job.model.moe.experts;
   ProgramBuilder& b = *c_.builder;
-  if (c_.job.training.moe_dispatcher == MoeDispatcher::kAllToAll) {
+  if (c_.job.training.moe.dispatcher == MoeDispatcher::kAllToAll) {
     if (!work.routing.padded) {
       b.Wait(Gathered(CollectiveType::kAllGather, DataType::kInt64, experts, 1));
       b.HostReads();
@@ -58,7 +58,7 @@ void ExpertWriter::Route(const ExpertWork& work) {
   ProgramBuilder& b = *c_.builder;
   b.Compute(work.router.forward);
   b.Compute(work.top_k.forward);
-  if (!c_.job.training.moe_aux_loss) return;
+  if (!c_.job.training.moe.aux_loss) return;
   CommCall counts;
   counts.type = DataType::kInt64;
   counts.count = c_.job.model.moe.experts;
@@ -70,10 +70,10 @@ void ExpertWriter::Dispatch(const ExpertWork& work) {
   ProgramBuilder& b = *c_.builder;
   const ModelShape& m = c_.job.model;
   const int64_t tokens = work.routing.tokens;
-  const DataType type = c_.job.training.precision;
+  const DataType type = c_.job.training.precision.type;
   const bool shared = work.shared && beside();
   const OpId entered = shared ? EnterShared(work) : ProgramBuilder::kNothing;
-  switch (c_.job.training.moe_dispatcher) {
+  switch (c_.job.training.moe.dispatcher) {
     case MoeDispatcher::kAllToAll: {
       CountTokens(work);
       b.Compute(work.permute.forward);
@@ -114,7 +114,7 @@ void ExpertWriter::ExpertsForward(const ExpertWork& work) {
 
 void ExpertWriter::Combine(const ExpertWork& work) {
   ProgramBuilder& b = *c_.builder;
-  const bool exchange = c_.job.training.moe_dispatcher == MoeDispatcher::kAllToAll;
+  const bool exchange = c_.job.training.moe.dispatcher == MoeDispatcher::kAllToAll;
   if (exchange) {
     if (work.unsort) b.Compute(work.unsort->forward);
     AcrossExpert(work, CollectiveType::kReduceScatter);
@@ -132,7 +132,7 @@ void ExpertWriter::Combine(const ExpertWork& work) {
 // The experts' outputs, or in backward the gradients of their inputs.
 ProgramBuilder::OpId ExpertWriter::StartHome(const ExpertWork& work) {
   ProgramBuilder& b = *c_.builder;
-  switch (c_.job.training.moe_dispatcher) {
+  switch (c_.job.training.moe.dispatcher) {
     case MoeDispatcher::kAllToAll:
       return b.StartCollective(kExpertRole, kExpertStream, work.tokens_back);
     case MoeDispatcher::kFlex:
@@ -140,8 +140,8 @@ ProgramBuilder::OpId ExpertWriter::StartHome(const ExpertWork& work) {
     case MoeDispatcher::kAllGather:
       break;
   }
-  return Gathered(CollectiveType::kReduceScatter, c_.job.training.precision, c_.job.model.hidden,
-                  work.routing.tokens);
+  return Gathered(CollectiveType::kReduceScatter, c_.job.training.precision.type,
+                  c_.job.model.hidden, work.routing.tokens);
 }
 
 // ---- Backward -----------------------------------------------------------------------------------
@@ -168,10 +168,10 @@ void ExpertWriter::RouterBackward(const ExpertWork& work, int layer) {
 
 void ExpertWriter::CombineBackward(const ExpertWork& work, int layer) {
   ProgramBuilder& b = *c_.builder;
-  const bool exchange = c_.job.training.moe_dispatcher == MoeDispatcher::kAllToAll;
+  const bool exchange = c_.job.training.moe.dispatcher == MoeDispatcher::kAllToAll;
   if (exchange) b.Compute(work.unpermute.backward);
   OpId sent = ProgramBuilder::kNothing;
-  switch (c_.job.training.moe_dispatcher) {
+  switch (c_.job.training.moe.dispatcher) {
     case MoeDispatcher::kAllToAll:
       sent = b.StartCollective(kExpertRole, kExpertStream, work.tokens_out);
       break;
@@ -179,8 +179,8 @@ void ExpertWriter::CombineBackward(const ExpertWork& work, int layer) {
       sent = b.StartCollective(kTensorExpertRole, kTensorExpertStream, work.tokens_out);
       break;
     case MoeDispatcher::kAllGather:
-      sent = Gathered(CollectiveType::kAllGather, c_.job.training.precision, c_.job.model.hidden,
-                      work.routing.tokens);
+      sent = Gathered(CollectiveType::kAllGather, c_.job.training.precision.type,
+                      c_.job.model.hidden, work.routing.tokens);
       break;
   }
   if (work.shared && beside()) SharedOutputBackward(work, layer);
@@ -192,7 +192,7 @@ void ExpertWriter::CombineBackward(const ExpertWork& work, int layer) {
 
 void ExpertWriter::ExpertsBackward(const ExpertWork& work, int layer) {
   ProgramBuilder& b = *c_.builder;
-  const bool again = c_.job.training.recompute_modules.moe_activation;
+  const bool again = c_.job.training.recompute.modules.moe_activation;
   for (int i = 0; i < work.repeat; ++i) {
     if (again) {
       b.SetPhase(Phase::kRecompute);
@@ -209,7 +209,7 @@ void ExpertWriter::ExpertsBackward(const ExpertWork& work, int layer) {
 
 void ExpertWriter::DispatchBackward(const ExpertWork& work, int layer) {
   ProgramBuilder& b = *c_.builder;
-  const MoeDispatcher dispatcher = c_.job.training.moe_dispatcher;
+  const MoeDispatcher dispatcher = c_.job.training.moe.dispatcher;
   if (dispatcher == MoeDispatcher::kAllToAll) {
     if (work.sort) b.Compute(work.sort->backward);
     AcrossExpert(work, CollectiveType::kReduceScatter);
@@ -222,7 +222,7 @@ void ExpertWriter::DispatchBackward(const ExpertWork& work, int layer) {
   b.Wait(home);
   if (dispatcher == MoeDispatcher::kAllToAll) b.Compute(work.permute.backward);
   if (dispatcher == MoeDispatcher::kAllGather) {
-    b.Wait(Gathered(CollectiveType::kReduceScatter, c_.job.training.precision,
+    b.Wait(Gathered(CollectiveType::kReduceScatter, c_.job.training.precision.type,
                     c_.job.model.moe.experts, work.routing.tokens));
   }
 }
@@ -262,7 +262,7 @@ ProgramBuilder::OpId ExpertWriter::SharedOutput(const ExpertWork& work) {
 void ExpertWriter::SharedOutputBackward(const ExpertWork& work, int layer) {
   ProgramBuilder& b = *c_.builder;
   const SharedExpertWork& shared = *work.shared;
-  if (c_.job.training.recompute_modules.shared_experts) {
+  if (c_.job.training.recompute.modules.shared_experts) {
     b.SetPhase(Phase::kRecompute);
     SharedForward(work);
     b.SetPhase(Phase::kBackward);

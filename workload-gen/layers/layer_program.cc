@@ -30,7 +30,7 @@ void LayerWriter::Backward(int layer) {
 
 // What was not kept of the MLP's forward: the norm's output, or all of it.
 void LayerWriter::RecomputeMlp(const LayerWork& work) {
-  const RecomputeModules& modules = c_.job.training.recompute_modules;
+  const RecomputeModules& modules = c_.job.training.recompute.modules;
   const bool whole = work.experts ? modules.moe : modules.mlp;
   if (!whole && !modules.norms) return;
   c_.builder->SetPhase(Phase::kRecompute);

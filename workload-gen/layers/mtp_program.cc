@@ -30,8 +30,8 @@ void MtpWriter::Backward(int k) {
   const int layer = LayerOf(k);
   LeaveBackward(k);
   const TrainingRules& training = c_.job.training;
-  if (training.recompute == Recompute::kFull &&
-      training.recompute_method == RecomputeMethod::kUniform) {
+  if (training.recompute.granularity == Recompute::kFull &&
+      training.recompute.method == RecomputeMethod::kUniform) {
     b.SetPhase(Phase::kRecompute);
     JoinForward(*c_.work.mtp);
     layers_->Forward(layer);

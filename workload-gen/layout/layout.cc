@@ -115,8 +115,8 @@ class Resolver {
   }
 
   void CutBatch() {
-    const int64_t micro = job_.training.micro_batch;
-    const int64_t global = job_.training.global_batch;
+    const int64_t micro = job_.training.batch.micro;
+    const int64_t global = job_.training.batch.global;
     const int64_t together = micro * layout_.data;
     if (global % together != 0) {
       Fail("training.global_batch",
@@ -163,8 +163,8 @@ class Resolver {
     layout_.sequence_parallel = parallel_.sequence_parallel;
     layout_.order = parallel_.order;
     if (job_.model.moe.experts == 0) layout_.expert_tensor = layout_.tensor;
-    const int64_t multiple = job_.model.vocab_multiple * parallel_.tensor;
-    layout_.padded_vocab = (job_.model.vocab + multiple - 1) / multiple * multiple;
+    const int64_t multiple = job_.model.embedding.vocab_multiple * parallel_.tensor;
+    layout_.padded_vocab = (job_.model.embedding.vocab + multiple - 1) / multiple * multiple;
     return layout_;
   }
 

@@ -111,7 +111,7 @@ class Search {
 
   // Another batch is another training: less of a change than a degree, but one.
   double BatchDistance(const TrainingJob& job) const {
-    const int64_t from = job_.training.global_batch, to = job.training.global_batch;
+    const int64_t from = job_.training.batch.global, to = job.training.batch.global;
     if (from == to) return 0;
     return 0.5 + std::abs(std::log2(static_cast<double>(to) / static_cast<double>(from)));
   }
@@ -141,10 +141,10 @@ class Search {
     const ParallelRules& p = job->parallel;
     const int64_t replica = int64_t{p.tensor} * p.pipeline * p.context;
     if (topology_.gpu_count() % replica != 0) return false;
-    int64_t unit = job->training.micro_batch * (topology_.gpu_count() / replica);
+    int64_t unit = job->training.batch.micro * (topology_.gpu_count() / replica);
     if (p.virtual_pipeline > 1) unit *= p.pipeline;
-    const int64_t rounded = (job->training.global_batch + unit / 2) / unit;
-    job->training.global_batch = std::max<int64_t>(1, rounded) * unit;
+    const int64_t rounded = (job->training.batch.global + unit / 2) / unit;
+    job->training.batch.global = std::max<int64_t>(1, rounded) * unit;
     return ResolveLayout(*job, topology_).ok();
   }
 
@@ -169,7 +169,7 @@ class Search {
         topology_.gpu_count() != int64_t{p.tensor} * p.pipeline * p.context * wanted_.data) {
       text += " --set parallel.data=auto";
     }
-    say("training.global_batch", job_.training.global_batch, job.training.global_batch);
+    say("training.global_batch", job_.training.batch.global, job.training.batch.global);
     return text.empty() ? "" : text.substr(1);
   }
 

@@ -169,9 +169,10 @@ std::vector<std::vector<int>> EnumerateGroups(const Layout& layout, const std::s
 
 GroupNeeds GroupNeedsOf(const TrainingJob& job) {
   const ExpertShape& moe = job.model.moe;
-  return {.shared_embedding = job.model.tied_embedding,
+  return {.shared_embedding = job.model.embedding.tied,
           .further_tokens = job.model.mtp_layers > 0,
-          .stage = (job.training.fp8 && !job.training.tp_only_amax_red) || moe.router_bias,
+          .stage = (job.training.precision.fp8 && !job.training.precision.tp_only_amax_red) ||
+                   moe.router_bias,
           .experts = moe.experts > 0};
 }
 

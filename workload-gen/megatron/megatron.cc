@@ -18,19 +18,19 @@ namespace {
 WorkloadTotals TotalsOf(const TrainingJob& job, const Layout& layout) {
   const IterationFlops flops = FlopsOfIteration(job);
   WorkloadTotals totals;
-  totals.tokens = job.training.global_batch * job.model.sequence;
+  totals.tokens = job.training.batch.global * job.model.sequence;
   totals.model_flops = flops.model;
   totals.hardware_flops = flops.hardware;
   totals.parameters = ParameterCount(job.model);
   totals.model_name = job.model.name;
   totals.layout = layout.ToString();
-  totals.precision = job.training.fp8 ? DataType::kFp8 : job.training.precision;
+  totals.precision = job.training.precision.fp8 ? DataType::kFp8 : job.training.precision.type;
   return totals;
 }
 
 // Ranks run one program a stage; where experts are loaded unevenly, one a stage and load.
 std::vector<ExpertLoad> LoadsOf(const TrainingJob& job) {
-  if (job.model.moe.experts == 0 || job.training.moe_imbalance <= 1) return {ExpertLoad::kMean};
+  if (job.model.moe.experts == 0 || job.training.moe.imbalance <= 1) return {ExpertLoad::kMean};
   return {ExpertLoad::kBusiest, ExpertLoad::kOthers};
 }
 

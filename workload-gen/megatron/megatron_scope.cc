@@ -12,18 +12,19 @@ struct Feature {
 };
 
 bool HasWindow(const TrainingJob& job) {
-  return job.model.window > 0 && job.model.window < job.model.sequence;
+  return job.model.attention.window > 0 && job.model.attention.window < job.model.sequence;
 }
 
 // One row a feature; a writer that learns it takes its row out.
 constexpr Feature kNotGenerated[] = {
     {"model.mtp_layers", "multi-token prediction with learned positions or dropout",
      [](const TrainingJob& job) {
-       return job.model.mtp_layers > 0 && (job.model.learned_positions() || job.model.dropout > 0);
+       return job.model.mtp_layers > 0 &&
+              (job.model.embedding.learned_positions() || job.model.dropout > 0);
      }},
     {"model.patch_features", "an embedding of patches with split sequences or further tokens",
      [](const TrainingJob& job) {
-       return job.model.patch_features > 0 &&
+       return job.model.embedding.patch_features > 0 &&
               (job.parallel.sequence_parallel || job.parallel.context > 1 ||
                job.model.mtp_layers > 0);
      }},
@@ -36,17 +37,17 @@ constexpr Feature kNotGenerated[] = {
      }},
     {"training.moe_dispatcher", "capacity or imbalance with dispatcher flex",
      [](const TrainingJob& job) {
-       return job.model.moe.experts > 0 && job.training.moe_dispatcher == MoeDispatcher::kFlex &&
-              (job.training.moe_capacity_factor > 0 || job.training.moe_imbalance > 1);
+       return job.model.moe.experts > 0 && job.training.moe.dispatcher == MoeDispatcher::kFlex &&
+              (job.training.moe.capacity_factor > 0 || job.training.moe.imbalance > 1);
      }},
     {"training.moe_capacity_factor", "a capacity with dispatcher allgather",
      [](const TrainingJob& job) {
-       return job.model.moe.experts > 0 && job.training.moe_capacity_factor > 0 &&
-              job.training.moe_dispatcher == MoeDispatcher::kAllGather;
+       return job.model.moe.experts > 0 && job.training.moe.capacity_factor > 0 &&
+              job.training.moe.dispatcher == MoeDispatcher::kAllGather;
      }},
     {"training.cuda_graphs", "CUDA graphs of layers whose tokens travel beside other work",
      [](const TrainingJob& job) {
-       return job.overlap.expert && job.training.cuda_graphs != GraphScope::kNone;
+       return job.overlap.expert && job.training.host.cuda_graphs != GraphScope::kNone;
      }},
 };
 

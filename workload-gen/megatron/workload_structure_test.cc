@@ -113,7 +113,7 @@ TEST(WorkloadStructure, TensorCollectivesFollowTheClosedForm) {
       }
     }
     const int64_t passes = int64_t{job.model.layers} * layout.microbatches;
-    const bool full = job.training.recompute == Recompute::kFull;
+    const bool full = job.training.recompute.granularity == Recompute::kFull;
     std::map<CollectiveType, int64_t> expected;
     if (layout.sequence_parallel) {
       expected[CollectiveType::kAllGather] = passes * (full ? 8 : 6);

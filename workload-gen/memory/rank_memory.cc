@@ -22,7 +22,7 @@ ActivationRules RulesOf(const TrainingJob& job, const Layout& layout) {
   ActivationRules rules;
   rules.saves_split_rows = megatron && layout.sequence_parallel;
   rules.tensor = layout.tensor;
-  rules.keeps_outputs = !megatron && job.training.recompute == Recompute::kSelective;
+  rules.keeps_outputs = !megatron && job.training.recompute.granularity == Recompute::kSelective;
   return rules;
 }
 
@@ -44,9 +44,9 @@ StateMemory MegatronStates(const TrainingJob& job, const Layout& layout, int sta
   StateMemory states;
   for (const ChunkBuckets& chunk : MakeChunkBuckets(job, layout, stage)) {
     for (const Bucket& bucket : chunk.buckets) {
-      const int64_t owners = job.training.distributed_optimizer ? RanksOf(bucket, layout) : 1;
-      states.parameters += bucket.elements * SizeOf(job.training.precision).count();
-      states.gradients += bucket.elements * SizeOf(job.training.gradient_type).count();
+      const int64_t owners = job.training.optimizer.distributed ? RanksOf(bucket, layout) : 1;
+      states.parameters += bucket.elements * SizeOf(job.training.precision.type).count();
+      states.gradients += bucket.elements * SizeOf(job.training.precision.gradients).count();
       states.optimizer += bucket.elements / owners * kAdamBytes;
     }
   }

@@ -7,7 +7,7 @@ namespace drydock {
 void CoreAttention::Exchange(CollectiveType type, int64_t count) {
   CommCall call;
   call.collective = type;
-  call.type = c_.job.training.precision;
+  call.type = c_.job.training.precision.type;
   call.count = count;
   call.group_size = c_.layout.context;
   c_.builder->Collective(kContextRole, kContextStream, call);
@@ -65,7 +65,7 @@ void CoreAttention::Backward(const CoreWork& core) {
 ProgramBuilder::OpId CoreAttention::Shift(int64_t count, bool up) {
   return c_.builder->StartCollective(
       kContextRole, kContextStream,
-      RingShift(c_.layout.context, c_.job.training.precision, count, up ? 1 : -1));
+      RingShift(c_.layout.context, c_.job.training.precision.type, count, up ? 1 : -1));
 }
 
 // The next keys are on their way while those at hand are worked on. How much each step's output

@@ -3,8 +3,8 @@
 namespace drydock {
 
 void ReduceScales(const WriterContext& c, int chunk, int tensors) {
-  if (!c.job.training.fp8) return;
-  const bool tensor_only = c.job.training.tp_only_amax_red;
+  if (!c.job.training.precision.fp8) return;
+  const bool tensor_only = c.job.training.precision.tp_only_amax_red;
   if (tensor_only && c.layout.tensor == 1) return;
   int products = 0;
   if (c.HasFurther(chunk)) {

@@ -16,7 +16,7 @@ ProgramBuilder::OpId TensorParallel::Start(CollectiveType type, int64_t width, D
 }
 
 ProgramBuilder::OpId TensorParallel::Start(CollectiveType type, int64_t width) {
-  return Start(type, width, c_.job.training.precision, /*userbuffers=*/false);
+  return Start(type, width, c_.job.training.precision.type, /*userbuffers=*/false);
 }
 
 ProgramBuilder::OpId TensorParallel::Start(CollectiveType type) {
@@ -91,7 +91,7 @@ void TensorParallel::ScatterBetween(const PartWork& parts) {
   ProgramBuilder::OpId left = ProgramBuilder::kNothing;
   Products(parts, [&](int) {
     left = Start(CollectiveType::kReduceScatter, c_.job.model.hidden / parts.count,
-                 c_.job.training.precision, /*userbuffers=*/true);
+                 c_.job.training.precision.type, /*userbuffers=*/true);
   });
   b.SetLoop(false);
   b.Wait(left);
@@ -105,7 +105,7 @@ void TensorParallel::SendBetween(const PartWork& parts, uint32_t sum) {
   Products(parts, [&](int part) {
     if (part + 1 == parts.count) return;
     left = b.StartCollective(kTensorRole, kTensorStream,
-                             RingShift(parts.count, c_.job.training.precision, count,
+                             RingShift(parts.count, c_.job.training.precision.type, count,
                                        /*hop=*/part + 1, BufferKind::kUserBuffers));
   });
   b.Wait(left);
@@ -151,7 +151,7 @@ void TensorParallel::ColumnBackward(const LinearWork& linear) {
 void TensorParallel::ColumnBackward(const LinearWork& linear, int64_t width) {
   const bool split = c_.layout.sequence_parallel;
   const OverlapRules& overlap = c_.job.overlap;
-  const DataType data = c_.job.training.precision;
+  const DataType data = c_.job.training.precision.type;
   const bool bulk_in = linear.userbuffers && overlap.tensor_bulk_dgrad;
   const bool bulk_out = linear.userbuffers && overlap.tensor_bulk_wgrad;
   const CollectiveType out = split ? CollectiveType::kReduceScatter : CollectiveType::kAllReduce;

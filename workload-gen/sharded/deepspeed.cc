@@ -26,15 +26,15 @@ class DeepSpeed : public Framework {
     if (job.parallel.virtual_pipeline > 1) {
       fail("parallel.virtual_pipeline", "DeepSpeed's pipelines do not interleave: only 1");
     }
-    if (job.training.recompute == Recompute::kSelective) {
+    if (job.training.recompute.granularity == Recompute::kSelective) {
       fail("training.recompute", "DeepSpeed checkpoints whole layers: none or full");
     }
-    if (job.model.tied_embedding && job.parallel.pipeline > 1) {
+    if (job.model.embedding.tied && job.parallel.pipeline > 1) {
       fail("model.tied_embedding",
            "an embedding that stages share is not generated for framework deepspeed: with "
            "pipeline > 1 tied_embedding must be false");
     }
-    if (job.training.fp8) {
+    if (job.training.precision.fp8) {
       fail("training.precision", "DeepSpeed has no products in fp8 of its own: fp16 or bf16");
     }
     if (job.parallel.context > 1 && job.parallel.context_type != ContextType::kAllToAll) {

@@ -20,7 +20,7 @@ class Fsdp : public Framework {
                       "torchtitan splits activations wherever it splits layers: with tensor > 1 "
                       "sequence_parallel must be true"));
     }
-    if (job.model.tied_embedding && job.parallel.pipeline > 1) {
+    if (job.model.embedding.tied && job.parallel.pipeline > 1) {
       diagnostics.Add(job.ErrorAt("model.tied_embedding",
                                   "torchtitan's pipelines share no embedding between stages: with "
                                   "pipeline > 1 tied_embedding must be false"));
@@ -40,7 +40,7 @@ class Fsdp : public Framework {
                                   "FullyShardedDataParallel shares all parameters over the same "
                                   "ranks: with expert > 1 version must be 2"));
     }
-    if (job.training.precision != DataType::kBf16) {
+    if (job.training.precision.type != DataType::kBf16) {
       diagnostics.Add(job.ErrorAt("training.precision", "FSDP scales no loss: only bf16"));
     }
     return diagnostics.ToStatus();

@@ -34,7 +34,7 @@ FsdpUnits MakeFsdpUnits(const TorchContext& context, const FsdpPlan& plan, int c
   FsdpUnits made;
   const std::vector<int> groups = context.GroupsOf(chunk);
   // What no layer holds: in version 1, and where the head's weight is the embedding's.
-  const bool together = plan.version == 1 || context.writer.job.model.tied_embedding;
+  const bool together = plan.version == 1 || context.writer.job.model.embedding.tied;
   size_t root = SIZE_MAX;
   for (size_t i = 0; i < groups.size(); ++i) {
     const TorchGroup& group = context.Group(groups[i]);
@@ -97,11 +97,11 @@ void FsdpHooks::Start(Chunk* chunk, size_t unit) {
   if (plan_.offload) state.gather = offload_.Load("fsdp.parameters", what.share() * kFp32Bytes);
   // The share is cast into the flat buffer. PyTorch does so beside the compute stream; the bytes
   // are moved by the same memory.
-  b_.Compute(ElementWork("fsdp.copy-in", SubmoduleKind::kCast, c_.job.training.precision,
+  b_.Compute(ElementWork("fsdp.copy-in", SubmoduleKind::kCast, c_.job.training.precision.type,
                          what.share(), c_.tables));
   CommCall call;
   call.collective = CollectiveType::kAllGather;
-  call.type = c_.job.training.precision;
+  call.type = c_.job.training.precision.type;
   call.count = what.elements;
   call.group_size = what.shards;
   if (what.shards < 2) return;
@@ -112,8 +112,8 @@ void FsdpHooks::Start(Chunk* chunk, size_t unit) {
 
 void FsdpHooks::CopyOut(const FsdpUnit& unit) {
   if (plan_.version == 1) return;
-  b_.Compute(ElementWork("fsdp.copy-out", SubmoduleKind::kGradientScale, c_.job.training.precision,
-                         unit.elements, c_.tables));
+  b_.Compute(ElementWork("fsdp.copy-out", SubmoduleKind::kGradientScale,
+                         c_.job.training.precision.type, unit.elements, c_.tables));
 }
 
 void FsdpHooks::Use(Chunk* chunk, size_t unit) {
@@ -177,11 +177,11 @@ void FsdpHooks::ReduceUnit(const GroupPass& pass, size_t index) {
 // The gradient of several micro-batches is kept in the type it is reduced in.
 void FsdpHooks::Accumulate(const FsdpUnit& unit, bool first) {
   if (first) {
-    b_.Compute(ElementWork("fsdp.accumulate", SubmoduleKind::kCast, c_.job.training.precision,
+    b_.Compute(ElementWork("fsdp.accumulate", SubmoduleKind::kCast, c_.job.training.precision.type,
                            unit.elements, c_.tables));
     return;
   }
-  b_.Compute(AccumulationWork("fsdp.accumulate", c_.job.training.precision,
+  b_.Compute(AccumulationWork("fsdp.accumulate", c_.job.training.precision.type,
                               plan_.reduce_type == DataType::kFp32, unit.elements, c_.tables));
 }
 
@@ -204,8 +204,8 @@ void FsdpHooks::StoreGradient(const FsdpUnit& unit, OpId reduction) {
 FsdpHooks::OpId FsdpHooks::ReduceOverRanks(const FsdpUnit& unit) {
   b_.Wait(scatter_);
   // Gradients are laid out by shard, in the type they are reduced in.
-  b_.Compute(ElementWork("fsdp.reduce-copy-in", SubmoduleKind::kCast, c_.job.training.precision,
-                         unit.elements, c_.tables));
+  b_.Compute(ElementWork("fsdp.reduce-copy-in", SubmoduleKind::kCast,
+                         c_.job.training.precision.type, unit.elements, c_.tables));
   CommCall call;
   call.collective = CollectiveType::kReduceScatter;
   call.type = plan_.reduce_type;
@@ -240,7 +240,7 @@ void FsdpHooks::Optimize() {
   ShardStep step(c_);
   b_.SetPhase(Phase::kOptimizer);
   if (plan_.offload) return OptimizeOnHost(&step);
-  if (c_.job.training.gradient_clipping) {
+  if (c_.job.training.optimizer.gradient_clipping) {
     step.Elements("optimizer.norm", SubmoduleKind::kGradientNorm, DataType::kFp32, share_);
     step.Agree(t_.roles.shard, kDataStream, plan_.shards, DataType::kFp32, ReduceOp::kSum);
     step.Elements("optimizer.clip", SubmoduleKind::kGradientScale, DataType::kFp32, share_);
@@ -252,7 +252,7 @@ void FsdpHooks::Optimize() {
 
 // The norm's sum is taken over the ranks as on the GPU; PyTorch takes it with Gloo.
 void FsdpHooks::OptimizeOnHost(ShardStep* step) {
-  if (c_.job.training.gradient_clipping) {
+  if (c_.job.training.optimizer.gradient_clipping) {
     offload_.Step("optimizer.norm", share_ * kHostNormBytes);
     step->Agree(t_.roles.shard, kDataStream, plan_.shards, DataType::kFp32, ReduceOp::kSum);
     offload_.Step("optimizer.clip", share_ * kHostScaleBytes);

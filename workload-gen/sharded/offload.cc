@@ -23,7 +23,7 @@ void Offload::Step(const char* name, int64_t bytes) {
 
 void ZeroGradientOffload::AfterReduction(int64_t share, ProgramBuilder::OpId reduction) {
   if (!used() || share == 0) return;
-  const DataType type = c_.job.training.precision;
+  const DataType type = c_.job.training.precision.type;
   const int64_t bytes = share * SizeOf(type).count();
   const bool last = microbatch_ == c_.layout.microbatches - 1;
   const bool partitioned = c_.job.zero.stage == 3;

@@ -40,7 +40,7 @@ StateMemory FsdpStates(const TorchContext& context, const FsdpPlan& plan) {
       }
     }
   }
-  const int64_t type = SizeOf(context.writer.job.training.precision).count();
+  const int64_t type = SizeOf(context.writer.job.training.precision.type).count();
   const int64_t reduced = SizeOf(plan.reduce_type).count();
   StateMemory states;
   states.parameters = share * kFp32;
@@ -70,7 +70,7 @@ StateMemory FsdpStates(const TorchContext& context, const FsdpPlan& plan) {
 StateMemory ZeroStates(const TorchContext& context) {
   const ZeroRules& rules = context.writer.job.zero;
   const int64_t ranks = context.writer.layout.gradient_ranks();
-  const int64_t type = SizeOf(context.writer.job.training.precision).count();
+  const int64_t type = SizeOf(context.writer.job.training.precision.type).count();
   int64_t all = 0;
   for (const int64_t elements : StageParameters(context)) all += elements;
   int64_t share = (all + ranks - 1) / ranks;

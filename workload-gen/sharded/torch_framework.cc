@@ -37,12 +37,13 @@ double FlopsOf(const TorchModule& module, const Layout& layout, ContextType type
 // What recomputation adds, over all GPUs: matrix products and attention.
 double RecomputedFlops(const TrainingJob& job, const Layout& layout, const TorchModel& model,
                        const WorkTables& tables) {
-  if (job.training.recompute == Recompute::kNone) return 0;
+  if (job.training.recompute.granularity == Recompute::kNone) return 0;
   double of_layers = 0;
   for (int layer = 0; layer < job.model.layers; ++layer) {
     const size_t kind = model.kind_of_layer[static_cast<size_t>(layer)];
     for (const TorchModule& module : model.blocks[kind].modules) {
-      if (job.training.recompute == Recompute::kSelective && !module.selectively_recomputed) {
+      if (job.training.recompute.granularity == Recompute::kSelective &&
+          !module.selectively_recomputed) {
         continue;
       }
       of_layers += FlopsOf(module, layout, job.parallel.context_type, tables);
@@ -54,13 +55,13 @@ double RecomputedFlops(const TrainingJob& job, const Layout& layout, const Torch
 WorkloadTotals TotalsOf(const TrainingJob& job, const Layout& layout, const TorchModel& model,
                         const WorkTables& tables) {
   WorkloadTotals totals;
-  totals.tokens = job.training.global_batch * job.model.sequence;
+  totals.tokens = job.training.batch.global * job.model.sequence;
   totals.model_flops = FlopsOfIteration(job).model;
   totals.hardware_flops = totals.model_flops + RecomputedFlops(job, layout, model, tables);
   totals.parameters = ParameterCount(job.model);
   totals.model_name = job.model.name;
   totals.layout = layout.ToString();
-  totals.precision = job.training.fp8 ? DataType::kFp8 : job.training.precision;
+  totals.precision = job.training.precision.fp8 ? DataType::kFp8 : job.training.precision.type;
   return totals;
 }
 
@@ -73,38 +74,42 @@ struct Feature {
 // One row a feature.
 constexpr Feature kNotGenerated[] = {
     {"parallel.tensor", "latent attention over several tensor ranks",
-     [](const TrainingJob& j) { return j.model.is_latent() && j.parallel.tensor > 1; }},
+     [](const TrainingJob& j) { return j.model.attention.is_latent() && j.parallel.tensor > 1; }},
     {"training.moe_imbalance", "an imbalance of experts",
-     [](const TrainingJob& j) { return j.training.moe_imbalance > 1; }},
+     [](const TrainingJob& j) { return j.training.moe.imbalance > 1; }},
     {"parallel.tensor", "a head of keys that ranks share",
      [](const TrainingJob& j) {
-       return !j.model.is_latent() && j.model.kv_heads % j.parallel.tensor != 0;
+       return !j.model.attention.is_latent() && j.model.attention.kv_heads % j.parallel.tensor != 0;
      }},
     {"model.mtp_layers", "multi-token prediction",
      [](const TrainingJob& j) { return j.model.mtp_layers > 0; }},
     {"model.qk_norm", "the norm of queries and keys",
-     [](const TrainingJob& j) { return j.model.qk_norm; }},
+     [](const TrainingJob& j) { return j.model.attention.qk_norm; }},
     {"model.post_norms", "a norm behind attention and MLP",
      [](const TrainingJob& j) { return j.model.post_norms; }},
     {"model.causal", "attention without a causal mask",
-     [](const TrainingJob& j) { return !j.model.causal; }},
+     [](const TrainingJob& j) { return !j.model.attention.causal; }},
     {"model.window", "attention in a sliding window",
-     [](const TrainingJob& j) { return j.model.window > 0 && j.model.window < j.model.sequence; }},
+     [](const TrainingJob& j) {
+       return j.model.attention.window > 0 && j.model.attention.window < j.model.sequence;
+     }},
     {"model.patch_features", "an embedding of patches",
-     [](const TrainingJob& j) { return j.model.patch_features > 0; }},
+     [](const TrainingJob& j) { return j.model.embedding.patch_features > 0; }},
     {"training.recompute_modules", "a choice of modules to recompute",
      [](const TrainingJob& j) { return j.places.count("training.recompute_modules") > 0; }},
     {"training.recompute_method", "recomputation of several layers together, or of some alone",
      [](const TrainingJob& j) {
-       return j.training.recompute_method != RecomputeMethod::kUniform ||
-              j.training.recompute_layers != 1;
+       return j.training.recompute.method != RecomputeMethod::kUniform ||
+              j.training.recompute.layers != 1;
      }},
     {"training.distributed_optimizer", "Megatron's distributed optimizer",
-     [](const TrainingJob& j) { return j.training.distributed_optimizer; }},
+     [](const TrainingJob& j) { return j.training.optimizer.distributed; }},
     {"training.gradient_buffers", "what NCCL is told of gradient buffers",
-     [](const TrainingJob& j) { return j.training.gradient_buffers != BufferKind::kPlain; }},
+     [](const TrainingJob& j) {
+       return j.training.optimizer.gradient_buffers != BufferKind::kPlain;
+     }},
     {"training.scatter_gather_p2p", "a pipeline message in parts",
-     [](const TrainingJob& j) { return j.training.scatter_gather_p2p; }},
+     [](const TrainingJob& j) { return j.training.p2p.scatter_gather; }},
     {"overlap.grad_reduce", "Megatron's overlap of gradient reduction",
      [](const TrainingJob& j) { return j.overlap.grad_reduce; }},
     {"overlap.tensor", "tensor-parallel communication split over a GEMM's tiles",
@@ -136,7 +141,7 @@ Workload BuildTorchWorkload(const TrainingJob& job, const Layout& layout, const 
   WorkTables tables(&workload);
   // Attention is PyTorch's scaled_dot_product_attention, which is fused whatever else is.
   TrainingJob fused = job;
-  fused.training.fused_kernels = true;
+  fused.training.kernels.fused = true;
   const RankWork work = MakeRankWork(fused, layout, &tables);
   const TorchModel model = MakeTorchModel(job, layout, work, &tables);
   workload.totals = TotalsOf(job, layout, model, tables);

@@ -52,7 +52,7 @@ class ModelMaker {
     module.product = true;
     module.parameters = {n * k};
     if (bias) module.parameters.push_back(n);
-    if (job_.training.fp8 && name != kLogits) {
+    if (job_.training.precision.fp8 && name != kLogits) {
       s.type = DataType::kFp8;
       module.forward = Fp8Casts(name, n, k);
       module.backward = {Scale(name + ".gradient-scale", rows_ * n)};
@@ -103,7 +103,7 @@ class ModelMaker {
     Submodule s = maker_.Base(name, SubmoduleKind::kNorm, local_rows_, m_.hidden);
     s.rms = m_.rms_norm;
     s.bias = !m_.rms_norm;
-    s.fused = job_.training.fused_kernels;
+    s.fused = job_.training.kernels.fused;
     TorchModule module = BothWays(s);
     module.parameters = {m_.hidden};
     if (!m_.rms_norm) module.parameters.push_back(m_.hidden);
@@ -138,7 +138,7 @@ class ModelMaker {
 
   TorchModule Rotary(int64_t width) {
     Submodule rotary = maker_.Base("attention.rotary", SubmoduleKind::kRotary, rows_, width);
-    rotary.fused = job_.training.fused_kernels;
+    rotary.fused = job_.training.kernels.fused;
     return BothWays(rotary);
   }
 
@@ -147,7 +147,7 @@ class ModelMaker {
     Submodule s = maker_.Base(name, SubmoduleKind::kNorm, rows_, width);
     s.rms = m_.rms_norm;
     s.bias = !m_.rms_norm;
-    s.fused = job_.training.fused_kernels;
+    s.fused = job_.training.kernels.fused;
     TorchModule module = BothWays(s);
     module.parameters = {width};
     if (!m_.rms_norm) module.parameters.push_back(width);
@@ -156,44 +156,47 @@ class ModelMaker {
 
   // Multi-head latent attention on one tensor rank.
   void LatentModules(const CoreWork& core, std::vector<TorchModule>* modules) {
-    const LatentAttention& shape = m_.latent;
+    const LatentAttention& shape = m_.attention.latent;
     modules->push_back(Norm("attention.norm", true));
     if (shape.q_rank > 0) {
       modules->push_back(Linear("attention.wq_a", shape.q_rank, m_.hidden, false));
       modules->push_back(NarrowNorm("attention.q_norm", shape.q_rank));
     }
-    modules->push_back(Linear("attention.wq_b", m_.query_width(),
+    modules->push_back(Linear("attention.wq_b", m_.attention.query_width(),
                               shape.q_rank > 0 ? shape.q_rank : m_.hidden, false));
     modules->push_back(Linear("attention.wkv_a", shape.kv_rank + shape.rope_dim, m_.hidden, false));
     modules->push_back(NarrowNorm("attention.kv_norm", shape.kv_rank));
-    modules->push_back(Linear("attention.wkv_b", m_.heads * (shape.nope_dim + shape.value_dim),
+    modules->push_back(Linear("attention.wkv_b",
+                              m_.attention.heads * (shape.nope_dim + shape.value_dim),
                               shape.kv_rank, false));
-    modules->push_back(Rotary(m_.heads * (shape.rope_dim + m_.head_dim + shape.value_dim)));
+    modules->push_back(
+        Rotary(m_.attention.heads * (shape.rope_dim + m_.attention.head_dim + shape.value_dim)));
     modules->push_back(Attention(core));
-    modules->push_back(Row("attention.wo", m_.hidden, m_.value_width()));
+    modules->push_back(Row("attention.wo", m_.hidden, m_.attention.value_width()));
     modules->push_back(Residual("attention.residual"));
   }
 
   void AttentionModules(const CoreWork& core, std::vector<TorchModule>* modules) {
-    if (m_.is_latent()) return LatentModules(core, modules);
-    const int64_t query = m_.query_width() / layout_.tensor, kv = m_.kv_width() / layout_.tensor;
+    if (m_.attention.is_latent()) return LatentModules(core, modules);
+    const int64_t query = m_.attention.query_width() / layout_.tensor,
+                  kv = m_.attention.kv_width() / layout_.tensor;
     modules->push_back(Norm("attention.norm", true));
-    modules->push_back(Column("attention.wq", query, m_.hidden, m_.qkv_bias, true));
-    modules->push_back(Column("attention.wk", kv, m_.hidden, m_.qkv_bias, false));
-    modules->push_back(Column("attention.wv", kv, m_.hidden, m_.qkv_bias, false));
-    if (m_.positions == Positions::kRotary) modules->push_back(Rotary(query + kv));
+    modules->push_back(Column("attention.wq", query, m_.hidden, m_.attention.qkv_bias, true));
+    modules->push_back(Column("attention.wk", kv, m_.hidden, m_.attention.qkv_bias, false));
+    modules->push_back(Column("attention.wv", kv, m_.hidden, m_.attention.qkv_bias, false));
+    if (m_.embedding.positions == Positions::kRotary) modules->push_back(Rotary(query + kv));
     modules->push_back(Attention(core));
     modules->push_back(Row("attention.wo", m_.hidden, query));
     modules->push_back(Residual("attention.residual"));
   }
 
   void MlpModules(std::vector<TorchModule>* modules) {
-    const int64_t width = m_.ffn / layout_.tensor;
+    const int64_t width = m_.mlp.ffn / layout_.tensor;
     modules->push_back(Norm("mlp.norm", true));
     modules->push_back(Column("mlp.w1", width, m_.hidden, m_.bias, true));
-    if (m_.gated()) modules->push_back(Column("mlp.w3", width, m_.hidden, m_.bias, false));
+    if (m_.mlp.gated()) modules->push_back(Column("mlp.w3", width, m_.hidden, m_.bias, false));
     Submodule activation = maker_.Base("mlp.activation", SubmoduleKind::kActivation, rows_, width);
-    activation.gated = m_.gated();
+    activation.gated = m_.mlp.gated();
     modules->push_back(BothWays(activation));
     modules->push_back(Row("mlp.w2", m_.hidden, width));
     modules->push_back(Residual("mlp.residual"));
@@ -202,7 +205,7 @@ class ModelMaker {
   // Router and experts; those that are shared run on every rank.
   void ExpertModules(const ExpertWork& work, std::vector<TorchModule>* modules) {
     const ExpertShape& moe = m_.moe;
-    const int64_t inputs = m_.gated() ? 2 : 1;
+    const int64_t inputs = m_.mlp.gated() ? 2 : 1;
     modules->push_back(Norm("mlp.norm", true));
     TorchModule experts;
     experts.name = "moe";
@@ -246,10 +249,10 @@ class ModelMaker {
     words.parameters = {s.k * m_.hidden};
     words.after = RowOutput();
     group.modules.push_back(words);
-    if (m_.learned_positions()) {
+    if (m_.embedding.learned_positions()) {
       TorchModule positions =
           BothWays(maker_.Base("embedding.positions", SubmoduleKind::kAdd, local_rows_, m_.hidden));
-      positions.parameters = {m_.max_positions * m_.hidden};
+      positions.parameters = {m_.embedding.max_positions * m_.hidden};
       positions.partial_gradient = split_;
       group.modules.push_back(positions);
     }
@@ -276,7 +279,7 @@ class ModelMaker {
     const int64_t vocab = layout_.padded_vocab / layout_.tensor;
     group.modules.push_back(Norm("head.norm", false));
     group.modules.push_back(Column(kLogits, vocab, m_.hidden, false, true));
-    if (m_.tied_embedding) {
+    if (m_.embedding.tied) {
       group.modules.back().parameters.clear();
       group.modules.back().tied = true;
     }

@@ -91,7 +91,7 @@ class TorchStageWriter {
   void Backward(const GroupPass& pass, bool layer) {
     b_.SetPhase(Phase::kBackward);
     hooks_->BeforeBackward(pass);
-    if (layer && c_.job.training.recompute != Recompute::kNone) Repeat(pass);
+    if (layer && c_.job.training.recompute.granularity != Recompute::kNone) Repeat(pass);
     const std::vector<TorchModule>& modules = t_.Group(pass.group).modules;
     for (size_t i = modules.size(); i-- > 0;) {
       hooks_->BeforeModule(pass, ModulePass::kBackward, i);
@@ -103,7 +103,7 @@ class TorchStageWriter {
 
   // torchtitan's selective form keeps what the reduce-scatters gave, too.
   void Repeat(const GroupPass& pass) {
-    const bool full = c_.job.training.recompute == Recompute::kFull;
+    const bool full = c_.job.training.recompute.granularity == Recompute::kFull;
     b_.SetPhase(Phase::kRecompute);
     const std::vector<TorchModule>& modules = t_.Group(pass.group).modules;
     for (size_t i = 0; i < modules.size(); ++i) {
@@ -132,7 +132,7 @@ class TorchStageWriter {
   void SumParts(const TorchModule& module) {
     for (const int64_t elements : module.parameters) {
       CommCall call;
-      call.type = c_.job.training.precision;
+      call.type = c_.job.training.precision.type;
       call.count = elements;
       call.group_size = c_.layout.tensor;
       b_.Collective(kTensorRole, kTensorStream, call);

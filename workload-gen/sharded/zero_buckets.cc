@@ -9,15 +9,15 @@ void ZeroBuckets::Add(int64_t elements) {
 }
 
 void ZeroBuckets::Copy(const char* name) {
-  c_.builder->Compute(ElementWork(name, SubmoduleKind::kGradientScale, c_.job.training.precision,
-                                  elements_, c_.tables));
+  c_.builder->Compute(ElementWork(name, SubmoduleKind::kGradientScale,
+                                  c_.job.training.precision.type, elements_, c_.tables));
 }
 
 CommCall ZeroBuckets::Call() const {
   const bool scatter = rules_.stage == 3 || rules_.reduce_scatter;
   CommCall call;
   call.collective = scatter ? CollectiveType::kReduceScatter : CollectiveType::kAllReduce;
-  call.type = c_.job.training.precision;
+  call.type = c_.job.training.precision.type;
   call.count = scatter ? padded_ : elements_;
   call.group_size = ranks_;
   return call;

@@ -42,8 +42,8 @@ void ZeroHooks::AfterModule(const GroupPass& pass, ModulePass part, size_t modul
   const bool whole = rules_.stage == 1;  // the gradients of all micro-batches are kept here
   const int64_t elements = m.elements() + m.expert_elements();
   if (whole && pass.microbatch > 0 && elements > 0) {
-    c_.builder->Compute(
-        AccumulationWork("zero.accumulate", c_.job.training.precision, false, elements, c_.tables));
+    c_.builder->Compute(AccumulationWork("zero.accumulate", c_.job.training.precision.type, false,
+                                         elements, c_.tables));
   }
   const bool now = c_.layout.pipeline == 1 && (!whole || last);
   if (!now) return;
@@ -86,7 +86,7 @@ void Zero3Hooks::Start(int gather) {
   if (gather < 0) return;
   CommCall call;
   call.collective = CollectiveType::kAllGather;
-  call.type = c_.job.training.precision;
+  call.type = c_.job.training.precision.type;
   call.count = plan_.gathers[static_cast<size_t>(gather)].elements;
   call.group_size = c_.layout.gradient_ranks();
   ProgramBuilder::OpId& running = running_[static_cast<size_t>(gather)];
@@ -103,7 +103,7 @@ void Zero3Hooks::Wait(int gather) {
   if (fetch.parameters.size() < 2 || c_.layout.gradient_ranks() < 2) return;
   // Parameters gathered together are put together from every rank's piece.
   c_.builder->Compute(ElementWork("zero.copy-out", SubmoduleKind::kGradientScale,
-                                  c_.job.training.precision, fetch.elements, c_.tables));
+                                  c_.job.training.precision.type, fetch.elements, c_.tables));
 }
 
 void Zero3Hooks::BeforeModule(const GroupPass& pass, ModulePass part, size_t module) {

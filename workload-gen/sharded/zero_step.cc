@@ -39,21 +39,21 @@ void ZeroStep::Write(int64_t elements, int64_t persistent, int64_t expert_elemen
 
 void ZeroStep::Agree(int64_t share) {
   const TrainingRules& training = c_.job.training;
-  if (training.precision == DataType::kFp16) {
+  if (training.precision.type == DataType::kFp16) {
     step_.Agree(kDataRole, kDataStream, c_.layout.gradient_ranks(), DataType::kUint8,
                 ReduceOp::kMax);
   }
-  if (!training.gradient_clipping) return;
+  if (!training.optimizer.gradient_clipping) return;
   // Offloaded gradients had their norms taken on their way to the host.
   if (!c_.job.zero.offload_optimizer) {
-    step_.Elements("optimizer.norm", SubmoduleKind::kGradientNorm, training.precision, share);
+    step_.Elements("optimizer.norm", SubmoduleKind::kGradientNorm, training.precision.type, share);
   }
   step_.Agree(kDataRole, kDataStream, c_.layout.gradient_ranks(), DataType::kFp32, ReduceOp::kSum);
 }
 
 // Stage 3 goes through its share in sub-groups; the others in one.
 void ZeroStep::Update(int64_t share) {
-  const DataType type = c_.job.training.precision;
+  const DataType type = c_.job.training.precision.type;
   const int64_t most = c_.job.zero.stage == 3 ? c_.job.zero.sub_group_size : share;
   for (int64_t left = share; left > 0; left -= most) {
     const int64_t elements = std::min(left, most);
@@ -75,7 +75,7 @@ void ZeroStep::UpdateOnHost(int64_t elements) {
   offload.Step("optimizer.adam", elements * kHostAdamBytes);
   offload.Step("optimizer.copy", elements * kHostCastBytes);
   if (c_.job.zero.offload_param) return;
-  const int64_t bytes = elements * SizeOf(c_.job.training.precision).count();
+  const int64_t bytes = elements * SizeOf(c_.job.training.precision.type).count();
   c_.builder->Wait(offload.Load("zero.parameters", bytes));
 }
 
@@ -83,7 +83,7 @@ void ZeroStep::Gather(const Owners& owners, int64_t elements) {
   if (elements == 0) return;
   CommCall call;
   call.collective = CollectiveType::kAllGather;
-  call.type = c_.job.training.precision;
+  call.type = c_.job.training.precision.type;
   call.count = elements;
   call.group_size = owners.ranks;
   c_.builder->Collective(owners.role, owners.stream, call);

@@ -17,7 +17,7 @@ class Recorder {
       Forward(group, ModulePass::kForward);
     }
     std::reverse(groups.begin(), groups.end());
-    const bool repeats = t_.writer.job.training.recompute == Recompute::kFull;
+    const bool repeats = t_.writer.job.training.recompute.granularity == Recompute::kFull;
     for (const int group : groups) {
       if (repeats && group >= 0 && group < t_.layers()) Forward(group, ModulePass::kRecompute);
       for (size_t i = t_.Group(group).modules.size(); i-- > 0;) {

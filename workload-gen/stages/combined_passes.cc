@@ -6,7 +6,7 @@ namespace drydock {
 
 // The communicator's own stream: what stands beside compute is in the order of its exchanges.
 Stream CombinedPasses::Exchange() const {
-  return c_.job.training.moe_dispatcher == MoeDispatcher::kAllToAll ? kExpertStream
+  return c_.job.training.moe.dispatcher == MoeDispatcher::kAllToAll ? kExpertStream
                                                                     : kTensorExpertStream;
 }
 

@@ -66,7 +66,7 @@ void CombinedStage::PrepareForward(const StageWork& work, int layer) {
 void CombinedStage::LeaveForward(Passing* passing) {
   const StageWork& work = passing->work;
   const bool last = c_.IsLast(work.chunk);
-  if (c_.job.training.fp8) {
+  if (c_.job.training.precision.fp8) {
     passes_.OnCompute(passing, [&] { ReduceScales(c_, work.chunk, kForwardScales); });
   }
   if (c_.job.overlap.p2p && !last) {

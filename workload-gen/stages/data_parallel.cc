@@ -9,7 +9,7 @@ namespace {
 // A call over the ranks that share a bucket. Where experts are not split, these are the others' and
 // so is the communicator; with one of their own, both reduce at a time.
 ProgramBuilder::OpId StartOver(const WriterContext& c, const Bucket& bucket, CommCall call) {
-  call.buffers = c.job.training.gradient_buffers;
+  call.buffers = c.job.training.optimizer.gradient_buffers;
   call.count = bucket.elements;
   call.group_size = RanksOf(bucket, c.layout);
   if (!bucket.expert) return c.builder->StartCollective(kDataRole, kDataStream, call);
@@ -29,10 +29,11 @@ std::vector<ChunkBuckets> MakeChunkBuckets(const TrainingJob& job, const Layout&
   for (int chunk = 0; chunk < layout.chunks; ++chunk) {
     BucketRule rule;
     rule.data = layout.gradient_ranks();
-    rule.distributed_optimizer = job.training.distributed_optimizer;
+    rule.distributed_optimizer = job.training.optimizer.distributed;
     if (job.overlap.grad_reduce && stage == 0 && chunk == 0) {
-      rule.elements = job.training.bucket_elements > 0 ? job.training.bucket_elements
-                                                       : DefaultBucketElements(rule.data);
+      rule.elements = job.training.optimizer.bucket_elements > 0
+                          ? job.training.optimizer.bucket_elements
+                          : DefaultBucketElements(rule.data);
     }
     ChunkBuckets made;
     made.parameters = ChunkParameters(job.model, layout, stage, chunk);
@@ -81,19 +82,19 @@ void GradientReduction::Launch(size_t chunk, size_t bucket) {
   ProgramBuilder& b = *c_.builder;
   const Phase phase = b.phase();
   b.SetPhase(Phase::kGradientSync);
-  if (training.check_gradients) {
-    b.Compute(ElementWork("gradients.check", SubmoduleKind::kGradientNorm, training.gradient_type,
-                          elements, c_.tables));
+  if (training.optimizer.check_gradients) {
+    b.Compute(ElementWork("gradients.check", SubmoduleKind::kGradientNorm,
+                          training.precision.gradients, elements, c_.tables));
     b.HostReads();  // is the norm a number?
   }
   if (c_.layout.gradient_ranks() > 1) {
     b.Compute(ElementWork("gradients.average", SubmoduleKind::kGradientScale,
-                          training.gradient_type, elements, c_.tables));
+                          training.precision.gradients, elements, c_.tables));
   }
   CommCall call;
   call.collective =
-      training.distributed_optimizer ? CollectiveType::kReduceScatter : CollectiveType::kAllReduce;
-  call.type = training.gradient_type;
+      training.optimizer.distributed ? CollectiveType::kReduceScatter : CollectiveType::kAllReduce;
+  call.type = training.precision.gradients;
   running_.push_back(StartOver(c_, chunks_[chunk].buckets[bucket], call));
   if (!c_.job.overlap.grad_reduce) b.Wait(running_.back());
   b.SetPhase(phase);
@@ -127,7 +128,7 @@ bool ParameterGather::overlapped() const {
 ProgramBuilder::OpId ParameterGather::Start(size_t chunk, size_t bucket) {
   CommCall call;
   call.collective = CollectiveType::kAllGather;
-  call.type = c_.job.training.precision;
+  call.type = c_.job.training.precision.type;
   return ops_[chunk][bucket] = StartOver(c_, chunks_[chunk].buckets[bucket], call);
 }
 
@@ -172,7 +173,7 @@ void ParameterGather::BeforeForward(int chunk, int layer) {
 }
 
 void ParameterGather::GatherAll() {
-  if (!c_.job.training.distributed_optimizer || overlapped()) return;
+  if (!c_.job.training.optimizer.distributed || overlapped()) return;
   for (size_t chunk = ops_.size(); chunk-- > 0;) {
     for (size_t bucket = 0; bucket < ops_[chunk].size(); ++bucket) {
       c_.builder->Wait(Start(chunk, bucket));

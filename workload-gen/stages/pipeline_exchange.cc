@@ -13,7 +13,7 @@ PipelineShape PipelineShapeOf(const WriterContext& c) {
 
 bool PipelineExchanges::SplitOverTensor() const {
   return c_.layout.tensor > 1 &&
-         (c_.layout.sequence_parallel || c_.job.training.scatter_gather_p2p);
+         (c_.layout.sequence_parallel || c_.job.training.p2p.scatter_gather);
 }
 
 void PipelineExchanges::Post(const std::vector<Exchange>& exchanges) {
@@ -32,7 +32,7 @@ ProgramBuilder::OpId PipelineExchanges::Start(const Exchange& e) {
   const int other = (next ? mine + 1 : mine - 1) % c_.layout.pipeline;
   CommCall call;
   call.collective = CollectiveType::kSendRecv;
-  call.type = c_.job.training.precision;
+  call.type = c_.job.training.precision.type;
   // Behind the layers that predict further tokens, their rows go along to the loss.
   const int64_t tensors = 1 + c_.layout.FurtherUpTo(e.boundary);
   call.count = tensors * c_.ActivationCount() / (SplitOverTensor() ? c_.layout.tensor : 1);

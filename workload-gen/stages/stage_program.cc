@@ -31,12 +31,12 @@ class StageWriter {
         edges_(c_, &reduction_),
         mtp_(c_, &layers_, &edges_, &deferred_),
         combined_(c_, &layers_, &edges_, &mtp_, &reduction_, &gather_, &deferred_),
-        exchanges_(c_, job.training.batch_p2p_sync) {
+        exchanges_(c_, job.training.p2p.batch_sync) {
     c_.weights = &deferred_;
   }
 
   Program Write() {
-    builder_.SetGraphs(c_.job.training.cuda_graphs);
+    builder_.SetGraphs(c_.job.training.host.cuda_graphs);
     builder_.SetPhase(Phase::kForward);
     gather_.Begin();
     for (const Action& action : MakeSchedule(PipelineShapeOf(c_))) {
@@ -65,7 +65,7 @@ class StageWriter {
  private:
   // One of the two, or both together.
   void Compute(const StageWork* forward, const StageWork* backward) {
-    const bool timed = c_.job.training.synchronous_timers;
+    const bool timed = c_.job.training.host.synchronous_timers;
     if (timed) builder_.HostSynchronises();
     if (backward != nullptr) BeginBackward(*backward);
     if (c_.job.overlap.expert)
@@ -199,12 +199,12 @@ class StageWriter {
   // How many layers that end before `end` were saved as one: only the first's input was kept.
   int RecomputedTogether(int begin, int end) const {
     const TrainingRules& training = c_.job.training;
-    if (training.recompute != Recompute::kFull) return 0;
-    if (training.recompute_method == RecomputeMethod::kBlock) {
-      return end - begin <= training.recompute_layers ? 1 : 0;
+    if (training.recompute.granularity != Recompute::kFull) return 0;
+    if (training.recompute.method == RecomputeMethod::kBlock) {
+      return end - begin <= training.recompute.layers ? 1 : 0;
     }
-    const int remainder = (end - begin) % training.recompute_layers;
-    return remainder != 0 ? remainder : training.recompute_layers;
+    const int remainder = (end - begin) % training.recompute.layers;
+    return remainder != 0 ? remainder : training.recompute.layers;
   }
 
   void Recompute(int begin, int end, int microbatch, int chunk) {

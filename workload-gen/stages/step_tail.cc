@@ -9,9 +9,9 @@ StepTail::StepTail(const WriterContext& context, const std::vector<ChunkBuckets>
   for (const ChunkBuckets& chunk : chunks) {
     for (const Parameter& parameter : chunk.parameters) {
       if (parameter.sequence_parallel) replicated_ += parameter.elements;
-      if (!c_.job.training.distributed_optimizer) owned_ += parameter.elements;
+      if (!c_.job.training.optimizer.distributed) owned_ += parameter.elements;
     }
-    if (!c_.job.training.distributed_optimizer) continue;
+    if (!c_.job.training.optimizer.distributed) continue;
     for (const Bucket& bucket : chunk.buckets) {
       owned_ += bucket.elements / RanksOf(bucket, c_.layout);
     }
@@ -25,7 +25,7 @@ void StepTail::Write(GradientReduction* reduction, ParameterGather* gather) {
   ReduceReplicated();
   ReduceSharedEmbedding();
   UpdateRouterBiases();
-  if (c_.job.training.step_checks) {
+  if (c_.job.training.optimizer.step_checks) {
     AllReduceWorld(DataType::kInt32, ReduceOp::kSum);
     c_.builder->HostReads();
   }
@@ -65,25 +65,26 @@ void StepTail::AllReduceReplica(DataType type, ReduceOp op) {
 }
 
 void StepTail::AllReduceModel(ReduceOp op) {
-  if (c_.job.training.distributed_optimizer)
+  if (c_.job.training.optimizer.distributed)
     AllReduceWorld(DataType::kFp32, op);
   else
     AllReduceReplica(DataType::kFp32, op);
   // The gradients of experts belong to an optimizer of their own.
-  if (!c_.job.training.distributed_optimizer && c_.job.model.moe.experts > 0) {
+  if (!c_.job.training.optimizer.distributed && c_.job.model.moe.experts > 0) {
     AllReduce(kExpertModelRole, kModelStream, DataType::kFp32, op, 1);
   }
 }
 
 void StepTail::ReduceReplicated() {
   if (replicated_ == 0) return;
-  AllReduce(kTensorRole, kTensorStream, c_.job.training.gradient_type, ReduceOp::kSum, replicated_);
+  AllReduce(kTensorRole, kTensorStream, c_.job.training.precision.gradients, ReduceOp::kSum,
+            replicated_);
 }
 
 void StepTail::ReduceSharedEmbedding() {
   const std::vector<int> holders = EmbeddingStages(c_.layout, GroupNeedsOf(c_.job));
   if (std::find(holders.begin(), holders.end(), c_.stage) == holders.end()) return;
-  AllReduce(kEmbeddingRole, kEmbeddingStream, c_.job.training.gradient_type, ReduceOp::kSum,
+  AllReduce(kEmbeddingRole, kEmbeddingStream, c_.job.training.precision.gradients, ReduceOp::kSum,
             c_.layout.padded_vocab / c_.layout.tensor * c_.job.model.hidden);
 }
 
@@ -115,23 +116,23 @@ void StepTail::Compute(const char* name, SubmoduleKind kind, DataType type) {
 
 void StepTail::Optimize() {
   const TrainingRules& training = c_.job.training;
-  if (training.precision == DataType::kFp16) {
+  if (training.precision.type == DataType::kFp16) {
     Compute("optimizer.unscale", SubmoduleKind::kGradientScale, DataType::kFp32);
     AllReduceModel(ReduceOp::kMax);  // did any gradient overflow?
     c_.builder->HostReads();         // the host decides whether to step
   }
-  if (training.gradient_clipping) {
+  if (training.optimizer.gradient_clipping) {
     Compute("optimizer.norm", SubmoduleKind::kGradientNorm, DataType::kFp32);
     AllReduceModel(ReduceOp::kSum);
     c_.builder->HostReads();  // the host computes the factor
     Compute("optimizer.clip", SubmoduleKind::kGradientScale, DataType::kFp32);
   }
   Compute("optimizer.adam", SubmoduleKind::kOptimizer, DataType::kFp32);
-  Compute("optimizer.copy", SubmoduleKind::kCast, training.precision);
+  Compute("optimizer.copy", SubmoduleKind::kCast, training.precision.type);
 }
 
 void StepTail::Checks() {
-  if (c_.job.training.step_checks) {
+  if (c_.job.training.optimizer.step_checks) {
     AllReduceReplica(DataType::kInt32, ReduceOp::kSum);  // did the step succeed?
     c_.builder->HostReads();
     AllReduceReplica(DataType::kFp32, ReduceOp::kMax);  // gradient norm

@@ -12,18 +12,18 @@ class AttentionMaker {
         m_(maker->model()),
         layout_(maker->layout()),
         tensor_(maker->layout().tensor),
-        windowed_(windowed && m_.window < m_.sequence) {}
+        windowed_(windowed && m_.attention.window < m_.sequence) {}
 
   AttentionWork Make() {
     work_.norm = maker_.Norm("attention.norm", maker_.local_rows(), m_.hidden);
-    if (m_.is_latent())
+    if (m_.attention.is_latent())
       MakeLatent();
     else
       MakeStandard();
     MakeCore();
-    work_.proj =
-        maker_.OverlappedRowLinear("attention.proj", maker_.rows(), m_.hidden,
-                                   m_.value_width() / tensor_, maker_.job().overlap.scatter_proj);
+    work_.proj = maker_.OverlappedRowLinear("attention.proj", maker_.rows(), m_.hidden,
+                                            m_.attention.value_width() / tensor_,
+                                            maker_.job().overlap.scatter_proj);
     if (m_.post_norms) {
       work_.post_norm = maker_.Norm("attention.post-norm", maker_.local_rows(), m_.hidden);
     }
@@ -34,42 +34,45 @@ class AttentionMaker {
  private:
   // Of this rank; ranks share one where there are more of them than heads.
   int64_t KeyHeads() const {
-    return std::max(int64_t{1}, (m_.is_latent() ? m_.heads : m_.kv_heads) / tensor_);
+    return std::max(
+        int64_t{1},
+        (m_.attention.is_latent() ? m_.attention.heads : m_.attention.kv_heads) / tensor_);
   }
 
   void MakeStandard() {
-    const int64_t width = m_.query_width() + 2 * m_.kv_width();
+    const int64_t width = m_.attention.query_width() + 2 * m_.attention.kv_width();
     work_.qkv = maker_.OverlappedColumnLinear("attention.qkv", maker_.rows(), width / tensor_,
-                                              m_.hidden, m_.qkv_bias, InputFrom::kNorm);
-    if (m_.kv_heads < tensor_) work_.gathered_width = width;
-    if (m_.qk_norm) {
-      work_.q_norm =
-          maker_.Norm("attention.q-norm", maker_.rows() * m_.heads / tensor_, m_.head_dim);
-      work_.k_norm = maker_.Norm("attention.k-norm", maker_.rows() * KeyHeads(), m_.head_dim);
+                                              m_.hidden, m_.attention.qkv_bias, InputFrom::kNorm);
+    if (m_.attention.kv_heads < tensor_) work_.gathered_width = width;
+    if (m_.attention.qk_norm) {
+      work_.q_norm = maker_.Norm("attention.q-norm", maker_.rows() * m_.attention.heads / tensor_,
+                                 m_.attention.head_dim);
+      work_.k_norm =
+          maker_.Norm("attention.k-norm", maker_.rows() * KeyHeads(), m_.attention.head_dim);
     }
-    if (m_.positions == Positions::kRotary) {
-      MakeRotary(m_.query_width() / tensor_ + KeyHeads() * m_.head_dim);
+    if (m_.embedding.positions == Positions::kRotary) {
+      MakeRotary(m_.attention.query_width() / tensor_ + KeyHeads() * m_.attention.head_dim);
     }
   }
 
   void MakeRotary(int64_t width) {
     Submodule rotary =
         maker_.Base("attention.rotary", SubmoduleKind::kRotary, maker_.rows(), width);
-    rotary.fused = maker_.job().training.fused_kernels;
+    rotary.fused = maker_.job().training.kernels.fused;
     work_.rotary = maker_.BothWays(rotary);
   }
 
   void MakeLatent() {
-    const LatentAttention& shape = m_.latent;
+    const LatentAttention& shape = m_.attention.latent;
     const int64_t rows = maker_.rows(), local = maker_.local_rows();
-    const int64_t heads = m_.heads / tensor_;
+    const int64_t heads = m_.attention.heads / tensor_;
     LatentWork latent;
     if (shape.q_rank > 0) {
       latent.q_down = maker_.Linear("attention.q-down", local, shape.q_rank, m_.hidden, false);
       latent.q_norm = maker_.Norm("attention.q-norm", local, shape.q_rank);
     }
     const bool narrow = shape.q_rank > 0;  // else the layer's norm is a module of its own
-    latent.q_up = maker_.ColumnLinear("attention.q-up", rows, m_.query_width() / tensor_,
+    latent.q_up = maker_.ColumnLinear("attention.q-up", rows, m_.attention.query_width() / tensor_,
                                       narrow ? shape.q_rank : m_.hidden, false,
                                       narrow ? InputFrom::kNorm : InputFrom::kElsewhere);
     latent.kv_down =
@@ -80,28 +83,29 @@ class AttentionMaker {
                             shape.kv_rank, false, InputFrom::kNorm);
     work_.latent = latent;
     // Queries turn in place; keys are put together with their turned part, values beside them.
-    MakeRotary(heads * (shape.rope_dim + m_.head_dim + shape.value_dim));
+    MakeRotary(heads * (shape.rope_dim + m_.attention.head_dim + shape.value_dim));
   }
 
   Submodule Core(const char* name) const {
     Submodule s = maker_.Base(name, SubmoduleKind::kAttention, 0, 0);
-    s.batch = maker_.job().training.micro_batch;
+    s.batch = maker_.job().training.batch.micro;
     s.sequence = m_.sequence;
-    s.heads = m_.heads / tensor_;
+    s.heads = m_.attention.heads / tensor_;
     s.kv_heads = KeyHeads();
-    s.head_dim = m_.head_dim;
-    if (m_.value_dim() != m_.head_dim) s.value_dim = m_.value_dim();
-    s.causal = m_.causal;
-    s.fused = maker_.job().training.fused_kernels;
-    s.dropout = m_.attention_dropout > 0;
+    s.head_dim = m_.attention.head_dim;
+    if (m_.attention.value_dim() != m_.attention.head_dim) s.value_dim = m_.attention.value_dim();
+    s.causal = m_.attention.causal;
+    s.fused = maker_.job().training.kernels.fused;
+    s.dropout = m_.attention.dropout > 0;
     if (windowed_) SeeWindow(&s);
     return s;
   }
 
   // As many scores as the window leaves: the mean number of keys a query sees, without a mask.
   void SeeWindow(Submodule* s) const {
-    const double window = static_cast<double>(m_.window), length = static_cast<double>(m_.sequence);
-    const double seen = m_.causal ? window - window * window / (2 * length) : window;
+    const double window = static_cast<double>(m_.attention.window),
+                 length = static_cast<double>(m_.sequence);
+    const double seen = m_.attention.causal ? window - window * window / (2 * length) : window;
     s->causal = false;
     s->kv_sequence = std::max(int64_t{1}, static_cast<int64_t>(seen + 0.5));
   }
@@ -109,10 +113,10 @@ class AttentionMaker {
   void MakeCore() {
     CoreWork& core = work_.core;
     const int64_t rows = maker_.rows();
-    core.queries = rows * m_.query_width() / tensor_;
-    core.keys = rows * KeyHeads() * m_.head_dim;
-    core.values = rows * KeyHeads() * m_.value_dim();
-    core.outputs = rows * m_.value_width() / tensor_;
+    core.queries = rows * m_.attention.query_width() / tensor_;
+    core.keys = rows * KeyHeads() * m_.attention.head_dim;
+    core.values = rows * KeyHeads() * m_.attention.value_dim();
+    core.outputs = rows * m_.attention.value_width() / tensor_;
     Submodule s = Core("attention.core");
     if (layout_.context > 1) CutCore(&s);
     core.first = maker_.BothWays(s);
@@ -129,7 +133,7 @@ class AttentionMaker {
         s->sequence = m_.sequence / (2 * context);
         // Chunks r and 2 CP - 1 - r see r + 1 and 2 CP - r chunks of keys: 2 CP + 1 together.
         if (!windowed_) {
-          s->kv_sequence = m_.causal ? (2 * context + 1) * s->sequence / 2 : m_.sequence;
+          s->kv_sequence = m_.attention.causal ? (2 * context + 1) * s->sequence / 2 : m_.sequence;
         }
         return;
       case ContextType::kP2p:
@@ -143,7 +147,7 @@ class AttentionMaker {
     Submodule other = *s;
     other.name = "attention.core-step";
     other.causal = false;
-    if (m_.causal) other.kv_sequence = s->sequence / 2;
+    if (m_.attention.causal) other.kv_sequence = s->sequence / 2;
     CoreWork& core = work_.core;
     core.other = maker_.BothWays(other);
     core.scale_output = Merge(core.outputs, 1, Pass::kForward);

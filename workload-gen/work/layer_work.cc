@@ -30,7 +30,7 @@ class WorkMaker {
     std::array<int, 4> kind;
     kind.fill(-1);
     for (int layer = 0; layer < m_.layers; ++layer) {
-      const bool experts = m_.HasExperts(layer), window = m_.HasWindow(layer);
+      const bool experts = m_.HasExperts(layer), window = m_.attention.HasWindow(layer);
       int& index = kind[(experts ? 2 : 0) + (window ? 1 : 0)];
       if (index < 0) {
         index = static_cast<int>(work_.kinds.size());
@@ -50,7 +50,7 @@ class WorkMaker {
     if (experts)
       layer.experts = MakeExperts(&maker_, load_, gpus_, tables_);
     else
-      layer.mlp = MakeMlp(&maker_, "mlp", m_.ffn, InputFrom::kNorm);
+      layer.mlp = MakeMlp(&maker_, "mlp", m_.mlp.ffn, InputFrom::kNorm);
     if (m_.post_norms) {
       layer.post_norm2 = maker_.Norm("mlp.post-norm", maker_.local_rows(), m_.hidden);
     }
@@ -68,13 +68,13 @@ class WorkMaker {
         maker_.Base("embedding.words", SubmoduleKind::kEmbedding, work_.rows, m_.hidden);
     lookup.k = layout.padded_vocab / layout.tensor;
     work_.embedding.lookup.forward = maker_.Add(lookup, Pass::kForward);
-    lookup.accumulate_fp32 = maker_.job().training.gradient_type == DataType::kFp32;
+    lookup.accumulate_fp32 = maker_.job().training.precision.gradients == DataType::kFp32;
     work_.embedding.lookup.backward = maker_.Add(lookup, Pass::kBackward);
-    if (m_.patch_features > 0) {
-      work_.embedding.patches =
-          maker_.HeadLinear("embedding.patches", work_.rows, m_.hidden, m_.patch_features);
+    if (m_.embedding.patch_features > 0) {
+      work_.embedding.patches = maker_.HeadLinear("embedding.patches", work_.rows, m_.hidden,
+                                                  m_.embedding.patch_features);
     }
-    if (m_.learned_positions()) {
+    if (m_.embedding.learned_positions()) {
       work_.embedding.positions = maker_.BothWays(
           maker_.Base("embedding.positions", SubmoduleKind::kAdd, work_.rows, m_.hidden));
     }
@@ -88,13 +88,14 @@ class WorkMaker {
 
   // Images are told apart by the row of their class token, on each tensor rank alike.
   void MakeHead() {
-    const bool images = m_.patch_features > 0;
-    const int64_t vocab = images ? m_.vocab : maker_.layout().padded_vocab / maker_.layout().tensor;
-    const int64_t rows = images ? maker_.job().training.micro_batch : work_.rows;
+    const bool images = m_.embedding.patch_features > 0;
+    const int64_t vocab =
+        images ? m_.embedding.vocab : maker_.layout().padded_vocab / maker_.layout().tensor;
+    const int64_t rows = images ? maker_.job().training.batch.micro : work_.rows;
     work_.head.norm = maker_.Norm("head.norm", work_.local_rows, m_.hidden);
     work_.head.logits = maker_.HeadLinear("head.logits", rows, vocab, m_.hidden);
     Submodule loss = maker_.Base("head.loss", SubmoduleKind::kCrossEntropy, rows, vocab);
-    loss.fused = maker_.job().training.cross_entropy_fusion != CrossEntropyFusion::kNone;
+    loss.fused = maker_.job().training.kernels.cross_entropy_fusion != CrossEntropyFusion::kNone;
     work_.head.loss = maker_.BothWays(loss);
   }
 

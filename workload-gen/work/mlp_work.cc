@@ -31,8 +31,8 @@ class ExpertMaker {
     const int64_t tokens = work_.routing.tokens;
     Submodule router = maker_.Base("moe.router", SubmoduleKind::kRouter, tokens, m_.moe.experts);
     router.k = m_.hidden;
-    router.accumulate_fp32 =
-        training_.gradient_accumulation_fusion && training_.gradient_type == DataType::kFp32;
+    router.accumulate_fp32 = training_.kernels.gradient_accumulation_fusion &&
+                             training_.precision.gradients == DataType::kFp32;
     work_.router = maker_.BothWays(router);
     Submodule top_k = maker_.Base("moe.top-k", SubmoduleKind::kTopK, tokens, m_.moe.experts);
     top_k.top_k = m_.moe.per_token;
@@ -51,7 +51,7 @@ class ExpertMaker {
   // sorted where they arrive. The others send tokens, which are copied at the experts.
   void MakeMoves() {
     const int64_t arrived = work_.routing.received;
-    if (training_.moe_dispatcher == MoeDispatcher::kAllToAll) {
+    if (training_.moe.dispatcher == MoeDispatcher::kAllToAll) {
       const int64_t tokens = work_.routing.tokens, copies = m_.moe.per_token;
       work_.permute = maker_.BothWays(
           Move("moe.permute", SubmoduleKind::kPermute, tokens, m_.moe.experts, copies));
@@ -72,8 +72,8 @@ class ExpertMaker {
 
   void MakeProducts() {
     const int64_t tensor = layout_.expert_tensor, width = m_.moe.ffn / tensor;
-    const int64_t fc1_width = (m_.gated() ? 2 : 1) * width, rows = work_.routing.received;
-    if (training_.moe_grouped_gemm) {
+    const int64_t fc1_width = (m_.mlp.gated() ? 2 : 1) * width, rows = work_.routing.received;
+    if (training_.moe.grouped_gemm) {
       work_.fc1 = maker_.GroupedLinear("moe.fc1", rows, fc1_width, m_.hidden, local_experts_);
       work_.activation = maker_.Activation("moe.activation", rows, width);
       work_.fc2 = maker_.GroupedLinear("moe.fc2", rows, m_.hidden, width, local_experts_);
@@ -87,8 +87,8 @@ class ExpertMaker {
   }
 
   void MakeExchanges(int gpus) {
-    const DataType type = training_.precision;
-    if (training_.moe_dispatcher == MoeDispatcher::kFlex) {
+    const DataType type = training_.precision.type;
+    if (training_.moe.dispatcher == MoeDispatcher::kFlex) {
       if (layout_.expert * layout_.expert_tensor == 1) return;
       // Beside its values, a token takes its experts' numbers (8 B) and probabilities (4 B) along.
       const int64_t ids = m_.moe.per_token * 12 / SizeOf(type).count();
@@ -96,7 +96,7 @@ class ExpertMaker {
           DeepEpExchange(maker_.job(), layout_, gpus, work_.routing.tokens, type, m_.hidden + ids));
       return;
     }
-    if (training_.moe_dispatcher == MoeDispatcher::kAllGather || layout_.expert == 1) return;
+    if (training_.moe.dispatcher == MoeDispatcher::kAllGather || layout_.expert == 1) return;
     const auto exchange = [&](int64_t width, bool back) {
       return tables_->Intern(TokenExchange(work_.routing, layout_, type, width, back));
     };
@@ -133,7 +133,7 @@ MlpWork MakeMlp(SubmoduleMaker* maker, const std::string& prefix, int64_t ffn, I
                 bool beside) {
   const ModelShape& m = maker->model();
   const int64_t width = ffn / maker->layout().tensor, rows = maker->rows();
-  const int64_t inner = (m.gated() ? 2 : 1) * width;
+  const int64_t inner = (m.mlp.gated() ? 2 : 1) * width;
   const std::string fc1 = prefix + ".fc1", fc2 = prefix + ".fc2";
   MlpWork mlp;
   mlp.fc1 = beside ? maker->Linear(fc1, rows, inner, m.hidden, false)

@@ -10,7 +10,7 @@ namespace {
 
 int64_t NormElements(const ModelShape& m, int64_t width) { return m.rms_norm ? width : 2 * width; }
 
-int64_t GateFactor(const ModelShape& m) { return m.gated() ? 2 : 1; }
+int64_t GateFactor(const ModelShape& m) { return m.mlp.gated() ? 2 : 1; }
 
 // The weights of one MLP of this width.
 int64_t MlpWeights(const ModelShape& m, int64_t ffn) {
@@ -22,28 +22,31 @@ int64_t MlpBiases(const ModelShape& m, int64_t ffn) {
 
 // Weights out of the latent width, and all weights of latent attention.
 int64_t UpProjectionWeights(const ModelShape& m) {
-  const LatentAttention& latent = m.latent;
-  if (!m.is_latent()) return 0;
-  const int64_t queries = latent.q_rank * m.query_width();
-  return queries + latent.kv_rank * m.heads * (latent.nope_dim + latent.value_dim);
+  const LatentAttention& latent = m.attention.latent;
+  if (!m.attention.is_latent()) return 0;
+  const int64_t queries = latent.q_rank * m.attention.query_width();
+  return queries + latent.kv_rank * m.attention.heads * (latent.nope_dim + latent.value_dim);
 }
 
 int64_t AttentionWeights(const ModelShape& m) {
-  const int64_t proj = m.hidden * m.value_width();
-  if (!m.is_latent()) return m.hidden * (m.query_width() + 2 * m.kv_width()) + proj;
-  const LatentAttention& latent = m.latent;
-  const int64_t queries = m.hidden * (latent.q_rank > 0 ? latent.q_rank : m.query_width());
+  const int64_t proj = m.hidden * m.attention.value_width();
+  if (!m.attention.is_latent())
+    return m.hidden * (m.attention.query_width() + 2 * m.attention.kv_width()) + proj;
+  const LatentAttention& latent = m.attention.latent;
+  const int64_t queries =
+      m.hidden * (latent.q_rank > 0 ? latent.q_rank : m.attention.query_width());
   return queries + m.hidden * (latent.kv_rank + latent.rope_dim) + UpProjectionWeights(m) + proj;
 }
 
 int64_t AttentionParameters(const ModelShape& m) {
   int64_t count = AttentionWeights(m);
   if (m.bias) count += m.hidden;
-  if (m.is_latent()) {
-    return count + NormElements(m, m.latent.q_rank) + NormElements(m, m.latent.kv_rank);
+  if (m.attention.is_latent()) {
+    return count + NormElements(m, m.attention.latent.q_rank) +
+           NormElements(m, m.attention.latent.kv_rank);
   }
-  if (m.qkv_bias) count += m.query_width() + 2 * m.kv_width();
-  if (m.qk_norm) count += 2 * NormElements(m, m.head_dim);
+  if (m.attention.qkv_bias) count += m.attention.query_width() + 2 * m.attention.kv_width();
+  if (m.attention.qk_norm) count += 2 * NormElements(m, m.attention.head_dim);
   return count;
 }
 
@@ -59,16 +62,17 @@ int64_t ExpertParameters(const ModelShape& m, int64_t routed) {
 int64_t LayerParameters(const ModelShape& m, bool experts, int64_t routed) {
   const int64_t norms = (m.post_norms ? 4 : 2) * NormElements(m, m.hidden);
   const int64_t mlp =
-      experts ? ExpertParameters(m, routed) : MlpWeights(m, m.ffn) + MlpBiases(m, m.ffn);
+      experts ? ExpertParameters(m, routed) : MlpWeights(m, m.mlp.ffn) + MlpBiases(m, m.mlp.ffn);
   return AttentionParameters(m) + norms + mlp;
 }
 
 int64_t EmbeddingParameters(const ModelShape& m) {
-  int64_t count = m.learned_positions() ? m.max_positions * m.hidden : 0;
-  if (m.patch_features == 0) return count + m.vocab * m.hidden * (m.tied_embedding ? 1 : 2);
+  int64_t count = m.embedding.learned_positions() ? m.embedding.max_positions * m.hidden : 0;
+  if (m.embedding.patch_features == 0)
+    return count + m.embedding.vocab * m.hidden * (m.embedding.tied ? 1 : 2);
   // A linear layer for the patches, the class token, and a head with a bias.
-  count += m.patch_features * m.hidden + m.hidden + m.hidden;
-  return count + m.vocab * m.hidden + m.vocab;
+  count += m.embedding.patch_features * m.hidden + m.hidden + m.hidden;
+  return count + m.embedding.vocab * m.hidden + m.embedding.vocab;
 }
 
 int64_t CountParameters(const ModelShape& m, int64_t routed) {
@@ -84,10 +88,11 @@ int64_t CountParameters(const ModelShape& m, int64_t routed) {
 // Keys that a query meets, on average over the sequence.
 double KeysSeen(const ModelShape& m, int layer, bool causal_halved) {
   const auto sequence = static_cast<double>(m.sequence);
-  const double most =
-      m.HasWindow(layer) ? static_cast<double>(std::min(m.window, m.sequence)) : sequence;
+  const double most = m.attention.HasWindow(layer)
+                          ? static_cast<double>(std::min(m.attention.window, m.sequence))
+                          : sequence;
   // Of the first `most` queries, the i-th sees i keys; the rest see `most`.
-  return m.causal && causal_halved ? most - most * most / (2 * sequence) : most;
+  return m.attention.causal && causal_halved ? most - most * most / (2 * sequence) : most;
 }
 
 // Multiply-adds of a layer that backward does once more.
@@ -105,13 +110,13 @@ double Recomputed(const LayerProducts& layer, const RecomputeModules& modules) {
 std::vector<bool> RecomputedLayers(const TrainingJob& job) {
   const TrainingRules& rules = job.training;
   const auto layers = static_cast<size_t>(job.model.layers);
-  const bool all =
-      rules.recompute == Recompute::kFull && rules.recompute_method == RecomputeMethod::kUniform;
+  const bool all = rules.recompute.granularity == Recompute::kFull &&
+                   rules.recompute.method == RecomputeMethod::kUniform;
   std::vector<bool> repeated(layers, all);
-  if (all || rules.recompute != Recompute::kFull) return repeated;
+  if (all || rules.recompute.granularity != Recompute::kFull) return repeated;
   size_t first = 0;
   for (const int chunk : SplitLayers(job.model.layers, job.parallel).layers) {
-    for (int i = 0; i < std::min(chunk, rules.recompute_layers); ++i) {
+    for (int i = 0; i < std::min(chunk, rules.recompute.layers); ++i) {
       repeated[first + static_cast<size_t>(i)] = true;
     }
     first += static_cast<size_t>(chunk);
@@ -121,10 +126,11 @@ std::vector<bool> RecomputedLayers(const TrainingJob& job) {
 
 // Outside the layers, in multiply-adds a token.
 double EndProducts(const ModelShape& m) {
-  const auto head = static_cast<double>(m.hidden * m.vocab);
-  if (m.patch_features == 0) return head * (1 + m.mtp_layers);
+  const auto head = static_cast<double>(m.hidden * m.embedding.vocab);
+  if (m.embedding.patch_features == 0) return head * (1 + m.mtp_layers);
   // The head sees the class token alone.
-  return static_cast<double>(m.patch_features * m.hidden) + head / static_cast<double>(m.sequence);
+  return static_cast<double>(m.embedding.patch_features * m.hidden) +
+         head / static_cast<double>(m.sequence);
 }
 
 }  // namespace
@@ -141,10 +147,10 @@ LayerProducts ProductsOfLayer(const ModelShape& m, int layer, bool causal_halved
   LayerProducts products;
   products.projections = static_cast<double>(AttentionWeights(m));
   products.up_projections = static_cast<double>(UpProjectionWeights(m));
-  products.core =
-      KeysSeen(m, layer, causal_halved) * static_cast<double>(m.query_width() + m.value_width());
+  products.core = KeysSeen(m, layer, causal_halved) *
+                  static_cast<double>(m.attention.query_width() + m.attention.value_width());
   if (!m.HasExperts(layer)) {
-    products.mlp = static_cast<double>(MlpWeights(m, m.ffn));
+    products.mlp = static_cast<double>(MlpWeights(m, m.mlp.ffn));
     return products;
   }
   const int64_t gate = m.moe.shared_gate ? m.hidden : 0;
@@ -165,9 +171,9 @@ IterationFlops FlopsOfIteration(const TrainingJob& job) {
     once += products.sum();
     if (layer >= m.layers) once += static_cast<double>(2 * m.hidden * m.hidden);
     const bool whole = repeated[static_cast<size_t>(std::min(layer, m.layers - 1))];
-    again += whole ? products.sum() : Recomputed(products, job.training.recompute_modules);
+    again += whole ? products.sum() : Recomputed(products, job.training.recompute.modules);
   }
-  const auto tokens = static_cast<double>(job.training.global_batch * m.sequence);
+  const auto tokens = static_cast<double>(job.training.batch.global * m.sequence);
   return {3 * 2 * tokens * once, 2 * tokens * (3 * once + again)};
 }
 

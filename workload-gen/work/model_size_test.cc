@@ -11,36 +11,36 @@ ModelShape Gpt(int layers, int64_t hidden, int64_t heads, int64_t vocab) {
   ModelShape m;
   m.layers = layers;
   m.hidden = hidden;
-  m.heads = m.kv_heads = heads;
-  m.head_dim = hidden / heads;
-  m.ffn = 4 * hidden;
-  m.vocab = vocab;
-  m.sequence = m.max_positions = 2048;
+  m.attention.heads = m.attention.kv_heads = heads;
+  m.attention.head_dim = hidden / heads;
+  m.mlp.ffn = 4 * hidden;
+  m.embedding.vocab = vocab;
+  m.sequence = m.embedding.max_positions = 2048;
   return m;
 }
 
 ModelShape Llama(int layers, int64_t hidden, int64_t heads, int64_t kv, int64_t ffn,
                  int64_t vocab) {
   ModelShape m = Gpt(layers, hidden, heads, vocab);
-  m.kv_heads = kv;
-  m.ffn = ffn;
-  m.activation = Activation::kSwiglu;
-  m.positions = Positions::kRotary;
+  m.attention.kv_heads = kv;
+  m.mlp.ffn = ffn;
+  m.mlp.activation = Activation::kSwiglu;
+  m.embedding.positions = Positions::kRotary;
   m.rms_norm = true;
-  m.tied_embedding = m.bias = m.qkv_bias = false;
+  m.embedding.tied = m.bias = m.attention.qkv_bias = false;
   return m;
 }
 
 ModelShape Qwen2(int layers, int64_t hidden, int64_t heads, int64_t kv, int64_t ffn) {
   ModelShape m = Llama(layers, hidden, heads, kv, ffn, 152064);
-  m.qkv_bias = true;
+  m.attention.qkv_bias = true;
   return m;
 }
 
 ModelShape Qwen3(int layers, int64_t hidden, int64_t heads, int64_t kv, int64_t ffn) {
   ModelShape m = Llama(layers, hidden, heads, kv, ffn, 151936);
-  m.head_dim = 128;
-  m.qk_norm = true;
+  m.attention.head_dim = 128;
+  m.attention.qk_norm = true;
   return m;
 }
 
@@ -57,8 +57,8 @@ ModelShape DeepSeek(int layers, int dense, int64_t hidden, int64_t heads, int64_
                     int64_t shared) {
   ModelShape m =
       WithExperts(Llama(layers, hidden, heads, heads, ffn, vocab), experts, per_token, expert_ffn);
-  m.latent = {q_rank, 512, 128, 64, 128};
-  m.head_dim = 192;
+  m.attention.latent = {q_rank, 512, 128, 64, 128};
+  m.attention.head_dim = 192;
   m.moe.first_dense_layers = dense;
   m.moe.shared_ffn = shared * expert_ffn;
   return m;
@@ -93,10 +93,10 @@ TEST(ModelSize, Llamas) {
   EXPECT_EQ(ParameterCount(Llama(80, 8192, 64, 8, 28672, 128256)), 70553706496);
   EXPECT_EQ(ParameterCount(Llama(126, 16384, 128, 8, 53248, 128256)), 405853388800);
   ModelShape small = Llama(16, 2048, 32, 8, 8192, 128256);
-  small.tied_embedding = true;
+  small.embedding.tied = true;
   EXPECT_EQ(ParameterCount(small), 1235814400);
   ModelShape medium = Llama(28, 3072, 24, 8, 8192, 128256);
-  medium.tied_embedding = true;
+  medium.embedding.tied = true;
   EXPECT_EQ(ParameterCount(medium), 3212749824);
 }
 
@@ -129,26 +129,26 @@ TEST(ModelSize, DeepSeeks) {
 // Google's Gemma 2 and 3 have four norms a layer; Gemma 3 norms queries and keys.
 TEST(ModelSize, Gemmas) {
   ModelShape gemma = Llama(28, 3072, 16, 16, 24576, 256000);
-  gemma.head_dim = 256;
-  gemma.tied_embedding = true;
-  gemma.activation = Activation::kGeglu;
+  gemma.attention.head_dim = 256;
+  gemma.embedding.tied = true;
+  gemma.mlp.activation = Activation::kGeglu;
   EXPECT_EQ(ParameterCount(gemma), 8537680896);
   ModelShape second = Llama(26, 2304, 8, 4, 9216, 256000);
-  second.head_dim = 256;
-  second.tied_embedding = second.post_norms = true;
+  second.attention.head_dim = 256;
+  second.embedding.tied = second.post_norms = true;
   EXPECT_EQ(ParameterCount(second), 2614341888);
   ModelShape third = Llama(26, 1152, 4, 1, 6912, 262144);
-  third.head_dim = 256;
-  third.tied_embedding = third.post_norms = third.qk_norm = true;
+  third.attention.head_dim = 256;
+  third.embedding.tied = third.post_norms = third.attention.qk_norm = true;
   EXPECT_EQ(ParameterCount(third), 999885952);
 }
 
 // ViT-B/16 of 224 x 224 pixels: 196 patches of 16 x 16 x 3 values and a class token; 1000 classes.
 TEST(ModelSize, VisionTransformer) {
   ModelShape vit = Gpt(12, 768, 12, 1000);
-  vit.sequence = vit.max_positions = 197;
-  vit.patch_features = 768;
-  vit.tied_embedding = vit.causal = false;
+  vit.sequence = vit.embedding.max_positions = 197;
+  vit.embedding.patch_features = 768;
+  vit.embedding.tied = vit.attention.causal = false;
   EXPECT_EQ(ParameterCount(vit), 86567656);
 }
 
@@ -224,8 +224,8 @@ TEST(ModelSize, FlopsOfAGatedModelWithGroupedQueries) {
 TEST(ModelSize, AWindowBoundsTheKeysOfSomeLayers) {
   ModelShape m = Llama(4, 64, 8, 8, 128, 100);
   m.sequence = 1000;
-  m.window = 100;
-  m.full_attention_every = 2;
+  m.attention.window = 100;
+  m.attention.full_attention_every = 2;
   EXPECT_EQ(ProductsOfLayer(m, 0, false).core, 100 * 2 * 64);
   EXPECT_EQ(ProductsOfLayer(m, 1, false).core, 1000 * 2 * 64);
   // The first 100 queries see 50 keys on average, the other 900 all 100.

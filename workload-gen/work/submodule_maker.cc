@@ -8,7 +8,7 @@ namespace drydock {
 
 SubmoduleMaker::SubmoduleMaker(const TrainingJob& job, const Layout& layout, WorkTables* tables)
     : job_(job), layout_(layout), tables_(tables) {
-  rows_ = job.model.sequence / layout.context * job.training.micro_batch;
+  rows_ = job.model.sequence / layout.context * job.training.batch.micro;
   local_rows_ = layout.sequence_parallel ? rows_ / layout.tensor : rows_;
 }
 
@@ -17,7 +17,7 @@ Submodule SubmoduleMaker::Base(const std::string& name, SubmoduleKind kind, int6
   Submodule s;
   s.name = name;
   s.kind = kind;
-  s.type = job_.training.precision;
+  s.type = job_.training.precision.type;
   s.rows = rows;
   s.n = n;
   return s;
@@ -37,14 +37,14 @@ TwoWayWork SubmoduleMaker::BothWays(const Submodule& s) {
 
 LinearWork SubmoduleMaker::Products(Submodule s) {
   LinearWork linear;
-  linear.gathered = job_.training.precision;
+  linear.gathered = job_.training.precision.type;
   linear.forward = Add(s, Pass::kForward);
   linear.activation_gradient = Add(s, Pass::kBackwardActivation);
-  const bool fp32 = job_.training.gradient_type == DataType::kFp32;
-  s.accumulate_fp32 = fp32 && job_.training.gradient_accumulation_fusion;
-  s.accumulate_half = !fp32 && job_.training.gradient_accumulation_fusion;
+  const bool fp32 = job_.training.precision.gradients == DataType::kFp32;
+  s.accumulate_fp32 = fp32 && job_.training.kernels.gradient_accumulation_fusion;
+  s.accumulate_half = !fp32 && job_.training.kernels.gradient_accumulation_fusion;
   linear.weight_gradient = Add(s, Pass::kBackwardWeight);
-  if (!job_.training.gradient_accumulation_fusion) linear.accumulate = Accumulation(s);
+  if (!job_.training.kernels.gradient_accumulation_fusion) linear.accumulate = Accumulation(s);
   return linear;
 }
 
@@ -53,8 +53,8 @@ Submodule SubmoduleMaker::LinearOf(const std::string& name, int64_t rows, int64_
   Submodule s = Base(name, SubmoduleKind::kLinear, rows, n);
   s.k = k;
   s.bias = bias;
-  s.fused = bias && job_.training.fused_kernels;  // added by the GEMM, not after it
-  if (job_.training.fp8) s.type = DataType::kFp8;
+  s.fused = bias && job_.training.kernels.fused;  // added by the GEMM, not after it
+  if (job_.training.precision.fp8) s.type = DataType::kFp8;
   return s;
 }
 
@@ -159,14 +159,14 @@ LinearWork SubmoduleMaker::GroupedLinear(const std::string& name, int64_t rows, 
   Submodule s = Base(name, SubmoduleKind::kGroupedLinear, rows, n);
   s.k = k;
   s.experts = experts;
-  if (job_.training.fp8) s.type = DataType::kFp8;
+  if (job_.training.precision.fp8) s.type = DataType::kFp8;
   return Products(s);
 }
 
 uint32_t SubmoduleMaker::Accumulation(const Submodule& linear) {
   Submodule s = Base(linear.name + "-accumulate", SubmoduleKind::kAdd,
                      linear.n * std::max(int64_t{1}, linear.experts), linear.k);
-  s.accumulate_fp32 = job_.training.gradient_type == DataType::kFp32;
+  s.accumulate_fp32 = job_.training.precision.gradients == DataType::kFp32;
   return Add(s, Pass::kBackwardWeight);
 }
 
@@ -174,13 +174,13 @@ TwoWayWork SubmoduleMaker::Norm(const std::string& name, int64_t rows, int64_t w
   Submodule s = Base(name, SubmoduleKind::kNorm, rows, width);
   s.rms = model().rms_norm;
   s.bias = !model().rms_norm;
-  s.fused = job_.training.fused_kernels;
+  s.fused = job_.training.kernels.fused;
   return BothWays(s);
 }
 
 TwoWayWork SubmoduleMaker::Activation(const std::string& name, int64_t rows, int64_t width) {
   Submodule s = Base(name, SubmoduleKind::kActivation, rows, width);
-  s.gated = model().gated();
+  s.gated = model().mlp.gated();
   s.bias = model().bias;
   return BothWays(s);
 }

@@ -88,7 +88,7 @@ class SubmoduleMaker {
   PartWork ColumnParts(Submodule s, Pass pass);
   PartWork RowParts(Submodule s, Pass pass);
   uint32_t Quantise(const std::string& name, int64_t rows, int64_t n, bool unturned, Pass pass);
-  bool engine_fp8() const { return job_.training.fp8 && job_.training.fused_kernels; }
+  bool engine_fp8() const { return job_.training.precision.fp8 && job_.training.kernels.fused; }
   bool overlaps() const { return job_.overlap.tensor && layout_.tensor > 1; }
   uint32_t Accumulation(const Submodule& linear);
 

@@ -11,7 +11,7 @@ int64_t DivideUp(int64_t value, int64_t by) { return (value + by - 1) / by; }
 // The most that a sender's tokens may take of one rank's experts.
 int64_t CapacityOfRank(const TrainingJob& job, const Layout& layout, int64_t copies) {
   const int experts = job.model.moe.experts;
-  const double each = static_cast<double>(copies) / experts * job.training.moe_capacity_factor;
+  const double each = static_cast<double>(copies) / experts * job.training.moe.capacity_factor;
   return static_cast<int64_t>(std::ceil(each)) * (experts / layout.expert);
 }
 
@@ -19,18 +19,18 @@ int64_t CapacityOfRank(const TrainingJob& job, const Layout& layout, int64_t cop
 
 TokenRouting RouteTokens(const TrainingJob& job, const Layout& layout, ExpertLoad load) {
   TokenRouting routing;
-  routing.tokens = job.model.sequence / layout.context * job.training.micro_batch / layout.tensor;
+  routing.tokens = job.model.sequence / layout.context * job.training.batch.micro / layout.tensor;
   const int64_t copies = routing.tokens * job.model.moe.per_token;
   const int64_t ranks = layout.expert;
   routing.to_busiest = routing.to_each = DivideUp(copies, ranks);
   if (load != ExpertLoad::kMean) {
     routing.to_busiest = static_cast<int64_t>(std::llround(
-        static_cast<double>(copies) * job.training.moe_imbalance / static_cast<double>(ranks)));
+        static_cast<double>(copies) * job.training.moe.imbalance / static_cast<double>(ranks)));
     routing.to_each = DivideUp(copies - routing.to_busiest, ranks - 1);
   }
-  if (job.training.moe_capacity_factor > 0) {
+  if (job.training.moe.capacity_factor > 0) {
     const int64_t capacity = CapacityOfRank(job, layout, copies);
-    routing.padded = job.training.moe_pad_to_capacity;
+    routing.padded = job.training.moe.pad_to_capacity;
     routing.to_busiest = routing.padded ? capacity : std::min(routing.to_busiest, capacity);
     routing.to_each = routing.padded ? capacity : std::min(routing.to_each, capacity);
   }

@@ -6,7 +6,9 @@
 namespace drydock {
 namespace {
 
-int64_t QkvWidth(const ModelShape& m) { return m.query_width() + 2 * m.kv_width(); }
+int64_t QkvWidth(const ModelShape& m) {
+  return m.attention.query_width() + 2 * m.attention.kv_width();
+}
 
 // Builds the list of one chunk; every split parameter is 1/tensor of the model's.
 class ChunkList {
@@ -14,21 +16,21 @@ class ChunkList {
   ChunkList(const ModelShape& model, const Layout& layout) : m_(model), layout_(layout) {}
 
   void Embedding(bool shared) {
-    if (m_.patch_features > 0) {
-      Add(ParameterKind::kPatches, -1, m_.hidden * (m_.patch_features + 2));
+    if (m_.embedding.patch_features > 0) {
+      Add(ParameterKind::kPatches, -1, m_.hidden * (m_.embedding.patch_features + 2));
     } else {
       Add(ParameterKind::kWordEmbedding, -1, layout_.padded_vocab / layout_.tensor * m_.hidden);
       list_.back().tied = shared;
     }
-    if (m_.learned_positions()) {
-      Add(ParameterKind::kPositionEmbedding, -1, m_.max_positions * m_.hidden);
+    if (m_.embedding.learned_positions()) {
+      Add(ParameterKind::kPositionEmbedding, -1, m_.embedding.max_positions * m_.hidden);
     }
   }
 
   // A norm that a linear layer takes in is registered with it; others where they stand.
   void Layer(int layer) {
     layer_ = layer;
-    if (m_.is_latent())
+    if (m_.attention.is_latent())
       LatentAttention();
     else
       StandardAttention();
@@ -60,7 +62,8 @@ class ChunkList {
 
   void Head(bool own_weight, bool shared) {
     if (!own_weight) return;
-    if (m_.patch_features > 0) return Add(ParameterKind::kHead, -1, m_.vocab * (m_.hidden + 1));
+    if (m_.embedding.patch_features > 0)
+      return Add(ParameterKind::kHead, -1, m_.embedding.vocab * (m_.hidden + 1));
     Add(ParameterKind::kHead, -1, layout_.padded_vocab / layout_.tensor * m_.hidden);
     list_.back().tied = shared;
   }
@@ -87,39 +90,39 @@ class ChunkList {
   }
 
   void StandardAttention() {
-    AddSplit(ParameterKind::kProjWeight, m_.hidden * m_.query_width());
+    AddSplit(ParameterKind::kProjWeight, m_.hidden * m_.attention.query_width());
     if (m_.bias) AddReplicated(ParameterKind::kProjBias, m_.hidden);
     Norm(ParameterKind::kNorm1Weight, ParameterKind::kNorm1Bias);
     AddSplit(ParameterKind::kQkvWeight, m_.hidden * QkvWidth(m_));
-    if (m_.qkv_bias) AddSplit(ParameterKind::kQkvBias, QkvWidth(m_));
-    if (!m_.qk_norm) return;
-    PlainNorm(ParameterKind::kQNorm, m_.head_dim);
-    PlainNorm(ParameterKind::kKNorm, m_.head_dim);
+    if (m_.attention.qkv_bias) AddSplit(ParameterKind::kQkvBias, QkvWidth(m_));
+    if (!m_.attention.qk_norm) return;
+    PlainNorm(ParameterKind::kQNorm, m_.attention.head_dim);
+    PlainNorm(ParameterKind::kKNorm, m_.attention.head_dim);
   }
 
   void LatentAttention() {
-    const drydock::LatentAttention& latent = m_.latent;
+    const drydock::LatentAttention& latent = m_.attention.latent;
     Norm(ParameterKind::kNorm1Weight, ParameterKind::kNorm1Bias);
-    AddSplit(ParameterKind::kProjWeight, m_.hidden * m_.value_width());
+    AddSplit(ParameterKind::kProjWeight, m_.hidden * m_.attention.value_width());
     if (m_.bias) AddReplicated(ParameterKind::kProjBias, m_.hidden);
     if (latent.q_rank > 0) {
       AddReplicated(ParameterKind::kQDownWeight, m_.hidden * latent.q_rank);
       PlainNorm(ParameterKind::kQNorm, latent.q_rank);
     }
     AddSplit(ParameterKind::kQUpWeight,
-             (latent.q_rank > 0 ? latent.q_rank : m_.hidden) * m_.query_width());
+             (latent.q_rank > 0 ? latent.q_rank : m_.hidden) * m_.attention.query_width());
     AddReplicated(ParameterKind::kKvDownWeight, m_.hidden * (latent.kv_rank + latent.rope_dim));
     PlainNorm(ParameterKind::kKvNorm, latent.kv_rank);
     AddSplit(ParameterKind::kKvUpWeight,
-             latent.kv_rank * m_.heads * (latent.nope_dim + latent.value_dim));
+             latent.kv_rank * m_.attention.heads * (latent.nope_dim + latent.value_dim));
   }
 
   void Mlp() {
-    const int64_t fc1_width = (m_.gated() ? 2 : 1) * m_.ffn;
+    const int64_t fc1_width = (m_.mlp.gated() ? 2 : 1) * m_.mlp.ffn;
     Norm(ParameterKind::kNorm2Weight, ParameterKind::kNorm2Bias);
     AddSplit(ParameterKind::kFc1Weight, m_.hidden * fc1_width);
     if (m_.bias) AddSplit(ParameterKind::kFc1Bias, fc1_width);
-    AddSplit(ParameterKind::kFc2Weight, m_.hidden * m_.ffn);
+    AddSplit(ParameterKind::kFc2Weight, m_.hidden * m_.mlp.ffn);
     if (m_.bias) AddReplicated(ParameterKind::kFc2Bias, m_.hidden);
   }
 
@@ -132,7 +135,7 @@ class ChunkList {
 
   void Experts() {
     const ExpertShape& moe = m_.moe;
-    const int64_t inputs = m_.gated() ? 2 : 1;
+    const int64_t inputs = m_.mlp.gated() ? 2 : 1;
     Norm(ParameterKind::kNorm2Weight, ParameterKind::kNorm2Bias);
     AddReplicated(ParameterKind::kRouterWeight, m_.hidden * moe.experts);
     AddExperts(ParameterKind::kExpertFc1Weight, m_.hidden * inputs * moe.ffn);
@@ -157,9 +160,9 @@ std::vector<Parameter> ChunkParameters(const ModelShape& model, const Layout& la
   const bool first = stage == 0 && chunk == 0;
   const bool last = stage == layout.pipeline - 1 && chunk == layout.chunks - 1;
   const bool further = layout.HasFurther(stage, chunk);
-  const bool shared = (model.tied_embedding || model.mtp_layers > 0) && layout.pipeline > 1;
+  const bool shared = (model.embedding.tied || model.mtp_layers > 0) && layout.pipeline > 1;
   // Further tokens are looked up on their own stage, in a tied head if that is there.
-  const bool again = further && shared && !(last && model.tied_embedding);
+  const bool again = further && shared && !(last && model.embedding.tied);
   if (first || again) list.Embedding(shared);
   const int end = layout.EndLayer(stage, chunk);
   for (int layer = layout.FirstLayer(stage, chunk); layer < end; ++layer) list.Layer(layer);
@@ -169,7 +172,7 @@ std::vector<Parameter> ChunkParameters(const ModelShape& model, const Layout& la
   }
   if (!last) return list.Take();
   // A tied head is the word embedding itself where both are on one rank and chunk.
-  list.Head(/*own_weight=*/!model.tied_embedding || !first, shared && model.tied_embedding);
+  list.Head(/*own_weight=*/!model.embedding.tied || !first, shared && model.embedding.tied);
   return list.Take();
 }
 

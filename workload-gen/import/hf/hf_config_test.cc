@@ -87,10 +87,10 @@ TEST(HfConfig, MistralAndMixtral) {
   const ModelShape mistral =
       Shape(Decoder("mistral", 32, 4096, 32, 8, 14336, 32000, R"(, "sliding_window": 4096)"));
   EXPECT_EQ(ParameterCount(mistral), 7241732096);
-  EXPECT_EQ(mistral.window, 4096);
-  EXPECT_TRUE(mistral.HasWindow(0) && mistral.HasWindow(31));
+  EXPECT_EQ(mistral.attention.window, 4096);
+  EXPECT_TRUE(mistral.attention.HasWindow(0) && mistral.attention.HasWindow(31));
   EXPECT_EQ(Shape(Decoder("mistral", 32, 4096, 32, 8, 14336, 32768, R"(, "sliding_window": null)"))
-                .window,
+                .attention.window,
             0);
   const char* experts = R"(, "num_local_experts": 8, "num_experts_per_tok": 2,
       "router_aux_loss_coef": 0.02, "sliding_window": null)";
@@ -105,7 +105,7 @@ TEST(HfConfig, Qwens) {
       "max_window_layers": 28)";
   const ModelShape qwen2 = Shape(Decoder("qwen2", 28, 3584, 28, 4, 18944, 152064, window));
   EXPECT_EQ(ParameterCount(qwen2), 7615616512);
-  EXPECT_EQ(qwen2.window, 0);
+  EXPECT_EQ(qwen2.attention.window, 0);
   EXPECT_EQ(ParameterCount(Shape(Decoder("qwen2", 80, 8192, 64, 8, 29568, 152064))), 72706203648);
   EXPECT_EQ(ParameterCount(Shape(Decoder("qwen3", 36, 4096, 32, 8, 12288, 151936,
                                          R"(, "head_dim": 128, "attention_bias": false)"))),
@@ -156,7 +156,7 @@ TEST(HfConfig, DeepSeeks) {
       "quantization_config": {"fmt": "e4m3", "weight_block_size": [128, 128]})");
   const ModelShape v3 = Shape(third);
   EXPECT_EQ(ParameterCount(v3), 671026419200);
-  EXPECT_TRUE(v3.moe.router_bias && v3.is_latent());
+  EXPECT_TRUE(v3.moe.router_bias && v3.attention.is_latent());
   EXPECT_EQ(v3.moe.first_dense_layers, 3);
 }
 
@@ -165,20 +165,20 @@ TEST(HfConfig, Gemmas) {
                                          R"(, "head_dim": 256, "hidden_act": "gelu",
       "hidden_activation": "gelu_pytorch_tanh")"));
   EXPECT_EQ(ParameterCount(first), 8537680896);
-  EXPECT_EQ(first.activation, Activation::kGeglu);
+  EXPECT_EQ(first.mlp.activation, Activation::kGeglu);
   const ModelShape second = Shape(Decoder("gemma2", 26, 2304, 8, 4, 9216, 256000,
                                           R"(, "head_dim": 256, "sliding_window": 4096,
       "attn_logit_softcapping": 50.0, "query_pre_attn_scalar": 256)"));
   EXPECT_EQ(ParameterCount(second), 2614341888);
-  EXPECT_TRUE(second.HasWindow(0));
-  EXPECT_FALSE(second.HasWindow(1));
+  EXPECT_TRUE(second.attention.HasWindow(0));
+  EXPECT_FALSE(second.attention.HasWindow(1));
   const std::string text = Decoder("gemma3_text", 26, 1152, 4, 1, 6912, 262144,
                                    R"(, "head_dim": 256, "sliding_window": 512,
       "sliding_window_pattern": 6)");
   const ModelShape third = Shape(text);
   EXPECT_EQ(ParameterCount(third), 999885952);
-  EXPECT_TRUE(third.qk_norm && third.post_norms && third.HasWindow(4));
-  EXPECT_FALSE(third.HasWindow(5));
+  EXPECT_TRUE(third.attention.qk_norm && third.post_norms && third.attention.HasWindow(4));
+  EXPECT_FALSE(third.attention.HasWindow(5));
   ImportNotes notes;
   const Result<ModelShape> inside =
       Read(R"({"model_type": "gemma3", "vision_config": {}, "text_config": )" + text + "}",
@@ -194,8 +194,8 @@ TEST(HfConfig, WhatTransformersAssumes) {
   const ModelShape m = Shape(R"({"model_type": "gemma3", "text_config": {
       "model_type": "gemma3_text", "hidden_size": 2560, "intermediate_size": 10240,
       "num_hidden_layers": 34, "rope_scaling": {"factor": 8.0}, "sliding_window": 1024}})");
-  EXPECT_EQ(m.heads, 8);
-  EXPECT_EQ(m.kv_heads, 4);
+  EXPECT_EQ(m.attention.heads, 8);
+  EXPECT_EQ(m.attention.kv_heads, 4);
   EXPECT_NEAR(static_cast<double>(ParameterCount(m)), 3884e6, 5e6);
 }
 
@@ -204,8 +204,8 @@ TEST(HfConfig, Nemotron) {
   const ModelShape m = Shape(Decoder("nemotron", 32, 6144, 48, 8, 24576, 256000,
                                      R"(, "hidden_act": "relu2", "partial_rotary_factor": 0.5,
       "head_dim": 128, "tie_word_embeddings": false)"));
-  EXPECT_EQ(m.activation, Activation::kSquaredRelu);
-  EXPECT_FALSE(m.rms_norm || m.bias || m.gated() || m.tied_embedding);
+  EXPECT_EQ(m.mlp.activation, Activation::kSquaredRelu);
+  EXPECT_FALSE(m.rms_norm || m.bias || m.mlp.gated() || m.embedding.tied);
   EXPECT_NEAR(static_cast<double>(ParameterCount(m)), 15.6e9, 0.05e9);
 }
 
@@ -217,7 +217,7 @@ TEST(HfConfig, Encoders) {
                                "{}");
   EXPECT_EQ(ParameterCount(vit), 86567656);
   EXPECT_EQ(vit.sequence, 197);
-  EXPECT_FALSE(vit.causal);
+  EXPECT_FALSE(vit.attention.causal);
   // BERT base has 109,482,240: less pooler and token types, as many.
   const ModelShape bert = Shape(R"({"model_type": "bert", "num_hidden_layers": 12,
       "hidden_size": 768, "num_attention_heads": 12, "intermediate_size": 3072,
@@ -225,7 +225,7 @@ TEST(HfConfig, Encoders) {
       "type_vocab_size": 2, "pad_token_id": 0})",
                                 "{}");
   EXPECT_EQ(ParameterCount(bert), 109482240 - (768 * 768 + 768) - 2 * 768);
-  EXPECT_FALSE(bert.causal);
+  EXPECT_FALSE(bert.attention.causal);
 }
 
 TEST(HfConfig, LayerTypesSayWhichLayersHaveAWindow) {
@@ -237,14 +237,14 @@ TEST(HfConfig, LayerTypesSayWhichLayersHaveAWindow) {
   };
   EXPECT_EQ(window(R"(["sliding_attention", "full_attention", "sliding_attention",
       "full_attention"])")
-                .full_attention_every,
+                .attention.full_attention_every,
             2);
-  EXPECT_EQ(
-      window(R"(["full_attention", "full_attention", "full_attention", "full_attention"])").window,
-      0);
+  EXPECT_EQ(window(R"(["full_attention", "full_attention", "full_attention", "full_attention"])")
+                .attention.window,
+            0);
   EXPECT_EQ(window(R"(["sliding_attention", "sliding_attention", "sliding_attention",
       "sliding_attention"])")
-                .window,
+                .attention.window,
             128);
 }
 
@@ -255,19 +255,20 @@ TEST(HfConfig, QwensWindowsStandInLateLayers) {
         Decoder("qwen2", 48, 5120, 40, 8, 13824, 152064, R"(, "use_sliding_window": true)" + more));
   };
   const ModelShape late = qwen(R"(, "sliding_window": 512, "max_window_layers": 40)");
-  EXPECT_EQ(late.window, 512);
-  EXPECT_EQ(late.full_attention_first, 40);
-  EXPECT_TRUE(!late.HasWindow(39) && late.HasWindow(40));
+  EXPECT_EQ(late.attention.window, 512);
+  EXPECT_EQ(late.attention.full_attention_first, 40);
+  EXPECT_TRUE(!late.attention.HasWindow(39) && late.attention.HasWindow(40));
   const ModelShape assumed = qwen("");
-  EXPECT_EQ(assumed.window, 4096);
-  EXPECT_EQ(assumed.full_attention_first, 28);
-  EXPECT_EQ(qwen(R"(, "max_window_layers": 48)").window, 0);
-  EXPECT_EQ(qwen(R"(, "sliding_window": null)").window, 0);
-  EXPECT_EQ(Shape(Decoder("qwen2", 48, 5120, 40, 8, 13824, 152064)).window, 0) << "not switched on";
+  EXPECT_EQ(assumed.attention.window, 4096);
+  EXPECT_EQ(assumed.attention.full_attention_first, 28);
+  EXPECT_EQ(qwen(R"(, "max_window_layers": 48)").attention.window, 0);
+  EXPECT_EQ(qwen(R"(, "sliding_window": null)").attention.window, 0);
+  EXPECT_EQ(Shape(Decoder("qwen2", 48, 5120, 40, 8, 13824, 152064)).attention.window, 0)
+      << "not switched on";
   const ModelShape listed = Shape(Decoder("qwen3", 4, 64, 8, 8, 128, 100,
                                           R"(, "use_sliding_window": true, "sliding_window": 8,
       "layer_types": ["full_attention", "full_attention", "full_attention", "sliding_attention"])"));
-  EXPECT_EQ(listed.full_attention_first, 3);
+  EXPECT_EQ(listed.attention.full_attention_first, 3);
 }
 
 // What transformers assumes of a field that is left out, and not of one that is null.
@@ -277,13 +278,16 @@ TEST(HfConfig, LeftOutIsNotNull) {
         "num_attention_heads": 16, "intermediate_size": 64, "vocab_size": 100)" +
                  more + "}");
   };
-  EXPECT_EQ(mistral("").kv_heads, 8);
-  EXPECT_EQ(mistral("").window, 4096);
-  EXPECT_EQ(mistral(R"(, "num_key_value_heads": null, "sliding_window": null)").kv_heads, 16);
-  EXPECT_EQ(mistral(R"(, "sliding_window": null)").window, 0);
-  EXPECT_EQ(Shape(Decoder("qwen3", 2, 64, 8, 8, 128, 100, R"(, "head_dim": null)")).head_dim, 8);
+  EXPECT_EQ(mistral("").attention.kv_heads, 8);
+  EXPECT_EQ(mistral("").attention.window, 4096);
+  EXPECT_EQ(mistral(R"(, "num_key_value_heads": null, "sliding_window": null)").attention.kv_heads,
+            16);
+  EXPECT_EQ(mistral(R"(, "sliding_window": null)").attention.window, 0);
+  EXPECT_EQ(
+      Shape(Decoder("qwen3", 2, 64, 8, 8, 128, 100, R"(, "head_dim": null)")).attention.head_dim,
+      8);
   const ModelShape gemma = Shape(Decoder("gemma2", 26, 2304, 8, 4, 9216, 256000));
-  EXPECT_TRUE(gemma.HasWindow(0) && !gemma.HasWindow(1));
+  EXPECT_TRUE(gemma.attention.HasWindow(0) && !gemma.attention.HasWindow(1));
 }
 
 TEST(HfConfig, WhatChangesOpsIsNotPassedOver) {
@@ -294,7 +298,7 @@ TEST(HfConfig, WhatChangesOpsIsNotPassedOver) {
                    "attn_logit_softcapping": null, "use_bidirectional_attention": true)"),
            "sequence: 64", false, &notes);
   ASSERT_TRUE(gemma.ok()) << gemma.error().ToString();
-  EXPECT_FALSE(gemma->causal);
+  EXPECT_FALSE(gemma->attention.causal);
   EXPECT_EQ(notes.unmodelled,
             std::vector<std::string>{"final_logit_softcapping (passes over the logits that bound "
                                      "them)"});

@@ -99,7 +99,7 @@ TEST(MegatronJobMistakes, InferenceScriptsAreRefused) {
 }
 
 TEST(MegatronJobMistakes, EncodersSeeBothWays) {
-  EXPECT_FALSE(Job("python pretrain_bert.py --bf16 " + std::string(kGpt)).model.causal);
+  EXPECT_FALSE(Job("python pretrain_bert.py --bf16 " + std::string(kGpt)).model.attention.causal);
 }
 
 TEST(MegatronJobMistakes, WhatHasNoPlaceIsListed) {

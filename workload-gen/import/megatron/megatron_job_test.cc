@@ -11,21 +11,21 @@ namespace {
 TEST(MegatronJob, DefaultsAreMegatrons) {
   const TrainingJob job = Gpt("--bf16");
   EXPECT_EQ(job.model.name, "run");
-  EXPECT_EQ(job.model.ffn, 4 * 6144);
-  EXPECT_EQ(job.model.kv_heads, 64);
+  EXPECT_EQ(job.model.mlp.ffn, 4 * 6144);
+  EXPECT_EQ(job.model.attention.kv_heads, 64);
   EXPECT_EQ(job.model.dropout, 0.1);
-  EXPECT_EQ(job.model.attention_dropout, 0.1);
-  EXPECT_EQ(job.model.positions, Positions::kLearned);
-  EXPECT_EQ(job.model.activation, Activation::kGelu);
+  EXPECT_EQ(job.model.attention.dropout, 0.1);
+  EXPECT_EQ(job.model.embedding.positions, Positions::kLearned);
+  EXPECT_EQ(job.model.mlp.activation, Activation::kGelu);
   EXPECT_FALSE(job.model.rms_norm);
-  EXPECT_TRUE(job.model.tied_embedding);
-  EXPECT_TRUE(job.model.bias && job.model.qkv_bias);
-  EXPECT_EQ(job.training.gradient_type, DataType::kFp32);
-  EXPECT_EQ(job.training.recompute, Recompute::kNone);
-  EXPECT_TRUE(job.training.fused_kernels);
-  EXPECT_TRUE(job.training.check_gradients);
-  EXPECT_TRUE(job.training.gradient_clipping);
-  EXPECT_FALSE(job.training.distributed_optimizer);
+  EXPECT_TRUE(job.model.embedding.tied);
+  EXPECT_TRUE(job.model.bias && job.model.attention.qkv_bias);
+  EXPECT_EQ(job.training.precision.gradients, DataType::kFp32);
+  EXPECT_EQ(job.training.recompute.granularity, Recompute::kNone);
+  EXPECT_TRUE(job.training.kernels.fused);
+  EXPECT_TRUE(job.training.optimizer.check_gradients);
+  EXPECT_TRUE(job.training.optimizer.gradient_clipping);
+  EXPECT_FALSE(job.training.optimizer.distributed);
   EXPECT_EQ(job.parallel.tensor, 1);
   EXPECT_EQ(job.parallel.virtual_pipeline, 1);
   EXPECT_FALSE(job.overlap.p2p);
@@ -39,20 +39,20 @@ TEST(MegatronJob, ModelArguments) {
           "--hidden-dropout 0 --attention-dropout=0.0 --window-size (4095,0) "
           "--window-attn-skip-freq 6")
           .model;
-  EXPECT_EQ(m.kv_heads, 8);
-  EXPECT_EQ(m.head_dim, 128);
-  EXPECT_EQ(m.ffn, 16384) << "two thirds of 4 x 6144, in whole 64s";
-  EXPECT_TRUE(m.gated() && m.rms_norm && m.qkv_bias && m.qk_norm);
-  EXPECT_FALSE(m.bias || m.tied_embedding || m.learned_positions());
+  EXPECT_EQ(m.attention.kv_heads, 8);
+  EXPECT_EQ(m.attention.head_dim, 128);
+  EXPECT_EQ(m.mlp.ffn, 16384) << "two thirds of 4 x 6144, in whole 64s";
+  EXPECT_TRUE(m.mlp.gated() && m.rms_norm && m.attention.qkv_bias && m.attention.qk_norm);
+  EXPECT_FALSE(m.bias || m.embedding.tied || m.embedding.learned_positions());
   EXPECT_EQ(m.dropout, 0);
-  EXPECT_EQ(m.window, 4096);
-  EXPECT_EQ(m.full_attention_every, 6);
+  EXPECT_EQ(m.attention.window, 4096);
+  EXPECT_EQ(m.attention.full_attention_every, 6);
 }
 
 TEST(MegatronJob, TheVocabularyIsTheTokenizers) {
   const auto vocab = [](const std::string& arguments) {
     const std::string gpt = kGpt;
-    return Job(gpt.substr(0, gpt.find("--padded")) + "--bf16 " + arguments).model.vocab;
+    return Job(gpt.substr(0, gpt.find("--padded")) + "--bf16 " + arguments).model.embedding.vocab;
   };
   EXPECT_EQ(vocab("--tokenizer-type GPT2BPETokenizer"), 50257);
   EXPECT_EQ(vocab("--tokenizer-type NullTokenizer --vocab-size 131072"), 131073);
@@ -61,44 +61,44 @@ TEST(MegatronJob, TheVocabularyIsTheTokenizers) {
 
 TEST(MegatronJob, TrainingArguments) {
   const TrainingRules half = Gpt("--fp16").training;
-  EXPECT_EQ(half.precision, DataType::kFp16);
-  EXPECT_EQ(half.gradient_type, DataType::kFp16);
-  EXPECT_FALSE(half.check_gradients) << "dynamic loss scaling looks itself";
+  EXPECT_EQ(half.precision.type, DataType::kFp16);
+  EXPECT_EQ(half.precision.gradients, DataType::kFp16);
+  EXPECT_FALSE(half.optimizer.check_gradients) << "dynamic loss scaling looks itself";
   const TrainingRules t =
       Gpt("--bf16 --fp8-format hybrid --grad-reduce-in-bf16 --use-distributed-optimizer "
           "--ddp-bucket-size 1000 --clip-grad 0.0 --cross-entropy-loss-fusion "
           "--cross-entropy-fusion-impl te --use-nccl-ub --no-gradient-accumulation-fusion "
           "--attention-backend unfused --no-check-for-nan-in-loss-and-grad")
           .training;
-  EXPECT_TRUE(t.fp8 && t.distributed_optimizer);
-  EXPECT_EQ(t.gradient_type, DataType::kBf16);
-  EXPECT_EQ(t.bucket_elements, 1000);
-  EXPECT_EQ(t.cross_entropy_fusion, CrossEntropyFusion::kTransformerEngine);
-  EXPECT_EQ(t.gradient_buffers, BufferKind::kSymmetric);
-  EXPECT_FALSE(t.gradient_clipping || t.gradient_accumulation_fusion || t.fused_kernels ||
-               t.check_gradients);
+  EXPECT_TRUE(t.precision.fp8 && t.optimizer.distributed);
+  EXPECT_EQ(t.precision.gradients, DataType::kBf16);
+  EXPECT_EQ(t.optimizer.bucket_elements, 1000);
+  EXPECT_EQ(t.kernels.cross_entropy_fusion, CrossEntropyFusion::kTransformerEngine);
+  EXPECT_EQ(t.optimizer.gradient_buffers, BufferKind::kSymmetric);
+  EXPECT_FALSE(t.optimizer.gradient_clipping || t.kernels.gradient_accumulation_fusion ||
+               t.kernels.fused || t.optimizer.check_gradients);
 }
 
 TEST(MegatronJob, CudaGraphs) {
-  EXPECT_EQ(Gpt("--bf16 --cuda-graph-scope full").training.cuda_graphs, GraphScope::kNone);
-  EXPECT_EQ(Gpt("--bf16 --enable-cuda-graph").training.cuda_graphs, GraphScope::kLayers);
-  EXPECT_EQ(
-      Gpt("--bf16 --cuda-graph-impl local --cuda-graph-scope full_iteration").training.cuda_graphs,
-      GraphScope::kFull);
+  EXPECT_EQ(Gpt("--bf16 --cuda-graph-scope full").training.host.cuda_graphs, GraphScope::kNone);
+  EXPECT_EQ(Gpt("--bf16 --enable-cuda-graph").training.host.cuda_graphs, GraphScope::kLayers);
+  EXPECT_EQ(Gpt("--bf16 --cuda-graph-impl local --cuda-graph-scope full_iteration")
+                .training.host.cuda_graphs,
+            GraphScope::kFull);
 }
 
 TEST(MegatronJob, RecomputeArguments) {
-  EXPECT_TRUE(Gpt("--bf16 --recompute-activations").training.recompute_modules.core_attention);
+  EXPECT_TRUE(Gpt("--bf16 --recompute-activations").training.recompute.modules.core_attention);
   const TrainingRules full = Gpt("--bf16 --recompute-granularity full --recompute-method block "
                                  "--recompute-num-layers 3")
                                  .training;
-  EXPECT_EQ(full.recompute, Recompute::kFull);
-  EXPECT_EQ(full.recompute_method, RecomputeMethod::kBlock);
-  EXPECT_EQ(full.recompute_layers, 3);
+  EXPECT_EQ(full.recompute.granularity, Recompute::kFull);
+  EXPECT_EQ(full.recompute.method, RecomputeMethod::kBlock);
+  EXPECT_EQ(full.recompute.layers, 3);
   const TrainingRules some =
       Gpt("--bf16 --recompute-granularity selective --recompute-modules mlp layernorm").training;
-  EXPECT_TRUE(some.recompute_modules.mlp && some.recompute_modules.norms);
-  EXPECT_FALSE(some.recompute_modules.core_attention);
+  EXPECT_TRUE(some.recompute.modules.mlp && some.recompute.modules.norms);
+  EXPECT_FALSE(some.recompute.modules.core_attention);
   EXPECT_EQ(GptError("--bf16 --recompute-granularity full"),
             "full needs --recompute-method uniform or block");
 }
@@ -155,10 +155,11 @@ TEST(MegatronJob, StatedStages) {
 TEST(MegatronJob, WindowsInLateLayers) {
   const ModelShape m =
       Gpt("--bf16 --window-size (127,0) --window-attn-skip-freq ([0]*40+[1]*8)").model;
-  EXPECT_EQ(m.full_attention_first, 40);
-  EXPECT_FALSE(m.HasWindow(39));
-  EXPECT_TRUE(m.HasWindow(40) && m.HasWindow(47));
-  EXPECT_EQ(Gpt("--bf16 --window-size (127,0) --window-attn-skip-freq [0]*48").model.window, 0);
+  EXPECT_EQ(m.attention.full_attention_first, 40);
+  EXPECT_FALSE(m.attention.HasWindow(39));
+  EXPECT_TRUE(m.attention.HasWindow(40) && m.attention.HasWindow(47));
+  EXPECT_EQ(
+      Gpt("--bf16 --window-size (127,0) --window-attn-skip-freq [0]*48").model.attention.window, 0);
 }
 
 TEST(MegatronJob, UnevenStages) {
@@ -181,7 +182,7 @@ TEST(MegatronJob, WithoutAGlobalBatchItIsOneMicroBatchEach) {
   EXPECT_EQ(Job("torchrun --nproc_per_node 8 --nnodes 4 pretrain_gpt.py --bf16 "
                 "--tensor-model-parallel-size 2 " +
                 gpt)
-                .training.global_batch,
+                .training.batch.global,
             4 * 32 / 2);
   EXPECT_EQ(ErrorOf(gpt + "--bf16"),
             "--global-batch-size is not given and the launcher's line does not tell how many GPUs "
@@ -201,12 +202,12 @@ TEST(MegatronJob, Mixtral) {
                               "--moe-aux-loss-coeff 1e-2 --moe-router-topk 2");
   EXPECT_EQ(ParameterCount(job.model), 46702792704);
   EXPECT_EQ(job.model.moe.per_token, 2);
-  EXPECT_EQ(job.training.moe_dispatcher, MoeDispatcher::kAllToAll);
-  EXPECT_TRUE(job.training.moe_grouped_gemm && job.training.moe_aux_loss);
+  EXPECT_EQ(job.training.moe.dispatcher, MoeDispatcher::kAllToAll);
+  EXPECT_TRUE(job.training.moe.grouped_gemm && job.training.moe.aux_loss);
   EXPECT_EQ(job.parallel.expert, 8);
   const TrainingJob plain = Job(kMixtral);
-  EXPECT_EQ(plain.training.moe_dispatcher, MoeDispatcher::kAllGather) << "Megatron's default";
-  EXPECT_FALSE(plain.training.moe_grouped_gemm || plain.training.moe_aux_loss);
+  EXPECT_EQ(plain.training.moe.dispatcher, MoeDispatcher::kAllGather) << "Megatron's default";
+  EXPECT_FALSE(plain.training.moe.grouped_gemm || plain.training.moe.aux_loss);
 }
 
 TEST(MegatronJob, DeepSeekV3) {
@@ -224,9 +225,9 @@ TEST(MegatronJob, DeepSeekV3) {
           "--moe-token-dispatcher-type flex --moe-enable-deepep --expert-model-parallel-size 64 "
           "--expert-tensor-parallel-size 1");
   EXPECT_EQ(ParameterCount(job.model), 671026419200);
-  EXPECT_EQ(job.model.vocab_multiple, 3232);
-  EXPECT_EQ(job.training.moe_dispatcher, MoeDispatcher::kFlex);
-  EXPECT_TRUE(job.training.moe_aux_loss);
+  EXPECT_EQ(job.model.embedding.vocab_multiple, 3232);
+  EXPECT_EQ(job.training.moe.dispatcher, MoeDispatcher::kFlex);
+  EXPECT_TRUE(job.training.moe.aux_loss);
   EXPECT_EQ(job.parallel.expert_tensor, 1);
 }
 
