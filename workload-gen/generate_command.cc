@@ -222,7 +222,7 @@ Status Run(const Options& options, const CommonOptions& common) {
   if (writes) RETURN_IF_ERROR(CheckCanWrite(options.run + "/" + kManifestName));
   const std::unique_ptr<Framework> framework = MakeFramework(job.training.framework);
   RETURN_IF_ERROR(framework->Check(job));
-  ASSIGN_OR_RETURN(const Layout layout, ResolveLayoutOrSuggest(job, cluster.topology));
+  ASSIGN_OR_RETURN(const ParallelLayout layout, ResolveLayoutOrSuggest(job, cluster.topology));
   RETURN_IF_ERROR(framework->CheckLayout(job, layout));
   Workload workload = framework->Build(job, layout, cluster.topology);
   ASSIGN_OR_RETURN(workload.launch, HostLaunchOf(job));

@@ -22,13 +22,13 @@ class Framework {
   virtual Status Check(const TrainingJob& job) const = 0;
 
   // The same, where it takes the cluster to say.
-  virtual Status CheckLayout(const TrainingJob&, const Layout&) const { return OkStatus(); }
+  virtual Status CheckLayout(const TrainingJob&, const ParallelLayout&) const { return OkStatus(); }
 
   // What every rank runs in one iteration, in a steady state (not the first).
   // - Pure: equal arguments give equal workloads, byte for byte.
   // - The checks found nothing; `layout` was made by ResolveLayout for this job and topology.
   // - The result is complete: topology, groups, tables, a program per rank class, uses, totals.
-  virtual Workload Build(const TrainingJob& job, const Layout& layout,
+  virtual Workload Build(const TrainingJob& job, const ParallelLayout& layout,
                          const Topology& topology) const = 0;
 };
 

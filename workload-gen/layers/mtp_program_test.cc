@@ -172,7 +172,7 @@ TEST(MtpProgram, NoParameterIsLostOrTwice) {
     const TrainingJob job = TestJob({"model.tied_embedding=false", "model.positions=rotary",
                                      "model.dropout=0", "model.mtp_layers=1", "parallel.pipeline=4",
                                      std::string("parallel.layout=") + layout});
-    const Layout stages = TestLayout(job);
+    const ParallelLayout stages = TestLayout(job);
     int64_t elements = 0;
     for (int stage = 0; stage < 4; ++stage) {
       elements += TotalElements(ChunkParameters(job.model, stages, stage, 0));

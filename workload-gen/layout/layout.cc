@@ -14,7 +14,7 @@ class Resolver {
   Resolver(const TrainingJob& job, const Topology& topology)
       : job_(job), parallel_(job.parallel), topology_(topology) {}
 
-  Result<Layout> Run() {
+  Result<ParallelLayout> Run() {
     CheckDegrees(job_, topology_, &diagnostics_);
     Split();
     PlaceRanks();
@@ -155,7 +155,7 @@ class Resolver {
     }
   }
 
-  Layout Finished() {
+  ParallelLayout Finished() {
     layout_.tensor = parallel_.tensor;
     layout_.context = parallel_.context;
     layout_.pipeline = parallel_.pipeline;
@@ -172,12 +172,12 @@ class Resolver {
   const ParallelRules& parallel_;
   const Topology& topology_;
   Diagnostics diagnostics_;
-  Layout layout_;
+  ParallelLayout layout_;
 };
 
 }  // namespace
 
-std::string Layout::ToString() const {
+std::string ParallelLayout::ToString() const {
   std::string text = fmt::format("TP{}", tensor);
   if (context > 1) text += fmt::format(" CP{}", context);
   text += fmt::format(" PP{}", pipeline);
@@ -189,7 +189,7 @@ std::string Layout::ToString() const {
   return text + fmt::format(", {} micro-batch{}", microbatches, microbatches == 1 ? "" : "es");
 }
 
-Result<Layout> ResolveLayout(const TrainingJob& job, const Topology& topology) {
+Result<ParallelLayout> ResolveLayout(const TrainingJob& job, const Topology& topology) {
   return Resolver(job, topology).Run();
 }
 

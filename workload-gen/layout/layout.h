@@ -17,7 +17,7 @@
 
 namespace drydock {
 
-struct Layout {
+struct ParallelLayout {
   int tensor = 1;
   int context = 1;
   int data = 1;
@@ -86,7 +86,7 @@ struct Layout {
 };
 
 // Everything that keeps the job off this cluster, each at its line of model.yaml.
-Result<Layout> ResolveLayout(const TrainingJob& job, const Topology& topology);
+Result<ParallelLayout> ResolveLayout(const TrainingJob& job, const Topology& topology);
 
 }  // namespace drydock
 

@@ -6,12 +6,13 @@ namespace drydock {
 namespace {
 
 std::string ErrorOf(const std::vector<std::string>& overrides, int hosts = 1, int gpus = 8) {
-  const Result<Layout> layout = ResolveLayout(TestJob(overrides), TestTopology(hosts, gpus));
+  const Result<ParallelLayout> layout =
+      ResolveLayout(TestJob(overrides), TestTopology(hosts, gpus));
   return layout.ok() ? "" : layout.error().ToString();
 }
 
 TEST(Layout, DataParallelismTakesWhatTheClusterLeaves) {
-  const Layout layout = TestLayout(TestJob(), /*hosts=*/2);
+  const ParallelLayout layout = TestLayout(TestJob(), /*hosts=*/2);
   EXPECT_EQ(layout.data, 4);
   EXPECT_EQ(layout.microbatches, 2);
   EXPECT_EQ(layout.EndLayer(0, 0), 4);
@@ -20,7 +21,7 @@ TEST(Layout, DataParallelismTakesWhatTheClusterLeaves) {
 }
 
 TEST(Layout, RanksInBothOrders) {
-  Layout layout;
+  ParallelLayout layout;
   layout.tensor = 2;
   layout.data = 3;
   layout.pipeline = 4;
@@ -32,7 +33,7 @@ TEST(Layout, RanksInBothOrders) {
 }
 
 TEST(Layout, VirtualStagesTakeEveryPipelinethBlockOfLayers) {
-  const Layout layout = TestLayout(TestJob({"parallel.virtual_pipeline=2"}));
+  const ParallelLayout layout = TestLayout(TestJob({"parallel.virtual_pipeline=2"}));
   EXPECT_EQ(layout.EndLayer(0, 0), 2);
   EXPECT_EQ(layout.FirstLayer(0, 0), 0);
   EXPECT_EQ(layout.FirstLayer(1, 0), 2);
@@ -42,7 +43,7 @@ TEST(Layout, VirtualStagesTakeEveryPipelinethBlockOfLayers) {
 }
 
 std::vector<int> LayersOfStages(const std::vector<std::string>& overrides) {
-  const Layout layout = TestLayout(TestJob(overrides), 1, 8);
+  const ParallelLayout layout = TestLayout(TestJob(overrides), 1, 8);
   std::vector<int> layers;
   for (int chunk = 0; chunk < layout.chunks; ++chunk) {
     for (int stage = 0; stage < layout.pipeline; ++stage) {
@@ -124,11 +125,12 @@ std::vector<std::string> With(std::vector<std::string> list, const std::string& 
 }
 
 TEST(Layout, ExpertsAreCountedThroughAGridOfTheirOwn) {
-  const Layout whole = TestLayout(TestJob(Mixture()), 2, 8);
+  const ParallelLayout whole = TestLayout(TestJob(Mixture()), 2, 8);
   EXPECT_EQ(whole.expert_tensor, 2);
   EXPECT_EQ(whole.expert_data(), 2);
   EXPECT_EQ(whole.ToString(), "TP2 PP1 DP8 EP4, sequence parallel, 1 micro-batch");
-  const Layout split = TestLayout(TestJob(With(Mixture(), "parallel.expert_tensor=1")), 2, 8);
+  const ParallelLayout split =
+      TestLayout(TestJob(With(Mixture(), "parallel.expert_tensor=1")), 2, 8);
   EXPECT_EQ(split.expert_data(), 4);
   EXPECT_EQ(split.ExpertRankOf(6), 2);
   EXPECT_EQ(whole.ExpertRankOf(6), 3);
@@ -154,7 +156,8 @@ TEST(Layout, ExpertsThatDoNotComeOut) {
 }
 
 TEST(Layout, ContextParallelismCutsTheSequenceTwice) {
-  const Layout layout = TestLayout(TestJob({"parallel.context=2", "parallel.pipeline=1"}), 1, 8);
+  const ParallelLayout layout =
+      TestLayout(TestJob({"parallel.context=2", "parallel.pipeline=1"}), 1, 8);
   EXPECT_EQ(layout.gradient_ranks(), 4);
   EXPECT_EQ(layout.RankOf(1, 1, 0, 1), 7);
   EXPECT_EQ(layout.ToString(), "TP2 CP2 PP1 DP2, 4 micro-batches");
@@ -222,7 +225,7 @@ TEST(Layout, BatchesComeOutWhole) {
 }
 
 TEST(Layout, SeveralMistakesAreReportedTogether) {
-  const Result<Layout> layout =
+  const Result<ParallelLayout> layout =
       ResolveLayout(TestJob({"model.layers=7", "parallel.data=3"}), TestTopology(1, 8));
   ASSERT_FALSE(layout.ok());
   EXPECT_EQ(layout.error().diagnostics().size(), 2u);

@@ -185,8 +185,8 @@ std::string NearestLayout(const TrainingJob& job, const Topology& topology) {
   return Search(job, topology).Run();
 }
 
-Result<Layout> ResolveLayoutOrSuggest(const TrainingJob& job, const Topology& topology) {
-  Result<Layout> layout = ResolveLayout(job, topology);
+Result<ParallelLayout> ResolveLayoutOrSuggest(const TrainingJob& job, const Topology& topology) {
+  Result<ParallelLayout> layout = ResolveLayout(job, topology);
   if (layout.ok()) return layout;
   const std::string nearest = NearestLayout(job, topology);
   if (nearest.empty()) return layout;

@@ -16,7 +16,7 @@ namespace drydock {
 std::string NearestLayout(const TrainingJob& job, const Topology& topology);
 
 // ResolveLayout, whose last error goes on to say what NearestLayout found.
-Result<Layout> ResolveLayoutOrSuggest(const TrainingJob& job, const Topology& topology);
+Result<ParallelLayout> ResolveLayoutOrSuggest(const TrainingJob& job, const Topology& topology);
 
 }  // namespace drydock
 

@@ -70,7 +70,7 @@ TEST(NearestLayout, WhatItSaysWorks) {
 }
 
 TEST(NearestLayout, StandsBehindTheLastError) {
-  const Result<Layout> layout =
+  const Result<ParallelLayout> layout =
       ResolveLayoutOrSuggest(TestJob({"parallel.pipeline=3"}), TestTopology(1, 8));
   ASSERT_FALSE(layout.ok());
   EXPECT_EQ(layout.error().ToString(),

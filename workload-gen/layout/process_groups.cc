@@ -12,7 +12,7 @@ struct Axis {
   int stride = 1;
 };
 
-int SizeOf(const Layout& layout, Grid grid, char axis) {
+int SizeOf(const ParallelLayout& layout, Grid grid, char axis) {
   const bool dense = grid == Grid::kDense;
   switch (axis) {
     case 't':
@@ -29,7 +29,8 @@ int SizeOf(const Layout& layout, Grid grid, char axis) {
 }
 
 // The axes of `names`, or those missing from it, fastest first.
-std::vector<Axis> Axes(const Layout& layout, Grid grid, const std::string& names, bool spanned) {
+std::vector<Axis> Axes(const ParallelLayout& layout, Grid grid, const std::string& names,
+                       bool spanned) {
   const bool data_first = layout.order == RankOrder::kTensorContextExpertDataPipeline;
   const std::string order =
       std::string(grid == Grid::kDense ? "tc" : "te") + (data_first ? "dp" : "pd");
@@ -87,7 +88,7 @@ class GroupTable {
   std::map<std::vector<int>, int> known_;
 };
 
-void AssignStagePairs(const Layout& layout, const GroupNeeds& needs, GroupTable* table) {
+void AssignStagePairs(const ParallelLayout& layout, const GroupNeeds& needs, GroupTable* table) {
   const std::vector<int> holders = EmbeddingStages(layout, needs);
   for (const std::vector<int>& stages : EnumerateGroups(layout, "p")) {
     const size_t count = stages.size();
@@ -107,7 +108,7 @@ struct Span {
   const char* axes;
 };
 
-std::vector<Span> SpansOf(const Layout& layout, const GroupNeeds& needs) {
+std::vector<Span> SpansOf(const ParallelLayout& layout, const GroupNeeds& needs) {
   std::vector<Span> spans;
   spans.reserve(kRoleCount);
   for (const Span& span : {Span{kTensorRole, Grid::kDense, "t"},
@@ -131,7 +132,7 @@ std::vector<Span> SpansOf(const Layout& layout, const GroupNeeds& needs) {
   return spans;
 }
 
-std::vector<GroupRole> RolesOf(const Layout& layout) {
+std::vector<GroupRole> RolesOf(const ParallelLayout& layout) {
   using D = Dimension;
   return {{"tp", D::kTensor},        {layout.context > 1 ? "dp-cp" : "dp", D::kData},
           {"pp", D::kPipeline},      {"tp-pp", D::kWorld},
@@ -156,7 +157,7 @@ void DropUnusedRoles(Workload* workload) {
 
 }  // namespace
 
-std::vector<std::vector<int>> EnumerateGroups(const Layout& layout, const std::string& axes,
+std::vector<std::vector<int>> EnumerateGroups(const ParallelLayout& layout, const std::string& axes,
                                               Grid grid) {
   const std::vector<int> members = Offsets(Axes(layout, grid, axes, /*spanned=*/true));
   std::vector<std::vector<int>> groups;
@@ -177,7 +178,7 @@ GroupNeeds GroupNeedsOf(const TrainingJob& job) {
 }
 
 // get_embedding_ranks of Megatron's training.py.
-std::vector<int> EmbeddingStages(const Layout& layout, const GroupNeeds& needs) {
+std::vector<int> EmbeddingStages(const ParallelLayout& layout, const GroupNeeds& needs) {
   std::set<int> stages = {0};
   for (int stage = 0; needs.further_tokens && stage < layout.pipeline; ++stage) {
     if (layout.HasFurther(stage, layout.chunks - 1)) stages.insert(stage);
@@ -186,7 +187,7 @@ std::vector<int> EmbeddingStages(const Layout& layout, const GroupNeeds& needs) 
   return stages.size() > 1 ? std::vector<int>(stages.begin(), stages.end()) : std::vector<int>();
 }
 
-void BuildGroups(const Layout& layout, const GroupNeeds& needs, Workload* workload) {
+void BuildGroups(const ParallelLayout& layout, const GroupNeeds& needs, Workload* workload) {
   workload->roles = RolesOf(layout);
   workload->groups.clear();
   workload->group_of_rank.assign(kRoleCount,

@@ -51,7 +51,7 @@ enum class Grid : uint8_t { kDense, kExpert };
 
 // Rank lists of the groups that span the axes in `axes`, a subset of "t", "c", "d", "p" in the
 // dense grid and of "t", "e", "d", "p" in that of the experts.
-std::vector<std::vector<int>> EnumerateGroups(const Layout& layout, const std::string& axes,
+std::vector<std::vector<int>> EnumerateGroups(const ParallelLayout& layout, const std::string& axes,
                                               Grid grid = Grid::kDense);
 
 // The groups that a job makes beyond those every job has.
@@ -63,11 +63,11 @@ struct GroupNeeds {
 };
 GroupNeeds GroupNeedsOf(const TrainingJob& job);
 // Pipeline stages, ascending, that hold the word embedding; none if the first alone does.
-std::vector<int> EmbeddingStages(const Layout& layout, const GroupNeeds& needs);
+std::vector<int> EmbeddingStages(const ParallelLayout& layout, const GroupNeeds& needs);
 
 // Fills roles, groups and group_of_rank; roles without a group behind the last one with one are
 // left out. The pairs that wrap from the last stage to the first exist only with virtual stages.
-void BuildGroups(const Layout& layout, const GroupNeeds& needs, Workload* workload);
+void BuildGroups(const ParallelLayout& layout, const GroupNeeds& needs, Workload* workload);
 
 }  // namespace drydock
 

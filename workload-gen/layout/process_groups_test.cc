@@ -11,8 +11,8 @@ namespace {
 
 using testing::ElementsAre;
 
-Layout Sizes(int tensor, int data, int pipeline, int chunks = 1) {
-  Layout layout;
+ParallelLayout Sizes(int tensor, int data, int pipeline, int chunks = 1) {
+  ParallelLayout layout;
   layout.tensor = tensor;
   layout.data = data;
   layout.pipeline = pipeline;
@@ -26,7 +26,7 @@ std::vector<int> MembersOf(const Workload& w, Role role, int rank) {
 }
 
 TEST(ProcessGroups, EnumerateAsTheRankGenerator) {
-  const Layout layout = Sizes(2, 3, 4);
+  const ParallelLayout layout = Sizes(2, 3, 4);
   const auto data = EnumerateGroups(layout, "d");
   ASSERT_EQ(data.size(), 8u);
   EXPECT_THAT(data[0], ElementsAre(0, 2, 4));
@@ -39,7 +39,7 @@ TEST(ProcessGroups, EnumerateAsTheRankGenerator) {
 }
 
 TEST(ProcessGroups, EnumerateWithPipelineBeforeData) {
-  Layout layout = Sizes(2, 3, 4);
+  ParallelLayout layout = Sizes(2, 3, 4);
   layout.order = RankOrder::kTensorContextExpertPipelineData;
   EXPECT_THAT(EnumerateGroups(layout, "p")[0], ElementsAre(0, 2, 4, 6));
   EXPECT_THAT(EnumerateGroups(layout, "d")[0], ElementsAre(0, 8, 16));
@@ -77,7 +77,7 @@ TEST(ProcessGroups, VirtualStagesWrapFromLastToFirst) {
 
 // Two ways of counting 16 ranks: TP2 CP2 DP2 PP2, and ETP1 EP4 EDP2 PP2.
 TEST(ProcessGroups, ContextAndExperts) {
-  Layout layout = Sizes(2, 2, 2);
+  ParallelLayout layout = Sizes(2, 2, 2);
   layout.context = 2;
   layout.expert = 4;
   layout.expert_tensor = 1;
@@ -104,7 +104,7 @@ TEST(ProcessGroups, ContextAndExperts) {
 
 // Stages stand before data parallelism in both grids alike.
 TEST(ProcessGroups, ExpertsWithPipelineBeforeData) {
-  Layout layout = Sizes(2, 2, 2);
+  ParallelLayout layout = Sizes(2, 2, 2);
   layout.order = RankOrder::kTensorContextExpertPipelineData;
   layout.expert = 2;
   layout.expert_tensor = 1;

@@ -15,7 +15,7 @@
 namespace drydock {
 namespace {
 
-WorkloadTotals TotalsOf(const TrainingJob& job, const Layout& layout) {
+WorkloadTotals TotalsOf(const TrainingJob& job, const ParallelLayout& layout) {
   const IterationFlops flops = FlopsOfIteration(job);
   WorkloadTotals totals;
   totals.tokens = job.training.batch.global * job.model.sequence;
@@ -34,7 +34,7 @@ std::vector<ExpertLoad> LoadsOf(const TrainingJob& job) {
   return {ExpertLoad::kBusiest, ExpertLoad::kOthers};
 }
 
-void WritePrograms(const TrainingJob& job, const Layout& layout, Workload* workload) {
+void WritePrograms(const TrainingJob& job, const ParallelLayout& layout, Workload* workload) {
   WorkTables tables(workload);
   const std::vector<ExpertLoad> loads = LoadsOf(job);
   const int gpus = workload->topology.host_kinds.front().gpus;
@@ -59,7 +59,7 @@ class Megatron : public Framework {
  public:
   Status Check(const TrainingJob& job) const override { return CheckMegatronScope(job); }
 
-  Workload Build(const TrainingJob& job, const Layout& layout,
+  Workload Build(const TrainingJob& job, const ParallelLayout& layout,
                  const Topology& topology) const override {
     Workload workload;
     workload.topology = topology;

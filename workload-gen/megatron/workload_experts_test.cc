@@ -163,7 +163,7 @@ TEST(WorkloadExperts, RankParametersAddUpToTheModel) {
     draw.overrides.insert(draw.overrides.end(), {"model.vocab=4096", "model.tied_embedding=false"});
     SCOPED_TRACE(testing::PrintToString(draw.overrides));
     const TrainingJob job = TestJob(draw.overrides);
-    const Layout layout = TestLayout(job, draw.hosts, Draw::kGpus);
+    const ParallelLayout layout = TestLayout(job, draw.hosts, Draw::kGpus);
     double sum = 0;
     for (int stage = 0; stage < layout.pipeline; ++stage) {
       for (int chunk = 0; chunk < layout.chunks; ++chunk) {

@@ -102,7 +102,7 @@ TEST(WorkloadStructure, TensorCollectivesFollowTheClosedForm) {
     const Draw draw = DrawLayout(&random);
     SCOPED_TRACE(testing::PrintToString(draw.overrides));
     const TrainingJob job = TestJob(draw.overrides);
-    const Layout layout = TestLayout(job, draw.hosts, draw.gpus);
+    const ParallelLayout layout = TestLayout(job, draw.hosts, draw.gpus);
     const Workload w = TestWorkload(draw.overrides, draw.hosts, draw.gpus);
     std::map<CollectiveType, int64_t> counts;
     for (const Program& p : w.programs) {

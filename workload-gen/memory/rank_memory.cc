@@ -17,7 +17,7 @@ namespace {
 
 constexpr int64_t kAdamBytes = 12;  // fp32 copy and two moments
 
-ActivationRules RulesOf(const TrainingJob& job, const Layout& layout) {
+ActivationRules RulesOf(const TrainingJob& job, const ParallelLayout& layout) {
   const bool megatron = job.training.framework == "megatron";
   ActivationRules rules;
   rules.saves_split_rows = megatron && layout.sequence_parallel;
@@ -40,7 +40,7 @@ int64_t CommunicatorsOf(const Workload& workload, int class_index) {
 
 }  // namespace
 
-StateMemory MegatronStates(const TrainingJob& job, const Layout& layout, int stage) {
+StateMemory MegatronStates(const TrainingJob& job, const ParallelLayout& layout, int stage) {
   StateMemory states;
   for (const ChunkBuckets& chunk : MakeChunkBuckets(job, layout, stage)) {
     for (const Bucket& bucket : chunk.buckets) {
@@ -53,7 +53,7 @@ StateMemory MegatronStates(const TrainingJob& job, const Layout& layout, int sta
   return states;
 }
 
-void FillMemory(const TrainingJob& job, const Layout& layout,
+void FillMemory(const TrainingJob& job, const ParallelLayout& layout,
                 const std::vector<StateMemory>& states, Workload* workload) {
   const MemoryRules& rules = job.memory;
   for (size_t c = 0; c < workload->programs.size(); ++c) {

@@ -21,10 +21,10 @@ struct StateMemory {
 
 // Megatron's, of a stage's ranks: parameters in the training precision, main gradients, fp32 copy
 // and two moments; the latter shared out by the distributed optimizer.
-StateMemory MegatronStates(const TrainingJob& job, const Layout& layout, int stage);
+StateMemory MegatronStates(const TrainingJob& job, const ParallelLayout& layout, int stage);
 
 // Fills Workload::memory from its programs and `states` (one a class).
-void FillMemory(const TrainingJob& job, const Layout& layout,
+void FillMemory(const TrainingJob& job, const ParallelLayout& layout,
                 const std::vector<StateMemory>& states, Workload* workload);
 
 // "52.1 GB of 80 GB on ranks of class 3 (parameters 10 GB, ...): fits".

@@ -20,7 +20,7 @@ class WeightGradientSink {
 
 struct WriterContext {
   const TrainingJob& job;
-  const Layout& layout;
+  const ParallelLayout& layout;
   const RankWork& work;
   WorkTables* tables;
   ProgramBuilder* builder;

@@ -50,7 +50,7 @@ class DeepSpeed : public Framework {
     return diagnostics.ToStatus();
   }
 
-  Workload Build(const TrainingJob& job, const Layout& layout,
+  Workload Build(const TrainingJob& job, const ParallelLayout& layout,
                  const Topology& topology) const override {
     return BuildTorchWorkload(job, layout, topology, /*replicas=*/1,
                               [&](const TorchContext& context) {

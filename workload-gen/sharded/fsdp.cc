@@ -46,7 +46,7 @@ class Fsdp : public Framework {
     return diagnostics.ToStatus();
   }
 
-  Status CheckLayout(const TrainingJob& job, const Layout& layout) const override {
+  Status CheckLayout(const TrainingJob& job, const ParallelLayout& layout) const override {
     const int replicas = job.fsdp.replicas, data = layout.data;
     if (data % replicas != 0) {
       return job.ErrorAt("fsdp.replicas",
@@ -61,7 +61,7 @@ class Fsdp : public Framework {
     return OkStatus();
   }
 
-  Workload Build(const TrainingJob& job, const Layout& layout,
+  Workload Build(const TrainingJob& job, const ParallelLayout& layout,
                  const Topology& topology) const override {
     const FsdpPlan plan = MakeFsdpPlan(job, layout);
     return BuildTorchWorkload(job, layout, topology, plan.replicas,

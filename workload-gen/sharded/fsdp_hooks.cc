@@ -4,7 +4,7 @@
 
 namespace drydock {
 
-FsdpPlan MakeFsdpPlan(const TrainingJob& job, const Layout& layout) {
+FsdpPlan MakeFsdpPlan(const TrainingJob& job, const ParallelLayout& layout) {
   const FsdpRules& rules = job.fsdp;
   const bool pipelined = layout.pipeline > 1;
   FsdpPlan plan;

@@ -34,7 +34,7 @@ struct FsdpPlan {
   DataType reduce_type = DataType::kFp32;
   bool offload = false;
 };
-FsdpPlan MakeFsdpPlan(const TrainingJob& job, const Layout& layout);
+FsdpPlan MakeFsdpPlan(const TrainingJob& job, const ParallelLayout& layout);
 
 // What is gathered together.
 struct FsdpUnit {

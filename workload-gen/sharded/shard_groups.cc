@@ -31,7 +31,7 @@ Role AddRole(const char* name, Workload* workload) {
 
 }  // namespace
 
-ShardRoles AddShardGroups(const Layout& layout, int replicas, Workload* workload) {
+ShardRoles AddShardGroups(const ParallelLayout& layout, int replicas, Workload* workload) {
   if (replicas == 1) return {};
   CHECK(layout.gradient_ranks() % replicas == 0);
   const ShardRoles roles = {AddRole("dp-shard", workload), AddRole("dp-replicate", workload)};

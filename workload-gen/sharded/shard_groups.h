@@ -16,7 +16,7 @@ struct ShardRoles {
 };
 
 // Adds both roles to a workload whose groups BuildGroups made.
-ShardRoles AddShardGroups(const Layout& layout, int replicas, Workload* workload);
+ShardRoles AddShardGroups(const ParallelLayout& layout, int replicas, Workload* workload);
 
 }  // namespace drydock
 

@@ -11,7 +11,7 @@
 namespace drydock {
 namespace {
 
-double FlopsOf(const TorchModule& module, const Layout& layout, ContextType type,
+double FlopsOf(const TorchModule& module, const ParallelLayout& layout, ContextType type,
                const WorkTables& tables) {
   double flops = 0;
   const auto add = [&](uint32_t work, int times) { flops += tables.submodule(work).flops * times; };
@@ -35,8 +35,8 @@ double FlopsOf(const TorchModule& module, const Layout& layout, ContextType type
 }
 
 // What recomputation adds, over all GPUs: matrix products and attention.
-double RecomputedFlops(const TrainingJob& job, const Layout& layout, const TorchModel& model,
-                       const WorkTables& tables) {
+double RecomputedFlops(const TrainingJob& job, const ParallelLayout& layout,
+                       const TorchModel& model, const WorkTables& tables) {
   if (job.training.recompute.granularity == Recompute::kNone) return 0;
   double of_layers = 0;
   for (int layer = 0; layer < job.model.layers; ++layer) {
@@ -52,8 +52,8 @@ double RecomputedFlops(const TrainingJob& job, const Layout& layout, const Torch
   return of_layers * layout.microbatches * layout.gradient_ranks() * layout.tensor;
 }
 
-WorkloadTotals TotalsOf(const TrainingJob& job, const Layout& layout, const TorchModel& model,
-                        const WorkTables& tables) {
+WorkloadTotals TotalsOf(const TrainingJob& job, const ParallelLayout& layout,
+                        const TorchModel& model, const WorkTables& tables) {
   WorkloadTotals totals;
   totals.tokens = job.training.batch.global * job.model.sequence;
   totals.model_flops = FlopsOfIteration(job).model;
@@ -128,8 +128,8 @@ Status CheckTorchJob(const TrainingJob& job) {
   return diagnostics.ToStatus();
 }
 
-Workload BuildTorchWorkload(const TrainingJob& job, const Layout& layout, const Topology& topology,
-                            int replicas,
+Workload BuildTorchWorkload(const TrainingJob& job, const ParallelLayout& layout,
+                            const Topology& topology, int replicas,
                             const std::function<StateMemory(const TorchContext& context)>& write) {
   Workload workload;
   workload.topology = topology;

@@ -15,8 +15,8 @@ namespace drydock {
 Status CheckTorchJob(const TrainingJob& job);
 
 // `write` writes one stage's program into context.writer.builder and gives what its ranks hold.
-Workload BuildTorchWorkload(const TrainingJob& job, const Layout& layout, const Topology& topology,
-                            int replicas,
+Workload BuildTorchWorkload(const TrainingJob& job, const ParallelLayout& layout,
+                            const Topology& topology, int replicas,
                             const std::function<StateMemory(const TorchContext& context)>& write);
 
 }  // namespace drydock

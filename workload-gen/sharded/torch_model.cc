@@ -11,7 +11,8 @@ constexpr const char* kLogits = "head.logits";  // never in fp8
 
 class ModelMaker {
  public:
-  ModelMaker(const TrainingJob& job, const Layout& layout, const RankWork& work, WorkTables* tables)
+  ModelMaker(const TrainingJob& job, const ParallelLayout& layout, const RankWork& work,
+             WorkTables* tables)
       : job_(job),
         m_(job.model),
         layout_(layout),
@@ -292,7 +293,7 @@ class ModelMaker {
 
   const TrainingJob& job_;
   const ModelShape& m_;
-  const Layout& layout_;
+  const ParallelLayout& layout_;
   const RankWork& work_;
   SubmoduleMaker maker_;
   const int64_t rows_, local_rows_;
@@ -321,8 +322,8 @@ int64_t TorchGroup::elements() const {
   return total;
 }
 
-TorchModel MakeTorchModel(const TrainingJob& job, const Layout& layout, const RankWork& work,
-                          WorkTables* tables) {
+TorchModel MakeTorchModel(const TrainingJob& job, const ParallelLayout& layout,
+                          const RankWork& work, WorkTables* tables) {
   return ModelMaker(job, layout, work, tables).Make();
 }
 

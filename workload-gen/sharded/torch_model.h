@@ -61,8 +61,8 @@ struct TorchModel {
 };
 
 // `work` outlives the model: attention and experts are taken from there.
-TorchModel MakeTorchModel(const TrainingJob& job, const Layout& layout, const RankWork& work,
-                          WorkTables* tables);
+TorchModel MakeTorchModel(const TrainingJob& job, const ParallelLayout& layout,
+                          const RankWork& work, WorkTables* tables);
 
 }  // namespace drydock
 

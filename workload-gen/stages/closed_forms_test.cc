@@ -100,7 +100,7 @@ TEST(ClosedForms, Images) {
   const std::vector<std::string> overrides = {"model.patch_features=768", "model.causal=false",
                                               "model.tied_embedding=false", "model.vocab=10"};
   const TrainingJob job = TestJob(overrides);
-  const Layout layout = TestLayout(job);
+  const ParallelLayout layout = TestLayout(job);
   const Workload w = TestWorkload(overrides);
   int64_t split = 0, whole = 0;
   for (int stage = 0; stage < 2; ++stage) {

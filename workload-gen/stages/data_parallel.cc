@@ -19,11 +19,11 @@ ProgramBuilder::OpId StartOver(const WriterContext& c, const Bucket& bucket, Com
 
 }  // namespace
 
-int RanksOf(const Bucket& bucket, const Layout& layout) {
+int RanksOf(const Bucket& bucket, const ParallelLayout& layout) {
   return bucket.expert ? layout.expert_data() : layout.gradient_ranks();
 }
 
-std::vector<ChunkBuckets> MakeChunkBuckets(const TrainingJob& job, const Layout& layout,
+std::vector<ChunkBuckets> MakeChunkBuckets(const TrainingJob& job, const ParallelLayout& layout,
                                            int stage) {
   std::vector<ChunkBuckets> chunks;
   for (int chunk = 0; chunk < layout.chunks; ++chunk) {

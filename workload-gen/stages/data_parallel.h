@@ -19,11 +19,12 @@ struct ChunkBuckets {
   std::vector<Bucket> buckets;
 };
 // The ranks that hold a bucket's parameters too.
-int RanksOf(const Bucket& bucket, const Layout& layout);
+int RanksOf(const Bucket& bucket, const ParallelLayout& layout);
 
 // Those of the experts stand behind the others. Buckets are cut only where the framework overlaps
 // with them: on the first stage's first chunk.
-std::vector<ChunkBuckets> MakeChunkBuckets(const TrainingJob& job, const Layout& layout, int stage);
+std::vector<ChunkBuckets> MakeChunkBuckets(const TrainingJob& job, const ParallelLayout& layout,
+                                           int stage);
 
 class GradientReduction : public GradientListener {
  public:

@@ -11,7 +11,7 @@ namespace {
 std::vector<int64_t> BucketsOf(const std::string& config) {
   const TrainingJob job = *LoadTrainingJob(
       config, {"parallel.tensor=1", "parallel.sequence_parallel=false", "parallel.pipeline=1"});
-  const Layout layout = TestLayout(job);
+  const ParallelLayout layout = TestLayout(job);
   std::vector<int64_t> sizes;
   const std::vector<ChunkBuckets> chunks = MakeChunkBuckets(job, layout, 0);
   for (const Bucket& bucket : chunks[0].buckets) {

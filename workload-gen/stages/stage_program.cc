@@ -19,7 +19,7 @@ namespace {
 
 class StageWriter {
  public:
-  StageWriter(const TrainingJob& job, const Layout& layout, const RankWork& work, int stage,
+  StageWriter(const TrainingJob& job, const ParallelLayout& layout, const RankWork& work, int stage,
               WorkTables* tables)
       : builder_(tables),
         c_{job, layout, work, tables, &builder_, stage},
@@ -232,8 +232,8 @@ class StageWriter {
 
 }  // namespace
 
-Program WriteStageProgram(const TrainingJob& job, const Layout& layout, const RankWork& work,
-                          int stage, WorkTables* tables) {
+Program WriteStageProgram(const TrainingJob& job, const ParallelLayout& layout,
+                          const RankWork& work, int stage, WorkTables* tables) {
   return StageWriter(job, layout, work, stage, tables).Write();
 }
 

@@ -11,8 +11,8 @@
 
 namespace drydock {
 
-Program WriteStageProgram(const TrainingJob& job, const Layout& layout, const RankWork& work,
-                          int stage, WorkTables* tables);
+Program WriteStageProgram(const TrainingJob& job, const ParallelLayout& layout,
+                          const RankWork& work, int stage, WorkTables* tables);
 
 }  // namespace drydock
 

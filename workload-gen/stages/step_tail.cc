@@ -41,7 +41,7 @@ int StepTail::EmbeddingHolders() const {
 }
 
 void StepTail::AllReduce(Role role, Stream stream, DataType type, ReduceOp op, int64_t count) {
-  const Layout& l = c_.layout;
+  const ParallelLayout& l = c_.layout;
   CommCall call;
   call.type = type;
   call.op = op;

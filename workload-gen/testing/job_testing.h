@@ -52,8 +52,8 @@ inline TrainingJob TestJob(const std::vector<std::string>& overrides = {}) {
   return *job;
 }
 
-inline Layout TestLayout(const TrainingJob& job, int hosts = 1, int gpus = 8) {
-  Result<Layout> layout = ResolveLayout(job, TestTopology(hosts, gpus));
+inline ParallelLayout TestLayout(const TrainingJob& job, int hosts = 1, int gpus = 8) {
+  Result<ParallelLayout> layout = ResolveLayout(job, TestTopology(hosts, gpus));
   EXPECT_TRUE(layout.ok()) << layout.error().ToString();
   return *layout;
 }

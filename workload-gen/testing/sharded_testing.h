@@ -53,7 +53,7 @@ inline Workload ShardedWorkload(const Overrides& overrides, int hosts = 1, int g
   const Result<TrainingJob> job = ParseShardedJob(overrides, text);
   EXPECT_TRUE(job.ok()) << job.error().ToString();
   const Topology topology = TestTopology(hosts, gpus);
-  const Result<Layout> layout = ResolveLayout(*job, topology);
+  const Result<ParallelLayout> layout = ResolveLayout(*job, topology);
   EXPECT_TRUE(layout.ok()) << layout.error().ToString();
   const std::unique_ptr<Framework> framework = MakeFramework(job->training.framework);
   const Status check = framework->Check(*job);
@@ -70,7 +70,7 @@ inline std::string ShardedError(const Overrides& overrides, int gpus = 8) {
   const std::unique_ptr<Framework> framework = MakeFramework(job->training.framework);
   const Status check = framework->Check(*job);
   if (!check.ok()) return check.error().message();
-  const Result<Layout> layout = ResolveLayout(*job, TestTopology(1, gpus));
+  const Result<ParallelLayout> layout = ResolveLayout(*job, TestTopology(1, gpus));
   if (!layout.ok()) return layout.error().message();
   const Status fits = framework->CheckLayout(*job, *layout);
   return fits.ok() ? "ok" : fits.error().message();

@@ -167,7 +167,7 @@ class AttentionMaker {
 
   SubmoduleMaker& maker_;
   const ModelShape& m_;
-  const Layout& layout_;
+  const ParallelLayout& layout_;
   const int64_t tensor_;
   const bool windowed_;
   AttentionWork work_;

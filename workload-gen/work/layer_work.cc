@@ -9,8 +9,8 @@ namespace {
 
 class WorkMaker {
  public:
-  WorkMaker(const TrainingJob& job, const Layout& layout, WorkTables* tables, ExpertLoad load,
-            int gpus)
+  WorkMaker(const TrainingJob& job, const ParallelLayout& layout, WorkTables* tables,
+            ExpertLoad load, int gpus)
       : maker_(job, layout, tables), m_(job.model), tables_(tables), load_(load), gpus_(gpus) {
     work_.rows = maker_.rows();
     work_.local_rows = maker_.local_rows();
@@ -63,7 +63,7 @@ class WorkMaker {
   }
 
   void MakeEmbedding() {
-    const Layout& layout = maker_.layout();
+    const ParallelLayout& layout = maker_.layout();
     Submodule lookup =
         maker_.Base("embedding.words", SubmoduleKind::kEmbedding, work_.rows, m_.hidden);
     lookup.k = layout.padded_vocab / layout.tensor;
@@ -119,12 +119,12 @@ class WorkMaker {
 
 }  // namespace
 
-RankWork MakeRankWork(const TrainingJob& job, const Layout& layout, WorkTables* tables,
+RankWork MakeRankWork(const TrainingJob& job, const ParallelLayout& layout, WorkTables* tables,
                       ExpertLoad load, int gpus) {
   return WorkMaker(job, layout, tables, load, gpus).Make();
 }
 
-int ProductsIn(const LayerWork& layer, const ModelShape& model, const Layout& layout) {
+int ProductsIn(const LayerWork& layer, const ModelShape& model, const ParallelLayout& layout) {
   int count = 2;  // qkv or the keys' and values' down-projection; proj
   if (layer.attention.latent) count += layer.attention.latent->q_down ? 3 : 2;
   if (!layer.experts) return count + 2;

@@ -62,11 +62,11 @@ struct RankWork {
 };
 
 // `load`: of the rank's experts. `gpus`: of a host, where all hosts are alike.
-RankWork MakeRankWork(const TrainingJob& job, const Layout& layout, WorkTables* tables,
+RankWork MakeRankWork(const TrainingJob& job, const ParallelLayout& layout, WorkTables* tables,
                       ExpertLoad load = ExpertLoad::kMean, int gpus = 8);
 
 // Linear layers of a layer that run in fp8 where the job does, each local expert's counted.
-int ProductsIn(const LayerWork& layer, const ModelShape& model, const Layout& layout);
+int ProductsIn(const LayerWork& layer, const ModelShape& model, const ParallelLayout& layout);
 
 // Element-wise work of the optimizer step and the gradient reduction.
 uint32_t ElementWork(const char* name, SubmoduleKind kind, DataType type, int64_t elements,

@@ -120,7 +120,7 @@ class ExpertMaker {
 
   SubmoduleMaker& maker_;
   const ModelShape& m_;
-  const Layout& layout_;
+  const ParallelLayout& layout_;
   const TrainingRules& training_;
   WorkTables* tables_;
   int64_t local_experts_ = 1;

@@ -6,7 +6,8 @@
 
 namespace drydock {
 
-SubmoduleMaker::SubmoduleMaker(const TrainingJob& job, const Layout& layout, WorkTables* tables)
+SubmoduleMaker::SubmoduleMaker(const TrainingJob& job, const ParallelLayout& layout,
+                               WorkTables* tables)
     : job_(job), layout_(layout), tables_(tables) {
   rows_ = job.model.sequence / layout.context * job.training.batch.micro;
   local_rows_ = layout.sequence_parallel ? rows_ / layout.tensor : rows_;

@@ -48,7 +48,7 @@ struct TwoWayWork {
 // References outlive the maker.
 class SubmoduleMaker {
  public:
-  SubmoduleMaker(const TrainingJob& job, const Layout& layout, WorkTables* tables);
+  SubmoduleMaker(const TrainingJob& job, const ParallelLayout& layout, WorkTables* tables);
 
   Submodule Base(const std::string& name, SubmoduleKind kind, int64_t rows, int64_t n) const;
   uint32_t Add(Submodule s, Pass pass);
@@ -77,7 +77,7 @@ class SubmoduleMaker {
 
   const TrainingJob& job() const { return job_; }
   const ModelShape& model() const { return job_.model; }
-  const Layout& layout() const { return layout_; }
+  const ParallelLayout& layout() const { return layout_; }
   int64_t rows() const { return rows_; }              // t: tokens of a micro-batch on this rank
   int64_t local_rows() const { return local_rows_; }  // t, or t / tensor under sequence parallelism
 
@@ -93,7 +93,7 @@ class SubmoduleMaker {
   uint32_t Accumulation(const Submodule& linear);
 
   const TrainingJob& job_;
-  const Layout& layout_;
+  const ParallelLayout& layout_;
   WorkTables* tables_;
   int64_t rows_ = 0;
   int64_t local_rows_ = 0;

@@ -9,7 +9,7 @@ namespace {
 int64_t DivideUp(int64_t value, int64_t by) { return (value + by - 1) / by; }
 
 // The most that a sender's tokens may take of one rank's experts.
-int64_t CapacityOfRank(const TrainingJob& job, const Layout& layout, int64_t copies) {
+int64_t CapacityOfRank(const TrainingJob& job, const ParallelLayout& layout, int64_t copies) {
   const int experts = job.model.moe.experts;
   const double each = static_cast<double>(copies) / experts * job.training.moe.capacity_factor;
   return static_cast<int64_t>(std::ceil(each)) * (experts / layout.expert);
@@ -17,7 +17,7 @@ int64_t CapacityOfRank(const TrainingJob& job, const Layout& layout, int64_t cop
 
 }  // namespace
 
-TokenRouting RouteTokens(const TrainingJob& job, const Layout& layout, ExpertLoad load) {
+TokenRouting RouteTokens(const TrainingJob& job, const ParallelLayout& layout, ExpertLoad load) {
   TokenRouting routing;
   routing.tokens = job.model.sequence / layout.context * job.training.batch.micro / layout.tensor;
   const int64_t copies = routing.tokens * job.model.moe.per_token;
@@ -40,7 +40,7 @@ TokenRouting RouteTokens(const TrainingJob& job, const Layout& layout, ExpertLoa
   return routing;
 }
 
-CommCall TokenExchange(const TokenRouting& routing, const Layout& layout, DataType type,
+CommCall TokenExchange(const TokenRouting& routing, const ParallelLayout& layout, DataType type,
                        int64_t width, bool back) {
   CommCall call;
   call.type = type;
@@ -72,8 +72,8 @@ double PartsMet(int experts, int per_token, int parts) {
   return parts * (1 - none);
 }
 
-CommCall DeepEpExchange(const TrainingJob& job, const Layout& layout, int gpus, int64_t tokens,
-                        DataType type, int64_t width) {
+CommCall DeepEpExchange(const TrainingJob& job, const ParallelLayout& layout, int gpus,
+                        int64_t tokens, DataType type, int64_t width) {
   const int ranks = layout.expert * layout.expert_tensor;
   const int in_host = std::min(gpus, ranks), hosts = ranks / in_host;
   const ExpertShape& moe = job.model.moe;

@@ -24,16 +24,16 @@ struct TokenRouting {
   bool padded = false;     // every expert gets its full capacity: nobody has to ask for counts
 };
 
-TokenRouting RouteTokens(const TrainingJob& job, const Layout& layout, ExpertLoad load);
+TokenRouting RouteTokens(const TrainingJob& job, const ParallelLayout& layout, ExpertLoad load);
 
 // The copies' way to the experts (`back`: the way home), `width` elements each, over ep.
-CommCall TokenExchange(const TokenRouting& routing, const Layout& layout, DataType type,
+CommCall TokenExchange(const TokenRouting& routing, const ParallelLayout& layout, DataType type,
                        int64_t width, bool back);
 
 // DeepEP's over tp-ep: a token crosses the network once for each host that needs it, to the GPU of
 // the sender's place there, and is handed on inside the host. `gpus`: of a host.
-CommCall DeepEpExchange(const TrainingJob& job, const Layout& layout, int gpus, int64_t tokens,
-                        DataType type, int64_t width);
+CommCall DeepEpExchange(const TrainingJob& job, const ParallelLayout& layout, int gpus,
+                        int64_t tokens, DataType type, int64_t width);
 
 // Of `parts` equal parts of the experts, how many a token meets on average.
 double PartsMet(int experts, int per_token, int parts);

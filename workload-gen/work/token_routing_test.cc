@@ -25,7 +25,7 @@ TEST(TokenRouting, MeanLoadKeepsTheNumberOfCopies) {
 // What all ranks receive is what all send.
 TEST(TokenRouting, ABusyRankTakesFromTheOthers) {
   const TrainingJob job = Job({"parallel.expert=4", "training.moe_imbalance=2.5"});
-  const Layout layout = TestLayout(job);
+  const ParallelLayout layout = TestLayout(job);
   const TokenRouting busy = RouteTokens(job, layout, ExpertLoad::kBusiest);
   const TokenRouting other = RouteTokens(job, layout, ExpertLoad::kOthers);
   EXPECT_EQ(busy.to_busiest, 80);
@@ -63,7 +63,7 @@ TEST(TokenRouting, PartsThatATokenMeets) {
 TEST(TokenRouting, DeepEpCrossesTheNetworkOnceAHost) {
   const TrainingJob job = Job({"parallel.expert=8", "training.moe_dispatcher=flex",
                                "model.experts=8", "model.experts_per_token=8"});
-  const Layout layout = TestLayout(job, 2, 4);
+  const ParallelLayout layout = TestLayout(job, 2, 4);
   const CommCall call = DeepEpExchange(job, layout, 4, 10, DataType::kBf16, 3);
   ASSERT_EQ(call.pair_counts.size(), 64u);
   EXPECT_EQ(call.pair_counts[0 * 8 + 1], 60);  // own and the other host's tokens, to every rank

@@ -13,7 +13,7 @@ int64_t QkvWidth(const ModelShape& m) {
 // Builds the list of one chunk; every split parameter is 1/tensor of the model's.
 class ChunkList {
  public:
-  ChunkList(const ModelShape& model, const Layout& layout) : m_(model), layout_(layout) {}
+  ChunkList(const ModelShape& model, const ParallelLayout& layout) : m_(model), layout_(layout) {}
 
   void Embedding(bool shared) {
     if (m_.embedding.patch_features > 0) {
@@ -147,15 +147,15 @@ class ChunkList {
   }
 
   const ModelShape& m_;
-  const Layout& layout_;
+  const ParallelLayout& layout_;
   int layer_ = -1;
   std::vector<Parameter> list_;
 };
 
 }  // namespace
 
-std::vector<Parameter> ChunkParameters(const ModelShape& model, const Layout& layout, int stage,
-                                       int chunk) {
+std::vector<Parameter> ChunkParameters(const ModelShape& model, const ParallelLayout& layout,
+                                       int stage, int chunk) {
   ChunkList list(model, layout);
   const bool first = stage == 0 && chunk == 0;
   const bool last = stage == layout.pipeline - 1 && chunk == layout.chunks - 1;

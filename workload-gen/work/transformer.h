@@ -61,8 +61,8 @@ struct Parameter {
 };
 
 // Of one chunk of a stage, in registration order.
-std::vector<Parameter> ChunkParameters(const ModelShape& model, const Layout& layout, int stage,
-                                       int chunk);
+std::vector<Parameter> ChunkParameters(const ModelShape& model, const ParallelLayout& layout,
+                                       int stage, int chunk);
 int64_t TotalElements(const std::vector<Parameter>& parameters);
 
 }  // namespace drydock

@@ -11,7 +11,7 @@ namespace {
 TEST(Transformer, RankParametersAddUpToTheModel) {
   const TrainingJob job =
       TestJob({"model.vocab=1024", "parallel.virtual_pipeline=2", "model.tied_embedding=false"});
-  const Layout layout = TestLayout(job);
+  const ParallelLayout layout = TestLayout(job);
   int64_t split = 0, replicated = 0;
   for (int stage = 0; stage < layout.pipeline; ++stage) {
     for (int chunk = 0; chunk < layout.chunks; ++chunk) {
