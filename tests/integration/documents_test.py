@@ -147,6 +147,13 @@ class Documents(unittest.TestCase):
                 if anchor and there.suffix == ".md":
                     self.assertIn(anchor, anchors_of(there), f"{page}: {target}#{anchor}")
 
+    def test_files_that_pages_name_are_there(self):
+        path = re.compile(r"`((?:core|workload-gen|simccl|compute-sim|exec-engine|ns3-backend|report|configs|tests|scripts|"
+                          r"third_party|patches|docs)/[\w./*-]+)`")
+        missing = {(page.name, name) for page in PAGES for name in path.findall(without_code(page.read_text()))
+                   if not any(ROOT.glob(name))}
+        self.assertEqual(sorted(missing), [])
+
     def test_prose_wraps_at_100_columns(self):
         """Tables, code, links to pictures and addresses may be longer."""
         long = [f"{page.relative_to(ROOT)}: {line}" for page in PAGES for line in prose_of(page).splitlines()
