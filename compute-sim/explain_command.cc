@@ -16,7 +16,8 @@ namespace {
 const ToolInfo kInfo = {
     "compute-sim explain",
     "Prints every submodule with its kernels: shape, time, what bounds it, where it is from.",
-    "reads RUN/1-workload/manifest.pb, or a GPU's file and a list of submodules (docs/compute.md)",
+    "reads RUN/1-workload/manifest.pb, or a GPU's file and a list of submodules "
+    "(docs/reference/submodules.md)",
     "compute-sim explain --gpu h100-sxm-80g --submodule 'kind: linear, rows: 8192, n: 4096, k: "
     "4096'",
     false};

@@ -17,7 +17,7 @@ namespace {
 const ToolInfo kInfo = {
     "compute-sim fit",
     "Fits a GPU's kernel models to measured rows and says how far predictions are from them.",
-    "reads a GPU's file and profiles (docs/compute.md), writes a GPU's file",
+    "reads a GPU's file and profiles (docs/reference/kernel-profile.md), writes a GPU's file",
     "compute-sim fit --gpu h100-sxm-80g --gpu-profile my-h100.csv -o my-h100.yaml", false};
 
 struct Options {

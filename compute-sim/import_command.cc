@@ -16,7 +16,7 @@ namespace {
 
 const ToolInfo kInfo = {
     "compute-sim import", "Turns kernel times that other tools measured into a profile.",
-    "reads what --from names (docs/compute.md), writes a profile (CSV)",
+    "reads what --from names (docs/how-to/use-measured-kernel-times.md), writes a profile (CSV)",
     "compute-sim import --from kineto --gpu h100-sxm-80g trace.json -o h100.csv", false};
 
 struct Options {

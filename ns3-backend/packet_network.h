@@ -1,5 +1,5 @@
 // The packet-level Network: every packet between hosts over every link and switch, by the ns-3
-// module in this folder (docs/packet-network.md says what is modelled).
+// module in this folder (docs/explanation/packet-network.md says what is modelled).
 //
 // ns-3 keeps one simulator a process, so at most one packet network is alive at a time; a second
 // is a CHECK. The environment (NS_ATTRIBUTE_DEFAULT) is shut out.

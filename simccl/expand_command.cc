@@ -17,8 +17,9 @@ namespace {
 
 const ToolInfo kInfo = {
     "simccl expand", "Lists every flow from a GPU to a GPU that a call, or a run's calls, cause.",
-    "reads cluster.topo (docs/cluster.md), or RUN/1-workload/manifest.pb and RUN/2-flows.pb; the "
-    "columns stand in docs/nccl.md",
+    "reads cluster.topo (docs/reference/cluster-file.md), or RUN/1-workload/manifest.pb and "
+    "RUN/2-flows.pb; the "
+    "columns stand in docs/how-to/see-what-nccl-picks.md",
     "simccl expand --cluster configs/clusters/dgx-h100-8.topo --group 0-15 --collective "
     "all_reduce --size 64KiB --format csv",
     false};

@@ -38,8 +38,9 @@ namespace {
 const ToolInfo kTool = {
     "workload-gen",
     "Turns a model, its parallel layout and a cluster into what every rank does in one iteration.",
-    "reads model.yaml or a Megatron-LM launch script (docs/models.md) and cluster.topo "
-    "(docs/cluster.md); writes RUN/1-workload/: "
+    "reads model.yaml or a Megatron-LM launch script (docs/reference/model-file.md) and "
+    "cluster.topo "
+    "(docs/reference/cluster-file.md); writes RUN/1-workload/: "
     "manifest.pb and a Chakra trace per rank class",
     "workload-gen configs/models/gpt-22b.yaml configs/clusters/dgx-a100-80g-1.topo -o "
     "runs/gpt-22b"};

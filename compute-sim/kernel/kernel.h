@@ -107,7 +107,7 @@ int64_t ShortestExtent(const Kernel& product);
 bool IsLarge(const Kernel& kernel);
 
 // Bytes per element of rows x columns that a memory-bound kernel of this kind moves where nothing
-// else is said (docs/compute.md); nullopt: they follow from more than its kind.
+// else is said (docs/reference/submodules.md); nullopt: they follow from more than its kind.
 std::optional<double> UsualBytesPerElement(KernelKind kind, DataType type);
 // What `kernel` moves, rounded to a thousandth of a byte so that it can be compared; 0 unless it is
 // memory-bound.

@@ -31,7 +31,8 @@ struct KernelList {
 inline int64_t MainGradientElement(const Submodule& s) {
   return s.accumulate_fp32 ? 4 : s.accumulate_half ? 2 : 0;
 }
-// As Transformer Engine and torchao run a product of the backward pass (docs/compute.md).
+// As Transformer Engine and torchao run a product of the backward pass
+// (docs/reference/submodules.md).
 inline Kernel OfBackward(Kernel product) {
   product.promoted = product.type == DataType::kFp8;
   return product;

@@ -1,5 +1,6 @@
 // The `kernels:` section of a GPU's file: the parameters of its calibrated kernel models
-// (docs/compute.md explains each; roofline.h has the formulas). Plain data; immutable once read.
+// (docs/explanation/compute.md explains each; roofline.h has the formulas). Plain data; immutable
+// once read.
 #ifndef DRYDOCK_COMPUTE_SIM_KERNEL_KERNEL_PARAMETERS_H_
 #define DRYDOCK_COMPUTE_SIM_KERNEL_KERNEL_PARAMETERS_H_
 

@@ -1,5 +1,5 @@
 // The calibrated kernel models: closed forms of a kernel's time in the GPU's parameters. Where the
-// forms come from and how well they fit: docs/compute.md. Pure functions; thread-safe.
+// forms come from and how well they fit: docs/explanation/compute.md. Pure functions; thread-safe.
 #ifndef DRYDOCK_COMPUTE_SIM_KERNEL_ROOFLINE_H_
 #define DRYDOCK_COMPUTE_SIM_KERNEL_ROOFLINE_H_
 

@@ -1,6 +1,6 @@
 // "Do the calibrated models reproduce what was measured?" Small samples of the published tables
 // that the parameters were fitted to (other rows than these were used as well), with the errors
-// that docs/compute.md states for the whole.
+// that docs/explanation/compute.md states for the whole.
 #include "compute-sim/kernel/roofline.h"
 
 #include <fmt/format.h>

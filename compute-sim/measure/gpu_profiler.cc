@@ -22,7 +22,8 @@ namespace {
 
 const ToolInfo kInfo = {
     "gpu-profiler", "Measures the kernels of a workload, or a grid of them, on this GPU.",
-    "reads RUN/1-workload/manifest.pb or a list of submodules, writes a profile (docs/compute.md)",
+    "reads RUN/1-workload/manifest.pb or a list of submodules, writes a profile "
+    "(docs/reference/kernel-profile.md)",
     "gpu-profiler --gpu h200-sxm-141g --rows 2048,4096,8192 --widths 4096,6144,14336 -o h200.csv",
     false};
 

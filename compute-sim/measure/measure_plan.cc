@@ -182,7 +182,8 @@ Result<MeasurePlan> PlanMeasurements(const std::vector<Submodule>& submodules,
   for (const Submodule& submodule : submodules) {
     ASSIGN_OR_RETURN(const std::vector<Kernel> kernels, KernelsOf(submodule));
     for (Kernel kernel : kernels) {
-      kernel.promoted = false;  // rows are of sums without promotion (docs/compute.md)
+      // Rows are of sums without promotion (docs/reference/kernel-profile.md).
+      kernel.promoted = false;
       const int64_t bytes = MilliBytesPerElement(kernel);
       if (!seen.emplace(kernel.kind, kernel.type, kernel.dims, bytes).second) continue;
       if (!IsMeasurable(kernel))

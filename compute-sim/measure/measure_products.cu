@@ -71,7 +71,8 @@ class Product {
   // Both operands with k in the rows of their columns, the one order that fp8 has.
   bool Describe(int64_t m, int64_t n, int64_t k) {
     const cublasOperation_t transposed = CUBLAS_OP_T;
-    const int8_t fast = InputType() == CUDA_R_8F_E4M3;  // as in the forward pass; docs/compute.md
+    // As in the forward pass (docs/reference/submodules.md).
+    const int8_t fast = InputType() == CUDA_R_8F_E4M3;
     return cublasLtMatmulDescCreate(&operation_, CUBLAS_COMPUTE_32F, CUDA_R_32F) ==
                CUBLAS_STATUS_SUCCESS &&
            cublasLtMatmulDescSetAttribute(operation_, CUBLASLT_MATMUL_DESC_TRANSA, &transposed,

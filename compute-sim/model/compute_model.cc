@@ -39,7 +39,7 @@ Time TimeOfUs(double us) {
 namespace {
 
 // How much longer a product takes whose sums are promoted, by the calibrated model of the GPU or of
-// its reference: what is measured are products without (docs/compute.md).
+// its reference: what is measured are products without (docs/explanation/compute.md).
 double PromotionOf(const ModelContext& context, const Kernel& kernel, const Kernel& plain) {
   for (const GpuData* gpu : {context.gpu, context.reference}) {
     if (gpu == nullptr || !gpu->calibrated) continue;

@@ -2,7 +2,7 @@
 // differ in what they draw and boards in how they are cooled; under one power limit they settle at
 // different clocks. Every rank of a training run waits for the slowest of all, in each
 // tensor-parallel layer, for its pipeline's pace or at the gradients' sum, so an iteration takes
-// what the slowest GPU's takes (docs/compute.md, "The slowest GPU").
+// what the slowest GPU's takes (docs/explanation/compute.md, "The slowest GPU").
 //
 // Plain functions; thread-safe.
 #ifndef DRYDOCK_COMPUTE_SIM_MODEL_GPU_SPREAD_H_

@@ -1,5 +1,5 @@
 // The `scaling:` section of a GPU's file: what is published of a GPU beside its data sheet, for
-// scaling to it and from it (docs/compute.md). Plain data; immutable once read.
+// scaling to it and from it (docs/explanation/compute.md). Plain data; immutable once read.
 #ifndef DRYDOCK_COMPUTE_SIM_MODEL_SCALING_FACTS_H_
 #define DRYDOCK_COMPUTE_SIM_MODEL_SCALING_FACTS_H_
 

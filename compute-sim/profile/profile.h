@@ -1,6 +1,6 @@
-// Measured kernel times: CSV files of rows (docs/compute.md gives the format). The rows of one
-// kernel and type, and of one traffic per element, are a table, sorted by extents: 8 B an extent
-// and 12 B a row. Immutable once read; thread-safe.
+// Measured kernel times: CSV files of rows (docs/reference/kernel-profile.md gives the format). The
+// rows of one kernel and type, and of one traffic per element, are a table, sorted by extents: 8 B
+// an extent and 12 B a row. Immutable once read; thread-safe.
 #ifndef DRYDOCK_COMPUTE_SIM_PROFILE_PROFILE_H_
 #define DRYDOCK_COMPUTE_SIM_PROFILE_PROFILE_H_
 

@@ -3,7 +3,8 @@
 //   submodules:
 //     - {name: mla.core, kind: attention, pass: fwd, type: bf16, batch: 1, sequence: 4096, ...}
 //
-// `type` is bf16 and `pass` forward and backward unless given. docs/compute.md has the keys.
+// `type` is bf16 and `pass` forward and backward unless given. docs/reference/submodules.md has the
+// keys.
 #ifndef DRYDOCK_COMPUTE_SIM_SUBMODULES_SUBMODULE_FILE_H_
 #define DRYDOCK_COMPUTE_SIM_SUBMODULES_SUBMODULE_FILE_H_
 

@@ -1,6 +1,7 @@
 // Which kernels a submodule runs, in launch order. Two generations of framework are known:
 // `fused` (TransformerEngine, FlashAttention) and unfused (Megatron-LM of 2022: separate score,
-// softmax, dropout and value kernels). The lists, with their traffic, stand in docs/compute.md.
+// softmax, dropout and value kernels). The lists, with their traffic, stand in
+// docs/reference/submodules.md.
 #ifndef DRYDOCK_COMPUTE_SIM_SUBMODULES_SUBMODULE_KERNELS_H_
 #define DRYDOCK_COMPUTE_SIM_SUBMODULES_SUBMODULE_KERNELS_H_
 

@@ -34,7 +34,8 @@ std::string_view ToString(DataType type);
 Bytes SizeOf(DataType type);
 
 // What NCCL kernels cost inside a host, beyond the bytes on the link. One set per GPU generation,
-// with its source in the GPU's file. How exec-engine uses each value: docs/collectives.md.
+// with its source in the GPU's file. How exec-engine uses each value:
+// docs/explanation/collectives.md.
 struct CollectiveCosts {
   // One kind of kernel. Rates are per channel (one thread block), at the usual number of warps.
   struct Protocol {

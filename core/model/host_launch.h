@@ -1,5 +1,5 @@
-// What it takes a rank's host to give work to its GPU (docs/host-launch.md): a framework's way of
-// working, on the CPU that its costs were measured on. Plain data.
+// What it takes a rank's host to give work to its GPU (docs/explanation/host-launch.md): a
+// framework's way of working, on the CPU that its costs were measured on. Plain data.
 #ifndef DRYDOCK_CORE_MODEL_HOST_LAUNCH_H_
 #define DRYDOCK_CORE_MODEL_HOST_LAUNCH_H_
 

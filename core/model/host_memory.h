@@ -1,5 +1,5 @@
 // Memory that a program's loads and stores go to, and the host's own work on what lies there
-// (docs/memory.md). Plain data; immutable once built.
+// (docs/explanation/memory.md). Plain data; immutable once built.
 #ifndef DRYDOCK_CORE_MODEL_HOST_MEMORY_H_
 #define DRYDOCK_CORE_MODEL_HOST_MEMORY_H_
 

@@ -2,8 +2,8 @@
 // before it in its stream, or what the host waited for before it issued the op. Two ops that end
 // together: communication is taken before compute, then the later in the program.
 //
-// The rule is that of docs/accounting.md; each rank's account and the critical path of the cluster
-// follow it back from op to op.
+// The rule is that of docs/explanation/accounting.md; each rank's account and the critical path of
+// the cluster follow it back from op to op.
 #ifndef DRYDOCK_CORE_MODEL_OP_CAUSES_H_
 #define DRYDOCK_CORE_MODEL_OP_CAUSES_H_
 

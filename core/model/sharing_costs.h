@@ -1,4 +1,4 @@
-// What NCCL's kernels take from the compute beside them on a GPU (docs/collectives.md).
+// What NCCL's kernels take from the compute beside them on a GPU (docs/explanation/collectives.md).
 #ifndef DRYDOCK_CORE_MODEL_SHARING_COSTS_H_
 #define DRYDOCK_CORE_MODEL_SHARING_COSTS_H_
 

@@ -23,7 +23,7 @@ struct RankTimeline {
   std::vector<Time> end;
 };
 
-// One rank's iteration, cut into parts that add up to it (docs/accounting.md).
+// One rank's iteration, cut into parts that add up to it (docs/explanation/accounting.md).
 struct TimeAccount {
   Time compute;
   Time host;                      // waiting for the host to launch what could run, or to work

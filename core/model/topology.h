@@ -39,7 +39,8 @@ struct Board {
   std::string cpu;           // one of CpuNames(); empty = the DGX of the GPU's generation
   int sockets = 2;           // GPUs in equal parts, in order
   int gpus_per_switch = -1;  // on a PCIe switch with their NICs; 0: on the CPU's own root ports;
-                             // -1: as in the DGX of that PCIe generation (docs/cluster.md)
+                             // -1: as in the DGX of that PCIe generation
+                             // (docs/reference/cluster-file.md)
   Bandwidth socket_link;     // between two sockets, each way; 0 = never the bottleneck
   Bandwidth c2c;             // NVLink-C2C of a GPU to its CPU, each way; 0 = none
   // How fast one core launches work, relative to the CPU that configs/host-launch.yaml states.

@@ -1,5 +1,6 @@
 // In what a cluster's GPUs and ranks differ though they are alike: some are slow, and nothing takes
-// the same time twice. Read from cluster.topo (docs/cluster.md, `faults` and `jitter`).
+// the same time twice. Read from cluster.topo (docs/reference/cluster-file.md, `faults` and
+// `jitter`).
 #ifndef DRYDOCK_CORE_MODEL_VARIATION_H_
 #define DRYDOCK_CORE_MODEL_VARIATION_H_
 

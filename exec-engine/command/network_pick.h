@@ -11,7 +11,7 @@
 namespace drydock {
 
 // The rule: packets up to here, for the packet network simulates about a million of them a second
-// and core (docs/fluid-network.md), and flows beyond.
+// and core (docs/explanation/fluid-network.md), and flows beyond.
 inline constexpr int64_t kMostPackets = 20'000'000;
 
 // How many packets of data all calls of the workload send from NIC to NIC.

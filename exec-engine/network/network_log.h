@@ -1,5 +1,5 @@
 // What a network saw in detail: its links at an interval, and every message. Filled by a Network
-// that was asked for it, written as three tables (docs/packet-network.md).
+// that was asked for it, written as three tables (docs/reference/run-directory.md).
 #ifndef DRYDOCK_EXEC_ENGINE_NETWORK_NETWORK_LOG_H_
 #define DRYDOCK_EXEC_ENGINE_NETWORK_NETWORK_LOG_H_
 

@@ -1,5 +1,5 @@
 // Where each rank's iteration goes: the one definition of compute, host, exposed communication,
-// straggler wait, bubble and idle time. In words: docs/accounting.md.
+// straggler wait, bubble and idle time. In words: docs/explanation/accounting.md.
 #ifndef DRYDOCK_EXEC_ENGINE_REPLAY_ACCOUNTING_H_
 #define DRYDOCK_EXEC_ENGINE_REPLAY_ACCOUNTING_H_
 

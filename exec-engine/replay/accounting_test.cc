@@ -37,7 +37,7 @@ Time Exposed(const TimeAccount& account, Dimension dimension) {
   return account.exposed[static_cast<size_t>(dimension)];
 }
 
-// The example of docs/accounting.md.
+// The example of docs/explanation/accounting.md.
 TEST(AccountingTest, TheWorkedExample) {
   Rank rank;
   rank.Add(OpKind::kCompute, kCompute, 0, 0, 0, 10);

@@ -1,7 +1,7 @@
-// Loads, stores and the host's own work of one host's ranks (docs/memory.md). Each goes piece by
-// piece: a piece takes every link on its way, at once, for as long as the slowest needs, and when
-// it is through the next one asks. So what shares a link takes turns and gets equal shares, be it
-// copies or, on PCIe, slices of communication calls.
+// Loads, stores and the host's own work of one host's ranks (docs/explanation/memory.md). Each goes
+// piece by piece: a piece takes every link on its way, at once, for as long as the slowest needs,
+// and when it is through the next one asks. So what shares a link takes turns and gets equal
+// shares, be it copies or, on PCIe, slices of communication calls.
 //
 // Events of equal time go by GPU and op. Not thread-safe; one per host.
 #ifndef DRYDOCK_EXEC_ENGINE_REPLAY_MEMORY_TRAFFIC_H_

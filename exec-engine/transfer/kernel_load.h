@@ -1,5 +1,6 @@
 // What the kernel of a communication call takes of the GPU that it runs on, from its plan: a thread
-// block a channel, and what they read and write in the GPU's memory. In words: docs/collectives.md.
+// block a channel, and what they read and write in the GPU's memory. In words:
+// docs/explanation/collectives.md.
 #ifndef DRYDOCK_EXEC_ENGINE_TRANSFER_KERNEL_LOAD_H_
 #define DRYDOCK_EXEC_ENGINE_TRANSFER_KERNEL_LOAD_H_
 

@@ -1,6 +1,6 @@
-// Where an iteration's time goes: the parts of Timeline::accounts (docs/accounting.md) over all
-// ranks and over each class of ranks that run the same program. Times in picoseconds; means are
-// rounded down to one. Pure functions of their arguments.
+// Where an iteration's time goes: the parts of Timeline::accounts (docs/explanation/accounting.md)
+// over all ranks and over each class of ranks that run the same program. Times in picoseconds;
+// means are rounded down to one. Pure functions of their arguments.
 #ifndef DRYDOCK_REPORT_FACTS_BREAKDOWN_H_
 #define DRYDOCK_REPORT_FACTS_BREAKDOWN_H_
 

@@ -1,9 +1,9 @@
 // The critical path of the whole cluster: the chain of ops, across ranks, without a gap, that ends
 // when the iteration ends. To shorten the iteration, something on it has to become shorter.
 //
-// It is found from its end backwards (docs/accounting.md): an op is led back to what held it up on
-// its own rank (core/model/op_causes.h), a communication op first to the member that was the last
-// to start of all that its data needed.
+// It is found from its end backwards (docs/explanation/accounting.md): an op is led back to what
+// held it up on its own rank (core/model/op_causes.h), a communication op first to the member that
+// was the last to start of all that its data needed.
 #ifndef DRYDOCK_REPORT_FACTS_CRITICAL_PATH_H_
 #define DRYDOCK_REPORT_FACTS_CRITICAL_PATH_H_
 
@@ -61,7 +61,7 @@ struct PathSummary {
 };
 PathSummary SummarisePath(const Inputs& inputs);
 
-// Every step with its op and its links, as CSV; columns in docs/report.md.
+// Every step with its op and its links, as CSV; columns in docs/reference/report.md.
 std::string PathCsv(const Inputs& inputs, const PathSummary& path);
 
 }  // namespace drydock

@@ -21,8 +21,8 @@ std::vector<std::string> Words(const std::vector<PathStep>& steps) {
   return out;
 }
 
-// The example of docs/accounting.md. Rank 0 waits for rank 1's late forward pass, the second stage
-// for the first one's activations, and the first for the second's gradients.
+// The example of docs/explanation/accounting.md. Rank 0 waits for rank 1's late forward pass, the
+// second stage for the first one's activations, and the first for the second's gradients.
 TEST(CriticalPath, GoesFromRankToRankWhereOneWaitsForAnother) {
   EXPECT_THAT(Words(CriticalPath(FakeRun())),
               testing::ElementsAre(

@@ -87,7 +87,7 @@ struct Summary {
 
 Summary Summarise(const Inputs& inputs);
 
-// summary.json; its keys are those of docs/report.md. Null: compared with no other run.
+// summary.json; its keys are those of docs/reference/report.md. Null: compared with no other run.
 struct Comparison;
 std::string SummaryJson(const Summary& summary, const Comparison* comparison = nullptr);
 

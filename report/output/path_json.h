@@ -1,4 +1,5 @@
-// The parts of summary.json on the critical path, on what if, and on another run (docs/report.md).
+// The parts of summary.json on the critical path, on what if, and on another run
+// (docs/reference/report.md).
 #ifndef DRYDOCK_REPORT_OUTPUT_PATH_JSON_H_
 #define DRYDOCK_REPORT_OUTPUT_PATH_JSON_H_
 

@@ -1,5 +1,5 @@
-// summary.json: keys and units as docs/report.md lists them. Times in seconds are for reading; the
-// iteration stands in picoseconds as well, which is exact.
+// summary.json: keys and units as docs/reference/report.md lists them. Times in seconds are for
+// reading; the iteration stands in picoseconds as well, which is exact.
 #include <algorithm>
 #include <nlohmann/json.hpp>
 

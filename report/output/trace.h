@@ -1,7 +1,7 @@
 // The timeline as a Chrome trace (JSON, gzip), which Perfetto and chrome://tracing open: a process
 // for each rank, a thread for each of its streams, a complete event for each op, and an arrow from
 // each send to its receive where both ranks are shown; first of all, the critical path. What stands
-// in an event: docs/report.md.
+// in an event: docs/reference/report.md.
 //
 // Events are formatted and compressed as they come: memory is that of the compressed file.
 // The bytes depend on the arguments alone.

@@ -1,6 +1,6 @@
 // A plan as a list of its point-to-point flows, for other tools: CSV, JSON, or a GOAL schedule
 // (ATLAHS, LogGOPSim). Written as it is walked, so that a plan of a hundred million flows needs no
-// more memory than one of ten. docs/nccl.md says what the columns mean.
+// more memory than one of ten. docs/how-to/see-what-nccl-picks.md says what the columns mean.
 #ifndef DRYDOCK_SIMCCL_EXPLAIN_FLOW_LIST_H_
 #define DRYDOCK_SIMCCL_EXPLAIN_FLOW_LIST_H_
 

@@ -32,10 +32,11 @@ const ToolInfo kTool = {
     "nccl-record",
     "Runs a program written against nccl.h as the virtual ranks of a cluster, on this machine "
     "alone, and turns its NCCL calls into what every rank does.",
-    "reads cluster.topo (docs/cluster.md), runs PROGRAM with this build's libnccl.so.2 and "
+    "reads cluster.topo (docs/reference/cluster-file.md), runs PROGRAM with this build's "
+    "libnccl.so.2 and "
     "libcudart.so, or with --schedule reads another run's 1-workload/ and plays that; writes "
     "RUN/1-workload/: manifest.pb and a Chakra trace per rank class "
-    "(docs/nccl.md)",
+    "(docs/how-to/record-an-nccl-program.md)",
     "nccl-record configs/clusters/dgx-a100-80g-1.topo -o runs/mine -- ./my_program 1048576"};
 
 struct Options {

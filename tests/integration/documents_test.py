@@ -154,6 +154,11 @@ class Documents(unittest.TestCase):
                    if not any(ROOT.glob(name))}
         self.assertEqual(sorted(missing), [])
 
+    def test_pages_that_the_source_names_are_there(self):
+        listed = subprocess.run(["git", "grep", "-ohE", r"docs/[a-z/-]+\.md"], cwd=ROOT, stdout=subprocess.PIPE, text=True)
+        missing = {name for name in listed.stdout.split() if not (ROOT / name).exists()}
+        self.assertEqual(sorted(missing), [])
+
     def test_prose_wraps_at_100_columns(self):
         """Tables, code, links to pictures and addresses may be longer."""
         long = [f"{page.relative_to(ROOT)}: {line}" for page in PAGES for line in prose_of(page).splitlines()

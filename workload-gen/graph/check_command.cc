@@ -11,7 +11,7 @@ namespace {
 
 const ToolInfo kInfo = {
     "workload-gen check", "Proves that the ops of a workload can run to their end.",
-    "reads RUN/1-workload/, writes nothing; docs/workload.md says what is proven",
+    "reads RUN/1-workload/, writes nothing; docs/how-to/work-with-traces.md says what is proven",
     "workload-gen check runs/gpt-22b", false};
 
 class CheckCommand final : public Command {

@@ -19,7 +19,8 @@ namespace {
 
 const ToolInfo kInfo = {
     "workload-gen import", "Turns a workload that another tool wrote into a run directory's.",
-    "reads what --from names (docs/workload.md) and cluster.topo, writes RUN/1-workload/",
+    "reads what --from names (docs/how-to/work-with-traces.md) and cluster.topo, writes "
+    "RUN/1-workload/",
     "workload-gen import --from chakra traces/ --cluster configs/clusters/dgx-h100-1.topo -o "
     "runs/imported",
     false};

@@ -24,7 +24,7 @@ Status FillHostMemory(Workload* workload) {
     if (remote && kind.memory.remote.sharing == RemoteSharing::kNone) {
       return Error(
           fmt::format("loads and stores go to a remote memory, which the host '{}' has not: "
-                      "hosts: {}: memory: remote (docs/memory.md)",
+                      "hosts: {}: memory: remote (docs/explanation/memory.md)",
                       kind.name, kind.name));
     }
     const GpuSpec& gpu = workload->topology.gpus[static_cast<size_t>(kind.gpu)];

@@ -1,5 +1,5 @@
-// What no program tells of a rank's memory: the section `memory` of model.yaml. docs/models.md
-// gives the sources of the defaults.
+// What no program tells of a rank's memory: the section `memory` of model.yaml.
+// docs/reference/model-file.md gives the sources of the defaults.
 #ifndef DRYDOCK_WORKLOAD_GEN_JOB_MEMORY_RULES_H_
 #define DRYDOCK_WORKLOAD_GEN_JOB_MEMORY_RULES_H_
 

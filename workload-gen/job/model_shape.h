@@ -1,5 +1,6 @@
-// The shape of a transformer as the `model` section of model.yaml states it (docs/models.md).
-// Plain data; sizes are counts. Nothing here depends on how the model is trained or spread.
+// The shape of a transformer as the `model` section of model.yaml states it
+// (docs/reference/model-file.md). Plain data; sizes are counts. Nothing here depends on how the
+// model is trained or spread.
 #ifndef DRYDOCK_WORKLOAD_GEN_JOB_MODEL_SHAPE_H_
 #define DRYDOCK_WORKLOAD_GEN_JOB_MODEL_SHAPE_H_
 

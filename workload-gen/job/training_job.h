@@ -1,5 +1,5 @@
-// A training run as model.yaml states it (docs/models.md): the model's shape, how it is trained,
-// how it is spread over ranks, what overlaps. Nothing here depends on a cluster.
+// A training run as model.yaml states it (docs/reference/model-file.md): the model's shape, how it
+// is trained, how it is spread over ranks, what overlaps. Nothing here depends on a cluster.
 //
 // Plain data with the places its values came from, so that what is found wrong later (a layout
 // that does not fit the cluster) is still reported at its line. Immutable once read.

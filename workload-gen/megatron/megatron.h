@@ -1,5 +1,6 @@
 // Megatron-LM as a Framework: groups of the RankGenerator, a program per pipeline stage, the
-// optimizer's tail. Which of its versions' rules hold is said in model.yaml (docs/models.md).
+// optimizer's tail. Which of its versions' rules hold is said in model.yaml
+// (docs/reference/model-file.md).
 #ifndef DRYDOCK_WORKLOAD_GEN_MEGATRON_MEGATRON_H_
 #define DRYDOCK_WORKLOAD_GEN_MEGATRON_MEGATRON_H_
 

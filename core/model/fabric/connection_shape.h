@@ -34,7 +34,7 @@ std::vector<MessagePart> SplitMessage(int64_t bytes, uint64_t number, const Conn
 // What names queue pair `number` of a connection to the routers; that of the first is `flow`.
 uint32_t FlowOfQueuePair(uint32_t flow, uint32_t number);
 
-// RdmaTransport::WindowBdp, if nothing is set (docs/packet-network.md).
+// RdmaTransport::WindowBdp, if nothing is set (docs/explanation/packet-network.md).
 constexpr double kWindowBdp = 2;
 
 // How many packets a queue pair may have unacknowledged: so many bandwidth-delay products of its

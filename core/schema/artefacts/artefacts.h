@@ -1,6 +1,6 @@
 // Reads and writes the artefacts of a run directory. Each records what it was made from (names and
 // SHA-256); a reader that is handed one made from something else says which tool to run again.
-// Writes are atomic. Errors name the file. The formats: docs/formats.md.
+// Writes are atomic. Errors name the file. The formats: docs/reference/run-directory.md.
 #ifndef DRYDOCK_CORE_SCHEMA_ARTEFACTS_ARTEFACTS_H_
 #define DRYDOCK_CORE_SCHEMA_ARTEFACTS_ARTEFACTS_H_
 

@@ -1,6 +1,7 @@
 // One rank's own Chakra trace, which means something without the manifest: groups and peers are
-// numbers that hold in the whole run, as ASTRA-sim's feeder reads them (docs/workload.md). Beside
-// that it keeps "drydock.op", so that with the manifest at hand nothing is lost.
+// numbers that hold in the whole run, as ASTRA-sim's feeder reads them
+// (docs/how-to/work-with-traces.md). Beside that it keeps "drydock.op", so that with the manifest
+// at hand nothing is lost.
 #ifndef DRYDOCK_CORE_SCHEMA_ARTEFACTS_RANK_TRACE_FILE_H_
 #define DRYDOCK_CORE_SCHEMA_ARTEFACTS_RANK_TRACE_FILE_H_
 

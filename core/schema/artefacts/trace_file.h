@@ -1,6 +1,6 @@
 // Programs as Chakra execution traces, one file per rank class. Node ids are op indices; data_deps
 // are the op's dependencies, ctrl_deps the op before it on its stream. What Chakra has no field for
-// stands in the attribute "drydock.op" (docs/formats.md).
+// stands in the attribute "drydock.op" (docs/reference/run-directory.md).
 #ifndef DRYDOCK_CORE_SCHEMA_ARTEFACTS_TRACE_FILE_H_
 #define DRYDOCK_CORE_SCHEMA_ARTEFACTS_TRACE_FILE_H_
 

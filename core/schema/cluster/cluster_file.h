@@ -1,5 +1,5 @@
-// Reads cluster.topo (docs/cluster.md) into a Topology: hosts, fabric (generated or explicit),
-// transport, NCCL settings. Everything wrong is reported at once, with its place.
+// Reads cluster.topo (docs/reference/cluster-file.md) into a Topology: hosts, fabric (generated or
+// explicit), transport, NCCL settings. Everything wrong is reported at once, with its place.
 #ifndef DRYDOCK_CORE_SCHEMA_CLUSTER_CLUSTER_FILE_H_
 #define DRYDOCK_CORE_SCHEMA_CLUSTER_CLUSTER_FILE_H_
 

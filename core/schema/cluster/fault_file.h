@@ -1,5 +1,5 @@
-// The `faults:` section of a cluster file (docs/cluster.md): cables, NICs and switches that break,
-// slow down or lose packets, and GPUs that are slow.
+// The `faults:` section of a cluster file (docs/reference/cluster-file.md): cables, NICs and
+// switches that break, slow down or lose packets, and GPUs that are slow.
 #ifndef DRYDOCK_CORE_SCHEMA_CLUSTER_FAULT_FILE_H_
 #define DRYDOCK_CORE_SCHEMA_CLUSTER_FAULT_FILE_H_
 

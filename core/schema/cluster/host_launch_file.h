@@ -1,5 +1,5 @@
 // Reads configs/host-launch.yaml: what launching work costs a host, by the framework's way of
-// working, each set with its source (docs/host-launch.md).
+// working, each set with its source (docs/explanation/host-launch.md).
 #ifndef DRYDOCK_CORE_SCHEMA_CLUSTER_HOST_LAUNCH_FILE_H_
 #define DRYDOCK_CORE_SCHEMA_CLUSTER_HOST_LAUNCH_FILE_H_
 

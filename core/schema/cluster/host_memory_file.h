@@ -1,5 +1,5 @@
 // Reads configs/host-memory.yaml: what a host's memory and the copies between it and its GPUs are
-// worth where cluster.topo does not say (docs/memory.md), each value with its source.
+// worth where cluster.topo does not say (docs/explanation/memory.md), each value with its source.
 #ifndef DRYDOCK_CORE_SCHEMA_CLUSTER_HOST_MEMORY_FILE_H_
 #define DRYDOCK_CORE_SCHEMA_CLUSTER_HOST_MEMORY_FILE_H_
 

@@ -1,6 +1,6 @@
-// Chakra execution traces as other tools write them (docs/workload.md): nodes one after another,
-// with what of them has a meaning to us. Nothing is assumed of order, ids or attributes; the file
-// may be hostile. Not thread-safe.
+// Chakra execution traces as other tools write them (docs/how-to/work-with-traces.md): nodes one
+// after another, with what of them has a meaning to us. Nothing is assumed of order, ids or
+// attributes; the file may be hostile. Not thread-safe.
 #ifndef DRYDOCK_CORE_SCHEMA_FOREIGN_CHAKRA_FILE_H_
 #define DRYDOCK_CORE_SCHEMA_FOREIGN_CHAKRA_FILE_H_
 

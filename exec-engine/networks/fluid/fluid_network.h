@@ -2,7 +2,8 @@
 // would take, at a rate that it shares with others as max-min fairness has it (fluid_sharing.h),
 // or, if it fits into its window, at its NIC's and then behind what came to a link before it
 // (fluid_fabric.h). What it takes alone is what the packet network says of it, to the picosecond;
-// what it takes with others leaves out pauses, marks and losses (docs/fluid-network.md).
+// what it takes with others leaves out pauses, marks and losses
+// (docs/explanation/fluid-network.md).
 //
 //   sender's NIC  ├ latency ┤├ bytes and headers / rate, message after message of a queue pair ┤
 //   way                      ├ first and last frame stored, cables, switches ┤

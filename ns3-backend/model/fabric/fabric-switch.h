@@ -33,7 +33,7 @@ class FabricSwitch : public FabricNode
     /// \p largestFrame is the size of a full packet on the wire.
     void Configure(FabricMap* map, int64_t largestFrame);
 
-    /// What a port that is paused may still receive (docs/packet-network.md), bytes.
+    /// What a port that is paused may still receive (docs/explanation/packet-network.md), bytes.
     static int64_t HeadroomOf(const FabricDirection& in,
                               const FabricDirection& out,
                               int64_t largestFrame,

@@ -1,6 +1,6 @@
-// Workloads that other tools wrote (docs/workload.md), as ours. A format's reader fills a
-// ForeignJob: what each rank does and what waits for what, without streams, roles or an order of
-// issue. AssembleWorkload finds those:
+// Workloads that other tools wrote (docs/how-to/work-with-traces.md), as ours. A format's reader
+// fills a ForeignJob: what each rank does and what waits for what, without streams, roles or an
+// order of issue. AssembleWorkload finds those:
 //
 //   order     the job is played once, compute in the time it states and communication in none: of
 //             what is ready, a rank's GPU takes the op with the smallest id. Ops stand in the order
