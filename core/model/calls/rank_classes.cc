@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "core/containers/partition_refinement.h"
 #include "core/model/calls/grouped_call.h"
 
 namespace drydock {
@@ -13,7 +14,7 @@ namespace {
 class Refinement {
  public:
   Refinement(const Workload& workload, const std::vector<bool>& positions_count)
-      : w_(workload), positions_count_(positions_count), classes_(workload.class_of_rank) {
+      : w_(workload), positions_count_(positions_count), partition_(workload.class_of_rank) {
     for (const Program& program : w_.programs) {
       std::set<int> roles;
       for (const Op& op : program.ops) {
@@ -30,15 +31,12 @@ class Refinement {
   }
 
   RankClasses Run() {
-    size_t count = 0;
-    for (;;) {
-      ColourGroups();
-      const size_t now = ColourRanks();
-      if (now == count) break;
-      count = now;
-    }
-    ColourGroups();
-    return Result(count);
+    do {
+      FindGroupKinds();
+    } while (partition_.Split(
+        [this](size_t rank, Signature* out) { AppendGroups(static_cast<int>(rank), out); }));
+    FindGroupKinds();
+    return Result();
   }
 
  private:
@@ -54,7 +52,7 @@ class Refinement {
 
   Seat SeatOf(int rank, int group, int position) const {
     Seat seat;
-    seat.rank_class = classes_[static_cast<size_t>(rank)];
+    seat.rank_class = partition_.class_of()[static_cast<size_t>(rank)];
     for (const int role : Roles(rank)) {
       if (GroupOf(rank, role) == group) seat.roles.push_back(role);
     }
@@ -62,7 +60,7 @@ class Refinement {
     return seat;
   }
 
-  void ColourGroups() {
+  void FindGroupKinds() {
     std::map<std::vector<Seat>, int> kinds;
     kind_of_group_.assign(w_.groups.size(), -1);
     kinds_.clear();
@@ -81,25 +79,17 @@ class Refinement {
     }
   }
 
-  // How many classes there are now.
-  size_t ColourRanks() {
-    std::map<std::vector<int>, int> seen;
-    std::vector<int> next(classes_.size());
-    for (int rank = 0; rank < w_.rank_count(); ++rank) {
-      std::vector<int> signature = {classes_[static_cast<size_t>(rank)]};
-      std::map<int, int> first_role;  // of each group: roles may name the same one
-      for (const int role : Roles(rank)) {
-        const int group = GroupOf(rank, role);
-        signature.push_back(first_role.emplace(group, role).first->second);
-        if (group < 0) continue;
-        signature.push_back(kind_of_group_[static_cast<size_t>(group)]);
-        if (Positions(static_cast<size_t>(group))) signature.push_back(Position(rank, group));
-      }
-      next[static_cast<size_t>(rank)] =
-          seen.emplace(std::move(signature), static_cast<int>(seen.size())).first->second;
+  // What distinguishes the rank: which of its roles share a group, the kinds of the groups, and its
+  // positions in them.
+  void AppendGroups(int rank, Signature* signature) const {
+    std::map<int, int> first_role;  // by group
+    for (const int role : Roles(rank)) {
+      const int group = GroupOf(rank, role);
+      signature->push_back(first_role.emplace(group, role).first->second);
+      if (group < 0) continue;
+      signature->push_back(kind_of_group_[static_cast<size_t>(group)]);
+      if (Positions(static_cast<size_t>(group))) signature->push_back(Position(rank, group));
     }
-    classes_ = std::move(next);
-    return seen.size();
   }
 
   int Position(int rank, int group) const {
@@ -107,15 +97,16 @@ class Refinement {
     return static_cast<int>(std::find(ranks.begin(), ranks.end(), rank) - ranks.begin());
   }
 
-  RankClasses Result(size_t count) const {
+  RankClasses Result() const {
+    const auto count = static_cast<size_t>(partition_.count());
     RankClasses out;
-    out.class_of_rank = classes_;
+    out.class_of_rank = partition_.class_of();
     out.kinds = kinds_;
     out.kind_of_group = kind_of_group_;
     out.first_rank.assign(count, -1);
     out.seat_of.assign(count, std::vector<int>(w_.roles.size(), -1));
     for (int rank = 0; rank < w_.rank_count(); ++rank) {
-      const auto c = static_cast<size_t>(classes_[static_cast<size_t>(rank)]);
+      const auto c = static_cast<size_t>(out.class_of_rank[static_cast<size_t>(rank)]);
       if (out.first_rank[c] >= 0) continue;
       out.first_rank[c] = rank;
       for (const int role : Roles(rank)) {
@@ -133,7 +124,7 @@ class Refinement {
 
   const Workload& w_;
   const std::vector<bool>& positions_count_;
-  std::vector<int> classes_;
+  PartitionRefinement<> partition_;  // of the ranks
   std::vector<std::vector<int>> roles_of_program_;
   std::vector<bool> used_;  // by group
   std::vector<int> kind_of_group_;
