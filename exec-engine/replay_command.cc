@@ -166,7 +166,7 @@ void Declare(CLI::App* app, Options* options) {
   CheckOptions(app, [options]() -> Status {
     if (options->network == "help") return OkStatus();
     if (options->run.empty()) return MissingOption("RUN");
-    ASSIGN_OR_RETURN(const NetworkChoice* network, FindNetwork(options->network));
+    ASSIGN_OR_RETURN(const NetworkModel* network, FindNetwork(options->network));
     RETURN_IF_ERROR(ParseThreads(options->threads));
     RETURN_IF_ERROR(CheckPartitioning(options->partitioning));
     RETURN_IF_ERROR(ParseInterval(options->network_log));
@@ -261,10 +261,10 @@ Status Write(const Options& options, const Timeline& timeline, const Provenance&
 }
 
 // What carries the run; `foreseen` gets the count of packets where that decides.
-Result<const NetworkChoice*> ChooseNetwork(const Options& options, const CommonOptions& common,
-                                           const Inputs& inputs, Processes* processes,
-                                           std::optional<int64_t>* foreseen) {
-  ASSIGN_OR_RETURN(const NetworkChoice* network, FindNetwork(options.network));
+Result<const NetworkModel*> ChooseNetwork(const Options& options, const CommonOptions& common,
+                                          const Inputs& inputs, Processes* processes,
+                                          std::optional<int64_t>* foreseen) {
+  ASSIGN_OR_RETURN(const NetworkModel* network, FindNetwork(options.network));
   if (network != nullptr) return network;
   const NetworkPick pick = PickNetwork(inputs.file.workload, inputs.plan, processes->count());
   *foreseen = pick.packets;
@@ -281,9 +281,9 @@ Status ReplayRun(const Options& options, const CommonOptions& common, const Stam
   RETURN_IF_ERROR(CheckSame(options, inputs->provenance, processes));
   const Workload& workload = inputs->file.workload;
   std::optional<int64_t> foreseen;
-  ASSIGN_OR_RETURN(const NetworkChoice* choice,
+  ASSIGN_OR_RETURN(const NetworkModel* choice,
                    ChooseNetwork(options, common, *inputs, processes, &foreseen));
-  const NetworkChoice& network = *choice;
+  const NetworkModel& network = *choice;
   const std::vector<std::string> unused = UnusedSettings(network, workload.topology);
   if (!unused.empty()) {
     Report(kInfo, common,

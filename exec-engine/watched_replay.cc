@@ -45,7 +45,7 @@ size_t HowFarItGot(char* text, size_t size) {
 
 Result<Timeline> ReplayWatched(const ToolInfo& info, const CommonOptions& common,
                                const Workload& workload, const FlowPlan& plan,
-                               const KernelTimes& times, const NetworkChoice& network,
+                               const KernelTimes& times, const NetworkModel& network,
                                ReplayOptions options) {
   options.progress = &progress;
   const bool shown = !common.quiet && ::isatty(STDERR_FILENO) == 1;

@@ -11,7 +11,7 @@ namespace drydock {
 // Replay(...), watched unless --quiet. `info` outlives the process's interest; one at a time.
 Result<Timeline> ReplayWatched(const ToolInfo& info, const CommonOptions& common,
                                const Workload& workload, const FlowPlan& plan,
-                               const KernelTimes& times, const NetworkChoice& network,
+                               const KernelTimes& times, const NetworkModel& network,
                                ReplayOptions options);
 
 }  // namespace drydock

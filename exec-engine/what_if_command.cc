@@ -118,7 +118,7 @@ Status Run(const Options& options, const CommonOptions& common, Processes* proce
   if (processes->count() > 1) return Error("what-if runs in one process; leave out mpirun");
   if (options.dump) return Dump(options.run);
   ASSIGN_OR_RETURN(Inputs inputs, ReadInputs(options));
-  ASSIGN_OR_RETURN(const NetworkChoice* network, FindNetwork(inputs.network));
+  ASSIGN_OR_RETURN(const NetworkModel* network, FindNetwork(inputs.network));
   if (network == nullptr) {
     const NetworkPick pick = PickNetwork(inputs.file.workload, inputs.plan, 1);
     Report(kInfo, common, fmt::format("network auto: {}, {}", pick.network, pick.why));

@@ -94,8 +94,8 @@ Result<std::pair<WorkloadFile, FlowPlan>> PlanCalls(const CollectivePerf& perf,
 }
 
 // `index` is that of the size, for the progress.
-Result<Time> TimeOf(const CollectivePerf& perf, const CallAlone& alone,
-                    const NetworkChoice& network, size_t index) {
+Result<Time> TimeOf(const CollectivePerf& perf, const CallAlone& alone, const NetworkModel& network,
+                    size_t index) {
   ReplayOptions options;
   options.network.threads = perf.threads;
   options.variation = perf.cluster.variation;
@@ -122,12 +122,12 @@ bool HasInPlace(CollectiveType type) {
 Status TimeSize(const CollectivePerf& perf, const Workload& workload, const FlowPlan& plan,
                 uint32_t call, size_t index, SweepResult* result) {
   const CallAlone out_of_place = TakeCall(workload, plan, call);
-  const NetworkChoice* choice = perf.network.For(result->size.size);
+  const NetworkModel* choice = perf.network.For(result->size.size);
   if (choice == nullptr) {
     const NetworkPick pick = PickNetwork(out_of_place.workload, out_of_place.plan, 1);
     ASSIGN_OR_RETURN(choice, FindNetwork(pick.network));
   }
-  const NetworkChoice& network = *choice;
+  const NetworkModel& network = *choice;
   ASSIGN_OR_RETURN(result->out_of_place, TimeOf(perf, out_of_place, network, index));
   result->in_place = result->out_of_place;
   result->decision = DecisionText(out_of_place.plan.plans[0]);
@@ -144,7 +144,7 @@ Status TimeSize(const CollectivePerf& perf, const Workload& workload, const Flow
 
 std::string NetworkRule::Text() const {
   if (below == nullptr) {
-    return fmt::format("packet for at most {} packets a call, fluid for more", kMostPackets);
+    return fmt::format("packet for at most {} packets a call, fluid for more", kMaxPackets);
   }
   if (below == from) return from->name;
   return fmt::format("{} below {} B, {} from there", below->name, limit.count(), from->name);

@@ -19,10 +19,10 @@ namespace drydock {
 // Which network carries which sizes: `below` those smaller than `limit`, `from` the others; or,
 // where both are null, whichever is picked for a size (network_pick.h).
 struct NetworkRule {
-  const NetworkChoice* below = nullptr;
-  const NetworkChoice* from = nullptr;
+  const NetworkModel* below = nullptr;
+  const NetworkModel* from = nullptr;
   Bytes limit;
-  const NetworkChoice* For(Bytes size) const { return size < limit ? below : from; }
+  const NetworkModel* For(Bytes size) const { return size < limit ? below : from; }
   std::string Text() const;
 };
 

@@ -9,14 +9,15 @@
 
 #include "core/base/spelling.h"
 #include "exec-engine/command/network_pick.h"
+#include "exec-engine/command/network_table.h"
 #include "exec-engine/networks/fluid/fluid_ways.h"
 #include "ns3-backend/packet_network.h"
 
 namespace drydock {
 namespace {
 
-// As many threads as cores have nothing else to do. The network's threads meet at the end of every
-// window: one that waits for a busy core holds up all the others, thousands of times a second.
+// The threads of the network synchronize thousands of times per second, at the end of every window.
+// A thread that waits for a busy core would delay all others, so only idle cores count.
 int IdleCores() {
   const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   double busy = 0;
@@ -26,12 +27,12 @@ int IdleCores() {
 
 }  // namespace
 
-Result<const NetworkChoice*> FindNetwork(const std::string& name) {
+Result<const NetworkModel*> FindNetwork(const std::string& name) {
   if (name == kAutoNetwork) return nullptr;
   std::vector<std::string> names;
   for (const NetworkChoice& choice : NetworkChoices()) {
-    if (choice.name == name) return &choice;
-    names.push_back(choice.name);
+    if (choice.model.name == name) return &choice.model;
+    names.push_back(choice.model.name);
   }
   names.push_back(kAutoNetwork);
   return Error(fmt::format("there is no network '{}'{}; valid values are {}", name,
@@ -41,14 +42,14 @@ Result<const NetworkChoice*> FindNetwork(const std::string& name) {
 std::string NetworksText() {
   std::string text;
   for (const NetworkChoice& choice : NetworkChoices()) {
-    text += fmt::format("{:<12} {}\n", choice.name, choice.summary);
+    text += fmt::format("{:<12} {}\n", choice.model.name, choice.summary);
   }
   return text + fmt::format("{:<12} packet for at most {} packets, fluid for more\n", kAutoNetwork,
-                            kMostPackets);
+                            kMaxPackets);
 }
 
-std::vector<std::string> UnusedSettings(const NetworkChoice& network, const Topology& topology) {
-  if (network.name == "packet") return {};  // the others have no queues and send no packets
+std::vector<std::string> UnusedSettings(const NetworkModel& network, const Topology& topology) {
+  if (network.name == "packet") return {};
   const bool fluid = network.name == "fluid";
   const std::vector<std::string>& known = FluidAttributes();
   const Transport& set = topology.transport;
@@ -64,7 +65,7 @@ std::vector<std::string> UnusedSettings(const NetworkChoice& network, const Topo
     if (fluid && std::count(known.begin(), known.end(), name) > 0) continue;
     unused.push_back(fmt::format("transport.attributes.{} {}", name, value));
   }
-  if (fluid) return unused;  // the ways and the queue pairs are the packet network's
+  if (fluid) return unused;  // it has the paths and the queue pairs of the packet network
   for (const auto& [name, value] : topology.nccl_settings) {
     if (name == "NCCL_IB_QPS_PER_CONNECTION" || name == "NCCL_IB_SPLIT_DATA_ON_QPS") {
       unused.push_back(fmt::format("nccl.settings.{} {}", name, value));
@@ -92,16 +93,16 @@ Result<Fold> FindFold(const std::string& name) {
                            DidYouMean(name, names), Join(names)));
 }
 
-Status CheckFold(const std::string& name, const NetworkChoice* network) {
+Status CheckFold(const std::string& name, const NetworkModel* network) {
   ASSIGN_OR_RETURN(const Fold fold, FindFold(name));
   if (fold == Fold::kOff || fold == Fold::kAuto) return OkStatus();
-  const auto can = [fold](const NetworkChoice& choice) {
-    return fold == Fold::kExact ? choice.folds == Folds::kExactly : choice.folds != Folds::kNot;
+  const auto can = [fold](const NetworkModel& model) {
+    return fold == Fold::kExact ? model.folds_exactly : model.make_folded != nullptr;
   };
   if (network != nullptr && can(*network)) return OkStatus();
   std::vector<std::string> able;
   for (const NetworkChoice& choice : NetworkChoices()) {
-    if (can(choice)) able.push_back(choice.name);
+    if (can(choice.model)) able.push_back(choice.model.name);
   }
   return Error(fmt::format("--fold {} needs --network {}, not {}", name, fmt::join(able, " or "),
                            network == nullptr ? kAutoNetwork : network->name));

@@ -1,4 +1,4 @@
-// What the executables of this folder let a user choose by name: networks and threads.
+// The options that a user gives by name: networks, threads, folds, partitionings.
 #ifndef DRYDOCK_EXEC_ENGINE_COMMAND_CHOICES_H_
 #define DRYDOCK_EXEC_ENGINE_COMMAND_CHOICES_H_
 
@@ -7,32 +7,32 @@
 
 #include "core/base/result.h"
 #include "exec-engine/folding/fold.h"
-#include "exec-engine/network/network.h"
+#include "exec-engine/replay/network_model.h"
 
 namespace drydock {
 
-// What a user may say for a network that is picked by how much it has to carry (network_pick.h).
+// The name of the network that is picked by the number of packets (network_pick.h).
 inline constexpr char kAutoNetwork[] = "auto";
 
-// Null for kAutoNetwork. An error that lists the choices, the nearest first, if there is none of
-// that name.
-Result<const NetworkChoice*> FindNetwork(const std::string& name);
-// One line each.
+// Returns the network of this name, or null for kAutoNetwork. An unknown name is an error that
+// lists the choices, the most similar first.
+Result<const NetworkModel*> FindNetwork(const std::string& name);
+// Returns the text of --network help, one line for each choice.
 std::string NetworksText();
 
-// What the cluster file sets, other than to its default, and this network does not look at:
-// "transport.flow_control pfc".
-std::vector<std::string> UnusedSettings(const NetworkChoice& network, const Topology& topology);
+// Returns the settings of the cluster file that differ from their defaults and have no effect in
+// this network: "transport.flow_control pfc".
+std::vector<std::string> UnusedSettings(const NetworkModel& network, const Topology& topology);
 
-// "auto" is as many threads as cores have nothing else to do, shared by so many processes.
+// "auto" divides the idle cores among the processes.
 Result<int> ParseThreads(const std::string& text, int processes = 1);
 
-// An error that lists the choices if there is none of that name.
+// An unknown name is an error that lists the choices.
 Result<Fold> FindFold(const std::string& name);
-// The same, and an error if `network` (FindNetwork's) cannot do what is asked for.
-Status CheckFold(const std::string& name, const NetworkChoice* network);
+// Returns an error if the name is unknown or `network`, from FindNetwork, cannot fold so.
+Status CheckFold(const std::string& name, const NetworkModel* network);
 
-// An error that lists the ways to deal out a network to processes and threads.
+// An unknown name is an error that lists the choices.
 Status CheckPartitioning(const std::string& name);
 
 }  // namespace drydock

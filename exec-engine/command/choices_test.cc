@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "exec-engine/command/network_table.h"
 #include "exec-engine/replay/accounting.h"
 #include "exec-engine/testing/replay_testing.h"
 
@@ -61,7 +62,7 @@ TEST(ChoicesTest, OnlyThePacketNetworkHasQueues) {
       Unused("fluid", topology),
       (std::vector<std::string>{"transport.congestion_control dcqcn", "transport.flow_control pfc",
                                 "transport.attributes.Dcqcn::Gain 0.1"}))
-      << "its flows take the ways of the packets";
+      << "its flows take the paths of the packets";
   topology = testing::SmallCluster(2, 2);
   topology.nccl_settings = {{"NCCL_ALGO", "Ring"}, {"NCCL_IB_QPS_PER_CONNECTION", "4"}};
   EXPECT_EQ(Unused("analytical", topology),
@@ -69,8 +70,8 @@ TEST(ChoicesTest, OnlyThePacketNetworkHasQueues) {
       << "NCCL plans the same for any number";
 }
 
-// Each of two ranks on two hosts is in another collective.
-TEST(ChoicesTest, EveryNetworkTellsOfADeadlock) {
+// Two ranks on two hosts enter two collectives in different order.
+TEST(ChoicesTest, EveryNetworkReportsADeadlock) {
   testing::WorkloadBuilder b(testing::SmallCluster(2, 1));
   const int stream = b.Stream("compute");
   const int roles[] = {b.Role("tp", Dimension::kTensor, {{0, 1}}),
@@ -81,7 +82,7 @@ TEST(ChoicesTest, EveryNetworkTellsOfADeadlock) {
     }
   }
   b.PlanAll();
-  for (const NetworkChoice& network : NetworkChoices()) {
+  for (const auto& [network, summary] : NetworkChoices()) {
     const Result<Timeline> timeline = Replay(b.workload, b.plan, b.times, network, {});
     ASSERT_FALSE(timeline.ok()) << network.name;
     EXPECT_THAT(timeline.error().message(),
@@ -91,7 +92,7 @@ TEST(ChoicesTest, EveryNetworkTellsOfADeadlock) {
   }
 }
 
-// The ends of a message that is on its way when the run is stopped are left unheard.
+// Notices of messages that are in flight when the run stops are dropped.
 TEST(ChoicesTest, EveryNetworkCanBeStopped) {
   testing::WorkloadBuilder b(testing::SmallCluster(2, 2));
   const int stream = b.Stream("dp");
@@ -102,7 +103,7 @@ TEST(ChoicesTest, EveryNetworkCanBeStopped) {
     }
   }
   b.PlanAll();
-  for (const NetworkChoice& network : NetworkChoices()) {
+  for (const auto& [network, summary] : NetworkChoices()) {
     const Result<Timeline> whole = Replay(b.workload, b.plan, b.times, network, {});
     ASSERT_TRUE(whole.ok()) << network.name;
     ReplayOptions options;

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <cstdlib>
 
-// The sanitizers have heaps of their own. The headers above say whose library it is.
+// The sanitizers have their own heaps. __GLIBC__ is defined by the headers above.
 #if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define DRYDOCK_GLIBC_HEAP
 #include <malloc.h>
@@ -16,16 +16,16 @@ namespace drydock {
 #ifdef DRYDOCK_GLIBC_HEAP
 namespace {
 
-// The heap is this long from the beginning, as addresses; memory only where it is touched. What
-// outgrows it has small pages.
+// Address space that the heap gets at once; pages take memory when they are touched. Allocations
+// beyond it have small pages.
 constexpr size_t kHeap = size_t{8} << 30;
 constexpr uintptr_t kLargePage = uintptr_t{2} << 20;
 constexpr size_t kPage = 4096;
 
 }  // namespace
 
-// Large blocks come from the heap like small ones, and the heap is never cut back: so the part that
-// is grown now stays in place, and the request for large pages with it.
+// Large blocks come from the heap as small ones do, and the heap never shrinks. So the part that
+// grows here stays in place and keeps its large pages.
 void PreferLargePages() {
   if (mallopt(M_MMAP_MAX, 0) == 0) return;
   if (mallopt(M_TRIM_THRESHOLD, -1) == 0) return;

@@ -13,7 +13,7 @@
 namespace drydock {
 namespace {
 
-// Packets that each member of a plan sends over the network in one call.
+// Returns the packets that each member of a plan sends over the network in one call.
 std::vector<int64_t> PacketsOfMembers(const Plan& plan, int64_t mtu) {
   std::vector<int64_t> packets;
   for (const std::vector<ChannelProgram>& programs : plan.members) {
@@ -35,7 +35,7 @@ std::vector<int64_t> PacketsOfMembers(const Plan& plan, int64_t mtu) {
   return packets;
 }
 
-// How often a class of ranks makes each call in each role.
+// Counts how often a rank class makes each call in each role.
 std::map<std::pair<uint32_t, uint8_t>, int64_t> CountCalls(const Program& program) {
   std::map<std::pair<uint32_t, uint8_t>, int64_t> counts;
   for (const Op& op : program.ops) {
@@ -46,7 +46,7 @@ std::map<std::pair<uint32_t, uint8_t>, int64_t> CountCalls(const Program& progra
 
 }  // namespace
 
-int64_t ForeseePackets(const Workload& workload, const FlowPlan& plan) {
+int64_t EstimatePackets(const Workload& workload, const FlowPlan& plan) {
   std::map<std::pair<uint32_t, uint32_t>, uint32_t> plan_of;  // call, group
   for (const FlowPlan::Assignment& use : plan.assignments) {
     plan_of[{use.call, use.group}] = use.plan;
@@ -78,16 +78,16 @@ NetworkPick PickNetwork(const Workload& workload, const FlowPlan& plan, int proc
   const auto flips = [](const Fault& fault) { return fault.kind == Fault::Kind::kErrors; };
   const std::vector<Fault>& faults = workload.topology.faults;
   NetworkPick pick;
-  pick.packets = ForeseePackets(workload, plan);
-  pick.network = pick.packets > kMostPackets ? "fluid" : "packet";
+  pick.packets = EstimatePackets(workload, plan);
+  pick.network = pick.packets > kMaxPackets ? "fluid" : "packet";
   pick.why = fmt::format("{} packets foreseen, {} {}", pick.packets,
-                         pick.packets > kMostPackets ? "more than" : "at most", kMostPackets);
+                         pick.packets > kMaxPackets ? "more than" : "at most", kMaxPackets);
   if (std::any_of(faults.begin(), faults.end(), flips)) {
     pick.network = "packet";
     pick.why = "faults flip bits, which lose packets";
   } else if (processes > 1) {
     pick.network = "packet";
-    pick.why = "it alone runs in several processes";
+    pick.why = "the other networks run in one process";
   }
   return pick;
 }

@@ -1,4 +1,4 @@
-// `--network auto`: which network carries a run, by how much there is to carry.
+// --network auto: picks the network of a run by the number of its packets.
 #ifndef DRYDOCK_EXEC_ENGINE_COMMAND_NETWORK_PICK_H_
 #define DRYDOCK_EXEC_ENGINE_COMMAND_NETWORK_PICK_H_
 
@@ -10,20 +10,21 @@
 
 namespace drydock {
 
-// The rule: packets up to here, for the packet network simulates about a million of them a second
-// and core (docs/explanation/fluid-network.md), and flows beyond.
-inline constexpr int64_t kMostPackets = 20'000'000;
+// Up to this number of packets, the packet network carries the run; above it, the fluid network. A
+// bound on the run time and no property of a cluster: the packet network simulates about a million
+// packets per second and core (docs/explanation/fluid-network.md).
+inline constexpr int64_t kMaxPackets = 20'000'000;
 
-// How many packets of data all calls of the workload send from NIC to NIC.
-int64_t ForeseePackets(const Workload& workload, const FlowPlan& plan);
+// Returns the number of data packets that all calls of the workload send from NIC to NIC.
+int64_t EstimatePackets(const Workload& workload, const FlowPlan& plan);
 
 struct NetworkPick {
   std::string network;  // "packet" or "fluid"
-  int64_t packets = 0;  // foreseen
+  int64_t packets = 0;  // EstimatePackets
   std::string why;      // "3400000 packets foreseen, at most 20000000"
 };
 
-// Faults that flip bits and several processes need the packet network however much there is.
+// Faults that flip bits, and several processes, need the packet network for any number of packets.
 NetworkPick PickNetwork(const Workload& workload, const FlowPlan& plan, int processes);
 
 }  // namespace drydock

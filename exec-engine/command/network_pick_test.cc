@@ -9,7 +9,7 @@ namespace {
 
 constexpr int64_t kMega = 1 << 20;
 
-// `calls` all-reduces of a MiB over two hosts of one GPU.
+// `calls` all-reduces of 1 MiB over two hosts with one GPU each.
 testing::WorkloadBuilder AllReduces(int calls) {
   testing::WorkloadBuilder b(testing::SmallCluster(2, 1));
   const int stream = b.Stream("dp"), role = b.Role("dp", Dimension::kData, {{0, 1}});
@@ -22,24 +22,24 @@ testing::WorkloadBuilder AllReduces(int calls) {
   return b;
 }
 
-TEST(NetworkPickTest, ForeseesWhatEveryMemberSends) {
-  // Around a ring of two each sends the buffer once: 256 packets of 4096 B.
+TEST(NetworkPickTest, CountsThePacketsOfEveryMember) {
+  // In a ring of two, each member sends the buffer once: 256 packets of 4096 B.
   const testing::WorkloadBuilder once = AllReduces(1), thrice = AllReduces(3);
-  EXPECT_EQ(ForeseePackets(once.workload, once.plan), 2 * 256);
-  EXPECT_EQ(ForeseePackets(thrice.workload, thrice.plan), 3 * 2 * 256);
+  EXPECT_EQ(EstimatePackets(once.workload, once.plan), 2 * 256);
+  EXPECT_EQ(EstimatePackets(thrice.workload, thrice.plan), 3 * 2 * 256);
 }
 
-TEST(NetworkPickTest, ScaleUpLinksAreNoPackets) {
+TEST(NetworkPickTest, ScaleUpLinksCarryNoPackets) {
   testing::WorkloadBuilder b(testing::SmallCluster(1, 2));
   const int stream = b.Stream("tp"), role = b.Role("tp", Dimension::kTensor, {{0, 1}});
   for (int rank = 0; rank < 2; ++rank) {
     b.Collective(rank, stream, role, CollectiveType::kAllReduce, kMega);
   }
   b.PlanAll();
-  EXPECT_EQ(ForeseePackets(b.workload, b.plan), 0);
+  EXPECT_EQ(EstimatePackets(b.workload, b.plan), 0);
 }
 
-TEST(NetworkPickTest, PicksByPacketsUnlessSomethingNeedsThem) {
+TEST(NetworkPickTest, PicksByPacketsUnlessTheRunNeedsThePacketNetwork) {
   testing::WorkloadBuilder few = AllReduces(1), many = AllReduces(40'000);
   const NetworkPick small = PickNetwork(few.workload, few.plan, 1);
   EXPECT_EQ(small.network, "packet");

@@ -8,9 +8,9 @@
 namespace drydock {
 namespace {
 
-constexpr double kSoonest = 1;  // seconds: before, there is nothing to tell the rest from
+constexpr double kFirstEstimate = 1;  // seconds of run time that an estimate needs
 
-// By ops, or by simulated time where that ends first.
+// The share of the run that is done: of its ops, or of its simulated time if that is larger.
 double Share(const Progress::Snapshot& at) {
   const double ops =
       at.all_ops == 0 ? 1 : static_cast<double>(at.ops) / static_cast<double>(at.all_ops);
@@ -29,7 +29,7 @@ std::string Left(double seconds) {
   return fmt::format("{:.1f} h left", seconds / 3600);
 }
 
-// Text of limited length, put together without anything that allocates.
+// Text of limited length, composed without allocation.
 class Line {
  public:
   explicit Line(char (&text)[kHowFarSize]) : text_(text) {}
@@ -38,7 +38,7 @@ class Line {
     for (; *words != 0 && size_ < kHowFarSize; ++words) text_[size_++] = *words;
     return *this;
   }
-  // With at least so many digits.
+  // Pads with zeros to `digits`.
   Line& Number(int64_t number, int digits = 1) {
     char reversed[20];
     int count = 0;
@@ -61,7 +61,7 @@ std::string ProgressText(const Progress::Snapshot& at, double seconds) {
   const double share = Share(at);
   std::string out = fmt::format("{:.0f} %, {} simulated, {} of {} ops", share * 100,
                                 ToString(at.now), at.ops, at.all_ops);
-  if (seconds < kSoonest) return out;
+  if (seconds < kFirstEstimate) return out;
   out += ", " + Rate(static_cast<double>(at.events) / seconds);
   if (share > 0) out += ", " + Left(seconds / share * (1 - share));
   return out;

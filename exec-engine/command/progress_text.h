@@ -1,4 +1,4 @@
-// What a replay's progress is to the person who waits for it.
+// The progress of a replay in words.
 #ifndef DRYDOCK_EXEC_ENGINE_COMMAND_PROGRESS_TEXT_H_
 #define DRYDOCK_EXEC_ENGINE_COMMAND_PROGRESS_TEXT_H_
 
@@ -9,11 +9,12 @@
 
 namespace drydock {
 
-// "37 %, 12.3 ms simulated, 1234 of 3333 ops, 2.1 M events/s, 41 s left"; `seconds` since it began.
+// "37 %, 12.3 ms simulated, 1234 of 3333 ops, 2.1 M events/s, 41 s left"; `seconds` is the
+// run time so far.
 std::string ProgressText(const Progress::Snapshot& at, double seconds);
 
-// "1234 of 3333 ops done, 12.345 ms simulated": into `text`, whose length is returned. Safe in a
-// signal handler: allocates nothing, and calls nothing that might.
+// Writes "1234 of 3333 ops done, 12.345 ms simulated" to `text` and returns the length. Does not
+// allocate, so that a signal handler may call it.
 inline constexpr size_t kHowFarSize = 128;
 size_t WriteHowFar(const Progress::Snapshot& at, char (&text)[kHowFarSize]);
 

@@ -22,7 +22,7 @@ std::string HowFar(const Progress::Snapshot& at) {
   return std::string(text, WriteHowFar(at, text));
 }
 
-TEST(ProgressTextTest, TellsHowFarHowFastAndHowLong) {
+TEST(ProgressTextTest, HasShareSpeedAndRemainingTime) {
   EXPECT_EQ(ProgressText(At(1000, Time::Us(12340)), 0.5),
             "25 %, 12.34 ms simulated, 1000 of 4000 ops");
   EXPECT_EQ(ProgressText(At(1000, Time::Us(12340)), 2),
@@ -34,7 +34,7 @@ TEST(ProgressTextTest, TellsHowFarHowFastAndHowLong) {
   EXPECT_EQ(ProgressText(At(0, Time()), 2), "0 %, 0 ps simulated, 0 of 4000 ops, 2.5 M events/s");
 }
 
-TEST(ProgressTextTest, ARunThatStopsEarlierIsDoneEarlier) {
+TEST(ProgressTextTest, ARunWithALimitIsDoneAtTheLimit) {
   EXPECT_EQ(ProgressText(At(1000, Time::Us(3000), Time::Us(4000)), 3),
             "75 %, 3 ms simulated, 1000 of 4000 ops, 1.7 M events/s, 1 s left");
 }
@@ -61,7 +61,7 @@ TEST(ProgressTest, IsTheSumOfItsHosts) {
   EXPECT_EQ(now.until, Time::Us(9));
 }
 
-TEST(ProgressTest, ReplaysFollowOneAnotherWhileSomeoneReads) {
+TEST(ProgressTest, ReplaysFollowOneAnotherWhileAThreadReads) {
   Progress progress;
   std::atomic<int64_t> most = 0;
   {
@@ -74,12 +74,12 @@ TEST(ProgressTest, ReplaysFollowOneAnotherWhileSomeoneReads) {
       for (int host = 0; host < replay; ++host) progress.host(host)->Set(1, 1, Time::Us(replay));
     }
   }
-  EXPECT_EQ(most, 0) << "hosts of one replay, ops of another";
+  EXPECT_EQ(most, 0) << "a snapshot mixes two replays";
   EXPECT_EQ(progress.Now().ops, 500);
   EXPECT_EQ(progress.Now().now, Time::Us(500));
 }
 
-TEST(TickerTest, TicksUntilItIsGone) {
+TEST(TickerTest, TicksUntilItIsDestroyed) {
   std::atomic<int> ticks = 0;
   {
     const Ticker ticker(std::chrono::milliseconds(1), [&] { ++ticks; });

@@ -1,4 +1,4 @@
-// Does something at an interval, on a thread of its own, for as long as it lives.
+// Calls a function at an interval, on its own thread, until it is destroyed.
 #ifndef DRYDOCK_EXEC_ENGINE_COMMAND_TICKER_H_
 #define DRYDOCK_EXEC_ENGINE_COMMAND_TICKER_H_
 

@@ -1,4 +1,4 @@
-// How far a replay is folded: of hosts that are alike one is replayed (replica_folding.h).
+// How far a replay is folded: one representative is replayed for its replicas (replica_folding.h).
 #ifndef DRYDOCK_EXEC_ENGINE_FOLDING_FOLD_H_
 #define DRYDOCK_EXEC_ENGINE_FOLDING_FOLD_H_
 
@@ -6,7 +6,7 @@
 
 namespace drydock {
 
-// kAuto: relaxed where a run has many ranks, else exact, if the network can do that.
+// kAuto: relaxed if the run has many ranks, else exact if the network folds exactly, else off.
 enum class Fold : uint8_t { kOff, kExact, kRelaxed, kAuto };
 
 }  // namespace drydock

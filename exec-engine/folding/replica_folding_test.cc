@@ -114,7 +114,7 @@ TEST(ReplicaFoldingTest, ANetworkThatDoesNotFoldReplaysAll) {
   ReplayOptions options;
   options.fold = Fold::kRelaxed;
   const Result<Timeline> timeline =
-      Replay(b.workload, b.plan, b.times, {"fluid", "", MakeFluidNetwork}, options);
+      Replay(b.workload, b.plan, b.times, {.name = "fluid", .make = MakeFluidNetwork}, options);
   ASSERT_TRUE(timeline.ok());
   EXPECT_EQ(Counter(*timeline, "hosts replayed"), -1);
 }

@@ -7,14 +7,16 @@
 namespace drydock {
 namespace {
 
-constexpr int64_t kLongAfter = 4;  // times the whole call: whoever was there waits by then
+// Bounds of the method. A member that arrives kLate lengths of the call after the others finds them
+// waiting for it.
+constexpr int64_t kLate = 4;
 constexpr int kRandomCases = 36, kSpans = 9;
 
 }  // namespace
 
 const KnownTimes::Times& KnownTimes::OfPlan::Find(const Offsets& offsets, const Play& play) {
-  const std::lock_guard lock(
-      mutex_);  // while it plays, too: others wait for what they want as well
+  // Held while the call is played: the other threads most likely want the same times.
+  const std::lock_guard lock(mutex_);
   std::unique_ptr<const Times>& times = times_[offsets];
   if (times == nullptr) times = std::make_unique<const Times>(play(offsets));
   return *times;
@@ -44,12 +46,12 @@ bool KnownTimes::OfPlan::OnlyTheLastMatters(size_t members, const Times& togethe
   const int64_t whole = std::max_element(together.end.begin(), together.end.end())->ps();
   for (size_t late = 0; late < members; ++late) {
     Offsets offsets(members, 0);
-    offsets[late] = kLongAfter * whole;
+    offsets[late] = kLate * whole;
     if (!holds(offsets)) return false;
   }
   std::mt19937_64 random(members);
   for (int i = 0; i < kRandomCases; ++i) {
-    const int64_t span = std::max<int64_t>(kLongAfter * whole >> i % kSpans, 1);
+    const int64_t span = std::max<int64_t>(kLate * whole >> i % kSpans, 1);
     Offsets offsets(members);
     for (int64_t& offset : offsets) {
       offset = static_cast<int64_t>(random() % static_cast<uint64_t>(span));

@@ -1,13 +1,14 @@
-// What is known of calls that were played on their own: how long each member takes, by how far
-// apart the members arrive. Hosts of a kind with members on the same GPUs, running the same plan,
-// are alike: what one of them has played, the others look up. Shared by all hosts and threads of a
-// process; a call is played once, so what is known never depends on who asks first.
+// A cache of the times of calls inside a host: how long each member takes, by the offsets between
+// the arrivals of the members. Hosts of one kind whose members are on the same GPUs and run the
+// same plan share entries: one host plays the call, the others look it up. All hosts and threads of
+// a process share the cache. A call is played once per entry, so that entries do not depend on
+// which host asks first.
 //
-// Often all that matters is when the last member arrives: a sum that the switches make, or a ring
-// whose every way leads through everybody, has little to do before. A plan for which this holds in
-// the cases that must show it (all at once; each in turn so late that the others have done what
-// they could; arrivals spread at random over spans from a 64th of the call to four times as long)
-// takes the same time from the last arrival in all of them, and is taken to do so always.
+// Often only the arrival of the last member matters: a reduction in the switches, or a ring in
+// which every path visits all members, can do little before. A plan is taken to have this property
+// if it holds in the cases that would refute it: all members at once; each member in turn so late
+// that the others have done all they can; random arrivals over spans from 1/64 of the call to four
+// times its length.
 #ifndef DRYDOCK_EXEC_ENGINE_INDEX_KNOWN_TIMES_H_
 #define DRYDOCK_EXEC_ENGINE_INDEX_KNOWN_TIMES_H_
 
@@ -28,20 +29,21 @@ namespace drydock {
 
 class KnownTimes {
  public:
-  using Offsets = std::vector<int64_t>;  // by local member, from the first arrival, ps
+  using Offsets = std::vector<int64_t>;  // by local member, ps after the first arrival
   struct Times {
-    std::vector<Time> end, ready;  // by local member, from the first arrival
-    int64_t slices = 0;            // that were moved to find out
+    std::vector<Time> end, ready;  // by local member, after the first arrival
+    int64_t slices = 0;            // moved while the call was played
   };
 
-  // Of one plan on hosts that are alike.
+  // The times of one plan on hosts that share entries.
   class OfPlan {
    public:
     using Play = std::function<Times(const Offsets&)>;
-    // Plays the call if nobody has. The result lasts.
+    // Returns the times for these offsets, and plays the call if no host has. The reference stays
+    // valid as long as this.
     const Times& Find(const Offsets& offsets, const Play& play);
-    // The times from the last arrival, if nothing else matters; else null. Plays some fifty cases
-    // the first time.
+    // Returns the times after the last arrival, or null if other arrivals matter as well. The first
+    // call plays some fifty cases.
     const Times* FromLastArrival(size_t members, const Play& play);
 
    private:
@@ -50,10 +52,11 @@ class KnownTimes {
     std::mutex mutex_;
     std::unordered_map<Offsets, std::unique_ptr<const Times>, RangeHash> times_;
     bool examined_ = false;
-    std::unique_ptr<const Times> from_last_arrival_;  // null where more than that matters
+    std::unique_ptr<const Times> from_last_arrival_;  // null: other arrivals matter
   };
 
-  // `gpus`: of the members, all of which live on the host. The result lasts as long as this.
+  // `gpus` are those of the members, all of which are on the host. The result stays valid as long
+  // as this.
   OfPlan* For(const Plan* plan, int host_kind, std::vector<int> gpus);
 
  private:

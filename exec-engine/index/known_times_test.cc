@@ -1,5 +1,5 @@
-// Calls of which only the last arrival is said to matter (known_times.h), against arrivals that are
-// meant to show that more does.
+// Does the shortcut "only the last arrival matters" (known_times.h) hold for arrivals chosen to
+// refute it?
 #include "exec-engine/index/known_times.h"
 
 #include <gtest/gtest.h>
@@ -28,18 +28,18 @@ class Random {
   T Of(std::initializer_list<T> values) {
     return values.begin()[Below(static_cast<int64_t>(values.size()))];
   }
-  // As often a picosecond as a microsecond or a second.
-  int64_t OfAnySize(int64_t most) {
+  // From 1 to `max`, uniform on a logarithmic scale.
+  int64_t OfAnySize(int64_t max) {
     const double part = static_cast<double>(Below(1 << 20)) / (1 << 20);
-    return static_cast<int64_t>(std::exp(part * std::log(static_cast<double>(most))));
+    return static_cast<int64_t>(std::exp(part * std::log(static_cast<double>(max))));
   }
 
  private:
   std::mt19937_64 engine_;
 };
 
-// A host whose links and thread blocks are as fast or slow as they please, so that here the one
-// and there the other holds up the slices.
+// A host with random speeds of links and thread blocks, so that different ones are the bottleneck
+// in different hosts.
 Topology AnyHost(int gpus, Random* random) {
   Topology topology = SmallCluster(1, gpus);
   ScaleUp& links = topology.host_kinds[0].scale_up;
@@ -54,7 +54,7 @@ Topology AnyHost(int gpus, Random* random) {
   return topology;
 }
 
-// When the members of a call come: some together, some a little or much earlier, in steps.
+// The arrivals of the members of a call: some together, some a little or much earlier, in steps.
 std::vector<Time> Arrivals(int members, int64_t whole, Random* random) {
   std::vector<Time> out;
   const int64_t kind = random->Below(4), gap = random->OfAnySize(4 * whole);
@@ -93,7 +93,7 @@ WorkloadBuilder ManyCalls(uint32_t seed) {
   return b;
 }
 
-TEST(KnownTimesTest, NoArrivalsShowThatMoreThanTheLastOfThemMatters) {
+TEST(KnownTimesTest, TheShortcutHoldsForArrivalsChosenToRefuteIt) {
   int taken = 0;
   for (uint32_t seed = 0; seed < 400; ++seed) {
     const WorkloadBuilder b = ManyCalls(seed);
@@ -106,7 +106,7 @@ TEST(KnownTimesTest, NoArrivalsShowThatMoreThanTheLastOfThemMatters) {
       EXPECT_TRUE(fast->ranks[rank].ready == slow->ranks[rank].ready) << "seed " << seed;
     }
   }
-  EXPECT_GT(taken, 40) << "plans of which only the last arrival is said to matter";
+  EXPECT_GT(taken, 40) << "plans for which the shortcut is taken";
 }
 
 }  // namespace

@@ -2,29 +2,51 @@
 
 #include <algorithm>
 
-#include "core/containers/hash.h"
-
 namespace drydock {
 namespace {
 
-uint64_t NumberOf(const Step& step) {
-  return HashOf(step.receive.begin, step.receive.count, step.send.begin, step.send.count,
-                step.first, step.count, step.whole_chunks, step.bytes, step.last_bytes, step.reduce,
-                step.store, step.joined);
+// Leaves out where a chunk lies in the buffer, which costs nothing.
+Signature SignatureOf(const Pattern& pattern) {
+  Signature out = {pattern.ring, pattern.operands, static_cast<int64_t>(pattern.loops.size())};
+  for (const Loop& loop : pattern.loops) out.insert(out.end(), {loop.repeat, loop.step_end});
+  for (const Step& step : pattern.steps) {
+    out.insert(out.end(), {step.receive.begin, step.receive.count, step.send.begin, step.send.count,
+                           step.first, step.count, step.whole_chunks, step.bytes, step.last_bytes,
+                           step.reduce, step.store, step.joined, step.merged});
+  }
+  return out;
 }
 
-// Where a chunk lies in the buffer is left out: it costs nothing.
-uint64_t NumberOf(const Pattern& pattern) {
-  uint64_t number = HashOf(pattern.ring, pattern.operands);
-  for (const Loop& loop : pattern.loops) number = HashOf(number, loop.repeat, loop.step_end);
-  for (const Step& step : pattern.steps) number = HashOf(number, NumberOf(step));
-  return number;
-}
-
-uint64_t NumberOf(const Work& work) {
-  return HashOf(static_cast<uint64_t>(work.algorithm), static_cast<uint64_t>(work.protocol),
+Signature SignatureOf(const std::vector<Work>& works) {
+  Signature out;
+  for (const Work& work : works) {
+    out.insert(out.end(),
+               {static_cast<int64_t>(work.algorithm), static_cast<int64_t>(work.protocol),
                 work.channels, work.warps, work.slice_bytes, work.slots, work.launch, work.slices,
-                work.slice_grain, work.registered);
+                work.slice_grain, work.registered});
+  }
+  return out;
+}
+
+// Numbers the ends of one member in the order in which its programs name them.
+void FindEnds(const Plan& plan, size_t member, PlanEnds* ends) {
+  std::vector<uint32_t>& own = ends->of_member[member];
+  for (const ChannelProgram& program : plan.members[member]) {
+    for (uint32_t i = 0; i < plan.patterns[program.pattern].operands; ++i) {
+      const uint32_t c = plan.operands[program.operand_begin + i];
+      const auto next = static_cast<uint32_t>(own.size());
+      bool added = false;
+      if (plan.connections[c].from == member && ends->at_sender[c] == kNoEnd) {
+        ends->at_sender[c] = next;
+        added = true;
+      }
+      if (plan.connections[c].to == member && ends->at_receiver[c] == kNoEnd) {
+        ends->at_receiver[c] = next;
+        added = true;
+      }
+      if (added) own.push_back(c);
+    }
+  }
 }
 
 }  // namespace
@@ -41,37 +63,29 @@ Pattern Spread(const Pattern& pattern) {
   return out;
 }
 
-PlanEnds::PlanEnds(const Plan& plan)
-    : of_member(plan.members.size()),
-      at_sender(plan.connections.size(), kNoEnd),
-      at_receiver(plan.connections.size(), kNoEnd) {
+const PlanEnds& PlanEndsTable::Of(const Plan& plan) {
+  std::unique_ptr<PlanEnds>& ends = ends_[&plan];
+  if (ends == nullptr) ends = Find(plan);
+  return *ends;
+}
+
+std::unique_ptr<PlanEnds> PlanEndsTable::Find(const Plan& plan) {
+  auto ends = std::make_unique<PlanEnds>();
+  ends->of_member.resize(plan.members.size());
+  ends->at_sender.assign(plan.connections.size(), kNoEnd);
+  ends->at_receiver.assign(plan.connections.size(), kNoEnd);
   for (const Pattern& pattern : plan.patterns) {
-    patterns.push_back(NumberOf(pattern));
-    spread.push_back(NumberOf(Spread(pattern)));
-    by_position.push_back(
+    const bool by_position =
         std::any_of(pattern.steps.begin(), pattern.steps.end(),
-                    [&](const Step& step) { return step.whole_chunks < pattern.ring; }));
+                    [&](const Step& step) { return step.whole_chunks < pattern.ring; });
+    ends->by_position.push_back(by_position);
+    ends->patterns.push_back(patterns_.Of(SignatureOf(pattern)));
+    ends->spread.push_back(by_position ? patterns_.Of(SignatureOf(Spread(pattern)))
+                                       : ends->patterns.back());
   }
-  for (const Work& work : plan.works) works = HashOf(works, NumberOf(work));
-  for (size_t m = 0; m < plan.members.size(); ++m) {
-    std::vector<uint32_t>& ends = of_member[m];
-    for (const ChannelProgram& program : plan.members[m]) {
-      for (uint32_t i = 0; i < plan.patterns[program.pattern].operands; ++i) {
-        const uint32_t c = plan.operands[program.operand_begin + i];
-        const auto next = static_cast<uint32_t>(ends.size());
-        bool added = false;
-        if (plan.connections[c].from == m && at_sender[c] == kNoEnd) {
-          at_sender[c] = next;
-          added = true;
-        }
-        if (plan.connections[c].to == m && at_receiver[c] == kNoEnd) {
-          at_receiver[c] = next;
-          added = true;
-        }
-        if (added) ends.push_back(c);
-      }
-    }
-  }
+  ends->works = works_.Of(SignatureOf(plan.works));
+  for (size_t m = 0; m < plan.members.size(); ++m) FindEnds(plan, m, ends.get());
+  return ends;
 }
 
 }  // namespace drydock

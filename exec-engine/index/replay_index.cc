@@ -12,8 +12,8 @@
 namespace drydock {
 namespace {
 
-// What a CallKey can tell apart.
-constexpr uint64_t kMostCalls = uint64_t{1} << 32;
+// A CallKey has 32 bits for the number of a call.
+constexpr uint64_t kMaxCalls = uint64_t{1} << 32;
 
 ClassIndex IndexProgram(const Program& program, size_t streams) {
   ClassIndex index;
@@ -44,7 +44,7 @@ ClassIndex IndexProgram(const Program& program, size_t streams) {
   return index;
 }
 
-// Tensor cores bound a kernel, or memory; of the others nothing is known.
+// Kernels with other bounds count to neither share.
 BlockTime TimeOf(const ComputeBlock& block, const GpuKernelTimes& gpu) {
   BlockTime out;
   Time tensor, memory;
@@ -159,15 +159,15 @@ Status ReplayIndex::NumberCalls() {
       };
       if (group < 0) return fail("the rank is in no group of that role");
       const uint64_t number = counter.Next(group, op, workload_->calls[op.work]);
-      if (number >= kMostCalls) return fail("more calls in one group than can be told apart");
+      if (number >= kMaxCalls) return fail("the group has more than 2^32 calls");
       index.sequence[i] = static_cast<uint32_t>(number);
     }
   }
   return OkStatus();
 }
 
-// Every call whose plan reduces in the switches, as the ops of its group's first member number
-// them.
+// Finds the calls whose plans reduce in the switches. The ops of a group's first member give their
+// numbers.
 Status ReplayIndex::FindReductions() {
   std::map<const Plan*, bool> known;
   const auto reduces = [&known](const Plan& plan) {

@@ -1,7 +1,7 @@
-// The workload in the form the replay reads: per rank class who waits for whom and which op follows
-// in its stream, how long each block takes on each GPU, and which call of its communicator each
-// communication op is. Built once, immutable but for known_times(), shared by all hosts and
-// threads.
+// The workload in the form the replay reads: by rank class, the successors of each op in its
+// dependencies and in its stream; the time of each block on each GPU; and the sequence number of
+// each communication op in its group. Built once, immutable except known_times(), and shared by all
+// hosts and threads.
 #ifndef DRYDOCK_EXEC_ENGINE_INDEX_REPLAY_INDEX_H_
 #define DRYDOCK_EXEC_ENGINE_INDEX_REPLAY_INDEX_H_
 
@@ -22,7 +22,8 @@ namespace drydock {
 
 inline constexpr uint32_t kNoOp = UINT32_MAX;
 
-// A block with the GPU to itself, and what shares of its time are kernels bound by what.
+// The time of a block that has the GPU to itself, and the shares of it that tensor cores and memory
+// bound.
 struct BlockTime {
   Time total;
   double tensor_share = 0, memory_share = 0;
@@ -30,10 +31,10 @@ struct BlockTime {
 
 struct ClassIndex {
   const Program* program = nullptr;
-  std::vector<uint32_t> successor_begin, successor;  // CSR: who depends on op
+  std::vector<uint32_t> successor_begin, successor;  // CSR: ops that depend on op
   std::vector<uint32_t> next_in_stream;              // by op; kNoOp at the end
   std::vector<uint32_t> first_in_stream;             // by stream; kNoOp if unused
-  // By op. Communication: which call on its communicator (call_numbers.h).
+  // By communication op: the number of its call in the group (call_numbers.h).
   std::vector<uint32_t> sequence;
   std::span<const uint32_t> successors(uint32_t op) const {
     return std::span(successor).subspan(successor_begin[op],
@@ -43,8 +44,8 @@ struct ClassIndex {
 
 class ReplayIndex {
  public:
-  // The three outlive the index. Errors are inconsistencies between them, and more groups, calls or
-  // connections than a message can name.
+  // The three arguments outlive the index. An error if they are inconsistent, or have more groups,
+  // calls or connections than a message can name.
   static Result<ReplayIndex> Create(const Workload& workload, const FlowPlan& plan,
                                     const KernelTimes& times);
 
@@ -53,7 +54,7 @@ class ReplayIndex {
     return classes_[static_cast<size_t>(workload_->class_of_rank[static_cast<size_t>(rank)])];
   }
   const Placement& placement() const { return placement_; }
-  // The rank on the host's first GPU; there may be none.
+  // Returns the rank of the host's first GPU, which the workload need not use.
   int first_rank(int host) const { return first_rank_[static_cast<size_t>(host)]; }
   const BlockTime& block_time(int gpu_type, uint32_t block) const {
     return block_time_[static_cast<size_t>(gpu_type)][block];
@@ -64,11 +65,11 @@ class ReplayIndex {
   int group_of(int rank, uint8_t role) const {
     return workload_->group_of_rank[role][static_cast<size_t>(rank)];
   }
-  // Null if the flow plan has none for them.
+  // Returns null if the flow plan has no plan for this call and group.
   const Plan* PlanFor(uint32_t call, uint32_t group) const;
   int64_t op_count() const { return op_count_; }  // over all ranks
   const Aggregation& aggregation() const { return aggregation_; }
-  // Filled as the replay goes on; all threads may use it.
+  // Filled during the replay. Thread-safe.
   KnownTimes& known_times() const { return *known_times_; }
 
  private:

@@ -1,10 +1,10 @@
-// What names a flow of messages from a NIC to a NIC.
+// The identity of a flow: its two NICs and its queue pair.
 #ifndef DRYDOCK_EXEC_ENGINE_NETWORK_FLOW_ENDS_H_
 #define DRYDOCK_EXEC_ENGINE_NETWORK_FLOW_ENDS_H_
 
 #include <cstdint>
 
-#include "exec-engine/network/network.h"
+#include "exec-engine/network/message.h"
 
 namespace drydock {
 

@@ -9,7 +9,8 @@ MessageTag MessageTag::Of(const Message& message) {
 }
 
 void MessageTag::Write(Message* message) const {
-  CHECK_NOTE(connection <= UINT32_MAX >> 1, "more connections than a message can name");
+  CHECK_NOTE(connection <= UINT32_MAX >> 1,
+             "a connection number exceeds the 31 bits of Message::detail");
   message->tag = call;
   message->detail = connection << 1 | (credit ? 1 : 0);
 }

@@ -1,14 +1,14 @@
-// How messages say what they are for.
+// How a message tells its receiver which call and connection it belongs to.
 #ifndef DRYDOCK_EXEC_ENGINE_NETWORK_MESSAGE_TAG_H_
 #define DRYDOCK_EXEC_ENGINE_NETWORK_MESSAGE_TAG_H_
 
 #include <cstdint>
 
-#include "exec-engine/network/network.h"
+#include "exec-engine/network/message.h"
 
 namespace drydock {
 
-// One call of a communicator, as both ends name it: group << 32 | sequence (ReplayIndex).
+// The name of a call, which both ends of a connection know: group << 32 | sequence (ReplayIndex).
 using CallKey = uint64_t;
 inline CallKey MakeCallKey(uint32_t group, uint32_t sequence) {
   return static_cast<CallKey>(group) << 32 | sequence;
@@ -16,11 +16,12 @@ inline CallKey MakeCallKey(uint32_t group, uint32_t sequence) {
 
 inline constexpr CallKey kNoCall = UINT64_MAX;
 
-// What a message is for: Message::tag is the call's key, Message::detail the rest.
+// Message::tag holds the key of the call, Message::detail the other two members.
 struct MessageTag {
   CallKey call = 0;
-  uint32_t connection = 0;  // of the plan; 31 bits
-  bool credit = false;      // clear to send, from receiver to sender; otherwise a slice of data
+  uint32_t connection = 0;  // of the plan; below 2^31
+  // A clear-to-send from receiver to sender; otherwise a slice of data.
+  bool credit = false;
   static MessageTag Of(const Message& message);
   void Write(Message* message) const;
 };

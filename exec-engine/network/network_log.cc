@@ -38,7 +38,8 @@ double SlowdownOf(const MessageRecord& record) {
   return static_cast<double>(took.ps()) / static_cast<double>(record.idle.ps());
 }
 
-// The smallest that at least `share` of the values do not exceed; `sorted` is, and holds some.
+// Returns the smallest value that at least `share` of the values do not exceed. REQUIRES: `sorted`
+// is sorted and not empty.
 double Quantile(const std::vector<double>& sorted, double share) {
   const auto at = static_cast<size_t>(std::ceil(share * static_cast<double>(sorted.size())));
   return sorted[std::max<size_t>(at, 1) - 1];

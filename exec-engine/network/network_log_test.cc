@@ -63,7 +63,7 @@ TEST(NetworkLog, SlowdownsAreCountedBySize) {
             "8192,1,1.5000,1.5000,1.5000,1.5000\n");
 }
 
-TEST(NetworkLog, RemovesWhatIsThere) {
+TEST(NetworkLog, RemovesExistingTables) {
   const testing::TemporaryDirectory folder;
   RemoveNetworkLog(folder.path());
   ASSERT_TRUE(WriteNetworkLog(folder.path(), {}).ok());

@@ -8,43 +8,42 @@
 #include "core/containers/hash.h"
 #include "core/containers/index_table.h"
 #include "core/model/fabric/fabric_paths.h"
-#include "exec-engine/folding/replica_folding.h"
 #include "exec-engine/networks/serial_network.h"
 
 namespace drydock {
 namespace {
 
-// From NIC to NIC; all flows between them, or one.
-struct WayName {
+// A pair of NICs, and one flow between them or (0) all flows.
+struct NicPair {
   int from = 0, to = 0;  // FabricPaths::NicNode
   uint32_t flow = 0;
-  friend bool operator==(const WayName&, const WayName&) = default;
+  friend bool operator==(const NicPair&, const NicPair&) = default;
 };
-struct WayHash {
-  size_t operator()(const WayName& name) const {
-    const uint64_t ends = static_cast<uint64_t>(name.from) << 32 | static_cast<uint64_t>(name.to);
-    return HashOf(ends, name.flow);
+struct NicPairHash {
+  size_t operator()(const NicPair& pair) const {
+    const uint64_t ends = static_cast<uint64_t>(pair.from) << 32 | static_cast<uint64_t>(pair.to);
+    return HashOf(ends, pair.flow);
   }
 };
 
-// A time for each name, zero at first.
-class WayTimes {
+// A time for each pair, zero at first.
+class TimeByPair {
  public:
-  Time& operator[](const WayName& name) {
-    const uint32_t place = places_.FindOrAdd(name, static_cast<uint32_t>(times_.size()));
+  Time& operator[](const NicPair& pair) {
+    const uint32_t place = places_.FindOrAdd(pair, static_cast<uint32_t>(times_.size()));
     if (place == times_.size()) times_.emplace_back();
     return times_[place];
   }
 
  private:
-  IndexTable<WayName, WayHash> places_;
+  IndexTable<NicPair, NicPairHash> places_;
   std::vector<Time> times_;
 };
 
 class AnalyticalNetwork final : public SerialNetwork {
  public:
-  AnalyticalNetwork(const Topology& topology, const ReplicaFolding* folding)
-      : SerialNetwork(topology.host_count(), folding), topology_(topology), paths_(topology) {
+  AnalyticalNetwork(const Topology& topology, const ReplicaMap* replicas)
+      : SerialNetwork(topology.host_count(), replicas), topology_(topology), paths_(topology) {
     const int hosts = topology.host_count();
     const int nics =
         hosts == 0 ? 0 : paths_.NicNode(hosts - 1, 0) + topology.kind_of_host(hosts - 1).nics.count;
@@ -62,11 +61,11 @@ class AnalyticalNetwork final : public SerialNetwork {
   int DestinationNic(const Message& m) const {
     return paths_.NicNode(m.destination, m.destination_nic);
   }
-  // The NIC itself, or that of who stands for its host.
-  int ReceivingNic(const Message& m) const {
-    return paths_.NicNode(ReceiverOf(m), m.destination_nic);
+  // The destination NIC, on the representative of the destination.
+  int ReceivingNic(Slot slot) const {
+    return paths_.NicNode(ReceiverOf(slot), message(slot).destination_nic);
   }
-  FabricPath PathOf(const Message& m);
+  FabricPath PathOf(Slot slot);
   const Nics& NicsOf(HostId host) const { return topology_.kind_of_host(host).nics; }
   uint32_t OnSend(Slot slot) override;
   void OnEvent(uint64_t ends, uint32_t slot) override;
@@ -74,9 +73,9 @@ class AnalyticalNetwork final : public SerialNetwork {
   const Topology& topology_;
   FabricPaths paths_;
   std::vector<Time> transmit_free_, receive_free_;  // by NIC
-  WayTimes way_free_;                               // of all flows from NIC to NIC
-  WayTimes head_of_flow_;
-  std::vector<Time> sent_by_;  // by slot: its last byte has left the sender's NIC
+  TimeByPair bottleneck_free_;                      // of all flows between two NICs
+  TimeByPair head_of_flow_;                         // arrival of the last message's first packet
+  std::vector<Time> sent_by_;  // by slot: when the last byte has left the sender's NIC
 };
 
 Time AnalyticalNetwork::Serialisation(Bytes size, Bandwidth rate) const {
@@ -85,17 +84,18 @@ Time AnalyticalNetwork::Serialisation(Bytes size, Bandwidth rate) const {
   return rate.TimeFor(size + transport.header * packets);
 }
 
-FabricPath AnalyticalNetwork::PathOf(const Message& m) {
-  if (m.wire != 0) {
-    const FabricPath& path = folding()->wire(m.wire).path;
+FabricPath AnalyticalNetwork::PathOf(Slot slot) {
+  if (folded_connection(slot) != kNotFolded) {
+    const FabricPath& path = replicas()->connection(folded_connection(slot)).path;
     if (path.switches >= 0) return path;
   }
+  const Message& m = message(slot);
   return paths_.Between(SourceNic(m), DestinationNic(m));
 }
 
 uint32_t AnalyticalNetwork::OnSend(Slot slot) {
   const Message& m = message(slot);
-  const FabricPath path = PathOf(m);
+  const FabricPath path = PathOf(slot);
   if (path.switches < 0) {
     FailUnreachable(m);
     return 0;
@@ -105,54 +105,66 @@ uint32_t AnalyticalNetwork::OnSend(Slot slot) {
   const Time start = std::max(now() + nics.latency, free);
   free = start + Serialisation(m.size, nics.rate);
   const Bytes packet = std::min(m.size, topology_.transport.mtu);
-  // A short message does not overtake those of its flow: they are in the same queues.
+  // Messages of one flow share their queues, so that a short one does not overtake a long one.
   Time& head = head_of_flow_[{SourceNic(m), DestinationNic(m), m.flow}];
   head =
       std::max(head, start + path.latency + Serialisation(packet, path.bottleneck) * path.switches);
   if (slot >= sent_by_.size()) sent_by_.resize(slot + 1);
   sent_by_[slot] = free;
   const uint64_t ends =
-      static_cast<uint64_t>(ReceiverOf(m)) << 31 | static_cast<uint64_t>(SeenFrom(m));
+      static_cast<uint64_t>(ReceiverOf(slot)) << 31 | static_cast<uint64_t>(SourceAtReceiver(slot));
   Schedule(head, ends, m.id, slot);
   return 0;
 }
 
-// The first packet is at the receiver's NIC: the message takes its place in the NIC's queue. Its
-// last byte cannot be there before it was sent and has travelled. A cable on the way that is slower
-// than the receiver's own holds up what comes the same way, and nothing else.
+// The first packet is at the receiver's NIC: the message joins the NIC's queue. The last byte
+// arrives no earlier than it was sent plus the latency of the path. If a cable of the path is
+// slower than the receiver's own, it delays the messages between these two NICs, and no others.
 void AnalyticalNetwork::OnEvent(uint64_t, uint32_t slot) {
   const Message& m = message(slot);
-  const FabricPath path = PathOf(m);
+  const FabricPath path = PathOf(slot);
   const Nics& nics = NicsOf(m.destination);
   const Bandwidth rate = std::min(nics.rate, path.last);
-  Time& free = receive_free_[static_cast<size_t>(ReceivingNic(m))];
+  Time& free = receive_free_[static_cast<size_t>(ReceivingNic(slot))];
   free = std::max(now(), free) + Serialisation(m.size, rate);
   Time there = std::max(free, sent_by_[slot] + path.latency);
   if (path.bottleneck < rate) {
-    Time& way = way_free_[{SourceNic(m), DestinationNic(m), 0}];
-    way = std::max(now(), way) + Serialisation(m.size, path.bottleneck);
-    there = std::max(there, way);
+    Time& bottleneck = bottleneck_free_[{SourceNic(m), DestinationNic(m), 0}];
+    bottleneck = std::max(now(), bottleneck) + Serialisation(m.size, path.bottleneck);
+    there = std::max(there, bottleneck);
   }
   const Time delivered = there + nics.latency;
   Complete(slot, delivered, delivered + path.latency);
+}
+
+Status CheckSupported(const Topology& topology, const NetworkOptions& options) {
+  if (options.processes->count() > 1) {
+    return Error("the analytical network runs in one process; leave out mpirun");
+  }
+  if (options.log_interval != Time()) {
+    return Error("the analytical network keeps no log of links; use the packet network");
+  }
+  if (!topology.faults.empty()) {
+    return Error(
+        "the cluster has 'faults', which the analytical network does not simulate; use the packet "
+        "network");
+  }
+  return OkStatus();
 }
 
 }  // namespace
 
 Result<std::unique_ptr<Network>> MakeAnalyticalNetwork(const Topology& topology,
                                                        const NetworkOptions& options) {
-  if (options.processes->count() > 1) {
-    return Error("the analytical network runs in one process; leave out mpirun");
-  }
-  if (options.log_interval != Time()) {
-    return Error("the analytical network keeps no log of links; it needs the packet network");
-  }
-  if (!topology.faults.empty()) {
-    return Error(
-        "the cluster has 'faults', which the analytical network does not know; they need the "
-        "packet network");
-  }
-  return std::unique_ptr<Network>(std::make_unique<AnalyticalNetwork>(topology, options.folding));
+  RETURN_IF_ERROR(CheckSupported(topology, options));
+  return std::unique_ptr<Network>(std::make_unique<AnalyticalNetwork>(topology, nullptr));
+}
+
+Result<std::unique_ptr<FoldedNetwork>> MakeFoldedAnalyticalNetwork(const Topology& topology,
+                                                                   const NetworkOptions& options,
+                                                                   const ReplicaMap& replicas) {
+  RETURN_IF_ERROR(CheckSupported(topology, options));
+  return std::unique_ptr<FoldedNetwork>(std::make_unique<AnalyticalNetwork>(topology, &replicas));
 }
 
 }  // namespace drydock

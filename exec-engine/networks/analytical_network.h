@@ -1,7 +1,7 @@
-// The analytical network: a message occupies its NIC at the sender for its bytes and headers at
-// line rate, travels the path's latency, occupies the NIC at the receiver, and is acknowledged one
-// path latency later. Switches have no queues: only NICs are contended for. What a real fabric adds
-// is the packet network's subject.
+// The analytical network: a message occupies the sender's NIC for its bytes and headers at line
+// rate, travels for the latency of its path, occupies the receiver's NIC, and is acknowledged one
+// path latency later. Messages contend for NICs only: switches have no queues. The packet network
+// simulates what a real fabric adds.
 //
 //   sender's NIC  ├ latency ┤├ size / rate ┤
 //   fabric                    ├ cables, switches, one packet stored per switch ┤
@@ -14,14 +14,21 @@
 #include <memory>
 
 #include "core/base/result.h"
+#include "core/model/topology.h"
+#include "exec-engine/folding/folded_network.h"
+#include "exec-engine/folding/replica_map.h"
 #include "exec-engine/network/network.h"
 
 namespace drydock {
 
-// `topology` outlives the network. Never fails; Run does if an actor sends between NICs that cannot
-// reach one another.
+// The topology outlives the network. An error if the options ask for several processes or a log, or
+// the topology has faults. Run fails if an actor sends between NICs that no path connects.
 Result<std::unique_ptr<Network>> MakeAnalyticalNetwork(const Topology& topology,
                                                        const NetworkOptions& options);
+// The same for a folded replay; the map outlives the network.
+Result<std::unique_ptr<FoldedNetwork>> MakeFoldedAnalyticalNetwork(const Topology& topology,
+                                                                   const NetworkOptions& options,
+                                                                   const ReplicaMap& replicas);
 
 }  // namespace drydock
 

@@ -180,7 +180,7 @@ TEST(AnalyticalNetworkTest, RefusesFaults) {
   const auto network = MakeAnalyticalNetwork(topology, {});
   ASSERT_FALSE(network.ok());
   EXPECT_EQ(network.error().message(),
-            "the cluster has 'faults', which the analytical network does not know; they need the "
+            "the cluster has 'faults', which the analytical network does not simulate; use the "
             "packet network");
 }
 

@@ -6,31 +6,34 @@
 #include <utility>
 
 #include "core/base/check.h"
-#include "exec-engine/folding/replica_folding.h"
 
 namespace drydock {
 namespace {
 
-// Layout of Event::order: whether it is a host's, host, kind, source.
+// Bits of Event::order, from the top: belongs to a host, host, kind, source.
 constexpr int kSourceBits = 30;
 constexpr int kHostShift = kSourceBits + 2;
 constexpr uint64_t kOfHost = uint64_t{1} << 63;
 
 }  // namespace
 
-SerialNetwork::SerialNetwork(int hosts, const ReplicaFolding* folding)
-    : folding_(folding), next_timers_(static_cast<size_t>(hosts)) {
+SerialNetwork::SerialNetwork(int hosts, const ReplicaMap* replicas)
+    : replicas_(replicas), next_timers_(static_cast<size_t>(hosts)) {
   CHECK(hosts < 1 << kSourceBits);
   for (HostId host = 0; host < hosts; ++host) ports_.emplace_back(this, host);
   timers_.resize(static_cast<size_t>(hosts));
 }
 
-HostId SerialNetwork::ReceiverOf(const Message& message) const {
-  return folding_ == nullptr ? message.destination : folding_->StandsFor(message.destination);
+HostId SerialNetwork::ReceiverOf(Slot slot) const {
+  const HostId destination = flights_[slot].message.destination;
+  return replicas_ == nullptr ? destination : replicas_->RepresentativeOf(destination);
 }
 
-HostId SerialNetwork::SeenFrom(const Message& message) const {
-  return folding_ == nullptr ? message.source : folding_->SeenFrom(message);
+HostId SerialNetwork::SourceAtReceiver(Slot slot) const {
+  const Flight& flight = flights_[slot];
+  return replicas_ == nullptr
+             ? flight.message.source
+             : replicas_->SourceAtReceiver(flight.message, flight.folded_connection);
 }
 
 uint64_t SerialNetwork::OrderOf(HostId host, Kind kind, HostId source) {
@@ -79,11 +82,11 @@ void SerialNetwork::RunTimer(std::span<HostActor* const> actors) {
   pending.front() = pending.back();
   pending.pop_back();
   actors[static_cast<size_t>(host)]->OnTimer(id);
-  FindNextTimer(host);  // at last: most set one again
+  FindNextTimer(host);  // after the callback, because most callbacks set a timer again
 }
 
-// Before a message of that host at the same time, but after one of a host with a lower number, and
-// after what is the network's own.
+// At one time, a timer runs before the messages of its host, but after the messages of hosts with
+// lower numbers and after the events of the network.
 bool SerialNetwork::TimerIsNext() const {
   const Time timer = next_timers_.time();
   if (events_.empty()) return timer < Time::Max();
@@ -97,13 +100,14 @@ Time SerialNetwork::next_time() const {
   return events_.empty() ? next_timers_.time() : std::min(next_timers_.time(), events_.top().time);
 }
 
-void SerialNetwork::Send(HostId host, const Message& message) {
+void SerialNetwork::Send(HostId host, const Message& message, uint32_t folded_connection) {
   CHECK(message.source == host && message.size.count() > 0);
   CHECK(message.destination != host || message.destination_nic != message.source_nic ||
-        message.wire != 0);
-  const int64_t alike = folding_ == nullptr ? 1 : folding_->AlikeOf(message);
-  messages_ += alike;
-  bytes_ += alike * message.size.count();
+        folded_connection != kNotFolded);
+  const int64_t replicas =
+      replicas_ == nullptr ? 1 : replicas_->MessagesFor(message, folded_connection);
+  messages_ += replicas;
+  bytes_ += replicas * message.size.count();
   Slot slot = 0;
   if (free_flights_.empty()) {
     slot = static_cast<Slot>(flights_.size());
@@ -112,7 +116,7 @@ void SerialNetwork::Send(HostId host, const Message& message) {
     slot = free_flights_.back();
     free_flights_.pop_back();
   }
-  flights_[slot] = {message, message.control ? 1 : 2};
+  flights_[slot] = {message, message.control ? 1 : 2, folded_connection};
   flights_[slot].message.sent = now_;
   last_route_ = OnSend(slot);
 }
@@ -120,14 +124,21 @@ void SerialNetwork::Send(HostId host, const Message& message) {
 void SerialNetwork::Complete(Slot slot, Time delivered, Time acknowledged) {
   CHECK(delivered >= now_ && acknowledged >= now_);
   const Message& m = flights_[slot].message;
-  events_.Push({delivered, OrderOf(ReceiverOf(m), Kind::kDelivered, SeenFrom(m)), m.id, slot});
+  const uint64_t order = OrderOf(ReceiverOf(slot), Kind::kDelivered, SourceAtReceiver(slot));
+  events_.Push({delivered, order, m.id, slot});
   if (m.control) return;
   events_.Push({acknowledged, OrderOf(m.source, Kind::kSent, m.source), m.id, slot});
 }
 
 Message SerialNetwork::TakeFlight(Slot slot) {
-  if (--flights_[slot].left == 0) free_flights_.push_back(slot);
-  return flights_[slot].message;  // a copy: the callback may send, and need the slot
+  if (--flights_[slot].callbacks_left == 0) free_flights_.push_back(slot);
+  return flights_[slot].message;  // a copy, because the callback may send and reuse the slot
+}
+
+void SerialNetwork::Deliver(HostActor* actor, Slot slot) {
+  if (replicas_ == nullptr) return actor->OnDelivered(TakeFlight(slot));
+  const uint32_t folded_connection = flights_[slot].folded_connection;
+  actor->OnDelivered(replicas_->AtReceiver(TakeFlight(slot), folded_connection));
 }
 
 void SerialNetwork::Dispatch(const Event& event, std::span<HostActor* const> actors) {
@@ -136,13 +147,11 @@ void SerialNetwork::Dispatch(const Event& event, std::span<HostActor* const> act
   HostActor* actor = actors[static_cast<size_t>(host)];
   switch (static_cast<Kind>(event.order >> kSourceBits & 3)) {
     case Kind::kDelivered:
-      if (folding_ != nullptr)
-        return actor->OnDelivered(folding_->AtReceiver(TakeFlight(event.slot)));
-      return actor->OnDelivered(TakeFlight(event.slot));
+      return Deliver(actor, event.slot);
     case Kind::kSent:
       return actor->OnSent(TakeFlight(event.slot));
     case Kind::kTimer:
-      CHECK_NOTE(false, "a timer among the messages");
+      CHECK_NOTE(false, "a timer is not an event");
   }
 }
 

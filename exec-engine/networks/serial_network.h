@@ -1,6 +1,6 @@
-// What networks that run on one thread have in common: ports, timers, messages under way, and the
-// order of callbacks that network.h asks for. A network says when a message is delivered and when
-// it is acknowledged; how it comes to know is its own affair.
+// The common part of networks that run on one thread: ports, timers, messages in flight, and the
+// order of callbacks that network.h requires. A derived network decides when a message is delivered
+// and when it is acknowledged. Carries whole and folded replays (folded_network.h).
 #ifndef DRYDOCK_EXEC_ENGINE_NETWORKS_SERIAL_NETWORK_H_
 #define DRYDOCK_EXEC_ENGINE_NETWORKS_SERIAL_NETWORK_H_
 
@@ -11,59 +11,69 @@
 
 #include "core/containers/earliest_slot.h"
 #include "core/containers/event_wheel.h"
-#include "exec-engine/network/network.h"
+#include "exec-engine/folding/folded_network.h"
+#include "exec-engine/folding/replica_map.h"
 
 namespace drydock {
 
-class SerialNetwork : public Network {
+class SerialNetwork : public FoldedNetwork {
  public:
-  HostPort* port(HostId host) final { return &ports_[static_cast<size_t>(host)]; }
+  FoldedPort* port(HostId host) final { return &ports_[static_cast<size_t>(host)]; }
   Status Run(std::span<HostActor* const> actors) final;
 
  protected:
-  using Slot = uint32_t;  // a message under way
+  using Slot = uint32_t;  // of a message in flight
 
-  explicit SerialNetwork(int hosts, const ReplicaFolding* folding = nullptr);
+  // `replicas` is null in a whole replay; else it outlives the network.
+  explicit SerialNetwork(int hosts, const ReplicaMap* replicas = nullptr);
   Time now() const { return now_; }
 
-  // Before time starts.
+  // Called before time starts.
   virtual void OnStart() {}
-  // `message` was sent now, and is kept in `slot` until it is acknowledged and delivered. Returns
-  // its route (HostPort::LastRoute).
+  // The message in `slot` is sent now. The slot holds it until it is acknowledged and delivered.
+  // Returns its route (HostPort::LastRoute).
   virtual uint32_t OnSend(Slot slot) = 0;
-  // What was scheduled. Before any callback of that time.
+  // Called for each scheduled event, before any callback of an actor at that time.
   virtual void OnEvent(uint64_t subject, uint32_t detail) = 0;
-  // What was scheduled will happen soon: a chance to fetch ahead what it needs.
+  // The event will be the next but one: prefetch what it needs.
   virtual void OnEventNears(uint64_t, uint32_t) const {}
-  // Everything that was to happen at this time has happened.
+  // All events and callbacks of the present time are done.
   virtual void OnEndOfInstant() {}
-  // Nothing is left to happen: an error if something should have.
+  // No event is left. Returns an error if the network still holds a message.
   virtual Status OnEnd() { return OkStatus(); }
 
   const Message& message(Slot slot) const { return flights_[slot].message; }
-  // Who gets it, and whom he gets it from: others may stand for its ends.
-  HostId ReceiverOf(const Message& message) const;
-  HostId SeenFrom(const Message& message) const;
-  const ReplicaFolding* folding() const { return folding_; }
+  // The host that receives the message, and its sender as that host names it. In a folded replay
+  // representatives take the place of both ends.
+  HostId ReceiverOf(Slot slot) const;
+  HostId SourceAtReceiver(Slot slot) const;
+  // Null in a whole replay.
+  const ReplicaMap* replicas() const { return replicas_; }
+  // The folded connection that carries the message, or kNotFolded.
+  uint32_t folded_connection(Slot slot) const { return flights_[slot].folded_connection; }
   // Events of one time are ordered by (subject < 2^63, id).
   void Schedule(Time when, uint64_t subject, uint64_t id, uint32_t detail);
-  // The message arrives and its sender hears of it, unless it is control; neither before now.
+  // Schedules the delivery of the message and, unless it is control, the notice to its sender.
+  // REQUIRES: both times are not before now.
   void Complete(Slot slot, Time delivered, Time acknowledged);
-  // Ends the run; the first counts.
+  // Ends the run with an error. The first call counts.
   void Fail(std::string why);
-  // Ends the run for want of a way.
+  // Ends the run because no path leads to the destination.
   void FailUnreachable(const Message& message);
 
   int64_t messages() const { return messages_; }
   int64_t message_bytes() const { return bytes_; }
 
  private:
-  class Port final : public HostPort {
+  class Port final : public FoldedPort {
    public:
     Port(SerialNetwork* network, HostId host) : network_(network), host_(host) {}
     Time Now() const override { return network_->now_; }
     void At(Time when, TimerId id) override { network_->SetTimer(host_, when, id); }
-    void Send(const Message& message) override { network_->Send(host_, message); }
+    void Send(const Message& message) override { network_->Send(host_, message, kNotFolded); }
+    void SendFolded(const Message& message, uint32_t folded_connection) override {
+      network_->Send(host_, message, folded_connection);
+    }
     uint32_t LastRoute() const override { return network_->last_route_; }
 
    private:
@@ -74,13 +84,13 @@ class SerialNetwork : public Network {
   // In the order in which one host sees events of the same instant.
   enum class Kind : uint8_t { kTimer, kDelivered, kSent };
 
-  // Not a timer: those change too often to lie in a heap.
+  // Everything but timers, which change too often for the event wheel.
   struct Event {
     Time time;
-    uint64_t order = 0;  // the network's own before hosts'; host, kind, source
+    uint64_t order = 0;  // events of the network before those of hosts; then host, kind, source
     uint64_t id = 0;     // of a message
-    Slot slot = 0;       // or detail
-    // Time and order as one number: equal times are common, and this has no branch for them.
+    Slot slot = 0;       // or the detail of an event of the network
+    // Time and order in one number, compared without a branch: equal times are common.
     unsigned __int128 Key() const {
       return static_cast<unsigned __int128>(time.ps()) << 64 | order;
     }
@@ -94,25 +104,27 @@ class SerialNetwork : public Network {
   };
   struct Flight {
     Message message;
-    int left = 0;  // callbacks
+    int callbacks_left = 0;
+    uint32_t folded_connection = kNotFolded;
   };
 
   static uint64_t OrderOf(HostId host, Kind kind, HostId source);
   void SetTimer(HostId host, Time when, TimerId id);
   void FindNextTimer(HostId host);
-  void Send(HostId host, const Message& message);
+  void Send(HostId host, const Message& message, uint32_t folded_connection);
   bool TimerIsNext() const;
-  Time next_time() const;  // Time::Max(): nothing is to happen
+  Time next_time() const;  // Time::Max(): nothing is scheduled
   void RunTimer(std::span<HostActor* const> actors);
   void Dispatch(const Event& event, std::span<HostActor* const> actors);
-  // The message, which is forgotten if nobody else is to be told of it.
+  void Deliver(HostActor* actor, Slot slot);
+  // Returns the message, and frees its slot after the last callback.
   Message TakeFlight(Slot slot);
-  // Fetches what the event will need into the processor's caches, while another is dealt with.
+  // Prefetches what the event will need, while the event before it is handled.
   void FetchAhead(const Event& event) const;
 
-  const ReplicaFolding* folding_;  // null: every host is there
+  const ReplicaMap* replicas_;
   std::vector<Port> ports_;
-  std::vector<std::vector<Timer>> timers_;  // pending, by host; the next one first
+  std::vector<std::vector<Timer>> timers_;  // pending, by host; the earliest first
   EarliestSlot next_timers_;                // by host
   std::vector<Flight> flights_;
   std::vector<Slot> free_flights_;
@@ -120,7 +132,7 @@ class SerialNetwork : public Network {
   Time now_;
   int64_t messages_ = 0, bytes_ = 0;
   uint32_t last_route_ = 0;
-  std::string failure_;  // why the run must end; empty if it need not
+  std::string failure_;  // why the run ends with an error; empty: it does not
 };
 
 }  // namespace drydock

@@ -18,7 +18,7 @@ Time DividedBy(Time time, int64_t number) { return Time::Ps(time.ps() / number);
 // By group and member, when each of its calls ended.
 using Ends = std::vector<std::vector<std::vector<Time>>>;
 
-Result<Ends> ReplayCalls(const CallAlone& alone, int calls, const NetworkChoice& network,
+Result<Ends> ReplayCalls(const CallAlone& alone, int calls, const NetworkModel& network,
                          const ReplayOptions& options) {
   CallAlone repeated = alone;
   Repeat(calls, &repeated);
@@ -101,7 +101,7 @@ Time LastEnd(const Ends& ends) {
 }  // namespace
 
 Result<Time> TimeOfOneCall(const CallAlone& alone, const CallLoop& loop,
-                           const NetworkChoice& network, const ReplayOptions& options) {
+                           const NetworkModel& network, const ReplayOptions& options) {
   CHECK(loop.calls > 0);
   const bool waits = WaitsForAll(alone.workload.calls[0].collective);
   if (loop.blocking || loop.calls == 1 || waits) {

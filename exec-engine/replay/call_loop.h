@@ -29,7 +29,7 @@ struct CallLoop {
 // overlap by more. Three, if the second and the third took each member as long as every other. Else
 // all.
 Result<Time> TimeOfOneCall(const CallAlone& alone, const CallLoop& loop,
-                           const NetworkChoice& network, const ReplayOptions& options);
+                           const NetworkModel& network, const ReplayOptions& options);
 
 }  // namespace drydock
 

@@ -48,7 +48,7 @@ class Communication::Alone final : private TransferEngine::Listener {
     times_.end[member] = end;
     times_.ready[member] = ready;
   }
-  uint32_t OnMessage(const Message&) override { return 0; }
+  uint32_t OnMessage(const Message&, uint32_t) override { return 0; }
   void OnDrained(Transfer*) override {}
 
   TransferEngine engine_;

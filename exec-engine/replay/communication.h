@@ -69,7 +69,7 @@ class Communication final : private TransferEngine::Listener {
     virtual void OnOpWillEnd(int gpu, uint32_t op, Time end, Time ready) = 0;
     // The end told before does not hold any more; another will be told.
     virtual void OnEndUnknown(int gpu, uint32_t op) = 0;
-    virtual uint32_t OnMessage(const Message& message) = 0;  // its route
+    virtual uint32_t OnMessage(const Message& message, uint32_t folded_connection) = 0;  // route
   };
 
   // All outlive this. `sharing` is that of the host's GPUs; `shortcut` = play calls inside the host
@@ -167,7 +167,9 @@ class Communication final : private TransferEngine::Listener {
   static uint32_t MemberOn(const LocalPlan& plan, int gpu);
 
   void OnMemberEnd(Transfer* transfer, uint32_t member, Time end, Time ready) override;
-  uint32_t OnMessage(const Message& message) override { return owner_->OnMessage(message); }
+  uint32_t OnMessage(const Message& message, uint32_t folded_connection) override {
+    return owner_->OnMessage(message, folded_connection);
+  }
   void OnDrained(Transfer* transfer) override;
 
   class Alone;  // listener of the engine in which calls are played on their own

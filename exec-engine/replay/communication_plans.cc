@@ -15,12 +15,12 @@ Communication::KnownPlan* Communication::FindPlan(GroupState* group, uint32_t ca
   const Plan* plan = folding_ != nullptr ? &folding_->PlanOf({call, group->group})
                                          : index_.PlanFor(call, group->group);
   CHECK(plan != nullptr);
-  const bool all_parts = folding_ != nullptr && folding_->PlaysAllParts({call, group->group});
+  const bool all_parts = folding_ != nullptr && folding_->ServesEveryMember({call, group->group});
   std::vector<int> hosts, gpus;
   for (const int rank : workload.groups[group->group].ranks) {
     const bool takes_part = TakesPart(workload.calls[call], static_cast<int>(hosts.size()));
     const int host = index_.placement().of(rank).host;
-    hosts.push_back(!takes_part ? -1 : all_parts ? folding_->StandsFor(host) : host);
+    hosts.push_back(!takes_part ? -1 : all_parts ? folding_->RepresentativeOf(host) : host);
     gpus.push_back(index_.placement().of(rank).gpu);
   }
   auto known = std::make_unique<KnownPlan>();
@@ -45,16 +45,17 @@ Communication::KnownPlan* Communication::FindPlan(GroupState* group, uint32_t ca
 
 // What goes to other hosts goes to those that stand for them.
 void Communication::Fold(const Workload::Use& use, KnownPlan* known) {
-  known->all_parts = folding_->PlaysAllParts(use);
+  known->all_parts = folding_->ServesEveryMember(use);
   const std::vector<int>& ranks = index_.workload().groups[use.group].ranks;
   for (LocalConnection& c : known->plan.connections) {
     if (c.remote_host < 0) continue;
     if (known->all_parts) {
-      c.wire = folding_->WireOfPart(use, c.plan_connection, c.sender != kElsewhere);
+      c.folded =
+          folding_->FoldConnectionForEveryMember(use, c.plan_connection, c.sender != kElsewhere);
     } else if (c.remote_host != host_) {
       const int sender = ranks[known->plan.plan->connections[c.plan_connection].from];
       const bool sends = index_.placement().of(sender).host == host_;
-      c.wire = folding_->WireOf(use, c.plan_connection, sends);
+      c.folded = folding_->FoldConnection(use, c.plan_connection, sends);
     }
   }
 }

@@ -18,6 +18,7 @@ HostReplay::HostReplay(HostId host, const ReplayIndex& index, const PortMap& por
                        Progress::Host* progress)
     : index_(index),
       port_(port),
+      folded_port_(settings.folded_port),
       progress_(progress),
       until_(settings.until),
       gpu_type_(index.workload().topology.kind_of_host(host).gpu),

@@ -15,6 +15,7 @@
 
 #include "core/containers/event_heap.h"
 #include "core/model/timeline.h"
+#include "exec-engine/folding/folded_network.h"
 #include "exec-engine/host/jitter_draws.h"
 #include "exec-engine/host/launch_queue.h"
 #include "exec-engine/index/replay_index.h"
@@ -34,7 +35,9 @@ class HostReplay final : public HostActor, private Communication::Owner {
     Time until = Time::Max();
     const SharingCosts& sharing;  // of the host's GPUs
     const Variation& variation;
-    ReplicaFolding* folding = nullptr;  // the host stands for others
+    // Of a folded replay, in which the host represents others; else null.
+    ReplicaFolding* folding = nullptr;
+    FoldedPort* folded_port = nullptr;
   };
   // All outlive the replay. Writes the timelines of its own ranks, which are sized for their ops.
   HostReplay(HostId host, const ReplayIndex& index, const PortMap& ports, HostPort* port,
@@ -90,13 +93,18 @@ class HostReplay final : public HostActor, private Communication::Owner {
 
   void OnOpWillEnd(int gpu, uint32_t op, Time end, Time ready) override;
   void OnEndUnknown(int gpu, uint32_t op) override;
-  uint32_t OnMessage(const Message& message) override {
-    port_->Send(message);
+  uint32_t OnMessage(const Message& message, uint32_t folded_connection) override {
+    if (folded_connection == kNotFolded) {
+      port_->Send(message);
+    } else {
+      folded_port_->SendFolded(message, folded_connection);
+    }
     return port_->LastRoute();
   }
 
   const ReplayIndex& index_;
   HostPort* port_;
+  FoldedPort* const folded_port_;
   Progress::Host* progress_;
   const Time until_;
   const int gpu_type_;

@@ -58,14 +58,33 @@ Status CheckCosts(const Topology& topology, const FlowPlan& plan) {
   return OkStatus();
 }
 
+// The network of one run. The last two are null in a whole replay.
+struct Carrier {
+  std::unique_ptr<Network> network;
+  FoldedNetwork* folded = nullptr;  // `network`
+  ReplicaFolding* folding = nullptr;
+};
+
+Result<Carrier> MakeCarrier(const NetworkModel& model, const Topology& topology,
+                            const NetworkOptions& options, ReplicaFolding* folding) {
+  if (folding == nullptr) {
+    ASSIGN_OR_RETURN(std::unique_ptr<Network> whole, model.make(topology, options));
+    return Carrier{std::move(whole)};
+  }
+  ASSIGN_OR_RETURN(std::unique_ptr<FoldedNetwork> made,
+                   model.make_folded(topology, options, *folding));
+  FoldedNetwork* folded = made.get();
+  return Carrier{std::move(made), folded, folding};
+}
+
 class Run {
  public:
-  // `folding` is null where every host is replayed; it outlives this.
-  Run(const ReplayIndex& index, std::unique_ptr<Network> network, ReplicaFolding* folding,
-      const ReplayOptions& options)
+  // The index and the folding outlive the run.
+  Run(const ReplayIndex& index, Carrier carrier, const ReplayOptions& options)
       : index_(index),
-        network_(std::move(network)),
-        folding_(folding),
+        network_(std::move(carrier.network)),
+        folded_network_(carrier.folded),
+        folding_(carrier.folding),
         processes_(options.network.processes),
         until_(options.until),
         sharing_(options.sharing),
@@ -82,12 +101,14 @@ class Run {
       if (Owns(host)) {
         Progress::Host* progress = progress_->host(static_cast<int>(hosts_.size()));
         const auto gpu = static_cast<size_t>(Cluster().kind_of_host(host).gpu);
-        const HostReplay::Settings settings = {options.shortcut, until_, sharing_[gpu],
-                                               options.variation, folding_};
+        const HostReplay::Settings settings = {
+            options.shortcut, until_,
+            sharing_[gpu],    options.variation,
+            folding_,         folding_ == nullptr ? nullptr : folded_network_->port(host)};
         hosts_.push_back(std::make_unique<HostReplay>(host, index, PortsOf(host),
                                                       network_->port(host), settings,
                                                       &timeline_.ranks, progress));
-        replicas_.push_back(folding_ == nullptr ? 1 : folding_->Replicas(host));
+        replicas_.push_back(folding_ == nullptr ? 1 : folding_->ReplicaCount(host));
       }
       actors_.push_back(Owns(host) ? hosts_.back().get() : nullptr);
     }
@@ -121,7 +142,8 @@ class Run {
       for (const Time end : rank.end) timeline_.iteration = std::max(timeline_.iteration, end);
     }
     for (int rank = 0; rank < workload.rank_count(); ++rank) {
-      if (const int known = folding_ == nullptr ? rank : folding_->RankFor(rank); known < rank) {
+      if (const int known = folding_ == nullptr ? rank : folding_->RepresentativeRank(rank);
+          known < rank) {
         timeline_.accounts.push_back(timeline_.accounts[static_cast<size_t>(known)]);
         continue;
       }
@@ -141,7 +163,7 @@ class Run {
 
   // Whether this process replays the host.
   bool Owns(HostId host) const {
-    return network_->Owns(host) && (folding_ == nullptr || folding_->Replayed(host));
+    return network_->Owns(host) && (folding_ == nullptr || folding_->IsRepresentative(host));
   }
 
   int OwnHosts() const {
@@ -193,7 +215,7 @@ class Run {
   // Everybody has the times of who stands for him.
   void Unfold() {
     for (int rank = 0; rank < index_.workload().rank_count(); ++rank) {
-      const int known = folding_->RankFor(rank);
+      const int known = folding_->RepresentativeRank(rank);
       if (known == rank) continue;
       timeline_.ranks[static_cast<size_t>(rank)] = timeline_.ranks[static_cast<size_t>(known)];
     }
@@ -215,13 +237,14 @@ class Run {
     if (folding_ == nullptr) return;
     timeline_.counters.emplace_back("hosts replayed", folding_->hosts_replayed());
     if (!folding_->relaxed()) return;
-    timeline_.counters.emplace_back("ways taken as their mean", folding_->mean_ways());
+    timeline_.counters.emplace_back("ways taken as their mean", folding_->mean_paths());
     timeline_.counters.emplace_back("calls spread", folding_->spread_calls());
     timeline_.counters.emplace_back("uneven calls", folding_->uneven_calls());
   }
 
   const ReplayIndex& index_;
   std::unique_ptr<Network> network_;
+  FoldedNetwork* folded_network_;
   ReplicaFolding* folding_;
   Processes* processes_;
   const Time until_;
@@ -241,7 +264,7 @@ class Run {
 }  // namespace
 
 Result<Timeline> Replay(const Workload& workload, const FlowPlan& plan, const KernelTimes& times,
-                        const NetworkChoice& network, const ReplayOptions& options) {
+                        const NetworkModel& network, const ReplayOptions& options) {
   CHECK(options.iterations >= 1);
   CHECK_NOTE(options.iterations == 1 || options.until == Time::Max(),
              "a run of several iterations goes on to its end");
@@ -252,26 +275,24 @@ Result<Timeline> Replay(const Workload& workload, const FlowPlan& plan, const Ke
     repeated = Repeat(workload, options.iterations);
   }
   FlowPlan merged;
-  if (network.merges) merged = WithMergedLoops(plan);
+  if (network.merges_loops) merged = WithMergedLoops(plan);
   ASSIGN_OR_RETURN(const ReplayIndex index,
                    ReplayIndex::Create(options.iterations > 1 ? repeated : workload,
-                                       network.merges ? merged : plan, times));
+                                       network.merges_loops ? merged : plan, times));
   // Aggregation nodes are hosts to the network, and to nobody else.
   const Topology fabric =
       index.aggregation().empty() ? workload.topology : index.aggregation().WithNodes();
   const auto play = [&](ReplicaFolding* folding) -> Result<Timeline> {
-    NetworkOptions settings = options.network;
-    settings.folding = folding;
-    ASSIGN_OR_RETURN(std::unique_ptr<Network> carrier, network.make(fabric, settings));
-    Run run(index, std::move(carrier), folding, options);
+    ASSIGN_OR_RETURN(Carrier carrier, MakeCarrier(network, fabric, options.network, folding));
+    Run run(index, std::move(carrier), options);
     ASSIGN_OR_RETURN(Timeline timeline, run.Go(workload, options.iterations));
     timeline.network = network.name;
     return timeline;
   };
   // A fault makes hosts different.
-  if (network.folds != Folds::kNot && workload.topology.faults.empty()) {
-    const auto folding = ReplicaFolding::Find(index, options.variation, options.fold,
-                                              network.folds == Folds::kExactly);
+  if (network.make_folded != nullptr && workload.topology.faults.empty()) {
+    const auto folding =
+        ReplicaFolding::Find(index, options.variation, options.fold, network.folds_exactly);
     if (folding != nullptr) {
       Result<Timeline> timeline = play(folding.get());
       if (timeline.ok()) return timeline;  // what goes wrong is told of all hosts

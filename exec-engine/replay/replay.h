@@ -16,8 +16,8 @@
 #include "core/model/variation.h"
 #include "core/model/workload.h"
 #include "exec-engine/folding/fold.h"
-#include "exec-engine/network/network.h"
 #include "exec-engine/network/network_log.h"
+#include "exec-engine/replay/network_model.h"
 #include "exec-engine/replay/progress.h"
 
 namespace drydock {
@@ -27,7 +27,7 @@ struct ReplayOptions {
   // Calls inside a host are played once and looked up again (communication.h). Never changes a
   // timeline; off in tests that show it.
   bool shortcut = true;
-  // Of hosts that are alike one is replayed, where the network allows it (replica_folding.h).
+  // One representative is replayed for its replicas, if the network can (replica_folding.h).
   Fold fold = Fold::kOff;
   // Nothing happens after this moment: the timeline then says that the run was stopped there.
   Time until = Time::Max();
@@ -43,7 +43,7 @@ struct ReplayOptions {
 // the error then says which ranks wait for which op on whom. With several processes all of them
 // call it: an error is the same in all, the timeline and the log are the first process's.
 Result<Timeline> Replay(const Workload& workload, const FlowPlan& plan, const KernelTimes& times,
-                        const NetworkChoice& network, const ReplayOptions& options);
+                        const NetworkModel& network, const ReplayOptions& options);
 
 }  // namespace drydock
 

@@ -206,9 +206,9 @@ class Forgetful final : public Network {
 };
 
 TEST(ReplayPropertyTest, HintsInMessagesChangeNothing) {
-  const NetworkChoice fluid = {"fluid", "", MakeFluidNetwork};
-  const NetworkChoice forgetful = {
-      "forgetful", "",
+  const NetworkModel fluid = {.name = "fluid", .make = MakeFluidNetwork};
+  const NetworkModel forgetful = {
+      "forgetful",
       [](const Topology& topology,
          const NetworkOptions& options) -> Result<std::unique_ptr<Network>> {
         ASSIGN_OR_RETURN(std::unique_ptr<Network> network, MakeFluidNetwork(topology, options));

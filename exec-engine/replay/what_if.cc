@@ -124,7 +124,7 @@ Result<std::vector<const WhatIfChange*>> FindChanges(const std::string& names) {
 }
 
 Result<WhatIf> AnswerWhatIf(Workload workload, const FlowPlan& plan, const KernelTimes& times,
-                            const NetworkChoice& network, const WhatIfOptions& options) {
+                            const NetworkModel& network, const WhatIfOptions& options) {
   const Originals originals{workload.topology, workload.launch};
   WhatIf out;
   out.network = network.name;

@@ -37,7 +37,7 @@ struct WhatIfOptions {
 
 // Errors are those of Replay.
 Result<WhatIf> AnswerWhatIf(Workload workload, const FlowPlan& plan, const KernelTimes& times,
-                            const NetworkChoice& network, const WhatIfOptions& options);
+                            const NetworkModel& network, const WhatIfOptions& options);
 
 // A table for people.
 std::string WhatIfText(const WhatIf& what_if);

@@ -318,7 +318,12 @@ int64_t Counter(const Timeline& timeline, const std::string& name) {
   return -1;
 }
 
-NetworkChoice Analytical() { return {"analytical", "", MakeAnalyticalNetwork, Folds::kExactly}; }
+NetworkModel Analytical() {
+  return {.name = "analytical",
+          .make = MakeAnalyticalNetwork,
+          .make_folded = MakeFoldedAnalyticalNetwork,
+          .folds_exactly = true};
+}
 
 Result<Timeline> ReplayAll(const WorkloadBuilder& builder, bool shortcut) {
   ReplayOptions options;

@@ -71,7 +71,7 @@ class WorkloadBuilder {
 // -1 if the timeline has no such counter.
 int64_t Counter(const Timeline& timeline, const std::string& name);
 
-NetworkChoice Analytical();
+NetworkModel Analytical();
 Result<Timeline> ReplayAll(const WorkloadBuilder& builder, bool shortcut = true);
 
 }  // namespace drydock::testing

@@ -83,7 +83,7 @@ struct LocalConnection {
   int remote_host = -1;          // kToSwitch, kFromSwitch: the aggregation node at the NIC's switch
   uint32_t plan_connection = 0;  // index into Plan::connections, which both hosts know
   uint32_t flow = 0;
-  uint32_t wire = 0;                // Message::wire of what this end sends
+  uint32_t folded = 0;              // the folded connection that this end sends on; 0: none
   uint32_t other_end = kElsewhere;  // kNet inside this host: an entry for each end
   // kFromSwitch: the same member's kToSwitch, and the reverse; index of connection.
   uint32_t way_in = kElsewhere, way_out = kElsewhere;

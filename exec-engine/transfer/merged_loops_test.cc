@@ -108,9 +108,9 @@ TEST_P(MergedMessages, TakeAsLong) {
     b.Transfer(1, stream, role, false, 0, 1 << 20, 0);
     b.PlanAll();
     b.SetPlan(1 << 20, Message(turns));
-    NetworkChoice network = {"fluid", "", MakeFluidNetwork};
+    NetworkModel network = {.name = "fluid", .make = MakeFluidNetwork};
     const Result<Timeline> slices = Replay(b.workload, b.plan, b.times, network, {});
-    network.merges = true;
+    network.merges_loops = true;
     const Result<Timeline> merged = Replay(b.workload, b.plan, b.times, network, {});
     ASSERT_TRUE(slices.ok()) << slices.error().ToString();
     ASSERT_TRUE(merged.ok()) << merged.error().ToString();

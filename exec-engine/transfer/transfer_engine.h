@@ -111,8 +111,9 @@ class TransferEngine {
     // The member's kernel will end at `end`; data began to move freely at `ready`, the latest start
     // of a member it heard of. Called when that is certain, at or before `end`.
     virtual void OnMemberEnd(Transfer* transfer, uint32_t member, Time end, Time ready) = 0;
-    // To be sent. Returns its route (HostPort::LastRoute).
-    virtual uint32_t OnMessage(const Message& message) = 0;
+    // Send the message, on a folded connection of this host unless that is 0
+    // (LocalConnection::folded). Returns its route (HostPort::LastRoute).
+    virtual uint32_t OnMessage(const Message& message, uint32_t folded_connection) = 0;
     // Nothing of the transfer is under way any more; it may be given back.
     virtual void OnDrained(Transfer* transfer) = 0;
   };

@@ -91,13 +91,12 @@ void TransferEngine::SendMessage(Transfer* t, uint32_t connection, int64_t bytes
   message.control = credit;
   message.cookie = static_cast<uint64_t>(known.ps());
   message.route = flow.route;
-  message.wire = c.wire;
   if (c.link == LinkKind::kNet) {  // switches that reduce know no places
     message.source_place = PlaceOf(t->number_, connection);
     message.destination_place = flow.other_end;
   }
   MessageTag{t->key_, c.plan_connection, credit}.Write(&message);
-  flow.route = listener_->OnMessage(message);
+  flow.route = listener_->OnMessage(message, c.folded);
 }
 
 TransferEngine::Place TransferEngine::Find(uint32_t place, CallKey key) const {
@@ -109,7 +108,7 @@ TransferEngine::Place TransferEngine::Find(uint32_t place, CallKey key) const {
 }
 
 bool TransferEngine::LoopsInNic(const LocalConnection& c) const {
-  return c.remote_host == host_ && c.remote_nic == c.local_nic && c.wire == 0;
+  return c.remote_host == host_ && c.remote_nic == c.local_nic && c.folded == 0;
 }
 
 // A slice on its way to another GPU of the host through one NIC does not leave the NIC: it goes

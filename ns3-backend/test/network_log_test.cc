@@ -3,6 +3,7 @@
 
 #include <map>
 
+#include "exec-engine/network/network_log.h"
 #include "ns3-backend/packet_network.h"
 #include "ns3-backend/test/fabrics_testing.h"
 

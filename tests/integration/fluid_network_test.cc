@@ -278,7 +278,7 @@ TEST(FluidNetworkTest, SaysWhatItCannot) {
   NetworkOptions log;
   log.log_interval = Time::Us(10);
   EXPECT_EQ(WhyNot(topology, log),
-            "the fluid network keeps no log of links; it needs the packet network");
+            "the fluid network keeps no log of links; use the packet network");
   topology.faults = {Fault{Time(), Fault::Kind::kErrors, false, {0}, {}, 1e-9}};
   EXPECT_EQ(WhyNot(topology, {}),
             "the cluster has 'faults' that flip bits, which lose packets; they need the packet "

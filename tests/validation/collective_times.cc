@@ -60,7 +60,7 @@ Result<std::string> Answer(const Topology& topology, const Question& question,
   ASSIGN_OR_RETURN(Plan planned, planner->PlanCall(workload.calls[0]));
   alone.plan.plans.push_back(std::move(planned));
   alone.plan.assignments.push_back({0, 0, 0});
-  const NetworkChoice network = {"analytical", "", MakeAnalyticalNetwork};
+  const NetworkModel network = {.name = "analytical", .make = MakeAnalyticalNetwork};
   alone.workload = std::move(workload);
   ASSIGN_OR_RETURN(const Time time, TimeOfOneCall(alone, CallLoop(), network, {}));
   const Work& p = alone.plan.plans[0].works.front();

@@ -7,13 +7,13 @@
 
 namespace drydock {
 
-std::vector<AlikeWay> AlikeWays(const ReplicaFolding& folding, const FluidWays& ways, uint32_t wire,
-                                uint32_t queue_pair) {
+std::vector<AlikeWay> AlikeWays(const ReplicaMap& replicas, const FluidWays& ways,
+                                uint32_t folded_connection, uint32_t queue_pair) {
   std::vector<AlikeWay> alike;
-  for (FlowEnds flow : folding.AlikeFlows(wire)) {
+  for (FlowEnds flow : replicas.ReplicaFlows(folded_connection)) {
     flow.flow = FlowOfQueuePair(flow.flow, queue_pair);
     if (const auto ends = ways.Between(flow)) {
-      alike.push_back({*ends, folding.Replayed(flow.destination)});
+      alike.push_back({*ends, replicas.IsRepresentative(flow.destination)});
     }
   }
   return alike;

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "exec-engine/folding/replica_folding.h"
+#include "exec-engine/folding/replica_map.h"
 #include "exec-engine/networks/fluid/fluid_ways.h"
 
 namespace drydock {
@@ -19,8 +19,8 @@ struct AlikeWay {
 
 // Of all the connections that `wire`'s stands for, its own among them: their queue pairs of this
 // number. Empty of what brings no data. Ways that faults have cut are left out.
-std::vector<AlikeWay> AlikeWays(const ReplicaFolding& folding, const FluidWays& ways, uint32_t wire,
-                                uint32_t queue_pair);
+std::vector<AlikeWay> AlikeWays(const ReplicaMap& replicas, const FluidWays& ways,
+                                uint32_t folded_connection, uint32_t queue_pair);
 
 // The links of all of them in the fabric. At NICs, the one from which `own` leaves, and those where
 // what comes to a host that is replayed arrives: the others fare as these do.

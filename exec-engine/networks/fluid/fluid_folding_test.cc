@@ -23,7 +23,11 @@ Result<Timeline> OverFluid(const WorkloadBuilder& b, Fold fold) {
   ReplayOptions options;
   options.fold = fold;
   return Replay(b.workload, b.plan, b.times,
-                {"fluid", "", MakeFluidNetwork, Folds::kNearly, /*merges=*/true}, options);
+                {.name = "fluid",
+                 .make = MakeFluidNetwork,
+                 .make_folded = MakeFoldedFluidNetwork,
+                 .merges_loops = true},
+                options);
 }
 
 // Nobody shares a link but NICs', and replicas fare alike.

@@ -11,7 +11,6 @@
 #include "core/containers/hash.h"
 #include "core/containers/index_table.h"
 #include "core/model/fabric/connection_shape.h"
-#include "exec-engine/folding/replica_folding.h"
 #include "exec-engine/network/flow_ends.h"
 #include "exec-engine/networks/fluid/fluid_folding.h"
 #include "exec-engine/networks/fluid/fluid_links.h"
@@ -55,8 +54,8 @@ struct Progress {
 class FluidNetwork final : public SerialNetwork, private FluidPairs::Clock {
  public:
   FluidNetwork(const Topology& topology, const FluidSettings& settings,
-               const ConnectionShape& shape, const ReplicaFolding* folding)
-      : SerialNetwork(topology.host_count(), folding),
+               const ConnectionShape& shape, const ReplicaMap* replicas)
+      : SerialNetwork(topology.host_count(), replicas),
         topology_(topology),
         set_(settings),
         shape_(shape),
@@ -105,12 +104,13 @@ class FluidNetwork final : public SerialNetwork, private FluidPairs::Clock {
   void OnPart(Slot slot, Time arrival, Time acknowledged) override;
 
   const Nics& NicsOf(HostId host) const { return topology_.kind_of_host(host).nics; }
-  std::optional<uint32_t> FindConnection(const Message& message);
-  bool AddConnection(const Message& message);
-  bool IsPart(const Message& message) const {
-    return message.wire != 0 && folding()->wire(message.wire).part;
+  std::optional<uint32_t> FindConnection(Slot slot);
+  bool AddConnection(Slot slot);
+  bool ServesEveryMember(Slot slot) const {
+    const uint32_t folded = folded_connection(slot);
+    return folded != kNotFolded && replicas()->connection(folded).every_member;
   }
-  uint32_t SendPart(Slot slot);
+  uint32_t SendAlone(Slot slot);
   void Carry(Slot slot, uint32_t number);
   Time IdleWait(const FluidQueuePair& pair) const;
   void SendControl(Slot slot, Connection* connection);
@@ -133,14 +133,15 @@ class FluidNetwork final : public SerialNetwork, private FluidPairs::Clock {
 };
 
 // The connection of a message, made if new; nothing where there is no way.
-std::optional<uint32_t> FluidNetwork::FindConnection(const Message& m) {
+std::optional<uint32_t> FluidNetwork::FindConnection(Slot slot) {
   const auto added = static_cast<uint32_t>(connections_.size());
-  const uint32_t number = by_name_.FindOrAdd(FlowEndsOf(m), added);
-  if (number == added && !AddConnection(m)) return std::nullopt;
+  const uint32_t number = by_name_.FindOrAdd(FlowEndsOf(message(slot)), added);
+  if (number == added && !AddConnection(slot)) return std::nullopt;
   return number;
 }
 
-bool FluidNetwork::AddConnection(const Message& m) {
+bool FluidNetwork::AddConnection(Slot slot) {
+  const Message& m = message(slot);
   connections_.emplace_back();
   connections_.back().first_pair = pairs_.count();
   for (uint32_t i = 0; i < shape_.queue_pairs; ++i) {
@@ -155,7 +156,7 @@ bool FluidNetwork::AddConnection(const Message& m) {
     pair.window = ways_.WindowBytes(pair.way);
     FluidWays::Uses uses = ways_.DataUses(pair.way), acks = ways_.AckUses(pair.way);
     std::vector<AlikeWay> alike;
-    if (folding() != nullptr) alike = AlikeWays(*folding(), ways_, m.wire, i);
+    if (replicas() != nullptr) alike = AlikeWays(*replicas(), ways_, folded_connection(slot), i);
     if (!alike.empty()) {
       uses = UsesOfAll(ways_, pair.way, alike);
       acks = AckUsesOfAll(ways_, pair.way, alike);
@@ -170,8 +171,8 @@ bool FluidNetwork::AddConnection(const Message& m) {
 
 uint32_t FluidNetwork::OnSend(Slot slot) {
   const Message& m = message(slot);
-  if (IsPart(m)) return SendPart(slot);
-  const std::optional<uint32_t> number = m.route > 0 ? m.route - 1 : FindConnection(m);
+  if (ServesEveryMember(slot)) return SendAlone(slot);
+  const std::optional<uint32_t> number = m.route > 0 ? m.route - 1 : FindConnection(slot);
   if (!number) {
     FailUnreachable(m);
     return 0;
@@ -230,11 +231,11 @@ void FluidNetwork::SendControl(Slot slot, Connection* connection) {
   Complete(slot, arrival + NicsOf(m.destination).latency, connection->acknowledged);
 }
 
-// Of a short call, between hosts that others stand for: alone on its way, after what its flow sent
-// before.
-uint32_t FluidNetwork::SendPart(Slot slot) {
+// A message of a short call in which representatives do the work of every member: it shares no link
+// and follows the earlier messages of its flow.
+uint32_t FluidNetwork::SendAlone(Slot slot) {
   const Message& m = message(slot);
-  const FabricPath& path = folding()->wire(m.wire).path;
+  const FabricPath& path = replicas()->connection(folded_connection(slot)).path;
   if (path.switches < 0) {
     FailUnreachable(m);
     return 0;
@@ -330,28 +331,46 @@ void FluidNetwork::Reroute() {
   }
 }
 
-}  // namespace
-
-Result<std::unique_ptr<Network>> MakeFluidNetwork(const Topology& topology,
-                                                  const NetworkOptions& options) {
+Status CheckSupported(const Topology& topology, const NetworkOptions& options) {
   if (options.processes->count() > 1) {
     return Error("the fluid network runs in one process; leave out mpirun");
   }
   if (options.log_interval != Time()) {
-    return Error("the fluid network keeps no log of links; it needs the packet network");
+    return Error("the fluid network keeps no log of links; use the packet network");
   }
   const bool errors =
       std::any_of(topology.faults.begin(), topology.faults.end(),
                   [](const Fault& fault) { return fault.kind == Fault::Kind::kErrors; });
   if (errors) {
     return Error(
-        "the cluster has 'faults' that flip bits, which lose packets; they need the packet "
-        "network");
+        "the cluster has 'faults' that flip bits, which lose packets; use the packet network");
   }
+  return OkStatus();
+}
+
+Result<std::unique_ptr<FluidNetwork>> MakeNetwork(const Topology& topology,
+                                                  const NetworkOptions& options,
+                                                  const ReplicaMap* replicas) {
+  RETURN_IF_ERROR(CheckSupported(topology, options));
   ASSIGN_OR_RETURN(const FluidSettings settings, FluidSettingsOf(topology));
   ASSIGN_OR_RETURN(const ConnectionShape shape, ConnectionShapeOf(topology));
-  return std::unique_ptr<Network>(
-      std::make_unique<FluidNetwork>(topology, settings, shape, options.folding));
+  return std::make_unique<FluidNetwork>(topology, settings, shape, replicas);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Network>> MakeFluidNetwork(const Topology& topology,
+                                                  const NetworkOptions& options) {
+  ASSIGN_OR_RETURN(std::unique_ptr<FluidNetwork> network, MakeNetwork(topology, options, nullptr));
+  return std::unique_ptr<Network>(std::move(network));
+}
+
+Result<std::unique_ptr<FoldedNetwork>> MakeFoldedFluidNetwork(const Topology& topology,
+                                                              const NetworkOptions& options,
+                                                              const ReplicaMap& replicas) {
+  ASSIGN_OR_RETURN(std::unique_ptr<FluidNetwork> network,
+                   MakeNetwork(topology, options, &replicas));
+  return std::unique_ptr<FoldedNetwork>(std::move(network));
 }
 
 }  // namespace drydock

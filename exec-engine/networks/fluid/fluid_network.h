@@ -17,6 +17,9 @@
 #include <memory>
 
 #include "core/base/result.h"
+#include "core/model/topology.h"
+#include "exec-engine/folding/folded_network.h"
+#include "exec-engine/folding/replica_map.h"
 #include "exec-engine/network/network.h"
 
 namespace drydock {
@@ -29,6 +32,10 @@ namespace drydock {
 // met), "rates" (found in them), "rates at once" (most of them in one).
 Result<std::unique_ptr<Network>> MakeFluidNetwork(const Topology& topology,
                                                   const NetworkOptions& options);
+// The same for a folded replay; the map outlives the network.
+Result<std::unique_ptr<FoldedNetwork>> MakeFoldedFluidNetwork(const Topology& topology,
+                                                              const NetworkOptions& options,
+                                                              const ReplicaMap& replicas);
 
 }  // namespace drydock
 

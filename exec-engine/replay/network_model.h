@@ -1,0 +1,32 @@
+// A network as the replay uses it: how to make one, and what it can do for a replay.
+#ifndef DRYDOCK_EXEC_ENGINE_REPLAY_NETWORK_MODEL_H_
+#define DRYDOCK_EXEC_ENGINE_REPLAY_NETWORK_MODEL_H_
+
+#include <memory>
+#include <string>
+
+#include "core/base/result.h"
+#include "core/model/topology.h"
+#include "exec-engine/folding/folded_network.h"
+#include "exec-engine/folding/replica_map.h"
+#include "exec-engine/network/network.h"
+
+namespace drydock {
+
+struct NetworkModel {
+  std::string name;
+  // The topology outlives the network.
+  Result<std::unique_ptr<Network>> (*make)(const Topology&, const NetworkOptions&) = nullptr;
+  // Makes a network for a folded replay; the map outlives it. Null: the network cannot carry one.
+  Result<std::unique_ptr<FoldedNetwork>> (*make_folded)(const Topology&, const NetworkOptions&,
+                                                        const ReplicaMap&) = nullptr;
+  // An exactly folded replay over this network takes the times of the whole replay.
+  bool folds_exactly = false;
+  // The network carries a message as a stream of bytes, so that the replay may merge the iterations
+  // of loops in plans (merged_loops.h).
+  bool merges_loops = false;
+};
+
+}  // namespace drydock
+
+#endif  // DRYDOCK_EXEC_ENGINE_REPLAY_NETWORK_MODEL_H_
