@@ -10,7 +10,7 @@
 #include "core/base/spelling.h"
 #include "exec-engine/command/network_pick.h"
 #include "exec-engine/command/network_table.h"
-#include "exec-engine/networks/fluid/fluid_ways.h"
+#include "exec-engine/networks/fluid/fluid_settings.h"
 #include "ns3-backend/packet_network.h"
 
 namespace drydock {

@@ -1,5 +1,5 @@
-// What a folded replay says is what the whole one says: to the picosecond where hosts are alike,
-// within a bound where they nearly are.
+// Is a folded replay equal to the whole one: to the picosecond if hosts are equivalent, within a
+// bound if they differ a little?
 #include "exec-engine/folding/replica_folding.h"
 
 #include <gtest/gtest.h>
@@ -41,7 +41,7 @@ Result<Timeline> Folded(const WorkloadBuilder& b, Fold fold, ReplayOptions optio
   return Replay(b.workload, b.plan, b.times, Analytical(), options);
 }
 
-TEST(ReplicaFoldingTest, HostsThatAreAlikeTakeTheSameTimesToThePicosecond) {
+TEST(ReplicaFoldingTest, ExactFoldingGivesTheSameTimesToThePicosecond) {
   int64_t replayed = 0, hosts = 0;
   for (uint32_t seed = 0; seed < 60; ++seed) {
     std::mt19937 random(seed);
@@ -68,8 +68,8 @@ TEST(ReplicaFoldingTest, HostsThatAreAlikeTakeTheSameTimesToThePicosecond) {
   EXPECT_LT(replayed, hosts / 2);
 }
 
-TEST(ReplicaFoldingTest, HostsThatAreNearlyAlikeTakeNearlyTheSameTimes) {
-  constexpr double kMost = 0.005;  // of iterations of one or two milliseconds
+TEST(ReplicaFoldingTest, RelaxedFoldingStaysWithinItsBound) {
+  constexpr double kBound = 0.005;  // of iterations of one or two milliseconds
   double worst = 0;
   int64_t uneven = 0, mean = 0, spread = 0;
   for (uint32_t seed = 0; seed < 40; ++seed) {
@@ -81,13 +81,13 @@ TEST(ReplicaFoldingTest, HostsThatAreNearlyAlikeTakeNearlyTheSameTimes) {
     ASSERT_TRUE(whole.ok()) << whole.error().ToString();
     ASSERT_TRUE(exact.ok() && folded.ok());
     ExpectSameRanks(*whole, *exact);
-    EXPECT_EQ(Counter(*exact, "hosts replayed"), -1) << "all are different";
+    EXPECT_EQ(Counter(*exact, "hosts replayed"), -1) << "all hosts differ";
     EXPECT_EQ(Counter(*folded, "hosts replayed"), layout.stages);
     EXPECT_EQ(Counter(*folded, "messages"), Counter(*whole, "messages"));
     EXPECT_NEAR(static_cast<double>(Counter(*folded, "message bytes")),
                 static_cast<double>(Counter(*whole, "message bytes")), 1e5);
     const double off = folded->iteration.seconds() / whole->iteration.seconds() - 1;
-    EXPECT_LT(std::abs(off), kMost) << seed;
+    EXPECT_LT(std::abs(off), kBound) << seed;
     worst = std::max(worst, std::abs(off));
     uneven += Counter(*folded, "uneven calls");
     spread += Counter(*folded, "calls spread");
@@ -100,7 +100,7 @@ TEST(ReplicaFoldingTest, HostsThatAreNearlyAlikeTakeNearlyTheSameTimes) {
   EXPECT_GT(mean, 100);
 }
 
-TEST(ReplicaFoldingTest, ChanceMakesAllHostsDifferent) {
+TEST(ReplicaFoldingTest, JitterMakesAllHostsDiffer) {
   WorkloadBuilder b = ReplicasOnOneSwitch(Layout(), 1);
   ReplayOptions options;
   options.variation.jitter.compute = 0.1;
@@ -109,7 +109,7 @@ TEST(ReplicaFoldingTest, ChanceMakesAllHostsDifferent) {
   EXPECT_EQ(Counter(*timeline, "hosts replayed"), -1);
 }
 
-TEST(ReplicaFoldingTest, ANetworkThatDoesNotFoldReplaysAll) {
+TEST(ReplicaFoldingTest, ANetworkThatCannotFoldReplaysAllHosts) {
   WorkloadBuilder b = ReplicasOnOneSwitch(Layout(), 1);
   ReplayOptions options;
   options.fold = Fold::kRelaxed;
@@ -119,8 +119,8 @@ TEST(ReplicaFoldingTest, ANetworkThatDoesNotFoldReplaysAll) {
   EXPECT_EQ(Counter(*timeline, "hosts replayed"), -1);
 }
 
-// A first stage that sends one message less than the second waits for.
-TEST(ReplicaFoldingTest, WhoIsStuckIsToldOfAllHosts) {
+// The first stage sends one message fewer than the second waits for.
+TEST(ReplicaFoldingTest, ADeadlockIsReportedForAllHosts) {
   WorkloadBuilder b = ReplicasOnOneSwitch(Layout(), 1);
   Program& first = b.workload.programs[0];
   while (first.ops.back().kind != OpKind::kSend) first.ops.pop_back();

@@ -11,7 +11,7 @@
 namespace drydock {
 namespace {
 
-// Writes down what it is told, and acts when it is.
+// Records its callbacks, and acts in them.
 class Recorder final : public HostActor {
  public:
   void Start() override {
@@ -64,20 +64,20 @@ struct World {
 // One packet of 4096 + 82 B at 200 Gbps takes 167,120 ps. A message: 500 ns NIC, wire, 50 + 300 +
 // 50 ns of fabric, one packet stored by the switch, 500 ns NIC.
 constexpr int64_t kPacket = 167120;
-constexpr int64_t kWay = 500000 + 400000 + 500000;
+constexpr int64_t kLatency = 500000 + 400000 + 500000;
 
 TEST(AnalyticalNetworkTest, MessageTakesWireAndLatency) {
   World world(testing::SmallCluster(2, 1));
   world.actors[0].on_start = [&] { world.Send(0, 1, 7, 4096 * 10); };
   world.Run();
   EXPECT_EQ(world.actors[1].log,
-            std::vector<std::string>{std::to_string(kWay + 11 * kPacket) + " delivered 7"});
+            std::vector<std::string>{std::to_string(kLatency + 11 * kPacket) + " delivered 7"});
   EXPECT_EQ(world.actors[0].log,
-            std::vector<std::string>{std::to_string(kWay + 11 * kPacket + 400000) + " sent 7"})
+            std::vector<std::string>{std::to_string(kLatency + 11 * kPacket + 400000) + " sent 7"})
       << "acknowledged over the same path";
 }
 
-TEST(AnalyticalNetworkTest, TwoNicsOfAHostMeetAtTheSwitch) {
+TEST(AnalyticalNetworkTest, TwoNicsOfAHostTalkOverTheSwitch) {
   World world(testing::SmallCluster(1, 2));
   world.actors[0].on_start = [&] {
     Message m;
@@ -87,7 +87,7 @@ TEST(AnalyticalNetworkTest, TwoNicsOfAHostMeetAtTheSwitch) {
     world.actors[0].port->Send(m);
   };
   world.Run();
-  const int64_t there = kWay + 11 * kPacket;
+  const int64_t there = kLatency + 11 * kPacket;
   EXPECT_EQ(world.actors[0].log,
             (std::vector<std::string>{std::to_string(there) + " delivered 7",
                                       std::to_string(there + 400000) + " sent 7"}));
@@ -101,15 +101,15 @@ TEST(AnalyticalNetworkTest, MessagesQueueAtBothNics) {
   };
   world.actors[1].on_start = [&] { world.Send(1, 2, 1, 4096); };
   world.Run();
-  const auto at = [](int packets) { return std::to_string(kWay + packets * kPacket); };
+  const auto at = [](int packets) { return std::to_string(kLatency + packets * kPacket); };
   EXPECT_EQ(world.actors[2].log,
             (std::vector<std::string>{at(2) + " delivered 1", at(3) + " delivered 1",
                                       at(4) + " delivered 2"}))
-      << "two at once are served one after the other, by host; the third comes behind";
+      << "two that arrive together are served in the order of their hosts, then the third";
 }
 
-// Behind a switch whose cable is slower than the sender's, a short message could be through sooner.
-TEST(AnalyticalNetworkTest, MessagesOfAFlowDoNotOvertake) {
+// Behind a switch with a slower cable, the short message could arrive first.
+TEST(AnalyticalNetworkTest, MessagesOfAFlowStayInOrder) {
   Topology t = testing::SmallCluster(2, 1);
   t.fabric.links[1].rate = Bandwidth::BitsPerSecond(10'000'000'000);
   World world(t);
@@ -122,9 +122,9 @@ TEST(AnalyticalNetworkTest, MessagesOfAFlowDoNotOvertake) {
   EXPECT_TRUE(world.actors[1].log[0].ends_with("delivered 1")) << world.actors[1].log[0];
 }
 
-TEST(AnalyticalNetworkTest, TimersGoBeforeDeliveriesOfTheSameInstantAndById) {
+TEST(AnalyticalNetworkTest, TimersRunBeforeDeliveriesOfTheSameTimeAndById) {
   World world(testing::SmallCluster(2, 1));
-  const Time when = Time::Ps(kWay + 2 * kPacket);
+  const Time when = Time::Ps(kLatency + 2 * kPacket);
   world.actors[0].on_start = [&] { world.Send(0, 1, 9, 4096); };
   world.actors[1].on_start = [&] {
     world.actors[1].port->At(when, 5);
@@ -148,8 +148,8 @@ TEST(AnalyticalNetworkTest, SettingATimerAgainMovesIt) {
   EXPECT_EQ(world.actors[0].log, (std::vector<std::string>{"2000000 timer 1", "12000000 timer 2"}));
 }
 
-// Rails that do not meet: each NIC reaches its like only.
-TEST(AnalyticalNetworkTest, AMessageWithoutAWayEndsTheRun) {
+// Separate rails: a NIC reaches only NICs of its own rail.
+TEST(AnalyticalNetworkTest, AMessageWithoutAPathEndsTheRun) {
   Topology t = testing::SmallCluster(2, 2);
   t.fabric.switches.push_back({"rail1", 0, Time::Ns(300), Bytes(1 << 24)});
   t.fabric.links[1].b.index = t.fabric.links[3].b.index = 1;
@@ -171,7 +171,7 @@ TEST(AnalyticalNetworkTest, AMessageWithoutAWayEndsTheRun) {
   EXPECT_EQ(status.error().message(),
             "NIC 0 of host 0 cannot reach NIC 1 of host 1 over the fabric, but has a message for "
             "it at 3 us");
-  EXPECT_EQ(world.actors[1].log.size(), 1u) << "the message on the rail arrived before";
+  EXPECT_EQ(world.actors[1].log.size(), 1u) << "the message on the rail arrived earlier";
 }
 
 TEST(AnalyticalNetworkTest, RefusesFaults) {
@@ -186,7 +186,7 @@ TEST(AnalyticalNetworkTest, RefusesFaults) {
 
 TEST(FabricPathsTest, ShortestPathAddsCablesAndSwitches) {
   Topology t = testing::SmallCluster(2, 1);
-  // A second switch between the hosts: host 1 hangs on it, over a slower cable.
+  // Host 1 is behind a second switch, over a slower cable.
   t.fabric.switches.push_back({"far", 1, Time::Ns(200), Bytes(1 << 24)});
   t.fabric.links[1].b.index = 1;
   t.fabric.links.push_back(

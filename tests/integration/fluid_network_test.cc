@@ -286,7 +286,7 @@ TEST(FluidNetworkTest, SaysWhatItCannot) {
   topology.faults.clear();
   topology.transport.attributes = {{"RdmaTransport::WindowBdp", "wide"}};
   EXPECT_EQ(WhyNot(topology, {}),
-            "attribute 'RdmaTransport::WindowBdp' is 'wide', which is no number");
+            "attribute 'RdmaTransport::WindowBdp' is 'wide', which is not a number");
 }
 
 }  // namespace

@@ -56,29 +56,30 @@ const FabricPaths::SwitchRow& FabricPaths::RowOf(int switch_node) {
   return row;
 }
 
-// From a NIC whose only cable is `first`: to the first switch found that has a cable to the other.
+// The path from a NIC whose only cable is `first`, over the first switch found that has a cable to
+// the other NIC.
 FabricPath FabricPaths::OverSwitches(const Edge& first, int to) {
   const SwitchRow& row = RowOf(first.to);
   const Edge* last = nullptr;
-  const SwitchPath* way = nullptr;
+  const SwitchPath* between = nullptr;
   for (const Edge& cable : edges_[static_cast<size_t>(to)]) {
     if (cable.to < nics_) continue;
     const SwitchPath& here = row[static_cast<size_t>(cable.to - nics_)];
-    if (here.switches < 0 || (way != nullptr && here.order >= way->order)) continue;
-    way = &here;
+    if (here.switches < 0 || (between != nullptr && here.order >= between->order)) continue;
+    between = &here;
     last = &cable;
   }
-  if (way == nullptr) return {};
+  if (between == nullptr) return {};
   const FabricLink &out = LinkOf(first), &in = LinkOf(*last);
   FabricPath path;
-  path.latency = out.delay + way->latency + LatencyOf(last->to) + in.delay;
-  path.bottleneck = std::min({out.rate, way->bottleneck, in.rate});
+  path.latency = out.delay + between->latency + LatencyOf(last->to) + in.delay;
+  path.bottleneck = std::min({out.rate, between->bottleneck, in.rate});
   path.last = in.rate;
-  path.switches = way->switches + 1;
+  path.switches = between->switches + 1;
   return path;
 }
 
-// Breadth first. A NIC ends a path; only switches pass traffic on.
+// Breadth-first search. Only switches forward traffic: a NIC ends a path.
 void FabricPaths::FillRow(int source) {
   std::vector<FabricPath> best(edges_.size());
   best[static_cast<size_t>(source)].switches = 0;

@@ -1,7 +1,7 @@
-// Shortest paths (fewest cables, then the earliest cable in the topology's order) between NICs over
-// the fabric, with what the analytical network needs of them. What is worked out on first use and
-// kept is a row of switches for each switch with NICs, which all NICs have in common that have no
-// other cable: 16,384 NICs on 512 leaves and as many spines need 20 MB. Not thread-safe.
+// Shortest paths between NICs over the fabric: fewest cables, then the earliest cable in the order
+// of the topology. Rows of paths are computed on first use and kept: one row for each switch with
+// NICs, which all NICs share that have no other cable. 16,384 NICs on 512 leaves with 512 spines
+// need 20 MB. Not thread-safe.
 #ifndef DRYDOCK_CORE_MODEL_FABRIC_FABRIC_PATHS_H_
 #define DRYDOCK_CORE_MODEL_FABRIC_FABRIC_PATHS_H_
 
@@ -15,8 +15,8 @@ namespace drydock {
 struct FabricPath {
   Time latency;          // cables and switches, without serialisation
   Bandwidth bottleneck;  // slowest cable
-  Bandwidth last;        // the receiver's cable
-  int switches = -1;     // passed on the way; -1 = unreachable
+  Bandwidth last;        // cable of the receiver
+  int switches = -1;     // on the path; -1: no path exists
 };
 
 class FabricPaths {
@@ -33,12 +33,13 @@ class FabricPaths {
     int to = 0;
     int link = 0;
   };
-  // From a switch to another, whose own latency is not part of it.
+  // From one switch to another; excludes the latency of the second.
   struct SwitchPath {
     Time latency;
     Bandwidth bottleneck;
     int switches = -1;
-    int order = 0;  // in which switches were found: the nearest, and of those the first, come first
+    int order =
+        0;  // in which the search finds switches: nearest first, then in the topology's order
   };
   using SwitchRow = std::vector<SwitchPath>;
 
@@ -58,7 +59,7 @@ class FabricPaths {
   int nics_ = 0;
   std::vector<std::vector<Edge>> edges_;      // by node: NICs, then switches
   std::vector<SwitchRow> switch_rows_;        // [switch][switch], empty until used
-  std::vector<std::vector<FabricPath>> row_;  // [source NIC][NIC]: of NICs with several cables
+  std::vector<std::vector<FabricPath>> row_;  // [source NIC][NIC]: only NICs with several cables
 };
 
 }  // namespace drydock

@@ -6,7 +6,7 @@ namespace drydock {
 
 FluidFabric::FluidFabric(const std::vector<int64_t>& capacities)
     : sharing_(capacities),
-      queues_(capacities),
+      backlogs_(capacities),
       made_(capacities),
       changed_(capacities.size(), false),
       drains_(capacities.size(), Time::Max()) {}
@@ -20,29 +20,29 @@ uint32_t FluidFabric::Add(std::span<const Use> data, std::span<const Use> acknow
 void FluidFabric::Move(uint32_t number, std::span<const Use> data,
                        std::span<const Use> acknowledgements, Time now) {
   sharing_.Move(number, data, acknowledgements);
-  if (!pairs_[number].active || pairs_[number].ahead) return;
-  for (const Use& use : data) SetAside(use.link, now);
+  if (!pairs_[number].active || pairs_[number].bypasses) return;
+  for (const Use& use : data) Reserve(use.link, now);
 }
 
 void FluidFabric::SetCapacity(uint32_t link, int64_t bits_per_second, Time now) {
   sharing_.SetCapacity(link, bits_per_second);
-  queues_.SetCapacity(link, bits_per_second, now);
+  backlogs_.SetCapacity(link, bits_per_second, now);
   changed_[link] = bits_per_second != made_[link];
-  SetAside(link, now);
+  Reserve(link, now);
 }
 
-std::vector<uint32_t> FluidFabric::HoldBack(Time now) {
-  std::vector<uint32_t> held;
+std::vector<uint32_t> FluidFabric::StopBypassing(Time now) {
+  std::vector<uint32_t> stopped;
   for (uint32_t number = 0; number < pairs_.size(); ++number) {
-    if (!pairs_[number].active || !pairs_[number].ahead) continue;
+    if (!pairs_[number].active || !pairs_[number].bypasses) continue;
     End(number, now);
     Begin(number, now);
-    held.push_back(number);
+    stopped.push_back(number);
   }
-  return held;
+  return stopped;
 }
 
-bool FluidFabric::MayGoAhead(uint32_t number) const {
+bool FluidFabric::MayBypass(uint32_t number) const {
   if (bound(number) == 0) return false;
   const std::span<const Use> behind = Behind(number);
   return std::none_of(behind.begin(), behind.end(), [this](const Use& use) {
@@ -50,58 +50,58 @@ bool FluidFabric::MayGoAhead(uint32_t number) const {
   });
 }
 
-void FluidFabric::BeginAhead(uint32_t number, int64_t pace) {
-  pairs_[number].active = pairs_[number].ahead = true;
+void FluidFabric::BeginBypassing(uint32_t number, int64_t pace) {
+  pairs_[number].active = pairs_[number].bypasses = true;
   sharing_.BeginAtFirstLink(number, pace);
 }
 
 void FluidFabric::Begin(uint32_t number, Time now) {
   pairs_[number].active = true;
-  pairs_[number].ahead = false;
+  pairs_[number].bypasses = false;
   sharing_.Begin(number);
-  for (const Use& use : data(number)) SetAside(use.link, now);
+  for (const Use& use : data(number)) Reserve(use.link, now);
 }
 
 void FluidFabric::End(uint32_t number, Time now) {
   SetRate(number, 0, now);
   sharing_.End(number);
-  pairs_[number].active = pairs_[number].ahead = false;
+  pairs_[number].active = pairs_[number].bypasses = false;
 }
 
 void FluidFabric::SetRate(uint32_t number, int64_t rate, Time now) {
   Pair& pair = pairs_[number];
   const int64_t before = pair.rate;
   pair.rate = rate;
-  if (!pair.ahead) return;
+  if (!pair.bypasses) return;
   for (const Use& use : Behind(number)) {
     const auto part = [&use](__int128 all) {
       return static_cast<int64_t>(all * use.share / FluidSharing::kWhole);
     };
-    queues_.Arrive(use.link, part(rate) - part(before), now);
-    if (pairs_on(use.link) > 0) SetAside(use.link, now);
+    backlogs_.Arrive(use.link, part(rate) - part(before), now);
+    if (pairs_on(use.link) > 0) Reserve(use.link, now);
   }
 }
 
-// What those that share the link cannot have, until nothing waits there any more.
-void FluidFabric::SetAside(uint32_t link, Time now) {
-  sharing_.SetAside(link, queues_.Taken(link, now));
-  const Time drained = queues_.Empties(link, now);
+// Reserves the capacity of the link that its backlog needs, until the backlog has drained.
+void FluidFabric::Reserve(uint32_t link, Time now) {
+  sharing_.Reserve(link, backlogs_.SendingRate(link, now));
+  const Time drained = backlogs_.DrainTime(link, now);
   if (drained == now || drained == Time::Max() || drained == drains_[link]) return;
   drains_[link] = drained;
   to_drain_.push_back({link, drained});
 }
 
 void FluidFabric::Drained(uint32_t link, Time now) {
-  if (drains_[link] != now) return;  // it was moved
+  if (drains_[link] != now) return;  // the prediction has changed
   drains_[link] = Time::Max();
-  SetAside(link, now);
+  Reserve(link, now);
 }
 
 Time FluidFabric::Wait(uint32_t number, Time now) {
   Time longest;
-  if (!pairs_[number].ahead) return longest;
+  if (!pairs_[number].bypasses) return longest;
   for (const Use& use : Behind(number)) {
-    longest = std::max(longest, queues_.Wait(use.link, now));
+    longest = std::max(longest, backlogs_.Wait(use.link, now));
   }
   return longest;
 }

@@ -1,9 +1,9 @@
-// What each queue pair of the fluid network has of the links of the fabric. A part that is larger
-// than its queue pair's window shares all links of its way with the others (FluidSharing). One that
-// fits goes ahead: it shares its first link, its NIC's, and waits on the others behind what came
-// there before (FluidQueues). But where somebody shares one of those, or one has not the rate that
-// it was made with and may change again, it shares its way as well: so nobody who shares waits for
-// more than what was ahead when it began.
+// The rates of the queue pairs of the fluid network. A part of a message that is larger than the
+// window of its queue pair shares all links of its path (FluidSharing). A part that fits bypasses
+// fair sharing: it shares only its first link, its NIC's, and on the other links waits behind the
+// backlog that it finds (FluidBacklogs). A part that fits must share as well if a link on its path
+// is shared or runs at a changed rate. So a sharing flow waits for no more than the backlog at the
+// time it began.
 //
 // Rates in bits per second. Not thread-safe.
 #ifndef DRYDOCK_EXEC_ENGINE_NETWORKS_FLUID_FLUID_FABRIC_H_
@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "core/base/units.h"
-#include "exec-engine/networks/fluid/fluid_queues.h"
+#include "exec-engine/networks/fluid/fluid_backlogs.h"
 #include "exec-engine/networks/fluid/fluid_sharing.h"
 
 namespace drydock {
@@ -23,35 +23,35 @@ namespace drydock {
 class FluidFabric {
  public:
   using Use = FluidSharing::Use;
-  // By link; 0 is a link that is down.
+  // `capacities` by link; 0: the link is down.
   explicit FluidFabric(const std::vector<int64_t>& capacities);
 
-  // Queue pairs are numbered from 0, and idle at first. Of its links, the first in `data` is its
-  // NIC's. `limit`: what its window lets through; above 0.
+  // Returns the number of the queue pair, counted from 0. It is idle at first. The first link of
+  // `data` is that of its NIC. `limit` is the rate that its window allows, above 0.
   uint32_t Add(std::span<const Use> data, std::span<const Use> acknowledgements, int64_t limit);
-  // It takes another way from now on. Without links it gets nothing.
+  // The queue pair takes another path from now on. Without links its rate is 0.
   void Move(uint32_t pair, std::span<const Use> data, std::span<const Use> acknowledgements,
             Time now);
   void SetCapacity(uint32_t link, int64_t bits_per_second, Time now);
-  // What goes ahead shares all its links from now on, and has nothing until it is solved: before
-  // links change. Returns those.
-  std::vector<uint32_t> HoldBack(Time now);
+  // Call before links change. The queue pairs that bypass fair sharing share from now on, with rate
+  // 0 until Solve. Returns them.
+  std::vector<uint32_t> StopBypassing(Time now);
 
-  // Of an idle queue pair: whether a part that fits goes ahead. Who shares is to begin before those
-  // are asked that begin at the same time.
-  bool MayGoAhead(uint32_t pair) const;
-  // At `pace` at most; above 0.
-  void BeginAhead(uint32_t pair, int64_t pace);
+  // Returns whether a part that fits may bypass fair sharing. REQUIRES: the queue pair is idle, and
+  // the sharing parts that begin at this time have begun.
+  bool MayBypass(uint32_t pair) const;
+  // The rate is at most `pace`, which is above 0.
+  void BeginBypassing(uint32_t pair, int64_t pace);
   void Begin(uint32_t pair, Time now);
   void End(uint32_t pair, Time now);
-  bool ahead(uint32_t pair) const { return pairs_[pair].ahead; }
+  bool bypasses(uint32_t pair) const { return pairs_[pair].bypasses; }
 
-  // Whether all rates are right. If not, Solve makes them so, and calls `changed(pair, rate)` for
-  // those that change; of a pair maybe more than once, the last time with its rate.
+  // Returns whether all rates are up to date. Solve updates them and calls `changed(pair, rate)`
+  // for each change; the last call for a pair has its rate.
   bool settled() const { return sharing_.settled(); }
   template <typename Changed>
   void Solve(Time now, const Changed& changed) {
-    for (int round = 0; round < kMostRounds && !settled(); ++round) {
+    for (int round = 0; round < kMaxRounds && !settled(); ++round) {
       for (const uint32_t pair : sharing_.Solve()) {
         if (!pairs_[pair].active) continue;
         SetRate(pair, sharing_.rate(pair), now);
@@ -59,15 +59,15 @@ class FluidFabric {
       }
     }
   }
-  // Links where what shares has to be told when nothing waits any more, and when that will be; each
-  // once. Drained is to be called then.
+  // Returns the links whose sharing flows wait for a backlog, and when it drains; each once. The
+  // caller calls Drained at that time.
   std::vector<std::pair<uint32_t, Time>> TakeDrains() { return std::exchange(to_drain_, {}); }
   void Drained(uint32_t link, Time now);
 
-  // How long what a queue pair sends now waits on its way; nothing if it shares.
+  // Returns how long the bytes that the queue pair sends now wait for backlogs; 0 if it shares.
   Time Wait(uint32_t pair, Time now);
 
-  // FluidSharing's of the same names.
+  // As the members of FluidSharing with these names.
   int64_t bound(uint32_t pair) const { return sharing_.bound(pair); }
   std::span<const Use> data(uint32_t pair) const { return sharing_.data(pair); }
   std::span<const Use> acknowledgements(uint32_t pair) const {
@@ -77,22 +77,22 @@ class FluidFabric {
   const FluidSharing::Counts& counts() const { return sharing_.counts(); }
 
  private:
-  // What a rate moves through the queues then waits for the next change.
-  static constexpr int kMostRounds = 4;
+  // A bound of the method: what rates still change through backlogs waits for the next Solve.
+  static constexpr int kMaxRounds = 4;
 
   struct Pair {
-    bool active = false, ahead = false;
+    bool active = false, bypasses = false;
     int64_t rate = 0;
   };
   std::span<const Use> Behind(uint32_t pair) const { return data(pair).subspan(1); }
   void SetRate(uint32_t pair, int64_t rate, Time now);
-  void SetAside(uint32_t link, Time now);
+  void Reserve(uint32_t link, Time now);
 
-  FluidSharing sharing_;  // flow i is queue pair i
-  FluidQueues queues_;    // of what goes ahead
+  FluidSharing sharing_;    // flow i is queue pair i
+  FluidBacklogs backlogs_;  // of parts that bypass fair sharing
   std::vector<Pair> pairs_;
-  // By link: the capacity it was made with, whether it has another, and when it was last said to
-  // drain.
+  // By link: the capacity without faults, whether faults changed it, and when it was last predicted
+  // to drain.
   const std::vector<int64_t> made_;
   std::vector<bool> changed_;
   std::vector<Time> drains_;

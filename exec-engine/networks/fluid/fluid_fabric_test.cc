@@ -17,7 +17,7 @@ using ::testing::Pair;
 constexpr uint32_t kAll = FluidSharing::kWhole;
 constexpr int64_t kG = 1'000'000'000, kNoLimit = FluidSharing::kNoLimit;
 
-// Two NICs' links, 0 and 1, and one behind both, 2; all of 100 Gb/s.
+// The links of two NICs, 0 and 1, lead to link 2. All have 100 Gb/s.
 class FluidFabricTest : public ::testing::Test {
  protected:
   uint32_t From(uint32_t nic) {
@@ -32,57 +32,57 @@ class FluidFabricTest : public ::testing::Test {
   const uint32_t one_ = From(0), other_ = From(1);
 };
 
-TEST_F(FluidFabricTest, WhatGoesAheadWaitsBehindWhatCameBefore) {
+TEST_F(FluidFabricTest, APartThatBypassesWaitsForTheBacklog) {
   for (const uint32_t pair : {one_, other_}) {
-    ASSERT_TRUE(fabric_.MayGoAhead(pair));
-    fabric_.BeginAhead(pair, kNoLimit);
+    ASSERT_TRUE(fabric_.MayBypass(pair));
+    fabric_.BeginBypassing(pair, kNoLimit);
   }
   EXPECT_EQ(Solve(Time()), (std::map<uint32_t, int64_t>{{one_, 100 * kG}, {other_, 100 * kG}}));
-  EXPECT_EQ(fabric_.Wait(one_, Time::Us(1)), Time::Us(1)) << "what the link does not take";
+  EXPECT_EQ(fabric_.Wait(one_, Time::Us(1)), Time::Us(1)) << "what exceeds the capacity";
   fabric_.End(other_, Time::Us(1));
   EXPECT_EQ(fabric_.Wait(one_, Time::Us(3)), Time::Us(1));
   fabric_.End(one_, Time::Us(3));
-  EXPECT_THAT(fabric_.TakeDrains(), IsEmpty()) << "nobody shares";
+  EXPECT_THAT(fabric_.TakeDrains(), IsEmpty()) << "no flow shares";
 }
 
-TEST_F(FluidFabricTest, WhereSomebodySharesNobodyGoesAhead) {
+TEST_F(FluidFabricTest, NoPartBypassesASharedLink) {
   const uint32_t beside = fabric_.Add(std::vector<FluidFabric::Use>{{0, kAll, 0}}, {}, kNoLimit);
   fabric_.Begin(beside, Time());
-  EXPECT_TRUE(fabric_.MayGoAhead(one_)) << "its NIC it shares anyway";
+  EXPECT_TRUE(fabric_.MayBypass(one_)) << "it shares its NIC in any case";
   fabric_.Begin(other_, Time());
-  EXPECT_FALSE(fabric_.MayGoAhead(one_));
+  EXPECT_FALSE(fabric_.MayBypass(one_));
   fabric_.End(other_, Time::Us(1));
-  EXPECT_TRUE(fabric_.MayGoAhead(one_));
+  EXPECT_TRUE(fabric_.MayBypass(one_));
 }
 
-// Twice as much as the link takes came for 4 us: it is busy with it for 4 more.
-TEST_F(FluidFabricTest, WhatSharesWaitsUntilTheQueueIsGone) {
+// Twice the capacity of the link arrives for 4 us. The backlog takes 4 us more.
+TEST_F(FluidFabricTest, ASharingFlowWaitsUntilTheBacklogHasDrained) {
   const uint32_t third = From(1);
   for (const uint32_t pair : {one_, other_}) {
-    fabric_.BeginAhead(pair, kNoLimit);
+    fabric_.BeginBypassing(pair, kNoLimit);
   }
   Solve(Time());
   fabric_.End(one_, Time::Us(4));
   fabric_.End(other_, Time::Us(4));
   fabric_.Begin(third, Time::Us(4));
-  EXPECT_THAT(Solve(Time::Us(4)), IsEmpty()) << "it has nothing, as before";
+  EXPECT_THAT(Solve(Time::Us(4)), IsEmpty()) << "its rate stays 0";
   EXPECT_THAT(fabric_.TakeDrains(), ElementsAre(Pair(2, Time::Us(8))));
   fabric_.Drained(2, Time::Us(7));
-  EXPECT_TRUE(fabric_.settled()) << "that is not yet";
+  EXPECT_TRUE(fabric_.settled()) << "it has not drained yet";
   fabric_.Drained(2, Time::Us(8));
   EXPECT_EQ(Solve(Time::Us(8)), (std::map<uint32_t, int64_t>{{third, 100 * kG}}));
   EXPECT_THAT(fabric_.TakeDrains(), IsEmpty());
 }
 
-// The queue of another link is another: what moves there finds it.
-TEST_F(FluidFabricTest, WhatMovesWaitsForTheQueueThere) {
+// A flow that moves to a link finds the backlog of that link.
+TEST_F(FluidFabricTest, AFlowThatMovesWaitsForTheBacklogThere) {
   const uint32_t mover = fabric_.Add(std::vector<FluidFabric::Use>{{1, kAll, 0}}, {}, kNoLimit);
   const uint32_t third = From(1);
-  for (const uint32_t pair : {one_, third}) fabric_.BeginAhead(pair, kNoLimit);
+  for (const uint32_t pair : {one_, third}) fabric_.BeginBypassing(pair, kNoLimit);
   fabric_.Begin(mover, Time());
   Solve(Time());
   const Time now = Time::Us(4);
-  EXPECT_THAT(fabric_.HoldBack(now), ElementsAre(one_, third));
+  EXPECT_THAT(fabric_.StopBypassing(now), ElementsAre(one_, third));
   for (const uint32_t pair : {one_, third}) fabric_.End(pair, now);
   fabric_.Move(mover, std::vector<FluidFabric::Use>{{2, kAll, 0}}, {}, now);
   EXPECT_EQ(Solve(now), (std::map<uint32_t, int64_t>{{mover, 0}}));
@@ -91,16 +91,16 @@ TEST_F(FluidFabricTest, WhatMovesWaitsForTheQueueThere) {
   EXPECT_EQ(Solve(Time::Us(6)), (std::map<uint32_t, int64_t>{{mover, 100 * kG}}));
 }
 
-TEST_F(FluidFabricTest, WhatIsHeldBackShares) {
-  fabric_.BeginAhead(one_, 30 * kG);
+TEST_F(FluidFabricTest, PartsShareAfterStopBypassing) {
+  fabric_.BeginBypassing(one_, 30 * kG);
   Solve(Time());
-  EXPECT_THAT(fabric_.HoldBack(Time::Us(1)), ElementsAre(one_));
+  EXPECT_THAT(fabric_.StopBypassing(Time::Us(1)), ElementsAre(one_));
   fabric_.SetCapacity(2, 0, Time::Us(1));
   Solve(Time::Us(1));
-  EXPECT_FALSE(fabric_.MayGoAhead(other_)) << "its way is cut";
+  EXPECT_FALSE(fabric_.MayBypass(other_)) << "its path is down";
   fabric_.SetCapacity(2, 40 * kG, Time::Us(2));
   EXPECT_EQ(Solve(Time::Us(2)), (std::map<uint32_t, int64_t>{{one_, 40 * kG}}));
-  EXPECT_THAT(fabric_.HoldBack(Time::Us(2)), IsEmpty());
+  EXPECT_THAT(fabric_.StopBypassing(Time::Us(2)), IsEmpty());
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
-// What a queue pair of the fluid network takes that stands for others (replica_folding.h). In the
-// fabric each of those has its own way, by its own hash, and all go at the rate of the slowest.
+// The links of a folded connection in the fluid network (replica_map.h). In the fabric each of the
+// flows that it stands for has its own path, chosen by its own hash. All of them send at the rate
+// of the slowest.
 #ifndef DRYDOCK_EXEC_ENGINE_NETWORKS_FLUID_FLUID_FOLDING_H_
 #define DRYDOCK_EXEC_ENGINE_NETWORKS_FLUID_FLUID_FOLDING_H_
 
@@ -8,37 +9,39 @@
 #include <vector>
 
 #include "exec-engine/folding/replica_map.h"
-#include "exec-engine/networks/fluid/fluid_ways.h"
+#include "exec-engine/networks/fluid/fluid_paths.h"
 
 namespace drydock {
 
-struct AlikeWay {
-  FluidEnds ends;
-  bool arrives = false;  // at a host that is replayed
+// One of the flows that a folded connection stands for.
+struct ReplicaRoute {
+  FluidRoute route;
+  bool at_representative = false;  // arrives at a host that is replayed
 };
 
-// Of all the connections that `wire`'s stands for, its own among them: their queue pairs of this
-// number. Empty of what brings no data. Ways that faults have cut are left out.
-std::vector<AlikeWay> AlikeWays(const ReplicaMap& replicas, const FluidWays& ways,
-                                uint32_t folded_connection, uint32_t queue_pair);
+// Returns the routes of queue pair number `queue_pair` of all connections that the folded
+// connection stands for, itself included. Empty if the connection carries no data. Flows without a
+// path are left out.
+std::vector<ReplicaRoute> ReplicaRoutes(const ReplicaMap& replicas, const FluidPaths& paths,
+                                        uint32_t folded_connection, uint32_t queue_pair);
 
-// The links of all of them in the fabric. At NICs, the one from which `own` leaves, and those where
-// what comes to a host that is replayed arrives: the others fare as these do.
-FluidWays::Uses UsesOfAll(const FluidWays& ways, const FluidEnds& own,
-                          std::span<const AlikeWay> alike);
-// The same of their acknowledgements: where `own`'s come in, and where those go out that answer
-// what comes to a host that is replayed.
-FluidWays::Uses AckUsesOfAll(const FluidWays& ways, const FluidEnds& own,
-                             std::span<const AlikeWay> alike);
+// Returns the links of all routes inside the fabric. Of the links of NICs, it has the one from
+// which `own` leaves and those by which flows arrive at representatives: the NICs of replicas fare
+// as these do.
+FluidPaths::Uses ReplicaDataUses(const FluidPaths& paths, const FluidRoute& own,
+                                 std::span<const ReplicaRoute> routes);
+// The same for the acknowledgements. Of the links of NICs, it has the one by which the
+// acknowledgements of `own` arrive and those by which representatives send acknowledgements.
+FluidPaths::Uses ReplicaAckUses(const FluidPaths& paths, const FluidRoute& own,
+                                std::span<const ReplicaRoute> routes);
 
-// FluidWays::AckTime in the mean: who is nearer and who is farther make up for each other on a
-// ring.
-Time MeanAckTime(const FluidWays& ways, std::span<const AlikeWay> alike);
-// So is FluidWays::WindowBytes.
-int64_t MeanWindowBytes(const FluidWays& ways, std::span<const AlikeWay> alike);
+// Returns the mean of FluidPaths::AckTime and FluidPaths::WindowBytes: along a ring, shorter and
+// longer paths compensate each other.
+Time MeanAckTime(const FluidPaths& paths, std::span<const ReplicaRoute> routes);
+int64_t MeanWindowBytes(const FluidPaths& paths, std::span<const ReplicaRoute> routes);
 
-// From the NIC until the last byte is in, alone on a way that is known by its length only.
-Time TimeAlone(const FluidSettings& set, const FabricPath& path, int64_t bytes);
+// Returns the time from the NIC until the last byte arrives, on an idle path of this length.
+Time IdleTime(const FluidSettings& set, const FabricPath& path, int64_t bytes);
 
 }  // namespace drydock
 

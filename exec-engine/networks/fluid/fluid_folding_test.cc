@@ -1,4 +1,4 @@
-// Folded replays over the fluid network: what holds up one replica in the fabric holds up all.
+// Folded replays over the fluid network: all replicas take the rate of the slowest.
 #include "exec-engine/networks/fluid/fluid_folding.h"
 
 #include <gtest/gtest.h>
@@ -30,8 +30,8 @@ Result<Timeline> OverFluid(const WorkloadBuilder& b, Fold fold) {
                 options);
 }
 
-// Nobody shares a link but NICs', and replicas fare alike.
-TEST(FluidFoldingTest, FlowsThatMeetAtNicsAloneTakeTheSameTimes) {
+// Flows share the links of NICs only, so that all replicas have equal rates.
+TEST(FluidFoldingTest, FlowsThatShareOnlyNicsTakeTheSameTimes) {
   for (uint32_t seed = 0; seed < 30; ++seed) {
     std::mt19937 random(seed);
     const Layout layout = RandomLayout(&random);
@@ -47,9 +47,9 @@ TEST(FluidFoldingTest, FlowsThatMeetAtNicsAloneTakeTheSameTimes) {
   }
 }
 
-// Where their ways through the fabric differ, all are held up by the slowest.
-TEST(FluidFoldingTest, FlowsOfReplicasGoAtTheRateOfTheSlowest) {
-  double sum = 0, least = 1, most = -1;
+// If the paths of replicas differ, the slowest delays all.
+TEST(FluidFoldingTest, ReplicasSendAtTheRateOfTheSlowest) {
+  double sum = 0, min = 1, max = -1;
   for (uint32_t seed = 0; seed < 40; ++seed) {
     std::mt19937 random(seed);
     const Layout layout = RandomLayout(&random);
@@ -59,23 +59,23 @@ TEST(FluidFoldingTest, FlowsOfReplicasGoAtTheRateOfTheSlowest) {
     ASSERT_TRUE(folded.ok()) << folded.error().ToString();
     EXPECT_EQ(Counter(*folded, "hosts replayed"), layout.stages);
     const double off = folded->iteration.seconds() / whole->iteration.seconds() - 1;
-    least = std::min(least, off);
-    most = std::max(most, off);
+    min = std::min(min, off);
+    max = std::max(max, off);
     sum += off;
   }
-  EXPECT_GT(least, -0.035);
-  EXPECT_LT(most, 0.06);
+  EXPECT_GT(min, -0.035);
+  EXPECT_LT(max, 0.06);
   EXPECT_LT(sum / 40, 0.01);
-  EXPECT_GT(sum / 40, 0.001) << "nobody met anybody";
+  EXPECT_GT(sum / 40, 0.001) << "no flows shared a link of the fabric";
 }
 
-TEST(FluidFoldingTest, FewRanksOverFlowsAreReplayedOneByOneUnlessAsked) {
+TEST(FluidFoldingTest, AutoDoesNotFoldFewRanks) {
   const Result<Timeline> timeline = OverFluid(ReplicasOnOneSwitch(Layout(), 1), Fold::kAuto);
   ASSERT_TRUE(timeline.ok());
   EXPECT_EQ(Counter(*timeline, "hosts replayed"), -1);
 }
 
-TEST(FluidFoldingTest, AFaultMakesAHostAnother) {
+TEST(FluidFoldingTest, ARunWithFaultsIsNotFolded) {
   WorkloadBuilder b = ReplicasOnOneSwitch(Layout(), 1);
   Fault fault;
   fault.at = Time::Us(10);

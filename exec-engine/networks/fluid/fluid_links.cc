@@ -20,13 +20,13 @@ std::vector<int64_t> FluidCapacities(const FabricMap& map) {
 }
 
 std::vector<LinkTotal> FluidLinkTotals(const FabricMap& map, std::span<const int64_t> bits,
-                                       size_t most) {
-  std::vector<std::pair<Time, uint32_t>> uses;  // how long, link
+                                       size_t max) {
+  std::vector<std::pair<Time, uint32_t>> uses;  // busy time, link
   for (uint32_t link = 0; link < bits.size(); ++link) {
     if (bits[link] == 0) continue;
     uses.push_back({map.direction(link).made.TimeFor(Bytes(bits[link] / 8)), link});
   }
-  const auto kept = static_cast<ptrdiff_t>(std::min(most, uses.size()));
+  const auto kept = static_cast<ptrdiff_t>(std::min(max, uses.size()));
   std::partial_sort(uses.begin(), uses.begin() + kept, uses.end(),
                     [](const auto& a, const auto& b) {
                       return a.first != b.first ? a.first > b.first : a.second < b.second;

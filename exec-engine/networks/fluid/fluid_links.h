@@ -1,4 +1,4 @@
-// The links of a fabric as the fluid network has them: what they can carry, and what they did.
+// The capacities of links in the fluid network, and the totals that it reports for them.
 #ifndef DRYDOCK_EXEC_ENGINE_NETWORKS_FLUID_FLUID_LINKS_H_
 #define DRYDOCK_EXEC_ENGINE_NETWORKS_FLUID_FLUID_LINKS_H_
 
@@ -12,16 +12,16 @@
 
 namespace drydock {
 
-// Bits per second. What has no limit, as the way into a switch that reduces, has one that no flow
-// comes near.
+// Returns the capacity of a link, bits per second. A link without limit, as that into a switch that
+// reduces, gets one that no flow reaches.
 int64_t FluidCapacity(Bandwidth rate);
 // By link.
 std::vector<int64_t> FluidCapacities(const FabricMap& map);
 
-// The `most` links that carried something for the longest time, the longest first; `bits` by link,
-// headers and acknowledgements included.
+// Returns the `max` links that were busy for the longest time, the longest first. `bits`, by link,
+// include headers and acknowledgements.
 std::vector<LinkTotal> FluidLinkTotals(const FabricMap& map, std::span<const int64_t> bits,
-                                       size_t most);
+                                       size_t max);
 
 }  // namespace drydock
 

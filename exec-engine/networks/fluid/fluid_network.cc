@@ -15,8 +15,9 @@
 #include "exec-engine/networks/fluid/fluid_folding.h"
 #include "exec-engine/networks/fluid/fluid_links.h"
 #include "exec-engine/networks/fluid/fluid_pairs.h"
+#include "exec-engine/networks/fluid/fluid_paths.h"
+#include "exec-engine/networks/fluid/fluid_settings.h"
 #include "exec-engine/networks/fluid/fluid_sharing.h"
-#include "exec-engine/networks/fluid/fluid_ways.h"
 #include "exec-engine/networks/serial_network.h"
 
 namespace drydock {
@@ -24,7 +25,7 @@ namespace {
 
 constexpr uint32_t kNone = UINT32_MAX;
 constexpr size_t kCacheLine = 64;
-constexpr size_t kBusiestLinks = 20;  // of what can be a hundred thousand
+constexpr size_t kBusiestLinks = 20;  // a bound on the report; a fabric can have 100,000 links
 
 struct NameHash {
   size_t operator()(const FlowEnds& name) const {
@@ -35,19 +36,19 @@ struct NameHash {
   }
 };
 
-// Its messages are done in the order in which they were sent.
+// Its messages complete in the order in which they are sent.
 struct Connection {
-  uint32_t first_pair = 0;               // its queue pairs follow each other
-  uint64_t sent = 0;                     // messages of data
-  uint32_t first = kNone, last = kNone;  // slots of messages under way
-  Time arrival, acknowledged;            // of the last that is done
+  uint32_t first_pair = 0;               // of its queue pairs, which have consecutive numbers
+  uint64_t sent = 0;                     // data messages
+  uint32_t first = kNone, last = kNone;  // slots of messages in flight
+  Time arrival, acknowledged;            // of the last complete message
 };
 
-// Of a message under way.
+// The progress of a message in flight.
 struct Progress {
   uint32_t connection = 0;
-  uint32_t next = kNone;  // of its connection
-  uint32_t parts = 0;     // that are not through
+  uint32_t next = kNone;  // message of its connection
+  uint32_t parts = 0;     // that have not left
   Time arrival, acknowledged;
 };
 
@@ -60,8 +61,8 @@ class FluidNetwork final : public SerialNetwork, private FluidPairs::Clock {
         set_(settings),
         shape_(shape),
         map_(topology),
-        ways_(map_, set_),
-        pairs_(set_, ways_, FluidCapacities(map_), this),
+        paths_(map_, set_),
+        pairs_(set_, paths_, FluidCapacities(map_), this),
         down_(map_.link_count(), false),
         link_bits_(map_.link_count(), 0) {
     map_.set_cut_through(set_.cut_through);
@@ -74,7 +75,7 @@ class FluidNetwork final : public SerialNetwork, private FluidPairs::Clock {
             {"queue pairs", static_cast<int64_t>(pairs_.count())},
             {"rate changes", counts.solutions},
             {"rates", counts.flows},
-            {"rates at once", counts.most}};
+            {"rates at once", counts.largest}};
   }
 
   std::vector<LinkTotal> BusiestLinks() const override {
@@ -82,7 +83,7 @@ class FluidNetwork final : public SerialNetwork, private FluidPairs::Clock {
   }
 
  private:
-  // Subjects of events, in their order at one time.
+  // Subjects of events, in their order within one time.
   static constexpr uint64_t kFault = 0, kReroute = 1, kQueuePair = 2, kDrain = uint64_t{1} << 32;
 
   void OnStart() override {
@@ -123,16 +124,16 @@ class FluidNetwork final : public SerialNetwork, private FluidPairs::Clock {
   const FluidSettings set_;
   const ConnectionShape shape_;
   FabricMap map_;
-  const FluidWays ways_;
+  const FluidPaths paths_;
   FluidPairs pairs_;
   std::vector<Connection> connections_;
   IndexTable<FlowEnds, NameHash> by_name_;
   std::vector<Progress> progress_;  // by slot
   std::vector<bool> down_;          // by link
-  std::vector<int64_t> link_bits_;  // by link, of what moved away from it or is done
+  std::vector<int64_t> link_bits_;  // by link, of flows that ended or left the link
 };
 
-// The connection of a message, made if new; nothing where there is no way.
+// Returns the connection of the message, which it makes if necessary; nothing if no path exists.
 std::optional<uint32_t> FluidNetwork::FindConnection(Slot slot) {
   const auto added = static_cast<uint32_t>(connections_.size());
   const uint32_t number = by_name_.FindOrAdd(FlowEndsOf(message(slot)), added);
@@ -147,22 +148,23 @@ bool FluidNetwork::AddConnection(Slot slot) {
   for (uint32_t i = 0; i < shape_.queue_pairs; ++i) {
     FlowEnds flow = FlowEndsOf(m);
     flow.flow = FlowOfQueuePair(m.flow, i);
-    const auto way = ways_.Between(flow);
-    if (!way) return false;
+    const auto route = paths_.RouteOf(flow);
+    if (!route) return false;
     FluidQueuePair pair;
-    pair.way = *way;
-    pair.ack_time = Time::Ps(ways_.AckTime(pair.way));
-    pair.slowest_rate = ways_.SlowestRate(pair.way);
-    pair.window = ways_.WindowBytes(pair.way);
-    FluidWays::Uses uses = ways_.DataUses(pair.way), acks = ways_.AckUses(pair.way);
-    std::vector<AlikeWay> alike;
-    if (replicas() != nullptr) alike = AlikeWays(*replicas(), ways_, folded_connection(slot), i);
-    if (!alike.empty()) {
-      uses = UsesOfAll(ways_, pair.way, alike);
-      acks = AckUsesOfAll(ways_, pair.way, alike);
-      pair.window = MeanWindowBytes(ways_, alike);
-      pair.longer = MeanAckTime(ways_, alike) - pair.ack_time;
-      pair.ack_time += pair.longer;
+    pair.route = *route;
+    pair.ack_time = Time::Ps(paths_.AckTime(pair.route));
+    pair.slowest_rate = paths_.SlowestRate(pair.route);
+    pair.window = paths_.WindowBytes(pair.route);
+    FluidPaths::Uses uses = paths_.DataUses(pair.route), acks = paths_.AckUses(pair.route);
+    std::vector<ReplicaRoute> replica_routes;
+    if (replicas() != nullptr)
+      replica_routes = ReplicaRoutes(*replicas(), paths_, folded_connection(slot), i);
+    if (!replica_routes.empty()) {
+      uses = ReplicaDataUses(paths_, pair.route, replica_routes);
+      acks = ReplicaAckUses(paths_, pair.route, replica_routes);
+      pair.window = MeanWindowBytes(paths_, replica_routes);
+      pair.extra_latency = MeanAckTime(paths_, replica_routes) - pair.ack_time;
+      pair.ack_time += pair.extra_latency;
     }
     pairs_.Add(pair, uses, acks);
   }
@@ -181,12 +183,12 @@ uint32_t FluidNetwork::OnSend(Slot slot) {
   return *number + 1;
 }
 
-// Over its connection.
+// Sends the message over connection `number`.
 void FluidNetwork::Carry(Slot slot, uint32_t number) {
   const Message& m = message(slot);
   Connection& connection = connections_[number];
   if (slot >= progress_.size()) progress_.resize(slot + 1);
-  // One that finds its cable dead waits there like data.
+  // A control message whose path is down waits like data.
   const bool passes =
       m.control && connection.first == kNone && pairs_.fabric().bound(connection.first_pair) > 0;
   if (passes) return SendControl(slot, &connection);
@@ -208,21 +210,21 @@ void FluidNetwork::Carry(Slot slot, uint32_t number) {
   }
 }
 
-// What a packet waits for at a NIC that is busy: the rest of a frame, half of one in the mean, and
-// then the turns of the queue pairs that are sending.
+// Returns the wait of a control message at a busy NIC: the rest of the present frame, on average
+// half a frame, and then one frame of each sending queue pair.
 Time FluidNetwork::IdleWait(const FluidQueuePair& pair) const {
-  const auto busy = static_cast<int64_t>(pairs_.fabric().pairs_on(pair.way.ends.first));
+  const auto busy = static_cast<int64_t>(pairs_.fabric().pairs_on(pair.route.ends.first));
   if (busy == 0) return Time();
-  const FabricDirection& out = map_.direction(pair.way.ends.first);
+  const FabricDirection& out = map_.direction(pair.route.ends.first);
   return Time::Ps(out.Occupancy(set_.FrameBytes()) * (2 * busy + 1) / 2);
 }
 
-// A packet without data does not share: its bytes are next to nothing.
+// A control message does not share links: its bytes are negligible.
 void FluidNetwork::SendControl(Slot slot, Connection* connection) {
   const Message& m = message(slot);
   FluidQueuePair& pair = pairs_[connection->first_pair];
   const int64_t bytes = m.size.count();
-  const Time alone = set_.TimeFor(bytes, pair.slowest_rate) + pair.Tail(ways_, bytes);
+  const Time alone = set_.TimeFor(bytes, pair.slowest_rate) + pair.Tail(paths_, bytes);
   const Time arrival =
       std::max(connection->arrival, now() + NicsOf(m.source).latency + IdleWait(pair) + alone);
   connection->arrival = arrival;
@@ -245,7 +247,7 @@ uint32_t FluidNetwork::SendAlone(Slot slot) {
   if (number == next) connections_.emplace_back();
   Connection& connection = connections_[number];
   const Time leaves = now() + NicsOf(m.source).latency;
-  connection.arrival = std::max(connection.arrival, leaves + TimeAlone(set_, path, m.size.count()));
+  connection.arrival = std::max(connection.arrival, leaves + IdleTime(set_, path, m.size.count()));
   Complete(slot, connection.arrival + NicsOf(m.destination).latency,
            connection.arrival + path.latency);
   return 0;
@@ -291,7 +293,7 @@ Status FluidNetwork::OnEnd() {
   return OkStatus();
 }
 
-// What the queue pair has sent, to the links of its present way.
+// Counts what the queue pair has sent for the links of its present path.
 void FluidNetwork::CountBits(uint32_t number) {
   int64_t& bits = pairs_[number].sent_bits;
   const auto add = [&](const FluidSharing::Use& use) {
@@ -304,7 +306,7 @@ void FluidNetwork::CountBits(uint32_t number) {
 }
 
 void FluidNetwork::ApplyFault(const Fault& fault) {
-  pairs_.HoldBack(now());
+  pairs_.StopBypassing(now());
   for (const int cable : fault.links) {
     for (const uint32_t link :
          {static_cast<uint32_t>(2 * cable), static_cast<uint32_t>(2 * cable + 1)}) {
@@ -321,12 +323,12 @@ void FluidNetwork::ApplyFault(const Fault& fault) {
 }
 
 void FluidNetwork::Reroute() {
-  pairs_.HoldBack(now());
+  pairs_.StopBypassing(now());
   map_.Reroute(down_);
   for (uint32_t number = 0; number < pairs_.count(); ++number) {
     CountBits(number);
-    FluidEnds& way = pairs_[number].way;
-    way.ends = map_.Redirect(way.ends, way.path);
+    FluidRoute& route = pairs_[number].route;
+    route.ends = map_.Redirect(route.ends, route.hash);
     pairs_.Move(number, now());
   }
 }

@@ -1,14 +1,14 @@
-// The fluid network: a message is a stream of bytes over the way that the packet network's packets
-// would take, at a rate that it shares with others as max-min fairness has it (fluid_sharing.h),
-// or, if it fits into its window, at its NIC's and then behind what came to a link before it
-// (fluid_fabric.h). What it takes alone is what the packet network says of it, to the picosecond;
-// what it takes with others leaves out pauses, marks and losses
+// The fluid network: a message is a stream of bytes over the path that its packets would take in
+// the packet network. Streams share links at max-min fair rates (fluid_sharing.h). A message that
+// fits into its window bypasses fair sharing: it leaves at the rate of its NIC and waits for the
+// backlogs on its path (fluid_fabric.h). On an idle network a message takes the time of the packet
+// network, to the picosecond. Under load the model leaves out pauses, marks and losses
 // (docs/explanation/fluid-network.md).
 //
 //   sender's NIC  ├ latency ┤├ bytes and headers / rate, message after message of a queue pair ┤
-//   way                      ├ first and last frame stored, cables, switches ┤
+//   path                     ├ first and last frame stored, cables, switches ┤
 //   receiver                                                        arrival ┤├ latency ┤ delivered
-//   sender                                                          arrival ┤├ way back ┤ sent
+//   sender                                                          arrival ┤├ path back ┤ sent
 //
 // Single-threaded; keeps network.h's order of callbacks.
 #ifndef DRYDOCK_EXEC_ENGINE_NETWORKS_FLUID_FLUID_NETWORK_H_
@@ -24,12 +24,12 @@
 
 namespace drydock {
 
-// `topology` outlives the network. Errors: several processes, a log of links, faults that flip
-// bits, attributes that are no values. Run fails if an actor sends between NICs that cannot reach
-// one another, or a message waits for a cable that never comes back.
+// The topology outlives the network. An error if the options ask for several processes or a log of
+// links, the topology has faults that flip bits, or an attribute is malformed. Run fails if an
+// actor sends between NICs that no path connects, or a message waits for a cable that stays down.
 //
-// Counters: "messages", "message bytes", "queue pairs", "rate changes" (where queue pairs
-// met), "rates" (found in them), "rates at once" (most of them in one).
+// Counters: "messages", "message bytes", "queue pairs", "rate changes" (solutions in which queue
+// pairs share a link), "rates" (in all solutions), "rates at once" (in the largest solution).
 Result<std::unique_ptr<Network>> MakeFluidNetwork(const Topology& topology,
                                                   const NetworkOptions& options);
 // The same for a folded replay; the map outlives the network.

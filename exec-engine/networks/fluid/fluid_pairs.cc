@@ -2,9 +2,9 @@
 
 namespace drydock {
 
-void FluidPairs::Add(const FluidQueuePair& pair, const FluidWays::Uses& data,
-                     const FluidWays::Uses& acknowledgements) {
-  fabric_.Add(data, acknowledgements, ways_.WindowRate(pair.way));
+void FluidPairs::Add(const FluidQueuePair& pair, const FluidPaths::Uses& data,
+                     const FluidPaths::Uses& acknowledgements) {
+  fabric_.Add(data, acknowledgements, paths_.WindowRate(pair.route));
   pairs_.push_back(pair);
 }
 
@@ -27,28 +27,28 @@ void FluidPairs::Wake(uint32_t number, Time when) {
 
 void FluidPairs::OnWake(uint32_t number, Time now) {
   FluidQueuePair& pair = pairs_[number];
-  if (pair.wake != now) return;  // it was moved, and left this behind
+  if (pair.wake != now) return;  // the event is void
   pair.wake = Time::Max();
   if (!pair.sending) return Begin(number);
   if (pair.finish > now) return Wake(number, pair.finish);
   FinishPart(number, now);
 }
 
-// The first part of a queue pair that is not sending goes to the wire, once all is known that
-// happens now.
+// The first part of an idle queue pair begins at the end of the present time, when all parts that
+// begin with it are known.
 void FluidPairs::Begin(uint32_t number) {
   pairs_[number].sending = true;
   pairs_[number].finish = Time::Max();
   beginning_.push_back(number);
 }
 
-// Who shares first, whoever that makes share next, and what is left goes ahead.
+// Admits the parts that share, then those that they force to share. The rest bypass fair sharing.
 void FluidPairs::BeginAll(Time now) {
   for (bool more = true; more;) {
     const size_t before = beginning_.size();
     std::erase_if(beginning_, [&](uint32_t number) {
       const FluidQueuePair& pair = pairs_[number];
-      if (WireBytesOfFirst(pair) <= pair.window && fabric_.MayGoAhead(number)) return false;
+      if (WireBytesOfFirst(pair) <= pair.window && fabric_.MayBypass(number)) return false;
       BeginPart(number, false, now);
       return true;
     });
@@ -58,20 +58,20 @@ void FluidPairs::BeginAll(Time now) {
   beginning_.clear();
 }
 
-void FluidPairs::BeginPart(uint32_t number, bool ahead, Time now) {
+void FluidPairs::BeginPart(uint32_t number, bool bypasses, Time now) {
   FluidQueuePair& pair = pairs_[number];
   pair.StartPart(WireBytesOfFirst(pair), now);
-  if (ahead) {
-    fabric_.BeginAhead(number, pair.Pace(&sent_, now, FluidSharing::kNoLimit));
+  if (bypasses) {
+    fabric_.BeginBypassing(number, pair.Pace(&sent_, now, FluidSharing::kNoLimit));
   } else {
     fabric_.Begin(number, now);
   }
   pair.first_known = ArrivalOf(number, parts_.Front(pair.parts).bytes, now) + pair.ack_time;
 }
 
-// Of what leaves the NIC now, at the end of a part of so many bytes.
+// Returns when a byte arrives that leaves the NIC now, at the end of a part of this size.
 Time FluidPairs::ArrivalOf(uint32_t number, int64_t bytes, Time now) {
-  return now + fabric_.Wait(number, now) + pairs_[number].Tail(ways_, bytes);
+  return now + fabric_.Wait(number, now) + pairs_[number].Tail(paths_, bytes);
 }
 
 // The last byte of the first part has left the NIC.
@@ -89,7 +89,7 @@ void FluidPairs::FinishPart(uint32_t number, Time now) {
   clock_->OnPart(part.slot, arrival, acknowledged);
 }
 
-// With the next part, if it is there.
+// Begins the next part if it is ready.
 void FluidPairs::Continue(uint32_t number, Time now) {
   FluidQueuePair& pair = pairs_[number];
   if (pair.parts.empty() || parts_.Front(pair.parts).ready > now) {
@@ -98,7 +98,7 @@ void FluidPairs::Continue(uint32_t number, Time now) {
     return;
   }
   const int64_t bytes = WireBytesOfFirst(pair);
-  if (fabric_.ahead(number) || bytes <= pair.window) {
+  if (fabric_.bypasses(number) || bytes <= pair.window) {
     Stop(number, now);
     return Begin(number);
   }
@@ -124,8 +124,8 @@ void FluidPairs::Settle(Time now) {
   for (const auto& [link, when] : fabric_.TakeDrains()) clock_->DrainAt(link, when);
 }
 
-void FluidPairs::HoldBack(Time now) {
-  for (const uint32_t number : fabric_.HoldBack(now)) {
+void FluidPairs::StopBypassing(Time now) {
+  for (const uint32_t number : fabric_.StopBypassing(now)) {
     FluidQueuePair& pair = pairs_[number];
     const bool over = pair.finish <= now;
     pair.SetRate(0, now);
@@ -134,8 +134,8 @@ void FluidPairs::HoldBack(Time now) {
 }
 
 void FluidPairs::Move(uint32_t number, Time now) {
-  const FluidEnds& way = pairs_[number].way;
-  fabric_.Move(number, ways_.DataUses(way), ways_.AckUses(way), now);
+  const FluidRoute& route = pairs_[number].route;
+  fabric_.Move(number, paths_.DataUses(route), paths_.AckUses(route), now);
 }
 
 }  // namespace drydock

@@ -1,8 +1,8 @@
-// The queue pairs of the fluid network: what each sends, one part after another, and when the last
-// byte of a part has left its NIC and arrives. What they have of the links is FluidFabric's.
+// The queue pairs of the fluid network: each sends its parts one after another. Computes when the
+// last byte of a part leaves its NIC and arrives; FluidFabric has the rates.
 //
-// Whoever has the clock tells the time with each call, which never goes back, and calls OnWake and
-// OnDrain when it was asked to. Not thread-safe.
+// The owner of the clock passes the present time to each call, which never decreases, and calls
+// OnWake and OnDrain at the requested times. Not thread-safe.
 #ifndef DRYDOCK_EXEC_ENGINE_NETWORKS_FLUID_FLUID_PAIRS_H_
 #define DRYDOCK_EXEC_ENGINE_NETWORKS_FLUID_FLUID_PAIRS_H_
 
@@ -11,8 +11,8 @@
 
 #include "core/base/units.h"
 #include "exec-engine/networks/fluid/fluid_fabric.h"
+#include "exec-engine/networks/fluid/fluid_paths.h"
 #include "exec-engine/networks/fluid/fluid_queue_pair.h"
-#include "exec-engine/networks/fluid/fluid_ways.h"
 
 namespace drydock {
 
@@ -23,37 +23,38 @@ class FluidPairs {
     virtual ~Clock() = default;
     virtual void WakeAt(uint32_t pair, Time when) = 0;
     virtual void DrainAt(uint32_t link, Time when) = 0;
-    // A part of what is in `slot` is through: its last byte arrives, and its sender knows.
+    // A part of the message in `slot` has left. Its last byte and its acknowledgement arrive at
+    // these times.
     virtual void OnPart(uint32_t slot, Time arrival, Time acknowledged) = 0;
   };
   // `capacities` in bits per second, by link. All outlive this.
-  FluidPairs(const FluidSettings& settings, const FluidWays& ways,
+  FluidPairs(const FluidSettings& settings, const FluidPaths& paths,
              const std::vector<int64_t>& capacities, Clock* clock)
-      : set_(settings), ways_(ways), clock_(clock), fabric_(capacities) {}
+      : set_(settings), paths_(paths), clock_(clock), fabric_(capacities) {}
 
-  // Numbered from 0; idle. `data`, `acknowledgements`: as FluidFabric::Add's.
-  void Add(const FluidQueuePair& pair, const FluidWays::Uses& data,
-           const FluidWays::Uses& acknowledgements);
+  // Adds an idle queue pair; they are numbered from 0. The links are as for FluidFabric::Add.
+  void Add(const FluidQueuePair& pair, const FluidPaths::Uses& data,
+           const FluidPaths::Uses& acknowledgements);
   uint32_t count() const { return static_cast<uint32_t>(pairs_.size()); }
   FluidQueuePair& operator[](uint32_t pair) { return pairs_[pair]; }
   const FluidQueuePair& operator[](uint32_t pair) const { return pairs_[pair]; }
   const FluidFabric& fabric() const { return fabric_; }
 
-  // Behind what it has. `ready`: when its bytes are at the NIC.
+  // Appends a part to the queue.
   void Send(uint32_t pair, const QueuedPart& part, Time now);
-  // The slot of what it is sending, or is to send first; there must be something.
+  // Returns the slot of the first part. REQUIRES: the queue is not empty.
   uint32_t FirstSlot(uint32_t pair) const { return parts_.Front(pairs_[pair].parts).slot; }
   void OnWake(uint32_t pair, Time now);
   void OnDrain(uint32_t link, Time now) { fabric_.Drained(link, now); }
-  // All that happens now has happened.
+  // Call after all events of the present time.
   void Settle(Time now);
 
-  // Nothing is ahead where cables come and go. A part whose last byte has just left has left.
-  void HoldBack(Time now);
+  // Call before links change: all parts share from now on. A part whose last byte leaves now ends.
+  void StopBypassing(Time now);
   void SetCapacity(uint32_t link, int64_t bits_per_second, Time now) {
     fabric_.SetCapacity(link, bits_per_second, now);
   }
-  // Its `way` has changed.
+  // The `route` of the queue pair has changed.
   void Move(uint32_t pair, Time now);
 
  private:
@@ -64,17 +65,17 @@ class FluidPairs {
   void Wake(uint32_t pair, Time when);
   void Begin(uint32_t pair);
   void BeginAll(Time now);
-  void BeginPart(uint32_t pair, bool ahead, Time now);
+  void BeginPart(uint32_t pair, bool bypasses, Time now);
   void FinishPart(uint32_t pair, Time now);
   void Continue(uint32_t pair, Time now);
   void Stop(uint32_t pair, Time now);
 
   const FluidSettings& set_;
-  const FluidWays& ways_;
+  const FluidPaths& paths_;
   Clock* const clock_;
   FluidFabric fabric_;
   std::vector<FluidQueuePair> pairs_;
-  std::vector<uint32_t> beginning_;  // at this instant
+  std::vector<uint32_t> beginning_;  // queue pairs that begin a part at the present time
   ListPool<QueuedPart> parts_;
   ListPool<SentPart> sent_;
 };

@@ -1,6 +1,6 @@
-// A queue pair of the fluid network: what it has to send, in order, and how far the first of it has
-// come. Time in whole picoseconds, rates in whole bits per second; what is left of a part is kept
-// in bits times picoseconds per second, so that nothing is rounded but the time at which it ends.
+// A queue pair of the fluid network: the parts of messages that it has to send, in order, and the
+// progress of the first. Times in whole picoseconds, rates in whole bits per second. The rest of a
+// part is in bits times picoseconds per second, so that only the time of its end is rounded.
 #ifndef DRYDOCK_EXEC_ENGINE_NETWORKS_FLUID_FLUID_QUEUE_PAIR_H_
 #define DRYDOCK_EXEC_ENGINE_NETWORKS_FLUID_FLUID_QUEUE_PAIR_H_
 
@@ -9,24 +9,24 @@
 #include <vector>
 
 #include "core/base/units.h"
-#include "exec-engine/networks/fluid/fluid_ways.h"
+#include "exec-engine/networks/fluid/fluid_paths.h"
 
 namespace drydock {
 
-// A message, or a part of one, that waits for its turn.
+// A message, or a part of one, that waits to be sent.
 struct QueuedPart {
   uint32_t slot = 0;  // of the message
   int64_t bytes = 0;
   Time ready;  // when its bytes are at the NIC
 };
 
-// One that has left the NIC.
+// A part that has left the NIC.
 struct SentPart {
-  int64_t bytes = 0;  // with headers
-  Time first, last;   // when the sender knows that its first and its last byte have arrived
+  int64_t bytes = 0;  // includes headers
+  Time first, last;   // when the sender learns that the first and the last byte have arrived
 };
 
-// First in, first out; the elements are in a ListPool.
+// A FIFO list, whose elements are in a ListPool.
 struct ListEnds {
   static constexpr uint32_t kNone = UINT32_MAX;
   uint32_t first = kNone, last = kNone;
@@ -73,19 +73,19 @@ class ListPool {
 struct FluidQueuePair {
   static constexpr int64_t kPsPerSecond = 1'000'000'000'000;
 
-  FluidEnds way;
+  FluidRoute route;
   ListEnds parts, unacknowledged;
-  int64_t window = 0;         // bytes with headers that may be unacknowledged
+  int64_t window = 0;         // bytes that may be unacknowledged, headers included
   bool sending = false;       // its first part is on the wire
-  Time first_known;           // when the sender knows that its first byte has arrived
+  Time first_known;           // when the sender learns that the first byte of the part has arrived
   int64_t rate = 0;           // since `since`
   Time since;                 // when `left` held
   __int128 left = 0;          // of the first part
   Time finish = Time::Max();  // of the first part, at this rate
-  Time wake = Time::Max();    // of the next event that is meant
-  Time ack_time;              // from the last byte in until the sender knows
-  Time longer;                // its way is taken to be, if it stands for others
-  int64_t slowest_rate = 0;   // of the links of its way, without faults
+  Time wake = Time::Max();    // the next event that counts; earlier ones are void
+  Time ack_time;              // from the arrival of the last byte to that of its acknowledgement
+  Time extra_latency;         // of the mean path of a folded connection over its own path
+  int64_t slowest_rate = 0;   // of the links of the path, without faults
   int64_t sent_bits = 0;      // on the wire
 
   void StartPart(int64_t wire_bytes, Time now) {
@@ -100,20 +100,20 @@ struct FluidQueuePair {
     FindFinish(now);
   }
   void FindFinish(Time now) {
-    finish = Time::Max();  // unless it is before the end of time
+    finish = Time::Max();  // stays so if the part ends after the last time
     if (rate == 0) return;
     const __int128 ps = (left + rate - 1) / rate;
     if (ps < Time::Max().ps() - now.ps()) finish = now + Time::Ps(static_cast<int64_t>(ps));
   }
 
-  // What is acknowledged.
+  // Drops the parts that are acknowledged.
   void Forget(ListPool<SentPart>* sent, Time now) {
     while (!unacknowledged.empty() && sent->Front(unacknowledged).last <= now) {
       sent->Pop(&unacknowledged);
     }
   }
-  // The rate at which the last byte of the first part leaves just when the window has room for it;
-  // `none` if it has room now.
+  // Returns the rate at which the last byte of the first part leaves when the window gets room for
+  // it; `none` if the window has room now.
   int64_t Pace(ListPool<SentPart>* sent, Time now, int64_t none) {
     Forget(sent, now);
     int64_t excess = static_cast<int64_t>(left / (8 * kPsPerSecond)) - window;
@@ -122,8 +122,9 @@ struct FluidQueuePair {
     sent->ForEach(unacknowledged, [&](const SentPart& part) {
       if (excess <= 0) return;
       const auto span = static_cast<__int128>((part.last - part.first).ps());
-      const int64_t of_it = std::min(excess, part.bytes);
-      room = std::max(room, part.first + Time::Ps(static_cast<int64_t>(span * of_it / part.bytes)));
+      const int64_t needed = std::min(excess, part.bytes);
+      room =
+          std::max(room, part.first + Time::Ps(static_cast<int64_t>(span * needed / part.bytes)));
       excess -= part.bytes;
     });
     if (room == now) return none;
@@ -131,13 +132,13 @@ struct FluidQueuePair {
     return pace < none ? std::max<int64_t>(static_cast<int64_t>(pace), 1) : none;
   }
 
-  // FluidWays::Tail; a connection knows few sizes.
-  Time Tail(const FluidWays& ways, int64_t bytes) {
+  // Returns FluidPaths::Tail and the extra latency. Caches two sizes: a connection has few.
+  Time Tail(const FluidPaths& paths, int64_t bytes) {
     for (Known& each : known) {
       if (each.bytes == bytes) return each.tail;
     }
     std::swap(known[0], known[1]);
-    known[0] = {bytes, Time::Ps(ways.Tail(way, bytes)) + longer};
+    known[0] = {bytes, Time::Ps(paths.Tail(route, bytes)) + extra_latency};
     return known[0].tail;
   }
   struct Known {

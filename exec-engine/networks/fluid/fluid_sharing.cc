@@ -7,9 +7,10 @@
 namespace drydock {
 namespace {
 
-constexpr int64_t kDrift = 64;  // 1 / kDrift of a link
-constexpr int kMostTries = 4;   // then all that a solution touches is solved with it
-constexpr int kMostRounds = 8;  // what acknowledgements still move then waits for the next change
+// Bounds of the method.
+constexpr int64_t kDrift = 64;  // a reservation may change by 1 / kDrift of a link unnoticed
+constexpr int kMaxTries = 4;    // after them, a solution includes all links that it touches
+constexpr int kMaxRounds = 8;   // what acknowledgements still change waits for the next Solve
 
 }  // namespace
 
@@ -42,18 +43,18 @@ void FluidSharing::SetUses(Flow* flow, std::span<const Use> data, std::span<cons
 void FluidSharing::FindBound(Flow* flow) {
   flow->bound = flow->first_bound = flow->data_count == 0 ? 0 : flow->limit;
   for (uint32_t i = flow->data; i < flow->data + flow->data_count; ++i) {
-    const int64_t most = links_[uses_[i].link].capacity * kWhole / uses_[i].share;
-    flow->bound = std::min(flow->bound, most);
+    const int64_t alone = links_[uses_[i].link].capacity * kWhole / uses_[i].share;
+    flow->bound = std::min(flow->bound, alone);
     if (i == flow->data) flow->first_bound = flow->bound;
   }
 }
 
-// Keeps its rate until it is solved, so that Solve sees whether it changes.
+// The flow keeps its rate until it is solved, so that Solve notices a change.
 void FluidSharing::Move(uint32_t number, std::span<const Use> data, std::span<const Use> acks) {
   Flow& flow = flows_[number];
   const int64_t rate = flow.rate;
   if (flow.active) Leave(number);
-  SetRate(number, 0);  // off the old links of its acknowledgements
+  SetRate(number, 0);  // frees the old links of its acknowledgements
   SetUses(&flow, data, acks);
   if (!flow.active) return;
   SetRate(number, rate);
@@ -67,7 +68,7 @@ void FluidSharing::MarkDirty(uint32_t link) {
   dirty_links_.push_back(link);
 }
 
-// Puts the flow on its links.
+// Adds the flow to its links.
 void FluidSharing::Enter(uint32_t number) {
   const Flow& flow = flows_[number];
   uint32_t i = flow.data;
@@ -76,7 +77,7 @@ void FluidSharing::Enter(uint32_t number) {
     use.place = static_cast<uint32_t>(link.flows.size());
     link.flows.push_back({number, i++});
     link.wanted += Part(BoundOf(flow), use.share);
-    if (link.holds_back) MarkDirty(use.link);
+    if (link.is_bottleneck) MarkDirty(use.link);
   }
 }
 
@@ -84,7 +85,7 @@ void FluidSharing::Leave(uint32_t number) {
   const Flow& flow = flows_[number];
   for (const Use& use : UsesOf(flow)) {
     Link& link = links_[use.link];
-    if (link.holds_back) MarkDirty(use.link);
+    if (link.is_bottleneck) MarkDirty(use.link);
     link.wanted -= Part(BoundOf(flow), use.share);
     link.flows[use.place] = link.flows.back();
     uses_[link.flows[use.place].use].place = use.place;
@@ -124,7 +125,7 @@ void FluidSharing::SetCapacity(uint32_t number, int64_t bits_per_second) {
   for (const Crossing& each : links_[number].flows) crossing.push_back(each.flow);
   for (const uint32_t flow : crossing) Leave(flow);
   links_[number].capacity = bits_per_second;
-  // Those that are idle now have bounds as well.
+  // Idle flows have bounds as well.
   for (uint32_t flow_number = 0; flow_number < flows_.size(); ++flow_number) {
     const std::span<const Use> uses = data(flow_number);
     if (std::any_of(uses.begin(), uses.end(), [&](const Use& u) { return u.link == number; })) {
@@ -138,18 +139,18 @@ void FluidSharing::SetCapacity(uint32_t number, int64_t bits_per_second) {
   MarkDirty(number);
 }
 
-void FluidSharing::SetAside(uint32_t link, int64_t bits_per_second) {
-  const int64_t change = bits_per_second - links_[link].set_aside;
+void FluidSharing::Reserve(uint32_t link, int64_t bits_per_second) {
+  const int64_t change = bits_per_second - links_[link].reserved_rate;
   if (change == 0) return;
-  links_[link].set_aside = bits_per_second;
+  links_[link].reserved_rate = bits_per_second;
   Add(link, change * kWhole);
 }
 
-// To what is set aside.
-void FluidSharing::Add(uint32_t number, int64_t aside) {
+// Adds to what is reserved.
+void FluidSharing::Add(uint32_t number, int64_t reserved) {
   Link& link = links_[number];
-  link.aside += aside;
-  const int64_t drift = link.aside - link.aside_known;
+  link.reserved += reserved;
+  const int64_t drift = link.reserved - link.reserved_when_solved;
   if (!link.flows.empty() && std::abs(drift) / kWhole > link.capacity / kDrift) MarkDirty(number);
 }
 
@@ -162,7 +163,7 @@ void FluidSharing::SetRate(uint32_t number, int64_t rate) {
 
 const std::vector<uint32_t>& FluidSharing::Solve() {
   changed_.clear();
-  for (int round = 0; round < kMostRounds && !settled(); ++round) SolveOnce();
+  for (int round = 0; round < kMaxRounds && !settled(); ++round) SolveOnce();
   return changed_;
 }
 
@@ -171,23 +172,23 @@ void FluidSharing::SolveOnce() {
   Collect();
   if (!in_flows_.empty()) {
     Fill();
-    for (int tries = 1; AddOverfull(/*all=*/tries == kMostTries); ++tries) Fill();
+    for (int tries = 1; AddOverfull(/*all=*/tries == kMaxTries); ++tries) Fill();
     ++counts_.solutions;
     counts_.flows += static_cast<int64_t>(in_flows_.size());
-    counts_.most = std::max(counts_.most, static_cast<int64_t>(in_flows_.size()));
+    counts_.largest = std::max(counts_.largest, static_cast<int64_t>(in_flows_.size()));
   }
   Apply();
 }
 
-// A flow that meets nobody on a contended link needs no water-filling: it has what they leave it.
-// False if it meets somebody.
+// A flow that is alone on each contended link of its path needs no water-filling: it has what the
+// links can offer. Returns false if it is not alone.
 bool FluidSharing::SettleAlone(uint32_t number) {
   Flow& flow = flows_[number];
   if (flow.solved == solution_ || !flow.active) return true;
   int64_t fair = BoundOf(flow);
   for (const Use& use : UsesOf(flow)) {
     Link& link = links_[use.link];
-    if (link.flows.size() == 1) link.aside_known = link.aside;
+    if (link.flows.size() == 1) link.reserved_when_solved = link.reserved;
     if (!IsContended(link)) continue;
     if (link.flows.size() > 1) return false;
     fair = std::min(fair, Room(link) / use.share);
@@ -210,7 +211,7 @@ void FluidSharing::AddLink(uint32_t number) {
   Link& link = links_[number];
   if (link.solved == solution_) return;
   link.solved = solution_;
-  link.aside_known = link.aside;
+  link.reserved_when_solved = link.reserved;
   in_links_.push_back(number);
   for (const Crossing& crossing : link.flows) AddToSolution(crossing.flow);
 }
@@ -222,13 +223,13 @@ void FluidSharing::Touch(uint32_t number) {
   touched_.push_back(number);
 }
 
-// From the flows in the solution to their links, and so on.
+// Follows the flows in the solution to their links, and these to further flows.
 void FluidSharing::Expand() {
   for (; expanded_ < in_flows_.size(); ++expanded_) {
     for (const Use& use : UsesOf(flows_[in_flows_[expanded_]])) {
       const Link& link = links_[use.link];
       if (!IsContended(link)) continue;
-      if (link.holds_back) {
+      if (link.is_bottleneck) {
         AddLink(use.link);
       } else {
         Touch(use.link);
@@ -237,7 +238,7 @@ void FluidSharing::Expand() {
   }
 }
 
-// All that a change is sure to reach.
+// Collects the flows and links that the changes reach for certain.
 void FluidSharing::Collect() {
   in_flows_.clear();
   in_links_.clear();
@@ -270,8 +271,8 @@ bool FluidSharing::IsOverfull(const Link& link) const {
   return false;
 }
 
-// Takes in the links that the solution asks for more than they have, or all that it touches. False
-// if there are none: then it holds.
+// Adds the touched links that the solution overfills, or (`all`) all touched links. Returns false
+// if there are none, so that the solution is valid.
 bool FluidSharing::AddOverfull(bool all) {
   const size_t before = in_links_.size();
   for (const uint32_t link : touched_) {
@@ -299,7 +300,7 @@ constexpr auto kHigher = [](const auto& a, const auto& b) { return b < a; };
 }  // namespace
 
 void FluidSharing::StartLink(Link* link) {
-  link->holds_back = false;
+  link->is_bottleneck = false;
   link->left = Room(*link);
   link->shares = 0;
   for (const Crossing& crossing : link->flows) {
@@ -327,8 +328,8 @@ void FluidSharing::StartLevels() {
   });
 }
 
-// Brings the lowest level to the front; false if no link has flows left. As flows are fixed at or
-// below the lowest level, the others can only rise.
+// Brings the lowest level to the front; returns false if no link has unfixed flows. Flows are fixed
+// at or below the lowest level, so that the other levels only rise.
 bool FluidSharing::FindLowest() {
   while (!levels_.empty()) {
     const Level front = levels_.front();
@@ -342,7 +343,7 @@ bool FluidSharing::FindLowest() {
   return false;
 }
 
-// Water-filling: whoever can have no more, by its own bound or by its link, is fixed.
+// Water-filling: fixes the flows that have reached their own bound or the level of their link.
 void FluidSharing::Fill() {
   StartLevels();
   size_t next = 0;  // of in_flows_, by bound
@@ -356,7 +357,7 @@ void FluidSharing::Fill() {
     }
     if (!limited) return;
     const Level lowest = levels_.front();
-    links_[lowest.link].holds_back = true;
+    links_[lowest.link].is_bottleneck = true;
     for (const Crossing& crossing : links_[lowest.link].flows) {
       if (flows_[crossing.flow].fair < 0) Fix(crossing.flow, lowest.rate);
     }

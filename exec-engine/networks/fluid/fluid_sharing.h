@@ -1,23 +1,24 @@
 // Max-min fair rates of flows that share links.
 //
-// A flow crosses links with a share of its bits (all of them, or where it is split over equal ways
-// a part), and has acknowledgements that take a share of its rate on other links. A rate is max-min
-// fair if it can only grow at the expense of a flow that has no more (Bertsekas and Gallager, Data
-// Networks, 6.5.2): water-filling fixes, link by link, the flows of the link with the least to
-// give.
+// A flow crosses links with a share of its bits: all of them, or a part where it is split over
+// equal paths. Its acknowledgements take a share of its rate on other links. Rates are max-min fair
+// if a flow can gain only at the expense of a flow with no higher rate (Bertsekas and Gallager,
+// Data Networks, 6.5.2). Water-filling finds them: it fixes, link by link, the flows of the link
+// that has the least to offer to each.
 //
-// A change solves again only what it reaches: from flow to link to flow, over links that hold
-// somebody back, or would be asked for more than they have. That is enough. Rates are max-min fair
-// if no link gives more than it has and each flow is held back, by its own bound or by a full link
-// on which nobody has more; and only one set of rates is. After a solution, flows in it are held
-// back by a link in it or their bound; a link outside it that one of them crosses was summed up
-// and has enough. A flow outside it is held back by a link as before: had one of that link's flows
-// been solved again, the link would have been, as it holds somebody back, and with it all of its
-// flows. (Rates are whole numbers, so where links are full to the bit at once, a flow may have a
-// bit or two a second more or less than if all were solved.)
+// Solve updates only the part of the network that a change reaches: from flow to link to flow, over
+// links that are a bottleneck of some flow or would be overfull. This is sufficient. Rates are
+// max-min fair if no link is overfull and each flow is limited, by its own bound or by a full link
+// on which no flow has a higher rate; and only one set of rates is. After a solution, the flows in
+// it are limited by a link in it or by their bounds. A link outside it that one of them crosses was
+// added up and is not overfull. A flow outside it is limited by a link as before: if a flow of that
+// link had been solved again, the link, being a bottleneck, would be in the solution with all of
+// its flows. (Rates are whole numbers. So where several links become full at once, a flow may
+// differ by a bit or two per second from the solution of the whole network.)
 //
-// Acknowledgements, and what else is set aside, are taken off a link as they are when it is solved;
-// it is looked at again by itself where they have changed by more than 1/64 of the link since.
+// What acknowledgements and Reserve take of a link is subtracted as of the time at which the link
+// is solved. The link is solved again by itself when this has changed by more than 1/64 of its
+// capacity.
 //
 // Integers throughout: rates are whole bits per second, rounded down. Not thread-safe.
 #ifndef DRYDOCK_EXEC_ENGINE_NETWORKS_FLUID_FLUID_SHARING_H_
@@ -33,38 +34,39 @@ namespace drydock {
 class FluidSharing {
  public:
   static constexpr int64_t kWhole = 1 << 14;  // all bits of a flow
-  // Rates are below it, so that kWhole times one is a number.
+  // Above all rates, so that kWhole times a rate fits into 64 bits.
   static constexpr int64_t kNoLimit = int64_t{1} << 48;
 
-  // A link that a flow crosses with `share` / kWhole of its bits, share > 0; more than kWhole where
-  // it stands for several.
+  // A link that a flow crosses with `share` / kWhole of its bits. The share is above 0, and above
+  // kWhole for a flow that stands for several.
   struct Use {
     uint32_t link = 0;
     uint32_t share = 0;
-    uint32_t place = 0;  // of the flow among those of the link
+    uint32_t place = 0;  // of the flow in Link::flows
   };
 
-  // Rates in bits per second, by link; 0 is a link that is down.
+  // Capacities in bits per second, by link; 0: the link is down.
   explicit FluidSharing(std::vector<int64_t> capacities);
 
-  // Flows are numbered from 0, and idle at first. `limit`: its sender's own; above 0.
+  // Returns the number of the flow, counted from 0. It is idle at first. `limit` is the sender's
+  // own, above 0.
   uint32_t AddFlow(std::span<const Use> data, std::span<const Use> acknowledgements, int64_t limit);
-  // It takes another way from now on. Without links it gets nothing.
+  // The flow takes another path from now on. Without links its rate is 0.
   void Move(uint32_t flow, std::span<const Use> data, std::span<const Use> acknowledgements);
   void Begin(uint32_t flow);
-  // Shares its first link alone, and takes what it has there, `pace` at most; above 0.
+  // The flow shares only its first link and has no more than `pace`, which is above 0.
   void BeginAtFirstLink(uint32_t flow, int64_t pace);
   void End(uint32_t flow);
   void SetCapacity(uint32_t link, int64_t bits_per_second);
-  // What of the link is not for flows to share.
-  void SetAside(uint32_t link, int64_t bits_per_second);
+  // Reserves a part of the capacity, which flows cannot share. Replaces the last reservation.
+  void Reserve(uint32_t link, int64_t bits_per_second);
 
   bool settled() const { return dirty_links_.empty() && dirty_flows_.empty(); }
-  // After this all rates are fair. The flows whose rates are others than before.
+  // Makes all rates fair. Returns the flows whose rates changed.
   const std::vector<uint32_t>& Solve();
 
   int64_t rate(uint32_t flow) const { return flows_[flow].rate; }
-  // The most it could ever have on its whole way, with nothing else about.
+  // Returns the rate that the flow has if it is alone on its path.
   int64_t bound(uint32_t flow) const { return flows_[flow].bound; }
   std::span<const Use> data(uint32_t flow) const {
     return {uses_.data() + flows_[flow].data, flows_[flow].data_count};
@@ -75,9 +77,9 @@ class FluidSharing {
   size_t flows_on(uint32_t link) const { return links_[link].flows.size(); }
 
   struct Counts {
-    int64_t solutions = 0;  // that concerned flows that meet
-    int64_t flows = 0;      // in all of them
-    int64_t most = 0;       // in one
+    int64_t solutions = 0;  // with flows that share a link
+    int64_t flows = 0;      // in all solutions
+    int64_t largest = 0;    // flows in the largest solution
   };
   const Counts& counts() const { return counts_; }
 
@@ -87,7 +89,7 @@ class FluidSharing {
     uint32_t data_count = 0, ack_count = 0;
     bool active = false;
     bool at_first_link = false;
-    uint32_t solved = 0;  // number of the solution that it was last in
+    uint32_t solved = 0;  // number of the last solution that contains it
     int64_t limit = 0, pace = 0;
     int64_t bound = 0, first_bound = 0;
     int64_t rate = 0, fair = 0;
@@ -98,18 +100,19 @@ class FluidSharing {
   };
   struct Link {
     int64_t capacity = 0;
-    int64_t wanted = 0;       // by its flows at most
-    int64_t aside = 0;        // what acknowledgements and SetAside take at present, times kWhole
-    int64_t aside_known = 0;  // when it was last solved
-    int64_t set_aside = 0;    // of that, but in bits per second
-    // In a solution: what is left to give and how many want of it, both times kWhole.
+    int64_t wanted = 0;    // sum of its flows' bounds
+    int64_t reserved = 0;  // by acknowledgements and Reserve at present, times kWhole
+    int64_t reserved_when_solved = 0;
+    int64_t reserved_rate = 0;  // by Reserve, in bits per second
+    // During a solution: the rest of the capacity and the sum of the shares of unfixed flows, both
+    // times kWhole.
     int64_t left = 0, shares = 0;
-    uint32_t solved = 0, touched = 0;  // numbers of the solutions that it was last in, or near
+    uint32_t solved = 0, touched = 0;  // numbers of the last solutions that contain or touch it
     bool dirty = false;
-    bool holds_back = false;  // some of its flows, when it was last solved
+    bool is_bottleneck = false;  // of some flow, when it was last solved
     std::vector<Crossing> flows;
   };
-  struct Level {  // what a link has for each flow that is not fixed
+  struct Level {  // the rate that a link can offer to each unfixed flow
     int64_t rate = 0;
     uint32_t link = 0;
     friend bool operator<(const Level& a, const Level& b) {
@@ -117,15 +120,15 @@ class FluidSharing {
     }
   };
 
-  // What is left of it to share, times kWhole.
+  // Returns the capacity that flows can share, times kWhole.
   static int64_t Room(const Link& link) {
-    return std::max<int64_t>(link.capacity * kWhole - link.aside, 0);
+    return std::max<int64_t>(link.capacity * kWhole - link.reserved, 0);
   }
   static bool IsContended(const Link& link) { return link.wanted > Room(link) / kWhole; }
   static int64_t Part(int64_t rate, uint32_t share) {
     return share == kWhole ? rate : (rate * share + kWhole - 1) / kWhole;
   }
-  // Those that it shares as it is.
+  // Returns the links that the flow shares at present.
   std::span<Use> UsesOf(const Flow& flow) {
     return {uses_.data() + flow.data,
             flow.at_first_link ? std::min(flow.data_count, 1U) : flow.data_count};
@@ -155,7 +158,7 @@ class FluidSharing {
   Level LevelOf(uint32_t link) const;
   void Apply();
   void SetRate(uint32_t flow, int64_t rate);
-  void Add(uint32_t link, int64_t aside);
+  void Add(uint32_t link, int64_t reserved);
 
   std::vector<Flow> flows_;
   std::vector<Link> links_;
@@ -164,8 +167,8 @@ class FluidSharing {
   uint32_t solution_ = 0;  // number
   std::vector<uint32_t> in_flows_, in_links_, alone_, changed_;
   std::vector<uint32_t> touched_;  // links that flows of the solution cross
-  size_t expanded_ = 0;            // of in_flows_: whose links are in the solution or touched
-  std::vector<Level> levels_;      // a heap, the lowest first; too low where flows were fixed since
+  size_t expanded_ = 0;            // of in_flows_: flows whose links are in the solution or touched
+  std::vector<Level> levels_;      // a heap, the lowest first; entries may be too low
   Counts counts_;
 };
 

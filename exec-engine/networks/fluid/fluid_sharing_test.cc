@@ -30,12 +30,12 @@ uint32_t Start(FluidSharing* sharing, std::initializer_list<uint32_t> links,
   return flow;
 }
 
-TEST(FluidSharingTest, AFlowAloneHasItsSlowestLink) {
+TEST(FluidSharingTest, AFlowAloneHasTheRateOfItsSlowestLink) {
   FluidSharing sharing({400 * kG, 100 * kG});
   const uint32_t flow = Start(&sharing, {0, 1});
   EXPECT_EQ(sharing.Solve(), std::vector<uint32_t>{flow});
   EXPECT_EQ(sharing.rate(flow), 100 * kG);
-  EXPECT_EQ(sharing.counts().solutions, 0) << "there was nothing to share";
+  EXPECT_EQ(sharing.counts().solutions, 0) << "no flows share a link";
 }
 
 // Bertsekas and Gallager, Data Networks, 6.5.2: one long flow over three links, and short ones.
@@ -46,10 +46,10 @@ TEST(FluidSharingTest, ParkingLot) {
   const uint32_t second = Start(&sharing, {1}), third = Start(&sharing, {1});
   const uint32_t last = Start(&sharing, {2});
   sharing.Solve();
-  EXPECT_EQ(sharing.rate(all), 100 * kG / 3) << "held back by the link of three";
+  EXPECT_EQ(sharing.rate(all), 100 * kG / 3) << "limited by the link with three flows";
   EXPECT_EQ(sharing.rate(second), 100 * kG / 3);
   EXPECT_EQ(sharing.rate(third), 100 * kG / 3);
-  EXPECT_EQ(sharing.rate(first), 100 * kG - 100 * kG / 3) << "what the long one leaves";
+  EXPECT_EQ(sharing.rate(first), 100 * kG - 100 * kG / 3) << "the rest of the link";
   EXPECT_EQ(sharing.rate(last), 200 * kG - 100 * kG / 3);
   sharing.End(second);
   sharing.Solve();
@@ -58,7 +58,7 @@ TEST(FluidSharingTest, ParkingLot) {
   EXPECT_EQ(sharing.rate(second), 0);
 }
 
-TEST(FluidSharingTest, ALimitOfItsOwnLeavesMoreToOthers) {
+TEST(FluidSharingTest, ALimitedFlowLeavesMoreToOthers) {
   FluidSharing sharing({100 * kG});
   const uint32_t slow = Start(&sharing, {0}, 10 * kG), fast = Start(&sharing, {0});
   sharing.Solve();
@@ -66,7 +66,7 @@ TEST(FluidSharingTest, ALimitOfItsOwnLeavesMoreToOthers) {
   EXPECT_EQ(sharing.rate(fast), 90 * kG);
 }
 
-// A flow whose bits are spread over two ways fills both.
+// A flow whose bits are spread over two paths.
 TEST(FluidSharingTest, PartsOfAFlow) {
   FluidSharing sharing({400 * kG, 100 * kG, 100 * kG});
   const Uses uses = {{0, kAll, 0}, {1, kAll / 2, 0}, {2, kAll / 2, 0}};
@@ -75,11 +75,12 @@ TEST(FluidSharingTest, PartsOfAFlow) {
   const uint32_t other = Start(&sharing, {2});
   sharing.Solve();
   EXPECT_EQ(sharing.rate(flow), int64_t{100} * kG * 2 / 3)
-      << "rates are equal, not parts of a link";
+      << "rates are equal, not the parts on one link";
   EXPECT_EQ(sharing.rate(other), int64_t{100} * kG * 2 / 3);
 }
 
-// Each has acknowledgements of a tenth on the other's link: r + r / 10 = C.
+// The acknowledgements of each flow take a tenth of its rate on the link of the other: r + r / 10 =
+// C.
 TEST(FluidSharingTest, AcknowledgementsTakeTheirShare) {
   FluidSharing sharing({100 * kG, 100 * kG});
   const uint32_t tenth = kAll / 10;
@@ -95,7 +96,7 @@ TEST(FluidSharingTest, AcknowledgementsTakeTheirShare) {
   EXPECT_NEAR(static_cast<double>(sharing.rate(back)), fair, fair / 64);
 }
 
-TEST(FluidSharingTest, AtItsFirstLinkAFlowLeavesTheOthersAlone) {
+TEST(FluidSharingTest, AFlowAtItsFirstLinkSharesNoOther) {
   FluidSharing sharing({400 * kG, 100 * kG});
   const uint32_t other = Start(&sharing, {1});
   const uint32_t flow = sharing.AddFlow(Over({0, 1}), {}, FluidSharing::kNoLimit);
@@ -106,7 +107,7 @@ TEST(FluidSharingTest, AtItsFirstLinkAFlowLeavesTheOthersAlone) {
   EXPECT_EQ(sharing.rate(beside), 200 * kG);
   EXPECT_EQ(sharing.rate(other), 100 * kG);
   EXPECT_EQ(sharing.flows_on(1), 1u);
-  EXPECT_EQ(sharing.bound(flow), 100 * kG) << "on its whole way";
+  EXPECT_EQ(sharing.bound(flow), 100 * kG) << "on its whole path";
   sharing.End(flow);
   sharing.BeginAtFirstLink(flow, 30 * kG);
   sharing.Solve();
@@ -119,35 +120,35 @@ TEST(FluidSharingTest, AtItsFirstLinkAFlowLeavesTheOthersAlone) {
   EXPECT_EQ(sharing.rate(other), 50 * kG);
 }
 
-TEST(FluidSharingTest, WhatIsSetAsideIsNotShared) {
+TEST(FluidSharingTest, ReservedCapacityIsNotShared) {
   FluidSharing sharing({100 * kG});
   const uint32_t one = Start(&sharing, {0}), two = Start(&sharing, {0});
-  sharing.SetAside(0, 60 * kG);
+  sharing.Reserve(0, 60 * kG);
   sharing.Solve();
   EXPECT_EQ(sharing.rate(one), 20 * kG);
-  sharing.SetAside(0, 100 * kG);
+  sharing.Reserve(0, 100 * kG);
   EXPECT_THAT(sharing.Solve(), UnorderedElementsAre(one, two));
   EXPECT_EQ(sharing.rate(one), 0);
-  sharing.SetAside(0, 0);
+  sharing.Reserve(0, 0);
   sharing.Solve();
   EXPECT_EQ(sharing.rate(two), 50 * kG);
 }
 
-// However often, and also if there is but one flow, which no others are solved with.
-TEST(FluidSharingTest, WhatIsSetAsideAndTakenBack) {
+// Repeatedly, and with a single flow, which needs no water-filling.
+TEST(FluidSharingTest, ReservationsCanBeReleased) {
   FluidSharing sharing({100 * kG});
   const uint32_t flow = Start(&sharing, {0});
   sharing.Solve();
   for (int i = 0; i < 4; ++i) {
-    for (const int64_t aside : {100 * kG, int64_t{0}}) {
-      sharing.SetAside(0, aside);
+    for (const int64_t reserved : {100 * kG, int64_t{0}}) {
+      sharing.Reserve(0, reserved);
       sharing.Solve();
-      ASSERT_EQ(sharing.rate(flow), 100 * kG - aside) << i;
+      ASSERT_EQ(sharing.rate(flow), 100 * kG - reserved) << i;
     }
   }
 }
 
-TEST(FluidSharingTest, ALinkThatIsDownAndBack) {
+TEST(FluidSharingTest, ALinkGoesDownAndComesBack) {
   FluidSharing sharing({100 * kG, 100 * kG});
   const uint32_t flow = Start(&sharing, {0, 1}), other = Start(&sharing, {1});
   sharing.Solve();
@@ -164,8 +165,8 @@ TEST(FluidSharingTest, ALinkThatIsDownAndBack) {
   EXPECT_EQ(sharing.rate(flow), 50 * kG);
 }
 
-// Whoever keeps a message's time by the rates must hear of one that ends with the move.
-TEST(FluidSharingTest, AFlowThatIsMovedSaysWhetherItsRateChanged) {
+// The caller must learn of a rate that becomes 0 by the move.
+TEST(FluidSharingTest, MovingAFlowReportsChangesOfItsRate) {
   FluidSharing sharing({100 * kG, 100 * kG, 0});
   const uint32_t flow = sharing.AddFlow(Over({0}), Uses{{1, kAll / 2, 0}}, FluidSharing::kNoLimit);
   sharing.Begin(flow);
@@ -177,36 +178,36 @@ TEST(FluidSharingTest, AFlowThatIsMovedSaysWhetherItsRateChanged) {
   EXPECT_EQ(sharing.rate(flow), 0);
   EXPECT_EQ(sharing.rate(back), 100 * kG);
   sharing.Move(flow, {}, {});
-  EXPECT_THAT(sharing.Solve(), IsEmpty()) << "nothing then, and nothing now";
+  EXPECT_THAT(sharing.Solve(), IsEmpty()) << "the rate was 0 before";
 }
 
-// The definition: no link gives more than it has, and each flow has a link that is full and on
-// which nobody has more. Flows in `at_first` are at their first link alone.
+// The definition: no link is overfull, and each flow has a full link on which no flow has a higher
+// rate. Flows in `at_first` share only their first link.
 void ExpectFair(const FluidSharing& sharing, const std::vector<int64_t>& capacities,
                 const std::set<uint32_t>& active, const std::set<uint32_t>& at_first) {
-  std::vector<int64_t> load(capacities.size()), most(capacities.size());
+  std::vector<int64_t> load(capacities.size()), highest(capacities.size());
   const auto uses = [&](uint32_t flow) {
     return sharing.data(flow).first(at_first.contains(flow) ? 1 : sharing.data(flow).size());
   };
   for (const uint32_t flow : active) {
     for (const FluidSharing::Use& use : uses(flow)) {
       load[use.link] += sharing.rate(flow);
-      most[use.link] = std::max(most[use.link], sharing.rate(flow));
+      highest[use.link] = std::max(highest[use.link], sharing.rate(flow));
     }
   }
   for (size_t link = 0; link < load.size(); ++link) ASSERT_LE(load[link], capacities[link]);
   const auto rounding = static_cast<int64_t>(active.size());
   for (const uint32_t flow : active) {
-    bool held = false;
+    bool limited = false;
     for (const FluidSharing::Use& use : uses(flow)) {
-      held |= load[use.link] + rounding >= capacities[use.link] &&
-              sharing.rate(flow) + rounding >= most[use.link];
+      limited |= load[use.link] + rounding >= capacities[use.link] &&
+                 sharing.rate(flow) + rounding >= highest[use.link];
     }
-    ASSERT_TRUE(held) << "flow " << flow << " could have more than " << sharing.rate(flow);
+    ASSERT_TRUE(limited) << "flow " << flow << " could exceed " << sharing.rate(flow);
   }
 }
 
-TEST(FluidSharingTest, IsFairAfterEveryChangeOfRandomOnes) {
+TEST(FluidSharingTest, IsFairAfterEachOfManyRandomChanges) {
   std::mt19937 random(7);
   std::vector<int64_t> capacities;
   for (int i = 0; i < 40; ++i) capacities.push_back((1 + random() % 8) * 50 * kG);
@@ -220,7 +221,7 @@ TEST(FluidSharingTest, IsFairAfterEveryChangeOfRandomOnes) {
     sharing.AddFlow(uses, {}, FluidSharing::kNoLimit);
   }
   std::set<uint32_t> active, at_first;
-  std::vector<int64_t> aside(capacities.size());
+  std::vector<int64_t> reserved(capacities.size());
   for (int change = 0; change < 3000; ++change) {
     const uint32_t flow = random() % 120;
     if (active.erase(flow) > 0) {
@@ -237,34 +238,32 @@ TEST(FluidSharingTest, IsFairAfterEveryChangeOfRandomOnes) {
       capacities[link] = (1 + random() % 8) * 50 * kG;
       sharing.SetCapacity(link, capacities[link]);
     } else if (change % 10 == 0) {
-      aside[link] = random() % 10 * 20 * kG;
-      sharing.SetAside(link, aside[link]);
+      reserved[link] = random() % 10 * 20 * kG;
+      sharing.Reserve(link, reserved[link]);
     }
     if (random() % 3 == 0) continue;  // several changes at once
     sharing.Solve();
     std::vector<int64_t> left = capacities;
-    for (size_t i = 0; i < left.size(); ++i) left[i] = std::max<int64_t>(left[i] - aside[i], 0);
+    for (size_t i = 0; i < left.size(); ++i) left[i] = std::max<int64_t>(left[i] - reserved[i], 0);
     ExpectFair(sharing, left, active, at_first);
   }
-  EXPECT_LT(sharing.counts().flows, sharing.counts().solutions * 120)
-      << "not all of them each time";
+  EXPECT_LT(sharing.counts().flows, sharing.counts().solutions * 120) << "solutions are partial";
 }
 
-// Hosts with a link each way to a switch; flows between any two, with acknowledgements on the way
-// back, come and go. What is solved a little at a time is what is solved at once, but for the bits
-// that rounding leaves.
-TEST(FluidSharingTest, ChangesOneByOneGiveWhatAllAtOnceDo) {
+// Hosts with links to and from a switch. Flows between random hosts begin and end. Incremental
+// solutions equal the solution of the whole network, up to rounding.
+TEST(FluidSharingTest, IncrementalSolutionsEqualTheWholeSolution) {
   constexpr uint32_t kHosts = 12, kFlows = 150;
   std::mt19937 random(11);
   const std::vector<int64_t> capacities(2 * kHosts, 400 * kG);
-  std::vector<Uses> ways;
+  std::vector<Uses> paths;
   std::vector<int64_t> limits;
   FluidSharing one_by_one(capacities);
   for (uint32_t i = 0; i < kFlows; ++i) {
     const uint32_t from = random() % kHosts, to = (from + 1 + random() % (kHosts - 1)) % kHosts;
-    ways.push_back(Over({from, kHosts + to}));
+    paths.push_back(Over({from, kHosts + to}));
     limits.push_back(random() % 3 == 0 ? (1 + random() % 90) * kG : FluidSharing::kNoLimit);
-    one_by_one.AddFlow(ways[i], {}, limits[i]);
+    one_by_one.AddFlow(paths[i], {}, limits[i]);
   }
   std::set<uint32_t> active;
   for (int change = 0; change < 2000; ++change) {
@@ -277,7 +276,7 @@ TEST(FluidSharingTest, ChangesOneByOneGiveWhatAllAtOnceDo) {
     }
     one_by_one.Solve();
     FluidSharing at_once(capacities);
-    for (uint32_t i = 0; i < kFlows; ++i) at_once.AddFlow(ways[i], {}, limits[i]);
+    for (uint32_t i = 0; i < kFlows; ++i) at_once.AddFlow(paths[i], {}, limits[i]);
     for (const uint32_t each : active) at_once.Begin(each);
     at_once.Solve();
     for (const uint32_t each : active) {
@@ -288,9 +287,9 @@ TEST(FluidSharingTest, ChangesOneByOneGiveWhatAllAtOnceDo) {
   }
 }
 
-// A ring of hosts, each of which sends four flows to the next: one more makes these four, and the
-// four that it meets where it ends, slower, and nobody else.
-TEST(FluidSharingTest, OnlyThoseAreSolvedWhoseRatesChange) {
+// A ring of hosts, each of which sends four flows to the next. One more flow slows down the four
+// flows of its first link and the four of its last, and no others.
+TEST(FluidSharingTest, OnlyFlowsWhoseRatesChangeAreSolved) {
   constexpr uint32_t kHosts = 32;
   FluidSharing sharing(std::vector<int64_t>(2 * kHosts, 400 * kG));
   for (uint32_t host = 0; host < kHosts; ++host) {
