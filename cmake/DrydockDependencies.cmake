@@ -3,6 +3,7 @@
 set(DRYDOCK_DEPS_DIR ${CMAKE_SOURCE_DIR}/.deps CACHE PATH "Where NCCL and ns-3 were built")
 
 find_package(Threads REQUIRED)
+find_package(EXPAT REQUIRED)
 find_package(Protobuf REQUIRED)
 find_package(yaml-cpp REQUIRED)
 find_package(nlohmann_json REQUIRED)

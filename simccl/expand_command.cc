@@ -1,4 +1,4 @@
-// simccl expand: the flows of one call or of the plans of a run.
+// simccl expand: lists the flows of one call, or of the plans of a run.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,23 +10,22 @@
 #include "simccl/commands.h"
 #include "simccl/explain/call_selection.h"
 #include "simccl/explain/flow_list.h"
-#include "simccl/plan/collective_planner.h"
+#include "simccl/planner_table.h"
 
 namespace drydock {
 namespace {
 
 const ToolInfo kInfo = {
-    "simccl expand", "Lists every flow from a GPU to a GPU that a call, or a run's calls, cause.",
-    "reads cluster.topo (docs/reference/cluster-file.md), or RUN/1-workload/manifest.pb and "
-    "RUN/2-flows.pb; the "
-    "columns stand in docs/how-to/see-what-nccl-picks.md",
+    "simccl expand", "Lists every flow between GPUs that a call, or the calls of a run, cause.",
+    "reads cluster.topo (docs/cluster.md), or RUN/1-workload/manifest.pb and RUN/2-flows.pb; "
+    "docs/nccl.md explains the columns",
     "simccl expand --cluster configs/clusters/dgx-h100-8.topo --group 0-15 --collective "
     "all_reduce --size 64KiB --format csv",
     false};
 
 struct Options {
   std::string run;
-  CallWords call;  // in place of a run
+  CallWords call;  // instead of a run
   std::string format = "csv";
   PlannerOptions planner;
 };
@@ -48,7 +47,7 @@ void Declare(CLI::App* command, Options* options, const CommonOptions&) {
     ASSIGN_OR_RETURN(const FlowFormat format, ParseFlowFormat(options->format));
     if (options->run.empty()) return CheckCallWords(options->call);
     if (format != FlowFormat::kGoal) return OkStatus();
-    return Error("a GOAL schedule is that of one call: give --cluster and a call, not RUN");
+    return Error("a GOAL schedule has one call: give --cluster and a call, not RUN");
   });
 }
 
@@ -71,14 +70,14 @@ Status Run(const Options& options, const CommonOptions& common) {
   ASSIGN_OR_RETURN(const SelectedCall selected,
                    SelectCall(options.call, options.planner.nccl_library));
   ASSIGN_OR_RETURN(const std::unique_ptr<CollectivePlanner> planner,
-                   PlannerChoices().front().make(selected.topology, options.planner));
+                   MakePlanner(PlannerChoices().front(), selected.topology, options.planner));
   RETURN_IF_ERROR(planner->OpenGroup(selected.Slots()));
   ASSIGN_OR_RETURN(const Plan plan, planner->PlanCall(selected.call));
   const bool in_switches =
       std::any_of(plan.connections.begin(), plan.connections.end(),
                   [](const Connection& connection) { return connection.reduction >= 0; });
   if (format == FlowFormat::kGoal && in_switches) {
-    return Error("a GOAL schedule has no switches that sum, and NCCL uses them for this call");
+    return Error("a GOAL schedule has no reduction in switches, which NCCL uses for this call");
   }
   if (!common.check) WriteFlows({{0, &plan, selected.ranks}}, format, stdout);
   return OkStatus();

@@ -1,4 +1,4 @@
-// simccl explain: why NCCL picks what it picks for one call.
+// simccl explain: says what NCCL picks for one call, and why.
 #include <fmt/format.h>
 
 #include <memory>
@@ -13,8 +13,8 @@ namespace {
 
 const ToolInfo kInfo = {
     "simccl explain",
-    "Says in words what NCCL picks for a call and why, and what it built for the group.",
-    "reads cluster.topo (docs/reference/cluster-file.md)",
+    "Explains what NCCL picks for a call and why, and what it built for the group.",
+    "reads cluster.topo (docs/cluster.md)",
     "simccl explain --cluster configs/clusters/dgx-h100-8.topo --group 0-15 --collective "
     "all_reduce --size 64MiB",
     false};

@@ -1,4 +1,4 @@
-// simccl: what each distinct communication call makes the members of its group send and receive.
+// simccl: plans what each member of a group sends and receives for each distinct communication call.
 #include "simccl/commands.h"
 
 int main(int argc, char** argv) {

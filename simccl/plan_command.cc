@@ -12,17 +12,17 @@
 #include "core/schema/artefacts/artefacts.h"
 #include "core/schema/artefacts/stamp.h"
 #include "simccl/commands.h"
-#include "simccl/plan/collective_planner.h"
 #include "simccl/plan/plan_deadlock.h"
 #include "simccl/plan/plan_text.h"
 #include "simccl/plan/plan_workload.h"
+#include "simccl/planner_table.h"
 
 namespace drydock {
 namespace {
 
 const ToolInfo kTool = {"simccl",
-                        "Turns each distinct communication call into what every member of its "
-                        "group sends and receives.",
+                        "Plans each distinct communication call: what every member of its group "
+                        "sends and receives.",
                         "reads RUN/1-workload/manifest.pb, writes RUN/2-flows.pb",
                         "simccl runs/gpt-22b"};
 
@@ -35,11 +35,11 @@ struct Options {
 
 void Declare(CLI::App* app, Options* options, const CommonOptions&) {
   app->add_option("run", options->run, "Run directory")->type_name("RUN");
-  app->add_option("--planner", options->planner, "Who decides; 'help' lists the choices")
+  app->add_option("--planner", options->planner, "The planner that decides; 'help' lists the choices")
       ->capture_default_str();
   DeclareLibrary(app, &options->planner_options.nccl_library);
   app->add_flag("--dump,--text", options->dump,
-                "Print the present RUN/2-flows.pb (with -v every step); plan nothing");
+                "Print the existing RUN/2-flows.pb (with -v every step); plan nothing");
   CheckOptions(app, [options]() -> Status {
     if (options->planner == "help") return OkStatus();
     if (options->run.empty()) return MissingOption("RUN");
@@ -116,7 +116,7 @@ Status Run(const Options& options, const CommonOptions& common) {
   if (writes) RETURN_IF_ERROR(CheckCanWrite(options.run + "/" + kFlowPlanName));
   ASSIGN_OR_RETURN(const PlannerChoice* choice, FindPlanner(options.planner));
   ASSIGN_OR_RETURN(const std::unique_ptr<CollectivePlanner> planner,
-                   choice->make(workload.workload.topology, options.planner_options));
+                   MakePlanner(*choice, workload.workload.topology, options.planner_options));
   ASSIGN_OR_RETURN(const FlowPlan flow_plan, MakePlans(common, workload.workload, planner.get()));
   RETURN_IF_ERROR(CheckDeadlocks(common, workload.workload, flow_plan));
   Announce(common, flow_plan);

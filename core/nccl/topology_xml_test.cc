@@ -181,25 +181,56 @@ TEST(TopologyXmlTest, MalformedXmlIsRefusedWithItsPlace) {
             "  <system version=\"1\">\n"
             "  ^");
   EXPECT_EQ(MessageWith("</nic></pci></cpu></system>\n", "</ni"),
-            "d.xml:8:44: error: </ni> closes the <nic> of line 7");
+            "d.xml:8:44: error: this tag is not closed: the file ends in it");
   EXPECT_EQ(MessageWith("</nic></pci>", "</pci></nic>"),
             "d.xml:8:44: error: </pci> closes the <nic> of line 7");
   EXPECT_EQ(MessageWith("<!-- dumped -->", "<!-- dumped"),
             "d.xml:2:1: error: this comment is not closed");
   EXPECT_EQ(MessageWith("<cpu ", "4 <cpu "), "d.xml:4:1: error: expected an element: '<'");
   EXPECT_EQ(MessageWith("dev=\"0\"", "dev=0"),
-            "d.xml:6:10: error: the value of 'dev' must stand in quotes");
-  EXPECT_EQ(MessageWith("dev=\"0\"", "dev=\"0"), "d.xml:6:19: error: expected '=' after '90'");
+            "d.xml:6:10: error: the value of an attribute must stand in quotes");
+  EXPECT_EQ(MessageWith("dev=\"0\"", "dev=\"0"), "d.xml:6:17: error: this is not well-formed XML");
   EXPECT_EQ(MessageWith("sm=\"90\"", "dev=\"0\""), "d.xml:6:14: error: 'dev' is given twice");
   EXPECT_EQ(MessageWith("mlx5_4", std::string(300, 'x')),
             "d.xml:8:11: error: the value of 'name' is longer than 250 characters");
-  EXPECT_EQ(MessageWith("mlx5_4", "a&b"),
+  EXPECT_EQ(MessageWith("mlx5_4", "a&b"), "d.xml:8:15: error: this is not well-formed XML");
+  EXPECT_EQ(MessageWith("mlx5_4", "a&amp;b"),
+            "d.xml:8:13: error: a value may not hold this character ('name')");
+  EXPECT_EQ(MessageWith("mlx5_4", "a\u00e9b"),
             "d.xml:8:13: error: a value may not hold this character ('name')");
   EXPECT_EQ(MessageWith("</system>", "</system><system/>"),
             "d.xml:8:71: error: nothing may follow the end of <system>");
 }
 
-TEST(TopologyXmlTest, WhatNcclWouldTrustIsChecked) {
+// "billion laughs" and its like: no entity is ever declared, so none is ever expanded.
+TEST(TopologyXmlTest, DeclarationsOfEntitiesAreRefused) {
+  EXPECT_EQ(MessageWith("<!-- dumped -->",
+                        "<!DOCTYPE system [<!ENTITY a \"aaaa\"><!ENTITY b \"&a;&a;\">]>"),
+            "d.xml:2:1: error: a topology has no DOCTYPE");
+  EXPECT_EQ(MessageWith("<!-- dumped -->", "<!DOCTYPE system SYSTEM \"file:///etc/passwd\">"),
+            "d.xml:2:1: error: a topology has no DOCTYPE");
+  EXPECT_EQ(MessageWith("mlx5_4", "&laughs;"),
+            "d.xml:8:1: error: this is not well-formed XML: undefined entity");
+  EXPECT_EQ(MessageWith("<nic>\n", "<nic><![CDATA[x]]>\n"),
+            "d.xml:7:49: error: a topology has no CDATA");
+}
+
+TEST(TopologyXmlTest, LimitsHoldForHostileInput) {
+  std::string deep, wide = "<system>";
+  for (int i = 0; i < 100'000; ++i) deep += "<pci>";
+  for (int i = 0; i < 10'001; ++i) wide += "<pci/>";
+  const auto error = [](const std::string& xml) {
+    return FirstLine(ErrorText(ParseTopologyXml(xml, "d.xml")));
+  };
+  EXPECT_EQ(error(deep), "d.xml:1:161: error: more than 32 levels");
+  EXPECT_EQ(error(wide + "</system>"), "d.xml:1:60003: error: more than 10000 elements");
+  EXPECT_EQ(error("<" + std::string(300, 'x') + "/>"),
+            "d.xml:1:1: error: a name of 300 characters; 250 at most");
+  EXPECT_EQ(error(std::string(5 << 20, ' ')),
+            "d.xml: error: the file has 5242880 bytes; 4194304 at most");
+}
+
+TEST(TopologyXmlTest, ValuesThatNcclDoesNotCheckAreChecked) {
   EXPECT_EQ(MessageWith("version='1'", "version='2'"),
             "d.xml:3:9: error: 'version' is '2': it must be a whole number from 1 to 1");
   EXPECT_EQ(MessageWith("dev=\"0\" sm", "dve=\"0\" sm"),

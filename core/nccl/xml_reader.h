@@ -1,10 +1,9 @@
-// XML as NCCL's topology files use it: elements and attributes, nothing between them. Comments and
-// declarations are passed over; text, entities and sections are refused.
+// Reads XML as NCCL's topology files use it: elements and attributes without text between them.
+// libexpat checks that the XML is well-formed. Comments and processing instructions are skipped.
 //
-// Refused as well, each with its place: more than kMostXmlBytes, kMostXmlElements or
-// kMostXmlDepth; an element that is not closed or is closed by another's name; an attribute given
-// twice; a name or value longer than kMostXmlValue, or with a character that is not printable
-// ASCII.
+// Refuses, each with its place: a DOCTYPE, CDATA and text; more than kMaxXmlBytes, kMaxXmlElements
+// or kMaxXmlDepth; a name or value longer than kMaxXmlValue; a value with a character that is not
+// printable ASCII, or with a reference ('&').
 #ifndef DRYDOCK_CORE_NCCL_XML_READER_H_
 #define DRYDOCK_CORE_NCCL_XML_READER_H_
 
@@ -17,10 +16,10 @@
 
 namespace drydock {
 
-inline constexpr size_t kMostXmlBytes = 4 << 20;
-inline constexpr int kMostXmlElements = 10'000;
-inline constexpr int kMostXmlDepth = 32;
-inline constexpr size_t kMostXmlValue = 250;  // NCCL reads 253
+inline constexpr size_t kMaxXmlBytes = 4 << 20;
+inline constexpr int kMaxXmlElements = 10'000;
+inline constexpr int kMaxXmlDepth = 32;
+inline constexpr size_t kMaxXmlValue = 250;  // NCCL reads 253
 
 struct XmlAttribute {
   std::string name, value;
@@ -32,14 +31,14 @@ struct XmlElement {
   std::vector<XmlAttribute> attributes;
   std::vector<XmlElement> children;
   Location location;
-  // Null if absent.
+  // Returns null if the attribute is absent.
   const XmlAttribute* Find(std::string_view attribute) const;
 };
 
-// The one element that holds all others.
+// Returns the root element. Columns of locations count characters, not bytes.
 Result<XmlElement> ParseXml(const std::string& text, const std::string& file_name);
 
-// The line `location` is on, for a Diagnostic.
+// Returns the line that `location` is on, for a Diagnostic.
 std::string LineOf(const std::string& text, const Location& location);
 
 }  // namespace drydock

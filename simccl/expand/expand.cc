@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "core/base/check.h"
 
 namespace drydock {
@@ -20,6 +22,17 @@ ChannelShare ShareOf(const hacknccl_collective& work, int channel) {
   return {lo + mid * (channel - work.channel_lo - 1), mid, elements(work.chunk_mid)};
 }
 
+EvenShare EvenShareOf(const hacknccl_collective& work, int channel, int64_t chunks) {
+  const auto total = static_cast<int64_t>(work.count) * work.element_bytes;
+  const int channels = work.channel_hi - work.channel_lo + 1;
+  EvenShare share;
+  share.window = static_cast<int64_t>(work.chunk_lo) * chunks;
+  share.base = share.window * (channel - work.channel_lo);
+  share.stride = share.window * channels;
+  share.total = std::max<int64_t>(total - share.base, 0);
+  return share;
+}
+
 namespace {
 
 const char* NameOf(int algorithm) {
@@ -36,8 +49,8 @@ const char* NameOfFunction(int function) {
   return kNames[function];
 }
 
-// prims_simple.h, genericOp: whatever a chunk holds is cut into as many slices as its steps hold,
-// in multiples of 16 elements, of which none but the last is shorter than 1/32 of a slice's steps.
+// prims_simple.h, genericOp: a chunk of any size is cut into as many slices as its steps hold. A
+// slice is a multiple of 16 elements, and only the last is shorter than 1/32 of a slice's steps.
 void SetSlices(const hacknccl_collective& work, PlanBuilder* builder) {
   Work& planned = builder->work();
   planned.slots /= work.slice_steps;
@@ -80,7 +93,7 @@ Status ExpandCollective(const hacknccl_collective& work, PlanBuilder* builder) {
     RETURN_IF_ERROR(ExpandCollNetDirect(work, builder));
   } else if (work.even && !reduces_all &&
              (work.algorithm == HACKNCCL_COLLNET_DIRECT || work.algorithm == HACKNCCL_NVLS)) {
-    RETURN_IF_ERROR(ExpandCollNetParts(work, builder));
+    RETURN_IF_ERROR(ExpandCollNetGatherScatter(work, builder));
   } else if (work.algorithm == HACKNCCL_NVLS) {
     RETURN_IF_ERROR(ExpandNvls(work, builder));
   } else if (work.algorithm == HACKNCCL_NVLS_TREE && reduces_all) {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "simccl/expand/expand.h"
-#include "simccl/expand/pattern_writer.h"
+#include "simccl/planner/pattern_writer.h"
 
 namespace drydock {
 namespace {

@@ -1,4 +1,4 @@
-// What NCCL launches for a group of calls, kernel by kernel.
+// Expands what NCCL launches for a group of calls, kernel by kernel.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -12,7 +12,7 @@
 namespace drydock {
 namespace {
 
-// By collective or broadcast: the kernel it is part of.
+// Returns the kernel of each collective or broadcast.
 std::vector<int> KernelsOf(const NcclPlan& plan, int works, size_t count) {
   std::vector<int> kernels(count, 0);
   for (const hacknccl_batch& batch : plan.batches) {
@@ -24,7 +24,7 @@ std::vector<int> KernelsOf(const NcclPlan& plan, int works, size_t count) {
   return kernels;
 }
 
-// A rank whose GPU stands at a NIC of some ring of these channels; -1: none does.
+// Returns a rank whose GPU is next to a NIC on a ring of these channels; -1: there is none.
 int RankAtNic(const NcclCommunicator& communicator, const hacknccl_collective& work) {
   const std::vector<int>& host_of = communicator.hosts();
   const auto host = [&host_of](int rank) { return host_of[static_cast<size_t>(rank)]; };
@@ -37,9 +37,9 @@ int RankAtNic(const NcclCommunicator& communicator, const hacknccl_collective& w
   return -1;
 }
 
-// The ranks to ask what becomes of registered buffers: one at a NIC, and of the hosts the first
-// with each number of members.
-std::set<int> RanksThatKnow(const NcclCommunicator& communicator, const NcclPlan& plan) {
+// Returns the ranks to ask how NCCL uses registered buffers: one next to a NIC, and the first rank
+// of one host for each number of ranks per host.
+std::set<int> RanksToAsk(const NcclCommunicator& communicator, const NcclPlan& plan) {
   const std::vector<int>& host_of = communicator.hosts();
   std::map<int, std::pair<int, int>> hosts;  // first rank, members
   for (int rank = 0; rank < communicator.shape().ranks; ++rank) {
@@ -53,12 +53,12 @@ std::set<int> RanksThatKnow(const NcclCommunicator& communicator, const NcclPlan
     if (work.algorithm == HACKNCCL_RING) ranks.insert(RankAtNic(communicator, work));
   }
   ranks.erase(-1);
-  ranks.erase(0);  // has been asked
+  ranks.erase(0);  // has been asked already
   return ranks;
 }
 
-// A rank knows of NICs that read and write the buffers only if it has one, and of peers only if
-// there are others on its host. All ranks have the same works otherwise.
+// A rank knows whether NICs read and write the buffers only if it is next to a NIC, and whether
+// peers do only if its host has other ranks. Otherwise all ranks have the same works.
 Status AskOthers(const GroupOfCalls& group, const NcclCommunicator& communicator, NcclPlan* plan) {
   const std::vector<hacknccl_call>& own = group.members.front().calls;
   const bool registered = std::any_of(own.begin(), own.end(), [](const hacknccl_call& call) {
@@ -67,7 +67,7 @@ Status AskOthers(const GroupOfCalls& group, const NcclCommunicator& communicator
   if (!registered || communicator.shape().hosts == 1 || plan->collectives.empty()) {
     return OkStatus();
   }
-  for (const int rank : RanksThatKnow(communicator, *plan)) {
+  for (const int rank : RanksToAsk(communicator, *plan)) {
     const size_t member = group.has_messages ? static_cast<size_t>(rank) : 0;
     ASSIGN_OR_RETURN(const NcclPlan there, communicator.Launch(rank, group.members[member].calls));
     CHECK(there.collectives.size() == plan->collectives.size());
@@ -78,7 +78,7 @@ Status AskOthers(const GroupOfCalls& group, const NcclCommunicator& communicator
   return OkStatus();
 }
 
-// The works of a plan, one after another.
+// Starts the works of a plan one after another.
 class Sequence {
  public:
   explicit Sequence(PlanBuilder* builder) : builder_(builder) {}
@@ -112,7 +112,7 @@ Status CheckKernels(const NcclPlan& plan, size_t calls) {
 }
 
 Status ExpandCalls(const GroupOfCalls& group, PlanBuilder* builder) {
-  NcclPlan first;  // what does not depend on the member
+  NcclPlan first;  // the part that does not depend on the member
   if (!group.members.front().calls.empty()) {
     ASSIGN_OR_RETURN(first, builder->communicator().Launch(0, group.members.front().calls));
   }

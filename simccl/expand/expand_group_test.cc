@@ -7,8 +7,7 @@
 
 #include "core/model/calls/grouped_call.h"
 #include "simccl/expand/expand.h"
-#include "simccl/plan/collective_planner.h"
-#include "simccl/plan/nccl_calls.h"
+#include "simccl/nccl/nccl_calls.h"
 #include "simccl/testing/expand_testing.h"
 #include "simccl/testing/proof_testing.h"
 

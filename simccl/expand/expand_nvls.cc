@@ -10,7 +10,7 @@
 
 #include "core/base/check.h"
 #include "simccl/expand/expand.h"
-#include "simccl/expand/pattern_writer.h"
+#include "simccl/planner/pattern_writer.h"
 
 namespace drydock {
 namespace {

@@ -9,7 +9,7 @@
 #include "core/model/calls/step_cursor.h"
 #include "core/nccl/testing/hosts_testing.h"
 #include "simccl/expand/plan_builder.h"
-#include "simccl/plan/nccl_calls.h"
+#include "simccl/nccl/nccl_calls.h"
 #include "simccl/proof/interpreter.h"
 #include "simccl/testing/expand_testing.h"
 

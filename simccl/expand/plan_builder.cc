@@ -11,7 +11,7 @@
 namespace drydock {
 namespace {
 
-// Keys beside the graphs of hacknccl.h.
+// Keys in addition to the graphs of hacknccl.h.
 constexpr int kToSwitch = 12;
 constexpr int kFromSwitch = 13;
 
@@ -29,7 +29,7 @@ LinkKind KindOf(int hacknccl_kind) {
   }
 }
 
-// Which bit of HACKNCCL_DIRECT_* speaks of such a connection; 0: none.
+// Returns the bit of HACKNCCL_DIRECT_* that applies to such a connection; 0: none.
 int DirectBit(LinkKind link) {
   switch (link) {
     case LinkKind::kPeerWrite:
@@ -148,8 +148,8 @@ uint32_t PlanBuilder::ConnectSwitch(int channel, int member, const hacknccl_coll
   if (index != added) return index;
   if (place.nic < 0) {
     Fail(
-        Error(fmt::format("NCCL reduces in the network at member {} on channel {}, which it has "
-                          "not joined to it",
+        Error(fmt::format("NCCL reduces in the network at member {} on channel {}, but has not "
+                          "joined the member to the network",
                           member, channel)));
   }
   CHECK(reductions_.size() <= INT16_MAX);
@@ -189,7 +189,7 @@ void PlanBuilder::AddProgram(int member, int channel, uint32_t pattern,
                              std::span<const uint32_t> operands, Place place) {
   const Pattern& runs = plan_.patterns[pattern];
   if (runs.steps.empty()) return;
-  CHECK(operands.size() >= runs.operands);  // with little data, the last have nothing to do
+  CHECK(operands.size() >= runs.operands);  // with little data the last operands are unused
   operands = operands.first(runs.operands);
   ChannelProgram program;
   program.channel = static_cast<uint16_t>(channel);

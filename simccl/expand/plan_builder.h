@@ -1,6 +1,6 @@
-// Puts a Plan together: works, connections by (graph, channel, from, to), patterns by content,
-// programs by member and channel. Asks the communicator how each connection runs. The first failure
-// is kept and returned by Finish. Not thread-safe.
+// Builds a Plan of works, connections by (graph, channel, from, to), patterns by content, and
+// programs by member and channel. Asks the communicator which link each connection takes. Keeps the
+// first failure for Finish to return. Not thread-safe.
 #ifndef DRYDOCK_SIMCCL_EXPAND_PLAN_BUILDER_H_
 #define DRYDOCK_SIMCCL_EXPAND_PLAN_BUILDER_H_
 
@@ -26,40 +26,40 @@ class PlanBuilder {
   // `communicator` must outlive the builder.
   explicit PlanBuilder(const NcclCommunicator& communicator);
 
-  // Connections and programs from here on are of a further work, which follows those before.
-  // Without it, all are of the first.
+  // Starts the next work: connections and programs added from now on belong to it. Until the first
+  // call they belong to the first work.
   void NextWork();
-  // From here on the offsets of programs count from `base` bytes.
+  // Offsets of programs added from now on count from `base` bytes.
   void SetBase(int64_t base) { base_ = base; }
-  // The present one.
+  // The current work.
   Work& work() { return plan_.works.back(); }
 
-  // From here on connections of this work are direct where these HACKNCCL_DIRECT_* say so.
+  // Connections of this work made from now on are direct where these HACKNCCL_DIRECT_* say so.
   void SetDirect(int direct) { direct_ = direct; }
 
-  // Those made so far are not asked for again; a short memory is a fast one.
+  // Call when no connection made so far is needed again: a small table is faster.
   void ForgetConnections() { connections_.Clear(); }
-  // What follows is of another channel of a collective, with connections of its own. Channels are
-  // alike, so the first tells how much room all take.
+  // Starts another channel of a collective, which has its own connections. Channels are of similar
+  // size, so the first channel tells how much memory to reserve for the others.
   void BeginChannel(const hacknccl_collective& work, int channel);
 
-  // The directed connection of the present work on a channel of a HACKNCCL_GRAPH_*; made when first
-  // asked for.
+  // Returns the directed connection of the current work on a channel of a HACKNCCL_GRAPH_*. Makes
+  // it on first use.
   uint32_t Connect(int graph, int channel, int from, int to);
-  // Another like it, for what follows on it in another work.
+  // Returns a copy of the connection, for use in another work.
   uint32_t Duplicate(uint32_t connection) { return Add(plan_.connections[connection]); }
-  // Between a member and a head of its host, itself perhaps: its contribution, or the result. New
-  // at every call.
+  // Returns a new connection between a member and a head of its host, which may be the member
+  // itself: for the member's contribution, or for the result.
   enum class Nvls : uint8_t { kToHead, kFromHead };
   uint32_t ConnectNvls(int member, int head, Nvls direction);
 
-  // From a member that is joined to CollNet on a channel, as `place` says, to the switches and
-  // back. Its chunks are the reduction's pieces from `first` on.
+  // Returns the connection to or from the switches of a member that is joined to CollNet on a
+  // channel as `place` says. Its chunks are the reduction's pieces from `first` on.
   enum class Switch : uint8_t { kTo, kFrom };
   uint32_t ConnectSwitch(int channel, int member, const hacknccl_collnet& place, Switch direction,
                          int64_t first = 0);
 
-  // The index of the pattern, or order, with this content.
+  // Return the index of the pattern, or order, with this content.
   uint32_t AddPattern(Pattern pattern);
   int16_t AddOrder(const std::vector<int>& members);
 
@@ -68,8 +68,8 @@ class PlanBuilder {
     uint16_t position = 0;
     int16_t order = -1;
   };
-  // A member may have several of a work on a channel, which run side by side. A pattern without
-  // steps adds none.
+  // Adds a program. Several programs of a member, work and channel run side by side. A pattern
+  // without steps adds no program.
   void AddProgram(int member, int channel, uint32_t pattern, std::span<const uint32_t> operands,
                   Place place);
   void AddProgram(int member, int channel, Pattern pattern, std::span<const uint32_t> operands) {
@@ -81,7 +81,7 @@ class PlanBuilder {
   int members() const { return communicator_.shape().ranks; }
   void Fail(const Error& error);
 
-  // The builder is spent.
+  // Returns the plan, or the first failure. The builder must not be used again.
   Result<Plan> Finish(std::string name = {});
 
  private:
@@ -91,9 +91,9 @@ class PlanBuilder {
   Plan plan_;
   int64_t base_ = 0;
   int direct_ = 0;
-  // Those that may be asked for again, by HACKNCCL_GRAPH_* or a key beside them.
+  // Connections that may be asked for again, by HACKNCCL_GRAPH_* or by a key of plan_builder.cc.
   IndexTable<uint64_t> connections_;
-  std::array<size_t, 2> before_ = {};                   // the collective: connections and operands
+  std::array<size_t, 2> before_ = {};  // numbers of connections and operands before the collective
   std::unordered_multimap<size_t, uint32_t> patterns_;  // by hash of the content
   std::map<std::vector<uint16_t>, int16_t> orders_;
   std::map<std::tuple<size_t, int, int>, int16_t> reductions_;  // by work, channel and rail

@@ -9,7 +9,6 @@
 
 #include "core/base/result.h"
 #include "core/model/workload.h"
-#include "simccl/plan/collective_planner.h"
 
 namespace drydock {
 

@@ -13,8 +13,8 @@
 #include "core/nccl/topology_world.h"
 #include "simccl/explain/communicator_text.h"
 #include "simccl/explain/group_text.h"
-#include "simccl/plan/nccl_calls.h"
-#include "simccl/plan/userbuffers.h"
+#include "simccl/nccl/nccl_calls.h"
+#include "simccl/userbuffers/userbuffers_planner.h"
 
 namespace drydock {
 namespace {

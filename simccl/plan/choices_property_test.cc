@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "core/schema/cluster/cluster_file.h"
-#include "simccl/plan/collective_planner.h"
+#include "simccl/nccl/nccl_planner.h"
 #include "simccl/testing/proof_testing.h"
 
 namespace drydock {
@@ -27,7 +27,7 @@ class TestCluster {
         input_(LoadCluster("configs/clusters/" + name + ".topo",
                            {"cluster.hosts=64", "nccl.settings.NCCL_COLLNET_ENABLE=1"})
                    .value()),
-        planner_(PlannerChoices()[0].make(input_.topology, {}).value()) {}
+        planner_(MakeNcclPlanner(input_.topology).value()) {}
   const std::string& name() const { return name_; }
   CollectivePlanner& planner() { return *planner_; }
 

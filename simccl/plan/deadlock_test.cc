@@ -8,6 +8,7 @@
 #include "core/model/calls/rank_classes.h"
 #include "core/nccl/testing/hosts_testing.h"
 #include "core/testing/unit_testing.h"
+#include "simccl/nccl/nccl_planner.h"
 #include "simccl/plan/plan_deadlock.h"
 #include "simccl/plan/plan_workload.h"
 
@@ -236,7 +237,7 @@ FlowPlan RealPlans(Workload* w) {
       }
     }
   }
-  auto planner = PlannerChoices()[0].make(w->topology, {});
+  auto planner = MakeNcclPlanner(w->topology);
   EXPECT_TRUE(planner.ok()) << planner.error().ToString();
   auto plan = PlanWorkload(*w, planner->get(), [](size_t, size_t) {});
   EXPECT_TRUE(plan.ok()) << plan.error().ToString();

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/schema/cluster/cluster_file.h"
-#include "simccl/plan/collective_planner.h"
+#include "simccl/nccl/nccl_planner.h"
 #include "simccl/proof/interpreter.h"
 
 namespace drydock {
@@ -57,7 +57,7 @@ std::vector<CommCall> Calls(int members) {
 }
 
 void ExpectDeliveries(const Topology& topology, const std::vector<Members>& groups) {
-  const auto planner = PlannerChoices()[0].make(topology, {});
+  const auto planner = MakeNcclPlanner(topology);
   ASSERT_TRUE(planner.ok()) << planner.error().ToString();
   for (const Members& members : groups) {
     const Status opened = (*planner)->OpenGroup(members);

@@ -16,8 +16,8 @@
 namespace drydock {
 namespace {
 
-// Instead of a runner: nothing to wait for; nobody does what is waited for.
-constexpr uint32_t kFree = UINT32_MAX - 1, kNobody = UINT32_MAX;
+// Special values of a runner: there is nothing to wait for; no runner provides what is missing.
+constexpr uint32_t kFree = UINT32_MAX - 1, kNoRunner = UINT32_MAX;
 constexpr size_t kLinesShown = 16;
 
 class Tokens {
@@ -38,7 +38,7 @@ class Tokens {
       while (!runners_[r].at.done() && Waits(r) == kFree) Step(r);
     }
     for (uint32_t r = 0; r < runners_.size(); ++r) {
-      if (!runners_[r].at.done()) return Circle(r);
+      if (!runners_[r].at.done()) return CycleFrom(r);
     }
     return OkStatus();
   }
@@ -52,26 +52,27 @@ class Tokens {
     int64_t steps = 0;
     bool open = false;  // in open_
   };
-  // The programs of one work on a channel of a member, or those of one kernel; the next work, or
-  // kernel, begins when all have ended.
+  // The programs of one work on a member's channel, or of one kernel. The next work, or kernel,
+  // begins when all have ended.
   struct Block {
     std::vector<uint32_t> runners;
     size_t open = 0;
     size_t before = SIZE_MAX, after = SIZE_MAX;
   };
-  // In the switches.
+  // A reduction in the switches.
   struct Reduction {
     PlanReduction plan;
-    int64_t next = 0;  // piece
+    int64_t next = 0;  // the next piece
   };
   struct Flow {
     int64_t chunks = 0;  // in the buffer
-    uint32_t sender = kNobody, receiver = kNobody;
+    uint32_t sender = kNoRunner, receiver = kNoRunner;
   };
 
-  // Blocks by place and order: what stands at one place comes one after another.
+  // Blocks by place and order. Blocks of one place run one after another.
   using Blocks = std::map<std::pair<int, int>, size_t>;
-  static constexpr int kKernels = -1;  // the place of a member's kernels; works stand at channels
+  static constexpr int kKernels =
+      -1;  // the place of a member's kernels; the place of a work is its channel
 
   void AddMember(int member) {
     Blocks blocks;
@@ -120,18 +121,19 @@ class Tokens {
     }
   }
 
-  // How many chunks like the present one a connection's buffer holds.
+  // Returns how many chunks of the current size a connection's buffer holds.
   int64_t Capacity(const Runner& runner) const {
     const Work& work = plan_.works[runner.program->work];
     return std::max<int64_t>(1, work.slots / SlotsOfChunk(work, runner.at.bytes()));
   }
 
   void Open(uint32_t r) {
-    if (r == kNobody || std::exchange(runners_[r].open, true)) return;
+    if (r == kNoRunner || std::exchange(runners_[r].open, true)) return;
     open_.push_back(r);
   }
 
-  // Whom the runner waits for; kFree if it can go on, or has ended. `why` gets what for.
+  // Returns the runner that this one waits for, or kFree if it can continue or has ended. Sets
+  // `*why` to what it waits for.
   uint32_t Waits(uint32_t r, const char** why = nullptr) const {
     const Runner& runner = runners_[r];
     const auto because = [why](const char* text, uint32_t whom) {
@@ -165,7 +167,7 @@ class Tokens {
     return kFree;
   }
 
-  // A runner of the block before that has not ended.
+  // Returns a runner of the block before that has not ended, or kFree.
   uint32_t OpenBefore(size_t block) const {
     const size_t before = blocks_[block].before;
     if (before == SIZE_MAX || blocks_[before].open == 0) return kFree;
@@ -175,7 +177,8 @@ class Tokens {
     return kFree;
   }
 
-  // Who sends what is missing on a connection: of a sum, the first that has not contributed.
+  // Returns the runner that must send on a connection. For a reduction it is the first that has not
+  // contributed, or has no room for the result.
   uint32_t SenderFor(uint32_t connection) const {
     const int16_t number = plan_.connections[connection].reduction;
     if (number < 0) return flows_[connection].sender;
@@ -184,7 +187,7 @@ class Tokens {
       if (IsMissing(reduction, end)) return flows_[end.to_switch].sender;
       if (HasNoRoom(reduction, end)) return flows_[end.from_switch].receiver;
     }
-    return kNobody;
+    return kNoRunner;
   }
   bool IsMissing(const Reduction& reduction, const ReductionEnd& end) const {
     return end.sends.Has(reduction.next) && flows_[end.to_switch].chunks == 0;
@@ -194,7 +197,7 @@ class Tokens {
            flows_[end.from_switch].chunks >= reduction.plan.slots;
   }
 
-  // Piece by piece, as soon as all that is sent of it is there and all who get it have room.
+  // Reduces each piece as soon as all senders have sent it and all receivers have room for it.
   void Reduce(uint32_t connection) {
     const int16_t number = plan_.connections[connection].reduction;
     if (number < 0) return;
@@ -244,18 +247,18 @@ class Tokens {
     }
   }
 
-  Error Circle(uint32_t r) const {
+  Error CycleFrom(uint32_t r) const {
     std::vector<uint32_t> chain;
     for (uint32_t at = r; at < kFree; at = Waits(at)) {
       const auto seen = std::find(chain.begin(), chain.end(), at);
       if (seen != chain.end()) {
         chain.erase(chain.begin(), seen);
-        return Error(fmt::format("{}: its channels wait for each other in a circle{}", plan_.name,
+        return Error(fmt::format("{}: its channels wait for each other in a cycle{}", plan_.name,
                                  Text(chain)));
       }
       chain.push_back(at);
     }
-    return Error(fmt::format("{}: nobody does what a channel waits for{}", plan_.name,
+    return Error(fmt::format("{}: a channel waits for what no channel does{}", plan_.name,
                              Text({chain.back()})));
   }
 
@@ -265,10 +268,10 @@ class Tokens {
       const Runner& runner = runners_[chain[i]];
       const char* why = "";
       const uint32_t whom = Waits(chain[i], &why);
-      text +=
-          fmt::format("\n  member {} on channel {} at step {} waits for {} {}", runner.member,
-                      runner.program->channel, runner.steps, why,
-                      whom == kNobody ? "nobody" : fmt::format("member {}", runners_[whom].member));
+      text += fmt::format(
+          "\n  member {} on channel {} at step {} waits for {} {}", runner.member,
+          runner.program->channel, runner.steps, why,
+          whom == kNoRunner ? "no member" : fmt::format("member {}", runners_[whom].member));
     }
     if (chain.size() > kLinesShown) {
       text += fmt::format("\n  ... and {} more", chain.size() - kLinesShown);
@@ -281,7 +284,7 @@ class Tokens {
   std::vector<Reduction> reductions_;
   std::vector<Runner> runners_;
   std::vector<Block> blocks_;
-  std::vector<uint32_t> open_;  // runners that may be able to go on
+  std::vector<uint32_t> open_;  // runners that may be able to continue
 };
 
 }  // namespace

@@ -1,6 +1,6 @@
-// Whether the programs of one plan can finish: each works through its primitives in order, waits
-// for data on what it receives from and for room on what it sends to, as deep as NCCL's buffers
-// are. No data is moved.
+// Checks that the programs of one plan can finish. A program runs its primitives in order. It waits
+// for data on the connections it receives from, and for room in NCCL's buffers on the connections
+// it sends to. No data is moved.
 #ifndef DRYDOCK_SIMCCL_PLAN_PLAN_DEADLOCK_H_
 #define DRYDOCK_SIMCCL_PLAN_PLAN_DEADLOCK_H_
 
@@ -9,7 +9,7 @@
 
 namespace drydock {
 
-// The error tells the circle of members, channels and primitives. Its time grows with the number of
+// The error lists the cycle of members, channels and primitives. The time grows with the number of
 // primitives.
 Status CheckPlanDeadlock(const Plan& plan);
 

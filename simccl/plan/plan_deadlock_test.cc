@@ -9,8 +9,8 @@ namespace {
 
 using testing::ErrorText;
 
-// Two members, each of which sends `sends` chunks to the other and receives as many; member 0 in
-// blocks of `burst` sends before as many receives, member 1 likewise.
+// Two members that send each other `chunks` chunks. Each alternates between `burst` sends and as
+// many receives.
 Plan Exchange(int64_t chunks, uint32_t burst) {
   Plan plan;
   plan.name = "exchange";
@@ -39,23 +39,23 @@ TEST(PlanDeadlockTest, BurstsWithinTheBuffersFinish) {
   EXPECT_EQ(ErrorText(CheckPlanDeadlock(Exchange(1000, 4))), "ok");
 }
 
-TEST(PlanDeadlockTest, BurstsBeyondTheBuffersAreACircle) {
+TEST(PlanDeadlockTest, BurstsBeyondTheBuffersAreACycle) {
   EXPECT_EQ(ErrorText(CheckPlanDeadlock(Exchange(1000, 5))),
-            "error: exchange: its channels wait for each other in a circle\n"
+            "error: exchange: its channels wait for each other in a cycle\n"
             "  member 0 on channel 3 at step 4 waits for room at member 1\n"
             "  member 1 on channel 3 at step 4 waits for room at member 0");
 }
 
-TEST(PlanDeadlockTest, WhatNobodySends) {
+TEST(PlanDeadlockTest, DataThatNoMemberSends) {
   Plan plan = Exchange(4, 4);
   plan.members[1].clear();
   EXPECT_EQ(ErrorText(CheckPlanDeadlock(plan)),
-            "error: exchange: nobody does what a channel waits for\n"
-            "  member 0 on channel 3 at step 4 waits for data from nobody");
+            "error: exchange: a channel waits for what no channel does\n"
+            "  member 0 on channel 3 at step 4 waits for data from no member");
 }
 
 TEST(PlanDeadlockTest, AWorkWaitsForTheOneBeforeIt) {
-  // Member 1's second work would receive what member 0 sends in its first, which waits for room.
+  // Member 1's second work would receive what member 0's first work sends, which waits for room.
   Plan plan = Exchange(1000, 4);
   plan.works.push_back(plan.works[0]);
   EXPECT_EQ(ErrorText(CheckPlanDeadlock(plan)), "ok");
@@ -68,7 +68,7 @@ TEST(PlanDeadlockTest, AWorkWaitsForTheOneBeforeIt) {
   plan.members[0][0].operand_begin = 4;
   plan.members[0][1].work = 1;
   EXPECT_EQ(ErrorText(CheckPlanDeadlock(plan)),
-            "error: exchange: its channels wait for each other in a circle\n"
+            "error: exchange: its channels wait for each other in a cycle\n"
             "  member 0 on channel 3 at step 4 waits for data from member 1\n"
             "  member 1 on channel 3 at step 0 waits for the channel's earlier work on member 1\n"
             "  member 1 on channel 3 at step 4 waits for data from member 0\n"

@@ -37,7 +37,7 @@ std::string LinkText(const Connection& connection) {
   return text;
 }
 
-// "0 1 2", the far ends of a step's connections.
+// Returns the far ends of a step's connections: "0 1 2".
 std::string Peers(const Plan& plan, const ChannelProgram& program, Slots slots, bool sends) {
   std::string text;
   for (uint32_t i = 0; i < slots.count; ++i) {

@@ -1,4 +1,4 @@
-// Flow plans as text, for people.
+// Flow plans as text for people.
 #ifndef DRYDOCK_SIMCCL_PLAN_PLAN_TEXT_H_
 #define DRYDOCK_SIMCCL_PLAN_PLAN_TEXT_H_
 
@@ -8,9 +8,9 @@
 
 namespace drydock {
 
-// One line: what, by which algorithm and protocol, over how many channels.
+// Returns one line: the call, its algorithm and protocol, and its channels.
 std::string Headline(const Plan& plan);
-// The headline, then each member's programs; `steps` writes out every step.
+// Returns the headline and each member's programs; with `steps` also every step.
 std::string PlanText(const Plan& plan, bool steps);
 
 }  // namespace drydock

@@ -7,20 +7,21 @@
 #include <utility>
 #include <vector>
 
+#include "core/model/calls/grouped_call.h"
 #include "core/model/calls/rank_list.h"
 #include "core/model/fabric/seating.h"
 
 namespace drydock {
 namespace {
 
-// A Plan names members in 16 bits, with -1 for none.
-constexpr size_t kMostMembers = INT16_MAX;
+// A Plan numbers members with 16 bits; -1 means none.
+constexpr size_t kMaxMembers = INT16_MAX;
 
-// Which plans are needed, in the order of the uses that first need them.
+// The plans that a workload needs, in the order of the uses that first need them.
 struct Needs {
   struct Plan {
     uint32_t call = 0;
-    uint32_t group = 0;    // the first that needs it
+    uint32_t group = 0;    // the first group that needs it
     uint32_t seating = 0;  // index of that group's
   };
   std::vector<Plan> plans;
@@ -67,9 +68,9 @@ Result<FlowPlan> PlanWorkload(const Workload& workload, CollectivePlanner* plann
   for (const std::vector<uint32_t>& plans : plans_of_seating) {
     if (plans.empty()) continue;  // a group that no call uses
     const Group& first = workload.groups[needs.plans[plans.front()].group];
-    if (first.ranks.size() > kMostMembers) {
+    if (first.ranks.size() > kMaxMembers) {
       return Error(fmt::format("the group of ranks {}: it has {} members, a plan at most {}",
-                               FirstRanksText(first.ranks), first.ranks.size(), kMostMembers));
+                               FirstRanksText(first.ranks), first.ranks.size(), kMaxMembers));
     }
     if (const Status opened = planner->OpenGroup(SlotsOf(first.ranks, placement)); !opened.ok()) {
       return Error(fmt::format("the group of ranks {}: {}", FirstRanksText(first.ranks),

@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include "core/model/calls/grouped_call.h"
 #include "core/nccl/testing/hosts_testing.h"
+#include "simccl/nccl/nccl_planner.h"
 #include "simccl/plan/plan_text.h"
 #include "simccl/proof/interpreter.h"
 
@@ -41,12 +43,12 @@ CommCall CallOf(CollectiveType type, int64_t count, int group_size) {
 }
 
 Result<FlowPlan> PlanAll(const Workload& workload) {
-  auto planner = PlannerChoices()[0].make(workload.topology, {});
+  auto planner = MakeNcclPlanner(workload.topology);
   EXPECT_TRUE(planner.ok()) << planner.error().ToString();
   return PlanWorkload(workload, planner->get(), [](size_t, size_t) {});
 }
 
-TEST(PlanWorkloadTest, GroupsThatSitAlikeShareAPlan) {
+TEST(PlanWorkloadTest, GroupsOfOnePlacementPatternShareAPlan) {
   Workload workload = FourHosts();
   workload.calls = {CallOf(CollectiveType::kAllReduce, 1 << 18, 8),
                     CallOf(CollectiveType::kReduceScatter, 1 << 20, 4),
@@ -111,12 +113,6 @@ TEST(PlanWorkloadTest, AGroupLargerThanAPlanIsAnError) {
   ASSERT_FALSE(flow_plan.ok());
   EXPECT_EQ(flow_plan.error().message(),
             "the group of ranks 0, 1, 2, 3, ...: it has 32768 members, a plan at most 32767");
-}
-
-TEST(PlanWorkloadTest, UnknownPlannersAreListed) {
-  const auto choice = FindPlanner("gloo");
-  ASSERT_FALSE(choice.ok());
-  EXPECT_EQ(choice.error().message(), "there is no planner 'gloo'; planners are: nccl");
 }
 
 // A GPU that is alone on its host alternates between the two NICs of its PCIe switch.

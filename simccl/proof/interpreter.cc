@@ -12,14 +12,14 @@
 #include "core/model/calls/reductions.h"
 #include "core/model/calls/slices.h"
 #include "core/model/calls/step_cursor.h"
-#include "simccl/proof/call_promise.h"
+#include "simccl/proof/expected_buffer.h"
 #include "simccl/proof/symbolic_data.h"
-#include "simccl/proof/turns.h"
+#include "simccl/proof/work_order.h"
 
 namespace drydock {
 namespace {
 
-using Queue = std::list<SymbolData>;  // what was sent and not received
+using Queue = std::list<SymbolData>;  // sent and not yet received
 
 class Interpreter {
  public:
@@ -30,13 +30,13 @@ class Interpreter {
         element_bytes_(SizeOf(call.type).count()),
         queues_(plan.connections.size()),
         outputs_(static_cast<size_t>(members_)),
-        turns_(static_cast<size_t>(members_)) {
+        order_(static_cast<size_t>(members_)) {
     for (PlanReduction& each : ReductionsOf(plan)) reductions_.push_back({std::move(each), 0});
     for (int m = 0; m < members_; ++m) {
       for (const ChannelProgram& program : plan.members[static_cast<size_t>(m)]) {
         const Pattern& pattern = plan.patterns[program.pattern];
         runners_.push_back({m, &program, StepCursor(pattern, program.position), 0});
-        if (!runners_.back().at.done()) turns_[static_cast<size_t>(m)].Add(TurnOf(program));
+        if (!runners_.back().at.done()) order_[static_cast<size_t>(m)].Add(PlaceOf(program));
       }
     }
   }
@@ -76,11 +76,11 @@ class Interpreter {
     int64_t done;  // primitives
   };
 
-  Turns::Turn TurnOf(const ChannelProgram& program) const {
+  WorkOrder::Place PlaceOf(const ChannelProgram& program) const {
     return {plan_.works[program.work].launch, program.channel, program.work};
   }
 
-  // One reduction in the switches.
+  // A reduction in the switches.
   struct Reduction {
     PlanReduction plan;
     int64_t next = 0;  // piece
@@ -93,7 +93,7 @@ class Interpreter {
 
   bool CanStep(const Runner& runner) const {
     if (runner.at.done()) return false;
-    if (!turns_[static_cast<size_t>(runner.member)].Has(TurnOf(*runner.program))) return false;
+    if (!order_[static_cast<size_t>(runner.member)].MayRun(PlaceOf(*runner.program))) return false;
     const drydock::Step& step = runner.at.step();
     for (const uint32_t connection : Operands(runner, step.receive)) {
       if (queues_[connection].empty()) return false;
@@ -106,7 +106,7 @@ class Interpreter {
 
   size_t Waiting(uint32_t connection) const { return queues_[connection].size(); }
 
-  // The piece is there where it is sent, and has room where it is received.
+  // Every sender has sent the piece, and every receiver has room for it.
   bool CanReduce(const PlanReduction& plan, int64_t piece) const {
     return std::all_of(plan.ends.begin(), plan.ends.end(), [&](const ReductionEnd& end) {
       const size_t room = static_cast<size_t>(plan.slots);
@@ -115,7 +115,7 @@ class Interpreter {
     });
   }
 
-  // The switches: piece by piece, each receiver gets the sum of what was sent.
+  // Runs a reduction of the switches: each receiver gets the sum of each piece.
   void Reduce(int16_t number) {
     Reduction& reduction = reductions_[static_cast<size_t>(number)];
     const PlanReduction& plan = reduction.plan;
@@ -133,7 +133,7 @@ class Interpreter {
         sum.has_value() ? sum->Add(data) : void(sum = std::move(data));
       }
       if (!sum.has_value()) {
-        error_ = fmt::format("nobody sends piece {} of reduction {}", reduction.next, number);
+        error_ = fmt::format("no member sends piece {} of reduction {}", reduction.next, number);
         return;
       }
       for (const ReductionEnd& end : plan.ends) {
@@ -142,14 +142,14 @@ class Interpreter {
     }
   }
 
-  // How many chunks like the present one a connection's buffer holds.
+  // Returns how many chunks of the current size a connection's buffer holds.
   size_t Capacity(const Runner& runner) const {
     const Work& work = plan_.works[runner.program->work];
     const int64_t slots = SlotsOfChunk(work, runner.at.bytes());
     return static_cast<size_t>(std::max<int64_t>(1, work.slots / slots));
   }
 
-  // One primitive, whole: receive, combine, store, send.
+  // Runs one primitive: receive, reduce, store, send.
   void Step(Runner* runner) {
     const drydock::Step& step = runner->at.step();
     const int64_t bytes = runner->at.bytes();
@@ -157,7 +157,7 @@ class Interpreter {
     runner->at.Next();
     ++runner->done;
     if (runner->at.done()) {
-      turns_[static_cast<size_t>(runner->member)].End(TurnOf(*runner->program));
+      order_[static_cast<size_t>(runner->member)].End(PlaceOf(*runner->program));
     }
     const int64_t at = offset / element_bytes_, count = bytes / element_bytes_;
     if (offset % element_bytes_ != 0 || bytes % element_bytes_ != 0 || !IsOfOnePart(at, count)) {
@@ -183,12 +183,12 @@ class Interpreter {
     }
   }
 
-  // The next chunk on a connection, added to `data`; false if it does not fit.
+  // Adds the next chunk of a connection to `data`. Returns false if its size is wrong.
   bool Receive(uint32_t connection, const Runner& runner, int64_t count, bool reduce,
                std::optional<SymbolData>* data) {
     const Connection& link = plan_.connections[connection];
     if (link.to != runner.member) {
-      error_ = fmt::format("member {} receives what is sent to {}", runner.member, link.to);
+      error_ = fmt::format("member {} receives data that is sent to {}", runner.member, link.to);
     }
     SymbolData arrived = std::move(queues_[connection].front());
     queues_[connection].pop_front();
@@ -239,14 +239,14 @@ class Interpreter {
     const auto input = [&](int64_t begin, int64_t n) {
       return OwnInput(part, member, begin - part.begin, n);
     };
-    // What is sent and what is received lie in the same places of different buffers.
+    // Input and output have the same offsets in different buffers.
     const bool has_two_buffers =
         type == CollectiveType::kAllToAll || type == CollectiveType::kAllToAllV;
     if (has_two_buffers) return SymbolData(input(at, count));
     return outputs_[static_cast<size_t>(member)].Read(at, count, input);
   }
 
-  // Storing again is right only for a sum that what was stored went into.
+  // An element may be stored again only if the new value is a sum that includes the old one.
   void Store(int member, int64_t at, const SymbolData& data, bool grows) {
     SymbolBuffer& output = outputs_[static_cast<size_t>(member)];
     if (!grows) {
@@ -262,27 +262,27 @@ class Interpreter {
     for (int m = 0; m < members_; ++m) {
       for (const CallPart& part : parts_) {
         int64_t at = part.begin;
-        for (const Promise& promise : PromisesOf(part, m)) {
-          if (const auto wrong = FirstBroken(promise, outputs_[static_cast<size_t>(m)], at)) {
+        for (const ExpectedBuffer& expected : ExpectedBuffersOf(part, m)) {
+          if (const auto wrong = FirstWrong(expected, outputs_[static_cast<size_t>(m)], at)) {
             return fmt::format("member {} ends with the wrong element {}", m, *wrong);
           }
-          at += promise.data.count;
+          at += expected.data.count;
         }
       }
     }
     return "";
   }
 
-  // Where the buffer is not as promised from `at` on.
-  static std::optional<int64_t> FirstBroken(const Promise& promise, const SymbolBuffer& buffer,
-                                            int64_t at) {
-    const int64_t count = promise.data.count;
-    if (promise.kind == Promise::Kind::kAnything) return std::nullopt;
-    if (promise.kind == Promise::Kind::kUntouched) return buffer.FirstStored(at, count);
+  // Returns the first element from `at` on that is not as expected.
+  static std::optional<int64_t> FirstWrong(const ExpectedBuffer& expected,
+                                           const SymbolBuffer& buffer, int64_t at) {
+    const int64_t count = expected.data.count;
+    if (expected.kind == ExpectedBuffer::Kind::kAnything) return std::nullopt;
+    if (expected.kind == ExpectedBuffer::Kind::kUntouched) return buffer.FirstStored(at, count);
     const SymbolData held = buffer.Read(at, count, [](int64_t, int64_t n) {
       return SymbolRun{n, 0, 0};
     });
-    const auto difference = held.FirstDifference(SymbolData(promise.data));
+    const auto difference = held.FirstDifference(SymbolData(expected.data));
     return difference.has_value() ? std::optional(at + *difference) : std::nullopt;
   }
 
@@ -293,7 +293,7 @@ class Interpreter {
   std::vector<Queue> queues_;
   std::vector<Reduction> reductions_;
   std::vector<SymbolBuffer> outputs_;
-  std::vector<Turns> turns_;  // by member
+  std::vector<WorkOrder> order_;  // by member
   std::vector<Runner> runners_;
   std::string error_;
 };

@@ -1,10 +1,10 @@
-// Runs a plan on symbolic data and says whether every member ends with what its call promises. The
-// oracle of the expansion's tests.
+// Runs a plan on symbolic data and checks that every member ends with the data that the call
+// defines. The oracle of the expansion's tests.
 //
-// Every element of a member's input is a distinct symbol, reductions add (symbolic_data.h): the
-// cost is that of the plan's primitives, whatever the size of the buffers. Programs run in any
-// order that their connections allow, the works of a channel one after another; a plan in which
-// nothing can go on is a deadlock.
+// Every element of a member's input is a distinct symbol, and a reduction adds symbols
+// (symbolic_data.h). The cost grows with the primitives of the plan, not with the size of its
+// buffers. Programs run in any order that their connections allow; the works of a channel run one
+// after another. A plan in which no program can continue is a deadlock.
 #ifndef DRYDOCK_SIMCCL_PROOF_INTERPRETER_H_
 #define DRYDOCK_SIMCCL_PROOF_INTERPRETER_H_
 
@@ -15,7 +15,7 @@
 
 namespace drydock {
 
-// "" if the plan does what the call promises, else what goes wrong first.
+// Returns "" if the plan is right, else the first error.
 std::string CheckPlan(const Plan& plan, const CommCall& call);
 
 }  // namespace drydock

@@ -1,4 +1,4 @@
-// The oracle must notice what it is there for.
+// The oracle must notice every kind of error it exists for.
 #include "simccl/proof/interpreter.h"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@ namespace {
 
 constexpr Slots kSend = {0, 1}, kReceive = {1, 1};
 
-// One after another.
+// A pattern that runs the steps one after another.
 Pattern Serial(std::vector<Step> steps) {
   Pattern pattern;
   pattern.operands = 2;
@@ -27,8 +27,7 @@ void Append(const Step& step, Pattern* pattern) {
   ++pattern->loops.back().step_end;
 }
 
-// Two members swap their 4 elements over two connections and add them up. Each has a pattern of its
-// own.
+// Two members swap their 4 elements over two connections and add them. Each has its own pattern.
 Plan Swap() {
   Plan plan;
   plan.connections = {{0, 1}, {1, 0}};
@@ -51,7 +50,7 @@ CommCall Call() {
 
 TEST(InterpreterTest, AcceptsARightPlan) { EXPECT_EQ(CheckPlan(Swap(), Call()), ""); }
 
-// A buffer of 4 TB: symbols cost nothing.
+// A buffer of 4 TB: the size of a run costs nothing.
 TEST(InterpreterTest, TakesBuffersOfAnySize) {
   Plan plan = Swap();
   CommCall call = Call();
@@ -86,7 +85,7 @@ TEST(InterpreterTest, SeesADeadlock) {
 TEST(InterpreterTest, SeesABufferThatIsTooSmall) {
   Plan plan = Swap();
   plan.works[0].slots = 1;
-  for (Pattern& pattern : plan.patterns) {  // two halves sent before one is taken
+  for (Pattern& pattern : plan.patterns) {  // both halves are sent before one is received
     pattern = Serial({{.send = kSend, .bytes = 8},
                       {.receive = kReceive, .bytes = 8, .reduce = true, .store = true}});
     pattern.loops = {{2, 8, 1}, {2, 8, 2}};
@@ -96,7 +95,7 @@ TEST(InterpreterTest, SeesABufferThatIsTooSmall) {
   EXPECT_EQ(CheckPlan(plan, Call()), "");
 }
 
-TEST(InterpreterTest, SeesDataNobodyTakes) {
+TEST(InterpreterTest, SeesDataThatIsNeverReceived) {
   Plan plan = Swap();
   Append({.send = kSend, .bytes = 16}, &plan.patterns[0]);
   EXPECT_EQ(CheckPlan(plan, Call()), "data from 0 to 1 is never received");
@@ -116,8 +115,8 @@ CommCall Message(int from, int to) {
   return call;
 }
 
-// Two members send each other a message; both first receive, then send, on channels or in kernels
-// of their own.
+// Two members send each other a message. Both receive first and then send, each on its own channel
+// or in its own kernel.
 Plan ReceiveThenSend(uint16_t second_channel, int second_launch) {
   Plan plan = Swap();
   plan.works.resize(2);
@@ -154,7 +153,7 @@ TEST(InterpreterTest, EachPartOfAGroupIsProvenForItself) {
   }
   plan.works.resize(2);
   EXPECT_EQ(CheckPlan(plan, grouped), "");
-  plan.members[1].back().base = 12;  // reaches into the part before
+  plan.members[1].back().base = 12;  // overlaps the part before
   EXPECT_EQ(CheckPlan(plan, grouped), "member 1: 16 B at 12 are outside the buffer");
   plan.members[1].pop_back();
   EXPECT_EQ(CheckPlan(plan, grouped), "deadlock: member 0 waits at step 1 of channel 0");

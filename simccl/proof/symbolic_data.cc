@@ -9,8 +9,8 @@
 namespace drydock {
 namespace {
 
-// `next` goes on where `run` ends.
-bool GoesOn(const SymbolRun& run, const SymbolRun& next) {
+// Returns true if `next` continues `run`.
+bool Continues(const SymbolRun& run, const SymbolRun& next) {
   return run.step == next.step && run.Part(run.count, 0).first == next.first;
 }
 
@@ -25,7 +25,7 @@ SymbolRun InputOf(int member, int64_t at, int64_t count) {
 void SymbolData::Append(SymbolRun run) {
   if (run.count == 0) return;
   size_ += run.count;
-  if (!runs_.empty() && GoesOn(runs_.back(), run)) {
+  if (!runs_.empty() && Continues(runs_.back(), run)) {
     runs_.back().count += run.count;
   } else {
     runs_.push_back(run);
@@ -47,7 +47,7 @@ SymbolData SymbolData::Part(int64_t at, int64_t count) const {
 template <typename Visit>
 void SymbolData::ForEachPart(const SymbolData& left, const SymbolData& right, const Visit& visit) {
   CHECK(left.size_ == right.size_);
-  int64_t in_left = 0, in_right = 0;  // how far into their present runs
+  int64_t in_left = 0, in_right = 0;  // offsets within the current runs
   size_t l = 0, r = 0;
   for (int64_t at = 0; at < left.size_;) {
     const SymbolRun& a = left.runs_[l];
@@ -110,7 +110,7 @@ void SymbolBuffer::Store(int64_t at, const SymbolData& data) {
     const auto after = runs_.lower_bound(at);
     if (after != runs_.begin()) {
       SymbolRun& before = std::prev(after)->second;
-      if (std::prev(after)->first + before.count == at && GoesOn(before, run)) {
+      if (std::prev(after)->first + before.count == at && Continues(before, run)) {
         before.count += run.count;
         at += run.count;
         continue;

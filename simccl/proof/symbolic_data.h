@@ -1,9 +1,9 @@
-// Buffers that hold symbols: each element a 64-bit number that says where it came from, so that a
-// buffer of any size is a few runs. Internal to the interpreter.
+// Buffers of symbols: each element is a 64-bit number that tells its origin, and a buffer of any
+// size is a few runs. Internal to the interpreter.
 //
-// Element e of member m's input is A(m) + e * B(m) modulo 2^64, with A and B hashed from m: sums
-// and slices of such runs are runs again, and two sums are equal only if the same elements of the
-// same members went into them (but for a coincidence of 64-bit hashes).
+// Element e of member m's input is A(m) + e * B(m) modulo 2^64, where A and B are hashes of m. Sums
+// and slices of such runs are runs again. Two sums are equal only if they add the same elements of
+// the same members, except when 64-bit hashes collide.
 #ifndef DRYDOCK_SIMCCL_PROOF_SYMBOLIC_DATA_H_
 #define DRYDOCK_SIMCCL_PROOF_SYMBOLIC_DATA_H_
 
@@ -15,7 +15,7 @@
 
 namespace drydock {
 
-// `count` elements whose values go up by `step`.
+// `count` elements; each value is the one before plus `step`.
 struct SymbolRun {
   int64_t count = 0;
   uint64_t first = 0, step = 0;
@@ -25,10 +25,10 @@ struct SymbolRun {
   }
 };
 
-// The elements [at, at + count) of a member's input, wherever it has them.
+// Returns the elements [at, at + count) of a member's input.
 SymbolRun InputOf(int member, int64_t at, int64_t count);
 
-// One after another.
+// A sequence of runs.
 class SymbolData {
  public:
   SymbolData() = default;
@@ -37,15 +37,15 @@ class SymbolData {
   int64_t size() const { return size_; }
   const std::vector<SymbolRun>& runs() const { return runs_; }
   void Append(SymbolRun run);
-  // The elements [at, at + count).
+  // Returns the elements [at, at + count).
   SymbolData Part(int64_t at, int64_t count) const;
-  // Element by element; of equal size.
+  // Adds element by element. REQUIRES: the sizes are equal.
   void Add(const SymbolData& other);
-  // The first element that differs; none if all are equal. Of equal size.
+  // Returns the first element that differs, if any. REQUIRES: the sizes are equal.
   std::optional<int64_t> FirstDifference(const SymbolData& other) const;
 
  private:
-  // Calls visit(at, a, b) for the longest parts in which both are one run.
+  // Calls visit(at, a, b) for each longest part in which both sides are one run.
   template <typename Visit>
   static void ForEachPart(const SymbolData& left, const SymbolData& right, const Visit& visit);
 
@@ -53,10 +53,11 @@ class SymbolData {
   int64_t size_ = 0;
 };
 
-// What was stored where.
+// A buffer that remembers what was stored in it.
 class SymbolBuffer {
  public:
-  // What [at, at + count) holds; where nothing was stored, `gap(at, count)`, a run.
+  // Returns the content of [at, at + count). Where nothing was stored it is `gap(at, count)`, a
+  // run.
   template <typename Gap>
   SymbolData Read(int64_t at, int64_t count, const Gap& gap) const {
     SymbolData out;
@@ -72,13 +73,13 @@ class SymbolBuffer {
     }
     return out;
   }
-  // The first element of [at, at + count) that was stored.
+  // Returns the first element of [at, at + count) that was stored, if any.
   std::optional<int64_t> FirstStored(int64_t at, int64_t count) const;
   void Store(int64_t at, const SymbolData& data);
 
  private:
-  using Runs = std::map<int64_t, SymbolRun>;  // by where they begin
-  // The first run that ends after `at`.
+  using Runs = std::map<int64_t, SymbolRun>;  // by begin
+  // Returns the first run that ends after `at`.
   Runs::const_iterator First(int64_t at) const;
   void Clear(int64_t at, int64_t end);
 

@@ -38,7 +38,7 @@ TEST(SymbolicDataTest, SumsKnowWhatWentIn) {
 
 TEST(SymbolicDataTest, ADifferenceIsFoundWhereItBegins) {
   SymbolData moved = Input(0, 0, 6);
-  moved.Append(InputOf(0, 7, 4));  // one further on
+  moved.Append(InputOf(0, 7, 4));  // one element further
   EXPECT_EQ(moved.FirstDifference(Input(0, 0, 10)), 6);
   EXPECT_EQ(Input(0, 0, 10).FirstDifference(Input(1, 0, 10)), 0);
 }

@@ -1,6 +1,6 @@
 // nccl-record CLUSTER -o RUN -- PROGRAM ...: runs a program written against nccl.h as virtual ranks
-// and writes what it called as RUN/1-workload/; with --schedule, the program that plays a workload.
-// The work is in the library.
+// and writes its calls as RUN/1-workload/. With --schedule the program plays a workload. This file
+// only parses flags; the library does the work.
 #include "simccl/record/record_command.h"
 
 #include <fmt/format.h>
@@ -19,22 +19,21 @@
 #include "core/schema/artefacts/manifest_file.h"
 #include "core/schema/artefacts/stamp.h"
 #include "core/schema/cluster/cluster_file.h"
-#include "simccl/record/record_log.h"
-#include "simccl/record/record_match.h"
-#include "simccl/record/record_schedule_run.h"
-#include "simccl/record/record_session.h"
-#include "simccl/record/record_workload.h"
+#include "simccl/record/log/recording.h"
+#include "simccl/record/log/match.h"
+#include "simccl/record/schedule/play_schedule.h"
+#include "simccl/record/run/session.h"
+#include "simccl/record/workload/recorded_workload.h"
 
 namespace drydock {
 namespace {
 
 const ToolInfo kTool = {
     "nccl-record",
-    "Runs a program written against nccl.h as the virtual ranks of a cluster, on this machine "
-    "alone, and turns its NCCL calls into what every rank does.",
-    "reads cluster.topo (docs/reference/cluster-file.md), runs PROGRAM with this build's "
-    "libnccl.so.2 and "
-    "libcudart.so, or with --schedule reads another run's 1-workload/ and plays that; writes "
+    "Runs a program written against nccl.h as the virtual ranks of a cluster, all on this machine, "
+    "and turns its NCCL calls into a workload.",
+    "reads cluster.topo (docs/cluster.md), runs PROGRAM with this build's libnccl.so.2 and "
+    "libcudart.so; with --schedule reads another run's 1-workload/ and plays it; writes "
     "RUN/1-workload/: manifest.pb and a Chakra trace per rank class "
     "(docs/how-to/record-an-nccl-program.md)",
     "nccl-record configs/clusters/dgx-a100-80g-1.topo -o runs/mine -- ./my_program 1048576"};
@@ -48,51 +47,51 @@ struct Options {
   RecordOptions record;
 };
 
-Status CheckWhatRuns(const Options& options) {
+Status CheckInput(const Options& options) {
   if (options.schedule.empty()) {
     if (options.cluster.empty()) return MissingOption("cluster");
     if (options.record.command.empty()) return MissingOption("program");
     return CheckClusterOverrides(options.overrides);
   }
   if (!options.cluster.empty()) {
-    return Error("--schedule: the workload has its cluster; give neither a cluster nor a program");
+    return Error("--schedule: the workload names its cluster; give neither a cluster nor a program");
   }
   if (options.overrides.empty()) return OkStatus();
-  return Error("--schedule: --set changes nothing in a workload that is there");
+  return Error("--schedule: --set cannot change a workload that exists");
 }
 
 void Declare(CLI::App* app, Options* options, const CommonOptions& common) {
   app->add_option("cluster", options->cluster, "The cluster (cluster.topo)");
   app->add_option("program", options->record.command, "The program and its arguments, after --");
   app->add_option("--schedule", options->schedule,
-                  "In place of cluster and program: makes the groups and the calls of the workload "
-                  "in this run directory, every rank's, through nccl.h")
+                  "Instead of cluster and program: plays the workload of this run directory, with the "
+                  "groups and the calls of every rank, through nccl.h")
       ->type_name("RUN");
   app->add_option("-o,--out", options->run, "Run directory");
   app->add_option("--set", options->overrides,
                   "section.key=value: replaces a value of the cluster; may be repeated")
       ->allow_extra_args(false);
   app->add_option("--ranks", options->record.ranks,
-                  "GPUs in use, from the first of the cluster (default: all)")
+                  "GPUs in use, starting with the first of the cluster (default: all)")
       ->check(CLI::PositiveNumber);
   app->add_option("--gpus-per-process", options->record.gpus_per_process,
-                  "GPUs that a process drives; more than one for ncclCommInitAll and threads")
+                  "GPUs per process; more than one for ncclCommInitAll and threads")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   app->add_option("--patience", options->record.patience_s,
-                  "Give up when all processes have waited for each other this long, seconds")
+                  "Seconds that all processes may wait for each other before nccl-record gives up")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   app->add_option("--nccl-library", options->nccl_library, "Another libhacknccl.so")
       ->type_name("FILE");
   CheckOptions(app, [options, &common]() -> Status {
-    RETURN_IF_ERROR(CheckWhatRuns(*options));
+    RETURN_IF_ERROR(CheckInput(*options));
     if (options->run.empty() && !common.check) return MissingOption("-o RUN");
     return OkStatus();
   });
 }
 
-// Checks what is given and fills in what is not.
+// Checks the options and fills in defaults.
 Status Complete(const Topology& topology, Options* options) {
   RecordOptions& record = options->record;
   if (record.ranks == 0) record.ranks = topology.gpu_count();
@@ -105,7 +104,7 @@ Status Complete(const Topology& topology, Options* options) {
   for (const std::string& file :
        {record.libraries + "/libnccl.so.2", ScheduleProgram(record.libraries)}) {
     if (!FileExists(file)) {
-      return Error("not there; run scripts/setup.sh to build it", {file, 0, 0});
+      return Error("missing; run scripts/setup.sh to build it", {file, 0, 0});
     }
   }
   return OkStatus();
@@ -125,8 +124,8 @@ void Announce(const CommonOptions& common, const Recording& recording, const Wor
                      workload.class_count));
   if (kernels + copies > 0) {
     Report(kTool, common,
-           fmt::format("not in it, for their times are unknown: {} kernels and {} copies or fills "
-                       "of the program's own",
+           fmt::format("left out, since their times are unknown: {} kernels and {} copies or fills "
+                       "of the program itself",
                        kernels, copies));
   }
 }
@@ -139,7 +138,7 @@ Result<Recording> Record(const Topology& topology, const RecordOptions& options)
   return ReadRecording(folder.path(), hosts, topology);
 }
 
-// Where the system finds the program; as given if it does not.
+// Returns the path at which the system finds the program, or `program` if it finds none.
 std::string PathOf(const std::string& program) {
   const char* path = program.find('/') == std::string::npos ? std::getenv("PATH") : nullptr;
   std::istringstream folders(path == nullptr ? "" : path);
@@ -190,10 +189,10 @@ void Announce(const CommonOptions& common, const PlayedWorkload& played) {
          fmt::format("{}: {}, {} ranks in {} classes, {} calls in {} communicators",
                      workload.totals.model_name, workload.totals.layout, workload.rank_count(),
                      workload.class_count, played.calls, played.communicators));
-  if (played.past_nccl == 0) return;
+  if (played.bypassing == 0) return;
   Report(kTool, common,
-         fmt::format("as the schedule has them, for they go past NCCL: {} calls of userbuffers",
-                     played.past_nccl));
+         fmt::format("taken from the schedule, since they bypass NCCL: {} calls in userbuffers",
+                     played.bypassing));
 }
 
 Result<PlayedWorkload> PlayWatched(const CommonOptions& common, const Workload& schedule,
@@ -227,7 +226,7 @@ Status RunSchedule(Options options, const CommonOptions& common) {
   const bool writes = !common.check;
   std::error_code ignored;
   if (writes && std::filesystem::equivalent(options.schedule, options.run, ignored)) {
-    return Error("the schedule is in this run directory; write into another", {options.run, 0, 0});
+    return Error("this run directory holds the schedule; write into another", {options.run, 0, 0});
   }
   if (SkipsRun(StampOfSchedule(options), kTool, common)) return OkStatus();
   if (writes) RETURN_IF_ERROR(CheckCanWrite(options.run + "/" + kManifestName));

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "simccl/record/record_log.h"
+#include "simccl/record/log/recording.h"
 
 namespace drydock::testing {
 

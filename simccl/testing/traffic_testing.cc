@@ -7,7 +7,7 @@
 #include "core/model/calls/step_cursor.h"
 #include "simccl/expand/expand.h"
 #include "simccl/expand/plan_builder.h"
-#include "simccl/plan/nccl_calls.h"
+#include "simccl/nccl/nccl_calls.h"
 
 namespace drydock {
 

@@ -15,7 +15,7 @@
 #include "core/model/calls/call_words.h"
 #include "core/schema/artefacts/artefacts.h"
 #include "core/schema/cluster/cluster_file.h"
-#include "simccl/plan/nccl_planner.h"
+#include "simccl/nccl/nccl_planner.h"
 #include "tests/bench/usage.h"
 
 namespace drydock {
@@ -36,7 +36,7 @@ Status Main(const std::vector<std::string>& arguments) {
   call.group_size = hosts * gpus;
   call.count = bytes.count() / SizeOf(call.type).count();
 
-  ASSIGN_OR_RETURN(const auto planner, MakeNcclPlanner(topology, {}));
+  ASSIGN_OR_RETURN(const auto planner, MakeNcclPlanner(topology));
   const double start = CpuSeconds();
   RETURN_IF_ERROR(planner->OpenGroup(members));
   const double opened = CpuSeconds();

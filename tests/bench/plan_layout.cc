@@ -6,8 +6,8 @@
 #include <memory>
 
 #include "core/schema/artefacts/artefacts.h"
-#include "simccl/plan/nccl_planner.h"
 #include "simccl/plan/plan_workload.h"
+#include "simccl/planner_table.h"
 #include "tests/bench/usage.h"
 #include "workload-gen/graph/check/communicators.h"
 
@@ -19,7 +19,8 @@ Status Main(const std::string& run) {
   const double start = CpuSeconds();
   ASSIGN_OR_RETURN(const size_t communicators, CreateCommunicators(file.workload, {}));
   const double created = CpuSeconds();
-  ASSIGN_OR_RETURN(const auto planner, MakeNcclPlanner(file.workload.topology, {}));
+  ASSIGN_OR_RETURN(const auto planner,
+                   MakePlanner(PlannerChoices().front(), file.workload.topology, {}));
   ASSIGN_OR_RETURN(const FlowPlan plans,
                    PlanWorkload(file.workload, planner.get(), [](size_t, size_t) {}));
   fmt::print("{:.4f} {:.4f} {:.1f} {} {}\n", created - start, CpuSeconds() - created,

@@ -11,8 +11,9 @@
 #include "core/nccl/nccl_settings.h"
 #include "core/nccl/testing/hosts_testing.h"
 #include "simccl/expand/expand.h"
-#include "simccl/plan/nccl_calls.h"
+#include "simccl/nccl/nccl_calls.h"
 #include "simccl/plan/plan_deadlock.h"
+#include "simccl/planner/call_shape.h"
 #include "simccl/proof/interpreter.h"
 
 namespace drydock::fuzz {

@@ -135,8 +135,8 @@ class NcclRecord(unittest.TestCase):
     def test_one_process_may_drive_all_gpus_of_its_host(self):
         result = self.record(H100, built / "one_process", options=["--gpus-per-process", 8, "--ranks", 16])
         self.assertEqual(result, (0, "", "nccl-record: one_process: recorded, 16 ranks, 48 calls in 4 communicators, "
-                                         "2 classes\nnccl-record: not in it, for their times are unknown: 16 kernels "
-                                         "and 16 copies or fills of the program's own\n"))
+                                         "2 classes\nnccl-record: left out, since their times are unknown: 16 kernels "
+                                         "and 16 copies or fills of the program itself\n"))
 
     def test_processes_find_their_places_as_under_torchrun_and_mpirun(self):
         names = "RANK WORLD_SIZE LOCAL_RANK LOCAL_WORLD_SIZE OMPI_COMM_WORLD_RANK OMPI_COMM_WORLD_LOCAL_RANK".split()

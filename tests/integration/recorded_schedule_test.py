@@ -57,10 +57,10 @@ class Schedules(Recorded):
             self.assertEqual(self.run_tool("diff", plain, run)[0], 1)
             self.assert_same(run)
 
-    def test_what_goes_past_nccl_is_taken_from_the_schedule(self):
+    def test_calls_that_bypass_nccl_come_from_the_schedule(self):
         run = self.generate("past", *THREE_WAYS, "overlap.tensor=true", "training.kernels=fused")
-        self.assertRegex(self.assert_same(run), r"^nccl-record: gpt-22b: .*\nnccl-record: as the schedule has them, for they go past "
-                                                r"NCCL: \d+ calls of userbuffers\n$")
+        self.assertRegex(self.assert_same(run), r"^nccl-record: gpt-22b: .*\nnccl-record: taken from the schedule, since they bypass "
+                                                r"NCCL: \d+ calls in userbuffers\n$")
 
     def test_it_is_replayed_as_what_was_generated(self):
         run = self.generate("run", *THREE_WAYS)
@@ -96,12 +96,12 @@ class Schedules(Recorded):
         run = self.generate("run", *THREE_WAYS)
         see = "nccl-record: see nccl-record --help\n"
         self.assertEqual(self.tool("nccl-record", "--schedule", run, "-o", run),
-                         (1, "", f"{run}: error: the schedule is in this run directory; write into another\n"))
+                         (1, "", f"{run}: error: this run directory holds the schedule; write into another\n"))
         self.assertEqual(self.tool("nccl-record", "configs/clusters/dgx-a100-80g-1.topo", "--schedule", run, "--check"),
-                         (2, "", "nccl-record: error: --schedule: the workload has its cluster; give neither a cluster nor a "
+                         (2, "", "nccl-record: error: --schedule: the workload names its cluster; give neither a cluster nor a "
                                  "program\n" + see))
         self.assertEqual(self.record(run, "--set", "cluster.hosts=2"),
-                         (2, "", "nccl-record: error: --schedule: --set changes nothing in a workload that is there\n" + see))
+                         (2, "", "nccl-record: error: --schedule: --set cannot change a workload that exists\n" + see))
         self.assertEqual(self.record(run, "--if-changed", "-q")[0], 0)
         self.assertEqual(self.record(run, "--if-changed"), (0, "", "nccl-record: up to date\n"))
 

@@ -21,7 +21,7 @@
 #include "exec-engine/collective-perf/collective_sweep.h"
 #include "exec-engine/networks/analytical_network.h"
 #include "exec-engine/replay/call_loop.h"
-#include "simccl/plan/nccl_planner.h"
+#include "simccl/nccl/nccl_planner.h"
 
 namespace drydock {
 namespace {
@@ -72,7 +72,7 @@ Result<std::string> Answer(const Topology& topology, const Question& question,
 
 Status Main(const std::string& path) {
   ASSIGN_OR_RETURN(const ClusterInput cluster, LoadCluster(path, {}));
-  ASSIGN_OR_RETURN(const auto planner, MakeNcclPlanner(cluster.topology, {}));
+  ASSIGN_OR_RETURN(const auto planner, MakeNcclPlanner(cluster.topology));
   std::string line;
   while (std::getline(std::cin, line)) {
     Question q;
