@@ -1,4 +1,5 @@
-// simccl: plans what each member of a group sends and receives for each distinct communication call.
+// simccl: plans what each member of a group sends and receives for each distinct communication
+// call.
 #include "simccl/commands.h"
 
 int main(int argc, char** argv) {

@@ -35,7 +35,8 @@ struct Options {
 
 void Declare(CLI::App* app, Options* options, const CommonOptions&) {
   app->add_option("run", options->run, "Run directory")->type_name("RUN");
-  app->add_option("--planner", options->planner, "The planner that decides; 'help' lists the choices")
+  app->add_option("--planner", options->planner,
+                  "The planner that decides; 'help' lists the choices")
       ->capture_default_str();
   DeclareLibrary(app, &options->planner_options.nccl_library);
   app->add_flag("--dump,--text", options->dump,

@@ -19,10 +19,10 @@
 #include "core/schema/artefacts/manifest_file.h"
 #include "core/schema/artefacts/stamp.h"
 #include "core/schema/cluster/cluster_file.h"
-#include "simccl/record/log/recording.h"
 #include "simccl/record/log/match.h"
-#include "simccl/record/schedule/play_schedule.h"
+#include "simccl/record/log/recording.h"
 #include "simccl/record/run/session.h"
+#include "simccl/record/schedule/play_schedule.h"
 #include "simccl/record/workload/recorded_workload.h"
 
 namespace drydock {
@@ -54,7 +54,8 @@ Status CheckInput(const Options& options) {
     return CheckClusterOverrides(options.overrides);
   }
   if (!options.cluster.empty()) {
-    return Error("--schedule: the workload names its cluster; give neither a cluster nor a program");
+    return Error(
+        "--schedule: the workload names its cluster; give neither a cluster nor a program");
   }
   if (options.overrides.empty()) return OkStatus();
   return Error("--schedule: --set cannot change a workload that exists");
@@ -63,9 +64,10 @@ Status CheckInput(const Options& options) {
 void Declare(CLI::App* app, Options* options, const CommonOptions& common) {
   app->add_option("cluster", options->cluster, "The cluster (cluster.topo)");
   app->add_option("program", options->record.command, "The program and its arguments, after --");
-  app->add_option("--schedule", options->schedule,
-                  "Instead of cluster and program: plays the workload of this run directory, with the "
-                  "groups and the calls of every rank, through nccl.h")
+  app->add_option(
+         "--schedule", options->schedule,
+         "Instead of cluster and program: plays the workload of this run directory, with the "
+         "groups and the calls of every rank, through nccl.h")
       ->type_name("RUN");
   app->add_option("-o,--out", options->run, "Run directory");
   app->add_option("--set", options->overrides,

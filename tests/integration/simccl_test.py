@@ -322,7 +322,7 @@ plan,work,flow,source,destination,bytes,channel,step,link,source_nic,destination
             plans = [line for line in dump.splitlines() if re.search(r"channels? of", line)]
             self.assertEqual({int(flow["plan"]) for flow in flows}, set(range(len(plans))))
             self.assertEqual({int(flow["source"]) for flow in flows}, set(range(8)))
-            self.assertEqual(run("expand", folder, "--format", "goal"), (2, "", "simccl: error: a GOAL schedule is that of one "
+            self.assertEqual(run("expand", folder, "--format", "goal"), (2, "", "simccl: error: a GOAL schedule has one "
                              "call: give --cluster and a call, not RUN\nsimccl: see simccl expand --help\n"))
 
     def test_wrong_usage(self):
