@@ -17,8 +17,9 @@ namespace {
 
 const ToolInfo kInfo = {
     "simccl expand", "Lists every flow between GPUs that a call, or the calls of a run, cause.",
-    "reads cluster.topo (docs/cluster.md), or RUN/1-workload/manifest.pb and RUN/2-flows.pb; "
-    "docs/nccl.md explains the columns",
+    "reads cluster.topo (docs/reference/cluster-file.md), or RUN/1-workload/manifest.pb and "
+    "RUN/2-flows.pb; "
+    "docs/how-to/see-what-nccl-picks.md explains the columns",
     "simccl expand --cluster configs/clusters/dgx-h100-8.topo --group 0-15 --collective "
     "all_reduce --size 64KiB --format csv",
     false};

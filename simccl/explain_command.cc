@@ -14,7 +14,7 @@ namespace {
 const ToolInfo kInfo = {
     "simccl explain",
     "Explains what NCCL picks for a call and why, and what it built for the group.",
-    "reads cluster.topo (docs/cluster.md)",
+    "reads cluster.topo (docs/reference/cluster-file.md)",
     "simccl explain --cluster configs/clusters/dgx-h100-8.topo --group 0-15 --collective "
     "all_reduce --size 64MiB",
     false};

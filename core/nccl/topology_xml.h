@@ -37,8 +37,8 @@ struct NcclHost {
 Result<NcclHost> DescribeHost(const HostKind& kind, const GpuSpec& gpu);
 
 // A dumped XML: bus ids, NICs, and the XML as NCCL is to read it; the rest of NcclHost is left
-// alone. Everything wrong with it is an error with its place (docs/reference/cluster-file.md): NCCL
-// trusts its input. With a `compute_capability`, GPUs of another are wrong too.
+// alone. Everything wrong with it is an error with its place (docs/reference/cluster-file.md): NCCL trusts its
+// input. With a `compute_capability`, GPUs of another are wrong too.
 Result<NcclHost> ParseTopologyXml(const std::string& xml, const std::string& file_name,
                                   int compute_capability = 0);
 

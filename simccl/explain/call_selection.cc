@@ -14,13 +14,13 @@
 namespace drydock {
 namespace {
 
-constexpr int64_t kMostBytes = int64_t{1} << 56;  // sums of counts and sizes do not overflow
+constexpr int64_t kMaxBytes = int64_t{1} << 56;  // so that sums of counts and sizes do not overflow
 
 Result<int64_t> CountOf(Bytes size, const CommCall& call) {
   const int64_t element = SizeOf(call.type).count();
   if (size.count() % element != 0) {
-    return Error(fmt::format("{} B are no whole number of elements of {} ({} B each)", size.count(),
-                             ToString(call.type), element));
+    return Error(fmt::format("{} B are not a whole number of elements of {} ({} B each)",
+                             size.count(), ToString(call.type), element));
   }
   const int64_t count = size.count() / element;
   if (HasParts(call.collective) && count % call.group_size != 0) {
@@ -31,7 +31,7 @@ Result<int64_t> CountOf(Bytes size, const CommCall& call) {
   return count;
 }
 
-// What was typed for call number `i`.
+// Returns the word for call number `i`.
 template <typename T>
 const T& Nth(const std::vector<T>& words, size_t i) {
   return words.size() == 1 ? words.front() : words[i];
@@ -65,7 +65,7 @@ Result<CommCall> CallOf(const CallWords& words, size_t i, int group_size) {
   return call;
 }
 
-// An option that may be given for each of the calls.
+// Adds an option that may be given once per call.
 template <typename T>
 CLI::Option* AddEach(CLI::App* app, const char* name, std::vector<T>* words, const char* help,
                      const char* type) {
@@ -96,23 +96,25 @@ void DeclareCallWords(CLI::App* app, CallWords* words) {
   app->add_option("--group", words->group,
                   "The communicator's ranks: 0-15, 0,8,16 or 0-63:8. Default: all")
       ->type_name("RANKS");
-  AddEach(app, "--collective", &words->collectives,
-          "all_reduce, all_gather, alltoall, ...; several, each with its --size, are one group",
-          "NAME");
+  AddEach(
+      app, "--collective", &words->collectives,
+      "all_reduce, all_gather, alltoall, ...; several calls, each with its --size, form one group",
+      "NAME");
   AddEach(app, "--size", &words->sizes,
           "Size of the larger of the two buffers: 64MiB, 100 MB; 64M is 64 MiB", "SIZE");
   AddEach(app, "--type", &words->types, "Data type: bf16, fp16, fp32, ...", "TYPE")
       ->capture_default_str();
   AddEach(app, "--op", &words->ops, "Reduction: sum, max, avg, ...", "OP")->capture_default_str();
   AddEach(app, "--buffers", &words->buffers,
-          "What NCCL was told of the buffers: plain (nothing), registered (ncclCommRegister), "
-          "symmetric (ncclCommWindowRegister); userbuffers: the call goes past NCCL",
+          "How the buffers are registered with NCCL: plain (not), registered (ncclCommRegister), "
+          "symmetric (ncclCommWindowRegister); userbuffers: the call bypasses NCCL",
           "KIND")
       ->capture_default_str();
-  AddEach(app, "--root", &words->roots, "Root, or who sends: a member of the group", "N")
+  AddEach(app, "--root", &words->roots,
+          "The root, or the sender of a send-recv: a member of the group", "N")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
-  AddEach(app, "--peer", &words->peers, "Who receives (send-recv): a member of the group", "N")
+  AddEach(app, "--peer", &words->peers, "The receiver of a send-recv: a member of the group", "N")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
 }
@@ -136,14 +138,14 @@ Status CheckCallWords(const CallWords& words) {
   for (size_t i = 0; i < calls; ++i) {
     ASSIGN_OR_RETURN(const CollectiveType collective, ParseCollective(words.collectives[i]));
     if (collective == CollectiveType::kAllToAllV) {
-      return Error("the sizes of an all-to-all-v cannot be given here");
+      return Error("an all-to-all-v cannot be given here: it needs the size of each pair");
     }
     RETURN_IF_ERROR(ParseDataType(Nth(words.types, i)));
     RETURN_IF_ERROR(ParseReduceOp(Nth(words.ops, i)));
     RETURN_IF_ERROR(ParseBufferKind(Nth(words.buffers, i)));
     ASSIGN_OR_RETURN(const Bytes size, ParseCallSize(words.sizes[i]));
-    if (size.count() > kMostBytes - total) {
-      return Error(fmt::format("--size {} is more than {} B", words.sizes[i], kMostBytes - total));
+    if (size.count() > kMaxBytes - total) {
+      return Error(fmt::format("--size {} is more than {} B", words.sizes[i], kMaxBytes - total));
     }
     total += size.count();
   }

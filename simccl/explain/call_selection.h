@@ -1,5 +1,5 @@
-// One call over one group of a cluster, or several that are made together (ncclGroupStart to
-// ncclGroupEnd), as `simccl explain` and `simccl expand` take them from the command line.
+// Reads the call of `simccl explain` and `simccl expand` from the command line: one call over one
+// group of a cluster, or several calls that are made together (ncclGroupStart to ncclGroupEnd).
 #ifndef DRYDOCK_SIMCCL_EXPLAIN_CALL_SELECTION_H_
 #define DRYDOCK_SIMCCL_EXPLAIN_CALL_SELECTION_H_
 
@@ -12,7 +12,8 @@
 
 namespace drydock {
 
-// As typed. A collective and a size for each call; of the rest one for each, or one for all.
+// The options as typed. Each call has a collective and a size. Of every other option there is one
+// per call, or one for all calls.
 struct CallWords {
   std::string cluster, group;
   std::vector<std::string> collectives, sizes;
@@ -24,18 +25,18 @@ struct CallWords {
 struct SelectedCall {
   Topology topology;
   std::vector<int> ranks;  // in communicator order
-  CommCall call;           // grouped, if several were typed
+  CommCall call;           // grouped if there are several
   std::vector<Placement::Slot> Slots() const;
 };
 
 void DeclareCallWords(CLI::App* app, CallWords* words);
 
-// What is wrong with the words whatever the cluster is (CheckOptions).
+// Returns what is wrong with the words in every cluster (for CheckOptions).
 Status CheckCallWords(const CallWords& words);
 
-// Reads the cluster; `library_path` is NCCL's, for what it says of the settings. Errors: ranks it
-// does not have, a size that is no whole number of elements or does not divide among the members, a
-// root outside the group.
+// Reads the cluster and makes the call. `library_path` names libhacknccl.so, which checks the
+// settings. Errors: a rank that the cluster does not have; a size that is not a whole number of
+// elements or does not divide among the members; a root outside the group.
 Result<SelectedCall> SelectCall(const CallWords& words, const std::string& library_path);
 
 }  // namespace drydock

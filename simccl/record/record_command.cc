@@ -32,7 +32,8 @@ const ToolInfo kTool = {
     "nccl-record",
     "Runs a program written against nccl.h as the virtual ranks of a cluster, all on this machine, "
     "and turns its NCCL calls into a workload.",
-    "reads cluster.topo (docs/cluster.md), runs PROGRAM with this build's libnccl.so.2 and "
+    "reads cluster.topo (docs/reference/cluster-file.md), runs PROGRAM with this build's "
+    "libnccl.so.2 and "
     "libcudart.so; with --schedule reads another run's 1-workload/ and plays it; writes "
     "RUN/1-workload/: manifest.pb and a Chakra trace per rank class "
     "(docs/how-to/record-an-nccl-program.md)",

@@ -142,7 +142,7 @@ predicted (us)            LL       LL128      Simple
         call = ["--cluster", H100, "--collective", "all_reduce", "--size", "8"]
         self.expect_error("there is no rank 64: the cluster has 64 GPUs, ranks 0 to 63", *call, "--group", "60-70")
         self.expect_error("there is no root 4 in a group of 4", *call, "--group", "0-3", "--root", "4")
-        self.expect_error("7 B are no whole number of elements of bf16 (2 B each)", *call[:-1], "7")
+        self.expect_error("7 B are not a whole number of elements of bf16 (2 B each)", *call[:-1], "7")
         self.expect_error("4 elements do not divide among 64 members; the nearest size that does is 128 B",
                           "--cluster", H100, "--collective", "all_gather", "--size", "8")
 
