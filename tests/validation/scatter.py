@@ -6,7 +6,7 @@ SIDE, LEFT, TOP = 420, 60, 16
 
 
 def scatter(points, x_title, y_title):
-    """`points`: name -> [(x, y)], all positive. The line is equality, the band 10 % either way."""
+    """`points`: name -> [(x, y)], all positive. The line is equality, the band 10 % to either side."""
     values = [value for of in points.values() for pair in of for value in pair]
     low, high = math.floor(math.log10(min(values))), math.ceil(math.log10(max(values)))
 
@@ -40,4 +40,5 @@ def scatter(points, x_title, y_title):
                  f'<text x="14" y="{TOP + SIDE / 2}" text-anchor="middle" '
                  f'transform="rotate(-90 14 {TOP + SIDE / 2})">{y_title}</text>')
     return (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {LEFT + SIDE + 420} {TOP + SIDE + 44}" '
-            f'font-family="sans-serif" font-size="12"><title>{y_title} over {x_title}</title>' + "".join(parts) + "</svg>\n")
+            f'font-family="sans-serif" font-size="12"><title>{y_title} over {x_title}</title>'
+            '<rect width="100%" height="100%" fill="white"/>' + "".join(parts) + "</svg>\n")
