@@ -23,7 +23,7 @@ RECORDS = HERE / "training"
 # What a source may leave open: the rule that fills it, and whether that decides the time (the row is then of tier B).
 RULES = {
     "micro-batch": ("4 without a pipeline, 1 with one: what Korthikanti et al. state for their runs of both kinds", True),
-    "chunks a stage": ("where the source says that the schedule is interleaved: the smallest number above 1 that divides "
+    "chunks a stage": ("where the source says that the schedule is interleaved, the smallest number above 1 that divides "
                        "the layers of a stage", True),
     "schedule": ("interleaved with four chunks a stage", True),
     "recomputation": ("none: FlashAttention keeps no scores", True),
