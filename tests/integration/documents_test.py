@@ -15,12 +15,14 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "tests/validation")]
 
 import figures  # noqa: E402
+import rooms  # noqa: E402
 import validation_page  # noqa: E402
 
 BIN = None  # from the command line
 TOOLS = ["workload-gen", "nccl-record", "simccl", "compute-sim", "gpu-profiler", "exec-engine", "collective-perf", "report"]
 SCRIPTS = ["run_pipeline.sh", "run_tests.sh", "run_validation.sh", "scripts/setup.sh"]
-PAGES = [*sorted((ROOT / "docs").rglob("*.md")), ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
+PAGES = [*sorted((ROOT / "docs").rglob("*.md")), ROOT / "README.md", ROOT / "CONTRIBUTING.md",
+         *(ROOT / folder / "README.md" for folder in ("patches", "third_party", "tests/fuzz"))]
 COLUMNS = 100
 OPTION = re.compile(r"(?<![\w-])(--[a-z][a-z0-9-]*|-[a-zA-Z](?![\w-]))")
 # Options that pages name and that are of other people's programs, or of scripts that only tests call.
@@ -34,7 +36,7 @@ FOREIGN = {
     "tests/bench": ["--record"],
     "tests/integration/documents_test.py": ["--update"],
     "tests/cuda/check_layer_test.py": ["--layer-times", "--limit", "--run"],
-    "third_party/nccl/build.sh": ["--full"],
+    "tests/oracle": ["--full"],
 }
 
 
@@ -196,6 +198,11 @@ class Figures(unittest.TestCase):
                 if name.startswith("validation.")}
         self.assertEqual((ROOT / "docs/explanation/validation.md").read_text(), validation_page.page(made))
         self.assertEqual((ROOT / "docs/figures/validation-training.svg").read_text(), validation_page.picture(made))
+
+    def test_the_rooms_are_those_that_check_layering_knows(self):
+        text = (ROOT / "docs/explanation/architecture.md").read_text()
+        self.assertIn("<!--rooms-->", text)
+        self.assertEqual(rooms.quoted(text, rooms.table()), text, "run scripts/update_figures")
 
     def test_every_record_says_what_made_it(self):
         for path in (ROOT / "docs/figures").glob("*.json"):
