@@ -7,7 +7,7 @@ namespace {
 
 constexpr int kGpus = kReplicaGpus;
 
-// Ranks of a stage are of one class: the programs of its first rank.
+// Makes the ranks of a stage one rank class, with the program of its first rank.
 void MergeClasses(const Layout& layout, WorkloadBuilder* b) {
   std::vector<Program> programs;
   for (int stage = 0; stage < layout.stages; ++stage) {
@@ -21,7 +21,7 @@ void MergeClasses(const Layout& layout, WorkloadBuilder* b) {
   b->workload.class_count = layout.stages;
 }
 
-// Micro-batches through the stages, sums of gradients beside them, and a sum at the end.
+// Micro-batches through the stages, and all-reduces of gradients beside them.
 WorkloadBuilder RandomTraining(const Layout& layout, uint32_t seed, Topology topology) {
   std::mt19937 random(seed);
   const auto pick = [&random](uint32_t n) { return static_cast<int64_t>(random() % n); };
@@ -63,8 +63,8 @@ WorkloadBuilder RandomTraining(const Layout& layout, uint32_t seed, Topology top
   return b;
 }
 
-// Two hosts on a leaf, leaves on a spine: messages of a ring go a short way and a long one in turn,
-// or, where a group begins in the middle of a leaf, in no order.
+// Two hosts on a leaf, leaves on a spine. The messages of a ring take short and long paths in turn,
+// or irregularly if a group begins in the middle of a leaf.
 Topology TwoTiers(int hosts, int first_leaf) {
   Topology t = SmallCluster(hosts, kGpus);
   const FabricLink cable = t.fabric.links.front();
@@ -88,7 +88,7 @@ Topology TwoTiers(int hosts, int first_leaf) {
   return t;
 }
 
-// Up a chain of all members to the first, and down again.
+// Reduces along a chain of all members to the first one, and broadcasts back.
 Plan Chain(const std::vector<int>& ranks, int64_t bytes) {
   Plan plan;
   plan.name = "chain";
@@ -113,7 +113,7 @@ Plan Chain(const std::vector<int>& ranks, int64_t bytes) {
     const bool top = m == 0, bottom = m + 1 == n;
     Pattern pattern;
     pattern.operands = (top ? 0 : 2) + (bottom ? 0 : 2);
-    // Operands: to and from the one above, then from and to the one below.
+    // Operands: to and from the member above, then from and to the member below.
     const uint32_t below = top ? 0 : 2;
     Step up, down;
     up.bytes = down.bytes = bytes;
@@ -133,7 +133,7 @@ Plan Chain(const std::vector<int>& ranks, int64_t bytes) {
   return plan;
 }
 
-// A sum round a ring whose last chunk is a little shorter than the others.
+// Makes the last chunk of the ring a little shorter than the others.
 void MakeRagged(Plan* plan) {
   const auto n = static_cast<uint32_t>(plan->members.size());
   for (Pattern& pattern : plan->patterns) {

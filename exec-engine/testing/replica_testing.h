@@ -1,5 +1,5 @@
-// For tests of folding (replica_folding.h): training runs whose data-parallel replicas are alike,
-// or nearly.
+// For tests of folding (replica_folding.h): training runs whose data-parallel replicas are
+// equivalent, or differ a little.
 #ifndef DRYDOCK_EXEC_ENGINE_TESTING_REPLICA_TESTING_H_
 #define DRYDOCK_EXEC_ENGINE_TESTING_REPLICA_TESTING_H_
 
@@ -12,9 +12,9 @@
 
 namespace drydock::testing {
 
-inline constexpr int kReplicaGpus = 4;  // of a host
+inline constexpr int kReplicaGpus = 4;  // per host
 
-// Ranks counted by tensor, then data, then pipeline, as Megatron has them.
+// Ranks are numbered by tensor, then data, then pipeline group, as in Megatron.
 struct Layout {
   int tensor = 4, data = 4, stages = 2;
   int ranks() const { return tensor * data * stages; }
@@ -22,17 +22,18 @@ struct Layout {
   int stage_of(int rank) const { return rank / (tensor * data); }
   std::vector<std::vector<int>> TensorGroups() const;
   std::vector<std::vector<int>> DataGroups() const;
-  // From each stage of this parity to the next.
+  // Pairs of ranks, from each stage of this parity to the next stage.
   std::vector<std::vector<int>> Pairs(int first_stage) const;
 };
 Layout RandomLayout(std::mt19937* random);
 
-// Micro-batches through the stages, sums of gradients beside them, and a sum at the end; ranks of a
-// stage are of one class, and calls are planned. All hosts of a stage run the same on one switch.
+// Micro-batches run through the stages, with all-reduces of gradients beside them and at the end.
+// The ranks of a stage form one rank class, and all calls have plans. All hosts are on one switch,
+// so that the hosts of a stage are equivalent.
 WorkloadBuilder ReplicasOnOneSwitch(const Layout& layout, uint32_t seed);
-// The same over leaves of two hosts and a spine, the first leaf with `first_leaf` of them, with
-// sums round rings whose last chunks are shorter, and short sums over a chain of all ranks at the
-// end: all hosts are different, if only by little.
+// The same over a spine and leaves with two hosts each; the first leaf has `first_leaf` hosts.
+// The last chunks of rings are shorter, and short all-reduces over a chain of all ranks follow at
+// the end. All hosts differ a little.
 WorkloadBuilder ReplicasThatDiffer(const Layout& layout, uint32_t seed, int first_leaf);
 
 }  // namespace drydock::testing
