@@ -32,10 +32,10 @@ class Refinement {
 
   RankClasses Run() {
     do {
-      FindGroupKinds();
+      FindGroupClasses();
     } while (partition_.Split(
         [this](size_t rank, Signature* out) { AppendGroups(static_cast<int>(rank), out); }));
-    FindGroupKinds();
+    FindGroupClasses();
     return Result();
   }
 
@@ -50,44 +50,44 @@ class Refinement {
     return w_.groups[group].ranks.size() == 2 || positions_count_[group];
   }
 
-  Seat SeatOf(int rank, int group, int position) const {
-    Seat seat;
-    seat.rank_class = partition_.class_of()[static_cast<size_t>(rank)];
+  MemberClass MemberClassOf(int rank, int group, int position) const {
+    MemberClass member;
+    member.rank_class = partition_.class_of()[static_cast<size_t>(rank)];
     for (const int role : Roles(rank)) {
-      if (GroupOf(rank, role) == group) seat.roles.push_back(role);
+      if (GroupOf(rank, role) == group) member.roles.push_back(role);
     }
-    if (Positions(static_cast<size_t>(group))) seat.position = position;
-    return seat;
+    if (Positions(static_cast<size_t>(group))) member.position = position;
+    return member;
   }
 
-  void FindGroupKinds() {
-    std::map<std::vector<Seat>, int> kinds;
-    kind_of_group_.assign(w_.groups.size(), -1);
-    kinds_.clear();
+  void FindGroupClasses() {
+    std::map<std::vector<MemberClass>, int> known;
+    class_of_group_.assign(w_.groups.size(), -1);
+    group_classes_.clear();
     for (size_t g = 0; g < w_.groups.size(); ++g) {
       if (!used_[g]) continue;
-      std::vector<Seat> seats;
+      std::vector<MemberClass> members;
       const std::vector<int>& ranks = w_.groups[g].ranks;
       for (size_t m = 0; m < ranks.size(); ++m) {
-        seats.push_back(SeatOf(ranks[m], static_cast<int>(g), static_cast<int>(m)));
+        members.push_back(MemberClassOf(ranks[m], static_cast<int>(g), static_cast<int>(m)));
       }
-      std::sort(seats.begin(), seats.end());
-      seats.erase(std::unique(seats.begin(), seats.end()), seats.end());
-      const auto [entry, added] = kinds.emplace(std::move(seats), static_cast<int>(kinds.size()));
-      if (added) kinds_.push_back({entry->first});
-      kind_of_group_[g] = entry->second;
+      std::sort(members.begin(), members.end());
+      members.erase(std::unique(members.begin(), members.end()), members.end());
+      const auto [entry, added] = known.emplace(std::move(members), static_cast<int>(known.size()));
+      if (added) group_classes_.push_back({entry->first});
+      class_of_group_[g] = entry->second;
     }
   }
 
-  // What distinguishes the rank: which of its roles share a group, the kinds of the groups, and its
-  // positions in them.
+  // What distinguishes the rank: which of its roles share a group, the classes of the groups, and
+  // its positions in them.
   void AppendGroups(int rank, Signature* signature) const {
     std::map<int, int> first_role;  // by group
     for (const int role : Roles(rank)) {
       const int group = GroupOf(rank, role);
       signature->push_back(first_role.emplace(group, role).first->second);
       if (group < 0) continue;
-      signature->push_back(kind_of_group_[static_cast<size_t>(group)]);
+      signature->push_back(class_of_group_[static_cast<size_t>(group)]);
       if (Positions(static_cast<size_t>(group))) signature->push_back(Position(rank, group));
     }
   }
@@ -101,10 +101,10 @@ class Refinement {
     const auto count = static_cast<size_t>(partition_.count());
     RankClasses out;
     out.class_of_rank = partition_.class_of();
-    out.kinds = kinds_;
-    out.kind_of_group = kind_of_group_;
+    out.groups = group_classes_;
+    out.class_of_group = class_of_group_;
     out.first_rank.assign(count, -1);
-    out.seat_of.assign(count, std::vector<int>(w_.roles.size(), -1));
+    out.member_class_of.assign(count, std::vector<int>(w_.roles.size(), -1));
     for (int rank = 0; rank < w_.rank_count(); ++rank) {
       const auto c = static_cast<size_t>(out.class_of_rank[static_cast<size_t>(rank)]);
       if (out.first_rank[c] >= 0) continue;
@@ -112,11 +112,12 @@ class Refinement {
       for (const int role : Roles(rank)) {
         const int group = GroupOf(rank, role);
         if (group < 0) continue;
-        const Seat seat = SeatOf(rank, group, Position(rank, group));
-        const auto& seats =
-            kinds_[static_cast<size_t>(kind_of_group_[static_cast<size_t>(group)])].seats;
-        out.seat_of[c][static_cast<size_t>(role)] =
-            static_cast<int>(std::lower_bound(seats.begin(), seats.end(), seat) - seats.begin());
+        const MemberClass member = MemberClassOf(rank, group, Position(rank, group));
+        const auto& members =
+            group_classes_[static_cast<size_t>(class_of_group_[static_cast<size_t>(group)])]
+                .members;
+        out.member_class_of[c][static_cast<size_t>(role)] = static_cast<int>(
+            std::lower_bound(members.begin(), members.end(), member) - members.begin());
       }
     }
     return out;
@@ -127,8 +128,8 @@ class Refinement {
   PartitionRefinement<> partition_;  // of the ranks
   std::vector<std::vector<int>> roles_of_program_;
   std::vector<bool> used_;  // by group
-  std::vector<int> kind_of_group_;
-  std::vector<GroupKind> kinds_;
+  std::vector<int> class_of_group_;
+  std::vector<GroupClass> group_classes_;
 };
 
 }  // namespace

@@ -18,19 +18,20 @@
 namespace drydock {
 namespace {
 
-// What the members of one kind of communicator wait for in one call.
+// What the members of a group wait for in one call, by group class.
 struct CallWaits {
   bool everybody = true;
-  std::vector<std::vector<int>> seats;  // by seat, if not everybody: whose arrival it waits for
+  std::vector<std::vector<int>>
+      members;  // by member class: the classes that it waits for, unless it waits for all
   size_t participants = 0;
   int64_t slices = 1, slots = 0;  // of a message
 };
 
 // A call that some members have begun.
 struct Pending {
-  std::vector<uint32_t> op_of_seat;  // kNone: not there
+  std::vector<uint32_t> op_of_member;  // kNone: not there
   uint32_t here = 0;
-  std::vector<bool> ended;  // by seat
+  std::vector<bool> ended;  // by member class
 };
 
 // Sends of one member to another whose receives have not begun.
@@ -54,13 +55,13 @@ class Simulation {
         programs_(std::move(programs)),
         waits_(waits),
         progress_(programs_.size()),
-        pending_(classes.kinds.size()),
+        pending_(classes.groups.size()),
         unplanned_slots_(sends == UnplannedSends::kEnd ? INT64_MAX : 0) {
     for (const FlowPlan::Assignment& use : plan.assignments) {
-      const int kind = classes.kind_of_group[use.group];
-      if (kind >= 0) plan_of_[{use.call, kind}] = use.plan;
+      const int group_class = classes.class_of_group[use.group];
+      if (group_class >= 0) plan_of_[{use.call, group_class}] = use.plan;
     }
-    outboxes_.resize(classes.kinds.size());
+    outboxes_.resize(classes.groups.size());
     for (size_t c = 0; c < programs_.size(); ++c) {
       progress_[c].open = programs_[c].open;
       progress_[c].state.assign(programs_[c].program->ops.size(), OpState::kWaiting);
@@ -95,39 +96,41 @@ class Simulation {
   }
 
  private:
-  using Pair = std::pair<size_t, size_t>;  // seats of sender and receiver
+  using Pair = std::pair<size_t, size_t>;  // member classes of sender and receiver
 
   struct ClassProgress {
     std::vector<uint32_t> open;
     std::vector<OpState> state;
   };
 
-  const GroupKind& KindOf(int kind) const { return classes_.kinds[static_cast<size_t>(kind)]; }
+  const GroupClass& GroupClassOf(int group_class) const {
+    return classes_.groups[static_cast<size_t>(group_class)];
+  }
 
-  int KindOf(uint32_t c, const Op& op) const {
+  int GroupClassOf(uint32_t c, const Op& op) const {
     const auto rank = static_cast<size_t>(classes_.first_rank[c]);
     const int group = w_.group_of_rank[op.role][rank];
-    return classes_.kind_of_group[static_cast<size_t>(group)];
+    return classes_.class_of_group[static_cast<size_t>(group)];
   }
 
   void Begin(uint32_t c, uint32_t index) {
     progress_[c].state[index] = OpState::kBegun;
     const Op& op = programs_[c].program->ops[index];
     if (!IsCommunication(op.kind)) return End(c, index);
-    const int kind = KindOf(c, op);
-    const auto seat = static_cast<size_t>(classes_.seat_of[c][op.role]);
+    const int group_class = GroupClassOf(c, op);
+    const auto member = static_cast<size_t>(classes_.member_class_of[c][op.role]);
     const uint64_t number = programs_[c].number[index];
-    auto& pending = pending_[static_cast<size_t>(kind)][number];
-    if (pending.op_of_seat.empty()) {
-      pending.op_of_seat.assign(KindOf(kind).seats.size(), kNone);
-      pending.ended.assign(KindOf(kind).seats.size(), false);
+    auto& pending = pending_[static_cast<size_t>(group_class)][number];
+    if (pending.op_of_member.empty()) {
+      pending.op_of_member.assign(GroupClassOf(group_class).members.size(), kNone);
+      pending.ended.assign(GroupClassOf(group_class).members.size(), false);
     }
-    pending.op_of_seat[seat] = index;
+    pending.op_of_member[member] = index;
     ++pending.here;
     if (IsPointToPoint(op)) {
-      Message(kind, number, op);
+      Message(group_class, number, op);
     } else {
-      Collective(kind, number, op.work);
+      Collective(group_class, number, op.work);
     }
   }
 
@@ -140,79 +143,81 @@ class Simulation {
     }
   }
 
-  void EndSeat(int kind, Pending* pending, size_t seat) {
-    if (pending->ended[seat]) return;
-    pending->ended[seat] = true;
-    End(static_cast<uint32_t>(KindOf(kind).seats[seat].rank_class), pending->op_of_seat[seat]);
+  void EndMember(int group_class, Pending* pending, size_t member) {
+    if (pending->ended[member]) return;
+    pending->ended[member] = true;
+    End(static_cast<uint32_t>(GroupClassOf(group_class).members[member].rank_class),
+        pending->op_of_member[member]);
   }
 
-  void Collective(int kind, uint64_t number, uint32_t call) {
-    auto& calls = pending_[static_cast<size_t>(kind)];
+  void Collective(int group_class, uint64_t number, uint32_t call) {
+    auto& calls = pending_[static_cast<size_t>(group_class)];
     Pending& pending = calls[number];
-    const CallWaits& waits = WaitsOf(call, kind);
+    const CallWaits& waits = WaitsOf(call, group_class);
     const bool all = pending.here == waits.participants;
     if (waits.everybody && !all) return;
-    for (size_t seat = 0; seat < pending.op_of_seat.size(); ++seat) {
-      if (pending.op_of_seat[seat] == kNone) continue;
+    for (size_t member = 0; member < pending.op_of_member.size(); ++member) {
+      if (pending.op_of_member[member] == kNone) continue;
       const bool held =
-          !all && std::any_of(waits.seats[seat].begin(), waits.seats[seat].end(), [&](int other) {
-            return pending.op_of_seat[static_cast<size_t>(other)] == kNone;
+          !all &&
+          std::any_of(waits.members[member].begin(), waits.members[member].end(), [&](int other) {
+            return pending.op_of_member[static_cast<size_t>(other)] == kNone;
           });
-      if (!held) EndSeat(kind, &pending, seat);
+      if (!held) EndMember(group_class, &pending, member);
     }
     if (all) calls.erase(number);
   }
 
-  void Message(int kind, uint64_t number, const Op& op) {
-    auto& calls = pending_[static_cast<size_t>(kind)];
+  void Message(int group_class, uint64_t number, const Op& op) {
+    auto& calls = pending_[static_cast<size_t>(group_class)];
     Pending& pending = calls[number];
     const CommCall& call = w_.calls[op.work];
-    const Pair ends = {SeatAt(kind, call.root), SeatAt(kind, call.peer)};
-    Outbox& outbox = outboxes_[static_cast<size_t>(kind)][ends];
-    const CallWaits& waits = WaitsOf(op.work, kind);
+    const Pair ends = {MemberAt(group_class, call.root), MemberAt(group_class, call.peer)};
+    Outbox& outbox = outboxes_[static_cast<size_t>(group_class)][ends];
+    const CallWaits& waits = WaitsOf(op.work, group_class);
     if (pending.here == 2) {
-      EndSeat(kind, &pending, ends.first);
-      EndSeat(kind, &pending, ends.second);
+      EndMember(group_class, &pending, ends.first);
+      EndMember(group_class, &pending, ends.second);
       calls.erase(number);
       const auto sent = std::find_if(outbox.waiting.begin(), outbox.waiting.end(),
                                      [&](const auto& entry) { return entry.first == number; });
       if (sent != outbox.waiting.end()) outbox.waiting.erase(sent);
-      EndThoseThatFit(kind, ends, waits.slots);
+      EndThoseThatFit(group_class, ends, waits.slots);
     } else if (op.kind == OpKind::kSend) {
       outbox.waiting.emplace_back(number, waits.slices);
-      EndThoseThatFit(kind, ends, waits.slots);
+      EndThoseThatFit(group_class, ends, waits.slots);
     }
   }
 
-  // Where positions count, a communicator's seats are its members, each at its position.
-  size_t SeatAt(int kind, int position) const {
-    const std::vector<Seat>& seats = KindOf(kind).seats;
-    const auto found = std::find_if(seats.begin(), seats.end(), [position](const Seat& seat) {
-      return seat.position == position;
-    });
-    CHECK(found != seats.end());
-    return static_cast<size_t>(found - seats.begin());
+  // Where positions count, each member of a group has its own class.
+  size_t MemberAt(int group_class, int position) const {
+    const std::vector<MemberClass>& members = GroupClassOf(group_class).members;
+    const auto found =
+        std::find_if(members.begin(), members.end(),
+                     [position](const MemberClass& member) { return member.position == position; });
+    CHECK(found != members.end());
+    return static_cast<size_t>(found - members.begin());
   }
 
   // Of the sends that are on their way, in order, those within the buffer have left their GPU.
-  void EndThoseThatFit(int kind, const Pair& ends, int64_t slots) {
+  void EndThoseThatFit(int group_class, const Pair& ends, int64_t slots) {
     int64_t slices = 0;
-    for (const auto& [number, own] : outboxes_[static_cast<size_t>(kind)][ends].waiting) {
+    for (const auto& [number, own] : outboxes_[static_cast<size_t>(group_class)][ends].waiting) {
       slices += own;
       if (slices > slots) return;
-      EndSeat(kind, &pending_[static_cast<size_t>(kind)][number], ends.first);
+      EndMember(group_class, &pending_[static_cast<size_t>(group_class)][number], ends.first);
     }
   }
 
-  const CallWaits& WaitsOf(uint32_t call, int kind) {
-    const auto [entry, added] = call_waits_.try_emplace({call, kind});
+  const CallWaits& WaitsOf(uint32_t call, int group_class) {
+    const auto [entry, added] = call_waits_.try_emplace({call, group_class});
     if (added) {
       entry->second.slots = unplanned_slots_;
       const bool some = IsAmongSome(w_.calls[call]);
-      entry->second.participants =
-          some ? static_cast<size_t>(ParticipantsOf(w_.calls[call])) : KindOf(kind).seats.size();
+      entry->second.participants = some ? static_cast<size_t>(ParticipantsOf(w_.calls[call]))
+                                        : GroupClassOf(group_class).members.size();
     }
-    const auto plan = plan_of_.find({call, kind});
+    const auto plan = plan_of_.find({call, group_class});
     if (!added || plan == plan_of_.end()) return entry->second;
     const WaitSets& sets = waits_[plan->second];
     CallWaits& waits = entry->second;
@@ -221,15 +226,15 @@ class Simulation {
     waits.everybody = MeetsEverybody(sets, w_.calls[call]);
     if (waits.everybody) return waits;
     // Positions count in such a group.
-    const std::vector<Seat>& seats = KindOf(kind).seats;
-    std::vector<int> seat_at(seats.size());
-    for (size_t s = 0; s < seats.size(); ++s) {
-      seat_at[static_cast<size_t>(seats[s].position)] = static_cast<int>(s);
+    const std::vector<MemberClass>& members = GroupClassOf(group_class).members;
+    std::vector<int> class_at(members.size());
+    for (size_t s = 0; s < members.size(); ++s) {
+      class_at[static_cast<size_t>(members[s].position)] = static_cast<int>(s);
     }
-    for (const Seat& seat : seats) {
-      std::vector<int>& others = waits.seats.emplace_back();
-      for (const int member : sets.members[static_cast<size_t>(seat.position)]) {
-        others.push_back(seat_at[static_cast<size_t>(member)]);
+    for (const MemberClass& member : members) {
+      std::vector<int>& others = waits.members.emplace_back();
+      for (const int other : sets.members[static_cast<size_t>(member.position)]) {
+        others.push_back(class_at[static_cast<size_t>(other)]);
       }
     }
     return waits;
@@ -239,11 +244,12 @@ class Simulation {
   const RankClasses& classes_;
   std::vector<ClassProgram> programs_;
   const std::vector<WaitSets>& waits_;                    // by plan
-  std::map<std::pair<uint32_t, int>, uint32_t> plan_of_;  // (call, kind) -> plan
+  std::map<std::pair<uint32_t, int>, uint32_t> plan_of_;  // (call, group class) -> plan
   std::map<std::pair<uint32_t, int>, CallWaits> call_waits_;
   std::vector<ClassProgress> progress_;
-  std::vector<std::unordered_map<uint64_t, Pending>> pending_;  // by kind, by number of the call
-  std::vector<std::map<Pair, Outbox>> outboxes_;                // by kind
+  std::vector<std::unordered_map<uint64_t, Pending>>
+      pending_;                                   // by group class, by number of the call
+  std::vector<std::map<Pair, Outbox>> outboxes_;  // by group class
   const int64_t unplanned_slots_;
   std::deque<std::pair<uint32_t, uint32_t>> ready_;  // class, op
 };

@@ -174,7 +174,7 @@ Status CheckCallsMatch(const Workload& workload, const RankClasses& classes,
     int rank = 0;
     uint32_t op = 0;
   };
-  std::vector<std::unordered_map<uint64_t, First>> calls(classes.kinds.size());
+  std::vector<std::unordered_map<uint64_t, First>> calls(classes.groups.size());
   for (size_t c = 0; c < programs.size(); ++c) {
     const int rank = classes.first_rank[c];
     const Program& program = *programs[c].program;
@@ -182,9 +182,9 @@ Status CheckCallsMatch(const Workload& workload, const RankClasses& classes,
       const Op& op = program.ops[i];
       if (!IsCommunication(op.kind)) continue;
       const int group = workload.group_of_rank[op.role][static_cast<size_t>(rank)];
-      const int kind = classes.kind_of_group[static_cast<size_t>(group)];
+      const int group_class = classes.class_of_group[static_cast<size_t>(group)];
       const auto [entry, added] =
-          calls[static_cast<size_t>(kind)].emplace(programs[c].number[i], First{rank, i});
+          calls[static_cast<size_t>(group_class)].emplace(programs[c].number[i], First{rank, i});
       if (added) continue;
       const First& first = entry->second;
       const uint32_t other =

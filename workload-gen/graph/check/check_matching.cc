@@ -1,5 +1,5 @@
-// What members of a group must agree on. A kind of group (rank_classes.h) is looked at once, by
-// the example of its first group; a seat's calls are those of its class of ranks.
+// What the members of a group must agree on. Each group class (rank_classes.h) is checked once, in
+// its first group. The calls of a member are those of its rank class.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -32,21 +32,21 @@ class Matching {
   }
 
   void Run() {
-    std::vector<int> example(classes_.kinds.size(), -1);
-    for (size_t g = classes_.kind_of_group.size(); g-- > 0;) {
-      const int kind = classes_.kind_of_group[g];
-      if (kind >= 0) example[static_cast<size_t>(kind)] = static_cast<int>(g);
+    std::vector<int> first_group(classes_.groups.size(), -1);
+    for (size_t g = classes_.class_of_group.size(); g-- > 0;) {
+      const int known = classes_.class_of_group[g];
+      if (known >= 0) first_group[static_cast<size_t>(known)] = static_cast<int>(g);
     }
-    for (size_t kind = 0; kind < example.size(); ++kind) {
-      const std::vector<Chair> chairs = Chairs(kind, example[kind]);
-      Collectives(example[kind], chairs);
-      Messages(example[kind], chairs);
+    for (size_t group_class = 0; group_class < first_group.size(); ++group_class) {
+      const std::vector<Example> examples = Examples(group_class, first_group[group_class]);
+      Collectives(first_group[group_class], examples);
+      Messages(first_group[group_class], examples);
     }
   }
 
  private:
-  // A seat of the example group: a member that sits there, and its calls; none if null.
-  struct Chair {
+  // The first member of a member class in the group, and its calls; null: it makes none.
+  struct Example {
     int rank = -1;
     int position = -1;
     const GroupCalls* calls = nullptr;
@@ -80,32 +80,32 @@ class Matching {
     return calls;
   }
 
-  std::vector<Chair> Chairs(size_t kind, int group) const {
-    const std::vector<Seat>& seats = classes_.kinds[kind].seats;
-    std::vector<Chair> chairs(seats.size());
+  std::vector<Example> Examples(size_t group_class, int group) const {
+    const std::vector<MemberClass>& members = classes_.groups[group_class].members;
+    std::vector<Example> examples(members.size());
     const std::vector<int>& ranks = w_.groups[static_cast<size_t>(group)].ranks;
     for (size_t m = 0; m < ranks.size(); ++m) {
       const auto rank_class =
           static_cast<size_t>(classes_.class_of_rank[static_cast<size_t>(ranks[m])]);
-      for (size_t s = 0; s < seats.size(); ++s) {
-        Chair& chair = chairs[s];
-        if (static_cast<size_t>(seats[s].rank_class) != rank_class || chair.rank >= 0) continue;
-        if (seats[s].position >= 0 && seats[s].position != static_cast<int>(m)) continue;
-        if (!UsesAlike(seats[s], ranks[m], group)) continue;
-        chair = {ranks[m], static_cast<int>(m), nullptr};
-        if (seats[s].roles.empty()) continue;
+      for (size_t s = 0; s < members.size(); ++s) {
+        Example& example = examples[s];
+        if (static_cast<size_t>(members[s].rank_class) != rank_class || example.rank >= 0) continue;
+        if (members[s].position >= 0 && members[s].position != static_cast<int>(m)) continue;
+        if (!HasRoles(members[s], ranks[m], group)) continue;
+        example = {ranks[m], static_cast<int>(m), nullptr};
+        if (members[s].roles.empty()) continue;
         const int own =
-            GroupOf(static_cast<size_t>(seats[s].roles.front()), classes_.first_rank[rank_class]);
+            GroupOf(static_cast<size_t>(members[s].roles.front()), classes_.first_rank[rank_class]);
         const auto found = calls_[rank_class].find(own);
-        if (found != calls_[rank_class].end()) chair.calls = &found->second;
+        if (found != calls_[rank_class].end()) example.calls = &found->second;
       }
     }
-    return chairs;
+    return examples;
   }
 
-  // Whether the rank is in the group by the seat's roles and no other that it uses.
-  bool UsesAlike(const Seat& seat, int rank, int group) const {
-    return std::all_of(seat.roles.begin(), seat.roles.end(),
+  // Returns whether the rank is in the group by the roles of the member class.
+  bool HasRoles(const MemberClass& member, int rank, int group) const {
+    return std::all_of(member.roles.begin(), member.roles.end(),
                        [&](int role) { return GroupOf(static_cast<size_t>(role), rank) == group; });
   }
 
@@ -115,26 +115,27 @@ class Matching {
   }
 
   // Every member's n-th collective is the first member's.
-  void Collectives(int group, const std::vector<Chair>& chairs) {
-    const Chair* longest = nullptr;
-    for (const Chair& chair : chairs) {
-      if (chair.calls == nullptr) continue;
+  void Collectives(int group, const std::vector<Example>& examples) {
+    const Example* longest = nullptr;
+    for (const Example& example : examples) {
+      if (example.calls == nullptr) continue;
       if (longest == nullptr ||
-          chair.calls->collectives.size() > longest->calls->collectives.size()) {
-        longest = &chair;
+          example.calls->collectives.size() > longest->calls->collectives.size()) {
+        longest = &example;
       }
     }
     if (longest == nullptr) return;
     report_->collectives += longest->calls->collectives.size();
     static const std::vector<uint32_t> kNothing;
-    for (const Chair& chair : chairs) {
-      if (&chair == longest || chair.rank < 0) continue;
-      Compare(group, *longest, chair, chair.calls == nullptr ? kNothing : chair.calls->collectives);
+    for (const Example& example : examples) {
+      if (&example == longest || example.rank < 0) continue;
+      Compare(group, *longest, example,
+              example.calls == nullptr ? kNothing : example.calls->collectives);
     }
   }
 
   // One complaint: after the first difference nothing fits any more.
-  void Compare(int group, const Chair& longest, const Chair& other,
+  void Compare(int group, const Example& longest, const Example& other,
                const std::vector<uint32_t>& ops) {
     const std::vector<uint32_t>& wanted = longest.calls->collectives;
     for (size_t n = 0; n < ops.size(); ++n) {
@@ -153,25 +154,25 @@ class Matching {
                     wanted.size(), Where(group)));
   }
 
-  void Messages(int group, const std::vector<Chair>& chairs) {
-    std::map<int, const Chair*> at;  // by position: where there are messages, positions count
-    for (const Chair& chair : chairs) {
-      if (chair.rank >= 0) at[chair.position] = &chair;
+  void Messages(int group, const std::vector<Example>& examples) {
+    std::map<int, const Example*> at;  // by position: where there are messages, positions count
+    for (const Example& example : examples) {
+      if (example.rank >= 0) at[example.position] = &example;
     }
-    for (const Chair& chair : chairs) {
-      if (chair.calls == nullptr) continue;
-      for (const uint64_t number : chair.calls->in_order) {
-        const uint32_t op = chair.calls->messages.at(number);
-        report_->messages += IsPointToPoint(OpOf(chair.rank, op)) ? 1 : 0;
-        MessageOf(group, chair, number, op, at);
+    for (const Example& example : examples) {
+      if (example.calls == nullptr) continue;
+      for (const uint64_t number : example.calls->in_order) {
+        const uint32_t op = example.calls->messages.at(number);
+        report_->messages += IsPointToPoint(OpOf(example.rank, op)) ? 1 : 0;
+        MessageOf(group, example, number, op, at);
       }
-      Crossings(chair, at);
+      Crossings(example, at);
     }
   }
 
   // The other members of the call have it too; of two that differ the first by rank complains.
-  void MessageOf(int group, const Chair& own, uint64_t number, uint32_t op,
-                 const std::map<int, const Chair*>& at) {
+  void MessageOf(int group, const Example& own, uint64_t number, uint32_t op,
+                 const std::map<int, const Example*>& at) {
     const CommCall& call = CallOf(own.rank, op);
     for (const auto& [position, other] : at) {
       if (position == own.position || !TakesPart(call, position)) continue;
@@ -189,13 +190,13 @@ class Matching {
   }
 
   // The op of that number; kNone if the member makes no such call.
-  static uint32_t Partner(const Chair& chair, uint64_t number) {
-    if (chair.calls == nullptr) return kNone;
-    const auto found = chair.calls->messages.find(number);
-    return found == chair.calls->messages.end() ? kNone : found->second;
+  static uint32_t Partner(const Example& example, uint64_t number) {
+    if (example.calls == nullptr) return kNone;
+    const auto found = example.calls->messages.find(number);
+    return found == example.calls->messages.end() ? kNone : found->second;
   }
 
-  void Missing(int group, const Chair& own, uint32_t op, const Chair& other) {
+  void Missing(int group, const Example& own, uint32_t op, const Example& other) {
     const Op& own_op = OpOf(own.rank, op);
     const CommCall& call = CallOf(own.rank, op);
     if (!IsPointToPoint(own_op)) {
@@ -210,7 +211,8 @@ class Matching {
   }
 
   // "; its receives without a send have tag 3, 4".
-  std::string Lonely(const Chair& own, const CommCall& call, bool sends, const Chair& other) const {
+  std::string Lonely(const Example& own, const CommCall& call, bool sends,
+                     const Example& other) const {
     if (other.calls == nullptr) return "";
     std::string tags;
     int shown = 0;
@@ -229,7 +231,7 @@ class Matching {
   }
 
   // NCCL has no tags: what two members exchange on one stream each comes in the order of sending.
-  void Crossings(const Chair& sender, const std::map<int, const Chair*>& at) {
+  void Crossings(const Example& sender, const std::map<int, const Example*>& at) {
     struct Last {
       uint32_t sent = 0, received = 0;
     };
