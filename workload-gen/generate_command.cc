@@ -14,7 +14,6 @@
 #include "core/base/files.h"
 #include "core/base/spelling.h"
 #include "core/base/writable.h"
-#include "core/model/attention_backend.h"
 #include "core/nccl/nccl_library.h"
 #include "core/nccl/topology_world.h"
 #include "core/schema/artefacts/artefacts.h"
@@ -28,6 +27,7 @@
 #include "workload-gen/job/host_launch.h"
 #include "workload-gen/job/host_memory.h"
 #include "workload-gen/job/inference_scope.h"
+#include "workload-gen/job/key.h"
 #include "workload-gen/job_text.h"
 #include "workload-gen/layout/nearest_layout.h"
 #include "workload-gen/memory/rank_memory.h"
@@ -68,11 +68,9 @@ Status SplitOverrides(const std::vector<std::string>& all, std::vector<std::stri
       return Error(fmt::format("--set {}: {}", assignment, kInferenceText));
     } else {
       return Error(
-          fmt::format("--set {}: no such section; sections are model, training, parallel, overlap, "
-                      "fsdp, zero, memory "
-                      "(model.yaml) and cluster, hosts, fabric, transport, faults, jitter, nccl "
-                      "(cluster.topo)",
-                      assignment));
+          fmt::format("--set {}: no such section; sections are {} (model.yaml) and cluster, hosts, "
+                      "fabric, transport, faults, jitter, nccl (cluster.topo)",
+                      assignment, Join(SectionNames())));
     }
   }
   return OkStatus();
@@ -204,11 +202,6 @@ Result<TrainingJob> ReadModel(const Options& options, const CommonOptions& commo
   return job;
 }
 
-// PyTorch's own frameworks call its scaled_dot_product_attention.
-const char* AttentionBackendOf(const TrainingJob& job) {
-  return job.training.framework == "megatron" ? kAttentionByTransformerEngine : kAttentionByPytorch;
-}
-
 Status Run(const Options& options, const CommonOptions& common) {
   const bool writes = !common.check && !options.dump;
   std::vector<std::string> for_model, for_cluster;
@@ -238,7 +231,7 @@ Status Run(const Options& options, const CommonOptions& common) {
   if (!writes) return OkStatus();
   RETURN_IF_ERROR(MakeDirectories(options.run));
   RETURN_IF_ERROR(WriteWorkload(options.run, workload, cluster, ProvenanceOf(options, job, cluster),
-                                AttentionBackendOf(job)));
+                                framework->AttentionBackend()));
   return SaveStamp(StampOf(options, job, cluster));
 }
 

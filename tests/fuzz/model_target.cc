@@ -5,7 +5,7 @@
 #include "workload-gen/import/hf/hf_config.h"
 #include "workload-gen/import/megatron/megatron_job.h"
 #include "workload-gen/import/overlap_config.h"
-#include "workload-gen/job/section_readers.h"
+#include "workload-gen/job/job_reader.h"
 #include "workload-gen/job_text.h"
 #include "workload-gen/layout/layout.h"
 #include "workload-gen/work/model_size.h"

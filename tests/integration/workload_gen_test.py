@@ -77,7 +77,7 @@ class WorkloadGen(unittest.TestCase):
         status, stdout, stderr = self.run_tool("--megatron-args", script, CLUSTER, "-o", self.out)
         self.assertEqual((status, stdout), (0, ""), stderr)
         self.assertTrue(stderr.startswith(
-            f"workload-gen: {script}: 1 ignored, of no bearing: --lr\nworkload-gen: train: TP8 PP1 DP1, 1 micro-batch, "
+            f"workload-gen: {script}: 1 ignored, no effect: --lr\nworkload-gen: train: TP8 PP1 DP1, 1 micro-batch, "
             "8 ranks in 1 classes, "), stderr)
         status, stdout, _ = self.run_tool("--megatron-args", script, "--print-model", "--variable", "LAYERS=24",
                                           "--set", "training.recompute=full")

@@ -1,11 +1,9 @@
 // The seam between a training framework and the rest: what a framework's rules make of a job.
-// One row of FrameworkChoices() per framework; model.yaml names it (training.framework).
+// model.yaml names the framework (training.framework); workload-gen/framework_table.cc makes it.
 #ifndef DRYDOCK_WORKLOAD_GEN_FRAMEWORK_FRAMEWORK_H_
 #define DRYDOCK_WORKLOAD_GEN_FRAMEWORK_FRAMEWORK_H_
 
 #include <memory>
-#include <string>
-#include <vector>
 
 #include "core/base/result.h"
 #include "core/model/workload.h"
@@ -18,29 +16,24 @@ class Framework {
  public:
   virtual ~Framework() = default;
 
-  // What of the job this framework does not generate, each at its place in model.yaml.
+  // Reports each key of the job that this framework does not generate, at its place in model.yaml.
   virtual Status Check(const TrainingJob& job) const = 0;
 
-  // The same, where it takes the cluster to say.
+  // The same for keys whose check needs the cluster.
   virtual Status CheckLayout(const TrainingJob&, const ParallelLayout&) const { return OkStatus(); }
 
-  // What every rank runs in one iteration, in a steady state (not the first).
+  // Returns what every rank runs in one iteration in steady state (not the first).
   // - Pure: equal arguments give equal workloads, byte for byte.
-  // - The checks found nothing; `layout` was made by ResolveLayout for this job and topology.
+  // - REQUIRES: the checks passed; ResolveLayout made `layout` for this job and topology.
   // - The result is complete: topology, groups, tables, a program per rank class, uses, totals.
   virtual Workload Build(const TrainingJob& job, const ParallelLayout& layout,
                          const Topology& topology) const = 0;
+
+  // Whose attention kernels the framework calls (core/model/attention_backend.h).
+  virtual const char* AttentionBackend() const = 0;
 };
 
-struct FrameworkChoice {
-  const char* name;
-  const char* summary;
-  std::unique_ptr<Framework> (*make)();
-};
-
-const std::vector<FrameworkChoice>& FrameworkChoices();
-// `name` is one of FrameworkNames() (job/framework_names.h).
-std::unique_ptr<Framework> MakeFramework(const std::string& name);
+std::unique_ptr<Framework> MakeFramework(FrameworkKind kind);
 
 }  // namespace drydock
 

@@ -8,7 +8,7 @@
 #include "workload-gen/import/hf/hf_config.h"
 #include "workload-gen/import/megatron/megatron_job.h"
 #include "workload-gen/import/overlap_config.h"
-#include "workload-gen/job/section_readers.h"
+#include "workload-gen/job/job_reader.h"
 
 namespace drydock {
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/base/result.h"
-#include "workload-gen/job/import_notes.h"
+#include "workload-gen/import/tree/import_notes.h"
 #include "workload-gen/job/training_job.h"
 
 namespace drydock {

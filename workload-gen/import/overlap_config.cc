@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/base/spelling.h"
-#include "workload-gen/job/job_tree.h"
+#include "workload-gen/import/tree/job_tree.h"
 
 namespace drydock {
 namespace {

@@ -1,4 +1,4 @@
-// The launch costs that a training run's hosts have: the set of configs/host-launch.yaml that
+// What launching work costs the hosts of a training run: the set of configs/host-launch.yaml that
 // training.host_launch names.
 #ifndef DRYDOCK_WORKLOAD_GEN_JOB_HOST_LAUNCH_H_
 #define DRYDOCK_WORKLOAD_GEN_JOB_HOST_LAUNCH_H_
@@ -13,7 +13,8 @@ namespace drydock {
 
 std::string HostLaunchPath();
 
-// No costs for "none". An error at the key, with the nearest name, if there is no such set.
+// Returns no costs for "none". Returns an error at the key, with the nearest name, if the set does
+// not exist.
 Result<HostLaunch> HostLaunchOf(const TrainingJob& job);
 
 }  // namespace drydock

@@ -23,7 +23,7 @@ Status FillHostMemory(Workload* workload) {
   for (const HostKind& kind : workload->topology.host_kinds) {
     if (remote && kind.memory.remote.sharing == RemoteSharing::kNone) {
       return Error(
-          fmt::format("loads and stores go to a remote memory, which the host '{}' has not: "
+          fmt::format("loads and stores access a remote memory, but the host '{}' has none: set "
                       "hosts: {}: memory: remote (docs/explanation/memory.md)",
                       kind.name, kind.name));
     }

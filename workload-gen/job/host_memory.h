@@ -1,5 +1,5 @@
-// The memory that a workload's loads and stores go to: what the cluster states of its hosts, and
-// configs/host-memory.yaml for the rest.
+// The memory that loads and stores of a workload access. The cluster states it per kind of host;
+// configs/host-memory.yaml has the defaults.
 #ifndef DRYDOCK_WORKLOAD_GEN_JOB_HOST_MEMORY_H_
 #define DRYDOCK_WORKLOAD_GEN_JOB_HOST_MEMORY_H_
 
@@ -12,8 +12,8 @@ namespace drydock {
 
 std::string HostMemoryPath();
 
-// Fills in host_memory if there are transfers. An error if they go to a remote memory that some
-// kind of host has not.
+// Fills in host_memory if the workload has transfers. Returns an error if a transfer accesses a
+// remote memory and some kind of host has none.
 Status FillHostMemory(Workload* workload);
 
 }  // namespace drydock

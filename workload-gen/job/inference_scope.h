@@ -1,4 +1,4 @@
-// Inference is out of scope; whoever asks for it is told so, and not of unknown keys.
+// Inference is out of scope. Keys of inference get one dedicated error instead of "unknown key".
 #ifndef DRYDOCK_WORKLOAD_GEN_JOB_INFERENCE_SCOPE_H_
 #define DRYDOCK_WORKLOAD_GEN_JOB_INFERENCE_SCOPE_H_
 
@@ -12,10 +12,10 @@ namespace drydock {
 inline constexpr const char* kInferenceText =
     "inference is out of scope: Drydock rehearses iterations of training";
 
-// A word for it, or the name of a framework that does nothing else.
+// True for a word for inference, or the name of a framework that only runs inference.
 bool MeansInference(std::string_view word);
 
-// An error at the section, key or value of model.yaml that asks for it.
+// Returns an error at the first section, key or value of model.yaml that asks for inference.
 Status CheckAsksForTraining(const YamlNode& root);
 
 }  // namespace drydock

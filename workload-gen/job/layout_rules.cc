@@ -30,7 +30,7 @@ class Rules {
     diagnostics_->Add(job_.ErrorAt(key, fmt::format(text, std::forward<Args>(args)...)));
   }
 
-  // The largest degree at or below the given one that divides all of `values`, for the message.
+  // Returns the largest degree up to `degree` that divides all of `values`.
   static int64_t LargestDivisor(int64_t degree, std::initializer_list<int64_t> values) {
     for (; degree > 1; --degree) {
       bool all = true;
@@ -47,7 +47,7 @@ class Rules {
     return false;
   }
 
-  // What tensor parallelism splits evenly.
+  // The sizes that tensor parallelism splits evenly.
   std::vector<std::pair<const char*, int64_t>> SplitSizes() const {
     std::vector<std::pair<const char*, int64_t>> sizes = {{"heads", model_.attention.heads},
                                                           {"hidden", model_.hidden}};
@@ -56,7 +56,7 @@ class Rules {
     return sizes;
   }
 
-  // Ranks may share a head of keys, all of them alike.
+  // Several ranks may share one head of keys if all heads are shared by the same number of ranks.
   bool SplitsKeys(int64_t tensor) const {
     return model_.attention.is_latent() || model_.attention.kv_heads % tensor == 0 ||
            tensor % model_.attention.kv_heads == 0;
@@ -76,7 +76,8 @@ class Rules {
     if (job_.overlap.tensor && tensor > 1) CheckTensorOverlap();
   }
 
-  // Its members map each other's memory; sums leave in parts.
+  // Userbuffers map the memory of all members of a group; a reduce-scatter sends kScatterParts
+  // parts.
   void CheckTensorOverlap() {
     for (const HostKind& kind : topology_.host_kinds) {
       if (kind.gpus % parallel_.tensor == 0) continue;
@@ -107,7 +108,7 @@ class Rules {
   void CheckContext() {
     const int context = parallel_.context;
     if (context == 1) return;
-    // Each rank takes a chunk from either end, so that all see as much of a causal mask.
+    // Each rank takes one chunk from either end, so a causal mask gives all ranks the same work.
     if (model_.sequence % (2 * int64_t{context}) != 0) {
       Fail("parallel.context",
            "sequence {} is not divisible by 2 x context {} chunks; the nearest context that fits "
@@ -150,8 +151,8 @@ class Rules {
         continue;
       }
       Fail("training.moe_dispatcher",
-           "dispatcher flex needs hosts of one size that expert {} x expert_tensor {} = {} ranks "
-           "fill, or that they divide; a {} host has {} GPUs",
+           "dispatcher flex needs hosts of one size; expert {} x expert_tensor {} = {} ranks must "
+           "divide the GPUs of a host or be a multiple of them; a {} host has {} GPUs",
            parallel_.expert, tensor, ranks, kind.name, kind.gpus);
       return;
     }

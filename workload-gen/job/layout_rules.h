@@ -1,4 +1,4 @@
-// What must hold between the parallel degrees, the model's sizes and a host's GPUs.
+// Rules between the parallel degrees, the sizes of the model and the GPUs of a host.
 #ifndef DRYDOCK_WORKLOAD_GEN_JOB_LAYOUT_RULES_H_
 #define DRYDOCK_WORKLOAD_GEN_JOB_LAYOUT_RULES_H_
 
@@ -8,10 +8,10 @@
 
 namespace drydock {
 
-// Adds an error for each degree that splits something unevenly, at its line of model.yaml.
+// Adds an error for each degree that splits a size unevenly, at the line of model.yaml.
 void CheckDegrees(const TrainingJob& job, const Topology& topology, Diagnostics* diagnostics);
 
-// parallel.expert_tensor, which is `tensor` unless given.
+// parallel.expert_tensor; the default is parallel.tensor.
 inline int ExpertTensorOf(const ParallelRules& parallel) {
   return parallel.expert_tensor > 0 ? parallel.expert_tensor : parallel.tensor;
 }

@@ -3,10 +3,7 @@
 #ifndef DRYDOCK_WORKLOAD_GEN_JOB_MEMORY_RULES_H_
 #define DRYDOCK_WORKLOAD_GEN_JOB_MEMORY_RULES_H_
 
-#include <string>
-
 #include "core/base/units.h"
-#include "core/base/yaml.h"
 
 namespace drydock {
 
@@ -14,12 +11,7 @@ struct MemoryRules {
   Bytes cuda_context{600000000};
   Bytes nccl_communicator{154140672};  // of each that a rank is in
   double fragmentation = 0;  // share of the rest that the allocator holds and cannot give out
-  bool operator==(const MemoryRules&) const = default;
 };
-
-void ReadMemory(const YamlNode& node, Diagnostics* diagnostics, MemoryRules* rules);
-// As text that reads back the same; empty for the defaults.
-std::string MemoryRulesText(const MemoryRules& rules);
 
 }  // namespace drydock
 

@@ -6,15 +6,15 @@
 
 #include <cstdint>
 #include <string>
-#include <vector>
 
 namespace drydock {
 
-enum class Positions : uint8_t { kRotary, kLearned, kNone };
-const std::vector<std::string>& PositionsNames();  // "rotary", ...
+// Limits of model.yaml. They keep every product of sizes within int64_t.
+inline constexpr int kMaxLayers = 10000;
+inline constexpr int64_t kMaxDimension = 1 << 24;
 
+enum class Positions : uint8_t { kRotary, kLearned, kNone };
 enum class Activation : uint8_t { kGelu, kSwiglu, kGeglu, kSquaredRelu, kRelu };
-const std::vector<std::string>& ActivationNames();  // "gelu", ...
 
 // Multi-head latent attention (DeepSeek-V2, section 2.1). Keys and values pass through a narrow
 // projection; so do queries if q_rank is not 0. Part of the width of each head carries positions.

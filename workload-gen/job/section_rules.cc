@@ -1,201 +1,194 @@
-// Rules between the sections of model.yaml, and what their readers share.
+#include "workload-gen/job/section_rules.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string>
+#include <utility>
 
+#include "workload-gen/job/key.h"
 #include "workload-gen/job/pipeline_layout.h"
-#include "workload-gen/job/section_readers.h"
 
 namespace drydock {
 namespace {
 
-class SectionRules {
- public:
-  SectionRules(const TrainingJob& job, Diagnostics* diagnostics)
-      : job_(job), diagnostics_(diagnostics) {}
-
-  void Check() {
-    if (job_.model.moe.experts > 0)
-      CheckExperts();
-    else
-      RefuseExpertRules();
-    CheckRecompute();
-    CheckScales();
-    CheckOverlap();
-    CheckInterleaving();
-    if (!job_.parallel.layout.empty()) CheckLayout();
-    CheckTensors();
+void CheckHeads(YamlReader* reader, ModelShape* model) {
+  AttentionShape& attention = model->attention;
+  if (attention.heads > 0 && attention.kv_heads > 0 && attention.heads % attention.kv_heads != 0) {
+    reader->Fail("kv_heads", fmt::format("heads {} is not divisible by kv_heads {}",
+                                         attention.heads, attention.kv_heads));
   }
-
- private:
-  template <typename... Args>
-  void Fail(const std::string& key, fmt::format_string<Args...> text, Args&&... args) {
-    diagnostics_->Add(job_.ErrorAt(key, fmt::format(text, std::forward<Args>(args)...)));
+  if (reader->Has("head_dim") || attention.is_latent() || attention.heads <= 0) return;
+  if (model->hidden % attention.heads != 0) {
+    reader->Fail("heads", fmt::format("hidden {} is not divisible by heads {}; give head_dim",
+                                      model->hidden, attention.heads));
   }
+  attention.head_dim = model->hidden / attention.heads;
+}
 
-  void RefuseExpertRules() {
-    for (const char* key :
-         {"training.moe_dispatcher", "training.moe_capacity_factor", "training.moe_pad_to_capacity",
-          "training.moe_imbalance", "training.moe_aux_loss", "training.moe_grouped_gemm"}) {
-      if (job_.places.contains(key)) Fail(key, "'{}' needs model.experts", NameOf(key));
-    }
-    if (job_.parallel.expert > 1) Fail("parallel.expert", "'expert' needs model.experts");
-    if (job_.parallel.expert_tensor > 1) {
-      Fail("parallel.expert_tensor", "'expert_tensor' needs model.experts");
-    }
+void CheckLatentAttention(YamlReader* reader, AttentionShape* attention) {
+  if (!reader->Has("kv_lora_rank")) return;
+  attention->head_dim = attention->latent.nope_dim + attention->latent.rope_dim;
+  if (attention->kv_heads != attention->heads) {
+    reader->Fail("kv_heads",
+                 "with kv_lora_rank, each head has its own keys and values; remove kv_heads");
   }
-
-  void CheckExperts() {
-    const ParallelRules& parallel = job_.parallel;
-    if (job_.model.moe.experts % parallel.expert != 0) {
-      int nearest = parallel.expert;
-      while (job_.model.moe.experts % nearest != 0) --nearest;
-      Fail("parallel.expert",
-           "experts {} is not divisible by expert {}; the nearest below that fits is {}",
-           job_.model.moe.experts, parallel.expert, nearest);
-    }
-    if (parallel.tensor > 1 && !parallel.sequence_parallel) {
-      Fail(
-          "parallel.sequence_parallel",
-          "with experts, tensor {} needs sequence_parallel: true (each rank routes its own tokens)",
-          parallel.tensor);
-    }
-    if (job_.training.moe.imbalance > parallel.expert) {
-      Fail("training.moe_imbalance",
-           "moe_imbalance {} is more than expert {}: no rank has more than all tokens",
-           job_.training.moe.imbalance, parallel.expert);
-    }
+  if (reader->Has("head_dim")) {
+    reader->Fail("head_dim",
+                 "with kv_lora_rank, head_dim is qk_nope_dim + qk_rope_dim; remove head_dim");
   }
-
-  void CheckRecompute() {
-    const RecomputeModules& modules = job_.training.recompute.modules;
-    const char* key = "training.recompute_modules";
-    if ((modules.moe || modules.moe_activation) && job_.model.moe.experts == 0) {
-      Fail(key, "'moe' and 'moe_act' need model.experts");
-    }
-    if (modules.shared_experts && job_.model.moe.shared_ffn == 0) {
-      Fail(key, "'shared_experts' needs model.shared_expert_ffn");
-    }
-    if (modules.mla_up_projection && !job_.model.attention.is_latent()) {
-      Fail(key, "'mla_up_proj' needs model.kv_lora_rank");
-    }
+  if (attention->qk_norm) {
+    reader->Fail("qk_norm",
+                 "with kv_lora_rank, the latent widths are normalized already; remove qk_norm");
   }
+}
 
-  void CheckScales() {
-    if (job_.training.precision.tp_only_amax_red && !job_.training.precision.fp8) {
-      Fail("training.tp_only_amax_red", "'tp_only_amax_red' needs precision: fp8");
-    }
+void CheckPositions(YamlReader* reader, const ModelShape& model) {
+  const EmbeddingShape& embedding = model.embedding;
+  if (embedding.learned_positions() && embedding.max_positions < model.sequence) {
+    reader->Fail("max_positions", fmt::format("max_positions {} is less than sequence {}",
+                                              embedding.max_positions, model.sequence));
   }
+}
 
-  void CheckOverlap() {
-    const OverlapRules& overlap = job_.overlap;
-    if (overlap.param_gather && !(job_.training.optimizer.distributed && overlap.grad_reduce)) {
-      Fail("overlap.param_gather",
-           "param_gather needs training.distributed_optimizer and overlap.grad_reduce");
-    }
-    if (overlap.tensor && !job_.parallel.sequence_parallel) {
-      Fail("overlap.tensor", "'tensor' needs parallel.sequence_parallel");
-    }
-    if (overlap.tensor && !job_.training.kernels.fused) {
-      Fail("overlap.tensor", "'tensor' needs training.kernels fused: it is Transformer Engine's");
-    }
-    // Transformer Engine delays no product beside which it communicates.
-    if (overlap.tensor && overlap.tensor_bulk_wgrad && overlap.delay_weight_gradients) {
-      Fail("overlap.tensor", "'tensor' with delay_weight_gradients needs tensor_bulk_wgrad: false");
-    }
-    if (overlap.expert) CheckExpertOverlap();
-    if (overlap.shared_expert && job_.model.moe.shared_ffn == 0) {
-      Fail("overlap.shared_expert", "'shared_expert' needs model.shared_expert_ffn");
-    }
+void CheckExpertLayers(YamlReader* reader, const ModelShape& model) {
+  const ExpertShape& moe = model.moe;
+  if (moe.first_dense_layers > model.layers) {
+    reader->Fail("first_dense_layers", fmt::format("first_dense_layers {} is more than layers {}",
+                                                   moe.first_dense_layers, model.layers));
+  } else if (model.layers > 0 && model.expert_layers() == 0) {
+    reader->Fail("experts", fmt::format("none of the {} layers has experts, by first_dense_layers "
+                                        "{} and moe_every {}",
+                                        model.layers, moe.first_dense_layers, moe.every));
   }
+}
 
-  // Megatron's transformer_config.py.
-  void CheckExpertOverlap() {
-    const char* key = "overlap.expert";
-    const TrainingRules& training = job_.training;
-    if (job_.parallel.expert == 1) return Fail(key, "'expert' needs parallel.expert > 1");
-    if (training.moe.dispatcher == MoeDispatcher::kAllGather) {
-      Fail(key, "'expert' needs moe_dispatcher alltoall or flex");
-    }
-    if (job_.parallel.pipeline > 1 && job_.parallel.virtual_pipeline == 1) {
-      Fail(key, "with pipeline {}, 'expert' needs virtual_pipeline > 1", job_.parallel.pipeline);
-    }
-    if (training.recompute.granularity == Recompute::kFull || training.recompute.modules.moe) {
-      Fail(key, "'expert' excludes recompute: full and recompute_modules: [moe]");
-    }
-    if (job_.overlap.shared_expert) Fail(key, "'expert' excludes overlap.shared_expert");
-    const int further = job_.model.mtp_layers;
-    if (further > 1 || (further == 1 && !job_.model.HasExperts(job_.model.layers - 1))) {
-      Fail(key, "'expert' needs mtp_layers to be at most 1, of experts");
-    }
-    const std::vector<int> of_stage = FurtherOf(ExpandPipelineLayout(job_.parallel.layout).stages);
-    if (!job_.parallel.layout.empty() && of_stage.back() != further) {
-      Fail(key, "'expert' needs m on the stage of L in parallel.layout");
-    }
+void CheckExperts(YamlReader* reader, const ModelShape& model) {
+  if (!reader->Has("experts")) return;
+  const ExpertShape& moe = model.moe;
+  if (moe.per_token > moe.experts) {
+    reader->Fail("experts_per_token", fmt::format("experts_per_token {} is more than experts {}",
+                                                  moe.per_token, moe.experts));
   }
-
-  void CheckInterleaving() {
-    const ParallelRules& parallel = job_.parallel;
-    if (parallel.microbatch_group == 0) return;
-    if (parallel.virtual_pipeline == 1) {
-      Fail("parallel.microbatch_group", "'microbatch_group' needs virtual_pipeline > 1");
-    } else if (parallel.microbatch_group < parallel.pipeline) {
-      Fail("parallel.microbatch_group", "microbatch_group {} is less than pipeline {}",
-           parallel.microbatch_group, parallel.pipeline);
-    }
+  CheckExpertLayers(reader, model);
+  if (moe.shared_gate && moe.shared_ffn == 0) {
+    reader->Fail("shared_expert_gate", "'shared_expert_gate' needs shared_expert_ffn");
   }
+}
 
-  void CheckLayout() {
-    if (job_.training.framework != "megatron") {
-      return Fail("parallel.layout", "'layout' needs framework megatron");
-    }
-    const ParallelRules& parallel = job_.parallel;
-    const LayoutDemand demand = {job_.model.layers, job_.model.mtp_layers, parallel.pipeline};
-    const LayoutText text = ExpandPipelineLayout(parallel.layout);
-    const std::string mistake =
-        text.mistake.empty() ? LayoutMistake(text.stages, demand) : text.mistake;
-    if (mistake.empty()) return;
-    Fail("parallel.layout", "layout '{}': {}; the nearest that works is '{}'", parallel.layout,
-         mistake, NearestPipelineLayout(text.stages, demand));
+// Completes the widths of dense layers and experts. A model whose layers all have experts needs no
+// width of dense layers.
+void CompleteWidths(YamlReader* reader, ModelShape* model) {
+  const bool all_experts = model->moe.experts > 0 && model->expert_layers() == model->layers;
+  const bool only_experts = all_experts && reader->Has("expert_ffn");
+  if (!reader->Has("ffn")) {
+    if (model->mlp.gated() && !only_experts) reader->Fail("ffn", "'model' lacks the key 'ffn'");
+    model->mlp.ffn = only_experts ? model->moe.ffn : 4 * model->hidden;
   }
+  if (model->moe.experts > 0 && !reader->Has("expert_ffn")) model->moe.ffn = model->mlp.ffn;
+}
 
-  // The largest tensors of a micro-batch; beyond this, what counts their bytes overflows.
-  void CheckTensors() {
-    const ModelShape& m = job_.model;
-    const auto tokens = static_cast<double>(job_.training.batch.micro * m.sequence);
-    const double width =
-        static_cast<double>(std::max({m.hidden, m.mlp.ffn, m.moe.ffn, m.embedding.vocab})) +
-        static_cast<double>(m.attention.query_width() + m.attention.value_width());
-    const double scores = static_cast<double>(m.attention.heads) * static_cast<double>(m.sequence);
-    const double routed = std::max(1, m.moe.per_token);
-    if (tokens * std::max(width * routed, scores) <= 1e16) return;
-    Fail("training.micro_batch", "a micro-batch of {} sequences of {} tokens is too large",
-         job_.training.batch.micro, m.sequence);
+// Counts parameters roughly: the exact count overflows for models that nobody can train.
+void CheckSize(YamlReader* reader, const ModelShape& m) {
+  const LatentAttention& latent = m.attention.latent;
+  const auto hidden = static_cast<double>(m.hidden);
+  const auto heads = static_cast<double>(m.attention.heads);
+  const double attention = heads *
+                           static_cast<double>(3 * m.attention.head_dim + latent.value_dim) * 2 *
+                           (hidden + static_cast<double>(latent.q_rank + latent.kv_rank));
+  const double experts = static_cast<double>(m.moe.experts) * static_cast<double>(m.moe.ffn);
+  const double mlp = 3 * hidden * (static_cast<double>(m.mlp.ffn + m.moe.shared_ffn) + experts);
+  const double total = (m.layers + m.mtp_layers) * (attention + mlp + 2 * hidden * hidden);
+  if (total > 1e15) reader->Fail("layers", "the model has more than 1e15 parameters");
+}
+
+void CheckLayoutExcludes(YamlReader* reader, const ParallelRules& parallel) {
+  const std::pair<const char*, bool> others[] = {
+      {"first_stage_layers", parallel.first_stage_layers > 0},
+      {"last_stage_layers", parallel.last_stage_layers > 0},
+      {"account_for_embedding", parallel.account_for_embedding},
+      {"account_for_loss", parallel.account_for_loss}};
+  for (const auto& [key, given] : others) {
+    if (given) reader->Fail(key, fmt::format("'layout' excludes '{}'", key));
   }
+}
 
-  static std::string NameOf(const std::string& key) { return key.substr(key.find('.') + 1); }
-
-  const TrainingJob& job_;
-  Diagnostics* diagnostics_;
-};
+// Completes the number of virtual stages from the layout. CheckSectionsTogether checks whether the
+// layout fits the model.
+void CheckLayout(YamlReader* reader, ParallelRules* parallel) {
+  if (!reader->Has("layout")) return;
+  CheckLayoutExcludes(reader, *parallel);
+  if (parallel->layout.empty()) return reader->Fail("layout", "'layout' is empty");
+  const LayoutText text = ExpandPipelineLayout(parallel->layout);
+  const size_t stages = text.stages.size();
+  const auto pipeline = static_cast<size_t>(std::max(1, parallel->pipeline));
+  if (!text.mistake.empty() || stages % pipeline != 0) return;
+  const auto chunks = static_cast<int>(stages / pipeline);
+  if (reader->Has("virtual_pipeline") && parallel->virtual_pipeline != chunks) {
+    reader->Fail("virtual_pipeline",
+                 fmt::format("virtual_pipeline {} x pipeline {} = {} stages, but layout has {}",
+                             parallel->virtual_pipeline, pipeline,
+                             static_cast<size_t>(parallel->virtual_pipeline) * pipeline, stages));
+  }
+  parallel->virtual_pipeline = chunks;
+}
 
 }  // namespace
 
-void CheckSectionsTogether(const TrainingJob& job, Diagnostics* diagnostics) {
-  SectionRules(job, diagnostics).Check();
+void CheckModel(YamlReader* reader, TrainingJob* job) {
+  ModelShape* model = &job->model;
+  // Values out of range are reported already; the rules below must not divide by 0 or loop long.
+  model->layers = std::min(kMaxLayers, model->layers);
+  model->moe.every = std::max(1, model->moe.every);
+  CheckHeads(reader, model);
+  CheckLatentAttention(reader, &model->attention);
+  if (model->attention.full_attention_first > model->layers) {
+    reader->Fail("full_attention_first",
+                 fmt::format("full_attention_first {} is more than layers {}",
+                             model->attention.full_attention_first, model->layers));
+  }
+  CheckPositions(reader, *model);
+  CheckExperts(reader, *model);
+  CompleteWidths(reader, model);
+  if (model->embedding.patch_features > 0 && model->embedding.tied) {
+    reader->Fail("patch_features", "'patch_features' needs tied_embedding: false");
+  }
+  CheckSize(reader, *model);
 }
 
-void ReadEither(YamlReader* reader, const std::string& key, const std::string& no,
-                const std::string& yes, bool* out) {
-  int index = *out ? 1 : 0;
-  reader->ReadChoice(key, {no, yes}, &index, /*required=*/false);
-  *out = index == 1;
+void CheckTraining(YamlReader* reader, TrainingJob* job) {
+  const ExpertRules& moe = job->training.moe;
+  if (moe.pad_to_capacity && moe.capacity_factor == 0) {
+    reader->Fail("moe_pad_to_capacity", "'moe_pad_to_capacity' needs moe_capacity_factor");
+  }
 }
 
-void RefuseWithout(YamlReader* reader, const std::vector<std::string>& keys,
-                   const std::string& needed) {
-  for (const std::string& key : keys) {
-    if (reader->Has(key)) reader->Fail(key, fmt::format("'{}' needs {}", key, needed));
+void CheckParallel(YamlReader* reader, TrainingJob* job) {
+  ParallelRules* parallel = &job->parallel;
+  CheckLayout(reader, parallel);
+  if (parallel->sequence_parallel && parallel->tensor == 1) {
+    reader->Fail("sequence_parallel", "'sequence_parallel' needs tensor > 1");
+  }
+  const bool uneven = parallel->first_stage_layers > 0 || parallel->last_stage_layers > 0;
+  if (uneven && (parallel->account_for_embedding || parallel->account_for_loss)) {
+    const char* key =
+        parallel->account_for_embedding ? "account_for_embedding" : "account_for_loss";
+    reader->Fail(key, fmt::format("'{}' excludes first_stage_layers and last_stage_layers", key));
+  }
+}
+
+void CheckOverlap(YamlReader* reader, TrainingJob* job) {
+  if (job->overlap.delay_weight_gradients && !job->overlap.expert) {
+    reader->Fail("delay_weight_gradients", "'delay_weight_gradients' needs expert");
+  }
+}
+
+void CheckZero(YamlReader* reader, TrainingJob* job) {
+  const ZeroRules& zero = job->zero;
+  if (!zero.offload_param) return;
+  if (zero.stage != 3) reader->Fail("offload_param", "'offload_param' needs stage: 3");
+  if (!zero.offload_optimizer) {
+    reader->Fail("offload_param", "'offload_param' needs offload_optimizer: cpu");
   }
 }
 

@@ -5,9 +5,7 @@
 #define DRYDOCK_WORKLOAD_GEN_JOB_SHARDING_RULES_H_
 
 #include <cstdint>
-#include <string>
 
-#include "core/base/yaml.h"
 #include "core/model/gpu.h"
 
 namespace drydock {
@@ -44,16 +42,6 @@ struct ZeroRules {
   bool offload_optimizer = false;  // its states lie on the host, which updates them
   bool offload_param = false;      // stage 3: the shares of parameters, too
 };
-
-void ReadFsdp(const YamlNode& node, Diagnostics* diagnostics, FsdpRules* rules);
-void ReadZero(const YamlNode& node, Diagnostics* diagnostics, ZeroRules* rules);
-// The sections as text that reads back the same.
-std::string FsdpText(const FsdpRules& rules);
-std::string ZeroText(const ZeroRules& rules);
-
-// Each section goes with its framework; deepspeed needs its own.
-void CheckShardingSections(const YamlNode& root, const std::string& framework,
-                           Diagnostics* diagnostics);
 
 }  // namespace drydock
 

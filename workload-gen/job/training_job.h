@@ -25,11 +25,14 @@ namespace drydock {
 // num_splits in its pytorch/module/base.py.
 inline constexpr int kScatterParts = 4;
 
+enum class FrameworkKind : uint8_t { kMegatron, kDeepSpeed, kFsdp };
+const std::vector<std::string>& FrameworkNames();  // as training.framework has them
+const std::string& FrameworkName(FrameworkKind kind);
+
 enum class Recompute : uint8_t { kNone, kSelective, kFull };
 enum class RecomputeMethod : uint8_t { kUniform, kBlock };
 enum class CrossEntropyFusion : uint8_t { kNone, kNative, kTransformerEngine };
 enum class MoeDispatcher : uint8_t { kAllToAll, kAllGather, kFlex };
-const std::vector<std::string>& MoeDispatcherNames();  // "alltoall", ...
 
 // What selective recomputation repeats in backward.
 struct RecomputeModules {
@@ -42,8 +45,6 @@ struct RecomputeModules {
   bool mla_up_projection = false;
   bool operator==(const RecomputeModules&) const = default;
 };
-// "core_attn", ...; as the members of RecomputeModules stand.
-const std::vector<std::string>& RecomputeModuleNames();
 
 struct BatchSizes {
   int64_t micro = 0;
@@ -101,7 +102,7 @@ struct HostRules {
 };
 
 struct TrainingRules {
-  std::string framework;
+  FrameworkKind framework = FrameworkKind::kMegatron;
   BatchSizes batch;
   PrecisionRules precision;
   RecomputeRules recompute;
@@ -116,16 +117,13 @@ struct TrainingRules {
 // How partial sums leave a product with overlap.tensor: part of the columns by part, each by a
 // reduce-scatter; or part of the rows by part, each to the rank that has them, which adds up all.
 enum class ScatterForm : uint8_t { kPipelined, kRing };
-const std::vector<std::string>& ScatterFormNames();  // "pipelined", "ring"
 
 enum class ContextType : uint8_t { kP2p, kAllToAll, kAllGather };
-const std::vector<std::string>& ContextTypeNames();  // "p2p", ...
 
 enum class RankOrder : uint8_t {
   kTensorContextExpertDataPipeline,
   kTensorContextExpertPipelineData
 };
-const std::vector<std::string>& RankOrderNames();  // "tp-cp-ep-dp-pp", ...
 
 struct ParallelRules {
   int tensor = 1;

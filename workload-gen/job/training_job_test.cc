@@ -163,7 +163,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(TrainingJob, SequenceParallelNeedsTensorParallel) {
   EXPECT_EQ(ErrorOf(With("tensor: 2\n", "tensor: 1\n  sequence_parallel: true\n")),
-            "test.yaml:18:22: error: sequence_parallel needs tensor > 1\n"
+            "test.yaml:18:22: error: 'sequence_parallel' needs tensor > 1\n"
             "    sequence_parallel: true\n"
             "                       ^");
 }

@@ -94,8 +94,6 @@ TEST(Layout, StatedStagesThatDoNotComeOut) {
             "but layout has 4");
   EXPECT_EQ(JobErrorOf({"parallel.layout=Et*4|t*4L", "parallel.first_stage_layers=4"}),
             "--set parallel.first_stage_layers=4: error: 'layout' excludes 'first_stage_layers'");
-  EXPECT_EQ(JobErrorOf({"parallel.layout=Et*4|t*4L", "training.framework=fsdp"}),
-            "--set parallel.layout=Et*4|t*4L: error: 'layout' needs framework megatron");
 }
 
 TEST(Layout, UnevenStagesThatDoNotComeOut) {
@@ -144,9 +142,9 @@ TEST(Layout, ExpertsThatDoNotComeOut) {
             "--set parallel.expert_tensor=4: error: expert_ffn 66 is not divisible by "
             "expert_tensor 4; the nearest that fits is 3");
   EXPECT_EQ(ErrorOf(With(Mixture(), "training.moe_dispatcher=flex"), 2, 12),
-            "--set training.moe_dispatcher=flex: error: dispatcher flex needs hosts of one size "
-            "that expert 4 x expert_tensor 2 = 8 ranks fill, or that they divide; a box host has "
-            "12 GPUs");
+            "--set training.moe_dispatcher=flex: error: dispatcher flex needs hosts of one size; "
+            "expert 4 x expert_tensor 2 = 8 ranks must divide the GPUs of a host or be a multiple "
+            "of them; a box host has 12 GPUs");
   EXPECT_EQ(ErrorOf({"model.bias=false", "model.experts=8", "model.experts_per_token=2",
                      "model.expert_ffn=64", "parallel.tensor=1", "parallel.expert=2",
                      "parallel.rank_order=tp-cp-ep-pp-dp"}),

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <vector>
 
+#include "workload-gen/job/job_rules.h"
 #include "workload-gen/job/pipeline_layout.h"
-#include "workload-gen/job/section_readers.h"
 
 namespace drydock {
 namespace {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "core/model/attention_backend.h"
 #include "workload-gen/layout/process_groups.h"
 #include "workload-gen/megatron/megatron_scope.h"
 #include "workload-gen/memory/rank_memory.h"
@@ -74,9 +75,12 @@ class Megatron : public Framework {
     for (int c = 0; c < workload.class_count; ++c) {
       states.push_back(MegatronStates(job, layout, c / loads));
     }
-    FillMemory(job, layout, states, &workload);
+    FillMemory(job.memory, {.saves_split_rows = layout.sequence_parallel, .tensor = layout.tensor},
+               states, &workload);
     return workload;
   }
+
+  const char* AttentionBackend() const override { return kAttentionByTransformerEngine; }
 };
 
 }  // namespace

@@ -9,22 +9,12 @@
 
 #include "core/base/check.h"
 #include "core/model/memory_total.h"
-#include "workload-gen/memory/activation_memory.h"
 #include "workload-gen/stages/data_parallel.h"
 
 namespace drydock {
 namespace {
 
 constexpr int64_t kAdamBytes = 12;  // fp32 copy and two moments
-
-ActivationRules RulesOf(const TrainingJob& job, const ParallelLayout& layout) {
-  const bool megatron = job.training.framework == "megatron";
-  ActivationRules rules;
-  rules.saves_split_rows = megatron && layout.sequence_parallel;
-  rules.tensor = layout.tensor;
-  rules.keeps_outputs = !megatron && job.training.recompute.granularity == Recompute::kSelective;
-  return rules;
-}
 
 // Distinct communicators of some rank of the class.
 int64_t CommunicatorsOf(const Workload& workload, int class_index) {
@@ -53,12 +43,10 @@ StateMemory MegatronStates(const TrainingJob& job, const ParallelLayout& layout,
   return states;
 }
 
-void FillMemory(const TrainingJob& job, const ParallelLayout& layout,
+void FillMemory(const MemoryRules& rules, const ActivationRules& activations,
                 const std::vector<StateMemory>& states, Workload* workload) {
-  const MemoryRules& rules = job.memory;
   for (size_t c = 0; c < workload->programs.size(); ++c) {
-    const ActivationMemory walked =
-        WalkActivations(*workload, workload->programs[c], RulesOf(job, layout));
+    const ActivationMemory walked = WalkActivations(*workload, workload->programs[c], activations);
     const StateMemory& state = states[c];
     std::vector<MemoryPart> parts = {{"parameters", Bytes(state.parameters)},
                                      {"gradients", Bytes(state.gradients)},

@@ -7,6 +7,7 @@
 
 #include "core/model/workload.h"
 #include "workload-gen/layout/layout.h"
+#include "workload-gen/memory/activation_memory.h"
 
 namespace drydock {
 
@@ -23,8 +24,9 @@ struct StateMemory {
 // and two moments; the latter shared out by the distributed optimizer.
 StateMemory MegatronStates(const TrainingJob& job, const ParallelLayout& layout, int stage);
 
-// Fills Workload::memory from its programs and `states` (one a class).
-void FillMemory(const TrainingJob& job, const ParallelLayout& layout,
+// Fills Workload::memory from its programs and `states` (one a class). `activations`: what the
+// framework saves for backward.
+void FillMemory(const MemoryRules& rules, const ActivationRules& activations,
                 const std::vector<StateMemory>& states, Workload* workload);
 
 // "52.1 GB of 80 GB on ranks of class 3 (parameters 10 GB, ...): fits".

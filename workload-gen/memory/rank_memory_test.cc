@@ -150,7 +150,7 @@ TEST(RankMemory, AssumptionsAreTheUsers) {
   EXPECT_EQ(Part(w, "nccl"), 0);
   EXPECT_GT(Part(w, "fragmentation"), 0);
   EXPECT_THAT(ShardedError({"memory.fragmentation=1.5"}),
-              testing::HasSubstr("'fragmentation' is a share: at least 0 and below 1"));
+              testing::HasSubstr("it must be at least 0 and below 1"));
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "core/model/attention_backend.h"
 #include "workload-gen/sharded/shard_memory.h"
 #include "workload-gen/sharded/torch_framework.h"
 #include "workload-gen/sharded/zero_hooks.h"
@@ -49,6 +50,8 @@ class DeepSpeed : public Framework {
     }
     return diagnostics.ToStatus();
   }
+
+  const char* AttentionBackend() const override { return kAttentionByPytorch; }
 
   Workload Build(const TrainingJob& job, const ParallelLayout& layout,
                  const Topology& topology) const override {

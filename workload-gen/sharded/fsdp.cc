@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "core/model/attention_backend.h"
 #include "workload-gen/sharded/fsdp_hooks.h"
 #include "workload-gen/sharded/shard_memory.h"
 #include "workload-gen/sharded/torch_framework.h"
@@ -60,6 +61,8 @@ class Fsdp : public Framework {
     }
     return OkStatus();
   }
+
+  const char* AttentionBackend() const override { return kAttentionByPytorch; }
 
   Workload Build(const TrainingJob& job, const ParallelLayout& layout,
                  const Topology& topology) const override {

@@ -219,6 +219,8 @@ TEST(Fsdp, RefusesWhatItCannotRun) {
             "sequence_parallel must be true");
   EXPECT_EQ(ShardedError({"training.distributed_optimizer=true"}),
             "Megatron's distributed optimizer is not generated for framework fsdp");
+  EXPECT_EQ(ShardedError({"parallel.layout=Et*4L"}),
+            "Megatron's pipeline layout is not generated for framework fsdp");
   EXPECT_THAT(ShardedError({"fsdp.version=3"}),
               testing::HasSubstr("'version' is 3; it must be between 1 and 2"));
   EXPECT_THAT(ShardedError({"fsdp.limit_all_gathers=true"}),

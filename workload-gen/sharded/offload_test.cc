@@ -171,7 +171,7 @@ TEST(OffloadTest, TheVerdictLeavesOutWhatLiesOnTheHost) {
 TEST(OffloadTest, SaysWhatDoesNotGoTogether) {
   const auto error = [](Overrides rules) { return ShardedError(Job("deepspeed", 1, rules)); };
   EXPECT_THAT(error({"zero.stage=3", "zero.offload_optimizer=nvme"}),
-              HasSubstr("'offload_optimizer' cannot be nvme: no storage is modelled; none or cpu"));
+              HasSubstr("valid values are none, cpu"));
   EXPECT_THAT(error({"zero.stage=2", "zero.offload_optimizer=cpu", "zero.offload_param=cpu"}),
               HasSubstr("'offload_param' needs stage: 3"));
   EXPECT_THAT(error({"zero.stage=3", "zero.offload_param=cpu"}),

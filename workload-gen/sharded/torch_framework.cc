@@ -110,6 +110,8 @@ constexpr Feature kNotGenerated[] = {
      }},
     {"training.scatter_gather_p2p", "a pipeline message in parts",
      [](const TrainingJob& j) { return j.training.p2p.scatter_gather; }},
+    {"parallel.layout", "Megatron's pipeline layout",
+     [](const TrainingJob& j) { return !j.parallel.layout.empty(); }},
     {"overlap.grad_reduce", "Megatron's overlap of gradient reduction",
      [](const TrainingJob& j) { return j.overlap.grad_reduce; }},
     {"overlap.tensor", "tensor-parallel communication split over a GEMM's tiles",
@@ -122,8 +124,9 @@ Status CheckTorchJob(const TrainingJob& job) {
   Diagnostics diagnostics;
   for (const Feature& feature : kNotGenerated) {
     if (!feature.is_used(job)) continue;
-    diagnostics.Add(job.ErrorAt(feature.key, fmt::format("{} is not generated for framework {}",
-                                                         feature.what, job.training.framework)));
+    diagnostics.Add(
+        job.ErrorAt(feature.key, fmt::format("{} is not generated for framework {}", feature.what,
+                                             FrameworkName(job.training.framework))));
   }
   return diagnostics.ToStatus();
 }
@@ -158,7 +161,10 @@ Workload BuildTorchWorkload(const TrainingJob& job, const ParallelLayout& layout
   }
   DropUnusedSubmodules(&workload);
   CollectUses(&workload);
-  FillMemory(job, layout, states, &workload);
+  const bool selective = job.training.recompute.granularity == Recompute::kSelective;
+  FillMemory(job.memory,
+             {.saves_split_rows = false, .tensor = layout.tensor, .keeps_outputs = selective},
+             states, &workload);
   return workload;
 }
 

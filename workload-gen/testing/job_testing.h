@@ -61,7 +61,7 @@ inline ParallelLayout TestLayout(const TrainingJob& job, int hosts = 1, int gpus
 inline Workload TestWorkload(const std::vector<std::string>& overrides = {}, int hosts = 1,
                              int gpus = 8) {
   const TrainingJob job = TestJob(overrides);
-  return MakeFramework("megatron")
+  return MakeFramework(FrameworkKind::kMegatron)
       ->Build(job, TestLayout(job, hosts, gpus), TestTopology(hosts, gpus));
 }
 

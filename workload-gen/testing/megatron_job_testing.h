@@ -7,7 +7,7 @@
 #include <string>
 
 #include "workload-gen/import/megatron/megatron_job.h"
-#include "workload-gen/job/section_readers.h"
+#include "workload-gen/job/job_reader.h"
 
 namespace drydock {
 

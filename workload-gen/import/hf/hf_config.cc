@@ -9,8 +9,8 @@
 #include "core/base/spelling.h"
 #include "workload-gen/import/hf/hf_families.h"
 #include "workload-gen/import/hf/hf_layer_types.h"
-#include "workload-gen/job/job_tree.h"
-#include "workload-gen/job/section_readers.h"
+#include "workload-gen/import/tree/job_tree.h"
+#include "workload-gen/job/model_shape.h"
 
 namespace drydock {
 namespace {

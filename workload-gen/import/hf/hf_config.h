@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/base/yaml.h"
-#include "workload-gen/job/import_notes.h"
+#include "workload-gen/import/tree/import_notes.h"
 
 namespace drydock {
 

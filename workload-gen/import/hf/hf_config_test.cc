@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "core/base/spelling.h"
-#include "workload-gen/job/section_readers.h"
+#include "workload-gen/job/job_reader.h"
 #include "workload-gen/work/model_size.h"
 
 namespace drydock {
@@ -17,10 +17,10 @@ Result<ModelShape> Read(const std::string& config, const std::string& more = "se
   ASSIGN_OR_RETURN(const YamlNode own, ParseYaml(more, "model.yaml"));
   for (const auto& [key, value] : own.entries) model.entries.emplace_back(key, value);
   Diagnostics diagnostics;
-  ModelShape shape;
-  ReadModelSection(model, &diagnostics, &shape);
+  TrainingJob job;
+  ReadSection(Sections().front(), model, &diagnostics, &job);
   RETURN_IF_ERROR(diagnostics.ToStatus());
-  return shape;
+  return job.model;
 }
 
 ModelShape Shape(const std::string& config, const std::string& more = "sequence: 4096") {

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "core/base/yaml.h"
-#include "workload-gen/job/layer_pattern.h"
+#include "workload-gen/import/tree/layer_pattern.h"
 
 namespace drydock {
 

@@ -2,6 +2,7 @@
 
 #include "workload-gen/import/megatron/megatron_arguments.h"
 #include "workload-gen/job/inference_scope.h"
+#include "workload-gen/job/key.h"
 
 namespace drydock {
 namespace {
@@ -14,43 +15,27 @@ struct Names {
   const char* names;
 };
 
-// Sorted by subject. What is kUsed is read in megatron_job.cc.
+// Sorted by subject. The arguments of kUsed are those from which computed_*.cc compute keys; the
+// table of keys has the others.
 constexpr Names kPlain[] = {
     {'1', Effect::kUsed,
-     "--num-layers --encoder-num-layers --hidden-size --ffn-hidden-size --num-attention-heads "
-     "--kv-channels --num-query-groups --window-size --window-attn-skip-freq "
-     "--max-position-embeddings --position-embedding-type --make-vocab-size-divisible-by "
-     "--normalization --mtp-num-layers --attention-dropout --hidden-dropout --clip-grad "
-     "--micro-batch-size --global-batch-size --recompute-granularity --recompute-method "
-     "--recompute-num-layers --cross-entropy-fusion-impl --optimizer --fp8-format "
-     "--transformer-impl --attention-backend --tensor-model-parallel-size "
-     "--pipeline-model-parallel-size --pipeline-model-parallel-layout "
-     "--decoder-first-pipeline-num-layers "
-     "--decoder-last-pipeline-num-layers --num-layers-per-virtual-pipeline-stage "
-     "--num-virtual-stages-per-pipeline-rank --microbatch-group-size-per-virtual-pipeline-stage "
-     "--ddp-bucket-size --context-parallel-size --vocab-size --padded-vocab-size --tokenizer-type "
-     "--seq-length --encoder-seq-length --expert-model-parallel-size "
-     "--expert-tensor-parallel-size --num-experts --moe-layer-freq --moe-ffn-hidden-size "
-     "--moe-shared-expert-intermediate-size --moe-router-topk --moe-token-dispatcher-type "
-     "--moe-expert-capacity-factor --q-lora-rank --kv-lora-rank --qk-head-dim "
+     "--num-query-groups --window-size --window-attn-skip-freq "
+     "--max-position-embeddings --position-embedding-type "
+     "--normalization --clip-grad --recompute-granularity "
+     "--cross-entropy-fusion-impl --optimizer "
+     "--fp8-format --transformer-impl --attention-backend "
+     "--num-layers-per-virtual-pipeline-stage --num-virtual-stages-per-pipeline-rank "
+     "--vocab-size --padded-vocab-size --tokenizer-type --num-experts --moe-layer-freq "
+     "--moe-router-topk --moe-token-dispatcher-type --q-lora-rank --kv-lora-rank --qk-head-dim "
      "--qk-pos-emb-head-dim --v-head-dim --loss-scale --main-grads-dtype --cuda-graph-impl "
      "--cuda-graph-scope --tp-comm-overlap-cfg"},
     {'0', Effect::kUsed,
      "--group-query-attention --use-rotary-position-embeddings --no-position-embedding "
-     "--squared-relu --swiglu --quick-geglu --untie-embeddings-and-output-weights "
-     "--multi-latent-attention --recompute-activations --moe-layer-recompute "
-     "--no-check-for-nan-in-loss-and-grad --tp-comm-overlap --disable-tp-comm-overlap-ag "
-     "--disable-tp-comm-overlap-rs --disable-tp-comm-split-ag --disable-tp-comm-split-rs "
-     "--disable-tp-comm-bulk-dgrad --disable-tp-comm-bulk-wgrad --cross-entropy-loss-fusion "
-     "--use-flash-attn --disable-bias-linear --add-qkv-bias --sequence-parallel "
-     "--no-gradient-accumulation-fusion --fp16 --bf16 --grad-reduce-in-bf16 "
-     "--accumulate-allreduce-grads-in-fp32 --no-overlap-p2p-communication --overlap-grad-reduce "
-     "--overlap-param-gather --account-for-embedding-in-pipeline-split "
-     "--account-for-loss-in-pipeline-split --use-distributed-optimizer --use-nccl-ub "
-     "--disable-symmetric-registration --use-tp-pp-dp-mapping --qk-layernorm "
-     "--moe-shared-expert-overlap --moe-shared-expert-gate --moe-grouped-gemm "
-     "--moe-router-enable-expert-bias --moe-pad-expert-input-to-capacity "
-     "--overlap-moe-expert-parallel-comm --delay-wgrad-compute --enable-cuda-graph "
+     "--squared-relu --swiglu --quick-geglu --multi-latent-attention --recompute-activations "
+     "--moe-layer-recompute --no-check-for-nan-in-loss-and-grad --cross-entropy-loss-fusion "
+     "--use-flash-attn --fp16 --bf16 --grad-reduce-in-bf16 "
+     "--accumulate-allreduce-grads-in-fp32 --no-overlap-p2p-communication --use-nccl-ub "
+     "--disable-symmetric-registration --moe-grouped-gemm --enable-cuda-graph "
      "--external-cuda-graph"},
     {'+', Effect::kUsed,
      "--recompute-modules --cp-comm-type --moe-router-load-balancing-type --moe-aux-loss-coeff"},
@@ -253,8 +238,22 @@ constexpr Explained kRefused[] = {
     {"--num-tokens-to-generate", '1', kInferenceText},
 };
 
+// Adds the arguments that give a key of model.yaml its value without a computation.
+void AddPlainSources(std::map<std::string, MegatronArgument>* table) {
+  for (const Section& section : Sections()) {
+    for (const Key& key : section.keys) {
+      for (const MegatronSource& source : key.megatron) {
+        if (source.use == MegatronSource::Use::kComputed) continue;
+        const char values = source.use == MegatronSource::Use::kCopied ? '1' : '0';
+        (*table)[source.argument] = {source.argument, values, Effect::kUsed, ""};
+      }
+    }
+  }
+}
+
 std::map<std::string, MegatronArgument> MakeTable() {
   std::map<std::string, MegatronArgument> table;
+  AddPlainSources(&table);
   for (const Names& row : kPlain) {
     std::istringstream names(row.names);
     for (std::string name; names >> name;) table[name] = {name, row.values, row.effect, ""};

@@ -10,7 +10,7 @@
 
 #include "core/base/yaml.h"
 #include "workload-gen/import/shell/launch_script.h"
-#include "workload-gen/job/import_notes.h"
+#include "workload-gen/import/tree/import_notes.h"
 
 namespace drydock {
 

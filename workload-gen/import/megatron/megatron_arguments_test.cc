@@ -33,7 +33,7 @@ TEST(MegatronArguments, WhatChangesOpsIsNotCalledHarmless) {
           "in memory), --moe-router-group-topk (which hosts a token goes to), "
           "--fp16-lm-cross-entropy (the loss in fp16)"}));
   EXPECT_EQ(NotesOn("--exp-avg-dtype fp32 --main-params-dtype fp32 --softmax-type vanilla"),
-            (std::vector<std::string>{"run.sh: 3 ignored, of no bearing: --exp-avg-dtype, "
+            (std::vector<std::string>{"run.sh: 3 ignored, no effect: --exp-avg-dtype, "
                                       "--main-params-dtype, --softmax-type"}));
 }
 

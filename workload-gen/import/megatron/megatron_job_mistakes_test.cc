@@ -113,7 +113,7 @@ TEST(MegatronJobMistakes, WhatHasNoPlaceIsListed) {
                 "run.sh: 3 unknown and ignored: --num-layer (did you mean '--num-layers'?), $EXTRA "
                 "(its value is not in the script; give --variable), --made-up",
                 "run.sh: 1 not modelled: --no-rope-fusion (rotary kernels)",
-                "run.sh: 2 ignored, of no bearing: --lr, --data-path"}));
+                "run.sh: 2 ignored, no effect: --lr, --data-path"}));
 }
 
 TEST(MegatronJobMistakes, StrictRefusesWhatHasNoPlace) {

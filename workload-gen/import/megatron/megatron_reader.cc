@@ -4,7 +4,7 @@
 
 #include "core/base/scan.h"
 #include "core/base/spelling.h"
-#include "workload-gen/job/section_readers.h"
+#include "workload-gen/job/model_shape.h"
 
 namespace drydock {
 

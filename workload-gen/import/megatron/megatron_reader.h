@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "workload-gen/import/megatron/megatron_arguments.h"
-#include "workload-gen/job/job_tree.h"
+#include "workload-gen/import/tree/job_tree.h"
 
 namespace drydock {
 
@@ -47,9 +47,6 @@ class MegatronReader {
   const GivenArguments given_;
   Diagnostics& diagnostics_;
 };
-
-// The section `model`, and what `training` says of experts.
-void ReadMegatronModel(MegatronReader* reader);
 
 }  // namespace drydock
 

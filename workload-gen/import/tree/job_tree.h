@@ -1,7 +1,7 @@
-// Builds the tree that a model.yaml would parse to, out of another tool's file: each value keeps
-// the place it came from, so that whatever is found wrong with it later is reported there.
-#ifndef DRYDOCK_WORKLOAD_GEN_JOB_JOB_TREE_H_
-#define DRYDOCK_WORKLOAD_GEN_JOB_JOB_TREE_H_
+// Builds the tree of a model.yaml from another tool's file. Each value keeps its place in that
+// file, so later errors point there.
+#ifndef DRYDOCK_WORKLOAD_GEN_IMPORT_TREE_JOB_TREE_H_
+#define DRYDOCK_WORKLOAD_GEN_IMPORT_TREE_JOB_TREE_H_
 
 #include <functional>
 #include <string>
@@ -16,7 +16,8 @@ class JobTree {
  public:
   explicit JobTree(std::string file_name);
 
-  // `key`: "model.layers". The later of two values counts. Without a place: the file as a whole.
+  // `key`: "model.layers". A later value replaces an earlier one. The default place is the file as
+  // a whole.
   void Set(const std::string& key, const std::string& value, const Location& location = {},
            const std::string& source_line = {});
   void SetList(const std::string& key, const std::vector<std::string>& values,
@@ -34,11 +35,12 @@ class JobTree {
   YamlNode root_;
 };
 
-// The path that a value gives, relative to the file it stands in; with --set, to where we are.
+// The path that a value names: relative to the file of the value, or with --set relative to the
+// working directory.
 std::string PathFrom(const YamlNode& from);
 
-// Reads the file that `section`'s key `from` names, if there is one, with `read` (its text, its
-// path). What the section says itself counts more than what `read` gives.
+// If `section` has the key `from`, calls `read` with the text and path of the file that the key
+// names, and adds the keys that `read` returns. Keys of the section itself take precedence.
 Status ExpandFrom(
     const std::string& section,
     const std::function<Result<YamlNode>(const std::string&, const std::string&)>& read,
@@ -46,4 +48,4 @@ Status ExpandFrom(
 
 }  // namespace drydock
 
-#endif  // DRYDOCK_WORKLOAD_GEN_JOB_JOB_TREE_H_
+#endif  // DRYDOCK_WORKLOAD_GEN_IMPORT_TREE_JOB_TREE_H_

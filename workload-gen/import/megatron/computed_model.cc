@@ -1,36 +1,26 @@
-// Which model a Megatron-LM command line makes.
+// The keys of the section `model`, but for those of experts.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
 
 #include "core/base/scan.h"
-#include "workload-gen/import/megatron/megatron_reader.h"
-#include "workload-gen/job/layer_pattern.h"
-#include "workload-gen/job/section_readers.h"
+#include "workload-gen/import/megatron/computed_keys.h"
+#include "workload-gen/import/tree/layer_pattern.h"
+#include "workload-gen/job/model_shape.h"
 
 namespace drydock {
 namespace {
 
-constexpr size_t kMaxLayers = 10000;
-
-class ModelMaker {
+class ComputedModel {
  public:
-  explicit ModelMaker(MegatronReader* reader) : r_(*reader) {}
+  explicit ComputedModel(MegatronReader* reader) : r_(*reader) {}
 
-  void Make() {
-    SetModel();
-    SetExperts();
-  }
-
- private:
-  void SetModel() {
+  void Set() {
     SetPositions();
     SetActivation();
     r_.Choose("--normalization", "model.norm",
               {{"LayerNorm", "layernorm"}, {"RMSNorm", "rmsnorm"}});
-    if (r_.Has("--untie-embeddings-and-output-weights")) r_.Set("model.tied_embedding", "false");
-    if (r_.Has("--disable-bias-linear")) r_.Set("model.bias", "false", "--disable-bias-linear");
     if (r_.Has("--group-query-attention") && !r_.Has("--multi-latent-attention")) {
       r_.Set("model.kv_heads", r_.Text("--num-query-groups", "1"),
              r_.Has("--num-query-groups") ? "--num-query-groups" : "--group-query-attention");
@@ -40,6 +30,7 @@ class ModelMaker {
     SetWindow();
   }
 
+ private:
   void SetPositions() {
     if (r_.Has("--use-rotary-position-embeddings")) {
       r_.Set("model.positions", "rotary", "--use-rotary-position-embeddings");
@@ -73,20 +64,13 @@ class ModelMaker {
       r_.Set("model.activation", "squared-relu", "--squared-relu");
     }
     const std::optional<int64_t> hidden = r_.Number("--hidden-size");
-    if (r_.Has("--ffn-hidden-size")) {
-      r_.Set("model.ffn", r_.Text("--ffn-hidden-size"), "--ffn-hidden-size");
-    } else if (hidden.has_value()) {
-      const int64_t ffn = r_.Has("--swiglu") ? 4 * *hidden * 2 / 3 / 64 * 64 : 4 * *hidden;
-      r_.Set("model.ffn", std::to_string(ffn), "--hidden-size");
-    }
+    if (r_.Has("--ffn-hidden-size") || !hidden.has_value()) return;
+    const int64_t ffn = r_.Has("--swiglu") ? 4 * *hidden * 2 / 3 / 64 * 64 : 4 * *hidden;
+    r_.Set("model.ffn", std::to_string(ffn), "--hidden-size");
   }
 
   // NullTokenizer adds a token to the number it is given; others know their own.
   void SetVocabulary() {
-    if (r_.Has("--make-vocab-size-divisible-by")) {
-      r_.Set("model.vocab_multiple", r_.Text("--make-vocab-size-divisible-by"),
-             "--make-vocab-size-divisible-by");
-    }
     const std::string tokenizer = r_.Text("--tokenizer-type");
     if (r_.Has("--padded-vocab-size")) {
       r_.Set("model.vocab", r_.Text("--padded-vocab-size"), "--padded-vocab-size");
@@ -184,70 +168,11 @@ class ModelMaker {
     }
   }
 
-  void SetExperts() {
-    if (!r_.Has("--num-experts") || r_.Text("--num-experts") == "0") return DropExperts();
-    r_.Set("model.experts", r_.Text("--num-experts"), "--num-experts");
-    r_.Set("model.experts_per_token", r_.Text("--moe-router-topk", "2"),
-           r_.Has("--moe-router-topk") ? "--moe-router-topk" : "--num-experts");
-    SetExpertLayers();
-    r_.Set("training.moe_dispatcher", "allgather");
-    r_.Choose("--moe-token-dispatcher-type", "training.moe_dispatcher",
-              {{"allgather", "allgather"}, {"alltoall", "alltoall"}, {"flex", "flex"}});
-    r_.Set("training.moe_aux_loss", HasAuxiliaryLoss() ? "true" : "false");
-    r_.Set("training.moe_grouped_gemm", r_.Has("--moe-grouped-gemm") ? "true" : "false");
-  }
-
-  // Without experts, Megatron passes over what is said of them.
-  void DropExperts() {
-    for (const char* key :
-         {"model.expert_ffn", "model.shared_expert_ffn", "model.router_bias",
-          "model.shared_expert_gate", "training.moe_capacity_factor",
-          "training.moe_pad_to_capacity", "parallel.expert_tensor", "overlap.shared_expert"}) {
-      r_.tree.Unset(key);
-    }
-  }
-
-  void SetExpertLayers() {
-    const char* argument = "--moe-layer-freq";
-    if (!r_.Has(argument)) return;
-    const std::string text = r_.Text(argument);
-    if (text.find('[') == std::string::npos) return r_.Set("model.moe_every", text, argument);
-    const std::optional<std::vector<int>> list = ExpandPattern(text, kMaxLayers);
-    std::optional<ExpertPattern> pattern;
-    if (list.has_value()) pattern = AsExpertPattern(*list);
-    if (!pattern.has_value()) {
-      return r_.Fail(argument, fmt::format("'{}': dense layers at the start, then every n-th layer "
-                                           "with experts, is understood",
-                                           text));
-    }
-    const std::optional<int64_t> layers = r_.Number("--num-layers");
-    if (layers.has_value() && *layers != static_cast<int64_t>(list->size())) {
-      return r_.Fail(argument, fmt::format("'{}' is a list of {} layers; the model has {}", text,
-                                           list->size(), *layers));
-    }
-    r_.Set("model.first_dense_layers", std::to_string(pattern->first), argument);
-    r_.Set("model.moe_every", std::to_string(pattern->every), argument);
-  }
-
-  bool HasAuxiliaryLoss() const {
-    bool positive = false;
-    if (r_.Has("--moe-aux-loss-coeff")) {
-      for (const ScriptWord& value : r_.Values("--moe-aux-loss-coeff")) {
-        positive = positive || value.text.find_first_of("123456789") != std::string::npos;
-      }
-    }
-    if (!r_.Has("--moe-router-load-balancing-type")) return positive;
-    for (const ScriptWord& value : r_.Values("--moe-router-load-balancing-type")) {
-      if (value.text.find("aux_loss") != std::string::npos) return positive;
-    }
-    return false;
-  }
-
   MegatronReader& r_;
 };
 
 }  // namespace
 
-void ReadMegatronModel(MegatronReader* reader) { ModelMaker(reader).Make(); }
+void ComputeModel(MegatronReader* reader) { ComputedModel(reader).Set(); }
 
 }  // namespace drydock

@@ -1,4 +1,4 @@
-#include "workload-gen/job/layer_pattern.h"
+#include "workload-gen/import/tree/layer_pattern.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "workload-gen/job/import_notes.h"
+#include "workload-gen/import/tree/import_notes.h"
 
 #include <fmt/format.h>
 
@@ -25,7 +25,7 @@ std::vector<std::string> ImportNotes::Lines(const std::string& file_name) const 
   };
   list("unknown and ignored", unknown);
   list("not modelled", unmodelled);
-  list("ignored, of no bearing", ignored);
+  list("ignored, no effect", ignored);
   for (const std::string& remark : remarks) lines.push_back(file_name + ": " + remark);
   return lines;
 }

@@ -1,4 +1,5 @@
-#include "workload-gen/job/section_readers.h"
+#include "workload-gen/job/job_rules.h"
+
 #include "workload-gen/testing/job_testing.h"
 
 namespace drydock {
@@ -12,10 +13,10 @@ struct Rule {
   const char* message;
 };
 
-class SectionRulesTest : public testing::TestWithParam<Rule> {};
+class JobRulesTest : public testing::TestWithParam<Rule> {};
 
 // The last override is the one to blame.
-TEST_P(SectionRulesTest, IsToldAtItsPlace) {
+TEST_P(JobRulesTest, IsToldAtItsPlace) {
   const Result<TrainingJob> job = ParseTrainingJob(kTestJob, "test.yaml", GetParam().overrides);
   ASSERT_FALSE(job.ok());
   EXPECT_EQ(job.error().ToString(),
@@ -29,7 +30,7 @@ std::vector<std::string> Experts(const std::vector<std::string>& more) {
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    All, SectionRulesTest,
+    All, JobRulesTest,
     testing::Values(
         Rule{{"training.moe_dispatcher=flex"}, "'moe_dispatcher' needs model.experts"},
         Rule{{"training.moe_imbalance=1.5"}, "'moe_imbalance' needs model.experts"},
@@ -44,11 +45,11 @@ INSTANTIATE_TEST_SUITE_P(
         Rule{Experts({"parallel.expert=2", "training.moe_imbalance=2.5"}),
              "moe_imbalance 2.5 is more than expert 2: no rank has more than all tokens"},
         Rule{Experts({"training.moe_imbalance=0.5"}),
-             "'moe_imbalance' is 0.5; it must be between 1 (uniform) and 10000"},
+             "'moe_imbalance' is 0.5; it must be between 1 and 10000"},
         Rule{Experts({"training.moe_capacity_factor=-1"}),
-             "'moe_capacity_factor' is -1; it must be between 0 (no token is dropped) and 10000"},
+             "'moe_capacity_factor' is -1; it must be between 0 and 10000"},
         Rule{Experts({"training.moe_pad_to_capacity=true"}),
-             "'moe_pad_to_capacity' needs a moe_capacity_factor"},
+             "'moe_pad_to_capacity' needs moe_capacity_factor"},
         Rule{{"training.recompute=selective", "training.recompute_modules=[moe]"},
              "'moe' and 'moe_act' need model.experts"},
         Rule{{"training.recompute=selective", "training.recompute_modules=[mla_up_proj]"},
@@ -56,7 +57,7 @@ INSTANTIATE_TEST_SUITE_P(
         Rule{{"training.recompute=selective", "training.recompute_modules=[shared_experts]"},
              "'shared_experts' needs model.shared_expert_ffn"},
         Rule{{"training.recompute=selective", "training.recompute_modules=[core_atn]"},
-             "'core_atn' is no module to recompute; did you mean 'core_attn'?; valid values are "
+             "'core_atn' is not a module to recompute; did you mean 'core_attn'?; valid values are "
              "core_attn, layernorm, moe_act, mlp, moe, shared_experts, mla_up_proj"},
         Rule{{"training.recompute=selective", "training.recompute_modules=core_attn"},
              "'recompute_modules' must be a list of names"},
@@ -71,9 +72,9 @@ INSTANTIATE_TEST_SUITE_P(
         Rule{{"model.sequence=16777216", "model.positions=rotary", "training.micro_batch=1048576"},
              "a micro-batch of 1048576 sequences of 16777216 tokens is too large"},
         Rule{{"parallel.first_stage_layers=3", "parallel.account_for_loss=true"},
-             "give either first_stage_layers and last_stage_layers, or what counts as a layer"}));
+             "'account_for_loss' excludes first_stage_layers and last_stage_layers"}));
 
-TEST(SectionRules, ModulesToRecompute) {
+TEST(JobRules, ModulesToRecompute) {
   const auto modules = [](const std::vector<std::string>& overrides) {
     return TestJob(overrides).training.recompute.modules;
   };
@@ -85,7 +86,7 @@ TEST(SectionRules, ModulesToRecompute) {
   EXPECT_FALSE(two.core_attention);
 }
 
-TEST(SectionRules, Fp8ComputesInEightBitsAndSendsSixteen) {
+TEST(JobRules, Fp8ComputesInEightBitsAndSendsSixteen) {
   const TrainingJob job = TestJob({"training.precision=fp8"});
   EXPECT_TRUE(job.training.precision.fp8);
   EXPECT_EQ(job.training.precision.type, DataType::kBf16);

@@ -1,4 +1,4 @@
-#include "workload-gen/job/job_tree.h"
+#include "workload-gen/import/tree/job_tree.h"
 
 #include "core/base/files.h"
 

@@ -1,0 +1,104 @@
+// The keys of the sections `parallel` and `overlap`.
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "workload-gen/import/megatron/computed_keys.h"
+#include "workload-gen/job/pipeline_layout.h"
+
+namespace drydock {
+namespace {
+
+class ComputedParallel {
+ public:
+  ComputedParallel(MegatronReader* reader, ImportNotes* notes) : r_(*reader), notes_(*notes) {}
+
+  void Set() {
+    if (r_.Text("--tensor-model-parallel-size", "1") == "1" && r_.Has("--sequence-parallel")) {
+      r_.Set("parallel.sequence_parallel", "false", "--sequence-parallel");
+      notes_.remarks.push_back("--sequence-parallel without tensor parallelism is nothing");
+    }
+    SetContext();
+    const bool layout = r_.Has("--pipeline-model-parallel-layout");
+    const std::optional<int64_t> chunks = layout ? ChunksOfLayout() : Chunks();
+    if (!chunks.has_value()) return;
+    if (!layout) r_.Set("parallel.virtual_pipeline", std::to_string(*chunks));
+    if (*chunks > 1 && !r_.Has("--no-overlap-p2p-communication")) r_.Set("overlap.p2p", "true");
+  }
+
+ private:
+  void SetContext() {
+    if (!r_.Has("--cp-comm-type")) return;
+    const std::vector<ScriptWord>& types = r_.Values("--cp-comm-type");
+    if (types.size() != 1) {
+      return r_.Fail("--cp-comm-type", "one type for all layers is generated");
+    }
+    r_.Choose(
+        "--cp-comm-type", "parallel.context_type",
+        {{"p2p", "p2p"}, {"a2a", "a2a"}, {"allgather", "allgather"}, {"all_gather", "allgather"}});
+  }
+
+  // The layout says it, and excludes what else would.
+  std::optional<int64_t> ChunksOfLayout() {
+    const char* layout = "--pipeline-model-parallel-layout";
+    for (const char* other :
+         {"--num-virtual-stages-per-pipeline-rank", "--num-layers-per-virtual-pipeline-stage"}) {
+      if (r_.Has(other)) r_.Fail(other, fmt::format("excludes {}", layout));
+    }
+    const size_t stages = ExpandPipelineLayout(r_.Text(layout)).stages.size();
+    return static_cast<int64_t>(stages) / r_.Number("--pipeline-model-parallel-size").value_or(1);
+  }
+
+  // Virtual stages a rank.
+  std::optional<int64_t> Chunks() {
+    const char* by_stage = "--num-virtual-stages-per-pipeline-rank";
+    const char* by_layers = "--num-layers-per-virtual-pipeline-stage";
+    if (r_.Has(by_stage)) {
+      if (r_.Has(by_layers)) r_.Fail(by_layers, fmt::format("excludes {}", by_stage));
+      if (!r_.Number(by_stage).has_value()) r_.Fail(by_stage, "expected a whole number from 1 on");
+      return r_.Number(by_stage);
+    }
+    if (!r_.Has(by_layers)) return std::nullopt;
+    const std::optional<int64_t> each = r_.Number(by_layers);
+    const std::optional<int64_t> layers =
+        r_.Number(r_.Has("--num-layers") ? "--num-layers" : "--encoder-num-layers");
+    if (!each.has_value()) r_.Fail(by_layers, "expected a whole number from 1 on");
+    if (!each.has_value() || !layers.has_value()) return std::nullopt;
+    const int64_t pipeline = r_.Number("--pipeline-model-parallel-size").value_or(1);
+    const int64_t counted = *layers +
+                            (r_.Has("--account-for-embedding-in-pipeline-split") ? 1 : 0) +
+                            (r_.Has("--account-for-loss-in-pipeline-split") ? 1 : 0);
+    if (counted % (pipeline * *each) != 0) {
+      r_.Fail(by_layers, fmt::format("{} layers are not divisible by {} stages x {} layers",
+                                     counted, pipeline, *each));
+      return std::nullopt;
+    }
+    return counted / pipeline / *each;
+  }
+
+  MegatronReader& r_;
+  ImportNotes& notes_;
+};
+
+}  // namespace
+
+void ComputeParallel(MegatronReader* reader, ImportNotes* notes) {
+  ComputedParallel(reader, notes).Set();
+}
+
+void ComputeOverlap(bool strict, MegatronReader* reader, ImportNotes* notes) {
+  const char* argument = "--tp-comm-overlap-cfg";
+  if (!reader->Has(argument)) return;
+  YamlNode from;
+  from.scalar = reader->Text(argument);
+  from.location = reader->Place(argument).location;
+  std::error_code ignored;
+  if (std::filesystem::exists(PathFrom(from), ignored)) {
+    return reader->Set("overlap.from", from.scalar, argument);
+  }
+  const std::string what = fmt::format("{} (there is no '{}')", argument, PathFrom(from));
+  if (strict) return reader->Fail(argument, "not modelled: " + what);
+  notes->unmodelled.push_back(what);
+}
+
+}  // namespace drydock

@@ -1,0 +1,126 @@
+// The keys of the section `training`, but for those of experts.
+#include <fmt/format.h>
+
+#include "workload-gen/import/megatron/computed_keys.h"
+
+namespace drydock {
+namespace {
+
+class ComputedTraining {
+ public:
+  ComputedTraining(const LaunchLine& line, MegatronReader* reader, ImportNotes* notes)
+      : line_(line), r_(*reader), notes_(*notes) {}
+
+  void Set() {
+    SetPrecision();
+    SetBatch();
+    SetGraphs();
+    if (r_.Has("--optimizer") && r_.Text("--optimizer") != "adam") {
+      r_.Fail("--optimizer", fmt::format("'{}': only adam is generated", r_.Text("--optimizer")));
+    }
+    const bool unfused = r_.Text("--attention-backend") == "unfused" ||
+                         (r_.Text("--transformer-impl") == "local" && !r_.Has("--use-flash-attn"));
+    r_.Set("training.kernels", unfused ? "unfused" : "fused");
+    if (r_.Has("--clip-grad") &&
+        r_.Text("--clip-grad").find_first_of("123456789") == std::string::npos) {
+      r_.Set("training.gradient_clipping", "false", "--clip-grad");
+    }
+    if (r_.Has("--cross-entropy-loss-fusion")) {
+      r_.Set("training.cross_entropy_fusion", "native", "--cross-entropy-loss-fusion");
+      r_.Choose("--cross-entropy-fusion-impl", "training.cross_entropy_fusion",
+                {{"native", "native"}, {"te", "te"}});
+    }
+    if (r_.Has("--use-nccl-ub")) {
+      const bool plain = r_.Has("--disable-symmetric-registration");
+      r_.Set("training.gradient_buffers", plain ? "registered" : "symmetric", "--use-nccl-ub");
+    }
+    SetRecompute();
+  }
+
+ private:
+  void SetGraphs() {
+    const bool old = r_.Has("--enable-cuda-graph") || r_.Has("--external-cuda-graph");
+    if (!old && r_.Text("--cuda-graph-impl", "none") == "none") return;
+    r_.Set("training.cuda_graphs", "layers", "--cuda-graph-impl");
+    if (r_.Text("--cuda-graph-scope") == "attn") {
+      notes_.remarks.push_back("--cuda-graph-scope attn: whole layers are taken for graphs");
+      return;
+    }
+    r_.Choose("--cuda-graph-scope", "training.cuda_graphs",
+              {{"full", "layers"}, {"full_iteration", "full"}});
+  }
+
+  void SetPrecision() {
+    const char* type = r_.Has("--bf16") ? "--bf16" : r_.Has("--fp16") ? "--fp16" : nullptr;
+    if (type == nullptr) return r_.Lacks("--bf16 or --fp16", ": training in fp32 is not generated");
+    if (r_.Has("--bf16") && r_.Has("--fp16")) r_.Fail("--fp16", "--fp16 excludes --bf16");
+    r_.Set("training.precision", r_.Has("--bf16") ? "bf16" : "fp16", type);
+    if (r_.Has("--fp8-format")) {
+      if (!r_.Has("--bf16")) r_.Fail("--fp8-format", "--fp8-format needs --bf16");
+      r_.Set("training.precision", "fp8", "--fp8-format");
+    }
+    if (r_.Has("--bf16") &&
+        (r_.Has("--grad-reduce-in-bf16") || r_.Text("--main-grads-dtype") == "bf16")) {
+      r_.Set("training.gradient_type", "bf16");
+    }
+    if (r_.Has("--fp16") && !r_.Has("--accumulate-allreduce-grads-in-fp32")) {
+      r_.Set("training.gradient_type", "fp16", "--fp16");
+    }
+    // Dynamic loss scaling looks for overflow itself.
+    if (r_.Has("--no-check-for-nan-in-loss-and-grad") ||
+        (r_.Has("--fp16") && !r_.Has("--loss-scale"))) {
+      r_.Set("training.check_gradients", "false");
+    }
+  }
+
+  void SetBatch() {
+    if (r_.Has("--global-batch-size")) return;
+    const auto size = [&](const char* argument) { return r_.Number(argument).value_or(1); };
+    const int64_t model = size("--tensor-model-parallel-size") *
+                          size("--pipeline-model-parallel-size") * size("--context-parallel-size");
+    if (line_.gpus == 0 || line_.gpus % model != 0) {
+      return r_.Lacks("--global-batch-size",
+                      " and the launcher's line does not tell how many GPUs there are");
+    }
+    r_.Set("training.global_batch",
+           std::to_string(size("--micro-batch-size") * line_.gpus / model));
+  }
+
+  void SetRecompute() {
+    r_.Set("training.recompute", "none");
+    r_.Choose("--recompute-granularity", "training.recompute",
+              {{"full", "full"}, {"selective", "selective"}});
+    if (r_.Has("--recompute-activations")) {
+      r_.Set("training.recompute", "selective", "--recompute-activations");
+    }
+    if (r_.Text("--recompute-granularity") == "full" && !r_.Has("--recompute-method")) {
+      r_.Fail("--recompute-granularity", "full needs --recompute-method uniform or block");
+    }
+    if (r_.Has("--recompute-modules") || r_.Has("--moe-layer-recompute")) SetModules();
+  }
+
+  void SetModules() {
+    std::vector<std::string> modules;
+    const char* argument =
+        r_.Has("--recompute-modules") ? "--recompute-modules" : "--moe-layer-recompute";
+    for (const ScriptWord& value : r_.Values(argument)) modules.push_back(value.text);
+    if (r_.Has("--moe-layer-recompute")) {
+      modules.emplace_back("moe");
+      r_.Set("training.recompute", "selective", "--moe-layer-recompute");
+    }
+    const ScriptWord& place = r_.Place(argument);
+    r_.tree.SetList("training.recompute_modules", modules, place.location, place.source_line);
+  }
+
+  const LaunchLine& line_;
+  MegatronReader& r_;
+  ImportNotes& notes_;
+};
+
+}  // namespace
+
+void ComputeTraining(const LaunchLine& line, MegatronReader* reader, ImportNotes* notes) {
+  ComputedTraining(line, reader, notes).Set();
+}
+
+}  // namespace drydock

@@ -1,0 +1,181 @@
+#include "workload-gen/job/job_rules.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "workload-gen/job/pipeline_layout.h"
+
+namespace drydock {
+namespace {
+
+class JobRules {
+ public:
+  JobRules(const TrainingJob& job, Diagnostics* diagnostics)
+      : job_(job), diagnostics_(diagnostics) {}
+
+  void Check() {
+    if (job_.model.moe.experts > 0)
+      CheckExperts();
+    else
+      RefuseExpertDegrees();
+    CheckRecompute();
+    CheckScales();
+    CheckOverlap();
+    CheckInterleaving();
+    if (!job_.parallel.layout.empty()) CheckLayout();
+    CheckTensors();
+  }
+
+ private:
+  template <typename... Args>
+  void Fail(const std::string& key, fmt::format_string<Args...> text, Args&&... args) {
+    diagnostics_->Add(job_.ErrorAt(key, fmt::format(text, std::forward<Args>(args)...)));
+  }
+
+  void RefuseExpertDegrees() {
+    if (job_.parallel.expert > 1) Fail("parallel.expert", "'expert' needs model.experts");
+    if (job_.parallel.expert_tensor > 1) {
+      Fail("parallel.expert_tensor", "'expert_tensor' needs model.experts");
+    }
+  }
+
+  void CheckExperts() {
+    const ParallelRules& parallel = job_.parallel;
+    if (job_.model.moe.experts % parallel.expert != 0) {
+      int nearest = parallel.expert;
+      while (job_.model.moe.experts % nearest != 0) --nearest;
+      Fail("parallel.expert",
+           "experts {} is not divisible by expert {}; the nearest below that fits is {}",
+           job_.model.moe.experts, parallel.expert, nearest);
+    }
+    if (parallel.tensor > 1 && !parallel.sequence_parallel) {
+      Fail(
+          "parallel.sequence_parallel",
+          "with experts, tensor {} needs sequence_parallel: true (each rank routes its own tokens)",
+          parallel.tensor);
+    }
+    if (job_.training.moe.imbalance > parallel.expert) {
+      Fail("training.moe_imbalance",
+           "moe_imbalance {} is more than expert {}: no rank has more than all tokens",
+           job_.training.moe.imbalance, parallel.expert);
+    }
+  }
+
+  void CheckRecompute() {
+    const RecomputeModules& modules = job_.training.recompute.modules;
+    const char* key = "training.recompute_modules";
+    if ((modules.moe || modules.moe_activation) && job_.model.moe.experts == 0) {
+      Fail(key, "'moe' and 'moe_act' need model.experts");
+    }
+    if (modules.shared_experts && job_.model.moe.shared_ffn == 0) {
+      Fail(key, "'shared_experts' needs model.shared_expert_ffn");
+    }
+    if (modules.mla_up_projection && !job_.model.attention.is_latent()) {
+      Fail(key, "'mla_up_proj' needs model.kv_lora_rank");
+    }
+  }
+
+  void CheckScales() {
+    if (job_.training.precision.tp_only_amax_red && !job_.training.precision.fp8) {
+      Fail("training.tp_only_amax_red", "'tp_only_amax_red' needs precision: fp8");
+    }
+  }
+
+  void CheckOverlap() {
+    const OverlapRules& overlap = job_.overlap;
+    if (overlap.param_gather && !(job_.training.optimizer.distributed && overlap.grad_reduce)) {
+      Fail("overlap.param_gather",
+           "param_gather needs training.distributed_optimizer and overlap.grad_reduce");
+    }
+    if (overlap.tensor && !job_.parallel.sequence_parallel) {
+      Fail("overlap.tensor", "'tensor' needs parallel.sequence_parallel");
+    }
+    if (overlap.tensor && !job_.training.kernels.fused) {
+      Fail("overlap.tensor", "'tensor' needs training.kernels fused: it is Transformer Engine's");
+    }
+    // Transformer Engine delays no product beside which it communicates.
+    if (overlap.tensor && overlap.tensor_bulk_wgrad && overlap.delay_weight_gradients) {
+      Fail("overlap.tensor", "'tensor' with delay_weight_gradients needs tensor_bulk_wgrad: false");
+    }
+    if (overlap.expert) CheckExpertOverlap();
+    if (overlap.shared_expert && job_.model.moe.shared_ffn == 0) {
+      Fail("overlap.shared_expert", "'shared_expert' needs model.shared_expert_ffn");
+    }
+  }
+
+  // Megatron's transformer_config.py.
+  void CheckExpertOverlap() {
+    const char* key = "overlap.expert";
+    const TrainingRules& training = job_.training;
+    if (job_.parallel.expert == 1) return Fail(key, "'expert' needs parallel.expert > 1");
+    if (training.moe.dispatcher == MoeDispatcher::kAllGather) {
+      Fail(key, "'expert' needs moe_dispatcher alltoall or flex");
+    }
+    if (job_.parallel.pipeline > 1 && job_.parallel.virtual_pipeline == 1) {
+      Fail(key, "with pipeline {}, 'expert' needs virtual_pipeline > 1", job_.parallel.pipeline);
+    }
+    if (training.recompute.granularity == Recompute::kFull || training.recompute.modules.moe) {
+      Fail(key, "'expert' excludes recompute: full and recompute_modules: [moe]");
+    }
+    if (job_.overlap.shared_expert) Fail(key, "'expert' excludes overlap.shared_expert");
+    const int further = job_.model.mtp_layers;
+    if (further > 1 || (further == 1 && !job_.model.HasExperts(job_.model.layers - 1))) {
+      Fail(key, "'expert' needs mtp_layers to be at most 1, of experts");
+    }
+    const std::vector<int> of_stage = FurtherOf(ExpandPipelineLayout(job_.parallel.layout).stages);
+    if (!job_.parallel.layout.empty() && of_stage.back() != further) {
+      Fail(key, "'expert' needs m on the stage of L in parallel.layout");
+    }
+  }
+
+  void CheckInterleaving() {
+    const ParallelRules& parallel = job_.parallel;
+    if (parallel.microbatch_group == 0) return;
+    if (parallel.virtual_pipeline == 1) {
+      Fail("parallel.microbatch_group", "'microbatch_group' needs virtual_pipeline > 1");
+    } else if (parallel.microbatch_group < parallel.pipeline) {
+      Fail("parallel.microbatch_group", "microbatch_group {} is less than pipeline {}",
+           parallel.microbatch_group, parallel.pipeline);
+    }
+  }
+
+  void CheckLayout() {
+    const ParallelRules& parallel = job_.parallel;
+    const LayoutDemand demand = {job_.model.layers, job_.model.mtp_layers, parallel.pipeline};
+    const LayoutText text = ExpandPipelineLayout(parallel.layout);
+    const std::string mistake =
+        text.mistake.empty() ? LayoutMistake(text.stages, demand) : text.mistake;
+    if (mistake.empty()) return;
+    Fail("parallel.layout", "layout '{}': {}; the nearest that works is '{}'", parallel.layout,
+         mistake, NearestPipelineLayout(text.stages, demand));
+  }
+
+  // The largest tensors of a micro-batch; beyond this, what counts their bytes overflows.
+  void CheckTensors() {
+    const ModelShape& m = job_.model;
+    const auto tokens = static_cast<double>(job_.training.batch.micro * m.sequence);
+    const double width =
+        static_cast<double>(std::max({m.hidden, m.mlp.ffn, m.moe.ffn, m.embedding.vocab})) +
+        static_cast<double>(m.attention.query_width() + m.attention.value_width());
+    const double scores = static_cast<double>(m.attention.heads) * static_cast<double>(m.sequence);
+    const double routed = std::max(1, m.moe.per_token);
+    if (tokens * std::max(width * routed, scores) <= 1e16) return;
+    Fail("training.micro_batch", "a micro-batch of {} sequences of {} tokens is too large",
+         job_.training.batch.micro, m.sequence);
+  }
+
+  const TrainingJob& job_;
+  Diagnostics* diagnostics_;
+};
+
+}  // namespace
+
+void CheckSectionsTogether(const TrainingJob& job, Diagnostics* diagnostics) {
+  JobRules(job, diagnostics).Check();
+}
+
+}  // namespace drydock

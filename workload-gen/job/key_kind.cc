@@ -1,0 +1,284 @@
+#include "workload-gen/job/key_kind.h"
+
+#include <fmt/format.h>
+
+#include "core/base/spelling.h"
+
+namespace drydock {
+namespace {
+
+template <typename T>
+void ReadValue(const std::string& key, bool required, const SectionInput& input, T* out) {
+  if (required)
+    input.reader->Read(key, out);
+  else
+    input.reader->ReadOptional(key, out);
+}
+
+// Single quotes keep every character but the quote itself.
+std::string Quoted(const std::string& text) {
+  std::string quoted;
+  for (const char c : text) quoted += c == '\'' ? "''" : std::string(1, c);
+  return fmt::format("'{}'", quoted);
+}
+
+template <typename T>
+class CountKind : public KeyKind {
+ public:
+  CountKind(Member<T> member, int64_t low, int64_t high)
+      : member_(member), low_(low), high_(high) {}
+
+  void Read(const std::string& key, bool required, const SectionInput& input,
+            TrainingJob* job) const override {
+    T& value = member_.of(*job);
+    ReadValue(key, required, input, &value);
+    if (input.reader->Has(key)) input.reader->CheckRange(key, value, low_, high_);
+  }
+  std::string Text(const TrainingJob& job) const override {
+    const T value = member_.in(job);
+    return value < low_ ? "" : std::to_string(value);
+  }
+  std::string Values() const override { return fmt::format("{} to {}", low_, high_); }
+
+ private:
+  const Member<T> member_;
+  const int64_t low_;
+  const int64_t high_;
+};
+
+class CountOrKind final : public CountKind<int> {
+ public:
+  CountOrKind(const char* word, Member<int> member, int64_t low, int64_t high)
+      : CountKind(member, low, high), word_(word) {}
+
+  void Read(const std::string& key, bool required, const SectionInput& input,
+            TrainingJob* job) const override {
+    const YamlNode* node = input.reader->Take(key, required);
+    if (node == nullptr || (node->kind == YamlNode::Kind::kScalar && node->scalar == word_)) return;
+    CountKind::Read(key, required, input, job);
+  }
+  std::string Text(const TrainingJob& job) const override {
+    const std::string count = CountKind::Text(job);
+    return count.empty() ? word_ : count;
+  }
+  std::string Values() const override { return fmt::format("{}, {}", word_, CountKind::Values()); }
+
+ private:
+  const std::string word_;
+};
+
+class NumberKind final : public KeyKind {
+ public:
+  NumberKind(Member<double> member, double low, double high, bool below)
+      : member_(member), low_(low), high_(high), below_(below) {}
+
+  void Read(const std::string& key, bool required, const SectionInput& input,
+            TrainingJob* job) const override {
+    double& value = member_.of(*job);
+    ReadValue(key, required, input, &value);
+    if (value >= low_ && (below_ ? value < high_ : value <= high_)) return;
+    const char* range = below_ ? "'{}' is {}; it must be at least {} and below {}"
+                               : "'{}' is {}; it must be between {} and {}";
+    input.reader->Fail(key, fmt::format(fmt::runtime(range), key, value, low_, high_));
+  }
+  std::string Text(const TrainingJob& job) const override {
+    return fmt::format("{}", member_.in(job));
+  }
+  std::string Values() const override {
+    return fmt::format("{} to {}{}", low_, below_ ? "below " : "", high_);
+  }
+
+ private:
+  const Member<double> member_;
+  const double low_;
+  const double high_;
+  const bool below_;
+};
+
+class FlagKind final : public KeyKind {
+ public:
+  explicit FlagKind(Member<bool> member) : member_(member) {}
+
+  void Read(const std::string& key, bool required, const SectionInput& input,
+            TrainingJob* job) const override {
+    ReadValue(key, required, input, &member_.of(*job));
+  }
+  std::string Text(const TrainingJob& job) const override {
+    return member_.in(job) ? "true" : "false";
+  }
+  std::string Values() const override { return "true, false"; }
+
+ private:
+  const Member<bool> member_;
+};
+
+class SizeKind final : public KeyKind {
+ public:
+  SizeKind(Member<Bytes> member, Bytes high) : member_(member), high_(high) {}
+
+  void Read(const std::string& key, bool required, const SectionInput& input,
+            TrainingJob* job) const override {
+    Bytes& value = member_.of(*job);
+    ReadValue(key, required, input, &value);
+    input.reader->CheckRange(key, value.count(), 0, high_.count());
+  }
+  std::string Text(const TrainingJob& job) const override {
+    return fmt::format("{} B", member_.in(job).count());
+  }
+  std::string Values() const override { return fmt::format("0 B to {} B", high_.count()); }
+
+ private:
+  const Member<Bytes> member_;
+  const Bytes high_;
+};
+
+class TextKind final : public KeyKind {
+ public:
+  TextKind(Member<std::string> member, bool word) : member_(member), word_(word) {}
+
+  void Read(const std::string& key, bool required, const SectionInput& input,
+            TrainingJob* job) const override {
+    ReadValue(key, required, input, &member_.of(*job));
+  }
+  std::string Text(const TrainingJob& job) const override {
+    const std::string& text = member_.in(job);
+    return word_ || text.empty() ? text : Quoted(text);
+  }
+  std::string Values() const override { return word_ ? "a name" : "text"; }
+
+ private:
+  const Member<std::string> member_;
+  const bool word_;
+};
+
+class ChoiceKind final : public KeyKind {
+ public:
+  ChoiceKind(std::vector<std::string> names, std::function<int(const TrainingJob&)> get,
+             std::function<void(int, TrainingJob*)> set)
+      : names_(std::move(names)), get_(std::move(get)), set_(std::move(set)) {}
+
+  void Read(const std::string& key, bool required, const SectionInput& input,
+            TrainingJob* job) const override {
+    int index = get_(*job);
+    input.reader->ReadChoice(key, names_, &index, required);
+    set_(index, job);
+  }
+  std::string Text(const TrainingJob& job) const override {
+    return names_[static_cast<size_t>(get_(job))];
+  }
+  std::string Values() const override { return Join(names_); }
+
+ private:
+  const std::vector<std::string> names_;
+  const std::function<int(const TrainingJob&)> get_;
+  const std::function<void(int, TrainingJob*)> set_;
+};
+
+struct ModuleName {
+  const char* name;
+  bool RecomputeModules::*member;
+};
+
+constexpr ModuleName kModules[] = {
+    {"core_attn", &RecomputeModules::core_attention},
+    {"layernorm", &RecomputeModules::norms},
+    {"moe_act", &RecomputeModules::moe_activation},
+    {"mlp", &RecomputeModules::mlp},
+    {"moe", &RecomputeModules::moe},
+    {"shared_experts", &RecomputeModules::shared_experts},
+    {"mla_up_proj", &RecomputeModules::mla_up_projection},
+};
+
+std::vector<std::string> ModuleNames() {
+  std::vector<std::string> names;
+  for (const ModuleName& module : kModules) names.emplace_back(module.name);
+  return names;
+}
+
+class ModulesKind final : public KeyKind {
+ public:
+  explicit ModulesKind(Member<RecomputeModules> member) : member_(member) {}
+
+  void Read(const std::string& key, bool required, const SectionInput& input,
+            TrainingJob* job) const override {
+    const YamlNode* list = input.reader->Take(key, required);
+    if (list == nullptr) return;
+    if (list->kind != YamlNode::Kind::kList || list->items.empty()) {
+      return input.reader->Fail(key, fmt::format("'{}' must be a list of names", key));
+    }
+    RecomputeModules& modules = member_.of(*job);
+    modules = {};
+    for (const YamlNode& item : list->items) ReadName(item, input.diagnostics, &modules);
+  }
+  std::string Text(const TrainingJob& job) const override {
+    std::vector<std::string> names;
+    for (const ModuleName& module : kModules) {
+      if (member_.in(job).*module.member) names.emplace_back(module.name);
+    }
+    return names.empty() ? "" : fmt::format("[{}]", Join(names));
+  }
+  std::string Values() const override { return "a list of " + Join(ModuleNames()); }
+
+ private:
+  static void ReadName(const YamlNode& item, Diagnostics* diagnostics, RecomputeModules* modules) {
+    const Result<std::string> name = AsString(item);
+    if (!name.ok()) return diagnostics->Add(name.error());
+    for (const ModuleName& module : kModules) {
+      if (*name != module.name) continue;
+      modules->*module.member = true;
+      return;
+    }
+    const std::vector<std::string> names = ModuleNames();
+    diagnostics->Add(
+        item.ErrorHere(fmt::format("'{}' is not a module to recompute{}; valid values are {}",
+                                   *name, DidYouMean(*name, names), Join(names))));
+  }
+
+  const Member<RecomputeModules> member_;
+};
+
+}  // namespace
+
+namespace kind {
+
+KeyKindPtr Count(Member<int> member, int64_t low, int64_t high) {
+  return std::make_shared<CountKind<int>>(member, low, high);
+}
+KeyKindPtr Count(Member<int64_t> member, int64_t low, int64_t high) {
+  return std::make_shared<CountKind<int64_t>>(member, low, high);
+}
+KeyKindPtr CountOr(const char* word, Member<int> member, int64_t low, int64_t high) {
+  return std::make_shared<CountOrKind>(word, member, low, high);
+}
+KeyKindPtr Number(Member<double> member, double low, double high) {
+  return std::make_shared<NumberKind>(member, low, high, /*below=*/false);
+}
+KeyKindPtr Fraction(Member<double> member) {
+  return std::make_shared<NumberKind>(member, 0, 1, /*below=*/true);
+}
+KeyKindPtr Flag(Member<bool> member) { return std::make_shared<FlagKind>(member); }
+KeyKindPtr Size(Member<Bytes> member, Bytes high) {
+  return std::make_shared<SizeKind>(member, high);
+}
+KeyKindPtr Word(Member<std::string> member) {
+  return std::make_shared<TextKind>(member, /*word=*/true);
+}
+KeyKindPtr Text(Member<std::string> member) {
+  return std::make_shared<TextKind>(member, /*word=*/false);
+}
+KeyKindPtr Choice(const std::vector<std::string>& names,
+                  std::function<int(const TrainingJob& job)> get,
+                  std::function<void(int index, TrainingJob* job)> set) {
+  return std::make_shared<ChoiceKind>(names, std::move(get), std::move(set));
+}
+KeyKindPtr Either(Member<bool> member, const std::string& no, const std::string& yes) {
+  return Choice(
+      {no, yes}, [member](const TrainingJob& job) { return member.in(job) ? 1 : 0; },
+      [member](int index, TrainingJob* job) { member.of(*job) = index == 1; });
+}
+KeyKindPtr Modules(Member<RecomputeModules> member) {
+  return std::make_shared<ModulesKind>(member);
+}
+
+}  // namespace kind
+}  // namespace drydock

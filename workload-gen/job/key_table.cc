@@ -1,0 +1,646 @@
+// The table of keys: one row a key. Sections and keys stand in the order in which they are read and
+// printed.
+#include "core/model/workload.h"
+#include "workload-gen/job/key.h"
+#include "workload-gen/job/section_rules.h"
+
+namespace drydock {
+namespace {
+
+#define MEMBER(path) MemberOf([](auto& job) -> auto& { return job.path; })
+
+constexpr int64_t kMaxHeads = 1 << 16;
+constexpr int64_t kMaxDegree = 1 << 16;
+constexpr int64_t kMaxElements = int64_t{1} << 44;
+
+// The architecture gives defaults to the keys below it.
+KeyKindPtr Architecture() {
+  return kind::Choice(
+      {"gpt", "llama"}, [](const TrainingJob&) { return 0; },
+      [](int index, TrainingJob* job) {
+        if (index == 0) return;
+        job->model.embedding.positions = Positions::kRotary;
+        job->model.mlp.activation = Activation::kSwiglu;
+        job->model.rms_norm = true;
+        job->model.embedding.tied = false;
+        job->model.bias = false;
+      });
+}
+
+KeyKindPtr PrecisionKind() {
+  return kind::Choice(
+      {"fp16", "bf16", "fp8"},
+      [](const TrainingJob& job) {
+        const PrecisionRules& precision = job.training.precision;
+        return precision.fp8 ? 2 : precision.type == DataType::kFp16 ? 0 : 1;
+      },
+      [](int index, TrainingJob* job) {
+        job->training.precision.type = index == 0 ? DataType::kFp16 : DataType::kBf16;
+        job->training.precision.fp8 = index == 2;
+      });
+}
+
+// One of `types`.
+KeyKindPtr TypeOf(Member<DataType> member, const std::vector<DataType>& types) {
+  std::vector<std::string> names;
+  for (const DataType type : types) names.emplace_back(ToString(type));
+  return kind::Choice(
+      names,
+      [member, types](const TrainingJob& job) {
+        int index = 0;
+        while (types[static_cast<size_t>(index)] != member.in(job)) ++index;
+        return index;
+      },
+      [member, types](int index, TrainingJob* job) {
+        member.of(*job) = types[static_cast<size_t>(index)];
+      });
+}
+
+// The last of the kinds that NCCL knows does not come from a framework.
+KeyKindPtr GradientBuffers() {
+  const std::vector<std::string>& kinds = BufferKindNames();
+  return kind::Choice(MEMBER(training.optimizer.gradient_buffers),
+                      {kinds.begin(), kinds.end() - 1});
+}
+
+void SetKvHeads(TrainingJob* job) { job->model.attention.kv_heads = job->model.attention.heads; }
+void SetMaxPositions(TrainingJob* job) { job->model.embedding.max_positions = job->model.sequence; }
+void SetQkvBias(TrainingJob* job) { job->model.attention.qkv_bias = job->model.bias; }
+// Megatron-LM takes fp32 for bf16; gradients of fp16 stay fp16 unless an argument says otherwise.
+void SetGradientType(TrainingJob* job) {
+  PrecisionRules& precision = job->training.precision;
+  precision.gradients = precision.type == DataType::kFp16 ? DataType::kFp16 : DataType::kFp32;
+}
+void SetModules(TrainingJob* job) {
+  RecomputeRules& recompute = job->training.recompute;
+  recompute.modules.core_attention = recompute.granularity == Recompute::kSelective;
+}
+void SetHostLaunch(TrainingJob* job) {
+  job->training.host.launch = job->training.kernels.fused ? "fused" : "eager";
+}
+void SetOverlapComm(TrainingJob* job) { job->zero.overlap_comm = job->zero.stage == 3; }
+
+std::vector<Key> ModelKeys() {
+  return {
+      Key("from", nullptr,
+          "a `config.json` of Hugging Face, relative to this file; the other keys of the section "
+          "take precedence over it")
+          .Default("none"),
+      Key("architecture", Architecture(),
+          "gives defaults to the keys below. `gpt`: learned positions, gelu, layer norm, tied "
+          "embedding, biases. `llama`: rotary positions, swiglu, RMS norm, no tied embedding, no "
+          "biases")
+          .Required(),
+      Key("name", kind::Text(MEMBER(model.name)), "name in reports").Default("name of the file"),
+      Key("layers", kind::Count(MEMBER(model.layers), 1, kMaxLayers), "transformer layers")
+          .Required()
+          .Megatron({Copied("--num-layers"), Copied("--encoder-num-layers")}),
+      Key("hidden", kind::Count(MEMBER(model.hidden), 1, kMaxDimension),
+          "width of the residual stream")
+          .Required()
+          .Megatron({Copied("--hidden-size")}),
+      Key("heads", kind::Count(MEMBER(model.attention.heads), 1, kMaxHeads), "attention heads")
+          .Required()
+          .Megatron({Copied("--num-attention-heads")}),
+      Key("kv_heads", kind::Count(MEMBER(model.attention.kv_heads), 1, kMaxHeads),
+          "heads of keys and values (grouped queries); divides `heads`")
+          .Default("`heads`", &SetKvHeads)
+          .Megatron({Computed("--group-query-attention"), Computed("--num-query-groups")}),
+      Key("head_dim", kind::Count(MEMBER(model.attention.head_dim), 1, kMaxHeads),
+          "width of a head")
+          .Default("`hidden` / `heads`")
+          .Megatron({Copied("--kv-channels")}),
+      Key("kv_lora_rank", kind::Count(MEMBER(model.attention.latent.kv_rank), 1, kMaxDimension),
+          "latent width of keys and values: multi-head latent attention (DeepSeek-V2, section "
+          "2.1). The model then has neither `kv_heads` nor `head_dim`")
+          .Megatron({Computed("--multi-latent-attention"), Computed("--kv-lora-rank")}),
+      Key("q_lora_rank", kind::Count(MEMBER(model.attention.latent.q_rank), 1, kMaxDimension),
+          "latent width of queries; without it, queries are projected directly")
+          .Needs("kv_lora_rank")
+          .Megatron({Computed("--q-lora-rank")}),
+      Key("qk_nope_dim", kind::Count(MEMBER(model.attention.latent.nope_dim), 1, kMaxHeads),
+          "width of a head's queries and keys without positions")
+          .Needs("kv_lora_rank")
+          .Required()
+          .Megatron({Computed("--qk-head-dim")}),
+      Key("qk_rope_dim", kind::Count(MEMBER(model.attention.latent.rope_dim), 1, kMaxHeads),
+          "width of a head's queries and keys with positions")
+          .Needs("kv_lora_rank")
+          .Required()
+          .Megatron({Computed("--qk-pos-emb-head-dim")}),
+      Key("value_dim", kind::Count(MEMBER(model.attention.latent.value_dim), 1, kMaxHeads),
+          "width of a head's values")
+          .Needs("kv_lora_rank")
+          .Required()
+          .Megatron({Computed("--v-head-dim")}),
+      Key("ffn", kind::Count(MEMBER(model.mlp.ffn), 1, kMaxDimension),
+          "width of the MLP; required with `swiglu` and `geglu` unless all layers have experts")
+          .Default("4 × `hidden`")
+          .Megatron({Copied("--ffn-hidden-size")}),
+      Key("vocab", kind::Count(MEMBER(model.embedding.vocab), 1, kMaxDimension),
+          "vocabulary as published; padded to a multiple of `vocab_multiple` × `tensor`")
+          .Required()
+          .Megatron({Computed("--vocab-size"), Computed("--padded-vocab-size"),
+                     Computed("--tokenizer-type")}),
+      Key("vocab_multiple", kind::Count(MEMBER(model.embedding.vocab_multiple), 1, kMaxDimension),
+          "see `vocab`")
+          .Megatron({Copied("--make-vocab-size-divisible-by"), Computed("--padded-vocab-size")}),
+      Key("sequence", kind::Count(MEMBER(model.sequence), 1, kMaxDimension), "tokens of a sample")
+          .Required()
+          .Megatron({Copied("--seq-length"), Copied("--encoder-seq-length")}),
+      Key("positions",
+          kind::Choice(MEMBER(model.embedding.positions), {"rotary", "learned", "none"}),
+          "how tokens get their positions")
+          .Default("by `architecture`")
+          .Megatron({Computed("--position-embedding-type"),
+                     Computed("--use-rotary-position-embeddings"),
+                     Computed("--no-position-embedding")}),
+      Key("max_positions", kind::Count(MEMBER(model.embedding.max_positions), 1, kMaxDimension),
+          "rows of the table of learned positions")
+          .Default("`sequence`", &SetMaxPositions)
+          .Megatron({Computed("--max-position-embeddings")}),
+      Key("activation",
+          kind::Choice(MEMBER(model.mlp.activation),
+                       {"gelu", "swiglu", "geglu", "squared-relu", "relu"}),
+          "activation of MLPs and experts")
+          .Default("by `architecture`")
+          .Megatron({Computed("--swiglu"), Computed("--quick-geglu"), Computed("--squared-relu")}),
+      Key("norm", kind::Either(MEMBER(model.rms_norm), "layernorm", "rmsnorm"), "kind of all norms")
+          .Default("by `architecture`")
+          .Megatron({Computed("--normalization")}),
+      Key("tied_embedding", kind::Flag(MEMBER(model.embedding.tied)),
+          "the head shares the weight of the word embedding")
+          .Default("by `architecture`")
+          .Megatron({Sets("--untie-embeddings-and-output-weights", "false")}),
+      Key("bias", kind::Flag(MEMBER(model.bias)), "all linear layers have a bias")
+          .Default("by `architecture`")
+          .Megatron({Sets("--disable-bias-linear", "false")}),
+      Key("qkv_bias", kind::Flag(MEMBER(model.attention.qkv_bias)),
+          "the query/key/value projection has a bias")
+          .Default("`bias`", &SetQkvBias)
+          .Megatron({Sets("--add-qkv-bias", "true")}),
+      Key("qk_norm", kind::Flag(MEMBER(model.attention.qk_norm)),
+          "queries and keys are normalized per head")
+          .Megatron({Sets("--qk-layernorm", "true")}),
+      Key("post_norms", kind::Flag(MEMBER(model.post_norms)),
+          "another norm after attention and after the MLP (Gemma 2)"),
+      Key("causal", kind::Flag(MEMBER(model.attention.causal)),
+          "`false`: an encoder, in which each token attends to all tokens"),
+      Key("window", kind::Count(MEMBER(model.attention.window), 1, kMaxDimension),
+          "largest number of keys that a query sees (sliding window)")
+          .Megatron({Computed("--window-size")}),
+      Key("full_attention_every",
+          kind::Count(MEMBER(model.attention.full_attention_every), 2, kMaxLayers),
+          "every n-th layer, counted from 1, has no window")
+          .Needs("window")
+          .Megatron({Computed("--window-attn-skip-freq")}),
+      Key("full_attention_first",
+          kind::Count(MEMBER(model.attention.full_attention_first), 0, kMaxLayers),
+          "the first n layers have no window (`max_window_layers` of Qwen 2)")
+          .Needs("window")
+          .Megatron({Computed("--window-attn-skip-freq")}),
+      Key("experts", kind::Count(MEMBER(model.moe.experts), 1, 1 << 16),
+          "routed experts of a layer. A layer has experts if its number, counted from 0, is at "
+          "least `first_dense_layers` and divisible by `moe_every`; other layers are dense")
+          .Megatron({Computed("--num-experts")}),
+      Key("experts_per_token", kind::Count(MEMBER(model.moe.per_token), 1, 1 << 16),
+          "experts that each token is sent to")
+          .Needs("experts")
+          .Required()
+          .Megatron({Computed("--moe-router-topk")}),
+      Key("expert_ffn", kind::Count(MEMBER(model.moe.ffn), 1, kMaxDimension), "width of an expert")
+          .Needs("experts")
+          .Default("`ffn`")
+          .Megatron({Copied("--moe-ffn-hidden-size")}),
+      Key("shared_expert_ffn", kind::Count(MEMBER(model.moe.shared_ffn), 0, kMaxDimension),
+          "width of all shared experts together")
+          .Needs("experts")
+          .Megatron({Copied("--moe-shared-expert-intermediate-size")}),
+      Key("shared_expert_gate", kind::Flag(MEMBER(model.moe.shared_gate)),
+          "a gate weights the output of the shared experts (Qwen2-MoE); needs `shared_expert_ffn`")
+          .Needs("experts")
+          .Megatron({Sets("--moe-shared-expert-gate", "true")}),
+      Key("first_dense_layers", kind::Count(MEMBER(model.moe.first_dense_layers), 0, kMaxLayers),
+          "see `experts`")
+          .Needs("experts")
+          .Megatron({Computed("--moe-layer-freq")}),
+      Key("moe_every", kind::Count(MEMBER(model.moe.every), 1, kMaxLayers), "see `experts`")
+          .Needs("experts")
+          .Megatron({Computed("--moe-layer-freq")}),
+      Key("router_bias", kind::Flag(MEMBER(model.moe.router_bias)),
+          "a bias per expert that affects only the choice of experts (DeepSeek-V3)")
+          .Needs("experts")
+          .Megatron({Sets("--moe-router-enable-expert-bias", "true")}),
+      Key("mtp_layers", kind::Count(MEMBER(model.mtp_layers), 0, 16),
+          "layers of multi-token prediction (DeepSeek-V3)")
+          .Megatron({Copied("--mtp-num-layers")}),
+      Key("patch_features", kind::Count(MEMBER(model.embedding.patch_features), 1, kMaxDimension),
+          "values per patch of an image: a linear layer and a class token replace the word "
+          "embedding, `vocab` is the number of classes, `sequence` counts the class token"),
+      Key("dropout", kind::Fraction(MEMBER(model.dropout)),
+          "probability of dropout in the embedding and the residual branches")
+          .Megatron({Copied("--hidden-dropout")}),
+      Key("attention_dropout", kind::Fraction(MEMBER(model.attention.dropout)),
+          "probability of dropout in attention")
+          .Megatron({Copied("--attention-dropout")}),
+  };
+}
+
+std::vector<Key> TrainingKeys() {
+  return {
+      Key("framework", kind::Choice(MEMBER(training.framework), FrameworkNames()),
+          "`megatron`: Megatron-LM. `deepspeed`: DeepSpeed with ZeRO (section `zero`). `fsdp`: "
+          "PyTorch's FSDP as torchtitan sets it up (section `fsdp`)")
+          .Required(),
+      Key("precision", PrecisionKind(),
+          "type of parameters, activations and messages: `fp16` (with loss scaling), `bf16`. "
+          "`fp8`: bf16 with linear layers in fp8")
+          .Required()
+          .Megatron({Computed("--bf16"), Computed("--fp16"), Computed("--fp8-format")}),
+      Key("micro_batch", kind::Count(MEMBER(training.batch.micro), 1, 1 << 20),
+          "sequences of a micro-batch")
+          .Required()
+          .Megatron({Copied("--micro-batch-size")}),
+      Key("global_batch", kind::Count(MEMBER(training.batch.global), 1, 1 << 24),
+          "sequences of a step; a rank runs global_batch / (micro_batch × data) micro-batches")
+          .Required()
+          .Megatron({Copied("--global-batch-size")}),
+      Key("recompute",
+          kind::Choice(MEMBER(training.recompute.granularity), {"none", "selective", "full"}),
+          "`selective`: backward recomputes some modules of each layer; `full`: whole layers")
+          .Required()
+          .Megatron({Computed("--recompute-granularity"), Computed("--recompute-activations"),
+                     Computed("--moe-layer-recompute")}),
+      Key("recompute_modules", kind::Modules(MEMBER(training.recompute.modules)),
+          "modules that backward recomputes")
+          .Needs("recompute: selective")
+          .Default("[core_attn]", &SetModules)
+          .Megatron({Computed("--recompute-modules"), Computed("--moe-layer-recompute")}),
+      Key("recompute_method", kind::Choice(MEMBER(training.recompute.method), {"uniform", "block"}),
+          "`uniform`: groups of `recompute_layers` layers; `block`: the first `recompute_layers` "
+          "layers of each model chunk")
+          .Needs("recompute: full")
+          .Megatron({Copied("--recompute-method")}),
+      Key("recompute_layers", kind::Count(MEMBER(training.recompute.layers), 1, kMaxLayers),
+          "see `recompute_method`")
+          .Needs("recompute: full")
+          .Megatron({Copied("--recompute-num-layers")}),
+      Key("optimizer",
+          kind::Choice(
+              {"adam"}, [](const TrainingJob&) { return 0; }, [](int, TrainingJob*) {}),
+          "`adam`: fp32 master weights and moments")
+          .Required()
+          .Megatron({Computed("--optimizer")}),
+      Key("distributed_optimizer", kind::Flag(MEMBER(training.optimizer.distributed)),
+          "optimizer states are split over data parallelism: reduce-scatter of gradients and "
+          "all-gather of parameters")
+          .Megatron({Sets("--use-distributed-optimizer", "true")}),
+      Key("gradient_type",
+          TypeOf(MEMBER(training.precision.gradients),
+                 {DataType::kFp32, DataType::kBf16, DataType::kFp16}),
+          "type in which gradients are accumulated and reduced")
+          .Default("fp32; with precision fp16, fp16", &SetGradientType)
+          .Megatron({Computed("--grad-reduce-in-bf16"), Computed("--main-grads-dtype"),
+                     Computed("--accumulate-allreduce-grads-in-fp32")}),
+      Key("kernels", kind::Either(MEMBER(training.kernels.fused), "unfused", "fused"),
+          "`fused`: FlashAttention and Transformer Engine; `unfused`: Megatron's kernels of 2022, "
+          "where scores, softmax and dropout each pass through memory")
+          .Megatron({Computed("--attention-backend"), Computed("--transformer-impl"),
+                     Computed("--use-flash-attn")}),
+      Key("gradient_accumulation_fusion",
+          kind::Flag(MEMBER(training.kernels.gradient_accumulation_fusion)),
+          "GEMMs of weight gradients add into the main gradient; otherwise a kernel adds")
+          .Megatron({Sets("--no-gradient-accumulation-fusion", "false")}),
+      Key("tp_only_amax_red", kind::Flag(MEMBER(training.precision.tp_only_amax_red)),
+          "the largest values of fp8 tensors are reduced over tensor parallelism alone "
+          "(`NVTE_DP_AMAX_REDUCE_INTERVAL=0` of older Transformer Engines); needs `precision: "
+          "fp8`")
+          .Megatron({Sets("--tp-only-amax-red", "true")}),
+      Key("gradient_clipping", kind::Flag(MEMBER(training.optimizer.gradient_clipping)),
+          "gradients are clipped by their global norm")
+          .Megatron({Computed("--clip-grad")}),
+      Key("cross_entropy_fusion",
+          kind::Choice(MEMBER(training.kernels.cross_entropy_fusion), {"none", "native", "te"}),
+          "collectives of the loss over tensor parallelism. `none`: 3 all-reduces; `native`: 2; "
+          "`te`: 1 all-gather")
+          .Megatron(
+              {Computed("--cross-entropy-loss-fusion"), Computed("--cross-entropy-fusion-impl")}),
+      Key("causal_flops", kind::Either(MEMBER(training.causal_flops_halved), "full", "half"),
+          "how model FLOPs count causal attention: `half` (recent Megatron-LM), `full` (papers up "
+          "to 2022)"),
+      Key("bucket_elements",
+          kind::Count(MEMBER(training.optimizer.bucket_elements), 1, int64_t{1} << 40),
+          "elements of a gradient bucket")
+          .Default("max(40e6, 1e6 × data)")
+          .Megatron({Copied("--ddp-bucket-size")}),
+      Key("gradient_buffers", GradientBuffers(),
+          "what NCCL knows of the memory of gradient buckets and parameters: `plain` (nothing), "
+          "`registered` buffers, `symmetric` windows")
+          .Megatron({Computed("--use-nccl-ub"), Computed("--disable-symmetric-registration")}),
+      Key("batch_p2p_sync", kind::Flag(MEMBER(training.p2p.batch_sync)),
+          "each batched send/receive call synchronizes the device"),
+      Key("scatter_gather_p2p", kind::Flag(MEMBER(training.p2p.scatter_gather)),
+          "without sequence parallelism, a pipeline message is sent in `tensor` parts and gathered "
+          "by the receiver (`true` in Megatron-LM of 2022)"),
+      Key("check_gradients", kind::Flag(MEMBER(training.optimizer.check_gradients)),
+          "each gradient bucket is checked for NaN before it is reduced (`false` in Megatron-LM of "
+          "2022)")
+          .Megatron({Computed("--no-check-for-nan-in-loss-and-grad"), Computed("--loss-scale")}),
+      Key("step_checks", kind::Flag(MEMBER(training.optimizer.step_checks)),
+          "all-reduces at the end of a step agree on success and gradient norm (`false` in "
+          "Megatron-LM of 2022)"),
+      Key("synchronous_timers", kind::Flag(MEMBER(training.host.synchronous_timers)),
+          "timers synchronize the device before and after each forward and backward of a "
+          "micro-batch (`true` in Megatron-LM of 2022)"),
+      Key("host_launch", kind::Word(MEMBER(training.host.launch)),
+          "what launching work costs the host: a set of `configs/host-launch.yaml`, or `none`")
+          .Default("`fused` or `eager`, by `kernels`", &SetHostLaunch),
+      Key("cuda_graphs",
+          kind::Choice(MEMBER(training.host.cuda_graphs), {"none", "layers", "full"}),
+          "what is launched as CUDA graphs. `layers`: forward and backward of each layer; `full`: "
+          "forward and backward of a micro-batch through all layers of a chunk")
+          .Megatron({Computed("--cuda-graph-impl"), Computed("--cuda-graph-scope"),
+                     Computed("--enable-cuda-graph"), Computed("--external-cuda-graph")}),
+      Key("moe_dispatcher",
+          kind::Choice(MEMBER(training.moe.dispatcher), {"alltoall", "allgather", "flex"}),
+          "how tokens reach their experts; `flex` is DeepEP")
+          .Needs("model.experts")
+          .Megatron({Computed("--moe-token-dispatcher-type")}),
+      Key("moe_capacity_factor", kind::Number(MEMBER(training.moe.capacity_factor), 0, 1e4),
+          "an expert takes ceil(tokens × experts_per_token / experts × factor) tokens of a rank; "
+          "0: no token is dropped")
+          .Needs("model.experts")
+          .Megatron({Copied("--moe-expert-capacity-factor")}),
+      Key("moe_pad_to_capacity", kind::Flag(MEMBER(training.moe.pad_to_capacity)),
+          "all experts get the same number of tokens, so ranks exchange no counts; needs "
+          "`moe_capacity_factor`")
+          .Needs("model.experts")
+          .Megatron({Sets("--moe-pad-expert-input-to-capacity", "true")}),
+      Key("moe_imbalance", kind::Number(MEMBER(training.moe.imbalance), 1, 1e4),
+          "tokens of the busiest expert-parallel rank divided by the mean; at most `expert`; 1: "
+          "uniform")
+          .Needs("model.experts"),
+      Key("moe_aux_loss", kind::Flag(MEMBER(training.moe.aux_loss)),
+          "the load-balancing loss, whose token counts each layer reduces over tensor and context "
+          "parallelism")
+          .Needs("model.experts")
+          .Megatron(
+              {Computed("--moe-aux-loss-coeff"), Computed("--moe-router-load-balancing-type")}),
+      Key("moe_grouped_gemm", kind::Flag(MEMBER(training.moe.grouped_gemm)),
+          "one call computes all local experts")
+          .Needs("model.experts")
+          .Megatron({Computed("--moe-grouped-gemm")}),
+  };
+}
+
+std::vector<Key> ParallelKeys() {
+  return {
+      Key("tensor", kind::Count(MEMBER(parallel.tensor), 1, kMaxDegree),
+          "tensor-parallel ranks; divides heads, hidden and ffn; divides kv_heads or is divided by "
+          "it")
+          .Required()
+          .Megatron({Copied("--tensor-model-parallel-size")}),
+      Key("sequence_parallel", kind::Flag(MEMBER(parallel.sequence_parallel)),
+          "needs `tensor` > 1, which then divides `sequence`")
+          .Megatron({Sets("--sequence-parallel", "true")}),
+      Key("pipeline", kind::Count(MEMBER(parallel.pipeline), 1, kMaxDegree),
+          "pipeline stages; pipeline × `virtual_pipeline` divides `layers`")
+          .Required()
+          .Megatron({Copied("--pipeline-model-parallel-size")}),
+      Key("virtual_pipeline", kind::Count(MEMBER(parallel.virtual_pipeline), 1, kMaxDegree),
+          "virtual stages of a rank (interleaved 1F1B); micro-batches are then a multiple of "
+          "`pipeline`")
+          .Megatron({Computed("--num-virtual-stages-per-pipeline-rank"),
+                     Computed("--num-layers-per-virtual-pipeline-stage")}),
+      Key("layout", kind::Text(MEMBER(parallel.layout)),
+          "Megatron's layout string: `E` the embedding, `t` a layer, `m` a layer of multi-token "
+          "prediction, `L` final norm, head and loss; `|` ends a virtual stage, `x*n` and "
+          "`(...)*n` "
+          "repeat, commas are ignored. `Et|(tt|)*30mL` (DeepSeek-V3) with `pipeline` 16 makes "
+          "`virtual_pipeline` 2. Stages may be empty. `m` stands behind all `t`, on the last "
+          "virtual stage of a rank that is not on the first pipeline stage")
+          .Default("by the keys below")
+          .Megatron({Copied("--pipeline-model-parallel-layout")}),
+      Key("first_stage_layers", kind::Count(MEMBER(parallel.first_stage_layers), 1, kMaxLayers),
+          "layers of the first stage, if it differs from the others")
+          .Default("even split")
+          .Megatron({Copied("--decoder-first-pipeline-num-layers")}),
+      Key("last_stage_layers", kind::Count(MEMBER(parallel.last_stage_layers), 1, kMaxLayers),
+          "layers of the last stage, if it differs from the others")
+          .Default("even split")
+          .Megatron({Copied("--decoder-last-pipeline-num-layers")}),
+      Key("account_for_embedding", kind::Flag(MEMBER(parallel.account_for_embedding)),
+          "the embedding counts as a layer when layers are split over stages")
+          .Megatron({Sets("--account-for-embedding-in-pipeline-split", "true")}),
+      Key("account_for_loss", kind::Flag(MEMBER(parallel.account_for_loss)),
+          "the loss counts as a layer when layers are split over stages")
+          .Megatron({Sets("--account-for-loss-in-pipeline-split", "true")}),
+      Key("microbatch_group", kind::Count(MEMBER(parallel.microbatch_group), 1, 1 << 24),
+          "micro-batches that pass through a chunk before the next chunk's turn (interleaved "
+          "schedules)")
+          .Default("`pipeline`")
+          .Megatron({Copied("--microbatch-group-size-per-virtual-pipeline-stage")}),
+      Key("context", kind::Count(MEMBER(parallel.context), 1, 1 << 20),
+          "context-parallel ranks, which split the sequence in attention too")
+          .Megatron({Copied("--context-parallel-size")}),
+      Key("context_type", kind::Choice(MEMBER(parallel.context_type), {"p2p", "a2a", "allgather"}),
+          "how context-parallel ranks exchange keys and values; `p2p` is a ring")
+          .Megatron({Computed("--cp-comm-type")}),
+      Key("expert", kind::Count(MEMBER(parallel.expert), 1, kMaxDegree),
+          "expert-parallel ranks, which split the experts; divides `experts`")
+          .Megatron({Copied("--expert-model-parallel-size")}),
+      Key("expert_tensor", kind::Count(MEMBER(parallel.expert_tensor), 1, kMaxDegree),
+          "ranks that split each expert")
+          .Default("`tensor`")
+          .Megatron({Copied("--expert-tensor-parallel-size")}),
+      Key("data", kind::CountOr("auto", MEMBER(parallel.data), 1, 1 << 24),
+          "data-parallel ranks: tensor × pipeline × context × data = GPUs of the cluster. `auto` "
+          "takes all GPUs"),
+      Key("rank_order", kind::Choice(MEMBER(parallel.order), {"tp-cp-ep-dp-pp", "tp-cp-ep-pp-dp"}),
+          "order of ranks, fastest dimension first")
+          .Megatron({Sets("--use-tp-pp-dp-mapping", "tp-cp-ep-pp-dp")}),
+  };
+}
+
+std::vector<Key> OverlapKeys() {
+  return {
+      Key("from", nullptr,
+          "a file of Transformer Engine's overlap methods (NeMo's `ub_tp_comm_overlap_cfg`), "
+          "relative to this file; the other keys of the section take precedence over it")
+          .Default("none")
+          .Megatron({Computed("--tp-comm-overlap-cfg")}),
+      Key("grad_reduce", kind::Flag(MEMBER(overlap.grad_reduce)),
+          "gradient buckets are reduced during the last backward")
+          .Megatron({Sets("--overlap-grad-reduce", "true")}),
+      Key("param_gather", kind::Flag(MEMBER(overlap.param_gather)),
+          "parameters are gathered during the first forward; needs `grad_reduce` and "
+          "`distributed_optimizer`")
+          .Megatron({Sets("--overlap-param-gather", "true")}),
+      Key("p2p", kind::Flag(MEMBER(overlap.p2p)),
+          "pipeline messages overlap compute; takes effect with `virtual_pipeline` > 1")
+          .Megatron({Computed("--no-overlap-p2p-communication")}),
+      Key("p2p_wait_send", kind::Flag(MEMBER(overlap.p2p_wait_send)),
+          "with `p2p`: the next backward waits for the forward send"),
+      Key("tensor_backward", kind::Flag(MEMBER(overlap.tensor_backward)),
+          "the reduction of a column-parallel layer's input gradient overlaps its weight gradient "
+          "(Megatron-LM since 2022; Megatron-DeepSpeed of that time reduces it afterwards)"),
+      Key("tensor", kind::Flag(MEMBER(overlap.tensor)),
+          "Transformer Engine's userbuffers overlap tensor-parallel communication with GEMMs; "
+          "needs `sequence_parallel`, fused `kernels` and tensor-parallel groups inside a host; "
+          "with `delay_weight_gradients`, needs `tensor_bulk_wgrad: false`")
+          .Megatron({Sets("--tp-comm-overlap", "true")}),
+      Key("tensor_gather", kind::Flag(MEMBER(overlap.tensor_gather)),
+          "with `tensor`: an all-gather before a GEMM becomes a ring that overlaps the parts of "
+          "the GEMM")
+          .Megatron({Sets("--disable-tp-comm-overlap-ag", "false"),
+                     Sets("--disable-tp-comm-split-ag", "false")}),
+      Key("tensor_scatter", kind::Flag(MEMBER(overlap.tensor_scatter)),
+          "with `tensor`: the reduce-scatter after a GEMM overlaps the parts of the GEMM")
+          .Megatron({Sets("--disable-tp-comm-overlap-rs", "false"),
+                     Sets("--disable-tp-comm-split-rs", "false")}),
+      Key("tensor_scatter_proj", kind::Choice(MEMBER(overlap.scatter_proj), {"pipelined", "ring"}),
+          "how `tensor_scatter` splits the GEMM of attention's output projection"),
+      Key("tensor_scatter_fc2", kind::Choice(MEMBER(overlap.scatter_fc2), {"pipelined", "ring"}),
+          "how `tensor_scatter` splits the second GEMM of the MLP"),
+      Key("tensor_bulk_dgrad", kind::Flag(MEMBER(overlap.tensor_bulk_dgrad)),
+          "with `tensor`: userbuffers, not NCCL, run the all-gather that overlaps an input "
+          "gradient")
+          .Megatron({Sets("--disable-tp-comm-bulk-dgrad", "false")}),
+      Key("tensor_bulk_wgrad", kind::Flag(MEMBER(overlap.tensor_bulk_wgrad)),
+          "with `tensor`: userbuffers, not NCCL, run the reduce-scatter that overlaps a weight "
+          "gradient")
+          .Megatron({Sets("--disable-tp-comm-bulk-wgrad", "false")}),
+      Key("expert", kind::Flag(MEMBER(overlap.expert)),
+          "token dispatch and combine of one micro-batch overlap compute of another; needs "
+          "`expert` > 1, dispatcher `alltoall` or `flex`, and `virtual_pipeline` > 1 with a "
+          "pipeline; excludes `recompute: full`, `recompute_modules: [moe]`, `shared_expert` and "
+          "more than one of `mtp_layers`")
+          .Megatron({Sets("--overlap-moe-expert-parallel-comm", "true")}),
+      Key("delay_weight_gradients", kind::Flag(MEMBER(overlap.delay_weight_gradients)),
+          "with `expert`: weight gradients are computed after the work that the next exchange "
+          "waits for")
+          .Megatron({Sets("--delay-wgrad-compute", "true")}),
+      Key("shared_expert", kind::Flag(MEMBER(overlap.shared_expert)),
+          "shared experts run on a stream of their own; needs `shared_expert_ffn`")
+          .Megatron({Sets("--moe-shared-expert-overlap", "true")}),
+  };
+}
+
+std::vector<Key> FsdpKeys() {
+  return {
+      Key("version", kind::Count(MEMBER(fsdp.version), 1, 2),
+          "2: `fully_shard`; 1: `FullyShardedDataParallel`, with one flat parameter per layer and "
+          "one for the rest"),
+      Key("replicas", kind::Count(MEMBER(fsdp.replicas), 1, 1 << 24),
+          "copies of the model among the data-parallel ranks (HSDP); divides `data`. The ranks of "
+          "one copy are consecutive"),
+      Key("reshard_after_forward",
+          kind::Choice(MEMBER(fsdp.reshard_after_forward), {"default", "always", "never"}),
+          "whether parameters are freed after forward. `default`: not with a pipeline, and never "
+          "those of the final norm and head"),
+      Key("gradient_sync",
+          kind::Choice(MEMBER(fsdp.gradient_sync),
+                       {"default", "every-microbatch", "last-microbatch"}),
+          "when gradients are reduced. `default`: `last-microbatch` with a pipeline, after its "
+          "last backward; otherwise `every-microbatch`"),
+      Key("reduce_type", TypeOf(MEMBER(fsdp.reduce_type), {DataType::kFp32, DataType::kBf16}),
+          "type in which gradients are reduced"),
+      Key("backward_prefetch", kind::Flag(MEMBER(fsdp.backward_prefetch)),
+          "the previous group is gathered while the backward of this group runs"),
+      Key("limit_all_gathers", kind::Flag(MEMBER(fsdp.limit_all_gathers)),
+          "at most two groups are in flight")
+          .Needs("version: 1"),
+      Key("offload", kind::Either(MEMBER(fsdp.offload), "none", "cpu"),
+          "`cpu`: the host holds parameters, gradients and optimizer states"),
+  };
+}
+
+std::vector<Key> ZeroKeys() {
+  return {
+      Key("stage", kind::Count(MEMBER(zero.stage), 1, 3),
+          "1: optimizer states are sharded; 2: gradients too; 3: parameters too. Pipelines need 1")
+          .Required(),
+      Key("reduce_bucket_size", kind::Count(MEMBER(zero.reduce_bucket_size), 1, kMaxElements),
+          "elements that are reduced together"),
+      Key("overlap_comm", kind::Flag(MEMBER(zero.overlap_comm)),
+          "the reduction of a bucket overlaps backward; compute waits for it before the next one")
+          .Default("`true` with stage 3, otherwise `false`", &SetOverlapComm),
+      Key("offload_optimizer", kind::Either(MEMBER(zero.offload_optimizer), "none", "cpu"),
+          "`cpu`: the host holds optimizer states and fp32 parameters, and updates them; `nvme` is "
+          "not modelled"),
+      Key("prefetch_bucket_size", kind::Count(MEMBER(zero.prefetch_bucket_size), 0, kMaxElements),
+          "elements of parameters that are gathered ahead of each module")
+          .Needs("stage: 3"),
+      Key("param_persistence_threshold",
+          kind::Count(MEMBER(zero.param_persistence_threshold), 0, kMaxElements),
+          "smaller parameters stay gathered")
+          .Needs("stage: 3"),
+      Key("max_live_parameters", kind::Count(MEMBER(zero.max_live_parameters), 0, kMaxElements),
+          "largest number of elements that are gathered at a time")
+          .Needs("stage: 3"),
+      Key("max_reuse_distance", kind::Count(MEMBER(zero.max_reuse_distance), 0, kMaxElements),
+          "parameters that are needed again within this number of elements stay gathered")
+          .Needs("stage: 3"),
+      Key("sub_group_size", kind::Count(MEMBER(zero.sub_group_size), 1, kMaxElements),
+          "elements that are updated at a time")
+          .Needs("stage: 3"),
+      Key("offload_param", kind::Either(MEMBER(zero.offload_param), "none", "cpu"),
+          "`cpu`: the host holds the shards of parameters too; needs `stage: 3` and "
+          "`offload_optimizer`"),
+      Key("reduce_scatter", kind::Flag(MEMBER(zero.reduce_scatter)),
+          "buckets are reduce-scattered; otherwise they are all-reduced and each rank keeps its "
+          "shard")
+          .Needs("stage: 1 or 2"),
+      Key("allgather", kind::Either(MEMBER(zero.bucketed_allgather), "whole", "buckets"),
+          "how parameters are gathered after the step. `whole`: one all-gather; `buckets`: by "
+          "`allgather_bucket_size`, as without `all_gather_into_tensor`")
+          .Needs("stage: 1 or 2"),
+      Key("allgather_bucket_size", kind::Count(MEMBER(zero.allgather_bucket_size), 1, kMaxElements),
+          "elements that are gathered together")
+          .Needs("allgather: buckets"),
+  };
+}
+
+std::vector<Key> MemoryKeys() {
+  const Bytes most(int64_t{1} << 40);
+  return {
+      Key("cuda_context", kind::Size(MEMBER(memory.cuda_context), most),
+          "CUDA context, kernels and cuBLAS workspaces of a process (assumed)"),
+      Key("nccl_communicator", kind::Size(MEMBER(memory.nccl_communicator), most),
+          "buffers of each communicator of a rank: 16 connections (assumed) of 4 MiB (Simple), 120 "
+          "× 640 × 8 × 8 B (LL128) and 8 × 512 × 8 × 16 B (LL), NCCL's defaults in `device.h` and "
+          "`init.cc`"),
+      Key("fragmentation", kind::Fraction(MEMBER(memory.fragmentation)),
+          "share of the rest that the allocator holds and cannot give out"),
+  };
+}
+
+#undef MEMBER
+
+std::vector<Section> MakeSections() {
+  return {
+      {"model", true, {}, "The shape of the transformer.", ModelKeys(), &CheckModel},
+      {"training", true, {}, "How the model is trained.", TrainingKeys(), &CheckTraining},
+      {"parallel", true, {}, "How the model is spread over ranks.", ParallelKeys(), &CheckParallel},
+      {"overlap", false, {}, "What overlaps compute.", OverlapKeys(), &CheckOverlap},
+      {"fsdp", false, FrameworkKind::kFsdp, "PyTorch's Fully Sharded Data Parallel.", FsdpKeys(),
+       nullptr},
+      {"zero", true, FrameworkKind::kDeepSpeed,
+       "DeepSpeed's `zero_optimization`. Sizes are in elements.", ZeroKeys(), &CheckZero},
+      {"memory",
+       false,
+       {},
+       "What no program tells of the memory of a rank.",
+       MemoryKeys(),
+       nullptr},
+  };
+}
+
+}  // namespace
+
+const std::vector<Section>& Sections() {
+  static const std::vector<Section> sections = MakeSections();
+  return sections;
+}
+
+}  // namespace drydock
