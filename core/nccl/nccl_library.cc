@@ -10,7 +10,7 @@
 #include "core/nccl/host_classes.h"
 #include "core/nccl/nccl_settings.h"
 
-// Once NCCL is unloaded, LeakSanitizer takes what it still held for lost.
+// Once NCCL is unloaded, LeakSanitizer reports the memory that NCCL never frees.
 #ifdef __SANITIZE_ADDRESS__
 static bool unloaded = false;
 extern "C" int __lsan_is_turned_off() { return unloaded ? 1 : 0; }
@@ -112,22 +112,6 @@ Result<hacknccl_link> NcclCommunicator::Link(int graph, int channel, int from, i
   return Error(api().last_error());
 }
 
-NcclPlan OwnedPlan(const hacknccl_plan& plan) {
-  NcclPlan out;
-  out.kind = plan.kind;
-  out.kernels = plan.kernels;
-  out.threads = plan.threads;
-  out.symmetric_kernel = plan.symmetric_kernel;
-  out.collectives.assign(plan.collectives, plan.collectives + plan.collective_count);
-  out.exchanges.assign(plan.exchanges, plan.exchanges + plan.exchange_count);
-  out.broadcasts.assign(plan.broadcasts, plan.broadcasts + plan.broadcast_count);
-  out.proxy_ops.assign(plan.proxy_ops, plan.proxy_ops + plan.proxy_op_count);
-  out.batches.assign(plan.batches, plan.batches + plan.batch_count);
-  out.batch_works.assign(plan.batch_works, plan.batch_works + plan.batch_work_count);
-  out.decisions.assign(plan.decisions, plan.decisions + plan.decision_count);
-  return out;
-}
-
 Result<NcclCommunicator> NcclCommunicator::Child(hacknccl_communicator* created) const {
   if (created == nullptr) return Error(api().last_error());
   return NcclCommunicator(world_, library_, created);
@@ -167,7 +151,7 @@ Result<NcclPlan> NcclCommunicator::Launch(int rank, const std::vector<hacknccl_c
   if (api().launch(communicator_, rank, calls.data(), calls.size(), &plan) != 0) {
     return Error(api().last_error());
   }
-  return OwnedPlan(plan);
+  return CopyOf(plan);
 }
 
 Result<std::vector<hacknccl_pat_step>> NcclCommunicator::Pat(const hacknccl_collective& work,

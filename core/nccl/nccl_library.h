@@ -1,9 +1,9 @@
-// libhacknccl.so at run time: found, loaded, and wrapped in owners that close what they opened.
+// Loads libhacknccl.so at run time and wraps its handles in owners.
 //
 //   NcclLibrary ── NcclWorld (host classes, settings) ── NcclCommunicator (ranks at places)
 //
-// Each keeps alive what it stands on. Thread-safe as the C interface says (hacknccl.h): calls are
-// serialised inside the library.
+// Each object keeps the objects to its left alive. Thread-safe as the C interface says
+// (hacknccl.h): the library serializes calls.
 #ifndef DRYDOCK_CORE_NCCL_NCCL_LIBRARY_H_
 #define DRYDOCK_CORE_NCCL_NCCL_LIBRARY_H_
 
@@ -14,16 +14,17 @@
 
 #include "core/base/result.h"
 #include "core/nccl/hacknccl.h"
+#include "core/nccl/hacknccl_owned_plan.h"
 #include "core/nccl/topology_xml.h"
 
 namespace drydock {
 
 class NcclLibrary {
  public:
-  // The file that Load would load: `path`; if empty, libhacknccl.so beside the executable if there
-  // is one, else where set-up builds it.
+  // Returns the file that Load loads: `path`, or if that is empty, the libhacknccl.so beside the
+  // executable if there is one, else the one that set-up built.
   static std::string Find(const std::string& path = {});
-  // The error says what was tried and why it failed.
+  // The error names the file and the reason.
   static Result<std::shared_ptr<NcclLibrary>> Load(const std::string& path = {});
   ~NcclLibrary();
   NcclLibrary(const NcclLibrary&) = delete;
@@ -40,28 +41,10 @@ class NcclLibrary {
   const hacknccl_api* api_;
 };
 
-// What a call would launch: hacknccl_plan, owning its parts.
-struct NcclPlan {
-  int kind = HACKNCCL_PLAN_KERNEL;
-  int kernels = 0;
-  int threads = 0;
-  std::string symmetric_kernel;
-  std::vector<hacknccl_collective> collectives;
-  std::vector<hacknccl_exchange> exchanges;
-  std::vector<hacknccl_broadcast> broadcasts;
-  std::vector<hacknccl_proxy_op> proxy_ops;
-  std::vector<hacknccl_batch> batches;
-  std::vector<uint32_t> batch_works;
-  std::vector<hacknccl_decision> decisions;
-};
-
-// Copies what `plan` points to.
-NcclPlan OwnedPlan(const hacknccl_plan& plan);
-
-// A communicator's configuration in which nothing is set.
+// Returns a communicator's configuration in which nothing is set.
 hacknccl_config UnsetConfig();
 
-// A message of `bytes` bytes to or from a rank, as a call of the C interface.
+// Return the call of a message of `bytes` bytes to or from a rank.
 hacknccl_call SendTo(int peer, int64_t bytes, int buffers = HACKNCCL_BUFFERS_PLAIN);
 hacknccl_call ReceiveFrom(int peer, int64_t bytes, int buffers = HACKNCCL_BUFFERS_PLAIN);
 
@@ -72,27 +55,27 @@ class NcclCommunicator {
   ~NcclCommunicator();
 
   const hacknccl_shape& shape() const { return shape_; }
-  // By rank: which of the hosts that NCCL makes of its GPUs, as hacknccl_api::hosts says.
+  // Returns the host of each rank, as hacknccl_api::hosts counts hosts.
   const std::vector<int>& hosts() const { return hosts_; }
-  // Channels must be within shape().
+  // REQUIRES: channels are within shape().
   std::vector<int> Ring(int channel) const;
   std::vector<hacknccl_tree> Tree(int channel) const;
   std::vector<hacknccl_nvls> Nvls(int channel) const;
   Result<std::vector<hacknccl_collnet>> CollNet(int channel) const;
-  // `graph`: HACKNCCL_GRAPH_*. from and to are different ranks.
+  // `graph` is one of HACKNCCL_GRAPH_*. REQUIRES: `from` and `to` differ.
   Result<hacknccl_link> Link(int graph, int channel, int from, int to) const;
-  // What rank 0 would launch for one call that every rank makes.
+  // Returns what rank 0 would launch for one call that every rank makes.
   Result<NcclPlan> Collective(const hacknccl_call& call) const { return Launch(0, {call}); }
-  // What `rank` would launch for calls that it makes in one group.
+  // Returns what `rank` would launch for calls that it makes in one group.
   Result<NcclPlan> Launch(int rank, const std::vector<hacknccl_call>& calls) const;
-  // ncclCommSplit: the ranks whose color is `color`, by key. ncclCommShrink: all but `excluded`. A
-  // config that is null is this communicator's.
+  // ncclCommSplit: the ranks whose color is `color`, sorted by key. ncclCommShrink: all ranks
+  // except `excluded`. If `config` is null, the part has this communicator's configuration.
   Result<NcclCommunicator> Split(const std::vector<int32_t>& colors,
                                  const std::vector<int32_t>& keys, int32_t color,
                                  const hacknccl_config* config = nullptr) const;
   Result<NcclCommunicator> Shrink(const std::vector<int32_t>& excluded,
                                   const hacknccl_config* config = nullptr) const;
-  // `work` is a PAT collective this communicator chose.
+  // Returns the steps of a PAT collective. REQUIRES: this communicator chose `work`.
   Result<std::vector<hacknccl_pat_step>> Pat(const hacknccl_collective& work, int rank,
                                              int channel) const;
 
@@ -112,7 +95,7 @@ class NcclCommunicator {
 
 class NcclWorld {
  public:
-  // The settings are NCCL's own ("NCCL_ALGO"); they hold for the library's whole life.
+  // `settings` are NCCL's own ("NCCL_ALGO"). They hold for the life of the library.
   static Result<NcclWorld> Create(std::shared_ptr<NcclLibrary> library,
                                   const std::vector<NcclHost>& host_classes,
                                   const std::vector<std::pair<std::string, std::string>>& settings);

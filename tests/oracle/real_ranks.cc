@@ -74,7 +74,7 @@ class RealRank {
     if (oracle_.launch(rank_, calls.data(), calls.size(), &plan) != 0) {
       return Error(fmt::format("{}: {}", step.name, oracle_.last_error()));
     }
-    AddPlan(step.name, OwnedPlan(plan), lines);
+    AddPlan(step.name, CopyOf(plan), lines);
     return OkStatus();
   }
 

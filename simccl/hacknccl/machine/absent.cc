@@ -1,4 +1,4 @@
-// Parts of NCCL that are not in this library and that nothing we do should reach.
+// Parts of NCCL that this library leaves out and that no call should reach.
 #include "checks.h"
 #include "comm.h"
 #include "device.h"
@@ -9,7 +9,7 @@ ncclResult_t ncclRasCommInit(ncclComm*, rasRankInit*) { return ncclSuccess; }
 ncclResult_t ncclRasCommFini(const ncclComm*) { return ncclSuccess; }
 ncclResult_t ncclRasAddRanks(rasRankInit*, int) { return ncclSuccess; }
 
-// Device code that NCCL starts outside its plans: a one-rank reduction is a local copy.
+// Device code that NCCL starts outside its plans. A reduction of one rank is a local copy.
 ncclResult_t ncclLaunchOneRank(void*, const void*, size_t, ncclDevRedOpFull, ncclDataType_t,
                                cudaStream_t) {
   return ncclSuccess;

@@ -1,18 +1,18 @@
-// The CUDA runtime of a host without a GPU. Properties come from the session's host class, memory
-// from fake_memory.h; copies, streams, events and launches succeed and do nothing, for no data is
-// ever looked at. Events are always complete, so NCCL recycles its own resources at once.
+// The CUDA runtime of a host without a GPU. Properties come from the current rank's host class,
+// memory from fake_memory.h. Copies, streams, events and launches succeed and do nothing, since no
+// data is ever read. Events are always complete, so that NCCL recycles its resources at once.
 #include <cuda_runtime_api.h>
 
 #include <cstdio>
 #include <cstring>
 
 #include "simccl/hacknccl/machine/fake_memory.h"
-#include "simccl/hacknccl/session.h"
+#include "simccl/hacknccl/session/virtual_rank.h"
 
 namespace {
 
 using drydock::AllocateFake;
-using drydock::Current;
+using drydock::CurrentRank;
 using drydock::FreeFake;
 
 // NCCL tests these handles against null and never looks inside.
@@ -21,7 +21,7 @@ Handle AnyHandle() {
   return reinterpret_cast<Handle>(0x10);
 }
 
-// Helper threads of NCCL select the device themselves before they ask for it.
+// Each helper thread of NCCL selects its device before it asks for it.
 thread_local int device = 0;
 
 constexpr int kCudaVersion = 13000;
@@ -58,11 +58,11 @@ cudaError_t cudaSetDevice(int wanted) {
   return cudaSuccess;
 }
 cudaError_t cudaGetDeviceCount(int* count) {
-  *count = static_cast<int>(Current().host_class().gpu_bus_ids.size());
+  *count = static_cast<int>(CurrentRank().host_class().gpu_bus_ids.size());
   return cudaSuccess;
 }
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int) {
-  const drydock::HostClass& host = Current().host_class();
+  const drydock::HostClass& host = CurrentRank().host_class();
   memset(properties, 0, sizeof *properties);
   properties->totalGlobalMem = static_cast<size_t>(host.memory_bytes);
   properties->major = host.compute_capability / 10;
@@ -71,7 +71,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int) {
   return cudaSuccess;
 }
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int) {
-  const drydock::HostClass& host = Current().host_class();
+  const drydock::HostClass& host = CurrentRank().host_class();
   switch (attribute) {
     case cudaDevAttrComputeCapabilityMajor:
       *value = host.compute_capability / 10;
@@ -94,7 +94,7 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int) {
   return cudaSuccess;
 }
 cudaError_t cudaDeviceGetPCIBusId(char* out, int bytes, int index) {
-  const auto& gpus = Current().host_class().gpu_bus_ids;
+  const auto& gpus = CurrentRank().host_class().gpu_bus_ids;
   if (index < 0 || static_cast<size_t>(index) >= gpus.size()) return cudaErrorInvalidValue;
   snprintf(out, static_cast<size_t>(bytes), "%s", gpus[static_cast<size_t>(index)].c_str());
   return cudaSuccess;
@@ -232,7 +232,7 @@ cudaError_t cudaUserObjectCreate(cudaUserObject_t*, void*, cudaHostFn_t, unsigne
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void*) {
   memset(attributes, 0, sizeof *attributes);
   attributes->maxThreadsPerBlock = 640;  // NCCL_MAX_NTHREADS: every kernel may use all its threads
-  attributes->binaryVersion = Current().host_class().compute_capability;
+  attributes->binaryVersion = CurrentRank().host_class().compute_capability;
   return cudaSuccess;
 }
 cudaError_t cudaFuncSetAttribute(const void*, cudaFuncAttribute, int) { return cudaSuccess; }

@@ -1,12 +1,13 @@
-// The CUDA driver API: NCCL looks its functions up by name. Those that give something back are
-// written out; the others succeed and do nothing.
+// The CUDA driver API. NCCL looks its functions up by name. Functions that return something are
+// implemented here; all others succeed and do nothing.
 #include <cuda_runtime_api.h>
 
 #include <cstring>
 #include <string_view>
 
 #include "simccl/hacknccl/machine/fake_memory.h"
-#include "simccl/hacknccl/session.h"
+#include "simccl/hacknccl/session/launch_capture.h"
+#include "simccl/hacknccl/session/virtual_rank.h"
 
 namespace {
 
@@ -27,10 +28,10 @@ CUresult DeviceGet(CUdevice* device, int ordinal) {
 CUresult DeviceGetAttribute(int* value, CUdevice_attribute attribute, CUdevice) {
   switch (attribute) {
     case CU_DEVICE_ATTRIBUTE_MULTICAST_SUPPORTED:
-      *value = drydock::Current().host_class().multicast;
+      *value = drydock::CurrentRank().host_class().multicast;
       break;
     case CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_FABRIC_SUPPORTED:
-      *value = drydock::Current().host_class().trays > 1;
+      *value = drydock::CurrentRank().host_class().trays > 1;
       break;
     case CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED:
     case CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED:
@@ -47,7 +48,7 @@ CUresult ContextGetDevice(CUdevice* device) {
   cudaGetDevice(device);
   return CUDA_SUCCESS;
 }
-// One context per device: NCCL keys its own bookkeeping by it.
+// One context per device: NCCL uses the context as a key.
 CUresult ContextGetCurrent(CUcontext* context) {
   int device = 0;
   cudaGetDevice(&device);
@@ -61,7 +62,7 @@ CUresult ContextCreate(CUcontext* context, void*, int, unsigned, CUdevice) {
 CUresult AddressRange(CUdeviceptr* base, size_t* bytes, CUdeviceptr address) {
   CUdeviceptr begin = address;
   size_t size = size_t{1} << 30;
-  for (const drydock::CallBuffers::Memory& memory : drydock::Current().registered) {
+  for (const drydock::CallBuffers::Memory& memory : drydock::CurrentLaunch().registered) {
     const auto at = reinterpret_cast<CUdeviceptr>(memory.at);
     if (address < at || address - at >= memory.bytes) continue;
     begin = at;
@@ -71,7 +72,7 @@ CUresult AddressRange(CUdeviceptr* base, size_t* bytes, CUdeviceptr address) {
   if (bytes != nullptr) *bytes = size;
   return CUDA_SUCCESS;
 }
-// All memory is such that NCCL can share it; none is of the old kind (legacy IPC).
+// NCCL can share all memory; none is of the legacy IPC kind.
 CUresult PointerAttribute(void* value, CUpointer_attribute attribute, CUdeviceptr) {
   if (attribute == CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES) {
     *static_cast<int*>(value) =
@@ -115,8 +116,8 @@ template <class Function>
 void* Erase(Function* function) {
   return reinterpret_cast<void*>(function);
 }
-// Trailing parameters that a function ignores are left out of its C++ signature: on the platforms
-// NCCL runs on, the caller passes and clears them.
+// A C++ signature omits trailing parameters that the function ignores: on NCCL's platforms the
+// caller passes and clears them.
 const Entry kEntries[] = {
     {"cuGetErrorString", Erase(ErrorText)},
     {"cuGetErrorName", Erase(ErrorText)},

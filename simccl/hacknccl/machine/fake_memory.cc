@@ -7,12 +7,10 @@
 #include <mutex>
 #include <unordered_map>
 
-#include "simccl/hacknccl/session.h"
-
 namespace drydock {
 namespace {
 
-// Below this, calloc; above, untouched pages: mappings are few per process, heap blocks are not.
+// Smaller blocks come from calloc, larger ones are mapped: a process may have few mappings.
 constexpr size_t kMappedFrom = 64 << 10;
 
 std::mutex mutex;

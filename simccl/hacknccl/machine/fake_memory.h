@@ -1,16 +1,20 @@
-// Addresses that stand for device and pinned memory. Big blocks are reserved, never touched;
-// everything is really returned when freed.
+// Addresses that stand for device and pinned memory. Large blocks are reserved and never touched.
+// Freeing returns the addresses. Thread-safe.
 #ifndef DRYDOCK_SIMCCL_HACKNCCL_MACHINE_FAKE_MEMORY_H_
 #define DRYDOCK_SIMCCL_HACKNCCL_MACHINE_FAKE_MEMORY_H_
 
 #include <cstddef>
+#include <cstdint>
 
 namespace drydock {
 
-// Zeroed on first touch; nullptr when address space ran out. Thread-safe.
+// Returns zeroed memory, or null if the address space is exhausted.
 void* AllocateFake(size_t bytes);
-// Addresses that AllocateFake did not give are ignored, as nullptr is.
+// Ignores null and addresses that are not from AllocateFake.
 void FreeFake(void* address);
+
+// Returns the bytes that are allocated now.
+int64_t FakeMemoryInUse();
 
 }  // namespace drydock
 

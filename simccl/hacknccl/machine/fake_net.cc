@@ -1,9 +1,10 @@
-// The NICs of the session's host, and no data path. Stands in for NCCL's plugin/net.cc (which would
-// look for plugins, InfiniBand and sockets) and transport/net_ib.
+// The NICs of the current rank's host, without a data path. Stands in for NCCL's plugin/net.cc
+// (which would look for plugins, InfiniBand and sockets) and transport/net_ib.
 //
-// NCCL's own loader counts the NICs once per process; here every communicator sees those of its own
-// host class. A class without NICs shows one placeless 10 Gb/s device, as a host with only Ethernet
-// would; the API admits it for communicators of one host alone, where NCCL drops networks anyway.
+// NCCL's own loader counts the NICs once per process; here every communicator sees the NICs of its
+// own host class. A class without NICs shows one 10 Gb/s device without a place, like a host that
+// has only Ethernet. The API accepts such a class only for communicators of one host, where NCCL
+// uses no network.
 #include "simccl/hacknccl/machine/fake_net.h"
 
 #include <cstdio>
@@ -13,21 +14,21 @@
 #include "checks.h"
 #include "comm.h"
 #include "debug.h"
-#include "simccl/hacknccl/machine/fabric.h"
 #include "gin.h"
 #include "net.h"
-#include "simccl/hacknccl/session.h"
+#include "simccl/hacknccl/machine/fabric.h"
+#include "simccl/hacknccl/session/virtual_rank.h"
 
 namespace drydock {
 
-// Of this machine.
+// Counts the NICs of this machine.
 ncclResult_t NicCount(int* count) {
-  *count = std::max(1, Current().host_class().nics_per_tray());
+  *count = std::max(1, CurrentRank().host_class().nics_per_tray());
   return ncclSuccess;
 }
 
 ncclResult_t NicProperties(int device, ncclNetProperties_t* properties) {
-  const auto& nics = Current().host_class().nics;
+  const auto& nics = CurrentRank().host_class().nics;
   // NCCL keeps the pointers while it reads them, under its own lock.
   static std::string name, path;
   memset(properties, 0, sizeof *properties);
@@ -42,7 +43,7 @@ ncclResult_t NicProperties(int device, ncclNetProperties_t* properties) {
   }
   properties->name = name.data();
   properties->pciPath = path.empty() ? nullptr : path.data();
-  properties->guid = drydock::NicGuid(Current().tray(), device);
+  properties->guid = drydock::NicGuid(CurrentRank().tray(), device);
   properties->ptrSupport = NCCL_PTR_HOST | NCCL_PTR_CUDA;
   properties->regIsGlobal = 1;
   properties->port = 1;
@@ -61,7 +62,7 @@ ncclResult_t NicProperties(int device, ncclNetProperties_t* properties) {
 
 namespace {
 
-using drydock::Current;
+using drydock::CurrentRank;
 
 ncclResult_t Init(void** context, uint64_t, ncclNetCommConfig_t*, ncclDebugLogger_t,
                   ncclProfilerCallback_t) {
@@ -127,7 +128,7 @@ ncclResult_t ncclNetGetDevCount(int, int* physical, int* virtual_count) {
   *virtual_count = 0;
   return drydock::NicCount(physical);
 }
-// Asked only of a host that has a collective network, which is all its NICs.
+// Called only for a host with a collective network, to which all its NICs belong.
 ncclResult_t ncclCollNetGetDevCount(int index, int* physical, int* virtual_count) {
   return ncclNetGetDevCount(index, physical, virtual_count);
 }
@@ -135,8 +136,8 @@ ncclResult_t ncclNetSetVirtDevCount(int, int) { return ncclSuccess; }
 ncclResult_t ncclCollNetSetVirtDevCount(int, int) { return ncclSuccess; }
 ncclResult_t ncclNetCheckDeviceVersion(ncclComm*, ncclNet_t*, int) { return ncclSuccess; }
 
-// The NICs can register GPU memory; where the path is too long, NCCL says no itself.
+// The NICs can register GPU memory. NCCL itself decides whether the path is short enough.
 ncclResult_t ncclGpuGdrSupport(ncclComm*, int* supported) {
-  *supported = Current().host_class().nics.empty() ? 0 : 1;
+  *supported = CurrentRank().host_class().nics.empty() ? 0 : 1;
   return ncclSuccess;
 }

@@ -1,4 +1,4 @@
-// The NICs of the session's host, as NCCL's network and collective network both list them.
+// The NICs of the current rank's host, as NCCL's network and collective network list them.
 #ifndef DRYDOCK_SIMCCL_HACKNCCL_MACHINE_FAKE_NET_H_
 #define DRYDOCK_SIMCCL_HACKNCCL_MACHINE_FAKE_NET_H_
 
@@ -9,7 +9,7 @@ namespace drydock {
 ncclResult_t NicCount(int* count);
 ncclResult_t NicProperties(int nic, ncclNetProperties_t* properties);
 
-// CollNet as InfiniBand SHARP offers it; nullptr where the host has none.
+// Returns CollNet as InfiniBand SHARP offers it, or null if the host has none.
 ncclCollNet_t* CollNetOfHost();
 
 }  // namespace drydock

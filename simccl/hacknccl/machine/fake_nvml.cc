@@ -1,12 +1,13 @@
-// NVML of the session's host: GPUs are known by their bus id, all healthy, all peers reachable.
-// NVLinks come from the topology XML, never from here. Stands in for NCCL's misc/nvmlwrap.cc.
+// NVML of the current rank's host. GPUs are identified by bus id, all GPUs are healthy, and all
+// peers are reachable. NVLinks come from the topology XML, not from here. Stands in for NCCL's
+// misc/nvmlwrap.cc.
 #include <strings.h>
 
 #include <cstring>
 
-#include "simccl/hacknccl/machine/fabric.h"
 #include "nvmlwrap.h"
-#include "simccl/hacknccl/session.h"
+#include "simccl/hacknccl/machine/fabric.h"
+#include "simccl/hacknccl/session/virtual_rank.h"
 
 int ncclNvmlDeviceCount = 0;
 ncclNvmlDeviceInfo ncclNvmlDevices[ncclNvmlMaxDevices];
@@ -26,7 +27,7 @@ unsigned Index(nvmlDevice_t device) {
 ncclResult_t ncclNvmlEnsureInitialized() { return ncclSuccess; }
 
 ncclResult_t ncclNvmlDeviceGetHandleByPciBusId(const char* bus_id, nvmlDevice_t* device) {
-  const auto& gpus = drydock::Current().host_class().gpu_bus_ids;
+  const auto& gpus = drydock::CurrentRank().host_class().gpu_bus_ids;
   for (size_t i = 0; i < gpus.size(); ++i) {
     if (strcasecmp(bus_id, gpus[i].c_str()) != 0) continue;
     *device = Handle(i);
@@ -56,7 +57,7 @@ ncclResult_t ncclNvmlDeviceGetNvLinkCapability(nvmlDevice_t, unsigned, nvmlNvLin
   return ncclSuccess;
 }
 ncclResult_t ncclNvmlDeviceGetCudaComputeCapability(nvmlDevice_t, int* major, int* minor) {
-  const int capability = drydock::Current().host_class().compute_capability;
+  const int capability = drydock::CurrentRank().host_class().compute_capability;
   *major = capability / 10;
   *minor = capability % 10;
   return ncclSuccess;
@@ -76,7 +77,7 @@ void FillFabricInfo(const HostClass& host, int domain, nvmlGpuFabricInfoV_t* inf
   info->state = NVML_GPU_FABRIC_STATE_NOT_SUPPORTED;
   if (host.trays == 1) return;
   info->state = NVML_GPU_FABRIC_STATE_COMPLETED;
-  // Any number but zero; NCCL compares it and looks no further.
+  // Any number except 0: NCCL only compares it.
   const uint64_t uuid = 1 + static_cast<uint64_t>(domain);
   memcpy(info->clusterUuid, &uuid, sizeof uuid);
   info->cliqueId = 1;
@@ -85,8 +86,8 @@ void FillFabricInfo(const HostClass& host, int domain, nvmlGpuFabricInfoV_t* inf
 }  // namespace drydock
 
 ncclResult_t ncclNvmlDeviceGetGpuFabricInfoV(nvmlDevice_t, nvmlGpuFabricInfoV_t* info) {
-  const drydock::Session& session = drydock::Current();
-  drydock::FillFabricInfo(session.host_class(), session.place().host, info);
+  const drydock::VirtualRank& self = drydock::CurrentRank();
+  drydock::FillFabricInfo(self.host_class(), self.place().host, info);
   return ncclSuccess;
 }
 ncclResult_t ncclNvmlDeviceGetPlatformInfo(nvmlDevice_t, nvmlPlatformInfo_t*) {

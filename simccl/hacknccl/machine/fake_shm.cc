@@ -1,7 +1,7 @@
-// Memory that ranks of a host would share. Stands in for NCCL's misc/shmutils.cc, but for the
-// exchange through it (fake_bootstrap.cc, oracle/bootstrap.cc).
+// Memory that ranks of a host would share. Stands in for NCCL's misc/shmutils.cc, except for the
+// exchange through it (solo/bootstrap.cc, oracle/bootstrap.cc).
 //
-// What NCCL would keep there is read by kernels and proxies alone: a rank's own copy will do.
+// Only kernels and proxies would read this memory, so each rank has its own copy.
 #include <cstdlib>
 
 #include "shmutils.h"

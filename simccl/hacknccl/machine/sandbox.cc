@@ -1,8 +1,8 @@
-// The walls around NCCL: functions of libc through which it would see the machine it runs on.
+// Replaces the functions of libc through which NCCL would see the machine it runs on.
 //
-// They are defined here, hidden in this library, so that every use inside the library binds to them
-// and nobody else's does. What NCCL learns about "this machine" comes from the session alone, and
-// it cannot change the process that hosts it.
+// The functions are hidden in this library, so that only uses inside the library bind to them. What
+// NCCL learns about "this machine" comes from the current rank alone, and NCCL cannot change the
+// process that hosts it.
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
@@ -11,24 +11,25 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "simccl/hacknccl/session.h"
+#include "simccl/hacknccl/session/virtual_rank.h"
 
 extern "C" {
 
-// Settings go through settings.cc; nothing else may come from the environment.
+// Settings go through settings.cc. Nothing else may come from the environment.
 char* getenv(const char*) { return nullptr; }
 
-// The only file there is: the topology of the session's host, under the name settings.cc gives it.
+// The only file is the topology of the current rank's host. settings.cc gives its name.
 FILE* fopen(const char* name, const char*) {
   if (strcmp(name, "session") == 0) {
-    const std::string& xml = drydock::Current().host_class().topology_xml;
+    const std::string& xml = drydock::CurrentRank().host_class().topology_xml;
     return fmemopen(const_cast<char*>(xml.data()), xml.size(), "r");
   }
   errno = ENOENT;
   return nullptr;
 }
 
-// NCCL reads it character by character; nobody else has the file, so nothing is locked for each.
+// NCCL reads the file character by character. No other thread has the file, so reading takes no
+// lock.
 size_t fread(void* out, size_t size, size_t count, FILE* file) {
   if (size != 1 || count != 1) return fread_unlocked(out, size, count, file);
   const int character = getc_unlocked(file);
@@ -50,10 +51,10 @@ ssize_t readlink(const char*, char*, size_t) {
   errno = ENOENT;
   return -1;
 }
-// Each machine of the communicator has a name of its own.
+// Each machine of the communicator has its own name.
 int gethostname(char* name, size_t bytes) {
-  const drydock::Session& session = drydock::Current();
-  snprintf(name, bytes, "host%d-%d", session.place().host, session.tray());
+  const drydock::VirtualRank& self = drydock::CurrentRank();
+  snprintf(name, bytes, "host%d-%d", self.place().host, self.tray());
   return 0;
 }
 
@@ -64,7 +65,7 @@ char* dlerror() {
   return reason;
 }
 
-// The XML's processors are another machine's: NCCL must not pin this process to them.
+// The XML describes the processors of another machine: NCCL must not pin this process to them.
 int sched_setaffinity(pid_t, size_t, const cpu_set_t*) { return 0; }
 
 }  // extern "C"

@@ -6,15 +6,16 @@
 #include <string>
 #include <vector>
 
-#include "simccl/hacknccl/calls.h"
 #include "comm.h"
-#include "simccl/hacknccl/describe.h"
-#include "simccl/hacknccl/layout.h"
+#include "simccl/hacknccl/cluster/layout.h"
+#include "simccl/hacknccl/cluster/world.h"
+#include "simccl/hacknccl/communicator/describe.h"
+#include "simccl/hacknccl/launch/make_calls.h"
+#include "simccl/hacknccl/log/log.h"
 #include "simccl/hacknccl/oracle/meeting.h"
 #include "simccl/hacknccl/oracle/oracle.h"
 #include "simccl/hacknccl/oracle/oracle_session.h"
-#include "simccl/hacknccl/session.h"
-#include "simccl/hacknccl/world.h"
+#include "simccl/hacknccl/session/session.h"
 
 struct hacknccl_oracle_rank {
   std::vector<drydock::HostClass> classes;
@@ -33,7 +34,7 @@ std::string error;
 
 const char* LastError() { return error.c_str(); }
 
-// Notes why NCCL refused, if it did, and releases the ranks that wait for this one.
+// Stores the reason if NCCL refused, and releases the ranks that wait for this one.
 int32_t Outcome(ncclResult_t result) {
   error = TakeWarnings();
   if (result == ncclSuccess) return 0;
@@ -43,11 +44,11 @@ int32_t Outcome(ncclResult_t result) {
 }
 
 ncclResult_t Init(hacknccl_oracle_rank* self) {
-  const Session& session = self->session;
-  cudaSetDevice(session.place().gpu % session.host_class().gpus_per_tray());
+  const VirtualRank& rank = self->session.rank;
+  cudaSetDevice(rank.place().gpu % rank.host_class().gpus_per_tray());
   ncclUniqueId id;
   NCCLCHECK(ncclGetUniqueId(&id));
-  return ncclCommInitRank(&self->comm, self->layout.ranks(), id, session.rank);
+  return ncclCommInitRank(&self->comm, self->layout.ranks(), id, rank.rank);
 }
 
 hacknccl_oracle_rank* Join(void* meeting, const hacknccl_host_class* classes, size_t class_count,
@@ -63,9 +64,7 @@ hacknccl_oracle_rank* Join(void* meeting, const hacknccl_host_class* classes, si
     return nullptr;
   }
   self->layout = MakeLayout(self->classes, places);
-  self->session.classes = &self->classes;
-  self->session.layout = &self->layout;
-  self->session.rank = rank;
+  self->session.rank = {&self->classes, &self->layout, rank};
   SetCurrent(&self->session);
   current_meeting = self->meeting.get();
   WatchConnections();
@@ -73,23 +72,23 @@ hacknccl_oracle_rank* Join(void* meeting, const hacknccl_host_class* classes, si
   return self.release();
 }
 
-// What NCCL asks of the machine is then asked for the rank of a part.
+// From now on the fake machine answers for the rank of the part.
 void BecomePart(const std::vector<int>& members, hacknccl_oracle_rank* self) {
   std::vector<hacknccl_place> places;
   for (size_t r = 0; r < members.size(); ++r) {
     places.push_back(self->layout.places[static_cast<size_t>(members[r])]);
-    if (members[r] == self->comm->rank) self->session.rank = static_cast<int>(r);
+    if (members[r] == self->comm->rank) self->session.rank.rank = static_cast<int>(r);
   }
   self->layout = MakeLayout(self->classes, places);
-  self->session.collnet_nics.clear();
+  self->session.collnet.nics.clear();
   ForgetConnections();
 }
 
 int32_t Split(hacknccl_oracle_rank* self, const int32_t* colors, const int32_t* keys) {
-  std::vector<SplitWish> wishes;
-  for (int r = 0; r < self->comm->nRanks; ++r) wishes.push_back({keys[r], colors[r]});
-  const SplitWish& own = wishes[static_cast<size_t>(self->comm->rank)];
-  BecomePart(RanksOfColor(wishes, own.color), self);
+  std::vector<SplitRequest> requests;
+  for (int r = 0; r < self->comm->nRanks; ++r) requests.push_back({keys[r], colors[r]});
+  const SplitRequest& own = requests[static_cast<size_t>(self->comm->rank)];
+  BecomePart(RanksOfColor(requests, own.color), self);
   ncclComm* const parent = self->comm;
   return Outcome(ncclCommSplit(parent, own.color, own.key, &self->comm, nullptr));
 }
@@ -142,8 +141,7 @@ int32_t CollNet(hacknccl_oracle_rank* self, int32_t channel, hacknccl_collnet* o
   out->shift = comm.channels[channel].collnetDirect.shift;
   const auto local =
       static_cast<size_t>(self->layout.local_of_rank[static_cast<size_t>(comm.rank)]);
-  const auto& nics = self->session.collnet_nics;
-  const Session::CollNetNic joined = local < nics.size() ? nics[local] : Session::CollNetNic();
+  const CollNetNic joined = self->session.collnet.Of(local);
   out->nic = joined.nic;
   out->rail = joined.rail;
   out->gdr = joined.gdr;
@@ -152,9 +150,9 @@ int32_t CollNet(hacknccl_oracle_rank* self, int32_t channel, hacknccl_collnet* o
 
 int32_t Launch(hacknccl_oracle_rank* self, const hacknccl_call* calls, size_t count,
                hacknccl_plan* out) {
-  self->session.captured = {};
+  self->session.launch.plan = {};
   if (Outcome(MakeCalls({calls, calls + count}, self->comm)) != 0) return 1;
-  *out = Published(self->session.captured);
+  *out = ViewOf(self->session.launch.plan);
   return 0;
 }
 

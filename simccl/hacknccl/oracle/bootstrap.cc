@@ -10,9 +10,9 @@
 
 #include "checks.h"
 #include "comm.h"
-#include "simccl/hacknccl/oracle/oracle_session.h"
 #include "proxy.h"
 #include "shmutils.h"
+#include "simccl/hacknccl/oracle/oracle_session.h"
 
 namespace {
 
@@ -26,7 +26,7 @@ const Group& MembersOf(void* bootstrap) { return *static_cast<Group*>(bootstrap)
 void Open(Group members, uint64_t magic, ncclComm* comm) {
   comm->bootstrap = new Group(std::move(members));
   comm->magic = magic;
-  // NCCL's bootstrap also opens the proxy's books.
+  // NCCL's bootstrap also creates the proxy's state.
   if (comm->sharedRes->proxyState == nullptr) {
     comm->sharedRes->proxyState = new ncclProxyState{};
     comm->sharedRes->proxyState->refCount = 1;
@@ -36,7 +36,7 @@ void Open(Group members, uint64_t magic, ncclComm* comm) {
 
 ncclResult_t Done(bool exchanged, const char* what) {
   if (exchanged) return ncclSuccess;
-  WARN("%s failed: another rank failed, or the ranks do not agree on what comes next", what);
+  WARN("%s failed: another rank failed, or the ranks make different exchanges", what);
   return ncclRemoteError;
 }
 
@@ -51,7 +51,7 @@ Group OfHost(void* bootstrap, const int* ranks, int count) {
   return Some(bootstrap, ranks, count, true);
 }
 
-// A broadcast as a gather of which only the root's record counts.
+// A broadcast is a gather of which only the root's record is used.
 bool Broadcast(const Group& group, int index, int count, int root, void* data, int bytes) {
   const auto size = static_cast<size_t>(bytes);
   std::vector<char> records(size * static_cast<size_t>(count));
@@ -65,7 +65,7 @@ bool Broadcast(const Group& group, int index, int count, int root, void* data, i
 
 ncclResult_t bootstrapNetInit() { return ncclSuccess; }
 ncclResult_t bootstrapCreateRoot(ncclBootstrapHandle*, bool) { return ncclSuccess; }
-// All ranks must name the communicator alike; the meeting has told them which it is.
+// All ranks must use the same id; the meeting identifies the communicator.
 ncclResult_t bootstrapGetUniqueId(ncclBootstrapHandle* handle, ncclComm*) {
   memset(handle, 0, sizeof *handle);
   handle->magic = 1;

@@ -1,12 +1,13 @@
-// Connections between real ranks. NCCL chooses each end itself, in its transports' `setup`, tells
-// the other end, and logs what it chose; the oracle keeps those lines.
+// Connections between real ranks. NCCL chooses each end in its transports' `setup`, tells the other
+// end, and logs its choice. The oracle keeps those lines.
 //
-// Only the last step of two transports is ours: `connect` of net and shm asks a proxy for buffers.
+// Replaces only the last step of two transports: `connect` of net and shm asks a proxy for buffers.
 #include "comm.h"
-#include "simccl/hacknccl/hooks.h"
+#include "core/nccl/hacknccl.h"
 #include "net.h"
+#include "simccl/hacknccl/hooks.h"
+#include "simccl/hacknccl/log/log.h"
 #include "simccl/hacknccl/oracle/oracle_session.h"
-#include "simccl/hacknccl/session.h"
 #include "transport.h"
 
 namespace drydock {
@@ -39,7 +40,7 @@ void KeepConnection(const char* line) {
   Connections().push_back({graph_being_connected, line});
 }
 
-// Fields that NCCL's host code reads later, as transport/net.cc and transport/shm.cc leave them.
+// Sets fields that NCCL's host code reads later, as transport/net.cc and transport/shm.cc do.
 void HaveBuffers(const ncclComm* comm, ncclConnector* connector) {
   for (char*& buffer : connector->conn.buffs) buffer = reinterpret_cast<char*>(0x10);
   if (connector->conn.shared && !comm->allocP2pNetLLBuffers) {
@@ -73,7 +74,7 @@ void WatchConnections() {
   ListenToLog(KeepConnection);
 }
 
-// NCCL goes on and connects whatever is wanted.
+// NCCL continues and connects all wanted connections.
 ncclResult_t ConnectPeers(ncclComm* comm, ncclTopoGraph* graph, int connection_index) {
   graph_being_connected = NumberOf(comm, graph, connection_index);
   return ncclSuccess;

@@ -1,9 +1,10 @@
-// The hooks of patches/nccl when nobody is absent: each does what the patched line did.
+// The hooks of patches/nccl when no rank is absent: each does what the patched line did.
 #include "simccl/hacknccl/hooks.h"
 
 #include "bootstrap.h"
 #include "comm.h"
-#include "simccl/hacknccl/session.h"
+#include "simccl/hacknccl/session/launch_capture.h"
+#include "simccl/hacknccl/session/virtual_rank.h"
 #include "topo.h"
 #include "transport.h"
 #include "xml.h"
@@ -19,7 +20,7 @@ ncclResult_t GatherGraphs(ncclComm* comm, ncclTopoGraph**, void* entries, size_t
   return bootstrapAllGather(comm->bootstrap, entries, static_cast<int>(stride));
 }
 
-// NCCL's own fusion brings them.
+// NCCL's own fusion adds them.
 ncclResult_t AddLocalGpus(ncclComm*, ncclXml*) { return ncclSuccess; }
 
 ncclResult_t GatherTopologies(ncclComm* comm, int* ranks, int own, int count, char* records) {
@@ -48,21 +49,21 @@ ncclResult_t ConnectAllCollNet(ncclComm* comm, ncclTopoGraph** graphs,
 }
 void CopyTrees(ncclComm*, int, int) {}
 
-// No proxy runs here either: what it would do is move data.
+// No proxy runs: a proxy would only move data.
 ncclResult_t ConnectProxy(ncclProxyConnector* connector, int rank) {
   connector->rank = rank;
-  connector->sameProcess = rank == Current().rank;  // each rank is a process
+  connector->sameProcess = rank == CurrentRank().rank;  // each rank is a process
   connector->initialized = true;
   return ncclSuccess;
 }
 ncclResult_t CallProxy(void* response, int response_bytes) {
   if (response == nullptr) return ncclSuccess;
   memset(response, 0, static_cast<size_t>(response_bytes));
-  // Of its answers NCCL looks into P2P's: a buffer, its address first.
+  // NCCL reads only the answer for P2P: a buffer, beginning with its address.
   void* const address = reinterpret_cast<void*>(0x10);
   if (response_bytes > static_cast<int>(sizeof address)) memcpy(response, &address, sizeof address);
-  // And to the request to register a buffer a handle, whose value says nothing.
-  if (!Current().registered.empty() && response_bytes == static_cast<int>(sizeof address)) {
+  // Answers a request to register a buffer with a handle. Its value has no meaning.
+  if (!CurrentLaunch().registered.empty() && response_bytes == static_cast<int>(sizeof address)) {
     memcpy(response, &address, sizeof address);
   }
   return ncclSuccess;

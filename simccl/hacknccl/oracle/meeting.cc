@@ -25,7 +25,7 @@ void Wake(Word* word) {
   syscall(SYS_futex, reinterpret_cast<uint32_t*>(word), FUTEX_WAKE, INT32_MAX, nullptr, nullptr, 0);
 }
 
-// Until *word is no longer `value`, looking up now and then whether somebody failed.
+// Waits until *word is no longer `value`. Checks from time to time whether a rank failed.
 bool WaitWhile(Word* word, uint32_t value, const Word& failed) {
   const timespec patience = {0, 50'000'000};
   while (word->load() == value) {
@@ -39,7 +39,7 @@ size_t Index(int number) { return static_cast<size_t>(number); }
 
 }  // namespace
 
-// A barrier: the last to arrive opens it for all.
+// A barrier: the last rank to arrive opens it for all.
 struct Meeting::Gate {
   Word arrived;
   Word round;
@@ -52,7 +52,7 @@ struct Meeting::Mail {
   char data[kMailBytes];
 };
 
-// Followed in memory by two gates for each rank that leads a group, a slot for each rank, and a
+// In memory there follow two gates for each rank that leads a group, a slot for each rank, and a
 // mail box for each pair.
 struct Meeting::Shared {
   Word failed;

@@ -1,13 +1,13 @@
-/* C interface of libhacknccl_oracle.so: one rank of a communicator, all of whose ranks are real.
+/* C interface of libhacknccl_oracle.so: one rank of a communicator whose ranks are all real.
  *
- * The same NCCL and the same fake machine as libhacknccl.so, but none of its hooks: nothing is made
- * up for absent ranks, because none is absent. Each rank is a process of its own, as in a training
- * run; the processes exchange what NCCL exchanges through memory they share. Only tests use it:
- * what it reports must be what libhacknccl.so says of the same rank.
+ * It has the same NCCL and the same fake machine as libhacknccl.so, but none of its hooks: no rank
+ * is absent, so nothing stands in for absent ranks. Each rank is a process, as in a training run,
+ * and the processes exchange NCCL's data through shared memory. Only tests use the oracle: its
+ * reports must equal what libhacknccl.so reports for the same rank.
  *
- * A process joins once, and ends without leaving. Every rank must make the same calls in the same
- * order, as with NCCL. Functions return NULL or a non-zero status on failure, and `last_error`
- * tells why; the other ranks then fail, too, instead of waiting for ever. Not thread-safe.
+ * A process joins once and ends without leaving. Every rank must make the same calls in the same
+ * order, as with NCCL. On failure a function returns NULL or a non-zero status, and `last_error`
+ * tells the reason; the other ranks then fail too instead of waiting forever. Not thread-safe.
  */
 #ifndef DRYDOCK_SIMCCL_HACKNCCL_ORACLE_ORACLE_H_
 #define DRYDOCK_SIMCCL_HACKNCCL_ORACLE_ORACLE_H_
@@ -32,19 +32,19 @@ typedef struct hacknccl_oracle_connection {
 typedef struct hacknccl_oracle {
   const char* (*last_error)(void);
 
-  /* Zeroed memory that all ranks share and that lives as long as they do. */
+  /* Bytes of the meeting: zeroed memory that all ranks share and that must outlive them. */
   size_t (*meeting_bytes)(int32_t ranks);
 
-  /* Arguments as of hacknccl_api's world_create and communicator_create, which must outlive the
-   * rank; blocks until all ranks are there. */
+  /* Takes the arguments of hacknccl_api's world_create and communicator_create, which must outlive
+   * the rank. Blocks until all ranks have joined. */
   hacknccl_oracle_rank* (*join)(void* meeting, const hacknccl_host_class* classes,
                                 size_t class_count, const hacknccl_setting* settings,
                                 size_t setting_count, const hacknccl_place* ranks,
                                 size_t rank_count, int32_t rank);
 
-  /* From here on the rank is that of a part of its communicator, and what it says is said of the
-   * part. `colors` and `keys` have an entry for each rank; those with the color -1 end here. Or of
-   * what is left without the ranks `excluded`, which end here, too. Once a process. */
+  /* Make the rank one of a part of its communicator; it then reports on the part. `colors` and
+   * `keys` have an entry for each rank. Ranks with the color -1, or in `excluded`, end here. At
+   * most one such call per process. */
   int32_t (*split)(hacknccl_oracle_rank*, const int32_t* colors, const int32_t* keys);
   int32_t (*shrink)(hacknccl_oracle_rank*, const int32_t* excluded, size_t excluded_count);
 
@@ -56,7 +56,7 @@ typedef struct hacknccl_oracle {
   int32_t (*nvls)(hacknccl_oracle_rank*, int32_t channel, hacknccl_nvls* out);
   int32_t (*collnet)(hacknccl_oracle_rank*, int32_t channel, hacknccl_collnet* out);
 
-  /* What this rank would launch, as hacknccl_api's. */
+  /* As hacknccl_api's launch, for this rank. */
   int32_t (*launch)(hacknccl_oracle_rank*, const hacknccl_call* calls, size_t call_count,
                     hacknccl_plan* out);
 

@@ -1,5 +1,5 @@
-// What the parts of the oracle share: the meeting of this process's rank, and what NCCL logged of
-// its connections. One rank a process; set by api.cc before NCCL is entered.
+// What the files of the oracle share: the meeting of this process's rank, and NCCL's log of its
+// connections. A process has one rank; api.cc sets it before it enters NCCL.
 #ifndef DRYDOCK_SIMCCL_HACKNCCL_ORACLE_ORACLE_SESSION_H_
 #define DRYDOCK_SIMCCL_HACKNCCL_ORACLE_ORACLE_SESSION_H_
 
@@ -17,11 +17,11 @@ struct LoggedConnection {
 
 Meeting& CurrentMeeting();
 
-// In the order NCCL made them.
+// Returns the connections in the order in which NCCL made them.
 const std::vector<LoggedConnection>& LoggedConnections();
 void ForgetConnections();
 
-// From here on NCCL's transports are connected without a proxy, and log what they choose.
+// Makes NCCL's transports connect without a proxy and log their choices.
 void WatchConnections();
 
 }  // namespace drydock

@@ -1,24 +1,24 @@
-// What a recorded program has told NCCL of its buffers: ncclCommRegister keeps its own list,
-// windows come here.
+// Buffers that a recorded program registers with NCCL. ncclCommRegister keeps its own list; this
+// file keeps the windows.
 #include <mutex>
 #include <unordered_set>
 
 #include "checks.h"
 #include "collectives.h"
 #include "comm.h"
-#include "simccl/hacknccl/hooks.h"
 #include "info.h"
-#include "simccl/hacknccl/recorder/recorder.h"
 #include "register.h"
 #include "register_inline.h"
+#include "simccl/hacknccl/hooks.h"
+#include "simccl/hacknccl/recorder/recorder.h"
 
 namespace drydock {
 namespace {
 
-// Stands for a window: the program may only hand it back, or to kernels that never run.
+// Stands for a window. The program may only return it, or pass it to kernels that never run.
 struct RecordedWindow {
   void* handle = nullptr;     // of ncclCommRegister
-  uint64_t communicator = 0;  // its serial: addresses come again
+  uint64_t communicator = 0;  // its serial; addresses are reused
   uintptr_t begin = 0, end = 0;
   bool symmetric = false;
 };
@@ -55,7 +55,7 @@ RecordBuffers BuffersOf(const ncclInfo& info) {
   size_t sent = part, received = part;
   switch (info.coll) {
     case ncclFuncSend:
-    case ncclFuncRecv:  // NCCL keeps the one buffer of either where results go
+    case ncclFuncRecv:  // NCCL stores the only buffer of either in recvbuff
       sent = 0;
       break;
     case ncclFuncAllGather:
@@ -108,7 +108,7 @@ ncclResult_t DropWindow(ncclComm* comm, ncclWindow_t window) {
   {
     const std::lock_guard<std::mutex> lock(mutex);
     if (windows.count(known) == 0 || known->communicator != SerialOf(*comm)) {
-      WARN("ncclCommWindowDeregister: %p is no window of this communicator", window);
+      WARN("ncclCommWindowDeregister: %p is not a window of this communicator", window);
       return ncclInvalidArgument;
     }
     windows.erase(known);

@@ -1,8 +1,7 @@
-// The calls of a recorded program, from where NCCL has found one valid to the log.
+// Records the calls of a program that NCCL has found valid.
 //
-// A call is held back until its group ends, as NCCL holds back its tasks: in a group that fails no
-// call was issued. Several communicators may be in one group, so calls are ordered by when they
-// were made.
+// Holds a call until its group ends, as NCCL holds its tasks: a group that fails issues no call. A
+// group may have several communicators, so calls are sorted by the order in which they were made.
 #include <algorithm>
 #include <atomic>
 #include <map>
@@ -12,8 +11,8 @@
 
 #include "comm.h"
 #include "group.h"
-#include "simccl/hacknccl/hooks.h"
 #include "info.h"
+#include "simccl/hacknccl/hooks.h"
 #include "simccl/hacknccl/recorder/recorder.h"
 
 namespace drydock {
@@ -49,7 +48,7 @@ RecordFunction FunctionOf(ncclFunc_t function) {
     case ncclFuncRecv:
       return RecordFunction::kRecv;
     default:
-      return RecordFunction::kAllReduce;  // every other one never comes here
+      return RecordFunction::kAllReduce;  // no other function reaches this hook
   }
 }
 

@@ -13,27 +13,27 @@
 #include "checks.h"
 #include "comm.h"
 #include "cudawrap.h"
+#include "simccl/hacknccl/communicator/peers.h"
 #include "simccl/hacknccl/hooks.h"
-#include "simccl/hacknccl/peers.h"
 #include "simccl/hacknccl/recorder/recorder.h"
 
 namespace drydock {
 namespace {
 
-// One rank's: only its own thread uses it.
+// The meeting of one rank. Only the rank's own thread uses it.
 struct Meeting final : Peers {
   ncclResult_t Split(uint64_t hash, ncclComm* comm, ncclComm* parent, const int* members) override;
   ncclResult_t AllGather(void* data, int bytes) override;
 
   int rank = 0, ranks = 0;
-  const char* purpose = "";               // what the program called to get it
-  uint64_t key = 0, round = 0;            // where its ranks meet first
-  uint64_t serial = 0;                    // once they have met
-  uint64_t gathered = 0;                  // exchanges since
-  std::map<uint64_t, uint64_t> children;  // how often each part was made
+  const char* purpose = "";               // the function that made the communicator
+  uint64_t key = 0, round = 0;            // of the first exchange
+  uint64_t serial = 0;                    // known after the first exchange
+  uint64_t gathered = 0;                  // later exchanges
+  std::map<uint64_t, uint64_t> children;  // number of times that each part was made
 };
 
-// Where a rank of a communicator lives. What NCCL's first AllGather compares.
+// Where a rank of a communicator lives. NCCL compares it in its first AllGather.
 struct Home {
   int32_t host = 0;
   int32_t gpu = 0;
@@ -84,7 +84,7 @@ ncclResult_t Meeting::Split(uint64_t hash, ncclComm* comm, ncclComm* parent, con
 ncclResult_t Meeting::AllGather(void* data, int bytes) {
   const auto size = static_cast<size_t>(bytes);
   std::vector<char> all;
-  // The one exchange within a communicator that NCCL asks for here: who goes where.
+  // The only exchange within a communicator here: the colors and keys of a split.
   NCCLCHECK(Exchange(*this, "ncclCommSplit", serial, ++gathered,
                      static_cast<char*>(data) + static_cast<size_t>(rank) * size, size, &all,
                      nullptr));
@@ -98,7 +98,7 @@ ncclResult_t CheckHomes(const ncclComm& comm, const std::vector<char>& all) {
   const Home& own = homes[static_cast<size_t>(comm.rank)];
   for (int i = 0; i < comm.nRanks; ++i) {
     if (i == comm.rank || !(homes[static_cast<size_t>(i)] == own)) continue;
-    // As initTransportsRank says it.
+    // The text of initTransportsRank.
     WARN("Duplicate GPU detected : rank %d and rank %d both on CUDA device %lx", comm.rank, i,
          comm.busId);
     return ncclInvalidUsage;
@@ -106,8 +106,8 @@ ncclResult_t CheckHomes(const ncclComm& comm, const std::vector<char>& all) {
   return ncclSuccess;
 }
 
-// What is left to fill in after commAlloc for a communicator that only counts calls. Each is its
-// own clique: what NCCL does for all ranks of a process at once is done for each alone.
+// Fills in what commAlloc leaves open, for a communicator that only records calls. Each rank is its
+// own clique: NCCL then does for each rank alone what it does for all ranks of a process together.
 void Complete(ncclComm* comm) {
   comm->minCompCap = comm->maxCompCap = comm->compCap;
   comm->intraComm0 = comm;

@@ -1,6 +1,6 @@
-// Communicators of a recorded program: how their ranks, each in a process or thread of its own,
-// find each other. Called by fake_bootstrap.cc where NCCL would open sockets. All need Recording(),
-// but for Start.
+// Lets the ranks of a recorded program's communicators find each other; each rank has its own
+// process or thread. solo/bootstrap.cc calls these functions where NCCL would open sockets.
+// REQUIRES: Recording(), except for Start.
 #ifndef DRYDOCK_SIMCCL_HACKNCCL_RECORDER_RECORD_COMMUNICATOR_H_
 #define DRYDOCK_SIMCCL_HACKNCCL_RECORDER_RECORD_COMMUNICATOR_H_
 
@@ -12,13 +12,14 @@ struct ncclComm;
 
 namespace drydock::recorded {
 
-// NCCL starts in this process, outside any session of api.cc: an error if nothing is recording.
+// NCCL starts in this process, outside a session of solo/api.cc. Fails unless nccl-record records
+// it.
 ncclResult_t Start();
 
-// Different in every call of every process of the run.
+// Returns a number that no other call in any process of the run returns.
 uint64_t UniqueId();
 
-// comm->bootstrap becomes the Peers that meet in nccl-record. `magic` is what UniqueId gave.
+// Sets comm->bootstrap to the Peers that meet in nccl-record. `magic` comes from UniqueId.
 ncclResult_t Init(uint64_t magic, ncclComm* comm);
 
 }  // namespace drydock::recorded

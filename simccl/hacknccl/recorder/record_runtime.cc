@@ -1,5 +1,5 @@
-// What the CUDA runtime stand-in for programs (cudart/) is told by this library: it and NCCL see
-// the same host, the same current device, and write one log.
+// What this library tells the CUDA runtime stand-in (cudart/). The runtime and NCCL see the same
+// host and the same current device, and write one log.
 #include <cuda_runtime_api.h>
 
 #include "simccl/hacknccl/recorder/recorder.h"

@@ -13,17 +13,18 @@
 #include <string_view>
 #include <utility>
 
-#include "simccl/hacknccl/layout.h"
+#include "simccl/hacknccl/cluster/layout.h"
+#include "simccl/hacknccl/hooks.h"
 
 extern char** environ;
 
 namespace drydock {
 namespace {
 
-// Entries that are written at once, at the latest.
-constexpr size_t kMostPending = 512;
+// Pending entries are written at this number, if not before.
+constexpr size_t kMaxPending = 512;
 
-// sandbox.cc hides the environment from NCCL, and with it from everything in this library.
+// Reads the environment directly: sandbox.cc hides it from everything in this library.
 std::string Variable(std::string_view name) {
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
     const std::string_view text = *entry;
@@ -86,14 +87,18 @@ int ConnectTo(const std::string& path) {
   return -1;
 }
 
-// Not destroyed with the library's other objects: see recorder.h.
+// Never destroyed: see recorder.h.
 std::atomic<Recorder*> the_recorder{nullptr};
 
-struct AtExit {
-  ~AtExit() {
+// Lets NCCL find the recorder's session outside a communicator's, and finishes the log at exit.
+struct Registration {
+  Registration() {
+    SetSessionOutside([] { return Recorder::Get().session(); });
+  }
+  ~Registration() {
     if (Recorder* recorder = the_recorder.load()) recorder->Finish();
   }
-} at_exit;
+} registration;
 
 }  // namespace
 
@@ -135,19 +140,18 @@ std::string Recorder::OpenLog() {
   return log_ >= 0 ? std::string() : "cannot write " + name + ": " + strerror(errno);
 }
 
-// One place on one host: enough for whatever NCCL asks about "this machine".
+// One place on one host answers everything that NCCL asks about "this machine".
 void Recorder::MakeSession() {
   HostClass host;
   host.compute_capability = host_.compute_capability;
   host.sm_count = host_.sm_count;
   host.memory_bytes = host_.memory_bytes;
   for (int gpu = 0; gpu < host_.gpus; ++gpu) host.gpu_bus_ids.emplace_back(host_.bus_ids[gpu]);
-  // Without a launcher NCCL gets no further than its start, but even a layout needs a GPU.
+  // Without a launcher NCCL fails at its start, but the layout needs a GPU.
   if (host_.gpus == 0) host.gpu_bus_ids.emplace_back("0000:00:00.0");
   classes_.push_back(std::move(host));
   layout_ = MakeLayout(classes_, {hacknccl_place{0, 0, 0}});
-  session_.classes = &classes_;
-  session_.layout = &layout_;
+  session_.rank = {&classes_, &layout_, 0};
 }
 
 std::string Recorder::Ask(const RecordRequest& request, const void* payload, RecordReply* reply,
@@ -174,18 +178,18 @@ std::string Recorder::Exchange(const RecordRequest& request, const void* own,
 
 void Recorder::Log(const RecordEntry* entries, size_t count) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  DropOfParent();
+  DropEntriesOfParent();
   AppendCounts(&pending_);
   pending_.insert(pending_.end(), entries, entries + count);
   const bool orders = std::all_of(entries, entries + count, [](const RecordEntry& entry) {
     return entry.kind != RecordKind::kCall && entry.kind != RecordKind::kCommunicator;
   });
-  if (!orders || pending_.size() >= kMostPending) WritePending();
+  if (!orders || pending_.size() >= kMaxPending) WritePending();
 }
 
 void Recorder::Finish() {
   const std::lock_guard<std::mutex> lock(mutex_);
-  DropOfParent();
+  DropEntriesOfParent();
   AppendCounts(&pending_);
   WritePending();
 }
@@ -195,8 +199,8 @@ void Recorder::WritePending() {
   pending_.clear();
 }
 
-// After a fork: they are still the parent's to write.
-void Recorder::DropOfParent() {
+// After a fork the parent writes the entries it has issued.
+void Recorder::DropEntriesOfParent() {
   if (pending_of_ != ::getpid()) pending_.clear();
   pending_of_ = ::getpid();
 }
@@ -222,12 +226,12 @@ void Recorder::AppendCounts(std::vector<RecordEntry>* entries) {
   }
 }
 
-// To the file, not to a buffer of a stream: a program that ends with _exit loses no call. What only
-// orders calls is lost with the calls that never came.
+// Writes to the file, not to a stream: a program that ends with _exit loses no call. It may lose
+// entries that only order calls, if no call follows.
 void Recorder::Write(const RecordEntry* entries, size_t count) {
   if (log_ < 0 || count == 0) return;
   if (WriteAll(log_, entries, count * sizeof *entries)) return;
-  // A log with a hole would be a wrong answer; nccl-record reports the end of a process.
+  // An incomplete log would give a wrong answer. nccl-record reports that the process ended.
   const std::string text =
       std::string("libnccl.so.2: cannot write the recording: ") + strerror(errno) + "\n";
   (void)!::write(STDERR_FILENO, text.data(), text.size());

@@ -1,13 +1,12 @@
-// The process as a recorded program: which virtual host it lives on, how its ranks meet those of
-// other processes, and the log of what it issues. nccl-record started it and is at the other end
-// (core/nccl/recording.h).
+// This process as a recorded program: its virtual host, how its ranks meet ranks of other
+// processes, and the log of what it issues. nccl-record started the process and answers its
+// requests (core/nccl/recording.h).
 //
-// In a recorded process NCCL's own code checks arguments and runs group calls; the hooks of
-// record_calls.cc and record_communicator.cc take over where it would search a topology or launch
-// kernels. A communicator is one real rank, with nothing in it but its members' number and its
-// name.
+// In a recorded process NCCL's own code checks arguments and runs group calls. The hooks of
+// record_calls.cc and record_communicator.cc take over where NCCL would search a topology or launch
+// kernels. A communicator is one real rank that knows only its size and its name.
 //
-// Thread-safe. Lives for the whole process: programs call NCCL from their own static destructors.
+// Thread-safe. Lives as long as the process: programs call NCCL from static destructors.
 #ifndef DRYDOCK_SIMCCL_HACKNCCL_RECORDER_RECORDER_H_
 #define DRYDOCK_SIMCCL_HACKNCCL_RECORDER_RECORDER_H_
 
@@ -18,7 +17,7 @@
 #include <vector>
 
 #include "core/nccl/recording.h"
-#include "simccl/hacknccl/session.h"
+#include "simccl/hacknccl/session/session.h"
 
 struct ncclComm;
 
@@ -30,26 +29,27 @@ class Recorder {
  public:
   static Recorder& Get();
 
-  // False if nccl-record did not start this process, or cannot be reached any more; reason() says
-  // which. Then the host has no GPU.
+  // Returns false if nccl-record did not start this process or cannot be reached; reason() tells
+  // which. The host then has no GPU.
   bool connected() const { return reason_.empty(); }
   const std::string& reason() const { return reason_; }
   const RecordHost& host() const { return host_; }
   uint32_t process() const { return process_; }
   Session* session() { return &session_; }
 
-  // Gives `bytes` bytes at `own` to all members and waits for theirs: all->size() becomes members
-  // * bytes. Returns "" or the reason why it cannot be. *serial, if given, names this exchange.
+  // Sends request.bytes bytes at `own` to all members and waits for theirs; all->size() becomes
+  // members
+  // * bytes. Returns "" or the reason of the failure. *serial, if given, identifies the exchange.
   std::string Exchange(const RecordRequest& request, const void* own, std::vector<char>* all,
                        uint64_t* serial = nullptr);
 
-  // Takes entries in this order; nobody else's come between. Calls and communicators are written at
-  // once, with all that came before them.
+  // Appends entries without others in between. Writes calls and communicators at once, with all
+  // entries before them.
   void Log(const RecordEntry* entries, size_t count);
-  // Counts something that is written only with the next entry, or when the process ends.
+  // Counts a kernel or copy. The count is written with the next entry, or when the process ends.
   void CountKernel(int device) { Count(device, RecordKind::kKernels); }
   void CountCopy(int device) { Count(device, RecordKind::kCopies); }
-  // Writes what is left.
+  // Writes all pending entries.
   void Finish();
 
  private:
@@ -62,7 +62,7 @@ class Recorder {
   void Count(int device, RecordKind kind);
   void AppendCounts(std::vector<RecordEntry>* entries);
   void WritePending();
-  void DropOfParent();
+  void DropEntriesOfParent();
   void Write(const RecordEntry* entries, size_t count);
 
   std::string reason_;
@@ -76,15 +76,15 @@ class Recorder {
   std::mutex mutex_;
   int log_ = -1;
   std::vector<RecordEntry> pending_;
-  int pending_of_ = 0;  // the process whose they are
+  int pending_of_ = 0;  // the process that issued pending_
   uint64_t kernels_[RecordHost::kMostGpus] = {};
   uint64_t copies_[RecordHost::kMostGpus] = {};
 };
 
-// The number under which the log knows a recorded communicator.
+// Returns the number of a recorded communicator in the log.
 uint64_t SerialOf(const ncclComm& comm);
 
-// What the program had told NCCL of a call's buffers, of this rank.
+// Returns what NCCL knows of this rank's buffers of a call.
 RecordBuffers BuffersOf(const ncclInfo& info);
 
 }  // namespace drydock

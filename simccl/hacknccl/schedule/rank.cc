@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "core/nccl/recording.h"
-#include "simccl/hacknccl/nccl_call.h"
+#include "simccl/hacknccl/calls/nccl_call.h"
 
 namespace drydock::schedule {
 namespace {

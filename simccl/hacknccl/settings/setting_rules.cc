@@ -6,7 +6,7 @@ namespace drydock {
 namespace {
 
 struct Rule {
-  const char* name;  // a trailing '*' stands for any ending
+  const char* name;  // a trailing '*' matches any ending
   int effect;
   const char* reason;
 };
@@ -15,16 +15,16 @@ constexpr const char* kFile = "nothing inside NCCL reads or writes files of this
 constexpr const char* kPlugin = "plugins are not loaded";
 constexpr const char* kHosts = "hosts and their NICs are those of the cluster file";
 constexpr const char* kFabric = "the network between hosts is described by the cluster file";
-constexpr const char* kStart = "how ranks find each other is not rehearsed";
+constexpr const char* kStart = "the start of a job is not rehearsed";
 constexpr const char* kLog = "NCCL's log is not written";
 constexpr const char* kHost = "threads, memory and CUDA calls of a host are not rehearsed";
-constexpr const char* kGin = "networking started by GPUs is not offered";
+constexpr const char* kGin = "GPU-initiated networking is not supported";
 constexpr const char* kGraph = "CUDA graphs are not captured";
 
 constexpr int kDecides = HACKNCCL_SETTING_DECIDES;
 constexpr int kIdle = HACKNCCL_SETTING_IDLE, kRefused = HACKNCCL_SETTING_REFUSED;
 
-// The first that fits holds; a name without a rule is handed to NCCL, which decides by it.
+// The first rule that matches applies. A setting without a rule goes to NCCL.
 constexpr Rule kRules[] = {
     {"NCCL_TOPO_FILE", kRefused, "NCCL's view of a host is given by the host's 'nccl_topology'"},
     {"NCCL_CONF_FILE", kRefused, kFile},
@@ -42,8 +42,8 @@ constexpr Rule kRules[] = {
     {"NCCL_IB_DISABLE", kRefused, kHosts},
     {"NCCL_NET_FORCE_MERGE", kRefused, kHosts},
     {"NCCL_NET_MERGE_LEVEL", kRefused, kHosts},
-    {"NCCL_P2P_USE_CUDA_MEMCPY", kRefused, "copies by copy engines are not spelt out"},
-    {"NCCL_SHM_USE_CUDA_MEMCPY", kRefused, "copies by copy engines are not spelt out"},
+    {"NCCL_P2P_USE_CUDA_MEMCPY", kRefused, "copies by copy engines are not expanded"},
+    {"NCCL_SHM_USE_CUDA_MEMCPY", kRefused, "copies by copy engines are not expanded"},
     {"NCCL_NO_CACHE", kRefused, "settings do not change while a program runs"},
     {"NCCL_IB_QPS_PER_CONNECTION", kDecides, ""},  // of the packet network
     {"NCCL_IB_SPLIT_DATA_ON_QPS", kDecides, ""},

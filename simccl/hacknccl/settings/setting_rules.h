@@ -1,5 +1,5 @@
-// What NCCL's settings mean to a cluster that does not exist: which decide something, which cannot
-// matter, which are refused, and which values NCCL would not take.
+// What NCCL's settings mean for a virtual cluster: which settings decide something, which have no
+// effect, which are refused, and which values NCCL does not accept.
 #ifndef DRYDOCK_SIMCCL_HACKNCCL_SETTINGS_SETTING_RULES_H_
 #define DRYDOCK_SIMCCL_HACKNCCL_SETTINGS_SETTING_RULES_H_
 
@@ -11,7 +11,8 @@
 
 namespace drydock {
 
-// All names NCCL's sources look up, sorted; written by third_party/nccl/list_settings.py.
+// All names that NCCL's sources look up, sorted. third_party/nccl/list_settings.py writes the
+// table.
 struct SettingName {
   const char* name;
   bool is_number;  // declared with NCCL_PARAM
@@ -19,13 +20,13 @@ struct SettingName {
 extern const SettingName kSettingNames[];
 extern const size_t kSettingNameCount;
 
-// All settings in the order of kSettingNames. Lives as long as the library.
+// Returns all settings in the order of kSettingNames. They live as long as the library.
 const std::vector<hacknccl_setting_info>& SettingInfos();
 
-// "" or why NCCL would not take this value.
+// Returns "" or why NCCL does not accept this value.
 std::string CheckValue(const SettingName& setting, const std::string& value);
 
-// "" or what is wrong with the name or the value, in NCCL's own words where it has any.
+// Returns "" or what is wrong with the name or the value, in NCCL's own words if it has any.
 std::string CheckSetting(const std::string& name, const std::string& value);
 
 }  // namespace drydock

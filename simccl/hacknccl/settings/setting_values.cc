@@ -1,4 +1,4 @@
-// Which values NCCL takes. Where it would take nonsense without a word, we do not.
+// Checks values of settings. Refuses nonsense that NCCL would accept silently.
 #include <cerrno>
 #include <climits>
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 #include "device.h"
 #include "nccl.h"
-#include "simccl/hacknccl/session.h"
+#include "simccl/hacknccl/log/log.h"
 #include "simccl/hacknccl/settings/setting_rules.h"
 #include "sym_kernels.h"
 #include "topo.h"
@@ -28,8 +28,7 @@ bool IsInteger(const std::string& text, int64_t* value) {
   return errno == 0 && !text.empty() && end == text.c_str() + text.size();
 }
 
-// NCCL reads numbers with strtoll, which takes anything and turns what it does not know into 0, and
-// keeps most of them in an int.
+// NCCL reads numbers with strtoll, which turns text into 0, and keeps most numbers in an int.
 std::string CheckNumber(const std::string& value) {
   int64_t number = 0;
   if (!IsInteger(value, &number)) return Quoted(value) + " is not a whole number";
@@ -37,9 +36,9 @@ std::string CheckNumber(const std::string& value) {
   return "";
 }
 
-// Sizes and counts that NCCL divides by, allocates, or waits for in vain if they are too small; and
-// what it would replace whatever the communicator is (init.cc: envConfigOverride; graph/connect.cc,
-// graph/tuning.cc).
+// Sizes and counts that NCCL divides by or allocates, or with which it hangs if they are too small;
+// and values that it would replace in every communicator (init.cc: envConfigOverride;
+// graph/connect.cc, graph/tuning.cc).
 struct Range {
   const char* name;
   int64_t least, most;
@@ -85,18 +84,18 @@ std::string CheckRange(const std::string& name, const std::string& value) {
     const std::string limits = std::to_string(range.least) + " to " + std::to_string(range.most);
     if (number < range.least || number > range.most) return value + " is not within " + limits;
     if (number % range.step == 0) return "";
-    return value + " is no multiple of " + std::to_string(range.step) + " (" + limits + ")";
+    return value + " is not a multiple of " + std::to_string(range.step) + " (" + limits + ")";
   }
   return "";
 }
 
-// NCCL_ALGO and NCCL_PROTO, by the very function that will read them. It reads beyond an entry of
-// nothing but colons.
+// NCCL_ALGO and NCCL_PROTO: asks the function that will read them. That function reads past the end
+// of an entry that has only colons.
 std::string CheckList(const std::string& value, const char** elements, int count) {
   std::istringstream entries(value);
   for (std::string entry; std::getline(entries, entry, ';');) {
     if (!entry.empty() && entry.find_first_not_of(':') == std::string::npos) {
-      return "there is nothing in " + Quoted(entry);
+      return Quoted(entry) + " is empty";
     }
   }
   std::vector<int> list(static_cast<size_t>(NCCL_NUM_FUNCTIONS * count));
@@ -116,7 +115,7 @@ std::string OneOf(const std::string& value, const std::vector<std::string>& word
   return Quoted(value) + " is not one of " + all;
 }
 
-// graph/paths.cc: ncclGetLevel. What it does not know it ignores without a word.
+// graph/paths.cc: ncclGetLevel. It ignores unknown values silently.
 std::string CheckDistance(const std::string& value) {
   const bool old_style = value.size() == 1 && value[0] >= '0' && value[0] <= '5';
   return old_style ? "" : OneOf(value, {topoPathTypeStr, topoPathTypeStr + PATH_SYS + 1});
@@ -130,7 +129,7 @@ std::string CheckPolicies(const std::string& value) {
     const std::string error = OneOf(policy, {"DEFAULT", "EFFICIENCY", "ZERO"});
     if (!error.empty()) return error;
   }
-  return value.empty() ? "there is nothing in ''" : "";
+  return value.empty() ? "'' is empty" : "";
 }
 
 std::string CheckNetDevices(const std::string& value) {
@@ -149,7 +148,8 @@ std::string CheckThresholds(const std::string& value) {
     all = all && IsInteger(number, &threshold) && threshold >= 0 && threshold <= INT_MAX;
   }
   if (all && count >= 1 && count <= 6) return "";
-  return Quoted(value) + " is not up to six whole numbers (tree, then ring: LL, LL128, Simple)";
+  return Quoted(value) +
+         " is not a list of one to six whole numbers (tree, then ring: LL, LL128, Simple)";
 }
 
 std::string CheckSymmetricKernel(const std::string& value) {

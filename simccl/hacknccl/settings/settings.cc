@@ -1,14 +1,13 @@
-// NCCL's settings: what the caller handed over, and nothing else.
-//
 // Stands in for NCCL's plugin/env.cc, through which every NCCL_* lookup goes. The environment, the
 // files /etc/nccl.conf and ~/.nccl.conf and external plugins are never consulted.
+#include "simccl/hacknccl/settings/settings.h"
+
 #include <map>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "env.h"
-#include "simccl/hacknccl/session.h"
 
 namespace drydock {
 namespace {
