@@ -3,6 +3,7 @@
 `figures_of` turns records into docs/figures/validation.json, `page` turns that file into Markdown. Both are pure.
 """
 import pathlib
+import re
 import sys
 import textwrap
 
@@ -113,6 +114,12 @@ def table_of(rows):
     return {"head": list(head), "rows": [list(row) for row in rest]}
 
 
+def kernel_figures(printed):
+    """What run_kernels.py said, and the mean error of each line."""
+    means = re.findall(r"^(\S.*?) +\d+ rows +mean +([\d.]+ %)", printed, re.M)
+    return {"kernels": printed} | {f"kernels.{re.sub('[^a-z0-9]+', '_', name.lower())}": mean for name, mean in means}
+
+
 def figures_of(found, network, points, printed):
     """The figures of the page: `found` has records by source, `points` is what run_collectives.py wrote, `printed` what
     run_kernels.py said."""
@@ -126,7 +133,7 @@ def figures_of(found, network, points, printed):
     if points:
         made["collectives"] = table_of(collective_rows(points))
     if printed:
-        made["kernels"] = printed
+        made |= kernel_figures(printed)
     return made | {f"rows.{source}": table_of(row_rows(of)) for source, of in found.items()}
 
 
