@@ -14,7 +14,9 @@
 #include "report/facts/inputs.h"
 #include "report/facts/summary.h"
 #include "report/output/compare.h"
-#include "report/output/html.h"
+#include "report/output/page.h"
+#include "report/output/summary_json.h"
+#include "report/output/summary_text.h"
 #include "report/output/trace.h"
 
 namespace drydock {
@@ -26,7 +28,7 @@ std::string TracePath(const std::string& run) { return run + "/trace.json.gz"; }
 std::string PathPath(const std::string& run) { return run + "/critical-path.csv"; }
 std::string PagePath(const std::string& run) { return run + "/report.html"; }
 
-// The timeline's own inputs need no mention: it is stale if they changed, and then made again.
+// The inputs of the timeline are not listed: if they change, the timeline is stale and made again.
 Stamp StampOf(const ReportOptions& options) {
   Stamp stamp;
   stamp.run = options.run;
@@ -45,7 +47,7 @@ Stamp StampOf(const ReportOptions& options) {
   return stamp;
 }
 
-// A page that stayed would show the figures of the run before.
+// An old page would show the figures of an earlier run.
 Status RemovePage(const std::string& path) {
   std::error_code error;
   std::filesystem::remove(path, error);
@@ -53,7 +55,7 @@ Status RemovePage(const std::string& path) {
   return OkStatus();
 }
 
-// What a report is written from.
+// The content of a report.
 struct Content {
   Inputs inputs;
   Summary summary;
@@ -87,7 +89,7 @@ Result<Content> MakeContent(const ReportOptions& options, TraceRanks choice) {
   return out;
 }
 
-// The summary comes last: whoever finds it finds a finished report.
+// Writes the summary last: if it exists, the report is complete.
 Status WriteReport(const ReportOptions& options, const Content& content) {
   const std::string& run = options.run;
   const Summary& summary = content.summary;
@@ -126,7 +128,7 @@ Result<ReportOutcome> MakeReport(const ReportOptions& options) {
                        fmt::format("{}: summary.json, critical-path.csv, {}trace.json.gz of {} of "
                                    "{} ranks",
                                    options.run, options.html ? "report.html, " : "",
-                                   content.trace_ranks.size(), content.summary.ranks)};
+                                   content.trace_ranks.size(), content.summary.cluster.ranks)};
 }
 
 }  // namespace drydock

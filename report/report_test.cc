@@ -7,6 +7,8 @@
 
 #include "core/base/files.h"
 #include "report/facts/summary.h"
+#include "report/output/summary_json.h"
+#include "report/output/summary_text.h"
 #include "report/testing/run_testing.h"
 
 namespace drydock {

@@ -8,7 +8,7 @@
 namespace drydock {
 namespace {
 
-// The sum of a part over 100,000 ranks does not fit 64 bits of picoseconds.
+// The sum of a part over 100,000 ranks exceeds 64 bits of picoseconds.
 struct PartSums {
   std::array<__int128, kPartCount> ps = {};
   int64_t count = 0;

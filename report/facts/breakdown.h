@@ -1,6 +1,6 @@
 // Where an iteration's time goes: the parts of Timeline::accounts (docs/explanation/accounting.md)
-// over all ranks and over each class of ranks that run the same program. Times in picoseconds;
-// means are rounded down to one. Pure functions of their arguments.
+// over all ranks and over each rank class. Means are rounded down to a picosecond. Pure functions
+// of their arguments.
 #ifndef DRYDOCK_REPORT_FACTS_BREAKDOWN_H_
 #define DRYDOCK_REPORT_FACTS_BREAKDOWN_H_
 
@@ -25,19 +25,19 @@ std::string PartName(int part);  // "compute", "exposed tensor", ..., "host", "s
 struct PartSummary {
   Time mean;
   Time max;
-  int max_rank = 0;  // the lowest that reaches `max`
+  int max_rank = 0;  // the lowest rank with `max`
 };
 std::array<PartSummary, kPartCount> SummariseParts(const Timeline& timeline);
 
-// Ranks that run the same program: one pipeline stage, or one kind of rank within it.
+// A rank class: one pipeline stage, or one kind of rank within it.
 struct ClassBreakdown {
   std::vector<int> ranks;   // ascending, never empty
-  std::vector<int> layers;  // ascending; those its ops belong to
+  std::vector<int> layers;  // of its ops; ascending
   Parts mean;
 };
 std::vector<ClassBreakdown> BreakdownByClass(const Inputs& inputs);
 
-// "0-7, 16-23": ascending numbers as ranges.
+// Returns ascending numbers as ranges: "0-7, 16-23".
 std::string RangesOf(const std::vector<int>& numbers);
 
 }  // namespace drydock

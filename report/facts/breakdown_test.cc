@@ -48,7 +48,7 @@ TEST(Breakdown, MeansAndTheRankWithMost) {
   EXPECT_EQ(parts[kComputePart].max, Time::Us(260));
   EXPECT_EQ(parts[kComputePart].max_rank, 1);
   EXPECT_EQ(parts[kIdlePart].max, Time::Us(200));
-  EXPECT_EQ(parts[kIdlePart].max_rank, 2);  // the lower of two alike
+  EXPECT_EQ(parts[kIdlePart].max_rank, 2);  // the lower of two equal ones
 }
 
 TEST(Breakdown, MeansDoNotOverflowOnManyRanks) {

@@ -1,6 +1,6 @@
-// Who takes part in one use of a communication call: the ops of other ranks that are the same
-// collective, or the other end of the same message. Tables are made as ranks are asked for; ranks
-// of one class whose roles name communicators alike share one. Not thread-safe.
+// The participants of one use of a communication call: the ops of other ranks that are the same
+// collective, or the other end of the same message. The first query of a rank makes its table;
+// ranks of one class in which the same roles share a group have one table. Not thread-safe.
 #ifndef DRYDOCK_REPORT_FACTS_CALL_MEMBERS_H_
 #define DRYDOCK_REPORT_FACTS_CALL_MEMBERS_H_
 
@@ -16,7 +16,7 @@ namespace drydock {
 
 class CallMembers {
  public:
-  // Outlives this, with all its programs.
+  // REQUIRES: `workload` has its programs and outlives this.
   explicit CallMembers(const Workload& workload);
 
   struct Member {
@@ -24,11 +24,12 @@ class CallMembers {
     uint32_t op = 0;
     bool operator==(const Member&) const = default;
   };
-  // `op` of `rank` communicates. In the communicator's order, the rank itself among them.
+  // Returns the participants in the order of the communicator, the rank itself included.
+  // REQUIRES: `op` of `rank` communicates.
   std::vector<Member> Of(int rank, uint32_t op);
 
  private:
-  // Roles of a rank that name one communicator are told by the first of them, its own role.
+  // For each role of a rank, the first role with the same group.
   using Roles = std::vector<int16_t>;  // by role; -1: the rank is in no such group
   struct Entry {
     int16_t role = 0;
@@ -48,7 +49,7 @@ class CallMembers {
   const Workload& workload_;
   std::vector<MessageName> names_;
   std::map<std::pair<int, Roles>, Table> tables_;  // by class and roles
-  std::vector<const Table*> table_of_rank_;        // null: not asked for
+  std::vector<const Table*> table_of_rank_;        // null: no query yet
 };
 
 }  // namespace drydock

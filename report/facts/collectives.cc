@@ -11,7 +11,7 @@
 namespace drydock {
 namespace {
 
-// Role; what the call is and moves: type, count and group size; what NCCL makes of it.
+// The key of a row: role; the call, its type, count and group size; the plan.
 using Key = std::tuple<uint8_t, std::string, DataType, int64_t, int, std::vector<WorkKind>>;
 
 // Durations by row, filled rank by rank.
@@ -47,7 +47,7 @@ class Collector {
     return found->second;
   }
 
-  // What a reader sees as one row: pairs of ranks differ in their NICs and in who is the sender.
+  // Pairs of ranks that differ only in their NICs and directions share a row.
   Key KeyOf(const Op& op, const Plan& plan) const {
     const CommCall& call = inputs_.workload.calls[op.work];
     return {op.role,         KindText(call) + BuffersText(call),
@@ -100,7 +100,7 @@ double BusFactor(CollectiveType collective, int group_size) {
     case CollectiveType::kSendRecv:
       return 1;
     case CollectiveType::kGrouped:
-      break;  // that of its parts
+      break;  // from its parts
   }
   CHECK(false);
 }
@@ -139,7 +139,7 @@ std::vector<CollectiveRow> SummariseCollectives(const Inputs& inputs) {
   Collector collector(inputs);
   for (int rank = 0; rank < inputs.workload.rank_count(); ++rank) collector.AddRank(rank);
   std::vector<CollectiveRow> rows = collector.TakeRows();
-  // Rows come in the order of first use by rank and op, which settles ties.
+  // The first use by rank and op orders the rows, which settles ties.
   std::stable_sort(rows.begin(), rows.end(), [](const CollectiveRow& a, const CollectiveRow& b) {
     return a.total > b.total;
   });

@@ -1,8 +1,8 @@
-// What the communication calls of an iteration cost: one row for each distinct call and role, and
-// what NCCL makes of it: algorithms, protocols and numbers of channels.
+// The costs of the communication calls of an iteration: one row for each distinct call, role and
+// plan (algorithms, protocols and numbers of channels).
 //
-// Durations run from when data begins to move to the end, so waiting for a late neighbour is not
-// in them; each member rank counts. Of a message only the receiver counts (one instance each).
+// Durations run from the first movement of data to the end, without the wait for late members; each
+// member rank counts. Of a message only the receiver counts.
 // Bandwidths follow nccl-tests: algorithm bandwidth = bytes of the call / duration; bus bandwidth
 // = algorithm bandwidth × BusFactor. Pure functions; deterministic order.
 #ifndef DRYDOCK_REPORT_FACTS_COLLECTIVES_H_
@@ -21,7 +21,7 @@ namespace drydock {
 // PERFORMANCE.md): all-reduce 2(n-1)/n; all-gather, reduce-scatter and all-to-all (n-1)/n;
 // broadcast, reduce and send/recv 1.
 double BusFactor(CollectiveType collective, int group_size);
-// Of a grouped call, that of its parts, each for its bytes.
+// For a grouped call: the mean of its parts, weighted by bytes.
 double BusFactor(const CommCall& call);
 
 struct CollectiveRow {
@@ -32,14 +32,14 @@ struct CollectiveRow {
   Time median;       // lower median of the members' durations
   Time max;
   Time total;                          // sum of the members' durations
-  double algorithm_bandwidth() const;  // bytes per second, at the median; 0 if it takes no time
+  double algorithm_bandwidth() const;  // bytes per second, at the median; 0 if the median is 0
   double bus_bandwidth() const;
 
   std::string Name() const;      // "tp all-reduce fp16 100.7 MB over 8"
   std::string PlanName() const;  // "ring LL128", "ring LL x2, send-recv Simple"
 };
 
-// Costliest in total first.
+// Returns the rows with the largest total first.
 std::vector<CollectiveRow> SummariseCollectives(const Inputs& inputs);
 
 }  // namespace drydock

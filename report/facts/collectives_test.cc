@@ -42,7 +42,7 @@ TEST(Collectives, RowsAreDistinctCallsCostliestFirst) {
   EXPECT_EQ(rows[2].Name(), "pp-next send-recv fp16 1 MB");
 }
 
-// Both groups reduce once. Rank 0 reaches it 10 us before rank 1: that is waiting, not duration.
+// Both groups reduce once. Rank 0 begins 10 us before rank 1: a wait, not part of the duration.
 TEST(Collectives, WaitingForALateNeighbourIsNotDuration) {
   const CollectiveRow row = SummariseCollectives(FakeRun())[0];
   EXPECT_EQ(row.uses, 2);
@@ -67,7 +67,7 @@ TEST(Collectives, MessagesCountAtTheirReceiver) {
   EXPECT_EQ(activations.median, Time::Us(55));  // the sender is done after 50
 }
 
-// Pairs have plans of their own for the NICs they use; a reader has no use for a row each.
+// Pairs have different plans for their NICs but share a row.
 TEST(Collectives, PlansThatDifferOnlyInTheirConnectionsAreOneRow) {
   Inputs inputs = FakeRun();
   inputs.flows.plans.push_back(inputs.flows.plans[1]);

@@ -18,8 +18,8 @@ class Walker {
 
   std::vector<PathStep> Walk() {
     if (!FindEnd()) return {};
-    // Each turn is an op that none before it could be; more turns than ops would be a circle, which
-    // only a timeline that no replay made could hold.
+    // Each turn visits another op. More turns than ops mean a cycle, which no timeline of a replay
+    // has.
     for (int64_t left = CountOps(); left > 0 && now_ > Time(); --left) {
       const Op& op = inputs_.program_of(rank_).ops[op_];
       if (op.kind == OpKind::kCompute) {
@@ -63,14 +63,14 @@ class Walker {
     return ops;
   }
 
-  // From now_ back to `begin`, if that lies before.
+  // Adds a step from now_ back to `begin`, if `begin` is earlier.
   void Back(Time begin, PathKind kind, int held_by) {
     if (begin >= now_) return;
     steps_.push_back({begin, now_, kind, rank_, op_, held_by});
     now_ = begin;
   }
 
-  // The data moved when the last member that it needed had started: at `ready`.
+  // Data moved from `ready` on, when the last member that it needs had started.
   void GoToLastToStart() {
     const Time ready = inputs_.timeline_of(rank_).ready[op_];
     CallMembers::Member last{rank_, op_};
@@ -100,7 +100,7 @@ class Walker {
 
   const Inputs& inputs_;
   CallMembers members_;
-  std::vector<std::unique_ptr<OpCauses>> causes_;  // by rank, as they are met
+  std::vector<std::unique_ptr<OpCauses>> causes_;  // by rank, on first use
   int rank_ = 0;
   uint32_t op_ = 0;
   Time now_;

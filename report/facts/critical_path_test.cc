@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "report/facts/path_summary.h"
 #include "report/testing/run_testing.h"
 
 namespace drydock {
@@ -77,7 +78,7 @@ TEST(CriticalPath, OfARunWithoutOpsThereIsNone) {
   EXPECT_TRUE(CriticalPath(inputs).empty());
 }
 
-// Times that no replay makes, each holding up the other at one instant: the walk ends nevertheless.
+// Two ops that are each other's cause, which no replay makes: the walk still ends.
 TEST(CriticalPath, EndsWhateverTheTimes) {
   Inputs inputs = FakeRun();
   for (RankTimeline& rank : inputs.timeline.ranks) {

@@ -39,12 +39,12 @@ Launches CountLaunches(const Workload& workload) {
   return launches;
 }
 
-// In seconds: a sum over ranks is only ever used as a share.
+// In seconds, as sums over ranks only serve as shares.
 double TotalOf(const KernelRow& row) {
   return row.time.seconds() * static_cast<double>(row.launches);
 }
 
-// Kernels of one name, shape and time on one GPU are one row, whichever submodule launches them.
+// Kernels with one name, shape and time on one GPU are one row, for all submodules.
 std::vector<KernelRow> CollectRows(const Inputs& inputs) {
   const Launches launches = CountLaunches(inputs.workload);
   std::map<std::tuple<size_t, std::string, std::string, Time>, KernelRow> rows;

@@ -1,6 +1,5 @@
-// What the compute time is made of: kernels by name and shape, and where their times came from.
-// Counted over the programs of all ranks, at the times compute-sim gave. Pure functions;
-// deterministic order.
+// The kernels of the compute time, by name and shape, and the sources of their times. Counted over
+// the programs of all ranks, with the times of compute-sim. Pure functions; deterministic order.
 #ifndef DRYDOCK_REPORT_FACTS_KERNELS_H_
 #define DRYDOCK_REPORT_FACTS_KERNELS_H_
 
@@ -25,15 +24,15 @@ struct KernelRow {
 };
 
 struct KernelSummary {
-  std::vector<KernelRow> rows;  // costliest in total first
+  std::vector<KernelRow> rows;  // the largest total first
   struct Source {
-    int64_t kernels = 0;  // distinct, as compute-sim counted them
+    int64_t kernels = 0;  // distinct, as compute-sim counts them
     double share = 0;     // of all kernel time of all ranks
   };
   std::array<Source, kTimeSourceCount> by_source;  // by TimeSource
 };
 
-// Whether people are told of the source: that a workload gives its times is said where one does.
+// Returns true if text and page show the source: `given` only if the workload states times.
 inline bool IsShown(const KernelSummary& kernels, size_t source) {
   return source != static_cast<size_t>(TimeSource::kGiven) || kernels.by_source[source].kernels > 0;
 }

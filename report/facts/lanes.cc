@@ -47,11 +47,11 @@ class Columns {
   int64_t BeginOf(int column) const {
     return static_cast<int64_t>(static_cast<__int128>(length_) * column / columns_);
   }
-  // One too low at most, where a boundary was rounded down.
+  // At most one too low, at a boundary that was rounded down.
   int ColumnOf(int64_t ps) const {
     return static_cast<int>(static_cast<__int128>(ps) * columns_ / length_);
   }
-  // The kind with most of the column, and how much of it all kinds fill. Streams may overlap.
+  // Returns the largest kind of the column and the fullness by all kinds. Streams may overlap.
   LaneRun RunOf(int column) const {
     int best = 0;
     int64_t sum = 0;

@@ -82,11 +82,11 @@ class Measurer {
  private:
   LoadMeter NewMeter() const { return {inputs_.timeline.iteration, columns_}; }
 
-  // visit(rank, traffic, begin, end) for every communication op that puts something on a link.
+  // Calls visit(rank, traffic, begin, end) for every communication op with traffic.
   template <typename Visit>
   void VisitAll(const Visit& visit) {
     const size_t calls = inputs_.workload.calls.size();
-    std::vector<int> index;      // of a role and call into `known`; -1: not met
+    std::vector<int> index;      // of a role and call into `known`; -1: new
     std::vector<Traffic> known;  // of this rank
     for (int rank = 0; rank < inputs_.workload.rank_count(); ++rank) {
       index.assign(inputs_.workload.roles.size() * calls, -1);
@@ -133,7 +133,7 @@ class Measurer {
     return links_.fabric().direction(link).made.bytes_per_second();
   }
 
-  // By the share of their rate that they carry.
+  // Orders links by utilization.
   std::vector<uint32_t> BusiestCables() const {
     std::vector<uint32_t> busy;
     for (uint32_t link = 0; link < totals_.size(); ++link) {
@@ -147,7 +147,7 @@ class Measurer {
     return busy;
   }
 
-  // Of the rank's own NIC: out, in.
+  // Rows of the rank's NIC: out, in.
   std::vector<uint32_t> CablesOfRank(int rank) const {
     const Placement::Slot& slot = links_.placement().of(rank);
     const int nic = inputs_.workload.topology.kind_of_host(slot.host).NicOfGpu(slot.gpu);

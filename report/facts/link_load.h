@@ -1,8 +1,8 @@
-// How much of their rate links carry in the course of the iteration: what each call sends over a
-// link (from its plan), spread evenly over the time in which the sender's data moves. So it is for
-// any network: nothing of it is measured on the way. Cables are those that a connection's queue
-// pairs are routed over (plan_links.h). Not counted: PCIe, and what NCCL hands to another GPU's NIC
-// (PXN) on that GPU's own link.
+// The utilization of links over the iteration: the bytes that each call sends over a link, by its
+// plan, spread evenly over the time in which the sender's data moves. No network measures it, so it
+// exists for every network. Cables are those on the routes of a connection's queue pairs
+// (plan_links.h). Not counted: PCIe, and the NVLink transfer to a GPU whose NIC sends the data
+// (PXN).
 #ifndef DRYDOCK_REPORT_FACTS_LINK_LOAD_H_
 #define DRYDOCK_REPORT_FACTS_LINK_LOAD_H_
 
@@ -22,14 +22,14 @@ struct LoadRow {
 };
 
 struct LinkLoad {
-  std::vector<LoadRow> scale_up;  // of the ranks asked for: out of the GPU, into it
-  std::vector<LoadRow> nics;      // of all together, then those of the ranks asked for
+  std::vector<LoadRow> scale_up;  // of the requested ranks: out of the GPU, into it
+  std::vector<LoadRow> nics;      // of all ranks together, then of the requested ranks
   std::vector<LoadRow> cables;    // of the cluster, the busiest first
 };
 
 inline constexpr size_t kBusiestCables = 16;
 
-// Rows without any traffic are left out.
+// Leaves out rows without traffic.
 LinkLoad MeasureLinkLoad(const Inputs& inputs, const std::vector<int>& ranks, int columns);
 
 }  // namespace drydock

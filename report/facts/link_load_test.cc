@@ -8,7 +8,7 @@
 namespace drydock {
 namespace {
 
-// Of the all-reduce of two: each sends 1.92 MB to the other and takes as much.
+// An all-reduce of two: each sends 1.92 MB to the other and receives as much.
 Inputs RunWithTraffic() {
   Inputs inputs = FakeRun();
   Plan& plan = inputs.flows.plans[0];

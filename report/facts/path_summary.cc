@@ -1,4 +1,5 @@
-// What the critical path is made of, and all of it as a table.
+#include "report/facts/path_summary.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,12 +8,12 @@
 #include <tuple>
 
 #include "core/schema/artefacts/trace_file.h"
-#include "report/facts/critical_path.h"
+#include "report/facts/plan_links.h"
 
 namespace drydock {
 namespace {
 
-// The links of transfers, worked out once for each call, group and member.
+// The links of transfers, computed once for each call, group and member.
 class LinkNames {
  public:
   explicit LinkNames(const Inputs& inputs) : inputs_(inputs), links_(inputs.workload) {}
@@ -39,8 +40,8 @@ class LinkNames {
   std::map<std::tuple<uint32_t, int, int>, std::vector<std::string>> names_;
 };
 
-// "attention.fwd", "tp all-reduce 100.7 MB": what ops that only differ in layer and micro-batch
-// share.
+// Returns the name that ops share if they differ only in layer and micro-batch: "attention.fwd",
+// "tp all-reduce 100.7 MB".
 std::string GroupName(const Workload& workload, const Op& op) {
   if (op.kind == OpKind::kCompute) return workload.blocks[op.work].name;
   if (UsesMemory(op.kind)) {
@@ -71,7 +72,7 @@ void AddTo(std::map<std::string, PathShare>* by_name, const std::string& name, T
   ++share.steps;
 }
 
-// A CSV field; names come from files.
+// Quotes a CSV field, as names come from files.
 std::string Quoted(const std::string& text) {
   std::string out = "\"";
   for (const char c : text) out += c == '"' ? "\"\"" : std::string(1, c == '\n' ? ' ' : c);

@@ -10,7 +10,7 @@ namespace drydock {
 
 PlanLinks::PlanLinks(const Workload& workload)
     : workload_(workload), placement_(workload.topology), fabric_(workload.topology) {
-  // Settings that NCCL cannot work with were refused when the plan was made.
+  // Planning has already rejected settings that NCCL does not accept.
   const Result<ConnectionShape> shape = ConnectionShapeOf(workload.topology);
   if (shape.ok()) shape_ = *shape;
 }
@@ -63,8 +63,8 @@ void PlanLinks::AddNames(int group, const Connection& connection, uint16_t chann
     case LinkKind::kNet:
       break;
   }
-  for (const std::vector<uint32_t>& way : Cables(group, connection, channel)) {
-    for (const uint32_t link : way) add(CableName(link));
+  for (const std::vector<uint32_t>& route : Cables(group, connection, channel)) {
+    for (const uint32_t link : route) add(CableName(link));
   }
 }
 

@@ -1,6 +1,6 @@
 // The links that a plan's connections cross, by name: inside a host from GPU to GPU, between hosts
-// every cable. Where a fabric has several ways, the one that the queue pairs' hashes choose, which
-// is the packet and the fluid network's too. Ways are looked up anew each time. Thread-safe.
+// every cable. If a fabric has several routes, the hashes of the queue pairs choose, as in the
+// packet and the fluid network. Computes routes on each call. Thread-safe.
 #ifndef DRYDOCK_REPORT_FACTS_PLAN_LINKS_H_
 #define DRYDOCK_REPORT_FACTS_PLAN_LINKS_H_
 
@@ -17,20 +17,20 @@ namespace drydock {
 
 class PlanLinks {
  public:
-  // Outlives this.
+  // REQUIRES: `workload` outlives this.
   explicit PlanLinks(const Workload& workload);
 
   const FabricMap& fabric() const { return fabric_; }
   const Placement& placement() const { return placement_; }
 
-  // The cables (links of the fabric map) that a connection between NICs crosses, a list for each of
-  // its queue pairs; none for any other connection.
+  // Returns the cables (links of the fabric map) of a connection between NICs, a list for each
+  // queue pair; no list for other connections.
   std::vector<std::vector<uint32_t>> Cables(int group, const Connection& connection,
                                             uint16_t channel) const;
   std::string CableName(uint32_t link) const;  // "host 0/nic3 to leaf3"
 
-  // All that the data of one member crosses in a call, each once, in the order of the plan: towards
-  // the member; of a member that only sends, away from it.
+  // Returns the links that a member's data crosses in a call, each once, in the order of the plan:
+  // links towards the member, or away from a member that only sends.
   std::vector<std::string> NamesFor(const Plan& plan, int group, int member) const;
 
  private:

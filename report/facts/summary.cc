@@ -26,7 +26,7 @@ std::vector<GpuFacts> GpusOf(const Workload& workload) {
   return out;
 }
 
-// The mean over the ranks; nothing if some GPU has no rate for the precision.
+// Returns the mean over the ranks; 0 if a GPU has no rate for the precision.
 FlopRate PeakOf(const std::vector<GpuFacts>& gpus, int ranks) {
   double sum = 0;
   for (const GpuFacts& gpu : gpus) {
@@ -37,7 +37,7 @@ FlopRate PeakOf(const std::vector<GpuFacts>& gpus, int ranks) {
   return FlopRate(sum / ranks);
 }
 
-// `seconds` for each iteration.
+// `seconds`: the time of an iteration.
 Rates RatesOf(const WorkloadTotals& totals, double seconds, int ranks, FlopRate peak) {
   Rates rates;
   rates.tokens_per_second = static_cast<double>(totals.tokens) / seconds;
@@ -52,61 +52,73 @@ Rates RatesOf(const WorkloadTotals& totals, double seconds, int ranks, FlopRate 
   return rates;
 }
 
-// How much of the run there is, and so what its rates are: those of all its iterations, for the
-// last begins on some ranks before the one before has ended on others. None if it was stopped.
-void SetLength(const Inputs& inputs, Summary* out) {
+JobFacts JobOf(const WorkloadTotals& totals) {
+  return {totals.model_name,    totals.layout, std::string(ToString(totals.precision)),
+          totals.parameters,    totals.tokens, totals.model_flops,
+          totals.hardware_flops};
+}
+
+ClusterFacts ClusterOf(const Workload& workload) {
+  const Topology& topology = workload.topology;
+  return {topology.name, topology.fabric.kind, topology.host_count(), workload.rank_count(),
+          GpusOf(workload)};
+}
+
+NetworkFacts NetworkOf(const Inputs& inputs) {
   const Timeline& timeline = inputs.timeline;
-  out->iterations = timeline.iterations;
-  out->simulated = std::accumulate(timeline.iterations.begin(), timeline.iterations.end(), Time());
-  if (timeline.iterations.empty()) out->simulated = timeline.iteration;
-  out->stopped = timeline.stopped;
-  if (timeline.stopped == Time()) {
-    const auto count = static_cast<double>(std::max<size_t>(1, timeline.iterations.size()));
-    out->rates = RatesOf(inputs.workload.totals, out->simulated.seconds() / count, out->ranks,
-                         PeakOf(out->gpus, out->ranks));
-  } else {
-    out->ops_ended = timeline.ops_ended;
-    for (const RankTimeline& rank : timeline.ranks) {
-      out->ops += static_cast<int64_t>(rank.end.size());
-    }
+  // Other networks have no queues to congest.
+  const bool congests = timeline.network == "packet";
+  return {timeline.network, congests ? inputs.workload.topology.transport.congestion_control : "",
+          timeline.counters, timeline.links, timeline.slowdowns};
+}
+
+RunLength LengthOf(const Timeline& timeline) {
+  RunLength out;
+  out.iterations = timeline.iterations;
+  out.simulated = std::accumulate(timeline.iterations.begin(), timeline.iterations.end(), Time());
+  if (timeline.iterations.empty()) out.simulated = timeline.iteration;
+  out.stopped = timeline.stopped;
+  if (timeline.stopped == Time()) return out;
+  out.ops_ended = timeline.ops_ended;
+  for (const RankTimeline& rank : timeline.ranks) out.ops += static_cast<int64_t>(rank.end.size());
+  return out;
+}
+
+// The rates of all iterations together: the last iteration begins on some ranks before the previous
+// one has ended on others. A run that was stopped has none.
+Rates RatesOf(const Inputs& inputs, const ClusterFacts& cluster, const RunLength& length) {
+  Rates rates;
+  if (length.stopped == Time()) {
+    const auto count = static_cast<double>(std::max<size_t>(1, length.iterations.size()));
+    rates = RatesOf(inputs.workload.totals, length.simulated.seconds() / count, cluster.ranks,
+                    PeakOf(cluster.gpus, cluster.ranks));
   }
-  out->rates.iteration = timeline.iteration;
+  rates.iteration = inputs.timeline.iteration;
+  return rates;
+}
+
+std::optional<MemoryFacts> MemoryOf(const Workload& workload) {
+  const std::optional<MemoryVerdict> verdict = JudgeMemory(workload);
+  if (!verdict) return std::nullopt;
+  return MemoryFacts{*verdict, workload.memory[static_cast<size_t>(verdict->class_index)]};
 }
 
 }  // namespace
 
 Summary Summarise(const Inputs& inputs) {
-  const Workload& workload = inputs.workload;
   Summary out;
-  out.model = workload.totals.model_name;
-  out.layout = workload.totals.layout;
-  out.cluster = workload.topology.name;
-  out.network = inputs.timeline.network;
-  out.fabric = workload.topology.fabric.kind;
-  // The others have no queues that could be congested.
-  if (out.network == "packet") {
-    out.congestion_control = workload.topology.transport.congestion_control;
-  }
-  out.precision = ToString(workload.totals.precision);
-  out.hosts = workload.topology.host_count();
-  out.ranks = workload.rank_count();
-  out.parameters = workload.totals.parameters;
-  out.tokens = workload.totals.tokens;
-  out.model_flops = workload.totals.model_flops;
-  out.hardware_flops = workload.totals.hardware_flops;
-  out.gpus = GpusOf(workload);
-  out.memory = JudgeMemory(workload);
-  if (out.memory) out.memory_parts = workload.memory[static_cast<size_t>(out.memory->class_index)];
-  SetLength(inputs, &out);
+  out.job = JobOf(inputs.workload.totals);
+  out.cluster = ClusterOf(inputs.workload);
+  out.network = NetworkOf(inputs);
+  out.length = LengthOf(inputs.timeline);
+  out.rates = RatesOf(inputs, out.cluster, out.length);
+  out.memory = MemoryOf(inputs.workload);
   out.parts = SummariseParts(inputs.timeline);
   out.classes = BreakdownByClass(inputs);
   out.collectives = SummariseCollectives(inputs);
-  out.path = SummarisePath(inputs);
-  out.kernels = SummariseKernels(inputs);
   out.transfers = SummariseTransfers(inputs);
-  out.counters = inputs.timeline.counters;
-  out.links = inputs.timeline.links;
-  out.slowdowns = inputs.timeline.slowdowns;
+  out.kernels = SummariseKernels(inputs);
+  out.path = SummarisePath(inputs);
   out.what_if = inputs.what_if;
   return out;
 }

@@ -1,5 +1,5 @@
-// Which ranks a trace shows. Ranks of one class do the same, so by default one of each is shown,
-// and the whole first tensor-parallel group, in which collectives can be compared side by side.
+// Which ranks a trace shows. Ranks of one class do the same work, so the default is one rank of
+// each class and the first tensor-parallel group, to compare collectives side by side.
 #ifndef DRYDOCK_REPORT_FACTS_TRACE_RANKS_H_
 #define DRYDOCK_REPORT_FACTS_TRACE_RANKS_H_
 
@@ -14,17 +14,17 @@ namespace drydock {
 struct TraceRanks {
   static constexpr int kRepresentatives = 0;
   static constexpr int kAll = -1;
-  int count = kRepresentatives;  // or how many ranks
+  int count = kRepresentatives;  // or a number of ranks
 };
 
-// "all", or a number of at least 1.
+// Parses "all" or a number of at least 1.
 Result<TraceRanks> ParseTraceRanks(const std::string& text);
 
-// Ascending. A number of ranks takes the lowest rank of each class first, then the rest of the
-// first tensor-parallel group, then the others in order.
+// Returns ranks in ascending order. A number takes the lowest rank of each class first, then the
+// rest of the first tensor-parallel group, then other ranks in order.
 std::vector<int> ChooseRanks(const Workload& workload, TraceRanks choice);
 
-// The lowest rank of each class that has ranks, by class.
+// Returns the lowest rank of each class that has ranks, by class.
 std::vector<int> ClassRepresentatives(const Workload& workload);
 
 }  // namespace drydock

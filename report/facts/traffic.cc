@@ -71,11 +71,12 @@ class Counter {
     if (sends) out_.sent += bytes;
   }
 
-  // Queue pairs share a connection's data evenly.
+  // Queue pairs carry equal parts of a connection's data.
   void AddWay(const Connection& connection, uint16_t channel, int64_t bytes) {
-    const std::vector<std::vector<uint32_t>> ways = links_.Cables(group_, connection, channel);
-    for (const std::vector<uint32_t>& way : ways) {
-      for (const uint32_t link : way) cables_[link] += bytes / static_cast<int64_t>(ways.size());
+    const std::vector<std::vector<uint32_t>> routes = links_.Cables(group_, connection, channel);
+    for (const std::vector<uint32_t>& route : routes) {
+      for (const uint32_t link : route)
+        cables_[link] += bytes / static_cast<int64_t>(routes.size());
     }
     out_.sent += bytes;
   }

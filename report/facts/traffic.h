@@ -1,4 +1,4 @@
-// What one member of a call puts on links, worked out from the call's plan.
+// The traffic of one member of a call on links, from the call's plan.
 #ifndef DRYDOCK_REPORT_FACTS_TRAFFIC_H_
 #define DRYDOCK_REPORT_FACTS_TRAFFIC_H_
 

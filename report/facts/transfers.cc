@@ -14,9 +14,9 @@ double TransferRow::bandwidth() const {
 }
 
 std::string TransferRow::Name() const {
-  const char* way = kind == OpKind::kLoad ? "from" : kind == OpKind::kStore ? "to" : "in";
+  const char* preposition = kind == OpKind::kLoad ? "from" : kind == OpKind::kStore ? "to" : "in";
   return fmt::format("{} {} {} {} {}", OpKindName(kind), transfer.name, ToString(transfer.bytes),
-                     way, MemoryTierNames()[static_cast<size_t>(transfer.tier)]);
+                     preposition, MemoryTierNames()[static_cast<size_t>(transfer.tier)]);
 }
 
 std::vector<TransferRow> SummariseTransfers(const Inputs& inputs) {

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "report/facts/summary.h"
+#include "report/output/summary_json.h"
+#include "report/output/summary_text.h"
 #include "report/testing/run_testing.h"
 
 namespace drydock {

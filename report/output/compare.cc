@@ -5,12 +5,13 @@
 #include <algorithm>
 #include <map>
 
-#include "report/output/page_parts.h"
+#include "report/output/html_table.h"
+#include "report/output/summary_text.h"
 
 namespace drydock {
 namespace {
 
-constexpr size_t kCallLines = 12;  // on a terminal; the page and the JSON have all
+constexpr size_t kCallLines = 12;  // in the text; the page and the JSON have all
 
 std::vector<ComparedTime> CompareCalls(const Summary& here, const Summary& there) {
   std::vector<ComparedTime> rows;
@@ -20,7 +21,7 @@ std::vector<ComparedTime> CompareCalls(const Summary& here, const Summary& there
     if (added) rows.push_back({call.Name(), std::nullopt, std::nullopt});
     return rows[found->second];
   };
-  // Of one name with several plans, the costliest.
+  // Of several plans with one name, the first has the largest total.
   for (const CollectiveRow& call : here.collectives) {
     ComparedTime& row = row_of(call);
     if (!row.here) row.here = call.median;
@@ -71,8 +72,8 @@ std::string TimesTable(const char* title, const std::vector<ComparedTime>& rows)
 Comparison Compare(const Summary& here, const Summary& there, const std::string& run) {
   Comparison out;
   out.run = run;
-  out.what = fmt::format("{} on {}, {}, network {}", there.model, there.cluster, there.layout,
-                         there.network);
+  out.what = fmt::format("{} on {}, {}, network {}", there.job.model, there.cluster.name,
+                         there.job.layout, there.network.name);
   out.here = here.rates;
   out.there = there.rates;
   for (int i = 0; i < kPartCount; ++i) {
@@ -115,9 +116,9 @@ std::string ComparisonSection(const Comparison& comparison) {
             change(here.tokens_per_second, there.tokens_per_second)});
   const auto mfu = [](const Rates& rates) { return rates.mfu ? Percent(*rates.mfu) : "unknown"; };
   head.Add({Words("MFU"), Number(mfu(here)), Number(mfu(there)), Number("")});
-  // The tables stand under each other, so their columns do too.
+  // One class aligns the columns of the tables.
   return Section("Compared with another run",
-                 fmt::format("The other: {}: {}.", comparison.run, comparison.what),
+                 fmt::format("The other run: {}: {}.", comparison.run, comparison.what),
                  "<div class=\"alike\">" + std::move(head).Finish() +
                      TimesTable("where the time goes, mean of the ranks", comparison.parts) +
                      TimesTable("critical path", comparison.path) +

@@ -1,4 +1,4 @@
-// Two runs side by side: what differs, and by how much. Plain data; pure functions.
+// Two runs side by side and their differences. Plain data; pure functions.
 #ifndef DRYDOCK_REPORT_OUTPUT_COMPARE_H_
 #define DRYDOCK_REPORT_OUTPUT_COMPARE_H_
 
@@ -11,24 +11,24 @@
 
 namespace drydock {
 
-// A time in both runs; nothing where one has no such thing, which is not the same as no time.
+// A time in both runs; absent if a run does not have the item, which is not a time of 0.
 struct ComparedTime {
   std::string name;
   std::optional<Time> here, there;
 };
 
 struct Comparison {
-  std::string run;   // the other one, as the user named it
+  std::string run;   // the other run, as the user named it
   std::string what;  // its model, cluster, layout and network
   Rates here, there;
-  std::vector<ComparedTime> parts;  // means over the ranks, where either has any
+  std::vector<ComparedTime> parts;  // means over the ranks, if either is above 0
   std::vector<ComparedTime> path;   // of the critical path
-  std::vector<ComparedTime> calls;  // medians; this run's costliest first, then those it lacks
+  std::vector<ComparedTime> calls;  // medians; this run's order, then other calls
 };
 
 Comparison Compare(const Summary& here, const Summary& there, const std::string& run);
 
-// "+1.20 %": the other run against this one; "" if this one has none.
+// Returns the change from `here` to `there`, "+1.20 %"; "" if `here` is 0.
 std::string Change(double here, double there);
 
 std::string ComparisonText(const Comparison& comparison);     // for a terminal, 100 columns

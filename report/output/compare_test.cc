@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "report/output/summary_json.h"
 #include "report/testing/run_testing.h"
 
 namespace drydock {
@@ -13,7 +14,7 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-// The same run but for a forward pass on ranks 0 and 1 that ends the iteration 60 us later.
+// The same run, with a forward pass on ranks 0 and 1 that is 60 us longer.
 Inputs SlowerRun() {
   Inputs inputs = FakeRun();
   inputs.timeline.iteration += Time::Us(60);
@@ -33,7 +34,7 @@ TEST(Compare, SaysWhatDiffers) {
   EXPECT_EQ(Change(600, 660), "+10.00 %");
 }
 
-// Compared with a run that does not have the costliest call, and has one that this run lacks.
+// The other run lacks the largest call, and has a call that this run lacks.
 Comparison WithOtherCalls() {
   Summary here = Summarise(FakeRun()), there = Summarise(FakeRun());
   there.collectives.erase(there.collectives.begin());

@@ -1,5 +1,5 @@
-// Text as it may stand in JSON and in HTML. Names come from files, so anything may be in them;
-// bytes that are not UTF-8 are replaced.
+// Escapes text for JSON and HTML. Names come from files and may contain anything; bytes that are
+// not UTF-8 are replaced.
 #ifndef DRYDOCK_REPORT_OUTPUT_ESCAPE_H_
 #define DRYDOCK_REPORT_OUTPUT_ESCAPE_H_
 

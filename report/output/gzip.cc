@@ -5,7 +5,7 @@
 namespace drydock {
 namespace {
 
-// Traces are so repetitive that higher levels cost time and save little.
+// Traces are repetitive: higher levels take time and save little.
 constexpr int kLevel = 1;
 constexpr int kWindowBits = 15 + 16;  // the largest window, with a gzip header
 constexpr int kMemoryLevel = 9;

@@ -1,5 +1,5 @@
-// A gzip file made piece by piece. The header has no time, name or system in it: the same content
-// gives the same bytes. Not thread-safe; owns its buffers.
+// Writes a gzip file piece by piece. The header has no time, name or system, so equal content gives
+// equal bytes. Owns its buffers. Not thread-safe.
 #ifndef DRYDOCK_REPORT_OUTPUT_GZIP_H_
 #define DRYDOCK_REPORT_OUTPUT_GZIP_H_
 
@@ -18,7 +18,7 @@ class GzipWriter {
   GzipWriter& operator=(const GzipWriter&) = delete;
 
   void Append(std::string_view content);
-  // The whole file; nothing may be appended after it.
+  // Returns the whole file. REQUIRES: no Append after it.
   std::string Finish();
 
  private:

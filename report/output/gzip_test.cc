@@ -15,7 +15,7 @@ TEST(Gzip, GivesBackWhatWasAppended) {
   EXPECT_EQ(Gunzip(writer.Finish(), 7), "one two");
 }
 
-// Hard to compress, and more than the writer's buffer grows at once.
+// Incompressible, and larger than one growth of the writer's buffer.
 TEST(Gzip, ManyMegabytes) {
   std::string content;
   uint64_t state = 1;
@@ -30,7 +30,7 @@ TEST(Gzip, ManyMegabytes) {
   EXPECT_TRUE(Gunzip(writer.Finish(), content.size()) == content);
 }
 
-// Bytes 4 to 7 are the time of making, byte 9 the system (RFC 1952, 2.3).
+// Bytes 4 to 7 are the modification time, byte 9 the system (RFC 1952, 2.3).
 TEST(Gzip, TheHeaderTellsNeitherTimeNorSystem) {
   GzipWriter writer;
   writer.Append("x");

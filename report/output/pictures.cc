@@ -21,7 +21,7 @@ const char* PartColour(int part) {
   return DimensionColour(part - 1);
 }
 
-// "ranks 0-7", or where that is long "16 ranks".
+// Returns "ranks 0-7", or "16 ranks" if the list is long.
 std::string Listed(const char* noun, const std::vector<int>& numbers, size_t longest) {
   const std::string ranges = RangesOf(numbers);
   if (ranges.size() > longest) return fmt::format("{} {}s", numbers.size(), noun);

@@ -1,11 +1,10 @@
-// summary.json: keys and units as docs/reference/report.md lists them. Times in seconds are for
-// reading; the iteration stands in picoseconds as well, which is exact.
+// Times in seconds are for reading; the iteration is in picoseconds as well, which is exact.
+#include "report/output/summary_json.h"
+
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "core/model/calls/grouped_call.h"
-#include "report/facts/summary.h"
-#include "report/output/path_json.h"
 
 namespace drydock {
 namespace {
@@ -13,13 +12,40 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr int kFormat = 1;
+constexpr size_t kShares = 20;  // ops and links of the critical path
 
 Json OrNull(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
 
-// Divisions by exact powers of ten, so that a round time is written as one.
+// Divides by exact powers of ten, so a round time has a short decimal.
 Json Seconds(Time time) { return static_cast<double>(time.ps()) / 1e12; }
+Json Seconds(const std::optional<Time>& time) { return time ? Seconds(*time) : Json(nullptr); }
 Json Us(Time time) { return static_cast<double>(time.ps()) / 1e6; }
 Json TeraFlops(FlopRate rate) { return rate.flops_per_second() / 1e12; }
+
+// "exposed tensor" -> "exposed_tensor"
+std::string JsonKey(std::string name) {
+  std::replace(name.begin(), name.end(), ' ', '_');
+  return name;
+}
+
+Json SharesJson(const std::vector<PathShare>& shares) {
+  Json out = Json::array();
+  for (size_t i = 0; i < std::min(shares.size(), kShares); ++i) {
+    out.push_back({{"name", shares[i].name},
+                   {"time_s", Seconds(shares[i].time)},
+                   {"steps", shares[i].steps}});
+  }
+  return out;
+}
+
+Json TimesJson(const std::vector<ComparedTime>& times) {
+  Json out = Json::array();
+  for (const ComparedTime& each : times) {
+    out.push_back(
+        {{"name", each.name}, {"here_s", Seconds(each.here)}, {"there_s", Seconds(each.there)}});
+  }
+  return out;
+}
 
 Json PartsJson(const Summary& summary) {
   Json out = Json::object();
@@ -55,7 +81,7 @@ Json WorkJson(const WorkKind& kind) {
           {"works", kind.works}};
 }
 
-// What a grouped call is made of, and the works that NCCL makes of a call if they are several.
+// Adds the parts of a grouped call, and the works of the plan if there are several.
 void AddParts(const CollectiveRow& row, Json* out) {
   if (row.call.collective == CollectiveType::kGrouped) (*out)["parts"] = KindText(row.call);
   if (row.works.size() == 1 && row.works.front().works == 1) return;
@@ -127,17 +153,17 @@ Json TransfersJson(const Summary& summary) {
 
 Json CountersJson(const Summary& summary) {
   Json out = Json::object();
-  for (const auto& [name, value] : summary.counters) out[name] = value;
+  for (const auto& [name, value] : summary.network.counters) out[name] = value;
   return out;
 }
 
 Json LinksJson(const Summary& summary) {
   Json out = Json::array();
-  for (const LinkTotal& link : summary.links) {
+  for (const LinkTotal& link : summary.network.links) {
     out.push_back({{"from", link.from},
                    {"to", link.to},
                    {"gbit_per_s", static_cast<double>(link.rate.bits_per_second()) * 1e-9},
-                   {"utilisation", link.Utilisation(summary.simulated)},
+                   {"utilisation", link.Utilisation(summary.length.simulated)},
                    {"sent_bytes", link.sent.count()},
                    {"most_queued_bytes", link.most_queued.count()},
                    {"marked", link.marked},
@@ -150,7 +176,7 @@ Json LinksJson(const Summary& summary) {
 
 Json SlowdownsJson(const Summary& summary) {
   Json out = Json::array();
-  for (const SlowdownRow& row : summary.slowdowns) {
+  for (const SlowdownRow& row : summary.network.slowdowns) {
     out.push_back({{"bytes_up_to", row.up_to.count()},
                    {"messages", row.messages},
                    {"median", row.median},
@@ -163,7 +189,7 @@ Json SlowdownsJson(const Summary& summary) {
 
 Json GpusJson(const Summary& summary) {
   Json out = Json::array();
-  for (const GpuFacts& gpu : summary.gpus) {
+  for (const GpuFacts& gpu : summary.cluster.gpus) {
     out.push_back({{"gpu", gpu.name},
                    {"count", gpu.count},
                    {"dense_tflops_per_s", TeraFlops(gpu.dense_rate)},
@@ -178,14 +204,50 @@ Json GpusJson(const Summary& summary) {
 Json MemoryJson(const Summary& summary) {
   if (!summary.memory) return nullptr;
   Json parts = Json::object();
-  for (const MemoryPart& part : summary.memory_parts) {
+  for (const MemoryPart& part : summary.memory->parts) {
     parts[JsonKey(part.name) + "_bytes"] = part.bytes.count();
   }
-  return {{"fits", summary.memory->fits()},
-          {"class", summary.memory->class_index},
-          {"needed_bytes", summary.memory->total.count()},
-          {"gpu_bytes", summary.memory->capacity.count()},
+  const MemoryVerdict& verdict = summary.memory->verdict;
+  return {{"fits", verdict.fits()},
+          {"class", verdict.class_index},
+          {"needed_bytes", verdict.total.count()},
+          {"gpu_bytes", verdict.capacity.count()},
           {"parts", std::move(parts)}};
+}
+
+Json PathJson(const PathSummary& path) {
+  if (path.steps.empty()) return nullptr;
+  Json parts = Json::object();
+  for (int i = 0; i < kPathPartCount; ++i) {
+    parts[JsonKey(PathPartName(i)) + "_s"] = Seconds(path.parts[static_cast<size_t>(i)]);
+  }
+  return {{"steps", path.steps.size()},      {"ranks", path.ranks},
+          {"from_rank_to_rank", path.jumps}, {"parts", std::move(parts)},
+          {"ops", SharesJson(path.ops)},     {"links", SharesJson(path.links)}};
+}
+
+Json WhatIfJson(const WhatIf& what_if) {
+  Json answers = Json::array();
+  for (const WhatIfAnswer& answer : what_if.answers) {
+    answers.push_back({{"name", answer.name},
+                       {"changed", answer.changed},
+                       {"iteration_time_s", Seconds(answer.iteration)}});
+  }
+  return {{"network", what_if.network},
+          {"better_percent", what_if.better},
+          {"iteration_time_s", Seconds(what_if.iteration)},
+          {"answers", std::move(answers)}};
+}
+
+Json ComparisonJson(const Comparison& comparison) {
+  return {{"run", comparison.run},
+          {"what", comparison.what},
+          {"iteration_time_s",
+           {{"here", Seconds(comparison.here.iteration)},
+            {"there", Seconds(comparison.there.iteration)}}},
+          {"time", TimesJson(comparison.parts)},
+          {"critical_path", TimesJson(comparison.path)},
+          {"collectives", TimesJson(comparison.calls)}};
 }
 
 }  // namespace
@@ -194,27 +256,27 @@ std::string SummaryJson(const Summary& summary, const Comparison* comparison) {
   const Rates& rates = summary.rates;
   Json out;
   out["format"] = kFormat;
-  out["model"] = summary.model;
-  out["layout"] = summary.layout;
-  out["precision"] = summary.precision;
-  out["parameters"] = summary.parameters;
-  out["cluster"] = summary.cluster;
-  out["hosts"] = summary.hosts;
-  out["gpus"] = summary.ranks;
-  out["network"] = summary.network;
+  out["model"] = summary.job.model;
+  out["layout"] = summary.job.layout;
+  out["precision"] = summary.job.precision;
+  out["parameters"] = summary.job.parameters;
+  out["cluster"] = summary.cluster.name;
+  out["hosts"] = summary.cluster.hosts;
+  out["gpus"] = summary.cluster.ranks;
+  out["network"] = summary.network.name;
   out["iteration_time_s"] = Seconds(rates.iteration);
   out["iteration_time_ps"] = rates.iteration.ps();
-  if (summary.stopped > Time()) {
-    out["stopped_s"] = Seconds(summary.stopped);
-    out["ops_ended"] = summary.ops_ended;
-    out["ops"] = summary.ops;
+  if (summary.length.stopped > Time()) {
+    out["stopped_s"] = Seconds(summary.length.stopped);
+    out["ops_ended"] = summary.length.ops_ended;
+    out["ops"] = summary.length.ops;
   }
-  for (const Time each : summary.iterations) out["iterations_s"].push_back(Seconds(each));
-  out["tokens_per_iteration"] = summary.tokens;
+  for (const Time each : summary.length.iterations) out["iterations_s"].push_back(Seconds(each));
+  out["tokens_per_iteration"] = summary.job.tokens;
   out["tokens_per_s"] = rates.tokens_per_second;
   out["tokens_per_s_per_gpu"] = rates.tokens_per_gpu_second;
-  out["model_flops_per_iteration"] = summary.model_flops;
-  out["hardware_flops_per_iteration"] = summary.hardware_flops;
+  out["model_flops_per_iteration"] = summary.job.model_flops;
+  out["hardware_flops_per_iteration"] = summary.job.hardware_flops;
   out["model_tflops_per_s_per_gpu"] = TeraFlops(rates.model);
   out["hardware_tflops_per_s_per_gpu"] = TeraFlops(rates.hardware);
   out["peak_tflops_per_s_per_gpu"] = TeraFlops(rates.peak);
@@ -230,11 +292,11 @@ std::string SummaryJson(const Summary& summary, const Comparison* comparison) {
   out["network_counters"] = CountersJson(summary);
   out["busiest_links"] = LinksJson(summary);
   out["message_slowdowns"] = SlowdownsJson(summary);
-  out["assumptions"] = {
-      {"fabric", summary.fabric},
-      {"congestion_control",
-       summary.congestion_control.empty() ? Json(nullptr) : Json(summary.congestion_control)},
-      {"gpus", GpusJson(summary)}};
+  out["assumptions"] = {{"fabric", summary.cluster.fabric},
+                        {"congestion_control", summary.network.congestion_control.empty()
+                                                   ? Json(nullptr)
+                                                   : Json(summary.network.congestion_control)},
+                        {"gpus", GpusJson(summary)}};
   if (summary.what_if) out["what_if"] = WhatIfJson(*summary.what_if);
   if (comparison != nullptr) out["comparison"] = ComparisonJson(*comparison);
   return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

@@ -1,10 +1,10 @@
-// The summary on a terminal.
+#include "report/output/summary_text.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <numeric>
 
-#include "report/facts/summary.h"
 #include "report/output/compare.h"
 
 namespace drydock {
@@ -18,7 +18,7 @@ constexpr size_t kLinkLines = 4;
 
 std::string Percent(double share) { return fmt::format("{:.1f} %", share * 100); }
 
-// At least four digits, none of them an exponent.
+// Returns at least four digits, without an exponent.
 std::string PerSecond(double rate) {
   return rate < 1000 ? fmt::format("{:.4g}", rate) : fmt::format("{:.0f}", rate);
 }
@@ -30,7 +30,7 @@ std::string Plural(int64_t count, const char* noun) {
 // "8 × a100-sxm-80g"
 std::string GpusText(const Summary& summary) {
   std::string out;
-  for (const GpuFacts& gpu : summary.gpus) {
+  for (const GpuFacts& gpu : summary.cluster.gpus) {
     if (gpu.count == 0) continue;
     out += fmt::format("{}{} × {}", out.empty() ? "" : ", ", gpu.count, gpu.name);
   }
@@ -42,31 +42,34 @@ std::string IterationsText(const std::vector<Time>& each) {
   const Time sum = std::accumulate(each.begin(), each.end(), Time());
   const auto count = static_cast<int64_t>(each.size());
   return fmt::format(
-      "iterations       {}, from {} to {}, {} on average: that of the rates; the rest is the "
-      "last\n",
+      "iterations       {}, from {} to {}, {} on average; rates use the average, the rest the "
+      "last iteration\n",
       count, ToString(*least), ToString(*most), ToString(Time::Ps(sum.ps() / count)));
 }
 
 std::string HeadText(const Summary& summary) {
   const Rates& rates = summary.rates;
-  std::string out = fmt::format("{} on {}: {} in {}, network {}\n{}\n\n", summary.model,
-                                summary.cluster, GpusText(summary), Plural(summary.hosts, "host"),
-                                summary.network, summary.layout);
-  if (summary.stopped > Time()) {
+  std::string out =
+      fmt::format("{} on {}: {} in {}, network {}\n{}\n\n", summary.job.model, summary.cluster.name,
+                  GpusText(summary), Plural(summary.cluster.hosts, "host"), summary.network.name,
+                  summary.job.layout);
+  if (summary.length.stopped > Time()) {
     return out + fmt::format("stopped at       {}: {} of {} ops had ended\n",
-                             ToString(summary.stopped), summary.ops_ended, summary.ops);
+                             ToString(summary.length.stopped), summary.length.ops_ended,
+                             summary.length.ops);
   }
   out += fmt::format("iteration time   {}\n", ToString(rates.iteration));
-  if (!summary.iterations.empty()) out += IterationsText(summary.iterations);
+  if (!summary.length.iterations.empty()) out += IterationsText(summary.length.iterations);
   out += fmt::format("tokens           {} /s, {} /s per GPU\n", PerSecond(rates.tokens_per_second),
                      PerSecond(rates.tokens_per_gpu_second));
   out += fmt::format("model FLOPs      {:.1f} TFLOP/s per GPU",
                      rates.model.flops_per_second() * 1e-12);
   out += rates.mfu ? fmt::format(", MFU {} of {} dense {}\n", Percent(*rates.mfu),
-                                 ToString(rates.peak), summary.precision)
-                   : fmt::format(", MFU unknown: no {} rate for every GPU\n", summary.precision);
+                                 ToString(rates.peak), summary.job.precision)
+                   : fmt::format(", MFU unknown: some GPU has no {} rate\n", summary.job.precision);
   if (summary.memory) {
-    out += fmt::format("memory           {} on the fullest ranks\n", ToString(*summary.memory));
+    out += fmt::format("memory           {} on the fullest ranks\n",
+                       ToString(summary.memory->verdict));
   }
   if (!rates.recompute) return out;
   out += fmt::format("with recompute   {:.1f} TFLOP/s per GPU",
@@ -74,7 +77,7 @@ std::string HeadText(const Summary& summary) {
   return out + (rates.hfu ? fmt::format(", HFU {}\n", Percent(*rates.hfu)) : "\n");
 }
 
-// Dimensions without exposed time on any rank are left out; so are hosts that are always in time.
+// Skips dimensions without exposed time on any rank, and hosts that never delay their GPU.
 std::string PartsText(const Summary& summary) {
   std::string out = fmt::format("\n{:<28}{:>12}{:>10}{:>16}\n", "where the time goes", "mean",
                                 "share", "largest");
@@ -117,8 +120,9 @@ std::string PathText(const PathSummary& path, const Summary& summary) {
 std::string WhatIfText(const Summary& summary) {
   if (!summary.what_if) return "";
   const WhatIf& what_if = *summary.what_if;
-  std::string out = fmt::format("\nif this were {:g} % better ({} network, {} as it is)\n",
-                                what_if.better, what_if.network, ToString(what_if.iteration));
+  std::string out =
+      fmt::format("\nwhat if this were {:g} % better ({} network, {} without a change)\n",
+                  what_if.better, what_if.network, ToString(what_if.iteration));
   for (const WhatIfAnswer& answer : what_if.answers) {
     out += fmt::format("  {:<9}{:>12}{:>10}  {}\n", answer.name, ToString(answer.iteration),
                        Change(what_if.iteration.seconds(), answer.iteration.seconds()),
@@ -137,9 +141,9 @@ std::string CollectivesText(const Summary& summary) {
   const size_t shown = std::min(summary.collectives.size(), kCollectiveLines);
   for (size_t i = 0; i < shown; ++i) {
     const CollectiveRow& row = summary.collectives[i];
-    const bool several = row.works.size() > 1;  // then they have a line of their own
+    const bool several = row.works.size() > 1;  // then the plan has its own line
     out += fmt::format("  {:<38} {:<16}{:>4}{:>6}{:>9}{:>9}{:>7}{:>8}\n", row.Name(),
-                       several ? "several" : row.PlanName(), MostChannels(row.works), row.uses,
+                       several ? "several" : row.PlanName(), MaxChannels(row.works), row.uses,
                        ToString(row.median), ToString(row.max),
                        GigabytesPerSecond(row.algorithm_bandwidth()),
                        GigabytesPerSecond(row.bus_bandwidth()));
@@ -184,13 +188,13 @@ std::string TransfersText(const Summary& summary) {
 }
 
 std::string CountersText(const Summary& summary) {
-  if (summary.counters.empty()) return "";
+  if (summary.network.counters.empty()) return "";
   std::string out = "\n";
   std::string line = "counted:";
-  for (size_t i = 0; i < summary.counters.size(); ++i) {
-    const auto& [name, value] = summary.counters[i];
+  for (size_t i = 0; i < summary.network.counters.size(); ++i) {
+    const auto& [name, value] = summary.network.counters[i];
     const std::string item =
-        fmt::format(" {} {}{}", value, name, i + 1 < summary.counters.size() ? "," : "");
+        fmt::format(" {} {}{}", value, name, i + 1 < summary.network.counters.size() ? "," : "");
     if (line.size() + item.size() > kColumns) {
       out += line + "\n";
       line.assign(1, ' ');
@@ -201,25 +205,26 @@ std::string CountersText(const Summary& summary) {
 }
 
 std::string LinksText(const Summary& summary) {
-  if (summary.links.empty()) return "";
+  if (summary.network.links.empty()) return "";
   std::string out = fmt::format("\n{:<50}{:>6}{:>12}{:>9}{:>9}{:>12}\n", "busiest links", "used",
                                 "queue", "marked", "dropped", "paused");
-  const size_t shown = std::min(summary.links.size(), kLinkLines);
+  const size_t shown = std::min(summary.network.links.size(), kLinkLines);
   for (size_t i = 0; i < shown; ++i) {
-    const LinkTotal& link = summary.links[i];
-    out += fmt::format("  {:<46}{:>8}{:>12}{:>9}{:>9}{:>12}\n", link.from + " to " + link.to,
-                       Percent(link.Utilisation(summary.simulated)), ToString(link.most_queued),
-                       link.marked, link.dropped, ToString(link.paused));
+    const LinkTotal& link = summary.network.links[i];
+    out +=
+        fmt::format("  {:<46}{:>8}{:>12}{:>9}{:>9}{:>12}\n", link.from + " to " + link.to,
+                    Percent(link.Utilisation(summary.length.simulated)), ToString(link.most_queued),
+                    link.marked, link.dropped, ToString(link.paused));
   }
-  return out + MoreInJson(summary.links.size(), shown, "link");
+  return out + MoreInJson(summary.network.links.size(), shown, "link");
 }
 
 std::string SlowdownsText(const Summary& summary) {
-  if (summary.slowdowns.empty()) return "";
+  if (summary.network.slowdowns.empty()) return "";
   std::string out = fmt::format("\n{:<50}{:>9}{:>9}{:>8}{:>8}{:>8}\n",
-                                "slowdown of messages over an empty network", "messages", "median",
+                                "slowdown of messages over an idle network", "messages", "median",
                                 "95 %", "99 %", "most");
-  for (const SlowdownRow& row : summary.slowdowns) {
+  for (const SlowdownRow& row : summary.network.slowdowns) {
     out += fmt::format("  up to {:<42}{:>9}{:>9.2f}{:>8.2f}{:>8.2f}{:>8.2f}\n", ToString(row.up_to),
                        row.messages, row.median, row.p95, row.p99, row.most);
   }

@@ -1,5 +1,5 @@
-// The pieces that the page's pictures are made of, as SVG text. Pictures have one width, room for
-// labels on the left, and the iteration from left to right in kPlotWidth columns.
+// SVG elements of the page's pictures. All pictures have one width, labels on the left, and the
+// iteration from left to right in kPlotWidth columns.
 #ifndef DRYDOCK_REPORT_OUTPUT_SVG_H_
 #define DRYDOCK_REPORT_OUTPUT_SVG_H_
 
@@ -23,17 +23,17 @@ inline constexpr const char* kMemoryColour = "#8f6f3a";
 
 std::string Open(int height, const char* what);
 std::string Text(int x, int y, const char* anchor, const std::string& text);
-// A label left of the row whose mark begins at `y` and is `height` high.
+// Returns a label to the left of a row at `y` of this height.
 std::string Label(int y, int height, const std::string& text);
 
-// A coloured square with its meaning; *x is where the next one goes.
+// Returns a colored square with its meaning at *x; sets *x to the place of the next one.
 std::string LegendEntry(int y, const char* colour, const std::string& name, int* x);
 
-// Times along the bottom, and lines at them.
+// Returns times along the bottom, with vertical lines.
 std::string Axis(Time iteration, int top, int bottom);
 
-// All runs of one kind and fullness as one path: pictures of long iterations stay small. Colours
-// and names are by LaneRun::what.
+// Returns a lane. One SVG path has all runs of one kind and fullness, so pictures of long
+// iterations stay small. Colors and names are by LaneRun::what.
 std::string Lane(const std::vector<LaneRun>& runs, int y, int height,
                  const std::vector<std::string>& colours, const std::vector<std::string>& names);
 

@@ -8,6 +8,7 @@
 
 #include "core/model/calls/plan_works.h"
 #include "core/schema/artefacts/trace_file.h"
+#include "report/facts/path_summary.h"
 #include "report/output/escape.h"
 #include "report/output/gzip.h"
 
@@ -16,7 +17,7 @@ namespace {
 
 constexpr size_t kFlushBytes = 1 << 18;
 constexpr int64_t kPsPerUs = 1000000;
-// Viewers count in nanoseconds; an arrow must end inside the receive, not at its edge.
+// Viewers count in nanoseconds. An arrow must end inside the receive, not at its edge.
 constexpr Time kViewerTick = Time::Ns(1);
 
 // One end of a message. Messages of one tag between two ranks match in order.
@@ -59,7 +60,7 @@ class TraceWriter {
     fmt::format_to(std::back_inserter(buffer_), format, std::forward<Args>(args)...);
   }
 
-  // Between events, which is also where a full buffer is handed on.
+  // Separates events; compresses a full buffer.
   void Separate() {
     if (buffer_.size() >= kFlushBytes) {
       gzip_.Append({buffer_.data(), buffer_.size()});
@@ -69,7 +70,7 @@ class TraceWriter {
     any_ = true;
   }
 
-  // Viewers take process and thread 0 for the idle task, so both count from 1.
+  // Viewers treat process and thread 0 as the idle task, so both count from 1.
   static int ProcessOf(int rank) { return rank + 1; }
   static int ThreadOf(size_t stream) { return static_cast<int>(stream) + 1; }
 
@@ -82,7 +83,7 @@ class TraceWriter {
         process, thread, what, what[0] == 'p' ? process % PathProcess() : thread);
   }
 
-  // Behind those of the ranks, and shown before them.
+  // Numbered after the ranks, shown before them.
   int PathProcess() const { return workload_.rank_count() + 1; }
 
   void AddPath(const std::vector<PathStep>& path) {
@@ -139,7 +140,7 @@ class TraceWriter {
     fmt::format_to(std::back_inserter(buffer_), FMT_COMPILE("{}"), name);
   }
 
-  // A complete event up to its name.
+  // Begins a complete event, up to its name.
   void AddSpan(int process, int thread, Time begin, Time end) {
     fmt::format_to(
         std::back_inserter(buffer_),

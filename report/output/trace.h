@@ -1,10 +1,10 @@
 // The timeline as a Chrome trace (JSON, gzip), which Perfetto and chrome://tracing open: a process
 // for each rank, a thread for each of its streams, a complete event for each op, and an arrow from
-// each send to its receive where both ranks are shown; first of all, the critical path. What stands
-// in an event: docs/reference/report.md.
+// each send to its receive if both ranks are shown. The critical path comes first.
+// docs/reference/report.md describes the events.
 //
-// Events are formatted and compressed as they come: memory is that of the compressed file.
-// The bytes depend on the arguments alone.
+// Compresses events one by one, so memory is that of the compressed file. The bytes depend on the
+// arguments alone.
 #ifndef DRYDOCK_REPORT_OUTPUT_TRACE_H_
 #define DRYDOCK_REPORT_OUTPUT_TRACE_H_
 
@@ -16,7 +16,7 @@
 
 namespace drydock {
 
-// `ranks`: those to show, ascending.
+// `ranks`: the ranks to show, ascending.
 std::string TraceOf(const Inputs& inputs, const std::vector<int>& ranks,
                     const std::vector<PathStep>& path = {});
 

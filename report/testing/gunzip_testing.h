@@ -1,4 +1,4 @@
-// What a gzip file holds. For tests: the tools only write such files.
+// Reads a gzip file. For tests alone, as the tools only write such files.
 #ifndef DRYDOCK_REPORT_TESTING_GUNZIP_TESTING_H_
 #define DRYDOCK_REPORT_TESTING_GUNZIP_TESTING_H_
 
@@ -9,7 +9,7 @@
 
 namespace drydock {
 
-// At most `most` bytes; fails the test if the file holds more or is damaged.
+// Returns the content; fails the test if it exceeds `most` bytes or the file is damaged.
 inline std::string Gunzip(const std::string& file, size_t most) {
   std::string out(most + 1, '\0');
   z_stream stream = {};

@@ -20,10 +20,10 @@ ClusterInput FakeCluster();
 
 Inputs FakeRun();
 
-// FakeRun as a run directory; an existing one is overwritten.
+// Writes FakeRun as a run directory; overwrites an existing one.
 void WriteFakeRun(const Inputs& inputs, const std::string& run);
 
-// An empty directory of this test's own.
+// Returns an empty directory of this test.
 std::string FreshDirectory(const std::string& name);
 
 }  // namespace drydock

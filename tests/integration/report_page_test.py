@@ -128,7 +128,7 @@ class Page(unittest.TestCase):
     def test_every_section_is_there(self):
         self.assertEqual(re.findall("<h2>(.*?)</h2>", self.dom),
                          ["Where the time goes", "One iteration", "Critical path", "What if", "Communication",
-                          "How full links are", "Kernels", "What this rests on", "Compared with another run"])
+                          "Utilization of links", "Kernels", "Assumptions and counters", "Compared with another run"])
         self.assertEqual(re.findall("<h3>(.*?)</h3>", self.dom),
                          ["Scale-up links of GPUs", "NICs", "The busiest cables"])
 

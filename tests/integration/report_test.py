@@ -106,7 +106,7 @@ class Report(unittest.TestCase):
                                 r"  compute +1\.3\d* s +-7\.\d+ %  all kernels of compute ops\n"
                                 r"  nic +1\.4\d+ s +[+-]0\.00 %  rate of NICs and of all cables\n$")
         self.assertEqual(self.tool("exec-engine", "what-if", "run", "--dump"), (0, asked, ""))
-        self.assertIn("\nif this were 10 % better (analytical network, 1.4", self.report("run")[1])
+        self.assertIn("\nwhat if this were 10 % better (analytical network, 1.4", self.report("run")[1])
         what_if = self.summary()["what_if"]
         self.assertEqual(what_if["iteration_time_s"], self.summary()["iteration_time_s"])
         compute = what_if["answers"][0]["iteration_time_s"]
@@ -198,7 +198,7 @@ class Report(unittest.TestCase):
                           "report: see report --help\n", "run", "--trace-ranks", "0", status=2)
         self.expect_error("report: error: --ranks and --trace-ranks exclude each other\nreport: see report --help\n",
                           "run", "--trace-ranks", "1", "--ranks", "1", status=2)
-        self.expect_error("report: error: '3-1' is no list of ranks: '3-1' runs backwards\nreport: see report --help\n",
+        self.expect_error("report: error: '3-1' is not a list of ranks: '3-1' runs backwards\nreport: see report --help\n",
                           "run", "--ranks", "3-1", status=2)
         self.expect_error("report: error: The following argument was not expected: --trace-rank; did you mean "
                           "'--trace-ranks'?\nreport: see report --help\n", "run", "--trace-rank", status=2)

@@ -1,6 +1,6 @@
-// report.html: the summary as one page that needs nothing else, no network and no script.
-#ifndef DRYDOCK_REPORT_OUTPUT_HTML_H_
-#define DRYDOCK_REPORT_OUTPUT_HTML_H_
+// report.html: the summary as one self-contained page, without scripts.
+#ifndef DRYDOCK_REPORT_OUTPUT_PAGE_H_
+#define DRYDOCK_REPORT_OUTPUT_PAGE_H_
 
 #include <string>
 #include <vector>
@@ -12,11 +12,11 @@
 namespace drydock {
 
 struct PageOptions {
-  std::vector<int> ranks;  // whose timelines and links are drawn; empty: one of each class
+  std::vector<int> ranks;  // whose timelines and links the page shows; empty: one of each class
   const Comparison* comparison = nullptr;
 };
 std::string PageOf(const Inputs& inputs, const Summary& summary, const PageOptions& options = {});
 
 }  // namespace drydock
 
-#endif  // DRYDOCK_REPORT_OUTPUT_HTML_H_
+#endif  // DRYDOCK_REPORT_OUTPUT_PAGE_H_

@@ -1,12 +1,13 @@
-#include "report/output/page_path.h"
+#include "report/output/bottleneck_sections.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "report/output/compare.h"
-#include "report/output/page_parts.h"
-#include "report/output/pictures.h"
+#include "report/output/html_table.h"
+#include "report/output/load_picture.h"
+#include "report/output/path_picture.h"
 
 namespace drydock {
 namespace {
@@ -50,7 +51,7 @@ std::string PathSection(const Inputs& inputs, const Summary& summary) {
       "Critical path",
       fmt::format(
           "The chain of ops without a gap that ends with the iteration: {} steps, {} {} "
-          "ranks. To shorten the iteration, something on it has to become shorter. "
+          "ranks. The iteration can only become shorter if a step of the path does. "
           "critical-path.csv has every step with its links.",
           path.steps.size(),
           path.jumps == 0 ? "on" : fmt::format("{} times from rank to rank, on", path.jumps),
@@ -63,17 +64,18 @@ std::string PathSection(const Inputs& inputs, const Summary& summary) {
 std::string WhatIfSection(const Summary& summary) {
   if (!summary.what_if) return "";
   const WhatIf& what_if = *summary.what_if;
-  Table table({Words("faster"), Number("iteration"), Number("change"), Words("what is meant")});
+  Table table({Words("what if"), Number("iteration"), Number("change"), Words("what is faster")});
   for (const WhatIfAnswer& answer : what_if.answers) {
     table.Add({Words(answer.name), Number(ToString(answer.iteration)),
                Number(Change(what_if.iteration.seconds(), answer.iteration.seconds())),
                Words(answer.changed)});
   }
-  return Section("What if",
-                 fmt::format("The iteration replayed with one thing {:g} % better, everything else "
-                             "and NCCL's decisions as they are; network {}, {} as it is.",
-                             what_if.better, what_if.network, ToString(what_if.iteration)),
-                 std::move(table).Finish());
+  return Section(
+      "What if",
+      fmt::format("Replays with one thing {:g} % better. Everything else, NCCL's decisions "
+                  "included, is unchanged. Network {}; {} without a change.",
+                  what_if.better, what_if.network, ToString(what_if.iteration)),
+      std::move(table).Finish());
 }
 
 std::string LoadSection(const LinkLoad& load, Time iteration) {
@@ -81,11 +83,12 @@ std::string LoadSection(const LinkLoad& load, Time iteration) {
                               LoadPicture("NICs", load.nics, iteration) +
                               LoadPicture("The busiest cables", load.cables, iteration);
   if (content.empty()) return "";
-  return Section("How full links are",
-                 "What calls send over a link, from their plans, spread evenly over the time in "
-                 "which their data moves, as a share of the link's rate; behind the name the mean "
-                 "of the iteration. Without the network's headers.",
-                 content);
+  return Section(
+      "Utilization of links",
+      "The bytes that calls send over a link, by their plans, spread evenly over the time in "
+      "which the data moves, as a share of the link's rate. After the name: the mean of the "
+      "iteration. Without the headers of the network.",
+      content);
 }
 
 }  // namespace drydock

@@ -1,4 +1,4 @@
-#include "report/output/html.h"
+#include "report/output/page.h"
 
 #include <fmt/format.h>
 
@@ -6,9 +6,9 @@
 
 #include "report/facts/link_load.h"
 #include "report/facts/trace_ranks.h"
+#include "report/output/bottleneck_sections.h"
 #include "report/output/escape.h"
-#include "report/output/page_parts.h"
-#include "report/output/page_path.h"
+#include "report/output/html_table.h"
 #include "report/output/pictures.h"
 
 namespace drydock {
@@ -49,12 +49,12 @@ std::string Tiles(const Summary& summary) {
   const Rates& rates = summary.rates;
   std::string out = "<div class=\"tiles\">\n";
   out += Tile(ToString(rates.iteration),
-              summary.stopped > Time() ? "until the run was stopped" : "iteration time");
+              summary.length.stopped > Time() ? "until the run was stopped" : "iteration time");
   out += Tile(fmt::format("{:.0f}", rates.tokens_per_second), "tokens per second");
   out += Tile(fmt::format("{:.1f} TFLOP/s", rates.model.flops_per_second() * 1e-12),
               "model FLOPs per GPU");
   out += Tile(rates.mfu ? Percent(*rates.mfu) : "unknown",
-              fmt::format("MFU, of {} dense {}", ToString(rates.peak), summary.precision));
+              fmt::format("MFU, of {} dense {}", ToString(rates.peak), summary.job.precision));
   if (rates.hfu) out += Tile(Percent(*rates.hfu), "HFU, recompute included");
   return out + "</div>\n";
 }
@@ -76,7 +76,7 @@ std::string CollectivesTable(const Summary& summary) {
                Number("max"), Number("algorithm GB/s"), Number("bus GB/s")});
   for (const CollectiveRow& row : summary.collectives) {
     table.Add({Words(row.Name()), Words(row.PlanName()),
-               Number(fmt::format("{}", MostChannels(row.works))),
+               Number(fmt::format("{}", MaxChannels(row.works))),
                Number(fmt::format("{}", row.uses)), Number(ToString(row.median)),
                Number(ToString(row.max)),
                Number(fmt::format("{:.1f}", row.algorithm_bandwidth() * 1e-9)),
@@ -87,7 +87,7 @@ std::string CollectivesTable(const Summary& summary) {
 
 std::string KernelsTable(const KernelSummary& kernels) {
   Table table({Words("kernel"), Words("shape"), Words("GPU"), Number("launches"), Number("each"),
-               Number("share"), Words("bound"), Words("time from")});
+               Number("share"), Words("bound"), Words("source of the time")});
   for (size_t i = 0; i < std::min(kernels.rows.size(), kKernelRows); ++i) {
     const KernelRow& row = kernels.rows[i];
     table.Add({Words(row.name), Words(row.shape), Words(row.gpu),
@@ -99,7 +99,7 @@ std::string KernelsTable(const KernelSummary& kernels) {
 }
 
 std::string SourcesTable(const KernelSummary& kernels) {
-  Table table({Words("kernel times from"), Number("kernels"), Number("share of the time")});
+  Table table({Words("source of kernel times"), Number("kernels"), Number("share of the time")});
   for (size_t i = 0; i < kTimeSourceCount; ++i) {
     if (!IsShown(kernels, i)) continue;
     table.Add({Words(TimeSourceNames()[i]), Number(fmt::format("{}", kernels.by_source[i].kernels)),
@@ -109,8 +109,8 @@ std::string SourcesTable(const KernelSummary& kernels) {
 }
 
 std::string CountersTable(const Summary& summary) {
-  Table table({Words("the network counted"), Number("")});
-  for (const auto& [name, value] : summary.counters) {
+  Table table({Words("counter of the network"), Number("")});
+  for (const auto& [name, value] : summary.network.counters) {
     table.Add({Words(name), Number(fmt::format("{}", value))});
   }
   return std::move(table).Finish();
@@ -118,10 +118,10 @@ std::string CountersTable(const Summary& summary) {
 
 std::string LinksTable(const Summary& summary) {
   Table table({Words("busiest links"), Number("rate"), Number("used"), Number("longest queue"),
-               Number("marked"), Number("dropped"), Number("sent again"), Number("paused")});
-  for (const LinkTotal& link : summary.links) {
+               Number("marked"), Number("dropped"), Number("retransmitted"), Number("paused")});
+  for (const LinkTotal& link : summary.network.links) {
     table.Add({Words(link.from + " to " + link.to), Number(ToString(link.rate)),
-               Number(Percent(link.Utilisation(summary.simulated))),
+               Number(Percent(link.Utilisation(summary.length.simulated))),
                Number(ToString(link.most_queued)), Number(fmt::format("{}", link.marked)),
                Number(fmt::format("{}", link.dropped)), Number(fmt::format("{}", link.repeated)),
                Number(ToString(link.paused))});
@@ -132,7 +132,7 @@ std::string LinksTable(const Summary& summary) {
 std::string SlowdownsTable(const Summary& summary) {
   Table table({Words("messages, by size"), Number("count"), Number("median slowdown"),
                Number("95 %"), Number("99 %"), Number("most")});
-  for (const SlowdownRow& row : summary.slowdowns) {
+  for (const SlowdownRow& row : summary.network.slowdowns) {
     table.Add({Words("up to " + ToString(row.up_to)), Number(fmt::format("{}", row.messages)),
                Number(fmt::format("{:.2f}", row.median)), Number(fmt::format("{:.2f}", row.p95)),
                Number(fmt::format("{:.2f}", row.p99)), Number(fmt::format("{:.2f}", row.most))});
@@ -143,23 +143,23 @@ std::string SlowdownsTable(const Summary& summary) {
 std::string AssumptionsTable(const Summary& summary) {
   Table table({Words("assumption"), Words("value"), Words("source")});
   table.Add({Words("network"),
-             Words(fmt::format("{}, fabric {}{}", summary.network,
-                               summary.fabric.empty() ? "none" : summary.fabric,
-                               summary.congestion_control.empty()
+             Words(fmt::format("{}, fabric {}{}", summary.network.name,
+                               summary.cluster.fabric.empty() ? "none" : summary.cluster.fabric,
+                               summary.network.congestion_control.empty()
                                    ? ""
-                                   : ", congestion control " + summary.congestion_control)),
+                                   : ", congestion control " + summary.network.congestion_control)),
              Words("cluster file")});
-  for (const GpuFacts& gpu : summary.gpus) {
+  for (const GpuFacts& gpu : summary.cluster.gpus) {
     table.Add(
         {Words(fmt::format("{} × {}", gpu.count, gpu.name)),
-         Words(fmt::format("{} dense {}{}", ToString(gpu.dense_rate), summary.precision,
+         Words(fmt::format("{} dense {}{}", ToString(gpu.dense_rate), summary.job.precision,
                            gpu.reference.empty() ? "" : ", kernels scaled from " + gpu.reference)),
          Words(gpu.source)});
     if (gpu.link_efficiency <= 0) continue;
-    table.Add({Words(gpu.name + " collectives"),
-               Words(fmt::format("{} of the scale-up bandwidth is reachable",
-                                 Percent(gpu.link_efficiency))),
-               Words(gpu.collective_source)});
+    table.Add(
+        {Words(gpu.name + " collectives"),
+         Words(fmt::format("reach {} of the scale-up bandwidth", Percent(gpu.link_efficiency))),
+         Words(gpu.collective_source)});
   }
   return std::move(table).Finish();
 }
@@ -177,38 +177,42 @@ std::string PageOf(const Inputs& inputs, const Summary& summary, const PageOptio
   std::vector<int> loaded;  // their links are shown
   for (const size_t row : PictureRows(ranks.size())) loaded.push_back(ranks[row]);
   if (loaded.size() > kLoadRanks) loaded.resize(kLoadRanks);
-  const std::string title = fmt::format("{} on {}", summary.model, summary.cluster);
+  const std::string title = fmt::format("{} on {}", summary.job.model, summary.cluster.name);
   std::string out = fmt::format(
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta name=\"viewport\" content=\"width=device-width\">\n<title>{}</title>\n"
       "<style>{}</style>\n</head>\n<body>\n<h1>{}</h1>\n<p>{} GPU{} in {} host{} · {} · network "
       "{}</p>\n",
-      Html(title), kStyle, Html(title), summary.ranks, summary.ranks == 1 ? "" : "s", summary.hosts,
-      summary.hosts == 1 ? "" : "s", Html(summary.layout), Html(summary.network));
+      Html(title), kStyle, Html(title), summary.cluster.ranks,
+      summary.cluster.ranks == 1 ? "" : "s", summary.cluster.hosts,
+      summary.cluster.hosts == 1 ? "" : "s", Html(summary.job.layout), Html(summary.network.name));
   out += Tiles(summary);
-  out += Section("Where the time goes",
-                 "Mean iteration of the ranks that run the same program. Communication counts only "
-                 "where nothing hides it." +
-                     SubsetNote(summary.classes.size(), "classes"),
-                 BarsSvg(summary) + PartsTable(summary));
-  out += Section("One iteration",
-                 "Above: what the rank computes. Below, thin: whose data is on the move. Paler: "
-                 "less of the time. trace.json.gz shows every op." +
-                     SubsetNote(ranks.size(), "ranks"),
-                 TimelineSvg(inputs, ranks));
+  out +=
+      Section("Where the time goes",
+              "The mean iteration of each rank class. Communication counts only while no compute "
+              "runs." +
+                  SubsetNote(summary.classes.size(), "classes"),
+              BarsSvg(summary) + PartsTable(summary));
+  out += Section(
+      "One iteration",
+      "The upper lane of a rank shows compute, the thin lower lane transfers. A paler color "
+      "means a smaller share of the time. trace.json.gz shows every op." +
+          SubsetNote(ranks.size(), "ranks"),
+      TimelineSvg(inputs, ranks));
   out += PathSection(inputs, summary);
   out += WhatIfSection(summary);
-  out += Section("Communication",
-                 "Durations from when data begins to move to the end. Bus bandwidth as nccl-tests "
-                 "defines it, at the median.",
-                 CollectivesTable(summary));
+  out += Section(
+      "Communication",
+      "Durations run from the first movement of data to the end. The bus bandwidth is that of "
+      "nccl-tests, at the median.",
+      CollectivesTable(summary));
   out += LoadSection(MeasureLinkLoad(inputs, loaded, kLoadColumns), summary.rates.iteration);
-  out += Section("Kernels", "The costliest, by time over all ranks.",
+  out += Section("Kernels", "The kernels with the most time over all ranks.",
                  KernelsTable(summary.kernels) + SourcesTable(summary.kernels));
-  out += Section("What this rests on", "",
+  out += Section("Assumptions and counters", "",
                  AssumptionsTable(summary) + CountersTable(summary) +
-                     (summary.links.empty() ? "" : LinksTable(summary)) +
-                     (summary.slowdowns.empty() ? "" : SlowdownsTable(summary)));
+                     (summary.network.links.empty() ? "" : LinksTable(summary)) +
+                     (summary.network.slowdowns.empty() ? "" : SlowdownsTable(summary)));
   if (options.comparison != nullptr) out += ComparisonSection(*options.comparison);
   return out + "</body>\n</html>\n";
 }

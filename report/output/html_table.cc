@@ -1,4 +1,4 @@
-#include "report/output/page_parts.h"
+#include "report/output/html_table.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "report/output/html.h"
+#include "report/output/page.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,13 +1,13 @@
-// What the page's sections are written with: tables, headings, figures as people read them.
-#ifndef DRYDOCK_REPORT_OUTPUT_PAGE_PARTS_H_
-#define DRYDOCK_REPORT_OUTPUT_PAGE_PARTS_H_
+// HTML for the sections of the page: tables, headings, percentages.
+#ifndef DRYDOCK_REPORT_OUTPUT_HTML_TABLE_H_
+#define DRYDOCK_REPORT_OUTPUT_HTML_TABLE_H_
 
 #include <string>
 #include <vector>
 
 namespace drydock {
 
-// One cell; numbers stand right.
+// One cell; numbers are right-aligned.
 struct Cell {
   std::string text;
   bool number = false;
@@ -27,9 +27,9 @@ class Table {
 
 std::string Percent(double share);  // "12.3 %"
 
-// `note` is plain text.
+// Returns a section with a heading and a note; `note` is plain text.
 std::string Section(const char* title, const std::string& note, const std::string& content);
 
 }  // namespace drydock
 
-#endif  // DRYDOCK_REPORT_OUTPUT_PAGE_PARTS_H_
+#endif  // DRYDOCK_REPORT_OUTPUT_HTML_TABLE_H_

@@ -1,0 +1,107 @@
+#include "report/output/summary_json.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "report/output/summary_text.h"
+#include "report/testing/run_testing.h"
+
+namespace drydock {
+namespace {
+
+using Json = nlohmann::json;
+
+TEST(SummaryJson, CongestionControlIsThatOfANetworkThatHasOne) {
+  Inputs inputs = FakeRun();
+  inputs.workload.topology.transport.congestion_control = "dcqcn";
+  const auto told = [&inputs] {
+    return Json::parse(SummaryJson(Summarise(inputs)))["assumptions"]["congestion_control"];
+  };
+  EXPECT_EQ(told(), "dcqcn");
+  inputs.timeline.network = "analytical";
+  EXPECT_TRUE(told().is_null());
+}
+
+TEST(SummaryJson, HoldsTheNumbersUnderTheirDocumentedKeys) {
+  const Json json = Json::parse(SummaryJson(Summarise(FakeRun())));
+  EXPECT_EQ(json["format"], 1);
+  EXPECT_EQ(json["iteration_time_s"], 0.0006);
+  EXPECT_EQ(json["iteration_time_ps"], 600000000);
+  EXPECT_EQ(json["gpus"], 4);
+  EXPECT_EQ(json["time"]["exposed_tensor"]["mean_s"], 42.5e-6);
+  EXPECT_EQ(json["time"]["bubble"]["max_rank"], 0);
+  EXPECT_EQ(json["classes"][1]["layers"], "1");
+  EXPECT_EQ(json["classes"][1]["mean"]["idle_s"], 0.0002);
+  EXPECT_EQ(json["collectives"][0]["bus_bandwidth_gb_per_s"], 50.0);
+  EXPECT_EQ(json["collectives"][1]["median_us"], 55.0);
+  EXPECT_EQ(json["kernels"]["by_source"]["scaled"]["kernels"], 1);
+  EXPECT_EQ(json["network_counters"]["packets"], 1000);
+  EXPECT_EQ(json["busiest_links"][0]["from"], "host 0/nic0");
+  EXPECT_EQ(json["busiest_links"][0]["utilisation"], 0.25);
+  EXPECT_EQ(json["busiest_links"][0]["paused_us"], 12.5);
+  EXPECT_EQ(json["busiest_links"][0]["repeated"], 2);
+  EXPECT_EQ(json["message_slowdowns"][1]["bytes_up_to"], 1 << 20);
+  EXPECT_EQ(json["message_slowdowns"][0]["p95"], 1.25);
+  EXPECT_EQ(json["assumptions"]["gpus"][0]["source"], "made up for a test");
+}
+
+TEST(SummaryJson, MemoryOfTheFullestRanks) {
+  Inputs run = FakeRun();
+  EXPECT_TRUE(nlohmann::json::parse(SummaryJson(Summarise(run)))["memory"].is_null());
+  EXPECT_EQ(SummaryText(Summarise(run)).find("memory  "), std::string::npos);
+  for (GpuSpec& gpu : run.workload.topology.gpus) gpu.memory = Bytes(80000000000);
+  run.workload.memory = {{{"parameters", Bytes(50000000000)}, {"cuda context", Bytes(600000000)}},
+                         {{"parameters", Bytes(90000000000)}, {"cuda context", Bytes(600000000)}}};
+  const Summary summary = Summarise(run);
+  const auto json = nlohmann::json::parse(SummaryJson(summary))["memory"];
+  EXPECT_EQ(json["fits"], false);
+  EXPECT_EQ(json["class"], 1);
+  EXPECT_EQ(json["needed_bytes"], 90600000000);
+  EXPECT_EQ(json["gpu_bytes"], 80000000000);
+  EXPECT_EQ(json["parts"]["cuda_context_bytes"], 600000000);
+  EXPECT_NE(SummaryText(summary).find(
+                "memory           90.6 GB of 80.0 GB: does NOT fit on the fullest ranks\n"),
+            std::string::npos);
+}
+
+TEST(SummaryJson, KeysStandInTheirOrder) {
+  const auto json = nlohmann::ordered_json::parse(SummaryJson(Summarise(FakeRun())));
+  std::vector<std::string> keys;
+  for (const auto& [key, value] : json.items()) keys.push_back(key);
+  EXPECT_EQ(keys, (std::vector<std::string>{"format",
+                                            "model",
+                                            "layout",
+                                            "precision",
+                                            "parameters",
+                                            "cluster",
+                                            "hosts",
+                                            "gpus",
+                                            "network",
+                                            "iteration_time_s",
+                                            "iteration_time_ps",
+                                            "tokens_per_iteration",
+                                            "tokens_per_s",
+                                            "tokens_per_s_per_gpu",
+                                            "model_flops_per_iteration",
+                                            "hardware_flops_per_iteration",
+                                            "model_tflops_per_s_per_gpu",
+                                            "hardware_tflops_per_s_per_gpu",
+                                            "peak_tflops_per_s_per_gpu",
+                                            "mfu",
+                                            "hfu",
+                                            "memory",
+                                            "time",
+                                            "classes",
+                                            "critical_path",
+                                            "collectives",
+                                            "kernels",
+                                            "network_counters",
+                                            "busiest_links",
+                                            "message_slowdowns",
+                                            "assumptions"}));
+}
+
+}  // namespace
+}  // namespace drydock

@@ -1,0 +1,127 @@
+#include "report/output/summary_text.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "report/output/summary_json.h"
+#include "report/testing/run_testing.h"
+
+namespace drydock {
+namespace {
+
+using Json = nlohmann::json;
+
+TEST(SummaryText, WithoutAPeakThereIsNoUtilisation) {
+  Inputs inputs = FakeRun();
+  inputs.workload.totals.precision = DataType::kBf16;
+  const Summary summary = Summarise(inputs);
+  EXPECT_FALSE(summary.rates.mfu.has_value());
+  EXPECT_TRUE(Json::parse(SummaryJson(summary))["mfu"].is_null());
+  EXPECT_THAT(SummaryText(summary), testing::HasSubstr("MFU unknown: some GPU has no bf16 rate"));
+}
+
+TEST(SummaryText, IsThis) {
+  EXPECT_EQ(SummaryText(Summarise(FakeRun())),
+            R"(fake-1b on quad: 4 × test-gpu in 1 host, network packet
+TP2 PP2 DP1, 1 micro-batch
+
+iteration time   600 us
+tokens           6826667 /s, 1706667 /s per GPU
+model FLOPs      40.0 TFLOP/s per GPU, MFU 40.0 % of 100 TFLOPS dense fp16
+with recompute   50.0 TFLOP/s per GPU, HFU 50.0 %
+
+where the time goes                 mean     share         largest
+  compute                         205 us    34.2 %          260 us  rank 1
+  exposed tensor                 42.5 us     7.1 %           50 us  rank 0
+  exposed pipeline               77.5 us    12.9 %          100 us  rank 0
+  bubble                          175 us    29.2 %          200 us  rank 0
+  idle                            100 us    16.7 %          200 us  rank 2
+
+critical path: 69.2 % compute, 13.3 % tensor communication, 17.5 % pipeline communication
+  8 steps, 3 from rank to rank, 3 ranks visited
+
+communication (bandwidths in GB/s)       plan              ch  uses   median      max    alg     bus
+  tp all-reduce fp16 2 MB over 2         ring LL128         4     2    40 us    40 us   50.0    50.0
+  pp-prev send-recv fp16 1 MB            send-recv Simple   1     2    55 us    55 us   18.2    18.2
+  pp-next send-recv fp16 1 MB            send-recv Simple   1     2    50 us    50 us   20.0    20.0
+
+kernels                                                        launches        each   share
+  gemm 1024x1024x2048 fp16                                            4      150 us  60.0 %  scaled
+  gemm 1024x1024x1024 fp16                                            4       60 us  24.0 %  profile
+  norm 1024x1024 fp16                                                 4       40 us  16.0 %  model
+  times by source: 1 profile (24.0 %), 1 model (16.0 %), 1 scaled (60.0 %)
+
+busiest links                                       used       queue   marked  dropped      paused
+  host 0/nic0 to leaf0                            25.0 %       10 KB       30        4     12.5 us
+
+slowdown of messages over an idle network          messages   median    95 %    99 %    most
+  up to 64 B                                              6     1.00    1.25    1.50    1.50
+  up to 1.049 MB                                          2     2.00    3.00    3.00    3.00
+
+counted: 8 messages, 1000 packets
+)");
+}
+
+TEST(SummaryText, SaysHowManyCallsItLeavesOut) {
+  Summary summary = Summarise(FakeRun());
+  summary.collectives.resize(14, summary.collectives[0]);
+  EXPECT_THAT(SummaryText(summary), testing::HasSubstr("\n  and 2 calls more in summary.json\n"));
+}
+
+TEST(SummaryText, ARunThatWasStoppedHasNoRates) {
+  Inputs inputs = FakeRun();
+  inputs.timeline.stopped = inputs.timeline.iteration;
+  inputs.timeline.ops_ended = 17;
+  const Summary summary = Summarise(inputs);
+  EXPECT_THAT(SummaryText(summary),
+              testing::HasSubstr("\n\nstopped at       600 us: 17 of 20 ops had ended\n\nwhere"));
+  const Json json = Json::parse(SummaryJson(summary));
+  EXPECT_EQ(json["stopped_s"], 0.0006);
+  EXPECT_EQ(json["ops_ended"], 17);
+  EXPECT_EQ(json["tokens_per_s"], 0);
+  EXPECT_TRUE(json["mfu"].is_null());
+}
+
+// Links were in use for 150 us of 1200.
+TEST(SummaryText, SeveralIterationsAreToldOf) {
+  Inputs inputs = FakeRun();
+  inputs.timeline.iterations = {Time::Us(500), Time::Us(100), Time::Us(600)};
+  const Summary summary = Summarise(inputs);
+  EXPECT_THAT(SummaryText(summary),
+              testing::HasSubstr("\niterations       3, from 100 us to 600 us, 400 us on average; "
+                                 "rates use the average, the rest the last iteration\n"));
+  EXPECT_THAT(SummaryText(summary), testing::HasSubstr(" 12.5 %       10 KB"));
+  const Json json = Json::parse(SummaryJson(summary));
+  EXPECT_EQ(json["iterations_s"].size(), 3u);
+  EXPECT_EQ(json["iteration_time_ps"], inputs.timeline.iteration.ps());
+  EXPECT_DOUBLE_EQ(json["tokens_per_s"], static_cast<double>(summary.job.tokens) / 400e-6);
+}
+
+TEST(SummaryText, ARunWithoutBubblesSaysSo) {
+  Summary summary = Summarise(FakeRun());
+  summary.parts[kPartCount - 2] = {};
+  EXPECT_THAT(SummaryText(summary),
+              testing::HasSubstr("\n  bubble                            none\n"));
+}
+
+TEST(SummaryText, LongListsOfCountersAreWrapped) {
+  Summary summary = Summarise(FakeRun());
+  summary.network.counters.assign(3, {"slices of messages", 1234567890});  // 100 columns
+  EXPECT_THAT(SummaryText(summary),
+              testing::EndsWith("\ncounted: 1234567890 slices of messages, 1234567890 slices of "
+                                "messages, 1234567890 slices of messages\n"));
+  summary.network.counters.back().second *= 10;
+  EXPECT_THAT(SummaryText(summary),
+              testing::EndsWith(" messages,\n  12345678900 slices of messages\n"));
+}
+
+TEST(SummaryText, AnIterationWithoutCommunicationHasNoTableOfIt) {
+  Summary summary = Summarise(FakeRun());
+  summary.collectives.clear();
+  EXPECT_THAT(SummaryText(summary), testing::Not(testing::HasSubstr("communication (")));
+}
+
+}  // namespace
+}  // namespace drydock
