@@ -1,10 +1,9 @@
 #!/usr/bin/env bash
 # Puts a pinned source archive into .deps/downloads and checks its hash:   fetch_source.sh NCCL|NS3 [ARCHIVE]
 #
-# With ARCHIVE, takes that file. Otherwise, in this order: what is already there; the package mirrors that this
-# machine's apt uses (with its proxies, credentials and options); the makers' own release. Nothing is installed and the
-# machine's apt configuration and lists stay as they are. Whatever the origin, the sha256 in third_party/versions.sh
-# decides.
+# With ARCHIVE, takes that file. Otherwise tries, in this order: an earlier download; the package mirrors of this
+# machine's apt (with its proxies, credentials and options); the release of the authors. Installs nothing and keeps the
+# machine's apt configuration and lists. The sha256 in third_party/versions.sh must match for every origin.
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -34,7 +33,7 @@ take_own_archive() {
   mv "$target.part" "$target"
 }
 
-# The sites of this release that apt reads packages from; of any release when none is.
+# mirrors: prints the sites of this release in the configuration of apt; of any release if there are none.
 mirrors() {
   local codename all
   # shellcheck disable=SC1091
@@ -44,8 +43,8 @@ mirrors() {
   { grep "^$codename " <<<"$all" || printf '%s\n' "$all"; } | cut -d' ' -f2- | awk 'NF && !seen[$0]++'
 }
 
-# fetch_from_mirror SITE: leaves the archive in $work. A private apt: its own source list, index and cache; the rest
-# of the machine's configuration (proxies, credentials, options) as it is, without the hooks others hung on an update.
+# fetch_from_mirror SITE: puts the archive into $work. Uses apt with its own source list, index and cache, and with the
+# rest of the machine's configuration (proxies, credentials, options) except hooks of an update.
 fetch_from_mirror() {
   local option='' keyring=/usr/share/keyrings/debian-archive-keyring.gpg
   [[ -r $keyring ]] && option="[signed-by=$keyring] "
@@ -67,7 +66,7 @@ CONF
     apt-get -c "$work/apt.conf" source --tar-only --download-only "${pin[package]}=${pin[version]}")
 }
 
-# fetch_from_makers: through apt's own downloader, so that its proxies and credentials hold here too.
+# fetch_from_makers: uses apt's downloader, and so its proxies and credentials.
 fetch_from_makers() {
   /usr/lib/apt/apt-helper -o APT::Sandbox::User=root download-file "${pin[url]}" "$work/${pin[file]}"
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs the packages of scripts/packages.txt that are missing, without recommended ones.
 #   install_packages.sh             needs root, or sudo that does not ask for a password
-#   install_packages.sh --missing   prints the missing ones, one a line, and changes nothing
+#   install_packages.sh --missing   prints the missing packages, one per line, and changes nothing
 set -euo pipefail
 
 list=$(dirname "${BASH_SOURCE[0]}")/packages.txt
@@ -18,7 +18,7 @@ missing_packages() {
   done
 }
 
-# explain_failure PACKAGE...: names those that apt cannot install, each in apt's own words.
+# explain_failure PACKAGE...: prints the packages that apt cannot install, with apt's messages.
 explain_failure() {
   local name why named=''
   echo "error: these packages could not be installed:"
@@ -27,7 +27,7 @@ explain_failure() {
     printf '  %-24s %s\n' "$name" "$(sed -n 's/^E: //p' <<<"$why" | head -n 1)"
     named=1
   done
-  # apt sees nothing wrong with any of them: a download or an unpacking failed, and the log above says which.
+  # apt reports no error for any of them: a download or an unpacking failed; the log above has it.
   [[ -n $named ]] || printf '  %s\n' "$@"
   echo "Check the machine's package sources, or install them by hand, and run the same command again."
 }
@@ -56,7 +56,7 @@ apt_get=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive LC_ALL=C
   apt-get -y -o DPkg::Lock::Timeout=300 -o Dpkg::Use-Pty=0)
 
 echo "missing: ${missing[*]}"
-"${as_root[@]}" dpkg --configure -a # ends what an interrupted installation began
+"${as_root[@]}" dpkg --configure -a # completes an interrupted installation
 "${apt_get[@]}" update || echo "apt-get update failed; trying with the lists there are"
 "${apt_get[@]}" install --no-install-recommends "${missing[@]}" || true
 

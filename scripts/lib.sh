@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# What the commands share: where things lie, errors, and steps that show how long they take.
+# What the commands share: paths, errors, and steps that show their times.
 # Source it after `set -euo pipefail`; it defines functions and four variables, and runs nothing.
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -7,16 +7,16 @@ deps=$root/.deps
 logs=$deps/log
 command_name=$(basename "$0")
 
-# Everything said here goes to stderr: stdout is for what was asked for.
+# say TEXT: prints to stderr; stdout is for the answer.
 say() { printf '%s\n' "$*" >&2; }
 
-# fail TEXT: the input or the machine is not as it must be.
+# fail TEXT: ends with exit status 1, for bad input or an unfit machine.
 fail() {
   say "$command_name: error: $*"
   exit 1
 }
 
-# usage_error TEXT: the command line is wrong.
+# usage_error TEXT: ends with exit status 2, for a wrong command line.
 usage_error() {
   say "$command_name: error: $*"
   say "$command_name: see ./$command_name --help"
@@ -59,8 +59,8 @@ did_you_mean() {
   [[ -z $best ]] || printf "; did you mean '%s'?\n" "$best"
 }
 
-# Runs a command so that an interrupt reaches it and all its children, whoever sent it, and is answered with 130.
-# It has no standard input and a process group of its own: nothing run this way may ask questions.
+# run_group COMMAND...: runs COMMAND so that an interrupt from any source reaches it and all its children, and the
+# script ends with 130. COMMAND has its own process group and no standard input, so it must not ask questions.
 run_group() {
   local status=0
   set -m
@@ -76,7 +76,7 @@ run_group() {
 on_interrupt() {
   kill -INT -- "-$child" 2>/dev/null || true
   wait "$child" 2>/dev/null || true
-  kill -TERM -- "-$child" 2>/dev/null || true # whoever of them ignores interrupts
+  kill -TERM -- "-$child" 2>/dev/null || true # for children that ignore interrupts
   [[ -z ${open_line:-} ]] || say ""
   say "$command_name: interrupted"
   exit 130
@@ -84,15 +84,15 @@ on_interrupt() {
 
 with_log() { exec "${@:2}" >"$1" 2>&1; }
 
-# up_to_date STAMP INPUT...: whether STAMP is at least as new as every input (folders: all they hold).
+# up_to_date STAMP INPUT...: true if STAMP is at least as new as every input (of a folder: all its files).
 up_to_date() {
   local stamp=$1
   shift
   [[ -f $stamp && -z $(find "$@" -newer "$stamp" -print -quit 2>&1) ]]
 }
 
-# step LOG TITLE COMMAND...: runs COMMAND with its output in .deps/log/LOG.log and shows one line with the time taken.
-# A failure shows what the command said last and ends the script.
+# step LOG TITLE COMMAND...: runs COMMAND with its output in .deps/log/LOG.log and shows one line with its time.
+# On a failure, shows the last output of COMMAND and ends the script.
 step() {
   local log=$logs/$1.log title=$2 status=0 start=$SECONDS ticker=''
   shift 2
@@ -121,7 +121,7 @@ step() {
   exit 1
 }
 
-# What a step says went wrong: its own last "error:" and what follows, or else the end of its log.
+# show_failure LOG: shows the last "error:" in the log and the lines after it, or else the end of the log.
 show_failure() {
   local from
   from=$(grep -n '^error:' "$1" | tail -n 1 | cut -d: -f1) || true

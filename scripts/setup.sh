@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Makes everything ready that is not ready yet: packages, sources, NCCL, ns-3, Drydock itself. See --help.
-# run_pipeline.sh and run_tests.sh source it and call set_up; each step is skipped when its inputs did not change, and
-# an interrupted one goes on where it stopped.
+# Sets up what is missing: packages, sources, NCCL, ns-3, Drydock itself. See --help.
+# run_pipeline.sh and run_tests.sh source it and call set_up. A step is skipped if its inputs did not change; an
+# interrupted step continues where it stopped.
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -46,7 +46,7 @@ set_up_packages() {
   up_to_date "$stamp" "$root/scripts/packages.txt" /var/lib/dpkg/status && return
   missing=$("$root/scripts/install_packages.sh" --missing) || fail "cannot list the installed packages; see above"
   if [[ -n $missing ]]; then
-    # Whoever must type a password does so here: a step has no terminal.
+    # A step has no terminal, so sudo asks for a password here.
     if ((EUID != 0)) && [[ -t 0 ]] && command -v sudo >/dev/null; then sudo -v || true; fi
     step packages "installing $(wc -l <<<"$missing") packages" "$root/scripts/install_packages.sh"
   fi
@@ -65,11 +65,11 @@ set_up_source() {
   step "fetch-$name" "source of $title" "$root/scripts/fetch_source.sh" "$key" "${own_archive[$key]}"
   step "build-$name" "building $title" \
     "$root/third_party/$name/build.sh" "$deps/downloads/${pin[file]}" "$deps/$name" "$jobs"
-  [[ -e $product ]] || fail "third_party/$name/build.sh ended well but made no $product"
+  [[ -e $product ]] || fail "third_party/$name/build.sh succeeded but made no $product"
   touch "$stamp"
 }
 
-# set_up_build PRESET TARGET...: configures and builds what is out of date.
+# set_up_build PRESET TARGET...: configures and builds targets that are out of date.
 set_up_build() {
   local tree=$root/build/$1 options=() preset=$1
   shift
@@ -84,13 +84,13 @@ set_up_build() {
   step "build-$preset" "building Drydock ($preset)" ninja -C "$tree" -j "$jobs" "$@"
 }
 
-# set_up PRESET TARGET...: everything. One at a time in a folder: a second one waits for the first.
+# set_up PRESET TARGET...: runs all steps. A second set-up in the same folder waits for the first.
 set_up() {
   # shellcheck source=third_party/versions.sh
   source "$root/third_party/versions.sh"
   mkdir -p "$deps/stamp"
   exec 9>"$deps/lock"
-  flock -n 9 || { say "another set-up is at work in $root; waiting for it"; flock 9; }
+  flock -n 9 || { say "another set-up is running in $root; waiting for it"; flock 9; }
   [[ -n $jobs ]] || jobs=$(default_jobs)
   set_up_packages
   set_up_source NCCL nccl "NCCL ${NCCL[version]%-*}" "$deps/nccl/libhacknccl.so" \
