@@ -305,7 +305,7 @@ Status ReplayRun(const Options& options, const CommonOptions& common, const Stam
   replay.iterations = options.iterations;
   ASSIGN_OR_RETURN(replay.fold, FindFold(options.fold));
   replay.sharing = SharingOf(workload.topology);
-  replay.variation = inputs->file.variation;
+  replay.variation = inputs->file.cluster.variation;
   Result<Timeline> timeline =
       ReplayWatched(kInfo, common, workload, inputs->plan, inputs->times, network, replay);
   if (!timeline.ok()) return timeline.error();

@@ -132,7 +132,7 @@ Status Run(const Options& options, const CommonOptions& common, Processes* proce
   ASSIGN_OR_RETURN(what_if.replay.network.threads, ParseThreads(options.threads));
   what_if.replay.network.processes = processes;
   what_if.replay.sharing = SharingOf(inputs.file.workload.topology);
-  what_if.replay.variation = inputs.file.variation;
+  what_if.replay.variation = inputs.file.cluster.variation;
   what_if.replay.fold = Fold::kAuto;
   if (!common.quiet && ::isatty(STDERR_FILENO) == 1) {
     what_if.began = [](const std::string& name) {

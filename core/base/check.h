@@ -1,6 +1,6 @@
-// CHECK: for what can only be our own mistake. Prints the place and the broken condition, then
-// aborts; tools report it as exit status 3 (see cli.h). A user's mistake is a Result, never a
-// CHECK.
+// CHECK states a condition that only a mistake in Drydock can break. A broken CHECK prints the
+// place and the condition and ends the tool with exit status 3. A user's mistake is a Result
+// (result.h), never a CHECK.
 #ifndef DRYDOCK_CORE_BASE_CHECK_H_
 #define DRYDOCK_CORE_BASE_CHECK_H_
 

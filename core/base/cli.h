@@ -30,9 +30,8 @@ struct CommonOptions {
   bool check = false;  // validate the inputs, write nothing
   bool quiet = false;  // no progress
   bool verbose = false;
-  bool stats = false;  // print the tool's own time and memory on stderr
-  bool if_changed =
-      false;  // do nothing if inputs, options and executable are those of the last run
+  bool stats = false;       // print the tool's own time and memory on stderr
+  bool if_changed = false;  // do nothing if inputs, options and executable did not change
 };
 
 // A command of a tool, or the tool itself.

@@ -17,10 +17,10 @@
 namespace drydock {
 namespace {
 
-// Slots of paths a signal handler may remove: written under a lock, read without one.
+// Paths that a signal handler removes: written under a lock, read without one.
 constexpr int kUnfinishedSlots = 64;
 constexpr int kPathCapacity = 4096;
-constexpr size_t kMaxFile = size_t{4} << 30;  // nothing we read is near this
+constexpr size_t kMaxFile = size_t{4} << 30;  // no input is near this size
 struct UnfinishedSlot {
   std::atomic<bool> used{false};
   bool directory = false;
@@ -61,7 +61,7 @@ Status WriteAll(int fd, std::string_view content, const std::string& path) {
   return OkStatus();
 }
 
-// `path` is ours alone: what lies there already is a leftover, or somebody's trap.
+// Creates `path`. An older file there is a leftover or a trap, so it is removed first.
 Status WriteWhole(const std::string& path, const std::string& shown, std::string_view content,
                   int flags = O_CREAT | O_EXCL) {
   if ((flags & O_EXCL) != 0) ::unlink(path.c_str());
@@ -72,20 +72,20 @@ Status WriteWhole(const std::string& path, const std::string& shown, std::string
   return status;
 }
 
-// Unlike any other of this process or of another.
+// Returns a path that no other write, of this process or another, uses.
 std::string TemporaryNeighbour(const std::string& path) {
   static std::atomic<int> count{0};
   return fmt::format("{}.tmp-{}-{}", path, ::getpid(), ++count);
 }
 
-// Where a write to `path` ends up: behind symbolic links, if there is anything.
+// Returns the file that a write to `path` changes: the target of symbolic links, if it exists.
 std::string BehindLinks(const std::string& path) {
   std::error_code error;
   const std::filesystem::path target = std::filesystem::canonical(path, error);
   return error ? path : target.string();
 }
 
-// Only system calls that a signal handler may make (readdir is none: it allocates). Closes `dir`.
+// Makes only async-signal-safe calls; readdir is not one, as it allocates. Closes `dir`.
 void RemoveContent(int dir) {
   struct Entry {  // struct linux_dirent64, getdents64(2)
     uint64_t inode;
@@ -117,8 +117,7 @@ void RemoveDirectoryContent(const char* path) {
   if (dir >= 0) RemoveContent(dir);
 }
 
-// Puts the directory `from` in the place of the directory `to`; what stood there is then `from`.
-// In one step where the file system can.
+// Exchanges the directories `from` and `to`, in one step if the file system can.
 bool ExchangeDirectories(const std::string& from, const std::string& to) {
   if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_EXCHANGE) == 0) return true;
   if (errno != EINVAL && errno != ENOSYS) return false;
@@ -166,7 +165,7 @@ Status WriteFileAtomically(const std::string& path, std::string_view content) {
   struct stat info = {};
   if (::stat(target.c_str(), &info) == 0 && !S_ISREG(info.st_mode)) {
     if (S_ISDIR(info.st_mode)) return SystemError("write", path, EISDIR);
-    return WriteWhole(target, path, content, 0);  // a pipe or device is written to, not replaced
+    return WriteWhole(target, path, content, 0);  // write into a pipe or device
   }
   const std::string temporary = TemporaryNeighbour(target);
   RegisterUnfinished(temporary, false);
@@ -226,7 +225,7 @@ Status MakeDirectories(const std::string& path) {
 bool FileExists(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }
 
 namespace {
-// "a/b" of "a/b/": a folder's name does not change with how it was typed.
+// Returns "a/b" for "a/b/".
 std::filesystem::path WithoutTrailingSlash(const std::string& path) {
   const size_t last = path.find_last_not_of('/');
   return last == std::string::npos ? path : path.substr(0, last + 1);

@@ -1,7 +1,7 @@
-// Reading and writing whole files. A write goes to a temporary neighbour and is renamed when it is
-// complete, so a reader never sees half a file, and a killed run leaves none: unfinished files are
-// registered and removed by the interrupt handler (cli.h) and by CheckFailed.
-// Errors name the file and the system's reason. Thread-safe.
+// Reads and writes whole files. A write goes to a temporary file in the same folder, which is
+// renamed when it is complete: a reader never sees half a file. The interrupt handler (cli.h) and
+// CheckFailed remove the temporary files of a run that ends early. Errors name the file and the
+// system's reason. Thread-safe.
 #ifndef DRYDOCK_CORE_BASE_FILES_H_
 #define DRYDOCK_CORE_BASE_FILES_H_
 
@@ -12,14 +12,15 @@
 
 namespace drydock {
 
-// Up to 4 GiB.
+// Reads a file of at most 4 GiB.
 Result<std::string> ReadFile(const std::string& path);
-// A symbolic link is followed; a pipe or device is written to as it is.
+// Follows symbolic links. Writes into a pipe or device in place.
 Status WriteFileAtomically(const std::string& path, std::string_view content);
 
-// A directory written as one: create files under path(), then Commit() puts it in the place of
-// `target` (an older one is exchanged for it in one step, then removed; where the file system
-// cannot exchange, there is a moment with neither). Destroyed uncommitted, it is removed.
+// A directory that appears at `target` as a whole: create files under path(), then call Commit().
+// Commit exchanges an older directory for the new one in one step and removes the older one; if the
+// file system cannot exchange, there is a moment with neither. The destructor removes a directory
+// that is not committed.
 class StagedDirectory {
  public:
   static Result<StagedDirectory> Create(const std::string& target);
@@ -40,15 +41,15 @@ class StagedDirectory {
 
 Status MakeDirectories(const std::string& path);
 bool FileExists(const std::string& path);
-// A trailing slash does not count: BaseName("a/b/") is "b", DirectoryOf("a/b/") is "a".
+// Both ignore a trailing slash: BaseName("a/b/") is "b", DirectoryOf("a/b/") is "a".
 std::string BaseName(const std::string& path);
 std::string DirectoryOf(const std::string& path);
 
-// Lower-case hexadecimal SHA-256.
+// Returns the SHA-256 in lower-case hexadecimal.
 std::string Sha256(std::string_view content);
 Result<std::string> Sha256OfFile(const std::string& path);
 
-// Removes what is registered as unfinished. Async-signal-safe.
+// Removes all files and directories that are not complete. Async-signal-safe.
 void RemoveUnfinishedFiles();
 
 }  // namespace drydock

@@ -1,5 +1,5 @@
-// Plain values as bytes, for another process of the same run: the same build on the same kind of
-// machine, so nothing is converted. Not for files.
+// Plain values as bytes, for another process of the same run. The processes have the same build and
+// the same kind of machine, so no conversion is needed. Not for files.
 #ifndef DRYDOCK_CORE_BASE_PARCEL_H_
 #define DRYDOCK_CORE_BASE_PARCEL_H_
 
@@ -35,11 +35,11 @@ inline void Pack(const std::string& text, std::string* parcel) {
   Pack(std::string_view(text), parcel);
 }
 
-// Takes values out of a parcel in the order they were packed. A parcel that ends too soon is a
-// CHECK: we packed it.
+// Takes values out of a parcel in the order they were packed.
+// REQUIRES: the parcel has all values that are taken (CHECK).
 class Unpacker {
  public:
-  // The parcel outlives this.
+  // REQUIRES: the parcel outlives the Unpacker.
   explicit Unpacker(std::string_view parcel) : rest_(parcel) {}
 
   bool empty() const { return rest_.empty(); }

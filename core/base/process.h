@@ -1,4 +1,4 @@
-// Runs another executable of ours.
+// Runs another executable of Drydock.
 #ifndef DRYDOCK_CORE_BASE_PROCESS_H_
 #define DRYDOCK_CORE_BASE_PROCESS_H_
 
@@ -9,9 +9,9 @@
 
 namespace drydock {
 
-// The executable `name` that lies in the folder of the running one, with these arguments and our
-// streams and environment; returns when it has ended. An error if there is none, or if it did not
-// end with exit status 0; what went wrong it has said itself, on stderr.
+// Runs the executable `name` from the folder of this executable, with these arguments and this
+// process's streams and environment, and waits for its end. Returns an error if it does not exist
+// or its exit status is not 0; the executable itself has printed the reason on stderr.
 Status RunBeside(const std::string& name, const std::vector<std::string>& arguments);
 
 }  // namespace drydock

@@ -1,8 +1,8 @@
-// The processes that compute one run together: one alone, which is the usual case, or several that
-// mpirun has started, on one machine or on many. All run the same program with the same arguments;
-// the first reads and writes for all, and it alone speaks.
+// The processes that compute one run together: usually one, or several that mpirun has started, on
+// one machine or on many. All run the same program with the same arguments. The first process reads
+// and writes files for all, and only the first prints messages.
 //
-// What can be called here is called by all, in the same order, on the thread that main runs on.
+// REQUIRES: all processes call these functions in the same order, on the thread of main.
 #ifndef DRYDOCK_CORE_BASE_PROCESSES_H_
 #define DRYDOCK_CORE_BASE_PROCESSES_H_
 
@@ -19,23 +19,23 @@ class Processes {
 
   virtual int index() const = 0;
   virtual int count() const = 0;
-  // How many of them share this machine.
+  // Returns how many of the processes run on this machine.
   virtual int count_here() const = 0;
   bool first() const { return index() == 0; }
 
-  // What each of them gave, by process; small.
+  // Returns the `own` of every process, by index. For small texts.
   virtual std::vector<std::string> GatherAll(const std::string& own) = 0;
-  // The same for the first process, of any size; the others get nothing.
+  // The same on the first process, for texts of any size. The others get an empty list.
   virtual std::vector<std::string> GatherAtFirst(std::string own) = 0;
-  // Sends out[p] to each other process p, and sets in[p] to what that one sent here. Both have an
-  // entry for each process; the own ones are left alone.
+  // Sends out[p] to each other process p and sets in[p] to the text that p has sent here.
+  // REQUIRES: both have an entry for each process; the entry of this process is not used.
   virtual void Exchange(const std::vector<std::string>& out, std::vector<std::string>* in) = 0;
 
-  // The same for all: `own` of the lowest process where it is an error, OK if none has one.
+  // Returns the same status on all processes: the error of the lowest index, OK if there is none.
   Status Agree(const Status& own);
 };
 
-// This process, without others.
+// Returns the Processes of a run with one process.
 Processes& OneProcess();
 
 }  // namespace drydock

@@ -8,10 +8,10 @@
 namespace drydock {
 namespace {
 
-constexpr size_t kWindow = 100;  // characters of a long line that are shown
-constexpr size_t kBefore = 60;   // of them before the caret
+constexpr size_t kWindow = 100;  // characters shown of a long line
+constexpr size_t kBefore = 60;   // of these, before the caret
 
-// Control characters of a file would garble the terminal.
+// Replaces control characters, which garble a terminal.
 std::string Printable(std::string_view text) {
   std::string out(text);
   for (char& c : out) {
@@ -21,7 +21,7 @@ std::string Printable(std::string_view text) {
   return out;
 }
 
-// The UTF-8 characters of `text`.
+// Returns the UTF-8 characters of `text`.
 std::vector<std::string_view> Characters(std::string_view text) {
   std::vector<std::string_view> characters;
   for (size_t begin = 0, end = 0; begin < text.size(); begin = end) {
@@ -32,8 +32,8 @@ std::vector<std::string_view> Characters(std::string_view text) {
   return characters;
 }
 
-// The line, or the part around the column if it is long, and a caret under the column. Tabs stay
-// tabs in both, so that the caret stands right whatever their width.
+// Returns the line, or the part around the column of a long line, and a caret under the column.
+// Tabs stay tabs in both lines, so the caret is right for every tab width.
 std::string Excerpt(std::string_view line, int column) {
   const std::vector<std::string_view> characters = Characters(line);
   const auto caret = static_cast<size_t>(column - 1);

@@ -1,6 +1,6 @@
-// Errors as values. A user's mistake travels as an Error: one or more Diagnostics, each with a
-// message and, where known, the place in a file. Result<T> is a T or an Error; Status is
-// Result<void>. Not thread-safe; copyable.
+// Errors as values. A user's mistake is an Error: one or more Diagnostics, each with a message and,
+// if known, the place in a file. Result<T> is a T or an Error; Status is Result<void>. Copyable;
+// not thread-safe.
 #ifndef DRYDOCK_CORE_BASE_RESULT_H_
 #define DRYDOCK_CORE_BASE_RESULT_H_
 

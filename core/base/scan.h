@@ -9,12 +9,13 @@
 
 namespace drydock {
 
-// True if `text` is literals[0] number literals[1] number ..., nothing more: numbers of one to nine
-// digits, no signs, no blanks of their own. *numbers are set only then.
+// Returns true and sets *numbers if `text` is literals[0] number literals[1] number ... and nothing
+// more. Numbers have one to nine digits, no sign and no blanks around them.
 bool ScanNumbers(std::string_view text, std::initializer_list<std::string_view> literals,
                  std::initializer_list<int*> numbers);
 
-// The number `text` is, a minus sign allowed; nothing if it holds anything else or leaves 64 bits.
+// Returns the number that `text` is, with an optional minus sign; nothing if `text` is not a number
+// or exceeds 64 bits.
 std::optional<int64_t> WholeNumber(std::string_view text);
 
 }  // namespace drydock

@@ -8,7 +8,7 @@ namespace {
 
 char Lower(char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); }
 
-// Case differences settle ties: 'GB' is nearer to 'GB/s' than to 'Gbps'.
+// A difference in case settles ties: 'GB' is nearer to 'GB/s' than to 'Gbps'.
 constexpr size_t kEdit = 1000;
 constexpr size_t kCase = 1;
 
@@ -17,7 +17,7 @@ size_t Difference(char a, char b) {
   return Lower(a) == Lower(b) ? kCase : kEdit;
 }
 
-// Levenshtein distance in thousandths of an edit, one row at a time.
+// Returns the Levenshtein distance in thousandths of an edit, one row at a time.
 size_t EditDistance(std::string_view a, std::string_view b) {
   std::vector<size_t> row(b.size() + 1);
   for (size_t j = 0; j <= b.size(); ++j) row[j] = j * kEdit;
@@ -33,7 +33,8 @@ size_t EditDistance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
-// True if `candidate` begins with the word; words of one or two letters begin too many.
+// Returns true if `candidate` begins with `word`. Words of one or two letters match too much, so
+// they never do.
 bool BeginsWith(std::string_view candidate, std::string_view word) {
   if (word.size() < 3 || word.size() > candidate.size()) return false;
   return std::equal(word.begin(), word.end(), candidate.begin(),
@@ -52,7 +53,7 @@ std::string Nearest(std::string_view word, const std::vector<std::string>& candi
     const size_t longer = std::max(word.size(), candidate.size());
     const size_t shorter = std::min(word.size(), candidate.size());
     const size_t allowed = std::max<size_t>(2, longer / 3);
-    if (longer - shorter > allowed) continue;  // the distance is at least that
+    if (longer - shorter > allowed) continue;  // the distance is at least the difference in length
     const size_t distance = EditDistance(word, candidate);
     const size_t edits = distance / kEdit;
     if (edits <= allowed && distance < best_distance && edits < candidate.size()) {

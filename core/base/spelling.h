@@ -1,4 +1,4 @@
-// The nearest valid spelling, for messages about names we do not know.
+// The nearest valid spelling, for messages about unknown names.
 #ifndef DRYDOCK_CORE_BASE_SPELLING_H_
 #define DRYDOCK_CORE_BASE_SPELLING_H_
 
@@ -8,14 +8,14 @@
 
 namespace drydock {
 
-// The first candidate that begins with the word, else the one with the smallest edit distance
-// (the earlier of equals), or "" if none is near (a third of the longer word, at least 2).
+// Returns the first candidate that begins with `word`, else the first one with the smallest edit
+// distance. Returns "" if all distances exceed a third of the longer word, at least 2.
 std::string Nearest(std::string_view word, const std::vector<std::string>& candidates);
 
-// "; did you mean 'x'?" or "".
+// Returns "; did you mean 'x'?", or "" if no candidate is near.
 std::string DidYouMean(std::string_view word, const std::vector<std::string>& candidates);
 
-// "a, b, c".
+// Returns "a, b, c".
 std::string Join(const std::vector<std::string>& words, std::string_view separator = ", ");
 
 }  // namespace drydock

@@ -26,7 +26,7 @@ constexpr Unit kBandwidthUnits[] = {{"bps", 1},     {"Kbps", 1e3}, {"Mbps", 1e6}
                                     {"Tbps", 1e12}, {"B/s", 8},    {"KB/s", 8e3}, {"MB/s", 8e6},
                                     {"GB/s", 8e9},  {"TB/s", 8e12}};
 constexpr Unit kFlopUnits[] = {{"GFLOPS", 1e9}, {"TFLOPS", 1e12}, {"PFLOPS", 1e15}, {"TOPS", 1e12}};
-constexpr Unit kMetreUnits[] = {{"m", 1}, {"cm", 1e-2}, {"km", 1e3}};
+constexpr Unit kMeterUnits[] = {{"m", 1}, {"cm", 1e-2}, {"km", 1e3}};
 
 std::string Names(std::span<const Unit> units) {
   std::string out;
@@ -41,7 +41,7 @@ std::string_view Trim(std::string_view text) {
   return text;
 }
 
-// Parses "<number> <unit>" into base units: finite, not negative.
+// Parses "<number> <unit>". Returns the value in base units, finite and not negative.
 Result<double> ParseQuantity(std::string_view text, std::string_view what,
                              std::span<const Unit> units, std::string_view example) {
   const std::string_view trimmed = Trim(text);
@@ -52,13 +52,13 @@ Result<double> ParseQuantity(std::string_view text, std::string_view what,
     return Error(fmt::format("'{}' is too large or too small", text));
   }
   if (error != std::errc() || !std::isfinite(number)) {
-    return Error(
-        fmt::format("'{}' is not {}: write a number and a unit, as in '{}'", text, what, example));
+    return Error(fmt::format("'{}' is not a {}; write a number and a unit, as in '{}'", text, what,
+                             example));
   }
   const std::string_view unit = Trim(trimmed.substr(static_cast<size_t>(end - trimmed.data())));
   if (unit.empty()) {
-    return Error(fmt::format("'{}' has no unit: {} is written with one of {}, as in '{}'", text,
-                             what, Names(units), example));
+    return Error(fmt::format("'{}' has no unit; valid units are {}, as in '{}'", text, Names(units),
+                             example));
   }
   for (const Unit& candidate : units) {
     if (candidate.name != unit) continue;
@@ -69,7 +69,7 @@ Result<double> ParseQuantity(std::string_view text, std::string_view what,
   }
   std::vector<std::string> names;
   for (const Unit& candidate : units) names.emplace_back(candidate.name);
-  return Error(fmt::format("'{}' is no unit of {}{}; valid units are {}", unit, what,
+  return Error(fmt::format("'{}' is not a {} unit{}; valid units are {}", unit, what,
                            DidYouMean(unit, names), Names(units)));
 }
 
@@ -79,7 +79,7 @@ Result<int64_t> ParseInteger(std::string_view text, std::string_view what,
   if (value > 9.0e18) return Error(fmt::format("'{}' is too large", text));
   const auto rounded = static_cast<int64_t>(std::llround(value));
   if (rounded == 0 && value > 0) {
-    return Error(fmt::format("'{}' is too small: the least is 1 {}", text, units.front().name));
+    return Error(fmt::format("'{}' is too small; the minimum is 1 {}", text, units.front().name));
   }
   return rounded;
 }
@@ -115,27 +115,27 @@ Time Bandwidth::TimeFor(Bytes size) const {
 }
 
 Result<Time> ParseTime(std::string_view text) {
-  ASSIGN_OR_RETURN(const int64_t v, ParseInteger(text, "a time", kTimeUnits, "500 ns"));
+  ASSIGN_OR_RETURN(const int64_t v, ParseInteger(text, "time", kTimeUnits, "500 ns"));
   return Time::Ps(v);
 }
 
 Result<Bytes> ParseBytes(std::string_view text) {
-  ASSIGN_OR_RETURN(const int64_t v, ParseInteger(text, "a size", kByteUnits, "80 GB"));
+  ASSIGN_OR_RETURN(const int64_t v, ParseInteger(text, "size", kByteUnits, "80 GB"));
   return Bytes(v);
 }
 
 Result<Bandwidth> ParseBandwidth(std::string_view text) {
-  ASSIGN_OR_RETURN(const int64_t v, ParseInteger(text, "a bandwidth", kBandwidthUnits, "400 Gbps"));
+  ASSIGN_OR_RETURN(const int64_t v, ParseInteger(text, "bandwidth", kBandwidthUnits, "400 Gbps"));
   return Bandwidth::BitsPerSecond(v);
 }
 
 Result<FlopRate> ParseFlopRate(std::string_view text) {
-  ASSIGN_OR_RETURN(const double v, ParseQuantity(text, "a rate", kFlopUnits, "312 TFLOPS"));
+  ASSIGN_OR_RETURN(const double v, ParseQuantity(text, "FLOP rate", kFlopUnits, "312 TFLOPS"));
   return FlopRate(v);
 }
 
-Result<double> ParseMetres(std::string_view text) {
-  ASSIGN_OR_RETURN(const double v, ParseQuantity(text, "a length", kMetreUnits, "10 m"));
+Result<double> ParseMeters(std::string_view text) {
+  ASSIGN_OR_RETURN(const double v, ParseQuantity(text, "length", kMeterUnits, "10 m"));
   return v;
 }
 

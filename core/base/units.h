@@ -1,7 +1,7 @@
 // Quantities with units. Each is one integer (or, for FLOPs, one double) in a fixed base unit, so
-// that arithmetic is exact and the same on every machine:
+// arithmetic is exact and the same on every machine:
 //   Time picoseconds, Bytes bytes, Bandwidth bits per second, FlopRate FLOP per second.
-// Literals in files always carry their unit ("400 Gbps", "500 ns", "80 GB"); ParseXxx reads them.
+// Values in files carry their unit ("400 Gbps", "500 ns", "80 GB"); ParseXxx reads them.
 // Decimal prefixes are powers of 1000, binary ones (KiB, MiB, GiB) powers of 1024.
 #ifndef DRYDOCK_CORE_BASE_UNITS_H_
 #define DRYDOCK_CORE_BASE_UNITS_H_
@@ -15,7 +15,7 @@
 
 namespace drydock {
 
-// A point in simulated time or a length of it; which one, the name of the variable says.
+// A point in simulated time, or a duration; the name of the variable says which.
 class Time {
  public:
   constexpr Time() = default;
@@ -81,8 +81,8 @@ class Bandwidth {
   constexpr double bytes_per_second() const { return static_cast<double>(bps_) / 8.0; }
   constexpr auto operator<=>(const Bandwidth&) const = default;
 
-  // How long `size` occupies a port of this rate, rounded up to a picosecond. Rate > 0; the time
-  // must be within Time's range (106 days).
+  // Returns how long `size` occupies a port of this rate, rounded up to a picosecond.
+  // REQUIRES: the rate is above 0; the time is within the range of Time (106 days).
   Time TimeFor(Bytes size) const;
 
  private:
@@ -101,18 +101,18 @@ class FlopRate {
   double value_ = 0;
 };
 
-// "500 ns", "1.5 us", "4 GB", "64 KiB", "400 Gbps", "450 GB/s", "312 TFLOPS". A blank between
-// number and unit is optional. Rounded to the base unit; negative, more than 9e18 base units or so
-// little that it would round to nothing is an error. The error names what was expected and the
-// nearest unit.
+// Parse "500 ns", "1.5 us", "4 GB", "64 KiB", "400 Gbps", "450 GB/s", "312 TFLOPS". The blank
+// between number and unit is optional. The result is rounded to the base unit. A value that is
+// negative, above 9e18 base units or rounds to 0 is an error. The error names what was expected and
+// the nearest unit.
 Result<Time> ParseTime(std::string_view text);
 Result<Bytes> ParseBytes(std::string_view text);
 Result<Bandwidth> ParseBandwidth(std::string_view text);
 Result<FlopRate> ParseFlopRate(std::string_view text);
-// "10 m", "2 cm": a cable's length in metres.
-Result<double> ParseMetres(std::string_view text);
+// Parses the length of a cable, "10 m" or "2 cm". Returns meters.
+Result<double> ParseMeters(std::string_view text);
 
-// For people: three or four significant digits and the unit that suits ("1.42 s", "786 us").
+// Return text for messages: four significant digits and a fitting unit ("1.42 s", "786 us").
 std::string ToString(Time time);
 std::string ToString(Bytes bytes);
 std::string ToString(Bandwidth bandwidth);

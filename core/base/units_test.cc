@@ -26,42 +26,42 @@ TEST(UnitsTest, EveryUnitReadsAsItsScale) {
   EXPECT_EQ(ParseBandwidth("2.797 TB/s")->bits_per_second(), 22376000000000);
   EXPECT_EQ(ParseFlopRate("312 TFLOPS")->flops_per_second(), 312e12);
   EXPECT_EQ(ParseFlopRate("1979 TOPS")->flops_per_second(), 1979e12);
-  EXPECT_EQ(*ParseMetres("10 m"), 10);
-  EXPECT_EQ(*ParseMetres("2 cm"), 0.02);
-  EXPECT_EQ(*ParseMetres("1.5 km"), 1500);
+  EXPECT_EQ(*ParseMeters("10 m"), 10);
+  EXPECT_EQ(*ParseMeters("2 cm"), 0.02);
+  EXPECT_EQ(*ParseMeters("1.5 km"), 1500);
   EXPECT_EQ(ParseTime("0 ns")->ps(), 0);
 }
 
 TEST(UnitsTest, MistakesSayWhatIsExpected) {
   const auto time = [](const char* text) { return ErrorText(ParseTime(text)); };
-  EXPECT_EQ(time("soon"), "error: 'soon' is not a time: write a number and a unit, as in '500 ns'");
-  EXPECT_EQ(time(""), "error: '' is not a time: write a number and a unit, as in '500 ns'");
+  EXPECT_EQ(time("soon"), "error: 'soon' is not a time; write a number and a unit, as in '500 ns'");
+  EXPECT_EQ(time(""), "error: '' is not a time; write a number and a unit, as in '500 ns'");
   EXPECT_EQ(time("nan ns"),
-            "error: 'nan ns' is not a time: write a number and a unit, as in '500 ns'");
+            "error: 'nan ns' is not a time; write a number and a unit, as in '500 ns'");
   EXPECT_EQ(time("inf s"),
-            "error: 'inf s' is not a time: write a number and a unit, as in '500 ns'");
+            "error: 'inf s' is not a time; write a number and a unit, as in '500 ns'");
   EXPECT_EQ(time("500"),
-            "error: '500' has no unit: a time is written with one of ps, ns, us, ms, s, as in "
+            "error: '500' has no unit; valid units are ps, ns, us, ms, s, as in "
             "'500 ns'");
   EXPECT_EQ(time("500 usec"),
-            "error: 'usec' is no unit of a time; valid units are ps, ns, us, ms, s");
+            "error: 'usec' is not a time unit; valid units are ps, ns, us, ms, s");
   EXPECT_EQ(time("500 nsec"),
-            "error: 'nsec' is no unit of a time; valid units are ps, ns, us, ms, s");
+            "error: 'nsec' is not a time unit; valid units are ps, ns, us, ms, s");
   EXPECT_EQ(time("500 NS"),
-            "error: 'NS' is no unit of a time; did you mean 'ns'?; valid units are ps, ns, us, ms, "
+            "error: 'NS' is not a time unit; did you mean 'ns'?; valid units are ps, ns, us, ms, "
             "s");
   EXPECT_EQ(time("-5 ns"), "error: '-5 ns' is negative");
   EXPECT_EQ(ErrorText(ParseBandwidth("400 Gb/s")),
-            "error: 'Gb/s' is no unit of a bandwidth; did you mean 'GB/s'?; valid units are bps, "
+            "error: 'Gb/s' is not a bandwidth unit; did you mean 'GB/s'?; valid units are bps, "
             "Kbps, Mbps, Gbps, Tbps, B/s, KB/s, MB/s, GB/s, TB/s");
   EXPECT_EQ(ErrorText(ParseBytes("80 Gb")),
-            "error: 'Gb' is no unit of a size; did you mean 'GB'?; valid units are B, KB, MB, GB, "
+            "error: 'Gb' is not a size unit; did you mean 'GB'?; valid units are B, KB, MB, GB, "
             "TB, KiB, MiB, GiB");
   EXPECT_EQ(ErrorText(ParseFlopRate("312 TFLOP/s")),
-            "error: 'TFLOP/s' is no unit of a rate; did you mean 'TFLOPS'?; valid units are "
+            "error: 'TFLOP/s' is not a FLOP rate unit; did you mean 'TFLOPS'?; valid units are "
             "GFLOPS, TFLOPS, PFLOPS, TOPS");
-  EXPECT_EQ(ErrorText(ParseMetres("3 ft")),
-            "error: 'ft' is no unit of a length; valid units are m, cm, km");
+  EXPECT_EQ(ErrorText(ParseMeters("3 ft")),
+            "error: 'ft' is not a length unit; valid units are m, cm, km");
 }
 
 TEST(UnitsTest, LimitsAreErrorsNotOtherNumbers) {
@@ -70,12 +70,12 @@ TEST(UnitsTest, LimitsAreErrorsNotOtherNumbers) {
   EXPECT_EQ(ErrorText(ParseTime("1e9 s")), "error: '1e9 s' is too large");
   EXPECT_EQ(ErrorText(ParseBytes("1e300 TB")), "error: '1e300 TB' is too large");
   EXPECT_EQ(ErrorText(ParseFlopRate("1e300 PFLOPS")), "error: '1e300 PFLOPS' is too large");
-  EXPECT_EQ(ErrorText(ParseMetres("1e308 km")), "error: '1e308 km' is too large");
+  EXPECT_EQ(ErrorText(ParseMeters("1e308 km")), "error: '1e308 km' is too large");
   EXPECT_EQ(ErrorText(ParseTime("1e999 s")), "error: '1e999 s' is too large or too small");
-  EXPECT_EQ(ErrorText(ParseTime("0.1 ps")), "error: '0.1 ps' is too small: the least is 1 ps");
-  EXPECT_EQ(ErrorText(ParseBytes("0.2 B")), "error: '0.2 B' is too small: the least is 1 B");
+  EXPECT_EQ(ErrorText(ParseTime("0.1 ps")), "error: '0.1 ps' is too small; the minimum is 1 ps");
+  EXPECT_EQ(ErrorText(ParseBytes("0.2 B")), "error: '0.2 B' is too small; the minimum is 1 B");
   EXPECT_EQ(ParseTime("0.6 ps")->ps(), 1);
-  EXPECT_EQ(ErrorText(ParseMetres("-1 m")), "error: '-1 m' is negative");
+  EXPECT_EQ(ErrorText(ParseMeters("-1 m")), "error: '-1 m' is negative");
   EXPECT_EQ(ErrorText(ParseFlopRate("-1 TFLOPS")), "error: '-1 TFLOPS' is negative");
 }
 

@@ -1,4 +1,4 @@
-// Whether a file could be written, asked before the work that makes it.
+// Whether a file can be written, checked before the work that makes its content.
 #ifndef DRYDOCK_CORE_BASE_WRITABLE_H_
 #define DRYDOCK_CORE_BASE_WRITABLE_H_
 
@@ -8,8 +8,8 @@
 
 namespace drydock {
 
-// The error that writing the file, and making the directories it lies in, would end with, as far as
-// it can be told without doing so. Leaves nothing behind.
+// Returns the error that writing the file, and making its directories, is going to have, as far as
+// it is known in advance. Changes nothing.
 Status CheckCanWrite(const std::string& path);
 
 }  // namespace drydock

@@ -12,7 +12,7 @@ namespace drydock {
 namespace {
 
 constexpr int kMaxDepth = 64;            // of the path of a --set
-constexpr size_t kMaxDiagnostics = 100;  // more than anybody reads
+constexpr size_t kMaxDiagnostics = 100;  // further ones are not printed
 
 void Relocate(const std::string& where, YamlNode* node) {
   node->location = {where, 0, 0};
@@ -52,7 +52,7 @@ Result<T> AsQuantity(const YamlNode& node, std::string_view wanted,
   return parsed;
 }
 
-// "a.b.c" at its dots.
+// Splits "a.b.c" at the dots.
 Result<std::vector<std::string>> SplitPath(const std::string& path, const std::string& where) {
   std::vector<std::string> keys(1);
   for (const char c : path) {
@@ -68,7 +68,7 @@ Result<std::vector<std::string>> SplitPath(const std::string& path, const std::s
   return keys;
 }
 
-// The value of `key` in `map`, added as null if it is not there.
+// Returns the value of `key` in `map`; adds a null value if the key is absent.
 YamlNode* FindOrAdd(const std::string& key, const std::string& where, YamlNode* map) {
   for (auto& [name, value] : map->entries) {
     if (name.scalar == key) return &value;
@@ -81,7 +81,8 @@ YamlNode* FindOrAdd(const std::string& key, const std::string& where, YamlNode* 
   return &map->entries.back().second;
 }
 
-// As YAML reads it back: single quotes keep everything but line breaks and control characters.
+// Quotes `text` for YAML: single quotes keep all characters except line breaks and control
+// characters.
 std::string Quoted(const std::string& text) {
   const bool plain = std::none_of(text.begin(), text.end(), [](char c) {
     return static_cast<unsigned char>(c) < 0x20 || c == 0x7F;
@@ -229,7 +230,7 @@ YamlReader::YamlReader(const YamlNode& node, std::string what, Diagnostics* diag
       return empty;
     }();
     node_ = &kEmpty;
-    diagnostics_ = nullptr;  // what would follow is only the consequence
+    diagnostics_ = nullptr;  // further mistakes would only follow from this one
   }
 }
 
@@ -255,13 +256,13 @@ void YamlReader::ReadChoice(const std::string& key, const std::vector<std::strin
       return;
     }
   }
-  Fail(key, fmt::format("'{}' is no {}{}; valid values are {}", value->scalar, key,
+  Fail(key, fmt::format("'{}' is not a valid {}{}; valid values are {}", value->scalar, key,
                         DidYouMean(value->scalar, choices), Join(choices)));
 }
 
 void YamlReader::Fail(const std::string& key, const std::string& message) {
   if (diagnostics_ == nullptr) return;
-  // A value that was not read is reported already; what else is wrong with it is a consequence.
+  // A value that was not read is reported already.
   if (std::find(unread_.begin(), unread_.end(), key) != unread_.end()) return;
   const YamlNode* value = node_->Find(key);
   diagnostics_->Add((value != nullptr ? value : node_)->ErrorHere(message));

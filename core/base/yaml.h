@@ -1,6 +1,6 @@
-// Strict YAML: every key is known, present once, of the right type and unit, or the message says
-// where and what is valid. Values that belong to one another are read by a YamlReader, which
-// collects diagnostics instead of stopping at the first.
+// Strict YAML: every key must be known, present once, and have a value of the right type and unit.
+// Otherwise the message says where the mistake is and what is valid. A YamlReader reads the values
+// of one section and collects diagnostics instead of stopping at the first.
 //
 //   ASSIGN_OR_RETURN(YamlNode root, LoadYaml("gpt.yaml"));
 //   Diagnostics diagnostics;
@@ -10,7 +10,7 @@
 //   model.Finish();                               // reports unknown keys
 //   RETURN_IF_ERROR(diagnostics.ToStatus());
 //
-// Aliases are expanded. Refused, with the place: more than 100,000 values or 16 MiB or 64 levels,
+// Aliases are expanded. Errors, with the place: more than 100,000 values or 16 MiB or 64 levels,
 // duplicate keys, tags, several documents, text that is not UTF-8. Not thread-safe.
 #ifndef DRYDOCK_CORE_BASE_YAML_H_
 #define DRYDOCK_CORE_BASE_YAML_H_
@@ -27,7 +27,7 @@
 namespace drydock {
 
 struct YamlNode {
-  // Defined where YamlNode is complete: its entries are pairs of itself.
+  // Defined in the .cc, where YamlNode is complete: `entries` has pairs of it.
   YamlNode();
   YamlNode(const YamlNode&);
   YamlNode(YamlNode&&) noexcept;
@@ -43,21 +43,21 @@ struct YamlNode {
   Location location;
   std::string source_line;
 
-  const YamlNode* Find(std::string_view key) const;  // of a map; null if absent
+  const YamlNode* Find(std::string_view key) const;  // in a map; null if absent
   Error ErrorHere(std::string message) const;
 };
 
 Result<YamlNode> ParseYaml(const std::string& text, const std::string& file_name);
 Result<YamlNode> LoadYaml(const std::string& path);
 
-// One `--set section.key=value`: replaces or adds the value in `root`. Its location reads
-// "--set section.key=value", so that a mistake in it is reported as such.
+// Applies one `--set section.key=value`: replaces or adds the value in `root`. The location of the
+// value is "--set section.key=value", which messages about it show.
 Status ApplyOverride(const std::string& assignment, YamlNode* root);
 
-// The tree as YAML text that parses to the same tree (flow style, every scalar quoted).
+// Returns YAML text that parses to the same tree (flow style, every scalar quoted).
 std::string ToYaml(const YamlNode& node);
 
-// Collects what is wrong, to report it all at once.
+// Collects mistakes, to report all of them at once.
 class Diagnostics {
  public:
   void Add(const Error& error);
@@ -68,7 +68,7 @@ class Diagnostics {
   std::vector<Diagnostic> list_;
 };
 
-// One value of each readable type. The error has the node's location.
+// Return the value of a node. The error has the node's location.
 Result<int64_t> AsInteger(const YamlNode& node);
 Result<double> AsNumber(const YamlNode& node);
 Result<bool> AsBool(const YamlNode& node);
@@ -76,12 +76,12 @@ Result<std::string> AsString(const YamlNode& node);
 
 class YamlReader {
  public:
-  // `what` names the mapping in messages. A node that is no map is reported once.
+  // `what` names the section in messages. A node that is not a map is reported once.
   YamlReader(const YamlNode& node, std::string what, Diagnostics* diagnostics);
 
   bool Has(std::string_view key) const { return node_->Find(key) != nullptr; }
 
-  // int64_t, int, double, bool, std::string, Time, Bytes, Bandwidth, FlopRate.
+  // T: int64_t, int, double, bool, std::string, Time, Bytes, Bandwidth or FlopRate.
   template <typename T>
   void Read(const std::string& key, T* out) {
     const YamlNode* value = Take(key, /*required=*/true);
@@ -92,25 +92,26 @@ class YamlReader {
     const YamlNode* value = Take(key, /*required=*/false);
     if (value != nullptr && !Parse(*value, out)) unread_.push_back(key);
   }
-  // One of `choices`, as its index. Absent: keeps *out if not required.
+  // Sets *out to the index of the value in `choices`. Keeps *out if the key is absent.
   void ReadChoice(const std::string& key, const std::vector<std::string>& choices, int* out,
                   bool required);
 
-  // The node of a nested section or list; null (and reported, if required) when absent.
+  // Returns the node of a nested section or list. If it is absent, returns null, and reports that
+  // if `required`.
   const YamlNode* Take(const std::string& key, bool required);
 
-  // Reports that the value of `key` is wrong, at its place (or at the map's, if absent); not when
-  // it is reported already that the value is missing or of the wrong type.
+  // Reports a mistake at the value of `key`, or at the section if the key is absent. Does nothing
+  // if the value is reported already, as missing or of the wrong type.
   void Fail(const std::string& key, const std::string& message);
   // Fails unless low <= value <= high.
   void CheckRange(const std::string& key, int64_t value, int64_t low, int64_t high);
 
-  // Reports every key that was not asked for, with the nearest that was.
+  // Reports every key that no Read or Take has named, with the nearest valid key.
   void Finish();
 
  private:
   template <typename T>
-  bool Parse(const YamlNode& node, T* out);  // false (and reported): not of that type
+  bool Parse(const YamlNode& node, T* out);  // returns false, and reports, on a wrong type
   template <typename T>
   bool Store(const Result<T>& result, T* out);
 

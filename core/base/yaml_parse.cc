@@ -1,6 +1,6 @@
-// Text to YamlNode: a handler of yaml-cpp's parse events. The tree is built here and not by
-// yaml-cpp, so that aliases are expanded under our limits and what a config must not have is
-// refused with its place.
+// Text to YamlNode: a handler of yaml-cpp's parse events. The handler, not yaml-cpp, builds the
+// tree: it expands aliases within Drydock's limits and reports forbidden constructs with their
+// place.
 #include <fmt/format.h>
 #include <yaml-cpp/depthguard.h>
 #include <yaml-cpp/eventhandler.h>
@@ -17,14 +17,14 @@
 namespace drydock {
 namespace {
 
-constexpr size_t kMaxValues = 100000;  // aliases multiply; an honest config has hundreds
+constexpr size_t kMaxValues = 100000;  // aliases multiply; a real file has hundreds
 constexpr size_t kMaxText = 16 << 20;  // bytes of the file, and of all values together
 constexpr size_t kMaxDepth = 64;
 constexpr size_t kMaxKey = 256;
-constexpr size_t kMaxSourceLine = 400;  // every value keeps its line; longer ones are not kept
+constexpr size_t kMaxSourceLine = 400;  // every value keeps its line, unless the line is longer
 
-// Parsed behind every file: yaml-cpp takes the end of the file for the end of a quoted value, which
-// then has this in it.
+// Appended to every file: yaml-cpp ends an unclosed quoted value at the end of the file, and the
+// value then contains this text.
 constexpr const char* kEndOfFile = "# (drydock: the end of the file)";
 
 constexpr const char* kTooLarge = "the document is too large or refers to itself";
@@ -42,7 +42,8 @@ std::vector<std::string> SplitLines(std::string_view text) {
 
 bool IsContinuation(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
 
-// Bytes of the well-formed UTF-8 sequence at the beginning of `text`; 0 if there is none.
+// Returns the length of the well-formed UTF-8 sequence at the beginning of `text`; 0 if there is
+// none.
 size_t Utf8Length(std::string_view text) {
   const auto first = static_cast<unsigned char>(text[0]);
   if (first < 0x80) return 1;
@@ -57,7 +58,7 @@ size_t Utf8Length(std::string_view text) {
   return overlong || beyond ? 0 : length;
 }
 
-// A file's lines, and the places in it as yaml-cpp counts them: from 0, in bytes.
+// The lines of a file, addressed as yaml-cpp counts: from 0, in bytes.
 class Text {
  public:
   Text(std::string file, std::string_view text) : file_(std::move(file)), lines_(SplitLines(text)) {
@@ -71,7 +72,8 @@ class Text {
 
   const std::string& file() const { return file_; }
 
-  // Columns are reported in characters. Behind the last line is at its end.
+  // Returns a node at this place, its column in characters. A place behind the last line is at its
+  // end.
   YamlNode Placed(int line, int byte) const {
     if (line >= static_cast<int>(lines_.size())) {
       line = static_cast<int>(lines_.size()) - 1;
@@ -95,10 +97,10 @@ class Text {
  private:
   std::string file_;
   std::vector<std::string> lines_;
-  std::vector<std::vector<int>> continuations_;  // by line: bytes that begin no character
+  std::vector<std::vector<int>> continuations_;  // by line: bytes inside a character
 };
 
-// Text files only: UTF-8 without control characters.
+// Accepts UTF-8 without control characters.
 Status CheckCharacters(std::string_view text, const Text& places) {
   int line = 0, column = 0;
   for (size_t i = 0; i < text.size();) {
@@ -120,7 +122,7 @@ Status CheckCharacters(std::string_view text, const Text& places) {
   return OkStatus();
 }
 
-// What an alias would add.
+// The size that an alias adds.
 struct Extent {
   size_t values = 0, text = 0, depth = 0;
 };
@@ -140,7 +142,7 @@ Extent Measure(const YamlNode& node) {
   return all;
 }
 
-// After the first error nothing more is built; the rest of the file is only skipped.
+// After the first error the builder skips the rest of the file.
 class TreeBuilder : public YAML::EventHandler {
  public:
   explicit TreeBuilder(const Text& text) : text_(text) {}
@@ -173,7 +175,7 @@ class TreeBuilder : public YAML::EventHandler {
     if (error_) return;
     const auto found = anchors_.find(anchor);
     if (found == anchors_.end()) {
-      Fail(text_.Placed(mark), "this alias stands inside what it stands for");
+      Fail(text_.Placed(mark), "this alias is inside the value it refers to");
     } else {
       Add(found->second, 0, Measure(found->second));
     }
@@ -190,7 +192,7 @@ class TreeBuilder : public YAML::EventHandler {
   void OnMapEnd() override { End(); }
 
  private:
-  // A list or map whose end has not come yet.
+  // A list or map whose end is not parsed yet.
   struct Open {
     YamlNode node;
     YAML::anchor_t anchor = 0;
@@ -225,7 +227,7 @@ class TreeBuilder : public YAML::EventHandler {
     Add(std::move(done.node), done.anchor, {1, 0, 0});
   }
 
-  // Puts a finished node into the list or map that is open.
+  // Adds a finished node to the innermost open list or map.
   void Add(YamlNode node, YAML::anchor_t anchor, const Extent& extent) {
     if (error_) return;
     values_ += extent.values;
@@ -273,7 +275,7 @@ class TreeBuilder : public YAML::EventHandler {
 
 Result<YamlNode> ParseYaml(const std::string& text, const std::string& file_name) {
   std::string_view body = text;
-  if (body.starts_with("\xEF\xBB\xBF")) body.remove_prefix(3);  // a byte order mark says nothing
+  if (body.starts_with("\xEF\xBB\xBF")) body.remove_prefix(3);  // skip a byte order mark
   if (body.size() > kMaxText) {
     return Error("the file is larger than 16 MiB", {file_name, 0, 0});
   }

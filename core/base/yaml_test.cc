@@ -133,7 +133,7 @@ TEST(ParseYamlTest, AliasesAreExpanded) {
             "  a: *nowhere\n"
             "     ^");
   EXPECT_EQ(ErrorOf("a: &x [1, *x]\n"),
-            "f.yaml:1:11: error: this alias stands inside what it stands for\n"
+            "f.yaml:1:11: error: this alias is inside the value it refers to\n"
             "  a: &x [1, *x]\n"
             "            ^");
 }
@@ -345,15 +345,16 @@ TEST(YamlReaderTest, EachMistakeIsSaidOnce) {
             "  layers: 3000000000\n"
             "          ^");
   EXPECT_EQ(ReadSection("layers: 1\nlatency: 5 m"),
-            "f.yaml:2:10: error: 'm' is no unit of a time; did you mean 'ms'?; valid units are ps, "
+            "f.yaml:2:10: error: 'm' is not a time unit; did you mean 'ms'?; valid units are ps, "
             "ns, us, ms, s\n"
             "  latency: 5 m\n"
             "           ^");
-  EXPECT_EQ(ReadSection("layers: 1\nkind: rign"),
-            "f.yaml:2:7: error: 'rign' is no kind; did you mean 'ring'?; valid values are ring, "
-            "tree\n"
-            "  kind: rign\n"
-            "        ^");
+  EXPECT_EQ(
+      ReadSection("layers: 1\nkind: rign"),
+      "f.yaml:2:7: error: 'rign' is not a valid kind; did you mean 'ring'?; valid values are ring, "
+      "tree\n"
+      "  kind: rign\n"
+      "        ^");
   EXPECT_EQ(ReadSection("layers: 1\nkind: [ring]"),
             "f.yaml:2:7: error: expected one of ring, tree, found a list\n"
             "  kind: [ring]\n"

@@ -1,5 +1,5 @@
-// Who picks the kernels of fused attention where a job does not name a library: what a workload's
-// manifest says and a GPU's kernel parameters have an answer for.
+// Which library picks the kernels of fused attention if a job names none. A workload's manifest
+// states it, and a GPU's kernel parameters have an entry for each.
 #ifndef DRYDOCK_CORE_MODEL_ATTENTION_BACKEND_H_
 #define DRYDOCK_CORE_MODEL_ATTENTION_BACKEND_H_
 

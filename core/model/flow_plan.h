@@ -3,13 +3,13 @@
 //
 //   (call, group) ──► Plan ──► members[member] ──► ChannelProgram ──► Pattern ──► Loop ──► Step
 //
-// NCCL's kernels are loops that differ between members only in whom they talk to and in where on a
-// ring they stand, and so are plans: a Pattern is a program with these left open, shared by all
-// members and channels that run it. StepCursor (step_cursor.h) walks a program primitive by
-// primitive. The size of a plan grows with members and channels, not with the length of programs.
+// NCCL's kernels are loops that differ between members only in their peers and their position on a
+// ring. A Pattern is such a loop with peers and position left open; all members and channels that
+// run it share it. StepCursor (step_cursor.h) walks a program primitive by primitive. The size of a
+// plan grows with members and channels, not with the length of programs.
 //
-// Groups of the same shape (same hosts' kinds, same GPUs, same order) share a plan: members are
-// member indices, not ranks. Plain data; immutable once built.
+// Groups of one placement pattern share a plan: a plan has member indices, not ranks. Plain data;
+// immutable once built.
 #ifndef DRYDOCK_CORE_MODEL_FLOW_PLAN_H_
 #define DRYDOCK_CORE_MODEL_FLOW_PLAN_H_
 
@@ -32,8 +32,8 @@ enum class Algorithm : uint8_t {
   kPat,
   kSendRecv,
   kLocal,
-  kCopyEngine,  // past NCCL: copy engines move messages from a user's buffer to another's
-  kUserBuffers  // past NCCL: kernels of Transformer Engine do
+  kCopyEngine,  // without NCCL: copy engines move messages between users' buffers
+  kUserBuffers  // without NCCL: kernels of Transformer Engine move them
 };
 enum class Protocol : uint8_t { kLl, kLl128, kSimple };
 const std::vector<std::string>& AlgorithmNames();  // "tree", "ring", ...
@@ -56,12 +56,12 @@ enum class LinkKind : uint8_t {
 // members is one multicast store: written once, delivered to each. Members take their copy with a
 // receive on (h, m), which is local again.
 
-// Connections to and from the switches run from a member to itself. A `reduction` is a row of
-// pieces, and has one connection of each kind per member that takes part: chunk i on it is the
-// piece `first` + i. The chunks that members send of a piece are summed, and the sum arrives at
-// those that receive the piece (reductions.h). In an all-reduce all send and receive every piece;
-// in an all-gather each piece has one sender, in a reduce-scatter one receiver. Such chunks move
-// whole.
+// Connections to and from the switches run from a member to itself. A `reduction` is a list of
+// pieces, with one connection of each kind per participating member: chunk i on the connection is
+// piece `first` + i. The switches sum the chunks that members send of a piece and deliver the sum
+// to the members that receive the piece (reductions.h). In an all-reduce all members send and
+// receive every piece; in an all-gather each piece has one sender, in a reduce-scatter one
+// receiver. Such chunks move whole.
 
 // One directed connection between two members on a channel. A chunk sent on it is received, in
 // order, by the steps of the receiver that name it.
@@ -71,15 +71,15 @@ struct Connection {
   LinkKind link = LinkKind::kPeerWrite;
   int16_t send_nic = -1;  // NIC index in the sender's host (kNet); with PXN not the GPU's own
   int16_t recv_nic = -1;
-  // Member whose GPU the data goes through, else -1: kNet: it hands the data to the NIC (PXN); a
-  // peer link: it holds the buffer, for the two GPUs have no NVLink of their own.
+  // The member whose GPU the data goes through, else -1. kNet: it hands the data to the NIC (PXN).
+  // Peer links: it holds the buffer, as the two GPUs have no direct NVLink.
   int16_t proxy = -1;
-  // The end's NIC reads or writes GPU memory directly; false = bounced through host memory.
+  // The NIC of this end reads or writes GPU memory directly; false: through host memory.
   bool send_gdr = true, recv_gdr = true;
   int16_t reduction = -1;  // kToSwitch, kFromSwitch: counted over the plan
   uint32_t first = 0;      // of the reduction's pieces
-  // Data goes from one user's buffer to the other's: they are registered with NCCL, and no buffer
-  // of its own is between them. kNet: the NICs read and write them; kNvls: the switches do.
+  // Data goes directly between users' buffers that are registered with NCCL. kNet: the NICs read
+  // and write them; kNvls: the switches do.
   bool direct = false;
   friend bool operator==(const Connection&, const Connection&) = default;
 };
@@ -90,12 +90,12 @@ struct Slots {
   friend bool operator==(const Slots&, const Slots&) = default;
 };
 
-// A run of like primitives. One primitive: wait for its bytes on each connection of `receive`,
-// combine, pass on to each of `send`. Empty receive = source is the local buffer; empty send = the
+// A run of equal primitives. One primitive: wait for its bytes on each connection of `receive`,
+// combine, send to each of `send`. Empty receive = source is the local buffer; empty send = the
 // data stays here. The k-th primitive of the run works on chunk
 //     c = (position of the program + first - k) mod Pattern::ring
-// which holds `bytes` if c < whole_chunks, `last_bytes` if c = whole_chunks, and else nothing: then
-// there is no primitive.
+// which holds `bytes` if c < whole_chunks and `last_bytes` if c = whole_chunks. For other c there
+// is no primitive.
 struct Step {
   Slots receive, send;
   uint32_t first = 0, count = 1;  // first < ring, 1 <= count <= ring
@@ -104,20 +104,19 @@ struct Step {
   int64_t last_bytes = 0;  // < bytes
   int64_t offset = 0;      // of chunk 0, in bytes from the program's base
   int64_t pitch = 0;       // from a chunk to the next, in bytes
-  // What was received is combined: its parts with one another and with the local buffer (the input,
-  // or what was stored there since), unless an NVLS connection is among them (a head's own data
-  // comes through its own).
+  // Received data is summed, with the local buffer as well (the input, or a result stored there
+  // since) unless an NVLS connection is among `receive` (a head's own data comes through its own).
   bool reduce = false;
-  bool store = false;   // the result is written to the local output
-  bool joined = false;  // the primitive of the step before goes on: no synchronisation of its own
-  // Each of its primitives stands for so many, of a part of its bytes each, that NCCL has in turns
-  // of the loop. 1 in a plan of simccl's; more where a replay need not look closer
+  bool store = false;   // writes the result to the local output
+  bool joined = false;  // continues the primitive of the previous step: no own synchronization
+  // The number of NCCL's primitives, of consecutive loop iterations, that one primitive represents.
+  // 1 in plans that simccl writes; above 1 if a replay merges iterations
   // (exec-engine/transfer/merged_loops.h).
   uint32_t merged = 1;
   friend bool operator==(const Step&, const Step&) = default;
 };
 
-// The steps up to `step_end`, from where the loop before ended, `repeat` times, each time `stride`
+// The steps from the end of the previous loop to `step_end`, `repeat` times, each time `stride`
 // bytes further on.
 struct Loop {
   int64_t repeat = 1;
@@ -126,7 +125,7 @@ struct Loop {
   friend bool operator==(const Loop&, const Loop&) = default;
 };
 
-// Loops one after another; together they have all steps.
+// Loops that run one after another; together they have all steps.
 struct Pattern {
   uint32_t ring = 1;      // chunks are counted modulo this
   uint32_t operands = 0;  // of a program that runs it
@@ -135,8 +134,8 @@ struct Pattern {
   friend bool operator==(const Pattern&, const Pattern&) = default;
 };
 
-// What one member does on one channel, serially. Where NCCL runs several roles of a work side by
-// side on different warps of one block, each is a program of its own with the same channel.
+// What one member does on one channel, serially. If NCCL runs several roles of a work at once on
+// different warps of one block, each role is a program with the same channel.
 struct ChannelProgram {
   uint16_t channel = 0;
   uint16_t work = 0;  // index into Plan::works
@@ -144,33 +143,34 @@ struct ChannelProgram {
   uint32_t operand_begin = 0;  // into Plan::operands
   uint16_t position = 0;       // < Pattern::ring
   int16_t order = -1;  // index into Plan::orders: chunk c is piece order[c] of the buffer; -1: c
-  int64_t base = 0;    // offset in the user's buffer, in bytes: what the data means
+  int64_t base = 0;    // offset in the user's buffer, in bytes: identifies the data
   friend bool operator==(const ChannelProgram&, const ChannelProgram&) = default;
 };
 
-// How the programs of one collective (or of a group's messages) run.
+// How the programs of one collective, or of the messages of a group, run.
 struct Work {
   Algorithm algorithm = Algorithm::kRing;
   Protocol protocol = Protocol::kSimple;
   int channels = 0;
   int warps = 0;  // per channel
-  // How a chunk is cut (slices.h): into slices of at least `slice_bytes`, and, unless `slices` is
-  // 0, into at most so many, in whole multiples of `slice_grain` bytes. Neither: it moves whole.
+  // How a chunk is divided (slices.h): into slices of at least `slice_bytes` and, unless `slices`
+  // is 0, into at most `slices`, in multiples of `slice_grain` bytes. If both are 0, it moves
+  // whole.
   int64_t slice_bytes = 0;
   int slots = 8;  // slices in flight on a connection before the sender waits
-  // Which of the call's kernels it belongs to, from 0. A member's kernel begins when its kernel
-  // before has ended on all channels. Not less than the work's before.
+  // The call's kernel that runs the work, from 0; not decreasing. A member's kernel begins when the
+  // member's previous kernel has ended on all channels.
   int launch = 0;
   int slices = 0;
   int64_t slice_grain = 1;
-  bool registered = false;  // NVLS on the users' own buffers
+  bool registered = false;  // NVLS on registered users' buffers
   friend bool operator==(const Work&, const Work&) = default;
 };
 
 struct Plan {
   std::string name;  // "all-reduce fp16 100.7 MB over 8"
-  // A grouped call has several: a member works through them on each channel in this order. At least
-  // one; a connection belongs to one work, or to works of messages with one protocol.
+  // A grouped call has several; a member runs them on each channel in this order. At least one. A
+  // connection belongs to one work, or to works of messages with one protocol.
   std::vector<Work> works = std::vector<Work>(1);
   std::vector<Connection> connections;
   std::vector<uint32_t> operands;  // indices into connections

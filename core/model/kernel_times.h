@@ -15,7 +15,7 @@ enum class TimeSource : uint8_t {
   kProfile,  // a measured row, or between measured rows
   kModel,    // the GPU's calibrated kernel model
   kScaled,   // a calibrated GPU's time, by the FLOPS or bandwidth ratio
-  kGiven,    // an imported workload's: as it states, or from what it counts by peak rates
+  kGiven,    // of an imported workload: as stated, or FLOPs and bytes at peak rates
 };
 inline constexpr int kTimeSourceCount = 4;
 const std::vector<std::string>& TimeSourceNames();  // "profile", "model", "scaled", "given"
@@ -27,13 +27,14 @@ struct KernelTime {
   std::string bound;  // "tensor cores", "memory", "launch"
   TimeSource source = TimeSource::kModel;
   std::string detail;  // which row, parameter set or law
-  // The nearest measured row of that kernel and type, as the largest ratio between two extents: 1
-  // is a row itself. 0: none was measured. Above 1 and another source than profile: too far away.
+  // The distance to the nearest measured row of the kernel and type, as the largest ratio of two
+  // extents: 1 is a measured row; 0: no row was measured. With a source other than kProfile, a
+  // distance above 1 was too far.
   double row_distance = 0;
-  // Of a scaled time: the mean error seen where the same was done between GPUs that exist, as a
-  // share of the time. 0: not known.
+  // Of a scaled time: the mean error of the same scaling between two measured GPUs, as a share of
+  // the time. 0: not known.
   double expected_error = 0;
-  // No kernel, but what passes between those of the submodule: nobody launches it.
+  // Not a kernel but a gap between kernels of the submodule, which the host does not launch.
   bool gap = false;
 };
 

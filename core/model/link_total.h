@@ -1,4 +1,4 @@
-// What one direction of a cable did in a whole run.
+// Totals of one link over a whole run.
 #ifndef DRYDOCK_CORE_MODEL_LINK_TOTAL_H_
 #define DRYDOCK_CORE_MODEL_LINK_TOTAL_H_
 
@@ -13,13 +13,13 @@ struct LinkTotal {
   std::string from, to;             // "host 3/nic0", "leaf0"
   Bandwidth rate;                   // without faults
   Bytes sent;                       // headers and acknowledgements included
-  Bytes most_queued;                // that ever waited for it; 0 at a NIC
-  int64_t marked = 0, dropped = 0;  // frames that were to leave by it
-  int64_t repeated = 0;             // packets that the NIC at its start sent again
-  Time paused;                      // some class of it, by the other end
-  Time busy;                        // carrying what was sent, at the rate of the moment
+  Bytes most_queued;                // maximum backlog; 0 at a NIC
+  int64_t marked = 0, dropped = 0;  // frames for this link
+  int64_t repeated = 0;             // packets that the sending NIC retransmitted
+  Time paused;                      // while the receiver paused any of its classes
+  Time busy;                        // transmission of `sent` at the current rates
 
-  // Share of `time` in which it carried something.
+  // Returns the share of `time` in which the link was busy.
   double Utilisation(Time time) const {
     if (time <= Time()) return 0;
     return static_cast<double>(busy.ps()) / static_cast<double>(time.ps());

@@ -1,5 +1,5 @@
-// What a workload's ranks need of their GPUs' memory, all together. Pure functions of the parts
-// that workload-gen found (Workload::memory).
+// How much GPU memory the ranks of a workload need in total. Pure functions of the parts in
+// Workload::memory.
 #ifndef DRYDOCK_CORE_MODEL_MEMORY_TOTAL_H_
 #define DRYDOCK_CORE_MODEL_MEMORY_TOTAL_H_
 
@@ -14,15 +14,15 @@ namespace drydock {
 Bytes TotalOf(const std::vector<MemoryPart>& parts);
 
 struct MemoryVerdict {
-  int class_index = 0;  // whose ranks need most
-  Bytes total;          // at their fullest moment
+  int class_index = 0;  // the class that needs most
+  Bytes total;          // at the peak
   Bytes capacity;       // of the cluster's smallest GPU
   bool fits() const { return total <= capacity; }
 };
-// Nothing if the workload does not say.
+// Returns nothing if the workload has no memory parts.
 std::optional<MemoryVerdict> JudgeMemory(const Workload& workload);
 
-// "52.1 GB of 80 GB: fits", "91 GB of 80 GB: does NOT fit".
+// Returns "52.1 GB of 80 GB: fits" or "91 GB of 80 GB: does NOT fit".
 std::string ToString(const MemoryVerdict& verdict);
 
 }  // namespace drydock

@@ -30,7 +30,7 @@ void OpCauses::FindHostWaits() {
     const HostWait wait = program_.ops[op].host_waits;
     host_waited_.push_back(waited);
     if (wait != HostWait::kNothing) {
-      waited = host_waited_[op] = wait == HostWait::kAll ? last : Of(op);
+      waited = host_waited_[op] = wait == HostWait::kDeviceSync ? last : Of(op);
     }
     if (EndsLater(op, last)) last = op;
   }
@@ -39,7 +39,7 @@ void OpCauses::FindHostWaits() {
 uint32_t OpCauses::Of(uint32_t op) const {
   uint32_t cause = previous_in_stream_[op];
   const uint32_t waited = host_waited_[op];
-  // Where launches cost nothing, a host that waits holds up nobody.
+  // If launches cost nothing, a waiting host delays no op.
   if (waited != kNoCause && timeline_.end[waited] <= timeline_.start[op] &&
       EndsLater(waited, cause)) {
     cause = waited;

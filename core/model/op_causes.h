@@ -1,9 +1,10 @@
-// What held an op up: of all that it had to wait for, what ended last. That is a dependency, the op
-// before it in its stream, or what the host waited for before it issued the op. Two ops that end
-// together: communication is taken before compute, then the later in the program.
+// The cause of an op: the op that ended last of all that the op had to wait for. These are its
+// dependencies, the previous op of its stream, and the ops that the host waited for before it
+// issued the op. If two ops end together, communication comes before compute, then the later in the
+// program.
 //
-// The rule is that of docs/explanation/accounting.md; each rank's account and the critical path of
-// the cluster follow it back from op to op.
+// docs/explanation/accounting.md has the rule; each rank's account and the cluster's critical path
+// follow the causes back from op to op.
 #ifndef DRYDOCK_CORE_MODEL_OP_CAUSES_H_
 #define DRYDOCK_CORE_MODEL_OP_CAUSES_H_
 
@@ -19,12 +20,12 @@ inline constexpr uint32_t kNoCause = UINT32_MAX;
 
 class OpCauses {
  public:
-  // Both outlive this; the timeline has a time for each op of the program.
+  // REQUIRES: both outlive this; the timeline has a time for each op of the program.
   OpCauses(const Program& program, const RankTimeline& timeline);
 
-  // Always an earlier op of the program; kNoCause: the op waited for nothing.
+  // Returns an earlier op of the program; kNoCause if the op waited for nothing.
   uint32_t Of(uint32_t op) const;
-  // kNoCause of a program without ops.
+  // Returns kNoCause if the program has no ops.
   uint32_t LastToEnd() const;
 
  private:
@@ -34,7 +35,7 @@ class OpCauses {
   const Program& program_;
   const RankTimeline& timeline_;
   std::vector<uint32_t> previous_in_stream_;
-  std::vector<uint32_t> host_waited_;  // by op: what the host last waited for before it issued it
+  std::vector<uint32_t> host_waited_;  // by op: the last op that the host waited for before it
 };
 
 }  // namespace drydock

@@ -1,4 +1,4 @@
-// What NCCL's kernels take from the compute beside them on a GPU (docs/explanation/collectives.md).
+// What NCCL's kernels take from concurrent compute on a GPU (docs/explanation/collectives.md).
 #ifndef DRYDOCK_CORE_MODEL_SHARING_COSTS_H_
 #define DRYDOCK_CORE_MODEL_SHARING_COSTS_H_
 
@@ -7,8 +7,8 @@
 namespace drydock {
 
 struct SharingCosts {
-  double channel_sms = 0;     // SMs that a channel's thread block keeps from other kernels
-  double staged_traffic = 0;  // bytes of memory traffic for each byte that passes NCCL's buffers
+  double channel_sms = 0;     // SMs that a channel's thread block occupies
+  double staged_traffic = 0;  // bytes of memory traffic per byte through NCCL's buffers
   std::string source;
 };
 

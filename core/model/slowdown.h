@@ -1,4 +1,4 @@
-// How much longer messages took than on an empty network, by their size.
+// How much longer messages took than on an idle network, by size.
 #ifndef DRYDOCK_CORE_MODEL_SLOWDOWN_H_
 #define DRYDOCK_CORE_MODEL_SLOWDOWN_H_
 
@@ -8,8 +8,8 @@
 
 namespace drydock {
 
-// Of the messages of at most `up_to` bytes, a power of two, and more than half of it. A quantile is
-// the smallest slowdown that so many of them do not exceed.
+// The messages above up_to / 2 and up to `up_to` bytes, a power of two. A quantile is the smallest
+// slowdown that this share of the messages does not exceed.
 struct SlowdownRow {
   Bytes up_to;
   int64_t messages = 0;

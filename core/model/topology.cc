@@ -27,7 +27,7 @@ class Components {
 }  // namespace
 
 Bandwidth Nics::pcie_bandwidth() const {
-  // 128b/130b encoding; generation 3 is 8 GT/s a lane and each next doubles it.
+  // 128b/130b encoding; generation 3 has 8 GT/s per lane, and each generation doubles it.
   CHECK(pcie_generation >= 3 && pcie_generation <= 6);
   const int64_t lane = int64_t{8000000000} << (pcie_generation - 3);
   return Bandwidth::BitsPerSecond(lane / 130 * 128 * pcie_lanes);
@@ -112,7 +112,7 @@ Status CheckConnected(const Topology& topology) {
                          : first_nic[static_cast<size_t>(end.index)] + static_cast<size_t>(end.nic);
   };
   for (const FabricLink& link : topology.fabric.links) components.Join(node(link.a), node(link.b));
-  // NICs of one host need not reach one another over the fabric (rails): a host joins its own.
+  // NICs of one host need no path over the fabric (rails): the host connects them.
   for (size_t h = 0; h + 1 < first_nic.size(); ++h) {
     if (first_nic[h] == first_nic[h + 1]) {
       return Error(fmt::format("host {} has no NIC, so it cannot reach the others", h));

@@ -24,39 +24,39 @@ struct MeshLink {
   int count = 0;
 };
 
-// How the GPUs of a host reach one another.
+// How the GPUs of a host are connected.
 struct ScaleUp {
   ScaleUpKind kind = ScaleUpKind::kNvSwitch;
   int switches = 0;            // NVSwitch chips
-  Bandwidth bandwidth;         // per GPU, each way
+  Bandwidth bandwidth;         // per GPU, each direction
   Time latency;                // GPU to GPU
   bool multicast = false;      // NVLS: multicast and in-switch reduction
   std::vector<MeshLink> mesh;  // kNvLinkMesh: by (a, b)
 };
 
-// What GPUs and NICs are plugged into: each tray has its own.
+// The board that connects GPUs and NICs; each tray has its own.
 struct Board {
-  std::string cpu;           // one of CpuNames(); empty = the DGX of the GPU's generation
-  int sockets = 2;           // GPUs in equal parts, in order
-  int gpus_per_switch = -1;  // on a PCIe switch with their NICs; 0: on the CPU's own root ports;
-                             // -1: as in the DGX of that PCIe generation
-                             // (docs/reference/cluster-file.md)
-  Bandwidth socket_link;     // between two sockets, each way; 0 = never the bottleneck
-  Bandwidth c2c;             // NVLink-C2C of a GPU to its CPU, each way; 0 = none
-  // How fast one core launches work, relative to the CPU that configs/host-launch.yaml states.
+  std::string cpu;  // one of CpuNames(); empty = the DGX of the GPU's generation
+  int sockets = 2;  // with equal parts of the GPUs, in order
+  // GPUs on a PCIe switch, with their NICs; 0: on root ports of the CPU; -1: as in the DGX of that
+  // PCIe generation (docs/reference/cluster-file.md).
+  int gpus_per_switch = -1;
+  Bandwidth socket_link;  // between two sockets, each direction; 0: no limit
+  Bandwidth c2c;          // NVLink-C2C of a GPU to its CPU, each direction; 0: none
+  // Launch speed of a core, relative to the CPU of configs/host-launch.yaml.
   double launch_speed = 1;
 };
 
-// Processors that NCCL tells apart: "epyc", "xeon-broadwell", ...
+// Processors that NCCL distinguishes: "epyc", "xeon-broadwell", ...
 const std::vector<std::string>& CpuNames();
 
 struct Nics {
   int count = 0;
-  Bandwidth rate;  // each, each way
+  Bandwidth rate;  // per NIC, each direction
   int pcie_generation = 0;
   int pcie_lanes = 16;
   Time latency;                  // GPU memory to wire (or back), without serialisation
-  Time message = Time::Ns(280);  // a message keeps the NIC busy this long, beside its bytes
+  Time message = Time::Ns(280);  // NIC time per message, in addition to its bytes
   // Per direction, after encoding: generation 3: 8 GT/s, 4: 16, 5: 32, 6: 64, times lanes.
   Bandwidth pcie_bandwidth() const;
 };
@@ -66,30 +66,30 @@ struct HostKind {
   int gpu = 0;   // index into Topology::gpus
   int gpus = 0;  // how many
   ScaleUp scale_up;
-  // Machines with an operating system of their own that one NVLink domain spans (NVL72: 18 compute
-  // trays), GPUs and NICs in equal parts, in order. 1: an ordinary host.
+  // Machines with their own operating system in one NVLink domain (NVL72: 18 compute trays), with
+  // equal parts of the GPUs and NICs, in order. 1: an ordinary host.
   int trays = 1;
   Board board;
   HostMemory memory;  // as stated
   Nics nics;
-  std::string nccl_topology_xml;   // text of the XML a real machine dumped; empty = generated
+  std::string nccl_topology_xml;   // text of an XML dump of a real machine; empty: generated
   std::string nccl_topology_file;  // its name, for messages
-  // Board::gpus_per_switch with its default filled in; 0: no switches.
+  // Board::gpus_per_switch, or its default; 0: no switches.
   int gpus_per_switch() const;
   // Board::cpu, or that of the DGX of a GPU of this compute capability.
   std::string CpuName(int compute_capability) const;
-  // Which of the host's PCIe switches (or root ports) a GPU is on, and which of its sockets.
+  // The PCIe switch (or root port) and the socket of a GPU.
   int SlotOf(int gpu_index) const;
   int SocketOf(int gpu_index) const;
   int gpus_per_tray() const { return gpus / trays; }
   int nics_per_tray() const { return nics.count / trays; }
-  // The NIC of GPU g, as NCCL's nearest: GPUs share NICs evenly.
+  // The nearest NIC of a GPU, as NCCL finds it: GPUs share NICs evenly.
   int NicOfGpu(int gpu_index) const { return nics.count == 0 ? -1 : gpu_index * nics.count / gpus; }
 };
 
 struct FabricSwitch {
   std::string name;  // "leaf3"
-  int tier = 0;      // 0 next to the hosts
+  int tier = 0;      // 0: next to the hosts
   Time latency;      // port to port, without serialisation
   Bytes buffer;
 };
@@ -101,16 +101,16 @@ struct LinkEnd {
   int nic = 0;    // of a host
 };
 
-// A cable: full duplex, `rate` each way.
+// A cable: full duplex, `rate` in each direction.
 struct FabricLink {
   LinkEnd a, b;
   Bandwidth rate;
   Time delay;
 };
 
-// Every switch can sum what it receives (InfiniBand SHARP).
+// Switches sum the data they receive (InfiniBand SHARP).
 struct Sharp {
-  Time latency;  // of a sum, beside the ways into the switch and out of it
+  Time latency;  // of a sum, in addition to the links into and out of the switch
 };
 
 struct Fabric {
@@ -118,8 +118,8 @@ struct Fabric {
   std::vector<FabricSwitch> switches;
   std::vector<FabricLink> links;
   std::optional<Sharp> sharp;
-  // How a switch chooses among equally short ways: "ecmp" (by queue pair), "flowlet" (again after a
-  // pause), "adaptive" (the emptiest port, packet by packet), "spray" (by packet).
+  // How a switch chooses among equally short routes: "ecmp" (per queue pair), "flowlet" (again
+  // after a pause), "adaptive" (the emptiest port, per packet), "spray" (per packet).
   std::string routing = "ecmp";
 };
 
@@ -130,24 +130,24 @@ struct Transport {
   Bytes ack{84};     // an acknowledgement on the wire, gap included
   int packets_per_ack = 16;
   std::string congestion_control = "none";
-  // What a switch does when its buffer fills up: "ideal" (keeps all, and counts), "pfc" (pauses the
-  // sender), "none" (drops), "trim" (drops the payload, the header goes on).
+  // What a switch does when its buffer is full: "ideal" (keeps all packets, and counts), "pfc"
+  // (pauses the sender), "none" (drops), "trim" (drops the payload, forwards the header).
   std::string flow_control = "ideal";
-  std::string retransmission = "go-back-n";  // or "selective-repeat"; where frames are dropped
+  std::string retransmission = "go-back-n";  // or "selective-repeat"; when frames are dropped
   // Parameters of the packet network by name, "Dcqcn::Gain", as text; sorted by name.
   std::vector<std::pair<std::string, std::string>> attributes;
 };
 
-// What happens to cables at some time of the run.
+// A change of cables at one time of the run.
 struct Fault {
   enum class Kind {
-    kDown,    // nothing arrives over them
-    kRate,    // they run at `rate`, if that is less than theirs
-    kErrors,  // a bit arrives wrong with the chance `bit_errors`, and its frame is lost
+    kDown,    // they deliver nothing
+    kRate,    // they run at `rate`, if it is lower than their own
+    kErrors,  // a bit is wrong with probability `bit_errors`, and its frame is lost
   };
   Time at;
   Kind kind = Kind::kDown;
-  bool ends = false;       // the fault of that kind is over
+  bool ends = false;       // the end of the fault of this kind
   std::vector<int> links;  // into fabric.links
   Bandwidth rate;
   double bit_errors = 0;
@@ -170,16 +170,17 @@ struct Topology {
   int gpu_count() const;
 };
 
-// Rate of one NVLink, one direction, of GPUs of a compute capability. NVIDIA's architecture
-// whitepapers: P100 20 GB/s; V100, A100, H100 25; Blackwell 50.
+// Returns the rate of one NVLink, one direction, of GPUs of a compute capability. NVIDIA's
+// architecture whitepapers: P100 20 GB/s; V100, A100, H100 25; Blackwell 50.
 Bandwidth NvLinkRate(int compute_capability);
 
-// The same number of links between any two of `gpus`: `links` a GPU, which must divide evenly.
+// Returns the same number of links between any two GPUs. REQUIRES: `gpus` - 1 divides `links`, the
+// links of a GPU.
 std::vector<MeshLink> EvenMesh(int gpus, int links);
 // The hybrid cube mesh of a DGX-1 with V100: 8 GPUs of 6 links each, as NCCL issue 671 lists them.
 std::vector<MeshLink> CubeMesh();
 
-// Where each rank lives: ranks fill hosts in order, GPU by GPU.
+// The GPU of each rank: ranks fill hosts in order, GPU by GPU.
 struct Placement {
   struct Slot {
     int host = 0;
@@ -190,8 +191,8 @@ struct Placement {
   const Slot& of(int rank) const { return slots[static_cast<size_t>(rank)]; }
 };
 
-// An error if some NIC cannot reach another over the fabric, naming the two.
-// A cluster of one host needs no fabric; what has no GPU is no host.
+// Returns an error that names two NICs if one cannot reach the other over the fabric. A cluster of
+// one host needs no fabric.
 Status CheckConnected(const Topology& topology);
 
 }  // namespace drydock

@@ -1,5 +1,5 @@
-// How long the iteration would take if something were faster, each found by a replay of its own.
-// Made by exec-engine what-if; what report shows. Plain data.
+// How long the iteration takes if one thing is faster; each answer comes from a replay. exec-engine
+// what-if makes it, report shows it. Plain data.
 #ifndef DRYDOCK_CORE_MODEL_WHAT_IF_H_
 #define DRYDOCK_CORE_MODEL_WHAT_IF_H_
 
@@ -12,14 +12,14 @@ namespace drydock {
 
 struct WhatIfAnswer {
   std::string name;     // "compute"
-  std::string changed;  // what was made faster, in words
-  Time iteration;       // then
+  std::string changed;  // what is faster, in words
+  Time iteration;       // with the change
 };
 
 struct WhatIf {
-  std::string network;  // that carried all the replays
-  double better = 0;    // per cent: rates times 1 + better / 100, times divided by it
-  Time iteration;       // as it is
+  std::string network;  // of all replays
+  double better = 0;    // percent: rates times 1 + better / 100, times divided by it
+  Time iteration;       // without changes
   std::vector<WhatIfAnswer> answers;
 };
 

@@ -30,15 +30,15 @@ enum class Dimension : uint8_t { kTensor, kPipeline, kData, kContext, kExpert, k
 inline constexpr int kDimensionCount = 6;
 const std::vector<std::string>& DimensionNames();  // "tensor", "pipeline", ...
 
-// What a group is for, from one rank's point of view: "tp", "dp", "embd", "pp-next", "pp-prev".
-// Two roles may name the same communicator: the pair (stage 0, stage 1) is pp-next of the one and
-// pp-prev of the other.
+// The purpose of a group for one of its ranks: "tp", "dp", "embd", "pp-next", "pp-prev". Two roles
+// may name the same group: the pair (stage 0, stage 1) is pp-next of stage 0 and pp-prev of
+// stage 1.
 struct GroupRole {
   std::string name;
   Dimension dimension = Dimension::kWorld;
 };
 
-// A communicator: its member ranks in communicator order.
+// A communicator: its member ranks, in order.
 struct Group {
   std::vector<int> ranks;
 };
@@ -56,22 +56,22 @@ enum class CollectiveType : uint8_t {
   kGather,
   kScatter,
   kAllToAllV,
-  kGrouped  // several calls, made between ncclGroupStart and ncclGroupEnd (grouped_call.h)
+  kGrouped  // several calls between ncclGroupStart and ncclGroupEnd (grouped_call.h)
 };
 inline constexpr int kCollectiveTypeCount = 11;
 const std::vector<std::string>& CollectiveTypeNames();  // "all-reduce", ...
-bool HasParts(CollectiveType type);  // the larger buffer is made of one equal part per member
+bool HasParts(CollectiveType type);  // the larger buffer has one equal part per member
 bool HasRoot(CollectiveType type);
 bool Reduces(CollectiveType type);
 
-// kPremulSum: each member's input is multiplied by a factor of its own first.
+// kPremulSum: multiplies each member's input by its own factor first.
 enum class ReduceOp : uint8_t { kSum, kMax, kAverage, kMin, kProd, kPremulSum };
 inline constexpr int kReduceOpCount = 6;
 const std::vector<std::string>& ReduceOpNames();  // "sum", ...
 
-// What the program told NCCL of a call's buffers beforehand: nothing; ncclCommRegister, of memory
-// from ncclMemAlloc; ncclCommWindowRegister as symmetric memory. kUserBuffers: NCCL knows nothing
-// of the call; Transformer Engine moves the data itself, between buffers that all members map.
+// How the program registered a call's buffers with NCCL: not; ncclCommRegister, of memory from
+// ncclMemAlloc; ncclCommWindowRegister as symmetric memory. kUserBuffers: a call without NCCL, in
+// which Transformer Engine moves the data between buffers that all members map.
 enum class BufferKind : uint8_t { kPlain, kRegistered, kSymmetric, kUserBuffers };
 inline constexpr int kBufferKindCount = 4;
 const std::vector<std::string>& BufferKindNames();  // "plain", ...
@@ -89,14 +89,14 @@ struct CommCall {
   int root = 0;  // member index (broadcast, reduce, gather, scatter); sender's (send/recv)
   int peer = 0;  // receiver's member index (send/recv)
   int group_size = 0;
-  // The two buffers are one, the smaller at the member's own place in the larger.
+  // The smaller buffer is the member's own part of the larger one.
   bool in_place = false;
   BufferKind buffers = BufferKind::kPlain;  // both of them, on every member
   // All-to-all-v: elements that member i sends to member j, at [i * group_size + j]. Buffers hold
   // the parts without gaps, in the order of members.
   std::vector<int64_t> pair_counts = {};
-  // Grouped: the calls in the order in which they are made; none is grouped. A member makes the
-  // collectives, and the messages that it sends or receives.
+  // Grouped: the calls in order; none is grouped itself. A member makes the collectives and the
+  // messages that it sends or receives.
   std::vector<CommCall> parts = {};
   Bytes bytes() const { return SizeOf(type) * count; }
   bool operator==(const CommCall&) const = default;
@@ -160,7 +160,7 @@ struct Submodule {
 
 inline constexpr Time kLongestGiven = Time::Us(3'600'000'000);
 
-// What one compute op runs, in order, without communication in between.
+// The submodules that one compute op runs, in order, without communication in between.
 struct ComputeBlock {
   std::string name;  // "attention.forward"
   std::vector<uint32_t> submodules;
@@ -168,8 +168,8 @@ struct ComputeBlock {
 
 // ---- Programs -----------------------------------------------------------------------------
 
-// kLoad: from memory elsewhere to the GPU's; kStore: the other way; kHostWork: the host's own work
-// on what lies in its memory (an optimizer).
+// kLoad: from other memory to the GPU's; kStore: the reverse; kHostWork: the host's own work on
+// data in its memory (an optimizer).
 enum class OpKind : uint8_t { kCompute, kCollective, kSend, kRecv, kLoad, kStore, kHostWork };
 inline constexpr int kOpKindCount = 7;
 const std::vector<std::string>& OpKindNames();  // "compute", ..., "send", "recv", "load", ...
@@ -183,14 +183,14 @@ inline bool UsesMemory(OpKind kind) { return kind >= OpKind::kLoad; }
 enum class Phase : uint8_t { kForward, kRecompute, kBackward, kGradientSync, kOptimizer, kOther };
 const std::vector<std::string>& PhaseNames();  // "forward", "recompute", ...
 
-// What the host waits for before it issues an op: nothing; that the op could start (it reads a
-// value that was computed: all the op depends on and all before it in its stream); everything it
-// issued before (it synchronises the device).
-enum class HostWait : uint8_t { kNothing, kOwn, kAll };
+// What the host waits for before it issues an op. kOpReady: until the op can start, as its
+// dependencies and the earlier ops of its stream have ended (the host reads a computed value).
+// kDeviceSync: the end of all ops that it has issued.
+enum class HostWait : uint8_t { kNothing, kOpReady, kDeviceSync };
 
-// An op's part in a CUDA graph: the first of the ops that one launch starts, or one of the others,
-// which follow it in the program. kLoop: it is in none, but launched without Python, by a loop that
-// the framework has in C++.
+// An op's part in a CUDA graph: kFirst is the first of the ops that one launch starts, kRest one of
+// the others, which follow it in the program. kLoop: not in a graph, but launched by a C++ loop of
+// the framework, without Python.
 enum class GraphPart : uint8_t { kNone, kFirst, kRest, kLoop };
 
 struct Op {
@@ -199,7 +199,7 @@ struct Op {
   uint8_t stream = 0;  // Workload::streams; ops of one stream run one after another, in order
   uint8_t role = 0;    // Workload::roles (communication)
   uint32_t work = 0;   // Workload::blocks, Workload::calls or Workload::transfers
-  int32_t tag = 0;     // send/recv: matches the peer's
+  int32_t tag = 0;     // send/recv: equal on both sides
   int32_t layer = -1;  // global layer, -1 outside layers
   int32_t microbatch = -1;
   int32_t chunk = 0;  // virtual stage on this rank
@@ -219,7 +219,7 @@ struct Program {
   }
 };
 
-// Totals of one iteration, for rates (report): counted by workload-gen, which knows the model.
+// Totals of one iteration, for rates in the report. workload-gen counts them from the model.
 struct WorkloadTotals {
   int64_t tokens = 0;         // global batch × sequence
   double model_flops = 0;     // forward and backward, no recompute, over all GPUs
@@ -230,7 +230,7 @@ struct WorkloadTotals {
   DataType precision = DataType::kBf16;  // what MFU is relative to
 };
 
-// What a rank holds at the moment it holds most, by what it is ("weights", "activations").
+// A part of a rank's memory at its peak ("weights", "activations").
 struct MemoryPart {
   std::string name;
   Bytes bytes;
@@ -248,7 +248,7 @@ struct Workload {
   std::vector<std::vector<int>> group_of_rank;  // [role][rank] -> group, -1 if in none
   std::vector<int> class_of_rank;
   std::vector<Program> programs;  // by class; empty when only the tables were read
-  // Distinct (call, group) pairs that occur, sorted: what simccl has to plan.
+  // The distinct (call, group) pairs, sorted. simccl plans each.
   struct Use {
     uint32_t call = 0;
     uint32_t group = 0;
@@ -257,8 +257,8 @@ struct Workload {
   std::vector<Use> uses;
   WorkloadTotals totals;
   HostLaunch launch;
-  std::vector<HostMemory> host_memory;  // by kind of host; empty: no op needs it
-  // By class, the same parts in the same order; empty: not known.
+  std::vector<HostMemory> host_memory;  // by kind of host; empty if no op needs it
+  // By class, the same parts in the same order; empty if unknown.
   std::vector<std::vector<MemoryPart>> memory;
 
   int rank_count() const { return static_cast<int>(class_of_rank.size()); }

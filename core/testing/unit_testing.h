@@ -1,5 +1,5 @@
-// What unit tests share: a folder that goes away with the test, errors as text, texts with
-// one mistake.
+// Helpers of unit tests: a folder that the test removes at its end, errors as text, and texts
+// with one mistake.
 #ifndef DRYDOCK_CORE_TESTING_UNIT_TESTING_H_
 #define DRYDOCK_CORE_TESTING_UNIT_TESTING_H_
 
@@ -30,7 +30,7 @@ class TemporaryDirectory {
 
   const std::string& path() const { return path_; }
   std::string operator/(const std::string& name) const { return path_ + "/" + name; }
-  // Names of what is in it, hidden files too, sorted.
+  // Returns the sorted names of its files and folders, hidden ones included.
   std::vector<std::string> List() const {
     std::vector<std::string> names;
     for (const auto& entry : std::filesystem::directory_iterator(path_)) {
@@ -44,16 +44,16 @@ class TemporaryDirectory {
   std::string path_;
 };
 
-// The diagnostics as the user sees them; "ok" if there are none.
+// Returns the diagnostics as the user sees them; "ok" if there is no error.
 template <typename T>
 std::string ErrorText(const Result<T>& result) {
   return result.ok() ? "ok" : result.error().ToString();
 }
 
-// Its message and place, without the lines that show the place.
+// Returns the place and the message of an error, without the source line and the caret.
 inline std::string FirstLine(const std::string& text) { return text.substr(0, text.find('\n')); }
 
-// `text` with the first `from`, which must be there, replaced.
+// Replaces the first `from` in `text`. REQUIRES: `text` contains `from`.
 inline std::string Replaced(std::string text, const std::string& from, const std::string& to) {
   const size_t at = text.find(from);
   CHECK_NOTE(at != std::string::npos, from);

@@ -28,7 +28,7 @@ constexpr std::string_view kAuto = "auto:";
 std::string DecisionText(const Plan& plan) {
   if (plan.works.front().algorithm == Algorithm::kLocal) return "local";
   const std::vector<WorkKind> works = WorkKindsOf(plan);
-  const int channels = MostChannels(works);
+  const int channels = MaxChannels(works);
   return fmt::format("{}, {} channel{}", ToString(works), channels, channels == 1 ? "" : "s");
 }
 

@@ -17,7 +17,7 @@ LaunchQueue::LaunchQueue(const Program& program, const LaunchTable& table, size_
 
 bool LaunchQueue::Waits(const Op& op) const {
   if (op.host_waits == HostWait::kNothing) return false;
-  if (op.host_waits == HostWait::kAll) return ended_ < next_;
+  if (op.host_waits == HostWait::kDeviceSync) return ended_ < next_;
   if (streams_[op.stream].ops > 0) return true;
   const auto before = program_->dependencies(next_);
   return !std::all_of(before.begin(), before.end(), [this](uint32_t d) { return has_ended_[d]; });

@@ -84,14 +84,14 @@ TEST(LaunchQueueTest, HostsThatWaitLoseWhatTheyWereAhead) {
     Kernels(b, {1000});
     for (int op = 0; op < 10; ++op) Kernels(b, std::vector<int>(5, 1));
   }
-  OpOf(&waits, 1).host_waits = HostWait::kAll;
+  OpOf(&waits, 1).host_waits = HostWait::kDeviceSync;
   EXPECT_EQ(Iteration(ahead), Time::Us(14 + 1000 + 50));
   // From the end of the first, 5 us to go on; then launch by launch.
   EXPECT_EQ(Iteration(waits), Time::Us(14 + 1000 + 5 + 50 * 10 + 4 + 1));
 }
 
 TEST(LaunchQueueTest, AHostThatReadsAValueWaitsForWhatItIsMadeFrom) {
-  for (const HostWait wait : {HostWait::kOwn, HostWait::kAll}) {
+  for (const HostWait wait : {HostWait::kOpReady, HostWait::kDeviceSync}) {
     WorkloadBuilder b = OneRank();
     const uint32_t made = Kernels(&b, {100});
     Kernels(&b, {1000}, /*stream=*/1);
@@ -99,7 +99,7 @@ TEST(LaunchQueueTest, AHostThatReadsAValueWaitsForWhatItIsMadeFrom) {
     OpOf(&b, 2).host_waits = wait;
     const Result<Timeline> timeline = ReplayAll(b);
     ASSERT_TRUE(timeline.ok());
-    const Time before = wait == HostWait::kOwn ? Time::Us(114) : Time::Us(24 + 1000);
+    const Time before = wait == HostWait::kOpReady ? Time::Us(114) : Time::Us(24 + 1000);
     EXPECT_EQ(timeline->ranks[0].start[2], before + Time::Us(5 + 10 + 4));
   }
 }
@@ -107,7 +107,7 @@ TEST(LaunchQueueTest, AHostThatReadsAValueWaitsForWhatItIsMadeFrom) {
 TEST(LaunchQueueTest, AHostThatReadsAValueWaitsForItsStreamToo) {
   WorkloadBuilder b = OneRank();
   Kernels(&b, {100});
-  OpOf(&b, Kernels(&b, {1})).host_waits = HostWait::kOwn;
+  OpOf(&b, Kernels(&b, {1})).host_waits = HostWait::kOpReady;
   EXPECT_EQ(Iteration(b), Time::Us(114 + 5 + 10 + 4 + 1));
 }
 
@@ -198,7 +198,7 @@ TEST(LaunchQueueTest, WithoutCostsNothingIsEverLate) {
   WorkloadBuilder b = OneRank();
   b.workload.launch = {};
   Kernels(&b, {10});
-  OpOf(&b, Kernels(&b, {7}, /*stream=*/1)).host_waits = HostWait::kAll;
+  OpOf(&b, Kernels(&b, {7}, /*stream=*/1)).host_waits = HostWait::kDeviceSync;
   EXPECT_EQ(Iteration(b), Time::Us(10)) << "a host that costs nothing has issued all before";
 }
 
@@ -208,7 +208,7 @@ TEST(LaunchQueueTest, LaunchBoundTimeIsTheHosts) {
   WorkloadBuilder b = OneRank();
   Kernels(&b, std::vector<int>(20, 1));
   Kernels(&b, {1000});
-  OpOf(&b, Kernels(&b, std::vector<int>(5, 1))).host_waits = HostWait::kAll;
+  OpOf(&b, Kernels(&b, std::vector<int>(5, 1))).host_waits = HostWait::kDeviceSync;
   const Result<Timeline> timeline = ReplayAll(b);
   ASSERT_TRUE(timeline.ok());
   const TimeAccount& account = timeline->accounts[0];

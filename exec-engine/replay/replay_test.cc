@@ -281,7 +281,7 @@ TEST(ReplayTest, HostsThatWaitForOneAnotherAreToldOf) {
   b.workload.launch = {"test",      Time::Us(1), Time::Us(1), Time::Us(1),
                        Time::Us(1), Time(),      Time(),      8};
   EXPECT_TRUE(ReplayAll(b).ok()) << "two streams, and hosts that do not wait";
-  for (Program& program : b.workload.programs) program.ops[1].host_waits = HostWait::kAll;
+  for (Program& program : b.workload.programs) program.ops[1].host_waits = HostWait::kDeviceSync;
   const Result<Timeline> timeline = ReplayAll(b);
   ASSERT_FALSE(timeline.ok());
   EXPECT_THAT(timeline.error().message(), HasSubstr("the run cannot finish: 0 of 4 ops ended"));

@@ -178,7 +178,7 @@ int AskedMember(const CommCall& call) {
   if (call.collective == CollectiveType::kGather) return (call.root + 1) % call.group_size;
   if (call.collective == CollectiveType::kScatter) return call.root;
   if (call.collective == CollectiveType::kSendRecv) return call.root;
-  if (call.collective == CollectiveType::kGrouped && IsAmongSome(call)) {
+  if (call.collective == CollectiveType::kGrouped && InvolvesSubset(call)) {
     return call.parts.front().root;
   }
   return 0;

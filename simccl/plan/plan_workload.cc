@@ -9,7 +9,7 @@
 
 #include "core/model/calls/grouped_call.h"
 #include "core/model/calls/rank_list.h"
-#include "core/model/fabric/seating.h"
+#include "core/model/fabric/placement_pattern.h"
 
 namespace drydock {
 namespace {
@@ -22,31 +22,32 @@ struct Needs {
   struct Plan {
     uint32_t call = 0;
     uint32_t group = 0;    // the first group that needs it
-    uint32_t seating = 0;  // index of that group's
+    uint32_t pattern = 0;  // index of the group's placement pattern
   };
   std::vector<Plan> plans;
   std::vector<FlowPlan::Assignment> assignments;
-  uint32_t seatings = 0;
+  uint32_t patterns = 0;
 };
 
 Needs FindNeeds(const Workload& workload, const Placement& placement) {
   Needs needs;
-  std::map<Seating, uint32_t> seatings;
-  std::map<std::pair<uint32_t, uint32_t>, uint32_t> plans;  // (call, seating) -> plan
-  std::vector<uint32_t> seating_of_group;
+  std::map<PlacementPattern, uint32_t> patterns;
+  std::map<std::pair<uint32_t, uint32_t>, uint32_t> plans;  // (call, pattern) -> plan
+  std::vector<uint32_t> pattern_of_group;
   for (const Group& group : workload.groups) {
-    const auto next = static_cast<uint32_t>(seatings.size());
-    seating_of_group.push_back(
-        seatings.emplace(SeatingOf(group.ranks, workload.topology, placement), next).first->second);
+    const auto next = static_cast<uint32_t>(patterns.size());
+    pattern_of_group.push_back(
+        patterns.emplace(PlacementPatternOf(group.ranks, workload.topology, placement), next)
+            .first->second);
   }
   for (const Workload::Use& use : workload.uses) {
-    const uint32_t seating = seating_of_group[use.group];
+    const uint32_t pattern = pattern_of_group[use.group];
     const auto next = static_cast<uint32_t>(needs.plans.size());
-    const auto [entry, added] = plans.emplace(std::pair(use.call, seating), next);
-    if (added) needs.plans.push_back({use.call, use.group, seating});
+    const auto [entry, added] = plans.emplace(std::pair(use.call, pattern), next);
+    if (added) needs.plans.push_back({use.call, use.group, pattern});
     needs.assignments.push_back({use.call, use.group, entry->second});
   }
-  needs.seatings = static_cast<uint32_t>(seatings.size());
+  needs.patterns = static_cast<uint32_t>(patterns.size());
   return needs;
 }
 
@@ -56,16 +57,16 @@ Result<FlowPlan> PlanWorkload(const Workload& workload, CollectivePlanner* plann
                               const std::function<void(size_t done, size_t of)>& progress) {
   const Placement placement(workload.topology);
   Needs needs = FindNeeds(workload, placement);
-  std::vector<std::vector<uint32_t>> plans_of_seating(needs.seatings);
+  std::vector<std::vector<uint32_t>> plans_of_pattern(needs.patterns);
   for (size_t p = 0; p < needs.plans.size(); ++p) {
-    plans_of_seating[needs.plans[p].seating].push_back(static_cast<uint32_t>(p));
+    plans_of_pattern[needs.plans[p].pattern].push_back(static_cast<uint32_t>(p));
   }
 
   FlowPlan flow_plan;
   flow_plan.plans.resize(needs.plans.size());
   flow_plan.assignments = std::move(needs.assignments);
   size_t done = 0;
-  for (const std::vector<uint32_t>& plans : plans_of_seating) {
+  for (const std::vector<uint32_t>& plans : plans_of_pattern) {
     if (plans.empty()) continue;  // a group that no call uses
     const Group& first = workload.groups[needs.plans[plans.front()].group];
     if (first.ranks.size() > kMaxMembers) {

@@ -16,7 +16,6 @@
 #include "core/base/writable.h"
 #include "core/nccl/nccl_library.h"
 #include "core/schema/artefacts/artefacts.h"
-#include "core/schema/artefacts/manifest_file.h"
 #include "core/schema/artefacts/stamp.h"
 #include "core/schema/cluster/cluster_file.h"
 #include "simccl/record/log/match.h"
@@ -222,9 +221,7 @@ Stamp StampOfSchedule(const Options& options) {
 }
 
 Status RunSchedule(Options options, const CommonOptions& common) {
-  const std::string manifest_path = options.schedule + "/" + kManifestName;
   ASSIGN_OR_RETURN(const WorkloadFile file, ReadWorkload(options.schedule, WorkloadParts::kAll));
-  ASSIGN_OR_RETURN(const ManifestFile manifest, ReadManifest(manifest_path));
   RETURN_IF_ERROR(Complete(file.workload.topology, &options));
   const bool writes = !common.check;
   std::error_code ignored;
@@ -239,7 +236,7 @@ Status RunSchedule(Options options, const CommonOptions& common) {
   Provenance provenance;
   provenance.tool = kTool.name;
   provenance.inputs = {{kManifestName, file.sha256}};
-  RETURN_IF_ERROR(WriteWorkload(options.run, played.workload, manifest.cluster, provenance,
+  RETURN_IF_ERROR(WriteWorkload(options.run, played.workload, file.cluster, provenance,
                                 file.attention_backend));
   return SaveStamp(StampOfSchedule(options));
 }

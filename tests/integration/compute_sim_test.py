@@ -110,7 +110,7 @@ class ComputeSim(unittest.TestCase):
                           "explain", "run", "--gpu", "h100-sxm-80g", status=2)
         status, stdout, stderr = self.run_tool("explain", "--gpu", "h100-sxm-80g", "--submodule", "kind: nrom")
         self.assertEqual((status, stdout), (1, ""))
-        self.assertRegex(stderr, r"^--submodule:1:21: error: 'nrom' is no kind; did you mean 'norm'\?; valid values are ")
+        self.assertRegex(stderr, r"^--submodule:1:21: error: 'nrom' is not a valid kind; did you mean 'norm'\?; valid values are ")
 
     def test_imported_times_can_be_used_and_fitted(self):
         header = "framework,version,device,op_name,kernel_source,gemm_dtype,m,n,k,latency\n"
@@ -208,7 +208,7 @@ class ComputeSim(unittest.TestCase):
 
     def test_bad_profiles(self):
         self.expect_error("no.csv: error: cannot read: No such file or directory\n", "run", "--gpu-profile", "no.csv")
-        self.expect_error("p.csv:6:17: error: 'uss' is no unit of a time; did you mean 'us'?; valid units are ps, ns, "
+        self.expect_error("p.csv:6:17: error: 'uss' is not a time unit; did you mean 'us'?; valid units are ps, ns, "
                           "us, ms, s\n  gemm,fp16,1,2,3,4 uss\n                  ^\n",
                           "run", *self.profile("gemm,fp16,1,2,3,4 uss\n"))
         status, _, stderr = self.run_tool("run", *self.profile("gem,fp16,1,2,3,4 us\n"))

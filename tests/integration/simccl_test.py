@@ -126,7 +126,7 @@ predicted (us)            LL       LL128      Simple
         self.expect_usage("--type is given 2 times for 1 calls; give it once, or for each", *call, "--type", "bf16", "--type",
                           "fp32")
         self.expect_usage("'0-7,3' names rank 3 twice", *call, "--group", "0-7,3")
-        self.expect_usage("'8-0' is no list of ranks: '8-0' runs backwards", *call, "--group", "8-0")
+        self.expect_usage("'8-0' is not a list of ranks: '8-0' runs backwards", *call, "--group", "8-0")
         self.expect_usage("'9000000T' is too large", *call[:-1], "9000000T")
         self.expect_usage("--size 100000T is more than 72057594037927936 B", *call[:-1], "100000T")
         self.expect_usage("--set modle.layers=2: no such section; sections are cluster, hosts, fabric, transport, faults, jitter, nccl "

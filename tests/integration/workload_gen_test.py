@@ -143,7 +143,7 @@ class WorkloadGen(unittest.TestCase):
             (MODEL, "hidden: 6144", "hidden: [6144", "9:8: error: not valid YAML: end of sequence flow not found\n"),
             (MODEL, "layers: 48", "layers: many", "7:11: error: 'many' is not a whole number\n"),
             (CLUSTER, "bandwidth: 300 GB/s, latency: 600 ns", "bandwidth: 300 GB/s, latency: 600 GB",
-             "9:75: error: 'GB' is no unit of a time; valid units are ps, ns, us, ms, s\n"),
+             "9:75: error: 'GB' is not a time unit; valid units are ps, ns, us, ms, s\n"),
         ]:
             with self.subTest(new=new):
                 copy = self.changed(path, old, new)

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include "core/schema/artefacts/artefacts.h"
-#include "core/schema/artefacts/manifest_file.h"
 #include "workload-gen/graph/commands.h"
 #include "workload-gen/graph/text/diff.h"
 #include "workload-gen/graph/text/graph_text.h"
@@ -147,9 +146,7 @@ class DiffCommand final : public Command {
     ASSIGN_OR_RETURN(const WorkloadFile b, ReadWorkload(b_, WorkloadParts::kAll));
     if (a.sha256 == b.sha256) return OkStatus();
     std::vector<std::string> lines = Differences(a.workload, b.workload, options_);
-    ASSIGN_OR_RETURN(const ManifestFile ma, ReadManifest(a_ + "/" + kManifestName));
-    ASSIGN_OR_RETURN(const ManifestFile mb, ReadManifest(b_ + "/" + kManifestName));
-    if (ma.cluster.yaml != mb.cluster.yaml || ma.cluster.files != mb.cluster.files) {
+    if (a.cluster.yaml != b.cluster.yaml || a.cluster.files != b.cluster.files) {
       lines.insert(lines.begin(), "cluster: another one");
     }
     for (const std::string& line : lines) fmt::print("{}\n", line);

@@ -108,9 +108,10 @@ TEST(ModelShape, Activations) {
             Activation::kSquaredRelu);
   EXPECT_FALSE(TestJob({"model.activation=relu"}).model.mlp.gated());
   EXPECT_TRUE(TestJob({"model.activation=geglu", "model.ffn=96"}).model.mlp.gated());
-  EXPECT_EQ(ErrorOf({"model.activation=geglue"}),
-            "'geglue' is no activation; did you mean 'geglu'?; valid values are gelu, swiglu, "
-            "geglu, squared-relu, relu");
+  EXPECT_EQ(
+      ErrorOf({"model.activation=geglue"}),
+      "'geglue' is not a valid activation; did you mean 'geglu'?; valid values are gelu, swiglu, "
+      "geglu, squared-relu, relu");
 }
 
 TEST(ModelShape, PatchesHaveNoEmbeddingToTie) {

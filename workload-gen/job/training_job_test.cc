@@ -105,13 +105,15 @@ TEST(TrainingJob, AMissingSectionIsAnError) {
 }
 
 TEST(TrainingJob, ChoicesAreNamed) {
-  EXPECT_EQ(ErrorOf(With("precision: fp16", "precision: fp64")),
-            "test.yaml:11:14: error: 'fp64' is no precision; did you mean 'fp16'?; valid values "
-            "are fp16, bf16, fp8\n"
-            "    precision: fp64\n"
-            "               ^");
+  EXPECT_EQ(
+      ErrorOf(With("precision: fp16", "precision: fp64")),
+      "test.yaml:11:14: error: 'fp64' is not a valid precision; did you mean 'fp16'?; valid values "
+      "are fp16, bf16, fp8\n"
+      "    precision: fp64\n"
+      "               ^");
   EXPECT_EQ(ErrorOf(With("framework: megatron", "framework: megatorn")),
-            "test.yaml:10:14: error: 'megatorn' is no framework; did you mean 'megatron'?; valid "
+            "test.yaml:10:14: error: 'megatorn' is not a valid framework; did you mean "
+            "'megatron'?; valid "
             "values are megatron, deepspeed, fsdp\n"
             "    framework: megatorn\n"
             "               ^");
@@ -156,8 +158,9 @@ INSTANTIATE_TEST_SUITE_P(
         BadValue{"training.recompute_layers=2", "'recompute_layers' needs recompute: full"},
         BadValue{"parallel.context=0", "'context' is 0; it must be between 1 and 1048576"},
         BadValue{"parallel.data=0", "'data' is 0; it must be between 1 and 16777216"},
-        BadValue{"parallel.rank_order=tp-dp",
-                 "'tp-dp' is no rank_order; valid values are tp-cp-ep-dp-pp, tp-cp-ep-pp-dp"},
+        BadValue{
+            "parallel.rank_order=tp-dp",
+            "'tp-dp' is not a valid rank_order; valid values are tp-cp-ep-dp-pp, tp-cp-ep-pp-dp"},
         BadValue{"overlap.param_gather=true",
                  "param_gather needs training.distributed_optimizer and overlap.grad_reduce"}));
 

@@ -106,8 +106,8 @@ class ProgramBuilder {
   // The host issues what follows only when the compute stream has come so far (it reads a value
   // back), or when all before it has ended (it synchronises the device). Streams are held up by
   // that alone.
-  void HostReads() { HostWaits(HostWait::kOwn); }
-  void HostSynchronises() { HostWaits(HostWait::kAll); }
+  void HostReads() { HostWaits(HostWait::kOpReady); }
+  void HostSynchronises() { HostWaits(HostWait::kDeviceSync); }
 
   // What follows is launched by a loop without Python, where no CUDA graph has it.
   void SetLoop(bool loop);

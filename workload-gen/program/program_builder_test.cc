@@ -122,8 +122,8 @@ TEST_F(ProgramBuilderTest, TheHostWaitsBeforeTheNextOpOfAnyStream) {
   ASSERT_EQ(p.ops.size(), 4u);
   std::vector<HostWait> waits;
   for (const Op& op : p.ops) waits.push_back(op.host_waits);
-  EXPECT_THAT(waits,
-              ElementsAre(HostWait::kNothing, HostWait::kOwn, HostWait::kAll, HostWait::kNothing));
+  EXPECT_THAT(waits, ElementsAre(HostWait::kNothing, HostWait::kOpReady, HostWait::kDeviceSync,
+                                 HostWait::kNothing));
   EXPECT_THAT(DependenciesOf(p, 1), ElementsAre()) << "the host alone holds it up";
 }
 

@@ -1,5 +1,5 @@
-// The programs of a workload as the deadlock check walks them, one for each class of ranks: what
-// follows what, and which call of which kind of communicator each op is.
+// The programs of a workload as the deadlock check walks them, one per rank class: the followers of
+// each op, and the number of its call.
 #ifndef DRYDOCK_CORE_MODEL_CALLS_CALL_GRAPH_H_
 #define DRYDOCK_CORE_MODEL_CALLS_CALL_GRAPH_H_
 
@@ -16,14 +16,14 @@ inline constexpr uint32_t kNone = UINT32_MAX;
 
 struct ClassProgram {
   const Program* program = nullptr;
-  // CSR of what waits for an op: those that depend on it, and the next of its stream.
+  // CSR of the ops that wait for an op: its dependents and the next op of its stream.
   std::vector<uint32_t> follower_begin, follower;
-  std::vector<uint32_t> open;      // by op: how many it waits for
-  std::vector<uint32_t> previous;  // by op: the one before it on its stream
+  std::vector<uint32_t> open;      // by op: number of ops it waits for
+  std::vector<uint32_t> previous;  // by op: the previous op of its stream
   std::vector<uint64_t> number;    // by op, of communication (call_numbers.h)
 };
 
-// By class.
+// Returns one per class.
 Result<std::vector<ClassProgram>> MakeClassPrograms(const Workload& workload,
                                                     const RankClasses& classes);
 

@@ -8,13 +8,15 @@ namespace drydock {
 
 namespace {
 
-// No message has the root -1. Calls that are equal have one index.
+// No message has the root -1. Equal calls have one index.
 MessageName NameOf(const Op& op, const CommCall& call) {
   if (IsPointToPoint(op)) return {op.tag, call.root, call.peer};
   return {op.tag, -1, static_cast<int>(op.work)};
 }
 
-bool IsNamed(const Op& op, const CommCall& call) { return IsPointToPoint(op) || IsAmongSome(call); }
+bool IsNamed(const Op& op, const CommCall& call) {
+  return IsPointToPoint(op) || InvolvesSubset(call);
+}
 
 }  // namespace
 

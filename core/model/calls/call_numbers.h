@@ -1,6 +1,6 @@
-// Which call of its communicator an op is: the same number on every member, so that ranks that
-// never speak of it agree. Collectives count up; sends and receives are numbered by tag, sender and
-// receiver, groups of them by their call, and by occurrence where these repeat.
+// The number of an op's call in its communicator, equal on every member. Collectives count up.
+// Sends and receives are numbered by tag, sender and receiver, groups of messages by their call;
+// repeated names are numbered by occurrence.
 #ifndef DRYDOCK_CORE_MODEL_CALLS_CALL_NUMBERS_H_
 #define DRYDOCK_CORE_MODEL_CALLS_CALL_NUMBERS_H_
 
@@ -18,20 +18,20 @@ inline bool IsPointToPoint(const Op& op) {
   return op.kind == OpKind::kSend || op.kind == OpKind::kRecv;
 }
 
-// What tells a message from others of its group, but for how often it occurred before: tag, sender,
-// receiver; of a group of messages tag, -1, index of the call.
+// Identifies a message of a group up to repetition: tag, sender, receiver. For a group of messages:
+// tag, -1, index of the call.
 using MessageName = std::tuple<int32_t, int, int>;
 
-// The distinct names of all programs' messages, sorted, so that each can be told by a small number.
+// Returns the distinct names of all programs' messages, sorted; an index stands for a name.
 std::vector<MessageName> SortedNames(const Workload& workload);
 
-// Numbers the communication ops of one rank, which are given in program order.
+// Numbers the communication ops of one rank. REQUIRES: calls of Next in program order.
 class CallCounter {
  public:
-  // `names` are those of all messages there are (SortedNames); they outlive the counter.
+  // `names`: of all messages (SortedNames). REQUIRES: `names` outlives the counter.
   explicit CallCounter(const std::vector<MessageName>& names) : names_(names) {}
 
-  // `call` is the op's. Collectives get even numbers, messages odd.
+  // `call`: the op's call. Collectives have even numbers, messages odd ones.
   uint64_t Next(int group, const Op& op, const CommCall& call);
 
  private:

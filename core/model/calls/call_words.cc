@@ -13,7 +13,7 @@
 namespace drydock {
 namespace {
 
-// Another's word for one of our names.
+// A word of another tool for one of Drydock's names.
 using Alias = std::pair<const char*, const char*>;
 
 constexpr Alias kCollectives[] = {{"alltoall", "all-to-all"},  {"alltoallv", "all-to-all-v"},
@@ -24,7 +24,7 @@ constexpr Alias kTypes[] = {{"float", "fp32"},   {"float32", "fp32"},  {"half", 
                             {"float64", "fp64"}, {"f8e4m3", "fp8"},    {"f8e5m2", "fp8-e5m2"}};
 constexpr Alias kOps[] = {{"average", "avg"}, {"mulsum", "premul-sum"}};
 
-// Lower case, "-" between words, without NCCL's prefix.
+// Returns the word in lower case, with "-" between words, without NCCL's prefix.
 std::string Plain(const std::string& word) {
   std::string plain;
   for (const char c : word) {
@@ -52,7 +52,7 @@ Result<Enum> Parse(const char* what, const std::string& word, const std::vector<
 
 Result<CollectiveType> ParseCollective(const std::string& word) {
   std::vector<std::string> names = CollectiveTypeNames();
-  names.pop_back();  // grouped: no call, but several
+  names.pop_back();  // kGrouped cannot be typed
   return Parse<CollectiveType>("collective", word, names, kCollectives);
 }
 
@@ -83,7 +83,8 @@ Result<Bytes> ParseCallSize(const std::string& word) {
     if (number > 0) return Bytes(number << shift);
   }
   ASSIGN_OR_RETURN(const Bytes bytes, ParseBytes(word));
-  if (bytes == Bytes()) return Error(fmt::format("'{}' is no size of a call: it is 0", word));
+  if (bytes == Bytes())
+    return Error(fmt::format("'{}' is not a size of a call; it must be above 0", word));
   return bytes;
 }
 

@@ -1,6 +1,7 @@
-// What people type for a communication call: our names, and those of nccl.h and nccl-tests beside
-// them ("all_reduce", "ncclAllReduce", "alltoall", "half", "64M").
-// Errors list the valid names and the nearest.
+// Words for communication calls on command lines: Drydock's names and those of nccl.h and
+// nccl-tests
+// ("all_reduce", "ncclAllReduce", "alltoall", "half", "64M").
+// Errors list the valid names and suggest the nearest.
 #ifndef DRYDOCK_CORE_MODEL_CALLS_CALL_WORDS_H_
 #define DRYDOCK_CORE_MODEL_CALLS_CALL_WORDS_H_
 
@@ -16,10 +17,10 @@ Result<DataType> ParseDataType(const std::string& word);
 Result<ReduceOp> ParseReduceOp(const std::string& word);
 Result<BufferKind> ParseBufferKind(const std::string& word);
 
-// "64 MiB", "100 MB"; as nccl-tests has it, "64M" is 64 MiB and "8" is 8 B. Not 0.
+// Parses "64 MiB" or "100 MB"; as in nccl-tests, "64M" is 64 MiB and "8" is 8 B. 0 is an error.
 Result<Bytes> ParseCallSize(const std::string& word);
 
-// nccl-tests' names: "half", "bfloat16", "float".
+// Return nccl-tests' names: "half", "bfloat16", "float".
 std::string NcclTestsName(DataType type);
 std::string NcclTestsName(ReduceOp op);
 

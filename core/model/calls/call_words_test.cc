@@ -35,8 +35,9 @@ TEST(CallWordsTest, Sizes) {
   EXPECT_EQ(ParseCallSize("8g")->count(), int64_t{8} << 30);
   EXPECT_EQ(ParseCallSize("64 MB")->count(), 64000000);
   EXPECT_EQ(ParseCallSize("64MiB")->count(), 64 << 20);
-  EXPECT_EQ(ParseCallSize("0").error().message().substr(0, 16), "'0' has no unit:");
-  EXPECT_EQ(ParseCallSize("0 B").error().message(), "'0 B' is no size of a call: it is 0");
+  EXPECT_EQ(ParseCallSize("0").error().message().substr(0, 16), "'0' has no unit;");
+  EXPECT_EQ(ParseCallSize("0 B").error().message(),
+            "'0 B' is not a size of a call; it must be above 0");
   EXPECT_EQ(ParseCallSize("99999999T").error().message(), "'99999999T' is too large");
   EXPECT_EQ(ParseCallSize("-8").error().message().substr(0, 4), "'-8'");
 }

@@ -9,7 +9,7 @@ namespace {
 
 constexpr int kIdle = 0, kCalling = 1;  // the two classes of ranks
 
-// Each call once, all of them `times` times.
+// Makes the calls in order, `times` times.
 Program ProgramOfCalls(size_t calls, size_t times = 1) {
   Program program;
   program.dependency_begin.assign(calls * times + 1, 0);
@@ -57,7 +57,7 @@ Workload WorkloadOfCalls(const Topology& topology, std::vector<Group> groups,
 CallAlone TakeCall(const Workload& workload, const FlowPlan& plan, uint32_t call) {
   CallAlone alone;
   alone.workload = WorkloadOfCalls(workload.topology, workload.groups, {workload.calls[call]});
-  std::vector<uint32_t> taken;  // plan.plans' indices, in the order of alone's
+  std::vector<uint32_t> taken;  // indices into plan.plans, by index into the plans of `alone`
   for (const FlowPlan::Assignment& use : plan.assignments) {
     if (use.call != call) continue;
     uint32_t index = 0;

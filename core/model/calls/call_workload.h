@@ -1,4 +1,4 @@
-// Workloads of communication alone: what `collective-perf` and the tools that fit costs replay.
+// Workloads of communication alone, for collective-perf and the tools that fit costs.
 #ifndef DRYDOCK_CORE_MODEL_CALLS_CALL_WORKLOAD_H_
 #define DRYDOCK_CORE_MODEL_CALLS_CALL_WORKLOAD_H_
 
@@ -10,22 +10,21 @@
 
 namespace drydock {
 
-// Every member of every group makes the calls one after another, on one stream; other ranks do
-// nothing. The groups are all as large as the calls' group_size, and no rank is in two of them.
+// Returns a workload in which every member of every group makes the calls in order, on one stream;
+// other ranks are idle. REQUIRES: all groups have the calls' group_size; no rank is in two groups.
 Workload WorkloadOfCalls(const Topology& topology, std::vector<Group> groups,
                          std::vector<CommCall> calls);
 
-// One call of such a workload, and its plans, alone: `workload` and `plan` have that call and
-// nothing else.
+// One call of such a workload and its plans; `workload` and `plan` have nothing else.
 struct CallAlone {
   Workload workload;
   FlowPlan plan;
 };
 CallAlone TakeCall(const Workload& workload, const FlowPlan& plan, uint32_t call);
-// Every member makes the call so often, back to back. `times` > 0.
+// Makes every member repeat the call `times` times, back to back. REQUIRES: `times` > 0.
 void Repeat(int times, CallAlone* alone);
 
-// No kernel but NCCL's: times for a workload that computes nothing.
+// Returns the times of a workload without compute.
 KernelTimes NoKernelTimes(const Topology& topology);
 
 }  // namespace drydock

@@ -50,12 +50,12 @@ bool IsShift(const CommCall& call) {
   return true;
 }
 
-bool IsAmongSome(const CommCall& call) {
+bool InvolvesSubset(const CommCall& call) {
   if (call.collective != CollectiveType::kGrouped) {
     return call.collective == CollectiveType::kSendRecv;
   }
   if (IsShift(call)) return false;
-  return std::all_of(call.parts.begin(), call.parts.end(), IsAmongSome);
+  return std::all_of(call.parts.begin(), call.parts.end(), InvolvesSubset);
 }
 
 bool TakesPart(const CommCall& call, int member) {
@@ -68,7 +68,7 @@ bool TakesPart(const CommCall& call, int member) {
 }
 
 int ParticipantsOf(const CommCall& call) {
-  if (!IsAmongSome(call)) return call.group_size;
+  if (!InvolvesSubset(call)) return call.group_size;
   int count = 0;
   for (int member = 0; member < call.group_size; ++member) count += TakesPart(call, member) ? 1 : 0;
   return count;

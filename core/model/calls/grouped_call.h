@@ -10,34 +10,33 @@
 
 namespace drydock {
 
-// At least one part, none of them grouped, all of one group size.
+// REQUIRES: at least one part; no part is grouped; all have one group size.
 CommCall MakeGrouped(std::vector<CommCall> parts);
 
-// Where the buffer of each part begins in the grouped call's, in bytes.
+// Returns the offset of each part's buffer in the grouped call's buffer, in bytes.
 std::vector<int64_t> OffsetsOfParts(const CommCall& grouped);
 
-// True if each member sends as much, so many places on round the group: all do alike, as in a
-// collective. Of such a call every member is taken to wait for all.
+// Returns true if the call is a set of cyclic shifts: each member m sends equal sizes to the
+// members m + k for the same k's. Such a call counts as a collective: every member waits for all.
 bool IsShift(const CommCall& call);
 
-// True if members differ in what they have to do with the call, or some have nothing: messages, and
-// groups of messages alone that are no shifts.
-// Such calls are told apart by what they are, not by how many collectives came before
-// (call_numbers.h).
-bool IsAmongSome(const CommCall& call);
+// Returns true if members have different parts in the call, or none: messages, and groups of
+// messages alone that are not cyclic shifts. The names of such calls, not the count of earlier
+// collectives, identify them (call_numbers.h).
+bool InvolvesSubset(const CommCall& call);
 
-// True if the member makes the call.
+// Returns true if the member makes the call.
 bool TakesPart(const CommCall& call, int member);
 int ParticipantsOf(const CommCall& call);
 
-// "all-reduce x2, send-recv", of a grouped call; else the name of its collective.
+// Returns "all-reduce x2, send-recv" for a grouped call, else the name of the collective.
 std::string KindText(const CommCall& call);
 
-// ", registered buffers"; of a grouped call those of its parts, ", some registered buffers" if only
-// some have them; "" if NCCL was told nothing.
+// Returns ", registered buffers", or ", some registered buffers" if only some parts of a grouped
+// call have them; "" for plain buffers.
 std::string BuffersText(const CommCall& call);
 
-// "all-reduce bf16 100.7 MB over 8": any call.
+// Returns "all-reduce bf16 100.7 MB over 8"; for any call.
 std::string NameOf(const CommCall& call);
 
 }  // namespace drydock

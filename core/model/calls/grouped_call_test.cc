@@ -43,16 +43,16 @@ TEST(GroupedCallTest, ACollectiveNeedsEverybodyMessagesTheirEnds) {
   EXPECT_EQ(ParticipantsOf(Call(CollectiveType::kAllToAllV, 1)), 4);
   EXPECT_EQ(ParticipantsOf(Message(2, 3, 1)), 2);
   const CommCall messages = MakeGrouped({Message(0, 1, 1), Message(1, 3, 1)});
-  EXPECT_TRUE(IsAmongSome(messages));
+  EXPECT_TRUE(InvolvesSubset(messages));
   EXPECT_TRUE(TakesPart(messages, 3));
   EXPECT_FALSE(TakesPart(messages, 2));
   EXPECT_EQ(ParticipantsOf(messages), 3);
   const CommCall mixed = MakeGrouped({Message(0, 1, 1), Call(CollectiveType::kBroadcast, 1)});
-  EXPECT_FALSE(IsAmongSome(mixed));
+  EXPECT_FALSE(InvolvesSubset(mixed));
   EXPECT_TRUE(TakesPart(mixed, 2));
 }
 
-// Each member sends as much to the one so many places on: a collective in all but name.
+// Each member sends equal sizes to the members at the same distances: a cyclic shift.
 TEST(GroupedCallTest, AShiftNeedsEverybody) {
   const auto shift = [](int hop, int odd_one_out) {
     std::vector<CommCall> messages;
@@ -69,12 +69,12 @@ TEST(GroupedCallTest, AShiftNeedsEverybody) {
   };
   for (const int hop : {1, 2, 3}) {
     EXPECT_TRUE(IsShift(shift(hop, -1))) << hop;
-    EXPECT_FALSE(IsAmongSome(shift(hop, -1))) << hop;
+    EXPECT_FALSE(InvolvesSubset(shift(hop, -1))) << hop;
     EXPECT_EQ(ParticipantsOf(shift(hop, -1)), 4) << hop;
   }
   EXPECT_FALSE(IsShift(shift(0, -1))) << "to themselves";
   EXPECT_FALSE(IsShift(shift(1, 2)));
-  EXPECT_TRUE(IsAmongSome(shift(1, 2)));
+  EXPECT_TRUE(InvolvesSubset(shift(1, 2)));
   CommCall shorter = shift(1, -1);
   shorter.parts.pop_back();
   EXPECT_FALSE(IsShift(shorter)) << "the last member sends nothing";

@@ -31,7 +31,7 @@ std::string ToString(const std::vector<WorkKind>& kinds) {
   return text;
 }
 
-int MostChannels(const std::vector<WorkKind>& kinds) {
+int MaxChannels(const std::vector<WorkKind>& kinds) {
   int most = 0;
   for (const WorkKind& kind : kinds) most = std::max(most, kind.channels);
   return most;

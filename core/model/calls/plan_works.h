@@ -1,4 +1,4 @@
-// What the works of a plan are, for people: most plans have one, those of grouped calls several.
+// The works of a plan in messages. Most plans have one work, those of grouped calls several.
 #ifndef DRYDOCK_CORE_MODEL_CALLS_PLAN_WORKS_H_
 #define DRYDOCK_CORE_MODEL_CALLS_PLAN_WORKS_H_
 
@@ -9,22 +9,22 @@
 
 namespace drydock {
 
-// Works one after another with one algorithm and protocol.
+// Consecutive works with one algorithm and protocol.
 struct WorkKind {
   Algorithm algorithm = Algorithm::kRing;
   Protocol protocol = Protocol::kSimple;
-  int channels = 0;  // the most that one of them has
+  int channels = 0;  // the maximum of one work
   int works = 1;
   auto operator<=>(const WorkKind&) const = default;
 };
 
-// In the order of the plan.
+// Returns the kinds in the order of the plan.
 std::vector<WorkKind> WorkKindsOf(const Plan& plan);
 
-// "ring LL128", "ring LL x2, send-recv Simple".
+// Returns "ring LL128" or "ring LL x2, send-recv Simple".
 std::string ToString(const std::vector<WorkKind>& kinds);
 
-int MostChannels(const std::vector<WorkKind>& kinds);
+int MaxChannels(const std::vector<WorkKind>& kinds);
 
 }  // namespace drydock
 

@@ -13,7 +13,7 @@ TEST(PlanWorksTest, LikeWorksInARowAreOneKind) {
                 {Algorithm::kRing, Protocol::kLl, 1}};
   const std::vector<WorkKind> kinds = WorkKindsOf(plan);
   EXPECT_EQ(ToString(kinds), "ring LL x2, send-recv Simple, ring LL");
-  EXPECT_EQ(MostChannels(kinds), 4);
+  EXPECT_EQ(MaxChannels(kinds), 4);
   plan.works.resize(1);
   EXPECT_EQ(ToString(WorkKindsOf(plan)), "ring LL");
 }

@@ -139,7 +139,7 @@ std::vector<bool> GroupsWithMessages(const Workload& workload) {
   for (const Program& program : workload.programs) {
     std::set<uint8_t>& own = roles.emplace_back();
     for (const Op& op : program.ops) {
-      if (IsCommunication(op.kind) && IsAmongSome(workload.calls[op.work])) own.insert(op.role);
+      if (IsCommunication(op.kind) && InvolvesSubset(workload.calls[op.work])) own.insert(op.role);
     }
   }
   std::vector<bool> with(workload.groups.size(), false);

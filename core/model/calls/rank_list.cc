@@ -9,7 +9,7 @@
 namespace drydock {
 namespace {
 
-constexpr size_t kMostRanks = 1 << 20;
+constexpr size_t kMaxRanks = 1 << 20;
 
 struct Range {
   int first = 0, last = 0, stride = 1;
@@ -21,21 +21,22 @@ Result<Range> ParseRange(std::string_view piece, std::string_view text) {
     r.last = r.first;
   } else if (!ScanNumbers(piece, {"", "-"}, {&r.first, &r.last}) &&
              !ScanNumbers(piece, {"", "-", ":"}, {&r.first, &r.last, &r.stride})) {
-    return Error(fmt::format(
-        "'{}' is no list of ranks: '{}' is neither a rank, as in '5', nor a range, as in '0-15' or "
-        "'0-63:8'",
-        text, piece));
+    return Error(
+        fmt::format("'{}' is not a list of ranks: '{}' is neither a rank, as in '5', nor a range, "
+                    "as in '0-15' or "
+                    "'0-63:8'",
+                    text, piece));
   }
   if (r.last < r.first) {
-    return Error(fmt::format("'{}' is no list of ranks: '{}' runs backwards", text, piece));
+    return Error(fmt::format("'{}' is not a list of ranks: '{}' runs backwards", text, piece));
   }
   if (r.stride < 1) {
-    return Error(fmt::format("'{}' is no list of ranks: '{}' has stride 0", text, piece));
+    return Error(fmt::format("'{}' is not a list of ranks: '{}' has stride 0", text, piece));
   }
   return r;
 }
 
-// How many ranks from `begin` on follow one another at equal distance.
+// Returns how many ranks from `begin` on have equal distances.
 size_t RunFrom(const std::vector<int>& ranks, size_t begin) {
   size_t end = begin + 1;
   if (end == ranks.size() || ranks[end] <= ranks[begin]) return 1;
@@ -52,8 +53,8 @@ Result<std::vector<int>> ParseRanks(std::string_view text) {
     const size_t end = std::min(text.find(',', begin), text.size());
     ASSIGN_OR_RETURN(const Range range, ParseRange(text.substr(begin, end - begin), text));
     for (int64_t rank = range.first; rank <= range.last; rank += range.stride) {
-      if (ranks.size() == kMostRanks) {
-        return Error(fmt::format("'{}' are more than {} ranks", text, kMostRanks));
+      if (ranks.size() == kMaxRanks) {
+        return Error(fmt::format("'{}' are more than {} ranks", text, kMaxRanks));
       }
       ranks.push_back(static_cast<int>(rank));
     }

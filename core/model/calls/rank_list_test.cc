@@ -19,12 +19,12 @@ TEST(RankListTest, EveryWayToWriteThem) {
 TEST(RankListTest, MistakesAreQuoted) {
   const auto message = [](const char* text) { return ParseRanks(text).error().message(); };
   const std::string how = " is neither a rank, as in '5', nor a range, as in '0-15' or '0-63:8'";
-  EXPECT_EQ(message(""), "'' is no list of ranks: ''" + how);
-  EXPECT_EQ(message("0-3,"), "'0-3,' is no list of ranks: ''" + how);
-  EXPECT_EQ(message("0-x"), "'0-x' is no list of ranks: '0-x'" + how);
-  EXPECT_EQ(message("-1"), "'-1' is no list of ranks: '-1'" + how);
-  EXPECT_EQ(message("7-3"), "'7-3' is no list of ranks: '7-3' runs backwards");
-  EXPECT_EQ(message("0-3:0"), "'0-3:0' is no list of ranks: '0-3:0' has stride 0");
+  EXPECT_EQ(message(""), "'' is not a list of ranks: ''" + how);
+  EXPECT_EQ(message("0-3,"), "'0-3,' is not a list of ranks: ''" + how);
+  EXPECT_EQ(message("0-x"), "'0-x' is not a list of ranks: '0-x'" + how);
+  EXPECT_EQ(message("-1"), "'-1' is not a list of ranks: '-1'" + how);
+  EXPECT_EQ(message("7-3"), "'7-3' is not a list of ranks: '7-3' runs backwards");
+  EXPECT_EQ(message("0-3:0"), "'0-3:0' is not a list of ranks: '0-3:0' has stride 0");
   EXPECT_EQ(message("0-7,3"), "'0-7,3' names rank 3 twice");
   EXPECT_EQ(message("0-999999999"), "'0-999999999' are more than 1048576 ranks");
 }

@@ -9,7 +9,7 @@
 namespace drydock {
 namespace {
 
-// Chunks by connection, and the work that sends or receives them.
+// The number of chunks of each connection, and the work that sends or receives them.
 struct Chunks {
   std::vector<int64_t> count;
   std::vector<uint16_t> work;

@@ -1,5 +1,4 @@
-// What the switches do in a plan: of each reduction, who sends and who receives which of its
-// pieces.
+// Reductions in switches: which members of a plan send and receive which pieces.
 #ifndef DRYDOCK_CORE_MODEL_CALLS_REDUCTIONS_H_
 #define DRYDOCK_CORE_MODEL_CALLS_REDUCTIONS_H_
 
@@ -11,8 +10,8 @@
 
 namespace drydock {
 
-// A member's part in a reduction: the pieces that it sends and that it receives. A member takes
-// part in every piece: where it sends nothing it says that it has room.
+// A member's part in a reduction: the pieces that it sends and receives. A member takes part in
+// every piece: for pieces it does not send, it signals free room.
 struct ReductionEnd {
   struct Pieces {
     int64_t begin = 0, end = 0;
@@ -30,11 +29,11 @@ struct PlanReduction {
   int slots = 1;  // pieces that each end's buffers hold
 };
 
-// Everybody sends or receives every piece, and somebody sends each.
+// Returns true if every member sends or receives every piece, and each piece has a sender.
 bool IsWhole(const PlanReduction& reduction);
 
-// By number; empty if no switch takes part. Pieces are counted in chunks, or in the slices they
-// move in.
+// ReductionsOf returns the reductions by number; empty if no switch takes part. The unit of pieces
+// is the chunk or the slice.
 enum class PieceUnit : uint8_t { kChunk, kSlice };
 std::vector<PlanReduction> ReductionsOf(const Plan& plan, PieceUnit unit = PieceUnit::kChunk);
 

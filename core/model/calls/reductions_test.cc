@@ -58,13 +58,13 @@ TEST(ReductionsTest, SaysWhoSendsAndReceivesWhat) {
 
 TEST(ReductionsTest, APieceThatNobodySendsIsNoticed) {
   Plan plan = Parts(true);
-  plan.connections[2].first = 1;  // pieces 1 and 2 of member 1; nobody sends the last
+  plan.connections[2].first = 1;  // pieces 1 and 2 of member 1; no member sends the last
   EXPECT_FALSE(IsWhole(ReductionsOf(plan)[0]));
 }
 
 TEST(ReductionsTest, WhoNeitherSendsNorReceivesAPieceIsNoticed) {
   Plan plan = Parts(false);
-  plan.connections[2].first = 1;  // member 1 knows nothing of piece 0
+  plan.connections[2].first = 1;  // member 1 has no part in piece 0
   EXPECT_FALSE(IsWhole(ReductionsOf(plan)[0]));
 }
 

@@ -1,4 +1,4 @@
-// How a chunk moves: in which slices, and what it takes on a wire.
+// How a chunk moves: its slices and their size on the wire.
 #ifndef DRYDOCK_CORE_MODEL_CALLS_SLICES_H_
 #define DRYDOCK_CORE_MODEL_CALLS_SLICES_H_
 
@@ -9,7 +9,7 @@
 
 namespace drydock {
 
-// Of the slices of a chunk of `bytes` (> 0); the last may be shorter.
+// Returns the size of the slices of a chunk of `bytes` (> 0); the last slice may be shorter.
 inline int64_t SliceBytes(const Work& work, int64_t bytes) {
   int64_t slice = work.slice_bytes;
   if (work.slices > 0) {
@@ -24,17 +24,17 @@ inline int64_t SliceCount(const Work& work, int64_t bytes) {
   return bytes <= slice ? 1 : (bytes + slice - 1) / slice;
 }
 
-// Slots that a chunk takes in a connection's buffer: NCCL steps over those of slices that have
-// nothing in them.
+// Returns the number of slots of a connection's buffer that a chunk takes. NCCL skips the slots of
+// empty slices.
 inline int64_t SlotsOfChunk(const Work& work, int64_t bytes) {
   return std::max<int64_t>(work.slices, SliceCount(work, bytes));
 }
 
-// Bytes on the wire of a slice's `bytes` of payload (NCCL src/device/prims_ll.h, prims_ll128.h:
-// what they tell the proxy to send):
-//   LL      every line of 16 B carries 8 B of payload beside two flags;
-//   LL128   every 128 B carry 120 B beside a flag, and a warp writes 16 such lines at once;
-//   Simple  nothing but payload.
+// Returns the bytes on the wire of a slice with `bytes` of payload (NCCL src/device/prims_ll.h and
+// prims_ll128.h: the sizes they pass to the proxy):
+//   LL      every line of 16 B carries 8 B of payload and two flags;
+//   LL128   every 128 B carry 120 B of payload and a flag, and a warp writes 16 such lines at once;
+//   Simple  payload only.
 constexpr int64_t WireBytes(Protocol protocol, int64_t bytes) {
   switch (protocol) {
     case Protocol::kLl:

@@ -14,7 +14,7 @@ void StepCursor::Next() {
   Settle();
 }
 
-// Forward to the next primitive that moves something, the present one included.
+// Advances to the next primitive that moves data, which may be the current one.
 void StepCursor::Settle() {
   for (;;) {
     if (step_ == step_end_) {
@@ -34,7 +34,7 @@ void StepCursor::Settle() {
         bytes_ = step.last_bytes;
         return;
       }
-      // Chunks are visited downwards: the next one with data is the last that has any.
+      // Chunks are visited in descending order: the next chunk with data is the last that has any.
       const uint32_t end = step.whole_chunks + (step.last_bytes > 0 ? 1 : 0);
       if (end > 0) {
         run_ += chunk_ - (end - 1);
@@ -46,7 +46,7 @@ void StepCursor::Settle() {
   }
 }
 
-// Once more around the present loop, or on to the next; false at the end of the program.
+// Repeats the current loop or goes to the next one. Returns false at the end of the program.
 bool StepCursor::NextLoop() {
   const Loop& loop = pattern_->loops[loop_];
   if (++iteration_ < loop.repeat) {
@@ -71,7 +71,7 @@ int64_t StepCursor::Offset(const Plan& plan, const ChannelProgram& program) cons
 
 ChunkCounts CountChunks(const Step& step, uint32_t ring, uint32_t position) {
   const uint32_t start = (position + step.first) % ring;
-  // Down from `start` to 0, then, around the ring, down from its end.
+  // Visits chunks from `start` down to 0, then from the end of the ring down.
   const uint32_t before = std::min(step.count, start + 1);
   const uint32_t low[2] = {start + 1 - before, ring - (step.count - before)};
   const uint32_t high[2] = {start + 1, ring};  // exclusive

@@ -1,4 +1,4 @@
-// Walks a channel program primitive by primitive, and counts its primitives without walking.
+// Walks a channel program primitive by primitive; counts primitives without walking.
 #ifndef DRYDOCK_CORE_MODEL_CALLS_STEP_CURSOR_H_
 #define DRYDOCK_CORE_MODEL_CALLS_STEP_CURSOR_H_
 
@@ -9,19 +9,20 @@
 
 namespace drydock {
 
-// Where a program is: at one primitive, or done. A small value; the pattern must outlive it.
+// A position in a program: at one primitive, or done. A small value.
+// REQUIRES: the pattern outlives the cursor.
 class StepCursor {
  public:
   StepCursor() = default;  // done
-  // At the first primitive of a program that runs `pattern` at `position`.
+  // Starts at the first primitive of a program that runs `pattern` at `position`.
   StepCursor(const Pattern& pattern, uint32_t position);
 
   bool done() const { return bytes_ == 0; }
-  // The rest holds while not done.
+  // REQUIRES for the following: !done().
   uint32_t step_index() const { return step_; }  // into Pattern::steps
   const Step& step() const { return pattern_->steps[step_]; }
   int64_t bytes() const { return bytes_; }
-  // In the user's buffer; `program` is the one being walked.
+  // Returns the offset in the user's buffer. `program`: the program of this cursor.
   int64_t Offset(const Plan& plan, const ChannelProgram& program) const;
   void Next();
 
@@ -32,22 +33,21 @@ class StepCursor {
   const Pattern* pattern_ = nullptr;
   uint32_t position_ = 0;
   uint32_t loop_ = 0, step_ = 0, step_end_ = 0;
-  uint32_t run_ = 0;    // primitives of the step that are behind
-  uint32_t chunk_ = 0;  // of the present one
+  uint32_t run_ = 0;    // primitives of the step already visited
+  uint32_t chunk_ = 0;  // of the current primitive
   int64_t iteration_ = 0;
-  int64_t bytes_ = 0;  // of the present one; 0: done
+  int64_t bytes_ = 0;  // of the current primitive; 0: done
 };
 
-// Of the chunks that a step visits at `position`, how many are whole, and whether the short one is
-// among them.
+// The whole chunks, and the short last chunk, that a step visits at `position`.
 struct ChunkCounts {
   int64_t whole = 0;
   int64_t last = 0;  // 0 or 1
 };
 ChunkCounts CountChunks(const Step& step, uint32_t ring, uint32_t position);
 
-// Calls visit(step, bytes, times) for every step and size of primitive that a program has, in no
-// order of time.
+// Calls visit(step, bytes, times) for every step and size of primitive of a program, not in order
+// of time.
 template <typename Visit>
 void ForEachSize(const Pattern& pattern, uint32_t position, const Visit& visit) {
   uint32_t s = 0;
@@ -61,7 +61,7 @@ void ForEachSize(const Pattern& pattern, uint32_t position, const Visit& visit) 
   }
 }
 
-// How many primitives all programs of a plan have.
+// Returns the number of primitives of all programs of a plan.
 int64_t CountPrimitives(const Plan& plan);
 
 }  // namespace drydock

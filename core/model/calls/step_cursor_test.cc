@@ -23,7 +23,7 @@ std::vector<Primitive> Walk(const Plan& plan, const ChannelProgram& program) {
   return out;
 }
 
-// What the header says, without any cleverness.
+// The definition in the header, written out.
 std::vector<Primitive> Listed(const Plan& plan, const ChannelProgram& program) {
   std::vector<Primitive> out;
   const Pattern& pattern = plan.patterns[program.pattern];

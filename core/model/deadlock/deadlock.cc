@@ -18,18 +18,18 @@
 namespace drydock {
 namespace {
 
-// What the members of a group wait for in one call, by group class.
+// The waits of the members of a group in one call, by group class.
 struct CallWaits {
   bool everybody = true;
-  std::vector<std::vector<int>>
-      members;  // by member class: the classes that it waits for, unless it waits for all
+  // By member class, unless `everybody`: the classes it waits for.
+  std::vector<std::vector<int>> members;
   size_t participants = 0;
   int64_t slices = 1, slots = 0;  // of a message
 };
 
 // A call that some members have begun.
 struct Pending {
-  std::vector<uint32_t> op_of_member;  // kNone: not there
+  std::vector<uint32_t> op_of_member;  // kNone: has not begun
   uint32_t here = 0;
   std::vector<bool> ended;  // by member class
 };
@@ -40,7 +40,7 @@ struct Outbox {
   std::deque<std::pair<uint64_t, int64_t>> waiting;  // number of the call, slices
 };
 
-// Whether all that have part in a call wait for one another.
+// Returns true if all participants of a call wait for one another.
 bool MeetsEverybody(const WaitSets& sets, const CommCall& call) {
   return sets.everybody || call.collective == CollectiveType::kSendRecv || IsShift(call);
 }
@@ -68,7 +68,7 @@ class Simulation {
     }
   }
 
-  // False if something never ends; then states() tell what.
+  // Returns false if an op never ends; states() has it.
   bool Run() {
     for (uint32_t c = 0; c < programs_.size(); ++c) {
       for (uint32_t op = 0; op < programs_[c].program->ops.size(); ++op) {
@@ -189,7 +189,7 @@ class Simulation {
     }
   }
 
-  // Where positions count, each member of a group has its own class.
+  // If positions matter, each member of a group has its own class.
   size_t MemberAt(int group_class, int position) const {
     const std::vector<MemberClass>& members = GroupClassOf(group_class).members;
     const auto found =
@@ -199,7 +199,7 @@ class Simulation {
     return static_cast<size_t>(found - members.begin());
   }
 
-  // Of the sends that are on their way, in order, those within the buffer have left their GPU.
+  // The first sends in flight, up to the size of the buffer, have left their GPU.
   void EndThoseThatFit(int group_class, const Pair& ends, int64_t slots) {
     int64_t slices = 0;
     for (const auto& [number, own] : outboxes_[static_cast<size_t>(group_class)][ends].waiting) {
@@ -213,7 +213,7 @@ class Simulation {
     const auto [entry, added] = call_waits_.try_emplace({call, group_class});
     if (added) {
       entry->second.slots = unplanned_slots_;
-      const bool some = IsAmongSome(w_.calls[call]);
+      const bool some = InvolvesSubset(w_.calls[call]);
       entry->second.participants = some ? static_cast<size_t>(ParticipantsOf(w_.calls[call]))
                                         : GroupClassOf(group_class).members.size();
     }
@@ -225,7 +225,7 @@ class Simulation {
     waits.slots = sets.slots;
     waits.everybody = MeetsEverybody(sets, w_.calls[call]);
     if (waits.everybody) return waits;
-    // Positions count in such a group.
+    // Positions matter in such a group.
     const std::vector<MemberClass>& members = GroupClassOf(group_class).members;
     std::vector<int> class_at(members.size());
     for (size_t s = 0; s < members.size(); ++s) {
@@ -254,8 +254,8 @@ class Simulation {
   std::deque<std::pair<uint32_t, uint32_t>> ready_;  // class, op
 };
 
-// Groups whose members wait for one another depending on where they sit: chains, and calls among
-// some of the members.
+// Groups in which a member's waits depend on its position: chains, and calls of a subset of the
+// members.
 std::vector<bool> PositionsCount(const Workload& workload, const FlowPlan& plan,
                                  const std::vector<WaitSets>& waits) {
   std::vector<bool> count = GroupsWithMessages(workload);

@@ -65,7 +65,7 @@ class Chain {
     return w_.group_of_rank[op.role][static_cast<size_t>(rank)];
   }
 
-  // The first rank's first op that has begun and not ended.
+  // Returns the first rank's first op that has begun and not ended.
   Link First() const {
     for (int rank = 0; rank < w_.rank_count(); ++rank) {
       const std::vector<OpState>& states = states_[ClassOf(rank)];
@@ -85,7 +85,7 @@ class Chain {
     return roles;
   }
 
-  // The op that is `link`'s call on another member; kNone if it makes no such call.
+  // Returns the op of `link`'s call on another member; kNone if that member never makes the call.
   uint32_t OpOn(int member, const Link& link) {
     const ClassProgram& program = ProgramOf(link.rank);
     const int group = GroupOf(link.rank, program.program->ops[link.op]);
@@ -101,7 +101,7 @@ class Chain {
     return found == ops.end() ? kNone : found->second;
   }
 
-  // The first member that the op waits for and that has not begun the call; there is one.
+  // Returns the first member that the op waits for and that has not begun the call; one exists.
   int MissingMember(const Link& link) {
     const Op& op = ProgramOf(link.rank).program->ops[link.op];
     const int group = GroupOf(link.rank, op);
@@ -116,7 +116,7 @@ class Chain {
     CHECK(false);
   }
 
-  // The op that has begun on the rank and keeps `op` from beginning.
+  // Returns the op that has begun on the rank and that `op` waits for.
   uint32_t Holding(int rank, uint32_t op) const {
     const ClassProgram& program = ProgramOf(rank);
     while (StateOf(rank, op) == OpState::kWaiting) {

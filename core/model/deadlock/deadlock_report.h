@@ -1,4 +1,4 @@
-// What is told of communication that cannot finish. Internal to the deadlock check.
+// Messages about communication that cannot finish. Internal to the deadlock check.
 #ifndef DRYDOCK_CORE_MODEL_DEADLOCK_DEADLOCK_REPORT_H_
 #define DRYDOCK_CORE_MODEL_DEADLOCK_DEADLOCK_REPORT_H_
 
@@ -15,15 +15,15 @@ namespace drydock {
 
 enum class OpState : uint8_t { kWaiting, kBegun, kEnded };
 
-// Whether, in this call of this group, one member waits for another (both by position).
+// Returns true if, in this call of this group, `member` waits for `other` (both by position).
 using AwaitedMember = std::function<bool(uint32_t call, uint32_t group, int member, int other)>;
 
-// An error if members of a communicator differ in what its n-th call is.
+// Returns an error if members of a communicator have different n-th calls.
 Status CheckCallsMatch(const Workload& workload, const RankClasses& classes,
                        const std::vector<ClassProgram>& programs);
 
-// The circle of a run that stopped in these states ([class][op]), or where the chain of those who
-// wait ends. Something has not ended.
+// Returns the cycle of a run that stopped in these states ([class][op]), or the end of the chain of
+// waiting ranks. REQUIRES: an op has not ended.
 Error DeadlockError(const Workload& workload, const RankClasses& classes,
                     const std::vector<ClassProgram>& programs,
                     const std::vector<std::vector<OpState>>& states, const AwaitedMember& awaits);

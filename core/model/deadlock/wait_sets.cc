@@ -9,9 +9,9 @@
 namespace drydock {
 namespace {
 
-using Graph = std::vector<std::vector<int>>;  // by member: others
+using Graph = std::vector<std::vector<int>>;  // by member: other members
 
-// Slices by connection.
+// Returns the number of slices of each connection.
 std::vector<int64_t> CountSlices(const Plan& plan) {
   std::vector<int64_t> slices(plan.connections.size(), 0);
   for (const std::vector<ChannelProgram>& programs : plan.members) {
@@ -30,7 +30,7 @@ std::vector<int64_t> CountSlices(const Plan& plan) {
   return slices;
 }
 
-// The work of each connection.
+// Returns the work of each connection.
 std::vector<uint16_t> WorksOf(const Plan& plan) {
   std::vector<uint16_t> works(plan.connections.size(), 0);
   for (const std::vector<ChannelProgram>& programs : plan.members) {
@@ -44,8 +44,8 @@ std::vector<uint16_t> WorksOf(const Plan& plan) {
   return works;
 }
 
-// A sum comes when all have sent their part of it or said that they have room: each waits for all,
-// by way of the first.
+// A sum arrives after all members have sent their part or signaled free room: each member waits for
+// all, through the first.
 void WaitForSums(const PlanReduction& reduction, Graph* graph) {
   if (reduction.ends.empty()) return;
   const int first = reduction.ends.front().member;
@@ -56,7 +56,7 @@ void WaitForSums(const PlanReduction& reduction, Graph* graph) {
   }
 }
 
-// All that can be reached from `start`, sorted, without it.
+// Returns all members reachable from `start`, sorted, without `start`.
 std::vector<int> Reach(const Graph& graph, int start) {
   std::vector<bool> seen(graph.size(), false);
   std::vector<int> reached, open = {start};

@@ -1,7 +1,7 @@
-// Whom a call's members wait for, as far as it can be told from its plan alone.
+// The members that each member of a call waits for, as far as the plan alone determines them.
 //
-// A member cannot end before those whose data it takes have begun, nor before those have begun that
-// must make room because what it sends them does not fit into the buffers of the connection.
+// A member cannot end before the members whose data it receives have begun, nor before the members
+// have begun that must free slots because its data exceeds the buffer of the connection.
 #ifndef DRYDOCK_CORE_MODEL_DEADLOCK_WAIT_SETS_H_
 #define DRYDOCK_CORE_MODEL_DEADLOCK_WAIT_SETS_H_
 
@@ -13,12 +13,12 @@
 namespace drydock {
 
 struct WaitSets {
-  // Everybody waits for everybody: all-reduce and the like. Then the rest is empty.
+  // All members wait for all members, as in an all-reduce; then `members` is empty.
   bool everybody = true;
-  // By member, sorted: whom it waits for, directly or through others, itself left out.
+  // By member, sorted: the other members it waits for, directly or through others.
   std::vector<std::vector<int>> members;
-  // The most slices that one connection carries, and how many its buffer holds: whether a message
-  // fits beside others that are on their way.
+  // The maximum of slices that one connection carries, and the slots of its buffer: they decide
+  // whether a message fits together with others in flight.
   int64_t slices = 0;
   int64_t slots = 0;
 };

@@ -5,7 +5,7 @@
 namespace drydock {
 namespace {
 
-// Members send a chunk to the switches, and take the sum.
+// Members send a chunk to the switches and receive the sum.
 Plan SumInTheSwitches(uint16_t members) {
   Plan plan;
   Pattern send, take;

@@ -28,11 +28,11 @@ Result<uint32_t> ReadSetting(const std::string& name, const std::string& text, i
 }  // namespace
 
 Result<ConnectionShape> ConnectionShapeOf(const Topology& topology) {
-  constexpr int64_t kMostQueuePairs = 128;  // NCCL_IB_MAX_QPS of net_ib
+  constexpr int64_t kMaxQueuePairs = 128;  // NCCL_IB_MAX_QPS of net_ib
   ConnectionShape shape;
   for (const auto& [name, text] : topology.nccl_settings) {
     if (name == "NCCL_IB_QPS_PER_CONNECTION") {
-      ASSIGN_OR_RETURN(shape.queue_pairs, ReadSetting(name, text, 1, kMostQueuePairs));
+      ASSIGN_OR_RETURN(shape.queue_pairs, ReadSetting(name, text, 1, kMaxQueuePairs));
     }
     if (name == "NCCL_IB_SPLIT_DATA_ON_QPS") {
       ASSIGN_OR_RETURN(const uint32_t split, ReadSetting(name, text, 0, 1));

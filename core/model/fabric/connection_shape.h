@@ -1,5 +1,5 @@
-// How a connection between two NICs carries its messages: over one queue pair or several, as NCCL's
-// settings have it.
+// How a connection between two NICs carries its messages: over one or several queue pairs, as
+// NCCL's settings say.
 #ifndef DRYDOCK_CORE_MODEL_FABRIC_CONNECTION_SHAPE_H_
 #define DRYDOCK_CORE_MODEL_FABRIC_CONNECTION_SHAPE_H_
 
@@ -14,10 +14,10 @@ namespace drydock {
 // NCCL_IB_QPS_PER_CONNECTION, NCCL_IB_SPLIT_DATA_ON_QPS.
 struct ConnectionShape {
   uint32_t queue_pairs = 1;
-  bool split_data = false;  // each message goes over all of them
+  bool split_data = false;  // each message goes over all queue pairs
 };
 
-// An error if a value is none that NCCL can work with.
+// Returns an error for a value that NCCL does not accept.
 Result<ConnectionShape> ConnectionShapeOf(const Topology& topology);
 
 struct MessagePart {
@@ -26,20 +26,20 @@ struct MessagePart {
 };
 
 // The parts of message `number` of a connection, as NCCL's net_ib cuts it (2.29, p2p.cc,
-// ncclIbMultiSend): message i goes over queue pair i modulo their number; or, where data are split,
-// in parts over all of them, beginning with that one, each of ceil(size / number) bytes rounded up
-// to 128. A part for which nothing is left is sent nevertheless, here as one byte.
+// ncclIbMultiSend): message i goes over queue pair i modulo their number. With split_data it goes
+// in parts over all queue pairs, from that one on, each of ceil(size / number) bytes rounded up to
+// 128. NCCL sends empty parts as well; here an empty part has one byte.
 std::vector<MessagePart> SplitMessage(int64_t bytes, uint64_t number, const ConnectionShape& shape);
 
-// What names queue pair `number` of a connection to the routers; that of the first is `flow`.
+// Returns the name by which routers know queue pair `number` of a connection; `flow` for the first.
 uint32_t FlowOfQueuePair(uint32_t flow, uint32_t number);
 
-// RdmaTransport::WindowBdp, if nothing is set (docs/explanation/packet-network.md).
+// The default of RdmaTransport::WindowBdp (docs/explanation/packet-network.md).
 constexpr double kWindowBdp = 2;
 
-// How many packets a queue pair may have unacknowledged: so many bandwidth-delay products of its
-// own idle way, whose round trip takes `round_trip` and whose slowest link takes `slowest` a packet
-// (ps), and those that one acknowledgement covers.
+// Returns how many packets a queue pair may have in flight: a number of bandwidth-delay products of
+// its idle path, plus the packets that one acknowledgement covers. `round_trip` is the round-trip
+// time of the path, `slowest` the time of a packet on its slowest link (ps).
 int64_t PacketsInFlight(double products, int64_t round_trip, int64_t slowest,
                         int64_t packets_per_ack);
 

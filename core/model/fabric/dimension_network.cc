@@ -15,7 +15,7 @@ int64_t Hops(const NetworkDimension& dimension, int from, int to) {
   if (dimension.shape == DimensionShape::kFullyConnected) return 1;
   if (dimension.shape == DimensionShape::kSwitch) return 2;
   const int there = std::abs(to - from);
-  return std::min(there, dimension.npus - there);  // rings go both ways
+  return std::min(there, dimension.npus - there);  // rings have both directions
 }
 
 }  // namespace

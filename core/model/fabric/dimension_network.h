@@ -1,6 +1,6 @@
-// A network as ASTRA-sim describes it: NPUs on a grid whose every dimension is a ring, a switch or
-// a full mesh with a bandwidth and a latency of its own; rings in several dimensions are a torus.
-// And how its system layer makes a collective of messages. Plain data; immutable once built.
+// A network as ASTRA-sim describes it: NPUs on a grid in which each dimension is a ring, a switch
+// or a full mesh with its own bandwidth and latency; rings in several dimensions are a torus. Also
+// how its system layer makes messages of a collective. Plain data; immutable once built.
 #ifndef DRYDOCK_CORE_MODEL_FABRIC_DIMENSION_NETWORK_H_
 #define DRYDOCK_CORE_MODEL_FABRIC_DIMENSION_NETWORK_H_
 
@@ -30,14 +30,14 @@ class DimensionNetwork {
 
   const std::vector<NetworkDimension>& dimensions() const { return dimensions_; }
   int npus() const { return npus_; }
-  // From an NPU to the next one along a dimension.
+  // Distance in NPU numbers to the next NPU along a dimension.
   int stride(size_t dimension) const { return strides_[dimension]; }
   int CoordinateOf(int npu, size_t dimension) const {
     return npu / strides_[dimension] % dimensions_[dimension].npus;
   }
-  // How long a message takes: its hops' latencies and its bytes at the bandwidth of the first
-  // dimension in which the two differ, which ASTRA-sim takes for the whole way; in whole
-  // nanoseconds, rounded down. `from` and `to` are not the same. Nothing is contended for.
+  // Returns how long a message takes without contention: the latencies of its hops plus its bytes
+  // at the bandwidth of the first dimension in which the NPUs differ, which ASTRA-sim uses for the
+  // whole path. In whole nanoseconds, rounded down. REQUIRES: `from` != `to`.
   Time Delay(int from, int to, int64_t bytes) const;
 
  private:
@@ -50,23 +50,23 @@ enum class DimensionAlgorithm : uint8_t { kRing, kDirect, kHalvingDoubling, kDou
 
 struct DimensionRule {
   DimensionAlgorithm algorithm = DimensionAlgorithm::kRing;
-  int window = 0;         // kDirect: messages at once; 0: to all others
-  bool over_all = false;  // "oneRing" and the like: one phase over all NPUs, not one a dimension
+  int window = 0;         // kDirect: concurrent messages; 0: to all others
+  bool over_all = false;  // "oneRing" etc.: one phase over all NPUs, not one per dimension
 };
 
-// Which collective's chunks go first where several wait: the last one's, the first one's, or by the
-// calls' own priorities.
+// Which collective's chunks go first if several wait: those of the last call, of the first call, or
+// by the priority of the calls.
 enum class ChunkOrder : uint8_t { kLifo, kFifo, kExplicit };
 
 struct CollectiveSystem {
   // By dimension.
   std::vector<DimensionRule> all_reduce, all_gather, reduce_scatter, all_to_all;
   ChunkOrder order = ChunkOrder::kLifo;
-  int splits = 1;            // chunks of a collective
-  int active_chunks = 1;     // at once in a dimension
+  int splits = 1;            // chunks per collective
+  int active_chunks = 1;     // concurrent in a dimension
   Time endpoint_delay;       // between an NPU and its network, whole nanoseconds
   Bandwidth memory;          // a sum writes once and reads twice
-  bool hierarchical = true;  // all-reduce: scattered on the way out and gathered on the way back
+  bool hierarchical = true;  // all-reduce: reduce-scatter out, all-gather back
 };
 
 }  // namespace drydock

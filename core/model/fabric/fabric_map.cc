@@ -10,7 +10,7 @@
 namespace drydock {
 namespace {
 
-// A NIC sends and receives no faster than its own rate, whatever the cable could carry.
+// The rate of a NIC limits its cable.
 Bandwidth RateOf(const Topology& topology, const FabricLink& link) {
   Bandwidth rate = link.rate;
   for (const LinkEnd& end : {link.a, link.b}) {
@@ -26,7 +26,7 @@ class SetStore {
  public:
   SetStore(std::vector<uint16_t>& ports) : ports_(ports) {}
 
-  // Position of `set` in the ports.
+  // Returns the position of `set` in the ports.
   uint32_t Find(const std::vector<uint16_t>& set) {
     const auto [it, added] = known_.emplace(set, ports_.size());
     if (added) {
@@ -254,7 +254,7 @@ FabricMap::PathTime FabricMap::MeasurePath(AccessPair ends, uint32_t path,
   }
   PathTime measured{0, 0, 0};
   uint32_t link = ends.first;
-  int64_t begin = 0;  // at the present link: the first bits that can go on
+  int64_t begin = 0;  // at the current link: the first bits that can continue
   int64_t whole = 0;  // and the last
   for (;;) {
     const FabricDirection& direction = directions_[link];

@@ -1,5 +1,5 @@
-// The fabric as a graph: where every cable leads, which ports are on a shortest way to where, and
-// which of them a flow takes. What the packet and the fluid network have in common.
+// The fabric as a graph: where every cable leads, which ports are on a shortest path to a
+// destination, and which of them a flow takes. The packet and the fluid network share it.
 //
 // Link 2c is cable c of the Topology from its end a to its end b, 2c + 1 the reverse; `link ^ 1` is
 // always the other direction. Nodes are hosts, then switches; ports of a node are numbered in the
@@ -10,7 +10,7 @@
 // leaves and 512 spines need 2 MB.
 //
 // ECMP: among the ports of a set, one is chosen by the hash of the flow and the seed of the switch,
-// so a flow keeps its way and switches choose independently of one another.
+// so a flow keeps its route and switches choose independently.
 //
 // Changes by SetRate and Reroute alone; otherwise all threads may read it.
 #ifndef DRYDOCK_CORE_MODEL_FABRIC_FABRIC_MAP_H_
@@ -29,8 +29,8 @@
 
 namespace drydock {
 
-// From when a cable goes down or comes back until switches choose their ways accordingly. A choice,
-// for switches that see the loss of light and take the port out of their groups themselves.
+// The time from a cable's failure or repair until switches use the new routes. An assumption, for
+// switches that see the loss of light and remove the port from their groups themselves.
 inline constexpr Time kRerouteTime = Time::Us(10000);
 
 // One direction of a cable.
@@ -43,10 +43,10 @@ struct FabricDirection {
   int16_t to_nic;       // -1 at a switch
   int64_t delay;        // of the cable, plus the latency of the switch it leads to, ps
   int64_t ps_per_byte;  // rounded up
-  Bandwidth rate;       // at present
-  Bandwidth made;       // the same without faults
+  Bandwidth rate;       // current
+  Bandwidth made;       // without faults
 
-  // How long `bytes` occupy it, ps, rounded up.
+  // Returns how long `bytes` occupy the link, ps, rounded up.
   int64_t Occupancy(int64_t bytes) const {
     return exact ? bytes * ps_per_byte : rate.TimeFor(Bytes(bytes)).ps();
   }
@@ -58,7 +58,7 @@ struct FabricDirection {
 
 class FabricMap {
  public:
-  // Every cable of the topology leads from one node to another, at a rate above 0.
+  // REQUIRES: every cable of the topology joins two different nodes, at a rate above 0.
   explicit FabricMap(const Topology& topology);
 
   uint32_t host_count() const { return hosts_; }
@@ -72,32 +72,32 @@ class FabricMap {
   // Outgoing links of a node, by port.
   const std::vector<uint32_t>& ports_of(uint32_t node) const { return ports_[node]; }
 
-  // "host 3", or the name of a switch.
+  // Returns "host 3", or the name of a switch.
   std::string NameOf(uint32_t node) const;
 
-  // The present rate of one direction, at most what it was made with.
+  // Sets the current rate of a link. REQUIRES: at most its rate without faults.
   void SetRate(uint32_t link, Bandwidth rate);
 
-  // Before the nodes are wired: switches pass a frame on when so many bytes of it are there; 0,
-  // the default: when all are.
+  // Switches forward a frame when this number of its bytes has arrived; 0, the default: all bytes.
+  // REQUIRES: called before the nodes are wired.
   void set_cut_through(int64_t bytes) { cut_through_ = bytes; }
 
   int64_t cut_through() const { return cut_through_; }
 
   bool IsSwitch(uint32_t node) const { return node >= hosts_; }
 
-  // Finds routes again, none of them over links that are `down`, by number.
+  // Computes routes again, without the links that are `down`, by number.
   void Reroute(std::vector<bool> down);
 
-  // As it was made.
+  // The map without faults.
   const FabricMap& unbroken() const { return unbroken_ ? *unbroken_ : *this; }
 
-  // Before the run. Default: a hash of the switch's index.
+  // Default: a hash of the switch's index. REQUIRES: called before the run.
   void SetSeed(uint32_t switch_index, uint32_t seed) { seeds_[switch_index] = seed; }
 
   uint32_t seed(uint32_t switch_index) const { return seeds_[switch_index]; }
 
-  // The ports of a switch by which the link `to` is nearest; none if faults have cut it off.
+  // Returns the ports of a switch on shortest paths to the link `to`; none if faults have cut all.
   std::span<const uint16_t> NextPorts(uint32_t switch_index, uint32_t to) const {
     const Access& access = access_[to];
     if (access.switch_index == switch_index) {
@@ -107,14 +107,14 @@ class FabricMap {
     return {&set_ports_[set.first], set.count};
   }
 
-  // Which of `ports` of a switch is for `path`.
+  // Returns the port among `ports` of a switch that `path` takes.
   uint32_t Choose(uint32_t switch_index, std::span<const uint16_t> ports, uint32_t path) const {
     return ports.size() == 1 ? 0
                              : ScaleHash(EcmpHash(path ^ seeds_[switch_index]),
                                          static_cast<uint32_t>(ports.size()));
   }
 
-  // The port by which a queue pair leaves a switch, with ECMP.
+  // Returns the port by which a queue pair leaves a switch, with ECMP.
   uint16_t NextPort(uint32_t switch_index, uint32_t to, uint32_t path) const {
     const std::span<const uint16_t> ports = NextPorts(switch_index, to);
     return ports[Choose(switch_index, ports, path)];
@@ -123,33 +123,34 @@ class FabricMap {
   // A direction from a NIC into the fabric and one from the fabric to a NIC.
   using AccessPair = std::pair<uint32_t, uint32_t>;
 
-  // The two ends of the way of a flow: where NICs have several cables, those between which the way
-  // is shortest, by `path` among equals. Where faults have cut all ways, those as if nothing were
-  // broken: a queue pair knows its peer, and sends into the void. Nothing if there never is a way.
+  // Returns the first and the last link of a flow's route. If NICs have several cables, these are
+  // the ends of the shortest path, chosen by `path` among equals. If faults have cut all paths,
+  // returns the ends without faults, as a queue pair keeps its peer. Returns nothing if no path
+  // exists.
   std::optional<AccessPair> PickAccess(uint32_t from_host, int from_nic, uint32_t to_host,
                                        int to_nic, uint32_t path) const;
 
-  // Between which cables a queue pair that runs between `ends` goes on as the fabric is now: those
-  // it has by right if faults leave a way there, else others of its NICs (another plane), if any.
+  // Returns the links between which a queue pair with `ends` continues after faults: its own if a
+  // path is left, else other links of its NICs (another plane), if any.
   AccessPair Redirect(AccessPair ends, uint32_t path) const;
 
-  // What a frame of a queue pair meets when nothing else is about and nothing is broken.
+  // The times of a frame of a queue pair on an idle fabric without faults.
   struct PathTime {
     int64_t time;     // from first bit out to last bit in, ps
-    int64_t slowest;  // largest occupancy of one frame on one link, ps
+    int64_t slowest;  // longest occupancy of a link by a frame, ps
     uint32_t switches;
   };
 
-  // Most switches between two NICs of different hosts that reach each other.
+  // Returns the maximum number of switches between two connected NICs of different hosts.
   uint32_t MostHops() const;
 
-  // The links of a way, in order; empty where faults have cut it.
+  // Returns the links of a route, in order; empty if faults have cut it.
   std::vector<uint32_t> LinksOf(AccessPair ends, uint32_t path) const;
 
   PathTime MeasurePath(AccessPair ends, uint32_t path, int64_t wire_bytes) const;
 
-  // No event of one node has an effect on another before this much later: the least of delay plus
-  // the occupancy of the smallest frame. INT64_MAX without links.
+  // Returns the shortest time in which one node affects another: the minimum of delay plus the
+  // occupancy of the smallest frame. INT64_MAX without links.
   int64_t Lookahead(int64_t smallest_frame) const;
 
   // What switches hash with (the finalizer of MurmurHash3, public domain): it decides routes, so it
@@ -168,7 +169,7 @@ class FabricMap {
   }
 
  private:
-  // How a direction that ends at a NIC is reached.
+  // How to reach a link that ends at a NIC.
   struct Access {
     uint32_t leaf;          // number among the leaves
     uint32_t switch_index;  // of that leaf; kNoSwitch where the cable starts at a NIC
@@ -187,7 +188,7 @@ class FabricMap {
   void NumberLeaves();
   void AddRoutes();
   std::vector<uint8_t> DistancesTo(uint32_t leaf_switch) const;
-  // Number of hops between the ends, kUnreached if none.
+  // Returns the number of hops between the ends; kUnreached if there is no path.
   uint8_t Distance(uint32_t from, uint32_t to) const;
   bool IsDown(uint32_t link) const { return !down_.empty() && down_[link]; }
 
@@ -195,24 +196,25 @@ class FabricMap {
   int64_t cut_through_ = 0;  // bytes
   uint32_t leaves_ = 0;
   std::vector<FabricDirection> directions_;
-  std::vector<bool> down_;                     // by link; empty: none
-  std::shared_ptr<const FabricMap> unbroken_;  // as it was made; null until the first Reroute
+  std::vector<bool> down_;                     // by link; empty: no link
+  std::shared_ptr<const FabricMap> unbroken_;  // without faults; null until the first Reroute
   std::vector<std::vector<uint32_t>> ports_;
-  std::vector<Access> access_;         // by link; meaningful for those that end at a NIC
+  std::vector<Access> access_;         // by link; only for links that end at a NIC
   std::vector<uint32_t> leaf_switch_;  // by leaf
   std::vector<uint8_t> distance_;      // by leaf and leaf
   std::vector<uint32_t> routes_;       // by switch and leaf: number of a set
-  std::vector<PortSet> sets_;          // the first is empty: no way
+  std::vector<PortSet> sets_;          // the first is empty: no path
   std::vector<uint16_t> set_ports_;
   std::vector<uint32_t> seeds_;
   std::vector<std::string> switch_names_;
 };
 
-// What stands for the 5-tuple of the IP packets of a flow from a NIC to a NIC: the `path` above.
+// Returns the `path` above for a flow from a NIC to a NIC: it stands for the 5-tuple of its
+// packets.
 uint32_t PathHash(int32_t source, int source_nic, int32_t destination, int destination_nic,
                   uint32_t flow);
 
-// The ends of a direction: "host 3/nic0", "leaf0".
+// Returns the ends of a link: "host 3/nic0", "leaf0".
 std::string StartOfLink(const FabricMap& map, uint32_t link);
 std::string EndOfLink(const FabricMap& map, uint32_t link);
 

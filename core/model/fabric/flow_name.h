@@ -1,4 +1,4 @@
-// Names of queue pairs (Message::flow), mixed from what tells them apart.
+// Names of queue pairs (Message::flow): hashes of the values that identify them.
 #ifndef DRYDOCK_CORE_MODEL_FABRIC_FLOW_NAME_H_
 #define DRYDOCK_CORE_MODEL_FABRIC_FLOW_NAME_H_
 
@@ -12,7 +12,8 @@ inline uint32_t FlowName(uint32_t hash, uint32_t value) {
   return hash ^ (hash >> 13);
 }
 
-// Of a connection between two members of a group (its number in the workload) on a channel.
+// Returns the name for a connection between two members of a group (its number in the workload) on
+// a channel.
 inline uint32_t FlowOfConnection(uint32_t group, uint16_t from, uint16_t to, uint16_t channel) {
   return FlowName(FlowName(FlowName(group + 1, from), to), channel);
 }

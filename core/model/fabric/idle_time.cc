@@ -7,11 +7,11 @@
 namespace drydock {
 namespace {
 
-// What parts do on a link.
+// The frames of all parts on one link.
 struct Passage {
-  int64_t begin = INT64_MAX;  // no first bit sooner
+  int64_t begin = INT64_MAX;  // earliest first bit
   int64_t occupied = 0;       // by all frames
-  int64_t rest = INT64_MAX;   // no way on from the last bit out is shorter
+  int64_t rest = INT64_MAX;   // shortest rest of a path behind the last bit
 };
 
 using Passages = std::map<uint32_t, Passage>;  // by link
@@ -20,13 +20,12 @@ int64_t Occupancy(const FabricDirection& direction, int64_t bytes) {
   return direction.made.TimeFor(Bytes(bytes)).ps();
 }
 
-// A frame on its way: when it can go on at the node that it has come to, and when all of it is
-// there.
+// A frame in flight: when its current node can forward it, and when all of it has arrived there.
 struct OnItsWay {
   int64_t begin = 0;
   int64_t whole = 0;
 
-  // Over a link that is free from `free` on; when its last bit has left.
+  // Crosses a link that is free from `free` on. Returns when its last bit has left.
   int64_t Pass(const FabricDirection& direction, int64_t bytes, int64_t free, int64_t cut_through) {
     const int64_t all = Occupancy(direction, bytes);
     const int64_t end = std::max(std::max(begin, free) + all, whole);
@@ -37,26 +36,27 @@ struct OnItsWay {
   }
 };
 
-// The rest of the way behind each link.
-void AddRests(const FabricMap& map, const std::vector<uint32_t>& way, const PartOnWire& part,
+// Adds the rest of the path behind each link.
+void AddRests(const FabricMap& map, const std::vector<uint32_t>& path, const PartOnWire& part,
               Passages* passages) {
   int64_t rest = 0;
-  for (size_t i = way.size(); i-- > 0;) {
-    const FabricDirection& direction = map.direction(way[i]);
+  for (size_t i = path.size(); i-- > 0;) {
+    const FabricDirection& direction = map.direction(path[i]);
     rest += direction.delay;
-    Passage& passage = (*passages)[way[i]];
+    Passage& passage = (*passages)[path[i]];
     passage.rest = std::min(passage.rest, rest);
     rest += map.cut_through() > 0 ? 0 : Occupancy(direction, part.last);
   }
 }
 
-// A part alone. Full frames follow each other at the pace of the slowest link so far, so that the
-// first and the last frame say all. Adds what it does on its links to `passages`, unless null.
+// Returns the time of a part alone. Full frames follow each other at the pace of the slowest link
+// so far, so the first and the last frame determine the time. Adds to `passages`, unless it is
+// null.
 int64_t MeasurePart(const FabricMap& map, const PartOnWire& part, Passages* passages) {
-  const std::vector<uint32_t> way = map.LinksOf(part.ends, part.path);
+  const std::vector<uint32_t> path = map.LinksOf(part.ends, part.path);
   int64_t pace = 0;
   OnItsWay first, last;
-  for (const uint32_t link : way) {
+  for (const uint32_t link : path) {
     const FabricDirection& direction = map.direction(link);
     const int64_t each = Occupancy(direction, part.full);
     if (passages != nullptr) {
@@ -71,7 +71,7 @@ int64_t MeasurePart(const FabricMap& map, const PartOnWire& part, Passages* pass
     }
     last.Pass(direction, part.last, free, map.cut_through());
   }
-  if (passages != nullptr) AddRests(map, way, part, passages);
+  if (passages != nullptr) AddRests(map, path, part, passages);
   return last.whole;
 }
 

@@ -1,4 +1,4 @@
-// How long messages take through a fabric in which nothing else is about and nothing is broken.
+// How long messages take on an idle fabric without faults.
 #ifndef DRYDOCK_CORE_MODEL_FABRIC_IDLE_TIME_H_
 #define DRYDOCK_CORE_MODEL_FABRIC_IDLE_TIME_H_
 
@@ -9,25 +9,24 @@
 
 namespace drydock {
 
-// What one queue pair carries of a message: full frames, then one with the rest. Bytes on the wire.
+// The part of a message on one queue pair: full frames, then one with the rest. Bytes on the wire.
 struct PartOnWire {
-  FabricMap::AccessPair ends;  // of the unbroken map
+  FabricMap::AccessPair ends;  // in the map without faults
   uint32_t path = 0;
   int64_t full_frames = 0;
   int64_t full = 0;
   int64_t last = 0;
 };
 
-// From first bit out to last bit in, ps. Switches store and forward, or cut through as the map
-// says.
+// Returns the time from first bit out to last bit in, ps. Switches store and forward, or cut
+// through if the map says so.
 //
-// Of one part, exactly. Parts that share links wait for each other there: of several, the most that
-// is certain. None is sooner than it would be alone; a link that some of them share is done with
-// all of their frames no sooner than the first can begin there, and the last has the rest of a way
-// to go.
+// The time of one part is exact. Parts that share links wait for each other; the time of several
+// parts is a lower bound: the maximum of the times of each part alone and, for each shared link, of
+// its first possible begin plus all frames on it plus the shortest rest of a path behind it.
 int64_t MeasureIdle(const FabricMap& map, std::span<const PartOnWire> parts);
 
-// Of one part, without a look at what links it shares.
+// The same for one part.
 int64_t MeasureIdlePart(const FabricMap& map, const PartOnWire& part);
 
 }  // namespace drydock

@@ -1,6 +1,6 @@
-// Reads and writes the artefacts of a run directory. Each records what it was made from (names and
-// SHA-256); a reader that is handed one made from something else says which tool to run again.
-// Writes are atomic. Errors name the file. The formats: docs/reference/run-directory.md.
+// Reads and writes the artefacts of a run directory. Each artefact records its inputs (names and
+// SHA-256); if they are not the present ones, the reader's error names the tool to run again.
+// Writes are atomic. Errors name the file. docs/reference/run-directory.md has the formats.
 #ifndef DRYDOCK_CORE_SCHEMA_ARTEFACTS_ARTEFACTS_H_
 #define DRYDOCK_CORE_SCHEMA_ARTEFACTS_ARTEFACTS_H_
 
@@ -18,7 +18,7 @@
 
 namespace drydock {
 
-// What an artefact was made from, by whom and how.
+// The tool, the inputs and the options that made an artefact.
 struct Provenance {
   struct Input {
     std::string name;
@@ -26,11 +26,11 @@ struct Provenance {
   };
   std::string tool;
   std::vector<Input> inputs;
-  std::vector<std::string> options;  // those that change the result
+  std::vector<std::string> options;  // that change the result
 };
 
-// The run directory's names. A `sha256` of the workload is that of its manifest, which holds those
-// of its graphs.
+// The file names in a run directory. The `sha256` of a workload is the manifest's, which holds the
+// hashes of the traces.
 inline constexpr const char* kWorkloadName = "1-workload";
 inline constexpr const char* kManifestName = "1-workload/manifest.pb";
 inline constexpr const char* kFlowPlanName = "2-flows.pb";
@@ -40,13 +40,13 @@ inline constexpr const char* kWhatIfName = "4-what-if.pb";
 
 enum class WorkloadParts { kTables, kAll };  // kTables leaves Workload::programs empty
 
-// `cluster` is what the topology was read from; it is stored as text. `attention_backend`: one of
-// core/model/attention_backend.h; "": not known.
+// `cluster`: the source of the topology, stored as text. `attention_backend`: one of
+// core/model/attention_backend.h, or "" if unknown.
 Status WriteWorkload(const std::string& run, const Workload& workload, const ClusterInput& cluster,
                      const Provenance& provenance, const std::string& attention_backend = "");
 struct WorkloadFile {
   Workload workload;
-  Variation variation;  // of the cluster
+  ClusterInput cluster;  // its texts and variation; the topology is the workload's
   std::string attention_backend;
   std::string sha256;
 };
@@ -59,15 +59,15 @@ Status WriteWhatIf(const std::string& run, const WhatIf& what_if, const Provenan
 Status WriteTimeline(const std::string& run, const Timeline& timeline,
                      const Provenance& provenance);
 
-// Each checks that the artefact was made from `workload`; the timeline also from the present plan
-// and times. *sha256, if given, receives the artefact's own hash.
+// Each checks that `workload` is the artefact's input, and for the timeline also the present plan
+// and times. *sha256, if not null, receives the artefact's own hash.
 Result<FlowPlan> ReadFlowPlan(const std::string& run, const WorkloadFile& workload,
                               std::string* sha256 = nullptr);
 Result<KernelTimes> ReadKernelTimes(const std::string& run, const WorkloadFile& workload,
                                     std::string* sha256 = nullptr);
 Result<Timeline> ReadTimeline(const std::string& run, const WorkloadFile& workload,
                               std::string* sha256 = nullptr);
-// Like the timeline, from the present workload, plan and times. Few runs have one (FileExists).
+// Checks the same inputs as ReadTimeline. Few runs have this artefact (FileExists).
 Result<WhatIf> ReadWhatIf(const std::string& run, const WorkloadFile& workload);
 
 }  // namespace drydock

@@ -1,5 +1,5 @@
-// Artefacts that are well-formed, but contradict themselves or each other: altered by hand, with
-// the right checksum.
+// Artefacts that are well-formed but contradict themselves or each other: altered, with a correct
+// checksum.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -235,7 +235,7 @@ TEST_F(ArtefactsTest, TimelinesThatRunBackwardsOrOverflow) {
       [](File* f) { *f->mutable_ranks(2) = SameAs(2); },  // of another program
       [](File* f) { f->mutable_accounts(0)->add_exposed_ps(1); }};
   for (size_t i = 0; i < cases.size(); ++i) {
-    // The first op starts at 0, so that one less is before the beginning.
+    // The first op starts at 0, so one less is before the beginning.
     Alter(At(kTimelineName), cases[i]);
     EXPECT_EQ(ErrorOf(kTimelineName),
               At(kTimelineName) + ": error: damaged: its ops are not the workload's")

@@ -31,7 +31,7 @@ TEST_F(ArtefactsTest, TheWorkloadReadsBackEqual) {
 }
 
 TEST_F(ArtefactsTest, WhoPicksAttentionIsKept) {
-  EXPECT_EQ(workload_.attention_backend, "");  // nobody said
+  EXPECT_EQ(workload_.attention_backend, "");  // unknown
   const TemporaryDirectory other;
   ASSERT_TRUE(WriteWorkload(other.path(), testing::ToyWorkload(), testing::ToyCluster(),
                             {"workload-gen", {}, {}}, "pytorch")

@@ -9,7 +9,7 @@
 namespace drydock::protocol {
 namespace {
 
-// Parts of parts are left out: no call has them, and a hostile file may nest them without end.
+// Skips parts of parts: no call has them, and a hostile file can nest them without limit.
 CommCall Decode(const proto::Manifest::Call& from, bool with_parts) {
   CommCall to = {protocol::ToEnum<CollectiveType>(from.collective()),
                  protocol::ToEnum<DataType>(from.type()),
@@ -27,7 +27,7 @@ CommCall Decode(const proto::Manifest::Call& from, bool with_parts) {
   return to;
 }
 
-// A count for each pair; no member's buffer is larger than the call says.
+// Each pair has a count; no member's buffer exceeds the size of the call.
 bool PairsConsistent(const CommCall& call) {
   if (call.collective != CollectiveType::kAllToAllV) return call.pair_counts.empty();
   const auto n = static_cast<size_t>(call.group_size);
@@ -44,7 +44,7 @@ bool PairsConsistent(const CommCall& call) {
   return true;
 }
 
-// Only a grouped call has parts; they are of the same members and fill its buffer.
+// Only a grouped call has parts; they have the same members and fill its buffer.
 bool PartsConsistent(const CommCall& call) {
   if (call.collective != CollectiveType::kGrouped) return call.parts.empty();
   int64_t bytes = 0;
@@ -81,7 +81,7 @@ bool Consistent(const CommCall& call) {
   return protocol::Within(call.collective, kCollectiveTypeCount) &&
          protocol::Within(call.type, kDataTypeCount) && protocol::Within(call.op, kReduceOpCount) &&
          protocol::Within(call.buffers, kBufferKindCount) && call.count > 0 &&
-         call.count <= kMostElements && call.group_size > 0 && member(call.root) &&
+         call.count <= kMaxElements && call.group_size > 0 && member(call.root) &&
          member(call.peer) && PairsConsistent(call) && PartsConsistent(call);
 }
 

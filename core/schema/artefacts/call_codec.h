@@ -1,4 +1,4 @@
-// How a communication call stands in the manifest.
+// Communication calls in the manifest.
 #ifndef DRYDOCK_CORE_SCHEMA_ARTEFACTS_CALL_CODEC_H_
 #define DRYDOCK_CORE_SCHEMA_ARTEFACTS_CALL_CODEC_H_
 
@@ -9,13 +9,13 @@
 
 namespace drydock::protocol {
 
-// Larger counts would overflow when they are multiplied by a size.
-inline constexpr int64_t kMostElements = int64_t{1} << 56;
+// Larger counts overflow when multiplied by a size.
+inline constexpr int64_t kMaxElements = int64_t{1} << 56;
 
 void Encode(const CommCall& from, proto::Manifest::Call* to);
 CommCall Decode(const proto::Manifest::Call& from);
 
-// Everything in a decoded call is in range and fits together.
+// Returns true if all values of a decoded call are in range and consistent.
 bool Consistent(const CommCall& call);
 
 }  // namespace drydock::protocol

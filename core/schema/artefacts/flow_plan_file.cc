@@ -14,11 +14,11 @@ namespace drydock {
 namespace {
 
 constexpr const char* kKind = "flow plan";
-using protocol::kMostMembers;
-using protocol::kMostPrimitives;
+using protocol::kMaxMembers;
+using protocol::kMaxPrimitives;
 using protocol::PatternFacts;
-constexpr uint32_t kMostChannels = std::numeric_limits<uint16_t>::max();
-constexpr uint32_t kMostWorks = std::numeric_limits<uint16_t>::max();
+constexpr uint32_t kMaxChannels = std::numeric_limits<uint16_t>::max();
+constexpr uint32_t kMaxWorks = std::numeric_limits<uint16_t>::max();
 
 void Encode(const Connection& from, proto::FlowPlan::Connection* to) {
   to->set_from(from.from);
@@ -99,27 +99,28 @@ bool Decode(const proto::FlowPlan::Connection& from, int members, Connection* to
          static_cast<int16_t>(from.reduction()),
          from.first(),
          from.direct()};
-  if (from.first() > kMostPrimitives) return false;
+  if (from.first() > kMaxPrimitives) return false;
   const bool switches = to->link == LinkKind::kToSwitch || to->link == LinkKind::kFromSwitch;
   if (switches != (to->reduction >= 0) || (switches && to->from != to->to)) return false;
   return (to->link != LinkKind::kNet && !switches) || (to->send_nic >= 0 && to->recv_nic >= 0);
 }
 
-// Each reduction has one way in and one way out per member that takes part.
+// Returns true if each reduction has one connection to and one from the switches per member.
 bool ReductionsFit(const Plan& plan) {
-  std::map<std::pair<int16_t, uint16_t>, int> ways;  // 1: in, 2: out
+  std::map<std::pair<int16_t, uint16_t>, int> directions;  // 1: to, 2: from the switches
   for (const Connection& c : plan.connections) {
     if (c.reduction < 0) continue;
-    int& known = ways[{c.reduction, c.from}];
-    const int way = c.link == LinkKind::kToSwitch ? 1 : 2;
-    if ((known & way) != 0) return false;
-    known |= way;
+    int& known = directions[{c.reduction, c.from}];
+    const int direction = c.link == LinkKind::kToSwitch ? 1 : 2;
+    if ((known & direction) != 0) return false;
+    known |= direction;
   }
-  return std::all_of(ways.begin(), ways.end(), [](const auto& way) { return way.second == 3; });
+  return std::all_of(directions.begin(), directions.end(),
+                     [](const auto& entry) { return entry.second == 3; });
 }
 
-// More than the steps of a connection's buffer, and than a chunk.
-constexpr int kMostSlices = 1024;
+// Above the steps of a connection's buffer and the slices of a chunk.
+constexpr int kMaxSlices = 1024;
 constexpr int64_t kLargestGrain = 1 << 20;
 
 bool Decode(const proto::FlowPlan::Work& from, Work* to) {
@@ -136,7 +137,7 @@ bool Decode(const proto::FlowPlan::Work& from, Work* to) {
   return protocol::Within(to->algorithm, AlgorithmNames().size()) &&
          protocol::Within(to->protocol, ProtocolNames().size()) && to->channels >= 0 &&
          to->warps >= 0 && to->slice_bytes >= 0 && to->slots >= 1 && to->launch >= 0 &&
-         to->slices >= 0 && to->slices <= kMostSlices && to->slice_grain >= 1 &&
+         to->slices >= 0 && to->slices <= kMaxSlices && to->slice_grain >= 1 &&
          to->slice_grain <= kLargestGrain;
 }
 
@@ -145,16 +146,16 @@ bool Decode(const proto::FlowPlan::Order& from, std::vector<uint16_t>* to) {
     if (piece >= static_cast<uint32_t>(from.pieces_size())) return false;
     to->push_back(static_cast<uint16_t>(piece));
   }
-  return from.pieces_size() <= static_cast<int>(kMostMembers);
+  return from.pieces_size() <= static_cast<int>(kMaxMembers);
 }
 
-// No fewer slices than a program of the work has.
+// Returns an upper bound of the slices of a program of the work.
 int64_t MostSlices(const Work& work, const PatternFacts& facts) {
   if (work.slices > 0) return facts.primitives * work.slices;
   return facts.primitives + (work.slice_bytes > 0 ? facts.bytes / work.slice_bytes : 0);
 }
 
-// Reads the programs of a plan whose tables are decoded already.
+// Reads the programs of a plan. REQUIRES: the tables of the plan are decoded.
 class ProgramReader {
  public:
   ProgramReader(const proto::FlowPlan::Plan& from, Plan* to)
@@ -181,7 +182,7 @@ class ProgramReader {
 
  private:
   bool Decode(int i, ChannelProgram* program) {
-    if (from_.channel(i) > kMostChannels || from_.work(i) >= to_->works.size() ||
+    if (from_.channel(i) > kMaxChannels || from_.work(i) >= to_->works.size() ||
         from_.pattern(i) >= to_->patterns.size() || from_.order(i) < -1 ||
         from_.order(i) >= static_cast<int64_t>(to_->orders.size())) {
       return false;
@@ -194,7 +195,7 @@ class ProgramReader {
                 .order = static_cast<int16_t>(from_.order(i)),
                 .base = from_.base(i)};
     const Pattern& pattern = to_->patterns[program->pattern];
-    // Facts are as large as the operands, which the file must have.
+    // The facts have the size of the operands, which are in the file.
     const size_t left = static_cast<size_t>(from_.operands_size()) - to_->operands.size();
     if (pattern.operands > left) return false;
     std::optional<PatternFacts>& facts = facts_[program->pattern];
@@ -205,10 +206,10 @@ class ProgramReader {
     return facts.has_value() && from_.position(i) < pattern.ring && order_fits &&
            program->base >= 0 &&
            program->base <= std::numeric_limits<int64_t>::max() - facts->extent &&
-           MostSlices(work, *facts) <= kMostPrimitives;
+           MostSlices(work, *facts) <= kMaxPrimitives;
   }
 
-  // A member receives what is sent to it and sends what is its own.
+  // A member receives on connections to it and sends on connections from it.
   bool TakeOperands(const ChannelProgram& program) {
     const PatternFacts& facts = *facts_[program.pattern];
     const size_t member = to_->members.size() - 1;
@@ -232,11 +233,11 @@ bool Decode(const proto::FlowPlan::Plan& from, Plan* to) {
   to->name = from.name();
   to->works.clear();
   const int members = from.programs_of_member_size();
-  if (members > static_cast<int>(kMostMembers) || from.works_size() < 1 ||
-      from.works_size() > static_cast<int>(kMostWorks) || from.orders_size() > INT16_MAX) {
+  if (members > static_cast<int>(kMaxMembers) || from.works_size() < 1 ||
+      from.works_size() > static_cast<int>(kMaxWorks) || from.orders_size() > INT16_MAX) {
     return false;
   }
-  int next = 0;  // the kernel that a work may begin
+  int next = 0;  // the kernel that the next work may begin
   for (const proto::FlowPlan::Work& work : from.works()) {
     if (!Decode(work, &to->works.emplace_back())) return false;
     const int launch = to->works.back().launch;
@@ -257,7 +258,7 @@ bool Decode(const proto::FlowPlan::Plan& from, Plan* to) {
   return std::all_of(reductions.begin(), reductions.end(), IsWhole);
 }
 
-// The NICs that its connections name are there.
+// Returns true if the NICs of its connections exist.
 bool NicsFit(const Plan& plan, const Topology& topology) {
   int nics = 0;
   for (const HostKind& kind : topology.host_kinds) nics = std::max(nics, kind.nics.count);

@@ -1,5 +1,5 @@
-// A manifest that lies outside of a run directory, as `workload-gen explode` leaves it beside the
-// traces of ranks: the tables, and what is needed to write it again.
+// A manifest outside of a run directory, as `workload-gen explode` writes it next to the traces of
+// ranks: the tables, and the values needed to write the manifest again.
 #ifndef DRYDOCK_CORE_SCHEMA_ARTEFACTS_MANIFEST_FILE_H_
 #define DRYDOCK_CORE_SCHEMA_ARTEFACTS_MANIFEST_FILE_H_
 

@@ -9,7 +9,7 @@ constexpr uint32_t kReduceFlag = 1;
 constexpr uint32_t kStoreFlag = 2;
 constexpr uint32_t kJoinedFlag = 4;
 
-// *out = a * b + c; false if that is more than 64 bits hold.
+// Sets *out = a * b + c. Returns false if the result exceeds 64 bits.
 bool MultiplyAdd(int64_t a, int64_t b, int64_t c, int64_t* out) {
   return !__builtin_mul_overflow(a, b, out) && !__builtin_add_overflow(*out, c, out);
 }
@@ -33,7 +33,7 @@ bool DecodeLoops(const proto::FlowPlan::Pattern& from, Pattern* to) {
   uint32_t end = 0;
   for (int i = 0; i < from.loop_repeat_size(); ++i) {
     const Loop loop = {from.loop_repeat(i), from.loop_stride(i), from.loop_step_end(i)};
-    if (loop.repeat < 1 || loop.repeat > kMostPrimitives || loop.stride < 0) return false;
+    if (loop.repeat < 1 || loop.repeat > kMaxPrimitives || loop.stride < 0) return false;
     if (loop.step_end <= end) return false;
     end = loop.step_end;
     to->loops.push_back(loop);
@@ -65,7 +65,7 @@ bool IsSound(const Step& step, const Pattern& pattern) {
          step.last_bytes < step.bytes && step.offset >= 0 && step.pitch >= 0;
 }
 
-// Adds what the step of a loop does; false if it is more than can be counted.
+// Adds a step of a loop. Returns false if the counts overflow.
 bool Count(const Loop& loop, const Step& step, uint32_t ring, PatternFacts* facts) {
   const int64_t runs = loop.repeat * step.count;  // 31 and 15 bits
   int64_t end = 0;
@@ -76,10 +76,10 @@ bool Count(const Loop& loop, const Step& step, uint32_t ring, PatternFacts* fact
   }
   facts->extent = std::max(facts->extent, end);
   facts->primitives += runs;
-  return facts->primitives <= kMostPrimitives;
+  return facts->primitives <= kMaxPrimitives;
 }
 
-// Which operands lie in some step's `slots`.
+// Marks the operands in any step's `slots`.
 std::vector<bool> Covered(const Pattern& pattern, Slots Step::*slots) {
   std::vector<int64_t> change(size_t{pattern.operands} + 1);
   for (const Step& step : pattern.steps) {
@@ -122,7 +122,7 @@ void Encode(const Pattern& from, proto::FlowPlan::Pattern* to) {
 bool Decode(const proto::FlowPlan::Pattern& from, Pattern* to) {
   to->ring = from.ring();
   to->operands = from.operands();
-  if (to->ring < 1 || to->ring > kMostMembers || !ColumnsFit(from) || !DecodeLoops(from, to)) {
+  if (to->ring < 1 || to->ring > kMaxMembers || !ColumnsFit(from) || !DecodeLoops(from, to)) {
     return false;
   }
   to->steps.reserve(static_cast<size_t>(from.bytes_size()));

@@ -1,5 +1,5 @@
-// Patterns in 2-flows.pb, and what readers have to know of one before programs may run it. Internal
-// to core/schema.
+// Patterns in 2-flows.pb, and the checks of a pattern before programs run it. Internal to
+// core/schema.
 #ifndef DRYDOCK_CORE_SCHEMA_ARTEFACTS_PATTERN_CODEC_H_
 #define DRYDOCK_CORE_SCHEMA_ARTEFACTS_PATTERN_CODEC_H_
 
@@ -13,22 +13,22 @@
 
 namespace drydock::protocol {
 
-// A Plan names members in 16 bits, with -1 for none.
-inline constexpr uint32_t kMostMembers = std::numeric_limits<int16_t>::max();
-// Of a program; the replay counts them, and their slices, in 32 bits.
-inline constexpr int64_t kMostPrimitives = std::numeric_limits<int32_t>::max();
+// A Plan has 16 bits for a member; -1 is none.
+inline constexpr uint32_t kMaxMembers = std::numeric_limits<int16_t>::max();
+// Per program; the replay counts primitives and slices in 32 bits.
+inline constexpr int64_t kMaxPrimitives = std::numeric_limits<int32_t>::max();
 
 void Encode(const Pattern& from, proto::FlowPlan::Pattern* to);
-// False if the pattern contradicts itself.
+// Returns false if the pattern contradicts itself.
 bool Decode(const proto::FlowPlan::Pattern& from, Pattern* to);
 
 struct PatternFacts {
-  std::vector<bool> receives, sends;  // by operand: whether some step does
-  int64_t primitives = 0;             // of a program, at most
-  int64_t bytes = 0;                  // that they move, at most
-  int64_t extent = 0;                 // where the furthest ends, from the program's base
+  std::vector<bool> receives, sends;  // by operand: whether any step does
+  int64_t primitives = 0;             // per program, maximum
+  int64_t bytes = 0;                  // moved by them, maximum
+  int64_t extent = 0;                 // the largest end, from the program's base
 };
-// None if they are more than anybody can count.
+// Returns nothing if the counts overflow.
 std::optional<PatternFacts> FactsOf(const Pattern& pattern);
 
 }  // namespace drydock::protocol

@@ -5,7 +5,7 @@
 namespace drydock::protocol {
 namespace {
 
-// Field 100, fixed32, as it stands in the file: tag, then four bytes, least significant first.
+// Field 100, fixed32, in the file: the tag, then four bytes, least significant first.
 constexpr char kChecksumTag[] = {'\xA5', '\x06'};
 constexpr size_t kSealSize = sizeof kChecksumTag + 4;
 

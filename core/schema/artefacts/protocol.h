@@ -1,5 +1,5 @@
-// Shared by the artefact readers and writers: provenance, parsing, bounds. Internal to
-// core/schema.
+// Functions that the readers and writers of artefacts share: provenance, parsing, bounds. Internal
+// to core/schema.
 #ifndef DRYDOCK_CORE_SCHEMA_ARTEFACTS_PROTOCOL_H_
 #define DRYDOCK_CORE_SCHEMA_ARTEFACTS_PROTOCOL_H_
 
@@ -40,11 +40,11 @@ inline Provenance ReadProvenance(const proto::Provenance& from) {
   return to;
 }
 
-// The message with the checksum field (CRC-32) that belongs at its end, and whether it is there.
+// Appends the checksum field (CRC-32) to a message; checks it at the end of a message.
 std::string Seal(std::string message);
 bool IsSealed(const std::string& message);
 
-// An enumeration as it is stored. What is no index of it stays none.
+// A stored number as an enumerator. A number out of range stays out of range.
 template <typename Enum>
 Enum ToEnum(uint32_t stored) {
   return static_cast<Enum>(stored < 0xFF ? stored : 0xFF);
@@ -54,7 +54,7 @@ bool Within(Enum value, size_t count) {
   return static_cast<size_t>(value) < count;
 }
 
-// Parses `path` as a Message whose provenance says it is a `kind`; `maker` is the tool to run.
+// Parses `path` as a Message. Its provenance must say `kind`; `maker` is the tool to run if not.
 template <typename Message>
 Status Load(const std::string& path, const std::string& kind, const std::string& maker,
             Message* message, std::string* sha256) {
@@ -64,7 +64,7 @@ Status Load(const std::string& path, const std::string& kind, const std::string&
                  {path, 0, 0});
   }
   ASSIGN_OR_RETURN(const std::string content, ReadFile(path));
-  const google::protobuf::LogSilencer quiet;  // our error says it
+  const google::protobuf::LogSilencer quiet;  // the Error has the reason
   if (!IsSealed(content) || !message->ParseFromString(content) ||
       message->provenance().kind() != kind) {
     return Error(fmt::format("this is not {}{}, or it is damaged; run {} again",
@@ -81,7 +81,7 @@ Status Load(const std::string& path, const std::string& kind, const std::string&
   return OkStatus();
 }
 
-// An error unless the artefact was made from `input` with this hash.
+// Returns an error unless `input` with this hash is an input of the artefact.
 inline Status CheckMadeFrom(const proto::Provenance& provenance, const std::string& path,
                             const std::string& input, const std::string& sha256) {
   for (const proto::Provenance::Input& made_from : provenance.inputs()) {

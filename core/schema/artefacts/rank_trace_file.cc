@@ -44,7 +44,7 @@ const AttributeProto* Find(const Node& node, const std::string& name) {
   return nullptr;
 }
 
-// "" if what `node` says is what `expected` says.
+// Returns "" if `node` has the attributes of `expected`, else the difference.
 std::string Contradiction(const Node& node, const Node& expected) {
   if (node.name() != expected.name()) {
     return fmt::format("its name is '{}', its tables say '{}'", node.name().substr(0, 80),
@@ -67,7 +67,7 @@ std::string Contradiction(const Node& node, const Node& expected) {
   return "";
 }
 
-// What is wrong with the node's place in the program.
+// Returns what is wrong with the node's place in the program.
 std::string Misplaced(const Node& node, size_t index) {
   if (node.id() != index) {
     return fmt::format("its id is {}; ids count up from 0 without gaps", node.id());
@@ -103,7 +103,7 @@ std::string EncodeRankTrace(const Workload& workload, int rank,
 Result<RankTrace> DecodeRankTrace(const std::string& content, const Workload& workload, int rank,
                                   const std::string& path) {
   if (content.size() > INT32_MAX) return Error("the trace is larger than 2 GB", {path, 0, 0});
-  const google::protobuf::LogSilencer quiet;  // our error says it
+  const google::protobuf::LogSilencer quiet;  // the Error has the reason
   trace_codec::Reader reader(content);
   RankTrace trace;
   Program& program = trace.program;
@@ -118,7 +118,7 @@ Result<RankTrace> DecodeRankTrace(const std::string& content, const Workload& wo
     const size_t index = program.ops.size();
     Op op;
     if (!reader.Read(&node)) return fail("it cannot be read");
-    if (!trace_codec::ReadOp(node, &op)) return fail("it is no op of an exploded workload");
+    if (!trace_codec::ReadOp(node, &op)) return fail("it is not an op of an exploded workload");
     if (!trace_codec::InTables(workload, op)) return fail("its drydock.op is not in the tables");
     if (!HasGroup(workload, op, rank)) return fail("the rank has no group for its call");
     expected.Clear();

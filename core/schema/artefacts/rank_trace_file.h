@@ -1,7 +1,6 @@
-// One rank's own Chakra trace, which means something without the manifest: groups and peers are
-// numbers that hold in the whole run, as ASTRA-sim's feeder reads them
-// (docs/how-to/work-with-traces.md). Beside that it keeps "drydock.op", so that with the manifest
-// at hand nothing is lost.
+// One rank's Chakra trace, which is complete without the manifest: numbers of groups and peers are
+// valid in the whole run, as ASTRA-sim's feeder reads them (docs/how-to/work-with-traces.md). The
+// attribute "drydock.op" keeps the rest, so nothing is lost when the manifest is at hand.
 #ifndef DRYDOCK_CORE_SCHEMA_ARTEFACTS_RANK_TRACE_FILE_H_
 #define DRYDOCK_CORE_SCHEMA_ARTEFACTS_RANK_TRACE_FILE_H_
 
@@ -13,17 +12,17 @@
 
 namespace drydock {
 
-// pg_name is the group's index + 1; comm_dst and comm_src are ranks. `block_time`, by block: how
-// long each takes on the rank's GPU, Time::Max() where that is not known; written as
-// duration_micros (rounded up, so that nothing takes no time) and duration_ps.
+// pg_name is the group's index + 1; comm_dst and comm_src are ranks. `block_time`, by block: its
+// time on the rank's GPU, or Time::Max() if unknown. It is written as duration_micros (rounded up,
+// so no block has the duration 0) and duration_ps.
 std::string EncodeRankTrace(const Workload& workload, int rank,
                             const std::vector<Time>& block_time);
 
-// The program. Durations are left out, everything else that the trace says must be what the tables
-// say: the error names the node, the attribute and both values.
+// Returns the program, without durations. Everything else in the trace must agree with the tables:
+// the error names the node, the attribute and both values.
 struct RankTrace {
   Program program;
-  size_t durations = 0;  // nodes that state one
+  size_t durations = 0;  // nodes with a duration
 };
 Result<RankTrace> DecodeRankTrace(const std::string& content, const Workload& workload, int rank,
                                   const std::string& path);

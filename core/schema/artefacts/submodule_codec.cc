@@ -12,7 +12,7 @@ namespace {
 
 bool Counts(std::initializer_list<int64_t> values) {
   return std::all_of(values.begin(), values.end(),
-                     [](int64_t value) { return value >= 0 && value <= kMostElements; });
+                     [](int64_t value) { return value >= 0 && value <= kMaxElements; });
 }
 
 }  // namespace

@@ -36,9 +36,9 @@ uint64_t HashOf(const RankTimeline& rank) {
   return hash;
 }
 
-// Ranks that have equal times, as replicas do, are written once.
+// Writes ranks with equal times, such as replicas, once.
 void EncodeRanks(const std::vector<RankTimeline>& ranks, proto::Timeline* to) {
-  std::unordered_multimap<uint64_t, int> written;  // only looked up
+  std::unordered_multimap<uint64_t, int> written;  // for lookup alone
   for (size_t r = 0; r < ranks.size(); ++r) {
     proto::Timeline::Rank* rank = to->add_ranks();
     const uint64_t hash = HashOf(ranks[r]);
@@ -60,7 +60,7 @@ bool Later(int64_t time, int64_t by, int64_t* later) {
   return by >= 0 && !__builtin_add_overflow(time, by, later);
 }
 
-// `ops`: how many there must be, if that is known; `earlier`: the ranks before it.
+// `ops`: the required number of ops, if known; `earlier`: the ranks before this one.
 bool Decode(const proto::Timeline::Rank& from, std::optional<size_t> ops,
             const std::vector<RankTimeline>& earlier, RankTimeline* to) {
   if (from.same_as() != 0) {
@@ -138,8 +138,8 @@ bool Decode(const proto::Timeline::Link& from, LinkTotal* to) {
   to->paused = Time::Ps(from.paused_ps());
   to->busy = Time::Ps(from.busy_ps());
   to->repeated = from.repeated_packets();
-  constexpr int64_t kMostBytes = int64_t{1} << 56;  // 72 PB: their time on any link fits a Time
-  return from.bits_per_second() > 0 && from.sent_bytes() >= 0 && from.sent_bytes() < kMostBytes &&
+  constexpr int64_t kMaxBytes = int64_t{1} << 56;  // 72 PB: the time on any link fits a Time
+  return from.bits_per_second() > 0 && from.sent_bytes() >= 0 && from.sent_bytes() < kMaxBytes &&
          from.most_queued_bytes() >= 0 && from.marked() >= 0 && from.dropped() >= 0 &&
          from.paused_ps() >= 0 && from.busy_ps() >= 0 && from.repeated_packets() >= 0;
 }

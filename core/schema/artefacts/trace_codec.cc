@@ -13,7 +13,7 @@ namespace {
 
 constexpr const char* kTraceVersion = "0.0.4";
 constexpr const char* kOpAttribute = "drydock.op";
-// Of ops with anything to say there: what the host waits for, the part in a CUDA graph.
+// For ops with such values: the wait of the host, the part in a CUDA graph.
 constexpr const char* kHostAttribute = "drydock.host";
 // The values of "drydock.op", in order.
 enum OpField { kWork, kRole, kPhase, kStream, kTag, kLayer, kMicrobatch, kChunk, kOpFieldCount };
@@ -44,7 +44,8 @@ chakra::CollectiveCommType ChakraType(CollectiveType type) {
   CHECK(false);
 }
 
-// Chakra has no groups of calls: of one, the part with the most bytes; messages are exchanged.
+// Chakra has no grouped calls. The part with the most bytes stands for the call; groups of messages
+// are exchanges.
 chakra::CollectiveCommType ChakraType(const CommCall& call) {
   if (call.collective != CollectiveType::kGrouped) return ChakraType(call.collective);
   const auto largest =
@@ -73,7 +74,7 @@ chakra::NodeType ChakraType(OpKind kind) {
   CHECK(false);
 }
 
-// Chakra's all-gather size is one rank's shard, ours the gathered output.
+// Chakra's all-gather size is one rank's shard, Drydock's the gathered output.
 int64_t ChakraSize(const CommCall& call) {
   const int64_t bytes = call.bytes().count();
   return call.collective == CollectiveType::kAllGather ? bytes / call.group_size : bytes;
@@ -114,13 +115,14 @@ void AddCommunication(const Workload& workload, const Op& op, int rank, chakra::
   AddAttribute("comm_tag", node)->set_int32_val(op.tag);
 }
 
-// False if there is such an attribute and it says what it cannot.
+// Returns false if the attribute exists with an invalid value.
 bool ReadHostAttribute(const chakra::Node& node, Op* op) {
   for (const chakra::AttributeProto& attribute : node.attr()) {
     if (attribute.name() != kHostAttribute) continue;
     const auto& values = attribute.int64_list().values();
-    if (values.size() != 2 || values[0] < 0 || values[0] > static_cast<int64_t>(HostWait::kAll) ||
-        values[1] < 0 || values[1] > static_cast<int64_t>(GraphPart::kLoop)) {
+    if (values.size() != 2 || values[0] < 0 ||
+        values[0] > static_cast<int64_t>(HostWait::kDeviceSync) || values[1] < 0 ||
+        values[1] > static_cast<int64_t>(GraphPart::kLoop)) {
       return false;
     }
     op->host_waits = static_cast<HostWait>(values[0]);
@@ -136,7 +138,7 @@ bool IsOnHost(const chakra::Node& node) {
   });
 }
 
-// False if an op has no such kind.
+// Returns false if no op has this type.
 bool ReadKind(const chakra::Node& node, OpKind* kind) {
   switch (node.type()) {
     case chakra::COMP_NODE:
@@ -226,7 +228,7 @@ bool InTables(const Workload& workload, const Op& op) {
 
 namespace {
 
-// Ids and dependencies of a program's ops, in order.
+// Checks the ids and dependencies of a program's ops, in order.
 class DependencyWriter {
  public:
   DependencyWriter(const Workload& workload, const Program& program)
@@ -268,7 +270,7 @@ class Writer {
 std::string Encode(const Workload& workload, const Program& program, int rank,
                    const std::function<void(const Op&, chakra::Node*)>& add) {
   std::string out;
-  {  // complete when the writer is gone
+  {  // the destructor of the writer completes the trace
     Writer writer(&out);
     chakra::GlobalMetadata metadata;
     metadata.set_version(kTraceVersion);
@@ -289,7 +291,7 @@ std::string Encode(const Workload& workload, const Program& program, int rank,
 bool Reader::Read(google::protobuf::MessageLite* message) {
   uint32_t size = 0;
   if (!coded_.ReadVarint32(&size)) return false;
-  if (size > kMostNodeBytes || size > content_.size() - Position()) return false;
+  if (size > kMaxNodeBytes || size > content_.size() - Position()) return false;
   const auto limit = coded_.PushLimit(static_cast<int>(size));
   message->Clear();
   const bool ok = message->MergeFromCodedStream(&coded_) && coded_.ConsumedEntireMessage();

@@ -1,6 +1,5 @@
-// What traces of classes (trace_file.h) and of single ranks (rank_trace_file.h) share: how an op
-// becomes a Chakra node and back, and the chain of length-prefixed messages that a trace is.
-// Internal to core/schema.
+// Functions that traces of classes (trace_file.h) and of ranks (rank_trace_file.h) share: ops as
+// Chakra nodes, and the sequence of length-prefixed messages of a trace. Internal to core/schema.
 #ifndef DRYDOCK_CORE_SCHEMA_ARTEFACTS_TRACE_CODEC_H_
 #define DRYDOCK_CORE_SCHEMA_ARTEFACTS_TRACE_CODEC_H_
 
@@ -19,35 +18,35 @@ namespace drydock::trace_codec {
 
 namespace chakra = ChakraProtoMsg;
 
-// Larger nodes are refused: what a few bytes of a packed list unfold to stays bounded.
-inline constexpr uint32_t kMostNodeBytes = 64 << 20;
+// Larger nodes are errors: it bounds what a few bytes of a packed list expand to.
+inline constexpr uint32_t kMaxNodeBytes = 64 << 20;
 
 chakra::AttributeProto* AddAttribute(const char* name, chakra::Node* node);
 
-// Name, type and attributes. `rank` >= 0: groups and peers are those of that rank, as numbers that
-// hold in the whole run (group + 1, rank); -1: roles (role + 1) and members of the rank's group.
+// Sets name, type and attributes. `rank` >= 0: groups and peers are the rank's, as numbers of the
+// whole run (group + 1, rank); -1: roles (role + 1) and members of the rank's group.
 void FillNode(const Workload& workload, const Op& op, int rank, chakra::Node* node);
 
-// False if the node's type or "drydock.op" is none, or "drydock.host", which may be absent, says
-// what it cannot.
+// Returns false if the node's type, its "drydock.op" or its optional "drydock.host" has an invalid
+// value.
 bool ReadOp(const chakra::Node& node, Op* op);
 bool InTables(const Workload& workload, const Op& op);
 
-// The trace of `program`: metadata, then a node of each op, filled as above; `add` puts in what
-// else the op has.
+// Returns the trace of `program`: metadata, then a node for each op, filled as above; `add` adds
+// the rest of a node.
 std::string Encode(const Workload& workload, const Program& program, int rank,
                    const std::function<void(const Op&, chakra::Node*)>& add);
 
 class Reader {
  public:
-  // `content` outlives the reader and is at most INT32_MAX long.
+  // REQUIRES: `content` outlives the reader and has at most INT32_MAX bytes.
   explicit Reader(const std::string& content)
       : content_(content),
         stream_(content.data(), static_cast<int>(content.size())),
         coded_(&stream_) {}
   bool AtEnd() { return Position() >= content_.size(); }
   size_t Position() { return static_cast<size_t>(coded_.CurrentPosition()); }
-  // False if the content is no such message; the reader is of no use then.
+  // Returns false if the content is not a message; the reader is then at its end.
   bool Read(google::protobuf::MessageLite* message);
 
  private:

@@ -37,7 +37,7 @@ std::string EncodeTrace(const Workload& workload, const Program& program) {
 Result<Program> DecodeTrace(const std::string& content, const Workload& workload,
                             const std::string& path) {
   if (content.size() > INT32_MAX) return Error("the trace is larger than 2 GB", {path, 0, 0});
-  const google::protobuf::LogSilencer quiet;  // our error says it
+  const google::protobuf::LogSilencer quiet;  // the Error has the reason
   trace_codec::Reader reader(content);
   const auto damaged = [&path](size_t node) {
     return Error(fmt::format("damaged: node {} cannot be read", node), {path, 0, 0});

@@ -1,6 +1,6 @@
 // Programs as Chakra execution traces, one file per rank class. Node ids are op indices; data_deps
-// are the op's dependencies, ctrl_deps the op before it on its stream. What Chakra has no field for
-// stands in the attribute "drydock.op" (docs/reference/run-directory.md).
+// are the op's dependencies, ctrl_deps the previous op of its stream. The attribute "drydock.op"
+// has the values that Chakra has no field for (docs/reference/run-directory.md).
 #ifndef DRYDOCK_CORE_SCHEMA_ARTEFACTS_TRACE_FILE_H_
 #define DRYDOCK_CORE_SCHEMA_ARTEFACTS_TRACE_FILE_H_
 
@@ -17,7 +17,7 @@ std::string EncodeTrace(const Workload& workload, const Program& program);
 Result<Program> DecodeTrace(const std::string& content, const Workload& workload,
                             const std::string& path);
 
-// "attention.forward mb3 layer5": how an op is called in traces, dumps and reports.
+// Returns the name of an op in traces, dumps and reports: "attention.forward mb3 layer5".
 std::string OpName(const Workload& workload, const Op& op);
 
 }  // namespace drydock

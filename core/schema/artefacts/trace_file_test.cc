@@ -14,7 +14,7 @@ namespace {
 
 using testing::ErrorText;
 
-// What decode_et.py, which shares nothing with us, makes of a trace.
+// Decodes a trace with decode_et.py, which shares no code with Drydock.
 std::string DecodedElsewhere(const std::string& trace) {
   const testing::TemporaryDirectory dir;
   EXPECT_TRUE(WriteFileAtomically(dir / "t.et", trace).ok());
@@ -65,7 +65,7 @@ TEST(TraceFileTest, EmptyPrograms) {
   EXPECT_TRUE(read->ops.empty());
 }
 
-// What a program may not say: the op is changed, encoded and read again.
+// Changes an op to an invalid value, encodes and reads the program.
 std::string ErrorAfter(const std::function<void(Program*)>& change) {
   const Workload w = testing::ToyWorkload();
   Program program = w.programs[0];
@@ -101,7 +101,7 @@ TEST(TraceFileTest, CutAnywhereItIsAnError) {
   const std::string whole = EncodeTrace(w, w.programs[0]);
   size_t whole_nodes = 0;
   for (size_t size = 0; size < whole.size(); ++size) {
-    // Between two nodes a trace may end; the manifest's hash knows better.
+    // A trace may end between two nodes; the manifest's hash reveals it.
     if (DecodeTrace(whole.substr(0, size), w, "t.et").ok()) ++whole_nodes;
   }
   EXPECT_EQ(whole_nodes, w.programs[0].ops.size());

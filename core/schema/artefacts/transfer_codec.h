@@ -1,5 +1,4 @@
-// Loads, stores, the host's work and the memory they go to, in the manifest. Internal to
-// core/schema.
+// Loads, stores, host work and the memory they use, in the manifest. Internal to core/schema.
 #ifndef DRYDOCK_CORE_SCHEMA_ARTEFACTS_TRANSFER_CODEC_H_
 #define DRYDOCK_CORE_SCHEMA_ARTEFACTS_TRANSFER_CODEC_H_
 
@@ -11,7 +10,7 @@ namespace drydock {
 void EncodeTransfers(const Workload& from, proto::Manifest* to);
 void DecodeTransfers(const proto::Manifest& from, Workload* to);
 
-// Tiers, sizes and rates are sound, and every kind of host has the memory that is used.
+// Returns true if tiers, sizes and rates are valid and every kind of host has the memory in use.
 bool TransfersConsistent(const Workload& workload);
 
 }  // namespace drydock

@@ -84,9 +84,9 @@ HostLaunch Decode(const proto::Manifest::HostLaunch& from) {
 bool Consistent(const HostLaunch& launch) {
   for (const Time t : {launch.kernel, launch.collective, launch.message, launch.graph, launch.loop,
                        launch.wait, launch.latency, launch.backward_kernel}) {
-    if (t < Time() || t > kLongestLaunch) return false;
+    if (t < Time() || t > kMaxLaunchTime) return false;
   }
-  return launch.queue >= 0 && launch.queue <= kMostQueued;
+  return launch.queue >= 0 && launch.queue <= kMaxQueued;
 }
 
 void EncodeMemory(const std::vector<MemoryPart>& from, proto::Manifest::Class* to) {
@@ -140,7 +140,7 @@ void DecodeTables(const proto::Manifest& from, Workload* to) {
 
 using protocol::Within;
 
-// Groups name each of their members once; a rank's group in a role is one it belongs to.
+// Returns true if groups have each member once, and a rank is a member of its group in each role.
 bool GroupsConsistent(const Workload& w) {
   const size_t ranks = w.class_of_rank.size();
   std::vector<std::vector<int>> sorted;
@@ -166,7 +166,7 @@ bool GroupsConsistent(const Workload& w) {
   return true;
 }
 
-// Known for every class or for none, the same parts for each.
+// Returns true if all classes have the same parts, or none has any.
 bool MemoryConsistent(const Workload& w) {
   if (w.memory.empty()) return true;
   if (w.memory.size() != static_cast<size_t>(w.class_count)) return false;
@@ -174,14 +174,14 @@ bool MemoryConsistent(const Workload& w) {
     if (parts.size() != w.memory.front().size()) return false;
     for (size_t i = 0; i < parts.size(); ++i) {
       const int64_t bytes = parts[i].bytes.count();
-      if (parts[i].name != w.memory.front()[i].name || bytes < 0 || bytes > protocol::kMostElements)
+      if (parts[i].name != w.memory.front()[i].name || bytes < 0 || bytes > protocol::kMaxElements)
         return false;
     }
   }
   return true;
 }
 
-// Every index and enum in the tables is in range, so that nobody downstream has to look again.
+// Returns true if every index and enum in the tables is in range. Later code relies on it.
 bool TablesConsistent(const Workload& w) {
   if (w.class_of_rank.size() != static_cast<size_t>(w.topology.gpu_count())) return false;
   for (const int c : w.class_of_rank) {
@@ -210,7 +210,7 @@ bool TablesConsistent(const Workload& w) {
          std::isfinite(w.totals.hardware_flops);
 }
 
-// The group of a role has the size the calls in it were made for, for every rank of the class.
+// Returns true if the group of a role has the size of the calls in it, for every rank of the class.
 bool GroupsFit(const Workload& w, int class_index, const Program& program) {
   std::vector<int> size_of_role(w.roles.size(), 0);
   for (const Op& op : program.ops) {
@@ -317,9 +317,7 @@ Result<WorkloadFile> ReadWorkload(const std::string& run, WorkloadParts parts) {
   proto::Manifest manifest;
   WorkloadFile file;
   RETURN_IF_ERROR(protocol::Load(path, kKind, kMaker, &manifest, &file.sha256));
-  ClusterInput cluster;
-  RETURN_IF_ERROR(DecodeManifest(manifest, path, &cluster, &file.workload));
-  file.variation = std::move(cluster.variation);
+  RETURN_IF_ERROR(DecodeManifest(manifest, path, &file.cluster, &file.workload));
   file.attention_backend = manifest.attention_backend();
   if (parts == WorkloadParts::kAll) {
     RETURN_IF_ERROR(ReadPrograms(run, manifest, &file.workload));

@@ -14,18 +14,18 @@
 #include "core/schema/cluster/fault_file.h"
 #include "core/schema/cluster/gpu_file.h"
 #include "core/schema/cluster/host_file.h"
-#include "core/schema/cluster/limits.h"
+#include "core/schema/fabric/limits.h"
 
 namespace drydock {
 namespace {
 
-constexpr int64_t kMostMtu = 65535;  // a packet's length has 16 bits
-constexpr Time kLongestDelay = Time::Us(1'000'000);
+constexpr int64_t kMaxMtu = 65535;  // a packet's length has 16 bits
+constexpr Time kMaxDelay = Time::Us(1'000'000);
 
 const std::vector<std::string> kSections = {"cluster", "hosts",  "fabric", "transport",
                                             "faults",  "jitter", "nccl"};
 
-// Where the files that a cluster names come from: the disk, or an artefact's copies.
+// The source of the files that a cluster names: the disk, or an artefact's copies.
 using FileSource = std::function<Result<std::string>(const std::string& name)>;
 
 struct ClusterContext {
@@ -36,7 +36,8 @@ struct ClusterContext {
 
 std::string GpuFileName(const std::string& gpu) { return "gpus/" + gpu + ".yaml"; }
 
-// The text behind `name`, remembered in input.files; nothing (and reported at `node`) if it fails.
+// Returns the text of `name` and adds it to input.files. Returns nothing, and reports at `node`, on
+// an error.
 std::optional<std::string> FetchFile(const std::string& name, const YamlNode& node,
                                      ClusterContext* context) {
   for (const auto& [known, text] : context->input.files) {
@@ -60,8 +61,8 @@ Result<GpuSpec> ReadGpu(const std::string& name, const std::string& text) {
   return spec;
 }
 
-// A GPU without communication costs of its own has those of its reference, or of the reference's:
-// every file without a reference says what they are (gpu_file.cc), so some file in the row does.
+// A GPU without communication costs has those of its reference, or of the reference's reference.
+// Every file without a reference states them (gpu_file.cc), so one file of the chain does.
 void BorrowCollectiveCosts(const YamlNode& node, ClusterContext* context, GpuSpec* spec) {
   std::vector<std::string> asked = {spec->name};
   std::string next = spec->reference;
@@ -83,7 +84,7 @@ void BorrowCollectiveCosts(const YamlNode& node, ClusterContext* context, GpuSpe
   }
 }
 
-// Index of the GPU in the topology, reading its file the first time; -1 if it cannot be had.
+// Returns the index of the GPU in the topology; reads its file the first time. -1 on an error.
 int FindGpu(const YamlNode& node, ClusterContext* context) {
   std::vector<GpuSpec>& gpus = context->input.topology.gpus;
   const Result<std::string> name = AsString(node);
@@ -192,7 +193,7 @@ void ReadTransport(const YamlNode& node, Transport* transport, Diagnostics* diag
   reader.ReadChoice("kind", {"roce-v2", "infiniband"}, &kind, false);
   transport->kind = kind == 0 ? "roce-v2" : "infiniband";
   reader.ReadOptional("mtu", &transport->mtu);
-  reader.CheckRange("mtu", transport->mtu.count(), 256, kMostMtu);
+  reader.CheckRange("mtu", transport->mtu.count(), 256, kMaxMtu);
   reader.ReadOptional("header", &transport->header);
   reader.CheckRange("header", transport->header.count(), 1, 1024);
   reader.ReadOptional("ack", &transport->ack);
@@ -216,9 +217,9 @@ void ReadJitter(const YamlNode& node, Jitter* jitter, Diagnostics* diagnostics) 
     reader.Fail("compute", "'compute' is a standard deviation as a share, from 0 to 0.3");
   }
   reader.ReadOptional("call", &jitter->call);
-  if (jitter->call > kLongestDelay) {
+  if (jitter->call > kMaxDelay) {
     reader.Fail("call", fmt::format("'call' is {}; it must be at most {}", ToString(jitter->call),
-                                    ToString(kLongestDelay)));
+                                    ToString(kMaxDelay)));
   }
   reader.ReadOptional("seed", &jitter->seed);
   if (jitter->seed < 0) reader.Fail("seed", "'seed' must not be negative");
@@ -233,8 +234,8 @@ void ReadNccl(const YamlNode& node, ClusterInput* input, Diagnostics* diagnostic
     }
     for (const auto& [key, value] : settings->entries) {
       if (!key.scalar.starts_with("NCCL_")) {
-        diagnostics->Add(key.ErrorHere(
-            fmt::format("'{}' is no NCCL setting: their names begin with NCCL_", key.scalar)));
+        diagnostics->Add(key.ErrorHere(fmt::format(
+            "'{}' is not an NCCL setting; names of settings begin with NCCL_", key.scalar)));
       }
       const Result<std::string> text = AsString(value);
       if (text.ok())
@@ -312,14 +313,14 @@ std::vector<std::string> KnownGpus(const std::vector<std::string>& directories) 
   return names;
 }
 
-// Its error names the file: the message will stand at the place in the cluster file that names it.
+// The error names the file, as its place is that of the name in the cluster file.
 Result<std::string> ReadNamedFile(const std::string& path) {
   Result<std::string> text = ReadFile(path);
   if (!text.ok()) return Error(fmt::format("'{}': {}", path, text.error().message()));
   return text;
 }
 
-// A GPU file by its name under a configs folder, any other file relative to the cluster file.
+// Reads a GPU file by its name under a configs folder, any other file relative to the cluster file.
 Result<std::string> FetchFromDisk(const std::string& cluster_path, const std::string& name) {
   const std::string here = DirectoryOf(cluster_path);
   if (!name.starts_with("gpus/")) {
@@ -335,7 +336,7 @@ Result<std::string> FetchFromDisk(const std::string& cluster_path, const std::st
                            DidYouMean(gpu, known), Join(known)));
 }
 
-// A cluster without a name of its own is named for its file, in the stored text too.
+// Names a cluster without a name after its file, in the stored text as well.
 void NameAfterFile(const std::string& path, YamlNode* root) {
   for (auto& [key, section] : root->entries) {
     if (key.scalar != "cluster" || section.kind != YamlNode::Kind::kMap) continue;

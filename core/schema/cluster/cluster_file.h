@@ -1,5 +1,5 @@
 // Reads cluster.topo (docs/reference/cluster-file.md) into a Topology: hosts, fabric (generated or
-// explicit), transport, NCCL settings. Everything wrong is reported at once, with its place.
+// explicit), transport, NCCL settings. Reports all mistakes at once, with their places.
 #ifndef DRYDOCK_CORE_SCHEMA_CLUSTER_CLUSTER_FILE_H_
 #define DRYDOCK_CORE_SCHEMA_CLUSTER_CLUSTER_FILE_H_
 
@@ -15,32 +15,32 @@
 
 namespace drydock {
 
-// A cluster and the texts it was read from: enough to read it again without the files.
+// A cluster and its texts, from which ParseCluster reads it again without the files.
 struct ClusterInput {
   Topology topology;
   Variation variation;
   std::string yaml;                                        // overrides applied
   std::vector<std::pair<std::string, std::string>> files;  // GPU files and NCCL XMLs, by name
-  // Names and values of topology.nccl_settings, in its order, with their places: NCCL alone knows
-  // what is wrong with them.
+  // Names and values of topology.nccl_settings, in order, with their places, as NCCL finds mistakes
+  // in them later.
   std::vector<std::pair<YamlNode, YamlNode>> nccl_settings;
 };
 
 // `overrides`: the --set assignments that concern the cluster (see IsClusterOverride).
-// GPU specifications are looked for in gpus/ beside the folder of the cluster file, then in the
-// configs that were built in.
+// Looks for GPU specifications in gpus/ beside the folder of the cluster file, then in the configs
+// of this build.
 Result<ClusterInput> LoadCluster(const std::string& path,
                                  const std::vector<std::string>& overrides);
 
-// The same from texts (an artefact's copy).
+// The same from texts, such as an artefact's copy.
 Result<ClusterInput> ParseCluster(const std::string& yaml, const std::string& file_name,
                                   const std::vector<std::pair<std::string, std::string>>& files);
 
-// True if a --set assignment names a section of cluster.topo (cluster, hosts, fabric, transport,
-// faults, jitter, nccl).
+// Returns true if a --set assignment names a section of cluster.topo (cluster, hosts, fabric,
+// transport, faults, jitter, nccl).
 bool IsClusterOverride(const std::string& assignment);
-// For tools that read nothing but a cluster: says which of the --set assignments names no section
-// of it. That is wrong usage, for it is wrong whatever the file holds; a wrong key or value is not.
+// For tools that read only a cluster: returns an error if a --set assignment names no section of
+// it. This is wrong usage, as no file makes it right; a wrong key or value is bad input.
 Status CheckClusterOverrides(const std::vector<std::string>& assignments);
 
 }  // namespace drydock

@@ -88,7 +88,7 @@ TEST(ClusterFileTest, GpusAreFoundByNameAndSuggested) {
       << error;
 }
 
-// What a cluster with this GPU makes of the files.
+// Reads a cluster with this GPU from the files.
 Result<ClusterInput> WithGpus(const std::vector<std::pair<std::string, std::string>>& gpus) {
   std::vector<std::pair<std::string, std::string>> files = {testing::ToyFiles()[1]};
   for (const auto& [name, text] : gpus) files.emplace_back("gpus/" + name + ".yaml", text);
@@ -99,7 +99,7 @@ std::string GpuWith(const std::string& name, const std::string& last_line) {
                            "collectives: none\n", last_line);
 }
 
-// Whatever section of a file on the way is its own.
+// A section in a file of the chain overrides those of its reference.
 TEST(ClusterFileTest, CollectiveCostsComeFromTheReferencesReferenceToo) {
   const std::string h100 = *ReadFile("configs/gpus/h100-sxm-80g.yaml");
   const Result<ClusterInput> read =
@@ -162,7 +162,7 @@ TEST(ClusterFileTest, FilesItNames) {
 TEST(ClusterFileTest, MistakesShowTheirPlace) {
   EXPECT_EQ(
       ErrorWith("bandwidth: 50 GB/s", "bandwidth: 50 GB"),
-      "toys.topo:6:56: error: 'GB' is no unit of a bandwidth; did you mean 'GB/s'?; valid units "
+      "toys.topo:6:56: error: 'GB' is not a bandwidth unit; did you mean 'GB/s'?; valid units "
       "are bps, Kbps, Mbps, Gbps, Tbps, B/s, KB/s, MB/s, GB/s, TB/s\n"
       "      scale_up: {kind: nvswitch, switches: 1, bandwidth: 50 GB, latency: 600 ns, "
       "multicast: true}\n"
@@ -196,10 +196,10 @@ TEST(ClusterFileTest, Hosts) {
             "toys.topo:4:10: error: expected a name, found a list");
   EXPECT_EQ(MessageWith("gpu: toy", "gpu: tin"),
             "toys.topo:4:10: error: there is no copy of 'gpus/tin.yaml'");
-  EXPECT_EQ(
-      MessageWith("kind: nvswitch", "kind: nvlink"),
-      "toys.topo:6:22: error: 'nvlink' is no kind; did you mean 'nvlink-mesh'?; valid values are "
-      "nvswitch, nvlink-mesh, pcie");
+  EXPECT_EQ(MessageWith("kind: nvswitch", "kind: nvlink"),
+            "toys.topo:6:22: error: 'nvlink' is not a valid kind; did you mean 'nvlink-mesh'?; "
+            "valid values are "
+            "nvswitch, nvlink-mesh, pcie");
   EXPECT_EQ(MessageWith("switches: 1, ", ""),
             "toys.topo:6:15: error: 'scale_up' lacks the key 'switches'");
   EXPECT_EQ(MessageWith("kind: nvswitch", "kind: pcie"),
@@ -233,9 +233,9 @@ TEST(ClusterFileTest, TheScaleUpIsCheckedAgainstTheGpu) {
 TEST(ClusterFileTest, LinksOfAMesh) {
   const std::string mesh = "{kind: nvlink-mesh, bandwidth: 50 GB/s, latency: 1 us, ";
   EXPECT_EQ(ScaleUpMessage(mesh + "links: {0-2: 1}}"),
-            "toys.topo:6:78: error: '0-2' is no pair of GPUs; write '0-1', GPUs are 0 to 1");
+            "toys.topo:6:78: error: '0-2' is not a pair of GPUs; write '0-1'; GPUs are 0 to 1");
   EXPECT_EQ(ScaleUpMessage(mesh + "links: {0-0: 1}}"),
-            "toys.topo:6:78: error: '0-0' is no pair of GPUs; write '0-1', GPUs are 0 to 1");
+            "toys.topo:6:78: error: '0-0' is not a pair of GPUs; write '0-1'; GPUs are 0 to 1");
   EXPECT_EQ(ScaleUpMessage(mesh + "links: {0-1: 0}}"),
             "toys.topo:6:83: error: a pair of GPUs has 1 to 64 NVLinks, not '0'");
   EXPECT_EQ(ScaleUpMessage(mesh + "links: {0-1: 1, 1-0: 1}}"),
@@ -246,7 +246,8 @@ TEST(ClusterFileTest, LinksOfAMesh) {
             "toys.topo:6:78: error: a cube mesh joins 8 GPUs with 6 NVLinks each, not 2 with 2; "
             "give 'links'");
   EXPECT_EQ(ScaleUpMessage(mesh + "wiring: cube}"),
-            "toys.topo:6:78: error: 'cube' is no wiring; did you mean 'cube-mesh'?; valid values "
+            "toys.topo:6:78: error: 'cube' is not a valid wiring; did you mean 'cube-mesh'?; valid "
+            "values "
             "are even, cube-mesh");
   EXPECT_EQ(ScaleUpMessage(mesh + "wiring: even, links: {0-1: 1}}"),
             "toys.topo:6:91: error: give 'wiring' or 'links', not both");
@@ -268,9 +269,10 @@ TEST(ClusterFileTest, LinksOfAMesh) {
 
 TEST(ClusterFileTest, BoardAndTrays) {
   const std::string gpus = "gpus: 2";
-  EXPECT_EQ(MessageWith(gpus, "gpus: 2\n    board: {cpu: ryzen}"),
-            "toys.topo:6:18: error: 'ryzen' is no cpu; valid values are epyc, xeon-broadwell, "
-            "xeon-skylake, xeon-sapphire-rapids, xeon-emerald-rapids, grace");
+  EXPECT_EQ(
+      MessageWith(gpus, "gpus: 2\n    board: {cpu: ryzen}"),
+      "toys.topo:6:18: error: 'ryzen' is not a valid cpu; valid values are epyc, xeon-broadwell, "
+      "xeon-skylake, xeon-sapphire-rapids, xeon-emerald-rapids, grace");
   EXPECT_EQ(MessageWith(gpus, "gpus: 2\n    board: {sockets: 9}"),
             "toys.topo:6:22: error: 'sockets' is 9; it must be between 1 and 8");
   EXPECT_EQ(MessageWith(gpus, "gpus: 2\n    board: {gpus_per_switch: -1}"),
@@ -292,7 +294,7 @@ TEST(ClusterFileTest, Nics) {
                            "gen99999999999 x16", "gen4 x16 "}) {
     EXPECT_EQ(MessageWith("pcie: gen4 x8", std::string("pcie: '") + pcie + "'"),
               std::string("toys.topo:7:44: error: '") + pcie +
-                  "' is no PCIe link; write 'gen4 x16' (generations 3 to 6, 1 to 16 lanes)");
+                  "' is not a PCIe link; write 'gen4 x16' (generations 3 to 6, 1 to 16 lanes)");
   }
 }
 
@@ -303,17 +305,20 @@ TEST(ClusterFileTest, FabricTransportAndNccl) {
             "toys.topo:1:1: error: several hosts need a 'fabric'");
   EXPECT_EQ(MessageWith(text.substr(begin, end - begin), "fabric:\n"),
             "toys.topo:10:1: error: 'fabric' must be a section of keys and values, found nothing");
-  EXPECT_EQ(MessageWith("kind: infiniband", "kind: tcp"),
-            "toys.topo:13:19: error: 'tcp' is no kind; valid values are roce-v2, infiniband");
+  EXPECT_EQ(
+      MessageWith("kind: infiniband", "kind: tcp"),
+      "toys.topo:13:19: error: 'tcp' is not a valid kind; valid values are roce-v2, infiniband");
   EXPECT_EQ(MessageWith("mtu: 2048 B", "mtu: 100 B"),
             "toys.topo:13:36: error: 'mtu' is 100; it must be between 256 and 65535");
   EXPECT_EQ(MessageWith("packets_per_ack: 8", "flow_control: pcf"),
-            "toys.topo:13:83: error: 'pcf' is no flow_control; did you mean 'pfc'?; valid values "
+            "toys.topo:13:83: error: 'pcf' is not a valid flow_control; did you mean 'pfc'?; valid "
+            "values "
             "are ideal, pfc, none, trim");
   EXPECT_EQ(MessageWith("packets_per_ack: 8", "packets_per_ack: 0"),
             "toys.topo:13:86: error: 'packets_per_ack' is 0; it must be between 1 and 65536");
-  EXPECT_EQ(MessageWith("NCCL_ALGO", "ALGO"),
-            "toys.topo:14:38: error: 'ALGO' is no NCCL setting: their names begin with NCCL_");
+  EXPECT_EQ(
+      MessageWith("NCCL_ALGO", "ALGO"),
+      "toys.topo:14:38: error: 'ALGO' is not an NCCL setting; names of settings begin with NCCL_");
   EXPECT_EQ(MessageWith("NCCL_ALGO: Ring", "NCCL_ALGO: [Ring]"),
             "toys.topo:14:49: error: expected a name, found a list");
   EXPECT_EQ(MessageWith("settings: {NCCL_CROSS_NIC: 2, NCCL_ALGO: Ring}", "settings: [NCCL_ALGO]"),
@@ -364,7 +369,7 @@ TEST(ClusterFileTest, AllMistakesAtOnce) {
           {"5: 'many' is not a whole number", "7: 'nics' lacks the key 'count'",
            "7: unknown key 'cuont' in 'nics'; did you mean 'count'?; valid keys are count, rate, "
            "pcie, latency, message",
-           "13: '2048' has no unit: a size is written with one of B, KB, MB, GB, TB, KiB, MiB, "
+           "13: '2048' has no unit; valid units are B, KB, MB, GB, TB, KiB, MiB, "
            "GiB, as in '80 GB'"}));
 }
 

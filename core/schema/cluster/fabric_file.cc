@@ -2,18 +2,11 @@
 
 #include <fmt/format.h>
 
-#include "core/schema/cluster/fabric_builder.h"
-#include "core/schema/cluster/limits.h"
+#include "core/schema/cluster/fabric_table.h"
+#include "core/schema/fabric/limits.h"
 
 namespace drydock {
 namespace {
-
-void MakeNone(FabricContext* context) {
-  if (context->topology->host_count() > 1) {
-    context->reader->Fail("kind", fmt::format("'none' joins no hosts, but the cluster has {}",
-                                              context->topology->host_count()));
-  }
-}
 
 void ReadSharp(FabricContext* context) {
   const YamlNode* node = context->reader->Take("sharp", false);
@@ -34,42 +27,26 @@ void ReadSharp(FabricContext* context) {
   context->topology->fabric.sharp = sharp;
 }
 
-struct Generator {
-  const char* name;
-  void (*make)(FabricContext*);
-};
-constexpr Generator kGenerators[] = {{"rail-optimised", MakeRailOptimised},
-                                     {"leaf-spine", MakeLeafSpine},
-                                     {"fat-tree", MakeFatTree},
-                                     {"single-switch", MakeSingleSwitch},
-                                     {"dragonfly", MakeDragonfly},
-                                     {"torus", MakeTorus},
-                                     {"simai", MakeSimai},
-                                     {"explicit", MakeExplicit},
-                                     {"none", MakeNone}};
-
-}  // namespace
-
-const std::vector<std::string>& FabricKinds() {
-  static const std::vector<std::string> names = [] {
-    std::vector<std::string> list;
-    for (const Generator& generator : kGenerators) list.emplace_back(generator.name);
-    return list;
-  }();
+std::vector<std::string> KindNames() {
+  std::vector<std::string> names;
+  for (const FabricKind& kind : FabricKinds()) names.emplace_back(kind.name);
   return names;
 }
+
+}  // namespace
 
 void ReadFabric(const YamlNode& node, const FileFetcher& fetch, Topology* topology,
                 Diagnostics* diagnostics) {
   YamlReader reader(node, "fabric", diagnostics);
   int kind = -1;
-  reader.ReadChoice("kind", FabricKinds(), &kind, true);
+  reader.ReadChoice("kind", KindNames(), &kind, true);
   FabricContext context{&reader, diagnostics, topology, Time::Ns(5), fetch};
-  // Signals travel at two thirds of c in fibre and copper: 5 ns a metre.
+  // Signals travel at two thirds of c in fiber and copper: 5 ns per meter.
   reader.ReadOptional("delay_per_metre", &context.per_metre);
   if (kind < 0) return;
-  topology->fabric.kind = kGenerators[kind].name;
-  kGenerators[kind].make(&context);
+  const FabricKind& chosen = FabricKinds()[static_cast<size_t>(kind)];
+  topology->fabric.kind = chosen.name;
+  chosen.make(&context);
   ReadSharp(&context);
   static const std::vector<std::string> kRoutings = {"ecmp", "flowlet", "adaptive", "spray"};
   int routing = 0;

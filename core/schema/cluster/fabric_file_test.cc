@@ -7,6 +7,7 @@
 #include <random>
 #include <set>
 
+#include "core/schema/cluster/fabric_table.h"
 #include "core/testing/unit_testing.h"
 
 namespace drydock {
@@ -47,7 +48,7 @@ std::string Layer(int ports, int gbps, const std::string& more = "") {
                      ports, gbps, more);
 }
 
-// What a switch's cables add up to.
+// The sums of a switch's cables.
 struct Load {
   int cables = 0;
   int64_t down = 0, up = 0;      // bits/s to NICs, to spines
@@ -72,7 +73,7 @@ std::vector<Load> Loads(const Topology& topology) {
   return loads;
 }
 
-// Holds for every two-tier fabric, whatever its size.
+// Holds for two-tier fabrics of every size.
 void CheckTwoTiers(const Topology& topology, int leaf_ports, int spine_ports,
                    double oversubscription, bool rails) {
   const std::vector<Load> loads = Loads(topology);
@@ -199,7 +200,7 @@ TEST(FabricTest, SingleSwitch) {
 
 // ---- Mistakes -------------------------------------------------------------------------------
 
-// The first line of what is said.
+// The first line of the message.
 std::string Message(const Shape& shape, const std::string& fabric) {
   return FirstLine(ErrorText(Make(shape, fabric)));
 }
@@ -245,15 +246,15 @@ TEST(FabricMistakeTest, Layers) {
   EXPECT_EQ(
       leaf("{ports: 8, rate: 1 Gbps, cable: 1e300 km, latency: 1 ns, buffer: 1 B}"),
       "f:1:62: error: a signal takes 5e+294 s over '1e300 km'; it must take between 1 ps and 1 s");
-  EXPECT_EQ(
-      leaf("{ports: 8, rate: 1 Gbps, cable: 10, latency: 1 ns, buffer: 1 B}"),
-      "f:1:62: error: '10' has no unit: a length is written with one of m, cm, km, as in '10 m'");
+  EXPECT_EQ(leaf("{ports: 8, rate: 1 Gbps, cable: 10, latency: 1 ns, buffer: 1 B}"),
+            "f:1:62: error: '10' has no unit; valid units are m, cm, km, as in '10 m'");
   EXPECT_EQ(Message({2, 1}, "{kind: leaf-spine, leaf: " + Layer(8, 100) +
                                 ", spine: " + Layer(8, 100, ", oversubscription: 0") + "}"),
             "f:1:194: error: 'oversubscription' is 0; it must be between 0.01 and 100");
-  EXPECT_EQ(Message({2, 1}, "{kind: tree}"),
-            "f:1:8: error: 'tree' is no kind; valid values are rail-optimised, leaf-spine, "
-            "fat-tree, single-switch, dragonfly, torus, simai, explicit, none");
+  EXPECT_EQ(
+      Message({2, 1}, "{kind: tree}"),
+      "f:1:8: error: 'tree' is not a valid kind; valid values are rail-optimised, leaf-spine, "
+      "fat-tree, single-switch, dragonfly, torus, simai, explicit, none");
   EXPECT_EQ(Message({2, 1}, "{kind: single-switch, swich: 1}"),
             "f:1:1: error: 'fabric' lacks the key 'switch'");
 }
@@ -356,14 +357,16 @@ TEST(FabricRoutingTest, IsReadForEveryKind) {
   };
   EXPECT_EQ(made(""), "ecmp ok");
   EXPECT_EQ(made("routing: spray\n"), "spray ok");
-  EXPECT_EQ(
-      made("routing: adaptve\n"),
-      "ecmp f:3:10: error: 'adaptve' is no routing; did you mean 'adaptive'?; valid values are "
-      "ecmp, flowlet, adaptive, spray");
+  EXPECT_EQ(made("routing: adaptve\n"),
+            "ecmp f:3:10: error: 'adaptve' is not a valid routing; did you mean 'adaptive'?; valid "
+            "values are "
+            "ecmp, flowlet, adaptive, spray");
 }
 
 TEST(FabricKindsTest, AllNine) {
-  EXPECT_EQ(FabricKinds(),
+  std::vector<std::string> names;
+  for (const FabricKind& kind : FabricKinds()) names.emplace_back(kind.name);
+  EXPECT_EQ(names,
             std::vector<std::string>({"rail-optimised", "leaf-spine", "fat-tree", "single-switch",
                                       "dragonfly", "torus", "simai", "explicit", "none"}));
 }

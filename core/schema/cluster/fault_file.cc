@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "core/base/scan.h"
-#include "core/schema/cluster/limits.h"
-#include "core/schema/cluster/link_end.h"
+#include "core/schema/fabric/limits.h"
+#include "core/schema/fabric/link_end.h"
 
 namespace drydock {
 namespace {
@@ -26,7 +26,7 @@ class FaultReader {
   FaultReader(const YamlNode& item, const Topology& topology, Diagnostics* diagnostics)
       : reader_(item, "fault", diagnostics), topology_(topology), diagnostics_(diagnostics) {}
 
-  // Appends the fault, and its end if it has one.
+  // Appends the fault and, if it ends, its end.
   void Read(Topology* topology, std::vector<SlowGpu>* slow_gpus) {
     if (reader_.Has("gpu") || reader_.Has("host") || reader_.Has("rank")) {
       return ReadSlowGpu(slow_gpus);
@@ -44,7 +44,7 @@ class FaultReader {
   }
 
  private:
-  // 'at', and 'until' as it is or zero.
+  // Reads 'at', and 'until' if it is present, else zero.
   Time ReadTimes(Time* at) {
     reader_.ReadOptional("at", at);
     Time until;
@@ -87,8 +87,9 @@ class FaultReader {
     const bool read = one ? ScanNumbers(node.scalar, {"host", "/gpu"}, {&slow->host, &slow->gpu})
                           : ScanNumbers(node.scalar, {"host"}, {&slow->host});
     if (!read) {
-      return diagnostics_->Add(node.ErrorHere(fmt::format(
-          "'{}' is no {}", node.scalar, one ? "GPU; write 'host0/gpu0'" : "host; write 'host0'")));
+      return diagnostics_->Add(
+          node.ErrorHere(fmt::format("'{}' is not a {}", node.scalar,
+                                     one ? "GPU; write 'host0/gpu0'" : "host; write 'host0'")));
     }
     if (slow->host >= topology_.host_count()) {
       return diagnostics_->Add(node.ErrorHere(fmt::format("there is no host {}; the cluster has {}",

@@ -11,8 +11,8 @@
 
 namespace drydock {
 
-// Fills topology->faults and *slow_gpus; hosts and fabric must be there already. What ends is two
-// entries.
+// Fills topology->faults and *slow_gpus. A fault that ends has two entries.
+// REQUIRES: `topology` has its hosts and fabric.
 void ReadFaults(const YamlNode& node, Topology* topology, std::vector<SlowGpu>* slow_gpus,
                 Diagnostics* diagnostics);
 

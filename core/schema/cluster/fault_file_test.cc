@@ -110,8 +110,9 @@ TEST(FaultFileTest, MistakesInSlowGpusAreLocated) {
   EXPECT_EQ(ErrorOf("- {gpu: host2/gpu0, slowdown: 2}\n"),
             "f:1:9: error: there is no host 2; the cluster has 2");
   EXPECT_EQ(ErrorOf("- {gpu: gpu0, slowdown: 2}\n"),
-            "f:1:9: error: 'gpu0' is no GPU; write 'host0/gpu0'");
-  EXPECT_EQ(ErrorOf("- {host: 1, slowdown: 2}\n"), "f:1:10: error: '1' is no host; write 'host0'");
+            "f:1:9: error: 'gpu0' is not a GPU; write 'host0/gpu0'");
+  EXPECT_EQ(ErrorOf("- {host: 1, slowdown: 2}\n"),
+            "f:1:10: error: '1' is not a host; write 'host0'");
   EXPECT_EQ(ErrorOf("- {rank: 8, slowdown: 2}\n"),
             "f:1:10: error: there is no rank 8; the cluster has 8 GPUs");
   EXPECT_EQ(ErrorOf("- {rank: 1, slowdown: 0.5}\n"),

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "core/base/scan.h"
-#include "core/schema/cluster/limits.h"
 #include "core/schema/cluster/sharing_file.h"
+#include "core/schema/fabric/limits.h"
 
 namespace drydock {
 namespace {
@@ -56,10 +56,10 @@ void ReadSpecification(const YamlNode& node, GpuSpec* spec, Diagnostics* diagnos
   gpu.Finish();
 }
 
-// A protocol gives either rates or, where a warp moves a fixed amount at a time, passes.
+// A protocol has either rates or, if a warp moves a fixed amount at a time, passes.
 void ReadProtocol(YamlReader* parent, const std::string& key, CollectiveCosts::Protocol* protocol,
                   Diagnostics* diagnostics) {
-  const YamlNode* node = parent->Take(key, !key.starts_with("nvls"));  // not every GPU has it
+  const YamlNode* node = parent->Take(key, !key.starts_with("nvls"));  // optional
   if (node == nullptr) return;
   YamlReader reader(*node, key, diagnostics);
   reader.Read("base", &protocol->base);
@@ -85,7 +85,7 @@ void ReadProtocol(YamlReader* parent, const std::string& key, CollectiveCosts::P
   reader.Finish();
 }
 
-// What moves data past NCCL costs the same whatever it does with it. Not known of every GPU.
+// Costs of data movement without NCCL, equal for all operations. Optional.
 void ReadMover(YamlReader* parent, const std::string& key, CollectiveCosts::Protocol* costs,
                Diagnostics* diagnostics) {
   const YamlNode* node = parent->Take(key, false);
@@ -100,7 +100,7 @@ void ReadMover(YamlReader* parent, const std::string& key, CollectiveCosts::Prot
 
 }  // namespace
 
-// Of a link. What is far below any real one would make rates of nothing.
+// Of a link. Values far below real ones would make rates of 0.
 void CheckShare(const char* key, double share, YamlReader* reader) {
   if (share >= 0.01 && share <= 1) return;
   reader->Fail(key, fmt::format("'{}' is a share of the link: from 0.01 to 1", key));
@@ -126,15 +126,15 @@ void ReadCollectiveCosts(const YamlNode& node, CollectiveCosts* costs, Diagnosti
   reader.Finish();
 }
 
-// What NCCL's kernels cost: a section, the reference's, or said to be unknown. One that was
-// forgotten would be missed only where a run is replayed.
+// The costs of NCCL's kernels: a section, the reference's, or stated as unknown. Without this check
+// a forgotten section would only fail in a replay.
 void ReadCollectives(const YamlNode& root, YamlReader* file, GpuSpec* spec,
                      Diagnostics* diagnostics) {
   const YamlNode* costs = file->Take("collectives", false);
   if (costs == nullptr && spec->reference.empty()) {
     diagnostics->Add(
-        root.ErrorHere("'collectives' is missing: give what NCCL's kernels cost, 'none' where "
-                       "nobody knows, or in 'gpu' a 'reference' whose costs are taken"));
+        root.ErrorHere("'collectives' is missing; state the costs of NCCL's kernels, 'none' if "
+                       "they are unknown, or in 'gpu' a 'reference' that has them"));
   }
   if (costs == nullptr) return;
   if (costs->kind == YamlNode::Kind::kScalar && costs->scalar == "none") {
@@ -154,7 +154,7 @@ Result<GpuSpec> ParseGpuFile(const std::string& text, const std::string& file_na
   Diagnostics diagnostics;
   YamlReader file(root, "a GPU file", &diagnostics);
   if (const YamlNode* gpu = file.Take("gpu", true)) ReadSpecification(*gpu, &spec, &diagnostics);
-  SharingCosts sharing;  // exec-engine reads it again
+  SharingCosts sharing;  // checked here; exec-engine reads it
   if (const YamlNode* node = file.Take("sharing", false)) {
     ReadSharing(*node, &sharing, &diagnostics);
   }

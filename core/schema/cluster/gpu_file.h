@@ -1,5 +1,5 @@
 // Reads configs/gpus/<name>.yaml: the specification (`gpu:`) and the communication costs
-// (`collectives:`). The kernel model (`kernels:`) is compute-sim's and only passed on as text.
+// (`collectives:`). compute-sim reads the kernel model (`kernels:`) from the text of the file.
 #ifndef DRYDOCK_CORE_SCHEMA_CLUSTER_GPU_FILE_H_
 #define DRYDOCK_CORE_SCHEMA_CLUSTER_GPU_FILE_H_
 
@@ -13,7 +13,7 @@ namespace drydock {
 
 Result<GpuSpec> ParseGpuFile(const std::string& text, const std::string& file_name);
 
-// The `collectives:` section; reports what is missing or unknown in it.
+// Reads the `collectives:` section; reports missing and unknown keys.
 void ReadCollectiveCosts(const YamlNode& node, CollectiveCosts* costs, Diagnostics* diagnostics);
 
 }  // namespace drydock

@@ -73,7 +73,7 @@ TEST(GpuFileTest, Mistakes) {
             "    dense: {fp32: 1 TFLOPS, bf17: 8 TFLOPS}\n"
             "                            ^");
   EXPECT_EQ(ErrorWith("bandwidth: 100 GB/s", "bandwidth: 100 GB"),
-            "toy.yaml:7:35: error: 'GB' is no unit of a bandwidth; did you mean 'GB/s'?; valid "
+            "toy.yaml:7:35: error: 'GB' is not a bandwidth unit; did you mean 'GB/s'?; valid "
             "units are bps, Kbps, Mbps, Gbps, Tbps, B/s, KB/s, MB/s, GB/s, TB/s\n"
             "    memory: {size: 1 GB, bandwidth: 100 GB}\n"
             "                                    ^");
@@ -81,22 +81,23 @@ TEST(GpuFileTest, Mistakes) {
 
 TEST(GpuFileTest, NothingIsDividedByZero) {
   EXPECT_EQ(FirstLine(ErrorWith("size: 1 GB", "size: 0 GB")),
-            "toy.yaml:7:18: error: 'size' is 0 B; it must be more");
+            "toy.yaml:7:18: error: 'size' is 0 B; it must be above 0 B");
   EXPECT_EQ(FirstLine(ErrorWith("bandwidth: 100 GB/s", "bandwidth: 0 GB/s")),
             "toy.yaml:7:35: error: 'bandwidth' is 0 bps; it must be at least 1 Mbps");
   EXPECT_EQ(FirstLine(ErrorWith("l2: 4 MiB", "l2: 0 MiB")),
-            "toy.yaml:8:7: error: 'l2' is 0 B; it must be more");
+            "toy.yaml:8:7: error: 'l2' is 0 B; it must be above 0 B");
   EXPECT_EQ(FirstLine(ErrorWith("pcie: 16 GB/s", "pcie: 0 GB/s")),
             "toy.yaml:10:9: error: 'pcie' is 0 bps; it must be at least 1 Mbps");
 }
 
-// A section that was forgotten, or went with the reference it came from, is missed at once.
+// A missing section, or one lost together with the reference, is an error at once.
 TEST(GpuFileTest, EveryFileSaysWhatCollectivesCost) {
-  EXPECT_EQ(ErrorWith("collectives: none\n", ""),
-            "toy.yaml:1:1: error: 'collectives' is missing: give what NCCL's kernels cost, 'none' "
-            "where nobody knows, or in 'gpu' a 'reference' whose costs are taken\n"
-            "  gpu:\n"
-            "  ^");
+  EXPECT_EQ(
+      ErrorWith("collectives: none\n", ""),
+      "toy.yaml:1:1: error: 'collectives' is missing; state the costs of NCCL's kernels, 'none' "
+      "if they are unknown, or in 'gpu' a 'reference' that has them\n"
+      "  gpu:\n"
+      "  ^");
   EXPECT_EQ(FirstLine(ErrorWith("source: made up\n", "source: made up\n  reference: tin\n")),
             "toy.yaml:13:14: error: there is a 'reference', whose costs are taken");
   EXPECT_EQ(

@@ -7,16 +7,16 @@
 
 #include "core/base/scan.h"
 #include "core/schema/cluster/host_memory_file.h"
-#include "core/schema/cluster/limits.h"
+#include "core/schema/fabric/limits.h"
 
 namespace drydock {
 namespace {
 
-constexpr int kMostGpus = 128, kMostTrays = 128, kMostNics = 128;
-constexpr int kMostLinks = 64;  // between two GPUs
+constexpr int kMaxGpus = 128, kMaxTrays = 128, kMaxNics = 128;
+constexpr int kMaxLinks = 64;  // between two GPUs
 
-// The host's NVLinks per GPU: the scale-up bandwidth in links; 0 (and reported) if it is no whole
-// number of them, or more than the GPU has.
+// Returns the host's NVLinks per GPU: the scale-up bandwidth in links. Returns 0, and reports, if
+// this is not a whole number or exceeds the links of the GPU.
 int CountLinks(const ScaleUp& scale_up, const GpuSpec& gpu, YamlReader* reader) {
   const int64_t one = NvLinkRate(gpu.compute_capability).bits_per_second();
   const int64_t all = scale_up.bandwidth.bits_per_second();
@@ -39,19 +39,19 @@ int CountLinks(const ScaleUp& scale_up, const GpuSpec& gpu, YamlReader* reader) 
   return static_cast<int>(all / one);
 }
 
-// One entry of `links`: "0-3: 2". False (and reported) if it is no pair of GPUs.
+// Reads one entry of `links`: "0-3: 2". Returns false, and reports, if it is not a pair of GPUs.
 bool ReadPair(const YamlNode& key, const YamlNode& value, int gpus, Diagnostics* diagnostics,
               MeshLink* link) {
   if (!ScanNumbers(key.scalar, {"", "-"}, {&link->a, &link->b}) || link->a == link->b ||
       link->a >= gpus || link->b >= gpus) {
     diagnostics->Add(key.ErrorHere(fmt::format(
-        "'{}' is no pair of GPUs; write '0-1', GPUs are 0 to {}", key.scalar, gpus - 1)));
+        "'{}' is not a pair of GPUs; write '0-1'; GPUs are 0 to {}", key.scalar, gpus - 1)));
     return false;
   }
   const Result<int64_t> count = AsInteger(value);
-  if (!count.ok() || *count < 1 || *count > kMostLinks) {
+  if (!count.ok() || *count < 1 || *count > kMaxLinks) {
     diagnostics->Add(value.ErrorHere(
-        fmt::format("a pair of GPUs has 1 to {} NVLinks, not '{}'", kMostLinks, value.scalar)));
+        fmt::format("a pair of GPUs has 1 to {} NVLinks, not '{}'", kMaxLinks, value.scalar)));
     return false;
   }
   link->count = static_cast<int>(*count);
@@ -90,7 +90,7 @@ void ReadLinks(const YamlNode& node, int gpus, int links, ScaleUp* scale_up, Yam
   });
 }
 
-// `links`: of each GPU; 0 if that is not known.
+// `links`: per GPU; 0 if unknown.
 void ReadMesh(int gpus, int links, ScaleUp* scale_up, YamlReader* reader,
               Diagnostics* diagnostics) {
   int wiring = 0;
@@ -153,14 +153,14 @@ void ReadScaleUp(const YamlNode& node, int gpus, const GpuSpec* gpu, ScaleUp* sc
   reader.Finish();
 }
 
-// "gen5 x16".
+// Reads "gen5 x16".
 void ReadPcie(const std::string& text, YamlReader* reader, Nics* nics) {
   if (ScanNumbers(text, {"gen", " x"}, {&nics->pcie_generation, &nics->pcie_lanes}) &&
       nics->pcie_generation >= 3 && nics->pcie_generation <= 6 && nics->pcie_lanes >= 1 &&
       nics->pcie_lanes <= 16) {
     return;
   }
-  reader->Fail("pcie", fmt::format("'{}' is no PCIe link; write 'gen4 x16' (generations 3 to 6, "
+  reader->Fail("pcie", fmt::format("'{}' is not a PCIe link; write 'gen4 x16' (generations 3 to 6, "
                                    "1 to 16 lanes)",
                                    text));
   nics->pcie_generation = 4;
@@ -170,7 +170,7 @@ void ReadPcie(const std::string& text, YamlReader* reader, Nics* nics) {
 void ReadNics(const YamlNode& node, int gpus, int trays, Nics* nics, Diagnostics* diagnostics) {
   YamlReader reader(node, "nics", diagnostics);
   reader.Read("count", &nics->count);
-  reader.CheckRange("count", nics->count, 0, kMostNics);
+  reader.CheckRange("count", nics->count, 0, kMaxNics);
   reader.Read("rate", &nics->rate);
   CheckRate("rate", nics->rate, &reader);
   std::string pcie;
@@ -203,7 +203,7 @@ void ReadBoard(const YamlNode& node, Board* board, Diagnostics* diagnostics) {
   reader.CheckRange("sockets", board->sockets, 1, 8);
   const bool placed = reader.Has("gpus_per_switch");
   reader.ReadOptional("gpus_per_switch", &board->gpus_per_switch);
-  if (placed) reader.CheckRange("gpus_per_switch", board->gpus_per_switch, 0, kMostGpus);
+  if (placed) reader.CheckRange("gpus_per_switch", board->gpus_per_switch, 0, kMaxGpus);
   for (const auto& [key, rate] :
        {std::pair("socket_link", &board->socket_link), std::pair("c2c", &board->c2c)}) {
     const bool given = reader.Has(key);
@@ -221,11 +221,11 @@ void ReadBoard(const YamlNode& node, Board* board, Diagnostics* diagnostics) {
 
 void ReadHost(YamlReader* reader, const GpuSpec* gpu, HostKind* kind, Diagnostics* diagnostics) {
   reader->Read("gpus", &kind->gpus);
-  reader->CheckRange("gpus", kind->gpus, 1, kMostGpus);
+  reader->CheckRange("gpus", kind->gpus, 1, kMaxGpus);
   reader->ReadOptional("trays", &kind->trays);
-  reader->CheckRange("trays", kind->trays, 1, kMostTrays);
-  kind->gpus = std::clamp(kind->gpus, 1, kMostGpus);
-  kind->trays = std::clamp(kind->trays, 1, kMostTrays);
+  reader->CheckRange("trays", kind->trays, 1, kMaxTrays);
+  kind->gpus = std::clamp(kind->gpus, 1, kMaxGpus);
+  kind->trays = std::clamp(kind->trays, 1, kMaxTrays);
   if (kind->gpus % kind->trays != 0) {
     reader->Fail("trays", fmt::format("{} GPUs cannot be shared evenly by {} trays", kind->gpus,
                                       kind->trays));

@@ -1,5 +1,5 @@
-// The part of cluster.topo that describes a kind of host, but for its GPU and XML, which are files
-// of their own: how many GPUs, how they are joined, the board, the NICs.
+// The part of cluster.topo that describes a kind of host: number of GPUs, scale-up, board and NICs.
+// Its GPU and its XML are separate files.
 #ifndef DRYDOCK_CORE_SCHEMA_CLUSTER_HOST_FILE_H_
 #define DRYDOCK_CORE_SCHEMA_CLUSTER_HOST_FILE_H_
 
@@ -8,9 +8,9 @@
 
 namespace drydock {
 
-// Reads gpus, trays, scale_up, board and nics through `reader` into *kind; what is wrong goes to
-// *diagnostics. `gpu` is the host's GPU, null if it could not be read: what depends on it is then
-// left unchecked.
+// Reads gpus, trays, scale_up, board and nics through `reader` into *kind; reports mistakes to
+// *diagnostics. `gpu`: the host's GPU, or null if it could not be read; the checks that need it are
+// then skipped.
 void ReadHost(YamlReader* reader, const GpuSpec* gpu, HostKind* kind, Diagnostics* diagnostics);
 
 }  // namespace drydock

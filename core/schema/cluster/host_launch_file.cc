@@ -18,15 +18,15 @@ HostLaunch ReadSet(const std::string& name, const YamlNode& node, Diagnostics* d
       {"latency", &set.latency}};
   for (const auto& [key, time] : times) {
     reader.Read(key, time);
-    if (*time > kLongestLaunch) reader.Fail(key, fmt::format("'{}' is more than a second", key));
+    if (*time > kMaxLaunchTime) reader.Fail(key, fmt::format("'{}' is more than a second", key));
   }
   set.backward_kernel = set.kernel;
   reader.ReadOptional("backward_kernel", &set.backward_kernel);
-  if (set.backward_kernel > kLongestLaunch) {
+  if (set.backward_kernel > kMaxLaunchTime) {
     reader.Fail("backward_kernel", "'backward_kernel' is more than a second");
   }
   reader.Read("queue", &set.queue);
-  reader.CheckRange("queue", set.queue, 1, kMostQueued);
+  reader.CheckRange("queue", set.queue, 1, kMaxQueued);
   std::string source;
   reader.Read("source", &source);
   reader.Finish();

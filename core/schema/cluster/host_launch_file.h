@@ -1,5 +1,5 @@
-// Reads configs/host-launch.yaml: what launching work costs a host, by the framework's way of
-// working, each set with its source (docs/explanation/host-launch.md).
+// Reads configs/host-launch.yaml: what launching work costs a host, one set per launch mode of a
+// framework, each with its source (docs/explanation/host-launch.md).
 #ifndef DRYDOCK_CORE_SCHEMA_CLUSTER_HOST_LAUNCH_FILE_H_
 #define DRYDOCK_CORE_SCHEMA_CLUSTER_HOST_LAUNCH_FILE_H_
 
@@ -11,7 +11,7 @@
 
 namespace drydock {
 
-// In the file's order, each under another name. Reports everything wrong at once.
+// Returns the sets in the order of the file, with distinct names. Reports all mistakes at once.
 Result<std::vector<HostLaunch>> ParseHostLaunchFile(const std::string& text,
                                                     const std::string& file_name);
 

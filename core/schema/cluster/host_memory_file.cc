@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "core/schema/cluster/limits.h"
+#include "core/schema/fabric/limits.h"
 
 namespace drydock {
 namespace {
@@ -42,7 +42,7 @@ void ReadSockets(const YamlNode& node, HostMemoryDefaults* defaults, Diagnostics
   reader.Finish();
 }
 
-// A section of an efficiency, perhaps a latency, and their source.
+// Reads a section with an efficiency, an optional latency, and their source.
 void ReadRule(const YamlNode& node, const char* what, double* efficiency, Time* latency,
               Diagnostics* diagnostics) {
   YamlReader reader(node, what, diagnostics);
@@ -117,12 +117,11 @@ void ReadHostMemory(const YamlNode& node, HostMemory* memory, Diagnostics* diagn
 bool IsComplete(const HostMemory& memory) {
   const RemoteMemory& remote = memory.remote;
   const bool has_remote = remote.sharing != RemoteSharing::kNone;
-  return memory.bandwidth >= kLeastRate && IsEfficiency(memory.copy_efficiency) &&
+  return memory.bandwidth >= kMinRate && IsEfficiency(memory.copy_efficiency) &&
          IsEfficiency(memory.optimizer_efficiency) && memory.latency >= Time() &&
-         memory.latency <= kLongestLatency &&
-         static_cast<int>(remote.sharing) < kRemoteSharingCount &&
-         (!has_remote || remote.bandwidth >= kLeastRate) && remote.latency >= Time() &&
-         remote.latency <= kLongestLatency;
+         memory.latency <= kMaxLatency && static_cast<int>(remote.sharing) < kRemoteSharingCount &&
+         (!has_remote || remote.bandwidth >= kMinRate) && remote.latency >= Time() &&
+         remote.latency <= kMaxLatency;
 }
 
 }  // namespace drydock

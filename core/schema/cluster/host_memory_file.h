@@ -1,5 +1,5 @@
-// Reads configs/host-memory.yaml: what a host's memory and the copies between it and its GPUs are
-// worth where cluster.topo does not say (docs/explanation/memory.md), each value with its source.
+// Reads configs/host-memory.yaml: the defaults for a host's memory and for copies between it and
+// its GPUs (docs/explanation/memory.md), each with its source.
 #ifndef DRYDOCK_CORE_SCHEMA_CLUSTER_HOST_MEMORY_FILE_H_
 #define DRYDOCK_CORE_SCHEMA_CLUSTER_HOST_MEMORY_FILE_H_
 
@@ -17,18 +17,18 @@ struct HostMemoryDefaults {
   HostMemory rest;                           // all but the bandwidth
 };
 
-// Reports everything wrong at once.
+// Reports all mistakes at once.
 Result<HostMemoryDefaults> ParseHostMemoryFile(const std::string& text,
                                                const std::string& file_name);
 
-// What the host states, and the defaults for the rest.
+// Returns the values that the host states, and the defaults for the rest.
 HostMemory WithDefaults(const HostKind& kind, const GpuSpec& gpu,
                         const HostMemoryDefaults& defaults);
 
-// The section `memory` of a host in cluster.topo.
+// Reads the section `memory` of a host in cluster.topo.
 void ReadHostMemory(const YamlNode& node, HostMemory* memory, Diagnostics* diagnostics);
 
-// True if every value is stated and sound.
+// Returns true if every value is stated and valid.
 bool IsComplete(const HostMemory& memory);
 
 }  // namespace drydock

@@ -12,8 +12,8 @@ namespace drydock {
 
 void ReadSharing(const YamlNode& node, SharingCosts* costs, Diagnostics* diagnostics);
 
-// Of each of the cluster's GPUs, whose files have been read (and found right): its own, that of its
-// reference, or else nothing is taken.
+// Returns the costs of each GPU of the cluster: its own, its reference's, or none.
+// REQUIRES: the files of the GPUs are valid.
 std::vector<SharingCosts> SharingOf(const Topology& topology);
 
 }  // namespace drydock

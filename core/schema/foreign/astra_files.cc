@@ -15,14 +15,14 @@
 namespace drydock {
 namespace {
 
-constexpr int kMostDimensions = 16;
-constexpr int64_t kMostNpus = 1 << 20;
-constexpr int64_t kMostChunks = 1 << 16;
+constexpr int kMaxDimensions = 16;
+constexpr int64_t kMaxNpus = 1 << 20;
+constexpr int64_t kMaxChunks = 1 << 16;
 constexpr double kGib = 1 << 30;
-constexpr double kMostGigabytes = 1e6;     // a second
-constexpr double kMostNanoseconds = 1e12;  // about a quarter of an hour
+constexpr double kMaxGigabytes = 1e6;     // a second
+constexpr double kMaxNanoseconds = 1e12;  // about a quarter of an hour
 
-// The values of a list, each read by `read` into one more element.
+// Reads the values of a list; `read` appends one element.
 template <typename T, typename Read>
 std::vector<T> ReadList(YamlReader* reader, const std::string& key, Diagnostics* diagnostics,
                         const Read& read) {
@@ -44,7 +44,7 @@ std::vector<T> ReadList(YamlReader* reader, const std::string& key, Diagnostics*
   return out;
 }
 
-// ASTRA-sim's files have bare numbers: their units are fixed.
+// ASTRA-sim's files have numbers without units.
 Result<double> NumberUpTo(const YamlNode& node, double least, double most, const char* unit) {
   ASSIGN_OR_RETURN(const double value, AsNumber(node));
   if (value >= least && value <= most) return value;
@@ -53,12 +53,12 @@ Result<double> NumberUpTo(const YamlNode& node, double least, double most, const
 }
 
 Result<Bandwidth> ReadBandwidth(const YamlNode& node, double unit) {
-  ASSIGN_OR_RETURN(const double value, NumberUpTo(node, 1e-6, kMostGigabytes, "GB/s"));
+  ASSIGN_OR_RETURN(const double value, NumberUpTo(node, 1e-6, kMaxGigabytes, "GB/s"));
   return Bandwidth::FromBytesPerSecond(value * unit);
 }
 
 Result<Time> ReadNanoseconds(const YamlNode& node) {
-  ASSIGN_OR_RETURN(const double value, NumberUpTo(node, 0, kMostNanoseconds, "ns"));
+  ASSIGN_OR_RETURN(const double value, NumberUpTo(node, 0, kMaxNanoseconds, "ns"));
   return Time::Ps(std::llround(value * 1000));
 }
 
@@ -74,8 +74,8 @@ Result<DimensionShape> ReadShape(const YamlNode& node) {
 
 Result<int> ReadCount(const YamlNode& node) {
   ASSIGN_OR_RETURN(const int64_t count, AsInteger(node));
-  if (count >= 2 && count <= kMostNpus) return static_cast<int>(count);
-  return node.ErrorHere(fmt::format("{} is not from 2 to {} NPUs", count, kMostNpus));
+  if (count >= 2 && count <= kMaxNpus) return static_cast<int>(count);
+  return node.ErrorHere(fmt::format("{} is not from 2 to {} NPUs", count, kMaxNpus));
 }
 
 // ---- The system's collectives -------------------------------------------------------------
@@ -94,7 +94,7 @@ const AlgorithmName kAlgorithms[] = {
     {"doubleBinaryTree", {DimensionAlgorithm::kDoubleBinaryTree, 0, false}},
 };
 
-// "direct4": at most four messages at once.
+// "direct4": at most four concurrent messages.
 Result<DimensionRule> ReadRule(const YamlNode& node) {
   ASSIGN_OR_RETURN(const std::string text, AsString(node));
   const size_t digits = text.find_first_of("0123456789");
@@ -142,9 +142,9 @@ class SystemReader {
       CheckRules(list.key, system_.*list.rules);
     }
     reader_.Read("preferred-dataset-splits", &system_.splits);
-    reader_.CheckRange("preferred-dataset-splits", system_.splits, 1, kMostChunks);
+    reader_.CheckRange("preferred-dataset-splits", system_.splits, 1, kMaxChunks);
     reader_.ReadOptional("active-chunks-per-dimension", &system_.active_chunks);
-    reader_.CheckRange("active-chunks-per-dimension", system_.active_chunks, 1, kMostChunks);
+    reader_.CheckRange("active-chunks-per-dimension", system_.active_chunks, 1, kMaxChunks);
     ReadEndpoint();
     ReadOptimization();
     CheckTree();
@@ -162,10 +162,10 @@ class SystemReader {
   }
 
   void ReadEndpoint() {
-    system_.endpoint_delay = Time::Ns(10);  // ASTRA-sim's own, where the file has none
+    system_.endpoint_delay = Time::Ns(10);  // ASTRA-sim's default
     int64_t delay = 10;
     reader_.ReadOptional("endpoint-delay", &delay);
-    reader_.CheckRange("endpoint-delay", delay, 0, static_cast<int64_t>(kMostNanoseconds));
+    reader_.CheckRange("endpoint-delay", delay, 0, static_cast<int64_t>(kMaxNanoseconds));
     system_.endpoint_delay = Time::Ns(delay);
     if (const YamlNode* node = reader_.Take("local-mem-bw", /*required=*/true)) {
       const Result<Bandwidth> memory = ReadBandwidth(*node, 1e9);
@@ -202,7 +202,7 @@ class SystemReader {
     const bool halves = rule.algorithm == DimensionAlgorithm::kHalvingDoubling;
     const bool tree = rule.algorithm == DimensionAlgorithm::kDoubleBinaryTree;
     if ((halves || tree) && !std::has_single_bit(static_cast<unsigned>(npus))) {
-      reader_.Fail(key, fmt::format("'{}': {} NPUs are no power of two", key, npus));
+      reader_.Fail(key, fmt::format("'{}': {} NPUs are not a power of two", key, npus));
     }
     if (halves && key == "all-to-all-implementation") {
       reader_.Fail(key, fmt::format("'{}': halvingDoubling has no all-to-all", key));
@@ -212,7 +212,7 @@ class SystemReader {
     }
   }
 
-  // On the way out to the last dimension an all-reduce is scattered, which trees cannot do.
+  // Before the last dimension an all-reduce is a reduce-scatter, which trees cannot do.
   void CheckTree() {
     const std::vector<DimensionRule>& rules = system_.all_reduce;
     for (size_t d = 0; system_.hierarchical && d + 1 < rules.size(); ++d) {
@@ -222,7 +222,7 @@ class SystemReader {
     }
   }
 
-  // What says nothing of communication, or says what is so anyway.
+  // Keys that do not affect communication, or state the default.
   void PassOver() {
     for (const char* key : {"peak-perf", "roofline-enabled", "boost-mode", "trace-enabled",
                             "replay-only", "track-local-mem", "local-mem-trace-filename",
@@ -261,12 +261,12 @@ Result<DimensionNetwork> ParseAstraNetwork(const std::string& text, const std::s
     reader.Fail(key,
                 fmt::format("'{}' has {} values, but 'topology' has {}", key, size, shapes.size()));
   }
-  if (shapes.size() > kMostDimensions) {
-    reader.Fail("topology", fmt::format("more than {} dimensions", kMostDimensions));
+  if (shapes.size() > kMaxDimensions) {
+    reader.Fail("topology", fmt::format("more than {} dimensions", kMaxDimensions));
   }
   int64_t npus = 1;
-  for (const int count : counts) npus = std::min(npus * count, kMostNpus + 1);
-  if (npus > kMostNpus) reader.Fail("npus_count", fmt::format("more than {} NPUs", kMostNpus));
+  for (const int count : counts) npus = std::min(npus * count, kMaxNpus + 1);
+  if (npus > kMaxNpus) reader.Fail("npus_count", fmt::format("more than {} NPUs", kMaxNpus));
   RETURN_IF_ERROR(diagnostics.ToStatus());
   std::vector<NetworkDimension> dimensions;
   for (size_t i = 0; i < shapes.size(); ++i) {

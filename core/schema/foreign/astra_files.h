@@ -1,5 +1,5 @@
 // Reads ASTRA-sim's own files: the network yml of its analytical network, and the json of its
-// system layer (docs/explanation/analytical-network.md). Reports everything wrong at once.
+// system layer (docs/explanation/analytical-network.md). Reports all mistakes at once.
 #ifndef DRYDOCK_CORE_SCHEMA_FOREIGN_ASTRA_FILES_H_
 #define DRYDOCK_CORE_SCHEMA_FOREIGN_ASTRA_FILES_H_
 
@@ -12,8 +12,8 @@ namespace drydock {
 
 Result<DimensionNetwork> ParseAstraNetwork(const std::string& text, const std::string& file_name);
 
-// `network` is that on which it is to run: each list of implementations has one for each of its
-// dimensions, or a single one over all of it.
+// `network`: the network of the run. Each list of implementations has one entry per dimension of
+// the network, or a single entry for all of it.
 Result<CollectiveSystem> ParseAstraSystem(const std::string& text, const std::string& file_name,
                                           const DimensionNetwork& network);
 

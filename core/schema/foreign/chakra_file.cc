@@ -118,11 +118,11 @@ const int64_t* ChakraNode::Integer(std::string_view wanted) const {
 Status ForEachChakraNode(const std::string& content, const std::string& path,
                          const std::function<Status(const ChakraNode&)>& visit) {
   if (content.size() > INT32_MAX) return Error("the trace is larger than 2 GB", {path, 0, 0});
-  const google::protobuf::LogSilencer quiet;  // our error says it
+  const google::protobuf::LogSilencer quiet;  // the Error has the reason
   trace_codec::Reader reader(content);
   GlobalMetadata metadata;
   if (!reader.Read(&metadata)) {
-    return Error("this is no Chakra trace: its first message cannot be read", {path, 0, 0});
+    return Error("this is not a Chakra trace: its first message cannot be read", {path, 0, 0});
   }
   Node node;
   for (size_t index = 0; !reader.AtEnd(); ++index) {

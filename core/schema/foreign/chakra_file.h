@@ -1,5 +1,5 @@
-// Chakra execution traces as other tools write them (docs/how-to/work-with-traces.md): nodes one
-// after another, with what of them has a meaning to us. Nothing is assumed of order, ids or
+// Chakra execution traces of other tools (docs/how-to/work-with-traces.md): the nodes in the order
+// of the file, with the fields that Drydock uses. The reader assumes nothing of order, ids or
 // attributes; the file may be hostile. Not thread-safe.
 #ifndef DRYDOCK_CORE_SCHEMA_FOREIGN_CHAKRA_FILE_H_
 #define DRYDOCK_CORE_SCHEMA_FOREIGN_CHAKRA_FILE_H_
@@ -44,7 +44,7 @@ struct ChakraAttribute {
   enum class Kind : uint8_t { kOther, kInteger, kReal, kText };
   std::string name;
   Kind kind = Kind::kOther;
-  int64_t integer = 0;  // any whole number or truth value; beyond 64 bits with sign: INT64_MAX
+  int64_t integer = 0;  // any integer or truth value; beyond 64 signed bits: INT64_MAX
   double real = 0;
   std::string text;
 };
@@ -52,19 +52,19 @@ struct ChakraAttribute {
 struct ChakraNode {
   uint64_t id = 0;
   std::string name;
-  int type = 0;                // a ChakraKind, if it is within them
+  int type = 0;                // a ChakraKind, if it is in range
   std::vector<uint64_t> deps;  // data and control
   uint64_t duration_us = 0;
   std::string input_values;
   std::vector<ChakraAttribute> attributes;
 
   const ChakraAttribute* Find(std::string_view name) const;
-  // The whole number of that name, or null if there is none.
+  // Returns the integer attribute of this name; null if there is none.
   const int64_t* Integer(std::string_view name) const;
 };
 
-// Calls `visit` with each node; its error ends the reading. Other errors say which node, counted
-// from 0, cannot be read.
+// Calls `visit` with each node; an error of `visit` ends the reading. Other errors state the number
+// of the unreadable node, from 0.
 Status ForEachChakraNode(const std::string& content, const std::string& path,
                          const std::function<Status(const ChakraNode&)>& visit);
 

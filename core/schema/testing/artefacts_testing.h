@@ -1,4 +1,4 @@
-// A small run of all artefacts in a folder of its own, and what reading each of them says.
+// A small run with all artefacts in its own folder, and the errors of reading each.
 #ifndef DRYDOCK_CORE_SCHEMA_TESTING_ARTEFACTS_TESTING_H_
 #define DRYDOCK_CORE_SCHEMA_TESTING_ARTEFACTS_TESTING_H_
 
@@ -23,7 +23,7 @@ class ArtefactsTest : public ::testing::Test {
   std::string run() const { return dir_.path(); }
   std::string At(const std::string& name) const { return dir_ / name; }
 
-  // What reading each artefact says now.
+  // Returns the error of reading each artefact now.
   std::string ErrorOf(const std::string& name) const {
     if (name.starts_with("1")) return ErrorText(ReadWorkload(run(), WorkloadParts::kAll));
     if (name == kFlowPlanName) return ErrorText(ReadFlowPlan(run(), workload_));

@@ -115,7 +115,7 @@ Workload ToyWorkload() {
   first.dependency = {0, 1, 2, 2};
   Program second;
   second.ops = {{OpKind::kCollective, Phase::kGradientSync, 2, 1, 1, 0, -1, -1, 0}};
-  second.ops[0].host_waits = HostWait::kAll;
+  second.ops[0].host_waits = HostWait::kDeviceSync;
   second.ops[0].graph = GraphPart::kRest;
   second.ops.push_back({OpKind::kLoad, Phase::kForward, 1, 0, 0, 0, -1, 0, 0});
   second.ops.push_back({OpKind::kStore, Phase::kOptimizer, 2, 0, 1, 0, -1, -1, 0});
@@ -206,7 +206,7 @@ Timeline ToyTimeline(const Workload& workload) {
     const auto c = static_cast<size_t>(workload.class_of_rank[static_cast<size_t>(rank)]);
     RankTimeline& of_rank = timeline.ranks.emplace_back();
     for (size_t op = 0; op < workload.programs[c].ops.size(); ++op) {
-      // Streams overlap: starts need not grow from op to op.
+      // Streams overlap, so starts are not in order of ops.
       const Time start = Time::Us(static_cast<int64_t>(op * 7 % 5) * 10 + rank);
       of_rank.start.push_back(start);
       of_rank.ready.push_back(start + Time::Ns(static_cast<int64_t>(op)));

@@ -1,5 +1,5 @@
-// A small cluster and a small run for tests of the schema: every table and artefact has something
-// in each of its fields.
+// A small cluster and a small run for tests of the schema: every table and artefact has a value in
+// each field.
 #ifndef DRYDOCK_CORE_SCHEMA_TESTING_WORKLOAD_TESTING_H_
 #define DRYDOCK_CORE_SCHEMA_TESTING_WORKLOAD_TESTING_H_
 
@@ -11,7 +11,7 @@
 
 namespace drydock::testing {
 
-// Two hosts of two GPUs and two NICs, rail-optimised; and the files it names.
+// Two hosts of two GPUs and two NICs, rail-optimised, and the files that the cluster names.
 std::string ToyClusterText();
 std::vector<std::pair<std::string, std::string>> ToyFiles();
 std::string ToyGpuText();
@@ -23,10 +23,10 @@ FlowPlan ToyFlowPlan(const Workload& workload);
 KernelTimes ToyKernelTimes(const Workload& workload);
 Timeline ToyTimeline(const Workload& workload);
 
-// Writes all four into `run`, each made from the ones before. False if one cannot be written.
+// Writes all four artefacts into `run`. Returns false if one cannot be written.
 bool WriteToyRun(const std::string& run);
 
-// Every field of a noun as text, one thing a line: equal texts, equal nouns.
+// Return every field of a noun as text, one per line: equal texts mean equal nouns.
 std::string Dump(const Workload& workload);
 std::string Dump(const FlowPlan& plan);
 std::string Dump(const KernelTimes& times);

@@ -66,9 +66,9 @@ struct Programs {
 };
 
 ScheduleWait WaitOf(HostWait wait) {
-  return wait == HostWait::kNothing ? ScheduleWait::kNothing
-         : wait == HostWait::kOwn   ? ScheduleWait::kStream
-                                    : ScheduleWait::kDevice;
+  return wait == HostWait::kNothing   ? ScheduleWait::kNothing
+         : wait == HostWait::kOpReady ? ScheduleWait::kStream
+                                      : ScheduleWait::kDevice;
 }
 
 void AddProgram(const Workload& workload, const Program& program, Programs* to) {

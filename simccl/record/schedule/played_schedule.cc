@@ -71,8 +71,8 @@ int EndOf(const ScheduleSplits& splits) {
 
 // Returns what an entry of the log makes the host wait for before the next op.
 HostWait WaitOf(RecordKind kind) {
-  return kind == RecordKind::kStreamSync   ? HostWait::kOwn
-         : kind == RecordKind::kDeviceSync ? HostWait::kAll
+  return kind == RecordKind::kStreamSync   ? HostWait::kOpReady
+         : kind == RecordKind::kDeviceSync ? HostWait::kDeviceSync
                                            : HostWait::kNothing;
 }
 

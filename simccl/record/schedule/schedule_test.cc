@@ -38,7 +38,7 @@ Workload TwoRanks() {
   reduce.kind = OpKind::kCollective;
   reduce.stream = 1;
   Op last = compute;
-  last.host_waits = HostWait::kOwn;
+  last.host_waits = HostWait::kOpReady;
   program.ops = {compute, reduce, last};
   program.dependency = {0, 1};
   program.dependency_begin = {0, 0, 1, 2};
@@ -104,7 +104,7 @@ TEST(RecordScheduleTest, WhatWasPlayedIsTheSchedule) {
   EXPECT_EQ(program.dependency_begin, schedule.programs[0].dependency_begin);
   EXPECT_EQ(program.ops[1].layer, 3);
   EXPECT_EQ(program.ops[1].host_waits, HostWait::kNothing);
-  EXPECT_EQ(program.ops[2].host_waits, HostWait::kOwn);
+  EXPECT_EQ(program.ops[2].host_waits, HostWait::kOpReady);
 }
 
 TEST(RecordScheduleTest, RanksThatWereOrderedOtherwiseAreAClass) {

@@ -36,7 +36,7 @@ class Gates {
   // streams; or what the op itself waits for, beside what the host waited for before.
   void Close(const Op& op, std::span<const uint32_t> own) {
     ++number_;
-    if (op.host_waits == HostWait::kAll) {
+    if (op.host_waits == HostWait::kDeviceSync) {
       gate_.clear();
       for (const int64_t last : last_) {
         if (last >= 0) gate_.push_back(static_cast<uint32_t>(last));

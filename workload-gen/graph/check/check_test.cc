@@ -284,9 +284,10 @@ TEST(CheckTest, HostsThatWaitTooEarly) {
   }
   std::swap(w.programs[1].ops[1], w.programs[1].ops[2]);
   EXPECT_EQ(First(w), "ok");
-  w.programs[0].ops[2].host_waits = HostWait::kAll;  // for its message, which rank 1 may take
+  w.programs[0].ops[2].host_waits =
+      HostWait::kDeviceSync;  // for its message, which rank 1 may take
   EXPECT_EQ(First(w), "ok");
-  w.programs[1].ops[2].host_waits = HostWait::kAll;  // for the sum, which rank 0 makes then
+  w.programs[1].ops[2].host_waits = HostWait::kDeviceSync;  // for the sum, which rank 0 makes then
   EXPECT_EQ(First(w), "ok") << "a send does not wait";
   std::swap(w.programs[0].ops[1].kind, w.programs[1].ops[2].kind);
   std::swap(w.calls[0].root, w.calls[0].peer);

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/model/calls/rank_list.h"
-#include "core/model/fabric/seating.h"
+#include "core/model/fabric/placement_pattern.h"
 #include "core/nccl/nccl_library.h"
 #include "core/nccl/topology_world.h"
 
@@ -37,11 +37,13 @@ std::vector<hacknccl_place> PlacesOf(const Group& group, const Placement& placem
 
 std::vector<size_t> FirstAlike(const Workload& workload) {
   const Placement placement(workload.topology);
-  std::map<Seating, size_t> first;
+  std::map<PlacementPattern, size_t> first;
   std::vector<size_t> alike;
   for (size_t group = 0; group < workload.groups.size(); ++group) {
     alike.push_back(
-        first.emplace(SeatingOf(workload.groups[group].ranks, workload.topology, placement), group)
+        first
+            .emplace(PlacementPatternOf(workload.groups[group].ranks, workload.topology, placement),
+                     group)
             .first->second);
   }
   return alike;

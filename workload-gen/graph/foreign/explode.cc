@@ -37,7 +37,7 @@ std::vector<std::string> LossesOf(const Workload& w) {
   for (const CommCall& call : w.calls) {
     const bool is_grouped = call.collective == CollectiveType::kGrouped;
     grouped += is_grouped ? 1 : 0;
-    among_some += is_grouped && IsAmongSome(call) ? 1 : 0;
+    among_some += is_grouped && InvolvesSubset(call) ? 1 : 0;
     uneven += call.collective == CollectiveType::kAllToAllV ? 1 : 0;
   }
   std::vector<std::string> out;

@@ -15,7 +15,7 @@
 namespace drydock {
 namespace {
 
-constexpr int kMostRanks = 1 << 20, kMostRows = 1'000'000;
+constexpr int kMaxRanks = 1 << 20, kMostRows = 1'000'000;
 constexpr double kMostBytes = 0x1p50;
 constexpr size_t kColumns = 12;
 
@@ -104,7 +104,7 @@ class Parser {
       if (key.ends_with(':')) key.pop_back();
       if (!seen.emplace(key, true).second) return lines_.ErrorHere("it stands twice", word);
       if (const auto size = sizes.find(key); size != sizes.end()) {
-        RETURN_IF_ERROR(ReadWhole(word + 1, 1, kMostRanks, size->second));
+        RETURN_IF_ERROR(ReadWhole(word + 1, 1, kMaxRanks, size->second));
         word += 2;
       } else if (const auto list = lists.find(key); list != lists.end()) {
         RETURN_IF_ERROR(ReadList(word + 1, list->second));

@@ -13,7 +13,7 @@
 namespace drydock {
 namespace {
 
-constexpr int kMostRanks = 1 << 20;
+constexpr int kMaxRanks = 1 << 20;
 
 // The rank of "<prefix>.<rank>.et"; -1 if the name is none. STG calls them .eg unless told.
 int RankOf(const std::string& name, std::string* prefix) {
@@ -24,7 +24,7 @@ int RankOf(const std::string& name, std::string* prefix) {
   int rank = -1;
   const char* end = stem.data() + stem.size();
   const auto [stop, error] = std::from_chars(stem.data() + dot + 1, end, rank);
-  if (error != std::errc() || stop != end || rank < 0 || rank >= kMostRanks) return -1;
+  if (error != std::errc() || stop != end || rank < 0 || rank >= kMaxRanks) return -1;
   *prefix = stem.substr(0, dot);
   return rank;
 }

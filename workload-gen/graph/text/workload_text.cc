@@ -191,8 +191,8 @@ std::string ProgramText(const Workload& w, int class_index) {
       fmt::format_to(Out(text), "{}{}", lead, d);
       lead = ", ";
     }
-    if (op.host_waits == HostWait::kOwn) text += ", host reads";
-    if (op.host_waits == HostWait::kAll) text += ", host synchronises";
+    if (op.host_waits == HostWait::kOpReady) text += ", host reads";
+    if (op.host_waits == HostWait::kDeviceSync) text += ", host synchronises";
     if (op.graph != GraphPart::kNone) {
       text += op.graph == GraphPart::kFirst  ? ", launches a graph"
               : op.graph == GraphPart::kRest ? ", in the graph"

@@ -4,16 +4,17 @@
 //   ids of the NVSwitches and of the switches
 //   source destination rate delay error_rate        (a line for each link, both ways)
 //
-// GPUs have the first ids, server by server; each has a NIC of its own. What joins GPUs to
-// NVSwitches is inside a host, which the cluster file describes, and is passed over.
+// GPUs have the first ids, server by server; each has a NIC of its own. Links between GPUs and
+// NVSwitches are inside a host; the cluster file describes them, and the reader skips them.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
 #include <sstream>
 
-#include "core/schema/cluster/fabric_builder.h"
-#include "core/schema/cluster/limits.h"
+#include "core/schema/fabric/fabric_builder.h"
+#include "core/schema/fabric/generators.h"
+#include "core/schema/fabric/limits.h"
 
 namespace drydock {
 namespace {
@@ -36,7 +37,7 @@ class SimaiReader {
   }
 
  private:
-  // Goes to the next line that is not blank.
+  // Reads the next line that is not blank.
   bool NextLine() {
     while (std::getline(lines_, line_)) {
       ++number_;
@@ -51,7 +52,7 @@ class SimaiReader {
 
   Error Bad(const std::string& message) const { return Error(message, {name_, number_, 1}, line_); }
 
-  // The field as a number from 0 on, -1 if it is none.
+  // Returns the field as a number >= 0; -1 if it is not a number.
   int64_t Number(size_t field) const {
     if (field >= fields_.size() || fields_[field].size() > 9) return -1;
     int64_t value = 0;
@@ -68,7 +69,7 @@ class SimaiReader {
           "a SimAI topology begins with: nodes gpus_per_server nvswitches switches links GPU");
     }
     for (size_t i = 0; i < 5; ++i) {
-      if (Number(i) < 0) return Bad(fmt::format("'{}' is no number of something", fields_[i]));
+      if (Number(i) < 0) return Bad(fmt::format("'{}' is not a count", fields_[i]));
     }
     const int64_t nodes = Number(0), per_server = Number(1), nvswitches = Number(2);
     switches_ = Number(3);
@@ -95,7 +96,7 @@ class SimaiReader {
     }
     for (size_t i = 0; i < fields_.size(); ++i) {
       const int64_t id = Number(i);
-      if (id < gpus_) return Bad(fmt::format("'{}' is the id of no switch", fields_[i]));
+      if (id < gpus_) return Bad(fmt::format("'{}' is not the id of a switch", fields_[i]));
       const bool inside = static_cast<int64_t>(i) < nvswitches_;
       const int index = inside ? kInsideAHost : static_cast<int>(topology_.fabric.switches.size());
       if (!switch_of_.emplace(id, index).second) {
@@ -108,7 +109,7 @@ class SimaiReader {
     return OkStatus();
   }
 
-  // Nothing for what is inside a host.
+  // Returns nothing for a node inside a host.
   Result<std::optional<LinkEnd>> End(size_t field) const {
     const int64_t id = Number(field);
     if (id >= 0 && id < gpus_) {
@@ -129,7 +130,7 @@ class SimaiReader {
     if (!a || !b) return OkStatus();
     const Result<Bandwidth> rate = ParseBandwidth(fields_[2]);
     if (!rate.ok()) return Bad(rate.error().message());
-    if (*rate < kLeastRate) return Bad(fmt::format("'{}' is below 1 Mbps", fields_[2]));
+    if (*rate < kMinRate) return Bad(fmt::format("'{}' is below 1 Mbps", fields_[2]));
     const Result<Time> delay = ParseTime(fields_[3]);
     if (!delay.ok()) return Bad(delay.error().message());
     if (*delay < Time::Ps(1) || *delay > Time::Us(1000000)) {

@@ -70,7 +70,7 @@ TEST(FabricSimaiTest, ServersBecomeHostsAndGpusNics) {
 TEST(FabricSimaiTest, MistakesAreLocated) {
   EXPECT_EQ(With("1 7 400Gbps", "1 9 400Gbps"), "t:8:1: error: there is no node 9");
   EXPECT_EQ(With("6 8 800Gbps 0.0005ms", "6 8 800Gbps 0.0005").substr(0, 37),
-            "t:11:1: error: '0.0005' has no unit: ");
+            "t:11:1: error: '0.0005' has no unit; ");
   EXPECT_EQ(With("6 8 800Gbps 0.0005ms 0", "6 8 800Gbps 0.0005ms 0.01"),
             "t:11:1: error: an error rate of '0.01': write it as 'bit_errors' under 'faults'");
   EXPECT_EQ(With("3 10 H100", "3 11 H100"), "t:12:1: error: 11 links were announced, 10 are there");
@@ -83,7 +83,7 @@ TEST(FabricSimaiTest, MistakesAreLocated) {
             "t:1:1: error: it has 4 GPUs a server, the cluster's hosts have 2 NICs");
   EXPECT_EQ(With("9 2 2 3 10", "10 2 2 3 10"),
             "t:1:1: error: it is for 5 GPUs with a NIC each, but the cluster has 4 NICs");
-  EXPECT_EQ(With("9 2 2 3 10", "9 2 -2 3 10"), "t:1:1: error: '-2' is no number of something");
+  EXPECT_EQ(With("9 2 2 3 10", "9 2 -2 3 10"), "t:1:1: error: '-2' is not a count");
   EXPECT_NE(ErrorText(Make("")).find("a SimAI topology begins with: nodes gpus_per_server"),
             std::string::npos);
 }

@@ -1,4 +1,4 @@
-#include "core/model/fabric/seating.h"
+#include "core/model/fabric/placement_pattern.h"
 
 #include <map>
 
@@ -11,17 +11,17 @@ std::vector<Placement::Slot> SlotsOf(const std::vector<int>& ranks, const Placem
   return slots;
 }
 
-Seating SeatingOf(const std::vector<int>& ranks, const Topology& topology,
-                  const Placement& placement) {
-  Seating seating;
-  seating.reserve(ranks.size());
+PlacementPattern PlacementPatternOf(const std::vector<int>& ranks, const Topology& topology,
+                                    const Placement& placement) {
+  PlacementPattern pattern;
+  pattern.reserve(ranks.size());
   std::map<int, int> seen;
   for (const int rank : ranks) {
     const Placement::Slot& slot = placement.of(rank);
     const int host = seen.emplace(slot.host, static_cast<int>(seen.size())).first->second;
-    seating.push_back({host, topology.hosts[static_cast<size_t>(slot.host)], slot.gpu});
+    pattern.push_back({host, topology.hosts[static_cast<size_t>(slot.host)], slot.gpu});
   }
-  return seating;
+  return pattern;
 }
 
 }  // namespace drydock

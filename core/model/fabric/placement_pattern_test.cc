@@ -1,4 +1,4 @@
-#include "core/model/fabric/seating.h"
+#include "core/model/fabric/placement_pattern.h"
 
 #include <gtest/gtest.h>
 
@@ -15,23 +15,23 @@ Topology TwoKinds() {
   return topology;
 }
 
-Seating Of(const std::vector<int>& ranks) {
+PlacementPattern Of(const std::vector<int>& ranks) {
   const Topology topology = TwoKinds();
-  return SeatingOf(ranks, topology, Placement(topology));
+  return PlacementPatternOf(ranks, topology, Placement(topology));
 }
 
-TEST(SeatingTest, HostsCountByFirstAppearance) {
-  EXPECT_EQ(Of({6, 3, 5}), (Seating{{0, 0, 1}, {1, 1, 1}, {0, 0, 0}}));
+TEST(PlacementPatternTest, HostsCountByFirstAppearance) {
+  EXPECT_EQ(Of({6, 3, 5}), (PlacementPattern{{0, 0, 1}, {1, 1, 1}, {0, 0, 0}}));
 }
 
-TEST(SeatingTest, GroupsSitAlikeOnHostsOfOneKind) {
+TEST(PlacementPatternTest, EqualKindsOfHostsGiveEqualPatterns) {
   EXPECT_EQ(Of({0, 1}), Of({5, 6}));
   EXPECT_NE(Of({0, 1}), Of({1, 0}));  // the order of ranks
   EXPECT_NE(Of({0, 1}), Of({2, 3}));  // the kind of host
-  EXPECT_NE(Of({0, 1}), Of({0, 6}));  // how many hosts
+  EXPECT_NE(Of({0, 1}), Of({0, 6}));  // the number of hosts
 }
 
-TEST(SeatingTest, SlotsAreWhereRanksLive) {
+TEST(PlacementPatternTest, SlotsHoldHostAndGpuOfEachRank) {
   const Topology topology = TwoKinds();
   const auto slots = SlotsOf({4, 0}, Placement(topology));
   ASSERT_EQ(slots.size(), 2u);

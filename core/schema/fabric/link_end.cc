@@ -1,4 +1,4 @@
-#include "core/schema/cluster/link_end.h"
+#include "core/schema/fabric/link_end.h"
 
 #include <fmt/format.h>
 

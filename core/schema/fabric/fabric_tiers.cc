@@ -1,22 +1,24 @@
-// Fabrics in tiers: leaf switches next to the hosts, spines that join leaves, cores that join pods
-// of them.
+// Fabrics in tiers: leaf switches next to the hosts, spines that join leaves, and cores that join
+// pods of leaves and spines. Rail-optimised fabrics have leaves for each rail; in leaf-spine
+// fabrics a leaf takes all NICs of a host.
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "core/schema/cluster/fabric_builder.h"
+#include "core/schema/fabric/fabric_builder.h"
+#include "core/schema/fabric/generators.h"
 
 namespace drydock {
 namespace {
 
-// The layers of a fabric; upper ones may be left out.
+// The layers of a fabric. Spine and core are optional.
 struct Tiers {
   Layer leaf, spine, core;
   bool has_spine = false;
   bool has_core = false;
 };
 
-// False (and reported) unless what is there can be built with.
+// Returns false, and reports, if a layer cannot be built.
 bool ReadTiers(FabricContext* context, Tiers* tiers) {
   const bool leaf = ReadLayer(context, "leaf", LayerRole::kBottom, &tiers->leaf);
   tiers->has_spine = context->reader->Has("spine");
@@ -30,7 +32,7 @@ bool ReadTiers(FabricContext* context, Tiers* tiers) {
   return leaf && spine == tiers->has_spine && core == tiers->has_core;
 }
 
-// One of equal and separate fabrics; each NIC has a cable to each.
+// One of several equal and separate fabrics. Each NIC has a cable to each plane.
 struct Plane {
   int number = 0;
   int planes = 1;
@@ -47,16 +49,17 @@ struct LeafPorts {
   int up = 0;
 };
 
-// The most cables of rate `below` that a switch can take together with the uplinks they need; 0 if
-// there is no room.
-int MostDown(Bandwidth below, const Layer& layer, const Layer& above) {
+// Returns the largest number of cables of rate `below` that a switch can take together with the
+// uplinks they need; 0 if there is no room.
+int MaxDown(Bandwidth below, const Layer& layer, const Layer& above) {
   int down = layer.ports - 1;
   while (down > 0 && down + UplinksFor(down, below, layer, above) > layer.ports) --down;
   return down;
 }
 
-// Joins leaves by as few spines as do, with equally many cables between each leaf and each spine:
-// ports.up of them at a leaf, or more where that makes the numbers even and ports are left.
+// Joins leaves by the smallest number of spines, with the same number of cables between each leaf
+// and each spine: ports.up cables at a leaf, or more if that makes the numbers even and the leaf
+// has free ports.
 void ConnectSpines(FabricContext* context, const std::vector<int>& leaves, LeafPorts ports,
                    const Tiers& tiers, const Plane& plane) {
   const Layer& leaf = tiers.leaf;
@@ -70,7 +73,7 @@ void ConnectSpines(FabricContext* context, const std::vector<int>& leaves, LeafP
   }
   const int leaf_count = static_cast<int>(leaves.size());
   int spines = 0, cables = 0;
-  do {  // ends at ports.up spines with one cable each, at the latest
+  do {  // ends with ports.up spines of one cable each, or earlier
     ++spines;
     cables = (ports.up + spines - 1) / spines;
   } while (leaf_count * cables > spine.ports || ports.down + cables * spines > leaf.ports);
@@ -86,7 +89,7 @@ void ConnectSpines(FabricContext* context, const std::vector<int>& leaves, LeafP
   }
 }
 
-// Pods of leaves that share spines, a cable between each two of these.
+// Pods of leaves and spines, with a cable between each leaf and each spine of a pod.
 struct Pods {
   int leaves = 0;  // of one pod
   int pods = 0;
@@ -94,7 +97,7 @@ struct Pods {
   int uplinks = 0;  // of one spine
 };
 
-// Joins spine s of all pods by as few cores as do: the core's plane s, as in a fat-tree.
+// Joins spine s of all pods by the smallest number of cores, for each s, as in a fat-tree.
 void ConnectCores(FabricContext* context, const std::vector<std::vector<int>>& spines,
                   const Pods& pods, const Tiers& tiers, const Plane& plane) {
   int cores = 0, cables = 0;
@@ -118,12 +121,12 @@ void ConnectCores(FabricContext* context, const std::vector<std::vector<int>>& s
   }
 }
 
-// `together` leaves in a row belong into one pod: those of a group of hosts.
+// The leaves of a group of hosts, `together` in a row, go into one pod.
 void ConnectThreeTiers(FabricContext* context, const std::vector<int>& leaves, int together,
                        LeafPorts ports, const Tiers& tiers, const Plane& plane) {
   const Bandwidth below = std::min(tiers.leaf.rate, tiers.spine.rate);
   Pods pods;
-  pods.leaves = MostDown(below, tiers.spine, tiers.core) / together * together;
+  pods.leaves = MaxDown(below, tiers.spine, tiers.core) / together * together;
   if (pods.leaves == 0) {
     return context->reader->Fail(
         "spine", fmt::format("a spine of {} ports has no room for the {} leaf switches of a pod "
@@ -164,14 +167,14 @@ void ConnectUpwards(FabricContext* context, const std::vector<int>& leaves, int 
   }
 }
 
-// False (and reported): what a leaf has to take does not fit.
+// Returns false, and reports, if the NICs and uplinks of a leaf exceed its ports.
 bool FitRails(FabricContext* context, const Tiers& tiers, const Plane& plane, LeafPorts* ports) {
   const Topology& topology = *context->topology;
   const int hosts = topology.host_count();
   *ports = {hosts, 0};
-  // Rails of one leaf each still meet at the spines, where there are any.
+  // Spines, if there are any, join rails even if each rail has a single leaf.
   if (tiers.has_spine && (topology.kind_of_host(0).nics.count > 1 || hosts > tiers.leaf.ports)) {
-    ports->down = std::min(hosts, MostDown(plane.nic_rate, tiers.leaf, tiers.spine));
+    ports->down = std::min(hosts, MaxDown(plane.nic_rate, tiers.leaf, tiers.spine));
     ports->up = UplinksFor(ports->down, plane.nic_rate, tiers.leaf, tiers.spine);
   }
   if (ports->down == 0) {
@@ -205,7 +208,7 @@ void MakeRails(FabricContext* context, const Tiers& tiers, const Plane& plane) {
     }
   }
   if (ports.up == 0) return;
-  // Pods hold the leaves of a group of hosts, all rails of it.
+  // A pod holds the leaves of all rails of a group of hosts.
   const size_t groups = leaves.size() / static_cast<size_t>(rails);
   std::vector<int> by_group;
   for (size_t group = 0; group < groups; ++group) {
@@ -229,7 +232,7 @@ void MakeLeaves(FabricContext* context, const Tiers& tiers, const Plane& plane) 
     return;
   }
   const int hosts_per_leaf =
-      one_leaf ? hosts : MostDown(plane.nic_rate, tiers.leaf, tiers.spine) / nics;
+      one_leaf ? hosts : MaxDown(plane.nic_rate, tiers.leaf, tiers.spine) / nics;
   if (hosts_per_leaf == 0) {
     context->reader->Fail("leaf", fmt::format("a leaf of {} ports has no room for a host's {} NICs "
                                               "and their uplinks",
@@ -252,7 +255,7 @@ void MakeLeaves(FabricContext* context, const Tiers& tiers, const Plane& plane) 
   ConnectUpwards(context, leaves, 1, ports, tiers, plane);
 }
 
-// Reads the tiers and makes each plane with them.
+// Reads the tiers and makes each plane.
 void MakePlanes(FabricContext* context, void (*make)(FabricContext*, const Tiers&, const Plane&)) {
   Tiers tiers;
   Plane plane;
@@ -260,7 +263,7 @@ void MakePlanes(FabricContext* context, void (*make)(FabricContext*, const Tiers
   context->reader->CheckRange("planes", plane.planes, 1, 8);
   if (!ReadTiers(context, &tiers) || plane.planes < 1 || plane.planes > 8) return;
   const Nics& nics = context->topology->kind_of_host(0).nics;
-  if (nics.count == 0) return;  // reported when the whole is checked
+  if (nics.count == 0) return;  // CheckConnected reports it
   plane.nic_rate = Bandwidth::BitsPerSecond(nics.rate.bits_per_second() / plane.planes);
   for (; plane.number < plane.planes; ++plane.number) make(context, tiers, plane);
 }
@@ -270,74 +273,5 @@ void MakePlanes(FabricContext* context, void (*make)(FabricContext*, const Tiers
 void MakeRailOptimised(FabricContext* context) { MakePlanes(context, MakeRails); }
 
 void MakeLeafSpine(FabricContext* context) { MakePlanes(context, MakeLeaves); }
-
-void MakeSingleSwitch(FabricContext* context) {
-  Layer layer;
-  if (!ReadLayer(context, "switch", LayerRole::kBottom, &layer)) return;
-  const int only = AddSwitch(context, "switch", 0, layer);
-  for (int host = 0; host < context->topology->host_count(); ++host) {
-    const Nics& nics = context->topology->kind_of_host(host).nics;
-    for (int nic = 0; nic < nics.count; ++nic) {
-      ConnectNic(context, host, nic, nics.rate, only, layer);
-    }
-  }
-  const int64_t needed = CountNics(*context->topology);
-  if (needed > layer.ports) {
-    context->reader->Fail("switch",
-                          fmt::format("{} NICs do not fit on {} ports", needed, layer.ports));
-  }
-}
-
-// Al-Fares et al. (SIGCOMM 2008): k pods of k/2 edge and k/2 aggregation switches, (k/2)^2 cores.
-// Pods without NICs are left out.
-void MakeFatTree(FabricContext* context) {
-  Layer layer;
-  if (!ReadLayer(context, "switch", LayerRole::kBottom, &layer)) return;
-  const int k = layer.ports, half = k / 2;
-  const int64_t nics = CountNics(*context->topology);
-  if (k % 2 != 0) {
-    return context->reader->Fail("switch", fmt::format("a fat-tree's switches have an even number "
-                                                       "of ports, not {}",
-                                                       k));
-  }
-  if (nics > int64_t{k} * half * half) {
-    return context->reader->Fail("switch", fmt::format("{} NICs do not fit on a fat-tree of "
-                                                       "switches with {} ports: it takes {}",
-                                                       nics, k, int64_t{k} * half * half));
-  }
-  const int64_t of_pod = int64_t{half} * half;
-  const int pods = static_cast<int>((nics + of_pod - 1) / of_pod);
-  std::vector<int> edges, aggregations;
-  for (int pod = 0; pod < pods; ++pod) {
-    for (int i = 0; i < half; ++i) {
-      edges.push_back(AddSwitch(context, fmt::format("pod{}.edge{}", pod, i), 0, layer));
-    }
-    for (int i = 0; i < half; ++i) {
-      aggregations.push_back(
-          AddSwitch(context, fmt::format("pod{}.aggregation{}", pod, i), 1, layer));
-    }
-  }
-  int64_t placed = 0;
-  for (int host = 0; host < context->topology->host_count(); ++host) {
-    const Nics& its = context->topology->kind_of_host(host).nics;
-    for (int nic = 0; nic < its.count; ++nic, ++placed) {
-      ConnectNic(context, host, nic, its.rate, edges[static_cast<size_t>(placed / half)], layer);
-    }
-  }
-  const Time delay = CableDelay(*context, layer);
-  for (int i = 0; i < pods * half; ++i) {
-    for (int up = 0; up < half; ++up) {
-      ConnectSwitches(context, edges[static_cast<size_t>(i)],
-                      aggregations[static_cast<size_t>(i / half * half + up)], layer.rate, delay);
-    }
-  }
-  for (int core = 0; pods > 1 && core < half * half; ++core) {
-    const int made = AddSwitch(context, fmt::format("core{}", core), 2, layer);
-    for (int pod = 0; pod < pods; ++pod) {
-      ConnectSwitches(context, aggregations[static_cast<size_t>(pod * half + core / half)], made,
-                      layer.rate, delay);
-    }
-  }
-}
 
 }  // namespace drydock

@@ -1,26 +1,26 @@
-#include "core/schema/cluster/fabric_builder.h"
+#include "core/schema/fabric/fabric_builder.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "core/schema/cluster/limits.h"
+#include "core/schema/fabric/limits.h"
 
 namespace drydock {
 namespace {
 
-// A cable of this length, in picoseconds; any length.
+// The delay of a cable of any length, in picoseconds.
 double DelayPs(const FabricContext& context, double metres) {
   return metres * static_cast<double>(context.per_metre.ps());
 }
 
-// The metres under `key`; zero (and reported) if a signal would take no time or for ever.
+// Reads the metres under `key`. Returns zero, and reports, if the delay is out of range.
 double ReadMetres(const FabricContext& context, const std::string& key, YamlReader* reader) {
   std::string cable;
   reader->Read(key, &cable);
   if (cable.empty()) return 0;
-  const Result<double> metres = ParseMetres(cable);
+  const Result<double> metres = ParseMeters(cable);
   if (!metres.ok()) {
     reader->Fail(key, metres.error().message());
     return 0;
@@ -63,7 +63,7 @@ bool ReadLayer(FabricContext* context, const std::string& key, LayerRole role, L
                                                 layer->oversubscription));
   }
   reader.Finish();
-  return sane && layer->ports >= 1 && layer->ports <= 4096 && layer->rate >= kLeastRate;
+  return sane && layer->ports >= 1 && layer->ports <= 4096 && layer->rate >= kMinRate;
 }
 
 int AddSwitch(FabricContext* context, std::string name, int tier, const Layer& layer) {
@@ -90,6 +90,23 @@ int UplinksFor(int down, Bandwidth below, const Layer& layer, const Layer& above
   const double cable = bits(std::min(layer.rate, above.rate));
   const double cables = std::ceil(arriving / (cable * above.oversubscription) - 1e-9);
   return static_cast<int>(std::clamp(cables, 1.0, 1e6));
+}
+
+void ConnectNics(FabricContext* context, int per_switch, const Layer& layer) {
+  int placed = 0;
+  for (int host = 0; host < context->topology->host_count(); ++host) {
+    const Nics& nics = context->topology->kind_of_host(host).nics;
+    for (int nic = 0; nic < nics.count; ++nic, ++placed) {
+      ConnectNic(context, host, nic, nics.rate, placed / per_switch, layer);
+    }
+  }
+}
+
+bool PortsSuffice(FabricContext* context, const Layer& layer, int needed, const char* what) {
+  if (needed <= layer.ports) return true;
+  context->reader->Fail("switch", fmt::format("a switch of {} ports has no room for {}: {}",
+                                              layer.ports, what, needed));
+  return false;
 }
 
 int64_t CountNics(const Topology& topology) {

@@ -1,17 +1,18 @@
-// Fabrics whose switches and links are listed.
+// Fabrics whose switches and links the section lists.
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "core/base/scan.h"
-#include "core/schema/cluster/fabric_builder.h"
-#include "core/schema/cluster/limits.h"
-#include "core/schema/cluster/link_end.h"
+#include "core/schema/fabric/fabric_builder.h"
+#include "core/schema/fabric/generators.h"
+#include "core/schema/fabric/limits.h"
+#include "core/schema/fabric/link_end.h"
 
 namespace drydock {
 namespace {
 
-using Names = std::vector<std::string>;  // of the switches, in their order
+using Names = std::vector<std::string>;  // of the switches, in order
 
 void ReadExplicitLink(FabricContext* context, const YamlNode& item, const Names& switches) {
   YamlReader reader(item, "link", context->diagnostics);
@@ -58,7 +59,7 @@ void ReadExplicitSwitch(FabricContext* context, const YamlNode& item, Names* swi
   context->topology->fabric.switches.push_back(made);
 }
 
-// The items of a required list.
+// Returns the items of a required list.
 const std::vector<YamlNode>& ReadList(FabricContext* context, const std::string& key) {
   static const std::vector<YamlNode> kNone;
   const YamlNode* list = context->reader->Take(key, true);
