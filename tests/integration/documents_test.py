@@ -125,10 +125,9 @@ class Options(unittest.TestCase):
 
     @staticmethod
     def megatron():
-        """Megatron's arguments that workload-gen reads stand in its own table."""
-        table = "".join(path.read_text() for path in (ROOT / "workload-gen").rglob("megatron*.cc")
-                        if not path.stem.endswith("_test"))
-        return {f"--{name}" for name in re.findall(r'"-?-?([a-z][a-z0-9-]+)"', table)}
+        """The arguments of Megatron-LM that workload-gen reads: they stand in its tables."""
+        tables = [ROOT / "workload-gen/job/key_table.cc", *(ROOT / "workload-gen/import/megatron").glob("*.cc")]
+        return {word for table in tables for word in re.findall(r"--[a-z][a-z0-9-]+", table.read_text())}
 
 
 class Documents(unittest.TestCase):
