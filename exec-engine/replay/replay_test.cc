@@ -310,7 +310,7 @@ TEST(ReplayTest, MoreCallsThanAMessageCanNameAreAnError) {
   const Result<Timeline> timeline = ReplayAll(b);
   ASSERT_FALSE(timeline.ok());
   EXPECT_THAT(timeline.error().message(),
-              HasSubstr("(role 'pair'): more calls in one group than can be told apart"));
+              HasSubstr("(role 'pair'): the group has more than 2^32 calls"));
 }
 
 }  // namespace

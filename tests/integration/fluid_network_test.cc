@@ -281,8 +281,7 @@ TEST(FluidNetworkTest, SaysWhatItCannot) {
             "the fluid network keeps no log of links; use the packet network");
   topology.faults = {Fault{Time(), Fault::Kind::kErrors, false, {0}, {}, 1e-9}};
   EXPECT_EQ(WhyNot(topology, {}),
-            "the cluster has 'faults' that flip bits, which lose packets; they need the packet "
-            "network");
+            "the cluster has 'faults' that flip bits, which lose packets; use the packet network");
   topology.faults.clear();
   topology.transport.attributes = {{"RdmaTransport::WindowBdp", "wide"}};
   EXPECT_EQ(WhyNot(topology, {}),
