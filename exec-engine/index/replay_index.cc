@@ -159,7 +159,8 @@ Status ReplayIndex::NumberCalls() {
       };
       if (group < 0) return fail("the rank is in no group of that role");
       const uint64_t number = counter.Next(group, op, workload_->calls[op.work]);
-      if (number >= kMaxCalls) return fail("the group has more than 2^32 calls");
+      if (number >= kMaxCalls)
+        return fail("the group has too many calls: their numbers exceed 32 bits");
       index.sequence[i] = static_cast<uint32_t>(number);
     }
   }

@@ -309,8 +309,9 @@ TEST(ReplayTest, MoreCallsThanAMessageCanNameAreAnError) {
   b.PlanAll();
   const Result<Timeline> timeline = ReplayAll(b);
   ASSERT_FALSE(timeline.ok());
-  EXPECT_THAT(timeline.error().message(),
-              HasSubstr("(role 'pair'): the group has more than 2^32 calls"));
+  EXPECT_THAT(
+      timeline.error().message(),
+      HasSubstr("(role 'pair'): the group has too many calls: their numbers exceed 32 bits"));
 }
 
 }  // namespace
