@@ -111,7 +111,7 @@ class WorkloadGen(unittest.TestCase):
         status, _, stderr = self.run_tool(model, "--print-model")
         self.assertEqual(status, 1)
         self.assertTrue(stderr.startswith(
-            f"{self.folder}/config.json:2:51: error: 'num_hops' would change the model's shape; it is not understood of a "
+            f"{self.folder}/config.json:2:51: error: 'num_hops' would change the shape of the model; it is not supported for a "
             "llama\n"), stderr)
 
     def test_missing_files(self):

@@ -1,4 +1,4 @@
-// Where a training run is stated: a model.yaml, or a Megatron-LM command line.
+// Reads a training run from a model.yaml or from a Megatron-LM command line.
 #ifndef DRYDOCK_WORKLOAD_GEN_IMPORT_JOB_SOURCE_H_
 #define DRYDOCK_WORKLOAD_GEN_IMPORT_JOB_SOURCE_H_
 
@@ -12,13 +12,13 @@
 namespace drydock {
 
 struct JobSource {
-  std::string path;                    // of the file
-  bool megatron_arguments = false;     // it is a launch script or an argument list
+  std::string path;
+  bool megatron_arguments = false;     // the file is a launch script or an argument list
   std::vector<std::string> variables;  // "NAME=VALUE": of the launch script
-  bool strict = false;                 // what is unknown or not modelled is an error
+  bool strict = false;                 // unknown or unmodelled arguments and fields are errors
 };
 
-// Reads the file, then what `overrides` replace, then the config.json that model.from names.
+// Reads the file, applies `overrides`, and expands the files that model.from and overlap.from name.
 Result<TrainingJob> LoadJob(const JobSource& source, const std::vector<std::string>& overrides,
                             ImportNotes* notes);
 

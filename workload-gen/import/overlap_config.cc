@@ -13,7 +13,7 @@
 namespace drydock {
 namespace {
 
-// A product, the method that is generated beside it, and the key that says so of another.
+// A GEMM, the methods that are generated for it, and the key that selects among several.
 struct Product {
   const char* name;
   std::vector<std::string> methods;
@@ -35,7 +35,7 @@ const std::vector<Product>& Products() {
   return products;
 }
 
-// What else a product has, and what it is taken for whatever is said.
+// Other settings of a GEMM, with what they would change. All of them are unmodelled.
 const std::vector<std::pair<std::string, std::string>>& Details() {
   static const std::vector<std::pair<std::string, std::string>> details = {
       {"num_sm", "multiprocessors of a kernel"},
@@ -68,8 +68,9 @@ class ConfigReader {
           std::find_if(Products().begin(), Products().end(),
                        [&](const Product& product) { return key.scalar == product.name; });
       if (known == Products().end()) {
-        diagnostics_.Add(key.ErrorHere(fmt::format("Transformer Engine overlaps no '{}'{}",
-                                                   key.scalar, DidYouMean(key.scalar, names))));
+        diagnostics_.Add(
+            key.ErrorHere(fmt::format("Transformer Engine has no GEMM '{}' to overlap{}",
+                                      key.scalar, DidYouMean(key.scalar, names))));
       } else {
         ReadProduct(*known, value, &section);
       }
@@ -84,7 +85,7 @@ class ConfigReader {
  private:
   void ReadProduct(const Product& product, const YamlNode& node, YamlNode* section) {
     if (node.kind != YamlNode::Kind::kMap) {
-      diagnostics_.Add(node.ErrorHere(fmt::format("'{}' takes a mapping", product.name)));
+      diagnostics_.Add(node.ErrorHere(fmt::format("'{}' must be a mapping", product.name)));
       return;
     }
     for (const auto& [key, value] : node.entries) {
@@ -99,7 +100,7 @@ class ConfigReader {
     const auto found = std::find(product.methods.begin(), product.methods.end(), value.scalar);
     if (value.kind != YamlNode::Kind::kScalar || found == product.methods.end()) {
       diagnostics_.Add(
-          value.ErrorHere(fmt::format("'{}': the method of {} that is generated is {}",
+          value.ErrorHere(fmt::format("method '{}' is not generated for {}; valid values are {}",
                                       value.scalar, product.name, Join(product.methods))));
       return;
     }
@@ -139,7 +140,7 @@ Result<YamlNode> OverlapFromConfig(const std::string& text, const std::string& f
                                    bool strict, ImportNotes* notes) {
   ASSIGN_OR_RETURN(const YamlNode root, ParseYaml(text, file_name));
   if (root.kind != YamlNode::Kind::kMap) {
-    return root.ErrorHere("expected the products that Transformer Engine overlaps");
+    return root.ErrorHere("expected a mapping of the GEMMs that Transformer Engine overlaps");
   }
   Diagnostics diagnostics;
   YamlNode section = ConfigReader(root, strict, notes, &diagnostics).Read();

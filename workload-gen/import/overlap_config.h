@@ -1,6 +1,6 @@
-// How Transformer Engine overlaps each product with its communication: the file that Megatron's
-// --tp-comm-overlap-cfg and NeMo's ub_tp_comm_overlap_cfg name, here `from` of the section
-// `overlap`.
+// Reads a file that states how Transformer Engine overlaps each GEMM with its communication. The
+// argument --tp-comm-overlap-cfg of Megatron-LM, ub_tp_comm_overlap_cfg of NeMo and overlap.from
+// name such a file.
 //
 //   proj_fprop: {method: pipeline, num_sm: 24, num_splits: 4, set_sm_margin: 1}
 #ifndef DRYDOCK_WORKLOAD_GEN_IMPORT_OVERLAP_CONFIG_H_
@@ -13,13 +13,13 @@
 
 namespace drydock {
 
-// The section `overlap` that the file means: how sums leave proj and fc2. What it says beyond that
-// is noted, with `strict` an error; a method that Transformer Engine does not have there is one.
+// Returns the keys of the section `overlap` that the file gives: how the reduce-scatters of proj
+// and fc2 are split. Other settings go to `notes`; with `strict` they are errors. A method that is
+// not generated for a GEMM is always an error.
 Result<YamlNode> OverlapFromConfig(const std::string& text, const std::string& file_name,
                                    bool strict, ImportNotes* notes);
 
-// Replaces `from` of the section `overlap` by what the file says, whose path is relative to the
-// file that names it. Other keys of the section count more.
+// Replaces overlap.from by the keys that the file gives (ExpandFrom in tree/job_tree.h).
 Status ExpandOverlapFrom(bool strict, YamlNode* root, ImportNotes* notes);
 
 }  // namespace drydock

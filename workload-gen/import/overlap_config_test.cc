@@ -40,25 +40,27 @@ TEST(OverlapConfig, HowSumsLeave) {
 }
 
 TEST(OverlapConfig, Mistakes) {
-  EXPECT_EQ(Message("proj_fprop: {method: pipline}"),
-            "ub.yaml:1:22: error: 'pipline': the method of proj_fprop that is generated is "
-            "pipeline, ring_exchange\n"
-            "  proj_fprop: {method: pipline}\n"
-            "                       ^");
-  EXPECT_EQ(Message("proj_fprob: {method: pipeline}\nfc2_fprop: {num_sms: 3}"),
-            "ub.yaml:1:1: error: Transformer Engine overlaps no 'proj_fprob'; did you mean "
-            "'proj_fprop'?\n"
-            "  proj_fprob: {method: pipeline}\n"
-            "  ^\n"
-            "ub.yaml:2:13: error: unknown key 'num_sms'; did you mean 'num_sm'?\n"
-            "  fc2_fprop: {num_sms: 3}\n"
-            "              ^");
-  EXPECT_EQ(Message("qkv_wgrad: {method: ring_exchange}").substr(0, 79),
-            "ub.yaml:1:21: error: 'ring_exchange': the method of qkv_wgrad that is generated");
-  EXPECT_EQ(Message("[1, 2]").substr(0, 73),
-            "ub.yaml:1:1: error: expected the products that Transformer Engine overlap");
-  EXPECT_EQ(Message("fc2_fprop: 3").substr(0, 53),
-            "ub.yaml:1:12: error: 'fc2_fprop' takes a mapping\n  fc");
+  EXPECT_EQ(
+      Message("proj_fprop: {method: pipline}"),
+      "ub.yaml:1:22: error: method 'pipline' is not generated for proj_fprop; valid values are "
+      "pipeline, ring_exchange\n"
+      "  proj_fprop: {method: pipline}\n"
+      "                       ^");
+  EXPECT_EQ(
+      Message("proj_fprob: {method: pipeline}\nfc2_fprop: {num_sms: 3}"),
+      "ub.yaml:1:1: error: Transformer Engine has no GEMM 'proj_fprob' to overlap; did you mean "
+      "'proj_fprop'?\n"
+      "  proj_fprob: {method: pipeline}\n"
+      "  ^\n"
+      "ub.yaml:2:13: error: unknown key 'num_sms'; did you mean 'num_sm'?\n"
+      "  fc2_fprop: {num_sms: 3}\n"
+      "              ^");
+  EXPECT_EQ(Message("qkv_wgrad: {method: ring_exchange}").substr(0, 81),
+            "ub.yaml:1:21: error: method 'ring_exchange' is not generated for qkv_wgrad; valid");
+  EXPECT_EQ(Message("[1, 2]").substr(0, 75),
+            "ub.yaml:1:1: error: expected a mapping of the GEMMs that Transformer Engine");
+  EXPECT_EQ(Message("fc2_fprop: 3").substr(0, 55),
+            "ub.yaml:1:12: error: 'fc2_fprop' must be a mapping\n  fc");
   EXPECT_EQ(Message("fc2_fprop: {fp8_buf: true}", /*strict=*/true).substr(0, 63),
             "ub.yaml:1:13: error: not modelled: fp8_buf (sums sent in fp8)\n ");
 }

@@ -97,7 +97,7 @@ class JobRules {
     if (overlap.tensor && !job_.training.kernels.fused) {
       Fail("overlap.tensor", "'tensor' needs training.kernels fused: it is Transformer Engine's");
     }
-    // Transformer Engine delays no product beside which it communicates.
+    // Transformer Engine does not delay a GEMM that overlaps communication.
     if (overlap.tensor && overlap.tensor_bulk_wgrad && overlap.delay_weight_gradients) {
       Fail("overlap.tensor", "'tensor' with delay_weight_gradients needs tensor_bulk_wgrad: false");
     }
@@ -107,7 +107,7 @@ class JobRules {
     }
   }
 
-  // Megatron's transformer_config.py.
+  // The rules of transformer_config.py in Megatron-LM.
   void CheckExpertOverlap() {
     const char* key = "overlap.expert";
     const TrainingRules& training = job_.training;
@@ -122,12 +122,13 @@ class JobRules {
       Fail(key, "'expert' excludes recompute: full and recompute_modules: [moe]");
     }
     if (job_.overlap.shared_expert) Fail(key, "'expert' excludes overlap.shared_expert");
-    const int further = job_.model.mtp_layers;
-    if (further > 1 || (further == 1 && !job_.model.HasExperts(job_.model.layers - 1))) {
+    const int mtp_layers = job_.model.mtp_layers;
+    if (mtp_layers > 1 || (mtp_layers == 1 && !job_.model.HasExperts(job_.model.layers - 1))) {
       Fail(key, "'expert' needs mtp_layers to be at most 1, of experts");
     }
-    const std::vector<int> of_stage = FurtherOf(ExpandPipelineLayout(job_.parallel.layout).stages);
-    if (!job_.parallel.layout.empty() && of_stage.back() != further) {
+    const std::vector<int> of_stage =
+        MtpLayersOf(ExpandPipelineLayout(job_.parallel.layout).stages);
+    if (!job_.parallel.layout.empty() && of_stage.back() != mtp_layers) {
       Fail(key, "'expert' needs m on the stage of L in parallel.layout");
     }
   }
@@ -154,7 +155,7 @@ class JobRules {
          mistake, NearestPipelineLayout(text.stages, demand));
   }
 
-  // The largest tensors of a micro-batch; beyond this, what counts their bytes overflows.
+  // The byte counts of larger tensors would overflow.
   void CheckTensors() {
     const ModelShape& m = job_.model;
     const auto tokens = static_cast<double>(job_.training.batch.micro * m.sequence);

@@ -1,5 +1,5 @@
-// What no program tells of a rank's memory: the section `memory` of model.yaml.
-// docs/reference/model-file.md gives the sources of the defaults.
+// Parts of the memory of a rank that no program states: the section `memory` of model.yaml.
+// job/key_table.cc gives the sources of the defaults.
 #ifndef DRYDOCK_WORKLOAD_GEN_JOB_MEMORY_RULES_H_
 #define DRYDOCK_WORKLOAD_GEN_JOB_MEMORY_RULES_H_
 
@@ -9,7 +9,7 @@ namespace drydock {
 
 struct MemoryRules {
   Bytes cuda_context{600000000};
-  Bytes nccl_communicator{154140672};  // of each that a rank is in
+  Bytes nccl_communicator{154140672};  // per communicator of a rank
   double fragmentation = 0;  // share of the rest that the allocator holds and cannot give out
 };
 

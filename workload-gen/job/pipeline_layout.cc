@@ -7,10 +7,10 @@
 namespace drydock {
 namespace {
 
-constexpr size_t kLongest = 20000;  // letters of an expanded layout
+constexpr size_t kMaxLetters = 20000;  // letters of an expanded layout
 constexpr const char* kLetters = "EtmL|";
 
-// Unrolls a layout's text to letters and bars.
+// Expands the text of a layout to letters and bars.
 class Unroller {
  public:
   explicit Unroller(const std::string& text) : text_(text) {}
@@ -30,7 +30,7 @@ class Unroller {
   }
 
  private:
-  // The next character that is no comma; '\0' at the end.
+  // Returns the next character but commas; '\0' at the end.
   char Peek() {
     while (at_ < text_.size() && text_[at_] == ',') ++at_;
     return at_ < text_.size() ? text_[at_] : '\0';
@@ -49,7 +49,7 @@ class Unroller {
     Append(Letter());
   }
 
-  // A letter with the number behind it, unrolled.
+  // Reads a letter and its repetition.
   std::string Letter() {
     const char c = Peek();
     if (!IsLetter(c)) {
@@ -66,7 +66,7 @@ class Unroller {
     std::string inside;
     while (mistake_.empty() && Peek() != ')') {
       inside += Letter();
-      if (inside.size() > kLongest) Fail("the layout is too long");
+      if (inside.size() > kMaxLetters) Fail("the layout is too long");
     }
     if (!mistake_.empty()) return;
     ++at_;
@@ -75,16 +75,16 @@ class Unroller {
     Append(Times(inside));
   }
 
-  // `what`, as often as the number behind a "*" says.
+  // Returns `what` repeated by the number after "*", if there is one.
   std::string Times(const std::string& what) {
     if (Peek() != '*') return what;
     ++at_;
     size_t times = 0, digits = 0;
-    for (; Peek() >= '0' && Peek() <= '9' && times <= kLongest; ++at_, ++digits) {
+    for (; Peek() >= '0' && Peek() <= '9' && times <= kMaxLetters; ++at_, ++digits) {
       times = 10 * times + static_cast<size_t>(text_[at_] - '0');
     }
     if (digits == 0) Fail("a number belongs behind '*'");
-    if (times > kLongest || what.size() * times > kLongest) {
+    if (times > kMaxLetters || what.size() * times > kMaxLetters) {
       Fail("the layout is too long");
       return "";
     }
@@ -95,7 +95,7 @@ class Unroller {
 
   void Append(const std::string& letters) {
     flat_ += letters;
-    if (flat_.size() > kLongest) Fail("the layout is too long");
+    if (flat_.size() > kMaxLetters) Fail("the layout is too long");
   }
 
   const std::string& text_;
@@ -114,7 +114,8 @@ int LayersOfPair(const std::vector<int>& layers, size_t first) {
   return layers[first] + layers[first + 1];
 }
 
-// One stage more: the largest is halved. One less: the two neighbours that hold least are joined.
+// SplitLargest halves the largest stage; JoinSmallest joins the two adjacent stages with the fewest
+// layers.
 void SplitLargest(std::vector<int>* layers) {
   const auto largest = std::max_element(layers->begin(), layers->end());
   const int rest = *largest / 2;
@@ -149,27 +150,27 @@ int LayersOf(const std::string& stage) {
   return static_cast<int>(std::count(stage.begin(), stage.end(), 't'));
 }
 
-std::vector<int> FurtherOf(const LayoutStages& stages) {
-  std::vector<int> further;
+std::vector<int> MtpLayersOf(const LayoutStages& stages) {
+  std::vector<int> mtp;
   for (const std::string& stage : stages) {
-    further.push_back(static_cast<int>(std::count(stage.begin(), stage.end(), 'm')));
+    mtp.push_back(static_cast<int>(std::count(stage.begin(), stage.end(), 'm')));
   }
-  return further;
+  return mtp;
 }
 
 namespace {
 
-// Where Megatron has layers that predict further tokens.
-std::string FurtherMistake(const LayoutStages& stages, int pipeline) {
+// The rule of Megatron for the places of MTP layers that the stages break; "" if none.
+std::string MtpMistake(const LayoutStages& stages, int pipeline) {
   std::string all;
   for (const std::string& stage : stages) all += stage;
   const size_t first = all.find('m');
   if (first == std::string::npos) return "";
   if (all.find('t', first) != std::string::npos) return "m stands behind all t";
-  const std::vector<int> further = FurtherOf(stages);
+  const std::vector<int> mtp = MtpLayersOf(stages);
   const auto chunks = static_cast<int>(stages.size()) / pipeline;
   for (int s = 0; s < static_cast<int>(stages.size()); ++s) {
-    if (further[static_cast<size_t>(s)] == 0) continue;
+    if (mtp[static_cast<size_t>(s)] == 0) continue;
     if (s / pipeline != chunks - 1) return "m stands on the last virtual stage of its ranks";
     if (pipeline > 1 && s % pipeline == 0) return "m stands on no first stage";
   }
@@ -196,7 +197,7 @@ std::string LayoutMistake(const LayoutStages& stages, const LayoutDemand& demand
     return fmt::format("m stands in it {} times; mtp_layers is {}", Count(stages, 'm'),
                        demand.mtp_layers);
   }
-  return FurtherMistake(stages, demand.pipeline);
+  return MtpMistake(stages, demand.pipeline);
 }
 
 std::string NearestPipelineLayout(const LayoutStages& stages, const LayoutDemand& demand) {
@@ -212,11 +213,11 @@ std::string NearestPipelineLayout(const LayoutStages& stages, const LayoutDemand
   LayoutStages nearest;
   for (const int t : layers) nearest.emplace_back(static_cast<size_t>(t), 't');
   nearest.front().insert(0, 1, 'E');
-  if (stages.size() == nearest.size()) {  // m where they were, if they may be there
+  if (stages.size() == nearest.size()) {  // m stays in its stages if the rules allow it
     LayoutStages kept = nearest;
-    const std::vector<int> further = FurtherOf(stages);
+    const std::vector<int> mtp = MtpLayersOf(stages);
     for (size_t s = 0; s < kept.size(); ++s)
-      kept[s] += std::string(static_cast<size_t>(further[s]), 'm');
+      kept[s] += std::string(static_cast<size_t>(mtp[s]), 'm');
     kept.back() += "L";
     if (LayoutMistake(kept, demand).empty()) return ToLayoutText(kept);
   }
@@ -228,7 +229,7 @@ std::string ToLayoutText(const LayoutStages& stages) {
   std::string text;
   for (size_t begin = 0, end = 0; begin < stages.size(); begin = end) {
     while (end < stages.size() && stages[end] == stages[begin]) ++end;
-    // The last stage has no bar behind it.
+    // No bar follows the last stage.
     const size_t barred = end == stages.size() ? end - 1 : end;
     const std::string one = StageText(stages[begin]) + "|";
     if (barred - begin > 2) {

@@ -1,11 +1,11 @@
-// Megatron's pipeline layouts (pipeline_parallel_layer_layout.py), which say stage by stage what a
-// pipeline holds: "Ettt|(tt|)*28tt|mL".
+// Megatron's pipeline layouts (pipeline_parallel_layer_layout.py). A layout states what each
+// virtual stage of a pipeline holds: "Ettt|(tt|)*28tt|mL".
 //
-//   E the embedding, t a layer, m a layer that predicts further tokens, L final norm, head and loss
-//   | ends a virtual stage; x*n: the letter (or |) n times; (...)*n: what stands inside, n times
-//   commas are for the eye
+//   E the embedding, t a layer, m a layer of multi-token prediction (MTP), L final norm, head and
+//   loss | ends a virtual stage; x*n: the letter (or |) n times; (...)*n: the group n times commas
+//   are ignored
 //
-// Virtual stages are written in their order: stage s of chunk c is number c x pipeline + s. Pure.
+// Stage s of chunk c is virtual stage number c x pipeline + s. All functions are pure.
 #ifndef DRYDOCK_WORKLOAD_GEN_JOB_PIPELINE_LAYOUT_H_
 #define DRYDOCK_WORKLOAD_GEN_JOB_PIPELINE_LAYOUT_H_
 
@@ -18,31 +18,32 @@ namespace drydock {
 using LayoutStages = std::vector<std::string>;
 
 struct LayoutText {
-  LayoutStages stages;  // up to a mistake, if there is one
-  std::string mistake;  // what is wrong with the text; "" if nothing is
+  LayoutStages stages;  // up to the first mistake
+  std::string mistake;  // the first mistake in the text; "" if there is none
 };
 LayoutText ExpandPipelineLayout(const std::string& text);
 
-// What a layout has to come up to.
+// What a layout must hold.
 struct LayoutDemand {
   int layers = 0;
   int mtp_layers = 0;
   int pipeline = 1;
 };
 
-// The rule that the stages break; "" if none.
+// Returns the rule that the stages break; "" if they break none.
 std::string LayoutMistake(const LayoutStages& stages, const LayoutDemand& demand);
 
-// Layers of a virtual stage.
+// Returns the number of layers of a virtual stage.
 int LayersOf(const std::string& stage);
-// How many m each virtual stage has.
-std::vector<int> FurtherOf(const LayoutStages& stages);
+// Returns the number of MTP layers of each virtual stage.
+std::vector<int> MtpLayersOf(const LayoutStages& stages);
 
-// The layout that breaks no rule and is made of these stages by the fewest changes: letters to
-// their places, stages split or joined, layers added where there are fewest or taken where most.
+// Returns a layout that breaks no rule and is near these stages: letters move to valid places,
+// large stages are split, small ones joined, layers are added to the smallest stages or taken from
+// the largest.
 std::string NearestPipelineLayout(const LayoutStages& stages, const LayoutDemand& demand);
 
-// The shortest text that expands to the stages.
+// Returns a short text that expands to the stages.
 std::string ToLayoutText(const LayoutStages& stages);
 
 }  // namespace drydock

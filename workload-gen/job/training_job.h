@@ -1,8 +1,8 @@
 // A training run as model.yaml states it (docs/reference/model-file.md): the model's shape, how it
 // is trained, how it is spread over ranks, what overlaps. Nothing here depends on a cluster.
 //
-// Plain data with the places its values came from, so that what is found wrong later (a layout
-// that does not fit the cluster) is still reported at its line. Immutable once read.
+// Plain data, with the place of each value in the file, so that later errors (a layout that does
+// not fit the cluster) point to its line. Immutable once read.
 #ifndef DRYDOCK_WORKLOAD_GEN_JOB_TRAINING_JOB_H_
 #define DRYDOCK_WORKLOAD_GEN_JOB_TRAINING_JOB_H_
 
@@ -21,8 +21,8 @@
 
 namespace drydock {
 
-// Parts of a row-parallel layer's product between which Transformer Engine reduces and scatters:
-// num_splits in its pytorch/module/base.py.
+// Parts into which Transformer Engine splits the GEMM of a row-parallel layer to overlap it with a
+// reduce-scatter: num_splits in pytorch/module/base.py.
 inline constexpr int kScatterParts = 4;
 
 enum class FrameworkKind : uint8_t { kMegatron, kDeepSpeed, kFsdp };
@@ -34,7 +34,7 @@ enum class RecomputeMethod : uint8_t { kUniform, kBlock };
 enum class CrossEntropyFusion : uint8_t { kNone, kNative, kTransformerEngine };
 enum class MoeDispatcher : uint8_t { kAllToAll, kAllGather, kFlex };
 
-// What selective recomputation repeats in backward.
+// The modules that backward repeats with selective recomputation.
 struct RecomputeModules {
   bool core_attention = false;
   bool norms = false;
@@ -114,8 +114,9 @@ struct TrainingRules {
   bool causal_flops_halved = true;
 };
 
-// How partial sums leave a product with overlap.tensor: part of the columns by part, each by a
-// reduce-scatter; or part of the rows by part, each to the rank that has them, which adds up all.
+// How overlap.tensor splits the GEMM before a reduce-scatter. kPipelined: by columns, with a
+// reduce-scatter per part. kRing: by rows; each part goes to the rank that owns the rows, which
+// adds up the parts of all ranks.
 enum class ScatterForm : uint8_t { kPipelined, kRing };
 
 enum class ContextType : uint8_t { kP2p, kAllToAll, kAllGather };
@@ -131,7 +132,7 @@ struct ParallelRules {
   int pipeline = 1;
   int virtual_pipeline = 1;
   std::string layout;          // what each virtual stage holds (pipeline_layout.h); "": by rule
-  int first_stage_layers = 0;  // 0: as many as the others
+  int first_stage_layers = 0;  // 0: the same number as other stages
   int last_stage_layers = 0;
   bool account_for_embedding = false;  // it counts as a layer when layers are split
   bool account_for_loss = false;
@@ -140,25 +141,25 @@ struct ParallelRules {
   ContextType context_type = ContextType::kP2p;
   int expert = 1;
   int expert_tensor = 0;  // 0: tensor
-  int data = 0;           // 0 = auto: what the cluster leaves
+  int data = 0;           // 0: auto, all GPUs of the cluster
   RankOrder order = RankOrder::kTensorContextExpertDataPipeline;
 };
 
 struct OverlapRules {
   bool grad_reduce = false;
   bool param_gather = false;
-  bool p2p = false;  // takes effect with virtual stages only
+  bool p2p = false;  // takes effect only with virtual stages
   bool p2p_wait_send = true;
   bool tensor_backward = true;
-  bool tensor = false;  // Transformer Engine's userbuffers hide tensor-parallel communication:
-  bool tensor_gather = true;   // gathers in front of split products,
-  bool tensor_scatter = true;  // reduce-scatters behind split products,
+  bool tensor = false;  // Transformer Engine's userbuffers overlap tensor-parallel communication:
+  bool tensor_gather = true;   // all-gathers with the parts of the next GEMM,
+  bool tensor_scatter = true;  // reduce-scatters with the parts of the previous GEMM,
   ScatterForm scatter_proj = ScatterForm::kPipelined;
   ScatterForm scatter_fc2 = ScatterForm::kPipelined;
-  bool tensor_bulk_dgrad = true;        // gathers beside a whole input gradient,
-  bool tensor_bulk_wgrad = true;        // reduce-scatters beside a whole weight gradient
-  bool expert = false;                  // one micro-batch's token exchange beside another's compute
-  bool delay_weight_gradients = false;  // with `expert`: behind what other ranks wait for
+  bool tensor_bulk_dgrad = true;        // all-gathers with a whole input gradient,
+  bool tensor_bulk_wgrad = true;        // reduce-scatters with a whole weight gradient
+  bool expert = false;                  // token exchange with the compute of another micro-batch
+  bool delay_weight_gradients = false;  // with `expert`: after the work that others wait for
   bool shared_expert = false;
 };
 
@@ -171,7 +172,7 @@ struct TrainingJob {
   ZeroRules zero;
   MemoryRules memory;
 
-  // An error at the place of "section.key" (of the section, if the key was left out).
+  // Returns an error at the place of "section.key"; at the section if the key is not given.
   Error ErrorAt(const std::string& key, const std::string& message) const;
 
   std::string file_name;
@@ -179,7 +180,7 @@ struct TrainingJob {
   std::map<std::string, Diagnostic> places;
 };
 
-// `overrides`: "section.key=value" of the sections above. Reports everything wrong at once.
+// `overrides`: "section.key=value" of the sections above. Reports all mistakes at once.
 Result<TrainingJob> LoadTrainingJob(const std::string& path,
                                     const std::vector<std::string>& overrides);
 Result<TrainingJob> ParseTrainingJob(const std::string& text, const std::string& file_name,

@@ -18,7 +18,7 @@ class EdgeWriter {
   void Batch(bool first, bool last);
   void EmbeddingForward();
   void EmbeddingBackward();
-  // The gradient of the tokens' rows alone: where further tokens are predicted, a second time.
+  // The gradient of the tokens' rows alone; with multi-token prediction, a second time.
   void LookupBackward();
   // The head: final norm; logits and loss.
   void HeadNormForward();

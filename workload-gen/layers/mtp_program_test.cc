@@ -1,4 +1,4 @@
-// Layers that predict further tokens, counted by hand.
+// Layers of multi-token prediction, counted by hand.
 #include "workload-gen/layers/mtp_program.h"
 
 #include <gmock/gmock.h>
@@ -18,7 +18,7 @@ using testing::Contains;
 using testing::ElementsAre;
 
 // A Llama of 8 layers and one more, TP2 with sequence parallelism, two stages.
-Workload Further(std::vector<std::string> more) {
+Workload MtpJob(std::vector<std::string> more) {
   std::vector<std::string> overrides = {
       "model.positions=rotary",     "model.bias=false",   "model.dropout=0",
       "model.tied_embedding=false", "model.mtp_layers=1", "parallel.sequence_parallel=true"};
@@ -27,7 +27,7 @@ Workload Further(std::vector<std::string> more) {
 }
 
 TEST(MtpProgram, EmbeddingAndRowsAreJoinedBeforeTheLayer) {
-  const Workload w = Further({});
+  const Workload w = MtpJob({});
   EXPECT_THAT(SubmodulesOfLayer(w, 1, 8, Phase::kForward),
               ElementsAre("embedding.words", "mtp.token-norm", "mtp.hidden-norm", "mtp.join",
                           "attention.norm", "attention.qkv", "attention.rotary", "attention.core",
@@ -53,13 +53,13 @@ TEST(MtpProgram, TheHeadRunsOnceMoreEachWay) {
     return logits;
   };
   for (const Pass pass : {Pass::kForward, Pass::kBackwardActivation, Pass::kBackwardWeight}) {
-    EXPECT_EQ(count(Further({}), pass), 2);
-    EXPECT_EQ(count(Further({"model.mtp_layers=0"}), pass), 1);
+    EXPECT_EQ(count(MtpJob({}), pass), 2);
+    EXPECT_EQ(count(MtpJob({"model.mtp_layers=0"}), pass), 1);
   }
 }
 
 TEST(MtpProgram, TheLastStageHasTheEmbeddingToo) {
-  const Workload w = Further({});
+  const Workload w = MtpJob({});
   std::vector<std::string> calls;
   for (const Op& op : w.programs[1].ops) {
     if (op.kind != OpKind::kCompute && op.role == kEmbeddingRole) {
@@ -77,12 +77,12 @@ TEST(MtpProgram, TheLastStageHasTheEmbeddingToo) {
     return count;
   };
   EXPECT_EQ(broadcasts(w), 4);
-  EXPECT_EQ(broadcasts(Further({"model.mtp_layers=0"})), 2);
+  EXPECT_EQ(broadcasts(MtpJob({"model.mtp_layers=0"})), 2);
 }
 
 // A Llama of 8 layers and two more, four stages.
 Workload Apart(const std::string& layout) {
-  return Further({"parallel.pipeline=4", "parallel.layout=" + layout, "model.mtp_layers=2"});
+  return MtpJob({"parallel.pipeline=4", "parallel.layout=" + layout, "model.mtp_layers=2"});
 }
 
 std::vector<int> CountsOf(const Workload& w, const std::string& name) {
@@ -158,8 +158,8 @@ TEST(MtpProgram, ItsStageSharesTheEmbedding) {
   EXPECT_THAT(stages(Apart("Ettt|ttt|tt|mmL")), ElementsAre(0, 3));
   EXPECT_THAT(stages(Apart("Ettttt|ttt|m|mL")), ElementsAre(0, 2, 3));
   const auto tied = [&](const char* layout) {
-    const Workload w = Further({"parallel.pipeline=4", std::string("parallel.layout=") + layout,
-                                "model.mtp_layers=1", "model.tied_embedding=true"});
+    const Workload w = MtpJob({"parallel.pipeline=4", std::string("parallel.layout=") + layout,
+                               "model.mtp_layers=1", "model.tied_embedding=true"});
     EXPECT_EQ(StructureMistake(w), "");
     return stages(w);
   };
@@ -184,7 +184,7 @@ TEST(MtpProgram, NoParameterIsLostOrTwice) {
 }
 
 TEST(MtpProgram, OneStageSharesItsEmbedding) {
-  const Workload w = Further({"parallel.pipeline=1"});
+  const Workload w = MtpJob({"parallel.pipeline=1"});
   for (const Op& op : w.programs[0].ops) {
     EXPECT_TRUE(op.kind == OpKind::kCompute || op.role != kEmbeddingRole);
   }

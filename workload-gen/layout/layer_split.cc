@@ -32,7 +32,8 @@ class Splitter {
     return false;
   }
 
-  // As the layout says, which suits the model (section_rules.cc) but perhaps not these stages.
+  // The split that the layout states. The layout fits the model (job_rules.cc), but perhaps not the
+  // number of stages.
   LayerSplit Stated() {
     const LayoutStages stages = ExpandPipelineLayout(p_.layout).stages;
     const int64_t wanted = int64_t{p_.pipeline} * p_.virtual_pipeline;

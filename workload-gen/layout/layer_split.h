@@ -1,6 +1,6 @@
-// How many layers each virtual stage of a pipeline gets (Megatron's transformer_block.py): even;
-// uneven at both ends; even with the embedding and the loss counted as a layer each; or as a layout
-// says it stage by stage. Pure.
+// How many layers each virtual stage of a pipeline gets (transformer_block.py in Megatron-LM): an
+// even split; uneven at both ends; even with the embedding and the loss counted as a layer each; or
+// as parallel.layout states it stage by stage.
 #ifndef DRYDOCK_WORKLOAD_GEN_LAYOUT_LAYER_SPLIT_H_
 #define DRYDOCK_WORKLOAD_GEN_LAYOUT_LAYER_SPLIT_H_
 
@@ -12,12 +12,13 @@
 namespace drydock {
 
 struct LayerSplit {
-  std::vector<int> layers;  // of each virtual stage; empty if they cannot be split so
-  // What is in the way: the key of section `parallel`, and why.
+  std::vector<int> layers;  // of each virtual stage; empty if the split is impossible
+  // If it is impossible: the key of section `parallel` to report, and the reason.
   std::string key;
   std::string reason;
 };
 
+// Pure.
 LayerSplit SplitLayers(int layers, const ParallelRules& parallel);
 
 }  // namespace drydock

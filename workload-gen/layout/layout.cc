@@ -48,19 +48,19 @@ class Resolver {
     PlaceEnd(split.layers);
   }
 
-  // The final norm is on the last stage or, where further tokens are predicted, on that of the last
-  // layer (transformer_block.py); with overlap.expert it stays beside them.
+  // The final norm is on the last stage; with MTP, on the stage of the last layer
+  // (transformer_block.py), or with overlap.expert on that of the MTP layers.
   void PlaceEnd(const std::vector<int>& layers) {
     layout_.norm_stage = static_cast<int>(layers.size()) - 1;
     if (job_.model.mtp_layers == 0) return;
-    std::vector<int> further(layers.size(), 0);
-    further.back() = job_.model.mtp_layers;
+    std::vector<int> mtp(layers.size(), 0);
+    mtp.back() = job_.model.mtp_layers;
     if (!parallel_.layout.empty()) {
-      further = FurtherOf(ExpandPipelineLayout(parallel_.layout).stages);
+      mtp = MtpLayersOf(ExpandPipelineLayout(parallel_.layout).stages);
     }
-    layout_.first_further = {0};
-    for (const int count : further) {
-      layout_.first_further.push_back(layout_.first_further.back() + count);
+    layout_.first_mtp_layer = {0};
+    for (const int count : mtp) {
+      layout_.first_mtp_layer.push_back(layout_.first_mtp_layer.back() + count);
     }
     if (job_.overlap.expert) return;
     while (layout_.norm_stage > 0 && layers[static_cast<size_t>(layout_.norm_stage)] == 0) {
@@ -89,7 +89,7 @@ class Resolver {
     }
   }
 
-  // The same ranks, counted through the grid of the layers of experts.
+  // Places the same ranks in the grid of layers with experts.
   void PlaceExperts() {
     if (job_.model.moe.experts == 0) return;
     layout_.expert = parallel_.expert;

@@ -1,9 +1,9 @@
-// A job's parallel layout on a given cluster: sizes that are known to fit together, and the order
-// of ranks. Plain data; immutable.
+// The parallel layout of a job on a cluster: degrees that fit together, and the order of ranks.
+// Plain data; immutable.
 //
-// Ranks are counted through two grids with the same stages (Megatron's parallel_state.py): the
-// dense one of tensor x context x data, and the one of the layers of experts, expert_tensor x
-// expert x expert_data.
+// Two grids number the same ranks (parallel_state.py in Megatron-LM): the dense grid of tensor x
+// context x data x pipeline, and the grid of layers with experts, expert_tensor x expert x
+// expert_data x pipeline.
 #ifndef DRYDOCK_WORKLOAD_GEN_LAYOUT_LAYOUT_H_
 #define DRYDOCK_WORKLOAD_GEN_LAYOUT_LAYOUT_H_
 
@@ -24,24 +24,24 @@ struct ParallelLayout {
   int pipeline = 1;
   int expert = 1;
   int expert_tensor = 1;
-  int chunks = 1;  // virtual stages a rank
+  int chunks = 1;  // virtual stages of a rank
   bool sequence_parallel = false;
   RankOrder order = RankOrder::kTensorContextExpertDataPipeline;
-  int microbatches = 1;          // a step and rank
-  int microbatch_group = 1;      // that pass through one chunk before the next chunk's turn
-  std::vector<int> first_layer;  // of each virtual stage, and the number of layers behind them
+  int microbatches = 1;          // per step and rank
+  int microbatch_group = 1;      // micro-batches that pass one chunk before the next chunk's turn
+  std::vector<int> first_layer;  // of each virtual stage, then the number of layers
   int norm_stage = 0;            // virtual stage of the final norm
-  // Of each virtual stage the first layer that predicts further tokens, and their number behind.
-  std::vector<int> first_further;
+  // The first MTP layer (multi-token prediction) of each virtual stage, then the number of them.
+  std::vector<int> first_mtp_layer;
   int64_t padded_vocab = 0;
 
   int world() const { return tensor * context * data * pipeline; }
   int virtual_stages() const { return pipeline * chunks; }
-  // Ranks that hold the same weights of dense layers: their gradients are summed.
+  // Ranks that hold the same weights of dense layers and sum their gradients.
   int gradient_ranks() const { return context * data; }
   int expert_data() const { return world() / (expert_tensor * expert * pipeline); }
 
-  // The rank at these coordinates, tensor fastest.
+  // Returns the rank at these coordinates; tensor is the fastest dimension.
   int RankOf(int tp, int dp, int pp, int cp = 0) const {
     const int outer =
         order == RankOrder::kTensorContextExpertDataPipeline ? dp + data * pp : pp + pipeline * dp;
@@ -52,7 +52,7 @@ struct ParallelLayout {
                ? rank / (tensor * context * data)
                : rank / (tensor * context) % pipeline;
   }
-  // Which part of the experts a rank has.
+  // Returns which part of the experts a rank holds.
   int ExpertRankOf(int rank) const { return rank / expert_tensor % expert; }
 
   // The layers of a rank's chunk: virtual stage v = chunk * pipeline + stage.
@@ -61,31 +61,34 @@ struct ParallelLayout {
   bool HasFinalNorm(int stage, int chunk) const {
     return VirtualStage(stage, chunk) == static_cast<size_t>(norm_stage);
   }
-  // Layers that predict further tokens, of a rank's chunk and on all virtual stages up to one.
-  int FirstFurther(int stage, int chunk) const { return FurtherBefore(VirtualStage(stage, chunk)); }
-  int EndFurther(int stage, int chunk) const {
-    return FurtherBefore(VirtualStage(stage, chunk) + 1);
+  // MTP layers of a rank's chunk, and those of all virtual stages up to one.
+  int FirstMtpLayer(int stage, int chunk) const {
+    return MtpLayersBefore(VirtualStage(stage, chunk));
   }
-  int FurtherUpTo(int virtual_stage) const {
-    return FurtherBefore(static_cast<size_t>(virtual_stage) + 1);
+  int EndMtpLayer(int stage, int chunk) const {
+    return MtpLayersBefore(VirtualStage(stage, chunk) + 1);
   }
-  bool HasFurther(int stage, int chunk) const {
-    return EndFurther(stage, chunk) > FirstFurther(stage, chunk);
+  int MtpLayersUpTo(int virtual_stage) const {
+    return MtpLayersBefore(static_cast<size_t>(virtual_stage) + 1);
+  }
+  bool HasMtpLayers(int stage, int chunk) const {
+    return EndMtpLayer(stage, chunk) > FirstMtpLayer(stage, chunk);
   }
   // "TP8 PP8 (3 virtual) DP1, sequence parallel, 64 micro-batches"
   std::string ToString() const;
 
  private:
-  // None where no model said so.
-  int FurtherBefore(size_t virtual_stage) const {
-    return first_further.empty() ? 0 : first_further[virtual_stage];
+  // 0 if the model has no MTP layers.
+  int MtpLayersBefore(size_t virtual_stage) const {
+    return first_mtp_layer.empty() ? 0 : first_mtp_layer[virtual_stage];
   }
   size_t VirtualStage(int stage, int chunk) const {
     return static_cast<size_t>(chunk * pipeline + stage);
   }
 };
 
-// Everything that keeps the job off this cluster, each at its line of model.yaml.
+// Returns the layout, or all reasons why the job does not fit the cluster, each at its line of
+// model.yaml.
 Result<ParallelLayout> ResolveLayout(const TrainingJob& job, const Topology& topology);
 
 }  // namespace drydock

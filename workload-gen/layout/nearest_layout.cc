@@ -12,20 +12,20 @@
 namespace drydock {
 namespace {
 
-constexpr size_t kMostChoices = 16;   // of one degree
-constexpr size_t kMostTried = 20000;  // layouts
+constexpr size_t kMaxChoices = 16;   // of one degree
+constexpr size_t kMaxTried = 20000;  // layouts
 
 struct Candidate {
   double distance = 0;
   int tensor = 1, pipeline = 1, chunks = 1, context = 1, expert = 1;
 };
 
-// How far one degree is from what was asked for.
+// How far the degree `to` is from the degree `from` that the job asks for.
 double Distance(int from, int to) {
   return from == to ? 0 : 1 + std::abs(std::log2(static_cast<double>(to) / from));
 }
 
-// The divisors of `number` that are nearest to `wanted`, and `wanted` itself where it divides.
+// Returns the divisors of `number` up to `most`, nearest to `wanted` first.
 std::vector<int> DivisorsNear(int64_t number, int wanted, int most) {
   std::vector<int> list;
   for (int divisor = 1; divisor <= most && divisor <= number; ++divisor) {
@@ -33,7 +33,7 @@ std::vector<int> DivisorsNear(int64_t number, int wanted, int most) {
   }
   std::stable_sort(list.begin(), list.end(),
                    [wanted](int a, int b) { return Distance(wanted, a) < Distance(wanted, b); });
-  if (list.size() > kMostChoices) list.resize(kMostChoices);
+  if (list.size() > kMaxChoices) list.resize(kMaxChoices);
   return list;
 }
 
@@ -52,7 +52,7 @@ class Search {
     std::stable_sort(
         candidates.begin(), candidates.end(),
         [](const Candidate& a, const Candidate& b) { return a.distance < b.distance; });
-    if (candidates.size() > kMostTried) candidates.resize(kMostTried);
+    if (candidates.size() > kMaxTried) candidates.resize(kMaxTried);
     std::string best;
     double best_distance = 0;
     for (const Candidate& candidate : candidates) {
@@ -85,7 +85,7 @@ class Search {
     return list;
   }
 
-  // How many virtual stages a rank might have.
+  // Returns the numbers of virtual stages of a rank to try.
   std::vector<int> ChunksWith(int pipeline) const {
     if (!wanted_.layout.empty()) {
       const auto stages = static_cast<int>(ExpandPipelineLayout(wanted_.layout).stages.size());
@@ -109,7 +109,7 @@ class Search {
     }
   }
 
-  // Another batch is another training: less of a change than a degree, but one.
+  // A change of the batch counts half as much as a change of a degree.
   double BatchDistance(const TrainingJob& job) const {
     const int64_t from = job_.training.batch.global, to = job.training.batch.global;
     if (from == to) return 0;
@@ -132,7 +132,7 @@ class Search {
     return job;
   }
 
-  // As it is, or with a batch that comes out.
+  // True if the job fits the cluster, with its own global batch or with a rounded one.
   bool Works(TrainingJob* job) const {
     Diagnostics diagnostics;
     CheckSectionsTogether(*job, &diagnostics);

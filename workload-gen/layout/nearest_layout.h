@@ -1,4 +1,4 @@
-// For a layout that does not come out: the nearest one that does.
+// Suggests the nearest layout that works for a layout that does not.
 #ifndef DRYDOCK_WORKLOAD_GEN_LAYOUT_NEAREST_LAYOUT_H_
 #define DRYDOCK_WORKLOAD_GEN_LAYOUT_NEAREST_LAYOUT_H_
 
@@ -10,12 +10,12 @@
 
 namespace drydock {
 
-// What to set for the job to fit the cluster, as "--set parallel.tensor=4 ..."; "" if nothing near
-// does. Fewest changes first, then the smallest ones; equal ones in the order of the degrees.
-// Parallel degrees and the batch are changed, the model and the micro-batch are not.
+// Returns the settings that make the job fit the cluster, as "--set parallel.tensor=4 ..."; "" if
+// no near layout works. Prefers few changes, then small ones, then the order of the degrees.
+// Changes parallel degrees and the global batch, but neither the model nor the micro-batch.
 std::string NearestLayout(const TrainingJob& job, const Topology& topology);
 
-// ResolveLayout, whose last error goes on to say what NearestLayout found.
+// ResolveLayout; its last error message ends with the suggestion of NearestLayout.
 Result<ParallelLayout> ResolveLayoutOrSuggest(const TrainingJob& job, const Topology& topology);
 
 }  // namespace drydock

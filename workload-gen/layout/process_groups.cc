@@ -28,7 +28,7 @@ int SizeOf(const ParallelLayout& layout, Grid grid, char axis) {
   }
 }
 
-// The axes of `names`, or those missing from it, fastest first.
+// Returns the axes in `names` (if `spanned`) or the other axes, fastest first.
 std::vector<Axis> Axes(const ParallelLayout& layout, Grid grid, const std::string& names,
                        bool spanned) {
   const bool data_first = layout.order == RankOrder::kTensorContextExpertDataPipeline;
@@ -44,7 +44,7 @@ std::vector<Axis> Axes(const ParallelLayout& layout, Grid grid, const std::strin
   return axes;
 }
 
-// Rank offsets in the order of counting through the axes, fastest first.
+// Returns the rank offsets of all points of the axes, fastest axis first.
 std::vector<int> Offsets(const std::vector<Axis>& axes) {
   std::vector<int> offsets = {0};
   for (const Axis& axis : axes) {
@@ -60,14 +60,14 @@ class GroupTable {
  public:
   explicit GroupTable(Workload* workload) : workload_(workload) {}
 
-  // `role` of every member of `ranks` is this group.
+  // Makes a group of `ranks` and gives it to each of them in `role`.
   void Assign(Role role, std::vector<int> ranks) {
     if (ranks.size() < 2) return;
     const int group = Intern(ranks);
     for (const int rank : ranks) Set(role, rank, group);
   }
 
-  // The pair of neighbouring stages, seen from both.
+  // Makes a group of two adjacent stages: the next one of `from`, the previous one of `to`.
   void AssignPair(int from, int to) {
     const int group = Intern({std::min(from, to), std::max(from, to)});
     Set(kNextRole, from, group);
@@ -101,7 +101,7 @@ void AssignStagePairs(const ParallelLayout& layout, const GroupNeeds& needs, Gro
   }
 }
 
-// Where a role's groups come from. The pairs of stages and embd are made otherwise.
+// The axes that the groups of a role span. AssignStagePairs makes pairs of stages and embd.
 struct Span {
   Role role;
   Grid grid;
@@ -144,7 +144,7 @@ std::vector<GroupRole> RolesOf(const ParallelLayout& layout) {
           {"edp", D::kData},         {"tp-ep-pp", D::kWorld}};
 }
 
-// Every job has the first eight roles.
+// All jobs have the first eight roles.
 void DropUnusedRoles(Workload* workload) {
   const auto unused = [](const std::vector<int>& groups) {
     return std::all_of(groups.begin(), groups.end(), [](int group) { return group < 0; });
@@ -171,7 +171,7 @@ std::vector<std::vector<int>> EnumerateGroups(const ParallelLayout& layout, cons
 GroupNeeds GroupNeedsOf(const TrainingJob& job) {
   const ExpertShape& moe = job.model.moe;
   return {.shared_embedding = job.model.embedding.tied,
-          .further_tokens = job.model.mtp_layers > 0,
+          .mtp = job.model.mtp_layers > 0,
           .stage = (job.training.precision.fp8 && !job.training.precision.tp_only_amax_red) ||
                    moe.router_bias,
           .experts = moe.experts > 0};
@@ -180,8 +180,8 @@ GroupNeeds GroupNeedsOf(const TrainingJob& job) {
 // get_embedding_ranks of Megatron's training.py.
 std::vector<int> EmbeddingStages(const ParallelLayout& layout, const GroupNeeds& needs) {
   std::set<int> stages = {0};
-  for (int stage = 0; needs.further_tokens && stage < layout.pipeline; ++stage) {
-    if (layout.HasFurther(stage, layout.chunks - 1)) stages.insert(stage);
+  for (int stage = 0; needs.mtp && stage < layout.pipeline; ++stage) {
+    if (layout.HasMtpLayers(stage, layout.chunks - 1)) stages.insert(stage);
   }
   if (needs.shared_embedding) stages.insert(layout.pipeline - 1);
   return stages.size() > 1 ? std::vector<int>(stages.begin(), stages.end()) : std::vector<int>();

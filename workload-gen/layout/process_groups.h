@@ -1,6 +1,6 @@
-// The process groups of a layout: for every role, which group each rank belongs to. Enumeration as
-// Megatron's RankGenerator: a group's index walks the axes it does not span, a rank's place in it
-// the axes it spans, both fastest axis first.
+// The process groups of a layout: for each role, the group of each rank. Groups and their members
+// have the order of Megatron's RankGenerator: the index of a group walks the axes that the group
+// does not span, the index of a member walks the axes that it spans, both fastest axis first.
 //
 //   tp       ranks that split each layer               pp-next  a stage and the one after it
 //   dp       ranks that hold the same weights (dp-cp   pp-prev  a stage and the one before it
@@ -13,8 +13,8 @@
 //   etp      ranks that split each expert              tp-ep    one set of a layer's experts
 //   tp-ep-pp one set of all experts
 //
-// Groups with the same members are one Group (one communicator) under several roles. A group of
-// one rank communicates with nobody and is left out: its rank has group -1 in that role.
+// Groups with the same members are one Group (one communicator) under several roles. A group of one
+// rank is left out: the rank has group -1 in that role.
 #ifndef DRYDOCK_WORKLOAD_GEN_LAYOUT_PROCESS_GROUPS_H_
 #define DRYDOCK_WORKLOAD_GEN_LAYOUT_PROCESS_GROUPS_H_
 
@@ -46,27 +46,27 @@ enum Role : uint8_t {
 };
 inline constexpr int kRoleCount = 16;
 
-// Which way of counting the ranks (layout.h).
+// Which of the two grids of ranks (layout.h).
 enum class Grid : uint8_t { kDense, kExpert };
 
-// Rank lists of the groups that span the axes in `axes`, a subset of "t", "c", "d", "p" in the
-// dense grid and of "t", "e", "d", "p" in that of the experts.
+// Returns the members of each group that spans the axes in `axes`, a subset of "t", "c", "d", "p"
+// in the dense grid and of "t", "e", "d", "p" in the grid of experts.
 std::vector<std::vector<int>> EnumerateGroups(const ParallelLayout& layout, const std::string& axes,
                                               Grid grid = Grid::kDense);
 
-// The groups that a job makes beyond those every job has.
+// The groups that some jobs have in addition to those of all jobs.
 struct GroupNeeds {
   bool shared_embedding = false;  // embd: first and last stage
-  bool further_tokens = false;  // embd: first stage and those of layers which predict further ones
-  bool stage = false;           // tp-dp-cp: fp8 amax, router biases
+  bool mtp = false;               // embd: first stage and the stages of MTP layers
+  bool stage = false;             // tp-dp-cp: fp8 amax, router biases
   bool experts = false;
 };
 GroupNeeds GroupNeedsOf(const TrainingJob& job);
-// Pipeline stages, ascending, that hold the word embedding; none if the first alone does.
+// Returns the pipeline stages that hold the word embedding, ascending; none if only the first does.
 std::vector<int> EmbeddingStages(const ParallelLayout& layout, const GroupNeeds& needs);
 
-// Fills roles, groups and group_of_rank; roles without a group behind the last one with one are
-// left out. The pairs that wrap from the last stage to the first exist only with virtual stages.
+// Fills roles, groups and group_of_rank. Drops roles without a group at the end of the list. Pairs
+// that wrap from the last stage to the first exist only with virtual stages.
 void BuildGroups(const ParallelLayout& layout, const GroupNeeds& needs, Workload* workload);
 
 }  // namespace drydock

@@ -29,7 +29,7 @@ WorkloadTotals TotalsOf(const TrainingJob& job, const ParallelLayout& layout) {
   return totals;
 }
 
-// Ranks run one program a stage; where experts are loaded unevenly, one a stage and load.
+// Ranks run one program per stage; with an imbalance of experts, one per stage and load.
 std::vector<ExpertLoad> LoadsOf(const TrainingJob& job) {
   if (job.model.moe.experts == 0 || job.training.moe.imbalance <= 1) return {ExpertLoad::kMean};
   return {ExpertLoad::kBusiest, ExpertLoad::kOthers};

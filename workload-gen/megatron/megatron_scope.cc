@@ -15,14 +15,15 @@ bool HasWindow(const TrainingJob& job) {
   return job.model.attention.window > 0 && job.model.attention.window < job.model.sequence;
 }
 
-// One row a feature; a writer that learns it takes its row out.
+// One row per feature.
 constexpr Feature kNotGenerated[] = {
     {"model.mtp_layers", "multi-token prediction with learned positions or dropout",
      [](const TrainingJob& job) {
        return job.model.mtp_layers > 0 &&
               (job.model.embedding.learned_positions() || job.model.dropout > 0);
      }},
-    {"model.patch_features", "an embedding of patches with split sequences or further tokens",
+    {"model.patch_features",
+     "an embedding of patches with split sequences or multi-token prediction",
      [](const TrainingJob& job) {
        return job.model.embedding.patch_features > 0 &&
               (job.parallel.sequence_parallel || job.parallel.context > 1 ||
@@ -45,7 +46,8 @@ constexpr Feature kNotGenerated[] = {
        return job.model.moe.experts > 0 && job.training.moe.capacity_factor > 0 &&
               job.training.moe.dispatcher == MoeDispatcher::kAllGather;
      }},
-    {"training.cuda_graphs", "CUDA graphs of layers whose tokens travel beside other work",
+    {"training.cuda_graphs",
+     "CUDA graphs of layers whose token exchange overlaps compute (overlap.expert)",
      [](const TrainingJob& job) {
        return job.overlap.expert && job.training.host.cuda_graphs != GraphScope::kNone;
      }},

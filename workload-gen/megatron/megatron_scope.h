@@ -1,4 +1,4 @@
-// What model.yaml may say and the megatron framework does not generate.
+// What model.yaml may ask for and the framework megatron does not generate.
 #ifndef DRYDOCK_WORKLOAD_GEN_MEGATRON_MEGATRON_SCOPE_H_
 #define DRYDOCK_WORKLOAD_GEN_MEGATRON_MEGATRON_SCOPE_H_
 
@@ -6,7 +6,7 @@
 
 namespace drydock {
 
-// An error at each key that asks for it.
+// Returns an error at each such key.
 Status CheckMegatronScope(const TrainingJob& job);
 
 }  // namespace drydock

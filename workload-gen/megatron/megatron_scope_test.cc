@@ -21,7 +21,7 @@ TEST(MegatronScope, RefusesTheRestAtItsPlace) {
       "--set model.mtp_layers=1: error: multi-token prediction with learned positions or "
       "dropout is not generated for framework megatron\n"
       "--set model.patch_features=768: error: an embedding of patches with split sequences or "
-      "further tokens is not generated for framework megatron\n"
+      "multi-token prediction is not generated for framework megatron\n"
       "--set parallel.context_type=p2p: error: a sliding window with a ring of keys "
       "(context_type p2p) is not generated for framework megatron");
 }

@@ -170,7 +170,7 @@ TEST(WorkloadExperts, RankParametersAddUpToTheModel) {
         for (const Parameter& p : ChunkParameters(job.model, layout, stage, chunk)) {
           // Megatron marks a replicated parameter only where sequence parallelism splits rows.
           const bool again = p.kind == ParameterKind::kWordEmbedding && stage > 0;
-          if (again) continue;  // of the layers that predict further tokens
+          if (again) continue;  // of the MTP layers
           const bool whole = p.sequence_parallel || p.kind == ParameterKind::kPositionEmbedding;
           const int holders = p.expert ? layout.expert_data()
                                        : layout.gradient_ranks() * (whole ? layout.tensor : 1);

@@ -7,10 +7,11 @@ void ReduceScales(const WriterContext& c, int chunk, int tensors) {
   const bool tensor_only = c.job.training.precision.tp_only_amax_red;
   if (tensor_only && c.layout.tensor == 1) return;
   int products = 0;
-  if (c.HasFurther(chunk)) {
+  if (c.HasMtpLayers(chunk)) {
     const int each =
         1 + ProductsIn(c.work.kinds[c.work.kind_of_layer.back()], c.job.model, c.layout);
-    products = (c.layout.EndFurther(c.stage, chunk) - c.layout.FirstFurther(c.stage, chunk)) * each;
+    products =
+        (c.layout.EndMtpLayer(c.stage, chunk) - c.layout.FirstMtpLayer(c.stage, chunk)) * each;
   }
   const int end = c.layout.EndLayer(c.stage, chunk);
   for (int layer = c.layout.FirstLayer(c.stage, chunk); layer < end; ++layer) {

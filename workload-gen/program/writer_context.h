@@ -32,8 +32,8 @@ struct WriterContext {
     return stage == layout.pipeline - 1 && chunk == layout.chunks - 1;
   }
   bool HasFinalNorm(int chunk) const { return layout.HasFinalNorm(stage, chunk); }
-  // Layers that predict further tokens.
-  bool HasFurther(int chunk) const { return work.mtp && layout.HasFurther(stage, chunk); }
+  // Layers of multi-token prediction (MTP).
+  bool HasMtpLayers(int chunk) const { return work.mtp && layout.HasMtpLayers(stage, chunk); }
   // One micro-batch's activations between layers, whole.
   int64_t ActivationCount() const { return work.rows * job.model.hidden; }
 };

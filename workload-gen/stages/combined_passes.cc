@@ -39,7 +39,7 @@ void CombinedPasses::Forward(Passing* passing, int layer, LayerPiece piece) {
   OnCompute(passing, [&] {
     if (piece == LayerPiece::kAttention) passing->prepare(layer);
     Place(*passing, layer);
-    if (piece == LayerPiece::kAttention && IsFurther(layer)) {
+    if (piece == LayerPiece::kAttention && IsMtpLayer(layer)) {
       mtp_->EnterForward(layer - c_.job.model.layers);
     }
     layers_->Forward(layer, piece);
@@ -56,7 +56,7 @@ void CombinedPasses::Backward(Passing* passing, int layer, LayerPiece piece) {
   OnCompute(passing, [&] {
     Place(*passing, layer);
     layers_->Backward(layer, piece);
-    if (piece == LayerPiece::kAttention && IsFurther(layer)) {
+    if (piece == LayerPiece::kAttention && IsMtpLayer(layer)) {
       mtp_->EnterBackward(layer - c_.job.model.layers);
     }
   });
@@ -69,7 +69,7 @@ void CombinedPasses::Pair(Passing* forward, int f_layer, Passing* backward, int 
     OnCompute(backward, [&] {
       backward->prepare(b_layer);
       Place(*backward, b_layer);
-      if (IsFurther(b_layer)) mtp_->LeaveBackward(b_layer - c_.job.model.layers);
+      if (IsMtpLayer(b_layer)) mtp_->LeaveBackward(b_layer - c_.job.model.layers);
     });
   }
   const auto weights = [&](bool now) {
@@ -92,7 +92,7 @@ void CombinedPasses::Pair(Passing* forward, int f_layer, Passing* backward, int 
   Forward(forward, f_layer, LayerPiece::kCombine);
   weights(false);
   Backward(backward, b_layer, LayerPiece::kAttention);
-  if (forward != nullptr && IsFurther(f_layer)) {
+  if (forward != nullptr && IsMtpLayer(f_layer)) {
     OnCompute(forward, [&] {
       Place(*forward, f_layer);
       mtp_->LeaveForward(f_layer - c_.job.model.layers);

@@ -49,7 +49,7 @@ class CombinedPasses {
   void Backward(Passing* passing, int layer, LayerPiece piece);
   void Beside(Passing* passing, int layer, const std::function<void()>& work);
   void Place(const Passing& passing, int layer);
-  bool IsFurther(int layer) const { return layer >= c_.job.model.layers; }
+  bool IsMtpLayer(int layer) const { return layer >= c_.job.model.layers; }
   bool HasExperts(int layer) const { return c_.work.LayerOf(layer).experts.has_value(); }
   Stream Exchange() const;
 

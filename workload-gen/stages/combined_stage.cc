@@ -23,7 +23,7 @@ void CombinedStage::Write(const StageWork* forward, const StageWork* backward) {
   if (backward != nullptr) LeaveBackward(&b);
 }
 
-// A chunk's layers in the order of the pass; those that predict further tokens are its last.
+// A chunk's layers in the order of the pass; MTP layers come last.
 Passing CombinedStage::Enter(const StageWork& work) {
   Passing passing;
   passing.work = work;
@@ -55,7 +55,7 @@ void CombinedStage::EnterForward(Passing* passing) {
 }
 
 void CombinedStage::PrepareForward(const StageWork& work, int layer) {
-  if (IsFirstFurther(layer)) {
+  if (IsFirstMtpLayer(layer)) {
     Gather(work, ParameterGather::kHead);
     edges_.HeadNormForward();
     Gather(work, ParameterGather::kEmbedding);

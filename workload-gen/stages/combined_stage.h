@@ -44,7 +44,7 @@ class CombinedStage {
   void Gather(const StageWork& work, int layer);
   void HeadNormBackward();
   void WriteDeferred(const Passing& passing);
-  bool IsFirstFurther(int layer) const { return layer == c_.job.model.layers; }
+  bool IsFirstMtpLayer(int layer) const { return layer == c_.job.model.layers; }
 
   const WriterContext& c_;
   CombinedPasses passes_;
@@ -52,7 +52,7 @@ class CombinedStage {
   GradientListener& listener_;
   ParameterGather& gather_;
   DeferredGradients& deferred_;
-  bool norm_is_due_ = false;  // backward through the final norm, behind the further tokens' layers
+  bool norm_is_due_ = false;  // backward through the final norm, after the MTP layers
   std::optional<ProgramBuilder::Point> forward_end_, backward_end_;
 };
 

@@ -33,8 +33,8 @@ ProgramBuilder::OpId PipelineExchanges::Start(const Exchange& e) {
   CommCall call;
   call.collective = CollectiveType::kSendRecv;
   call.type = c_.job.training.precision.type;
-  // Behind the layers that predict further tokens, their rows go along to the loss.
-  const int64_t tensors = 1 + c_.layout.FurtherUpTo(e.boundary);
+  // Behind the MTP layers, a message carries their rows to the loss too.
+  const int64_t tensors = 1 + c_.layout.MtpLayersUpTo(e.boundary);
   call.count = tensors * c_.ActivationCount() / (SplitOverTensor() ? c_.layout.tensor : 1);
   call.group_size = 2;
   const bool from_lower = send ? c_.stage < other : other < c_.stage;

@@ -114,7 +114,7 @@ class StageWriter {
     const bool first = c_.IsFirst(chunk), last = c_.IsLast(chunk);
     builder_.SetPlace(-1, microbatch, chunk);
     builder_.SetPhase(Phase::kForward);
-    edges_.Batch(first || c_.HasFurther(chunk), last);
+    edges_.Batch(first || c_.HasMtpLayers(chunk), last);
     const auto gather = [&](int layer) {
       if (microbatch == 0) gather_.BeforeForward(chunk, layer);
     };
@@ -134,22 +134,22 @@ class StageWriter {
       gather(ParameterGather::kHead);
       edges_.HeadNormForward();
     }
-    if (c_.HasFurther(chunk)) {
+    if (c_.HasMtpLayers(chunk)) {
       gather(ParameterGather::kEmbedding);
-      const int further_end = c_.layout.EndFurther(c_.stage, chunk);
-      for (int k = c_.layout.FirstFurther(c_.stage, chunk); k < further_end; ++k) {
+      const int mtp_end = c_.layout.EndMtpLayer(c_.stage, chunk);
+      for (int k = c_.layout.FirstMtpLayer(c_.stage, chunk); k < mtp_end; ++k) {
         gather(c_.job.model.layers + k);
       }
-      FurtherTokensForward(microbatch, chunk);
+      MtpForward(microbatch, chunk);
     }
     if (!last) return;
     if (!c_.HasFinalNorm(chunk)) gather(ParameterGather::kHead);
     for (int k = 0; k <= c_.job.model.mtp_layers; ++k) edges_.LogitsForward();
   }
 
-  void FurtherTokensForward(int microbatch, int chunk) {
-    const int end = c_.layout.EndFurther(c_.stage, chunk);
-    for (int k = c_.layout.FirstFurther(c_.stage, chunk); k < end; ++k) {
+  void MtpForward(int microbatch, int chunk) {
+    const int end = c_.layout.EndMtpLayer(c_.stage, chunk);
+    for (int k = c_.layout.FirstMtpLayer(c_.stage, chunk); k < end; ++k) {
       builder_.SetPlace(c_.job.model.layers + k, microbatch, chunk);
       mtp_.Forward(k);
     }
@@ -157,9 +157,9 @@ class StageWriter {
   }
 
   // The shared weights' gradients are complete last.
-  void FurtherTokensBackward(int microbatch, int chunk) {
-    const int begin = c_.layout.FirstFurther(c_.stage, chunk);
-    for (int k = c_.layout.EndFurther(c_.stage, chunk); k-- > begin;) {
+  void MtpBackward(int microbatch, int chunk) {
+    const int begin = c_.layout.FirstMtpLayer(c_.stage, chunk);
+    for (int k = c_.layout.EndMtpLayer(c_.stage, chunk); k-- > begin;) {
       builder_.SetPlace(c_.job.model.layers + k, microbatch, chunk);
       mtp_.Backward(k);
     }
@@ -167,11 +167,11 @@ class StageWriter {
     if (c_.layout.pipeline > 1) reduction_.OnGradient(ParameterKind::kWordEmbedding, -1);
   }
 
-  // Further tokens' logits come before their layers.
+  // The logits of MTP come before its layers.
   void HeadBackward(int microbatch, int chunk) {
     const bool last = c_.IsLast(chunk);
     for (int k = 0; last && k <= c_.job.model.mtp_layers; ++k) edges_.LogitsBackward();
-    if (c_.HasFurther(chunk)) FurtherTokensBackward(microbatch, chunk);
+    if (c_.HasMtpLayers(chunk)) MtpBackward(microbatch, chunk);
     if (last) reduction_.OnGradient(ParameterKind::kHead, -1);
     if (c_.HasFinalNorm(chunk)) edges_.HeadNormBackward();
   }

@@ -101,7 +101,7 @@ void StepTail::UpdateRouterBiases() {
   const ModelShape& m = c_.job.model;
   const int last = c_.layout.chunks - 1;
   if (m.HasExperts(m.layers - 1)) {
-    layers += c_.layout.EndFurther(c_.stage, last) - c_.layout.FirstFurther(c_.stage, last);
+    layers += c_.layout.EndMtpLayer(c_.stage, last) - c_.layout.FirstMtpLayer(c_.stage, last);
   }
   if (layers == 0) return;
   AllReduce(kStageRole, kStageStream, DataType::kFp32, ReduceOp::kSum,

@@ -1,4 +1,4 @@
-// Shared by the tests of this room: small clusters, jobs from a few overrides.
+// For tests: small clusters, and jobs from a few overrides.
 #ifndef DRYDOCK_WORKLOAD_GEN_TESTING_JOB_TESTING_H_
 #define DRYDOCK_WORKLOAD_GEN_TESTING_JOB_TESTING_H_
 

@@ -1,4 +1,4 @@
-// What the tests of Megatron-LM's arguments share.
+// For tests of Megatron-LM's arguments: jobs from command lines.
 #ifndef DRYDOCK_WORKLOAD_GEN_TESTING_MEGATRON_JOB_TESTING_H_
 #define DRYDOCK_WORKLOAD_GEN_TESTING_MEGATRON_JOB_TESTING_H_
 

@@ -1,4 +1,4 @@
-// Shared by the tests of this folder: a small Llama under a framework of choice.
+// For tests of sharded frameworks: a small Llama under fsdp or deepspeed.
 #ifndef DRYDOCK_WORKLOAD_GEN_TESTING_SHARDED_TESTING_H_
 #define DRYDOCK_WORKLOAD_GEN_TESTING_SHARDED_TESTING_H_
 
@@ -63,7 +63,7 @@ inline Workload ShardedWorkload(const Overrides& overrides, int hosts = 1, int g
   return framework->Build(*job, *layout, topology);
 }
 
-// What a framework refuses, as the user sees it; "ok" if nothing.
+// Returns the error that the user sees; "ok" if the framework takes the job.
 inline std::string ShardedError(const Overrides& overrides, int gpus = 8) {
   const Result<TrainingJob> job = ParseShardedJob(overrides);
   if (!job.ok()) return job.error().ToString();
@@ -76,7 +76,7 @@ inline std::string ShardedError(const Overrides& overrides, int gpus = 8) {
   return fits.ok() ? "ok" : fits.error().message();
 }
 
-// The collectives of a class in a role, in order: what, and how many elements.
+// The collectives of a class in a role, in order: type and number of elements.
 using Collectives = std::vector<std::pair<CollectiveType, int64_t>>;
 inline Collectives CollectivesOf(const Workload& w, const std::string& role, int class_index = 0) {
   Collectives found;

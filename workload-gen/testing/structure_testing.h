@@ -1,8 +1,8 @@
-// Properties every generated workload has, whatever the layout, for the tests of this room: each
-// function names what breaks one, "" if nothing does. A small executor runs all ranks' programs
-// against each other: an op starts when its dependencies and its stream's earlier ops are done; a
-// collective when all members have reached it; a message when both ends have. What does not finish
-// is a deadlock.
+// For tests: properties of all generated workloads. Each function returns what breaks a property,
+// or
+// "". A small executor runs the programs of all ranks against each other. An op starts when its
+// dependencies and the earlier ops of its stream are done; a collective when all members have
+// reached it; a message when both ends have reached it. Ops that never finish are a deadlock.
 #ifndef DRYDOCK_WORKLOAD_GEN_TESTING_STRUCTURE_TESTING_H_
 #define DRYDOCK_WORKLOAD_GEN_TESTING_STRUCTURE_TESTING_H_
 
@@ -141,7 +141,8 @@ class Executor {
   std::map<std::tuple<int, int, int, int>, Meeting> meetings_;
 };
 
-// Dependencies are earlier ops of other streams, each once; indices are in the tables.
+// Checks that dependencies are earlier ops of other streams, each listed once, and that indices are
+// valid.
 inline std::string GraphMistake(const Workload& w) {
   for (const Program& p : w.programs) {
     if (p.dependency_begin.size() != p.ops.size() + 1) return "dependencies of other ops";
@@ -177,7 +178,7 @@ inline std::string TagMistake(const Workload& w) {
   return "";
 }
 
-// Every use is listed once, and nothing else.
+// Checks that each use is listed once, and nothing else is.
 inline std::string UseMistake(const Workload& w) {
   std::set<std::pair<uint32_t, uint32_t>> expected, listed;
   for (int rank = 0; rank < w.rank_count(); ++rank) {
@@ -197,7 +198,7 @@ inline std::string StructureMistake(const Workload& w) {
   for (const auto& find : {GraphMistake, TagMistake, UseMistake}) {
     if (std::string mistake = find(w); !mistake.empty()) return mistake;
   }
-  // workload-gen proves the same of what it writes, in another way.
+  // workload-gen checks the same by another algorithm.
   if (const CheckReport report = CheckWorkload(w); report.violations.count() > 0) {
     return report.violations.texts().front();
   }

@@ -1,4 +1,4 @@
-// Workloads for the tests of this folder: small ones with a real cluster, and changes to one rank.
+// For tests: small workloads on a real cluster, and changes to one rank.
 #ifndef DRYDOCK_WORKLOAD_GEN_TESTING_WORKLOADS_TESTING_H_
 #define DRYDOCK_WORKLOAD_GEN_TESTING_WORKLOADS_TESTING_H_
 
@@ -18,12 +18,12 @@ inline ClusterInput ShippedCluster(const std::string& name, int hosts) {
                       {"cluster.hosts=" + std::to_string(hosts)});
 }
 
-// TP2 PP2 DP2 on one host of eight, as Megatron runs it.
+// TP2 PP2 DP2 of Megatron on one host with eight GPUs.
 inline Workload MegatronWorkload(const std::vector<std::string>& overrides = {}) {
   return TestWorkload(overrides);
 }
 
-// `change` is done to the program of that rank alone, which gets a class of its own.
+// Applies `change` to the program of that rank alone; the rank gets a class of its own.
 inline Workload WithRankChanged(const Workload& from, int rank,
                                 const std::function<void(Program*)>& change) {
   Workload w = from;
@@ -34,7 +34,7 @@ inline Workload WithRankChanged(const Workload& from, int rank,
   return w;
 }
 
-// Leaves the op out; what waited for it waits for what it waited for.
+// Removes the op. Ops that depended on it depend on its dependencies.
 inline void RemoveOp(uint32_t removed, Program* program) {
   Program out;
   out.dependency_begin = {0};

@@ -38,7 +38,7 @@ class WorkMaker {
       }
       work_.kind_of_layer.push_back(static_cast<uint8_t>(index));
     }
-    // Those that predict further tokens are like the last layer.
+    // MTP layers are like the last layer.
     const uint8_t last = work_.kind_of_layer.back();
     work_.kind_of_layer.insert(work_.kind_of_layer.end(), static_cast<size_t>(m_.mtp_layers), last);
   }

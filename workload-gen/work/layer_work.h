@@ -41,7 +41,7 @@ struct HeadWork {
   TwoWayWork loss;
 };
 
-// Of a layer that predicts further tokens, before and behind its transformer layer.
+// Of an MTP layer, before and after its transformer layer.
 struct MtpWork {
   TwoWayWork token_norm, hidden_norm, final_norm;
   LinearWork join;  // of both, from twice the width
@@ -49,7 +49,7 @@ struct MtpWork {
 
 struct RankWork {
   std::vector<LayerWork> kinds;        // of layers
-  std::vector<uint8_t> kind_of_layer;  // index into kinds; those that predict further tokens last
+  std::vector<uint8_t> kind_of_layer;  // index into kinds; MTP layers last
   EmbeddingWork embedding;
   HeadWork head;
   std::optional<MtpWork> mtp;

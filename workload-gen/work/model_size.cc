@@ -79,7 +79,7 @@ int64_t CountParameters(const ModelShape& m, int64_t routed) {
   const int64_t expert_layers = m.expert_layers();
   int64_t count = expert_layers * LayerParameters(m, true, routed);
   count += (m.layers - expert_layers) * LayerParameters(m, false, routed);
-  // A further layer joins two normed inputs of width hidden, and has a final norm of its own.
+  // An MTP layer joins two normalized inputs of width hidden and has a final norm of its own.
   const int64_t join = 2 * m.hidden * m.hidden + 3 * NormElements(m, m.hidden);
   count += m.mtp_layers * (join + LayerParameters(m, m.HasExperts(m.layers - 1), routed));
   return count + NormElements(m, m.hidden) + EmbeddingParameters(m);

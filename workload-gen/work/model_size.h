@@ -9,7 +9,7 @@
 
 namespace drydock {
 
-// Of the whole model, vocabulary unpadded. Layers that predict further tokens count; they share
+// Of the whole model, vocabulary unpadded. MTP layers count; they share
 // embedding and head.
 int64_t ParameterCount(const ModelShape& model);
 // Those that one token meets: of the routed experts, experts_per_token.

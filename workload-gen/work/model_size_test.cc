@@ -152,7 +152,7 @@ TEST(ModelSize, VisionTransformer) {
   EXPECT_EQ(ParameterCount(vit), 86567656);
 }
 
-TEST(ModelSize, AFurtherTokensLayerSharesEmbeddingAndHead) {
+TEST(ModelSize, AnMtpLayerSharesEmbeddingAndHead) {
   ModelShape more = DeepSeekV3();
   more.mtp_layers = 1;
   const int64_t experts = 257 * 3 * int64_t{7168} * 2048 + 7168 * 256 + 256;

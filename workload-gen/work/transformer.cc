@@ -49,7 +49,7 @@ class ChunkList {
     Norm(ParameterKind::kFinalNormWeight, ParameterKind::kFinalNormBias);
   }
 
-  // The k-th layer that predicts further tokens, numbered behind the others.
+  // The k-th MTP layer; its number follows those of the other layers.
   void Mtp(int k) {
     const int layer = m_.layers + k;
     layer_ = layer;
@@ -159,15 +159,15 @@ std::vector<Parameter> ChunkParameters(const ModelShape& model, const ParallelLa
   ChunkList list(model, layout);
   const bool first = stage == 0 && chunk == 0;
   const bool last = stage == layout.pipeline - 1 && chunk == layout.chunks - 1;
-  const bool further = layout.HasFurther(stage, chunk);
+  const bool mtp = layout.HasMtpLayers(stage, chunk);
   const bool shared = (model.embedding.tied || model.mtp_layers > 0) && layout.pipeline > 1;
-  // Further tokens are looked up on their own stage, in a tied head if that is there.
-  const bool again = further && shared && !(last && model.embedding.tied);
+  // The stage of MTP layers looks up their tokens, in a tied head if the stage has one.
+  const bool again = mtp && shared && !(last && model.embedding.tied);
   if (first || again) list.Embedding(shared);
   const int end = layout.EndLayer(stage, chunk);
   for (int layer = layout.FirstLayer(stage, chunk); layer < end; ++layer) list.Layer(layer);
   if (layout.HasFinalNorm(stage, chunk)) list.FinalNorm();
-  for (int k = layout.FirstFurther(stage, chunk); k < layout.EndFurther(stage, chunk); ++k) {
+  for (int k = layout.FirstMtpLayer(stage, chunk); k < layout.EndMtpLayer(stage, chunk); ++k) {
     list.Mtp(k);
   }
   if (!last) return list.Take();

@@ -42,7 +42,7 @@ enum class ParameterKind : uint8_t {
   kSharedFc1Weight,
   kSharedFc2Weight,
   kPostNorm2,
-  kMtpTokenNorm,  // of a layer that predicts further tokens
+  kMtpTokenNorm,  // of an MTP layer
   kMtpHiddenNorm,
   kMtpJoin,
   kMtpFinalNorm,

@@ -17,7 +17,7 @@ namespace {
 
 bool IsNull(const YamlNode& node) { return node.kind == YamlNode::Kind::kNull; }
 
-// Sizes have names like these; nothing else does that a configuration has and we do not know.
+// True if the name of an unknown field looks like that of a size.
 bool LooksLikeASize(const std::string& field) {
   for (const char* end :
        {"_size", "_dim", "_rank", "_layers", "_heads", "_experts", "_window", "_groups"}) {
@@ -31,7 +31,7 @@ bool MeansNothing(const YamlNode& value) {
                            (value.scalar == "0" || value.scalar == "false"));
 }
 
-// Of DeepSeek's groups of experts: one is no choice.
+// True for a number of groups of experts (DeepSeek) that leaves no choice.
 bool IsOneGroup(const std::string& name, const YamlNode& value) {
   return name.ends_with("_group") && value.kind == YamlNode::Kind::kScalar && value.scalar == "1";
 }
@@ -59,7 +59,7 @@ class ConfigReader {
     if (family_.Reads("patch_size")) ReadPatches();
     CheckHead();
     CheckAttention();
-    // Latent attention has widths of its own; configurations repeat these.
+    // Latent attention replaces these widths; configurations repeat them.
     if (family_.Reads("kv_lora_rank")) used_.insert({"num_key_value_heads", "head_dim"});
     CheckRest();
     const YamlNode* model = tree_.root().Find("model");
@@ -69,7 +69,7 @@ class ConfigReader {
  private:
   static std::string Key(const char* name) { return std::string("model.") + name; }
 
-  // The value of a field; null if it is not there or null in the file.
+  // Returns the value of a field; null if the field is absent or null in the file.
   const YamlNode* Field(const std::string& name) {
     if (!family_.Reads(name)) return nullptr;
     used_.insert(name);
@@ -81,7 +81,7 @@ class ConfigReader {
     tree_.Set(Key(key), text, at.location, at.source_line);
   }
 
-  // A null is "as the other sizes have it", whatever the family assumes of a field left out.
+  // A null removes the family's assumption about the field: model.yaml's default holds.
   void Same(const HfField& field) {
     const YamlNode* value = Field(field.name);
     if (value == nullptr) {
@@ -89,7 +89,7 @@ class ConfigReader {
       return;
     }
     if (value->kind != YamlNode::Kind::kScalar) {
-      diagnostics_.Add(value->ErrorHere(fmt::format("'{}' is no single value", field.name)));
+      diagnostics_.Add(value->ErrorHere(fmt::format("'{}' is not a single value", field.name)));
       return;
     }
     Put(field.key, value->scalar, *value);
@@ -133,15 +133,16 @@ class ConfigReader {
         names.emplace_back(activation.name);
       }
     }
-    diagnostics_.Add(
-        value->ErrorHere(fmt::format("'{}' is no activation of a {}{}; known are {}", value->scalar,
-                                     family_.type, DidYouMean(value->scalar, names), Join(names))));
+    diagnostics_.Add(value->ErrorHere(
+        fmt::format("'{}' is not an activation of a {}{}; valid values are {}", value->scalar,
+                    family_.type, DidYouMean(value->scalar, names), Join(names))));
   }
 
-  // Whether the field is there at all, be it null.
+  // True if the file has the field, even as null.
   bool Says(const char* name) const { return config_.Find(name) != nullptr; }
 
-  // Keys that a query sees at most, as the field or the family says; 0: all.
+  // Returns the largest number of keys that a query sees; 0: all keys. The field takes precedence
+  // over the family.
   int64_t Window() {
     const YamlNode* switched = Field("use_sliding_window");
     const bool has_switch = family_.Reads("use_sliding_window");
@@ -151,7 +152,7 @@ class ConfigReader {
     return Says("sliding_window") ? stated : family_.windows.width;
   }
 
-  // layer_types says it layer by layer; before there was that, each family had its rule.
+  // Newer files list the kind of each layer in layer_types; older ones rely on a rule per family.
   void ReadWindow() {
     const int64_t window = Window();
     const YamlNode* types = Field("layer_types");
@@ -175,7 +176,7 @@ class ConfigReader {
     if (pattern.first > 0) PutAt("full_attention_first", pattern.first, "max_window_layers");
   }
 
-  // At the place of the field, if there is one.
+  // The value has the place of the field if the file has the field.
   void PutAt(const char* key, int64_t number, const char* field) {
     if (Says(field)) return PutNumber(key, number, field);
     tree_.Set(Key(key), std::to_string(number));
@@ -189,7 +190,7 @@ class ConfigReader {
         PutNumber("shared_expert_ffn", *shared * *width, "n_shared_experts");
       } else {
         diagnostics_.Add(
-            Field("n_shared_experts")->ErrorHere("so many shared experts are too wide"));
+            Field("n_shared_experts")->ErrorHere("the shared experts are too wide together"));
       }
     }
     const YamlNode* method = Field("topk_method");
@@ -197,25 +198,26 @@ class ConfigReader {
     ReadDenseLayers();
   }
 
-  // mlp_only_layers lists dense layers; understood where they are the first ones.
+  // mlp_only_layers lists dense layers; supported only for the first layers.
   void ReadDenseLayers() {
     const YamlNode* step = Field("decoder_sparse_step");
     if (step != nullptr && step->scalar != "1") {
-      diagnostics_.Add(step->ErrorHere(
-          "'decoder_sparse_step' counts layers from 1; only 1, all layers, is understood"));
+      diagnostics_.Add(
+          step->ErrorHere("'decoder_sparse_step' must be 1 (all layers have experts); other values "
+                          "are not supported"));
     }
     const YamlNode* dense = Field("mlp_only_layers");
     if (dense == nullptr || dense->items.empty()) return;
     for (size_t i = 0; i < dense->items.size(); ++i) {
       if (dense->items[i].scalar == std::to_string(i)) continue;
       diagnostics_.Add(
-          dense->items[i].ErrorHere("dense layers are understood at the model's start alone"));
+          dense->items[i].ErrorHere("dense layers are supported only at the start of the model"));
       return;
     }
     Put("first_dense_layers", std::to_string(dense->items.size()), *dense);
   }
 
-  // A class token is one more than the patches.
+  // A class token comes in addition to the patches.
   void ReadPatches() {
     const std::optional<int64_t> image = Number("image_size");
     const std::optional<int64_t> patch = Number("patch_size");
@@ -242,11 +244,12 @@ class ConfigReader {
     } else if (count != nullptr) {
       Put("vocab", count->scalar, *count);
     } else {
-      tree_.Set("model.vocab", "2");  // what transformers assumes
+      tree_.Set("model.vocab", "2");  // the default of transformers
     }
   }
 
-  // What stands on the layers. A language model's head is made, or with patches that of images.
+  // Notes a head that differs from the generated one: a language model's, or with patches a
+  // classifier's.
   void CheckHead() {
     const YamlNode* list = config_.Find("architectures");
     if (list == nullptr || list->items.empty()) return;
@@ -256,11 +259,11 @@ class ConfigReader {
       if (name.ends_with(known)) return;
     }
     notes_.remarks.push_back(
-        fmt::format("'{}' has another head or none; the head that is made is a {}", name,
-                    family_.Reads("patch_size") ? "classifier of images" : "language model's"));
+        fmt::format("'{}' has another head or none; the generated head is that of a {}", name,
+                    family_.Reads("patch_size") ? "classifier of images" : "language model"));
   }
 
-  // Switches of what attention computes, of which one value is generated.
+  // Checks fields that change what attention computes.
   void CheckAttention() {
     const YamlNode* both_ways = config_.Find("use_bidirectional_attention");
     if (both_ways != nullptr && both_ways->scalar == "true") {
@@ -269,8 +272,9 @@ class ConfigReader {
     }
     const YamlNode* positions = config_.Find("position_embedding_type");
     if (positions == nullptr || IsNull(*positions) || positions->scalar == "absolute") return;
-    diagnostics_.Add(positions->ErrorHere(fmt::format(
-        "position_embedding_type '{}' is not understood, only absolute", positions->scalar)));
+    diagnostics_.Add(positions->ErrorHere(
+        fmt::format("position_embedding_type '{}' is not supported; the valid value is absolute",
+                    positions->scalar)));
   }
 
   void Unmodelled(const YamlNode& key, const std::string& what) {
@@ -281,7 +285,7 @@ class ConfigReader {
       notes_.unmodelled.push_back(text);
   }
 
-  // Fields that were not read: known to be of no bearing, sizes, or neither.
+  // Sorts the fields that no key reads: harmless, unmodelled, sizes, or unknown.
   void CheckRest() {
     for (const auto& [key, value] : config_.entries) {
       const std::string& name = key.scalar;
@@ -296,10 +300,10 @@ class ConfigReader {
         notes_.ignored.push_back(name);
       } else if (LooksLikeASize(name) || family_.Refuses(name)) {
         diagnostics_.Add(key.ErrorHere(
-            fmt::format("'{}' would change the model's shape; it is not understood of a {}", name,
-                        family_.type)));
+            fmt::format("'{}' would change the shape of the model; it is not supported for a {}",
+                        name, family_.type)));
       } else if (strict_) {
-        diagnostics_.Add(key.ErrorHere(fmt::format("'{}' is not known", name)));
+        diagnostics_.Add(key.ErrorHere(fmt::format("unknown field '{}'", name)));
       } else {
         notes_.unknown.push_back(name);
       }
@@ -315,15 +319,16 @@ class ConfigReader {
   std::set<std::string> used_ = {"model_type", "architectures"};
 };
 
-// A model of text and images has the text's model inside.
+// Returns the configuration of the text model inside a model of text and images.
 Result<const YamlNode*> TextConfig(const YamlNode& root, ImportNotes* notes) {
   const YamlNode* type = root.Find("model_type");
   if (type == nullptr || type->scalar != "gemma3") return &root;
   const YamlNode* text = root.Find("text_config");
   if (text == nullptr || text->kind != YamlNode::Kind::kMap) {
-    return root.ErrorHere("a gemma3 without 'text_config'");
+    return root.ErrorHere("model_type gemma3 needs 'text_config'");
   }
-  notes->remarks.emplace_back("of a model of text and images, the text's is taken (text_config)");
+  notes->remarks.emplace_back(
+      "of a model of text and images, only the text model is read (text_config)");
   return text;
 }
 
@@ -333,7 +338,7 @@ Result<const HfFamily*> FamilyOf(const YamlNode& config) {
   for (const HfFamily& family : HfFamilies()) {
     if (type->scalar == family.type) return &family;
   }
-  return type->ErrorHere(fmt::format("'{}' is no model_type that is understood{}; these are {}",
+  return type->ErrorHere(fmt::format("unsupported model_type '{}'{}; valid values are {}",
                                      type->scalar, DidYouMean(type->scalar, HfModelTypes()),
                                      Join(HfModelTypes())));
 }
@@ -353,7 +358,7 @@ const std::vector<std::string>& HfModelTypes() {
 Result<YamlNode> ModelFromHfConfig(const std::string& text, const std::string& file_name,
                                    bool strict, ImportNotes* notes) {
   ASSIGN_OR_RETURN(const YamlNode root, ParseYaml(text, file_name));
-  if (root.kind != YamlNode::Kind::kMap) return root.ErrorHere("a config.json is one object");
+  if (root.kind != YamlNode::Kind::kMap) return root.ErrorHere("a config.json must be one object");
   ASSIGN_OR_RETURN(const YamlNode* config, TextConfig(root, notes));
   ASSIGN_OR_RETURN(const HfFamily* family, FamilyOf(*config));
   Diagnostics diagnostics;

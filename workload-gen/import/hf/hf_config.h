@@ -1,4 +1,5 @@
-// A Hugging Face config.json as the `model` section of a model.yaml: `model: {from: config.json}`.
+// Reads a config.json of Hugging Face as the section `model` of a model.yaml:
+// `model: {from: config.json}`.
 #ifndef DRYDOCK_WORKLOAD_GEN_IMPORT_HF_HF_CONFIG_H_
 #define DRYDOCK_WORKLOAD_GEN_IMPORT_HF_HF_CONFIG_H_
 
@@ -10,16 +11,15 @@
 
 namespace drydock {
 
-// The values of model_type that are understood, sorted.
+// Returns the supported values of model_type, sorted.
 const std::vector<std::string>& HfModelTypes();
 
-// The section, each value at its place in the configuration. A field that is not known goes to
-// `notes`; with `strict`, and where its name says that it is a size, it is an error.
+// Returns the section; each value keeps its place in the configuration. An unknown field goes to
+// `notes`. It is an error with `strict`, or if its name looks like that of a size.
 Result<YamlNode> ModelFromHfConfig(const std::string& text, const std::string& file_name,
                                    bool strict, ImportNotes* notes);
 
-// Replaces `from` in the section `model` of `root` by what that file says; what the section says
-// itself counts more. The path is relative to the file that names it. Nothing without a `from`.
+// Replaces model.from in `root` by the keys that the file gives (ExpandFrom in tree/job_tree.h).
 Status ExpandModelFrom(bool strict, YamlNode* root, ImportNotes* notes);
 
 }  // namespace drydock

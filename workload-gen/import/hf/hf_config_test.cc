@@ -300,30 +300,30 @@ TEST(HfConfig, WhatChangesOpsIsNotPassedOver) {
   ASSERT_TRUE(gemma.ok()) << gemma.error().ToString();
   EXPECT_FALSE(gemma->attention.causal);
   EXPECT_EQ(notes.unmodelled,
-            std::vector<std::string>{"final_logit_softcapping (passes over the logits that bound "
-                                     "them)"});
+            std::vector<std::string>{"final_logit_softcapping (kernels that bound the logits)"});
   EXPECT_EQ(notes.remarks, std::vector<std::string>{
-                               "'GemmaEmbeddingModel' has another head or none; the head that is "
-                               "made is a language model's"});
+                               "'GemmaEmbeddingModel' has another head or none; the generated head "
+                               "is that of a language model"});
   const auto message = [](const std::string& config, bool strict = false) {
     const Result<ModelShape> shape = Read(config, "sequence: 4096", strict);
     return shape.ok() ? "" : shape.error().message();
   };
   EXPECT_EQ(
       message(Decoder("gemma2", 2, 64, 8, 8, 128, 100, R"(, "final_logit_softcapping": 30)"), true),
-      "not modelled: final_logit_softcapping (passes over the logits that bound them)");
+      "not modelled: final_logit_softcapping (kernels that bound the logits)");
   EXPECT_EQ(message(Decoder("qwen3", 2, 64, 8, 8, 128, 100, R"(, "attention_bias": true)")),
-            "'attention_bias' would change the model's shape; it is not understood of a qwen3")
+            "'attention_bias' would change the shape of the model; it is not supported for a qwen3")
       << "its output projection would have one as well";
   EXPECT_EQ(message(Decoder("gemma2", 4, 64, 8, 8, 128, 100,
                             R"(, "layer_types": ["sliding_attention", "full_attention"])")),
             "'layer_types' lists 2 layers; num_hidden_layers is 4");
   EXPECT_EQ(message(Decoder("gemma2", 4, 64, 8, 8, 128, 100, R"(, "layer_types":
       ["sliding_attention", "full_attention", "full_attention", "sliding_attention"])")),
-            "only layers without a window at the start, then every n-th, are understood");
+            "model.yaml can only state windows with n layers without one at the start, then every "
+            "n-th");
   EXPECT_EQ(message(R"({"model_type": "bert", "num_hidden_layers": 2, "hidden_size": 64,
       "num_attention_heads": 8, "position_embedding_type": "relative_key"})"),
-            "position_embedding_type 'relative_key' is not understood, only absolute");
+            "position_embedding_type 'relative_key' is not supported; the valid value is absolute");
 }
 
 TEST(HfConfig, GroupsOfExpertsAreNamed) {
@@ -334,22 +334,23 @@ TEST(HfConfig, GroupsOfExpertsAreNamed) {
     EXPECT_TRUE(Read(config, "sequence: 4096", false, &notes).ok());
     return notes.unmodelled;
   };
-  EXPECT_EQ(unmodelled(R"(, "n_group": 8, "topk_group": 3)"),
-            (std::vector<std::string>{
-                "n_group (a choice of groups of experts first, in the router's kernels)",
-                "topk_group (a choice of groups of experts first, in the router's kernels)"}));
+  EXPECT_EQ(
+      unmodelled(R"(, "n_group": 8, "topk_group": 3)"),
+      (std::vector<std::string>{"n_group (a choice of expert groups in the router kernels)",
+                                "topk_group (a choice of expert groups in the router kernels)"}));
   EXPECT_EQ(unmodelled(R"(, "n_group": 1, "topk_group": 1)"), std::vector<std::string>{});
 }
 
 TEST(HfConfig, AnUnknownTypeNamesTheKnownOnes) {
   EXPECT_EQ(ErrorOf("{\n  \"model_type\": \"lama\"\n}"),
-            "config.json:2:17: error: 'lama' is no model_type that is understood; did you mean "
-            "'llama'?; these are bert, deepseek_v2, deepseek_v3, gemma, gemma2, gemma3_text, gpt2, "
+            "config.json:2:17: error: unsupported model_type 'lama'; did you mean "
+            "'llama'?; valid values are bert, deepseek_v2, deepseek_v3, gemma, gemma2, "
+            "gemma3_text, gpt2, "
             "llama, mistral, mixtral, nemotron, qwen2, qwen2_moe, qwen3, qwen3_moe, vit\n"
             "    \"model_type\": \"lama\"\n"
             "                  ^");
   EXPECT_EQ(ErrorOf("{}"), "config.json:1:1: error: a config.json needs 'model_type'\n  {}\n  ^");
-  EXPECT_EQ(ErrorOf("[1]"), "config.json:1:1: error: a config.json is one object\n  [1]\n  ^");
+  EXPECT_EQ(ErrorOf("[1]"), "config.json:1:1: error: a config.json must be one object\n  [1]\n  ^");
 }
 
 std::string MessageOf(const std::string& more, bool strict = false) {
@@ -359,12 +360,13 @@ std::string MessageOf(const std::string& more, bool strict = false) {
 }
 
 TEST(HfConfig, SizesThatAreNotUnderstoodAreRefused) {
-  EXPECT_EQ(MessageOf(R"(, "num_local_experts": 8)"),
-            "'num_local_experts' would change the model's shape; it is not understood of a llama");
+  EXPECT_EQ(
+      MessageOf(R"(, "num_local_experts": 8)"),
+      "'num_local_experts' would change the shape of the model; it is not supported for a llama");
   EXPECT_EQ(MessageOf(R"(, "hidden_size_per_layer": 8, "state_dim": 4)"),
-            "'state_dim' would change the model's shape; it is not understood of a llama");
+            "'state_dim' would change the shape of the model; it is not supported for a llama");
   EXPECT_EQ(MessageOf(R"(, "mlp_bias": true)"),
-            "'mlp_bias' would change the model's shape; it is not understood of a llama");
+            "'mlp_bias' would change the shape of the model; it is not supported for a llama");
   EXPECT_EQ(MessageOf(R"(, "num_local_experts": 0, "sliding_window": null)", true), "");
 }
 
@@ -375,14 +377,15 @@ TEST(HfConfig, OtherUnknownFieldsAreNamed) {
                   .ok());
   EXPECT_EQ(notes.unknown, std::vector<std::string>{"a_new_field"});
   EXPECT_EQ(notes.ignored, (std::vector<std::string>{"torch_dtype", "rms_norm_eps"}));
-  EXPECT_EQ(MessageOf(R"(, "a_new_field": 3)", true), "'a_new_field' is not known");
+  EXPECT_EQ(MessageOf(R"(, "a_new_field": 3)", true), "unknown field 'a_new_field'");
 }
 
 TEST(HfConfig, BadValuesAreLocated) {
   EXPECT_EQ(MessageOf(R"(, "hidden_act": "sillu")"),
-            "'sillu' is no activation of a llama; did you mean 'silu'?; known are gelu, gelu_new, "
+            "'sillu' is not an activation of a llama; did you mean 'silu'?; valid values are gelu, "
+            "gelu_new, "
             "gelu_fast, gelu_pytorch_tanh, silu, swish");
-  EXPECT_EQ(MessageOf(R"(, "head_dim": [1])"), "'head_dim' is no single value");
+  EXPECT_EQ(MessageOf(R"(, "head_dim": [1])"), "'head_dim' is not a single value");
   EXPECT_EQ(ErrorOf(Decoder("llama", 0, 64, 8, 8, 128, 100)).substr(0, 73),
             "config.json:1:46: error: 'layers' is 0; it must be between 1 and 10000\n  ");
   EXPECT_EQ(Read(Decoder("llama", 2, 64, 8, 8, 128, 100), "{}").error().message(),

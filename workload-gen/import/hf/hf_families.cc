@@ -13,7 +13,7 @@ Fields Join(std::initializer_list<Fields> sets) {
   return all;
 }
 
-// Groups of fields that come together.
+// Sets of fields that families share.
 Fields Decoder() {
   return {"num_hidden_layers", "hidden_size",         "num_attention_heads", "num_key_value_heads",
           "head_dim",          "intermediate_size",   "vocab_size",          "hidden_act",
@@ -45,7 +45,7 @@ std::vector<HfDefault> LlamaLike(std::initializer_list<HfDefault> more = {}) {
   return presets;
 }
 
-// Windows where use_sliding_window switches them on: in layers from max_window_layers on.
+// use_sliding_window enables windows, in layers from max_window_layers on.
 constexpr HfWindows kQwenWindows = {.width = 4096, .full_first = 28};
 
 std::vector<HfFamily> MakeFamilies() {
@@ -234,11 +234,11 @@ const std::vector<HfActivation>& HfActivations() {
 
 const std::map<std::string, std::string>& HfUnmodelled() {
   static const std::map<std::string, std::string> fields = {
-      {"attn_logit_softcapping", "a bound of attention's scores, inside its kernel"},
-      {"final_logit_softcapping", "passes over the logits that bound them"},
-      {"n_group", "a choice of groups of experts first, in the router's kernels"},
+      {"attn_logit_softcapping", "a bound of attention scores, inside the kernel"},
+      {"final_logit_softcapping", "kernels that bound the logits"},
+      {"n_group", "a choice of expert groups in the router kernels"},
       {"reorder_and_upcast_attn", "attention in fp32"},
-      {"topk_group", "a choice of groups of experts first, in the router's kernels"},
+      {"topk_group", "a choice of expert groups in the router kernels"},
   };
   return fields;
 }

@@ -1,5 +1,5 @@
-// The model types of Hugging Face's transformers that are understood: which fields of a
-// config.json each has, what they are called in model.yaml, and what transformers assumes.
+// The supported model types of Hugging Face's transformers: the fields of a config.json that each
+// type has, their keys in model.yaml, and the defaults of transformers.
 #ifndef DRYDOCK_WORKLOAD_GEN_IMPORT_HF_HF_FAMILIES_H_
 #define DRYDOCK_WORKLOAD_GEN_IMPORT_HF_HF_FAMILIES_H_
 
@@ -16,27 +16,27 @@ struct HfDefault {
   const char* value;
 };
 
-// Its sliding windows, where no field says it.
+// The sliding windows of a family whose config.json has no field for them.
 struct HfWindows {
   int64_t width = 0;   // 0: none
-  int full_every = 0;  // every so manieth layer has none; 0: no such layer
-  int full_first = 0;  // so many layers at the start have none
+  int full_every = 0;  // every n-th layer has no window; 0: all layers have one
+  int full_first = 0;  // the first n layers have no window
 };
 
 struct HfFamily {
   const char* type;  // "llama"
-  bool gated;        // its MLP
+  bool gated;        // the MLP is gated
   HfWindows windows;
   std::vector<HfDefault> presets;
-  std::set<std::string> fields;   // that it reads
-  std::set<std::string> refused;  // that would change its shape, beside those that look so
+  std::set<std::string> fields;   // that are read
+  std::set<std::string> refused;  // that would change the shape; LooksLikeASize finds others
 
   bool Reads(const std::string& field) const { return fields.contains(field); }
   bool Refuses(const std::string& field) const { return refused.contains(field); }
 };
 const std::vector<HfFamily>& HfFamilies();
 
-// Fields whose value stands in model.yaml as it is.
+// Fields whose value is copied to a key of model.yaml.
 struct HfField {
   const char* name;
   const char* key;
@@ -45,15 +45,15 @@ const std::vector<HfField>& HfSameFields();
 
 struct HfActivation {
   const char* name;
-  const char* plain;  // in an MLP of two linear layers; null: not known there
+  const char* plain;  // in an MLP of two linear layers; null: not supported there
   const char* gated;
 };
 const std::vector<HfActivation>& HfActivations();
 
-// Fields that change what the GPUs do a little, with what they change.
+// Fields with a small effect on what the GPUs do, and that effect.
 const std::map<std::string, std::string>& HfUnmodelled();
 
-// Fields without bearing on what the GPUs do.
+// Fields without effect on what the GPUs do.
 const std::set<std::string>& HfHarmless();
 
 }  // namespace drydock

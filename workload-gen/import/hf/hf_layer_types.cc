@@ -13,8 +13,9 @@ std::optional<WindowPattern> WindowsOfLayerTypes(const YamlNode& types,
   for (const YamlNode& item : types.items) {
     windows.push_back(item.scalar == "sliding_attention" ? 1 : 0);
     if (item.scalar == "sliding_attention" || item.scalar == "full_attention") continue;
-    diagnostics->Add(item.ErrorHere(fmt::format(
-        "'{}' is no type of layer; known are full_attention, sliding_attention", item.scalar)));
+    diagnostics->Add(item.ErrorHere(
+        fmt::format("'{}' is not a layer type; valid values are full_attention, sliding_attention",
+                    item.scalar)));
     return std::nullopt;
   }
   if (layers.has_value() && *layers != static_cast<int64_t>(windows.size())) {
@@ -24,8 +25,9 @@ std::optional<WindowPattern> WindowsOfLayerTypes(const YamlNode& types,
   }
   const std::optional<WindowPattern> pattern = AsWindowPattern(windows);
   if (!pattern.has_value()) {
-    diagnostics->Add(types.ErrorHere(
-        "only layers without a window at the start, then every n-th, are understood"));
+    diagnostics->Add(
+        types.ErrorHere("model.yaml can only state windows with n layers without one at the start, "
+                        "then every n-th"));
   }
   return pattern;
 }

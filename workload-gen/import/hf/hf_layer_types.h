@@ -1,4 +1,4 @@
-// `layer_types` of a Hugging Face config.json, which says of each layer what its attention sees.
+// Reads `layer_types` of a config.json of Hugging Face: the kind of attention of each layer.
 #ifndef DRYDOCK_WORKLOAD_GEN_IMPORT_HF_HF_LAYER_TYPES_H_
 #define DRYDOCK_WORKLOAD_GEN_IMPORT_HF_HF_LAYER_TYPES_H_
 
@@ -10,8 +10,8 @@
 
 namespace drydock {
 
-// Nothing, and reported, if a type is not known, `layers` is another number, or the windows follow
-// no rule that model.yaml can state.
+// Returns nothing, and reports why, if a type is unknown, the list does not have `layers` entries,
+// or model.yaml cannot state the pattern of windows.
 std::optional<WindowPattern> WindowsOfLayerTypes(const YamlNode& types,
                                                  std::optional<int64_t> layers,
                                                  Diagnostics* diagnostics);

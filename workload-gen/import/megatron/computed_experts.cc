@@ -26,7 +26,7 @@ class ComputedExperts {
   }
 
  private:
-  // Without experts, Megatron passes over what is said of them.
+  // Without experts, Megatron-LM ignores their arguments.
   void DropExperts() {
     for (const char* key :
          {"model.expert_ffn", "model.shared_expert_ffn", "model.router_bias",
@@ -45,8 +45,8 @@ class ComputedExperts {
     std::optional<ExpertPattern> pattern;
     if (list.has_value()) pattern = AsExpertPattern(*list);
     if (!pattern.has_value()) {
-      return r_.Fail(argument, fmt::format("'{}': dense layers at the start, then every n-th layer "
-                                           "with experts, is understood",
+      return r_.Fail(argument, fmt::format("'{}': expected dense layers at the start, then experts "
+                                           "in every n-th layer",
                                            text));
     }
     const std::optional<int64_t> layers = r_.Number("--num-layers");

@@ -52,7 +52,7 @@ class ComputedModel {
     }
   }
 
-  // Of a gated MLP that says no width, Megatron takes two thirds of 4 x hidden, in whole 64s.
+  // The default width of a gated MLP is two thirds of 4 x hidden, rounded down to a multiple of 64.
   void SetActivation() {
     const char* gated = r_.Has("--swiglu")        ? "--swiglu"
                         : r_.Has("--quick-geglu") ? "--quick-geglu"
@@ -69,7 +69,7 @@ class ComputedModel {
     r_.Set("model.ffn", std::to_string(ffn), "--hidden-size");
   }
 
-  // NullTokenizer adds a token to the number it is given; others know their own.
+  // NullTokenizer adds a token to --vocab-size.
   void SetVocabulary() {
     const std::string tokenizer = r_.Text("--tokenizer-type");
     if (r_.Has("--padded-vocab-size")) {
@@ -94,7 +94,7 @@ class ComputedModel {
     const auto found = sizes.find(tokenizer);
     if (found != sizes.end()) return r_.Set("model.vocab", found->second, "--tokenizer-type");
     if (!r_.Has("--tokenizer-type")) return r_.Lacks("--vocab-size");
-    r_.Fail("--tokenizer-type", fmt::format("how many words a {} has stands in its files; give "
+    r_.Fail("--tokenizer-type", fmt::format("the size of the vocabulary of {} is not known; give "
                                             "--vocab-size or --set model.vocab=",
                                             tokenizer));
     r_.Set("model.vocab", "1", "--tokenizer-type");
@@ -111,12 +111,12 @@ class ComputedModel {
     set("model.qk_rope_dim", "--qk-pos-emb-head-dim", "64");
     set("model.value_dim", "--v-head-dim", "128");
     if (r_.Has("--q-lora-rank")) set("model.q_lora_rank", "--q-lora-rank", "");
-    // Megatron norms the latent widths with it, model.yaml always.
+    // --qk-layernorm of Megatron-LM normalizes the latent widths; model.yaml always does.
     r_.tree.Set("model.qk_norm", "false");
     r_.tree.Unset("model.head_dim");
   }
 
-  // "(127,0)": a query sees itself and 127 keys before it.
+  // "(127,0)": a query sees its own key and the 127 keys before it.
   void SetWindow() {
     if (!r_.Has("--window-size")) return;
     std::string text = r_.Text("--window-size");
@@ -125,8 +125,8 @@ class ComputedModel {
     const size_t comma = text.find(',');
     const bool right = comma != std::string::npos && text.substr(comma + 1) != "0";
     if (!left.has_value() || *left < 0 || *left > kMaxDimension || right) {
-      return r_.Fail("--window-size",
-                     fmt::format("'{}': expected (keys before, 0)", r_.Text("--window-size")));
+      return r_.Fail("--window-size", fmt::format("'{}': expected (number of keys before, 0)",
+                                                  r_.Text("--window-size")));
     }
     r_.Set("model.window", std::to_string(*left + 1), "--window-size");
     if (r_.Has("--window-attn-skip-freq")) SetWindowPattern();
@@ -149,14 +149,14 @@ class ComputedModel {
     }
     if (!pattern.has_value()) {
       return r_.Fail(argument,
-                     fmt::format("'{}': layers without a window at the start, then every n-th, is "
-                                 "understood, as a number or a list",
+                     fmt::format("'{}': expected a number, or a list with n layers without a "
+                                 "window at the start, then every n-th",
                                  text));
     }
     SetWindows(*pattern, argument);
   }
 
-  // Where every layer is without one, there is none.
+  // If no layer has a window, the model has none.
   void SetWindows(const WindowPattern& pattern, const char* argument) {
     const int64_t layers = r_.Number("--num-layers").value_or(kMaxDimension);
     if (pattern.every == 1 || pattern.first >= layers) return r_.tree.Unset("model.window");

@@ -16,7 +16,7 @@ class ComputedParallel {
   void Set() {
     if (r_.Text("--tensor-model-parallel-size", "1") == "1" && r_.Has("--sequence-parallel")) {
       r_.Set("parallel.sequence_parallel", "false", "--sequence-parallel");
-      notes_.remarks.push_back("--sequence-parallel without tensor parallelism is nothing");
+      notes_.remarks.push_back("--sequence-parallel has no effect without tensor parallelism");
     }
     SetContext();
     const bool layout = r_.Has("--pipeline-model-parallel-layout");
@@ -31,14 +31,14 @@ class ComputedParallel {
     if (!r_.Has("--cp-comm-type")) return;
     const std::vector<ScriptWord>& types = r_.Values("--cp-comm-type");
     if (types.size() != 1) {
-      return r_.Fail("--cp-comm-type", "one type for all layers is generated");
+      return r_.Fail("--cp-comm-type", "expected one type for all layers");
     }
     r_.Choose(
         "--cp-comm-type", "parallel.context_type",
         {{"p2p", "p2p"}, {"a2a", "a2a"}, {"allgather", "allgather"}, {"all_gather", "allgather"}});
   }
 
-  // The layout says it, and excludes what else would.
+  // The number of virtual stages of a rank, from the layout. It excludes other arguments for them.
   std::optional<int64_t> ChunksOfLayout() {
     const char* layout = "--pipeline-model-parallel-layout";
     for (const char* other :
@@ -49,20 +49,21 @@ class ComputedParallel {
     return static_cast<int64_t>(stages) / r_.Number("--pipeline-model-parallel-size").value_or(1);
   }
 
-  // Virtual stages a rank.
+  // The number of virtual stages of a rank.
   std::optional<int64_t> Chunks() {
     const char* by_stage = "--num-virtual-stages-per-pipeline-rank";
     const char* by_layers = "--num-layers-per-virtual-pipeline-stage";
     if (r_.Has(by_stage)) {
       if (r_.Has(by_layers)) r_.Fail(by_layers, fmt::format("excludes {}", by_stage));
-      if (!r_.Number(by_stage).has_value()) r_.Fail(by_stage, "expected a whole number from 1 on");
+      if (!r_.Number(by_stage).has_value())
+        r_.Fail(by_stage, "expected a whole number of at least 1");
       return r_.Number(by_stage);
     }
     if (!r_.Has(by_layers)) return std::nullopt;
     const std::optional<int64_t> each = r_.Number(by_layers);
     const std::optional<int64_t> layers =
         r_.Number(r_.Has("--num-layers") ? "--num-layers" : "--encoder-num-layers");
-    if (!each.has_value()) r_.Fail(by_layers, "expected a whole number from 1 on");
+    if (!each.has_value()) r_.Fail(by_layers, "expected a whole number of at least 1");
     if (!each.has_value() || !layers.has_value()) return std::nullopt;
     const int64_t pipeline = r_.Number("--pipeline-model-parallel-size").value_or(1);
     const int64_t counted = *layers +

@@ -16,7 +16,8 @@ class ComputedTraining {
     SetBatch();
     SetGraphs();
     if (r_.Has("--optimizer") && r_.Text("--optimizer") != "adam") {
-      r_.Fail("--optimizer", fmt::format("'{}': only adam is generated", r_.Text("--optimizer")));
+      r_.Fail("--optimizer", fmt::format("'{}' is not generated; the only optimizer is adam",
+                                         r_.Text("--optimizer")));
     }
     const bool unfused = r_.Text("--attention-backend") == "unfused" ||
                          (r_.Text("--transformer-impl") == "local" && !r_.Has("--use-flash-attn"));
@@ -43,7 +44,7 @@ class ComputedTraining {
     if (!old && r_.Text("--cuda-graph-impl", "none") == "none") return;
     r_.Set("training.cuda_graphs", "layers", "--cuda-graph-impl");
     if (r_.Text("--cuda-graph-scope") == "attn") {
-      notes_.remarks.push_back("--cuda-graph-scope attn: whole layers are taken for graphs");
+      notes_.remarks.push_back("--cuda-graph-scope attn: graphs are modelled as whole layers");
       return;
     }
     r_.Choose("--cuda-graph-scope", "training.cuda_graphs",
@@ -52,7 +53,7 @@ class ComputedTraining {
 
   void SetPrecision() {
     const char* type = r_.Has("--bf16") ? "--bf16" : r_.Has("--fp16") ? "--fp16" : nullptr;
-    if (type == nullptr) return r_.Lacks("--bf16 or --fp16", ": training in fp32 is not generated");
+    if (type == nullptr) return r_.Lacks("--bf16 or --fp16", "; training in fp32 is not generated");
     if (r_.Has("--bf16") && r_.Has("--fp16")) r_.Fail("--fp16", "--fp16 excludes --bf16");
     r_.Set("training.precision", r_.Has("--bf16") ? "bf16" : "fp16", type);
     if (r_.Has("--fp8-format")) {
@@ -66,7 +67,7 @@ class ComputedTraining {
     if (r_.Has("--fp16") && !r_.Has("--accumulate-allreduce-grads-in-fp32")) {
       r_.Set("training.gradient_type", "fp16", "--fp16");
     }
-    // Dynamic loss scaling looks for overflow itself.
+    // Dynamic loss scaling checks for overflow by itself.
     if (r_.Has("--no-check-for-nan-in-loss-and-grad") ||
         (r_.Has("--fp16") && !r_.Has("--loss-scale"))) {
       r_.Set("training.check_gradients", "false");
@@ -80,7 +81,7 @@ class ComputedTraining {
                           size("--pipeline-model-parallel-size") * size("--context-parallel-size");
     if (line_.gpus == 0 || line_.gpus % model != 0) {
       return r_.Lacks("--global-batch-size",
-                      " and the launcher's line does not tell how many GPUs there are");
+                      ", and the launch command does not state the number of GPUs");
     }
     r_.Set("training.global_batch",
            std::to_string(size("--micro-batch-size") * line_.gpus / model));

@@ -151,18 +151,18 @@ constexpr Explained kUnmodelled[] = {
     {"--no-align-param-gather", '0', "when stages gather parameters"},
     {"--overlap-param-gather-with-optimizer-step", '0', "when the first bucket is gathered"},
     {"--ddp-pad-buckets-for-high-nccl-busbw", '0', "padding of buckets"},
-    {"--ddp-average-in-collective", '0', "who divides gradients"},
-    {"--no-gradient-reduce-div-fusion", '0', "who divides gradients"},
+    {"--ddp-average-in-collective", '0', "where gradients are divided"},
+    {"--no-gradient-reduce-div-fusion", '0', "where gradients are divided"},
     {"--ddp-reduce-scatter-with-fp32-accumulation", '0', "how gradients are scattered"},
-    {"--no-scatter-gather-tensors-in-pipeline", '0', "how stages send"},
-    {"--use-ring-exchange-p2p", '0', "how stages send"},
-    {"--pipeline-model-parallel-comm-backend", '1', "how stages send"},
+    {"--no-scatter-gather-tensors-in-pipeline", '0', "how stages exchange messages"},
+    {"--use-ring-exchange-p2p", '0', "how stages exchange messages"},
+    {"--pipeline-model-parallel-comm-backend", '1', "how stages exchange messages"},
     {"--use-sharp", '0', "which groups may use SHARP; cluster.topo says whether there is any"},
     {"--sharp-enabled-group", '1', "which groups may use SHARP"},
     {"--nccl-communicator-config-path", '1', "settings of communicators"},
     {"--moe-router-dtype", '1', "the router's kernels"},
-    {"--moe-router-num-groups", '1', "which hosts a token goes to"},
-    {"--moe-router-group-topk", '1', "which hosts a token goes to"},
+    {"--moe-router-num-groups", '1', "which hosts a token is sent to"},
+    {"--moe-router-group-topk", '1', "which hosts a token is sent to"},
     {"--exp-avg-dtype", '1', "bytes of the optimizer, in its kernel and in memory"},
     {"--exp-avg-sq-dtype", '1', "bytes of the optimizer, in its kernel and in memory"},
     {"--main-params-dtype", '1', "bytes of the optimizer, in its kernel and in memory"},
@@ -176,13 +176,14 @@ constexpr Explained kUnmodelled[] = {
     {"--moe-use-legacy-grouped-gemm", '0', "grouped kernels"},
 };
 
-constexpr const char* kOtherModel = "it makes another kind of model, which is not generated";
+constexpr const char* kOtherModel = "this kind of model is not generated";
 constexpr const char* kFsdp =
-    "Megatron's data parallelism alone is read here; state fully sharded training in a model.yaml";
+    "of Megatron-LM, only its own data parallelism is read; write a model.yaml for sharded "
+    "training";
 constexpr const char* kOffload =
     "offloading of activations is not generated (of optimizer and parameters, for fsdp and "
     "deepspeed)";
-constexpr const char* kOptimizer = "only Adam on the GPU is generated";
+constexpr const char* kOptimizer = "the only optimizer is Adam on the GPU";
 
 constexpr Explained kRefused[] = {
     {"--decoder-num-layers", '1', kOtherModel},
@@ -196,7 +197,7 @@ constexpr Explained kRefused[] = {
     {"--is-hybrid-model", '0', kOtherModel},
     {"--retro-add-retriever", '0', kOtherModel},
     {"--vision-pretraining", '0', kOtherModel},
-    {"--use-legacy-models", '0', "Megatron-Core's models alone are generated"},
+    {"--use-legacy-models", '0', "only models of Megatron-Core are generated"},
     {"--fp32-residual-connection", '0', "activations in fp32 are not generated"},
     {"--fp4-format", '1', "fp4 is not generated"},
     {"--distribute-saved-activations", '0',
@@ -219,12 +220,12 @@ constexpr Explained kRefused[] = {
     {"--deepspeed", '0', kFsdp},
     {"--deepspeed_config", '1', kFsdp},
     {"--zero-stage", '1', kFsdp},
-    {"--yaml-cfg", '1', "the arguments would come from another file"},
-    {"--batch-size", '1', "Megatron took it out; give --micro-batch-size"},
-    {"--model-parallel-size", '1', "Megatron took it out; give --tensor-model-parallel-size"},
-    {"--checkpoint-activations", '0', "Megatron took it out; give --recompute-activations"},
-    {"--warmup", '1', "Megatron took it out; give --lr-warmup-fraction"},
-    {"--skip-train", '0', "there would be no iteration to rehearse"},
+    {"--yaml-cfg", '1', "arguments in another file are not read"},
+    {"--batch-size", '1', "Megatron-LM removed it; give --micro-batch-size"},
+    {"--model-parallel-size", '1', "Megatron-LM removed it; give --tensor-model-parallel-size"},
+    {"--checkpoint-activations", '0', "Megatron-LM removed it; give --recompute-activations"},
+    {"--warmup", '1', "Megatron-LM removed it; give --lr-warmup-fraction"},
+    {"--skip-train", '0', "the run would have no iteration to rehearse"},
     {"--perform-rl-step", '0', "reinforcement learning is not generated"},
     {"--flash-decode", '0', kInferenceText},
     {"--use-legacy-static-engine", '0', kInferenceText},

@@ -18,7 +18,7 @@ const std::vector<std::string>& Names() {
   return names;
 }
 
-// Each argument takes the words up to the next one.
+// Assigns the words up to the next argument to an argument.
 class Sorter {
  public:
   Sorter(const std::vector<ScriptWord>& words, bool strict, ImportNotes* notes,
@@ -42,7 +42,7 @@ class Sorter {
  private:
   static bool IsFlag(const ScriptWord& word) { return word.text.starts_with("--"); }
 
-  // "$EXTRA_ARGUMENTS": whatever it holds is not seen.
+  // "$EXTRA_ARGUMENTS": the script does not tell its words.
   void Unresolved(const ScriptWord& word) {
     const std::string what =
         fmt::format("{} (its value is not in the script; give --variable)", word.unresolved);
@@ -53,7 +53,7 @@ class Sorter {
     }
   }
 
-  // The words behind a flag, or what stands behind its "=".
+  // Takes the words after a flag, or the text after its "=".
   GivenArgument Take(const ScriptWord& flag) {
     GivenArgument given{flag, {}};
     const size_t equals = flag.text.find('=');
@@ -87,7 +87,7 @@ class Sorter {
     }
   }
 
-  // False, and reported, if there are too few or too many.
+  // Returns false if the argument needs a value and has none. Reports and drops extra values.
   bool CheckValues(const MegatronArgument& argument, GivenArgument* given) {
     const size_t most = argument.values == '0' ? 0 : argument.values == '1' ? 1 : SIZE_MAX;
     if (argument.values == '1' && given->values.empty()) {
@@ -113,11 +113,11 @@ class Sorter {
         notes_.ignored.push_back(argument.name);
         return;
       case Effect::kUnmodelled:
-        if (MeansNothing(given)) return notes_.ignored.push_back(argument.name);
+        if (IsDefault(given)) return notes_.ignored.push_back(argument.name);
         Unmodelled(argument, given);
         return;
       case Effect::kRefused:
-        if (MeansNothing(given)) return notes_.ignored.push_back(argument.name);
+        if (IsDefault(given)) return notes_.ignored.push_back(argument.name);
         diagnostics_.Add(
             given.flag.ErrorHere(fmt::format("'{}': {}", argument.name, argument.text)));
         return;
@@ -143,8 +143,8 @@ class Sorter {
     }
   }
 
-  // Some arguments have a value that is their default, and another that is not generated.
-  static bool MeansNothing(const GivenArgument& given) {
+  // True if the value is the default, which changes nothing.
+  static bool IsDefault(const GivenArgument& given) {
     if (given.values.size() != 1) return false;
     const std::string& name = given.flag.text;
     const std::string& value = given.values[0].text;

@@ -1,5 +1,5 @@
-// Megatron-LM's arguments, as its megatron/training/arguments.py has them in late 2025: which there
-// are, how many values each takes, and what each means to a rehearsal.
+// The arguments of Megatron-LM (megatron/training/arguments.py of late 2025): their names, the
+// number of values that each takes, and their effect on a rehearsal.
 #ifndef DRYDOCK_WORKLOAD_GEN_IMPORT_MEGATRON_MEGATRON_ARGUMENTS_H_
 #define DRYDOCK_WORKLOAD_GEN_IMPORT_MEGATRON_MEGATRON_ARGUMENTS_H_
 
@@ -16,10 +16,10 @@ namespace drydock {
 
 struct MegatronArgument {
   enum class Effect : uint8_t {
-    kUsed,        // bears on what the GPUs do, and is understood
-    kIgnored,     // does not: data, logging, checkpoints, learning rates
-    kUnmodelled,  // does a little, and is not modelled
-    kRefused      // makes it another model or another run
+    kUsed,        // affects what the GPUs do; is read
+    kIgnored,     // no effect: data, logging, checkpoints, learning rates
+    kUnmodelled,  // a small effect that is not modelled
+    kRefused      // changes the model or the run into one that is not generated
   };
   std::string name;   // "--num-layers"
   char values = '0';  // '0' none, '1' one, '+' any number
@@ -30,15 +30,15 @@ struct MegatronArgument {
 // By name, sorted.
 const std::map<std::string, MegatronArgument>& MegatronArguments();
 
-// An argument as it was given; of several, the last, as in Megatron.
+// An argument as given. If it is given several times, the last one counts, as in Megatron-LM.
 struct GivenArgument {
   ScriptWord flag;
   std::vector<ScriptWord> values;
 };
 using GivenArguments = std::map<std::string, GivenArgument>;
 
-// Sorts the words of a command line. Unknown arguments and those without bearing go to `notes`;
-// with `strict`, what is unknown or not modelled is an error.
+// Returns the used arguments of a command line. Ignored, unmodelled and unknown arguments go to
+// `notes`; with `strict`, unmodelled and unknown ones are errors.
 GivenArguments SortMegatronArguments(const std::vector<ScriptWord>& words, bool strict,
                                      ImportNotes* notes, Diagnostics* diagnostics);
 

@@ -46,17 +46,18 @@ class JobMaker {
     for (const char* other : {"pretrain_t5", "pretrain_vision", "pretrain_mamba", "pretrain_retro",
                               "pretrain_ict", "pretrain_vlm"}) {
       if (!name.starts_with(other)) continue;
-      r_.FailAt(line_.script,
-                fmt::format("'{}': pretrain_gpt.py and pretrain_bert.py are understood", name));
+      r_.FailAt(
+          line_.script,
+          fmt::format("'{}' is not supported; pretrain_gpt.py and pretrain_bert.py are", name));
     }
     if (name.starts_with("pretrain_bert")) {
       r_.Set("model.causal", "false");
       notes_.remarks.push_back(
-          "of BERT, token types, pooler and the head's dense layer are left out");
+          "BERT's token types, pooler and dense layer of the head are not generated");
     }
     if (!line_.nccl_settings.empty()) {
       notes_.remarks.push_back(
-          fmt::format("{}: NCCL's settings are taken from cluster.topo (nccl.settings) alone",
+          fmt::format("{}: ignored; NCCL settings come from cluster.topo (nccl.settings)",
                       Join(line_.nccl_settings)));
     }
   }

@@ -1,5 +1,5 @@
-// A Megatron-LM command line as a model.yaml: defaults as Megatron has them, values that follow
-// from others worked out as it does.
+// Turns a command line of Megatron-LM into a model.yaml. Defaults and computed values are those of
+// Megatron-LM.
 #ifndef DRYDOCK_WORKLOAD_GEN_IMPORT_MEGATRON_MEGATRON_JOB_H_
 #define DRYDOCK_WORKLOAD_GEN_IMPORT_MEGATRON_MEGATRON_JOB_H_
 
@@ -11,8 +11,8 @@
 
 namespace drydock {
 
-// The tree that the model.yaml would parse to. `variables` are those of the script that the user
-// gave (launch_script.h). Everything wrong at once, each at its place in the script.
+// Returns the tree of the model.yaml. `variables` are values that the user gives to variables of
+// the script (launch_script.h). Reports all mistakes at once, each at its place in the script.
 Result<YamlNode> MegatronJob(const std::string& text, const std::string& file_name,
                              const std::map<std::string, std::string>& variables, bool strict,
                              ImportNotes* notes);

@@ -13,15 +13,16 @@ namespace {
 TEST(MegatronJobMistakes, WhatIsNotGivenIsNamed) {
   const Result<TrainingJob> job = Parse("--num-layers 2 --bf16");
   ASSERT_FALSE(job.ok());
-  EXPECT_EQ(job.error().ToString(),
-            "run.sh: error: --seq-length is not given\n"
-            "run.sh: error: --hidden-size is not given\n"
-            "run.sh: error: --num-attention-heads is not given\n"
-            "run.sh: error: --max-position-embeddings is not given\n"
-            "run.sh: error: --micro-batch-size is not given\n"
-            "run.sh: error: --vocab-size is not given\n"
-            "run.sh: error: --global-batch-size is not given and the launcher's line does not tell "
-            "how many GPUs there are");
+  EXPECT_EQ(
+      job.error().ToString(),
+      "run.sh: error: --seq-length is not given\n"
+      "run.sh: error: --hidden-size is not given\n"
+      "run.sh: error: --num-attention-heads is not given\n"
+      "run.sh: error: --max-position-embeddings is not given\n"
+      "run.sh: error: --micro-batch-size is not given\n"
+      "run.sh: error: --vocab-size is not given\n"
+      "run.sh: error: --global-batch-size is not given, and the launch command does not state "
+      "the number of GPUs");
 }
 
 TEST(MegatronJobMistakes, MistakesAreWhereTheValueStands) {
@@ -46,26 +47,27 @@ TEST_P(MegatronJobMistake, IsTold) {
 INSTANTIATE_TEST_SUITE_P(
     All, MegatronJobMistake,
     testing::Values(
-        Mistake{"", "--bf16 or --fp16 is not given: training in fp32 is not generated"},
+        Mistake{"", "--bf16 or --fp16 is not given; training in fp32 is not generated"},
         Mistake{"--bf16 --fp16", "--fp16 excludes --bf16"},
         Mistake{"--bf16 true", "unexpected 'true': '--bf16' takes no value"},
         Mistake{"--bf16 --hidden-size", "'--hidden-size' needs a value"},
         Mistake{"--bf16 --clip-grad 1 2", "unexpected '2': '--clip-grad' takes one value"},
         Mistake{"--bf16 --normalization RMSnorm",
-                "'RMSnorm' is no --normalization; did you mean 'RMSNorm'?; valid values are "
+                "'RMSnorm' is not a value of --normalization; did you mean 'RMSNorm'?; valid "
+                "values are "
                 "LayerNorm, RMSNorm"},
         Mistake{"--bf16 --position-embedding-type relative",
-                "'relative' is no --position-embedding-type; valid values are learned_absolute, "
+                "'relative' is not a value of --position-embedding-type; valid values are "
+                "learned_absolute, "
                 "rope, mrope, none"},
         Mistake{"--bf16 --swiglu --squared-relu", "excludes --swiglu"},
         Mistake{"--bf16 --num-experts 8 --moe-layer-freq [0,1]*24",
-                "'[0,1]*24': dense layers at the start, then every n-th layer with experts, is "
-                "understood"},
+                "'[0,1]*24': expected dense layers at the start, then experts in every n-th layer"},
         Mistake{"--bf16 --num-experts 8 --moe-layer-freq [1]*47",
                 "'[1]*47' is a list of 47 layers; the model has 48"},
-        Mistake{"--bf16 --window-size 1,1", "'1,1': expected (keys before, 0)"},
-        Mistake{"--bf16 --optimizer sgd", "'sgd': only adam is generated"},
-        Mistake{"--bf16 --cp-comm-type p2p a2a", "one type for all layers is generated"},
+        Mistake{"--bf16 --window-size 1,1", "'1,1': expected (number of keys before, 0)"},
+        Mistake{"--bf16 --optimizer sgd", "'sgd' is not generated; the only optimizer is adam"},
+        Mistake{"--bf16 --cp-comm-type p2p a2a", "expected one type for all layers"},
         Mistake{"--bf16 --num-layers-per-virtual-pipeline-stage 7",
                 "48 layers are not divisible by 1 stages x 7 layers"},
         Mistake{"--bf16 --pipeline-model-parallel-size 4 --num-virtual-stages-per-pipeline-rank 2 "
@@ -76,21 +78,23 @@ INSTANTIATE_TEST_SUITE_P(
                 "layout 'Et*12|t*12|t*12|t*11L': t stands in it 47 times; layers is 48; the "
                 "nearest that works is 'Et*12|t*12|t*12|t*12L'"},
         Mistake{"--bf16 --window-size 9,0 --window-attn-skip-freq [1,0,0]*16",
-                "'[1,0,0]*16': layers without a window at the start, then every n-th, is "
-                "understood, as a number or a list"},
+                "'[1,0,0]*16': expected a number, or a list with n layers without a window at the "
+                "start, then every n-th"},
         Mistake{"--bf16 --window-size 9,0 --window-attn-skip-freq [1,0]*3",
                 "'[1,0]*3' is a list of 6 layers; the model has 48"},
         Mistake{"--bf16 --ffn-hidden-size $FFN",
                 "the value of '--ffn-hidden-size' depends on $FFN, which is not known; give it "
                 "with --variable NAME=VALUE"},
-        Mistake{"--bf16 --use-torch-fsdp2",
-                "'--use-torch-fsdp2': Megatron's data parallelism alone is read here; state fully "
-                "sharded training in a model.yaml"},
+        Mistake{
+            "--bf16 --use-torch-fsdp2",
+            "'--use-torch-fsdp2': of Megatron-LM, only its own data parallelism is read; write a "
+            "model.yaml for sharded training"},
         Mistake{"--bf16 --inference-max-requests 8",
                 "'--inference-max-requests': inference is out of scope: Drydock rehearses "
                 "iterations of training"},
-        Mistake{"--bf16 --checkpoint-activations",
-                "'--checkpoint-activations': Megatron took it out; give --recompute-activations"}));
+        Mistake{
+            "--bf16 --checkpoint-activations",
+            "'--checkpoint-activations': Megatron-LM removed it; give --recompute-activations"}));
 
 TEST(MegatronJobMistakes, InferenceScriptsAreRefused) {
   EXPECT_EQ(ErrorOf("torchrun tools/run_text_generation_server.py " + std::string(kGpt) + "--bf16"),

@@ -185,8 +185,8 @@ TEST(MegatronJob, WithoutAGlobalBatchItIsOneMicroBatchEach) {
                 .training.batch.global,
             4 * 32 / 2);
   EXPECT_EQ(ErrorOf(gpt + "--bf16"),
-            "--global-batch-size is not given and the launcher's line does not tell how many GPUs "
-            "there are");
+            "--global-batch-size is not given, and the launch command does not state the number of "
+            "GPUs");
 }
 
 constexpr const char* kMixtral =

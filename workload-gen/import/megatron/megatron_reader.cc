@@ -37,7 +37,7 @@ void MegatronReader::Choose(const std::string& argument, const std::string& key,
     if (name == value) return Set(key, meaning, argument);
     names.push_back(name);
   }
-  Fail(argument, fmt::format("'{}' is no {}{}; valid values are {}", value, argument,
+  Fail(argument, fmt::format("'{}' is not a value of {}{}; valid values are {}", value, argument,
                              DidYouMean(value, names), Join(names)));
 }
 

@@ -1,4 +1,4 @@
-// The arguments of a Megatron-LM command line, and the model.yaml that is made of them.
+// The arguments of a Megatron-LM command line, and the tree of the model.yaml that they make.
 #ifndef DRYDOCK_WORKLOAD_GEN_IMPORT_MEGATRON_MEGATRON_READER_H_
 #define DRYDOCK_WORKLOAD_GEN_IMPORT_MEGATRON_MEGATRON_READER_H_
 
@@ -24,15 +24,17 @@ class MegatronReader {
   const std::vector<ScriptWord>& Values(const std::string& argument) const {
     return given_.at(argument).values;
   }
-  // Of its value, or of the argument itself if it has none.
+  // The place of the argument's value; of the argument itself if it has no value.
   const ScriptWord& Place(const std::string& argument) const;
   std::string Text(const std::string& argument, const std::string& otherwise = "") const;
-  // The number it is given; nothing where it is not given or is none, which is found out later.
+  // Returns the value as a number; nothing if the argument is absent or its value is not a valid
+  // number, which the reader of model.yaml reports.
   std::optional<int64_t> Number(const std::string& argument) const;
 
-  // A value of model.yaml, at the place of `argument` where that is given.
+  // Sets a key of model.yaml. The value has the place of `argument` if the argument is given.
   void Set(const std::string& key, const std::string& value, const std::string& argument = "");
-  // What `argument` chooses among `choices`, each with what it means in model.yaml.
+  // Sets `key` by the value of `argument`: `choices` has pairs of a value and its value in
+  // model.yaml. Reports a value that is not among them.
   void Choose(const std::string& argument, const std::string& key,
               const std::vector<std::pair<std::string, std::string>>& choices);
 

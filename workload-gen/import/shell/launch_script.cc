@@ -17,7 +17,7 @@ namespace {
 constexpr size_t kMaxText = size_t{4} << 20;
 using Words = std::vector<ShellText>;
 
-// Commands that only speak of others.
+// Commands that name other commands without starting them.
 const std::set<std::string> kTalking = {"echo", "printf", "cat",   "ls", "cp",  "mv",
                                         "rm",   "grep",   "mkdir", "cd", "set", "test"};
 
@@ -36,7 +36,7 @@ struct Command {
   Words arguments;
 };
 
-// A Python file behind something that starts it, or behind a variable that is not known.
+// Returns the command if it has a Python file after a launcher or after an unknown variable.
 std::optional<Command> PythonCommand(const Words& words) {
   if (kTalking.contains(PlainText(words[0]))) return std::nullopt;
   bool started = false;
@@ -51,7 +51,7 @@ std::optional<Command> PythonCommand(const Words& words) {
   return std::nullopt;
 }
 
-// Turns shell words into what callers see: text, place, and what is not known of it.
+// Turns shell words into ScriptWords: text, place, and the unknown part.
 class WordMaker {
  public:
   WordMaker(const std::string& text, std::string file_name, const ShellVariables* variables)
@@ -93,7 +93,7 @@ class WordMaker {
   std::vector<std::string> lines_;
 };
 
-// The number behind one of the launcher's options, "--nnodes 4" or "--nnodes=4".
+// Returns the value of an option of the launcher: "--nnodes 4" or "--nnodes=4".
 std::optional<int64_t> LauncherNumber(const Words& words, const std::set<std::string>& names) {
   for (size_t i = 0; i < words.size(); ++i) {
     const std::string word = PlainText(words[i]);
@@ -119,7 +119,7 @@ bool IsTraining(const Command& command) {
   return name.starts_with("pretrain") || name.starts_with("train");
 }
 
-// The only command, or the only one that is called a training.
+// Returns the only command, or the only one whose file is named like a training.
 Result<size_t> ChooseCommand(const std::vector<Command>& commands, const WordMaker& maker,
                              const std::string& file_name) {
   std::vector<size_t> training;
@@ -129,13 +129,13 @@ Result<size_t> ChooseCommand(const std::vector<Command>& commands, const WordMak
   if (training.size() == 1) return training[0];
   if (training.empty()) {
     return Error(
-        "no training command: expected torchrun, python or deepspeed and a Python file, or a file "
+        "no training command; expected torchrun, python or deepspeed and a Python file, or a file "
         "of arguments that begins with '--'",
         {file_name, 0, 0});
   }
   const ScriptWord first = maker.Make(commands[training[0]].script);
   return maker.Make(commands[training[1]].script)
-      .ErrorHere(fmt::format("a second training command; the first is in line {}; keep one",
+      .ErrorHere(fmt::format("a second training command; the first is in line {}; remove one",
                              first.location.line));
 }
 
@@ -180,7 +180,8 @@ Words ReadBareList(const ShellText& text, ShellVariables* variables) {
 Result<LaunchLine> ReadLaunchScript(const std::string& text, const std::string& file_name,
                                     const std::map<std::string, std::string>& given) {
   if (text.size() > kMaxText || !IsText(text)) {
-    return Error("no launch script: more than 4 MiB, or not text", {file_name, 0, 0});
+    return Error("not a launch script: the file is larger than 4 MiB or is not text",
+                 {file_name, 0, 0});
   }
   ShellVariables variables;
   for (const auto& [name, value] : given) variables.Fix(name, value);

@@ -147,10 +147,10 @@ std::string ErrorOf(const std::string& text) {
 
 TEST(LaunchScript, OneTrainingCommandIsNeeded) {
   EXPECT_EQ(ErrorOf("echo hello\n"),
-            "run.sh: error: no training command: expected torchrun, python or deepspeed and a "
+            "run.sh: error: no training command; expected torchrun, python or deepspeed and a "
             "Python file, or a file of arguments that begins with '--'");
   EXPECT_EQ(ErrorOf("torchrun pretrain_gpt.py --a\ntorchrun pretrain_gpt.py --b\n"),
-            "run.sh:2:10: error: a second training command; the first is in line 1; keep one\n"
+            "run.sh:2:10: error: a second training command; the first is in line 1; remove one\n"
             "  torchrun pretrain_gpt.py --b\n"
             "           ^");
 }

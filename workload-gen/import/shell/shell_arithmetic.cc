@@ -22,7 +22,7 @@ class Expression {
  private:
   using Number = std::optional<int64_t>;
 
-  // The next character that is no blank; '\0' at the end.
+  // Returns the next character but blanks; '\0' at the end.
   char Next() {
     while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\t' || text_[at_] == '\n')) {
       ++at_;

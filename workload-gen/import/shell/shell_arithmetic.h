@@ -10,8 +10,8 @@
 
 namespace drydock {
 
-// Nothing if it is no such expression, a name has no value, or a result leaves 63 bits.
-// `value_of` is asked for each name (also written $NAME or ${NAME}).
+// Returns nothing if `text` is another expression, a name has no value, or a result exceeds 63
+// bits. `value_of` returns the value of a name (also written $NAME or ${NAME}).
 std::optional<int64_t> EvaluateArithmetic(
     const std::string& expression,
     const std::function<std::optional<int64_t>(const std::string& name)>& value_of);

@@ -10,11 +10,11 @@ namespace {
 
 ShellTruth Truth(bool value) { return value ? ShellTruth::kTrue : ShellTruth::kFalse; }
 
-// A word as a test sees it.
+// A word of a condition.
 struct Operand {
   std::string text;
   bool known = true;
-  bool unset = false;  // nothing but a variable that is not set
+  bool unset = false;  // the word is an unset variable
 };
 
 Operand OperandOf(const ShellText& word, const ShellVariables& variables) {
@@ -65,7 +65,7 @@ ShellTruth Primary(std::vector<Operand> words) {
   if (words.empty()) {
     value = ShellTruth::kFalse;
   } else if (words.size() == 1) {
-    // A lone word: is it empty? Of an operator whose operand vanished, it is not.
+    // A single word is true unless empty. An operator without its operand is a single word too.
     value = Not(IsEmpty(words[0]));
   } else if (words.size() == 2 && words[0].text == "-z") {
     value = IsEmpty(words[1]);
@@ -91,13 +91,14 @@ ShellTruth And(ShellTruth a, ShellTruth b) {
 
 ShellTruth Or(ShellTruth a, ShellTruth b) { return Not(And(Not(a), Not(b))); }
 
-bool IsShellTest(const std::vector<ShellText>& words) {
+bool IsShellCondition(const std::vector<ShellText>& words) {
   if (words.empty()) return false;
   const std::string first = PlainText(words.front());
   return first == "[" || first == "[[" || first == "test";
 }
 
-ShellTruth EvaluateShellTest(const std::vector<ShellText>& words, const ShellVariables& variables) {
+ShellTruth EvaluateShellCondition(const std::vector<ShellText>& words,
+                                  const ShellVariables& variables) {
   ShellTruth any = ShellTruth::kFalse, all = ShellTruth::kTrue;
   std::vector<Operand> part;
   for (size_t i = 1; i <= words.size(); ++i) {

@@ -1,4 +1,4 @@
-// What a shell's [ ... ] and [[ ... ]] find, as far as the text of a script tells.
+// Evaluates the conditions [ ... ] and [[ ... ]] of a shell as far as the text of a script tells.
 #ifndef DRYDOCK_WORKLOAD_GEN_IMPORT_SHELL_SHELL_CONDITION_H_
 #define DRYDOCK_WORKLOAD_GEN_IMPORT_SHELL_SHELL_CONDITION_H_
 
@@ -14,11 +14,13 @@ ShellTruth Not(ShellTruth value);
 ShellTruth And(ShellTruth a, ShellTruth b);
 ShellTruth Or(ShellTruth a, ShellTruth b);
 
-// True of words that begin with [, [[ or test.
-bool IsShellTest(const std::vector<ShellText>& words);
-// Comparisons of strings and of whole numbers, -z and -n, !, && and ||. Unknown: files, patterns,
-// what compares a value that is not known. To -z and -n, a variable that is not set is empty.
-ShellTruth EvaluateShellTest(const std::vector<ShellText>& words, const ShellVariables& variables);
+// True for words that begin with [, [[ or test.
+bool IsShellCondition(const std::vector<ShellText>& words);
+// Supports comparisons of strings and of whole numbers, -z, -n, !, && and ||. Tests of files,
+// patterns and comparisons with an unknown value are kUnknown. For -z and -n, an unset variable is
+// empty.
+ShellTruth EvaluateShellCondition(const std::vector<ShellText>& words,
+                                  const ShellVariables& variables);
 
 }  // namespace drydock
 

@@ -18,8 +18,8 @@ ShellTruth Evaluate(const std::string& text) {
       words.push_back(word);
     }
   }
-  EXPECT_TRUE(IsShellTest(words));
-  return EvaluateShellTest(words, variables);
+  EXPECT_TRUE(IsShellCondition(words));
+  return EvaluateShellCondition(words, variables);
 }
 
 TEST(ShellTest, True) {

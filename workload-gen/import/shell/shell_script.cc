@@ -9,8 +9,8 @@
 namespace drydock {
 namespace {
 
-constexpr int kMaxNesting = 8;        // of sh -c "..."
-constexpr size_t kMostBlocks = 1000;  // inside one another
+constexpr int kMaxNesting = 8;       // of sh -c "..."
+constexpr size_t kMaxBlocks = 1000;  // inside one another
 
 const std::set<std::string> kLoops = {"for", "while", "until", "case", "select"};
 const std::set<std::string> kJoining = {"do", "{", "}", "time"};
@@ -39,14 +39,14 @@ void ShellScript::RunNested(const ShellText& text, int depth) {
   while (!cursor.Done() && !variables_.exhausted()) Statement(&cursor, depth);
 }
 
-// Whether what is read now is run: all blocks around it and the list it stands in.
+// Whether the current command runs, by all enclosing blocks and its list.
 ShellTruth ShellScript::Runs() const {
   ShellTruth runs = list_runs_;
   for (const Block& block : blocks_) runs = And(runs, block.runs);
   return runs;
 }
 
-// Up to the next separator.
+// Reads up to the next separator.
 void ShellScript::Statement(Cursor* c, int depth) {
   Words words;
   bool declaring = false;
@@ -92,7 +92,7 @@ void ShellScript::TakeOperator(Cursor* c) {
   if (first == '|') return;  // the next of a pipeline runs if this one does
   list_ = list_runs_ = ShellTruth::kTrue;
   if (first != '\n') return;
-  // What the here-documents begun in this line contain is no command.
+  // The text of here-documents that begin in this line has no commands.
   for (const std::string& end : c->here_documents) {
     while (!c->Done()) {
       const std::string line = TakeLine(c->text, &c->at);
@@ -102,7 +102,7 @@ void ShellScript::TakeOperator(Cursor* c) {
   c->here_documents.clear();
 }
 
-// "> file", "2>&1", "<<END": none of it is an argument.
+// Skips redirections: "> file", "2>&1", "<<END".
 void ShellScript::Redirection(Cursor* c, Words* words) {
   const bool here = c->Peek() == '<' && c->Peek(1) == '<' && c->Peek(2) != '<';
   if (!words->empty() && c->at > 0 && IsNameCharacter(c->text[c->at - 1].c) &&
@@ -116,7 +116,7 @@ void ShellScript::Redirection(Cursor* c, Words* words) {
   if (here && !target.empty()) c->here_documents.push_back(PlainText(target.front()));
 }
 
-// NAME=value, NAME+=value, NAME=(values) at the cursor; false if there is none.
+// Reads NAME=value, NAME+=value or NAME=(values) at the cursor; returns false if there is none.
 bool ShellScript::Assignment(Cursor* c) {
   size_t end = c->at;
   std::string name;
@@ -183,11 +183,11 @@ void ShellScript::TakeWords(Cursor* c, Words* words, bool* declaring) {
   words->insert(words->end(), more.begin(), more.end());
 }
 
-// A word in the place of a command that is none.
+// Handles a keyword in the place of a command.
 bool ShellScript::TakeKeyword(const std::string& word) {
-  if (word == "if" && blocks_.size() < kMostBlocks) {
+  if (word == "if" && blocks_.size() < kMaxBlocks) {
     blocks_.push_back({true, true});
-  } else if (kLoops.contains(word) && blocks_.size() < kMostBlocks) {
+  } else if (kLoops.contains(word) && blocks_.size() < kMaxBlocks) {
     blocks_.push_back({false, false, ShellTruth::kUnknown, ShellTruth::kUnknown});
   } else if (word == "fi" || word == "done" || word == "esac") {
     if (!blocks_.empty()) blocks_.pop_back();
@@ -219,7 +219,7 @@ void ShellScript::Execute(const Words& words, int depth) {
   if (words.empty()) return;
   const ShellTruth runs = Runs();
   Finish(words);
-  if (runs == ShellTruth::kFalse || IsShellTest(words)) return;
+  if (runs == ShellTruth::kFalse || IsShellCondition(words)) return;
   if (PlainText(words[0]) == "eval") {
     ShellText joined;
     for (size_t i = 1; i < words.size(); ++i) {
@@ -237,15 +237,15 @@ void ShellScript::Execute(const Words& words, int depth) {
   on_command_(words);
 }
 
-// What the command came to: a test's result; other commands succeed, but nobody knows as a
-// condition.
+// The result of the command: that of a condition, or success. As a condition itself, another
+// command is kUnknown.
 void ShellScript::Finish(const Words& words) {
   const bool condition = !blocks_.empty() && blocks_.back().in_condition;
   ShellTruth value = condition ? ShellTruth::kUnknown : ShellTruth::kTrue;
-  if (IsShellTest(words)) value = EvaluateShellTest(words, variables_);
+  if (IsShellCondition(words)) value = EvaluateShellCondition(words, variables_);
   if (negated_) value = Not(value);
   negated_ = false;
-  // a && b, a || b: what was passed over leaves the list as it was.
+  // a && b, a || b: a skipped command leaves the result of the list unchanged.
   if (list_runs_ == ShellTruth::kTrue)
     list_ = value;
   else if (list_runs_ == ShellTruth::kUnknown)

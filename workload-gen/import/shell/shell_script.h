@@ -1,6 +1,6 @@
-// Follows a shell script from top to bottom: its assignments, its if, and the commands it would
-// start. Nothing is started. What is assigned in a loop, in case, or under a condition that the
-// text does not decide is not known afterwards; branches that are surely not taken are passed over.
+// Follows a shell script from top to bottom: assignments, if, and the commands that it would start.
+// Nothing is started. A variable that is assigned in a loop, in case, or under an undecided
+// condition is unknown afterwards. Branches that cannot be taken are skipped.
 #ifndef DRYDOCK_WORKLOAD_GEN_IMPORT_SHELL_SHELL_SCRIPT_H_
 #define DRYDOCK_WORKLOAD_GEN_IMPORT_SHELL_SHELL_SCRIPT_H_
 
@@ -16,8 +16,8 @@ namespace drydock {
 class ShellScript {
  public:
   using Words = std::vector<ShellText>;
-  // `on_command` sees each command that may be run, its redirections taken away; also those inside
-  // sh -c "..." and eval.
+  // Calls `on_command` with each command that may run, without its redirections. Commands inside
+  // sh -c "..." and eval count too.
   ShellScript(ShellVariables* variables, std::function<void(const Words&)> on_command)
       : variables_(*variables), on_command_(std::move(on_command)) {}
 
@@ -25,7 +25,7 @@ class ShellScript {
   const std::vector<std::string>& assigned() const { return assigned_; }  // names, in order
 
  private:
-  // One text and how far it is read.
+  // A text and the position of the reader.
   struct Cursor {
     const ShellText& text;
     size_t at = 0;

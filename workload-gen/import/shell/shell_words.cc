@@ -153,7 +153,7 @@ void ShellWordReader::ReadDoubleQuoted() {
   ++at_;
 }
 
-// Inside quotes a backslash is only special before a few characters.
+// Inside quotes, a backslash is special only before some characters.
 void ShellWordReader::ReadEscape(bool quoted) {
   const char next = Peek(1);
   if (next == '\n') {
@@ -172,7 +172,7 @@ void ShellWordReader::AddUnknown(const std::string& what, const ShellChar& at) {
   for (const ShellChar& c : variables_.Unknown(what, at)) Add(c);
 }
 
-// `each`: every value a field of its own, even inside quotes.
+// `each`: each value is a field of its own, even inside quotes.
 void ShellWordReader::AddValues(const std::vector<ShellText>& values, bool quoted, bool each) {
   bool first = true;
   for (const ShellText& value : values) {
@@ -213,11 +213,11 @@ void ShellWordReader::ReadDollar(bool quoted) {
   } else {
     for (; IsNameCharacter(Peek()); ++at_) name += Peek();
   }
-  if (name.empty()) return Add(start);  // a dollar that means itself
+  if (name.empty()) return Add(start);  // a literal dollar sign
   AddValues(Value(name, start), quoted, /*each=*/false);
 }
 
-// The text up to `end`, which is passed; nothing if it is not there.
+// Returns the text up to `end` and skips `end`; nothing if the text has no `end`.
 std::optional<ShellText> ShellWordReader::Inside(const char* end) {
   const size_t length = std::strlen(end);
   int depth = 0;
@@ -257,7 +257,7 @@ void ShellWordReader::ReadBraces(const ShellChar& start, bool quoted) {
     }
   }
   if (!name.empty() && rest.empty()) return AddValues(Value(name, start), quoted, false);
-  // ${NAME:-word}, ${NAME-word}, ${NAME:=word}, ${NAME=word}; :+ is the opposite.
+  // ${NAME:-word}, ${NAME-word}, ${NAME:=word}, ${NAME=word}; :+ inverts the condition.
   const size_t colon = !rest.empty() && rest[0] == ':' ? 1 : 0;
   const char kind = rest.size() > colon ? rest[colon] : '\0';
   if (name.empty() || (kind != '-' && kind != '=' && kind != '+')) {
@@ -269,7 +269,7 @@ void ShellWordReader::ReadBraces(const ShellChar& start, bool quoted) {
   if (!set && kind == '+') return;
   const ShellText word(inside->begin() + static_cast<int64_t>(name.size() + colon + 1),
                        inside->end());
-  // The default is read as if it stood in quotes: blanks in it do not end it.
+  // Reads the default as if it were quoted: blanks do not end it.
   ShellText wrapped{{'"', start.line, start.column, -1}};
   wrapped.insert(wrapped.end(), word.begin(), word.end());
   wrapped.push_back({'"', start.line, start.column, -1});

@@ -1,10 +1,10 @@
-// The words of a shell script as its shell would see them, with the place of each character: what
-// a launch script says about a training run stands in variables and arrays that it assigns itself.
+// Splits a shell script into the words that its shell would see, with the place of each character.
+// Launch scripts keep the arguments of a training run in variables and arrays.
 //
-// Understood: quotes, backslashes, line continuations, $NAME, ${NAME}, ${NAME:-default} and its
-// kin, arrays, $((arithmetic)). A value that the text does not tell (a variable that is not
-// assigned, an argument of the script, what a command prints) is an unresolved character: it can
-// stand in a word that nobody needs. Nothing is run, no variable of the environment is read.
+// Supports quotes, backslashes, line continuations, $NAME, ${NAME}, ${NAME:-default} and its
+// variants, arrays, $((arithmetic)). A value that the text does not define (an unassigned variable,
+// an argument of the script, the output of a command) is an unresolved character; it matters only
+// in words that are needed. Nothing is run, and no environment variable is read.
 #ifndef DRYDOCK_WORKLOAD_GEN_IMPORT_SHELL_SHELL_WORDS_H_
 #define DRYDOCK_WORKLOAD_GEN_IMPORT_SHELL_SHELL_WORDS_H_
 
@@ -25,23 +25,23 @@ using ShellText = std::vector<ShellChar>;
 
 std::string PlainText(const ShellText& text);
 bool IsResolved(const ShellText& text);
-// `text` with the place of every character; columns count characters, not bytes.
+// Returns `text` with the place of each character. Columns count characters, not bytes.
 ShellText WithPlaces(const std::string& text);
 
 class ShellVariables {
  public:
-  // A value that the user gave: assignments in the script do not change it.
+  // Sets a value that the user gives. Assignments in the script do not change it.
   void Fix(const std::string& name, const std::string& value);
   void Assign(const std::string& name, const std::vector<ShellText>& value, bool append);
-  // The script's own assignment depends on something that the text does not tell.
+  // Marks a variable whose assignment depends on a value that the text does not define.
   void Forget(const std::string& name, const std::string& why);
 
   const std::vector<ShellText>* Find(const std::string& name) const;
-  // A value that is not known, at the place of `at`. `what` is for messages: "$NODES".
+  // Returns an unknown value at the place of `at`. `what` is for messages: "$NODES".
   ShellText Unknown(const std::string& what, const ShellChar& at);
   const std::string& NameOf(const ShellChar& unresolved) const;
 
-  // Characters that expansions have made so far are limited; false once that is reached.
+  // Counts the characters that expansions make. Returns false once the limit is reached.
   bool Spend(size_t characters);
   bool exhausted() const { return left_ == 0; }
 
@@ -55,9 +55,9 @@ class ShellVariables {
   size_t left_ = size_t{4} << 20;
 };
 
-// Reads one word at `*at` of `text` and stops behind it. Unquoted blanks and operators end it.
-// `split`: what variables hold is split at blanks, as in a command; not so in an assignment. A word
-// may come to none or several fields.
+// Reads one word at `*at` of `text` and stops after it. Unquoted blanks and operators end the word.
+// With `split`, values of variables are split at blanks, as in a command; in an assignment they are
+// not. A word may expand to no field or to several.
 class ShellWordReader {
  public:
   ShellWordReader(const ShellText& text, size_t* at, ShellVariables* variables, int depth = 0)
@@ -94,7 +94,7 @@ class ShellWordReader {
   bool open_ = false;  // current_ is a field, be it empty
 };
 
-bool IsShellOperator(char c);  // ends a word: one of ;&|()<> and line breaks
+bool IsShellOperator(char c);  // one of ;&|()<> and line breaks, which end a word
 bool IsNameCharacter(char c);
 
 }  // namespace drydock
