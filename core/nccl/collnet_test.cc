@@ -1,4 +1,4 @@
-// What the real NCCL decides where switches reduce. The expected decisions are NCCL 2.29.7's.
+// What the real NCCL decides with in-network reduction. The expected decisions are NCCL 2.29.7's.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -33,8 +33,7 @@ int AlgorithmFor(const NcclCommunicator& comm, int64_t bytes, int type = HACKNCC
   return plan->collectives.at(0).algorithm;
 }
 
-// On every channel a chain runs through all ranks of a host, and whoever is at its top is joined to
-// the network.
+// On every channel a chain visits all ranks of a host, and its top rank is joined to the network.
 void ExpectChains(const NcclCommunicator& comm) {
   ASSERT_GT(comm.shape().collnet_heads, 0);
   for (int channel = 0; channel < comm.shape().ring_channels; ++channel) {
@@ -85,7 +84,7 @@ TEST(CollNetTest, DgxA100ScattersToHeads) {
   EXPECT_EQ(AlgorithmFor(comm, 256 << 20), HACKNCCL_COLLNET_DIRECT);
 }
 
-TEST(CollNetTest, WithAnNicForTwoGpusEverySecondIsAHead) {
+TEST(CollNetTest, WithOneNicPerTwoGpusEverySecondGpuIsAHead) {
   const NcclCommunicator comm = MakeCommunicator(DgxA100(4), 80, Places(4, kAllEight));
   EXPECT_EQ(comm.shape().collnet_heads, 4);
   ExpectChains(comm);
@@ -109,7 +108,7 @@ TEST(CollNetTest, OfTwoGpusOnOneNicTheLowerRankIsTheHead) {
   EXPECT_EQ(AlgorithmFor(comm, 1 << 20), HACKNCCL_COLLNET_DIRECT);
 }
 
-TEST(CollNetTest, OneGpuAHostGoesStraightToTheNetwork) {
+TEST(CollNetTest, WithOneGpuPerHostDataGoesStraightToTheNetwork) {
   const NcclCommunicator comm = MakeCommunicator(DgxH100(), 90, Places(4, {3}));
   ExpectChains(comm);
   EXPECT_EQ(comm.CollNet(0).value()[2].nic, 3);
@@ -121,7 +120,7 @@ TEST(CollNetTest, HostsMayDiffer) {
   for (const int gpu : {2, 3, 6, 7}) places.push_back({2, 0, gpu});
   const NcclCommunicator comm = MakeCommunicator(DgxA100(), 80, places);
   ExpectChains(comm);
-  // Four heads on each, for the smallest has no more.
+  // Four heads on each host, as many as the smallest host has.
   EXPECT_EQ(comm.shape().collnet_heads, 4);
   const std::vector<hacknccl_collnet> heads = comm.CollNet(0).value();
   int joined = 0;
@@ -140,14 +139,14 @@ TEST(CollNetTest, SwitchesDoNotReduceEveryTypeAndOperation) {
   EXPECT_NE(AlgorithmFor(comm, 1 << 20, HACKNCCL_FLOAT8_E4M3), HACKNCCL_COLLNET_CHAIN);
 }
 
-TEST(CollNetTest, OnlyWhereNcclIsToldToAndAmongSeveralHosts) {
+TEST(CollNetTest, OnlyIfASettingEnablesItAndAmongSeveralHosts) {
   EXPECT_EQ(MakeCommunicator(DgxH100(), 90, Places(4, kAllEight), "0").shape().collnet_heads, 0);
   const NcclCommunicator alone = MakeCommunicator(DgxH100(), 90, Places(1, kAllEight));
   EXPECT_EQ(alone.shape().collnet_heads, 0);
   EXPECT_EQ(alone.CollNet(0).error().ToString(), "error: there is no CollNet channel 0");
 }
 
-TEST(CollNetTest, EverythingIsReturned) {
+TEST(CollNetTest, AllMemoryIsReturned) {
   const auto library = NcclLibrary::Load().value();
   const int64_t before = library->api().memory_in_use();
   { const NcclCommunicator comm = MakeCommunicator(DgxA100(), 80, Places(4, kAllEight)); }

@@ -1,5 +1,5 @@
-/* Calls to NCCL and what it would launch for them: the second half of hacknccl.h, whose units and
- * words hold here. */
+/* Calls to NCCL and what NCCL would launch for them: the second half of hacknccl.h, with its units.
+ */
 #ifndef DRYDOCK_CORE_NCCL_HACKNCCL_PLAN_H_
 #define DRYDOCK_CORE_NCCL_HACKNCCL_PLAN_H_
 
@@ -45,7 +45,7 @@ enum {
   HACKNCCL_MAX = 2,
   HACKNCCL_MIN = 3,
   HACKNCCL_AVG = 4,
-  HACKNCCL_PREMUL_SUM = 5 /* made with ncclRedOpCreatePreMulSum; the factor decides nothing */
+  HACKNCCL_PREMUL_SUM = 5 /* from ncclRedOpCreatePreMulSum; its factor decides nothing */
 };
 
 typedef struct hacknccl_call {
@@ -56,19 +56,18 @@ typedef struct hacknccl_call {
   uint64_t count; /* elements, as the NCCL function counts: per rank for all-gather and gather (what
                      each contributes), reduce-scatter and scatter (what each receives) and
                      all-to-all (what each sends each) */
-  int32_t in_place; /* the two buffers are one, the smaller at its place in the larger */
-  int32_t buffers;  /* HACKNCCL_BUFFERS_*, both of them */
+  int32_t in_place; /* the smaller buffer is part of the larger */
+  int32_t buffers;  /* HACKNCCL_BUFFERS_*, of both buffers */
 } hacknccl_call;
 
-/* What the program told NCCL of its buffers before the call, on every rank alike. */
+/* How the program registered its buffers before the call, on every rank the same. */
 enum {
-  HACKNCCL_BUFFERS_PLAIN = 0,      /* nothing */
+  HACKNCCL_BUFFERS_PLAIN = 0,      /* not registered */
   HACKNCCL_BUFFERS_REGISTERED = 1, /* ncclCommRegister, of memory from ncclMemAlloc */
   HACKNCCL_BUFFERS_SYMMETRIC = 2   /* ncclCommWindowRegister with NCCL_WIN_COLL_SYMMETRIC */
 };
 
-/* What NCCL makes of registered buffers in a work: bits. Data does not pass through NCCL's own
- * buffers there. */
+/* How NCCL uses registered buffers in a work: bits. The data then bypasses NCCL's own buffers. */
 enum {
   HACKNCCL_DIRECT_PEER = 1, /* between GPUs that reach each other's memory */
   HACKNCCL_DIRECT_NVLS = 2, /* multicast and in-switch reduction */
@@ -87,11 +86,11 @@ enum {
 enum { HACKNCCL_LL = 0, HACKNCCL_LL128 = 1, HACKNCCL_SIMPLE = 2 };
 
 /* A collective on channels [channel_lo, channel_hi]. The first channel works on count_lo elements,
- * the last on count_hi, those between on count_mid each; with one channel count_lo is all. With
- * `even` (CollNet layouts) every channel strides over the whole buffer instead: count and chunk in
- * the _lo fields. */
+ * the last on count_hi, the others on count_mid each; a single channel works on count_lo. With
+ * `even` (CollNet layouts) every channel strides over the whole buffer; count and chunk are in the
+ * _lo fields. */
 typedef struct hacknccl_collective {
-  int32_t call; /* which of the launch's calls it is */
+  int32_t call; /* index of the call in the launch */
   int32_t function;
   int32_t algorithm;
   int32_t protocol;
@@ -104,9 +103,9 @@ typedef struct hacknccl_collective {
   uint64_t count; /* as in the call, in elements of element_bytes */
   uint64_t count_lo, count_mid, count_hi;
   uint64_t chunk_lo, chunk_mid, chunk_hi; /* bytes */
-  int32_t chunk_steps;                    /* steps (slots) a chunk takes in a connection's buffer */
-  int32_t slice_steps;                    /* steps a slice takes: a chunk moves slice by slice */
-  int32_t direct;                         /* HACKNCCL_DIRECT_* */
+  int32_t chunk_steps;                    /* slots that a chunk takes in a connection's buffer */
+  int32_t slice_steps; /* slots that a slice takes; a chunk moves slice by slice */
+  int32_t direct;      /* HACKNCCL_DIRECT_* */
 } hacknccl_collective;
 
 /* One round of send/recv of the asked rank: a send, a receive, or both at once. */
@@ -114,49 +113,49 @@ typedef struct hacknccl_exchange {
   int32_t send_peer; /* -1: none */
   int32_t recv_peer;
   uint64_t send_bytes, recv_bytes;
-  int32_t send_channels, recv_channels; /* over how many channels the message is cut */
+  int32_t send_channels, recv_channels; /* number of channels that share the message */
   int64_t send_chunk, recv_chunk;       /* bytes of payload */
   int32_t send_ll, recv_ll;             /* protocol LL, else Simple */
   int32_t channel_base; /* part p of a message runs on channel (base + p) mod p2p_channels */
   int32_t send_direct, recv_direct; /* HACKNCCL_DIRECT_PEER or _NET */
 } hacknccl_exchange;
 
-/* One channel's part of one of several broadcasts with different roots, which NCCL runs as one
+/* One channel's part of a broadcast. NCCL runs several broadcasts with different roots as one
  * kernel (AllGatherV): each goes down the ring from its root, and a thread block takes a chunk of
  * each in turn, nearest root upstream first. */
 typedef struct hacknccl_broadcast {
-  int32_t call; /* which of the launch's calls it is */
+  int32_t call; /* index of the call in the launch */
   int32_t root;
   int32_t channel;
   int32_t protocol;
   int32_t warps;
-  uint64_t offset, bytes; /* the part, in the call's buffer */
-  int64_t chunk;          /* bytes; takes one step (slot) of a connection's buffer */
+  uint64_t offset, bytes; /* of the part, in the call's buffer */
+  int64_t chunk;          /* bytes; takes one slot of a connection's buffer */
 } hacknccl_broadcast;
 
 enum { HACKNCCL_COLLECTIVES = 0, HACKNCCL_EXCHANGES = 1, HACKNCCL_BROADCASTS = 2 };
 
-/* What one channel's thread block works on in one go, in this order. Collectives of a batch run one
- * after another; exchanges of a batch run side by side, broadcasts in turns; a batch begins when
- * the one before it on its channel has ended. */
+/* The works that one channel's thread block runs together. Collectives of a batch run one after
+ * another, exchanges side by side, broadcasts in turn. A batch begins when the one before it on its
+ * channel has ended. */
 typedef struct hacknccl_batch {
-  int32_t kernel; /* which launch of the plan, from 0 */
+  int32_t kernel; /* index of the kernel in the plan */
   int32_t channel;
   int32_t works;         /* HACKNCCL_COLLECTIVES, ... */
   uint32_t first, count; /* in hacknccl_plan.batch_works */
 } hacknccl_batch;
 
 /* One step of the PAT algorithm (binomial trees that shift from loop to loop) on one rank and
- * channel: a piece of data comes out of a message, or not, and goes into one, or not. A
- * reduce-scatter adds its own data where a piece of a message is first written; an all-gather keeps
- * what it first reads. Messages are counted per peer and direction from 0; a message travels when
+ * channel. A step may take a piece of data out of a message, and may put it into another. A
+ * reduce-scatter adds its own data when a piece of a message is first written; an all-gather stores
+ * what it first reads. Messages are counted per peer and direction from 0. A message is sent when
  * it is full. */
 typedef struct hacknccl_pat_step {
   int32_t recv_peer, send_peer;       /* -1: none */
-  int32_t recv_message, send_message; /* which of that peer's */
+  int32_t recv_message, send_message; /* number of the peer's message */
   uint64_t recv_at, send_at;          /* element within the message */
   uint64_t elements;
-  uint64_t offset; /* of the piece in the larger of the two buffers, in elements */
+  uint64_t offset; /* of the piece in the larger buffer, in elements */
 } hacknccl_pat_step;
 
 typedef struct hacknccl_proxy_op {
@@ -165,25 +164,25 @@ typedef struct hacknccl_proxy_op {
   int32_t steps;
   int32_t chunk_steps, slice_steps;
   int64_t chunk_bytes, slice_bytes, loop_bytes;
-  int64_t bytes; /* largest one message on the wire */
+  int64_t bytes; /* of the largest message on the wire */
 } hacknccl_proxy_op;
 
 enum { HACKNCCL_ALGORITHMS = 7, HACKNCCL_PROTOCOLS = 3 };
 
 /* NCCL's own prediction for one algorithm and protocol. */
 typedef struct hacknccl_estimate {
-  double time_us;        /* below 0: NCCL does not consider it, `why_not` tells why */
-  double latency_us;     /* the model's two numbers: time = latency + bytes / bandwidth, with */
-  double bandwidth_gbps; /* corrections for pipelining and medium sizes; GB/s, 0: not offered */
+  double time_us;        /* below 0: NCCL excludes it, for the reason `why_not` */
+  double latency_us;     /* time = latency + bytes / bandwidth, with corrections for */
+  double bandwidth_gbps; /* pipelining and medium sizes; GB/s, 0: not offered */
   const char* why_not;   /* static text; "" if NCCL considers it */
 } hacknccl_estimate;
 
-/* What NCCL's tuner weighed for one call, or for several of a group that are alike in function,
- * operation and data type and within four times of each other's size. It takes the fastest;
- * registered buffers may still move the call to NVLS (NCCL_CTA_POLICY). */
+/* What NCCL's tuner weighed for one call, or for several calls of a group with the same function,
+ * operation and data type whose sizes differ by at most a factor of four. The tuner takes the
+ * fastest choice; registered buffers may still move the call to NVLS (NCCL_CTA_POLICY). */
 typedef struct hacknccl_decision {
   int32_t function;
-  int32_t calls_per_channel;   /* NCCL's guess at how many calls of the group share a channel */
+  int32_t calls_per_channel;   /* NCCL's estimate of how many calls of the group share a channel */
   uint64_t bytes;              /* of the larger of the two buffers, all calls together */
   int32_t algorithm, protocol; /* the fastest; -1: none is available */
   int32_t channels_at_most;    /* of the communicator, for this algorithm */
@@ -201,9 +200,9 @@ enum {
 
 typedef struct hacknccl_plan {
   int32_t kind;
-  int32_t kernels;              /* launches the call takes */
+  int32_t kernels;              /* number of kernels */
   int32_t threads;              /* of a channel's thread block */
-  const char* symmetric_kernel; /* of a SYMMETRIC plan: NCCL's name for it; else "" */
+  const char* symmetric_kernel; /* NCCL's name of a SYMMETRIC plan's kernel; else "" */
   const hacknccl_collective* collectives;
   size_t collective_count;
   const hacknccl_exchange* exchanges;
@@ -216,7 +215,7 @@ typedef struct hacknccl_plan {
   size_t batch_count;
   const uint32_t* batch_works; /* indices into collectives, exchanges or broadcasts */
   size_t batch_work_count;
-  const hacknccl_decision* decisions; /* one per choice the tuner made; none for messages */
+  const hacknccl_decision* decisions; /* one per choice of the tuner; none for messages */
   size_t decision_count;
 } hacknccl_plan;
 

@@ -1,4 +1,4 @@
-// Kinds of hosts in the terms of the C interface (hacknccl.h).
+// Converts kinds of hosts to the C interface (hacknccl.h).
 #ifndef DRYDOCK_CORE_NCCL_HOST_CLASSES_H_
 #define DRYDOCK_CORE_NCCL_HOST_CLASSES_H_
 
@@ -9,7 +9,7 @@
 
 namespace drydock {
 
-// Points into the hosts it was made from, which must outlive it.
+// Points into `hosts`, which must outlive this object.
 class HostClasses {
  public:
   explicit HostClasses(const std::vector<NcclHost>& hosts);

@@ -9,14 +9,14 @@
 namespace drydock {
 namespace {
 
-// The bus numbers of PCI domain 0, then those of 2 and on: the NVSwitches have domain 1.
+// Uses the bus numbers of PCI domain 0, then of domains 2 and higher. The NVSwitches have domain 1.
 std::string BusId(int bus) {
   const int domain = bus < 256 ? 0 : 1 + bus / 256;
   return fmt::format("{:04x}:{:02x}:00.0", domain, bus % 256);
 }
 std::string NvSwitchBusId(int index) { return fmt::format("0001:{:02x}:00.0", index + 1); }
 
-// How NCCL recognises a processor: CPUID's vendor, family and model.
+// How NCCL recognizes a processor: the vendor, family and model of CPUID.
 struct Processor {
   const char *name, *arch, *vendor;
   int family, model;
@@ -37,7 +37,7 @@ const Processor& FindProcessor(const HostKind& kind, const GpuSpec& gpu) {
   return processors[0];
 }
 
-// A PCIe switch, or a root port, and what hangs from it.
+// A PCIe switch, or a root port, and its devices.
 struct Slot {
   int socket = 0;
   std::vector<int> gpus;
@@ -53,7 +53,8 @@ std::vector<Slot> PlaceDevices(const HostKind& kind) {
     slots[s].socket = kind.SocketOf(slots[s].gpus.front());
   }
   for (int n = 0; n < nics; ++n) {
-    // The first GPU that calls this NIC its own; with more NICs than GPUs they share GPUs evenly.
+    // The first GPU whose own NIC this is. If there are more NICs than GPUs, NICs share GPUs
+    // evenly.
     int gpu = n * gpus / nics;
     while (gpu + 1 < gpus && kind.NicOfGpu(gpu) < n && nics <= gpus) ++gpu;
     slots[static_cast<size_t>(gpu / per_slot)].nics.push_back(n);
@@ -61,7 +62,7 @@ std::vector<Slot> PlaceDevices(const HostKind& kind) {
   return slots;
 }
 
-// The slowest PCIe generation whose 16 lanes carry `rate`, as data sheets round it.
+// Returns the slowest PCIe generation whose 16 lanes carry `rate`, as data sheets round it.
 int GenerationOf(Bandwidth rate) {
   for (int generation = 3; generation < 6; ++generation) {
     Nics link;
@@ -97,7 +98,7 @@ class Writer {
   }
 
  private:
-  // A slot's bus numbers: the switch, then GPUs, then NICs.
+  // The bus numbers of a slot: the switch, then the GPUs, then the NICs.
   int FirstBus(size_t slot) const { return 8 + buses_per_slot_ * static_cast<int>(slot); }
 
   void AssignBusIds(const std::vector<Slot>& slots) {
@@ -177,12 +178,12 @@ class Writer {
     std::vector<NvLinks> out;
     const ScaleUp& scale_up = kind_.scale_up;
     if (scale_up.kind == ScaleUpKind::kNvSwitch && kind_.trays > 1) {
-      // A tray does not see the switches: they are other machines'.
+      // A tray does not see the switches: they belong to other machines.
       return {{"fffffff:ffff:ff", links_, "0x068000"}};
     }
     if (scale_up.kind == ScaleUpKind::kNvSwitch) {
       for (int s = 0; s < scale_up.switches; ++s) {
-        // What does not divide evenly goes to the first and last switches, as in a DGX H100.
+        // The first and last switches get the remaining links, as in a DGX H100.
         const int rest = links_ % scale_up.switches;
         const bool extra = s < (rest + 1) / 2 || s >= scale_up.switches - rest / 2;
         const int count = links_ / scale_up.switches + (extra ? 1 : 0);
@@ -202,7 +203,7 @@ class Writer {
     const NcclHost::Nic& nic = host_.nics[static_cast<size_t>(n)];
     OpenPci(indent, nic.bus_id, "0x020700", "0x15b3", "0x0000", nic_generation_,
             kind_.nics.pcie_lanes);
-    // Trays share this text, but no NIC of theirs has the GUID of another: NCCL is told them apart.
+    // Trays share this text, but NICs need distinct GUIDs: libhacknccl assigns them per tray.
     const std::string guid = kind_.trays > 1 ? "" : fmt::format("guid=\"0x{:x}\" ", 0x1000 + n);
     host_.xml += fmt::format(
         "{0:{1}}<nic>\n{0:{2}}<net name=\"{3}\" dev=\"{4}\" latency=\"0.000000\" speed=\"{5}\" "
@@ -215,7 +216,7 @@ class Writer {
   const GpuSpec& gpu_;
   int links_;
   int gpu_generation_, nic_generation_;
-  int buses_per_slot_ = 8;  // or more, where a slot has many devices
+  int buses_per_slot_ = 8;  // larger if a slot has many devices
   NcclHost host_;
 };
 

@@ -1,4 +1,4 @@
-// The topology XML of a host that is known by its description alone. Internal to core/nccl.
+// Writes the topology XML of a host from its description. Internal to core/nccl.
 #ifndef DRYDOCK_CORE_NCCL_HOST_XML_H_
 #define DRYDOCK_CORE_NCCL_HOST_XML_H_
 
@@ -6,7 +6,8 @@
 
 namespace drydock {
 
-// xml, gpu_bus_ids and nics of one tray of the host; `links`: NVLinks of a GPU.
+// Sets xml, gpu_bus_ids and nics for one tray of the host. `links` is the number of NVLinks per
+// GPU.
 NcclHost WriteHostXml(const HostKind& kind, const GpuSpec& gpu, int links);
 
 }  // namespace drydock

@@ -1,4 +1,4 @@
-// Calls of every kind and groups of them: what NCCL 2.29.7 would launch, and why.
+// What NCCL 2.29.7 would launch for calls and groups of calls of every kind, and why.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -15,7 +15,7 @@ hacknccl_call AllReduce(uint64_t count, int op = HACKNCCL_SUM, int type = HACKNC
   return {HACKNCCL_ALL_REDUCE, type, op, 0, count, 0};
 }
 
-// Every work once on each channel that it says it uses, and nowhere else.
+// Checks that every work is once on each channel that it uses, and on no other.
 void ExpectBatchesCover(const NcclCommunicator& comm, const NcclPlan& plan) {
   std::map<std::pair<bool, uint32_t>, std::set<int>> channels;
   for (const hacknccl_batch& batch : plan.batches) {
@@ -69,7 +69,7 @@ TEST(NcclCallsTest, SaysWhatTheTunerWeighed) {
   EXPECT_LT(estimates[HACKNCCL_PAT][HACKNCCL_SIMPLE].time_us, 0);
 }
 
-TEST(NcclCallsTest, SaysWhyNvlsIsLeftOut) {
+TEST(NcclCallsTest, SaysWhyNvlsIsExcluded) {
   const NcclWorld h100 = TestWorld({DgxH100()}, 90);
   const auto two = h100.CreateCommunicator(Places(2, kAllEight)).value();
   const NcclPlan on_two = two.Collective(AllReduce(1 << 20)).value();
@@ -118,7 +118,7 @@ TEST(NcclCallsTest, GathersAndScattersAreMessages) {
     EXPECT_EQ(exchange.send_peer, exchange.recv_peer == kRoot ? kRoot : -1);
   }
   EXPECT_EQ(from.size(), 8u);
-  // In place, the root's own part is there already.
+  // In place, the root's own part does not move.
   EXPECT_EQ(launch(kRoot, HACKNCCL_GATHER, 1).exchanges.size(), 7u);
   EXPECT_EQ(launch(kRoot, HACKNCCL_SCATTER, 1).exchanges.size(), 7u);
   const NcclPlan other = launch(0, HACKNCCL_SCATTER, 0);
@@ -156,7 +156,7 @@ TEST(NcclCallsTest, RegisteredBuffersTakeFewerChannels) {
   EXPECT_EQ(gather.direct, HACKNCCL_DIRECT_PEER);
   EXPECT_EQ(channels(work(HACKNCCL_ALL_GATHER, 16 << 20, kPlain)), 24);
   EXPECT_EQ(channels(gather), 16);
-  // What was registered for one call is not for the next.
+  // Buffers registered for one call are not registered for the next.
   EXPECT_EQ(channels(work(HACKNCCL_ALL_REDUCE, 128 << 20, kPlain)), 16);
 }
 
@@ -188,7 +188,7 @@ TEST(NcclCallsTest, SymmetricBuffersTakeKernelsWithNames) {
   EXPECT_EQ(plan(2, HACKNCCL_ALL_REDUCE).symmetric_kernel, "");
 }
 
-// Which call a work is of shows by its buffers, which are of any size then.
+// The buffers, which may have any size, tell which call a work belongs to.
 TEST(NcclCallsTest, GroupsMayMixRegisteredCallsWithOthers) {
   const NcclWorld world = TestWorld({DgxH100()}, 90);
   const auto comm = world.CreateCommunicator(Places(1, kAllEight)).value();
@@ -211,7 +211,7 @@ TEST(NcclCallsTest, GroupsMixCallsOfAllKinds) {
   ASSERT_EQ(plan.collectives.size(), 3u);
   EXPECT_EQ(plan.exchanges.size(), 2u);
   ExpectBatchesCover(comm, plan);
-  // Two all-reduces of like size were one decision, and run one after another on a channel.
+  // Two all-reduces of similar size are one decision and run one after another on a channel.
   ASSERT_EQ(plan.decisions.size(), 2u);
   std::map<int, uint64_t> bytes;
   for (const hacknccl_decision& decision : plan.decisions) {
@@ -221,7 +221,7 @@ TEST(NcclCallsTest, GroupsMixCallsOfAllKinds) {
   EXPECT_EQ(bytes[HACKNCCL_ALL_GATHER], 16u * 4096 * 2);
 }
 
-// Broadcasts with different roots are one kernel, each root's first in the first.
+// Broadcasts with different roots are one kernel; the first kernel has the first of each root.
 TEST(NcclCallsTest, BroadcastsOfSeveralRootsAreOneKernel) {
   const NcclWorld world = TestWorld({DgxH100()}, 90);
   const auto comm = world.CreateCommunicator(Places(1, kAllEight)).value();
@@ -249,13 +249,13 @@ TEST(NcclCallsTest, BroadcastsOfSeveralRootsAreOneKernel) {
       EXPECT_EQ(batch.kernel, work.call == 2 ? 1 : 0);
     }
   }
-  // One root alone is an ordinary broadcast.
+  // A broadcast from a single root is an ordinary broadcast.
   const NcclPlan same = comm.Launch(0, {calls[0], calls[2]}).value();
   EXPECT_EQ(same.collectives.size(), 2u);
   EXPECT_TRUE(same.broadcasts.empty());
 }
 
-// More messages between the same two ranks than a batch may hold at once: they follow each other.
+// Two ranks exchange more messages than a batch may hold: the messages follow one another.
 TEST(NcclCallsTest, MessagesOnOneConnectionDoNotShareABatch) {
   const NcclWorld world = TestWorld({DgxH100()}, 90);
   const auto comm = world.CreateCommunicator(Places(1, kAllEight)).value();
@@ -290,7 +290,7 @@ TEST(NcclCallsTest, SaysWhatIsWrongWithACall) {
             "NCCL refused the call: Send : invalid root 8 (root should be in the 0..8 range)");
   EXPECT_EQ(error(SendTo(0, 1)),
             "NCCL refused the call: Trying to send to self without a matching recv");
-  // None of these did harm.
+  // The communicator still works after these errors.
   EXPECT_EQ(comm.Collective(AllReduce(1 << 20)).value().collectives.size(), 1u);
 }
 

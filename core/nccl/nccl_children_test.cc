@@ -1,4 +1,4 @@
-// Communicators made of others, and configured ones.
+// Communicators made of other communicators, and communicators with a configuration.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -21,8 +21,8 @@ void ExpectSame(const std::vector<T>& a, const std::vector<T>& b) {
   for (size_t i = 0; i < a.size(); ++i) EXPECT_TRUE(SameBytes(a[i], b[i])) << i;
 }
 
-// All that NCCL built and decides is the same.
-void ExpectAlike(const NcclCommunicator& a, const NcclCommunicator& b) {
+// Checks that NCCL builds and decides the same for both.
+void ExpectEqual(const NcclCommunicator& a, const NcclCommunicator& b) {
   ASSERT_TRUE(SameBytes(a.shape(), b.shape()));
   EXPECT_EQ(a.hosts(), b.hosts());
   for (int c = 0; c < a.shape().ring_channels; ++c) {
@@ -57,7 +57,7 @@ TEST(NcclChildrenTest, ASplitIsWhatTheSamePlacesMake) {
   for (int r = 0; r < 8; ++r) places[static_cast<size_t>(r)] = {1 - r / 4, 0, 6 - 2 * (r % 4)};
   const auto even = parent.Split(colors, keys, 0);
   ASSERT_TRUE(even.ok()) << even.error().ToString();
-  ExpectAlike(*even, world.CreateCommunicator(places).value());
+  ExpectEqual(*even, world.CreateCommunicator(places).value());
   const auto odd = parent.Split(colors, keys, 1);
   ASSERT_TRUE(odd.ok());
   EXPECT_EQ(odd->shape().ranks, 8);
@@ -71,7 +71,7 @@ TEST(NcclChildrenTest, AShrinkIsWhatTheOthersMake) {
   const auto parent = world.CreateCommunicator(Places(3, {0, 1, 2, 3})).value();
   const auto child = parent.Shrink({11, 0, 8, 9, 10, 2});
   ASSERT_TRUE(child.ok()) << child.error().ToString();
-  ExpectAlike(
+  ExpectEqual(
       *child,
       world.CreateCommunicator({{0, 0, 1}, {0, 0, 3}, {1, 0, 0}, {1, 0, 1}, {1, 0, 2}, {1, 0, 3}})
           .value());

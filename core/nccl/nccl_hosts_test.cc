@@ -1,4 +1,4 @@
-// What NCCL builds on each kind of host and for each shape of group; and what people's logs show.
+// What NCCL builds on each kind of host and for each shape of group, and what posted logs show.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -57,7 +57,7 @@ void ExpectRingsAndTrees(const NcclCommunicator& comm) {
   }
 }
 
-// Heads sit on different GPUs; between hosts each talks through a NIC no other head of its host
+// Heads are on different GPUs. Between hosts each head uses a NIC that no other head of its host
 // uses on the channel's tree.
 void ExpectHeadsUseTheirOwnNics(const NcclCommunicator& comm) {
   std::set<std::pair<int, int>> used;  // host and NIC
@@ -120,7 +120,7 @@ TEST_P(HostsTest, EveryShapeOfGroup) {
     ASSERT_TRUE(comm.ok()) << comm.error().ToString();
     ExpectRingsAndTrees(*comm);
     ExpectHeadsUseTheirOwnNics(*comm);
-    // The last rank made real builds what rank 0 said of it.
+    // The last rank, made real, builds what rank 0 reported of it.
     const auto plan = comm->Launch(comm->shape().ranks - 1, {SendTo(0, 1 << 20)});
     EXPECT_TRUE(plan.ok()) << plan.error().ToString();
   }
@@ -178,7 +178,7 @@ TEST(NcclHostsTest, TwoRacksMeetThroughTheNicsOfTheirTrays) {
   EXPECT_EQ(link->recv_nic, 71);
 }
 
-// A rank on an ordinary host: NCCL then uses multi-node NVLink nowhere.
+// If any rank is on an ordinary host, NCCL does not use multi-node NVLink.
 TEST(NcclHostsTest, WithoutMultiNodeNvlinkATrayIsAHost) {
   HostKind plain = DgxB200();
   const NcclWorld world = WorldOf({{Gb200Rack(), 100}, {plain, 100}});
@@ -193,7 +193,7 @@ TEST(NcclHostsTest, WithoutMultiNodeNvlinkATrayIsAHost) {
   EXPECT_EQ(link->recv_nic, 7);
 }
 
-// ---- XML in the structure of real machines' dumps.
+// ---- XML with the structure of real machines' dumps.
 
 struct Dump {
   const char* file;
@@ -203,7 +203,7 @@ struct Dump {
 
 class DumpTest : public ::testing::TestWithParam<Dump> {};
 
-TEST_P(DumpTest, NcclTakesADump) {
+TEST_P(DumpTest, NcclAcceptsADump) {
   HostKind kind = GetParam().capability == 90 ? DgxH100() : DgxA100();
   kind.nccl_topology_file = std::string("core/nccl/testdata/") + GetParam().file;
   kind.nccl_topology_xml = ReadFile(kind.nccl_topology_file).value();

@@ -1,5 +1,5 @@
-// What the real NCCL decides for virtual clusters. The expected decisions are NCCL 2.29.7's; those
-// of DGX H100 agree with logs that people posted of real ones (NCCL issues 1259 and 1453).
+// What the real NCCL decides for virtual clusters. The expected decisions are those of NCCL 2.29.7.
+// The decisions for DGX H100 agree with posted logs of real machines (NCCL issues 1259 and 1453).
 #include "core/nccl/nccl_library.h"
 
 #include <gtest/gtest.h>
@@ -52,7 +52,7 @@ void ExpectRingsVisitAll(const NcclCommunicator& comm) {
   }
 }
 
-// One root; every other rank is among the children of its parent, and nobody else's.
+// There is one root, and every other rank is a child of its parent and of no other rank.
 void ExpectTreesAreTrees(const NcclCommunicator& comm) {
   for (int channel = 0; channel < comm.shape().ring_channels; ++channel) {
     const auto tree = comm.Tree(channel);
@@ -173,8 +173,8 @@ TEST(NcclLibraryTest, PairAcrossHostsCutsAMessageOverItsChannels) {
   EXPECT_FALSE(send->proxy_ops.empty());
 }
 
-// Rank 0 is asked about everybody; the library compares when a rank is made real for itself.
-TEST(NcclLibraryTest, EveryRankBuildsWhatRankZeroSaysOfIt) {
+// Rank 0 reports on all ranks. The library compares its report when it makes another rank real.
+TEST(NcclLibraryTest, EveryRankBuildsWhatRankZeroReportsOfIt) {
   const NcclWorld world = TestWorld({DgxH100()}, 90);
   std::vector<std::vector<hacknccl_place>> groups = {Places(1, kAllEight), Places(2, kAllEight),
                                                      Places(5, {1, 4, 6}), Places(12, {7}),
@@ -197,7 +197,7 @@ TEST(NcclLibraryTest, MessagesBetweenRailsLeaveByTheReceiversRail) {
   const NcclWorld world = TestWorld({DgxH100()}, 90);
   const auto comm = world.CreateCommunicator(Places(2, kAllEight));
   ASSERT_TRUE(comm.ok());
-  // PXN: over NVLink to the GPU beside the NIC of the receiver's rail.
+  // PXN: over NVLink to the GPU next to the NIC of the receiver's rail.
   const auto link = comm->Link(HACKNCCL_GRAPH_P2P, 0, 8, 3);
   ASSERT_TRUE(link.ok()) << link.error().ToString();
   EXPECT_EQ(link->kind, HACKNCCL_LINK_NET);
@@ -206,7 +206,7 @@ TEST(NcclLibraryTest, MessagesBetweenRailsLeaveByTheReceiversRail) {
   EXPECT_EQ(link->proxy, 11);
 }
 
-TEST(NcclLibraryTest, HalfAHostIsARingOfItsOwn) {
+TEST(NcclLibraryTest, HalfAHostHasItsOwnRing) {
   const NcclWorld world = TestWorld({DgxA100()}, 80);
   const auto comm = world.CreateCommunicator(Places(1, {4, 5, 6, 7}));
   ASSERT_TRUE(comm.ok()) << comm.error().ToString();
@@ -224,7 +224,7 @@ TEST(NcclLibraryTest, UnevenHostsAreTwoKinds) {
   EXPECT_EQ(comm->shape().hosts, 2);
   ExpectRingsVisitAll(*comm);
   ExpectTreesAreTrees(*comm);
-  // Where the ring leaves a host it goes through a NIC at both ends.
+  // A ring connection between hosts uses a NIC at both ends.
   const std::vector<int> ring = comm->Ring(0);
   int crossings = 0;
   for (size_t i = 0; i < ring.size(); ++i) {
@@ -291,8 +291,8 @@ TEST(NcclLibraryTest, TheCallersEnvironmentChangesNothing) {
   unsetenv("NCCL_MAX_NCHANNELS");
 }
 
-// Each world here has the library to itself: the last one was unloaded with its owner.
-TEST(NcclLibraryTest, SettingsAreGivenAndHoldForTheLibrarysLife) {
+// Each world here has its own library: the previous one was unloaded with its owner.
+TEST(NcclLibraryTest, SettingsHoldForTheLifeOfTheLibrary) {
   {
     const NcclWorld world =
         TestWorld({DgxH100()}, 90, {{"NCCL_ALGO", "allreduce:ring"}, {"NCCL_MAX_NCHANNELS", "4"}});
@@ -302,7 +302,8 @@ TEST(NcclLibraryTest, SettingsAreGivenAndHoldForTheLibrarysLife) {
     auto other = NcclWorld::Create(NcclLibrary::Load().value(), {}, {{"NCCL_ALGO", "tree"}});
     ASSERT_FALSE(other.ok());
     EXPECT_EQ(other.error().message(),
-              "NCCL's settings are fixed for the life of the library; load it anew for others");
+              "NCCL's settings are fixed for the life of the library; load the library again to "
+              "change them");
   }
   const NcclWorld world = TestWorld({DgxH100()}, 90);
   const auto comm = world.CreateCommunicator(Places(1, kAllEight));
@@ -329,7 +330,7 @@ TEST(NcclLibraryTest, RefusesHostsWhoseNvlsDiffers) {
       "run)");
 }
 
-TEST(NcclLibraryTest, SaysWhatIsWrong) {
+TEST(NcclLibraryTest, ErrorsSayWhatIsWrong) {
   const NcclWorld world = TestWorld({DgxA100(), DgxA100(0)}, 80);
   const auto error = [&world](const std::vector<hacknccl_place>& places) {
     const auto comm = world.CreateCommunicator(places);

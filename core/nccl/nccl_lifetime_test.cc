@@ -1,4 +1,4 @@
-// Communicators give back what they took, however many there were.
+// Communicators return their memory, however many are created.
 #include <gtest/gtest.h>
 #include <malloc.h>
 
@@ -10,8 +10,8 @@
 namespace drydock {
 namespace {
 
-// What malloc has handed out: what the process holds in the end also depends on how the heap was
-// cut.
+// Returns the bytes allocated by malloc. The size of the process also depends on heap
+// fragmentation.
 int64_t BytesInUse() {
   const struct mallinfo2 info = ::mallinfo2();
   return static_cast<int64_t>(info.uordblks + info.hblkhd);

@@ -1,5 +1,4 @@
-// Inputs at the edges of what NCCL's arrays and 32-bit numbers hold: taken, or refused with a
-// reason.
+// Inputs at the limits of NCCL's arrays and 32-bit numbers are accepted, or refused with a reason.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -39,8 +38,8 @@ NcclWorld WorldOfXml(const std::string& xml) {
 }
 
 TEST(NcclLimitsTest, PathsAreAsLongAsTheDeepestTopologyHasThem) {
-  constexpr int kMostSwitches = 27;  // of 32 levels, with those above and below them
-  const NcclWorld world = WorldOfXml(ChainsOfSwitches(kMostSwitches, " link_width=\"16\""));
+  constexpr int kMaxSwitches = 27;  // of 32 levels, with those above and below them
+  const NcclWorld world = WorldOfXml(ChainsOfSwitches(kMaxSwitches, " link_width=\"16\""));
   const auto comm = world.CreateCommunicator(Places(2, {0, 1}));
   ASSERT_TRUE(comm.ok()) << comm.error().ToString();
   EXPECT_EQ(comm->shape().hosts, 2);
@@ -49,13 +48,13 @@ TEST(NcclLimitsTest, PathsAreAsLongAsTheDeepestTopologyHasThem) {
     ASSERT_TRUE(link.ok()) << link.error().ToString();
     EXPECT_EQ(link->send_nic, from % 2);  // its own, not the other processor's
   }
-  const auto longer = ParseTopologyXml(ChainsOfSwitches(kMostSwitches + 1, ""), "host.xml", 80);
+  const auto longer = ParseTopologyXml(ChainsOfSwitches(kMaxSwitches + 1, ""), "host.xml", 80);
   ASSERT_FALSE(longer.ok());
   EXPECT_NE(longer.error().ToString().find("more than 32 levels"), std::string::npos);
 }
 
-// A dump leaves empty, or out, what the system did not tell; NCCL takes 16 lanes then.
-TEST(NcclLimitsTest, ANicWhoseLinkIsNotToldHasSixteenLanes) {
+// A dump may leave out the width of a link, or leave it empty. NCCL then assumes 16 lanes.
+TEST(NcclLimitsTest, ANicOfUnknownLinkWidthHasSixteenLanes) {
   const auto channels = [](const std::string& nic_link) {
     const NcclWorld world = WorldOfXml(ChainsOfSwitches(1, nic_link));
     const auto comm = world.CreateCommunicator(Places(2, {0, 1}));
@@ -68,7 +67,7 @@ TEST(NcclLimitsTest, ANicWhoseLinkIsNotToldHasSixteenLanes) {
   EXPECT_EQ(channels(""), expected);
 }
 
-TEST(NcclLimitsTest, MessagesThatNcclCountsWrong) {
+TEST(NcclLimitsTest, MessagesThatOverflowNcclsCounts) {
   const NcclWorld world = TestWorld({DgxH100()}, 90);
   const auto comm = world.CreateCommunicator(Places(2, {0, 1})).value();
   const int64_t most = int64_t{65536} * INT32_MAX;  // NCCL's chunk for the network is 128 KiB
@@ -86,8 +85,8 @@ TEST(NcclLimitsTest, MessagesThatNcclCountsWrong) {
             "address");
 }
 
-// PAT is the one algorithm whose steps are listed one by one.
-TEST(NcclLimitsTest, StepsOfPatThatCannotBeListed) {
+// PAT is the only algorithm whose steps are listed one by one.
+TEST(NcclLimitsTest, TooManyStepsOfPatAreAnError) {
   const NcclWorld world = TestWorld({DgxH100()}, 90);
   const auto comm = world.CreateCommunicator(Places(2, {0})).value();
   hacknccl_collective work = {};

@@ -1,4 +1,4 @@
-// NCCL's settings as a user gives them, held against those that NCCL's own sources look up.
+// Checks a user's NCCL settings against those that NCCL's own sources look up.
 #ifndef DRYDOCK_CORE_NCCL_NCCL_SETTINGS_H_
 #define DRYDOCK_CORE_NCCL_NCCL_SETTINGS_H_
 
@@ -20,11 +20,12 @@ struct NcclSettingReport {
     std::string message;
   };
   std::vector<Problem> problems;
-  // Settings that NCCL has but nothing here depends on: "NCCL_DEBUG (NCCL's log is not written)".
+  // Settings that NCCL has and that have no effect here: "NCCL_DEBUG (NCCL's log is not written)".
   std::vector<std::string> idle;
 };
 
-// An unknown name gets the nearest known one; a value that NCCL refuses, NCCL's own words.
+// For an unknown name the message suggests the nearest one. For a value that NCCL refuses it has
+// NCCL's own words.
 NcclSettingReport CheckNcclSettings(const hacknccl_api& api, const NcclSettings& settings);
 
 }  // namespace drydock

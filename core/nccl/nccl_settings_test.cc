@@ -1,4 +1,4 @@
-// NCCL's settings: which it has, which matter, which values it takes.
+// NCCL's settings: which exist, which have an effect, which values are valid.
 #include "core/nccl/nccl_settings.h"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 namespace drydock {
 namespace {
 
-// The first problem, or what is idle, or "fine".
+// Returns the first problem, else the settings without effect, else "fine".
 std::string Verdict(const std::string& name, const std::string& value) {
   const auto library = NcclLibrary::Load().value();
   const NcclSettingReport report = CheckNcclSettings(library->api(), {{name, value}});
@@ -53,7 +53,7 @@ TEST(NcclSettingsTest, SettingsThatDecide) {
   }
 }
 
-TEST(NcclSettingsTest, SettingsThatCannotMatter) {
+TEST(NcclSettingsTest, SettingsWithoutEffect) {
   EXPECT_EQ(Verdict("NCCL_DEBUG", "INFO"), "NCCL_DEBUG (NCCL's log is not written)");
   EXPECT_EQ(Verdict("NCCL_IB_TC", "106"),
             "NCCL_IB_TC (the network between hosts is described by the cluster file)");
@@ -70,8 +70,8 @@ TEST(NcclSettingsTest, WhatIsWrong) {
             "NCCL_ALGO: Unrecognized element token \"foo\" when parsing \"foo\"");
   EXPECT_EQ(Verdict("NCCL_PROTO", "all:LL"),
             "NCCL_PROTO: Unrecognized prefix token \"all\" when parsing \"all:LL\"");
-  // What NCCL would take without a word, or fall over.
-  EXPECT_EQ(Verdict("NCCL_ALGO", ":;"), "NCCL_ALGO: there is nothing in ':'");
+  // Values that NCCL accepts silently, or crashes on.
+  EXPECT_EQ(Verdict("NCCL_ALGO", ":;"), "NCCL_ALGO: ':' is empty");
   EXPECT_EQ(Verdict("NCCL_MAX_NCHANNELS", "many"),
             "NCCL_MAX_NCHANNELS: 'many' is not a whole number");
   EXPECT_EQ(Verdict("NCCL_MAX_NCHANNELS", "4294967297"),
@@ -84,7 +84,8 @@ TEST(NcclSettingsTest, WhatIsWrong) {
   EXPECT_EQ(Verdict("NCCL_NETDEVS_POLICY", "MAX:0"),
             "NCCL_NETDEVS_POLICY: 'MAX:0' is not one of AUTO, ALL, MAX:count");
   EXPECT_EQ(Verdict("NCCL_THREAD_THRESHOLDS", "8 x"),
-            "NCCL_THREAD_THRESHOLDS: '8 x' is not up to six whole numbers (tree, then ring: LL, "
+            "NCCL_THREAD_THRESHOLDS: '8 x' is not a list of one to six whole numbers (tree, then "
+            "ring: LL, "
             "LL128, Simple)");
 }
 
@@ -97,9 +98,10 @@ TEST(NcclSettingsTest, AWorldTakesOnlyValidSettings) {
             "'NCCL_NVLS_ENABLE'?");
 }
 
-// What NCCL would put in the place of a setting whatever the communicator is.
+// Settings that NCCL would replace in every communicator.
 TEST(NcclSettingsTest, AValueNcclWouldReplaceIsAnError) {
-  EXPECT_EQ(Verdict("NCCL_NTHREADS", "100"), "NCCL_NTHREADS: 100 is no multiple of 32 (64 to 512)");
+  EXPECT_EQ(Verdict("NCCL_NTHREADS", "100"),
+            "NCCL_NTHREADS: 100 is not a multiple of 32 (64 to 512)");
   EXPECT_EQ(Verdict("NCCL_NTHREADS", "1024"), "NCCL_NTHREADS: 1024 is not within 64 to 512");
   EXPECT_EQ(Verdict("NCCL_LL128_NTHREADS", "640"), "fine");
   EXPECT_EQ(Verdict("NCCL_MAX_CTAS", "0"), "NCCL_MAX_CTAS: 0 is not within 1 to 64");
@@ -110,7 +112,7 @@ TEST(NcclSettingsTest, AValueNcclWouldReplaceIsAnError) {
   EXPECT_EQ(Verdict("NCCL_COLLNET_ENABLE", "2"), "NCCL_COLLNET_ENABLE: 2 is not within 0 to 1");
 }
 
-// What NCCL says it puts in the place of a setting only once it builds a communicator.
+// Settings that NCCL replaces only when it builds a communicator.
 TEST(NcclSettingsTest, SettingsNcclWouldReplaceAreAnError) {
   const auto error = [](const NcclSettings& settings) {
     const NcclWorld world = TestWorld({DgxH100()}, 90, settings);
@@ -118,7 +120,7 @@ TEST(NcclSettingsTest, SettingsNcclWouldReplaceAreAnError) {
     return comm.ok() ? "no error" : comm.error().message();
   };
   EXPECT_EQ(error({{"NCCL_MIN_CTAS", "8"}, {"NCCL_MAX_CTAS", "4"}}),
-            "NCCL does not take a setting as it is: minCTAs 8 is larger than maxCTAs 4, set both "
+            "NCCL replaces a setting: minCTAs 8 is larger than maxCTAs 4, set both "
             "to 4");
   EXPECT_EQ(error({{"NCCL_NTHREADS", "128"}}), "no error");
 }

@@ -1,4 +1,4 @@
-// Logs people posted: facts that do not depend on NCCL's version, as far as the XML is alike.
+// Facts of NCCL logs that were posted publicly. They hold in every version of NCCL for similar XML.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -7,13 +7,13 @@
 namespace drydock {
 namespace {
 
-// A rank's place in a tree in the words of NCCL's log: children->rank->parent.
+// Returns a rank's place in a tree as NCCL's log writes it: children->rank->parent.
 std::string TreeText(const NcclCommunicator& comm, int channel, int rank) {
   const hacknccl_tree tree = comm.Tree(channel)[static_cast<size_t>(rank)];
   return fmt::format("{}/{}/{}->{}->{}", tree.down[0], tree.down[1], tree.down[2], rank, tree.up);
 }
 
-// Of the chain from 0 to 7.
+// The same for the chain from 0 to 7.
 std::string ChainText(int rank) {
   return fmt::format("{}/-1/-1->{}->{}", rank == 7 ? -1 : rank + 1, rank, rank - 1);
 }

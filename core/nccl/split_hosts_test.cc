@@ -1,5 +1,5 @@
-// Machines whose GPUs NCCL takes for several hosts, as some reach each other no better than through
-// the network (ncclTopoTrimSystem).
+// Machines whose GPUs NCCL divides into several hosts, because some reach each other no better than
+// through the network (ncclTopoTrimSystem).
 #include <gtest/gtest.h>
 
 #include <string>
@@ -12,7 +12,8 @@ namespace {
 
 using Settings = std::vector<std::pair<std::string, std::string>>;
 
-// Every rank made real builds what rank 0 said of it, and sends to every other.
+// Checks that every rank, made real, builds what rank 0 reported of it, and sends to every other
+// rank.
 void ExpectAllAgree(const NcclCommunicator& comm) {
   const int ranks = comm.shape().ranks;
   for (int rank = 1; rank < ranks; ++rank) {
@@ -34,7 +35,7 @@ void ExpectNetwork(const NcclCommunicator& comm, int from, int to, int send_nic,
 }
 
 // GPUs 0 and 5 of the cube mesh have no NVLink between them, and a NIC each beside them.
-TEST(SplitHostsTest, CornersOfADgx1AreHostsOfTheirOwn) {
+TEST(SplitHostsTest, CornersOfADgx1AreSeparateHosts) {
   const NcclWorld world = TestWorld({Dgx1V100()}, 70);
   const auto pair = world.CreateCommunicator(Places(1, {0, 5}));
   ASSERT_TRUE(pair.ok()) << pair.error().ToString();
@@ -58,8 +59,8 @@ TEST(SplitHostsTest, CornersOfADgx1AreHostsOfTheirOwn) {
   ExpectAllAgree(*three);
 }
 
-// Part of the machine where the others are: all eight GPUs are one host.
-TEST(SplitHostsTest, AHostMayComeApartWhenItsCommunicatorIsSplit) {
+// With all eight GPUs the machine is one host.
+TEST(SplitHostsTest, ASplitMayDivideAHost) {
   const NcclWorld world = TestWorld({Dgx1V100()}, 70);
   const auto whole = world.CreateCommunicator(Places(1, kAllEight));
   ASSERT_TRUE(whole.ok()) << whole.error().ToString();
@@ -85,7 +86,7 @@ TEST(SplitHostsTest, WithoutP2pTheSocketsAreHosts) {
 TEST(SplitHostsTest, WithoutP2pAndSharedMemoryEveryGpuIsAHost) {
   const Settings settings = {{"NCCL_P2P_DISABLE", "1"}, {"NCCL_SHM_DISABLE", "1"}};
   const NcclWorld world = TestWorld({DgxA100(4), DgxA100(0)}, 80, settings);
-  // Hosts take turns.
+  // Ranks go round-robin over the hosts.
   std::vector<hacknccl_place> places;
   for (const int gpu : {1, 6, 0}) {
     places.push_back({0, 0, gpu});
@@ -100,13 +101,13 @@ TEST(SplitHostsTest, WithoutP2pAndSharedMemoryEveryGpuIsAHost) {
 
   const auto unreachable = world.CreateCommunicator(Places(1, {0, 1}, 1));
   ASSERT_FALSE(unreachable.ok());
-  EXPECT_EQ(
-      unreachable.error().message(),
-      "NCCL takes the GPUs of host 0 for several hosts, as they cannot reach one another, and "
-      "it has no NIC");
+  EXPECT_EQ(unreachable.error().message(),
+            "NCCL divides the GPUs of host 0 into several hosts, as they cannot reach each other, "
+            "and the "
+            "host has no NIC");
 }
 
-// A setting that forbids multi-node NVLink in passing: each tray is a host.
+// The setting also disables multi-node NVLink: each tray is a host.
 TEST(SplitHostsTest, WithoutP2pTheTraysOfARackAreHosts) {
   const NcclWorld world = TestWorld({Gb200Rack()}, 100, {{"NCCL_P2P_LEVEL", "LOC"}});
   const auto comm = world.CreateCommunicator(Places(1, {0, 1, 4, 5}));

@@ -29,8 +29,8 @@ struct ElementRule {
   std::vector<AttributeRule> attributes;
 };
 
-constexpr int64_t kMostInteger = INT32_MAX;
-constexpr int kMostGpus = 32;  // ncclNvmlMaxDevices: NCCL does not look before it reads further
+constexpr int64_t kMaxInteger = INT32_MAX;
+constexpr int kMaxGpus = 32;  // ncclNvmlMaxDevices: NCCL does not check the bound
 
 const std::vector<ElementRule>& Rules() {
   using enum Form;
@@ -44,8 +44,8 @@ const std::vector<ElementRule>& Rules() {
         {"affinity", kText, kOptional},
         {"arch", kArch, kRequired},
         {"vendor", kText, kOptional},
-        {"familyid", kInteger, kOptional, 0, kMostInteger},
-        {"modelid", kInteger, kOptional, 0, kMostInteger}}},
+        {"familyid", kInteger, kOptional, 0, kMaxInteger},
+        {"modelid", kInteger, kOptional, 0, kMaxInteger}}},
       {"pci",
        {"pci", "gpu", "nic", "pcilink"},
        {{"busid", kBusId, kRequired},
@@ -59,9 +59,9 @@ const std::vector<ElementRule>& Rules() {
         {"keep", kText, kDropped}}},
       {"gpu",
        {"nvlink", "c2c"},
-       {{"dev", kInteger, kRequired, 0, kMostGpus - 1},
+       {{"dev", kInteger, kRequired, 0, kMaxGpus - 1},
         {"sm", kInteger, kRequired, 30, 999},
-        {"rank", kInteger, kDropped, -1, kMostInteger},
+        {"rank", kInteger, kDropped, -1, kMaxInteger},
         {"gdr", kInteger, kOptional, 0, 1},
         {"keep", kText, kDropped}}},
       {"nvlink",
@@ -81,7 +81,7 @@ const std::vector<ElementRule>& Rules() {
         {"speed", kInteger, kOptional, -1, 100'000'000},
         {"port", kInteger, kOptional, 0, 255},
         {"guid", kHex, kOptional},
-        {"maxconn", kInteger, kOptional, 1, kMostInteger},
+        {"maxconn", kInteger, kOptional, 1, kMaxInteger},
         {"gdr", kInteger, kOptional, 0, 1},
         {"coll", kInteger, kOptional, 0, 1},
         {"net", kInteger, kDropped, 0, 1},
@@ -111,7 +111,7 @@ bool IsHex(std::string_view text) {
   return text.size() <= 16 && AllOf(text, IsHexDigit);
 }
 
-// "" if the value has the form, else what it should be.
+// Returns "" if the value has the form, else what it should be.
 std::string WrongForm(const AttributeRule& rule, const std::string& value) {
   const char* end = value.data() + value.size();
   switch (rule.form) {
@@ -151,7 +151,7 @@ std::string WrongForm(const AttributeRule& rule, const std::string& value) {
   return "";
 }
 
-// An attribute that a dump writes but leaves empty where the system did not tell.
+// A dump leaves an attribute empty if the system did not tell its value.
 bool MayBeEmpty(const AttributeRule& rule) { return rule.need != Need::kRequired; }
 
 class Checker {
@@ -173,9 +173,9 @@ class Checker {
   }
 
   void CheckElement(const XmlElement& element) {
-    if (++count_ == kMostTopologyElements + 1) {
+    if (++count_ == kMaxTopologyElements + 1) {
       Fail(element.location, fmt::format("more than {} elements, as many as NCCL reads of a host",
-                                         kMostTopologyElements));
+                                         kMaxTopologyElements));
     }
     const ElementRule& rule = *FindRule(element.name);
     CheckAttributes(element, rule);
@@ -221,7 +221,7 @@ class Checker {
     }
   }
 
-  // Without them NCCL would ask the processor it runs on.
+  // NCCL reads missing values from the processor it runs on.
   void CheckProcessor(const XmlElement& cpu) {
     const XmlAttribute* arch = cpu.Find("arch");
     if (arch == nullptr || arch->value != "x86_64") return;
@@ -254,7 +254,7 @@ class Checker {
     CheckSwitch(pci);
   }
 
-  // topo.cc: ncclTopoAddPci goes no further down than to a device of these classes.
+  // topo.cc: ncclTopoAddPci does not descend below a device of these classes.
   void CheckSwitch(const XmlElement& pci) {
     const XmlAttribute* of_device = pci.Find("class");
     const bool holds_devices =
@@ -277,7 +277,7 @@ class Checker {
   int count_ = 0;
 };
 
-// The value as NCCL is to read it; empty: left out.
+// Returns the value for NCCL; empty: the attribute is left out.
 std::string Normal(const AttributeRule& rule, const std::string& value) {
   if (rule.form == Form::kBusId) return NormalBusId(value);
   if (rule.name != "target") return value;

@@ -1,5 +1,5 @@
-// What may stand in an NCCL topology XML: which element in which, with which attributes and values
-// (NCCL 2.29.7, src/graph/xml.cc and topo.cc). NCCL itself takes most of it on trust.
+// The rules of an NCCL topology XML: nesting of elements, attributes and values (NCCL 2.29.7,
+// src/graph/xml.cc and topo.cc). NCCL itself checks little of this.
 #ifndef DRYDOCK_CORE_NCCL_TOPOLOGY_RULES_H_
 #define DRYDOCK_CORE_NCCL_TOPOLOGY_RULES_H_
 
@@ -11,18 +11,19 @@
 namespace drydock {
 
 // NCCL reads at most 256 elements of a host, and may add two of its own (a NIC without a place).
-inline constexpr int kMostTopologyElements = 254;
+inline constexpr int kMaxTopologyElements = 254;
 
-// Everything that is wrong with each element by itself, at its place in `text`: names, nesting,
-// attributes unknown, missing or of the wrong form, too many elements.
+// Checks each element by itself. The error lists every mistake with its place in `text`: unknown
+// names, wrong nesting, attributes that are unknown, missing or malformed, too many elements.
 Status CheckElements(const XmlElement& system, const std::string& text);
 
-// The checked XML as NCCL is given it: what NCCL knows and nothing else, bus ids in small letters,
-// without what a dump says of the process that made it (host hash, ranks). A processor always has
-// a vendor, a family and a model, for NCCL would take those of the machine it runs on.
+// Returns the XML for NCCL: only what NCCL reads, with bus ids in lower case, and without what a
+// dump tells of its process (host hash, ranks). A processor always has a vendor, a family and a
+// model, since NCCL would otherwise use those of the machine it runs on. REQUIRES: CheckElements is
+// OK.
 std::string WriteTopology(const XmlElement& system);
 
-// "0000:1B:00.0" as NCCL spells it; "" if it is no bus id.
+// Returns a bus id like "0000:1B:00.0" in NCCL's spelling, or "" if `text` is not a bus id.
 std::string NormalBusId(const std::string& text);
 
 }  // namespace drydock

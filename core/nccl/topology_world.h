@@ -1,4 +1,4 @@
-// The cluster of a Topology as libhacknccl takes it.
+// Describes the cluster of a Topology to libhacknccl.
 #ifndef DRYDOCK_CORE_NCCL_TOPOLOGY_WORLD_H_
 #define DRYDOCK_CORE_NCCL_TOPOLOGY_WORLD_H_
 
@@ -16,12 +16,12 @@ namespace drydock {
 // Loads the library (NcclLibrary::Find(library_path)) and describes every kind of host to it.
 Result<NcclWorld> WorldOf(const Topology& topology, const std::string& library_path);
 
-// Where the ranks of a communicator live, in its order.
+// Returns the places of a communicator's ranks, in rank order.
 std::vector<hacknccl_place> PlacesOf(std::span<const Placement::Slot> ranks,
                                      const Topology& topology);
 
-// Holds the cluster's NCCL settings against those that NCCL has; every mistake is reported at its
-// place. Returns those that change nothing here, each with the reason.
+// Checks the cluster's NCCL settings against NCCL's own. The error lists every mistake with its
+// place. Returns the settings that have no effect here, each with the reason.
 Result<std::vector<std::string>> CheckSettings(const ClusterInput& cluster,
                                                const std::string& library_path);
 

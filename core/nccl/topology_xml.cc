@@ -42,7 +42,7 @@ int Number(const XmlElement& element, std::string_view attribute, int fallback) 
   return fallback;
 }
 
-// What an element by itself does not show: GPUs, NICs and NVLinks of the whole.
+// Checks what involves several elements: GPUs, NICs and NVLinks of the whole host.
 class Surveyor {
  public:
   Surveyor(const std::string& text, int capability) : text_(text), capability_(capability) {}
@@ -50,7 +50,7 @@ class Surveyor {
   Status Survey(const XmlElement& system, NcclHost* host) {
     Visit(system, "");
     CheckLinks();
-    if (gpus_.empty() && diagnostics_.ok()) Fail(system, "there is no <gpu> in it");
+    if (gpus_.empty() && diagnostics_.ok()) Fail(system, "this <system> has no <gpu>");
     for (const auto& [dev, bus_id] : gpus_) host->gpu_bus_ids.push_back(bus_id);
     for (const auto& [dev, nic] : nics_) host->nics.push_back(nic);
     return diagnostics_.ToStatus();
@@ -89,7 +89,7 @@ class Surveyor {
       if (link.name != "nvlink" || !Text(link, "tclass").starts_with("0x03")) continue;
       const std::string target = NormalBusId(Text(link, "target"));
       if (target.empty() || target == bus_id) {
-        Fail(link, "the target of this <nvlink> is no other GPU");
+        Fail(link, "the target of this <nvlink> is not another GPU");
       } else {
         Once(&links_of_[bus_id], target, link, "target");
         link_elements_.emplace_back(bus_id, &link);
@@ -101,11 +101,11 @@ class Surveyor {
     Once(&nic_numbers_, Text(nic, "dev"), nic, "dev");
     Once(&nic_names_, Text(nic, "name"), nic, "name");
     const int speed = Number(nic, "speed", 0);
-    // NCCL's own assumption where a driver does not tell (graph/topo.cc).
+    // NCCL's own assumption if the driver does not tell (graph/topo.cc).
     nics_[Number(nic, "dev", 0)] = {Text(nic, "name"), bus_id, speed > 0 ? speed : 10'000};
   }
 
-  // NVLinks lead back. One to a GPU that is not in the file is ignored, as NCCL does.
+  // Every NVLink must have one back. NCCL ignores NVLinks to GPUs that are not in the file.
   void CheckLinks() {
     for (const auto& [from, link] : link_elements_) {
       const std::string to = NormalBusId(Text(*link, "target"));
@@ -137,7 +137,7 @@ Status CheckCounts(const HostKind& kind, const NcclHost& host) {
                {kind.nccl_topology_file, 0, 0});
 }
 
-// Every tray looks like the first, but for the GUIDs of its NICs, which are left to NCCL.
+// Every tray looks like the first, except for the GUIDs of its NICs: libhacknccl assigns them.
 void RepeatTrays(int trays, NcclHost* host) {
   constexpr std::string_view kGuid = " guid=\"";
   for (size_t at = 0; trays > 1 && (at = host->xml.find(kGuid)) != std::string::npos;) {

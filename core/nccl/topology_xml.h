@@ -1,5 +1,5 @@
-// A kind of host as NCCL wants to hear of it: topology XML (the format of NCCL_TOPO_FILE), bus ids,
-// NICs. From the cluster file's description, or from an XML that a real machine dumped.
+// Describes a kind of host to NCCL: topology XML (the format of NCCL_TOPO_FILE), bus ids and NICs.
+// The source is the cluster file's description, or an XML that a real machine dumped.
 #ifndef DRYDOCK_CORE_NCCL_TOPOLOGY_XML_H_
 #define DRYDOCK_CORE_NCCL_TOPOLOGY_XML_H_
 
@@ -20,14 +20,14 @@ struct NcclHost {
     int speed_mbps = 0;
   };
   std::string xml;                       // of one tray
-  std::vector<std::string> gpu_bus_ids;  // by GPU index; trays have the same
-  std::vector<Nic> nics;                 // by NIC index; trays have the same
+  std::vector<std::string> gpu_bus_ids;  // by GPU index; the same for every tray
+  std::vector<Nic> nics;                 // by NIC index; the same for every tray
   int trays = 1;                         // HostKind::trays
   int compute_capability = 0;
   int sm_count = 0;
   int64_t memory_bytes = 0;
   bool multicast = false;
-  bool collnet = false;  // not the host's own: its NICs are on a fabric that reduces
+  bool collnet = false;  // its NICs are on a fabric that reduces; not set by the functions below
 };
 
 // From the description: GPUs in equal parts on the sockets, a PCIe switch a few of them with the
@@ -37,8 +37,8 @@ struct NcclHost {
 Result<NcclHost> DescribeHost(const HostKind& kind, const GpuSpec& gpu);
 
 // A dumped XML: bus ids, NICs, and the XML as NCCL is to read it; the rest of NcclHost is left
-// alone. Everything wrong with it is an error with its place (docs/reference/cluster-file.md): NCCL trusts its
-// input. With a `compute_capability`, GPUs of another are wrong too.
+// alone. Everything wrong with it is an error with its place (docs/reference/cluster-file.md): NCCL
+// trusts its input. With a `compute_capability`, GPUs of another are wrong too.
 Result<NcclHost> ParseTopologyXml(const std::string& xml, const std::string& file_name,
                                   int compute_capability = 0);
 

@@ -168,7 +168,7 @@ TEST(TopologyXmlTest, NcclReadsADumpWithoutWhatItSaysOfItsProcess) {
             "dump.xml: error: host 'dgx-h100' has 8 GPUs and 1 NICs, its NCCL topology 1 and 1");
 }
 
-// kDump with one piece of its text replaced; the message without the lines that show the place.
+// Returns the first line of the error of kDump with one piece of its text replaced.
 std::string MessageWith(const std::string& from, const std::string& to) {
   return FirstLine(ErrorText(ParseTopologyXml(Replaced(kDump, from, to), "d.xml", 90)));
 }
@@ -202,7 +202,7 @@ TEST(TopologyXmlTest, MalformedXmlIsRefusedWithItsPlace) {
             "d.xml:8:71: error: nothing may follow the end of <system>");
 }
 
-// "billion laughs" and its like: no entity is ever declared, so none is ever expanded.
+// "Billion laughs" and similar attacks: no entity can be declared, so none is expanded.
 TEST(TopologyXmlTest, DeclarationsOfEntitiesAreRefused) {
   EXPECT_EQ(MessageWith("<!-- dumped -->",
                         "<!DOCTYPE system [<!ENTITY a \"aaaa\"><!ENTITY b \"&a;&a;\">]>"),
@@ -259,12 +259,12 @@ TEST(TopologyXmlTest, ValuesThatNcclDoesNotCheckAreChecked) {
             "100000000");
   EXPECT_EQ(MessageWith("rank=\"5\"/>",
                         "><nvlink target=\"0000:1b:00.0\" count=\"1\" tclass=\"0x030200\"/></gpu>"),
-            "d.xml:6:23: error: the target of this <nvlink> is no other GPU");
+            "d.xml:6:23: error: the target of this <nvlink> is not another GPU");
   EXPECT_EQ(MessageWith("rank=\"5\"/>",
                         "><nvlink target=\"0000:18:00.0\" count=\"1\" tclass=\"0x030200\"/></gpu>"),
             "d.xml:6:23: error: the GPU 0000:18:00.0 has no <nvlink> back to 0000:1b:00.0");
   EXPECT_EQ(MessageWith("<gpu dev=\"0\" sm=\"90\" rank=\"5\"/>", ""),
-            "d.xml:3:1: error: there is no <gpu> in it");
+            "d.xml:3:1: error: this <system> has no <gpu>");
   EXPECT_EQ(MessageWith("<nic>\n", "<gpu dev=\"1\" sm=\"90\"/><nic>\n"),
             "d.xml:7:66: error: this <pci> is a <gpu> already; it cannot hold <nic>");
   EXPECT_EQ(

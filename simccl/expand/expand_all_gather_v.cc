@@ -1,6 +1,6 @@
-// Broadcasts with different roots in one kernel. On a channel each goes down the ring from its
-// root; a member takes a chunk of each in turn, its own first, then those of the nearest roots
-// upstream.
+// Broadcasts with different roots in one kernel. Each broadcast goes down the channel's ring from
+// its root. A member takes a chunk of each broadcast in turn: of its own first, then in the order
+// of the roots' distance upstream.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -15,14 +15,14 @@ namespace {
 
 // One broadcast's part of a channel, in bytes of the group's buffer.
 struct Part {
-  int depth = 0;  // how many places down the ring from the root
+  int depth = 0;  // distance down the ring from the root
   int64_t offset = 0, bytes = 0;
 };
 
 // Operands: to the next member, from the previous.
 constexpr Slots kNone = {}, kNext = {0, 1}, kPrevious = {1, 1};
 
-// Turns in which the same parts have a chunk of the same size are one loop.
+// Returns the turns at which loops begin. Turns with the same parts and chunk sizes form one loop.
 std::vector<int64_t> LoopBegins(std::span<const Part> parts, int64_t chunk) {
   std::set<int64_t> begins = {0};
   for (const Part& part : parts) {

@@ -1,4 +1,4 @@
-// Plans that switches have a part in, on symbolic data (interpreter.h).
+// Runs plans with reductions in switches on symbolic data (interpreter.h).
 #include <gtest/gtest.h>
 
 #include <map>
@@ -21,11 +21,10 @@ struct Shape {
 
 NcclCommunicator Communicator(const Shape& shape) {
   const auto end = kAllEight.begin() + shape.gpus;
-  return Open(AlikeHosts(shape.host, shape.hosts, {kAllEight.begin(), end}));
+  return Open(SameGpusOnHosts(shape.host, shape.hosts, {kAllEight.begin(), end}));
 }
 
-// An all-reduce of bfloat16 as NCCL would hand it to the kernel, over few channels and small
-// chunks.
+// An all-reduce of bfloat16 as NCCL passes it to the kernel, with few channels and small chunks.
 hacknccl_collective Work(const NcclCommunicator& comm, int algorithm, int64_t elements,
                          int channels) {
   return KernelWork(comm, {HACKNCCL_ALL_REDUCE, algorithm, HACKNCCL_SIMPLE}, 2, elements, 512,
@@ -80,7 +79,7 @@ TEST(ExpandCollNetTest, HostsOfDifferentSizeSum) {
   }
 }
 
-// Bytes that a member hands to the switches, all channels together.
+// Returns the bytes that each member sends to the switches on all channels.
 std::map<int, int64_t> BytesToSwitches(const Plan& plan) {
   std::map<int, int64_t> bytes;
   for (const std::vector<ChannelProgram>& programs : plan.members) {
@@ -98,7 +97,8 @@ std::map<int, int64_t> BytesToSwitches(const Plan& plan) {
   return bytes;
 }
 
-// What NCCL itself decides: every host's data goes up once, in equal shares over its NICs.
+// With NCCL's own decision every host's data goes to the switches once, in equal shares over its
+// NICs.
 TEST(ExpandCollNetTest, EveryNicCarriesItsShareOnce) {
   for (const Shape& shape :
        {Shape{kH100Sharp, 4, 8}, Shape{kA100Sharp, 4, 8}, Shape{kA100FourNicsSharp, 4, 8}}) {
@@ -115,8 +115,8 @@ TEST(ExpandCollNetTest, EveryNicCarriesItsShareOnce) {
   }
 }
 
-// Whose sum then lacks its part.
-TEST(ExpandCollNetTest, AHostThatSaysNothingIsNoticed) {
+// The sum then lacks the host's data.
+TEST(ExpandCollNetTest, AHostThatSendsNothingIsNoticed) {
   const NcclCommunicator comm = Communicator({kA100Sharp, 4, 1});
   const hacknccl_collective work = Work(comm, HACKNCCL_COLLNET_CHAIN, 1000, 1);
   Plan plan = Expanded(comm, work);

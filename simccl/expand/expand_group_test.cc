@@ -1,5 +1,5 @@
-// Groups of calls as NCCL itself launches them, run on symbolic data (interpreter.h): every part
-// must deliver what it promises, whatever it is mixed with.
+// Runs groups of calls as NCCL launches them on symbolic data (interpreter.h): every part must
+// deliver its data in every mix of calls.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -35,7 +35,7 @@ Result<Plan> Expanded(const NcclCommunicator& comm, const CommCall& call) {
   return builder.Finish(NameOf(call));
 }
 
-// The plan, proven right.
+// Returns the plan after checking it.
 Plan Proven(const NcclCommunicator& comm, const CommCall& call) {
   return ProvenPlan(Expanded(comm, call), call);
 }
@@ -45,7 +45,7 @@ CommCall Registered(CommCall call) {
   return call;
 }
 
-// How many connections of a kind are direct, and how many are not.
+// Numbers of direct and other connections of a kind.
 std::pair<int, int> DirectOf(const Plan& plan, LinkKind link) {
   std::pair<int, int> count;
   for (const Connection& connection : plan.connections) {
@@ -56,7 +56,7 @@ std::pair<int, int> DirectOf(const Plan& plan, LinkKind link) {
 
 TEST(RegisteredTest, ConnectionsAreDirectWhereNcclUsesTheBuffers) {
   const std::vector<int> eight = {0, 1, 2, 3, 4, 5, 6, 7};
-  const NcclCommunicator host = Open(AlikeHosts(kH100, 1, eight));
+  const NcclCommunicator host = Open(SameGpusOnHosts(kH100, 1, eight));
   const CommCall gather = CallOf(CollectiveType::kAllGather, 8, 64 << 20, DataType::kBf16);
   const Plan plain = Proven(host, gather), direct = Proven(host, Registered(gather));
   EXPECT_EQ(DirectOf(plain, LinkKind::kPeerWrite).first, 0);
@@ -67,12 +67,12 @@ TEST(RegisteredTest, ConnectionsAreDirectWhereNcclUsesTheBuffers) {
   EXPECT_EQ(DirectOf(nvls, LinkKind::kNvls).second, 0);
 }
 
-// What only ranks at NICs know, and those that have peers.
-TEST(RegisteredTest, OneRankKnowsForAll) {
+// Facts that only ranks next to NICs know, or ranks with peers.
+TEST(RegisteredTest, FactsOfOneRankHoldForAll) {
   const NcclCommunicator alone = Open({kH100, {{0}, {0, 1, 2, 3, 4, 5, 6, 7}}});
   const CommCall gather = CallOf(CollectiveType::kAllGather, 9, 9 << 20, DataType::kBf16);
   EXPECT_EQ(DirectOf(Proven(alone, Registered(gather)), LinkKind::kPeerWrite).second, 0);
-  const NcclCommunicator two = Open(AlikeHosts(kH100, 2, {0, 1, 2, 3, 4, 5, 6, 7}));
+  const NcclCommunicator two = Open(SameGpusOnHosts(kH100, 2, {0, 1, 2, 3, 4, 5, 6, 7}));
   const CommCall of_two =
       Registered(CallOf(CollectiveType::kAllGather, 16, 64 << 20, DataType::kBf16));
   const auto [offloaded, not_offloaded] = DirectOf(Proven(two, of_two), LinkKind::kNet);
@@ -82,9 +82,9 @@ TEST(RegisteredTest, OneRankKnowsForAll) {
   EXPECT_EQ(DirectOf(grouped, LinkKind::kNet).first, offloaded);
 }
 
-// One GPU a host: the own part is copied beside what the NICs do.
+// One GPU per host: the kernel copies the own part while the NICs gather.
 TEST(RegisteredTest, NicsGatherWholeParts) {
-  const NcclCommunicator comm = Open(AlikeHosts(kH100, 4, {0}));
+  const NcclCommunicator comm = Open(SameGpusOnHosts(kH100, 4, {0}));
   const CommCall gather = CallOf(CollectiveType::kAllGather, 4, 64 << 20, DataType::kBf16);
   const Plan plan = Proven(comm, Registered(gather));
   EXPECT_EQ(DirectOf(plan, LinkKind::kNet), std::pair(4, 0));
@@ -95,7 +95,7 @@ TEST(RegisteredTest, NicsGatherWholeParts) {
 }
 
 TEST(RegisteredTest, OtherCallsOfAGroupAreNotDirect) {
-  const NcclCommunicator comm = Open(AlikeHosts(kH100, 1, {0, 1, 2, 3, 4, 5, 6, 7}));
+  const NcclCommunicator comm = Open(SameGpusOnHosts(kH100, 1, {0, 1, 2, 3, 4, 5, 6, 7}));
   CommCall first = CallOf(CollectiveType::kBroadcast, 8, 16 << 20, DataType::kBf16), second = first;
   second.root = 3;
   const CommCall gather = CallOf(CollectiveType::kAllGather, 8, 64 << 20, DataType::kBf16);
@@ -107,9 +107,9 @@ TEST(RegisteredTest, OtherCallsOfAGroupAreNotDirect) {
   EXPECT_GT(buffered, 0);
 }
 
-// NCCL would launch both; leaving the first one out would be worse than none.
+// NCCL would launch both; a plan without the first would be wrong.
 TEST(RegisteredTest, ASymmetricKernelInAGroupIsNamed) {
-  const NcclCommunicator comm = Open(AlikeHosts(kH100, 1, {0, 1, 2, 3, 4, 5, 6, 7}));
+  const NcclCommunicator comm = Open(SameGpusOnHosts(kH100, 1, {0, 1, 2, 3, 4, 5, 6, 7}));
   CommCall symmetric = CallOf(CollectiveType::kAllReduce, 8, 16 << 20, DataType::kBf16);
   symmetric.buffers = BufferKind::kSymmetric;
   const CommCall broadcast = CallOf(CollectiveType::kBroadcast, 8, 16 << 20, DataType::kBf16);
@@ -215,8 +215,8 @@ TEST(ExpandGroupTest, ALargeGroupTakesSeveralKernels) {
   EXPECT_EQ(plan.works.back().algorithm, Algorithm::kSendRecv);
 }
 
-// The second message from a member to another uses the same connections: a work of its own.
-TEST(ExpandGroupTest, FurtherMessagesOfAPairFollowTheFirst) {
+// The second message from a member to a peer uses the same connections, in a work of its own.
+TEST(ExpandGroupTest, LaterMessagesOfAPairFollowTheFirst) {
   const NcclCommunicator comm = OpenH100s(1, 4);
   const Plan plan = Proven(comm, MakeGrouped({Message(4, 0, 1, 100), Message(4, 0, 1, 90000),
                                               Message(4, 2, 1, 7), Message(4, 0, 1, 5)}));
@@ -246,7 +246,7 @@ TEST(ExpandGroupTest, BroadcastsWithSeveralRootsAreOneKernel) {
   }
 }
 
-// One broadcast of each root a kernel; what comes after them shares the last.
+// A kernel has one broadcast of each root. Later works share the last kernel.
 TEST(ExpandGroupTest, ARootsNextBroadcastIsInTheNextKernel) {
   const NcclCommunicator comm = OpenH100s(1, 8);
   std::vector<CommCall> parts;

@@ -1,7 +1,7 @@
 // NVLS: reduction and multicast in the NVSwitches. Each head (a rank with its own share of every
 // chunk) has a multicast object. On every channel a rank scatters its data to the heads and gathers
-// results from them, with separate warps, while the heads reduce and broadcast; between hosts the
-// heads of equal index form trees.
+// the results with separate warps, while the heads reduce and broadcast. The heads of the same
+// index on different hosts form a tree.
 #include <algorithm>
 #include <array>
 #include <span>
@@ -15,7 +15,7 @@
 namespace drydock {
 namespace {
 
-// The ranks of one host in the terms of one channel.
+// The ranks of one host on one channel.
 struct Domain {
   std::vector<int> members;
   std::vector<int> heads;  // by head index
@@ -54,7 +54,7 @@ class NvlsHost {
         even_(EvenShareOf(work, channel, static_cast<int64_t>(domain.heads.size()))),
         builder_(builder) {}
 
-  // The connections that way, member by member, head by head; made when first asked for.
+  // Returns the connections of a direction, by member and head. Makes them on first use.
   const Ids& Connections(Nvls direction) {
     Ids& ids = connections_[static_cast<size_t>(direction)];
     if (!ids.empty()) return ids;
@@ -67,22 +67,22 @@ class NvlsHost {
   }
 
   size_t heads() const { return domain_.heads.size(); }
-  // Switches join the hosts, and every channel strides over the whole buffer.
+  // Returns true if switches join the hosts; every channel then strides over the whole buffer.
   bool joined() const { return work_.even != 0; }
   int64_t total() const { return joined() ? even_.total : Scaled(share_.count); }
   int64_t chunk() const { return joined() ? even_.window / Heads() : Scaled(share_.chunk); }
   int64_t stride() const { return joined() ? even_.stride : Heads() * chunk(); }
   int64_t grain() const { return work_.element_bytes; }
-  // All-gather and reduce-scatter: where the part of head `h` begins.
+  // All-gather and reduce-scatter: returns the offset of the part of head `h`.
   int64_t PartOf(size_t h) const {
     return Scaled(domain_.heads[h] * static_cast<int64_t>(work_.count));
   }
 
-  // Of head `h`, with all members.
+  // Return the connections of head `h` with all members.
   Ids FromMembers(size_t h) { return WithMembers(h, Nvls::kToHead); }
   Ids ToMembers(size_t h) { return WithMembers(h, Nvls::kFromHead); }
 
-  // Every member runs `pattern` over its connections with the heads.
+  // Adds a program to every member that runs `pattern` over its connections with the heads.
   void EachMember(Nvls direction, Pattern pattern) {
     const uint32_t index = builder_->AddPattern(std::move(pattern));
     const std::span<const uint32_t> all(Connections(direction));
@@ -91,7 +91,7 @@ class NvlsHost {
                            Base());
     }
   }
-  // `write` makes the pattern of a program from `from` to `to`.
+  // Adds a program to head `h`; `write` writes its pattern from the connections `from` to `to`.
   template <typename Write>
   void Head(size_t h, const Ids& from, const Ids& to, const Write& write) {
     PatternWriter writer;
@@ -132,7 +132,7 @@ class NvlsAllReduce {
       : host_(host),
         last_grain_(std::max(last_grain / host->grain(), int64_t{1}) * host->grain()) {}
 
-  // All members hand their data to the heads, and take the results.
+  // All members send their data to the heads and receive the results.
   void ScatterAndGather() {
     host_->EachMember(Nvls::kToHead,
                       OverHeads([](PatternWriter* writer, size_t h, int64_t bytes, int64_t at) {
@@ -144,7 +144,7 @@ class NvlsAllReduce {
                       }));
   }
 
-  // The head's chunk of every loop, from `receives` to `sends`.
+  // Moves the head's chunk of every loop from the connections `receives` to `sends`.
   void Head(size_t h, const Ids& receives, const Ids& sends, Local local) {
     host_->Head(h, receives, sends, [&](PatternWriter* writer, Slots from, Slots to) {
       ForEachLoop(writer, [&](int64_t loop, int64_t chunk) {
@@ -243,7 +243,7 @@ Ids Joined(Ids a, const Ids& b) {
   return a;
 }
 
-// The head `h` of a host in its tree over the hosts.
+// Adds the programs of head `h` of a host in its tree over the hosts.
 void ExpandTreeHead(const hacknccl_nvls& place, int rank, size_t h, int channel, NvlsHost* host,
                     NvlsAllReduce* all_reduce, PlanBuilder* builder) {
   const auto connect = [&](int from, int to) {
@@ -262,15 +262,15 @@ void ExpandTreeHead(const hacknccl_nvls& place, int rank, size_t h, int channel,
   all_reduce->Head(h, {connect(place.tree_up, rank)}, targets, Local::kNone);
 }
 
-// The head `h` of a host whose fellows on the other hosts are reached through the switches.
+// Adds the programs of head `h` of a host that reaches the other hosts through the switches.
 void ExpandJoinedHead(const hacknccl_collnet& place, int rank, size_t h, int channel,
                       NvlsHost* host, NvlsAllReduce* all_reduce, PlanBuilder* builder) {
   using Switch = PlanBuilder::Switch;
-  const auto way = [&](Switch direction) {
+  const auto network = [&](Switch direction) {
     return Ids{builder->ConnectSwitch(channel, rank, place, direction)};
   };
-  all_reduce->Head(h, host->FromMembers(h), way(Switch::kTo), Local::kReduce);
-  all_reduce->Head(h, way(Switch::kFrom), host->ToMembers(h), Local::kNone);
+  all_reduce->Head(h, host->FromMembers(h), network(Switch::kTo), Local::kReduce);
+  all_reduce->Head(h, network(Switch::kFrom), host->ToMembers(h), Local::kNone);
 }
 
 Status ExpandJoinedNvls(const hacknccl_collective& work, PlanBuilder* builder) {

@@ -1,6 +1,6 @@
-// PAT: binomial trees, one rooted at each rank, their steps laid out so that data of many trees
-// shares messages. NCCL itself lists the steps of a rank; those of rank r are rank 0's with all
-// ranks moved on by r, so one pattern serves all.
+// PAT: one binomial tree is rooted at each rank, and messages carry data of many trees. NCCL itself
+// lists the steps of a rank. The steps of rank r are those of rank 0 under a cyclic shift of all
+// ranks by r, so all ranks share a pattern.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -14,16 +14,16 @@
 namespace drydock {
 namespace {
 
-// A piece of a message: peer, message, place in it.
+// A piece of a message: peer, message, offset.
 using Piece = std::tuple<int, int, uint64_t>;
 
-// What rank 0 does on a channel.
+// The steps of rank 0 on a channel.
 class PatSteps {
  public:
   PatSteps(const hacknccl_collective& work, int ranks)
       : work_(work), ranks_(ranks), writer_(ranks) {}
 
-  // A piece is kept where it is first read; when NCCL sends it on once more, it comes from there.
+  // A piece is stored when it is first read. If NCCL sends it again, it comes from the buffer.
   void AllGather(const std::vector<hacknccl_pat_step>& steps) {
     std::set<Piece> read;
     std::set<uint64_t> kept;  // own pieces
@@ -36,7 +36,7 @@ class PatSteps {
     }
   }
 
-  // Pieces are sent with the last contribution to them; earlier sums wait in the buffer.
+  // A piece is sent with the last contribution to it. Earlier sums wait in the buffer.
   void ReduceScatter(const std::vector<hacknccl_pat_step>& steps) {
     std::map<Piece, size_t> last;
     const auto target = [](const hacknccl_pat_step& step) {
@@ -48,7 +48,7 @@ class PatSteps {
       const hacknccl_pat_step& step = steps[i];
       const bool receives = step.recv_peer != -1;
       const bool sends = step.send_peer != -1 && last[target(step)] == i;
-      if (!receives && !sends) continue;  // its own data alone: in the buffer already
+      if (!receives && !sends) continue;  // only own data, which is in the buffer
       const Local local = !receives ? Local::kNone : sends ? Local::kReduce : Local::kReduceStore;
       Add(step, receives, sends, local);
     }
@@ -84,7 +84,7 @@ class PatSteps {
     return {slot, 1};
   }
 
-  // The piece is of the part that some rank owns, as far ahead of rank 0 as its number says.
+  // Adds a piece of the part of rank step.offset / count, which is the distance from rank 0.
   void Add(const hacknccl_pat_step& step, bool receives, bool sends, Local local) {
     Slots from, to;
     if (receives) from = SlotOf({step.recv_peer, false});
@@ -103,7 +103,7 @@ class PatSteps {
   std::vector<End> ends_;
 };
 
-// The most pieces that share a message.
+// Returns the largest number of pieces in a message.
 int PiecesPerMessage(const std::vector<hacknccl_pat_step>& steps) {
   std::map<std::pair<int, int>, std::set<uint64_t>> pieces;
   size_t most = 1;
@@ -133,7 +133,7 @@ Status ExpandPat(const hacknccl_collective& work, PlanBuilder* builder) {
     }
     steps.AddPrograms(channel, builder);
   }
-  // A slot holds a message; here every piece of it takes one.
+  // In NCCL a message takes one slot; here each of its pieces takes one.
   builder->work().slots *= pieces;
   return OkStatus();
 }

@@ -1,7 +1,8 @@
-// For every algorithm and protocol, on 2 to 64 ranks that lie in any way: the expanded programs
-// give every rank exactly what the collective promises, and their channels never wait in a circle.
+// For every algorithm and protocol, on 2 to 64 ranks of any placement: the expanded programs give
+// every rank exactly the data that the collective defines, and no channels wait for each other in a
+// cycle.
 //
-// RC_PARAMS (rapidcheck's own) says how many groups are drawn and from which seed.
+// RC_PARAMS (of rapidcheck) sets the number of groups and the seed.
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
@@ -17,7 +18,7 @@
 namespace drydock {
 namespace {
 
-// "" if the collective delivers.
+// Returns "" if the collective delivers.
 std::string Prove(const NcclCommunicator& comm, const hacknccl_collective& work) {
   PlanBuilder builder(comm);
   if (const Status expanded = ExpandCollective(work, &builder); !expanded.ok()) {
@@ -34,7 +35,7 @@ std::string Words(const hacknccl_collective& work) {
          std::to_string(work.channel_hi + 1) + " channels";
 }
 
-// Lists of GPUs in the order of their ranks. Few, for NCCL searches each kind of host once.
+// Lists of GPUs in rank order. There are few, since NCCL searches each kind of host once.
 const std::vector<std::vector<int>> kGpus = {{0, 1, 2, 3, 4, 5, 6, 7},
                                              {0},
                                              {5},
@@ -46,18 +47,18 @@ const std::vector<std::vector<int>> kGpus = {{0, 1, 2, 3, 4, 5, 6, 7},
                                              {7, 2, 5, 0},
                                              {6, 5, 4, 3, 2, 1, 0}};
 
-// At least 2 ranks, at most 64.
+// Draws 2 to 64 ranks.
 GroupShape AnyShape() {
   const auto host = static_cast<TestHost>(*rc::gen::inRange(0, int{kTestHosts}));
   const int ranks = *rc::gen::inRange(2, 65);
   const auto one = [] { return *rc::gen::elementOf(kGpus); };
   GroupShape shape = {host, {}, *rc::gen::arbitrary<bool>()};
-  const bool alike = *rc::gen::arbitrary<bool>();
+  const bool same_on_all = *rc::gen::arbitrary<bool>();
   std::vector<int> gpus = one();
   while (shape.ranks() < ranks) {
     const size_t room = static_cast<size_t>(64 - shape.ranks());
     shape.gpus.push_back(gpus.size() <= room ? gpus : kGpus[1]);
-    if (!alike) gpus = one();
+    if (!same_on_all) gpus = one();
   }
   if (shape.ranks() == 1) shape.gpus.push_back(kGpus[1]);
   return shape;
@@ -107,9 +108,9 @@ TEST(ExpandPropertyTest, AnyCollectiveOnAnyGroupDelivers) {
   }));
 }
 
-// Parts so small that a window holds one of every host, more than a connection has slots.
+// Small parts: a window holds a part of every host, which are more than the slots of a connection.
 TEST(ExpandPropertyTest, WindowsOfMorePiecesThanSlotsDeliver) {
-  const NcclCommunicator comm = Open(AlikeHosts(kH100Sharp, 9, {4, 5, 6}));
+  const NcclCommunicator comm = Open(SameGpusOnHosts(kH100Sharp, 9, {4, 5, 6}));
   for (const int function : {HACKNCCL_ALL_GATHER, HACKNCCL_REDUCE_SCATTER}) {
     const KernelChoice choice = {function, HACKNCCL_COLLNET_DIRECT, HACKNCCL_SIMPLE};
     ASSERT_TRUE(Offers(comm, choice));
@@ -118,14 +119,14 @@ TEST(ExpandPropertyTest, WindowsOfMorePiecesThanSlotsDeliver) {
   }
 }
 
-// Every algorithm there is for it, on as many hosts as ranks, on full hosts with one that is not
-// full, and on one host.
+// Every available algorithm: with one rank per host, on full hosts and a partly filled one, and on
+// one host.
 TEST(ExpandPropertyTest, EveryNumberOfRanksDelivers) {
   const std::vector<int>& all = kGpus[0];
   for (int ranks = 2; ranks <= 64; ++ranks) {
     const TestHost host = ranks % 2 == 0 ? kH100Sharp : kA100Sharp;
-    std::vector<GroupShape> shapes = {AlikeHosts(host, ranks, kGpus[1])};
-    shapes.push_back(AlikeHosts(host, ranks / 8, all));
+    std::vector<GroupShape> shapes = {SameGpusOnHosts(host, ranks, kGpus[1])};
+    shapes.push_back(SameGpusOnHosts(host, ranks / 8, all));
     if (ranks % 8 > 0) shapes.back().gpus.emplace_back(all.begin(), all.begin() + ranks % 8);
     if (ranks <= 8) shapes.back().host = kH100;
     for (const GroupShape& shape : shapes) {

@@ -1,5 +1,5 @@
-// Rings. A member at position i of a channel's ring receives from position i-1 and sends to i+1.
-// All members run one pattern but where there is a root.
+// Rings. The member at position i of a channel's ring receives from position i-1 and sends to i+1.
+// All members run the same pattern, except in collectives with a root.
 #include <array>
 #include <span>
 #include <vector>
@@ -19,7 +19,8 @@ class RingLoops {
   RingLoops(const hacknccl_collective& work, const ChannelShare& share, int ranks)
       : work_(work), share_(share), n_(ranks) {}
 
-  // Each loop cuts the data into a chunk a rank: once around to reduce, once to hand out.
+  // Each loop cuts the data into one chunk per rank. A chunk goes around once to be reduced and
+  // once to be distributed.
   Pattern AllReduce() const {
     PatternWriter writer(n_);
     const int64_t loop = Scaled(share_.chunk) * n_;
@@ -35,7 +36,7 @@ class RingLoops {
     return writer.Take();
   }
 
-  // `keeps`: the own part is stored as it is sent.
+  // `keeps`: stores the own part while sending it.
   Pattern AllGather(bool keeps) const {
     PatternWriter writer(n_);
     ForEachChunk(&writer, [&](const Chunks& parts) {
@@ -62,7 +63,7 @@ class RingLoops {
     return writer.Take();
   }
 
-  // Broadcast and reduce: one primitive a chunk.
+  // Broadcast and reduce: one primitive per chunk.
   Pattern Each(bool receives, bool sends, Local local) const {
     const Slots from = {0, receives ? 1u : 0u}, to = {from.count, sends ? 1u : 0u};
     PatternWriter writer;
@@ -73,14 +74,14 @@ class RingLoops {
 
  private:
   int64_t Scaled(int64_t elements) const { return elements * work_.element_bytes; }
-  // The last, shorter loop: equal parts, in whole 16 B loads.
+  // Returns the chunk of the last, shorter loop: equal parts of whole 16 B loads.
   int64_t EvenChunk(int64_t bytes) const {
     const int64_t count = bytes / work_.element_bytes;
     const int64_t grain = 16 / work_.element_bytes;
     const int64_t part = (count + n_ - 1) / n_;
     return Scaled((part + grain - 1) / grain * grain);
   }
-  // The same piece of every rank's part.
+  // Calls `body` with the same piece of every rank's part.
   template <typename Body>
   void ForEachChunk(PatternWriter* writer, const Body& body) const {
     const int64_t part = Scaled(static_cast<int64_t>(work_.count));
@@ -116,15 +117,15 @@ Ring ConnectRing(int channel, PlanBuilder* builder) {
   return ring;
 }
 
-// Of one GPU a host, NICs gather registered buffers whole; most warps only copy the own part
-// (all_gather.h, isNetOffload).
+// Returns true if NICs gather whole registered buffers: with one GPU per host. Most warps then only
+// copy the own part (all_gather.h, isNetOffload).
 bool IsOffloaded(const hacknccl_collective& work) {
   constexpr uint64_t kWholeChunk = uint64_t{1} << 30;
   return work.function == HACKNCCL_ALL_GATHER && (work.direct & HACKNCCL_DIRECT_NET) != 0 &&
          work.chunk_lo >= kWholeChunk;
 }
 
-// All-reduce, all-gather, reduce-scatter: everybody runs the same.
+// All-reduce, all-gather, reduce-scatter: all members run the same pattern.
 void ExpandAround(const hacknccl_collective& work, int channel, const Ring& ring,
                   PlanBuilder* builder) {
   const ChannelShare share = ShareOf(work, channel);
@@ -154,7 +155,7 @@ void ExpandDown(const hacknccl_collective& work, int channel, const Ring& ring,
   const RingLoops loops(work, share, ring.size());
   const bool broadcast = work.function == HACKNCCL_BROADCAST;
   const int n = ring.size();
-  int first = 0;  // the root of a broadcast, the one after the root of a reduce
+  int first = 0;  // the root of a broadcast, or the member after the root of a reduce
   while (ring.members[static_cast<size_t>(first)] != work.root) ++first;
   if (!broadcast) first = (first + 1) % n;
   const uint32_t send =

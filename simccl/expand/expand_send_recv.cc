@@ -1,6 +1,6 @@
-// Messages between pairs. NCCL cuts a message into parts, one a channel, and a part into chunks;
-// what several messages of one group put on a channel runs side by side, up to eight at a time.
-// Further messages from a member to the same one come after those to others: in a later epoch.
+// Messages between pairs. NCCL cuts a message into one part per channel, and a part into chunks.
+// The parts of several messages of one group run side by side on a channel, up to eight at a time.
+// If a member sends several messages to the same peer, the later ones follow in later epochs.
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -35,13 +35,13 @@ std::vector<Part> PartsOf(int64_t bytes, int parts, int channel_base, int channe
   return out;
 }
 
-// What a member does on a channel for messages of one batch slot: one after another.
+// The messages of one batch slot of a member and channel, which run one after another.
 struct Lane {
   PatternWriter writer;
   std::vector<uint32_t> operands;
 };
 
-// A part of the message of member `peer`, over `connection` (none: a copy within the member).
+// Adds a part of a message over `connection`; none: a copy within the member.
 void AddPart(const Part& part, int64_t chunk, int64_t base, std::optional<uint32_t> connection,
              bool is_send, Lane* lane) {
   Slots slot;
@@ -56,25 +56,25 @@ void AddPart(const Part& part, int64_t chunk, int64_t base, std::optional<uint32
   });
 }
 
-// What runs one after another on a channel: kernel by kernel, and in a kernel epoch by epoch. An
-// epoch has at most one message from each member to each, so that it is one message a connection.
+// The order on a channel: kernel by kernel, and within a kernel epoch by epoch. An epoch has at
+// most one message from a member to a peer, so a connection carries one message per epoch.
 struct Round {
   int kernel = 0, epoch = 0;
   auto operator<=>(const Round&) const = default;
 };
 
-// The programs of members on channels in one round. What a batch runs side by side are programs of
-// their own; the ninth message on a channel follows the first.
+// The programs of members on channels in one round. Messages that a batch runs side by side are
+// separate programs. The ninth message on a channel follows the first.
 class Batches {
  public:
-  // The lane of message number `order` of the member's on this channel.
+  // Returns the lane of the member's message number `order` on this channel.
   Lane* At(int member, int channel, int order, bool is_send) {
     const std::tuple key(member, channel, order % kWorksPerBatch, is_send);
     const auto [found, added] = lane_of_.emplace(key, lanes_.size());
     if (added) lanes_.push_back({member, channel, {}});
     return &lanes_[found->second].lane;
   }
-  // How many messages the member has put on the channel, this one included.
+  // Counts a message. Returns the member's number of messages on the channel so far.
   int Count(int member, int channel) {
     const int count = ++counts_[{member, channel}];
     most_ = std::max(most_, count);
@@ -82,7 +82,7 @@ class Batches {
   }
   void CountChannels(int channels) { channels_ = std::max(channels_, channels); }
 
-  // As the builder's present work.
+  // Adds all programs to the builder's current work.
   void AddPrograms(int launch, Protocol protocol, int threads, PlanBuilder* builder) {
     Work& work = builder->work();
     work.algorithm = Algorithm::kSendRecv;
@@ -107,12 +107,12 @@ class Batches {
   int most_ = 1, channels_ = 0;
 };
 
-// The messages of one member with each peer, taken in the order in which it called them.
+// Takes the messages of one member with each peer in the order of its calls.
 class Places {
  public:
   Places(const std::vector<MessagePlace>& places, int members)
       : places_(places), taken_(static_cast<size_t>(members), 0) {}
-  // How many were taken before, and where the next one lies.
+  // Returns the number of messages taken before, and the offset of the next one.
   std::pair<int, int64_t> Take(int peer) {
     const auto first =
         std::lower_bound(places_.begin(), places_.end(), peer,
@@ -146,7 +146,7 @@ class Expansion {
     threads_ = std::max(threads_, plan.threads);
   }
 
-  // Works have one protocol: Simple as soon as any message between members has it.
+  // A work has one protocol: Simple if any message between members has it.
   void Finish() {
     bool first = true;
     for (auto& [round, batches] : rounds_) {
@@ -154,7 +154,7 @@ class Expansion {
       batches.AddPrograms(round.kernel, simple_ ? Protocol::kSimple : Protocol::kLl, threads_,
                           builder_);
     }
-    if (!rounds_.empty()) return;  // else nobody has anything to say
+    if (!rounds_.empty()) return;  // otherwise there is no message
     Batches().AddPrograms(builder_->work().launch, Protocol::kLl, threads_, builder_);
   }
 
@@ -167,7 +167,7 @@ class Expansion {
     int direct = 0;
   };
 
-  // What one member's kernel does in one round of NCCL's schedule.
+  // Adds what one member's kernel does in one round of NCCL's schedule.
   void AddExchange(const hacknccl_exchange& exchange, int member, int kernel, Places* sends,
                    Places* receives) {
     Round round = {kernel, 0};
@@ -199,7 +199,7 @@ class Expansion {
       const int channel = (exchange.channel_base + p) & (channels - 1);
       order[channel] = batches.Count(member, channel) - 1;
     }
-    // To itself a member copies, and what is copied is written where it is received.
+    // A message of a member to itself is a copy to where the message is received.
     if (send.parts > 0 && send.peer == member) {
       send.base = receive.base;
       receive.parts = 0;
@@ -231,7 +231,7 @@ class Expansion {
 
   PlanBuilder* builder_;
   std::map<Round, Batches> rounds_;
-  // Of later epochs, by that of the first.
+  // Connections of later epochs, by epoch and connection of the first epoch.
   std::map<std::pair<int, uint32_t>, uint32_t> later_;
   int threads_ = 0;
   bool simple_ = false;

@@ -1,5 +1,5 @@
-// Every plan is run on symbolic data (interpreter.h): whatever NCCL's kernels promise, the expanded
-// programs must deliver, on any number of ranks, for sizes that do and do not divide evenly.
+// Runs every plan on symbolic data (interpreter.h): the expanded programs must compute what NCCL's
+// kernels compute, on any number of ranks, for sizes that do and do not divide evenly.
 #include "simccl/expand/expand.h"
 
 #include <fmt/format.h>
@@ -25,8 +25,8 @@ CommCall CallOf(CollectiveType type, const NcclCommunicator& comm, int64_t count
   return call;
 }
 
-// A collective as NCCL would hand it to the kernel, with any algorithm, over few, uneven channels
-// and small chunks, so that a few thousand elements make many loops.
+// A collective as NCCL passes it to the kernel, with any algorithm, few uneven channels and small
+// chunks, so that a few thousand elements make many loops.
 hacknccl_collective Work(int function, int algorithm, int protocol, int64_t elements,
                          int64_t chunk_bytes, int channels, int element_bytes) {
   hacknccl_collective work = {};
@@ -136,7 +136,7 @@ TEST(ExpandTest, RingGathersAndScatters) {
   }
 }
 
-// One GPU a host, where NCCL uses PAT; any number of ranks, one loop and several.
+// One GPU per host, where NCCL uses PAT: any number of ranks, one loop and several.
 TEST(ExpandTest, PatGathersAndScatters) {
   for (int ranks = 2; ranks <= 17; ++ranks) {
     const NcclCommunicator comm = OpenH100s(ranks, 1);
@@ -258,7 +258,7 @@ TEST(ExpandTest, AllToAllVMovesWhatEachPairHas) {
   }
 }
 
-// What NCCL really picks, with its own channels and chunks.
+// NCCL's own choices, with its own channels and chunks.
 TEST(ExpandTest, NcclsOwnChoicesDeliver) {
   for (const auto& [hosts, gpus] : {std::pair(1, 8), std::pair(2, 8), std::pair(4, 1)}) {
     const NcclCommunicator comm = OpenH100s(hosts, gpus);
@@ -288,7 +288,7 @@ TEST(ExpandTest, SimpleRingsMoveChunksInTwoSlicesThroughFourSlots) {
   EXPECT_EQ(plan->patterns.size(), 1u);
 }
 
-TEST(ExpandTest, WhatIsNoRingUnderSimpleMovesWholeThroughEightSlots) {
+TEST(ExpandTest, OtherAlgorithmsMoveWholeChunksThroughEightSlots) {
   const NcclCommunicator comm = OpenH100s(1, 8);
   for (const int protocol : {HACKNCCL_LL, HACKNCCL_LL128}) {
     PlanBuilder builder(comm);
@@ -318,8 +318,8 @@ TEST(ExpandTest, RingsBetweenHostsNameTheirNics) {
   EXPECT_EQ(crossings, 2 * 4);
 }
 
-// Three GPUs in a row: from the first to the last, NCCL goes through the one between.
-TEST(ExpandTest, AWayThroughAnotherGpuNamesIt) {
+// Three GPUs in a row: NCCL connects the first and the last through the middle one.
+TEST(ExpandTest, APathThroughAnotherGpuNamesIt) {
   HostKind kind;
   kind.name = "row";
   kind.gpus = 3;
@@ -340,7 +340,7 @@ TEST(ExpandTest, AWayThroughAnotherGpuNamesIt) {
   EXPECT_EQ(plan->connections[1].link, LinkKind::kPeerWrite);
 }
 
-TEST(ExpandTest, WhatIsNotExpandedIsNamed) {
+TEST(ExpandTest, AnErrorNamesWhatIsNotExpanded) {
   const NcclCommunicator comm = OpenH100s(4, 1);
   PlanBuilder builder(comm);
   auto work = Work(HACKNCCL_ALL_GATHER, HACKNCCL_COLLNET_DIRECT, HACKNCCL_SIMPLE, 64, 512, 1, 1);

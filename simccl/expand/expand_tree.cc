@@ -1,5 +1,5 @@
-// Trees: chunks are reduced on their way up and copied on their way down. A rank inside the tree
-// does both at once, with separate warps; the root turns each chunk around in one primitive.
+// Trees: chunks are reduced on the way up and copied on the way down. An inner rank does both at
+// once with separate warps. The root reduces a chunk and sends it down in one primitive.
 #include <map>
 #include <tuple>
 #include <vector>
@@ -38,7 +38,7 @@ Slots Of(size_t begin, const std::vector<uint32_t>& connections) {
   return {static_cast<uint32_t>(begin), static_cast<uint32_t>(connections.size())};
 }
 
-// One channel of the tree. A rank's programs are those of any with as many neighbours.
+// One channel of the tree. Ranks with the same numbers of neighbours share patterns.
 class TreeChannel {
  public:
   TreeChannel(const hacknccl_collective& work, int channel, PlanBuilder* builder)

@@ -14,7 +14,7 @@ namespace {
 constexpr size_t kRanksShown = 64;
 constexpr size_t kLinesShown = 16;
 
-// Lines with how many channels each is for, in the order of first channels.
+// Lines of text and the channels that each is for, ordered by first channel.
 class ChannelLines {
  public:
   void Add(int channel, const std::string& text) {
@@ -88,7 +88,7 @@ struct Edge {
   auto operator<=>(const Edge&) const = default;
 };
 
-// From child to parent and back, where both are there.
+// Adds the edges between child and parent in both directions, if both exist.
 void AddBoth(int channel, int a, int b, std::vector<Edge>* edges) {
   if (b < 0) return;
   edges->push_back({channel, a, b});
@@ -207,7 +207,7 @@ Result<std::string> NetworkText(const ShownCommunicator& shown, int algorithm) {
     if (hosts[static_cast<size_t>(edge.from)] == hosts[static_cast<size_t>(edge.to)]) continue;
     ASSIGN_OR_RETURN(const hacknccl_link link,
                      c.Link(GraphOf(algorithm), edge.channel, edge.from, edge.to));
-    if (link.kind != HACKNCCL_LINK_NET) continue;  // NVLink reaches beyond the host
+    if (link.kind != HACKNCCL_LINK_NET) continue;  // a rack: NVLink between hosts
     ++between;
     if (link.proxy >= 0) ++by_proxy;
     if (!shown.verbose && between > kLinesShown) continue;

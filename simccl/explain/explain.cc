@@ -28,23 +28,23 @@ std::string Plural(int64_t count, const char* what) {
   return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
-// "2 hosts; 2 dgx-h100 with 8 GPUs of the group each".
+// Returns "2 hosts; 2 dgx-h100 with 8 GPUs of the group each".
 std::string HostsText(const SelectedCall& selected) {
   std::map<int, int> gpus_of_host;
   for (const Placement::Slot& slot : selected.Slots()) ++gpus_of_host[slot.host];
-  std::map<std::pair<std::string, int>, int> alike;  // (kind, GPUs) -> hosts
+  std::map<std::pair<std::string, int>, int> hosts_of;  // (kind, GPUs) -> hosts
   for (const auto& [host, gpus] : gpus_of_host) {
-    ++alike[{selected.topology.kind_of_host(host).name, gpus}];
+    ++hosts_of[{selected.topology.kind_of_host(host).name, gpus}];
   }
   std::string text = Plural(static_cast<int64_t>(gpus_of_host.size()), "host");
-  for (const auto& [kind, hosts] : alike) {
+  for (const auto& [kind, hosts] : hosts_of) {
     text += fmt::format("; {} {} with {} of the group{}", hosts, kind.first,
                         Plural(kind.second, "GPU"), hosts == 1 ? "" : " each");
   }
   return text + "\n";
 }
 
-// Says if NCCL sees more hosts than there are machines.
+// Returns a note if NCCL sees more hosts than there are machines.
 std::string SplitText(const SelectedCall& selected, const NcclCommunicator& communicator) {
   std::set<int> machines;
   for (const Placement::Slot& slot : selected.Slots()) machines.insert(slot.host);
@@ -65,7 +65,7 @@ std::string SettingsText(const Topology& topology) {
   return text + "\n";
 }
 
-// What the tuner weighed of a group: calls that are alike and near in size.
+// Returns which calls of a group the tuner weighed together: similar calls of similar size.
 std::string DecidedText(const hacknccl_decision& decision) {
   const auto function = static_cast<size_t>(decision.function);
   constexpr CollectiveType kByFunction[] = {
@@ -76,7 +76,7 @@ std::string DecidedText(const hacknccl_decision& decision) {
                      ToString(Bytes(static_cast<int64_t>(decision.bytes))));
 }
 
-// What becomes of registered buffers.
+// Returns how NCCL uses registered buffers.
 std::string DirectText(int direct) {
   std::vector<std::string> users;
   if ((direct & HACKNCCL_DIRECT_PEER) != 0) users.push_back("peers");
@@ -124,7 +124,7 @@ std::string PlanText(const NcclPlan& plan, int member) {
   return text;
 }
 
-// Why the fastest: by how much the next is slower.
+// Returns by how much the second fastest choice is slower.
 std::string MarginText(const hacknccl_decision& decision) {
   const double best = decision.estimates[decision.algorithm][decision.protocol].time_us;
   int considered = 0, a = -1, p = -1;
@@ -146,7 +146,8 @@ std::string MarginText(const hacknccl_decision& decision) {
       100 * (next / best - 1));
 }
 
-// Why none of the algorithm's protocols is considered; the last one's reason says most.
+// Returns why NCCL considers none of the algorithm's protocols: the reason of Simple is the
+// clearest.
 std::string WhyNot(const hacknccl_decision& decision, int algorithm) {
   for (const hacknccl_estimate& estimate : decision.estimates[algorithm]) {
     if (estimate.time_us >= 0) return "";
@@ -173,7 +174,7 @@ std::string EstimatesText(const hacknccl_decision& decision) {
   return text;
 }
 
-// A member that launches something: of messages one that sends.
+// Returns a member that launches something; for messages, one that sends.
 int AskedMember(const CommCall& call) {
   if (call.collective == CollectiveType::kGather) return (call.root + 1) % call.group_size;
   if (call.collective == CollectiveType::kScatter) return call.root;
@@ -196,7 +197,7 @@ Result<std::string> Explain(const SelectedCall& selected, const std::string& lib
   text += HostsText(selected) + SplitText(selected, communicator) + SettingsText(selected.topology);
   if (selected.call.group_size == 1) return text + "\nNCCL runs a copy inside the GPU\n";
   if (UsesUserBuffers(selected.call)) {
-    return Error("--buffers userbuffers: NCCL is not asked; 'simccl expand' lists the flows");
+    return Error("--buffers userbuffers: the call bypasses NCCL; 'simccl expand' lists its flows");
   }
   const GroupOfCalls calls = CallsOf(selected.call);
   const int member = AskedMember(selected.call);

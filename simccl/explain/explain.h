@@ -1,6 +1,5 @@
-// What NCCL decides for a call, and why, in words: its choice, the times it predicted for what it
-// could have chosen, and what it built for the communicator (rings, trees, NVLS heads, the NICs
-// between hosts).
+// Explains what NCCL decides for a call, and why: its choice, its predicted times for all choices,
+// and what it built for the communicator (rings, trees, NVLS heads, the NICs between hosts).
 #ifndef DRYDOCK_SIMCCL_EXPLAIN_EXPLAIN_H_
 #define DRYDOCK_SIMCCL_EXPLAIN_EXPLAIN_H_
 
@@ -11,7 +10,7 @@
 
 namespace drydock {
 
-// `verbose` shows every channel; otherwise channels that repeat others are counted, not shown.
+// `verbose` shows every channel. Otherwise repeated channels are counted, not shown.
 Result<std::string> Explain(const SelectedCall& selected, const std::string& library_path,
                             bool verbose);
 

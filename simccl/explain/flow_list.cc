@@ -57,7 +57,7 @@ std::string WaitsText(const Flow& flow, const char* separator, const char* quote
   return text;
 }
 
-// The flow whose place in the buffer this one takes; "" while there are free places.
+// Returns the flow whose slot in the buffer this flow takes, or "" while slots are free.
 std::string RoomText(const Flow& flow) {
   const int64_t number = flow.name.number - flow.primitive->capacity;
   return number < 0 ? "" : NameText({flow.name.connection, number});
@@ -94,7 +94,7 @@ void WriteJson(const Flow& flow, bool first, std::FILE* out) {
   fmt::print(out, "}}");
 }
 
-// Calls visit(const Flow&) for every flow of the plan, by sender.
+// Calls visit(const Flow&) for every flow of the plan, sorted by sender.
 template <typename Visit>
 void ForEachFlow(const ListedPlan& listed, const Visit& visit) {
   const Plan& plan = *listed.plan;
@@ -106,7 +106,7 @@ void ForEachFlow(const ListedPlan& listed, const Visit& visit) {
       for (const FlowName& name : primitive.sends) {
         visit(Flow{&listed, name, &plan.connections[name.connection], &primitive, before});
       }
-      // What was sent waited for all that came before it.
+      // A flow depends on everything before it in its sender's program.
       order.After(primitive.sends.empty() ? std::move(before) : primitive.sends);
     });
     order.EndMember();

@@ -1,6 +1,6 @@
-// A plan as a list of its point-to-point flows, for other tools: CSV, JSON, or a GOAL schedule
-// (ATLAHS, LogGOPSim). Written as it is walked, so that a plan of a hundred million flows needs no
-// more memory than one of ten. docs/how-to/see-what-nccl-picks.md says what the columns mean.
+// Lists the point-to-point flows of a plan for other tools, as CSV, JSON or a GOAL schedule
+// (ATLAHS, LogGOPSim). Writes flows while walking the plan, so that memory does not grow with the
+// number of flows. docs/how-to/see-what-nccl-picks.md explains the columns.
 #ifndef DRYDOCK_SIMCCL_EXPLAIN_FLOW_LIST_H_
 #define DRYDOCK_SIMCCL_EXPLAIN_FLOW_LIST_H_
 
@@ -16,14 +16,14 @@ namespace drydock {
 enum class FlowFormat { kCsv, kJson, kGoal };
 Result<FlowFormat> ParseFlowFormat(const std::string& name);
 
-// A plan to list. `names` are what its members are called: ranks, or their own indices.
+// A plan to list. `names` are the numbers of its members in the list: ranks, or member indices.
 struct ListedPlan {
   size_t index = 0;
   const Plan* plan = nullptr;
   std::vector<int> names;
 };
 
-// CSV and JSON hold any number of plans; GOAL one.
+// Writes the list. CSV and JSON hold any number of plans. REQUIRES: one plan for GOAL.
 void WriteFlows(const std::vector<ListedPlan>& plans, FlowFormat format, std::FILE* out);
 
 }  // namespace drydock

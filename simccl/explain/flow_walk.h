@@ -1,5 +1,5 @@
-// Walks one member's programs primitive by primitive and says what each waits for. Internal to the
-// lists of flows.
+// Walks one member's programs primitive by primitive and finds what each primitive waits for.
+// Internal to the lists of flows.
 #ifndef DRYDOCK_SIMCCL_EXPLAIN_FLOW_WALK_H_
 #define DRYDOCK_SIMCCL_EXPLAIN_FLOW_WALK_H_
 
@@ -27,7 +27,7 @@ struct Primitive {
   int64_t index = 0;  // within the program
   int64_t bytes = 0;
   std::vector<FlowName> receives, sends;
-  int64_t capacity = 1;  // chunks like this that a connection's buffer holds
+  int64_t capacity = 1;  // chunks of this size that a connection's buffer holds
 };
 
 // Calls visit(const Primitive&) for every primitive of every program of a member, program by
@@ -58,21 +58,21 @@ void WalkMember(const Plan& plan, int member, const Visit& visit) {
   }
 }
 
-// What the primitives of a channel wait for beside their own data: each the one before it, the
-// first of a work the last of the work before, the first of a kernel the last of the kernel before.
-// `Mark` is what a list calls a finished primitive.
+// What the primitives of a channel wait for in addition to their data: a primitive waits for the
+// one before it, the first of a work for the end of the work before, and the first of a kernel for
+// the end of the kernel before. `Mark` identifies a finished primitive in a list.
 template <typename Mark>
 class ProgramOrder {
  public:
   explicit ProgramOrder(const Plan& plan) : plan_(plan) {}
 
-  // The marks that the next primitive of this program comes after.
+  // Returns the marks that the next primitive of this program comes after.
   std::vector<Mark> Before(const ChannelProgram& program) {
     if (&program != program_) Begin(program);
     return before_;
   }
   void After(std::vector<Mark> marks) { before_ = std::move(marks); }
-  // The member's programs are all walked.
+  // Call when all programs of the member have been walked.
   void EndMember() {
     program_ = nullptr;
     launch_ = 0;
@@ -82,7 +82,7 @@ class ProgramOrder {
   }
 
  private:
-  // A channel's work: what came before it, and the ends of its programs so far.
+  // A channel's work: what it comes after, and the ends of its programs so far.
   struct Channel {
     uint16_t work = 0;
     std::vector<Mark> before, ends;

@@ -14,7 +14,7 @@
 namespace drydock {
 namespace {
 
-// A labelled operation that others come after.
+// A labelled operation that later operations depend on.
 struct Label {
   int64_t number = 0;
   bool is_send = false;
@@ -84,7 +84,7 @@ class Schedule {
     return next_++;
   }
 
-  // Kept until the rank's operations are all listed: a line may name only what stands above it.
+  // Held back until all operations of the rank are listed: a line may refer only to earlier lines.
   void Require(int64_t label, const Label& earlier) {
     fmt::format_to(std::back_inserter(requirements_), "l{} {} l{}\n", label,
                    earlier.is_send ? "irequires" : "requires", earlier.number);

@@ -1,4 +1,4 @@
-// A plan as a GOAL schedule: per member its sends and receives and which of them come after which.
+// Writes a plan as a GOAL schedule: the sends and receives of each member, and their order.
 #ifndef DRYDOCK_SIMCCL_EXPLAIN_GOAL_SCHEDULE_H_
 #define DRYDOCK_SIMCCL_EXPLAIN_GOAL_SCHEDULE_H_
 
@@ -8,9 +8,10 @@
 
 namespace drydock {
 
-// Ranks are members; a tag is a connection, a cpu a channel, a NIC the sender's or receiver's own.
-// A receive waits until the primitive before it is done, or, where that one sends, until it has
-// begun to: NCCL's sends go into buffers. What a member passes to itself is a calc of no length.
+// A rank is a member, a tag a connection, a cpu a channel, and a nic that of the sender or
+// receiver. A receive waits until the primitive before it has ended; if that primitive sends, until
+// it has begun, since NCCL sends into buffers. Data that a member passes to itself is a calc of
+// length 0.
 void WriteGoal(const Plan& plan, std::FILE* out);
 
 }  // namespace drydock

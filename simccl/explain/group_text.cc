@@ -34,7 +34,7 @@ class Writer {
  private:
   int RankOf(int member) const { return selected_.ranks[static_cast<size_t>(member)]; }
 
-  // The channels of a kernel's works of one kind, by work.
+  // Returns the channels of a kernel's works of one kind, by work.
   std::vector<std::set<int>> ChannelsOf(int kernel, int kind, size_t works) const {
     std::vector<std::set<int>> channels(works);
     for (const hacknccl_batch& batch : plan_.batches) {
@@ -53,7 +53,8 @@ class Writer {
                        what);
   }
 
-  // "all-reduce bf16 2 MB over 8", the part that call number `call` of the first member is of.
+  // Returns the name of the part that call number `call` of the first member belongs to:
+  // "all-reduce bf16 2 MB over 8".
   std::string PartText(int call) const {
     const int64_t base = calls_.bases[static_cast<size_t>(call)];
     const auto next = std::upper_bound(offsets_.begin(), offsets_.end(), base);

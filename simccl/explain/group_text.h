@@ -1,4 +1,4 @@
-// What NCCL launches for a group of calls, in words: kernels, and in each the works in their order.
+// Describes what NCCL launches for a group of calls: its kernels, and the works of each in order.
 #ifndef DRYDOCK_SIMCCL_EXPLAIN_GROUP_TEXT_H_
 #define DRYDOCK_SIMCCL_EXPLAIN_GROUP_TEXT_H_
 

@@ -1,9 +1,9 @@
-// The functions that the patches of patches/nccl call. The compiler includes this header before every
-// NCCL source (-include), so that a patch is only the call.
+// The functions that the patches of patches/nccl call. The compiler includes this header before
+// every NCCL source (-include), so that a patch is only the call.
 //
-// Contract: each hook stands in for an exchange with ranks, threads or devices that do not exist, and
-// leaves the communicator as the real exchange would leave it. The hooks work on the current session
-// (session/session.h). Only the last few may be called outside one.
+// Contract: each hook stands in for an exchange with ranks, threads or devices that do not exist,
+// and leaves the communicator as the real exchange would leave it. The hooks work on the current
+// session (session/session.h). Only the last few may be called outside one.
 #ifndef DRYDOCK_SIMCCL_HACKNCCL_HOOKS_H_
 #define DRYDOCK_SIMCCL_HACKNCCL_HOOKS_H_
 
@@ -27,8 +27,8 @@ namespace drydock {
 // init.cc, first AllGather: fills comm->peerInfo of all ranks.
 ncclResult_t GatherPeers(ncclComm* comm);
 
-// init.cc, third AllGather: `entries` has one record of `stride` bytes per rank; NCCL has filled in the
-// record of its own rank. `first_ranks` points to the ring and tree ends inside record 0.
+// init.cc, third AllGather: `entries` has one record of `stride` bytes per rank; NCCL has filled in
+// the record of its own rank. `first_ranks` points to the ring and tree ends inside record 0.
 ncclResult_t GatherGraphs(ncclComm* comm, ncclTopoGraph** graphs, void* entries, size_t stride,
                           ncclTopoRanks* first_ranks);
 
@@ -39,8 +39,8 @@ ncclResult_t AddLocalGpus(ncclComm* comm, ncclXml* xml);
 // `records` has one XML for each, with offsets as pointers; NCCL has filled in this rank's.
 ncclResult_t GatherTopologies(ncclComm* comm, int* ranks, int own, int count, char* records);
 
-// graph/search.cc: remembers the result of a search. Recall() fills in `graph` if the same search ran
-// before. Otherwise the destructor stores the result that the search left in `graph`.
+// graph/search.cc: remembers the result of a search. Recall() fills in `graph` if the same search
+// ran before. Otherwise the destructor stores the result that the search left in `graph`.
 class GraphSearch {
  public:
   GraphSearch(ncclTopoSystem* system, ncclTopoGraph* graph);
@@ -76,12 +76,13 @@ void CopyTrees(ncclComm* comm, int to, int from);
 // connects the connections that are still wanted.
 ncclResult_t ConnectPeers(ncclComm* comm, ncclTopoGraph* graph, int connection_index);
 
-// transport.cc: joins `head`, a rank of this host, to CollNet. Returns false on success, as NCCL does.
+// transport.cc: joins `head`, a rank of this host, to CollNet. Returns false on success, as NCCL
+// does.
 bool ConnectCollNet(ncclComm* comm, ncclTopoGraph* graph, ncclChannel* channel, int head,
                     int head_index, int type);
 
-// channel.cc: returns how many peers of a channel to allocate, with room for the counts of their users
-// after them; and the count of one peer.
+// channel.cc: returns how many peers of a channel to allocate, with room for the counts of their
+// users after them; and the count of one peer.
 int PeersAndUsers(int ranks);
 int* UsersOfPeer(ncclComm* comm, int channel, int rank);
 
@@ -89,8 +90,9 @@ int* UsersOfPeer(ncclComm* comm, int channel, int rank);
 ncclResult_t ConnectProxy(ncclProxyConnector* connector, int rank);
 ncclResult_t CallProxy(void* response, int response_bytes);
 
-// enqueue.cc: records what the tuner chooses from: the predicted time of each algorithm and protocol,
-// `times[algorithm * NCCL_NUM_PROTOCOLS + protocol]`. A time below 0 means that it is excluded.
+// enqueue.cc: records what the tuner chooses from: the predicted time of each algorithm and
+// protocol, `times[algorithm * NCCL_NUM_PROTOCOLS + protocol]`. A time below 0 means that it is
+// excluded.
 void NoteDecision(const ncclComm* comm, const ncclTaskColl* task, size_t bytes, int calls,
                   const float* times);
 // enqueue.cc: records the plan just before it would be launched.
@@ -102,10 +104,10 @@ ncclResult_t CapturePlan(ncclComm* comm, ncclKernelPlan* plan);
 bool Recording();
 // init.cc: meets the other ranks and completes the communicator, instead of a topology search.
 ncclResult_t JoinRecorded(ncclComm* comm);
-// enqueue.cc: holds a call that NCCL has found valid, instead of making a task for a kernel. When the
-// group ends, group.cc commits the calls of all communicators in the list that starts at *head, which
-// leave the group; when the group fails, it drops the calls of each communicator. `simulated`: the
-// program asked only for an estimate, so nothing is issued.
+// enqueue.cc: holds a call that NCCL has found valid, instead of making a task for a kernel. When
+// the group ends, group.cc commits the calls of all communicators in the list that starts at *head,
+// which leave the group; when the group fails, it drops the calls of each communicator.
+// `simulated`: the program asked only for an estimate, so nothing is issued.
 ncclResult_t RecordCall(const ncclInfo* info);
 ncclResult_t CommitCalls(ncclComm** head, bool simulated);
 void DropCalls(ncclComm* comm);

@@ -1,8 +1,7 @@
-// Whatever NCCL itself picks for a call on a shipped cluster, for ranks that lie in any way,
-// delivers: every collective and message, of any size, in and out of place, of every type and
-// operation.
+// NCCL's own choices deliver on shipped clusters for ranks of any placement: every collective and
+// message, of any size, in and out of place, of every type and operation.
 //
-// RC_PARAMS (rapidcheck's own) says how many groups are drawn and from which seed.
+// RC_PARAMS (of rapidcheck) sets the number of groups and the seed.
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
@@ -19,7 +18,7 @@
 namespace drydock {
 namespace {
 
-// A cluster of 64 hosts, and NCCL on it. A process has one set of NCCL's settings.
+// A cluster of 64 hosts with NCCL. A process has one set of NCCL settings.
 class TestCluster {
  public:
   explicit TestCluster(const std::string& name)
@@ -50,22 +49,22 @@ TestCluster& Cluster(size_t index) {
 
 using Members = std::vector<Placement::Slot>;
 
-// 1 to 64 members, by hosts of one to eight GPUs each; host by host, or the order drawn.
+// Draws 1 to 64 members on hosts of one to eight GPUs each, host by host or in random order.
 Members AnyGroup() {
   const std::vector<std::vector<int>> lists = {
       {0, 1, 2, 3, 4, 5, 6, 7}, {3}, {0, 2, 4, 6}, {1, 5}, {6, 7, 0}};
   const auto one = [&] { return *rc::gen::elementOf(lists); };
   const auto ranks = static_cast<size_t>(*rc::gen::inRange(1, 65));
-  const bool alike = *rc::gen::arbitrary<bool>();
+  const bool same_on_all = *rc::gen::arbitrary<bool>();
   Members members;
   std::vector<int> gpus = one();
   for (int host = 0; members.size() < ranks; ++host) {
     for (const int gpu : gpus) {
       if (members.size() < ranks) members.push_back({host, gpu});
     }
-    if (!alike) gpus = one();
+    if (!same_on_all) gpus = one();
   }
-  // By GPU first: the members of a host keep their order, and their kind is searched once.
+  // Sorted by GPU: the members of a host keep their order, and NCCL searches their kind once.
   if (*rc::gen::arbitrary<bool>()) {
     std::stable_sort(members.begin(), members.end(),
                      [](const auto& a, const auto& b) { return a.gpu < b.gpu; });
@@ -73,7 +72,7 @@ Members AnyGroup() {
   return members;
 }
 
-// Of some collectives in the network on registered buffers there is no expansion.
+// Some collectives in the network on registered buffers have no expansion.
 bool IsNotExpanded(const Error& error) {
   return error.message().find("on buffers that the NICs read and write") != std::string::npos;
 }
@@ -92,25 +91,25 @@ CommCall AnyCall(int members, bool reduces_fp8) {
   // NCCL has no all-to-all in place.
   call.in_place = *rc::gen::arbitrary<bool>() && call.collective != CollectiveType::kAllToAll;
   call.buffers = *rc::gen::elementOf(std::vector{BufferKind::kPlain, BufferKind::kRegistered});
-  // Of every order of magnitude up to 2^24, and nothing.
+  // Every order of magnitude up to 2^24, and 0.
   const int64_t part = (int64_t{1} << *rc::gen::inRange(0, 25)) * *rc::gen::inRange(64, 128) / 128;
   if (call.collective == CollectiveType::kAllToAllV) {
     for (int pair = 0; pair < members * members; ++pair) {
       call.pair_counts.push_back(pair * 2654435761 % 5 * part / members / 4);
     }
-    call.count = part * 2;  // no buffer is as large
+    call.count = part * 2;  // larger than any buffer
   } else {
     call.count = HasParts(call.collective) ? part / members * members : part;
   }
   return call;
 }
 
-// On hosts of unlike sizes NCCL lets CollNetChain end at ranks that it did not join to the network.
+// On hosts of different sizes NCCL ends CollNetChain at ranks that it did not join to the network.
 bool IsUnjoinedChain(const Error& error) {
   return error.message().starts_with("NCCL reduces in the network at member ");
 }
 
-TEST(ChoicesPropertyTest, WhatNcclPicksDelivers) {
+TEST(ChoicesPropertyTest, NcclsChoicesDeliver) {
   EXPECT_TRUE(rc::check([] {
     TestCluster& cluster = Cluster(*rc::gen::inRange<size_t>(0, 3));
     const Members members = AnyGroup();

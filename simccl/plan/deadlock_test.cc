@@ -17,7 +17,7 @@ namespace {
 
 using testing::ErrorText;
 
-// Every rank has a program of its own, unless it is said to run another's.
+// Every rank has its own program, unless RunsProgramOf says otherwise.
 class Builder {
  public:
   explicit Builder(int ranks) {
@@ -45,7 +45,7 @@ class Builder {
     call.group_size = SizeOf(role, rank);
     Add(rank, role, OpKind::kCollective, call, stream);
   }
-  // The rank is the group's member `sender`, or the other one.
+  // The rank is either member of the group; `sender` tells which member sends.
   void Message(int rank, uint8_t role, OpKind kind, int sender, int64_t count, uint8_t stream = 0) {
     CommCall call;
     call.collective = CollectiveType::kSendRecv;
@@ -70,7 +70,7 @@ class Builder {
   }
   void RunsProgramOf(int rank, int other) { w.class_of_rank[static_cast<size_t>(rank)] = other; }
 
-  // A plan for every call of this many elements in any group that uses it.
+  // Adds a plan for every call of `count` elements in any group that uses it.
   void Plan(int64_t count, const drydock::Plan& made) {
     plan.plans.push_back(made);
     for (uint32_t call = 0; call < w.calls.size(); ++call) {
@@ -190,7 +190,7 @@ TEST(DeadlockTest, ThreeCommunicatorsInACircle) {
       "  rank 2, op 0 (all-reduce bf16 1.024 KB over 2 in 'cp', ranks 2, 0) waits for rank 0");
 }
 
-// Everybody sends to the next, then receives from the one before.
+// Each rank sends to the next, then receives from the one before.
 Builder RingOfSends(int ranks, int64_t count = 512) {
   Builder b(ranks);
   std::vector<std::vector<int>> even, odd;
@@ -225,7 +225,7 @@ TEST(DeadlockTest, RingOfSendsThatFitIntoTheBuffersFinishes) {
   EXPECT_EQ(Check(b), "ok");
 }
 
-// Plans of NCCL's own for a host of eight GPUs.
+// NCCL's own plans for a host of eight GPUs.
 FlowPlan RealPlans(Workload* w) {
   w->topology.gpus = {TestGpu(80)};
   w->topology.host_kinds = {DgxA100()};
@@ -271,7 +271,7 @@ TEST(DeadlockTest, NcclsOwnPlansFinish) {
     EXPECT_EQ(ErrorText(CheckPlanDeadlock(plan)), "ok");
 }
 
-TEST(DeadlockTest, BuffersAreSharedByWhatIsOnItsWay) {
+TEST(DeadlockTest, MessagesInFlightShareBuffers) {
   for (const int64_t slices : {4, 5}) {
     Builder b(2);
     const uint8_t pair = b.Role("pp", {{0, 1}});
@@ -374,7 +374,7 @@ TEST(DeadlockTest, AGroupOfMessagesNeedsThoseItNames) {
       "  rank 0, op 3 (group of send-recv: 128 B over 4 in 'all', ranks 0-3) waits for rank 2");
 }
 
-// Both send first: whether that ends depends on buffers alone.
+// Both send first: only the buffers decide whether this ends.
 TEST(DeadlockTest, SendsWithoutAPlanWaitOrDoNot) {
   Builder b(2);
   const uint8_t pair = b.Role("pp", {{0, 1}});

@@ -1,4 +1,4 @@
-// Every shipped kind of host: what NCCL picks there, for groups of many shapes, delivers.
+// NCCL's choices deliver on every shipped kind of host, for groups of many shapes.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -72,7 +72,7 @@ void ExpectDeliveries(const Topology& topology, const std::vector<Members>& grou
 
 class HostsTest : public ::testing::TestWithParam<const char*> {};
 
-TEST_P(HostsTest, WhatNcclPicksDelivers) {
+TEST_P(HostsTest, NcclsChoicesDeliver) {
   const Result<ClusterInput> cluster =
       LoadCluster(std::string("configs/clusters/") + GetParam() + ".topo", {});
   ASSERT_TRUE(cluster.ok()) << cluster.error().ToString();
@@ -89,11 +89,11 @@ INSTANTIATE_TEST_SUITE_P(Clusters, HostsTest,
                            return name;
                          });
 
-// Settings that make several hosts of a machine or a rack.
+// Settings that divide a machine or a rack into several hosts.
 class SplitHostsTest
     : public ::testing::TestWithParam<std::pair<const char*, std::vector<std::string>>> {};
 
-TEST_P(SplitHostsTest, WhatNcclPicksDelivers) {
+TEST_P(SplitHostsTest, NcclsChoicesDeliver) {
   Result<ClusterInput> cluster =
       LoadCluster(std::string("configs/clusters/") + GetParam().first + ".topo", {});
   ASSERT_TRUE(cluster.ok()) << cluster.error().ToString();
@@ -111,8 +111,8 @@ INSTANTIATE_TEST_SUITE_P(
                       std::pair("gb200-nvl72-2", std::vector<std::string>{"NCCL_P2P_DISABLE"})),
     [](const auto& each) { return "Number" + std::to_string(each.index); });
 
-// An A100 host and an H100 host: the second kind of the one cluster, in the other.
-TEST(MixedHostsTest, WhatNcclPicksDelivers) {
+// An A100 host and an H100 host: the host kind of one cluster added to the other.
+TEST(MixedHostsTest, NcclsChoicesDeliver) {
   Result<ClusterInput> a100 = LoadCluster("configs/clusters/dgx-a100-80g-8.topo", {});
   const Result<ClusterInput> h100 = LoadCluster("configs/clusters/dgx-h100-8.topo", {});
   ASSERT_TRUE(a100.ok() && h100.ok());

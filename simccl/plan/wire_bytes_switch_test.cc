@@ -1,5 +1,5 @@
-// How many bytes ranks hand to and take from switches that sum and multicast, against closed forms:
-// n is the number of ranks, S the size of the larger buffer, of which a part is S/n.
+// Compares the bytes that ranks exchange with switches that reduce and multicast with closed forms.
+// n is the number of ranks, S the size of the larger buffer, and S/n the size of a part.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -11,8 +11,8 @@
 namespace drydock {
 namespace {
 
-// What a GPU's NVLink carries for NVLS: a contribution and what a member takes as often as it is
-// sent and taken, a head's multicast and its in-switch reduction once for all members.
+// Returns the bytes on a GPU's NVLink for NVLS. A contribution and a result count once per member,
+// a head's multicast and its reduction in the switch once for all members.
 struct NvlsTraffic {
   int64_t out = 0, in = 0;
 };
@@ -31,12 +31,13 @@ std::vector<NvlsTraffic> NvlsTrafficOf(const Plan& plan) {
 }
 
 // NVLS on one host, where all h GPUs are heads. All-reduce, if S divides into whole loops: the
-// switches read each buffer once and write the result into each once, and every head takes the sum
-// of its share and multicasts it: S + S/h each way. All-gather: a head multicasts its part, and
-// every GPU takes all parts. Reduce-scatter: the reverse.
+// switches read each buffer once and write the result into each buffer once, and every head
+// receives the sum of its share and multicasts it: S + S/h in each direction. All-gather: a head
+// multicasts its part, and every GPU receives all parts. Reduce-scatter: the reverse.
 TEST(WireBytesTest, NvlsReadsAndWritesEachBufferOnce) {
   for (int gpus = 2; gpus <= 8; ++gpus) {
-    const NcclCommunicator comm = Open(AlikeHosts(kH100, 1, {kAll.begin(), kAll.begin() + gpus}));
+    const NcclCommunicator comm =
+        Open(SameGpusOnHosts(kH100, 1, {kAll.begin(), kAll.begin() + gpus}));
     ASSERT_EQ(comm.shape().nvls_heads, gpus);
     const int64_t part = 8 * 16384, s = gpus * part;
     const auto traffic = [&](int function, int64_t count) {
@@ -67,7 +68,7 @@ bool BetweenHosts(const Connection& connection) {
 // head of the host above it and of those below, as the channel's tree says.
 TEST(WireBytesTest, NvlsTreesSendAShareToEachNeighbour) {
   for (const int hosts : {2, 3, 8}) {
-    const NcclCommunicator comm = Open(AlikeHosts(kH100, hosts, kAll));
+    const NcclCommunicator comm = Open(SameGpusOnHosts(kH100, hosts, kAll));
     const int64_t heads = comm.shape().nvls_heads, share = 5 * 4096, s = heads * share;
     const hacknccl_collective work = KernelWork(
         comm, {HACKNCCL_ALL_REDUCE, HACKNCCL_NVLS_TREE, HACKNCCL_SIMPLE}, 2, s / 2, 4096, 1);
@@ -86,12 +87,13 @@ TEST(WireBytesTest, NvlsTreesSendAShareToEachNeighbour) {
   }
 }
 
-// CollNet: a host gives the switches its sum once and takes theirs once, S each way, by whichever
-// ranks are joined. Inside it, a chain of m ranks passes the buffer m-1 times up and m-1 times
-// down, and a star sends all but their own shares to the heads, and back.
+// CollNet: a host sends the switches its sum once and receives theirs once, S in each direction,
+// through its joined ranks. Inside a host, a chain of m ranks passes the buffer m-1 times up and
+// m-1 times down; in a star, ranks send all shares except their own to the heads, and receive them
+// back.
 TEST(WireBytesTest, CollNetSendsEachHostsBufferOnce) {
   for (const TestHost host : {kH100Sharp, kA100Sharp, kA100FourNicsSharp}) {
-    const GroupShape shape = AlikeHosts(host, 4, kAll);
+    const GroupShape shape = SameGpusOnHosts(host, 4, kAll);
     const NcclCommunicator comm = Open(shape);
     const int64_t s = 3 * 54321, m = 8;
     for (const int algorithm : {HACKNCCL_COLLNET_CHAIN, HACKNCCL_COLLNET_DIRECT}) {
@@ -111,21 +113,22 @@ TEST(WireBytesTest, CollNetSendsEachHostsBufferOnce) {
         };
         EXPECT_EQ(of_host(up), s) << shape.ToString() << ", " << algorithm;
         EXPECT_EQ(of_host(down), s) << shape.ToString() << ", " << algorithm;
-        // Of m ranks with h heads, each sends S less its own share to heads, which send as much.
+        // Each of m ranks with h heads sends S without its own share to heads, which send as much
+        // back.
         EXPECT_EQ(of_host(inside), 2 * (m - 1) * s) << shape.ToString() << ", " << algorithm;
       }
     }
   }
 }
 
-// All-gather through the switches: a head sends its part, S/n, once, and takes the parts of its
-// rail, one a host: S / heads. Reduce-scatter: the reverse.
+// All-gather through the switches: a head sends its part, S/n, once, and receives the parts of its
+// rail, one per host: S / heads. Reduce-scatter: the reverse.
 TEST(WireBytesTest, CollNetGathersAndScattersARail) {
   const auto on = [](LinkKind link) {
     return [link](const Connection& connection) { return connection.link == link; };
   };
   for (const TestHost host : {kH100Sharp, kA100Sharp}) {
-    const NcclCommunicator comm = Open(AlikeHosts(host, 4, kAll));
+    const NcclCommunicator comm = Open(SameGpusOnHosts(host, 4, kAll));
     const int64_t part = 54321;
     for (const int algorithm : {HACKNCCL_COLLNET_DIRECT, HACKNCCL_NVLS}) {
       for (const int function : {HACKNCCL_ALL_GATHER, HACKNCCL_REDUCE_SCATTER}) {

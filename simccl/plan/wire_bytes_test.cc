@@ -1,5 +1,5 @@
-// How many bytes each rank puts on its links, against closed forms. n is the number of ranks, S the
-// size of the larger buffer, of which a part is S/n.
+// Compares the bytes that each rank sends on its links with closed forms. n is the number of ranks,
+// S the size of the larger buffer, and S/n the size of a part.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -12,9 +12,10 @@ namespace drydock {
 namespace {
 
 std::vector<GroupShape> Shapes() {
-  std::vector<GroupShape> shapes = {AlikeHosts(kH100, 1, {0, 1}), AlikeHosts(kH100, 1, kAll),
-                                    AlikeHosts(kH100, 3, {0}),    AlikeHosts(kH100, 2, kAll),
-                                    AlikeHosts(kA100, 8, kAll),   AlikeHosts(kH100, 64, {5})};
+  std::vector<GroupShape> shapes = {
+      SameGpusOnHosts(kH100, 1, {0, 1}), SameGpusOnHosts(kH100, 1, kAll),
+      SameGpusOnHosts(kH100, 3, {0}),    SameGpusOnHosts(kH100, 2, kAll),
+      SameGpusOnHosts(kA100, 8, kAll),   SameGpusOnHosts(kH100, 64, {5})};
   shapes.push_back({kH100, {kAll, {0, 1, 2, 3, 4}, {2, 7}}, true});
   return shapes;
 }
@@ -44,10 +45,10 @@ TEST(WireBytesTest, RingAllReduceSendsAlmostTwiceTheBuffer) {
   }
 }
 
-// Of any size: the last loop of a channel, which has R bytes left, has chunks of R/n rounded up to
-// whole elements and then to 16 B; the last of them are short or empty. In each loop a rank sends
-// every chunk twice but its own and the next one's, which it sends once.
-TEST(WireBytesTest, RingAllReduceOfAnySizeLeavesOutTwoChunksALoop) {
+// For any size: the last loop of a channel, with R remaining bytes, has chunks of R/n rounded up to
+// whole elements and then to 16 B; the last chunks are short or empty. In each loop a rank sends
+// its own chunk and the next rank's chunk once, and every other chunk twice.
+TEST(WireBytesTest, RingAllReduceOfAnySizeSavesTwoChunksPerLoop) {
   for (const GroupShape& shape : Shapes()) {
     const NcclCommunicator comm = Open(shape);
     const int64_t n = comm.shape().ranks, chunk = 512, s = 2 * (5 * chunk * n / 2 + 333);
@@ -68,8 +69,8 @@ TEST(WireBytesTest, RingAllReduceOfAnySizeLeavesOutTwoChunksALoop) {
   }
 }
 
-// All-gather and reduce-scatter over rings and PAT: every rank sends n-1 parts and receives n-1,
-// however they are cut: (n-1)/n S.
+// All-gather and reduce-scatter over rings and PAT: every rank sends n-1 parts and receives n-1
+// parts, in any chunks: (n-1)/n S.
 TEST(WireBytesTest, GathersAndScattersMoveEveryPartButOne) {
   for (const GroupShape& shape : Shapes()) {
     const NcclCommunicator comm = Open(shape);
@@ -91,10 +92,10 @@ TEST(WireBytesTest, GathersAndScattersMoveEveryPartButOne) {
   }
 }
 
-// The protocols' rounding: a chunk of LL takes two bytes for each of payload that is rounded up to
-// 8 B, one of LL128 2048 B for each 1920 B begun.
+// Rounding by protocols: a chunk of LL takes two bytes per byte of payload rounded up to 8 B; a
+// chunk of LL128 takes 2048 B per 1920 B or part of them.
 TEST(WireBytesTest, LlDoublesAndLl128TakesOneFlagInSixteen) {
-  const NcclCommunicator comm = Open(AlikeHosts(kH100, 1, kAll));
+  const NcclCommunicator comm = Open(SameGpusOnHosts(kH100, 1, kAll));
   constexpr int64_t kPart = 5 * 4000 + 13, kChunk = 4000;  // 5 whole chunks and 13 B
   const auto sent = [&](int protocol) {
     const hacknccl_collective work =
@@ -106,8 +107,8 @@ TEST(WireBytesTest, LlDoublesAndLl128TakesOneFlagInSixteen) {
   EXPECT_EQ(sent(HACKNCCL_LL128), 7 * (5 * 3 * 2048 + 2048));  // 4000 B are three times 1920 B
 }
 
-// Broadcast: every rank but the root receives S. Reduce: every rank but the root sends S. Together
-// (n-1) S either way.
+// Broadcast: every rank except the root receives S. Reduce: every rank except the root sends S.
+// Both move (n-1) S in total.
 TEST(WireBytesTest, BroadcastAndReducePassTheBufferOnce) {
   for (const GroupShape& shape : Shapes()) {
     const NcclCommunicator comm = Open(shape);
@@ -128,7 +129,7 @@ TEST(WireBytesTest, BroadcastAndReducePassTheBufferOnce) {
   }
 }
 
-// Trees: of each channel's share a rank sends one copy to its parent, and one to each child.
+// Trees: a rank sends one copy of each channel's share to its parent and one to each child.
 TEST(WireBytesTest, TreesSendTheirShareOnceToEachNeighbour) {
   for (const GroupShape& shape : Shapes()) {
     const NcclCommunicator comm = Open(shape);
@@ -162,8 +163,8 @@ CommCall MessageCall(CollectiveType type, int ranks, int64_t count) {
   return call;
 }
 
-// All-to-all: every rank sends all parts but its own, (n-1)/n S. All-to-all-v: its row less its
-// own.
+// All-to-all: every rank sends all parts except its own, (n-1)/n S. All-to-all-v: its row without
+// its own entry.
 TEST(WireBytesTest, AllToAllSendsAllButTheOwnPart) {
   for (const GroupShape& shape : Shapes()) {
     const NcclCommunicator comm = Open(shape);

@@ -39,7 +39,7 @@ int GroupShape::ranks() const {
 std::vector<hacknccl_place> GroupShape::Places() const {
   std::vector<hacknccl_place> places;
   const auto hosts = static_cast<int>(gpus.size());
-  if (!in_turns) {
+  if (!round_robin) {
     for (int h = 0; h < hosts; ++h) {
       for (const int gpu : gpus[static_cast<size_t>(h)]) places.push_back({h, host, gpu});
     }
@@ -56,10 +56,10 @@ std::vector<hacknccl_place> GroupShape::Places() const {
 
 std::string GroupShape::ToString() const {
   return fmt::format("{} ranks on hosts of class {}{}: {}", ranks(), static_cast<int>(host),
-                     in_turns ? ", in turns" : "", gpus);
+                     round_robin ? ", in turns" : "", gpus);
 }
 
-GroupShape AlikeHosts(TestHost host, int hosts, const std::vector<int>& gpus) {
+GroupShape SameGpusOnHosts(TestHost host, int hosts, const std::vector<int>& gpus) {
   return {host, std::vector(static_cast<size_t>(hosts), gpus), false};
 }
 
@@ -68,7 +68,8 @@ NcclCommunicator Open(const GroupShape& shape) {
 }
 
 NcclCommunicator OpenH100s(int hosts, int gpus_per_host) {
-  return Open(AlikeHosts(kH100, hosts, {kAllEight.begin(), kAllEight.begin() + gpus_per_host}));
+  return Open(
+      SameGpusOnHosts(kH100, hosts, {kAllEight.begin(), kAllEight.begin() + gpus_per_host}));
 }
 
 const std::vector<KernelChoice>& KernelChoices() {
@@ -97,8 +98,8 @@ const std::vector<KernelChoice>& KernelChoices() {
 
 namespace {
 
-// On hosts of unlike sizes NCCL builds chains that end at a rank which is not joined to the
-// network; then ExpandCollective names it.
+// On hosts of different sizes NCCL builds chains that end at a rank without a connection to the
+// network; ExpandCollective then reports that rank.
 bool ChainsEndAtTheNetwork(const NcclCommunicator& comm) {
   for (int c = 0; c < comm.shape().ring_channels; ++c) {
     const std::vector<hacknccl_collnet> places = comm.CollNet(c).value();
@@ -110,7 +111,7 @@ bool ChainsEndAtTheNetwork(const NcclCommunicator& comm) {
   return true;
 }
 
-// What NCCL asks for before it sends parts through the switches: every rank is a head.
+// NCCL's condition for sending parts through the switches: every rank is a head.
 bool EveryRankIsAHead(const NcclCommunicator& comm) {
   const std::vector<int>& hosts = comm.hosts();
   for (int host = 0; host < comm.shape().hosts; ++host) {
@@ -167,7 +168,7 @@ hacknccl_collective KernelWork(const NcclCommunicator& comm, const KernelChoice&
     work.count_lo = work.count;
     return work;
   }
-  // The first has half of what those between have, the last what is left.
+  // The first channel has half of the share of the middle channels, the last has the rest.
   work.chunk_mid = work.chunk_hi = work.chunk_lo;
   const int64_t share = elements / channels / 16 * 16;
   work.count_lo = static_cast<uint64_t>(share / 2);

@@ -1,4 +1,4 @@
-// What the tests of plans hold them to.
+// Checks of plans for tests.
 #ifndef DRYDOCK_SIMCCL_TESTING_PROOF_TESTING_H_
 #define DRYDOCK_SIMCCL_TESTING_PROOF_TESTING_H_
 
@@ -15,15 +15,15 @@
 
 namespace drydock {
 
-// "" if there is a plan, it gives every rank what the call promises, and its channels never wait in
-// a circle; else what is wrong.
+// Returns "" if there is a plan, every rank ends with the data that the call defines, and no
+// channels wait for each other in a cycle; else what is wrong.
 inline std::string Wrong(const Result<Plan>& plan, const CommCall& call) {
   if (!plan.ok()) return plan.error().ToString();
   if (const Status free = CheckPlanDeadlock(*plan); !free.ok()) return free.error().ToString();
   return CheckPlan(*plan, call);
 }
 
-// The plan, or an empty one and a failure of the test.
+// Returns the plan. If it is wrong, fails the test.
 inline Plan ProvenPlan(Result<Plan> plan, const CommCall& call) {
   EXPECT_EQ(Wrong(plan, call), "") << NameOf(call);
   return plan.ok() ? std::move(plan).value() : Plan();

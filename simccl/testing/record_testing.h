@@ -1,4 +1,4 @@
-// Recordings for tests, written entry by entry.
+// Builds recordings for tests entry by entry.
 #ifndef DRYDOCK_SIMCCL_TESTING_RECORD_TESTING_H_
 #define DRYDOCK_SIMCCL_TESTING_RECORD_TESTING_H_
 
@@ -13,7 +13,7 @@ namespace drydock::testing {
 enum : uint8_t { kNcclFloat16 = 6, kNcclFloat32 = 7, kNcclFloat64 = 8 };
 enum : uint8_t { kNcclMax = 2 };
 
-// One communicator of `ranks` ranks; rank and member are the same.
+// A recording of one communicator of `ranks` ranks. Ranks and members have the same numbers.
 class RecordingBuilder {
  public:
   explicit RecordingBuilder(int ranks) {
@@ -22,7 +22,7 @@ class RecordingBuilder {
     for (int rank = 0; rank < ranks; ++rank) recording.communicators[0].ranks.push_back(rank);
   }
 
-  // Streams: 0 the default; even ones wait for it (SetStream in core/nccl/recording.h).
+  // Stream 0 is the default stream; even streams wait for it (SetStream in core/nccl/recording.h).
   RecordEntry& Call(int rank, RecordFunction function, uint64_t count, uint64_t stream,
                     int peer = 0) {
     if (!in_group_) ++group_;

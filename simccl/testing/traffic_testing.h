@@ -1,4 +1,4 @@
-// What the tests of bytes on the wire share: plans, and what their members send and receive.
+// Shared by the tests of bytes on the wire: plans, and what their members send and receive.
 #ifndef DRYDOCK_SIMCCL_TESTING_TRAFFIC_TESTING_H_
 #define DRYDOCK_SIMCCL_TESTING_TRAFFIC_TESTING_H_
 
@@ -14,14 +14,14 @@ namespace drydock {
 
 inline const std::vector<int> kAll = {0, 1, 2, 3, 4, 5, 6, 7};
 
-// Makes the plan; a failure is a mistake of the test.
+// Make the plan. A failure is an error of the test.
 Plan Expanded(const NcclCommunicator& comm, const hacknccl_collective& work);
 Plan Expanded(const NcclCommunicator& comm, const CommCall& call);  // of messages
 
 struct TrafficBytes {
   int64_t payload = 0, wire = 0;
 };
-// By member: what it sends, or receives, on the connections that `counts`.
+// Returns what each member sends, or receives, on the connections that `counts` accepts.
 enum class End : uint8_t { kSends, kReceives };
 std::vector<TrafficBytes> TrafficOf(const Plan& plan, End end,
                                     const std::function<bool(const Connection&)>& counts);

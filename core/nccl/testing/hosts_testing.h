@@ -1,4 +1,4 @@
-// Kinds of hosts that the tests of NCCL's decisions use, as their makers describe them.
+// Kinds of hosts for tests of NCCL's decisions, as their vendors describe them.
 #ifndef DRYDOCK_CORE_NCCL_TESTING_HOSTS_TESTING_H_
 #define DRYDOCK_CORE_NCCL_TESTING_HOSTS_TESTING_H_
 
@@ -22,7 +22,7 @@ inline GpuSpec TestGpu(int capability) {
   return gpu;
 }
 
-// 8 GPUs, NVLink 450 GB/s each way over 4 switches with multicast, a 400 Gb/s NIC a GPU.
+// 8 GPUs, NVLink 450 GB/s per direction over 4 switches with multicast, one 400 Gb/s NIC per GPU.
 inline HostKind DgxH100() {
   HostKind kind;
   kind.name = "dgx-h100";
@@ -34,7 +34,7 @@ inline HostKind DgxH100() {
   return kind;
 }
 
-// 8 GPUs, NVLink 300 GB/s each way over 6 switches, `nics` NICs of 200 Gb/s.
+// 8 GPUs, NVLink 300 GB/s per direction over 6 switches, `nics` NICs of 200 Gb/s.
 inline HostKind DgxA100(int nics = 8) {
   HostKind kind;
   kind.name = "dgx-a100";
@@ -88,7 +88,7 @@ inline HostKind Gb200Rack() {
   return kind;
 }
 
-// The GPUs `gpus` on each of hosts 0 .. hosts-1, ranks host by host.
+// Returns the places of the GPUs `gpus` on hosts 0 to hosts - 1, host by host.
 inline std::vector<hacknccl_place> Places(int hosts, const std::vector<int>& gpus,
                                           int host_class = 0) {
   std::vector<hacknccl_place> places;
@@ -98,7 +98,7 @@ inline std::vector<hacknccl_place> Places(int hosts, const std::vector<int>& gpu
   return places;
 }
 
-// Hosts of these kinds, all with one kind of GPU, in the library that set-up built.
+// Makes a world of hosts of these kinds, all with one kind of GPU, in the library that set-up built.
 inline NcclWorld TestWorld(const std::vector<HostKind>& kinds, int capability,
                            const std::vector<std::pair<std::string, std::string>>& settings = {}) {
   auto library = NcclLibrary::Load();

@@ -1,5 +1,5 @@
-// Launches of the program's own kernels are counted and do nothing: what they compute, and how long
-// they take, is unknown. The functions with two underscores are what nvcc has a program call before
+// Counts launches of the program's own kernels; a launch does nothing, since its result and its
+// time are unknown. A program that nvcc compiles calls the functions with two underscores before
 // main and around each <<<>>>.
 #include "simccl/hacknccl/cudart/runtime.h"
 

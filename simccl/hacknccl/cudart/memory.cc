@@ -1,5 +1,5 @@
-// Memory of the virtual GPUs: reserved addresses that nobody fills, counted against what a GPU has.
-// Host memory is real and zeroed. Copies between hosts copy; all others move nothing.
+// Memory of the virtual GPUs: reserved addresses without content, counted against the memory of a
+// GPU. Host memory is real and zeroed. Only copies from host to host move data.
 #include <sys/mman.h>
 
 #include <cstdlib>
@@ -23,11 +23,11 @@ struct Block {
   int device = -1;  // -1: host memory
 };
 
-// cudaMalloc's blocks are multiples of this: CUDA programming guide, 256-byte alignment.
+// Blocks of cudaMalloc are multiples of this size: CUDA programming guide, 256-byte alignment.
 constexpr size_t kAlignment = 256;
 
-// A GPU's addresses come from one range that is only reserved: what the program allocates costs
-// this machine nothing, however much it is.
+// A GPU's memory is only reserved addresses, so an allocation of any size costs this machine
+// nothing.
 class Memory {
  public:
   cudaError_t Allocate(void** pointer, size_t bytes) {
@@ -70,7 +70,7 @@ class Memory {
     const std::lock_guard<std::mutex> lock(mutex_);
     return Free(device);
   }
-  // The block that holds the address; bytes 0 if none does.
+  // Returns the block that holds the address, or a block of 0 bytes.
   Block Find(const void* pointer) {
     const std::lock_guard<std::mutex> lock(mutex_);
     auto after = blocks_.upper_bound(const_cast<void*>(pointer));
@@ -87,10 +87,10 @@ class Memory {
   }
   std::mutex mutex_;
   std::map<void*, Block> blocks_;
-  size_t used_[RecordHost::kMostGpus] = {};
+  size_t used_[RecordHost::kMaxGpus] = {};
 };
 
-// Never destroyed: programs free memory from their own static destructors.
+// Never destroyed: programs free memory from static destructors.
 Memory& TheMemory() {
   static Memory* const memory = new Memory;
   return *memory;
@@ -150,7 +150,7 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const vo
   return Return(CheckHost());
 }
 
-// A copy without a stream goes through the default stream, and the program waits for it.
+// A copy without a stream uses the default stream, and the program waits for it.
 cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
   Log(RecordKind::kStreamSync, nullptr, nullptr);
   return Copy(to, from, bytes, kind);

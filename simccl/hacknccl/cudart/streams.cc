@@ -1,4 +1,4 @@
-// Streams and events: numbers, and what the program says about their order.
+// Streams and events: numbers, and the order that the program imposes on them.
 #include <atomic>
 
 #include "simccl/hacknccl/cudart/runtime.h"
@@ -6,8 +6,8 @@
 namespace drydock::cudart {
 namespace {
 
-// Handles are numbers no other stream or event of the process ever had; those of streams end in 0
-// if they and the default stream wait for each other (SetStream in core/nccl/recording.h).
+// Handles are unique in the process. The handle of a stream is even if the stream and the default
+// stream wait for each other (SetStream in core/nccl/recording.h).
 constexpr uint64_t kFirstHandle = 0x100;
 std::atomic<uint64_t> next_handle{kFirstHandle};
 
@@ -80,7 +80,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) { return Return(CheckStream(s
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
   return LogIf(CheckStream(stream), RecordKind::kStreamSync, stream, nullptr);
 }
-// All that was issued has happened once somebody looks.
+// All issued work counts as done.
 cudaError_t cudaStreamQuery(cudaStream_t stream) { return cudaStreamSynchronize(stream); }
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
   const cudaError_t error = CheckStream(stream);

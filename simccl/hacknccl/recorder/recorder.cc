@@ -206,7 +206,7 @@ void Recorder::DropEntriesOfParent() {
 }
 
 void Recorder::Count(int device, RecordKind kind) {
-  if (device < 0 || device >= RecordHost::kMostGpus) return;
+  if (device < 0 || device >= RecordHost::kMaxGpus) return;
   const std::lock_guard<std::mutex> lock(mutex_);
   (kind == RecordKind::kKernels ? kernels_ : copies_)[device] += 1;
 }

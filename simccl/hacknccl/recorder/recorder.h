@@ -77,8 +77,8 @@ class Recorder {
   int log_ = -1;
   std::vector<RecordEntry> pending_;
   int pending_of_ = 0;  // the process that issued pending_
-  uint64_t kernels_[RecordHost::kMostGpus] = {};
-  uint64_t copies_[RecordHost::kMostGpus] = {};
+  uint64_t kernels_[RecordHost::kMaxGpus] = {};
+  uint64_t copies_[RecordHost::kMaxGpus] = {};
 };
 
 // Returns the number of a recorded communicator in the log.

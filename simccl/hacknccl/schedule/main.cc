@@ -1,10 +1,10 @@
-// The program that `nccl-record --schedule` runs: each process is some ranks of the schedule, a
-// thread each.
+// The program that `nccl-record --schedule` runs. Each process runs several ranks of the schedule,
+// one per thread.
 //
 //   nccl-schedule SCHEDULE ID_FILE RANKS GPUS_PER_PROCESS
 //
-// RANKS are run in all, from the first on; ID_FILE is where the first leaves what the others meet
-// by. Which process this is stands in GROUP_RANK (the host) and LOCAL_RANK, as under torchrun.
+// RANKS is the number of ranks of all processes. Rank 0 writes the communicator's id to ID_FILE.
+// The process finds its place in GROUP_RANK (the host) and LOCAL_RANK, as under torchrun.
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,8 +22,8 @@
 namespace drydock::schedule {
 namespace {
 
-// The longest to sleep between two looks for the file.
-constexpr unsigned kMostMicroseconds = 20'000;
+// The longest pause between two checks for the file.
+constexpr unsigned kMaxMicroseconds = 20'000;
 
 [[noreturn]] void Fail(const std::string& what) {
   fprintf(stderr, "%s\n", what.c_str());
@@ -32,7 +32,7 @@ constexpr unsigned kMostMicroseconds = 20'000;
 
 int Number(const char* variable) {
   const char* const text = getenv(variable);
-  if (text == nullptr) Fail(std::string(variable) + " is not set: nccl-record starts this");
+  if (text == nullptr) Fail(std::string(variable) + " is not set; nccl-record starts this program");
   return atoi(text);
 }
 
@@ -47,7 +47,7 @@ const char* Map(const char* path) {
   return static_cast<const char*>(data);
 }
 
-// Rank 0 makes the id, as init_process_group does, and leaves it in the file.
+// Rank 0 makes the id, as init_process_group does, and writes it to the file.
 ncclUniqueId Meet(const std::string& path, bool first) {
   ncclUniqueId id;
   if (first) {
@@ -63,7 +63,7 @@ ncclUniqueId Meet(const std::string& path, bool first) {
   FILE* file = nullptr;
   for (unsigned wait = 1000; (file = fopen(path.c_str(), "rb")) == nullptr;) {
     usleep(wait);
-    wait = std::min(2 * wait, kMostMicroseconds);
+    wait = std::min(2 * wait, kMaxMicroseconds);
   }
   if (fread(&id, sizeof id, 1, file) != 1) Fail("cannot read " + path);
   fclose(file);
@@ -85,7 +85,7 @@ int Main(int argc, char** argv) {
   const int first_rank =
       reinterpret_cast<const RankSchedule*>(schedule)->first_rank_of_host.In(schedule)[host];
   int devices = 0;
-  if (cudaGetDeviceCount(&devices) != cudaSuccess) Fail("no GPU: nccl-record starts this");
+  if (cudaGetDeviceCount(&devices) != cudaSuccess) Fail("no GPU; nccl-record starts this program");
   const ncclUniqueId id = Meet(argv[2], first_rank + first_device == 0);
   std::vector<std::thread> threads;
   for (int device = first_device; device < std::min(devices, first_device + gpus); ++device) {

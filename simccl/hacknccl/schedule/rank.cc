@@ -9,10 +9,10 @@
 namespace drydock::schedule {
 namespace {
 
-// No data moves: one address stands for every buffer that NCCL was not told of.
+// No data moves: one address stands for every unregistered buffer.
 constexpr size_t kPlainBytes = 256;
 
-// What follows in the log is this op's.
+// Marks the entries that follow in the log as this op's.
 void Mark(int device, cudaStream_t stream, uint64_t op) {
   RecordEntry entry;
   entry.kind = RecordKind::kOp;
@@ -108,7 +108,7 @@ void Rank::Play(const ScheduleOp& op, uint64_t number) {
 
 void Rank::MakeCalls(const ScheduleOp& op, Communicator* communicator) {
   const ScheduleCall& call = schedule_.calls.In(file_)[op.call];
-  const int member = call.alike != 0 ? 0 : communicator->member;
+  const int member = call.same_for_all != 0 ? 0 : communicator->member;
   const ScheduleMember& own = schedule_.members.In(file_)[call.first + uint32_t(member)];
   const hacknccl_call* const parts = schedule_.parts.In(file_);
   const bool together = own.end - own.begin > 1;
@@ -128,8 +128,8 @@ void Rank::MakeCall(const hacknccl_call& call, cudaStream_t stream, Communicator
   Check(MakeNcclCall(call, from, to, communicator->comm, stream), NcclNameOf(call.function));
 }
 
-// The one to send from; the one to receive into follows it. Told to the communicator beforehand,
-// where the call's kind is so.
+// Returns the send buffer; the receive buffer follows it. Registers both with the communicator if
+// the call's buffers are registered.
 char* Rank::BufferFor(int kind, Communicator* communicator) {
   if (kind == HACKNCCL_BUFFERS_PLAIN) return plain_;
   const bool symmetric = kind == HACKNCCL_BUFFERS_SYMMETRIC;

@@ -1,5 +1,5 @@
-// One rank of a schedule (core/nccl/rank_schedule.h), played on NCCL: makes the rank's
-// communicators and its calls. A mistake ends the process: the op and NCCL's reason go to stderr.
+// Plays one rank of a schedule (core/nccl/rank_schedule.h) on NCCL: makes the rank's communicators
+// and its calls. An error ends the process and prints the op and NCCL's reason to stderr.
 #ifndef DRYDOCK_SIMCCL_HACKNCCL_SCHEDULE_RANK_H_
 #define DRYDOCK_SIMCCL_HACKNCCL_SCHEDULE_RANK_H_
 
@@ -13,14 +13,14 @@
 
 namespace drydock::schedule {
 
-// `file` is what the schedule begins, in memory.
+// `file` is the schedule in memory.
 class Rank {
  public:
   Rank(const char* file, int rank, int device);
 
-  // The world by ncclCommInitRankConfig, every split of it by ncclCommSplit.
+  // Makes the world by ncclCommInitRankConfig, and every split of it by ncclCommSplit.
   void MakeCommunicators(const ncclUniqueId& id);
-  // Every op in order, on the stream and behind the events that it has.
+  // Plays every op in order, on its stream and after its events.
   void PlayOps();
   void DestroyCommunicators();
 
@@ -28,7 +28,7 @@ class Rank {
   struct Communicator {
     ncclComm_t comm = nullptr;
     int member = 0;
-    bool registered = false, symmetric = false;  // the buffers are known to it
+    bool registered = false, symmetric = false;  // which buffers are registered with it
   };
   void Split(int split);
   void Play(const ScheduleOp& op, uint64_t number);
@@ -46,8 +46,8 @@ class Rank {
   std::vector<cudaStream_t> streams_;
   std::vector<cudaEvent_t> events_;
   const uint32_t* waits_ = nullptr;  // of the next op
-  std::string place_;                // what is being done, for messages
-  const ScheduleOp* op_ = nullptr;   // or this, if there is one
+  std::string place_;                // the current action, for messages
+  const ScheduleOp* op_ = nullptr;   // the current op, instead of place_
   uint64_t number_ = 0;
   char* plain_ = nullptr;
   char* registered_ = nullptr;

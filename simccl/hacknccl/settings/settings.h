@@ -1,4 +1,4 @@
-// NCCL's settings: those that the caller gives, and no others.
+// NCCL's settings. Only the caller gives them.
 #ifndef DRYDOCK_SIMCCL_HACKNCCL_SETTINGS_SETTINGS_H_
 #define DRYDOCK_SIMCCL_HACKNCCL_SETTINGS_SETTINGS_H_
 

@@ -1,8 +1,8 @@
 // Declarations of the CUDA driver API, as far as the host code of NCCL 2.29.7 names them.
 //
-// NCCL is compiled against this folder instead of a CUDA toolkit, so that no toolkit is needed on a
-// machine without a GPU. Only names, numbers and layouts that NCCL's sources mention are here;
-// every function is served by fake_cuda.cc and fake_driver.cc.
+// NCCL is compiled against this folder instead of a CUDA toolkit, so a machine without a GPU needs no
+// toolkit. This folder has only the names, numbers and layouts that NCCL's sources mention.
+// fake_cuda.cc and fake_driver.cc implement the functions.
 #pragma once
 
 #include <math.h>
@@ -16,7 +16,7 @@
 #define CUDAAPI
 #define CUDART_CB
 
-// Device code is never compiled: the words that mark it vanish.
+// Device code is never compiled: its keywords expand to nothing.
 #define __host__
 #define __device__
 #define __global__

@@ -1,4 +1,4 @@
-// Types of the driver entry points that NCCL looks up at run time (misc/cudawrap.cc), one a line:
+// Types of the driver entry points that NCCL looks up at run time (misc/cudawrap.cc), one per line:
 // name, the CUDA version its signature dates from, parameters.
 #pragma once
 

@@ -1,5 +1,5 @@
 // Declarations of the CUDA runtime API, as far as the host code of NCCL 2.29.7 names them (see
-// cuda.h), and what else a program written against nccl.h usually calls: cudart/ serves that.
+// cuda.h), and what other programs written against nccl.h usually call, which cudart/ implements.
 #pragma once
 
 #include "cuda.h"

@@ -17,7 +17,7 @@ std::string ErrorOf(RecordingBuilder& b) {
   return status.ok() ? "" : status.error().ToString();
 }
 
-TEST(RecordMatchTest, SameCallsFit) {
+TEST(RecordMatchTest, EqualCallsMatch) {
   RecordingBuilder b(2);
   for (const int rank : {0, 1}) {
     b.Call(rank, RecordFunction::kAllReduce, 100, 0);
@@ -27,7 +27,7 @@ TEST(RecordMatchTest, SameCallsFit) {
   EXPECT_EQ(ErrorOf(b), "");
 }
 
-// What only moves data is compared in bytes, as NCCL moves it.
+// Calls that only move data are compared in bytes, as NCCL moves them.
 TEST(RecordMatchTest, TypesOfMovedDataMayDiffer) {
   RecordingBuilder b(2);
   b.Call(0, RecordFunction::kBroadcast, 100, 0);
@@ -43,7 +43,7 @@ TEST(RecordMatchTest, TypesOfMovedDataMayDiffer) {
             "up data");
 }
 
-TEST(RecordMatchTest, BuffersAreRegisteredWhereAllMembersSaySo) {
+TEST(RecordMatchTest, BuffersAreRegisteredIfAllMembersRegisterThem) {
   RecordingBuilder b(2);
   b.Call(0, RecordFunction::kAllReduce, 8, 0).buffers = RecordBuffers::kSymmetric;
   b.Call(1, RecordFunction::kAllReduce, 8, 0).buffers = RecordBuffers::kRegistered;
@@ -74,7 +74,7 @@ TEST(RecordMatchTest, ARankThatStopsIsNamed) {
             "one, rank 0 calls all-to-all of 4 float32; NCCL would hang or mix up data");
 }
 
-TEST(RecordMatchTest, MessagesFitInPairsAndInOrder) {
+TEST(RecordMatchTest, MessagesMatchByPairAndOrder) {
   RecordingBuilder b(2);
   b.Call(0, RecordFunction::kSend, 10, 0, 1);
   b.Call(0, RecordFunction::kSend, 20, 0, 1);

@@ -14,8 +14,8 @@ namespace {
 
 constexpr int kBacklog = 4096;
 // Far above any exchange of NCCL: a split of a communicator gathers 8 bytes per rank.
-constexpr uint32_t kMostBytes = 1u << 20;
-constexpr int32_t kMostMembers = 1 << 20;
+constexpr uint32_t kMaxBytes = 1u << 20;
+constexpr int32_t kMaxMembers = 1 << 20;
 constexpr size_t kShown = 8;
 
 bool WriteAll(int file, const void* data, size_t bytes) {
@@ -88,7 +88,7 @@ void RecordMeeting::Receive(int file) {
     received.insert(received.end(), buffer, buffer + got);
     if (received.size() < sizeof request) return;
     std::memcpy(&request, received.data(), sizeof request);
-    if (request.bytes <= kMostBytes && received.size() < sizeof request + request.bytes) return;
+    if (request.bytes <= kMaxBytes && received.size() < sizeof request + request.bytes) return;
   }
   events_->Forget(file);
   const std::vector<char> whole = std::move(received);
@@ -101,7 +101,7 @@ void RecordMeeting::Receive(int file) {
 }
 
 void RecordMeeting::Serve(int file, const RecordRequest& request, const char* payload) {
-  if (request.process >= hosts_.size() || request.bytes > kMostBytes) {
+  if (request.process >= hosts_.size() || request.bytes > kMaxBytes) {
     Refuse(file, "this is not a request of this build's libnccl.so.2");
   } else if (request.ask == RecordAsk::kExchange) {
     Join(file, request, payload);
@@ -111,7 +111,7 @@ void RecordMeeting::Serve(int file, const RecordRequest& request, const char* pa
 }
 
 void RecordMeeting::Join(int file, const RecordRequest& request, const char* payload) {
-  if (request.members < 1 || request.members > kMostMembers || request.member < 0 ||
+  if (request.members < 1 || request.members > kMaxMembers || request.member < 0 ||
       request.member >= request.members) {
     return Refuse(file, "there is no such rank");
   }

@@ -31,9 +31,9 @@ Result<RecordHost> DescribeRecordHost(const Topology& topology, int host) {
   const GpuSpec& gpu = topology.gpus[static_cast<size_t>(kind.gpu)];
   ASSIGN_OR_RETURN(const NcclHost nccl, DescribeHost(kind, gpu));
   RecordHost out;
-  if (nccl.gpu_bus_ids.size() > RecordHost::kMostGpus) {
+  if (nccl.gpu_bus_ids.size() > RecordHost::kMaxGpus) {
     return Error(fmt::format("a host has {} GPUs; a recorded program sees at most {}",
-                             nccl.gpu_bus_ids.size(), RecordHost::kMostGpus));
+                             nccl.gpu_bus_ids.size(), RecordHost::kMaxGpus));
   }
   out.host = host;
   out.gpus = static_cast<int32_t>(nccl.gpu_bus_ids.size());

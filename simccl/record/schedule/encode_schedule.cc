@@ -112,7 +112,7 @@ void AddCall(const CommCall& call, Calls* to) {
   added.first = static_cast<uint32_t>(to->members.size());
   if (UsesUserBuffers(call)) return;
   const GroupOfCalls group = CallsOf(call);
-  added.alike = group.has_messages ? 0 : 1;
+  added.same_for_all = group.has_messages ? 0 : 1;
   for (const MemberCalls& own : group.members) {
     const uint64_t begin = to->parts.size();
     to->parts.insert(to->parts.end(), own.calls.begin(), own.calls.end());

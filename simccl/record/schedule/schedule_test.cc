@@ -1,4 +1,4 @@
-// "Is what is recorded of a schedule put together as the schedule has it, and is all else refused?"
+// A recording of a schedule becomes the schedule again; every other recording is refused.
 #include <gtest/gtest.h>
 
 #include <utility>
@@ -45,7 +45,7 @@ Workload TwoRanks() {
   return w;
 }
 
-// What a rank of it leaves behind, `count` elements reduced.
+// The recording of a rank that reduces `count` elements.
 class PlayedRanks : public RecordingBuilder {
  public:
   PlayedRanks() : RecordingBuilder(2) {}
@@ -73,7 +73,7 @@ class PlayedRanks : public RecordingBuilder {
   RecordedRank& rank(int rank) { return recording.ranks[static_cast<size_t>(rank)]; }
 };
 
-TEST(RecordScheduleTest, GroupsThatShareARankAreSplitsOfTheirOwn) {
+TEST(RecordScheduleTest, GroupsThatShareARankNeedSeparateSplits) {
   Workload w;
   w.class_of_rank = {0, 0, 0, 0};
   w.groups = {{{0, 1}}, {{2, 3}}, {{1, 2}}, {{0, 1, 2, 3}}, {{3, 2, 1, 0}}, {{0, 3}}};
@@ -83,7 +83,7 @@ TEST(RecordScheduleTest, GroupsThatShareARankAreSplitsOfTheirOwn) {
             (std::vector<std::vector<int>>{{0, 0, 1, 1}, {5, 2, 2, 5}, {4, 4, 4, 4}}));
 }
 
-TEST(RecordScheduleTest, WhatWasPlayedIsTheSchedule) {
+TEST(RecordScheduleTest, ThePlayedWorkloadIsTheSchedule) {
   const Workload schedule = TwoRanks();
   PlayedSchedule played(schedule);
   PlayedRanks ranks;
@@ -107,7 +107,7 @@ TEST(RecordScheduleTest, WhatWasPlayedIsTheSchedule) {
   EXPECT_EQ(program.ops[2].host_waits, HostWait::kOpReady);
 }
 
-TEST(RecordScheduleTest, RanksThatWereOrderedOtherwiseAreAClass) {
+TEST(RecordScheduleTest, RanksWithAnotherOrderAreAnotherClass) {
   const Workload schedule = TwoRanks();
   PlayedSchedule played(schedule);
   PlayedRanks ranks;
@@ -121,7 +121,7 @@ TEST(RecordScheduleTest, RanksThatWereOrderedOtherwiseAreAClass) {
   EXPECT_EQ(made->programs[1].ops[2].host_waits, HostWait::kNothing);
 }
 
-TEST(RecordScheduleTest, MisfitsNameTheOps) {
+TEST(RecordScheduleTest, MismatchesNameTheOps) {
   Workload schedule = TwoRanks();
   schedule.calls.push_back(schedule.calls[0]);
   schedule.calls[1].count = 32;

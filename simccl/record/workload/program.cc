@@ -13,7 +13,7 @@
 namespace drydock {
 namespace {
 
-// Messages of a group that run at the same time, each way: NCCL's NCCL_MAX_DEV_WORK_P2P_PER_BATCH.
+// Messages of a group that run at the same time in each direction (NCCL_MAX_DEV_WORK_P2P_PER_BATCH).
 constexpr size_t kLanes = 8;
 // Op has a byte for each.
 constexpr size_t kMaxStreams = UINT8_MAX;

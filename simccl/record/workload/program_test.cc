@@ -23,7 +23,7 @@ RecordProgram Make(const RecordingBuilder& b, int rank = 0) {
   return std::move(made).value();
 }
 
-// "stream<dependency,..." an op: what the program says beyond the order of its ops.
+// Returns "stream<dependency,..." for each op.
 std::vector<std::string> Order(const Program& program) {
   std::vector<std::string> order;
   for (size_t i = 0; i < program.ops.size(); ++i) {
@@ -53,7 +53,7 @@ TEST(RecordProgramTest, AnEventHoldsWhatCameBeforeIt) {
   EXPECT_THAT(Order(Make(b).program), ::testing::ElementsAre("1", "1", "2<0", "2"));
 }
 
-TEST(RecordProgramTest, WhatTheProgramWaitedForIsOver) {
+TEST(RecordProgramTest, LaterOpsFollowWhatTheHostWaitedFor) {
   RecordingBuilder b(2);
   b.Call(0, RecordFunction::kAllReduce, 8, kFree);
   b.Call(0, RecordFunction::kAllReduce, 8, kOther);
@@ -74,14 +74,14 @@ TEST(RecordProgramTest, TheDefaultStreamWaitsForOthersAndTheyForIt) {
   EXPECT_THAT(Order(Make(b).program), ::testing::ElementsAre("1", "2", "3<1", "1", "2<2"));
 }
 
-// First the collective of the group, then its messages, then what follows on the stream.
+// The collective of the group first, then its messages, then later calls on the stream.
 TEST(RecordProgramTest, MessagesOfAGroupRunSideBySide) {
   RecordingBuilder b(4);
   b.StartGroup();
   b.Call(1, RecordFunction::kSend, 8, kFree, 0);
   b.Call(1, RecordFunction::kSend, 8, kFree, 2);
   b.Call(1, RecordFunction::kRecv, 8, kFree, 3);
-  b.Call(1, RecordFunction::kSend, 8, kFree, 1);  // to itself: a copy
+  b.Call(1, RecordFunction::kSend, 8, kFree, 1);  // to itself, which is a copy
   b.Call(1, RecordFunction::kAllReduce, 8, kFree);
   b.EndGroup();
   b.Call(1, RecordFunction::kAllReduce, 8, kFree);
@@ -89,10 +89,10 @@ TEST(RecordProgramTest, MessagesOfAGroupRunSideBySide) {
   EXPECT_THAT(Order(made.program), ::testing::ElementsAre("1", "2<0", "3<0", "4<0", "1<1<2<3"));
   EXPECT_EQ(made.program.ops[1].kind, OpKind::kSend);  // to 2, the next rank
   EXPECT_EQ(made.program.ops[2].kind, OpKind::kRecv);  // from 3, two ranks before
-  EXPECT_EQ(made.program.ops[3].kind, OpKind::kSend);  // to 0, three ranks on
+  EXPECT_EQ(made.program.ops[3].kind, OpKind::kSend);  // to 0, three ranks after
 }
 
-// Every rank sends to the next: one call for all, so that they share a program.
+// Every rank sends to the next: one call for all ranks, which share a program.
 TEST(RecordProgramTest, ARingIsOneExchange) {
   RecordingBuilder b(3);
   for (const int rank : {0, 1, 2}) {
@@ -132,7 +132,7 @@ TEST(RecordProgramTest, EqualMessagesToAllAreAnAllToAll) {
   EXPECT_EQ(call->count, 15);
 }
 
-// A pipeline: the middle rank receives and sends in groups that the others do not have.
+// A pipeline: only the middle rank receives and sends in one group.
 TEST(RecordProgramTest, MessagesThatDoNotMeetInOneGroupStayMessages) {
   RecordingBuilder b(3);
   b.Call(0, RecordFunction::kSend, 8, kFree, 1);
@@ -145,7 +145,7 @@ TEST(RecordProgramTest, MessagesThatDoNotMeetInOneGroupStayMessages) {
   }
 }
 
-// What each rank makes of the launches that groups 1, 2, ... are.
+// Returns each rank's form of the launches of groups 1, 2, ...
 RecordTables MakeAll(const RecordingBuilder& b, std::vector<Program>* programs) {
   RecordTables tables;
   tables.launches = RecordLaunches(b.recording);
@@ -181,7 +181,7 @@ TEST(RecordProgramTest, AGroupOfCollectivesAndMessagesIsOneCall) {
 }
 
 // One step of a pipeline: the middle rank's two messages are one launch, so the step is one call.
-TEST(RecordProgramTest, MessagesAmongSomeAreACallOfThose) {
+TEST(RecordProgramTest, MessagesOfASubsetAreACallOfTheSubset) {
   RecordingBuilder b(4);
   b.Call(0, RecordFunction::kSend, 8, kFree, 1);
   b.StartGroup();
@@ -198,8 +198,8 @@ TEST(RecordProgramTest, MessagesAmongSomeAreACallOfThose) {
   EXPECT_TRUE(programs[3].ops.empty());
 }
 
-// Rank 0 makes two launches of what rank 1 makes one of: only the collectives are one call.
-TEST(RecordProgramTest, LaunchesThatDoNotFitTogetherAreTakenApart) {
+// Rank 0 makes two launches where rank 1 makes one: only the collectives form one call.
+TEST(RecordProgramTest, LaunchesThatDoNotMatchAreDivided) {
   RecordingBuilder b(2);
   for (const int rank : {0, 1}) {
     b.StartGroup();
