@@ -76,10 +76,10 @@ def update(docs=DOCS):
 
 
 def commit():
-    """The commit that figures are made at, "+" behind it if the tree has changes."""
+    """The commit that figures are made at, with "+" behind it if the tree has changes."""
     done = subprocess.run(["git", "describe", "--always", "--dirty=+", "--abbrev=7", "--exclude=*"],
-                          cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True)
-    return done.stdout.strip()
+                          cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    return done.stdout.strip() or "unknown"
 
 
 def record(docs, name, command, new):
