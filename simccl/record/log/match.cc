@@ -18,13 +18,16 @@ constexpr int64_t kMaxBytes = int64_t{1} << 53;
 
 struct TypeInfo {
   const char* name;
-  int bytes;
+  DataType type;
 };
 // By ncclDataType_t.
-constexpr TypeInfo kTypes[] = {{"int8", 1},     {"uint8", 1},      {"int32", 4},
-                               {"uint32", 4},   {"int64", 8},      {"uint64", 8},
-                               {"float16", 2},  {"float32", 4},    {"float64", 8},
-                               {"bfloat16", 2}, {"float8e4m3", 1}, {"float8e5m2", 1}};
+constexpr TypeInfo kTypes[kRecordTypes] = {
+    {"int8", DataType::kInt8},      {"uint8", DataType::kUint8},
+    {"int32", DataType::kInt32},    {"uint32", DataType::kUint32},
+    {"int64", DataType::kInt64},    {"uint64", DataType::kUint64},
+    {"float16", DataType::kFp16},   {"float32", DataType::kFp32},
+    {"float64", DataType::kFp64},   {"bfloat16", DataType::kBf16},
+    {"float8e4m3", DataType::kFp8}, {"float8e5m2", DataType::kFp8E5m2}};
 // By ncclRedOp_t.
 constexpr const char* kOps[] = {"sum", "prod", "max", "min", "avg", "pre-multiplied sum"};
 // By RecordFunction.
@@ -207,7 +210,9 @@ bool IsMessage(const RecordEntry& entry) {
   return entry.function == RecordFunction::kSend || entry.function == RecordFunction::kRecv;
 }
 
-int64_t ElementBytes(const RecordEntry& entry) { return kTypes[entry.type].bytes; }
+DataType TypeOf(const RecordEntry& entry) { return kTypes[entry.type].type; }
+
+int64_t ElementBytes(const RecordEntry& entry) { return SizeOf(TypeOf(entry)).count(); }
 
 std::string DescribeCall(const RecordEntry& entry) {
   const FunctionInfo& function = InfoOf(entry);

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "core/base/result.h"
+#include "core/model/gpu.h"
 #include "simccl/record/log/recording.h"
 
 namespace drydock {
@@ -24,6 +25,8 @@ Status MatchCalls(Recording* recording, const PlaceOfCall& place = nullptr);
 
 // Returns true for a send or a receive.
 bool IsMessage(const RecordEntry& entry);
+// Returns the workload's type for the NCCL type of a call, and the bytes of one element.
+DataType TypeOf(const RecordEntry& entry);
 int64_t ElementBytes(const RecordEntry& entry);
 // Returns "all-reduce of 100 float32 (sum)".
 std::string DescribeCall(const RecordEntry& entry);

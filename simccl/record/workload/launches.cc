@@ -216,14 +216,6 @@ LaunchForm RecordLaunches::Of(uint64_t communicator, int member, uint64_t group)
   return found == forms_.end() ? LaunchForm() : found->second;
 }
 
-DataType TypeOf(const RecordEntry& entry) {
-  constexpr DataType kByNcclType[kRecordTypes] = {
-      DataType::kInt8,  DataType::kUint8,  DataType::kInt32, DataType::kUint32,
-      DataType::kInt64, DataType::kUint64, DataType::kFp16,  DataType::kFp32,
-      DataType::kFp64,  DataType::kBf16,   DataType::kFp8,   DataType::kFp8E5m2};
-  return kByNcclType[entry.type];
-}
-
 CommCall CallOf(const RecordEntry& entry, int members) {
   CommCall call;
   call.collective = CollectiveOf(entry.function);

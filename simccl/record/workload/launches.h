@@ -35,9 +35,6 @@ class RecordLaunches {
   std::map<std::tuple<uint64_t, int, uint64_t>, LaunchForm> forms_;
 };
 
-// Returns the workload's type for an NCCL type.
-DataType TypeOf(const RecordEntry& entry);
-
 // Returns the workload's call for one collective or message.
 CommCall CallOf(const RecordEntry& entry, int members);
 

@@ -20,10 +20,9 @@ struct ExpertPattern {
 };
 std::optional<ExpertPattern> AsExpertPattern(const std::vector<int>& layers);
 
-// A list of 1 (a window) and 0 in which the first `first` entries are 0 and an entry after them is
-// 0 if its number, counted from 1, is divisible by `every`; `every` is 0 if all entries after them
-// are
-// 1. AsWindowPattern returns nothing for other lists.
+// A list of 1 (a window) and 0 in which the first `first` entries are 0, and a later entry is 0 if
+// its number, counted from 1, is divisible by `every`. `every` is 0 if all later entries are 1.
+// AsWindowPattern returns nothing for other lists.
 struct WindowPattern {
   int first = 0;
   int every = 0;
