@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "core/model/calls/grouped_call.h"
 #include "core/schema/cluster/cluster_file.h"
 #include "simccl/nccl/nccl_planner.h"
 #include "simccl/proof/interpreter.h"

@@ -212,8 +212,8 @@ plan,work,flow,source,destination,bytes,channel,step,link,source_nic,destination
             sent[int(flow["source"]), int(flow["destination"])] += int(flow["bytes"])
         pairs = {(a, b) for a in range(8, 16) for b in range(8, 16) if a != b}
         self.assertEqual(sent, dict.fromkeys(pairs, 8 << 20))
-        self.assertEqual(run("explain", *words), (1, "", "error: --buffers userbuffers: NCCL is not asked; 'simccl expand' lists "
-                                                         "the flows\n"))
+        self.assertEqual(run("explain", *words), (1, "", "error: --buffers userbuffers: the call bypasses NCCL; 'simccl expand' "
+                                                         "lists its flows\n"))
         self.assertEqual(run("expand", *words[:3], "0,8", *words[4:]),
                          (1, "", "error: userbuffers: all members must be GPUs of one host, whose memory they map\n"))
 
