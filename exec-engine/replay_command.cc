@@ -45,9 +45,9 @@ struct Options {
   bool dump = false;
 };
 
-constexpr int kMostIterations = 1000;
+constexpr int kMaxIterations = 1000;
 
-// To the end if nothing is given.
+// Returns Time::Max() for an empty text.
 Result<Time> ParseUntil(const std::string& text) {
   if (text.empty()) return Time::Max();
   const Result<Time> until = ParseTime(text);
@@ -58,8 +58,8 @@ Result<Time> ParseUntil(const std::string& text) {
 
 Status CheckLength(const Options& options) {
   RETURN_IF_ERROR(ParseUntil(options.until));
-  if (options.iterations < 1 || options.iterations > kMostIterations) {
-    return Error(fmt::format("--iterations is a number from 1 to {}, not {}", kMostIterations,
+  if (options.iterations < 1 || options.iterations > kMaxIterations) {
+    return Error(fmt::format("--iterations is a number from 1 to {}, not {}", kMaxIterations,
                              options.iterations));
   }
   if (options.iterations > 1 && !options.until.empty()) {
@@ -68,7 +68,7 @@ Status CheckLength(const Options& options) {
   return OkStatus();
 }
 
-// What of the options changes the timeline.
+// Returns the options that change the timeline.
 std::vector<std::string> ResultOptions(const Options& options) {
   std::vector<std::string> out = {"network " + options.network};
   if (!options.until.empty()) out.push_back("until " + options.until);
@@ -77,7 +77,7 @@ std::vector<std::string> ResultOptions(const Options& options) {
   return out;
 }
 
-// Zero if there is none.
+// Returns zero for an empty text.
 Result<Time> ParseInterval(const std::string& text) {
   if (text.empty()) return Time();
   const Result<Time> parsed = ParseTime(text);
@@ -116,14 +116,14 @@ Status CheckCaptures(const std::vector<std::string>& texts) {
   return OkStatus();
 }
 
-// A capture may go over an older one, not over anything else.
+// A capture may overwrite an older capture, but no other file.
 Status CheckOverwrites(const std::string& path) {
   constexpr std::string_view kMagic = "\x4d\x3c\xb2\xa1";  // pcap with nanoseconds, as we write it
   std::ifstream file(path, std::ios::binary);
   std::string begin(kMagic.size(), '\0');
   file.read(begin.data(), static_cast<std::streamsize>(begin.size()));
   if (file.gcount() == 0 || begin == kMagic) return OkStatus();
-  return Error("this is there and no capture; name another file", {path});
+  return Error("this file exists and is not a capture; name another file", {path});
 }
 
 void Declare(CLI::App* app, Options* options) {
@@ -153,12 +153,12 @@ void Declare(CLI::App* app, Options* options) {
                   "Stop at this simulated time ('5 ms'): the timeline then ends there")
       ->type_name("TIME");
   app->add_option("--iterations", options->iterations,
-                  "Replay so many iterations one after another; the timeline is the last one's")
+                  "Replay N iterations one after another; the timeline is that of the last one")
       ->type_name("N")
       ->capture_default_str();
   app->add_option("--fold", options->fold,
-                  "Replay one of the hosts that are alike: off, exact, relaxed (nearly alike), or "
-                  "auto, which is relaxed for many ranks and else exact")
+                  "Replay one representative of equivalent hosts: off, exact, relaxed (of nearly "
+                  "equivalent hosts), or auto, which is relaxed for many ranks and else exact")
       ->type_name("KIND")
       ->capture_default_str();
   app->add_flag("--dump,--text", options->dump,
@@ -213,7 +213,7 @@ struct Inputs {
 
 Result<Inputs> ReadInputs(const Options& options, bool writes) {
   ASSIGN_OR_RETURN(WorkloadFile file, ReadWorkload(options.run, WorkloadParts::kAll));
-  // A log changes no time (only the count of windows), so it is no part of the provenance.
+  // A log changes no time (only the number of windows), so it is not in the provenance.
   Provenance provenance{"exec-engine", {{kManifestName, file.sha256}}, ResultOptions(options)};
   std::string plan_hash, times_hash;
   ASSIGN_OR_RETURN(FlowPlan plan, ReadFlowPlan(options.run, file, &plan_hash));
@@ -231,7 +231,7 @@ Result<Inputs> ReadInputs(const Options& options, bool writes) {
   return Inputs{std::move(file), std::move(plan), std::move(times), std::move(provenance)};
 }
 
-// Processes that compute different runs would wait for each other for ever.
+// Returns an error unless all processes compute the same run. Else they would wait forever.
 Status CheckSame(const Options& options, const Provenance& provenance, Processes* processes) {
   std::string own =
       fmt::format("{} {} {}", kDrydockVersion, options.partitioning, options.network_log);
@@ -260,14 +260,14 @@ Status Write(const Options& options, const Timeline& timeline, const Provenance&
   return SaveStamp(stamp);
 }
 
-// What carries the run; `foreseen` gets the count of packets where that decides.
+// What carries the run; `expected` gets the count of packets where that decides.
 Result<const NetworkModel*> ChooseNetwork(const Options& options, const CommonOptions& common,
                                           const Inputs& inputs, Processes* processes,
-                                          std::optional<int64_t>* foreseen) {
+                                          std::optional<int64_t>* expected) {
   ASSIGN_OR_RETURN(const NetworkModel* network, FindNetwork(options.network));
   if (network != nullptr) return network;
   const NetworkPick pick = PickNetwork(inputs.file.workload, inputs.plan, processes->count());
-  *foreseen = pick.packets;
+  *expected = pick.packets;
   if (processes->first()) {
     Report(kInfo, common, fmt::format("network auto: {}, {}", pick.network, pick.why));
   }
@@ -280,14 +280,13 @@ Status ReplayRun(const Options& options, const CommonOptions& common, const Stam
   RETURN_IF_ERROR(processes->Agree(inputs.ok() ? OkStatus() : Status(inputs.error())));
   RETURN_IF_ERROR(CheckSame(options, inputs->provenance, processes));
   const Workload& workload = inputs->file.workload;
-  std::optional<int64_t> foreseen;
+  std::optional<int64_t> expected;
   ASSIGN_OR_RETURN(const NetworkModel* choice,
-                   ChooseNetwork(options, common, *inputs, processes, &foreseen));
+                   ChooseNetwork(options, common, *inputs, processes, &expected));
   const NetworkModel& network = *choice;
   const std::vector<std::string> unused = UnusedSettings(network, workload.topology);
   if (!unused.empty()) {
-    Report(kInfo, common,
-           fmt::format("the {} network does not look at {}", network.name, Join(unused)));
+    Report(kInfo, common, fmt::format("the {} network ignores {}", network.name, Join(unused)));
   }
   if (common.check) return OkStatus();
   ReplayOptions replay;
@@ -311,7 +310,7 @@ Status ReplayRun(const Options& options, const CommonOptions& common, const Stam
   if (!timeline.ok()) return timeline.error();
   if (!processes->first()) return OkStatus();
   timeline->slowdowns = SlowdownsOf(log);
-  if (foreseen) timeline->counters.emplace_back("packets foreseen", *foreseen);
+  if (expected) timeline->counters.emplace_back("packets foreseen", *expected);
   RETURN_IF_ERROR(Write(options, *timeline, inputs->provenance, replay.log, stamp));
   Report(kInfo, common, Outcome(workload, *timeline));
   return OkStatus();
@@ -346,7 +345,7 @@ Status Run(const Options& options, const CommonOptions& common, Processes* proce
     return processes->first() ? DumpTimeline(options.run, common.verbose) : OkStatus();
   const Stamp stamp = StampOf(options);
   if (common.if_changed && !common.check) {
-    // The first one's word counts: others may look when it has begun to write.
+    // The first process decides: the others may look when it has begun to write.
     const std::string current = processes->first() && IsUpToDate(stamp) ? "yes" : "no";
     if (processes->GatherAll(current)[0] == "yes") {
       Report(kInfo, common, "up to date");

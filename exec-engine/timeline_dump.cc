@@ -7,7 +7,7 @@
 namespace drydock {
 namespace {
 
-// One table of the ranks' accounts, the first rank of each distinct account.
+// Prints a table of the accounts of all ranks.
 void PrintAccounts(const Timeline& timeline) {
   fmt::print("{:>6} {:>12} {:>12} {:>12} {:>12}", "rank", "compute", "host", "straggler", "bubble");
   for (const std::string& name : DimensionNames()) fmt::print(" {:>12}", name);

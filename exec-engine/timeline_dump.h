@@ -1,4 +1,4 @@
-// What --dump prints of a timeline.
+// The text that --dump prints.
 #ifndef DRYDOCK_EXEC_ENGINE_TIMELINE_DUMP_H_
 #define DRYDOCK_EXEC_ENGINE_TIMELINE_DUMP_H_
 
@@ -8,7 +8,7 @@
 
 namespace drydock {
 
-// RUN/4-timeline.pb on stdout: counters and accounts; `verbose`: every op as well.
+// Prints counters and accounts of RUN/4-timeline.pb to stdout, and every op if `verbose`.
 Status DumpTimeline(const std::string& run, bool verbose);
 
 }  // namespace drydock

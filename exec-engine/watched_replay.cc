@@ -13,14 +13,14 @@
 namespace drydock {
 namespace {
 
-// The line that is there is cleared first: the next may be shorter.
+// Clears the present line, because the next one may be shorter.
 constexpr const char* kClearLine = "\r\x1b[K";
 constexpr std::chrono::milliseconds kInterval(200);
 
-// A signal handler looks at it.
+// Global, because a signal handler reads it.
 Progress progress;
 
-// As long as it lives, shows the progress in one line of the terminal.
+// Returns a ticker that shows the progress in one line of the terminal until it is destroyed.
 std::unique_ptr<Ticker> ShowProgress(const std::string& tool) {
   const auto start = std::chrono::steady_clock::now();
   return std::make_unique<Ticker>(kInterval, [tool, start] {
@@ -31,7 +31,7 @@ std::unique_ptr<Ticker> ShowProgress(const std::string& tool) {
   });
 }
 
-// In a signal handler.
+// Runs in a signal handler.
 size_t HowFarItGot(char* text, size_t size) {
   const Progress::Snapshot at = progress.Now();
   if (at.all_ops == 0 || size < kHowFarSize) return 0;

@@ -1,5 +1,4 @@
-// A replay that tells how far it is: in a line on the terminal while it runs, and when it is
-// interrupted.
+// A replay that shows its progress in a line of the terminal, and reports it when interrupted.
 #ifndef DRYDOCK_EXEC_ENGINE_WATCHED_REPLAY_H_
 #define DRYDOCK_EXEC_ENGINE_WATCHED_REPLAY_H_
 
@@ -8,7 +7,8 @@
 
 namespace drydock {
 
-// Replay(...), watched unless --quiet. `info` outlives the process's interest; one at a time.
+// Runs Replay(...) and shows its progress unless --quiet. `info` outlives the process. Only one
+// replay runs at a time.
 Result<Timeline> ReplayWatched(const ToolInfo& info, const CommonOptions& common,
                                const Workload& workload, const FlowPlan& plan,
                                const KernelTimes& times, const NetworkModel& network,

@@ -1,4 +1,4 @@
-// exec-engine what-if: how the iteration time changes if one thing were faster.
+// exec-engine what-if: how the iteration time changes if one input is faster.
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -17,8 +17,7 @@ namespace drydock {
 namespace {
 
 const ToolInfo kInfo = {
-    "exec-engine what-if",
-    "How long the iteration would take if one thing at a time were faster, each by a replay.",
+    "exec-engine what-if", "Replays the iteration with one input at a time made faster.",
     "reads RUN/1-workload/, RUN/2-flows.pb and RUN/3-times.pb, writes RUN/4-what-if.pb",
     "exec-engine what-if out/gpt-22b --better 10 --network fluid", false};
 
@@ -26,7 +25,7 @@ struct Options {
   std::string run;
   std::string better = "10";
   std::string only;
-  std::string network;  // empty: the timeline's
+  std::string network;  // empty: that of the timeline
   std::string threads = "auto";
   bool dump = false;
 };
@@ -35,8 +34,7 @@ Result<double> ParseBetter(const std::string& text) {
   double better = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), better);
   if (error != std::errc() || end != text.data() + text.size() || !(better > 0 && better <= 1000)) {
-    return Error(
-        fmt::format("--better '{}' is no number of per cent, above 0 and at most 1000", text));
+    return Error(fmt::format("--better '{}' is not a percentage above 0 and at most 1000", text));
   }
   return better;
 }

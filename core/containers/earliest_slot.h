@@ -1,6 +1,6 @@
-// A time for each of a fixed number of slots, and which of them is the earliest; of equal times the
-// lowest slot. A tournament: a binary tree, each of whose nodes has the winner of the two below it.
-// Setting a time plays its games anew, one a level. Not thread-safe.
+// Keeps a time for each of a fixed number of slots and knows the slot with the earliest time, the
+// lowest slot among equals. A tournament tree: each node has the winner of the two nodes below it.
+// Set() repeats one game on each level. Not thread-safe.
 #ifndef DRYDOCK_CORE_CONTAINERS_EARLIEST_SLOT_H_
 #define DRYDOCK_CORE_CONTAINERS_EARLIEST_SLOT_H_
 
@@ -15,24 +15,24 @@ namespace drydock {
 
 class EarliestSlot {
  public:
-  // All slots are at Time::Max().
+  // All slots begin at Time::Max().
   explicit EarliestSlot(size_t slots) : leaves_(std::bit_ceil(slots + 1)), players_(2 * leaves_) {
     for (uint32_t slot = 0; slot < leaves_; ++slot) players_[leaves_ + slot].slot = slot;
     for (size_t node = leaves_; node-- > 1;) players_[node] = players_[2 * node];
   }
 
-  Time time() const { return players_[1].time; }  // Time::Max() if there is none
+  Time time() const { return players_[1].time; }  // the earliest
   uint32_t slot() const { return players_[1].slot; }
   Time time_of(uint32_t slot) const { return players_[leaves_ + slot].time; }
 
-  // Nothing in it to mispredict but its length.
+  // The length of the loop is its only branch that could be mispredicted.
   void Set(uint32_t slot, Time time) {
     Player winner = {time, slot};
     size_t node = leaves_ + slot;
     for (; node > 1; node /= 2) {
       players_[node] = winner;
       const Player other = players_[node ^ 1];
-      // Of equals the left one: `other` if this node is a right one.
+      // Among equals the left node wins, which is `other` if this node is a right one.
       const bool loses = other.time.ps() - static_cast<int64_t>(node & 1) < winner.time.ps();
       winner.time = loses ? other.time : winner.time;
       winner.slot = loses ? other.slot : winner.slot;

@@ -1,6 +1,6 @@
 // A four-ary min-heap of plain events. `Event` has operator<, a strict order without ties among
-// events that can be pending together, so what comes out never depends on what went in first.
-// Not thread-safe. Push and Pop are O(log n) and allocate only while the heap grows.
+// events that can be pending together, so the order of pops does not depend on the order of pushes.
+// Push and Pop are O(log n) and allocate only while the heap grows. Not thread-safe.
 #ifndef DRYDOCK_CORE_CONTAINERS_EVENT_HEAP_H_
 #define DRYDOCK_CORE_CONTAINERS_EVENT_HEAP_H_
 
@@ -33,7 +33,8 @@ class EventHeap {
  private:
   static constexpr size_t kArity = 4;
 
-  // The hole goes down to a leaf, and `event`, which was one, up from there: few go far.
+  // Moves the hole down to a leaf and `event` up from there. `event` was a leaf, so it rarely rises
+  // far.
   void Sink(const Event& event) {
     const size_t size = events_.size();
     size_t i = 0;

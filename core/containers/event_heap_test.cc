@@ -8,7 +8,7 @@
 namespace drydock {
 namespace {
 
-TEST(EventHeapTest, ComesOutSortedWhateverTheOrderIn) {
+TEST(EventHeapTest, PopsInOrder) {
   std::mt19937 random(1);
   std::vector<int> values(2000);
   for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<int>(i);

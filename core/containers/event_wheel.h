@@ -1,8 +1,8 @@
-// A queue of plain events whose times never fall behind those already taken: as EventHeap, but most
-// events wait in buckets of a quarter of a microsecond and are put in order only when their
-// bucket's time comes, so that the heap stays small where many are pending. `Event` has operator<,
-// a strict order, and a Time `time` that comes first in it. What comes out never depends on what
-// went in first. Not thread-safe.
+// A queue of plain events for the case that no event is pushed with a time before that of the last
+// pop. Works as EventHeap, but most events wait unordered in buckets of a quarter of a microsecond.
+// A bucket is sorted when its time comes, so the heap stays small if many events are pending.
+// `Event` has operator<, a strict order, and a Time `time` that comes first in this order. The
+// order of pops does not depend on the order of pushes. Not thread-safe.
 #ifndef DRYDOCK_CORE_CONTAINERS_EVENT_WHEEL_H_
 #define DRYDOCK_CORE_CONTAINERS_EVENT_WHEEL_H_
 
@@ -56,7 +56,7 @@ class EventWheel {
     filled_[slot / kWordBits] |= uint64_t{1} << slot % kWordBits;
   }
 
-  // The first bucket after the current one that has events, of those that are not far.
+  // Returns the first bucket of the wheel behind the current one that has events.
   int64_t NextBucket() const {
     const size_t from = SlotOf(current_ + 1);
     for (size_t i = 0; i <= filled_.size(); ++i) {
@@ -70,7 +70,7 @@ class EventWheel {
     return kNever;
   }
 
-  // On to the next bucket that has events, if any has.
+  // Moves on to the next bucket that has events, if there is one.
   void Refill() {
     const int64_t far = far_.empty() ? kNever : BucketOf(far_.top());
     const int64_t next = std::min(NextBucket(), far);
@@ -91,7 +91,7 @@ class EventWheel {
   }
 
   int64_t current_ = 0;    // bucket
-  EventHeap<Event> near_;  // of the current bucket and those before it
+  EventHeap<Event> near_;  // of the current bucket and earlier ones
   EventHeap<Event> far_;   // of buckets too far ahead for the wheel
   std::vector<std::vector<Event>> buckets_ = std::vector<std::vector<Event>>(kBuckets);
   std::array<uint64_t, kBuckets / kWordBits> filled_ = {};  // a bit for each of buckets_

@@ -19,8 +19,9 @@ struct Event {
   }
 };
 
-// Steps from within a bucket to far beyond the wheel; events before the current bucket's end too.
-TEST(EventWheelTest, TakesEventsInOrderAsASetDoes) {
+// Pushes ahead by less than a bucket up to far beyond the wheel, and before the current bucket's
+// end.
+TEST(EventWheelTest, PopsInTheOrderOfASet) {
   std::mt19937_64 random(1);
   for (int round = 0; round < 50; ++round) {
     EventWheel<Event> wheel;

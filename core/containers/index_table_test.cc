@@ -12,7 +12,7 @@
 namespace drydock {
 namespace {
 
-TEST(IndexTableTest, FindsWhatAMapFinds) {
+TEST(IndexTableTest, FindsTheKeysOfAMap) {
   std::mt19937 random(1);
   for (const size_t expected : {0u, 3u, 500u}) {
     IndexTable<uint32_t> table(expected);
@@ -51,7 +51,7 @@ TEST(IndexTableTest, TakesOtherNumbersOnceCleared) {
   }
 }
 
-TEST(EarliestSlotTest, IsTheEarliestOfAllAndOfEqualsTheLowest) {
+TEST(EarliestSlotTest, IsTheEarliestAndAmongEqualsTheLowest) {
   std::mt19937 random(1);
   for (const size_t slots : {1u, 2u, 5u, 16u, 33u}) {
     EarliestSlot earliest(slots);

@@ -61,7 +61,7 @@ Status CheckDisjoint(const std::vector<Group>& groups, int rank_count) {
   std::vector<bool> taken(static_cast<size_t>(rank_count), false);
   for (const Group& group : groups) {
     if (group.ranks.size() != groups[0].ranks.size()) {
-      return Error(fmt::format("the groups {} and {} are not of one size",
+      return Error(fmt::format("the groups {} and {} have different sizes",
                                RanksText(groups[0].ranks), RanksText(group.ranks)));
     }
     for (const int rank : group.ranks) {
@@ -74,7 +74,8 @@ Status CheckDisjoint(const std::vector<Group>& groups, int rank_count) {
   return OkStatus();
 }
 
-// What simccl made of the workload of all calls, in a folder that is gone afterwards.
+// Runs simccl on a workload of all calls in a temporary directory. Returns the workload and its
+// plans.
 Result<std::pair<WorkloadFile, FlowPlan>> PlanCalls(const CollectivePerf& perf,
                                                     std::vector<CommCall> calls, bool check) {
   const std::string place = std::filesystem::temp_directory_path() / "collective-perf";
@@ -93,14 +94,14 @@ Result<std::pair<WorkloadFile, FlowPlan>> PlanCalls(const CollectivePerf& perf,
   return std::pair(std::move(file), std::move(plan));
 }
 
-// `index` is that of the size, for the progress.
+// `index` is the index of the size, for the progress.
 Result<Time> TimeOf(const CollectivePerf& perf, const CallAlone& alone, const NetworkModel& network,
                     size_t index) {
   ReplayOptions options;
   options.network.threads = perf.threads;
   options.variation = perf.cluster.variation;
   Progress progress;
-  std::unique_ptr<Ticker> ticker;  // gone before the progress
+  std::unique_ptr<Ticker> ticker;  // destroyed before `progress`
   if (perf.progress) {
     perf.progress(index, perf.sizes.size(), 0);
     options.progress = &progress;
@@ -113,12 +114,12 @@ Result<Time> TimeOf(const CollectivePerf& perf, const CallAlone& alone, const Ne
   return TimeOfOneCall(alone, perf.loop, network, options);
 }
 
-// NCCL has none of these in place; nccl-tests has the columns all the same.
+// Returns false for calls that NCCL does not make in place. nccl-tests prints the columns anyway.
 bool HasInPlace(CollectiveType type) {
   return type != CollectiveType::kAllToAll && type != CollectiveType::kAllToAllV;
 }
 
-// Both columns of a size, whose calls are `call` and, if there is one in place, the next.
+// Times both columns of a size. `call` is out of place; the next call is in place if there is one.
 Status TimeSize(const CollectivePerf& perf, const Workload& workload, const FlowPlan& plan,
                 uint32_t call, size_t index, SweepResult* result) {
   const CallAlone out_of_place = TakeCall(workload, plan, call);
@@ -134,7 +135,7 @@ Status TimeSize(const CollectivePerf& perf, const Workload& workload, const Flow
   result->network = network.name;
   if (!HasInPlace(result->size.call.collective)) return OkStatus();
   const CallAlone in_place = TakeCall(workload, plan, call + 1);
-  // Where no member has anything to copy to itself, NCCL does the same.
+  // NCCL does the same in place if no member has anything to copy to itself.
   if (in_place.plan.plans == out_of_place.plan.plans) return OkStatus();
   ASSIGN_OR_RETURN(result->in_place, TimeOf(perf, in_place, network, index));
   return OkStatus();

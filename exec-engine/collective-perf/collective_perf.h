@@ -1,5 +1,5 @@
-// Runs a sweep of calls over groups of a cluster: has them planned by simccl, replays each alone,
-// as often as nccl-tests makes it.
+// Runs a sweep of calls over groups of a cluster: simccl plans the calls, and each is replayed
+// alone, as often as nccl-tests makes it.
 #ifndef DRYDOCK_EXEC_ENGINE_COLLECTIVE_PERF_COLLECTIVE_PERF_H_
 #define DRYDOCK_EXEC_ENGINE_COLLECTIVE_PERF_COLLECTIVE_PERF_H_
 
@@ -16,8 +16,8 @@
 
 namespace drydock {
 
-// Which network carries which sizes: `below` those smaller than `limit`, `from` the others; or,
-// where both are null, whichever is picked for a size (network_pick.h).
+// The network for each size: `below` for sizes below `limit`, `from` for the others. If both are
+// null, PickNetwork chooses for each size (network_pick.h).
 struct NetworkRule {
   const NetworkModel* below = nullptr;
   const NetworkModel* from = nullptr;
@@ -26,18 +26,18 @@ struct NetworkRule {
   std::string Text() const;
 };
 
-// A network, "auto", or "auto:SIZE": packets below SIZE, analytical from there.
+// Parses a network, "auto", or "auto:SIZE": packet below SIZE, analytical from SIZE on.
 Result<NetworkRule> ParseNetworkRule(const std::string& text);
 
-// Which ranks: `lists` (rank_list.h), each also moved up by 1, 2, ... `shift` - 1 ranks; or, if
-// there are none, the first GPUs of the first hosts (0: all).
+// The ranks of the groups: `lists` (rank_list.h), each also moved up by 1, 2, ... `shift` - 1
+// ranks. Without lists, the first GPUs of the first hosts (0: all).
 struct GroupChoice {
   std::vector<std::string> lists;
   int shift = 1;
   int hosts = 0;
   int ranks_per_host = 0;
 };
-// Groups of equal size that share no rank.
+// Returns groups of equal size that share no rank.
 Result<std::vector<Group>> ChooseGroups(const GroupChoice& choice, const Topology& topology);
 
 struct CollectivePerf {
@@ -48,12 +48,13 @@ struct CollectivePerf {
   CallLoop loop;
   int threads = 1;
   std::vector<std::string> simccl_arguments;
-  // Told of how many sizes how many are done, and the share of the ops of the next in per cent.
+  // Called with the number of sizes that are done, the number of all sizes, and the percentage of
+  // ops that have ended in the present one.
   std::function<void(size_t done, size_t of, int64_t percent)> progress;
 };
 
-// Plans all sizes in a temporary run directory, then replays one after another and hands each
-// result to `on_result`. With `check` it only plans.
+// Plans all sizes in a temporary run directory, then replays one after another and passes each
+// result to `on_result`. With `check`, validates and plans only.
 Status RunCollectivePerf(const CollectivePerf& perf, bool check,
                          const std::function<void(const SweepResult&)>& on_result);
 

@@ -37,21 +37,20 @@ void DeclareSizes(CLI::App* app, CollectivePerfOptions* o) {
   app->add_option("-r,--root", o->root, "Root, as a member of its group, or all")
       ->type_name("N")
       ->capture_default_str();
-  app->add_option(
-         "--pairs", o->pairs,
-         "For alltoallv: a line of numbers for each member, what it sends to each, relative "
-         "to all others")
+  app->add_option("--pairs", o->pairs,
+                  "For alltoallv: a line of numbers for each member, what it sends to each member, "
+                  "relative to all others")
       ->type_name("FILE");
 }
 
-// What nccl-tests' loop has; what it means here: call_loop.h.
+// The loop of nccl-tests. call_loop.h explains its meaning here.
 void DeclareLoop(CLI::App* app, CollectivePerfOptions* o) {
-  app->add_option("-n,--iters", o->loop.calls, "Calls back to back that a time is the mean of")
+  app->add_option("-n,--iters", o->loop.calls, "Calls back to back, of which a time is the mean")
       ->type_name("N")
       ->check(CLI::Range(1, 100000))
       ->capture_default_str();
   app->add_option("-w,--warmup_iters", o->warm_ups,
-                  "Calls before those; nothing is cold here, so they are not made")
+                  "Calls before those; not made, because nothing is cold here")
       ->type_name("N")
       ->check(CLI::Range(0, 100000))
       ->capture_default_str();
@@ -60,7 +59,7 @@ void DeclareLoop(CLI::App* app, CollectivePerfOptions* o) {
       ->check(CLI::Range(0, 1))
       ->capture_default_str();
   app->add_option("-a,--average", o->rank_time,
-                  "Whose time: 0 the first member's, 1 the mean, 2 the least, 3 the most")
+                  "Time to report: 0 of the first member, 1 mean, 2 minimum, 3 maximum")
       ->type_name("0-3")
       ->check(CLI::Range(0, 3))
       ->capture_default_str();
@@ -69,7 +68,7 @@ void DeclareLoop(CLI::App* app, CollectivePerfOptions* o) {
       ->type_name("0|1|2")
       ->check(CLI::Range(0, 2))
       ->capture_default_str();
-  app->add_option("-c", o->checks, "Checks of the data. None is moved, so only 0 will do")
+  app->add_option("-c", o->checks, "Checks of the data; must be 0, because no data is moved")
       ->type_name("0")
       ->capture_default_str();
 }
@@ -107,7 +106,7 @@ void DeclareCluster(CLI::App* app, CollectivePerfOptions* o) {
       ->excludes(group);
 }
 
-// nccl-tests' word for each in turn.
+// nccl-tests' word for one after another.
 const char kAll[] = "all";
 
 Status UnderstandTypes(CollectivePerfOptions* o) {
@@ -137,11 +136,11 @@ Status UnderstandCollective(CollectivePerfOptions* o) {
   if (has_pairs && o->pairs.empty()) {
     return Error("alltoallv needs --pairs FILE: what each member sends to each");
   }
-  if (!has_pairs && !o->pairs.empty()) return Error("--pairs is for alltoallv alone");
+  if (!has_pairs && !o->pairs.empty()) return Error("--pairs is for alltoallv only");
   return OkStatus();
 }
 
-// What only a cluster and NCCL have.
+// Rejects options that need a cluster or NCCL.
 Status CheckDimensions(const CollectivePerfOptions& o) {
   if (o.astra_network.empty()) return MissingOption("--astra-network");
   if (o.astra_system.empty()) return MissingOption("--astra-system");
@@ -154,12 +153,12 @@ Status CheckDimensions(const CollectivePerfOptions& o) {
                                                  {"--nccl-library", !o.nccl_library.empty()},
                                                  {"-R", o.buffers != 0}};
   for (const auto& [name, given] : others) {
-    if (given) return Error(fmt::format("{} does not go with --astra-network", name));
+    if (given) return Error(fmt::format("{} and --astra-network exclude each other", name));
   }
   return CheckDimensionCollective(o.sweep.collective);
 }
 
-// What is wrong whatever the cluster is.
+// Finds all mistakes that do not depend on the cluster.
 Status Understand(CollectivePerfOptions* o) {
   if (o->network == "help") return OkStatus();
   if (o->collective.empty()) return MissingOption("COLLECTIVE");
@@ -171,7 +170,7 @@ Status Understand(CollectivePerfOptions* o) {
   RETURN_IF_ERROR(UnderstandTypes(o));
   if (o->checks != 0) {
     return Error(
-        fmt::format("-c {}: no data is moved, so nothing can be checked; -c 0", o->checks));
+        fmt::format("-c {}: no data is moved, so nothing can be checked; write -c 0", o->checks));
   }
   o->loop.blocking = o->blocking == 1;
   o->loop.rank = static_cast<RankTime>(o->rank_time);
@@ -184,9 +183,9 @@ Status Understand(CollectivePerfOptions* o) {
     ASSIGN_OR_RETURN(sweep.increment, ParseCallSize(o->increment));
     sweep.factor = 1;
   }
-  constexpr int64_t kMostBytes = int64_t{1} << 56;
-  if (sweep.largest.count() > kMostBytes) {
-    return Error(fmt::format("-e {} is more than {} B", o->largest, kMostBytes));
+  constexpr int64_t kMaxBytes = int64_t{1} << 56;
+  if (sweep.largest.count() > kMaxBytes) {
+    return Error(fmt::format("-e {} is more than {} B", o->largest, kMaxBytes));
   }
   if (sweep.smallest > sweep.largest) {
     return Error(fmt::format("-b {} is more than -e {}", o->smallest, o->largest));

@@ -1,4 +1,4 @@
-// What collective-perf is asked: its flags, and what they mean.
+// The options of collective-perf and their meaning.
 #ifndef DRYDOCK_EXEC_ENGINE_COLLECTIVE_PERF_COLLECTIVE_PERF_OPTIONS_H_
 #define DRYDOCK_EXEC_ENGINE_COLLECTIVE_PERF_COLLECTIVE_PERF_OPTIONS_H_
 
@@ -11,7 +11,7 @@
 
 namespace drydock {
 
-// As typed; `sweep` and `network` as understood.
+// Options as typed. `sweep`, `loop` and `rule` are what they mean.
 struct CollectivePerfOptions {
   std::string collective, cluster;
   std::string astra_network, astra_system;  // in place of a cluster
@@ -24,13 +24,13 @@ struct CollectivePerfOptions {
   int warm_ups = 1, checks = 0, blocking = 0, rank_time = 1, buffers = 0;
   bool json = false;
   bool dimensions() const { return !astra_network.empty(); }
-  Sweep sweep;  // without the roots, if all are wanted
+  Sweep sweep;  // without roots if all of them are wanted
   CallLoop loop;
   NetworkRule rule;
 };
 
-// nccl-tests' flags by its own names, and ours. The app's check is what fills in what is
-// understood.
+// Declares nccl-tests' flags by their own names, and ours. The check of the app sets `sweep`,
+// `loop` and `rule`.
 void DeclareCollectivePerf(CLI::App* app, CollectivePerfOptions* options, const CommonOptions&);
 
 }  // namespace drydock

@@ -13,7 +13,7 @@ double BusFactor(CollectiveType collective, int group_size) {
   return HasParts(collective) ? (n - 1) / n : 1;
 }
 
-// The members' messages as those of an all-to-all-v, which NCCL is asked for in the same way.
+// Expresses the members' messages as an all-to-all-v, for which NCCL gets the same calls.
 void SendToNext(SweepSize* size) {
   CommCall& call = size->call;
   call.collective = CollectiveType::kAllToAllV;
@@ -22,29 +22,30 @@ void SendToNext(SweepSize* size) {
   for (size_t m = 0; m < n; ++m) call.pair_counts[m * n + (m + 1) % n] = size->count;
 }
 
-// The largest sum of what one member sends or receives; `visit` gives each pair's share in it.
+// Returns the largest sum that one member sends or receives. `of` gives what each pair sends.
 template <typename Of>
 int64_t Busiest(size_t n, const Of& of) {
-  int64_t most = 0;
+  int64_t largest = 0;
   for (size_t i = 0; i < n; ++i) {
     int64_t sent = 0, received = 0;
     for (size_t j = 0; j < n; ++j) {
       sent += of(i, j);
       received += of(j, i);
     }
-    most = std::max({most, sent, received});
+    largest = std::max({largest, sent, received});
   }
-  return most;
+  return largest;
 }
 
-// Cuts the size so that the busiest member's buffer has it.
+// Divides the size by the weights, so that the buffer of the busiest member has the size.
 void CutByWeights(const std::vector<int64_t>& weights, SweepSize* size) {
   CommCall& call = size->call;
   const auto n = static_cast<size_t>(call.group_size);
   const auto weight = [&](size_t i, size_t j) { return weights[i * n + j]; };
-  const int64_t most = Busiest(n, weight);
+  const int64_t busiest = Busiest(n, weight);
   for (const int64_t w : weights) {
-    call.pair_counts.push_back(static_cast<int64_t>(static_cast<__int128>(size->count) * w / most));
+    call.pair_counts.push_back(
+        static_cast<int64_t>(static_cast<__int128>(size->count) * w / busiest));
   }
   const auto count = [&](size_t i, size_t j) { return call.pair_counts[i * n + j]; };
   call.count = size->count = Busiest(n, count);

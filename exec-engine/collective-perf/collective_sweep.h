@@ -1,4 +1,4 @@
-// The calls nccl-tests would make for a range of sizes, and the figures it prints for one.
+// The calls that nccl-tests makes for a range of sizes.
 #ifndef DRYDOCK_EXEC_ENGINE_COLLECTIVE_PERF_COLLECTIVE_SWEEP_H_
 #define DRYDOCK_EXEC_ENGINE_COLLECTIVE_PERF_COLLECTIVE_SWEEP_H_
 
@@ -9,7 +9,7 @@
 
 namespace drydock {
 
-// Each type with each reduction or root, as far as the collective has one, over all sizes.
+// All sizes for each type and, if the collective has them, for each reduction and each root.
 struct Sweep {
   CollectiveType collective = CollectiveType::kAllReduce;
   std::vector<DataType> types = {DataType::kFp32};
@@ -18,23 +18,23 @@ struct Sweep {
   BufferKind buffers = BufferKind::kPlain;
   int group_size = 0;
   Bytes smallest, largest;
-  int64_t factor = 2;  // from size to size; 1: `increment` is added instead
+  int64_t factor = 2;  // from one size to the next; 1: adds `increment`
   Bytes increment;
-  // All-to-all-v: how much each member sends to each (pair_weights.h).
+  // All-to-all-v: what each member sends to each member (pair_weights.h).
   std::vector<int64_t> weights = {};
 };
 
 // One line of the table.
 struct SweepSize {
-  Bytes size;         // of the larger of the two buffers
-  int64_t count = 0;  // elements, as the NCCL function counts
-  CommCall call;      // call.count is 0 where the size is too small for every rank to have a part
+  Bytes size;             // of the larger of the two buffers
+  int64_t count = 0;      // elements, as the NCCL function counts
+  CommCall call;          // call.count is 0 if the size is too small for a part of each rank
   double bus_factor = 1;  // bus bandwidth over algorithm bandwidth (nccl-tests, doc/PERFORMANCE.md)
 };
 
-// As nccl-tests has it (GetCollByteCount in its sources): collectives whose buffer has a part for
-// each rank cut the parts to multiples of 16 B. A send-recv is that of its sendrecv_perf: everybody
-// sends to the next and receives from the one before, the last to the first.
+// As nccl-tests does (GetCollByteCount in its sources): collectives whose buffer has a part for
+// each rank cut the parts to multiples of 16 B. A send-recv is that of sendrecv_perf: each member
+// sends to the next one, the last to the first.
 std::vector<SweepSize> SizesOf(const Sweep& sweep);
 
 }  // namespace drydock

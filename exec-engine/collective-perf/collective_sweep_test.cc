@@ -23,7 +23,7 @@ TEST(CollectiveSweepTest, ASendRecvIsARing) {
   EXPECT_EQ(size.bus_factor, 1);
 }
 
-TEST(CollectiveSweepTest, TheBusiestMemberHasTheSize) {
+TEST(CollectiveSweepTest, TheBufferOfTheBusiestMemberHasTheSize) {
   Sweep sweep = OneSize(CollectiveType::kAllToAllV, 2, 4096);
   sweep.weights = {1, 3, 5, 0};  // member 0 receives 6, sends 4
   const SweepSize size = SizesOf(sweep)[0];
@@ -38,9 +38,9 @@ TEST(CollectiveSweepTest, EveryTypeWithEveryReductionOrRoot) {
   sweep.ops = {ReduceOp::kSum, ReduceOp::kMax, ReduceOp::kMin};
   sweep.roots = {0, 3};
   EXPECT_EQ(SizesOf(sweep).size(), 2u * 3 * 2);
-  sweep.collective = CollectiveType::kBroadcast;  // nothing is reduced
+  sweep.collective = CollectiveType::kBroadcast;  // has no reduction
   EXPECT_EQ(SizesOf(sweep).size(), 2u * 2);
-  sweep.collective = CollectiveType::kAllGather;  // no root either
+  sweep.collective = CollectiveType::kAllGather;  // has no root
   EXPECT_EQ(SizesOf(sweep).size(), 2u);
 }
 
@@ -52,22 +52,22 @@ TEST(CollectiveSweepTest, SizesGrow) {
   EXPECT_EQ(sizes, (std::vector<int64_t>{8, 16, 32, 64}));
 }
 
-TEST(PairWeightsTest, LinesOfNumbers) {
-  EXPECT_EQ(*ParsePairWeights("w", "# who to whom\n0, 1\n\n2 3  # last\n", 2),
+TEST(PairWeightsTest, ReadsLinesOfNumbers) {
+  EXPECT_EQ(*ParsePairWeights("w", "# a comment\n0, 1\n\n2 3  # last\n", 2),
             (std::vector<int64_t>{0, 1, 2, 3}));
 }
 
-TEST(PairWeightsTest, Mistakes) {
+TEST(PairWeightsTest, ReportsMistakes) {
   const auto message = [](const char* text) {
     return ParsePairWeights("w", text, 2).error().ToString();
   };
   EXPECT_EQ(message("0 1\n2 x\n"),
-            "w:2:3: error: 'x' is no whole number from 0 to 1000000\n  2 x\n    ^");
+            "w:2:3: error: 'x' is not a whole number from 0 to 1000000\n  2 x\n    ^");
   EXPECT_EQ(message("0 1\n-2 1\n").substr(0, 55),
-            "w:2:1: error: '-2' is no whole number from 0 to 1000000");
+            "w:2:1: error: '-2' is not a whole number from 0 to 1000000");
   EXPECT_EQ(message("0 1 2\n"), "w:1: error: 3 numbers, but the group has 2 members");
   EXPECT_EQ(message("0 1\n"), "w: error: 1 lines of numbers, but the group has 2 members");
-  EXPECT_EQ(message("0 0\n0 0\n"), "w: error: nobody sends anything");
+  EXPECT_EQ(message("0 0\n0 0\n"), "w: error: no member sends anything");
 }
 
 }  // namespace

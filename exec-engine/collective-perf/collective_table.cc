@@ -9,7 +9,7 @@
 namespace drydock {
 namespace {
 
-// As many digits as fit into `width`, at least one decimal fewer than the number grows.
+// Formats with fewer decimals the more digits the number has, so that it fits into `width`.
 std::string Figure(double value, int width) {
   int digits = 0;
   for (double power = 1; value >= power; power *= 10) ++digits;

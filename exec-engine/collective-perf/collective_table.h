@@ -1,5 +1,5 @@
-// What collective-perf prints: nccl-tests' columns, digit for digit as nccl-tests formats them
-// (util.cu), or JSON with its keys.
+// The output of collective-perf: nccl-tests' columns, digit for digit as nccl-tests formats them
+// (util.cu), or JSON with nccl-tests' keys.
 #ifndef DRYDOCK_EXEC_ENGINE_COLLECTIVE_PERF_COLLECTIVE_TABLE_H_
 #define DRYDOCK_EXEC_ENGINE_COLLECTIVE_PERF_COLLECTIVE_TABLE_H_
 
@@ -13,9 +13,9 @@ namespace drydock {
 
 struct SweepResult {
   SweepSize size;
-  Time out_of_place, in_place;  // zero where nothing is to be moved
-  std::string decision;         // "ring Simple, 16 channels"; of the first group, out of place
-  std::string network;          // that carried it
+  Time out_of_place, in_place;  // zero if there is nothing to move
+  std::string decision;         // of the first group, out of place: "ring Simple, 16 channels"
+  std::string network;          // that carried the call
 };
 
 struct SweepTitle {
@@ -24,7 +24,7 @@ struct SweepTitle {
 };
 
 std::string TableHeader(const SweepTitle& title);
-// `explains` puts the decision behind nccl-tests' columns.
+// `explains` adds the decision behind nccl-tests' columns.
 std::string TableRow(const SweepResult& result, bool explains);
 std::string TableFooter(const std::vector<SweepResult>& results);
 

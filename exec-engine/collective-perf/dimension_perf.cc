@@ -43,7 +43,7 @@ Status CheckDimensionCollective(CollectiveType type) {
     return OkStatus();
   }
   return Error(
-      fmt::format("ASTRA-sim's system has no {}; valid values are all_reduce, all_gather, "
+      fmt::format("ASTRA-sim's system layer has no {}; valid values are all_reduce, all_gather, "
                   "reduce_scatter, alltoall",
                   NameOf(type)));
 }

@@ -1,5 +1,5 @@
-// collective-perf on a network and a system in ASTRA-sim's files: no cluster, no NCCL, and the
-// collectives are those of ASTRA-sim's system layer (dimensions/dimension_system.h).
+// collective-perf on a network and a system from ASTRA-sim's files: no cluster, no NCCL, and the
+// collectives of ASTRA-sim's system layer (dimensions/dimension_system.h).
 #ifndef DRYDOCK_EXEC_ENGINE_COLLECTIVE_PERF_DIMENSION_PERF_H_
 #define DRYDOCK_EXEC_ENGINE_COLLECTIVE_PERF_DIMENSION_PERF_H_
 
@@ -23,7 +23,7 @@ struct DimensionPerf {
 Result<DimensionPerf> LoadDimensionPerf(const std::string& network_file,
                                         const std::string& system_file);
 
-// What ASTRA-sim has no collective for is an error.
+// Returns an error for a collective that ASTRA-sim does not have.
 Status CheckDimensionCollective(CollectiveType type);
 
 SweepResult TimeDimensionSize(const DimensionPerf& perf, const SweepSize& size);

@@ -10,7 +10,7 @@
 namespace drydock {
 namespace {
 
-constexpr int64_t kMost = 1000000;  // so that sums over members fit, however many there are
+constexpr int64_t kMaxWeight = 1000000;  // sums over any number of members fit into 64 bits
 constexpr std::string_view kBetween = " \t\r,";
 
 Status ParseLine(const std::string& line, const Location& at, std::vector<int64_t>* weights) {
@@ -20,9 +20,9 @@ Status ParseLine(const std::string& line, const Location& at, std::vector<int64_
     const size_t end = std::min(text.find_first_of(kBetween, begin), text.size());
     int64_t weight = -1;
     const auto [rest, error] = std::from_chars(text.data() + begin, text.data() + end, weight);
-    if (error != std::errc() || rest != text.data() + end || weight < 0 || weight > kMost) {
-      return Error(fmt::format("'{}' is no whole number from 0 to {}",
-                               text.substr(begin, end - begin), kMost),
+    if (error != std::errc() || rest != text.data() + end || weight < 0 || weight > kMaxWeight) {
+      return Error(fmt::format("'{}' is not a whole number from 0 to {}",
+                               text.substr(begin, end - begin), kMaxWeight),
                    {at.file, at.line, static_cast<int>(begin) + 1}, line);
     }
     weights->push_back(weight);
@@ -53,7 +53,7 @@ Result<std::vector<int64_t>> ParsePairWeights(const std::string& file, const std
         {file, 0, 0});
   }
   if (std::all_of(weights.begin(), weights.end(), [](int64_t w) { return w == 0; })) {
-    return Error("nobody sends anything", {file, 0, 0});
+    return Error("no member sends anything", {file, 0, 0});
   }
   return weights;
 }

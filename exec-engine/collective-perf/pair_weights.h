@@ -1,4 +1,4 @@
-// Who sends how much to whom in an all-to-all-v, as a text file has it.
+// The sizes of an all-to-all-v, from a text file.
 #ifndef DRYDOCK_EXEC_ENGINE_COLLECTIVE_PERF_PAIR_WEIGHTS_H_
 #define DRYDOCK_EXEC_ENGINE_COLLECTIVE_PERF_PAIR_WEIGHTS_H_
 
@@ -10,9 +10,10 @@
 
 namespace drydock {
 
-// For a group of `members`: as many lines of as many whole numbers, in line i what member i sends
-// to each, relative to all others; blanks or commas between them, '#' before a comment, empty lines
-// do not count. The answer is by sender, then receiver, and not all 0. `file` is for messages.
+// Parses one line for each of `members` members. Line i has a whole number for each member: what
+// member i sends to that member, relative to all other numbers. Blanks or commas separate numbers,
+// '#' begins a comment, empty lines do not count. The result is ordered by sender, then receiver,
+// and not all numbers are 0. `file` is for messages.
 Result<std::vector<int64_t>> ParsePairWeights(const std::string& file, const std::string& text,
                                               int members);
 

@@ -11,8 +11,8 @@ namespace {
 
 int Log2(int n) { return std::bit_width(static_cast<unsigned>(n)) - 1; }
 
-// Ring, direct and halving-doubling differ in how many messages they send, to whom, and how large
-// these are; a received packet is what the next one is made of.
+// Ring, direct and halving-doubling differ in the number, the receivers and the sizes of their
+// messages. A received packet becomes the next one to send.
 class ExchangePhase : public ChunkPhase {
  public:
   ExchangePhase(const PhasePlan& plan, Carrier* carrier) : plan_(plan), carrier_(carrier) {}
@@ -32,10 +32,10 @@ class ExchangePhase : public ChunkPhase {
 
  protected:
   struct Packet {
-    int to = 0, from = 0;  // whom it goes to, and from whom the next is expected
+    int to = 0, from = 0;  // receiver, and sender of the message expected next
     int64_t bytes = 0;
   };
-  // The next one, in the order in which they are made.
+  // Returns the next packet.
   virtual Packet Next() = 0;
 
   bool Sums() const {
@@ -43,8 +43,8 @@ class ExchangePhase : public ChunkPhase {
            (plan_.type == CollectiveType::kAllReduce && first_round_);
   }
 
-  // Packets go by rounds: as many that only pass the endpoint as are sent at once, and those after
-  // them, which in the first round of an all-reduce are summed.
+  // Packets form rounds. In each, `window_` packets only pass the endpoint, and `others_` follow,
+  // which are summed in the first round of an all-reduce.
   void Insert() {
     if (plain_left_ == 0 && others_left_ == 0) {
       plain_left_ = window_;
@@ -101,7 +101,7 @@ class RingPhase final : public ExchangePhase {
   Packet packet_;
 };
 
-// To the next one, the one after that, and so on, several at once.
+// To the next NPU, to the one behind it, and so on, several at a time.
 class DirectPhase final : public ExchangePhase {
  public:
   DirectPhase(const PhasePlan& plan, Carrier* carrier) : ExchangePhase(plan, carrier) {
@@ -114,7 +114,7 @@ class DirectPhase final : public ExchangePhase {
     bytes_ = whole ? plan.bytes : plan.bytes / plan.ring.size;
   }
 
-  // The second half of an all-reduce begins when all of the first is here.
+  // The second half of an all-reduce begins when the first half has arrived completely.
   void OnPassed() override {
     const int others = plan_.ring.size - 1;
     if (plan_.type != CollectiveType::kAllReduce || sends_left_ > others) {
@@ -136,8 +136,8 @@ class DirectPhase final : public ExchangePhase {
   int step_ = 0;
 };
 
-// With the neighbour, then with the one two away, then four, each time half as much; an all-gather
-// goes the other way, an all-reduce there and back.
+// Exchanges with the neighbor, then at distance two, then four, each time half as many bytes. An
+// all-gather runs in the reverse order, an all-reduce in both.
 class HalvingDoublingPhase final : public ExchangePhase {
  public:
   HalvingDoublingPhase(const PhasePlan& plan, Carrier* carrier) : ExchangePhase(plan, carrier) {

@@ -1,8 +1,9 @@
 // One NPU's part in one phase of a chunk: the order in which ASTRA-sim's algorithms send, receive
 // and sum.
 //
-// Every packet, before it is sent first or after it was received, passes the NPU's endpoint, and is
-// summed there if the algorithm says so. A packet that has passed lets the next message go.
+// Every packet passes the NPU's endpoint before its first send or after its arrival. The endpoint
+// sums the packet if the algorithm asks for it. A packet that has passed lets the next message
+// leave.
 #ifndef DRYDOCK_EXEC_ENGINE_DIMENSIONS_CHUNK_PHASE_H_
 #define DRYDOCK_EXEC_ENGINE_DIMENSIONS_CHUNK_PHASE_H_
 
@@ -15,14 +16,14 @@ namespace drydock {
 
 class ChunkPhase {
  public:
-  // Who carries out what a phase wants.
+  // Carries out the actions of a phase.
   class Carrier {
    public:
     virtual ~Carrier() = default;
     // A packet passes the endpoint; OnPassed will be called.
     virtual void Pass(int64_t bytes, bool sums) = 0;
     virtual void Send(int to, int64_t bytes) = 0;
-    // One such message is waited for; OnReceived will be called.
+    // The phase waits for such a message; OnReceived will be called.
     virtual void Expect(int from, int64_t bytes) = 0;
   };
 

@@ -9,11 +9,12 @@
 namespace drydock {
 namespace {
 
-constexpr int kChunkBits = 20;  // of a chunk's name: its number in the call
-// A communicator's own ring is one inside a package to ASTRA-sim, whatever the endpoint's delay.
+constexpr int kChunkBits = 20;  // of a chunk's name, for its number in the call
+// ASTRA-sim's own constant: it treats the ring of a group as one inside a package, whatever delay
+// the system file states.
 constexpr Time kGroupEndpointDelay = Time::Ns(10);
 
-// One write and two reads, each rounded down.
+// The time of one write and two reads, each rounded down.
 Time SumTime(const CollectiveSystem& system, int64_t bytes) {
   const auto bits = static_cast<__int128>(bytes) * 8 * 1'000'000'000;
   return Time::Ns(3 * static_cast<int64_t>(bits / system.memory.bits_per_second()));
@@ -31,7 +32,7 @@ class DimensionSystem::Chunk final : public ChunkPhase::Carrier {
   Chunk(DimensionSystem* system, int at, uint64_t id, int urgency, std::vector<PhasePlan> phases)
       : npu(at), name(id), priority(urgency), system_(*system), phases_(std::move(phases)) {}
 
-  // Ready for the next phase; false if there is none.
+  // Prepares the next phase. Returns false if there is none.
   bool Prepare() {
     phase = nullptr;
     if (next_ == phases_.size()) return false;
@@ -66,7 +67,7 @@ class DimensionSystem::Chunk final : public ChunkPhase::Carrier {
   const int npu;
   const uint64_t name;
   const int priority;
-  std::unique_ptr<ChunkPhase> phase;  // null: waits for its turn
+  std::unique_ptr<ChunkPhase> phase;  // null while the chunk waits in a queue
 
  private:
   DimensionSystem& system_;
@@ -97,7 +98,7 @@ DimensionSystem::DimensionSystem(const DimensionNetwork& network, const Collecti
   const size_t dimensions = network.dimensions().size();
   for (Npu& npu : npus_) {
     npu.queues.resize(dimensions);
-    npu.tree_turns.resize(dimensions);
+    npu.tree_phases.resize(dimensions);
   }
 }
 
@@ -130,7 +131,7 @@ void DimensionSystem::Start(int number, const DimensionCall& call) {
     const uint64_t name = call.name << kChunkBits | i;
     auto chunk = std::make_unique<Chunk>(
         this, number, name, priority,
-        PhasesOf(network_, system_, call, sizes[i], number, &npu.tree_turns));
+        PhasesOf(network_, system_, call, sizes[i], number, &npu.tree_phases));
     Chunk* made = chunk.get();
     npu.chunks[name] = std::move(chunk);
     if (made->Prepare()) {
@@ -141,7 +142,8 @@ void DimensionSystem::Start(int number, const DimensionCall& call) {
   }
 }
 
-// Before those that wait and come after it, behind those that have begun.
+// Inserts the chunk behind active chunks and behind waiting chunks of the same or a higher
+// priority.
 void DimensionSystem::Enter(Chunk* chunk) {
   Queue& queue = npus_[static_cast<size_t>(chunk->npu)].queues[chunk->dimension()];
   const auto after = [chunk](const Chunk* other) {
@@ -152,13 +154,14 @@ void DimensionSystem::Enter(Chunk* chunk) {
 }
 
 void DimensionSystem::Activate(Queue* queue) {
-  const auto most = static_cast<size_t>(system_.active_chunks);
-  while (queue->active < queue->chunks.size() && queue->active < most) {
+  const auto limit = static_cast<size_t>(system_.active_chunks);
+  while (queue->active < queue->chunks.size() && queue->active < limit) {
     queue->chunks[queue->active++]->Begin();
   }
 }
 
-// The chunk's phase is over: it goes on in its next dimension, and another may begin in this one.
+// The chunk's phase has ended: the chunk enters its next dimension, and another chunk may begin in
+// this one.
 void DimensionSystem::Advance(Chunk* chunk) {
   Queue& queue = npus_[static_cast<size_t>(chunk->npu)].queues[chunk->dimension()];
   std::erase(queue.chunks, chunk);
@@ -189,7 +192,7 @@ void DimensionSystem::RunNext() {
   Npu& npu = npus_[static_cast<size_t>(event.npu)];
   if (event.kind == Kind::kArrived) {
     int& balance = npu.meetings[event.what];
-    if (++balance > 0) return;  // nobody has asked for it so far
+    if (++balance > 0) return;  // not expected yet
     if (balance == 0) npu.meetings.erase(event.what);
   }
   Chunk* chunk = FindChunk(event.npu, event.what.chunk);
@@ -214,7 +217,7 @@ Time TimeOfCollective(const DimensionNetwork& network, const CollectiveSystem& s
   if (bytes == 0) return Time();
   for (int npu = 0; npu < callers; ++npu) run.Start(npu, call);
   while (!run.idle()) run.RunNext();
-  CHECK_NOTE(ended == callers, "some NPU's part in a collective never ends");
+  CHECK_NOTE(ended == callers, "a collective does not end on all NPUs");
   return run.now();
 }
 

@@ -1,14 +1,14 @@
 // Collectives over a network of dimensions, as ASTRA-sim's system layer and its congestion-unaware
 // analytical network carry them out.
 //
-// A collective is cut into chunks (phase_plan.h). Each dimension of an NPU has a queue of chunks
-// that are to pass it, of which the first few are active; those of a collective that goes first
-// (ChunkOrder) are put before the others that wait. Where all NPUs do the same at the same time,
-// and their places in the network are alike, one stands for all of them (`folded`): what it sends
-// is what it receives.
+// A collective is cut into chunks (phase_plan.h). Each dimension of an NPU has a queue of chunks,
+// of which the first few are active. Chunks of a collective with precedence (ChunkOrder) enter the
+// queue ahead of other waiting chunks. If all NPUs do the same at the same time, and their places
+// in the network are equivalent, one NPU represents all of them (`folded`): it receives what it
+// sends.
 //
-// Events of one time happen in the order in which they were scheduled: that is ASTRA-sim's rule,
-// and everything is on one thread. Whole nanoseconds. Not thread-safe.
+// Events of equal time happen in the order in which they were scheduled, which is ASTRA-sim's rule.
+// All times are whole nanoseconds. Not thread-safe.
 #ifndef DRYDOCK_EXEC_ENGINE_DIMENSIONS_DIMENSION_SYSTEM_H_
 #define DRYDOCK_EXEC_ENGINE_DIMENSIONS_DIMENSION_SYSTEM_H_
 
@@ -23,27 +23,28 @@
 
 namespace drydock {
 
-// True if all NPUs can stand for each other in every call that all make at the same time: trees
-// have roots and leaves, and a phase over all NPUs goes round corners of the network.
+// Returns true if one NPU can represent all others in every call that all make at the same time. It
+// cannot in trees, which have roots and leaves, nor in a phase over all NPUs of several dimensions.
 bool CanFold(const DimensionNetwork& network, const CollectiveSystem& system);
 
 class DimensionSystem {
  public:
-  // Told that an NPU's part in a call is over.
+  // Called when an NPU's part in a call has ended.
   using OnEnd = std::function<void(int npu, uint64_t call)>;
 
-  // `network` and `system` outlive this. `folded` needs CanFold; only NPU 0 makes calls then.
+  // `network` and `system` outlive this. If `folded`, only NPU 0 makes calls.
+  // REQUIRES: !folded || CanFold(network, system)
   DimensionSystem(const DimensionNetwork& network, const CollectiveSystem& system, bool folded,
                   OnEnd on_end);
   ~DimensionSystem();
 
-  // At Now(). Members of a communicator make their calls in the same order.
+  // Starts a call at now(). Members of a group make their calls in the same order.
   void Start(int npu, const DimensionCall& call);
 
   Time now() const { return now_; }
   bool idle() const { return events_.empty(); }
   Time next_time() const { return events_.top().time; }
-  // Moves the clock on without an event; not past the next one.
+  // Moves the clock without an event. REQUIRES: `time` is not behind the next event.
   void AdvanceTo(Time time);
   void RunNext();
   int64_t messages() const { return messages_; }
@@ -54,7 +55,8 @@ class DimensionSystem {
     std::vector<Chunk*> chunks;  // the first `active` of them have begun
     size_t active = 0;
   };
-  // Messages that are here and not asked for, less those that are asked for and not here.
+  // A kind of message. Its balance counts messages that arrived before the phase expects them, less
+  // messages that are expected and have not arrived.
   struct Meeting {
     uint64_t chunk = 0;
     int from = 0;
@@ -69,7 +71,7 @@ class DimensionSystem {
     std::unordered_map<Meeting, int, MeetingHash> meetings;       // only looked up
     std::unordered_map<uint64_t, std::unique_ptr<Chunk>> chunks;  // by name, only looked up
     std::unordered_map<uint64_t, size_t> chunks_left;             // by call, only looked up
-    std::vector<uint32_t> tree_turns;
+    std::vector<uint32_t> tree_phases;  // by dimension: number of phases over trees so far
     int calls = 0;
   };
   enum class Kind : uint8_t { kPassed, kReceived, kArrived };
@@ -103,7 +105,7 @@ class DimensionSystem {
   int64_t messages_ = 0;
 };
 
-// How long a call takes that all NPUs start at the same time, until the last is done.
+// Returns the time of a call that all NPUs start at the same time, until the last NPU ends.
 Time TimeOfCollective(const DimensionNetwork& network, const CollectiveSystem& system,
                       CollectiveType type, int64_t bytes, bool fold = true);
 

@@ -52,13 +52,14 @@ TEST(DimensionSystemTest, AstraSimsPublishedAnswers) {
   }
 }
 
-// A chunk's hop, in ns: latency, bytes at 50 GiB/s.
+// A chunk's hop in ns: latency and bytes at 50 GiB/s.
 int64_t Hop(int64_t bytes, int hops = 1) {
   return 500 * hops + bytes * 1'000'000'000 / (50LL << 30);
 }
 int64_t Sum(int64_t bytes) { return bytes / 1600 * 3; }
 
-// Scattered along the first ring, reduced along the second, gathered along the first.
+// A reduce-scatter along the first ring, an all-reduce along the second, an all-gather along the
+// first.
 TEST(DimensionSystemTest, AnAllReduceOnATorusIsHierarchical) {
   const DimensionNetwork torus(
       {Dimension(DimensionShape::kRing, 4), Dimension(DimensionShape::kRing, 8)});
@@ -96,13 +97,13 @@ TEST(DimensionSystemTest, SwitchesTakeTwoHopsAndFullMeshesOne) {
   for (const auto& [shape, hops] :
        {std::pair(DimensionShape::kSwitch, 2), std::pair(DimensionShape::kFullyConnected, 1)}) {
     const DimensionNetwork network({Dimension(shape, 8)});
-    // All at once, and nothing is contended for.
+    // All at once, without contention.
     EXPECT_EQ(Ns(TimeOfCollective(network, system, CollectiveType::kAllToAll, kMega)),
               Hop(part, hops) + 20);
     EXPECT_EQ(Ns(TimeOfCollective(network, system, CollectiveType::kAllReduce, kMega)),
               2 * Hop(part, hops) + Sum(part) + 30);
   }
-  // On a ring the farthest is half way round.
+  // On a ring, the farthest NPU is at half the circumference.
   const DimensionNetwork ring({Dimension(DimensionShape::kRing, 8)});
   EXPECT_EQ(Ns(TimeOfCollective(ring, system, CollectiveType::kAllToAll, kMega)),
             Hop(part, 4) + 20);
@@ -113,7 +114,7 @@ TEST(DimensionSystemTest, HalvingAndDoublingHalvesAndDoubles) {
   const CollectiveSystem system = System({{DimensionAlgorithm::kHalvingDoubling, 0, false}}, 1);
   int64_t sum = 10;
   for (const int64_t bytes : {kMega / 2, kMega / 4, kMega / 8}) sum += 2 * (Hop(bytes) + 10);
-  // ASTRA-sim's rounds: the second and third packet are summed, with the size of what they become.
+  // ASTRA-sim's rounds: it sums the second and third packet, at the size of the next packet.
   sum += Sum(kMega / 4) + Sum(kMega / 8);
   EXPECT_EQ(Ns(TimeOfCollective(network, system, CollectiveType::kAllReduce, kMega)), sum);
 }
@@ -122,13 +123,13 @@ TEST(DimensionSystemTest, ATreeSumsUpwards) {
   const DimensionNetwork network({Dimension(DimensionShape::kFullyConnected, 4)});
   const CollectiveSystem system = System({{DimensionAlgorithm::kDoubleBinaryTree, 0, false}}, 1);
   EXPECT_FALSE(CanFold(network, system));
-  // Two leaves, the node above them, the root above that, and back.
+  // From two leaves to the node above them, to the root above that node, and back.
   EXPECT_EQ(Ns(TimeOfCollective(network, system, CollectiveType::kAllReduce, kMega)),
             4 * Hop(kMega) + 5 * 10 + 3 * Sum(kMega));
 }
 
-// Two calls at once: the last one's chunks overtake the first one's that have not begun, or do not.
-TEST(DimensionSystemTest, LastOrFirstComesFirst) {
+// Two calls at once. With LIFO, chunks of the second call overtake waiting chunks of the first.
+TEST(DimensionSystemTest, ChunkOrderDecidesWhichCallComesFirst) {
   const DimensionNetwork network({Dimension(DimensionShape::kRing, 4)});
   CollectiveSystem system = System({{}});
   const int64_t chunk = 43'000 / 4;
@@ -142,11 +143,11 @@ TEST(DimensionSystemTest, LastOrFirstComesFirst) {
     while (!run.idle()) run.RunNext();
     const bool last_first = order != ChunkOrder::kFifo;
     EXPECT_EQ(ends[0], last_first ? 8 * chunk : 4 * chunk);
-    EXPECT_EQ(ends[1], last_first ? 5 * chunk : 8 * chunk) << "one chunk had begun";
+    EXPECT_EQ(ends[1], last_first ? 5 * chunk : 8 * chunk) << "one chunk was active";
   }
 }
 
-// Its members wait for the last of them, and no others do.
+// The members of a group wait for the last member. Other NPUs do not.
 TEST(DimensionSystemTest, AGroupIsARingOfItsMembers) {
   const DimensionNetwork network(
       {Dimension(DimensionShape::kSwitch, 4), Dimension(DimensionShape::kSwitch, 2)});
@@ -163,7 +164,7 @@ TEST(DimensionSystemTest, AGroupIsARingOfItsMembers) {
   run.Start(3, call);
   while (!run.idle()) run.RunNext();
   const int64_t hop = Hop(3000, 2);
-  // 3 finds both parts there; 6 has 3's parts after a hop; 1 has what went on from 6 after another.
+  // NPU 3 finds both parts in place; 6 has the parts of 3 after one hop, 1 has them after two.
   EXPECT_EQ(ends,
             (std::vector<int64_t>{-1, 5000 + 10 + hop + 10 + hop + 10, -1, 5000 + 10 + 10 + 10, -1,
                                   -1, 5000 + 10 + 10 + hop + 10, -1}));
@@ -183,8 +184,8 @@ DimensionRule RandomRule(std::mt19937* random, int npus, bool all_to_all) {
   }
 }
 
-// One NPU that stands for all tells the same as all of them.
-TEST(DimensionSystemTest, FoldedIsTheSameAsNot) {
+// One NPU that represents all others takes the same time as all NPUs.
+TEST(DimensionSystemTest, FoldingChangesNoTime) {
   std::mt19937 random(1);
   const auto pick = [&](uint32_t n) { return static_cast<int>(random() % n); };
   const CollectiveType types[] = {CollectiveType::kAllReduce, CollectiveType::kAllGather,

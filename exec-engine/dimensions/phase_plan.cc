@@ -24,8 +24,8 @@ const std::vector<DimensionRule>& RulesFor(const CollectiveSystem& system, Colle
 class PhaseMaker {
  public:
   PhaseMaker(const DimensionNetwork& network, const std::vector<DimensionRule>& rules,
-             int64_t chunk, int npu, std::vector<uint32_t>* tree_turns)
-      : network_(network), rules_(rules), bytes_(chunk), npu_(npu), tree_turns_(*tree_turns) {}
+             int64_t chunk, int npu, std::vector<uint32_t>* tree_phases)
+      : network_(network), rules_(rules), bytes_(chunk), npu_(npu), tree_phases_(*tree_phases) {}
 
   void Add(CollectiveType type, size_t dimension) {
     PhasePlan phase;
@@ -43,7 +43,7 @@ class PhaseMaker {
                     nullptr};
     }
     if (phase.rule.algorithm == DimensionAlgorithm::kDoubleBinaryTree) {
-      phase.root_is_first = tree_turns_[dimension]++ % 2 == 1;
+      phase.root_is_first = tree_phases_[dimension]++ % 2 == 1;
     }
     bytes_ = BytesAfter(type, bytes_, phase.ring.size);
     phases_.push_back(phase);
@@ -56,11 +56,11 @@ class PhaseMaker {
   const std::vector<DimensionRule>& rules_;
   int64_t bytes_;
   int npu_;
-  std::vector<uint32_t>& tree_turns_;
+  std::vector<uint32_t>& tree_phases_;
   std::vector<PhasePlan> phases_;
 };
 
-// A communicator that is not all NPUs is one ring of its members, whatever the dimensions.
+// A group of some NPUs is one ring of its members, independent of the dimensions.
 std::vector<PhasePlan> PhaseOfGroup(const DimensionCall& call, int64_t chunk, int npu) {
   PhasePlan phase;
   phase.type = call.type;
@@ -90,13 +90,13 @@ int64_t BytesAfter(CollectiveType type, int64_t bytes, int npus) {
 
 std::vector<PhasePlan> PhasesOf(const DimensionNetwork& network, const CollectiveSystem& system,
                                 const DimensionCall& call, int64_t chunk, int npu,
-                                std::vector<uint32_t>* tree_turns) {
+                                std::vector<uint32_t>* tree_phases) {
   const bool all =
       call.members == nullptr || call.members->size() == static_cast<size_t>(network.npus());
   if (!all && call.members->size() == 1) return {};
   if (!all) return PhaseOfGroup(call, chunk, npu);
   const std::vector<DimensionRule>& rules = RulesFor(system, call.type);
-  PhaseMaker maker(network, rules, chunk, npu, tree_turns);
+  PhaseMaker maker(network, rules, chunk, npu, tree_phases);
   const size_t last = rules.size() - 1;
   if (call.type == CollectiveType::kAllGather) {
     for (size_t d = rules.size(); d-- > 0;) maker.Add(call.type, d);

@@ -7,7 +7,8 @@ namespace drydock {
 TreePhase::TreePhase(const PhasePlan& plan, Carrier* carrier)
     : carrier_(carrier), bytes_(plan.bytes) {
   const int n = plan.ring.size;
-  const int shift = plan.root_is_first ? 0 : -1;  // from a node's number, 1 to n - 1, to positions
+  const int shift =
+      plan.root_is_first ? 0 : -1;  // from a node's number (1 to n - 1) to its position
   const auto npu = [&](int node) { return plan.ring.NpuAt(node + shift); };
   const int node = plan.position - shift;
   const bool root = plan.root_is_first ? node == 0 : node == n;
@@ -15,7 +16,7 @@ TreePhase::TreePhase(const PhasePlan& plan, Carrier* carrier)
     left_ = npu(n / 2);
     return;
   }
-  // The last set bit tells a node's height, the bit above it on which side of its parent it is.
+  // The lowest set bit gives a node's height, the bit above it the side of its parent.
   const int height = std::countr_zero(static_cast<unsigned>(node));
   const int below = 1 << height;
   const bool top = node == n / 2;

@@ -1,6 +1,6 @@
-// An all-reduce over one of ASTRA-sim's two binary trees: sums go up, the result comes down. The
-// NPUs but one are the nodes of a perfect tree, numbered from left to right, and the last one of
-// the ring (or the first) is the root above it.
+// An all-reduce over one of ASTRA-sim's two binary trees: sums go up, the result comes down. All
+// NPUs but one are the nodes of a perfect tree, numbered from left to right. The last NPU of the
+// ring (or the first) is the root above that tree.
 #ifndef DRYDOCK_EXEC_ENGINE_DIMENSIONS_TREE_PHASE_H_
 #define DRYDOCK_EXEC_ENGINE_DIMENSIONS_TREE_PHASE_H_
 
@@ -24,7 +24,7 @@ class TreePhase final : public ChunkPhase {
   Carrier* carrier_;
   int64_t bytes_;
   int parent_ = -1, left_ = -1, right_ = -1;  // NPUs
-  int awaited_ = 0;                           // children whose sums have not come
+  int awaited_ = 0;                           // children whose sums have not arrived
   int unpassed_ = 0;                          // packets at the endpoint
   State state_ = State::kChildren;
 };

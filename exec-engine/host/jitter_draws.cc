@@ -7,7 +7,9 @@
 namespace drydock {
 namespace {
 
-constexpr double kMostDeviations = 3;
+// Cuts off the normal distribution, so that no op has a negative duration at the largest jitter
+// that a cluster file may state. Part of the draw: another bound draws other durations.
+constexpr double kMaxDeviations = 3;
 
 // Draws are made of this function, so another function draws another jitter: it must not change. A
 // bijection; every bit of the result depends on every bit of `x`.
@@ -20,9 +22,9 @@ uint64_t Scramble(uint64_t x) {
 }  // namespace
 
 double JitterDraws::Uniform(int rank, uint32_t op, uint64_t number) const {
-  const uint64_t who = static_cast<uint64_t>(static_cast<uint32_t>(rank)) << 32 | op;
+  const uint64_t drawer = static_cast<uint64_t>(static_cast<uint32_t>(rank)) << 32 | op;
   const uint64_t seed = Scramble(static_cast<uint64_t>(jitter_.seed) + 1);
-  const uint64_t drawn = Scramble(Scramble(who + seed) + number + 1);
+  const uint64_t drawn = Scramble(Scramble(drawer + seed) + number + 1);
   return static_cast<double>((drawn >> 11) + 1) * 0x1p-53;
 }
 
@@ -31,7 +33,7 @@ Time JitterDraws::ComputeTime(Time duration, int rank, uint32_t op) const {
   // Box and Muller.
   const double normal = std::sqrt(-2 * std::log(Uniform(rank, op, 0))) *
                         std::cos(2 * std::numbers::pi * Uniform(rank, op, 1));
-  const double deviations = std::clamp(normal, -kMostDeviations, kMostDeviations);
+  const double deviations = std::clamp(normal, -kMaxDeviations, kMaxDeviations);
   return Time::Ps(
       std::llround(static_cast<double>(duration.ps()) * (1 + jitter_.compute * deviations)));
 }

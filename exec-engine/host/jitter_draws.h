@@ -1,5 +1,5 @@
-// What differs by chance between ops that are alike (Variation::jitter). Each draw is a function of
-// the seed and of whom it is for, so it does not matter when, where and how often it is made.
+// Random differences between equal ops (Variation::jitter). Each draw is a function of the seed,
+// the rank and the op, so it does not depend on when, where and how often it is made.
 #ifndef DRYDOCK_EXEC_ENGINE_HOST_JITTER_DRAWS_H_
 #define DRYDOCK_EXEC_ENGINE_HOST_JITTER_DRAWS_H_
 
@@ -14,14 +14,14 @@ class JitterDraws {
  public:
   explicit JitterDraws(const Jitter& jitter) : jitter_(jitter) {}
 
-  // What a compute op that takes `duration` on average takes on this rank: normally distributed,
-  // cut off at three standard deviations.
+  // The duration on this rank of a compute op whose mean duration is `duration`: normally
+  // distributed, cut off at three standard deviations.
   Time ComputeTime(Time duration, int rank, uint32_t op) const;
-  // How late the rank comes to a communication op: exponentially distributed.
+  // The delay with which the rank starts a communication op: exponentially distributed.
   Time CallDelay(int rank, uint32_t op) const;
 
  private:
-  // Uniform in (0, 1]; `number` tells several for one op apart.
+  // Uniform in (0, 1]. `number` distinguishes several draws for one op.
   double Uniform(int rank, uint32_t op, uint64_t number) const;
 
   const Jitter jitter_;

@@ -51,7 +51,7 @@ TEST(JitterDrawsTest, ComputeTimesAreNormal) {
       Of([&](int rank, uint32_t op) { return draws.ComputeTime(Time::Us(100), rank, op).us(); });
   EXPECT_NEAR(of.mean, 100, 0.1);
   EXPECT_NEAR(of.deviation, 5, 0.1);
-  EXPECT_NEAR(of.least, 85, 0.01) << "three deviations are the most";
+  EXPECT_NEAR(of.least, 85, 0.01) << "at most three deviations";
   EXPECT_NEAR(of.most, 115, 0.01);
 }
 
@@ -63,7 +63,7 @@ TEST(JitterDrawsTest, DelaysAreExponential) {
   EXPECT_GE(of.least, 0);
 }
 
-TEST(JitterDrawsTest, EachDrawIsItsOwnAndTheSameAgain) {
+TEST(JitterDrawsTest, DrawsDifferAndCanBeRepeated) {
   std::set<int64_t> drawn;
   for (const int64_t seed : {0, 1, 2}) {
     const JitterDraws draws({0.1, Time(), seed}), again({0.1, Time(), seed});
@@ -75,10 +75,10 @@ TEST(JitterDrawsTest, EachDrawIsItsOwnAndTheSameAgain) {
       }
     }
   }
-  EXPECT_GT(drawn.size(), 2680u) << "of 2700, few of which are cut off";
+  EXPECT_GT(drawn.size(), 2680u) << "of 2700, a few of which are cut off";
 }
 
-// Two ranks that compute and then sum what they have.
+// Two ranks that compute and then make an all-reduce.
 WorkloadBuilder TwoRanks() {
   WorkloadBuilder b(SmallCluster(1, 2));
   const int compute = b.Stream("compute"), tp = b.Stream("tp");
@@ -98,14 +98,14 @@ Result<Timeline> ReplayWith(const WorkloadBuilder& b, const Variation& variation
   return Replay(b.workload, b.plan, b.times, testing::Analytical(), options);
 }
 
-TEST(StragglerTest, TheOthersWaitForASlowGpu) {
+TEST(StragglerTest, OtherRanksWaitForASlowGpu) {
   const WorkloadBuilder b = TwoRanks();
   const Time alone = ReplayWith(b, {})->iteration;
   const Result<Timeline> timeline = ReplayWith(b, {{{Time(), 0, 1, 1.25}}, {}});
   ASSERT_TRUE(timeline.ok());
   EXPECT_EQ(timeline->iteration, alone + Time::Us(500));
   EXPECT_EQ(timeline->accounts[0].compute, Time::Us(2000));
-  EXPECT_EQ(timeline->accounts[0].straggler, Time::Us(250)) << "before the sum";
+  EXPECT_EQ(timeline->accounts[0].straggler, Time::Us(250)) << "before the all-reduce";
   EXPECT_NEAR(timeline->accounts[0].idle.us(), 250, 25) << "after its last op";
   EXPECT_EQ(timeline->accounts[1].compute, Time::Us(2500));
   EXPECT_EQ(timeline->accounts[1].straggler, Time());
@@ -114,9 +114,9 @@ TEST(StragglerTest, TheOthersWaitForASlowGpu) {
   }
 }
 
-// Slow from 400 us, where 600 us are left that become 1200, until 1000 us, when half of those are
-// left.
-TEST(StragglerTest, AGpuMayBeSlowForATime) {
+// Slow from 400 us, when 600 us remain that become 1200 us, until 1000 us, when half of those
+// remain.
+TEST(StragglerTest, AGpuMayBeSlowForSomeTime) {
   const Variation variation = {{{Time::Us(400), 0, -1, 2}, {Time::Us(1000), 0, -1, 1}}, {}};
   const Result<Timeline> timeline = ReplayWith(TwoRanks(), variation);
   ASSERT_TRUE(timeline.ok());
@@ -125,7 +125,7 @@ TEST(StragglerTest, AGpuMayBeSlowForATime) {
   }
 }
 
-TEST(StragglerTest, JitterIsWaitedFor) {
+TEST(StragglerTest, RanksWaitForJitter) {
   const WorkloadBuilder b = TwoRanks();
   Variation variation = {{}, {0.1, Time::Us(20), 3}};
   const Result<Timeline> timeline = ReplayWith(b, variation), again = ReplayWith(b, variation);
@@ -136,7 +136,7 @@ TEST(StragglerTest, JitterIsWaitedFor) {
   Time waited;
   for (const TimeAccount& account : timeline->accounts) {
     EXPECT_EQ(Total(account), timeline->iteration);
-    EXPECT_GT(account.host, Time()) << "what came late to its call";
+    EXPECT_GT(account.host, Time()) << "delays of calls";
     waited += account.straggler;
   }
   EXPECT_GT(waited, Time());

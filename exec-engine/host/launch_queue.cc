@@ -37,7 +37,7 @@ uint32_t LaunchQueue::Issue(Time now) {
       waits_ = true;
       break;
     }
-    // It may have been busy for longer than it had to wait.
+    // The host may have been busy for longer than it had to wait.
     if (waits_) free_ = std::max(free_, now);
     waits_ = false;
     if (op.host_waits != HostWait::kNothing) free_ += table_->wait();

@@ -1,10 +1,10 @@
-// One rank's host, which gives the GPU its work: it issues the ops of the program in order, each at
-// its cost (launch_table.h), running ahead of the GPU until a stream's queue is full or an op says
-// that the host waits. What it will do is worked out as far as it depends on nothing to come, so
-// that only ops that end set it going again.
+// The host of one rank, which launches the work of the GPU. It issues the ops of the program in
+// order, each at its cost (launch_table.h). It runs ahead of the GPU until the queue of a stream is
+// full or an op makes the host wait. Issue() goes as far as the future does not matter, so only
+// ends of ops let it go on.
 //
-// When an op may start for the host's sake stands in the rank's timeline, in the place of its
-// start, from when it is issued until it starts. Not thread-safe.
+// From the issue of an op until its start, the rank's timeline holds the time at which the host has
+// launched the op, in place of its start. Not thread-safe.
 #ifndef DRYDOCK_EXEC_ENGINE_HOST_LAUNCH_QUEUE_H_
 #define DRYDOCK_EXEC_ENGINE_HOST_LAUNCH_QUEUE_H_
 
@@ -19,36 +19,36 @@ namespace drydock {
 
 class LaunchQueue {
  public:
-  // All outlive it; the timeline is sized for the program. Where launches cost nothing, every op
-  // has been issued from the beginning.
+  // All outlive this. The timeline is sized for the program. If launches are not modelled, every op
+  // is issued from the beginning.
   LaunchQueue(const Program& program, const LaunchTable& table, size_t streams,
               RankTimeline* timeline);
 
-  // Issues what it can. Returns the first op that is not issued; those before it may start at the
-  // times in the timeline.
+  // Issues ops until the host has to wait. Returns the first op that is not issued.
   uint32_t Issue(Time now);
   uint32_t next() const { return next_; }
   bool issued(uint32_t op) const { return op < next_; }
   bool done() const { return next_ == program_->ops.size(); }
 
-  // The compute op, issued and not started, ends no earlier, for its last launches' sake.
+  // The time before which the compute op cannot end because its last kernels are not launched.
+  // REQUIRES: the op is issued and has not started.
   Time EarliestEnd(uint32_t op) const;
 
   void OnEnded(uint32_t op);
 
  private:
   bool MustWait(const Op& op, const LaunchCost& cost) const;
-  bool Waits(const Op& op) const;  // for what the op says
+  bool Waits(const Op& op) const;  // Op::host_waits
 
   const Program* program_;
   const LaunchTable* table_;
   RankTimeline* timeline_;
   uint32_t next_ = 0;
-  uint32_t ended_ = 0;  // how many ops
-  Time free_;           // the host has nothing to do from then on
+  uint32_t ended_ = 0;  // number of ops
+  Time free_;           // end of the host's work so far
   bool waits_ = false;
   struct Stream {
-    int64_t launches = 0;  // whose ops have not ended
+    int64_t launches = 0;  // of ops that have not ended
     int64_t ops = 0;       // issued, not ended
   };
   std::vector<Stream> streams_;

@@ -1,4 +1,4 @@
-// Hosts that launch work: closed forms, in a rank's replay.
+// Hosts that launch work: closed forms in the replay of a rank.
 #include "exec-engine/host/launch_queue.h"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,8 @@ using testing::ReplayAll;
 using testing::SmallCluster;
 using testing::WorkloadBuilder;
 
-// A launch takes 10 us of the host, a collective 30, a graph 20; 4 us from launch to start.
+// A launch takes 10 us of the host, a collective 30 us, a graph 20 us. A kernel starts 4 us after
+// its launch.
 WorkloadBuilder OneRank() {
   WorkloadBuilder b(SmallCluster(1, 2));
   b.Stream("compute");
@@ -23,7 +24,7 @@ WorkloadBuilder OneRank() {
   return b;
 }
 
-// An op of kernels that take so many us each.
+// An op whose kernels take these times in us.
 uint32_t Kernels(WorkloadBuilder* b, const std::vector<int>& us, int stream = 0) {
   int sum = 0;
   for (const int one : us) sum += one;
@@ -44,7 +45,7 @@ Time Iteration(const WorkloadBuilder& b) {
   return timeline->iteration;
 }
 
-TEST(LaunchQueueTest, TinyKernelsTakeTheirLaunches) {
+TEST(LaunchQueueTest, ShortKernelsAreBoundByLaunches) {
   WorkloadBuilder b = OneRank();
   for (int op = 0; op < 5; ++op) Kernels(&b, std::vector<int>(20, 1));
   EXPECT_EQ(Iteration(b), Time::Us(100 * 10 + 4 + 1)) << "the last of 100, its latency and time";
@@ -53,10 +54,10 @@ TEST(LaunchQueueTest, TinyKernelsTakeTheirLaunches) {
 TEST(LaunchQueueTest, LongKernelsHideTheirLaunches) {
   WorkloadBuilder b = OneRank();
   for (int op = 0; op < 5; ++op) Kernels(&b, std::vector<int>(20, 50));
-  EXPECT_EQ(Iteration(b), Time::Us(10 + 4 + 100 * 50)) << "but for the first";
+  EXPECT_EQ(Iteration(b), Time::Us(10 + 4 + 100 * 50)) << "all launches but the first";
 }
 
-TEST(LaunchQueueTest, NobodyLaunchesTheGapsBetweenKernels) {
+TEST(LaunchQueueTest, GapsBetweenKernelsAreNotLaunched) {
   WorkloadBuilder b = OneRank();
   Kernels(&b, {50, 50});
   SubmoduleTime& times = b.times.gpus[0].submodules.back();
@@ -67,18 +68,19 @@ TEST(LaunchQueueTest, NobodyLaunchesTheGapsBetweenKernels) {
   times.total += gaps.time;
   EXPECT_EQ(Iteration(b), Time::Us(10 + 4 + 140));
   b.workload.launch.kernel = Time::Us(100);
-  EXPECT_EQ(Iteration(b), Time::Us(2 * 100 + 4 + 50 + 20)) << "the last has half of them";
+  EXPECT_EQ(Iteration(b), Time::Us(2 * 100 + 4 + 50 + 20))
+      << "the last kernel has half of the gaps";
 }
 
-TEST(LaunchQueueTest, WithinAnOpTheOrderOfKernelsCounts) {
+TEST(LaunchQueueTest, TheOrderOfKernelsInAnOpMatters) {
   WorkloadBuilder first = OneRank(), last = OneRank();
   Kernels(&first, {100, 1, 1, 1, 1, 1});
   Kernels(&last, {1, 1, 1, 1, 1, 100});
-  EXPECT_EQ(Iteration(first), Time::Us(14 + 105)) << "the short ones are launched by 64 us";
+  EXPECT_EQ(Iteration(first), Time::Us(14 + 105)) << "the short kernels are launched by 64 us";
   EXPECT_EQ(Iteration(last), Time::Us(64 + 100));
 }
 
-TEST(LaunchQueueTest, HostsThatWaitLoseWhatTheyWereAhead) {
+TEST(LaunchQueueTest, HostsThatWaitLoseTheirLead) {
   WorkloadBuilder ahead = OneRank(), waits = OneRank();
   for (WorkloadBuilder* b : {&ahead, &waits}) {
     Kernels(b, {1000});
@@ -86,11 +88,11 @@ TEST(LaunchQueueTest, HostsThatWaitLoseWhatTheyWereAhead) {
   }
   OpOf(&waits, 1).host_waits = HostWait::kDeviceSync;
   EXPECT_EQ(Iteration(ahead), Time::Us(14 + 1000 + 50));
-  // From the end of the first, 5 us to go on; then launch by launch.
+  // From the end of the first op: 5 us for the wait, then one launch after another.
   EXPECT_EQ(Iteration(waits), Time::Us(14 + 1000 + 5 + 50 * 10 + 4 + 1));
 }
 
-TEST(LaunchQueueTest, AHostThatReadsAValueWaitsForWhatItIsMadeFrom) {
+TEST(LaunchQueueTest, AHostThatReadsAValueWaitsForItsDependencies) {
   for (const HostWait wait : {HostWait::kOpReady, HostWait::kDeviceSync}) {
     WorkloadBuilder b = OneRank();
     const uint32_t made = Kernels(&b, {100});
@@ -104,20 +106,20 @@ TEST(LaunchQueueTest, AHostThatReadsAValueWaitsForWhatItIsMadeFrom) {
   }
 }
 
-TEST(LaunchQueueTest, AHostThatReadsAValueWaitsForItsStreamToo) {
+TEST(LaunchQueueTest, AHostThatReadsAValueWaitsForItsStream) {
   WorkloadBuilder b = OneRank();
   Kernels(&b, {100});
   OpOf(&b, Kernels(&b, {1})).host_waits = HostWait::kOpReady;
   EXPECT_EQ(Iteration(b), Time::Us(114 + 5 + 10 + 4 + 1));
 }
 
-TEST(LaunchQueueTest, AFullQueueHoldsTheHost) {
+TEST(LaunchQueueTest, AFullQueueStopsTheHost) {
   WorkloadBuilder b = OneRank();
   Kernels(&b, {1000});
   for (int op = 0; op < 30; ++op) Kernels(&b, {1});
   EXPECT_EQ(Iteration(b), Time::Us(14 + 1000 + 30));
   b.workload.launch.queue = 10;
-  // Nine are launched behind the first, 21 after its end.
+  // Nine launches follow the first kernel, and 21 its end.
   EXPECT_EQ(Iteration(b), Time::Us(14 + 1000 + 21 * 10 + 4 + 1));
 }
 
@@ -158,7 +160,7 @@ TEST(LaunchQueueTest, ALoopWithoutPythonLaunchesFaster) {
   EXPECT_EQ(Iteration(b), Time::Us(10 + 4 * 3 + 4 + 1));
 }
 
-// Forward kernels at 10 us, backward ones at 2; of an op with both, each at its own.
+// Forward kernels take 10 us, backward kernels 2 us, also within one op.
 TEST(LaunchQueueTest, AutogradLaunchesFasterThanPython) {
   WorkloadBuilder b = OneRank();
   b.workload.launch.backward_kernel = Time::Us(2);
@@ -177,7 +179,7 @@ TEST(LaunchQueueTest, AFasterHostLaunchesFaster) {
   WorkloadBuilder b = OneRank();
   b.workload.topology.host_kinds[0].board.launch_speed = 2;
   Kernels(&b, std::vector<int>(20, 1));
-  EXPECT_EQ(Iteration(b), Time::Us(20 * 5 + 4 + 1)) << "the latency is the GPU's";
+  EXPECT_EQ(Iteration(b), Time::Us(20 * 5 + 4 + 1)) << "the latency belongs to the GPU";
 }
 
 TEST(LaunchQueueTest, CollectivesCostTheHostMore) {
@@ -194,17 +196,17 @@ TEST(LaunchQueueTest, CollectivesCostTheHostMore) {
   EXPECT_EQ(timeline->ranks[1].start[1], std::max(Time::Us(64), timeline->ranks[1].end[0]));
 }
 
-TEST(LaunchQueueTest, WithoutCostsNothingIsEverLate) {
+TEST(LaunchQueueTest, WithoutCostsNoOpIsLate) {
   WorkloadBuilder b = OneRank();
   b.workload.launch = {};
   Kernels(&b, {10});
   OpOf(&b, Kernels(&b, {7}, /*stream=*/1)).host_waits = HostWait::kDeviceSync;
-  EXPECT_EQ(Iteration(b), Time::Us(10)) << "a host that costs nothing has issued all before";
+  EXPECT_EQ(Iteration(b), Time::Us(10)) << "a host without costs has issued all ops";
 }
 
-// ---- What the account says of it --------------------------------------------------------------
+// ---- Accounts ---------------------------------------------------------------------------------
 
-TEST(LaunchQueueTest, LaunchBoundTimeIsTheHosts) {
+TEST(LaunchQueueTest, LaunchBoundTimeBelongsToTheHost) {
   WorkloadBuilder b = OneRank();
   Kernels(&b, std::vector<int>(20, 1));
   Kernels(&b, {1000});
@@ -212,8 +214,8 @@ TEST(LaunchQueueTest, LaunchBoundTimeIsTheHosts) {
   const Result<Timeline> timeline = ReplayAll(b);
   ASSERT_TRUE(timeline.ok());
   const TimeAccount& account = timeline->accounts[0];
-  // 14 until the first kernel, 20 launches of 10 us with 20 us of work, the last of which the next
-  // op's launch follows; then the wait.
+  // 14 us until the first kernel, 20 launches of 10 us with 20 us of work, behind the last of which
+  // the next op is launched; then the wait.
   EXPECT_EQ(account.compute, Time::Us(20 + 1000 + 5));
   EXPECT_EQ(account.host, timeline->iteration - account.compute);
   EXPECT_EQ(timeline->iteration, Time::Us(21 * 10 + 4 + 1000 + 5 + 5 * 10 + 4 + 1));

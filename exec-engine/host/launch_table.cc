@@ -10,7 +10,7 @@ Time Slower(Time time, double speed) {
   return Time::Ps(std::llround(static_cast<double>(time.ps()) / speed));
 }
 
-// What a kernel of the submodule takes of its gaps.
+// The share of each kernel in the submodule's gaps.
 Time GapEach(const SubmoduleTime& times) {
   Time gaps;
   int64_t kernels = 0;
@@ -23,11 +23,11 @@ Time GapEach(const SubmoduleTime& times) {
   return kernels > 0 ? Time::Ps(gaps.ps() / kernels) : gaps;
 }
 
-// The block's kernels in order; `each`: what a launch takes, by submodule.
+// Launches the block's kernels in order. `each` is the cost of a launch, by submodule.
 LaunchCost BlockCost(const ComputeBlock& block, const GpuKernelTimes& times,
                      const std::vector<Time>& each) {
   LaunchCost cost;
-  Time left;  // of the block's time, from the kernel at hand to the end
+  Time left;  // time of the block from the present kernel to the end
   for (const uint32_t submodule : block.submodules) left += times.submodules[submodule].total;
   const auto launch = [&](Time took, Time launching) {
     if (cost.launches == 0) cost.first = launching;
@@ -42,7 +42,7 @@ LaunchCost BlockCost(const ComputeBlock& block, const GpuKernelTimes& times,
     for (const KernelTime& kernel : s.kernels) {
       if (!kernel.gap) launch(kernel.time + gap, each[submodule]);
     }
-    // One whose kernels nobody listed.
+    // A submodule whose kernels are not listed counts as one kernel.
     if (s.kernels.empty() && s.total > Time()) launch(s.total, each[submodule]);
   }
   return cost;

@@ -1,5 +1,5 @@
-// What each op costs the host that launches it, for one kind of host: the costs that the workload
-// states, at the speed of the host's CPU. Built once, immutable, shared by all hosts and threads.
+// The cost of launching each op, for one kind of host: the costs that the workload states, at the
+// speed of the host's CPU. Built once, immutable, shared by all hosts and threads.
 #ifndef DRYDOCK_EXEC_ENGINE_HOST_LAUNCH_TABLE_H_
 #define DRYDOCK_EXEC_ENGINE_HOST_LAUNCH_TABLE_H_
 
@@ -11,14 +11,14 @@
 
 namespace drydock {
 
-// From the moment the host turns to an op.
+// Counted from the moment at which the host begins with an op.
 struct LaunchCost {
   Time first;  // until its first kernel is launched
   Time busy;   // until the host turns to the next op
-  // The op ends no earlier than this after the first launch: kernel k of n is launched k costs
-  // later, and then it and all that follow it still have to run.
+  // The op does not end earlier than this after its first launch: kernel k is launched k costs
+  // later, and then it and all later kernels still have to run.
   Time span;
-  int64_t launches = 0;  // that wait in the stream
+  int64_t launches = 0;  // entries in the queue of the stream
 };
 
 class LaunchTable {
@@ -35,7 +35,7 @@ class LaunchTable {
  private:
   HostLaunch costs_;
   std::vector<LaunchCost> blocks_;  // by block
-  std::vector<LaunchCost> looped_;  // the same, launched by a loop without Python
+  std::vector<LaunchCost> looped_;  // by block, if a loop without Python launches it
 };
 
 }  // namespace drydock

@@ -38,12 +38,12 @@ Time MemoryPorts::Latency(OpKind kind, MemoryTier tier) const {
   return copies ? memory_.latency : Time();
 }
 
-Way MemoryPorts::PcieWay(int gpu, OpKind kind, MemoryTier tier) const {
+PortPath MemoryPorts::PciePath(int gpu, OpKind kind, MemoryTier tier) const {
   if (tier != MemoryTier::kHost || kind == OpKind::kHostWork || !in_.empty()) return {};
-  return pcie_.HostWay(gpu, kind == OpKind::kStore);
+  return pcie_.HostPath(gpu, kind == OpKind::kStore);
 }
 
-int64_t MemoryPorts::OnTheLink(int64_t bytes) const {
+int64_t MemoryPorts::LinkBytes(int64_t bytes) const {
   return static_cast<int64_t>(std::ceil(static_cast<double>(bytes) / memory_.copy_efficiency));
 }
 
@@ -69,7 +69,7 @@ Time MemoryPorts::Take(int gpu, OpKind kind, MemoryTier tier, Time from, int64_t
   const auto g = static_cast<size_t>(gpu);
   if (tier == MemoryTier::kGpu) return Take(&own_[g], own_[g].cost, from, bytes);
   if (tier == MemoryTier::kRemote) {
-    CHECK_NOTE(!remote_.empty(), "an op uses remote memory, of which there is none");
+    CHECK_NOTE(!remote_.empty(), "an op uses remote memory, but the host has none");
     Port& port = remote_[RemoteOf(gpu)];
     return Take(&port, port.cost, from, bytes);
   }
@@ -78,7 +78,7 @@ Time MemoryPorts::Take(int gpu, OpKind kind, MemoryTier tier, Time from, int64_t
   const Time end = Take(&socket, socket.cost, from, bytes);
   if (in_.empty()) return end;
   Port& link = (kind == OpKind::kLoad ? in_ : out_)[g];
-  return std::max(end, Take(&link, link.cost, from, OnTheLink(bytes)));
+  return std::max(end, Take(&link, link.cost, from, LinkBytes(bytes)));
 }
 
 }  // namespace drydock

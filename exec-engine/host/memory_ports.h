@@ -1,6 +1,6 @@
-// What loads, stores and the host's own work queue at, beside the PCIe ports that they share with
+// The ports at which loads, stores and host work queue, beside the PCIe ports that they share with
 // communication (ports.h): each GPU's own memory and NVLink-C2C, each socket's memory, the remote
-// memory. A port serves in the order it is asked. One per host; not thread-safe.
+// memory. A port serves requests in their order. One per host; not thread-safe.
 #ifndef DRYDOCK_EXEC_ENGINE_HOST_MEMORY_PORTS_H_
 #define DRYDOCK_EXEC_ENGINE_HOST_MEMORY_PORTS_H_
 
@@ -14,17 +14,18 @@ namespace drydock {
 
 class MemoryPorts {
  public:
-  // `pcie` outlives the ports. `hosts`: how many there are, among whom a pool is divided evenly.
+  // `memory` and `pcie` outlive this. `hosts` is the number of hosts that share a pool evenly.
   MemoryPorts(const HostKind& kind, const GpuSpec& gpu, const HostMemory& memory, int hosts,
               const PortMap& pcie);
 
-  // How long an access takes before its first byte.
+  // The time before the first byte of an access.
   Time Latency(OpKind kind, MemoryTier tier) const;
-  // The PCIe ports of an access; none where it goes another way.
-  Way PcieWay(int gpu, OpKind kind, MemoryTier tier) const;
-  // Bytes that `bytes` of data are on PCIe or NVLink-C2C, packet headers and pauses included.
-  int64_t OnTheLink(int64_t bytes) const;
-  // Takes the ports that are not PCIe's, as soon as each is free; when the last is through.
+  // The PCIe ports of an access. No ports if it does not cross PCIe.
+  PortPath PciePath(int gpu, OpKind kind, MemoryTier tier) const;
+  // The bytes that `bytes` of data occupy on PCIe or NVLink-C2C, packet headers and pauses
+  // included.
+  int64_t LinkBytes(int64_t bytes) const;
+  // Takes all ports but those of PCIe, each as soon as it is free. Returns the latest end.
   Time Take(int gpu, OpKind kind, MemoryTier tier, Time from, int64_t bytes);
 
  private:
@@ -41,7 +42,7 @@ class MemoryPorts {
   std::vector<Port> own_;              // by GPU: its own memory
   std::vector<Port> in_, out_;         // by GPU: NVLink-C2C; empty: PCIe
   std::vector<Port> sockets_;
-  ByteCost work_;  // of a socket's memory, to the host's own work
+  ByteCost work_;  // of a socket's memory, for host work
   std::vector<Port> remote_;
 };
 

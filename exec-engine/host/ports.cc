@@ -42,7 +42,7 @@ PortId PortMap::AddPort(Bandwidth rate) {
 
 void PortMap::AddMesh(const HostKind& kind, double efficiency) {
   pair_.assign(static_cast<size_t>(gpus_ * gpus_), kNoPort);
-  // A GPU's links together carry its scale-up bandwidth.
+  // All links of a GPU together have its scale-up bandwidth.
   std::vector<int> links(static_cast<size_t>(gpus_), 0);
   for (const MeshLink& link : kind.scale_up.mesh) {
     links[static_cast<size_t>(link.a)] += link.count;
@@ -68,7 +68,7 @@ void PortMap::AddBoard(const HostKind& kind, const GpuSpec& gpu) {
   sockets_ = socket_.back() + 1;
   up_.assign(slots, kNoPort);
   down_.assign(slots, kNoPort);
-  // A switch that serves one GPU is never narrower than the GPU.
+  // A PCIe switch that serves one GPU is never slower than the GPU.
   for (size_t s = 0; s < slots && kind.gpus_per_switch() > 1; ++s) {
     const Bandwidth rate =
         pcie_scale_up_ ? Share(kind.scale_up.bandwidth, gpu.collectives.link_efficiency) : gpu.pcie;
@@ -85,60 +85,60 @@ void PortMap::AddBoard(const HostKind& kind, const GpuSpec& gpu) {
   }
 }
 
-Way PortMap::ScaleUpWay(int from, int to, int relay) const {
-  if (pcie_scale_up_) return PcieWay(from, to, false);
+PortPath PortMap::ScaleUpPath(int from, int to, int relay) const {
+  if (pcie_scale_up_) return PciePath(from, to, false);
   if (pair_.empty()) {
-    Way way;
-    way.out = ScaleUpOut(from);
-    way.in = ScaleUpIn(to);
-    return way;
+    PortPath path;
+    path.out = ScaleUpOut(from);
+    path.in = ScaleUpIn(to);
+    return path;
   }
   const auto pair = [this](int a, int b) { return pair_[static_cast<size_t>(a * gpus_ + b)]; };
-  Way way;
-  way.out = pair(from, relay >= 0 ? relay : to);
-  if (relay >= 0) way.in = pair(relay, to);
-  return way.out == kNoPort ? PcieWay(from, to, false) : way;
+  PortPath path;
+  path.out = pair(from, relay >= 0 ? relay : to);
+  if (relay >= 0) path.in = pair(relay, to);
+  return path.out == kNoPort ? PciePath(from, to, false) : path;
 }
 
-Way PortMap::PcieWay(int from, int to, bool memory) const {
+PortPath PortMap::PciePath(int from, int to, bool memory) const {
   const auto f = static_cast<size_t>(from), t = static_cast<size_t>(to);
-  Way way;
-  way.out = PcieOut(from);
-  way.in = PcieIn(to);
-  if (slot_[f] == slot_[t] && !memory) return way;
+  PortPath path;
+  path.out = PcieOut(from);
+  path.in = PcieIn(to);
+  if (slot_[f] == slot_[t] && !memory) return path;
   size_t next = 0;
   const auto through = [&](PortId port) {
-    if (port != kNoPort) way.between[next++] = port;
+    if (port != kNoPort) path.between[next++] = port;
   };
   through(up_[static_cast<size_t>(slot_[f])]);
   if (!socket_link_.empty() && socket_[f] != socket_[t]) {
     through(socket_link_[static_cast<size_t>(socket_[f] * sockets_ + socket_[t])]);
   }
   through(down_[static_cast<size_t>(slot_[t])]);
-  return way;
+  return path;
 }
 
-Way PortMap::HostWay(int gpu, bool to_host) const {
+PortPath PortMap::HostPath(int gpu, bool to_host) const {
   const auto slot = static_cast<size_t>(slot_[static_cast<size_t>(gpu)]);
-  Way way;
-  way.out = to_host ? PcieOut(gpu) : PcieIn(gpu);
-  way.between[0] = to_host ? up_[slot] : down_[slot];
-  return way;
+  PortPath path;
+  path.out = to_host ? PcieOut(gpu) : PcieIn(gpu);
+  path.between[0] = to_host ? up_[slot] : down_[slot];
+  return path;
 }
 
-void PortMap::AddClasses(const Way& way, std::vector<uint16_t>* classes) const {
+void PortMap::AddClasses(const PortPath& path, std::vector<uint16_t>* classes) const {
   const auto add = [&](int gpu, int kind) {
     classes->push_back(static_cast<uint16_t>(2 * gpu + kind));
   };
-  for (const PortId port : {way.out, way.in, way.between[0]}) {
+  for (const PortId port : {path.out, path.in, path.between[0]}) {
     if (port == kNoPort) continue;
     if (IsPair(port)) {
       const auto& [from, to] = ends_[static_cast<size_t>(port - first_pair_)];
       add(from, 0);
       add(to, 0);
-    } else if (port >= first_board_) {  // shared by all that leave their switch
+    } else if (port >= first_board_) {  // of a PCIe switch or a socket: all GPUs share it
       for (int gpu = 0; gpu < gpus_; ++gpu) add(gpu, 1);
-    } else if (port < 4 * gpus_) {  // a NIC's port is no GPU's
+    } else if (port < 4 * gpus_) {  // else: a port of a NIC
       add(port % gpus_, port >= 2 * gpus_ ? 1 : 0);
     }
   }

@@ -1,9 +1,9 @@
-// The ports of one host that transfers queue at: each GPU's scale-up link (NVLink) and PCIe link,
-// each NIC's PCIe link, in both directions. A port serves in the order it is asked. Where the
-// scale-up is PCIe, the two of a GPU are one, at the scale-up's rate. In a mesh every pair of GPUs
-// with NVLinks has a port each way instead of the GPUs' scale-up ports. What crosses PCIe from GPU
-// to GPU, or through host memory, also takes the uplinks of their switches and the link between
-// their sockets, where the board has them (HostKind::board).
+// The ports of one host at which transfers queue: each GPU's scale-up link (NVLink) and PCIe link,
+// and each NIC's PCIe link, in both directions. A port serves requests in their order. If the
+// scale-up is PCIe, a GPU has one port for both, at the rate of the scale-up. In a mesh, each pair
+// of GPUs with NVLinks has a port in each direction, in place of the GPUs' scale-up ports. Data
+// that crosses PCIe from GPU to GPU, or through host memory, also takes the uplinks of the PCIe
+// switches and the link between the sockets if the board has them (HostKind::board).
 #ifndef DRYDOCK_EXEC_ENGINE_HOST_PORTS_H_
 #define DRYDOCK_EXEC_ENGINE_HOST_PORTS_H_
 
@@ -19,11 +19,11 @@
 
 namespace drydock {
 
-// A rate as picoseconds per byte in fixed point: a multiplication and a shift on the hot path, the
-// same result on every machine, within 3e-7 of Bandwidth::TimeFor at 500 GB/s.
+// A rate as picoseconds a byte in fixed point. For() is a multiplication and a shift, gives the
+// same result on every machine, and is within 3e-7 of Bandwidth::TimeFor at 500 GB/s.
 class ByteCost {
  public:
-  ByteCost() = default;  // free of charge
+  ByteCost() = default;  // no time for any number of bytes
   explicit ByteCost(Bandwidth rate) {
     CHECK(rate.bits_per_second() > 0);
     const unsigned __int128 scaled = static_cast<unsigned __int128>(8000000000000) << kShift;
@@ -48,8 +48,8 @@ class ByteCost {
 using PortId = int16_t;
 inline constexpr PortId kNoPort = -1;
 
-// The ports between two GPUs, in the order in which a message comes to them; kNoPort: none.
-struct Way {
+// The ports that a transfer crosses inside a host, in order: `out`, `between`, `in`. kNoPort: none.
+struct PortPath {
   PortId out = kNoPort, in = kNoPort;
   std::array<PortId, 3> between = {kNoPort, kNoPort, kNoPort};
 };
@@ -67,24 +67,25 @@ class PortMap {
   PortId NicOut(int nic) const { return Id(4 * gpus_ + nic); }
   PortId NicIn(int nic) const { return Id(4 * gpus_ + nics_ + nic); }
 
-  // From GPU to GPU over the scale-up; `relay`: through this GPU's memory, -1: straight. Two GPUs
-  // of a mesh without links go over PCIe.
-  Way ScaleUpWay(int from, int to, int relay) const;
-  // Over PCIe, through the memory of the host or not (`memory`: then never inside a switch).
-  Way PcieWay(int from, int to, bool memory) const;
+  // From GPU to GPU over the scale-up. `relay` is a GPU through whose memory the data passes, -1 if
+  // there is none. Two GPUs of a mesh that share no link use PCIe.
+  PortPath ScaleUpPath(int from, int to, int relay) const;
+  // From GPU to GPU over PCIe. `memory`: through the memory of the host, so not within one PCIe
+  // switch.
+  PortPath PciePath(int from, int to, bool memory) const;
 
-  // Between a GPU and its socket's memory over PCIe.
-  Way HostWay(int gpu, bool to_host) const;
+  // Between a GPU and the memory of its socket over PCIe.
+  PortPath HostPath(int gpu, bool to_host) const;
 
-  // The classes of ports that a way shares with other calls: 2g = GPU g's scale-up, 2g + 1 = its
-  // PCIe.
-  void AddClasses(const Way& way, std::vector<uint16_t>* classes) const;
+  // Adds the classes of the path's ports: 2g for the scale-up of GPU g, 2g + 1 for its PCIe. Calls
+  // without a common class do not affect each other.
+  void AddClasses(const PortPath& path, std::vector<uint16_t>* classes) const;
 
   int gpus() const { return gpus_; }
   Time latency() const { return latency_; }  // GPU to GPU
   const ByteCost& cost(PortId port) const { return cost_[static_cast<size_t>(port)]; }
-  Time nic_message() const { return nic_message_; }       // a NIC takes up one message
-  Time nic_latency() const { return nic_latency_; }       // memory to cable, or cable to memory
+  Time nic_message() const { return nic_message_; }       // of a NIC for each message
+  Time nic_latency() const { return nic_latency_; }       // from memory to cable, or back
   const ByteCost& nic_wire() const { return nic_wire_; }  // of a NIC's cable
 
  private:
@@ -109,36 +110,36 @@ class PortMap {
   std::vector<PortId> socket_link_;  // [from * sockets + to]; empty: no limit
 };
 
-// Until when each port of a host is taken.
+// The time until which each port of a host is taken.
 class Ports {
  public:
   explicit Ports(const PortMap& map) : map_(&map), free_(map.count()) {}
   void Reset() { std::fill(free_.begin(), free_.end(), Time()); }
 
-  // Takes the port for `bytes` from `from` on, as soon as it is free; when it begins is written to
-  // *begin, the end returned.
+  // Takes the port for `bytes`, from `from` on or as soon as the port is free. Sets *begin to the
+  // begin and returns the end.
   Time Take(PortId port, Time from, int64_t bytes, Time* begin) {
     Time& free = free_[static_cast<size_t>(port)];
     *begin = std::max(from, free);
     return free = *begin + map_->cost(port).For(bytes);
   }
-  // The NIC takes up a message and sends it; so many messages, as one.
+  // Takes a NIC for `messages` messages that are sent as one.
   Time TakeNic(PortId port, Time from, int64_t bytes, int64_t messages, Time* begin) {
     Time& free = free_[static_cast<size_t>(port)];
     *begin = std::max(from, free);
     return free = *begin + map_->nic_message() * messages +
                   std::max(map_->cost(port).For(bytes), map_->nic_wire().For(bytes));
   }
-  // From port to port, cut through. Packets of slices that cross at once interleave: each port
-  // serves what it was asked for since `from`, and none waits idle for another's turn.
-  Time Cross(const Way& way, Time from, int64_t bytes) {
+  // Takes all ports of the path, cut through. Packets of slices that cross at the same time
+  // interleave: each port serves its own requests and does not idle until another port is free.
+  Time Cross(const PortPath& path, Time from, int64_t bytes) {
     Time begin;
-    Time end = Take(way.out, from, bytes, &begin);
-    for (const PortId port : way.between) {
+    Time end = Take(path.out, from, bytes, &begin);
+    for (const PortId port : path.between) {
       if (port == kNoPort) break;
       end = std::max(end, Take(port, from, bytes, &begin));
     }
-    return way.in == kNoPort ? end : std::max(end, Take(way.in, from, bytes, &begin));
+    return path.in == kNoPort ? end : std::max(end, Take(path.in, from, bytes, &begin));
   }
   const PortMap& map() const { return *map_; }
 

@@ -11,10 +11,10 @@ Bandwidth RateOf(const Step& step, const CollectiveCosts::Protocol& costs, Bandw
   return receives || step.store ? costs.copy_send : costs.send;
 }
 
-// Whether the step has such operands, and none is handled in one of these ways.
-bool NoneIs(std::string_view handling, Slots operands, std::string_view ways) {
+// Returns true if there are operands and none of them has one of these letters of Handling.
+bool NoneIs(std::string_view handling, Slots operands, std::string_view letters) {
   return operands.count > 0 &&
-         handling.substr(operands.begin, operands.count).find_first_of(ways) == handling.npos;
+         handling.substr(operands.begin, operands.count).find_first_of(letters) == handling.npos;
 }
 
 }  // namespace
@@ -51,10 +51,10 @@ Handling HandlingOf(const Connection& connection, Algorithm algorithm) {
 
 ByteCost CostOf(const Step& step, const Work& work, const GpuSpec& gpu, std::string_view handling) {
   const CollectiveCosts::Protocol& costs = CostsOf(work, gpu.collectives);
-  // Reads and writes at memory speed share the memory: half of it each.
+  // A local copy reads and writes the memory, half of its bandwidth each.
   const Bandwidth local_copy = Bandwidth::BitsPerSecond(gpu.memory_bandwidth.bits_per_second() / 2);
   const ByteCost buffered(RateOf(step, costs, local_copy));
-  // NVLS: what a head reduces or multicasts it moves itself; a member's part is a single operand.
+  // NVLS: a head moves itself what it reduces or multicasts. A member has a single operand.
   const bool heads = IsNvls(work.algorithm) && step.receive.count + step.send.count > 1;
   if (handling.empty() || step.reduce || heads) return buffered;
   const bool receives_direct = NoneIs(handling, step.receive, "bf");

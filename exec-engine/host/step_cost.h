@@ -1,4 +1,4 @@
-// What a primitive costs the thread block that runs it, synchronisation excluded.
+// The cost of a step to the thread block that runs it, synchronization excluded.
 #ifndef DRYDOCK_EXEC_ENGINE_HOST_STEP_COST_H_
 #define DRYDOCK_EXEC_ENGINE_HOST_STEP_COST_H_
 
@@ -14,23 +14,23 @@ bool IsNvls(Algorithm algorithm);
 
 const CollectiveCosts::Protocol& CostsOf(const Work& work, const CollectiveCosts& costs);
 
-// What a thread block does with the data that passes on a connection.
+// How the data on a connection moves.
 enum class Handling : char {
-  kBuffered = 'b',  // moves it, at its end between the user's buffer and NCCL's
-  kDirect = 'd',    // the sender stores it into the receiver's own buffer
-  kFetched = 'f',   // the receiver of a message loads it from the sender's
-  kOffloaded = 'o'  // nothing: the NICs, or the switches, read and write the users' buffers
+  kBuffered = 'b',  // each thread block copies between the user's buffer and NCCL's
+  kDirect = 'd',    // the sender stores into the receiver's own buffer
+  kFetched = 'f',   // the receiver of a message loads from the sender's own buffer
+  kOffloaded = 'o'  // NICs or switches read and write the users' buffers, thread blocks do nothing
 };
 Handling HandlingOf(const Connection& connection, Algorithm algorithm);
 
-// Of a step of a work whose protocol counts bytes, not passes. `handling` has a letter for each
-// operand of the program, or none where all are buffered.
+// Returns the cost of a step of a work whose protocol counts bytes, not passes. `handling` has a
+// letter for each operand of the program, or is empty if all are buffered.
 //
-// Direct: what is received without a sum is where it belongs, so a step that does not pass it on
-// has nothing to do; one that does is counted as if it kept a copy, too, for no measurement tells
-// the two apart. Offloaded sends cost nothing (NCCL's prims_simple.h: a slice of registered buffers
-// is a pointer that is handed on), but what is kept is copied. Sums and multicast are the thread
-// block's own work in any case.
+// Direct: data that is received without a sum is in its final place, so a step that only receives
+// has nothing to do. A step that also sends the data counts as if it kept a copy, because no
+// measurement distinguishes the two. Offloaded sends cost nothing (NCCL's prims_simple.h passes on
+// a pointer to a slice of a registered buffer), but data that is kept is copied. Sums and multicast
+// are work of the thread block in any case.
 ByteCost CostOf(const Step& step, const Work& work, const GpuSpec& gpu, std::string_view handling);
 
 }  // namespace drydock

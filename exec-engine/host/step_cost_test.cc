@@ -21,7 +21,7 @@ GpuSpec Gpu() {
   return gpu;
 }
 
-// Operands: what is received from first, then what is sent to.
+// Operands: the receiving connections come first.
 constexpr Slots kFirst = {0, 1}, kSecond = {1, 1};
 
 // Nanoseconds for a megabyte.
@@ -39,14 +39,14 @@ TEST(StepCostTest, BufferedDataIsMoved) {
   EXPECT_EQ(Cost({.store = true}, ""), 1000);
 }
 
-TEST(StepCostTest, WhatArrivesDirectlyIsInItsPlace) {
+TEST(StepCostTest, DirectDataIsInItsPlace) {
   EXPECT_EQ(Cost({.receive = kFirst, .store = true}, "d"), 0);
   EXPECT_EQ(Cost({.receive = kFirst, .send = kSecond, .store = true}, "dd"), 50000);
   EXPECT_EQ(Cost({.send = kFirst}, "d"), 100000);  // the store into the peer
   EXPECT_EQ(Cost({.receive = kFirst, .send = kSecond, .reduce = true}, "dd"), 25000);
 }
 
-TEST(StepCostTest, NicsMoveWhatIsOffloaded) {
+TEST(StepCostTest, NicsMoveOffloadedData) {
   EXPECT_EQ(Cost({.send = kFirst}, "o"), 0);
   EXPECT_EQ(Cost({.send = kFirst, .store = true}, "o"), 20000);
   EXPECT_EQ(Cost({.receive = kFirst, .send = kSecond, .store = true}, "oo"), 0);
@@ -54,15 +54,15 @@ TEST(StepCostTest, NicsMoveWhatIsOffloaded) {
   EXPECT_EQ(Cost({.receive = kFirst, .send = kSecond, .store = true}, "ob"), 50000);
 }
 
-TEST(StepCostTest, HeadsOfNvlsWorkOnRegisteredBuffersToo) {
+TEST(StepCostTest, HeadsOfNvlsWorkOnRegisteredBuffers) {
   const auto cost = [](const Step& step) { return Cost(step, "ooo", Algorithm::kNvls); };
-  EXPECT_EQ(cost({.send = kFirst}), 0);  // a member's part
+  EXPECT_EQ(cost({.send = kFirst}), 0);  // of a member
   EXPECT_EQ(cost({.receive = kFirst, .store = true}), 0);
   EXPECT_EQ(cost({.receive = {0, 2}, .send = {2, 1}, .reduce = true}), 25000);
   EXPECT_EQ(cost({.send = {0, 3}}), 100000);
 }
 
-TEST(StepCostTest, WhoHandlesTheDataFollowsTheLink) {
+TEST(StepCostTest, HandlingFollowsTheLink) {
   Connection connection;
   connection.link = LinkKind::kNet;
   EXPECT_EQ(HandlingOf(connection, Algorithm::kRing), Handling::kBuffered);
@@ -75,7 +75,7 @@ TEST(StepCostTest, WhoHandlesTheDataFollowsTheLink) {
   EXPECT_EQ(HandlingOf(connection, Algorithm::kSendRecv), Handling::kDirect);
 }
 
-TEST(StepCostTest, WhatGoesPastNccl) {
+TEST(StepCostTest, CopyEnginesAndUserBuffersHaveTheirOwnCosts) {
   CollectiveCosts costs;
   costs.copy_engine.send = GigabytesPerSecond(1);
   costs.userbuffers.send = GigabytesPerSecond(2);

@@ -23,13 +23,13 @@ class Accountant {
     std::stable_sort(compute.begin(), compute.end(), [this](uint32_t a, uint32_t b) {
       return timeline_.start[a] < timeline_.start[b];
     });
-    Time covered;  // everything before it is accounted for
+    Time covered;  // all time before it is accounted for
     for (const uint32_t op : compute) {
       if (timeline_.start[op] > covered) {
         ExplainGap(covered, causes_.Of(op), timeline_.start[op]);
         covered = timeline_.start[op];
       }
-      // Its kernels came one after another, as the host launched them.
+      // In this part of the op its kernels wait for their launches.
       if (timeline_.ready[op] > covered) {
         account_.host += timeline_.ready[op] - covered;
         covered = timeline_.ready[op];
@@ -50,9 +50,9 @@ class Accountant {
   }
 
  private:
-  // Nothing computes in [from, to); `op` was the last to end of what something that started (or
-  // ended, if it is `op` itself) at `to` waited for; between the two, it was not launched. Goes
-  // back from cause to cause.
+  // Accounts for [from, to), in which nothing computes. `op` is the cause of an op that starts at
+  // `to`, or the op that ends at `to`. From the end of `op` until `to`, the launch was missing.
+  // Goes back from cause to cause.
   void ExplainGap(Time from, uint32_t op, Time to) {
     while (to > from) {
       const Time ended = std::clamp(op == kNoCause ? Time() : timeline_.end[op], from, to);
@@ -67,8 +67,9 @@ class Accountant {
     }
   }
 
-  // [from, to) lies within the op, which waits for others until it is ready. In the pipeline
-  // dimension that is the schedule's doing, not a straggler's, and only receives tell it apart.
+  // Charges [from, to), which lies within the op. Until the op is ready, it waits for other ranks.
+  // In the pipeline dimension this wait is the bubble of the schedule, not the fault of a
+  // straggler, and only receives show it.
   void Charge(uint32_t op, Time from, Time to) {
     const Op& what = program_.ops[op];
     if (UsesMemory(what.kind)) {

@@ -1,5 +1,5 @@
-// Where each rank's iteration goes: the one definition of compute, host, exposed communication,
-// straggler wait, bubble and idle time. In words: docs/explanation/accounting.md.
+// Divides each rank's iteration into compute, host, exposed communication, straggler wait, bubble,
+// memory and idle time. docs/explanation/accounting.md has the definitions in words.
 #ifndef DRYDOCK_EXEC_ENGINE_REPLAY_ACCOUNTING_H_
 #define DRYDOCK_EXEC_ENGINE_REPLAY_ACCOUNTING_H_
 
@@ -10,7 +10,8 @@
 
 namespace drydock {
 
-// The parts of one rank; they add up to `iteration` exactly. `roles` are the workload's.
+// Returns the account of one rank, whose parts add up to `iteration` exactly. `roles` are those of
+// the workload.
 TimeAccount AccountFor(const Program& program, const std::vector<GroupRole>& roles,
                        const RankTimeline& timeline, Time iteration);
 

@@ -54,8 +54,8 @@ TEST(AccountingTest, TheWorkedExample) {
   EXPECT_EQ(Total(account), Time::Us(60));
 }
 
-// One member came 4 us after the rank, which would have had to wait for the data in any case.
-TEST(AccountingTest, WaitingForAMemberThatComesLateIsAStragglersDoing) {
+// One member starts 4 us after the rank. The wait for the data counts separately.
+TEST(AccountingTest, WaitForALateMemberIsStragglerWait) {
   Rank rank;
   rank.Add(OpKind::kCompute, kCompute, 0, 0, 0, 10);
   rank.Add(OpKind::kCollective, kTensor, kTp, 10, 14, 17, {0});
@@ -66,13 +66,14 @@ TEST(AccountingTest, WaitingForAMemberThatComesLateIsAStragglersDoing) {
   EXPECT_EQ(account.compute, Time::Us(13));
   EXPECT_EQ(account.straggler, Time::Us(4 + 2));
   EXPECT_EQ(Exposed(account, Dimension::kTensor), Time::Us(3));
-  EXPECT_EQ(Exposed(account, Dimension::kPipeline), Time::Us(6)) << "sends of the pipeline whole";
+  EXPECT_EQ(Exposed(account, Dimension::kPipeline), Time::Us(6))
+      << "sends of the pipeline count completely";
   EXPECT_EQ(Exposed(account, Dimension::kData), Time::Us(3));
   EXPECT_EQ(Total(account), Time::Us(31));
 }
 
 // A compute op hides a part of the wait.
-TEST(AccountingTest, OnlyTheWaitThatSticksOutCounts) {
+TEST(AccountingTest, OnlyTheExposedWaitCounts) {
   Rank rank;
   rank.Add(OpKind::kCompute, kCompute, 0, 0, 0, 10);
   rank.Add(OpKind::kCollective, kTensor, kDp, 5, 14, 17);
@@ -90,7 +91,7 @@ TEST(AccountingTest, CommunicationUnderComputeIsHidden) {
   rank.Add(OpKind::kCompute, kCompute, 0, 25, 25, 30, {1});
   const TimeAccount account = rank.Account(30);
   EXPECT_EQ(account.compute, Time::Us(25));
-  EXPECT_EQ(Exposed(account, Dimension::kData), Time::Us(5)) << "only what sticks out";
+  EXPECT_EQ(Exposed(account, Dimension::kData), Time::Us(5)) << "only the exposed part";
 }
 
 TEST(AccountingTest, TheLastOpExplainsTheTail) {
@@ -102,7 +103,7 @@ TEST(AccountingTest, TheLastOpExplainsTheTail) {
   EXPECT_EQ(account.idle, Time::Us(2));
 }
 
-TEST(AccountingTest, ARankThatComputesNothingIsExplainedToo) {
+TEST(AccountingTest, ARankWithoutComputeHasAnAccount) {
   Rank rank;
   rank.Add(OpKind::kRecv, kRecv, kPp, 0, 12, 20);
   const TimeAccount account = rank.Account(25);

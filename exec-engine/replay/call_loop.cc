@@ -9,13 +9,14 @@
 namespace drydock {
 namespace {
 
-constexpr int64_t kSpreadShare = 100;   // ends may differ by 1/100 of a call
-constexpr int64_t kPeriodShare = 1000;  // periods count as equal within 1/1000
+// Tolerances of the shortcuts in TimeOfOneCall, as fractions of a call.
+constexpr int64_t kSpreadShare = 100;   // ends may differ by 1/100
+constexpr int64_t kPeriodShare = 1000;  // periods that differ by 1/1000 count as equal
 constexpr int kCallsToSeePeriod = 3;
 
 Time DividedBy(Time time, int64_t number) { return Time::Ps(time.ps() / number); }
 
-// By group and member, when each of its calls ended.
+// The ends of the calls of each member of each group.
 using Ends = std::vector<std::vector<std::vector<Time>>>;
 
 Result<Ends> ReplayCalls(const CallAlone& alone, int calls, const NetworkModel& network,
@@ -35,7 +36,7 @@ Result<Ends> ReplayCalls(const CallAlone& alone, int calls, const NetworkModel& 
   return ends;
 }
 
-// True if no two members of a group were done with the first call more than a share of it apart.
+// Returns true if the members of each group end the first call within kSpreadShare of each other.
 bool EndTogether(const Ends& ends) {
   for (const auto& members : ends) {
     const auto [first, last] = std::minmax_element(
@@ -45,21 +46,22 @@ bool EndTogether(const Ends& ends) {
   return true;
 }
 
-// True if the last two calls took every member of a group as long as every other: then nobody runs
-// ahead of the others any more, and it goes on like that.
+// Returns true if the last two calls take all members equally long. Then no member gains on
+// another, and later calls take the same time.
 bool AreSteady(const std::vector<std::vector<Time>>& members) {
-  Time least = Time::Max(), most;
+  Time min = Time::Max(), max;
   for (const std::vector<Time>& ends : members) {
     for (size_t call = ends.size() - 2; call < ends.size(); ++call) {
       const Time period = ends[call] - ends[call - 1];
-      least = std::min(least, period);
-      most = std::max(most, period);
+      min = std::min(min, period);
+      max = std::max(max, period);
     }
   }
-  return most - least <= DividedBy(most, kPeriodShare);
+  return max - min <= DividedBy(max, kPeriodShare);
 }
 
-// When the last of `calls` ends, if those that were not replayed take as long as the last that was.
+// The end of the last of `calls` calls, if calls that are not replayed take as long as the last
+// replayed one.
 Time EndOf(const std::vector<Time>& ends, int calls) {
   const size_t last = ends.size() - 1;
   const Time period = last == 0 ? ends[0] : ends[last] - ends[last - 1];
@@ -72,9 +74,9 @@ Time Reported(const std::vector<std::vector<Time>>& members, const CallLoop& loo
   switch (loop.rank) {
     case RankTime::kFirst:
       return times[0];
-    case RankTime::kLeast:
+    case RankTime::kMin:
       return *std::min_element(times.begin(), times.end());
-    case RankTime::kMost:
+    case RankTime::kMax:
       return *std::max_element(times.begin(), times.end());
     case RankTime::kMean:
       break;
@@ -94,7 +96,7 @@ Time Slowest(const Ends& ends, const CallLoop& loop) {
 Time LastEnd(const Ends& ends) {
   CallLoop one;
   one.calls = 1;
-  one.rank = RankTime::kMost;
+  one.rank = RankTime::kMax;
   return Slowest(ends, one);
 }
 
@@ -106,7 +108,7 @@ Result<Time> TimeOfOneCall(const CallAlone& alone, const CallLoop& loop,
   const bool waits = WaitsForAll(alone.workload.calls[0].collective);
   if (loop.blocking || loop.calls == 1 || waits) {
     ASSIGN_OR_RETURN(const Ends ends, ReplayCalls(alone, 1, network, options));
-    // All wait for the last to end.
+    // All members wait for the last one.
     if (loop.blocking) return LastEnd(ends);
     if (loop.calls == 1 || EndTogether(ends)) return Slowest(ends, loop);
   }

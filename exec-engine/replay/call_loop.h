@@ -1,7 +1,7 @@
-// What nccl-tests calls the time of a call: it makes `calls` of them back to back, and each rank
-// divides the time until its last has ended by their number. Nothing else runs, all ranks start at
-// once; a rank starts its next call when it is done with the one before, so where ranks are done at
-// different times (with a root, down a tree) calls overlap.
+// The time of a call as nccl-tests measures it: each rank makes `calls` calls back to back and
+// divides the time until the end of the last one by their number. Nothing else runs, and all ranks
+// start at the same time. A rank starts its next call when its previous one has ended, so calls
+// overlap if their members end at different times (with a root, down a tree).
 #ifndef DRYDOCK_EXEC_ENGINE_REPLAY_CALL_LOOP_H_
 #define DRYDOCK_EXEC_ENGINE_REPLAY_CALL_LOOP_H_
 
@@ -15,19 +15,19 @@
 
 namespace drydock {
 
-// Whose time is reported (nccl-tests' --average, in its order).
-enum class RankTime : uint8_t { kFirst, kMean, kLeast, kMost };
+// The rank whose time is reported (nccl-tests' --average, in its order).
+enum class RankTime : uint8_t { kFirst, kMean, kMin, kMax };
 
 struct CallLoop {
   int calls = 20;                   // nccl-tests' --iters
-  bool blocking = false;            // nobody starts a call before all have ended the last one
-  RankTime rank = RankTime::kMean;  // of several groups, the slowest counts
+  bool blocking = false;            // a call starts when all ranks have ended the previous one
+  RankTime rank = RankTime::kMean;  // within a group; of several groups, the slowest counts
 };
 
-// Replays as few of the calls as tell the time of all. One, if nobody can be done before the last
-// has started (WaitsForAll) and all are done within 1 % of each other, for then calls cannot
-// overlap by more. Three, if the second and the third took each member as long as every other. Else
-// all.
+// Replays as few calls as determine the time of all. One call suffices if no member can end before
+// the last has started (WaitsForAll) and all members end within 1 % of each other, because calls
+// then overlap by no more than that. Three suffice if the second and the third take all members
+// equally long. Else all are replayed.
 Result<Time> TimeOfOneCall(const CallAlone& alone, const CallLoop& loop,
                            const NetworkModel& network, const ReplayOptions& options);
 

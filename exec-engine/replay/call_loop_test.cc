@@ -33,14 +33,14 @@ CallAlone RingAllReduce(int hosts) {
   return Alone(CollectiveType::kAllReduce, hosts, testing::RingAllReduce(shape));
 }
 
-// Member 0 to member 1, which is done later by the latency of the link.
+// Member 0 sends to member 1, which ends later by the latency of the link.
 CallAlone Message() { return Alone(CollectiveType::kAllToAllV, 1, testing::SendReceive({})); }
 
 Time TimeOf(const CallAlone& alone, const CallLoop& loop) {
   return *TimeOfOneCall(alone, loop, testing::Analytical(), {});
 }
 
-// When the last of `calls` ends at the last rank.
+// The end of the last of `calls` calls on the last rank.
 Time Replayed(CallAlone alone, int calls) {
   Repeat(calls, &alone);
   return Replay(alone.workload, alone.plan, NoKernelTimes(alone.workload.topology),
@@ -48,24 +48,24 @@ Time Replayed(CallAlone alone, int calls) {
       ->iteration;
 }
 
-TEST(CallLoopTest, RepeatedCallsFollowOneAnother) {
+TEST(CallLoopTest, RepeatedCallsRunOneAfterAnother) {
   CallAlone alone = RingAllReduce(1);
   Repeat(3, &alone);
   EXPECT_EQ(alone.workload.programs[1].ops.size(), 3u);
   EXPECT_EQ(Replayed(alone, 3), Replayed(alone, 1) * 3);
 }
 
-TEST(CallLoopTest, WhereAllEndAtOnceOneCallTells) {
+TEST(CallLoopTest, OneCallSufficesIfAllEndTogether) {
   const CallAlone alone = RingAllReduce(1);
   CallLoop loop;
-  loop.calls = 1000000;  // nobody could wait for these
+  loop.calls = 1000000;  // too many to replay
   EXPECT_EQ(TimeOf(alone, loop), Replayed(alone, 1));
 }
 
 TEST(CallLoopTest, CallsThatOverlapAreReplayedInFull) {
   CallLoop loop;
   loop.calls = 7;
-  loop.rank = RankTime::kMost;
+  loop.rank = RankTime::kMax;
   const CallAlone alone = Message();
   EXPECT_EQ(TimeOf(alone, loop), Time::Ps(Replayed(alone, 7).ps() / 7));
   EXPECT_LT(TimeOf(alone, loop), Replayed(alone, 1));
@@ -77,25 +77,25 @@ TEST(CallLoopTest, BlockingCallsDoNotOverlap) {
   EXPECT_EQ(TimeOf(Message(), loop), Replayed(Message(), 1));
 }
 
-TEST(CallLoopTest, WhatIsSeenInThreeCallsHoldsForAll) {
+TEST(CallLoopTest, ThreeCallsSufficeIfTheyAreSteady) {
   const CallAlone alone = RingAllReduce(4);
   CallLoop loop;
-  loop.rank = RankTime::kMost;
+  loop.rank = RankTime::kMax;
   loop.calls = 20;
   const Time all = Time::Ps(Replayed(alone, 20).ps() / 20);
   const Time told = TimeOf(alone, loop);
   EXPECT_NEAR(told.us(), all.us(), 0.01 * all.us());
 }
 
-TEST(CallLoopTest, WhoseTimeIsReported) {
+TEST(CallLoopTest, ReportsTheChosenRank) {
   CallLoop loop;
   const auto of = [&](RankTime rank) {
     loop.rank = rank;
     return TimeOf(Message(), loop);
   };
-  EXPECT_LT(of(RankTime::kLeast), of(RankTime::kMost));
-  EXPECT_EQ(of(RankTime::kFirst), of(RankTime::kLeast));  // the sender is done first
-  EXPECT_NEAR(of(RankTime::kMean).us(), (of(RankTime::kLeast).us() + of(RankTime::kMost).us()) / 2,
+  EXPECT_LT(of(RankTime::kMin), of(RankTime::kMax));
+  EXPECT_EQ(of(RankTime::kFirst), of(RankTime::kMin));  // the sender ends first
+  EXPECT_NEAR(of(RankTime::kMean).us(), (of(RankTime::kMin).us() + of(RankTime::kMax).us()) / 2,
               1e-5);
 }
 

@@ -7,67 +7,15 @@
 #include "core/base/check.h"
 
 namespace drydock {
-namespace {
-
-// So often a call is played before it is asked whether only its last arrival matters.
-constexpr size_t kManyPatterns = 4;
-
-}  // namespace
-
-bool WaitsForAll(CollectiveType type) {
-  return type == CollectiveType::kAllReduce || type == CollectiveType::kAllGather ||
-         type == CollectiveType::kReduceScatter || type == CollectiveType::kAllToAll;
-}
-
-// An engine whose only transfer starts at its first arrival, time 0.
-class Communication::Alone final : private TransferEngine::Listener {
- public:
-  Alone(HostId host, const PortMap& ports) : engine_(host, ports, this) {}
-
-  KnownTimes::Times Play(const LocalPlan& plan, const KnownTimes::Offsets& offsets) {
-    engine_.Reset();
-    const int64_t slices_before = engine_.slices();
-    times_.end.assign(offsets.size(), Time());
-    times_.ready.assign(offsets.size(), Time());
-    Transfer* transfer = engine_.Begin(&plan, 0);
-    for (uint32_t m = 0; m < offsets.size(); ++m) {
-      engine_.Start(transfer, m, Time::Ps(offsets[m]));
-    }
-    while (!engine_.idle()) engine_.RunNext();
-    engine_.GiveBack(transfer);
-    const int64_t last = *std::max_element(offsets.begin(), offsets.end());
-    for (const Time end : times_.end) {
-      CHECK_NOTE(end.ps() >= last, "a member is done before the last has started, or never");
-    }
-    times_.slices = engine_.slices() - slices_before;
-    return times_;
-  }
-
- private:
-  void OnMemberEnd(Transfer*, uint32_t member, Time end, Time ready) override {
-    times_.end[member] = end;
-    times_.ready[member] = ready;
-  }
-  uint32_t OnMessage(const Message&, uint32_t) override { return 0; }
-  void OnDrained(Transfer*) override {}
-
-  TransferEngine engine_;
-  KnownTimes::Times times_;
-};
-
 Communication::Communication(HostId host, const ReplayIndex& index, const PortMap& ports,
                              const SharingCosts& sharing, Owner* owner, bool shortcut,
                              ReplicaFolding* folding)
-    : host_(host),
-      index_(index),
-      ports_(ports),
-      sharing_(sharing),
+    : index_(index),
       owner_(owner),
-      shortcut_(shortcut),
-      folding_(folding),
       first_rank_(index.first_rank(host)),
+      planner_(host, index, ports, sharing, shortcut, folding),
       engine_(host, ports, this),
-      alone_(std::make_unique<Alone>(host, ports)) {
+      lone_calls_(host, ports) {
   const Workload& workload = index.workload();
   const int end = std::min(first_rank_ + ports.gpus(), workload.rank_count());
   std::vector<uint32_t> groups;
@@ -86,8 +34,6 @@ Communication::Communication(HostId host, const ReplayIndex& index, const PortMa
   port_states_.resize(static_cast<size_t>(2 * ports.gpus()));
 }
 
-Communication::~Communication() = default;
-
 const Op& Communication::OpOf(int gpu, uint32_t op) const {
   return index_.class_of(first_rank_ + gpu).program->ops[op];
 }
@@ -102,6 +48,14 @@ Communication::GroupState* Communication::FindGroup(uint32_t group) {
   const uint32_t place = group_places_.Find(group);
   CHECK(place != group_places_.kNone);
   return &groups_[place];
+}
+
+HostPlan* Communication::FindPlan(GroupState* group, uint32_t call) {
+  for (const auto& known : group->plans) {
+    if (known->call == call) return known.get();
+  }
+  group->plans.push_back(planner_.Make({call, group->group}));
+  return group->plans.back().get();
 }
 
 Communication::Call* Communication::FindCall(GroupState* group, CallKey key) const {
@@ -120,7 +74,7 @@ uint32_t Communication::MemberOn(const LocalPlan& plan, int gpu) {
   for (uint32_t m = 0; m < plan.members.size(); ++m) {
     if (plan.members[m].gpu == gpu) return m;
   }
-  CHECK_NOTE(false, "a rank communicates in a group that it is not in");
+  CHECK_NOTE(false, "a rank has a call of a group to which it does not belong");
   return 0;
 }
 
@@ -128,14 +82,14 @@ const KernelLoad& Communication::Start(int gpu, uint32_t op, Time now) {
   ++counters_.calls;
   const CallKey key = KeyOf(gpu, op);
   GroupState* group = FindGroup(static_cast<uint32_t>(key >> 32));
-  KnownPlan* known = FindPlan(group, OpOf(gpu, op).work);
+  HostPlan* plan = FindPlan(group, OpOf(gpu, op).work);
   Call* call = FindCall(group, key);
-  if (call == nullptr) call = BeginCall(group, known, key, now);
-  CHECK_NOTE(call->plan == &known->plan, "members of one call ask for different things");
+  if (call == nullptr) call = BeginCall(group, plan, key, now);
+  CHECK_NOTE(call->plan == &plan->plan, "members of one call have different calls");
   const uint32_t member = MemberOn(*call->plan, gpu);
-  if (call->all_parts) {
+  if (call->serves_every_member) {
     StartParts(call, gpu, op, now);
-    return known->plan.members[member].load;
+    return plan->plan.members[member].load;
   }
   call->arrivals[member].op = op;
   call->arrivals[member].time = now;
@@ -143,13 +97,13 @@ const KernelLoad& Communication::Start(int gpu, uint32_t op, Time now) {
   if (call->transfer != nullptr) {
     engine_.Start(call->transfer, member, now);
   } else if (call->arrived == call->plan->members.size()) {
-    PlayAlone(call, known);
+    PlayAlone(call, plan);
   }
-  return known->plan.members[member].load;
+  return plan->plan.members[member].load;
 }
 
-// The first member here.
-Communication::Call* Communication::BeginCall(GroupState* group, KnownPlan* known, CallKey key,
+// The call's first member on this host arrives.
+Communication::Call* Communication::BeginCall(GroupState* group, HostPlan* plan, CallKey key,
                                               Time now) {
   if (free_calls_.empty()) {
     pool_.push_back(std::make_unique<Call>());
@@ -158,44 +112,43 @@ Communication::Call* Communication::BeginCall(GroupState* group, KnownPlan* know
   Call* call = free_calls_.back();
   free_calls_.pop_back();
   call->key = key;
-  call->plan = &known->plan;
-  call->all_parts = known->all_parts;
+  call->plan = &plan->plan;
+  call->serves_every_member = plan->serves_every_member;
   call->transfer = nullptr;
-  call->arrivals.assign(known->plan.members.size(), {});
+  call->arrivals.assign(plan->plan.members.size(), {});
   call->arrived = call->ended = 0;
   call->last_end = Time::Max();
   call->drained = false;
   group->active.emplace_back(key, call);
-  const bool clear = ClearWayFor(known->plan, now);
-  if (clear && known->can_shortcut) {
-    for (const uint16_t port : known->plan.port_classes) port_states_[port].alone.push_back(call);
+  const bool clear = ClearPortsFor(plan->plan, now);
+  if (clear && plan->plays_alone) {
+    for (const uint16_t port : plan->plan.port_classes) port_states_[port].alone.push_back(call);
   } else {
     RunInEngine(call, now);
   }
   return call;
 }
 
-// True if nothing else will be on the plan's ports when a call that begins now first takes them,
-// which is after its kernel's launch. Calls that are played on their own and will be are moved to
-// the engine, the oldest first.
-bool Communication::ClearWayFor(const LocalPlan& plan, Time now) {
+// Returns true if nothing else is on the plan's ports when a call that begins now first takes them,
+// which is after the launch of its kernel. Calls that are played alone and are still on the ports
+// then move to the engine, the oldest first.
+bool Communication::ClearPortsFor(const LocalPlan& plan, Time now) {
   return ClearPorts(plan.port_classes, now + plan.base, now);
 }
 
 bool Communication::ClearPorts(std::span<const uint16_t> classes, Time first_use, Time now) {
   bool clear = true;
-  in_the_way_.clear();
+  to_move_.clear();
   for (const uint16_t port : classes) {
     const PortState& state = port_states_[port];
     if (state.in_engine > 0) clear = false;
     for (Call* other : state.alone) {
-      const bool known =
-          std::find(in_the_way_.begin(), in_the_way_.end(), other) != in_the_way_.end();
-      if (other->last_end > first_use && !known) in_the_way_.push_back(other);
+      const bool known = std::find(to_move_.begin(), to_move_.end(), other) != to_move_.end();
+      if (other->last_end > first_use && !known) to_move_.push_back(other);
     }
   }
-  for (Call* other : in_the_way_) RunInEngine(other, now);
-  return clear && in_the_way_.empty();
+  for (Call* other : to_move_) RunInEngine(other, now);
+  return clear && to_move_.empty();
 }
 
 void Communication::TakePorts(std::span<const uint16_t> classes, Time now) {
@@ -207,9 +160,9 @@ void Communication::GivePortsBack(std::span<const uint16_t> classes) {
   for (const uint16_t port : classes) --port_states_[port].in_engine;
 }
 
-// From here on the call runs in the host's engine. Its arrivals so far are replayed there: nothing
-// else has touched its ports since the first, so what happened before `now` happens again, and the
-// ends told before are replaced.
+// Moves the call to the host's engine and repeats its arrivals there. Nothing else has used its
+// ports since its first arrival, so all that happened before `now` happens again. The ends that
+// were told before are replaced.
 void Communication::RunInEngine(Call* call, Time now) {
   ++counters_.detailed;
   for (const uint16_t port : call->plan->port_classes) {
@@ -237,7 +190,7 @@ void Communication::RunInEngine(Call* call, Time now) {
   std::erase_if(early_, mine);
 }
 
-void Communication::PlayAlone(Call* call, KnownPlan* known) {
+void Communication::PlayAlone(Call* call, HostPlan* plan) {
   Time first = Time::Max(), last;
   for (const Arrival& arrival : call->arrivals) {
     first = std::min(first, arrival.time);
@@ -245,7 +198,7 @@ void Communication::PlayAlone(Call* call, KnownPlan* known) {
   }
   offsets_.clear();
   for (const Arrival& arrival : call->arrivals) offsets_.push_back((arrival.time - first).ps());
-  const auto [times, from] = TimesFor(known, first, last);
+  const auto [times, from] = lone_calls_.TimesFor(plan, offsets_, first, last);
   call->last_end = from + *std::max_element(times->end.begin(), times->end.end());
   for (uint32_t m = 0; m < call->arrivals.size(); ++m) {
     owner_->OnOpWillEnd(call->plan->members[m].gpu, call->arrivals[m].op, from + times->end[m],
@@ -253,36 +206,12 @@ void Communication::PlayAlone(Call* call, KnownPlan* known) {
   }
 }
 
-// Counted as if every host played for itself, so that it says the same for any number of processes.
-Communication::Answer Communication::TimesFor(KnownPlan* known, Time first, Time last) {
-  const auto it = known->times.find(offsets_);
-  if (it != known->times.end()) {
-    ++counters_.looked_up;
-    return {it->second, first};
-  }
-  const auto play = [&](const KnownTimes::Offsets& offsets) {
-    return alone_->Play(known->plan, offsets);
-  };
-  if (known->times.size() >= kManyPatterns) {
-    const auto* rule = known->known->FromLastArrival(known->plan.members.size(), play);
-    if (rule != nullptr) {
-      ++counters_.looked_up;
-      return {rule, last};
-    }
-  }
-  const KnownTimes::Times& times = known->known->Find(offsets_, play);
-  known->times.emplace(offsets_, &times);
-  ++counters_.played;
-  counters_.slices += times.slices;
-  return {&times, first};
-}
-
 const KernelLoad& Communication::Ended(int gpu, uint32_t op) {
   Call* call = FindCall(KeyOf(gpu, op));
   CHECK(call != nullptr);
   const uint32_t member = MemberOn(*call->plan, gpu);
   const KernelLoad& load = call->plan->members[member].load;
-  if (call->all_parts) {
+  if (call->serves_every_member) {
     EndParts(call, gpu);
   } else {
     call->arrivals[member].ended = true;
@@ -293,7 +222,7 @@ const KernelLoad& Communication::Ended(int gpu, uint32_t op) {
   return load;
 }
 
-// Not before the call is drained: NICs still read what the kernels of its senders left behind.
+// REQUIRES: the call is drained. NICs read what the kernels of senders left behind until then.
 void Communication::ReleasePorts(Call* call) {
   for (const uint16_t port : call->plan->port_classes) {
     if (call->transfer != nullptr) {
@@ -340,9 +269,9 @@ void Communication::OnSent(const Message& message, Time now) {
 
 void Communication::OnMemberEnd(Transfer* transfer, uint32_t member, Time end, Time ready) {
   Call* call = reinterpret_cast<Call*>(transfer->owner);
-  if (call->all_parts) return PartWillEnd(call, member, end, ready);
+  if (call->serves_every_member) return PartWillEnd(call, member, end, ready);
   const Arrival& arrival = call->arrivals[member];
-  if (arrival.ended) return;  // it had, before the call came to share its ports
+  if (arrival.ended) return;  // before the call moved into the engine
   owner_->OnOpWillEnd(call->plan->members[member].gpu, arrival.op, end, ready);
 }
 
@@ -352,35 +281,81 @@ void Communication::OnDrained(Transfer* transfer) {
   if (call->ended == call->arrivals.size()) FinishCall(call);
 }
 
+// A rank starts the parts of all members that it represents.
+void Communication::StartParts(Call* call, int gpu, uint32_t op, Time now) {
+  for (uint32_t m = 0; m < call->arrivals.size(); ++m) {
+    if (call->plan->members[m].gpu != gpu) continue;
+    call->arrivals[m].op = op;
+    call->arrivals[m].time = now;
+    ++call->arrived;
+    engine_.Start(call->transfer, m, now);
+  }
+}
+
+// The op ends with the last of its parts.
+void Communication::PartWillEnd(Call* call, uint32_t member, Time end, Time ready) {
+  const int gpu = call->plan->members[member].gpu;
+  call->arrivals[member].part_end = end;
+  call->arrivals[member].part_ready = ready;
+  Time last, moved;
+  for (uint32_t m = 0; m < call->arrivals.size(); ++m) {
+    if (call->plan->members[m].gpu != gpu) continue;
+    last = std::max(last, call->arrivals[m].part_end);
+    moved = std::max(moved, call->arrivals[m].part_ready);
+  }
+  if (last < Time::Max()) owner_->OnOpWillEnd(gpu, call->arrivals[member].op, last, moved);
+}
+
+void Communication::EndParts(Call* call, int gpu) {
+  for (uint32_t m = 0; m < call->arrivals.size(); ++m) {
+    if (call->plan->members[m].gpu != gpu) continue;
+    call->arrivals[m].ended = true;
+    ++call->ended;
+  }
+}
+
 CommunicationCounters Communication::counters() const {
   CommunicationCounters out = counters_;
-  out.slices += engine_.slices();
-  out.merged += engine_.merged();
+  out.looked_up = lone_calls_.looked_up();
+  out.played = lone_calls_.played();
+  out.slices = lone_calls_.slices() + engine_.slices();
+  out.merged = engine_.merged();
   return out;
 }
 
 Communication::Waiting Communication::WhatItWaitsFor(int gpu, uint32_t op) const {
   const Call* call = FindCall(KeyOf(gpu, op));
-  if (call == nullptr) return {"nothing that is known", {}};
+  if (call == nullptr) return {"an unknown call", {}};
+  Waiting missing = MissingMembers(*call);
+  if (!missing.ranks.empty()) return missing;
+  if (call->transfer == nullptr) return {"other members, which have not finished", {}};
+  return MissingData(*call, call->plan->members[MemberOn(*call->plan, gpu)].member);
+}
+
+// The ranks of this host that have not started the call.
+Communication::Waiting Communication::MissingMembers(const Call& call) const {
   const std::vector<int>& ranks =
-      index_.workload().groups[static_cast<uint32_t>(call->key >> 32)].ranks;
+      index_.workload().groups[static_cast<uint32_t>(call.key >> 32)].ranks;
   Waiting out;
-  for (uint32_t m = 0; m < call->arrivals.size(); ++m) {
-    if (call->arrivals[m].op != kNoOp) continue;
-    const int rank = ranks[static_cast<size_t>(call->plan->members[m].member)];
+  for (uint32_t m = 0; m < call.arrivals.size(); ++m) {
+    if (call.arrivals[m].op != kNoOp) continue;
+    const int rank = ranks[static_cast<size_t>(call.plan->members[m].member)];
     out.text += fmt::format("{}rank {}", out.ranks.empty() ? "" : ", ", rank);
     out.ranks.push_back(rank);
   }
-  if (!out.ranks.empty()) {
-    out.text += ", which never started it";
-    return out;
-  }
-  const int me = call->plan->members[MemberOn(*call->plan, gpu)].member;
-  if (call->transfer == nullptr) return {"other members, which have not finished", {}};
-  for (const Transfer::Waiting& waiting : call->transfer->WaitingOn()) {
-    if (waiting.member != me) continue;
+  if (!out.ranks.empty()) out.text += ", which never started it";
+  return out;
+}
+
+// The peers for whose data or slots `member` waits in the engine.
+Communication::Waiting Communication::MissingData(const Call& call, int member) const {
+  const std::vector<int>& ranks =
+      index_.workload().groups[static_cast<uint32_t>(call.key >> 32)].ranks;
+  Waiting out;
+  for (const Transfer::Waiting& waiting : call.transfer->WaitingOn()) {
+    if (waiting.member != member) continue;
     const int rank = ranks[static_cast<size_t>(waiting.peer)];
-    const bool summed = waiting.peer == me;
+    const bool summed = waiting.peer == member;
     if (!summed) out.ranks.push_back(rank);
     if (!out.text.empty()) continue;
     out.text = summed ? "the other members' data, which the switches sum"

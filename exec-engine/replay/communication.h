@@ -1,14 +1,12 @@
-// The communication calls of one host's ranks: finds which call of which communicator an op is,
-// runs it in the host's TransferEngine, and says when each member's kernel ends.
+// The communication ops of one host's ranks: finds the call of the group to which an op belongs,
+// runs the call in the host's TransferEngine, and tells when the kernel of each member ends.
 //
-// A call whose members all live here, and in which no member can finish before the last has
-// started (WaitsForAll), is not run in the engine at first.
-// When its last member arrives it is played in an engine of its own from the first arrival, or
-// looked up: the same plan with the same offsets between arrivals takes the same times, here and on
-// every host that is like this one (known_times.h). That is
-// exact as long as no other call takes the same GPUs' ports before it ends. When one may, the call
-// is moved into the host's engine with its arrivals, caught up to now, and goes on there: the
-// timeline is the same to the picosecond as with the shortcut switched off.
+// A call does not enter the engine at first if all its members are on this host and no member can
+// end before the last has started (WaitsForAll). When its last member arrives, LoneCalls gives its
+// times. These are exact as long as no other call takes the same GPUs' ports before this call ends.
+// When another call may do so, the call moves into the host's engine: its arrivals are repeated
+// there, the engine catches up to the present, and the call goes on. The timeline is the same to
+// the picosecond as with ReplayOptions::shortcut off.
 //
 // Not thread-safe; one per host.
 #ifndef DRYDOCK_EXEC_ENGINE_REPLAY_COMMUNICATION_H_
@@ -18,33 +16,25 @@
 #include <memory>
 #include <span>
 #include <string>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
-#include "core/containers/hash.h"
 #include "core/containers/index_table.h"
-#include "core/model/sharing_costs.h"
-#include "exec-engine/folding/replica_folding.h"
-#include "exec-engine/index/known_times.h"
-#include "exec-engine/index/replay_index.h"
-#include "exec-engine/transfer/local_plan.h"
+#include "exec-engine/replay/host_planner.h"
+#include "exec-engine/replay/lone_calls.h"
 #include "exec-engine/transfer/transfer_engine.h"
 
 namespace drydock {
 
-// True if no member can be done before the last has started.
-bool WaitsForAll(CollectiveType type);
-
 struct CommunicationCounters {
-  int64_t calls = 0;      // members' ops
+  int64_t calls = 0;      // ops of members
   int64_t looked_up = 0;  // whole calls whose times were known
-  int64_t played = 0;     // whole calls played on their own
-  int64_t detailed = 0;   // whole calls (their part here) run in the host's engine
+  int64_t played = 0;     // whole calls that were played alone
+  int64_t detailed = 0;   // calls whose part here ran in the host's engine
   int64_t slices = 0;
-  int64_t merged = 0;  // slices that NCCL has, for which fewer were moved (merged_loops.h)
+  int64_t merged = 0;  // slices of NCCL's for which fewer, merged ones were moved (merged_loops.h)
 
-  // Of so many hosts that are alike.
+  // The counters of `hosts` equal hosts.
   CommunicationCounters operator*(int64_t hosts) const {
     return {calls * hosts,    looked_up * hosts, played * hosts,
             detailed * hosts, slices * hosts,    merged * hosts};
@@ -60,36 +50,38 @@ struct CommunicationCounters {
   }
 };
 
-class Communication final : private TransferEngine::Listener {
+class Communication final : private TransferListener {
  public:
-  // The replay above: told when ops will end.
+  // The replay above, which hears when ops will end.
   class Owner {
    public:
     virtual ~Owner() = default;
     virtual void OnOpWillEnd(int gpu, uint32_t op, Time end, Time ready) = 0;
-    // The end told before does not hold any more; another will be told.
+    // The end that was told before no longer holds. OnOpWillEnd follows.
     virtual void OnEndUnknown(int gpu, uint32_t op) = 0;
-    virtual uint32_t OnMessage(const Message& message, uint32_t folded_connection) = 0;  // route
+    // Sends the message as TransferListener::OnMessage does. Returns its route.
+    virtual uint32_t OnMessage(const Message& message, uint32_t folded_connection) = 0;
   };
 
-  // All outlive this. `sharing` is that of the host's GPUs; `shortcut` = play calls inside the host
-  // on their own, as above. `folding`: the host stands for others as well; null: for itself.
+  // All outlive this. `sharing` belongs to the host's GPUs. `shortcut`: calls inside the host may
+  // be played alone. `folding` is null if the host represents itself only.
   Communication(HostId host, const ReplayIndex& index, const PortMap& ports,
                 const SharingCosts& sharing, Owner* owner, bool shortcut, ReplicaFolding* folding);
-  ~Communication() override;
+  ~Communication() override = default;
 
-  // The op of the rank on `gpu` starts, and, later, has ended. What its kernel takes of the GPU.
+  // The op of the rank on `gpu` starts, and later has ended. Both return what its kernel takes of
+  // the GPU.
   const KernelLoad& Start(int gpu, uint32_t op, Time now);
   const KernelLoad& Ended(int gpu, uint32_t op);
   void OnDelivered(const Message& message, Time now);
   void OnSent(const Message& message, Time now);
 
-  // Something else takes ports of these classes from now on, until it gives them back; and takes
-  // them. What was told of calls' ends may not hold any more.
+  // Other traffic takes ports of these classes from now on, until GivePortsBack. Ends of calls that
+  // were told before may change.
   void TakePorts(std::span<const uint16_t> classes, Time now);
   void GivePortsBack(std::span<const uint16_t> classes);
-  Time Cross(const Way& way, Time from, int64_t bytes) {
-    return engine_.ports().Cross(way, from, bytes);
+  Time Cross(const PortPath& path, Time from, int64_t bytes) {
+    return engine_.ports().Cross(path, from, bytes);
   }
 
   bool idle() const { return engine_.idle(); }
@@ -97,8 +89,8 @@ class Communication final : private TransferEngine::Listener {
   void RunNext() { engine_.RunNext(); }
 
   CommunicationCounters counters() const;
-  // For an op that started and never ended: "rank 3, which never started it" and the like; and for
-  // which ranks.
+  // What an op that started and never ended waits for, such as "rank 3, which never started it",
+  // and the ranks concerned.
   struct Waiting {
     std::string text;
     std::vector<int> ranks;
@@ -110,32 +102,29 @@ class Communication final : private TransferEngine::Listener {
     uint32_t op = kNoOp;
     Time time;
     bool ended = false;
-    Time part_end = Time::Max(), part_ready;  // of a part that is played for another
+    Time part_end = Time::Max(),
+         part_ready;  // if the host serves every member (HostPlan::serves_every_member)
   };
   struct Call {
     CallKey key = 0;
     const LocalPlan* plan = nullptr;
-    bool all_parts = false;
-    Transfer* transfer = nullptr;   // null while played on its own
+    bool serves_every_member = false;
+    Transfer* transfer = nullptr;   // null while played alone
     std::vector<Arrival> arrivals;  // by local member
     uint32_t arrived = 0, ended = 0;
-    Time last_end = Time::Max();  // of a call played on its own, once its last member is here
+    Time last_end = Time::Max();  // of a call played alone, once its last member has arrived
     bool drained = false;
   };
-  struct KnownPlan {
-    uint32_t call = 0;
-    LocalPlan plan;
-    bool can_shortcut = false;
-    bool all_parts = false;               // several members share a GPU (replica_folding.h)
-    KnownTimes::OfPlan* known = nullptr;  // what all hosts know, where it can be short cut
-    // What was asked for here, by arrival offsets.
-    std::unordered_map<KnownTimes::Offsets, const KnownTimes::Times*, RangeHash> times;
-  };
-  // A communicator with members here.
+  // A group with members on this host.
   struct GroupState {
     uint32_t group = 0;
-    std::vector<std::unique_ptr<KnownPlan>> plans;
+    std::vector<std::unique_ptr<HostPlan>> plans;
     std::vector<std::pair<CallKey, Call*>> active;
+  };
+  // The calls on a class of ports.
+  struct PortState {
+    int in_engine = 0;         // calls and other traffic in the engine
+    std::vector<Call*> alone;  // calls that are played alone, oldest first
   };
 
   GroupState* FindGroup(uint32_t group);
@@ -144,27 +133,25 @@ class Communication final : private TransferEngine::Listener {
   }
   const Op& OpOf(int gpu, uint32_t op) const;
   CallKey KeyOf(int gpu, uint32_t op) const;
-  KnownPlan* FindPlan(GroupState* group, uint32_t call);
-  void Fold(const Workload::Use& use, KnownPlan* known);
-  void StartParts(Call* call, int gpu, uint32_t op, Time now);
-  void PartWillEnd(Call* call, uint32_t member, Time end, Time ready);
-  void EndParts(Call* call, int gpu);
+  HostPlan* FindPlan(GroupState* group, uint32_t call);
   Call* FindCall(GroupState* group, CallKey key) const;
   Call* FindCall(CallKey key) const;
-  Call* BeginCall(GroupState* group, KnownPlan* known, CallKey key, Time now);
-  bool ClearWayFor(const LocalPlan& plan, Time now);
+  Call* BeginCall(GroupState* group, HostPlan* plan, CallKey key, Time now);
+  bool ClearPortsFor(const LocalPlan& plan, Time now);
   bool ClearPorts(std::span<const uint16_t> classes, Time first_use, Time now);
   void RunInEngine(Call* call, Time now);
-  void PlayAlone(Call* call, KnownPlan* known);
-  // The times of a call with arrivals so far apart (`offsets_`), and from which arrival they count.
-  struct Answer {
-    const KnownTimes::Times* times = nullptr;
-    Time from;
-  };
-  Answer TimesFor(KnownPlan* known, Time first, Time last);
+  void PlayAlone(Call* call, HostPlan* plan);
   void ReleasePorts(Call* call);
   void FinishCall(Call* call);
   static uint32_t MemberOn(const LocalPlan& plan, int gpu);
+
+  // Calls in which the host serves every member.
+  void StartParts(Call* call, int gpu, uint32_t op, Time now);
+  void PartWillEnd(Call* call, uint32_t member, Time end, Time ready);
+  void EndParts(Call* call, int gpu);
+
+  Waiting MissingMembers(const Call& call) const;
+  Waiting MissingData(const Call& call, int member) const;
 
   void OnMemberEnd(Transfer* transfer, uint32_t member, Time end, Time ready) override;
   uint32_t OnMessage(const Message& message, uint32_t folded_connection) override {
@@ -172,30 +159,20 @@ class Communication final : private TransferEngine::Listener {
   }
   void OnDrained(Transfer* transfer) override;
 
-  class Alone;  // listener of the engine in which calls are played on their own
-
-  const HostId host_;
   const ReplayIndex& index_;
-  const PortMap& ports_;
-  const SharingCosts& sharing_;
   Owner* owner_;
-  const bool shortcut_;
-  ReplicaFolding* folding_;
   const int first_rank_;  // of this host
+  HostPlanner planner_;
   TransferEngine engine_;
-  std::unique_ptr<Alone> alone_;
+  LoneCalls lone_calls_;
   std::vector<GroupState> groups_;
-  IndexTable<uint32_t> group_places_;  // of groups, in groups_
-  struct PortState {
-    int in_engine = 0;         // calls that take the port in the engine
-    std::vector<Call*> alone;  // calls on the port that are played on their own, oldest first
-  };
+  IndexTable<uint32_t> group_places_;   // of groups, in groups_
   std::vector<PortState> port_states_;  // by port class (LocalPlan)
   std::vector<std::unique_ptr<Call>> pool_;
   std::vector<Call*> free_calls_;
-  std::vector<Message> early_;     // for calls that no member here has started yet
-  std::vector<int64_t> offsets_;   // scratch
-  std::vector<Call*> in_the_way_;  // scratch
+  std::vector<Message> early_;    // for calls that no member here has started yet
+  std::vector<int64_t> offsets_;  // scratch
+  std::vector<Call*> to_move_;    // scratch
   CommunicationCounters counters_;
 };
 

@@ -1,5 +1,5 @@
-// A ring of copies beside the parts of a product, as Transformer Engine overlaps them: closed
-// forms.
+// A ring of copies beside the parts of a matrix product, as Transformer Engine overlaps them:
+// closed forms.
 #include <gtest/gtest.h>
 
 #include "exec-engine/replay/replay.h"
@@ -14,10 +14,11 @@ using testing::WorkloadBuilder;
 
 constexpr int kRanks = 4;
 constexpr int64_t kBytes = 1'000'000;  // of a message
-// A copy engine starts after 4 us and moves 50 GB/s, half of what the link does; 1 us on the way.
+// A copy engine starts after 4 us and moves 50 GB/s, half the rate of the link. The latency is 1
+// us.
 constexpr Time kStep = Time::Us(4 + 20 + 1);
 
-// Everybody's message to the next one.
+// A message from each member to the next one.
 Plan Shift() {
   Plan plan;
   plan.works[0].algorithm = Algorithm::kCopyEngine;
@@ -45,8 +46,8 @@ Plan Shift() {
   return plan;
 }
 
-// Parts of a product that take so long each, every one but the first behind a step of the ring;
-// `apart`: all steps before the first part.
+// The parts of a product, each but the first behind a step of the ring. `apart`: all steps come
+// before the first part.
 Time Iteration(Time part, bool apart) {
   Topology cluster = SmallCluster(1, kRanks);
   CollectiveCosts::Protocol& copies = cluster.gpus[0].collectives.copy_engine;

@@ -8,7 +8,7 @@
 
 namespace drydock {
 
-HowFar GatherHowFar(HowFar own, Processes* processes) {
+RunState GatherState(RunState own, Processes* processes) {
   std::string parcel;
   Pack(own.ended, &parcel);
   Pack(own.stopped, &parcel);
@@ -18,7 +18,7 @@ HowFar GatherHowFar(HowFar own, Processes* processes) {
     Pack(op.waits_for, &parcel);
     Pack(op.ranks, &parcel);
   }
-  HowFar all;
+  RunState all;
   for (const std::string& each : processes->GatherAll(parcel)) {
     Unpacker unpacker(each);
     all.ended += unpacker.Take<int64_t>();

@@ -1,4 +1,5 @@
-// What each process has seen of a replay, brought together. Called by all processes in turn.
+// Combines what the processes of a replay know. All processes call each function, in the same
+// order.
 #ifndef DRYDOCK_EXEC_ENGINE_REPLAY_GATHER_H_
 #define DRYDOCK_EXEC_ENGINE_REPLAY_GATHER_H_
 
@@ -12,21 +13,20 @@
 
 namespace drydock {
 
-// How far the ops of some hosts have come.
-struct HowFar {
-  int64_t ended = 0;
-  bool stopped = false;  // something would have happened after the end of the run
+// The state of some hosts at the end of a run.
+struct RunState {
+  int64_t ended = 0;     // ops
+  bool stopped = false;  // events remain behind the end of the run
   std::vector<StuckOp> stuck;
 };
 
-// Of all hosts, in every process, ops by rank.
-HowFar GatherHowFar(HowFar own, Processes* processes);
+// Returns the state of all hosts to every process, with stuck ops ordered by rank.
+RunState GatherState(RunState own, Processes* processes);
 
-// Sums, in every process.
+// Returns the sums to every process.
 CommunicationCounters GatherCounters(const CommunicationCounters& own, Processes* processes);
 
-// In the first process `ranks` gets those that others have; elsewhere they are gone afterwards.
-// `own`: which this process has.
+// Moves the timelines of all ranks to the first process. `own` are the ranks of this process.
 void GatherRanks(const std::vector<int>& own, Processes* processes,
                  std::vector<RankTimeline>* ranks);
 

@@ -71,7 +71,7 @@ void HostReplay::Start() {
   SetTimer();
 }
 
-// What the host could not issue before. Only a stream's next op can start.
+// Starts the ops that the host can issue now. Only the next op of a stream can start.
 void HostReplay::LaunchMore(int gpu, Time now) {
   RankState& rank = ranks_[static_cast<size_t>(gpu)];
   if (rank.launches.done()) return;
@@ -80,7 +80,7 @@ void HostReplay::LaunchMore(int gpu, Time now) {
   for (uint32_t op = before; op < after; ++op) StartIfReady(gpu, op, now);
 }
 
-// As the host has launched the op, and its call as late as it happens to be.
+// The start of an op that is otherwise ready: its launch, and for a call its random delay.
 Time HostReplay::StartOf(int gpu, uint32_t op, Time now) const {
   const RankState& rank = ranks_[static_cast<size_t>(gpu)];
   const Time launched = std::max(now, rank.timeline->start[op]);
@@ -137,7 +137,7 @@ void HostReplay::ComputeChanges(int gpu, const std::vector<GpuSharing::End>& end
   for (const GpuSharing::End& end : ends) ComputeWillEnd(gpu, end);
 }
 
-// The last change to the GPU's speed until now.
+// Applies the last change of the GPU's speed up to now.
 void HostReplay::SetSlowdown(int gpu, Time now) {
   double slowdown = 1;
   for (const SlowGpu& slow : slow_) {
@@ -175,7 +175,7 @@ void HostReplay::OnEvent(const OpEvent& event, Time now) {
   if (event.op == kNoOp) return SetSlowdown(event.gpu, now);
   const RankState& rank = ranks_[static_cast<size_t>(event.gpu)];
   if (rank.state[event.op] == State::kLaunching) return StartOp(event.gpu, event.op, now);
-  // An end that was replaced by another leaves its event behind.
+  // The event of an end that was replaced by another end is still in the heap.
   const bool holds =
       rank.state[event.op] == State::kRunning && rank.timeline->end[event.op] == event.time;
   if (holds) EndOp(event.gpu, event.op, now);
@@ -213,7 +213,7 @@ void HostReplay::SetTimer() {
   port_->At(next, kNextEvent);
 }
 
-// What is still on its way arrives unheard.
+// Returns true behind the end of the run, when messages that arrive no longer count.
 bool HostReplay::IsOver() {
   const bool over = port_->Now() > until_;
   stopped_ |= over;
@@ -240,7 +240,7 @@ void HostReplay::CutShort() {
       if (rank.state[op] == State::kEnded) continue;
       const bool runs = rank.state[op] == State::kRunning;
       if (!runs) t.start[op] = until_;
-      // Whose data an unfinished call still waits for is not known: it counts as moving.
+      // The last start that an unfinished call hears of is not known, so its data counts as moving.
       const bool computes = rank.index->program->ops[op].kind == OpKind::kCompute;
       t.ready[op] = runs && computes ? std::min(t.ready[op], until_) : t.start[op];
       t.end[op] = until_;

@@ -1,11 +1,12 @@
-// The replay of one host's ranks. An op starts when all it depends on has ended, its stream has
-// come to it and its host has launched it (launch_queue.h); a compute op then takes its block's
-// time, a communication op as long as Communication says, a load or store as MemoryTraffic does.
-// Knows its own ranks and the messages that reach its host, nothing else.
+// The replay of one host's ranks. An op starts when its dependencies and the previous op of its
+// stream have ended and its host has launched it (launch_queue.h). A compute op then takes the time
+// of its block, Communication determines the end of a communication op, MemoryTraffic that of a
+// load or a store. A HostReplay knows its own ranks and the messages that reach its host, nothing
+// else.
 //
-// Its own events, op ends and late launches, lie in a heap ordered by (time, GPU, op) and go before
-// the transfers of the same instant, those of memory first. Of all that lies ahead only the nearest
-// is set as a timer of the port.
+// Its own events (ends of ops and late launches) are ordered by (time, GPU, op). At equal times
+// they precede memory traffic, which precedes communication. Only the next event is set as a timer
+// of the port.
 #ifndef DRYDOCK_EXEC_ENGINE_REPLAY_HOST_REPLAY_H_
 #define DRYDOCK_EXEC_ENGINE_REPLAY_HOST_REPLAY_H_
 
@@ -31,7 +32,7 @@ namespace drydock {
 class HostReplay final : public HostActor, private Communication::Owner {
  public:
   struct Settings {
-    bool shortcut = true;  // communication.h
+    bool shortcut = true;  // ReplayOptions::shortcut
     Time until = Time::Max();
     const SharingCosts& sharing;  // of the host's GPUs
     const Variation& variation;
@@ -39,7 +40,7 @@ class HostReplay final : public HostActor, private Communication::Owner {
     ReplicaFolding* folding = nullptr;
     FoldedPort* folded_port = nullptr;
   };
-  // All outlive the replay. Writes the timelines of its own ranks, which are sized for their ops.
+  // All outlive this. Writes the timelines of its own ranks, which are sized for their ops.
   HostReplay(HostId host, const ReplayIndex& index, const PortMap& ports, HostPort* port,
              const Settings& settings, std::vector<RankTimeline>* timelines,
              Progress::Host* progress);
@@ -50,26 +51,27 @@ class HostReplay final : public HostActor, private Communication::Owner {
   void OnDelivered(const Message& message) override;
 
   int64_t ops_ended() const { return ops_ended_; }
-  // Something was still to happen after the last moment of the run.
+  // Returns true if events remain behind the end of the run.
   bool stopped() const { return stopped_; }
-  // Of a run that was stopped: what runs ends at its last moment, what has not started is there.
+  // Cuts the timelines of a stopped run: running ops end at the end of the run, and ops that have
+  // not started start and end there.
   void CutShort();
   std::vector<StuckOp> StuckOps() const;
   CommunicationCounters counters() const { return communication_.counters(); }
 
  private:
-  // kLaunching: all is ready but for the launch, whose event is in the heap.
+  // kLaunching: only the launch is missing; its event is in the heap.
   enum class State : uint8_t { kWaiting, kLaunching, kRunning, kEnded };
   struct RankState {
     const ClassIndex* index = nullptr;
     RankTimeline* timeline = nullptr;
     std::vector<uint32_t> open_dependencies;  // by op
-    std::vector<uint32_t> stream_head;        // by stream: the op that is next or running
+    std::vector<uint32_t> stream_head;        // by stream: the running op, or the next one
     std::vector<State> state;                 // by op
     LaunchQueue launches;
     GpuSharing sharing;
   };
-  // An op ends; or it starts, as late as it is launched. kNoOp: the GPU becomes slower or faster.
+  // An op ends, or starts at its launch. kNoOp: the speed of the GPU changes.
   struct OpEvent {
     Time time;
     int32_t gpu = 0;

@@ -7,10 +7,11 @@
 namespace drydock {
 namespace {
 
-// About as much as NCCL's slices, so that neither side of a shared link gets more by asking for
-// more at once; of huge transfers more, which bounds the work of following them.
+// The granularity of sharing, in bytes. Of the order of NCCL's slices, so that neither side of a
+// shared link gains by larger requests.
 constexpr int64_t kPiece = int64_t{1} << 20;
-constexpr int64_t kMostPieces = 8192;
+// Huge transfers have larger pieces, which bounds the work of simulating them.
+constexpr int64_t kMaxPieces = 8192;
 
 }  // namespace
 
@@ -21,7 +22,8 @@ MemoryTraffic::MemoryTraffic(HostId host, const Workload& workload, const PortMa
   const Topology& topology = workload.topology;
   const HostKind& kind = topology.kind_of_host(host);
   const auto kind_index = static_cast<size_t>(topology.hosts[static_cast<size_t>(host)]);
-  CHECK_NOTE(kind_index < workload.host_memory.size(), "nothing is said of the host's memory");
+  CHECK_NOTE(kind_index < workload.host_memory.size(),
+             "the workload does not describe the host's memory");
   ports_.emplace(kind, topology.gpus[static_cast<size_t>(kind.gpu)],
                  workload.host_memory[kind_index], topology.host_count(), ports);
 }
@@ -41,12 +43,12 @@ void MemoryTraffic::Start(int gpu, uint32_t op, const Op& what, Time now) {
   running.op = op;
   running.kind = what.kind;
   running.tier = transfer.tier;
-  running.way = ports_->PcieWay(gpu, what.kind, transfer.tier);
+  running.path = ports_->PciePath(gpu, what.kind, transfer.tier);
   running.left = transfer.bytes.count();
-  running.piece = std::max(kPiece, (running.left + kMostPieces - 1) / kMostPieces);
+  running.piece = std::max(kPiece, (running.left + kMaxPieces - 1) / kMaxPieces);
   running.ready = now + ports_->Latency(what.kind, transfer.tier);
-  if (running.way.out != kNoPort) {
-    pcie_.AddClasses(running.way, &running.port_classes);
+  if (running.path.out != kNoPort) {
+    pcie_.AddClasses(running.path, &running.port_classes);
     communication_->TakePorts(running.port_classes, now);
   }
   events_.Push({running.ready, gpu, op});
@@ -59,9 +61,9 @@ void MemoryTraffic::RunNext() {
   const int64_t bytes = std::min(running.left, running.piece);
   running.left -= bytes;
   Time end = ports_->Take(event.gpu, running.kind, running.tier, event.time, bytes);
-  if (running.way.out != kNoPort) {
-    const int64_t wire = ports_->OnTheLink(bytes);
-    end = std::max(end, communication_->Cross(running.way, event.time, wire));
+  if (running.path.out != kNoPort) {
+    const int64_t wire = ports_->LinkBytes(bytes);
+    end = std::max(end, communication_->Cross(running.path, event.time, wire));
   }
   if (running.left > 0) return events_.Push({end, event.gpu, event.op});
   owner_->OnOpWillEnd(event.gpu, event.op, end, running.ready);

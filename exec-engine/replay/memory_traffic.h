@@ -1,7 +1,7 @@
-// Loads, stores and the host's own work of one host's ranks (docs/explanation/memory.md). Each goes
-// piece by piece: a piece takes every link on its way, at once, for as long as the slowest needs,
-// and when it is through the next one asks. So what shares a link takes turns and gets equal
-// shares, be it copies or, on PCIe, slices of communication calls.
+// Loads, stores and host work of one host's ranks (docs/explanation/memory.md). Each moves piece by
+// piece: a piece takes all links of its path at once, for as long as the slowest of them needs, and
+// then the next piece follows. So all users of a link take turns and get equal shares: copies and,
+// on PCIe, the slices of communication calls.
 //
 // Events of equal time go by GPU and op. Not thread-safe; one per host.
 #ifndef DRYDOCK_EXEC_ENGINE_REPLAY_MEMORY_TRAFFIC_H_
@@ -20,11 +20,11 @@ namespace drydock {
 
 class MemoryTraffic {
  public:
-  // All outlive this. Where the workload has no transfers nothing is asked of the host's memory.
+  // All outlive this. A workload without transfers needs no description of the host's memory.
   MemoryTraffic(HostId host, const Workload& workload, const PortMap& ports,
                 Communication* communication, Communication::Owner* owner);
 
-  // The op of the rank on `gpu` starts; it is told to the owner when it will end. And it has ended.
+  // The op of the rank on `gpu` starts, and later has ended. The owner hears of the end in advance.
   void Start(int gpu, uint32_t op, const Op& what, Time now);
   void Ended(int gpu, uint32_t op);
 
@@ -38,7 +38,7 @@ class MemoryTraffic {
     uint32_t op = 0;
     OpKind kind = OpKind::kLoad;
     MemoryTier tier = MemoryTier::kHost;
-    Way way;  // over PCIe
+    PortPath path;  // over PCIe
     std::vector<uint16_t> port_classes;
     int64_t left = 0, piece = 0;  // bytes
     Time ready;
@@ -59,7 +59,7 @@ class MemoryTraffic {
   Communication::Owner* owner_;
   std::optional<MemoryPorts> ports_;
   EventHeap<Event> events_;
-  std::vector<Running> running_;  // as many as streams of memory ops, at most
+  std::vector<Running> running_;  // at most one for each stream of memory ops
 };
 
 }  // namespace drydock

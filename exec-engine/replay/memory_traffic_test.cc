@@ -1,4 +1,4 @@
-// "Does what loads, stores and works on the host take its closed form, and share what it should?"
+// Loads, stores and host work take their closed forms and share links and memories.
 #include "exec-engine/replay/memory_traffic.h"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ constexpr auto kHost = MemoryTier::kHost;
 
 Bandwidth Gigabytes(double rate) { return Bandwidth::FromBytesPerSecond(rate * 1e9); }
 
-// PCIe of 40 GB/s, of which a copy reaches 20; `gpus_per_switch` GPUs behind one uplink.
+// PCIe of 40 GB/s, of which a copy reaches 20 GB/s, with `gpus_per_switch` GPUs behind one uplink.
 Topology PcieHost(int gpus, int gpus_per_switch, int hosts = 1) {
   Topology topology = SmallCluster(hosts, gpus);
   topology.gpus[0].pcie = Gigabytes(40);
@@ -36,7 +36,7 @@ Timeline Play(WorkloadBuilder* b) {
   return *std::move(timeline);
 }
 
-// When each rank's only op of `kind` ends, all starting together, in seconds.
+// The end of each rank's only op of `kind` in seconds. All start together.
 std::vector<double> Ends(WorkloadBuilder* b, int ranks, OpKind kind, MemoryTier tier) {
   const int stream = b->Stream("memory");
   for (int rank = 0; rank < ranks; ++rank) b->Memory(rank, stream, kind, tier, kBytes);
@@ -48,10 +48,10 @@ std::vector<double> Ends(WorkloadBuilder* b, int ranks, OpKind kind, MemoryTier 
   return ends;
 }
 
-// Pieces of 1 MiB take turns: who comes first is ahead by one of them.
+// Pieces of 1 MiB take turns, so the first rank is ahead by one piece.
 constexpr double kTurn = 1.1e-4;
 
-TEST(MemoryTrafficTest, ACopyTakesItsLatencyAndItsBytesOverWhatItReachesOfPcie) {
+TEST(MemoryTrafficTest, ACopyTakesItsLatencyAndItsBytesAtItsShareOfPcie) {
   for (const OpKind kind : {OpKind::kLoad, OpKind::kStore}) {
     WorkloadBuilder b(PcieHost(1, 1));
     EXPECT_NEAR(Ends(&b, 1, kind, kHost)[0], 2e-6 + 1.0 / 20, 1e-8);
@@ -66,7 +66,7 @@ TEST(MemoryTrafficTest, CopiesBehindOneSwitchShareItsUplink) {
   }
 }
 
-TEST(MemoryTrafficTest, BothDirectionsOfPcieAreApart) {
+TEST(MemoryTrafficTest, DirectionsOfPcieAreIndependent) {
   WorkloadBuilder b(PcieHost(2, 2));
   const int stream = b.Stream("memory");
   b.Memory(0, stream, OpKind::kLoad, kHost, kBytes);
@@ -83,8 +83,8 @@ TEST(MemoryTrafficTest, EightCopiesShareTheMemoryOfTheirSocket) {
   for (const double end : Ends(&b, 8, OpKind::kLoad, kHost)) EXPECT_NEAR(end, 4.0 / 40, 4 * kTurn);
 }
 
-// A copy alone on its way to a crowded memory gets its equal share; the rest stays with the others.
-TEST(MemoryTrafficTest, TheHostsWorkSharesTheMemoryWithCopies) {
+// A copy to a memory that host work keeps busy gets its equal share of the memory.
+TEST(MemoryTrafficTest, HostWorkSharesTheMemoryWithCopies) {
   WorkloadBuilder work(PcieHost(2, 1));
   for (const double end : Ends(&work, 2, OpKind::kHostWork, kHost)) {
     EXPECT_NEAR(end, 2 * 1.0 / (100 * 0.5), kTurn);
@@ -94,11 +94,11 @@ TEST(MemoryTrafficTest, TheHostsWorkSharesTheMemoryWithCopies) {
   const int stream = b.Stream("memory");
   b.Memory(0, stream, OpKind::kLoad, kHost, kBytes);
   b.Memory(1, stream, OpKind::kHostWork, kHost, 4 * kBytes);
-  // Turn by turn: a piece of work takes 1/20, the copy's piece 1/40 beside its 1/20 on PCIe.
+  // In turns: a piece of host work takes 1/20, a piece of the copy 1/40 beside its 1/20 on PCIe.
   EXPECT_NEAR(Play(&b).ranks[0].end[0].seconds(), 1.0 / 20 + 1.0 / 40, 2 * kTurn);
 }
 
-TEST(MemoryTrafficTest, GraceIsReachedOverChipToChipLinks) {
+TEST(MemoryTrafficTest, NvlinkC2cCarriesCopiesOfGrace) {
   Topology topology = PcieHost(2, 1);
   topology.host_kinds[0].board.c2c = Gigabytes(100);
   WorkloadBuilder b(topology);
@@ -106,14 +106,14 @@ TEST(MemoryTrafficTest, GraceIsReachedOverChipToChipLinks) {
   for (const double end : Ends(&b, 2, OpKind::kLoad, kHost)) EXPECT_NEAR(end, 1.0 / 50, kTurn);
 }
 
-TEST(MemoryTrafficTest, TheGpusOwnMemoryIsItsOwn) {
+TEST(MemoryTrafficTest, GpusDoNotShareTheirOwnMemory) {
   WorkloadBuilder b(PcieHost(2, 2));  // 2 TB/s each
   for (const double end : Ends(&b, 2, OpKind::kStore, MemoryTier::kGpu)) {
     EXPECT_NEAR(end, 1.0 / 2000, 1e-8);
   }
 }
 
-TEST(MemoryTrafficTest, RemoteMemoryIsSharedAsItSays) {
+TEST(MemoryTrafficTest, RemoteMemoryIsSharedAsStated) {
   const auto last = [](RemoteSharing sharing) {
     WorkloadBuilder b(PcieHost(2, 1, 2));
     b.host_memory.remote = {sharing, Gigabytes(10), Time::Us(7)};
@@ -124,7 +124,7 @@ TEST(MemoryTrafficTest, RemoteMemoryIsSharedAsItSays) {
   for (const double end : last(RemoteSharing::kPool)) EXPECT_NEAR(end, 4.0 / 10, 4 * kTurn);
 }
 
-// The NIC reads what is sent over the same PCIe link that a store uses.
+// The NIC reads messages over the PCIe link that a store uses.
 TEST(MemoryTrafficTest, MessagesAndCopiesShareAGpusLink) {
   const auto seconds = [](bool sends, bool stores) {
     Topology topology = PcieHost(1, 1, 2);
@@ -146,7 +146,7 @@ TEST(MemoryTrafficTest, MessagesAndCopiesShareAGpusLink) {
   EXPECT_LT(shared, 2.05 * alone);
 }
 
-// PCIe between the GPUs, so that calls inside a host, messages and copies all meet on it.
+// PCIe between the GPUs, so calls inside a host, messages and copies share it.
 WorkloadBuilder RandomTraffic(uint32_t seed) {
   std::mt19937 random(seed);
   const auto pick = [&random](uint32_t n) { return static_cast<int64_t>(random() % n); };

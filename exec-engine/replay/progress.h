@@ -1,5 +1,6 @@
-// How far a replay is, host by host: written by whichever thread runs a host, read by anyone at any
-// time, a signal handler included. What is read at once need not be of the same moment.
+// The progress of a replay, host by host. The thread that runs a host writes; any thread may read
+// at any time, signal handlers included. The counters of one snapshot may belong to different
+// moments.
 #ifndef DRYDOCK_EXEC_ENGINE_REPLAY_PROGRESS_H_
 #define DRYDOCK_EXEC_ENGINE_REPLAY_PROGRESS_H_
 
@@ -14,7 +15,7 @@ namespace drydock {
 
 class Progress {
  public:
-  // Of one host; its only writer is the one that runs the host.
+  // The progress of one host, with a single writer.
   struct alignas(64) Host {
     std::atomic<int64_t> ops{0};     // that have ended
     std::atomic<int64_t> events{0};  // op starts and ends, slices, messages
@@ -29,11 +30,10 @@ class Progress {
   struct Snapshot {
     int64_t ops = 0, all_ops = 0;
     int64_t events = 0;
-    Time now, until;  // of simulated time; Time::Max(): to the end
+    Time now, until;  // simulated; until == Time::Max(): to the end of all ops
   };
 
-  // Before the first host of a replay runs; what was told of the replay before ends with it.
-  // `all_ops` of all these hosts together.
+  // Begins a replay, before its first host runs. `all_ops` is the number of ops of all `hosts`.
   void Begin(int hosts, int64_t all_ops, Time until) {
     replays_.push_back(
         {std::make_unique<Host[]>(static_cast<size_t>(hosts)), hosts, all_ops, until});
@@ -41,7 +41,7 @@ class Progress {
   }
   Host* host(int index) { return &replays_.back().hosts[static_cast<size_t>(index)]; }
 
-  // Before Begin: nothing of nothing.
+  // Returns a snapshot of the latest replay, zeros before the first one.
   Snapshot Now() const {
     Snapshot sum;
     const OfReplay* replay = now_.load(std::memory_order_acquire);
@@ -66,7 +66,7 @@ class Progress {
     Time until;
   };
 
-  std::deque<OfReplay> replays_;  // all there were: someone may still read an earlier one
+  std::deque<OfReplay> replays_;  // all replays so far: a reader may still use an earlier one
   std::atomic<const OfReplay*> now_{nullptr};
 };
 

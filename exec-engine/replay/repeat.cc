@@ -50,7 +50,7 @@ Time LastEnd(const RankTimeline& rank, size_t ops) {
   return last;
 }
 
-// Of `times`, what begins at `first` and on a clock that begins at `zero`.
+// Returns the times from index `first` on, counted from `zero`.
 std::vector<Time> Rest(const std::vector<Time>& times, size_t first, Time zero) {
   std::vector<Time> out;
   for (size_t i = first; i < times.size(); ++i) out.push_back(times[i] - zero);
@@ -71,7 +71,7 @@ TimeAccount AccountFrom(const Program& program, const std::vector<GroupRole>& ro
 Status CheckRepeat(const Workload& workload, int times) {
   const auto most = static_cast<uint64_t>(UINT32_MAX) / static_cast<uint64_t>(times);
   for (const Program& program : workload.programs) {
-    // Ops that depend on none depend on the last of each stream of the iteration before.
+    // An op without dependencies gets one on the last op of each stream of the previous iteration.
     uint64_t first = 0;
     for (size_t op = 0; op < program.ops.size(); ++op) first += program.dependencies(op).empty();
     const uint64_t dependencies = program.dependency.size() + first * workload.streams.size();
@@ -95,8 +95,8 @@ void KeepLastIteration(const Workload& workload, int times, Timeline* timeline) 
   const auto program_of = [&](size_t rank) -> const Program& {
     return workload.programs[static_cast<size_t>(workload.class_of_rank[rank])];
   };
-  std::vector<Time> done(static_cast<size_t>(times));  // when all ranks were, by iteration
-  std::vector<Time> begin;                             // of the last one, by rank
+  std::vector<Time> done(static_cast<size_t>(times));  // ends of the iterations on all ranks
+  std::vector<Time> begin;                             // begin of the last iteration, by rank
   Time zero = Time::Max();
   for (size_t rank = 0; rank < timeline->ranks.size(); ++rank) {
     const size_t ops = program_of(rank).ops.size();

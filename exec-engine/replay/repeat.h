@@ -1,6 +1,6 @@
 // Several iterations of a workload, one after another. A rank begins an iteration when it has ended
-// the one before: its host may run ahead, its GPU does not. Ranks do not wait for one another but
-// in their calls.
+// the previous one: its host may run ahead, its GPU does not. Ranks wait for each other only in
+// their calls.
 #ifndef DRYDOCK_EXEC_ENGINE_REPLAY_REPEAT_H_
 #define DRYDOCK_EXEC_ENGINE_REPLAY_REPEAT_H_
 
@@ -10,16 +10,17 @@
 
 namespace drydock {
 
-// An error if a program is so long that its ops and dependencies, `times` times over, cannot be
-// numbered.
+// Returns an error if the ops or the dependencies of a program, repeated `times` times, are too
+// many for 32-bit numbers.
 Status CheckRepeat(const Workload& workload, int times);
 
-// Every program `times` times over; CheckRepeat says that it can be.
+// Returns the workload with every program repeated `times` times. REQUIRES: CheckRepeat is ok.
 Workload Repeat(const Workload& workload, int times);
 
-// What a run of Repeat(workload, times) becomes: the last iteration, from when the first rank began
-// it, with an account for each rank (a rank that began it later was idle), and how long each
-// iteration took. `timeline` has ranks' times only; times > 1, and some rank has ops.
+// Reduces the timeline of Repeat(workload, times) to the last iteration. Time 0 is the moment at
+// which the first rank begins that iteration. Adds the durations of all iterations and an account
+// for each rank, in which a rank that begins later is idle until it begins. REQUIRES: times > 1,
+// some rank has ops, and `timeline` has only the times of ranks.
 void KeepLastIteration(const Workload& workload, int times, Timeline* timeline);
 
 }  // namespace drydock

@@ -26,8 +26,8 @@ Result<Timeline> Until(const WorkloadBuilder& b, Time until) {
   return Replay(b.workload, b.plan, b.times, Analytical(), options);
 }
 
-// Rank 0 works 100 us and sends to rank 1, which works 300 us after that; then rank 0 works 50 us
-// on another stream.
+// Rank 0 computes 100 us and sends to rank 1, which then computes 300 us. After the send, rank 0
+// computes 50 us on another stream.
 WorkloadBuilder Pipeline() {
   WorkloadBuilder b(SmallCluster(1, 2));
   const int compute = b.Stream("compute"), pp = b.Stream("pp");
@@ -41,7 +41,7 @@ WorkloadBuilder Pipeline() {
   return b;
 }
 
-TEST(RepeatTest, AProgramIsRepeatedOpByOp) {
+TEST(RepeatTest, RepeatsAProgramOpByOp) {
   const WorkloadBuilder b = Pipeline();
   const Workload twice = Repeat(b.workload, 2);
   const Program& program = twice.programs[0];
@@ -52,14 +52,14 @@ TEST(RepeatTest, AProgramIsRepeatedOpByOp) {
     return std::vector<uint32_t>(span.begin(), span.end());
   };
   EXPECT_EQ(before(1), (std::vector<uint32_t>{0}));
-  EXPECT_EQ(before(3), (std::vector<uint32_t>{1, 2})) << "the last op of either stream";
+  EXPECT_EQ(before(3), (std::vector<uint32_t>{1, 2})) << "the last op of each stream";
   EXPECT_EQ(before(4), (std::vector<uint32_t>{3}));
   EXPECT_EQ(before(5), (std::vector<uint32_t>{3}));
 }
 
-// The first iteration fills the pipeline; from then on rank 1 is the one that holds up the others,
-// and rank 0's part lies under its work.
-TEST(RepeatTest, IterationsFlowIntoOneAnother) {
+// The first iteration fills the pipeline. From then on rank 1 is the bottleneck and hides the
+// compute of rank 0.
+TEST(RepeatTest, IterationsOverlap) {
   const WorkloadBuilder b = Pipeline();
   const Result<Timeline> once = Iterate(b, 1), four = Iterate(b, 4);
   ASSERT_TRUE(once.ok() && four.ok());
@@ -71,10 +71,10 @@ TEST(RepeatTest, IterationsFlowIntoOneAnother) {
   EXPECT_EQ(four->iterations[2], four->iterations[3]);
   ASSERT_EQ(four->ranks.size(), 2u);
   EXPECT_EQ(four->ranks[0].start.size(), 3u) << "the ops of one iteration";
-  EXPECT_EQ(four->ranks[0].start[0], Time()) << "rank 0 is the first to begin it";
+  EXPECT_EQ(four->ranks[0].start[0], Time()) << "rank 0 begins it first";
   EXPECT_EQ(four->ranks[0].end[0], Time::Us(100));
   EXPECT_EQ(four->ranks[1].end[1], four->iteration);
-  EXPECT_GT(four->accounts[1].idle, Time::Us(100)) << "rank 1 was in the iteration before";
+  EXPECT_GT(four->accounts[1].idle, Time::Us(100)) << "rank 1 was in the previous iteration";
   for (const TimeAccount& account : four->accounts) EXPECT_EQ(Total(account), four->iteration);
 }
 
@@ -84,7 +84,7 @@ TEST(RepeatTest, IterationsDrawTheirOwnJitter) {
   EXPECT_NE(three->iterations[1], three->iterations[2]);
 }
 
-TEST(UntilTest, WhatHappensLaterHasNotHappened) {
+TEST(UntilTest, ARunEndsAtItsLimit) {
   const WorkloadBuilder b = Pipeline();
   const Result<Timeline> whole = Until(b, Time::Max()), cut = Until(b, Time::Us(260));
   ASSERT_TRUE(whole.ok() && cut.ok());
@@ -93,14 +93,14 @@ TEST(UntilTest, WhatHappensLaterHasNotHappened) {
   EXPECT_EQ(cut->iteration, Time::Us(260));
   EXPECT_EQ(cut->ops_ended, 4);
   const RankTimeline &zero = cut->ranks[0], &one = cut->ranks[1];
-  EXPECT_EQ(zero.end, whole->ranks[0].end) << "rank 0 was done";
+  EXPECT_EQ(zero.end, whole->ranks[0].end) << "rank 0 had ended";
   EXPECT_EQ(one.end[0], whole->ranks[1].end[0]);
   EXPECT_EQ(one.start[1], whole->ranks[1].start[1]);
   EXPECT_EQ(one.end[1], Time::Us(260)) << "still computing";
   for (const TimeAccount& account : cut->accounts) EXPECT_EQ(Total(account), cut->iteration);
 }
 
-TEST(UntilTest, WhatHasNotStartedTakesNoTime) {
+TEST(UntilTest, OpsThatHaveNotStartedTakeNoTime) {
   const Result<Timeline> cut = Until(Pipeline(), Time::Us(40));
   ASSERT_TRUE(cut.ok());
   EXPECT_EQ(cut->ops_ended, 0);
@@ -110,12 +110,12 @@ TEST(UntilTest, WhatHasNotStartedTakesNoTime) {
     EXPECT_EQ(zero.ready[op], Time::Us(40));
     EXPECT_EQ(zero.end[op], Time::Us(40));
   }
-  EXPECT_EQ(one.start[0], Time()) << "the receive has begun";
+  EXPECT_EQ(one.start[0], Time()) << "the receive had started";
   EXPECT_EQ(one.end[0], Time::Us(40));
   for (const TimeAccount& account : cut->accounts) EXPECT_EQ(Total(account), cut->iteration);
 }
 
-TEST(UntilTest, AnEndThatComesFirstIsTheEnd) {
+TEST(UntilTest, ARunMayEndBeforeItsLimit) {
   const WorkloadBuilder b = Pipeline();
   const Result<Timeline> whole = Until(b, Time::Max()), long_run = Until(b, Time::Us(9000));
   ASSERT_TRUE(long_run.ok());
@@ -123,7 +123,7 @@ TEST(UntilTest, AnEndThatComesFirstIsTheEnd) {
   EXPECT_EQ(long_run->iteration, whole->iteration);
 }
 
-TEST(UntilTest, ARunThatCannotFinishIsNotOneThatWasStopped) {
+TEST(UntilTest, ADeadlockIsNotAStoppedRun) {
   WorkloadBuilder b(SmallCluster(1, 2));
   const int stream = b.Stream("pp");
   const int role = b.Role("pp", Dimension::kPipeline, {{0, 1}});
@@ -135,7 +135,7 @@ TEST(UntilTest, ARunThatCannotFinishIsNotOneThatWasStopped) {
 }
 
 // A thousand iterations of five million ops.
-TEST(RepeatTest, OpsThatCannotBeNumberedAreRefused) {
+TEST(RepeatTest, TooManyOpsAreAnError) {
   Workload workload;
   workload.streams = {"compute"};
   Program& program = workload.programs.emplace_back();
@@ -149,8 +149,8 @@ TEST(RepeatTest, OpsThatCannotBeNumberedAreRefused) {
       "1000 iterations are too many for programs of 5000000 ops: at most 2^32 can be numbered");
 }
 
-// The last op of each of 40 streams before each of a million first ones.
-TEST(RepeatTest, SoAreDependencies) {
+// A dependency on the last op of each of 40 streams for each of a million first ops.
+TEST(RepeatTest, TooManyDependenciesAreAnError) {
   Workload workload;
   workload.streams.resize(40);
   Program& program = workload.programs.emplace_back();

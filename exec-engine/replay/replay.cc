@@ -23,8 +23,8 @@ namespace {
 
 Error NoCosts(const GpuSpec& gpu, const std::string& what) {
   return Error(
-      fmt::format("{} has no {}, which says what communication costs; copy that of the "
-                  "nearest GPU",
+      fmt::format("{} has no {}, which states the costs of communication; copy it from the "
+                  "file of the most similar GPU",
                   gpu.file_name.empty() ? gpu.name : gpu.file_name, what));
 }
 
@@ -123,8 +123,8 @@ class Run {
     }
   }
 
-  // In the first process; in others an empty one. `workload` is that of one iteration, of which the
-  // index's has so many.
+  // Returns the timeline to the first process, an empty one to the others. `workload` has one
+  // iteration, the workload of the index `iterations` of them.
   Result<Timeline> Go(const Workload& workload, int iterations) {
     RETURN_IF_ERROR(network_->Run(actors_));
     RETURN_IF_ERROR(CheckFinished());
@@ -161,7 +161,7 @@ class Run {
     return *port_maps_[static_cast<size_t>(Cluster().hosts[static_cast<size_t>(host)])];
   }
 
-  // Whether this process replays the host.
+  // Returns true if this process replays the host.
   bool Owns(HostId host) const {
     return network_->Owns(host) && (folding_ == nullptr || folding_->IsRepresentative(host));
   }
@@ -172,7 +172,7 @@ class Run {
     return count;
   }
 
-  // Makes room for the ops of the ranks of this process; how many ops they are.
+  // Sizes the timelines of this process's ranks. Returns the number of their ops.
   int64_t SizeTimelines() {
     const int ranks = index_.workload().rank_count();
     timeline_.ranks.resize(static_cast<size_t>(ranks));
@@ -193,9 +193,9 @@ class Run {
     return all;
   }
 
-  // All ops have ended, or the run was stopped on its way; then nothing of it goes on.
+  // Returns an error unless all ops have ended or the run was stopped. Cuts a stopped run.
   Status CheckFinished() {
-    HowFar own;
+    RunState own;
     for (size_t i = 0; i < hosts_.size(); ++i) {
       const auto& host = hosts_[i];
       own.ended += host->ops_ended() * replicas_[i];
@@ -203,7 +203,7 @@ class Run {
       const std::vector<StuckOp> here = host->StuckOps();
       own.stuck.insert(own.stuck.end(), here.begin(), here.end());
     }
-    const HowFar all = GatherHowFar(std::move(own), processes_);
+    const RunState all = GatherState(std::move(own), processes_);
     if (all.ended == index_.op_count()) return OkStatus();
     if (!all.stopped) return DeadlockError(index_, all.stuck, all.ended);
     timeline_.stopped = until_;
@@ -212,7 +212,7 @@ class Run {
     return OkStatus();
   }
 
-  // Everybody has the times of who stands for him.
+  // Gives each rank the times of its representative.
   void Unfold() {
     for (int rank = 0; rank < index_.workload().rank_count(); ++rank) {
       const int known = folding_->RepresentativeRank(rank);
@@ -249,14 +249,14 @@ class Run {
   Processes* processes_;
   const Time until_;
   std::vector<SharingCosts> sharing_;  // by GPU type
-  Progress* progress_ = nullptr;       // of this process, which stands for all
+  Progress* progress_ = nullptr;       // of this process
   Progress unseen_progress_;
   NetworkLog* log_;
   std::vector<std::unique_ptr<PortMap>> port_maps_;
   std::vector<int> own_ranks_;
-  std::vector<std::unique_ptr<HostReplay>> hosts_;        // of this process
-  std::vector<int64_t> replicas_;                         // by hosts_: so many are alike
-  std::vector<std::unique_ptr<Aggregator>> aggregators_;  // likewise
+  std::vector<std::unique_ptr<HostReplay>> hosts_;  // of this process
+  std::vector<int64_t> replicas_;  // by hosts_: number of hosts that each represents
+  std::vector<std::unique_ptr<Aggregator>> aggregators_;  // of this process
   std::vector<HostActor*> actors_;                        // by host; null: of another process
   Timeline timeline_;
 };
@@ -267,7 +267,7 @@ Result<Timeline> Replay(const Workload& workload, const FlowPlan& plan, const Ke
                         const NetworkModel& network, const ReplayOptions& options) {
   CHECK(options.iterations >= 1);
   CHECK_NOTE(options.iterations == 1 || options.until == Time::Max(),
-             "a run of several iterations goes on to its end");
+             "a run of several iterations cannot be stopped");
   RETURN_IF_ERROR(CheckCosts(workload.topology, plan));
   Workload repeated;
   if (options.iterations > 1) {
@@ -279,7 +279,7 @@ Result<Timeline> Replay(const Workload& workload, const FlowPlan& plan, const Ke
   ASSIGN_OR_RETURN(const ReplayIndex index,
                    ReplayIndex::Create(options.iterations > 1 ? repeated : workload,
                                        network.merges_loops ? merged : plan, times));
-  // Aggregation nodes are hosts to the network, and to nobody else.
+  // To the network, aggregation nodes are hosts.
   const Topology fabric =
       index.aggregation().empty() ? workload.topology : index.aggregation().WithNodes();
   const auto play = [&](ReplicaFolding* folding) -> Result<Timeline> {
@@ -289,13 +289,13 @@ Result<Timeline> Replay(const Workload& workload, const FlowPlan& plan, const Ke
     timeline.network = network.name;
     return timeline;
   };
-  // A fault makes hosts different.
+  // A fault breaks the equivalence of hosts.
   if (network.make_folded != nullptr && workload.topology.faults.empty()) {
     const auto folding =
         ReplicaFolding::Find(index, options.variation, options.fold, network.folds_exactly);
     if (folding != nullptr) {
       Result<Timeline> timeline = play(folding.get());
-      if (timeline.ok()) return timeline;  // what goes wrong is told of all hosts
+      if (timeline.ok()) return timeline;  // else replay all hosts, so that the error names them
     }
   }
   return play(nullptr);

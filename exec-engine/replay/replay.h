@@ -1,6 +1,5 @@
-// The whole replay: a workload, what NCCL would do for its calls and how long its kernels take,
-// over a network, to a timeline. The same inputs give the same timeline for any number of threads
-// and processes.
+// The replay: makes a timeline of a workload, the plans of its calls and the times of its kernels,
+// over a network. The same inputs give the same timeline for any number of threads and processes.
 #ifndef DRYDOCK_EXEC_ENGINE_REPLAY_REPLAY_H_
 #define DRYDOCK_EXEC_ENGINE_REPLAY_REPLAY_H_
 
@@ -24,24 +23,25 @@ namespace drydock {
 
 struct ReplayOptions {
   NetworkOptions network;
-  // Calls inside a host are played once and looked up again (communication.h). Never changes a
-  // timeline; off in tests that show it.
+  // Calls inside a host are played once and then looked up (communication.h). Changes no timeline;
+  // tests switch it off to prove that.
   bool shortcut = true;
   // One representative is replayed for its replicas, if the network can (replica_folding.h).
   Fold fold = Fold::kOff;
-  // Nothing happens after this moment: the timeline then says that the run was stopped there.
+  // Stops the run at this time. The timeline then says that the run was stopped.
   Time until = Time::Max();
-  // By GPU type: what calls take from compute beside them. Empty: nothing.
+  // By GPU type: what running calls take from compute. Empty: nothing.
   std::vector<SharingCosts> sharing;
   Variation variation;
-  int iterations = 1;            // one after another (repeat.h); more than one only to their end
-  Progress* progress = nullptr;  // of this process's hosts, for whoever wants to look
-  NetworkLog* log = nullptr;     // filled if the network keeps one
+  int iterations = 1;            // repeat.h; several only with until == Time::Max()
+  Progress* progress = nullptr;  // of the hosts of this process
+  NetworkLog* log = nullptr;     // set if the network keeps one
 };
 
-// An error if the inputs do not fit together, the network cannot be made, or some op can never end;
-// the error then says which ranks wait for which op on whom. With several processes all of them
-// call it: an error is the same in all, the timeline and the log are the first process's.
+// Returns an error if the inputs do not match, the network cannot be made, or some op can never
+// end. In the last case the error says which ranks wait for which ranks, and in which ops. With
+// several processes, all of them call this function. They get the same error, but only the first
+// process gets the timeline and the log.
 Result<Timeline> Replay(const Workload& workload, const FlowPlan& plan, const KernelTimes& times,
                         const NetworkModel& network, const ReplayOptions& options);
 

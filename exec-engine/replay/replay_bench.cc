@@ -1,5 +1,5 @@
-// How fast the replay is: slices a second in the transfer engine, ops a second with calls looked
-// up.
+// The speed of the replay: slices a second in the transfer engine, and ops a second when calls are
+// looked up.
 #include <benchmark/benchmark.h>
 
 #include "exec-engine/testing/replay_testing.h"

@@ -1,5 +1,5 @@
-// What holds of the replay of any program: shortcuts change no time, nor does running it again, and
-// every rank's account is whole.
+// Properties of the replay of any program: shortcuts and repetition change no time, and the
+// accounts of all ranks are complete.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -36,8 +36,8 @@ void ExpectSame(const Timeline& a, const Timeline& b) {
   }
 }
 
-// A host of four GPUs, tensor groups of two or four, data groups across them on a stream of their
-// own, pipeline messages to a second host: calls meet on the same GPUs' links in every way.
+// Hosts of four GPUs, tensor groups of two or four, data groups across them on a stream of their
+// own, pipeline messages to a second host: calls share the links of GPUs in all combinations.
 WorkloadBuilder RandomWorkload(uint32_t seed) {
   std::mt19937 random(seed);
   const auto pick = [&](int64_t n) {
@@ -91,7 +91,8 @@ WorkloadBuilder RandomWorkload(uint32_t seed) {
   return b;
 }
 
-// Hosts of any speed, queues of any length, that wait anywhere; some ops are in graphs.
+// Hosts of random speed, queues of random length and waits at random places. Some ops are in
+// graphs.
 WorkloadBuilder RandomLaunches(uint32_t seed) {
   WorkloadBuilder b = RandomWorkload(seed);
   std::mt19937 random(seed);
@@ -121,10 +122,10 @@ TEST(ReplayPropertyTest, CallsPlayedAloneGiveTheSameTimesAsTogether) {
              Counter(*fast, "calls played together") - Counter(*slow, "calls played together");
   }
   EXPECT_GT(alone, 2000);
-  EXPECT_GT(moved, 100) << "calls that were played alone and then had to share their links";
+  EXPECT_GT(moved, 100) << "calls that began alone and then shared their links";
 }
 
-// Four GPUs that arrive at each of 80 sums of 512 KiB, a slice a step, as they please.
+// Four GPUs with random arrivals at each of 80 sums of 512 KiB, one slice for each step.
 WorkloadBuilder Staggered(uint32_t seed, Time latency) {
   std::mt19937 random(seed);
   Topology topology = SmallCluster(1, 4);
@@ -143,9 +144,9 @@ WorkloadBuilder Staggered(uint32_t seed, Time latency) {
   return b;
 }
 
-// Without latency a ring that waits for its last member is not a picosecond ahead; with one, what
-// is on the way is.
-TEST(ReplayPropertyTest, SoDoThoseInWhichOnlyTheLastArrivalMatters) {
+// Without latency, no member of a ring gets ahead of the last arrival. With latency, slices in
+// flight do.
+TEST(ReplayPropertyTest, CallsThatDependOnTheLastArrivalGiveTheSameTimes) {
   for (uint32_t seed = 0; seed < 20; ++seed) {
     for (const Time latency : {Time(), Time::Us(1)}) {
       const WorkloadBuilder b = Staggered(seed, latency);
@@ -163,7 +164,7 @@ TEST(ReplayPropertyTest, SoDoThoseInWhichOnlyTheLastArrivalMatters) {
   }
 }
 
-TEST(ReplayPropertyTest, LateLaunchesDoNotChangeThat) {
+TEST(ReplayPropertyTest, CallsWithLateLaunchesGiveTheSameTimes) {
   for (uint32_t seed = 0; seed < 100; ++seed) {
     const WorkloadBuilder b = RandomLaunches(seed);
     const Result<Timeline> fast = ReplayAll(b, /*shortcut=*/true),
@@ -174,7 +175,7 @@ TEST(ReplayPropertyTest, LateLaunchesDoNotChangeThat) {
   }
 }
 
-// A network that forgets what messages say for the sake of speed alone.
+// A network that drops the fields of messages that exist for speed only.
 class Forgetful final : public Network {
  public:
   explicit Forgetful(std::unique_ptr<Network> network, int hosts) : network_(std::move(network)) {
@@ -226,7 +227,7 @@ TEST(ReplayPropertyTest, HintsInMessagesChangeNothing) {
   }
 }
 
-TEST(ReplayPropertyTest, TwoRunsGiveTheSame) {
+TEST(ReplayPropertyTest, TwoRunsGiveTheSameTimes) {
   const WorkloadBuilder b = RandomWorkload(5);
   ExpectSame(*ReplayAll(b), *ReplayAll(b));
 }
@@ -248,13 +249,12 @@ TEST(ReplayPropertyTest, AccountsAddUpToTheIterationOnEveryRank) {
       for (const Time exposed : account.exposed) EXPECT_GE(exposed, Time());
     }
   }
-  EXPECT_GT(late, 200) << "hosts of the 320 ranks that launch that held up something";
+  EXPECT_GT(late, 200) << "of 320 ranks with launches, those that waited for their host";
 }
 
-// Calls that take SMs and memory from compute, GPUs that are slow for a time, ops that differ by
-// chance, several iterations, runs that are stopped: the shortcut changes nothing, and all parts of
-// every account are there.
-TEST(ReplayPropertyTest, SharedGpusStragglersAndChanceDoNotChangeThat) {
+// Calls that slow down compute, GPUs that are slow for some time, jitter, several iterations,
+// stopped runs: the shortcut changes no time, and accounts are complete.
+TEST(ReplayPropertyTest, SharedGpusStragglersAndJitterGiveTheSameTimes) {
   Time waited;
   for (uint32_t seed = 0; seed < 60; ++seed) {
     WorkloadBuilder b = seed % 2 == 1 ? RandomLaunches(seed) : RandomWorkload(seed);
@@ -290,7 +290,7 @@ TEST(ReplayPropertyTest, SharedGpusStragglersAndChanceDoNotChangeThat) {
       waited += account.straggler;
     }
   }
-  EXPECT_GT(waited, Time::Us(10000)) << "of 480 ranks for one another";
+  EXPECT_GT(waited, Time::Us(10000)) << "straggler wait of 480 ranks";
 }
 
 }  // namespace

@@ -29,12 +29,12 @@ TEST(ReplayTest, OpsOfAStreamRunInOrderAndStreamsSideBySide) {
   const RankTimeline& rank = timeline->ranks[0];
   EXPECT_EQ(rank.start[1], Time::Us(10));
   EXPECT_EQ(rank.start[2], Time::Us(10));
-  EXPECT_EQ(rank.start[3], Time::Us(14)) << "behind op 2 in its stream, though it waits for none";
+  EXPECT_EQ(rank.start[3], Time::Us(14)) << "behind op 2 in its stream, without a dependency";
   EXPECT_EQ(timeline->iteration, Time::Us(15));
 }
 
-// Ring all-reduce of S bytes over n members in one channel, each chunk whole: 2 (n - 1) hops of
-// chunk / rate + latency, and the last chunk is copied out at the receive rate.
+// Ring all-reduce of S bytes over n members in one channel, each chunk in one slice: 2 (n - 1)
+// steps of chunk / rate + latency, and the last chunk is copied out at the receive rate.
 TEST(ReplayTest, RingAllReduceTakesItsClosedForm) {
   for (const int n : {2, 4, 8}) {
     WorkloadBuilder b(SmallCluster(1, n));
@@ -55,7 +55,7 @@ TEST(ReplayTest, RingAllReduceTakesItsClosedForm) {
   }
 }
 
-// Eight channels of 10 GB/s a GPU share a link of 40 GB/s: the link decides.
+// Eight channels of 10 GB/s on each GPU share a link of 40 GB/s, which is the bottleneck.
 TEST(ReplayTest, ChannelsShareTheGpusLink) {
   for (const ScaleUpKind kind : {ScaleUpKind::kNvSwitch, ScaleUpKind::kPcie}) {
     Topology topology = SmallCluster(1, 2);
@@ -74,7 +74,7 @@ TEST(ReplayTest, ChannelsShareTheGpusLink) {
   }
 }
 
-// LL carries a flag beside every word: twice the bytes on the link.
+// LL sends a flag with every word: twice the bytes on the link.
 TEST(ReplayTest, LowLatencyProtocolDoublesTheBytesOnTheLink) {
   Topology topology = SmallCluster(1, 2);
   topology.host_kinds[0].scale_up.bandwidth = Bandwidth::FromBytesPerSecond(10e9);
@@ -92,8 +92,8 @@ TEST(ReplayTest, LowLatencyProtocolDoublesTheBytesOnTheLink) {
   EXPECT_NEAR(timeline->iteration.seconds(), 2 * 64.0 * kMega / 10e9, 1e-4);
 }
 
-// A sender may fill the slots of a connection before its receiver has come; then it waits.
-TEST(ReplayTest, SenderWaitsForRoomNotForTheReceiver) {
+// A sender may fill the slots of a connection before its receiver starts; then it waits.
+TEST(ReplayTest, SenderWaitsForFreeSlotsNotForTheReceiver) {
   for (const int64_t bytes : {int64_t{256} << 10, int64_t{2} << 20}) {
     WorkloadBuilder b(SmallCluster(1, 2));
     const int stream = b.Stream("compute");
@@ -109,7 +109,7 @@ TEST(ReplayTest, SenderWaitsForRoomNotForTheReceiver) {
   }
 }
 
-TEST(ReplayTest, MessageBetweenHostsTakesItsWay) {
+TEST(ReplayTest, MessageBetweenHostsTakesItsClosedForm) {
   Topology topology = SmallCluster(2, 1);
   topology.host_kinds[0].nics.message = Time::Ns(200);
   topology.gpus[0].collectives.p2p_simple.net_slice = Time::Us(3);
@@ -122,9 +122,9 @@ TEST(ReplayTest, MessageBetweenHostsTakesItsWay) {
   b.PlanAll(/*channels=*/1);
   const Result<Timeline> timeline = ReplayAll(b);
   ASSERT_TRUE(timeline.ok());
-  // Copied into the proxy's buffer and out of it at 10 GB/s, with 3 us for the proxy's flags each
-  // time; taken up by the NIC in 200 ns; 16 packets of 4096 + 82 B at 200 Gbps, one stored in the
-  // switch; two NICs of 500 ns, two cables of 50 ns, a switch of 300 ns.
+  // A copy into the proxy's buffer and one out of it at 10 GB/s, each with 3 us for the proxy's
+  // flags; 200 ns of the NIC for the message; 16 packets of 4096 + 82 B at 200 Gbps, one of them
+  // stored in the switch; two NICs of 500 ns, two cables of 50 ns, a switch of 300 ns.
   const double copy = 65536 / 10e9, wire = 16 * 4178 / 25e9, packet = 4178 / 25e9;
   const double proxies = 2 * 3e-6 + 0.2e-6;
   const double expected = 100e-6 + copy + wire + packet + 1.4e-6 + copy + proxies;
@@ -132,14 +132,13 @@ TEST(ReplayTest, MessageBetweenHostsTakesItsWay) {
   EXPECT_EQ(timeline->ranks[1].ready[0], Time::Us(100)) << "when the sender started";
 }
 
-// Two GPUs of a host between which NCCL saw nothing better than the network.
+// Two GPUs of a host that NCCL connects through the network.
 TEST(ReplayTest, MessageInsideAHostTakesItsNics) {
   const double copy = 65536 / 10e9, wire = 16 * 4178 / 25e9, packet = 4178 / 25e9;
-  // Through two NICs and the switch, as between hosts; or round in one, without the packets'
-  // headers.
-  const std::vector<std::pair<int, double>> ways = {{1, copy + wire + packet + 1.4e-6 + copy},
-                                                    {0, copy + 65536 / 25e9 + 2 * 500e-9 + copy}};
-  for (const auto& [nic, expected] : ways) {
+  // Through two NICs and the switch, as between hosts, or inside one NIC without packet headers.
+  const std::vector<std::pair<int, double>> cases = {{1, copy + wire + packet + 1.4e-6 + copy},
+                                                     {0, copy + 65536 / 25e9 + 2 * 500e-9 + copy}};
+  for (const auto& [nic, expected] : cases) {
     WorkloadBuilder b(SmallCluster(1, 2));
     const int stream = b.Stream("compute");
     const int role = b.Role("pair", Dimension::kPipeline, {{0, 1}});
@@ -159,8 +158,8 @@ TEST(ReplayTest, MessageInsideAHostTakesItsNics) {
   }
 }
 
-// More slices than slots, so that the sender has to be told of room, on a way that never leaves the
-// host: as fast as the slowest part of it.
+// A message inside a host with more slices than slots, so the sender needs clear-to-sends: its rate
+// is that of its bottleneck.
 TEST(ReplayTest, LongMessageInsideAHostIsAsFastAsItsNics) {
   constexpr int64_t kBytes = 64 * kMega;
   for (const int nic : {0, 1}) {
@@ -185,7 +184,7 @@ TEST(ReplayTest, LongMessageInsideAHostIsAsFastAsItsNics) {
   }
 }
 
-// The receiver's clear-to-send crosses the network: nothing leaves before it is there.
+// No data leaves before the receiver's clear-to-send has crossed the network.
 TEST(ReplayTest, DataWaitsForTheReceiverAcrossHosts) {
   WorkloadBuilder b(SmallCluster(2, 1));
   const int stream = b.Stream("compute");
@@ -200,7 +199,7 @@ TEST(ReplayTest, DataWaitsForTheReceiverAcrossHosts) {
   EXPECT_LT(timeline->ranks[0].end[0], Time::Us(10)) << "the sender's kernel only fills its buffer";
 }
 
-// Sends and receives find one another by tag, in whatever order either side issues them.
+// Sends and receives match by tag, in any order of issue.
 TEST(ReplayTest, TagsMatchSendsToReceives) {
   WorkloadBuilder b(SmallCluster(2, 1));
   const int out = b.Stream("send"), out2 = b.Stream("send2"), in = b.Stream("recv"),
@@ -218,7 +217,7 @@ TEST(ReplayTest, TagsMatchSendsToReceives) {
   EXPECT_LT(timeline->ranks[1].end[1], Time::Us(1000));
 }
 
-TEST(ReplayTest, DeadlockNamesWhoWaitsForWhom) {
+TEST(ReplayTest, DeadlockNamesTheRanksThatWait) {
   WorkloadBuilder b(SmallCluster(2, 2));
   const int stream = b.Stream("compute");
   const int tp = b.Role("tp", Dimension::kTensor, {{0, 1}, {2, 3}});
@@ -232,15 +231,15 @@ TEST(ReplayTest, DeadlockNamesWhoWaitsForWhom) {
   ASSERT_FALSE(timeline.ok());
   EXPECT_EQ(
       timeline.error().message(),
-      "the run cannot finish: 1 of 4 ops ended, 2 wait for ever\n"
+      "the run cannot finish: 1 of 4 ops ended, 2 wait forever\n"
       "  rank 0 in op 0 (receive of 1.049 MB over 'pp' (group 2)) waits for data from rank 2\n"
       "  rank 1 in op 0 (all-reduce of 1.049 MB over 'tp' (group 0)) waits for rank 0, which "
       "never started it\n"
-      "  one after another: rank 1 in op 0 waits for rank 0, which in op 0 waits for rank 2, which "
+      "  in a chain: rank 1 in op 0 waits for rank 0, which in op 0 waits for rank 2, which "
       "has ended its program");
 }
 
-// Each of two ranks is in another collective; both have begun what the other has not.
+// Two ranks start two collectives in opposite order.
 WorkloadBuilder Crossed() {
   WorkloadBuilder b(SmallCluster(2, 1));
   const int stream = b.Stream("compute");
@@ -255,11 +254,11 @@ WorkloadBuilder Crossed() {
   return b;
 }
 
-TEST(ReplayTest, ADeadlockIsToldWithItsCircle) {
+TEST(ReplayTest, DeadlockNamesItsCircle) {
   const Result<Timeline> timeline = ReplayAll(Crossed());
   ASSERT_FALSE(timeline.ok());
   EXPECT_EQ(timeline.error().message(),
-            "the run cannot finish: 2 of 6 ops ended, 2 wait for ever\n"
+            "the run cannot finish: 2 of 6 ops ended, 2 wait forever\n"
             "  rank 0 in op 1 (all-reduce of 1.049 MB over 'tp' (group 0)) waits for data from "
             "rank 1\n"
             "  rank 1 in op 1 (all-reduce of 1.049 MB over 'dp' (group 1)) waits for data from "
@@ -267,8 +266,8 @@ TEST(ReplayTest, ADeadlockIsToldWithItsCircle) {
             "  in a circle: rank 0 in op 1 waits for rank 1, which in op 1 waits for rank 0");
 }
 
-// Either host waits for its own send before it issues the receive that the other's send needs.
-TEST(ReplayTest, HostsThatWaitForOneAnotherAreToldOf) {
+// Each host waits for its own send before it issues the receive that the other send needs.
+TEST(ReplayTest, DeadlockNamesHostsThatWait) {
   WorkloadBuilder b(SmallCluster(1, 2));
   const int out = b.Stream("out"), in = b.Stream("in");
   const int pair = b.Role("pair", Dimension::kPipeline, {{0, 1}});
@@ -299,7 +298,7 @@ TEST(ReplayTest, AGpuWithoutCostsIsAnError) {
   EXPECT_THAT(timeline.error().message(), HasSubstr("plain has no 'collectives:' section"));
 }
 
-// As many times with one tag that the numbers of calls run out.
+// So many messages with one tag that their numbers do not fit.
 TEST(ReplayTest, MoreCallsThanAMessageCanNameAreAnError) {
   WorkloadBuilder b(SmallCluster(1, 2));
   const int stream = b.Stream("compute");

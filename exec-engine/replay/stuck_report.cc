@@ -25,14 +25,14 @@ std::string Describe(const Workload& workload, int rank, const Op& op) {
   return text;
 }
 
-// Walks along who waits for whom until it meets an op again or has seen all.
+// Follows waits depth first until it meets an op again or has seen all ops.
 class Walk {
  public:
   explicit Walk(const std::vector<StuckOp>& stuck)
       : stuck_(stuck),
         mark_(stuck.size(), kNew),
         length_(stuck.size(), 1),
-        then_(stuck.size(), kNobody) {
+        then_(stuck.size(), kNone) {
     for (size_t i = 0; i < stuck.size(); ++i) ops_of_[stuck[i].rank].push_back(i);
   }
 
@@ -45,14 +45,14 @@ class Walk {
 
  private:
   enum Mark : uint8_t { kNew, kOnPath, kDone };
-  static constexpr size_t kNobody = SIZE_MAX;
+  static constexpr size_t kNone = SIZE_MAX;
 
   struct Frame {
     size_t op;
-    size_t rank = 0, next = 0;  // whom of those it waits for, and which of their ops, comes next
+    size_t rank = 0, next = 0;  // to visit next: the rank it waits for, and the op of that rank
   };
 
-  // Without recursion: chains may be as long as there are ranks. True if path_ is a circle.
+  // Returns true if path_ is a circle. Has no recursion, because a chain may visit every rank.
   bool From(size_t start) {
     std::vector<Frame> frames;
     const auto enter = [&](size_t op) {
@@ -81,7 +81,7 @@ class Walk {
     return false;
   }
 
-  // `next`, of which all is known, comes after `op`.
+  // `op` waits for `next`, whose longest chain is known.
   void Follow(size_t op, size_t next) {
     if (length_[next] + 1 <= length_[op]) return;
     length_[op] = length_[next] + 1;
@@ -92,11 +92,11 @@ class Walk {
     std::vector<size_t> out;
     if (stuck_.empty()) return out;
     const auto first = std::max_element(length_.begin(), length_.end()) - length_.begin();
-    for (auto op = static_cast<size_t>(first); op != kNobody; op = then_[op]) out.push_back(op);
+    for (auto op = static_cast<size_t>(first); op != kNone; op = then_[op]) out.push_back(op);
     return out;
   }
 
-  // The next op that the frame's waits for.
+  // Sets *next to the next op for which the op of the frame waits. Returns false if there is none.
   bool Next(Frame* frame, size_t* next) const {
     const std::vector<int>& ranks = stuck_[frame->op].ranks;
     for (; frame->rank < ranks.size(); ++frame->rank, frame->next = 0) {
@@ -112,14 +112,14 @@ class Walk {
   std::map<int, std::vector<size_t>> ops_of_;  // by rank
   std::vector<Mark> mark_;
   std::vector<size_t> path_;
-  std::vector<size_t> length_, then_;  // of the longest chain from an op, where there is no circle
+  std::vector<size_t> length_, then_;  // of the longest chain from an op if there is no circle
 };
 
 // "rank 0 in op 3 waits for rank 2, which in op 5 waits for rank 0".
 std::string ChainText(const std::vector<StuckOp>& stuck) {
   const WaitChain chain = FindChain(stuck);
   if (chain.ops.empty()) return "";
-  std::string text = chain.closed ? "\n  in a circle: " : "\n  one after another: ";
+  std::string text = chain.closed ? "\n  in a circle: " : "\n  in a chain: ";
   for (size_t i = 0; i < std::min(chain.ops.size(), kChainShown); ++i) {
     const StuckOp& op = stuck[chain.ops[i]];
     text += fmt::format("rank {}{} in op {} waits for ", op.rank, i == 0 ? "" : ", which", op.op);
@@ -129,7 +129,7 @@ std::string ChainText(const std::vector<StuckOp>& stuck) {
   }
   const StuckOp& last = stuck[chain.ops.back()];
   if (chain.closed) return text + fmt::format("rank {}", stuck[chain.ops.front()].rank);
-  if (last.ranks.empty()) return text + "nobody that is known";
+  if (last.ranks.empty()) return text + "an unknown rank";
   return text + fmt::format("rank {}, which has ended its program", last.ranks.front());
 }
 
@@ -139,7 +139,7 @@ WaitChain FindChain(const std::vector<StuckOp>& stuck) { return Walk(stuck).Find
 
 Error DeadlockError(const ReplayIndex& index, const std::vector<StuckOp>& stuck, int64_t ended) {
   const Workload& workload = index.workload();
-  std::string text = fmt::format("the run cannot finish: {} of {} ops ended, {} wait for ever",
+  std::string text = fmt::format("the run cannot finish: {} of {} ops ended, {} wait forever",
                                  ended, index.op_count(), stuck.size());
   for (size_t i = 0; i < std::min(stuck.size(), kStuckShown); ++i) {
     const StuckOp& s = stuck[i];

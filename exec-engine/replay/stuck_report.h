@@ -1,5 +1,5 @@
-// What is told of a run that cannot finish: which ranks wait for which op, on whom, and in what
-// circle.
+// Reports a run that cannot finish: which ranks wait in which ops, for which ranks, and the circle
+// of waits.
 #ifndef DRYDOCK_EXEC_ENGINE_REPLAY_STUCK_REPORT_H_
 #define DRYDOCK_EXEC_ENGINE_REPLAY_STUCK_REPORT_H_
 
@@ -17,17 +17,17 @@ struct StuckOp {
   int rank = 0;
   uint32_t op = 0;
   std::string waits_for;
-  std::vector<int> ranks;  // for whom; empty: nobody knows
+  std::vector<int> ranks;  // for which it waits; empty: unknown
 };
 
-// `stuck` by rank, those of all ranks; `ended` of all ops have ended.
+// `stuck` are the stuck ops of all ranks, ordered by rank. `ended` ops have ended.
 Error DeadlockError(const ReplayIndex& index, const std::vector<StuckOp>& stuck, int64_t ended);
 
-// The circle among them, as places in `stuck`: each waits for the rank of the next, the last for
-// that of the first. Where there is none, a chain whose last waits for a rank that is not stuck (or
-// for nobody that is known).
+// A circle of waits: each op waits for the rank of the next one, the last for the rank of the
+// first. If there is no circle, the longest chain, whose last op waits for a rank that is not stuck
+// or is unknown.
 struct WaitChain {
-  std::vector<size_t> ops;
+  std::vector<size_t> ops;  // indices into `stuck`
   bool closed = false;
 };
 WaitChain FindChain(const std::vector<StuckOp>& stuck);

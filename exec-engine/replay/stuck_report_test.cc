@@ -15,7 +15,7 @@ StuckOp Waits(int rank, uint32_t op, std::vector<int> ranks) {
   return stuck;
 }
 
-TEST(StuckReportTest, ACircleIsFoundWhereverItIs) {
+TEST(StuckReportTest, FindsACircleInAnyPlace) {
   const std::vector<StuckOp> stuck = {Waits(0, 5, {1}), Waits(1, 6, {3, 2}), Waits(2, 7, {4}),
                                       Waits(4, 1, {1})};
   const WaitChain chain = FindChain(stuck);
@@ -30,14 +30,14 @@ TEST(StuckReportTest, ARankMayBeInSeveralOpsAtOnce) {
   EXPECT_EQ(chain.ops, (std::vector<size_t>{1, 2}));
 }
 
-TEST(StuckReportTest, WithoutACircleTheLongestChainIsTold) {
+TEST(StuckReportTest, FindsTheLongestChainWithoutACircle) {
   const std::vector<StuckOp> stuck = {Waits(0, 1, {7}), Waits(1, 1, {2}), Waits(2, 1, {0})};
   const WaitChain chain = FindChain(stuck);
   EXPECT_FALSE(chain.closed);
-  EXPECT_EQ(chain.ops, (std::vector<size_t>{1, 2, 0})) << "rank 7 is done";
+  EXPECT_EQ(chain.ops, (std::vector<size_t>{1, 2, 0})) << "rank 7 has ended";
 }
 
-TEST(StuckReportTest, LongChainsAreNoTrouble) {
+TEST(StuckReportTest, FollowsLongChains) {
   std::vector<StuckOp> stuck;
   constexpr int kRanks = 200000;
   for (int rank = 0; rank < kRanks; ++rank) stuck.push_back(Waits(rank, 0, {(rank + 1) % kRanks}));
@@ -46,7 +46,7 @@ TEST(StuckReportTest, LongChainsAreNoTrouble) {
   EXPECT_EQ(chain.ops.size(), static_cast<size_t>(kRanks));
 }
 
-// The first of two processes; the other gives the same for ranks that are one further on.
+// The first of two processes. The second one gives the same for ranks that are higher by one.
 class TwoProcesses : public Processes {
  public:
   int index() const override { return 0; }
@@ -58,7 +58,7 @@ class TwoProcesses : public Processes {
   std::string other;
 };
 
-// What a process gives to the others.
+// What a process sends to the others.
 class Recorder : public TwoProcesses {
  public:
   std::vector<std::string> GatherAll(const std::string& own) override {
@@ -67,19 +67,19 @@ class Recorder : public TwoProcesses {
   }
 };
 
-TEST(StuckReportTest, ProcessesTellOneAnother) {
-  HowFar there;
+TEST(StuckReportTest, ProcessesExchangeTheirState) {
+  RunState there;
   there.ended = 7;
   there.stopped = true;
   there.stuck = {Waits(3, 8, {0, 1})};
   Recorder recorder;
-  GatherHowFar(there, &recorder);
+  GatherState(there, &recorder);
   TwoProcesses processes;
   processes.other = recorder.other;
-  HowFar own;
+  RunState own;
   own.ended = 2;
   own.stuck = {Waits(1, 4, {3})};
-  const HowFar all = GatherHowFar(own, &processes);
+  const RunState all = GatherState(own, &processes);
   EXPECT_EQ(all.ended, 9);
   EXPECT_TRUE(all.stopped);
   ASSERT_EQ(all.stuck.size(), 2u);

@@ -81,7 +81,7 @@ void SpeedHost(double factor, Workload* workload, KernelTimes*) {
   }
 }
 
-// The inputs that changes are applied to, as they were.
+// The inputs before any change.
 struct Originals {
   Topology topology;
   HostLaunch launch;
@@ -111,7 +111,7 @@ Result<std::vector<const WhatIfChange*>> FindChanges(const std::string& names) {
   }
   for (const std::string& name : wanted) {
     if (std::find(known.begin(), known.end(), name) != known.end()) continue;
-    return Error(fmt::format("--only: nothing is called '{}'{}; valid values are {}", name,
+    return Error(fmt::format("--only: '{}' is not a change{}; valid values are {}", name,
                              DidYouMean(name, known), Join(known)));
   }
   std::vector<const WhatIfChange*> out;

@@ -1,6 +1,5 @@
-// Sensitivities by replay: the iteration again, with one kind of input made faster at a time. What
-// NCCL decided stays (the plans are not made again), and so does everything that the change does
-// not name.
+// Sensitivities by replay: replays the iteration with one kind of input faster at a time. The plans
+// of NCCL and all other inputs stay as they are.
 #ifndef DRYDOCK_EXEC_ENGINE_REPLAY_WHAT_IF_H_
 #define DRYDOCK_EXEC_ENGINE_REPLAY_WHAT_IF_H_
 
@@ -16,8 +15,8 @@
 
 namespace drydock {
 
-// One row per question: selection, help and "valid values are ..." come from the table. A rate is
-// multiplied by `factor`, a time divided by it.
+// One row per change: selection, help and "valid values are ..." come from the table. Rates are
+// multiplied by `factor`, times divided by it.
 struct WhatIfChange {
   std::string name;
   std::string changed;
@@ -25,21 +24,22 @@ struct WhatIfChange {
 };
 const std::vector<WhatIfChange>& WhatIfChanges();
 
-// "compute,nic" as rows of the table, in its order; empty: all.
+// Returns the rows of names such as "compute,nic", in the order of the table; all rows if `names`
+// is empty.
 Result<std::vector<const WhatIfChange*>> FindChanges(const std::string& names);
 
 struct WhatIfOptions {
   double better = 10;  // per cent, above 0
   std::vector<const WhatIfChange*> changes;
   ReplayOptions replay;
-  std::function<void(const std::string& name)> began;  // before each replay
+  std::function<void(const std::string& name)> began;  // called before each replay
 };
 
 // Errors are those of Replay.
 Result<WhatIf> AnswerWhatIf(Workload workload, const FlowPlan& plan, const KernelTimes& times,
                             const NetworkModel& network, const WhatIfOptions& options);
 
-// A table for people.
+// Returns a table as text.
 std::string WhatIfText(const WhatIf& what_if);
 
 }  // namespace drydock

@@ -14,7 +14,7 @@ using drydock::testing::Analytical;
 using drydock::testing::SmallCluster;
 using drydock::testing::WorkloadBuilder;
 
-// By name, in us; "" is the iteration as it is.
+// By name, in us. "" is the iteration without a change.
 std::map<std::string, double> Ask(const WorkloadBuilder& builder, double better) {
   WhatIfOptions options;
   options.better = better;
@@ -39,7 +39,7 @@ TEST(WhatIf, ComputeAloneTakesLess) {
   }
 }
 
-// 25 MB at 200 Gbps: 1 ms, and little else; twice as fast, half of it.
+// 25 MB at 200 Gbps take 1 ms, and half of it at twice the rate.
 TEST(WhatIf, AMessageBetweenHostsGainsFromItsNic) {
   WorkloadBuilder builder(SmallCluster(2, 1));
   const int role = builder.Role("pp", Dimension::kPipeline, {{0, 1}});
@@ -55,8 +55,8 @@ TEST(WhatIf, AMessageBetweenHostsGainsFromItsNic) {
   EXPECT_LT(times.at("latency"), times.at(""));
 }
 
-// A thread block of 10 GB/s on a link of 100: the link is not what they wait for.
-TEST(WhatIf, ACallThatItsThreadBlocksBoundGainsFromThem) {
+// A thread block of 10 GB/s on a link of 100 GB/s: the link is not the bottleneck.
+TEST(WhatIf, ACallBoundByThreadBlocksGainsFromThem) {
   constexpr int64_t kBytes = 8 << 20;
   WorkloadBuilder builder(SmallCluster(1, 4));
   const int stream = builder.Stream("tp");
@@ -71,13 +71,13 @@ TEST(WhatIf, ACallThatItsThreadBlocksBoundGainsFromThem) {
   EXPECT_GT(times.at("nvlink"), times.at("nccl"));
 }
 
-TEST(WhatIf, WhatIsAskedIsInTheOrderOfTheTable) {
+TEST(WhatIf, ChangesAreInTheOrderOfTheTable) {
   const auto found = FindChanges("nic,compute").value();
   ASSERT_EQ(found.size(), 2u);
   EXPECT_EQ(found[0]->name, "compute");
   EXPECT_EQ(found[1]->name, "nic");
   EXPECT_EQ(FindChanges("nik").error().ToString(),
-            "error: --only: nothing is called 'nik'; did you mean 'nic'?; valid values are "
+            "error: --only: 'nik' is not a change; did you mean 'nic'?; valid values are "
             "compute, nvlink, nic, latency, nccl, host");
 }
 

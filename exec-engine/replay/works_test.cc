@@ -1,4 +1,4 @@
-// Plans of several works: what order they keep, and how long they take together.
+// Plans of several works: the order of the works and their time together.
 #include <gtest/gtest.h>
 
 #include "exec-engine/replay/replay.h"
@@ -15,7 +15,7 @@ using testing::WorkloadBuilder;
 constexpr int64_t kBytes = 1 << 20;
 constexpr Time kBlock = Time::Ps(104857600);  // a thread block moves kBytes at 10 GB/s
 
-// `second` follows `first`, on channels `shift` further on.
+// `second` behind `first`, on channels that are `shift` higher.
 Plan Followed(Plan first, const Plan& second, int shift, int launch) {
   const auto connections = static_cast<uint32_t>(first.connections.size());
   const auto operands = static_cast<uint32_t>(first.operands.size());
@@ -48,7 +48,7 @@ Plan Message(bool back = false) {
   return plan;
 }
 
-// A cluster of one host, or two, with one communicator of two ranks that make one call.
+// A cluster of one or two hosts, with one group of two ranks that make one call.
 Timeline TimelineOf(const Plan& plan, Time base = Time(), int hosts = 1) {
   Topology cluster = SmallCluster(hosts, 2 / hosts);
   cluster.gpus[0].collectives.p2p_simple.base = base;
@@ -65,21 +65,20 @@ Timeline TimelineOf(const Plan& plan, Time base = Time(), int hosts = 1) {
   return timeline.value();
 }
 
-TEST(WorksTest, OnOneChannelOneFollowsTheOther) {
+TEST(WorksTest, OnOneChannelWorksRunOneAfterAnother) {
   const Timeline one = TimelineOf(Message());
   const Timeline two = TimelineOf(Followed(Message(), Message(), 0, 0));
   EXPECT_EQ(two.ranks[0].end[0], kBlock + kBlock);
   EXPECT_EQ(two.iteration, one.iteration + kBlock);
 }
 
-TEST(WorksTest, OnTwoChannelsTheyRunSideBySide) {
+TEST(WorksTest, OnTwoChannelsWorksRunInParallel) {
   const Timeline one = TimelineOf(Message());
   EXPECT_EQ(TimelineOf(Followed(Message(), Message(), 1, 0)).iteration, one.iteration);
 }
 
-// Member 1 answers in the second work, so member 0 must have received everything before it sends
-// the third.
-TEST(WorksTest, AWorkBeginsWhenTheOneBeforeHasEndedOnThatMember) {
+// Member 1 answers in the second work, so member 0 receives everything before it sends the third.
+TEST(WorksTest, AWorkBeginsWhenThePreviousOneHasEndedOnThatMember) {
   const Timeline one = TimelineOf(Message());
   const Timeline both = TimelineOf(Followed(Message(), Message(true), 0, 0));
   EXPECT_EQ(both.iteration, one.iteration + one.iteration);
@@ -96,7 +95,7 @@ TEST(WorksTest, TheNextKernelWaitsForAllChannelsAndIsLaunched) {
   EXPECT_EQ(kernels.iteration, one.iteration + kBase + kBlock);
 }
 
-TEST(WorksTest, WorksBetweenHostsKeepTheirOrderToo) {
+TEST(WorksTest, WorksBetweenHostsKeepTheirOrder) {
   const auto between = [](bool back) {
     Plan plan = Message(back);
     plan.connections[0].link = LinkKind::kNet;
@@ -113,9 +112,9 @@ TEST(WorksTest, WorksBetweenHostsKeepTheirOrderToo) {
             one.iteration);
 }
 
-// A message in a communicator of four is an affair of two, on one host or between hosts; the others
-// make their collectives meanwhile.
-TEST(WorksTest, AMessageNeedsOnlyItsEnds) {
+// A message in a group of four involves two members, on one host or between hosts. The other
+// members make their collectives at the same time.
+TEST(WorksTest, AMessageNeedsOnlyItsTwoEnds) {
   for (const int hosts : {1, 4}) {
     WorkloadBuilder b(SmallCluster(hosts, 4 / hosts));
     const int compute = b.Stream("compute");

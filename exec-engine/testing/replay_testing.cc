@@ -17,8 +17,8 @@ CollectiveCosts::Protocol PlainProtocol() {
   return p;
 }
 
-// Builds the programs of all members, a channel each; connection i of a channel runs from member i
-// to i + 1. A program's first operand is where it receives from, its second where it sends to.
+// Builds the programs of all members on all channels. Connection i of a channel runs from member i
+// to member i + 1. A program receives from its first operand and sends to its second.
 class RingBuilder {
  public:
   explicit RingBuilder(const PlanShape& shape) : shape_(shape) {
@@ -51,7 +51,7 @@ class RingBuilder {
     return static_cast<uint32_t>(plan_.patterns.size()) - 1;
   }
 
-  // The connections of a channel: all around, or from the first member to the last.
+  // The connections of a channel: a ring, or a chain from the first member to the last.
   void Connect(bool closed) {
     first_connection_ = static_cast<uint32_t>(plan_.connections.size());
     const int n = shape_.members;
@@ -82,7 +82,7 @@ class RingBuilder {
     plan_.operands.insert(plan_.operands.end(), {operand(member + n - 1), operand(member)});
   }
 
-  // Every member runs `pattern` on every channel, the last connected with the first.
+  // All members run `pattern` on all channels, as a ring.
   Plan TakeRing(uint32_t pattern, std::string name) {
     for (int channel = 0; channel < shape_.channels; ++channel) {
       Connect(/*closed=*/true);

@@ -36,7 +36,7 @@ int64_t PieceSet::At(int64_t n) const {
     if (n < range.count()) return range.begin + n;
     n -= range.count();
   }
-  CHECK_NOTE(false, "a switch is sent more than its children take");
+  CHECK_NOTE(false, "a switch gets more sums than its children take");
   return -1;
 }
 
@@ -88,7 +88,7 @@ Result<Aggregation::GroupReductions> Aggregation::Resolve(const Plan& plan, uint
   return out;
 }
 
-// The parents of a tree's nodes come before them.
+// A node of a tree comes behind its parent.
 std::vector<AggregationPlace> Aggregation::PlacesOn(const AggregationTree& tree,
                                                     const PlanReduction& reduction,
                                                     const std::vector<NicPlace>& nics,
@@ -168,14 +168,14 @@ HostId Aggregation::Above(int host, int nic) const {
 const AggregationPlace& Aggregation::PlaceOf(HostId node, uint64_t call,
                                              uint32_t connection) const {
   const auto found = calls_.find(call);
-  CHECK_NOTE(found != calls_.end(), "a message to a switch for a call that it does not know");
+  CHECK_NOTE(found != calls_.end(), "a switch does not know the call of a message");
   const GroupReductions& group = *found->second;
   const int16_t reduction = group.of_connection[connection];
   CHECK(reduction >= 0);
   for (const AggregationPlace& place : group.reductions[static_cast<size_t>(reduction)].places) {
     if (place.node == node) return place;
   }
-  CHECK_NOTE(false, "a message to a switch that is not in the tree");
+  CHECK_NOTE(false, "a message goes to a switch outside the tree");
   return group.reductions.front().places.front();
 }
 

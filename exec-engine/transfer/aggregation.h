@@ -1,10 +1,10 @@
-// In-network reduction (InfiniBand SHARP) as the replay sees it: for every reduction of every
-// group, which aggregation node hears from whom and tells whom.
+// In-network reduction (InfiniBand SHARP) as the replay sees it: the senders and receivers of each
+// aggregation node, for every reduction of every group.
 //
-// An aggregation node is the part of a switch that sums. To a Network it is one more host, on a
-// cable of its own to its switch, so that every network has it without knowing. The cable is as
-// wide as all the switch's cables together are for a message to each of them, so it never holds
-// anything up; half the `latency` of `fabric: sharp` is its length, crossed once in and once out.
+// An aggregation node is the part of a switch that sums. To a Network it is one more host with a
+// cable of its own to its switch, so a network needs no code for it. The rate of the cable is the
+// number of the switch's cables times the sum of their rates, so it is never a bottleneck. Its
+// delay is half the `latency` of `fabric: sharp`, because data crosses it twice, in and out.
 //
 // Built once, immutable, shared by all hosts and threads.
 #ifndef DRYDOCK_EXEC_ENGINE_TRANSFER_AGGREGATION_H_
@@ -25,7 +25,7 @@
 
 namespace drydock {
 
-// Which of a reduction's pieces go somewhere: ranges [begin, end), ascending, apart.
+// A set of a reduction's pieces: ranges [begin, end), ascending and disjoint.
 class PieceSet {
  public:
   using Range = ReductionEnd::Pieces;
@@ -34,7 +34,7 @@ class PieceSet {
     for (const Range& range : other.ranges_) Add(range);
   }
   bool Has(int64_t piece) const;
-  // The n-th, from 0; there are more.
+  // Returns the n-th piece, counted from 0. REQUIRES: n < count()
   int64_t At(int64_t n) const;
   int64_t count() const;
 
@@ -42,16 +42,16 @@ class PieceSet {
   std::vector<Range> ranges_;
 };
 
-// What a node has to do with one reduction.
+// The place of a node in the tree of one reduction.
 struct AggregationPlace {
   struct Peer {
     HostId host = -1;
     int16_t nic = 0;
-    uint32_t connection = 0;  // of the plan: how that host knows it
-    PieceSet takes;           // of a child: what goes down to it
+    uint32_t connection = 0;  // of the plan, by which that host knows the reduction
+    PieceSet takes;           // of a child: the sums that go down to it
   };
   HostId node = -1;
-  Peer parent;  // host -1: this is the root; takes: what comes down from there
+  Peer parent;  // host -1: this node is the root; takes: the sums that come down from it
   std::vector<Peer> children;
   uint32_t flow = 0;
   int64_t pieces = 0;
@@ -59,22 +59,22 @@ struct AggregationPlace {
 
 class Aggregation {
  public:
-  Aggregation() = default;  // nobody reduces in the network
+  Aggregation() = default;  // no call reduces in the network
 
   // `topology` outlives this.
   explicit Aggregation(const Topology& topology);
 
-  // The reductions of a group's call; `members` are the hosts of its members. An error if the
-  // fabric does not reduce, or has no switch that all can reach.
+  // Adds the reductions of a group's call. `members` are the hosts of its members. Returns an error
+  // if the fabric does not reduce, or has no switch that all members reach.
   Status Add(uint64_t call, const Plan& plan, uint32_t group, const std::vector<int>& members);
 
   bool empty() const { return switches_.empty(); }
-  // The workload's, with the nodes as further hosts; those of no GPU.
+  // Returns the workload's topology with the nodes as additional hosts without GPUs.
   Topology WithNodes() const;
   int node_count() const { return static_cast<int>(switches_.size()); }
-  // The node that the NIC of a contributing member sends to.
+  // Returns the node to which the NIC of a contributing member sends.
   HostId Above(int host, int nic) const;
-  // `connection` is any of the reduction.
+  // `connection` is any connection of the reduction.
   const AggregationPlace& PlaceOf(HostId node, uint64_t call, uint32_t connection) const;
 
  private:
@@ -83,7 +83,7 @@ class Aggregation {
   };
   struct GroupReductions {
     std::vector<Reduction> reductions;
-    std::vector<int16_t> of_connection;  // reduction of each connection of the plan, -1: none
+    std::vector<int16_t> of_connection;  // reduction of each connection of the plan; -1: none
   };
   HostId NodeAt(int switch_index);
   std::vector<AggregationPlace> PlacesOn(const AggregationTree& tree,
@@ -96,7 +96,7 @@ class Aggregation {
 
   const Topology* topology_ = nullptr;
   std::unique_ptr<SwitchGraph> graph_;
-  std::vector<int> switches_;  // with a node, by node
+  std::vector<int> switches_;  // by node
   std::map<int, HostId> node_of_switch_;
   std::map<std::vector<NicPlace>, AggregationTree> trees_;
   std::map<std::pair<const Plan*, uint32_t>, std::unique_ptr<GroupReductions>> groups_;

@@ -1,4 +1,4 @@
-// Sums in the switches: which switches, and how long they take.
+// Sums in the switches: which switches sum, and the time of the sums.
 #include "exec-engine/transfer/aggregation.h"
 
 #include <gtest/gtest.h>
@@ -15,8 +15,9 @@ using testing::ReplayAll;
 using testing::SmallCluster;
 using testing::WorkloadBuilder;
 
-// `hosts` of one GPU and one NIC of 200 Gbps, `per_leaf` on a leaf, all leaves on two spines. As
-// configs/clusters/dgx-h100-8-sharp.topo: cables of 10 and 50 m, 130 ns a switch, 80 ns a sum.
+// `hosts` hosts of one GPU and one NIC of 200 Gbps, `per_leaf` of them on a leaf, all leaves on two
+// spines. As in configs/clusters/dgx-h100-8-sharp.topo, cables are 10 and 50 m long, a switch takes
+// 130 ns and a sum 80 ns.
 Topology TwoTiers(int hosts, int per_leaf) {
   Topology t = SmallCluster(hosts, 1);
   t.host_kinds[0].nics.latency = Time::Ns(600);
@@ -76,11 +77,11 @@ Plan SwitchAllReduce(int members, int64_t bytes, int64_t slice) {
   return plan;
 }
 
-// An all-gather, or else a reduce-scatter, of `pieces` pieces a member, of which each is its owner.
+// An all-gather, or else a reduce-scatter, in which each member owns `pieces` pieces.
 Plan SwitchParts(bool gathers, int members, uint32_t pieces, int64_t piece_bytes) {
   Plan plan = SwitchAllReduce(members, piece_bytes, 0);
   plan.name = gathers ? "all-gather" : "reduce-scatter";
-  // Patterns 0 and 1 send and receive every piece, 2 and 3 the own ones.
+  // Patterns 0 and 1 send and receive all pieces, 2 and 3 those of the member.
   plan.patterns.insert(plan.patterns.end(), {plan.patterns[0], plan.patterns[1]});
   for (size_t p = 0; p < 4; ++p) {
     plan.patterns[p].loops[0].repeat = p < 2 ? pieces * members : pieces;
@@ -94,7 +95,7 @@ Plan SwitchParts(bool gathers, int members, uint32_t pieces, int64_t piece_bytes
   return plan;
 }
 
-// Every rank of `topology` takes part; the last comes `late`.
+// All ranks of `topology` take part. The last one starts `late`.
 Result<Timeline> Replayed(const Topology& topology, CollectiveType type, Plan plan, int64_t bytes,
                           Time late = {}) {
   const int hosts = topology.host_count();
@@ -140,26 +141,26 @@ TEST(AggregationTreeTest, LeavesMeetAtASpine) {
   EXPECT_EQ(tree.node_of, std::vector<int>({1, 2, 2, 3}));
 }
 
-TEST(AggregationTreeTest, SwitchesApart) {
+TEST(AggregationTreeTest, SwitchesWithoutACommonSwitchAreAnError) {
   Topology t = TwoTiers(4, 2);
   t.fabric.links.resize(4);  // no spines
   SwitchGraph graph(t);
   const std::vector<NicPlace> nics = {{0, 0}, {3, 0}};
   EXPECT_EQ(graph.TreeFor(nics).error().ToString(),
-            "error: no switch can be reached from NIC 0 of host 0 and from all NICs whose data it "
-            "is to be summed with");
+            "error: no switch is reachable from NIC 0 of host 0 and from all other NICs of its "
+            "reduction");
 }
 
 // Graham et al., COMHPC 2016: 8 bytes over 128 hosts in 2.83 us.
-TEST(AggregationTest, AFewBytesTakeTheTimeThatWasPublished) {
+TEST(AggregationTest, AFewBytesTakeThePublishedTime) {
   const auto timeline = AllReduce(TwoTiers(128, 32), 8, 0);
   ASSERT_TRUE(timeline.ok()) << timeline.error().ToString();
   EXPECT_NEAR(timeline->iteration.us(), 2.83, 0.03);
 }
 
-// Each NIC carries the data once each way, both at the same time: bytes over rate, whatever the
-// number of hosts. A ring takes 2 (n - 1) / n of that.
-TEST(AggregationTest, ManyBytesTakeOneWayAtTheRateOfTheNic) {
+// Each NIC carries the data once in each direction, both at the same time: the time is bytes over
+// rate for any number of hosts. A ring takes 2 (n - 1) / n of that.
+TEST(AggregationTest, ManyBytesCrossTheNicOnce) {
   constexpr int64_t kBytes = 64 << 20;
   Topology topology = TwoTiers(2, 4);
   topology.gpus[0].collectives.simple.send = topology.gpus[0].collectives.simple.receive =
@@ -177,7 +178,7 @@ TEST(AggregationTest, ManyBytesTakeOneWayAtTheRateOfTheNic) {
 }
 
 // All parts come down to each NIC, or go up from it, once.
-TEST(AggregationTest, PartsTakeOneWayAtTheRateOfTheNic) {
+TEST(AggregationTest, PartsCrossTheNicOnce) {
   constexpr int64_t kPiece = 128 << 10;
   constexpr uint32_t kPieces = 64;
   for (const bool gathers : {true, false}) {
@@ -199,7 +200,7 @@ TEST(AggregationTest, PartsTakeOneWayAtTheRateOfTheNic) {
   }
 }
 
-// Nothing is gathered before everybody has room for it, whoever's it is.
+// No part is gathered before all members have room for it.
 TEST(AggregationTest, PartsWaitForTheLastMember) {
   const Topology t = TwoTiers(4, 2);
   for (const bool gathers : {true, false}) {
@@ -219,7 +220,7 @@ TEST(AggregationTest, AFabricThatDoesNotReduceIsAnError) {
             "'fabric' has no 'sharp'");
 }
 
-TEST(AggregationTest, AMemberThatNeverComesIsNamed) {
+TEST(AggregationTest, NamesAMemberThatNeverStarts) {
   WorkloadBuilder builder(TwoTiers(3, 4));
   const int stream = builder.Stream("dp");
   const int role = builder.Role("dp", Dimension::kData, {{0, 1, 2}});

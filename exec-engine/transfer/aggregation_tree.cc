@@ -6,12 +6,12 @@
 
 namespace drydock {
 
-SwitchGraph::SwitchGraph(const Topology& topology) : neighbours_(topology.fabric.switches.size()) {
+SwitchGraph::SwitchGraph(const Topology& topology) : neighbors_(topology.fabric.switches.size()) {
   for (const FabricLink& link : topology.fabric.links) {
     for (const auto& [here, there] : {std::pair(link.a, link.b), std::pair(link.b, link.a)}) {
       if (!there.is_switch) continue;
       if (here.is_switch) {
-        neighbours_[static_cast<size_t>(here.index)].push_back(there.index);
+        neighbors_[static_cast<size_t>(here.index)].push_back(there.index);
       } else {
         switch_of_.emplace(NicPlace{here.index, here.nic}, there.index);
       }
@@ -24,14 +24,14 @@ int SwitchGraph::SwitchOf(NicPlace nic) const {
   return found == switch_of_.end() ? -1 : found->second;
 }
 
-// In cables; -1: out of reach.
+// Distances in cables; -1: unreachable.
 std::vector<int> SwitchGraph::DistancesFrom(int from) const {
-  std::vector<int> distance(neighbours_.size(), -1);
+  std::vector<int> distance(neighbors_.size(), -1);
   distance[static_cast<size_t>(from)] = 0;
   std::vector<int> queue = {from};
   for (size_t head = 0; head < queue.size(); ++head) {
     const auto here = static_cast<size_t>(queue[head]);
-    for (const int next : neighbours_[here]) {
+    for (const int next : neighbors_[here]) {
       if (distance[static_cast<size_t>(next)] >= 0) continue;
       distance[static_cast<size_t>(next)] = distance[here] + 1;
       queue.push_back(next);
@@ -47,7 +47,7 @@ const std::vector<int>& SwitchGraph::Distances(int from) {
 }
 
 int SwitchGraph::ChooseRoot(const std::vector<int>& leaves, int spread) {
-  std::vector<int> farthest(neighbours_.size(), 0);
+  std::vector<int> farthest(neighbors_.size(), 0);
   for (const int leaf : leaves) {
     const std::vector<int>& distance = Distances(leaf);
     for (size_t s = 0; s < farthest.size(); ++s) {
@@ -75,12 +75,12 @@ Result<AggregationTree> SwitchGraph::TreeFor(std::span<const NicPlace> nics) {
   const int root = leaves.front() < 0 ? -1 : ChooseRoot(leaves, nics.front().nic);
   if (root < 0) {
     return Error(
-        fmt::format("no switch can be reached from NIC {} of host {} and from all NICs whose data "
-                    "it is to be summed with",
+        fmt::format("no switch is reachable from NIC {} of host {} and from all other NICs of its "
+                    "reduction",
                     nics.front().nic, nics.front().host));
   }
   AggregationTree tree;
-  std::vector<int> node_of_switch(neighbours_.size(), -1);
+  std::vector<int> node_of_switch(neighbors_.size(), -1);
   const auto add = [&](int switch_index, int parent) {
     node_of_switch[static_cast<size_t>(switch_index)] = static_cast<int>(tree.nodes.size());
     tree.nodes.push_back({switch_index, parent});
@@ -88,16 +88,16 @@ Result<AggregationTree> SwitchGraph::TreeFor(std::span<const NicPlace> nics) {
   add(root, -1);
   const std::vector<int>& height = Distances(root);
   for (const int leaf : leaves) {
-    // Down from the first switch on the way to the root that is in the tree.
-    std::vector<int> way = {leaf};
-    while (node_of_switch[static_cast<size_t>(way.back())] < 0) {
-      const auto here = static_cast<size_t>(way.back());
-      way.push_back(*std::find_if(
-          neighbours_[here].begin(), neighbours_[here].end(),
-          [&](int next) { return height[static_cast<size_t>(next)] == height[here] - 1; }));
+    // Climb towards the root up to a switch that is in the tree, then add the path downwards.
+    std::vector<int> path = {leaf};
+    while (node_of_switch[static_cast<size_t>(path.back())] < 0) {
+      const auto here = static_cast<size_t>(path.back());
+      path.push_back(*std::find_if(neighbors_[here].begin(), neighbors_[here].end(), [&](int next) {
+        return height[static_cast<size_t>(next)] == height[here] - 1;
+      }));
     }
-    for (size_t i = way.size() - 1; i-- > 0;) {
-      add(way[i], node_of_switch[static_cast<size_t>(way[i + 1])]);
+    for (size_t i = path.size() - 1; i-- > 0;) {
+      add(path[i], node_of_switch[static_cast<size_t>(path[i + 1])]);
     }
   }
   for (const int leaf : leaf_of) tree.node_of.push_back(node_of_switch[static_cast<size_t>(leaf)]);

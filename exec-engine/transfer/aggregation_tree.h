@@ -1,10 +1,9 @@
-// Trees of switches that sum what NICs send (SHARP's aggregation trees), worked out from the
-// cables.
+// Trees of switches that sum what NICs send (SHARP's aggregation trees), found from the cables.
 //
-// The leaves of a tree are the switches that the NICs are on. Its root is the switch from which the
-// farthest of them is nearest; among several such, NICs of different index take different ones, so
-// that rails share the spines. A tree's ways are shortest ones. (SHARP's aggregation manager builds
-// its trees over the same switches; which root it takes is up to its configuration.)
+// The leaves of a tree are the switches of the NICs. Its root is the switch whose largest distance
+// to a leaf is smallest. Among several such switches, NICs of different index take different ones,
+// so rails spread over the spines. All paths of a tree are shortest paths. (SHARP's aggregation
+// manager builds its trees over the same switches; its configuration chooses the root.)
 #ifndef DRYDOCK_EXEC_ENGINE_TRANSFER_AGGREGATION_TREE_H_
 #define DRYDOCK_EXEC_ENGINE_TRANSFER_AGGREGATION_TREE_H_
 
@@ -29,16 +28,17 @@ struct AggregationTree {
     int parent = -1;  // index into nodes; -1: the root
   };
   std::vector<Node> nodes;   // the root first
-  std::vector<int> node_of;  // by NIC: the node it sends to, index into nodes
+  std::vector<int> node_of;  // by NIC: the node to which it sends, index into nodes
 };
 
 class SwitchGraph {
  public:
   explicit SwitchGraph(const Topology& topology);
 
-  // The switch that the NIC's first cable leads to; -1 if it leads to none.
+  // Returns the switch at the NIC's first cable, -1 if there is none.
   int SwitchOf(NicPlace nic) const;
-  // `nics` is not empty. An error if no switch can be reached from all of theirs.
+  // Returns an error if no switch is reachable from the switches of all NICs.
+  // REQUIRES: `nics` is not empty.
   Result<AggregationTree> TreeFor(std::span<const NicPlace> nics);
 
  private:
@@ -47,7 +47,7 @@ class SwitchGraph {
   int ChooseRoot(const std::vector<int>& leaves, int spread);
 
   std::map<NicPlace, int> switch_of_;
-  std::vector<std::vector<int>> neighbours_;  // of a switch, in the order of the cables
+  std::vector<std::vector<int>> neighbors_;  // of a switch, in the order of the cables
   std::map<int, std::vector<int>> distances_;
 };
 

@@ -37,7 +37,7 @@ void Aggregator::Contribute(const AggregationPlace& place, const MessageTag& tag
   if (++piece.heard == place.children.size()) PassOn(place, message, sums);
 }
 
-// The oldest piece is summed; `message` is the last that was told of it.
+// The oldest piece is summed. `message` is the last one that arrived for it.
 void Aggregator::PassOn(const AggregationPlace& place, const Message& message, Sums* sums) {
   const Sums::Piece piece = sums->pieces.front();
   sums->pieces.pop_front();
@@ -45,13 +45,13 @@ void Aggregator::PassOn(const AggregationPlace& place, const Message& message, S
   const int64_t number = sums->summed++;
   const bool empty = piece.size.count() == 0;
   Message sum = message;
-  sum.route = 0;  // it goes another way
+  sum.route = 0;  // the sum takes another path
   sum.cookie = piece.cookie;
   if (!empty) sum.size = piece.size;
   if (place.parent.host >= 0) {
     SendTo(place.parent, place, empty, sum);
   } else {
-    CHECK_NOTE(!empty, "nobody sends a piece that the switches sum");
+    CHECK_NOTE(!empty, "no member sends a piece that the switches sum");
     SendDown(place, number, sum, sums);
   }
 }

@@ -1,10 +1,10 @@
-// One aggregation node at work: adds up, piece by piece, what its children send, sends the sum to
-// its parent, and what comes down from there (or, at the root, the sum) to each child that takes
-// it.
+// One aggregation node: sums, piece by piece, what its children send, and sends the sum to its
+// parent. The sums that come down from the parent (at the root: its own sums) go to each child that
+// takes them.
 //
-// Every child tells something of every piece: its contribution, or that it has none and has room. A
-// piece is summed when the last of them has arrived whole; a child's arrive in order, so its next
-// one belongs to the oldest piece it is missing in.
+// Every child sends one message for every piece: its contribution, or that it has none and has
+// room. A piece is summed when the messages of all children have arrived. The messages of a child
+// arrive in order, so the next one belongs to the oldest piece for which that child is missing.
 #ifndef DRYDOCK_EXEC_ENGINE_TRANSFER_AGGREGATOR_H_
 #define DRYDOCK_EXEC_ENGINE_TRANSFER_AGGREGATOR_H_
 
@@ -32,15 +32,15 @@ class Aggregator final : public HostActor {
   void OnDelivered(const Message& message) override;
 
  private:
-  // One reduction of one call, while pieces of it are to come.
+  // One reduction of one call, until its last piece.
   struct Sums {
     struct Piece {
-      size_t heard = 0;     // children
-      Bytes size;           // of the contributions; none: nobody below has one
-      uint64_t cookie = 0;  // the largest: the latest start that any contributor knew of
+      size_t heard = 0;     // children whose message has arrived
+      Bytes size;           // of the contributions; zero while there is none
+      uint64_t cookie = 0;  // the largest: the latest start that a contributor knows
     };
     std::deque<Piece> pieces;   // oldest first
-    std::vector<size_t> ahead;  // by child: pieces above of which it has told
+    std::vector<size_t> ahead;  // by child: number of `pieces` for which it has sent its message
     int64_t summed = 0, passed_down = 0;
   };
   using Key = std::pair<uint64_t, const AggregationPlace*>;

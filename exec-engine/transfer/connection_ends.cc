@@ -7,11 +7,11 @@ namespace drydock {
 void ConnectionEnds::Resolve(const Connection& c, bool sends, LocalConnection* out) const {
   if (c.reduction >= 0) return ResolveSwitch(c, out);
   if (c.link == LinkKind::kNet) return ResolveNet(c, sends, out);
-  CHECK_NOTE(Inside(c), "a link inside a host joins two hosts");
+  CHECK_NOTE(Inside(c), "a connection inside a host joins two hosts");
   const int from = gpu_of_member_[c.from], to = gpu_of_member_[c.to];
   const int relay = c.proxy >= 0 ? gpu_of_member_[static_cast<size_t>(c.proxy)] : -1;
-  out->way = c.link == LinkKind::kShared ? ports_.PcieWay(from, to, true)
-                                         : ports_.ScaleUpWay(from, to, relay);
+  out->path = c.link == LinkKind::kShared ? ports_.PciePath(from, to, true)
+                                          : ports_.ScaleUpPath(from, to, relay);
 }
 
 void ConnectionEnds::ResolveNet(const Connection& c, bool sends, LocalConnection* out) const {
@@ -22,14 +22,14 @@ void ConnectionEnds::ResolveNet(const Connection& c, bool sends, LocalConnection
   out->remote_nic = sends ? c.recv_nic : c.send_nic;
   out->remote_host = host_of_member_[sends ? c.to : c.from];
   out->nic = sends ? ports_.NicOut(c.send_nic) : ports_.NicIn(c.recv_nic);
-  if (proxy != gpu) {  // over NVLink into the GPU beside the NIC
-    out->way = ports_.ScaleUpWay(gpu, proxy, -1);
+  if (proxy != gpu) {  // PXN: over NVLink into the GPU beside the NIC
+    out->path = ports_.ScaleUpPath(gpu, proxy, -1);
   }
   if (sends ? c.send_gdr : c.recv_gdr) {
     out->gpu_dma = sends ? ports_.PcieOut(proxy) : ports_.PcieIn(proxy);
-  } else if (proxy == gpu) {  // the thread block stores into, or loads from, host memory
-    out->way.out = ports_.PcieOut(gpu);
-    out->way.in = ports_.PcieIn(gpu);
+  } else if (proxy == gpu) {  // the thread block stores to, or loads from, host memory
+    out->path.out = ports_.PcieOut(gpu);
+    out->path.in = ports_.PcieIn(gpu);
   }
 }
 
@@ -43,8 +43,8 @@ void ConnectionEnds::ResolveSwitch(const Connection& c, LocalConnection* out) co
   if (c.send_gdr) {
     out->gpu_dma = sends ? ports_.PcieOut(gpu) : ports_.PcieIn(gpu);
   } else {  // through host memory
-    out->way.out = ports_.PcieOut(gpu);
-    out->way.in = ports_.PcieIn(gpu);
+    out->path.out = ports_.PcieOut(gpu);
+    out->path.in = ports_.PcieIn(gpu);
   }
 }
 

@@ -1,4 +1,4 @@
-// Which ports of a host the data of a connection takes at one of its ends.
+// The ports of a host that the data of a connection takes at one of its ends.
 #ifndef DRYDOCK_EXEC_ENGINE_TRANSFER_CONNECTION_ENDS_H_
 #define DRYDOCK_EXEC_ENGINE_TRANSFER_CONNECTION_ENDS_H_
 
@@ -11,7 +11,7 @@
 
 namespace drydock {
 
-// Everything given must outlive it.
+// All arguments outlive this.
 class ConnectionEnds {
  public:
   ConnectionEnds(const PortMap& ports, int host, std::span<const int> host_of_member,
@@ -25,7 +25,8 @@ class ConnectionEnds {
   bool Inside(const Connection& c) const {
     return host_of_member_[c.from] == host_of_member_[c.to];
   }
-  // Fills in the ways, NICs and ports of the sender's end, or of the receiver's, which lives here.
+  // Sets the path, the NICs and the ports of one end, which is on this host: the sender's if
+  // `sends`, else the receiver's.
   void Resolve(const Connection& c, bool sends, LocalConnection* out) const;
 
  private:

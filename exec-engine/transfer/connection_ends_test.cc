@@ -8,7 +8,7 @@
 namespace drydock {
 namespace {
 
-// Two hosts of four GPUs that NVSwitches join, and a NIC each.
+// Two hosts of four GPUs with NVSwitches, and a NIC for each GPU.
 struct Hosts {
   Hosts() {
     kind.gpus = 4;
@@ -50,27 +50,27 @@ TEST(ConnectionEnds, GpuDirectReadsAndWritesGpuMemoryOverPcie) {
   const LocalConnection sender = hosts.End(AcrossHosts(1, 3), true);
   EXPECT_EQ(sender.gpu_dma, hosts.ports->PcieOut(1));
   EXPECT_EQ(sender.nic, hosts.ports->NicOut(1));
-  EXPECT_EQ(sender.way.out, kNoPort) << "the thread block stores into its own GPU's memory";
+  EXPECT_EQ(sender.path.out, kNoPort) << "the thread block stores into its own GPU's memory";
   const LocalConnection receiver = hosts.End(AcrossHosts(1, 3), false);
   EXPECT_EQ(receiver.gpu_dma, hosts.ports->PcieIn(3));
   EXPECT_EQ(receiver.nic, hosts.ports->NicIn(3));
-  EXPECT_EQ(receiver.way.in, kNoPort);
+  EXPECT_EQ(receiver.path.in, kNoPort);
 }
 
-TEST(ConnectionEnds, PxnGoesOverNvlinkIntoTheGpuBesideTheNic) {
+TEST(ConnectionEnds, PxnCrossesNvlinkIntoTheGpuBesideTheNic) {
   const Hosts hosts;
   Connection c = AcrossHosts(3, 3);  // the receiver's rail
   c.proxy = 3;
   const LocalConnection sender = hosts.End(c, true);
-  const Way nvlink = hosts.ports->ScaleUpWay(1, 3, -1);
-  EXPECT_EQ(sender.way.out, nvlink.out);
-  EXPECT_EQ(sender.way.in, nvlink.in);
-  EXPECT_NE(sender.way.out, kNoPort);
+  const PortPath nvlink = hosts.ports->ScaleUpPath(1, 3, -1);
+  EXPECT_EQ(sender.path.out, nvlink.out);
+  EXPECT_EQ(sender.path.in, nvlink.in);
+  EXPECT_NE(sender.path.out, kNoPort);
   EXPECT_EQ(sender.gpu_dma, hosts.ports->PcieOut(3)) << "the NIC reads the proxy's memory";
   EXPECT_EQ(sender.nic, hosts.ports->NicOut(3));
   const LocalConnection receiver = hosts.End(c, false);
   EXPECT_EQ(receiver.gpu_dma, hosts.ports->PcieIn(3));
-  EXPECT_EQ(receiver.way.out, kNoPort) << "the receiver's own GPU is beside its NIC";
+  EXPECT_EQ(receiver.path.out, kNoPort) << "the receiver's own GPU is beside its NIC";
 }
 
 TEST(ConnectionEnds, WithoutGpuDirectTheThreadBlockCrossesPcie) {
@@ -79,8 +79,8 @@ TEST(ConnectionEnds, WithoutGpuDirectTheThreadBlockCrossesPcie) {
   c.send_gdr = c.recv_gdr = false;
   const LocalConnection sender = hosts.End(c, true);
   EXPECT_EQ(sender.gpu_dma, kNoPort);
-  EXPECT_EQ(sender.way.out, hosts.ports->PcieOut(1));
-  EXPECT_EQ(hosts.End(c, false).way.in, hosts.ports->PcieIn(3));
+  EXPECT_EQ(sender.path.out, hosts.ports->PcieOut(1));
+  EXPECT_EQ(hosts.End(c, false).path.in, hosts.ports->PcieIn(3));
 }
 
 }  // namespace

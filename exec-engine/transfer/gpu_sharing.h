@@ -1,11 +1,12 @@
-// Compute ops of one GPU beside NCCL's kernels. Those keep SMs to themselves while they run, and
-// move data through the GPU's memory. So of a compute op
-//   - the kernels that tensor cores bound have the SMs that are left, and slow down as much;
-//   - the kernels that memory bounds have the bandwidth that is left: all but what the calls take,
-//     and no less than an even share (max-min fair);
-//   - the rest goes on as before.
-// An op is as fast as its kernels are on average. A GPU may be slow as a whole, for a time.
-// Whenever something of this changes, what is left of the ops that run is worked out anew.
+// Compute ops of one GPU beside the kernels of calls. Such a kernel keeps SMs to itself while it
+// runs, and moves data through the GPU's memory. So, of a compute op,
+//   - kernels bound by tensor cores have the remaining SMs, and slow down by as much;
+//   - kernels bound by memory have the remaining bandwidth: all but what the calls take, and no
+//   less
+//     than an even share (max-min fair);
+//   - other kernels keep their speed.
+// An op is as fast as its kernels are on average. In addition a GPU may be slow as a whole for some
+// time. At each change, the remaining duration of all running ops is computed again.
 //
 // One per rank; not thread-safe.
 #ifndef DRYDOCK_EXEC_ENGINE_TRANSFER_GPU_SHARING_H_
@@ -28,30 +29,30 @@ class GpuSharing {
   struct Work {
     uint32_t op = 0;
     Time duration;                              // of its kernels with the GPU to themselves
-    double tensor_share = 0, memory_share = 0;  // of the duration, by what bounds the kernels
-    Time earliest_end;                          // for the host's sake (launch_queue.h)
+    double tensor_share = 0, memory_share = 0;  // of the duration, by the bound of the kernels
+    Time earliest_end;                          // because of launches (launch_queue.h)
   };
   struct End {
     uint32_t op = 0;
     Time end;
-    Time late;  // of the time until then, how long it waits for launches
+    Time late;  // part of the time until `end` in which it waits for launches
   };
 
   End Begin(const Work& work, Time now);
   void Finish(uint32_t op);
 
-  // A call's kernel begins to run, or has run. Returns the ops that run and now end at other times;
-  // valid until the next call.
+  // The kernel of a call starts, or has ended. Both return the running ops whose ends change. The
+  // result is valid until the next call of a function.
   const std::vector<End>& Add(const KernelLoad& load, Time now);
   const std::vector<End>& Remove(const KernelLoad& load, Time now);
-  // All compute takes `slowdown` times as long from now on.
+  // From now on, all compute takes `slowdown` times as long. Returns as Add does.
   const std::vector<End>& SlowDown(double slowdown, Time now);
 
  private:
   struct Running {
     Work work;
     Time since;
-    double left_ps = 0;  // of its duration, from `since` on
+    double left_ps = 0;  // of its duration at `since`
     double slowdown = 1;
   };
 
@@ -68,7 +69,7 @@ class GpuSharing {
   double sms_taken_ = 0;
   Bandwidth memory_taken_;
   double slowdown_ = 1;
-  double for_sms_ = 0, for_memory_ = 0;  // how much longer what is bound by them takes
+  double for_sms_ = 0, for_memory_ = 0;  // added to the slowdown of kernels with this bound
   std::vector<Running> running_;
   std::vector<End> changed_;
 };

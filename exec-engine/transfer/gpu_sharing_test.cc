@@ -35,7 +35,7 @@ TEST(GpuSharingTest, AloneAnOpTakesItsTime) {
   EXPECT_EQ(end.late, Time());
 }
 
-TEST(GpuSharingTest, TensorWorkHasTheSmsThatAreLeft) {
+TEST(GpuSharingTest, TensorWorkHasTheRemainingSms) {
   GpuSharing gpu(Gpu());
   EXPECT_TRUE(gpu.Add(Load(2), Time()).empty());
   EXPECT_EQ(gpu.Begin(Work(0, 80, 1, 0), Time()).end, Time::Us(100));
@@ -43,7 +43,7 @@ TEST(GpuSharingTest, TensorWorkHasTheSmsThatAreLeft) {
   EXPECT_EQ(gpu.Begin(Work(2, 80, 0.5, 0.5), Time()).end, Time::Us(90)) << "half and half";
 }
 
-TEST(GpuSharingTest, MemoryWorkHasTheBandwidthThatIsLeft) {
+TEST(GpuSharingTest, MemoryWorkHasTheRemainingBandwidth) {
   GpuSharing gpu(Gpu());
   gpu.Add(Load(0, 20), Time());
   EXPECT_EQ(gpu.Begin(Work(0, 80, 0, 1), Time()).end, Time::Us(100));
@@ -51,7 +51,7 @@ TEST(GpuSharingTest, MemoryWorkHasTheBandwidthThatIsLeft) {
   EXPECT_EQ(gpu.Begin(Work(2, 80, 0, 0), Time()).end, Time::Us(80)) << "launches";
 }
 
-// Calls that would take all of it leave an even share.
+// Calls that could take all of the bandwidth leave an even share.
 TEST(GpuSharingTest, MemoryIsSharedFairly) {
   GpuSharing gpu(Gpu());
   gpu.Begin(Work(0, 80, 0, 1), Time());
@@ -59,18 +59,18 @@ TEST(GpuSharingTest, MemoryIsSharedFairly) {
   EXPECT_EQ(gpu.Add(Load(0, 95), Time()).at(0).end, Time::Us(240));
 }
 
-TEST(GpuSharingTest, APaceHoldsFromWhereItChanges) {
+TEST(GpuSharingTest, AChangedPaceHoldsFromItsChangeOn) {
   GpuSharing gpu(Gpu());
   gpu.Begin(Work(0, 100, 1, 0), Time());
-  // 40 us done; the other 60 at half the pace.
+  // 40 us have passed; the other 60 us run at half the pace.
   EXPECT_EQ(gpu.Add(Load(5), Time::Us(40)).at(0).end, Time::Us(40 + 120));
-  // 20 more done by 80 us; 40 at full pace.
+  // 20 us more have passed by 80 us; 40 us run at the full pace.
   EXPECT_EQ(gpu.Remove(Load(5), Time::Us(80)).at(0).end, Time::Us(80 + 40));
   gpu.Finish(0);
   EXPECT_TRUE(gpu.Add(Load(5), Time::Us(200)).empty());
 }
 
-TEST(GpuSharingTest, WhatIsNotHeldUpIsNotWorkedOutAnew) {
+TEST(GpuSharingTest, OpsThatDoNotSlowDownAreNotReported) {
   GpuSharing gpu(Gpu());
   gpu.Begin(Work(0, 100, 1, 0), Time());
   gpu.Begin(Work(1, 100, 0, 1), Time());
@@ -83,27 +83,27 @@ TEST(GpuSharingTest, ASlowGpuComputesSlowly) {
   GpuSharing gpu(Gpu());
   gpu.SlowDown(1.5, Time());
   EXPECT_EQ(gpu.Begin(Work(0, 100, 0.2, 0.2), Time()).end, Time::Us(150));
-  // 40 of 100 us done by then.
+  // 40 of 100 us have passed by then.
   EXPECT_EQ(gpu.SlowDown(1, Time::Us(60)).at(0).end, Time::Us(120));
 }
 
-TEST(GpuSharingTest, SomethingIsAlwaysLeft) {
+TEST(GpuSharingTest, ComputeAlwaysKeepsAShare) {
   GpuSharing gpu(Gpu());
   gpu.Add(Load(64), Time());
   EXPECT_EQ(gpu.Begin(Work(0, 1, 1, 0), Time()).end, Time::Us(10));
 }
 
-TEST(GpuSharingTest, LateLaunchesAreNoWork) {
+TEST(GpuSharingTest, LateLaunchesDoNotSlowDown) {
   GpuSharing gpu(Gpu());
   const GpuSharing::End late = gpu.Begin({0, Time::Us(80), 1.0, 0.0, Time::Us(100)}, Time());
   EXPECT_EQ(late.end, Time::Us(100));
   EXPECT_EQ(late.late, Time::Us(20));
   const GpuSharing::End slow = gpu.Add(Load(5), Time()).at(0);
-  EXPECT_EQ(slow.end, Time::Us(160)) << "by then all is launched";
+  EXPECT_EQ(slow.end, Time::Us(160)) << "the last launch";
   EXPECT_EQ(slow.late, Time());
 }
 
-// Two ranks; each has 1 ms of work that `bound` bounds beside an all-reduce of 1 MiB over two
+// Two ranks, each with 1 ms of compute with this bound beside an all-reduce of 1 MiB over two
 // channels.
 WorkloadBuilder Beside(const std::string& bound) {
   WorkloadBuilder b(SmallCluster(1, 2));
@@ -128,22 +128,22 @@ Result<Timeline> ReplayWith(const WorkloadBuilder& b, double channel_sms, double
   return Replay(b.workload, b.plan, b.times, testing::Analytical(), options);
 }
 
-TEST(GpuSharingTest, ARanksCallSlowsItsProductsWhileItRuns) {
+TEST(GpuSharingTest, ACallSlowsMatrixProductsWhileItRuns) {
   const WorkloadBuilder b = Beside("tensor cores");
   const Result<Timeline> alone = ReplayWith(b, 0, 0), beside = ReplayWith(b, 1, 0);
   ASSERT_TRUE(alone.ok() && beside.ok());
   const RankTimeline& rank = beside->ranks[0];
   EXPECT_EQ(alone->ranks[0].end[0], Time::Us(1000));
   EXPECT_EQ(rank.end[1], alone->ranks[0].end[1]) << "the call does not slow down";
-  // While the call runs, 10 us of the work take 12.5.
+  // While the call runs, 10 us of the work take 12.5 us.
   const double lost = rank.end[1].seconds() * 0.2;
   EXPECT_NEAR(rank.end[0].seconds(), 1000e-6 + lost, 1e-11);
   EXPECT_GT(lost, 10e-6);
 }
 
-// On either channel, each at 10 GB/s, three primitives of a chunk: send, receive and add and send,
-// receive. Two read the input, two write results, two find their data in NCCL's buffer.
-TEST(GpuSharingTest, ARanksCallSlowsWhatMemoryBoundsWhileItRuns) {
+// Each of two channels runs, at 10 GB/s, three steps of a chunk: send; receive, add and send;
+// receive. Two steps read the input, two write results, two find their data in NCCL's buffer.
+TEST(GpuSharingTest, ACallSlowsMemoryBoundWorkWhileItRuns) {
   WorkloadBuilder b = Beside("memory");
   GpuSpec& gpu = b.workload.topology.gpus[0];
   gpu.memory_bandwidth = Bandwidth::FromBytesPerSecond(200e9);
@@ -154,7 +154,8 @@ TEST(GpuSharingTest, ARanksCallSlowsWhatMemoryBoundsWhileItRuns) {
     EXPECT_GT(rank.end[0], Time::Us(1001));
     EXPECT_LT(rank.end[0], Time::Us(1100));
     const double lost = rank.end[0].seconds() - 1000e-6;
-    const double share = lost / rank.end[1].seconds();  // of its memory that the call takes
+    const double share =
+        lost / rank.end[1].seconds();  // of the memory bandwidth that the call takes
     const double traffic = (2 + 2 + 2 * staged) / 3;
     EXPECT_NEAR(share, traffic * 20e9 / 200e9, 0.002) << staged;
   }

@@ -12,7 +12,7 @@
 namespace drydock {
 namespace {
 
-// Its receiver moves the data, not its sender.
+// Returns true if the receiver moves the data, not the sender.
 bool Fetched(const LocalConnection& c) { return c.link == LinkKind::kPeerRead || c.contribution; }
 
 class Loads {
@@ -20,7 +20,7 @@ class Loads {
   Loads(const SharingCosts& costs, const PortMap& ports, const LocalPlan& plan)
       : costs_(costs), ports_(ports), plan_(plan) {}
 
-  // The member's runners begin with `runner`.
+  // `runner` is the first runner of the member.
   KernelLoad Of(const LocalMember& member, uint32_t runner) {
     bytes_ = 0;
     busy_.clear();
@@ -49,15 +49,15 @@ class Loads {
     double own = 0;
     ForEachSize(pattern, program.position, [&](const Step& step, int64_t bytes, int64_t times) {
       const auto index = runner.step_begin + static_cast<uint32_t>(&step - first);
-      own +=
-          static_cast<double>(times) * AddPrimitive(runner, step, plan_.steps[index], bytes, times);
+      own += static_cast<double>(times) * AddStep(runner, step, plan_.steps[index], bytes, times);
     });
-    busy = std::max(busy, own);  // programs of one work run side by side
+    busy = std::max(busy, own);  // programs of one work run in parallel
   }
 
-  // Seconds that the thread block is busy with one primitive; what `times` of them move is counted.
-  double AddPrimitive(const LocalRunner& runner, const Step& step, const LocalStep& local,
-                      int64_t bytes, int64_t times) {
+  // Counts the bytes that the step moves when it runs `times` times. Returns the seconds that the
+  // thread block is busy with it once.
+  double AddStep(const LocalRunner& runner, const Step& step, const LocalStep& local, int64_t bytes,
+                 int64_t times) {
     const LocalWork& work = plan_.works[runner.work];
     const int64_t wire = WireBytes(work.planned->protocol, bytes);
     const int64_t slices = SliceCount(*work.planned, bytes / local.merged);
@@ -73,8 +73,8 @@ class Loads {
     };
     for (const uint32_t c : plan_.OperandsOf(runner, local.receive)) visit(c, false);
     for (const uint32_t c : plan_.OperandsOf(runner, local.send)) visit(c, true);
-    // The user's buffers: what is sent first or summed is read, results are written. What switches
-    // sum has been read where it lies.
+    // The user's buffers: inputs that are sent or summed are read, results are written. Switches
+    // read their inputs in place.
     const bool reads = step.receive.count == 0 || (step.reduce && !switches);
     bytes_ += static_cast<double>(bytes * times) * ((reads ? 1 : 0) + (step.store ? 1 : 0));
     Time busy = std::max(work.BlockTime(local, bytes), crossing);
@@ -83,8 +83,8 @@ class Loads {
     return busy.seconds();
   }
 
-  // What passes through one of NCCL's buffers in this GPU's memory: a peer's store arrives, or is
-  // left there to be fetched. Direct: it arrives in the user's own.
+  // The bytes in this GPU's memory that pass through NCCL's buffers: those that a peer stores, or
+  // that lie there until the peer loads them. A direct store arrives in the user's own buffer.
   double StagedBytes(const LocalConnection& c, bool sends, int64_t wire) const {
     if (c.link == LinkKind::kShared) return 0;  // in the host's memory
     const bool network = c.remote_host >= 0;
@@ -94,7 +94,7 @@ class Loads {
     return static_cast<double>(wire) * (direct ? 1 : costs_.staged_traffic);
   }
 
-  // Until the busiest channel or NIC is done: works on a channel follow one another.
+  // The time of the busiest channel or NIC. Works on one channel run one after another.
   double Seconds() const {
     double longest = 0;
     for (const auto& [channel, works] : busy_) {
@@ -113,7 +113,7 @@ class Loads {
   const SharingCosts& costs_;
   const PortMap& ports_;
   const LocalPlan& plan_;
-  // Of the member at hand.
+  // Of the present member.
   double bytes_ = 0;
   std::map<uint16_t, std::map<uint16_t, double>> busy_;  // seconds, by channel and work
   std::map<PortId, double> nics_;                        // bytes, by DMA port
@@ -122,7 +122,7 @@ class Loads {
 }  // namespace
 
 void FindLoads(const SharingCosts& costs, const PortMap& ports, LocalPlan* plan) {
-  if (costs.channel_sms <= 0 && costs.staged_traffic <= 0) return;  // nobody knows
+  if (costs.channel_sms <= 0 && costs.staged_traffic <= 0) return;  // not known
   Loads loads(costs, ports, *plan);
   uint32_t runner = 0;
   for (LocalMember& member : plan->members) {

@@ -1,6 +1,6 @@
-// What the kernel of a communication call takes of the GPU that it runs on, from its plan: a thread
-// block a channel, and what they read and write in the GPU's memory. In words:
-// docs/explanation/collectives.md.
+// What the kernel of a communication call takes of its GPU, as its plan says: a thread block for
+// each channel, and the bytes that thread blocks and NICs move through the GPU's memory.
+// docs/explanation/collectives.md has the model in words.
 #ifndef DRYDOCK_EXEC_ENGINE_TRANSFER_KERNEL_LOAD_H_
 #define DRYDOCK_EXEC_ENGINE_TRANSFER_KERNEL_LOAD_H_
 
@@ -13,11 +13,11 @@ struct SharingCosts;
 class PortMap;
 
 struct KernelLoad {
-  double sms = 0;    // that its thread blocks keep from other kernels
-  Bandwidth memory;  // of the GPU's memory, on average while data moves unhindered
+  double sms = 0;    // that its thread blocks keep to themselves
+  Bandwidth memory;  // of the GPU's memory, on average while nothing delays the data
 };
 
-// Sets LocalMember::load of every member. The rest of the plan is complete.
+// Sets LocalMember::load of every member. REQUIRES: the rest of the plan is complete.
 void FindLoads(const SharingCosts& costs, const PortMap& ports, LocalPlan* plan);
 
 }  // namespace drydock

@@ -14,8 +14,8 @@ using testing::SmallCluster;
 
 constexpr int64_t kBytes = 64 << 20;
 
-// What each member's kernel takes on host 0, whose thread blocks move 10 GB/s and keep an SM; half
-// of what is staged goes to memory.
+// The loads of the members on host 0. Each thread block moves 10 GB/s and keeps one SM; half of the
+// staged bytes reach the memory.
 std::vector<KernelLoad> Loads(const Plan& plan, int gpus_per_host) {
   const auto members = static_cast<int>(plan.members.size());
   Topology topology = SmallCluster(members / gpus_per_host, gpus_per_host);
@@ -34,8 +34,8 @@ std::vector<KernelLoad> Loads(const Plan& plan, int gpus_per_host) {
 
 double GigabytesPerSecond(const KernelLoad& load) { return load.memory.bytes_per_second() / 1e9; }
 
-// A chunk of a ring of n: read once and passed on, n - 2 times summed and passed on, summed and
-// kept, n - 2 times passed on and kept, kept.
+// The steps of a chunk in a ring of n: read and send; n - 2 times sum and send; sum, store and
+// send; n - 2 times store and send; store.
 TEST(KernelLoadTest, AnAllReduceReadsItsInputAndWritesItsResult) {
   for (const int n : {2, 4, 8}) {
     const std::vector<KernelLoad> loads =
@@ -49,12 +49,12 @@ TEST(KernelLoadTest, AnAllReduceReadsItsInputAndWritesItsResult) {
   }
 }
 
-// Of 16 channels of 10 GB/s a link of 100 GB/s carries less than two thirds.
-TEST(KernelLoadTest, LinksHoldItDown) {
+// A link of 100 GB/s carries less than two thirds of 16 channels of 10 GB/s.
+TEST(KernelLoadTest, ASlowLinkReducesTheLoad) {
   const PlanShape shape = {.members = 8, .channels = 16, .bytes = kBytes};
   const double primitives = 2 * 8 - 1, sent = 2 * 8 - 2, traffic = 8 + 8 + 0.5 * sent;
-  // What crosses the link takes 16 times a part of sent / primitives as long as alone; the last
-  // primitive does not.
+  // A slice that crosses the link takes 16 times (sent slices / steps) as long as alone. The last
+  // step does not cross the link.
   const double share = 16 * sent / primitives * 10 / 100;
   const double time = sent * share + 1;
   EXPECT_NEAR(GigabytesPerSecond(Loads(testing::RingAllReduce(shape), 8)[3]),
@@ -66,10 +66,10 @@ TEST(KernelLoadTest, ASenderReadsAndAReceiverWrites) {
       Loads(testing::SendReceive({.channels = 2, .bytes = kBytes}), 2);
   ASSERT_EQ(loads.size(), 2u);
   EXPECT_NEAR(GigabytesPerSecond(loads[0]), 2 * 10 * 1.0, 0.01);
-  EXPECT_NEAR(GigabytesPerSecond(loads[1]), 2 * 10 * 1.5, 0.01) << "and finds it in NCCL's buffer";
+  EXPECT_NEAR(GigabytesPerSecond(loads[1]), 2 * 10 * 1.5, 0.01) << "reads from NCCL's buffer";
 }
 
-TEST(KernelLoadTest, AMessageThatIsFetchedIsStagedWithItsSender) {
+TEST(KernelLoadTest, AFetchedMessageIsStagedAtItsSender) {
   const std::vector<KernelLoad> loads =
       Loads(testing::SendReceive({.channels = 2, .bytes = kBytes, .link = LinkKind::kPeerRead}), 2);
   EXPECT_NEAR(GigabytesPerSecond(loads[0]), 2 * 10 * 1.5, 0.01);
@@ -82,16 +82,16 @@ TEST(KernelLoadTest, ACopyEngineTakesNoSm) {
   for (Connection& connection : plan.connections) connection.direct = true;
   const std::vector<KernelLoad> loads = Loads(plan, 2);
   EXPECT_EQ(loads[0].sms, 0);
-  EXPECT_NEAR(GigabytesPerSecond(loads[0]), 10, 0.01) << "it reads, and writes into the other's";
+  EXPECT_NEAR(GigabytesPerSecond(loads[0]), 10, 0.01) << "reads, and writes into the peer's memory";
   plan.works[0].algorithm = Algorithm::kUserBuffers;
   EXPECT_EQ(Loads(plan, 2)[0].sms, 1);
 }
 
-// A NIC of 25 GB/s, four channels that could do 40: both ends stage for it.
-TEST(KernelLoadTest, BetweenHostsTheNicDecides) {
+// A NIC of 25 GB/s and four channels of 40 GB/s together: both ends stage data for the NIC.
+TEST(KernelLoadTest, BetweenHostsTheNicIsTheBottleneck) {
   const Plan plan = testing::SendReceive({.gpus_per_host = 1, .channels = 4, .bytes = kBytes});
   const std::vector<KernelLoad> loads = Loads(plan, 1);
-  ASSERT_EQ(loads.size(), 1u) << "the other end is another host's";
+  ASSERT_EQ(loads.size(), 1u) << "the other end is on another host";
   EXPECT_EQ(loads[0].sms, 4);
   EXPECT_NEAR(GigabytesPerSecond(loads[0]), 25 * 1.5, 0.01);
 }

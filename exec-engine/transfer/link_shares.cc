@@ -8,21 +8,21 @@ namespace drydock {
 namespace {
 
 bool SharesLinks(const LocalPlan& plan, const LocalConnection& c) {
-  if (plan.works[c.work].pass_bytes > 0 || c.way.out == kNoPort) return false;
+  if (plan.works[c.work].pass_bytes > 0 || c.path.out == kNoPort) return false;
   return c.remote_host < 0 || c.gpu_dma != kNoPort;  // not: staged in this host's memory
 }
 
 template <typename Visit>
-void ForEachPort(const Way& way, const Visit& visit) {
-  visit(way.out);
-  for (const PortId port : way.between) {
+void ForEachPort(const PortPath& path, const Visit& visit) {
+  visit(path.out);
+  for (const PortId port : path.between) {
     if (port != kNoPort) visit(port);
   }
-  if (way.in != kNoPort) visit(way.in);
+  if (path.in != kNoPort) visit(path.in);
 }
 
-// How much of the time of the program that moves it, at its receiving or its sending end, a
-// connection's slices are.
+// The share of a connection's slices in the slices of the program that moves them, which is the
+// receiver's or the sender's.
 double PartOf(const LocalPlan& plan, const LocalConnection& c, bool receives) {
   const uint32_t runner = receives ? c.receiver : c.sender;
   if (runner == kElsewhere || plan.runners[runner].slices == 0) return 0;
@@ -30,24 +30,24 @@ double PartOf(const LocalPlan& plan, const LocalConnection& c, bool receives) {
          static_cast<double>(plan.runners[runner].slices);
 }
 
-// True if some GPU is sent to by more than one other.
+// Returns true if several GPUs send to one GPU.
 bool HasSeveralPeers(const LocalPlan& plan) {
-  std::vector<std::pair<PortId, PortId>> ways;
+  std::vector<std::pair<PortId, PortId>> paths;
   for (const LocalConnection& c : plan.connections) {
-    if (c.link == LinkKind::kNvls || c.way.in == kNoPort || !SharesLinks(plan, c)) continue;
-    ways.emplace_back(c.way.in, c.way.out);
+    if (c.link == LinkKind::kNvls || c.path.in == kNoPort || !SharesLinks(plan, c)) continue;
+    paths.emplace_back(c.path.in, c.path.out);
   }
-  std::sort(ways.begin(), ways.end());
-  ways.erase(std::unique(ways.begin(), ways.end()), ways.end());
-  return std::adjacent_find(ways.begin(), ways.end(), [](const auto& a, const auto& b) {
+  std::sort(paths.begin(), paths.end());
+  paths.erase(std::unique(paths.begin(), paths.end()), paths.end());
+  return std::adjacent_find(paths.begin(), paths.end(), [](const auto& a, const auto& b) {
            return a.first == b.first;
-         }) != ways.end();
+         }) != paths.end();
 }
 
 }  // namespace
 
 void ShareLinks(const PortMap& ports, double several_peers, LocalPlan* plan) {
-  // Works follow one another, so each has the ports for itself.
+  // Works run one after another, so each has the ports for itself.
   std::vector<double> loads(ports.count() * plan->works.size());
   const auto load = [&](const LocalConnection& c, PortId port) -> double& {
     return loads[ports.count() * c.work + static_cast<size_t>(port)];
@@ -55,15 +55,18 @@ void ShareLinks(const PortMap& ports, double several_peers, LocalPlan* plan) {
   const auto members = static_cast<double>(plan->members.size());
   for (const LocalConnection& c : plan->connections) {
     if (!SharesLinks(*plan, c)) continue;
-    // One sum arrives for the contributions of all members; one multicast store leaves for all.
-    const PortId once = c.link != LinkKind::kNvls ? kNoPort : c.contribution ? c.way.in : c.way.out;
+    // NVLS: one sum arrives for the contributions of all members, one multicast store leaves for
+    // all.
+    const PortId once = c.link != LinkKind::kNvls ? kNoPort
+                        : c.contribution          ? c.path.in
+                                                  : c.path.out;
     const double part = PartOf(*plan, c, c.link == LinkKind::kPeerRead || c.contribution);
-    ForEachPort(c.way, [&](PortId p) { load(c, p) += p == once ? part / members : part; });
+    ForEachPort(c.path, [&](PortId p) { load(c, p) += p == once ? part / members : part; });
   }
   const double reachable = HasSeveralPeers(*plan) ? several_peers : 1;
   for (LocalConnection& c : plan->connections) {
     if (!SharesLinks(*plan, c)) continue;
-    ForEachPort(c.way, [&](PortId p) {
+    ForEachPort(c.path, [&](PortId p) {
       c.crossing = std::max(c.crossing, ports.cost(p).Times(std::max(load(c, p), 1.0) / reachable));
     });
   }

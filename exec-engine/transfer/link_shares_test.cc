@@ -11,7 +11,7 @@ namespace {
 
 constexpr int64_t kBytes = 1 << 20;
 
-// Four GPUs at 100 GB/s, and a plan that grows by connections, each with a program of its own.
+// Four GPUs at 100 GB/s, and a plan to which tests add connections, each with a program of its own.
 class LinkSharesTest : public ::testing::Test {
  protected:
   LinkSharesTest()
@@ -20,19 +20,19 @@ class LinkSharesTest : public ::testing::Test {
     plan_.works.resize(2);
   }
 
-  // A program of `slices` slices, `sent` of which cross from GPU to GPU.
+  // Adds a program of `slices` slices, `sent` of which cross from GPU to GPU.
   void Add(int from, int to, LinkKind link, uint32_t sent, int64_t slices) {
     const auto runner = static_cast<uint32_t>(plan_.runners.size());
     plan_.runners.emplace_back().slices = slices;
     LocalConnection c;
     c.link = link;
-    c.way = ports_.ScaleUpWay(from, to, -1);
+    c.path = ports_.ScaleUpPath(from, to, -1);
     c.sender = c.receiver = runner;
     c.sent = c.received = sent;
     plan_.connections.push_back(c);
   }
 
-  // How many times longer than alone a slice of the first connection crosses.
+  // Returns the time of a slice of the first connection over its time alone.
   double Share(double several_peers = 1) {
     for (LocalConnection& c : plan_.connections) c.crossing = {};
     ShareLinks(ports_, several_peers, &plan_);
@@ -54,8 +54,8 @@ TEST_F(LinkSharesTest, ChannelsOfARingShareEveryLink) {
   for (int channel = 0; channel < 8; ++channel) {
     for (int gpu = 0; gpu < 4; ++gpu) Add(gpu, (gpu + 1) % 4, LinkKind::kPeerWrite, 3, 4);
   }
-  EXPECT_NEAR(Share(), 8 * 3.0 / 4, 1e-4) << "three of four slices are sent";
-  EXPECT_NEAR(Share(0.5), 8 * 3.0 / 4, 1e-4) << "each GPU hears of one other only";
+  EXPECT_NEAR(Share(), 8 * 3.0 / 4, 1e-4) << "three of four slices cross";
+  EXPECT_NEAR(Share(0.5), 8 * 3.0 / 4, 1e-4) << "each GPU receives from one other GPU";
 }
 
 TEST_F(LinkSharesTest, TheBusierOfTwoPortsDecides) {
@@ -63,10 +63,10 @@ TEST_F(LinkSharesTest, TheBusierOfTwoPortsDecides) {
   Add(1, 3, LinkKind::kPeerRead, 1, 1);
   Add(2, 3, LinkKind::kPeerRead, 1, 1);
   EXPECT_NEAR(Share(), 3, 1e-4);
-  EXPECT_NEAR(Share(0.8), 3 / 0.8, 1e-4) << "several GPUs send to one";
+  EXPECT_NEAR(Share(0.8), 3 / 0.8, 1e-4) << "several GPUs send to one GPU";
 }
 
-// Two heads; each reduces what all four members contribute and stores it to all.
+// Two heads, each of which reduces the contributions of all four members and stores the sum to all.
 TEST_F(LinkSharesTest, SwitchReductionTakesEveryMembersLink) {
   for (int head = 0; head < 2; ++head) {
     for (int member = 0; member < 4; ++member) {
@@ -75,7 +75,7 @@ TEST_F(LinkSharesTest, SwitchReductionTakesEveryMembersLink) {
       Add(head, member, LinkKind::kNvls, 6, 6);
     }
   }
-  EXPECT_NEAR(Share(), 3, 1e-4) << "out of a head: its share of two sums, and one store";
+  EXPECT_NEAR(Share(), 3, 1e-4) << "a head sends its share of two sums, and one store";
 }
 
 TEST_F(LinkSharesTest, WorksFollowOneAnother) {

@@ -58,7 +58,7 @@ class Builder {
       local.proxy = costs.proxy;
       local.planned = &work;
       local.slots = static_cast<uint32_t>(std::max(work.slots, 1));
-      out_.most_slots = std::max(out_.most_slots, local.slots);
+      out_.max_slots = std::max(out_.max_slots, local.slots);
       local.pass_bytes = costs.pass.count() * warps;
       local.pass_time = costs.pass_time;
       local.pass_store = costs.pass_store;
@@ -72,7 +72,7 @@ class Builder {
     out_.members.push_back({member, gpu_of_member_[static_cast<size_t>(member)],
                             static_cast<uint32_t>(programs.size()),
                             std::vector<uint32_t>(out_.base_of_launch.size(), 0)});
-    last_turn_.clear();
+    last_batch_.clear();
     for (const ChannelProgram& program : programs) AddRunner(index, program);
   }
 
@@ -85,7 +85,7 @@ class Builder {
     runner.work = program.work;
     runner.step_begin = StepsOf(program);
     runner.operand_begin = static_cast<uint32_t>(out_.operands.size());
-    runner.turn = TurnOf(program, index);
+    runner.batch = BatchOf(program, index);
     runner.start = StepCursor(pattern, program.position);
     for (uint32_t i = 0; i < pattern.operands; ++i) {
       out_.operands.push_back(LocalIndex(plan_.operands[program.operand_begin + i], of, program));
@@ -100,7 +100,7 @@ class Builder {
     return plan_.connections[plan_.operands[program.operand_begin + operand]];
   }
 
-  // By operand of the program; empty where none is direct.
+  // A letter of Handling for each operand of the program; empty if none is direct.
   std::string HandlingsOf(const ChannelProgram& program) const {
     std::string handling;
     bool any = false;
@@ -112,7 +112,8 @@ class Builder {
     return any ? handling : "";
   }
 
-  // The steps of a program's pattern with the costs of its work, made when first asked for.
+  // Returns the begin of the steps of the program's pattern with the costs of its work. Makes them
+  // on first use.
   uint32_t StepsOf(const ChannelProgram& program) {
     const std::string handling = HandlingsOf(program);
     const auto [entry, added] = steps_.emplace(std::tuple(program.pattern, program.work, handling),
@@ -129,25 +130,25 @@ class Builder {
     return entry->second;
   }
 
-  // The turn of the present member's program, which `runner` joins.
-  uint32_t TurnOf(const ChannelProgram& program, uint32_t runner) {
-    const auto next = static_cast<uint32_t>(out_.turns.size());
-    const auto [last, none] = last_turn_.try_emplace(program.channel, program.work, next);
-    auto& [work, turn] = last->second;
+  // Adds `runner` to the batch of the present member's program. Returns the batch.
+  uint32_t BatchOf(const ChannelProgram& program, uint32_t runner) {
+    const auto next = static_cast<uint32_t>(out_.batches.size());
+    const auto [last, none] = last_batch_.try_emplace(program.channel, program.work, next);
+    auto& [work, batch] = last->second;
     if (none || work != program.work) {
-      LocalTurn& added = out_.turns.emplace_back();
+      LocalBatch& added = out_.batches.emplace_back();
       added.launch = static_cast<uint32_t>(plan_.works[program.work].launch);
-      added.first = none || out_.turns[turn].launch != added.launch;
-      if (!added.first) out_.turns[turn].next = next;
+      added.first = none || out_.batches[batch].launch != added.launch;
+      if (!added.first) out_.batches[batch].next = next;
       work = program.work;
-      turn = next;
+      batch = next;
     }
-    out_.turns[turn].runners.push_back(runner);
-    ++out_.members.back().runners_of_launch[out_.turns[turn].launch];
-    return turn;
+    out_.batches[batch].runners.push_back(runner);
+    ++out_.members.back().runners_of_launch[out_.batches[batch].launch];
+    return batch;
   }
 
-  // `slices` of a step's primitives, at the ends of its connections.
+  // Counts `slices` of a step at the ends of its connections.
   void Count(const Step& step, uint32_t index, int64_t slices) {
     LocalRunner& runner = out_.runners[index];
     runner.slices += slices;
@@ -166,12 +167,13 @@ class Builder {
   }
 
   static void Own(uint32_t* end, uint32_t runner) {
-    CHECK_NOTE(*end == kElsewhere || *end == runner, "a connection is used by two programs");
+    CHECK_NOTE(*end == kElsewhere || *end == runner,
+               "two programs use the same end of a connection");
     *end = runner;
   }
 
-  // The host's own index of a member's end of a plan connection, made on first sight. The ends of
-  // one inside the host are one, unless NICs are between them.
+  // Returns this host's index of a member's end of a plan connection. Makes it on first use. The
+  // two ends of a connection inside the host are one, unless NICs are between them.
   uint32_t LocalIndex(uint32_t plan_connection, int member, const ChannelProgram& program) {
     const Connection& c = plan_.connections[plan_connection];
     const bool sends = c.from == member;
@@ -201,48 +203,48 @@ class Builder {
     return static_cast<uint32_t>(out_.connections.size()) - 1;
   }
 
-  // The two ways of a member that is joined to the switches. Who has nothing to send still tells
-  // them that it has room, and so needs the way there.
-  void FindWays() {
-    std::map<std::pair<int16_t, uint16_t>, uint32_t> ways;  // by reduction and member: kToSwitch
+  // Joins a member's two connections with the switches. A member that sends nothing still tells the
+  // switches that it has room for the sum, so it needs the connection to them.
+  void JoinSwitchConnections() {
+    std::map<std::pair<int16_t, uint16_t>, uint32_t> to_switch;  // by reduction and member
     for (uint32_t c = 0; c < plan_.connections.size(); ++c) {
-      const Connection& way = plan_.connections[c];
-      if (way.link == LinkKind::kToSwitch) ways[{way.reduction, way.from}] = c;
+      const Connection& to = plan_.connections[c];
+      if (to.link == LinkKind::kToSwitch) to_switch[{to.reduction, to.from}] = c;
     }
-    if (ways.empty()) return;
+    if (to_switch.empty()) return;
     for (uint32_t out = 0; out < out_.connections.size(); ++out) {
       if (out_.connections[out].link != LinkKind::kFromSwitch) continue;
       const Connection& sums = plan_.connections[out_.connections[out].plan_connection];
-      const uint32_t way = ways.at({sums.reduction, sums.from});
-      if (local_[way] == kElsewhere) {
-        local_[way] = AddConnection(way, /*sends=*/true, out_.connections[out].work,
-                                    out_.connections[out].flow);
+      const uint32_t to = to_switch.at({sums.reduction, sums.from});
+      if (local_[to] == kElsewhere) {
+        local_[to] = AddConnection(to, /*sends=*/true, out_.connections[out].work,
+                                   out_.connections[out].flow);
       }
-      out_.connections[out].way_in = local_[way];
-      out_.connections[local_[way]].way_out = out;
+      out_.connections[out].to_switch = local_[to];
+      out_.connections[local_[to]].from_switch = out;
     }
     for (LocalConnection& in : out_.connections) {
       if (in.link != LinkKind::kToSwitch) continue;
       in.pieces = in.first + in.sent;
-      if (in.way_out == kElsewhere) continue;
-      const LocalConnection& sums = out_.connections[in.way_out];
+      if (in.from_switch == kElsewhere) continue;
+      const LocalConnection& sums = out_.connections[in.from_switch];
       in.pieces = std::max(in.pieces, sums.first + sums.received);
     }
   }
 
   void Finish() {
-    FindWays();
+    JoinSwitchConnections();
     out_.complete = out_.members.size() == plan_.members.size();
     for (LocalConnection& connection : out_.connections) {
       if (connection.remote_host >= 0 || connection.link == LinkKind::kShared) {
         out_.complete = false;
       }
-      ports_.AddClasses(connection.way, &out_.port_classes);
-      Way dma;
+      ports_.AddClasses(connection.path, &out_.port_classes);
+      PortPath dma;
       dma.out = connection.gpu_dma;
       ports_.AddClasses(dma, &out_.port_classes);
       CHECK_NOTE(connection.remote_host >= 0 || connection.sent == connection.received,
-                 "slices sent inside a host are not the slices received: " + plan_.name);
+                 "a host does not receive all slices that it sends to itself: " + plan_.name);
     }
     ShareLinks(ports_, gpu_.collectives.several_peers, &out_);
     ShareNics(ports_, &out_);
@@ -263,11 +265,11 @@ class Builder {
   std::span<const int> host_of_member_, gpu_of_member_;
   const ConnectionEnds ends_;
   std::vector<uint32_t> local_;      // by plan connection
-  std::vector<uint32_t> receiving_;  // ... the other of two ends
-  // By pattern, work, and how operands are handled.
+  std::vector<uint32_t> receiving_;  // by plan connection: the receiving end if the ends are apart
+  // By pattern, work and letters of Handling.
   std::map<std::tuple<uint32_t, uint32_t, std::string>, uint32_t> steps_;
   std::map<uint16_t, std::pair<uint16_t, uint32_t>>
-      last_turn_;  // of a member, by channel: its work
+      last_batch_;  // of a member, by channel: its work
   LocalPlan out_;
 };
 

@@ -11,7 +11,7 @@
 namespace drydock {
 namespace {
 
-// The loop's steps, `together` turns at once, `repeat` times.
+// Appends the loop's steps, with `together` iterations merged, `repeat` times.
 void Append(std::span<const Step> steps, int64_t stride, int64_t repeat, int64_t together,
             Pattern* out) {
   if (repeat == 0) return;
@@ -34,18 +34,19 @@ Pattern Merged(const Pattern& pattern, const Work& work) {
     begin = loop.step_end;
     int64_t slice = 1;
     for (const Step& step : steps) slice = std::max(slice, SliceBytes(work, step.bytes));
-    // What follows is shorter, and must not wait for more than it would have.
+    // The last iteration stays alone if a shorter loop follows, which must not wait for more than
+    // without merging.
     const int64_t alone = loop.step_end < pattern.steps.size() ? 1 : 0;
-    const int64_t turns = loop.repeat - alone;
-    const int64_t most = slice < kLeastMerged.count() ? 1 : kMostMerged.count() / slice;
-    const int64_t together = std::min(std::max<int64_t>(turns, 1), std::max<int64_t>(most, 1));
-    Append(steps, loop.stride, turns / together, together, &out);
-    Append(steps, loop.stride, turns % together + alone, 1, &out);
+    const int64_t iterations = loop.repeat - alone;
+    const int64_t most = slice < kMinMerged.count() ? 1 : kMaxMerged.count() / slice;
+    const int64_t together = std::min(std::max<int64_t>(iterations, 1), std::max<int64_t>(most, 1));
+    Append(steps, loop.stride, iterations / together, together, &out);
+    Append(steps, loop.stride, iterations % together + alone, 1, &out);
   }
   return out;
 }
 
-// Both ends of a connection answer alike.
+// Gives the same answer at both ends of a connection.
 bool Merges(const Plan& plan, const ChannelProgram& program) {
   const Work& work = plan.works[program.work];
   const Pattern& pattern = plan.patterns[program.pattern];
@@ -57,7 +58,7 @@ bool Merges(const Plan& plan, const ChannelProgram& program) {
 }
 
 void MergeLoops(Plan* plan) {
-  std::map<std::pair<uint32_t, uint16_t>, uint32_t> merged;  // of a pattern as a work runs it
+  std::map<std::pair<uint32_t, uint16_t>, uint32_t> merged;  // by pattern and work
   for (std::vector<ChannelProgram>& programs : plan->members) {
     for (ChannelProgram& program : programs) {
       if (!Merges(*plan, program)) continue;

@@ -1,15 +1,15 @@
-// Loops of plans with fewer, larger turns, for networks that take a message as a stream of bytes:
-// it has no packets to follow, and a message costs it the same however long it is.
+// Merges iterations of loops in plans, for networks that model a message as a stream of bytes: such
+// a network has no packets, so a message costs the same work whatever its size.
 //
-// A program that loops over chunks moves slice after slice on the same connections. Of N turns one
-// is made, with N times the bytes, and with what N of them cost the thread block. Of a merged slice
-// the network and the thread blocks at its ends still work on different parts at once
-// (TransferEngine): its message leaves when the first part is there, if the thread block keeps up
-// with the NIC, and the receiver has one part left to do when the last byte is in.
+// A program that loops over chunks moves slice after slice on the same connections. N iterations
+// become one, with N times the bytes and N times the cost to the thread block. The network and the
+// thread blocks at both ends still work on different parts of a merged slice at the same time
+// (ThreadBlocks): its message leaves when the first part is there, if the thread block keeps up
+// with the NIC, and the receiver has one part left when the last byte arrives.
 //
-// Only messages over NICs (send and receive, all-to-all): in a tree or a chain everybody waits for
-// the first part, and in a ring neighbours wait for one another at each slice. Only Simple, whose
-// costs are by the byte.
+// Only messages over NICs (send and receive, all-to-all) are merged: in a tree or a chain all
+// members wait for the first part, and in a ring neighbors wait for each other at each slice. Only
+// Simple is merged, whose costs count bytes.
 #ifndef DRYDOCK_EXEC_ENGINE_TRANSFER_MERGED_LOOPS_H_
 #define DRYDOCK_EXEC_ENGINE_TRANSFER_MERGED_LOOPS_H_
 
@@ -18,11 +18,12 @@
 
 namespace drydock {
 
-// Slices that are shorter stay as they are: there what is not by the byte counts.
-inline constexpr Bytes kLeastMerged{128 << 10};
-// A merged slice is at most so long: NICs serve messages in turn, and what waits behind it waits
-// for all of it.
-inline constexpr Bytes kMostMerged{2 << 20};
+// Bounds of the approximation. Shorter slices are not merged: costs that do not count bytes
+// dominate them.
+inline constexpr Bytes kMinMerged{128 << 10};
+// The largest merged slice. NICs serve messages in their order, so messages behind a merged slice
+// wait for all of it.
+inline constexpr Bytes kMaxMerged{2 << 20};
 
 FlowPlan WithMergedLoops(const FlowPlan& plan);
 

@@ -16,8 +16,8 @@ using testing::WorkloadBuilder;
 
 constexpr int64_t kChunk = 1 << 17;
 
-// A message over 4 channels, of `turns` chunks each, and one that is shorter.
-Plan Message(int64_t turns, int hosts = 2) {
+// A message over 4 channels, with `chunks` chunks on each and a shorter one.
+Plan Message(int64_t chunks, int hosts = 2) {
   PlanShape shape;
   shape.gpus_per_host = hosts == 2 ? 1 : 2;
   shape.channels = 4;
@@ -28,14 +28,14 @@ Plan Message(int64_t turns, int hosts = 2) {
     Step last = pattern.steps[0];
     last.bytes = kChunk / 2;
     pattern.steps.push_back(last);
-    pattern.loops = {{turns, kChunk, 1}, {1, 0, 2}};
+    pattern.loops = {{chunks, kChunk, 1}, {1, 0, 2}};
   }
   return plan;
 }
 
 Plan Merged(const Plan& plan) { return WithMergedLoops({{plan}, {}}).plans[0]; }
 
-// Of a member's first program: primitives, bytes, and NCCL's primitives.
+// Of a member's first program: steps, bytes, and steps without merging.
 struct Sum {
   int64_t primitives = 0, bytes = 0, nccl = 0;
 };
@@ -46,27 +46,27 @@ Sum SumOf(const Plan& plan, size_t member) {
     ++sum.primitives;
     sum.bytes += at.bytes();
     sum.nccl += at.step().merged;
-    EXPECT_LE(at.bytes(), kMostMerged.count());
+    EXPECT_LE(at.bytes(), kMaxMerged.count());
   }
   return sum;
 }
 
-TEST(MergedLoopsTest, TurnsOfAMessageAreTakenTogether) {
-  for (const int64_t turns : {1, 2, 12, 16, 17, 100}) {
-    const Plan plan = Message(turns);
+TEST(MergedLoopsTest, ChunksOfAMessageAreMerged) {
+  for (const int64_t chunks : {1, 2, 12, 16, 17, 100}) {
+    const Plan plan = Message(chunks);
     const Plan merged = Merged(plan);
     for (const size_t member : {0, 1}) {
       const Sum before = SumOf(plan, member), after = SumOf(merged, member);
       EXPECT_EQ(before.bytes, after.bytes);
       EXPECT_EQ(before.primitives, after.nccl);
-      const int64_t most = kMostMerged.count() / kChunk;
-      const int64_t together = std::clamp<int64_t>(turns - 1, 1, most);
-      EXPECT_EQ(after.primitives, (turns - 1) / together + (turns - 1) % together + 2);
+      const int64_t most = kMaxMerged.count() / kChunk;
+      const int64_t together = std::clamp<int64_t>(chunks - 1, 1, most);
+      EXPECT_EQ(after.primitives, (chunks - 1) / together + (chunks - 1) % together + 2);
     }
   }
 }
 
-TEST(MergedLoopsTest, WhatStaysInAHostRingsAndOtherProtocolsStayAsTheyAre) {
+TEST(MergedLoopsTest, LocalMessagesRingsAndOtherProtocolsAreNotMerged) {
   EXPECT_EQ(Merged(Message(12, /*hosts=*/1)), Message(12, 1));
   Plan other = Message(12);
   other.works[0].protocol = Protocol::kLl;
@@ -80,7 +80,7 @@ TEST(MergedLoopsTest, WhatStaysInAHostRingsAndOtherProtocolsStayAsTheyAre) {
   EXPECT_EQ(Merged(all_reduce), all_reduce);
 }
 
-// Where the thread blocks, a NIC's messages or its bytes are what there is too little of.
+// Cases in which the bottleneck is the thread blocks, the messages of a NIC, or its bytes.
 struct Costs {
   std::string name;
   int64_t send_gb, receive_gb;  // of a channel
@@ -92,7 +92,7 @@ class MergedMessages : public ::testing::TestWithParam<Costs> {};
 
 TEST_P(MergedMessages, TakeAsLong) {
   const Costs& costs = GetParam();
-  for (const int64_t turns : {2, 3, 9, 12, 16, 17, 40, 200}) {
+  for (const int64_t chunks : {2, 3, 9, 12, 16, 17, 40, 200}) {
     WorkloadBuilder b(SmallCluster(2, 1));
     CollectiveCosts& set = b.workload.topology.gpus[0].collectives;
     for (CollectiveCosts::Protocol* each : {&set.simple, &set.p2p_simple}) {
@@ -107,7 +107,7 @@ TEST_P(MergedMessages, TakeAsLong) {
     b.Transfer(0, stream, role, true, 0, 1 << 20, 0);
     b.Transfer(1, stream, role, false, 0, 1 << 20, 0);
     b.PlanAll();
-    b.SetPlan(1 << 20, Message(turns));
+    b.SetPlan(1 << 20, Message(chunks));
     NetworkModel network = {.name = "fluid", .make = MakeFluidNetwork};
     const Result<Timeline> slices = Replay(b.workload, b.plan, b.times, network, {});
     network.merges_loops = true;
@@ -115,19 +115,19 @@ TEST_P(MergedMessages, TakeAsLong) {
     ASSERT_TRUE(slices.ok()) << slices.error().ToString();
     ASSERT_TRUE(merged.ok()) << merged.error().ToString();
     EXPECT_NEAR(merged->iteration.seconds() / slices->iteration.seconds(), 1, costs.within)
-        << turns << " turns: " << ToString(slices->iteration);
+        << chunks << " chunks: " << ToString(slices->iteration);
     EXPECT_EQ(Counter(*slices, "slices merged"), -1);
-    // At both ends, the last turn apart.
-    const int64_t together = std::min(turns - 1, kMostMerged.count() / kChunk);
-    const int64_t in_merged = together > 1 ? (turns - 1) / together * together : 0;
+    // At both ends. The last chunk is not merged.
+    const int64_t together = std::min(chunks - 1, kMaxMerged.count() / kChunk);
+    const int64_t in_merged = together > 1 ? (chunks - 1) / together * together : 0;
     EXPECT_EQ(Counter(*merged, "slices merged"), in_merged > 0 ? 8 * in_merged : -1);
     const int64_t spared = Counter(*slices, "messages") - Counter(*merged, "messages");
-    EXPECT_GE(spared, in_merged > 0 ? 4 * (in_merged - (turns - 1) / together) : 0);
+    EXPECT_GE(spared, in_merged > 0 ? 4 * (in_merged - (chunks - 1) / together) : 0);
   }
 }
 
-// The receiver's case: its slices are taken to come without headers between them, and the last of a
-// NIC's channels has the sum of these.
+// The receiver's case is less exact: its slices arrive without headers between them, and the errors
+// add up on the last channel of a NIC.
 INSTANTIATE_TEST_SUITE_P(
     Bound, MergedMessages,
     ::testing::Values(Costs{"by_bytes", 20, 30, Time::Us(1), Time(), Time()},

@@ -264,9 +264,9 @@ class CollectivePerf(unittest.TestCase):
         self.expect_usage("'0-7,3' names rank 3 twice", "all_reduce", "--cluster", ONE, "--group", "0-7,3")
         self.expect_usage("'99999999T' is too large", "all_reduce", "--cluster", ONE, "-e", "99999999T")
         self.expect_usage("-e 100000T is more than 72057594037927936 B", "all_reduce", "--cluster", ONE, "-e", "100000T")
-        self.expect_usage("-c 1: no data is moved, so nothing can be checked; -c 0", "all_reduce", "--cluster", ONE, "-c", "1")
+        self.expect_usage("-c 1: no data is moved, so nothing can be checked; write -c 0", "all_reduce", "--cluster", ONE, "-c", "1")
         self.expect_usage("alltoallv needs --pairs FILE: what each member sends to each", "alltoallv", "--cluster", ONE)
-        self.expect_usage("--pairs is for alltoallv alone", "alltoall", "--cluster", ONE, "--pairs", "p.txt")
+        self.expect_usage("--pairs is for alltoallv only", "alltoall", "--cluster", ONE, "--pairs", "p.txt")
         self.expect_usage("--iters: Value 0 not in range 1 to 100000", "all_reduce", "--cluster", ONE, "-n", "0")
         self.expect_usage("--blocking: Value 2 not in range 0 to 1", "all_reduce", "--cluster", ONE, "-z", "2")
         self.expect_usage("--average: Value 4 not in range 0 to 3", "all_reduce", "--cluster", ONE, "-a", "4")
@@ -286,7 +286,7 @@ class CollectivePerf(unittest.TestCase):
             (["--group", "4-11"], "there is no rank 8: the cluster has 8 GPUs, ranks 0 to 7"),
             (["--group", "0-3", "--shift", "6"], "there is no rank 8: the cluster has 8 GPUs, ranks 0 to 7"),
             (["--group", "0-3", "--shift", "2"], "rank 1 is in two groups"),
-            (["--group", "0-3", "--group", "4-5"], "the groups 0-3 and 4-5 are not of one size"),
+            (["--group", "0-3", "--group", "4-5"], "the groups 0-3 and 4-5 have different sizes"),
             (["--hosts", "2"], "the cluster has 1 hosts, not 2"),
             (["--ranks-per-host", "9"], "host 0 has 8 GPUs, not 9"),
             (["-r", "8"], "there is no root 8 in a group of 8"),

@@ -217,7 +217,7 @@ class Processes(unittest.TestCase):
     def test_a_capture_over_something_else(self):
         manifest = self.run_dir / "1-workload/manifest.pb"
         before = manifest.read_bytes()
-        self.expect_error(1, f"{manifest}: error: this is there and no capture; name another file\n", "--pcap", f"leaf0={manifest}")
+        self.expect_error(1, f"{manifest}: error: this file exists and is not a capture; name another file\n", "--pcap", f"leaf0={manifest}")
         self.assertEqual(manifest.read_bytes(), before)
 
     def test_a_run_that_fails_half_way(self):

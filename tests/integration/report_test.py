@@ -118,7 +118,7 @@ class Report(unittest.TestCase):
 
     def test_what_if_of_wrong_usage(self):
         self.assertEqual(self.tool("exec-engine", "what-if", "run", "--better", "0"),
-                         (2, "", "exec-engine: error: --better '0' is no number of per cent, above 0 and at most "
+                         (2, "", "exec-engine: error: --better '0' is not a percentage above 0 and at most "
                                  "1000\nexec-engine: see exec-engine what-if --help\n"))
 
     def test_chosen_ranks_are_shown(self):

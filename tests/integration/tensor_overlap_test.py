@@ -70,7 +70,7 @@ class TensorOverlap(unittest.TestCase):
         self.call("compute-sim", run)
         done = subprocess.run([BIN / "exec-engine", run, "-q"], cwd=ROOT, text=True, capture_output=True, timeout=200)
         self.assertEqual(done.returncode, 1)
-        self.assertIn("v100-sxm-32g.yaml has no 'copy_engine' in its 'collectives:' section, which says what communication costs",
+        self.assertIn("v100-sxm-32g.yaml has no 'copy_engine' in its 'collectives:' section, which states the costs of communication",
                       done.stderr)
 
 

@@ -1,0 +1,69 @@
+// Walks the steps of channel programs slice by slice, as NCCL's thread blocks do.
+//
+// A runner begins a slice when its previous slice has ended, the data is there on every connection
+// from which it receives, and a slot is free on every connection to which it sends. The slice takes
+//     [synchronization, at a step's first slice] + max(work of the thread block, ports crossed).
+// Its data is at a peer of the same host one link latency later. A slice for another host, and a
+// slot that becomes free for another host, are events for the proxy (proxy.h).
+//
+// Not thread-safe.
+#ifndef DRYDOCK_EXEC_ENGINE_TRANSFER_THREAD_BLOCKS_H_
+#define DRYDOCK_EXEC_ENGINE_TRANSFER_THREAD_BLOCKS_H_
+
+#include <cstdint>
+#include <span>
+
+#include "exec-engine/host/ports.h"
+#include "exec-engine/transfer/transfer.h"
+
+namespace drydock {
+
+class ThreadBlocks {
+ public:
+  // All outlive this.
+  ThreadBlocks(Ports* ports, TransferEvents* events, TransferListener* listener)
+      : ports_(*ports), events_(*events), listener_(*listener) {}
+
+  // The member's kernel starts.
+  void Start(Transfer* t, uint32_t member, Time now);
+  // Puts in the event of the runner's next slice if all it waits for has a time. Call it whenever
+  // something that the runner may wait for gets one.
+  void TrySchedule(Transfer* t, uint32_t runner);
+  // The event of a slice.
+  void RunSlice(Transfer* t, uint32_t runner, Time now);
+
+  int64_t slices() const { return slices_; }
+  // Slices of NCCL's for which merged slices stand, the merged ones included.
+  int64_t merged() const { return merged_; }
+
+ private:
+  // The slice that a runner works on.
+  struct Slice {
+    uint32_t runner = 0;
+    uint32_t slots = 0;                         // of the runner's work
+    std::span<const uint32_t> receives, sends;  // connections
+    int64_t bytes = 0, wire = 0;
+    int64_t merged = 1;  // Step::merged
+    Time filled;         // its message may leave; if merged, so that its last byte is not early
+  };
+
+  void StartKernel(Transfer* t, uint32_t member, uint32_t launch, Time now);
+  void StartRunner(Transfer* t, uint32_t runner, Time now);
+  Time AllButOne(const LocalPlan& plan, const Slice& slice,
+                 std::span<const uint32_t> connections) const;
+  Time Receive(Transfer* t, const Slice& slice, Time from);
+  Time Send(Transfer* t, const Slice& slice, Time from);
+  void FinishSlice(Transfer* t, const Slice& slice, Time end);
+  void Advance(Transfer* t, const Slice& slice, Time end);
+  void EndRunner(Transfer* t, uint32_t runner, Time end);
+  void EndBatch(Transfer* t, uint32_t batch, Time end);
+
+  Ports& ports_;
+  TransferEvents& events_;
+  TransferListener& listener_;
+  int64_t slices_ = 0, merged_ = 0;
+};
+
+}  // namespace drydock
+
+#endif  // DRYDOCK_EXEC_ENGINE_TRANSFER_THREAD_BLOCKS_H_
