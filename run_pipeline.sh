@@ -26,8 +26,8 @@ What to run:
   --processes N            processes of the network simulation, started by mpirun (default: 1); the same result
   --hostfile FILE          machines that mpirun starts them on, one a line, as "name slots=2"
   --until TIME             stops the replay at this simulated time ("5 ms"); the results are those until then
-  --iterations N           replays so many iterations one after another; the results are those of the last
-  --fold KIND              replays one of the hosts that are alike: off, exact, relaxed (nearly alike) or auto (default)
+  --iterations N           replays N iterations one after another; the results are those of the last
+  --fold KIND              replays one of several equivalent hosts: off, exact, relaxed or auto (default)
   --set SECTION.KEY=VALUE  replaces an entry of either file; may be repeated
   --megatron-args SCRIPT   in place of MODEL.yaml, a Megatron-LM launch script or a file of its arguments
   --variable NAME=VALUE    of a variable that SCRIPT does not assign itself; may be repeated
