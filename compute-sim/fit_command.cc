@@ -1,4 +1,4 @@
-// compute-sim fit: a GPU's file with parameters fitted to measured rows, and how well they fit.
+// compute-sim fit: fits the parameters of a GPU to measured rows and states their errors.
 
 #include <fmt/format.h>
 
@@ -9,6 +9,7 @@
 #include "compute-sim/model/simulate.h"
 #include "core/base/files.h"
 #include "core/base/spelling.h"
+#include "core/base/version.h"
 #include "core/base/writable.h"
 
 namespace drydock {
@@ -16,8 +17,9 @@ namespace {
 
 const ToolInfo kInfo = {
     "compute-sim fit",
-    "Fits a GPU's kernel models to measured rows and says how far predictions are from them.",
-    "reads a GPU's file and profiles (docs/reference/kernel-profile.md), writes a GPU's file",
+    "Fits a GPU's kernel models to measured rows and states the errors of their predictions.",
+    "reads a GPU's file, profiles (docs/reference/kernel-profile.md) and configs/fit.yaml; writes a "
+    "GPU's file",
     "compute-sim fit --gpu h100-sxm-80g --gpu-profile my-h100.csv -o my-h100.yaml", false};
 
 struct Options {
@@ -49,6 +51,12 @@ Result<GpuData> LoadData(const Options& options) {
   return data;
 }
 
+Result<FitWeights> LoadFitWeights() {
+  const std::string path = std::string(kDefaultConfigDirectory) + "/fit.yaml";
+  ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
+  return ParseFitWeights(text, path);
+}
+
 std::string Remark(const GpuData& gpu, const FitResult& result, const FitOptions& fit) {
   std::string text =
       fmt::format("Fitted by compute-sim fit, {} evaluations a set, to\n", fit.evaluations);
@@ -57,7 +65,7 @@ std::string Remark(const GpuData& gpu, const FitResult& result, const FitOptions
   }
   for (const Residuals& residuals : result.residuals) text += ToString(residuals) + "\n";
   for (const std::string& note : result.notes) text += note + "\n";
-  if (!result.kept.empty()) text += "No rows, as they were: " + Join(result.kept) + "\n";
+  if (!result.kept.empty()) text += "Without rows, unchanged: " + Join(result.kept) + "\n";
   return text;
 }
 
@@ -70,16 +78,16 @@ void Declare(CLI::App* command, Options* options, const CommonOptions&) {
       ->allow_extra_args(false);
   command
       ->add_option("--attention-library", options->attention_library,
-                   "The library that the rows' attention kernels are of, instead of the default")
+                   "The library of the attention kernels in the rows, instead of the default")
       ->type_name("NAME");
-  command->add_option("-o,--output", options->output, "The GPU's file with what was fitted")
+  command->add_option("-o,--output", options->output, "The GPU's file with the fitted parameters")
       ->type_name("FILE");
   command
       ->add_option("--evaluations", options->fit.evaluations,
                    "Trials for each set of parameters; 0 only states the errors")
       ->check(CLI::Range(0, 1000000))
       ->capture_default_str();
-  command->add_option("--rows", options->fit.most_rows, "Rows that a set is fitted to, at most")
+  command->add_option("--rows", options->fit.most_rows, "The most rows that a set is fitted to")
       ->check(CLI::Range(10, 1000000))
       ->capture_default_str();
   CheckOptions(command, [options]() -> Status {
@@ -93,7 +101,9 @@ Status Run(const Options& options, const CommonOptions& common) {
   ASSIGN_OR_RETURN(const GpuData gpu, LoadData(options));
   if (!options.output.empty()) RETURN_IF_ERROR(CheckCanWrite(options.output));
   if (common.check) return OkStatus();
-  ASSIGN_OR_RETURN(const FitResult result, Fit(gpu, options.fit));
+  FitOptions fit = options.fit;
+  ASSIGN_OR_RETURN(fit.weights, LoadFitWeights());
+  ASSIGN_OR_RETURN(const FitResult result, Fit(gpu, fit));
   for (const Residuals& residuals : result.residuals) fmt::print("{}\n", ToString(residuals));
   for (const std::string& note : result.notes) fmt::print("{}\n", note);
   if (!result.kept.empty()) fmt::print("no rows for {}\n", Join(result.kept));

@@ -19,7 +19,7 @@ bool IsPath(const std::string& name) {
   return name.find('/') != std::string::npos || name.ends_with(".yaml");
 }
 
-// The reference's whole file; empty if there is none to be had, which its user reports.
+// The whole file of the reference; empty if there is no such file, which the caller reports.
 std::string ReferenceText(const std::string& reference, const std::string& beside) {
   for (const std::string& directory : {beside, GpuDirectory()}) {
     const std::string path = directory + "/" + reference + ".yaml";

@@ -10,14 +10,14 @@
 
 namespace drydock {
 
-// Those of configs/gpus, sorted.
+// The names of the GPUs in configs/gpus, sorted.
 std::vector<std::string> ShippedGpuNames();
 
-// `name`: one of them, or the path of a GPU's file; its reference is looked for beside that file,
-// then among the shipped. An unknown name is an error with the nearest.
+// `name`: a shipped GPU, or the path of a GPU's file. Its reference is searched beside that file,
+// then among the shipped GPUs. An unknown name is an error that suggests the nearest name.
 Result<GpuSpec> LoadGpu(const std::string& name);
 
-// The profiles that ship with these GPUs and with those that they refer to.
+// The profiles that ship with these GPUs and with their references.
 std::vector<std::string> ShippedProfiles(const std::vector<GpuSpec>& gpus);
 
 }  // namespace drydock

@@ -38,26 +38,27 @@ Status CheckWords(const Options& options) {
   if (options.from.empty()) return MissingOption("--from");
   ASSIGN_OR_RETURN(const Importer* importer, FindImporter(options.from));
   RETURN_IF_ERROR(ParseDataType(options.type));
-  // What would be ignored is refused.
+  // An option that the importer would ignore is an error.
   if (importer->says_type && options.command->count("--dtype") > 0) {
     return Error(
-        fmt::format("--dtype is not for '{}', whose files say their types", importer->name));
+        fmt::format("--dtype is not valid for '{}': its files state their types", importer->name));
   }
   if (!importer->needs_model && !options.model.empty()) {
-    return Error(fmt::format("--model is not for '{}', whose files have shapes", importer->name));
+    return Error(
+        fmt::format("--model is not valid for '{}': its files have shapes", importer->name));
   }
   if (importer->needs_model && options.model.empty()) return MissingOption("--model");
   if (options.gpu.empty()) return MissingOption("--gpu");
   for (const auto& [option, value] :
        {std::pair("--gpu", &options.gpu), {"--date", &options.date}}) {
     if (value->find_first_of("\r\n") == std::string::npos) continue;
-    return Error(fmt::format("{} is one line of the header, not several", option));
+    return Error(fmt::format("{} must be one line: it becomes a line of the header", option));
   }
   if (options.files.empty()) return MissingOption("FILE");
   return OkStatus();
 }
 
-// "7 aten::relu, 2 kernel without an operator": the most frequent first, eight of them.
+// "7 aten::relu, 2 kernel without an operator": the eight most frequent, in this order.
 std::string LeftOutText(const std::map<std::string, int64_t>& left_out) {
   std::vector<std::pair<int64_t, std::string>> order;
   for (const auto& [what, count] : left_out) order.emplace_back(-count, what);

@@ -10,7 +10,7 @@
 namespace drydock {
 namespace {
 
-// `--model-order help` needs no run directory.
+// `--model-order help` works without a run directory.
 void PrintModelsIfHelp(const std::string& name) {
   if (name != "help") return;
   for (const ComputeModelChoice& choice : ComputeModelChoices()) {
@@ -23,22 +23,22 @@ void PrintModelsIfHelp(const std::string& name) {
 
 void DeclareModelOptions(CLI::App* app, ModelOptions* options) {
   app->add_option("--gpu-profile", options->profiles,
-                  "Measured kernel times (CSV), asked before the shipped ones; may be repeated")
+                  "Measured kernel times (CSV), used before the shipped profiles; may be repeated")
       ->type_name("FILE")
       ->allow_extra_args(false);
   app->add_flag("--no-shipped-profiles", options->no_shipped_profiles,
-                "Leave out the profiles that come with a GPU (configs/profiles/<gpu>.csv)");
+                "Ignore the profiles that ship with a GPU (configs/profiles/<gpu>.csv)");
   app->add_option("--model-order", options->order,
-                  "Compute models, in the order they are asked; 'help' lists them")
+                  "Compute models, in the order in which they are asked; 'help' lists them")
       ->delimiter(',')
       ->capture_default_str()
       ->type_name("NAME,...")
       ->allow_extra_args(false)
       ->each(PrintModelsIfHelp);
-  app->add_option(
-         "--attention-library", options->attention_library,
-         "Fused attention kernels to assume (a library, or who picks one: transformer-engine, "
-         "pytorch), instead of the workload's")
+  app->add_option("--attention-library", options->attention_library,
+                  "Fused attention kernels to assume, instead of the workload's: a library, or the "
+                  "framework that "
+                  "picks one (transformer-engine, pytorch)")
       ->type_name("NAME");
   app->add_option("--clocks", options->clocks,
                   "'sustained': a run of hours at the power limit; 'burst': a short benchmark; "
@@ -48,9 +48,9 @@ void DeclareModelOptions(CLI::App* app, ModelOptions* options) {
 }
 
 Status CheckModelOptions(const ModelOptions& options) {
+  RETURN_IF_ERROR(FindComputeModels(options.order));
   for (size_t i = 0; i < options.order.size(); ++i) {
     const std::string& name = options.order[i];
-    RETURN_IF_ERROR(FindComputeModel(name));
     if (std::find(options.order.begin(), options.order.begin() + i, name) ==
         options.order.begin() + i) {
       continue;
@@ -75,8 +75,14 @@ Result<LoadedOptions> LoadModelOptions(const ModelOptions& options,
                                        const std::string& attention_backend) {
   using Clocks = KernelParameters::Clocks;
   const bool asked = !options.attention_library.empty();
-  LoadedOptions loaded{
-      {options.order, {}, asked ? options.attention_library : attention_backend, {}}, {}};
+  ASSIGN_OR_RETURN(const ComputeModelOrder models, FindComputeModels(options.order));
+  LoadedOptions loaded;
+  loaded.simulate.models = models;
+  loaded.simulate.attention_library = asked ? options.attention_library : attention_backend;
+  const std::string kernels_path = KernelAssumptionsPath();
+  ASSIGN_OR_RETURN(const std::string kernels, ReadFile(kernels_path));
+  ASSIGN_OR_RETURN(loaded.simulate.kernels, ParseKernelAssumptions(kernels, kernels_path));
+  loaded.hashes.emplace_back(BaseName(kernels_path), Sha256(kernels));
   if (!options.clocks.empty()) {
     loaded.simulate.clocks = options.clocks == "burst" ? Clocks::kBurst : Clocks::kSustained;
   }

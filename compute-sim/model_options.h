@@ -1,5 +1,5 @@
-// The options that say which compute models are asked, and with which profiles. Shared by the
-// commands of compute-sim.
+// The options that choose the compute models and their profiles. The commands of compute-sim share
+// them.
 #ifndef DRYDOCK_COMPUTE_SIM_MODEL_OPTIONS_H_
 #define DRYDOCK_COMPUTE_SIM_MODEL_OPTIONS_H_
 
@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "compute-sim/model/compute_model.h"
 #include "compute-sim/model/simulate.h"
+#include "compute-sim/model_table.h"
 #include "core/base/cli.h"
 
 namespace drydock {
@@ -22,18 +22,18 @@ struct ModelOptions {
 };
 
 void DeclareModelOptions(CLI::App* app, ModelOptions* options);
-// Wrong usage whatever the input holds.
+// Errors of usage, which do not depend on any input.
 Status CheckModelOptions(const ModelOptions& options);
 
-// The profiles to ask, the user's before those that ship with the GPUs.
+// The paths of the profiles: the user's, then those that ship with the GPUs.
 std::vector<std::string> ProfilePaths(const ModelOptions& options,
                                       const std::vector<GpuSpec>& gpus);
 
 struct LoadedOptions {
   SimulateOptions simulate;
-  std::vector<std::pair<std::string, std::string>> hashes;  // of the profiles: name, SHA-256
+  std::vector<std::pair<std::string, std::string>> hashes;  // of the files read: name, SHA-256
 };
-// `attention_backend`: the workload's, where the options name no attention library.
+// `attention_backend`: of the workload; used if the options name no attention library.
 Result<LoadedOptions> LoadModelOptions(const ModelOptions& options,
                                        const std::vector<std::string>& profile_paths,
                                        const std::string& attention_backend);

@@ -24,10 +24,10 @@ bool Has(const std::vector<DataType>& types, DataType type) {
 bool IsGemm(KernelKind kind) { return !IsMemoryKernel(kind) && !IsAttention(kind); }
 
 constexpr int kRounds = 5;
-// One row would make any rate look right; a second one can contradict it.
-constexpr size_t kFewestRows = 2;
-// A curve from a single length would be that length's share for all.
-constexpr size_t kFewestLengths = 3;
+// A single row agrees with some rate in any case; a second row can contradict the rate.
+constexpr size_t kMinRows = 2;
+// A curve from a single length would be the share of this length for all lengths.
+constexpr size_t kMinLengths = 3;
 
 using KernelFilter = std::function<bool(KernelKind, DataType)>;
 
@@ -35,15 +35,16 @@ class Fitter {
  public:
   Fitter(GpuData* gpu, const FitOptions& options) : gpu_(gpu), options_(options) {}
 
-  // One set of parameters: `variables` point into gpu_->parameters. False if nothing moves.
+  // Fits one set of parameters; `variables` point into gpu_->parameters. Returns false if nothing
+  // changes.
   bool FitSet(const std::string& name, std::vector<FitVariable> variables,
               const KernelFilter& wanted) {
-    const std::vector<FitRow> all = RowsOf(gpu_->profiles, wanted);
+    const std::vector<FitRow> all = Rows(wanted);
     const std::vector<FitRow> rows = Thinned(Half(all, true), options_.most_rows);
     if (all.empty()) return Keep(name);
     if (only_states()) return false;
     const size_t shapes = CountShapes(rows);
-    if (shapes < kFewestRows) return KeepForWant(name, all.size(), shapes);
+    if (shapes < kMinRows) return KeepForLackOfRows(name, all.size(), shapes);
     for (const FitRow& row : rows) fitted_.emplace(row.kernel.kind, row.kernel.type);
     if (std::any_of(rows.begin(), rows.end(), [](const FitRow& row) { return row.quantised; })) {
       const auto stage = QuantiseVariables(&gpu_->parameters.memory.quantise);
@@ -51,7 +52,7 @@ class Fitter {
     }
     const auto shortest = std::min_element(
         rows.begin(), rows.end(), [](const FitRow& a, const FitRow& b) { return a.us < b.us; });
-    // Long kernels say nothing of what each costs to launch.
+    // Long kernels say nothing about the cost of a launch.
     std::erase_if(variables, [&](const FitVariable& variable) {
       return variable.launch && variable.read() < shortest->us / 30;
     });
@@ -68,26 +69,27 @@ class Fitter {
     return true;
   }
 
-  // What the longest kernels lose to settled clocks: too few among all rows for the rest of the fit
-  // to see them, and yet what a training run is made of.
+  // Fits what the longest kernels lose to settled clocks. They are too few among all rows to matter
+  // in the rest of the fit, but a training run consists of them.
   void FitDerate(GemmParameters* set, const KernelFilter& wanted) {
-    std::vector<FitRow> rows = Half(RowsOf(gpu_->profiles, wanted), true);
+    std::vector<FitRow> rows = Half(Rows(wanted), true);
     std::erase_if(rows, [&](const FitRow& row) { return row.us < 2 * set->derate_at.us(); });
     constexpr size_t kEnough = 10;
     if (rows.size() < kEnough || options_.evaluations == 0) return;
     Minimise({DerateVariable(set)}, rows, options_.evaluations / 10);
   }
 
-  // Of norms or softmax, beside the plain kernels' bandwidth. False if it stays.
+  // Fits the curve of norms or of softmax beside the bandwidth of plain kernels. Returns false if
+  // the curve does not change.
   bool FitCurve(RateCurve wanted, ShareCurve* curve) {
     const auto is_wanted = [&](KernelKind kind, DataType) { return InfoOf(kind).curve == wanted; };
-    const std::vector<FitRow> rows = Half(RowsOf(gpu_->profiles, is_wanted), true);
-    ShareCurve found = CurveOf(rows, gpu_->shape(), gpu_->parameters.memory);
+    const std::vector<FitRow> rows = Half(Rows(is_wanted), true);
+    ShareCurve found = CurveOf(rows, options_.weights, gpu_->shape(), gpu_->parameters.memory);
     if (found.empty()) return false;
-    if (found.size() < kFewestLengths) {
+    if (found.size() < kMinLengths) {
       notes_.push_back(fmt::format(
           "{} stays as it was: its rows above 300 MB are of {} lengths, at least {} are needed",
-          wanted == RateCurve::kSoftmax ? "softmax" : "layer_norm", found.size(), kFewestLengths));
+          wanted == RateCurve::kSoftmax ? "softmax" : "layer_norm", found.size(), kMinLengths));
       return false;
     }
     *curve = std::move(found);
@@ -95,16 +97,20 @@ class Fitter {
     return true;
   }
 
-  // Whether rows of it took part.
+  // True if a fit used rows of the kernel and type.
   bool Fitted(KernelKind kind, DataType type) const { return fitted_.contains({kind, type}); }
   bool only_states() const { return options_.evaluations == 0; }
-  // A set that has no rows stays as it is.
+  // Records a set without rows, which does not change.
   bool Keep(const std::string& name) {
     kept_.push_back(name);
     return false;
   }
   const std::vector<std::string>& kept() const { return kept_; }
   const std::vector<std::string>& notes() const { return notes_; }
+
+  std::vector<FitRow> Rows(const KernelFilter& wanted) const {
+    return RowsOf(gpu_->profiles, options_.weights, wanted);
+  }
 
   double Predict(const FitRow& row) const {
     Profile as;
@@ -114,11 +120,11 @@ class Fitter {
   }
 
  private:
-  bool KeepForWant(const std::string& name, size_t rows, size_t fitted) {
+  bool KeepForLackOfRows(const std::string& name, size_t rows, size_t fitted) {
     notes_.push_back(
         fmt::format("{} stays as it was: the half of its {} rows that is fitted has {} with "
                     "extents of its own, at least {} are needed",
-                    name, rows, fitted, kFewestRows));
+                    name, rows, fitted, kMinRows));
     return false;
   }
 
@@ -126,12 +132,13 @@ class Fitter {
                 int evaluations) {
     const auto loss = [&](const std::vector<double>& at) {
       for (size_t i = 0; i < at.size(); ++i) variables[i].Set(at[i]);
-      return LossOf(rows, [this](const FitRow& row) { return Predict(row); });
+      return LossOf(rows, options_.weights.sum_weight,
+                    [this](const FitRow& row) { return Predict(row); });
     };
     std::vector<double> start;
     for (const FitVariable& variable : variables) start.push_back(variable.Get());
-    // Each search starts where the one before ended, with a simplex that is large again and the
-    // other way round, so that it does not creep along one valley.
+    // Each search starts at the end of the previous search, with a large simplex of the opposite
+    // orientation, so that the search does not creep along one valley.
     SimplexResult best{start, 0, 0};
     for (int round = 0; round < kRounds; ++round) {
       best = MinimiseSimplex(loss, best.at, round % 2 == 0 ? 0.5 : -0.4, evaluations / kRounds);
@@ -152,7 +159,8 @@ class Fitter {
   std::vector<std::string> kept_, notes_;
 };
 
-// Of one kernel and type: both halves, or, where other rows moved the parameters, all in one.
+// Adds the residuals of one kernel and type: of both halves, or of all rows together if other rows
+// changed the parameters.
 void AddResiduals(const std::string& name, std::vector<FitRow> rows, bool fitted, bool gemm,
                   const Fitter& fitter, std::vector<Residuals>* all) {
   const auto predict = [&](const FitRow& row) { return fitter.Predict(row); };
@@ -174,11 +182,11 @@ void AddResiduals(const std::string& name, std::vector<FitRow> rows, bool fitted
   add(", extents from 1024");
 }
 
-// Of the half that was not fitted. What no row tells is not stated of parameters that `moved`.
-void StateErrors(const std::vector<ProfilePtr>& profiles, const Fitter& fitter,
-                 const KernelFilter& wanted, bool moved, FitErrors* errors) {
+// States the errors over the half that was not fitted. If parameters `moved`, errors without rows
+// are unknown.
+void StateErrors(const Fitter& fitter, const KernelFilter& wanted, bool moved, FitErrors* errors) {
   if (moved) *errors = {};
-  const std::vector<FitRow> rows = Half(RowsOf(profiles, wanted), false);
+  const std::vector<FitRow> rows = Half(fitter.Rows(wanted), false);
   for (const bool large : {true, false}) {
     std::vector<FitRow> part = rows;
     std::erase_if(part, [&](const FitRow& row) { return IsLarge(row.kernel) != large; });
@@ -188,15 +196,14 @@ void StateErrors(const std::vector<ProfilePtr>& profiles, const Fitter& fitter,
   }
 }
 
-// Of every kernel and type that has rows and a prediction.
+// Residuals of every kernel and type that has rows and a prediction.
 std::vector<Residuals> AllResiduals(const GpuData& gpu, const Fitter& fitter) {
   std::vector<Residuals> all;
   for (const KernelInfo& info : KernelInfos()) {
     for (int t = 0; t < kDataTypeCount; ++t) {
       const DataType type = static_cast<DataType>(t);
-      const std::vector<FitRow> rows = RowsOf(gpu.profiles, [&](KernelKind kind, DataType of) {
-        return kind == info.kind && of == type;
-      });
+      const std::vector<FitRow> rows = fitter.Rows(
+          [&](KernelKind kind, DataType of) { return kind == info.kind && of == type; });
       if (rows.empty() || !PredictCalibrated(gpu, rows.front().kernel).has_value()) continue;
       AddResiduals(fmt::format("{} {}", info.name, ToString(type)), rows,
                    fitter.Fitted(info.kind, type), IsGemm(info.kind), fitter, &all);
@@ -205,7 +212,7 @@ std::vector<Residuals> AllResiduals(const GpuData& gpu, const Fitter& fitter) {
   return all;
 }
 
-// True if anything moved.
+// Returns true if a parameter changed.
 bool FitProducts(GpuData* gpu, Fitter* fitter) {
   bool any = false;
   for (GemmParameters& set : gpu->parameters.gemm) {
@@ -216,13 +223,13 @@ bool FitProducts(GpuData* gpu, Fitter* fitter) {
     const bool moved = fitter->FitSet(name, GemmVariables(gpu->spec, &set), wanted);
     if (fitter->only_states()) continue;
     if (moved) fitter->FitDerate(&set, wanted);
-    StateErrors(gpu->profiles, *fitter, wanted, moved, &set.error);
+    StateErrors(*fitter, wanted, moved, &set.error);
     any = any || moved;
   }
   return any;
 }
 
-// Rows do not say which library ran: they are the chosen one's.
+// Rows do not name the library that ran: they count for the chosen library.
 bool FitAttention(GpuData* gpu, Fitter* fitter) {
   bool any = false;
   for (AttentionParameters& library : gpu->parameters.attention) {
@@ -244,7 +251,7 @@ bool FitAttention(GpuData* gpu, Fitter* fitter) {
     }
     if (fitter->only_states()) continue;
     StateErrors(
-        gpu->profiles, *fitter,
+        *fitter,
         [&](KernelKind kind, DataType of) { return IsAttention(kind) && Has(library.types, of); },
         moved, &library.error);
     any = any || moved;
@@ -261,7 +268,7 @@ bool FitMemory(GpuData* gpu, Fitter* fitter) {
   moved |= fitter->FitCurve(RateCurve::kLayerNorm, &memory->layer_norm);
   moved |= fitter->FitCurve(RateCurve::kSoftmax, &memory->softmax);
   StateErrors(
-      gpu->profiles, *fitter, [](KernelKind kind, DataType) { return IsMemoryKernel(kind); }, moved,
+      *fitter, [](KernelKind kind, DataType) { return IsMemoryKernel(kind); }, moved,
       &memory->error);
   return moved;
 }
@@ -278,7 +285,7 @@ Result<KernelParameters> StartingParameters(const GpuData& gpu, const GpuData* r
   }
   ASSIGN_OR_RETURN(KernelParameters scaled,
                    ScaledParameters(gpu.spec, reference->spec, reference->parameters));
-  // What no row moves is still as far off as scaling was seen to be.
+  // A parameter that no row changes keeps the error that scaling is known to make.
   const ScalingErrors& seen = reference->parameters.scaling;
   for (GemmParameters& set : scaled.gemm) set.error = {seen.gemm, seen.gemm};
   for (AttentionParameters& library : scaled.attention) {

@@ -4,23 +4,17 @@
 #include <map>
 
 namespace drydock {
-namespace {
 
-// A call's costs of 20 us are below a tenth of what moves that much.
-constexpr double kLeastBytes = 300e6;
-// Shares lie on a file's curve: none above what an addition reaches by more than noise.
-constexpr double kMostShare = 1.1;
-
-}  // namespace
-
-ShareCurve CurveOf(const std::vector<FitRow>& rows, const GpuShape& gpu,
+ShareCurve CurveOf(const std::vector<FitRow>& rows, const FitWeights& weights, const GpuShape& gpu,
                    const MemoryParameters& memory) {
+  const double min_traffic = std::max(static_cast<double>(weights.curve_min_traffic.count()),
+                                      2 * static_cast<double>(gpu.l2.count()));
   struct Sums {
     double plain = 0, measured = 0;
   };
   std::map<int64_t, Sums> by_length;
   for (const FitRow& row : rows) {
-    if (row.kernel.bytes < std::max(kLeastBytes, 2 * static_cast<double>(gpu.l2.count()))) continue;
+    if (row.kernel.bytes < min_traffic) continue;
     const Kernel& k = row.kernel;
     const Prediction plain = PredictMemoryKernel(
         MemoryKernel(KernelKind::kElementwise, k.type, k.dims[0], k.dims[1],
@@ -33,7 +27,7 @@ ShareCurve CurveOf(const std::vector<FitRow>& rows, const GpuShape& gpu,
   ShareCurve curve;
   for (const auto& [length, sums] : by_length) {
     if (sums.measured > 0) {
-      curve.emplace_back(length, std::min(sums.plain / sums.measured, kMostShare));
+      curve.emplace_back(length, std::min(sums.plain / sums.measured, weights.curve_max_share));
     }
   }
   return curve;

@@ -9,10 +9,10 @@
 
 namespace drydock {
 
-// Of each row length, the share at which all its rows together take the time they took. Only rows
-// that come out of HBM as a whole count: what a call costs beside its traffic says nothing of the
-// rate. Empty without such rows.
-ShareCurve CurveOf(const std::vector<FitRow>& rows, const GpuShape& gpu,
+// For each row length, the share at which all its rows together take their measured time. Only rows
+// whose traffic comes from HBM count (FitWeights::curve_min_traffic, and twice the L2 cache): the
+// fixed cost of a call says nothing about the rate. Empty without such rows.
+ShareCurve CurveOf(const std::vector<FitRow>& rows, const FitWeights& weights, const GpuShape& gpu,
                    const MemoryParameters& memory);
 
 }  // namespace drydock

@@ -10,13 +10,6 @@
 namespace drydock {
 namespace {
 
-// Products of a few rows are serving's; what costs time in training has a thousand and more.
-double WeightOf(const Kernel& kernel) {
-  if (IsLarge(kernel)) return 1;
-  if (IsMemoryKernel(kernel.kind) || IsAttention(kernel.kind)) return 0.3;
-  return kernel.flops > 4e8 ? 0.5 : 0.3;
-}
-
 std::vector<FitRow> EveryNth(const std::vector<FitRow>& rows, size_t most) {
   if (rows.size() <= most) return rows;
   std::vector<FitRow> thin;
@@ -26,7 +19,7 @@ std::vector<FitRow> EveryNth(const std::vector<FitRow>& rows, size_t most) {
 
 }  // namespace
 
-std::vector<FitRow> RowsOf(const std::vector<ProfilePtr>& profiles,
+std::vector<FitRow> RowsOf(const std::vector<ProfilePtr>& profiles, const FitWeights& weights,
                            const std::function<bool(KernelKind, DataType)>& wanted) {
   std::vector<FitRow> rows;
   for (const ProfilePtr& profile : profiles) {
@@ -35,7 +28,7 @@ std::vector<FitRow> RowsOf(const std::vector<ProfilePtr>& profiles,
       for (size_t i = 0; i < table.size(); ++i) {
         const Kernel kernel = RowRef{&table, i}.kernel();
         rows.push_back(
-            {kernel, table.times[i].us(), profile->burst, profile->quantised, WeightOf(kernel)});
+            {kernel, table.times[i].us(), profile->burst, profile->quantised, weights.Of(kernel)});
       }
     }
   }
@@ -97,7 +90,7 @@ Residuals ResidualsOf(const std::string& what, const std::vector<FitRow>& rows,
   return residuals;
 }
 
-double LossOf(const std::vector<FitRow>& rows, const RowPredictor& predict) {
+double LossOf(const std::vector<FitRow>& rows, double sum_weight, const RowPredictor& predict) {
   double loss = 0, weights = 0, predicted = 0, measured = 0;
   for (const FitRow& row : rows) {
     const double us = predict(row);
@@ -106,7 +99,7 @@ double LossOf(const std::vector<FitRow>& rows, const RowPredictor& predict) {
     predicted += row.weight * us;
     measured += row.weight * row.us;
   }
-  return loss / weights + 0.5 * std::abs(std::log(predicted / measured));
+  return loss / weights + sum_weight * std::abs(std::log(predicted / measured));
 }
 
 std::string ToString(const Residuals& r) {

@@ -1,4 +1,4 @@
-// The rows of a fit: which are fitted, and how far predictions are from them.
+// The rows of a fit: which rows are fitted, and how far predictions are from them.
 #ifndef DRYDOCK_COMPUTE_SIM_FIT_FIT_ROWS_H_
 #define DRYDOCK_COMPUTE_SIM_FIT_FIT_ROWS_H_
 
@@ -14,28 +14,29 @@ struct FitRow {
   double us = 0;
   bool burst = false;
   bool quantised = false;  // Profile::quantised
-  double weight = 1;       // what training runs is worth more than a serving decode's slivers
+  double weight = 1;       // FitWeights
 };
 
 // All rows of the kinds and types, in the order of profiles and tables.
-std::vector<FitRow> RowsOf(const std::vector<ProfilePtr>& profiles,
+std::vector<FitRow> RowsOf(const std::vector<ProfilePtr>& profiles, const FitWeights& weights,
                            const std::function<bool(KernelKind, DataType)>& wanted);
-// True for half of all extents, whatever the file.
+// True for half of all extents. Depends on the extents only, not on the file.
 bool IsFitted(const Kernel& kernel);
 std::vector<FitRow> Half(const std::vector<FitRow>& rows, bool fitted);
-// Every n-th, such that `most` stay, as many of the heavy ones as of the others.
+// Every n-th row, so that `most` stay: half of them with weight 1 where there are enough.
 std::vector<FitRow> Thinned(const std::vector<FitRow>& rows, size_t most);
 
-// Rows whose extents, kind or type no other has: how many parameters they can tell at most.
+// The number of distinct kernels (kind, type, extents): the most parameters that the rows
+// determine.
 size_t CountShapes(const std::vector<FitRow>& rows);
 
-// The GPU's prediction of a row as it was measured.
+// Predicts the time in microseconds of a row as it was measured.
 using RowPredictor = std::function<double(const FitRow&)>;
 Residuals ResidualsOf(const std::string& what, const std::vector<FitRow>& rows,
                       const RowPredictor& predict);
-// What a fit makes small: the weighted mean of |log(predicted / measured)|, and half of the same of
-// the weighted sums, without which large kernels come out too fast.
-double LossOf(const std::vector<FitRow>& rows, const RowPredictor& predict);
+// The loss that a fit minimizes: the weighted mean of |log(predicted / measured)|, plus
+// `sum_weight` times |log| of the ratio of the weighted sums.
+double LossOf(const std::vector<FitRow>& rows, double sum_weight, const RowPredictor& predict);
 
 }  // namespace drydock
 

@@ -23,6 +23,12 @@ TEST(Simplex, FindsTheLeastOfABentValley) {
   EXPECT_NEAR(result.at[1], 1, 0.02);
 }
 
+// With the shipped weights.
+FitOptions Options(int evaluations, size_t most_rows) {
+  const std::string path = "configs/fit.yaml";
+  return {*ParseFitWeights(*ReadFile(path), path), evaluations, most_rows};
+}
+
 // Products and additions as `truth` takes them.
 ProfilePtr RowsMadeBy(const GpuData& truth) {
   std::string text =
@@ -50,7 +56,7 @@ TEST(Fit, FindsTheRatesThatMadeTheRows) {
   truth.parameters.gemm[0].launch = Time::Us(5);
   truth.parameters.memory.hbm = *ParseBandwidth("1.2 TB/s");
   gpu.profiles = {RowsMadeBy(truth)};
-  const FitResult result = *Fit(gpu, {4000, 200});
+  const FitResult result = *Fit(gpu, Options(4000, 200));
   for (const Residuals& residuals : result.residuals) {
     EXPECT_LE(residuals.mean, 0.02) << ToString(residuals);
     EXPECT_GT(residuals.rows, 0);
@@ -60,7 +66,7 @@ TEST(Fit, FindsTheRatesThatMadeTheRows) {
   EXPECT_EQ(result.kept,
             (std::vector<std::string>{"flash-2 forward", "flash-2 backward", "trtllm"}));
   EXPECT_TRUE(result.notes.empty()) << result.notes[0];
-  const FitResult again = *Fit(gpu, {4000, 200});
+  const FitResult again = *Fit(gpu, Options(4000, 200));
   EXPECT_EQ(KernelsText(again.parameters, ""), KernelsText(result.parameters, ""));
 }
 
@@ -81,7 +87,7 @@ TEST(Fit, AttentionsRateStaysBelowTheDenseRate) {
     }
   }
   gpu.profiles = {SharedProfile(text)};
-  const FitResult result = *Fit(gpu, {300, 200});
+  const FitResult result = *Fit(gpu, Options(300, 200));
   const double rate = result.parameters.attention[0].forward.tensor_rate.flops_per_second();
   EXPECT_GT(rate, 291.9e12);
   EXPECT_LE(rate, 312e12);
@@ -100,7 +106,7 @@ TEST(Fit, AFewRowsMoveTheRateAlone) {
                         PredictCalibrated(truth, Gemm(DataType::kFp16, m, 8192, 8192))->us);
   }
   gpu.profiles = {SharedProfile(text)};
-  const FitResult result = *Fit(gpu, {200, 200});
+  const FitResult result = *Fit(gpu, Options(200, 200));
   GemmParameters& fitted = gpu.parameters.gemm[0];
   EXPECT_NEAR(result.parameters.gemm[0].tensor_rate.flops_per_second(), 250e12, 5e12);
   fitted.tensor_rate = result.parameters.gemm[0].tensor_rate;
@@ -121,13 +127,17 @@ TEST(Fit, ASingleRowMovesNothing) {
   GpuData gpu = ShippedGpuData("a100-sxm-80g", kSustained);
   const ProfilePtr row = SharedProfile(RowsOfA100("m,n,k") + "gemm,fp16,4096,8192,8192,3 ms\n");
   gpu.profiles = {row, row};
-  ASSERT_EQ(Half(RowsOf(gpu.profiles, [](KernelKind, DataType) { return true; }), true).size(), 2u);
+  ASSERT_EQ(
+      Half(RowsOf(gpu.profiles, Options(0, 0).weights, [](KernelKind, DataType) { return true; }),
+           true)
+          .size(),
+      2u);
   EXPECT_EQ(
-      Fit(gpu, {200, 200}).error().message(),
+      Fit(gpu, Options(200, 200)).error().message(),
       "there are too few rows: gemm fp16 stays as it was: the half of its 2 rows that is fitted "
       "has 1 with extents of its own, at least 2 are needed");
   gpu.profiles.push_back(RowsMadeBy(ShippedGpuData("a100-sxm-80g", kBurst)));
-  EXPECT_TRUE(Fit(gpu, {20, 200}).ok());
+  EXPECT_TRUE(Fit(gpu, Options(20, 200)).ok());
 }
 
 // A curve from one row length would say that every row is as that one.
@@ -138,7 +148,7 @@ TEST(Fit, ACurveNeedsSeveralRowLengths) {
     text += fmt::format("softmax,fp16,{},4096,9 ms\n", rows);
   }
   gpu.profiles = {SharedProfile(text), RowsMadeBy(ShippedGpuData("a100-sxm-80g", kBurst))};
-  const FitResult result = *Fit(gpu, {20, 200});
+  const FitResult result = *Fit(gpu, Options(20, 200));
   EXPECT_EQ(result.parameters.memory.softmax, gpu.parameters.memory.softmax);
   EXPECT_EQ(
       result.notes.back(),
@@ -153,7 +163,7 @@ TEST(Fit, ErrorsOfParametersThatMovedAreNotKept) {
   for (int64_t m = 2048; m <= 16384; m += 2048)
     text += fmt::format("gemm,fp16,{},8192,8192,{} us\n", m, m);
   gpu.profiles = {SharedProfile(text)};
-  const FitErrors error = Fit(gpu, {20, 200})->parameters.gemm[0].error;
+  const FitErrors error = Fit(gpu, Options(20, 200))->parameters.gemm[0].error;
   EXPECT_GT(error.large, 0);
   EXPECT_EQ(error.small, 0);
 }
@@ -177,7 +187,7 @@ TEST(Fit, LongRowsFixRatesAndCurvesOnly) {
     }
   }
   gpu.profiles = {SharedProfile(text)};
-  const MemoryParameters fitted = Fit(gpu, {300, 200})->parameters.memory;
+  const MemoryParameters fitted = Fit(gpu, Options(300, 200))->parameters.memory;
   EXPECT_EQ(fitted.launch, gpu.parameters.memory.launch);
   EXPECT_EQ(fitted.l2_share, gpu.parameters.memory.l2_share);
   EXPECT_NEAR(fitted.hbm.bytes_per_second(), 1.2e12, 0.01e12);
@@ -208,7 +218,7 @@ TEST(Fit, RowsThatContainAQuantisationSayWhatItCosts) {
     }
   }
   gpu.profiles = {SharedProfile(text)};
-  const QuantiseStage found = Fit(gpu, {2000, 200})->parameters.memory.quantise;
+  const QuantiseStage found = Fit(gpu, Options(2000, 200))->parameters.memory.quantise;
   EXPECT_NEAR(found.bytes, 12, 2);
   EXPECT_NEAR(found.launch.us(), 20, 4);
 }
@@ -218,7 +228,7 @@ TEST(Fit, WithoutTrialsNothingMoves) {
   GpuData truth = gpu;
   truth.parameters.gemm[0].tensor_rate = FlopRate(240e12);
   gpu.profiles = {RowsMadeBy(truth)};
-  const FitResult result = *Fit(gpu, {0, 200});
+  const FitResult result = *Fit(gpu, Options(0, 200));
   EXPECT_EQ(KernelsText(result.parameters, ""), KernelsText(gpu.parameters, ""));
   EXPECT_GT(result.residuals.front().mean, 0.05);
 }
@@ -232,7 +242,7 @@ TEST(Fit, WhatWasNotFittedIsSaidToBeSo) {
                                   "kernel,dtype,rows,columns,time\nlayer-norm,fp16,64,64,4 us\n"
                                   "layer-norm,fp16,64,128,4 us\nlayer-norm,fp16,64,96,4 us\n")};
     std::string text;
-    const FitResult result = *Fit(gpu, {evaluations, 200});
+    const FitResult result = *Fit(gpu, Options(evaluations, 200));
     for (const Residuals& r : result.residuals) {
       text += fmt::format("{} {}\n", r.what, r.rows);
     }
@@ -249,7 +259,7 @@ TEST(Fit, WhatWasNotFittedIsSaidToBeSo) {
 
 TEST(Fit, HalfOfTheRowsAreFitted) {
   const std::vector<FitRow> rows =
-      RowsOf({RowsMadeBy(ShippedGpuData("a100-sxm-80g", kBurst))},
+      RowsOf({RowsMadeBy(ShippedGpuData("a100-sxm-80g", kBurst))}, Options(0, 0).weights,
              [](KernelKind kind, DataType) { return kind == KernelKind::kGemm; });
   EXPECT_EQ(rows.size(), 48u);
   const size_t fitted = Half(rows, true).size();
@@ -263,7 +273,7 @@ TEST(Fit, WithoutRowsOfAKnownKernelThereIsNothingToFit) {
   gpu.profiles = {
       SharedProfile("# gpu: a100-sxm-80g\n# provenance: a\n# method: b\n# date: c\n"
                     "kernel,dtype,m,n,k,time\ngemm,fp8,1,2,3,4 us\n")};
-  EXPECT_EQ(Fit(gpu, {}).error().message(),
+  EXPECT_EQ(Fit(gpu, Options(1500, 600)).error().message(),
             "none of the rows is of a kernel and type that the model can be fitted to");
 }
 

@@ -17,7 +17,7 @@ bool ParseNumber(const std::string& text, double* value) {
   return error == std::errc() && end == text.data() + text.size() && std::isfinite(*value);
 }
 
-// What people hand over in place of a table.
+// Detects files that users often pass instead of a table.
 Status CheckIsText(const std::string& text, const std::string& path) {
   if (text.starts_with("PAR1")) {
     return Error("this is a Parquet file; export it as comma-separated text first", {path, 0, 0});
@@ -34,7 +34,7 @@ Status CheckIsText(const std::string& text, const std::string& path) {
 Result<std::vector<ForeignTable::Field>> ForeignTable::Fields(const std::string& line,
                                                               const Location& here) {
   std::vector<Field> fields(1);
-  int quote = 0;  // the column of the one that is open
+  int quote = 0;  // the column of the open quote
   for (size_t i = 0; i < line.size(); ++i) {
     const char c = line[i];
     const int column = static_cast<int>(i) + 1;
@@ -47,7 +47,7 @@ Result<std::vector<ForeignTable::Field>> ForeignTable::Fields(const std::string&
     }
   }
   if (quote == 0) return fields;
-  return Error("this quote is not closed in its line", {here.file, here.line, quote}, line);
+  return Error("this quote is not closed on its line", {here.file, here.line, quote}, line);
 }
 
 Result<ForeignTable> ForeignTable::Read(const std::string& path) {
@@ -71,18 +71,18 @@ Result<ForeignTable> ForeignTable::Read(const std::string& path) {
   return table;
 }
 
-// A name that is there twice would hide one of the columns. Some tools leave names empty.
+// A repeated name would hide a column. Some tools leave names empty.
 Status ForeignTable::NameColumns(const std::vector<Field>& names, const Location& here) {
   width_ = names.size();
   for (size_t i = 0; i < names.size(); ++i) {
     if (columns_.emplace(names[i].text, i).second || names[i].text.empty()) continue;
-    return Error(fmt::format("the column '{}' is there twice", names[i].text),
+    return Error(fmt::format("the column '{}' occurs twice", names[i].text),
                  {here.file, here.line, names[i].column});
   }
   return OkStatus();
 }
 
-// A field too many means that those after it stand under other names than theirs.
+// With a field too many, all fields after it have the names of other columns.
 Status ForeignTable::AddRow(std::vector<Field> fields, const std::string& line,
                             const Location& here) {
   if (fields.size() != width_) {

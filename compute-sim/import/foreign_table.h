@@ -1,5 +1,5 @@
-// A table as other tools write it: comma-separated, a line of column names first, fields that may
-// be in double quotes.
+// A table of another tool: comma-separated, with a line of column names first; fields may be in
+// double quotes.
 #ifndef DRYDOCK_COMPUTE_SIM_IMPORT_FOREIGN_TABLE_H_
 #define DRYDOCK_COMPUTE_SIM_IMPORT_FOREIGN_TABLE_H_
 
@@ -16,18 +16,19 @@ namespace drydock {
 
 class ForeignTable {
  public:
-  // Every row must have as many fields as there are column names.
+  // An error if a row has more or fewer fields than there are column names.
   static Result<ForeignTable> Read(const std::string& path);
 
   size_t size() const { return rows_.size(); }
   bool Has(const std::string& column) const { return columns_.contains(column); }
-  // An error with the place if the column is missing, or the field empty or no such number.
+  // An error with the location if the column is missing, or the field is empty or not such a
+  // number.
   Result<std::string> Text(size_t row, const std::string& column) const;
   Result<int64_t> Integer(size_t row, const std::string& column) const;  // from 0; "8.0" is 8
   Result<double> Positive(size_t row, const std::string& column) const;
   Result<double> NotNegative(size_t row, const std::string& column) const;
   Result<bool> Flag(size_t row, const std::string& column) const;  // true, false, 1, 0
-  // Integer of each; the first mistake ends it.
+  // Integer of each column; the first mistake ends the list.
   Status Integers(size_t row,
                   std::initializer_list<std::pair<const char*, int64_t*>> columns) const;
   // False if the column is missing or the field empty or "nan".

@@ -18,7 +18,7 @@ double Median(std::vector<double> values) {
   return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
 }
 
-// The rows of attention's scores, where AIOB's extents are multiplied most often.
+// The rows of attention's scores: the largest product of AIOB's extents.
 double RowsOf(const ImportedModel& m) {
   return static_cast<double>(m.micro_batch) * static_cast<double>(m.heads) *
          static_cast<double>(m.sequence);
@@ -28,12 +28,12 @@ bool CanBeARow(const Kernel& kernel) {
   const std::vector<std::string>& names = InfoOf(kernel.kind).dimensions;
   for (size_t i = 0; i < names.size(); ++i) {
     const int64_t extent = kernel.dims[i];
-    if ((extent < 1 && names[i] != "causal") || extent > kMostExtent) return false;
+    if ((extent < 1 && names[i] != "causal") || extent > kMaxExtent) return false;
   }
   return true;
 }
 
-// What a row of a profile is of, and its times.
+// A kernel of a profile, and its times.
 using RowKey = std::tuple<KernelKind, DataType, std::array<int64_t, kMaxKernelDims>>;
 std::map<RowKey, std::vector<double>> TimesByRow(const ImportedTimes& times) {
   std::map<RowKey, std::vector<double>> measured;
@@ -43,7 +43,7 @@ std::map<RowKey, std::vector<double>> TimesByRow(const ImportedTimes& times) {
   return measured;
 }
 
-// A header is lines of "# key: value".
+// A header consists of lines "# key: value".
 std::string OneLine(std::string value) {
   for (char& c : value) {
     if (static_cast<unsigned char>(c) < ' ') c = ' ';
@@ -116,8 +116,8 @@ Result<ImportedModel> ParseImportedModel(const std::string& words) {
   if (model.sequence_parallel && model.sequence % model.tensor != 0) {
     return Error("--model: tensor must divide sequence if it is sequence_parallel");
   }
-  if (RowsOf(model) > static_cast<double>(kMostExtent)) {
-    return Error(fmt::format("--model: micro_batch x heads x sequence is above {}", kMostExtent));
+  if (RowsOf(model) > static_cast<double>(kMaxExtent)) {
+    return Error(fmt::format("--model: micro_batch x heads x sequence is above {}", kMaxExtent));
   }
   return model;
 }

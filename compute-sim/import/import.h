@@ -1,4 +1,4 @@
-// Kernel times as other tools write them, turned into a profile (profile.h).
+// Turns kernel times of other tools into a profile (profile.h).
 #ifndef DRYDOCK_COMPUTE_SIM_IMPORT_IMPORT_H_
 #define DRYDOCK_COMPUTE_SIM_IMPORT_IMPORT_H_
 
@@ -11,17 +11,17 @@
 
 namespace drydock {
 
-// The model that AIOB's file is of: it has times, and no shapes.
+// The model of an AIOB file, which has times but no shapes.
 struct ImportedModel {
   int64_t hidden = 0, ffn = 0, heads = 0, sequence = 0, micro_batch = 0, tensor = 1, vocab = 0;
   bool gated = false, sequence_parallel = false;
 };
 // "hidden: 4096, ffn: 16384, heads: 32, sequence: 2048, micro_batch: 1, tensor: 8, vocab: 50304",
-// and "gated: true", "sequence_parallel: true" where they are.
+// and optionally "gated: true", "sequence_parallel: true".
 Result<ImportedModel> ParseImportedModel(const std::string& words);
 
 struct ImportOptions {
-  DataType type = DataType::kBf16;  // where the foreign file does not say
+  DataType type = DataType::kBf16;  // of files without types
   ImportedModel model;              // of AIOB's file
 };
 
@@ -30,35 +30,35 @@ struct ImportedTimes {
     Kernel kernel;  // kind, type and extents
     double us = 0;
   };
-  // Counted as left out instead if a profile cannot hold it: an extent that is not from 1 to
-  // kMostExtent, extents that contradict one another, a time that is not from a picosecond to below
+  // Counts the row as left out if a profile cannot hold it: an extent that is not from 1 to
+  // kMaxExtent, extents that contradict one another, a time that is below a picosecond or not below
   // kLongestKernel.
   void Add(const Kernel& kernel, double us);
 
   std::vector<Row> rows;
   bool quantised = false;  // fp8 products contain the quantisation of their activations
-  std::map<std::string, int64_t> left_out;  // what has no place in a profile, and how often
+  std::map<std::string, int64_t> left_out;  // kernels that a profile cannot hold, with their count
 };
 
 struct Importer {
   std::string name;
   std::string summary;
-  bool burst = true;      // what the tool measures with
-  bool says_type = true;  // its files do; otherwise ImportOptions::type counts
+  bool burst = true;      // the tool measures at burst clocks
+  bool says_type = true;  // its files state types; else ImportOptions::type is the type
   bool needs_model = false;
   Result<ImportedTimes> (*read)(const std::string& path, const ImportOptions& options);
 };
 const std::vector<Importer>& Importers();
 Result<const Importer*> FindImporter(const std::string& name);
 
-// One for each tool; errors have line and column where the file has lines.
+// One for each tool. Errors have line and column if the file has lines.
 Result<ImportedTimes> ReadAiconfigurator(const std::string& path, const ImportOptions& options);
 Result<ImportedTimes> ReadVidur(const std::string& path, const ImportOptions& options);
 Result<ImportedTimes> ReadAiob(const std::string& path, const ImportOptions& options);
 Result<ImportedTimes> ReadKineto(const std::string& path, const ImportOptions& options);
 Result<ImportedTimes> ReadNsys(const std::string& path, const ImportOptions& options);
 
-// Kernels whose times are further apart than a factor of two: what is measured of the same thing
+// The number of kernels whose times differ by more than a factor of two. Measurements of one kernel
 // should agree.
 int64_t CountDisagreeing(const ImportedTimes& times);
 
@@ -66,7 +66,7 @@ struct ProfileHeader {
   std::string gpu, provenance, method, date;
   bool burst = true;
 };
-// A profile's text: a row for each kernel, the median where it was measured several times.
+// The text of a profile: a row for each kernel, with the median of its times.
 std::string ProfileText(const ImportedTimes& times, const ProfileHeader& header);
 
 }  // namespace drydock

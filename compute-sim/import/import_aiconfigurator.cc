@@ -33,14 +33,15 @@ Status AiconfiguratorGemm(const ForeignTable& table, size_t row, ImportedTimes* 
   RETURN_IF_ERROR(table.Integers(row, {{"m", &m}, {"n", &n}, {"k", &k}}));
   ASSIGN_OR_RETURN(const double latency, table.Positive(row, "latency"));
   out->Add(Gemm(*type, m, n, k), latency * kMilli);
-  // What was timed is a framework's linear operator, which makes the fp8 scale on the spot.
+  // The times are those of a framework's linear operator, which computes the fp8 scale anew.
   out->quantised |= *type == DataType::kFp8;
   return OkStatus();
 }
 
-// Writing into the cache is part of the time; into one of another type it is another kernel. So is
-// attention in a window, after keys of an earlier step (a decode, or the rest of a prompt), or in a
-// type that a profile's attention does not have. The reason, or "".
+// Returns the reason why a profile cannot hold the kernel; "" if it can. The time includes the
+// write into the KV cache: with a cache of another type, the kernel is another one. So it is with a
+// window, with keys of an earlier step (a decode, or the rest of a prompt), or in a type that
+// attention in a profile does not have.
 Result<std::string> WhyLeftOut(const ForeignTable& table, size_t row, const std::string& name,
                                std::optional<DataType> type) {
   if (!type.has_value() || *type == DataType::kFp8) return "attention in " + name;
@@ -70,7 +71,7 @@ Status AiconfiguratorAttention(const ForeignTable& table, size_t row, ImportedTi
                                        {"num_heads", &s.heads},
                                        {"num_key_value_heads", &s.kv_heads},
                                        {"head_dim", &s.head_dim}}));
-  if (s.kv_heads == 0) s.kv_heads = s.heads;  // 0: as many
+  if (s.kv_heads == 0) s.kv_heads = s.heads;
   ASSIGN_OR_RETURN(const std::string reason, WhyLeftOut(table, row, name, type));
   if (!reason.empty()) {
     ++out->left_out[reason];

@@ -1,5 +1,5 @@
-// AIOB's output: sections ("atten_qkv:") and under each "time_gpu_avg: 123", microseconds of the
-// forward pass of one GPT model by Megatron's operators. It has times, and no shapes.
+// AIOB's output: sections ("atten_qkv:"), each with "time_gpu_avg: 123", the microseconds of the
+// forward pass of one GPT model with Megatron's operators. It has times, but no shapes.
 #include <fmt/format.h>
 
 #include <charconv>
@@ -15,7 +15,7 @@ struct Section {
   double us = 0;
 };
 
-// What AIOB times between two events, as one kernel of a profile; or why it is none.
+// The kernel of a profile that AIOB times between two events, or the reason why there is none.
 struct AiobEntry {
   std::optional<Kernel> kernel;
   std::string why_not;
@@ -47,7 +47,7 @@ class AiobModel {
   }
 
  private:
-  // Apex's fast layer norm. Sequence parallel, of this rank's part of the sequence.
+  // Apex's fast layer norm. With sequence parallelism, it covers this rank's part of the sequence.
   AiobEntry Norm() const {
     const int64_t rows = m_.sequence / (m_.sequence_parallel ? m_.tensor : 1) * m_.micro_batch;
     return {UsualMemoryKernel(KernelKind::kFusedNorm, type_, rows, m_.hidden), ""};
@@ -72,12 +72,12 @@ class AiobModel {
               ""};
     }
     if (name == "atten_core_qk") return {BatchedGemm(type_, batch, sequence, sequence, head), ""};
-    if (name == "atten_core_contex") {  // and, of several heads, the copy that puts them in a row
+    if (name == "atten_core_contex") {  // and, with several heads, the copy that joins them
       if (batch > 1) return {std::nullopt, name + " with a copy"};
       return {BatchedGemm(type_, batch, sequence, head, sequence), ""};
     }
     if (name == "atten_core_softmax") {
-      // Where Megatron's masked kernel does not run, PyTorch's does, with a product before it.
+      // If Megatron's masked kernel does not run, PyTorch's kernel does, after a multiplication.
       const bool one = type_ == DataType::kFp16 && sequence > 16 && sequence <= 16384 &&
                        sequence % 4 == 0 && batch % 4 == 0;
       if (!one) return {std::nullopt, name + " of several kernels"};
@@ -91,7 +91,7 @@ class AiobModel {
   bool flash_ = false, deepseek_ = false;
 };
 
-// "    time_gpu_avg: 120" after its colon.
+// Parses the value of "    time_gpu_avg: 120".
 Result<double> TimeIn(const std::string& line, size_t colon, const Location& here) {
   double us = 0;
   const size_t number = std::min(line.find_first_not_of(" \t", colon + 1), line.size());
@@ -118,7 +118,7 @@ Result<std::vector<Section>> ReadSections(const std::string& text, const std::st
     const std::string key = line.substr(first, colon - first);
     if (first == 0 && key != "time_gpu_avg") name = key;
     if (key != "time_gpu_avg") continue;
-    if (name.empty()) return Error("this time is under no section", here, line);
+    if (name.empty()) return Error("this time is not in a section", here, line);
     ASSIGN_OR_RETURN(const double us, TimeIn(line, colon, here));
     sections.push_back({name, us});
   }
@@ -129,7 +129,7 @@ Result<std::vector<Section>> ReadSections(const std::string& text, const std::st
 
 Result<ImportedTimes> ReadAiob(const std::string& path, const ImportOptions& options) {
   if (options.model.hidden == 0) {
-    return Error("AIOB's output has no shapes: say with --model what it was measured on",
+    return Error("AIOB's output has no shapes: describe the measured model with --model",
                  {path, 0, 0});
   }
   ASSIGN_OR_RETURN(const std::string text, ReadFile(path));

@@ -1,6 +1,6 @@
 // PyTorch profiler traces: {"traceEvents": [...]}. A kernel names the operator that launched it by
-// "External id"; with record_shapes the operator has "Input Dims" and "Input type". An operator's
-// time is the sum of its own kernels'.
+// "External id"; with record_shapes the operator has "Input Dims" and "Input type". The time of an
+// operator is the sum of the times of its own kernels.
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
@@ -47,7 +47,7 @@ std::optional<TensorShapes> ShapesOf(const Json& dims) {
   return shapes;
 }
 
-// What attention's argument says; nullopt if the trace leaves values out.
+// The value of attention's causal argument; nullopt if the trace does not record values.
 std::optional<bool> IsCausal(const std::string& op, const Json& args) {
   const std::optional<size_t> place = CausalArgumentOf(op);
   const Json values = args.value("Concrete Inputs", Json::array());
@@ -57,8 +57,8 @@ std::optional<bool> IsCausal(const std::string& op, const Json& args) {
   return std::nullopt;
 }
 
-// Of an operator and of the kernels that it launched. Before PyTorch 1.13 some of its parts wrote
-// it small.
+// The external id of an operator and of the kernels that it launched. Before PyTorch 1.13, some
+// components wrote the key in lower case.
 Json ExternalId(const Json& args) {
   return args.contains("External id") ? args["External id"] : args.value("external id", Json());
 }
@@ -76,7 +76,7 @@ TracedOp OpOf(const Json& event, const Json& args) {
 ImportedTimes Collect(const Json& events) {
   ImportedTimes out;
   std::map<int64_t, TracedOp> ops;
-  for (const int pass : {0, 1}) {  // operators first: a kernel may stand before its operator
+  for (const int pass : {0, 1}) {  // operators first: a kernel may come before its operator
     for (const Json& event : events) {
       if (!event.is_object() || !event.contains("args") || !event["args"].is_object()) continue;
       const Json& args = event["args"];
@@ -90,7 +90,7 @@ ImportedTimes Collect(const Json& events) {
       const auto op = known ? ops.find(id.get<int64_t>()) : ops.end();
       const Json duration = event.value("dur", Json());
       if (!duration.is_number() || !(duration.get<double>() > 0)) {
-        // Its operator's time is not known either.
+        // The time of its operator is unknown too.
         ++out.left_out["kernel without a duration"];
         if (op != ops.end()) op->second.kernel.reset();
       } else if (op == ops.end()) {
@@ -116,15 +116,16 @@ Result<ImportedTimes> ReadKineto(const std::string& path, const ImportOptions&) 
   ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
   const Json trace = Json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (trace.is_discarded()) {
-    return Error("this is no JSON (a compressed trace is to be unpacked first)", {path, 0, 0});
+    return Error("this is not JSON; unpack the trace first if it is compressed", {path, 0, 0});
   }
   if (!trace.is_object() || !trace.contains("traceEvents") || !trace["traceEvents"].is_array()) {
-    return Error("there is no list 'traceEvents' in it", {path, 0, 0});
+    return Error("it has no list 'traceEvents'", {path, 0, 0});
   }
   try {
     return Collect(trace["traceEvents"]);
-  } catch (const Json::exception& e) {  // a field of another type than traces have
-    return Error(fmt::format("this is no trace of PyTorch's profiler: {}", e.what()), {path, 0, 0});
+  } catch (const Json::exception& e) {  // a field has another type than in a trace
+    return Error(fmt::format("this is not a trace of PyTorch's profiler: {}", e.what()),
+                 {path, 0, 0});
   }
 }
 

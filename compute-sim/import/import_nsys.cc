@@ -1,5 +1,5 @@
-// Nsight Systems' SQLite export. Kernels have no shapes there; the NVTX ranges that PyTorch's
-// emit_nvtx(record_shapes=True) makes around every operator have:
+// Nsight Systems' SQLite export. Its kernels have no shapes, but the NVTX ranges that PyTorch's
+// emit_nvtx(record_shapes=True) puts around every operator have:
 //     aten::mm, op_id = 12, sizes = [[8192, 6144], [6144, 2304]]
 // A kernel belongs to the innermost such range that was open on its thread when it was launched.
 #include <fmt/format.h>
@@ -40,8 +40,9 @@ Status Query(sqlite3* database, const std::string& path, const char* sql,
              const std::function<void(sqlite3_stmt*)>& row) {
   sqlite3_stmt* raw = nullptr;
   if (sqlite3_prepare_v2(database, sql, -1, &raw, nullptr) != SQLITE_OK) {
-    return Error(fmt::format("this is no export of Nsight Systems: {}", sqlite3_errmsg(database)),
-                 {path, 0, 0});
+    return Error(
+        fmt::format("this is not an export of Nsight Systems: {}", sqlite3_errmsg(database)),
+        {path, 0, 0});
   }
   const std::unique_ptr<sqlite3_stmt, Finalize> statement(raw);
   int state = SQLITE_ROW;
@@ -50,14 +51,14 @@ Status Query(sqlite3* database, const std::string& path, const char* sql,
   return Error(fmt::format("cannot be read: {}", sqlite3_errmsg(database)), {path, 0, 0});
 }
 
-// Nullopt if `text` is no operator's range.
+// nullopt if `text` is not the range of an operator.
 std::optional<Range> RangeOf(std::string_view text, DataType type) {
   const size_t sizes = text.find(", sizes = ");
   if (!text.starts_with("aten::") || sizes == std::string_view::npos) return std::nullopt;
   Range range;
   range.name = text.substr(0, text.find(','));
   const auto shapes = ParseShapes(text.substr(sizes + std::string_view(", sizes = ").size()));
-  // Whether attention was masked is not among the sizes.
+  // The sizes do not tell whether attention is causal.
   if (shapes.has_value()) range.kernel = KernelOfOp(range.name, *shapes, type, std::nullopt);
   return range;
 }
@@ -82,8 +83,8 @@ Result<std::vector<Range>> ReadRanges(sqlite3* database, const std::string& path
 
 Result<std::vector<Launch>> ReadLaunches(sqlite3* database, const std::string& path) {
   std::vector<Launch> launches;
-  // Every process counts its correlations from the start. The low 24 bits of a globalTid are the
-  // thread's; without them it is the process's globalPid.
+  // Every process counts its correlations from 0. The low 24 bits of a globalTid identify the
+  // thread; without them it is the globalPid of the process.
   const char* sql =
       "SELECT r.globalTid, r.start, k.end - k.start FROM CUPTI_ACTIVITY_KIND_KERNEL k "
       "JOIN CUPTI_ACTIVITY_KIND_RUNTIME r ON r.correlationId = k.correlationId "

@@ -1,4 +1,4 @@
-// "Do other tools' files become the right rows?" Files as those tools write them, made here.
+// "Do files of other tools become the right rows?" The files here have the format of these tools.
 #include "compute-sim/profile/profile.h"
 #include "compute-sim/testing/import_testing.h"
 
@@ -32,7 +32,8 @@ TEST_F(ImportTest, AiconfiguratorGivesProductsAndAttention) {
   EXPECT_EQ(bad.error().message(), "expected a whole number from 0 for 'n', found 'x'");
 }
 
-// The prefill writes into the KV cache: in another type, or in a window, it is another kernel.
+// The prefill writes into the KV cache. With a cache of another type, or a window, it is another
+// kernel.
 TEST_F(ImportTest, AiconfiguratorsOtherAttentionIsLeftOut) {
   const std::string path = Write(
       "context_attention_perf.txt",
@@ -48,16 +49,16 @@ TEST_F(ImportTest, AiconfiguratorsOtherAttentionIsLeftOut) {
 TEST_F(ImportTest, AColumnThatIsThereTwiceIsRefused) {
   const auto twice =
       ReadAiconfigurator(Write("t.txt", "gemm_dtype,m,m,n,k,latency\nbfloat16,8,16,32,1.5\n"), {});
-  EXPECT_EQ(ErrorOf(twice), "the column 'm' is there twice");
+  EXPECT_EQ(ErrorOf(twice), "the column 'm' occurs twice");
   EXPECT_EQ(twice.error().diagnostics()[0].location.line, 1);
   EXPECT_EQ(twice.error().diagnostics()[0].location.column, 14);
-  // Names may be missing, as an index's often is; fields may not.
+  // The name of a column may be missing, as that of an index often is; a field may not.
   EXPECT_EQ(ErrorOf(ReadAiconfigurator(
                 Write("s.txt", ",gemm_dtype,m,n,,k,latency\n0,bfloat16,8,16,x,32\n"), {})),
             "expected 7 fields, as in the line of column names, found 6");
 }
 
-// What follows a field too many stands under another's name.
+// After a field too many, fields have the names of other columns.
 TEST_F(ImportTest, AFieldTooManyIsRefusedWhereItStands) {
   const auto more =
       ReadAiconfigurator(Write("m.txt", "gemm_dtype,m,n,k,latency\nbfloat16,8,16,32,1.5,7\n"), {});
@@ -66,7 +67,7 @@ TEST_F(ImportTest, AFieldTooManyIsRefusedWhereItStands) {
   EXPECT_EQ(more.error().diagnostics()[0].location.column, 22);
   const auto quote = ReadAiconfigurator(
       Write("q.txt", "device,gemm_dtype,m,n,k,latency\n\"a, b\",\"bfloat16,8,16,32,1.5\n"), {});
-  EXPECT_EQ(ErrorOf(quote), "this quote is not closed in its line");
+  EXPECT_EQ(ErrorOf(quote), "this quote is not closed on its line");
   EXPECT_EQ(quote.error().diagnostics()[0].location.column, 8);
   const auto wrong = ReadAiconfigurator(
       Write("w.txt", "device,gemm_dtype,m,n,k,latency\n\"a, b\",bfloat16,8,16,32,-1\n"), {});
@@ -107,7 +108,7 @@ TEST_F(ImportTest, AiconfiguratorsGenerationIsLeftOut) {
       "context_attention_perf or generation_attention_perf");
 }
 
-// What an importer writes is what a profile's reader takes.
+// The reader of profiles reads what an importer writes.
 TEST_F(ImportTest, WhatAProfileCannotHoldIsLeftOut) {
   const std::string path =
       Write("gemm_perf.txt",
@@ -177,8 +178,8 @@ TEST_F(ImportTest, VidurGivesALayersPieces) {
   EXPECT_EQ(times.left_out.at("decode"), 1);
 }
 
-// As Vidur writes them: five figures an operation, rounded to a microsecond, and what of a model
-// that is not gated is not known.
+// As in Vidur's files: five figures an operation, rounded to a microsecond. For a model that is not
+// gated, some operations are unknown.
 TEST_F(ImportTest, VidursFlagsAndRoundedTimes) {
   std::string columns;
   for (const char* op : {"emb", "input_layernorm", "attn_rope", "mlp_up_proj", "mlp_act"}) {
@@ -209,7 +210,7 @@ TEST_F(ImportTest, VidursFlagsAndRoundedTimes) {
   EXPECT_EQ(ErrorOf(read("")), "expected True or False for 'use_gated_mlp', found ''");
 }
 
-// The sections of a GPT's forward pass as AIOB times them, with Apex's layer norm.
+// The sections of a GPT's forward pass that AIOB times, with Apex's layer norm.
 TEST_F(ImportTest, AiobsTimesGetTheModelsShapes) {
   const std::string path = Write(
       "aiob.txt",
@@ -239,8 +240,8 @@ TEST_F(ImportTest, AiobsTimesGetTheModelsShapes) {
   EXPECT_EQ(gated.left_out.at("mlp_gelu of several kernels"), 1);
 }
 
-// Without FlashAttention: the copy after the last product is in its time, and PyTorch's own softmax
-// comes with a multiplication.
+// Without FlashAttention, the time of the last product includes the copy after it, and PyTorch's
+// softmax comes after a multiplication.
 TEST_F(ImportTest, AiobsUnfusedAttentionIsWhatOneKernelTook) {
   const std::string path =
       Write("core.txt",
@@ -277,7 +278,7 @@ TEST_F(ImportTest, AiobsMistakes) {
     EXPECT_EQ(bad.error().diagnostics()[0].location.line, 2);
   }
   EXPECT_EQ(ErrorOf(ReadAiob(Write("s.txt", "  time_gpu_avg: 3\n"), options)),
-            "this time is under no section");
+            "this time is not in a section");
   EXPECT_EQ(Rows(*ReadAiob(Write("r.txt", "atten_qkv:\r\n  time_gpu_avg: 30.5 \r\n"), options)),
             "gemm 4096x1536x4096 fp16 30500\n");
 }
@@ -291,7 +292,7 @@ TEST_F(ImportTest, WhatContradictsItselfIsLeftOut) {
   EXPECT_EQ(times.left_out.at("attention-forward that contradicts itself"), 1);
 }
 
-// Nothing that is put into the header begins a line of its own.
+// No value in the header can begin a new line.
 TEST_F(ImportTest, AHeaderIsOneLineAValue) {
   ImportedTimes times;
   times.Add(Gemm(DataType::kBf16, 8, 16, 32), 5);

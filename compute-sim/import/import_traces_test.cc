@@ -44,7 +44,7 @@ TEST_F(ImportTest, KinetoKernelsBelongToTheOperatorThatLaunchedThem) {
 }
 
 // scaled_dot_product_attention ends in an operator whose tensors have the sequence before the
-// heads; where the trace leaves values out, nobody knows the mask.
+// heads. If the trace does not record values, the mask is unknown.
 TEST_F(ImportTest, KinetosAttentionIsThatOfTheInnermostOperator) {
   const std::string shape = R"("Input Dims": [[1, 64, 8, 128], [1, 64, 2, 128], [1, 64, 2, 128], [],
      [], [], [], [], [], []], "Input type": ["c10::BFloat16", "c10::BFloat16", "c10::BFloat16"])";
@@ -70,8 +70,8 @@ TEST_F(ImportTest, KinetosAttentionIsThatOfTheInnermostOperator) {
   EXPECT_EQ(times.left_out.at("aten::_flash_attention_forward"), 1);
 }
 
-// Two operators, one inside the other; a launch goes to the inner one. A second process has
-// launches of the same numbers.
+// Two operators, one inside the other: a launch belongs to the inner one. A second process has
+// launches with the same numbers.
 TEST_F(ImportTest, NsightsKernelsBelongToTheInnermostRange) {
   const std::string path = dir_.path() + "/report.sqlite";
   sqlite3* database = nullptr;
@@ -106,7 +106,7 @@ TEST_F(ImportTest, NsightsKernelsBelongToTheInnermostRange) {
             std::string::npos);
 }
 
-// A kernel that is there and says no time: its operator's is unknown, not smaller.
+// If a kernel has no time, the time of its operator is unknown, not smaller.
 TEST_F(ImportTest, KinetosKernelsWithoutADurationAreCounted) {
   const std::string op = R"({"cat": "cpu_op", "name": "aten::mm", "args": {"External id": 7,
     "Input Dims": [[8, 32], [32, 64]], "Input type": ["c10::Half", "c10::Half"]}})";

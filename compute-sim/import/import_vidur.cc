@@ -11,13 +11,13 @@ namespace {
 
 constexpr double kMilli = 1000;  // a millisecond in microseconds
 
-// A product or a memory-bound kernel of one of Vidur's operations.
+// The product or the memory-bound kernel of one of Vidur's operations.
 struct VidurShape {
   int64_t tokens = 0, tensor = 0, hidden = 0, ffn = 0, heads = 0, kv_heads = 0;
   bool gated = false;
 };
 
-// What VidurKernel divides.
+// The extents that VidurKernel divides.
 bool DividesExactly(const VidurShape& s) {
   if (s.hidden % s.heads != 0 || s.kv_heads > s.heads) return false;
   const int64_t head = s.hidden / s.heads;
@@ -37,8 +37,8 @@ std::optional<Kernel> VidurKernel(const std::string& op, const VidurShape& s, Da
     return UsualMemoryKernel(s.gated ? KernelKind::kSwiglu : KernelKind::kGelu, type, s.tokens,
                              ffn);
   }
-  // Models with a gated MLP have an RMS norm and turn whole heads; what an ungated one does is not
-  // said.
+  // Models with a gated MLP have an RMS norm and rotate whole heads; Vidur does not record what
+  // other models do.
   const bool unclear = op == "attn_rope" || op.ends_with("_layernorm");
   if (unclear && !s.gated) return std::nullopt;
   if (op == "attn_rope") {  // of queries and keys, in place
@@ -49,7 +49,7 @@ std::optional<Kernel> VidurKernel(const std::string& op, const VidurShape& s, Da
   return UsualMemoryKernel(KernelKind::kFusedNorm, type, s.tokens, s.hidden);
 }
 
-// An operation's median. It is rounded to a microsecond: what is rounded to nothing says nothing.
+// The median of an operation. It is rounded to a microsecond, so 0 carries no information.
 Status VidurTime(const ForeignTable& table, size_t row, const std::string& op,
                  const std::optional<Kernel>& kernel, ImportedTimes* out) {
   const std::string column = fmt::format("time_stats.{}.median", op);
@@ -89,7 +89,7 @@ Status VidurLayer(const ForeignTable& table, size_t row, DataType type, Imported
   return OkStatus();
 }
 
-// A prefill of `prefill_chunk_size` tokens after `kv_cache_size` that are there already.
+// A prefill of `prefill_chunk_size` tokens after `kv_cache_size` earlier tokens.
 Status VidurAttention(const ForeignTable& table, size_t row, DataType type, ImportedTimes* out) {
   const char* column = "time_stats.attn_prefill.median";
   if (!table.Given(row, column)) {
@@ -112,7 +112,7 @@ Status VidurAttention(const ForeignTable& table, size_t row, DataType type, Impo
     ++out->left_out["row without extents"];
     return OkStatus();
   }
-  // Fewer heads of keys than GPUs: each GPU has one of them.
+  // With fewer key heads than GPUs, each GPU has one key head.
   const bool shared = kv_heads < tensor && tensor % kv_heads == 0;
   if (hidden % heads != 0 || heads % tensor != 0 || (kv_heads % tensor != 0 && !shared)) {
     ++out->left_out["row whose extents do not divide"];

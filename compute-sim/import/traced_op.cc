@@ -11,12 +11,12 @@ bool Positive(const std::vector<int64_t>& shape) {
          std::all_of(shape.begin(), shape.end(), [](int64_t extent) { return extent > 0; });
 }
 
-// Rows and columns of a tensor that a kernel works on row by row.
+// Rows and columns of a tensor for a kernel that works row by row.
 std::optional<Kernel> RowKernel(KernelKind kind, DataType type, const std::vector<int64_t>& shape) {
   if (!Positive(shape)) return std::nullopt;
   int64_t rows = 1;
   for (size_t i = 0; i + 1 < shape.size(); ++i) {
-    if (shape[i] > kMostExtent / rows) return std::nullopt;
+    if (shape[i] > kMaxExtent / rows) return std::nullopt;
     rows *= shape[i];
   }
   return UsualMemoryKernel(kind, type, rows, shape.back());
@@ -32,8 +32,8 @@ std::optional<Kernel> Product(DataType type, const std::vector<int64_t>& a,
   return std::nullopt;
 }
 
-// Where a tensor of queries, keys or values has its heads and its sequence; the batch is first, the
-// width last.
+// The dimensions of heads and sequence in a tensor of queries, keys or values; the batch is the
+// first dimension, the width the last.
 struct AttentionLayout {
   size_t heads = 1, sequence = 2;
 };
@@ -52,7 +52,7 @@ std::optional<Kernel> FusedAttention(DataType type, const TensorShapes& shapes, 
 
 struct Op {
   std::string_view name;
-  size_t tensors;  // that it needs
+  size_t tensors;  // the number of tensors that it needs
   std::optional<Kernel> (*kernel)(const TensorShapes& shapes, DataType type, bool causal);
   int causal_argument = -1;  // of attention
 };
@@ -76,7 +76,7 @@ std::optional<Kernel> SequenceFirst(const TensorShapes& shapes, DataType type, b
 }
 
 // A kernel belongs to the innermost operator: for scaled_dot_product_flash_attention, to the last
-// of these.
+// of the following.
 constexpr Op kOps[] = {
     {"aten::mm", 2, ProductFrom<0>},
     {"aten::bmm", 2, ProductFrom<0>},
@@ -127,7 +127,7 @@ std::optional<TensorShapes> ParseShapes(std::string_view text) {
       if (depth != 2) return std::nullopt;
       int64_t value = 0;
       const auto [end, error] = std::from_chars(text.data() + i, text.data() + text.size(), value);
-      if (error != std::errc() || value > kMostExtent) return std::nullopt;
+      if (error != std::errc() || value > kMaxExtent) return std::nullopt;
       shapes.back().push_back(value);
       i = static_cast<size_t>(end - text.data()) - 1;
     } else if (depth == 0 || (c != ',' && c != ' ')) {

@@ -1,4 +1,4 @@
-// PyTorch's operators, as traces name them, as kernels.
+// Translates PyTorch's operators, as traces name them, to kernels.
 #ifndef DRYDOCK_COMPUTE_SIM_IMPORT_TRACED_OP_H_
 #define DRYDOCK_COMPUTE_SIM_IMPORT_TRACED_OP_H_
 
@@ -13,14 +13,14 @@ namespace drydock {
 
 using TensorShapes = std::vector<std::vector<int64_t>>;
 
-// "aten::mm" of [[m, k], [k, n]]. Nullopt: it has no place in a profile, or its shapes are not
-// those it takes, or it is attention and nobody says whether it is `causal`.
+// The kernel of "aten::mm" with [[m, k], [k, n]]. nullopt if a profile cannot hold the operator, if
+// the shapes do not fit the operator, or if it is attention and `causal` is unknown.
 std::optional<Kernel> KernelOfOp(std::string_view name, const TensorShapes& shapes, DataType type,
                                  std::optional<bool> causal);
-// Which of the operator's arguments says whether attention is causal; nullopt for other operators.
+// The index of the argument that says whether attention is causal; nullopt for other operators.
 std::optional<size_t> CausalArgumentOf(std::string_view name);
 
-// "[[8, 16], [], [16, 32]]" from the front of `text`; nullopt if that is no list of lists.
+// Parses "[[8, 16], [], [16, 32]]" at the front of `text`; nullopt if it is not a list of lists.
 std::optional<TensorShapes> ParseShapes(std::string_view text);
 
 }  // namespace drydock

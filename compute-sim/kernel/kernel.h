@@ -22,7 +22,7 @@ enum class KernelKind : uint8_t {
   kGroupedGemmAccumulate,
   kAttentionForward,   // fused: scores never leave the SM
   kAttentionBackward,  // fused: all of its kernels together
-  // From here on memory traffic decides; extents rows x columns.
+  // Memory-bound kernels from here on; extents rows x columns.
   kLayerNorm,
   kLayerNormBackward,
   kNormParameters,  // gradients of a norm's weight and bias
@@ -56,10 +56,10 @@ enum class KernelKind : uint8_t {
   kSquareSum,
   kAdam,
   kTopK,
-  kScatter,    // elements to or from places that an index gives
-  kRowMap,     // where each token goes, from the experts it picked
+  kScatter,    // elements to or from the positions in an index
+  kRowMap,     // the position of each token, from the experts it picked
   kPermute,    // rows copied into the order of experts
-  kUnpermute,  // and back, several rows into one
+  kUnpermute,  // the reverse: several rows summed into one
 };
 inline constexpr int kKernelKindCount = static_cast<int>(KernelKind::kUnpermute) + 1;
 
@@ -74,9 +74,9 @@ struct KernelInfo {
 };
 
 inline constexpr int kMaxKernelDims = 8;
-// Of an extent that somebody gave: further up, products of extents are no integers any more.
-inline constexpr int64_t kMostExtent = int64_t{1} << 40;
-// Of one kernel. What a model says beyond it is no time but extents that no GPU can hold.
+// The largest extent of an input. With larger ones, products of extents overflow.
+inline constexpr int64_t kMaxExtent = int64_t{1} << 40;
+// The longest time of one kernel. A longer prediction comes from extents that no GPU can hold.
 inline constexpr Time kLongestKernel = Time::Us(3'600'000'000);
 
 struct Kernel {
@@ -85,12 +85,12 @@ struct Kernel {
   std::array<int64_t, kMaxKernelDims> dims = {};  // by KernelInfo::dimensions; the rest 0
   double flops = 0;                               // on tensor cores; 0 for memory-bound kernels
   double bytes = 0;                               // memory traffic if every operand moves once
-  int launches = 1;                               // kernels it stands for
-  int64_t main_gradient = 0;  // bytes of the element that a product adds into; 0: it adds into none
-  bool promoted = false;      // an fp8 product whose sums are promoted to fp32 as it goes
+  int launches = 1;                               // number of kernels that it represents
+  int64_t main_gradient = 0;  // bytes of an element of the main gradient it adds into; 0: none
+  bool promoted = false;      // an fp8 product that promotes its partial sums to fp32
 };
 
-// What measured rows of products that accumulate add into: fp32.
+// Measured rows of accumulating products add into an fp32 main gradient.
 inline constexpr int64_t kMeasuredMainGradient = 4;
 
 const KernelInfo& InfoOf(KernelKind kind);
@@ -100,17 +100,17 @@ std::vector<std::string> KernelNames();
 const KernelInfo* FindKernelInfo(std::string_view name);
 bool IsMemoryKernel(KernelKind kind);
 bool IsAttention(KernelKind kind);
-// Of m, n and k.
+// The shortest of m, n and k.
 int64_t ShortestExtent(const Kernel& product);
-// What training is made of, as far as times go: products with all extents from 1024, attention from
-// a GFLOP, other kernels from a megabyte.
+// True for the kernels that take most of the time in training: products with all extents from 1024,
+// attention from 1 GFLOP, other kernels from 1 MB.
 bool IsLarge(const Kernel& kernel);
 
-// Bytes per element of rows x columns that a memory-bound kernel of this kind moves where nothing
-// else is said (docs/reference/submodules.md); nullopt: they follow from more than its kind.
+// Bytes per element of rows x columns that a memory-bound kernel of this kind usually moves
+// (docs/reference/submodules.md); nullopt if the traffic depends on more than the kind and the type.
 std::optional<double> UsualBytesPerElement(KernelKind kind, DataType type);
-// What `kernel` moves, rounded to a thousandth of a byte so that it can be compared; 0 unless it is
-// memory-bound.
+// The traffic of `kernel` per element in thousandths of a byte, which can be compared; 0 unless the
+// kernel is memory-bound.
 int64_t MilliBytesPerElement(const Kernel& kernel);
 
 // "8192x2304x6144 fp16": the extents in KernelInfo order; the bytes per element ("5 B each") where
@@ -132,21 +132,21 @@ struct AttentionShape {
   bool causal = false;
   int64_t kv_sequence = 0, value_dim = 0;
 };
-// Backward: the scores are made again (FlashAttention), so five products instead of two.
+// Backward computes the scores again (FlashAttention): five products instead of two.
 Kernel Attention(KernelKind kind, DataType type, const AttentionShape& shape);
-// With nothing left 0.
+// With kv_sequence and value_dim filled in.
 AttentionShape AttentionShapeOf(const Kernel& kernel);
-// What no attention can be: "is causal with 64 queries and only 32 keys"; "" for what can.
+// The reason why a shape is impossible: "is causal with 64 queries and only 32 keys"; else "".
 std::string ContradictionOf(const AttentionShape& shape);
 // `bytes_per_element` of the rows x columns extent, all operands together.
 Kernel MemoryKernel(KernelKind kind, DataType type, int64_t rows, int64_t columns,
                     double bytes_per_element);
 
-// With the usual bytes per element, which the kind must have.
+// With the usual bytes per element. REQUIRES: the kind has them (UsualBytesPerElement).
 Kernel UsualMemoryKernel(KernelKind kind, DataType type, int64_t rows, int64_t columns);
 
-// `like` with another type or other extents. Its FLOPs and traffic follow from them; a
-// memory-bound kernel keeps its bytes per element.
+// `like` with another type or other extents, and the FLOPs and traffic of these. A memory-bound
+// kernel keeps its bytes per element.
 Kernel Resized(const Kernel& like, DataType type, const std::array<int64_t, kMaxKernelDims>& dims);
 
 }  // namespace drydock

@@ -79,7 +79,7 @@ void RequireRange(YamlReader* reader, const std::string& key, double value, doub
   }
 }
 
-// Of a kernel, or of a part of one: none takes a second.
+// The longest time of a kernel or of a part of one.
 void RequireShort(YamlReader* reader, const std::string& key, Time time) {
   RequireRange(reader, key, time.seconds(), 0, 1);
 }

@@ -19,7 +19,7 @@ struct Tile {
   int64_t rows = 0, columns = 0;
 };
 
-// Mean of |predicted/measured - 1| over rows that nothing was fitted to; 0: not stated.
+// Mean of |predicted/measured - 1| over rows that no fit used; 0: not stated.
 struct FitErrors {
   double large = 0;  // of kernels that are IsLarge
   double small = 0;  // of the others
@@ -33,14 +33,14 @@ struct GemmParameters {
   Time launch;
   Time tile_start;
   Time tile_store;         // of a 128 x 256 tile of 16-bit results
-  double persistence = 0;  // 0 whole waves .. 1 SMs take tiles as they become free
+  double persistence = 0;  // 0: whole waves .. 1: SMs take tiles as they become free
   double overlap = 1;      // exponent joining arithmetic and memory
   Time split_sync;
   double derate = 0;  // extra time at sustained clocks; see KernelParameters::Clocks
-  Time derate_at;     // length of kernel where a benchmark's clocks have half settled
+  Time derate_at;     // length of a kernel at which a benchmark's clocks have settled half
   double derate_slope = 1;
   double l2_warm = 1;    // share of L2 in which operands are found
-  double promotion = 0;  // extra time of the main loop where sums are promoted to fp32 as it goes
+  double promotion = 0;  // extra time of the main loop of products that promote sums to fp32
   FitErrors error;
 };
 
@@ -66,7 +66,7 @@ struct AttentionParameters {
 // A share of the plain bandwidth by row length, ascending.
 using ShareCurve = std::vector<std::pair<int64_t, double>>;
 
-// What a framework does to a product's activations where their fp8 scale is made on the spot.
+// The quantisation of a product's activations by a framework that computes their fp8 scale anew.
 struct QuantiseStage {
   Time launch;
   double bytes = 0;  // an activation
@@ -84,16 +84,16 @@ struct MemoryParameters {
   FitErrors error;
 };
 
-// Mean error, as a share, that was seen where a GPU that exists was scaled from this one (0: not
-// tried).
+// The mean error, as a share, of times scaled from this GPU to another measured GPU (0: not
+// tested).
 struct ScalingErrors {
   double gemm = 0, attention = 0, memory = 0;
   double gemm_with_share = 0;  // of products where both GPUs' ScalingFacts::matmul_share is known
 };
 
 struct KernelParameters {
-  // kSustained: a run of hours, every kernel at the clocks the power limit leaves. kBurst: a
-  // benchmark of a few launches, where only long kernels meet that limit.
+  // kSustained: a run of hours, in which every kernel runs at the clocks of the power limit.
+  // kBurst: a benchmark of a few launches, in which only long kernels reach the power limit.
   enum class Clocks : uint8_t { kSustained, kBurst };
   Clocks clocks = Clocks::kSustained;
   Time launch_gap;  // between two kernels of a stream, beyond their own launch
@@ -102,27 +102,27 @@ struct KernelParameters {
   int64_t tile_k = 64;
   std::vector<GemmParameters> gemm;
   std::vector<AttentionParameters> attention;
-  size_t default_attention = 0;  // what Transformer Engine picks on this GPU
-  size_t pytorch_attention = 0;  // what scaled_dot_product_attention picks
+  size_t default_attention = 0;  // the library that Transformer Engine picks on this GPU
+  size_t pytorch_attention = 0;  // the library that scaled_dot_product_attention picks
   MemoryParameters memory;
   ScalingErrors scaling;
 
-  // Null if that type is not calibrated.
+  // Null if the type is not calibrated.
   const GemmParameters* GemmFor(DataType type) const;
-  // `backend`: a library, or kAttentionByTransformerEngine (also "") or kAttentionByPytorch: what
-  // they pick.
+  // `backend`: the name of a library, or kAttentionByTransformerEngine (also "") or
+  // kAttentionByPytorch for the library that they pick.
   const AttentionParameters* AttentionFor(DataType type, const std::string& backend) const;
   std::vector<std::string> AttentionNames() const;
-  // What AttentionFor knows: who picks a library, then the libraries.
+  // The valid values of `backend`: those that pick a library, then the libraries.
   std::vector<std::string> AttentionBackends() const;
 };
 
-// Reads the section out of a GPU file's whole text. Everything wrong is reported at once.
-// `*present` = false (and default parameters) if the file has no `kernels:`.
+// Reads the section from the whole text of a GPU's file. Reports all mistakes together. Sets
+// `*present` to false and returns default parameters if the file has no `kernels:`.
 Result<KernelParameters> ReadKernelParameters(const std::string& file_text,
                                               const std::string& file_name, bool* present);
 
-// Straight line over the logarithm of the row length; the ends' values beyond the ends.
+// Interpolates linearly over the logarithm of the row length; constant beyond both ends.
 double ShareAt(const ShareCurve& curve, int64_t columns);
 
 }  // namespace drydock

@@ -131,7 +131,7 @@ std::string WithKernels(const std::string& file_text, const std::string& section
     return file_text.substr(0, collectives + 1) + section + "\n" +
            file_text.substr(collectives + 1);
   }
-  // It ends where the next line begins that is neither empty, nor deeper, nor a comment of its own.
+  // The section ends before the next line that is neither empty nor indented.
   const size_t begin = at == 0 ? 0 : at + 1;
   size_t end = file_text.find('\n', begin);
   while (end != std::string::npos && end + 1 < file_text.size()) {

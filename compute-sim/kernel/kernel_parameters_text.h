@@ -1,4 +1,4 @@
-// Parameters of kernel models as the `kernels:` section of a GPU's file.
+// Writes parameters of kernel models as the `kernels:` section of a GPU's file.
 #ifndef DRYDOCK_COMPUTE_SIM_KERNEL_KERNEL_PARAMETERS_TEXT_H_
 #define DRYDOCK_COMPUTE_SIM_KERNEL_KERNEL_PARAMETERS_TEXT_H_
 
@@ -8,12 +8,12 @@
 
 namespace drydock {
 
-// Reads back to the same parameters, to four significant digits. `remark`: lines of comments
-// (without "#") at its top.
+// The section with four significant digits, which ReadKernelParameters reads. `remark`: lines of
+// comments (without "#") at its top.
 std::string KernelsText(const KernelParameters& parameters, const std::string& remark);
 
-// A GPU file's text with its `kernels:` section replaced by `section`, or with it put after the
-// specification if there was none. What lies in other sections stays as it is.
+// The text of a GPU's file with its `kernels:` section replaced by `section`, or with `section`
+// after the specification if there was none. Other sections do not change.
 std::string WithKernels(const std::string& file_text, const std::string& section);
 
 }  // namespace drydock

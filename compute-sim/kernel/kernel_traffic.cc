@@ -1,4 +1,5 @@
-// What memory-bound kernels move, where nothing else is said.
+// The traffic of memory-bound kernels per element, by kind: the operands read and written once
+// each.
 #include <cmath>
 
 #include "compute-sim/kernel/kernel.h"
@@ -34,25 +35,26 @@ std::optional<double> UsualBytesPerElement(KernelKind kind, DataType type) {
     case K::kSwigluBackward:
       return 5 * e;
     case K::kCausalSoftmax:
-      return 1.5 * e;
-    case K::kDropout:
+      return 1.5 * e;  // reads the lower triangle, writes everything
+    case K::kDropout:  // the mask has a byte an element
     case K::kDropoutBackward:
       return 2 * e + 1;
-    case K::kBiasDropoutAdd:
+    case K::kBiasDropoutAdd:  // branch, residual and result, and the mask
       return 3 * e + 1;
     case K::kBiasGradient:
     case K::kFill:
     case K::kSquareSum:
       return e;
-    case K::kCast:
-    case K::kQuantise:
-      return kind == K::kCast ? 4 + e : 4;
-    case K::kAccumulate:
+    case K::kCast:  // between fp32 and the type
+      return 4 + e;
+    case K::kQuantise:  // reads 16 bits, writes fp8 and its transpose
+      return 4;
+    case K::kAccumulate:  // reads the gradient, reads and writes fp32
       return 8 + e;
-    case K::kAdam:
+    case K::kAdam:  // reads gradient, parameter and two moments in fp32, writes the last three
       return 28;
-    case K::kRowReduce:  // of 16 bits before a quantisation, of 32 in a cross-entropy
-    case K::kTopK:       // from here on, how many are picked
+    case K::kRowReduce:  // reads 16 bits before a quantisation, 32 bits in a cross-entropy
+    case K::kTopK:       // from here on, the traffic depends on the number of picks
     case K::kScatter:
     case K::kRowMap:
     case K::kPermute:

@@ -17,7 +17,7 @@ double SmoothMax(double a, double b, double n) {
   return std::pow(std::pow(a, n) + std::pow(b, n), 1 / n);
 }
 
-// One product, or `batch` of them, with what follows from its extents alone.
+// One product, or `batch` of them, with the quantities that depend on its extents only.
 struct GemmWork {
   double batch = 1, m = 0, n = 0, k = 0;
   double a = 0, b = 0, c = 0;  // bytes of the operands and of the result's traffic
@@ -57,8 +57,8 @@ struct GemmCost {
   Bound bound = Bound::kTensorCores;
 };
 
-// HBM time when `rows` x `columns` tiles cover the result. SMs work on a near-square patch of
-// tiles, so each operand is read once per patch row or column; the cheaper one is re-read.
+// HBM time if `rows` x `columns` tiles cover the result. SMs work on a near-square patch of tiles,
+// so each operand is read once per patch row or column; the cheaper operand is read again.
 double MemoryUs(const GemmWork& w, double rows, double columns, double sms,
                 const GemmParameters& set) {
   const double side = std::sqrt(sms);
@@ -71,7 +71,7 @@ double MemoryUs(const GemmWork& w, double rows, double columns, double sms,
   return (std::min(reread_a, reread_b) + w.c * w.cold) / set.memory.bytes_per_second() * kMicro;
 }
 
-// `slowdown` of the SMs against their burst clocks, 1 or more.
+// `slowdown`: the burst clocks of the SMs over their clocks; at least 1.
 GemmCost CostOf(const GemmWork& w, const Tile& tile, int64_t split, const GpuShape& gpu,
                 int64_t tile_k, double slowdown, const GemmParameters& set) {
   const double sms = gpu.sms;
@@ -113,14 +113,15 @@ double Share(const Kernel& kernel, const MemoryParameters& memory) {
   CHECK(false);
 }
 
-// `extent` as blocks cover it: the last one only as far as rows of a tensor core's instruction go.
+// `extent` rounded up to the blocks that cover it: the last block only to the rows of a tensor
+// core's instruction.
 double Covered(double extent, double block) {
   constexpr double kInstruction = 16;
   const double whole = std::floor(extent / block) * block;
   return whole + kInstruction * std::ceil((extent - whole) / kInstruction);
 }
 
-// How many scores the blocks of queries make, and the longest of them alone.
+// The number of scores that all blocks of queries compute, and that the longest block computes.
 struct ScoreCount {
   double all = 0, longest = 0;
 };
@@ -129,7 +130,7 @@ ScoreCount CountScores(const AttentionShape& s, double block) {
   const double queries = Covered(static_cast<double>(s.sequence), block);
   const double keys = Covered(static_cast<double>(s.kv_sequence), block);
   if (!s.causal) return {queries * keys, std::min(queries, block) * keys};
-  // The last block of queries sees all keys, each above it a block less.
+  // The last block of queries sees all keys; each block above it sees one block less.
   const double above = std::ceil(queries / block) - 1;
   const double last = queries - above * block;
   const double seen = std::max(keys - last, above * block);
@@ -163,7 +164,7 @@ Prediction PredictGemm(const Kernel& kernel, const GpuShape& gpu,
     }
   }
   CHECK(best_split != 0);
-  if (!sustained) {  // clocks settle as a benchmark's kernels grow long
+  if (!sustained) {  // the longer a benchmark's kernel, the more its clocks settle
     const double longness = set.derate_slope * std::log(best.us / set.derate_at.us());
     best.us *= 1 + set.derate / (1 + std::exp(-longness));
   }

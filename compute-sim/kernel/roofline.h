@@ -1,5 +1,5 @@
-// The calibrated kernel models: closed forms of a kernel's time in the GPU's parameters. Where the
-// forms come from and how well they fit: docs/explanation/compute.md. Pure functions; thread-safe.
+// The calibrated kernel models: closed forms of a kernel's time in the GPU's parameters.
+// docs/explanation/compute.md derives the forms and states their errors. Pure functions; thread-safe.
 #ifndef DRYDOCK_COMPUTE_SIM_KERNEL_ROOFLINE_H_
 #define DRYDOCK_COMPUTE_SIM_KERNEL_ROOFLINE_H_
 
@@ -12,24 +12,24 @@ namespace drydock {
 
 enum class Bound : uint8_t { kTensorCores, kMemory };
 
-// What a model says of a kernel.
+// A model's prediction for a kernel.
 struct Prediction {
-  double us = 0;        // microseconds, everything in
-  double fixed_us = 0;  // the part that neither arithmetic nor traffic explains
+  double us = 0;        // microseconds in all
+  double fixed_us = 0;  // the part that depends neither on arithmetic nor on traffic
   Bound bound = Bound::kTensorCores;
   std::string detail;  // "tile 256x128, split 1"
 };
 
-// "launch" where the fixed part is over half, else what bounds the rest.
+// "launch" if the fixed part is more than half, else the bound of the rest.
 std::string BoundName(const Prediction& prediction);
 
-// The GPU figures that the formulas need beside its parameters.
+// The figures of a GPU that the formulas need beside its parameters.
 struct GpuShape {
   int sms = 0;
   Bytes l2;
 };
 
-// At `clocks`, whatever the parameters' own are.
+// At `clocks`, not at the clocks of the parameters.
 Prediction PredictGemm(const Kernel& kernel, const GpuShape& gpu,
                        const KernelParameters& parameters, const GemmParameters& set,
                        KernelParameters::Clocks clocks);

@@ -12,7 +12,7 @@ namespace {
 using P = CudnnPointwise;
 constexpr CudnnType kFloat = CudnnType::kFloat, kInt = CudnnType::kInt32;
 
-// The extents of one kernel and the tensors that both passes have.
+// The extents of one kernel, and the tensors that both passes use.
 class Builder {
  public:
   Builder(const Kernel& kernel, CudnnGraph* graph)
@@ -22,8 +22,8 @@ class Builder {
         scores_{s_.batch, s_.heads, s_.sequence, s_.kv_sequence},
         rows_{s_.batch, s_.heads, s_.sequence, 1} {}
 
-  // Softmax as maximum, exponentials and their sum; logarithm of the sum and maximum stay for the
-  // backward pass.
+  // Softmax as maximum, exponentials and their sum; the backward pass needs the maximum and the
+  // logarithm of the sum.
   void Forward() {
     const CudnnTensor q = Queries(s_.head_dim), k = KeysAcross(s_.head_dim);
     const CudnnTensor v = Keys(s_.value_dim), o = Queries(s_.value_dim);
@@ -51,7 +51,7 @@ class Builder {
     const CudnnTensor d_shares = Apply({P::kSubtract, Scores(d_o, v), inner});
     const CudnnTensor d_scores = Scaled(Apply({P::kMultiply, d_shares, shares}), type_);
     ForKeys(graph_.Transpose(d_scores, type_), q, s_.head_dim);
-    // Blocks of keys add to the same queries: in 32 bits, and then once to 16.
+    // Blocks of keys add to the same queries in 32 bits; one conversion to 16 bits follows.
     const CudnnDims wide = {s_.batch, s_.heads, s_.sequence, s_.head_dim};
     const CudnnTensor sums = graph_.Multiply(d_scores, graph_.Transpose(k, type_),
                                              graph_.Operand(wide, CudnnPacked(wide), kFloat));
@@ -65,7 +65,7 @@ class Builder {
   }
   CudnnTensor Queries(int64_t width) { return InMemory(s_.heads, s_.sequence, width); }
   CudnnTensor Keys(int64_t width) { return InMemory(s_.kv_heads, s_.kv_sequence, width); }
-  // The same memory, for a product that has keys in its columns.
+  // The same memory, for a product with keys in its columns.
   CudnnTensor KeysAcross(int64_t width) {
     const int64_t heads = s_.kv_heads, sequence = s_.kv_sequence;
     return graph_.Operand({s_.batch, heads, width, sequence},
@@ -95,7 +95,7 @@ class Builder {
         {.mode = mode, .x = index, .b = graph_.Number(static_cast<int32_t>(by)), .computes = kInt},
         graph_.Inside(index.dims, kInt));
   }
-  // The last query sees every key, each before it one less.
+  // The last query sees every key; each query before it sees one less.
   CudnnTensor Masked(const CudnnTensor& x) {
     if (!s_.causal) return x;
     CudnnTensor row = Index(x, 2);
@@ -110,7 +110,7 @@ class Builder {
     return Apply({P::kSelect, x, graph_.Number(never), seen});
   }
 
-  // A gradient of keys or values: over the query heads that share them, too.
+  // A gradient of keys or values, which is also summed over the query heads that share them.
   void ForKeys(const CudnnTensor& across, const CudnnTensor& with, int64_t width) {
     const CudnnTensor out = Keys(width);
     if (s_.heads == s_.kv_heads) {

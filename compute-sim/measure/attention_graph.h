@@ -1,5 +1,5 @@
-// Fused attention as a graph for cuDNN, forwards and backwards: the scores are made, masked,
-// normalised and used without ever being in memory.
+// Fused attention as a graph for cuDNN, forward and backward: the scores are computed, masked,
+// normalized and used without passing through memory.
 #ifndef DRYDOCK_COMPUTE_SIM_MEASURE_ATTENTION_GRAPH_H_
 #define DRYDOCK_COMPUTE_SIM_MEASURE_ATTENTION_GRAPH_H_
 
@@ -8,9 +8,9 @@
 
 namespace drydock {
 
-// Of an attention kernel in 16 bits. Queries, keys, values and results lie as [batch, sequence,
-// heads, width], as frameworks keep them; the backward pass reads what a forward pass leaves of
-// each row, and leaves the gradients of queries, keys and values.
+// The graph of an attention kernel in 16 bits. Queries, keys, values and results have the layout
+// [batch, sequence, heads, width], as in frameworks. The backward pass reads the statistics that a
+// forward pass writes for each row, and writes the gradients of queries, keys and values.
 void BuildAttention(const Kernel& kernel, CudnnGraph* graph);
 
 }  // namespace drydock

@@ -6,7 +6,7 @@
 namespace drydock {
 
 bool Cudnn::Load(const std::string& path, std::string* error) {
-  // It stays open: what it started by itself may outlive whoever asked for it.
+  // The library stays open: threads that it started may outlive this object.
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     *error = dlerror();

@@ -1,7 +1,7 @@
-// cuDNN 9, as far as measuring attention needs it: opened when it is asked for, so that building
-// takes no header of it and a machine may be without. Names are of the interface that NVIDIA
-// documents as the backend or graph API; the values are its ABI (cudnn_test.cc compares them with
-// NVIDIA's header where there is one). Thread-safe once opened.
+// The part of cuDNN 9 that measuring attention needs. The library is opened at run time, so that
+// the build needs no header of it and a machine may lack it. The names are those of the interface
+// that NVIDIA documents as the backend or graph API; the values are its ABI (cudnn_test.cc compares
+// them with NVIDIA's header if there is one). Thread-safe once opened.
 #ifndef DRYDOCK_COMPUTE_SIM_MEASURE_CUDNN_H_
 #define DRYDOCK_COMPUTE_SIM_MEASURE_CUDNN_H_
 
@@ -73,7 +73,7 @@ enum class CudnnKey : int {
   kDeviceJson = 2702,
 };
 
-// Of an attribute's value.
+// The type of an attribute's value.
 enum class CudnnValue : int {
   kHandle = 0,
   kDataType = 1,
@@ -104,13 +104,13 @@ enum class CudnnPointwise : int {
 
 enum class CudnnReduction : int { kSum = 0, kMaximum = 3 };
 
-// What cuDNN itself would choose from what is known of the GPU and the extents.
+// cuDNN's own choice from the properties of the GPU and the extents.
 inline constexpr int kCudnnHeuristicsA = 3;
 
 class Cudnn {
  public:
-  // `path`: of libcudnn.so.9; "": wherever the loader finds it. Null, and *error, if there is none
-  // or it is not version 9.
+  // `path`: of libcudnn.so.9; "": the loader searches it. Returns null and fills in *error if there
+  // is no such library or it is not version 9.
   static std::shared_ptr<const Cudnn> Open(const std::string& path, std::string* error);
 
   std::string Version() const;    // "9.19.0"

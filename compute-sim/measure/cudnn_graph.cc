@@ -88,7 +88,7 @@ CudnnTensor CudnnGraph::Inside(const CudnnDims& dims, CudnnType type) {
   return Tensor(dims, CudnnPacked(dims), type, /*inside=*/true, /*by_value=*/false);
 }
 
-// One operation on what stands in its slots; empty ones are left out.
+// One operation on the tensors in its slots; empty slots are left out.
 void CudnnGraph::Add(CudnnObject kind, std::initializer_list<std::pair<CudnnKey, void*>> slots) {
   void* operation = operations_.emplace_back(Make(kind));
   for (const auto& [key, object] : slots) {
@@ -187,7 +187,7 @@ bool CudnnGraph::Plan(const CudnnTarget& target) {
     Finish(device);
   }
   void* graph = Operations(target.handle);
-  std::string first;  // the best configuration's, should none do
+  std::string first;  // the error of the best configuration, in case all fail
   for (void* configuration : Configurations(graph, target.handle, device)) {
     void* plan = Make(CudnnObject::kPlan);
     if (target.handle != nullptr)

@@ -1,6 +1,6 @@
-// A graph of cuDNN operations, and the plan that cuDNN makes of it for a GPU. The first mistake is
-// kept and everything after it does nothing, so that a graph is put together without asking after
-// each step. Extents are batch, heads, rows, columns; strides count elements. Not thread-safe.
+// A graph of cuDNN operations, and the plan that cuDNN makes of it for a GPU. The graph keeps the
+// first error, and every later call does nothing: callers build a graph without checking each step.
+// Extents are batch, heads, rows, columns; strides count elements. Not thread-safe.
 #ifndef DRYDOCK_COMPUTE_SIM_MEASURE_CUDNN_GRAPH_H_
 #define DRYDOCK_COMPUTE_SIM_MEASURE_CUDNN_GRAPH_H_
 
@@ -17,7 +17,7 @@
 namespace drydock {
 
 using CudnnDims = std::array<int64_t, 4>;
-// Strides that leave nothing between the elements.
+// The strides of a dense tensor.
 inline CudnnDims CudnnPacked(const CudnnDims& d) {
   return {d[1] * d[2] * d[3], d[2] * d[3], d[3], 1};
 }
@@ -27,7 +27,7 @@ struct CudnnTensor {
   CudnnDims dims = {}, strides = {};
 };
 
-// One operation on every element. What it does not take stays as it is here.
+// One operation on every element. Parameters that the operation does not have keep these values.
 struct CudnnElementwise {
   CudnnPointwise mode;
   CudnnTensor x, b = {}, choice = {};
@@ -35,7 +35,7 @@ struct CudnnElementwise {
   int64_t axis = -1;
 };
 
-// Where a plan is for: a GPU that a handle was opened on, or one that is only described.
+// The GPU of a plan: the GPU of a handle, or a GPU that is only described.
 struct CudnnTarget {
   void* handle = nullptr;
   std::string device_json;
@@ -52,21 +52,22 @@ class CudnnGraph {
   CudnnTensor Operand(const CudnnDims& dims, const CudnnDims& strides, CudnnType type);
   CudnnTensor Number(float value);
   CudnnTensor Number(int32_t value);
-  // A result that no memory holds.
+  // A result that is not in memory.
   CudnnTensor Inside(const CudnnDims& dims, CudnnType type);
 
-  // Each gives back `to`.
+  // Each returns `to`.
   CudnnTensor Apply(const CudnnElementwise& operation, const CudnnTensor& to);
   CudnnTensor Reduce(CudnnReduction mode, const CudnnTensor& x, const CudnnTensor& to);
   CudnnTensor Multiply(const CudnnTensor& a, const CudnnTensor& b, const CudnnTensor& to);
   // `x` with rows and columns exchanged.
   CudnnTensor Transpose(const CudnnTensor& x, CudnnType type);
 
-  // What cuDNN's heuristics put first and can make for the GPU. False: error() says why not.
+  // Makes the first plan of cuDNN's heuristics that the GPU can run. Returns false if there is
+  // none; then error() has the reason.
   bool Plan(const CudnnTarget& target);
   const std::string& error() const { return error_; }
 
-  // After Plan. `operands` in the order in which they were made.
+  // REQUIRES: Plan() returned true. `operands` are in the order in which they were made.
   const std::vector<size_t>& operand_bytes() const { return operand_bytes_; }
   size_t workspace_bytes() const { return workspace_bytes_; }
   bool Bind(const std::vector<void*>& operands, void* workspace);

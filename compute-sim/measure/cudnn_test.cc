@@ -1,6 +1,6 @@
-// "Are the values that cuDNN is called with its own, and does it take the graphs of attention?"
-// Where there is a cuDNN: it makes plans for GPUs that are only described to it, up to the point
-// where the finished kernel is to be put onto one.
+// "Do our constants have cuDNN's values, and does cuDNN accept the graphs of attention?" If there
+// is a cuDNN, it makes plans for GPUs that are only described to it, up to loading the finished
+// kernel onto a GPU.
 #include <dlfcn.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -129,7 +129,8 @@ std::string Described(int version, int sms, int shared_memory) {
 class CudnnAttentionTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    // The toolkit's link-time driver library, found by its name when cuDNN looks for the driver.
+    // The toolkit's link-time driver library: cuDNN finds it by its name when it looks for the
+    // driver.
     if (dlopen(DRYDOCK_CUDA_LINK_DRIVER, RTLD_NOW | RTLD_GLOBAL) == nullptr)
       GTEST_SKIP() << "no CUDA toolkit with its link-time driver library";
     std::string error;
@@ -145,7 +146,7 @@ class CudnnAttentionTest : public ::testing::Test {
     EXPECT_FALSE(graph.Plan({nullptr, device})) << "there is a GPU";
     return graph.error();
   }
-  // Its kernel is compiled; only the driver that should take it is none.
+  // The kernel is compiled; it cannot be loaded, because there is no real driver.
   void ExpectCompiled(DataType type, const AttentionShape& shape, const std::string& device) {
     for (const KernelKind kind : {KernelKind::kAttentionForward, KernelKind::kAttentionBackward}) {
       const std::string outcome = Outcome(kind, type, shape, device);

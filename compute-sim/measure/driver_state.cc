@@ -6,8 +6,8 @@
 namespace drydock {
 namespace {
 
-// Of NVML's interface, which NVIDIA keeps stable: a status of 0 is success, clock 1 is that of the
-// SMs, 2 the memory's; MHz and milliwatts.
+// Constants of NVML's interface, which NVIDIA keeps stable: status 0 is success, clock 1 is the
+// clock of the SMs, clock 2 that of the memory; in MHz and milliwatts.
 using Device = void*;
 constexpr int kSuccess = 0;
 constexpr int kSmClock = 1, kMemoryClock = 2;
@@ -63,7 +63,7 @@ std::string DriverState::Version() const {
   return text;
 }
 
-std::string DriverState::MostClocks() const {
+std::string DriverState::MaxClocks() const {
   unsigned sm = 0, memory = 0, milliwatts = 0;
   if (library_ == nullptr || library_->most_clock(library_->device, kSmClock, &sm) != kSuccess ||
       library_->most_clock(library_->device, kMemoryClock, &memory) != kSuccess ||

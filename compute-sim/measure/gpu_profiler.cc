@@ -1,5 +1,5 @@
 // gpu-profiler: measures the kernels of submodules on a GPU of this machine and writes a profile.
-// Each row is written as soon as it is measured; a later run continues one that ended early.
+// It writes each row as soon as the row is measured; a later run continues a run that ended early.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -54,29 +54,29 @@ void Declare(CLI::App* app, Options* options, const CommonOptions&) {
   app->add_option("--rows", options->rows, "Rows (M) of a grid of kernels")
       ->delimiter(',')
       ->check(CLI::Range(1, 1 << 24));
-  app->add_option("--widths", options->widths, "Widths of it: every pair is an N and a K")
+  app->add_option("--widths", options->widths, "Widths of the grid: every pair is an N and a K")
       ->delimiter(',')
       ->check(CLI::Range(1, 1 << 24));
   app->add_option(
          "--grid", options->grid,
-         "What it is of: 'products', 'memory' (norms, activations, residuals, ...) or both")
+         "Kernels of the grid: 'products', 'memory' (norms, activations, residuals, ...) or both")
       ->delimiter(',')
       ->check(CLI::IsMember({"products", "memory"}))
       ->capture_default_str();
   app->add_option("--dtype", options->type, "Type of the grid")
       ->check(CLI::IsMember({"bf16", "fp16", "fp8"}))
       ->capture_default_str();
-  app->add_option("--gpu", options->gpu, "The GPU's name in its file, for the header");
+  app->add_option("--gpu", options->gpu, "The name of the GPU in its file, for the header");
   app->add_option("--device", options->device, "Which of this machine's GPUs")
       ->check(CLI::Range(0, 255))
       ->capture_default_str();
   app->add_option("--cudnn", options->cudnn,
-                  "libcudnn.so.9, for attention; else wherever the loader finds it")
+                  "libcudnn.so.9, for attention; otherwise the loader searches it")
       ->type_name("FILE");
   app->add_option("--date", options->date, "For the header")->capture_default_str();
-  app->add_option("-o,--output", options->output, "The profile; one that is there is continued")
+  app->add_option("-o,--output", options->output, "The profile; an existing profile is continued")
       ->type_name("FILE");
-  app->add_flag("--list", options->print, "Print what would be measured; needs no GPU");
+  app->add_flag("--list", options->print, "Print the kernels to measure; needs no GPU");
   CheckOptions(app, [options] { return CheckWords(*options); });
 }
 
@@ -108,7 +108,8 @@ Status Append(const std::string& path, const std::string& text) {
   return Error("cannot be written", {path, 0, 0});
 }
 
-// Whole lines under the right header: what an earlier run left, or a new file.
+// Begins the output with whole lines under the right header: those of an earlier run, or a new
+// header.
 Status BeginFile(const Options& options, const MeasureDevice& device,
                  const std::optional<BegunFile>& begun) {
   const MeasuredOn on{options.gpu,        device.name(),   device.driver(),
@@ -118,7 +119,7 @@ Status BeginFile(const Options& options, const MeasureDevice& device,
   return WriteFileAtomically(options.output, begun->text);
 }
 
-// Attention, on a machine without cuDNN: said, with the reason.
+// On a machine without cuDNN, reports that attention is left out, with the reason.
 void LeaveOutWhatHasNoLibrary(const MeasureDevice& device, const CommonOptions& common,
                               MeasurePlan* plan) {
   if (device.WhyNoAttention().empty()) return;
@@ -169,8 +170,12 @@ Status Run(const Options& options, const CommonOptions& common) {
       ASSIGN_OR_RETURN(begun, ReadBegunFile(options.output, options.gpu));
     }
   }
-  ASSIGN_OR_RETURN(const MeasurePlan plan,
-                   PlanMeasurements(submodules, begun.has_value() ? &begun->profile : nullptr));
+  const std::string path = KernelAssumptionsPath();
+  ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
+  ASSIGN_OR_RETURN(const KernelAssumptions assumptions, ParseKernelAssumptions(text, path));
+  ASSIGN_OR_RETURN(
+      const MeasurePlan plan,
+      PlanMeasurements(submodules, assumptions, begun.has_value() ? &begun->profile : nullptr));
   const std::string left_out = LeftOutText(plan);
   Report(kInfo, common,
          fmt::format("{} kernels to measure, {} there already{}", plan.kernels.size(), plan.known,

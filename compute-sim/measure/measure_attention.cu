@@ -1,4 +1,4 @@
-// Fused attention by cuDNN, which frameworks call too.
+// Fused attention by cuDNN, as frameworks run it.
 #include <vector>
 
 #include "compute-sim/measure/attention_graph.h"

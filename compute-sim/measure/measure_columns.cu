@@ -1,4 +1,4 @@
-// Memory-bound kernels that sum columns or everything, move rows as an index says, or transpose.
+// Memory-bound kernels that sum columns or all elements, move rows by an index, or transpose.
 #include <cuda_fp8.h>
 
 #include <algorithm>
@@ -11,8 +11,8 @@ namespace {
 
 constexpr int kColumnThreads = 32, kRowThreads = 8, kTile = 64;
 
-// Sums of the columns of one or two operands: a block takes 256 columns of every gridDim.y-th group
-// of rows and adds what it has to the result.
+// Sums of the columns of one or two operands: a block sums 256 columns of every gridDim.y-th group
+// of rows and adds its sums to the result.
 template <class T, int kOperands>
 __global__ void __launch_bounds__(256) ColumnSums(const RowStreams s) {
   const int64_t pack = int64_t{blockIdx.x} * kColumnThreads + threadIdx.x;
@@ -68,7 +68,7 @@ void LaunchSquareSum(const RowStreams& s) {
   SquareSum<T><<<static_cast<unsigned>(std::clamp<int64_t>(packs / 256, 1, 2048)), 256>>>(s, packs);
 }
 
-// Row i of the result is row index[i] of the operand. A warp a row.
+// Row i of the result is row index[i] of the operand. One warp for each row.
 template <class T>
 __global__ void __launch_bounds__(256) Gather(const RowStreams s) {
   const int64_t row = int64_t{blockIdx.x} * kRowThreads + threadIdx.y;
@@ -109,7 +109,7 @@ struct Bytes8 {
   uint8_t v[kPack];
 };
 
-// To fp8, once as it lies and once transposed, a tile of 64 x 64 a block.
+// Converts to fp8, with and without transposing; one block for each tile of 64 x 64.
 template <class T>
 __global__ void __launch_bounds__(256) Quantise(const RowStreams s) {
   __shared__ uint8_t tile[kTile][kTile + 4];
@@ -159,7 +159,7 @@ const std::vector<RowKind>& Kinds() {
   return kinds;
 }
 
-// How often each row is moved: 2 B and 2 B / copies an element.
+// The number of copies of each row, from a traffic of 2 B + 2 B / copies an element.
 int64_t CopiesOf(const Kernel& kernel) {
   if (kernel.kind != KernelKind::kPermute && kernel.kind != KernelKind::kUnpermute) return 1;
   const double shared = static_cast<double>(MilliBytesPerElement(kernel) - 2000);
@@ -195,7 +195,7 @@ class Rowwise : public Launchable {
   }
 
  private:
-  // Every row once, or `copies` times, in an order without pattern that is always the same.
+  // Every row once, or `copies` times, in a fixed order without a pattern.
   bool MakeIndex() {
     std::vector<int32_t> index(static_cast<size_t>(streams_.rows));
     const bool sums = kind_.kind == KernelKind::kUnpermute;

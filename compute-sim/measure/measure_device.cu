@@ -1,4 +1,4 @@
-// A real GPU: kernels timed by CUDA events, each launch with an L2 that holds nothing of it.
+// A real GPU: times kernels by CUDA events. No launch finds its operands in the L2 cache.
 #include <algorithm>
 #include <cctype>
 #include <vector>
@@ -11,18 +11,19 @@ namespace drydock {
 namespace {
 
 constexpr int kWarmUps = 5, kRepeats = 20;
-// Of L2, read before each launch: long enough for the host to be ahead when it comes.
+// Multiples of L2 that are read before each launch, which takes long enough for the host to get
+// ahead.
 constexpr size_t kFlushes = 4;
 
-// 32 bits that depend on all of `x`'s.
+// 32 bits that depend on all bits of `x`.
 __device__ uint32_t Mixed(uint32_t x) {
   x = (x ^ (x >> 16)) * 0x7feb352du;
   x = (x ^ (x >> 15)) * 0x846ca68bu;
   return x ^ (x >> 16);
 }
 
-// In each half the sign, the last two bits of an exponent below that of 2, and a mantissa: as fp8
-// the upper byte is 1.5 to 1.875, and a lower one without its bit 6 is no NaN.
+// Keeps in each half the sign, the last two bits of an exponent below that of 2, and a mantissa. As
+// fp8, the upper byte is 1.5 to 1.875, and a lower byte without its bit 6 is not a NaN.
 __global__ void FillWords(uint32_t* words, size_t count) {
   const size_t step = size_t{gridDim.x} * blockDim.x;
   for (size_t i = size_t{blockIdx.x} * blockDim.x + threadIdx.x; i < count; i += step) {
@@ -30,8 +31,8 @@ __global__ void FillWords(uint32_t* words, size_t count) {
   }
 }
 
-// Leaves L2 full of what no kernel wants and nothing has to be written back for: lines that were
-// written would cost the next kernel their way to memory.
+// Fills L2 with lines that no kernel reads and that need no write-back: written lines would cost
+// the next kernel their traffic to memory.
 __global__ void ReadWords(uint4* words, size_t count) {
   uint32_t mixed = 0;
   const size_t step = size_t{gridDim.x} * blockDim.x;
@@ -39,7 +40,7 @@ __global__ void ReadWords(uint4* words, size_t count) {
     const uint4 word = words[i];
     mixed |= word.x | word.y | word.z | word.w;
   }
-  if (mixed == 0) words[0].x = 1;  // no word of it is 0: it is only read
+  if (mixed == 0) words[0].x = 1;  // never true, as no word is 0: the buffer is only read
 }
 
 class CudaDevice : public MeasureDevice {
@@ -88,7 +89,7 @@ class CudaDevice : public MeasureDevice {
     return products + ", cuDNN " + attention_.cudnn->Version();
   }
   std::string clocks() const override {
-    const std::string most = state_->MostClocks();
+    const std::string most = state_->MaxClocks();
     return most.empty() ? "not stated by the driver" : most;
   }
   std::string StateNow() const override { return state_->Now(); }

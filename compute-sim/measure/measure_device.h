@@ -13,21 +13,21 @@ namespace drydock {
 class MeasureDevice {
  public:
   virtual ~MeasureDevice() = default;
-  // Null and *error if there is no such GPU. `cudnn`: the path of libcudnn.so.9, an error if it
-  // cannot be used; "": wherever the loader finds it, if it does.
+  // Returns null and fills in *error if there is no such GPU. `cudnn`: the path of libcudnn.so.9,
+  // an error if the library cannot be used; "": the loader searches it, and may find none.
   static std::unique_ptr<MeasureDevice> Open(int device, const std::string& cudnn,
                                              std::string* error);
 
   virtual std::string name() const = 0;
   virtual std::string driver() const = 0;
   virtual std::string libraries() const = 0;
-  virtual std::string clocks() const = 0;  // the highest it states
-  // "SM clock 1755 MHz, 640 W", as the driver says now; "" if it does not.
+  virtual std::string clocks() const = 0;  // the highest that it states
+  // "SM clock 1755 MHz, 640 W", as the driver reports now; "" if it reports nothing.
   virtual std::string StateNow() const = 0;
-  // Why it cannot measure attention; "" if it can.
+  // The reason why it cannot measure attention; "" if it can.
   virtual std::string WhyNoAttention() const = 0;
-  // Microseconds of an IsMeasurable kernel, or below 0 and *error: memory does not suffice, or the
-  // library has no kernel.
+  // The microseconds of a kernel; below 0 with *error if memory does not suffice or the library has
+  // no such kernel. REQUIRES: IsMeasurable(kernel).
   virtual double Measure(const Kernel& kernel, std::string* error) = 0;
 };
 

@@ -1,5 +1,5 @@
-// Memory-bound kernels that treat every element alike: what each reads and writes is in kRows, what
-// it computes in a functor of eight elements.
+// Element-wise memory-bound kernels. kRows lists the operands that each reads and writes; a functor
+// of eight elements computes.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -16,7 +16,7 @@ struct Streams {
   const float* vector;
   int64_t columns;
 
-  // The columns that the elements of a pack stand in, begun at a whole pack.
+  // The columns of the elements of a pack, from the start of a pack.
   __device__ int64_t ColumnPack(int64_t pack) const { return pack * kPack % columns / kPack; }
 };
 
@@ -35,7 +35,7 @@ __device__ T* Out(const Streams& s, int i) {
   return static_cast<T*>(s.out[i]);
 }
 
-// A byte that is 0 for one element in ten, from its place alone.
+// A byte that is 0 for one element in ten, by the index of the element.
 __device__ float KeptAt(int64_t element) {
   uint32_t x = static_cast<uint32_t>(element) * 0x9e3779b9u + static_cast<uint32_t>(element >> 32);
   x = (x ^ (x >> 16)) * 0x85ebca6bu;
@@ -133,7 +133,7 @@ struct Dropout : Streams {
   }
 };
 
-// The branch with its bias, dropped out or not, onto the residual.
+// Adds the branch with its bias, with or without dropout, to the residual.
 template <class T, bool kMask>
 struct BiasDropoutAdd : Streams {
   __device__ void operator()(int64_t i) const {
@@ -148,7 +148,7 @@ struct BiasDropoutAdd : Streams {
   }
 };
 
-// Neighbouring elements turned by an angle of their column.
+// Rotates neighboring elements by an angle of their column.
 template <class T>
 struct Rotary : Streams {
   __device__ void operator()(int64_t i) const {
@@ -163,7 +163,7 @@ struct Rotary : Streams {
   }
 };
 
-// Zeros; with a second table of bytes if the row says so.
+// Writes zeros; into a second table of bytes too if the row has one.
 template <class T, bool kBytes>
 struct Fill : Streams {
   __device__ void operator()(int64_t i) const {

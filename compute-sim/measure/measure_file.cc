@@ -20,7 +20,7 @@ constexpr std::string_view kMethod =
     "by "
     "cuDNN; the others by kernels of its own";
 
-// Of every kernel that can be measured.
+// The columns of every kernel that can be measured.
 const std::vector<std::string>& Columns() {
   static const std::vector<std::string> columns = {
       "batch",    "groups",  "m",           "n",         "k",
@@ -42,7 +42,7 @@ std::vector<std::pair<std::string, std::string>> HeaderOf(const MeasuredOn& on) 
           {"measured-clock", on.clocks}};
 }
 
-// The value of "# key: value", the first there is; "" if there is none.
+// The value of the first "# key: value"; "" if there is none.
 std::string HeaderValue(std::string_view text, const std::string& key) {
   const std::string before = fmt::format("\n# {}: ", key), all = fmt::format("\n{}", text);
   const size_t at = all.find(before);
@@ -71,7 +71,7 @@ Result<BegunFile> ReadBegunFile(const std::string& path, const std::string& gpu)
   file.text.resize(file.text.rfind('\n') + 1);  // to 0 if there is no whole line
   if (!HeaderValue(file.text, "provenance").starts_with(kProvenance) ||
       file.text.find(fmt::format("\n{}\n", ColumnLine())) == std::string::npos) {
-    return Error("it was not begun by gpu-profiler, or by another version; name another file",
+    return Error("gpu-profiler did not begin this file, or another version did; name another file",
                  {path, 0, 0});
   }
   ASSIGN_OR_RETURN(file.profile, ParseProfile(file.text, path));

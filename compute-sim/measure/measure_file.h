@@ -1,5 +1,5 @@
-// The profile that gpu-profiler writes row by row, and what it finds of one when it is started
-// again. Needs no GPU.
+// The profile that gpu-profiler writes row by row, and continues when it starts again. Needs no
+// GPU.
 #ifndef DRYDOCK_COMPUTE_SIM_MEASURE_MEASURE_FILE_H_
 #define DRYDOCK_COMPUTE_SIM_MEASURE_MEASURE_FILE_H_
 
@@ -11,7 +11,7 @@
 
 namespace drydock {
 
-// `clocks`: the highest that the GPU states; what it ran at stands in remarks between the rows.
+// `clocks`: the highest that the GPU states; remarks between the rows hold the actual clocks.
 struct MeasuredOn {
   std::string gpu, device, driver, libraries, clocks, date;
 };
@@ -24,13 +24,14 @@ std::string MeasuredRemark(const std::string& what);
 
 // A file that an earlier run began.
 struct BegunFile {
-  std::string text;  // whole lines only: the last one may have been cut off
+  std::string text;  // without an incomplete last line
   Profile profile;
 };
-// Errors: not a profile, not written by gpu-profiler, or of another GPU than `gpu` ("": any).
+// An error if the file is not a profile, if gpu-profiler did not write it, or if it is a profile of
+// another GPU than `gpu` ("": any).
 Result<BegunFile> ReadBegunFile(const std::string& path, const std::string& gpu);
-// An error that names the first difference if rows measured on `on` do not belong into it: another
-// device, driver or library, or another way of measuring.
+// An error that names the first difference if the file must not have rows measured on `on`: another
+// device, driver or library, or another method of measuring.
 Status CheckContinues(const BegunFile& file, const MeasuredOn& on);
 
 }  // namespace drydock

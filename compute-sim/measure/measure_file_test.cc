@@ -1,10 +1,11 @@
-// "Is a profile that an earlier run of gpu-profiler began taken up, and no other file?"
+// "Does gpu-profiler continue a profile that it began, and no other file?"
 #include "compute-sim/measure/measure_file.h"
 
 #include <gtest/gtest.h>
 
 #include "compute-sim/measure/measure_plan.h"
 #include "compute-sim/submodules/submodule_file.h"
+#include "compute-sim/testing/gpu_testing.h"
 #include "core/base/files.h"
 #include "core/testing/unit_testing.h"
 
@@ -36,14 +37,14 @@ class MeasureFileTest : public ::testing::Test {
 
 TEST_F(MeasureFileTest, WhatItHasIsNotMeasuredAgain) {
   std::string text = MeasuredHeader(kOn);
-  const MeasurePlan all = *PlanMeasurements(grid_, nullptr);
+  const MeasurePlan all = *PlanMeasurements(grid_, ShippedAssumptions(), nullptr);
   ASSERT_EQ(all.kernels.size(), 2u);
   text += MeasuredRemark("SM clock 1755 MHz, 640 W") + MeasuredRow(all.kernels[1], 12.5) +
           MeasuredRow(MemoryKernel(KernelKind::kSoftmax, DataType::kBf16, 64, 8, 6), 0.0003);
   const BegunFile file = *Begun(text, "h200-sxm-141g");
   EXPECT_TRUE(file.profile.burst);
   EXPECT_NE(file.profile.source.find("SM clock at most 1980 MHz"), std::string::npos);
-  const MeasurePlan plan = *PlanMeasurements(grid_, &file.profile);
+  const MeasurePlan plan = *PlanMeasurements(grid_, ShippedAssumptions(), &file.profile);
   EXPECT_EQ(plan.known, 1);
   ASSERT_EQ(plan.kernels.size(), 1u);
   EXPECT_EQ(plan.kernels[0].dims[0], 8);
@@ -54,7 +55,7 @@ TEST_F(MeasureFileTest, WhatItHasIsNotMeasuredAgain) {
 }
 
 TEST_F(MeasureFileTest, ARowThatWasCutOffIsMeasuredAgain) {
-  const MeasurePlan all = *PlanMeasurements(grid_, nullptr);
+  const MeasurePlan all = *PlanMeasurements(grid_, ShippedAssumptions(), nullptr);
   const std::string whole = MeasuredHeader(kOn) + MeasuredRow(all.kernels[0], 3);
   const std::string row = MeasuredRow(all.kernels[1], 5);
   for (size_t length = 1; length < row.size(); ++length) {
@@ -66,7 +67,7 @@ TEST_F(MeasureFileTest, ARowThatWasCutOffIsMeasuredAgain) {
 
 TEST_F(MeasureFileTest, AFileOfAnotherKindIsNotContinued) {
   const std::string other =
-      "it was not begun by gpu-profiler, or by another version; name another file";
+      "gpu-profiler did not begin this file, or another version did; name another file";
   const std::string header = MeasuredHeader(kOn);
   EXPECT_EQ(ErrorOf(""), other);
   EXPECT_EQ(ErrorOf("a shopping list"), other);
@@ -81,7 +82,7 @@ TEST_F(MeasureFileTest, AFileOfAnotherKindIsNotContinued) {
             "expected a whole number above 0 for 'k', found 'x'");
 }
 
-// Whatever it measures has a place in its columns.
+// Its columns hold every kernel that it measures.
 TEST_F(MeasureFileTest, EveryKindOfRowIsReadBack) {
   const std::vector<Submodule> submodules = *ParseSubmodules(
       "submodules:\n"
@@ -95,12 +96,12 @@ TEST_F(MeasureFileTest, EveryKindOfRowIsReadBack) {
       "- {kind: permute, rows: 64, n: 64, experts: 8, top_k: 4, pass: fwd}\n"
       "- {kind: norm, rows: 64, n: 64}\n",
       "f");
-  const MeasurePlan plan = *PlanMeasurements(submodules, nullptr);
+  const MeasurePlan plan = *PlanMeasurements(submodules, ShippedAssumptions(), nullptr);
   ASSERT_TRUE(plan.left_out.empty()) << LeftOutText(plan);
   std::string text = MeasuredHeader(kOn);
   for (const Kernel& kernel : plan.kernels) text += MeasuredRow(kernel, 7);
   const BegunFile file = *Begun(text);
-  const MeasurePlan again = *PlanMeasurements(submodules, &file.profile);
+  const MeasurePlan again = *PlanMeasurements(submodules, ShippedAssumptions(), &file.profile);
   EXPECT_EQ(again.known, static_cast<int64_t>(plan.kernels.size()));
   EXPECT_TRUE(again.kernels.empty()) << again.kernels.size();
 }

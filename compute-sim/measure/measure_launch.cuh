@@ -1,5 +1,5 @@
-// What the parts of measure_device.cu share: buffers on the GPU, a kernel that is ready to be
-// launched, and eight elements at a time.
+// Shared by the parts of measure_device.cu: buffers on the GPU, a kernel that is ready to launch,
+// and access to eight elements at a time.
 #ifndef DRYDOCK_COMPUTE_SIM_MEASURE_LAUNCH_CUH_
 #define DRYDOCK_COMPUTE_SIM_MEASURE_LAUNCH_CUH_
 
@@ -18,8 +18,8 @@
 
 namespace drydock {
 
-// So many words of numbers around 1, of either sign, whether they are read as fp8, as 16 or as 32
-// bits: no NaN, none very large or small (measure_device.cu).
+// Fills words with numbers around 1 of either sign, read as fp8, as 16 bits or as 32 bits: no NaN,
+// no very large or small number (measure_device.cu).
 bool FillWithoutPattern(void* data, size_t words);
 
 class Buffer {
@@ -29,10 +29,11 @@ class Buffer {
   Buffer& operator=(const Buffer&) = delete;
   ~Buffer() { cudaFree(data_); }
 
-  // Filled without pattern: equal operands draw less power, and so clock higher, than a run's.
+  // Filled without a pattern: equal operands draw less power than those of a run, so the clock
+  // would be higher.
   bool Allocate(size_t bytes) {
-    if (bytes > kMostBytes || cudaMalloc(&data_, (bytes + 3) / 4 * 4) != cudaSuccess) {
-      cudaGetLastError();  // so that the next launch does not report it
+    if (bytes > kMaxBytes || cudaMalloc(&data_, (bytes + 3) / 4 * 4) != cudaSuccess) {
+      cudaGetLastError();  // clears the error, so that the next launch does not report it
       return false;
     }
     return FillWithoutPattern(data_, (bytes + 3) / 4);
@@ -40,18 +41,18 @@ class Buffer {
   void* get() const { return data_; }
 
  private:
-  static constexpr size_t kMostBytes = size_t{1} << 36;
+  static constexpr size_t kMaxBytes = size_t{1} << 36;
   void* data_ = nullptr;
 };
 
-// A kernel with its operands on the GPU. Launch puts it into the default stream.
+// A kernel with its operands on the GPU. Launch enqueues it in the default stream.
 class Launchable {
  public:
   virtual ~Launchable() = default;
   virtual bool Launch() = 0;
 };
 
-// Each null, with *error, if memory does not suffice or there is no kernel for it.
+// Each returns null, with *error, if memory does not suffice or there is no such kernel.
 std::unique_ptr<Launchable> MakeProduct(cublasLtHandle_t handle, const Kernel& kernel,
                                         std::string* error);
 // An opened cuDNN and its handle on the GPU.
@@ -61,7 +62,7 @@ struct AttentionLibrary {
 };
 std::unique_ptr<Launchable> MakeAttention(const AttentionLibrary& library, const Kernel& kernel,
                                           std::string* error);
-// Kernels that treat every element alike.
+// Element-wise kernels.
 std::unique_ptr<Launchable> MakeElementwise(const Kernel& kernel, int sms, std::string* error);
 // Kernels that reduce, or move, rows or columns.
 std::unique_ptr<Launchable> MakeRowwise(const Kernel& kernel, std::string* error);

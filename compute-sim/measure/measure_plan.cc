@@ -15,13 +15,13 @@ namespace {
 
 using K = KernelKind;
 
-// What a kernel that works on whole rows can hold of one: 1024 threads, 8 times 8 elements each.
+// The longest row of a kernel that holds whole rows: 1024 threads with 8 times 8 elements each.
 constexpr int64_t kLongestRow = 65536;
 constexpr int64_t kWidestHead = 256;
-constexpr int64_t kMostGroups = 4096;  // one launch each
+constexpr int64_t kMaxGroups = 4096;  // one launch each
 
-// The traffic per element that there are kernels for, in thousandths of a byte; elements have 16
-// bits. Of several, the others read or leave 32.
+// The traffic per element of the kernels that can be measured, in thousandths of a byte. Elements
+// have 16 bits; with several values, the other kernels read or write 32 bits.
 std::vector<int64_t> MeasuredTraffic(KernelKind kind) {
   switch (kind) {
     case K::kSoftmax:
@@ -39,7 +39,7 @@ std::vector<int64_t> MeasuredTraffic(KernelKind kind) {
       return {6000, 7000};
     case K::kRowMap:
       return {5000, 8000};
-    case K::kEmbeddingBackward:  // these two as often as an index says, which their extents do not
+    case K::kEmbeddingBackward:  // an index decides the traffic of these two, not their extents
     case K::kScatter:
     case K::kTopK:
     case K::kPermute:
@@ -50,7 +50,7 @@ std::vector<int64_t> MeasuredTraffic(KernelKind kind) {
   }
 }
 
-// Each row read or written `copies` times: 2 B and 2 B / copies.
+// True if each row is read or written a whole number of times: 2 B + 2 B / copies.
 bool IsWholeCopies(const Kernel& kernel) {
   const int64_t shared = MilliBytesPerElement(kernel) - 2000;
   if (shared <= 0 || shared > 2000) return false;
@@ -58,12 +58,12 @@ bool IsWholeCopies(const Kernel& kernel) {
   return kernel.dims[0] % copies == 0 && 2000 / copies - shared <= 1 && shared <= 2000 / copies + 1;
 }
 
-// Whether its extents are those that the kernel takes: 16 B at a time of each row, or whole tiles.
+// True if the kernel accepts its extents: rows of whole packs of 16 B, or whole tiles.
 bool FitsRows(const Kernel& kernel) {
   const int64_t rows = kernel.dims[0], columns = kernel.dims[1];
   switch (kernel.kind) {
     case K::kCausalSoftmax:
-    case K::kCausalSoftmaxBackward:  // square: as many queries as keys
+    case K::kCausalSoftmaxBackward:  // square: the number of queries is that of keys
       return rows % columns == 0 && columns % 8 == 0 && columns <= kLongestRow;
     case K::kLayerNorm:
     case K::kLayerNormBackward:
@@ -100,7 +100,7 @@ bool IsMeasurableProduct(const Kernel& kernel) {
       if (kernel.main_gradient != kMeasuredMainGradient) return false;
       [[fallthrough]];
     case K::kGroupedGemm:
-      return (half || kernel.type == DataType::kFp8) && kernel.dims[0] <= kMostGroups;
+      return (half || kernel.type == DataType::kFp8) && kernel.dims[0] <= kMaxGroups;
     case K::kBatchedGemm:
       return half;
     default:
@@ -108,58 +108,49 @@ bool IsMeasurableProduct(const Kernel& kernel) {
   }
 }
 
-// cuDNN's kernels read 16 B of a head at once.
+// cuDNN's kernels read packs of 16 B of a head.
 bool IsMeasurableAttention(const Kernel& kernel) {
   const AttentionShape s = AttentionShapeOf(kernel);
   const auto fits = [](int64_t width) { return width % 8 == 0 && width <= kWidestHead; };
   return IsHalf(kernel.type) && fits(s.head_dim) && fits(s.value_dim) && s.heads % s.kv_heads == 0;
 }
 
-Submodule OfGrid(SubmoduleKind kind, DataType type, int64_t rows, int64_t width) {
-  Submodule s;
-  s.name = "grid";
-  s.kind = kind;
-  s.type = type;
-  s.rows = rows;
-  s.n = width;
-  return s;
+Submodule OfGrid(DataType type, SubmoduleWork work, Pass pass = Pass::kForward) {
+  return {.name = "grid", .pass = pass, .type = type, .work = work};
 }
 
 void AddProducts(const MeasureGrid& grid, std::vector<Submodule>* out) {
   for (const int64_t n : grid.widths) {
     for (const int64_t k : grid.widths) {
       for (const int64_t m : grid.rows) {
-        out->push_back(OfGrid(SubmoduleKind::kLinear, grid.type, m, n));
-        out->back().k = k;
+        out->push_back(OfGrid(grid.type, submodule::Linear{.rows = m, .n = n, .k = k}));
       }
     }
   }
 }
 
 void AddMemoryBound(DataType type, int64_t rows, int64_t width, std::vector<Submodule>* out) {
-  const auto add = [&](SubmoduleKind kind, bool Submodule::*flag) {
+  const auto both_passes = [&](const SubmoduleWork& work) {
     for (const Pass pass : {Pass::kForward, Pass::kBackward}) {
-      out->push_back(OfGrid(kind, type, rows, width));
-      out->back().pass = pass;
-      if (flag != nullptr) out->back().*flag = true;
+      out->push_back(OfGrid(type, work, pass));
     }
   };
-  add(SubmoduleKind::kNorm, nullptr);
-  add(SubmoduleKind::kNorm, &Submodule::fused);
-  add(SubmoduleKind::kActivation, nullptr);
-  add(SubmoduleKind::kActivation, &Submodule::gated);
-  add(SubmoduleKind::kBiasDropoutAdd, nullptr);
-  add(SubmoduleKind::kBiasDropoutAdd, &Submodule::dropout);
-  add(SubmoduleKind::kRotary, &Submodule::fused);
-  add(SubmoduleKind::kCrossEntropy, nullptr);
-  for (const SubmoduleKind kind : {SubmoduleKind::kAdd, SubmoduleKind::kQuantise}) {
-    out->push_back(OfGrid(kind, type, rows, width));
-  }
-  out->back().fused = true;
-  for (const SubmoduleKind kind : {SubmoduleKind::kOptimizer, SubmoduleKind::kGradientScale,
-                                   SubmoduleKind::kGradientNorm, SubmoduleKind::kCast}) {
-    out->push_back(OfGrid(kind, type, 0, 0));
-    out->back().elements = rows * width;
+  both_passes(submodule::Norm{.rows = rows, .n = width});
+  both_passes(submodule::Norm{.rows = rows, .n = width, .fused = true});
+  both_passes(submodule::Activation{.rows = rows, .n = width});
+  both_passes(submodule::Activation{.rows = rows, .n = width, .gated = true});
+  both_passes(submodule::BiasDropoutAdd{.rows = rows, .n = width});
+  both_passes(submodule::BiasDropoutAdd{.rows = rows, .n = width, .dropout = true});
+  both_passes(submodule::Rotary{.rows = rows, .n = width, .fused = true});
+  both_passes(submodule::CrossEntropy{.rows = rows, .n = width});
+  const submodule::FlatBuffer buffer{rows * width};
+  for (const SubmoduleWork& work :
+       {SubmoduleWork(submodule::Add{.rows = rows, .n = width}),
+        SubmoduleWork(submodule::Quantise{.rows = rows, .n = width, .fused = true}),
+        SubmoduleWork(submodule::Optimizer{buffer}),
+        SubmoduleWork(submodule::GradientScale{buffer}),
+        SubmoduleWork(submodule::GradientNorm{buffer}), SubmoduleWork(submodule::Cast{buffer})}) {
+    out->push_back(OfGrid(type, work));
   }
 }
 
@@ -176,13 +167,13 @@ bool IsMeasurable(const Kernel& kernel) {
 }
 
 Result<MeasurePlan> PlanMeasurements(const std::vector<Submodule>& submodules,
-                                     const Profile* present) {
+                                     const KernelAssumptions& assumptions, const Profile* present) {
   MeasurePlan plan;
   std::set<std::tuple<KernelKind, DataType, std::array<int64_t, kMaxKernelDims>, int64_t>> seen;
   for (const Submodule& submodule : submodules) {
-    ASSIGN_OR_RETURN(const std::vector<Kernel> kernels, KernelsOf(submodule));
+    ASSIGN_OR_RETURN(const std::vector<Kernel> kernels, KernelsOf(submodule, assumptions));
     for (Kernel kernel : kernels) {
-      // Rows are of sums without promotion (docs/reference/kernel-profile.md).
+      // Rows are measured without promotion (docs/reference/kernel-profile.md).
       kernel.promoted = false;
       const int64_t bytes = MilliBytesPerElement(kernel);
       if (!seen.emplace(kernel.kind, kernel.type, kernel.dims, bytes).second) continue;

@@ -1,4 +1,4 @@
-// What gpu-profiler is to measure: the part of it that needs no GPU.
+// Plans the measurements of gpu-profiler. Needs no GPU.
 #ifndef DRYDOCK_COMPUTE_SIM_MEASURE_MEASURE_PLAN_H_
 #define DRYDOCK_COMPUTE_SIM_MEASURE_MEASURE_PLAN_H_
 
@@ -8,34 +8,35 @@
 
 #include "compute-sim/kernel/kernel.h"
 #include "compute-sim/profile/profile.h"
+#include "compute-sim/submodules/kernel_assumptions.h"
 #include "core/base/result.h"
 #include "core/model/workload.h"
 
 namespace drydock {
 
-// Whether there is something to launch for it: products and those of groups by cuBLASLt, attention
-// of 16 bits by cuDNN, and the memory-bound kernels of 16 bits that measure_elementwise.cu and
-// measure_rows.cu have. Not top-k, scatters, nor what an embedding adds to its table.
+// True if gpu-profiler has a kernel to launch: products and grouped products by cuBLASLt, attention
+// of 16 bits by cuDNN, and the memory-bound kernels of 16 bits in measure_elementwise.cu,
+// measure_rows.cu and measure_columns.cu. Not top-k, scatters, or the backward pass of embeddings.
 bool IsMeasurable(const Kernel& kernel);
 
 struct MeasurePlan {
   std::vector<Kernel> kernels;              // each once, in the order of the submodules
-  int64_t known = 0;                        // that the present profile has already
+  int64_t known = 0;                        // kernels that the present profile has already
   std::map<std::string, int64_t> left_out;  // distinct kernels that cannot be measured, by name
 };
 // "2 scatter, 1 top-k"; "" if everything can be measured.
 std::string LeftOutText(const MeasurePlan& plan);
-// For a GPU on a machine that cannot run attention.
+// Leaves out attention, on a machine without cuDNN.
 void LeaveOutAttention(MeasurePlan* plan);
 
-// `present`: a profile that a run before this one began, or null.
+// `present`: a profile that an earlier run began, or null.
 Result<MeasurePlan> PlanMeasurements(const std::vector<Submodule>& submodules,
-                                     const Profile* present);
+                                     const KernelAssumptions& assumptions, const Profile* present);
 
-// What a model with these widths runs on so many rows, forwards and backwards, as submodules.
+// The submodules that models with these widths run on these numbers of rows, forward and backward.
 struct MeasureGrid {
   std::vector<int64_t> rows;    // M
-  std::vector<int64_t> widths;  // every pair is an N and a K, in both orders
+  std::vector<int64_t> widths;  // every ordered pair is an N and a K
   DataType type = DataType::kBf16;
   bool products = true;
   bool memory = false;  // norms, activations, residuals, softmax, copies of every rows x width

@@ -1,9 +1,10 @@
-// "Is the right set of kernels measured, and is what cannot be measured named?"
+// "Is the right set of kernels measured, and are the others named?"
 #include "compute-sim/measure/measure_plan.h"
 
 #include <gtest/gtest.h>
 
 #include "compute-sim/submodules/submodule_file.h"
+#include "compute-sim/testing/gpu_testing.h"
 
 namespace drydock {
 namespace {
@@ -17,10 +18,11 @@ std::string Listed(const MeasurePlan& plan) {
 }
 
 MeasurePlan PlanOf(const std::string& lines) {
-  return *PlanMeasurements(*ParseSubmodules("submodules:\n" + lines, "f"), nullptr);
+  return *PlanMeasurements(*ParseSubmodules("submodules:\n" + lines, "f"), ShippedAssumptions(),
+                           nullptr);
 }
 
-TEST(MeasurePlan, EveryKernelOnceAndWhatCannotBeLaunchedIsNamed) {
+TEST(MeasurePlan, EveryKernelOnceAndTheOthersAreNamed) {
   const MeasurePlan plan = PlanOf(
       "- {kind: linear, rows: 64, n: 32, k: 16, accumulate_fp32: true}\n"
       "- {kind: linear, rows: 64, n: 32, k: 16, pass: fwd}\n- {kind: norm, rows: 64, n: 16}\n"
@@ -45,8 +47,9 @@ TEST(MeasurePlan, WithoutALibraryAttentionIsLeftOutAndNamed) {
   EXPECT_EQ(LeftOutText(plan), "1 attention-backward, 1 attention-forward");
 }
 
-// cuDNN's kernels take heads of up to 256 in steps of 8, and as many query heads to each of keys.
-TEST(MeasurePlan, AttentionThatNoLibraryTakesIsLeftOut) {
+// cuDNN's kernels take heads of up to 256 in steps of 8, and the same number of query heads for
+// each key head.
+TEST(MeasurePlan, AttentionThatNoLibraryAcceptsIsLeftOut) {
   const auto of = [](DataType type, int64_t heads, int64_t kv_heads, int64_t width) {
     return IsMeasurable(
         Attention(KernelKind::kAttentionForward, type, {1, 64, heads, kv_heads, width, true}));
@@ -58,8 +61,8 @@ TEST(MeasurePlan, AttentionThatNoLibraryTakesIsLeftOut) {
   EXPECT_FALSE(of(DataType::kFp8, 8, 2, 64));
 }
 
-// The same extents with other operands are measured by themselves.
-TEST(MeasurePlan, WhatMovesOtherBytesIsAnotherKernel) {
+// Kernels with the same extents and other operands are measured separately.
+TEST(MeasurePlan, OtherTrafficIsAnotherKernel) {
   const MeasurePlan plan = PlanOf(
       "- {kind: router, rows: 64, n: 8, k: 16, pass: fwd}\n"
       "- {kind: attention, batch: 1, sequence: 8, heads: 8, kv_heads: 8, head_dim: 32, pass: fwd}\n"
@@ -74,8 +77,8 @@ TEST(MeasurePlan, WhatMovesOtherBytesIsAnotherKernel) {
   EXPECT_TRUE(plan.left_out.empty());
 }
 
-// Rows of kernels that take 16 B at a time, and no more than the threads of a block can hold.
-TEST(MeasurePlan, ExtentsThatItsKernelsDoNotTakeAreLeftOut) {
+// Rows consist of packs of 16 B, and the threads of a block hold a whole row.
+TEST(MeasurePlan, ExtentsThatKernelsDoNotAcceptAreLeftOut) {
   const auto of = [](KernelKind kind, int64_t rows, int64_t columns, double bytes) {
     return IsMeasurable(MemoryKernel(kind, DataType::kBf16, rows, columns, bytes));
   };
@@ -97,10 +100,11 @@ TEST(MeasurePlan, ExtentsThatItsKernelsDoNotTakeAreLeftOut) {
 
 TEST(MeasurePlan, AGridHasEveryPairOfWidthsBothWays) {
   const MeasurePlan products =
-      *PlanMeasurements(GridSubmodules({{8, 16}, {32, 64}, DataType::kFp16, true, false}), nullptr);
+      *PlanMeasurements(GridSubmodules({{8, 16}, {32, 64}, DataType::kFp16, true, false}),
+                        ShippedAssumptions(), nullptr);
   EXPECT_EQ(products.kernels.size(), 8u);
-  const MeasurePlan memory =
-      *PlanMeasurements(GridSubmodules({{64}, {128}, DataType::kBf16, false, true}), nullptr);
+  const MeasurePlan memory = *PlanMeasurements(
+      GridSubmodules({{64}, {128}, DataType::kBf16, false, true}), ShippedAssumptions(), nullptr);
   EXPECT_EQ(memory.kernels.size(), 23u) << Listed(memory);
   EXPECT_TRUE(memory.left_out.empty()) << LeftOutText(memory);
   for (const Kernel& kernel : memory.kernels) EXPECT_TRUE(IsMemoryKernel(kernel.kind));

@@ -1,5 +1,6 @@
-// Products by cuBLASLt's own first choice, as frameworks take it. Those of a group, one for each
-// expert, go to several streams at once, as Transformer Engine's grouped linear layers do.
+// Products by the first choice of cuBLASLt's heuristics, as frameworks run them. The products of a
+// group, one for each expert, run in several streams, as in Transformer Engine's grouped linear
+// layers.
 #include <vector>
 
 #include "compute-sim/measure/measure_launch.cuh"
@@ -14,7 +15,7 @@ struct Operands {
   void *a, *b, *c, *workspace;
 };
 
-// One product as cuBLASLt sees it: column-major, so C^T[n,m] = B^T A^T.
+// One product in the column-major terms of cuBLASLt: C^T[n,m] = B^T A^T.
 class Product {
  public:
   Product(cublasLtHandle_t handle, DataType type, bool accumulate)
@@ -68,7 +69,7 @@ class Product {
                                             &stride, sizeof stride) == CUBLAS_STATUS_SUCCESS;
   }
 
-  // Both operands with k in the rows of their columns, the one order that fp8 has.
+  // Both operands have k along their columns, the only layout for fp8.
   bool Describe(int64_t m, int64_t n, int64_t k) {
     const cublasOperation_t transposed = CUBLAS_OP_T;
     // As in the forward pass (docs/reference/submodules.md).
@@ -107,7 +108,7 @@ class Product {
   cublasLtMatmulAlgo_t algorithm_ = {};
 };
 
-// `count` products of the same extents, each with operands of its own.
+// `count` products with the same extents and operands of their own.
 class ProductOperands {
  public:
   bool Prepare(const Product& product, int64_t count, int64_t m, int64_t n, int64_t k,
@@ -155,7 +156,8 @@ class SingleProduct : public Launchable {
   ProductOperands operands_;
 };
 
-// Recorded once and replayed, so that the time is the GPU's and not that of so many calls.
+// The launches are recorded once and replayed, so that the time is that of the GPU, not of the
+// calls.
 class GroupedProduct : public Launchable {
  public:
   GroupedProduct(cublasLtHandle_t handle, const Kernel& kernel)
@@ -187,7 +189,7 @@ class GroupedProduct : public Launchable {
       ok = cudaEventCreateWithFlags(&done_[i], cudaEventDisableTiming) == cudaSuccess &&
            cudaStreamCreateWithFlags(&streams_[i], cudaStreamNonBlocking) == cudaSuccess;
     }
-    // What is loaded with the first launch cannot be while one is recorded.
+    // The first launch loads modules, which is not possible during a recording.
     return ok && product_.Launch(operands_.At(0, 0), streams_[0]) &&
            cudaStreamSynchronize(streams_[0]) == cudaSuccess;
   }

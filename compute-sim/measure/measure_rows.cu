@@ -1,5 +1,5 @@
 // Memory-bound kernels that reduce rows: norms, softmax, maxima. A row stays in the registers of
-// its threads, so that it is read once.
+// its threads, so the kernel reads it once.
 #include <algorithm>
 #include <type_traits>
 
@@ -19,7 +19,7 @@ struct Most {
   __device__ static float Of(float a, float b) { return fmaxf(a, b); }
 };
 
-// Over the threads of a row: a warp, or the whole block.
+// Reduces over the threads of a row: a warp, or the whole block.
 template <class Op>
 __device__ float OverRow(float x) {
   for (int lanes = 16; lanes > 0; lanes /= 2) {
@@ -27,7 +27,7 @@ __device__ float OverRow(float x) {
   }
   if (blockDim.x <= 32) return x;
   __shared__ float warps[32];
-  __syncthreads();  // whoever still reads the last reduction's
+  __syncthreads();  // other threads may still read the previous reduction
   if (threadIdx.x % 32 == 0) warps[threadIdx.x / 32] = x;
   __syncthreads();
   x = threadIdx.x % 32 < blockDim.x / 32 ? warps[threadIdx.x % 32] : Op::kNothing;
@@ -88,7 +88,7 @@ struct Norm {
   }
 };
 
-// The gradient of the input from that of the result and from the input.
+// The gradient of the input, from the gradient of the result and the input.
 template <class In, class Out, int kPacks>
 struct NormBackward {
   __device__ static void Row(const RowStreams& s, int64_t row) {
@@ -105,7 +105,7 @@ struct NormBackward {
   }
 };
 
-// `columns` of a row that count; under a causal mask those up to its own query.
+// The number of columns of a row that count; under a causal mask, those up to the row's query.
 __device__ int64_t Seen(const RowStreams& s, int64_t row) {
   return s.causal ? (row % s.columns) / kPack + 1 : s.columns / kPack;
 }
@@ -124,7 +124,7 @@ struct Softmax {
     });
     const float scale = 1 / OverRow<Add>(sum);
     x.Each([&](float& v, int, int) { v *= scale; });
-    x.StoreRow(s.Out<Out>(row), s.columns / kPack);  // zeros behind the mask, too
+    x.StoreRow(s.Out<Out>(row), s.columns / kPack);  // also the zeros behind the mask
   }
 };
 
@@ -143,14 +143,15 @@ struct SoftmaxBackward {
   }
 };
 
-// The bound on threads is one on registers: two operands of 32 elements a thread fit below 512.
+// The bound on threads is a bound on registers: with up to 512 threads, two operands of 32 elements
+// a thread fit.
 template <class Body, int kThreads>
 __global__ void __launch_bounds__(kThreads) ForEachRow(const RowStreams streams) {
   const int64_t row = int64_t{blockIdx.x} * blockDim.y + threadIdx.y;
   if (row < streams.rows) Body::Row(streams, row);
 }
 
-// The maximum of each row, however long.
+// The maximum of each row, of any length.
 template <class T>
 __global__ void __launch_bounds__(1024) RowMaximum(const RowStreams s) {
   const int64_t row = int64_t{blockIdx.x} * blockDim.y + threadIdx.y;
@@ -164,7 +165,7 @@ __global__ void __launch_bounds__(1024) RowMaximum(const RowStreams s) {
   if (threadIdx.x == 0) static_cast<float*>(s.out)[row] = most;
 }
 
-// A warp for a short row, several to a block; else as many threads as leave `packs` to each.
+// One warp for a short row, several warps a block; else as many threads as give each `packs` packs.
 dim3 ThreadsFor(int64_t columns, int packs) {
   const int64_t threads = (columns / kPack + packs - 1) / packs;
   const unsigned warps = static_cast<unsigned>(std::clamp<int64_t>((threads + 31) / 32, 1, 32));

@@ -1,5 +1,5 @@
-// Memory-bound kernels over rows x columns: a table of them (measure_rows.cu, measure_columns.cu)
-// and what they work on.
+// Memory-bound kernels over rows x columns: their tables (measure_rows.cu, measure_columns.cu) and
+// their operands.
 #ifndef DRYDOCK_COMPUTE_SIM_MEASURE_ROWWISE_CUH_
 #define DRYDOCK_COMPUTE_SIM_MEASURE_ROWWISE_CUH_
 
@@ -13,7 +13,7 @@ struct RowStreams {
   const void* in[2];
   void* out;
   void* second_out;      // a transposed copy, or sums
-  const int32_t* index;  // which row each row comes from, where rows move
+  const int32_t* index;  // the source of each row, for kernels that move rows
   int64_t rows, columns;
   int64_t copies;  // of each row
   bool causal;
@@ -30,14 +30,14 @@ struct RowStreams {
 
 struct RowKind {
   KernelKind kind;
-  int64_t milli_bytes;    // 0: as the kernel says (rows that move)
+  int64_t milli_bytes;    // 0: the traffic of the kernel, for kernels that move rows
   std::array<int, 2> in;  // bytes of an element in each operand
   int out;                // of the result
   bool causal;
   void (*launch)(const RowStreams& streams);
 };
 
-// Null if there is none of that kind and traffic.
+// Null if there is no kernel of the kind and traffic.
 const RowKind* FindReducingKind(const Kernel& kernel);  // over each row
 const RowKind* FindMovingKind(const Kernel& kernel);    // over columns, or none: rows that move
 

@@ -6,12 +6,15 @@
 
 #include <cmath>
 
+#include "compute-sim/model/model_stack.h"
+#include "compute-sim/model/scaled_model.h"
+#include "compute-sim/model_table.h"
 #include "compute-sim/testing/gpu_testing.h"
 
 namespace drydock {
 namespace {
 
-const std::vector<std::string> kAll = {"profile", "model", "scaled"};
+const ComputeModelOrder kAll = AllComputeModels();
 
 ProfilePtr MakeProfile(const std::string& gpu, const std::string& rows,
                        const std::string& extra = "") {
@@ -19,9 +22,8 @@ ProfilePtr MakeProfile(const std::string& gpu, const std::string& rows,
                        extra + "kernel,dtype,m,n,k,time\n" + rows);
 }
 
-KernelTime Ask(const ModelContext& context, const std::vector<std::string>& order,
-               const Kernel& kernel) {
-  return *ModelStack::Make(context, order).value().Predict(kernel);
+KernelTime Ask(const ModelContext& context, const ComputeModelOrder& order, const Kernel& kernel) {
+  return *ModelStack(context, order).Predict(kernel);
 }
 
 // A GPU like `base`, uncalibrated, with its rates and its bandwidth multiplied.
@@ -85,7 +87,7 @@ TEST_F(ComputeModelTest, LaunchCostIsNotScaled) {
   EXPECT_NEAR(time.time.us(), 1.33, 1e-3);
 }
 
-TEST_F(ComputeModelTest, AMeasuredRowOfTheReferenceIsWhatIsScaled) {
+TEST_F(ComputeModelTest, AMeasuredRowOfTheReferenceIsScaled) {
   const GpuData target = Scaled(a100_, 2, 2);
   const Kernel kernel = Gemm(DataType::kFp16, 8192, 8192, 8192);
   const double modelled = Ask({&target, &a100_}, kAll, kernel).time.us();
@@ -230,16 +232,18 @@ TEST_F(ComputeModelTest, WithoutAModelThePlainRooflineHasTheSlope) {
               2e-5 * 6000 * 5000, 1e-3);
 }
 
-TEST_F(ComputeModelTest, TheOrderDecidesWhoIsAskedFirst) {
+TEST_F(ComputeModelTest, TheOrderDecidesWhichModelIsAskedFirst) {
   a100_.profiles = {MakeProfile("a100-sxm-80g", "gemm,fp16,1024,1024,1024,99 us\n")};
   const Kernel kernel = Gemm(DataType::kFp16, 1024, 1024, 1024);
-  EXPECT_EQ(Ask({&a100_, nullptr}, {"profile", "model"}, kernel).source, TimeSource::kProfile);
-  EXPECT_EQ(Ask({&a100_, nullptr}, {"model", "profile"}, kernel).source, TimeSource::kModel);
+  EXPECT_EQ(Ask({&a100_, nullptr}, *FindComputeModels({"profile", "model"}), kernel).source,
+            TimeSource::kProfile);
+  EXPECT_EQ(Ask({&a100_, nullptr}, *FindComputeModels({"model", "profile"}), kernel).source,
+            TimeSource::kModel);
 }
 
-TEST_F(ComputeModelTest, NobodyKnowsSaysWhy) {
+TEST_F(ComputeModelTest, WithoutAnAnswerEveryModelSaysWhy) {
   const GpuData gpu = Scaled(a100_, 1, 1);
-  const ModelStack stack = ModelStack::Make({&gpu, nullptr}, kAll).value();
+  const ModelStack stack({&gpu, nullptr}, kAll);
   const Result<KernelTime> none = stack.Predict(Gemm(DataType::kFp16, 1, 2, 3));
   ASSERT_FALSE(none.ok());
   EXPECT_EQ(none.error().message(),
@@ -251,7 +255,7 @@ TEST_F(ComputeModelTest, NobodyKnowsSaysWhy) {
 
 TEST_F(ComputeModelTest, ATypeTheGpuCannotMultiplyIsRefused) {
   const GpuData v100 = *MakeGpuData(ShippedGpu("v100-sxm-32g"), {});
-  const ModelStack stack = ModelStack::Make({&v100, &a100_}, kAll).value();
+  const ModelStack stack({&v100, &a100_}, kAll);
   EXPECT_TRUE(stack.Predict(Gemm(DataType::kFp16, 64, 64, 64)).ok());
   EXPECT_NE(stack.Predict(Gemm(DataType::kBf16, 64, 64, 64))
                 .error()
@@ -269,22 +273,22 @@ TEST_F(ComputeModelTest, AGpuWithoutFp16ScalesByAnotherType) {
   EXPECT_EQ(Ask({&target, &a100_}, kAll, add).time, usual);
   for (FlopRate& rate : target.spec.dense_rate) rate = FlopRate(0);
   target.spec.dense_rate[static_cast<size_t>(DataType::kFp8E5m2)] = FlopRate(1e15);
-  const auto none = ModelStack::Make({&target, &a100_}, kAll).value().Predict(add);
+  const auto none = ModelStack({&target, &a100_}, kAll).Predict(add);
   ASSERT_FALSE(none.ok());
   EXPECT_NE(none.error().message().find("there is no type that both 'made-up' and its reference "
                                         "'a100-sxm-80g' state a 'dense:' rate of"),
             std::string::npos);
 }
 
-TEST_F(ComputeModelTest, WhatTakesLongerThanAnyKernelIsRefused) {
-  const int64_t most = kMostExtent;
+TEST_F(ComputeModelTest, KernelsOfAnHourAreRefused) {
+  const int64_t most = kMaxExtent;
   const GpuData target = Scaled(a100_, 2, 2);
   const AttentionShape shape{most, most, most, most, most, true};
   const Kernel kernels[] = {Gemm(DataType::kFp16, most, most, most),
                             Attention(KernelKind::kAttentionForward, DataType::kFp16, shape),
                             MemoryKernel(KernelKind::kAdd, DataType::kFp16, most, most, 6)};
   for (const GpuData* gpu : std::vector<const GpuData*>{&a100_, &target}) {
-    const ModelStack stack = ModelStack::Make({gpu, &a100_}, kAll).value();
+    const ModelStack stack({gpu, &a100_}, kAll);
     for (const Kernel& kernel : kernels) {
       const Result<KernelTime> time = stack.Predict(kernel);
       ASSERT_FALSE(time.ok());
@@ -294,7 +298,7 @@ TEST_F(ComputeModelTest, WhatTakesLongerThanAnyKernelIsRefused) {
 }
 
 TEST_F(ComputeModelTest, UnknownModelSuggestsTheNearest) {
-  EXPECT_EQ(ModelStack::Make({&a100_, nullptr}, {"profil"}).error().message(),
+  EXPECT_EQ(FindComputeModels({"profil"}).error().message(),
             "unknown compute model 'profil'; did you mean 'profile'?; valid are profile, model, "
             "scaled");
 }
@@ -309,8 +313,7 @@ TEST(ShippedGpus, EveryOneHasTimes) {
     const GpuData gpu = *MakeGpuData(spec, {});
     std::optional<GpuData> reference;
     if (!spec.reference.empty()) reference = *MakeReferenceData(spec, {});
-    const ModelStack stack =
-        ModelStack::Make({&gpu, reference ? &*reference : nullptr}, kAll).value();
+    const ModelStack stack({&gpu, reference ? &*reference : nullptr}, kAll);
     const Kernel kernel = Gemm(DataType::kFp16, 8192, 8192, 8192);
     const double rate = kernel.flops / stack.Predict(kernel)->time.seconds();
     const double share = rate / gpu.spec.dense_rate[2].flops_per_second();

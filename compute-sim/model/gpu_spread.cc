@@ -7,8 +7,9 @@
 namespace drydock {
 namespace {
 
-// The slowest of a million is then half as fast as their mean; beyond, it would soon stand still.
-constexpr double kMostSpread = 0.1;
+// With this spread, the slowest of a million GPUs runs at half the rate of the mean. A much larger
+// spread would bring the rate down to 0.
+constexpr double kMaxSpread = 0.1;
 
 // The x below which a share `p` of a standard normal distribution lies; p from 0.5 to below 1.
 double NormalQuantile(double p) {
@@ -25,7 +26,7 @@ double NormalQuantile(double p) {
 Result<std::optional<double>> ReadSpread(const std::string& file_text,
                                          const std::string& file_name) {
   const std::optional<double> none;
-  if (file_text.empty()) return none;  // a GPU that was made up in memory has no file
+  if (file_text.empty()) return none;  // a GPU that a test made in memory has no file
   ASSIGN_OR_RETURN(const YamlNode root, ParseYaml(file_text, file_name));
   const YamlNode* section = root.Find("spread");
   if (section == nullptr) return none;
@@ -33,7 +34,7 @@ Result<std::optional<double>> ReadSpread(const std::string& file_text,
   YamlReader reader(*section, "spread", &diagnostics);
   double spread = 0;
   reader.Read("tensor_rate", &spread);
-  if (!(spread >= 0 && spread <= kMostSpread)) {
+  if (!(spread >= 0 && spread <= kMaxSpread)) {
     reader.Fail("tensor_rate",
                 "expected a standard deviation as a share of the mean, from 0 to 0.1");
   }
@@ -52,11 +53,11 @@ Result<double> SpreadOf(const GpuSpec& spec) {
   return of_reference.value_or(0);
 }
 
-double SlowestOf(int count) {
+double ExpectedMaxSigma(int count) {
   if (count < 2) return 0;
   return NormalQuantile((count - 0.375) / (count + 0.25));
 }
 
-double SlowestTime(double spread, int count) { return 1 / (1 - spread * SlowestOf(count)); }
+double SlowestTime(double spread, int count) { return 1 / (1 - spread * ExpectedMaxSigma(count)); }
 
 }  // namespace drydock

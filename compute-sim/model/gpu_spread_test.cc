@@ -11,19 +11,19 @@ namespace {
 
 // Expected largest of n standard normal draws, as tables of order statistics have it (Harter 1961).
 TEST(GpuSpread, TheSlowestOfManyIsTheExpectedLargestOfAsManyNormalDraws) {
-  EXPECT_EQ(SlowestOf(0), 0);
-  EXPECT_EQ(SlowestOf(1), 0);
-  EXPECT_NEAR(SlowestOf(2), 0.5642, 0.03);
-  EXPECT_NEAR(SlowestOf(8), 1.4236, 0.015);
-  EXPECT_NEAR(SlowestOf(100), 2.5076, 0.01);
-  EXPECT_NEAR(SlowestOf(1000), 3.2414, 0.015);
-  for (int n = 2; n < 1 << 24; n *= 2) EXPECT_LT(SlowestOf(n), SlowestOf(2 * n));
+  EXPECT_EQ(ExpectedMaxSigma(0), 0);
+  EXPECT_EQ(ExpectedMaxSigma(1), 0);
+  EXPECT_NEAR(ExpectedMaxSigma(2), 0.5642, 0.03);
+  EXPECT_NEAR(ExpectedMaxSigma(8), 1.4236, 0.015);
+  EXPECT_NEAR(ExpectedMaxSigma(100), 2.5076, 0.01);
+  EXPECT_NEAR(ExpectedMaxSigma(1000), 3.2414, 0.015);
+  for (int n = 2; n < 1 << 24; n *= 2) EXPECT_LT(ExpectedMaxSigma(n), ExpectedMaxSigma(2 * n));
 }
 
 TEST(GpuSpread, TimesGrowWithIt) {
   EXPECT_EQ(SlowestTime(0, 4096), 1);
   EXPECT_EQ(SlowestTime(0.02, 1), 1);
-  EXPECT_DOUBLE_EQ(SlowestTime(0.02, 64), 1 / (1 - 0.02 * SlowestOf(64)));
+  EXPECT_DOUBLE_EQ(SlowestTime(0.02, 64), 1 / (1 - 0.02 * ExpectedMaxSigma(64)));
 }
 
 TEST(GpuSpread, AGpuHasItsOwnOrItsReferencesOrNone) {

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "compute-sim/model/gpu_spread.h"
+#include "compute-sim/model/model_stack.h"
 #include "compute-sim/profile/profile_limits.h"
 #include "compute-sim/submodules/stated_time.h"
 #include "compute-sim/submodules/submodule_kernels.h"
@@ -29,14 +30,15 @@ Status CheckAttentionLibrary(const GpuData& gpu) {
                            DidYouMean(gpu.attention_library, names), Join(names)));
 }
 
-// What the slowest of `count` GPUs takes longer for a kernel that its clock bounds.
+// Lengthens the time of a kernel that is bound by the clock to the time on the slowest of `count`
+// GPUs.
 void SlowToSlowest(double slowest, int count, KernelTime* time) {
   if (slowest == 1 || time->bound != "tensor cores") return;
   time->time = Time::Ps(std::llround(static_cast<double>(time->time.ps()) * slowest));
   time->detail += fmt::format(", slowest of {} x{:.3f}", count, slowest);
 }
 
-// What passes between the kernels of one submodule, as an entry of its own.
+// Adds the time between the kernels of one submodule, as an entry of its own.
 void AddLaunchGaps(const GpuData& source, int launches, SubmoduleTime* time) {
   const Time gap = source.parameters.launch_gap;
   KernelTime entry;
@@ -53,24 +55,24 @@ void AddLaunchGaps(const GpuData& source, int launches, SubmoduleTime* time) {
 
 class GpuSimulation {
  public:
-  // `gpus`: of the run, the slowest of which all wait for.
-  GpuSimulation(GpuData gpu, std::optional<GpuData> reference, int gpus, double slowest)
-      : gpu_(std::move(gpu)), reference_(std::move(reference)), gpus_(gpus), slowest_(slowest) {}
+  // `gpus`: the number of GPUs in the run. `slowest`: the time on the slowest over the mean.
+  GpuSimulation(GpuData gpu, std::optional<GpuData> reference, int gpus, double slowest,
+                const SimulateOptions& options)
+      : gpu_(std::move(gpu)),
+        reference_(std::move(reference)),
+        gpus_(gpus),
+        slowest_(slowest),
+        kernels_(options.kernels),
+        stack_({&gpu_, reference_.has_value() ? &*reference_ : nullptr}, options.models) {}
   GpuSimulation(const GpuSimulation&) = delete;  // the models point into it
   GpuSimulation& operator=(const GpuSimulation&) = delete;
 
-  Status Prepare(const std::vector<std::string>& order) {
-    ModelContext context{&gpu_, reference_.has_value() ? &*reference_ : nullptr};
-    ASSIGN_OR_RETURN(stack_, ModelStack::Make(context, order));
-    return OkStatus();
-  }
-
   Result<SubmoduleTime> TimeOf(const Submodule& submodule, int64_t* source_count) const {
-    if (IsStated(submodule.kind)) {
+    if (submodule.has_stated_time()) {
       ++source_count[static_cast<size_t>(TimeSource::kGiven)];
       return StatedTime(submodule, gpu_.spec);
     }
-    ASSIGN_OR_RETURN(const std::vector<Kernel> kernels, KernelsOf(submodule));
+    ASSIGN_OR_RETURN(const std::vector<Kernel> kernels, KernelsOf(submodule, kernels_));
     SubmoduleTime time;
     int launches = 0;
     for (const Kernel& kernel : kernels) {
@@ -96,11 +98,12 @@ class GpuSimulation {
   GpuData gpu_;
   std::optional<GpuData> reference_;
   const int gpus_;
-  const double slowest_;  // time over that of the mean
-  ModelStack stack_;
+  const double slowest_;
+  const KernelAssumptions kernels_;
+  const ModelStack stack_;
 };
 
-// Without any of these nothing can be predicted: said once, not for every kernel.
+// A GPU without any kernel times is one error, not one for each kernel.
 Status CheckHasTimes(const GpuData& gpu) {
   if (gpu.calibrated || !gpu.spec.reference.empty() || !gpu.profiles.empty()) return OkStatus();
   return Error(fmt::format("there are no kernel times for the GPU '{}': its file has neither "
@@ -110,7 +113,7 @@ Status CheckHasTimes(const GpuData& gpu) {
                {gpu.spec.file_name, 0, 0});
 }
 
-// A profile of a GPU that plays no part is a mistake: nothing would be taken from it.
+// A profile of a GPU that the run does not have is a mistake: the run would not use it.
 Status CheckProfilesAreUsed(const Topology& topology, const std::vector<ProfilePtr>& profiles) {
   std::vector<std::string> names;
   for (const GpuSpec& spec : topology.gpus) {
@@ -167,7 +170,7 @@ Result<KernelTimes> Simulate(const Workload& workload, const SimulateOptions& op
   const bool needs_models =
       workload.submodules.empty() ||
       std::any_of(workload.submodules.begin(), workload.submodules.end(),
-                  [](const Submodule& submodule) { return !IsStated(submodule.kind); });
+                  [](const Submodule& submodule) { return !submodule.has_stated_time(); });
   KernelTimes times;
   Diagnostics diagnostics;
   for (const GpuSpec& spec : workload.topology.gpus) {
@@ -179,8 +182,8 @@ Result<KernelTimes> Simulate(const Workload& workload, const SimulateOptions& op
     }
     ASSIGN_OR_RETURN(const double spread, SpreadOf(spec));
     const int gpus = workload.rank_count();
-    GpuSimulation simulation(std::move(gpu), std::move(reference), gpus, SlowestTime(spread, gpus));
-    RETURN_IF_ERROR(simulation.Prepare(options.model_order));
+    GpuSimulation simulation(std::move(gpu), std::move(reference), gpus, SlowestTime(spread, gpus),
+                             options);
     GpuKernelTimes& of_gpu = times.gpus.emplace_back();
     of_gpu.gpu = spec.name;
     for (const Submodule& submodule : workload.submodules) {
@@ -197,8 +200,8 @@ Result<KernelTimes> Simulate(const Workload& workload, const SimulateOptions& op
 
 namespace {
 
-// How near to measured rows the answers are: "; 12 of them rows, 4 between rows (up to x1.4 off), 3
-// too far from any (from x2.5)".
+// How near the answers are to measured rows: "; 12 as measured; 4 between rows, up to x1.40 off; 3
+// too far from any row, from x2.50".
 std::string RowsText(const KernelTimes& times) {
   int64_t exact = 0, between = 0, beyond = 0;
   double widest = 1, nearest_beyond = 0;
@@ -226,7 +229,7 @@ std::string RowsText(const KernelTimes& times) {
   return text;
 }
 
-// The error to expect of what was scaled, each kernel by its time: "; scaled times +- 7.7 %".
+// The expected error of scaled times, weighted by time: "; scaled times +- 7.7 %".
 std::string BandText(const KernelTimes& times) {
   double error = 0, weight = 0;
   for (const GpuKernelTimes& gpu : times.gpus) {

@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "compute-sim/model/compute_model.h"
+#include "compute-sim/model/gpu_data.h"
 #include "compute-sim/profile/profile.h"
+#include "compute-sim/submodules/kernel_assumptions.h"
 #include "core/base/result.h"
 #include "core/model/kernel_times.h"
 #include "core/model/workload.h"
@@ -15,26 +17,26 @@
 namespace drydock {
 
 struct SimulateOptions {
-  std::vector<std::string> model_order;            // names of ComputeModelChoices
+  ComputeModelOrder models;
   std::vector<ProfilePtr> profiles;                // earlier ones win
   std::string attention_library;                   // as KernelParameters::AttentionFor takes it
   std::optional<KernelParameters::Clocks> clocks;  // instead of each GPU file's
+  KernelAssumptions kernels;
 };
 
-// Everything known of `spec`: its file's `kernels:` and the profiles measured on it.
+// The data of `spec`: its file's `kernels:` and the profiles measured on it.
 Result<GpuData> MakeGpuData(const GpuSpec& spec, const SimulateOptions& options);
-// The same of its reference; an error if the named file's text is not at hand or is wrong.
+// The data of its reference. An error if the text of the reference's file is missing or wrong.
 Result<GpuData> MakeReferenceData(const GpuSpec& spec, const SimulateOptions& options);
 
 // Collects the errors of all GPU types. KernelTimes::source_count counts the kernels of the
-// distinct submodules by where their time is from (launch gaps are not counted).
+// distinct submodules by the source of their time, without launch gaps.
 Result<KernelTimes> Simulate(const Workload& workload, const SimulateOptions& options);
 
-// How often each answer was given, and what was scaled: "42 kernels: 0 profile, 42 model, 0
-// scaled".
+// The number of kernels by source: "42 kernels: 0 profile, 42 model, 0 scaled".
 std::string Summary(const KernelTimes& times);
 
-// Every submodule with its kernels, for people: one line a kernel.
+// A text of every submodule with its kernels, one line a kernel.
 std::string Explain(const Workload& workload, const KernelTimes& times);
 
 }  // namespace drydock

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "compute-sim/model/gpu_spread.h"
-#include "compute-sim/submodules/stated_time.h"
+#include "compute-sim/model_table.h"
 #include "compute-sim/submodules/submodule_kernels.h"
 #include "compute-sim/testing/gpu_testing.h"
 
@@ -13,13 +13,7 @@ namespace drydock {
 namespace {
 
 Submodule Linear(Pass pass, int64_t rows, int64_t n, int64_t k) {
-  Submodule s;
-  s.name = "mlp.fc1";
-  s.pass = pass;
-  s.rows = rows;
-  s.n = n;
-  s.k = k;
-  return s;
+  return {.name = "mlp.fc1", .pass = pass, .work = submodule::Linear{.rows = rows, .n = n, .k = k}};
 }
 
 Workload WorkloadOn(std::vector<std::string> gpus) {
@@ -30,7 +24,7 @@ Workload WorkloadOn(std::vector<std::string> gpus) {
   return w;
 }
 
-SimulateOptions Options() { return {ComputeModelNames(), {}, ""}; }
+SimulateOptions Options() { return {AllComputeModels(), {}, "", {}, ShippedAssumptions()}; }
 
 TEST(Simulate, FallbacksAreCounted) {
   SimulateOptions options = Options();
@@ -80,7 +74,7 @@ TEST(Simulate, TheTotalIsTheSumOfTheKernelsAndTheirGaps) {
 TEST(Simulate, ARunTakesWhatItsSlowestGpuTakes) {
   Workload w = WorkloadOn({"h200-sxm-141g"});
   w.submodules.push_back(w.submodules[0]);
-  w.submodules.back().kind = SubmoduleKind::kNorm;
+  w.submodules.back().work = submodule::Norm{.rows = 4096, .n = 8192};
   const KernelTimes one = *Simulate(w, Options());
   w.class_of_rank.resize(512);
   const KernelTimes many = *Simulate(w, Options());
@@ -155,7 +149,7 @@ TEST(Simulate, AGpuWithNothingIsAnError) {
 
 TEST(Simulate, EverySubmoduleWithoutATimeIsNamed) {
   SimulateOptions options = Options();
-  options.model_order = {"profile"};
+  options.models = *FindComputeModels({"profile"});
   const auto times = Simulate(WorkloadOn({"h200-sxm-141g"}), options);
   ASSERT_FALSE(times.ok());
   EXPECT_EQ(times.error().diagnostics().size(), 2u);
@@ -176,15 +170,14 @@ TEST(Simulate, UnknownAttentionLibrarySuggestsTheNearest) {
 // The time of a layer's fused attention on a GPU, with the kernels that `backend` picks.
 Time AttentionTime(const std::string& gpu, const std::string& backend) {
   Workload w = WorkloadOn({gpu});
-  Submodule core;
-  core.name = "attention.core";
-  core.kind = SubmoduleKind::kAttention;
-  core.batch = 2;
-  core.sequence = 8192;
-  core.heads = core.kv_heads = 32;
-  core.head_dim = 128;
-  core.causal = core.fused = true;
-  w.submodules = {core};
+  w.submodules = {{.name = "attention.core",
+                   .work = submodule::Attention{.batch = 2,
+                                                .sequence = 8192,
+                                                .heads = 32,
+                                                .kv_heads = 32,
+                                                .head_dim = 128,
+                                                .causal = true,
+                                                .fused = true}}};
   SimulateOptions options = Options();
   options.attention_library = backend;
   return Simulate(w, options)->gpus[0].submodules[0].total;
@@ -206,28 +199,27 @@ TEST(Simulate, FrameworksPickTheirOwnAttention) {
 
 std::vector<std::string> NamesOf(const Submodule& submodule) {
   std::vector<std::string> names;
-  const std::vector<Kernel> kernels = KernelsOf(submodule).value();
+  const std::vector<Kernel> kernels = KernelsOf(submodule, ShippedAssumptions()).value();
   for (const Kernel& kernel : kernels) names.push_back(InfoOf(kernel.kind).name);
   return names;
 }
 
 Submodule Core(Pass pass, bool fused) {
-  Submodule s;
-  s.name = "core";
-  s.kind = SubmoduleKind::kAttention;
-  s.pass = pass;
-  s.batch = 2;
-  s.sequence = 1024;
-  s.heads = s.kv_heads = 4;
-  s.head_dim = 64;
-  s.fused = fused;
-  s.causal = s.dropout = true;
-  return s;
+  return {.name = "core",
+          .pass = pass,
+          .work = submodule::Attention{.batch = 2,
+                                       .sequence = 1024,
+                                       .heads = 4,
+                                       .kv_heads = 4,
+                                       .head_dim = 64,
+                                       .causal = true,
+                                       .fused = fused,
+                                       .dropout = true}};
 }
 
 double FlopsOf(const Submodule& submodule) {
   double flops = 0;
-  const std::vector<Kernel> kernels = KernelsOf(submodule).value();
+  const std::vector<Kernel> kernels = KernelsOf(submodule, ShippedAssumptions()).value();
   for (const Kernel& kernel : kernels) flops += kernel.flops;
   return flops;
 }
@@ -257,21 +249,27 @@ TEST(SubmoduleKernels, LinearPassesAreTransposesOfOneProduct) {
     EXPECT_DOUBLE_EQ(FlopsOf(Linear(pass, 3, 5, 7)), 2.0 * 3 * 5 * 7);
   }
   EXPECT_DOUBLE_EQ(FlopsOf(Linear(Pass::kBackward, 3, 5, 7)), 4.0 * 3 * 5 * 7);
-  EXPECT_EQ(ShapeString(KernelsOf(Linear(Pass::kForward, 3, 5, 7)).value()[0]), "3x5x7 bf16");
-  EXPECT_EQ(ShapeString(KernelsOf(Linear(Pass::kBackwardActivation, 3, 5, 7)).value()[0]),
-            "3x7x5 bf16");
-  EXPECT_EQ(ShapeString(KernelsOf(Linear(Pass::kBackwardWeight, 3, 5, 7)).value()[0]),
+  EXPECT_EQ(
+      ShapeString(KernelsOf(Linear(Pass::kForward, 3, 5, 7), ShippedAssumptions()).value()[0]),
+      "3x5x7 bf16");
+  EXPECT_EQ(
+      ShapeString(
+          KernelsOf(Linear(Pass::kBackwardActivation, 3, 5, 7), ShippedAssumptions()).value()[0]),
+      "3x7x5 bf16");
+  EXPECT_EQ(ShapeString(
+                KernelsOf(Linear(Pass::kBackwardWeight, 3, 5, 7), ShippedAssumptions()).value()[0]),
             "5x7x3 bf16");
 }
 
 TEST(SubmoduleKernels, BiasAndPrecisionOfALinear) {
   Submodule s = Linear(Pass::kForward, 64, 64, 64);
-  s.bias = true;
+  auto& linear = std::get<submodule::Linear>(s.work);
+  linear.bias = true;
   EXPECT_EQ(NamesOf(s), (Names{"gemm", "bias-add"}));
-  s.fused = true;
+  linear.fused = true;
   EXPECT_EQ(NamesOf(s), Names{"gemm"});
   s.pass = Pass::kBackwardWeight;
-  s.accumulate_fp32 = true;
+  linear.accumulate_fp32 = true;
   EXPECT_EQ(NamesOf(s), (Names{"gemm-accumulate", "bias-gradient"}));
   s.pass = Pass::kForward;
   s.type = DataType::kFp8;
@@ -279,23 +277,27 @@ TEST(SubmoduleKernels, BiasAndPrecisionOfALinear) {
 }
 
 TEST(SubmoduleKernels, EveryKindHasKernelsInEveryPass) {
-  for (int kind = 0; kind < kSubmoduleKindCount; ++kind) {
-    if (IsStated(static_cast<SubmoduleKind>(kind))) continue;
+  for (size_t kind = 0; kind < kSubmoduleKindCount; ++kind) {
     for (const Pass pass : {Pass::kForward, Pass::kBackward}) {
-      for (const bool fused : {false, true}) {
-        Submodule s = Core(pass, fused);
-        s.kind = static_cast<SubmoduleKind>(kind);
-        s.rows = s.n = s.k = s.elements = s.experts = s.top_k = 128;
-        const std::vector<Kernel> kernels = KernelsOf(s).value();
+      for (const bool flags : {false, true}) {
+        Submodule s{.name = "any", .pass = pass, .work = MakeSubmoduleWork(kind)};
+        if (s.has_stated_time()) continue;
+        ForEachField(s.work, [&](submodule::Field, std::string_view, auto& field) {
+          if constexpr (std::is_same_v<decltype(field), bool&>)
+            field = flags;
+          else
+            field = 128;
+        });
+        const std::vector<Kernel> kernels = KernelsOf(s, ShippedAssumptions()).value();
         for (const Kernel& kernel : kernels) EXPECT_GT(kernel.bytes, 0);
-        EXPECT_FALSE(kernels.empty()) << SubmoduleKindNames()[static_cast<size_t>(kind)];
+        EXPECT_FALSE(kernels.empty()) << s.kind_name() << (flags ? " with flags" : "");
       }
     }
   }
 }
 
 TEST(SubmoduleKernels, AMissingExtentIsNamed) {
-  EXPECT_EQ(KernelsOf(Linear(Pass::kForward, 4096, 0, 12)).error().message(),
+  EXPECT_EQ(KernelsOf(Linear(Pass::kForward, 4096, 0, 12), ShippedAssumptions()).error().message(),
             "submodule 'mlp.fc1' (linear) has n = 0; it must be above 0");
 }
 

@@ -8,7 +8,7 @@
 namespace drydock {
 namespace {
 
-// "causal" is no length: rows that differ in it are of different kernels.
+// "causal" is not a length: rows that differ in it are rows of different kernels.
 bool IsFlag(const ProfileTable& table, size_t extent) {
   return IsAttention(table.kind) && extent == 5;
 }
@@ -18,7 +18,7 @@ double Ratio(int64_t a, int64_t b) {
   return x > y ? x / y : y / x;
 }
 
-// The largest ratio between extents, or infinity as soon as it passes `limit`.
+// The largest ratio between extents, or infinity if it is above `limit`.
 double Distance(const ProfileTable& table, size_t row, const Kernel& kernel, double limit) {
   double distance = 1;
   for (size_t i = 0; i < table.width; ++i) {
@@ -31,7 +31,7 @@ double Distance(const ProfileTable& table, size_t row, const Kernel& kernel, dou
   return distance;
 }
 
-// The index of the one extent in which the two differ; -1 if they differ in none or several.
+// The index of the single extent in which the two differ; -1 if they differ in none or several.
 int OnlyDifference(const ProfileTable& table, size_t row, const Kernel& kernel) {
   int difference = -1;
   for (size_t i = 0; i < table.width; ++i) {
@@ -55,14 +55,14 @@ size_t FirstFrom(const ProfileTable& table, double value) {
   return low;
 }
 
-// Rows whose first extent lies within a factor of the kernel's: [first, second).
+// Rows whose first extent is within a factor of the kernel's: [first, second).
 std::pair<size_t, size_t> Window(const ProfileTable& table, const Kernel& kernel, double factor) {
   const double here = static_cast<double>(kernel.dims[0]);
   return {FirstFrom(table, here / factor),
           FirstFrom(table, std::nextafter(here * factor, std::numeric_limits<double>::max()))};
 }
 
-// Tightens `pair`, the enclosing rows along extent `dim`, with one more row.
+// Narrows `pair`, the enclosing rows along extent `dim`, to one more row.
 void Tighten(const RowRef& row, const Kernel& kernel, size_t dim, Neighbours* pair) {
   const int64_t here = kernel.dims[dim], there = row.extent(dim);
   RowRef& side = there < here ? pair->below : pair->above;
@@ -166,10 +166,10 @@ std::vector<NearRow> FindEnclosing(const Profile& profile, const Kernel& kernel)
     if (std::isfinite(distance)) near.push_back({{table, i}, distance});
   }
   if (near.empty() || !Encloses(near, kernel)) return {};
-  // Rows are in order of extents, so equal distances stay so.
+  // Rows are in order of extents, so rows of equal distance stay in this order.
   std::stable_sort(near.begin(), near.end(),
                    [](const NearRow& a, const NearRow& b) { return a.distance < b.distance; });
-  if (near.size() > kMostNearRows) near.resize(kMostNearRows);
+  if (near.size() > kMaxNearRows) near.resize(kMaxNearRows);
   return near;
 }
 
@@ -181,7 +181,7 @@ std::optional<NearRow> FindNearest(const Profile& profile, const Kernel& kernel)
     const double limit = best.has_value() ? best->distance : std::numeric_limits<double>::max();
     const double distance = Distance(*table, i, kernel, limit);
     if (distance < limit) best = NearRow{{table, i}, distance};
-    // Rows further out differ more in their first extent alone.
+    // Every row further out differs more in its first extent alone.
     return best.has_value() && Ratio(kernel.dims[0], table->row(i)[0]) > best->distance;
   };
   const size_t middle = FirstFrom(*table, static_cast<double>(kernel.dims[0]));

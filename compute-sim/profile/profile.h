@@ -1,6 +1,6 @@
-// Measured kernel times: CSV files of rows (docs/reference/kernel-profile.md gives the format). The
-// rows of one kernel and type, and of one traffic per element, are a table, sorted by extents: 8 B
-// an extent and 12 B a row. Immutable once read; thread-safe.
+// Measured kernel times: CSV files of rows (docs/reference/kernel-profile.md has the format). The
+// rows of one kernel kind, type and traffic per element are a table, sorted by extents: 8 B an extent
+// and 12 B a row. Immutable once read; thread-safe.
 #ifndef DRYDOCK_COMPUTE_SIM_PROFILE_PROFILE_H_
 #define DRYDOCK_COMPUTE_SIM_PROFILE_PROFILE_H_
 
@@ -34,27 +34,27 @@ struct ProfileTable {
 struct Profile {
   std::string file_name;
   std::string gpu;         // the GPU type the rows were measured on
-  std::string source;      // what the header says of where they come from
+  std::string source;      // where the rows come from, as the header says
   bool burst = false;      // measured in short bursts, not under the load of a long run
   bool quantised = false;  // an fp8 product's row contains the quantisation of its activations
-  double max_gap = 4;      // rows further apart than this factor in an extent are not joined
-  double weight = 1;       // share of a neighbour's deviation from the model that is believed
-  int64_t repeated = 0;    // rows that say again what another said
+  double max_gap = 4;      // no interpolation between rows further apart than this factor
+  double weight = 1;       // share of the rows' deviation from the model that is applied
+  int64_t repeated = 0;    // rows that repeat another row
   std::vector<ProfileTable> tables;  // sorted by kind, type, bytes
 
   size_t row_count() const;
-  // Null if nothing of that kind, type and traffic per element was measured: the same extents with
-  // other operands are another kernel.
+  // Null if no row of the kind, type and traffic per element was measured. The same extents with
+  // other traffic are another kernel.
   const ProfileTable* TableOf(const Kernel& kernel) const;
 };
 using ProfilePtr = std::shared_ptr<const Profile>;
 
-// Reports bad lines together, as file:line:column (the first 50, and how many more there are).
-// A row given twice with the same time is counted; with another time it is an error.
+// Reports bad lines together, as file:line:column: the first 50, and the number of the others. A
+// row that repeats another row is counted; a repeated row with another time is an error.
 Result<Profile> ParseProfile(std::string_view text, const std::string& file_name);
 Result<Profile> LoadProfile(const std::string& path);
 
-// A row: a place in a table.
+// A row of a table.
 struct RowRef {
   const ProfileTable* table = nullptr;
   size_t index = 0;
@@ -69,8 +69,8 @@ struct RowRef {
 // The row with exactly these extents.
 std::optional<RowRef> FindRow(const Profile& profile, const Kernel& kernel);
 
-// The two rows that enclose `kernel` in one extent and equal it in all others, no further apart
-// than max_gap; `at` is where it lies between them on a logarithmic scale, 0..1.
+// The two rows that enclose `kernel` in one extent and equal it in all others, at most max_gap
+// apart. `at` is the kernel's position between them on a logarithmic scale, 0..1.
 struct Neighbours {
   RowRef below, above;
   double at = 0;
@@ -78,17 +78,17 @@ struct Neighbours {
 // The closest such pair; ties go to the earlier extent.
 std::optional<Neighbours> FindNeighbours(const Profile& profile, const Kernel& kernel);
 
-// The rows nearest to `kernel` among those within max_gap of it in every extent; empty unless in
-// every extent some lie at or below it and some at or above.
+// The rows nearest to `kernel` among the rows within max_gap of it in every extent. Empty unless in
+// every extent one row lies at or below the kernel and one at or above it.
 struct NearRow {
   RowRef row;
   double distance = 1;  // the largest ratio between two extents
 };
-inline constexpr size_t kMostNearRows = 8;
+inline constexpr size_t kMaxNearRows = 8;
 std::vector<NearRow> FindEnclosing(const Profile& profile, const Kernel& kernel);
 
-// How far the nearest row is, as the largest ratio between two extents: 1 is a row itself.
-// Nullopt if none was measured for that kernel and type.
+// The distance of the nearest row, as the largest ratio between two extents; 1 if the kernel was
+// measured. nullopt if no row of the kernel kind and type was measured.
 std::optional<NearRow> FindNearest(const Profile& profile, const Kernel& kernel);
 
 }  // namespace drydock

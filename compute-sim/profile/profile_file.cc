@@ -1,5 +1,5 @@
-// The CSV format of profiles. A million rows are read in well under a second: fields are views into
-// the text, and nothing is allocated per row.
+// The CSV format of profiles. A million rows take well under a second: fields are views into the
+// text, and no row allocates memory.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 namespace drydock {
 namespace {
 
-constexpr int64_t kMostDiagnostics = 50;
+constexpr int64_t kMaxDiagnostics = 50;
 
 class Parser {
  public:
@@ -39,7 +39,7 @@ class Parser {
 
  private:
   void Add(int line, int column, const std::string& message, std::string_view source = {}) {
-    if (++mistakes_ > kMostDiagnostics) return;
+    if (++mistakes_ > kMaxDiagnostics) return;
     diagnostics_.Add(Error(message, {file_name_, line, column}, std::string(source)));
   }
   void Fail(int column, const std::string& message) { Add(line_number_, column, message, line_); }
@@ -151,9 +151,9 @@ class Parser {
       Add(0, 0, "a profile needs a column line like 'kernel,dtype,m,n,k,time'");
     }
     if (rows_.has_value()) TakeTables();
-    if (mistakes_ > kMostDiagnostics) {
+    if (mistakes_ > kMaxDiagnostics) {
       diagnostics_.Add(
-          Error(fmt::format("and {} more mistakes like these", mistakes_ - kMostDiagnostics),
+          Error(fmt::format("and {} more mistakes like these", mistakes_ - kMaxDiagnostics),
                 {file_name_, 0, 0}));
     }
   }

@@ -9,10 +9,10 @@
 namespace drydock {
 namespace {
 
-constexpr double kMostOfDense = 1.5, kMostOfMemory = 20;
+constexpr double kMaxOfDense = 1.5, kMaxOfMemory = 20;
 constexpr int64_t kShown = 10;
 
-// 0: the specification does not say. Products of 32 bits may have run on tensor cores.
+// 0 if the specification states no rate. Products of 32 bits may have run on tensor cores.
 double DenseRate(const GpuSpec& spec, DataType type) {
   const auto rate = [&](DataType of) {
     return spec.dense_rate[static_cast<size_t>(of)].flops_per_second();
@@ -22,18 +22,18 @@ double DenseRate(const GpuSpec& spec, DataType type) {
   return rate(type);
 }
 
-// What is too fast about it: "549.8 GFLOP in 1 us are 549756 TFLOPS, the dense rate is 989"; "" if
-// nothing is.
+// The reason why a row is too fast: "549.8 GFLOP in 1 us are 549756 TFLOPS, the dense rate is 989";
+// "" if it is not.
 std::string Excess(const Kernel& kernel, Time time, const GpuSpec& spec) {
   const double seconds = time.us() / 1e6;
   const double dense = DenseRate(spec, kernel.type);
   const double memory = spec.memory_bandwidth.bytes_per_second();
-  if (dense > 0 && kernel.flops > kMostOfDense * dense * seconds) {
+  if (dense > 0 && kernel.flops > kMaxOfDense * dense * seconds) {
     return fmt::format("{:.4g} GFLOP in {} are {:.4g} TFLOPS, its dense rate is {:.4g}",
                        kernel.flops / 1e9, ToString(time), kernel.flops / seconds / 1e12,
                        dense / 1e12);
   }
-  if (IsMemoryKernel(kernel.kind) && kernel.bytes > kMostOfMemory * memory * seconds) {
+  if (IsMemoryKernel(kernel.kind) && kernel.bytes > kMaxOfMemory * memory * seconds) {
     return fmt::format("{:.4g} MB in {} are {:.4g} TB/s, its memory has {:.4g}", kernel.bytes / 1e6,
                        ToString(time), kernel.bytes / seconds / 1e12, memory / 1e12);
   }

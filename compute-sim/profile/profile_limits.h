@@ -1,5 +1,5 @@
-// Rows that a GPU of the profile's kind cannot have measured: a unit mistaken, or another GPU's
-// rows.
+// Finds rows that are impossible on the profile's GPU: rows with a wrong unit, or rows of another
+// GPU.
 #ifndef DRYDOCK_COMPUTE_SIM_PROFILE_PROFILE_LIMITS_H_
 #define DRYDOCK_COMPUTE_SIM_PROFILE_PROFILE_LIMITS_H_
 
@@ -9,9 +9,9 @@
 
 namespace drydock {
 
-// Errors name the rows that do more arithmetic than 1.5 times the dense rate of their type (clocks
-// above those that the rate is stated at), or move more than 20 times what the memory does (L2 is
-// faster, and has its end, too): the first ten, and how many more there are.
+// Errors name the rows above 1.5 times the dense rate of their type (clocks may be above the clock
+// of the stated rate) or above 20 times the bandwidth of the memory (the L2 cache is faster): the
+// first ten rows, and the number of the others.
 Status CheckRowsArePossible(const Profile& profile, const GpuSpec& spec);
 
 }  // namespace drydock

@@ -12,9 +12,9 @@
 namespace drydock {
 namespace {
 
-constexpr int kMostBytesEach = 1000000;
+constexpr int kMaxBytesEach = 1000000;
 
-// As many keys as queries and values as wide as keys, unless said.
+// Fills in the default extents: as many keys as queries, and values as wide as keys.
 int DefaultOf(const std::string& extent) {
   return extent == "kv_sequence" ? 1 : extent == "value_dim" ? 4 : -1;
 }
@@ -33,7 +33,7 @@ std::vector<uint32_t> OrderOf(const ProfileTable& table) {
     const auto x = table.row(a), y = table.row(b);
     return std::lexicographical_compare(x.begin(), x.end(), y.begin(), y.end());
   };
-  // They were added line by line, so that a stable sort keeps lines in order.
+  // Rows were added line by line, so a stable sort keeps lines in order.
   if (!std::is_sorted(order.begin(), order.end(), less)) {
     std::stable_sort(order.begin(), order.end(), less);
   }
@@ -54,7 +54,7 @@ ProfileTable InOrder(const ProfileTable& table, const std::vector<uint32_t>& ord
   return sorted;
 }
 
-// Empty where the kind says it.
+// Empty if the traffic is the usual traffic of the kind.
 std::string BytesText(const Kernel& kernel) {
   const int64_t bytes = MilliBytesPerElement(kernel);
   const std::optional<double> usual = UsualBytesPerElement(kernel.kind, kernel.type);
@@ -76,7 +76,7 @@ std::string ProfileRowText(const Kernel& kernel, const std::vector<std::string>&
       line += std::to_string(kernel.dims[static_cast<size_t>(found - names.begin())]);
     }
   }
-  return line + fmt::format(",{:.6f} us\n", us);  // to the picosecond, which is what a Time holds
+  return line + fmt::format(",{:.6f} us\n", us);  // to the picosecond, the unit of Time
 }
 
 std::string_view WithoutByteOrderMark(std::string_view text) {
@@ -126,7 +126,7 @@ ProfileRows::ProfileRows(const std::vector<std::string>& columns) : columns_(col
   time_ = static_cast<size_t>(place("time"));
   bytes_ = place(std::string(kBytesColumn));
   for (const KernelInfo& info : KernelInfos()) {
-    Layout& layout = layouts_.emplace_back();
+    ColumnsOfKernel& layout = layouts_.emplace_back();
     for (const std::string& name : info.dimensions) layout.place.push_back(place(name));
     for (size_t i = 0; i < columns_.size(); ++i) {
       const int at = static_cast<int>(i);
@@ -162,7 +162,7 @@ std::optional<ProfileRows::Mistake> ProfileRows::FindTable(
   const ProfileField bytes = bytes_ < 0 ? ProfileField{} : fields[static_cast<size_t>(bytes_)];
   const bool as_before =
       name.text == current_kernel_ && type.text == current_type_ && bytes.text == current_bytes_;
-  if (as_before && current_ < tables_.size()) return std::nullopt;  // there is a row before
+  if (as_before && current_ < tables_.size()) return std::nullopt;  // the previous row has one
   const KernelInfo* info = FindKernelInfo(name.text);
   if (info == nullptr) {
     return Mistake{name.column,
@@ -194,7 +194,7 @@ std::optional<ProfileRows::Mistake> ProfileRows::FindTable(
   return std::nullopt;
 }
 
-// What is given, or else usual. That of a kernel which is not memory-bound stays 0.
+// The traffic in the row, or else the usual traffic; 0 for a kernel that is not memory-bound.
 std::optional<ProfileRows::Mistake> ProfileRows::ReadBytes(const KernelInfo& info, DataType type,
                                                            const ProfileField& field,
                                                            int64_t* milli_bytes) {
@@ -204,10 +204,10 @@ std::optional<ProfileRows::Mistake> ProfileRows::ReadBytes(const KernelInfo& inf
     double given = 0;
     const char* last = field.text.data() + field.text.size();
     const auto [end, error] = std::from_chars(field.text.data(), last, given);
-    if (error != std::errc() || end != last || !(given >= 0.001) || !(given <= kMostBytesEach)) {
+    if (error != std::errc() || end != last || !(given >= 0.001) || !(given <= kMaxBytesEach)) {
       return Mistake{field.column,
                      fmt::format("expected a number from 0.001 to {} for 'bytes', found '{}'",
-                                 kMostBytesEach, field.text)};
+                                 kMaxBytesEach, field.text)};
     }
     bytes = given;
   }
@@ -220,12 +220,12 @@ std::optional<ProfileRows::Mistake> ProfileRows::ReadBytes(const KernelInfo& inf
   return std::nullopt;
 }
 
-// On a mistake, leaves the table as it was.
+// Does not change the table if the row has a mistake.
 std::optional<ProfileRows::Mistake> ProfileRows::AddExtents(
     const std::vector<ProfileField>& fields) {
   ProfileTable& table = tables_[current_];
   const KernelInfo& info = InfoOf(table.kind);
-  const Layout& layout = layouts_[static_cast<size_t>(table.kind)];
+  const ColumnsOfKernel& layout = layouts_[static_cast<size_t>(table.kind)];
   for (const size_t i : layout.foreign) {
     if (fields[i].text.empty()) continue;
     return Mistake{fields[i].column, fmt::format("a {} has no '{}'; its extents are {}", info.name,
@@ -244,10 +244,10 @@ std::optional<ProfileRows::Mistake> ProfileRows::AddExtents(
     if (!given) return Mistake{1, fmt::format("a {} needs the column '{}'", info.name, name)};
     const bool flag = name == "causal";
     const bool parsed = ParseExtent(field.text, flag, &row[i]);
-    if (parsed && row[i] <= kMostExtent) continue;
+    if (parsed && row[i] <= kMaxExtent) continue;
     if (parsed) {
       return Mistake{field.column, fmt::format("'{}' is too large for '{}': the most is {}",
-                                               field.text, name, kMostExtent)};
+                                               field.text, name, kMaxExtent)};
     }
     return Mistake{field.column,
                    fmt::format("expected {} for '{}', found '{}'",

@@ -1,4 +1,4 @@
-// The rows of a profile while it is read: fields into tables, tables into order.
+// Reads the rows of a profile: splits lines into fields, adds rows to tables, sorts the tables.
 #ifndef DRYDOCK_COMPUTE_SIM_PROFILE_PROFILE_ROWS_H_
 #define DRYDOCK_COMPUTE_SIM_PROFILE_PROFILE_ROWS_H_
 
@@ -16,20 +16,21 @@ struct ProfileField {
   int column = 1;         // 1-based
 };
 
-// What a memory-bound kernel moves for each element, where that is not the usual.
+// The traffic of a memory-bound kernel per element, if it is not the usual traffic.
 inline constexpr std::string_view kBytesColumn = "bytes";
 
-// The line of a row under `columns` and a last one for the time; what it does not have is empty.
+// The line of a row under `columns` and a last column for the time; columns without a value are
+// empty.
 std::string ProfileRowText(const Kernel& kernel, const std::vector<std::string>& columns,
                            double us);
 
 std::string_view TrimBlanks(std::string_view text);
-// Spreadsheets put a mark before what they save as UTF-8.
+// Spreadsheets write a byte-order mark at the start of UTF-8 files.
 std::string_view WithoutByteOrderMark(std::string_view text);
-// At every comma; overwrites *fields.
+// Splits at every comma; overwrites *fields.
 void SplitCommas(std::string_view line, std::vector<ProfileField>* fields);
 
-// "kernel", "dtype", "time", every name an extent has, and "bytes".
+// "kernel", "dtype", "time", the name of every extent, and "bytes".
 std::vector<std::string> ProfileColumns();
 
 class ProfileRows {
@@ -41,10 +42,10 @@ class ProfileRows {
     int column = 1;
     std::string message;
   };
-  // One row, as many fields as there are columns; what is wrong with it, if anything.
+  // Adds one row of as many fields as there are columns. Returns its mistake, if it has one.
   std::optional<Mistake> Add(const std::vector<ProfileField>& fields, int line);
 
-  // The tables in order, each sorted by extents and then line. Leaves nothing behind.
+  // Returns the tables in order, each sorted by extents and then by line. Empties the reader.
   std::vector<ProfileTable> Sorted();
 
  private:
@@ -53,22 +54,21 @@ class ProfileRows {
                                           const ProfileField& field, int64_t* milli_bytes);
   std::optional<Mistake> AddExtents(const std::vector<ProfileField>& fields);
 
-  // Where each extent of a kernel stands among the columns, -1 if nowhere, and the columns that
-  // must be empty.
-  struct Layout {
+  // The column of each extent of a kernel, -1 if there is none, and the columns that must be empty.
+  struct ColumnsOfKernel {
     std::vector<int> place;
     std::vector<size_t> foreign;
   };
   std::vector<std::string> columns_;
   size_t kernel_ = 0, type_ = 0, time_ = 0;
-  int bytes_ = -1;               // -1: no such column
-  std::vector<Layout> layouts_;  // by kernel kind
+  int bytes_ = -1;                        // -1: no such column
+  std::vector<ColumnsOfKernel> layouts_;  // by kernel kind
   std::vector<ProfileTable> tables_;
-  size_t current_ = 0;  // the table of the row before: mostly this one's too
+  size_t current_ = 0;  // the table of the previous row, mostly also of this row
   std::string current_kernel_, current_type_, current_bytes_;
 };
 
-// A row with the extents of an earlier one, which stays.
+// A row with the extents of an earlier row; the earlier row stays.
 struct DoubledRow {
   int line = 0, first_line = 0;
   Time time, first_time;

@@ -62,7 +62,8 @@ TEST(Profile, EveryKernelHasItsOwnExtents) {
   EXPECT_EQ(FindRow(p, norm)->line(), 8);
 }
 
-// A softmax of 16 bits and one that leaves 32 have the same extents, and are different kernels.
+// A softmax with a 16-bit result and a softmax with a 32-bit result have the same extents, but are
+// different kernels.
 TEST(Profile, RowsOfOtherOperandsDoNotAnswer) {
   const auto of = [](KernelKind kind, double bytes, int64_t rows = 4096) {
     return MemoryKernel(kind, DataType::kBf16, rows, 256, bytes);
@@ -86,7 +87,7 @@ TEST(Profile, RowsOfOtherOperandsDoNotAnswer) {
   EXPECT_TRUE(FindRow(p, of(KernelKind::kPermute, 2 + 2 / 3.0)).has_value());
 }
 
-TEST(Profile, BytesAreForWhatMovesThem) {
+TEST(Profile, BytesAreForMemoryBoundKernels) {
   const auto error = [](const std::string& row) {
     return ErrorOf(Parse("kernel,dtype,m,n,k,rows,columns,bytes,time\n" + row + ",2 us\n"));
   };
@@ -100,7 +101,7 @@ TEST(Profile, BytesAreForWhatMovesThem) {
   EXPECT_EQ(error("add,bf16,,,,64,64,0").substr(0, 12), "p.csv:6:19: ");
   EXPECT_EQ(error("gemm,bf16,1,2,3,,,4").substr(0, 56),
             "p.csv:6:19: error: a gemm has no 'bytes'; its extents ar");
-  // What is said and what is usual are one kernel.
+  // A row that states the usual traffic and a row without traffic are rows of one kernel.
   EXPECT_EQ(error("add,bf16,,,,64,64,6,3 us\nadd,bf16,,,,64,64,"),
             "p.csv:7:1: error: the same kernel and extents as in line 6, but 2 us instead of 3 us");
 }
@@ -177,14 +178,14 @@ TEST(Profile, ARowGivenAgainIsCounted) {
   EXPECT_EQ(p.row_count(), 2u);
 }
 
-TEST(Profile, TimesBelowNothingAreRefused) {
+TEST(Profile, NegativeTimesAreRefused) {
   EXPECT_EQ(ErrorOf(Parse("kernel,dtype,m,n,k,time\ngemm,fp16,1,2,3,-4 us\n")),
             "p.csv:6:17: error: '-4 us' is negative\n"
             "  gemm,fp16,1,2,3,-4 us\n"
             "                  ^");
 }
 
-TEST(Profile, WhatNoKernelCanBeIsRefused) {
+TEST(Profile, ImpossibleKernelsAreRefused) {
   const auto error = [](const std::string& row) {
     return ErrorOf(
         Parse("kernel,dtype,batch,sequence,heads,kv_heads,head_dim,causal,kv_sequence,"
@@ -201,7 +202,7 @@ TEST(Profile, WhatNoKernelCanBeIsRefused) {
             "p.csv:6:42: error: a kernel's time must be above 0 and below an hour\n ");
 }
 
-TEST(Profile, AMarkOfTheByteOrderIsSkipped) {
+TEST(Profile, AByteOrderMarkIsSkipped) {
   EXPECT_TRUE(ParseProfile(std::string("\xef\xbb\xbf") + kHeader +
                                "kernel,dtype,m,n,k,time\ngemm,fp16,1,2,3,4 us\n",
                            "p.csv")
@@ -262,7 +263,7 @@ TEST(Profile, TheNearestRowIsFoundAndRowsOfAnotherMaskAreNotNear) {
   EXPECT_DOUBLE_EQ(FindNearest(p, Gemm(DataType::kFp16, 256, 32, 1024))->distance, 4);
   EXPECT_FALSE(FindNearest(p, Gemm(DataType::kBf16, 256, 32, 256)).has_value());
   const auto around = FindEnclosing(p, Gemm(DataType::kFp16, 300, 40, 256));
-  EXPECT_EQ(around.size(), kMostNearRows);
+  EXPECT_EQ(around.size(), kMaxNearRows);
   EXPECT_EQ(around.front().row.line(), near->row.line());
   EXPECT_TRUE(FindEnclosing(p, Gemm(DataType::kFp16, 300, 40, 300)).empty());
   const Profile masked = *Parse(

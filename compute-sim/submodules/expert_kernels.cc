@@ -1,83 +1,84 @@
-#include "compute-sim/kernel/kernel_list.h"
+#include "compute-sim/submodules/kernel_list.h"
 
 namespace drydock {
 
 using K = KernelKind;
 
-// Scores for every expert; their softmax in fp32.
-void RouterKernels(const Submodule& s, KernelList* list) {
-  const double e = list->e;
-  if (IsForward(s)) {
-    list->Add(Gemm(list->type, s.rows, s.n, s.k));
-    list->Memory(K::kSoftmax, s.rows, s.n, e + 4);
+// Scores for every expert, and their softmax in fp32.
+void ListKernels(const submodule::Router& s, KernelList* list) {
+  constexpr double kFp32 = 4;
+  const DataType type = list->type;
+  if (list->forward()) {
+    list->Add(Gemm(type, s.rows, s.n, s.k));
+    list->Memory(K::kSoftmax, s.rows, s.n, list->e + kFp32);
     return;
   }
-  list->Memory(K::kSoftmaxBackward, s.rows, s.n, 8 + e);
-  list->Add(Gemm(list->type, s.rows, s.k, s.n));
-  list->Add(s.accumulate_fp32 ? GemmAccumulate(list->type, s.n, s.k, s.rows)
-                              : Gemm(list->type, s.n, s.k, s.rows));
+  list->Memory(K::kSoftmaxBackward, s.rows, s.n, 2 * kFp32 + list->e);
+  list->Add(Gemm(type, s.rows, s.k, s.n));
+  list->Add(s.accumulate_fp32 ? GemmAccumulate(type, s.n, s.k, s.rows)
+                              : Gemm(type, s.n, s.k, s.rows));
 }
 
-// The picked scores are put back into a table of all (zeroed, scattered into), beside a table of
-// who was picked, a byte an entry. An index has 8 B.
-void TopKKernels(const Submodule& s, KernelList* list) {
+// The picked scores are scattered into a zeroed table of all scores, beside a table of the picks
+// with one byte an entry. An index has 8 bytes.
+void ListKernels(const submodule::TopK& s, KernelList* list) {
+  constexpr double kIndex = 8, kPick = 1;
   const double e = list->e;
   const double picked = static_cast<double>(s.top_k) / static_cast<double>(s.n);
-  if (IsForward(s)) {
-    list->Memory(K::kTopK, s.rows, s.n, e + picked * (e + 8));
-    list->Memory(K::kFill, s.rows, s.n, e + 1);
-    list->Memory(K::kScatter, s.rows, s.top_k, 2 * e + 8 + 1);
+  if (list->forward()) {
+    list->Memory(K::kTopK, s.rows, s.n, e + picked * (e + kIndex));
+    list->Memory(K::kFill, s.rows, s.n, e + kPick);
+    list->Memory(K::kScatter, s.rows, s.top_k, 2 * e + kIndex + kPick);
     return;
   }
-  list->Memory(K::kScatter, s.rows, s.top_k, 2 * e + 8);  // out of the gradient of the table
-  list->Memory(K::kFill, s.rows, s.n, e);
-  list->Memory(K::kScatter, s.rows, s.top_k, 2 * e + 8);  // into the gradient of the scores
+  list->Memory(K::kScatter, s.rows, s.top_k, 2 * e + kIndex);  // from the gradient of the table
+  list->Memory(K::kFill, s.rows, s.n);
+  list->Memory(K::kScatter, s.rows, s.top_k, 2 * e + kIndex);  // into the gradient of the scores
 }
 
-// Where each row goes: a count of each expert's tokens in blocks, then their running sums (two
-// passes of 4 B over tokens x experts). Then every token is read once and written top_k times.
-void PermuteKernels(const Submodule& s, KernelList* list) {
+// The row map says where each row goes. Its first pass reads the picks (one byte an entry) and
+// writes counts of each expert's tokens in blocks (4 bytes); its second pass turns the counts into
+// running sums. The copy reads each token once and writes it top_k times.
+void ListKernels(const submodule::Permute& s, KernelList* list) {
+  constexpr double kPick = 1, kCount = 4;
   const double e = list->e, copies = static_cast<double>(s.top_k);
-  if (!IsForward(s)) return list->Memory(K::kUnpermute, s.rows * s.top_k, s.n, e + e / copies);
-  list->Memory(K::kRowMap, s.rows, s.experts, 1 + 4);
-  list->Memory(K::kRowMap, s.rows, s.experts, 4 + 4);
+  if (!list->forward()) {
+    return list->Memory(K::kUnpermute, s.rows * s.top_k, s.n, e + e / copies);
+  }
+  list->Memory(K::kRowMap, s.rows, s.experts, kPick + kCount);
+  list->Memory(K::kRowMap, s.rows, s.experts, kCount + kCount);
   list->Memory(K::kPermute, s.rows * s.top_k, s.n, e + e / copies);
 }
 
-// The map is the permutation's. Backward reads the results once more: their weights' gradients.
-void UnpermuteKernels(const Submodule& s, KernelList* list) {
+// Uses the map of the permutation. Backward reads the results again, for the gradients of their
+// weights.
+void ListKernels(const submodule::Unpermute& s, KernelList* list) {
   const double e = list->e, copies = static_cast<double>(s.top_k);
-  const bool forward = IsForward(s);
+  const bool forward = list->forward();
   list->Memory(forward ? K::kUnpermute : K::kPermute, s.rows * s.top_k, s.n,
                (forward ? e : 2 * e) + e / copies);
 }
 
-// As if every expert got the same number of tokens.
-void GroupedLinearKernels(const Submodule& s, KernelList* list) {
+// Every expert counts as if it had the same number of tokens.
+void ListKernels(const submodule::GroupedLinear& s, KernelList* list) {
   const int64_t each = (s.rows + s.experts - 1) / s.experts;
-  const bool fp8 = s.type == DataType::kFp8;
-  const bool backward = Is(s, Pass::kBackward);
-  if (IsForward(s)) {
-    if (fp8) list->Memory(K::kQuantise, s.rows, s.k, kQuantiseBytes);
-    list->Add(GroupedGemm(K::kGroupedGemm, s.type, s.experts, each, s.n, s.k));
+  const DataType type = list->product_type;
+  const bool fp8 = type == DataType::kFp8;
+  if (list->forward()) {
+    if (fp8) list->Memory(K::kQuantise, s.rows, s.k);
+    list->Add(GroupedGemm(K::kGroupedGemm, type, s.experts, each, s.n, s.k));
   }
-  if (backward || Is(s, Pass::kBackwardActivation)) {
-    if (fp8) list->Memory(K::kQuantise, s.rows, s.n, kQuantiseBytes);
-    list->Add(OfBackward(GroupedGemm(K::kGroupedGemm, s.type, s.experts, each, s.k, s.n)));
+  if (list->activation_gradient()) {
+    if (fp8) list->Memory(K::kQuantise, s.rows, s.n);
+    list->Add(OfBackward(GroupedGemm(K::kGroupedGemm, type, s.experts, each, s.k, s.n)));
   }
-  if (backward || Is(s, Pass::kBackwardWeight)) {
+  if (list->weight_gradient()) {
     const int64_t element = MainGradientElement(s);
     list->Add(OfBackward(
         element > 0
-            ? GroupedGemm(K::kGroupedGemmAccumulate, s.type, s.experts, s.n, s.k, each, element)
-            : GroupedGemm(K::kGroupedGemm, s.type, s.experts, s.n, s.k, each)));
+            ? GroupedGemm(K::kGroupedGemmAccumulate, type, s.experts, s.n, s.k, each, element)
+            : GroupedGemm(K::kGroupedGemm, type, s.experts, s.n, s.k, each)));
   }
-}
-
-// Without the scale of earlier steps, the largest value is looked for first.
-void QuantiseKernels(const Submodule& s, KernelList* list) {
-  if (!s.fused) list->Memory(K::kRowReduce, s.rows, s.n, 2);
-  list->Memory(K::kQuantise, s.rows, s.n, s.unturned ? kUnturnedBytes : kQuantiseBytes);
 }
 
 }  // namespace drydock

@@ -8,6 +8,8 @@
 #include <numeric>
 
 #include "compute-sim/model/simulate.h"
+#include "compute-sim/model_table.h"
+#include "compute-sim/testing/gpu_testing.h"
 #include "core/base/files.h"
 #include "core/schema/cluster/gpu_file.h"
 
@@ -17,61 +19,46 @@ namespace {
 // Tensor parallel 8, micro-batch 4, sequence 2048, hidden 6144, 64 heads.
 constexpr int64_t kTokens = 4 * 2048, kHidden = 6144, kTensor = 8;
 
-Submodule Make(const char* name, SubmoduleKind kind, Pass pass) {
-  Submodule s;
-  s.name = name;
-  s.kind = kind;
-  s.pass = pass;
-  s.type = DataType::kFp16;
-  s.dropout = true;
-  return s;
+Submodule Make(const char* name, Pass pass, const SubmoduleWork& work) {
+  return {.name = name, .pass = pass, .type = DataType::kFp16, .work = work};
 }
 
 Submodule Linear(const char* name, Pass pass, int64_t n, int64_t k, bool bias) {
-  Submodule s = Make(name, SubmoduleKind::kLinear, pass);
-  s.rows = kTokens;
-  s.n = n;
-  s.k = k;
-  s.bias = bias;
-  s.accumulate_fp32 = true;
-  return s;
-}
-
-Submodule Rows(const char* name, SubmoduleKind kind, Pass pass, int64_t rows, int64_t n) {
-  Submodule s = Make(name, kind, pass);
-  s.rows = rows;
-  s.n = n;
-  s.bias = true;
-  return s;
+  return Make(
+      name, pass,
+      submodule::Linear{.rows = kTokens, .n = n, .k = k, .bias = bias, .accumulate_fp32 = true});
 }
 
 Submodule Core(Pass pass) {
-  Submodule s = Make("core", SubmoduleKind::kAttention, pass);
-  s.batch = 4;
-  s.sequence = 2048;
-  s.heads = s.kv_heads = 8;
-  s.head_dim = 96;
-  s.causal = true;
-  return s;
+  return Make("core", pass,
+              submodule::Attention{.batch = 4,
+                                   .sequence = 2048,
+                                   .heads = 8,
+                                   .kv_heads = 8,
+                                   .head_dim = 96,
+                                   .causal = true,
+                                   .dropout = true});
 }
 
 std::vector<Submodule> Layer(Pass pass, bool sequence_parallel) {
-  using S = SubmoduleKind;
   const int64_t rows = sequence_parallel ? kTokens / kTensor : kTokens;
-  std::vector<Submodule> layer = {
-      Rows("norm1", S::kNorm, pass, rows, kHidden),
-      Linear("qkv", pass, 3 * kHidden / kTensor, kHidden, true),
-      Core(pass),
-      Linear("proj", pass, kHidden, kHidden / kTensor, false),
-      Rows("bda1", S::kBiasDropoutAdd, pass, rows, kHidden),
-      Rows("norm2", S::kNorm, pass, rows, kHidden),
-      Linear("fc1", pass, 4 * kHidden / kTensor, kHidden, false),
-      Rows("gelu", S::kActivation, pass, kTokens, 4 * kHidden / kTensor),
-      Linear("fc2", pass, kHidden, 4 * kHidden / kTensor, false),
-      Rows("bda2", S::kBiasDropoutAdd, pass, rows, kHidden)};
+  const submodule::Norm norm{.rows = rows, .n = kHidden, .bias = true};
+  const submodule::BiasDropoutAdd residual{
+      .rows = rows, .n = kHidden, .bias = true, .dropout = true};
+  const submodule::Activation gelu{.rows = kTokens, .n = 4 * kHidden / kTensor, .bias = true};
+  std::vector<Submodule> layer = {Make("norm1", pass, norm),
+                                  Linear("qkv", pass, 3 * kHidden / kTensor, kHidden, true),
+                                  Core(pass),
+                                  Linear("proj", pass, kHidden, kHidden / kTensor, false),
+                                  Make("bda1", pass, residual),
+                                  Make("norm2", pass, norm),
+                                  Linear("fc1", pass, 4 * kHidden / kTensor, kHidden, false),
+                                  Make("gelu", pass, gelu),
+                                  Linear("fc2", pass, kHidden, 4 * kHidden / kTensor, false),
+                                  Make("bda2", pass, residual)};
   if (pass == Pass::kForward) return layer;
   for (int branch = 0; branch < 2; ++branch) {  // gradients meet where the residuals branched off
-    layer.push_back(Rows("residual", S::kAdd, pass, rows, kHidden));
+    layer.push_back(Make("residual", pass, submodule::Add{.rows = rows, .n = kHidden}));
   }
   return layer;
 }
@@ -82,7 +69,8 @@ double Milliseconds(std::vector<Submodule> submodules) {
   workload.topology.gpus = {*ParseGpuFile(*ReadFile(file), file)};
   workload.submodules = std::move(submodules);
   SimulateOptions options;
-  options.model_order = {"model"};
+  options.kernels = ShippedAssumptions();
+  options.models = *FindComputeModels({"model"});
   const KernelTimes times = *Simulate(workload, options);
   Time total;
   for (const SubmoduleTime& time : times.gpus[0].submodules) total += time.total;

@@ -21,7 +21,7 @@ Result<KernelTime> Roofline(const Submodule& s, const GpuSpec& gpu) {
       static_cast<double>(s.bytes.count()) / gpu.memory_bandwidth.bytes_per_second();
   const bool by_compute = compute >= memory;
   const double seconds = by_compute ? compute : memory;
-  if (!(seconds < kLongestGiven.seconds())) {
+  if (!(seconds < submodule::kLongestFixedDuration.seconds())) {
     return Refusal(s, gpu, fmt::format("would take {:.3g} hours for it", seconds / 3600));
   }
   KernelTime time;
@@ -37,19 +37,15 @@ Result<KernelTime> Roofline(const Submodule& s, const GpuSpec& gpu) {
 
 }  // namespace
 
-bool IsStated(SubmoduleKind kind) {
-  return kind == SubmoduleKind::kGiven || kind == SubmoduleKind::kCounted;
-}
-
 Result<SubmoduleTime> StatedTime(const Submodule& submodule, const GpuSpec& gpu) {
-  CHECK(IsStated(submodule.kind));
+  CHECK(submodule.has_stated_time());
   SubmoduleTime time;
-  if (submodule.kind == SubmoduleKind::kCounted) {
+  if (const auto* fixed = submodule.As<submodule::FixedDuration>()) {
+    time.kernels.push_back({submodule.name, "", fixed->duration, "given", TimeSource::kGiven,
+                            "stated by the workload"});
+  } else {
     ASSIGN_OR_RETURN(const KernelTime kernel, Roofline(submodule, gpu));
     time.kernels.push_back(kernel);
-  } else {
-    time.kernels.push_back({submodule.name, "", submodule.duration, "given", TimeSource::kGiven,
-                            "stated by the workload"});
   }
   time.total = time.kernels.front().time;
   return time;

@@ -1,21 +1,20 @@
-// Times of what an imported workload says of itself (SubmoduleKind::kGiven, kCounted): no kernel
-// is known, so no ComputeModel is asked.
+// Times of submodules whose imported workload states their time or their costs: their kernels are
+// unknown, so no ComputeModel is asked.
 #ifndef DRYDOCK_COMPUTE_SIM_SUBMODULES_STATED_TIME_H_
 #define DRYDOCK_COMPUTE_SIM_SUBMODULES_STATED_TIME_H_
 
 #include "core/base/result.h"
 #include "core/model/gpu.h"
 #include "core/model/kernel_times.h"
-#include "core/model/workload.h"
+#include "core/model/submodule.h"
 
 namespace drydock {
 
-bool IsStated(SubmoduleKind kind);
-
-// kGiven: its duration. kCounted: what takes longer, its FLOPs at the dense rate that the GPU's
-// file states for its type or its bytes at the memory's bandwidth (ASTRA-sim's roofline; real
-// kernels reach less of both). An error if the GPU has no rate for the type, or if it takes an
-// hour.
+// FixedDuration: the duration. FlopsAndBytes: the longer of its FLOPs at the dense rate that the
+// GPU's file states for its type, and its bytes at the bandwidth of the GPU's memory. This is
+// ASTRA-sim's roofline; real kernels reach less of both. An error if the GPU has no rate for the
+// type, or if the time is an hour or more.
+// REQUIRES: submodule.has_stated_time().
 Result<SubmoduleTime> StatedTime(const Submodule& submodule, const GpuSpec& gpu);
 
 }  // namespace drydock

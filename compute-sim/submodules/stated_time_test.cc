@@ -1,31 +1,26 @@
-// "Does an imported op take what its trace states?"
+// "Does an imported op take the time that its trace states?"
 #include "compute-sim/submodules/stated_time.h"
 
 #include <gtest/gtest.h>
 
 #include "compute-sim/model/simulate.h"
+#include "compute-sim/model_table.h"
 #include "compute-sim/submodules/submodule_kernels.h"
 #include "compute-sim/testing/gpu_testing.h"
 
 namespace drydock {
 namespace {
 
-Submodule Given(Time duration) {
-  Submodule s;
-  s.name = "layer1";
-  s.kind = SubmoduleKind::kGiven;
-  s.duration = duration;
-  return s;
+Submodule Fixed(Time duration) {
+  return {.name = "layer1", .work = submodule::FixedDuration{duration}};
 }
 
 Submodule Counted(double flops, int64_t bytes, DataType type = DataType::kBf16) {
-  Submodule s;
-  s.name = "layer2";
-  s.kind = SubmoduleKind::kCounted;
-  s.type = type;
-  s.flops = flops;
-  s.bytes = Bytes(bytes);
-  return s;
+  return {.name = "layer2",
+          .type = type,
+          .work = submodule::FlopsAndBytes{},
+          .flops = flops,
+          .bytes = Bytes(bytes)};
 }
 
 GpuSpec Gpu() {
@@ -37,14 +32,14 @@ GpuSpec Gpu() {
   return gpu;
 }
 
-TEST(StatedTime, AGivenDurationIsTaken) {
-  const SubmoduleTime time = *StatedTime(Given(Time::Ps(1234567)), Gpu());
+TEST(StatedTime, AFixedDurationIsTheTime) {
+  const SubmoduleTime time = *StatedTime(Fixed(Time::Ps(1234567)), Gpu());
   EXPECT_EQ(time.total, Time::Ps(1234567));
   ASSERT_EQ(time.kernels.size(), 1u);
   EXPECT_EQ(time.kernels[0].source, TimeSource::kGiven);
 }
 
-TEST(StatedTime, CountsGoThroughTheRoofline) {
+TEST(StatedTime, FlopsAndBytesTakeTheRooflineTime) {
   // 1e9 FLOP at 100 TFLOPS; 50 MB at 1 TB/s.
   EXPECT_EQ(StatedTime(Counted(1e9, 1'000'000), Gpu())->total, Time::Us(10));
   EXPECT_EQ(StatedTime(Counted(1e9, 50'000'000), Gpu())->total, Time::Us(50));
@@ -52,24 +47,25 @@ TEST(StatedTime, CountsGoThroughTheRoofline) {
   EXPECT_EQ(StatedTime(Counted(0, 8, DataType::kFp64), Gpu())->kernels[0].bound, "memory");
 }
 
-TEST(StatedTime, WhatCannotBeTold) {
+TEST(StatedTime, AnUnknownRateAndAnHourAreErrors) {
   EXPECT_EQ(StatedTime(Counted(1, 0, DataType::kFp64), Gpu()).error().ToString(),
             "toy.yaml: error: submodule 'layer2': toy states no fp64 rate");
   EXPECT_EQ(StatedTime(Counted(1e18, 0), Gpu()).error().ToString(),
             "toy.yaml: error: submodule 'layer2': toy would take 2.78 hours for it");
 }
 
-TEST(StatedTime, SimulateAsksNoModelForThem) {
+TEST(StatedTime, SimulateAsksNoModel) {
   Workload w;
   w.topology.gpus = {ShippedGpu("h200-sxm-141g")};
-  w.topology.gpus[0].reference.clear();  // it has no kernels of its own: nobody could be asked
-  w.submodules = {Given(Time::Us(3)), Counted(989e9, 0)};
-  const Result<KernelTimes> times = Simulate(w, {ComputeModelNames(), {}, ""});
+  w.topology.gpus[0].reference.clear();  // no model has kernel times for it
+  w.submodules = {Fixed(Time::Us(3)), Counted(989e9, 0)};
+  const Result<KernelTimes> times =
+      Simulate(w, {AllComputeModels(), {}, "", {}, ShippedAssumptions()});
   ASSERT_TRUE(times.ok()) << times.error().ToString();
   EXPECT_EQ(times->gpus[0].submodules[0].total, Time::Us(3));
   EXPECT_NEAR(times->gpus[0].submodules[1].total.us(), 1000, 1);
   EXPECT_EQ(Summary(*times), "2 kernels: 0 profile, 0 model, 0 scaled, 2 given");
-  EXPECT_TRUE(KernelsOf(w.submodules[0])->empty());
+  EXPECT_TRUE(KernelsOf(w.submodules[0], ShippedAssumptions())->empty());
 }
 
 }  // namespace

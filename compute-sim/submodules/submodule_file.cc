@@ -3,25 +3,42 @@
 #include <fmt/format.h>
 
 #include "compute-sim/kernel/kernel.h"
-#include "compute-sim/submodules/stated_time.h"
 #include "compute-sim/submodules/submodule_extents.h"
 #include "core/base/yaml.h"
 
 namespace drydock {
 namespace {
 
-void ReadExtent(YamlReader* reader, const SubmoduleExtent& extent, bool required, Submodule* s) {
-  int64_t& value = s->*extent.field;
-  if (required)
-    reader->Read(extent.name, &value);
-  else
-    reader->ReadOptional(extent.name, &value);
-  if (reader->Has(extent.name)) reader->CheckRange(extent.name, value, 1, kMostExtent);
+// Kinds that run in one direction only, or do the same work in both: a list need not give a pass.
+bool HasBackward(const Submodule& s) {
+  return !(s.Is<submodule::Optimizer>() || s.Is<submodule::GradientScale>() ||
+           s.Is<submodule::GradientNorm>() || s.Is<submodule::Cast>() || s.Is<submodule::Add>() ||
+           s.Is<submodule::Quantise>());
 }
+
+class FieldReader {
+ public:
+  explicit FieldReader(YamlReader* reader) : reader_(reader) {}
+
+  void operator()(submodule::Field field, std::string_view name, int64_t& extent) const {
+    const std::string key(name);
+    if (field == submodule::Field::kExtent)
+      reader_->Read(key, &extent);
+    else
+      reader_->ReadOptional(key, &extent);
+    if (reader_->Has(key)) reader_->CheckRange(key, extent, 1, kMaxExtent);
+  }
+  void operator()(submodule::Field field, std::string_view name, bool& flag) const {
+    if (field == submodule::Field::kFlag) reader_->ReadOptional(std::string(name), &flag);
+  }
+
+ private:
+  YamlReader* reader_;
+};
 
 void AddPasses(Submodule s, bool has_pass, std::vector<Submodule>* out) {
   if (has_pass) return out->push_back(s);
-  if (!ShapeOf(s.kind).has_backward) {
+  if (!HasBackward(s)) {
     s.pass = Pass::kNone;
     return out->push_back(s);
   }
@@ -41,20 +58,17 @@ Status ReadSubmodule(const YamlNode& node, std::vector<Submodule>* out) {
   reader.ReadOptional("name", &s.name);
   reader.ReadChoice("type", DataTypeNames(), &type, false);
   reader.ReadChoice("pass", PassNames(), &pass, false);
-  if (kind < 0) return diagnostics.ToStatus();  // which keys are right, the kind alone knows
-  s.kind = static_cast<SubmoduleKind>(kind);
-  if (IsStated(s.kind)) {
+  if (kind < 0) return diagnostics.ToStatus();  // the kind decides which other keys are valid
+  s.work = MakeSubmoduleWork(static_cast<size_t>(kind));
+  if (s.has_stated_time()) {
     return node.ErrorHere(
-        fmt::format("'{}' is of imported workloads: there are no kernels to ask for",
-                    SubmoduleKindNames()[static_cast<size_t>(kind)]));
+        fmt::format("'{}' is a kind of imported workloads, which state its time; it has no kernels",
+                    s.kind_name()));
   }
   s.type = static_cast<DataType>(type);
   s.pass = static_cast<Pass>(pass);
-  if (s.name.empty()) s.name = SubmoduleKindNames()[static_cast<size_t>(kind)];
-  const SubmoduleShape& shape = ShapeOf(s.kind);
-  for (const SubmoduleExtent& extent : shape.needed) ReadExtent(&reader, extent, true, &s);
-  for (const SubmoduleExtent& extent : shape.optional) ReadExtent(&reader, extent, false, &s);
-  for (const SubmoduleFlag& flag : shape.flags) reader.ReadOptional(flag.name, &(s.*flag.field));
+  if (s.name.empty()) s.name = s.kind_name();
+  ForEachField(s.work, FieldReader(&reader));
   reader.Finish();
   RETURN_IF_ERROR(diagnostics.ToStatus());
   if (const Status status = CheckExtents(s); !status.ok()) {

@@ -1,10 +1,10 @@
-// A list of submodules as people write it (YAML), to see their kernels without a workload:
+// A list of submodules in YAML, written by hand to see their kernels without a workload:
 //
 //   submodules:
 //     - {name: mla.core, kind: attention, pass: fwd, type: bf16, batch: 1, sequence: 4096, ...}
 //
-// `type` is bf16 and `pass` forward and backward unless given. docs/reference/submodules.md has the
-// keys.
+// Unless given, `type` is bf16, and the list has the forward and the backward pass.
+// docs/reference/submodules.md lists the keys.
 #ifndef DRYDOCK_COMPUTE_SIM_SUBMODULES_SUBMODULE_FILE_H_
 #define DRYDOCK_COMPUTE_SIM_SUBMODULES_SUBMODULE_FILE_H_
 
@@ -12,11 +12,11 @@
 #include <vector>
 
 #include "core/base/result.h"
-#include "core/model/workload.h"
+#include "core/model/submodule.h"
 
 namespace drydock {
 
-// Everything wrong is reported at once, with its place.
+// Reports all mistakes together, each with its location.
 Result<std::vector<Submodule>> ParseSubmodules(const std::string& text,
                                                const std::string& file_name);
 // One submodule: the keys and values of a line of that list, "kind: norm, rows: 8192, n: 4096".

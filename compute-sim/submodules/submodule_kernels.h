@@ -1,21 +1,23 @@
-// Which kernels a submodule runs, in launch order. Two generations of framework are known:
+// Which kernels a submodule runs, in launch order. Two generations of frameworks are covered:
 // `fused` (TransformerEngine, FlashAttention) and unfused (Megatron-LM of 2022: separate score,
-// softmax, dropout and value kernels). The lists, with their traffic, stand in
-// docs/reference/submodules.md.
+// softmax, dropout and value kernels). docs/reference/submodules.md lists the kernels with their
+// traffic.
 #ifndef DRYDOCK_COMPUTE_SIM_SUBMODULES_SUBMODULE_KERNELS_H_
 #define DRYDOCK_COMPUTE_SIM_SUBMODULES_SUBMODULE_KERNELS_H_
 
 #include <vector>
 
 #include "compute-sim/kernel/kernel.h"
+#include "compute-sim/submodules/kernel_assumptions.h"
 #include "core/base/result.h"
-#include "core/model/workload.h"
+#include "core/model/submodule.h"
 
 namespace drydock {
 
-// None for what an imported workload states itself (stated_time.h).
-// An error if the submodule lacks an extent that its kind needs; it names both.
-Result<std::vector<Kernel>> KernelsOf(const Submodule& submodule);
+// Empty if the submodule has a stated time (stated_time.h). An error that names the submodule and
+// the extent if an extent that its kind needs is missing.
+Result<std::vector<Kernel>> KernelsOf(const Submodule& submodule,
+                                      const KernelAssumptions& assumptions);
 
 }  // namespace drydock
 

@@ -15,7 +15,7 @@ std::vector<Kernel> KernelsOfWords(const std::string& words) {
   std::vector<Kernel> kernels;
   const std::vector<Submodule> submodules = ParseSubmoduleWords(words).value();
   for (const Submodule& submodule : submodules) {
-    const std::vector<Kernel> more = KernelsOf(submodule).value();
+    const std::vector<Kernel> more = KernelsOf(submodule, ShippedAssumptions()).value();
     kernels.insert(kernels.end(), more.begin(), more.end());
   }
   return kernels;

@@ -1,16 +1,17 @@
-// For tests: GPUs as configs/gpus describes them, or made up.
+// GPUs for tests, from configs/gpus.
 #ifndef DRYDOCK_COMPUTE_SIM_TESTING_GPU_TESTING_H_
 #define DRYDOCK_COMPUTE_SIM_TESTING_GPU_TESTING_H_
 
 #include <string>
 
 #include "compute-sim/model/simulate.h"
+#include "compute-sim/submodules/kernel_assumptions.h"
 #include "core/base/files.h"
 #include "core/schema/cluster/gpu_file.h"
 
 namespace drydock {
 
-// With its reference's text, as a cluster's reader leaves it.
+// With the text of its reference, as the reader of a cluster fills it in.
 inline GpuSpec ShippedGpu(const std::string& name) {
   const auto path = [](const std::string& gpu) { return "configs/gpus/" + gpu + ".yaml"; };
   GpuSpec spec = *ParseGpuFile(*ReadFile(path(name)), path(name));
@@ -22,6 +23,12 @@ inline GpuData ShippedGpuData(const std::string& name, KernelParameters::Clocks 
   GpuData data = *MakeGpuData(ShippedGpu(name), {});
   data.parameters.clocks = clocks;
   return data;
+}
+
+// Of configs/kernels.yaml.
+inline KernelAssumptions ShippedAssumptions() {
+  const std::string path = "configs/kernels.yaml";
+  return *ParseKernelAssumptions(*ReadFile(path), path);
 }
 
 inline ProfilePtr SharedProfile(const std::string& text) {

@@ -1,4 +1,4 @@
-// For tests: files as other tools write them, and the rows they become.
+// Files of other tools for tests, and the rows that they become.
 #ifndef DRYDOCK_COMPUTE_SIM_TESTING_IMPORT_TESTING_H_
 #define DRYDOCK_COMPUTE_SIM_TESTING_IMPORT_TESTING_H_
 

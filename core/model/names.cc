@@ -94,21 +94,6 @@ const Names& RemoteSharingNames() {
   return names;
 }
 
-const Names& PassNames() {
-  static const Names names = {"fwd", "dgrad", "wgrad", "bwd", "-"};
-  return names;
-}
-
-const Names& SubmoduleKindNames() {
-  static const Names names = {"linear",     "attention",      "norm",          "bias-dropout-add",
-                              "activation", "rotary",         "embedding",     "cross-entropy",
-                              "optimizer",  "gradient-scale", "gradient-norm", "cast",
-                              "add",        "router",         "top-k",         "permute",
-                              "unpermute",  "grouped-linear", "quantise",      "given",
-                              "counted"};
-  return names;
-}
-
 const Names& PhaseNames() {
   static const Names names = {"forward",       "recompute", "backward",
                               "gradient-sync", "optimizer", "other"};

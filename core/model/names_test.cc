@@ -35,12 +35,10 @@ TEST(NamesTest, TheOrderIsTheEnums) {
   EXPECT_EQ(ReduceOpNames()[static_cast<size_t>(ReduceOp::kPremulSum)], "premul-sum");
   EXPECT_EQ(ToString(DataType::kUint64), "uint64");
   EXPECT_EQ(PassNames()[static_cast<size_t>(Pass::kBackwardWeight)], "wgrad");
-  EXPECT_EQ(SubmoduleKindNames()[static_cast<size_t>(SubmoduleKind::kOptimizer)], "optimizer");
   EXPECT_EQ(PhaseNames()[static_cast<size_t>(Phase::kGradientSync)], "gradient-sync");
   EXPECT_EQ(AlgorithmNames()[static_cast<size_t>(Algorithm::kNvlsTree)], "nvls-tree");
   EXPECT_EQ(ProtocolNames()[static_cast<size_t>(Protocol::kLl128)], "LL128");
   EXPECT_EQ(TimeSourceNames()[static_cast<size_t>(TimeSource::kScaled)], "scaled");
-  EXPECT_EQ(SubmoduleKindNames()[static_cast<size_t>(SubmoduleKind::kCounted)], "counted");
 }
 
 TEST(DataTypeTest, SizesOfElements) {

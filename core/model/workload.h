@@ -20,6 +20,7 @@
 #include "core/model/gpu.h"
 #include "core/model/host_launch.h"
 #include "core/model/host_memory.h"
+#include "core/model/submodule.h"
 #include "core/model/topology.h"
 
 namespace drydock {
@@ -101,64 +102,6 @@ struct CommCall {
   Bytes bytes() const { return SizeOf(type) * count; }
   bool operator==(const CommCall&) const = default;
 };
-
-enum class Pass : uint8_t { kForward, kBackwardActivation, kBackwardWeight, kBackward, kNone };
-const std::vector<std::string>& PassNames();  // "fwd", "dgrad", "wgrad", "bwd", "-"
-
-// A submodule whose kernels compute-sim knows. The dimensions each kind uses stand beside it; the
-// rest are 0. Rows = tokens the rank's kernel sees (t or t/TP).
-enum class SubmoduleKind : uint8_t {
-  kLinear,     // rows × n × k GEMM (fwd; dgrad is rows × k × n, wgrad n × k × rows); bias
-  kAttention,  // core attention of `heads` query and `kv_heads` key heads: batch, sequence,
-               // head_dim; causal (the last query sees all keys); fused (FlashAttention) or not
-  kNorm,       // layer norm (rms = RMS norm) over rows × n
-  kBiasDropoutAdd,  // residual branch: rows × n; dropout or not
-  kActivation,      // gelu, or swiglu (gated): rows × n outputs
-  kRotary,          // rows × n
-  kEmbedding,       // lookup of rows × n out of a table of k rows; learned positions or not
-  kCrossEntropy,    // rows × n logits of this rank
-  kOptimizer,       // Adam over `elements` parameters of this rank, fp32 master and moments
-  kGradientScale,   // scale or unscale `elements` gradients (read, write)
-  kGradientNorm,    // L2 norm of `elements` gradients (read)
-  kCast,            // `elements` from fp32 to type (read 4 B, write type)
-  kAdd,             // rows × n element-wise sum of two, or of top_k (1: copied or scaled)
-  kRouter,          // scores of rows tokens of k features for n experts, and their softmax
-  kTopK,            // the top_k best of n scores in each of rows
-  kPermute,         // rows × n tokens, each copied to the top_k of `experts` that it goes to
-  kUnpermute,       // the way back: each token's top_k results weighted and summed, rows × n
-  kGroupedLinear,   // `experts` linears that share rows evenly, rows × n × k in all
-  kQuantise,        // rows × n to fp8, and its transpose; fused: with the scale of earlier steps
-  kGiven,           // of an imported workload: takes `duration`, which its trace states, on any GPU
-  kCounted,  // of one without times: `flops` in `type` and `bytes` of traffic are all that is known
-};
-inline constexpr int kSubmoduleKindCount = 21;
-const std::vector<std::string>& SubmoduleKindNames();  // "linear", "attention", ...
-
-struct Submodule {
-  std::string name;  // "attention.qkv"
-  SubmoduleKind kind = SubmoduleKind::kLinear;
-  Pass pass = Pass::kForward;
-  DataType type = DataType::kBf16;
-  int64_t rows = 0, n = 0, k = 0;
-  int64_t batch = 0, sequence = 0, heads = 0, kv_heads = 0, head_dim = 0;
-  int64_t kv_sequence =
-      0;                  // keys, where they are not as many as queries (context parallel); 0: are
-  int64_t value_dim = 0;  // of a value's head, where it is not head_dim (MLA); 0: is
-  int64_t experts = 0, top_k = 0;
-  int64_t elements = 0;
-  bool causal = false, fused = false, gated = false, rms = false, bias = false, dropout = false;
-  bool accumulate_fp32 = false;  // wgrad adds into an fp32 main gradient
-  bool accumulate_half = false;  // wgrad adds into a main gradient of 16 bits
-  // Of a linear in fp8: an operand comes in fp8 already, as other kernels left it, so that the
-  // product has it turned for the weight's gradient alone. Without them it is quantised here.
-  bool fp8_input = false, fp8_gradient = false;
-  bool unturned = false;  // of kQuantise: without the transpose
-  double flops = 0;       // arithmetic, for accounts and foreign readers
-  Bytes bytes;            // memory traffic if every operand moved once
-  Time duration;          // kGiven; at most kLongestGiven
-};
-
-inline constexpr Time kLongestGiven = Time::Us(3'600'000'000);
 
 // The submodules that one compute op runs, in order, without communication in between.
 struct ComputeBlock {

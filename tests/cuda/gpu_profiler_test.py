@@ -15,7 +15,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 TOOL = None  # from the command line
 SKIPPED = 77
 SEE = "gpu-profiler: see gpu-profiler --help\n"
-OTHER = "p.csv: error: it was not begun by gpu-profiler, or by another version; name another file\n"
+OTHER = "p.csv: error: gpu-profiler did not begin this file, or another version did; name another file\n"
 
 
 def prepare(build, toolkit):

@@ -1,8 +1,9 @@
 #include "tests/fuzz/compute_target.h"
 
 #include "compute-sim/gpu_library.h"
-#include "compute-sim/model/compute_model.h"
+#include "compute-sim/model/model_stack.h"
 #include "compute-sim/model/simulate.h"
+#include "compute-sim/model_table.h"
 #include "compute-sim/profile/profile.h"
 #include "compute-sim/submodules/submodule_file.h"
 #include "compute-sim/submodules/submodule_kernels.h"
@@ -33,7 +34,7 @@ void Profile(const std::string& input) {
   if (!profile.ok()) return;
   GpuData gpu = TheGpu();
   gpu.profiles = {std::make_shared<const drydock::Profile>(*std::move(profile))};
-  const ModelStack stack = ModelStack::Make({&gpu, nullptr}, ComputeModelNames()).value();
+  const ModelStack stack({&gpu, nullptr}, AllComputeModels());
   for (const ProfileTable& table : gpu.profiles[0]->tables) {
     for (size_t row = 0; row < std::min<size_t>(table.size(), 4); ++row) {
       const Kernel kernel = RowRef{&table, row}.kernel();
@@ -70,7 +71,7 @@ void GpuKernels(const std::string& input) {
   if (!spec.ok()) return;
   const Result<GpuData> gpu = MakeGpuData(*spec, {});
   if (!gpu.ok()) return;
-  const ModelStack stack = ModelStack::Make({&*gpu, &TheGpu()}, ComputeModelNames()).value();
+  const ModelStack stack({&*gpu, &TheGpu()}, AllComputeModels());
   const AttentionShape shape{2, 200, 4, 2, 64, true};
   for (const DataType type : {DataType::kFp16, DataType::kFp8}) {
     CheckAnswered(stack, Gemm(type, 300, 5000, 1000));
@@ -114,10 +115,9 @@ std::vector<std::string> GpuKernelsSeeds() {
 void Submodules(const std::string& input) {
   const Result<std::vector<Submodule>> submodules = ParseSubmodules(input, "f");
   if (!submodules.ok()) return;
-  static const ModelStack stack =
-      ModelStack::Make({&TheGpu(), nullptr}, ComputeModelNames()).value();
+  static const ModelStack stack({&TheGpu(), nullptr}, AllComputeModels());
   for (const Submodule& submodule : *submodules) {
-    const Result<std::vector<Kernel>> kernels = KernelsOf(submodule);
+    const Result<std::vector<Kernel>> kernels = KernelsOf(submodule, KernelAssumptions{256});
     CHECK(kernels.ok());
     for (const Kernel& kernel : *kernels) CheckAnswered(stack, kernel);
   }

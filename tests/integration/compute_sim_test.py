@@ -146,10 +146,10 @@ class ComputeSim(unittest.TestCase):
         self.expect_error("compute-sim: error: --gpu-profile is required\n" + see.format("fit"), "fit", "--gpu", "x",
                           status=2)
         for importer, words in (("kineto", ("--dtype", "bf16")), ("aiconfigurator", ("--dtype", "fp16"))):
-            self.expect_error(f"compute-sim: error: --dtype is not for '{importer}', whose files say their types\n"
+            self.expect_error(f"compute-sim: error: --dtype is not valid for '{importer}': its files state their types\n"
                               + see.format("import"), "import", "--from", importer, *words, status=2)
         for importer in ("kineto", "vidur", "nsys"):
-            self.expect_error(f"compute-sim: error: --model is not for '{importer}', whose files have shapes\n"
+            self.expect_error(f"compute-sim: error: --model is not valid for '{importer}': its files have shapes\n"
                               + see.format("import"), "import", "--from", importer, "--model", "hidden: 1", status=2)
         self.expect_error("compute-sim: error: --model is required\n" + see.format("import"), "import", "--from", "aiob",
                           status=2)
@@ -159,7 +159,7 @@ class ComputeSim(unittest.TestCase):
         (self.folder / "g.txt").write_text("gemm_dtype,m,n,k,latency\nbfloat16,8,16,32,1.5\n")
         self.expect_error("run: error: cannot write: Is a directory\n", "import", "--from", "aiconfigurator", "--gpu",
                           "h100-sxm-80g", "g.txt", "--check", "-o", "run")
-        self.expect_error("compute-sim: error: --date is one line of the header, not several\n" + see.format("import"),
+        self.expect_error("compute-sim: error: --date must be one line: it becomes a line of the header\n" + see.format("import"),
                           "import", "--from", "kineto", "--gpu", "g", "--date", "a\n# gpu: b", "t.json", status=2)
         self.expect_error("compute-sim: error: --model-order names 'model' twice\n" + see.format("explain"), "explain",
                           "run", "--model-order", "model,profile,model", status=2)

@@ -49,14 +49,14 @@ TEST(AttentionProgram, LatentProductsHaveTheirWidths) {
   std::vector<std::string> shapes;
   for (const Submodule& s : w.submodules) {
     if (s.pass != Pass::kForward || !s.name.starts_with("attention.")) continue;
-    if (s.kind == SubmoduleKind::kLinear) {
-      shapes.push_back(s.name.substr(10) + " " + std::to_string(s.rows) + "x" +
-                       std::to_string(s.n) + "x" + std::to_string(s.k));
+    if (const auto* linear = s.As<submodule::Linear>()) {
+      shapes.push_back(s.name.substr(10) + " " + std::to_string(linear->rows) + "x" +
+                       std::to_string(linear->n) + "x" + std::to_string(linear->k));
     }
-    if (s.kind == SubmoduleKind::kAttention) {
-      EXPECT_EQ(s.head_dim, 12);
-      EXPECT_EQ(s.value_dim, 6);
-      EXPECT_EQ(s.kv_heads, 4);
+    if (const auto* attention = s.As<submodule::Attention>()) {
+      EXPECT_EQ(attention->head_dim, 12);
+      EXPECT_EQ(attention->value_dim, 6);
+      EXPECT_EQ(attention->kv_heads, 4);
     }
   }
   EXPECT_THAT(shapes, ElementsAre("q-down 32x32x64", "kv-down 32x20x64", "q-up 64x48x32",
@@ -83,8 +83,9 @@ TEST(AttentionProgram, QueriesAndKeysMayBeNormed) {
   int rows = 0;
   for (const Submodule& s : w.submodules) {
     if (s.pass != Pass::kForward) continue;
-    if (s.name == "attention.q-norm") rows += static_cast<int>(s.rows);
-    if (s.name == "attention.k-norm") rows += static_cast<int>(s.rows);
+    if (s.name == "attention.q-norm" || s.name == "attention.k-norm") {
+      rows += static_cast<int>(s.As<submodule::Norm>()->rows);
+    }
   }
   EXPECT_EQ(rows, 64 * (4 + 2));
 }
@@ -99,9 +100,10 @@ TEST(AttentionProgram, RanksMayShareAHeadOfKeys) {
   const std::vector<std::string> backward = CallsOfLayer(w, 0, 2, Phase::kBackward);
   EXPECT_EQ(backward[backward.size() - 3], "tp reduce-scatter 6144 x fp16 = 12.29 KB over 4");
   for (const Submodule& s : w.submodules) {
-    if (s.kind != SubmoduleKind::kAttention) continue;
-    EXPECT_EQ(s.heads, 2);
-    EXPECT_EQ(s.kv_heads, 1);
+    const auto* attention = s.As<submodule::Attention>();
+    if (attention == nullptr) continue;
+    EXPECT_EQ(attention->heads, 2);
+    EXPECT_EQ(attention->kv_heads, 1);
   }
 }
 
@@ -109,7 +111,7 @@ TEST(AttentionProgram, RanksMayShareAHeadOfKeys) {
 TEST(AttentionProgram, Fp8) {
   const Workload w = TestWorkload({"training.precision=fp8", "parallel.pipeline=1"});
   for (const Submodule& s : w.submodules) {
-    const bool linear = s.kind == SubmoduleKind::kLinear;
+    const bool linear = s.Is<submodule::Linear>();
     EXPECT_EQ(s.type == DataType::kFp8, linear && s.name != "head.logits") << s.name;
   }
   std::vector<std::string> scales;

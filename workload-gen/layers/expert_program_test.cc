@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "core/schema/testing/submodule_testing.h"
 #include "workload-gen/graph/text/program_counts.h"
 #include "workload-gen/layout/process_groups.h"
 #include "workload-gen/testing/job_testing.h"
@@ -58,11 +59,12 @@ TEST(ExpertProgram, GroupedProductsHoldTheCopiesThatArrive) {
   const Workload w = Mixture({});
   for (const Submodule& s : w.submodules) {
     if (s.name != "moe.fc1" || s.pass != Pass::kForward) continue;
-    EXPECT_EQ(s.kind, SubmoduleKind::kGroupedLinear);
-    EXPECT_EQ(s.rows, 64);  // as many as leave, in the mean
-    EXPECT_EQ(s.n, 96);
-    EXPECT_EQ(s.k, 64);
-    EXPECT_EQ(s.experts, 2);
+    const auto* grouped = s.As<submodule::GroupedLinear>();
+    ASSERT_NE(grouped, nullptr);
+    EXPECT_EQ(grouped->rows, 64);  // as many as leave, in the mean
+    EXPECT_EQ(grouped->n, 96);
+    EXPECT_EQ(grouped->k, 64);
+    EXPECT_EQ(grouped->experts, 2);
   }
 }
 
@@ -149,7 +151,8 @@ TEST(ExpertProgram, ABusyRankRunsAProgramOfItsOwn) {
     for (const Op& op : w.programs[static_cast<size_t>(c)].ops) {
       if (op.kind != OpKind::kCompute) continue;
       for (const uint32_t s : w.blocks[op.work].submodules) {
-        if (w.submodules[s].name == "moe.fc1") rows[c] = w.submodules[s].rows;
+        if (w.submodules[s].name != "moe.fc1") continue;
+        rows[c] = FieldOf(w.submodules[s], "rows");
       }
     }
   }

@@ -79,7 +79,7 @@ TEST(Megatron, SelectiveRecomputationRepeatsTheAttentionCoreAlone) {
     ++blocks;
     const ComputeBlock& block = w.blocks[op.work];
     ASSERT_EQ(block.submodules.size(), 1u);
-    EXPECT_EQ(w.submodules[block.submodules[0]].kind, SubmoduleKind::kAttention);
+    EXPECT_TRUE(w.submodules[block.submodules[0]].Is<submodule::Attention>());
   }
   EXPECT_EQ(blocks, 8);
 }

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "core/model/calls/grouped_call.h"
+#include "core/schema/testing/submodule_testing.h"
 #include "workload-gen/job/layout_rules.h"
 #include "workload-gen/layout/process_groups.h"
 #include "workload-gen/megatron/megatron_scope.h"
@@ -30,7 +31,7 @@ std::map<std::string, int> WorkOfLayer(const Workload& w, Phase phase) {
     if (op.kind == OpKind::kCompute) {
       for (const uint32_t s : w.blocks[op.work].submodules) {
         const Submodule& m = w.submodules[s];
-        if (m.kind != SubmoduleKind::kLinear) continue;
+        if (!m.Is<submodule::Linear>()) continue;
         ++counts[m.name + " " + PassNames()[static_cast<size_t>(m.pass)]];
       }
     } else if (IsUserBuffers(w.calls[op.work])) {
@@ -47,7 +48,7 @@ double Flops(const Workload& w) {
     if (op.kind != OpKind::kCompute) continue;
     for (const uint32_t index : w.blocks[op.work].submodules) {
       const Submodule& s = w.submodules[index];
-      if (s.kind != SubmoduleKind::kQuantise) flops += s.flops;
+      if (!s.Is<submodule::Quantise>()) flops += s.flops;
     }
   }
   return flops;
@@ -89,9 +90,9 @@ TEST(TensorOverlap, ProductsAndCallsOfALayer) {
 TEST(TensorOverlap, ShapesOfParts) {
   std::map<std::string, std::vector<int64_t>> least;
   for (const Submodule& s : Overlapped().submodules) {
-    if (s.kind == SubmoduleKind::kLinear && s.pass == Pass::kForward) {
-      least[s.name] = {s.rows, s.n, s.k};  // the part comes behind the whole
-    }
+    const auto* linear = s.As<submodule::Linear>();
+    if (linear == nullptr || s.pass != Pass::kForward) continue;
+    least[s.name] = {linear->rows, linear->n, linear->k};  // the part comes after the whole
   }
   EXPECT_THAT(least["attention.qkv"], ElementsAre(64 / kRanks, 3 * 64 / kRanks, 64));
   EXPECT_THAT(least["mlp.fc1"], ElementsAre(64 / kRanks, 256 / kRanks, 64));
@@ -229,12 +230,12 @@ TEST(TensorOverlap, PartsOfTheRowsGoToTheirRanks) {
     }
     const Submodule& first = w.submodules[w.blocks[op.work].submodules[0]];
     if (first.name == "mlp.fc2") {
-      EXPECT_EQ(first.rows, 64 / kRanks);
+      EXPECT_EQ(FieldOf(first, "rows"), 64 / kRanks);
       products.push_back(id);
     }
     if (first.name == "mlp.fc2.sum") {
       sum = id;
-      EXPECT_EQ(first.rows, 64 / kRanks);
+      EXPECT_EQ(FieldOf(first, "rows"), 64 / kRanks);
       EXPECT_EQ(first.bytes.count(), 64 / kRanks * 64 * (kRanks + 1) * 2) << "read once each";
     }
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -16,6 +17,14 @@ namespace {
 using Part = std::tuple<int, int, int>;
 constexpr int kEmbedding = -1, kHead = -2, kNone = -3;
 const Part kNowhere = {-1, -1, kNone};
+
+// Rows and columns of the input of a product; nullopt if `s` is not a product.
+using Extents = std::pair<int64_t, int64_t>;
+std::optional<Extents> ProductInput(const Submodule& s) {
+  if (const auto* linear = s.As<submodule::Linear>()) return Extents(linear->rows, linear->k);
+  if (const auto* router = s.As<submodule::Router>()) return Extents(router->rows, router->k);
+  return std::nullopt;
+}
 
 // A submodule that ran forward, in order.
 struct Run {
@@ -131,11 +140,9 @@ class Walker {
 
   // The input of a product that its neighbour saved already: query, key and value read one tensor.
   bool SharesInput(const Submodule& s, const Submodule* before) const {
-    const auto product = [](const Submodule& m) {
-      return m.kind == SubmoduleKind::kLinear || m.kind == SubmoduleKind::kRouter;
-    };
-    return before != nullptr && product(s) && product(*before) && s.rows == before->rows &&
-           s.k == before->k;
+    if (before == nullptr) return false;
+    const std::optional<Extents> input = ProductInput(s);
+    return input.has_value() && input == ProductInput(*before);
   }
 
   int64_t InputsOf(const Run& run, const Submodule* before) const {

@@ -3,60 +3,78 @@
 namespace drydock {
 namespace {
 
-SavedTensors Attention(const Submodule& s, int64_t e) {
-  const int64_t keys = s.kv_sequence > 0 ? s.kv_sequence : s.sequence;
-  const int64_t value = s.value_dim > 0 ? s.value_dim : s.head_dim;
-  SavedTensors saved;
-  saved.inputs = Bytes(
-      e * s.batch * (s.sequence * s.heads * s.head_dim + keys * s.kv_heads * (s.head_dim + value)));
-  saved.outputs = Bytes(e * s.batch * s.sequence * s.heads * value);
-  if (s.fused) return saved;
-  // Probabilities; with dropout also what is left of them, and a mask byte each.
-  const int64_t scores = s.batch * s.heads * s.sequence * keys;
-  saved.internal = Bytes(scores * (s.dropout ? 2 * e + 1 : e));
-  return saved;
-}
+// By kind of submodule. A kind whose inputs are also kept by another submodule saves none of its
+// own.
+class SavingRules {
+ public:
+  explicit SavingRules(int64_t e) : e_(e) {}
+
+  SavedTensors operator()(const submodule::Linear& s) const {
+    return {.inputs = Bytes(s.rows * s.k * e_), .internal = {}, .outputs = Grid(s)};
+  }
+  SavedTensors operator()(const submodule::GroupedLinear& s) const {
+    return {.inputs = Bytes(s.rows * s.k * e_), .internal = {}, .outputs = Grid(s)};
+  }
+  SavedTensors operator()(const submodule::Attention& s) const {
+    SavedTensors saved;
+    saved.inputs = Bytes(e_ * s.batch *
+                         (s.sequence * s.heads * s.head_dim +
+                          s.keys() * s.kv_heads * (s.head_dim + s.value_width())));
+    saved.outputs = Bytes(e_ * s.batch * s.sequence * s.heads * s.value_width());
+    if (s.fused) return saved;
+    // Probabilities; with dropout also the probabilities after it, and a mask of one byte each.
+    const int64_t scores = s.batch * s.heads * s.sequence * s.keys();
+    saved.internal = Bytes(scores * (s.dropout ? 2 * e_ + 1 : e_));
+    return saved;
+  }
+  SavedTensors operator()(const submodule::Norm& s) const {
+    return {.inputs = Grid(s), .internal = {}, .outputs = Grid(s)};
+  }
+  SavedTensors operator()(const submodule::Activation& s) const {
+    return {.inputs = Grid(s) * (s.gated ? 2 : 1), .internal = {}, .outputs = Grid(s)};
+  }
+  SavedTensors operator()(const submodule::BiasDropoutAdd& s) const {
+    return {.inputs = {}, .internal = Bytes(s.dropout ? s.rows * s.n : 0), .outputs = Grid(s)};
+  }
+  // Keeps scores and their softmax in fp32.
+  SavedTensors operator()(const submodule::Router& s) const {
+    return {.inputs = Bytes(s.rows * s.k * e_),
+            .internal = Bytes(s.rows * s.n * 4),
+            .outputs = Grid(s)};
+  }
+  // Keeps the results that are weighted.
+  SavedTensors operator()(const submodule::Unpermute& s) const {
+    return {.inputs = Grid(s) * s.top_k, .internal = {}, .outputs = Grid(s)};
+  }
+  // Keeps the token numbers.
+  SavedTensors operator()(const submodule::Embedding& s) const {
+    return {.inputs = Bytes(s.rows * 8), .internal = {}, .outputs = Grid(s)};
+  }
+  // Keeps the softmax in fp32.
+  SavedTensors operator()(const submodule::CrossEntropy& s) const {
+    return {.inputs = {}, .internal = Bytes(s.rows * s.n * 4), .outputs = Grid(s)};
+  }
+  template <typename Kind>
+  SavedTensors operator()(const Kind& s) const {
+    if constexpr (requires { s.rows* s.n; })
+      return {.inputs = {}, .internal = {}, .outputs = Grid(s)};
+    else
+      return {};
+  }
+
+ private:
+  template <typename Kind>
+  Bytes Grid(const Kind& s) const {
+    return Bytes(s.rows * s.n * e_);
+  }
+
+  const int64_t e_;  // bytes of an element
+};
 
 }  // namespace
 
-SavedTensors SavedBy(const Submodule& s) {
-  const int64_t e = SizeOf(s.type).count();
-  const int64_t grid = s.rows * s.n;
-  SavedTensors saved;
-  saved.outputs = Bytes(grid * e);
-  switch (s.kind) {
-    case SubmoduleKind::kLinear:
-    case SubmoduleKind::kGroupedLinear:
-      saved.inputs = Bytes(s.rows * s.k * e);
-      break;
-    case SubmoduleKind::kAttention:
-      return Attention(s, e);
-    case SubmoduleKind::kNorm:
-      saved.inputs = Bytes(grid * e);
-      break;
-    case SubmoduleKind::kActivation:
-      saved.inputs = Bytes(grid * e * (s.gated ? 2 : 1));
-      break;
-    case SubmoduleKind::kBiasDropoutAdd:
-      saved.internal = Bytes(s.dropout ? grid : 0);
-      break;
-    case SubmoduleKind::kRouter:  // scores and their softmax in fp32
-      saved.inputs = Bytes(s.rows * s.k * e);
-      saved.internal = Bytes(grid * 4);
-      break;
-    case SubmoduleKind::kUnpermute:  // the results that are weighted
-      saved.inputs = Bytes(s.rows * s.top_k * s.n * e);
-      break;
-    case SubmoduleKind::kEmbedding:  // token numbers
-      saved.inputs = Bytes(s.rows * 8);
-      break;
-    case SubmoduleKind::kCrossEntropy:  // the softmax in fp32
-      saved.internal = Bytes(grid * 4);
-      break;
-    default:
-      break;
-  }
-  return saved;
+SavedTensors SavedBy(const Submodule& forward) {
+  return std::visit(SavingRules(SizeOf(forward.type).count()), forward.work);
 }
 
 }  // namespace drydock

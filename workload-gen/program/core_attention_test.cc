@@ -53,7 +53,7 @@ TEST(CoreAttention, StepsShareTheCausalSquare) {
       if (op.kind != OpKind::kCompute || op.layer != 3 || op.phase != Phase::kForward) continue;
       for (const uint32_t s : w.blocks[op.work].submodules) {
         const Submodule& submodule = w.submodules[s];
-        if (submodule.kind == SubmoduleKind::kAttention) sum += submodule.flops;
+        if (submodule.Is<submodule::Attention>()) sum += submodule.flops;
       }
     }
     return sum;
@@ -73,7 +73,8 @@ std::pair<int64_t, int64_t> Merged(const Workload& w, Phase phase) {
     for (const uint32_t number : w.blocks[op.work].submodules) {
       const Submodule& s = w.submodules[number];
       if (!s.name.starts_with("attention.merge")) continue;
-      (s.top_k == 1 ? merged.first : merged.second) += s.rows * s.n;
+      const auto& add = *s.As<submodule::Add>();
+      (add.summands == 1 ? merged.first : merged.second) += add.rows * add.n;
     }
   }
   return merged;
@@ -83,8 +84,10 @@ std::pair<int64_t, int64_t> Merged(const Workload& w, Phase phase) {
 // the first gradient of queries is copied and three are added, and three of keys and values.
 TEST(CoreAttention, StepsAreMerged) {
   const Workload w = Ring({"model.kv_heads=2"});
-  const Submodule* core = nullptr;
-  for (const Submodule& s : w.submodules) core = s.name == "attention.core" ? &s : core;
+  const submodule::Attention* core = nullptr;
+  for (const Submodule& s : w.submodules) {
+    if (s.name == "attention.core") core = s.As<submodule::Attention>();
+  }
   ASSERT_NE(core, nullptr);
   const int64_t queries = core->batch * core->sequence * core->heads * core->head_dim;
   const int64_t keys = 2 * core->batch * core->sequence * core->kv_heads * core->head_dim;
@@ -132,9 +135,9 @@ TEST(CoreAttention, AWindowLeavesFewerScores) {
   const Workload w = TestWorkload({"model.window=8", "model.full_attention_every=4"});
   int windows = 0;
   for (const Submodule& s : w.submodules) {
-    if (s.kind != SubmoduleKind::kAttention || s.pass != Pass::kForward) continue;
-    if (s.causal) continue;
-    EXPECT_EQ(s.kv_sequence, 7);  // 8 - 64 / 64
+    const auto* attention = s.As<submodule::Attention>();
+    if (attention == nullptr || s.pass != Pass::kForward || attention->causal) continue;
+    EXPECT_EQ(attention->kv_sequence, 7);  // 8 - 64 / 64
     ++windows;
   }
   EXPECT_EQ(windows, 1);

@@ -97,8 +97,8 @@ void FsdpHooks::Start(Chunk* chunk, size_t unit) {
   if (plan_.offload) state.gather = offload_.Load("fsdp.parameters", what.share() * kFp32Bytes);
   // The share is cast into the flat buffer. PyTorch does so beside the compute stream; the bytes
   // are moved by the same memory.
-  b_.Compute(ElementWork("fsdp.copy-in", SubmoduleKind::kCast, c_.job.training.precision.type,
-                         what.share(), c_.tables));
+  b_.Compute(StepWork("fsdp.copy-in", submodule::Cast{{what.share()}},
+                      c_.job.training.precision.type, c_.tables));
   CommCall call;
   call.collective = CollectiveType::kAllGather;
   call.type = c_.job.training.precision.type;
@@ -112,8 +112,8 @@ void FsdpHooks::Start(Chunk* chunk, size_t unit) {
 
 void FsdpHooks::CopyOut(const FsdpUnit& unit) {
   if (plan_.version == 1) return;
-  b_.Compute(ElementWork("fsdp.copy-out", SubmoduleKind::kGradientScale,
-                         c_.job.training.precision.type, unit.elements, c_.tables));
+  b_.Compute(StepWork("fsdp.copy-out", submodule::GradientScale{{unit.elements}},
+                      c_.job.training.precision.type, c_.tables));
 }
 
 void FsdpHooks::Use(Chunk* chunk, size_t unit) {
@@ -177,8 +177,8 @@ void FsdpHooks::ReduceUnit(const GroupPass& pass, size_t index) {
 // The gradient of several micro-batches is kept in the type it is reduced in.
 void FsdpHooks::Accumulate(const FsdpUnit& unit, bool first) {
   if (first) {
-    b_.Compute(ElementWork("fsdp.accumulate", SubmoduleKind::kCast, c_.job.training.precision.type,
-                           unit.elements, c_.tables));
+    b_.Compute(StepWork("fsdp.accumulate", submodule::Cast{{unit.elements}},
+                        c_.job.training.precision.type, c_.tables));
     return;
   }
   b_.Compute(AccumulationWork("fsdp.accumulate", c_.job.training.precision.type,
@@ -204,8 +204,8 @@ void FsdpHooks::StoreGradient(const FsdpUnit& unit, OpId reduction) {
 FsdpHooks::OpId FsdpHooks::ReduceOverRanks(const FsdpUnit& unit) {
   b_.Wait(scatter_);
   // Gradients are laid out by shard, in the type they are reduced in.
-  b_.Compute(ElementWork("fsdp.reduce-copy-in", SubmoduleKind::kCast,
-                         c_.job.training.precision.type, unit.elements, c_.tables));
+  b_.Compute(StepWork("fsdp.reduce-copy-in", submodule::Cast{{unit.elements}},
+                      c_.job.training.precision.type, c_.tables));
   CommCall call;
   call.collective = CollectiveType::kReduceScatter;
   call.type = plan_.reduce_type;
@@ -241,11 +241,11 @@ void FsdpHooks::Optimize() {
   b_.SetPhase(Phase::kOptimizer);
   if (plan_.offload) return OptimizeOnHost(&step);
   if (c_.job.training.optimizer.gradient_clipping) {
-    step.Elements("optimizer.norm", SubmoduleKind::kGradientNorm, DataType::kFp32, share_);
+    step.Compute("optimizer.norm", submodule::GradientNorm{{share_}}, DataType::kFp32);
     step.Agree(t_.roles.shard, kDataStream, plan_.shards, DataType::kFp32, ReduceOp::kSum);
-    step.Elements("optimizer.clip", SubmoduleKind::kGradientScale, DataType::kFp32, share_);
+    step.Compute("optimizer.clip", submodule::GradientScale{{share_}}, DataType::kFp32);
   }
-  step.Elements("optimizer.adam", SubmoduleKind::kOptimizer, DataType::kFp32, share_);
+  step.Compute("optimizer.adam", submodule::Optimizer{{share_}}, DataType::kFp32);
   b_.SetPhase(Phase::kOther);
   step.Loss();
 }

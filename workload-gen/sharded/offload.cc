@@ -37,8 +37,8 @@ void ZeroGradientOffload::AfterReduction(int64_t share, ProgramBuilder::OpId red
   if (partitioned || (sums && !last)) offload_.Store("zero.gradients", bytes, reduction);
   if (partitioned && microbatch_ == 0) offload_.Load("zero.gradients", bytes);
   if (!last) return;
-  kernels.Elements("optimizer.norm", SubmoduleKind::kGradientNorm, type, share);
-  kernels.Elements("optimizer.gradients", SubmoduleKind::kCast, type, share);
+  kernels.Compute("optimizer.norm", submodule::GradientNorm{{share}}, type);
+  kernels.Compute("optimizer.gradients", submodule::Cast{{share}}, type);
   offload_.Store("zero.fp32-gradients", share * SizeOf(DataType::kFp32).count(), reduction);
 }
 

@@ -35,7 +35,7 @@ int64_t Moved(const Workload& w, OpKind kind, const std::string& name) {
 int64_t OptimizerElements(const Workload& w) {
   int64_t elements = 0;
   for (const Submodule& s : w.submodules) {
-    if (s.kind == SubmoduleKind::kOptimizer) elements += s.elements;
+    if (const auto* step = s.As<submodule::Optimizer>()) elements += step->elements;
   }
   return elements;
 }

@@ -1,21 +1,13 @@
 #include "workload-gen/sharded/shard_step.h"
 
-#include "workload-gen/work/submodule_costs.h"
+#include "workload-gen/work/layer_work.h"
 
 namespace drydock {
 
 uint32_t AccumulationWork(const char* name, DataType type, bool into_fp32, int64_t elements,
                           WorkTables* tables) {
-  Submodule s;
-  s.name = name;
-  s.kind = SubmoduleKind::kAdd;
-  s.pass = Pass::kNone;
-  s.type = type;
-  s.rows = elements;
-  s.n = 1;
-  s.accumulate_fp32 = into_fp32;
-  FillCosts(&s);
-  return tables->Intern(s);
+  return StepWork(name, submodule::Add{.rows = elements, .n = 1, .accumulate_fp32 = into_fp32},
+                  type, tables);
 }
 
 void ShardStep::AllReduce(Role role, Stream stream, int size, DataType type, ReduceOp op) {
@@ -33,8 +25,8 @@ void ShardStep::Agree(Role role, Stream stream, int size, DataType type, ReduceO
   AllReduce(kPipelineRole, kModelStream, c_.layout.pipeline, type, op);
 }
 
-void ShardStep::Elements(const char* name, SubmoduleKind kind, DataType type, int64_t elements) {
-  c_.builder->Compute(ElementWork(name, kind, type, elements, c_.tables));
+void ShardStep::Compute(const char* name, const SubmoduleWork& work, DataType type) {
+  c_.builder->Compute(StepWork(name, work, type, c_.tables));
 }
 
 void ShardStep::Loss() {

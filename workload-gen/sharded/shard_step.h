@@ -18,7 +18,7 @@ class ShardStep {
   // A number that the ranks which together hold the model once agree on: over `role` (of `size`
   // members), then over tensor and pipeline parallelism.
   void Agree(Role role, Stream stream, int size, DataType type, ReduceOp op);
-  void Elements(const char* name, SubmoduleKind kind, DataType type, int64_t elements);
+  void Compute(const char* name, const SubmoduleWork& work, DataType type);
   // Mean of the loss over data parallelism.
   void Loss();
 

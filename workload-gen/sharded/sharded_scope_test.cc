@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "core/model/calls/grouped_call.h"
+#include "core/schema/testing/submodule_testing.h"
 #include "workload-gen/testing/sharded_testing.h"
 #include "workload-gen/testing/structure_testing.h"
 #include "workload-gen/work/model_size.h"
@@ -37,10 +38,10 @@ double ProductFlops(const Workload& w) {
     for (const Op& op : w.programs[static_cast<size_t>(c)].ops) {
       if (op.kind != OpKind::kCompute) continue;
       for (const uint32_t s : w.blocks[op.work].submodules) {
-        const SubmoduleKind kind = w.submodules[s].kind;
-        const bool counts = kind == SubmoduleKind::kLinear || kind == SubmoduleKind::kAttention ||
-                            kind == SubmoduleKind::kGroupedLinear;
-        if (counts) flops += w.submodules[s].flops;
+        const Submodule& m = w.submodules[s];
+        const bool counts = m.Is<submodule::Linear>() || m.Is<submodule::Attention>() ||
+                            m.Is<submodule::GroupedLinear>();
+        if (counts) flops += m.flops;
       }
     }
   }
@@ -63,7 +64,7 @@ TEST(ShardedScopeTest, Fp8RunsEveryProductButTheHeadsInFp8) {
   EXPECT_EQ(w.totals.precision, DataType::kFp8);
   EXPECT_DOUBLE_EQ(ProductFlops(w), ProductFlops(plain));
   for (const Submodule& s : w.submodules) {
-    if (s.kind != SubmoduleKind::kLinear) continue;
+    if (!s.Is<submodule::Linear>()) continue;
     EXPECT_EQ(s.type, s.name == "head.logits" ? DataType::kBf16 : DataType::kFp8) << s.name;
   }
   // Each product reads input and weight for their scales, and the gradient on the way back.
@@ -72,8 +73,8 @@ TEST(ShardedScopeTest, Fp8RunsEveryProductButTheHeadsInFp8) {
     if (op.kind != OpKind::kCompute || op.layer != 1) continue;
     for (const uint32_t i : w.blocks[op.work].submodules) {
       const Submodule& s = w.submodules[i];
-      if (s.name.ends_with("-scale")) read += s.elements;
-      if (s.name.ends_with("-cast")) cast += s.rows * s.n;
+      if (s.name.ends_with("-scale")) read += FieldOf(s, "elements");
+      if (s.name.ends_with("-cast")) cast += FieldOf(s, "rows") * FieldOf(s, "n");
     }
   }
   const int64_t t = 2 * 32, weights = kLayerElements - 2 * 64;

@@ -16,8 +16,8 @@ double FlopsOf(const TorchModule& module, const ParallelLayout& layout, ContextT
   double flops = 0;
   const auto add = [&](uint32_t work, int times) { flops += tables.submodule(work).flops * times; };
   for (const uint32_t work : module.forward) {
-    const SubmoduleKind kind = tables.submodule(work).kind;
-    if (kind == SubmoduleKind::kLinear || kind == SubmoduleKind::kAttention) add(work, 1);
+    const Submodule& s = tables.submodule(work);
+    if (s.Is<submodule::Linear>() || s.Is<submodule::Attention>()) add(work, 1);
   }
   if (module.core != nullptr) {
     add(module.core->first.forward, type == ContextType::kAllGather ? 2 : 1);

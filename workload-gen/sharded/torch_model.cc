@@ -32,22 +32,21 @@ class ModelMaker {
   }
 
  private:
-  TorchModule BothWays(const Submodule& s) {
+  TorchModule BothWays(const std::string& name, const SubmoduleWork& work) {
     TorchModule module;
-    module.name = s.name;
-    const TwoWayWork work = maker_.BothWays(s);
-    module.forward = {work.forward};
-    module.backward = {work.backward};
+    module.name = name;
+    const TwoWayWork both = maker_.BothWays(name, work);
+    module.forward = {both.forward};
+    module.backward = {both.backward};
     module.selectively_recomputed = true;
     return module;
   }
 
   // Gradients of both operands come from one autograd node, the input's first.
   TorchModule Linear(const std::string& name, int64_t n, int64_t k, bool bias) {
-    Submodule s = maker_.Base(name, SubmoduleKind::kLinear, rows_, n);
-    s.k = k;
-    s.bias = bias;
-    s.fused = bias;  // addmm
+    Submodule s{.name = name, .type = job_.training.precision.type};
+    s.work =
+        submodule::Linear{.rows = rows_, .n = n, .k = k, .fused = bias /* addmm */, .bias = bias};
     TorchModule module;
     module.name = name;
     module.product = true;
@@ -58,26 +57,27 @@ class ModelMaker {
       module.forward = Fp8Casts(name, n, k);
       module.backward = {Scale(name + ".gradient-scale", rows_ * n)};
     }
-    module.forward.push_back(maker_.Add(s, Pass::kForward));
-    module.backward.push_back(maker_.Add(s, Pass::kBackwardActivation));
-    module.backward.push_back(maker_.Add(s, Pass::kBackwardWeight));
+    const auto add = [&](Pass pass) {
+      s.pass = pass;
+      return maker_.Add(s);
+    };
+    module.forward.push_back(add(Pass::kForward));
+    module.backward.push_back(add(Pass::kBackwardActivation));
+    module.backward.push_back(add(Pass::kBackwardWeight));
     return module;
   }
 
-  // The largest of so many values, for the scale of a tensor in fp8.
+  // Finds the largest of `elements` values, for the scale of a tensor in fp8.
   uint32_t Scale(const std::string& name, int64_t elements) {
-    Submodule s = maker_.Base(name, SubmoduleKind::kGradientNorm, 0, 0);
-    s.elements = elements;
-    return maker_.Add(s, Pass::kNone);
+    return maker_.Add(name, submodule::GradientNorm{{elements}}, Pass::kNone);
   }
 
-  // torchao scales tensors by their own largest value: input and weight are read for it, and the
-  // weight is cast each time. The input's cast belongs to the product.
+  // torchao scales tensors by their own largest value: it reads input and weight to find the value,
+  // and casts the weight each time. The cast of the input belongs to the product.
   std::vector<uint32_t> Fp8Casts(const std::string& name, int64_t n, int64_t k) {
-    Submodule cast = maker_.Base(name + ".weight-cast", SubmoduleKind::kQuantise, n, k);
-    cast.fused = true;
     return {Scale(name + ".input-scale", rows_ * k), Scale(name + ".weight-scale", n * k),
-            maker_.Add(cast, Pass::kForward)};
+            maker_.Add(name + ".weight-cast", submodule::Quantise{.rows = n, .n = k, .fused = true},
+                       Pass::kForward)};
   }
 
   TorchModule Column(const std::string& name, int64_t n, int64_t k, bool bias, bool first) {
@@ -99,29 +99,33 @@ class ModelMaker {
     return module;
   }
 
-  // `joins`: the gradient of the residual that passes by the norm is added to its own.
+  submodule::Norm NormOf(int64_t rows, int64_t width) const {
+    return {.rows = rows,
+            .n = width,
+            .fused = job_.training.kernels.fused,
+            .rms = m_.rms_norm,
+            .bias = !m_.rms_norm};
+  }
+
+  // `joins`: the gradient of the residual branch is added to the norm's own gradient.
   TorchModule Norm(const std::string& name, bool joins) {
-    Submodule s = maker_.Base(name, SubmoduleKind::kNorm, local_rows_, m_.hidden);
-    s.rms = m_.rms_norm;
-    s.bias = !m_.rms_norm;
-    s.fused = job_.training.kernels.fused;
-    TorchModule module = BothWays(s);
+    TorchModule module = BothWays(name, NormOf(local_rows_, m_.hidden));
     module.parameters = {m_.hidden};
     if (!m_.rms_norm) module.parameters.push_back(m_.hidden);
     module.partial_gradient = split_;
     if (joins) {
-      module.backward.push_back(
-          maker_.Add(maker_.Base("residual.gradient", SubmoduleKind::kAdd, local_rows_, m_.hidden),
-                     Pass::kBackward));
+      module.backward.push_back(maker_.Add("residual.gradient",
+                                           submodule::Add{.rows = local_rows_, .n = m_.hidden},
+                                           Pass::kBackward));
     }
     return module;
   }
 
   TorchModule Residual(const std::string& name) {
-    Submodule s = maker_.Base(name, SubmoduleKind::kBiasDropoutAdd, local_rows_, m_.hidden);
-    s.dropout = m_.dropout > 0;
-    TorchModule module = BothWays(s);
-    if (!s.dropout) module.backward.clear();  // the gradient goes both ways as it is
+    const bool dropout = m_.dropout > 0;
+    TorchModule module = BothWays(
+        name, submodule::BiasDropoutAdd{.rows = local_rows_, .n = m_.hidden, .dropout = dropout});
+    if (!dropout) module.backward.clear();  // both summands have the gradient of the sum
     return module;
   }
 
@@ -138,18 +142,14 @@ class ModelMaker {
   }
 
   TorchModule Rotary(int64_t width) {
-    Submodule rotary = maker_.Base("attention.rotary", SubmoduleKind::kRotary, rows_, width);
-    rotary.fused = job_.training.kernels.fused;
-    return BothWays(rotary);
+    return BothWays(
+        "attention.rotary",
+        submodule::Rotary{.rows = rows_, .n = width, .fused = job_.training.kernels.fused});
   }
 
   // A norm of something narrower than the model, which tensor parallelism does not split.
   TorchModule NarrowNorm(const std::string& name, int64_t width) {
-    Submodule s = maker_.Base(name, SubmoduleKind::kNorm, rows_, width);
-    s.rms = m_.rms_norm;
-    s.bias = !m_.rms_norm;
-    s.fused = job_.training.kernels.fused;
-    TorchModule module = BothWays(s);
+    TorchModule module = BothWays(name, NormOf(rows_, width));
     module.parameters = {width};
     if (!m_.rms_norm) module.parameters.push_back(width);
     return module;
@@ -196,9 +196,9 @@ class ModelMaker {
     modules->push_back(Norm("mlp.norm", true));
     modules->push_back(Column("mlp.w1", width, m_.hidden, m_.bias, true));
     if (m_.mlp.gated()) modules->push_back(Column("mlp.w3", width, m_.hidden, m_.bias, false));
-    Submodule activation = maker_.Base("mlp.activation", SubmoduleKind::kActivation, rows_, width);
-    activation.gated = m_.mlp.gated();
-    modules->push_back(BothWays(activation));
+    modules->push_back(
+        BothWays("mlp.activation",
+                 submodule::Activation{.rows = rows_, .n = width, .gated = m_.mlp.gated()}));
     modules->push_back(Row("mlp.w2", m_.hidden, width));
     modules->push_back(Residual("mlp.residual"));
   }
@@ -244,15 +244,15 @@ class ModelMaker {
 
   TorchGroup Embedding() {
     TorchGroup group;
-    Submodule s = maker_.Base("embedding.words", SubmoduleKind::kEmbedding, rows_, m_.hidden);
-    s.k = layout_.padded_vocab / layout_.tensor;
-    TorchModule words = BothWays(s);
-    words.parameters = {s.k * m_.hidden};
+    const int64_t vocab = layout_.padded_vocab / layout_.tensor;
+    TorchModule words = BothWays("embedding.words",
+                                 submodule::Embedding{.rows = rows_, .n = m_.hidden, .k = vocab});
+    words.parameters = {vocab * m_.hidden};
     words.after = RowOutput();
     group.modules.push_back(words);
     if (m_.embedding.learned_positions()) {
       TorchModule positions =
-          BothWays(maker_.Base("embedding.positions", SubmoduleKind::kAdd, local_rows_, m_.hidden));
+          BothWays("embedding.positions", submodule::Add{.rows = local_rows_, .n = m_.hidden});
       positions.parameters = {m_.embedding.max_positions * m_.hidden};
       positions.partial_gradient = split_;
       group.modules.push_back(positions);
@@ -284,8 +284,7 @@ class ModelMaker {
       group.modules.back().parameters.clear();
       group.modules.back().tied = true;
     }
-    TorchModule loss =
-        BothWays(maker_.Base("head.loss", SubmoduleKind::kCrossEntropy, rows_, vocab));
+    TorchModule loss = BothWays("head.loss", submodule::CrossEntropy{.rows = rows_, .n = vocab});
     loss.calls = LossCalls();
     group.modules.push_back(loss);
     return group;

@@ -9,8 +9,8 @@ void ZeroBuckets::Add(int64_t elements) {
 }
 
 void ZeroBuckets::Copy(const char* name) {
-  c_.builder->Compute(ElementWork(name, SubmoduleKind::kGradientScale,
-                                  c_.job.training.precision.type, elements_, c_.tables));
+  c_.builder->Compute(StepWork(name, submodule::GradientScale{{elements_}},
+                               c_.job.training.precision.type, c_.tables));
 }
 
 CommCall ZeroBuckets::Call() const {

@@ -102,8 +102,8 @@ void Zero3Hooks::Wait(int gather) {
   const ZeroFetch& fetch = plan_.gathers[static_cast<size_t>(gather)];
   if (fetch.parameters.size() < 2 || c_.layout.gradient_ranks() < 2) return;
   // Parameters gathered together are put together from every rank's piece.
-  c_.builder->Compute(ElementWork("zero.copy-out", SubmoduleKind::kGradientScale,
-                                  c_.job.training.precision.type, fetch.elements, c_.tables));
+  c_.builder->Compute(StepWork("zero.copy-out", submodule::GradientScale{{fetch.elements}},
+                               c_.job.training.precision.type, c_.tables));
 }
 
 void Zero3Hooks::BeforeModule(const GroupPass& pass, ModulePass part, size_t module) {

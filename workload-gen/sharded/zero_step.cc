@@ -46,7 +46,7 @@ void ZeroStep::Agree(int64_t share) {
   if (!training.optimizer.gradient_clipping) return;
   // Offloaded gradients had their norms taken on their way to the host.
   if (!c_.job.zero.offload_optimizer) {
-    step_.Elements("optimizer.norm", SubmoduleKind::kGradientNorm, training.precision.type, share);
+    step_.Compute("optimizer.norm", submodule::GradientNorm{{share}}, training.precision.type);
   }
   step_.Agree(kDataRole, kDataStream, c_.layout.gradient_ranks(), DataType::kFp32, ReduceOp::kSum);
 }
@@ -61,11 +61,10 @@ void ZeroStep::Update(int64_t share) {
       UpdateOnHost(elements);
       continue;
     }
-    step_.Elements("optimizer.gradients", SubmoduleKind::kCast, type, elements);
-    step_.Elements("optimizer.unscale-clip", SubmoduleKind::kGradientScale, DataType::kFp32,
-                   elements);
-    step_.Elements("optimizer.adam", SubmoduleKind::kOptimizer, DataType::kFp32, elements);
-    step_.Elements("optimizer.copy", SubmoduleKind::kCast, type, elements);
+    step_.Compute("optimizer.gradients", submodule::Cast{{elements}}, type);
+    step_.Compute("optimizer.unscale-clip", submodule::GradientScale{{elements}}, DataType::kFp32);
+    step_.Compute("optimizer.adam", submodule::Optimizer{{elements}}, DataType::kFp32);
+    step_.Compute("optimizer.copy", submodule::Cast{{elements}}, type);
   }
 }
 

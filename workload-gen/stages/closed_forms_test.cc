@@ -6,6 +6,7 @@
 #include <map>
 #include <tuple>
 
+#include "core/schema/testing/submodule_testing.h"
 #include "workload-gen/graph/text/program_counts.h"
 #include "workload-gen/layout/process_groups.h"
 #include "workload-gen/stages/schedule.h"
@@ -115,12 +116,12 @@ TEST(ClosedForms, Images) {
   EXPECT_EQ(2 * split + whole, ParameterCount(job.model));
   int heads = 0;
   for (const Submodule& s : w.submodules) {
-    EXPECT_NE(s.kind, SubmoduleKind::kEmbedding);
-    EXPECT_FALSE(s.causal);
-    EXPECT_TRUE(s.name != "embedding.patches" || s.k == 768);
+    EXPECT_FALSE(s.Is<submodule::Embedding>());
+    EXPECT_FALSE(FieldOf(s, "causal"));
+    EXPECT_TRUE(s.name != "embedding.patches" || FieldOf(s, "k") == 768);
     if (s.name != "head.logits") continue;
-    EXPECT_EQ(s.rows, 2);  // the class token of each image
-    EXPECT_EQ(s.n, 10);
+    EXPECT_EQ(FieldOf(s, "rows"), 2);  // the class token of each image
+    EXPECT_EQ(FieldOf(s, "n"), 10);
     ++heads;
   }
   EXPECT_EQ(heads, 3);

@@ -59,9 +59,7 @@ std::map<std::string, int> WorkOf(const Workload& w, size_t index) {
     }
     for (const uint32_t s : w.blocks[op.work].submodules) {
       const Submodule& m = w.submodules[s];
-      ++work[m.name + " " + PassNames()[static_cast<size_t>(m.pass)] + " " +
-             std::to_string(m.rows) + "x" + std::to_string(m.n) + "x" + std::to_string(m.k) +
-             place];
+      ++work[FactsOf(m) + place];
     }
   }
   return work;

@@ -6,8 +6,8 @@ namespace drydock {
 
 namespace {
 
-// A call over the ranks that share a bucket. Where experts are not split, these are the others' and
-// so is the communicator; with one of their own, both reduce at a time.
+// A call over the ranks that share a bucket. Without expert parallelism, buckets of experts use the
+// same ranks and communicator as the others; else they have their own, and both reduce at a time.
 ProgramBuilder::OpId StartOver(const WriterContext& c, const Bucket& bucket, CommCall call) {
   call.buffers = c.job.training.optimizer.gradient_buffers;
   call.count = bucket.elements;
@@ -83,13 +83,13 @@ void GradientReduction::Launch(size_t chunk, size_t bucket) {
   const Phase phase = b.phase();
   b.SetPhase(Phase::kGradientSync);
   if (training.optimizer.check_gradients) {
-    b.Compute(ElementWork("gradients.check", SubmoduleKind::kGradientNorm,
-                          training.precision.gradients, elements, c_.tables));
+    b.Compute(StepWork("gradients.check", submodule::GradientNorm{{elements}},
+                       training.precision.gradients, c_.tables));
     b.HostReads();  // is the norm a number?
   }
   if (c_.layout.gradient_ranks() > 1) {
-    b.Compute(ElementWork("gradients.average", SubmoduleKind::kGradientScale,
-                          training.precision.gradients, elements, c_.tables));
+    b.Compute(StepWork("gradients.average", submodule::GradientScale{{elements}},
+                       training.precision.gradients, c_.tables));
   }
   CommCall call;
   call.collective =
@@ -132,7 +132,7 @@ ProgramBuilder::OpId ParameterGather::Start(size_t chunk, size_t bucket) {
   return ops_[chunk][bucket] = StartOver(c_, chunks_[chunk].buckets[bucket], call);
 }
 
-// The model's start first: the last bucket filled.
+// From the start of the model: the bucket filled last is the first.
 void ParameterGather::StartChunk(size_t chunk) {
   if (chunk >= ops_.size()) return;
   for (size_t bucket = ops_[chunk].size(); bucket-- > 0;) {
@@ -165,7 +165,7 @@ void ParameterGather::BeforeForward(int chunk, int layer) {
     if (!Holds(c, bucket, layer)) continue;
     if (ops_[c][bucket] == ProgramBuilder::kNothing) Start(c, bucket);
     c_.builder->Wait(ops_[c][bucket]);
-    // The next bucket travels while this one's layers compute.
+    // The next bucket is gathered while the layers of this bucket compute.
     const bool more =
         bucket > 0 && chunks_[c].buckets[bucket - 1].expert == chunks_[c].buckets[bucket].expert;
     if (more && ops_[c][bucket - 1] == ProgramBuilder::kNothing) Start(c, bucket - 1);

@@ -69,7 +69,7 @@ void StepTail::AllReduceModel(ReduceOp op) {
     AllReduceWorld(DataType::kFp32, op);
   else
     AllReduceReplica(DataType::kFp32, op);
-  // The gradients of experts belong to an optimizer of their own.
+  // The gradients of experts have their own optimizer.
   if (!c_.job.training.optimizer.distributed && c_.job.model.moe.experts > 0) {
     AllReduce(kExpertModelRole, kModelStream, DataType::kFp32, op, 1);
   }
@@ -88,7 +88,7 @@ void StepTail::ReduceSharedEmbedding() {
             c_.layout.padded_vocab / c_.layout.tensor * c_.job.model.hidden);
 }
 
-// From how many tokens each expert got in the whole step (DeepSeek-V3, section 2.1.2).
+// From the number of tokens of each expert in the whole step (DeepSeek-V3, section 2.1.2).
 void StepTail::UpdateRouterBiases() {
   if (!c_.job.model.moe.router_bias) return;
   int64_t layers = 0;
@@ -108,27 +108,27 @@ void StepTail::UpdateRouterBiases() {
             layers * c_.job.model.moe.experts);
 }
 
-// A stage that only passes messages on has nothing to update.
-void StepTail::Compute(const char* name, SubmoduleKind kind, DataType type) {
+// A stage without parameters of its own has nothing to update.
+void StepTail::Compute(const char* name, const SubmoduleWork& work, DataType type) {
   if (owned_ == 0) return;
-  c_.builder->Compute(ElementWork(name, kind, type, owned_, c_.tables));
+  c_.builder->Compute(StepWork(name, work, type, c_.tables));
 }
 
 void StepTail::Optimize() {
   const TrainingRules& training = c_.job.training;
   if (training.precision.type == DataType::kFp16) {
-    Compute("optimizer.unscale", SubmoduleKind::kGradientScale, DataType::kFp32);
+    Compute("optimizer.unscale", submodule::GradientScale{{owned_}}, DataType::kFp32);
     AllReduceModel(ReduceOp::kMax);  // did any gradient overflow?
     c_.builder->HostReads();         // the host decides whether to step
   }
   if (training.optimizer.gradient_clipping) {
-    Compute("optimizer.norm", SubmoduleKind::kGradientNorm, DataType::kFp32);
+    Compute("optimizer.norm", submodule::GradientNorm{{owned_}}, DataType::kFp32);
     AllReduceModel(ReduceOp::kSum);
     c_.builder->HostReads();  // the host computes the factor
-    Compute("optimizer.clip", SubmoduleKind::kGradientScale, DataType::kFp32);
+    Compute("optimizer.clip", submodule::GradientScale{{owned_}}, DataType::kFp32);
   }
-  Compute("optimizer.adam", SubmoduleKind::kOptimizer, DataType::kFp32);
-  Compute("optimizer.copy", SubmoduleKind::kCast, training.precision.type);
+  Compute("optimizer.adam", submodule::Optimizer{{owned_}}, DataType::kFp32);
+  Compute("optimizer.copy", submodule::Cast{{owned_}}, training.precision.type);
 }
 
 void StepTail::Checks() {

@@ -1,5 +1,5 @@
-// Writes what follows the last backward: the remaining gradient reductions, the optimizer, the
-// checks (Megatron's finalize_model_grads.py, optimizer.py, training.py).
+// Writes the end of a step, after the last backward: the remaining gradient reductions, the
+// optimizer, the checks (Megatron's finalize_model_grads.py, optimizer.py, training.py).
 #ifndef DRYDOCK_WORKLOAD_GEN_STAGES_STEP_TAIL_H_
 #define DRYDOCK_WORKLOAD_GEN_STAGES_STEP_TAIL_H_
 
@@ -20,10 +20,10 @@ class StepTail {
   void UpdateRouterBiases();
   void Optimize();
   void Checks();
-  void Compute(const char* name, SubmoduleKind kind, DataType type);
+  void Compute(const char* name, const SubmoduleWork& work, DataType type);
   int EmbeddingHolders() const;  // pipeline stages
   void AllReduce(Role role, Stream stream, DataType type, ReduceOp op, int64_t count);
-  // Over the ranks that together hold every gradient once.
+  // Over the ranks that together hold each gradient once.
   void AllReduceModel(ReduceOp op);
   void AllReduceWorld(DataType type, ReduceOp op);
   void AllReduceReplica(DataType type, ReduceOp op);

@@ -32,7 +32,7 @@ class AttentionMaker {
   }
 
  private:
-  // Of this rank; ranks share one where there are more of them than heads.
+  // Key heads of this rank. Ranks share a head if there are more ranks than heads.
   int64_t KeyHeads() const {
     return std::max(
         int64_t{1},
@@ -56,10 +56,10 @@ class AttentionMaker {
   }
 
   void MakeRotary(int64_t width) {
-    Submodule rotary =
-        maker_.Base("attention.rotary", SubmoduleKind::kRotary, maker_.rows(), width);
-    rotary.fused = maker_.job().training.kernels.fused;
-    work_.rotary = maker_.BothWays(rotary);
+    work_.rotary = maker_.BothWays(
+        "attention.rotary",
+        submodule::Rotary{
+            .rows = maker_.rows(), .n = width, .fused = maker_.job().training.kernels.fused});
   }
 
   void MakeLatent() {
@@ -71,7 +71,7 @@ class AttentionMaker {
       latent.q_down = maker_.Linear("attention.q-down", local, shape.q_rank, m_.hidden, false);
       latent.q_norm = maker_.Norm("attention.q-norm", local, shape.q_rank);
     }
-    const bool narrow = shape.q_rank > 0;  // else the layer's norm is a module of its own
+    const bool narrow = shape.q_rank > 0;  // else the norm of the layer is a separate module
     latent.q_up = maker_.ColumnLinear("attention.q-up", rows, m_.attention.query_width() / tensor_,
                                       narrow ? shape.q_rank : m_.hidden, false,
                                       narrow ? InputFrom::kNorm : InputFrom::kElsewhere);
@@ -82,12 +82,12 @@ class AttentionMaker {
         maker_.ColumnLinear("attention.kv-up", rows, heads * (shape.nope_dim + shape.value_dim),
                             shape.kv_rank, false, InputFrom::kNorm);
     work_.latent = latent;
-    // Queries turn in place; keys are put together with their turned part, values beside them.
+    // Queries rotate in place; keys are joined with their rotated part, values beside them.
     MakeRotary(heads * (shape.rope_dim + m_.attention.head_dim + shape.value_dim));
   }
 
-  Submodule Core(const char* name) const {
-    Submodule s = maker_.Base(name, SubmoduleKind::kAttention, 0, 0);
+  submodule::Attention Core() const {
+    submodule::Attention s;
     s.batch = maker_.job().training.batch.micro;
     s.sequence = m_.sequence;
     s.heads = m_.attention.heads / tensor_;
@@ -101,8 +101,9 @@ class AttentionMaker {
     return s;
   }
 
-  // As many scores as the window leaves: the mean number of keys a query sees, without a mask.
-  void SeeWindow(Submodule* s) const {
+  // The number of scores that the window leaves: the mean number of keys a query sees, without a
+  // mask.
+  void SeeWindow(submodule::Attention* s) const {
     const double window = static_cast<double>(m_.attention.window),
                  length = static_cast<double>(m_.sequence);
     const double seen = m_.attention.causal ? window - window * window / (2 * length) : window;
@@ -117,12 +118,12 @@ class AttentionMaker {
     core.keys = rows * KeyHeads() * m_.attention.head_dim;
     core.values = rows * KeyHeads() * m_.attention.value_dim();
     core.outputs = rows * m_.attention.value_width() / tensor_;
-    Submodule s = Core("attention.core");
+    submodule::Attention s = Core();
     if (layout_.context > 1) CutCore(&s);
-    core.first = maker_.BothWays(s);
+    core.first = maker_.BothWays("attention.core", s);
   }
 
-  void CutCore(Submodule* s) {
+  void CutCore(submodule::Attention* s) {
     const int64_t context = layout_.context;
     switch (maker_.job().parallel.context_type) {
       case ContextType::kAllToAll:
@@ -131,7 +132,7 @@ class AttentionMaker {
         return;
       case ContextType::kAllGather:
         s->sequence = m_.sequence / (2 * context);
-        // Chunks r and 2 CP - 1 - r see r + 1 and 2 CP - r chunks of keys: 2 CP + 1 together.
+        // Chunks r and 2 CP - 1 - r see r + 1 and 2 CP - r chunks of keys: 2 CP + 1 in all.
         if (!windowed_) {
           s->kv_sequence = m_.attention.causal ? (2 * context + 1) * s->sequence / 2 : m_.sequence;
         }
@@ -141,15 +142,15 @@ class AttentionMaker {
     }
   }
 
-  // A further step is the half square that the mask leaves of a rank's queries and another's keys.
-  void MakeRing(Submodule* s) {
+  // Each later step is the half square that the mask leaves of a rank's queries and another rank's
+  // keys.
+  void MakeRing(submodule::Attention* s) {
     s->sequence = m_.sequence / layout_.context;
-    Submodule other = *s;
-    other.name = "attention.core-step";
+    submodule::Attention other = *s;
     other.causal = false;
     if (m_.attention.causal) other.kv_sequence = s->sequence / 2;
     CoreWork& core = work_.core;
-    core.other = maker_.BothWays(other);
+    core.other = maker_.BothWays("attention.core-step", other);
     core.scale_output = Merge(core.outputs, 1, Pass::kForward);
     core.merge_output = Merge(core.outputs, 2, Pass::kForward);
     core.copy_queries = Merge(core.queries, 1, Pass::kBackward);
@@ -157,12 +158,12 @@ class AttentionMaker {
     core.merge_gradient = Merge(core.keys + core.values, 2, Pass::kBackward);
   }
 
-  // So many elements of this rank's: of one step copied or scaled, or of two added.
+  // Copies or scales `elements` elements of one step on this rank, or adds those of two steps.
   uint32_t Merge(int64_t elements, int64_t summands, Pass pass) {
     const int64_t rows = maker_.rows();
-    Submodule s = maker_.Base("attention.merge", SubmoduleKind::kAdd, rows, elements / rows);
-    s.top_k = summands;
-    return maker_.Add(s, pass);
+    return maker_.Add("attention.merge",
+                      submodule::Add{.rows = rows, .n = elements / rows, .summands = summands},
+                      pass);
   }
 
   SubmoduleMaker& maker_;

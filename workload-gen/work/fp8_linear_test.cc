@@ -4,6 +4,7 @@
 
 #include <map>
 
+#include "core/schema/testing/submodule_testing.h"
 #include "workload-gen/testing/structure_testing.h"
 #include "workload-gen/testing/tensor_overlap_testing.h"
 
@@ -49,7 +50,7 @@ TEST(Fp8Linear, Fp8IsGatheredAndSumsAreNot) {
 // Elements of a layer that are quantised with and without their transposes, and what products have
 // turned, by phase.
 struct Quantised {
-  int64_t both = 0, unturned = 0, turned = 0;
+  int64_t with_transpose = 0, without_transpose = 0, transposed = 0;
   bool operator==(const Quantised&) const = default;
 };
 Quantised QuantisedOf(const Workload& w, Phase phase) {
@@ -59,20 +60,26 @@ Quantised QuantisedOf(const Workload& w, Phase phase) {
     if (op.kind != OpKind::kCompute) continue;
     for (const uint32_t index : w.blocks[op.work].submodules) {
       const Submodule& s = w.submodules[index];
-      if (s.kind == SubmoduleKind::kQuantise)
-        (s.unturned ? all.unturned : all.both) += s.rows * s.n;
-      if (s.kind != SubmoduleKind::kLinear || s.type != DataType::kFp8) continue;
-      if (s.pass == Pass::kForward && !s.fp8_input) all.both += s.rows * s.k;
-      if (s.pass == Pass::kBackwardActivation && !s.fp8_gradient) all.both += s.rows * s.n;
+      if (const auto* quantise = s.As<submodule::Quantise>()) {
+        (quantise->without_transpose ? all.without_transpose : all.with_transpose) +=
+            quantise->rows * quantise->n;
+      }
+      const auto* linear = s.As<submodule::Linear>();
+      if (linear == nullptr || s.type != DataType::kFp8) continue;
+      const int64_t input = linear->rows * linear->k, output = linear->rows * linear->n;
+      if (s.pass == Pass::kForward && !linear->fp8_input) all.with_transpose += input;
+      if (s.pass == Pass::kBackwardActivation && !linear->fp8_gradient)
+        all.with_transpose += output;
       if (s.pass != Pass::kBackwardWeight) continue;
-      all.turned += s.fp8_input ? s.rows * s.k : 0;
-      all.turned += s.fp8_gradient ? s.rows * s.n : 0;
+      all.transposed += linear->fp8_input ? input : 0;
+      all.transposed += linear->fp8_gradient ? output : 0;
     }
   }
   return all;
 }
 void PrintTo(const Quantised& q, std::ostream* out) {
-  *out << q.both << " both ways, " << q.unturned << " one way, " << q.turned << " turned";
+  *out << q.with_transpose << " with transpose, " << q.without_transpose << " without, "
+       << q.transposed << " transposed later";
 }
 
 // t = 64 rows of h = 64 on 4 ranks. The norms write fp8; inputs of proj and fc2 are quantised (t x
@@ -97,14 +104,17 @@ TEST(Fp8Linear, GradientsOf16BitsAreAddedIntoToo) {
     const Workload w = Apart({"training.precision=fp8",
                               std::string("training.gradient_type=") + (half ? "bf16" : "fp32")});
     for (const Submodule& s : w.submodules) {
-      if (s.kind != SubmoduleKind::kLinear || s.pass != Pass::kBackwardWeight) continue;
-      EXPECT_EQ(s.accumulate_half, half);
-      EXPECT_EQ(s.accumulate_fp32, !half);
+      const auto* linear = s.As<submodule::Linear>();
+      if (linear == nullptr || s.pass != Pass::kBackwardWeight) continue;
+      EXPECT_EQ(linear->accumulate_half, half);
+      EXPECT_EQ(linear->accumulate_fp32, !half);
     }
   }
   const Workload apart =
       Apart({"training.gradient_type=bf16", "training.gradient_accumulation_fusion=false"});
-  for (const Submodule& s : apart.submodules) EXPECT_FALSE(s.accumulate_half);
+  for (const Submodule& s : apart.submodules) {
+    EXPECT_FALSE(FieldOf(s, "accumulate_half"));
+  }
 }
 
 // The loss has a maximum of its own, over tp.
@@ -138,8 +148,10 @@ TEST(Fp8Linear, SharedExpertsInputIsQuantisedOnItsRank) {
   for (const Submodule& s : w.submodules) {
     if (s.name != "shared.fc1.cast") continue;
     ++found;
-    EXPECT_EQ(s.rows, 64 / kRanks);
-    EXPECT_TRUE(s.unturned);
+    const auto* quantise = s.As<submodule::Quantise>();
+    ASSERT_NE(quantise, nullptr);
+    EXPECT_EQ(quantise->rows, 64 / kRanks);
+    EXPECT_TRUE(quantise->without_transpose);
   }
   EXPECT_EQ(found, 1);
 }

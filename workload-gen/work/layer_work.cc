@@ -25,7 +25,7 @@ class WorkMaker {
   }
 
  private:
-  // Layers differ by whether they have experts, and a window.
+  // Layers are of four kinds: with or without experts, with or without a window.
   void MakeLayers() {
     std::array<int, 4> kind;
     kind.fill(-1);
@@ -56,37 +56,35 @@ class WorkMaker {
     }
     layer.residual2 = maker_.Residual("mlp.residual");
     layer.residual_backward = m_.dropout > 0 || m_.bias;
-    layer.residual_gradient = maker_.Add(
-        maker_.Base("residual.gradient", SubmoduleKind::kAdd, maker_.local_rows(), m_.hidden),
-        Pass::kBackward);
+    layer.residual_gradient =
+        maker_.Add("residual.gradient", submodule::Add{.rows = maker_.local_rows(), .n = m_.hidden},
+                   Pass::kBackward);
     return layer;
   }
 
   void MakeEmbedding() {
     const ParallelLayout& layout = maker_.layout();
-    Submodule lookup =
-        maker_.Base("embedding.words", SubmoduleKind::kEmbedding, work_.rows, m_.hidden);
-    lookup.k = layout.padded_vocab / layout.tensor;
-    work_.embedding.lookup.forward = maker_.Add(lookup, Pass::kForward);
+    submodule::Embedding lookup{
+        .rows = work_.rows, .n = m_.hidden, .k = layout.padded_vocab / layout.tensor};
+    work_.embedding.lookup.forward = maker_.Add("embedding.words", lookup, Pass::kForward);
     lookup.accumulate_fp32 = maker_.job().training.precision.gradients == DataType::kFp32;
-    work_.embedding.lookup.backward = maker_.Add(lookup, Pass::kBackward);
+    work_.embedding.lookup.backward = maker_.Add("embedding.words", lookup, Pass::kBackward);
     if (m_.embedding.patch_features > 0) {
       work_.embedding.patches = maker_.HeadLinear("embedding.patches", work_.rows, m_.hidden,
                                                   m_.embedding.patch_features);
     }
     if (m_.embedding.learned_positions()) {
       work_.embedding.positions = maker_.BothWays(
-          maker_.Base("embedding.positions", SubmoduleKind::kAdd, work_.rows, m_.hidden));
+          "embedding.positions", submodule::Add{.rows = work_.rows, .n = m_.hidden});
     }
     if (m_.dropout > 0) {
-      Submodule dropout = maker_.Base("embedding.dropout", SubmoduleKind::kBiasDropoutAdd,
-                                      work_.local_rows, m_.hidden);
-      dropout.dropout = true;
-      work_.embedding.dropout = maker_.BothWays(dropout);
+      work_.embedding.dropout = maker_.BothWays(
+          "embedding.dropout",
+          submodule::BiasDropoutAdd{.rows = work_.local_rows, .n = m_.hidden, .dropout = true});
     }
   }
 
-  // Images are told apart by the row of their class token, on each tensor rank alike.
+  // An image is classified by the row of its class token, on every tensor rank.
   void MakeHead() {
     const bool images = m_.embedding.patch_features > 0;
     const int64_t vocab =
@@ -94,9 +92,10 @@ class WorkMaker {
     const int64_t rows = images ? maker_.job().training.batch.micro : work_.rows;
     work_.head.norm = maker_.Norm("head.norm", work_.local_rows, m_.hidden);
     work_.head.logits = maker_.HeadLinear("head.logits", rows, vocab, m_.hidden);
-    Submodule loss = maker_.Base("head.loss", SubmoduleKind::kCrossEntropy, rows, vocab);
-    loss.fused = maker_.job().training.kernels.cross_entropy_fusion != CrossEntropyFusion::kNone;
-    work_.head.loss = maker_.BothWays(loss);
+    const bool fused =
+        maker_.job().training.kernels.cross_entropy_fusion != CrossEntropyFusion::kNone;
+    work_.head.loss = maker_.BothWays(
+        "head.loss", submodule::CrossEntropy{.rows = rows, .n = vocab, .fused = fused});
   }
 
   void MakeMtp() {
@@ -131,14 +130,8 @@ int ProductsIn(const LayerWork& layer, const ModelShape& model, const ParallelLa
   return count + 2 * (model.moe.experts / layout.expert) + (layer.experts->shared ? 2 : 0);
 }
 
-uint32_t ElementWork(const char* name, SubmoduleKind kind, DataType type, int64_t elements,
-                     WorkTables* tables) {
-  Submodule s;
-  s.name = name;
-  s.kind = kind;
-  s.pass = Pass::kNone;
-  s.type = type;
-  s.elements = elements;
+uint32_t StepWork(const char* name, const SubmoduleWork& work, DataType type, WorkTables* tables) {
+  Submodule s{.name = name, .pass = Pass::kNone, .type = type, .work = work};
   FillCosts(&s);
   return tables->Intern(s);
 }

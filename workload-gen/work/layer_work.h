@@ -1,5 +1,5 @@
-// The submodules of a transformer on one rank: shapes, FLOPs, bytes. Made once per workload and
-// kind of rank; the program writers use the table indices. Rows: submodule_maker.h.
+// The submodules of a transformer on one rank: shapes, FLOPs, bytes. They are made once per
+// workload and kind of rank; program writers use the table indices. submodule_maker.h defines rows.
 #ifndef DRYDOCK_WORKLOAD_GEN_WORK_LAYER_WORK_H_
 #define DRYDOCK_WORKLOAD_GEN_WORK_LAYER_WORK_H_
 
@@ -19,18 +19,18 @@ namespace drydock {
 struct LayerWork {
   AttentionWork attention;
   TwoWayWork norm2;
-  // One of the two.
+  // Exactly one of the two has a value.
   std::optional<MlpWork> mlp;
   std::optional<ExpertWork> experts;
   std::optional<TwoWayWork> post_norm2;
   TwoWayWork residual2;
   uint32_t residual_gradient = 0;  // sum of the branch's and the residual's gradients
-  bool residual_backward = false;  // dropout or bias: the branch's gradient takes a kernel
+  bool residual_backward = false;  // dropout or bias: the gradient of the branch needs a kernel
 };
 
 struct EmbeddingWork {
   TwoWayWork lookup;
-  std::optional<LinearWork> patches;  // of images, in place of the lookup
+  std::optional<LinearWork> patches;  // of images, instead of the lookup
   std::optional<TwoWayWork> positions;
   std::optional<TwoWayWork> dropout;
 };
@@ -44,7 +44,7 @@ struct HeadWork {
 // Of an MTP layer, before and after its transformer layer.
 struct MtpWork {
   TwoWayWork token_norm, hidden_norm, final_norm;
-  LinearWork join;  // of both, from twice the width
+  LinearWork join;  // of tokens and hidden rows, from twice the width
 };
 
 struct RankWork {
@@ -61,16 +61,16 @@ struct RankWork {
   }
 };
 
-// `load`: of the rank's experts. `gpus`: of a host, where all hosts are alike.
+// `load`: of the rank's experts. `gpus`: the number of GPUs of a host.
 RankWork MakeRankWork(const TrainingJob& job, const ParallelLayout& layout, WorkTables* tables,
                       ExpertLoad load = ExpertLoad::kMean, int gpus = 8);
 
-// Linear layers of a layer that run in fp8 where the job does, each local expert's counted.
+// The number of linear layers of a layer that run in fp8 in an fp8 job, those of each local expert
+// included.
 int ProductsIn(const LayerWork& layer, const ModelShape& model, const ParallelLayout& layout);
 
-// Element-wise work of the optimizer step and the gradient reduction.
-uint32_t ElementWork(const char* name, SubmoduleKind kind, DataType type, int64_t elements,
-                     WorkTables* tables);
+// Enters element-wise work of the optimizer step or the gradient reduction in the table.
+uint32_t StepWork(const char* name, const SubmoduleWork& work, DataType type, WorkTables* tables);
 
 }  // namespace drydock
 

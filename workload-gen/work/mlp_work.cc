@@ -29,45 +29,37 @@ class ExpertMaker {
  private:
   void MakeRouter() {
     const int64_t tokens = work_.routing.tokens;
-    Submodule router = maker_.Base("moe.router", SubmoduleKind::kRouter, tokens, m_.moe.experts);
-    router.k = m_.hidden;
-    router.accumulate_fp32 = training_.kernels.gradient_accumulation_fusion &&
-                             training_.precision.gradients == DataType::kFp32;
-    work_.router = maker_.BothWays(router);
-    Submodule top_k = maker_.Base("moe.top-k", SubmoduleKind::kTopK, tokens, m_.moe.experts);
-    top_k.top_k = m_.moe.per_token;
-    work_.top_k = maker_.BothWays(top_k);
+    const bool accumulate_fp32 = training_.kernels.gradient_accumulation_fusion &&
+                                 training_.precision.gradients == DataType::kFp32;
+    work_.router =
+        maker_.BothWays("moe.router", submodule::Router{.rows = tokens,
+                                                        .n = m_.moe.experts,
+                                                        .k = m_.hidden,
+                                                        .accumulate_fp32 = accumulate_fp32});
+    work_.top_k = maker_.BothWays(
+        "moe.top-k",
+        submodule::TopK{.rows = tokens, .n = m_.moe.experts, .top_k = m_.moe.per_token});
   }
 
-  Submodule Move(const char* name, SubmoduleKind kind, int64_t rows, int64_t experts,
-                 int64_t copies) const {
-    Submodule s = maker_.Base(name, kind, rows, m_.hidden);
-    s.experts = experts;
-    s.top_k = copies;
-    return s;
-  }
-
-  // All-to-all: a token is copied for each of its experts before it leaves, and the copies are
-  // sorted where they arrive. The others send tokens, which are copied at the experts.
+  // All-to-all copies a token for each of its experts before the dispatch and sorts the copies at
+  // their destination. The other dispatchers send tokens, which are copied at the experts.
   void MakeMoves() {
-    const int64_t arrived = work_.routing.received;
+    const submodule::TokenMove at_experts{
+        .rows = work_.routing.received, .n = m_.hidden, .experts = local_experts_, .top_k = 1};
     if (training_.moe.dispatcher == MoeDispatcher::kAllToAll) {
-      const int64_t tokens = work_.routing.tokens, copies = m_.moe.per_token;
-      work_.permute = maker_.BothWays(
-          Move("moe.permute", SubmoduleKind::kPermute, tokens, m_.moe.experts, copies));
-      work_.unpermute = maker_.BothWays(
-          Move("moe.unpermute", SubmoduleKind::kUnpermute, tokens, m_.moe.experts, copies));
+      const submodule::TokenMove copies{.rows = work_.routing.tokens,
+                                        .n = m_.hidden,
+                                        .experts = m_.moe.experts,
+                                        .top_k = m_.moe.per_token};
+      work_.permute = maker_.BothWays("moe.permute", submodule::Permute{copies});
+      work_.unpermute = maker_.BothWays("moe.unpermute", submodule::Unpermute{copies});
       if (local_experts_ == 1) return;
-      work_.sort =
-          maker_.BothWays(Move("moe.sort", SubmoduleKind::kPermute, arrived, local_experts_, 1));
-      work_.unsort =
-          maker_.BothWays(Move("moe.sort", SubmoduleKind::kUnpermute, arrived, local_experts_, 1));
+      work_.sort = maker_.BothWays("moe.sort", submodule::Permute{at_experts});
+      work_.unsort = maker_.BothWays("moe.sort", submodule::Unpermute{at_experts});
       return;
     }
-    work_.permute =
-        maker_.BothWays(Move("moe.permute", SubmoduleKind::kPermute, arrived, local_experts_, 1));
-    work_.unpermute = maker_.BothWays(
-        Move("moe.unpermute", SubmoduleKind::kUnpermute, arrived, local_experts_, 1));
+    work_.permute = maker_.BothWays("moe.permute", submodule::Permute{at_experts});
+    work_.unpermute = maker_.BothWays("moe.unpermute", submodule::Unpermute{at_experts});
   }
 
   void MakeProducts() {
@@ -90,7 +82,7 @@ class ExpertMaker {
     const DataType type = training_.precision.type;
     if (training_.moe.dispatcher == MoeDispatcher::kFlex) {
       if (layout_.expert * layout_.expert_tensor == 1) return;
-      // Beside its values, a token takes its experts' numbers (8 B) and probabilities (4 B) along.
+      // With its values, a token carries the numbers (8 B) and probabilities (4 B) of its experts.
       const int64_t ids = m_.moe.per_token * 12 / SizeOf(type).count();
       work_.tokens_out = work_.tokens_back = tables_->Intern(
           DeepEpExchange(maker_.job(), layout_, gpus, work_.routing.tokens, type, m_.hidden + ids));
@@ -112,9 +104,9 @@ class ExpertMaker {
                          maker_.job().overlap.shared_expert);
     const int64_t rows = maker_.local_rows();
     if (m_.moe.shared_gate) shared.gate = maker_.HeadLinear("shared.gate", rows, 1, m_.hidden);
-    const Submodule add = maker_.Base("shared.add", SubmoduleKind::kAdd, rows, m_.hidden);
-    shared.add_output = maker_.Add(add, Pass::kForward);
-    shared.add_gradient = maker_.Add(add, Pass::kBackward);
+    const submodule::Add add{.rows = rows, .n = m_.hidden};
+    shared.add_output = maker_.Add("shared.add", add, Pass::kForward);
+    shared.add_gradient = maker_.Add("shared.add", add, Pass::kBackward);
     work_.shared = shared;
   }
 

@@ -1,5 +1,5 @@
-// The submodules of a layer's MLP on one rank: a dense one, or experts with their router and what
-// moves tokens to them.
+// The submodules of a layer's MLP on one rank: a dense MLP, or experts with their router, token
+// dispatch and token combine.
 #ifndef DRYDOCK_WORKLOAD_GEN_WORK_MLP_WORK_H_
 #define DRYDOCK_WORKLOAD_GEN_WORK_MLP_WORK_H_
 
@@ -19,29 +19,29 @@ struct MlpWork {
 struct SharedExpertWork {
   MlpWork mlp;
   std::optional<LinearWork> gate;
-  uint32_t add_output = 0;    // to the routed experts'
+  uint32_t add_output = 0;    // to the output of the routed experts
   uint32_t add_gradient = 0;  // of the input
 };
 
 struct ExpertWork {
   TwoWayWork router, top_k, permute, unpermute;
-  // The copies that come to a rank are put in the order of its experts, and back.
+  // Sorts the copies that arrive at a rank into the order of its experts, and reverses it.
   std::optional<TwoWayWork> sort, unsort;
   LinearWork fc1, fc2;
   TwoWayWork activation;
-  int repeat = 1;  // without a grouped product: the local experts, one after another
+  int repeat = 1;  // without grouped products: the local experts run one after another
   std::optional<SharedExpertWork> shared;
   TokenRouting routing;
-  // Calls that take tokens and probabilities to the experts and back (all-to-all, flex); none
-  // where there is nobody to exchange with.
+  // The calls of token dispatch and combine, for tokens and probabilities (all-to-all, flex); none
+  // if there is no other rank.
   std::optional<uint32_t> tokens_out, tokens_back, probabilities_out, probabilities_back;
 };
 
-// `prefix`: of the submodules' names. `beside`: it runs beside other work, without Transformer
+// `prefix`: of the submodules' names. `beside`: the MLP runs beside other work, without Transformer
 // Engine's overlap.
 MlpWork MakeMlp(SubmoduleMaker* maker, const std::string& prefix, int64_t ffn, InputFrom from,
                 bool beside = false);
-// `gpus`: of a host.
+// `gpus`: the number of GPUs of a host.
 ExpertWork MakeExperts(SubmoduleMaker* maker, ExpertLoad load, int gpus, WorkTables* tables);
 
 }  // namespace drydock

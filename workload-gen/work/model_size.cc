@@ -50,7 +50,7 @@ int64_t AttentionParameters(const ModelShape& m) {
   return count;
 }
 
-// A layer's experts, of which `routed` count.
+// The experts of a layer; `routed` of the routed experts count.
 int64_t ExpertParameters(const ModelShape& m, int64_t routed) {
   const ExpertShape& moe = m.moe;
   int64_t count = routed * (MlpWeights(m, moe.ffn) + MlpBiases(m, moe.ffn));
@@ -85,7 +85,7 @@ int64_t CountParameters(const ModelShape& m, int64_t routed) {
   return count + NormElements(m, m.hidden) + EmbeddingParameters(m);
 }
 
-// Keys that a query meets, on average over the sequence.
+// The mean number of keys that a query sees, over the sequence.
 double KeysSeen(const ModelShape& m, int layer, bool causal_halved) {
   const auto sequence = static_cast<double>(m.sequence);
   const double most = m.attention.HasWindow(layer)
@@ -95,7 +95,7 @@ double KeysSeen(const ModelShape& m, int layer, bool causal_halved) {
   return m.attention.causal && causal_halved ? most - most * most / (2 * sequence) : most;
 }
 
-// Multiply-adds of a layer that backward does once more.
+// Multiply-adds of a layer that backward repeats.
 double Recomputed(const LayerProducts& layer, const RecomputeModules& modules) {
   double sum = 0;
   if (modules.core_attention) sum += layer.core;
@@ -106,7 +106,7 @@ double Recomputed(const LayerProducts& layer, const RecomputeModules& modules) {
   return sum;
 }
 
-// Which layers backward runs whole once more: all, or the first of each chunk.
+// The number of layers that backward repeats whole: all, or the first of each chunk.
 std::vector<bool> RecomputedLayers(const TrainingJob& job) {
   const TrainingRules& rules = job.training;
   const auto layers = static_cast<size_t>(job.model.layers);
@@ -128,7 +128,7 @@ std::vector<bool> RecomputedLayers(const TrainingJob& job) {
 double EndProducts(const ModelShape& m) {
   const auto head = static_cast<double>(m.hidden * m.embedding.vocab);
   if (m.embedding.patch_features == 0) return head * (1 + m.mtp_layers);
-  // The head sees the class token alone.
+  // The head sees the class token only.
   return static_cast<double>(m.embedding.patch_features * m.hidden) +
          head / static_cast<double>(m.sequence);
 }

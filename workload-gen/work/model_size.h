@@ -1,5 +1,5 @@
-// What a model's shape amounts to: parameters, and the FLOPs of one iteration by the convention
-// model FLOPs utilisation is stated in. Pure functions, in closed form.
+// The parameters of a model, and the FLOPs of one iteration by the convention of model FLOPs
+// utilization. Pure functions, in closed form.
 #ifndef DRYDOCK_WORKLOAD_GEN_WORK_MODEL_SIZE_H_
 #define DRYDOCK_WORKLOAD_GEN_WORK_MODEL_SIZE_H_
 
@@ -12,7 +12,7 @@ namespace drydock {
 // Of the whole model, vocabulary unpadded. MTP layers count; they share
 // embedding and head.
 int64_t ParameterCount(const ModelShape& model);
-// Those that one token meets: of the routed experts, experts_per_token.
+// Parameters that one token uses: of the routed experts, experts_per_token.
 int64_t ActiveParameterCount(const ModelShape& model);
 
 // The matrix products of one layer, in multiply-adds a token.
@@ -29,11 +29,11 @@ LayerProducts ProductsOfLayer(const ModelShape& model, int layer, bool causal_ha
 
 struct IterationFlops {
   double model = 0;     // forward and backward once: 3 x the forward's matrix products
-  double hardware = 0;  // what recomputation repeats added
+  double hardware = 0;  // with recomputation
 };
-// Over all GPUs. Matrix products only (Narayanan et al., SC'21, appendix; Korthikanti et al. 2022,
-// appendix A): linear layers, attention scores and their product with the values, logits. With
-// training.causal_flops half, causal attention counts the keys that a query sees on average.
+// FLOPs over all GPUs. Matrix products only (Narayanan et al., SC'21, appendix; Korthikanti et al.
+// 2022, appendix A): linear layers, attention scores and their product with the values, logits.
+// With training.causal_flops half, causal attention counts the keys that a query sees on average.
 IterationFlops FlopsOfIteration(const TrainingJob& job);
 
 }  // namespace drydock

@@ -1,6 +1,6 @@
 #include "workload-gen/work/submodule_maker.h"
 
-#include <algorithm>
+#include <type_traits>
 
 #include "workload-gen/work/submodule_costs.h"
 
@@ -13,103 +13,107 @@ SubmoduleMaker::SubmoduleMaker(const TrainingJob& job, const ParallelLayout& lay
   local_rows_ = layout.sequence_parallel ? rows_ / layout.tensor : rows_;
 }
 
-Submodule SubmoduleMaker::Base(const std::string& name, SubmoduleKind kind, int64_t rows,
-                               int64_t n) const {
-  Submodule s;
-  s.name = name;
-  s.kind = kind;
-  s.type = job_.training.precision.type;
-  s.rows = rows;
-  s.n = n;
-  return s;
-}
-
-uint32_t SubmoduleMaker::Add(Submodule s, Pass pass) {
-  s.pass = pass;
-  if (pass == Pass::kForward) s.fp8_gradient = false;
-  if (pass == Pass::kBackwardActivation) s.fp8_input = false;
+uint32_t SubmoduleMaker::Add(Submodule s) {
   FillCosts(&s);
   return tables_->Intern(s);
 }
 
-TwoWayWork SubmoduleMaker::BothWays(const Submodule& s) {
-  return {Add(s, Pass::kForward), Add(s, Pass::kBackward)};
+uint32_t SubmoduleMaker::Add(const std::string& name, const SubmoduleWork& work, Pass pass) {
+  return Add({.name = name, .pass = pass, .type = job_.training.precision.type, .work = work});
 }
 
-LinearWork SubmoduleMaker::Products(Submodule s) {
-  LinearWork linear;
-  linear.gathered = job_.training.precision.type;
-  linear.forward = Add(s, Pass::kForward);
-  linear.activation_gradient = Add(s, Pass::kBackwardActivation);
+TwoWayWork SubmoduleMaker::BothWays(const std::string& name, const SubmoduleWork& work) {
+  return {Add(name, work, Pass::kForward), Add(name, work, Pass::kBackward)};
+}
+
+// A forward product has no output gradient, and the gradient of the input needs no input.
+uint32_t SubmoduleMaker::AddLinear(const std::string& name, DataType type, submodule::Linear linear,
+                                   Pass pass) {
+  if (pass == Pass::kForward) linear.fp8_gradient = false;
+  if (pass == Pass::kBackwardActivation) linear.fp8_input = false;
+  return Add({.name = name, .pass = pass, .type = type, .work = linear});
+}
+
+template <typename Kind>
+LinearWork SubmoduleMaker::Products(const std::string& name, DataType type, Kind linear) {
+  const auto add = [&](Pass pass) {
+    if constexpr (std::is_same_v<Kind, submodule::Linear>)
+      return AddLinear(name, type, linear, pass);
+    else
+      return Add({.name = name, .pass = pass, .type = type, .work = linear});
+  };
+  LinearWork work;
+  work.gathered = job_.training.precision.type;
+  work.forward = add(Pass::kForward);
+  work.activation_gradient = add(Pass::kBackwardActivation);
   const bool fp32 = job_.training.precision.gradients == DataType::kFp32;
-  s.accumulate_fp32 = fp32 && job_.training.kernels.gradient_accumulation_fusion;
-  s.accumulate_half = !fp32 && job_.training.kernels.gradient_accumulation_fusion;
-  linear.weight_gradient = Add(s, Pass::kBackwardWeight);
-  if (!job_.training.kernels.gradient_accumulation_fusion) linear.accumulate = Accumulation(s);
-  return linear;
+  linear.accumulate_fp32 = fp32 && job_.training.kernels.gradient_accumulation_fusion;
+  linear.accumulate_half = !fp32 && job_.training.kernels.gradient_accumulation_fusion;
+  work.weight_gradient = add(Pass::kBackwardWeight);
+  if (job_.training.kernels.gradient_accumulation_fusion) return work;
+  int64_t rows = linear.n;
+  if constexpr (std::is_same_v<Kind, submodule::GroupedLinear>) rows *= linear.experts;
+  work.accumulate = Accumulation(name, rows, linear.k);
+  return work;
 }
 
-Submodule SubmoduleMaker::LinearOf(const std::string& name, int64_t rows, int64_t n, int64_t k,
-                                   bool bias) const {
-  Submodule s = Base(name, SubmoduleKind::kLinear, rows, n);
-  s.k = k;
-  s.bias = bias;
-  s.fused = bias && job_.training.kernels.fused;  // added by the GEMM, not after it
-  if (job_.training.precision.fp8) s.type = DataType::kFp8;
-  return s;
+submodule::Linear SubmoduleMaker::LinearOf(int64_t rows, int64_t n, int64_t k, bool bias) const {
+  const bool adds_bias = bias && job_.training.kernels.fused;  // the GEMM does, not a later kernel
+  return {.rows = rows, .n = n, .k = k, .fused = adds_bias, .bias = bias};
 }
 
 LinearWork SubmoduleMaker::Linear(const std::string& name, int64_t rows, int64_t n, int64_t k,
                                   bool bias) {
-  return Products(LinearOf(name, rows, n, k, bias));
+  return Products(name, linear_type(), LinearOf(rows, n, k, bias));
 }
 
 // With the scales of earlier steps.
-uint32_t SubmoduleMaker::Quantise(const std::string& name, int64_t rows, int64_t n, bool unturned,
-                                  Pass pass) {
-  Submodule s = Base(name, SubmoduleKind::kQuantise, rows, n);
-  s.fused = true;
-  s.unturned = unturned;
-  return Add(s, pass);
+uint32_t SubmoduleMaker::Quantise(const std::string& name, int64_t rows, int64_t n,
+                                  bool without_transpose, Pass pass) {
+  return Add(name,
+             submodule::Quantise{
+                 .rows = rows, .n = n, .fused = true, .without_transpose = without_transpose},
+             pass);
 }
 
-PartWork SubmoduleMaker::ColumnParts(Submodule s, Pass pass) {
-  s.n /= kScatterParts;
-  return {Add(s, pass), kScatterParts};
+PartWork SubmoduleMaker::ColumnParts(const std::string& name, submodule::Linear linear, Pass pass) {
+  linear.n /= kScatterParts;
+  return {AddLinear(name, linear_type(), linear, pass), kScatterParts};
 }
 
-PartWork SubmoduleMaker::RowParts(Submodule s, Pass pass) {
-  s.rows /= layout_.tensor;
-  return {Add(s, pass), layout_.tensor};
+PartWork SubmoduleMaker::RowParts(const std::string& name, submodule::Linear linear, Pass pass) {
+  linear.rows /= layout_.tensor;
+  return {AddLinear(name, linear_type(), linear, pass), layout_.tensor};
 }
 
-// _LayerNormLinear and _Linear of Transformer Engine: a fused norm writes fp8; without one, what is
-// gathered is quantised before. Backward, the input is gathered again and only then turned.
+// _LayerNormLinear and _Linear of Transformer Engine: a fused norm writes fp8; without a fused
+// norm, the input is quantised before it is gathered. Backward, the input is gathered again and
+// then transposed.
 LinearWork SubmoduleMaker::ColumnLinear(const std::string& name, int64_t rows, int64_t n, int64_t k,
                                         bool bias, InputFrom from) {
-  Submodule s = LinearOf(name, rows, n, k, bias);
+  submodule::Linear product = LinearOf(rows, n, k, bias);
   const bool split = engine_fp8() && layout_.sequence_parallel;
-  s.fp8_input = split || (engine_fp8() && from == InputFrom::kNorm);
-  LinearWork linear = Products(s);
+  product.fp8_input = split || (engine_fp8() && from == InputFrom::kNorm);
+  LinearWork linear = Products(name, linear_type(), product);
   if (!split) return linear;
   linear.gathered = DataType::kFp8;
   if (from == InputFrom::kElsewhere) {
-    linear.input_cast =
-        Quantise(name + ".cast", rows / layout_.tensor, k, /*unturned=*/true, Pass::kForward);
+    linear.input_cast = Quantise(name + ".cast", rows / layout_.tensor, k,
+                                 /*without_transpose=*/true, Pass::kForward);
   }
   return linear;
 }
 
-// The output gradient is quantised before it is gathered, and turned behind that.
+// The output gradient is quantised before it is gathered, and transposed afterwards.
 LinearWork SubmoduleMaker::RowLinear(const std::string& name, int64_t rows, int64_t n, int64_t k) {
-  Submodule s = LinearOf(name, rows, n, k, /*bias=*/false);
+  submodule::Linear product = LinearOf(rows, n, k, /*bias=*/false);
   const bool split = engine_fp8() && layout_.sequence_parallel;
-  s.fp8_gradient = split;
-  LinearWork linear = Products(s);
+  product.fp8_gradient = split;
+  LinearWork linear = Products(name, linear_type(), product);
   if (!split) return linear;
   linear.gathered = DataType::kFp8;
-  linear.gradient_cast =
-      Quantise(name + ".cast", rows / layout_.tensor, n, /*unturned=*/true, Pass::kBackward);
+  linear.gradient_cast = Quantise(name + ".cast", rows / layout_.tensor, n,
+                                  /*without_transpose=*/true, Pass::kBackward);
   return linear;
 }
 
@@ -118,9 +122,9 @@ LinearWork SubmoduleMaker::OverlappedColumnLinear(const std::string& name, int64
   LinearWork linear = ColumnLinear(name, rows, n, k, bias, from);
   linear.userbuffers = overlaps();
   if (overlaps() && job_.overlap.tensor_gather) {
-    Submodule s = LinearOf(name, rows, n, k, bias);
-    s.fp8_input = engine_fp8();
-    linear.forward_parts = RowParts(s, Pass::kForward);
+    submodule::Linear part = LinearOf(rows, n, k, bias);
+    part.fp8_input = engine_fp8();
+    linear.forward_parts = RowParts(name, part, Pass::kForward);
   }
   return linear;
 }
@@ -129,68 +133,65 @@ LinearWork SubmoduleMaker::OverlappedRowLinear(const std::string& name, int64_t 
                                                int64_t k, ScatterForm form) {
   LinearWork linear = RowLinear(name, rows, n, k);
   linear.userbuffers = overlaps();
-  Submodule s = LinearOf(name, rows, n, k, /*bias=*/false);
-  s.fp8_input = s.fp8_gradient = engine_fp8();
+  submodule::Linear part = LinearOf(rows, n, k, /*bias=*/false);
+  part.fp8_input = part.fp8_gradient = engine_fp8();
   if (overlaps() && job_.overlap.tensor_scatter) {
     if (engine_fp8()) {
-      linear.input_cast = Quantise(name + ".cast", rows, k, /*unturned=*/false, Pass::kForward);
+      linear.input_cast =
+          Quantise(name + ".cast", rows, k, /*without_transpose=*/false, Pass::kForward);
     }
     const bool ring = form == ScatterForm::kRing;
-    linear.forward_parts = ring ? RowParts(s, Pass::kForward) : ColumnParts(s, Pass::kForward);
+    linear.forward_parts =
+        ring ? RowParts(name, part, Pass::kForward) : ColumnParts(name, part, Pass::kForward);
     if (ring) {
-      Submodule sum = Base(name + ".sum", SubmoduleKind::kAdd, rows / layout_.tensor, n);
-      sum.top_k = layout_.tensor;
-      linear.sum = Add(sum, Pass::kForward);
+      linear.sum =
+          Add(name + ".sum",
+              submodule::Add{.rows = rows / layout_.tensor, .n = n, .summands = layout_.tensor},
+              Pass::kForward);
     }
   }
   if (overlaps() && job_.overlap.tensor_gather) {
-    linear.gradient_parts = RowParts(s, Pass::kBackwardActivation);
+    linear.gradient_parts = RowParts(name, part, Pass::kBackwardActivation);
   }
   return linear;
 }
 
 LinearWork SubmoduleMaker::HeadLinear(const std::string& name, int64_t rows, int64_t n, int64_t k) {
-  Submodule s = Base(name, SubmoduleKind::kLinear, rows, n);
-  s.k = k;
-  return Products(s);
+  return Products(name, job_.training.precision.type,
+                  submodule::Linear{.rows = rows, .n = n, .k = k});
 }
 
 LinearWork SubmoduleMaker::GroupedLinear(const std::string& name, int64_t rows, int64_t n,
                                          int64_t k, int64_t experts) {
-  Submodule s = Base(name, SubmoduleKind::kGroupedLinear, rows, n);
-  s.k = k;
-  s.experts = experts;
-  if (job_.training.precision.fp8) s.type = DataType::kFp8;
-  return Products(s);
+  return Products(name, linear_type(),
+                  submodule::GroupedLinear{.rows = rows, .n = n, .k = k, .experts = experts});
 }
 
-uint32_t SubmoduleMaker::Accumulation(const Submodule& linear) {
-  Submodule s = Base(linear.name + "-accumulate", SubmoduleKind::kAdd,
-                     linear.n * std::max(int64_t{1}, linear.experts), linear.k);
-  s.accumulate_fp32 = job_.training.precision.gradients == DataType::kFp32;
-  return Add(s, Pass::kBackwardWeight);
+uint32_t SubmoduleMaker::Accumulation(const std::string& linear, int64_t rows, int64_t n) {
+  const bool fp32 = job_.training.precision.gradients == DataType::kFp32;
+  return Add(linear + "-accumulate", submodule::Add{.rows = rows, .n = n, .accumulate_fp32 = fp32},
+             Pass::kBackwardWeight);
 }
 
 TwoWayWork SubmoduleMaker::Norm(const std::string& name, int64_t rows, int64_t width) {
-  Submodule s = Base(name, SubmoduleKind::kNorm, rows, width);
-  s.rms = model().rms_norm;
-  s.bias = !model().rms_norm;
-  s.fused = job_.training.kernels.fused;
-  return BothWays(s);
+  return BothWays(name, submodule::Norm{.rows = rows,
+                                        .n = width,
+                                        .fused = job_.training.kernels.fused,
+                                        .rms = model().rms_norm,
+                                        .bias = !model().rms_norm});
 }
 
 TwoWayWork SubmoduleMaker::Activation(const std::string& name, int64_t rows, int64_t width) {
-  Submodule s = Base(name, SubmoduleKind::kActivation, rows, width);
-  s.gated = model().mlp.gated();
-  s.bias = model().bias;
-  return BothWays(s);
+  return BothWays(
+      name, submodule::Activation{
+                .rows = rows, .n = width, .gated = model().mlp.gated(), .bias = model().bias});
 }
 
 TwoWayWork SubmoduleMaker::Residual(const std::string& name) {
-  Submodule s = Base(name, SubmoduleKind::kBiasDropoutAdd, local_rows_, model().hidden);
-  s.bias = model().bias;
-  s.dropout = model().dropout > 0;
-  return BothWays(s);
+  return BothWays(name, submodule::BiasDropoutAdd{.rows = local_rows_,
+                                                  .n = model().hidden,
+                                                  .bias = model().bias,
+                                                  .dropout = model().dropout > 0});
 }
 
 }  // namespace drydock

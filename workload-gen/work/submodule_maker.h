@@ -1,5 +1,5 @@
-// Makes the submodules of a transformer on one rank and enters them in the tables: what the makers
-// of attention, MLP, experts, embedding and head have in common.
+// Makes the submodules of a transformer on one rank and enters them in the tables. The makers of
+// attention, MLP, experts, embedding and head share it.
 #ifndef DRYDOCK_WORKLOAD_GEN_WORK_SUBMODULE_MAKER_H_
 #define DRYDOCK_WORKLOAD_GEN_WORK_SUBMODULE_MAKER_H_
 
@@ -12,32 +12,32 @@
 
 namespace drydock {
 
-// A product cut into equal parts.
+// A product in equal parts.
 struct PartWork {
   uint32_t submodule = 0;
-  int count = 0;  // 0: it is not cut
+  int count = 0;  // 0: the product is whole
 };
 
-// A linear layer's three products.
+// The three products of a linear layer.
 struct LinearWork {
   uint32_t forward = 0;
   uint32_t activation_gradient = 0;
   uint32_t weight_gradient = 0;
-  std::optional<uint32_t> accumulate;  // adds the gradient to the main one, where not fused
-  // Sequence parallelism gathers the input of a column-parallel layer and the output gradient of a
-  // row-parallel one, in this type.
+  std::optional<uint32_t> accumulate;  // adds the gradient to the main gradient, if not fused
+  // The type in which sequence parallelism gathers the input of a column-parallel layer and the
+  // output gradient of a row-parallel layer.
   DataType gathered = DataType::kBf16;
-  // In fp8, what stands before the gather, or before products that are cut: quantises their input,
-  // or their output gradient. Without: the product does, or what stands before the layer.
+  // In fp8: quantises the input, or the output gradient, before the gather or before products in
+  // parts. Without a value, the product or the submodule before the layer quantises.
   std::optional<uint32_t> input_cast, gradient_cast;
-  // With overlap.tensor: in place of the whole ones, with communication between the parts.
+  // With overlap.tensor: instead of the whole products, with communication between the parts.
   PartWork forward_parts, gradient_parts;
   std::optional<uint32_t> sum;  // of the parts that other ranks sent (ScatterForm::kRing)
   bool userbuffers = false;     // its communication is Transformer Engine's own
 };
 
-// Where a column-parallel layer's input comes from: a norm that Transformer Engine fuses with the
-// layer, which writes fp8 itself, or elsewhere.
+// The source of a column-parallel layer's input: a norm that Transformer Engine fuses with the
+// layer, and that writes fp8, or another submodule.
 enum class InputFrom : uint8_t { kNorm, kElsewhere };
 
 struct TwoWayWork {
@@ -45,24 +45,26 @@ struct TwoWayWork {
   uint32_t backward = 0;
 };
 
-// References outlive the maker.
+// The arguments of the constructor outlive the maker.
 class SubmoduleMaker {
  public:
   SubmoduleMaker(const TrainingJob& job, const ParallelLayout& layout, WorkTables* tables);
 
-  Submodule Base(const std::string& name, SubmoduleKind kind, int64_t rows, int64_t n) const;
-  uint32_t Add(Submodule s, Pass pass);
-  TwoWayWork BothWays(const Submodule& s);
+  // Each returns an index into the table of submodules. The submodule is of the job's precision.
+  uint32_t Add(const std::string& name, const SubmoduleWork& work, Pass pass);
+  TwoWayWork BothWays(const std::string& name, const SubmoduleWork& work);
+  // With its costs filled in.
+  uint32_t Add(Submodule s);
 
-  // rows x n x k. `bias`: one that belongs to the product itself, not to what follows it. In fp8
-  // where the job's layers are, which the head never is.
+  // rows x n x k. `bias`: of the product itself, not of a later submodule. In an fp8 job, the
+  // products run in fp8; those of the head never do.
   LinearWork Linear(const std::string& name, int64_t rows, int64_t n, int64_t k, bool bias);
   // Layers of Transformer Engine that communicate over tensor parallelism; in fp8 they gather fp8.
   LinearWork ColumnLinear(const std::string& name, int64_t rows, int64_t n, int64_t k, bool bias,
                           InputFrom from);
   LinearWork RowLinear(const std::string& name, int64_t rows, int64_t n, int64_t k);
-  // The same two, overlapped with their communication where the job says so: the input comes part
-  // of the rows by part, the output leaves part of the columns, or of the rows, by part.
+  // The same two, overlapped with their communication if the job asks for it: the input arrives in
+  // parts of the rows, the output leaves in parts of the columns or of the rows.
   LinearWork OverlappedColumnLinear(const std::string& name, int64_t rows, int64_t n, int64_t k,
                                     bool bias, InputFrom from);
   LinearWork OverlappedRowLinear(const std::string& name, int64_t rows, int64_t n, int64_t k,
@@ -82,15 +84,24 @@ class SubmoduleMaker {
   int64_t local_rows() const { return local_rows_; }  // t, or t / tensor under sequence parallelism
 
  private:
-  Submodule LinearOf(const std::string& name, int64_t rows, int64_t n, int64_t k, bool bias) const;
-  LinearWork Products(Submodule s);
-  // Of the columns' or of a rank's rows.
-  PartWork ColumnParts(Submodule s, Pass pass);
-  PartWork RowParts(Submodule s, Pass pass);
-  uint32_t Quantise(const std::string& name, int64_t rows, int64_t n, bool unturned, Pass pass);
+  submodule::Linear LinearOf(int64_t rows, int64_t n, int64_t k, bool bias) const;
+  // Of linear layers inside the transformer layers.
+  DataType linear_type() const {
+    return job_.training.precision.fp8 ? DataType::kFp8 : job_.training.precision.type;
+  }
+  uint32_t AddLinear(const std::string& name, DataType type, submodule::Linear linear, Pass pass);
+  // `Kind`: submodule::Linear or submodule::GroupedLinear.
+  template <typename Kind>
+  LinearWork Products(const std::string& name, DataType type, Kind linear);
+  // One part of the product's columns, or the rows of one rank.
+  PartWork ColumnParts(const std::string& name, submodule::Linear linear, Pass pass);
+  PartWork RowParts(const std::string& name, submodule::Linear linear, Pass pass);
+  uint32_t Quantise(const std::string& name, int64_t rows, int64_t n, bool without_transpose,
+                    Pass pass);
   bool engine_fp8() const { return job_.training.precision.fp8 && job_.training.kernels.fused; }
   bool overlaps() const { return job_.overlap.tensor && layout_.tensor > 1; }
-  uint32_t Accumulation(const Submodule& linear);
+  // Adds a weight's gradient of rows x n elements into the main gradient.
+  uint32_t Accumulation(const std::string& linear, int64_t rows, int64_t n);
 
   const TrainingJob& job_;
   const ParallelLayout& layout_;

@@ -1,4 +1,4 @@
-// Last touches on a Workload whose programs are written: tables hold only what occurs.
+// Reduces the tables of a Workload to the entries that its programs use.
 #ifndef DRYDOCK_WORKLOAD_GEN_WORK_TABLE_FINISH_H_
 #define DRYDOCK_WORKLOAD_GEN_WORK_TABLE_FINISH_H_
 
@@ -6,10 +6,10 @@
 
 namespace drydock {
 
-// Drops submodules no block names and numbers the rest in order of first use.
+// Drops submodules that no block uses, and numbers the others in order of first use.
 void DropUnusedSubmodules(Workload* workload);
 
-// Fills Workload::uses: every (call, group) some op of some rank makes.
+// Fills Workload::uses: every (call, group) of an op of any rank.
 void CollectUses(Workload* workload);
 
 }  // namespace drydock

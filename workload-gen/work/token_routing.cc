@@ -8,7 +8,7 @@ namespace {
 
 int64_t DivideUp(int64_t value, int64_t by) { return (value + by - 1) / by; }
 
-// The most that a sender's tokens may take of one rank's experts.
+// The most copies that one sender may dispatch to the experts of one rank.
 int64_t CapacityOfRank(const TrainingJob& job, const ParallelLayout& layout, int64_t copies) {
   const int experts = job.model.moe.experts;
   const double each = static_cast<double>(copies) / experts * job.training.moe.capacity_factor;
@@ -63,7 +63,7 @@ CommCall TokenExchange(const TokenRouting& routing, const ParallelLayout& layout
 }
 
 double PartsMet(int experts, int per_token, int parts) {
-  // The chance that none of a token's experts is among a part's: C(E - E/R, k) / C(E, k).
+  // The probability that no expert of a token is in a part: C(E - E/R, k) / C(E, k).
   const int part = experts / parts;
   double none = 1;
   for (int i = 0; i < per_token; ++i) {

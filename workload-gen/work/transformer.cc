@@ -10,7 +10,7 @@ int64_t QkvWidth(const ModelShape& m) {
   return m.attention.query_width() + 2 * m.attention.kv_width();
 }
 
-// Builds the list of one chunk; every split parameter is 1/tensor of the model's.
+// Builds the list of one chunk. A split parameter has 1 / tensor of the model's elements.
 class ChunkList {
  public:
   ChunkList(const ModelShape& model, const ParallelLayout& layout) : m_(model), layout_(layout) {}
@@ -27,7 +27,8 @@ class ChunkList {
     }
   }
 
-  // A norm that a linear layer takes in is registered with it; others where they stand.
+  // A norm that is fused with a linear layer is registered with it; other norms at their own
+  // position.
   void Layer(int layer) {
     layer_ = layer;
     if (m_.attention.is_latent())
@@ -171,7 +172,7 @@ std::vector<Parameter> ChunkParameters(const ModelShape& model, const ParallelLa
     list.Mtp(k);
   }
   if (!last) return list.Take();
-  // A tied head is the word embedding itself where both are on one rank and chunk.
+  // A tied head is the word embedding itself if both are on one rank and chunk.
   list.Head(/*own_weight=*/!model.embedding.tied || !first, shared && model.embedding.tied);
   return list.Take();
 }

@@ -1,5 +1,5 @@
 // The parameters that one rank holds, in the order in which Megatron registers them. Pure
-// functions; the whole model's are in model_size.h.
+// functions. model_size.h counts those of the whole model.
 #ifndef DRYDOCK_WORKLOAD_GEN_WORK_TRANSFORMER_H_
 #define DRYDOCK_WORKLOAD_GEN_WORK_TRANSFORMER_H_
 
@@ -21,7 +21,7 @@ enum class ParameterKind : uint8_t {
   kNorm1Bias,
   kQkvWeight,
   kQkvBias,
-  kQNorm,  // of queries and keys, or of what latent attention projects them from; bias included
+  kQNorm,  // of queries and keys, or of the latent vectors of latent attention; with the bias
   kKNorm,
   kQDownWeight,
   kQUpWeight,
@@ -56,11 +56,11 @@ struct Parameter {
   int layer = -1;                  // global; -1 outside layers
   int64_t elements = 0;            // on this rank
   bool tied = false;               // the word embedding that two stages share
-  bool sequence_parallel = false;  // replicated over tp, its gradient from this rank's rows only
+  bool sequence_parallel = false;  // replicated over tp, with a gradient of this rank's rows only
   bool expert = false;             // shared by the ranks of edp, not of dp
 };
 
-// Of one chunk of a stage, in registration order.
+// The parameters of one chunk of a stage, in registration order.
 std::vector<Parameter> ChunkParameters(const ModelShape& model, const ParallelLayout& layout,
                                        int stage, int chunk);
 int64_t TotalElements(const std::vector<Parameter>& parameters);

@@ -1,30 +1,14 @@
 #include "workload-gen/work/work_tables.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "core/base/check.h"
 #include "core/base/spelling.h"
 
 namespace drydock {
-namespace {
-
-std::string Key(const Submodule& s) {
-  return fmt::format("{} {} {} {} {} {} {} {} {} {} {} {} {} {}{}{}{}{}{}{}{}{}{}{} {} {} {} {}",
-                     s.name, static_cast<int>(s.kind), static_cast<int>(s.pass),
-                     static_cast<int>(s.type), s.rows, s.n, s.k, s.batch, s.sequence, s.heads,
-                     s.kv_heads, s.head_dim, s.elements, int{s.causal}, int{s.fused}, int{s.gated},
-                     int{s.rms}, int{s.bias}, int{s.dropout}, int{s.accumulate_fp32},
-                     int{s.accumulate_half}, int{s.fp8_input}, int{s.fp8_gradient}, int{s.unturned},
-                     s.kv_sequence, s.value_dim, s.experts, s.top_k);
-}
-
-}  // namespace
-
 uint32_t WorkTables::Intern(const Submodule& submodule) {
   const auto [place, added] =
-      submodules_.emplace(Key(submodule), static_cast<uint32_t>(workload_->submodules.size()));
+      submodules_.emplace(FactsOf(submodule), static_cast<uint32_t>(workload_->submodules.size()));
   if (added) workload_->submodules.push_back(submodule);
   return place->second;
 }

@@ -1,5 +1,5 @@
-// The tables of distinct work of a Workload under construction: equal submodules, blocks and calls
-// are stored once, numbered in order of first use (so the numbering never depends on hashing).
+// The tables of distinct work of a Workload under construction. Equal submodules, blocks and calls
+// are stored once, and numbered in order of first use, so that hashing does not affect the numbers.
 #ifndef DRYDOCK_WORKLOAD_GEN_WORK_WORK_TABLES_H_
 #define DRYDOCK_WORKLOAD_GEN_WORK_WORK_TABLES_H_
 
@@ -20,9 +20,9 @@ class WorkTables {
   explicit WorkTables(Workload* workload) : workload_(workload) {}
   WorkTables(const WorkTables&) = delete;
 
-  // Each gives the index in the Workload's table.
+  // Each returns the index in the Workload's table.
   uint32_t Intern(const Submodule& submodule);
-  // The block is named after what it runs: "attention.fwd", "mlp+attention.bwd".
+  // The name of a block lists its submodules: "attention.fwd", "mlp+attention.bwd".
   uint32_t InternBlock(const std::vector<uint32_t>& submodules);
   uint32_t Intern(const CommCall& call);
   uint32_t Intern(const MemoryTransfer& transfer);
@@ -35,10 +35,10 @@ class WorkTables {
   std::string BlockName(const std::vector<uint32_t>& submodules) const;
 
   Workload* workload_;
-  std::map<std::string, uint32_t> submodules_;  // by all fields, as text
+  std::map<std::string, uint32_t> submodules_;  // by FactsOf
   std::unordered_map<std::vector<uint32_t>, uint32_t, RangeHash> blocks_;
-  std::map<CallKey, uint32_t> calls_;   // without parts or counts of pairs
-  std::vector<uint32_t> listed_calls_;  // with
+  std::map<CallKey, uint32_t> calls_;   // without parts and pair counts
+  std::vector<uint32_t> listed_calls_;  // with parts or pair counts
   std::map<std::tuple<std::string, int, int64_t>, uint32_t> transfers_;
 };
 

@@ -1,99 +1,82 @@
 #include "core/schema/artefacts/submodule_codec.h"
 
-#include <algorithm>
 #include <cmath>
-#include <initializer_list>
+#include <type_traits>
 
+#include "core/base/check.h"
 #include "core/schema/artefacts/call_codec.h"
 #include "core/schema/artefacts/protocol.h"
 
 namespace drydock::protocol {
 namespace {
 
-bool Counts(std::initializer_list<int64_t> values) {
-  return std::all_of(values.begin(), values.end(),
-                     [](int64_t value) { return value >= 0 && value <= kMaxElements; });
+using Message = proto::Manifest::Submodule;
+using google::protobuf::FieldDescriptor;
+
+const FieldDescriptor* FieldNamed(std::string_view name) {
+  const FieldDescriptor* field = Message::descriptor()->FindFieldByName(std::string(name));
+  CHECK_NOTE(field != nullptr, "a field of a submodule that the manifest does not have");
+  return field;
+}
+
+bool CountsInRange(const Message& message) {
+  const google::protobuf::Reflection& reflection = *message.GetReflection();
+  for (int i = 0; i < Message::descriptor()->field_count(); ++i) {
+    const FieldDescriptor* field = Message::descriptor()->field(i);
+    if (field->cpp_type() != FieldDescriptor::CPPTYPE_INT64) continue;
+    if (field->number() == Message::kDurationPsFieldNumber) continue;
+    const int64_t value = reflection.GetInt64(message, field);
+    if (value < 0 || value > kMaxElements) return false;
+  }
+  return true;
+}
+
+bool InRange(const Message& message) {
+  return message.kind() < kSubmoduleKindCount && message.pass() < PassNames().size() &&
+         message.type() < kDataTypeCount && CountsInRange(message) &&
+         std::isfinite(message.flops()) && message.flops() >= 0 && message.duration_ps() >= 0 &&
+         message.duration_ps() <= submodule::kLongestFixedDuration.ps();
 }
 
 }  // namespace
 
-void Encode(const Submodule& from, proto::Manifest::Submodule* to) {
+void Encode(const Submodule& from, Message* to) {
   to->set_name(from.name);
-  to->set_kind(static_cast<uint32_t>(from.kind));
+  to->set_kind(static_cast<uint32_t>(from.work.index()));
   to->set_pass(static_cast<uint32_t>(from.pass));
   to->set_type(static_cast<uint32_t>(from.type));
-  to->set_rows(from.rows);
-  to->set_n(from.n);
-  to->set_k(from.k);
-  to->set_batch(from.batch);
-  to->set_sequence(from.sequence);
-  to->set_heads(from.heads);
-  to->set_kv_heads(from.kv_heads);
-  to->set_head_dim(from.head_dim);
-  to->set_elements(from.elements);
-  to->set_kv_sequence(from.kv_sequence);
-  to->set_value_dim(from.value_dim);
-  to->set_experts(from.experts);
-  to->set_top_k(from.top_k);
-  to->set_causal(from.causal);
-  to->set_fused(from.fused);
-  to->set_gated(from.gated);
-  to->set_rms(from.rms);
-  to->set_bias(from.bias);
-  to->set_dropout(from.dropout);
-  to->set_accumulate_fp32(from.accumulate_fp32);
-  to->set_accumulate_half(from.accumulate_half);
-  to->set_fp8_input(from.fp8_input);
-  to->set_fp8_gradient(from.fp8_gradient);
-  to->set_unturned(from.unturned);
   to->set_flops(from.flops);
   to->set_bytes(from.bytes.count());
-  to->set_duration_ps(from.duration.ps());
+  ForEachField(from.work, [&](submodule::Field, std::string_view name, const auto& value) {
+    if constexpr (std::is_same_v<decltype(value), const bool&>)
+      to->GetReflection()->SetBool(to, FieldNamed(name), value);
+    else
+      to->GetReflection()->SetInt64(to, FieldNamed(name), value);
+  });
+  if (const auto* fixed = from.As<submodule::FixedDuration>()) {
+    to->set_duration_ps(fixed->duration.ps());
+  }
 }
 
-Submodule Decode(const proto::Manifest::Submodule& from) {
+std::optional<Submodule> Decode(const Message& from) {
+  if (!InRange(from)) return std::nullopt;
   Submodule to;
   to.name = from.name();
-  to.kind = ToEnum<SubmoduleKind>(from.kind());
-  to.pass = ToEnum<Pass>(from.pass());
-  to.type = ToEnum<DataType>(from.type());
-  to.rows = from.rows();
-  to.n = from.n();
-  to.k = from.k();
-  to.batch = from.batch();
-  to.sequence = from.sequence();
-  to.heads = from.heads();
-  to.kv_heads = from.kv_heads();
-  to.head_dim = from.head_dim();
-  to.elements = from.elements();
-  to.kv_sequence = from.kv_sequence();
-  to.value_dim = from.value_dim();
-  to.experts = from.experts();
-  to.top_k = from.top_k();
-  to.causal = from.causal();
-  to.fused = from.fused();
-  to.gated = from.gated();
-  to.rms = from.rms();
-  to.bias = from.bias();
-  to.dropout = from.dropout();
-  to.accumulate_fp32 = from.accumulate_fp32();
-  to.accumulate_half = from.accumulate_half();
-  to.fp8_input = from.fp8_input();
-  to.fp8_gradient = from.fp8_gradient();
-  to.unturned = from.unturned();
+  to.pass = static_cast<Pass>(from.pass());
+  to.type = static_cast<DataType>(from.type());
   to.flops = from.flops();
   to.bytes = Bytes(from.bytes());
-  to.duration = Time::Ps(from.duration_ps());
+  to.work = MakeSubmoduleWork(from.kind());
+  ForEachField(to.work, [&](submodule::Field, std::string_view name, auto& value) {
+    if constexpr (std::is_same_v<decltype(value), bool&>)
+      value = from.GetReflection()->GetBool(from, FieldNamed(name));
+    else
+      value = from.GetReflection()->GetInt64(from, FieldNamed(name));
+  });
+  if (auto* fixed = std::get_if<submodule::FixedDuration>(&to.work)) {
+    fixed->duration = Time::Ps(from.duration_ps());
+  }
   return to;
-}
-
-bool Consistent(const Submodule& s) {
-  return Within(s.kind, kSubmoduleKindCount) && Within(s.pass, PassNames().size()) &&
-         Within(s.type, kDataTypeCount) &&
-         Counts({s.rows, s.n, s.k, s.batch, s.sequence, s.heads, s.kv_heads, s.head_dim, s.elements,
-                 s.kv_sequence, s.value_dim, s.experts, s.top_k, s.bytes.count()}) &&
-         std::isfinite(s.flops) && s.flops >= 0 && s.duration >= Time() &&
-         s.duration <= kLongestGiven;
 }
 
 }  // namespace drydock::protocol

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "core/schema/artefacts/call_codec.h"
 #include "core/schema/artefacts/manifest_file.h"
@@ -105,6 +106,16 @@ void DecodeMemory(const proto::Manifest& from, Workload* to) {
   }
 }
 
+// False if a submodule is out of range.
+bool DecodeSubmodules(const proto::Manifest& from, Workload* to) {
+  for (const auto& submodule : from.submodules()) {
+    std::optional<Submodule> decoded = protocol::Decode(submodule);
+    if (!decoded.has_value()) return false;
+    to->submodules.push_back(*std::move(decoded));
+  }
+  return true;
+}
+
 void DecodeTables(const proto::Manifest& from, Workload* to) {
   to->streams.assign(from.streams().begin(), from.streams().end());
   for (const proto::Manifest::Role& role : from.roles()) {
@@ -114,8 +125,6 @@ void DecodeTables(const proto::Manifest& from, Workload* to) {
   for (const proto::Manifest::Group& group : from.groups()) {
     to->groups.push_back({{group.ranks().begin(), group.ranks().end()}});
   }
-  for (const auto& submodule : from.submodules())
-    to->submodules.push_back(protocol::Decode(submodule));
   for (const proto::Manifest::Block& block : from.blocks()) {
     to->blocks.push_back({block.name(), {block.submodules().begin(), block.submodules().end()}});
   }
@@ -188,9 +197,6 @@ bool TablesConsistent(const Workload& w) {
     if (c < 0 || c >= w.class_count) return false;
   }
   if (!GroupsConsistent(w) || !Consistent(w.launch)) return false;
-  for (const Submodule& submodule : w.submodules) {
-    if (!protocol::Consistent(submodule)) return false;
-  }
   for (const ComputeBlock& block : w.blocks) {
     for (const uint32_t s : block.submodules) {
       if (s >= w.submodules.size()) return false;
@@ -241,8 +247,10 @@ Status DecodeManifest(const proto::Manifest& manifest, const std::string& path,
   ASSIGN_OR_RETURN(*cluster, ParseCluster(manifest.cluster_yaml(), path, files));
   workload->topology = std::move(cluster->topology);
   DecodeTables(manifest, workload);
-  if (manifest.use_call_size() != manifest.use_group_size() || !TablesConsistent(*workload))
+  if (manifest.use_call_size() != manifest.use_group_size() ||
+      !DecodeSubmodules(manifest, workload) || !TablesConsistent(*workload)) {
     return protocol::Damaged(path, "its tables contradict");
+  }
   return OkStatus();
 }
 

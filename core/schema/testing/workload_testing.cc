@@ -64,20 +64,28 @@ Workload ToyWorkload() {
   Submodule linear;
   linear.name = "mlp.up";
   linear.pass = Pass::kBackwardWeight;
-  linear.rows = 8, linear.n = 4, linear.k = 2;
-  linear.bias = linear.accumulate_fp32 = linear.accumulate_half = linear.fp8_gradient = true;
+  linear.work = submodule::Linear{.rows = 8,
+                                  .n = 4,
+                                  .k = 2,
+                                  .bias = true,
+                                  .accumulate_fp32 = true,
+                                  .accumulate_half = true,
+                                  .fp8_gradient = true};
   linear.flops = 128, linear.bytes = Bytes(100);
   Submodule attention;
   attention.name = "attention.core";
-  attention.kind = SubmoduleKind::kAttention;
   attention.type = DataType::kFp16;
-  attention.batch = 1, attention.sequence = 8, attention.heads = 4, attention.kv_heads = 2;
-  attention.head_dim = 16, attention.elements = 3;
-  attention.kv_sequence = 12, attention.value_dim = 8, attention.experts = 5, attention.top_k = 2;
-  attention.causal = attention.fused = attention.gated = true;
-  attention.rms = attention.dropout = true;
+  attention.work = submodule::Attention{.batch = 1,
+                                        .sequence = 8,
+                                        .heads = 4,
+                                        .kv_heads = 2,
+                                        .head_dim = 16,
+                                        .kv_sequence = 12,
+                                        .value_dim = 8,
+                                        .causal = true,
+                                        .fused = true,
+                                        .dropout = true};
   attention.flops = 0.5, attention.bytes = Bytes(7);
-  attention.duration = Time::Ps(11);
   w.submodules = {linear, attention};
   w.blocks = {{"attention.forward", {1, 0}}, {"mlp.backward", {0}}};
   w.calls = {{CollectiveType::kAllReduce, DataType::kBf16, ReduceOp::kSum, 64, 0, 0, 2},
@@ -267,16 +275,7 @@ std::string Dump(const Workload& w) {
                        w.group_of_rank[i]);
   }
   for (const Group& group : w.groups) out += fmt::format("group {}\n", group.ranks);
-  for (const Submodule& s : w.submodules) {
-    out += fmt::format("submodule {} {} {} {} {} {} {} {} {} {} {} {} {} {}{}{}{}{}{}{} {} {}",
-                       s.name, int(s.kind), int(s.pass), int(s.type), s.rows, s.n, s.k, s.batch,
-                       s.sequence, s.heads, s.kv_heads, s.head_dim, s.elements, int(s.causal),
-                       int(s.fused), int(s.gated), int(s.rms), int(s.bias), int(s.dropout),
-                       int(s.accumulate_fp32), s.flops, s.bytes.count());
-    out += fmt::format(" {} {} {} {} {} {}{}{}{}\n", s.kv_sequence, s.value_dim, s.experts, s.top_k,
-                       s.duration.ps(), int(s.fp8_input), int(s.fp8_gradient), int(s.unturned),
-                       int(s.accumulate_half));
-  }
+  for (const Submodule& s : w.submodules) out += fmt::format("submodule {}\n", FactsOf(s));
   for (const ComputeBlock& b : w.blocks) out += fmt::format("block {} {}\n", b.name, b.submodules);
   for (const CommCall& c : w.calls) out += DumpCall(c);
   for (const MemoryTransfer& t : w.transfers) {

@@ -83,12 +83,13 @@ Status ChakraTraceReader::ReadCompute(const ChakraNode& node, ForeignOp* op) {
   op->lane = on_host != nullptr && *on_host != 0 ? 1 : 0;
   const int64_t* ps = node.Integer("duration_ps");
   if (ps != nullptr || node.duration_us > 0) {
-    const auto longest = static_cast<uint64_t>(kLongestGiven.ps()) / 1'000'000;
-    if (ps != nullptr ? *ps < 0 || *ps > kLongestGiven.ps() : node.duration_us > longest) {
+    const auto longest = static_cast<uint64_t>(submodule::kLongestFixedDuration.ps()) / 1'000'000;
+    if (ps != nullptr ? *ps < 0 || *ps > submodule::kLongestFixedDuration.ps()
+                      : node.duration_us > longest) {
       return Fail(node, "its duration is not between 0 and an hour");
     }
     const auto us = static_cast<int64_t>(node.duration_us);
-    op->block = tables_->Given(name, ps != nullptr ? Time::Ps(*ps) : Time::Us(us));
+    op->block = tables_->FixedDuration(name, ps != nullptr ? Time::Ps(*ps) : Time::Us(us));
     return OkStatus();
   }
   return ReadCounts(node, name, op);
@@ -109,11 +110,12 @@ Status ChakraTraceReader::ReadCounts(const ChakraNode& node, const std::string& 
   }
   if (flops == 0 && (bytes == nullptr || *bytes == 0)) {
     ++counts_->empty;
-    op->block = tables_->Given(name, Time());
+    op->block = tables_->FixedDuration(name, Time());
     return OkStatus();
   }
   ++counts_->counted;
-  op->block = tables_->Counted(name, flops, Bytes(bytes == nullptr ? 0 : *bytes), options_.type);
+  op->block =
+      tables_->FlopsAndBytes(name, flops, Bytes(bytes == nullptr ? 0 : *bytes), options_.type);
   return OkStatus();
 }
 
@@ -200,7 +202,7 @@ void ChakraTraceReader::MakeNothing(const char* name, ForeignOp* op) {
   ++counts_->empty;
   op->kind = OpKind::kCompute;
   op->lane = 1;
-  op->block = tables_->Given(name, Time());
+  op->block = tables_->FixedDuration(name, Time());
 }
 
 Status ChakraTraceReader::Link() {

@@ -12,7 +12,7 @@
 namespace drydock {
 namespace {
 
-// By block; Time::Max() where nobody has said.
+// By block; Time::Max() if the time of one of its submodules is unknown.
 std::vector<Time> BlockTimes(const Workload& w, const GpuKernelTimes* times) {
   std::vector<Time> of_block;
   for (const ComputeBlock& block : w.blocks) {
@@ -21,9 +21,10 @@ std::vector<Time> BlockTimes(const Workload& w, const GpuKernelTimes* times) {
     for (const uint32_t s : block.submodules) {
       if (times != nullptr) {
         total += times->submodules[s].total;
+      } else if (const auto* fixed = w.submodules[s].As<submodule::FixedDuration>()) {
+        total += fixed->duration;
       } else {
-        known = known && w.submodules[s].kind == SubmoduleKind::kGiven;
-        total += w.submodules[s].duration;
+        known = false;
       }
     }
     of_block.push_back(known ? total : Time::Max());
@@ -31,7 +32,7 @@ std::vector<Time> BlockTimes(const Workload& w, const GpuKernelTimes* times) {
   return of_block;
 }
 
-// What Chakra has no word for, counted over the distinct calls.
+// The facts that Chakra cannot express, counted over the distinct calls.
 std::vector<std::string> LossesOf(const Workload& w) {
   size_t grouped = 0, among_some = 0, uneven = 0;
   for (const CommCall& call : w.calls) {

@@ -51,9 +51,9 @@ struct ForeignRank {
 // Distinct submodules, blocks and calls, numbered by first use.
 class ImportTables {
  public:
-  // Each gives a block of one submodule. `duration` is at most kLongestGiven.
-  uint32_t Given(const std::string& name, Time duration);
-  uint32_t Counted(const std::string& name, double flops, Bytes bytes, DataType type);
+  // Each returns a block of one submodule. REQUIRES: duration <= kLongestFixedDuration.
+  uint32_t FixedDuration(const std::string& name, Time duration);
+  uint32_t FlopsAndBytes(const std::string& name, double flops, Bytes bytes, DataType type);
   uint32_t Call(const CommCall& call);
   uint32_t Transfer(const MemoryTransfer& transfer);
 

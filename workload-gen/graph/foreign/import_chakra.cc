@@ -127,8 +127,8 @@ class ChakraImport {
     ++(ranks.size() > 1 ? zero_bytes_ : alone_);
     op.kind = OpKind::kCompute;
     op.lane = 1;
-    op.block =
-        job_.tables.Given(ranks.size() > 1 ? "empty collective" : "collective of one rank", Time());
+    op.block = job_.tables.FixedDuration(
+        ranks.size() > 1 ? "empty collective" : "collective of one rank", Time());
     return OkStatus();
   }
 

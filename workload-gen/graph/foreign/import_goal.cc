@@ -128,10 +128,11 @@ class GoalReader {
 
   Status ReadCalc(ForeignOp* op) {
     int64_t ns = 0;
-    if (!Whole(lines_.words()[2].text, &ns) || ns < 0 || ns > kLongestGiven.ps() / 1000) {
+    if (!Whole(lines_.words()[2].text, &ns) || ns < 0 ||
+        ns > submodule::kLongestFixedDuration.ps() / 1000) {
       return lines_.ErrorHere("expected nanoseconds, at most an hour", 2);
     }
-    op->block = job_.tables.Given("calc", Time::Ns(ns));
+    op->block = job_.tables.FixedDuration("calc", Time::Ns(ns));
     return ReadOptions(3, op);
   }
 
@@ -161,7 +162,7 @@ class GoalReader {
     ++empty_;
     op->kind = OpKind::kCompute;
     op->lane = 1;
-    op->block = job_.tables.Given("empty message", Time());
+    op->block = job_.tables.FixedDuration("empty message", Time());
     return OkStatus();
   }
 
@@ -246,7 +247,7 @@ class GoalReader {
         ForeignOp start;
         start.id = rank->ops[requirement.before].id;
         start.lane = 1;
-        start.block = job_.tables.Given("start", Time());
+        start.block = job_.tables.FixedDuration("start", Time());
         rank->ops.push_back(start);
         before.emplace_back();
         ++starts_;

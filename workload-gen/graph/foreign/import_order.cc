@@ -131,12 +131,14 @@ class Play {
   int64_t DurationOf(const ForeignOp& op) const {
     if (UsesMemory(op.kind)) return 0;
     const Submodule& s = job_.tables.OfBlock(op.block);
-    if (s.kind == SubmoduleKind::kGiven) return s.duration.ps();
+    if (const auto* fixed = s.As<submodule::FixedDuration>()) return fixed->duration.ps();
     const double rate = gpu_.dense_rate[static_cast<size_t>(s.type)].flops_per_second();
     const double compute = rate > 0 ? s.flops / rate : 0;
     const double memory =
         static_cast<double>(s.bytes.count()) / gpu_.memory_bandwidth.bytes_per_second();
-    return Time::FromSeconds(std::min(std::max(compute, memory), kLongestGiven.seconds())).ps();
+    return Time::FromSeconds(
+               std::min(std::max(compute, memory), submodule::kLongestFixedDuration.seconds()))
+        .ps();
   }
 
   void Communicate(uint32_t rank, uint32_t index) {

@@ -154,7 +154,7 @@ class Loop {
     Op op;
     op.phase = phase;
     op.layer = static_cast<int32_t>(row);
-    op.work = tables_.Given(fmt::format("{}.{}", file_.rows[row].name, kNames[pass]), time);
+    op.work = tables_.FixedDuration(fmt::format("{}.{}", file_.rows[row].name, kNames[pass]), time);
     const uint32_t index = Add(op, front_);
     front_ = {index};
   }
@@ -201,7 +201,7 @@ class Loop {
     op.phase = Phase::kOptimizer;
     op.layer = static_cast<int32_t>(row);
     op.stream = static_cast<uint8_t>(w_.streams.size() - 1);
-    op.work = tables_.Given(file_.rows[row].name + ".update", file_.rows[row].update);
+    op.work = tables_.FixedDuration(file_.rows[row].name + ".update", file_.rows[row].update);
     Add(op, {call});
   }
 

@@ -33,31 +33,23 @@ std::string PrintableName(const std::string& name) {
   return out;
 }
 
-uint32_t ImportTables::Given(const std::string& name, Time duration) {
-  Submodule submodule;
-  submodule.name = name;
-  submodule.kind = SubmoduleKind::kGiven;
-  submodule.pass = Pass::kNone;
-  submodule.duration = duration;
-  return Intern(std::move(submodule));
+uint32_t ImportTables::FixedDuration(const std::string& name, Time duration) {
+  return Intern({.name = name, .pass = Pass::kNone, .work = submodule::FixedDuration{duration}});
 }
 
-uint32_t ImportTables::Counted(const std::string& name, double flops, Bytes bytes, DataType type) {
-  Submodule submodule;
-  submodule.name = name;
-  submodule.kind = SubmoduleKind::kCounted;
-  submodule.pass = Pass::kNone;
-  submodule.type = type;
-  submodule.flops = flops;
-  submodule.bytes = bytes;
-  return Intern(std::move(submodule));
+uint32_t ImportTables::FlopsAndBytes(const std::string& name, double flops, Bytes bytes,
+                                     DataType type) {
+  return Intern({.name = name,
+                 .pass = Pass::kNone,
+                 .type = type,
+                 .work = submodule::FlopsAndBytes{},
+                 .flops = flops,
+                 .bytes = bytes});
 }
 
 uint32_t ImportTables::Intern(Submodule submodule) {
-  const std::string key =
-      fmt::format("{} {} {} {} {}", static_cast<int>(submodule.kind), submodule.duration.ps(),
-                  submodule.flops, submodule.bytes.count(), submodule.name);
-  const auto [entry, added] = known_.emplace(key, static_cast<uint32_t>(submodules_.size()));
+  const auto [entry, added] =
+      known_.emplace(FactsOf(submodule), static_cast<uint32_t>(submodules_.size()));
   if (added) submodules_.push_back(std::move(submodule));
   return entry->second;
 }

@@ -34,7 +34,7 @@ class JobBuilder {
   void Compute(size_t rank, uint64_t id, int64_t us, std::vector<uint32_t> after = {}) {
     ForeignOp op;
     op.id = id;
-    op.block = job.tables.Given("c" + std::to_string(id), Time::Us(us));
+    op.block = job.tables.FixedDuration("c" + std::to_string(id), Time::Us(us));
     Add(rank, op, std::move(after));
   }
   void Message(size_t rank, uint64_t id, OpKind kind, int peer, int tag,

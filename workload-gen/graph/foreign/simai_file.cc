@@ -173,7 +173,8 @@ class Parser {
 
   Status ReadTime(size_t word, Time* time) {
     double ns = 0;
-    if (!Number(words()[word].text, &ns) || ns < 0 || ns > kLongestGiven.us() * 1e3) {
+    if (!Number(words()[word].text, &ns) || ns < 0 ||
+        ns > submodule::kLongestFixedDuration.us() * 1e3) {
       return lines_.ErrorHere("expected nanoseconds from 0 to an hour", word);
     }
     *time = Time::FromSeconds(ns * 1e-9);

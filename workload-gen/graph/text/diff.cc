@@ -16,17 +16,7 @@
 namespace drydock {
 namespace {
 
-// All that a submodule says.
-std::string MeaningOf(const Submodule& s) {
-  return fmt::format(
-      "{} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} "
-      "{}",
-      s.name, static_cast<int>(s.kind), static_cast<int>(s.pass), static_cast<int>(s.type), s.rows,
-      s.n, s.k, s.batch, s.sequence, s.heads, s.kv_heads, s.head_dim, s.kv_sequence, s.value_dim,
-      s.experts, s.top_k, s.elements, s.causal, s.fused, s.gated, s.rms, s.bias, s.dropout,
-      s.accumulate_fp32, s.accumulate_half, s.fp8_input, s.fp8_gradient, s.unturned, s.flops,
-      s.bytes.count(), s.duration.ps());
-}
+std::string MeaningOf(const Submodule& submodule) { return FactsOf(submodule); }
 
 std::string MeaningOf(const CommCall& call) {
   std::string text =

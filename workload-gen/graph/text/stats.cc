@@ -60,8 +60,8 @@ class Counter {
   void CountBlock(const ComputeBlock& block, int64_t ranks) {
     for (const uint32_t index : block.submodules) {
       const Submodule& s = w_.submodules[index];
-      WorkloadStats::Compute& entry = compute_[{s.kind, s.pass}];
-      entry.kind = s.kind;
+      WorkloadStats::Compute& entry = compute_[{s.work.index(), s.pass}];
+      entry.kind = s.work.index();
       entry.pass = s.pass;
       entry.times += ranks;
       entry.flops += s.flops * static_cast<double>(ranks);
@@ -111,7 +111,7 @@ class Counter {
 
   const Workload& w_;
   const std::vector<int64_t> ranks_;
-  std::map<std::pair<SubmoduleKind, Pass>, WorkloadStats::Compute> compute_;
+  std::map<std::pair<size_t, Pass>, WorkloadStats::Compute> compute_;
   std::map<std::pair<std::string, OpKind>, WorkloadStats::Transfers> transfers_;
   WorkloadStats::Phased phases_[static_cast<size_t>(Phase::kOther) + 1];
   bool occurs_[static_cast<size_t>(Phase::kOther) + 1] = {};

@@ -11,9 +11,10 @@
 namespace drydock {
 
 struct WorkloadStats {
-  // Compute by kind of submodule and pass, in the order of the enums; those that occur.
+  // Compute by kind of submodule and pass, in the order of the kinds and the enum; those that
+  // occur.
   struct Compute {
-    SubmoduleKind kind = SubmoduleKind::kLinear;
+    size_t kind = 0;  // SubmoduleKindNames
     Pass pass = Pass::kNone;
     int64_t times = 0;  // a submodule of an op of a rank
     double flops = 0;

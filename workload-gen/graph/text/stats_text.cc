@@ -11,9 +11,6 @@ namespace {
 using Out = std::back_insert_iterator<std::string>;
 using Json = nlohmann::ordered_json;
 
-const std::string& NameOf(SubmoduleKind kind) {
-  return SubmoduleKindNames()[static_cast<size_t>(kind)];
-}
 const std::string& NameOf(MemoryTier tier) { return MemoryTierNames()[static_cast<size_t>(tier)]; }
 const std::string& NameOf(Pass pass) { return PassNames()[static_cast<size_t>(pass)]; }
 const std::string& NameOf(Phase phase) { return PhaseNames()[static_cast<size_t>(phase)]; }
@@ -42,7 +39,7 @@ std::string StatsText(const Workload& w, const WorkloadStats& stats) {
   fmt::format_to(Out(text), "\n{:<18}{:<8}{:>12}{:>14}{:>14}\n", "compute", "pass", "times", "FLOP",
                  "bytes");
   for (const WorkloadStats::Compute& row : stats.compute) {
-    fmt::format_to(Out(text), "{:<18}{:<8}{:>12}{:>14.6g}{:>14}\n", NameOf(row.kind),
+    fmt::format_to(Out(text), "{:<18}{:<8}{:>12}{:>14.6g}{:>14}\n", SubmoduleKindNames()[row.kind],
                    NameOf(row.pass), row.times, row.flops, SizeText(row.bytes));
   }
   fmt::format_to(Out(text), "\n{:<12}{:<16}{:>8}{:>10}{:>12}{:>14}\n", "role", "call", "groups",
@@ -82,7 +79,7 @@ std::string StatsJson(const Workload& w, const WorkloadStats& stats) {
   }
   out["compute"] = Json::array();
   for (const WorkloadStats::Compute& row : stats.compute) {
-    out["compute"].push_back({{"kind", NameOf(row.kind)},
+    out["compute"].push_back({{"kind", SubmoduleKindNames()[row.kind]},
                               {"pass", NameOf(row.pass)},
                               {"times", row.times},
                               {"flops", row.flops},

@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <iterator>
 #include <string_view>
+#include <type_traits>
 
 namespace drydock {
 namespace {
@@ -39,50 +41,55 @@ void AppendGroups(const Workload& w, std::string* text) {
   }
 }
 
+// " causal accumulate-fp32": the flags that are set.
 std::string Flags(const Submodule& s) {
-  const std::pair<bool, const char*> flags[] = {{s.causal, "causal"},
-                                                {s.fused, "fused"},
-                                                {s.gated, "gated"},
-                                                {s.rms, "rms"},
-                                                {s.bias, "bias"},
-                                                {s.dropout, "dropout"},
-                                                {s.accumulate_fp32, "accumulate-fp32"},
-                                                {s.accumulate_half, "accumulate-half"},
-                                                {s.fp8_input, "fp8-input"},
-                                                {s.fp8_gradient, "fp8-gradient"},
-                                                {s.unturned, "unturned"}};
   std::string text;
-  for (const auto& [set, name] : flags) {
-    if (set) text += fmt::format(" {}", name);
-  }
+  ForEachField(s.work, [&](submodule::Field, std::string_view name, const auto& value) {
+    if constexpr (std::is_same_v<decltype(value), const bool&>) {
+      if (!value) return;
+      text += fmt::format(" {}", name);
+      std::replace(text.begin(), text.end(), '_', '-');
+    }
+  });
   return text;
 }
 
-std::string Dimensions(const Submodule& s) {
-  if (s.kind == SubmoduleKind::kAttention) {
+// "8192 x 2304 x 6144 experts 8": rows, n and k, then the other extents that are above 0.
+struct Dimensions {
+  std::string operator()(const submodule::Attention& s) const {
     std::string text = fmt::format("batch {} sequence {} heads {}/{} head_dim {}", s.batch,
                                    s.sequence, s.heads, s.kv_heads, s.head_dim);
     if (s.kv_sequence > 0) text += fmt::format(" kv_sequence {}", s.kv_sequence);
     if (s.value_dim > 0) text += fmt::format(" value_dim {}", s.value_dim);
     return text;
   }
-  if (s.kind == SubmoduleKind::kGiven) return ToString(s.duration);
-  if (s.kind == SubmoduleKind::kCounted) return "as counted";
-  if (s.elements > 0) return fmt::format("{} elements", s.elements);
-  std::string text =
-      s.k > 0 ? fmt::format("{} x {} x {}", s.rows, s.n, s.k) : fmt::format("{} x {}", s.rows, s.n);
-  if (s.experts > 0) text += fmt::format(" experts {}", s.experts);
-  if (s.top_k > 0) text += fmt::format(" top_k {}", s.top_k);
-  return text;
-}
+  std::string operator()(const submodule::FixedDuration& s) const { return ToString(s.duration); }
+  std::string operator()(const submodule::FlopsAndBytes&) const { return "as counted"; }
+  template <typename Kind>
+  std::string operator()(const Kind& s) const {
+    if constexpr (std::is_base_of_v<submodule::FlatBuffer, Kind>) {
+      return fmt::format("{} elements", s.elements);
+    } else {
+      std::string grid, others;
+      Kind::Fields(s, [&](submodule::Field, std::string_view name, const auto& value) {
+        if constexpr (std::is_same_v<decltype(value), const int64_t&>) {
+          if (name == "rows" || name == "n" || name == "k")
+            grid += fmt::format("{}{}", grid.empty() ? "" : " x ", value);
+          else if (value > 0)
+            others += fmt::format(" {} {}", name, value);
+        }
+      });
+      return grid + others;
+    }
+  }
+};
 
 void AppendSubmodules(const Workload& w, std::string* text) {
   for (size_t i = 0; i < w.submodules.size(); ++i) {
     const Submodule& s = w.submodules[i];
     fmt::format_to(Out(*text), "submodule {}: {} {} {} {} {}{}, {:.4g} FLOP, {}\n", i, s.name,
-                   SubmoduleKindNames()[static_cast<size_t>(s.kind)],
-                   PassNames()[static_cast<size_t>(s.pass)], ToString(s.type), Dimensions(s),
-                   Flags(s), s.flops, ToString(s.bytes));
+                   s.kind_name(), PassNames()[static_cast<size_t>(s.pass)], ToString(s.type),
+                   std::visit(Dimensions(), s.work), Flags(s), s.flops, ToString(s.bytes));
   }
 }
 

@@ -1,14 +1,12 @@
-// `profile`: a measured row, or the way between rows. Between two that differ in one extent, the
-// logarithm of time is interpolated over the logarithm of the extent; where the GPU is calibrated,
-// or scaled from one that is, what is interpolated is how far the rows lie from the model, so that
-// its steps (waves of tiles) stay. Among rows that enclose the kernel in several extents, that
-// deviation is their mean, each weighted by the inverse square of its distance.
+#include "compute-sim/model/profile_model.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "compute-sim/model/compute_model.h"
+#include "compute-sim/model/gpu_data.h"
+#include "compute-sim/model/scaled_model.h"
 #include "core/base/files.h"
 
 namespace drydock {
@@ -16,8 +14,8 @@ namespace {
 
 class ProfileModel : public ComputeModel {
  public:
-  // Where the GPU has no parameters of its own, what its rows deviate from are its reference's,
-  // scaled.
+  // Where the GPU has no parameters of its own, its rows deviate from the scaled parameters of its
+  // reference.
   explicit ProfileModel(const ModelContext& context) : gpu_(*context.gpu) {
     if (gpu_.calibrated || context.reference == nullptr || !context.reference->calibrated) return;
     if (Result<GpuData> scaled = AsIfCalibrated(gpu_, *context.reference); scaled.ok()) {
@@ -25,7 +23,7 @@ class ProfileModel : public ComputeModel {
     }
   }
 
-  // Earlier profiles come first; a row in any of them comes before an interpolation in any.
+  // Earlier profiles come first; a row in any profile comes before an interpolation in any.
   std::optional<KernelTime> Predict(const Kernel& kernel) const override {
     for (const ProfilePtr& profile : gpu_.profiles) {
       const std::optional<RowRef> row = FindRow(*profile, kernel);
@@ -69,7 +67,7 @@ class ProfileModel : public ComputeModel {
   std::optional<KernelTime> BetweenTwo(const Profile& profile, const Kernel& kernel) const {
     const std::optional<Neighbours> pair = FindNeighbours(profile, kernel);
     if (!pair.has_value()) return std::nullopt;
-    // In the one extent that differs; exact in the others.
+    // The distance in the one extent that differs.
     const double gap = std::exp(std::abs(LogGap(*pair)) * std::min(pair->at, 1 - pair->at));
     return Answer(kernel, Between(profile, *pair, kernel), gap,
                   fmt::format("between {}:{} and {}, x{:.2f} off", BaseName(profile.file_name),
@@ -97,8 +95,8 @@ class ProfileModel : public ComputeModel {
     return TimeOfUs(model->us * std::exp(profile.weight * deviation));
   }
 
-  // What the rows deviate from: the calibrated model, or without one the GPU's plain roofline,
-  // which has the right slopes if not the right level.
+  // What the rows deviate from: the calibrated model, or else the GPU's plain roofline, which has
+  // the right slopes, but not the right level.
   double BaselineUs(const Profile* profile, const Kernel& kernel) const {
     const std::optional<Prediction> model = profile == nullptr
                                                 ? PredictCalibrated(gpu_, kernel)
@@ -121,7 +119,7 @@ class ProfileModel : public ComputeModel {
       sum += weight * std::log(near.row.time().us() / baseline);
       weights += weight;
     }
-    // Without a calibrated model there is nothing else to believe.
+    // Without a calibrated model, the rows alone decide.
     const bool calibrated = PredictCalibrated(gpu_, kernel).has_value();
     const double deviation = sum / weights * (calibrated ? profile.weight : 1);
     return Answer(
@@ -134,16 +132,6 @@ class ProfileModel : public ComputeModel {
 };
 
 }  // namespace
-
-double RowDistance(const GpuData& gpu, const Kernel& kernel) {
-  double distance = 0;
-  for (const ProfilePtr& profile : gpu.profiles) {
-    const std::optional<NearRow> near = FindNearest(*profile, kernel);
-    if (!near.has_value()) continue;
-    distance = distance == 0 ? near->distance : std::min(distance, near->distance);
-  }
-  return distance;
-}
 
 std::unique_ptr<ComputeModel> MakeProfileModel(const ModelContext& context) {
   return std::make_unique<ProfileModel>(context);

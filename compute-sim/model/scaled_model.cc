@@ -1,18 +1,16 @@
-// `scaled`: a GPU (or a data type) that nobody measured. The kernel models of a calibrated GPU are
-// asked once with its own parameters and once with those parameters scaled to the specification
-// (scaled_parameters.h); the ratio is applied to the calibrated GPU's time, which is a measured row
-// where there is one. A kernel that arithmetic bounds on both scales with the FLOPS, one that
-// traffic bounds with the bandwidth, one in between by its place on the roofline.
+#include "compute-sim/model/scaled_model.h"
+
 #include <fmt/format.h>
 
-#include "compute-sim/model/compute_model.h"
+#include "compute-sim/model/gpu_data.h"
 #include "compute-sim/model/scaled_parameters.h"
 #include "compute-sim/model/scaling_facts.h"
 
 namespace drydock {
 namespace {
 
-// The type to take instead, for arithmetic: 16 bit is what every GPU is calibrated for.
+// Stands in for a type that the calibrated GPU has no parameters of: every GPU is calibrated for
+// 16 bits.
 constexpr DataType kUsualType = DataType::kFp16;
 
 class ScaledModel : public ComputeModel {
@@ -74,10 +72,10 @@ class ScaledModel : public ComputeModel {
     return IsMemoryKernel(kernel.kind) || Rate(gpu, kernel.type) > 0;
   }
 
-  // What the calibrated GPU is asked: the kernel in its type, or in the usual one.
+  // The kernel that the calibrated GPU predicts: in its own type, or in the usual type.
   std::optional<Kernel> KernelThere(const Kernel& kernel) const {
     for (const Kernel& candidate : {kernel, Resized(kernel, kUsualType, kernel.dims)}) {
-      // Its own time in its own type is no scaling.
+      // The GPU's own time in its own type is not scaled.
       const bool same = IsMemoryKernel(kernel.kind) || candidate.type == kernel.type;
       if (from_ == context_.gpu && same) continue;
       if (Supports(*from_, candidate) && PredictCalibrated(*from_, candidate).has_value()) {
@@ -122,7 +120,7 @@ class ScaledModel : public ComputeModel {
   const GpuData* from_;
   GpuData scaled_;  // the GPU as if calibrated
   ScalingFacts to_facts_, from_facts_;
-  std::string why_not_;  // it cannot be scaled from the reference, if so
+  std::string why_not_;  // why the reference cannot be scaled; "" if it can
 };
 
 }  // namespace

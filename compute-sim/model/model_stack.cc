@@ -1,45 +1,14 @@
-#include "compute-sim/model/compute_model.h"
+#include "compute-sim/model/model_stack.h"
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
-#include "core/base/spelling.h"
+#include "compute-sim/model/gpu_data.h"
 
 namespace drydock {
-
-const std::vector<ComputeModelChoice>& ComputeModelChoices() {
-  static const std::vector<ComputeModelChoice> choices = {
-      {"profile", "measured rows, and between them", TimeSource::kProfile, MakeProfileModel},
-      {"model", "the GPU's own calibrated kernel models", TimeSource::kModel, MakeRooflineModel},
-      {"scaled", "the reference GPU's time, by the ratio of the specifications",
-       TimeSource::kScaled, MakeScaledModel},
-  };
-  return choices;
-}
-
-std::vector<std::string> ComputeModelNames() {
-  std::vector<std::string> names;
-  for (const ComputeModelChoice& choice : ComputeModelChoices()) names.push_back(choice.name);
-  return names;
-}
-
-Result<const ComputeModelChoice*> FindComputeModel(const std::string& name) {
-  for (const ComputeModelChoice& choice : ComputeModelChoices()) {
-    if (choice.name == name) return &choice;
-  }
-  return Error(fmt::format("unknown compute model '{}'{}; valid are {}", name,
-                           DidYouMean(name, ComputeModelNames()), Join(ComputeModelNames())));
-}
-
-Time TimeOfUs(double us) {
-  return us < kLongestKernel.us() ? Time::FromUs(us) : kLongestKernel;  // or no number at all
-}
-
 namespace {
 
-// How much longer a product takes whose sums are promoted, by the calibrated model of the GPU or of
-// its reference: what is measured are products without (docs/explanation/compute.md).
+// How much longer a product takes whose sums are promoted, by the calibrated model of the GPU or
+// of its reference. Rows are measured without promotion (docs/explanation/compute.md).
 double PromotionOf(const ModelContext& context, const Kernel& kernel, const Kernel& plain) {
   for (const GpuData* gpu : {context.gpu, context.reference}) {
     if (gpu == nullptr || !gpu->calibrated) continue;
@@ -52,15 +21,11 @@ double PromotionOf(const ModelContext& context, const Kernel& kernel, const Kern
 
 }  // namespace
 
-Result<ModelStack> ModelStack::Make(const ModelContext& context,
-                                    const std::vector<std::string>& order) {
-  ModelStack stack;
-  stack.context_ = context;
-  for (const std::string& name : order) {
-    ASSIGN_OR_RETURN(const ComputeModelChoice* choice, FindComputeModel(name));
-    stack.entries_.push_back({choice, choice->make(context)});
+ModelStack::ModelStack(const ModelContext& context, const ComputeModelOrder& order)
+    : context_(context) {
+  for (const ComputeModelChoice* choice : order) {
+    entries_.push_back({choice, choice->make(context)});
   }
-  return stack;
 }
 
 Result<KernelTime> ModelStack::Predict(const Kernel& kernel) const {

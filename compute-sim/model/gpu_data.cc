@@ -1,7 +1,6 @@
-// `model`: the closed forms of roofline.h with the GPU's own parameters.
-#include <fmt/format.h>
+#include "compute-sim/model/gpu_data.h"
 
-#include "compute-sim/model/compute_model.h"
+#include <algorithm>
 
 namespace drydock {
 namespace {
@@ -25,7 +24,7 @@ std::optional<Prediction> PredictAt(Clocks clocks, const GpuData& gpu, const Ker
   return PredictGemm(kernel, gpu.shape(), parameters, *set, clocks);
 }
 
-// What rows with `contains: quantise` hold beside the product.
+// The part of rows with `contains: quantise` that is not the product.
 double QuantiseUs(const GpuData& gpu, const Kernel& kernel) {
   const MemoryParameters& memory = gpu.parameters.memory;
   if (kernel.kind != KernelKind::kGemm || SizeOf(kernel.type) != Bytes(1)) return 0;
@@ -35,42 +34,11 @@ double QuantiseUs(const GpuData& gpu, const Kernel& kernel) {
   return moved.us - moved.fixed_us + memory.quantise.launch.us();
 }
 
-double ExpectedError(const KernelParameters& parameters, const std::string& library,
-                     const Kernel& kernel) {
-  FitErrors errors = parameters.memory.error;
-  if (IsAttention(kernel.kind))
-    errors = parameters.AttentionFor(kernel.type, library)->error;
-  else if (!IsMemoryKernel(kernel.kind))
-    errors = parameters.GemmFor(kernel.type)->error;
-  return IsLarge(kernel) ? errors.large : errors.small;
-}
-
-class RooflineModel : public ComputeModel {
- public:
-  explicit RooflineModel(const GpuData* gpu) : gpu_(gpu) {}
-
-  std::optional<KernelTime> Predict(const Kernel& kernel) const override {
-    const std::optional<Prediction> prediction = PredictCalibrated(*gpu_, kernel);
-    if (!prediction.has_value()) return std::nullopt;
-    KernelTime time;
-    time.time = TimeOfUs(prediction->us);
-    time.bound = BoundName(*prediction);
-    time.detail = prediction->detail;
-    time.expected_error = ExpectedError(gpu_->parameters, gpu_->attention_library, kernel);
-    return time;
-  }
-
-  std::string WhyNot(const Kernel& kernel) const override {
-    if (!gpu_->calibrated) return fmt::format("{} has no 'kernels:' section", gpu_->spec.file_name);
-    return fmt::format("{} has no {} parameters for {}", gpu_->spec.file_name,
-                       InfoOf(kernel.kind).name, ToString(kernel.type));
-  }
-
- private:
-  const GpuData* gpu_;
-};
-
 }  // namespace
+
+Time TimeOfUs(double us) {
+  return us < kLongestKernel.us() ? Time::FromUs(us) : kLongestKernel;  // NaN too
+}
 
 std::optional<Prediction> PredictCalibrated(const GpuData& gpu, const Kernel& kernel) {
   return PredictAt(gpu.parameters.clocks, gpu, kernel);
@@ -90,8 +58,14 @@ double RowUs(const GpuData& gpu, const Profile& profile, const RowRef& row, cons
   return row.time().us() * here->us / PredictAsProfiled(gpu, profile, kernel)->us;
 }
 
-std::unique_ptr<ComputeModel> MakeRooflineModel(const ModelContext& context) {
-  return std::make_unique<RooflineModel>(context.gpu);
+double RowDistance(const GpuData& gpu, const Kernel& kernel) {
+  double distance = 0;
+  for (const ProfilePtr& profile : gpu.profiles) {
+    const std::optional<NearRow> near = FindNearest(*profile, kernel);
+    if (!near.has_value()) continue;
+    distance = distance == 0 ? near->distance : std::min(distance, near->distance);
+  }
+  return distance;
 }
 
 }  // namespace drydock

@@ -1,0 +1,51 @@
+#include "compute-sim/model/roofline_model.h"
+
+#include <fmt/format.h>
+
+#include "compute-sim/model/gpu_data.h"
+
+namespace drydock {
+namespace {
+
+double ExpectedError(const KernelParameters& parameters, const std::string& library,
+                     const Kernel& kernel) {
+  FitErrors errors = parameters.memory.error;
+  if (IsAttention(kernel.kind))
+    errors = parameters.AttentionFor(kernel.type, library)->error;
+  else if (!IsMemoryKernel(kernel.kind))
+    errors = parameters.GemmFor(kernel.type)->error;
+  return IsLarge(kernel) ? errors.large : errors.small;
+}
+
+class RooflineModel : public ComputeModel {
+ public:
+  explicit RooflineModel(const GpuData* gpu) : gpu_(gpu) {}
+
+  std::optional<KernelTime> Predict(const Kernel& kernel) const override {
+    const std::optional<Prediction> prediction = PredictCalibrated(*gpu_, kernel);
+    if (!prediction.has_value()) return std::nullopt;
+    KernelTime time;
+    time.time = TimeOfUs(prediction->us);
+    time.bound = BoundName(*prediction);
+    time.detail = prediction->detail;
+    time.expected_error = ExpectedError(gpu_->parameters, gpu_->attention_library, kernel);
+    return time;
+  }
+
+  std::string WhyNot(const Kernel& kernel) const override {
+    if (!gpu_->calibrated) return fmt::format("{} has no 'kernels:' section", gpu_->spec.file_name);
+    return fmt::format("{} has no {} parameters for {}", gpu_->spec.file_name,
+                       InfoOf(kernel.kind).name, ToString(kernel.type));
+  }
+
+ private:
+  const GpuData* gpu_;
+};
+
+}  // namespace
+
+std::unique_ptr<ComputeModel> MakeRooflineModel(const ModelContext& context) {
+  return std::make_unique<RooflineModel>(context.gpu);
+}
+
+}  // namespace drydock

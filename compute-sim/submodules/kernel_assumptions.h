@@ -1,0 +1,27 @@
+// Assumptions about kernels that neither a profile nor the file of a GPU states
+// (configs/kernels.yaml).
+#ifndef DRYDOCK_COMPUTE_SIM_SUBMODULES_KERNEL_ASSUMPTIONS_H_
+#define DRYDOCK_COMPUTE_SIM_SUBMODULES_KERNEL_ASSUMPTIONS_H_
+
+#include <cstdint>
+#include <string>
+
+#include "core/base/result.h"
+
+namespace drydock {
+
+struct KernelAssumptions {
+  // Rows of partial sums that a fused norm leaves of the gradients of its parameters.
+  int64_t fused_norm_partial_sums = 0;
+};
+
+// Reports all mistakes together, each with its location.
+Result<KernelAssumptions> ParseKernelAssumptions(const std::string& text,
+                                                 const std::string& file_name);
+
+// configs/kernels.yaml of this installation.
+std::string KernelAssumptionsPath();
+
+}  // namespace drydock
+
+#endif  // DRYDOCK_COMPUTE_SIM_SUBMODULES_KERNEL_ASSUMPTIONS_H_

@@ -1,0 +1,95 @@
+// The kernels of one submodule while they are listed, and the functions that list them: one for
+// each kind of submodule.
+#ifndef DRYDOCK_COMPUTE_SIM_SUBMODULES_KERNEL_LIST_H_
+#define DRYDOCK_COMPUTE_SIM_SUBMODULES_KERNEL_LIST_H_
+
+#include <vector>
+
+#include "compute-sim/kernel/kernel.h"
+#include "compute-sim/submodules/kernel_assumptions.h"
+#include "core/model/submodule.h"
+
+namespace drydock {
+
+struct KernelList {
+  KernelList(const Submodule& submodule, const KernelAssumptions& kernel_assumptions)
+      : assumptions(kernel_assumptions),
+        pass(submodule.pass),
+        product_type(submodule.type),
+        type(submodule.type == DataType::kFp8 ? DataType::kBf16 : submodule.type),
+        e(static_cast<double>(SizeOf(type).count())) {}
+
+  void Add(Kernel kernel) { kernels.push_back(kernel); }
+  // A memory-bound kernel that moves what its kind usually moves (UsualBytesPerElement).
+  void Memory(KernelKind kind, int64_t rows, int64_t columns) {
+    kernels.push_back(UsualMemoryKernel(kind, type, rows, columns));
+  }
+  // The same kernel on fp32 elements.
+  void Fp32(KernelKind kind, int64_t rows, int64_t columns) {
+    Memory(kind, rows, columns, *UsualBytesPerElement(kind, DataType::kFp32));
+  }
+  // `bytes`: per element of rows x columns, all operands together.
+  void Memory(KernelKind kind, int64_t rows, int64_t columns, double bytes) {
+    kernels.push_back(MemoryKernel(kind, type, rows, columns, bytes));
+  }
+
+  bool forward() const { return pass == Pass::kForward; }
+  // The pass computes the gradient of the input; kBackward computes both gradients.
+  bool activation_gradient() const {
+    return pass == Pass::kBackward || pass == Pass::kBackwardActivation;
+  }
+  bool weight_gradient() const { return pass == Pass::kBackward || pass == Pass::kBackwardWeight; }
+
+  const KernelAssumptions& assumptions;
+  Pass pass;
+  DataType product_type;  // of the products of linear layers
+  DataType type;          // of everything around them: bf16 where the products are in fp8
+  double e;               // bytes of an element of `type`
+  std::vector<Kernel> kernels;
+};
+
+// Bytes of an element of the main gradient that a weight's gradient is added into; 0: none.
+template <typename Linear>
+int64_t MainGradientElement(const Linear& linear) {
+  return linear.accumulate_fp32 ? 4 : linear.accumulate_half ? 2 : 0;
+}
+// As Transformer Engine and torchao run a product of the backward pass
+// (docs/reference/submodules.md).
+inline Kernel OfBackward(Kernel product) {
+  product.promoted = product.type == DataType::kFp8;
+  return product;
+}
+
+// Per element of an operand in fp8: 16 bits read and fp8 written, without the transpose; fp8 read
+// and its transpose written.
+inline constexpr double kQuantiseWithoutTransposeBytes = 3;
+inline constexpr double kTransposeBytes = 2;
+
+// submodule_kernels.cc
+void ListKernels(const submodule::Linear& s, KernelList* list);
+void ListKernels(const submodule::Attention& s, KernelList* list);
+void ListKernels(const submodule::Norm& s, KernelList* list);
+void ListKernels(const submodule::BiasDropoutAdd& s, KernelList* list);
+void ListKernels(const submodule::Activation& s, KernelList* list);
+void ListKernels(const submodule::Rotary& s, KernelList* list);
+void ListKernels(const submodule::Embedding& s, KernelList* list);
+void ListKernels(const submodule::CrossEntropy& s, KernelList* list);
+void ListKernels(const submodule::Optimizer& s, KernelList* list);
+void ListKernels(const submodule::GradientScale& s, KernelList* list);
+void ListKernels(const submodule::GradientNorm& s, KernelList* list);
+void ListKernels(const submodule::Cast& s, KernelList* list);
+void ListKernels(const submodule::Add& s, KernelList* list);
+void ListKernels(const submodule::Quantise& s, KernelList* list);
+// expert_kernels.cc
+void ListKernels(const submodule::Router& s, KernelList* list);
+void ListKernels(const submodule::TopK& s, KernelList* list);
+void ListKernels(const submodule::Permute& s, KernelList* list);
+void ListKernels(const submodule::Unpermute& s, KernelList* list);
+void ListKernels(const submodule::GroupedLinear& s, KernelList* list);
+// An imported workload states these: there are no kernels.
+inline void ListKernels(const submodule::FixedDuration&, KernelList*) {}
+inline void ListKernels(const submodule::FlopsAndBytes&, KernelList*) {}
+
+}  // namespace drydock
+
+#endif  // DRYDOCK_COMPUTE_SIM_SUBMODULES_KERNEL_LIST_H_

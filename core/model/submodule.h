@@ -1,0 +1,364 @@
+// A submodule: the smallest piece of a model that compute-sim times, such as the forward product of
+// a linear layer, or one norm. Submodule holds what every kind has (name, pass, type, costs) and
+// the struct of its kind, which holds the extents and flags that only this kind has.
+//
+// Rows are the tokens that the rank's kernel sees: t, or t / TP. Plain data.
+#ifndef DRYDOCK_CORE_MODEL_SUBMODULE_H_
+#define DRYDOCK_CORE_MODEL_SUBMODULE_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <variant>
+#include <vector>
+
+#include "core/base/units.h"
+#include "core/model/gpu.h"
+
+namespace drydock {
+
+enum class Pass : uint8_t { kForward, kBackwardActivation, kBackwardWeight, kBackward, kNone };
+const std::vector<std::string>& PassNames();  // "fwd", "dgrad", "wgrad", "bwd", "-"
+
+namespace submodule {
+
+// The part a field plays for those who read a submodule field by field (ForEachField).
+enum class Field : uint8_t {
+  kExtent,          // must be above 0
+  kOptionalExtent,  // 0: unspecified; the comment of the field says what holds then
+  kFlag,
+  kAccountFlag,  // kept for accounts; kernels do not depend on it
+};
+
+// Each struct below has
+//   kName    the name of its kind in artefacts, messages and lists of submodules;
+//   Fields   calls visit(Field, name, field) for each field. The name is the field's name in
+//            artefacts and in lists of submodules, whatever the C++ member is called.
+
+// A rows x n x k product forward; the gradient of the input is a rows x k x n product, the gradient
+// of the weight an n x k x rows product.
+struct Linear {
+  static constexpr std::string_view kName = "linear";
+  int64_t rows = 0, n = 0, k = 0;
+  bool fused = false;            // the product adds the bias itself
+  bool bias = false;             // of the product, not of what follows it
+  bool accumulate_fp32 = false;  // the weight's gradient is added into an fp32 main gradient
+  bool accumulate_half = false;  // ... into a main gradient of 16 bits
+  // In fp8, where other kernels left an operand in fp8: the submodule does not quantise the operand
+  // but transposes it for the weight's gradient.
+  bool fp8_input = false, fp8_gradient = false;
+
+  static void Fields(auto& s, auto&& visit) {
+    visit(Field::kExtent, "rows", s.rows);
+    visit(Field::kExtent, "n", s.n);
+    visit(Field::kExtent, "k", s.k);
+    visit(Field::kFlag, "fused", s.fused);
+    visit(Field::kFlag, "bias", s.bias);
+    visit(Field::kFlag, "accumulate_fp32", s.accumulate_fp32);
+    visit(Field::kFlag, "accumulate_half", s.accumulate_half);
+    visit(Field::kFlag, "fp8_input", s.fp8_input);
+    visit(Field::kFlag, "fp8_gradient", s.fp8_gradient);
+  }
+};
+
+// Core attention of `heads` query heads and `kv_heads` key heads.
+struct Attention {
+  static constexpr std::string_view kName = "attention";
+  int64_t batch = 0, sequence = 0, heads = 0, kv_heads = 0, head_dim = 0;
+  int64_t kv_sequence = 0;  // keys, where their number differs from `sequence`; 0: `sequence`
+  int64_t value_dim = 0;    // of a value's head, where it differs from `head_dim`; 0: `head_dim`
+  bool causal = false;      // the last query sees all keys
+  bool fused = false;       // FlashAttention
+  bool dropout = false;
+
+  int64_t keys() const { return kv_sequence > 0 ? kv_sequence : sequence; }
+  int64_t value_width() const { return value_dim > 0 ? value_dim : head_dim; }
+
+  static void Fields(auto& s, auto&& visit) {
+    visit(Field::kExtent, "batch", s.batch);
+    visit(Field::kExtent, "sequence", s.sequence);
+    visit(Field::kExtent, "heads", s.heads);
+    visit(Field::kExtent, "kv_heads", s.kv_heads);
+    visit(Field::kExtent, "head_dim", s.head_dim);
+    visit(Field::kOptionalExtent, "kv_sequence", s.kv_sequence);
+    visit(Field::kOptionalExtent, "value_dim", s.value_dim);
+    visit(Field::kFlag, "causal", s.causal);
+    visit(Field::kFlag, "fused", s.fused);
+    visit(Field::kFlag, "dropout", s.dropout);
+  }
+};
+
+// A layer norm, or an RMS norm, over rows x n.
+struct Norm {
+  static constexpr std::string_view kName = "norm";
+  int64_t rows = 0, n = 0;
+  bool fused = false, rms = false, bias = false;
+
+  static void Fields(auto& s, auto&& visit) {
+    visit(Field::kExtent, "rows", s.rows);
+    visit(Field::kExtent, "n", s.n);
+    visit(Field::kFlag, "fused", s.fused);
+    visit(Field::kFlag, "rms", s.rms);
+    visit(Field::kAccountFlag, "bias", s.bias);
+  }
+};
+
+// The end of a residual branch: rows x n.
+struct BiasDropoutAdd {
+  static constexpr std::string_view kName = "bias-dropout-add";
+  int64_t rows = 0, n = 0;
+  bool bias = false, dropout = false;
+
+  static void Fields(auto& s, auto&& visit) {
+    visit(Field::kExtent, "rows", s.rows);
+    visit(Field::kExtent, "n", s.n);
+    visit(Field::kFlag, "bias", s.bias);
+    visit(Field::kFlag, "dropout", s.dropout);
+  }
+};
+
+// GELU, or SwiGLU where gated: rows x n outputs.
+struct Activation {
+  static constexpr std::string_view kName = "activation";
+  int64_t rows = 0, n = 0;
+  bool gated = false, bias = false;
+
+  static void Fields(auto& s, auto&& visit) {
+    visit(Field::kExtent, "rows", s.rows);
+    visit(Field::kExtent, "n", s.n);
+    visit(Field::kFlag, "gated", s.gated);
+    visit(Field::kFlag, "bias", s.bias);
+  }
+};
+
+// A rotary position embedding over rows x n.
+struct Rotary {
+  static constexpr std::string_view kName = "rotary";
+  int64_t rows = 0, n = 0;
+  bool fused = false;
+
+  static void Fields(auto& s, auto&& visit) {
+    visit(Field::kExtent, "rows", s.rows);
+    visit(Field::kExtent, "n", s.n);
+    visit(Field::kFlag, "fused", s.fused);
+  }
+};
+
+// A lookup of rows x n in a table of k rows. `bias`: learned positions are added.
+struct Embedding {
+  static constexpr std::string_view kName = "embedding";
+  int64_t rows = 0, n = 0, k = 0;
+  bool bias = false, dropout = false;
+  bool accumulate_fp32 = false;  // the table's main gradient is fp32
+
+  static void Fields(auto& s, auto&& visit) {
+    visit(Field::kExtent, "rows", s.rows);
+    visit(Field::kExtent, "n", s.n);
+    visit(Field::kExtent, "k", s.k);
+    visit(Field::kFlag, "bias", s.bias);
+    visit(Field::kFlag, "dropout", s.dropout);
+    visit(Field::kAccountFlag, "accumulate_fp32", s.accumulate_fp32);
+  }
+};
+
+// The loss over this rank's rows x n logits.
+struct CrossEntropy {
+  static constexpr std::string_view kName = "cross-entropy";
+  int64_t rows = 0, n = 0;
+  bool fused = false;
+
+  static void Fields(auto& s, auto&& visit) {
+    visit(Field::kExtent, "rows", s.rows);
+    visit(Field::kExtent, "n", s.n);
+    visit(Field::kFlag, "fused", s.fused);
+  }
+};
+
+// Passes over a flat buffer of parameters or gradients.
+struct FlatBuffer {
+  int64_t elements = 0;
+
+  static void Fields(auto& s, auto&& visit) { visit(Field::kExtent, "elements", s.elements); }
+};
+// Adam over this rank's parameters; master weights and moments are fp32.
+struct Optimizer : FlatBuffer {
+  static constexpr std::string_view kName = "optimizer";
+};
+// Reads gradients and writes them scaled.
+struct GradientScale : FlatBuffer {
+  static constexpr std::string_view kName = "gradient-scale";
+};
+// The L2 norm of gradients.
+struct GradientNorm : FlatBuffer {
+  static constexpr std::string_view kName = "gradient-norm";
+};
+// Reads fp32 and writes the submodule's type.
+struct Cast : FlatBuffer {
+  static constexpr std::string_view kName = "cast";
+};
+
+// An element-wise sum over rows x n.
+struct Add {
+  static constexpr std::string_view kName = "add";
+  int64_t rows = 0, n = 0;
+  int64_t summands = 0;          // 1: copied or scaled; 0: 2
+  bool accumulate_fp32 = false;  // a gradient is added into an fp32 main gradient
+
+  static void Fields(auto& s, auto&& visit) {
+    visit(Field::kExtent, "rows", s.rows);
+    visit(Field::kExtent, "n", s.n);
+    visit(Field::kOptionalExtent, "top_k", s.summands);
+    visit(Field::kFlag, "accumulate_fp32", s.accumulate_fp32);
+  }
+};
+
+// The scores of rows tokens of k features for n experts, and the softmax of the scores.
+struct Router {
+  static constexpr std::string_view kName = "router";
+  int64_t rows = 0, n = 0, k = 0;
+  bool accumulate_fp32 = false;  // the weight's gradient is added into an fp32 main gradient
+
+  static void Fields(auto& s, auto&& visit) {
+    visit(Field::kExtent, "rows", s.rows);
+    visit(Field::kExtent, "n", s.n);
+    visit(Field::kExtent, "k", s.k);
+    visit(Field::kFlag, "accumulate_fp32", s.accumulate_fp32);
+  }
+};
+
+// The best top_k of n scores in each of rows.
+struct TopK {
+  static constexpr std::string_view kName = "top-k";
+  int64_t rows = 0, n = 0, top_k = 0;
+
+  static void Fields(auto& s, auto&& visit) {
+    visit(Field::kExtent, "rows", s.rows);
+    visit(Field::kExtent, "n", s.n);
+    visit(Field::kExtent, "top_k", s.top_k);
+  }
+};
+
+// Moves rows x n tokens between their own order and the order of experts, where each token has
+// top_k copies.
+struct TokenMove {
+  int64_t rows = 0, n = 0, experts = 0, top_k = 0;
+
+  static void Fields(auto& s, auto&& visit) {
+    visit(Field::kExtent, "rows", s.rows);
+    visit(Field::kExtent, "n", s.n);
+    visit(Field::kExtent, "experts", s.experts);
+    visit(Field::kExtent, "top_k", s.top_k);
+  }
+};
+// Copies each token for each of its experts.
+struct Permute : TokenMove {
+  static constexpr std::string_view kName = "permute";
+};
+// Weights and sums the copies of each token.
+struct Unpermute : TokenMove {
+  static constexpr std::string_view kName = "unpermute";
+};
+
+// `experts` linears that share the rows evenly: rows x n x k in all.
+struct GroupedLinear {
+  static constexpr std::string_view kName = "grouped-linear";
+  int64_t rows = 0, n = 0, k = 0, experts = 0;
+  bool accumulate_fp32 = false, accumulate_half = false;  // as in Linear
+
+  static void Fields(auto& s, auto&& visit) {
+    visit(Field::kExtent, "rows", s.rows);
+    visit(Field::kExtent, "n", s.n);
+    visit(Field::kExtent, "k", s.k);
+    visit(Field::kExtent, "experts", s.experts);
+    visit(Field::kFlag, "accumulate_fp32", s.accumulate_fp32);
+    visit(Field::kFlag, "accumulate_half", s.accumulate_half);
+  }
+};
+
+// rows x n to fp8, and its transpose.
+struct Quantise {
+  static constexpr std::string_view kName = "quantise";
+  int64_t rows = 0, n = 0;
+  bool fused = false;  // with the scale of earlier steps: no search for the largest value
+  bool without_transpose = false;
+
+  static void Fields(auto& s, auto&& visit) {
+    visit(Field::kExtent, "rows", s.rows);
+    visit(Field::kExtent, "n", s.n);
+    visit(Field::kFlag, "fused", s.fused);
+    visit(Field::kFlag, "unturned", s.without_transpose);
+  }
+};
+
+// Of an imported workload: takes `duration` on every GPU, as its trace states.
+struct FixedDuration {
+  static constexpr std::string_view kName = "given";
+  Time duration;  // at most kLongestFixedDuration
+
+  static void Fields(auto&, auto&&) {}
+};
+inline constexpr Time kLongestFixedDuration = Time::Us(3'600'000'000);
+
+// Of an imported workload without times: nothing is known but Submodule::flops and bytes.
+struct FlopsAndBytes {
+  static constexpr std::string_view kName = "counted";
+
+  static void Fields(auto&, auto&&) {}
+};
+
+}  // namespace submodule
+
+// Artefacts store the index of the alternative: append new kinds at the end.
+using SubmoduleWork =
+    std::variant<submodule::Linear, submodule::Attention, submodule::Norm,
+                 submodule::BiasDropoutAdd, submodule::Activation, submodule::Rotary,
+                 submodule::Embedding, submodule::CrossEntropy, submodule::Optimizer,
+                 submodule::GradientScale, submodule::GradientNorm, submodule::Cast, submodule::Add,
+                 submodule::Router, submodule::TopK, submodule::Permute, submodule::Unpermute,
+                 submodule::GroupedLinear, submodule::Quantise, submodule::FixedDuration,
+                 submodule::FlopsAndBytes>;
+inline constexpr size_t kSubmoduleKindCount = std::variant_size_v<SubmoduleWork>;
+
+// "linear", "attention", ...: in the order of the alternatives.
+const std::vector<std::string>& SubmoduleKindNames();
+// Work of the kind at `index`, with every field 0. REQUIRES: index < kSubmoduleKindCount.
+SubmoduleWork MakeSubmoduleWork(size_t index);
+
+struct Submodule {
+  std::string name;  // "attention.qkv"
+  Pass pass = Pass::kForward;
+  DataType type = DataType::kBf16;
+  SubmoduleWork work;
+  double flops = 0;  // arithmetic, for accounts and foreign readers
+  Bytes bytes;       // memory traffic if every operand moved once
+
+  template <typename Kind>
+  bool Is() const {
+    return std::holds_alternative<Kind>(work);
+  }
+  // Null if the submodule is of another kind.
+  template <typename Kind>
+  const Kind* As() const {
+    return std::get_if<Kind>(&work);
+  }
+  // Its workload states its time or its costs, so its kernels are unknown.
+  bool has_stated_time() const {
+    return Is<submodule::FixedDuration>() || Is<submodule::FlopsAndBytes>();
+  }
+  const std::string& kind_name() const { return SubmoduleKindNames()[work.index()]; }
+};
+
+// Calls visit(submodule::Field, name, field) for each int64_t and bool of the work's struct;
+// `Work` is SubmoduleWork or const SubmoduleWork. FixedDuration::duration is not visited.
+template <typename Work, typename Visit>
+void ForEachField(Work& work, Visit&& visit) {
+  std::visit([&](auto& kind) { std::decay_t<decltype(kind)>::Fields(kind, visit); }, work);
+}
+
+// All facts of a submodule as text. Submodules are equal exactly where their texts are.
+std::string FactsOf(const Submodule& submodule);
+
+}  // namespace drydock
+
+#endif  // DRYDOCK_CORE_MODEL_SUBMODULE_H_
