@@ -27,12 +27,12 @@ void AttentionWriter::ProjectionsForward(const AttentionWork& work) {
   if (work.rotary) b.Compute(work.rotary->forward);
 }
 
-// Down-projections work on this rank's rows; what comes out is narrow, and is gathered.
+// Down-projections work on this rank's rows. Their narrow results are gathered.
 void AttentionWriter::LatentForward(const LatentWork& latent) {
   ProgramBuilder& b = *c_.builder;
   if (latent.q_down) b.Compute(latent.q_down->forward);
   b.Compute(latent.kv_down.forward);
-  tensor_.Enter(c_.job.model.attention.latent.rope_dim);  // the keys' turned part
+  tensor_.Enter(c_.job.model.attention.latent.rope_dim);  // the rotated part of the keys
   UpForward(latent);
 }
 

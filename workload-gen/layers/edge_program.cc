@@ -6,7 +6,8 @@ void EdgeWriter::Broadcast(DataType type) {
   CommCall call;
   call.collective = CollectiveType::kBroadcast;
   call.type = type;
-  call.count = c_.job.model.sequence * c_.job.training.batch.micro;  // before it is cut for cp
+  call.count =
+      c_.job.model.sequence * c_.job.training.batch.micro;  // before context parallelism splits it
   call.group_size = c_.layout.tensor;
   c_.builder->Collective(kTensorRole, kTensorStream, call);
 }
@@ -95,7 +96,7 @@ void EdgeWriter::LogitsForward() {
       LossCollective(CollectiveType::kAllReduce, ReduceOp::kSum, 2 * rows);
       break;
     case CrossEntropyFusion::kTransformerEngine:
-      // Each rank gives its maximum, sum and label's logit.
+      // Each rank contributes its maximum, its sum and the logit of the label.
       LossCollective(CollectiveType::kAllGather, ReduceOp::kSum, 3 * rows * c_.layout.tensor);
       break;
   }

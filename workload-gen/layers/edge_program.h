@@ -1,5 +1,5 @@
-// Writes what stands at the two ends of the model: the batch's broadcast, the embedding, the final
-// norm with the logits and the loss over a vocabulary split by tensor parallelism.
+// Writes the two ends of the model: the broadcast of the batch and the embedding; the final norm,
+// the logits and the loss over a vocabulary that tensor parallelism splits.
 #ifndef DRYDOCK_WORKLOAD_GEN_LAYERS_EDGE_PROGRAM_H_
 #define DRYDOCK_WORKLOAD_GEN_LAYERS_EDGE_PROGRAM_H_
 
@@ -13,8 +13,8 @@ class EdgeWriter {
   EdgeWriter(const WriterContext& context, GradientListener* listener)
       : c_(context), tensor_(context), listener_(listener) {}
 
-  // Tensor rank 0 hands out what it loaded: tokens and positions at the model's start, labels and
-  // loss mask at its end.
+  // Tensor rank 0 broadcasts the batch that it loaded: tokens and positions at the start of the
+  // model, labels and loss mask at the end.
   void Batch(bool first, bool last);
   void EmbeddingForward();
   void EmbeddingBackward();

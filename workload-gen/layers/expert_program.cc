@@ -23,11 +23,12 @@ void ExpertWriter::AcrossExpert(const ExpertWork& work, CollectiveType type) {
   c_.builder->Collective(kExpertTensorRole, kExpertTensorStream, call);
 }
 
-// How many copies everybody sends to whom. The host waits for it, to know the sizes.
+// Exchanges the number of copies that each rank sends to each other. The host waits for the
+// numbers, which are the sizes of the token dispatch.
 void ExpertWriter::CountTokens(const ExpertWork& work) {
   const int experts = c_.job.model.moe.experts;
   ProgramBuilder& b = *c_.builder;
-  if (c_.job.training.moe.dispatcher == MoeDispatcher::kAllToAll) {
+  if (exchanges()) {
     if (!work.routing.padded) {
       b.Wait(Gathered(CollectiveType::kAllGather, DataType::kInt64, experts, 1));
       b.HostReads();
@@ -47,7 +48,7 @@ void ExpertWriter::CountTokens(const ExpertWork& work) {
 
 void ExpertWriter::Forward(const ExpertWork& work) {
   Route(work);
-  if (work.shared && !beside()) SharedForward(work);
+  if (work.shared && !overlaps_shared()) shared_.Forward(*work.shared);
   Dispatch(work);
   ExpertsForward(work);
   Combine(work);
@@ -71,14 +72,14 @@ void ExpertWriter::Dispatch(const ExpertWork& work) {
   const ModelShape& m = c_.job.model;
   const int64_t tokens = work.routing.tokens;
   const DataType type = c_.job.training.precision.type;
-  const bool shared = work.shared && beside();
-  const OpId entered = shared ? EnterShared(work) : ProgramBuilder::kNothing;
+  const bool shared = work.shared && overlaps_shared();
+  const OpId entered = shared ? shared_.Enter(*work.shared) : ProgramBuilder::kNothing;
   switch (c_.job.training.moe.dispatcher) {
     case MoeDispatcher::kAllToAll: {
       CountTokens(work);
       b.Compute(work.permute.forward);
       const OpId sent = b.StartCollective(kExpertRole, kExpertStream, work.tokens_out);
-      if (shared) SharedInput(work, entered);
+      if (shared) shared_.Input(*work.shared, entered);
       b.Wait(sent);
       b.Collective(kExpertRole, kExpertStream, work.probabilities_out);
       AcrossExpert(work, CollectiveType::kAllGather);
@@ -89,14 +90,14 @@ void ExpertWriter::Dispatch(const ExpertWork& work) {
       b.Wait(Gathered(CollectiveType::kAllGather, DataType::kUint8, m.moe.experts, tokens));
       b.Wait(Gathered(CollectiveType::kAllGather, type, m.moe.experts, tokens));
       const OpId sent = Gathered(CollectiveType::kAllGather, type, m.hidden, tokens);
-      if (shared) SharedInput(work, entered);
+      if (shared) shared_.Input(*work.shared, entered);
       b.Wait(sent);
       break;
     }
     case MoeDispatcher::kFlex: {
       CountTokens(work);
       const OpId sent = b.StartCollective(kTensorExpertRole, kTensorExpertStream, work.tokens_out);
-      if (shared) SharedInput(work, entered);
+      if (shared) shared_.Input(*work.shared, entered);
       b.Wait(sent);
       break;
     }
@@ -114,23 +115,24 @@ void ExpertWriter::ExpertsForward(const ExpertWork& work) {
 
 void ExpertWriter::Combine(const ExpertWork& work) {
   ProgramBuilder& b = *c_.builder;
-  const bool exchange = c_.job.training.moe.dispatcher == MoeDispatcher::kAllToAll;
+  const bool exchange = exchanges();
   if (exchange) {
     if (work.unsort) b.Compute(work.unsort->forward);
     AcrossExpert(work, CollectiveType::kReduceScatter);
   } else {
     b.Compute(work.unpermute.forward);
   }
-  const OpId home = StartHome(work);
-  OpId left = ProgramBuilder::kNothing;
-  if (work.shared && beside()) left = SharedOutput(work);
-  b.Wait(home);
+  const OpId combined = StartCombine(work);
+  OpId shared_left = ProgramBuilder::kNothing;
+  if (work.shared && overlaps_shared()) shared_left = shared_.Output(*work.shared);
+  b.Wait(combined);
   if (exchange) b.Compute(work.unpermute.forward);
-  b.Wait(left);
+  b.Wait(shared_left);
 }
 
-// The experts' outputs, or in backward the gradients of their inputs.
-ProgramBuilder::OpId ExpertWriter::StartHome(const ExpertWork& work) {
+// Starts the token combine: of the experts' outputs, or in backward of the gradients of their
+// inputs.
+ProgramBuilder::OpId ExpertWriter::StartCombine(const ExpertWork& work) {
   ProgramBuilder& b = *c_.builder;
   switch (c_.job.training.moe.dispatcher) {
     case MoeDispatcher::kAllToAll:
@@ -153,12 +155,12 @@ void ExpertWriter::Backward(const ExpertWork& work, int layer) {
   RouterBackward(work, layer);
 }
 
-// What all tokens meet before they leave.
+// The backward of everything before the token dispatch.
 void ExpertWriter::RouterBackward(const ExpertWork& work, int layer) {
   ProgramBuilder& b = *c_.builder;
-  if (work.shared && !beside()) {
-    SharedOutputBackward(work, layer);
-    SharedInputBackward(work, layer);
+  if (work.shared && !overlaps_shared()) {
+    shared_.OutputBackward(*work.shared, layer);
+    shared_.InputBackward(*work.shared, layer);
   }
   b.Compute(work.top_k.backward);
   b.Compute(work.router.backward);
@@ -168,7 +170,7 @@ void ExpertWriter::RouterBackward(const ExpertWork& work, int layer) {
 
 void ExpertWriter::CombineBackward(const ExpertWork& work, int layer) {
   ProgramBuilder& b = *c_.builder;
-  const bool exchange = c_.job.training.moe.dispatcher == MoeDispatcher::kAllToAll;
+  const bool exchange = exchanges();
   if (exchange) b.Compute(work.unpermute.backward);
   OpId sent = ProgramBuilder::kNothing;
   switch (c_.job.training.moe.dispatcher) {
@@ -183,7 +185,7 @@ void ExpertWriter::CombineBackward(const ExpertWork& work, int layer) {
                       c_.job.model.hidden, work.routing.tokens);
       break;
   }
-  if (work.shared && beside()) SharedOutputBackward(work, layer);
+  if (work.shared && overlaps_shared()) shared_.OutputBackward(*work.shared, layer);
   b.Wait(sent);
   if (!exchange) return b.Compute(work.unpermute.backward);
   AcrossExpert(work, CollectiveType::kAllGather);
@@ -217,9 +219,9 @@ void ExpertWriter::DispatchBackward(const ExpertWork& work, int layer) {
   } else {
     b.Compute(work.permute.backward);
   }
-  const OpId home = StartHome(work);
-  if (work.shared && beside()) SharedInputBackward(work, layer);
-  b.Wait(home);
+  const OpId combined = StartCombine(work);
+  if (work.shared && overlaps_shared()) shared_.InputBackward(*work.shared, layer);
+  b.Wait(combined);
   if (dispatcher == MoeDispatcher::kAllToAll) b.Compute(work.permute.backward);
   if (dispatcher == MoeDispatcher::kAllGather) {
     b.Wait(Gathered(CollectiveType::kReduceScatter, c_.job.training.precision.type,
@@ -227,58 +229,79 @@ void ExpertWriter::DispatchBackward(const ExpertWork& work, int layer) {
   }
 }
 
-// ---- Shared experts -----------------------------------------------------------------------------
+// ---- In pieces ----------------------------------------------------------------------------------
+// Shared experts are in the first piece (Megatron's fine_grained_callables.py).
 
-void ExpertWriter::SharedForward(const ExpertWork& work) {
-  if (work.shared->mlp.fc1.userbuffers) {
-    if (work.shared->gate) c_.builder->Compute(work.shared->gate->forward);
-    tensor_.ColumnForward(work.shared->mlp.fc1);
-    c_.builder->Compute(work.shared->mlp.activation.forward);
-    return tensor_.RowForward(work.shared->mlp.fc2);
-  }
-  SharedInput(work, EnterShared(work));
-  c_.builder->Wait(SharedOutput(work));
+void ExpertWriter::PrepareForward(const ExpertWork& work) {
+  Route(work);
+  if (work.shared) shared_.Forward(*work.shared);
+  if (!exchanges()) return;
+  CountTokens(work);
+  c_.builder->Compute(work.permute.forward);
 }
 
-ProgramBuilder::OpId ExpertWriter::EnterShared(const ExpertWork& work) {
-  return tensor_.StartInput(work.shared->mlp.fc1, c_.job.model.hidden);
-}
-
-void ExpertWriter::SharedInput(const ExpertWork& work, OpId entered) {
+void ExpertWriter::DispatchForward(const ExpertWork& work) {
   ProgramBuilder& b = *c_.builder;
-  const SharedExpertWork& shared = *work.shared;
-  if (shared.gate) b.Compute(shared.gate->forward);
-  b.Wait(entered);
-  b.Compute(shared.mlp.fc1.forward);
-  b.Compute(shared.mlp.activation.forward);
+  if (exchanges()) {
+    b.Collective(kExpertRole, kExpertStream, work.tokens_out);
+    b.Collective(kExpertRole, kExpertStream, work.probabilities_out);
+  } else {
+    CountTokens(work);
+    b.Collective(kTensorExpertRole, kTensorExpertStream, work.tokens_out);
+  }
 }
 
-ProgramBuilder::OpId ExpertWriter::SharedOutput(const ExpertWork& work) {
-  c_.builder->Compute(work.shared->mlp.fc2.forward);
-  return tensor_.Start(c_.layout.sequence_parallel ? CollectiveType::kReduceScatter
-                                                   : CollectiveType::kAllReduce);
-}
-
-void ExpertWriter::SharedOutputBackward(const ExpertWork& work, int layer) {
+void ExpertWriter::ComputeForward(const ExpertWork& work) {
   ProgramBuilder& b = *c_.builder;
-  const SharedExpertWork& shared = *work.shared;
-  if (c_.job.training.recompute.modules.shared_experts) {
-    b.SetPhase(Phase::kRecompute);
-    SharedForward(work);
-    b.SetPhase(Phase::kBackward);
+  if (!exchanges()) {
+    b.Compute(work.permute.forward);
+    ExpertsForward(work);
+    return b.Compute(work.unpermute.forward);
   }
-  if (shared.gate) {
-    tensor_.WholeBackward(*shared.gate);
-    listener_->OnGradient(ParameterKind::kSharedGate, layer);
-  }
-  tensor_.RowBackward(shared.mlp.fc2);
-  listener_->OnGradient(ParameterKind::kSharedFc2Weight, layer);
-  b.Compute(shared.mlp.activation.backward);
+  AcrossExpert(work, CollectiveType::kAllGather);
+  if (work.sort) b.Compute(work.sort->forward);
+  ExpertsForward(work);
+  if (work.unsort) b.Compute(work.unsort->forward);
+  AcrossExpert(work, CollectiveType::kReduceScatter);
 }
 
-void ExpertWriter::SharedInputBackward(const ExpertWork& work, int layer) {
-  tensor_.ColumnBackward(work.shared->mlp.fc1);
-  listener_->OnGradient(ParameterKind::kSharedFc1Weight, layer);
+void ExpertWriter::CombineForward(const ExpertWork& work) {
+  ProgramBuilder& b = *c_.builder;
+  b.Wait(StartCombine(work));
+  if (exchanges()) b.Compute(work.unpermute.forward);
+  if (work.shared) b.Compute(work.shared->add_output);
+}
+
+void ExpertWriter::UndoCombine(const ExpertWork& work) {
+  ProgramBuilder& b = *c_.builder;
+  if (!exchanges()) return b.Collective(kTensorExpertRole, kTensorExpertStream, work.tokens_out);
+  b.Compute(work.unpermute.backward);
+  b.Collective(kExpertRole, kExpertStream, work.tokens_out);
+}
+
+void ExpertWriter::UndoCompute(const ExpertWork& work, int layer) {
+  ProgramBuilder& b = *c_.builder;
+  if (!exchanges()) {
+    b.Compute(work.unpermute.backward);
+    ExpertsBackward(work, layer);
+    return b.Compute(work.permute.backward);
+  }
+  AcrossExpert(work, CollectiveType::kAllGather);
+  if (work.unsort) b.Compute(work.unsort->backward);
+  ExpertsBackward(work, layer);
+  if (work.sort) b.Compute(work.sort->backward);
+  AcrossExpert(work, CollectiveType::kReduceScatter);
+}
+
+void ExpertWriter::UndoDispatch(const ExpertWork& work) {
+  ProgramBuilder& b = *c_.builder;
+  if (exchanges()) b.Collective(kExpertRole, kExpertStream, work.probabilities_back);
+  b.Wait(StartCombine(work));
+}
+
+void ExpertWriter::UndoPrepare(const ExpertWork& work, int layer) {
+  if (exchanges()) c_.builder->Compute(work.permute.backward);
+  RouterBackward(work, layer);
 }
 
 }  // namespace drydock

@@ -1,8 +1,9 @@
-// Writes a layer of experts (Megatron's moe_layer.py, token_dispatcher.py): router, the tokens' way
-// to the experts, the experts, the way home, and shared experts beside them. Backward mirrors it.
+// Writes a layer of experts (Megatron's moe_layer.py, token_dispatcher.py): router, token dispatch,
+// experts, token combine, and shared experts beside them. Backward mirrors forward.
 #ifndef DRYDOCK_WORKLOAD_GEN_LAYERS_EXPERT_PROGRAM_H_
 #define DRYDOCK_WORKLOAD_GEN_LAYERS_EXPERT_PROGRAM_H_
 
+#include "workload-gen/layers/shared_expert_program.h"
 #include "workload-gen/program/tensor_parallel.h"
 #include "workload-gen/program/writer_context.h"
 
@@ -11,13 +12,13 @@ namespace drydock {
 class ExpertWriter {
  public:
   ExpertWriter(const WriterContext& context, GradientListener* listener)
-      : c_(context), tensor_(context), listener_(listener) {}
+      : c_(context), tensor_(context), shared_(context, listener), listener_(listener) {}
 
   void Forward(const ExpertWork& work);
   void Backward(const ExpertWork& work, int layer);
 
-  // The same in pieces (expert_pieces.cc): up to where tokens leave, their way, the experts, the
-  // way home; and each piece undone, in the reverse order. Not for dispatcher allgather.
+  // The same in pieces: everything before the token dispatch, the dispatch, the experts, the token
+  // combine; UndoX is the backward of piece X. REQUIRES: the dispatcher is not allgather.
   void PrepareForward(const ExpertWork& work);
   void DispatchForward(const ExpertWork& work);
   void ComputeForward(const ExpertWork& work);
@@ -30,35 +31,31 @@ class ExpertWriter {
  private:
   using OpId = ProgramBuilder::OpId;
 
-  // Shared experts, in the pieces that may run beside the exchanges.
-  void SharedForward(const ExpertWork& work);
-  OpId EnterShared(const ExpertWork& work);
-  void SharedInput(const ExpertWork& work, OpId entered);
-  OpId SharedOutput(const ExpertWork& work);
-  void SharedOutputBackward(const ExpertWork& work, int layer);
-  void SharedInputBackward(const ExpertWork& work, int layer);
-  bool beside() const { return c_.job.overlap.shared_expert; }
+  // Copies of tokens travel by all-to-all; else each token travels once and is copied at its
+  // experts.
+  bool exchanges() const { return c_.job.training.moe.dispatcher == MoeDispatcher::kAllToAll; }
+  // Shared experts run beside token dispatch and combine.
+  bool overlaps_shared() const { return c_.job.overlap.shared_expert; }
 
-  // Forward: up to the experts, and home again.
   void Route(const ExpertWork& work);
   void Dispatch(const ExpertWork& work);
   void Combine(const ExpertWork& work);
-  OpId StartHome(const ExpertWork& work);
-  // Backward: the gradients' way through combine and dispatch.
+  OpId StartCombine(const ExpertWork& work);
   void CombineBackward(const ExpertWork& work, int layer);
   void DispatchBackward(const ExpertWork& work, int layer);
   void ExpertsForward(const ExpertWork& work);
   void ExpertsBackward(const ExpertWork& work, int layer);
   void RouterBackward(const ExpertWork& work, int layer);
 
-  // Over tp-ep: rows of all its ranks, `width` elements each, gathered or summed.
+  // Gathers or sums rows of `width` elements over all ranks of tp-ep.
   OpId Gathered(CollectiveType type, DataType data, int64_t width, int64_t tokens);
-  // Over the ranks that split each expert: copies on the experts' side.
+  // A collective of the copies at the experts, over the ranks that split each expert.
   void AcrossExpert(const ExpertWork& work, CollectiveType type);
   void CountTokens(const ExpertWork& work);
 
   const WriterContext& c_;
   TensorParallel tensor_;
+  SharedExpertWriter shared_;
   GradientListener* listener_;
 };
 

@@ -10,6 +10,55 @@ void LayerWriter::Forward(int layer) {
   LeaveForward(w);
 }
 
+void LayerWriter::Backward(int layer) {
+  const LayerWork& w = c_.work.LayerOf(layer);
+  MlpBackward(w, layer);
+  AttentionBackward(w, layer);
+}
+
+void LayerWriter::Forward(int layer, LayerPiece piece) {
+  const LayerWork& w = c_.work.LayerOf(layer);
+  ProgramBuilder& b = *c_.builder;
+  switch (piece) {
+    case LayerPiece::kAttention:
+      attention_.Forward(w.attention);
+      if (!w.experts) return;
+      b.Compute(w.norm2.forward);
+      return experts_.PrepareForward(*w.experts);
+    case LayerPiece::kDispatch:
+      return experts_.DispatchForward(*w.experts);
+    case LayerPiece::kMlp:
+      if (w.experts) return experts_.ComputeForward(*w.experts);
+      b.Compute(w.norm2.forward);
+      mlp_.Forward(*w.mlp);
+      return LeaveForward(w);
+    case LayerPiece::kCombine:
+      experts_.CombineForward(*w.experts);
+      return LeaveForward(w);
+  }
+}
+
+void LayerWriter::Backward(int layer, LayerPiece piece) {
+  const LayerWork& w = c_.work.LayerOf(layer);
+  switch (piece) {
+    case LayerPiece::kCombine:
+      EnterBackward(w, layer);
+      return experts_.UndoCombine(*w.experts);
+    case LayerPiece::kMlp:
+      if (!w.experts) return MlpBackward(w, layer);
+      RecomputeMlp(w);
+      return experts_.UndoCompute(*w.experts, layer);
+    case LayerPiece::kDispatch:
+      return experts_.UndoDispatch(*w.experts);
+    case LayerPiece::kAttention:
+      if (w.experts) {
+        experts_.UndoPrepare(*w.experts, layer);
+        NormBackward(w, layer);
+      }
+      return AttentionBackward(w, layer);
+  }
+}
+
 void LayerWriter::LeaveForward(const LayerWork& work) {
   if (work.post_norm2) c_.builder->Compute(work.post_norm2->forward);
   c_.builder->Compute(work.residual2.forward);
@@ -22,13 +71,7 @@ void LayerWriter::MlpForward(const LayerWork& work) {
     mlp_.Forward(*work.mlp);
 }
 
-void LayerWriter::Backward(int layer) {
-  const LayerWork& w = c_.work.LayerOf(layer);
-  MlpBackward(w, layer);
-  AttentionBackward(w, layer);
-}
-
-// What was not kept of the MLP's forward: the norm's output, or all of it.
+// Repeats the part of the MLP's forward that was not kept: the norm, or all of it.
 void LayerWriter::RecomputeMlp(const LayerWork& work) {
   const RecomputeModules& modules = c_.job.training.recompute.modules;
   const bool whole = work.experts ? modules.moe : modules.mlp;

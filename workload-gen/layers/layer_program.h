@@ -11,8 +11,10 @@
 
 namespace drydock {
 
-// What a layer is cut into where its tokens travel beside another micro-batch's compute. Attention
-// goes up to the router; a dense layer has its MLP in kMlp and nothing that travels.
+// The pieces of a layer whose token dispatch and combine run beside the compute of another
+// micro-batch. kAttention includes the router; a dense layer has its MLP in kMlp and no
+// communication between the pieces. Forward, pieces run from kAttention to kCombine; backward, in
+// the reverse order.
 enum class LayerPiece : uint8_t { kAttention, kDispatch, kMlp, kCombine };
 
 class LayerWriter {
@@ -24,10 +26,10 @@ class LayerWriter {
         experts_(context, listener),
         listener_(listener) {}
 
-  // The place (layer, micro-batch) and phase are the caller's to set.
+  // REQUIRES: the builder is set to the layer, micro-batch and phase.
   void Forward(int layer);
   void Backward(int layer);
-  // One piece (layer_pieces.cc). Pieces go from kAttention to kCombine, backward the other way.
+  // One piece. All pieces together write what Forward(layer) or Backward(layer) writes.
   void Forward(int layer, LayerPiece piece);
   void Backward(int layer, LayerPiece piece);
 

@@ -15,7 +15,7 @@ void MtpWriter::EnterForward(int) {
 
 void MtpWriter::LeaveForward(int) { c_.builder->Compute(c_.work.mtp->final_norm.forward); }
 
-// The product's columns come together on every tensor rank, which goes on with its own rows.
+// Every tensor rank gathers the columns of the product and continues with its own rows.
 void MtpWriter::JoinForward(const MtpWork& work) {
   ProgramBuilder& b = *c_.builder;
   b.Compute(work.token_norm.forward);
@@ -60,7 +60,7 @@ void MtpWriter::EnterBackward(int k) {
 }
 
 void MtpWriter::JoinBackward(const MtpWork& work) {
-  tensor_.Enter();  // rows that each rank went on with alone
+  tensor_.Enter();  // the rows that each rank continued with
   tensor_.ColumnBackward(work.join, 2 * c_.job.model.hidden);
 }
 

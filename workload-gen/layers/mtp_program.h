@@ -16,10 +16,10 @@ class MtpWriter {
             GradientListener* listener)
       : c_(context), tensor_(context), layers_(layers), edges_(edges), listener_(listener) {}
 
-  // The k-th of them; the place is the caller's to set.
+  // The k-th layer. REQUIRES: the builder is set to the layer, micro-batch and phase.
   void Forward(int k);
   void Backward(int k);
-  // What stands before and behind its transformer layer.
+  // The parts before and after its transformer layer.
   void EnterForward(int k);
   void LeaveForward(int k);
   void LeaveBackward(int k);

@@ -68,8 +68,8 @@ ProgramBuilder::OpId CoreAttention::Shift(int64_t count, bool up) {
       RingShift(c_.layout.context, c_.job.training.precision.type, count, up ? 1 : -1));
 }
 
-// The next keys are on their way while those at hand are worked on. How much each step's output
-// counts is known after the last.
+// The exchange of the next keys runs beside the compute of the present keys. The weight of each
+// step's output is known after the last step.
 void CoreAttention::RingForward(const CoreWork& core) {
   ProgramBuilder& b = *c_.builder;
   const int steps = c_.layout.context;
@@ -84,9 +84,9 @@ void CoreAttention::RingForward(const CoreWork& core) {
   }
 }
 
-// It begins with the keys that came last. Each step has gradients of all queries, as it has on the
-// rank with the last of them, which sees all keys and is the slowest. A step's gradients of keys
-// follow one exchange behind the keys, and each rank adds its own to them.
+// Backward begins with the keys that arrived last. Each step computes gradients of all queries, as
+// on the rank with the last queries, which sees all keys and is the slowest. The key gradients of a
+// step follow the keys by one exchange, and each rank adds its own gradients to them.
 void CoreAttention::RingBackward(const CoreWork& core) {
   ProgramBuilder& b = *c_.builder;
   const int steps = c_.layout.context;

@@ -1,9 +1,10 @@
 // Writes the attention core, with the communication of context parallelism (Transformer Engine's
 // context_parallel.py):
-//   p2p         keys and values go round a ring beside the steps' compute: CP - 1 exchanges
-//               forward; CP backward, the other way, with the gradients behind them
-//   a2a         queries, keys and values are exchanged for heads before, the output after
-//   all_gather  keys and values of all ranks come together first; their gradients are summed
+//   p2p         keys and values shift around a ring beside the compute of the steps: CP - 1
+//   exchanges
+//               forward; CP backward, in the other direction, followed by the gradients
+//   a2a         an all-to-all of queries, keys and values by heads before, of the output after
+//   all_gather  gathers keys and values of all ranks first, and sums their gradients
 #ifndef DRYDOCK_WORKLOAD_GEN_PROGRAM_CORE_ATTENTION_H_
 #define DRYDOCK_WORKLOAD_GEN_PROGRAM_CORE_ATTENTION_H_
 
@@ -21,7 +22,7 @@ class CoreAttention {
  private:
   void RingForward(const CoreWork& core);
   void RingBackward(const CoreWork& core);
-  // One step round the ring, up or down, started.
+  // Starts one shift around the ring, up or down.
   ProgramBuilder::OpId Shift(int64_t count, bool up);
   void Exchange(CollectiveType type, int64_t count);
 

@@ -1,5 +1,5 @@
-// Weight gradients that are computed later than those of activations (Megatron's
-// --delay-wgrad-compute): nobody waits for them but the gradient reduction.
+// Weight gradients that are computed later than activation gradients (Megatron's
+// --delay-wgrad-compute): only the gradient reduction waits for them.
 #ifndef DRYDOCK_WORKLOAD_GEN_PROGRAM_DEFERRED_GRADIENTS_H_
 #define DRYDOCK_WORKLOAD_GEN_PROGRAM_DEFERRED_GRADIENTS_H_
 
@@ -12,16 +12,16 @@
 
 namespace drydock {
 
-// Stands between the writers of layers and the gradient reduction. Outside Collect ... Write all
-// passes straight through.
+// Stands between the writers of layers and the gradient reduction. Outside Collect ... Write, it
+// passes everything on at once.
 class DeferredGradients : public GradientListener, public WeightGradientSink {
  public:
   DeferredGradients(ProgramBuilder* builder, GradientListener* listener)
       : builder_(*builder), listener_(*listener) {}
 
-  // From here on, keeps what comes.
+  // Keeps weight gradients from now on.
   void Collect() { collects_ = true; }
-  // Writes what was kept on the compute stream, at the place that the builder has.
+  // Writes the kept weight gradients on the compute stream, at the builder's present position.
   void Write();
 
   bool Take(uint32_t submodule, ProgramBuilder::OpId after) override;
@@ -31,7 +31,7 @@ class DeferredGradients : public GradientListener, public WeightGradientSink {
   ProgramBuilder& builder_;
   GradientListener& listener_;
   bool collects_ = false;
-  std::vector<std::pair<uint32_t, ProgramBuilder::OpId>> kept_;  // and what each waits for
+  std::vector<std::pair<uint32_t, ProgramBuilder::OpId>> kept_;  // with the op that each waits for
   std::vector<std::pair<ParameterKind, int>> gradients_;
 };
 

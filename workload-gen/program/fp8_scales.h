@@ -1,5 +1,5 @@
-// Fp8 with delayed scaling: the largest values of a chunk's pass become the next scales, the same
-// on every rank of the stage, or of its tensor-parallel group alone.
+// Fp8 with delayed scaling: the largest values of a chunk's pass become the next scales. All ranks
+// of the stage agree on them, or only those of a tensor-parallel group.
 #ifndef DRYDOCK_WORKLOAD_GEN_PROGRAM_FP8_SCALES_H_
 #define DRYDOCK_WORKLOAD_GEN_PROGRAM_FP8_SCALES_H_
 
@@ -7,12 +7,12 @@
 
 namespace drydock {
 
-// Tensors of each product whose scales a pass sets: input, weight, output; the gradients of output
-// and input.
+// The number of tensors of each product whose scales a pass sets: input, weight and output; or the
+// gradients of output and input.
 inline constexpr int kForwardScales = 3;
 inline constexpr int kBackwardScales = 2;
 
-// Behind a pass through the chunk; nothing unless the job trains in fp8.
+// Follows a pass through the chunk. Writes nothing unless the job trains in fp8.
 void ReduceScales(const WriterContext& context, int chunk, int tensors);
 
 }  // namespace drydock

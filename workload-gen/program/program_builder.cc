@@ -87,7 +87,7 @@ ProgramBuilder::OpId ProgramBuilder::StartBehind(const Point& point, Role role, 
                                                  const CommCall& call) {
   CHECK_NOTE(!beside_, "work beside work beside the compute stream");
   Flush();
-  // As work beside the compute stream that is on its own stream alone.
+  // Like work beside the compute stream, on its own stream only.
   beside_ = Beside{stream, point.compute, point.waits, kNothing};
   const OpId id = StartCollective(role, stream, call);
   beside_.reset();
@@ -164,8 +164,9 @@ void ProgramBuilder::HostWaits(HostWait wait) {
   host_waits_ = std::max(host_waits_, wait);
 }
 
-// A graph holds a layer's forward or backward pass, or a micro-batch's through all layers of the
-// chunk. Messages between stages and what follows the last backward are launched on their own.
+// A graph holds the forward or backward pass of a layer, or of a micro-batch through all layers of
+// the chunk. Messages between stages, and the ops after the last backward, are launched
+// individually.
 GraphPart ProgramBuilder::PartInGraph(const Op& op) {
   const bool passes = op.phase <= Phase::kBackward && op.microbatch >= 0;
   const bool message = op.kind == OpKind::kSend || op.kind == OpKind::kRecv;

@@ -1,7 +1,6 @@
-// Writes one rank class's Program the way a training framework issues work: compute goes to one
-// stream in order; a communication starts after what the compute stream has been given so far; the
-// compute stream waits for a communication only when told to. What stream order already implies is
-// not written as a dependency.
+// Writes the Program of one rank class as a training framework issues work: compute goes to one
+// stream in order; a communication starts after the compute issued so far; the compute stream waits
+// for a communication only on request. Stream order is not repeated as a dependency.
 //
 // Compute between two communications becomes one op. Not thread-safe; one builder, one program.
 #ifndef DRYDOCK_WORKLOAD_GEN_PROGRAM_PROGRAM_BUILDER_H_
@@ -19,8 +18,8 @@
 
 namespace drydock {
 
-// Workload::streams. The collectives of a communicator follow one another; each direction of the
-// pipeline has its own stream, so that what is sent and what is received do not hold each other up.
+// Workload::streams. The collectives of a communicator follow one another. Each direction of the
+// pipeline has its own stream, so that sends and receives do not delay each other.
 enum Stream : uint8_t {
   kComputeStream,
   kTensorStream,
@@ -54,7 +53,7 @@ class ProgramBuilder {
 
   explicit ProgramBuilder(WorkTables* tables);
 
-  // What the following ops belong to.
+  // Sets the layer, micro-batch or phase of the following ops.
   void SetPhase(Phase phase);
   void SetPlace(int layer, int microbatch, int chunk);
   Phase phase() const { return place_.phase; }
@@ -64,54 +63,55 @@ class ProgramBuilder {
   // Ends the compute op being gathered, if there is any.
   void Flush();
 
-  // Issues a collective behind everything the compute stream was given, and goes on without
-  // waiting. `group_size` < 2: nothing is issued. It starts after `after` as well, if given.
+  // Issues a collective that starts after all compute issued so far, and after `after` if given.
+  // Compute does not wait for it. Issues nothing if `group_size` < 2.
   OpId StartCollective(Role role, Stream stream, const CommCall& call, OpId after = kNothing);
-  // The same for a call of the tables; without one, nothing is issued.
+  // The same for a call of the tables. Issues nothing without a call.
   OpId StartCollective(Role role, Stream stream, std::optional<uint32_t> call,
                        OpId after = kNothing);
   struct Point;
-  // Issues a collective that starts behind `point` and its stream, whatever compute does since.
+  // Issues a collective that starts after `point` and its stream, not after later compute.
   OpId StartBehind(const Point& point, Role role, Stream stream, const CommCall& call);
-  // The same as StartCollective, with the compute stream waiting for it.
+  // StartCollective, and the compute stream waits for it.
   void Collective(Role role, Stream stream, const CommCall& call);
   void Collective(Role role, Stream stream, std::optional<uint32_t> call);
 
-  // Issues a send or a receive behind everything the compute stream was given.
+  // Issues a send or a receive that starts after all compute issued so far.
   OpId Transfer(OpKind kind, Role role, Stream stream, const CommCall& call, int tag);
 
-  // Issues a load or a store behind everything the compute stream was given, and after `after`.
+  // Issues a load or a store that starts after all compute issued so far, and after `after`.
   OpId Move(OpKind kind, const MemoryTransfer& transfer, OpId after = kNothing);
-  // The host itself works, once the compute stream has come so far and `after` has ended; nothing
-  // that follows is issued before it is done.
+  // Host work that starts after all compute issued so far and after `after`. The host issues
+  // nothing else before the work ends.
   OpId HostWork(const MemoryTransfer& work, OpId after = kNothing);
 
-  // The compute stream's next op starts after `op`. kNothing is ignored.
+  // The next op of the compute stream starts after `op`. kNothing is ignored.
   void Wait(OpId op);
 
-  // How far a thread of work has come: what goes on with it starts behind these.
+  // The progress of a thread of work: its next op starts after these ops.
   struct Point {
     OpId compute = kNothing;  // of the compute stream
     std::vector<OpId> waits;  // of other streams
   };
-  // Behind all that the compute stream was given.
+  // The point after all compute issued so far.
   Point Here();
-  // Until EndBeside, work follows `point` alone, beside whatever else the compute stream does:
-  // submodules run on `stream`, communication on its own, which the rest waits for if it is
-  // another. EndBeside moves the point behind the last of it.
+  // Until EndBeside, work follows `point` only, beside the compute stream: submodules run on
+  // `stream`; communication runs on its own stream, and later work waits for it if that is another
+  // stream. EndBeside moves the point after the last op.
   void BeginBeside(Stream stream, const Point& point);
   void EndBeside(Point* point);
-  // The next op starts after everything issued so far on any stream: the host waits for it.
+  // The next op starts after everything issued so far on any stream: the host synchronises the
+  // device.
   void WaitForAll();
-  // The host issues what follows only when the compute stream has come so far (it reads a value
-  // back), or when all before it has ended (it synchronises the device). Streams are held up by
-  // that alone.
+  // The host issues the next ops only after the compute issued so far has ended (it reads a value),
+  // or after everything issued so far has ended (it synchronises the device). Streams themselves do
+  // not wait.
   void HostReads() { HostWaits(HostWait::kOpReady); }
   void HostSynchronises() { HostWaits(HostWait::kDeviceSync); }
 
-  // What follows is launched by a loop without Python, where no CUDA graph has it.
+  // A loop without Python launches the next ops that are not in a CUDA graph.
   void SetLoop(bool loop);
-  // From here on, what this scope holds is launched as CUDA graphs (training.cuda_graphs).
+  // From now on, ops of this scope are launched as CUDA graphs (training.cuda_graphs).
   void SetGraphs(GraphScope scope) { graphs_ = scope; }
 
   Program Finish();

@@ -1,4 +1,4 @@
-// Each of a ring's ranks sends to the one so many places further on, in one group.
+// A cyclic shift: each rank of a ring sends to the rank `hop` positions on, in one grouped call.
 #ifndef DRYDOCK_WORKLOAD_GEN_PROGRAM_RING_SHIFT_H_
 #define DRYDOCK_WORKLOAD_GEN_PROGRAM_RING_SHIFT_H_
 
@@ -8,8 +8,8 @@
 
 namespace drydock {
 
-// `count` elements a message; `hop`: to the rank that much higher (lower if negative), less than
-// all ranks.
+// `count`: elements of a message. `hop`: the distance of the receiver, negative for lower ranks.
+// REQUIRES: |hop| is below the number of ranks.
 CommCall RingShift(int ranks, DataType type, int64_t count, int hop,
                    BufferKind buffers = BufferKind::kPlain);
 

@@ -69,8 +69,8 @@ void TensorParallel::Products(const PartWork& parts, const std::function<void(in
   }
 }
 
-// CommOverlapP2PBase::split_overlap_ag: a step of the ring follows the one before, whatever the
-// products do, and each product waits for its rows.
+// CommOverlapP2PBase::split_overlap_ag: each step of the ring follows the previous step,
+// independently of the products; each product waits for its rows.
 void TensorParallel::GatherBetween(const PartWork& parts, DataType data) {
   ProgramBuilder& b = *c_.builder;
   const ProgramBuilder::Point entered = b.Here();

@@ -8,25 +8,27 @@
 
 namespace drydock {
 
-// Sizes: a micro-batch's rows on this rank, whole, of a width (the model's unless given).
+// Sizes are those of a micro-batch's rows on this rank, whole, with a width (by default the
+// model's).
 class TensorParallel {
  public:
   explicit TensorParallel(const WriterContext& context) : c_(context) {}
 
-  // Into a column-parallel layer: the rows that sequence parallelism split come together.
+  // Before a column-parallel layer: gathers the rows that sequence parallelism split.
   void Enter();
   void Enter(int64_t width);
-  // The same of a layer's input, or of its output gradient, quantised first if the layer says so.
+  // The same for the input of a layer, or its output gradient, quantised first if the layer does
+  // so.
   ProgramBuilder::OpId StartInput(const LinearWork& linear, int64_t width);
   void EnterInput(const LinearWork& linear, int64_t width);
-  // Out of a row-parallel layer: partial sums are added (and split by rows).
+  // After a row-parallel layer: adds partial sums, and splits them by rows.
   void Leave();
-  // A column-parallel layer with what stands before it, and a row-parallel one with what stands
-  // behind it.
+  // A column-parallel layer with the communication before it, and a row-parallel layer with the
+  // communication after it.
   void ColumnForward(const LinearWork& linear);
   void RowForward(const LinearWork& linear);
-  // Gradients of a column-parallel layer; its input's gradient is summed over the ranks while the
-  // weight's is computed. `width`: of the input.
+  // Gradients of a column-parallel layer. The gradient of its input is summed over the ranks while
+  // the gradient of its weight is computed. `width`: of the input.
   void ColumnBackward(const LinearWork& linear);
   void ColumnBackward(const LinearWork& linear, int64_t width);
   // Gradients of a row-parallel layer.
@@ -43,17 +45,17 @@ class TensorParallel {
   ProgramBuilder::OpId Start(CollectiveType type, int64_t width);
 
  private:
-  // Of these rows, past NCCL or not.
+  // A collective of these rows. `userbuffers`: without NCCL.
   ProgramBuilder::OpId Start(CollectiveType type, int64_t width, DataType data, bool userbuffers);
   void ComputeIfAny(const std::optional<uint32_t>& submodule);
-  // The parts of a product one after another, `after` each with its number: from the first on
-  // launched by a loop.
+  // The parts of a product one after another, launched by a loop. Calls `after` with the number of
+  // each part.
   void Products(const PartWork& parts, const std::function<void(int)>& after);
-  // A product of rows that go round a ring: this rank's first, then each as it comes.
+  // A product of rows that shift around a ring: this rank's rows first, then each part on arrival.
   void GatherBetween(const PartWork& parts, DataType data);
-  // A product whose sums leave part by part, each beside the next part.
+  // A product whose sums leave in parts, each beside the compute of the next part.
   void ScatterBetween(const PartWork& parts);
-  // A product whose parts go to the ranks that own their rows, this rank's last.
+  // A product whose parts go to the ranks that own their rows; the part of this rank is the last.
   void SendBetween(const PartWork& parts, uint32_t sum);
   void WeightGradient(const LinearWork& linear, ProgramBuilder::OpId after);
 

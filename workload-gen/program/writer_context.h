@@ -1,5 +1,5 @@
-// What every writer of a stage's program shares. References outlive the writers; one program, one
-// thread.
+// The context that all writers of a stage's program share. References outlive the writers; one
+// program, one thread.
 #ifndef DRYDOCK_WORKLOAD_GEN_PROGRAM_WRITER_CONTEXT_H_
 #define DRYDOCK_WORKLOAD_GEN_PROGRAM_WRITER_CONTEXT_H_
 
@@ -11,7 +11,7 @@
 
 namespace drydock {
 
-// May take over a weight gradient, to have it computed later: behind `after`, if that is given.
+// Takes over a weight gradient to compute it later: after `after`, if given.
 class WeightGradientSink {
  public:
   virtual ~WeightGradientSink() = default;
@@ -38,7 +38,7 @@ struct WriterContext {
   int64_t ActivationCount() const { return work.rows * job.model.hidden; }
 };
 
-// Hears of each parameter's gradient of the micro-batch at hand, as it is complete.
+// Is told when the gradient of a parameter is complete in the present micro-batch.
 class GradientListener {
  public:
   virtual ~GradientListener() = default;

@@ -4,7 +4,7 @@
 
 namespace drydock {
 
-// The communicator's own stream: what stands beside compute is in the order of its exchanges.
+// The stream of the communicator: work beside compute keeps the order of its exchanges.
 Stream CombinedPasses::Exchange() const {
   return c_.job.training.moe.dispatcher == MoeDispatcher::kAllToAll ? kExpertStream
                                                                     : kTensorExpertStream;

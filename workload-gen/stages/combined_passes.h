@@ -1,12 +1,12 @@
-// Writes the layers of one micro-batch's forward beside those of another's backward
-// (overlap.expert; Megatron's model_chunk_schedule_plan.py), so that the one computes while the
-// tokens of the other travel. Per pair of layers:
+// Writes the layers of one micro-batch's forward beside those of another micro-batch's backward
+// (overlap.expert; Megatron's model_chunk_schedule_plan.py), so that one computes during the token
+// dispatch and combine of the other. Per pair of layers:
 //
 //   beside    combine, backward | dispatch, forward; dispatch, backward | combine, forward
 //   compute   attention, forward | MLP, backward; MLP, forward          | attention, backward
 //
-// What travels, and what stands between it and the next piece, runs beside the compute stream and
-// follows its own micro-batch alone. Either of the two may be missing: the other runs by itself.
+// Communication, and the work between it and the next piece, runs beside the compute stream and
+// waits for its own micro-batch only. If one of the two is missing, the other runs alone.
 #ifndef DRYDOCK_WORKLOAD_GEN_STAGES_COMBINED_PASSES_H_
 #define DRYDOCK_WORKLOAD_GEN_STAGES_COMBINED_PASSES_H_
 
@@ -21,26 +21,26 @@
 
 namespace drydock {
 
-// One micro-batch on its way through a chunk, forward or backward.
+// One micro-batch in its pass through a chunk, forward or backward.
 struct Passing {
   StageWork work;
-  std::vector<int> layers;                 // in the order in which it meets them
-  std::function<void(int layer)> prepare;  // what runs right before a layer
-  ProgramBuilder::Point point;             // what its next piece follows
+  std::vector<int> layers;                 // in the order of the pass
+  std::function<void(int layer)> prepare;  // runs right before a layer
+  ProgramBuilder::Point point;             // its next piece starts after this
 };
 
 class CombinedPasses {
  public:
-  // `deferred`: takes the weight gradients of the backward's last layer, where they are delayed;
-  // those of the others are written here.
+  // `deferred`: takes the weight gradients of the last layer of the backward, if they are delayed;
+  // the others are written here.
   CombinedPasses(const WriterContext& context, LayerWriter* layers, MtpWriter* mtp,
                  DeferredGradients* deferred)
       : c_(context), layers_(layers), mtp_(mtp), deferred_(deferred) {}
 
-  // Null: there is none. What comes behind the layers is written with OnCompute.
+  // Null if there is no such pass. OnCompute writes the work after the layers.
   void Run(Passing* forward, Passing* backward);
 
-  // Writes `work` on the compute stream, behind all that the micro-batch has done.
+  // Writes `work` on the compute stream, after everything that the micro-batch has done.
   void OnCompute(Passing* passing, const std::function<void()>& work);
 
  private:

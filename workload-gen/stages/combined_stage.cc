@@ -99,14 +99,14 @@ void CombinedStage::PrepareBackward(int layer) {
   if (norm_is_due_ && layer < c_.job.model.layers) HeadNormBackward();
 }
 
-// The copy of the embedding has had its last gradient.
+// The gradient of the copy of the embedding is complete.
 void CombinedStage::HeadNormBackward() {
   norm_is_due_ = false;
   if (c_.layout.pipeline > 1) listener_.OnGradient(ParameterKind::kWordEmbedding, -1);
   edges_.HeadNormBackward();
 }
 
-// The weight gradients of the layer met last, whose messages are on their way.
+// The weight gradients of the last layer, whose messages are in flight.
 void CombinedStage::WriteDeferred(const Passing& passing) {
   if (passing.layers.empty()) return;
   const StageWork& work = passing.work;

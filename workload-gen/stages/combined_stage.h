@@ -1,6 +1,6 @@
-// Writes what a pipeline stage does with one micro-batch forward and another backward, together
-// (overlap.expert; Megatron's combined_1f1b.py): what stands before the layers, the layers side by
-// side, what stands behind them.
+// Writes one micro-batch's forward and another's backward on a pipeline stage together
+// (overlap.expert; Megatron's combined_1f1b.py): the work before the layers, the layers side by
+// side, the work after them.
 #ifndef DRYDOCK_WORKLOAD_GEN_STAGES_COMBINED_STAGE_H_
 #define DRYDOCK_WORKLOAD_GEN_STAGES_COMBINED_STAGE_H_
 
@@ -24,11 +24,12 @@ class CombinedStage {
         gather_(*gather),
         deferred_(*deferred) {}
 
-  // Null: there is none.
+  // Null if there is no such pass.
   void Write(const StageWork* forward, const StageWork* backward);
 
-  // Where the messages of the last Write may leave, a direction each: behind its own micro-batch,
-  // not behind the other. Nothing where it had none, or where messages follow all compute.
+  // The points after which the messages of the last Write may leave, one for each direction: after
+  // their own micro-batch, not after the other. No value if there was none, or if messages follow
+  // all compute.
   const std::optional<ProgramBuilder::Point>& end(bool backward) const {
     return backward ? backward_end_ : forward_end_;
   }

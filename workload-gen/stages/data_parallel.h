@@ -18,11 +18,11 @@ struct ChunkBuckets {
   std::vector<Parameter> parameters;
   std::vector<Bucket> buckets;
 };
-// The ranks that hold a bucket's parameters too.
+// The number of ranks that share the parameters of a bucket.
 int RanksOf(const Bucket& bucket, const ParallelLayout& layout);
 
-// Those of the experts stand behind the others. Buckets are cut only where the framework overlaps
-// with them: on the first stage's first chunk.
+// The buckets of the experts come after the others. A chunk has several buckets only where the
+// framework overlaps with them: on the first chunk of the first stage.
 std::vector<ChunkBuckets> MakeChunkBuckets(const TrainingJob& job, const ParallelLayout& layout,
                                            int stage);
 
@@ -30,16 +30,16 @@ class GradientReduction : public GradientListener {
  public:
   GradientReduction(const WriterContext& context, const std::vector<ChunkBuckets>* chunks);
 
-  // From here on each bucket of the chunk is reduced once all its gradients are complete.
+  // From now on, reduces each bucket of the chunk when all its gradients are complete.
   void Arm(int chunk) { armed_ = chunk; }
   void OnGradient(ParameterKind kind, int layer) override;
-  // Reduces what of the chunk has not been.
+  // Reduces the remaining buckets of the chunk.
   void Reduce(int chunk);
-  // Reduces the rest; the compute stream waits for everything.
+  // Reduces all remaining buckets; the compute stream waits for all reductions.
   void Finish();
 
  private:
-  using Key = std::pair<ParameterKind, int>;  // and its layer
+  using Key = std::pair<ParameterKind, int>;  // kind, layer
 
   void Launch(size_t chunk, size_t bucket);
 
@@ -59,9 +59,9 @@ class ParameterGather {
   // At the start of the iteration (overlap.param_gather).
   void Begin();
   static constexpr int kEmbedding = -1, kHead = -2;
-  // Before the first forward of a layer, or of what those stand for, in a chunk.
+  // Before the first forward of a layer, or of embedding or head, in a chunk.
   void BeforeForward(int chunk, int layer);
-  // After the optimizer: everything, one after another, the model's end first.
+  // After the optimizer: all buckets, one after another, from the end of the model.
   void GatherAll();
 
  private:

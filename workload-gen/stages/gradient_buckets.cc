@@ -6,7 +6,8 @@
 namespace drydock {
 namespace {
 
-// A shard's start must suit the widest vector access, a bucket's end every rank's share.
+// The start of a shard is aligned for the widest vector access, the end of a bucket for equal
+// shards.
 constexpr int64_t kParameterAlignment = 64;
 constexpr int64_t kBucketAlignment = 128;
 

@@ -1,6 +1,6 @@
-// How a chunk's parameters are cut into the buckets whose gradients are reduced together
-// (Megatron's param_and_grad_buffer.py): filled in reverse registration order, closed by the
-// parameter that reaches the size. Pure function.
+// Splits the parameters of a chunk into the buckets whose gradients are reduced together
+// (Megatron's param_and_grad_buffer.py): buckets are filled in reverse registration order and
+// closed by the parameter that reaches the size. Pure function.
 #ifndef DRYDOCK_WORKLOAD_GEN_STAGES_GRADIENT_BUCKETS_H_
 #define DRYDOCK_WORKLOAD_GEN_STAGES_GRADIENT_BUCKETS_H_
 
@@ -24,10 +24,10 @@ struct Bucket {
   bool expert = false;
 };
 
-// Of the rule's buffer, in order of filling: the end of the model first.
+// The buckets of the rule's buffer, in order of filling: from the end of the model.
 std::vector<Bucket> MakeBuckets(const std::vector<Parameter>& parameters, const BucketRule& rule);
 
-// Megatron's size when none is given.
+// Megatron's default size.
 int64_t DefaultBucketElements(int data);
 
 }  // namespace drydock

@@ -1,4 +1,4 @@
-// Writes what a pipeline stage exchanges with its neighbours: the sends and receives that a
+// Writes the exchanges of a pipeline stage with its neighbors: the sends and receives that a
 // schedule posts, and the waits for them.
 #ifndef DRYDOCK_WORKLOAD_GEN_STAGES_PIPELINE_EXCHANGE_H_
 #define DRYDOCK_WORKLOAD_GEN_STAGES_PIPELINE_EXCHANGE_H_
@@ -31,7 +31,7 @@ class PipelineExchanges {
   bool SplitOverTensor() const;
   ProgramBuilder::OpId Start(const Exchange& e);
   void SetPlace(bool gradient, int microbatch, int chunk);
-  // A message sent in `tensor` parts is put together again on every tensor rank.
+  // Every tensor rank gathers a message that was sent in `tensor` parts.
   void Reassemble(const std::vector<Exchange>& exchanges);
 
   const WriterContext& c_;

@@ -49,8 +49,8 @@ class Scheduler {
     return Virtual(work) == shape_.stages * shape_.chunks - 1;
   }
 
-  // What forward or backward number k needs and gives; nothing if there is no such number, or no
-  // neighbour on that side.
+  // The exchanges before and after forward or backward number k. Nothing if there is no such
+  // number, or no neighbor on that side.
   List RecvPrev(int k) const { return Of(false, k, Direction::kRecvPrev); }
   List SendNext(int k) const { return Of(false, k, Direction::kSendNext); }
   List RecvNext(int k) const { return Of(true, k, Direction::kRecvNext); }
@@ -91,7 +91,7 @@ class Scheduler {
     if (!list->empty()) actions_.push_back({Action::Kind::kWait, {}, *list, false});
     list->clear();
   }
-  // One batched call: it returns when all of it is through.
+  // One batched call: it returns when all its messages have ended.
   void Exchanged(const List& list) {
     if (list.empty()) return;
     Post(list);
@@ -119,7 +119,7 @@ class Scheduler {
     }
   }
 
-  // Nobody to exchange with.
+  // There is no neighbor.
   void OneStageCombined() {
     for (int k = 0; k < warmup_; ++k) Compute(false, k);
     for (int k = 0; k < total_ - warmup_; ++k) Both(k);
@@ -145,7 +145,7 @@ class Scheduler {
     }
   }
 
-  // Each exchange is waited for where its data, or its buffer, is needed next.
+  // Compute waits for an exchange where it needs the data or the buffer next.
   void InterleavedOverlapped() {
     List forward = RecvPrev(0);
     List backward;
@@ -166,7 +166,7 @@ class Scheduler {
       Compute(is_backward, k);
       exchange(is_backward, k, shape_.overlap_wait_send);
     };
-    // The stream that a send of the pair waits on is that of the exchanges, not of compute.
+    // A send of the pair waits on the stream of the exchanges, not on that of compute.
     const auto pair = [&](int k) {
       Wait(&forward);
       Wait(&backward);

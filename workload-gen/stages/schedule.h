@@ -1,5 +1,5 @@
-// The order in which a pipeline stage works on its micro-batches, and what it exchanges with its
-// neighbours when: 1F1B (Narayanan et al., SC'19) and its interleaved form over virtual stages
+// The order in which a pipeline stage works on its micro-batches and exchanges messages with its
+// neighbors: 1F1B (Narayanan et al., SC'19) and its interleaved form over virtual stages
 // (Narayanan et al., SC'21), as Megatron's schedules.py runs them. Pure functions of a few counts.
 //
 // Virtual stage v = chunk * stages + stage. Boundary v lies between virtual stages v and v+1:
@@ -21,8 +21,8 @@ struct PipelineShape {
   bool overlap = false;           // interleaved only: p2p beside compute
   bool overlap_wait_send = true;  // a forward send is waited for before the next backward
   int group = 0;  // interleaved: micro-batches that pass through a chunk together; 0: stages
-  // A forward and a backward run as one (combined_1f1b.py): with one stage, or interleaved. There
-  // is one forward more before the first pair.
+  // A forward and a backward run together (combined_1f1b.py): with one stage, or interleaved. One
+  // more forward precedes the first pair.
   bool combined = false;
 };
 
@@ -34,10 +34,10 @@ struct StageWork {
   bool operator==(const StageWork&) const = default;
 };
 
-// The compute order alone.
+// The compute order.
 struct WorkOrder {
   std::vector<StageWork> steps;
-  int warmup = 0;  // forwards before the first backward's turn
+  int warmup = 0;  // forwards before the first backward
 };
 WorkOrder MakeWorkOrder(const PipelineShape& shape);
 
@@ -51,7 +51,7 @@ struct Exchange {
 };
 
 // The whole schedule: compute; a forward and a backward together; post (start these exchanges
-// together); wait (compute goes on when these are through).
+// together); wait (compute continues when these exchanges have ended).
 struct Action {
   enum class Kind : uint8_t { kCompute, kTogether, kPost, kWait };
   Kind kind = Kind::kCompute;

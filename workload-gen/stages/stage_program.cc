@@ -63,7 +63,7 @@ class StageWriter {
   }
 
  private:
-  // One of the two, or both together.
+  // A forward, a backward, or both together.
   void Compute(const StageWork* forward, const StageWork* backward) {
     const bool timed = c_.job.training.host.synchronous_timers;
     if (timed) builder_.HostSynchronises();
@@ -78,7 +78,8 @@ class StageWriter {
     if (timed) builder_.HostSynchronises();
   }
 
-  // The first stage's gradients are complete last, so only there they leave bucket by bucket.
+  // The gradients of the first stage are complete last, so only this stage reduces bucket by
+  // bucket.
   void BeginBackward(const StageWork& work) {
     const bool last = work.microbatch == c_.layout.microbatches - 1;
     const bool by_bucket = c_.job.overlap.grad_reduce && c_.layout.chunks == 1 && c_.stage == 0;
@@ -90,7 +91,7 @@ class StageWriter {
     if (c_.job.overlap.grad_reduce && c_.layout.chunks > 1) ReduceFinishedChunk();
   }
 
-  // Messages follow compute; those of two micro-batches that ran together, their own.
+  // Messages follow compute; if two micro-batches ran together, each follows its own micro-batch.
   void Post(const std::vector<Exchange>& exchanges) {
     const Direction direction = exchanges.front().direction;
     const bool gradient = direction == Direction::kSendPrev || direction == Direction::kRecvNext;
@@ -101,7 +102,7 @@ class StageWriter {
     builder_.EndBeside(&*point);
   }
 
-  // Stage r reduces a chunk r backwards after its last, so that all stages do it at one time.
+  // Stage r reduces a chunk r backwards after its last, so that all stages reduce at one time.
   void ReduceFinishedChunk() {
     const size_t done = finished_backwards_.size();
     const auto lag = static_cast<size_t>(c_.stage);
@@ -196,7 +197,7 @@ class StageWriter {
     if (c_.IsFirst(chunk)) edges_.EmbeddingBackward();
   }
 
-  // How many layers that end before `end` were saved as one: only the first's input was kept.
+  // The number of layers before `end` that were saved as one: only the input of the first was kept.
   int RecomputedTogether(int begin, int end) const {
     const TrainingRules& training = c_.job.training;
     if (training.recompute.granularity != Recompute::kFull) return 0;

@@ -1,5 +1,5 @@
-// Writes the whole program of one pipeline stage: its schedule, layer by layer, and the step's
-// tail. All ranks of the stage run it.
+// Writes the whole program of one pipeline stage: its schedule, layer by layer, and the end of the
+// step. All ranks of the stage run it.
 #ifndef DRYDOCK_WORKLOAD_GEN_STAGES_STAGE_PROGRAM_H_
 #define DRYDOCK_WORKLOAD_GEN_STAGES_STAGE_PROGRAM_H_
 
