@@ -11,6 +11,7 @@
 #include "core/base/spelling.h"
 #include "core/base/version.h"
 #include "core/base/writable.h"
+#include "core/model/fabric/transport_attributes_page.h"
 #include "core/schema/artefacts/artefacts.h"
 #include "core/schema/artefacts/stamp.h"
 #include "core/schema/cluster/sharing_file.h"
@@ -43,6 +44,7 @@ struct Options {
   std::string fold = "auto";
   int iterations = 1;
   bool dump = false;
+  bool transport_attributes = false;
 };
 
 constexpr int kMaxIterations = 1000;
@@ -163,8 +165,11 @@ void Declare(CLI::App* app, Options* options) {
       ->capture_default_str();
   app->add_flag("--dump,--text", options->dump,
                 "Print the present RUN/4-timeline.pb; replay nothing");
+  app->add_flag("--transport-attributes", options->transport_attributes,
+                "Print the attributes that 'transport: attributes:' of a cluster file accepts, in "
+                "Markdown; replay nothing");
   CheckOptions(app, [options]() -> Status {
-    if (options->network == "help") return OkStatus();
+    if (options->network == "help" || options->transport_attributes) return OkStatus();
     if (options->run.empty()) return MissingOption("RUN");
     ASSIGN_OR_RETURN(const NetworkModel* network, FindNetwork(options->network));
     RETURN_IF_ERROR(ParseThreads(options->threads));
@@ -339,6 +344,10 @@ Stamp StampOf(const Options& options) {
 Status Run(const Options& options, const CommonOptions& common, Processes* processes) {
   if (options.network == "help") {
     fmt::print("{}", NetworksText());
+    return OkStatus();
+  }
+  if (options.transport_attributes) {
+    fmt::print("{}", TransportAttributesPage());
     return OkStatus();
   }
   if (options.dump)

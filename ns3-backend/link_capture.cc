@@ -24,7 +24,7 @@ using ns3::rdma::Frame;
 
 namespace {
 
-// The cables between both ends, or all of the one end, by their first direction.
+// Returns the cables between both ends, or all cables of one end, by their first link.
 std::vector<uint32_t> CablesOf(const FabricMap& map, const CaptureOptions& options) {
   std::vector<uint32_t> cables;
   for (uint32_t link = 0; link < map.link_count(); link += 2) {
@@ -45,7 +45,7 @@ Error NoSuchLink(const FabricMap& map, const CaptureOptions& options) {
     return Error(fmt::format("no cable of the fabric ends at '{}'{}", end,
                              DidYouMean(end, {ends.begin(), ends.end()})));
   }
-  return Error(fmt::format("no cable leads from '{}' to '{}'", options.end, options.other_end));
+  return Error(fmt::format("no cable connects '{}' and '{}'", options.end, options.other_end));
 }
 
 }  // namespace
@@ -103,7 +103,7 @@ Status LinkCapture::WriteHere() const {
   for (const auto& direction : directions_) {
     for (const Seen& seen : direction->frames) packets.push_back({&seen, direction->link});
   }
-  // Frames of one direction never begin at the same time.
+  // Frames of one link never begin at the same time.
   std::sort(packets.begin(), packets.end(), [](const Packet& a, const Packet& b) {
     return std::tuple(a.seen->time, a.link) < std::tuple(b.seen->time, b.link);
   });

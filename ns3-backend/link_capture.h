@@ -1,4 +1,4 @@
-// Keeps what passes over chosen cables, for a capture file.
+// Records the frames on chosen cables, for a capture file.
 #ifndef DRYDOCK_NS3_BACKEND_LINK_CAPTURE_H_
 #define DRYDOCK_NS3_BACKEND_LINK_CAPTURE_H_
 
@@ -14,17 +14,17 @@
 
 namespace drydock {
 
-// 40 bytes a frame until the run has ended. Must not move or be copied.
+// Keeps 40 bytes per frame until the end of the run. Must not be moved or copied.
 class LinkCapture {
  public:
-  // An error if the ends are not ends of a cable. `fabric` outlives this.
+  // Returns an error if no cable has these ends. `fabric` outlives this.
   static Result<std::unique_ptr<LinkCapture>> Create(const ns3::rdma::FabricHelper& fabric,
                                                      const CaptureOptions& options);
   LinkCapture(const LinkCapture&) = delete;
   LinkCapture& operator=(const LinkCapture&) = delete;
 
-  // After the run, in all processes: the first writes the file, frames in the order in which they
-  // began.
+  // Call after the run, in all processes. The first process writes the file, frames in the order in
+  // which they began.
   Status Write(Processes* processes);
 
  private:
@@ -34,12 +34,12 @@ class LinkCapture {
   };
   struct Direction {
     uint32_t link;
-    std::vector<Seen> frames;  // touched by the thread of its sender alone
+    std::vector<Seen> frames;  // only the thread of its sender touches them
   };
 
   LinkCapture(const ns3::rdma::FabricHelper& fabric, std::string file)
       : fabric_(fabric), file_(std::move(file)) {}
-  // A direction is seen where its sender runs: brings all to the first process.
+  // Sends the frames of each link from the process of its sender to the first process.
   void Gather(Processes* processes);
   Status WriteHere() const;
   static void See(Direction* direction, const ns3::rdma::Frame& frame, int64_t now);

@@ -24,7 +24,7 @@ LinkTotal TotalOf(const FabricHelper& fabric, uint32_t link, int64_t now) {
   total.busy = Time::Ps(sender.GetEgress(direction.from_port).busy);
   if (direction.from_nic < 0) {
     const auto& counts = static_cast<const Switch&>(sender).GetPortCounts(direction.from_port);
-    total.most_queued = Bytes(counts.mostQueued);
+    total.most_queued = Bytes(counts.maxQueued);
     total.marked = static_cast<int64_t>(counts.marked);
     total.dropped = static_cast<int64_t>(counts.dropped);
   } else {
@@ -41,7 +41,7 @@ struct Use {
   uint32_t link;
 };
 
-// The `most` that were in use for the longest time, in that order.
+// Keeps the `most` links that were in use for the longest time, in that order.
 template <typename T>
 void KeepBusiest(size_t most, std::vector<T>* uses) {
   const auto kept = static_cast<ptrdiff_t>(std::min(most, uses->size()));
@@ -51,7 +51,7 @@ void KeepBusiest(size_t most, std::vector<T>* uses) {
   uses->resize(static_cast<size_t>(kept));
 }
 
-// What is not a name: those are the same in every process.
+// A link without its names, which are the same in every process.
 struct Numbers : Use {
   Bytes sent, most_queued;
   int64_t marked = 0, dropped = 0, repeated = 0;

@@ -1,4 +1,4 @@
-// What the directions of the cables of a fabric did in a run.
+// The traffic of each link of a fabric in a run.
 #ifndef DRYDOCK_NS3_BACKEND_LINK_TOTALS_H_
 #define DRYDOCK_NS3_BACKEND_LINK_TOTALS_H_
 
@@ -12,14 +12,14 @@
 
 namespace drydock {
 
-// What a direction did until `now`, in ps.
+// Returns the totals of a link up to `now`, in ps.
 LinkTotal TotalOf(const ns3::rdma::FabricHelper& fabric, uint32_t link, int64_t now);
 
-// When the last event of any node of any process was, in ps; the same in each of them.
+// Returns the time of the last event of any node of any process, in ps; the same in each process.
 int64_t LastEvent(const ns3::rdma::FabricHelper& fabric, Processes* processes);
 
-// The `most` directions that were in use for the longest time, the longest first; none that was
-// never used. Until `end`, in ps, of all processes, in each of them.
+// Returns the `most` links that were in use for the longest time up to `end`, in ps, the longest
+// first, without unused links. The same in each process.
 std::vector<LinkTotal> BusiestLinks(const ns3::rdma::FabricHelper& fabric, size_t most, int64_t end,
                                     Processes* processes);
 

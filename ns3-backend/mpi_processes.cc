@@ -34,7 +34,7 @@ class MpiProcesses final : public Processes {
     ns3::MpiInterface::Enable(MPI_COMM_WORLD);
     index_ = static_cast<int>(ns3::MpiInterface::GetSystemId());
     count_ = static_cast<int>(ns3::MpiInterface::GetSize());
-    // ns-3 waits on its own communicator for packets that never come.
+    // ns-3 waits on its own communicator for packets that never arrive.
     MPI_Comm_dup(ns3::MpiInterface::GetCommunicator(), &all_);
     MPI_Comm machine;
     MPI_Comm_split_type(all_, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &machine);
@@ -120,8 +120,8 @@ class MpiProcesses final : public Processes {
     return static_cast<int>(bytes);
   }
 
-  // Tries until it succeeds. On a machine with fewer free cores than threads the other process may
-  // be waiting for this core; who sleeps a little gets it back sooner than who only yields.
+  // Polls until the request completes. On a machine with fewer free cores than threads the other
+  // process may wait for this core; a short sleep returns the core sooner than yielding does.
   template <typename Try>
   static void Until(Try succeeds) {
     for (int tries = 0; !succeeds(); ++tries) {
@@ -150,7 +150,7 @@ class MpiProcesses final : public Processes {
 std::unique_ptr<MpiProcesses> joined;
 
 bool StartedByMpirun() {
-  // What OpenMPI's mpirun tells those it starts. Only asked for who computes, never for what.
+  // OpenMPI's mpirun sets these variables. They decide which processes compute, never a result.
   const char* size = std::getenv("OMPI_COMM_WORLD_SIZE");
   return size != nullptr && std::atoi(size) > 1;
 }
@@ -159,7 +159,7 @@ bool StartedByMpirun() {
 
 Processes& JoinProcesses() {
   if (!StartedByMpirun()) return OneProcess();
-  CHECK_NOTE(joined == nullptr, "the processes are joined once");
+  CHECK_NOTE(joined == nullptr, "processes are joined once");
   joined = std::make_unique<MpiProcesses>();
   if (!joined->first()) {
     const int nowhere = ::open("/dev/null", O_WRONLY);
@@ -172,9 +172,9 @@ Processes& JoinProcesses() {
 
 int LeaveProcesses(int status) {
   if (joined == nullptr) return status;
-  // The others wait for this one, somewhere.
+  // The other processes wait for this one.
   if (status == kExitInternal) MPI_Abort(MPI_COMM_WORLD, status);
-  // One exit status that is not 0 is enough; of several, mpirun kills the slower ones.
+  // One exit status other than 0 is enough: mpirun kills the remaining processes.
   if (!joined->first()) status = 0;
   joined.reset();
   return status;

@@ -1,4 +1,4 @@
-// The processes that mpirun has started, over ns-3's mpi module (OpenMPI).
+// The processes that mpirun started, connected by ns-3's mpi module (OpenMPI).
 #ifndef DRYDOCK_NS3_BACKEND_MPI_PROCESSES_H_
 #define DRYDOCK_NS3_BACKEND_MPI_PROCESSES_H_
 
@@ -6,12 +6,14 @@
 
 namespace drydock {
 
-// Joins them; OneProcess() if mpirun did not start this one, or it alone. Called at most once,
-// first thing in main. All but the first process get an stdout that goes nowhere.
+// Joins the processes. Returns OneProcess() if mpirun did not start this process or started only
+// this one. Discards the standard output of all processes but the first.
+// REQUIRES: called at most once, at the beginning of main.
 Processes& JoinProcesses();
 
-// To be called last: `status` is the process's exit status, and so is what comes back, but for
-// processes other than the first that agree with it. An internal error of one (status 3) ends all.
+// Returns the exit status of this process: `status` in the first process, 0 in the others. An
+// internal error (status 3) of any process ends all processes.
+// REQUIRES: called at the end of main.
 int LeaveProcesses(int status);
 
 }  // namespace drydock

@@ -46,12 +46,12 @@ void NetworkTotals::Add(const ns3::rdma::FabricHelper& fabric, int64_t end) {
     add_node(*node);
     for (uint16_t port = 0; port < node->GetNPorts(); ++port) {
       const Switch::PortCounts& counts = node->GetPortCounts(port);
-      most_queued = std::max(most_queued, counts.mostQueued);
+      max_queued = std::max(max_queued, counts.maxQueued);
       marked += counts.marked;
       dropped += counts.dropped;
       trimmed += counts.trimmed;
     }
-    most_buffered = std::max(most_buffered, node->GetBuffer().GetMost());
+    max_buffered = std::max(max_buffered, node->GetBuffer().GetMaxUsed());
     over += node->GetBuffer().GetFramesOver();
     pauses += node->GetCounts().pauses;
     unroutable += node->GetCounts().unroutable;
@@ -66,8 +66,8 @@ void NetworkTotals::Combine(Processes* processes) {
   for (const std::string& parcel : processes->GatherAll(own)) {
     const auto each = Unpacker(parcel).Take<NetworkTotals>();
     for (uint64_t NetworkTotals::*sum : kSums) all.*sum += each.*sum;
-    all.most_queued = std::max(all.most_queued, each.most_queued);
-    all.most_buffered = std::max(all.most_buffered, each.most_buffered);
+    all.max_queued = std::max(all.max_queued, each.max_queued);
+    all.max_buffered = std::max(all.max_buffered, each.max_buffered);
   }
   *this = all;
 }
@@ -86,8 +86,8 @@ std::vector<std::pair<std::string, int64_t>> CountersOf(const NetworkTotals& tot
   add("queue pairs", totals.pairs);
   add("events", totals.events);
   add("windows", totals.windows);
-  counters.emplace_back("max queue bytes", totals.most_queued);
-  counters.emplace_back("max buffer bytes", totals.most_buffered);
+  counters.emplace_back("max queue bytes", totals.max_queued);
+  counters.emplace_back("max buffer bytes", totals.max_buffered);
   add("frames over buffer", totals.over);
   if (transport.congestion_control != "none") {
     add("marked frames", totals.marked);

@@ -55,7 +55,7 @@ void NetworkWatch::Deliver(Deliveries* deliveries, const Message& message, int64
 
 void NetworkWatch::Tick() {
   Sample(ns3::Simulator::Now().GetPicoSeconds());
-  // What nobody else keeps going must not be kept going by being watched.
+  // Samples alone must not keep the run going.
   if (simulator_->NextEventTime() < NEVER) {
     ns3::Simulator::Schedule(ns3::PicoSeconds(interval_.ps()), &NetworkWatch::Tick, this);
   }
@@ -124,7 +124,7 @@ void NetworkWatch::Finish(Processes* processes) {
   });
 }
 
-// A link is sampled where its sender runs, a message is noted where its receiver does.
+// The process of the sender samples a link; the process of the receiver records a message.
 void NetworkWatch::Gather(Processes* processes) {
   std::string own;
   Pack(log_.samples, &own);
@@ -145,7 +145,8 @@ void NetworkWatch::Gather(Processes* processes) {
   });
 }
 
-// Of one host: what comes to it over a connection is delivered in the order it was sent.
+// REQUIRES: `deliveries` are of one host. Messages of a connection are delivered in the order in
+// which they were sent.
 void NetworkWatch::AddIdleTimes(Deliveries* deliveries) const {
   std::map<std::tuple<HostId, int, int, uint32_t>, uint64_t> connections;  // messages so far
   for (MessageRecord& record : *deliveries) {
@@ -168,7 +169,7 @@ Time NetworkWatch::IdleTime(const Message& message, uint64_t number) const {
     const auto ends =
         map.PickAccess(static_cast<uint32_t>(part.source), part.source_nic,
                        static_cast<uint32_t>(part.destination), part.destination_nic, path);
-    CHECK_NOTE(ends.has_value(), "a message has come where there is no way");
+    CHECK_NOTE(ends.has_value(), "a message has arrived without a path");
     const int64_t full = (each.bytes - 1) / mtu_;
     const int64_t rest = each.bytes - full * mtu_;
     parts.push_back({*ends, path, full, header_ + mtu_, header_ + rest});

@@ -1,4 +1,4 @@
-// Watches a packet network for its log: samples every link at an interval, and notes every message.
+// Records the log of a packet network: samples every link at an interval and every message.
 #ifndef DRYDOCK_NS3_BACKEND_NETWORK_WATCH_H_
 #define DRYDOCK_NS3_BACKEND_NETWORK_WATCH_H_
 
@@ -11,17 +11,17 @@
 
 namespace drydock {
 
-// Samples are events of the simulator, between windows. Must not move or be copied.
+// Samples are events of the simulator, between windows. Must not be moved or copied.
 class NetworkWatch {
  public:
-  // All outlive this but the topology.
+  // All arguments except the topology outlive this.
   NetworkWatch(const Topology& topology, const ns3::rdma::FabricHelper& fabric,
                ns3::Ptr<ns3::rdma::WindowedSimulatorImpl> simulator, Time interval);
   NetworkWatch(const NetworkWatch&) = delete;
   NetworkWatch& operator=(const NetworkWatch&) = delete;
 
-  // After the run, in all processes: the last sample, and what all have seen, in order, in the
-  // first of them.
+  // Call after the run, in all processes. Takes the last sample and gathers all records, in order,
+  // in the first process.
   void Finish(Processes* processes);
 
   const NetworkLog& Log() const { return log_; }
@@ -39,7 +39,8 @@ class NetworkWatch {
   void Gather(Processes* processes);
   Counted CountsOf(uint32_t link, int64_t now) const;
   void AddIdleTimes(Deliveries* deliveries) const;
-  // On an empty network, of the message of that number of its connection.
+  // Returns the time of the message on an idle network; `number` counts the messages of its
+  // connection.
   Time IdleTime(const Message& message, uint64_t number) const;
 
   const ns3::rdma::FabricHelper& fabric_;
@@ -49,9 +50,9 @@ class NetworkWatch {
   const int64_t header_;
   const ConnectionShape connection_;
   std::vector<Time> nic_latency_;       // by host
-  Time sampled_;                        // last
+  Time sampled_;                        // time of the last sample
   std::vector<Counted> last_;           // by link
-  std::vector<Deliveries> deliveries_;  // by host: written on the host's thread
+  std::vector<Deliveries> deliveries_;  // by host; the host's thread writes them
   NetworkLog log_;
 };
 

@@ -9,6 +9,7 @@
 
 #include "core/base/check.h"
 #include "core/base/parcel.h"
+#include "ns3-backend/helper/fabric-check.h"
 #include "ns3-backend/helper/fabric-helper.h"
 #include "ns3-backend/link_capture.h"
 #include "ns3-backend/link_totals.h"
@@ -28,7 +29,7 @@ using ns3::rdma::FabricSwitch;
 using ns3::rdma::RdmaHost;
 using ns3::rdma::WindowedSimulatorImpl;
 
-bool alive = false;  // ns-3 has one simulator a process
+bool alive = false;  // ns-3 has one simulator per process
 
 class PacketNetwork : public Network {
  public:
@@ -67,14 +68,14 @@ class PacketNetwork : public Network {
     const int64_t end = LastEvent(fabric_, processes_);
     totals_.Add(fabric_, end);
     totals_.Combine(processes_);
-    constexpr size_t kMost = 20;  // of what can be a hundred thousand
-    busiest_ = drydock::BusiestLinks(fabric_, kMost, end, processes_);
-    const Status written = WriteCaptures();  // of a run that failed too: there they are wanted most
+    constexpr size_t kMaxLinks = 20;  // of up to a hundred thousand
+    busiest_ = drydock::BusiestLinks(fabric_, kMaxLinks, end, processes_);
+    const Status written = WriteCaptures();  // also if the run failed: they help to find out why
     RETURN_IF_ERROR(Verdict());
     return written;
   }
 
-  // Before the run.
+  // Call before the run.
   Status Capture(const CaptureOptions& options) {
     ASSIGN_OR_RETURN(captures_.emplace_back(), LinkCapture::Create(fabric_, options));
     return OkStatus();
@@ -89,7 +90,7 @@ class PacketNetwork : public Network {
   const NetworkLog* Log() const override { return watch_ ? &watch_->Log() : nullptr; }
 
  private:
-  // Puts our simulator in place before the first ns-3 object is made.
+  // Installs the parallel simulator before the first ns-3 object is made.
   static ns3::Ptr<WindowedSimulatorImpl> Claim(const NetworkOptions& options) {
     CHECK_NOTE(!alive, "at most one packet network at a time");
     alive = true;
@@ -111,7 +112,7 @@ class PacketNetwork : public Network {
     return OkStatus();
   }
 
-  // The first failure in order of (time, node), whichever process and thread met it.
+  // Returns the first failure of all processes in order of (time, node).
   Status Verdict() const {
     const ns3::rdma::FabricNode* failed = nullptr;
     const auto look = [&failed](const ns3::rdma::FabricNode* node) {
@@ -138,7 +139,7 @@ class PacketNetwork : public Network {
     }
     if (first) return Error(first->text);
     for (const RdmaHost* host : fabric_.GetHosts()) {
-      CHECK_NOTE(host->Idle(), "the network ran dry with a message under way");
+      CHECK_NOTE(host->Idle(), "the network has no events left but a message in flight");
     }
     return OkStatus();
   }
@@ -155,13 +156,13 @@ class PacketNetwork : public Network {
   ns3::Ptr<WindowedSimulatorImpl> simulator_;
   Processes* processes_;
   FabricHelper fabric_;
-  std::unique_ptr<NetworkWatch> watch_;  // null: nobody wants to know
+  std::unique_ptr<NetworkWatch> watch_;  // null: no log is requested
   std::vector<std::unique_ptr<LinkCapture>> captures_;
   Transport transport_;
   bool faults_;
   bool loses_;
   NetworkTotals totals_;            // after Run
-  std::vector<LinkTotal> busiest_;  // likewise
+  std::vector<LinkTotal> busiest_;  // after Run
 };
 
 }  // namespace

@@ -1,8 +1,8 @@
-// The packet-level Network: every packet between hosts over every link and switch, by the ns-3
-// module in this folder (docs/explanation/packet-network.md says what is modelled).
+// The packet-level Network: the ns-3 module in this folder simulates every packet between hosts
+// over every link and switch (docs/explanation/packet-network.md).
 //
-// ns-3 keeps one simulator a process, so at most one packet network is alive at a time; a second
-// is a CHECK. The environment (NS_ATTRIBUTE_DEFAULT) is shut out.
+// ns-3 has one simulator per process, so at most one packet network may be alive at a time; a
+// second one fails a CHECK. The environment variable NS_ATTRIBUTE_DEFAULT is ignored.
 #ifndef DRYDOCK_NS3_BACKEND_PACKET_NETWORK_H_
 #define DRYDOCK_NS3_BACKEND_PACKET_NETWORK_H_
 
@@ -16,20 +16,19 @@
 
 namespace drydock {
 
-// Errors: a fabric that is disconnected or has a cable that cannot be, a transport that is not
-// known, options.threads below 1. The result of a run does not depend on options.threads, nor on
-// options.processes and options.partitioning, one of Partitionings().
+// Returns an error for a fabric that is disconnected or has an invalid cable, for an unknown
+// transport, and for options.threads below 1. The result of a run does not depend on
+// options.threads, options.processes or options.partitioning (one of Partitionings()).
 //
 // Counters, in this order: "messages", "packets", "acks" (frames sent by hosts), "packet hops"
 // (frames times links), "queue pairs", "events", "windows", "max queue bytes" (waiting at one
-// switch port), "max buffer bytes" (waiting in one switch), "frames over buffer" (that a switch of
-// the given buffer would have had no room for). With congestion control: "marked frames",
-// "congestion notifications"; with flow_control pfc: "pause frames" (that stop, or keep stopped),
-// "dropped frames"; with none: "dropped frames", "negative acks", "repeated packets", "ack
-// timeouts".
+// switch port), "max buffer bytes" (waiting in one switch), "frames over buffer" (for which a
+// switch of the stated buffer has no room). With congestion control: "marked frames", "congestion
+// notifications"; with flow_control pfc: "pause frames" (that begin or prolong a pause), "dropped
+// frames"; with none: "dropped frames", "negative acks", "repeated packets", "ack timeouts".
 //
-// Run fails if an actor sends between NICs that cannot reach one another, or if a queue pair gives
-// up sending again.
+// Run fails if an actor sends between NICs without a path, or if a queue pair gives up after its
+// last retry.
 Result<std::unique_ptr<Network>> MakePacketNetwork(const Topology& topology,
                                                    const NetworkOptions& options);
 

@@ -43,7 +43,7 @@ uint16_t Checksum(const std::string& header) {
   return static_cast<uint16_t>(~sum);
 }
 
-// `length` from this header to the ICRC.
+// `length` is the number of bytes from this header to the ICRC.
 std::string Ipv4Header(const FabricMap& map, const Frame& frame, int64_t length) {
   const FabricDirection& from = map.direction(frame.from);
   const FabricDirection& to = map.direction(frame.to);
@@ -53,7 +53,7 @@ std::string Ipv4Header(const FabricMap& map, const Frame& frame, int64_t length)
     Append(&out, 0x45, 1);
     Append(&out, uint32_t{frame.priority} << 5 | ecn, 1);
     Append(&out, static_cast<uint64_t>(std::min<int64_t>(length, 65535)), 2);
-    Append(&out, 0x00004000, 4);  // no identification, not to be fragmented
+    Append(&out, 0x00004000, 4);  // no identification, do not fragment
     Append(&out, 64, 1);
     Append(&out, 17, 1);  // UDP
     Append(&out, checksum, 2);
@@ -64,7 +64,7 @@ std::string Ipv4Header(const FabricMap& map, const Frame& frame, int64_t length)
   return header(Checksum(header(0)));
 }
 
-// The base transport header, and what follows it before the payload.
+// The base transport header and the extended headers before the payload.
 std::string TransportHeader(const Frame& frame) {
   const bool notice = frame.flags & Frame::CNP;
   uint32_t psn = frame.psn;
@@ -86,7 +86,7 @@ std::string TransportHeader(const Frame& frame) {
   return out;
 }
 
-// The frame's first bytes; `whole` is how many there are with the payload.
+// Returns the first bytes of the frame; `whole` is their number with the payload.
 std::string Packet(const FabricMap& map, uint32_t link, const Frame& frame, int64_t* whole) {
   const FabricDirection& direction = map.direction(link);
   std::string out;
@@ -99,7 +99,7 @@ std::string Packet(const FabricMap& map, uint32_t link, const Frame& frame, int6
     for (int priority = 0; priority < 8; ++priority) {
       Append(&out, priority == frame.priority ? frame.psn : 0, 2);
     }
-    out.resize(60, '\0');  // the smallest of Ethernet, without its checksum
+    out.resize(60, '\0');  // the minimum of Ethernet, without its checksum
     *whole = 60;
     return out;
   }

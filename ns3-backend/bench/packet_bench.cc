@@ -1,6 +1,7 @@
-// How many packet-hops a second? A packet-hop is one frame, acknowledgements included, crossing one
-// link. The case of the packet engine's target: a fat-tree, each host sending to one other host six
-// links away, 1000 B of payload a packet, an acknowledgement for every packet.
+// Measures packet-hops per second. A packet-hop is one frame, acknowledgements included, that
+// crosses one link. The target of the packet engine is stated for this case: a fat-tree, each host
+// sends to one other host six links away, 1000 B of payload per packet, an acknowledgement for
+// every packet.
 #include <benchmark/benchmark.h>
 #include <time.h>
 
@@ -24,8 +25,8 @@ FabricShape TargetShape() {
   return shape;
 }
 
-// What a fabric may have beyond queues and cables. kAll: finite buffers with PFC, marks, DCQCN,
-// timers for losses (some cable loses bits, once in a great while), ports chosen packet by packet.
+// Mechanisms beyond queues and cables. kAll: finite buffers with PFC, marks, DCQCN, timers for
+// losses (one cable has rare bit errors), ports chosen for each packet.
 enum Mechanism { kNone, kPfc, kDcqcn, kSelectiveRepeat, kErrors, kFlowlet, kAdaptive, kAll };
 const char* const kMechanismNames[] = {"none",   "pfc",     "dcqcn",    "selective repeat",
                                        "errors", "flowlet", "adaptive", "all"};
@@ -50,7 +51,7 @@ Topology With(Mechanism mechanism, Topology topology) {
   return topology;
 }
 
-// Sends one message when the run starts and remembers nothing.
+// Sends one message when the run starts.
 class Sender : public HostActor {
  public:
   Sender(HostPort* port, const Message& message) : port_(port), message_(message) {}
@@ -70,7 +71,7 @@ double CpuSeconds() {
   return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
 }
 
-// Arguments: k of the fat-tree, packets a host sends, threads, mechanism.
+// Arguments: k of the fat-tree, packets per host, threads, mechanism.
 void Permutation(benchmark::State& state) {
   const auto mechanism = static_cast<Mechanism>(state.range(3));
   const Topology topology =
@@ -115,7 +116,7 @@ BENCHMARK(Permutation)
     ->Unit(benchmark::kMillisecond)
     ->UseRealTime();
 
-// Building a large cluster and taking it down again. Arguments: hosts (of 8 NICs), spines.
+// Builds and destroys a large cluster. Arguments: hosts (of 8 NICs), spines.
 void Construction(benchmark::State& state) {
   const Topology topology = RailFabric(static_cast<int>(state.range(0)), 8, 32,
                                        static_cast<int>(state.range(1)), FabricShape());

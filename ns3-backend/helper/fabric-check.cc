@@ -1,9 +1,11 @@
-// What a Topology must fulfil before a FabricMap is made of it.
+#include "ns3-backend/helper/fabric-check.h"
+
 #include "core/model/fabric/connection_shape.h"
-#include "ns3-backend/model/congestion/congestion-control.h"
-#include "ns3-backend/model/wire/fabric-map.h"
+#include "core/model/fabric/transport_attributes.h"
+#include "ns3-backend/helper/congestion-table.h"
+#include "ns3-backend/model/attributes/transport-attributes.h"
 #include "ns3-backend/model/fabric/fabric-switch.h"
-#include "ns3-backend/helper/transport-attributes.h"
+#include "ns3-backend/model/wire/fabric-map.h"
 
 #include <fmt/format.h>
 
@@ -45,9 +47,9 @@ NameOf(const Topology& topology, const LinkEnd& end)
                                                    : fmt::format("switch {}", end.index);
 }
 
-/// What is wrong with a cable, empty if nothing.
+/// Returns what is wrong with a cable, or an empty text.
 std::string
-CableFault(const Topology& topology, const FabricLink& link)
+CableError(const Topology& topology, const FabricLink& link)
 {
     for (const LinkEnd& end : {link.a, link.b})
     {
@@ -69,28 +71,28 @@ CableFault(const Topology& topology, const FabricLink& link)
         return "its delay must not be negative";
     }
     const bool sameNode = link.a.is_switch == link.b.is_switch && link.a.index == link.b.index;
-    return sameNode ? "it leads back to where it starts" : "";
+    return sameNode ? "both ends are at the same node" : "";
 }
 
-/// What is wrong with the transport, empty if nothing.
+/// Returns what is wrong with the transport, or an empty text.
 std::string
-TransportFault(const Topology& topology)
+TransportError(const Topology& topology)
 {
     const Transport& transport = topology.transport;
     constexpr int64_t largestFrame = 65535;
     if (FindCongestionControl(transport.congestion_control) == nullptr)
     {
-        return fmt::format("congestion control '{}' is not known to the packet network; valid "
-                           "values are: {}",
+        return fmt::format("the packet network has no congestion control '{}'; valid values are: "
+                           "{}",
                            transport.congestion_control,
-                           CongestionControlNames());
+                           CongestionControlList());
     }
     if (topology.fabric.routing != "ecmp" && LosesFrames(topology) &&
         transport.retransmission != "selective-repeat")
     {
-        return fmt::format("with routing '{}' packets overtake each other, which a receiver that "
-                           "wants them in order takes for losses: it needs retransmission "
-                           "'selective-repeat'",
+        return fmt::format("with routing '{}' packets overtake each other; set retransmission to "
+                           "'selective-repeat', because 'go-back-n' takes overtaken packets for "
+                           "lost ones",
                            topology.fabric.routing);
     }
     if (transport.mtu.count() < 1 || transport.mtu.count() > largestFrame)
@@ -101,16 +103,17 @@ TransportFault(const Topology& topology)
     }
     if (transport.header.count() < 0 || transport.ack.count() < 1)
     {
-        return "header and acknowledgement must have a size";
+        return "header and ack must be more than 0 bytes";
     }
     if (transport.packets_per_ack < 1)
     {
         return fmt::format("packets_per_ack must be at least 1, not {}", transport.packets_per_ack);
     }
-    return CheckTransportAttributes(transport);
+    const Status attributes = drydock::CheckTransportAttributes(transport.attributes);
+    return attributes.ok() ? "" : attributes.error().message();
 }
 
-/// What telemetry adds to each frame, bytes.
+/// Returns the bytes that telemetry adds to each frame.
 int64_t
 TelemetryBytes(const Transport& transport)
 {
@@ -124,27 +127,27 @@ TelemetryBytes(const Transport& transport)
     return control->GetNeeds().telemetryBytes;
 }
 
-/// Whether packets have room for what switches write into them, empty if so.
+/// Returns an empty text if packets have room for the telemetry of all switches on their path.
 std::string
-TelemetryFault(const Topology& topology)
+TelemetryError(const Topology& topology)
 {
     if (TelemetryBytes(topology.transport) == 0)
     {
         return "";
     }
     const uint32_t hops = FabricMap(topology).MostHops();
-    return hops <= Telemetry::MOST_HOPS
+    return hops <= Telemetry::MAX_HOPS
                ? ""
                : fmt::format("congestion control '{}' works over at most {} switches in a row; the "
-                             "longest way of this fabric has {}",
+                             "longest path of this fabric has {}",
                              topology.transport.congestion_control,
-                             Telemetry::MOST_HOPS,
+                             Telemetry::MAX_HOPS,
                              hops);
 }
 
-/// Whether each switch has memory for what it promises, empty if so.
+/// Returns an empty text if the buffer of each switch suffices for its flow control.
 std::string
-BufferFault(const Topology& topology)
+BufferError(const Topology& topology)
 {
     const Transport& transport = topology.transport;
     if (transport.flow_control == "ideal")
@@ -196,40 +199,40 @@ LosesFrames(const Topology& topology)
 Status
 ValidateFabric(const Topology& topology)
 {
-    std::vector<Diagnostic> faults;
-    if (const std::string fault = TransportFault(topology); !fault.empty())
+    std::vector<Diagnostic> errors;
+    if (const std::string error = TransportError(topology); !error.empty())
     {
-        faults.push_back({"transport: " + fault, {}, {}});
+        errors.push_back({"transport: " + error, {}, {}});
     }
     if (const auto shape = drydock::ConnectionShapeOf(topology); !shape.ok())
     {
-        faults.push_back({"nccl: " + shape.error().message(), {}, {}});
+        errors.push_back({"nccl: " + shape.error().message(), {}, {}});
     }
-    for (size_t i = 0; i < topology.fabric.links.size() && faults.size() < 10; ++i)
+    for (size_t i = 0; i < topology.fabric.links.size() && errors.size() < 10; ++i)
     {
         const FabricLink& link = topology.fabric.links[i];
-        if (const std::string fault = CableFault(topology, link); !fault.empty())
+        if (const std::string error = CableError(topology, link); !error.empty())
         {
-            faults.push_back({fmt::format("fabric link {} ({} to {}): {}",
+            errors.push_back({fmt::format("fabric link {} ({} to {}): {}",
                                           i,
                                           NameOf(topology, link.a),
                                           NameOf(topology, link.b),
-                                          fault),
+                                          error),
                               {},
                               {}});
         }
     }
-    if (!faults.empty())
+    if (!errors.empty())
     {
-        return Error(std::move(faults));
+        return Error(std::move(errors));
     }
-    if (const std::string fault = TelemetryFault(topology); !fault.empty())
+    if (const std::string error = TelemetryError(topology); !error.empty())
     {
-        return Error(fault);
+        return Error(error);
     }
-    if (const std::string fault = BufferFault(topology); !fault.empty())
+    if (const std::string error = BufferError(topology); !error.empty())
     {
-        return Error(fault);
+        return Error(error);
     }
     return CheckConnected(topology);
 }

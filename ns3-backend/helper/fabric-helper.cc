@@ -1,8 +1,10 @@
 #include "ns3-backend/helper/fabric-helper.h"
 
 #include "core/model/fabric/connection_shape.h"
+#include "ns3-backend/helper/congestion-table.h"
+#include "ns3-backend/helper/fabric-check.h"
+#include "ns3-backend/model/attributes/transport-attributes.h"
 #include "ns3-backend/model/fabric/fabric-cable.h"
-#include "ns3-backend/helper/transport-attributes.h"
 
 #include "ns3/boolean.h"
 #include "ns3/integer.h"
@@ -89,7 +91,7 @@ FabricHelper::AddHosts(const drydock::Topology& topology)
 namespace
 {
 
-/// Whether the cluster file wants a ramp where the congestion control would have a step.
+/// Whether the cluster file sets a ramp of marks where the congestion control uses a step.
 bool
 SetsRamp(const drydock::Transport& transport)
 {
@@ -106,7 +108,7 @@ FabricHelper::AddSwitches(const drydock::Topology& topology)
 {
     const RdmaTransport::Parameters parameters = m_transport->GetParameters();
     const auto marks = parameters.needs.marks;
-    // What queue pairs rely on is lossless; notifications may get lost.
+    // Data and acknowledgements are lossless; notifications may be lost.
     const uint32_t lossless = ClassBit(parameters.dataPriority) | ClassBit(parameters.ackPriority);
     for (const drydock::FabricSwitch& described : topology.fabric.switches)
     {

@@ -2,11 +2,11 @@
 #define DRYDOCK_NS3_BACKEND_HELPER_FABRIC_HELPER_H_
 
 #include "core/model/topology.h"
-#include "ns3-backend/model/wire/fabric-map.h"
-#include "ns3-backend/model/fabric/fabric-switch.h"
 #include "ns3-backend/helper/fault-injector.h"
+#include "ns3-backend/model/fabric/fabric-switch.h"
 #include "ns3-backend/model/host/rdma-host.h"
 #include "ns3-backend/model/simulator/windowed-simulator-impl.h"
+#include "ns3-backend/model/wire/fabric-map.h"
 
 #include "ns3/ptr.h"
 
@@ -19,17 +19,18 @@ namespace ns3::rdma
  * \brief Builds the nodes and links of a Topology.
  *
  * Nodes are in ns3::NodeList: hosts by their id, then switches by their index, each with one device
- * a cable; cables are in ns3::ChannelList in the order of the Topology. Attributes that the
- * Topology decides (MTU, latency, buffer) are set from it; others keep their defaults, which
+ * per cable. Cables are in ns3::ChannelList in the order of the Topology. The Topology sets the
+ * attributes that it decides (MTU, latency, buffer); other attributes keep their defaults, which
  * Config::SetDefault changes before construction.
  */
 class FabricHelper
 {
   public:
-    /// \p topology must have passed ValidateFabric; it is not kept.
+    /// Does not keep \p topology.
+    /// REQUIRES: ValidateFabric accepts \p topology.
     explicit FabricHelper(const drydock::Topology& topology);
 
-    /// Hands the partitions to \p simulator and tells it the lookahead.
+    /// Gives \p simulator the partitions and the lookahead.
     void Install(Ptr<WindowedSimulatorImpl> simulator) const;
 
     const std::vector<RdmaHost*>& GetHosts() const
@@ -42,13 +43,13 @@ class FabricHelper
         return m_switches;
     }
 
-    /// By its number in the map.
+    /// Returns a node by its number in the map.
     const FabricNode& GetNode(uint32_t node) const
     {
         return *m_nodes[node];
     }
 
-    /// What a packet of data has on the wire beside its payload.
+    /// Returns the bytes on the wire around the payload of a packet of data.
     int64_t GetHeaderBytes() const
     {
         return m_header;

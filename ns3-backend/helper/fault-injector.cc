@@ -1,6 +1,6 @@
 #include "ns3-backend/helper/fault-injector.h"
 
-#include "ns3-backend/model/wire/duration-checker.h"
+#include "ns3-backend/model/attributes/transport-attributes.h"
 #include "ns3-backend/model/host/rdma-host.h"
 
 #include "ns3/simulator.h"
@@ -16,17 +16,11 @@ TypeId
 FaultInjector::GetTypeId()
 {
     static TypeId tid =
-        TypeId("ns3::rdma::FaultInjector")
-            .SetParent<Object>()
-            .SetGroupName("Drydock")
-            .AddConstructor<FaultInjector>()
-            .AddAttribute("RerouteTime",
-                          "From when a cable goes down or comes back until switches choose their "
-                          "ways accordingly. 10 ms: a choice, for switches that see the loss of "
-                          "light themselves (core/model/fabric/fabric_map.h).",
-                          TimeValue(PicoSeconds(drydock::kRerouteTime.ps())),
-                          MakeTimeAccessor(&FaultInjector::m_rerouteTime),
-                          MakeDurationChecker(ns3::Time(0)));
+        AddTransportAttributes(TypeId("ns3::rdma::FaultInjector")
+                                   .SetParent<Object>()
+                                   .SetGroupName("Drydock")
+                                   .AddConstructor<FaultInjector>(),
+                               {{"RerouteTime", MakeTimeAccessor(&FaultInjector::m_rerouteTime)}});
     return tid;
 }
 

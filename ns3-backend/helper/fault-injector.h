@@ -2,8 +2,8 @@
 #define DRYDOCK_NS3_BACKEND_HELPER_FAULT_INJECTOR_H_
 
 #include "core/model/topology.h"
-#include "ns3-backend/model/wire/fabric-map.h"
 #include "ns3-backend/model/fabric/fabric-node.h"
+#include "ns3-backend/model/wire/fabric-map.h"
 
 #include "ns3/nstime.h"
 #include "ns3/object.h"
@@ -14,18 +14,18 @@ namespace ns3::rdma
 {
 
 /**
- * \brief Breaks, slows and mends cables at the times that the cluster file gives.
+ * \brief Breaks, slows and mends cables at the times that the cluster file states.
  *
- * A change happens between windows, while every node stands still. Switches learn of a cable that
- * went down or came back RerouteTime later: until then they go on sending into it. Where faults of
- * one kind overlap on a cable, the last change holds.
+ * A change happens between windows, while every node waits. Switches learn of a cable that failed
+ * or was repaired RerouteTime later, and send into a failed cable until then. If faults of one kind
+ * overlap on a cable, the last change holds.
  */
 class FaultInjector : public Object
 {
   public:
     static TypeId GetTypeId();
-    /// Schedules the faults of \p topology. The map and the nodes, by their number in it, outlive
-    /// this; the topology is not kept.
+    /// Schedules the faults of \p topology, which is not kept. \p map and \p nodes (by their number
+    /// in the map) outlive this.
     void Install(const drydock::Topology& topology,
                  FabricMap* map,
                  const std::vector<Ptr<FabricNode>>* nodes);

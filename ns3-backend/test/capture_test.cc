@@ -1,4 +1,4 @@
-// What is seen of a run beside its times: capture files, totals of links, trace sources.
+// Do capture files, link totals and trace sources show what happened in a run?
 #include <gtest/gtest.h>
 
 #include <map>
@@ -17,7 +17,7 @@ namespace {
 constexpr int64_t kFullFrame = (4096 + 82) * 20;  // ps at 400 Gbps
 constexpr int64_t kDelay = 500'000;
 
-// A packet of a capture file, taken apart as its readers do.
+// A packet of a capture file, decoded as readers of such files do.
 struct Packet {
   int64_t ns = 0;
   size_t length = 0;  // on the wire
@@ -77,7 +77,7 @@ Captured RunCaptured(const Topology& topology, std::vector<Order> orders,
   return run;
 }
 
-TEST(Capture, IsWhatPassesOverTheCable) {
+TEST(Capture, HasTheFramesOnTheCable) {
   const testing::TemporaryDirectory folder;
   const std::string file = folder.path() + "/nic.pcap";
   FabricShape shape;
@@ -108,11 +108,11 @@ TEST(Capture, IsWhatPassesOverTheCable) {
   EXPECT_EQ(packets[4].psn(), 1U) << "the last packet that has come";
   EXPECT_EQ(packets[4].source(), 0x0a000101U);
   EXPECT_EQ(packets[5].psn(), 3U);
-  // The switch has the first acknowledgement, of packet 1, and sends it on.
+  // The switch forwards the first acknowledgement, of packet 1.
   EXPECT_EQ(packets[4].ns, (4 * kFullFrame - kFullFrame + 3 * kDelay + 84 * 20) / 1000);
 }
 
-TEST(Capture, ChangesNothingAndIsTheSameOnAnyNumberOfThreads) {
+TEST(Capture, ChangesNoResultAndIsTheSameForAnyNumberOfThreads) {
   const testing::TemporaryDirectory folder;
   FabricShape shape;
   shape.transport.flow_control = "pfc";
@@ -168,7 +168,7 @@ TEST(Capture, ShowsPauses) {
   }
   EXPECT_GT(stops, 0);
   EXPECT_GT(resumes, 0);
-  // The link to host 0 is the busiest, and full; NICs are paused, the switch is not.
+  // The link to host 0 is the busiest link, and full. NICs are paused, the switch is not.
   ASSERT_GE(run.links.size(), 4U);
   EXPECT_EQ(run.links[0].from, "switch0");
   EXPECT_EQ(run.links[0].to, "host 0/nic0");
@@ -180,7 +180,7 @@ TEST(Capture, ShowsPauses) {
   EXPECT_GT(run.links[1].paused, Time());
 }
 
-TEST(Capture, IsWrittenOfARunThatFails) {
+TEST(Capture, IsWrittenIfTheRunFails) {
   const testing::TemporaryDirectory folder;
   const std::string file = folder.path() + "/nic.pcap";
   FabricShape shape;
@@ -199,7 +199,7 @@ TEST(Capture, IsWrittenOfARunThatFails) {
   EXPECT_GT(packets.back().ns, 100'000) << "what was sent in vain, too";
 }
 
-TEST(LinkTotals, ALinkThatAFaultSlowsIsUsedForAsLongAsItTakes) {
+TEST(LinkTotals, ASlowedLinkIsInUseForLonger) {
   Topology topology = Star(2, FabricShape());
   Fault slow;
   slow.kind = Fault::Kind::kRate;
@@ -219,7 +219,7 @@ TEST(LinkTotals, ALinkThatAFaultSlowsIsUsedForAsLongAsItTakes) {
   EXPECT_EQ(run.links[1].busy, Time::Ps(200 * kFullFrame));
 }
 
-TEST(Capture, EndsThatDoNotExistAreRefused) {
+TEST(Capture, UnknownEndsAreErrors) {
   const auto message = [](const CaptureOptions& options) {
     const auto network = MakePacketNetwork(Star(2, {}), {.captures = {options}});
     return network.ok() ? "" : network.error().message();
@@ -227,7 +227,7 @@ TEST(Capture, EndsThatDoNotExistAreRefused) {
   EXPECT_EQ(message({"host 0/nic1", "", "x"}),
             "no cable of the fabric ends at 'host 0/nic1'; did you mean 'host 0/nic0'?");
   EXPECT_EQ(message({"host 0/nic0", "host 1/nic0", "x"}),
-            "no cable leads from 'host 0/nic0' to 'host 1/nic0'");
+            "no cable connects 'host 0/nic0' and 'host 1/nic0'");
   EXPECT_EQ(message({"switch0", "host 1/nic0", "x"}), "");
 }
 
@@ -238,7 +238,7 @@ struct Seen {
 void SeeFrame(int* count, const ns3::rdma::Frame&, uint16_t, int64_t) { ++*count; }
 void SeeRepeat(int* count, const ns3::rdma::Frame&, int64_t) { ++*count; }
 
-TEST(TraceSources, TellWhatIsCounted) {
+TEST(TraceSources, AgreeWithTheCounters) {
   for (const std::string control : {"none", "trim", "pfc"}) {
     FabricShape shape;
     shape.transport.flow_control = control;

@@ -1,4 +1,4 @@
-// What each congestion control makes of what it hears, and of a congested fabric.
+// How does each congestion control react to its signals, and to a congested fabric?
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -49,13 +49,13 @@ TEST(Hpcc, StartsWithTheWindowThatFillsTheLine) {
   EXPECT_EQ(flow.Send(0, 1000), 80'000) << "8000 bits at 100 Gb/s, ps";
 }
 
-TEST(Hpcc, LoadIsWhatThePortSentAndWhatWaitsThere) {
+TEST(Hpcc, LoadIsTheSentShareAndTheQueue) {
   HpccFlow flow({0.95, 5, 80}, kPath);
   AckReport report = Ack(0, 1000);
   Telemetry telemetry = OneHop(0, 0, 50'000);
   report.telemetry = &telemetry;
   flow.Acknowledge(report);
-  // A round trip later the port has sent 100 KB, all it can, and 50 KB wait: 1 + 0.5.
+  // One round trip later the port has sent 100 KB, its maximum, and 50 KB wait: 1 + 0.5.
   telemetry = OneHop(8 * kUs, 100'000, 50'000);
   report.acked = 1;
   report.next = 100;
@@ -65,7 +65,7 @@ TEST(Hpcc, LoadIsWhatThePortSentAndWhatWaitsThere) {
   EXPECT_EQ(flow.GetWindow(), static_cast<int64_t>(100'000 / (1.5 / 0.95) + 80 + 0.5));
 }
 
-TEST(Hpcc, GrowsByStepsThenInProportionWhereLinksAreIdle) {
+TEST(Hpcc, GrowsInStepsThenInProportionOnIdleLinks) {
   HpccFlow flow({0.95, 2, 80}, kPath);
   AckReport report = Ack(0, 1000);
   Telemetry telemetry = OneHop(0, 0, 100'000);
@@ -128,7 +128,7 @@ TEST(Timely, FallsWithTheGradient) {
   EXPECT_DOUBLE_EQ(flow.GetRate(), 100e9 * (1 - 0.8 * 0.875 * 10 / 20));
 }
 
-TEST(Timely, AboveThighItFallsWhateverTheGradient) {
+TEST(Timely, AboveThighItFallsForAnyGradient) {
   TimelyFlow flow = Timely();
   flow.Acknowledge(RoundTrip(1000));
   EXPECT_DOUBLE_EQ(flow.GetRate(), 100e9 * (1 - 0.8 * 0.5));
@@ -155,7 +155,7 @@ TEST(Dctcp, OneWindowOfMarksCutsByHalfOfAlpha) {
   AckReport report = Ack(0, 1000);
   report.acked = 1;
   report.next = 100;
-  flow.Acknowledge(report);  // ends the empty first window, unmarked: a packet more
+  flow.Acknowledge(report);  // ends the empty first window, unmarked: one more packet
   EXPECT_EQ(flow.GetWindow(), kFull + 1000);
   report.marked = true;
   for (uint64_t psn = 2; psn <= 100; ++psn) {
@@ -178,8 +178,8 @@ SwiftFlow Swift() {
   return SwiftFlow({10.0 * kUs, 1.0 * kUs, 50.0 * kUs, 0.1, 100, 1, 0.8, 0.5, 0.01}, kPath);
 }
 
-TEST(Swift, TargetIsIdleRoundTripBaseAndHopsAndMoreForSmallWindows) {
-  SwiftFlow flow = Swift();  // window 100 packets: nothing for its size
+TEST(Swift, TargetGrowsWithHopsAndForSmallWindows) {
+  SwiftFlow flow = Swift();  // window of 100 packets: no addition for its size
   EXPECT_DOUBLE_EQ(flow.GetTarget(), (8.0 + 10 + 3) * kUs);
   for (int i = 1; i < 60; ++i) flow.TimeOut(i * 1000 * kUs);
   EXPECT_DOUBLE_EQ(flow.GetTarget(), (8.0 + 10 + 3 + 50) * kUs);
@@ -199,7 +199,7 @@ TEST(Swift, CutsByTheRelativeExcessOnceARoundTrip) {
   EXPECT_LT(flow.GetWindow(), 60'000);
 }
 
-TEST(Swift, SpacesPacketsWhereTheWindowIsBelowOne) {
+TEST(Swift, SpacesPacketsIfTheWindowIsBelowOne) {
   SwiftFlow flow = Swift();
   EXPECT_EQ(flow.Send(0, 1000), 0);
   for (int i = 1; i < 60; ++i) flow.TimeOut(i * 1000 * kUs);
@@ -235,7 +235,7 @@ Result RunIncast(const std::string& control, int threads) {
   return result;
 }
 
-TEST(Incast, EachControlVisiblyChangesItAndNoneDependsOnThreads) {
+TEST(Incast, EachAlgorithmChangesItAndNoneDependsOnThreads) {
   const Result none = RunIncast("none", 1);
   std::map<uint64_t, std::string> seen = {{none.hash, "none"}};
   for (const std::string control : {"dcqcn", "hpcc", "timely", "swift", "dctcp"}) {
@@ -249,9 +249,9 @@ TEST(Incast, EachControlVisiblyChangesItAndNoneDependsOnThreads) {
   }
 }
 
-TEST(Incast, AWindowThatShrinksBelowWhatIsUnderWayHangsNobody) {
-  // With few acknowledgements nothing that is under way may have asked for one when the window is
-  // cut; without losses there is no timeout either.
+TEST(Incast, AWindowThatShrinksBelowTheBytesInFlightDoesNotHang) {
+  // With few acknowledgements no packet in flight may have asked for one when the window is cut;
+  // without losses there is no timeout either.
   for (const std::string control : {"hpcc", "swift", "dctcp"}) {
     for (const int packets_per_ack : {1, 7, 16, 64}) {
       SCOPED_TRACE(control);
@@ -272,19 +272,19 @@ TEST(Incast, AWindowThatShrinksBelowWhatIsUnderWayHangsNobody) {
   }
 }
 
-TEST(Incast, HpccKeepsTheQueueNearNothingWhereDcqcnBuildsOne) {
-  // HPCC paper, figure 9: incast; the queue is a small part of what DCQCN's marks need.
+TEST(Incast, HpccKeepsAShortQueueWhereDcqcnBuildsALongOne) {
+  // HPCC paper, figure 9: in an incast the queue is a small part of the queue that DCQCN needs.
   EXPECT_LT(RunIncast("hpcc", 1).queue * 2, RunIncast("dcqcn", 1).queue);
 }
 
-TEST(Hpcc, RefusesFabricsOfMoreSwitchesThanItsPacketsCanRecord) {
+TEST(Hpcc, RejectsPathsOfMoreSwitchesThanPacketsCanRecord) {
   FabricShape shape;
   shape.transport.congestion_control = "hpcc";
   const auto network = MakePacketNetwork(Chain(9, shape), {});
   ASSERT_FALSE(network.ok());
   EXPECT_EQ(network.error().message(),
-            "congestion control 'hpcc' works over at most 8 switches in a row; the longest way of "
-            "this fabric has 9");
+            "congestion control 'hpcc' works over at most 8 switches in a row; the longest path "
+            "of this fabric has 9");
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What happens when more is sent than a link takes: pauses, marks, losses, rates.
+// What happens when hosts send more than a link can carry: pauses, marks, losses, rates.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -35,7 +35,7 @@ Topology StarWithBuffer(int hosts, const FabricShape& shape, int64_t buffer) {
   return topology;
 }
 
-// All others send `packets` to host 0.
+// All other hosts send `packets` to host 0.
 std::vector<Order> Incast(int senders, int64_t packets) {
   std::vector<Order> orders;
   for (int i = 1; i <= senders; ++i) orders.push_back(Transfer(i, 0, 4096 * packets));
@@ -56,7 +56,7 @@ int64_t LastDelivery(const Outcome& out, int senders) {
 
 TEST(Pfc, IncastIsPausedNotDroppedAndLosesNoTime) {
   const int senders = 8, packets = 400;
-  const int64_t buffer = 2'000'000;  // the ideal switch would need several times that
+  const int64_t buffer = 2'000'000;  // an ideal switch would need several times as much
   const Outcome ideal =
       RunPackets(StarWithBuffer(senders + 1, Shape("ideal"), buffer), Incast(senders, packets));
   ASSERT_GT(ideal.Counter("frames over buffer"), 0) << "the case must not fit the buffer";
@@ -69,7 +69,7 @@ TEST(Pfc, IncastIsPausedNotDroppedAndLosesNoTime) {
   EXPECT_EQ(LastDelivery(out, senders), kFullFrame + 2 * kDelay + senders * packets * kFullFrame);
 }
 
-TEST(Pfc, ComputedHeadroomIsEnoughWhateverTheCableAndTheSizes) {
+TEST(Pfc, ComputedHeadroomSufficesForAnyCableAndSizes) {
   for (const int64_t delay_ns : {0, 50, 1000, 20'000}) {
     for (const int senders : {2, 7, 15}) {
       FabricShape shape = Shape("pfc");
@@ -87,9 +87,9 @@ TEST(Pfc, ComputedHeadroomIsEnoughWhateverTheCableAndTheSizes) {
   }
 }
 
-TEST(Pfc, PausesSpreadAndHoldUpInnocents) {
-  // Hosts 0, 1 at switch a, hosts 2..9 at switch b. 2..5 send to 0 and congest the cable's far end;
-  // 6 sends to 1 over the same cable between the switches and is held up with them.
+TEST(Pfc, PausesSpreadToUnrelatedFlows) {
+  // Hosts 0, 1 at switch a, hosts 2..9 at switch b. Hosts 2..5 send to 0 and congest its port; host
+  // 6 sends to 1 over the same cable between the switches and is paused with them.
   const auto run = [](const std::string& control, bool with_incast) {
     const FabricShape shape = Shape(control);
     Topology t = Hosts(10, 1, shape);
@@ -107,7 +107,7 @@ TEST(Pfc, PausesSpreadAndHoldUpInnocents) {
   EXPECT_GT(among, alone * 3 / 2) << "head-of-line blocking";
 }
 
-TEST(Pfc, BufferWithoutRoomForTheHeadroomIsRefused) {
+TEST(Pfc, BufferWithoutRoomForTheHeadroomIsAnError) {
   const auto network = MakePacketNetwork(StarWithBuffer(3, Shape("pfc"), 100'000), {});
   ASSERT_FALSE(network.ok());
   EXPECT_EQ(network.error().message(),
@@ -128,8 +128,8 @@ Topology RingOfSwitches(int switches, const FabricShape& shape, int64_t buffer) 
 }
 
 TEST(Pfc, PausesThatWaitForEachOtherInACircleFailTheRun) {
-  // Every host sends to the one two switches on, so each cable of the ring carries two of the
-  // flows, and each switch holds what its neighbour has no room for.
+  // Every host sends to the host two switches away, so each cable of the ring carries two flows,
+  // and each switch holds the frames for which its neighbor has no room.
   const int switches = 5;
   const auto run = [](const std::string& control) {
     const Topology ring = RingOfSwitches(switches, Shape(control), 400'000);
@@ -147,7 +147,7 @@ TEST(Pfc, PausesThatWaitForEachOtherInACircleFailTheRun) {
             "pauses of the fabric wait for each other in a circle");
 }
 
-TEST(Pfc, AcknowledgementsOfAClassOfTheirOwnAreProtectedToo) {
+TEST(Pfc, AcknowledgementsInTheirOwnClassAreProtectedToo) {
   const int senders = 6;
   FabricShape shape = Shape("pfc");
   shape.transport.attributes = {{"RdmaTransport::AckPriority", "5"},
@@ -188,7 +188,7 @@ DcqcnFlow Flow(int64_t line = 25'000'000'000) {
   return DcqcnFlow(parameters, line);
 }
 
-TEST(DcqcnFlow, RunsAtLineRateUntilTold) {
+TEST(DcqcnFlow, RunsAtLineRateUntilNotified) {
   DcqcnFlow flow = Flow();
   EXPECT_EQ(flow.Send(0, 1000), 0);
   EXPECT_EQ(flow.GetRate(1'000'000 * kUs), 25e9);
@@ -206,7 +206,7 @@ TEST(DcqcnFlow, CutsByHalfAlphaThenRecoversHalfWayEachTick) {
   }
 }
 
-TEST(DcqcnFlow, CutsAtMostOnceAnInterval) {
+TEST(DcqcnFlow, CutsAtMostOncePerInterval) {
   DcqcnFlow flow = Flow();
   flow.Notify(0);
   flow.Notify(49 * kUs);
@@ -215,7 +215,7 @@ TEST(DcqcnFlow, CutsAtMostOnceAnInterval) {
   EXPECT_LT(flow.GetRate(50 * kUs), 7e9);
 }
 
-TEST(DcqcnFlow, NeverFallsBelowTheLeastRate) {
+TEST(DcqcnFlow, NeverFallsBelowMinRate) {
   DcqcnFlow flow = Flow();
   for (int i = 0; i < 1000; ++i) flow.Notify(i * 50 * kUs);
   EXPECT_DOUBLE_EQ(flow.GetRate(999 * 50 * kUs), 100e6);
@@ -237,7 +237,7 @@ TEST(Dcqcn, IncastIsFairAndKeepsQueuesShort) {
   FabricShape shape = Shape("pfc");
   const auto run = [&](const std::string& control, int threads) {
     shape.transport.congestion_control = control;
-    // A window that does not keep the queue short by itself.
+    // A window too large to keep the queue short by itself.
     shape.transport.attributes = {{"RdmaTransport::WindowBdp", "100"}};
     return RunPackets(StarWithBuffer(senders + 1, shape, 64'000'000), Incast(senders, packets),
                       threads);
@@ -246,7 +246,7 @@ TEST(Dcqcn, IncastIsFairAndKeepsQueuesShort) {
   EXPECT_GT(dcqcn.Counter("marked frames"), 0);
   EXPECT_GT(dcqcn.Counter("congestion notifications"), 0);
   EXPECT_LT(dcqcn.Counter("max queue bytes"), none.Counter("max queue bytes"));
-  // What the first cuts cost is won back in steps of 55 us, which these 2.7 ms hold few of.
+  // The rate recovers from the first cuts in steps of 55 us; these 2.7 ms have few of them.
   EXPECT_LT(LastDelivery(dcqcn, senders), 3 * LastDelivery(none, senders));
   EXPECT_EQ(dcqcn.Hash(), run("dcqcn", 2).Hash());
 }
@@ -281,7 +281,7 @@ TEST(ReceiveQueue, KeepsEarlyPacketsAndFillsGaps) {
   EXPECT_TRUE(queue.Idle());
 }
 
-TEST(Loss, EveryMessageArrivesOnceAndSelectiveRepeatSendsLessAgain) {
+TEST(Loss, EveryMessageArrivesOnceAndSelectiveRepeatResendsLess) {
   const int senders = 6, packets = 500;
   int64_t repeated[2];
   int i = 0;
@@ -306,7 +306,7 @@ TEST(Loss, EveryMessageArrivesOnceAndSelectiveRepeatSendsLessAgain) {
 }
 
 TEST(Loss, LostTailIsSentAgainAfterTheTimeout) {
-  // A buffer of three packets and bursts of as many from each sender: somebody's last is dropped.
+  // A buffer of three packets and a burst of three from each sender: some last packet is dropped.
   FabricShape shape = Shape("none");
   shape.transport.attributes = {{"RdmaTransport::AckTimeout", "1ms"}};
   const Outcome out = RunPackets(StarWithBuffer(9, shape, 3 * 4178), Incast(8, 3));
@@ -337,43 +337,47 @@ std::string Refusal(const std::string& name, const std::string& value) {
   return network.ok() ? "" : network.error().message();
 }
 
-TEST(Attributes, UnknownNamesAndValuesAreNamed) {
+TEST(Attributes, UnknownNamesAndValuesAreErrors) {
   EXPECT_EQ(Refusal("Dcqcn::Gane", "0.1"),
             "transport: the packet network has no attribute 'Dcqcn::Gane'; did you mean "
             "'Dcqcn::Gain'?");
   EXPECT_EQ(Refusal("Dcqcn::Gain", "2"),
-            "transport: attribute 'Dcqcn::Gain' is '2', which is out of its range (double 0:1)");
+            "transport: attribute 'Dcqcn::Gain' is '2'; it must be a number, from 0 to 1");
   EXPECT_EQ(Refusal("Dcqcn::Gain", "much"),
-            "transport: attribute 'Dcqcn::Gain' is 'much'; it must be a number");
+            "transport: attribute 'Dcqcn::Gain' is 'much'; it must be a number, from 0 to 1");
   EXPECT_EQ(Refusal("Dcqcn::AlphaInterval", "10 quarks"),
-            "transport: attribute 'Dcqcn::AlphaInterval' is '10 quarks'; it must be a time, as "
-            "'55 us', of at most 1000000 s");
-  EXPECT_EQ(Refusal("RdmaTransport::Mtu", "100"),
-            "transport: attribute 'RdmaTransport::Mtu' follows from 'mtu' of the transport");
+            "transport: attribute 'Dcqcn::AlphaInterval' is '10 quarks'; it must be a time such as "
+            "'55 us', from 1 ns to 1000 s");
+  EXPECT_EQ(
+      Refusal("RdmaTransport::Mtu", "100"),
+      "transport: attribute 'RdmaTransport::Mtu' cannot be set: 'mtu' of the transport decides it");
   EXPECT_EQ(Refusal("FabricSwitch::Ecn", "true"),
-            "transport: attribute 'FabricSwitch::Ecn' follows from 'congestion_control' of the "
-            "transport");
+            "transport: attribute 'FabricSwitch::Ecn' cannot be set: 'congestion_control' of the "
+            "transport decides it");
   EXPECT_EQ(Refusal("Dcqcn::IncreaseBytes", "99999999999999999999"),
             "transport: attribute 'Dcqcn::IncreaseBytes' is '99999999999999999999'; it must be a "
-            "whole number from 0 on");
+            "whole number, at least 1");
   EXPECT_EQ(Refusal("RdmaTransport::AckTimeout", "99999999999999 s"),
             "transport: attribute 'RdmaTransport::AckTimeout' is '99999999999999 s'; it must be a "
-            "time, as '55 us', of at most 1000000 s");
-  EXPECT_EQ(Refusal("Dcqcn::AlphaInterval", "0 s").substr(0, 79),
-            "transport: attribute 'Dcqcn::AlphaInterval' is '0 s', which is out of its range");
+            "time such as '55 us', from 1 ns to 1000 s");
+  EXPECT_EQ(Refusal("Dcqcn::AlphaInterval", "0 s"),
+            "transport: attribute 'Dcqcn::AlphaInterval' is '0 s'; it must be a time such as '55 "
+            "us', from 1 ns to 1000 s");
   EXPECT_EQ(Refusal("FabricSwitch::EcnMin", "500000"),
-            "transport: attribute 'FabricSwitch::EcnMin' is more than 'FabricSwitch::EcnMax'");
+            "transport: attribute 'FabricSwitch::EcnMin' must not exceed 'FabricSwitch::EcnMax'");
   EXPECT_EQ(Refusal("Swift::FlowMax", "0.01"),
-            "transport: attribute 'Swift::FlowMin' is more than 'Swift::FlowMax'");
+            "transport: attribute 'Swift::FlowMin' must not exceed 'Swift::FlowMax'");
   EXPECT_EQ(Refusal("Timely::LowRoundTrip", "1 ms"),
-            "transport: attribute 'Timely::LowRoundTrip' is more than 'Timely::HighRoundTrip'");
+            "transport: attribute 'Timely::LowRoundTrip' must not exceed 'Timely::HighRoundTrip'");
   EXPECT_EQ(Refusal("Timely::MinRate", "999 Kbps"),
-            "transport: attribute 'Timely::MinRate' must be at least 1 Mbps");
+            "transport: attribute 'Timely::MinRate' is '999 Kbps'; it must be a rate such as '50 "
+            "Mbps', at least 1 Mbps");
   EXPECT_EQ(Refusal("RdmaTransport::WindowBdp", "1e300"),
-            "transport: attribute 'RdmaTransport::WindowBdp' is '1e300', which is out of its range "
-            "(double 0:1e+06)");
+            "transport: attribute 'RdmaTransport::WindowBdp' is '1e300'; it must be a number, from "
+            "0 to 1000000");
   EXPECT_EQ(Refusal("RdmaTransport::WindowBdp", "nan"),
-            "transport: attribute 'RdmaTransport::WindowBdp' is 'nan'; it must be a number");
+            "transport: attribute 'RdmaTransport::WindowBdp' is 'nan'; it must be a number, from 0 "
+            "to 1000000");
   EXPECT_EQ(Refusal("Dcqcn::AlphaInterval", "10 us"), "");
   EXPECT_EQ(Refusal("Dcqcn::MinRate", "1.5 Gbps"), "");
   EXPECT_EQ(Refusal("FabricSwitch::EcnAtDequeue", "true"), "");

@@ -1,4 +1,4 @@
-// Connections of several queue pairs.
+// How do connections of several queue pairs send their messages?
 #include <gtest/gtest.h>
 
 #include <numeric>
@@ -32,7 +32,7 @@ TEST(ConnectionShape, MessagesAreCutAsNcclDoes) {
   EXPECT_EQ(split(1000, 6, 4, false), (Parts{{1000, 2}}));
   EXPECT_EQ(split(1 << 20, 0, 4, true),
             (Parts{{262144, 0}, {262144, 1}, {262144, 2}, {262144, 3}}));
-  // A quarter is 250 B, in whole 128 B: 256; the last gets what is left.
+  // A quarter is 250 B, in whole 128 B: 256; the last part gets the remainder.
   EXPECT_EQ(split(1000, 5, 4, true), (Parts{{256, 1}, {256, 2}, {256, 3}, {232, 0}}));
   EXPECT_EQ(split(130, 0, 4, true), (Parts{{128, 0}, {2, 1}, {1, 2}, {1, 3}}))
       << "nothing is left, but the receiver waits for every queue pair";
@@ -58,7 +58,7 @@ TEST(MessageParts, AreDoneInTheOrderTheyWereExpected) {
   EXPECT_TRUE(parts.Idle());
 }
 
-// Two hosts of 400 Gb/s, on leaves that are joined by 16 spines over cables of 100 Gb/s.
+// Two hosts of 400 Gb/s on leaves that 16 spines connect over cables of 100 Gb/s.
 Outcome Across(const Settings& settings, std::vector<Order> orders, int threads = 1) {
   FabricShape shape;
   Topology topology = RailFabric(2, 1, 1, 16, shape);
@@ -83,14 +83,14 @@ double Gbps(const Outcome& out, int count, int64_t bytes) {
   return static_cast<double>(count) * static_cast<double>(bytes) * 8000 / static_cast<double>(last);
 }
 
-TEST(Connection, SeveralQueuePairsUseSeveralWays) {
+TEST(Connection, SeveralQueuePairsUseSeveralPaths) {
   const int count = 32;
   const int64_t bytes = 1 << 20;
   const std::vector<Order> orders = Messages(count, bytes);
   const Outcome one = Across({}, orders);
   EXPECT_EQ(one.Hash(), Across(Qps(1, true), orders).Hash());
   EXPECT_EQ(one.Counter("queue pairs"), 1);
-  EXPECT_NEAR(Gbps(one, count, bytes), 98, 1) << "one way, one cable of 100 Gb/s";
+  EXPECT_NEAR(Gbps(one, count, bytes), 98, 1) << "one path, one cable of 100 Gb/s";
   for (const bool split : {false, true}) {
     const Outcome eight = Across(Qps(8, split), orders);
     EXPECT_EQ(eight.Counter("queue pairs"), 8) << split;
@@ -100,7 +100,7 @@ TEST(Connection, SeveralQueuePairsUseSeveralWays) {
   }
 }
 
-TEST(Connection, OneMessageIsFasterOnlyWhereItIsSplit) {
+TEST(Connection, OneMessageIsFasterOnlyIfItIsSplit) {
   const std::vector<Order> orders = Messages(1, 8 << 20);
   const int64_t one = Across({}, orders).TimeOf(Notice::kDelivered, 0, 0);
   EXPECT_EQ(Across(Qps(8, false), orders).TimeOf(Notice::kDelivered, 0, 0), one);
@@ -108,7 +108,7 @@ TEST(Connection, OneMessageIsFasterOnlyWhereItIsSplit) {
 }
 
 TEST(Connection, MessagesOfAFlowKeepTheirOrder) {
-  // A long message, and short ones that others overtake it with.
+  // A long message, and short messages that overtake it on other queue pairs.
   std::vector<Order> orders = Messages(1, 4 << 20);
   for (int i = 0; i < 20; ++i) orders.push_back(Transfer(0, 1, 100 + i));
   for (const bool split : {false, true}) {
@@ -132,7 +132,7 @@ TEST(Connection, ControlStaysOnTheFirstQueuePair) {
   EXPECT_EQ(Across(Qps(4, true), orders).Hash(), Across({}, orders).Hash());
 }
 
-TEST(Connection, SettingsThatNcclCannotWorkWithAreRefused) {
+TEST(Connection, InvalidNcclSettingsAreErrors) {
   const auto message = [](const Settings& settings) {
     Topology topology = TwoHosts({});
     topology.nccl_settings = settings;

@@ -1,4 +1,4 @@
-// Do the containers of the hot path do what the standard's would?
+// Do the containers of the hot path behave as those of the standard library?
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ using ns3::rdma::HostCalls;
 using ns3::rdma::NEVER;
 using ns3::rdma::PortTimes;
 
-TEST(PortTimes, TheEarliestAndOfEqualsTheLowest) {
+TEST(PortTimes, TheEarliestAndOfEqualTimesTheLowestSlot) {
   std::mt19937_64 random(1);
   for (const size_t slots : {1, 2, 3, 7, 16, 37, 128}) {
     PortTimes times;
@@ -43,7 +43,7 @@ TEST(Fifo, IsADeque) {
   std::deque<int> expected;
   std::vector<int> batch;
   for (int i = 0; i < 50'000; ++i) {
-    // Swings between growing and shrinking, so that it runs empty and grows large.
+    // Alternates between growing and shrinking, so that it becomes both empty and large.
     const bool grow = random() % 100 < (i / 5000 % 2 == 0 ? 60 : 40);
     if (grow && i % 7 == 0) {
       batch = {i, i + 1, i + 2};
@@ -79,7 +79,7 @@ TEST(HostCalls, TimerMovedAwayAndBackFiresOnce) {
   EXPECT_EQ(calls.NextTime(), ns3::rdma::NEVER);
 }
 
-TEST(HostCalls, MessagesOfOneTimeBySourceThenId) {
+TEST(HostCalls, MessagesOfOneTimeAreOrderedBySourceThenId) {
   HostCalls calls;
   std::vector<std::pair<HostId, MessageId>> given = {{2, 1}, {1, 9}, {1, 3}, {2, 0}};
   for (const auto& [source, id] : given) {

@@ -1,4 +1,4 @@
-// Is the answer the same whatever the number of threads, and does every message arrive once?
+// Is the result the same for any number of threads, and does every message arrive once?
 #include <gtest/gtest.h>
 
 #include <map>
@@ -42,7 +42,7 @@ FabricShape Shape(uint64_t seed) {
   return shape;
 }
 
-// Every window on all threads, however small: what the pacer would choose depends on the machine.
+// All threads share every window: the choice of the pacer depends on the machine.
 Outcome RunShared(const Topology& topology, const std::vector<Order>& orders, int threads) {
   ns3::Config::SetDefault("ns3::rdma::WindowedSimulatorImpl::ShareAlways", ns3::BooleanValue(true));
   Outcome out = RunPackets(topology, orders, threads);
@@ -64,8 +64,8 @@ TEST(Determinism, SameAnswerForAnyNumberOfThreads) {
   }
 }
 
-// Everything that could depend on who comes first, at once: pauses, marks and rates, bits that go
-// wrong, a spine that dies and comes back, ports chosen by what waits at them.
+// All mechanisms that could depend on the order of threads, at once: pauses, marks and rates, bit
+// errors, a spine that fails and is repaired, ports chosen by their queues.
 Topology EverythingAtOnce() {
   FabricShape shape = Shape(1);
   shape.transport.flow_control = "pfc";
@@ -96,7 +96,7 @@ Topology EverythingAtOnce() {
   return topology;
 }
 
-TEST(Determinism, SameAnswerForAnyThreadsAndPartitioningWithEverythingAtOnce) {
+TEST(Determinism, SameAnswerForAnyThreadsAndPartitioningWithAllMechanisms) {
   const Topology topology = EverythingAtOnce();
   std::vector<Order> orders = RandomTraffic(topology, 5, 150);
   for (int i = 1; i < 12; ++i) orders.push_back(Transfer(i, 0, 4096 * 40));  // an incast
@@ -144,7 +144,7 @@ TEST_P(RandomFabrics, EveryMessageIsDeliveredAndSentOnce) {
     const Message& message = orders[id].message;
     EXPECT_EQ((told[{message.destination, Notice::kDelivered, id}]), 1) << id;
     EXPECT_EQ((told[{message.source, Notice::kSent, id}]), 1) << id;
-    // The acknowledgement left when the last byte came, one NIC latency before the delivery.
+    // The acknowledgement left when the last byte arrived, one NIC latency before the delivery.
     EXPECT_LT(out.TimeOf(Notice::kDelivered, message.source, id) -
                   topology.host_kinds[0].nics.latency.ps(),
               out.TimeOf(Notice::kSent, message.source, id));

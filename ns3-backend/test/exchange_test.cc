@@ -1,4 +1,5 @@
-// Who gets which partition, and does what is for a partition of another process get there?
+// Which process and thread gets which partition, and does data for a partition of another process
+// arrive there?
 #include <gtest/gtest.h>
 
 #include <barrier>
@@ -20,7 +21,7 @@ using ns3::rdma::Partition;
 using ns3::rdma::ThreadContext;
 using ns3::rdma::WindowExchange;
 
-// Remembers what it receives: by name of the mailbox, numbers.
+// Records the numbers that it receives, by name of the mailbox.
 class Listener : public Partition {
  public:
   explicit Listener(uint32_t weight) : weight_(weight) {}
@@ -53,7 +54,7 @@ class Numbers : public Mailbox {
   std::vector<int> numbers_;
 };
 
-// Processes that are threads of this one.
+// Processes that are threads of this process.
 class Pretended : public Processes {
  public:
   struct Shared {
@@ -82,9 +83,9 @@ class Pretended : public Processes {
   Shared* shared_;
 };
 
-// Three partitions, each in a process of its own. Every one sends its number to the next, in
-// mailbox 7, and says that its next event is at 100 - number; the last wants to stop. What the
-// process `index` received.
+// Three partitions, each in its own process. Each sends its number to the next partition, in
+// mailbox 7, and its next event is at 100 - number; the last asks to stop. Returns what process
+// `index` received.
 std::map<uint32_t, std::vector<int>> RunProcess(int index, Pretended::Shared* shared) {
   Pretended processes(index, shared);
   std::vector<std::unique_ptr<Listener>> partitions;
@@ -126,7 +127,7 @@ TEST(Mailbox, KnowsTheThreadOfItsReceiver) {
   EXPECT_EQ(mailbox.GetThread(), 3U);
 }
 
-TEST(WindowExchange, EverythingArrivesAndAllKnowTheNextWindow) {
+TEST(WindowExchange, EveryMailboxArrivesAndAllKnowTheNextWindow) {
   Pretended::Shared shared(3);
   std::vector<std::map<uint32_t, std::vector<int>>> received(3);
   std::vector<std::thread> threads;
@@ -144,7 +145,7 @@ TEST(WindowExchange, EverythingArrivesAndAllKnowTheNextWindow) {
 
 class Shares : public testing::Test {
  protected:
-  // Layers of partitions of these weights.
+  // Makes layers of partitions of these weights.
   std::vector<std::vector<uint32_t>> Deal(const std::vector<std::vector<uint32_t>>& weights,
                                           uint32_t parts, Assignment assignment) {
     std::vector<std::vector<Partition*>> layers;
@@ -168,11 +169,11 @@ TEST_F(Shares, NeighboursStayTogetherByWeight) {
             (Owners{{0, 0, 1, 1}, {0, 1, 1}}));
 }
 
-TEST_F(Shares, TurnsGoOnFromLayerToLayer) {
+TEST_F(Shares, TurnsContinueFromLayerToLayer) {
   EXPECT_EQ(Deal({{1, 1, 1}, {1, 1}}, 2, ns3::rdma::IN_TURNS), (Owners{{0, 1, 0}, {1, 0}}));
 }
 
-TEST_F(Shares, LayersThatAreEmptyDoNotCount) {
+TEST_F(Shares, EmptyLayersDoNotCount) {
   EXPECT_EQ(Deal({{1, 1}, {}, {1}}, 2, ns3::rdma::BY_LAYER), (Owners{{0, 0}, {}, {1}}));
 }
 

@@ -1,4 +1,4 @@
-// Are ways the shortest ones, chosen evenly, and is what cannot be reached known?
+// Are paths shortest, are they chosen evenly, and are unreachable NICs known?
 #include <gtest/gtest.h>
 
 #include <map>
@@ -11,7 +11,7 @@ namespace {
 
 using ns3::rdma::FabricMap;
 
-// Switches on the way of a frame, by following the ports.
+// Counts the switches on the path of a frame by following the ports.
 std::vector<uint32_t> Walk(const FabricMap& map, FabricMap::AccessPair ends, uint32_t path) {
   std::vector<uint32_t> passed;
   for (uint32_t link = ends.first; link != ends.second && passed.size() < 20;) {
@@ -22,7 +22,7 @@ std::vector<uint32_t> Walk(const FabricMap& map, FabricMap::AccessPair ends, uin
   return passed;
 }
 
-TEST(FabricMap, FatTreeWaysAreShortestAndEvenlyChosen) {
+TEST(FabricMap, FatTreePathsAreShortestAndEvenlyChosen) {
   const FabricMap map(FatTree(8, FabricShape()));
   EXPECT_EQ(map.host_count(), 128u);
   EXPECT_EQ(map.switch_count(), 80u);
@@ -55,7 +55,7 @@ TEST(FabricMap, SeedChangesTheChoice) {
 }
 
 TEST(FabricMap, NicWithTwoCablesUsesBothPlanesAndNeverCrosses) {
-  // Every NIC has a cable to each of two switches that are not connected to one another.
+  // Every NIC has a cable to each of two switches that are not connected to each other.
   Topology topology = Hosts(2, 1, FabricShape());
   for (int plane = 0; plane < 2; ++plane) {
     const LinkEnd hub = AddSwitch(topology, 0, FabricShape());
@@ -72,7 +72,7 @@ TEST(FabricMap, NicWithTwoCablesUsesBothPlanesAndNeverCrosses) {
   EXPECT_NEAR(through[1], 100, 40);
 }
 
-TEST(FabricMap, RailsThatDoNotMeetAreOutOfReach) {
+TEST(FabricMap, UnconnectedRailsAreUnreachable) {
   const FabricMap map(RailFabric(4, 2, 4, 0, FabricShape()));
   EXPECT_TRUE(map.PickAccess(0, 1, 3, 1, 9).has_value());
   EXPECT_FALSE(map.PickAccess(0, 0, 3, 1, 9).has_value());

@@ -137,7 +137,8 @@ Topology RandomFabric(uint64_t seed, const FabricShape& shape) {
       if (below(4) == 0) Cable(topology, NicOf(host, nic), some(switches), shape);
     }
   }
-  const int64_t rates[] = {100, 200, 400, 75, 33};  // Gbps; a byte at 33 is no whole number of ps
+  const int64_t rates[] = {100, 200, 400, 75,
+                           33};  // Gbps; at 33 a byte does not take a whole number of ps
   for (FabricLink& link : topology.fabric.links) {
     link.rate = Bandwidth::BitsPerSecond(rates[below(5)] * 1'000'000'000);
     link.delay = Time::Ns(100 + below(900));

@@ -12,7 +12,7 @@
 
 namespace drydock {
 
-// What the fabrics below have in common unless a test changes it.
+// The defaults of the fabrics below.
 struct FabricShape {
   Bandwidth rate = Bandwidth::BitsPerSecond(400'000'000'000);
   Time delay = Time::Ns(500);
@@ -35,10 +35,10 @@ Topology TwoHosts(const FabricShape& shape);             // one cable, no switch
 Topology Chain(int switches, const FabricShape& shape);  // host - switches - host
 Topology Star(int hosts, const FabricShape& shape);      // one switch
 Topology FatTree(int k, const FabricShape& shape);       // k^3/4 hosts of one NIC
-// `rails` NICs a host; rail r of `hosts_per_leaf` hosts meets at one leaf; all leaves meet at all
-// spines.
+// `rails` NICs per host; one leaf connects rail r of `hosts_per_leaf` hosts; every spine connects
+// all leaves.
 Topology RailFabric(int hosts, int rails, int hosts_per_leaf, int spines, const FabricShape& shape);
-// A connected random graph of switches with hosts hung on it at random.
+// A connected random graph of switches, with hosts at random switches.
 Topology RandomFabric(uint64_t seed, const FabricShape& shape);
 
 // A transfer to be sent at a given time.
@@ -47,17 +47,17 @@ struct Order {
   Message message;
 };
 
-// What an actor was told.
+// A callback of an actor.
 struct Notice {
   enum Kind { kTimer, kDelivered, kSent } kind;
   Time time;
-  HostId host;  // that was told
+  HostId host;  // of the actor
   HostId source;
   uint64_t id;
   bool operator==(const Notice&) const = default;
 };
 
-// Sends what it is ordered to and writes down what it is told.
+// Sends its orders and records its callbacks.
 class ScriptedHost : public HostActor {
  public:
   explicit ScriptedHost(HostId host) : host_(host) {}
@@ -77,24 +77,24 @@ class ScriptedHost : public HostActor {
 };
 
 struct Outcome {
-  std::vector<std::vector<Notice>> notices;  // by host, in the order they came
+  std::vector<std::vector<Notice>> notices;  // by host, in order
   std::vector<std::pair<std::string, int64_t>> counters;
 
   int64_t Counter(const std::string& name) const;
-  // When message `id` of `source` was delivered or sent; -1 if never.
+  // Returns when message `id` of `source` was delivered or sent; -1 if never.
   int64_t TimeOf(Notice::Kind kind, HostId source, uint64_t id) const;
-  // Of every notice of every host, in order.
+  // Returns a hash of every notice of every host, in order.
   uint64_t Hash() const;
 };
 
-// Runs a network whose hosts send what they are ordered to and do nothing else. Ids of orders are
-// set to their index; `notices`, if given, are those of each host, whatever the outcome.
+// Runs a network whose hosts send their orders. Sets the id of each order to its index. Fills
+// `notices`, if not null, for each host, even if the run fails.
 Status RunOrders(const Topology& topology, Network* network, std::vector<Order> orders,
                  std::vector<std::vector<Notice>>* notices = nullptr);
-// Makes and runs the packet network; fails the test if it cannot.
+// Makes and runs the packet network; fails the test on an error.
 Outcome RunPackets(const Topology& topology, std::vector<Order> orders, int threads = 1);
 
-// An order without the tedium: host to host over NIC 0.
+// Returns an order from host to host over NIC 0.
 Order Transfer(HostId from, HostId to, int64_t bytes, Time at = Time(), uint32_t flow = 0);
 
 }  // namespace drydock

@@ -1,4 +1,4 @@
-// What becomes of traffic when cables break, slow down or lose bits?
+// What happens to traffic when cables fail, slow down or lose bits?
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@ constexpr int64_t kFullFrame = (4096 + 82) * 20;  // ps at 400 Gbps
 constexpr int64_t kDelay = 500'000;
 constexpr int kHosts = 16;
 
-// Two leaves of 8 hosts, 8 spines. Retransmission soon, so that runs stay short.
+// Two leaves of 8 hosts, 8 spines. Short timeouts keep the runs short.
 Topology TwoLeaves(const std::string& flow_control = "ideal") {
   FabricShape shape;
   shape.transport.flow_control = flow_control;
@@ -90,7 +90,7 @@ int64_t Last(const Outcome& out, const std::vector<Order>& orders) {
   return last;
 }
 
-TEST(Fault, SlowNicSendsAtWhatIsLeftOfItsRate) {
+TEST(Fault, SlowNicSendsAtItsReducedRate) {
   Topology topology = TwoLeaves();
   Fault fault;
   fault.kind = Fault::Kind::kRate;
@@ -98,17 +98,17 @@ TEST(Fault, SlowNicSendsAtWhatIsLeftOfItsRate) {
   fault.rate = Bandwidth::BitsPerSecond(100'000'000'000);
   topology.faults = {fault};
   const Outcome out = RunPackets(topology, {Transfer(0, 1, 4096 * 100)});
-  // 100 packets at a quarter of the rate, one more time at the full one.
+  // 100 packets at a quarter of the rate, and one more frame time at the full rate.
   EXPECT_EQ(out.TimeOf(Notice::kDelivered, 0, 0), 100 * 4 * kFullFrame + kFullFrame + 2 * kDelay);
 }
 
-TEST(Fault, RateComesBackWhenTheFaultEnds) {
+TEST(Fault, RateRecoversWhenTheFaultEnds) {
   Topology topology = TwoLeaves();
   Fault fault;
   fault.kind = Fault::Kind::kRate;
   fault.links = CablesOfHost(topology, 0);
   fault.rate = Bandwidth::BitsPerSecond(100'000'000'000);
-  // Ten packets slow, and the one that has begun; the rest at full rate.
+  // Ten packets and the one that has begun at the slow rate; the rest at full rate.
   const Time until = Time::Ps(10 * 4 * kFullFrame);
   topology.faults = {fault, End(fault, until)};
   const Outcome out = RunPackets(topology, {Transfer(0, 1, 4096 * 100)});
@@ -116,7 +116,7 @@ TEST(Fault, RateComesBackWhenTheFaultEnds) {
             10 * 4 * kFullFrame + 90 * kFullFrame + kFullFrame + 2 * kDelay);
 }
 
-TEST(Fault, DeadSpinesCostATimeoutAndThenOthersCarryItsTraffic) {
+TEST(Fault, TrafficOfFailedSpinesMovesAfterATimeout) {
   for (const std::string control : {"ideal", "pfc"}) {
     Topology topology = TwoLeaves(control);
     const std::vector<Order> orders = Crossing(400);
@@ -133,7 +133,7 @@ TEST(Fault, DeadSpinesCostATimeoutAndThenOthersCarryItsTraffic) {
   }
 }
 
-TEST(Fault, CableThatFlapsLosesWhatWasOnIt) {
+TEST(Fault, CableThatFlapsLosesTheFramesOnIt) {
   Topology topology = TwoLeaves();
   const Fault down = Down(Time::Us(5), CablesOfHost(topology, 0));
   topology.faults = {down, End(down, Time::Us(10))};
@@ -153,9 +153,9 @@ TEST(Fault, NicThatStaysDownFailsTheRun) {
       << status.error().message();
 }
 
-TEST(Fault, QueuePairFirstUsedWhileItsWayIsCutTriesAgainAsOthersDo) {
-  // The way breaks at 5 us, switches know at 25 us, the first messages are for 50 us. Cut off by
-  // its own cable a host sends into that; where all spines are dead its leaf has no way.
+TEST(Fault, QueuePairFirstUsedWithoutAPathSendsAgain) {
+  // The path fails at 5 us, switches know at 25 us, the first messages are sent at 50 us. A host
+  // whose own cable failed sends into that cable; if all spines fail, its leaf has no path.
   for (const bool own_cable : {true, false}) {
     Topology topology = TwoLeaves();
     std::vector<int> cables = CablesOfHost(topology, 0);
@@ -172,8 +172,8 @@ TEST(Fault, QueuePairFirstUsedWhileItsWayIsCutTriesAgainAsOthersDo) {
     topology.faults = {down, End(down, Time::Us(220))};
     const Outcome out = RunPackets(topology, orders);
     EXPECT_GT(out.Counter(own_cable ? "frames lost to faults" : "frames without a way"), 0);
-    // They send again at 150 and at 250 us; by then there is a way, and their windows are those of
-    // it, so that they need what they would have needed.
+    // They send again at 150 and at 250 us. By then there is a path, and their windows are those of
+    // that path, so they take as long as without the fault.
     const int64_t needed = 403 * kFullFrame + 4 * kDelay;
     for (const HostId host : {0, 9}) {
       const int64_t at = out.TimeOf(Notice::kDelivered, host, host == 0 ? 0 : 1);
@@ -184,9 +184,9 @@ TEST(Fault, QueuePairFirstUsedWhileItsWayIsCutTriesAgainAsOthersDo) {
   }
 }
 
-TEST(Fault, BitErrorsLoseFramesInProportionAndGoBackNPaysForEach) {
-  // Goodput of go-back-n under loss p a packet, with w packets on their way when a loss is noticed:
-  // each loss sends about w again, so about 1 / (1 + p w) of the line.
+TEST(Fault, BitErrorsLoseFramesInProportionAndGoBackNResendsAWindow) {
+  // Goodput of go-back-n with loss probability p per packet and w packets in flight when a loss is
+  // noticed: each loss resends about w packets, which leaves about 1 / (1 + p w) of the line.
   Topology topology = TwoLeaves();
   Fault fault;
   fault.kind = Fault::Kind::kErrors;
@@ -198,8 +198,8 @@ TEST(Fault, BitErrorsLoseFramesInProportionAndGoBackNPaysForEach) {
   const auto lost = static_cast<double>(out.Counter("frames lost to faults"));
   const auto sent = static_cast<double>(out.Counter("packets"));
   EXPECT_NEAR(lost / sent, 8 * 4178 * 1e-7, 0.0005);
-  // A lost packet is noticed with the next one; until the sender hears of it, a round trip's worth
-  // has followed: 4 cables of delay and two frames there, and the reply's time.
+  // The next packet reveals a lost packet. Until the sender knows, a round trip of packets follows:
+  // the delay of 4 cables, two frames to the receiver, and the time of the reply.
   const double round_trip = 4 * kDelay + 2 * kFullFrame + 2 * 84 * 20;
   const double w = round_trip / kFullFrame + 1;
   EXPECT_NEAR(static_cast<double>(out.Counter("repeated packets")) / lost, w, 0.15 * w);
@@ -208,7 +208,7 @@ TEST(Fault, BitErrorsLoseFramesInProportionAndGoBackNPaysForEach) {
   EXPECT_NEAR(goodput, 1 / (1 + lost / static_cast<double>(packets) * w), 0.015);
 }
 
-TEST(Fault, SelectiveRepeatSendsOnlyWhatWasLost) {
+TEST(Fault, SelectiveRepeatResendsOnlyLostPackets) {
   Topology topology = TwoLeaves();
   topology.transport.retransmission = "selective-repeat";
   Fault fault;
@@ -223,7 +223,7 @@ TEST(Fault, SelectiveRepeatSendsOnlyWhatWasLost) {
 
 // ---- Planes ---------------------------------------------------------------------------------
 
-// Four hosts with a cable of each NIC to each of two switches.
+// Four hosts whose NICs have a cable to each of two switches.
 Topology TwoPlanes() {
   FabricShape shape;
   shape.transport.attributes = {{"FaultInjector::RerouteTime", "20 us"},
@@ -236,7 +236,7 @@ Topology TwoPlanes() {
   return topology;
 }
 
-// Eight flows from host 0 to each of the others, some in either plane.
+// Eight flows from host 0 to each other host, some in each plane.
 std::vector<Order> OverBothPlanes(int64_t packets, Time at) {
   std::vector<Order> orders;
   for (HostId to = 1; to < 4; ++to) {
@@ -247,7 +247,7 @@ std::vector<Order> OverBothPlanes(int64_t packets, Time at) {
   return orders;
 }
 
-TEST(Planes, WhenOneLosesItsWayQueuePairsGoOnInTheOther) {
+TEST(Planes, QueuePairsMoveToTheOtherPlane) {
   const std::vector<Order> orders = OverBothPlanes(100, Time());
   const int64_t whole = Last(RunPackets(TwoPlanes(), orders), orders);
   EXPECT_LT(whole, 24 * 100 * kFullFrame) << "both planes are in use";
@@ -266,7 +266,7 @@ TEST(Planes, WhenOneLosesItsWayQueuePairsGoOnInTheOther) {
   }
 }
 
-TEST(Planes, QueuePairsComeBackToTheirOwn) {
+TEST(Planes, QueuePairsReturnToTheirOwnPlane) {
   Topology topology = TwoPlanes();
   const Fault down = Down(Time::Us(5), {4});
   topology.faults = {down, End(down, Time::Us(400))};

@@ -29,7 +29,8 @@ using ns3::rdma::WindowedSimulatorImpl;
 
 constexpr int64_t kFullFrame = (4096 + 82) * 20;
 
-// Two hosts on a cable, the first sending, with something done between making and running.
+// Two hosts on a cable, the first sending. Calls `between` after making the network and before the
+// run.
 template <typename Between>
 Outcome RunPair(int64_t bytes, Between between) {
   const Topology topology = TwoHosts(FabricShape());
@@ -41,7 +42,7 @@ Outcome RunPair(int64_t bytes, Between between) {
   return outcome;
 }
 
-TEST(Module, TransmitTraceTellsEveryFrame) {
+TEST(Module, TransmitTraceShowsEveryFrame) {
   std::vector<std::pair<int64_t, int64_t>> data;
   int acks = 0;
   RunPair(3 * 4096, [&] {
@@ -60,7 +61,7 @@ TEST(Module, TransmitTraceTellsEveryFrame) {
   }
 }
 
-TEST(Module, WindowAttributeLimitsWhatIsInFlight) {
+TEST(Module, WindowAttributeLimitsTheBytesInFlight) {
   // No bandwidth-delay product and one packet for coalescing: stop and wait.
   ns3::Config::SetDefault("ns3::rdma::RdmaTransport::WindowBdp", ns3::DoubleValue(0));
   Topology topology = TwoHosts(FabricShape());
@@ -86,7 +87,7 @@ TEST(Module, NodesDevicesAndChannelsAreListed) {
   EXPECT_NE(host->GetDevice(0)->GetAddress(), host->GetDevice(1)->GetAddress());
 }
 
-TEST(Module, BufferOfTheSwitchIsCountedAgainst) {
+TEST(Module, FramesOverTheBufferAreCounted) {
   Topology topology = Star(9, FabricShape());
   std::vector<Order> orders;
   for (int host = 1; host < 9; ++host) orders.push_back(Transfer(host, 0, 40 * 4096));
@@ -98,7 +99,7 @@ TEST(Module, BufferOfTheSwitchIsCountedAgainst) {
   EXPECT_GE(small.Counter("max buffer bytes"), small.Counter("max queue bytes"));
 }
 
-// A partition with an event every `step`, that notes the times.
+// A partition with an event every `step` that records the times.
 class Ticker : public Partition {
  public:
   Ticker(int64_t step, int64_t end) : step_(step), end_(end) {}

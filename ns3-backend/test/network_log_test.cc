@@ -1,4 +1,4 @@
-// Does the log say what happened, and does nobody notice that it is kept?
+// Does the log show what happened, and does keeping it change no result?
 #include <gtest/gtest.h>
 
 #include <map>
@@ -31,7 +31,7 @@ Watched RunWatched(const Topology& topology, std::vector<Order> orders, Time int
   return watched;
 }
 
-// Hosts 1 to 3 send to host 0, through a switch.
+// Hosts 1 to 3 send to host 0 through a switch.
 Topology Incast() {
   FabricShape shape;
   shape.transport.flow_control = "pfc";
@@ -58,7 +58,7 @@ TEST(NetworkLog, AnIdleNetworkDeliversInTheIdleTime) {
   EXPECT_EQ(record.delivered, record.idle);
 }
 
-TEST(NetworkLog, IdleTimesAreExactWhateverTheWay) {
+TEST(NetworkLog, IdleTimesAreExactOnAnyPath) {
   for (uint64_t seed = 0; seed < 20; ++seed) {
     for (const char* head : {"0", "128"}) {
       FabricShape shape;
@@ -76,8 +76,8 @@ TEST(NetworkLog, IdleTimesAreExactWhateverTheWay) {
   }
 }
 
-// Two hosts of 400 Gb/s, on leaves that are joined by spines over cables of 100 Gb/s.
-TEST(NetworkLog, NobodyIsFasterThanOnAnIdleNetworkInParts) {
+// Two hosts of 400 Gb/s on leaves that spines connect over cables of 100 Gb/s.
+TEST(NetworkLog, NoMessageInPartsIsFasterThanOnAnIdleNetwork) {
   Topology topology = RailFabric(2, 1, 1, 16, FabricShape());
   for (FabricLink& link : topology.fabric.links) {
     if (link.a.is_switch && link.b.is_switch) {
@@ -98,7 +98,7 @@ TEST(NetworkLog, NobodyIsFasterThanOnAnIdleNetworkInParts) {
       for (const MessageRecord& record : seen.log.messages) {
         const Time took = record.delivered - record.message.sent;
         EXPECT_GE(took, record.idle) << queue_pairs << split << record.message.id;
-        // Of parts that share a link the idle time leaves out how they get there.
+        // The idle time of parts that share a link does not include their path to that link.
         const bool parts = queue_pairs > 1 && *split == '1';
         EXPECT_LE(took.ps(), record.idle.ps() * (parts ? 106 : 100) / 100)
             << queue_pairs << split << record.message.id;
@@ -107,7 +107,7 @@ TEST(NetworkLog, NobodyIsFasterThanOnAnIdleNetworkInParts) {
   }
 }
 
-TEST(NetworkLog, SamplesAddUpToWhatWasSent) {
+TEST(NetworkLog, SamplesAddUpToTheBytesSent) {
   const Watched seen = RunWatched(Incast(), ThreeSend(1000), Time::Us(10));
   int64_t to_host0 = 0, marked = 0, queued = 0;
   Time paused;
@@ -130,7 +130,7 @@ TEST(NetworkLog, SamplesAddUpToWhatWasSent) {
   }
 }
 
-TEST(NetworkLog, WhatIsSentAgainIsCountedWhereItLeaves) {
+TEST(NetworkLog, RepeatedPacketsAreCountedAtTheLinkOfTheirNic) {
   Topology topology = Incast();
   topology.transport.flow_control = "none";
   topology.transport.attributes.emplace_back("RdmaTransport::AckTimeout", "1 ms");
@@ -163,7 +163,7 @@ TEST(NetworkLog, PausesOfAllLinksAddUpToTheirTotal) {
   EXPECT_EQ(seen.counters.at("ns of paused links"), totals.ps() / 1000);
 }
 
-TEST(NetworkLog, IsTheSameForAnyNumberOfThreadsAndChangesNothing) {
+TEST(NetworkLog, IsTheSameForAnyNumberOfThreadsAndChangesNoResult) {
   const Watched one = RunWatched(Incast(), ThreeSend(500), Time::Us(3));
   const Watched unseen = RunWatched(Incast(), ThreeSend(500), Time());
   EXPECT_EQ(one.notices, unseen.notices);

@@ -1,10 +1,11 @@
 // Do stock ns-3 point-to-point devices deliver at the same picosecond?
 //
 // The same cables, with ns-3's own PointToPointNetDevice and queue at each port, its default
-// simulator, and a forwarding rule on top that sends what comes in out at the next port. What the
-// models share is compared: serialisation, propagation, store and forward, the FIFO of a port.
-// Acknowledgements, which stock devices do not know, run the other way and touch nothing here.
-// (A full Packet on the wire: payload, our header less the 2 bytes of PPP that the device adds.)
+// simulator, and a rule that forwards each packet to the next port. The test compares what the
+// models share: serialization, propagation, store and forward, the FIFO of a port. Stock devices
+// have no acknowledgements; here acknowledgements travel in the other direction and delay no data.
+// (A full Packet on the wire is the payload and our header, less the 2 bytes of PPP that the device
+// adds.)
 #include <gtest/gtest.h>
 
 #include <map>
@@ -30,7 +31,7 @@ using ns3::Ptr;
 
 constexpr int64_t kPppHeader = 2;
 
-// One host sends to host 0 of a tree of switches whose only way is towards it.
+// Hosts send to host 0 over a tree of switches whose only path leads to it.
 class StockNetwork {
  public:
   explicit StockNetwork(const Topology& topology) : topology_(topology) {
@@ -49,7 +50,7 @@ class StockNetwork {
     ns3::Simulator::Schedule(at, &StockNetwork::Emit, this, order.message);
   }
 
-  // When each message of each host was complete at host 0.
+  // The time at which the message of each host was complete at host 0.
   std::map<HostId, int64_t> Run() {
     ns3::Simulator::Run();
     return done_;
@@ -125,7 +126,7 @@ FabricShape Shape() {
 
 using NextHops = std::vector<std::array<uint32_t, 3>>;  // node, link, end of that link
 
-// When the message of each host, all to host 0, is there.
+// Returns when the message of each host has arrived at host 0.
 std::map<HostId, int64_t> StockTimes(const Topology& topology, const std::vector<Order>& orders,
                                      const NextHops& next_hops) {
   StockNetwork network(topology);
@@ -150,23 +151,23 @@ TEST(StockNs3, OneCable) {
   EXPECT_EQ(OurTimes(topology, orders), StockTimes(topology, orders, {{1, 0, 1}}));
 }
 
-TEST(StockNs3, ChainOfUnlikeCables) {
+TEST(StockNs3, ChainOfDifferentCables) {
   Topology topology = Chain(3, Shape());
   const int64_t gbps[] = {400, 100, 200, 50};
   for (size_t i = 0; i < 4; ++i) {
     topology.fabric.links[i].rate = Bandwidth::BitsPerSecond(gbps[i] * 1'000'000'000);
     topology.fabric.links[i].delay = Time::Ns(100 + 333 * static_cast<int64_t>(i));
   }
-  // Cable i leads from a (nearer to host 0) to b. The message fits the window, so that no
-  // acknowledgement, which stock devices lack, is waited for.
+  // Cable i leads from a (nearer to host 0) to b. The message fits into the window, so no host
+  // waits for an acknowledgement, which stock devices lack.
   const std::vector<Order> orders = {Transfer(1, 0, 50'001)};
   EXPECT_EQ(OurTimes(topology, orders),
             StockTimes(topology, orders, {{1, 3, 1}, {4, 2, 1}, {3, 1, 1}, {2, 0, 1}}));
 }
 
 TEST(StockNs3, SimpleCongestionOfFourSenders) {
-  // Starts 7 ns apart, so that no two frames meet at the same picosecond: what a tie means is the
-  // one thing in which the models may differ.
+  // Starts 7 ns apart, so that no two frames meet at the same picosecond: the models may differ
+  // only in the order of a tie.
   const Topology topology = Star(5, Shape());
   std::vector<Order> orders;
   NextHops next_hops = {{5, 0, 1}};
@@ -177,9 +178,9 @@ TEST(StockNs3, SimpleCongestionOfFourSenders) {
   EXPECT_EQ(OurTimes(topology, orders), StockTimes(topology, orders, next_hops));
 }
 
-TEST(StockNs3, WhereFramesMeetAtOnePicosecondTheOrderDiffersAndNothingElse) {
-  // Two frames reach the switch at once. Stock ns-3 forwards first what was scheduled first, this
-  // network what came by the lower port: whoever of the two is first, both leave at the same times.
+TEST(StockNs3, FramesThatMeetAtOnePicosecondDifferInOrderOnly) {
+  // Two frames reach the switch at the same time. Stock ns-3 forwards the one that was scheduled
+  // first, this network the one from the lower port. In either order they leave at the same times.
   const Topology topology = Star(3, Shape());
   const std::vector<Order> orders = {Transfer(2, 0, 4096), Transfer(1, 0, 4096)};
   auto stock = StockTimes(topology, orders, {{3, 0, 1}, {1, 1, 0}, {2, 2, 0}});

@@ -1,4 +1,5 @@
-// Does the packet network obey the closed forms, and the contract of exec-engine/network/network.h?
+// Does the packet network match closed forms, and keep the contract of
+// exec-engine/network/network.h?
 #include "ns3-backend/packet_network.h"
 
 #include <gtest/gtest.h>
@@ -11,7 +12,7 @@
 namespace drydock {
 namespace {
 
-// One byte takes 20 ps at 400 Gbps, so that the sums below can be read.
+// One byte takes 20 ps at 400 Gbps, which keeps the sums below simple.
 constexpr int64_t kPsPerByte = 20;
 constexpr int64_t kDelay = 500'000;
 
@@ -26,7 +27,7 @@ FabricShape Shape() {
 constexpr int64_t kFullFrame = (4096 + 82) * kPsPerByte;
 constexpr int64_t kAck = 84 * kPsPerByte;
 
-TEST(ClosedForm, OnePacketTakesSerialisationAndDelay) {
+TEST(ClosedForm, OnePacketTakesSerializationAndDelay) {
   const Outcome out = RunPackets(TwoHosts(Shape()), {Transfer(0, 1, 1000)});
   const int64_t there = (1000 + 82) * kPsPerByte + kDelay;
   EXPECT_EQ(out.TimeOf(Notice::kDelivered, 0, 0), there);
@@ -46,7 +47,7 @@ TEST(ClosedForm, NicLatencyComesBeforeTheFirstBitAndAfterTheLast) {
 }
 
 TEST(ClosedForm, StoreAndForwardPipelineOverSwitches) {
-  // n frames over k + 1 links: the first crosses all, the others follow one frame time apart.
+  // n frames over k + 1 links: the first crosses all links, the others follow one frame time apart.
   for (const int switches : {1, 2, 5}) {
     FabricShape shape = Shape();
     shape.switch_latency = Time::Ns(250);
@@ -58,7 +59,7 @@ TEST(ClosedForm, StoreAndForwardPipelineOverSwitches) {
   }
 }
 
-TEST(ClosedForm, MessagesAreCutIntoPacketsOfWhateverTheMtuIs) {
+TEST(ClosedForm, MessagesAreCutIntoPacketsOfAnyMtu) {
   for (const int64_t mtu : {256, 1000, 1024, 1500, 2048, 4096, 9000, 65'535}) {
     FabricShape shape = Shape();
     shape.transport.mtu = Bytes(mtu);
@@ -66,15 +67,15 @@ TEST(ClosedForm, MessagesAreCutIntoPacketsOfWhateverTheMtuIs) {
     const int64_t full = bytes / mtu, rest = bytes % mtu;
     const Outcome out = RunPackets(Chain(1, shape), {Transfer(0, 1, bytes)});
     EXPECT_EQ(out.Counter("packets"), full + (rest > 0 ? 1 : 0)) << mtu;
-    // The first link carries all; behind the last frame the second has one more to carry: the last
-    // full one, which is longer, and then the rest.
+    // The first link carries all frames. Behind the last frame the second link has two more to
+    // carry: the last full frame, which is longer, and the remainder.
     const int64_t frame = (mtu + 82) * kPsPerByte;
     const int64_t tail = rest > 0 ? (rest + 82) * kPsPerByte : 0;
     EXPECT_EQ(out.TimeOf(Notice::kDelivered, 0, 0), (full + 1) * frame + tail + 2 * kDelay) << mtu;
   }
 }
 
-TEST(ClosedForm, TwoNicsOfAHostMeetOverTheSpine) {
+TEST(ClosedForm, TwoNicsOfAHostReachEachOtherOverTheSpine) {
   Order order = Transfer(0, 0, 1000);
   order.message.destination_nic = 1;
   for (const int threads : {1, 2}) {
@@ -93,7 +94,7 @@ TEST(ClosedForm, SlowestLinkSetsThePace) {
             2 * kFullFrame + 10 * 4 * kFullFrame + 3 * kDelay);
 }
 
-TEST(ClosedForm, WindowNeverHoldsBackASoleFlow) {
+TEST(ClosedForm, WindowNeverLimitsASingleFlow) {
   // 10,000 packets at line rate, although 2 BDP is far less.
   const Outcome out = RunPackets(Chain(3, Shape()), {Transfer(0, 1, 4096 * 10'000)});
   EXPECT_EQ(out.TimeOf(Notice::kDelivered, 0, 0), 4 * (kFullFrame + kDelay) + 9999 * kFullFrame);
@@ -102,7 +103,7 @@ TEST(ClosedForm, WindowNeverHoldsBackASoleFlow) {
 
 TEST(ClosedForm, IncastSharesTheLastLink) {
   // n senders of equal load through one port: the port is never idle from the first frame on, and
-  // all end within one round of one another.
+  // all senders end within one round of each other.
   const int senders = 8, packets = 200;
   std::vector<Order> orders;
   for (int i = 1; i <= senders; ++i) orders.push_back(Transfer(i, 0, 4096 * packets));
@@ -145,9 +146,9 @@ TEST(Transport, AcknowledgementsFewerThanTheWindowDoNotHang) {
   EXPECT_GT(out.TimeOf(Notice::kSent, 0, 0), 0);
 }
 
-TEST(Ecmp, SpreadsFlowsAndKeepsEachOnOneWay) {
-  // 8 spines; 64 flows of one packet each, then the same again: the second of a flow must queue
-  // behind nothing but itself, and more than half of the spines must be in use.
+TEST(Ecmp, SpreadsFlowsAndKeepsEachOnOnePath) {
+  // 8 spines; 64 flows of one packet each, then the same again: the second packet of a flow queues
+  // only behind the first, and more than half of the spines are in use.
   const Topology topology = RailFabric(8, 1, 4, 8, Shape());
   std::vector<Order> orders;
   for (uint32_t flow = 0; flow < 64; ++flow) {
@@ -188,7 +189,7 @@ TEST(Contract, MessagesOfOneFlowArriveInOrder) {
   EXPECT_EQ(delivered, 200);
 }
 
-// Asks for many callbacks at one time and writes down the order.
+// Requests many callbacks at one time and records their order.
 class TieHost : public HostActor {
  public:
   TieHost(HostPort* port, HostId host) : port_(port), host_(host) {}
@@ -228,14 +229,14 @@ class TieHost : public HostActor {
 };
 
 TEST(Contract, CallbacksOfOneTimeAreOrderedByContent) {
-  // Hosts 1 to 3 send 1000 B over cables of their own to host 0: all arrive at 20 + 880 = 900 ns.
+  // Hosts 1 to 3 send 1000 B to host 0 over separate cables: all arrive at 20 + 880 = 900 ns.
   FabricShape shape = Shape();
   shape.delay = Time::Ns(880);
   Topology topology = Hosts(4, 4, shape);
   for (int host = 1; host < 4; ++host) {
     Cable(topology, NicOf(0, 4 - host), NicOf(host, 0), shape);
   }
-  // The rest hangs on one switch, so that the fabric is connected.
+  // All other NICs are at one switch, so that the fabric is connected.
   const LinkEnd hub = AddSwitch(topology, 0, shape);
   for (int host = 0; host < 4; ++host) {
     for (int nic = 0; nic < 4; ++nic) {
@@ -295,7 +296,7 @@ TEST(Errors, DisconnectedFabric) {
             "the fabric is disconnected: NIC 0 of host 0 cannot reach NIC 0 of host 1");
 }
 
-TEST(Errors, CableAndTransportThatCannotBe) {
+TEST(Errors, InvalidCableAndTransport) {
   Topology topology = Star(2, Shape());
   topology.fabric.links[1].rate = Bandwidth();
   topology.transport.congestion_control = "reno";
@@ -303,8 +304,8 @@ TEST(Errors, CableAndTransportThatCannotBe) {
   const auto network = MakePacketNetwork(topology, {});
   ASSERT_FALSE(network.ok());
   EXPECT_EQ(network.error().ToString(),
-            "error: transport: congestion control 'reno' is not known to the packet network; valid "
-            "values are: none, dcqcn, hpcc, timely, swift, dctcp\n"
+            "error: transport: the packet network has no congestion control 'reno'; valid values "
+            "are: none, dcqcn, hpcc, timely, swift, dctcp\n"
             "error: fabric link 0 (host 0 NIC 3 to switch0): host 0 NIC 3 does not exist\n"
             "error: fabric link 1 (host 1 NIC 0 to switch0): its rate must be above 0");
 }
@@ -315,7 +316,7 @@ TEST(Errors, ThreadsBelowOne) {
   EXPECT_EQ(network.error().message(), "the packet network needs at least 1 thread, not 0");
 }
 
-TEST(Errors, MessageBetweenRailsThatDoNotMeet) {
+TEST(Errors, MessageBetweenUnconnectedRails) {
   // Two rails without a spine: NIC 0 reaches NIC 0, never NIC 1.
   const Topology topology = RailFabric(4, 2, 4, 0, Shape());
   auto network = MakePacketNetwork(topology, {.threads = 2});
@@ -337,7 +338,7 @@ FabricShape CutThrough(int bytes) {
   return shape;
 }
 
-TEST(CutThrough, EachSwitchHoldsAFrameForItsHeadAlone) {
+TEST(CutThrough, EachSwitchDelaysAFrameByItsHeadOnly) {
   // k switches: k times the head and k + 1 cables, and the frame once.
   for (const int switches : {1, 2, 5}) {
     const Outcome out = RunPackets(Chain(switches, CutThrough(64)), {Transfer(0, 1, 4096)});
@@ -346,9 +347,9 @@ TEST(CutThrough, EachSwitchHoldsAFrameForItsHeadAlone) {
   }
 }
 
-TEST(CutThrough, AQueueMakesItStoreAndForward) {
-  // Two senders at once into one port: the second frame waits for the first to leave, and then it
-  // is all there. Its last bit leaves one frame later.
+TEST(CutThrough, AQueueTurnsItIntoStoreAndForward) {
+  // Two senders at once into one port: the second frame waits until the first has left, and is then
+  // complete. Its last bit leaves one frame time later.
   const Outcome out =
       RunPackets(Star(3, CutThrough(64)), {Transfer(1, 0, 4096), Transfer(2, 0, 4096)});
   EXPECT_EQ(out.TimeOf(Notice::kDelivered, 1, 0), 64 * 20 + 2 * kDelay + kFullFrame);

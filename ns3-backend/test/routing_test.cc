@@ -1,4 +1,4 @@
-// Which of equally short ways do packets take, and what if they overtake each other?
+// Which of equally short paths do packets take, and what happens if they overtake each other?
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,7 +18,8 @@ using ns3::rdma::ReceiveQueue;
 
 constexpr int64_t kUs = 1'000'000;
 
-// Two leaves of 8 hosts each, 8 spines: room for every host at line rate, if ways are used evenly.
+// Two leaves of 8 hosts each, 8 spines: enough for every host at line rate, if paths are used
+// evenly.
 constexpr int kHosts = 16;
 
 Topology TwoLeaves(const std::string& routing, const FabricShape& shape) {
@@ -27,20 +28,20 @@ Topology TwoLeaves(const std::string& routing, const FabricShape& shape) {
   return topology;
 }
 
-struct Ways {
+struct Used {
   int64_t last = 0;             // delivery
   std::set<uint32_t> upstream;  // ports of the first leaf that data left by
 };
 
-// Runs `orders` and looks which of the first leaf's ports to the spines were used.
-Ways RunWays(const Topology& topology, const std::vector<Order>& orders) {
-  Ways ways;
+// Runs `orders` and records which ports of the first leaf to the spines were used.
+Used RunAndRecord(const Topology& topology, const std::vector<Order>& orders) {
+  Used used;
   const auto network = MakePacketNetwork(topology, {});
   std::vector<std::vector<Notice>> notices;
   EXPECT_TRUE(RunOrders(topology, network->get(), orders, &notices).ok());
   for (const std::vector<Notice>& of_host : notices) {
     for (const Notice& notice : of_host) {
-      if (notice.kind == Notice::kDelivered) ways.last = std::max(ways.last, notice.time.ps());
+      if (notice.kind == Notice::kDelivered) used.last = std::max(used.last, notice.time.ps());
     }
   }
   for (uint32_t node = kHosts; node < ns3::NodeList::GetNNodes(); ++node) {
@@ -48,45 +49,45 @@ Ways RunWays(const Topology& topology, const std::vector<Order>& orders) {
     if (at->GetNPorts() < 16) continue;  // a spine
     for (uint16_t port = 0; port < at->GetNPorts(); ++port) {
       const auto& egress = at->GetEgress(port);
-      if (egress.direction->to_node >= kHosts && egress.frames > 0) ways.upstream.insert(port);
+      if (egress.direction->to_node >= kHosts && egress.frames > 0) used.upstream.insert(port);
     }
     break;
   }
-  return ways;
+  return used;
 }
 
-// Each host of the first leaf sends to one of the second.
+// Each host of the first leaf sends to a host of the second.
 std::vector<Order> AcrossTheSpines(int64_t bytes) {
   std::vector<Order> orders;
   for (int i = 0; i < kHosts / 2; ++i) orders.push_back(Transfer(i, i + kHosts / 2, bytes));
   return orders;
 }
 
-TEST(Routing, EcmpCollidesWhereSprayAndAdaptiveFillEveryLink) {
+TEST(Routing, EcmpCollidesAndSprayAndAdaptiveFillEveryLink) {
   const int64_t bytes = 4096 * 2000;
   const int64_t line = 2000 * int64_t{4096 + 82} * 20;
   const auto last = [&](const std::string& routing) {
-    return RunWays(TwoLeaves(routing, FabricShape()), AcrossTheSpines(bytes)).last;
+    return RunAndRecord(TwoLeaves(routing, FabricShape()), AcrossTheSpines(bytes)).last;
   };
-  EXPECT_GT(last("ecmp"), 2 * line) << "two queue pairs or more share a way";
+  EXPECT_GT(last("ecmp"), 2 * line) << "two queue pairs or more share a path";
   EXPECT_LT(last("adaptive"), line * 102 / 100);
   EXPECT_LT(last("spray"), line * 110 / 100);
 }
 
-TEST(Routing, FlowletChangesItsWayOnlyAfterAPause) {
-  const auto ways = [](const std::string& routing, int64_t apart_us) {
+TEST(Routing, FlowletChangesItsPathOnlyAfterAGap) {
+  const auto paths = [](const std::string& routing, int64_t apart_us) {
     std::vector<Order> orders;
     for (int i = 0; i < 50; ++i) orders.push_back(Transfer(0, 8, 1000, Time::Us(apart_us * i)));
-    return RunWays(TwoLeaves(routing, FabricShape()), orders).upstream.size();
+    return RunAndRecord(TwoLeaves(routing, FabricShape()), orders).upstream.size();
   };
-  EXPECT_EQ(ways("ecmp", 60), 1u);
-  EXPECT_EQ(ways("flowlet", 40), 1u) << "below the gap of 50 us";
-  EXPECT_EQ(ways("flowlet", 60), 8u);
-  EXPECT_EQ(ways("adaptive", 40), 8u);
-  EXPECT_EQ(ways("spray", 40), 8u);
+  EXPECT_EQ(paths("ecmp", 60), 1u);
+  EXPECT_EQ(paths("flowlet", 40), 1u) << "below the gap of 50 us";
+  EXPECT_EQ(paths("flowlet", 60), 8u);
+  EXPECT_EQ(paths("adaptive", 40), 8u);
+  EXPECT_EQ(paths("spray", 40), 8u);
 }
 
-TEST(Routing, AdaptiveGoesAroundASlowLink) {
+TEST(Routing, AdaptiveAvoidsASlowLink) {
   FabricShape shape;
   const auto slow = [&](const std::string& routing) {
     Topology topology = TwoLeaves(routing, shape);
@@ -95,12 +96,12 @@ TEST(Routing, AdaptiveGoesAroundASlowLink) {
         link.rate = Bandwidth::BitsPerSecond(100'000'000'000);
       }
     }
-    return RunWays(topology, AcrossTheSpines(4096 * 1000)).last;
+    return RunAndRecord(topology, AcrossTheSpines(4096 * 1000)).last;
   };
   EXPECT_LT(slow("adaptive") * 2, slow("spray"));
 }
 
-TEST(Routing, EveryMessageArrivesOnceHoweverManyPacketsAreLostOrOvertaken) {
+TEST(Routing, EveryMessageArrivesOnceDespiteLossesAndOvertaking) {
   for (const std::string routing : {"flowlet", "adaptive", "spray"}) {
     SCOPED_TRACE(routing);
     FabricShape shape;
@@ -128,17 +129,17 @@ TEST(Routing, EveryMessageArrivesOnceHoweverManyPacketsAreLostOrOvertaken) {
   }
 }
 
-TEST(Routing, OvertakingNeedsAReceiverThatCanBearIt) {
+TEST(Routing, OvertakingNeedsSelectiveRepeat) {
   FabricShape shape;
   shape.transport.flow_control = "none";
   const auto network = MakePacketNetwork(TwoLeaves("spray", shape), {});
   ASSERT_FALSE(network.ok());
   EXPECT_EQ(network.error().message(),
-            "transport: with routing 'spray' packets overtake each other, which a receiver that "
-            "wants them in order takes for losses: it needs retransmission 'selective-repeat'");
+            "transport: with routing 'spray' packets overtake each other; set retransmission to "
+            "'selective-repeat', because 'go-back-n' takes overtaken packets for lost ones");
 }
 
-TEST(ReceiveQueue, ReportsWhatWasOvertakenTooLongAgoAndOnce) {
+TEST(ReceiveQueue, ReportsPacketsOvertakenTooLongAgoOnce) {
   ReceiveQueue queue;
   Message message;
   message.size = Bytes(10'000);

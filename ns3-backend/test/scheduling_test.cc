@@ -1,4 +1,4 @@
-// Who sends next: classes of a port by weight, queue pairs of a NIC by turns.
+// Which frame is next: of the classes of a port by weight, of the queue pairs of a NIC in turns?
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -15,8 +15,8 @@ using ns3::rdma::CLASSES;
 using ns3::rdma::ClassScheduler;
 using ns3::rdma::ClassWeights;
 
-// Bytes each class sends in `frames` turns of a port; all have always something to send but for
-// those not in `ready`. Frames of class c are sizes[c] long.
+// Returns the bytes that each class sends in `frames` turns of a port. The classes of `ready`
+// always have frames to send, of sizes[c] bytes.
 std::array<int64_t, CLASSES> Serve(ClassScheduler& scheduler, uint8_t ready,
                                    const std::array<int64_t, CLASSES>& sizes, int frames) {
   std::array<int64_t, CLASSES> sent{};
@@ -38,7 +38,7 @@ TEST(ClassScheduler, StrictClassesGoByNumber) {
   EXPECT_EQ(scheduler.Pick(0, 0b00000001), 0);
 }
 
-TEST(ClassScheduler, WeightedClassesShareBytesWhateverTheLengthOfTheirFrames) {
+TEST(ClassScheduler, WeightedClassesShareBytesForAnyFrameSize) {
   ClassScheduler scheduler;
   ClassWeights weights{};
   weights[1] = 1;
@@ -52,7 +52,7 @@ TEST(ClassScheduler, WeightedClassesShareBytesWhateverTheLengthOfTheirFrames) {
   EXPECT_NEAR(static_cast<double>(sent[6]) / all, 4.0 / 8, 0.001);
 }
 
-TEST(ClassScheduler, StrictClassesComeFirstAndIdleOnesSaveNothing) {
+TEST(ClassScheduler, StrictClassesComeFirstAndIdleClassesSaveNoCredit) {
   ClassScheduler scheduler;
   ClassWeights weights{};
   weights[1] = weights[3] = 1;
@@ -66,9 +66,9 @@ TEST(ClassScheduler, StrictClassesComeFirstAndIdleOnesSaveNothing) {
   EXPECT_EQ(both[1], both[3]) << "class 1 has nothing saved up, class 3 owes nothing";
 }
 
-// Hosts 1 and 2 fill the link to host 0, which sends to host 3; the acknowledgements of that come
-// back over the full link, in a class of their own.
-int64_t EndOfTheOtherWay(std::vector<std::pair<std::string, std::string>> attributes) {
+// Hosts 1 and 2 fill the link to host 0, which sends to host 3. The acknowledgements to host 0 come
+// over the full link, in their own class.
+int64_t EndOfTheReverseFlow(std::vector<std::pair<std::string, std::string>> attributes) {
   FabricShape shape;
   shape.transport.packets_per_ack = 1;
   shape.transport.attributes = std::move(attributes);
@@ -81,18 +81,18 @@ int64_t EndOfTheOtherWay(std::vector<std::pair<std::string, std::string>> attrib
 }
 
 TEST(Weights, KeepALowClassOfASwitchFromStarving) {
-  const int64_t strict = EndOfTheOtherWay({});
+  const int64_t strict = EndOfTheReverseFlow({});
   const int64_t weighted =
-      EndOfTheOtherWay({{"FabricNode::Weight1", "1"}, {"FabricNode::Weight3", "9"}});
-  // 1000 packets fill their own link for 84 us; what is strictly below the data waits until the
-  // 4000 packets of the others are through, 334 us.
+      EndOfTheReverseFlow({{"FabricNode::Weight1", "1"}, {"FabricNode::Weight3", "9"}});
+  // 1000 packets fill their own link for 84 us. A class strictly below the data waits until the
+  // 4000 packets of the other hosts have passed, 334 us.
   EXPECT_GT(strict, 334'000'000);
   EXPECT_LT(weighted, 100'000'000);
 }
 
-TEST(Weights, LetAHostsDataHoldUpItsAcknowledgements) {
-  // Host 0 sends all the time; a packet comes from host 1 meanwhile. Its acknowledgement goes
-  // before data; with weights it waits until the data has had its turn of 50 packets.
+TEST(Weights, LetTheDataOfAHostDelayItsAcknowledgements) {
+  // Host 0 sends all the time and receives a packet from host 1. The acknowledgement goes before
+  // data; with weights it waits for the turn of the data, 50 packets.
   constexpr int64_t kPacket = 4178 * 20;  // ps at 400 Gbps
   const auto acknowledged = [](std::vector<std::pair<std::string, std::string>> attributes) {
     FabricShape shape;
@@ -110,8 +110,8 @@ TEST(Weights, LetAHostsDataHoldUpItsAcknowledgements) {
   EXPECT_LE(last, first + 50 * kPacket);
 }
 
-// Two queue pairs of one NIC, one with full packets, one with messages of 500 B, both busy all the
-// time. How much of the small ones has come when the large one ends, as a share of all bytes.
+// Two queue pairs of one NIC, one with full packets, one with messages of 500 B, both always busy.
+// Returns the share of the small messages in all bytes that arrived when the large message ends.
 double ShareOfSmall(std::vector<std::pair<std::string, std::string>> attributes) {
   FabricShape shape;
   shape.transport.packets_per_ack = 1;
@@ -136,7 +136,7 @@ TEST(Turns, GoByPacketsOrByBytes) {
       << "a turn is at least a full packet";
 }
 
-TEST(Turns, AndWeightsAreTheSameOnAnyNumberOfThreads) {
+TEST(Turns, AndWeightsAreTheSameForAnyNumberOfThreads) {
   FabricShape shape;
   shape.transport.packets_per_ack = 1;
   shape.transport.attributes = {{"FabricNode::Weight1", "1"},
@@ -156,7 +156,7 @@ TEST(Turns, AndWeightsAreTheSameOnAnyNumberOfThreads) {
 }
 
 TEST(Turns, CountedInBytesCostNoTime) {
-  // Alone, a queue pair sends as before.
+  // A single queue pair sends as without turns in bytes.
   FabricShape shape;
   const std::vector<Order> orders = {Transfer(0, 1, 4096 * 300 + 17)};
   const Outcome packets = RunPackets(TwoHosts(shape), orders);

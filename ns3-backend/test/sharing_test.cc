@@ -1,4 +1,4 @@
-// Who gets how much of what is shared, and of how many ways do hosts make use?
+// What share of a link does each flow get, and how many paths do hosts use?
 #include <gtest/gtest.h>
 
 #include <map>
@@ -14,14 +14,15 @@ namespace {
 
 constexpr int64_t kFullFrame = (4096 + 82) * 20;  // ps at 400 Gbps
 
-// Messages of `pieces` times 16 packets each, so that what has come by some time can be told.
+// Messages of `pieces` times 16 packets each, so that notices show the bytes that arrived by a
+// time.
 void Stream(HostId from, HostId to, int pieces, uint32_t flow, std::vector<Order>* orders) {
   for (int i = 0; i < pieces; ++i) {
     orders->push_back(Transfer(from, to, 16 * 4096, Time(), flow));
   }
 }
 
-// Share of a line each (source, destination) has between two times.
+// Returns the share of a line of each (source, destination) between two times.
 std::map<std::pair<HostId, HostId>, double> SharesBetween(const Outcome& out, int64_t begin,
                                                           int64_t end) {
   std::map<std::pair<HostId, HostId>, double> shares;
@@ -35,10 +36,10 @@ std::map<std::pair<HostId, HostId>, double> SharesBetween(const Outcome& out, in
   return shares;
 }
 
-TEST(MaxMin, AFlowHasItsBottlenecksShareAndOthersWhatItLeaves) {
-  // Hosts 1, 2 and 3 send to host 0; hosts 3 and 4 to host 5. Into host 0 each has a third. Host
-  // 3's other flow could have two thirds of its NIC, host 4 is as near to host 5: half each, as
-  // less than two thirds is left to neither.
+TEST(MaxMin, AFlowGetsTheShareOfItsBottleneck) {
+  // Hosts 1, 2 and 3 send to host 0; hosts 3 and 4 to host 5. Into host 0 each flow gets a third.
+  // The other flow of host 3 could use two thirds of its NIC, but shares the port of host 5 with
+  // host 4: half each.
   std::vector<Order> orders;
   for (HostId from = 1; from <= 3; ++from) Stream(from, 0, 600, 0, &orders);
   Stream(3, 5, 600, 1, &orders);
@@ -50,8 +51,8 @@ TEST(MaxMin, AFlowHasItsBottlenecksShareAndOthersWhatItLeaves) {
   EXPECT_NEAR((shares[{4, 5}]), 0.5, 0.02);
 }
 
-TEST(MaxMin, WhatABottleneckLeavesOfANicGoesToItsOtherFlows) {
-  // Into host 0 four flows have a quarter each; host 4 sends to host 5 with the rest of its NIC.
+TEST(MaxMin, TheRestOfANicGoesToItsOtherFlows) {
+  // Into host 0 four flows get a quarter each; host 4 sends to host 5 with the rest of its NIC.
   std::vector<Order> orders;
   for (HostId from = 1; from <= 4; ++from) Stream(from, 0, 400, 0, &orders);
   Stream(4, 5, 1200, 1, &orders);
@@ -61,8 +62,8 @@ TEST(MaxMin, WhatABottleneckLeavesOfANicGoesToItsOtherFlows) {
   EXPECT_NEAR((shares[{4, 5}]), 0.75, 0.01);
 }
 
-// Of a fat-tree of k = 8, the cables between aggregation and core switches that carry data when
-// each host sends to one of another pod.
+// Returns the number of cables between aggregation and core switches of a fat-tree of k = 8 that
+// carry data when each host sends to a host of another pod.
 size_t UpperCablesInUse(const std::string& seed) {
   FabricShape shape;
   if (!seed.empty()) shape.transport.attributes = {{"FabricSwitch::EcmpSeed", seed}};
@@ -93,9 +94,9 @@ size_t UpperCablesInUse(const std::string& seed) {
   return used;
 }
 
-TEST(Ecmp, SwitchesThatHashAlikeLeaveCablesUnused) {
-  // 32 aggregation switches with 4 cables up each. Where all have one seed, whatever a switch gets
-  // has the hash that brought it there, and it uses one of its four.
+TEST(Ecmp, SwitchesWithOneSeedLeaveCablesUnused) {
+  // 32 aggregation switches with 4 cables up each. With one seed for all, the packets that reach a
+  // switch share the hash that led them there, and the switch uses one of its four cables.
   EXPECT_GT(UpperCablesInUse(""), 110U) << "a seed for each switch";
   EXPECT_EQ(UpperCablesInUse("7"), 32U) << "the same for all";
 }

@@ -1,4 +1,4 @@
-// When do switches mark, and how often are senders told?
+// When do switches mark, and how often are senders notified?
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -24,11 +24,12 @@ void SeeMark(Marked* marked, const Frame& frame, uint16_t, int64_t) {
   (*marked)[frame.from].push_back(frame.psn);
 }
 
-// Two hosts send 20 packets each, at once, to a third; what waits beyond 5 frames is marked.
+// Two hosts send 20 packets each at once to a third host; frames beyond a queue of 5 are marked.
 std::vector<uint32_t> MarkedPackets(const std::string& at_dequeue) {
   constexpr int kFrame = 4096 + 82;
   FabricShape shape;
-  shape.rate = Bandwidth::BitsPerSecond(25'000'000'000);  // what EcnMin and EcnMax are for
+  shape.rate =
+      Bandwidth::BitsPerSecond(25'000'000'000);  // the rate for which EcnMin and EcnMax are stated
   shape.transport.congestion_control = "dcqcn";
   shape.transport.attributes = {{"FabricSwitch::EcnMin", std::to_string(5 * kFrame)},
                                 {"FabricSwitch::EcnMax", std::to_string(5 * kFrame)},
@@ -47,14 +48,14 @@ std::vector<uint32_t> MarkedPackets(const std::string& at_dequeue) {
 }
 
 TEST(Ecn, AtEnqueueTheEndOfABurstIsMarkedAtDequeueItsMiddle) {
-  // While 40 packets come in by two ports and 20 leave by one, the queue grows by half a packet
-  // time: it passes 5 frames with the sixth packet of each and is at its longest with the last.
+  // 40 packets arrive by two ports while 20 leave by one. The queue passes 5 frames with the sixth
+  // packet of each sender and is longest with the last.
   const std::vector<uint32_t> in = MarkedPackets("false");
   ASSERT_FALSE(in.empty());
   EXPECT_GE(in.front(), 4U);
   EXPECT_LE(in.front(), 7U);
   EXPECT_EQ(in.back(), 19U);
-  // What leaves last leaves an empty queue behind; what leaves while it is long, a long one.
+  // The last frame leaves an empty queue behind; a frame in the middle leaves a long one.
   const std::vector<uint32_t> out = MarkedPackets("true");
   ASSERT_FALSE(out.empty());
   EXPECT_LT(out.front(), in.front());
@@ -97,7 +98,7 @@ std::map<uint32_t, int64_t> LeastGaps(const std::string& interval) {
   return gaps;
 }
 
-TEST(Cnp, AReceiverTellsEachQueuePairAtMostOnceAnInterval) {
+TEST(Cnp, AReceiverNotifiesEachQueuePairAtMostOncePerInterval) {
   constexpr int64_t kSlack = kUs / 2;  // a notification may wait for the frame that is being sent
   for (const int64_t us : {5, 50}) {
     const auto gaps = LeastGaps(std::to_string(us) + " us");

@@ -1,4 +1,4 @@
-// Switches that cut off payloads instead of dropping packets.
+// Do switches that cut off payloads, instead of dropping packets, spare senders the timeout?
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@ constexpr int64_t kFullFrame = (4096 + 82) * 20;  // ps at 400 Gbps
 constexpr int64_t kDelay = 500'000;
 constexpr int kSenders = 8, kPackets = 200;
 
-// Into a buffer of 50 frames, with windows that no buffer holds.
+// A buffer of 50 frames, with windows larger than any buffer.
 Outcome Incast(const std::string& flow_control, const std::string& retransmission,
                std::vector<std::pair<std::string, std::string>> attributes = {}, int threads = 1) {
   FabricShape shape;
@@ -41,7 +41,7 @@ int64_t LastSent(const Outcome& out) {
   return last;
 }
 
-TEST(Trimming, NobodyWaitsForATimeout) {
+TEST(Trimming, NoSenderWaitsForATimeout) {
   const int64_t ideal = kFullFrame + 2 * kDelay + kSenders * kPackets * kFullFrame;
   for (const std::string retransmission : {"go-back-n", "selective-repeat"}) {
     const Outcome dropped = Incast("none", retransmission);
@@ -52,7 +52,7 @@ TEST(Trimming, NobodyWaitsForATimeout) {
     EXPECT_EQ(trimmed.Counter("ack timeouts"), 0) << retransmission;
     EXPECT_LT(LastSent(trimmed), LastSent(dropped)) << retransmission;
     if (retransmission == "selective-repeat") {
-      // Each header asks for one packet, once; the port is hardly ever without a packet.
+      // Each header requests one packet, once; the port is almost never idle.
       EXPECT_EQ(trimmed.Counter("repeated packets"), trimmed.Counter("trimmed frames"));
       EXPECT_EQ(trimmed.Counter("negative acks"), trimmed.Counter("trimmed frames"));
       EXPECT_LT(LastSent(trimmed), ideal * 11 / 10);
@@ -63,7 +63,7 @@ TEST(Trimming, NobodyWaitsForATimeout) {
   }
 }
 
-TEST(Trimming, HeadersThatGoLastTellLate) {
+TEST(Trimming, HeadersInALowClassAreLate) {
   const std::string repeat = "selective-repeat";
   const Outcome first = Incast("trim", repeat);
   const Outcome last = Incast("trim", repeat, {{"FabricSwitch::TrimPriority", "0"}});
@@ -71,7 +71,7 @@ TEST(Trimming, HeadersThatGoLastTellLate) {
   EXPECT_EQ(last.Counter("ack timeouts"), 0);
 }
 
-TEST(Trimming, IsTheSameOnAnyNumberOfThreads) {
+TEST(Trimming, IsTheSameForAnyNumberOfThreads) {
   for (const std::string retransmission : {"go-back-n", "selective-repeat"}) {
     const uint64_t one = Incast("trim", retransmission).Hash();
     EXPECT_EQ(one, Incast("trim", retransmission, {}, 2).Hash());
@@ -79,7 +79,7 @@ TEST(Trimming, IsTheSameOnAnyNumberOfThreads) {
   }
 }
 
-TEST(Trimming, WorksWherePacketsOvertakeEachOther) {
+TEST(Trimming, WorksIfPacketsOvertakeEachOther) {
   FabricShape shape;
   shape.transport.flow_control = "trim";
   shape.transport.retransmission = "selective-repeat";
@@ -97,7 +97,7 @@ TEST(Trimming, WorksWherePacketsOvertakeEachOther) {
 }
 
 TEST(Trimming, AHeaderThatOvertakesPacketsDoesNotMakeThemMissing) {
-  // Packets 0 to 3 wait in a switch while the header of packet 4 goes by.
+  // Packets 0 to 3 wait in a switch while the header of packet 4 overtakes them.
   ReceiveQueue queue;
   Message message;
   message.size = Bytes(6 * 100);

@@ -1,4 +1,4 @@
-// Do threads share windows when that pays, each on a core of its own?
+// Do threads share windows when that pays, each on its own core?
 #include <gtest/gtest.h>
 #include <sched.h>
 
@@ -13,8 +13,8 @@ namespace {
 using ns3::rdma::WindowPacer;
 using ns3::rdma::WorkerCores;
 
-// A machine on which an event takes so long, alone or shared, and how many of the last windows were
-// shared.
+// A machine with a given cost of an event, alone and shared. Counts how many of the last windows
+// were shared.
 int64_t fake_now = 0;
 int SharedOfLastHundred(WindowPacer& pacer, int windows, int64_t alone, int64_t together) {
   int shared = 0;
@@ -26,7 +26,7 @@ int SharedOfLastHundred(WindowPacer& pacer, int windows, int64_t alone, int64_t 
   return shared / 100;
 }
 
-TEST(WindowPacer, PrefersTheCheaperWayAndNoticesWhenItChanges) {
+TEST(WindowPacer, PrefersTheCheaperModeAndNoticesWhenItChanges) {
   WindowPacer pacer(2, [] { return fake_now; });
   EXPECT_GE(SharedOfLastHundred(pacer, 200'000, 80, 45), 95);
   EXPECT_LE(SharedOfLastHundred(pacer, 200'000, 80, 4000), 5) << "others took the cores";
@@ -39,7 +39,7 @@ TEST(WindowPacer, OneThreadNeverShares) {
   EXPECT_FALSE(pacer.Together());
 }
 
-TEST(WindowPacer, StopsSharingAtOnceWhenOthersTakeTheCores) {
+TEST(WindowPacer, StopsSharingAtOnceWhenOtherProgramsTakeTheCores) {
   WindowPacer pacer(2, [] { return fake_now; });
   SharedOfLastHundred(pacer, 200'000, 80, 45);
   int shared = 0;
@@ -47,15 +47,15 @@ TEST(WindowPacer, StopsSharingAtOnceWhenOthersTakeTheCores) {
   EXPECT_LT(shared, 10);
 }
 
-TEST(WindowPacer, ComparesRarelyWhereSharingClearlyPays) {
+TEST(WindowPacer, ComparesRarelyIfSharingClearlyPays) {
   WindowPacer pacer(2, [] { return fake_now; });
   SharedOfLastHundred(pacer, 500, 80, 45);
   EXPECT_EQ(SharedOfLastHundred(pacer, 10'000, 80, 45), 100);
 }
 
-// At the beginning of a run, when memory is cold, events cost more than later: even alone they cost
-// less in the end than together then.
-TEST(WindowPacer, ComparesWithTheLatestCostNotWithThatOfTheBeginning) {
+// Events cost more at the beginning of a run, when memory is cold: later they cost less even alone
+// than they cost shared at the beginning.
+TEST(WindowPacer, ComparesWithTheLatestCost) {
   WindowPacer pacer(2, [] { return fake_now; });
   SharedOfLastHundred(pacer, 3'500, 100, 85);
   EXPECT_GE(SharedOfLastHundred(pacer, 10'000, 70, 55), 97);
@@ -83,9 +83,10 @@ class WorkerCoresTest : public testing::Test {
   }
   void TearDown() override { Bind(all_); }
 
-  // Where the second thread ends up that may run on `cores` and is where the first is.
+  // Returns where the second thread ends up if it may run on `cores` and starts on the core of the
+  // first.
   struct SecondThread {
-    bool left = false;   // the first one's core
+    bool left = false;   // the core of the first thread
     bool bound = false;  // to other cores than it may run on
   };
   SecondThread KeepSecondApart(const cpu_set_t& cores) {
@@ -112,7 +113,7 @@ TEST_F(WorkerCoresTest, TheSecondThreadLeavesTheCoreOfTheFirstAndIsNotBound) {
   EXPECT_FALSE(second.bound);
 }
 
-TEST_F(WorkerCoresTest, AThreadThatMayRunOnOneCoreAloneStays) {
+TEST_F(WorkerCoresTest, AThreadBoundToOneCoreStays) {
   const SecondThread second = KeepSecondApart(one_);
   EXPECT_FALSE(second.left);
   EXPECT_FALSE(second.bound);

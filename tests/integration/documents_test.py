@@ -2,7 +2,7 @@
 
 Usage: documents_test.py BIN [--update]
 
---update writes docs/reference/commands/ from --help.
+--update writes docs/reference/commands/ from --help, and the pages that a tool prints from its tables.
 """
 import json
 import pathlib
@@ -25,6 +25,8 @@ PAGES = [*sorted((ROOT / "docs").rglob("*.md")), ROOT / "README.md", ROOT / "CON
          *(ROOT / folder / "README.md" for folder in ("patches", "third_party", "tests/fuzz"))]
 COLUMNS = 100
 OPTION = re.compile(r"(?<![\w-])(--[a-z][a-z0-9-]*|-[a-zA-Z](?![\w-]))")
+# Pages of docs/reference/ -> the tool and the option that print them.
+PRINTED = {"transport-attributes.md": ("exec-engine", "--transport-attributes")}
 # Options that pages name and that are of other people's programs, or of scripts that only tests call.
 FOREIGN = {
     "cmake": ["--build", "--preset", "--target"],
@@ -98,6 +100,12 @@ def page_of(helps):
     return "\n".join(parts + [f"## {name}\n\n```\n{text}\n```\n" for name, text in rest])
 
 
+def printed(page):
+    """What the tool of a PRINTED page prints."""
+    tool, option = PRINTED[page]
+    return subprocess.run([BIN / tool, option], stdout=subprocess.PIPE, text=True, timeout=60, check=True).stdout
+
+
 class Options(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -112,6 +120,10 @@ class Options(unittest.TestCase):
     def test_the_reference_is_what_help_prints(self):
         for tool, helps in all_helps():
             self.assertEqual(page_name(tool).read_text(), page_of(helps), f"{tool}: run documents_test.py BIN --update")
+
+    def test_printed_pages_are_what_their_tools_print(self):
+        for page in PRINTED:
+            self.assertEqual((ROOT / "docs/reference" / page).read_text(), printed(page), f"{page}: run documents_test.py BIN --update")
 
     def test_what_is_documented_is_offered(self):
         known = {word for options in self.helps.values() for names in options for word in names}
@@ -216,5 +228,7 @@ if __name__ == "__main__":
         for tool, helps in all_helps():
             page_name(tool).parent.mkdir(exist_ok=True)
             page_name(tool).write_text(page_of(helps))
+        for page in PRINTED:
+            (ROOT / "docs/reference" / page).write_text(printed(page))
         sys.exit()
     unittest.main(argv=sys.argv[:1] + sys.argv[2:])

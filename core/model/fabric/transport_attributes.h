@@ -1,27 +1,38 @@
-// Parameters of the packet network that a cluster file may set (transport: attributes). What they
-// mean, their defaults and ranges stand with the models (ns3-backend); a test holds both together.
+// Reads and checks the attributes that a cluster file sets under 'transport: attributes:'.
 #ifndef DRYDOCK_CORE_MODEL_FABRIC_TRANSPORT_ATTRIBUTES_H_
 #define DRYDOCK_CORE_MODEL_FABRIC_TRANSPORT_ATTRIBUTES_H_
 
+#include <cstdint>
 #include <string>
+#include <utility>
+#include <variant>
 #include <vector>
+
+#include "core/base/result.h"
+#include "core/base/units.h"
+#include "core/model/fabric/transport_attribute_table.h"
 
 namespace drydock {
 
-struct TransportAttribute {
-  enum class Form { kNumber, kInteger, kCount, kFlag, kTime, kRate, kFollows };
-  std::string name;  // "Dcqcn::Gain"
-  Form form = Form::kNumber;
-  std::string follows_from;  // kFollows: another key says it
-};
+// The alternative is that of TransportAttribute::Kind.
+using TransportValue = std::variant<double, int64_t, uint64_t, bool, Time, Bandwidth>;
 
-// By name.
-const std::vector<TransportAttribute>& TransportAttributes();
+// Returns the row of that name, or null.
+const TransportAttribute* FindTransportAttribute(const std::string& name);
 
-// What is wrong with the name; "" if nothing.
-std::string CheckAttributeName(const std::string& name);
-// What is wrong with the value of a known name, but for its range; "" if nothing.
-std::string CheckAttributeValue(const std::string& name, const std::string& text);
+// Reads a value and checks its range. The error says what the attribute accepts.
+// REQUIRES: `attribute` is not of kind kDerived.
+Result<TransportValue> ParseTransportValue(const TransportAttribute& attribute,
+                                           const std::string& text);
+
+// Returns an error if no attribute has that name, or if another key decides it.
+Status CheckTransportAttributeName(const std::string& name);
+
+// Names and values as a cluster file writes them.
+using TransportSettings = std::vector<std::pair<std::string, std::string>>;
+
+// Returns the first error: of a name, of a value, or of two values that contradict each other.
+Status CheckTransportAttributes(const TransportSettings& settings);
 
 }  // namespace drydock
 

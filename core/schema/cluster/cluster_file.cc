@@ -9,17 +9,16 @@
 #include "core/base/files.h"
 #include "core/base/spelling.h"
 #include "core/base/version.h"
-#include "core/model/fabric/transport_attributes.h"
 #include "core/schema/cluster/fabric_file.h"
 #include "core/schema/cluster/fault_file.h"
 #include "core/schema/cluster/gpu_file.h"
 #include "core/schema/cluster/host_file.h"
+#include "core/schema/cluster/transport_file.h"
 #include "core/schema/fabric/limits.h"
 
 namespace drydock {
 namespace {
 
-constexpr int64_t kMaxMtu = 65535;  // a packet's length has 16 bits
 constexpr Time kMaxDelay = Time::Us(1'000'000);
 
 const std::vector<std::string> kSections = {"cluster", "hosts",  "fabric", "transport",
@@ -156,58 +155,6 @@ void ReadClusterSection(const YamlNode& node, ClusterContext* context) {
   if (found >= 0 && hosts >= 1 && hosts <= 131072) {
     topology.hosts.assign(static_cast<size_t>(hosts), found);
   }
-}
-
-// Parameters of the packet network, which knows their ranges.
-void ReadAttributes(YamlReader* reader, Transport* transport, Diagnostics* diagnostics) {
-  const YamlNode* attributes = reader->Take("attributes", false);
-  if (attributes == nullptr) return;
-  if (attributes->kind != YamlNode::Kind::kMap) {
-    return reader->Fail("attributes", "'attributes' must be a section of Class::Name: value");
-  }
-  for (const auto& [key, value] : attributes->entries) {
-    if (const std::string fault = CheckAttributeName(key.scalar); !fault.empty()) {
-      diagnostics->Add(key.ErrorHere(fault));
-      continue;
-    }
-    const Result<std::string> text = AsString(value);
-    const std::string fault = text.ok() ? CheckAttributeValue(key.scalar, *text) : "";
-    if (!text.ok()) {
-      diagnostics->Add(text.error());
-    } else if (!fault.empty()) {
-      diagnostics->Add(value.ErrorHere(fault));
-    } else {
-      transport->attributes.emplace_back(key.scalar, *text);
-    }
-  }
-  std::sort(transport->attributes.begin(), transport->attributes.end());
-}
-
-void ReadTransport(const YamlNode& node, Transport* transport, Diagnostics* diagnostics) {
-  static const std::vector<std::string> kControls = {"none",   "dcqcn", "hpcc",
-                                                     "timely", "swift", "dctcp"};
-  static const std::vector<std::string> kFlowControls = {"ideal", "pfc", "none", "trim"};
-  static const std::vector<std::string> kRetransmissions = {"go-back-n", "selective-repeat"};
-  YamlReader reader(node, "transport", diagnostics);
-  int kind = 0, control = 0, flow_control = 0, retransmission = 0;
-  reader.ReadChoice("kind", {"roce-v2", "infiniband"}, &kind, false);
-  transport->kind = kind == 0 ? "roce-v2" : "infiniband";
-  reader.ReadOptional("mtu", &transport->mtu);
-  reader.CheckRange("mtu", transport->mtu.count(), 256, kMaxMtu);
-  reader.ReadOptional("header", &transport->header);
-  reader.CheckRange("header", transport->header.count(), 1, 1024);
-  reader.ReadOptional("ack", &transport->ack);
-  reader.CheckRange("ack", transport->ack.count(), 1, 1024);
-  reader.ReadOptional("packets_per_ack", &transport->packets_per_ack);
-  reader.CheckRange("packets_per_ack", transport->packets_per_ack, 1, 65536);
-  reader.ReadChoice("congestion_control", kControls, &control, false);
-  transport->congestion_control = kControls[static_cast<size_t>(control)];
-  reader.ReadChoice("flow_control", kFlowControls, &flow_control, false);
-  transport->flow_control = kFlowControls[static_cast<size_t>(flow_control)];
-  reader.ReadChoice("retransmission", kRetransmissions, &retransmission, false);
-  transport->retransmission = kRetransmissions[static_cast<size_t>(retransmission)];
-  ReadAttributes(&reader, transport, diagnostics);
-  reader.Finish();
 }
 
 void ReadJitter(const YamlNode& node, Jitter* jitter, Diagnostics* diagnostics) {

@@ -334,17 +334,25 @@ TEST(ClusterFileTest, AttributesOfTheTransport) {
   EXPECT_EQ(message("Dcqcn::Gane: 0.1"),
             "toys.topo:13:82: error: the packet network has no attribute 'Dcqcn::Gane'; did you "
             "mean 'Dcqcn::Gain'?");
-  EXPECT_EQ(message("Dcqcn::Gain: much"),
-            "toys.topo:13:95: error: attribute 'Dcqcn::Gain' is 'much'; it must be a number");
+  EXPECT_EQ(
+      message("Dcqcn::Gain: much"),
+      "toys.topo:13:95: error: attribute 'Dcqcn::Gain' is 'much'; it must be a number, from 0 "
+      "to 1");
+  EXPECT_EQ(message("Dcqcn::Gain: 1.5"),
+            "toys.topo:13:95: error: attribute 'Dcqcn::Gain' is '1.5'; it must be a number, from 0 "
+            "to 1");
+  EXPECT_EQ(message("FabricSwitch::EcnMin: 500000"),
+            "toys.topo:13:81: error: attribute 'FabricSwitch::EcnMin' must not exceed "
+            "'FabricSwitch::EcnMax'");
   EXPECT_EQ(message("Dcqcn::AlphaInterval: 55"),
-            "toys.topo:13:104: error: attribute 'Dcqcn::AlphaInterval' is '55'; it must be a time, "
-            "as '55 us', of at most 1000000 s");
+            "toys.topo:13:104: error: attribute 'Dcqcn::AlphaInterval' is '55'; it must be a time "
+            "such as '55 us', from 1 ns to 1000 s");
   EXPECT_EQ(message("FabricSwitch::EcnAtDequeue: yes"),
             "toys.topo:13:110: error: attribute 'FabricSwitch::EcnAtDequeue' is 'yes'; it must be "
             "true or false");
   EXPECT_EQ(message("RdmaTransport::Mtu: 1000"),
-            "toys.topo:13:82: error: attribute 'RdmaTransport::Mtu' follows from 'mtu' of the "
-            "transport");
+            "toys.topo:13:82: error: attribute 'RdmaTransport::Mtu' cannot be set: 'mtu' of the "
+            "transport decides it");
 }
 
 TEST(ClusterFileTest, LatenciesOfMoreThanASecondAreMistakes) {

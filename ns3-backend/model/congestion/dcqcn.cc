@@ -1,6 +1,7 @@
 #include "ns3-backend/model/congestion/dcqcn.h"
 
-#include "ns3-backend/model/wire/duration-checker.h"
+#include "ns3-backend/model/attributes/reference-rate.h"
+#include "ns3-backend/model/attributes/transport-attributes.h"
 
 #include "ns3/double.h"
 #include "ns3/uinteger.h"
@@ -16,66 +17,26 @@ TypeId
 Dcqcn::GetTypeId()
 {
     static TypeId tid =
-        TypeId("ns3::rdma::Dcqcn")
-            .SetParent<CongestionControl>()
-            .SetGroupName("Drydock")
-            .AddConstructor<Dcqcn>()
-            .AddAttribute("Gain",
-                          "g: weight of a new observation in alpha. DCQCN paper, table 14: 1/256.",
-                          DoubleValue(1.0 / 256),
-                          MakeDoubleAccessor(&Dcqcn::m_gain),
-                          MakeDoubleChecker<double>(0.0, 1.0))
-            .AddAttribute("AlphaInterval",
-                          "Time without a notification after which alpha decays. Paper: 55 us.",
-                          TimeValue(MicroSeconds(55)),
-                          MakeTimeAccessor(&Dcqcn::m_alphaInterval),
-                          MakeDurationChecker(NanoSeconds(1)))
-            .AddAttribute("DecreaseInterval",
-                          "Least time between two cuts. Paper: 50 us, the notification period.",
-                          TimeValue(MicroSeconds(50)),
-                          MakeTimeAccessor(&Dcqcn::m_decreaseInterval),
-                          MakeDurationChecker(ns3::Time(0)))
-            .AddAttribute("IncreaseInterval",
-                          "Period of the timer that raises the rate. Paper: 55 us.",
-                          TimeValue(MicroSeconds(55)),
-                          MakeTimeAccessor(&Dcqcn::m_increaseInterval),
-                          MakeDurationChecker(NanoSeconds(1)))
-            .AddAttribute("IncreaseBytes",
-                          "Bytes sent after which the rate is raised, too. Paper: 10 MB.",
-                          UintegerValue(10'000'000),
-                          MakeUintegerAccessor(&Dcqcn::m_increaseBytes),
-                          MakeUintegerChecker<uint64_t>(1))
-            .AddAttribute("FastRecoveries",
-                          "F: steps half-way back before the target itself grows. Paper: 5.",
-                          UintegerValue(5),
-                          MakeUintegerAccessor(&Dcqcn::m_fastRecoveries),
-                          MakeUintegerChecker<uint32_t>(1))
-            .AddAttribute("AdditiveIncrease",
-                          "Step of the target for a line of 25 Gb/s, in proportion for others. "
-                          "50 Mb/s: HPCC's configuration of DCQCN.",
-                          DataRateValue(DataRate("50Mb/s")),
-                          MakeDataRateAccessor(&Dcqcn::m_additive),
-                          MakeDataRateChecker())
-            .AddAttribute("HyperIncrease",
-                          "Step of the target once timer and counter are both past fast recovery, "
-                          "for a line of 25 Gb/s. Ten times the additive one, as in HPCC's "
-                          "configuration.",
-                          DataRateValue(DataRate("500Mb/s")),
-                          MakeDataRateAccessor(&Dcqcn::m_hyper),
-                          MakeDataRateChecker())
-            .AddAttribute("MinRate",
-                          "No queue pair is cut below it. 100 Mb/s: HPCC's configuration.",
-                          DataRateValue(DataRate("100Mb/s")),
-                          MakeDataRateAccessor(&Dcqcn::m_least),
-                          MakeDataRateChecker());
+        AddTransportAttributes(TypeId("ns3::rdma::Dcqcn")
+                                   .SetParent<CongestionControl>()
+                                   .SetGroupName("Drydock")
+                                   .AddConstructor<Dcqcn>(),
+                               {{"Gain", MakeDoubleAccessor(&Dcqcn::m_gain)},
+                                {"AlphaInterval", MakeTimeAccessor(&Dcqcn::m_alphaInterval)},
+                                {"DecreaseInterval", MakeTimeAccessor(&Dcqcn::m_decreaseInterval)},
+                                {"IncreaseInterval", MakeTimeAccessor(&Dcqcn::m_increaseInterval)},
+                                {"IncreaseBytes", MakeUintegerAccessor(&Dcqcn::m_increaseBytes)},
+                                {"FastRecoveries", MakeUintegerAccessor(&Dcqcn::m_fastRecoveries)},
+                                {"AdditiveIncrease", MakeDataRateAccessor(&Dcqcn::m_additive)},
+                                {"HyperIncrease", MakeDataRateAccessor(&Dcqcn::m_hyper)},
+                                {"MinRate", MakeDataRateAccessor(&Dcqcn::m_minRate)}});
     return tid;
 }
 
 std::unique_ptr<FlowController>
 Dcqcn::NewFlow(const FlowPath& path) const
 {
-    constexpr double reference = 25e9;
-    const double scale = static_cast<double>(path.lineRate) / reference;
+    const double scale = ScaleFromReference(path.lineRate);
     const auto bits = [](const DataRate& rate) { return static_cast<double>(rate.GetBitRate()); };
     const Parameters parameters{m_gain,
                                 m_alphaInterval.GetTimeStep(),
@@ -85,7 +46,7 @@ Dcqcn::NewFlow(const FlowPath& path) const
                                 m_fastRecoveries,
                                 bits(m_additive) * scale,
                                 bits(m_hyper) * scale,
-                                bits(m_least)};
+                                bits(m_minRate)};
     return std::make_unique<DcqcnFlow>(parameters, path.lineRate);
 }
 
@@ -126,7 +87,7 @@ DcqcnFlow::Notify(int64_t now)
     if (m_lastCut < 0 || now - m_lastCut >= m_parameters.decreaseInterval)
     {
         m_target = m_rate;
-        m_rate = std::max(m_parameters.least, m_rate * (1 - m_alpha / 2));
+        m_rate = std::max(m_parameters.minRate, m_rate * (1 - m_alpha / 2));
         m_lastCut = now;
         m_lastIncrease = now;
         m_bytes = 0;
@@ -149,10 +110,10 @@ DcqcnFlow::GetRate(int64_t now)
 void
 DcqcnFlow::Advance(int64_t now)
 {
-    // After so many decays alpha is below any rate's last bit.
-    constexpr int64_t enough = 20'000;
+    // After this many decays alpha no longer changes a rate.
+    constexpr int64_t maxDecays = 20'000;
     const int64_t decays = (now - m_lastAlpha) / m_parameters.alphaInterval;
-    for (int64_t i = std::min(decays, enough); i > 0; --i)
+    for (int64_t i = std::min(decays, maxDecays); i > 0; --i)
     {
         m_alpha *= 1 - m_parameters.gain;
     }
@@ -181,7 +142,7 @@ DcqcnFlow::Increase()
     }
     m_target = std::min(m_target, m_line);
     m_rate = std::min((m_rate + m_target) / 2, m_line);
-    if (m_line - m_rate < 1) // a bit per second: as good as back
+    if (m_line - m_rate < 1) // within a bit per second of the line rate
     {
         m_rate = m_line;
     }

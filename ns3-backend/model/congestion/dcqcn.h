@@ -10,11 +10,11 @@ namespace ns3::rdma
 {
 
 /**
- * \brief DCQCN (Zhu et al., SIGCOMM 2015): the sender's half, the reaction point.
+ * \brief DCQCN (Zhu et al., SIGCOMM 2015): the sender's part, the reaction point.
  *
- * A notification cuts the rate by alpha / 2, where alpha estimates how much of the traffic is
- * marked. In between, a timer and a byte counter raise it: half-way back to the rate before the cut
- * each time (fast recovery), then in steps (additive, at last hyper increase).
+ * A notification cuts the rate by alpha / 2, where alpha estimates the marked share of the traffic.
+ * Between notifications a timer and a byte counter raise the rate: first half-way back to the rate
+ * before the cut (fast recovery), then in steps (additive increase, finally hyper increase).
  */
 class Dcqcn : public CongestionControl
 {
@@ -40,8 +40,8 @@ class Dcqcn : public CongestionControl
         int64_t increaseBytes;
         uint32_t fastRecoveries;
         double additive; //!< bits per second, at the queue pair's line rate
-        double hyper;    //!< likewise
-        double least;    //!< bits per second
+        double hyper;    //!< bits per second, at the queue pair's line rate
+        double minRate;  //!< bits per second
     };
 
   private:
@@ -53,7 +53,7 @@ class Dcqcn : public CongestionControl
     uint32_t m_fastRecoveries = 0;
     DataRate m_additive;
     DataRate m_hyper;
-    DataRate m_least;
+    DataRate m_minRate;
 };
 
 /// One queue pair under DCQCN.
@@ -64,11 +64,11 @@ class DcqcnFlow : public FlowController
     int64_t Send(int64_t now, int64_t bytes) override;
     void Notify(int64_t now) override;
 
-    /// Bits per second, at \p now.
+    /// Returns the rate at \p now, bits per second.
     double GetRate(int64_t now);
 
   private:
-    /// Ticks of both timers up to \p now.
+    /// Applies the ticks of both timers up to \p now.
     void Advance(int64_t now);
     void Increase();
 
@@ -77,10 +77,10 @@ class DcqcnFlow : public FlowController
     double m_rate;
     double m_target;
     double m_alpha = 1;
-    int64_t m_lastAlpha = 0;    //!< when alpha was last brought up to date
+    int64_t m_lastAlpha = 0;    //!< when alpha was last updated
     int64_t m_lastCut = -1;     //!< -1: never, the flow runs at line rate
     int64_t m_lastIncrease = 0; //!< last tick of the timer
-    int64_t m_bytes = 0;        //!< sent since the byte counter last ran out
+    int64_t m_bytes = 0;        //!< sent since the byte counter last expired
     uint32_t m_timerStage = 0;
     uint32_t m_byteStage = 0;
 };

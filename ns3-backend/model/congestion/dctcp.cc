@@ -1,5 +1,7 @@
 #include "ns3-backend/model/congestion/dctcp.h"
 
+#include "ns3-backend/model/attributes/transport-attributes.h"
+
 #include "ns3/double.h"
 
 #include <algorithm>
@@ -13,16 +15,11 @@ NS_OBJECT_ENSURE_REGISTERED(Dctcp);
 TypeId
 Dctcp::GetTypeId()
 {
-    static TypeId tid =
-        TypeId("ns3::rdma::Dctcp")
-            .SetParent<CongestionControl>()
-            .SetGroupName("Drydock")
-            .AddConstructor<Dctcp>()
-            .AddAttribute("Gain",
-                          "g: weight of a new share of marks in alpha. DCTCP paper, 4: 1/16.",
-                          DoubleValue(1.0 / 16),
-                          MakeDoubleAccessor(&Dctcp::m_gain),
-                          MakeDoubleChecker<double>(0.0, 1.0));
+    static TypeId tid = AddTransportAttributes(TypeId("ns3::rdma::Dctcp")
+                                                   .SetParent<CongestionControl>()
+                                                   .SetGroupName("Drydock")
+                                                   .AddConstructor<Dctcp>(),
+                                               {{"Gain", MakeDoubleAccessor(&Dctcp::m_gain)}});
     return tid;
 }
 
@@ -35,10 +32,10 @@ Dctcp::NewFlow(const FlowPath& path) const
 DctcpFlow::DctcpFlow(double gain, const FlowPath& path)
     : m_gain(gain),
       m_packet(static_cast<double>(path.mtu)),
-      m_most(std::max(m_packet,
-                      static_cast<double>(path.lineRate) / 8e12 *
-                          static_cast<double>(path.roundTrip))),
-      m_window(m_most)
+      m_lineWindow(std::max(m_packet,
+                            static_cast<double>(path.lineRate) / 8e12 *
+                                static_cast<double>(path.roundTrip))),
+      m_window(m_lineWindow)
 {
 }
 
@@ -64,8 +61,8 @@ DctcpFlow::Acknowledge(const AckReport& report)
     const double share = static_cast<double>(m_marked) / static_cast<double>(m_acked);
     m_alpha = (1 - m_gain) * m_alpha + m_gain * share;
     m_window = m_marked > 0 ? m_window * (1 - m_alpha / 2) : m_window + m_packet;
-    // What waits in queues fills more than the idle line; twice that is as much as can be of use.
-    m_window = std::clamp(m_window, m_packet, 2 * m_most);
+    // Queues hold bytes beyond the idle line; a window of more than twice the line is of no use.
+    m_window = std::clamp(m_window, m_packet, 2 * m_lineWindow);
     m_acked = 0;
     m_marked = 0;
     m_windowEnd = report.next;

@@ -10,9 +10,9 @@ namespace ns3::rdma
  * \brief DCTCP (Alizadeh et al., SIGCOMM 2010) for queue pairs: windows cut by the share of marked
  * packets.
  *
- * Once a window of data, alpha is brought up to date with the share of its bytes that were marked,
- * and if any were, the window is cut by alpha / 2; otherwise it grows by a packet. A queue pair
- * starts with the window that fills its line, as RDMA does, not with a slow start.
+ * Once per window of data, alpha is updated with the share of its bytes that were marked. If any
+ * were, the window is cut by alpha / 2; otherwise it grows by one packet. A queue pair starts with
+ * the window that fills its line, as RDMA does, not with a slow start.
  */
 class Dctcp : public CongestionControl
 {
@@ -54,12 +54,12 @@ class DctcpFlow : public FlowController
 
   private:
     const double m_gain;
-    const double m_packet; //!< bytes
-    const double m_most;   //!< bytes
-    double m_window;       //!< bytes
+    const double m_packet;     //!< bytes
+    const double m_lineWindow; //!< bytes
+    double m_window;           //!< bytes
     double m_alpha = 0;
     int64_t m_acked = 0;      //!< bytes, since the window began
-    int64_t m_marked = 0;     //!< of these
+    int64_t m_marked = 0;     //!< of m_acked
     uint64_t m_windowEnd = 0; //!< packet with which it ends
 };
 

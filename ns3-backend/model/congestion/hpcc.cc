@@ -1,5 +1,7 @@
 #include "ns3-backend/model/congestion/hpcc.h"
 
+#include "ns3-backend/model/attributes/transport-attributes.h"
+
 #include "ns3/double.h"
 #include "ns3/uinteger.h"
 
@@ -15,31 +17,14 @@ TypeId
 Hpcc::GetTypeId()
 {
     static TypeId tid =
-        TypeId("ns3::rdma::Hpcc")
-            .SetParent<CongestionControl>()
-            .SetGroupName("Drydock")
-            .AddConstructor<Hpcc>()
-            .AddAttribute("Target",
-                          "eta: share of a link that flows may fill. HPCC paper, 5.1: 0.95.",
-                          DoubleValue(0.95),
-                          MakeDoubleAccessor(&Hpcc::m_target),
-                          MakeDoubleChecker<double>(0.01, 1.0))
-            .AddAttribute("MaxStage",
-                          "Additive increases before a multiplicative one. Paper, 5.1: 5.",
-                          UintegerValue(5),
-                          MakeUintegerAccessor(&Hpcc::m_stages),
-                          MakeUintegerChecker<uint32_t>())
-            .AddAttribute("AdditiveIncrease",
-                          "W_AI: bytes by which a window grows each time. Paper, 5.1: 80.",
-                          UintegerValue(80),
-                          MakeUintegerAccessor(&Hpcc::m_increase),
-                          MakeUintegerChecker<uint32_t>())
-            .AddAttribute("HeaderBytes",
-                          "What telemetry adds to each frame and its acknowledgement. 42: five "
-                          "hops of 8 bytes and what says how many they are (paper, 4.1).",
-                          UintegerValue(42),
-                          MakeUintegerAccessor(&Hpcc::m_header),
-                          MakeUintegerChecker<uint32_t>(1, 1024));
+        AddTransportAttributes(TypeId("ns3::rdma::Hpcc")
+                                   .SetParent<CongestionControl>()
+                                   .SetGroupName("Drydock")
+                                   .AddConstructor<Hpcc>(),
+                               {{"Target", MakeDoubleAccessor(&Hpcc::m_target)},
+                                {"MaxStage", MakeUintegerAccessor(&Hpcc::m_stages)},
+                                {"AdditiveIncrease", MakeUintegerAccessor(&Hpcc::m_increase)},
+                                {"HeaderBytes", MakeUintegerAccessor(&Hpcc::m_header)}});
     return tid;
 }
 
@@ -63,10 +48,10 @@ HpccFlow::HpccFlow(const Hpcc::Parameters& parameters, const FlowPath& path)
     : m_parameters(parameters),
       m_line(static_cast<double>(path.lineRate)),
       m_roundTrip(static_cast<double>(path.roundTrip)),
-      m_most(m_line / 8e12 * m_roundTrip),
-      m_least(static_cast<double>(path.mtu)),
-      m_window(m_most),
-      m_reference(m_most)
+      m_lineWindow(m_line / 8e12 * m_roundTrip),
+      m_minWindow(static_cast<double>(path.mtu)),
+      m_window(m_lineWindow),
+      m_reference(m_lineWindow)
 {
 }
 
@@ -88,7 +73,7 @@ HpccFlow::Acknowledge(const AckReport& report)
 {
     if (report.telemetry == nullptr || report.telemetry->count == 0)
     {
-        return; // no switch on the way
+        return; // no switch on the path
     }
     const bool first = m_last.count == 0;
     if (!first)
@@ -117,7 +102,7 @@ HpccFlow::Measure(const Telemetry& now)
         const auto elapsed = static_cast<double>(hop.time - last.time);
         if (hop.link != last.link || elapsed <= 0)
         {
-            continue; // another way than last time's
+            continue; // the path has changed
         }
         const double rate = static_cast<double>(hop.rate);
         const double sent = static_cast<double>(hop.sent - last.sent) * 8e12 / elapsed;
@@ -146,7 +131,7 @@ HpccFlow::NewWindow(bool newReference)
     {
         ++m_stage;
     }
-    return std::clamp(window, m_least, std::max(m_most, m_least));
+    return std::clamp(window, m_minWindow, std::max(m_lineWindow, m_minWindow));
 }
 
 } // namespace ns3::rdma

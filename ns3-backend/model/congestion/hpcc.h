@@ -7,12 +7,13 @@ namespace ns3::rdma
 {
 
 /**
- * \brief HPCC (Li et al., SIGCOMM 2019): windows from what switches say of their load.
+ * \brief HPCC (Li et al., SIGCOMM 2019): windows from the load that switches report.
  *
- * Each packet brings home, for every switch port on its way, how many bytes the port has sent, how
- * many wait there, and when. From two of these the sender knows how much is in flight through the
- * most loaded port, as a share U of what fills it (equation 2), and scales its window by eta / U,
- * at most once a round trip from the same reference window (algorithm 1).
+ * The acknowledgement of each packet carries, for every switch port on the path, how many bytes the
+ * port had sent, how many waited there, and when. From two such records the sender computes the
+ * bytes in flight through the most loaded port, as a share U of what fills its link (equation 2).
+ * It scales its window by eta / U, and sets a new reference window at most once a round trip
+ * (algorithm 1).
  */
 class Hpcc : public CongestionControl
 {
@@ -45,7 +46,7 @@ class HpccFlow : public FlowController
     void Acknowledge(const AckReport& report) override;
     int64_t GetWindow() const override;
 
-    /// U: the load of the most loaded port, 1 where its link is just full.
+    /// Returns U: the load of the most loaded port, 1 if its link is just full.
     double GetLoad() const
     {
         return m_load;
@@ -56,12 +57,12 @@ class HpccFlow : public FlowController
     double NewWindow(bool newReference);
 
     const Hpcc::Parameters m_parameters;
-    const double m_line;      //!< bits per second
-    const double m_roundTrip; //!< T, ps
-    const double m_most;      //!< window that fills the line, bytes
-    const double m_least;     //!< a packet
-    double m_window;          //!< W
-    double m_reference;       //!< W^c
+    const double m_line;       //!< bits per second
+    const double m_roundTrip;  //!< T, ps
+    const double m_lineWindow; //!< window that fills the line, bytes
+    const double m_minWindow;  //!< a packet
+    double m_window;           //!< W
+    double m_reference;        //!< W^c
     double m_load = 1;
     uint32_t m_stage = 0;        //!< incStage
     uint64_t m_referencePsn = 0; //!< lastUpdateSeq

@@ -11,10 +11,10 @@ namespace ns3::rdma
 /**
  * \brief Swift (Kumar et al., SIGCOMM 2020): windows that hold round trips at a target.
  *
- * The target is the idle round trip, a base, a share for each hop, and more the smaller the window
- * is, so that many flows settle (section 3.2 and 3.5). Windows are counted in packets and may be
- * below one: then packets are spaced (3.4). Hosts answer at once here, so the delay at their ends
- * that Swift tells apart is nothing.
+ * The target is the sum of the idle round trip, a base, an addition for each hop, and an addition
+ * that grows as the window shrinks, so that many flows converge (sections 3.2 and 3.5). Windows are
+ * counted in packets. Below a window of one, packets are spaced (3.4). Hosts answer at once here,
+ * so the host delay that Swift distinguishes is zero.
  */
 class Swift : public CongestionControl
 {
@@ -35,24 +35,24 @@ class Swift : public CongestionControl
         double base;
         double perHop;
         double flowRange;
-        double flowLeast;
-        double flowMost;
+        double flowMin;
+        double flowMax;
         double increase;
         double decrease;
-        double mostDecrease;
-        double leastWindow;
+        double maxDecrease;
+        double minWindow;
     };
 
   private:
     ns3::Time m_base;
     ns3::Time m_perHop;
     ns3::Time m_flowRange;
-    double m_flowLeast = 0;
-    double m_flowMost = 0;
+    double m_flowMin = 0;
+    double m_flowMax = 0;
     double m_increase = 0;
     double m_decrease = 0;
-    double m_mostDecrease = 0;
-    double m_leastWindow = 0;
+    double m_maxDecrease = 0;
+    double m_minWindow = 0;
 };
 
 /// One queue pair under Swift.
@@ -65,7 +65,7 @@ class SwiftFlow : public FlowController
     void TimeOut(int64_t now) override;
     int64_t GetWindow() const override;
 
-    /// The round trip it aims at, ps.
+    /// Returns the target round trip, ps.
     double GetTarget() const;
 
   private:
@@ -73,11 +73,11 @@ class SwiftFlow : public FlowController
     void Cut(int64_t now, double factor);
 
     const Swift::Parameters m_parameters;
-    const double m_packet; //!< bytes
-    const double m_idle;   //!< round trip and hops, ps
-    const double m_most;   //!< packets
-    double m_window;       //!< packets
-    double m_roundTrip;    //!< the last one, ps
+    const double m_packet;    //!< bytes
+    const double m_idle;      //!< round trip and hops, ps
+    const double m_maxWindow; //!< packets
+    double m_window;          //!< packets
+    double m_roundTrip;       //!< the last one, ps
     int64_t m_lastCut = -1;
 };
 

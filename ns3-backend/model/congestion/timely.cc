@@ -1,6 +1,7 @@
 #include "ns3-backend/model/congestion/timely.h"
 
-#include "ns3-backend/model/wire/duration-checker.h"
+#include "ns3-backend/model/attributes/reference-rate.h"
+#include "ns3-backend/model/attributes/transport-attributes.h"
 
 #include "ns3/double.h"
 #include "ns3/uinteger.h"
@@ -16,60 +17,25 @@ TypeId
 Timely::GetTypeId()
 {
     static TypeId tid =
-        TypeId("ns3::rdma::Timely")
-            .SetParent<CongestionControl>()
-            .SetGroupName("Drydock")
-            .AddConstructor<Timely>()
-            .AddAttribute("Weight",
-                          "alpha: of a new difference of round trips in their average. HPCC's "
-                          "configuration of TIMELY: 0.875.",
-                          DoubleValue(0.875),
-                          MakeDoubleAccessor(&Timely::m_weight),
-                          MakeDoubleChecker<double>(0.0, 1.0))
-            .AddAttribute("Decrease",
-                          "beta: of the gradient in the rate. TIMELY paper, 5: 0.8.",
-                          DoubleValue(0.8),
-                          MakeDoubleAccessor(&Timely::m_decrease),
-                          MakeDoubleChecker<double>(0.0, 1.0))
-            .AddAttribute("LowRoundTrip",
-                          "Tlow: below it the rate always grows. Paper, 4.4: 50 us.",
-                          TimeValue(MicroSeconds(50)),
-                          MakeTimeAccessor(&Timely::m_low),
-                          MakeDurationChecker(ns3::Time(0)))
-            .AddAttribute("HighRoundTrip",
-                          "Thigh: above it the rate always falls. Paper, 4.4: 500 us.",
-                          TimeValue(MicroSeconds(500)),
-                          MakeTimeAccessor(&Timely::m_high),
-                          MakeDurationChecker(NanoSeconds(1)))
-            .AddAttribute("MinRoundTrip",
-                          "What differences are measured in. Paper, 4.3: 20 us.",
-                          TimeValue(MicroSeconds(20)),
-                          MakeTimeAccessor(&Timely::m_unit),
-                          MakeDurationChecker(NanoSeconds(1)))
-            .AddAttribute("AdditiveIncrease",
-                          "delta: step of the rate for a line of 25 Gb/s, in proportion for "
-                          "others. Paper, 5: 10 Mb/s at 10 Gb/s.",
-                          DataRateValue(DataRate("25Mb/s")),
-                          MakeDataRateAccessor(&Timely::m_step),
-                          MakeDataRateChecker())
-            .AddAttribute("HyperactiveAfter",
-                          "Completions in a row without growth after which steps are five times "
-                          "as large. Paper, 4.3: 5.",
-                          UintegerValue(5),
-                          MakeUintegerAccessor(&Timely::m_hyper),
-                          MakeUintegerChecker<uint32_t>(1))
-            .AddAttribute("MinRate",
-                          "No queue pair is slower. 100 Mb/s: HPCC's configuration.",
-                          DataRateValue(DataRate("100Mb/s")),
-                          MakeDataRateAccessor(&Timely::m_least),
-                          MakeDataRateChecker());
+        AddTransportAttributes(TypeId("ns3::rdma::Timely")
+                                   .SetParent<CongestionControl>()
+                                   .SetGroupName("Drydock")
+                                   .AddConstructor<Timely>(),
+                               {{"Weight", MakeDoubleAccessor(&Timely::m_weight)},
+                                {"Decrease", MakeDoubleAccessor(&Timely::m_decrease)},
+                                {"LowRoundTrip", MakeTimeAccessor(&Timely::m_low)},
+                                {"HighRoundTrip", MakeTimeAccessor(&Timely::m_high)},
+                                {"MinRoundTrip", MakeTimeAccessor(&Timely::m_unit)},
+                                {"AdditiveIncrease", MakeDataRateAccessor(&Timely::m_step)},
+                                {"HyperactiveAfter", MakeUintegerAccessor(&Timely::m_hyper)},
+                                {"MinRate", MakeDataRateAccessor(&Timely::m_minRate)}});
     return tid;
 }
 
 std::unique_ptr<FlowController>
 Timely::NewFlow(const FlowPath& path) const
 {
-    const double scale = static_cast<double>(path.lineRate) / 25e9;
+    const double scale = ScaleFromReference(path.lineRate);
     const auto ps = [](const ns3::Time& time) { return static_cast<double>(time.GetTimeStep()); };
     const auto bits = [](const DataRate& rate) { return static_cast<double>(rate.GetBitRate()); };
     return std::make_unique<TimelyFlow>(Parameters{m_weight,
@@ -79,7 +45,7 @@ Timely::NewFlow(const FlowPath& path) const
                                                    ps(m_unit),
                                                    bits(m_step) * scale,
                                                    m_hyper,
-                                                   bits(m_least)},
+                                                   bits(m_minRate)},
                                         path.lineRate);
 }
 
@@ -126,7 +92,7 @@ TimelyFlow::Acknowledge(const AckReport& report)
     {
         m_rate *= std::max(0.0, 1 - p.decrease * gradient);
     }
-    m_rate = std::clamp(m_rate, std::min(p.least, m_line), m_line);
+    m_rate = std::clamp(m_rate, std::min(p.minRate, m_line), m_line);
 }
 
 } // namespace ns3::rdma

@@ -12,8 +12,9 @@ namespace ns3::rdma
 /**
  * \brief TIMELY (Mittal et al., SIGCOMM 2015): rates from the gradient of round-trip times.
  *
- * Each acknowledgement is a completion event of algorithm 1: round trips that grow lower the rate
- * in proportion, others raise it in steps; below Tlow it always grows, above Thigh it always falls.
+ * Each acknowledgement is a completion event of algorithm 1. Growing round trips lower the rate in
+ * proportion to their gradient; other round trips raise it in steps. Below Tlow the rate always
+ * grows, above Thigh it always falls.
  */
 class Timely : public CongestionControl
 {
@@ -37,8 +38,8 @@ class Timely : public CongestionControl
         double high;     //!< Thigh, ps
         double unit;     //!< minRTT, ps
         double step;     //!< delta, bits per second at the queue pair's line rate
-        uint32_t hyper;  //!< completions without growth that start hyperactive increase
-        double least;    //!< bits per second
+        uint32_t hyper;  //!< completions without growth before hyperactive increase
+        double minRate;  //!< bits per second
     };
 
   private:
@@ -49,7 +50,7 @@ class Timely : public CongestionControl
     ns3::Time m_unit;
     DataRate m_step;
     uint32_t m_hyper = 0;
-    DataRate m_least;
+    DataRate m_minRate;
 };
 
 /// One queue pair under TIMELY.
@@ -60,7 +61,7 @@ class TimelyFlow : public FlowController
     int64_t Send(int64_t now, int64_t bytes) override;
     void Acknowledge(const AckReport& report) override;
 
-    /// Bits per second.
+    /// Returns the rate, bits per second.
     double GetRate() const
     {
         return m_rate;

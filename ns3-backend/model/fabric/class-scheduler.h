@@ -12,31 +12,32 @@
 namespace ns3::rdma
 {
 
-/// Of each traffic class; 0: strict.
+/// The weight of each traffic class; 0: strict.
 using ClassWeights = std::array<uint32_t, CLASSES>;
 
 /**
- * \brief Which traffic class of a port sends next: enhanced transmission selection (IEEE 802.1Qaz).
+ * \brief Chooses the traffic class of a port that sends next: enhanced transmission selection (IEEE
+ * 802.1Qaz).
  *
- * Strict classes go first, the highest of them before all others. What they leave is shared by the
- * weighted ones, byte by byte in proportion to their weights, by deficit round robin (Shreedhar and
- * Varghese, SIGCOMM 1995): a class whose turn it is gets its quantum and sends until that is used
- * up. It may overdraw it by the end of a frame, which counts next time; so nobody needs to know
- * lengths ahead. Where all classes are strict it is one comparison.
+ * Strict classes go first, the highest class before all others. Weighted classes share the
+ * remaining bandwidth in proportion to their weights, by deficit round robin (Shreedhar and
+ * Varghese, SIGCOMM 1995): at its turn a class gets its quantum and sends until the quantum is used
+ * up. It may overdraw the quantum by the end of a frame, which counts in its next turn; so no
+ * length is needed in advance. If all classes are strict, the choice is one comparison.
  */
 class ClassScheduler
 {
   public:
-    /// A turn of the class of least weight is one \p largestFrame, bytes.
+    /// The quantum of the class with the smallest weight is one \p largestFrame, bytes.
     void Configure(const ClassWeights& weights, uint16_t ports, int64_t largestFrame)
     {
-        uint32_t least = UINT32_MAX;
+        uint32_t minWeight = UINT32_MAX;
         for (uint8_t priority = 0; priority < CLASSES; ++priority)
         {
             if (weights[priority] > 0)
             {
                 m_weighted |= ClassBit(priority);
-                least = std::min(least, weights[priority]);
+                minWeight = std::min(minWeight, weights[priority]);
             }
         }
         if (m_weighted == 0)
@@ -45,7 +46,7 @@ class ClassScheduler
         }
         for (uint8_t priority = 0; priority < CLASSES; ++priority)
         {
-            m_quantum[priority] = int64_t{weights[priority]} * largestFrame / least;
+            m_quantum[priority] = int64_t{weights[priority]} * largestFrame / minWeight;
         }
         m_rounds.resize(ports);
     }
@@ -55,7 +56,8 @@ class ClassScheduler
         return m_weighted != 0;
     }
 
-    /// One of the classes that are \p ready at \p port, of which there are some.
+    /// Returns one of the classes that are \p ready at \p port.
+    /// REQUIRES: \p ready is not 0.
     uint8_t Pick(uint16_t port, uint8_t ready)
     {
         const uint32_t strict = ready & ~uint32_t{m_weighted};
@@ -63,7 +65,7 @@ class ClassScheduler
                            : PickWeighted(port, ready);
     }
 
-    /// \p bytes of the class leave by \p port.
+    /// Accounts for \p bytes of the class that leave by \p port.
     void Charge(uint16_t port, uint8_t priority, int64_t bytes)
     {
         if (m_weighted & ClassBit(priority))
@@ -75,7 +77,7 @@ class ClassScheduler
   private:
     struct Round
     {
-        uint8_t turn = 0;                      //!< whose it is
+        uint8_t turn = 0;                      //!< the class whose turn it is
         std::array<int64_t, CLASSES> credit{}; //!< bytes
     };
 
@@ -86,7 +88,7 @@ class ClassScheduler
         {
             if (!(ready & ClassBit(round.turn)))
             {
-                // Nobody saves up while there is nothing to send.
+                // A class does not save credit while it has nothing to send.
                 round.credit[round.turn] = std::min<int64_t>(round.credit[round.turn], 0);
             }
             round.turn = (round.turn + 1) % CLASSES;

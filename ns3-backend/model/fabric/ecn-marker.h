@@ -12,20 +12,22 @@ namespace ns3::rdma
  * \brief Random early marking of one port (RED's ramp on the momentary queue, as DCQCN's switches
  * do: Zhu et al., SIGCOMM 2015, 3.1).
  *
- * Nothing below `min` bytes, with a probability that grows to `most` at `max`, always above. min ==
- * max is DCTCP's step. The draws are numbered per port, so they do not depend on anything else.
+ * Marks no frame up to `min` bytes, every frame above `max`, and in between with a probability that
+ * grows from 0 to `maxProbability`. min == max is DCTCP's step. Each port has its own sequence of
+ * draws.
  */
 class EcnMarker
 {
   public:
-    void Configure(int64_t min, int64_t max, double most, uint64_t seed)
+    void Configure(int64_t min, int64_t max, double maxProbability, uint64_t seed)
     {
         m_min = min;
         m_max = max;
-        m_most = most;
+        m_maxProbability = maxProbability;
         m_draws = Draws(seed);
     }
 
+    /// Whether a frame is marked that joins, or leaves behind, \p queued bytes.
     bool Marks(int64_t queued)
     {
         if (queued <= m_min)
@@ -38,13 +40,13 @@ class EcnMarker
         }
         const double ramp =
             static_cast<double>(queued - m_min) / static_cast<double>(m_max - m_min);
-        return m_draws.Next() < m_most * ramp;
+        return m_draws.Next() < m_maxProbability * ramp;
     }
 
   private:
     int64_t m_min = 0;
     int64_t m_max = 0;
-    double m_most = 0;
+    double m_maxProbability = 0;
     Draws m_draws;
 };
 

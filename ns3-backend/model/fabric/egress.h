@@ -1,10 +1,10 @@
 #ifndef DRYDOCK_NS3_BACKEND_MODEL_FABRIC_EGRESS_H_
 #define DRYDOCK_NS3_BACKEND_MODEL_FABRIC_EGRESS_H_
 
-#include "ns3-backend/model/wire/fabric-map.h"
 #include "ns3-backend/model/fabric/fabric-port.h"
-#include "ns3-backend/model/wire/frame.h"
 #include "ns3-backend/model/simulator/partition.h"
+#include "ns3-backend/model/wire/fabric-map.h"
+#include "ns3-backend/model/wire/frame.h"
 #include "ns3-backend/model/wire/telemetry.h"
 
 #include <cstdint>
@@ -16,8 +16,8 @@ namespace ns3::rdma
 
 class FabricNode;
 
-/// The frames one direction of a cable carries from one partition to the other. On cache lines of
-/// its own, as two threads take turns with it.
+/// The frames that a link carries from one partition to another. It has its own cache lines because
+/// two threads use it in turn.
 class alignas(64) LinkMailbox : public Mailbox
 {
   public:
@@ -33,21 +33,21 @@ class alignas(64) LinkMailbox : public Mailbox
     FabricNode* m_node;
 };
 
-/// The sending side of a port: what its node alone touches.
+/// The sending side of a port. Only its node touches it.
 struct alignas(64) Egress
 {
     int64_t freeAt = 0;    //!< when the last frame's last bit has left, ps
     int64_t delay = 0;     //!< last bit out here to last bit in there, ps
-    int64_t psPerByte = 0; //!< 0 where a byte takes no whole number of picoseconds
-    int64_t head = 0;      //!< how long what a cut-through switch waits for takes; 0: all, ps
-    bool pending = false;  //!< an event at freeAt will send what waits
-    uint8_t paused = 0;    //!< classes that the other end has stopped, one bit each
+    int64_t psPerByte = 0; //!< 0 if a byte does not take a whole number of picoseconds
+    int64_t head = 0; //!< time of the bytes that a cut-through switch waits for; 0: all bytes, ps
+    bool pending = false; //!< an event at freeAt will send the next frame
+    uint8_t paused = 0;   //!< classes that the peer has paused, one bit each
     LinkMailbox* mailbox = nullptr;
     uint64_t frames = 0; //!< sent
     uint64_t bytes = 0;  //!< sent, headers and gaps included
     const FabricDirection* direction = nullptr;
     const FabricPort* listener = nullptr; //!< the port's device if it has a trace sink
-    int64_t busy = 0;                     //!< in all, with what was sent, ps
+    int64_t busy = 0;                     //!< total time of the frames that were sent, ps
 
     int64_t Occupancy(int64_t size) const
     {

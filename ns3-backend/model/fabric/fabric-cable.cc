@@ -14,15 +14,15 @@ FabricCable::GetTypeId()
             .SetGroupName("Drydock")
             .AddConstructor<FabricCable>()
             .AddAttribute("DataRate",
-                          "Each way: the cable's, or that of a slower NIC at one of its ends. "
-                          "Given by the cluster file.",
+                          "Rate in each direction: that of the cable, or of a slower NIC at one "
+                          "of its ends. From the cluster file.",
                           TypeId::ATTR_GET,
                           DataRateValue(DataRate(0)),
                           MakeDataRateAccessor(&FabricCable::GetDataRate),
                           MakeDataRateChecker())
             .AddAttribute("Delay",
-                          "From the first end to the second, with the latency of the switch there, "
-                          "if it is one. Given by the cluster file.",
+                          "From the first end to the second, including the latency of a switch "
+                          "at the second end. From the cluster file.",
                           TypeId::ATTR_GET,
                           TimeValue(Time(0)),
                           MakeTimeAccessor(&FabricCable::GetDelay),

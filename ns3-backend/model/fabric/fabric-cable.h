@@ -15,8 +15,8 @@ namespace ns3::rdma
 /**
  * \brief A cable between two ports, full duplex, as ns-3 sees it.
  *
- * Frames do not pass through this object: they go from the sender's Egress into a mailbox. It is
- * what ns3::ChannelList, Config paths and reports show.
+ * Frames do not pass through this object: they go from the sender's Egress into a mailbox. The
+ * object exists for ns3::ChannelList, Config paths and reports.
  */
 class FabricCable : public Channel
 {

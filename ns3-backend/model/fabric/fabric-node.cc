@@ -1,7 +1,5 @@
 #include "ns3-backend/model/fabric/fabric-node.h"
 
-#include "ns3-backend/model/wire/duration-checker.h"
-
 #include "core/base/check.h"
 
 #include "ns3/uinteger.h"
@@ -18,41 +16,20 @@ NS_OBJECT_ENSURE_REGISTERED(FabricNode);
 TypeId
 FabricNode::GetTypeId()
 {
-    static TypeId tid =
-        TypeId("ns3::rdma::FabricNode")
-            .SetParent<Node>()
-            .SetGroupName("Drydock")
-            .AddAttribute(
-                "PauseWatchdog",
-                "A class that is paused for so long without a break is in a deadlock: the "
-                "run fails. 200 ms: the detection time of SONiC's PFC watchdog.",
-                TimeValue(MilliSeconds(200)),
-                MakeTimeAccessor(&FabricNode::m_pauseWatchdog),
-                MakeDurationChecker(NanoSeconds(1)));
-    static TypeId whole = AddWeights(tid, std::make_index_sequence<CLASSES>());
-    return whole;
+    static TypeId tid = AddTransportAttributes(
+        TypeId("ns3::rdma::FabricNode").SetParent<Node>().SetGroupName("Drydock"),
+        AttributeMembers(std::make_index_sequence<CLASSES>()));
+    return tid;
 }
 
 template <size_t... Classes>
-TypeId
-FabricNode::AddWeights(TypeId tid, std::index_sequence<Classes...>)
+std::vector<AttributeMember>
+FabricNode::AttributeMembers(std::index_sequence<Classes...>)
 {
-    const auto add = [&tid](size_t priority, Ptr<const AttributeAccessor> accessor) {
-        tid = tid.AddAttribute(
-            fmt::format("Weight{}", priority),
-            fmt::format("Share of traffic class {} in what strict classes leave of a port, of "
-                        "switches and of hosts, in proportion to the other weights; 0, the "
-                        "default: strict, the highest class first (IEEE 802.1Qaz).",
-                        priority),
-            UintegerValue(0),
-            accessor,
-            MakeUintegerChecker<uint32_t>(0, 1000));
-    };
-    (add(Classes,
-         MakeUintegerAccessor(&FabricNode::SetClassWeight<Classes>,
-                              &FabricNode::GetClassWeight<Classes>)),
-     ...);
-    return tid;
+    return {{"PauseWatchdog", MakeTimeAccessor(&FabricNode::m_pauseWatchdog)},
+            {fmt::format("Weight{}", Classes),
+             MakeUintegerAccessor(&FabricNode::SetClassWeight<Classes>,
+                                  &FabricNode::GetClassWeight<Classes>)}...};
 }
 
 ClassScheduler
@@ -192,7 +169,7 @@ FabricNode::Cut(uint16_t port)
 void
 FabricNode::Mend(uint16_t port, int64_t now)
 {
-    // What had left the other end by now was on a dead cable.
+    // Frames that left the peer before now were on a dead cable.
     const uint32_t incoming = m_map->ports_of(m_node)[port] ^ 1;
     GetImpairments()[port].lostUntil = now + m_map->direction(incoming).delay;
 }
@@ -215,7 +192,7 @@ FabricNode::Loses(uint16_t port, const Frame& frame)
     {
         return false;
     }
-    // One wrong bit spoils the frame's checksum: 1 - (1 - errors)^bits.
+    // One wrong bit makes the frame's checksum wrong: 1 - (1 - errors)^bits.
     const double bits = 8.0 * static_cast<double>(SizeOf(frame));
     const double chance = -std::expm1(bits * std::log1p(-impairment.bitErrors));
     return impairment.draws.Next() < chance;

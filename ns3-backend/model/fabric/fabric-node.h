@@ -1,19 +1,19 @@
 #ifndef DRYDOCK_NS3_BACKEND_MODEL_FABRIC_FABRIC_NODE_H_
 #define DRYDOCK_NS3_BACKEND_MODEL_FABRIC_FABRIC_NODE_H_
 
+#include "ns3-backend/model/attributes/transport-attributes.h"
 #include "ns3-backend/model/fabric/class-scheduler.h"
-#include "ns3-backend/model/wire/draws.h"
 #include "ns3-backend/model/fabric/egress.h"
-#include "ns3-backend/model/wire/fabric-map.h"
 #include "ns3-backend/model/fabric/fabric-port.h"
+#include "ns3-backend/model/fabric/node-timers.h"
+#include "ns3-backend/model/simulator/partition.h"
+#include "ns3-backend/model/wire/draws.h"
+#include "ns3-backend/model/wire/fabric-map.h"
 #include "ns3-backend/model/wire/fifo.h"
 #include "ns3-backend/model/wire/frame.h"
-#include "ns3-backend/model/simulator/partition.h"
 #include "ns3-backend/model/wire/pause-table.h"
 #include "ns3-backend/model/wire/port-times.h"
 #include "ns3-backend/model/wire/telemetry.h"
-
-#include "core/containers/event_heap.h"
 
 #include "ns3/node.h"
 #include "ns3/nstime.h"
@@ -21,7 +21,6 @@
 #include <algorithm>
 #include <memory>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -29,26 +28,28 @@ namespace ns3::rdma
 {
 
 /**
- * \brief A node of the fabric: ports, their events and their links. Host or switch derive from it.
+ * \brief A node of the fabric: ports, their events and their links. The base of hosts and switches.
  *
  * Port number p is the p-th cable of the node in the Topology. A port has at most two pending
- * events, whatever the number of frames: the next arrival (frames in flight wait in the link's
- * queue) and the end of the current transmission (only while something waits behind it: a frame
- * that finds its port idle is sent without an event).
+ * events for any number of frames: the next arrival (frames in flight wait in the link's queue) and
+ * the end of the current transmission (only if a frame waits behind it: a frame that finds its port
+ * idle is sent without an event).
  */
 class FabricNode : public Node, public Partition
 {
   public:
     static TypeId GetTypeId();
-    /// \p header and \p ack are the sizes on the wire around a payload and of an acknowledgement.
+    /// \p header is the number of bytes on the wire around a payload, \p ack the size of an
+    /// acknowledgement.
     void Connect(const FabricMap* map, uint32_t node, int64_t header, int64_t ack);
-    /// Ends the wiring of one port.
+    /// Connects \p port to the node at the other end of its cable.
     void SetPeer(uint16_t port, FabricNode* peer);
-    /// Looks which devices have a trace sink and where mailboxes go.
+    /// Finds the devices that have a trace sink and the threads of the mailboxes' receivers.
     void Start() override;
-    /// Frames that have come in by \p port; takes them.
+    /// Takes \p frames, which are in flight to \p port, with the \p telemetry of those that have
+    /// it.
     void Accept(uint16_t port, std::vector<Frame>& frames, std::vector<Telemetry>& telemetry);
-    /// The same, from another process; \p name is the port.
+    /// Accept for frames from another process; \p name is the port.
     void Receive(uint32_t name, drydock::Unpacker& parcel) override;
 
     int64_t LocalTime() const override
@@ -71,7 +72,8 @@ class FabricNode : public Node, public Partition
         return m_egress[port];
     }
 
-    /// How long the other end of \p port has kept some class from being sent, by \p now, ps.
+    /// Returns the time up to \p now in which the peer of \p port had paused at least one class,
+    /// ps.
     int64_t GetPausedTime(uint16_t port, int64_t now) const
     {
         return m_pauses.GetPausedTime(port, now);
@@ -82,24 +84,24 @@ class FabricNode : public Node, public Partition
         return m_eventCount;
     }
 
-    /// Why and when this node asked for the run to end; no text if it did not.
+    /// Why and when this node ended the run; without a text if it did not.
     struct Failure
     {
         std::string text;
         int64_t time = NEVER;
     };
 
-    // What faults do, between windows.
+    // Faults call these functions between windows.
 
-    /// The cable of \p port runs at another rate from now on; it has been set in the map.
+    /// The map has a new rate for the cable of \p port.
     void UpdateRate(uint16_t port);
-    /// Nothing that is on the cable of \p port, or is put there before Mend, arrives.
+    /// Frames that are on the cable of \p port, or enter it before Mend, are lost.
     void Cut(uint16_t port);
     void Mend(uint16_t port, int64_t now);
-    /// From now on a bit that comes in by \p port is wrong with the chance \p bitErrors.
+    /// From now on a bit that arrives by \p port is wrong with probability \p bitErrors.
     void SetBitErrors(uint16_t port, double bitErrors);
 
-    /// Frames that faults have lost on their way here.
+    /// Returns the number of frames to this node that faults have lost.
     uint64_t GetNLost() const
     {
         return m_lost;
@@ -111,59 +113,34 @@ class FabricNode : public Node, public Partition
     }
 
   protected:
-    /// Ends the run with this window. The first text counts.
+    /// Ends the run with this window. The first call decides the text.
     void Fail(const std::string& text);
-    /// Kinds of events, in their order at one time.
-    enum Kind : uint8_t
-    {
-        ARRIVAL = 0,    //!< of a frame; number = port
-        TRANSMIT = 1,   //!< the port is free and something waits; number = port
-        READY = 2,      //!< a message has reached the NIC; number = queue pair
-        PACE = 3,       //!< the rate of a queue pair allows its next packet; number = queue pair
-        RETRY = 4,      //!< an acknowledgement may be overdue; number = queue pair
-        PAUSE_END = 5,  //!< the other end's pause may have run out; number = port
-        PAUSE_RENEW = 6 //!< this end's pause would run out; number = port
-    };
 
-    /// An event that is not of a port alone, or rare.
-    struct TimerEvent
+    void SetTimer(int64_t time, EventKind kind, uint32_t number)
     {
-        int64_t time; //!< ps
-        Kind kind;
-        uint32_t number;
-
-        bool operator<(const TimerEvent& o) const
-        {
-            return std::tie(time, kind, number) < std::tie(o.time, o.kind, o.number);
-        }
-    };
-
-    void SetTimer(int64_t time, Kind kind, uint32_t number)
-    {
-        m_timers.Push({time, kind, number});
+        m_timers.Set(time, kind, number);
     }
 
-    /// Time of the earliest event, NEVER if there is none.
+    /// Returns the time of the earliest event, or NEVER.
     int64_t NextEvent() const
     {
-        return m_timers.empty() ? m_portTimes.GetTime()
-                                : std::min(m_portTimes.GetTime(), m_timers.top().time);
+        return std::min(m_portTimes.GetTime(), m_timers.GetTime());
     }
 
     /**
      * Runs the earliest event. \p self is this node by its own type and provides
      * - void Arrive(uint16_t port, Frame&)
-     * - bool Next(uint16_t port, Frame*): what to send now, if anything
-     * - bool Waiting(uint16_t port): whether Next would find something
-     * - void Timer(Kind, uint32_t number): any other event
+     * - bool Next(uint16_t port, Frame*): takes the frame to send now, if there is one
+     * - bool Waiting(uint16_t port): whether Next would return true
+     * - void Timer(EventKind, uint32_t number): any other event
      */
     template <typename Self>
     void RunEvent(Self& self)
     {
         ++m_eventCount;
-        if (!m_timers.empty() && m_timers.top().time < m_portTimes.GetTime())
+        if (m_timers.GetTime() < m_portTimes.GetTime())
         {
-            const TimerEvent event = m_timers.Pop();
+            const NodeTimers::Event event = m_timers.Pop();
             m_now = event.time;
             self.Timer(event.kind, event.number);
             return;
@@ -221,7 +198,7 @@ class FabricNode : public Node, public Partition
         m_portTimes.Set(static_cast<uint32_t>(m_egress.size()) + port, time);
     }
 
-    /// Something waits at \p port: sends it if the port is free, else sees that it will be sent.
+    /// A frame may wait at \p port: sends it if the port is free, else sets an event that does.
     template <typename Self>
     void Kick(Self& self, uint16_t port)
     {
@@ -245,7 +222,7 @@ class FabricNode : public Node, public Partition
         }
     }
 
-    /// An event for when the port is free.
+    /// Sets an event for when the port is free.
     void Await(Egress& egress, uint16_t port)
     {
         egress.pending = true;
@@ -257,7 +234,7 @@ class FabricNode : public Node, public Partition
     {
         const int64_t size = SizeOf(frame);
         const int64_t occupancy = egress.Occupancy(size);
-        // Its last bit may still be on its way here (cut-through): it leaves no sooner.
+        // Its last bit may not have arrived yet (cut-through) and cannot leave sooner.
         egress.freeAt = std::max(m_now + occupancy, frame.time);
         const int64_t held = egress.head == 0 ? occupancy : std::min(occupancy, egress.head);
         frame.time = egress.freeAt - occupancy + held + egress.delay;
@@ -280,13 +257,13 @@ class FabricNode : public Node, public Partition
         }
     }
 
-    /// Bytes a frame occupies a link with.
+    /// Returns the bytes of a frame on the wire.
     int64_t SizeOf(const Frame& frame) const
     {
         return frame.IsControl() ? m_ackSize : m_headerSize + frame.payload;
     }
 
-    /// A PAUSE has come in by \p port: its class stops for a while, or goes on at once.
+    /// A PAUSE has arrived by \p port: its class is paused, or resumes at once.
     template <typename Self>
     void ArrivePause(Self& self, uint16_t port, const Frame& frame)
     {
@@ -305,7 +282,7 @@ class FabricNode : public Node, public Partition
         }
     }
 
-    /// PAUSE_END: what has run out may be sent again.
+    /// PAUSE_END: classes whose pause is over resume.
     template <typename Self>
     void EndPause(Self& self, uint16_t port)
     {
@@ -315,33 +292,34 @@ class FabricNode : public Node, public Partition
         }
     }
 
-    /// How long the other end of \p port waits before it passes a frame on.
+    /// Sets Egress::head of \p port.
     void SetHead(uint16_t port);
     void FailPaused(uint16_t port, uint8_t priority);
-    /// Whether a fault loses \p frame, which comes in by \p port.
+    /// Whether a fault loses \p frame, which arrives by \p port.
     bool Loses(uint16_t port, const Frame& frame);
 
-    /// What shares out the ports of this node, by its attributes; \p largestFrame in bytes.
+    /// Makes the scheduler of this node's ports from its attributes; \p largestFrame in bytes.
     ClassScheduler MakeScheduler(int64_t largestFrame) const;
 
-    PortTimes m_portTimes; //!< ARRIVAL of port p: slot p; TRANSMIT: that of slots behind these
-    drydock::EventHeap<TimerEvent> m_timers; //!< of the other kinds
+    PortTimes m_portTimes; //!< ARRIVAL of port p is slot p; the slots behind are for TRANSMIT
+    NodeTimers m_timers;   //!< events of the other kinds
     PauseTable m_pauses;
     int64_t m_now = 0;
     std::vector<Egress> m_egress;
     const FabricMap* m_map = nullptr;
     uint32_t m_node = 0; //!< number in the map
-    /// Beside the frame that has just arrived, or is about to be sent, if that has Frame::INT.
+    /// The telemetry of the frame that has just arrived or is about to be sent, if it has
+    /// Frame::INT.
     Telemetry m_carried;
 
   private:
     std::vector<Fifo<Frame>> m_arriving;              //!< by port, in order of time
-    std::vector<Fifo<Telemetry>> m_arrivingTelemetry; //!< likewise, of those with Frame::INT
+    std::vector<Fifo<Telemetry>> m_arrivingTelemetry; //!< by port, of frames with Frame::INT
     std::vector<std::unique_ptr<LinkMailbox>> m_mailboxes;
     int64_t m_headerSize = 0;
     int64_t m_ackSize = 0;
     uint64_t m_eventCount = 0;
-    /// What faults have made of the cable of a port, on the way here.
+    /// What faults do to frames that arrive by a port.
     struct Impairment
     {
         int64_t lostUntil = 0; //!< frames that would arrive before this are lost
@@ -364,9 +342,9 @@ class FabricNode : public Node, public Partition
     }
 
     template <size_t... Classes>
-    static TypeId AddWeights(TypeId tid, std::index_sequence<Classes...> classes);
+    static std::vector<AttributeMember> AttributeMembers(std::index_sequence<Classes...> classes);
 
-    std::vector<Impairment> m_impairments; //!< by port; empty while no fault has touched the node
+    std::vector<Impairment> m_impairments; //!< by port; empty until the first fault of the node
     uint64_t m_lost = 0;
     Failure m_failure;
     ns3::Time m_pauseWatchdog; //!< attribute

@@ -18,9 +18,9 @@ FabricPort::GetTypeId()
             .SetGroupName("Drydock")
             .AddConstructor<FabricPort>()
             .AddTraceSource("Transmit",
-                            "A frame starts on the wire: the frame (its time is that of its "
-                            "arrival at the other end) and the time now, in picoseconds. With "
-                            "several threads, sinks of different nodes are called at once.",
+                            "A frame begins on the wire: the frame (its time is that of its "
+                            "arrival at the peer) and the present time, in picoseconds. With "
+                            "several threads, sinks of different nodes are called concurrently.",
                             MakeTraceSourceAccessor(&FabricPort::m_transmitTrace),
                             "ns3::rdma::FabricPort::TransmitTracedCallback");
     return tid;
@@ -72,7 +72,7 @@ FabricPort::SetAddress(Address)
 Address
 FabricPort::GetAddress() const
 {
-    // Locally administered, made of what names the port: its node and its number there.
+    // Locally administered: the node and the number of the port.
     const auto node = static_cast<uint32_t>(m_direction->from_node);
     const uint8_t bytes[6] = {0x02,
                               static_cast<uint8_t>(node >> 16),

@@ -14,9 +14,9 @@ namespace ns3::rdma
 /**
  * \brief A port of a NIC or of a switch, as ns-3 sees it: the place of its trace sources.
  *
- * Device i of a node is its port i. The port's state on the hot path is an Egress in the node;
- * this object is touched only where someone listens. It carries frames, not ns3::Packet, so Send
- * refuses: traffic comes from the queue pairs of RdmaHost.
+ * Device i of a node is its port i. The state of the port on the hot path is an Egress in the node;
+ * this object is touched only if a trace sink is connected. It carries frames, not ns3::Packet, so
+ * Send always fails: traffic comes from the queue pairs of RdmaHost.
  */
 class FabricPort : public NetDevice
 {

@@ -1,12 +1,101 @@
 #include "ns3-backend/model/fabric/fabric-switch.h"
 
+#include "ns3-backend/model/attributes/reference-rate.h"
+
 #include "core/base/check.h"
+
+#include "ns3/boolean.h"
+#include "ns3/double.h"
+#include "ns3/enum.h"
+#include "ns3/integer.h"
+#include "ns3/trace-source-accessor.h"
+#include "ns3/uinteger.h"
 
 #include <algorithm>
 #include <cmath>
 
 namespace ns3::rdma
 {
+
+NS_OBJECT_ENSURE_REGISTERED(FabricSwitch);
+
+TypeId
+FabricSwitch::GetTypeId()
+{
+    static TypeId tid = AddTransportAttributes(
+        TypeId("ns3::rdma::FabricSwitch")
+            .SetParent<FabricNode>()
+            .SetGroupName("Drydock")
+            .AddConstructor<FabricSwitch>()
+            .AddAttribute("Routing",
+                          "How the switch chooses one of several equally short paths; `routing` of "
+                          "the fabric.",
+                          EnumValue(ECMP),
+                          MakeEnumAccessor(&FabricSwitch::m_routing),
+                          MakeEnumChecker(ECMP,
+                                          "ecmp",
+                                          FLOWLET,
+                                          "flowlet",
+                                          ADAPTIVE,
+                                          "adaptive",
+                                          SPRAY,
+                                          "spray"))
+            .AddAttribute("Buffer",
+                          "Bytes that all ports share; `buffer` of the switch in the cluster file. "
+                          "0: unknown, and no frame counts as over the buffer.",
+                          IntegerValue(0),
+                          MakeIntegerAccessor(&FabricSwitch::m_size),
+                          MakeIntegerChecker<int64_t>(0))
+            .AddAttribute("FlowControl",
+                          "What happens when the buffer fills up; `flow_control` of the transport.",
+                          EnumValue(IDEAL),
+                          MakeEnumAccessor(&FabricSwitch::m_flowControl),
+                          MakeEnumChecker(IDEAL, "ideal", PFC, "pfc", LOSSY, "none", TRIM, "trim"))
+            .AddAttribute("LosslessClasses",
+                          "One bit for each traffic class that PFC protects (IEEE 802.1Qbb): the "
+                          "classes of data and acknowledgements.",
+                          UintegerValue(1U << 3),
+                          MakeUintegerAccessor(&FabricSwitch::m_lossless),
+                          MakeUintegerChecker<uint8_t>())
+            .AddAttribute("Ecn",
+                          "Whether packets in long queues are marked; on where the "
+                          "`congestion_control` of the transport reads marks.",
+                          BooleanValue(false),
+                          MakeBooleanAccessor(&FabricSwitch::m_ecn),
+                          MakeBooleanChecker())
+            .AddTraceSource("Drop",
+                            "A frame is dropped: the frame, the port it was to leave by, the time "
+                            "in picoseconds.",
+                            MakeTraceSourceAccessor(&FabricSwitch::m_dropTrace),
+                            "ns3::rdma::FabricSwitch::FrameTracedCallback")
+            .AddTraceSource("Trim",
+                            "A frame loses its payload: the frame as it arrived, the port, the "
+                            "time.",
+                            MakeTraceSourceAccessor(&FabricSwitch::m_trimTrace),
+                            "ns3::rdma::FabricSwitch::FrameTracedCallback")
+            .AddTraceSource("Mark",
+                            "A frame is marked (ECN): the frame with its mark, the port, the time.",
+                            MakeTraceSourceAccessor(&FabricSwitch::m_markTrace),
+                            "ns3::rdma::FabricSwitch::FrameTracedCallback")
+            .AddTraceSource("Pause",
+                            "The switch asks the peer of a port to pause a class or to resume: the "
+                            "PAUSE frame (psn: the number of quanta), the port, the time.",
+                            MakeTraceSourceAccessor(&FabricSwitch::m_pauseTrace),
+                            "ns3::rdma::FabricSwitch::FrameTracedCallback"),
+        {{"EcmpSeed", MakeUintegerAccessor(&FabricSwitch::m_seed)},
+         {"CutThrough", MakeUintegerAccessor(&FabricSwitch::m_cutThrough)},
+         {"FlowletGap", MakeTimeAccessor(&FabricSwitch::m_flowletGap)},
+         {"FlowletTableBits", MakeUintegerAccessor(&FabricSwitch::m_flowletTableBits)},
+         {"TrimPriority", MakeUintegerAccessor(&FabricSwitch::m_trimPriority)},
+         {"PauseAlpha", MakeDoubleAccessor(&FabricSwitch::m_pauseAlpha)},
+         {"ResumeOffset", MakeIntegerAccessor(&FabricSwitch::m_resumeOffset)},
+         {"DropAlpha", MakeDoubleAccessor(&FabricSwitch::m_dropAlpha)},
+         {"EcnMin", MakeUintegerAccessor(&FabricSwitch::m_ecnMin)},
+         {"EcnMax", MakeUintegerAccessor(&FabricSwitch::m_ecnMax)},
+         {"EcnProbability", MakeDoubleAccessor(&FabricSwitch::m_ecnProbability)},
+         {"EcnAtDequeue", MakeBooleanAccessor(&FabricSwitch::m_ecnAtDequeue)}});
+    return tid;
+}
 
 void
 FabricSwitch::Configure(FabricMap* map, int64_t largestFrame)
@@ -44,9 +133,10 @@ FabricSwitch::HeadroomOf(const FabricDirection& in,
                          int64_t largestFrame,
                          int64_t pauseFrame)
 {
-    // The frame that crosses the threshold is whole in the buffer. Then: a frame that is being sent
-    // back holds up the PAUSE, which takes its time; the other end may just have begun a frame;
-    // and what was sent before the PAUSE got there is still on the way.
+    // The frame that crosses the threshold is whole in the buffer. Until the pause takes effect:
+    // the PAUSE waits for the frame that is being sent back, is sent and travels to the peer; the
+    // peer may just have begun a frame; and the frames sent before the PAUSE arrived are still in
+    // flight.
     const int64_t until = out.Occupancy(largestFrame) + out.Occupancy(pauseFrame) + out.delay +
                           in.Occupancy(largestFrame) + in.delay;
     const int64_t unit = in.Occupancy(largestFrame);
@@ -56,16 +146,14 @@ FabricSwitch::HeadroomOf(const FabricDirection& in,
 void
 FabricSwitch::ConfigureMarkers()
 {
-    constexpr double reference = 25e9;
     for (uint16_t port = 0; port < GetNPorts(); ++port)
     {
-        const double scale =
-            static_cast<double>(m_egress[port].direction->rate.bits_per_second()) / reference;
+        const double scale = ScaleFromReference(m_egress[port].direction->rate.bits_per_second());
         const auto bytes = [scale](uint64_t at25) {
             return static_cast<int64_t>(std::llround(scale * static_cast<double>(at25)));
         };
         const uint64_t seed = uint64_t{m_map->seed(m_index)} << 32 | port;
-        m_ports[port].marker.Configure(bytes(m_ecnMin), bytes(m_ecnMax), m_ecnMost, seed);
+        m_ports[port].marker.Configure(bytes(m_ecnMin), bytes(m_ecnMax), m_ecnProbability, seed);
     }
 }
 
@@ -91,7 +179,7 @@ FabricSwitch::Arrive(uint16_t inPort, Frame& frame)
 {
     if (m_cutThrough > 0) [[unlikely]]
     {
-        // This is when its head is here; the rest follows at the rate of the cable.
+        // The head of the frame arrives now; the rest follows at the rate of the cable.
         const Egress& back = m_egress[inPort];
         const int64_t whole = back.Occupancy(SizeOf(frame));
         frame.time = m_now + whole - std::min(whole, back.Occupancy(m_cutThrough));
@@ -138,7 +226,7 @@ FabricSwitch::Enqueue(uint16_t port, uint16_t inPort, const Frame& frame)
     Frame& kept = m_queues.Push(port, inPort, frame, size, m_carried);
     Port& out = m_ports[port];
     out.counts.queued += size;
-    out.counts.mostQueued = std::max(out.counts.mostQueued, out.counts.queued);
+    out.counts.maxQueued = std::max(out.counts.maxQueued, out.counts.queued);
     if (m_ecn && !m_ecnAtDequeue)
     {
         Mark(port, m_queues.GetBytes(port, frame.priority), kept);
@@ -146,7 +234,7 @@ FabricSwitch::Enqueue(uint16_t port, uint16_t inPort, const Frame& frame)
     m_buffer.Add(inPort, frame.priority, size);
     if (m_buffer.IsLossless(frame.priority) && m_buffer.MustPause(inPort, frame.priority))
     {
-        Stop(inPort, frame.priority);
+        Pause(inPort, frame.priority);
     }
 }
 
@@ -190,7 +278,7 @@ FabricSwitch::Next(uint16_t port, Frame* frame)
     {
         Mark(port, m_queues.GetBytes(port, priority), *frame);
     }
-    if ((m_ports[inPort].stopping & ClassBit(priority)) && m_buffer.MayResume(inPort, priority))
+    if ((m_ports[inPort].pausing & ClassBit(priority)) && m_buffer.MayResume(inPort, priority))
     {
         Resume(inPort, priority);
     }
@@ -213,7 +301,7 @@ FabricSwitch::Observe(uint16_t port, const Frame& frame)
 {
     if (!(frame.flags & Frame::INT) || frame.IsControl()) [[likely]]
     {
-        return; // an acknowledgement carries home what its packet met
+        return; // an acknowledgement returns the telemetry of its packet
     }
     const Egress& egress = m_egress[port];
     m_carried.Add({m_map->ports_of(m_node)[port],
@@ -226,7 +314,7 @@ FabricSwitch::Observe(uint16_t port, const Frame& frame)
 void
 FabricSwitch::Mark(uint16_t port, int64_t queued, Frame& frame)
 {
-    // Only a frame of data tells its receiver something.
+    // Receivers read the mark of data only.
     if (!frame.IsControl() && m_ports[port].marker.Marks(queued))
     {
         frame.flags |= Frame::CE;
@@ -236,10 +324,10 @@ FabricSwitch::Mark(uint16_t port, int64_t queued, Frame& frame)
 }
 
 void
-FabricSwitch::Stop(uint16_t inPort, uint8_t priority)
+FabricSwitch::Pause(uint16_t inPort, uint8_t priority)
 {
     Port& port = m_ports[inPort];
-    if (port.stopping & ClassBit(priority))
+    if (port.pausing & ClassBit(priority))
     {
         return;
     }
@@ -248,14 +336,14 @@ FabricSwitch::Stop(uint16_t inPort, uint8_t priority)
         port.renewing = true;
         SetTimer(m_now + RenewalInterval(inPort), PAUSE_RENEW, inPort);
     }
-    port.stopping |= ClassBit(priority);
-    SendPause(inPort, priority, PauseTable::LONGEST);
+    port.pausing |= ClassBit(priority);
+    SendPause(inPort, priority, PauseTable::MAX_QUANTA);
 }
 
 void
 FabricSwitch::Resume(uint16_t inPort, uint8_t priority)
 {
-    m_ports[inPort].stopping &= static_cast<uint8_t>(~ClassBit(priority));
+    m_ports[inPort].pausing &= static_cast<uint8_t>(~ClassBit(priority));
     SendPause(inPort, priority, 0);
 }
 
@@ -265,12 +353,12 @@ FabricSwitch::RenewPauses(uint16_t inPort)
     Port& port = m_ports[inPort];
     for (uint8_t priority = 0; priority < CLASSES; ++priority)
     {
-        if (port.stopping & ClassBit(priority))
+        if (port.pausing & ClassBit(priority))
         {
-            SendPause(inPort, priority, PauseTable::LONGEST);
+            SendPause(inPort, priority, PauseTable::MAX_QUANTA);
         }
     }
-    port.renewing = port.stopping != 0;
+    port.renewing = port.pausing != 0;
     if (port.renewing)
     {
         SetTimer(m_now + RenewalInterval(inPort), PAUSE_RENEW, inPort);
@@ -280,8 +368,8 @@ FabricSwitch::RenewPauses(uint16_t inPort)
 int64_t
 FabricSwitch::RenewalInterval(uint16_t port) const
 {
-    // Half of what one asks for, so that it never runs out on its way.
-    return m_egress[port].Occupancy(PauseTable::LONGEST * PauseTable::QUANTUM_BYTES) / 2;
+    // Half of the pause that one PAUSE requests, so that it is renewed in time.
+    return m_egress[port].Occupancy(PauseTable::MAX_QUANTA * PauseTable::QUANTUM_BYTES) / 2;
 }
 
 Frame
@@ -304,7 +392,7 @@ FabricSwitch::SendPause(uint16_t port, uint8_t priority, uint32_t quanta)
 }
 
 void
-FabricSwitch::Timer(Kind kind, uint32_t number)
+FabricSwitch::Timer(EventKind kind, uint32_t number)
 {
     const auto port = static_cast<uint16_t>(number);
     if (kind == PAUSE_END)

@@ -15,25 +15,26 @@ namespace ns3::rdma
 {
 
 /**
- * \brief An output-queued switch: a FIFO for each port and traffic class, in a buffer that all
- * share.
+ * \brief An output-queued switch: a FIFO for each port and traffic class, in a shared buffer.
  *
- * A frame is in the output queue once its last bit has arrived (with cut-through its first
+ * A frame enters the output queue when its last bit has arrived (with cut-through its first
  * CutThrough bytes) and the latency of the switch has passed (part of the link's delay, see
- * FabricMap). Among frames that arrive at the same time the lower input port is first; among
- * classes of a port, the higher. What waits may be marked (EcnMarker), and stops its sender, is
- * dropped or loses its payload when there is no room for it (SharedBuffer).
+ * FabricMap). Of frames that arrive at the same time, the one from the lower input port is first;
+ * of the classes of a port, the higher one. Waiting frames may be marked (EcnMarker). A frame
+ * without room in the buffer is dropped or loses its payload, or its sender is paused in time
+ * (SharedBuffer).
  */
 class FabricSwitch : public FabricNode
 {
   public:
     static TypeId GetTypeId();
 
-    /// Before the run: the index of this switch and what the attributes say goes into the map.
-    /// \p largestFrame is the size of a full packet on the wire.
+    /// Called before the run. Writes the seed of this switch into \p map. \p largestFrame is the
+    /// size of a full packet on the wire.
     void Configure(FabricMap* map, int64_t largestFrame);
 
-    /// What a port that is paused may still receive (docs/explanation/packet-network.md), bytes.
+    /// Returns the bytes that a port may still receive after it has paused its peer
+    /// (docs/explanation/packet-network.md).
     static int64_t HeadroomOf(const FabricDirection& in,
                               const FabricDirection& out,
                               int64_t largestFrame,
@@ -45,9 +46,9 @@ class FabricSwitch : public FabricNode
 
     struct Counts
     {
-        uint64_t unroutable = 0; //!< frames for where no way leads since a fault
-        uint64_t pauses = 0;     //!< PAUSE frames sent to stop or keep stopped
-        uint64_t resumes = 0;    //!< PAUSE frames sent to go on
+        uint64_t unroutable = 0; //!< frames to destinations without a path since a fault
+        uint64_t pauses = 0;     //!< PAUSE frames sent to begin or prolong a pause
+        uint64_t resumes = 0;    //!< PAUSE frames sent to end a pause
     };
 
     const Counts& GetCounts() const
@@ -55,14 +56,14 @@ class FabricSwitch : public FabricNode
         return m_counts;
     }
 
-    /// What became of frames that had to leave by a port.
+    /// Counts of the frames routed to a port.
     struct PortCounts
     {
         uint64_t marked = 0;
         uint64_t dropped = 0;
         uint64_t trimmed = 0;
-        int64_t queued = 0;     //!< bytes waiting now, of all classes
-        int64_t mostQueued = 0; //!< that ever waited, bytes
+        int64_t queued = 0;    //!< bytes that wait now, of all classes
+        int64_t maxQueued = 0; //!< maximum of queued
     };
 
     const PortCounts& GetPortCounts(uint16_t port) const
@@ -80,11 +81,11 @@ class FabricSwitch : public FabricNode
 
     struct Port
     {
-        uint8_t stopping = 0;  //!< that this switch has paused at the other end
-        bool renewing = false; //!< an event will look at what is still stopped
+        uint8_t pausing = 0;   //!< classes that this switch has paused at the peer, one bit each
+        bool renewing = false; //!< an event will renew the pauses
         PortCounts counts;
         EcnMarker marker;
-        Fifo<Frame> pauses; //!< to be sent before anything else
+        Fifo<Frame> pauses; //!< to be sent before other frames
     };
 
     // For FabricNode::RunEvent
@@ -97,13 +98,13 @@ class FabricSwitch : public FabricNode
                !m_ports[port].pauses.Empty();
     }
 
-    void Timer(Kind kind, uint32_t number);
+    void Timer(EventKind kind, uint32_t number);
     void Enqueue(uint16_t port, uint16_t inPort, const Frame& frame);
-    /// There is no room for \p frame: it is lost, or its header goes on.
+    /// Drops \p frame, for which there is no room, or queues its header.
     void Refuse(uint16_t port, uint16_t inPort, const Frame& frame);
-    /// The port it came in by.
+    /// Takes the first frame of a queue. Returns the port that it arrived by.
     uint16_t Dequeue(uint16_t port, uint8_t priority, Frame* frame);
-    void Stop(uint16_t inPort, uint8_t priority);
+    void Pause(uint16_t inPort, uint8_t priority);
     void Resume(uint16_t inPort, uint8_t priority);
     void RenewPauses(uint16_t inPort);
     void SendPause(uint16_t port, uint8_t priority, uint32_t quanta);
@@ -111,7 +112,8 @@ class FabricSwitch : public FabricNode
     int64_t RenewalInterval(uint16_t port) const;
     void Mark(uint16_t port, int64_t queued, Frame& frame);
     void ConfigureMarkers();
-    /// Writes into m_carried what \p port is like as \p frame leaves, if that wants to know.
+    /// Adds the state of \p port to the telemetry of \p frame, which leaves by it, if the frame has
+    /// telemetry.
     void Observe(uint16_t port, const Frame& frame);
 
     uint32_t m_seed = 0;               //!< attribute
@@ -130,7 +132,7 @@ class FabricSwitch : public FabricNode
     bool m_ecnAtDequeue = false;       //!< attribute
     uint64_t m_ecnMin = 0;             //!< attribute
     uint64_t m_ecnMax = 0;             //!< attribute
-    double m_ecnMost = 0;              //!< attribute
+    double m_ecnProbability = 0;       //!< attribute
     uint32_t m_index = 0;              //!< among the switches
     SharedBuffer m_buffer;
     PortChooser m_chooser;

@@ -16,8 +16,8 @@ namespace ns3::rdma
 /**
  * \brief The frames that wait in a switch: a FIFO for each port and class, in one pool.
  *
- * Empty queues cost 16 bytes; the pool grows to what once waited at the same time, whichever the
- * ports.
+ * An empty queue takes 16 bytes. The pool grows to the maximum number of frames that waited at the
+ * same time.
  */
 class FrameQueues
 {
@@ -28,7 +28,7 @@ class FrameQueues
         m_classes.resize(ports);
     }
 
-    /// Of \p port, those that have frames waiting, one bit each.
+    /// Returns the classes that have frames waiting for \p port, one bit each.
     uint8_t GetClasses(uint16_t port) const
     {
         return m_classes[port];
@@ -39,14 +39,15 @@ class FrameQueues
         return m_queues[size_t{port} * CLASSES + priority].bytes;
     }
 
-    /// The first frame of a queue that is not empty.
+    /// Returns the first frame of a queue.
+    /// REQUIRES: the queue is not empty.
     const Frame& Head(uint16_t port, uint8_t priority) const
     {
         return m_pool[m_queues[size_t{port} * CLASSES + priority].head].frame;
     }
 
-    /// Puts \p frame of \p size bytes, with its \p telemetry if it has Frame::INT, at the end of
-    /// the queue of \p port and its class. The copy that waits, until something else is called.
+    /// Appends \p frame of \p size bytes, with its \p telemetry if it has Frame::INT, to the queue
+    /// of \p port and its class. Returns the copy that waits, valid until the next call.
     Frame& Push(uint16_t port,
                 uint16_t inPort,
                 const Frame& frame,
@@ -75,7 +76,7 @@ class FrameQueues
         return m_pool[slot].frame;
     }
 
-    /// Takes the first frame of a queue, whose size is \p size. The port it came in by.
+    /// Takes the first frame of a queue, of \p size bytes. Returns the port that it arrived by.
     uint16_t Pop(uint16_t port, uint8_t priority, int64_t size, Frame* frame, Telemetry* telemetry)
     {
         Queue& queue = m_queues[size_t{port} * CLASSES + priority];
@@ -100,7 +101,7 @@ class FrameQueues
   private:
     static constexpr uint32_t NONE = UINT32_MAX;
 
-    /// Chained through the pool.
+    /// A chain through the pool.
     struct Queue
     {
         uint32_t head = NONE;
@@ -130,7 +131,7 @@ class FrameQueues
     std::vector<Queue> m_queues; //!< by port and class
     std::vector<uint8_t> m_classes;
     std::vector<Slot> m_pool;
-    std::vector<Telemetry> m_telemetry; //!< by slot; only as long as frames with INT need
+    std::vector<Telemetry> m_telemetry; //!< by slot; as long as frames with INT need
     uint32_t m_free = NONE;             //!< chain of free slots
 };
 

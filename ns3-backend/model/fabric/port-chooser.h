@@ -12,11 +12,11 @@
 namespace ns3::rdma
 {
 
-/// How a switch chooses among equally short ways.
+/// How a switch chooses among equally short paths.
 enum Routing
 {
     ECMP,     //!< by the hash of the queue pair
-    FLOWLET,  //!< the same, anew after each pause of the queue pair
+    FLOWLET,  //!< the same, with a new choice after each gap of the queue pair
     ADAPTIVE, //!< the port that will be free first, packet by packet
     SPRAY,    //!< by the hash of the packet
 };
@@ -24,13 +24,13 @@ enum Routing
 /**
  * \brief Chooses, for one switch, the port by which a frame leaves.
  *
- * Acknowledgements and other control frames keep the way of their queue pair. Times in ps.
+ * Acknowledgements and other control frames keep the path of their queue pair. Times in ps.
  */
 class PortChooser
 {
   public:
-    /// \p map outlives this. A queue pair that was quiet for more than \p flowletGap may change its
-    /// way; 2 to the power of \p tableBits flowlets are told apart.
+    /// \p map outlives this. A queue pair that was idle for more than \p flowletGap may change its
+    /// path. The switch distinguishes 2 to the power of \p tableBits flowlets.
     void Configure(const FabricMap* map,
                    uint32_t switchIndex,
                    Routing routing,
@@ -44,7 +44,8 @@ class PortChooser
         m_tableBits = tableBits;
     }
 
-    /// One of \p ports, of which there are some; \p waitAt gives how long a port is taken.
+    /// Returns one of \p ports. \p waitAt returns how long a frame would wait at a port.
+    /// REQUIRES: \p ports is not empty.
     template <typename WaitAt>
     uint16_t Choose(const Frame& frame, std::span<const uint16_t> ports, int64_t now, WaitAt waitAt)
     {
@@ -60,14 +61,14 @@ class PortChooser
             return ports[OfPacket(frame, ports)];
         default:
             CHECK(m_routing == ADAPTIVE);
-            return Emptiest(frame, ports, waitAt);
+            return ShortestWait(frame, ports, waitAt);
         }
     }
 
   private:
     struct Flowlet
     {
-        int64_t last = 0; //!< when its last packet came
+        int64_t last = 0; //!< when its last packet arrived
         uint32_t number = 0;
     };
 
@@ -76,10 +77,10 @@ class PortChooser
         return m_map->Choose(m_switch, ports, frame.path ^ FabricMap::EcmpHash(frame.psn));
     }
 
-    /// A hash of the frame's flowlet.
+    /// Returns a hash of the frame's flowlet.
     uint32_t FlowletOf(const Frame& frame, int64_t now)
     {
-        // A table by hash, as switches have it: queue pairs that collide share their flowlets.
+        // A hash table as in switches: queue pairs that collide share their flowlets.
         const size_t slots = size_t{1} << m_tableBits;
         if (m_flowlets.empty())
         {
@@ -95,19 +96,19 @@ class PortChooser
     }
 
     template <typename WaitAt>
-    uint16_t Emptiest(const Frame& frame, std::span<const uint16_t> ports, WaitAt waitAt) const
+    uint16_t ShortestWait(const Frame& frame, std::span<const uint16_t> ports, WaitAt waitAt) const
     {
-        // Ties go round by packet, so that idle ports are all used.
+        // The packet breaks ties, so that all idle ports are used.
         const uint32_t first = OfPacket(frame, ports);
         uint16_t best = ports[first];
-        int64_t least = NEVER;
-        for (uint32_t i = 0; i < ports.size() && least > 0; ++i)
+        int64_t shortest = NEVER;
+        for (uint32_t i = 0; i < ports.size() && shortest > 0; ++i)
         {
             const uint16_t port = ports[(first + i) % ports.size()];
             const int64_t wait = waitAt(port);
-            if (wait < least)
+            if (wait < shortest)
             {
-                least = wait;
+                shortest = wait;
                 best = port;
             }
         }
@@ -119,7 +120,7 @@ class PortChooser
     Routing m_routing = ECMP;
     int64_t m_flowletGap = 0;
     uint32_t m_tableBits = 0;
-    std::vector<Flowlet> m_flowlets; //!< by hash; made with the first
+    std::vector<Flowlet> m_flowlets; //!< by hash; allocated with the first flowlet
 };
 
 } // namespace ns3::rdma

@@ -11,22 +11,22 @@
 namespace ns3::rdma
 {
 
-/// What a switch does with frames that it has to keep waiting.
+/// What a switch does when its buffer fills up.
 enum FlowControl
 {
-    IDEAL, //!< keeps them all, and counts what a buffer of its size could not
-    PFC,   //!< pauses the sender of a lossless class before room runs out (IEEE 802.1Qbb)
-    LOSSY, //!< drops what is over a queue's share
-    TRIM,  //!< the same, but the header of a packet goes on
+    IDEAL, //!< keeps all frames, and counts the frames over the size of its buffer
+    PFC,   //!< pauses the sender of a lossless class in time (IEEE 802.1Qbb)
+    LOSSY, //!< drops frames over the share of their queue
+    TRIM,  //!< the same, but keeps the header of a packet
 };
 
 /**
- * \brief The packet memory of a switch: who may wait in it, and who has to be stopped.
+ * \brief The packet memory of a switch: which frames are admitted, and which senders are paused.
  *
- * Frames are charged twice: to the queue they wait in, and to the port they came in by. The shares
- * are dynamic thresholds (Choudhury and Hahne, ToN 1998): alpha times what is free. For lossless
- * classes the share belongs to the port of entry. Above it that port's peer is paused; what is
- * still on the way then goes into the port's headroom, which nobody else can use. Sizes in bytes.
+ * A frame is charged to the queue in which it waits and to the port by which it arrived. The shares
+ * are dynamic thresholds (Choudhury and Hahne, ToN 1998): alpha times the free bytes. For lossless
+ * classes the share belongs to the input port. Above its share the peer of that port is paused;
+ * frames that are still in flight go into the headroom of that port. Sizes in bytes.
  */
 class SharedBuffer
 {
@@ -34,14 +34,15 @@ class SharedBuffer
     struct Config
     {
         FlowControl control = IDEAL;
-        int64_t size = 0; //!< 0: unknown, nothing is over it
+        int64_t size = 0; //!< 0: unknown, no frame counts as over it
         double pauseAlpha = 0;
         double dropAlpha = 0;
         int64_t resumeOffset = 0;
         uint8_t lossless = 0; //!< classes, one bit each
     };
 
-    /// \p headroom is by port; with PFC their sum must be below the size.
+    /// \p headroom is by port.
+    /// REQUIRES: with PFC the sum of the headroom is below the size.
     void Configure(const Config& config, std::vector<int64_t> headroom)
     {
         m_config = config;
@@ -74,7 +75,7 @@ class SharedBuffer
     void Add(uint16_t inPort, uint8_t priority, int64_t bytes)
     {
         m_used += bytes;
-        m_most = std::max(m_most, m_used);
+        m_maxUsed = std::max(m_maxUsed, m_used);
         m_over += m_config.size != 0 && m_used > m_config.size ? 1 : 0;
         if (IsLossless(priority))
         {
@@ -97,7 +98,8 @@ class SharedBuffer
         return m_config.control == PFC && (m_config.lossless & ClassBit(priority));
     }
 
-    /// Whether the port of entry is over its share; IsLossless(priority).
+    /// Whether the input port is over its share.
+    /// REQUIRES: IsLossless(priority).
     bool MustPause(uint16_t inPort, uint8_t priority) const
     {
         return m_ingress[inPort][priority] > ShareOf(m_config.pauseAlpha);
@@ -114,13 +116,13 @@ class SharedBuffer
         return m_used;
     }
 
-    /// Most bytes that ever waited.
-    int64_t GetMost() const
+    /// Returns the maximum number of bytes that ever waited.
+    int64_t GetMaxUsed() const
     {
-        return m_most;
+        return m_maxUsed;
     }
 
-    /// Frames that had to wait when the buffer was full.
+    /// Returns the number of frames that waited while the buffer was over its size.
     uint64_t GetFramesOver() const
     {
         return m_over;
@@ -130,7 +132,7 @@ class SharedBuffer
     int64_t ShareOf(double alpha) const
     {
         const int64_t free = std::max<int64_t>(0, m_shared - m_used);
-        // The factor may be a million.
+        // Alpha may be a million: the product may exceed int64_t.
         return static_cast<int64_t>(std::min(alpha * static_cast<double>(free), 0x1p62));
     }
 
@@ -138,9 +140,9 @@ class SharedBuffer
     std::vector<int64_t> m_headroom; //!< by port
     int64_t m_shared = 0;            //!< the size without all headroom
     int64_t m_used = 0;
-    int64_t m_most = 0;
+    int64_t m_maxUsed = 0;
     uint64_t m_over = 0;
-    std::vector<std::array<int64_t, CLASSES>> m_ingress; //!< bytes by port of entry and class
+    std::vector<std::array<int64_t, CLASSES>> m_ingress; //!< bytes by input port and class
 };
 
 } // namespace ns3::rdma

@@ -24,7 +24,7 @@ AnnouncementBox::Deliver()
 int64_t
 AnnouncementBox::EarliestTime() const
 {
-    return NEVER; // nothing happens before the first packet
+    return NEVER; // an announcement causes no event before the first packet
 }
 
 void

@@ -1,8 +1,8 @@
 #ifndef DRYDOCK_NS3_BACKEND_MODEL_HOST_ANNOUNCEMENT_BOX_H_
 #define DRYDOCK_NS3_BACKEND_MODEL_HOST_ANNOUNCEMENT_BOX_H_
 
-#include "ns3-backend/model/simulator/partition.h"
 #include "ns3-backend/model/host/rdma-receiver.h"
+#include "ns3-backend/model/simulator/partition.h"
 
 #include <cstdint>
 #include <string>
@@ -16,9 +16,9 @@ class RdmaHost;
 /**
  * \brief Announcements to one host from the hosts of one thread.
  *
- * The bytes of a message travel as frames; what the message is (its id, tag and cookie) would ride
- * in its headers. Handing it over beside the frames keeps them small. It is there at the end of the
- * window in which the message was sent, and no frame of it can arrive earlier.
+ * The bytes of a message travel as frames. Its id, tag and cookie, which real headers would carry,
+ * are handed over beside the frames to keep frames small. An announcement arrives at the end of the
+ * window in which the message was sent, before any frame of the message.
  */
 class AnnouncementBox : public Mailbox
 {

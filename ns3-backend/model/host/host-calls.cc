@@ -8,7 +8,7 @@ namespace ns3::rdma
 namespace
 {
 
-/// For the standard heap, whose top is the greatest.
+/// The order of a standard heap whose top is the earliest call.
 bool
 Later(const HostCalls::Call& a, const HostCalls::Call& b)
 {

@@ -12,10 +12,11 @@ namespace ns3::rdma
 {
 
 /**
- * \brief The pending callbacks of one host's actor, in the order network.h promises.
+ * \brief The pending callbacks of one host's actor, in the order that network.h states.
  *
- * By time, then timers before deliveries before sent notices; timers by id, messages by (source
- * host, id). Times in ps. A timer that is moved leaves an entry behind that is skipped.
+ * In order of time; at one time timers before deliveries before sent notices; timers by id,
+ * messages by (source host, id). Times in ps. A timer that is moved leaves a stale entry, which is
+ * skipped.
  */
 class HostCalls
 {
@@ -40,20 +41,21 @@ class HostCalls
     void SetTimer(int64_t time, drydock::TimerId id);
     /// \p kind is DELIVERED or SENT.
     void Add(Kind kind, int64_t time, const drydock::Message& message);
-    /// NEVER if there is none.
+    /// Returns the time of the earliest callback, or NEVER.
     int64_t NextTime() const
     {
         return m_heap.empty() ? NEVER : m_heap.front().time;
     }
 
-    /// Removes the earliest; there must be one. \p message is set unless it is a timer.
+    /// Removes and returns the earliest callback. Sets \p message unless it is a timer.
+    /// REQUIRES: there is one.
     Call Pop(drydock::Message* message);
 
   private:
     void Push(const Call& call);
     /// Removes the earliest entry.
     Call PopTop();
-    /// Skips timers that were moved, so that the earliest entry is real.
+    /// Removes stale timers in front, so that the earliest entry is valid.
     void DropStale();
 
     std::vector<Call> m_heap;

@@ -12,19 +12,19 @@ namespace ns3::rdma
 {
 
 /**
- * \brief Messages that travel in parts over several queue pairs, at one of their ends: which parts
- * are still to come.
+ * \brief Messages that travel in parts over several queue pairs: which parts are outstanding, at
+ * one end of their connections.
  *
- * Messages of a connection are done in the order in which they were expected, as NCCL's proxy looks
- * at its requests, though a later one may be complete first.
+ * Messages of a connection are done in the order in which they were expected, as NCCL's proxy tests
+ * its requests, even if a later message is complete first.
  */
 class MessageParts
 {
   public:
-    /// \p whole goes over \p connection, in so many \p parts.
+    /// Message \p whole goes over \p connection in \p parts parts.
     void Expect(uint64_t connection, const drydock::Message& whole, uint32_t parts);
 
-    /// A part of message \p id is through. Calls \p done with each message that is now done.
+    /// A part of message \p id is finished. Calls \p done with each message that is now done.
     template <typename Done>
     void Finish(uint64_t connection, drydock::MessageId id, Done done)
     {
@@ -37,14 +37,14 @@ class MessageParts
         }
     }
 
-    /// Nothing is expected.
+    /// Whether no message is outstanding.
     bool Idle() const;
 
   private:
     struct Pending
     {
         drydock::Message whole;
-        uint32_t parts; //!< that are not through
+        uint32_t parts; //!< number of outstanding parts
     };
 
     static void CountDown(Fifo<Pending>& pending, drydock::MessageId id);

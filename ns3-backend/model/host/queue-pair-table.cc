@@ -63,18 +63,15 @@ QueuePairTable::Make(const FabricMap::AccessPair& ends, uint32_t path)
     const FabricMap::AccessPair back{ends.second ^ 1, ends.first ^ 1};
     const FabricMap::PathTime there = m_map->MeasurePath(ends, path, m_dataSize);
     const int64_t roundTrip = there.time + m_map->MeasurePath(back, path, m_ackSize).time;
-    m_pairs.emplace_back(ends.first,
-                         ends.second,
-                         path,
-                         first.from_port,
-                         m_transport->mtu,
-                         WindowFor(roundTrip, there.slowest));
+    QueuePair& pair =
+        m_pairs.emplace_back(QueuePairPath{ends.first, ends.second, path, first.from_port},
+                             m_transport->mtu,
+                             WindowFor(roundTrip, there.slowest));
     if (m_transport->congestionControl != nullptr)
     {
-        QueuePair& pair = m_pairs.back();
-        pair.controller = m_transport->congestionControl->NewFlow(
+        pair.pacing.controller = m_transport->congestionControl->NewFlow(
             {first.made.bits_per_second(), roundTrip, m_transport->mtu, there.switches});
-        pair.Limit(pair.controller->GetWindow());
+        pair.Limit(pair.pacing.controller->GetWindow());
     }
 }
 

@@ -1,9 +1,9 @@
 #ifndef DRYDOCK_NS3_BACKEND_MODEL_HOST_QUEUE_PAIR_TABLE_H_
 #define DRYDOCK_NS3_BACKEND_MODEL_HOST_QUEUE_PAIR_TABLE_H_
 
-#include "ns3-backend/model/wire/fabric-map.h"
 #include "ns3-backend/model/host/queue-pair.h"
 #include "ns3-backend/model/host/rdma-transport.h"
+#include "ns3-backend/model/wire/fabric-map.h"
 
 #include <unordered_map>
 #include <vector>
@@ -12,14 +12,14 @@ namespace ns3::rdma
 {
 
 /**
- * \brief The queue pairs that send from one host. Each is made by the first message of its (flow,
- * NICs), with its way through the fabric, its window and its rate, and stays. Not thread-safe.
+ * \brief The queue pairs that send from one host. The first message of a (flow, NICs) makes the
+ * queue pair with its path through the fabric, its window and its rate. Not thread-safe.
  */
 class QueuePairTable
 {
   public:
-    /// All pointers outlive this; \p dataSize and \p ackSize are bytes on the wire of a full packet
-    /// and of an acknowledgement.
+    /// All pointers outlive this. \p dataSize and \p ackSize are the bytes on the wire of a full
+    /// packet and of an acknowledgement.
     void Configure(uint32_t host,
                    const FabricMap* map,
                    const RdmaTransport::Parameters* transport,
@@ -28,13 +28,19 @@ class QueuePairTable
 
     static constexpr uint32_t NONE = UINT32_MAX;
 
-    /// What stands for the 5-tuple of the IP packets of the queue pair that carries \p message.
+    /// Returns a hash in place of the 5-tuple of the queue pair that carries \p message.
     static uint32_t PathHash(const drydock::Message& message);
 
-    /// Number of the queue pair for \p message, made if new; NONE where there is no way.
+    /// Returns the number of the queue pair for \p message, which is made if it is new, or NONE if
+    /// no path leads to the destination.
     uint32_t Find(const drydock::Message& message);
 
     QueuePair& operator[](uint32_t number)
+    {
+        return m_pairs[number];
+    }
+
+    const QueuePair& operator[](uint32_t number) const
     {
         return m_pairs[number];
     }
@@ -60,8 +66,8 @@ class QueuePairTable
 
   private:
     void Make(const FabricMap::AccessPair& ends, uint32_t path);
-    /// Bytes in flight, for an idle way there and back whose slowest link takes \p slowest a
-    /// packet.
+    /// Returns the window in bytes for an idle path whose slowest link takes \p slowest for a full
+    /// packet. Times in ps.
     int64_t WindowFor(int64_t roundTrip, int64_t slowest) const;
 
     uint32_t m_host = 0;

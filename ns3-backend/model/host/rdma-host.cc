@@ -1,7 +1,5 @@
 #include "ns3-backend/model/host/rdma-host.h"
 
-#include "ns3-backend/model/wire/duration-checker.h"
-
 #include "core/base/check.h"
 #include "core/model/fabric/connection_shape.h"
 
@@ -27,14 +25,14 @@ RdmaHost::GetTypeId()
             .SetGroupName("Drydock")
             .AddConstructor<RdmaHost>()
             .AddAttribute("NicLatency",
-                          "From the host's memory to the wire, and from the wire to memory, "
-                          "without serialisation; `latency` of the host's NICs.",
+                          "Time from the host's memory to the wire, and from the wire to memory, "
+                          "without serialization; `latency` of the host's NICs.",
                           TimeValue(ns3::Time(0)),
                           MakeTimeAccessor(&RdmaHost::m_nicLatency),
-                          MakeDurationChecker(ns3::Time(0)))
+                          MakeTimeChecker(ns3::Time(0), Seconds(1000)))
             .AddTraceSource("Delivered",
                             "A message is in the host's memory: the message, the time in "
-                            "picoseconds. Its `sent` is when it was given to Send.",
+                            "picoseconds. Message::sent is the time of Send.",
                             MakeTraceSourceAccessor(&RdmaHost::m_deliveredTrace),
                             "ns3::rdma::RdmaHost::DeliveredTracedCallback")
             .AddTraceSource("Repeat",
@@ -56,7 +54,12 @@ RdmaHost::Configure(drydock::HostId id,
     full.payload = static_cast<uint16_t>(transport.mtu);
     Frame ack{};
     ack.flags = Frame::ACK;
-    m_pairs.Configure(static_cast<uint32_t>(id), m_map, &m_transport, SizeOf(full), SizeOf(ack));
+    m_sender.Configure(static_cast<uint32_t>(id),
+                       m_map,
+                       &m_transport,
+                       SizeOf(full),
+                       SizeOf(ack),
+                       &m_timers);
     m_receiver.Configure(&m_transport, m_map);
     m_latency = m_nicLatency.GetTimeStep();
     m_scheduler = MakeScheduler(SizeOf(full));
@@ -66,7 +69,6 @@ RdmaHost::Configure(drydock::HostId id,
     }
     m_cnps.resize(GetNPorts());
     m_acks.resize(GetNPorts());
-    m_active.resize(GetNPorts());
     m_echoes.resize(GetNPorts());
     m_repeated.resize(GetNPorts());
 }
@@ -117,8 +119,8 @@ RdmaHost::Send(const Message& message)
 bool
 RdmaHost::Dispatch(const Message& message)
 {
-    const uint32_t number = m_pairs.Find(message);
-    if (number == QueuePairTable::NONE)
+    const uint32_t number = m_sender.Find(message);
+    if (number == RdmaSender::NONE)
     {
         Fail(fmt::format("NIC {} of host {} cannot reach NIC {} of host {} over the fabric, but "
                          "has a message for it at {}",
@@ -130,12 +132,7 @@ RdmaHost::Dispatch(const Message& message)
         return false;
     }
     SendAnnouncement({RdmaReceiver::QueueKey(static_cast<uint32_t>(m_id), number), message});
-    QueuePair& pair = m_pairs[number];
-    pair.Add(message, m_now + m_latency);
-    if (!pair.armed)
-    {
-        Ready(number);
-    }
+    KickSender(number, m_sender.Add(number, message, m_now, m_now + m_latency));
     return true;
 }
 
@@ -225,7 +222,7 @@ RdmaHost::Process(int64_t limit)
         {
             return GetEventCount() + m_counts.calls - before;
         }
-        // The actor is told when all that happened at that time is known.
+        // Callbacks come after all events of the same time.
         if (event <= call)
         {
             RunEvent(*this);
@@ -266,21 +263,43 @@ RdmaHost::RunCall()
 }
 
 void
-RdmaHost::Timer(Kind kind, uint32_t number)
+RdmaHost::Timer(EventKind kind, uint32_t number)
 {
     switch (kind)
     {
     case READY:
-        return Ready(number);
+        return KickSender(number, m_sender.Release(number, m_now));
     case PACE:
-        m_pairs[number].paced = false;
-        return Activate(number);
+        return KickSender(number, m_sender.Resume(number));
     case RETRY:
         return Retry(number);
     default:
         CHECK(kind == PAUSE_END);
         EndPause(*this, static_cast<uint16_t>(number));
     }
+}
+
+void
+RdmaHost::Retry(uint32_t number)
+{
+    const RdmaSender::RetryResult result = m_sender.Retry(number, m_now);
+    m_counts.timeouts += result.timedOut ? 1 : 0;
+    if (result.gaveUp)
+    {
+        Fail(fmt::format("a queue pair from host {} to host {} gave up at {}: {} retries without "
+                         "an acknowledgement",
+                         m_id,
+                         m_map->direction(m_sender.GetPath(number).to).to_node,
+                         ToString(Now()),
+                         m_transport.retryCount));
+    }
+    KickSender(number, result.joined);
+}
+
+void
+RdmaHost::Reroute(int64_t now)
+{
+    m_sender.Reroute(now);
 }
 
 bool
@@ -307,7 +326,7 @@ RdmaHost::ReadyClasses(uint16_t port) const
 {
     uint8_t ready = m_cnps[port].Empty() ? 0 : ClassBit(m_transport.cnpPriority);
     ready |= m_acks[port].Empty() ? 0 : ClassBit(m_transport.ackPriority);
-    ready |= m_active[port].Empty() ? 0 : ClassBit(m_transport.dataPriority);
+    ready |= m_sender.Empty(port) ? 0 : ClassBit(m_transport.dataPriority);
     return ready & static_cast<uint8_t>(~m_egress[port].paused);
 }
 
@@ -334,6 +353,28 @@ RdmaHost::NextOf(uint8_t classes, uint16_t port, Frame* frame)
     return (open & ClassBit(m_transport.dataPriority)) && NextData(port, frame);
 }
 
+bool
+RdmaHost::NextData(uint16_t port, Frame* frame)
+{
+    const RdmaSender::Sent sent = m_sender.Next(port, m_now, m_egress[port], frame);
+    if (sent == RdmaSender::NOTHING)
+    {
+        return false;
+    }
+    ++m_counts.packets;
+    if (frame->flags & Frame::INT)
+    {
+        m_carried = {};
+    }
+    if (sent == RdmaSender::AGAIN) [[unlikely]]
+    {
+        ++m_counts.repeated;
+        ++m_repeated[port];
+        m_repeatTrace(*frame, m_now);
+    }
+    return true;
+}
+
 void
 RdmaHost::Arrive(uint16_t port, const Frame& frame)
 {
@@ -343,7 +384,7 @@ RdmaHost::Arrive(uint16_t port, const Frame& frame)
     }
     else if (frame.flags & Frame::CNP)
     {
-        m_pairs[frame.queuePair].controller->Notify(m_now);
+        m_sender.Notify(frame.queuePair, m_now);
     }
     else if (frame.IsAck())
     {
@@ -353,6 +394,21 @@ RdmaHost::Arrive(uint16_t port, const Frame& frame)
     {
         ArriveData(port, frame);
     }
+}
+
+void
+RdmaHost::ArriveAck(const Frame& frame)
+{
+    const bool joined = m_sender.Acknowledge(frame, m_carried, m_now, m_complete);
+    for (const Message& message : m_complete)
+    {
+        const auto sent = [this](const Message& whole) {
+            m_calls.Add(HostCalls::SENT, m_now, whole);
+        };
+        IsPart(message) ? m_sentParts.Finish(ConnectionKey(message), message.id, sent)
+                        : sent(message);
+    }
+    KickSender(frame.queuePair, joined);
 }
 
 void
@@ -377,7 +433,7 @@ RdmaHost::ArriveData(uint16_t port, const Frame& frame)
         }
         (notice ? m_cnps : m_acks)[port].Push(reply);
     }
-    // Only now: what is sent takes the place of the telemetry that has just come.
+    // After the loop: sending overwrites m_carried, the telemetry that has just arrived.
     if (!m_replies.empty())
     {
         Kick(*this, port);
@@ -387,7 +443,7 @@ RdmaHost::ArriveData(uint16_t port, const Frame& frame)
 bool
 RdmaHost::Idle() const
 {
-    return m_pairs.Idle() && m_receiver.Idle() && m_sentParts.Idle() && m_comingParts.Idle();
+    return m_sender.Idle() && m_receiver.Idle() && m_sentParts.Idle() && m_comingParts.Idle();
 }
 
 } // namespace ns3::rdma

@@ -2,12 +2,12 @@
 #define DRYDOCK_NS3_BACKEND_MODEL_HOST_RDMA_HOST_H_
 
 #include "exec-engine/network/network.h"
-#include "ns3-backend/model/host/announcement-box.h"
 #include "ns3-backend/model/fabric/fabric-node.h"
+#include "ns3-backend/model/host/announcement-box.h"
 #include "ns3-backend/model/host/host-calls.h"
 #include "ns3-backend/model/host/message-parts.h"
-#include "ns3-backend/model/host/queue-pair-table.h"
 #include "ns3-backend/model/host/rdma-receiver.h"
+#include "ns3-backend/model/host/rdma-sender.h"
 
 #include "ns3/nstime.h"
 #include "ns3/traced-callback.h"
@@ -19,19 +19,20 @@ namespace ns3::rdma
 {
 
 /**
- * \brief A host with its RDMA NICs: queue pairs that share each port in turns.
+ * \brief A host with RDMA NICs. It connects the sending side (RdmaSender), the receiving side
+ * (RdmaReceiver) and the callbacks of the host's actor (HostCalls) with the ports.
  *
- * A message given to Send is at the NIC one NIC latency later, is cut into packets of one MTU, and
- * its packets take turns with those of the other queue pairs of the port that have something to
- * send and room in their window; acknowledgements go first. The receiver acknowledges at once every
- * packet that asks for it: each PacketsPerAck-th, the last of a message, and one that fills the
- * window. The message is delivered one NIC latency after its last bit has arrived, and has been
- * sent when its last acknowledgement is back.
+ * A message given to Send is at the NIC one NIC latency later and is cut into packets of one MTU.
+ * Its packets take turns with those of other queue pairs of the port that can send;
+ * acknowledgements go first. The receiver acknowledges at once every packet that asks for it: one
+ * in PacketsPerAck, the last of a message, and one that fills the window. The message is delivered
+ * one NIC latency after its last bit has arrived. It has been sent when its last acknowledgement is
+ * back.
  *
- * Congestion control sets how soon a packet may follow another; the receiver tells the sender of
- * marked packets at most every CnpInterval. A receiver that misses a packet says so (NACK); what is
- * not acknowledged in time is sent again, and after RetryCount times without progress the run
- * fails. A paused class (PFC) keeps its queue pairs waiting.
+ * Congestion control sets how soon a packet may follow another. The receiver reports marked packets
+ * at most once in CnpInterval. A receiver that misses a packet sends a NACK. Packets that are not
+ * acknowledged in time are sent again; after RetryCount times without progress the run fails. The
+ * queue pairs of a paused class (PFC) wait.
  *
  * Thread-safety: everything runs on the thread of the partition.
  */
@@ -40,7 +41,7 @@ class RdmaHost : public FabricNode, public drydock::HostPort
   public:
     static TypeId GetTypeId();
 
-    /// Before the run; \p hosts outlives this and holds every host by its id.
+    /// Called before the run. \p hosts outlives this and has every host by its id.
     void Configure(drydock::HostId id,
                    const std::vector<RdmaHost*>* hosts,
                    const RdmaTransport::Parameters& transport);
@@ -58,8 +59,7 @@ class RdmaHost : public FabricNode, public drydock::HostPort
     int64_t NextTime() const override;
 
     void Receive(uint32_t name, drydock::Unpacker& parcel) override;
-    /// Called between windows, at \p now: the fabric has found its ways again. Queue pairs whose
-    /// cables have none go on over others of their NICs; what is lost, they send again.
+    /// Called between windows, at \p now: the fabric has new routes (RdmaSender::Reroute).
     void Reroute(int64_t now);
     /// Called between windows.
     void Announce(const Announcement& announcement);
@@ -73,7 +73,7 @@ class RdmaHost : public FabricNode, public drydock::HostPort
         uint64_t cnps = 0;     //!< congestion notifications, sent by this host
         uint64_t nacks = 0;    //!< sent by this host
         uint64_t repeated = 0; //!< packets of data sent again
-        uint64_t timeouts = 0; //!< acknowledgements that did not come in time
+        uint64_t timeouts = 0; //!< acknowledgements that did not arrive in time
     };
 
     const Counts& GetCounts() const
@@ -81,7 +81,7 @@ class RdmaHost : public FabricNode, public drydock::HostPort
         return m_counts;
     }
 
-    /// Packets of data that \p port has sent again.
+    /// Returns the number of packets of data that \p port has sent again.
     uint64_t GetNRepeated(uint16_t port) const
     {
         return m_repeated[port];
@@ -89,10 +89,10 @@ class RdmaHost : public FabricNode, public drydock::HostPort
 
     size_t GetNQueuePairs() const
     {
-        return m_pairs.Size();
+        return m_sender.GetNQueuePairs();
     }
 
-    /// No message is under way from here or to here.
+    /// Whether no message from or to this host is in flight.
     bool Idle() const;
 
   private:
@@ -106,75 +106,62 @@ class RdmaHost : public FabricNode, public drydock::HostPort
     {
         return MaySend(port, m_transport.cnpPriority, m_cnps) ||
                MaySend(port, m_transport.ackPriority, m_acks) ||
-               MaySend(port, m_transport.dataPriority, m_active);
+               (!m_sender.Empty(port) && IsOpen(port, m_transport.dataPriority));
     }
 
-    /// Whether \p queues hold something for \p port that is not paused.
-    template <typename Queues>
-    bool MaySend(uint16_t port, uint8_t priority, const Queues& queues) const
+    /// Whether \p queues hold a frame for \p port whose class is not paused.
+    bool MaySend(uint16_t port, uint8_t priority, const std::vector<Fifo<Frame>>& queues) const
     {
-        return !queues[port].Empty() && !(m_egress[port].paused & ClassBit(priority));
+        return !queues[port].Empty() && IsOpen(port, priority);
+    }
+
+    /// Whether traffic class \p priority is not paused at \p port.
+    bool IsOpen(uint16_t port, uint8_t priority) const
+    {
+        return !(m_egress[port].paused & ClassBit(priority));
     }
 
     static constexpr uint8_t ALL_CLASSES = UINT8_MAX;
 
-    /// Those that have something to send by \p port and are not paused, one bit each.
+    /// Returns the classes that have frames to send by \p port and are not paused, one bit each.
     uint8_t ReadyClasses(uint16_t port) const;
-    /// The next frame of \p classes, those that are paused aside.
+    /// Takes the next frame of \p classes, without the paused ones.
     bool NextOf(uint8_t classes, uint16_t port, Frame* frame);
-    /// The next packet of the queue pair whose turn it is.
+    /// Takes the next packet of data.
     bool NextData(uint16_t port, Frame* frame);
 
-    /// Whether the next queue pair takes its turn after \p pair has sent \p bytes.
-    bool EndsTurn(QueuePair& pair, int64_t bytes) const
-    {
-        if (m_transport.turnBytes == 0)
-        {
-            return true;
-        }
-        // As among classes (ClassScheduler): what it overdraws counts in its next turn.
-        if (pair.credit <= 0)
-        {
-            pair.credit += m_transport.turnBytes;
-        }
-        pair.credit -= bytes;
-        return pair.credit <= 0;
-    }
-
-    /// A message, or a part of one, goes to its queue pair. False if there is no way.
+    /// Gives a message, or a part of one, to its queue pair. Returns false if no path leads there.
     bool Dispatch(const drydock::Message& message);
-    /// A message goes over several queue pairs of its connection.
+    /// Sends a message in parts over several queue pairs of its connection.
     void SendParts(const drydock::Message& message);
     void SendAnnouncement(const Announcement& announcement);
 
-    /// Whether a message is a part of one, or is to be cut into some.
+    /// Whether a message is a part of one, or is to be cut into parts.
     bool IsPart(const drydock::Message& message) const
     {
         return m_transport.queuePairs > 1 && !message.control;
     }
 
-    /// Names the connection that a part belongs to, here and at its other end.
+    /// Names the connection that a part belongs to, at both ends.
     static uint64_t ConnectionKey(const drydock::Message& part)
     {
         return uint64_t{static_cast<uint32_t>(part.source)} << 32 | part.detail;
     }
 
-    /// Takes an active queue pair out of its port's round.
-    void LeaveRound(uint32_t number, QueuePair& pair);
-    void Timer(Kind kind, uint32_t number);
-    void Ready(uint32_t number);
+    /// Sends by the port of queue pair \p number if the pair has \p joined the round of that port.
+    void KickSender(uint32_t number, bool joined)
+    {
+        if (joined)
+        {
+            Kick(*this, m_sender.GetPath(number).port);
+        }
+    }
+
+    void Timer(EventKind kind, uint32_t number);
     void Retry(uint32_t number);
     void RunCall();
     void ArriveData(uint16_t port, const Frame& frame);
     void ArriveAck(const Frame& frame);
-    /// After a packet of \p bytes was sent now: whether the rate lets the next one take its turn.
-    bool Pace(uint32_t number, QueuePair& pair, int64_t bytes);
-    void WatchForLoss(uint32_t number, QueuePair& pair);
-    /// Puts a queue pair that can send into its port's round.
-    void Activate(uint32_t number);
-    Frame CutFrame(uint32_t number);
-    /// Tells the congestion control of \p pair what \p ack says; it acknowledges \p bytes.
-    void Control(const Frame& ack, int64_t bytes, QueuePair& pair);
 
     RdmaTransport::Parameters m_transport{};
     ns3::Time m_nicLatency; //!< attribute
@@ -186,20 +173,19 @@ class RdmaHost : public FabricNode, public drydock::HostPort
     std::vector<std::unique_ptr<AnnouncementBox>> m_boxes; //!< by sending thread
     HostCalls m_calls;
     ClassScheduler m_scheduler;
-    QueuePairTable m_pairs;
+    RdmaSender m_sender;
     RdmaReceiver m_receiver;
-    QueuePairTable::Names m_connections;      //!< that have several queue pairs, by their names
+    QueuePairTable::Names m_connections;      //!< connections with several queue pairs, by name
     std::vector<uint64_t> m_connectionSent;   //!< messages so far, by connection
-    MessageParts m_sentParts;                 //!< not acknowledged
-    MessageParts m_comingParts;               //!< not here
+    MessageParts m_sentParts;                 //!< of messages sent, not acknowledged
+    MessageParts m_comingParts;               //!< of messages to this host, not arrived
     std::vector<Frame> m_replies;             //!< scratch
     std::vector<drydock::Message> m_complete; //!< scratch
-    std::vector<Fifo<Frame>> m_cnps;          //!< by port, to be sent before anything else
-    std::vector<Fifo<Frame>> m_acks;          //!< by port, to be sent
-    std::vector<Fifo<uint32_t>> m_active;     //!< by port, queue pairs in turn
-    std::vector<Fifo<Telemetry>> m_echoes; //!< by port, of the acknowledgements to be sent with INT
+    std::vector<Fifo<Frame>> m_cnps;          //!< by port: notifications to be sent first
+    std::vector<Fifo<Frame>> m_acks;          //!< by port: acknowledgements to be sent
+    std::vector<Fifo<Telemetry>> m_echoes;    //!< by port: of acknowledgements with INT
     Counts m_counts;
-    std::vector<uint64_t> m_repeated; //!< packets of data, by port
+    std::vector<uint64_t> m_repeated; //!< packets of data sent again, by port
     TracedCallback<const drydock::Message&, int64_t> m_deliveredTrace;
     TracedCallback<const Frame&, int64_t> m_repeatTrace;
 };

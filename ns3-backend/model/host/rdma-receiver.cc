@@ -104,7 +104,7 @@ RdmaReceiver::TakeHeader(const Frame& frame,
     const uint32_t ahead = frame.psn - queue.GetNext();
     if (static_cast<int32_t>(ahead) < 0)
     {
-        replies.push_back(Acknowledgement(frame, queue)); // it has come another time
+        replies.push_back(Acknowledgement(frame, queue)); // a duplicate of a packet that arrived
     }
     else if (ahead <= UINT16_MAX && !queue.IsHere(ahead))
     {
@@ -132,8 +132,9 @@ RdmaReceiver::AskForMissing(const Frame& frame,
     {
         return;
     }
-    // The first that is missing has been asked for; of later gaps only what this packet reveals,
-    // as far as the field for it reaches: what lies further is asked for when its turn comes.
+    // The first missing packet was requested above. This packet reveals the gap before it: request
+    // its packets, as far as the 16-bit field reaches. Packets beyond are requested when they are
+    // the first missing one.
     const uint32_t ahead = std::min(frame.psn - queue.GetNext(), UINT16_MAX + 1U);
     for (uint32_t i = std::max(reach, 1U); i < ahead; ++i)
     {
@@ -152,7 +153,7 @@ RdmaReceiver::AskForOverdue(const Frame& frame,
 {
     if (m_transport->retransmission == NEVER_LOST)
     {
-        return; // it will come
+        return; // no packet is lost: it will arrive
     }
     queue.Watch(now, m_transport->reorderTime, [&](uint32_t ahead) {
         if (ahead <= UINT16_MAX)

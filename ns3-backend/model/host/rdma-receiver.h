@@ -12,32 +12,32 @@
 namespace ns3::rdma
 {
 
-/// Of a message that is about to be sent, its receiver is told what it is.
+/// Tells a receiver about a message before its first packet.
 struct Announcement
 {
     uint64_t queue; //!< key of the receive queue, or of the connection
     drydock::Message message;
-    uint32_t parts = 0; //!< a whole message that comes in so many parts, which are announced too
+    uint32_t parts =
+        0; //!< not 0: a whole message that comes in this many parts, announced themselves
 };
 
 /**
- * \brief What a host does with packets of data: puts messages together, and answers.
+ * \brief The receiving side of a host: assembles messages from packets of data, and answers.
  *
- * It acknowledges packets that ask for it, asks for those that are missing, and tells the sender of
- * marked ones. Times in ps. Not thread-safe.
+ * It acknowledges packets that ask for it, asks for missing packets, and notifies senders of marked
+ * packets. Times in ps. Not thread-safe.
  */
 class RdmaReceiver
 {
   public:
-    /// Both outlive this.
+    /// Both arguments outlive this.
     void Configure(const RdmaTransport::Parameters* transport, const FabricMap* map)
     {
         m_transport = transport;
         m_map = map;
     }
 
-    /// Names a receive queue: the host its packets come from, and the number of the queue pair
-    /// there.
+    /// Returns the key of a receive queue: the sending host and the number of the queue pair there.
     static uint64_t QueueKey(uint32_t host, uint32_t queuePair)
     {
         return uint64_t{host} << 32 | queuePair;
@@ -45,23 +45,23 @@ class RdmaReceiver
 
     void Announce(const Announcement& announcement);
 
-    /// Takes a packet of data at \p now. \p replies and \p done are emptied first, then get what
-    /// is to be sent back, and the messages that are now complete, each in order.
+    /// Takes a packet of data at \p now. Clears \p replies and \p done, then adds the frames to
+    /// send back and the messages that are now complete, both in order.
     void Take(const Frame& frame,
               int64_t now,
               std::vector<Frame>& replies,
               std::vector<drydock::Message>& done);
 
-    /// Nothing is announced that has not come.
+    /// Whether every announced message is complete.
     bool Idle() const;
 
   private:
-    /// Acknowledges what came before, if a packet with \p marked must not be acknowledged with it.
+    /// Acknowledges the packets before \p frame if their marks differ from \p marked.
     void EchoChange(const Frame& frame,
                     bool marked,
                     ReceiveQueue& queue,
                     std::vector<Frame>& replies) const;
-    /// Only the header has come: its payload is asked for.
+    /// Takes a trimmed frame: asks for its payload.
     void TakeHeader(const Frame& frame,
                     int64_t now,
                     ReceiveQueue& queue,
@@ -71,13 +71,13 @@ class RdmaReceiver
                        uint32_t reach,
                        ReceiveQueue& queue,
                        std::vector<Frame>& replies) const;
-    /// Where packets may overtake each other: asks for those that were overtaken too long ago.
+    /// Asks for packets that were overtaken too long ago, where packets may overtake each other.
     void AskForOverdue(const Frame& frame,
                        int64_t now,
                        ReceiveQueue& queue,
                        std::vector<Frame>& replies) const;
     Frame Reply(const Frame& frame, uint8_t flags, uint32_t psn, uint16_t missing) const;
-    /// Reply of everything that has come in order.
+    /// Returns a reply that acknowledges every packet that has arrived in order.
     Frame Acknowledgement(const Frame& frame, const ReceiveQueue& queue) const;
 
     const RdmaTransport::Parameters* m_transport = nullptr;

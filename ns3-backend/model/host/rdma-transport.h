@@ -11,18 +11,18 @@
 namespace ns3::rdma
 {
 
-/// What a queue pair does about packets that get lost.
+/// How a queue pair repairs losses.
 enum Retransmission
 {
-    NEVER_LOST,       //!< nothing gets lost, nothing is watched
-    GO_BACK_N,        //!< sends everything again from the first that is missing
-    SELECTIVE_REPEAT, //!< sends again what is missing
+    NEVER_LOST,       //!< no packet is lost: there are no timeouts
+    GO_BACK_N,        //!< sends every packet again from the first missing one
+    SELECTIVE_REPEAT, //!< sends the missing packets again
 };
 
 /**
- * \brief How the queue pairs of all hosts behave, as attributes.
+ * \brief The attributes of the queue pairs of all hosts.
  *
- * One object serves all hosts; it does not change in a run, so all threads read it.
+ * One object serves all hosts. It is constant during a run, so all threads may read it.
  */
 class RdmaTransport : public Object
 {
@@ -39,8 +39,8 @@ class RdmaTransport : public Object
         uint8_t ackPriority;
         uint8_t cnpPriority;
         int64_t turnBytes;
-        uint32_t queuePairs; //!< of a connection
-        bool splitData;      //!< each message goes over all of them
+        uint32_t queuePairs; //!< queue pairs of a connection
+        bool splitData;      //!< each message goes over all queue pairs of its connection
         int64_t cnpInterval;
         Retransmission retransmission;
         int64_t ackTimeout;

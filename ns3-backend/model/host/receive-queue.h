@@ -11,10 +11,11 @@ namespace ns3::rdma
 {
 
 /**
- * \brief The receiving half of a queue pair: the messages that were announced, in order, and which
- * packets of them are there.
+ * \brief The receiving half of a queue pair: the announced messages, in order, and which of their
+ * packets have arrived.
  *
- * Packets that come before one that is missing are kept or not, as the retransmission wants it.
+ * Packets that arrive before a missing packet are kept or discarded, as the retransmission
+ * requires.
  */
 class ReceiveQueue
 {
@@ -26,13 +27,13 @@ class ReceiveQueue
 
     enum Verdict
     {
-        IN_ORDER,  //!< taken, and perhaps some that were kept before
-        DUPLICATE, //!< had been taken
-        EARLY,     //!< one before it is missing
+        IN_ORDER,  //!< taken, with kept packets that follow it
+        DUPLICATE, //!< was taken before
+        EARLY,     //!< a packet before it is missing
     };
 
-    /// Takes a packet. Calls \p done with each message that is now complete. With \p keep early
-    /// packets are kept.
+    /// Takes packet \p psn. Calls \p done with each message that is now complete. Keeps an early
+    /// packet if \p keep is true.
     template <typename Done>
     Verdict Take(uint32_t psn, int64_t mtu, bool keep, Done done)
     {
@@ -53,32 +54,32 @@ class ReceiveQueue
         return IN_ORDER;
     }
 
-    /// Every packet before this one is there.
+    /// Returns the first missing packet.
     uint32_t GetNext() const
     {
         return m_next;
     }
 
-    /// Distance from GetNext() behind the last packet that was kept; 0 if none is.
+    /// Returns the distance from GetNext() to behind the last kept packet; 0 if none is kept.
     uint32_t GetReach() const
     {
         return m_early.Empty() ? 0 : static_cast<uint32_t>(std::max(0, Distance(m_reach)));
     }
 
-    /// Whether packet GetNext() + \p ahead is known to be missing and has been asked for.
+    /// Whether packet GetNext() + \p ahead is missing and was requested.
     bool WasAsked(uint32_t ahead) const
     {
         return ahead < m_early.Size() && m_early[ahead] == ASKED;
     }
 
-    /// Whether packet GetNext() + \p ahead was kept.
+    /// Whether packet GetNext() + \p ahead is kept.
     bool IsHere(uint32_t ahead) const
     {
         return ahead < m_early.Size() && m_early[ahead] == HERE;
     }
 
-    /// Packet GetNext() + \p ahead, which is not here, is asked for at \p now; with \p keep this
-    /// is remembered until it comes, however many are.
+    /// The missing packet GetNext() + \p ahead is requested at \p now. With \p keep this is
+    /// remembered for each packet until it arrives.
     void NoteAsked(uint32_t ahead, int64_t now, bool keep)
     {
         if (lastNack < 0 || static_cast<int32_t>(ahead) > Distance(m_asked))
@@ -94,9 +95,9 @@ class ReceiveQueue
     }
 
     /**
-     * Packets may overtake each other, so one that is missing is not lost at once. Called with each
-     * early packet; calls \p lost with the distance from GetNext() of every missing packet that was
-     * overtaken at least \p patience ago and not reported since.
+     * For packets that may overtake each other: a missing packet does not count as lost at once.
+     * Called with each early packet. Calls \p lost with the distance from GetNext() of every
+     * missing packet that was overtaken at least \p patience ago and was not reported since.
      */
     template <typename Lost>
     void Watch(int64_t now, int64_t patience, Lost lost)
@@ -125,9 +126,9 @@ class ReceiveQueue
         return m_messages.Empty();
     }
 
-    int64_t lastNack = -1; //!< when a missing packet was last asked for; -1: it has come since
-    bool echo = false;     //!< whether the packets since the last acknowledgement were marked
-    int64_t lastCnp = -1;  //!< when the sender was last told of marks; -1: never
+    int64_t lastNack = -1; //!< when a missing packet was last requested; -1: it has arrived since
+    bool echo = false;     //!< the packets since the last acknowledgement were marked
+    int64_t lastCnp = -1;  //!< when the sender was last notified of marks; -1: never
 
   private:
     void StartWatch(int64_t now)
@@ -139,11 +140,11 @@ class ReceiveQueue
     enum Early : uint8_t
     {
         ABSENT,
-        ASKED, //!< and asked for
+        ASKED, //!< absent and requested
         HERE,
     };
 
-    /// How far behind the next packet \p psn is.
+    /// Returns the distance from GetNext() to \p psn; negative if \p psn is before it.
     int32_t Distance(uint32_t psn) const
     {
         return static_cast<int32_t>(psn - m_next);
@@ -193,13 +194,13 @@ class ReceiveQueue
     }
 
     Fifo<drydock::Message> m_messages;
-    int64_t m_received = 0; //!< of the first
+    int64_t m_received = 0; //!< bytes of the first message
     uint32_t m_next = 0;
-    int64_t m_watchSince = -1; //!< when what is missing before m_watchEnd had been overtaken
+    int64_t m_watchSince = -1; //!< when the missing packets before m_watchEnd had been overtaken
     uint32_t m_watchEnd = 0;
-    uint32_t m_asked = 0;  //!< the last that was asked for, where lastNack is not -1
-    uint32_t m_reach = 0;  //!< behind the last packet that was kept, where some are
-    Fifo<uint8_t> m_early; //!< what is known of the packet m_next + i, Early
+    uint32_t m_asked = 0;  //!< the last packet that was requested, if lastNack is not -1
+    uint32_t m_reach = 0;  //!< behind the last kept packet, if there is one
+    Fifo<uint8_t> m_early; //!< the state (Early) of packet m_next + i
 };
 
 } // namespace ns3::rdma

@@ -13,13 +13,13 @@ namespace ns3::rdma
 {
 
 /**
- * \brief The events of ns-3 itself: whatever is put in with Simulator::Schedule.
+ * \brief The events of ns-3 itself, which Simulator::Schedule adds.
  *
- * They run on one thread while every partition stands still at that time, in order of (time, order
- * of scheduling). They are for what touches the whole model: initialisation, a link that fails at
- * a given time, a statistic sampled every so often. Packets never become such events.
+ * They run on one thread while every partition waits at that time, in order of (time, order of
+ * scheduling). They are for changes to the whole model: initialisation, a link that fails at a
+ * given time, a statistic that is sampled periodically. Packets never become such events.
  *
- * Not thread-safe. Owns the events it holds.
+ * Not thread-safe. Owns its events.
  */
 class ControlEvents
 {
@@ -28,16 +28,16 @@ class ControlEvents
     /// Adds \p event (takes the reference) at absolute time \p time, ps.
     EventId Insert(uint64_t time, uint32_t context, EventImpl* event);
     EventId InsertDestroy(EventImpl* event);
-    /// Forgets an event that has not run yet.
+    /// Removes an event that has not run yet.
     void Remove(const EventId& id);
     bool IsExpired(const EventId& id) const;
-    /// Time of the earliest event, NEVER if none.
+    /// Returns the time of the earliest event, or NEVER.
     int64_t NextTime() const;
-    /// Runs every event at NextTime(), those included that are added for that same time.
+    /// Runs every event at NextTime(), including events that are added for the same time meanwhile.
     void RunNextTime();
     /// Runs the events of Simulator::ScheduleDestroy, in order of scheduling.
     void RunDestroy();
-    /// Drops what never ran.
+    /// Drops the events that have not run.
     void Clear();
 
     int64_t Now() const
@@ -45,7 +45,7 @@ class ControlEvents
         return static_cast<int64_t>(m_now);
     }
 
-    /// The clock follows the partitions when they are ahead.
+    /// Moves the clock to the time of the partitions, if they are ahead.
     void AdvanceTo(int64_t time);
 
     uint32_t GetContext() const

@@ -1,6 +1,7 @@
 #include "ns3-backend/model/simulator/partition-shares.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace ns3::rdma
 {
@@ -10,7 +11,7 @@ DealOut(const std::vector<std::vector<Partition*>>& layers, uint32_t parts, Assi
 {
     std::vector<std::vector<uint32_t>> owners;
     uint32_t turn = 0;
-    uint32_t filled = 0; // layers so far that hold something
+    uint32_t filled = 0; // layers so far that are not empty
     for (const std::vector<Partition*>& layer : layers)
     {
         uint64_t total = 0;
@@ -41,6 +42,64 @@ DealOut(const std::vector<std::vector<Partition*>>& layers, uint32_t parts, Assi
         filled += layer.empty() ? 0 : 1;
     }
     return owners;
+}
+
+void
+PartitionShares::Add(Partition* partition, uint32_t layer)
+{
+    m_layers.resize(std::max<size_t>(m_layers.size(), layer + 1));
+    m_layers[layer].push_back(partition);
+    partition->SetNumber(static_cast<uint32_t>(m_partitions.size()));
+    m_partitions.push_back(partition);
+}
+
+void
+PartitionShares::SetProcesses(drydock::Processes* processes)
+{
+    m_processes = processes;
+    m_process = static_cast<uint32_t>(processes->index());
+}
+
+void
+PartitionShares::ShareOut(Assignment assignment)
+{
+    if (m_owners.size() == m_partitions.size())
+    {
+        return;
+    }
+    m_owners.assign(m_partitions.size(), 0);
+    const auto count = static_cast<uint32_t>(m_processes->count());
+    const std::vector<std::vector<uint32_t>> owners = DealOut(m_layers, count, assignment);
+    for (size_t layer = 0; layer < m_layers.size(); ++layer)
+    {
+        for (size_t i = 0; i < m_layers[layer].size(); ++i)
+        {
+            m_owners[m_layers[layer][i]->GetNumber()] = owners[layer][i];
+        }
+    }
+}
+
+std::vector<PartitionShares::Share>
+PartitionShares::DealToThreads(uint32_t threads, Assignment assignment) const
+{
+    std::vector<std::vector<Partition*>> own(m_layers.size());
+    for (size_t layer = 0; layer < m_layers.size(); ++layer)
+    {
+        std::copy_if(m_layers[layer].begin(),
+                     m_layers[layer].end(),
+                     std::back_inserter(own[layer]),
+                     [this](const Partition* partition) { return Owns(*partition); });
+    }
+    const std::vector<std::vector<uint32_t>> dealt = DealOut(own, threads, assignment);
+    std::vector<Share> shares;
+    for (size_t layer = 0; layer < own.size(); ++layer)
+    {
+        for (size_t i = 0; i < own[layer].size(); ++i)
+        {
+            shares.push_back({own[layer][i], dealt[layer][i]});
+        }
+    }
+    return shares;
 }
 
 } // namespace ns3::rdma

@@ -17,17 +17,17 @@ namespace ns3::rdma
 class Partition;
 
 /**
- * \brief What one partition has for another, handed over between two windows.
+ * \brief Data from one partition for another, delivered between two windows.
  *
- * Filled by one thread during a window, emptied by the receiver's thread after the barrier, so it
- * needs no lock. One exists for each link and direction; the order in which mailboxes are emptied
- * must not matter to the receiver. What is for a partition of another process is packed, and given
- * to that partition there.
+ * One thread fills the mailbox during a window and the receiver's thread empties it after the
+ * barrier, so it needs no lock. Each link has one. The order in which mailboxes are emptied must
+ * not matter to the receiver. Data for a partition of another process is packed, and that process
+ * gives it to the partition.
  */
 class Mailbox
 {
   public:
-    /// \p name tells its receiver what it is.
+    /// \p name identifies the mailbox to its receiver.
     Mailbox(Partition* receiver, uint32_t name)
         : m_receiver(receiver),
           m_name(name)
@@ -35,14 +35,14 @@ class Mailbox
     }
 
     virtual ~Mailbox() = default;
-    /// When the receiver has been adopted, before the first Post: notes its thread, so that senders
-    /// do not read a partition that another thread writes.
+    /// Called after the receiver is adopted and before the first Post. Records the receiver's
+    /// thread, so that senders do not read a partition that another thread writes.
     void Address();
     /// Moves everything to the receiver. Called by the receiver's thread.
     virtual void Deliver() = 0;
-    /// Of what is in it: time of the first event that it will be at the receiver; NEVER if none.
+    /// Returns the time of the first event that its content causes at the receiver, or NEVER.
     virtual int64_t EarliestTime() const = 0;
-    /// Instead of Deliver: moves everything to \p parcel, for Partition::Receive.
+    /// In place of Deliver: moves everything to \p parcel, for Partition::Receive.
     virtual void Pack(std::string* parcel) = 0;
 
     uint32_t GetName() const
@@ -68,50 +68,52 @@ class Mailbox
 };
 
 /**
- * \brief What a partition sees of the thread that owns it for the whole run.
+ * \brief The part of a thread that its partitions see. A thread owns the same partitions for the
+ * whole run.
  */
 struct ThreadContext
 {
-    /// Of the thread in this process; other processes count as further threads.
+    /// Of the thread in this process. Other processes count as further threads.
     uint32_t index = 0;
     uint32_t threads = 1; //!< of this process
-    /// By receiving index: mailboxes that were empty and got something in this window.
+    /// By receiving index: mailboxes that became non-empty in this window.
     std::vector<std::vector<Mailbox*>> posted;
-    /// Set by an event that wants the run to end with this window.
+    /// Set by an event that ends the run with this window.
     bool stop = false;
 };
 
 /**
- * \brief A part of the model that runs on its own between two windows: a host, or a switch.
+ * \brief A part of the model that runs independently within a window: a host or a switch.
  *
- * The simulator calls Process with ever later limits, from one and the same thread. Within a
- * window a partition touches nothing outside but mailboxes, and what it puts there must not take
- * effect before the window ends; the lookahead of the simulator is chosen so.
+ * The simulator calls Process with increasing limits, always from the same thread. Within a window
+ * a partition touches only itself and mailboxes, and nothing that it posts may take effect before
+ * the window ends. The lookahead of the simulator guarantees this.
  */
 class Partition
 {
   public:
     virtual ~Partition() = default;
-    /// Before time starts.
+    /// Called once, before the first event.
     virtual void Start() = 0;
-    /// Runs every event before \p limit (not at it), in order of (time, kind, number). How many.
+    /// Runs every event before \p limit (not at it), in order of (time, kind, number). Returns
+    /// their number.
     virtual uint64_t Process(int64_t limit) = 0;
-    /// Time of the earliest pending event, NEVER if there is none.
+    /// Returns the time of the earliest pending event, or NEVER.
     virtual int64_t NextTime() const = 0;
-    /// Time of the event that is being run, ps.
+    /// Returns the time of the event that is being run, ps.
     virtual int64_t LocalTime() const = 0;
-    /// Relative cost of simulating it, for sharing partitions out to threads.
+    /// Returns the relative cost of simulating it, for dealing partitions out to threads.
     virtual uint32_t GetWeight() const = 0;
 
-    /// What a mailbox of that name has packed in another process. Called by the thread of this
-    /// partition between windows.
+    /// Takes what a mailbox of that name has packed in another process. Called by the thread of
+    /// this partition between windows.
     virtual void Receive(uint32_t /*name*/, drydock::Unpacker& /*parcel*/)
     {
         CHECK_NOTE(false, "this partition has no mailboxes in other processes");
     }
 
-    /// The thread is decided: called once, before Start. A partition of another process is never
-    /// started here: it only receives.
+    /// Called once, before Start: \p context is the thread that runs this partition. A partition of
+    /// another process is adopted but not started.
     virtual void Adopt(ThreadContext* context, size_t slot)
     {
         m_context = context;
@@ -141,7 +143,7 @@ class Partition
     }
 
   protected:
-    /// To be called when \p mailbox goes from empty to not empty.
+    /// Must be called when \p mailbox becomes non-empty.
     void Post(Mailbox* mailbox)
     {
         m_context->posted[mailbox->GetThread()].push_back(mailbox);

@@ -11,10 +11,10 @@ namespace ns3::rdma
 /**
  * \brief Where the threads of a run meet, twice a window.
  *
- * A window is microseconds of work, so a thread spins first. Then it lets others have the core, if
- * any wait for it, and looks again: on a machine with a core for each thread that costs nothing,
- * where to sleep and be woken would cost as much as a window. It sleeps only when the others are
- * very late, as while the first thread runs windows alone.
+ * A window is microseconds of work, so a waiting thread spins first. Then it yields the core to
+ * other runnable threads and looks again: on a machine with a core for each thread this costs
+ * nothing, while sleeping and waking would cost as much as a window. It sleeps only when other
+ * threads are very late, for example while the first thread runs windows alone.
  */
 class WindowBarrier
 {
@@ -24,7 +24,7 @@ class WindowBarrier
     {
     }
 
-    /// Returns when every thread has called it. What was written before is seen after.
+    /// Returns when every thread has called it. Writes before the call are visible after it.
     void Wait()
     {
         if (m_threads == 1)
@@ -47,7 +47,7 @@ class WindowBarrier
             }
             Relax();
         }
-        for (int turn = 0; turn < TURNS; ++turn)
+        for (int turn = 0; turn < YIELDS; ++turn)
         {
             if (m_phase.load(std::memory_order_acquire) != phase)
             {
@@ -63,7 +63,7 @@ class WindowBarrier
 
   private:
     static constexpr int SPINS = 4000;
-    static constexpr int TURNS = 1000; //!< of offering the core
+    static constexpr int YIELDS = 1000;
 
     static void Relax()
     {

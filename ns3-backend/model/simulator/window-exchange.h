@@ -13,33 +13,34 @@ namespace ns3::rdma
 {
 
 /**
- * \brief What the partitions of this process and those of the others have for each other.
+ * \brief Exchanges mailboxes between the partitions of this process and those of other processes.
  *
- * Once a window each process sends one parcel to each other one, with all that its partitions have
- * for partitions there, the time of its own earliest event and whether it wants to stop. So after
- * one round all know the beginning of the next window; nobody sends packet by packet, and no
- * reduction is needed besides. In a parcel things are in no order that matters (Mailbox).
+ * Once a window each process sends one parcel to each other process: the content of all mailboxes
+ * for that process, the time of its own earliest event and whether it asks to stop. After one round
+ * all processes know the beginning of the next window, without a reduction. The order within a
+ * parcel does not matter (Mailbox).
  *
- * Run is called by the first thread while the others stand still, Deliver by each for its own.
+ * The first thread calls Run while the other threads wait. Each thread calls Deliver for its own
+ * partitions.
  */
 class WindowExchange
 {
   public:
-    /// \p processes outlives this; \p partitions are all of them, by number; \p threads are in this
-    /// process.
+    /// \p processes outlives this; \p partitions has all partitions, by number; \p threads is the
+    /// number of threads of this process.
     WindowExchange(drydock::Processes* processes,
                    std::vector<Partition*> partitions,
                    uint32_t threads);
 
-    /// A partition of another process.
+    /// \p partition belongs to another process.
     void Adopt(Partition* partition, uint32_t process);
 
-    /// Packs what \p sender has posted for others.
+    /// Packs the mailboxes that \p sender has posted for other processes.
     void Collect(ThreadContext& sender);
-    /// Sends what was collected, with what this process has to say, and sorts what comes back.
+    /// Sends what was collected with the state of this process, and sorts what it receives.
     void Run(int64_t earliest, bool stop);
 
-    /// What came for partitions of \p thread; \p touched is told each.
+    /// Delivers what arrived for partitions of \p thread. Calls \p touched with each partition.
     template <typename Touched>
     void Deliver(uint32_t thread, Touched touched)
     {
@@ -52,7 +53,7 @@ class WindowExchange
         m_records[thread].clear();
     }
 
-    /// Of all processes, by the last Run.
+    /// Returns the earliest event of all processes, as of the last Run.
     int64_t GetEarliest() const
     {
         return m_earliest;
@@ -78,7 +79,7 @@ class WindowExchange
         uint64_t stop;
     };
 
-    /// Stands before what a mailbox has packed.
+    /// Precedes what a mailbox has packed.
     struct Label
     {
         uint32_t partition;
@@ -92,7 +93,7 @@ class WindowExchange
     std::vector<Partition*> m_partitions;
     std::vector<ThreadContext> m_remote;        //!< by process, for its partitions
     std::vector<std::string> m_out;             //!< by process
-    std::vector<std::string> m_in;              //!< likewise
+    std::vector<std::string> m_in;              //!< by process
     std::vector<std::vector<Record>> m_records; //!< by thread; into m_in
     int64_t m_earliest = NEVER;
     bool m_stop = false;

@@ -9,22 +9,22 @@ namespace ns3::rdma
 {
 
 /**
- * \brief Decides whether the next windows are worth waking the other threads for.
+ * \brief Decides whether all threads share the next windows or the first thread runs them alone.
  *
- * A window of a few events is over sooner than two barriers are, and on a machine whose cores are
- * busy with other things a barrier costs a turn of the scheduler. So the cost of an event is
- * measured both ways, over and over: most of the time in the way that was cheaper, every so often
- * for a moment in the other, which must win by a tenth. The first windows of it do not count: the
- * other threads wake up, and what the partitions touch moves to other caches. The more often the
- * choice is confirmed, the rarer the comparison. Who runs a window changes no result, so neither
- * does the clock that is read here.
+ * A window of a few events takes less time than two barriers, and on a machine whose cores are busy
+ * a barrier costs a time slice of the scheduler. The pacer therefore measures the cost of an event
+ * in both modes. It uses the cheaper mode most of the time and compares with the other mode
+ * periodically; the other mode must win by a tenth. The first windows after a change of mode do not
+ * count: threads wake up, and state moves to other caches. Each time the comparison confirms the
+ * mode, the next comparison is later. The mode changes no result, so the clock that is read here
+ * does not either.
  */
 class WindowPacer
 {
   public:
     using Clock = int64_t (*)();
 
-    /// With one thread there is nothing to decide.
+    /// With one thread the mode is always alone.
     explicit WindowPacer(uint32_t threads, Clock clock = &SteadyNanoseconds)
         : m_single(threads == 1),
           m_clock(clock),
@@ -38,7 +38,7 @@ class WindowPacer
         return m_together;
     }
 
-    /// A window with \p events events is over.
+    /// Accounts for a window of \p events events.
     void Account(uint64_t events)
     {
         if (m_single)
@@ -62,17 +62,20 @@ class WindowPacer
 
   private:
     static constexpr uint64_t EPOCH_EVENTS = 20'000;
-    static constexpr uint64_t COMPARED_EPOCH_EVENTS = 5'000; //!< the wrong way costs half the speed
+    static constexpr uint64_t COMPARED_EPOCH_EVENTS = 5'000; //!< the wrong mode may halve the speed
     static constexpr int64_t EPOCH_NANOSECONDS = 1'000'000;
     static constexpr uint32_t WINDOWS_PER_READING = 16;
-    static constexpr uint32_t COMPARED_EPOCHS = 2; //!< the first is not counted
-    /// Epochs until the next comparison. Not to share when it would pay costs more.
-    static constexpr uint32_t LEAST_PATIENCE_ALONE = 8;
-    static constexpr uint32_t LEAST_PATIENCE_TOGETHER = 32;
-    static constexpr uint32_t MOST_PATIENCE = 256;
-    static constexpr uint32_t MORE_PATIENCE = 4; //!< times as much when a choice is confirmed
-    static constexpr double LEAST_GAIN = 0.9;    //!< of the cost of the present way
-    static constexpr double CLEAR_GAIN = 0.75;   //!< of the cost alone: no need to compare
+    static constexpr uint32_t COMPARED_EPOCHS = 2; //!< the first does not count
+    /// Epochs until the next comparison. Running alone when sharing pays is the more costly
+    /// mistake.
+    static constexpr uint32_t MIN_PATIENCE_ALONE = 8;
+    static constexpr uint32_t MIN_PATIENCE_TOGETHER = 32;
+    static constexpr uint32_t MAX_PATIENCE = 256;
+    static constexpr uint32_t PATIENCE_GROWTH = 4; //!< factor when the mode is confirmed
+    static constexpr double MIN_GAIN =
+        0.9; //!< a mode that wins costs less than this share of the present mode
+    static constexpr double CLEAR_GAIN =
+        0.75; //!< a cost below this share of running alone needs no comparison
 
     static int64_t SteadyNanoseconds()
     {
@@ -84,7 +87,7 @@ class WindowPacer
         int64_t nanoseconds = 0;
         uint64_t events = 0;
 
-        /// The latest counts as much as all before it: what an event costs changes in a run.
+        /// The latest epoch weighs as much as all before it: the cost of an event changes in a run.
         void Follow(const Cost& latest)
         {
             nanoseconds = nanoseconds / 2 + latest.nanoseconds;
@@ -110,7 +113,7 @@ class WindowPacer
             m_cost.Follow(epoch);
         }
         m_warm = true;
-        // Something else wants the cores now: no reason to wait with the comparison.
+        // Other programs use the cores now: compare at once.
         const bool slow = m_together && !m_comparing && epoch.PerEvent() > m_alone;
         if (--m_left > 0 && !slow)
         {
@@ -121,10 +124,10 @@ class WindowPacer
             Decide();
             return;
         }
-        if (m_together && !slow && m_patience < MOST_PATIENCE &&
+        if (m_together && !slow && m_patience < MAX_PATIENCE &&
             m_cost.PerEvent() < CLEAR_GAIN * m_alone)
         {
-            Confirm(); // what running alone cost then is recent enough to tell
+            Confirm(); // the last cost of running alone is recent enough
             return;
         }
         m_comparing = true;
@@ -136,29 +139,29 @@ class WindowPacer
     {
         m_comparing = false;
         m_alone = m_together ? m_present : m_cost.PerEvent();
-        const bool better = m_cost.PerEvent() < LEAST_GAIN * m_present;
+        const bool better = m_cost.PerEvent() < MIN_GAIN * m_present;
         const bool together = better == m_together;
         if (better)
         {
-            m_patience = together ? LEAST_PATIENCE_TOGETHER : LEAST_PATIENCE_ALONE;
+            m_patience = together ? MIN_PATIENCE_TOGETHER : MIN_PATIENCE_ALONE;
         }
         else
         {
             Confirm();
         }
-        // A way that was just compared is warm already.
+        // A mode that just won the comparison is warm already.
         Begin(together, m_patience);
         m_warm = better;
     }
 
-    /// The present way goes on, longer than before.
+    /// The present mode continues, for longer than before.
     void Confirm()
     {
-        m_patience = std::min(MORE_PATIENCE * m_patience, MOST_PATIENCE);
+        m_patience = std::min(PATIENCE_GROWTH * m_patience, MAX_PATIENCE);
         m_left = m_patience;
     }
 
-    /// The next \p epochs all in one way.
+    /// Runs the next \p epochs in one mode.
     void Begin(bool together, uint32_t epochs)
     {
         m_together = together;
@@ -170,13 +173,13 @@ class WindowPacer
     const bool m_single;
     const Clock m_clock;
     bool m_together = false;
-    bool m_comparing = false; //!< this epoch tries the other way
+    bool m_comparing = false; //!< this epoch tries the other mode
     bool m_warm = true;       //!< the epoch counts
-    Cost m_cost;              //!< of the latest epochs that count, in the present way
-    double m_present = 0;     //!< nanoseconds an event, of the way that is being compared with
-    double m_alone = 0;       //!< likewise, alone, at the last comparison
+    Cost m_cost;              //!< of the latest epochs that count, in the present mode
+    double m_present = 0;     //!< nanoseconds an event, of the mode before the comparison
+    double m_alone = 0;       //!< nanoseconds an event alone, at the last comparison
     uint32_t m_left = 1;      //!< epochs until the next comparison, or of this one
-    uint32_t m_patience = LEAST_PATIENCE_ALONE;
+    uint32_t m_patience = MIN_PATIENCE_ALONE;
     uint32_t m_unread = 0;
     uint64_t m_events = 0; //!< of this epoch
     int64_t m_begin;       //!< of this epoch

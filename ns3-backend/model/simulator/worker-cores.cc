@@ -24,7 +24,7 @@ WorkerCores::KeepApart(uint32_t index)
 void
 WorkerCores::MoveAway() const
 {
-    cpu_set_t allowed; // on machines with more cores than it holds the calls fail: no harm
+    cpu_set_t allowed; // too small for very large machines: the calls below then fail, without harm
     if (sched_getaffinity(0, sizeof(allowed), &allowed) != 0)
     {
         return;
@@ -40,7 +40,9 @@ WorkerCores::MoveAway() const
     }
     if (CPU_COUNT(&free) > 0 && sched_setaffinity(0, sizeof(free), &free) == 0)
     {
-        sched_setaffinity(0, sizeof(allowed), &allowed); // it is there; it may be moved again
+        sched_setaffinity(0,
+                          sizeof(allowed),
+                          &allowed); // the thread has moved; the kernel may move it again
     }
 }
 

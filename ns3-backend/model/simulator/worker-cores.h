@@ -9,12 +9,12 @@ namespace ns3::rdma
 {
 
 /**
- * \brief Keeps the threads of a run on different cores, where there are as many.
+ * \brief Keeps the threads of a run on different cores, if the machine has enough cores.
  *
- * The kernel wakes a thread on the core of the one that woke it, or lets two share a core while
- * another is free, for milliseconds: then a window takes twice as long. A thread that finds
- * itself on the core of another one moves to a core that none of them is on. It is not bound there:
- * on a busy machine, or beside other processes of the run, the kernel knows better.
+ * The kernel may wake a thread on the core of the thread that woke it, or let two threads share a
+ * core while another core is free, for milliseconds. A window then takes twice as long. A thread
+ * that finds itself on the core of another thread moves to a core without one. It is not bound
+ * there: on a busy machine, or beside other processes of the run, the kernel schedules better.
  */
 class WorkerCores
 {
@@ -24,8 +24,8 @@ class WorkerCores
     {
     }
 
-    /// Called by thread \p index every now and then: looks where it is, and moves if another thread
-    /// with a lower index was last seen there. It costs little when there is nothing to do.
+    /// Called by thread \p index regularly. Moves the thread if a thread with a lower index was
+    /// last seen on its core. Cheap if the thread need not move.
     void KeepApart(uint32_t index);
 
   private:
@@ -33,7 +33,7 @@ class WorkerCores
 
     struct alignas(64) Core
     {
-        std::atomic<int> number{NOWHERE}; //!< as the kernel counts; written by its thread alone
+        std::atomic<int> number{NOWHERE}; //!< as the kernel counts; only its thread writes it
     };
 
     void MoveAway() const;

@@ -8,8 +8,8 @@
 namespace ns3::rdma
 {
 
-/// Numbers that look random, each a hash of a seed and of how many were drawn before (SplitMix64:
-/// Steele, Lea and Flood, OOPSLA 2014). A sequence depends on nothing but its seed.
+/// Pseudo-random numbers (SplitMix64: Steele, Lea and Flood, OOPSLA 2014). A sequence depends only
+/// on its seed.
 class Draws
 {
   public:

@@ -11,8 +11,8 @@ namespace ns3::rdma
 /**
  * \brief A queue in one contiguous block: 32 bytes when empty, no allocation in steady state.
  *
- * Space before the head is reclaimed when the queue runs empty, or when it fills more than half
- * of a block that would otherwise have to grow; so both ends cost amortised constant time.
+ * Space before the head is reclaimed when the queue is empty, or when it fills more than half of a
+ * block that would otherwise have to grow. Push and Pop take amortised constant time.
  */
 template <typename T>
 class Fifo
@@ -63,7 +63,7 @@ class Fifo
         }
     }
 
-    /// Takes all of \p items, leaving it empty (and with some spare block to fill again).
+    /// Appends all of \p items and leaves it empty, with a spare block to fill again.
     void Take(std::vector<T>& items)
     {
         if (Empty())
@@ -89,8 +89,8 @@ class Fifo
         }
     }
 
-    std::vector<T> m_items; //!< popped ones first
-    size_t m_head = 0;      //!< how many are popped
+    std::vector<T> m_items; //!< popped items first
+    size_t m_head = 0;      //!< number of popped items
 };
 
 } // namespace ns3::rdma

@@ -21,18 +21,19 @@ ClassBit(uint8_t priority)
 }
 
 /**
- * \brief Until when the other end of each port has stopped which classes (IEEE 802.1Qbb).
+ * \brief Which classes the peer of each port has paused, and until when (IEEE 802.1Qbb).
  *
- * A pause counts in quanta of 512 bit times of the link it came by. Costs nothing until the first
- * PAUSE arrives. Times in ps.
+ * A PAUSE counts in quanta of 512 bit times of the link that it arrived by. The table is empty
+ * until the first PAUSE arrives. Times in ps.
  */
 class PauseTable
 {
   public:
-    static constexpr int64_t QUANTUM_BYTES = 64; //!< 512 bits
-    static constexpr uint32_t LONGEST = 65535;   //!< quanta one PAUSE can ask for
+    static constexpr int64_t QUANTUM_BYTES = 64;  //!< 512 bits
+    static constexpr uint32_t MAX_QUANTA = 65535; //!< of one PAUSE
 
-    /// Obeys \p frame, which has come in by \p port. When the pause ends; \p now if it just did.
+    /// Obeys \p frame, which arrived by \p port. Returns when the pause ends: \p now if the frame
+    /// ends it.
     template <typename Egress>
     int64_t Set(uint16_t port, const Frame& frame, int64_t now, Egress& egress)
     {
@@ -62,13 +63,14 @@ class PauseTable
         return until;
     }
 
-    /// How long the class has been paused by now; Set has been called for it.
+    /// Returns how long the class has been paused at \p now.
+    /// REQUIRES: Set was called for the class.
     int64_t HeldFor(uint16_t port, uint8_t priority, int64_t now) const
     {
         return now - m_since[port][priority];
     }
 
-    /// Whether some class of \p port goes on because its pause has run out by \p now.
+    /// Ends the pauses that are over at \p now. Returns whether a class of \p port resumes.
     template <typename Egress>
     bool Expire(uint16_t port, int64_t now, Egress& egress)
     {
@@ -84,7 +86,7 @@ class PauseTable
         return egress.paused != before;
     }
 
-    /// How long some class of \p port has been paused by now, all pauses together.
+    /// Returns the total time up to \p now in which at least one class of \p port was paused.
     int64_t GetPausedTime(uint16_t port, int64_t now) const
     {
         if (port >= m_paused.size())

@@ -12,16 +12,16 @@ namespace ns3::rdma
 {
 
 /**
- * \brief A time for each of a fixed number of slots, and which of them is the earliest.
+ * \brief A time for each of a fixed number of slots, with the earliest at hand.
  *
- * Of equal times the lowest slot is first. A tournament: a binary tree, each of whose nodes has
- * the winner of the two below it. Setting a time plays its games anew, one a level, with nothing
- * in them to mispredict.
+ * Of equal times the lowest slot is first. This is a tournament tree: each inner node holds the
+ * winner of the two nodes below it. Setting a time replays one match a level, without a branch to
+ * mispredict.
  */
 class PortTimes
 {
   public:
-    /// All slots are at NEVER.
+    /// Sets all slots to NEVER.
     void Configure(size_t slots)
     {
         m_leaves = std::bit_ceil(slots);
@@ -32,7 +32,7 @@ class PortTimes
         }
     }
 
-    /// Of the earliest, ps; NEVER if there is none.
+    /// Returns the earliest time in ps, or NEVER.
     int64_t GetTime() const
     {
         return m_players[1].time;
@@ -51,7 +51,7 @@ class PortTimes
         {
             m_players[node] = winner;
             const Player other = m_players[node ^ 1];
-            // Of equals the left one: `other` if this node is a right one.
+            // Of equal times the left node wins: `other` if this node is a right node.
             const bool loses =
                 static_cast<uint64_t>(other.time) < static_cast<uint64_t>(winner.time) + (node & 1);
             winner.time = loses ? other.time : winner.time;

@@ -1,0 +1,80 @@
+#include "core/schema/cluster/transport_file.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "core/model/fabric/transport_attributes.h"
+
+namespace drydock {
+namespace {
+
+using Names = std::vector<std::string>;
+
+constexpr int64_t kMaxMtu = 65535;  // a packet's length has 16 bits
+
+// Sets *choice to the value of `key`, or to the first of `names` if the key is absent.
+void ReadName(const char* key, const Names& names, YamlReader* reader, std::string* choice) {
+  int index = 0;
+  reader->ReadChoice(key, names, &index, false);
+  *choice = names[static_cast<size_t>(index)];
+}
+
+void ReadBytes(const char* key, int64_t low, int64_t high, YamlReader* reader, Bytes* bytes) {
+  reader->ReadOptional(key, bytes);
+  reader->CheckRange(key, bytes->count(), low, high);
+}
+
+Names CongestionControls() {
+  Names names;
+  for (const CongestionControlName& each : CongestionControlNames()) names.push_back(each.name);
+  return names;
+}
+
+// Adds the attribute to `settings` if its name and its value are valid.
+void ReadAttribute(const YamlNode& key, const YamlNode& value, TransportSettings* settings,
+                   Diagnostics* diagnostics) {
+  if (const Status known = CheckTransportAttributeName(key.scalar); !known.ok()) {
+    return diagnostics->Add(key.ErrorHere(known.error().message()));
+  }
+  const Result<std::string> text = AsString(value);
+  if (!text.ok()) return diagnostics->Add(text.error());
+  const auto parsed = ParseTransportValue(*FindTransportAttribute(key.scalar), *text);
+  if (!parsed.ok()) return diagnostics->Add(value.ErrorHere(parsed.error().message()));
+  settings->emplace_back(key.scalar, *text);
+}
+
+void ReadAttributes(YamlReader* reader, TransportSettings* settings, Diagnostics* diagnostics) {
+  const YamlNode* attributes = reader->Take("attributes", false);
+  if (attributes == nullptr) return;
+  if (attributes->kind != YamlNode::Kind::kMap) {
+    return reader->Fail("attributes", "'attributes' must be a section of Class::Name: value");
+  }
+  for (const auto& [key, value] : attributes->entries) {
+    ReadAttribute(key, value, settings, diagnostics);
+  }
+  std::sort(settings->begin(), settings->end());
+  if (const Status valid = CheckTransportAttributes(*settings); !valid.ok()) {
+    reader->Fail("attributes", valid.error().message());
+  }
+}
+
+}  // namespace
+
+void ReadTransport(const YamlNode& node, Transport* transport, Diagnostics* diagnostics) {
+  YamlReader reader(node, "transport", diagnostics);
+  ReadName("kind", {"roce-v2", "infiniband"}, &reader, &transport->kind);
+  ReadBytes("mtu", 256, kMaxMtu, &reader, &transport->mtu);
+  ReadBytes("header", 1, 1024, &reader, &transport->header);
+  ReadBytes("ack", 1, 1024, &reader, &transport->ack);
+  reader.ReadOptional("packets_per_ack", &transport->packets_per_ack);
+  reader.CheckRange("packets_per_ack", transport->packets_per_ack, 1, 65536);
+  ReadName("congestion_control", CongestionControls(), &reader, &transport->congestion_control);
+  ReadName("flow_control", {"ideal", "pfc", "none", "trim"}, &reader, &transport->flow_control);
+  ReadName("retransmission", {"go-back-n", "selective-repeat"}, &reader,
+           &transport->retransmission);
+  ReadAttributes(&reader, &transport->attributes, diagnostics);
+  reader.Finish();
+}
+
+}  // namespace drydock
