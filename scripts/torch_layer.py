@@ -1,9 +1,9 @@
 """One layer of a Llama in PyTorch, run on this machine's GPU: how long a forward and a backward pass take.
 
-Used by check_layer.py, which says the extents. Every part is the kernel that compute-sim lists for it: fused RMS
-norms, attention by PyTorch's choice of library, one kernel for the rotation and one for the gated activation (made
-by torch.compile). Passes are recorded as CUDA graphs, so that the times are the GPU's and not the host's. They are
-repeated for seconds before they are timed, so that clocks are those of a run.
+check_layer.py uses it and sets the extents. Every part is the kernel that compute-sim lists for it: fused RMS norms,
+attention by PyTorch's choice of library, one kernel for the rotation and one for the gated activation (made by
+torch.compile). CUDA graphs record the passes, so the times are the GPU's and not the host's. The passes repeat for
+seconds before they are timed, so the clocks are those of a run.
 """
 import statistics
 import time
