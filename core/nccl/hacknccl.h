@@ -68,7 +68,7 @@ typedef struct hacknccl_setting {
 enum {
   HACKNCCL_SETTING_DECIDES = 0, /* passed to NCCL */
   HACKNCCL_SETTING_IDLE = 1,    /* NCCL has it; it has no effect here */
-  HACKNCCL_SETTING_REFUSED = 2  /* NCCL has it; its effect cannot be modelled */
+  HACKNCCL_SETTING_REFUSED = 2  /* NCCL has it; its effect cannot be modeled */
 };
 
 /* One of the settings that NCCL's own sources look up. */

@@ -107,7 +107,7 @@ TEST(PostedLogsTest, Issue1357TwoHostsOfFourNics) {
   }
 }
 
-// NVIDIA/nccl issue 671: GPUs 0 to 3 of a DGX-1 with V100. 8 channels; neighbours in every ring
+// NVIDIA/nccl issue 671: GPUs 0 to 3 of a DGX-1 with V100. 8 channels; neighbors in every ring
 // have NVLinks; trees are chains with an end at rank 0 ("3/-1/-1->0->-1", "-1/-1/-1->0->3").
 TEST(PostedLogsTest, Issue671HalfADgx1) {
   const NcclWorld world = TestWorld({Dgx1V100()}, 70);

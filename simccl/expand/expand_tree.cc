@@ -10,14 +10,14 @@
 namespace drydock {
 namespace {
 
-struct Neighbours {
+struct Neighbors {
   std::vector<uint32_t> from_children, to_children;
   std::vector<uint32_t> from_parent, to_parent;  // empty at the root
 };
 
-Neighbours Connect(const std::vector<hacknccl_tree>& tree, int rank, int channel,
-                   PlanBuilder* builder) {
-  Neighbours out;
+Neighbors Connect(const std::vector<hacknccl_tree>& tree, int rank, int channel,
+                  PlanBuilder* builder) {
+  Neighbors out;
   const auto connect = [&](int from, int to) {
     return builder->Connect(HACKNCCL_GRAPH_TREE, channel, from, to);
   };
@@ -38,7 +38,7 @@ Slots Of(size_t begin, const std::vector<uint32_t>& connections) {
   return {static_cast<uint32_t>(begin), static_cast<uint32_t>(connections.size())};
 }
 
-// One channel of the tree. Ranks with the same numbers of neighbours share patterns.
+// One channel of the tree. Ranks with the same numbers of neighbors share patterns.
 class TreeChannel {
  public:
   TreeChannel(const hacknccl_collective& work, int channel, PlanBuilder* builder)
@@ -47,7 +47,7 @@ class TreeChannel {
         channel_(channel),
         builder_(builder) {}
 
-  void AddRank(int rank, const Neighbours& links) {
+  void AddRank(int rank, const Neighbors& links) {
     if (links.to_parent.empty()) {
       return Add(rank, links.from_children, links.to_children, Local::kReduceStore);
     }

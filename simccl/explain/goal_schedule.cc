@@ -14,7 +14,7 @@
 namespace drydock {
 namespace {
 
-// A labelled operation that later operations depend on.
+// A labeled operation that later operations depend on.
 struct Label {
   int64_t number = 0;
   bool is_send = false;

@@ -35,7 +35,7 @@ ncclResult_t GatherGraphs(ncclComm* comm, ncclTopoGraph** graphs, void* entries,
 // graph/topo.cc: keeps the other GPUs of this machine or rack that belong to the communicator.
 ncclResult_t AddLocalGpus(ncclComm* comm, ncclXml* xml);
 
-// graph/topo.cc: the topologies that `count` neighbours exchange, each with only its own GPU.
+// graph/topo.cc: the topologies that `count` neighbors exchange, each with only its own GPU.
 // `records` has one XML for each, with offsets as pointers; NCCL has filled in this rank's.
 ncclResult_t GatherTopologies(ncclComm* comm, int* ranks, int own, int count, char* records);
 

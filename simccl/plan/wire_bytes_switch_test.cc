@@ -66,7 +66,7 @@ bool BetweenHosts(const Connection& connection) {
 
 // NVLSTree, if S divides into whole loops: each of a host's h heads sends its share S/h to the same
 // head of the host above it and of those below, as the channel's tree says.
-TEST(WireBytesTest, NvlsTreesSendAShareToEachNeighbour) {
+TEST(WireBytesTest, NvlsTreesSendAShareToEachNeighbor) {
   for (const int hosts : {2, 3, 8}) {
     const NcclCommunicator comm = Open(SameGpusOnHosts(kH100, hosts, kAll));
     const int64_t heads = comm.shape().nvls_heads, share = 5 * 4096, s = heads * share;
@@ -76,12 +76,12 @@ TEST(WireBytesTest, NvlsTreesSendAShareToEachNeighbour) {
         TrafficOf(Expanded(comm, work), End::kSends, BetweenHosts);
     const std::vector<hacknccl_nvls> tree = comm.Nvls(0);
     for (size_t rank = 0; rank < tree.size(); ++rank) {
-      int neighbours = 0;
+      int neighbors = 0;
       for (const int peer :
            {tree[rank].tree_up, tree[rank].tree_down[0], tree[rank].tree_down[1]}) {
-        neighbours += peer != -1 ? 1 : 0;
+        neighbors += peer != -1 ? 1 : 0;
       }
-      EXPECT_EQ(sent[rank].payload, neighbours * share) << hosts << " hosts, rank " << rank;
+      EXPECT_EQ(sent[rank].payload, neighbors * share) << hosts << " hosts, rank " << rank;
     }
     EXPECT_EQ(PayloadOf(sent), 2 * (hosts - 1) * s);
   }

@@ -130,7 +130,7 @@ TEST(WireBytesTest, BroadcastAndReducePassTheBufferOnce) {
 }
 
 // Trees: a rank sends one copy of each channel's share to its parent and one to each child.
-TEST(WireBytesTest, TreesSendTheirShareOnceToEachNeighbour) {
+TEST(WireBytesTest, TreesSendTheirShareOnceToEachNeighbor) {
   for (const GroupShape& shape : Shapes()) {
     const NcclCommunicator comm = Open(shape);
     const hacknccl_collective work =
@@ -139,9 +139,9 @@ TEST(WireBytesTest, TreesSendTheirShareOnceToEachNeighbour) {
     for (int c = 0; c < 2; ++c) {
       const std::vector<hacknccl_tree> tree = comm.Tree(c);
       for (size_t rank = 0; rank < tree.size(); ++rank) {
-        int neighbours = tree[rank].up != -1 ? 1 : 0;
-        for (const int child : tree[rank].down) neighbours += child != -1 ? 1 : 0;
-        expected[rank] += 2 * ShareOf(work, c).count * neighbours;
+        int neighbors = tree[rank].up != -1 ? 1 : 0;
+        for (const int child : tree[rank].down) neighbors += child != -1 ? 1 : 0;
+        expected[rank] += 2 * ShareOf(work, c).count * neighbors;
       }
     }
     const Plan plan = Expanded(comm, work);

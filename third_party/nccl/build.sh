@@ -10,7 +10,7 @@
 #
 # Unpacks, applies patches/nccl in order, lets NCCL's own scripts write the kernel tables, lists its
 # settings, compiles the host code with simccl/hacknccl. Safe to repeat: does nothing when nothing
-# changed, and a run that was cut off goes on where it stopped. Needs tar, patch, python3, cmake,
+# changed, and an interrupted run continues where it stopped. Needs tar, patch, python3, cmake,
 # ninja, g++; uses ccache if it is there.
 set -eu
 

@@ -41,9 +41,9 @@ std::string CheckNics(const std::vector<HostClass>& classes, const Layout& layou
     const hacknccl_place& place = layout.places[static_cast<size_t>(host.ranks.front())];
     if (!classes[static_cast<size_t>(place.host_class)].nics.empty()) continue;
     const std::string who = "host " + std::to_string(place.host);
-    const std::vector<int>& neighbours =
-        layout.neighbourhoods[static_cast<size_t>(host.neighbourhood)];
-    if (neighbours.size() == host.ranks.size()) return who + " has no NIC to reach the other hosts";
+    const std::vector<int>& neighbors =
+        layout.neighborhoods[static_cast<size_t>(host.neighborhood)];
+    if (neighbors.size() == host.ranks.size()) return who + " has no NIC to reach the other hosts";
     return "NCCL divides the GPUs of " + who +
            " into several hosts, as they cannot reach each other, and the host has no NIC";
   }
@@ -52,13 +52,13 @@ std::string CheckNics(const std::vector<HostClass>& classes, const Layout& layou
 
 namespace {
 
-Neighbours NeighboursAt(const Layout& layout, const std::vector<int>& ranks) {
-  Neighbours neighbours;
-  neighbours.host_class = layout.places[static_cast<size_t>(ranks.front())].host_class;
+Neighbors NeighborsAt(const Layout& layout, const std::vector<int>& ranks) {
+  Neighbors neighbors;
+  neighbors.host_class = layout.places[static_cast<size_t>(ranks.front())].host_class;
   for (const int rank : ranks) {
-    neighbours.gpus.push_back(layout.places[static_cast<size_t>(rank)].gpu);
+    neighbors.gpus.push_back(layout.places[static_cast<size_t>(rank)].gpu);
   }
-  return neighbours;
+  return neighbors;
 }
 
 bool AllInRacks(const std::vector<HostClass>& classes, const std::vector<hacknccl_place>& places) {
@@ -98,28 +98,28 @@ class Maker {
     for (int r = 0; r < layout_.ranks(); ++r) {
       const int host = layout_.places[static_cast<size_t>(r)].host;
       const std::pair machine(host, racks ? 0 : TrayOf(r));
-      const auto next = static_cast<int>(layout_.neighbourhoods.size());
+      const auto next = static_cast<int>(layout_.neighborhoods.size());
       const auto [entry, added] = index_of_machine.emplace(machine, next);
-      if (added) layout_.neighbourhoods.emplace_back();
-      std::vector<int>& ranks = layout_.neighbourhoods[static_cast<size_t>(entry->second)];
-      neighbourhood_of_rank_.push_back(entry->second);
+      if (added) layout_.neighborhoods.emplace_back();
+      std::vector<int>& ranks = layout_.neighborhoods[static_cast<size_t>(entry->second)];
+      neighborhood_of_rank_.push_back(entry->second);
       layout_.seat_of_rank.push_back(static_cast<int>(ranks.size()));
       ranks.push_back(r);
     }
-    for (const std::vector<int>& ranks : layout_.neighbourhoods) {
-      divisions_.push_back(findings_.DivisionOf(NeighboursAt(layout_, ranks)));
+    for (const std::vector<int>& ranks : layout_.neighborhoods) {
+      divisions_.push_back(findings_.DivisionOf(NeighborsAt(layout_, ranks)));
     }
   }
 
   void FormHosts() {
     std::map<std::pair<int, int>, int> index_of_host;
     for (int r = 0; r < layout_.ranks(); ++r) {
-      const int neighbourhood = neighbourhood_of_rank_[static_cast<size_t>(r)];
+      const int neighborhood = neighborhood_of_rank_[static_cast<size_t>(r)];
       const auto seat = static_cast<size_t>(layout_.seat_of_rank[static_cast<size_t>(r)]);
-      const std::pair host(neighbourhood, divisions_[static_cast<size_t>(neighbourhood)][seat]);
+      const std::pair host(neighborhood, divisions_[static_cast<size_t>(neighborhood)][seat]);
       const auto next = static_cast<int>(layout_.hosts.size());
       const auto [entry, added] = index_of_host.emplace(host, next);
-      if (added) layout_.hosts.emplace_back().neighbourhood = neighbourhood;
+      if (added) layout_.hosts.emplace_back().neighborhood = neighborhood;
       std::vector<int>& ranks = layout_.hosts[static_cast<size_t>(entry->second)].ranks;
       layout_.host_of_rank.push_back(entry->second);
       layout_.local_of_rank.push_back(static_cast<int>(ranks.size()));
@@ -129,17 +129,16 @@ class Maker {
 
   void FindKind(int index) {
     Layout::Host& host = layout_.hosts[static_cast<size_t>(index)];
-    const std::vector<int>& neighbours = layout_.NeighboursOn(index);
+    const std::vector<int>& neighbors = layout_.NeighborsOn(index);
     Layout::Kind kind;
     kind.model = index;
-    kind.neighbours = NeighboursAt(layout_, neighbours);
+    kind.neighbors = NeighborsAt(layout_, neighbors);
     for (const int rank : host.ranks) {
       kind.seats.push_back(layout_.seat_of_rank[static_cast<size_t>(rank)]);
     }
-    for (const int rank : neighbours) AddOnce(TrayOf(rank), &kind.trays);
+    for (const int rank : neighbors) AddOnce(TrayOf(rank), &kind.trays);
     const auto next = static_cast<int>(layout_.kinds.size());
-    const auto [entry, added] =
-        index_of_kind_.emplace(std::pair(kind.neighbours, kind.seats), next);
+    const auto [entry, added] = index_of_kind_.emplace(std::pair(kind.neighbors, kind.seats), next);
     host.kind = entry->second;
     if (added) layout_.kinds.push_back(std::move(kind));
   }
@@ -147,25 +146,25 @@ class Maker {
   const std::vector<HostClass>& classes_;
   const Findings& findings_;
   Layout layout_;
-  std::vector<int> neighbourhood_of_rank_;
-  std::vector<std::vector<int>> divisions_;  // by neighbourhood
-  std::map<std::pair<Neighbours, std::vector<int>>, int> index_of_kind_;
+  std::vector<int> neighborhood_of_rank_;
+  std::vector<std::vector<int>> divisions_;  // by neighborhood
+  std::map<std::pair<Neighbors, std::vector<int>>, int> index_of_kind_;
 };
 
 }  // namespace
 
-std::vector<int> Findings::DivisionOf(const Neighbours& neighbours) const {
-  const auto found = divisions.find(neighbours);
+std::vector<int> Findings::DivisionOf(const Neighbors& neighbors) const {
+  const auto found = divisions.find(neighbors);
   if (found != divisions.end()) return found->second;
-  return std::vector<int>(neighbours.gpus.size(), 0);
+  return std::vector<int>(neighbors.gpus.size(), 0);
 }
 
 bool Findings::Add(const Layout& layout, int rank, const Correction& correction) {
   if (correction.no_multi_node_nvlink) return std::exchange(multi_node_nvlink, false);
   const Layout::Host& host = layout.host_of(rank);
   if (correction.host.empty() || correction.host.size() >= host.ranks.size()) return false;
-  const Neighbours& neighbours = layout.kind_of(rank).neighbours;
-  std::vector<int> division = DivisionOf(neighbours);
+  const Neighbors& neighbors = layout.kind_of(rank).neighbors;
+  std::vector<int> division = DivisionOf(neighbors);
   const auto seat = [&layout](int r) { return layout.seat_of_rank[static_cast<size_t>(r)]; };
   const auto make_host = [&](const std::vector<int>& ranks) {
     for (const int r : ranks) division[static_cast<size_t>(seat(r))] = seat(ranks.front());
@@ -175,7 +174,7 @@ bool Findings::Add(const Layout& layout, int rank, const Correction& correction)
                       correction.host.end(), std::back_inserter(others));
   make_host(correction.host);
   make_host(others);
-  divisions[neighbours] = std::move(division);
+  divisions[neighbors] = std::move(division);
   return true;
 }
 

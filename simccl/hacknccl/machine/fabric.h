@@ -23,7 +23,7 @@ inline uint64_t NicGuid(int tray, int device) {
 inline int NicOfHost(int rank, int64_t id, int device) {
   const VirtualRank& self = CurrentRank();
   const Layout::Kind& kind = self.layout->kind_of(rank);
-  const HostClass& host = (*self.classes)[static_cast<size_t>(kind.neighbours.host_class)];
+  const HostClass& host = (*self.classes)[static_cast<size_t>(kind.neighbors.host_class)];
   const auto machine = static_cast<size_t>(NCCL_TOPO_ID_SYSTEM_ID(id));
   return kind.trays[machine] * host.nics_per_tray() + device;
 }

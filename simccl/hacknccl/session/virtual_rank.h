@@ -17,7 +17,7 @@ struct VirtualRank {
   int rank = 0;
 
   const HostClass& host_class() const {
-    return (*classes)[static_cast<size_t>(layout->kind_of(rank).neighbours.host_class)];
+    return (*classes)[static_cast<size_t>(layout->kind_of(rank).neighbors.host_class)];
   }
   const hacknccl_place& place() const { return layout->places[static_cast<size_t>(rank)]; }
   int tray() const { return host_class().TrayOf(place().gpu); }

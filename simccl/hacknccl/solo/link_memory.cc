@@ -7,7 +7,7 @@ namespace drydock {
 size_t LinkMemory::HashOf::operator()(const Key& key) const {
   uint64_t hash = 0;
   for (const int part : {key.graph, key.channel, key.from_kind, key.from_seat, key.to_kind,
-                         key.to_seat, 4 * key.same_host + 2 * key.neighbours + key.same_domain}) {
+                         key.to_seat, 4 * key.same_host + 2 * key.neighbors + key.same_domain}) {
     hash = HashCombine(hash, static_cast<uint64_t>(part));
   }
   return hash;
@@ -24,7 +24,7 @@ LinkMemory::Key LinkMemory::KeyOf(int graph, int channel, int from, int to) cons
   key.to_kind = layout_.hosts[static_cast<size_t>(to_host)].kind;
   key.to_seat = layout_.seat_of_rank[t];
   key.same_host = from_host == to_host;
-  key.neighbours = layout_.AreNeighbours(from_host, to_host);
+  key.neighbors = layout_.AreNeighbors(from_host, to_host);
   key.same_domain = layout_.places[f].host == layout_.places[t].host;
   return key;
 }
@@ -34,7 +34,7 @@ bool LinkMemory::Find(int graph, int channel, int from, int to, hacknccl_link* l
   if (found == links_.end()) return false;
   *link = found->second;
   const std::vector<int>& ranks =
-      layout_.NeighboursOn(layout_.host_of_rank[static_cast<size_t>(from)]);
+      layout_.NeighborsOn(layout_.host_of_rank[static_cast<size_t>(from)]);
   if (link->proxy != -1) link->proxy = ranks[static_cast<size_t>(link->proxy)];
   if (link->relay != -1) link->relay = ranks[static_cast<size_t>(link->relay)];
   return true;

@@ -1,6 +1,6 @@
 // Remembers links, so that NCCL is asked once for all equivalent links. Links are equivalent if
 // they are on the same channel of the same graph, between ranks with the same seats on hosts of the
-// same kinds, and both stay in, or both leave, their host, neighbourhood and NVLink domain.
+// same kinds, and both stay in, or both leave, their host, neighborhood and NVLink domain.
 #ifndef DRYDOCK_SIMCCL_HACKNCCL_SOLO_LINK_MEMORY_H_
 #define DRYDOCK_SIMCCL_HACKNCCL_SOLO_LINK_MEMORY_H_
 
@@ -30,9 +30,9 @@ class LinkMemory {
     int graph = 0, channel = 0;
     int from_kind = 0, from_seat = 0;
     int to_kind = 0, to_seat = 0;
-    bool same_host = false, neighbours = false, same_domain = false;
+    bool same_host = false, neighbors = false, same_domain = false;
     auto Tied() const {
-      return std::tie(graph, channel, from_kind, from_seat, to_kind, to_seat, same_host, neighbours,
+      return std::tie(graph, channel, from_kind, from_seat, to_kind, to_seat, same_host, neighbors,
                       same_domain);
     }
     bool operator==(const Key& other) const { return Tied() == other.Tied(); }
@@ -43,7 +43,7 @@ class LinkMemory {
   Key KeyOf(int graph, int channel, int from, int to) const;
 
   const Layout& layout_;
-  // Ranks along the path are the sender's neighbours, stored by their seats.
+  // Ranks along the path are the sender's neighbors, stored by their seats.
   std::unordered_map<Key, hacknccl_link, HashOf> links_;
 };
 

@@ -34,7 +34,7 @@ struct End {
 int MachineOf(int rank) {
   const VirtualRank& self = CurrentRank();
   const Layout::Kind& kind = self.layout->kind_of(rank);
-  const HostClass& host = (*self.classes)[static_cast<size_t>(kind.neighbours.host_class)];
+  const HostClass& host = (*self.classes)[static_cast<size_t>(kind.neighbors.host_class)];
   const int tray = host.TrayOf(self.layout->places[static_cast<size_t>(rank)].gpu);
   return static_cast<int>(std::find(kind.trays.begin(), kind.trays.end(), tray) -
                           kind.trays.begin());
@@ -205,17 +205,17 @@ ncclTopoGraph* GraphOf(ncclComm* comm, int graph) {
 
 // Finds the end of `own` on any host. A communicator knows only its own host, so this asks about
 // the counterpart of `own` there, and replaces `peer` by a rank at the same distance: on that host,
-// on a neighbour's host, or elsewhere.
+// on a neighbor's host, or elsewhere.
 ncclResult_t ResolveElsewhere(const Layout& layout, ncclComm* comm, int graph, int channel, int own,
                               int peer, bool send, End* end) {
   const int host = layout.host_of_rank[static_cast<size_t>(own)];
   const int model = layout.host_of_rank[static_cast<size_t>(comm->rank)];
   const int peer_host = layout.host_of_rank[static_cast<size_t>(peer)];
   int asked_peer = peer;
-  if (layout.AreNeighbours(peer_host, host)) {
+  if (layout.AreNeighbors(peer_host, host)) {
     asked_peer = layout.Counterpart(peer, model);
-  } else if (layout.AreNeighbours(peer_host, model)) {
-    // The model host is of own's kind, so its neighbours have counterparts among own's neighbours.
+  } else if (layout.AreNeighbors(peer_host, model)) {
+    // The model host is of own's kind, so its neighbors have counterparts among own's neighbors.
     asked_peer = layout.Counterpart(peer, host);
   }
   NCCLCHECK(ResolveEnd(comm, GraphOf(comm, graph), channel, layout.Counterpart(own, model),

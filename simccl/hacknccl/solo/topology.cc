@@ -139,10 +139,10 @@ ncclResult_t ChannelsPerPeer(ncclComm* comm, int* channels) {
   return ncclSuccess;
 }
 
-// Keeps all neighbours, on every tray: GatherTopologies makes every rank's XML of this one.
+// Keeps all neighbors, on every tray: GatherTopologies makes every rank's XML of this one.
 ncclResult_t AddLocalGpus(ncclComm* comm, ncclXml* xml) {
   const Layout& layout = *CurrentRank().layout;
-  for (const int rank : layout.NeighboursOn(layout.host_of_rank[static_cast<size_t>(comm->rank)])) {
+  for (const int rank : layout.NeighborsOn(layout.host_of_rank[static_cast<size_t>(comm->rank)])) {
     if (rank == comm->rank) continue;  // NCCL has just done its own
     ncclXmlNode* node = nullptr;
     NCCLCHECK(FindGpu(xml, comm->peerInfo[rank], &node));
@@ -177,7 +177,7 @@ struct GraphSearch::Key {
   bool recalled = false;
 };
 
-// The search depends on the topology (the class, the GPUs in order, their neighbours, and whether
+// The search depends on the topology (the class, the GPUs in order, their neighbors, and whether
 // there are other hosts), on the settings (fixed for the library), and on fields of `graph`.
 GraphSearch::GraphSearch(ncclTopoSystem* system, ncclTopoGraph* graph)
     : key_(new Key), system_(system), graph_(graph) {
@@ -188,7 +188,7 @@ GraphSearch::GraphSearch(ncclTopoSystem* system, ncclTopoGraph* graph)
   add(static_cast<int64_t>(self.host_class().identity));
   add(self.host_class().compute_capability);
   add(self.host_class().collnet);
-  for (const int gpu : kind.neighbours.gpus) add(gpu);
+  for (const int gpu : kind.neighbors.gpus) add(gpu);
   text += "of which ";
   for (const int seat : kind.seats) add(seat);
   text += "of ";
