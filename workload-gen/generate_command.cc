@@ -56,7 +56,7 @@ struct Options {
   CommunicatorOptions communicators;
 };
 
-// Each --set goes to the file that has its section.
+// Sorts the --set assignments by the file that has their section.
 Status SplitOverrides(const std::vector<std::string>& all, std::vector<std::string>* model,
                       std::vector<std::string>* cluster) {
   for (const std::string& assignment : all) {
@@ -76,7 +76,7 @@ Status SplitOverrides(const std::vector<std::string>& all, std::vector<std::stri
   return OkStatus();
 }
 
-// With --megatron-args, a file that stands alone is the cluster's.
+// With --megatron-args, the only file is the cluster.
 Status SortFiles(Options* options) {
   JobSource& model = options->model;
   model.megatron_arguments = !options->megatron_arguments.empty();
@@ -126,7 +126,7 @@ void Declare(CLI::App* app, Options* options, const CommonOptions& common) {
   });
 }
 
-// The files of 1-workload/ as they are now, sorted; the manifest if there are none yet.
+// Returns the present files of 1-workload/, sorted; the manifest if there are none yet.
 std::vector<std::string> OutputsOf(const Options& options) {
   std::vector<std::string> paths;
   std::error_code error;
@@ -139,8 +139,9 @@ std::vector<std::string> OutputsOf(const Options& options) {
   return paths;
 }
 
-// Model, cluster and the files it names (GPU specifications, NCCL topologies) count by the content
-// that was read: a pipe, as in <(sed ... model.yaml), cannot be read again.
+// The stamp has the content of the model, the cluster and the files that the cluster names (GPU
+// specifications, NCCL topologies), not their names: a pipe, as in <(sed ... model.yaml), cannot be
+// read again.
 Stamp StampOf(const Options& options, const TrainingJob& job, const ClusterInput& cluster) {
   std::vector<std::string> flags = options.overrides;
   flags.push_back(options.model.path + " " + Sha256(job.yaml));
@@ -164,7 +165,8 @@ void Announce(const CommonOptions& common, const Workload& workload) {
   Report(kTool, common, MemoryText(workload));
 }
 
-// Of the workload: that NCCL makes its groups, and that their members call alike and all end.
+// Checks that NCCL creates the groups of the workload, that the calls of their members match, and
+// that all ranks finish.
 Status Prove(const Options& options, const CommonOptions& common, const ClusterInput& cluster,
              const Workload& workload) {
   ASSIGN_OR_RETURN(const std::vector<std::string> idle,

@@ -23,7 +23,7 @@ std::string SectionText(const Section& section, const TrainingJob& job) {
 std::string JobText(const TrainingJob& job) {
   const int64_t all = ParameterCount(job.model), active = ActiveParameterCount(job.model);
   std::string text = fmt::format("# {} parameters", all);
-  if (active != all) text += fmt::format(", of which a token meets {}", active);
+  if (active != all) text += fmt::format(", of which a token uses {}", active);
   text += "\n";
   for (const Section& section : Sections()) {
     const bool applies =

@@ -1,5 +1,5 @@
-// A training run as the model.yaml that states it in full: what was understood of a config.json, a
-// Megatron-LM command line, or a file and its overrides.
+// A training run as a model.yaml that states all its keys. Shows how workload-gen reads a
+// config.json, a Megatron-LM command line, or a file and its overrides.
 #ifndef DRYDOCK_WORKLOAD_GEN_JOB_TEXT_H_
 #define DRYDOCK_WORKLOAD_GEN_JOB_TEXT_H_
 
@@ -9,7 +9,7 @@
 
 namespace drydock {
 
-// Parses to the same job. Begins with the number of parameters, as a comment.
+// The text parses to the same job. It begins with a comment: the number of parameters.
 std::string JobText(const TrainingJob& job);
 
 }  // namespace drydock

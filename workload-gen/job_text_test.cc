@@ -5,7 +5,7 @@
 namespace drydock {
 namespace {
 
-// What the text states is the job, and stating it again changes nothing.
+// The text parses to a job with the same text.
 void ExpectRoundTrip(const std::vector<std::string>& overrides) {
   const std::string text = JobText(TestJob(overrides));
   const Result<TrainingJob> again = ParseTrainingJob(text, "other.yaml", {});
@@ -47,7 +47,7 @@ TEST(JobText, ParsesToTheSameJob) {
       {"parallel.layout=Ett|(tt|)*2ttL", "model.window=8", "model.full_attention_first=3"});
 }
 
-// The keys that a section may have, out of the message about one that it may not.
+// The valid keys of a section, from the message about an unknown key.
 std::vector<std::string> KeysOf(const std::string& section) {
   const std::string key = section.empty() ? "no_such_section" : section + ".no_such_key";
   std::vector<std::string> overrides = {key + "=1"};
@@ -67,7 +67,7 @@ std::vector<std::string> KeysOf(const std::string& section) {
   return keys;
 }
 
-// The text of jobs that together have everything.
+// The texts of jobs that together have all keys.
 std::string AllTexts() {
   return JobText(TestJob({"parallel.layout=Et*4|t*4L"})) +
          JobText(TestJob({"model.window=8", "model.full_attention_every=2",
@@ -105,7 +105,7 @@ TEST(JobText, SaysHowLargeTheModelIs) {
       JobText(TestJob({"model.experts=4", "model.experts_per_token=1", "model.expert_ffn=8",
                        "parallel.sequence_parallel=true"}));
   EXPECT_EQ(experts.substr(0, experts.find('\n')),
-            "# 238464 parameters, of which a token meets 212160");
+            "# 238464 parameters, of which a token uses 212160");
 }
 
 TEST(JobText, StatesEveryChoiceAsItIs) {

@@ -15,7 +15,7 @@ struct Rule {
 
 class JobRulesTest : public testing::TestWithParam<Rule> {};
 
-// The last override is the one to blame.
+// The error points to the last override.
 TEST_P(JobRulesTest, IsToldAtItsPlace) {
   const Result<TrainingJob> job = ParseTrainingJob(kTestJob, "test.yaml", GetParam().overrides);
   ASSERT_FALSE(job.ok());

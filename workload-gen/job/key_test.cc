@@ -29,7 +29,7 @@ TEST(Key, NamesAreDistinctAndEachHasAMeaning) {
   }
 }
 
-// A key stands behind the key that it needs.
+// The table lists a key after the key that it needs.
 TEST(Key, NeedsAKeyThatIsReadBefore) {
   std::set<std::string> read;
   for (const Section& section : Sections()) {
@@ -60,7 +60,7 @@ TEST(Key, ConditionsLookAtTheJob) {
   EXPECT_FALSE(HasWhatItNeeds(scatter, Sections()[5], job));
 }
 
-// Each argument of Megatron-LM that bears on a model.yaml stands at its keys, and no other does.
+// The keys name all used arguments of Megatron-LM, and no others.
 TEST(Key, NamesTheArgumentsThatAreUsed) {
   std::set<std::string> named, used;
   for (const Section& section : Sections()) {

@@ -51,7 +51,7 @@ TEST(ModelShape, Experts) {
   EXPECT_EQ(m.moe.ffn, 32);
   EXPECT_EQ(m.moe.shared_ffn, 64);
   EXPECT_EQ(m.mlp.ffn, 256);
-  // Of eight layers, those from 2 on that 3 divides.
+  // Of eight layers, those from 2 on with a number divisible by 3.
   EXPECT_EQ(m.expert_layers(), 2);
   EXPECT_FALSE(m.HasExperts(0));
   EXPECT_TRUE(m.HasExperts(3));

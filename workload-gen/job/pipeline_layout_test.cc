@@ -22,7 +22,7 @@ TEST(PipelineLayout, Expands) {
   EXPECT_EQ(Expanded("E,t,*,2|t*0L"), (Stages{"Ett", "L"})) << "commas are for the eye";
 }
 
-// DeepSeek-V3's, in Megatron's own example: 61 layers on 32 virtual stages.
+// DeepSeek-V3 in Megatron's example: 61 layers on 32 virtual stages.
 TEST(PipelineLayout, DeepSeekV3) {
   const Stages stages = Expanded("Et*3|(tt|)*29,m|L");
   ASSERT_EQ(stages.size(), 32u);
@@ -86,7 +86,7 @@ TEST(PipelineLayout, TheNearestKeepsWhatItCan) {
   EXPECT_EQ(nearest("", {4, 0, 1}), "Et*4L");
 }
 
-// Whatever is given, the nearest breaks no rule and reads back.
+// For any layout, the nearest one breaks no rule and parses.
 TEST(PipelineLayout, TheNearestIsRight) {
   for (const char* text : {"", "L", "|*40", "t*100", "(t|)*7", "mmm|E", "Ettt|L|E", "(Et|t|)*3"}) {
     for (const int pipeline : {1, 2, 3, 8}) {

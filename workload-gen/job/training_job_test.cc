@@ -14,7 +14,7 @@ std::string ErrorOf(const std::string& text, const std::vector<std::string>& ove
   return job.ok() ? "" : job.error().ToString();
 }
 
-// kTestJob with one piece of text replaced.
+// Returns kTestJob with one piece of text replaced.
 std::string With(const std::string& from, const std::string& to) {
   std::string text = kTestJob;
   const size_t at = text.find(from);
@@ -39,7 +39,7 @@ TEST(TrainingJob, ReadsAGptWithTheFamilysDefaults) {
   EXPECT_TRUE(job.overlap.tensor_backward);
 }
 
-// As Megatron-LM: gradients of bf16 are fp32 without being told, those of fp16 stay as they are.
+// As in Megatron-LM: by default, gradients of bf16 are fp32 and those of fp16 are fp16.
 TEST(TrainingJob, GradientsAreAsMegatronTakesThem) {
   const auto gradients = [](const char* precision) {
     return TestJob({fmt::format("training.precision={}", precision)}).training.precision.gradients;
@@ -197,8 +197,8 @@ TEST(TrainingJob, MissingFileIsNamed) {
   EXPECT_EQ(job.error().ToString(), "no/such.yaml: error: cannot read: No such file or directory");
 }
 
-// Every prefix and many random corruptions of a valid file are read or refused, never worse; what
-// is refused has a place.
+// Each prefix and many random corruptions of a valid file are read or refused without a crash; each
+// error has a place.
 TEST(TrainingJob, SurvivesTruncatedAndGarbledFiles) {
   const std::string text = kTestJob;
   std::vector<std::string> cases;

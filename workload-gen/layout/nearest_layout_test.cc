@@ -87,7 +87,7 @@ TEST(NearestLayout, OneGpuEachAlwaysWorks) {
             "--set parallel.tensor=1 --set parallel.pipeline=1");
 }
 
-// The search is bounded, also where degrees and clusters are large.
+// The search is bounded for large degrees and clusters too.
 TEST(NearestLayout, LargeClusters) {
   EXPECT_EQ(
       Nearest({"parallel.tensor=8", "parallel.pipeline=7", "training.global_batch=4096"}, 12500, 8),

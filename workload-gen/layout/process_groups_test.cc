@@ -75,7 +75,7 @@ TEST(ProcessGroups, VirtualStagesWrapFromLastToFirst) {
   EXPECT_EQ(w.group_of_rank[kNextRole][2], w.group_of_rank[kEmbeddingRole][0]);
 }
 
-// Two ways of counting 16 ranks: TP2 CP2 DP2 PP2, and ETP1 EP4 EDP2 PP2.
+// Two grids of 16 ranks: TP2 CP2 DP2 PP2, and ETP1 EP4 EDP2 PP2.
 TEST(ProcessGroups, ContextAndExperts) {
   ParallelLayout layout = Sizes(2, 2, 2);
   layout.context = 2;
@@ -102,7 +102,7 @@ TEST(ProcessGroups, ContextAndExperts) {
   EXPECT_THAT(MembersOf(w, kExpertDataRole, 3), ElementsAre());
 }
 
-// Stages stand before data parallelism in both grids alike.
+// In both grids, stages vary faster than data parallelism.
 TEST(ProcessGroups, ExpertsWithPipelineBeforeData) {
   ParallelLayout layout = Sizes(2, 2, 2);
   layout.order = RankOrder::kTensorContextExpertPipelineData;

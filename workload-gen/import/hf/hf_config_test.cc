@@ -188,8 +188,8 @@ TEST(HfConfig, Gemmas) {
   EXPECT_EQ(notes.remarks.size(), 1u);
 }
 
-// The 4B leaves out what transformers assumes. Gemma 3's report, table 1: 675 million parameters of
-// embedding and 3209 million others, beside the vision encoder.
+// The file of the 4B model relies on defaults of transformers. Gemma 3's report, table 1: 675
+// million parameters of embedding and 3209 million others, without the vision encoder.
 TEST(HfConfig, WhatTransformersAssumes) {
   const ModelShape m = Shape(R"({"model_type": "gemma3", "text_config": {
       "model_type": "gemma3_text", "hidden_size": 2560, "intermediate_size": 10240,
@@ -218,7 +218,7 @@ TEST(HfConfig, Encoders) {
   EXPECT_EQ(ParameterCount(vit), 86567656);
   EXPECT_EQ(vit.sequence, 197);
   EXPECT_FALSE(vit.attention.causal);
-  // BERT base has 109,482,240: less pooler and token types, as many.
+  // BERT base has 109,482,240 parameters, with pooler and token types.
   const ModelShape bert = Shape(R"({"model_type": "bert", "num_hidden_layers": 12,
       "hidden_size": 768, "num_attention_heads": 12, "intermediate_size": 3072,
       "hidden_act": "gelu", "vocab_size": 30522, "max_position_embeddings": 512,
@@ -248,7 +248,7 @@ TEST(HfConfig, LayerTypesSayWhichLayersHaveAWindow) {
             128);
 }
 
-// Qwen2Config: where use_sliding_window is set, layers from max_window_layers (28) on have one.
+// Qwen2Config: with use_sliding_window, layers from max_window_layers (28) on have a window.
 TEST(HfConfig, QwensWindowsStandInLateLayers) {
   const auto qwen = [](const std::string& more) {
     return Shape(
@@ -271,7 +271,7 @@ TEST(HfConfig, QwensWindowsStandInLateLayers) {
   EXPECT_EQ(listed.attention.full_attention_first, 3);
 }
 
-// What transformers assumes of a field that is left out, and not of one that is null.
+// transformers has defaults for absent fields, not for fields that are null.
 TEST(HfConfig, LeftOutIsNotNull) {
   const auto mistral = [](const std::string& more) {
     return Shape(R"({"model_type": "mistral", "num_hidden_layers": 2, "hidden_size": 256,

@@ -7,7 +7,7 @@
 namespace drydock {
 namespace {
 
-// The notes on a command line, one line a kind.
+// Returns the notes on a command line, one line per kind.
 std::vector<std::string> NotesOn(const std::string& arguments) {
   std::vector<ScriptWord> words;
   std::istringstream stream(arguments);
@@ -23,8 +23,8 @@ std::vector<std::string> NotesOn(const std::string& arguments) {
   return notes.Lines("run.sh");
 }
 
-// Types of the optimizer's states and a router's groups change what the GPUs do; as their defaults
-// they say nothing.
+// Types of optimizer states and groups of a router change what the GPUs do, but not at their
+// defaults.
 TEST(MegatronArguments, WhatChangesOpsIsNotCalledHarmless) {
   EXPECT_EQ(
       NotesOn("--exp-avg-dtype bf16 --moe-router-group-topk 4 --fp16-lm-cross-entropy"),

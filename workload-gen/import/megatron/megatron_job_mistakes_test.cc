@@ -1,4 +1,4 @@
-// What is wrong with Megatron-LM's arguments, or has no place in what is generated, is told.
+// Mistakes in arguments of Megatron-LM, and arguments that are not generated, are reported.
 #include <gtest/gtest.h>
 
 #include <string>

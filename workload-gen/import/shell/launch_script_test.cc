@@ -15,7 +15,7 @@ LaunchLine Read(const std::string& text, const Variables& variables = {}) {
   return line.ok() ? *line : LaunchLine();
 }
 
-// The arguments, "|" between them; what is not known in angle brackets.
+// Returns the arguments, separated by "|", with unknown parts in angle brackets.
 std::string Arguments(const std::string& text, const Variables& variables = {}) {
   std::vector<std::string> words;
   for (const ScriptWord& word : Read(text, variables).arguments) {

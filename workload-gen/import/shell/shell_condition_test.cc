@@ -5,7 +5,7 @@
 namespace drydock {
 namespace {
 
-// The words of a test, of which A is 8, S is "x y", E is empty; others are not set.
+// Evaluates a condition in which A is 8, S is "x y", E is empty, and other variables are unset.
 ShellTruth Evaluate(const std::string& text) {
   ShellVariables variables;
   variables.Fix("A", "8");
