@@ -159,8 +159,9 @@ Status ReplayIndex::NumberCalls() {
       };
       if (group < 0) return fail("the rank is in no group of that role");
       const uint64_t number = counter.Next(group, op, workload_->calls[op.work]);
-      if (number >= kMaxCalls)
+      if (number >= kMaxCalls) {
         return fail("the group has too many calls: their numbers exceed 32 bits");
+      }
       index.sequence[i] = static_cast<uint32_t>(number);
     }
   }
