@@ -9,7 +9,7 @@
 
 #include "core/base/processes.h"
 #include "core/base/result.h"
-#include "exec-engine/network/network.h"
+#include "core/network/network.h"
 #include "ns3-backend/helper/fabric-helper.h"
 
 namespace drydock {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/model/fabric/connection_shape.h"
-#include "exec-engine/network/network_log.h"
+#include "core/network/network_log.h"
 #include "ns3-backend/helper/fabric-helper.h"
 #include "ns3-backend/model/simulator/windowed-simulator-impl.h"
 

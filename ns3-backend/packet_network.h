@@ -12,7 +12,7 @@
 
 #include "core/base/result.h"
 #include "core/model/topology.h"
-#include "exec-engine/network/network.h"
+#include "core/network/network.h"
 
 namespace drydock {
 

@@ -9,9 +9,9 @@
 
 #include "core/base/result.h"
 #include "core/model/workload.h"
+#include "core/network/network.h"
 #include "core/schema/cluster/cluster_file.h"
 #include "exec-engine/collective-perf/collective_table.h"
-#include "exec-engine/network/network.h"
 #include "exec-engine/replay/call_loop.h"
 
 namespace drydock {

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include "exec-engine/network/network.h"
+#include "core/network/network.h"
 
 namespace drydock {
 

@@ -1,6 +1,6 @@
 #include "exec-engine/folding/replica_map.h"
 
-#include "exec-engine/network/message_tag.h"
+#include "exec-engine/transfer/message_tag.h"
 
 namespace drydock {
 

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "core/model/fabric/fabric_paths.h"
-#include "exec-engine/network/flow_ends.h"
-#include "exec-engine/network/message.h"
+#include "core/network/flow_ends.h"
+#include "core/network/message.h"
 
 namespace drydock {
 

@@ -10,7 +10,7 @@
 
 #include "core/base/result.h"
 #include "core/model/calls/call_workload.h"
-#include "exec-engine/network/network.h"
+#include "core/network/network.h"
 #include "exec-engine/replay/replay.h"
 
 namespace drydock {

@@ -16,11 +16,11 @@
 
 #include "core/containers/event_heap.h"
 #include "core/model/timeline.h"
+#include "core/network/network.h"
 #include "exec-engine/folding/folded_network.h"
 #include "exec-engine/host/jitter_draws.h"
 #include "exec-engine/host/launch_queue.h"
 #include "exec-engine/index/replay_index.h"
-#include "exec-engine/network/network.h"
 #include "exec-engine/replay/communication.h"
 #include "exec-engine/replay/memory_traffic.h"
 #include "exec-engine/replay/progress.h"

@@ -14,8 +14,8 @@
 #include "core/model/timeline.h"
 #include "core/model/variation.h"
 #include "core/model/workload.h"
+#include "core/network/network_log.h"
 #include "exec-engine/folding/fold.h"
-#include "exec-engine/network/network_log.h"
 #include "exec-engine/replay/network_model.h"
 #include "exec-engine/replay/progress.h"
 

@@ -9,7 +9,7 @@
 #include "core/model/flow_plan.h"
 #include "core/model/kernel_times.h"
 #include "core/model/workload.h"
-#include "exec-engine/network/network.h"
+#include "core/network/network.h"
 #include "exec-engine/replay/replay.h"
 
 namespace drydock::testing {

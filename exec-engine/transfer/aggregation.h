@@ -20,7 +20,7 @@
 #include "core/model/calls/reductions.h"
 #include "core/model/flow_plan.h"
 #include "core/model/topology.h"
-#include "exec-engine/network/network.h"
+#include "core/network/network.h"
 #include "exec-engine/transfer/aggregation_tree.h"
 
 namespace drydock {

@@ -14,9 +14,9 @@
 #include <utility>
 #include <vector>
 
-#include "exec-engine/network/message_tag.h"
-#include "exec-engine/network/network.h"
+#include "core/network/network.h"
 #include "exec-engine/transfer/aggregation.h"
+#include "exec-engine/transfer/message_tag.h"
 
 namespace drydock {
 

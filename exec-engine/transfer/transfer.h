@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "core/containers/event_heap.h"
-#include "exec-engine/network/message_tag.h"
-#include "exec-engine/network/network.h"
+#include "core/network/network.h"
 #include "exec-engine/transfer/local_plan.h"
+#include "exec-engine/transfer/message_tag.h"
 
 namespace drydock {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/model/topology.h"
-#include "exec-engine/network/network.h"
+#include "core/network/network.h"
 
 namespace drydock {
 

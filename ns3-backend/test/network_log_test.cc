@@ -1,9 +1,10 @@
 // Does the log show what happened, and does keeping it change no result?
+#include "core/network/network_log.h"
+
 #include <gtest/gtest.h>
 
 #include <map>
 
-#include "exec-engine/network/network_log.h"
 #include "ns3-backend/packet_network.h"
 #include "ns3-backend/test/fabrics_testing.h"
 

@@ -1,5 +1,5 @@
 // Does the packet network match closed forms, and keep the contract of
-// exec-engine/network/network.h?
+// core/network/network.h?
 #include "ns3-backend/packet_network.h"
 
 #include <gtest/gtest.h>

@@ -86,7 +86,7 @@ class Layering(unittest.TestCase):
 
     def test_the_packet_network_knows_the_seam_and_nothing_else_of_the_replay(self):
         status, _ = check({
-            "ns3-backend/a.cc": '#include "exec-engine/network/network.h"\n',
+            "ns3-backend/a.cc": '#include "core/network/network.h"\n',
             "exec-engine/command/a.cc": '#include "ns3-backend/packet_network.h"\n',
         })
         self.assertEqual(status, 0)

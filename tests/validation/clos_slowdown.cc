@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "core/base/check.h"
-#include "exec-engine/network/network_log.h"
+#include "core/network/network_log.h"
 #include "ns3-backend/packet_network.h"
 #include "ns3-backend/test/fabrics_testing.h"
 

@@ -8,7 +8,7 @@
 
 #include "core/base/result.h"
 #include "core/model/topology.h"
-#include "exec-engine/network/network_log.h"
+#include "core/network/network_log.h"
 
 namespace drydock {
 

@@ -11,7 +11,7 @@
 #include "core/containers/hash.h"
 #include "core/containers/index_table.h"
 #include "core/model/fabric/connection_shape.h"
-#include "exec-engine/network/flow_ends.h"
+#include "core/network/flow_ends.h"
 #include "exec-engine/networks/fluid/fluid_folding.h"
 #include "exec-engine/networks/fluid/fluid_links.h"
 #include "exec-engine/networks/fluid/fluid_pairs.h"

@@ -18,9 +18,9 @@
 
 #include "core/base/result.h"
 #include "core/model/topology.h"
+#include "core/network/network.h"
 #include "exec-engine/folding/folded_network.h"
 #include "exec-engine/folding/replica_map.h"
-#include "exec-engine/network/network.h"
 
 namespace drydock {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/model/fabric/fabric_map.h"
-#include "exec-engine/network/flow_ends.h"
+#include "core/network/flow_ends.h"
 #include "exec-engine/networks/fluid/fluid_settings.h"
 #include "exec-engine/networks/fluid/fluid_sharing.h"
 

@@ -1,7 +1,7 @@
 #ifndef DRYDOCK_NS3_BACKEND_MODEL_HOST_HOST_CALLS_H_
 #define DRYDOCK_NS3_BACKEND_MODEL_HOST_HOST_CALLS_H_
 
-#include "exec-engine/network/network.h"
+#include "core/network/network.h"
 #include "ns3-backend/model/wire/frame.h"
 
 #include <cstdint>

@@ -2,7 +2,7 @@
 #define DRYDOCK_NS3_BACKEND_MODEL_HOST_MESSAGE_PARTS_H_
 
 #include "core/containers/index_table.h"
-#include "exec-engine/network/network.h"
+#include "core/network/network.h"
 #include "ns3-backend/model/wire/fifo.h"
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 #ifndef DRYDOCK_NS3_BACKEND_MODEL_HOST_RDMA_HOST_H_
 #define DRYDOCK_NS3_BACKEND_MODEL_HOST_RDMA_HOST_H_
 
-#include "exec-engine/network/network.h"
+#include "core/network/network.h"
 #include "ns3-backend/model/fabric/fabric-node.h"
 #include "ns3-backend/model/host/announcement-box.h"
 #include "ns3-backend/model/host/host-calls.h"

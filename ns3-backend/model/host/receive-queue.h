@@ -1,7 +1,7 @@
 #ifndef DRYDOCK_NS3_BACKEND_MODEL_HOST_RECEIVE_QUEUE_H_
 #define DRYDOCK_NS3_BACKEND_MODEL_HOST_RECEIVE_QUEUE_H_
 
-#include "exec-engine/network/network.h"
+#include "core/network/network.h"
 #include "ns3-backend/model/wire/fifo.h"
 
 #include <algorithm>

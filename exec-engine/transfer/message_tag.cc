@@ -1,4 +1,4 @@
-#include "exec-engine/network/message_tag.h"
+#include "exec-engine/transfer/message_tag.h"
 
 #include "core/base/check.h"
 

@@ -1,4 +1,4 @@
-#include "exec-engine/network/network_log.h"
+#include "core/network/network_log.h"
 
 #include <fmt/format.h>
 

@@ -1,10 +1,10 @@
 // The identity of a flow: its two NICs and its queue pair.
-#ifndef DRYDOCK_EXEC_ENGINE_NETWORK_FLOW_ENDS_H_
-#define DRYDOCK_EXEC_ENGINE_NETWORK_FLOW_ENDS_H_
+#ifndef DRYDOCK_CORE_NETWORK_FLOW_ENDS_H_
+#define DRYDOCK_CORE_NETWORK_FLOW_ENDS_H_
 
 #include <cstdint>
 
-#include "exec-engine/network/message.h"
+#include "core/network/message.h"
 
 namespace drydock {
 
@@ -21,4 +21,4 @@ inline FlowEnds FlowEndsOf(const Message& m) {
 
 }  // namespace drydock
 
-#endif  // DRYDOCK_EXEC_ENGINE_NETWORK_FLOW_ENDS_H_
+#endif  // DRYDOCK_CORE_NETWORK_FLOW_ENDS_H_

@@ -1,8 +1,8 @@
 // What a network observes in detail: its links at an interval, and every message. A Network fills
 // the log if NetworkOptions ask for it; it is written as three tables
 // (docs/reference/run-directory.md).
-#ifndef DRYDOCK_EXEC_ENGINE_NETWORK_NETWORK_LOG_H_
-#define DRYDOCK_EXEC_ENGINE_NETWORK_NETWORK_LOG_H_
+#ifndef DRYDOCK_CORE_NETWORK_NETWORK_LOG_H_
+#define DRYDOCK_CORE_NETWORK_NETWORK_LOG_H_
 
 #include <cstdint>
 #include <string>
@@ -11,7 +11,7 @@
 #include "core/base/result.h"
 #include "core/base/units.h"
 #include "core/model/slowdown.h"
-#include "exec-engine/network/message.h"
+#include "core/network/message.h"
 
 namespace drydock {
 
@@ -62,4 +62,4 @@ Status WriteNetworkLog(const std::string& run, const NetworkLog& log);
 
 }  // namespace drydock
 
-#endif  // DRYDOCK_EXEC_ENGINE_NETWORK_NETWORK_LOG_H_
+#endif  // DRYDOCK_CORE_NETWORK_NETWORK_LOG_H_

@@ -15,8 +15,8 @@
 //  - Different hosts may run in different processes, if the network supports that (Owns). Every
 //    process makes the same network and runs it with the actors of its own hosts.
 //  - The run ends when no host has a pending timer and no message is in flight.
-#ifndef DRYDOCK_EXEC_ENGINE_NETWORK_NETWORK_H_
-#define DRYDOCK_EXEC_ENGINE_NETWORK_NETWORK_H_
+#ifndef DRYDOCK_CORE_NETWORK_NETWORK_H_
+#define DRYDOCK_CORE_NETWORK_NETWORK_H_
 
 #include <cstdint>
 #include <span>
@@ -28,7 +28,7 @@
 #include "core/base/result.h"
 #include "core/base/units.h"
 #include "core/model/link_total.h"
-#include "exec-engine/network/message.h"
+#include "core/network/message.h"
 
 namespace drydock {
 
@@ -102,4 +102,4 @@ class Network {
 
 }  // namespace drydock
 
-#endif  // DRYDOCK_EXEC_ENGINE_NETWORK_NETWORK_H_
+#endif  // DRYDOCK_CORE_NETWORK_NETWORK_H_

@@ -1,6 +1,6 @@
 // One transfer from a NIC to a NIC, as the replay hands it to a network and gets it back.
-#ifndef DRYDOCK_EXEC_ENGINE_NETWORK_MESSAGE_H_
-#define DRYDOCK_EXEC_ENGINE_NETWORK_MESSAGE_H_
+#ifndef DRYDOCK_CORE_NETWORK_MESSAGE_H_
+#define DRYDOCK_CORE_NETWORK_MESSAGE_H_
 
 #include <cstdint>
 
@@ -38,4 +38,4 @@ struct Message {
 
 }  // namespace drydock
 
-#endif  // DRYDOCK_EXEC_ENGINE_NETWORK_MESSAGE_H_
+#endif  // DRYDOCK_CORE_NETWORK_MESSAGE_H_

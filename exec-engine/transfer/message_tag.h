@@ -1,10 +1,10 @@
 // How a message tells its receiver which call and connection it belongs to.
-#ifndef DRYDOCK_EXEC_ENGINE_NETWORK_MESSAGE_TAG_H_
-#define DRYDOCK_EXEC_ENGINE_NETWORK_MESSAGE_TAG_H_
+#ifndef DRYDOCK_EXEC_ENGINE_TRANSFER_MESSAGE_TAG_H_
+#define DRYDOCK_EXEC_ENGINE_TRANSFER_MESSAGE_TAG_H_
 
 #include <cstdint>
 
-#include "exec-engine/network/message.h"
+#include "core/network/message.h"
 
 namespace drydock {
 
@@ -28,4 +28,4 @@ struct MessageTag {
 
 }  // namespace drydock
 
-#endif  // DRYDOCK_EXEC_ENGINE_NETWORK_MESSAGE_TAG_H_
+#endif  // DRYDOCK_EXEC_ENGINE_TRANSFER_MESSAGE_TAG_H_
