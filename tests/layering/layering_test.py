@@ -32,9 +32,9 @@ class Layering(unittest.TestCase):
     def test_rooms_may_use_the_core_themselves_and_what_their_line_names(self):
         status, lines = check({
             "core/base/units.h": "",
-            "simccl/expand/a.h": "",
-            "simccl/plan/a.cc": '#include "simccl/plan/a.h"\n#include <vector>\n#include "core/base/units.h"\n'
-                                '#include "simccl/expand/a.h"\n',
+            "workload-gen/job/a.h": "",
+            "workload-gen/layout/a.cc": '#include "workload-gen/layout/a.h"\n#include <vector>\n#include "core/base/units.h"\n'
+                                '#include "workload-gen/job/a.h"\n',
         })
         self.assertEqual((status, lines), (0, ["layering: every #include is allowed"]))
 
