@@ -115,7 +115,8 @@ def predict_collectives(options, orders, kept):
 def predict_kernels(options, orders, kept):
     configs = training.ROOT / "configs"
     return run_script(kept, orders, "run_kernels.py",
-                      [options.bin / "compute-sim", *HERE.glob("kernels*"), *configs.glob("gpus/*"), *configs.glob("profiles/*")],
+                      [options.bin / "compute-sim", configs / "kernels.yaml", *HERE.glob("kernels*"), *configs.glob("gpus/*"),
+                       *configs.glob("profiles/*")],
                       "--bin", options.bin)
 
 
