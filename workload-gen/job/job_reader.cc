@@ -55,8 +55,13 @@ void ReadSection(const Section& section, const YamlNode& node, Diagnostics* diag
     key.kind->Read(key.name, required, {&reader, diagnostics}, job);
   }
   for (const Key& key : section.keys) {
-    if (!reader.Has(key.name) || HasWhatItNeeds(key, section, *job)) continue;
-    reader.Fail(key.name, fmt::format("'{}' needs {}", key.name, key.needs));
+    if (!reader.Has(key.name)) continue;
+    if (!HasWhatItNeeds(key, section, *job)) {
+      reader.Fail(key.name, fmt::format("'{}' needs {}", key.name, key.needs));
+    }
+    if (IsExcluded(key, section, *job)) {
+      reader.Fail(key.name, fmt::format("'{}' excludes {}", key.name, key.excludes));
+    }
   }
   if (section.check != nullptr) section.check(&reader, job);
   reader.Finish();

@@ -45,6 +45,11 @@ Key& Key::Needs(const char* condition) {
   return *this;
 }
 
+Key& Key::Excludes(const char* key) {
+  excludes = key;
+  return *this;
+}
+
 Key& Key::Megatron(std::vector<MegatronSource> sources) {
   megatron = std::move(sources);
   return *this;
@@ -73,6 +78,11 @@ bool HasWhatItNeeds(const Key& key, const Section& section, const TrainingJob& j
   const std::vector<std::string>& values = condition.values;
   if (values.empty()) return job.places.contains(condition.key) || !value.empty();
   return std::find(values.begin(), values.end(), value) != values.end();
+}
+
+bool IsExcluded(const Key& key, const Section& section, const TrainingJob& job) {
+  if (key.excludes.empty()) return false;
+  return !FindKey(section.name + "." + key.excludes)->kind->Text(job).empty();
 }
 
 }  // namespace drydock

@@ -46,6 +46,8 @@ struct Key {
   // The condition under which the section may have the key: "window" (that key is given),
   // "recompute: full", "stage: 1 or 2" (that key has one of these values), "model.experts".
   Key& Needs(const char* condition);
+  // The key of the same section without which the section may have this one.
+  Key& Excludes(const char* key);
   Key& Megatron(std::vector<MegatronSource> sources);
 
   std::string name;
@@ -55,6 +57,7 @@ struct Key {
   std::string default_words;
   void (*set_default)(TrainingJob* job) = nullptr;
   std::string needs;
+  std::string excludes;
   std::vector<MegatronSource> megatron;
 };
 
@@ -77,6 +80,8 @@ const Key* FindKey(const std::string& name);
 
 // True if the job fulfills what `key` of `section` needs.
 bool HasWhatItNeeds(const Key& key, const Section& section, const TrainingJob& job);
+// True if the job has a value for the key that `key` of `section` excludes.
+bool IsExcluded(const Key& key, const Section& section, const TrainingJob& job);
 
 }  // namespace drydock
 

@@ -108,6 +108,7 @@ std::vector<Key> ModelKeys() {
           .Megatron({Computed("--group-query-attention"), Computed("--num-query-groups")}),
       Key("head_dim", kind::Count(MEMBER(model.attention.head_dim), 1, kMaxHeads),
           "width of a head")
+          .Excludes("kv_lora_rank")
           .Default("`hidden` / `heads`")
           .Megatron({Copied("--kv-channels")}),
       Key("kv_lora_rank", kind::Count(MEMBER(model.attention.latent.kv_rank), 1, kMaxDimension),

@@ -29,7 +29,9 @@ std::string DefaultOf(const Key& key) {
 }
 
 std::string MeaningOf(const Key& key) {
-  return key.needs.empty() ? key.meaning : fmt::format("with `{}`: {}", key.needs, key.meaning);
+  if (!key.needs.empty()) return fmt::format("with `{}`: {}", key.needs, key.meaning);
+  if (!key.excludes.empty()) return fmt::format("without `{}`: {}", key.excludes, key.meaning);
+  return key.meaning;
 }
 
 std::string PresenceOf(const Section& section) {
@@ -61,7 +63,7 @@ std::string Cell(const std::string& text) {
 
 std::string SectionAsMarkdown(const Section& section) {
   std::string text = fmt::format(
-      "\n## {}\n\n{} {}\n\n| key | values | default | Megatron-LM | meaning "
+      "\n## {}\n\n{}\n{}\n\n| key | values | default | Megatron-LM | meaning "
       "|\n|---|---|---|---|---|"
       "\n",
       section.name, section.meaning, PresenceOf(section));

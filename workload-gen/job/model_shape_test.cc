@@ -37,8 +37,7 @@ TEST(ModelShape, LatentAttentionIsWholeOrNotThere) {
   EXPECT_EQ(ErrorOf({"model.value_dim=16"}), "'value_dim' needs kv_lora_rank");
   EXPECT_EQ(ErrorOf(Also(kLatent, {"model.kv_heads=4"})),
             "with kv_lora_rank, each head has its own keys and values; remove kv_heads");
-  EXPECT_EQ(ErrorOf(Also(kLatent, {"model.head_dim=12"})),
-            "with kv_lora_rank, head_dim is qk_nope_dim + qk_rope_dim; remove head_dim");
+  EXPECT_EQ(ErrorOf(Also(kLatent, {"model.head_dim=12"})), "'head_dim' excludes kv_lora_rank");
   EXPECT_EQ(ErrorOf(Also(kLatent, {"model.qk_norm=true"})),
             "with kv_lora_rank, the latent widths are normalized already; remove qk_norm");
 }

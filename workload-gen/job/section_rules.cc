@@ -33,10 +33,6 @@ void CheckLatentAttention(YamlReader* reader, AttentionShape* attention) {
     reader->Fail("kv_heads",
                  "with kv_lora_rank, each head has its own keys and values; remove kv_heads");
   }
-  if (reader->Has("head_dim")) {
-    reader->Fail("head_dim",
-                 "with kv_lora_rank, head_dim is qk_nope_dim + qk_rope_dim; remove head_dim");
-  }
   if (attention->qk_norm) {
     reader->Fail("qk_norm",
                  "with kv_lora_rank, the latent widths are normalized already; remove qk_norm");
