@@ -30,7 +30,7 @@ TEST(MegatronArguments, WhatChangesOpsIsNotCalledHarmless) {
       NotesOn("--exp-avg-dtype bf16 --moe-router-group-topk 4 --fp16-lm-cross-entropy"),
       (std::vector<std::string>{
           "run.sh: 3 not modelled: --exp-avg-dtype (bytes of the optimizer, in its kernel and "
-          "in memory), --moe-router-group-topk (which hosts a token goes to), "
+          "in memory), --moe-router-group-topk (which hosts a token is sent to), "
           "--fp16-lm-cross-entropy (the loss in fp16)"}));
   EXPECT_EQ(NotesOn("--exp-avg-dtype fp32 --main-params-dtype fp32 --softmax-type vanilla"),
             (std::vector<std::string>{"run.sh: 3 ignored, no effect: --exp-avg-dtype, "
