@@ -63,7 +63,7 @@ TEST(PairWeightsTest, ReportsMistakes) {
   };
   EXPECT_EQ(message("0 1\n2 x\n"),
             "w:2:3: error: 'x' is not a whole number from 0 to 1000000\n  2 x\n    ^");
-  EXPECT_EQ(message("0 1\n-2 1\n").substr(0, 55),
+  EXPECT_EQ(message("0 1\n-2 1\n").substr(0, 58),
             "w:2:1: error: '-2' is not a whole number from 0 to 1000000");
   EXPECT_EQ(message("0 1 2\n"), "w:1: error: 3 numbers, but the group has 2 members");
   EXPECT_EQ(message("0 1\n"), "w: error: 1 lines of numbers, but the group has 2 members");
