@@ -27,12 +27,12 @@ TEST_F(ImportTest, KinetoKernelsBelongToTheOperatorThatLaunchedThem) {
             "gemm 8x64x32 bf16 42500\nattention-forward 1x64x8x2x128 causal fp16 10000\n");
   EXPECT_EQ(times.left_out.at("aten::relu"), 1);
   EXPECT_EQ(times.left_out.at("kernel without an operator"), 1);
-  EXPECT_NE(ErrorOf(ReadKineto(Write("x.json", "{"), {})).find("no JSON"), std::string::npos);
+  EXPECT_NE(ErrorOf(ReadKineto(Write("x.json", "{"), {})).find("not JSON"), std::string::npos);
   EXPECT_NE(ErrorOf(ReadKineto(Write("y.json", "{}"), {})).find("traceEvents"), std::string::npos);
   EXPECT_NE(ErrorOf(ReadKineto(Write("z.json", R"({"traceEvents": [{"cat": 1, "args":
     {"External id": 1}}]})"),
                                {}))
-                .find("no trace"),
+                .find("not a trace"),
             std::string::npos);
   const ImportedTimes huge = *ReadKineto(Write("h.json", R"({"traceEvents": [
     {"cat": "kernel", "dur": 40.5, "args": {"External id": 7}},
@@ -102,7 +102,7 @@ TEST_F(ImportTest, NsightsKernelsBelongToTheInnermostRange) {
   EXPECT_EQ(times.left_out.at("aten::relu"), 1);
   EXPECT_EQ(times.left_out.at("kernel without an operator"), 2);
   EXPECT_NE(ErrorOf(ReadNsys(Write("n.sqlite", "no database, but text that is long enough"), {}))
-                .find("no export of Nsight Systems"),
+                .find("not an export of Nsight Systems"),
             std::string::npos);
 }
 

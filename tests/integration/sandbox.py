@@ -80,6 +80,8 @@ class Sandbox:
             (self.box / folder).mkdir(parents=True)
         for header in ["hacknccl.h", "rank_schedule.h", "recording.h"]:
             (self.box / "core/nccl" / header).touch()
+        (self.box / "core/containers").mkdir()
+        (self.box / "core/containers/hash.h").touch()
         self.archives = {}
         for key, file in [("NCCL", "nvidia-nccl_2.29.7-1.orig.tar.gz"), ("NS3", "ns3_3.37.orig.tar.bz2")]:
             self.archives[key] = self.world / "mirror" / file
