@@ -80,10 +80,20 @@ class RdmaReceiver
     /// Returns a reply that acknowledges every packet that has arrived in order.
     Frame Acknowledgement(const Frame& frame, const ReceiveQueue& queue) const;
 
+    /// One multiplication spreads the keys: each packet looks its queue up, so that the mixer of
+    /// core/containers/hash.h would cost more than the collisions that it avoids.
+    struct QueueKeyHash
+    {
+        size_t operator()(uint64_t key) const
+        {
+            return key * drydock::kSplitMixIncrement >> 32;
+        }
+    };
+
     const RdmaTransport::Parameters* m_transport = nullptr;
     const FabricMap* m_map = nullptr;
     std::vector<ReceiveQueue> m_queues;
-    drydock::IndexTable<uint64_t> m_index; //!< from QueueKey to m_queues
+    drydock::IndexTable<uint64_t, QueueKeyHash> m_index; //!< from QueueKey to m_queues
 };
 
 } // namespace ns3::rdma
