@@ -112,8 +112,8 @@ void Declare(CLI::App* app, Options* options, const CommonOptions& common) {
       ->allow_extra_args(false);
   app->add_flag("--dump", options->dump, "Print tables and programs as text; write nothing");
   app->add_option("--nccl-library", options->communicators.library_path, "Another libhacknccl.so");
-  app->add_flag("--alike-once", options->communicators.alike_once,
-                "Create one NCCL communicator for process groups that lie alike on the hosts; "
+  app->add_flag("--alike-once", options->communicators.once_per_placement,
+                "Create one NCCL communicator for all process groups of the same placement; "
                 "saves minutes beyond 10,000 GPUs");
   CheckOptions(app, [options, &common]() -> Status {
     std::vector<std::string> for_model, for_cluster;

@@ -173,7 +173,7 @@ class Explode(Graphs):
         (self.folder / "full").mkdir()
         (self.folder / "full/notes.txt").touch()
         self.assertEqual(self.run_tool("explode", run, "-o", self.folder / "full"),
-                         (1, "", f"{self.folder}/full: error: the folder is not empty; name one that is, or is not there\n"))
+                         (1, "", f"{self.folder}/full: error: the folder is not empty; name an empty folder, or one that does not exist\n"))
         self.assertEqual(self.run_tool("explode", run, "-o", self.folder / "x", "--ranks", "8")[0], 1)
         self.assertEqual(self.run_tool("merge", run / "1-workload", "-o", self.folder / "m")[0], 1)
 

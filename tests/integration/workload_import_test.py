@@ -53,7 +53,7 @@ class Import(Graphs):
 
     def test_chakra_traces_go_through_the_pipeline(self):
         stderr = self.expect_import("chakra", self.traces(*self.pair(), groups={"7": [0, 1]}))
-        self.assertEqual(stderr, "workload-gen import: warning: 6 of the cluster's 8 GPUs have no rank and do nothing\n"
+        self.assertEqual(stderr, "workload-gen import: warning: 6 of the cluster's 8 GPUs have no rank and stay idle\n"
                                  "workload-gen import: t: imported from Chakra traces, 2 ranks in 3 classes, 6 ops, 2 submodules, "
                                  "2 calls; 2 process groups, 2 NCCL communicators created\n")
         self.assertEqual(self.expect_ok("dump", self.folder / "run", "--ranks", "1")[0],
@@ -130,16 +130,16 @@ class Import(Graphs):
             (lambda: self.traces(first, trace(node(1, COMP, deps=[2]), node(2, COMP, ctrl=[1]))),
              f"{t1}: error: its nodes wait for each other in a circle: 2, 1\n"),
             (lambda: self.traces(first, trace(node(1, COMP, deps=[5]))),
-             f"{t1}: error: node 1 waits for node 5, which is not there\n"),
+             f"{t1}: error: node 1 waits for node 5, which does not exist\n"),
             (lambda: self.traces(first, trace(node(1, COMP), node(1, COMP))),
              f"{t1}: error: node 1 ('n'): another node has the same id\n"),
-            (lambda: self.traces(first, trace(node(1, 0))), f"{t1}: error: node 1 ('n'): its type is 0, which is none\n"),
+            (lambda: self.traces(first, trace(node(1, 0))), f"{t1}: error: node 1 ('n'): its type 0 is unknown\n"),
             (lambda: self.traces(first, trace(node(1, RECV, comm_src=0))),
              f"{t1}: error: node 1 ('n'): a COMM_RECV_NODE needs a comm_size\n"),
             (lambda: self.traces(first, trace(node(1, RECV, comm_src=1, comm_size=3))),
              f"{t1}: error: node 1 ('n'): its comm_src is its own rank\n"),
             (lambda: self.traces(first, trace(node(1, COLL, comm_type=10, comm_size=3))),
-             f"{t1}: error: node 1 ('n'): its comm_type is 10, which is none\n"),
+             f"{t1}: error: node 1 ('n'): its comm_type 10 is unknown\n"),
             (lambda: self.traces(first, trace(node(1, 2, "weights"))),
              f"{t1}: error: node 1 ('weights'): a MEM_LOAD_NODE needs a tensor_size\n"),
             (lambda: self.traces(first, trace(node(1, 3, "grads", tensor_size=-1))),
@@ -163,7 +163,7 @@ class Import(Graphs):
             with self.subTest(tier=tier):
                 self.CLUSTER = self.write("c.topo", text)
                 stderr = self.expect_import("chakra", self.folder / "traces")
-                self.assertEqual("go to the host's memory" in stderr, tier == "host")
+                self.assertEqual("use the host's memory" in stderr, tier == "host")
                 self.assertIn(f"load weights 100 MB from {tier}", self.expect_ok("dump", self.folder / "run", "--ranks", "0")[0])
                 summary = self.replay()
                 self.assertAlmostEqual(summary["iteration_time_s"] / seconds, 1, 2)
@@ -208,7 +208,7 @@ class Import(Graphs):
         for old, new, message in [
             ("num_ranks 2", "num_ranks two", "1:1: error: expected 'num_ranks N'\n  num_ranks two\n  ^\n"),
             ("num_ranks 2", "num_ranks 9", "1:11: error: 9 ranks, but the cluster has 8 GPUs\n  num_ranks 9\n            ^\n"),
-            ("num_ranks 2", "num_ranks 3", "15: error: 2 ranks are described, num_ranks is 3\n"),
+            ("num_ranks 2", "num_ranks 3", "15: error: 2 ranks are described, but num_ranks is 3\n"),
             ("rank 1 {", "rank 0 {", "9:6: error: rank 0 is described twice\n  rank 0 {\n       ^\n"),
             ("l3 irequires l2", "l3 irequires l9", "14:14: error: no op above has this label\n  l3 irequires l9\n               ^\n"),
             ("l1: calc 100000 cpu 0", "l1: calc 100000 gpu 0",
@@ -229,7 +229,7 @@ class Import(Graphs):
             (["--from", "chakras", "x"], "there is no format 'chakras'; did you mean 'chakra'?; formats are chakra, simai, goal"),
             (["--from", "goal", "x"], "--cluster is required"),
             (["--from", "goal", "x", "--cluster", self.CLUSTER], "-o RUN is required"),
-            (["--from", "goal", "x", "--cluster", self.CLUSTER, "--groups", "g"], "--groups is of Chakra traces"),
+            (["--from", "goal", "x", "--cluster", self.CLUSTER, "--groups", "g"], "--groups applies to --from chakra only"),
             (["--from", "goal", "x", "--dtype", "bf61"], "unknown data type 'bf61'; did you mean 'bf16'?"),
         ]:
             with self.subTest(arguments=arguments):

@@ -61,7 +61,7 @@ class Text(Graphs):
         self.assertRegex(stdout, r"(?m)^rank 0 and 3 more: \d+ differences in \d+ and \d+ ops$")
         self.assertRegex(stdout, r"(?m)^  - op \d+: ")
         c = self.generate("c", *SMALL, "cluster.hosts=2")
-        self.assertIn("cluster: another one\n", self.run_tool("diff", a, c)[1])
+        self.assertIn("cluster: differs\n", self.run_tool("diff", a, c)[1])
         self.assertIn("ranks: 8 and 16\n", self.run_tool("diff", a, c)[1])
 
 

@@ -1,5 +1,5 @@
-// The commands of workload-gen that work on an existing workload. One .cc holds one command, or a
-// few that are alike.
+// The commands of workload-gen that work on an existing workload. Each .cc holds one command or a
+// few related ones.
 #ifndef DRYDOCK_WORKLOAD_GEN_GRAPH_COMMANDS_H_
 #define DRYDOCK_WORKLOAD_GEN_GRAPH_COMMANDS_H_
 
@@ -22,10 +22,10 @@ std::unique_ptr<Command> MakeGraphmlCommand();
 std::unique_ptr<Command> MakeStatsCommand();
 std::unique_ptr<Command> MakeDiffCommand();
 
-// All of them, and "help COMMAND".
+// Returns all commands, including "help COMMAND".
 std::vector<CommandMaker> GraphCommands();
 
-// For commands that show a slice: --ranks, --ops, --layers, --micro-batches.
+// Adds the options that select a slice: --ranks, --ops, --layers, --micro-batches.
 void AddSliceOptions(CLI::App* app, SliceWords* words);
 // Writes to the file `output`; to standard output if `output` is empty.
 Status WriteText(const std::string& output, const std::string& text);

@@ -1,4 +1,4 @@
-// workload-gen explode and merge: a workload as one Chakra trace a rank, and back.
+// workload-gen explode and merge: turn a workload into one Chakra trace per rank, and back.
 #include <fmt/format.h>
 
 #include "core/base/files.h"
@@ -15,14 +15,14 @@ namespace {
 
 const ToolInfo kExplode = {
     "workload-gen explode",
-    "Writes a workload as one Chakra trace a rank, as ASTRA-sim reads them.",
-    "reads RUN/1-workload/ and, if it is there, RUN/3-times.pb; writes DIR/PREFIX.<rank>.et, "
+    "Writes a workload as one Chakra trace per rank, in the form that ASTRA-sim reads.",
+    "reads RUN/1-workload/ and, if it exists, RUN/3-times.pb; writes DIR/PREFIX.<rank>.et, "
     "DIR/PREFIX.json (groups) and DIR/manifest.pb (what merge needs)",
     "workload-gen explode runs/gpt-22b -o traces/gpt-22b", false};
 
 const ToolInfo kMerge = {
     "workload-gen merge",
-    "Turns exploded traces back into a workload with a program a class of ranks.",
+    "Turns exploded traces back into a workload with one program per rank class.",
     "reads DIR/<prefix>.<rank>.et and DIR/manifest.pb, writes RUN/1-workload/",
     "workload-gen merge traces/gpt-22b -o runs/again", false};
 
@@ -32,8 +32,9 @@ class ExplodeCommand final : public Command {
 
   void Declare(CLI::App* command, const CommonOptions&) override {
     command->add_option("run", run_, "Run directory")->type_name("RUN");
-    command->add_option("-o,--out", dir_, "A folder that is empty or not there")->type_name("DIR");
-    command->add_option("--prefix", options_.prefix, "How the traces' names begin")
+    command->add_option("-o,--out", dir_, "A folder that is empty or does not exist")
+        ->type_name("DIR");
+    command->add_option("--prefix", options_.prefix, "The first part of the traces' names")
         ->capture_default_str();
     command->add_option("--ranks", ranks_, "Only these ranks: 0-7, 0,8,16; merge needs all")
         ->type_name("LIST");
@@ -74,7 +75,7 @@ class ExplodeCommand final : public Command {
     Report(kExplode, common,
            fmt::format("{} traces, {} nodes, {}{}", exploded.files, exploded.nodes,
                        ToString(Bytes(exploded.bytes)),
-                       timed ? "" : "; no durations, for there is no 3-times.pb"));
+                       timed ? "" : "; no durations, because 3-times.pb is missing"));
     return OkStatus();
   }
 
@@ -88,11 +89,14 @@ class MergeCommand final : public Command {
   MergeCommand() : Command(kMerge) {}
 
   void Declare(CLI::App* command, const CommonOptions& common) override {
-    command->add_option("traces", place_, "The folder; with the prefix, if it has several")
+    command
+        ->add_option("traces", place_, "The folder, followed by /PREFIX if it holds several runs")
         ->type_name("DIR");
     command->add_option("-o,--out", run_, "Run directory")->type_name("RUN");
-    command->add_flag("--unproven", unproven_,
-                      "Write it though it may not run; nccl-record --schedule says how NCCL fails");
+    command->add_flag(
+        "--unproven", unproven_,
+        "Write the workload without checking that it can run; nccl-record --schedule says how "
+        "NCCL fails");
     CheckOptions(command, [this, &common]() -> Status {
       if (place_.empty()) return MissingOption("DIR");
       if (run_.empty() && !common.check) return MissingOption("-o RUN");

@@ -1,4 +1,4 @@
-// workload-gen import: workloads of other tools.
+// workload-gen import: turns a workload of another tool into a run directory.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -45,9 +45,9 @@ class ImportCommand final : public Command {
   ImportCommand() : Command(kInfo) {}
 
   void Declare(CLI::App* command, const CommonOptions& common) override {
-    command->add_option("place", input_.place, "The file; of Chakra traces the folder")
+    command->add_option("place", input_.place, "The file; for Chakra traces, their folder")
         ->type_name("FILE");
-    command->add_option("--from", from_, "Which format; 'help' lists them")
+    command->add_option("--from", from_, "The format of the input; 'help' lists the formats")
         ->type_name("FORMAT")
         ->each(PrintFormatsIfHelp);
     command->add_option("--cluster", cluster_, "The cluster (cluster.topo); rank i is its GPU i")
@@ -58,14 +58,14 @@ class ImportCommand final : public Command {
         ->type_name("FILE");
     command
         ->add_option("--dtype", type_,
-                     "What is communicated and counted, where only bytes are "
-                     "stated")
+                     "The data type of communication and computation where the file states only "
+                     "bytes")
         ->capture_default_str();
     command->add_option("--set", overrides_, "section.key=value: replaces a value of cluster.topo")
         ->allow_extra_args(false);
     command->add_option("--nccl-library", communicators_.library_path, "Another libhacknccl.so");
-    command->add_flag("--alike-once", communicators_.alike_once,
-                      "Create one NCCL communicator for groups that lie alike on the hosts");
+    command->add_flag("--alike-once", communicators_.once_per_placement,
+                      "Create one NCCL communicator for all process groups of the same placement");
     command->add_option("-o,--out", run_, "Run directory")->type_name("RUN");
     CheckOptions(command, [this, &common] { return CheckWords(common); });
   }
@@ -95,13 +95,13 @@ class ImportCommand final : public Command {
     if (input_.place.empty()) return MissingOption("FILE");
     if (cluster_.empty()) return MissingOption("--cluster");
     if (!input_.groups.empty() && from_ != "chakra") {
-      return Error("--groups is of Chakra traces");
+      return Error("--groups applies to --from chakra only");
     }
     if (run_.empty() && !common.check) return MissingOption("-o RUN");
     return OkStatus();
   }
 
-  // That it can run, and that NCCL makes its communicators.
+  // Checks that the workload can run and that NCCL creates its communicators.
   Status Prove(const Workload& workload, const CommonOptions& common) const {
     const CheckReport report = CheckWorkload(workload);
     RETURN_IF_ERROR(ToStatus(report, input_.place));
@@ -116,7 +116,7 @@ class ImportCommand final : public Command {
     return OkStatus();
   }
 
-  // Of traces the name alone: their hashes would be as many as there are ranks.
+  // A folder of traces has no hash: each rank has a file of its own.
   Provenance ProvenanceOf(const ClusterInput& cluster) const {
     Provenance provenance;
     provenance.tool = "workload-gen";

@@ -1,4 +1,4 @@
-// workload-gen dump, dot, graphml, stats, diff: a workload as text.
+// workload-gen dump, dot, graphml, stats, diff: show a workload as text.
 #include <fmt/format.h>
 
 #include "core/schema/artefacts/artefacts.h"
@@ -11,7 +11,7 @@
 namespace drydock {
 namespace {
 
-const ToolInfo kDump = {"workload-gen dump", "Prints a workload, one op a line.",
+const ToolInfo kDump = {"workload-gen dump", "Prints a workload, one op per line.",
                         "reads RUN/1-workload/",
                         "workload-gen dump runs/gpt-22b --ranks 0,8 --micro-batches 0", false};
 const ToolInfo kDot = {
@@ -27,17 +27,17 @@ const ToolInfo kDiff = {
     "workload-gen diff", "Says what differs between two workloads; exit status 1 if anything does.",
     "reads A/1-workload/ and B/1-workload/", "workload-gen diff runs/before runs/after", false};
 
-// Beyond that no picture helps.
-constexpr size_t kMostDrawn = 20000;
+// A larger picture is unreadable.
+constexpr size_t kMaxDrawnOps = 20000;
 
-// What reads one run and prints.
+// A command that reads one run and prints text.
 class TextCommand : public Command {
  public:
   explicit TextCommand(const ToolInfo& info) : Command(info) {}
 
   void Declare(CLI::App* command, const CommonOptions&) override {
     command->add_option("run", run_, "Run directory")->type_name("RUN");
-    command->add_option("-o,--output", output_, "Where to write; standard output if absent")
+    command->add_option("-o,--output", output_, "The output file; default: standard output")
         ->type_name("FILE");
     AddOptions(command);
     RequireIf(command, "RUN", [this] { return run_.empty(); });
@@ -67,7 +67,7 @@ class DumpCommand final : public TextCommand {
     command->add_flag("--tables", tables_, "Print the tables alone");
   }
 
-  // Of classes, or of the ranks that were asked for.
+  // Prints all classes, or the selected ranks.
   Result<std::string> Text(const Workload& w) const override {
     if (tables_) return TablesText(w);
     const bool whole = words_.ranks.empty() && words_.ops.empty() && words_.layers.empty() &&
@@ -98,11 +98,11 @@ class DrawCommand final : public TextCommand {
   Result<std::string> Text(const Workload& w) const override {
     ASSIGN_OR_RETURN(const Slice slice, Slice::Make(words_, w));
     const size_t ops = slice.CountOps(w);
-    if (ops > kMostDrawn) {
+    if (ops > kMaxDrawnOps) {
       return Error(
           fmt::format("{} ops are too many to draw (at most {}); --ranks, --layers, "
                       "--micro-batches and --ops narrow them down",
-                      ops, kMostDrawn));
+                      ops, kMaxDrawnOps));
     }
     return draw_(w, MakeOpGraph(w, slice));
   }
@@ -147,7 +147,7 @@ class DiffCommand final : public Command {
     if (a.sha256 == b.sha256) return OkStatus();
     std::vector<std::string> lines = Differences(a.workload, b.workload, options_);
     if (a.cluster.yaml != b.cluster.yaml || a.cluster.files != b.cluster.files) {
-      lines.insert(lines.begin(), "cluster: another one");
+      lines.insert(lines.begin(), "cluster: differs");
     }
     for (const std::string& line : lines) fmt::print("{}\n", line);
     if (lines.empty()) return OkStatus();

@@ -13,23 +13,24 @@
 namespace drydock {
 namespace {
 
-// A part of the model in one micro-batch: micro-batch, chunk, layer (kEmbedding, kHead outside).
+// A part of the model in one micro-batch: micro-batch, chunk, and layer (or kEmbedding, kHead).
 using Part = std::tuple<int, int, int>;
 constexpr int kEmbedding = -1, kHead = -2, kNone = -3;
 const Part kNowhere = {-1, -1, kNone};
 
-// Rows and columns of the input of a product; nullopt if `s` is not a product.
+// Rows and columns of the input of a matrix product.
 using Extents = std::pair<int64_t, int64_t>;
+// Returns nullopt if `s` is not a matrix product.
 std::optional<Extents> ProductInput(const Submodule& s) {
   if (const auto* linear = s.As<submodule::Linear>()) return Extents(linear->rows, linear->k);
   if (const auto* router = s.As<submodule::Router>()) return Extents(router->rows, router->k);
   return std::nullopt;
 }
 
-// A submodule that ran forward, in order.
+// A submodule that ran in a forward pass.
 struct Run {
   uint32_t submodule = 0;
-  bool gathered = false;  // its rows came together just before
+  bool gathered = false;  // an all-gather collected its rows just before
 };
 
 class Walker {
@@ -45,7 +46,7 @@ class Walker {
       if (op.kind == OpKind::kCollective) NoteCollective(op);
       if (op.kind == OpKind::kCompute) Compute(op);
     }
-    result_.most = Bytes(most_);
+    result_.peak = Bytes(peak_);
     return result_;
   }
 
@@ -59,8 +60,8 @@ class Walker {
     return {op.microbatch, op.chunk, layer};
   }
 
-  // Which submodules of which part are repeated in backward. Layers repeated one after another,
-  // without a backward in between, were saved as one: at the first.
+  // Collects the submodules of each part that backward repeats. Layers that are repeated without a
+  // backward in between share one saved input: that of the first layer.
   void CollectRepeated() {
     Part before = kNowhere;
     for (const Op& op : program_.ops) {
@@ -76,7 +77,7 @@ class Walker {
     }
   }
 
-  // Where the backward of each part ends: a forward may run in between.
+  // Finds the last backward op of each part, because a forward may run in between.
   void CollectEnds() {
     for (size_t i = 0; i < program_.ops.size(); ++i) {
       const Op& op = program_.ops[i];
@@ -85,7 +86,7 @@ class Walker {
     }
   }
 
-  // An all-gather of rows goes before a product that sequence parallelism feeds.
+  // With sequence parallelism, an all-gather of rows precedes the product that reads them.
   void NoteCollective(const Op& op) {
     const CommCall& call = w_.calls[op.work];
     const bool tensor = w_.roles[op.role].dimension == Dimension::kTensor;
@@ -96,7 +97,7 @@ class Walker {
     if (IsSelective(part)) Add(part, call.bytes().count() / call.group_size);
   }
 
-  // Some of its products are repeated, some are not.
+  // Returns whether backward repeats only some of the part's products.
   bool IsSelective(const Part& part) const {
     return rules_.keeps_outputs && repeated_.count(part) > 0;
   }
@@ -123,7 +124,7 @@ class Walker {
     }
   }
 
-  // The backward of another part begins: what the one before it held is free.
+  // Frees the tensors of the previous part when the backward of another part begins.
   void Leave(const Part& part) {
     if (part == current_) return;
     live_ -= held_[current_];
@@ -135,10 +136,11 @@ class Walker {
   void Add(const Part& part, int64_t bytes) {
     live_ += bytes;
     held_[part] += bytes;
-    most_ = std::max(most_, live_);
+    peak_ = std::max(peak_, live_);
   }
 
-  // The input of a product that its neighbour saved already: query, key and value read one tensor.
+  // Returns whether the previous submodule already saved the input of `s`: query, key and value
+  // read the same tensor.
   bool SharesInput(const Submodule& s, const Submodule* before) const {
     if (before == nullptr) return false;
     const std::optional<Extents> input = ProductInput(s);
@@ -166,8 +168,8 @@ class Walker {
     if (!again) {
       Add(part, (IsSelective(part) ? saved.outputs.count() : inputs) + internal);
     } else if (same ? !last_again_ && !rules_.keeps_outputs : saved_at_.count(part) > 0) {
-      // A stretch that is repeated keeps what came into its first; where outputs are kept, what
-      // came into the layer.
+      // A repeated sequence of submodules saves the input of its first submodule. Where outputs
+      // are saved, the layer's input is saved instead.
       Add(part, inputs);
     }
     if (std::get<2>(part) >= 0) {
@@ -178,7 +180,7 @@ class Walker {
     last_ = &s;
   }
 
-  // All that the forward did not keep is there again before the backward of the part begins.
+  // Restores the tensors that the forward did not save, before the backward of the part begins.
   void Repeat(const Part& part) {
     const auto full = full_.find(part);
     if (full == full_.end()) return;
@@ -193,13 +195,13 @@ class Walker {
   std::map<Part, std::set<uint32_t>> repeated_;
   std::set<Part> saved_at_;
   std::map<Part, size_t> ends_;
-  size_t at_ = 0;  // in the program
+  size_t at_ = 0;  // index of the current op
   std::map<Part, int64_t> held_;
-  std::map<Part, int64_t> full_;  // what it would hold if nothing were repeated
-  Part current_ = kNowhere;       // in backward
-  int64_t live_ = 0, most_ = 0;
+  std::map<Part, int64_t> full_;  // saved bytes if nothing were repeated
+  Part current_ = kNowhere;       // the part whose backward runs
+  int64_t live_ = 0, peak_ = 0;
   bool gathered_ = false;
-  // The forward just before.
+  // The previous forward.
   const Submodule* last_ = nullptr;
   Part last_part_ = kNowhere;
   bool last_again_ = false;

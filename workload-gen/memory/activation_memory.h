@@ -1,7 +1,7 @@
-// How much memory a rank's activations take at most, found by walking its program: each forward op
-// leaves tensors behind for a micro-batch's layer, recomputation makes those that were not kept,
-// and that layer's backward frees them all. So schedules, stages, interleaving and recomputation
-// count as the program has them.
+// Computes the peak memory of a rank's activations by walking its program. Each forward op saves
+// tensors for one layer of one micro-batch, recomputation restores the tensors that were not saved,
+// and the backward of that layer frees all of them. The result therefore reflects the program's
+// schedule, stages, interleaving and recomputation.
 #ifndef DRYDOCK_WORKLOAD_GEN_MEMORY_ACTIVATION_MEMORY_H_
 #define DRYDOCK_WORKLOAD_GEN_MEMORY_ACTIVATION_MEMORY_H_
 
@@ -10,18 +10,18 @@
 namespace drydock {
 
 struct ActivationRules {
-  // Rows that sequence parallelism splits are saved split, and gathered again in backward
-  // (Megatron). Else what was gathered is saved.
+  // If true, rows that sequence parallelism splits are saved split and gathered again in backward
+  // (Megatron). If false, the gathered rows are saved.
   bool saves_split_rows = true;
   int tensor = 1;
-  // What selective recomputation does not repeat is kept by its output (PyTorch's selective
-  // checkpoints), not by its input.
+  // If true, selective recomputation saves the outputs of the submodules that it does not repeat
+  // (PyTorch's selective checkpoints). If false, it saves their inputs.
   bool keeps_outputs = false;
 };
 
 struct ActivationMemory {
-  Bytes most;      // at once
-  Bytes of_layer;  // what the largest layer keeps for one micro-batch
+  Bytes peak;      // of all saved tensors
+  Bytes of_layer;  // saved by the largest layer for one micro-batch
   Bytes working;   // operands of the largest single kernel
 };
 

@@ -16,7 +16,7 @@ namespace {
 
 constexpr int64_t kAdamBytes = 12;  // fp32 copy and two moments
 
-// Distinct communicators of some rank of the class.
+// Returns the number of distinct communicators of the first rank of the class.
 int64_t CommunicatorsOf(const Workload& workload, int class_index) {
   const auto place =
       std::find(workload.class_of_rank.begin(), workload.class_of_rank.end(), class_index);
@@ -53,7 +53,7 @@ void FillMemory(const MemoryRules& rules, const ActivationRules& activations,
                                      {"optimizer states", Bytes(state.optimizer)},
                                      {"gathered parameters", Bytes(state.gathered)},
                                      {"gradient buffers", Bytes(state.buffers)},
-                                     {"activations", walked.most},
+                                     {"activations", walked.peak},
                                      {"working tensors", walked.working}};
     const auto lost =
         std::llround(static_cast<double>(TotalOf(parts).count()) * rules.fragmentation);

@@ -1,5 +1,5 @@
-// Memory of a rank, from what its program runs. Activations against the closed forms of Korthikanti
-// et al. 2022 (arXiv:2205.05198), equations 1 to 5: bytes a layer and micro-batch, times s b h.
+// Compares the activations of a rank with the closed forms of Korthikanti et al. 2022
+// (arXiv:2205.05198), equations 1 to 5: bytes per layer and micro-batch, in units of s b h.
 #include "workload-gen/memory/rank_memory.h"
 
 #include <gmock/gmock.h>
@@ -11,7 +11,7 @@
 namespace drydock {
 namespace {
 
-// s 32, b 2, h 64, a 8; two ranks of tensor parallelism where there are any.
+// s 32, b 2, h 64, a 8. Tensor parallelism, where a test uses it, has two ranks.
 constexpr double kSbh = 32 * 2 * 64;
 constexpr double kScores = 5.0 * 8 * 32 / 64;  // 5 a s / h
 
@@ -59,8 +59,8 @@ int64_t Activations(const Workload& w, int class_index) {
   return -1;
 }
 
-// Eight layers on four stages: stage r holds P - r micro-batches of L / P layers at once, as many
-// as there are; the first stage as much as one without a pipeline.
+// Eight layers on four stages: stage r holds min(P - r, M) micro-batches of L / P layers at once.
+// The first stage holds as much as a rank without a pipeline.
 TEST(RankMemory, MicrobatchesInFlightOf1F1B) {
   const Overrides four = {"parallel.tensor=2", "parallel.data=1", "training.global_batch=16",
                           "model.tied_embedding=false"};
@@ -70,13 +70,13 @@ TEST(RankMemory, MicrobatchesInFlightOf1F1B) {
   EXPECT_DOUBLE_EQ(static_cast<double>(Activations(w, 1)), 3 * 2 * layer);
   EXPECT_DOUBLE_EQ(static_cast<double>(Activations(w, 2)), 2 * 2 * layer);
   EXPECT_GE(static_cast<double>(Activations(w, 0)), 4 * 2 * layer);
-  // Two micro-batches alone are two in flight on every stage that waits for them.
+  // With two micro-batches in all, at most two are in flight on a stage.
   Overrides two = four;
   two[2] = "training.global_batch=4";
   EXPECT_DOUBLE_EQ(static_cast<double>(Activations(Gpt(two, 4), 1)), 2 * 2 * layer);
 }
 
-// Recomputed, a stage holds each layer's input, and one layer whole.
+// With full recomputation, a stage holds each layer's input and all tensors of one layer.
 TEST(RankMemory, FullRecomputationHoldsOneLayerWhole) {
   const Overrides four = {"parallel.tensor=2", "parallel.data=1", "training.global_batch=16",
                           "training.recompute=full", "model.tied_embedding=false"};
@@ -85,7 +85,7 @@ TEST(RankMemory, FullRecomputationHoldsOneLayerWhole) {
                    3 * 2 * 2 * kSbh + layer - 2 * kSbh);
 }
 
-// Two layers saved as one: one input, and both whole before their backward.
+// Two layers recomputed together save one input and restore all tensors before their backward.
 TEST(RankMemory, LayersRecomputedTogetherKeepOneInput) {
   const Overrides four = {"parallel.tensor=2",           "parallel.data=1",
                           "training.global_batch=16",    "training.recompute=full",
@@ -109,7 +109,7 @@ TEST(RankMemory, StatesOfEachFramework) {
   EXPECT_EQ(Part(fsdp, "parameters"), 4 * share);
   EXPECT_EQ(Part(fsdp, "gradients"), 4 * share);
   EXPECT_EQ(Part(fsdp, "optimizer states"), 8 * share);
-  // The head stays; embedding and two layers pass by; one flat buffer.
+  // The head stays gathered; the embedding and two layers are gathered in turn; one flat buffer.
   EXPECT_EQ(Part(fsdp, "gathered parameters"),
             2 * (kHeadElements + 2 * kEmbeddingElements + 2 * kLayerElements));
   const auto zero = [](int stage) {
@@ -120,11 +120,11 @@ TEST(RankMemory, StatesOfEachFramework) {
   EXPECT_EQ(Part(zero(2), "gradients"), 2 * share);
   EXPECT_EQ(Part(zero(3), "parameters"), 2 * share);
   EXPECT_EQ(Part(zero(3), "optimizer states"), 16 * share);
-  // Megatron: 16 bytes a parameter and fp32 gradients of 2 more, half of which DP2 shares out.
+  // Megatron: 16 bytes per parameter, 2 more for fp32 gradients; DP2 shards half of them.
   const Workload plain = TestWorkload({"training.gradient_type=fp32"});
   const int64_t elements = Part(plain, "parameters") / 2;
   EXPECT_EQ(Part(plain, "gradients"), 4 * elements);
-  EXPECT_EQ(Part(TestWorkload(), "gradients"), 2 * elements);  // fp16, whose gradients stay so
+  EXPECT_EQ(Part(TestWorkload(), "gradients"), 2 * elements);  // gradients stay in fp16
   EXPECT_EQ(Part(plain, "optimizer states"), 12 * elements);
   const Workload shared = TestWorkload({"training.distributed_optimizer=true"});
   EXPECT_EQ(Part(shared, "optimizer states"), 6 * (Part(shared, "parameters") / 2));
@@ -135,7 +135,7 @@ TEST(RankMemory, VerdictNamesTheFullestRanks) {
   w.topology.gpus[0].memory = Bytes(1000000000);
   const std::optional<MemoryVerdict> verdict = JudgeMemory(w);
   ASSERT_TRUE(verdict.has_value());
-  EXPECT_FALSE(verdict->fits());  // context and communicators alone are more
+  EXPECT_FALSE(verdict->fits());  // context and communicators alone exceed the limit
   EXPECT_THAT(MemoryText(w), testing::HasSubstr("of 1.0 GB: does NOT fit (parameters "));
   w.topology.gpus[0].memory = Bytes(80000000000);
   EXPECT_THAT(MemoryText(w), testing::HasSubstr(" GB of 80.0 GB: fits"));

@@ -3,8 +3,8 @@
 namespace drydock {
 namespace {
 
-// By kind of submodule. A kind whose inputs are also kept by another submodule saves none of its
-// own.
+// Computes the tensors by kind of submodule. A kind whose inputs another submodule also saves adds
+// no inputs.
 class SavingRules {
  public:
   explicit SavingRules(int64_t e) : e_(e) {}

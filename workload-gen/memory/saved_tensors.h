@@ -1,6 +1,6 @@
-// What a submodule's forward leaves in memory for its backward, tensor by tensor. Sizes in bytes.
-// Rules follow Korthikanti et al. 2022, section 4.1, for what they count; small vectors (norm
-// statistics, the log-sum-exp of attention) are left out as there.
+// The tensors that a submodule's forward saves for its backward, in bytes. The rules follow
+// Korthikanti et al. 2022, section 4.1. Like that paper, they omit small vectors (norm statistics,
+// the log-sum-exp of attention).
 #ifndef DRYDOCK_WORKLOAD_GEN_MEMORY_SAVED_TENSORS_H_
 #define DRYDOCK_WORKLOAD_GEN_MEMORY_SAVED_TENSORS_H_
 
@@ -9,13 +9,13 @@
 namespace drydock {
 
 struct SavedTensors {
-  Bytes inputs;    // what came in: another submodule's output
-  Bytes internal;  // made by the submodule itself: masks, probabilities
-  Bytes outputs;   // what went out; saved only by who keeps outputs
+  Bytes inputs;    // outputs of other submodules
+  Bytes internal;  // created by the submodule: masks, probabilities
+  Bytes outputs;   // saved only under ActivationRules::keeps_outputs
   Bytes total() const { return inputs + internal; }
 };
 
-// `forward`: of pass kForward.
+// REQUIRES: the pass of `forward` is kForward.
 SavedTensors SavedBy(const Submodule& forward);
 
 }  // namespace drydock

@@ -11,7 +11,8 @@
 namespace drydock {
 namespace {
 
-// Whether everything ends if sends never wait; and a note if it does not when all of them do.
+// Checks that every op ends if no send waits. Adds a note if an op does not end when all sends
+// wait.
 void CheckProgress(const Workload& workload, CheckReport* report) {
   const Status free = CheckDeadlock(workload, UnplannedSends::kEnd);
   if (!free.ok()) return report->violations.Add(free.error().message());

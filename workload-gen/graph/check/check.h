@@ -1,18 +1,17 @@
-// Whether a workload is one that can run: `workload-gen check`. Proven are
+// Proves that a workload can run (`workload-gen check`), in four steps:
 //
-//   structure   ops depend on earlier ops only, and name what the tables have; some rank runs every
-//               program; the table of uses lists each call in each group that makes it, no other
-//   groups      each rank has a group of the right size wherever its program calls, sends as the
-//               member that it is, and to another one
-//   matching    members of a group make the same collectives in the same order; a send has its
-//               receive, of the same communicator, tag and size, and the other way round; messages
-//               between two members cross nowhere
-//   progress    played without time, every op of every rank ends, across all communicators and with
-//               what hosts wait for
+//   structure   Ops depend on earlier ops only, and their indices are valid. Each program is run by
+//               at least one rank. The table of uses lists exactly the calls that the groups make.
+//   groups      Each op's rank has a group of the call's size. A message names its own member as
+//               sender or receiver, and another member as the peer.
+//   matching    All members of a group make the same collectives in the same order. Each send has
+//               one receive of the same communicator, tag and size. Messages between two members
+//               are received in the order in which they are sent.
+//   progress    A replay without time ends every op of every rank, across all communicators and
+//               with the waits of hosts.
 //
-// Each step presumes the ones before and is left out where one of them failed. Ranks to which the
-// same happens are looked at once (core/model/calls/rank_classes.h): 16,384 ranks take as long as
-// their few dozen classes.
+// A step is skipped if an earlier step fails. Equivalent ranks are checked once
+// (core/model/calls/rank_classes.h): 16,384 ranks take as long as their few dozen classes.
 #ifndef DRYDOCK_WORKLOAD_GEN_GRAPH_CHECK_CHECK_H_
 #define DRYDOCK_WORKLOAD_GEN_GRAPH_CHECK_CHECK_H_
 
@@ -24,12 +23,12 @@
 
 namespace drydock {
 
-// Collects what is wrong: all of it is counted, the first kMostViolations are kept.
-inline constexpr size_t kMostViolations = 50;
+// Collects violations: counts all of them and keeps the first kMaxViolations.
+inline constexpr size_t kMaxViolations = 50;
 class Violations {
  public:
   void Add(std::string text) {
-    if (texts_.size() < kMostViolations) texts_.push_back(std::move(text));
+    if (texts_.size() < kMaxViolations) texts_.push_back(std::move(text));
     ++count_;
   }
   size_t count() const { return count_; }
@@ -41,17 +40,17 @@ class Violations {
 };
 
 struct CheckReport {
-  // Each names an op, a rank and what is missing.
+  // Each text names a rank, an op and the violated rule.
   Violations violations;
-  // True of this workload and no violation: it ends only while sends fit into NCCL's buffers.
+  // Remarks that are not violations: the workload ends only while sends fit into NCCL's buffers.
   std::vector<std::string> notes;
-  // What was looked at.
+  // The numbers of checked items.
   size_t rank_classes = 0, ops = 0, collectives = 0, messages = 0;
 };
 
 CheckReport CheckWorkload(const Workload& workload);
 
-// "rank 3, op 17 (tp.all-reduce mb0 layer3)".
+// Returns "rank 3, op 17 (tp.all-reduce mb0 layer3)".
 std::string OpPlace(const Workload& workload, int rank, uint32_t op);
 
 }  // namespace drydock

@@ -32,8 +32,8 @@ class Gates {
   }
 
  private:
-  // What has to end before the host goes on: all that it issued, whose last ops are those of the
-  // streams; or what the op itself waits for, beside what the host waited for before.
+  // Returns the ops that end before the host continues. For kDeviceSync these are the last op of
+  // each stream. For kOpReady they are the op's dependencies and the earlier waits of the host.
   void Close(const Op& op, std::span<const uint32_t> own) {
     ++number_;
     if (op.host_waits == HostWait::kDeviceSync) {
@@ -49,10 +49,10 @@ class Gates {
     gate_.erase(std::unique(gate_.begin(), gate_.end()), gate_.end());
   }
 
-  std::vector<int64_t> last_;   // by stream: the op before
-  std::vector<uint32_t> gate_;  // of the host's last waits
+  std::vector<int64_t> last_;   // by stream: its previous op
+  std::vector<uint32_t> gate_;  // the ops of the host's latest wait
   size_t number_ = 0;           // of the gate
-  std::vector<size_t> taken_;   // by stream: the gate its last op has waited for
+  std::vector<size_t> taken_;   // by stream: the gate that its last op waits for
 };
 
 }  // namespace

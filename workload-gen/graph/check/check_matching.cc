@@ -1,5 +1,5 @@
-// What the members of a group must agree on. Each group class (rank_classes.h) is checked once, in
-// its first group. The calls of a member are those of its rank class.
+// Checks that the members of a group make matching calls. Each group class (rank_classes.h) is
+// checked once, in its first group. A member makes the calls of its rank class.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -45,7 +45,7 @@ class Matching {
   }
 
  private:
-  // The first member of a member class in the group, and its calls; null: it makes none.
+  // The first member of a member class in the group, and its calls; null if it makes none.
   struct Example {
     int rank = -1;
     int position = -1;
@@ -114,7 +114,7 @@ class Matching {
                        RanksText(w_.groups[static_cast<size_t>(group)].ranks));
   }
 
-  // Every member's n-th collective is the first member's.
+  // The n-th collective of each member equals the n-th collective of the first member.
   void Collectives(int group, const std::vector<Example>& examples) {
     const Example* longest = nullptr;
     for (const Example& example : examples) {
@@ -134,7 +134,7 @@ class Matching {
     }
   }
 
-  // One complaint: after the first difference nothing fits any more.
+  // Reports only the first difference, because later calls no longer line up.
   void Compare(int group, const Example& longest, const Example& other,
                const std::vector<uint32_t>& ops) {
     const std::vector<uint32_t>& wanted = longest.calls->collectives;
@@ -148,7 +148,7 @@ class Matching {
       return;
     }
     if (ops.size() == wanted.size()) return;
-    Add(fmt::format("{}, {}, waits for ever: rank {} makes {} of the {} collectives of {}",
+    Add(fmt::format("{}, {}, never ends: rank {} makes {} of the {} collectives of {}",
                     OpPlace(w_, longest.rank, wanted[ops.size()]),
                     NameOf(CallOf(longest.rank, wanted[ops.size()])), other.rank, ops.size(),
                     wanted.size(), Where(group)));
@@ -170,7 +170,7 @@ class Matching {
     }
   }
 
-  // The other members of the call have it too; of two that differ the first by rank complains.
+  // Checks that the other members make the call too. Of two that differ, the lower rank reports.
   void MessageOf(int group, const Example& own, uint64_t number, uint32_t op,
                  const std::map<int, const Example*>& at) {
     const CommCall& call = CallOf(own.rank, op);
@@ -189,7 +189,7 @@ class Matching {
     }
   }
 
-  // The op of that number; kNone if the member makes no such call.
+  // Returns the op of that number, or kNone if the member makes no such call.
   static uint32_t Partner(const Example& example, uint64_t number) {
     if (example.calls == nullptr) return kNone;
     const auto found = example.calls->messages.find(number);
@@ -230,7 +230,7 @@ class Matching {
                        sends ? "a send" : "a receive", tags);
   }
 
-  // NCCL has no tags: what two members exchange on one stream each comes in the order of sending.
+  // NCCL has no tags: messages between two streams arrive in the order of sending.
   void Crossings(const Example& sender, const std::map<int, const Example*>& at) {
     struct Last {
       uint32_t sent = 0, received = 0;

@@ -10,16 +10,16 @@ namespace drydock {
 
 void CheckStructure(const Workload& workload, Violations* out);
 
-// Presumes the structure.
+// REQUIRES: CheckStructure found no violation.
 void CheckGroups(const Workload& workload, Violations* out);
-// The table of uses. Presumes the groups.
+// Checks the table of uses. REQUIRES: CheckGroups found no violation.
 void CheckUses(const Workload& workload, Violations* out);
 
-// The workload with what hosts wait for (Op::host_waits) as dependencies: a host that waits issues
-// nothing more, so the next op of every stream waits as well.
+// Returns the workload with the waits of hosts (Op::host_waits) as dependencies. A host that waits
+// issues no op, so the next op of each stream waits as well.
 Workload WithHostWaits(const Workload& workload);
 
-// Presumes the groups. Counts what it looked at in *report.
+// Counts the checked items in *report. REQUIRES: CheckGroups found no violation.
 void CheckMatching(const Workload& workload, const RankClasses& classes,
                    const std::vector<ClassProgram>& programs, CheckReport* report);
 

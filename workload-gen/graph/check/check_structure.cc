@@ -1,4 +1,4 @@
-// What can be told of the programs and of each rank alone.
+// Checks the programs, and each rank by itself.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,10 +14,10 @@
 namespace drydock {
 namespace {
 
-// What an op names that the tables lack; "" if nothing.
+// Returns which index of the op is out of range, or "".
 std::string OutsideTables(const Workload& w, const Op& op) {
   const auto beyond = [](const char* what, size_t index, size_t size) {
-    return fmt::format("names {} {}, there are {}", what, index, size);
+    return fmt::format("names {0} {1}, but the number of {0}s is {2}", what, index, size);
   };
   if (op.stream >= w.streams.size()) return beyond("stream", op.stream, w.streams.size());
   if (op.kind == OpKind::kCompute) {
@@ -33,8 +33,9 @@ std::string OutsideTables(const Workload& w, const Op& op) {
   if (op.role >= w.roles.size()) return beyond("role", op.role, w.roles.size());
   const bool to_one = w.calls[op.work].collective == CollectiveType::kSendRecv;
   if (to_one == (op.kind != OpKind::kCollective)) return "";
-  return to_one ? "is a collective, its call a message"
-                : fmt::format("is a message, its call a {}", KindText(w.calls[op.work]));
+  return to_one
+             ? "is a collective, but its call is a message"
+             : fmt::format("is a message, but its call is of kind {}", KindText(w.calls[op.work]));
 }
 
 void CheckProgram(const Workload& w, size_t index, int rank, Violations* out) {
@@ -57,14 +58,14 @@ void CheckProgram(const Workload& w, size_t index, int rank, Violations* out) {
                            dependency == i ? ", itself"
                            : dependency < program.ops.size()
                                ? ", which comes after it: a circle with the order of ops"
-                               : fmt::format(", there are {}", program.ops.size())));
+                               : fmt::format(", but the number of ops is {}", program.ops.size())));
     }
   }
 }
 
-// Ranks with the same complaint are named by the first of them.
+// Names the ranks with the same violation after the first of them.
 std::string Others(size_t ranks) {
-  return ranks > 1 ? fmt::format(" ({} more ranks alike)", ranks - 1) : "";
+  return ranks > 1 ? fmt::format(" (and {} more ranks)", ranks - 1) : "";
 }
 
 // The distinct (role, call, kind) of a program's communication, each with its first op.
@@ -81,7 +82,7 @@ std::vector<Uses> UsesOfPrograms(const Workload& w) {
   return all;
 }
 
-// [role][rank]: the rank's place in its group, -1 if it has none there.
+// [role][rank]: the rank's position in its group, or -1 if it has no group.
 std::vector<std::vector<int>> PositionsOf(const Workload& w) {
   std::vector<std::vector<int>> positions;
   for (const std::vector<int>& group_of_rank : w.group_of_rank) {
@@ -99,7 +100,7 @@ std::vector<std::vector<int>> PositionsOf(const Workload& w) {
   return positions;
 }
 
-// What is wrong with a call of this kind as member `position` of the group makes it.
+// Returns why member `position` of the group cannot make a call of this kind, or "".
 std::string WrongSeat(const CommCall& call, OpKind kind, int position) {
   if (kind == OpKind::kCollective) {
     return TakesPart(call, position)
@@ -135,7 +136,8 @@ void CheckStructure(const Workload& w, Violations* out) {
   for (int rank = w.rank_count() - 1; rank >= 0; --rank) {
     const int own = w.class_of_rank[static_cast<size_t>(rank)];
     if (own < 0 || static_cast<size_t>(own) >= w.programs.size()) {
-      out->Add(fmt::format("rank {} is of class {}, there are {}", rank, own, w.programs.size()));
+      out->Add(fmt::format("rank {} is of class {}, but the number of classes is {}", rank, own,
+                           w.programs.size()));
       continue;
     }
     first_rank[static_cast<size_t>(own)] = rank;

@@ -1,4 +1,4 @@
-// "Is everything found that keeps a workload from running, and nothing else?"
+// "Does the check find every workload that cannot run, and no other?"
 #include "workload-gen/graph/check/check.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ std::string First(const Workload& w) {
   return report.violations.count() == 0 ? "ok" : report.violations.texts().front();
 }
 
-// The same, with the table of uses as the ops have it: it is not what is looked for.
+// Checks the workload with a table of uses made from its ops, which these tests do not cover.
 std::string FirstOfOps(Workload w) {
   for (const Program& program : w.programs) {
     for (const Op& op : program.ops) {
@@ -47,8 +47,8 @@ TEST(CheckTest, WhatMegatronRunsIsRight) {
   }
 }
 
-// Every op of communication of one rank is left out, doubled, given another call, role or tag: each
-// is found, though the other ranks of its class go on as before.
+// Each communication op of one rank is removed, doubled, or given another call, role or tag. The
+// check finds each change, although the other ranks of the class keep their program.
 TEST(CheckTest, NoChangeOfOneRanksCommunicationIsMissed) {
   const Workload w = MegatronWorkload();
   size_t changes = 0;
@@ -67,7 +67,7 @@ TEST(CheckTest, NoChangeOfOneRanksCommunicationIsMissed) {
       expect("another call", [&](Program* p) {
         p->ops[i].work = (op.work + 1) % static_cast<uint32_t>(w.calls.size());
       });
-      // Two roles may be one communicator.
+      // Two roles may share one communicator.
       const auto other = static_cast<uint8_t>((op.role + 1) % w.roles.size());
       const auto at = static_cast<size_t>(rank);
       if (w.group_of_rank[other][at] != w.group_of_rank[op.role][at]) {
@@ -83,7 +83,7 @@ TEST(CheckTest, NoChangeOfOneRanksCommunicationIsMissed) {
   EXPECT_GT(changes, 300u);
 }
 
-// Whatever is done to one rank or to a whole class, the check says what playing every rank says.
+// After random changes to one rank or to a whole class, the check and the oracle agree.
 TEST(CheckTest, AgreesWithPlayingEveryRank) {
   const Workload w = MegatronWorkload({"training.global_batch=8", "model.layers=2"});
   std::mt19937 random(7);
@@ -97,7 +97,7 @@ TEST(CheckTest, AgreesWithPlayingEveryRank) {
           case 0:
             RemoveOp(op, p);
             break;
-          case 1: {  // two neighbours change places
+          case 1: {  // two adjacent ops swap places
             const uint32_t next =
                 std::min<uint32_t>(op + 1, static_cast<uint32_t>(p->ops.size()) - 1);
             std::swap(p->ops[op], p->ops[next]);
@@ -132,9 +132,9 @@ TEST(CheckTest, AgreesWithPlayingEveryRank) {
   EXPECT_GT(right, 100u);
 }
 
-// ---- What is said. ----------------------------------------------------------------------------
+// ---- Messages. --------------------------------------------------------------------------------
 
-// Rank 0 sends 32 B to rank 1, both sum 128 B.
+// Rank 0 sends 32 B to rank 1, then both run an all-reduce of 128 B.
 Workload Pair() {
   Workload w;
   w.topology = TestTopology(1, 2);
@@ -173,7 +173,7 @@ TEST(CheckTest, NamesOpRankAndWhatIsMissing) {
             "rank 0, op 1 (pp.send mb0), 32 B with tag 7: rank 1 has no receive for it in group 0 "
             "(ranks 0-1); receives without a send there have tag 8");
   EXPECT_EQ(After([](Workload* w) { RemoveOp(2, &w->programs[1]); }),
-            "rank 0, op 2 (pp.all-reduce), all-reduce bf16 128 B over 2, waits for ever: rank 1 "
+            "rank 0, op 2 (pp.all-reduce), all-reduce bf16 128 B over 2, never ends: rank 1 "
             "makes 0 of the 1 collectives of group 0 (ranks 0-1)");
   EXPECT_EQ(After([](Workload* w) {
               w->programs[1].ops[2].work = 2;
@@ -189,12 +189,12 @@ TEST(CheckTest, NamesOpRankAndWhatIsMissing) {
             }),
             "rank 0, op 1 (pp.send mb0) and rank 1, op 1 (pp.recv mb0) do not match: send-recv "
             "bf16 32 B over 2 and send-recv bf16 16 B over 2 in group 0 (ranks 0-1)");
-  // On one stream the sum of rank 0 stands before its message, that of rank 1 behind it.
+  // On one stream, rank 0 runs its all-reduce before its message and rank 1 after it.
   EXPECT_EQ(After([](Workload* w) { std::swap(w->programs[0].ops[1], w->programs[0].ops[2]); }),
             "the communication cannot finish: these calls wait for each other in a circle\n"
             "  rank 0, op 1 (all-reduce bf16 128 B over 2 in 'pp', ranks 0-1) waits for rank 1\n"
             "  rank 1, op 1 (receive of 32 B in 'pp', ranks 0-1) waits for rank 0");
-  // The other way round it ends: a send does not wait.
+  // The reverse order ends, because a send does not wait.
   EXPECT_EQ(After([](Workload* w) { std::swap(w->programs[1].ops[1], w->programs[1].ops[2]); }),
             "ok");
 }
@@ -206,13 +206,13 @@ TEST(CheckTest, StructureAndGroups) {
   EXPECT_EQ(After([](Workload* w) { w->programs[0].dependency[0] = 1; }),
             "rank 0, op 1 (pp.send mb0) waits for op 1, itself");
   EXPECT_EQ(After([](Workload* w) { w->programs[0].ops[0].work = 1; }),
-            "rank 0, op 0 (class 0) names block 1, there are 1");
+            "rank 0, op 0 (class 0) names block 1, but the number of blocks is 1");
   EXPECT_EQ(After([](Workload* w) { w->programs[0].ops[0].stream = 2; }),
-            "rank 0, op 0 (class 0) names stream 2, there are 2");
+            "rank 0, op 0 (class 0) names stream 2, but the number of streams is 2");
   EXPECT_EQ(After([](Workload* w) { w->programs[0].ops[1].kind = OpKind::kCollective; }),
-            "rank 0, op 1 (class 0) is a collective, its call a message");
+            "rank 0, op 1 (class 0) is a collective, but its call is a message");
   EXPECT_EQ(After([](Workload* w) { w->programs[1].ops[2].kind = OpKind::kSend; }),
-            "rank 1, op 2 (class 1) is a message, its call a all-reduce");
+            "rank 1, op 2 (class 1) is a message, but its call is of kind all-reduce");
   EXPECT_EQ(After([](Workload* w) { w->class_of_rank[1] = 0; }),
             "class 1: no rank runs it; none of its 3 ops is ever reached");
   EXPECT_EQ(After([](Workload* w) { w->group_of_rank[0][1] = -1; }),
@@ -236,7 +236,7 @@ TEST(CheckTest, StructureAndGroups) {
             "call 2 in group 0 stands in the table of uses, and no op of any rank makes it");
 }
 
-// Two messages on one stream each, received in the other order.
+// Two messages between two streams, received in the reverse order.
 TEST(CheckTest, MessagesThatCross) {
   Workload w = Pair();
   for (Program& program : w.programs) {
@@ -252,7 +252,7 @@ TEST(CheckTest, MessagesThatCross) {
             "received before op 3: NCCL has no tags and would mistake one for the other");
 }
 
-// In one communicator each all agree; together they wait for each other.
+// The members of each communicator agree, but the two communicators wait for each other.
 TEST(CheckTest, CirclesAcrossCommunicators) {
   Workload w = Pair();
   w.roles.push_back({"dp", Dimension::kData});
@@ -273,7 +273,7 @@ TEST(CheckTest, CirclesAcrossCommunicators) {
             "  rank 1, op 2 (all-reduce bf16 128 B over 2 in 'dp', ranks 0-1) waits for rank 0");
 }
 
-// Nothing on the GPU keeps rank 1's receive from starting, but its host never issues it.
+// No dependency delays rank 1's receive, but its host never issues it.
 TEST(CheckTest, HostsThatWaitTooEarly) {
   Workload w = Pair();
   w.streams.push_back("other");
@@ -330,7 +330,7 @@ TEST(CheckTest, ManyViolationsAreCounted) {
   }
   const CheckReport report = CheckWorkload(w);
   EXPECT_EQ(report.violations.count(), 200u);
-  EXPECT_EQ(report.violations.texts().size(), kMostViolations);
+  EXPECT_EQ(report.violations.texts().size(), kMaxViolations);
 }
 
 }  // namespace

@@ -14,7 +14,7 @@
 namespace drydock {
 namespace {
 
-// "tp group of ranks 0, 1, 2, ... (8 ranks)": by the first role that has it.
+// "tp group of ranks 0, 1, 2, ... (8 ranks)": the first role that has the group.
 std::string Describe(const Workload& workload, size_t group) {
   const std::vector<int>& ranks = workload.groups[group].ranks;
   std::string name = "process";
@@ -35,28 +35,28 @@ std::vector<hacknccl_place> PlacesOf(const Group& group, const Placement& placem
 
 }  // namespace
 
-std::vector<size_t> FirstAlike(const Workload& workload) {
+std::vector<size_t> FirstOfPlacement(const Workload& workload) {
   const Placement placement(workload.topology);
   std::map<PlacementPattern, size_t> first;
-  std::vector<size_t> alike;
+  std::vector<size_t> first_of;
   for (size_t group = 0; group < workload.groups.size(); ++group) {
-    alike.push_back(
+    first_of.push_back(
         first
             .emplace(PlacementPatternOf(workload.groups[group].ranks, workload.topology, placement),
                      group)
             .first->second);
   }
-  return alike;
+  return first_of;
 }
 
 Result<size_t> CreateCommunicators(const Workload& workload, const CommunicatorOptions& options) {
   if (workload.groups.empty()) return size_t{0};
   ASSIGN_OR_RETURN(const NcclWorld world, WorldOf(workload.topology, options.library_path));
   const Placement placement(workload.topology);
-  const std::vector<size_t> alike = FirstAlike(workload);
+  const std::vector<size_t> first = FirstOfPlacement(workload);
   size_t created = 0;
   for (size_t group = 0; group < workload.groups.size(); ++group) {
-    if (options.alike_once && alike[group] != group) continue;
+    if (options.once_per_placement && first[group] != group) continue;
     const Result<NcclCommunicator> communicator =
         world.CreateCommunicator(PlacesOf(workload.groups[group], placement, workload.topology));
     if (!communicator.ok()) {

@@ -1,10 +1,10 @@
-// Fakes the cluster on this host: every process group of a workload becomes an NCCL communicator
-// of the real library (core/nccl), created and taken down again. What NCCL would refuse on the
-// cluster is an error here, before anything is simulated.
+// Presents the cluster to NCCL on this host. Each process group of a workload becomes an NCCL
+// communicator of the real library (core/nccl), which is created and destroyed. A group that NCCL
+// rejects on the cluster is an error here, before any simulation.
 //
-// To NCCL, groups that lie alike are one case: the same GPUs of the same kinds of hosts, hosts
-// shared in the same pattern. With alike_once a case is created once and holds for all its groups:
-// at 16,384 ranks 27 communicators instead of 20,801, at some 3 ms each.
+// NCCL treats groups of the same placement alike: the same GPUs on the same kinds of hosts, with
+// the hosts shared in the same pattern. With once_per_placement, one communicator represents all
+// groups of its placement: at 16,384 ranks 27 communicators instead of 20,801, at some 3 ms each.
 #ifndef DRYDOCK_WORKLOAD_GEN_GRAPH_CHECK_COMMUNICATORS_H_
 #define DRYDOCK_WORKLOAD_GEN_GRAPH_CHECK_COMMUNICATORS_H_
 
@@ -16,16 +16,16 @@
 
 namespace drydock {
 
-// For each group, the first group that lies as it does (itself, if it is the first).
-std::vector<size_t> FirstAlike(const Workload& workload);
+// Returns, for each group, the first group with the same placement (possibly the group itself).
+std::vector<size_t> FirstOfPlacement(const Workload& workload);
 
 struct CommunicatorOptions {
-  std::string library_path;  // empty: where set-up put it
-  bool alike_once = false;   // groups that lie alike share one
+  std::string library_path;         // empty: the library of this installation
+  bool once_per_placement = false;  // one communicator for all groups of the same placement
 };
 
-// The number of communicators created. The error names the group's role and ranks, and gives
-// NCCL's reason.
+// Returns the number of communicators created. An error names the role and the ranks of the group
+// and gives NCCL's reason.
 Result<size_t> CreateCommunicators(const Workload& workload, const CommunicatorOptions& options);
 
 }  // namespace drydock

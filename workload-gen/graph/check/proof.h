@@ -1,4 +1,4 @@
-// What a check found, for the user.
+// The text of a check's result for the user.
 #ifndef DRYDOCK_WORKLOAD_GEN_GRAPH_CHECK_PROOF_H_
 #define DRYDOCK_WORKLOAD_GEN_GRAPH_CHECK_PROOF_H_
 
@@ -9,10 +9,10 @@
 
 namespace drydock {
 
-// The violations as an error of the file; the last line counts those that are not shown.
+// Returns the violations as an error of the file. The last line counts the omitted violations.
 Status ToStatus(const CheckReport& report, const std::string& path);
 
-// "1024 ranks in 16 classes (32 told apart by place), 12345 ops: ...": what was proven.
+// Returns one line that says what the check proved.
 std::string ProofText(const Workload& workload, const CheckReport& report);
 
 }  // namespace drydock

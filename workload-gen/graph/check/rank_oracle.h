@@ -1,4 +1,4 @@
-// For tests: whether a workload runs, told without anything that the check is made of.
+// For tests: decides whether a workload runs, without any code of the check.
 #ifndef DRYDOCK_WORKLOAD_GEN_GRAPH_CHECK_RANK_ORACLE_H_
 #define DRYDOCK_WORKLOAD_GEN_GRAPH_CHECK_RANK_ORACLE_H_
 
@@ -12,8 +12,8 @@
 
 namespace drydock {
 
-// What a rank does after another, played for each rank on its own: no classes, no shortcuts.
-// Sends do not wait. True if everything ends and members agree.
+// Replays each rank on its own, without classes. Sends do not wait. Runs() returns true if every op
+// ends and the members of each call agree.
 class RankOracle {
  public:
   explicit RankOracle(const Workload& workload) : w_(workload) {}
@@ -34,7 +34,7 @@ class RankOracle {
       for (size_t rank = 0; rank < ranks; ++rank) moved |= Step(rank);
       moved |= EndCalls();
     }
-    // A send that nobody receives has ended and is wrong all the same.
+    // A send without a receive ends, but is an error.
     for (const auto& [key, call] : calls_) agree_ = agree_ && (!call.sent || call.here.size() == 2);
     if (!agree_) return false;
     for (const auto& of_rank : ended_) {
@@ -53,7 +53,7 @@ class RankOracle {
     return w_.programs[static_cast<size_t>(w_.class_of_rank[rank])];
   }
 
-  // Calls of a communicator count in the order of the program, whenever they begin.
+  // Numbers the calls of a communicator in program order, which may differ from their start order.
   void NumberCalls(size_t rank) {
     std::map<std::vector<int64_t>, int64_t> made;
     for (const Op& op : ProgramOf(rank).ops) {

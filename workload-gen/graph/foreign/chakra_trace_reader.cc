@@ -10,7 +10,7 @@
 namespace drydock {
 namespace {
 
-constexpr int64_t kMostBytes = int64_t{1} << 50;
+constexpr int64_t kMaxBytes = int64_t{1} << 50;
 constexpr size_t kCircleShown = 8;
 
 bool SetCollective(int64_t type, ForeignOp* op) {
@@ -33,15 +33,15 @@ Status ChakraTraceReader::Read(const std::string& content) {
 }
 
 Status ChakraTraceReader::Add(const ChakraNode& node) {
-  if (ops_before_ + nodes_.size() >= kMostForeignOps) {
-    return Fail(node, fmt::format("there are more than {} nodes", kMostForeignOps));
+  if (ops_before_ + nodes_.size() >= kMaxForeignOps) {
+    return Fail(node, fmt::format("there are more than {} nodes", kMaxForeignOps));
   }
   if (!by_id_.emplace(node.id, nodes_.size()).second) {
     return Fail(node, "another node has the same id");
   }
   nodes_.push_back({node.id, -1, node.deps});
   if (node.type <= 0 || static_cast<size_t>(node.type) >= ChakraKindNames().size()) {
-    return Fail(node, fmt::format("its type is {}, which is none", node.type));
+    return Fail(node, fmt::format("its type {} is unknown", node.type));
   }
   const auto kind = static_cast<ChakraKind>(node.type);
   ForeignOp op;
@@ -104,8 +104,8 @@ Status ChakraTraceReader::ReadCounts(const ChakraNode& node, const std::string& 
     flops =
         ops->kind == ChakraAttribute::Kind::kReal ? ops->real : static_cast<double>(ops->integer);
   }
-  if (!(flops >= 0 && flops < 1e30)) return Fail(node, "its num_ops is no number of operations");
-  if (bytes != nullptr && (*bytes < 0 || *bytes > kMostBytes)) {
+  if (!(flops >= 0 && flops < 1e30)) return Fail(node, "its num_ops is not between 0 and 1e30");
+  if (bytes != nullptr && (*bytes < 0 || *bytes > kMaxBytes)) {
     return Fail(node, fmt::format("its tensor_size of {} bytes is not between 0 and 2^50", *bytes));
   }
   if (flops == 0 && (bytes == nullptr || *bytes == 0)) {
@@ -140,7 +140,7 @@ Status ChakraTraceReader::ReadSize(const ChakraNode& node, ForeignOp* op) {
     return Fail(node, fmt::format("a {} needs a comm_size",
                                   ChakraKindNames()[static_cast<size_t>(node.type)]));
   }
-  if (*size < 0 || *size > kMostBytes) {
+  if (*size < 0 || *size > kMaxBytes) {
     return Fail(node, fmt::format("its comm_size of {} is not between 0 and 2^50", *size));
   }
   op->bytes = *size;
@@ -152,12 +152,12 @@ Status ChakraTraceReader::ReadCollective(const ChakraNode& node, ForeignOp* op) 
   const int64_t* type = node.Integer("comm_type");
   if (type == nullptr) return Fail(node, "a COMM_COLL_NODE needs a comm_type");
   if (!SetCollective(*type, op)) {
-    return Fail(node, fmt::format("its comm_type is {}, which is none", *type));
+    return Fail(node, fmt::format("its comm_type {} is unknown", *type));
   }
   op->kind = OpKind::kCollective;
   if (const int64_t* root = node.Integer("root")) {
     if (*root < 0 || *root >= rank_count_) {
-      return Fail(node, fmt::format("its root is {}, there are {} ranks", *root, rank_count_));
+      return Fail(node, fmt::format("its root is {}, but there are {} ranks", *root, rank_count_));
     }
     op->root = static_cast<int32_t>(*root);
   }
@@ -183,7 +183,7 @@ Status ChakraTraceReader::ReadMessage(const ChakraNode& node, ForeignOp* op) {
   const std::string& kind = ChakraKindNames()[static_cast<size_t>(node.type)];
   if (peer == nullptr) return Fail(node, fmt::format("a {} needs a {}", kind, key));
   if (*peer < 0 || *peer >= rank_count_) {
-    return Fail(node, fmt::format("its {} is {}, there are {} ranks", key, *peer, rank_count_));
+    return Fail(node, fmt::format("its {} is {}, but there are {} ranks", key, *peer, rank_count_));
   }
   if (*peer == rank_) return Fail(node, fmt::format("its {} is its own rank", key));
   RETURN_IF_ERROR(ReadSize(node, op));
@@ -213,7 +213,7 @@ Status ChakraTraceReader::Link() {
       const auto found = by_id_.find(dependency);
       if (found == by_id_.end()) {
         return Error(
-            fmt::format("node {} waits for node {}, which is not there", node.id, dependency),
+            fmt::format("node {} waits for node {}, which does not exist", node.id, dependency),
             {path_, 0, 0});
       }
       const int64_t op = nodes_[found->second].op;

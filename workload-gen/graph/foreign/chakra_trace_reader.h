@@ -1,4 +1,4 @@
-// One rank's Chakra trace as ops of a foreign job. Internal to import.
+// Reads one rank's Chakra trace into ops of a foreign job. Internal to import.
 #ifndef DRYDOCK_WORKLOAD_GEN_GRAPH_FOREIGN_CHAKRA_TRACE_READER_H_
 #define DRYDOCK_WORKLOAD_GEN_GRAPH_FOREIGN_CHAKRA_TRACE_READER_H_
 
@@ -13,21 +13,21 @@
 
 namespace drydock {
 
-// What was counted on the way, over all ranks.
+// Counts over all ranks, for the warnings of the import.
 struct ChakraCounts {
-  size_t empty = 0;  // ops that neither compute nor move anything
+  size_t empty = 0;  // ops without time, operations and bytes
   size_t barriers = 0;
   size_t timed_calls = 0;  // communication with a duration
   size_t counted = 0;      // compute without one
   size_t memory_ops = 0;
 };
 
-// Reads one trace. Groups that its metadata names are added to *groups, compute to the job's
-// tables. The collectives' groups are left open (group_names), for another trace may be the one to
-// name them.
+// Reads one trace. Adds the groups of its metadata to *groups and its compute to the job's tables.
+// The groups of its collectives stay unresolved (group_names), because another trace may define
+// them.
 class ChakraTraceReader {
  public:
-  // All outlive the reader. `ops_before`: those of the traces read before.
+  // REQUIRES: all arguments outlive the reader. `ops_before` is the number of ops read so far.
   ChakraTraceReader(const std::string& path, int rank, int rank_count, size_t ops_before,
                     const ForeignOptions& options, NamedGroups* groups, ImportTables* tables,
                     ChakraCounts* counts)
@@ -42,14 +42,14 @@ class ChakraTraceReader {
 
   Status Read(const std::string& content);
 
-  // Op, and what its pg_name is; "" is the group of all ranks.
+  // Pairs of an op and its pg_name. "" is the group of all ranks.
   const std::vector<std::pair<uint32_t, std::string>>& group_names() const { return group_names_; }
   ForeignRank TakeRank() { return std::move(out_); }
 
  private:
   struct NodeEntry {
     uint64_t id = 0;
-    int64_t op = -1;  // index; -1: nobody need wait for it
+    int64_t op = -1;  // index; -1 if no op has to wait for the node
     std::vector<uint64_t> deps;
   };
 
@@ -63,7 +63,7 @@ class ChakraTraceReader {
   Status ReadMessage(const ChakraNode& node, ForeignOp* op);
   Status ReadTransfer(const ChakraNode& node, ForeignOp* op);
   void MakeNothing(const char* name, ForeignOp* op);
-  // Ids of dependencies become indices.
+  // Replaces the ids of dependencies by indices.
   Status Link();
   Status CheckNoCircle() const;
 

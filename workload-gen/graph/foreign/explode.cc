@@ -12,7 +12,7 @@
 namespace drydock {
 namespace {
 
-// By block; Time::Max() if the time of one of its submodules is unknown.
+// Returns the time of each block, or Time::Max() if the time of one of its submodules is unknown.
 std::vector<Time> BlockTimes(const Workload& w, const GpuKernelTimes* times) {
   std::vector<Time> of_block;
   for (const ComputeBlock& block : w.blocks) {
@@ -32,7 +32,7 @@ std::vector<Time> BlockTimes(const Workload& w, const GpuKernelTimes* times) {
   return of_block;
 }
 
-// The facts that Chakra cannot express, counted over the distinct calls.
+// Returns the facts that Chakra cannot express, counted over the distinct calls.
 std::vector<std::string> LossesOf(const Workload& w) {
   size_t grouped = 0, among_some = 0, uneven = 0;
   for (const CommCall& call : w.calls) {
@@ -65,10 +65,11 @@ Status CheckFolder(const std::string& dir) {
   std::error_code error;
   if (!std::filesystem::exists(dir, error)) return OkStatus();
   if (!std::filesystem::is_directory(dir, error)) {
-    return Error("it is there and is no folder", {dir, 0, 0});
+    return Error("this is not a folder", {dir, 0, 0});
   }
   if (!std::filesystem::is_empty(dir, error)) {
-    return Error("the folder is not empty; name one that is, or is not there", {dir, 0, 0});
+    return Error("the folder is not empty; name an empty folder, or one that does not exist",
+                 {dir, 0, 0});
   }
   return OkStatus();
 }

@@ -1,6 +1,6 @@
-// `workload-gen explode` and `merge`: a workload as one Chakra trace a rank, in numbers that hold
-// in the whole run, and back. What merge makes of an untouched folder is the workload that was
-// exploded, byte for byte; edited traces get classes of their own.
+// `workload-gen explode` writes a workload as one Chakra trace per rank, with absolute numbers of
+// groups and peers. `workload-gen merge` reads the traces back. If they are unchanged, it restores
+// the workload byte for byte. Edited traces get rank classes of their own.
 #ifndef DRYDOCK_WORKLOAD_GEN_GRAPH_FOREIGN_EXPLODE_H_
 #define DRYDOCK_WORKLOAD_GEN_GRAPH_FOREIGN_EXPLODE_H_
 
@@ -15,27 +15,27 @@
 
 namespace drydock {
 
-// The manifest's name in a folder of exploded traces.
+// The name of the manifest in a folder of exploded traces.
 inline constexpr const char* kExplodedManifest = "manifest.pb";
 
 struct ExplodeOptions {
   std::string prefix = "workload";
   std::vector<int> ranks;  // empty: all
-  // Told now and then how many of all ranks are done.
+  // Called at intervals with the number of ranks written so far.
   std::function<void(size_t done, size_t all)> progress;
 };
 struct Exploded {
   size_t files = 0, nodes = 0;
   int64_t bytes = 0;
-  std::vector<std::string> warnings;  // what other readers of the traces will not find in them
+  std::vector<std::string> warnings;  // facts that the traces cannot express
 };
-// Writes DIR/<prefix>.<rank>.et, DIR/<prefix>.json (groups) and DIR/manifest.pb, whose bytes are
-// `manifest`. DIR must be empty or absent. `times` may be null.
+// Writes DIR/<prefix>.<rank>.et, DIR/<prefix>.json (groups) and DIR/manifest.pb, with `manifest` as
+// its content. `times` may be null. REQUIRES: DIR is empty or does not exist.
 Result<Exploded> Explode(const Workload& workload, const KernelTimes* times,
                          const std::string& manifest, const std::string& dir,
                          const ExplodeOptions& options);
 
-// Groups as ASTRA-sim reads them: {"1": [0, 1], ...}, a line each.
+// Returns the groups in the form that ASTRA-sim reads, {"1": [0, 1], ...}, one per line.
 std::string GroupsText(const Workload& workload);
 
 struct Merged {
@@ -43,9 +43,9 @@ struct Merged {
   ClusterInput cluster;
   Provenance provenance;
   std::string attention_backend;
-  size_t durations = 0;  // nodes that state one, which are left out
+  size_t durations = 0;  // number of durations in the traces; merge drops them
 };
-// `place`: as FindTraces takes it; the manifest lies in the same folder.
+// `place` is an argument of FindTraces. The manifest is in the same folder.
 Result<Merged> Merge(const std::string& place);
 
 }  // namespace drydock

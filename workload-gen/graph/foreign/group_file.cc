@@ -12,8 +12,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-// A value of a few bytes takes a hundred in memory.
-constexpr size_t kMostBytes = 32 << 20;
+// A value of a few bytes takes about 100 bytes of memory.
+constexpr size_t kMaxBytes = 32 << 20;
 
 Location PlaceOf(const std::string& text, const std::string& path, size_t byte) {
   const size_t at = std::min(byte == 0 ? 0 : byte - 1, text.size());
@@ -24,12 +24,12 @@ Location PlaceOf(const std::string& text, const std::string& path, size_t byte) 
 }
 
 Result<Json> Parse(const std::string& text, const std::string& path) {
-  if (text.size() > kMostBytes) return Error("the groups are larger than 32 MiB", {path, 0, 0});
+  if (text.size() > kMaxBytes) return Error("the groups are larger than 32 MiB", {path, 0, 0});
   try {
     return Json::parse(text);
   } catch (const Json::parse_error& e) {
     return Error("this is not valid JSON", PlaceOf(text, path, e.byte));
-  } catch (const Json::out_of_range&) {  // it does not say where
+  } catch (const Json::out_of_range&) {  // the exception has no position
     return Error("a number has no value: it is too large", {path, 0, 0});
   }
 }
@@ -48,7 +48,7 @@ Result<std::vector<int>> RanksOf(const Json& list, const std::string& name,
     if (rank < 0 || rank >= rank_count) {
       return fail(fmt::format("there is no rank {}; there are {} ranks", each.dump(), rank_count));
     }
-    if (seen[static_cast<size_t>(rank)]) return fail(fmt::format("it has rank {} twice", rank));
+    if (seen[static_cast<size_t>(rank)]) return fail(fmt::format("rank {} occurs twice", rank));
     seen[static_cast<size_t>(rank)] = true;
     ranks.push_back(static_cast<int>(rank));
   }
@@ -82,7 +82,7 @@ Status AddMetadataGroups(const std::string& text, const std::string& place, int 
     const auto [entry, added] = groups->emplace(name, ranks);
     if (!added && entry->second != ranks) {
       return Error(
-          fmt::format("group '{}' has other ranks than another trace says", PrintableName(name)),
+          fmt::format("group '{}' has different ranks in another trace", PrintableName(name)),
           {place, 0, 0});
     }
   }

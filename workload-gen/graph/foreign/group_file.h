@@ -1,4 +1,4 @@
-// Process groups in JSON, as Chakra's tools write them. Internal to import.
+// Reads process groups in the JSON of Chakra's tools. Internal to import.
 #ifndef DRYDOCK_WORKLOAD_GEN_GRAPH_FOREIGN_GROUP_FILE_H_
 #define DRYDOCK_WORKLOAD_GEN_GRAPH_FOREIGN_GROUP_FILE_H_
 
@@ -12,14 +12,14 @@ namespace drydock {
 
 using NamedGroups = std::map<std::string, std::vector<int>>;
 
-// {"1": [0, 1], "2": [2, 3]}. Ranks are from 0 to below `rank_count`, each once in a group. Errors
-// have line and column where the text is no JSON.
+// Parses {"1": [0, 1], "2": [2, 3]}. Ranks are at least 0 and less than `rank_count`, and occur
+// once in a group. An error in the syntax of JSON has a line and a column.
 Result<NamedGroups> ParseGroupFile(const std::string& text, const std::string& path,
                                    int rank_count);
 
-// [{"pg_name": "1", "ranks": [0, 1]}], as a METADATA node has it; groups without ranks are left
-// out, and anything that is no such list says nothing: metadata is of many kinds. An error if a
-// group contradicts one in *groups or has ranks that are none.
+// Adds the groups of a METADATA node, [{"pg_name": "1", "ranks": [0, 1]}]. Groups without ranks are
+// skipped, and so is any other text, because metadata has many kinds. Returns an error if a group
+// differs from the one of the same name in *groups, or has invalid ranks.
 Status AddMetadataGroups(const std::string& text, const std::string& place, int rank_count,
                          NamedGroups* groups);
 

@@ -29,7 +29,7 @@ TEST(GroupFileTest, RanksAreOfTheWorkload) {
   EXPECT_EQ(
       Refusal(R"({"1": [18446744073709551615]})"),
       "groups.json: error: group '1': there is no rank 18446744073709551615; there are 4 ranks");
-  EXPECT_EQ(Refusal(R"({"1": [2, 2]})"), "groups.json: error: group '1': it has rank 2 twice");
+  EXPECT_EQ(Refusal(R"({"1": [2, 2]})"), "groups.json: error: group '1': rank 2 occurs twice");
   EXPECT_EQ(Refusal(R"({"1": [0.5]})"), "groups.json: error: group '1': expected a list of ranks");
   EXPECT_EQ(Refusal(R"({"1": []})"), "groups.json: error: group '1': expected a list of ranks");
 }

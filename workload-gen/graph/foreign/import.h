@@ -1,15 +1,16 @@
-// Workloads that other tools wrote (docs/how-to/work-with-traces.md), as ours. A format's reader
-// fills a ForeignJob: what each rank does and what waits for what, without streams, roles or an
-// order of issue. AssembleWorkload finds those:
+// Imports workloads of other tools (docs/how-to/work-with-traces.md). The reader of a format fills
+// a ForeignJob: the ops of each rank and their dependencies, without streams, roles or an issue
+// order. AssembleWorkload adds these:
 //
-//   order     the job is played once, compute in the time it states and communication in none: of
-//             what is ready, a rank's GPU takes the op with the smallest id. Ops stand in the order
-//             in which they started, so no order that we add can make a rank wait for ever.
-//   roles     collectives: by size and stride of the group ("8x1" is eight ranks side by side);
-//             messages: by the distance of the peer ("p2p+8")
-//   streams   one for compute, one for the host and whatever else computes beside the GPU, one for
-//             loads and one for stores, one a role for collectives, two a role for messages
-//   classes   ranks whose programs are equal
+//   order     The job is replayed once. Compute takes its stated time and communication takes none.
+//             Of the ready ops, a rank's GPU starts the one with the smallest id. Each program
+//             lists its ops in the order in which they start, so the added order cannot cause a
+//             deadlock.
+//   roles     Collectives: by size and stride of the group ("8x1" is eight consecutive ranks).
+//             Messages: by the distance of the peer ("p2p+8").
+//   streams   One for compute, one for the host and for each further processor, one for loads and
+//             one for stores. Each role has one stream for collectives or two for messages.
+//   classes   Ranks with equal programs form one class.
 #ifndef DRYDOCK_WORKLOAD_GEN_GRAPH_FOREIGN_IMPORT_H_
 #define DRYDOCK_WORKLOAD_GEN_GRAPH_FOREIGN_IMPORT_H_
 
@@ -24,15 +25,15 @@
 
 namespace drydock {
 
-// Of all ranks together; an op takes about 100 bytes while the job is played.
-inline constexpr size_t kMostForeignOps = 50'000'000;
+// The limit for all ranks together. An op takes about 100 bytes during the replay.
+inline constexpr size_t kMaxForeignOps = 50'000'000;
 
 struct ForeignOp {
   OpKind kind = OpKind::kCompute;
-  int32_t lane = 0;  // compute: what is busy with it: 0 the GPU, 1 the host, 2 and on more beside
+  int32_t lane = 0;  // compute: the processor that runs it: 0 the GPU, 1 the host, 2... others
   Phase phase = Phase::kOther;
   CollectiveType collective = CollectiveType::kAllReduce;
-  uint64_t id = 0;     // the smaller goes first
+  uint64_t id = 0;     // of two ready ops the smaller id starts first
   uint32_t block = 0;  // compute, loads and stores: ImportTables
   int32_t group = -1;  // collective: ForeignJob::groups
   int32_t peer = -1;   // message: the other rank
@@ -41,7 +42,7 @@ struct ForeignOp {
   int64_t bytes = 0;  // as CommCall::count has it
 };
 
-// Dependencies are indices of ops, in CSR.
+// Dependencies are op indices in CSR form.
 struct ForeignRank {
   std::vector<ForeignOp> ops;
   std::vector<uint32_t> dependency_begin = {0};
@@ -80,8 +81,8 @@ struct ForeignJob {
 };
 
 struct ForeignOptions {
-  DataType type = DataType::kBf16;      // of what is communicated, where the file counts bytes only
-  MemoryTier tier = MemoryTier::kHost;  // that loads and stores go to
+  DataType type = DataType::kBf16;      // of communication where the file states bytes only
+  MemoryTier tier = MemoryTier::kHost;  // of loads and stores
 };
 
 struct Imported {
@@ -89,28 +90,28 @@ struct Imported {
   std::vector<std::string> warnings;
 };
 
-// More ranks than GPUs, more roles or streams than an op can name: errors that say so. Ranks lie on
-// the GPUs in order; GPUs left over do nothing, which is a warning.
+// Builds the workload of a job. Returns an error if there are more ranks than GPUs, or more roles
+// or streams than an op can name. Rank i runs on GPU i; a warning counts the idle GPUs.
 Result<Imported> AssembleWorkload(ForeignJob job, const Topology& topology,
                                   const ForeignOptions& options);
 
-// The same for formats whose roles are known: checks that the ranks fit, lets the other GPUs idle,
-// fills in uses and totals.
+// Completes a workload whose reader knows the roles: checks that the ranks fit on the cluster, adds
+// ranks without ops for the other GPUs, and fills in uses and totals.
 Status FinishImport(const std::string& name, const std::string& format, const Topology& topology,
                     const ForeignOptions& options, Imported* imported);
 
-// A call that moves `bytes` (CommCall::count's meaning) in elements of options.type, or bytes where
-// they do not make whole elements for each member; *rounded is counted up where the buffer has to
-// grow to be divisible.
+// Returns a call of `bytes` (with the meaning of CommCall::count) in elements of options.type, or
+// in bytes if `bytes` does not give each member whole elements. Increments *rounded if the buffer
+// grows to be divisible.
 CommCall CallOfBytes(CollectiveType collective, int64_t bytes, int root, int members,
                      const ForeignOptions& options, size_t* rounded);
 
-// The place in a foreign file as messages name it; what cannot be printed is left out.
+// Returns a name of a foreign file for messages, without unprintable characters.
 std::string PrintableName(const std::string& name);
 
 struct ImportInput {
   std::string place;   // a file, or a folder of traces
-  std::string groups;  // Chakra: a file of groups; empty: the one beside the traces, if any
+  std::string groups;  // Chakra: a file of groups; if empty, PREFIX.json, if it exists
 };
 struct ForeignFormat {
   std::string name;

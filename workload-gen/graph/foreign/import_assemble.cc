@@ -1,4 +1,4 @@
-// A foreign job as a Workload: roles, streams, programs and classes.
+// Builds a Workload from a foreign job: roles, streams, programs and classes.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,10 +14,10 @@
 namespace drydock {
 namespace {
 
-// What an op can name.
-constexpr size_t kMostRoles = 255, kMostStreams = 255;
+// The limits of an op's indices.
+constexpr size_t kMaxRoles = 255, kMaxStreams = 255;
 
-// The distance between neighbours in a group, 0 if it differs.
+// Returns the distance between neighbors in a group, or 0 if it varies.
 int StrideOf(const std::vector<int>& ranks) {
   if (ranks.size() < 2) return 0;
   const int stride = ranks[1] - ranks[0];
@@ -27,7 +27,8 @@ int StrideOf(const std::vector<int>& ranks) {
   return stride;
 }
 
-// How a group looks: size, stride, and which of a rank's groups of that look it is.
+// The shape of a group: size, stride, and its index among the rank's groups of that size and
+// stride.
 using Look = std::tuple<size_t, int, int>;
 
 std::string NameOfLook(const Look& look) {
@@ -50,11 +51,11 @@ class Assembly {
     w.groups = job_.groups;
     FindCollectiveRoles();
     FindMessageRoles();
-    if (w.roles.size() > kMostRoles) {
+    if (w.roles.size() > kMaxRoles) {
       return Error(
-          fmt::format("{}: its groups and peers come to {} roles, a workload has at most "
+          fmt::format("{}: its groups and peers need {} roles, but a workload has at most "
                       "{}",
-                      job_.name, w.roles.size(), kMostRoles));
+                      job_.name, w.roles.size(), kMaxRoles));
     }
     RETURN_IF_ERROR(NameStreams());
     std::vector<Program> programs;
@@ -83,7 +84,7 @@ class Assembly {
     return static_cast<uint8_t>(w.roles.size() - 1);
   }
 
-  // A rank's groups of one look are told apart by which it uses first.
+  // Numbers a rank's groups of equal size and stride by their first use.
   void FindCollectiveRoles() {
     std::vector<int> strides;
     for (const Group& group : job_.groups) strides.push_back(StrideOf(group.ranks));
@@ -107,7 +108,7 @@ class Assembly {
     }
   }
 
-  // A guess, for accounts: ranks side by side split layers, others hold copies.
+  // Guesses the dimension for accounts: consecutive ranks split layers, others hold replicas.
   Dimension DimensionOf(const Look& look) const {
     return std::get<1>(look) == 1 && std::get<0>(look) < job_.ranks.size() ? Dimension::kTensor
                                                                            : Dimension::kData;
@@ -125,7 +126,7 @@ class Assembly {
     }
     std::map<std::pair<int, int>, int> pairs;
     for (const auto& [distance, ranks] : ranks_of_distance) {
-      if (w.roles.size() > kMostRoles) {
+      if (w.roles.size() > kMaxRoles) {
         w.roles.push_back({});  // counted only
         continue;
       }
@@ -169,11 +170,11 @@ class Assembly {
       } else {
         w.streams.push_back(role.name);
       }
-      if (w.streams.size() > kMostStreams) {
+      if (w.streams.size() > kMaxStreams) {
         return Error(
             fmt::format("{}: its {} kinds of groups and peers need more streams than the "
                         "{} of a workload",
-                        job_.name, w.roles.size(), kMostStreams));
+                        job_.name, w.roles.size(), kMaxStreams));
       }
     }
     return OkStatus();
@@ -250,7 +251,7 @@ class Assembly {
 Result<Imported> AssembleWorkload(ForeignJob job, const Topology& topology,
                                   const ForeignOptions& options) {
   if (job.ranks.size() > static_cast<size_t>(topology.gpu_count())) {
-    return Error(fmt::format("{} is of {} ranks, but the cluster has {} GPUs", job.name,
+    return Error(fmt::format("{} has {} ranks, but the cluster has {} GPUs", job.name,
                              job.ranks.size(), topology.gpu_count()));
   }
   return Assembly(std::move(job), topology, options).Run();

@@ -1,4 +1,4 @@
-// Chakra traces of other tools, one a rank.
+// Imports Chakra traces of other tools, one per rank.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,9 +14,9 @@
 namespace drydock {
 namespace {
 
-constexpr int64_t kMostBufferBytes = int64_t{1} << 50;
+constexpr int64_t kMaxBufferBytes = int64_t{1} << 50;
 
-// Collectives whose groups have to be looked up: rank, op, name.
+// A collective with an unresolved group: rank, op, name of the group.
 struct OpenGroup {
   size_t rank = 0;
   uint32_t op = 0;
@@ -110,17 +110,17 @@ class ChakraImport {
       return Fail(open, fmt::format("the rank is not in its group '{}'", PrintableName(open.name)));
     }
     op.group = index;
-    if (HasRoot(op.collective) && op.root > 0) {  // which is a rank
+    if (HasRoot(op.collective) && op.root > 0) {  // a rank, not a member
       const auto root = std::find(ranks.begin(), ranks.end(), op.root);
       if (root == ranks.end()) {
         return Fail(open, fmt::format("its root, rank {}, is not in its group", op.root));
       }
       op.root = static_cast<int32_t>(root - ranks.begin());
     }
-    // One rank's part, as Chakra has it, becomes the whole.
+    // Chakra states one rank's part; CommCall counts the whole buffer.
     if (op.collective == CollectiveType::kAllGather) {
       const auto members = static_cast<int64_t>(ranks.size());
-      if (op.bytes > kMostBufferBytes / members) return Fail(open, "it gathers over 2^50 bytes");
+      if (op.bytes > kMaxBufferBytes / members) return Fail(open, "it gathers over 2^50 bytes");
       op.bytes *= members;
     }
     if (ranks.size() > 1 && op.bytes > 0) return OkStatus();
@@ -145,10 +145,10 @@ class ChakraImport {
     add(counts_.barriers, "barriers are all-reduces of 4 bytes, as PyTorch makes them over NCCL");
     if (options_.tier == MemoryTier::kHost) {
       add(counts_.memory_ops,
-          "loads and stores go to the host's memory, for the cluster has no remote one");
+          "loads and stores use the host's memory, because the cluster has no remote memory");
     }
     add(counts_.timed_calls,
-        "communication ops state a duration, which is left out: the network decides");
+        "communication ops state a duration, which is ignored: the network model computes it");
   }
 
   const TraceFolder& folder_;

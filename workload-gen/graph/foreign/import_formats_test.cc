@@ -1,5 +1,5 @@
-// "Does what other tools write come in, as they write it?" Small files of ours in the form of
-// AICB's and ATLAHS's writers, with what is unusual in theirs.
+// "Does the import read the files of other tools?" Small files in the form that AICB and ATLAHS
+// write, with the peculiarities of both.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
@@ -33,7 +33,7 @@ Result<Imported> ImportText(Import import, const std::string& text) {
   return import({dir / "w.txt", ""}, Cluster(), {});
 }
 
-// What an import made, proven.
+// Imports `text`, checks the workload and returns it.
 Workload Made(Import import, const std::string& text) {
   const Result<Imported> imported = ImportText(import, text);
   EXPECT_TRUE(imported.ok()) << imported.error().ToString();
@@ -42,7 +42,7 @@ Workload Made(Import import, const std::string& text) {
   return imported->workload;
 }
 
-// AICB's ZeRO-3 files: few keys, blanks and tabs mixed, floats, no newline at the end.
+// AICB's ZeRO-3 files have few keys, mixed blanks and tabs, floats, and no newline at the end.
 TEST(AicbTest, KeysThatAreLeftOutAndMixedBlanks) {
   const Workload w = Made(ImportSimai,
                           "HYBRID_TRANSFORMER_FWD_IN_BCKWD\tmodel_parallel_NPU_group: 1 "
@@ -61,7 +61,7 @@ TEST(AicbTest, KeysThatAreLeftOutAndMixedBlanks) {
   EXPECT_THAT(calls, ElementsAre("dp"));
 }
 
-// The header of its test of many all-reduces breaks lines with blanks and names ep otherwise.
+// The header of AICB's test of many all-reduces has runs of blanks and another name of ep.
 TEST(AicbTest, MicroTests) {
   const Workload w = Made(ImportSimai,
                           "HYBRID_TRANSFORMER_FWD_IN_BCKWD\tmodel_parallel_NPU_group: 2           "
@@ -90,9 +90,9 @@ TEST(AicbTest, InferenceIsOutOfScope) {
   EXPECT_TRUE(ParseSimaiFile(head + "mode: 0 " + rows, "w.txt").ok());
 }
 
-// Two nodes as ATLAHS writes them of a trace of NCCL: a start and an end, per group of calls a calc
-// for the time in between, the chunks of a channel with their own cpu. Tags are digits one behind
-// the other (chunk, channel, sequence, kind, communicator); some messages are empty.
+// Returns the schedule of two nodes that ATLAHS writes for a trace of NCCL: a start and an end, one
+// calc per group of calls for the time in between, and chunks with one cpu per channel. A tag
+// concatenates chunk, channel, sequence, kind and communicator. Some messages are empty.
 std::string Atlahs(int chunks, int cpu) {
   std::string text = "num_ranks 2\n";
   const auto out = std::back_inserter(text);
@@ -119,7 +119,7 @@ std::string Atlahs(int chunks, int cpu) {
 }
 
 TEST(AtlahsTest, TagsOfMoreThanThirtyTwoBits) {
-  // The sixth chunk's tag is 5000003102: five thousand million.
+  // The sixth chunk's tag is 5000003102, which exceeds 32 bits.
   const Result<Imported> imported = ImportText(ImportGoal, Atlahs(12, 2));
   ASSERT_TRUE(imported.ok()) << imported.error().ToString();
   EXPECT_EQ(CheckWorkload(imported->workload).violations.count(), 0u);
@@ -127,12 +127,12 @@ TEST(AtlahsTest, TagsOfMoreThanThirtyTwoBits) {
   for (const Op& op : imported->workload.programs[0].ops) {
     if (op.kind == OpKind::kSend) tags.insert(op.tag);
   }
-  EXPECT_EQ(tags.size(), 12u) << "none became another's";
+  EXPECT_EQ(tags.size(), 12u) << "tags stay distinct";
   EXPECT_THAT(imported->warnings,
-              Contains("10 tags are too large for a workload and are numbered anew from "
+              Contains("10 tags are too large for a workload and are renumbered from "
                        "1073741824"));
   EXPECT_THAT(imported->warnings,
-              Contains(HasSubstr("messages name NICs: each leaves by the NIC of its")));
+              Contains(HasSubstr("the NICs of messages are ignored: each message uses")));
 }
 
 // One cpu for each channel of each communicator of each GPU of a node.

@@ -1,4 +1,4 @@
-// GOAL schedules in text: what ATLAHS and LogGOPSim replay.
+// Imports GOAL schedules in text, the input of ATLAHS and LogGOPSim.
 #include <fmt/format.h>
 
 #include <charconv>
@@ -15,7 +15,7 @@
 namespace drydock {
 namespace {
 
-constexpr size_t kMostProcessors = 200;  // of the streams that a workload may have
+constexpr size_t kMaxProcessors = 200;  // of the streams that a workload may have
 constexpr int64_t kTagsAsTheyAre = int64_t{1} << 30;
 
 // "starts when `before` starts", or, unless `at_start`, when it ends.
@@ -26,8 +26,8 @@ struct Requirement {
 
 class GoalReader {
  public:
-  GoalReader(const std::string& text, const std::string& path, int most_ranks)
-      : lines_(text, path), most_ranks_(most_ranks) {}
+  GoalReader(const std::string& text, const std::string& path, int max_ranks)
+      : lines_(text, path), max_ranks_(max_ranks) {}
 
   Result<ForeignJob> Read() {
     RETURN_IF_ERROR(ReadRankCount());
@@ -37,7 +37,7 @@ class GoalReader {
     }
     if (read_ != job_.ranks.size()) {
       return lines_.ErrorAtEnd(
-          fmt::format("{} ranks are described, num_ranks is {}", read_, job_.ranks.size()));
+          fmt::format("{} ranks are described, but num_ranks is {}", read_, job_.ranks.size()));
     }
     return std::move(job_);
   }
@@ -56,9 +56,9 @@ class GoalReader {
         count < 1) {
       return lines_.ErrorHere("expected 'num_ranks N'", 0);
     }
-    if (count > most_ranks_) {
+    if (count > max_ranks_) {
       return lines_.ErrorHere(
-          fmt::format("{} ranks, but the cluster has {} GPUs", count, most_ranks_), 1);
+          fmt::format("{} ranks, but the cluster has {} GPUs", count, max_ranks_), 1);
     }
     job_.ranks.resize(static_cast<size_t>(count));
     described_.resize(job_.ranks.size(), false);
@@ -104,12 +104,12 @@ class GoalReader {
   Status ReadOp(ForeignRank* rank) {
     const auto& words = lines_.words();
     const std::string_view label = words[0].text.substr(0, words[0].text.size() - 1);
-    if (++ops_ > kMostForeignOps) {
-      return lines_.ErrorHere(fmt::format("there are more than {} ops", kMostForeignOps), 0);
+    if (++ops_ > kMaxForeignOps) {
+      return lines_.ErrorHere(fmt::format("there are more than {} ops", kMaxForeignOps), 0);
     }
     const auto index = static_cast<uint32_t>(rank->ops.size());
     if (!labels_.emplace(label, index).second) {
-      return lines_.ErrorHere("the label stands twice", 0);
+      return lines_.ErrorHere("this label is defined twice", 0);
     }
     ForeignOp op;
     op.id = index;
@@ -155,7 +155,7 @@ class GoalReader {
       return lines_.ErrorHere(
           fmt::format("there is no rank {}; num_ranks is {}", peer, job_.ranks.size()), 4);
     }
-    if (peer == rank_) return lines_.ErrorHere("that is the rank itself", 4);
+    if (peer == rank_) return lines_.ErrorHere("this is the rank itself", 4);
     op->peer = static_cast<int32_t>(peer);
     RETURN_IF_ERROR(ReadOptions(5, op));
     if (op->bytes > 0) return OkStatus();
@@ -177,9 +177,9 @@ class GoalReader {
       }
       int64_t value = 0;
       if (i + 1 == words.size() || !Whole(words[i + 1].text, &value) || value < 0) {
-        return lines_.ErrorHere("expected a number after it", i);
+        return lines_.ErrorHere("expected a number after this word", i);
       }
-      if (!seen.emplace(name, true).second) return lines_.ErrorHere("it stands twice", i);
+      if (!seen.emplace(name, true).second) return lines_.ErrorHere("this word occurs twice", i);
       if (name == "tag") op->tag = TagOf(value);
       if (name == "nic" && value > 0) names_nics_ = true;
       if (name == "cpu" && op->kind == OpKind::kCompute) {
@@ -189,23 +189,23 @@ class GoalReader {
     return OkStatus();
   }
 
-  // ATLAHS puts channel, sequence number, kind and communicator into a tag, one behind the other:
-  // more than 32 bits hold. What is large is numbered anew, on all ranks alike.
+  // ATLAHS concatenates channel, sequence number, kind and communicator into a tag, which can
+  // exceed 32 bits. Large tags are renumbered, with the same numbers on all ranks.
   int32_t TagOf(int64_t tag) {
     if (tag < kTagsAsTheyAre) return static_cast<int32_t>(tag);
     const auto next = static_cast<int32_t>(kTagsAsTheyAre + static_cast<int64_t>(tag_of_.size()));
     return tag_of_.emplace(tag, next).first->second;
   }
 
-  // Processor 0 is the GPU; the others are numbered as they come, for ATLAHS counts one for each
-  // channel of each communicator.
+  // Processor 0 is the GPU. Others are numbered by first use, because ATLAHS counts one per channel
+  // of each communicator.
   Status ReadProcessor(int64_t cpu, size_t word, int32_t* lane) {
     if (cpu == 0) return OkStatus();
     const auto next = static_cast<int32_t>(lane_of_.size()) + 2;
     const auto [entry, added] = lane_of_.emplace(cpu, next);
-    if (added && lane_of_.size() > kMostProcessors) {
+    if (added && lane_of_.size() > kMaxProcessors) {
       return lines_.ErrorHere(
-          fmt::format("there are more than {} cpus that compute", kMostProcessors), word);
+          fmt::format("there are more than {} cpus that compute", kMaxProcessors), word);
     }
     *lane = entry->second;
     return OkStatus();
@@ -225,14 +225,14 @@ class GoalReader {
       if (found == labels_.end()) return lines_.ErrorHere("no op above has this label", word);
       *op = found->second;
     }
-    if (++dependencies_ > 8 * kMostForeignOps) {
+    if (++dependencies_ > 8 * kMaxForeignOps) {
       return lines_.ErrorHere("there are too many dependencies", 0);
     }
     requirements_.push_back(requirement);
     return OkStatus();
   }
 
-  // What starts together waits for an op of no length that comes before both.
+  // Ops that start together wait for a preceding op of zero duration.
   Status FinishRank(ForeignRank* rank) {
     std::map<uint32_t, uint32_t> start_of;
     std::vector<std::vector<uint32_t>> before(rank->ops.size());
@@ -268,7 +268,7 @@ class GoalReader {
   }
 
   TextLines lines_;
-  const int most_ranks_;
+  const int max_ranks_;
   ForeignJob job_;
   std::vector<bool> described_;
   size_t read_ = 0, ops_ = 0, dependencies_ = 0, starts_ = 0, empty_ = 0;
@@ -297,12 +297,12 @@ Result<Imported> ImportGoal(const ImportInput& input, const Topology& topology,
   }
   if (reader.renumbered_tags() > 0) {
     imported.warnings.push_back(
-        fmt::format("{} tags are too large for a workload and are numbered anew from {}",
+        fmt::format("{} tags are too large for a workload and are renumbered from {}",
                     reader.renumbered_tags(), kTagsAsTheyAre));
   }
   if (reader.names_nics()) {
     imported.warnings.push_back(
-        "messages name NICs: each leaves by the NIC of its rank's GPU instead");
+        "the NICs of messages are ignored: each message uses the NIC of its rank's GPU");
   }
   imported.warnings.push_back(
       "messages are NCCL sends and receives: a schedule that spells out collectives loses NCCL's "

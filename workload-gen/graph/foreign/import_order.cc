@@ -10,11 +10,11 @@
 namespace drydock {
 namespace {
 
-// By (id, op): the smallest first.
+// Ordered by (id, op), smallest first.
 using ReadyOps = std::priority_queue<std::pair<uint64_t, uint32_t>,
                                      std::vector<std::pair<uint64_t, uint32_t>>, std::greater<>>;
 
-// Who waits for an op, in CSR, and how many each op waits for.
+// The ops that wait for each op, in CSR form, and the number of ops that each op waits for.
 struct Followers {
   explicit Followers(const ForeignRank& rank)
       : begin(rank.ops.size() + 1, 0), open(rank.ops.size(), 0) {
@@ -46,8 +46,8 @@ class Play {
       }
     }
     for (;;) {
-      // All that is ready at this instant starts before anything ends: ids decide, not the order
-      // in which ops became ready.
+      // All ops that are ready now start before any op ends, so that ids decide, and not the
+      // order in which ops became ready.
       StartAll();
       if (ends_.empty()) break;
       now_ = std::get<0>(ends_.top());
@@ -122,7 +122,7 @@ class Play {
         continue;
       }
       lane->busy = true;
-      // Beyond the 106 days that a time can count, order no longer matters to anybody.
+      // A time counts up to 106 days. Later ops keep an arbitrary order.
       const int64_t duration = std::min(DurationOf(OpOf(rank, op)), INT64_MAX - now_);
       ends_.emplace(now_ + duration, rank, op);
     }
@@ -190,7 +190,7 @@ class Play {
     }
   }
 
-  // What never started, as its dependencies allow; the check says why.
+  // Appends the ops that never started, after their dependencies. The check reports the reason.
   void AddRest(uint32_t rank) {
     const ForeignRank& job = job_.ranks[rank];
     State& state = states_[rank];
@@ -217,7 +217,7 @@ class Play {
   const ForeignJob& job_;
   const GpuSpec& gpu_;
   std::vector<State> states_;
-  std::vector<uint32_t> due_;  // ranks with something ready or a free GPU
+  std::vector<uint32_t> due_;  // ranks with a ready op or a free GPU
   std::priority_queue<OpEnd, std::vector<OpEnd>, std::greater<>> ends_;
   std::map<std::pair<int32_t, uint64_t>, Meeting> meetings_;
   std::map<LetterKey, Letter> letters_;
@@ -247,7 +247,7 @@ std::vector<uint32_t> FindCircle(const ForeignRank& rank) {
     }
   }
   if (done == rank.ops.size()) return {};
-  // From any op that waits, back along what it waits for, until one comes twice.
+  // Follows dependencies back from any waiting op until an op repeats.
   uint32_t at = 0;
   while (followers.open[at] == 0) ++at;
   std::unordered_map<uint32_t, size_t> seen;

@@ -1,5 +1,5 @@
-// SimAI and ASTRA-sim 1 workload files: the loops that these simulators run over the rows, as one
-// program for all ranks.
+// Imports workload files of SimAI and ASTRA-sim 1. The loops of these simulators over the rows
+// become one program for all ranks.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,7 +14,8 @@
 namespace drydock {
 namespace {
 
-// By row: the nearest checkpoint before it if recomputation begins there, else the row.
+// Returns, for each row, the nearest earlier checkpoint if recomputation begins there, else the
+// row.
 std::vector<size_t> RecomputedFrom(const SimaiFile& file) {
   std::vector<bool> checkpoint(file.rows.size(), false), initiates(file.rows.size(), false);
   for (const int row : file.checkpoints) checkpoint[static_cast<size_t>(row)] = true;
@@ -28,17 +29,16 @@ std::vector<size_t> RecomputedFrom(const SimaiFile& file) {
   return from;
 }
 
-// Rows that are recomputed several times each can come to more than fits into memory.
+// Rows that are recomputed several times can exceed the memory.
 Status CheckSize(const SimaiFile& file, const std::string& path) {
   size_t ops = 7 * file.rows.size(), row = 0;
   for (const size_t from : RecomputedFrom(file)) ops += 2 * (row++ - from);
-  if (ops <= kMostForeignOps) return OkStatus();
-  return Error(
-      fmt::format("with what is recomputed the rows come to more than {} ops", kMostForeignOps),
-      {path, 1, 0});
+  if (ops <= kMaxForeignOps) return OkStatus();
+  return Error(fmt::format("with recomputation the rows have more than {} ops", kMaxForeignOps),
+               {path, 1, 0});
 }
 
-// Where a row's time is spent on the GPU, and which calls keep it.
+// Writes the ops of the rows.
 class Loop {
  public:
   Loop(const SimaiFile& file, const SimaiGroups& groups, const ForeignOptions& options,
@@ -114,7 +114,7 @@ class Loop {
     }
   }
 
-  // The rows from the nearest checkpoint to the one before.
+  // Recomputes the rows from the nearest checkpoint to the previous row.
   void Recompute(size_t row) {
     for (size_t again = recomputed_from_[row]; again < row; ++again) {
       Forward(again, Phase::kRecompute);
@@ -159,7 +159,7 @@ class Loop {
     front_ = {index};
   }
 
-  // The op; kNone where nothing is communicated.
+  // Returns the op, or kNone if the row communicates nothing.
   uint32_t Call(size_t row, SimaiPass pass, Phase phase) {
     const SimaiComm& comm = file_.rows[row].comm[pass];
     if (comm.none) return kNone;
@@ -193,7 +193,7 @@ class Loop {
     if (call != kNone) front_.push_back(call);
   }
 
-  // Nothing in the iteration waits for it but the update of these weights.
+  // Only the update of these weights waits for this call.
   void WeightGradientCall(size_t row) {
     const uint32_t call = Call(row, kSimaiWeightGradient, Phase::kGradientSync);
     if (call == kNone || file_.rows[row].update == Time()) return;
@@ -217,16 +217,16 @@ class Loop {
   const SimaiFile& file_;
   const SimaiGroups& groups_;
   const ForeignOptions& options_;
-  const std::vector<size_t> recomputed_from_;  // by row; itself: nothing is recomputed for it
+  const std::vector<size_t> recomputed_from_;  // by row; the row itself: no recomputation
   Workload& w_;
   ImportTables tables_;
   Program program_;
-  std::vector<uint32_t> front_;  // what the next op of the iteration waits for
+  std::vector<uint32_t> front_;  // dependencies of the next op of the iteration
   size_t zero_bytes_ = 0, alone_ = 0, rounded_ = 0;
   std::string first_zero_;
 };
 
-// What is known to be odd about such files, where this one is.
+// Warns of known problems of such files that this file has.
 std::vector<std::string> Oddities(const SimaiFile& file) {
   std::vector<std::string> out;
   if (file.pipeline > 1) {

@@ -11,9 +11,9 @@
 namespace drydock {
 namespace {
 
-constexpr size_t kMostNameBytes = 120;
+constexpr size_t kMaxNameBytes = 120;
 
-// Everything that a call of an import can differ in.
+// Returns all fields in which imported calls can differ.
 std::string Key(const CommCall& call) {
   return fmt::format("{} {} {} {} {} {}", static_cast<int>(call.collective),
                      static_cast<int>(call.type), call.count, call.root, call.peer,
@@ -27,7 +27,7 @@ int64_t RoundedUp(int64_t value, int64_t step) { return (value + step - 1) / ste
 std::string PrintableName(const std::string& name) {
   std::string out;
   for (const char c : name) {
-    if (out.size() == kMostNameBytes) break;
+    if (out.size() == kMaxNameBytes) break;
     if (static_cast<unsigned char>(c) >= 0x20 && static_cast<unsigned char>(c) < 0x7f) out += c;
   }
   return out;
@@ -100,12 +100,12 @@ Status FinishImport(const std::string& name, const std::string& format, const To
   Workload& w = imported->workload;
   const int ranks = w.rank_count(), gpus = topology.gpu_count();
   if (ranks > gpus) {
-    return Error(fmt::format("{} is of {} ranks, but the cluster has {} GPUs", name, ranks, gpus));
+    return Error(fmt::format("{} has {} ranks, but the cluster has {} GPUs", name, ranks, gpus));
   }
   w.topology = topology;
   if (ranks < gpus) {
     imported->warnings.push_back(
-        fmt::format("{} of the cluster's {} GPUs have no rank and do nothing", gpus - ranks, gpus));
+        fmt::format("{} of the cluster's {} GPUs have no rank and stay idle", gpus - ranks, gpus));
     w.class_of_rank.resize(static_cast<size_t>(gpus), w.class_count++);
     Program idle;
     idle.dependency_begin = {0};
@@ -131,7 +131,7 @@ Status FinishImport(const std::string& name, const std::string& format, const To
 
 const std::vector<ForeignFormat>& ForeignFormats() {
   static const std::vector<ForeignFormat> formats = {
-      {"chakra", "Chakra execution traces, one a rank (ASTRA-sim, STG, PyTorch)", ImportChakra},
+      {"chakra", "Chakra execution traces, one per rank (ASTRA-sim, STG, PyTorch)", ImportChakra},
       {"simai", "a SimAI or ASTRA-sim 1 workload file (AICB)", ImportSimai},
       {"goal", "a GOAL schedule in text (ATLAHS, LogGOPSim)", ImportGoal}};
   return formats;

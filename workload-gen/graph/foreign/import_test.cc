@@ -1,4 +1,4 @@
-// "Does what another tool wrote become the same work, in an order that ends?"
+// "Does an import keep the work of another tool, in an order that ends?"
 #include "workload-gen/graph/foreign/import.h"
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ const Topology& Cluster() {
   return topology;
 }
 
-// One rank after another: ops, each with what it waits for.
+// Builds a job rank by rank from ops and their dependencies.
 class JobBuilder {
  public:
   explicit JobBuilder(size_t ranks) {
@@ -85,7 +85,7 @@ TEST(OrderTest, TheSmallestIdOfWhatIsReady) {
   EXPECT_EQ(Ids(b.job, 0, order[0]), (std::vector<uint64_t>{4, 5, 3, 9}));
 }
 
-// By ids alone rank 0 would wait for rank 1's answer before it asks: it would never end.
+// In the order of ids, rank 0 waits for rank 1's answer before it asks, and the job never ends.
 TEST(OrderTest, NoOrderThatCannotEnd) {
   JobBuilder b(2);
   b.Message(0, 1, OpKind::kRecv, 1, 2);
@@ -110,7 +110,7 @@ TEST(OrderTest, WhatCanNeverStartComesLast) {
   EXPECT_EQ(Ids(b.job, 0, order[0]), (std::vector<uint64_t>{1, 3, 2}));
 }
 
-// Jobs that were drawn as a sequence of steps can end; whatever the ids, so do the programs.
+// A job drawn as a sequence of steps can end. Its programs end for any choice of ids.
 TEST(OrderTest, JobsThatCanEndDo) {
   std::mt19937 random(11);
   for (int round = 0; round < 200; ++round) {
@@ -146,7 +146,8 @@ TEST(OrderTest, JobsThatCanEndDo) {
           const auto group = static_cast<int>(random() % 3);
           for (const int member : b.job.groups[static_cast<size_t>(group)].ranks) {
             const auto m = static_cast<size_t>(member);
-            const auto deps = after(m, last_of_group[m][group]);  // a communicator keeps its order
+            const auto deps =
+                after(m, last_of_group[m][group]);  // calls of a communicator stay in order
             last_of_group[m][group] = last[m];
             b.Collective(m, id, group, CollectiveType::kAllReduce, 64, deps);
           }
@@ -158,7 +159,7 @@ TEST(OrderTest, JobsThatCanEndDo) {
     ASSERT_TRUE(imported.ok());
     const CheckReport report = CheckWorkload(imported->workload);
     for (const std::string& text : report.violations.texts()) {
-      // What is drawn may overtake between two ranks, which NCCL cannot do.
+      // A drawn message may overtake another one between two ranks, which NCCL cannot do.
       EXPECT_NE(text.find("NCCL has no tags"), std::string::npos) << round << ": " << text;
     }
   }
@@ -202,11 +203,11 @@ TEST(AssembleTest, GpusLeftOverDoNothing) {
   b.Compute(0, 1, 5);
   const Imported imported = *AssembleWorkload(std::move(b.job), Cluster(), {});
   EXPECT_EQ(imported.warnings,
-            std::vector<std::string>{"6 of the cluster's 8 GPUs have no rank and do nothing"});
+            std::vector<std::string>{"6 of the cluster's 8 GPUs have no rank and stay idle"});
   EXPECT_EQ(imported.workload.rank_count(), 8);
   EXPECT_EQ(CheckWorkload(imported.workload).violations.count(), 0u);
   EXPECT_EQ(ErrorText(AssembleWorkload(JobBuilder(9).job, Cluster(), {})),
-            "error: job is of 9 ranks, but the cluster has 8 GPUs");
+            "error: job has 9 ranks, but the cluster has 8 GPUs");
 }
 
 TEST(AssembleTest, BuffersThatMembersCannotShare) {
@@ -228,7 +229,7 @@ TEST(AssembleTest, BuffersThatMembersCannotShare) {
 
 // ---- SimAI ------------------------------------------------------------------------------------
 
-// The names of what rank 0 does, in order, and what each waits for.
+// Returns the names of the ops of rank 0, in order, with their dependencies.
 std::string SimaiProgram(const std::string& text) {
   const testing::TemporaryDirectory dir;
   EXPECT_TRUE(WriteFileAtomically(dir / "w.txt", text).ok());
@@ -337,9 +338,9 @@ TEST(SimaiTest, MistakesHaveTheirPlace) {
             "w.txt:1:23: error: expected a whole number from 0 to 1000000");
   EXPECT_EQ(error(head + "0\n"), "w.txt:2:1: error: expected a whole number from 1 to 1000000");
   EXPECT_EQ(error(head + "2\na -1 1 NONE 0 1 NONE 0 1 NONE 0 0\n"),
-            "w.txt:3: error: there are 1 rows, 2 are stated");
+            "w.txt:3: error: the number of rows is 1, but the file states 2");
   EXPECT_EQ(error(head + "1\na -1 1 NONE 0 1 NONE 0 1 NONE 0\n"),
-            "w.txt:3:1: error: a row has 12 columns, this one 11");
+            "w.txt:3:1: error: expected 12 columns, found 11");
   EXPECT_EQ(error(head + "1\na -1 1 ALREDUCE 0 1 NONE 0 1 NONE 0 0\n"),
             "w.txt:3:8: error: there is no collective 'ALREDUCE'; did you mean 'ALLREDUCE'?; "
             "collectives are NONE, ALLGATHER, ALLREDUCE, ALLTOALL, REDUCESCATTER, each also with "
@@ -347,7 +348,7 @@ TEST(SimaiTest, MistakesHaveTheirPlace) {
   EXPECT_EQ(error(head + "1\na -1 1e30 NONE 0 1 NONE 0 1 NONE 0 0\n"),
             "w.txt:3:6: error: expected nanoseconds from 0 to an hour");
   EXPECT_EQ(error("DATA checkpoints: 1 9\n1\na -1 1 NONE 0 1 NONE 0 1 NONE 0 0\n"),
-            "w.txt:3: error: the header speaks of row 9, counted from 0; there are 1");
+            "w.txt:3: error: the header names row 9, counted from 0, but the number of rows is 1");
 }
 
 }  // namespace

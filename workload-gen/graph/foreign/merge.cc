@@ -24,11 +24,11 @@ Result<Merged> Merge(const std::string& place) {
   merged.workload = std::move(manifest.workload);
   const std::vector<int> class_of_rank = merged.workload.class_of_rank;
   if (folder.paths.size() != class_of_rank.size()) {
-    return Error(fmt::format("there are traces of {} ranks, the manifest is of {}",
+    return Error(fmt::format("there are traces of {} ranks, but the manifest has {}",
                              folder.paths.size(), class_of_rank.size()),
                  {folder.prefix, 0, 0});
   }
-  // What the manifest knows of a class beside its program, its ranks keep.
+  // Ranks keep the facts of their class in the manifest that are not part of the program.
   const std::vector<std::vector<MemoryPart>> memory = std::move(merged.workload.memory);
   merged.workload.memory.clear();
   ProgramClasses classes(&merged.workload);

@@ -1,4 +1,4 @@
-// Finds the rank classes of a workload whose programs come one rank after another.
+// Finds the rank classes of a workload from the programs of its ranks, given in order.
 #ifndef DRYDOCK_WORKLOAD_GEN_GRAPH_FOREIGN_PROGRAM_CLASSES_H_
 #define DRYDOCK_WORKLOAD_GEN_GRAPH_FOREIGN_PROGRAM_CLASSES_H_
 
@@ -11,12 +11,12 @@
 
 namespace drydock {
 
-// Ranks with equal programs (of one kind) are a class; classes are numbered by their first ranks.
-// Fills class_of_rank, programs and class_count of the workload, whose tables it needs.
+// Ranks of one kind with equal programs form a class. Classes are numbered by their first ranks.
+// Fills class_of_rank, programs and class_count of the workload. REQUIRES: its tables are complete.
 class ProgramClasses {
  public:
   explicit ProgramClasses(Workload* workload);
-  // Of the next rank. Ranks of different kinds stay apart whatever they run.
+  // Adds the program of the next rank. Ranks of different kinds never share a class.
   void Add(Program program, int kind = 0);
 
   // By class: of its trace.
@@ -24,7 +24,7 @@ class ProgramClasses {
 
  private:
   Workload* workload_;
-  std::map<std::pair<int, std::string>, int> index_;  // kind, hash
+  std::map<std::pair<int, std::string>, int> index_;  // by kind and hash of the program
   std::vector<std::string> sha256_;
 };
 

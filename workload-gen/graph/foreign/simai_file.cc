@@ -15,8 +15,8 @@
 namespace drydock {
 namespace {
 
-constexpr int kMaxRanks = 1 << 20, kMostRows = 1'000'000;
-constexpr double kMostBytes = 0x1p50;
+constexpr int kMaxRanks = 1 << 20, kMaxRows = 1'000'000;
+constexpr double kMaxBytes = 0x1p50;
 constexpr size_t kColumns = 12;
 
 using Columns = std::vector<TextLines::Word>;
@@ -37,16 +37,16 @@ class Parser {
     if (!NextLine()) return lines_.ErrorAtEnd("expected the number of rows");
     int rows = 0;
     if (lines_.words().size() != 1) return lines_.ErrorHere("expected the number of rows alone", 0);
-    RETURN_IF_ERROR(ReadWhole(0, 1, kMostRows, &rows));
+    RETURN_IF_ERROR(ReadWhole(0, 1, kMaxRows, &rows));
     while (NextLine()) {
       if (static_cast<int>(file_.rows.size()) == rows) {
-        return lines_.ErrorHere(fmt::format("there are more rows than the {} stated", rows), 0);
+        return lines_.ErrorHere(fmt::format("there are more than the stated {} rows", rows), 0);
       }
       RETURN_IF_ERROR(ReadRow());
     }
     if (static_cast<int>(file_.rows.size()) != rows) {
       return lines_.ErrorAtEnd(
-          fmt::format("there are {} rows, {} are stated", file_.rows.size(), rows));
+          fmt::format("the number of rows is {}, but the file states {}", file_.rows.size(), rows));
     }
     RETURN_IF_ERROR(CheckRowNumbers());
     return std::move(file_);
@@ -102,7 +102,7 @@ class Parser {
     for (size_t word = 1; word < words().size();) {
       std::string key = Text(word);
       if (key.ends_with(':')) key.pop_back();
-      if (!seen.emplace(key, true).second) return lines_.ErrorHere("it stands twice", word);
+      if (!seen.emplace(key, true).second) return lines_.ErrorHere("this key occurs twice", word);
       if (const auto size = sizes.find(key); size != sizes.end()) {
         RETURN_IF_ERROR(ReadWhole(word + 1, 1, kMaxRanks, size->second));
         word += 2;
@@ -116,7 +116,7 @@ class Parser {
         RETURN_IF_ERROR(ReadMode(word + 1));
         word += 2;
       } else if (key == "DLRM_LAST_BOTTOM_LAYER") {
-        RETURN_IF_ERROR(ReadWhole(word + 1, 0, kMostRows, &file_.last_bottom_layer));
+        RETURN_IF_ERROR(ReadWhole(word + 1, 0, kMaxRows, &file_.last_bottom_layer));
         word += 2;
       } else {
         return UnknownKey(key, word);
@@ -141,7 +141,7 @@ class Parser {
                             word);
   }
 
-  // AICB marks what it generates of inference.
+  // AICB marks workloads of inference.
   Status ReadMode(size_t word) const {
     int mode = 0;
     RETURN_IF_ERROR(ReadWhole(word, 0, 1, &mode));
@@ -151,13 +151,13 @@ class Parser {
         word);
   }
 
-  // "2 0 4": a count, then as many.
+  // "2 0 4": a count, then that number of rows.
   Status ReadList(size_t word, std::vector<int>* list) {
     int count = 0;
-    RETURN_IF_ERROR(ReadWhole(word, 0, kMostRows, &count));
+    RETURN_IF_ERROR(ReadWhole(word, 0, kMaxRows, &count));
     for (int i = 0; i < count; ++i) {
       int row = 0;
-      RETURN_IF_ERROR(ReadWhole(word + 1 + static_cast<size_t>(i), 0, kMostRows, &row));
+      RETURN_IF_ERROR(ReadWhole(word + 1 + static_cast<size_t>(i), 0, kMaxRows, &row));
       list->push_back(row);
     }
     return OkStatus();
@@ -165,7 +165,7 @@ class Parser {
 
   Status ReadBytes(size_t word, double* value) {
     if (word >= words().size() || !Number(words()[word].text, value) || *value < 0 ||
-        *value > kMostBytes) {
+        *value > kMaxBytes) {
       return lines_.ErrorHere("expected bytes from 0 to 2^50", std::min(word, words().size() - 1));
     }
     return OkStatus();
@@ -186,8 +186,8 @@ class Parser {
     const bool customized = file_.policy == SimaiPolicy::kHybridCustomized;
     const size_t columns = kColumns + (customized ? 1 : 0);
     if (words().size() != columns) {
-      return lines_.ErrorHere(
-          fmt::format("a row has {} columns, this one {}", columns, words().size()), 0);
+      return lines_.ErrorHere(fmt::format("expected {} columns, found {}", columns, words().size()),
+                              0);
     }
     SimaiRow row;
     row.name = PrintableName(Text(0));
@@ -244,8 +244,8 @@ class Parser {
     for (const std::vector<int>* list : {&file_.checkpoints, &file_.checkpoint_initiates}) {
       for (const int row : *list) {
         if (row < rows) continue;
-        return lines_.ErrorAtEnd(
-            fmt::format("the header speaks of row {}, counted from 0; there are {}", row, rows));
+        return lines_.ErrorAtEnd(fmt::format(
+            "the header names row {}, counted from 0, but the number of rows is {}", row, rows));
       }
     }
     return OkStatus();

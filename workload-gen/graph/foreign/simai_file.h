@@ -1,5 +1,5 @@
-// A SimAI (AICB) or ASTRA-sim 1 workload file: a header line, a count, a row a layer. Internal to
-// import.
+// A SimAI (AICB) or ASTRA-sim 1 workload file: a header line, a count, one row per layer. Internal
+// to import.
 #ifndef DRYDOCK_WORKLOAD_GEN_GRAPH_FOREIGN_SIMAI_FILE_H_
 #define DRYDOCK_WORKLOAD_GEN_GRAPH_FOREIGN_SIMAI_FILE_H_
 
@@ -28,7 +28,7 @@ enum class SimaiPolicy : uint8_t {
 };
 const std::vector<std::string>& SimaiPolicyNames();
 
-// Which ranks a collective spans: by its suffix, or what its column stands for.
+// The ranks that a collective spans: by its suffix, or by its column.
 enum class SimaiSpan : uint8_t { kColumn, kExpert, kExpertData };
 
 struct SimaiComm {
@@ -49,7 +49,7 @@ struct SimaiRow {
   SimaiPolicy policy = SimaiPolicy::kHybridTransformer;  // of HYBRID_CUSTOMIZED
 };
 
-// Sizes are 1 and `gpus` 0 where the header does not say. Row numbers are from 0.
+// Sizes default to 1 and `gpus` to 0. Row numbers begin at 0.
 struct SimaiFile {
   SimaiPolicy policy = SimaiPolicy::kHybridTransformer;
   int tensor = 1, expert = 1, pipeline = 1, virtual_pipeline = 1, accumulation = 1, gpus = 0;

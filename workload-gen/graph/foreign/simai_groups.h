@@ -1,4 +1,4 @@
-// The groups that SimAI and ASTRA-sim 1 lay out for a workload file. Internal to import.
+// The groups that SimAI and ASTRA-sim 1 create for a workload file. Internal to import.
 #ifndef DRYDOCK_WORKLOAD_GEN_GRAPH_FOREIGN_SIMAI_GROUPS_H_
 #define DRYDOCK_WORKLOAD_GEN_GRAPH_FOREIGN_SIMAI_GROUPS_H_
 
@@ -13,8 +13,8 @@ enum class SimaiRole : uint8_t { kTensor, kData, kExpert, kExpertData, kWorld, k
 inline constexpr size_t kSimaiRoles = 5;
 
 struct SimaiGroups {
-  // The role that a collective has: by suffix, else by what the policy splits in that column.
-  // kNobody: its groups have one rank.
+  // Returns the role of a collective: by its suffix, or else by the policy's split of the column.
+  // Returns kNobody if its groups have one rank.
   SimaiRole RoleOf(SimaiPolicy policy, SimaiSpan span, SimaiPass pass) const;
 
   int size[kSimaiRoles] = {1, 1, 1, 1, 1};
@@ -22,9 +22,9 @@ struct SimaiGroups {
 };
 
 // Fills roles, groups and group_of_rank for file.gpus ranks:
-//   tensor       neighbours                                data         every (gpus / DP)-th rank
+//   tensor       neighbors                                 data         every (gpus / DP)-th rank
 //   expert       the same tensor rank of E tensor groups   expert-data  every (E * TP)-th of a copy
-// An error if the sizes do not divide one another.
+// Returns an error if the sizes do not divide each other.
 Result<SimaiGroups> MakeSimaiGroups(const SimaiFile& file, const std::string& path,
                                     Workload* workload);
 

@@ -6,7 +6,7 @@
 namespace drydock {
 namespace {
 
-constexpr size_t kMostLineShown = 4096;
+constexpr size_t kMaxShownBytes = 4096;
 
 bool IsBlank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 
@@ -36,7 +36,7 @@ bool TextLines::Next() {
 Error TextLines::ErrorHere(std::string message, size_t word) const {
   const int column = word < words_.size() ? words_[word].column : 0;
   std::string shown;
-  for (const char c : current_.substr(0, kMostLineShown)) {
+  for (const char c : current_.substr(0, kMaxShownBytes)) {
     const auto byte = static_cast<unsigned char>(c);
     shown += (byte >= 0x20 && byte < 0x7f) || c == '\t' ? c : '?';
   }

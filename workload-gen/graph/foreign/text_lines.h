@@ -1,4 +1,4 @@
-// A text of words in lines, with the place of each for messages. Internal to import.
+// A text of words in lines, with the position of each word for messages. Internal to import.
 #ifndef DRYDOCK_WORKLOAD_GEN_GRAPH_FOREIGN_TEXT_LINES_H_
 #define DRYDOCK_WORKLOAD_GEN_GRAPH_FOREIGN_TEXT_LINES_H_
 
@@ -17,16 +17,16 @@ class TextLines {
     int column = 0;
   };
 
-  // `text` outlives this.
+  // REQUIRES: `text` outlives this object.
   TextLines(const std::string& text, std::string path) : text_(text), path_(std::move(path)) {}
 
-  // Goes to the next line; false at the end. Blanks and tabs part words; "//" and "#" begin a
-  // comment.
+  // Advances to the next line. Returns false at the end. Blanks and tabs separate words; "//" and
+  // "#" begin a comment.
   bool Next();
   const std::vector<Word>& words() const { return words_; }
   int line() const { return line_; }
 
-  // At a word of the line, or the line itself if it has no such word.
+  // Returns an error at a word of the line, or at the line if it has no such word.
   Error ErrorHere(std::string message, size_t word) const;
   Error ErrorAtEnd(std::string message) const {
     return Error(std::move(message), {path_, line_, 0});

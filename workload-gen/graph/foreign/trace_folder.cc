@@ -15,7 +15,7 @@ namespace {
 
 constexpr int kMaxRanks = 1 << 20;
 
-// The rank of "<prefix>.<rank>.et"; -1 if the name is none. STG calls them .eg unless told.
+// Returns the rank of "<prefix>.<rank>.et", or -1 for other names. STG's default ending is .eg.
 int RankOf(const std::string& name, std::string* prefix) {
   if (!name.ends_with(".et") && !name.ends_with(".eg")) return -1;
   const std::string stem = name.substr(0, name.size() - 3);

@@ -1,4 +1,4 @@
-// A folder of Chakra traces, one a rank: "<prefix>.<rank>.et", as ASTRA-sim names them.
+// A folder of Chakra traces, one per rank, with ASTRA-sim's names "<prefix>.<rank>.et".
 #ifndef DRYDOCK_WORKLOAD_GEN_GRAPH_FOREIGN_TRACE_FOLDER_H_
 #define DRYDOCK_WORKLOAD_GEN_GRAPH_FOREIGN_TRACE_FOLDER_H_
 
@@ -14,8 +14,8 @@ struct TraceFolder {
   std::vector<std::string> paths;  // by rank
 };
 
-// `place` is the folder, or folder and prefix where several lie there. An error if ranks are
-// missing between the first and the last, or from 0.
+// `place` is the folder, or FOLDER/PREFIX if the folder holds several runs. Returns an error unless
+// there is one trace for each rank from 0 to the last.
 Result<TraceFolder> FindTraces(const std::string& place);
 
 }  // namespace drydock

@@ -49,7 +49,7 @@ std::string MemoryText(const Workload& w, size_t rank_class) {
   return text;
 }
 
-// Numbers for texts, the same for both workloads.
+// Assigns one number per distinct text, over both workloads.
 class Meanings {
  public:
   uint32_t NumberOf(const std::string& text) {
@@ -60,7 +60,7 @@ class Meanings {
   std::unordered_map<std::string, uint32_t> known_;
 };
 
-// One of the two: what its works and programs mean.
+// One of the two workloads, with the meanings of its work and programs.
 class Side {
  public:
   Side(const Workload& workload, Meanings* meanings) : w(workload), meanings_(meanings) {
@@ -153,7 +153,7 @@ class Comparison {
     return ranks == nullptr ? "none" : RanksText(*ranks);
   }
 
-  // By role: the first rank whose group has other members, and how many ranks there are like it.
+  // By role: the first rank whose group has other members, and the number of such ranks.
   void Groups() {
     std::set<std::string> roles;
     for (const GroupRole& role : a_.w.roles) roles.insert(role.name);
@@ -230,11 +230,11 @@ class Comparison {
     return text;
   }
 
-  // What one of two equal ops waits for and the other does not, among ops of both.
+  // Reports dependencies that only one of two equal ops has, among ops of both workloads.
   void CompareDependencies(size_t ca, size_t cb, uint32_t x, uint32_t y,
                            const std::vector<uint32_t>& in_b, const std::vector<uint32_t>& in_a,
                            std::vector<std::string>* lines) const {
-    std::set<uint32_t> left, right;  // places in a
+    std::set<uint32_t> left, right;  // indices in a
     for (const uint32_t before : a_.w.programs[ca].dependencies(x)) {
       if (in_b[before] != UINT32_MAX) left.insert(before);
     }

@@ -1,5 +1,5 @@
-// What differs between two workloads, by what ops mean and not by where tables have them: the
-// cluster, the groups of roles, what each rank does.
+// Compares two workloads by meaning, not by table indices: totals, the groups of roles, and the ops
+// of each rank.
 #ifndef DRYDOCK_WORKLOAD_GEN_GRAPH_TEXT_DIFF_H_
 #define DRYDOCK_WORKLOAD_GEN_GRAPH_TEXT_DIFF_H_
 
@@ -11,12 +11,12 @@
 namespace drydock {
 
 struct DiffOptions {
-  size_t shown = 20;  // differing ops of a pair of programs
+  size_t shown = 20;  // limit of printed ops per pair of programs
 };
 
-// A line each; empty if the workloads mean the same. Programs are compared once for each pair of
-// classes that some rank runs in the one and the other. Ops that stand in only one of them are
-// "-" or "+"; such an op changes what others depend on only if those are ops of both.
+// Returns one line per difference; none if the workloads are equivalent. Compares the programs of
+// each pair of classes that a rank has in the two workloads. Marks ops of only one workload with
+// "-" or "+". Dependencies are compared only among ops of both workloads.
 std::vector<std::string> Differences(const Workload& a, const Workload& b,
                                      const DiffOptions& options);
 

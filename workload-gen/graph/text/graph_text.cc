@@ -19,7 +19,7 @@ const Op& OpOf(const Workload& w, const OpGraph::Node& node) {
   return w.programs[rank_class].ops[node.op];
 }
 
-// Names come from files: quotes and the like must not end the text that they stand in.
+// Escapes quotes and markup, because names come from files.
 std::string Escaped(const std::string& text, bool xml) {
   std::string out;
   for (const char c : text) {

@@ -1,8 +1,8 @@
-// A slice of a workload as a picture's source: Graphviz's dot, or GraphML (yEd, Gephi, networkx).
+// Draws a slice of a workload as Graphviz's dot or as GraphML (yEd, Gephi, networkx).
 //
-// A node is an op of a rank; edges are what it depends on, the op before it on its stream, and
-// what ranks exchange: a send points to its receive, and the ops of a collective hang on a node of
-// its own. What leads out of the slice is not drawn.
+// A node is an op of a rank. Edges are dependencies, the order of a stream, and communication: a
+// send points to its receive, and the ops of a collective are connected to a node of the call.
+// Edges out of the slice are omitted.
 #ifndef DRYDOCK_WORKLOAD_GEN_GRAPH_TEXT_GRAPH_TEXT_H_
 #define DRYDOCK_WORKLOAD_GEN_GRAPH_TEXT_GRAPH_TEXT_H_
 
@@ -15,7 +15,7 @@
 
 namespace drydock {
 
-// A slice as nodes and edges, in an order that depends on nothing but the workload and the slice.
+// A slice as nodes and edges, in an order that only the workload and the slice determine.
 struct OpGraph {
   struct Node {
     int rank = 0;
@@ -32,15 +32,15 @@ struct OpGraph {
   };
   std::vector<Node> nodes;
   std::vector<Edge> edges;
-  std::vector<Collective> collectives;  // those with two members or more in the slice
+  std::vector<Collective> collectives;  // calls with two or more members in the slice
 };
-// The workload passed `check`.
+// REQUIRES: the workload passed `check`.
 OpGraph MakeOpGraph(const Workload& workload, const Slice& slice);
 
 std::string DotText(const Workload& workload, const OpGraph& graph);
 std::string GraphmlText(const Workload& workload, const OpGraph& graph);
 
-// One line an op of a rank, with groups and peers in numbers that hold in the whole run.
+// Prints one line per op of a rank, with absolute numbers of groups and peers.
 std::string RankText(const Workload& workload, int rank, const Slice& slice);
 
 }  // namespace drydock

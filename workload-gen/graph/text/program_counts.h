@@ -1,4 +1,4 @@
-// Counts what stands in a workload's programs, for the tests of this room.
+// For tests: the calls and submodules of a workload's programs.
 #ifndef DRYDOCK_WORKLOAD_GEN_GRAPH_TEXT_PROGRAM_COUNTS_H_
 #define DRYDOCK_WORKLOAD_GEN_GRAPH_TEXT_PROGRAM_COUNTS_H_
 
@@ -10,8 +10,8 @@
 
 namespace drydock {
 
-// "ep all-to-all 8192 x bf16 = 16.38 KB over 4" for every communication of a layer and phase in a
-// class's program, in order, of micro-batch 0.
+// Returns "ep all-to-all 8192 x bf16 = 16.38 KB over 4" for each communication of a layer and phase
+// of micro-batch 0 in a class's program, in order.
 inline std::vector<std::string> CallsOfLayer(const Workload& w, int class_index, int layer,
                                              Phase phase) {
   std::vector<std::string> lines;
@@ -23,7 +23,7 @@ inline std::vector<std::string> CallsOfLayer(const Workload& w, int class_index,
   return lines;
 }
 
-// The names of the submodules that run in a layer and phase of micro-batch 0, in order.
+// Returns the names of the submodules that run in a layer and phase of micro-batch 0, in order.
 inline std::vector<std::string> SubmodulesOfLayer(const Workload& w, int class_index, int layer,
                                                   Phase phase) {
   std::vector<std::string> names;

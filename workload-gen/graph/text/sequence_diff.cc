@@ -33,8 +33,8 @@ Pairs WalkBack(const std::vector<std::vector<int64_t>>& trace, int64_t x, int64_
 }  // namespace
 
 Pairs MatchSequences(const std::vector<uint32_t>& a, const std::vector<uint32_t>& b,
-                     size_t most_edits) {
-  // Equal ends are most of it.
+                     size_t max_edits) {
+  // Matches the common prefix and suffix first, which cover most of similar sequences.
   const size_t shorter = std::min(a.size(), b.size());
   size_t head = 0, tail = 0;
   while (head < shorter && a[head] == b[head]) ++head;
@@ -43,7 +43,7 @@ Pairs MatchSequences(const std::vector<uint32_t>& a, const std::vector<uint32_t>
   for (size_t i = 0; i < head; ++i) pairs.emplace_back(i, i);
   const auto n = static_cast<int64_t>(a.size() - head - tail);
   const auto m = static_cast<int64_t>(b.size() - head - tail);
-  const auto most = std::min<int64_t>(n + m, static_cast<int64_t>(most_edits));
+  const auto most = std::min<int64_t>(n + m, static_cast<int64_t>(max_edits));
   // trace[d]: for each diagonal k, at k + d + 1, how far along `a` d - 1 edits reach.
   std::vector<std::vector<int64_t>> trace;
   std::vector<int64_t> last = {0, 0, 0};

@@ -10,12 +10,11 @@
 
 namespace drydock {
 
-// Pairs of places (in `a`, in `b`) that are matched, rising in both. Beyond `most_edits`
-// insertions and deletions what is left is matched no further: then the sequences have little in
-// common.
+// Returns the matched pairs of indices (in `a`, in `b`), ascending in both. The search stops after
+// `max_edits` insertions and deletions, because the sequences then have little in common.
 std::vector<std::pair<uint32_t, uint32_t>> MatchSequences(const std::vector<uint32_t>& a,
                                                           const std::vector<uint32_t>& b,
-                                                          size_t most_edits = 2000);
+                                                          size_t max_edits = 2000);
 
 }  // namespace drydock
 

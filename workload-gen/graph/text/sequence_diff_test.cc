@@ -1,4 +1,4 @@
-// "Is the match as long as it can be?"
+// "Is the match a longest common subsequence?"
 #include "workload-gen/graph/text/sequence_diff.h"
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@ namespace {
 
 using Numbers = std::vector<uint32_t>;
 
-// The length of the longest common subsequence, by the textbook's table.
+// Returns the length of the longest common subsequence by dynamic programming.
 size_t Longest(const Numbers& a, const Numbers& b) {
   std::vector<std::vector<size_t>> best(a.size() + 1, std::vector<size_t>(b.size() + 1, 0));
   for (size_t i = 0; i < a.size(); ++i) {
@@ -21,8 +21,8 @@ size_t Longest(const Numbers& a, const Numbers& b) {
   return best[a.size()][b.size()];
 }
 
-void ExpectMatch(const Numbers& a, const Numbers& b, size_t length, size_t most_edits = 2000) {
-  const auto pairs = MatchSequences(a, b, most_edits);
+void ExpectMatch(const Numbers& a, const Numbers& b, size_t length, size_t max_edits = 2000) {
+  const auto pairs = MatchSequences(a, b, max_edits);
   EXPECT_EQ(pairs.size(), length);
   for (size_t i = 0; i < pairs.size(); ++i) {
     ASSERT_LT(pairs[i].first, a.size());

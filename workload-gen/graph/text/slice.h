@@ -1,4 +1,4 @@
-// Which ops of which ranks: what dump, dot and graphml show.
+// Selects ops and ranks for dump, dot and graphml.
 #ifndef DRYDOCK_WORKLOAD_GEN_GRAPH_TEXT_SLICE_H_
 #define DRYDOCK_WORKLOAD_GEN_GRAPH_TEXT_SLICE_H_
 
@@ -10,14 +10,14 @@
 
 namespace drydock {
 
-// As people write them ("0-3,8"); empty: all.
+// Lists as the user writes them ("0-3,8"). An empty list selects all.
 struct SliceWords {
   std::string ranks, ops, layers, micro_batches;
 };
 
 class Slice {
  public:
-  // An error if a list is none or names a rank that is not there.
+  // Returns an error if a list is malformed or names a rank that does not exist.
   static Result<Slice> Make(const SliceWords& words, const Workload& workload);
 
   const std::vector<int>& ranks() const { return ranks_; }
@@ -25,11 +25,11 @@ class Slice {
     return Within(ops_, static_cast<int64_t>(index)) && Within(layers_, op.layer) &&
            Within(micro_batches_, op.microbatch);
   }
-  // Ops of all its ranks.
+  // Returns the number of selected ops over all selected ranks.
   size_t CountOps(const Workload& workload) const;
 
  private:
-  // By number; empty: every one is in.
+  // By number; if empty, all are selected.
   static bool Within(const std::vector<bool>& set, int64_t number) {
     return set.empty() || (number >= 0 && number < static_cast<int64_t>(set.size()) &&
                            set[static_cast<size_t>(number)]);

@@ -8,7 +8,7 @@
 namespace drydock {
 namespace {
 
-// How many ranks run each program.
+// Returns the number of ranks that run each program.
 std::vector<int64_t> RanksOfClasses(const Workload& w) {
   std::vector<int64_t> ranks(w.programs.size(), 0);
   for (const int c : w.class_of_rank) ++ranks[static_cast<size_t>(c)];
@@ -70,10 +70,10 @@ class Counter {
     }
   }
 
-  // A call of a group is made by all its members: each counts for its share of it, so that the sum
-  // over members is whole. Messages are counted where they are sent.
+  // Each member of a group counts its share of a call, so that the sum over the members is one
+  // call. Messages are counted at the sender.
   void CountCalls() {
-    // By class: how often its program makes a call in a role.
+    // By class: the number of times that its program makes a call in a role.
     std::vector<std::map<std::pair<uint8_t, uint32_t>, int64_t>> made(w_.programs.size());
     for (size_t c = 0; c < w_.programs.size(); ++c) {
       for (const Op& op : w_.programs[c].ops) {

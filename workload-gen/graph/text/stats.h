@@ -1,4 +1,4 @@
-// What a workload comes to, counted over all ranks of one iteration.
+// The totals of a workload over all ranks of one iteration.
 #ifndef DRYDOCK_WORKLOAD_GEN_GRAPH_TEXT_STATS_H_
 #define DRYDOCK_WORKLOAD_GEN_GRAPH_TEXT_STATS_H_
 
@@ -11,27 +11,27 @@
 namespace drydock {
 
 struct WorkloadStats {
-  // Compute by kind of submodule and pass, in the order of the kinds and the enum; those that
-  // occur.
+  // Compute by kind of submodule and pass, in the order of the kinds and the enum, without empty
+  // rows.
   struct Compute {
     size_t kind = 0;  // SubmoduleKindNames
     Pass pass = Pass::kNone;
-    int64_t times = 0;  // a submodule of an op of a rank
+    int64_t times = 0;  // runs of submodules, over all ranks
     double flops = 0;
-    double bytes = 0;  // memory traffic if every operand moved once
+    double bytes = 0;  // memory traffic if each operand moves once
   };
   // Communication by role and kind of call, in the order of roles and enums.
   struct Communication {
     std::string role;
     CollectiveType collective = CollectiveType::kAllReduce;
-    int64_t calls = 0;  // of a group, not of its members
+    int64_t calls = 0;  // counted once per group, not per member
     double bytes = 0;   // the calls' buffers (CommCall::count)
     int64_t least_members = 0, most_members = 0;
-    int64_t groups = 0;  // that make such a call
+    int64_t groups = 0;  // groups that make such a call
   };
   struct Phased {
     Phase phase = Phase::kOther;
-    int64_t compute = 0, collectives = 0, sends = 0, receives = 0;  // ops of ranks
+    int64_t compute = 0, collectives = 0, sends = 0, receives = 0;  // ops over all ranks
     int64_t loads = 0, stores = 0, host_works = 0;
   };
   // Loads, stores and the host's work, by name.
@@ -50,7 +50,7 @@ struct WorkloadStats {
   double flops = 0;
 };
 
-// The workload passed `check`.
+// REQUIRES: the workload passed `check`.
 WorkloadStats StatsOf(const Workload& workload);
 
 std::string StatsText(const Workload& workload, const WorkloadStats& stats);

@@ -18,7 +18,7 @@ const std::string& NameOf(CollectiveType type) {
   return CollectiveTypeNames()[static_cast<size_t>(type)];
 }
 
-// "1.5 GB", also beyond what Bytes can hold.
+// Returns "1.5 GB", also for counts that exceed Bytes.
 std::string SizeText(double bytes) {
   return bytes < 9e18 ? ToString(Bytes(static_cast<int64_t>(bytes)))
                       : fmt::format("{:.4g} B", bytes);

@@ -101,7 +101,7 @@ void AppendBlocks(const Workload& w, std::string* text) {
   }
 }
 
-// What loads and stores meet; nothing where there are none.
+// Prints the memory that loads and stores use, if there are any.
 void AppendMemory(const Workload& w, std::string* text) {
   for (size_t i = 0; i < w.transfers.size(); ++i) {
     fmt::format_to(Out(*text), "transfer {}: {} {} in {}\n", i, w.transfers[i].name,
@@ -138,9 +138,11 @@ std::string What(const Workload& w, const Op& op) {
 }  // namespace
 
 std::string TransferText(const MemoryTransfer& transfer, OpKind kind) {
-  const char* way = kind == OpKind::kLoad ? " from " : kind == OpKind::kStore ? " to " : " in ";
-  return fmt::format("{} {} {}{}{}", OpKindName(kind), transfer.name, ToString(transfer.bytes), way,
-                     MemoryTierNames()[static_cast<size_t>(transfer.tier)]);
+  const char* preposition = kind == OpKind::kLoad    ? " from "
+                            : kind == OpKind::kStore ? " to "
+                                                     : " in ";
+  return fmt::format("{} {} {}{}{}", OpKindName(kind), transfer.name, ToString(transfer.bytes),
+                     preposition, MemoryTierNames()[static_cast<size_t>(transfer.tier)]);
 }
 
 std::string CallText(const CommCall& call) {

@@ -1,4 +1,5 @@
-// A Workload as text for people: totals, groups, tables, programs. One line an item; stable.
+// A Workload as readable text: totals, groups, tables, programs. One line per item, in stable
+// order.
 #ifndef DRYDOCK_WORKLOAD_GEN_GRAPH_TEXT_WORKLOAD_TEXT_H_
 #define DRYDOCK_WORKLOAD_GEN_GRAPH_TEXT_WORKLOAD_TEXT_H_
 
@@ -8,13 +9,13 @@
 
 namespace drydock {
 
-// Totals, roles with their groups, submodules, blocks, calls.
+// Returns totals, roles with their groups, submodules, blocks and calls.
 std::string TablesText(const Workload& workload);
-// One line an op: number, stream, phase, place, what, dependencies.
+// Returns one line per op: number, stream, phase, micro-batch, layer, work, dependencies.
 std::string ProgramText(const Workload& workload, int class_index);
 
 std::string CallText(const CommCall& call);
-// "load zero.parameters 1 GB from host".
+// Returns "load zero.parameters 1 GB from host".
 std::string TransferText(const MemoryTransfer& transfer, OpKind kind);
 
 }  // namespace drydock
