@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # From a model and a cluster to the predicted iteration time: sets up what is missing, then runs the stages in order.
-# What each option means stands in print_help; what each stage does, in docs/explanation/architecture.md.
+# print_help explains each option; docs/explanation/architecture.md explains each stage.
 set -euo pipefail
 # shellcheck source=scripts/setup.sh
 source "$(dirname "${BASH_SOURCE[0]}")/scripts/setup.sh"
@@ -195,7 +195,7 @@ parse_arguments() {
   done
 }
 
-# Before anything that takes time: are the named files there?
+# Checks that the named files exist before anything that takes time.
 check_inputs() {
   local file
   [[ -z $megatron_args || ${#inputs[@]} -le 1 ]] ||
@@ -227,7 +227,7 @@ check_inputs() {
   done
 }
 
-# The words the tools themselves have for it.
+# The same message as the tools give.
 check_readable() {
   local why=''
   if [[ ! -e $1 ]]; then
@@ -240,7 +240,7 @@ check_readable() {
   [[ -z $why ]] || { say "$1: error: cannot read: $why$(suggest_neighbour "$1")"; exit 1; }
 }
 
-# Of a hostfile that is wrong mpirun says nothing, or too much. A line: a machine's name, then perhaps slots=N.
+# Checks a hostfile, because mpirun explains a wrong one badly. A line is a machine's name, then optionally slots=N.
 check_hostfile() {
   local line rest word words column number=0 machines=0 at
   while IFS= read -r line || [[ -n $line ]]; do
@@ -281,9 +281,9 @@ default_out() {
 
 # --- the stages ------------------------------------------------------------------------------------------------------
 
-# What starts exec-engine in several processes. Each has threads of its own, so none is bound to a core; what mpirun
-# would say of a process that fails, the process has said better, and what its hwloc says of a container without /sys
-# helps nobody.
+# The command that starts exec-engine in several processes. Each process has several threads, so no process is bound to
+# a core. mpirun's message about a failed process is hidden, because the process printed a better one; so are hwloc's
+# messages about a container without /sys.
 set_launcher() {
   launcher=()
   [[ -n $processes ]] || return 0
@@ -292,7 +292,7 @@ set_launcher() {
   ((EUID != 0)) || launcher+=(--allow-run-as-root)
 }
 
-# run_stage NAME: ends the script with the tool's own exit status when it fails. A tool that dies is our mistake: 3.
+# run_stage NAME: ends the script with the tool's own exit status when it fails. A tool that dies from a signal is an internal error: status 3.
 run_stage() {
   local status=0 launcher=() args=("${common_args[@]}" --if-changed)
   case $1 in

@@ -1,4 +1,4 @@
-# Everything foreign that is linked, all from the distribution's packages except NCCL and ns-3
+# The foreign libraries that Drydock links. All come from the distribution's packages except NCCL and ns-3
 # (third_party/README.md). DRYDOCK_DEPS_DIR is where scripts/setup.sh builds those two.
 set(DRYDOCK_DEPS_DIR ${CMAKE_SOURCE_DIR}/.deps CACHE PATH "Where NCCL and ns-3 were built")
 

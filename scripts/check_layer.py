@@ -66,8 +66,8 @@ def run(*command):
 
 
 def measure_kernels(options, layer):
-    """Into the profile: of the layer, and before it of runs and of a grid in bf16 and fp8. What of these a GPU or a
-    library does not have is said by gpu-profiler, and left out."""
+    """Measures runs and a grid in bf16 and fp8, then the layer, into the profile. gpu-profiler reports and skips what
+    the GPU or a library does not support."""
     command = [options.bin / "gpu-profiler", "--gpu", pathlib.Path(options.gpu).stem, "-o", options.output]
     if options.cudnn:
         command += ["--cudnn", options.cudnn]
@@ -99,13 +99,13 @@ def layer_times(options, shape):
         except (ValueError, KeyError, TypeError) as error:
             sys.exit(f"check_layer.py: error: --layer-times has no forward_us and backward_us: {error!r}")
     sys.path.insert(0, str(HERE))
-    import torch_layer  # takes PyTorch and a GPU
+    import torch_layer  # needs PyTorch and a GPU
     times = torch_layer.measure(shape)
     return times["forward_us"], times["backward_us"], times["on"]
 
 
 def compare(measured, predictions):
-    """Prints a table; the error of the sum for the first prediction."""
+    """Prints a table. Returns the error of the sum of the first prediction."""
     print(f"{'':10}{'measured':>12}" + "".join(f"{name:>14}{'':9}" for name, _ in predictions))
     rows = (("forward", lambda t: t[0]), ("backward", lambda t: t[1]), ("sum", lambda t: t[0] + t[1]))
     for name, of in rows:

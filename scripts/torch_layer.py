@@ -53,7 +53,7 @@ class Layer:
 
 
 def recorded(step):
-    """`step` as a CUDA graph, after it ran often enough to have been compiled."""
+    """Returns `step` as a CUDA graph. Runs it first until it is compiled."""
     side = torch.cuda.Stream()
     side.wait_stream(torch.cuda.current_stream())
     with torch.cuda.stream(side):
@@ -67,7 +67,7 @@ def recorded(step):
 
 
 def timed(graph):
-    """Microseconds of a replay, the median of some after seconds of them."""
+    """Returns the median microseconds of several replays, after seconds of warm-up."""
     end = time.monotonic() + WARM_SECONDS
     while time.monotonic() < end:
         for _ in range(10):

@@ -1,10 +1,10 @@
-// A cluster of 4096 hosts on three tiers of switches, in which nothing happens: what does it weigh?
+// Builds an idle fabric of 4096 hosts and three tiers of switches, to measure its memory.
 //
 //   idle_fabric NICS
 //
-// Each host has so many NICs, each on its own rail: 16 pods of 8 leaves (32 hosts each) and 8
-// switches above them, 64 at the top. Built, run to its end, which comes at once, and taken down;
-// the caller looks at the memory.
+// Each host has NICS NICs, each on its own rail. A rail has 16 pods, each of 8 leaves (32 hosts
+// each) and 8 switches above them, and 64 switches at the top. The program builds the fabric, runs
+// the simulation, which ends at once, and destroys the fabric. The caller measures the memory.
 #include <cstdlib>
 #include <vector>
 

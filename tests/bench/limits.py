@@ -34,7 +34,7 @@ def key_of(script, name, what):
 
 
 def record(options, script):
-    """Does what --record asks for."""
+    """Records the figures if --record is given."""
     if not options.record:
         return
     found = {key_of(script, name, what): text for name, texts in measured for what, text in texts.items()}
@@ -60,7 +60,7 @@ def cost(command):
 
 
 def holds(line, seconds, peak, more=""):
-    """Prints how a line fared; False if a limit is passed."""
+    """Prints the result of a line. Returns False if the line exceeds a limit."""
     measured.append((line["name"], {"seconds": f"{seconds:.3g} s", "memory": f"{peak:.0f} MB"}))
     ok = seconds <= line["max_seconds"] and peak <= line["max_mb"]
     target = f", target {line['target_seconds']}" if "target_seconds" in line else ""

@@ -1,6 +1,7 @@
-// plan_communicator CLUSTER.topo HOSTS GPUS COLLECTIVE BYTES DIRECTORY [ASSIGNMENT...]: what it
-// takes to plan one call of one communicator over the first GPUs of so many hosts of the cluster's
-// first kind, with the cluster's values assigned as by --set. Prints
+// plan_communicator CLUSTER.topo HOSTS GPUS COLLECTIVE BYTES DIRECTORY [ASSIGNMENT...]: measures
+// the planning of one call of one communicator. The communicator has the first GPUS GPUs of each of
+// HOSTS hosts of the cluster's first kind. An ASSIGNMENT sets a value of the cluster as --set does.
+// Prints
 //     <CPU seconds to create the communicator> <to plan the call> <peak MB> <MB of 2-flows.pb>
 //     <algorithm>
 // 2-flows.pb is written into DIRECTORY after the peak is taken.

@@ -1,5 +1,5 @@
-// plan_layout RUN: what it takes to create every communicator of a run's workload, each by itself
-// as workload-gen does, and then to plan every call as simccl does. Prints
+// plan_layout RUN: measures how long it takes to create every communicator of a run's workload, one
+// at a time as workload-gen does, and then to plan every call as simccl does. Prints
 //     <CPU seconds to create> <to plan> <peak MB> <communicators> <plans>
 #include <fmt/format.h>
 

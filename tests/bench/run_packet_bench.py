@@ -24,7 +24,7 @@ def measure(bench, cases, repetitions):
     output = subprocess.run(
         [bench, "--benchmark_filter=^Permutation/(" + "|".join(cases) + ")/real_time$",
          f"--benchmark_repetitions={repetitions}", "--benchmark_min_time=0.2",
-         # In turns, so that a slow minute of the machine strikes all cases alike.
+         # Cases alternate, so that a slow minute of the machine affects all cases equally.
          "--benchmark_enable_random_interleaving=true", "--benchmark_format=json"],
         check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
     runs = [run for run in json.loads(output)["benchmarks"] if run["run_type"] == "iteration"]

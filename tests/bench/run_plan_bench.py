@@ -15,7 +15,7 @@ from limits import ROOT, add_record_option, cluster_file, holds, lines_of, recor
 
 
 def words(line, *command):
-    """What a command prints."""
+    """Returns the output of a command."""
     answer = subprocess.run([str(word) for word in command], capture_output=True, text=True,
                             check=False)
     if answer.returncode != 0:
@@ -28,7 +28,7 @@ def cluster_of(line):
 
 
 def plan_call(line, tools, out):
-    """CPU seconds to create, to plan; peak MB; what else there is to say."""
+    """Returns CPU seconds to create and to plan, peak MB, and remarks."""
     setting = [f"nccl.settings.NCCL_ALGO={line['setting']}"] if "setting" in line else []
     *figures, artefact, algorithm = words(
         line, tools / "plan_communicator", cluster_of(line), line["hosts"], line["gpus"],

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Time, memory and size of what workload-gen makes of large layouts, against the limits of workload.jsonl.
+"""Compares workload-gen's time, memory and output size for large layouts with the limits of workload.jsonl.
 
 Usage: run_workload_bench.py --bin DIR --out DIR [--record DOCS]
 

@@ -1,4 +1,4 @@
-// What this process, which has one thread, has taken so far.
+// The resources that this process, which has one thread, has used so far.
 #ifndef DRYDOCK_TESTS_BENCH_USAGE_H_
 #define DRYDOCK_TESTS_BENCH_USAGE_H_
 
@@ -8,7 +8,7 @@
 
 namespace drydock {
 
-// On an idle machine the time it takes, on any the work.
+// CPU time of the process. On an idle machine it equals the elapsed time.
 inline double CpuSeconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
 inline double PeakMegabytes() {

@@ -1,4 +1,4 @@
-"""scripts/check_layer.py with the times of a layer that was measured elsewhere: is it compared, and judged? Needs no GPU.
+"""Tests that scripts/check_layer.py compares and judges recorded times of a layer. Needs no GPU.
 
 Usage: check_layer_test.py COMPUTE_SIM
 """

@@ -1,4 +1,4 @@
-"""gpu-profiler: does nvcc compile it, and does it plan, refuse and continue as documented? Needs no GPU.
+"""Tests that nvcc compiles gpu-profiler, and that it plans, refuses and continues as documented. Needs no GPU.
 
 Where the machine has no CUDA toolkit, what compiling takes is fetched first (third_party/cuda/fetch.sh); where that
 cannot be had either, the test is skipped, and says so.

@@ -7,11 +7,11 @@
 
 namespace drydock::fuzz {
 
-// What is read carries a message from each of a few NPUs to each other.
+// Reads a network and sends a message from each of a few NPUs to each other NPU over it.
 void AstraNetwork(const std::string& input);
 std::vector<std::string> AstraNetworkSeeds();
 
-// What is read runs each collective, on eight NPUs.
+// Reads a system and runs each collective with it on eight NPUs.
 void AstraSystem(const std::string& input);
 std::vector<std::string> AstraSystemSeeds();
 

@@ -18,7 +18,7 @@ const GpuData& TheGpu() {
   return gpu;
 }
 
-// A time, or a reason.
+// The result is either a time or an error with a message.
 void CheckAnswered(const ModelStack& stack, const Kernel& kernel) {
   const Result<KernelTime> time = stack.Predict(kernel);
   if (time.ok())
@@ -80,7 +80,7 @@ void GpuKernels(const std::string& input) {
   }
 }
 
-// The shipped files are long: what mutations should reach is one set of each kind.
+// The shipped files are long, so mutations rarely hit a given key. One set of each kind is enough.
 std::vector<std::string> GpuKernelsSeeds() {
   const std::string gpu =
       "gpu:\n  name: g\n  architecture: ampere\n  compute_capability: 80\n  sms: 108\n"

@@ -1,4 +1,4 @@
-// What people give compute-sim: measured rows, GPU files and lists of submodules.
+// Fuzz targets for compute-sim's inputs: measured rows, GPU files and lists of submodules.
 #ifndef DRYDOCK_TESTS_FUZZ_COMPUTE_TARGET_H_
 #define DRYDOCK_TESTS_FUZZ_COMPUTE_TARGET_H_
 
@@ -7,15 +7,15 @@
 
 namespace drydock::fuzz {
 
-// Reads the rows and asks for kernels at, beside and between them.
+// Reads measured rows and predicts kernels of sizes at, beside and between these rows.
 void Profile(const std::string& input);
 std::vector<std::string> ProfileSeeds();
 
-// Reads a GPU's file with its kernel models and asks them.
+// Reads a GPU file and predicts kernels with its kernel models.
 void GpuKernels(const std::string& input);
 std::vector<std::string> GpuKernelsSeeds();
 
-// Reads the list and asks for the time of every kernel.
+// Reads a list of submodules and predicts the time of every kernel.
 void Submodules(const std::string& input);
 std::vector<std::string> SubmodulesSeeds();
 

@@ -1,4 +1,5 @@
-// The fuzz targets without a fuzzer: seeds, and mutations of them, the same on every machine.
+// Runs the fuzz targets without a fuzzer, on seeds and mutations that are the same on every
+// machine.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -9,7 +10,7 @@
 namespace drydock::fuzz {
 namespace {
 
-// What libFuzzer does first: flips, overwrites, cuts, repeats, inserts tokens, splices.
+// libFuzzer's first mutations: flip, overwrite, cut, repeat, insert a token, splice.
 std::string Mutate(std::string text, const std::vector<std::string>& seeds,
                    std::mt19937_64* random) {
   const auto below = [random](size_t n) { return n == 0 ? 0 : (*random)() % n; };

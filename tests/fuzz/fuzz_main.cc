@@ -13,7 +13,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   return 0;
 }
 
-// Leaves the seeds in the corpus folder, the first argument that is one, before libFuzzer reads it.
+// Writes the seeds into the corpus folder, which is the first argument that names a folder, before
+// libFuzzer reads it.
 extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
   for (int i = 1; i < *argc; ++i) {
     if (!std::filesystem::is_directory((*argv)[i])) continue;

@@ -30,8 +30,8 @@ void Place(const std::string& name, const std::string& content) {
   CHECK(WriteFileAtomically(Folder() / name, content).ok());
 }
 
-// An error is text. What was read can be checked and, if that finds nothing, be counted, written
-// and read again.
+// If the reader fails, its message is printable. If it succeeds and the check finds no violation,
+// the workload can be counted, written and read again.
 void CheckImported(const Result<Imported>& imported) {
   CheckPrintable(imported);
   if (!imported.ok()) return;
@@ -49,7 +49,7 @@ Result<Imported> Import(const char* format, const std::string& place) {
   return FindForeignFormat(format).value()->read({place, ""}, Cluster().topology, {});
 }
 
-// ---- Traces by hand: ours have more than what other tools write. ------------------------------
+// ---- Handwritten traces: Drydock's traces have attributes that other tools do not write. ------
 
 std::string Varint(uint64_t value) {
   std::string out;

@@ -1,4 +1,4 @@
-// What other tools write, given to workload-gen's importers; and exploded traces.
+// Fuzz targets for workload-gen's importers of other tools' files and for exploded traces.
 #ifndef DRYDOCK_TESTS_FUZZ_GRAPH_TARGET_H_
 #define DRYDOCK_TESTS_FUZZ_GRAPH_TARGET_H_
 
@@ -7,17 +7,17 @@
 
 namespace drydock::fuzz {
 
-// Rank 0's Chakra trace; rank 1's is right.
+// The input is rank 0's Chakra trace; rank 1's trace is valid.
 void ForeignTrace(const std::string& input);
 std::vector<std::string> ForeignTraceSeeds();
-// The groups beside two traces that are right.
+// The input is the group file of two valid traces.
 void ForeignGroups(const std::string& input);
 std::vector<std::string> ForeignGroupsSeeds();
 void SimaiWorkload(const std::string& input);
 std::vector<std::string> SimaiWorkloadSeeds();
 void GoalSchedule(const std::string& input);
 std::vector<std::string> GoalScheduleSeeds();
-// An exploded trace.
+// The input is an exploded trace.
 void RankTrace(const std::string& input);
 std::vector<std::string> RankTraceSeeds();
 

@@ -17,7 +17,7 @@ const ImportOptions& TheOptions() {
   return options;
 }
 
-// Whatever an importer takes for a time is one that a profile can hold.
+// A profile can hold every time that an importer accepts.
 void CheckReadsBack(const Result<ImportedTimes>& times, const Importer& importer) {
   if (!times.ok()) CHECK(!times.error().message().empty());
   if (!times.ok() || times->rows.empty()) return;

@@ -1,4 +1,4 @@
-// Other tools' files, and what gpu-profiler finds of an earlier run.
+// Fuzz targets for profiles of other tools and for the file of an interrupted gpu-profiler run.
 #ifndef DRYDOCK_TESTS_FUZZ_IMPORT_TARGET_H_
 #define DRYDOCK_TESTS_FUZZ_IMPORT_TARGET_H_
 
@@ -7,7 +7,8 @@
 
 namespace drydock::fuzz {
 
-// The first byte says whose file the rest is. What is read is written as a profile and read back.
+// The first byte selects the tool that the rest comes from. The rows are written as a profile and
+// read back.
 void Import(const std::string& input);
 std::vector<std::string> ImportSeeds();
 

@@ -1,5 +1,5 @@
-// What people give workload-gen: model.yaml, config.json, launch scripts and what
-// they name.
+// Fuzz targets for workload-gen's inputs: model.yaml, config.json, launch scripts and the files
+// that these scripts name.
 #ifndef DRYDOCK_TESTS_FUZZ_MODEL_TARGET_H_
 #define DRYDOCK_TESTS_FUZZ_MODEL_TARGET_H_
 
@@ -8,8 +8,8 @@
 
 namespace drydock::fuzz {
 
-// What is read is counted, laid out on a small cluster, and printed as a model.yaml that says the
-// same.
+// Counts the parameters of the model, lays it out on a small cluster, and prints it as a model.yaml
+// that describes the same model.
 void Model(const std::string& input);
 std::vector<std::string> ModelSeeds();
 

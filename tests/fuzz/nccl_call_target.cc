@@ -19,9 +19,9 @@
 namespace drydock::fuzz {
 namespace {
 
-constexpr int kMostHosts = 3, kMostGpus = 8;
-constexpr int64_t kMostBytes = int64_t{1} << 56;        // as `simccl expand` takes
-constexpr int64_t kMostProvenBytes = int64_t{1} << 20;  // the proof costs a step a chunk
+constexpr int kMaxHosts = 3, kMaxGpus = 8;
+constexpr int64_t kMaxBytes = int64_t{1} << 56;        // as `simccl expand` takes
+constexpr int64_t kMaxProvenBytes = int64_t{1} << 20;  // the proof takes a step for each chunk
 
 struct Input {
   NcclSettings settings;
@@ -29,11 +29,11 @@ struct Input {
   int hosts = 1, gpus = 4;
   hacknccl_config config = UnsetConfig();
   CommCall call;
-  uint64_t count = 65536;  // as it is in the text, whatever a CommCall can hold
+  uint64_t count = 65536;  // as in the text; can exceed a CommCall's range
   std::string xml;
 };
 
-// The number, or what was there before.
+// Reads the next word into `number`; leaves `number` unchanged if the word is not a number.
 template <typename T>
 void ReadNumber(std::istringstream* words, T* number) {
   std::string word;
@@ -84,8 +84,8 @@ Input Read(const std::string& text) {
       ReadCall(&words, &input);
     }
   }
-  input.hosts = std::clamp(input.hosts, 1, kMostHosts);
-  input.gpus = std::clamp(input.gpus, 1, kMostGpus);
+  input.hosts = std::clamp(input.hosts, 1, kMaxHosts);
+  input.gpus = std::clamp(input.gpus, 1, kMaxGpus);
   return input;
 }
 
@@ -109,7 +109,7 @@ Result<NcclHost> HostOf(const Input& input) {
   return host;
 }
 
-// The C interface checks for itself: any number may come from a program written against nccl.h.
+// The C interface checks its arguments, since a program written against nccl.h can pass any number.
 Status LaunchAsItStands(const Input& input, const NcclCommunicator& communicator) {
   if (input.call.collective >= CollectiveType::kAllToAllV) return OkStatus();
   const bool message = input.call.collective == CollectiveType::kSendRecv;
@@ -119,13 +119,13 @@ Status LaunchAsItStands(const Input& input, const NcclCommunicator& communicator
   return plan.ok() ? OkStatus() : Status(plan.error());
 }
 
-// As the tools let it through; false if they would not.
+// Limits the call as the tools do. Returns false if the tools refuse it.
 bool MakeAcceptable(Input* input) {
   CommCall& call = input->call;
   const int64_t size = SizeOf(call.type).count();
   const int members = call.group_size;
   call.count = static_cast<int64_t>(
-      std::min<uint64_t>(input->count, static_cast<uint64_t>(kMostBytes / size)));
+      std::min<uint64_t>(input->count, static_cast<uint64_t>(kMaxBytes / size)));
   call.count -= call.count % PartsOf(call);
   const bool known = call.collective < CollectiveType::kAllToAllV;
   const bool in_group = call.root >= 0 && call.root < members && call.peer >= 0 &&
@@ -135,7 +135,7 @@ bool MakeAcceptable(Input* input) {
 }
 
 void CheckPlanOf(const Plan& plan, const CommCall& call, const std::string& input) {
-  if (call.bytes().count() > kMostProvenBytes) return;
+  if (call.bytes().count() > kMaxProvenBytes) return;
   const Status free = CheckPlanDeadlock(plan);
   CHECK_NOTE(free.ok(), input + free.error().ToString());
   const std::string wrong = CheckPlan(plan, call);

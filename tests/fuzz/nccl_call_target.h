@@ -7,7 +7,7 @@
 //   call all_reduce bf16 sum 1048576 0 1 in_place  elements, root, peer
 //   <system ...                                    a topology in place of the host's own
 //
-// What a line lacks is taken as usual; lines that are not understood are passed over.
+// Missing values have defaults; unknown lines are ignored.
 #ifndef DRYDOCK_TESTS_FUZZ_NCCL_CALL_TARGET_H_
 #define DRYDOCK_TESTS_FUZZ_NCCL_CALL_TARGET_H_
 
@@ -16,8 +16,8 @@
 
 namespace drydock::fuzz {
 
-// What NCCL makes of it: "refused: " and the reason, or the algorithm. A plan that does not do what
-// its call promises, or cannot finish, fails a CHECK. Each time in a library of its own.
+// Returns the algorithm that NCCL chooses, or "refused: " and the reason. A plan that computes a
+// wrong result or cannot finish fails a CHECK. Each call loads its own copy of the library.
 std::string OutcomeOfNcclCall(const std::string& input);
 
 void NcclCall(const std::string& input);

@@ -1,4 +1,4 @@
-// What is said of hostile bytes must itself be text.
+// Checks that a message about hostile bytes is printable text.
 #ifndef DRYDOCK_TESTS_FUZZ_PRINTABLE_H_
 #define DRYDOCK_TESTS_FUZZ_PRINTABLE_H_
 

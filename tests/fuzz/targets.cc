@@ -28,7 +28,7 @@ namespace {
 
 using drydock::testing::TemporaryDirectory;
 
-// A run directory that is right; each artefact target replaces one file in it.
+// A valid run directory; each artefact target replaces one file in it.
 struct Run {
   Run() {
     CHECK(drydock::testing::WriteToyRun(dir.path()));
@@ -71,14 +71,15 @@ void Cluster(const std::string& input) {
 
 void Gpu(const std::string& input) { CheckPrintable(ParseGpuFile(input, "f")); }
 
-// Whatever is read as defaults makes every host complete.
+// Every host is complete with any defaults that the reader accepts.
 void HostMemoryFile(const std::string& input) {
   const Result<HostMemoryDefaults> defaults = ParseHostMemoryFile(input, "f");
   CheckPrintable(defaults);
   if (defaults.ok()) CHECK(IsComplete(WithDefaults(HostKind(), GpuSpec(), *defaults)));
 }
 
-// A dumped topology, and behind our own checks NCCL itself: on one host, and with the NICs on two.
+// A dumped topology. If Drydock's checks accept it, NCCL reads it too: on one host, and on two
+// hosts if it has NICs.
 void NcclTopology(const std::string& input) {
   Result<NcclHost> host = ParseTopologyXml(input, "f");
   CheckPrintable(host);
@@ -108,7 +109,7 @@ void Trace(const std::string& input) {
   if (program.ok()) CHECK(DecodeTrace(EncodeTrace(workload, *program), workload, "f").ok());
 }
 
-// The artefact with the right checksum: past that door are the checks we want to reach.
+// The artefact with a valid checksum, so that the reader gets to the checks of its content.
 void Place(const char* name, const std::string& input) {
   CHECK(WriteFileAtomically(TheRun().dir / name, protocol::Seal(input)).ok());
 }
@@ -208,7 +209,7 @@ std::vector<std::string> TraceSeeds() {
   return {EncodeTrace(workload, workload.programs[0]), EncodeTrace(workload, workload.programs[1])};
 }
 
-// An artefact without its checksum, which the target puts there.
+// An artefact without its checksum, which the target adds.
 std::vector<std::string> Unsealed(const char* name) {
   const TemporaryDirectory dir;
   CHECK(drydock::testing::WriteToyRun(dir.path()));

@@ -89,7 +89,7 @@ def digest(path):
 
 
 def artefacts(folder):
-    """name -> digest of what the tools left in a run directory; pages for people are left out."""
+    """Returns name -> digest of the artefacts in a run directory, without the HTML pages."""
     return {path.relative_to(folder).as_posix(): digest(path) for path in sorted(folder.rglob("*"))
             if path.is_file() and path.suffix in {".pb", ".et", ".json", ".csv", ".gz"}}
 
@@ -121,7 +121,7 @@ def table(path):
 
 
 def compare(row, got, kept):
-    """What differs in one run, a line each."""
+    """Returns the differences of one run, one per line."""
     name = f"{row['model']} over {row['network']}"
     if isinstance(got, str):
         return [f"{name}: {got}"]

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs the pipeline and compares the printed summary with the one kept here, to the letter.
+"""Runs the pipeline and compares the printed summary with the recorded one, byte for byte.
 
 Usage: golden_test.py BIN [--update]     (--update rewrites the kept summaries)
 """

@@ -1,4 +1,4 @@
-"""Chakra traces for tests: written by hand, byte for byte, and read; nothing of Drydock's does either."""
+"""Writes and reads Chakra traces for tests, byte by byte, without any code of Drydock."""
 
 import json
 import pathlib
@@ -21,7 +21,7 @@ def varint(value):
 
 
 def read_varint(data, at):
-    """The number that begins at `at`, and where what follows it begins."""
+    """Returns the number at offset `at`, and the offset after the number."""
     value = shift = 0
     while True:
         byte, at = data[at], at + 1
@@ -52,7 +52,7 @@ def node(id, kind, name="n", deps=(), ctrl=(), us=0, values="", **attributes):
 
 
 def stg_node(id, kind, name, deps=(), **attributes):
-    """As STG's backend for Chakra 0.0.4 writes it: unsigned numbers, the dimensions as a list of truths."""
+    """As STG's backend for Chakra 0.0.4 writes it: unsigned numbers, the dimensions as a list of booleans."""
     out = field(1, id) + field(2, name.encode()) + field(3, kind) + b"".join(field(5, d) for d in deps)
     for key, value in attributes.items():
         number = {"comm_type": 9, "comm_tag": 11, "comm_src": 11, "comm_dst": 11, "pg_name": 29}.get(key, 13)
@@ -78,7 +78,7 @@ def decoded(path):
 
 
 class Edited:
-    """A rank's trace, to be changed node by node: what a node says of itself, and what it waits for."""
+    """A rank's trace whose nodes can be changed: their attributes and their dependencies."""
 
     ID, CTRL_DEPS, DATA_DEPS = 1, 4, 5
 
@@ -104,7 +104,7 @@ class Edited:
         return found
 
     def make_like(self, number, other):
-        """The node does what another one does, where it stands."""
+        """Gives the node the attributes of another node, in the same position."""
         place = (self.ID, self.CTRL_DEPS, self.DATA_DEPS)
         self.nodes[number] = [f for f in self.nodes[number] if f[0] in place] + \
                              [f for f in self.nodes[other] if f[0] not in place]

@@ -1,4 +1,4 @@
-"""collective-perf as a program: nccl-tests' columns to the letter, groups at once, and every mistake's exact words."""
+"""collective-perf as a program: nccl-tests' exact columns, concurrent groups, and the exact message of every error."""
 
 import json
 import os
@@ -89,7 +89,7 @@ class CollectivePerf(unittest.TestCase):
             with self.subTest(fabric):
                 time_us = self.time_on({"fabric": f"fabric: {{{fabric}}}"}, "all_reduce", "-b", "16M",
                                        "-e", "16M")
-                self.assertGreater(time_us, plain * 0.95)  # none is wider than rails of their own
+                self.assertGreater(time_us, plain * 0.95)  # no fabric is wider than separate rails
                 self.assertLess(time_us, plain * 3)
 
     def test_every_cluster_that_ships_carries_an_all_reduce(self):

@@ -1,4 +1,4 @@
-"""The two commands and the set-up: order, idempotence, resumption, options, and the exact words for each mistake."""
+"""The two commands and the set-up: order, idempotence, resumption, options, and the exact message of every error."""
 
 import os
 import pathlib
@@ -174,7 +174,7 @@ run_pipeline.sh: the whole log is .deps/log/fetch-nccl.log
         self.assertEqual(self.pipeline(*INPUTS)[0], 0)
 
     def runs(self, pid):
-        """Whether the process is there and not merely waiting to be reaped."""
+        """Returns whether the process runs; a zombie does not."""
         for _ in range(100):
             try:
                 if pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")")[1].split()[0] == "Z":

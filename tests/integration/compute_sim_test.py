@@ -1,4 +1,4 @@
-"""compute-sim as a program: what it writes, twice the same; every mistake's exact words and exit status."""
+"""compute-sim as a program: its output, which two runs give equally; the exact message and exit status of every error."""
 
 import os
 import pathlib
@@ -230,7 +230,7 @@ class ComputeSim(unittest.TestCase):
     def test_an_interrupted_or_refused_write_leaves_the_old_artefact(self):
         self.run_tool("run", "-q")
         before = self.times.read_bytes()
-        # ThreadSanitizer writes a file of its own before main where it finds a folder for temporary files.
+        # ThreadSanitizer writes a file before main if it finds a folder for temporary files.
         done = subprocess.run(["bash", "-c", f"ulimit -f 0; exec {TOOL} run -q --model-order model"], cwd=self.folder,
                               env={**os.environ, "TMPDIR": "/nowhere"}, text=True, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE)

@@ -1,4 +1,4 @@
-"""What docs/ and README.md say against what --help offers, runs print, and benchmarks and validation recorded.
+"""Compares docs/ and README.md with --help, with the output of runs, and with recorded figures.
 
 Usage: documents_test.py BIN [--update]
 
@@ -28,7 +28,7 @@ OPTION = re.compile(r"(?<![\w-])(--[a-z][a-z0-9-]*|-[a-zA-Z](?![\w-]))")
 # Pages of docs/reference/ -> the command that prints them.
 PRINTED = {"model-keys.md": ("workload-gen", "keys", "--markdown"),
            "transport-attributes.md": ("exec-engine", "--transport-attributes")}
-# Options that pages name and that are of other people's programs, or of scripts that only tests call.
+# Options in pages that belong to other programs, or to scripts that only tests call.
 FOREIGN = {
     "cmake": ["--build", "--preset", "--target"],
     "mpirun": ["--allow-run-as-root", "--bind-to", "--oversubscribe", "--map-by", "--host", "--mca"],
@@ -80,10 +80,10 @@ def commands_of(text):
 
 
 def all_helps():
-    """Of every tool and script that is there: (its name, [(command, help text)])."""
+    """Returns (name, [(command, help text)]) of every tool and script that exists."""
     for tool in TOOLS:
         if tool == "gpu-profiler" and not (BIN / tool).exists():
-            continue  # built where nvcc is
+            continue  # built only if nvcc is installed
         text = help_of(BIN / tool)
         yield tool, [(tool, text), *((f"{tool} {command}", help_of(BIN / tool, command)) for command in commands_of(text))]
     for script in SCRIPTS:
@@ -102,7 +102,7 @@ def page_of(helps):
 
 
 def printed(page):
-    """What the tool of a PRINTED page prints."""
+    """Returns the output of the tool of a PRINTED page."""
     tool, *words = PRINTED[page]
     return subprocess.run([BIN / tool, *words], stdout=subprocess.PIPE, text=True, timeout=60, check=True).stdout
 
@@ -138,7 +138,7 @@ class Options(unittest.TestCase):
 
     @staticmethod
     def megatron():
-        """The arguments of Megatron-LM that workload-gen reads: they stand in its tables."""
+        """Compares the page with the arguments of Megatron-LM in workload-gen's tables."""
         tables = [ROOT / "workload-gen/job/key_table.cc", *(ROOT / "workload-gen/import/megatron").glob("*.cc")]
         return {word for table in tables for word in re.findall(r"--[a-z][a-z0-9-]+", table.read_text())}
 

@@ -1,4 +1,4 @@
-"""Tokens that travel beside another micro-batch's compute (overlap.expert), through all five executables."""
+"""Token dispatch and combine during another micro-batch's compute (overlap.expert), through all five executables."""
 
 import json
 import pathlib
@@ -44,7 +44,7 @@ class ExpertOverlap(unittest.TestCase):
         def moved(summary):
             return sorted((row["group"], row["collective"], row["size_bytes"], row["uses"]) for row in summary["collectives"])
 
-        # Of a stage's 32 forwards 27 or 29 run with a backward.
+        # 27 or 29 of a stage's 32 forwards run with a backward.
         self.assertLess(exposed(combined), 0.6 * exposed(apart))
         self.assertLess(exposed(delayed), exposed(combined))
         self.assertLess(combined["iteration_time_s"], apart["iteration_time_s"])

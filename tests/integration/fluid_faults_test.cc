@@ -1,4 +1,4 @@
-// Cables of the fluid network that go down, come back and are slow.
+// Cables of the fluid network that fail, recover or are slow.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@ TEST(FluidFaultsTest, WhatHasJustLeftIsNotHeldByAFault) {
   EXPECT_EQ(Delivered(RunFluid(topology, orders), orders, 0), alone);
 }
 
-// Cables 0 and 1 are the hosts'; a leaf's way to the other goes over one of two spines.
+// Cables 0 and 1 are the hosts'; a path from leaf to leaf crosses one of two spines.
 TEST(FluidFaultsTest, WaysMoveWhenACableGoesDown) {
   Topology topology = RailFabric(2, 1, 1, 2, FabricShape());
   const std::vector<Order> orders = {Transfer(0, 1, 4096 * 1000)};
@@ -37,14 +37,14 @@ TEST(FluidFaultsTest, WaysMoveWhenACableGoesDown) {
       continue;
     }
     const int64_t there = Delivered(out, orders, 0);
-    if (there == alone) continue;  // of the other spine
+    if (there == alone) continue;  // this cable belongs to the other spine
     EXPECT_EQ(there, alone + 40'000'000) << "it stands still until switches know";
     ++moved;
   }
   EXPECT_EQ(moved, 2) << "to its spine and from there";
 }
 
-// So is it with messages that fit into their window, and with a cable that is slow.
+// The same holds for messages that fit into their window, and for a slow cable.
 TEST(FluidFaultsTest, SmallMessagesGoOnAfterAFault) {
   Topology topology = RailFabric(2, 1, 1, 2, FabricShape());
   std::vector<Order> orders;
@@ -74,10 +74,10 @@ TEST(FluidFaultsTest, SmallMessagesGoOnAfterAFault) {
     ++moved;
   }
   EXPECT_EQ(moved, 2);
-  EXPECT_EQ(slow, 4) << "those of the hosts too";
+  EXPECT_EQ(slow, 4) << "the cables of the hosts are slow too";
 }
 
-// Two switches, and a cable of each NIC to each of them.
+// Two switches; each NIC has a cable to each switch.
 TEST(FluidFaultsTest, FlowsGoOnInTheOtherPlane) {
   const FabricShape shape;
   Topology topology = Hosts(2, 1, shape);
@@ -92,14 +92,14 @@ TEST(FluidFaultsTest, FlowsGoOnInTheOtherPlane) {
   for (int cable = 0; cable < 4; ++cable) {
     topology.faults = {Fault{Time::Us(20), Fault::Kind::kDown, false, {cable}, {}, 0}};
     const int64_t there = Delivered(RunFluid(topology, orders), orders, 0);
-    if (there == alone) continue;  // of the other plane
+    if (there == alone) continue;  // this cable belongs to the other plane
     EXPECT_EQ(there, alone + 40'000'000) << "it stands still until hosts and switches know";
     ++moved;
   }
   EXPECT_EQ(moved, 2) << "to its switch and from there";
 }
 
-// The ways change in the moment in which the cable breaks, and there is no other.
+// The routes change at the moment at which the cable fails, and no other route exists.
 TEST(FluidFaultsTest, SwitchesThatKnowAtOnceDoNotMendACable) {
   Topology topology = RailFabric(2, 1, 1, 1, FabricShape());
   topology.transport.attributes = {{"FaultInjector::RerouteTime", "0 ps"}};
@@ -142,7 +142,8 @@ TEST(FluidFaultsTest, ASlowCableSlowsWhatCrossesIt) {
       << "in 40 us it moves what else takes 10";
 }
 
-// Whatever fails and comes back: every message arrives, or the run says which waits.
+// For random failures and recoveries, every message arrives, or the error names a message that
+// waits.
 TEST(FluidFaultsTest, RandomFaultsLoseNothing) {
   int ended = 0;
   for (uint64_t seed = 0; seed < 200; ++seed) {

@@ -1,5 +1,5 @@
-// Is the fluid network what the packet network is? Messages alone, to the picosecond; sharing,
-// where theory says what it is; what waits in turn, within a frame or two.
+// Compares the fluid network with the packet network: messages alone agree to the picosecond,
+// shared links agree with max-min fairness, and queued messages agree within a frame or two.
 #include "exec-engine/networks/fluid/fluid_network.h"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 namespace drydock {
 namespace {
 
-// Every notice of every message, at the same time.
+// Expects every notice of every message at the same time in both networks.
 void ExpectSame(const Topology& topology, const std::vector<Order>& orders) {
   const Outcome fluid = RunFluid(topology, orders), packets = RunPackets(topology, orders);
   for (size_t host = 0; host < packets.notices.size(); ++host) {
@@ -57,7 +57,7 @@ TEST(FluidNetworkTest, SeveralQueuePairsAConnection) {
     for (int i = 0; i < 8; ++i) orders.push_back(Transfer(0, 1, 4096 * 64));
     const Outcome fluid = RunFluid(topology, orders), packets = RunPackets(topology, orders);
     for (size_t i = 0; i < orders.size(); ++i) {
-      const int64_t round = 4 * 4 * kFullFrame;  // what turns of packets differ by
+      const int64_t round = 4 * 4 * kFullFrame;  // a rotation of waiting packets
       EXPECT_NEAR(Delivered(fluid, orders, i), Delivered(packets, orders, i), round) << i;
     }
   }
@@ -78,13 +78,13 @@ TEST(FluidNetworkTest, IncastSharesTheLastLink) {
   const Outcome out = RunFluid(Star(senders + 1, FabricShape()), orders);
   for (size_t i = 0; i < orders.size(); ++i) {
     EXPECT_EQ(Delivered(out, orders, i), kFullFrame + 2 * kDelay + senders * packets * kFullFrame)
-        << "the time of the last in the packet network (packet_network_test.cc)";
+        << "the time of the last message in the packet network (packet_network_test.cc)";
   }
 }
 
-// Messages that fit into their windows, from two hosts to a third, each of a queue pair of its own
-// and a little later than the one before: their NICs are rid of them, and they arrive in the order
-// in which they came to the switch, not all at the end.
+// Two hosts send messages that fit into their windows to a third host. Each message has its own
+// queue pair and starts a little after the message before. The NICs send the messages at once, and
+// the messages arrive in the order in which they reached the switch, not all at the end.
 TEST(FluidNetworkTest, WhatFitsIntoItsWindowWaitsInTurn) {
   FabricShape shape;
   shape.switch_latency = Time::Ns(250);
@@ -102,8 +102,8 @@ TEST(FluidNetworkTest, WhatFitsIntoItsWindowWaitsInTurn) {
   EXPECT_EQ(behind, 38 * 16 * kFullFrame) << "the switch's port was never idle";
 }
 
-// Beside a larger message each has its share, as if it were one: too early, for in a switch ten of
-// them come in at the rate of one NIC, as the larger one does.
+// Each small message has a share of its own beside a larger message. This is too early: in a switch
+// ten small messages together arrive at the rate of one NIC, as the larger message does.
 TEST(FluidNetworkTest, WhatFitsIntoItsWindowSharesWithWhatDoesNot) {
   const Topology topology = Star(3, FabricShape());
   std::vector<Order> orders = {Transfer(1, 0, 4096 * 1000)};
@@ -119,8 +119,8 @@ TEST(FluidNetworkTest, WhatFitsIntoItsWindowSharesWithWhatDoesNot) {
   }
 }
 
-// Two queue pairs have small messages without end: a window each of them waits at the switch, and
-// both go at the pace of what is acknowledged.
+// Two queue pairs send small messages without end. A window of each queue pair waits at the switch,
+// and acknowledgements set the pace of both.
 TEST(FluidNetworkTest, StreamsOfSmallMessagesShareALink) {
   const Topology topology = Star(3, FabricShape());
   std::vector<Order> orders;
@@ -135,8 +135,8 @@ TEST(FluidNetworkTest, StreamsOfSmallMessagesShareALink) {
   }
 }
 
-// A small message that shares, because a large one was there, does not wait until a stream of small
-// ones ends that began after that.
+// A small message shares because of an earlier large message. It does not wait for the end of a
+// stream of small messages that began later.
 TEST(FluidNetworkTest, NobodyWaitsForAStreamToEnd) {
   const Topology topology = Star(5, FabricShape());
   std::vector<Order> orders = {Transfer(1, 0, 4096 * 100)};
@@ -153,7 +153,7 @@ TEST(FluidNetworkTest, NobodyWaitsForAStreamToEnd) {
   EXPECT_LT(latest, 20'000'000);
 }
 
-// What goes ahead can leave next to nothing to what shares, for a while.
+// Flows that bypass fair sharing can leave almost no bandwidth to the sharing flows for a while.
 TEST(FluidNetworkTest, ALargeMessageOutlivesThoseAhead) {
   std::vector<Order> orders;
   for (uint32_t i = 1; i <= 3; ++i) orders.push_back(Transfer(1, 0, 4096 * 20, Time::Us(1), i));
@@ -168,8 +168,8 @@ TEST(FluidNetworkTest, ALargeMessageOutlivesThoseAhead) {
   }
 }
 
-// Host i sends to host i + 1 over a chain of switches, and host 0 to the last: it has half of each
-// link, and so has everybody.
+// Host i sends to host i + 1 over a chain of switches, and host 0 to the last host. Every flow has
+// half of each link that it crosses.
 TEST(FluidNetworkTest, ParkingLot) {
   FabricShape shape;
   Topology topology = Hosts(4, 1, shape);
@@ -188,8 +188,9 @@ TEST(FluidNetworkTest, ParkingLot) {
   EXPECT_EQ(Delivered(out, orders, 2), 2 * packets * kFullFrame + 2 * kFullFrame + 3 * kDelay);
 }
 
-// Queue pairs collide where the packet network's do: the same hashes, so the same ways. Windows
-// share less with those who wait twice than max-min fairness does, so single flows differ.
+// Queue pairs collide on the same links as in the packet network, because equal hashes select equal
+// routes. Windows give flows that wait at two links less than the max-min fair share, so single
+// flows differ.
 TEST(FluidNetworkTest, APermutationOverAFatTreeCollidesAlike) {
   Topology topology = FatTree(8, FabricShape());
   topology.transport.attributes = {{"RdmaTransport::AckPriority", "5"}};
@@ -208,7 +209,7 @@ TEST(FluidNetworkTest, APermutationOverAFatTreeCollidesAlike) {
     difference += std::abs(static_cast<double>(one) / static_cast<double>(other) - 1);
   }
   EXPECT_NEAR(static_cast<double>(last_fluid) / static_cast<double>(last_packets), 1, 0.03);
-  EXPECT_EQ(free_fluid, free_packets) << "flows that collide with none";
+  EXPECT_EQ(free_fluid, free_packets) << "flows that share no link";
   EXPECT_LT(difference / static_cast<double>(orders.size()), 0.10);
 }
 
@@ -223,8 +224,8 @@ TEST(FluidNetworkTest, SprayFillsEveryWay) {
   }
 }
 
-// The last of them within a per cent in the mean; single ones are early where small ones share with
-// large ones (WhatFitsIntoItsWindowSharesWithWhatDoesNot).
+// On average the last message is within one per cent. Single messages are early where small
+// messages share with large messages (WhatFitsIntoItsWindowSharesWithWhatDoesNot).
 TEST(FluidNetworkTest, RandomMessagesAreDoneAboutWhenPacketsAre) {
   constexpr int kSeeds = 40, kMessages = 200;
   double early = 0, apart = 0;

@@ -1,5 +1,5 @@
-// Random little trainings over leaves and a spine, where rings collide, replayed over flows and
-// over packets: how far one is from the other, host by host and with replicas folded.
+// Replays small random training runs, whose rings collide between leaves and a spine, over the
+// fluid and the packet network, host by host and with folding, and compares the times.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@ namespace {
 
 constexpr uint32_t kSeeds = 40;
 
-// Of relative differences.
+// Statistics of relative differences.
 struct Spread {
   double sum = 0, size = 0, most = 0;
   void Add(double difference) {

@@ -1,4 +1,4 @@
-// Orders carried out over the fluid network, for tests that hold it to the packet network.
+// Runs orders over the fluid network, for tests that compare it with the packet network.
 #ifndef DRYDOCK_TESTS_INTEGRATION_FLUID_RUNS_H_
 #define DRYDOCK_TESTS_INTEGRATION_FLUID_RUNS_H_
 

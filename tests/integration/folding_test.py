@@ -1,5 +1,5 @@
-"""Folded replays of shipped models, cut to a few layers, against the whole ones: dense and interleaved, experts and
-contexts across hosts, sharded parameters."""
+"""Folded replays of shipped models, cut to a few layers, compared with whole replays: dense and interleaved models,
+experts and contexts across hosts, sharded parameters."""
 
 import collections
 import pathlib
@@ -51,7 +51,7 @@ class Folding(unittest.TestCase):
         return run
 
     def replayed(self, run, fold, network="analytical"):
-        """The iteration in picoseconds, the counters, and what the timeline says of every rank and op."""
+        """The iteration in picoseconds, the counters, and the timeline of every rank and op."""
         self.call("exec-engine", run, "--network", network, "--fold", fold, "-q")
         lines = self.call("exec-engine", run, "--dump", "-v").splitlines()
         counters = dict(line.rsplit(": ", 1) for line in lines if re.fullmatch(r"[a-z ]+: \d+", line))
@@ -80,7 +80,7 @@ class Folding(unittest.TestCase):
                 if name != "experts across hosts":
                     self.assertLess(abs(relaxed / whole - 1), 0.001)
                     continue
-                # Who comes first at a NIC where all hosts send to all decides much; each is as near to packets.
+                # When all hosts send to all, the order at a NIC decides much; both orders are equally near to packets.
                 packets, _, _ = self.replayed(run, "off", "packet")
                 for fluid in (whole, relaxed):
                     self.assertLess(abs(fluid / packets - 1), 0.0125)

@@ -1,5 +1,5 @@
 """nccl-record as a program: programs written against nccl.h alone are compiled as a user would, run as virtual ranks,
-and come out as an op graph that the other tools take; every mistake's words and exit status."""
+and recorded as an op graph that the other tools read; the message and exit status of every error."""
 
 import filecmp
 import json

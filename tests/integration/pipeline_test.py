@@ -1,4 +1,4 @@
-"""The five executables in a row: complete runs, nothing done twice, equal bytes, and everything that can go wrong
+"""The five executables in a row: complete runs, no repeated work, equal bytes, and the failures that can occur
 between them. A small run (22B's layers, four of them, on 2 x 8 A100) goes through the packet network."""
 
 import os
@@ -18,7 +18,7 @@ BIN = None  # from the command line: where the executables are
 MODEL, CLUSTER = "configs/models/gpt-22b.yaml", "configs/clusters/dgx-a100-80g-8.topo"
 SMALL = ["--set", "model.layers=4", "--set", "cluster.hosts=2", "--set", "training.global_batch=16"]
 STAGES = ["workload-gen", "simccl", "compute-sim", "exec-engine", "report"]
-# Root may write everywhere, unless it gives that up.
+# Root can write everywhere unless it drops this capability.
 MORTAL = ["setpriv", "--bounding-set=-dac_override,-dac_read_search"] if os.geteuid() == 0 else []
 ARTEFACTS = ["1-workload/class-0.et", "1-workload/manifest.pb", "2-flows.pb", "3-times.pb", "4-timeline.pb",
              "critical-path.csv", "report.html", "summary.json", "summary.txt", "trace.json.gz"]
@@ -79,13 +79,13 @@ class Pipeline(unittest.TestCase):
         before = {path: path.stat().st_mtime_ns for path in self.good.rglob("*")}
         for stage in STAGES:
             done = self.run_stage(stage, self.good, "--if-changed", check=True)
-            # report shows the summary again: it is what one asks for.
+            # report prints the summary again, because it is the answer.
             shown = (self.good / "summary.txt").read_text() if stage == "report" else ""
             self.assertEqual((done.stdout, done.stderr), (shown, f"{stage}: up to date\n"))
         self.assertEqual({path: path.stat().st_mtime_ns for path in self.good.rglob("*")}, before)
 
     def test_another_network_concerns_the_last_two_stages(self):
-        for stage in STAGES:  # a copied run directory knows no earlier run
+        for stage in STAGES:  # a copied run directory has no stamps of an earlier run
             self.run_stage(stage, self.run_dir, check=True)
         ran = []
         for stage in STAGES:

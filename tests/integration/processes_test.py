@@ -1,5 +1,5 @@
-"""exec-engine over several processes: the same bytes as in one, whatever the threads and the partitioning, on a fabric
-where everything happens that could depend on who comes first; and what ends one process ends all, with one message."""
+"""exec-engine over several processes: the same bytes as in one process, with any threads and any partitioning, on a
+fabric whose features could depend on the order of events. If one process fails, all processes end, with one message."""
 
 import csv
 import io
@@ -20,8 +20,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 BIN = None  # from the command line: where the executables are
 MPIRUN = ["mpirun", "--quiet", "--oversubscribe", "--bind-to", "none", *(["--allow-run-as-root"] if os.geteuid() == 0 else [])]
 
-# Four hosts on two leaves with a quarter of the uplinks they need, pauses, marks and rates, wrong bits, a spine that dies
-# and comes back, ports chosen by what waits at them.
+# Four hosts on two leaves with a quarter of the uplinks they need, pauses, marks and rates, bit errors, a spine that fails
+# and recovers, ports chosen by their queues.
 CLUSTER = """
 cluster: {name: congested, host: dgx-h100, hosts: 4}
 hosts:
@@ -99,7 +99,7 @@ class Processes(unittest.TestCase):
         return run(*start, BIN / "exec-engine", run_dir or self.run_dir, *options)
 
     def answer(self, *options, processes=1):
-        """Everything that exec-engine and report make of the run."""
+        """Returns all output of exec-engine and report for the run."""
         for made in self.run_dir.glob("[4s]*"):
             made.unlink()
         capture = self.run_dir / "4-up.pcap"
@@ -124,7 +124,7 @@ class Processes(unittest.TestCase):
                     self.assertEqual(again[name], content, name)
 
     def spine_dies_amid_traffic(self, links):
-        """What the spine sends, before it dies, while it is dead and after: else its death would prove nothing."""
+        """The spine sends before its failure, nothing during it, and again after it; otherwise the failure would test nothing."""
         sent = {"before": 0, "dead": 0, "after": 0}
         for row in csv.DictReader(io.StringIO(links)):
             if row["from"] == "spine0":
@@ -258,7 +258,7 @@ class Processes(unittest.TestCase):
 
     @staticmethod
     def children(parent, count):
-        """Waits until so many exec-engines have started below mpirun."""
+        """Waits until the given number of exec-engines have started below mpirun."""
         for _ in range(600):
             found = pathlib.Path(f"/proc/{parent}/task/{parent}/children").read_text().split()
             found = [int(pid) for pid in found if pathlib.Path(f"/proc/{pid}/comm").read_text().strip() == "exec-engine"]

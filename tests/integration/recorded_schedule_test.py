@@ -1,5 +1,5 @@
 """Generated schedules, played through NCCL's own interface (nccl-record --schedule): what is recorded is the workload that was
-generated, byte for byte. One call that is wrong fails as it would on the cluster, with the rank and the op."""
+generated, byte for byte. A wrong call fails as on a cluster; the message names the rank and the op."""
 
 import filecmp
 import json
@@ -23,7 +23,7 @@ class Recorded(Graphs):
         return self.tool("nccl-record", "--schedule", run, "-o", self.folder / out, *options)
 
     def assert_same(self, run, *options):
-        """What was recorded of the run is the run; what was said."""
+        """Expects that the recording equals the run. Returns the output."""
         status, stdout, stderr = self.record(run, *options)
         self.assertEqual((status, stdout), (0, ""), stderr)
         self.assertEqual(self.run_tool("diff", run, self.folder / "recorded"), (0, "", ""))
@@ -125,7 +125,7 @@ class Mistakes(Recorded):
         return stderr
 
     def nth(self, nodes, kind, name, group, number=0):
-        """Which node is the rank's nth such call of the group of these ranks."""
+        """Returns the node that is the rank's nth call of this kind in the group of these ranks."""
         return [n["id"] for n in nodes if n["type"] == kind and name in n["name"]
                 and self.groups[n["attr"]["pg_name"]] == group][number]
 

@@ -1,4 +1,4 @@
-"""report.html in a real browser: headless Chromium draws it, and the picture is looked at.
+"""report.html in a real browser: headless Chromium draws it, and the test inspects the picture.
 
 Usage: report_page_test.py BIN [--keep FOLDER]      (--keep leaves page and picture there)
 Exit status 77 (skipped) where no Chromium is installed.
@@ -55,7 +55,7 @@ def make_run(run, settings, cluster="dgx-a100-80g-8"):
 
 
 def browse(*arguments, folder):
-    """What headless Chromium prints. It has its profile in a folder of its own."""
+    """Returns the output of headless Chromium, which has its profile in a separate folder."""
     return subprocess.run(
         [BROWSER, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars",
          f"--user-data-dir={folder}/profile", *map(str, arguments)],
@@ -120,7 +120,7 @@ class Page(unittest.TestCase):
         cls.width, cls.size, cls.rows = read_png(cls.picture)
 
     def test_the_browser_understands_the_page_as_it_was_written(self):
-        """What a browser repairs, it shows in the tree: the elements must be those of the file."""
+        """The browser's tree has the elements of the file, so the browser repaired nothing."""
         text = self.page.read_text()
         for tag in ["h2", "h3", "table", "tr", "td", "svg", "path", "rect", "text", "title"]:
             self.assertEqual(len(re.findall(f"<{tag}[ >]", self.dom)), len(re.findall(f"<{tag}[ >]", text)), tag)
@@ -162,7 +162,7 @@ class Page(unittest.TestCase):
 
 
 def faults_of(page, folder):
-    """What MEASURE finds in a copy of the page."""
+    """Returns the output of MEASURE in a copy of the page."""
     measured = folder / "measured.html"
     measured.write_text(page.read_text().replace("</body>", MEASURE + "</body>"))
     dom = browse(f"--window-size={WIDTH},{HEIGHT}", "--dump-dom", measured.as_uri(), folder=folder)

@@ -1,4 +1,4 @@
-"""report as a program, on a run made by the real tools: what it writes, twice the same; every mistake's exact words."""
+"""report as a program, on a run made by the real tools: its output, which two runs give equally; the exact message of every error."""
 
 import csv
 import gzip

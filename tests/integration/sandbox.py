@@ -1,4 +1,4 @@
-"""A small Drydock in a temporary folder: the real commands and set-up scripts, everything they call replaced.
+"""A small Drydock in a temporary folder: the real commands and set-up scripts with fakes of the programs that they call.
 
 What is replaced stands in FAKES, one shell script each; every call is written to calls.txt. So the tests see what a
 newcomer's machine would be asked to do, in seconds and without a network.
@@ -118,7 +118,7 @@ class Sandbox:
         path.chmod(0o755)
 
     def leave_root(self):
-        """From here on, the commands run as a user without rights."""
+        """Makes all following commands run as an unprivileged user."""
         if os.geteuid() == 0:
             subprocess.run(["chown", "-R", "nobody", self.outer], check=True)
             self.user = "nobody"
@@ -133,13 +133,13 @@ class Sandbox:
             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler))
 
     def run(self, *command, cwd=None):
-        """Exit status and what was said, with step times as "N s"."""
+        """Returns the exit status and the output, with step times as "N s"."""
         process = self.start(*command, cwd=cwd)
         stdout, stderr = process.communicate(timeout=60)
         return process.returncode, stdout, re.sub(r" +\d+ s$", " N s", stderr, flags=re.M)
 
     def calls(self):
-        """The calls since the last look, but those that only ask."""
+        """Returns the calls since the last query, without calls that only read."""
         file = self.box / "calls.txt"
         lines = file.read_text().splitlines() if file.exists() else []
         file.write_text("")

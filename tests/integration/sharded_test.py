@@ -1,4 +1,4 @@
-"""FSDP and ZeRO through all five executables: torchtitan's and SimAI's configurations, and each way of sharing on a small model."""
+"""FSDP and ZeRO through all five executables: torchtitan's and SimAI's configurations, and each kind of sharding of a small model."""
 
 import json
 import pathlib
@@ -40,7 +40,7 @@ class Sharded(unittest.TestCase):
         summary = self.run_all("torchtitan-llama-3-8b", "dgx-h100-1")
         embedding, layer = 128256 * 4096, 218112000  # elements
         head = embedding + 4096
-        # Forward: every group; backward: all but the head, which stayed. Gradients in fp32.
+        # Forward: every group; backward: all but the head, which stays gathered. Gradients in fp32.
         self.assertEqual(self.bytes_moved(summary, "dp", "all-gather"), 2 * (2 * (embedding + 32 * layer) + head))
         self.assertEqual(self.bytes_moved(summary, "dp", "reduce-scatter"), 4 * (embedding + 32 * layer + head))
         self.assertTrue(summary["memory"]["fits"])

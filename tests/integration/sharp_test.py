@@ -1,5 +1,5 @@
-"""Reduction in the switches, from the cluster file to the timeline: what NCCL picks, how long it takes over both networks,
-and the same bytes on any number of threads."""
+"""Reduction in the switches, from the cluster file to the timeline: NCCL's choice, times over both networks, and
+equal bytes on any number of threads."""
 
 import json
 import pathlib
@@ -21,7 +21,7 @@ def run(tool, *arguments):
 
 
 def measure(*arguments, collective="all_reduce"):
-    """size -> what collective-perf says of it."""
+    """Returns size -> collective-perf's row."""
     done = run("collective-perf", collective, "-d", "bfloat16", "--cluster", SHARP, "--json", *arguments)
     if done.returncode != 0:
         raise AssertionError(done.stderr)
@@ -39,7 +39,7 @@ class Sharp(unittest.TestCase):
         rows = measure("-b", "1M", "-e", "256M", "-f", "256", "--network", "analytical")
         for row in rows.values():
             self.assertTrue(row["decision"].startswith("nvls Simple"), row)
-        # Eight NICs a host carry an eighth each, once each way; no faster, and not much slower.
+        # Eight NICs a host carry an eighth each, once in each direction; no faster, and not much slower.
         least = (256 << 20) / 8 / NIC * 1e6
         self.assertGreater(time_us(rows[256 << 20]), least)
         self.assertLess(time_us(rows[256 << 20]), 2 * least)
@@ -60,7 +60,7 @@ class Sharp(unittest.TestCase):
             for network in ("analytical", "fluid", "packet"):
                 row = measure("-b", "64M", "-e", "64M", "--group", "0-31", "--network", network, collective=collective)[size]
                 self.assertTrue(row["decision"].startswith("collnet-direct Simple"), row)
-                # Each NIC carries the parts of its rail, an eighth of the whole, one way.
+                # Each NIC carries the parts of its rail, an eighth of the whole, in one direction.
                 least = size / 8 / NIC * 1e6
                 self.assertGreater(time_us(row), least)
                 # Inside the host each GPU takes the seven other rails' parts over NVLink beside its own.

@@ -1,5 +1,5 @@
-"""Every shipped model at full size, with the cluster that it names: workload-gen builds it, NCCL takes its groups, every
-rank's program is proven to end (workload-gen check), its calls are planned, and its kernels have times."""
+"""Every shipped model at full size, with the cluster that it names: workload-gen builds it, NCCL accepts its groups,
+workload-gen check proves that every rank's program ends, its calls are planned, and its kernels have times."""
 
 import concurrent.futures
 import pathlib
@@ -35,7 +35,7 @@ def without_output(arguments):
 
 
 def generate_and_prove(arguments, *more):
-    """What the proof says, or what the first tool says that has something to say."""
+    """Returns the message of the proof, or of the first tool that prints one."""
     with tempfile.TemporaryDirectory() as out:
         for tool, *words in (["workload-gen", *arguments, "--alike-once", "-o", out], *([tool, out] for tool in more)):
             said = run(tool, *words, "-q")
@@ -50,7 +50,7 @@ class ShippedModels(unittest.TestCase):
             with self.subTest(name):
                 self.assertRegex(text, r"^0 \d+ ranks, \d+ programs of \d+ ops together: no circle, every op is reached; ")
 
-    # The rows of the validation's tables but vTrain's, which are many of one kind.
+    # The rows of the validation's tables without vTrain's many similar rows.
     def test_each_published_run_is_generated_and_proven(self):
         rows = [row for source in training_records.sources() if training_records.head(source)["tier"] != "C"
                 for row in training_records.records(source)]

@@ -1,4 +1,4 @@
-"""simccl's commands as a program: what NCCL decides in words, and every mistake's exact words."""
+"""simccl's commands as a program: NCCL's decisions in words, and the exact message of every error."""
 
 import collections
 import csv
@@ -104,7 +104,7 @@ predicted (us)            LL       LL128      Simple
                      "all-gather bf16 1.049 MB over 16: "]:
             self.assertEqual(sum(call in line for line in kernel), 1, call)
         self.assertIn("message to rank 1, 40.96 KB with ", kernel[-1])
-        self.assertEqual(text.count("\nThe tuner on all-reduce, "), 2)  # they are too unlike in size
+        self.assertEqual(text.count("\nThe tuner on all-reduce, "), 2)  # their sizes differ too much
         self.assertEqual(text.count("\nThe tuner on all-gather, 1.049 MB together:\n"), 1)
 
     def test_broadcasts_of_several_roots_are_one_kernel(self):
@@ -232,7 +232,7 @@ plan,work,flow,source,destination,bytes,channel,step,link,source_nic,destination
         for flow in flows:
             of_work[flow["work"]] += int(flow["bytes"])
         self.assertEqual(of_work, {"0": 2 * 7 << 20, "1": 2 * 7 << 20, "2": 7 * (512 << 10)})
-        # On a channel everything but its first work waits for something.
+        # On a channel every work but the first has a dependency.
         free = collections.Counter((f["source"], f["channel"]) for f in flows if not f["waits_for"])
         self.assertTrue(all(count == 1 for (_, channel), count in free.items() if int(channel) < 2), free)
 
@@ -257,7 +257,7 @@ plan,work,flow,source,destination,bytes,channel,step,link,source_nic,destination
                 self.run_goal(self.expand(*words, "--format", "goal"))
 
     def run_goal(self, text):
-        """Runs a schedule: sends are buffered, receives take what was sent with their tag, in order."""
+        """Runs a schedule: sends are buffered, receives take messages of their tag in order."""
         head, *ranks = re.split(r"\nrank (?=\d+ {\n)", text)
         self.assertEqual(head, f"num_ranks {len(ranks)}\n")
         operations, waits = {}, collections.defaultdict(list)

@@ -1,4 +1,4 @@
-"""Tensor-parallel communication beside products cut in parts (overlap.tensor), through all five executables."""
+"""Tensor-parallel communication during products that are split into parts (overlap.tensor), through all five executables."""
 
 import json
 import pathlib

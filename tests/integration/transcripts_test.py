@@ -1,4 +1,4 @@
-"""Runs the commands that the documents show and compares what they print with what the documents say.
+"""Runs the commands that the documents show and compares their output with the documents.
 
 Usage: transcripts_test.py BIN
 
@@ -42,7 +42,7 @@ report "$out" --if-changed
 
 
 def commands_of(block):
-    """(command, the lines that it is said to print)."""
+    """Returns (command, the lines that the document shows)."""
     found = []
     for line in block.splitlines():
         if line.startswith("$ "):
@@ -55,7 +55,7 @@ def commands_of(block):
 
 
 def matches(said, printed):
-    """Whether lines are those that a page shows."""
+    """Returns whether the lines match those of a page."""
     pattern = ""
     for line in said:
         if line.strip() == "...":

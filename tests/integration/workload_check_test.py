@@ -1,4 +1,4 @@
-"""workload-gen check: what it proves of a run, and what it refuses."""
+"""workload-gen check: the properties that it proves of a run, and the runs that it refuses."""
 
 from workload_graphs import SMALL, Graphs, main
 

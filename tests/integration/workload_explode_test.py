@@ -9,7 +9,7 @@ from workload_graphs import SMALL, Graphs, main
 
 
 class Feeder:
-    """ASTRA-sim's reading of a folder: ready nodes by ascending id, each collective when all its group are there."""
+    """ASTRA-sim's reading of a folder: ready nodes by ascending id, each collective when all ranks of its group are ready."""
 
     def __init__(self, test, prefix, ranks):
         self.groups = {name: members for name, members in json.loads(pathlib.Path(f"{prefix}.json").read_text()).items()}
@@ -35,7 +35,7 @@ class Feeder:
             self.test.assertNotEqual(peer, rank)
 
     def play(self):
-        """Every node of every rank ends; what members of a call say of it is the same."""
+        """Every node of every rank ends, and the members of a call describe the call equally."""
         waiting, done, begun, calls = [], [set() for _ in self.nodes], [set() for _ in self.nodes], {}
         counts = [{} for _ in self.nodes]
         for rank, nodes in enumerate(self.nodes):

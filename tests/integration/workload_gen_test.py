@@ -1,4 +1,4 @@
-"""workload-gen as a program: what it writes, twice the same; every mistake's exact words and exit status."""
+"""workload-gen as a program: its output, which two runs give equally; the exact message and exit status of every error."""
 
 import filecmp
 import os

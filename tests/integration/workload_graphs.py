@@ -1,4 +1,4 @@
-"""What the tests of workload-gen's commands share: runs in a temporary folder, and the tools on them."""
+"""Shared code of the tests of workload-gen's commands: runs in a temporary folder, and the tools on them."""
 
 import filecmp
 import pathlib

@@ -35,7 +35,7 @@ class Import(Graphs):
         return stderr
 
     def replay(self):
-        """Through the rest of the pipeline; the iteration in picoseconds."""
+        """Runs the rest of the pipeline. Returns the iteration time in picoseconds."""
         run = self.folder / "run"
         for tool, *options in [("simccl", ), ("compute-sim", ), ("exec-engine", "--network", "analytical"), ("report", )]:
             status, _, stderr = self.tool(tool, run, "-q", *options)
@@ -101,7 +101,7 @@ class Import(Graphs):
         self.replay()
 
     def test_exploded_traces_are_chakra_traces(self):
-        """The importer, which knows nothing of our attributes, finds the same work in what explode wrote."""
+        """The importer, which ignores Drydock's attributes, finds the same work in the output of explode."""
         run = self.generate("generated", *SMALL)
         self.expect_ok("explode", run, "-o", self.folder / "traces", "-q")
         self.CLUSTER = "configs/clusters/dgx-a100-80g-1.topo"

@@ -1,4 +1,4 @@
-"""scripts/check_layering finds what it is there to find. One small tree per rule."""
+"""Tests that scripts/check_layering finds each kind of violation, with one small tree per rule."""
 
 import pathlib
 import subprocess
@@ -10,7 +10,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 def check(files):
-    """Exit status and lines of the script on a tree that holds `files` (path -> text)."""
+    """Returns the exit status and lines of the script on a tree that holds `files` (path -> text)."""
     with tempfile.TemporaryDirectory() as folder:
         for name, text in files.items():
             path = pathlib.Path(folder, name)

@@ -1,4 +1,4 @@
-// What the ranks of a communicator call.
+// The calls of the ranks of a communicator.
 #include "tests/oracle/cases.h"
 
 #include <fmt/format.h>
@@ -50,7 +50,7 @@ OracleStep StepOf(const Function& function, const Element& element, int64_t byte
           [call](int) { return std::vector<hacknccl_call>{call}; }};
 }
 
-// On buffers that NCCL knows.
+// On registered buffers.
 OracleStep Registered(const Function& function, int64_t bytes, int ranks) {
   hacknccl_call call = Call(function, kFloat16, bytes, ranks);
   call.buffers = HACKNCCL_BUFFERS_REGISTERED;
@@ -66,7 +66,7 @@ OracleStep Shift(int64_t bytes, int distance, int ranks) {
           }};
 }
 
-// Only the first and the last rank have something to say.
+// Only the first and the last rank exchange messages.
 OracleStep Pair(int64_t bytes, int ranks) {
   return {fmt::format("message of {}", SizeText(bytes)), [=](int rank) {
             std::vector<hacknccl_call> calls;
@@ -76,7 +76,7 @@ OracleStep Pair(int64_t bytes, int ranks) {
           }};
 }
 
-// Everybody sends everybody else another amount, to some nothing.
+// Each rank sends each other rank a different amount, and nothing to some.
 OracleStep UnevenAllToAll(int64_t unit, int ranks) {
   const auto bytes = [=](int from, int to) { return unit * ((from * 3 + to * 5) % 7); };
   return {fmt::format("uneven all-to-all of {}", SizeText(unit)), [=](int rank) {

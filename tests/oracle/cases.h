@@ -1,4 +1,5 @@
-// What is compared: communicators on hosts of several kinds, and what their ranks call.
+// The cases that are compared: communicators on hosts of several kinds, and the calls of their
+// ranks.
 #ifndef DRYDOCK_TESTS_ORACLE_CASES_H_
 #define DRYDOCK_TESTS_ORACLE_CASES_H_
 
@@ -24,17 +25,17 @@ struct OracleCase {
   int ranks() const { return static_cast<int>(places.size()); }
 };
 
-// One group of calls; every rank takes part, if only with an empty one.
+// One group of calls. Every rank takes part; a rank without calls has an empty group.
 struct OracleStep {
   std::string name;  // "all-reduce float16 64 KiB"
   std::function<std::vector<hacknccl_call>(int rank)> calls;
 };
 
-// The short matrix stands for each kind of host and each shape of group once; the full one crosses
-// them. Error: a cluster file that cannot be read.
+// The short matrix has each kind of host and each shape of group once; the full matrix combines
+// them. Returns an error if a cluster file cannot be read.
 Result<std::vector<OracleCase>> OracleCases(bool full);
 
-// What a communicator of `ranks` ranks calls, a part of the case's or the whole.
+// The calls of a communicator of `ranks` ranks, which is the case's communicator or a part of it.
 std::vector<OracleStep> OracleSteps(const OracleCase& of, int ranks, bool full);
 
 }  // namespace drydock

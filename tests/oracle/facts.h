@@ -1,5 +1,5 @@
-// What a rank knows of its communicator, and what it would launch, as lines of text: the same for a
-// real rank and for what is said of it.
+// The properties of a rank's communicator and the launches of a rank as lines of text. A real rank
+// and its simulated counterpart must give equal lines.
 #ifndef DRYDOCK_TESTS_ORACLE_FACTS_H_
 #define DRYDOCK_TESTS_ORACLE_FACTS_H_
 

@@ -1,5 +1,6 @@
-// Compares libhacknccl.so, where one rank is real and speaks for all, with libhacknccl_oracle.so,
-// where all are real. One line a case; every difference is printed, and fails.
+// Compares libhacknccl.so, where one real rank represents all ranks, with libhacknccl_oracle.so,
+// where all ranks are real. Prints a line for each case and every difference; a difference fails
+// the test.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -45,7 +46,7 @@ Result<Comparison> Run(const OracleCase& of, bool full) {
   return Compare(real, solo);
 }
 
-// False if anything differs or fails.
+// Returns false if the sides differ or a side fails.
 bool RunAndTell(const OracleCase& of, bool full) {
   const auto start = std::chrono::steady_clock::now();
   const Result<Comparison> result = Run(of, full);

@@ -1,4 +1,4 @@
-// Which communicators are compared.
+// The communicators that are compared.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -26,8 +26,8 @@ std::vector<std::vector<int>> Hosts(int count, const std::vector<int>& gpus) {
   return std::vector<std::vector<int>>(static_cast<size_t>(count), gpus);
 }
 
-// Names of files in configs/clusters, whose only kind of host is meant; several take turns. "with
-// SHARP": its NICs are joined to a collective network.
+// Names of files in configs/clusters, each with one kind of host. If there are several files, hosts
+// alternate between them. "with SHARP": the NICs are joined to a collective network.
 using Kinds = std::vector<std::string>;
 
 std::vector<Kinds> SingleKinds() {
@@ -51,7 +51,7 @@ std::vector<Settings> SettingsToTry() {
           {{"NCCL_ALGO", "allreduce:tree,nvlstree"}, {"NCCL_BUFFSIZE", "1048576"}}};
 }
 
-// Under which NCCL makes several hosts of a machine or a rack.
+// Settings with which NCCL splits a machine or a rack into several hosts.
 std::vector<std::pair<Kinds, Settings>> SplittingSettings() {
   const Settings no_p2p = {{"NCCL_P2P_DISABLE", "1"}};
   const Settings neither = {{"NCCL_P2P_DISABLE", "1"}, {"NCCL_SHM_DISABLE", "1"}};
@@ -70,7 +70,7 @@ std::vector<Kinds> WithCollNet() {
   return {{"dgx-h100-8 with SHARP"}, {"dgx-a100-80g-8 with SHARP"}, {"hgx-a100-4nic-8 with SHARP"}};
 }
 
-// Whose communicators are split and shrunk.
+// The layouts whose communicators are split and shrunk.
 std::vector<std::pair<Kinds, Settings>> Partitioned() {
   const Settings shared = {{"NCCL_COMM_SPLIT_SHARE_RESOURCES", "1"},
                            {"NCCL_COMM_SHRINK_SHARE_RESOURCES", "1"}};

@@ -17,7 +17,7 @@ namespace {
 
 struct Child {
   pid_t pid = -1;
-  std::FILE* output = nullptr;  // one line an entry; of the error if it failed
+  std::FILE* output = nullptr;  // an entry per line: the result, or the error if the process failed
 };
 
 [[noreturn]] void BeChild(int index, std::FILE* output,
@@ -28,7 +28,7 @@ struct Child {
   if (!status.ok()) lines = {status.error().message()};
   for (const std::string& line : lines) std::fprintf(output, "%s\n", line.c_str());
   std::fflush(output);
-  // NCCL's state is left behind: nobody looks at it again.
+  // NCCL's state is not freed: the process ends.
   _exit(status.ok() ? 0 : 1);
 }
 
@@ -70,7 +70,7 @@ std::string Summary(const std::map<int, std::string>& failures) {
 
 Result<std::vector<Lines>> RunInProcesses(int count,
                                           const std::function<Status(int, Lines*)>& body) {
-  std::fflush(nullptr);  // or every child would write what this process has not written yet
+  std::fflush(nullptr);  // otherwise every child would write this process's buffered output too
   std::vector<Child> children(static_cast<size_t>(count));
   std::map<pid_t, int> running;
   for (int i = 0; i < count; ++i) {
@@ -92,7 +92,7 @@ Result<std::vector<Lines>> RunInProcesses(int count,
     running.erase(ended);
     if (status == 0) continue;
     failures[index] = Reason(children[static_cast<size_t>(index)], status);
-    // One that crashed told nobody: the others would wait for it.
+    // A process that crashed reported no error, and the other processes would wait for it.
     if (!WIFSIGNALED(status)) continue;
     for (const auto& [other, unused] : running) kill(other, SIGKILL);
   }

@@ -1,5 +1,5 @@
-// The same work in many processes at once: NCCL keeps much of its state per process, so each rank
-// has one of its own, as in a training run.
+// Runs the same work in many processes at once. NCCL keeps much of its state per process, so each
+// rank has its own process, as in a training run.
 #ifndef DRYDOCK_TESTS_ORACLE_PROCESSES_H_
 #define DRYDOCK_TESTS_ORACLE_PROCESSES_H_
 
@@ -14,13 +14,13 @@ namespace drydock {
 
 using Lines = std::vector<std::string>;
 
-// What process i of `count` puts into its Lines, for each i. The processes run side by side. The
-// error lists what those that failed said. All have ended on return; they end with this process,
-// whatever ends it.
+// Returns, for each i, the lines that process i of `count` writes. The processes run in parallel.
+// The error lists the messages of the processes that failed. All processes have ended on return,
+// and they end if this process is killed.
 Result<std::vector<Lines>> RunInProcesses(int count,
                                           const std::function<Status(int, Lines*)>& body);
 
-// Zeroed memory that is shared with processes begun later. Only touched pages cost anything.
+// Zeroed memory that is shared with processes that start later. Only touched pages use memory.
 class SharedMemory {
  public:
   explicit SharedMemory(size_t bytes);

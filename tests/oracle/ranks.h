@@ -16,8 +16,8 @@ namespace drydock {
 // end it made, NCCL's own words after the colon.
 Result<std::vector<Lines>> RealRanks(const OracleCase& of, bool full);
 
-// The same as libhacknccl.so says it. `real` is what RealRanks found: which connections there are
-// to be asked about.
+// The same lines from libhacknccl.so. `real` is the result of RealRanks; it lists the connections
+// to query.
 Result<std::vector<Lines>> SoloRanks(const OracleCase& of, bool full,
                                      const std::vector<Lines>& real);
 

@@ -30,8 +30,8 @@ Result<const hacknccl_oracle*> LoadOracle() {
   return get();
 }
 
-// Without what changes nothing but memory: that a connection for messages shares its buffers with
-// others, and by which handles it is mapped within an NVLink domain.
+// Removes the parts of a line that concern only memory: whether a connection for messages shares
+// its buffers, and which handles map it within an NVLink domain.
 std::string Plain(std::string line) {
   if (const size_t at = line.rfind("/Shared"); at != std::string::npos) line.erase(at);
   if (const size_t at = line.rfind("P2P/MNNVL"); at != std::string::npos) {
@@ -94,7 +94,8 @@ class RealRank {
   int number_;
 };
 
-// Where in which part a rank of the whole communicator comes to be; of 0 ranks: in none.
+// The place of a rank of the whole communicator in its part. `part_ranks` is 0 if the rank is in no
+// part.
 struct Place {
   int part_ranks = 0;
   int rank = 0;
@@ -109,7 +110,7 @@ Place PlaceOf(const std::vector<std::vector<int>>& parts, int parent_rank) {
   return {};
 }
 
-// Leaves the communicator for its part, if it comes apart.
+// Replaces the communicator by its part if the case splits or shrinks it.
 Status Part(const hacknccl_oracle& oracle, const Parting& parting, hacknccl_oracle_rank* rank) {
   int32_t failed = 0;
   if (!parting.colors.empty()) {
@@ -134,7 +135,7 @@ Result<std::vector<Lines>> RealRanks(const OracleCase& of, bool full) {
                      settings.size(), of.places.data(), of.places.size(), rank);
     if (joined == nullptr) return Error(oracle->last_error());
     const Place place = PlaceOf(of.parting.Parts(of.ranks()), rank);
-    // A shrink is called by those that stay, a split by all.
+    // Only the remaining ranks call a shrink; all ranks call a split.
     if (place.part_ranks == 0 && of.parting.colors.empty()) return OkStatus();
     RETURN_IF_ERROR(Part(*oracle, of.parting, joined));
     if (place.part_ranks == 0) return OkStatus();

@@ -11,7 +11,7 @@
 namespace drydock {
 namespace {
 
-// A line of RealRanks about a connection, as far as it says which connection is meant.
+// The fields of a line of RealRanks that identify a connection.
 struct Asked {
   int graph = 0, channel = 0;
   int from = 0, to = 0;
@@ -43,7 +43,7 @@ bool ParseConnection(const std::string& line, Asked* out) {
 
 class SoloRank {
  public:
-  // `places`: of the communicator's ranks.
+  // `places` are the places of the communicator's ranks.
   SoloRank(const OracleCase& of, const NcclCommunicator& communicator,
            const std::vector<hacknccl_place>& places, int number)
       : case_(of), communicator_(communicator), places_(places), number_(number) {}
@@ -71,7 +71,7 @@ class SoloRank {
     return OkStatus();
   }
 
-  // The link in the words of NCCL's log, after as much of `line` as names the connection.
+  // The part of `line` that names the connection, and the link as NCCL's log describes it.
   Result<std::string> Connection(const std::string& line, const Asked& asked) const {
     ASSIGN_OR_RETURN(const hacknccl_link link,
                      communicator_.Link(asked.graph, asked.channel, asked.from, asked.to));
@@ -125,7 +125,7 @@ class SoloRank {
 
 constexpr const char* kRankEnds = "--";
 
-// What the ranks of a part say; `ranks` are theirs in the whole.
+// The lines of the ranks of a part; `ranks` are their ranks in the whole communicator.
 Status DescribePart(const OracleCase& of, bool full, const NcclCommunicator& communicator,
                     const std::vector<int>& ranks, const std::vector<Lines>& real,
                     std::vector<Lines>* by_rank) {

@@ -1,13 +1,13 @@
-// How much longer do flows take in a loaded data centre than in an empty one? By their size.
+// Measures how much longer flows take in a loaded data centre than in an empty one, by size.
 //
 //   clos_slowdown CONTROL LOAD MILLISECONDS
 //
 // The fabric and the load of the simulations of HPCC (Li et al., SIGCOMM 2019, 5.1): 320 hosts of
 // 100 Gb/s under 20 leaves, 20 switches above those and 16 at the top, joined at 400 Gb/s, 1 us a
 // cable, 32 MB a switch, PFC, packets of 1000 B with an acknowledgement each. Flows begin at random
-// (Poisson) between random hosts, for so long, with sizes as in web search, so that hosts send LOAD
-// of their line. Prints: for each tenth of the flows by size its largest, their number and their
-// least, median, 95th and 99th percentile of slowdown.
+// (Poisson) between random hosts for MILLISECONDS, with sizes as in web search, so that hosts send
+// at LOAD times their line rate. Prints for each tenth of the flows by size: the largest size, the
+// number of flows, and the minimum, median, 95th and 99th percentile of their slowdown.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -29,7 +29,8 @@ constexpr int kHosts = 320, kPods = 5, kLeaves = 4, kUppers = 4, kTops = 4, kHos
 constexpr double kLine = 100e9;
 
 // Sizes of flows of a web search cluster (Alizadeh et al., DCTCP, SIGCOMM 2010, figure 4), as the
-// simulations of HPCC sample them: up to so many bytes, so many per cent; linear in between.
+// simulations of HPCC sample them: pairs of bytes and the per cent of flows up to that size, linear
+// in between.
 struct Point {
   double bytes, percent;
 };
@@ -80,9 +81,9 @@ Topology Clos(const std::string& control) {
   return topology;
 }
 
-// Every control gets the same.
+// Every congestion control gets the same flows.
 std::vector<std::vector<Order>> Load(double load, double seconds) {
-  std::mt19937_64 random(1);  // its sequence is that of the standard
+  std::mt19937_64 random(1);  // the standard defines its sequence
   const auto uniform = [&random] {
     return (static_cast<double>(random() >> 11) + 0.5) / 9007199254740992.0;
   };
@@ -141,7 +142,7 @@ void Print(std::vector<Flow> flows) {
 
 int Run(const std::string& control, double load, double milliseconds) {
   const std::vector<std::vector<Order>> orders = Load(load, milliseconds * 1e-3);
-  // Of the log only the messages are looked at: one sample of the links will do.
+  // Only the messages of the log are used, so one sample of the links is enough.
   const auto network =
       MakePacketNetwork(Clos(control), {.threads = 1, .log_interval = Time::Us(1'000'000)});
   if (!network.ok()) {

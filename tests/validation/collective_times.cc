@@ -1,5 +1,5 @@
-// collective_times CLUSTER.topo: how long single collectives take, as the pipeline would plan and
-// replay them. Reads one call a line from standard input,
+// collective_times CLUSTER.topo: predicts the time of single collectives, planned and replayed as
+// in the pipeline. Reads one call a line from standard input,
 //     <collective> <type> <bytes> <hosts> <GPUs a host>
 // over the first hosts and the first GPUs of each, and prints
 //     <the line> <microseconds> <the plan>

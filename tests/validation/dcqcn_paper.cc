@@ -1,15 +1,16 @@
 // Runs a scenario of the DCQCN paper (Zhu et al., SIGCOMM 2015) and prints each flow's rate over
 // time.
 //
-//   dcqcn_paper SCENARIO CONTROL WAYS
+//   dcqcn_paper SCENARIO CONTROL ROUTES
 //
 // The testbed of section 2.2: four leaves T1 to T4 of 40 Gb/s; T1 and T2 below two switches, T3 and
 // T4 below two others, and all four of these below two more. PFC with 12 MB a switch, 1 us a
 // cable. Scenarios:
 //   unfairness   H1, H2, H3 (at T1) and H4 (at T4) send to R (at T4)                 figures 3, 8
 //   victim-N     four hosts at T1 and N at T3 send to R; VS (at T1) sends to VR (at T2)    4, 9
-//   convergence  four hosts at T1 send to one of T2; one begins every 100 ms, and ends likewise
-// WAYS is a number that the flows' queue pairs, and so their ways (ECMP), depend on. With CONTROL
+//   convergence  four hosts at T1 send to one of T2; one starts every 100 ms, later one stops every
+//   100 ms
+// ROUTES is a number that selects the flows' queue pairs and so their routes (ECMP). With CONTROL
 // dcqcn the parameters are the paper's (figure 14).
 // Prints: time_us, and for each flow its rate in Gb/s over the last interval.
 #include <fmt/format.h>
@@ -98,7 +99,7 @@ Topology Testbed(const std::string& control) {
   return topology;
 }
 
-int Run(const std::string& scenario, const std::string& control, uint32_t ways) {
+int Run(const std::string& scenario, const std::string& control, uint32_t routes) {
   const std::optional<std::vector<NamedFlow>> named = FlowsOf(scenario);
   if (!named) {
     fmt::print(stderr, "there is no scenario '{}'\n", scenario);
@@ -107,7 +108,7 @@ int Run(const std::string& scenario, const std::string& control, uint32_t ways) 
   std::vector<Flow> flows;
   for (const NamedFlow& each : *named) {
     flows.push_back(each.flow);
-    flows.back().number = ways * 16 + static_cast<uint32_t>(flows.size());
+    flows.back().number = routes * 16 + static_cast<uint32_t>(flows.size());
   }
   const Time interval = Time::Us(scenario == "convergence" ? 4000 : 1000);
   const Result<NetworkLog> log = RunFlows(Testbed(control), flows, interval);
@@ -135,7 +136,7 @@ int Run(const std::string& scenario, const std::string& control, uint32_t ways) 
 
 int main(int argc, char** argv) {
   if (argc != 4) {
-    fmt::print(stderr, "usage: dcqcn_paper SCENARIO CONTROL WAYS\n");
+    fmt::print(stderr, "usage: dcqcn_paper SCENARIO CONTROL ROUTES\n");
     return 2;
   }
   return drydock::Run(argv[1], argv[2], static_cast<uint32_t>(std::atoi(argv[3])));

@@ -1,5 +1,5 @@
-"""Results that stay: each in a small file named for a hash of all that it was made from, so that one that fits is right,
-and one that was made from something else is not found. A run that was interrupted goes on, and nothing is done twice."""
+"""A cache of results. The name of each file is a hash of all inputs of the result, so a changed input gives a miss. An
+interrupted run continues from the results that exist."""
 import functools
 import hashlib
 import json
@@ -14,7 +14,7 @@ def file_hash(path):
 
 
 def key_of(words, files, root):
-    """Of words, and of files: their places under `root` (or names, elsewhere) and what stands in them."""
+    """Returns the hash of words and files. A file counts with its path under `root` (elsewhere its name) and its content."""
     known = [[path.relative_to(root).as_posix() if path.is_relative_to(root) else path.name, file_hash(path)]
              for path in sorted({pathlib.Path(os.path.abspath(path)) for path in files})]
     return hashlib.sha256(json.dumps([list(words), known]).encode()).hexdigest()[:24]
@@ -41,8 +41,8 @@ class Kept:
 
 
 def configuration_files(first, root):
-    """The files that a tool may read for those of `first`: what they name beside themselves, the GPUs, those GPUs' references
-    and profiles, and what every run reads."""
+    """Returns the files that a tool can read if it reads `first`: the files that these name, GPUs, the GPUs' references and
+    profiles, and the files that every run reads."""
     configs = root / "configs"
     found, left = set(configs.glob("*.yaml")), list(first)
     while left:

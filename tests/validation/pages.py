@@ -1,4 +1,4 @@
-"""What the scripts share that hold runs to laws and record figures for the documents."""
+"""Shared code of the scripts that check runs against laws and record figures for the documents."""
 import pathlib
 import sys
 
@@ -8,7 +8,7 @@ import figures  # noqa: E402
 
 
 def markdown(table):
-    """A Markdown table of rows of words, the first of which is its head."""
+    """Returns a Markdown table of rows of words; the first row is the head."""
     head, *rows = table
     return figures.markdown(head, rows)
 
@@ -26,7 +26,7 @@ def record(docs, name, command, tables, texts=None, pictures=None):
 
 
 def judge(checks, results):
-    """Prints whether each check, (law, predicate), holds of `results`. Returns the exit status: 1 if one does not."""
+    """Prints whether each check, a (law, predicate), holds for `results`. Returns the exit status: 1 if one does not."""
     missed = 0
     for law, holds in checks:
         fine = holds(results)

@@ -21,7 +21,7 @@ COLOURS = ["#d62728", "#1f77b4", "#2ca02c", "#9467bd", "#ff7f0e"]
 
 
 def run(tool, control, milliseconds):
-    """For each tenth of the flows by size: what clos_slowdown says of it."""
+    """Returns the output of clos_slowdown for each tenth of the flows by size."""
     done = subprocess.run([tool, control, str(LOAD), str(milliseconds)], stdout=subprocess.PIPE, text=True)
     if done.returncode != 0:
         sys.exit(f"{tool} {control}: exit status {done.returncode}")

@@ -48,7 +48,7 @@ def predict(tool, cluster, points):
 
 
 def predict_all(tool, points, tables, jobs):
-    shares = collections.defaultdict(list)  # by cluster, dealt out among the jobs
+    shares = collections.defaultdict(list)  # by cluster, divided among the jobs
     seen = collections.Counter()
     for point in points:
         cluster = tables[point["table"]]["cluster"]

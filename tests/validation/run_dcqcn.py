@@ -124,7 +124,7 @@ def plot(results):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--bin", required=True, type=pathlib.Path)
-    parser.add_argument("--ways", default="0,4,5", help="which ways the flows take (ECMP), one run each")
+    parser.add_argument("--ways", default="0,4,5", help="which routes the flows take (ECMP), one run each")
     parser.add_argument("--docs", type=pathlib.Path, help="folder whose tables and plot are renewed")
     options = parser.parse_args()
     results = Results(options.bin / "dcqcn_paper", [int(way) for way in options.ways.split(",")])

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Holds the fluid network to the packet network over a suite of collectives.
+"""Compares the fluid network with the packet network over a suite of collectives.
 
 Usage: run_fluid.py --bin DIR [--only TEXT] [--docs DIR]
 

@@ -44,7 +44,7 @@ def run(tools, *arguments):
 
 
 def residuals(line, tools, folder):
-    """Rows, mean and 95th percentile of the error, error of the sum: of each kernel."""
+    """Returns for each kernel: rows, mean and 95th percentile of the error, error of the sum."""
     library = ["--attention-library", line["library"]] if "library" in line else []
     files = line["rows"] if isinstance(line["rows"], list) else [line["rows"]]
     profiles = [word for name in files for word in ("--gpu-profile", HERE / name)]
@@ -70,7 +70,7 @@ def check_line(line, tools, folder):
 
 
 def check_rows_of_a_profile(line, tools, limit=2):
-    """A product that stands in the profile takes the time that stands there."""
+    """A product in the profile takes its time from the profile."""
     lines = [row.split(",") for row in (HERE / line["rows"]).read_text().splitlines() if row.startswith("gemm,")]
     words = []
     for _, kind, m, n, k, _ in lines:

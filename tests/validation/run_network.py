@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs textbook scenarios of congestion and holds them to what theory says of each control.
+"""Runs textbook scenarios of congestion and compares them with the theory of each control.
 
 Usage: run_network.py --bin DIR [--docs DIR]
 
@@ -52,7 +52,7 @@ class Run:
         return sum(rates) ** 2 / (len(rates) * sum(rate * rate for rate in rates))
 
     def last(self, flows):
-        """When the last piece of these flows came, us."""
+        """Returns when the last message of these flows arrived, us."""
         return max((row["time_us"] for row in self.rows if any(row[f] > 0 for f in flows)), default=0)
 
 

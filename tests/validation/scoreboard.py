@@ -29,7 +29,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 
 
 class Orders:
-    """What this call was asked to run."""
+    """The rows that the command line selects."""
 
     def __init__(self, options):
         self.sources, self.most_gpus = options.sources, options.most_gpus
@@ -57,7 +57,7 @@ def small_first(found):
 
 
 def list_rows(runs):
-    """Which rows are known, and what they took."""
+    """The rows with results, and the resources that they used."""
     found = all_records()
     for record in small_first(found):
         if not runs.recall(record):
@@ -70,7 +70,7 @@ def list_rows(runs):
 
 
 def predict_training(options, orders, runs):
-    """The records by source, and whether all is well."""
+    """Returns the records by source, and whether all checks pass."""
     found = all_records()
     print_head("Training runs, small ones first")
     runs.predict_all(small_first(found), options.jobs, orders.why_not, print_record)
@@ -85,8 +85,8 @@ def predict_training(options, orders, runs):
 
 
 def run_script(kept, orders, name, files, *words, result=None):
-    """What a script prints, what it writes into `result`, and whether it says that all is well; from `kept` if it was run on the same
-    files before. Nothing if there is no time for it."""
+    """Returns the output of a script, the content of `result`, and whether the script succeeds; from `kept` if it ran on the
+    same files before. Returns nothing if no time is left for it."""
     script = HERE / name
     key = key_of([], [script, *files], training.ROOT)
     known = kept.find(script.stem, key)
@@ -155,6 +155,6 @@ def main():
 
 
 if __name__ == "__main__":
-    # What runs gets the same signal; threads that wait for it would go on to the next runs.
+    # Child processes get the same signal; threads that wait for them would start the next runs.
     signal.signal(signal.SIGINT, lambda number, frame: os._exit(130))
     sys.exit(main())

@@ -1,4 +1,4 @@
-"""The scoreboard on a small tree with tools that are scripts: what is kept, what is run, what is judged, what is written."""
+"""Tests the scoreboard on a small tree whose tools are scripts: its cache, its runs, its verdicts and its page."""
 import contextlib
 import io
 import os
@@ -17,7 +17,7 @@ import training_runs  # noqa: E402
 import validation_page  # noqa: E402
 from kept import configuration_files  # noqa: E402
 
-# Every tool writes down that it was called; report has found 2 s; simccl fails where a file says so.
+# Every tool logs its call; report finds 2 s; simccl fails if a file requests it.
 TOOL = """#!/bin/sh
 here=$(dirname "$0"); name=$(basename "$0")
 echo "$name" >>"$here/calls"
@@ -69,7 +69,7 @@ class Kept(unittest.TestCase):
                                [], 2.5, "A", [])
 
     def predict(self, why_not=lambda record: ""):
-        """The record after a call, and how many tools that called."""
+        """Returns the record after a call, and the number of tools that ran."""
         import kept
         kept.file_hash.cache_clear()  # a file changes only between calls of the program
         calls = self.tools / "calls"

@@ -1,4 +1,4 @@
-"""The limits of training.jsonl, and what they say of the rows that were predicted.
+"""Checks predicted rows against the limits of training.jsonl.
 
 A line names a source, `max_mean` and `max_worst` in per cent, and maybe `first`: it is then of the first so many rows.
 A mean says something of its rows together: it is judged once all of them are predicted. The worst is judged of whatever
@@ -41,7 +41,7 @@ def judge(of, limit):
 
 
 def check(source, of):
-    """Prints what the limits say; whether they hold and every row that was tried has a prediction."""
+    """Prints the limits. Returns whether they hold and every row that was run has a prediction."""
     failed = sum(bool(record.failure) for record in of)
     good = not failed
     for limit in limits(source):

@@ -20,7 +20,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 RECORDS = HERE / "training"
 
-# What a source may leave open: the rule that fills it, and whether that decides the time (the row is then of tier B).
+# Values that a source can omit: the rule that supplies the value, and whether the value decides the time (then the row
+# is of tier B).
 RULES = {
     "micro-batch": ("4 without a pipeline, 1 with one: what Korthikanti et al. state for their runs of both kinds", True),
     "chunks a stage": ("where the source says that the schedule is interleaved, the smallest number above 1 that divides "
@@ -46,10 +47,10 @@ class Record:
     tier: str
     assumed: list
     predicted: float = 0.0
-    cpu_seconds: float = 0.0  # what the prediction took
+    cpu_seconds: float = 0.0  # of the prediction
     gigabytes: float = 0.0  # its largest process
-    failure: str = ""  # why it could not be predicted: what a tool said
-    left_out: str = ""  # why nobody tried
+    failure: str = ""  # the message of the tool that failed
+    left_out: str = ""  # why it was not run
 
     @property
     def error(self):
@@ -68,7 +69,7 @@ def sources():
 
 
 def head(source):
-    """The keys of a file's comments; a value goes on in lines that are indented."""
+    """Returns the keys of a file's comments; a value continues in indented lines."""
     keys, last = {}, None
     for line in (RECORDS / f"{source}.csv").read_text().splitlines():
         if not line.startswith("#"):
@@ -114,7 +115,7 @@ def predicted(of):
 
 
 def mean_error(of):
-    """Per cent, over what could be predicted; of nothing, infinite."""
+    """Per cent, over the predicted rows; infinite if there are none."""
     errors = [abs(record.error) for record in predicted(of)]
     return sum(errors) / len(errors) if errors else float("inf")
 

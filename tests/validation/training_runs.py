@@ -1,5 +1,5 @@
-"""Predicts published iterations: a row goes through the executables, and what was predicted is kept (kept.py) under the
-hash of the executables, of NCCL's library, of the row and of the configuration files that it names."""
+"""Predicts published iterations. A row runs through the executables; the cache (kept.py) holds the prediction under the
+hash of the executables, of NCCL's library, of the row and of the configuration files that the row names."""
 import concurrent.futures
 import json
 import os
@@ -25,7 +25,7 @@ class Runs:
         return key_of([self.network, *record.settings], [*(self.tools / tool for tool in TOOLS), NCCL, *configs], ROOT)
 
     def recall(self, record):
-        """Whether the row was predicted before, from the same files; then the prediction is in it."""
+        """Returns whether the cache has a prediction from the same files, and stores that prediction in the row."""
         found = self.kept.find(f"{record.source}-{record.name}", self.key(record))
         if found:
             record.predicted, record.cpu_seconds, record.gigabytes = (
@@ -61,18 +61,18 @@ class Runs:
 
     @staticmethod
     def call(record, command, log):
-        """Exit status and what was said of it; adds to what the record took."""
+        """Returns the exit status and the output; adds to the resources of the record."""
         with log.open("w") as errors:
             child = subprocess.Popen(list(map(str, command)), stdout=subprocess.DEVNULL, stderr=errors)
             _, status, used = os.wait4(child.pid, 0)
-        child.returncode = os.waitstatus_to_exitcode(status)  # or its destructor waits for a process that is gone
+        child.returncode = os.waitstatus_to_exitcode(status)  # otherwise its destructor waits for a process that has ended
         record.cpu_seconds += used.ru_utime + used.ru_stime
         record.gigabytes = max(record.gigabytes, used.ru_maxrss * 1024e-9)
         return child.returncode, log.read_text().strip()
 
     def predict_all(self, wanted, jobs, why_not=lambda record: "", done=lambda record: None):
-        """What is kept is taken; of the rest, what `why_not` has nothing to say against is run, the small first. `done` is called in
-        that order, so that what is printed does not depend on which run is ready first."""
+        """Uses cached predictions and runs the other rows, smaller rows first, unless `why_not` gives a reason. Calls `done` in
+        that order, so that the output does not depend on which run ends first."""
         def one(record):
             if not self.recall(record):
                 record.left_out = why_not(record)

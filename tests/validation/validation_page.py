@@ -49,7 +49,7 @@ def settings(record):
 
 
 def is_large(of):
-    """Whether the source's errors are such that the page has to say why."""
+    """Returns whether the source's errors are so large that the page has to explain them."""
     good = training.predicted(of)
     return bool(good) and (abs(training.worst(of).error) > LARGE_WORST or
                            (len(good) == len(of) and training.mean_error(of) > LARGE_MEAN))
@@ -74,7 +74,7 @@ def summary_rows(groups):
 
 
 def verdict(of, mean, worst):
-    """A worst row beyond its target is one whatever the others say; a mean is a mean once all rows are there."""
+    """A worst row can miss its target before all rows have results; a mean needs all rows."""
     good = training.predicted(of)
     if worst is not None and good and abs(training.worst(of).error) > worst:
         return "missed"
@@ -109,13 +109,13 @@ def row_rows(of):
 
 
 def table_of(rows):
-    """Rows of words, the first of which is the head, as a figure."""
+    """Returns rows of words as a figure; the first row is the head."""
     head, *rest = rows
     return {"head": list(head), "rows": [list(row) for row in rest]}
 
 
 def kernel_figures(printed):
-    """What run_kernels.py said, and the mean error of each line."""
+    """Returns the output of run_kernels.py, and the mean error of each line."""
     means = re.findall(r"^(\S.*?) +\d+ rows +mean +([\d.]+ %)", printed, re.M)
     return {"kernels": printed} | {f"kernels.{re.sub('[^a-z0-9]+', '_', name.lower())}": mean for name, mean in means}
 
