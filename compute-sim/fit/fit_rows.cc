@@ -35,7 +35,7 @@ std::vector<FitRow> RowsOf(const std::vector<ProfilePtr>& profiles, const FitWei
   return rows;
 }
 
-// Another function would choose another half: it must not change.
+// This function must not change, because another function would choose another half.
 bool IsFitted(const Kernel& kernel) {
   uint64_t hash = 14695981039346656037u;
   for (const int64_t extent : kernel.dims) {

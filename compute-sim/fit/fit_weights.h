@@ -1,4 +1,4 @@
-// The weights of a fit: which rows count how much (configs/fit.yaml).
+// The weights of the rows in a fit (configs/fit.yaml).
 #ifndef DRYDOCK_COMPUTE_SIM_FIT_FIT_WEIGHTS_H_
 #define DRYDOCK_COMPUTE_SIM_FIT_FIT_WEIGHTS_H_
 

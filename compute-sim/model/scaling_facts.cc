@@ -29,7 +29,7 @@ bool KnowShares(const ScalingFacts& to, DataType type, const ScalingFacts& from,
 
 Result<ScalingFacts> ReadScalingFacts(const std::string& file_text, const std::string& file_name) {
   ScalingFacts facts;
-  // A GPU that was made up in memory has no file.
+  // A GPU that a test constructs in memory has no file.
   if (file_text.empty()) return facts;
   ASSIGN_OR_RETURN(const YamlNode root, ParseYaml(file_text, file_name));
   const YamlNode* section = root.Find("scaling");

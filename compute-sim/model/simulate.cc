@@ -18,7 +18,7 @@
 namespace drydock {
 namespace {
 
-// An error if a library was asked for that this calibrated GPU does not have.
+// Returns an error if the caller requests a library that this calibrated GPU does not have.
 Status CheckAttentionLibrary(const GpuData& gpu) {
   if (!gpu.calibrated || gpu.attention_library.empty()) return OkStatus();
   const std::vector<std::string> names = gpu.parameters.AttentionBackends();

@@ -1,4 +1,4 @@
-// "Does a whole layer come out right?" One transformer layer of the 22B model of Korthikanti et
+// Tests the time of a whole layer: one transformer layer of the 22B model of Korthikanti et
 // al. 2022 (arXiv:2205.05198, table 4) on A100s: the kernels of that year's Megatron-LM, none of
 // which was fitted to it, plus its all-reduces.
 #include <fmt/format.h>
@@ -94,8 +94,9 @@ double ExpectNear(const char* what, double predicted, double published, double t
 }
 
 // With sequence parallelism, norms, dropouts and residuals see an eighth of the rows. In backward,
-// the gradient's all-reduces run beside the weight gradients; of the gathers, two that nothing
-// hides are counted: what overlaps with products is taken as free, which the machine is not.
+// the gradient's all-reduces run beside the weight gradients; of the gathers, the test counts the
+// two that no product hides. It assumes that overlapped communication costs nothing, which real
+// hardware does not achieve.
 TEST(Layer, TakesThePublishedTimes) {
   const double forward = Milliseconds(Layer(Pass::kForward, false)) + 2 * AllReduceMs();
   const double backward = Milliseconds(Layer(Pass::kBackward, false));

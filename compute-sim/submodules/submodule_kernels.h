@@ -14,8 +14,8 @@
 
 namespace drydock {
 
-// Empty if the submodule has a stated time (stated_time.h). An error that names the submodule and
-// the extent if an extent that its kind needs is missing.
+// Returns no kernels if the submodule has a stated time (stated_time.h). If an extent that its kind
+// needs is missing, returns an error that names the submodule and the extent.
 Result<std::vector<Kernel>> KernelsOf(const Submodule& submodule,
                                       const KernelAssumptions& assumptions);
 

@@ -207,13 +207,13 @@ TEST(StagedDirectoryTest, Failures) {
   const TemporaryDirectory dir;
   EXPECT_EQ(ErrorText(StagedDirectory::Create(dir / "none/out")),
             dir / "none/out" + ": error: cannot create: No such file or directory");
-  ASSERT_TRUE(WriteFileAtomically(dir / "out", "somebody's file").ok());
+  ASSERT_TRUE(WriteFileAtomically(dir / "out", "another file").ok());
   {
     Result<StagedDirectory> staged = StagedDirectory::Create(dir / "out");
     ASSERT_TRUE(staged.ok());
     EXPECT_EQ(ErrorText(staged->Commit()), dir / "out" + ": error: cannot write: Not a directory");
   }
-  EXPECT_EQ(*ReadFile(dir / "out"), "somebody's file");
+  EXPECT_EQ(*ReadFile(dir / "out"), "another file");
   EXPECT_EQ(dir.List(), List({"out"}));
   EXPECT_EQ(ErrorText(MakeDirectories(dir / "out/sub")),
             dir / "out/sub" + ": error: cannot create: Not a directory");

@@ -34,7 +34,7 @@ TEST(SpellingTest, Sentences) {
   EXPECT_EQ(Join({}), "");
 }
 
-// A file that is no config makes words of megabytes; they must not cost minutes.
+// A file that is not a configuration can contain words of megabytes. They must not take minutes.
 TEST(SpellingTest, LongWordsAreDismissedAtOnce) {
   const std::string word(5000000, 'x');
   const std::vector<std::string> candidates(1000, "some key");

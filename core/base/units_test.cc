@@ -95,7 +95,7 @@ TEST(UnitsTest, TextForPeople) {
   EXPECT_EQ(ToString(FlopRate(5e6)), "5000000 FLOPS");
 }
 
-// What ToString writes reads back to within its four digits, whatever the size.
+// Values of any size read back from ToString to within its four digits.
 TEST(UnitsTest, TextReadsBack) {
   std::mt19937_64 random(1);
   for (int i = 0; i < 20000; ++i) {

@@ -1,5 +1,5 @@
-// Does the shortcut "only the last arrival matters" (known_times.h) hold for arrivals chosen to
-// refute it?
+// Tests the shortcut "only the last arrival matters" (known_times.h) with arrivals that are chosen
+// to refute it.
 #include "exec-engine/index/known_times.h"
 
 #include <gtest/gtest.h>

@@ -17,7 +17,8 @@ struct NetworkModel {
   std::string name;
   // The topology outlives the network.
   Result<std::unique_ptr<Network>> (*make)(const Topology&, const NetworkOptions&) = nullptr;
-  // Makes a network for a folded replay; the map outlives it. Null: the network cannot carry one.
+  // Makes a network for a folded replay; the map outlives it. Null if the network does not support
+  // folding.
   Result<std::unique_ptr<FoldedNetwork>> (*make_folded)(const Topology&, const NetworkOptions&,
                                                         const ReplicaMap&) = nullptr;
   // An exactly folded replay over this network takes the times of the whole replay.

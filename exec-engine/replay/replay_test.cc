@@ -298,7 +298,7 @@ TEST(ReplayTest, AGpuWithoutCostsIsAnError) {
   EXPECT_THAT(timeline.error().message(), HasSubstr("plain has no 'collectives:' section"));
 }
 
-// So many messages with one tag that their numbers do not fit.
+// More messages with one tag than the message numbers can count.
 TEST(ReplayTest, MoreCallsThanAMessageCanNameAreAnError) {
   WorkloadBuilder b(SmallCluster(1, 2));
   const int stream = b.Stream("compute");

@@ -9,7 +9,7 @@ namespace {
 
 bool SharesLinks(const LocalPlan& plan, const LocalConnection& c) {
   if (plan.works[c.work].pass_bytes > 0 || c.path.out == kNoPort) return false;
-  return c.remote_host < 0 || c.gpu_dma != kNoPort;  // not: staged in this host's memory
+  return c.remote_host < 0 || c.gpu_dma != kNoPort;  // otherwise staged in this host's memory
 }
 
 template <typename Visit>

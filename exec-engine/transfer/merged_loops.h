@@ -1,5 +1,5 @@
 // Merges iterations of loops in plans, for networks that model a message as a stream of bytes: such
-// a network has no packets, so a message costs the same work whatever its size.
+// a network has no packets, so messages of all sizes cost the same work.
 //
 // A program that loops over chunks moves slice after slice on the same connections. N iterations
 // become one, with N times the bytes and N times the cost to the thread block. The network and the

@@ -108,7 +108,7 @@ void ThreadBlocks::RunSlice(Transfer* t, uint32_t runner, Time now) {
                          r.at.bytes() - r.moved);
   slice.wire = WireBytes(work.planned->protocol, slice.bytes);
   if (slice.merged > 1) merged_ += slice.merged;
-  Time each;  // of every slice, whatever its size
+  Time each;  // of a slice of any size
   if (r.moved == 0 && !step.joined) each += work.step;
   if (MeetsProxy(plan, slice.receives) || MeetsProxy(plan, slice.sends)) each += work.net_slice;
   // The thread block worked on all merged slices but the last one as they came. They leave as they

@@ -1,4 +1,4 @@
-// Do threads share windows when that pays, each on its own core?
+// Tests that threads share windows when sharing is faster, and that each thread has its own core.
 #include <gtest/gtest.h>
 #include <sched.h>
 

@@ -84,7 +84,7 @@ void CompleteWidths(YamlReader* reader, ModelShape* model) {
   if (model->moe.experts > 0 && !reader->Has("expert_ffn")) model->moe.ffn = model->mlp.ffn;
 }
 
-// Counts parameters roughly: the exact count overflows for models that nobody can train.
+// Counts parameters roughly: the exact count overflows for models that are too large to train.
 void CheckSize(YamlReader* reader, const ModelShape& m) {
   const LatentAttention& latent = m.attention.latent;
   const auto hidden = static_cast<double>(m.hidden);

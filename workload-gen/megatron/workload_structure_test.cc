@@ -95,7 +95,7 @@ TEST(WorkloadStructure, AStageMayHoldNothing) {
 }
 
 // Per layer and micro-batch: 2 + 2 all-reduces, or 6 all-gathers and 4 reduce-scatters; full
-// recomputation adds a forward's. Over whole programs, whatever the schedule.
+// recomputation adds a forward's. Over whole programs, for every schedule.
 TEST(WorkloadStructure, TensorCollectivesFollowTheClosedForm) {
   std::mt19937 random(7);
   for (int round = 0; round < 100; ++round) {

@@ -45,7 +45,7 @@ TEST(CoreAttention, KeysGoRoundTheRingAndTheirGradientsBack) {
   EXPECT_EQ(down, 8);
 }
 
-// Half the square a step, whatever the rank: together as much as the whole causal square / CP.
+// Half the square a step on every rank: together as much as the whole causal square / CP.
 TEST(CoreAttention, StepsShareTheCausalSquare) {
   const auto flops = [](const Workload& w) {
     double sum = 0;

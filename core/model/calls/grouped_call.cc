@@ -41,11 +41,11 @@ bool IsShift(const CommCall& call) {
   const CommCall& first = call.parts.front();
   for (int member = 0; member < members; ++member) {
     const CommCall& part = call.parts[static_cast<size_t>(member)];
-    const bool alike = part.collective == CollectiveType::kSendRecv && part.root == member &&
-                       part.peer == (first.peer + member) % members && part.peer != member &&
-                       part.type == first.type && part.count == first.count &&
-                       part.buffers == first.buffers;
-    if (!alike) return false;
+    const bool is_shift_part =
+        part.collective == CollectiveType::kSendRecv && part.root == member &&
+        part.peer == (first.peer + member) % members && part.peer != member &&
+        part.type == first.type && part.count == first.count && part.buffers == first.buffers;
+    if (!is_shift_part) return false;
   }
   return true;
 }

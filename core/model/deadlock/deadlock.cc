@@ -20,8 +20,8 @@ namespace {
 
 // The waits of the members of a group in one call, by group class.
 struct CallWaits {
-  bool everybody = true;
-  // By member class, unless `everybody`: the classes it waits for.
+  bool all_members = true;
+  // By member class, unless `all_members`: the classes that the class waits for.
   std::vector<std::vector<int>> members;
   size_t participants = 0;
   int64_t slices = 1, slots = 0;  // of a message
@@ -41,8 +41,8 @@ struct Outbox {
 };
 
 // Returns true if all participants of a call wait for one another.
-bool MeetsEverybody(const WaitSets& sets, const CommCall& call) {
-  return sets.everybody || call.collective == CollectiveType::kSendRecv || IsShift(call);
+bool WaitsForAllMembers(const WaitSets& sets, const CommCall& call) {
+  return sets.all_members || call.collective == CollectiveType::kSendRecv || IsShift(call);
 }
 
 class Simulation {
@@ -155,7 +155,7 @@ class Simulation {
     Pending& pending = calls[number];
     const CallWaits& waits = WaitsOf(call, group_class);
     const bool all = pending.here == waits.participants;
-    if (waits.everybody && !all) return;
+    if (waits.all_members && !all) return;
     for (size_t member = 0; member < pending.op_of_member.size(); ++member) {
       if (pending.op_of_member[member] == kNone) continue;
       const bool held =
@@ -223,8 +223,8 @@ class Simulation {
     CallWaits& waits = entry->second;
     waits.slices = sets.slices;
     waits.slots = sets.slots;
-    waits.everybody = MeetsEverybody(sets, w_.calls[call]);
-    if (waits.everybody) return waits;
+    waits.all_members = WaitsForAllMembers(sets, w_.calls[call]);
+    if (waits.all_members) return waits;
     // Positions matter in such a group.
     const std::vector<MemberClass>& members = GroupClassOf(group_class).members;
     std::vector<int> class_at(members.size());
@@ -260,7 +260,7 @@ std::vector<bool> PositionsCount(const Workload& workload, const FlowPlan& plan,
                                  const std::vector<WaitSets>& waits) {
   std::vector<bool> count = GroupsWithMessages(workload);
   for (const FlowPlan::Assignment& use : plan.assignments) {
-    if (!waits[use.plan].everybody && !IsShift(workload.calls[use.call])) count[use.group] = true;
+    if (!waits[use.plan].all_members && !IsShift(workload.calls[use.call])) count[use.group] = true;
   }
   return count;
 }
@@ -279,7 +279,7 @@ Status Check(const Workload& workload, const FlowPlan& plan, UnplannedSends send
   const auto awaits = [&](uint32_t call, uint32_t group, int member, int other) {
     if (member == other || !TakesPart(workload.calls[call], other)) return false;
     const auto use = plan_of.find({call, group});
-    if (use == plan_of.end() || MeetsEverybody(waits[use->second], workload.calls[call]))
+    if (use == plan_of.end() || WaitsForAllMembers(waits[use->second], workload.calls[call]))
       return true;
     const std::vector<int>& others = waits[use->second].members[static_cast<size_t>(member)];
     return std::binary_search(others.begin(), others.end(), other);

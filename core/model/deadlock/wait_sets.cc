@@ -108,9 +108,9 @@ WaitSets WaitSetsOf(const Plan& plan) {
     std::sort(others.begin(), others.end());
     others.erase(std::unique(others.begin(), others.end()), others.end());
   }
-  sets.everybody =
+  sets.all_members =
       Reach(graph, 0).size() + 1 == members && Reach(Reversed(graph), 0).size() + 1 == members;
-  if (sets.everybody) return sets;
+  if (sets.all_members) return sets;
   for (size_t m = 0; m < members; ++m) sets.members.push_back(Reach(graph, static_cast<int>(m)));
   return sets;
 }

@@ -14,8 +14,8 @@ namespace drydock {
 
 struct WaitSets {
   // All members wait for all members, as in an all-reduce; then `members` is empty.
-  bool everybody = true;
-  // By member, sorted: the other members it waits for, directly or through others.
+  bool all_members = true;
+  // By member, sorted: the other members that the member waits for, directly or through others.
   std::vector<std::vector<int>> members;
   // The maximum of slices that one connection carries, and the slots of its buffer: they decide
   // whether a message fits together with others in flight.

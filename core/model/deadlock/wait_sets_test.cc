@@ -34,14 +34,14 @@ Plan SumInTheSwitches(uint16_t members) {
 }
 
 TEST(WaitSetsTest, WhoTakesASumWaitsForAllOfIt) {
-  EXPECT_TRUE(WaitSetsOf(SumInTheSwitches(3)).everybody);
+  EXPECT_TRUE(WaitSetsOf(SumInTheSwitches(3)).all_members);
 }
 
 TEST(WaitSetsTest, SumsApartDoNotWaitForEachOther) {
   Plan plan = SumInTheSwitches(4);
   for (size_t c = 4; c < 8; ++c) plan.connections[c].reduction = 1;
   const WaitSets sets = WaitSetsOf(plan);
-  EXPECT_FALSE(sets.everybody);
+  EXPECT_FALSE(sets.all_members);
   ASSERT_EQ(sets.members.size(), 4u);
   EXPECT_EQ(sets.members[0], std::vector<int>({1}));
   EXPECT_EQ(sets.members[3], std::vector<int>({2}));

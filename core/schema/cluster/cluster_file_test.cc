@@ -110,7 +110,7 @@ TEST(ClusterFileTest, CollectiveCostsComeFromTheReferencesReferenceToo) {
   const GpuSpec& gpu = read->topology.gpus[0];
   EXPECT_TRUE(gpu.has_collective_costs);
   EXPECT_EQ(gpu.collectives.source, ParseGpuFile(h100, "h")->collectives.source);
-  EXPECT_EQ(read->files.size(), 4u) << "a copy of each, for whoever reads the workload";
+  EXPECT_EQ(read->files.size(), 4u) << "the workload has a copy of each file";
   EXPECT_EQ(
       testing::FirstLine(ErrorText(WithGpus({{"toy", GpuWith("toy", "  reference: tin\n")},
                                              {"tin", GpuWith("tin", "  reference: toy\n")}}))),

@@ -13,7 +13,7 @@
 namespace ns3::rdma
 {
 
-/// What names a queue pair at its sending host.
+/// The key of a queue pair at its sending host.
 struct QueuePairName
 {
     drydock::HostId destination;
@@ -24,7 +24,7 @@ struct QueuePairName
     bool operator==(const QueuePairName&) const = default;
 };
 
-/// Where the packets of a queue pair go. A fault may change all but the hash.
+/// The route of a queue pair's packets. A fault can change all fields but the hash.
 struct QueuePairPath
 {
     uint32_t from; //!< link from the NIC
@@ -76,7 +76,7 @@ struct SequenceNumbers
 
 /**
  * \brief The sending half of a queue pair: it cuts messages into packets, keeps them within its
- * window and knows what is to be sent again.
+ * window and decides which packets to send again.
  *
  * The host keeps its own records of the queue pair beside it (path, turn, pacing, loss watch).
  */

@@ -31,7 +31,7 @@ namespace ns3::rdma
  *
  * With several processes the first threads exchange what goes to other processes
  * (WindowExchange) between running and emptying, so all processes run the same windows. Control
- * events run in every process alike.
+ * events run in every process.
  *
  * A thread owns the same partitions throughout. Where windows are too small to be worth two
  * barriers, the first thread runs them all while the others sleep (WindowPacer).
