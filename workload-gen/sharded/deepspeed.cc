@@ -25,10 +25,12 @@ class DeepSpeed : public Framework {
                        job.zero.stage));
     }
     if (job.parallel.virtual_pipeline > 1) {
-      fail("parallel.virtual_pipeline", "DeepSpeed's pipelines do not interleave: only 1");
+      fail("parallel.virtual_pipeline",
+           "DeepSpeed's pipelines do not interleave: virtual_pipeline must be 1");
     }
     if (job.training.recompute.granularity == Recompute::kSelective) {
-      fail("training.recompute", "DeepSpeed checkpoints whole layers: none or full");
+      fail("training.recompute",
+           "DeepSpeed checkpoints whole layers: recompute must be none or full");
     }
     if (job.model.embedding.tied && job.parallel.pipeline > 1) {
       fail("model.tied_embedding",
@@ -36,7 +38,8 @@ class DeepSpeed : public Framework {
            "pipeline > 1 tied_embedding must be false");
     }
     if (job.training.precision.fp8) {
-      fail("training.precision", "DeepSpeed has no products in fp8 of its own: fp16 or bf16");
+      fail("training.precision",
+           "DeepSpeed runs no fp8 products of its own: precision must be fp16 or bf16");
     }
     if (job.parallel.context > 1 && job.parallel.context_type != ContextType::kAllToAll) {
       fail("parallel.context_type",

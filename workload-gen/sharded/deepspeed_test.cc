@@ -1,4 +1,4 @@
-// DeepSpeed's programs, counted by hand and in closed form.
+// Compares DeepSpeed's programs with counts by hand and closed forms.
 #include "workload-gen/sharded/deepspeed.h"
 
 #include <gmock/gmock.h>
@@ -35,14 +35,14 @@ TEST(DeepSpeed, BucketsGoBeforeTheParameterThatDoesNotFit) {
   const Workload w = ShardedWorkload(Zero(2, {"zero.reduce_bucket_size=50000"}));
   const Collectives found = CollectivesOf(w, "dp");
   ASSERT_EQ(found.size(), 7u);
-  EXPECT_EQ(found[0].second, 64000);  // larger than the buffer: alone
+  EXPECT_EQ(found[0].second, 64000);  // larger than the buffer, hence a reduction of its own
   EXPECT_EQ(found[1].second, 64 + kLayerElements);
   EXPECT_EQ(found[2].second, kLayerElements);
   EXPECT_EQ(found[5].second, 64000);
   EXPECT_EQ(ElementsMoved(w, "dp", kAr), kAllElements);
 }
 
-// How often backward waits for the reduction just started, and for the one before it.
+// Counts the waits of backward for the latest reduction, and for the previous one.
 std::pair<int, int> BackwardWaits(const Workload& w) {
   const Program& p = w.programs[0];
   std::vector<uint32_t> reductions;
@@ -69,7 +69,7 @@ TEST(DeepSpeed, ReductionHoldsComputeOrIsOneAhead) {
 TEST(DeepSpeed, SharesAreGatheredInOnePieceOrByBucket) {
   const Workload w =
       ShardedWorkload(Zero(1, {"zero.allgather=buckets", "zero.allgather_bucket_size=100000"}));
-  // 300,608 elements: three pieces; each rank's share of 37,576 in 12,524, 12,524 and the rest.
+  // 300,608 elements in three pieces: each rank's share of 37,576 as 12,524, 12,524 and the rest.
   EXPECT_EQ(kAllElements, 300608);
   EXPECT_EQ(CollectivesOf(w, "dp"), (Collectives{{kAr, kAllElements},
                                                  {kAg, 12524 * 8},
@@ -92,8 +92,8 @@ TEST(DeepSpeed, PipelineReducesAfterItsLastBackward) {
 }
 
 TEST(DeepSpeed, Stage3GathersForwardAndBackwardAndScattersOnce) {
-  // Nothing is kept, nothing ahead: every parameter above the threshold twice, the norms after the
-  // step.
+  // Without reuse and prefetching, each parameter above the threshold is gathered twice, and the
+  // norms are gathered after the optimizer.
   const Workload w =
       ShardedWorkload(Zero(3, {"zero.prefetch_bucket_size=0", "zero.max_reuse_distance=0",
                                "zero.param_persistence_threshold=64"}));
@@ -102,7 +102,7 @@ TEST(DeepSpeed, Stage3GathersForwardAndBackwardAndScattersOnce) {
   EXPECT_EQ(CountCollectives(w, "dp")[kAg], 2 * (1 + 4 * 7 + 1) + 1);
   EXPECT_EQ(CollectivesOf(w, "dp").back(), (std::pair{kAg, norms}));
   EXPECT_EQ(ElementsMoved(w, "dp", kRs), kAllElements);
-  // Recomputation needs them a third time.
+  // Recomputation gathers them a third time.
   const Workload full =
       ShardedWorkload(Zero(3, {"zero.prefetch_bucket_size=0", "zero.max_reuse_distance=0",
                                "zero.param_persistence_threshold=64", "training.recompute=full"}));
@@ -112,7 +112,7 @@ TEST(DeepSpeed, Stage3GathersForwardAndBackwardAndScattersOnce) {
 
 TEST(DeepSpeed, Stage3DefaultsKeepASmallModelGathered) {
   const Workload w = ShardedWorkload(Zero(3, {"zero.param_persistence_threshold=64"}));
-  // All of it lies within the reuse distance: once.
+  // All parameters are within the reuse distance, so each is gathered once.
   EXPECT_EQ(ElementsMoved(w, "dp", kAg), kAllElements);
 }
 
@@ -131,7 +131,7 @@ TEST(DeepSpeed, PrefetchedParametersTravelBesideCompute) {
     (next_waits ? exposed : ahead) += 1;
   }
   EXPECT_GT(ahead, 10);
-  EXPECT_EQ(exposed, 1);  // the embedding, before which there is nothing
+  EXPECT_EQ(exposed, 1);  // the embedding, which no earlier module can prefetch
 }
 
 TEST(DeepSpeed, TensorParallelismWithoutSequenceParallelism) {
@@ -147,7 +147,7 @@ TEST(DeepSpeed, RefusesWhatItCannotRun) {
   EXPECT_EQ(ShardedError(Zero(3, {"parallel.pipeline=2"})),
             "DeepSpeed's pipelines go with ZeRO stage 1; with stage 3 pipeline must be 1");
   EXPECT_EQ(ShardedError(Zero(1, {"training.recompute=selective"})),
-            "DeepSpeed checkpoints whole layers: none or full");
+            "DeepSpeed checkpoints whole layers: recompute must be none or full");
   EXPECT_EQ(ShardedError(Zero(3, {"zero.offload_param=none"})), "ok");
   EXPECT_THAT(ShardedError(Zero(1, {"zero.sub_group_size=10"})),
               testing::HasSubstr("'sub_group_size' needs stage: 3"));

@@ -28,7 +28,7 @@ class Fsdp : public Framework {
     }
     if (job.parallel.context > 1 && job.parallel.context_type == ContextType::kAllToAll) {
       diagnostics.Add(job.ErrorAt("parallel.context_type",
-                                  "torchtitan's context parallelism passes keys and values on: "
+                                  "torchtitan's context parallelism exchanges keys and values: "
                                   "context_type must be p2p or allgather"));
     }
     if (job.model.moe.experts > 0 && job.fsdp.replicas > 1) {
@@ -38,11 +38,12 @@ class Fsdp : public Framework {
     }
     if (job.fsdp.version == 1 && job.parallel.expert > 1) {
       diagnostics.Add(job.ErrorAt("fsdp.version",
-                                  "FullyShardedDataParallel shares all parameters over the same "
+                                  "FullyShardedDataParallel shards all parameters over the same "
                                   "ranks: with expert > 1 version must be 2"));
     }
     if (job.training.precision.type != DataType::kBf16) {
-      diagnostics.Add(job.ErrorAt("training.precision", "FSDP scales no loss: only bf16"));
+      diagnostics.Add(job.ErrorAt("training.precision",
+                                  "FSDP does not scale the loss: precision must be bf16"));
     }
     return diagnostics.ToStatus();
   }
@@ -55,8 +56,8 @@ class Fsdp : public Framework {
     }
     if (replicas > 1 && data == replicas) {
       return job.ErrorAt("fsdp.replicas",
-                         fmt::format("replicas {} of data {} leaves one rank for each model, and "
-                                     "nothing to shard; at most {}",
+                         fmt::format("replicas {} of data {} leaves one rank per model and nothing "
+                                     "to shard: replicas must be at most {}",
                                      replicas, data, data / 2));
     }
     return OkStatus();

@@ -33,7 +33,7 @@ constexpr int64_t kFp32Bytes = 4;
 FsdpUnits MakeFsdpUnits(const TorchContext& context, const FsdpPlan& plan, int chunk) {
   FsdpUnits made;
   const std::vector<int> groups = context.GroupsOf(chunk);
-  // What no layer holds: in version 1, and where the head's weight is the embedding's.
+  // The root unit: in version 1, and where the head shares the embedding's weight.
   const bool together = plan.version == 1 || context.writer.job.model.embedding.tied;
   size_t root = SIZE_MAX;
   for (size_t i = 0; i < groups.size(); ++i) {
@@ -95,8 +95,8 @@ void FsdpHooks::Start(Chunk* chunk, size_t unit) {
   State& state = chunk->states[unit];
   if (!comes(what) || state.gathered || state.gather != ProgramBuilder::kNothing) return;
   if (plan_.offload) state.gather = offload_.Load("fsdp.parameters", what.share() * kFp32Bytes);
-  // The share is cast into the flat buffer. PyTorch does so beside the compute stream; the bytes
-  // are moved by the same memory.
+  // Casts the share into the flat buffer. PyTorch uses a stream beside the compute stream; the
+  // bytes use the same memory.
   b_.Compute(StepWork("fsdp.copy-in", submodule::Cast{{what.share()}},
                       c_.job.training.precision.type, c_.tables));
   CommCall call;
@@ -135,7 +135,7 @@ void FsdpHooks::BeforeForward(const GroupPass& pass) {
   if (plan_.version == 2) Start(chunk, UnitsAt(pass, 2));
 }
 
-// Nothing but the host's own pace holds the all-gathers back.
+// Only the speed of the host limits the all-gathers.
 void FsdpHooks::StartAll(const GroupPass& pass) {
   Chunk* chunk = &chunks_[static_cast<size_t>(pass.chunk)];
   for (int ahead = 2; HasGroup(pass, ahead); ++ahead) Start(chunk, UnitsAt(pass, ahead));
@@ -154,7 +154,7 @@ void FsdpHooks::BeforeBackward(const GroupPass& pass) {
   if (plan_.backward_prefetch) Start(chunk, UnitsAt(pass, -1));
 }
 
-// Experts come last in a group, and their gradients first.
+// In a group, experts are the last in forward and the first in backward.
 void FsdpHooks::AfterBackward(const GroupPass& pass) {
   const std::vector<size_t>& units = UnitsAt(pass, 0);
   for (size_t i = units.size(); i-- > 0;) ReduceUnit(pass, units[i]);
@@ -170,11 +170,11 @@ void FsdpHooks::ReduceUnit(const GroupPass& pass, size_t index) {
   reduced_microbatches_ = plan_.sync_every ? pass.microbatch : 0;
   if (Syncs(pass) && !plan_.sync_after_all) Reduce(unit);
   b_.SetPhase(phase);
-  // Without resharding only the last micro-batch's backward frees the parameters.
+  // Without resharding, only the backward of the last micro-batch frees the parameters.
   if (plan_.reshard || Syncs(pass)) chunk.states[index].gathered = false;
 }
 
-// The gradient of several micro-batches is kept in the type it is reduced in.
+// The sum over micro-batches has the data type of the reduction.
 void FsdpHooks::Accumulate(const FsdpUnit& unit, bool first) {
   if (first) {
     b_.Compute(StepWork("fsdp.accumulate", submodule::Cast{{unit.elements}},
@@ -192,7 +192,7 @@ void FsdpHooks::Reduce(const FsdpUnit& unit) {
   if (end != ProgramBuilder::kNothing) reductions_.push_back(end);
 }
 
-// The host waits for a gradient that it has to add to an earlier one.
+// The host waits for a gradient before it adds it to an earlier one.
 void FsdpHooks::StoreGradient(const FsdpUnit& unit, OpId reduction) {
   const int64_t share = unit.share();
   const OpId stored = offload_.Store("fsdp.gradients", share * kFp32Bytes, reduction);
@@ -203,7 +203,7 @@ void FsdpHooks::StoreGradient(const FsdpUnit& unit, OpId reduction) {
 
 FsdpHooks::OpId FsdpHooks::ReduceOverRanks(const FsdpUnit& unit) {
   b_.Wait(scatter_);
-  // Gradients are laid out by shard, in the type they are reduced in.
+  // Orders gradients by shard, in the data type of the reduction.
   b_.Compute(StepWork("fsdp.reduce-copy-in", submodule::Cast{{unit.elements}},
                       c_.job.training.precision.type, c_.tables));
   CommCall call;
@@ -221,7 +221,7 @@ FsdpHooks::OpId FsdpHooks::ReduceOverRanks(const FsdpUnit& unit) {
     call.group_size = plan_.replicas;
     end = b_.StartCollective(t_.roles.replica, kReplicaStream, call, scatter_);
   }
-  // Version 1 goes on without waiting for the previous reduction.
+  // Version 1 does not wait for the previous reduction.
   if (plan_.version == 1) scatter_ = ProgramBuilder::kNothing;
   return end;
 }
@@ -250,7 +250,7 @@ void FsdpHooks::Optimize() {
   step.Loss();
 }
 
-// The norm's sum is taken over the ranks as on the GPU; PyTorch takes it with Gloo.
+// The model sums the norm over the ranks with NCCL; PyTorch uses Gloo for offloaded states.
 void FsdpHooks::OptimizeOnHost(ShardStep* step) {
   if (c_.job.training.optimizer.gradient_clipping) {
     offload_.Step("optimizer.norm", share_ * kHostNormBytes);

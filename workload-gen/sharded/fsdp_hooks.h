@@ -1,14 +1,15 @@
-// PyTorch's Fully Sharded Data Parallel around a stage's groups, as its host code issues it:
+// Adds the ops of PyTorch's Fully Sharded Data Parallel around a stage's groups, in the order in
+// which PyTorch's host code issues them:
 //
-//   version 2 (fully_shard, _fsdp_param_group.py): an all-gather and a reduce-scatter per group on
-//   one communicator. Forward, a group's all-gather starts once the group two before it was copied
-//   out, so two are on their way; backward, once the group before it was. Copies run between the
-//   flat buffer and the parameters. Before a gradient is reduced, compute waits for the previous
-//   reduction.
-//   version 1 (FullyShardedDataParallel): the same over one flat parameter per layer, without
-//   copies; the embedding, the final norm and the head are one that stays gathered.
+//   Version 2 (fully_shard, _fsdp_param_group.py) runs one all-gather and one reduce-scatter per
+//   group on one communicator. In forward, a group's all-gather starts after the copy-out of the
+//   group two before it, so two all-gathers are in flight. In backward, it starts after the
+//   copy-out of the previous group. Copies run between the flat buffer and the parameters. Before a
+//   gradient is reduced, compute waits for the previous reduction. Version 1
+//   (FullyShardedDataParallel) uses one flat parameter per layer and no copies. The embedding, the
+//   final norm and the head share one flat parameter, which stays gathered.
 //
-// With replicas (HSDP) each shard's gradient is then summed over the replicas.
+// With replicas (HSDP), an all-reduce over the replicas follows each reduce-scatter.
 #ifndef DRYDOCK_WORKLOAD_GEN_SHARDED_FSDP_HOOKS_H_
 #define DRYDOCK_WORKLOAD_GEN_SHARDED_FSDP_HOOKS_H_
 
@@ -20,15 +21,15 @@
 
 namespace drydock {
 
-// The rules with what kDefault stands for filled in.
+// The rules of the job, with kDefault resolved.
 struct FsdpPlan {
   int version = 2;
   int shards = 1;
   int replicas = 1;
-  bool reshard = true;          // after a group's forward
-  bool reshard_last = false;    // the last group's too
-  bool sync_every = true;       // gradients are reduced after every micro-batch
-  bool sync_after_all = false;  // ... after the last backward of the stage, group after group
+  bool reshard = true;          // free the parameters after a group's forward
+  bool reshard_last = false;    // also after the last group's forward
+  bool sync_every = true;       // reduce gradients after each micro-batch
+  bool sync_after_all = false;  // reduce them after the stage's last backward, by group
   bool backward_prefetch = true;
   bool limit_all_gathers = true;
   DataType reduce_type = DataType::kFp32;
@@ -36,18 +37,18 @@ struct FsdpPlan {
 };
 FsdpPlan MakeFsdpPlan(const TrainingJob& job, const ParallelLayout& layout);
 
-// What is gathered together.
+// Parameters that one all-gather collects.
 struct FsdpUnit {
-  int64_t elements = 0;  // padded to the shards
+  int64_t elements = 0;  // padded to a multiple of the shards
   bool stays = false;    // gathered from its first forward to its last backward
   int first = 0;         // its first group in forward order, the last in backward order
   int shards = 1;
-  bool experts = false;  // shared by the ranks that hold the same experts
+  bool experts = false;  // sharded over the ranks that hold the same experts
 
   int64_t share() const { return elements / shards; }
 };
 
-// The units of a chunk in forward order, and for each of the chunk's groups its unit.
+// The units of a chunk in forward order, and the units of each of the chunk's groups.
 struct FsdpUnits {
   std::vector<FsdpUnit> units;
   std::vector<std::vector<size_t>> of_group;
@@ -68,7 +69,7 @@ class FsdpHooks : public ShardingHooks {
   using OpId = ProgramBuilder::OpId;
   struct State {
     bool gathered = false;
-    OpId gather = ProgramBuilder::kNothing;  // on its way
+    OpId gather = ProgramBuilder::kNothing;  // the all-gather in flight
   };
   struct Chunk {
     FsdpUnits units;
@@ -76,12 +77,12 @@ class FsdpHooks : public ShardingHooks {
   };
 
   bool comes(const FsdpUnit& unit) const { return unit.shards > 1 || plan_.offload; }
-  // Of the group `ahead` of this one in the chunk's forward order; none beyond its ends.
+  // Returns the units of the group `ahead` positions after this one in forward order, or none.
   const std::vector<size_t>& UnitsAt(const GroupPass& pass, int ahead) const;
   bool HasGroup(const GroupPass& pass, int ahead) const { return !UnitsAt(pass, ahead).empty(); }
   bool IsLast(const GroupPass& pass) const;
   bool Syncs(const GroupPass& pass) const;
-  // No-ops where the unit is gathered, or on its way, or there is none.
+  // Does nothing if the unit is gathered, in flight or absent.
   void Start(Chunk* chunk, const std::vector<size_t>& units);
   void Start(Chunk* chunk, size_t unit);
   void Use(Chunk* chunk, size_t unit);
@@ -101,10 +102,10 @@ class FsdpHooks : public ShardingHooks {
   FsdpPlan plan_;
   Offload offload_;
   std::vector<Chunk> chunks_;
-  OpId scatter_ = ProgramBuilder::kNothing;  // the last
-  std::vector<OpId> reductions_;             // the last op of each unit's
-  int reduced_microbatches_ = 0;             // before the one at hand
-  int64_t share_ = 0;                        // elements this rank's optimizer updates
+  OpId scatter_ = ProgramBuilder::kNothing;  // the latest
+  std::vector<OpId> reductions_;             // the last op of each unit's reduction
+  int reduced_microbatches_ = 0;             // before the current one
+  int64_t share_ = 0;                        // elements that this rank's optimizer updates
 };
 
 }  // namespace drydock

@@ -1,5 +1,5 @@
-// FSDP's programs, counted by hand and in closed form: per micro-batch an all-gather of every group
-// in forward, of every resharded one in backward, and a reduce-scatter of each.
+// Compares FSDP's programs with counts by hand and closed forms: per micro-batch one all-gather of
+// each group in forward, one of each resharded group in backward, and one reduce-scatter of each.
 #include "workload-gen/sharded/fsdp.h"
 
 #include <gmock/gmock.h>
@@ -20,10 +20,11 @@ TEST(Fsdp, Version2GathersAndReducesEveryGroupInOrder) {
   const auto scatter = [](int64_t n) { return std::pair{kRs, n}; };
   const int64_t e = kEmbeddingElements, l = kLayerElements, h = kHeadElements;
   EXPECT_EQ(CollectivesOf(w, "dp"),
-            (Collectives{gather(e), gather(l), gather(l), gather(l), gather(l), gather(h),
-                         // Backward: the head stayed; one group ahead of the gradient's reduction.
-                         gather(l), scatter(h), gather(l), scatter(l), gather(l), scatter(l),
-                         gather(l), scatter(l), gather(e), scatter(l), scatter(e)}));
+            (Collectives{
+                gather(e), gather(l), gather(l), gather(l), gather(l), gather(h),
+                // Backward: the head is still gathered; gathers run one group ahead of reductions.
+                gather(l), scatter(h), gather(l), scatter(l), gather(l), scatter(l), gather(l),
+                scatter(l), gather(e), scatter(l), scatter(e)}));
 }
 
 TEST(Fsdp, BytesOfAStepFollowTheClosedForm) {
@@ -54,7 +55,7 @@ TEST(Fsdp, ReshardingAndGradientSync) {
   };
   EXPECT_EQ(with("fsdp.version=2"), (Counts{{kAg, 2 * 11}, {kRs, 2 * 6}}));
   EXPECT_EQ(with("fsdp.reshard_after_forward=always"), (Counts{{kAg, 2 * 12}, {kRs, 2 * 6}}));
-  // Gathered once for both passes; after a reduced backward it is shared out again.
+  // Each group is gathered once for both passes and resharded after its reduction.
   EXPECT_EQ(with("fsdp.reshard_after_forward=never"), (Counts{{kAg, 2 * 6}, {kRs, 2 * 6}}));
   EXPECT_EQ(with("fsdp.gradient_sync=last-microbatch"), (Counts{{kAg, 2 * 11}, {kRs, 6}}));
 }
@@ -104,8 +105,8 @@ TEST(Fsdp, ReplicasWaitForTheirShardAlone) {
   EXPECT_EQ(found, 6);
 }
 
-// The gather of the group after next starts as soon as this group's parameters were copied out,
-// and compute waits for its own group alone.
+// The gather of the group after next starts after the copy-out of this group's parameters. Compute
+// waits only for the gather of its own group.
 TEST(Fsdp, ForwardIsTwoGroupsAhead) {
   const Workload w = ShardedWorkload({});
   const Program& p = w.programs[0];
@@ -117,7 +118,7 @@ TEST(Fsdp, ForwardIsTwoGroupsAhead) {
   }
   ASSERT_EQ(gathers.size(), 6u);
   for (size_t k = 2; k < gathers.size(); ++k) {
-    // Behind the op that waited for the gather two before it.
+    // It follows the op that waits for the gather two before it.
     bool behind = false;
     for (const uint32_t d : p.dependencies(gathers[k])) {
       for (const uint32_t waited : p.dependencies(d)) behind |= waited == gathers[k - 2];
@@ -150,7 +151,7 @@ TEST(Fsdp, PipelineKeepsParametersAndReducesAtTheEnd) {
   EXPECT_EQ(CountCollectives(w, "dp", 1), (Counts{{kAg, 3}, {kRs, 3}}));
   for (const Op& op : w.programs[0].ops) {
     if (op.kind == OpKind::kCollective && w.calls[op.work].collective == kRs) {
-      EXPECT_EQ(op.microbatch, -1);  // behind the schedule
+      EXPECT_EQ(op.microbatch, -1);  // after the schedule
     }
   }
 }
@@ -212,8 +213,10 @@ TEST(Fsdp, OneRankMovesNothing) {
 TEST(Fsdp, RefusesWhatItCannotRun) {
   EXPECT_EQ(ShardedError({}), "ok");
   EXPECT_EQ(ShardedError({"fsdp.replicas=3"}), "replicas 3 does not divide data 8");
-  EXPECT_EQ(ShardedError({"fsdp.replicas=8"}),
-            "replicas 8 of data 8 leaves one rank for each model, and nothing to shard; at most 4");
+  EXPECT_EQ(
+      ShardedError({"fsdp.replicas=8"}),
+      "replicas 8 of data 8 leaves one rank per model and nothing to shard: replicas must be at "
+      "most 4");
   EXPECT_EQ(ShardedError({"parallel.tensor=2"}),
             "torchtitan splits activations wherever it splits layers: with tensor > 1 "
             "sequence_parallel must be true");

@@ -27,7 +27,7 @@ void ZeroGradientOffload::AfterReduction(int64_t share, ProgramBuilder::OpId red
   const int64_t bytes = share * SizeOf(type).count();
   const bool last = microbatch_ == c_.layout.microbatches - 1;
   const bool partitioned = c_.job.zero.stage == 3;
-  // Stage 1 keeps the gradients of all micro-batches on the GPU until the last.
+  // Stage 1 keeps the gradients on the GPU until the last micro-batch.
   const bool sums = c_.layout.microbatches > 1 && c_.job.zero.stage > 1;
   ShardStep kernels(c_);
   if (sums && microbatch_ > 0) {

@@ -1,5 +1,5 @@
-// "Do offloaded states move the bytes of their closed form, and does the host do the optimizer's
-// work?" Shares of 8 ranks; every parameter divides by 8.
+// "Do offloaded states move the bytes of their closed form, and does the host run the optimizer?"
+// States are sharded over 8 ranks; the size of each parameter is divisible by 8.
 #include "workload-gen/sharded/offload.h"
 
 #include <gmock/gmock.h>
@@ -20,7 +20,7 @@ Overrides Job(const std::string& framework, int microbatches, Overrides more) {
   return more;
 }
 
-// Bytes of a rank's ops of that kind and name.
+// Returns the bytes of a rank's ops of a kind and name.
 int64_t Moved(const Workload& w, OpKind kind, const std::string& name) {
   int64_t bytes = 0;
   for (const Op& op : w.programs[0].ops) {

@@ -1,6 +1,6 @@
-// The data-parallel ranks of a layout in `replicas` groups that each hold one whole model between
-// them (HSDP). Ranks next to each other share a model; with one replica the shard group is the
-// data-parallel group.
+// Divides the data-parallel ranks of a layout into `replicas` shard groups (HSDP). The consecutive
+// ranks of a shard group hold one model. With one replica, the shard group is the data-parallel
+// group.
 #ifndef DRYDOCK_WORKLOAD_GEN_SHARDED_SHARD_GROUPS_H_
 #define DRYDOCK_WORKLOAD_GEN_SHARDED_SHARD_GROUPS_H_
 
@@ -11,11 +11,11 @@
 namespace drydock {
 
 struct ShardRoles {
-  Role shard = kDataRole;    // ranks that hold one model between them
-  Role replica = kDataRole;  // ranks that hold the same part of it
+  Role shard = kDataRole;    // ranks that together hold one model
+  Role replica = kDataRole;  // ranks that hold the same shard
 };
 
-// Adds both roles to a workload whose groups BuildGroups made.
+// Adds both roles to the workload. REQUIRES: BuildGroups made its groups.
 ShardRoles AddShardGroups(const ParallelLayout& layout, int replicas, Workload* workload);
 
 }  // namespace drydock

@@ -47,15 +47,15 @@ StateMemory FsdpStates(const TorchContext& context, const FsdpPlan& plan) {
   states.gradients = share * kFp32;
   states.optimizer = 2 * share * kFp32;
   if (plan.offload) {
-    // On the host; here pass the shares of a group in use and two on their way, and of two
-    // gradients.
+    // The states are on the host. The GPU buffers the shares of one group in use, of two groups in
+    // flight, and of two gradients.
     states = {};
     const int64_t least = passing.empty() ? staying : 0;
     states.buffers =
         (MostTogether(passing, 3) + MostTogether(passing, 2) + 2 * least) / plan.shards * kFp32;
   }
   if (plan.shards < 2 && !plan.offload) return states;
-  // One in use, two on their way; version 2's copies leave one flat buffer beside its parameters.
+  // One group is in use and two are in flight. The copies of version 2 add one flat buffer.
   states.gathered = (staying + MostTogether(passing, 3)) * type;
   if (plan.version == 2) states.gathered += MostTogether(passing, 1) * type;
   // Whole gradients: of several micro-batches, or of the group at hand; and the flat buffers of
@@ -94,7 +94,7 @@ StateMemory ZeroStates(const TorchContext& context) {
   if (rules.stage < 3 || (ranks < 2 && !rules.offload_param)) return states;
   const ZeroTrace trace(context);
   states.gathered =
-      PlanZeroFetches(trace.parameters, trace.steps, rules, static_cast<int>(ranks)).most_live *
+      PlanZeroFetches(trace.parameters, trace.steps, rules, static_cast<int>(ranks)).peak_live *
       type;
   return states;
 }

@@ -1,4 +1,4 @@
-// What ranks hold of parameters, gradients and optimizer states where those are shared out.
+// The memory of sharded parameters, gradients and optimizer states.
 #ifndef DRYDOCK_WORKLOAD_GEN_SHARDED_SHARD_MEMORY_H_
 #define DRYDOCK_WORKLOAD_GEN_SHARDED_SHARD_MEMORY_H_
 
@@ -7,11 +7,11 @@
 
 namespace drydock {
 
-// fp32 shares of parameters and gradients, two moments; gathered groups; gradients that are not
-// shared out so far.
+// Returns fp32 shares of parameters and gradients, two moments, gathered groups, and gradients that
+// are not yet reduced.
 StateMemory FsdpStates(const TorchContext& context, const FsdpPlan& plan);
-// Of the training precision and, in the rank's share, in fp32: parameters, gradients of the step
-// and two moments.
+// Returns parameters and gradients in the training precision, and the rank's share in fp32 of
+// parameters, gradients and two moments.
 StateMemory ZeroStates(const TorchContext& context);
 
 }  // namespace drydock

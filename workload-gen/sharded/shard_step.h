@@ -1,5 +1,5 @@
-// What ends a step where each rank holds a share of the parameters: the norm of all gradients,
-// clipping, Adam over the share; the loss.
+// The end of an iteration with sharded parameters: the norm of all gradients, clipping, Adam over
+// the rank's share, and the mean of the loss.
 #ifndef DRYDOCK_WORKLOAD_GEN_SHARDED_SHARD_STEP_H_
 #define DRYDOCK_WORKLOAD_GEN_SHARDED_SHARD_STEP_H_
 
@@ -7,7 +7,7 @@
 
 namespace drydock {
 
-// Adds `elements` of gradients of type `type` to those of earlier micro-batches.
+// Returns the work that adds `elements` gradients of type `type` to those of earlier micro-batches.
 uint32_t AccumulationWork(const char* name, DataType type, bool into_fp32, int64_t elements,
                           WorkTables* tables);
 
@@ -15,11 +15,11 @@ class ShardStep {
  public:
   explicit ShardStep(const WriterContext& context) : c_(context) {}
 
-  // A number that the ranks which together hold the model once agree on: over `role` (of `size`
+  // Reduces one number over the ranks that together hold one model: over `role` (of `size`
   // members), then over tensor and pipeline parallelism.
   void Agree(Role role, Stream stream, int size, DataType type, ReduceOp op);
   void Compute(const char* name, const SubmoduleWork& work, DataType type);
-  // Mean of the loss over data parallelism.
+  // Averages the loss over data parallelism.
   void Loss();
 
  private:

@@ -31,7 +31,7 @@ Overrides Zero(int stage) {
   return {"training.framework=deepspeed", "zero.stage=" + std::to_string(stage)};
 }
 
-// Of kinds of products over all ranks.
+// Sums the FLOPs of matrix products over all ranks.
 double ProductFlops(const Workload& w) {
   double flops = 0;
   for (const int c : w.class_of_rank) {
@@ -67,7 +67,7 @@ TEST(ShardedScopeTest, Fp8RunsEveryProductButTheHeadsInFp8) {
     if (!s.Is<submodule::Linear>()) continue;
     EXPECT_EQ(s.type, s.name == "head.logits" ? DataType::kBf16 : DataType::kFp8) << s.name;
   }
-  // Each product reads input and weight for their scales, and the gradient on the way back.
+  // Each product reads input and weight for their scales, and the gradient in backward.
   int64_t read = 0, cast = 0;
   for (const Op& op : w.programs[0].ops) {
     if (op.kind != OpKind::kCompute || op.layer != 1) continue;
@@ -81,7 +81,7 @@ TEST(ShardedScopeTest, Fp8RunsEveryProductButTheHeadsInFp8) {
   const int64_t inputs = 6 * 64 + 160, outputs = 64 + 32 + 32 + 64 + 160 + 160 + 64;
   EXPECT_EQ(cast, weights);
   EXPECT_EQ(read, weights + t * (inputs + outputs));
-  // What is gathered and reduced stays as it is.
+  // The gathered and reduced elements do not change.
   EXPECT_EQ(ElementsMoved(w, "dp", kAg), ElementsMoved(plain, "dp", kAg));
 }
 
@@ -93,7 +93,7 @@ TEST(ShardedScopeTest, ContextParallelRanksShareParametersAndSplitTheWork) {
                          std::string("parallel.context_type=") + type, "training.micro_batch=4"});
     EXPECT_EQ(StructureMistake(w), "");
     EXPECT_NEAR(ProductFlops(w) / ProductFlops(one), 1, 1e-9) << type;
-    // Shared out over the ranks of both dimensions.
+    // Parameters are sharded over the ranks of both dimensions.
     EXPECT_EQ(ElementsMoved(w, "dp-cp", kRs), kAllElements);
     for (const Op& op : w.programs[0].ops) {
       if (!IsCommunication(op.kind) || w.roles[op.role].name != "dp-cp") continue;
@@ -102,8 +102,8 @@ TEST(ShardedScopeTest, ContextParallelRanksShareParametersAndSplitTheWork) {
   }
 }
 
-// Keys and values of t tokens and 4 heads of 8: CP - 1 steps forward; back CP, of which all but the
-// first and last carry gradients too.
+// Keys and values of t tokens and 4 heads of 8: CP - 1 steps in forward and CP in backward. All
+// backward steps but the first and the last carry gradients too.
 TEST(ShardedScopeTest, TheRingPassesKeysAndValuesOn) {
   const Workload w = ShardedWorkload({"parallel.context=4", "parallel.data=2",
                                       "training.micro_batch=8", "parallel.context_type=p2p"});
@@ -130,7 +130,7 @@ TEST(ShardedScopeTest, UlyssesExchangesHeads) {
     EXPECT_EQ(type, CollectiveType::kAllToAll);
     moved += count;
   }
-  // Four layers, both ways: queries, keys, values and outputs of the rank's tokens.
+  // Four layers, forward and backward: queries, keys, values and outputs of the rank's tokens.
   EXPECT_EQ(moved, 4 * 2 * (8 * 32 / 4) * (64 + 32 + 32 + 64));
   EXPECT_EQ(ElementsMoved(w, "dp-cp", kAr), kAllElements);
 }
@@ -167,7 +167,8 @@ TEST(ShardedScopeTest, LatentAttentionHasTheModelsParameters) {
   }
 }
 
-// Two ranks share each set of experts, of four sets: theirs go over those two, the rest over all.
+// Two ranks hold each of four sets of experts. Experts are sharded over these two, the rest over
+// all.
 TEST(ShardedScopeTest, ExpertsAreSharedByTheRanksThatHoldThem) {
   const int64_t expert = 3 * 64 * 96;
   for (const Overrides& framework : {kFsdp, Zero(2)}) {
@@ -182,7 +183,7 @@ TEST(ShardedScopeTest, ExpertsAreSharedByTheRanksThatHoldThem) {
   }
 }
 
-// Each token's two copies go out and come back, in both directions, with their probabilities.
+// Token dispatch and combine move each token's two copies, in forward and backward.
 TEST(ShardedScopeTest, TokensGoToTheirExpertsAndBack) {
   const Workload w = ShardedWorkload(
       Join({kFsdp, kExperts, {"parallel.expert=4", "training.moe_aux_loss=false"}}));
@@ -202,8 +203,9 @@ TEST(ShardedScopeTest, SaysWhatAFrameworkDoesNotHave) {
   const auto error = [](std::initializer_list<Overrides> lists) {
     return ShardedError(Join(lists));
   };
-  EXPECT_THAT(error({Zero(1), {"training.precision=fp8"}}),
-              HasSubstr("DeepSpeed has no products in fp8 of its own"));
+  EXPECT_THAT(
+      error({Zero(1), {"training.precision=fp8"}}),
+      HasSubstr("DeepSpeed runs no fp8 products of its own: precision must be fp16 or bf16"));
   EXPECT_THAT(error({Zero(1), {"parallel.context=2", "parallel.data=4"}}),
               HasSubstr("(Ulysses) exchanges heads: context_type must be a2a"));
   EXPECT_THAT(

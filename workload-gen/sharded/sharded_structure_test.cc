@@ -1,4 +1,4 @@
-// What the sharded frameworks generate runs to its end on all ranks at once, whatever the layout.
+// "Do the programs of the sharded frameworks end on all ranks, for each layout?"
 #include <gmock/gmock.h>
 
 #include "workload-gen/testing/sharded_testing.h"
@@ -37,7 +37,7 @@ const std::vector<Overrides> kLayouts = {
     {"parallel.data=4", "parallel.pipeline=3", "parallel.first_stage_layers=2",
      "training.global_batch=40"}};
 
-// Number of GPUs that a layout takes, two a host.
+// Counts the GPUs of a layout, two per host.
 int HostsOf(const Overrides& overrides) {
   int gpus = 1;
   for (const std::string& text : overrides) {
@@ -61,7 +61,7 @@ TEST(ShardedStructure, EveryProgramRunsToItsEnd) {
       ++ran;
     }
   }
-  // All but interleaving under DeepSpeed, pipelines with stages 2 and 3.
+  // All pairs except DeepSpeed with interleaving, and stages 2 and 3 with a pipeline.
   EXPECT_EQ(ran, 14 * 5 - 6 - 4 * 2);
 }
 

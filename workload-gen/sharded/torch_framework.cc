@@ -34,7 +34,7 @@ double FlopsOf(const TorchModule& module, const ParallelLayout& layout, ContextT
   return flops;
 }
 
-// What recomputation adds, over all GPUs: matrix products and attention.
+// Returns the FLOPs that recomputation adds over all GPUs: matrix products and attention.
 double RecomputedFlops(const TrainingJob& job, const ParallelLayout& layout,
                        const TorchModel& model, const WorkTables& tables) {
   if (job.training.recompute.granularity == Recompute::kNone) return 0;
@@ -71,7 +71,7 @@ struct Feature {
   bool (*is_used)(const TrainingJob& job);
 };
 
-// One row a feature.
+// One row per feature.
 constexpr Feature kNotGenerated[] = {
     {"parallel.tensor", "latent attention over several tensor ranks",
      [](const TrainingJob& j) { return j.model.attention.is_latent() && j.parallel.tensor > 1; }},
@@ -142,7 +142,7 @@ Workload BuildTorchWorkload(const TrainingJob& job, const ParallelLayout& layout
   BuildGroups(layout, needs, &workload);
   const ShardRoles roles = AddShardGroups(layout, replicas, &workload);
   WorkTables tables(&workload);
-  // Attention is PyTorch's scaled_dot_product_attention, which is fused whatever else is.
+  // Attention is PyTorch's scaled_dot_product_attention, which is always fused.
   TrainingJob fused = job;
   fused.training.kernels.fused = true;
   const RankWork work = MakeRankWork(fused, layout, &tables);

@@ -1,5 +1,5 @@
-// What FSDP and DeepSpeed share as Frameworks: a workload of TorchModel stages around which each
-// puts its own hooks.
+// The common part of the frameworks FSDP and DeepSpeed: a workload of TorchModel stages, to which
+// each framework adds its own hooks.
 #ifndef DRYDOCK_WORKLOAD_GEN_SHARDED_TORCH_FRAMEWORK_H_
 #define DRYDOCK_WORKLOAD_GEN_SHARDED_TORCH_FRAMEWORK_H_
 
@@ -11,10 +11,10 @@
 
 namespace drydock {
 
-// Keys of model.yaml that belong to Megatron alone, or to what these programs have no module for.
+// Rejects keys of model.yaml that only Megatron has, or for which these programs have no module.
 Status CheckTorchJob(const TrainingJob& job);
 
-// `write` writes one stage's program into context.writer.builder and gives what its ranks hold.
+// `write` writes one stage's program into context.writer.builder and returns its states.
 Workload BuildTorchWorkload(const TrainingJob& job, const ParallelLayout& layout,
                             const Topology& topology, int replicas,
                             const std::function<StateMemory(const TorchContext& context)>& write);

@@ -67,13 +67,13 @@ class ModelMaker {
     return module;
   }
 
-  // Finds the largest of `elements` values, for the scale of a tensor in fp8.
+  // Finds the largest magnitude of `elements` values, for the scale of a tensor in fp8.
   uint32_t Scale(const std::string& name, int64_t elements) {
     return maker_.Add(name, submodule::GradientNorm{{elements}}, Pass::kNone);
   }
 
-  // torchao scales tensors by their own largest value: it reads input and weight to find the value,
-  // and casts the weight each time. The cast of the input belongs to the product.
+  // torchao scales each tensor by its largest value. It reads input and weight to find that value
+  // and casts the weight in each forward. The cast of the input belongs to the product.
   std::vector<uint32_t> Fp8Casts(const std::string& name, int64_t n, int64_t k) {
     return {Scale(name + ".input-scale", rows_ * k), Scale(name + ".weight-scale", n * k),
             maker_.Add(name + ".weight-cast", submodule::Quantise{.rows = n, .n = k, .fused = true},
@@ -147,7 +147,7 @@ class ModelMaker {
         submodule::Rotary{.rows = rows_, .n = width, .fused = job_.training.kernels.fused});
   }
 
-  // A norm of something narrower than the model, which tensor parallelism does not split.
+  // A norm over fewer columns than the hidden size, which tensor parallelism does not split.
   TorchModule NarrowNorm(const std::string& name, int64_t width) {
     TorchModule module = BothWays(name, NormOf(rows_, width));
     module.parameters = {width};
@@ -203,7 +203,7 @@ class ModelMaker {
     modules->push_back(Residual("mlp.residual"));
   }
 
-  // Router and experts; those that are shared run on every rank.
+  // Router and experts. Shared experts run on each rank.
   void ExpertModules(const ExpertWork& work, std::vector<TorchModule>* modules) {
     const ExpertShape& moe = m_.moe;
     const int64_t inputs = m_.mlp.gated() ? 2 : 1;
@@ -260,7 +260,7 @@ class ModelMaker {
     return group;
   }
 
-  // Of logits split by the vocabulary: the largest, the sum of exponentials, the label's.
+  // Logits split by the vocabulary need three reductions: maximum, sum of exponentials, label.
   std::vector<CommCall> LossCalls() const {
     std::vector<CommCall> calls;
     if (layout_.tensor == 1) return calls;

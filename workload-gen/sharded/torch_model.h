@@ -1,7 +1,7 @@
-// A transformer as the modules that PyTorch runs one by one (torchtitan's Llama, Hugging Face's):
-// query, key and value, and the two halves of a gated MLP, are linear layers of their own. Each
-// module has its parameters, its kernels both ways, and what tensor parallelism moves around it.
-// Made once per workload; indices are those of the tables.
+// A transformer as the sequence of modules that PyTorch runs (Llama of torchtitan and Hugging
+// Face). Query, key and value are separate linear layers, and so are the two halves of a gated MLP.
+// Each module has its parameters, its forward and backward kernels, and its tensor-parallel
+// communication. A workload has one TorchModel, whose indices refer to the tables.
 #ifndef DRYDOCK_WORKLOAD_GEN_SHARDED_TORCH_MODEL_H_
 #define DRYDOCK_WORKLOAD_GEN_SHARDED_TORCH_MODEL_H_
 
@@ -13,40 +13,40 @@
 
 namespace drydock {
 
-// What happens to a micro-batch's activations over tensor parallelism. Backward does the reverse.
+// The tensor-parallel communication of a micro-batch's activations. Backward does the reverse.
 enum class Redistribution : uint8_t {
   kNone,
-  kGather,   // rows come together; backward, their gradients are summed and split
-  kScatter,  // partial sums are summed and split by rows; backward, gradients come together
-  kSum,      // partial sums are summed; backward, nothing
-  kCopy      // nothing; backward, gradients are summed
+  kGather,   // all-gather of rows; in backward, reduce-scatter of their gradients
+  kScatter,  // reduce-scatter of partial sums by rows; in backward, all-gather of gradients
+  kSum,      // all-reduce of partial sums; nothing in backward
+  kCopy      // nothing; in backward, all-reduce of gradients
 };
 
 struct TorchModule {
   std::string name;                 // "attention.wq"
-  std::vector<int64_t> parameters;  // elements of each, on this rank
+  std::vector<int64_t> parameters;  // elements of each parameter on this rank
   std::vector<uint32_t> forward, backward;
   Redistribution before = Redistribution::kNone;
   Redistribution after = Redistribution::kNone;
   std::vector<CommCall> calls;  // over tensor parallelism, after the forward
-  // Replicated over tensor ranks that see their own rows: its gradients are in parts.
+  // True if tensor ranks hold replicas and see different rows, so that gradients are partial sums.
   bool partial_gradient = false;
-  // Attention of which other ranks hold keys: its pieces, in place of `forward` and `backward`.
+  // Attention whose keys other ranks hold: its steps replace `forward` and `backward`.
   const CoreWork* core = nullptr;
-  // A layer's router and experts with the tokens' way to them, in place of both.
+  // Router and experts with token dispatch and combine: they replace `forward` and `backward`.
   const ExpertWork* experts = nullptr;
-  std::vector<int64_t> expert_parameters;  // of the local experts, which fewer ranks share
-  bool product = false;                    // a matrix product, or several
-  bool tied = false;                       // its weight is the embedding's
-  // torchtitan's selective checkpointing runs it once more: all but attention and every second
-  // matrix product.
+  std::vector<int64_t> expert_parameters;  // of the local experts, sharded over fewer ranks
+  bool product = false;                    // one or more matrix products
+  bool tied = false;                       // shares the embedding's weight
+  // True if torchtitan's selective checkpointing repeats it: all modules except attention and every
+  // second matrix product.
   bool selectively_recomputed = false;
 
   int64_t elements() const;  // without experts
   int64_t expert_elements() const;
 };
 
-// What FSDP2 shards together.
+// Modules that FSDP2 shards as one group.
 struct TorchGroup {
   std::vector<TorchModule> modules;
   int64_t elements() const;
@@ -55,12 +55,12 @@ struct TorchGroup {
 
 struct TorchModel {
   TorchGroup embedding;                // tok_embeddings
-  std::vector<TorchGroup> blocks;      // kinds of layers
+  std::vector<TorchGroup> blocks;      // one per kind of layer
   std::vector<uint8_t> kind_of_layer;  // index into blocks
   TorchGroup head;                     // norm and output
 };
 
-// `work` outlives the model: attention and experts are taken from there.
+// REQUIRES: `work` outlives the model, which refers to its attention and experts.
 TorchModel MakeTorchModel(const TrainingJob& job, const ParallelLayout& layout,
                           const RankWork& work, WorkTables* tables);
 

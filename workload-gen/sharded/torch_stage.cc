@@ -8,7 +8,7 @@
 namespace drydock {
 namespace {
 
-// Gradients are told module by module (ShardingHooks), not parameter by parameter.
+// ShardingHooks receive gradients per module, not per parameter.
 class Nobody : public GradientListener {
  public:
   void OnGradient(ParameterKind, int) override {}
@@ -101,14 +101,14 @@ class TorchStageWriter {
     hooks_->AfterBackward(pass);
   }
 
-  // torchtitan's selective form keeps what the reduce-scatters gave, too.
+  // torchtitan's selective checkpointing also saves the results of the reduce-scatters.
   void Repeat(const GroupPass& pass) {
     const bool full = c_.job.training.recompute.granularity == Recompute::kFull;
     b_.SetPhase(Phase::kRecompute);
     const std::vector<TorchModule>& modules = t_.Group(pass.group).modules;
     for (size_t i = 0; i < modules.size(); ++i) {
       if (!full && !modules[i].selectively_recomputed) {
-        // A kept product's input is gathered all the same: that is an operation before it.
+        // The all-gather is a separate operation and repeats even if its product is saved.
         if (modules[i].before == Redistribution::kGather) tensor_.AllGather();
         continue;
       }

@@ -1,5 +1,5 @@
-// Writes a pipeline stage's schedule over a TorchModel, module by module, and calls the hooks of
-// whoever shares the model's states out: there FSDP and ZeRO put their communication.
+// Writes a pipeline stage's schedule over a TorchModel, module by module. It calls ShardingHooks,
+// through which FSDP and ZeRO add their communication.
 #ifndef DRYDOCK_WORKLOAD_GEN_SHARDED_TORCH_STAGE_H_
 #define DRYDOCK_WORKLOAD_GEN_SHARDED_TORCH_STAGE_H_
 
@@ -13,8 +13,8 @@
 
 namespace drydock {
 
-// A group's place in the program. `group`: -1 the embedding, a layer, or the number of layers for
-// the head.
+// A group's place in the program. `group` is -1 for the embedding, the index of a layer, or the
+// number of layers for the head.
 struct GroupPass {
   int group = 0;
   int microbatch = 0;
@@ -27,17 +27,17 @@ class ShardingHooks {
  public:
   virtual ~ShardingHooks() = default;
 
-  // Around a group; its recomputation belongs to its backward. Phase and place are set.
+  // Called around a group, whose recomputation belongs to its backward. Phase and place are set.
   virtual void BeforeForward(const GroupPass&) {}
   virtual void AfterForward(const GroupPass&) {}
   virtual void BeforeBackward(const GroupPass&) {}
   virtual void AfterBackward(const GroupPass&) {}
-  // Around a module of it (by index).
+  // Called around a module of the group, by index.
   virtual void BeforeModule(const GroupPass&, ModulePass, size_t /*module*/) {}
   virtual void AfterModule(const GroupPass&, ModulePass, size_t /*module*/) {}
-  // A stage's pass over a micro-batch is done.
+  // Called after a stage's pass over a micro-batch.
   virtual void AfterWork(const StageWork&) {}
-  // After the last: the rest of the gradients, the optimizer.
+  // Called after the last micro-batch: reduces the remaining gradients and runs the optimizer.
   virtual void Finish() = 0;
 };
 
@@ -52,11 +52,11 @@ struct TorchContext {
     if (group >= layers()) return model.head;
     return model.blocks[model.kind_of_layer[static_cast<size_t>(group)]];
   }
-  // The groups of a chunk of this stage, in forward order.
+  // Returns the groups of a chunk of this stage, in forward order.
   std::vector<int> GroupsOf(int chunk) const;
 };
 
-// Writes the whole program.
+// Writes the stage's whole program.
 void WriteTorchStage(const TorchContext& context, ShardingHooks* hooks);
 
 }  // namespace drydock

@@ -31,7 +31,7 @@ void ZeroBuckets::Flush() {
   Copy("zero.bucket-copy");
   if (rules_.stage == 3) Copy("zero.order-by-rank");
   Copy("zero.average");
-  // With overlap one reduction is on its way; the next waits for it.
+  // With overlap_comm, one reduction is in flight and the next one waits for it.
   b.Wait(running_);
   running_ = b.StartCollective(experts_ ? kExpertDataRole : kDataRole,
                                experts_ ? kExpertDataStream : kDataStream, Call());

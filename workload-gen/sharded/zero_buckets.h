@@ -1,5 +1,5 @@
-// DeepSpeed's gradient buckets: gradients are copied into one buffer as they are complete; one that
-// does not fit any more sends the buffer off first (reduce_bucket_size).
+// DeepSpeed's gradient buckets. Each complete gradient is copied into one buffer. If it does not
+// fit (reduce_bucket_size), the content of the buffer is reduced first.
 #ifndef DRYDOCK_WORKLOAD_GEN_SHARDED_ZERO_BUCKETS_H_
 #define DRYDOCK_WORKLOAD_GEN_SHARDED_ZERO_BUCKETS_H_
 
@@ -12,7 +12,7 @@ namespace drydock {
 
 class ZeroBuckets {
  public:
-  // `experts`: of those, whose gradients the ranks with the same experts share.
+  // `experts`: for gradients of experts, which the ranks with the same experts reduce.
   ZeroBuckets(const WriterContext& context, const ZeroRules& rules, bool experts = false)
       : c_(context),
         rules_(rules),
@@ -22,9 +22,9 @@ class ZeroBuckets {
 
   void BeginMicrobatch(int microbatch) { offload_.BeginMicrobatch(microbatch); }
   void Add(int64_t elements);
-  // Reduces what is in the buffer.
+  // Reduces the content of the buffer.
   void Flush();
-  // Flush; the compute stream waits for everything.
+  // Flushes the buffer; the compute stream then waits for all reductions.
   void Finish();
 
  private:
@@ -37,7 +37,7 @@ class ZeroBuckets {
   const int ranks_;
   ZeroGradientOffload offload_;
   int64_t elements_ = 0;  // in the buffer
-  int64_t padded_ = 0;    // each gradient padded to the ranks
+  int64_t padded_ = 0;    // elements, each gradient padded to a multiple of the ranks
   ProgramBuilder::OpId running_ = ProgramBuilder::kNothing;
 };
 

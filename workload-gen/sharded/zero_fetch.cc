@@ -11,7 +11,7 @@ class Planner {
           const ZeroRules& rules, int ranks)
       : parameters_(parameters), trace_(trace), rules_(rules), ranks_(ranks) {
     for (const int64_t elements : parameters) {
-      // Small ones stay gathered for good.
+      // Small parameters stay gathered.
       where_.push_back(elements <= rules.param_persistence_threshold ? kHere : kShared);
     }
     for (size_t step = 0; step < trace.size(); ++step) {
@@ -30,7 +30,7 @@ class Planner {
   }
 
  private:
-  // Where a parameter is: on all ranks in parts, on this one, or in the gather of that index.
+  // The state of a parameter: sharded, whole on this rank, or in the gather of that index.
   static constexpr int kShared = -1, kHere = -2;
   struct Entry {
     int parameter;
@@ -53,7 +53,7 @@ class Planner {
       live_ += Size(parameter);
       Where(parameter) = index;
     }
-    plan_.most_live = std::max(plan_.most_live, live_);
+    plan_.peak_live = std::max(plan_.peak_live, live_);
     plan_.gathers.push_back(std::move(fetch));
     return index;
   }
@@ -71,7 +71,7 @@ class Planner {
     std::sort(made.waits.begin(), made.waits.end());
   }
 
-  // One wait covers all that was gathered together.
+  // One wait covers all parameters of a gather.
   void Arrive(int gather, ZeroFetchStep* step) {
     step->waits.push_back(gather);
     for (const int parameter : plan_.gathers[static_cast<size_t>(gather)].parameters) {
@@ -119,8 +119,8 @@ class Planner {
   int64_t ranks_;
   ZeroFetchPlan plan_;
   std::vector<int> where_;
-  std::vector<Entry> queue_;  // every use of a parameter, in order
-  size_t next_ = 0;           // first that was neither used nor looked at for prefetching
+  std::vector<Entry> queue_;  // all uses of parameters, in order
+  size_t next_ = 0;           // the first entry neither used nor considered for prefetching
   int64_t live_ = 0;
 };
 

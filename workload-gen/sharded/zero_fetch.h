@@ -1,10 +1,10 @@
-// Which parameters ZeRO stage 3 gathers when, as DeepSpeed's coordinator decides from the trace of
-// an earlier iteration (partitioned_param_coordinator.py). Pure function.
+// Plans the all-gathers of ZeRO stage 3, like DeepSpeed's coordinator, which reads the trace of an
+// earlier iteration (partitioned_param_coordinator.py). PlanZeroFetches is a pure function.
 //
-// Before a module runs, what of its parameters is missing is gathered in one piece and waited for;
-// then the parameters the trace needs next are, in one piece, until that piece has
-// prefetch_bucket_size elements. Afterwards its parameters are released, unless they are needed
-// again within max_reuse_distance elements.
+// Before a module runs, one all-gather collects its missing parameters, and the module waits for
+// it. Another all-gather then prefetches the next parameters of the trace, until it has at least
+// prefetch_bucket_size elements. After the module, its parameters are released unless the trace
+// uses them again within max_reuse_distance elements.
 #ifndef DRYDOCK_WORKLOAD_GEN_SHARDED_ZERO_FETCH_H_
 #define DRYDOCK_WORKLOAD_GEN_SHARDED_ZERO_FETCH_H_
 
@@ -17,24 +17,24 @@ namespace drydock {
 
 struct ZeroFetch {
   std::vector<int> parameters;
-  int64_t elements = 0;  // as gathered: each parameter padded to the ranks
+  int64_t elements = 0;  // each parameter padded to a multiple of the ranks
 };
 
-// One module of the trace: before it runs.
+// The all-gathers and waits before one module of the trace.
 struct ZeroFetchStep {
-  int own = -1;            // index of the gather of what is missing; -1: nothing is
-  std::vector<int> waits;  // gathers that it needs, not waited for before, in order
-  int prefetch = -1;       // index of the gather started for later modules; -1: none
+  int own = -1;            // index of the gather of missing parameters, or -1
+  std::vector<int> waits;  // gathers that it waits for first, in order
+  int prefetch = -1;       // index of the gather for later modules, or -1
 };
 
 struct ZeroFetchPlan {
   std::vector<ZeroFetch> gathers;  // in order
   std::vector<ZeroFetchStep> steps;
-  int64_t most_live = 0;  // elements gathered at once, those that stay not counted
+  int64_t peak_live = 0;  // peak of gathered elements, without persistent parameters
 };
 
-// `parameters`: elements of each. `trace`: the parameters of each module, in the order modules run
-// in one micro-batch's forward and backward.
+// `parameters` lists the elements of each parameter. `trace` lists the parameters of each module,
+// in the order of the modules in one micro-batch's forward and backward.
 ZeroFetchPlan PlanZeroFetches(const std::vector<int64_t>& parameters,
                               const std::vector<std::vector<int>>& trace, const ZeroRules& rules,
                               int ranks);

@@ -28,19 +28,18 @@ TEST(ZeroFetch, WithoutPrefetchEveryModuleFetchesItsOwn) {
     EXPECT_THAT(plan.steps[i].waits, ElementsAre(static_cast<int>(i)));
     EXPECT_EQ(plan.steps[i].prefetch, -1);
   }
-  EXPECT_EQ(plan.most_live, 100);
+  EXPECT_EQ(plan.peak_live, 100);
 }
 
 TEST(ZeroFetch, PrefetchStopsAtTheFirstParameterThatReachesTheSize) {
   const ZeroFetchPlan plan = PlanZeroFetches({100, 100, 100, 100}, kThereAndBack, Rules(150, 0), 4);
-  // Module 0 fetches itself and then 1 and 2 together; module 1 waits for both, and so on.
+  // Module 0 gathers its own parameter, then 1 and 2 together. Module 1 waits for that gather.
   EXPECT_EQ(plan.steps[0].own, 0);
   ASSERT_EQ(plan.steps[0].prefetch, 1);
   EXPECT_THAT(plan.gathers[1].parameters, ElementsAre(1, 2));
   EXPECT_THAT(plan.steps[1].waits, ElementsAre(1));
   EXPECT_EQ(plan.steps[1].own, -1);
-  // Next in the trace: 3 once (its backward finds it there), then nothing is missing but 2, which
-  // is still here, and 1, which is too.
+  // Next, 3 is gathered once, because its backward reuses it. Parameters 2 and 1 are still present.
   ASSERT_EQ(plan.steps[1].prefetch, 2);
   EXPECT_THAT(plan.gathers[2].parameters, ElementsAre(3, 0));
   EXPECT_THAT(plan.steps[2].waits, IsEmpty());
@@ -51,7 +50,7 @@ TEST(ZeroFetch, WhatIsNeededAgainSoonStays) {
   EXPECT_EQ(near.gathers.size(), 7u);  // 3 is used twice in a row
   const ZeroFetchPlan far = PlanZeroFetches({100, 100, 100, 100}, kThereAndBack, Rules(0, 700), 4);
   EXPECT_EQ(far.gathers.size(), 4u);
-  EXPECT_EQ(far.most_live, 400);
+  EXPECT_EQ(far.peak_live, 400);
 }
 
 TEST(ZeroFetch, SmallParametersAreNeverGathered) {
@@ -71,7 +70,7 @@ TEST(ZeroFetch, LiveParametersBoundThePrefetch) {
   ZeroRules rules = Rules(1000, 0);
   rules.max_live_parameters = 200;
   const ZeroFetchPlan plan = PlanZeroFetches({100, 100, 100, 100}, kThereAndBack, rules, 4);
-  EXPECT_EQ(plan.most_live, 200);
+  EXPECT_EQ(plan.peak_live, 200);
   EXPECT_THAT(plan.gathers[1].parameters, ElementsAre(1));
 }
 

@@ -39,7 +39,7 @@ void ZeroHooks::AfterModule(const GroupPass& pass, ModulePass part, size_t modul
   if (part != ModulePass::kBackward) return;
   const TorchModule& m = t_.Group(pass.group).modules[module];
   const bool last = pass.microbatch == c_.layout.microbatches - 1;
-  const bool whole = rules_.stage == 1;  // the gradients of all micro-batches are kept here
+  const bool whole = rules_.stage == 1;  // this rank keeps all gradients until the last micro-batch
   const int64_t elements = m.elements() + m.expert_elements();
   if (whole && pass.microbatch > 0 && elements > 0) {
     c_.builder->Compute(AccumulationWork("zero.accumulate", c_.job.training.precision.type, false,
@@ -49,7 +49,7 @@ void ZeroHooks::AfterModule(const GroupPass& pass, ModulePass part, size_t modul
   if (!now) return;
   buckets_.BeginMicrobatch(pass.microbatch);
   expert_buckets_.BeginMicrobatch(pass.microbatch);
-  // Autograd gives the gradients of a module's later parameters first.
+  // Autograd computes the gradients of a module's later parameters first.
   for (size_t i = m.expert_parameters.size(); i-- > 0;) expert_buckets_.Add(m.expert_parameters[i]);
   for (size_t i = m.parameters.size(); i-- > 0;) buckets_.Add(m.parameters[i]);
 }
@@ -101,7 +101,7 @@ void Zero3Hooks::Wait(int gather) {
   c_.builder->Wait(running_[static_cast<size_t>(gather)]);
   const ZeroFetch& fetch = plan_.gathers[static_cast<size_t>(gather)];
   if (fetch.parameters.size() < 2 || c_.layout.gradient_ranks() < 2) return;
-  // Parameters gathered together are put together from every rank's piece.
+  // Assembles each parameter from the shards of all ranks.
   c_.builder->Compute(StepWork("zero.copy-out", submodule::GradientScale{{fetch.elements}},
                                c_.job.training.precision.type, c_.tables));
 }

@@ -1,9 +1,9 @@
-// DeepSpeed's ZeRO around a stage's modules.
+// Adds the ops of DeepSpeed's ZeRO around a stage's modules.
 //
-//   stages 1 and 2 (stage_1_and_2.py): whole parameters on every rank; gradients are reduced in
-//   buckets, stage 1 as the last micro-batch gives them (with a pipeline: after its end), stage 2
-//   with every micro-batch; after the step the updated shares are gathered.
-//   stage 3 (stage3.py): parameters are gathered module by module as well (zero_fetch.h).
+//   Stages 1 and 2 (stage_1_and_2.py): Each rank holds whole parameters. Gradients are reduced in
+//   buckets: in stage 1 during the last micro-batch (with a pipeline: after its end), in stage 2
+//   during each micro-batch. After the optimizer, the updated shares are gathered.
+//   Stage 3 (stage3.py): Parameters are sharded too and gathered module by module (zero_fetch.h).
 #ifndef DRYDOCK_WORKLOAD_GEN_SHARDED_ZERO_HOOKS_H_
 #define DRYDOCK_WORKLOAD_GEN_SHARDED_ZERO_HOOKS_H_
 
@@ -16,9 +16,9 @@
 
 namespace drydock {
 
-// Elements of each parameter of a stage's ranks, in registration order.
+// Returns the elements of each parameter of a stage's ranks, in registration order.
 std::vector<int64_t> StageParameters(const TorchContext& context);
-// Of the experts among them, which StageParameters leaves out.
+// The same for experts, which StageParameters omits.
 int64_t StageExpertElements(const TorchContext& context);
 
 class ZeroHooks : public ShardingHooks {

@@ -6,7 +6,7 @@
 namespace drydock {
 namespace {
 
-// DeepSpeed aligns each rank's share of the flat buffer to as many elements (NCCL's alignment).
+// DeepSpeed aligns each rank's share of the flat buffer to this many elements (NCCL's alignment).
 constexpr int64_t kShareAlignment = 2;
 
 }  // namespace
@@ -44,14 +44,14 @@ void ZeroStep::Agree(int64_t share) {
                 ReduceOp::kMax);
   }
   if (!training.optimizer.gradient_clipping) return;
-  // Offloaded gradients had their norms taken on their way to the host.
+  // The norm of offloaded gradients is computed before their transfer to the host.
   if (!c_.job.zero.offload_optimizer) {
     step_.Compute("optimizer.norm", submodule::GradientNorm{{share}}, training.precision.type);
   }
   step_.Agree(kDataRole, kDataStream, c_.layout.gradient_ranks(), DataType::kFp32, ReduceOp::kSum);
 }
 
-// Stage 3 goes through its share in sub-groups; the others in one.
+// Stage 3 updates its share in sub-groups, the other stages at once.
 void ZeroStep::Update(int64_t share) {
   const DataType type = c_.job.training.precision.type;
   const int64_t most = c_.job.zero.stage == 3 ? c_.job.zero.sub_group_size : share;

@@ -1,5 +1,5 @@
-// What DeepSpeed's ZeRO optimizers do after the last reduction: overflow, norm, Adam on this rank's
-// share, and the shares gathered again.
+// The step of DeepSpeed's ZeRO optimizers after the last reduction: check of overflow, norm, Adam
+// on this rank's share, and the all-gather of the shares.
 #ifndef DRYDOCK_WORKLOAD_GEN_SHARDED_ZERO_STEP_H_
 #define DRYDOCK_WORKLOAD_GEN_SHARDED_ZERO_STEP_H_
 
@@ -11,22 +11,22 @@ class ZeroStep {
  public:
   explicit ZeroStep(const WriterContext& context) : c_(context), step_(context) {}
 
-  // `elements`: of all parameters of the stage's ranks; `persistent`: of those that stay gathered
-  // in stage 3; `expert_elements`: of the experts, which `elements` leaves out.
+  // `elements` counts all parameters of the stage's ranks except experts, `persistent` those that
+  // stay gathered in stage 3, `expert_elements` those of experts.
   void Write(int64_t elements, int64_t persistent, int64_t expert_elements);
 
  private:
   void Agree(int64_t share);
   void Update(int64_t share);
   void UpdateOnHost(int64_t elements);
-  // The ranks that share something out.
+  // The ranks over which parameters are sharded.
   struct Owners {
     Role role = kDataRole;
     Stream stream = kDataStream;
     int ranks = 1;
     int64_t ShareOf(int64_t elements) const;
   };
-  // Stages 1 and 2: of a share per rank; in one piece, or by allgather_bucket_size.
+  // Stages 1 and 2: gathers one share per rank, at once or in buckets of allgather_bucket_size.
   void GatherShares(const Owners& owners, int64_t share);
   void Gather(const Owners& owners, int64_t elements);
 

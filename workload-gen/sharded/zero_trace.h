@@ -1,5 +1,5 @@
-// The modules with parameters that a rank runs for one micro-batch, forward and backward, in order:
-// what DeepSpeed's stage 3 records in its first iteration.
+// The sequence of modules with parameters that a rank runs in the forward and backward of one
+// micro-batch. DeepSpeed's stage 3 records it in the first iteration.
 #ifndef DRYDOCK_WORKLOAD_GEN_SHARDED_ZERO_TRACE_H_
 #define DRYDOCK_WORKLOAD_GEN_SHARDED_ZERO_TRACE_H_
 
@@ -15,8 +15,8 @@ struct ZeroTrace {
   explicit ZeroTrace(const TorchContext& context);
 
   using Place = std::tuple<int, ModulePass, size_t>;  // group, pass, module
-  std::vector<int64_t> parameters;                    // elements of each
-  std::vector<std::vector<int>> steps;                // of each module, its parameters
+  std::vector<int64_t> parameters;                    // elements of each parameter
+  std::vector<std::vector<int>> steps;                // the parameters of each module
   std::map<Place, size_t> step_of;
 };
 

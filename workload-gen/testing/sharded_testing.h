@@ -76,7 +76,7 @@ inline std::string ShardedError(const Overrides& overrides, int gpus = 8) {
   return fits.ok() ? "ok" : fits.error().message();
 }
 
-// The collectives of a class in a role, in order: type and number of elements.
+// Returns type and number of elements of the collectives of a class in a role, in order.
 using Collectives = std::vector<std::pair<CollectiveType, int64_t>>;
 inline Collectives CollectivesOf(const Workload& w, const std::string& role, int class_index = 0) {
   Collectives found;

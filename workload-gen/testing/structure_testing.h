@@ -1,8 +1,8 @@
-// For tests: properties of all generated workloads. Each function returns what breaks a property,
-// or
-// "". A small executor runs the programs of all ranks against each other. An op starts when its
-// dependencies and the earlier ops of its stream are done; a collective when all members have
-// reached it; a message when both ends have reached it. Ops that never finish are a deadlock.
+// For tests: properties of all generated workloads. Each function returns the violation of a
+// property, or "". A small executor runs the programs of all ranks. An op starts when its
+// dependencies and the earlier ops of its stream have ended, a collective when all members have
+// reached it, and a message when sender and receiver have reached it. Ops that never end are a
+// deadlock.
 #ifndef DRYDOCK_WORKLOAD_GEN_TESTING_STRUCTURE_TESTING_H_
 #define DRYDOCK_WORKLOAD_GEN_TESTING_STRUCTURE_TESTING_H_
 
@@ -164,7 +164,7 @@ inline std::string GraphMistake(const Workload& w) {
   return "";
 }
 
-// Tags tell the messages of a pair apart.
+// Checks that the messages between two ranks have distinct tags.
 inline std::string TagMistake(const Workload& w) {
   for (const Program& p : w.programs) {
     std::set<std::tuple<OpKind, int, int>> seen;
@@ -178,7 +178,7 @@ inline std::string TagMistake(const Workload& w) {
   return "";
 }
 
-// Checks that each use is listed once, and nothing else is.
+// Checks that the table lists exactly the uses of the ops, each once.
 inline std::string UseMistake(const Workload& w) {
   std::set<std::pair<uint32_t, uint32_t>> expected, listed;
   for (int rank = 0; rank < w.rank_count(); ++rank) {

@@ -1,4 +1,4 @@
-// A tensor-parallel job of the tests of overlap.tensor: four ranks, t = 64 rows, h = 64.
+// For tests of overlap.tensor: a tensor-parallel job with four ranks, t = 64 rows, h = 64.
 #ifndef DRYDOCK_WORKLOAD_GEN_TESTING_TENSOR_OVERLAP_TESTING_H_
 #define DRYDOCK_WORKLOAD_GEN_TESTING_TENSOR_OVERLAP_TESTING_H_
 

@@ -38,7 +38,7 @@ Status CheckSize(const SimaiFile& file, const std::string& path) {
                {path, 1, 0});
 }
 
-// Writes the ops of the rows.
+// Writes the ops of the rows: the time of each row on the GPU and its calls.
 class Loop {
  public:
   Loop(const SimaiFile& file, const SimaiGroups& groups, const ForeignOptions& options,
