@@ -13,8 +13,8 @@
 #include "core/model/calls/slices.h"
 #include "core/model/calls/step_cursor.h"
 #include "simccl/proof/expected_buffer.h"
+#include "simccl/proof/member_schedule.h"
 #include "simccl/proof/symbolic_data.h"
-#include "simccl/proof/work_order.h"
 
 namespace drydock {
 namespace {
@@ -76,7 +76,7 @@ class Interpreter {
     int64_t done;  // primitives
   };
 
-  WorkOrder::Place PlaceOf(const ChannelProgram& program) const {
+  MemberSchedule::Place PlaceOf(const ChannelProgram& program) const {
     return {plan_.works[program.work].launch, program.channel, program.work};
   }
 
@@ -293,7 +293,7 @@ class Interpreter {
   std::vector<Queue> queues_;
   std::vector<Reduction> reductions_;
   std::vector<SymbolBuffer> outputs_;
-  std::vector<WorkOrder> order_;  // by member
+  std::vector<MemberSchedule> order_;  // by member
   std::vector<Runner> runners_;
   std::string error_;
 };

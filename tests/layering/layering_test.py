@@ -117,6 +117,15 @@ class Layering(unittest.TestCase):
         self.expect_error({"core/extra/a.h": ""},
                           "core/extra/a.h:1: error: core/extra is not a room (ROOMS in scripts/check_layering)")
 
+    def test_two_headers_do_not_define_one_name(self):
+        text = "namespace drydock {\nclass Other;\nstruct Seat {\n};\n}\n"
+        self.expect_error({"simccl/plan/a.h": text, "workload-gen/job/b.h": text},
+                          "simccl/plan/a.h:3: error: drydock::Seat is defined in workload-gen/job/b.h:3 too; "
+                          "give one of them another name or namespace")
+        status, _ = check({"simccl/plan/a.h": text,
+                           "workload-gen/job/b.h": text.replace("namespace drydock", "namespace drydock::job")})
+        self.assertEqual(status, 0)
+
     def test_a_room_has_a_size(self):
         files = {f"report/facts/a{number}.h": "" for number in range(41)}
         self.expect_error(files, "report/facts:1: error: 41 files; a room holds at most 40")

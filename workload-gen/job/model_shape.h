@@ -26,7 +26,7 @@ struct LatentAttention {
   int64_t value_dim = 0;
 };
 
-struct AttentionShape {
+struct AttentionLayerShape {
   int64_t heads = 0;
   int64_t kv_heads = 0;
   int64_t head_dim = 0;  // of queries and keys
@@ -90,7 +90,7 @@ struct ModelShape {
   int64_t hidden = 0;
   int64_t sequence = 0;
   EmbeddingShape embedding;
-  AttentionShape attention;
+  AttentionLayerShape attention;
   MlpShape mlp;
   ExpertShape moe;
   bool rms_norm = false;

@@ -13,7 +13,7 @@ namespace drydock {
 namespace {
 
 void CheckHeads(YamlReader* reader, ModelShape* model) {
-  AttentionShape& attention = model->attention;
+  AttentionLayerShape& attention = model->attention;
   if (attention.heads > 0 && attention.kv_heads > 0 && attention.heads % attention.kv_heads != 0) {
     reader->Fail("kv_heads", fmt::format("heads {} is not divisible by kv_heads {}",
                                          attention.heads, attention.kv_heads));
@@ -26,7 +26,7 @@ void CheckHeads(YamlReader* reader, ModelShape* model) {
   attention.head_dim = model->hidden / attention.heads;
 }
 
-void CheckLatentAttention(YamlReader* reader, AttentionShape* attention) {
+void CheckLatentAttention(YamlReader* reader, AttentionLayerShape* attention) {
   if (!reader->Has("kv_lora_rank")) return;
   attention->head_dim = attention->latent.nope_dim + attention->latent.rope_dim;
   if (attention->kv_heads != attention->heads) {

@@ -1,6 +1,6 @@
-// The order in which a member runs its works. Internal to the interpreter.
-#ifndef DRYDOCK_SIMCCL_PROOF_WORK_ORDER_H_
-#define DRYDOCK_SIMCCL_PROOF_WORK_ORDER_H_
+// The order in which a member runs its programs. Internal to the interpreter.
+#ifndef DRYDOCK_SIMCCL_PROOF_MEMBER_SCHEDULE_H_
+#define DRYDOCK_SIMCCL_PROOF_MEMBER_SCHEDULE_H_
 
 #include <cstdint>
 #include <map>
@@ -10,7 +10,7 @@ namespace drydock {
 
 // Counts the unfinished programs of one member. A thread block runs the works of its channel one
 // after another, and a kernel begins when the kernel before it has ended.
-class WorkOrder {
+class MemberSchedule {
  public:
   // Where a program belongs.
   struct Place {
@@ -40,4 +40,4 @@ class WorkOrder {
 
 }  // namespace drydock
 
-#endif  // DRYDOCK_SIMCCL_PROOF_WORK_ORDER_H_
+#endif  // DRYDOCK_SIMCCL_PROOF_MEMBER_SCHEDULE_H_
