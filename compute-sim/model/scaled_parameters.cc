@@ -65,8 +65,8 @@ double UsualRatio(const GpuSpec& to, const GpuSpec& from) {
   return KeepCommon(to, from, &types);
 }
 
-// Of what an SM does at its clock, whatever its tensor cores do; by SMs alone where a clock is not
-// stated.
+// The ratio of SMs times clock, for work that does not use tensor cores. If a clock is not stated,
+// the ratio of SMs.
 double SmClocks(const GpuSpec& to, const GpuSpec& from) {
   const double sms = static_cast<double>(to.sms) / from.sms;
   if (to.clock_mhz == 0 || from.clock_mhz == 0) return sms;

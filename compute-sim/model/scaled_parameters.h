@@ -1,5 +1,5 @@
-// The kernel parameters of a GPU that nobody measured: those of a calibrated one, with what the two
-// specifications say of their ratio.
+// The kernel parameters of a GPU without measurements: the parameters of a calibrated GPU, scaled
+// by the ratios of the two specifications.
 #ifndef DRYDOCK_COMPUTE_SIM_MODEL_SCALED_PARAMETERS_H_
 #define DRYDOCK_COMPUTE_SIM_MODEL_SCALED_PARAMETERS_H_
 

@@ -10,8 +10,8 @@ namespace drydock {
 namespace {
 
 constexpr int kChunkBits = 20;  // of a chunk's name, for its number in the call
-// ASTRA-sim's own constant: it treats the ring of a group as one inside a package, whatever delay
-// the system file states.
+// ASTRA-sim's own constant: it treats the ring of a group as one inside a package and ignores the
+// delay of the system file.
 constexpr Time kGroupEndpointDelay = Time::Ns(10);
 
 // The time of one write and two reads, each rounded down.

@@ -1,6 +1,6 @@
 // The ends of a plan's connections, numbered by member: the programs of a member name connections
 // one after another, and end n of the member is the n-th connection that they name for the first
-// time. Members with equal programs have corresponding ends, whatever connections these are.
+// time. Members with equal programs have corresponding ends, even if their connections differ.
 #ifndef DRYDOCK_EXEC_ENGINE_INDEX_PLAN_ENDS_H_
 #define DRYDOCK_EXEC_ENGINE_INDEX_PLAN_ENDS_H_
 

@@ -129,7 +129,7 @@ class CollectivePerf(unittest.TestCase):
         self.assertEqual([line.split()[:2] + line.split()[5:8] for line in lines[:1]], [["0", "0", "0.00", "0.00", "0.00"]])
         self.assertEqual(lines[1].split()[:2], ["128", "4"])
 
-    def test_in_place_nobody_copies_its_own_part(self):
+    def test_in_place_no_rank_copies_its_own_part(self):
         (line,) = rows("all_gather", "-b", "64M", "-e", "64M", "--cluster", ONE)
         self.assertLessEqual(float(line.split()[9]), float(line.split()[5]))
 

@@ -105,7 +105,7 @@ run_pipeline.sh: the whole log is .deps/log/packages.log
         asked = [line.split("] ")[-1] for line in (self.box / "sources.txt").read_text().splitlines()]
         self.assertEqual(asked, ["http://good.test/debian sid contrib", "http://good.test/debian bookworm main"])
 
-    def test_a_source_nobody_serves(self):
+    def test_a_source_that_no_mirror_has(self):
         self.sandbox.archives["NCCL"].unlink()
         digest = self.nccl_digest()
         self.expect(self.pipeline(*INPUTS), 1, f"""Setting up what is missing (logs in .deps/log):

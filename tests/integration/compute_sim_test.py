@@ -221,7 +221,7 @@ class ComputeSim(unittest.TestCase):
         self.expect_error("error: the GPU 'a100-sxm-80g' has no attention library 'flash2'; did you mean 'flash-2'?; "
                           "valid are transformer-engine, pytorch, flash-2, trtllm\n", "run", "--attention-library", "flash2")
 
-    def test_a_kernel_nobody_knows(self):
+    def test_an_unknown_kernel(self):
         status, _, stderr = self.run_tool("run", "--model-order", "scaled", "-q")
         self.assertEqual(status, 1)
         self.assertFalse(self.times.exists())

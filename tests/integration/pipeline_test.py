@@ -184,13 +184,13 @@ class Pipeline(unittest.TestCase):
                     self.assertIn(process.returncode, [130, -signal.SIGINT, 0])
                     self.assertEqual(artefacts(self.run_dir), before)
 
-    def test_a_run_directory_nobody_may_write(self):
+    def test_a_read_only_run_directory(self):
         self.addCleanup(self.run_dir.chmod, 0o755)
         self.run_dir.chmod(0o555)
         self.expect_error("simccl", f"{self.run_dir}/2-flows.pb: error: cannot write: Permission denied\n",
                           prefix=MORTAL)
 
-    def test_an_output_that_nobody_reads(self):
+    def test_a_closed_output(self):
         with open("/dev/full", "w", encoding="utf-8") as full:
             done = subprocess.run(self.command("report", self.run_dir), cwd=ROOT, text=True, stdout=full,
                                   stderr=subprocess.PIPE, timeout=60)

@@ -152,7 +152,7 @@ class Sandbox:
             if any(line.startswith(start) and " -n" not in line for line in lines):
                 return
             time.sleep(0.05)
-        raise AssertionError(f"nobody called {start}")
+        raise AssertionError(f"no call of {start}")
 
     def remove(self):
         shutil.rmtree(self.outer)

@@ -118,7 +118,7 @@ class WorkloadGen(unittest.TestCase):
         self.expect_error("no.yaml: error: cannot read: No such file or directory\n", "no.yaml", CLUSTER)
         self.expect_error("no.topo: error: cannot read: No such file or directory\n", MODEL, "no.topo")
 
-    def test_a_file_nobody_may_read(self):
+    def test_an_unreadable_file(self):
         secret = self.folder / "secret.yaml"
         shutil.copy(ROOT / MODEL, secret)
         secret.chmod(0o000)
@@ -197,7 +197,7 @@ class WorkloadGen(unittest.TestCase):
         self.assertIn("workload-gen: 2 NCCL settings change nothing here: NCCL_DEBUG (NCCL's log is not written), "
                       "NCCL_IB_SL (the network between hosts is described by the cluster file)\n", stderr)
 
-    def test_a_gpu_nobody_has_heard_of(self):
+    def test_an_unknown_gpu(self):
         status, _, stderr = self.run_tool(MODEL, CLUSTER, "--set", "hosts.dgx-a100-80g.gpu=a100-sxm-80", "-o", self.out)
         self.assertEqual(status, 1)
         self.assertTrue(stderr.startswith(

@@ -71,7 +71,7 @@ def plot(runs):
 
 # (what, holds) of the runs by control.
 CHECKS = [
-    ("nobody is faster than on an empty network",
+    ("no flow is faster than on an empty network",
      lambda r: all(row["least"] >= 1 for rows in r.values() for row in rows)),
     ("HPCC leaves no queues: half of the flows of the lower tenths lose less than 10 %",
      lambda r: all(row["p50"] < 1.1 for row in r["hpcc"][:3])),

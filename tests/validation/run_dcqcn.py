@@ -87,7 +87,7 @@ TABLES = {"dcqcn-unfairness": unfairness_table, "dcqcn-victim": victim_table, "d
 
 # (what, holds) of the results.
 CHECKS = [
-    ("pauses alone favour the host that shares its port with nobody (figure 3)",
+    ("pauses alone favour the host that has a port of its own (figure 3)",
      lambda r: all(run["h4"] > 0.98 * max(run["h1"], run["h2"], run["h3"])
                    and run["h4"] > 1.3 * (run["h1"] + run["h2"] + run["h3"]) / 3 for run in r.unfairness["none"])),
     ("with DCQCN all four have the same (figure 8)",
@@ -97,7 +97,7 @@ CHECKS = [
     ("with DCQCN they take nothing: VS gains what the others at T1 must leave (figure 9)",
      lambda r: all(with_two > 0.98 * alone for with_two, alone in zip(r.victim["dcqcn"][2], r.victim["dcqcn"][0]))
      and min(r.victim["dcqcn"][2]) > 1.5 * min(r.victim["none"][2])),
-    ("DCQCN's flows converge to equal shares, whoever comes and goes",
+    ("DCQCN's flows converge to equal shares as flows start and stop",
      lambda r: all(jain(flows) > 0.95 for flows in r.stages("dcqcn"))),
 ]
 

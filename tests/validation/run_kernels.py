@@ -5,7 +5,7 @@ Usage: run_kernels.py --bin DIR
 
 A line of kernels.jsonl names rows (a file or several) that no parameter was fitted to (the half that
 compute-sim fit leaves aside) and the limits of their errors. One with a `reference` leaves the GPU's own parameters out: it is
-predicted from the other one's, as a GPU that nobody measured; with `shares` also from the best product
+predicted from the other one's, as for a GPU without measurements; with `shares` also from the best product
 that was published of both. Last, rows that are given as a profile must come out as they are. Exit status
 1 if an error is above its limit.
 """

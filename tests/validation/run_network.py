@@ -86,7 +86,7 @@ CHECKS = [
     ("two-to-one", "TIMELY fills the line between Tlow and Thigh: 50 to 500 us are 0.6 to 6.3 MB",
      lambda r: abs(r["timely"].rate(3000, 5000) - PLAIN) < 2
      and 500 < r["timely"].queue(3000, 5000) < 6300),
-    ("two-to-one", "DCQCN: both cut alike, then rise alike, 200 Mb/s every 55 us at 100 Gb/s",
+    ("two-to-one", "DCQCN: both flows cut their rates equally, then rise equally, 200 Mb/s every 55 us at 100 Gb/s",
      lambda r: r["dcqcn"].fairness(3000, 5000) > 0.99
      and abs((r["dcqcn"].rate(4500, 5000) - r["dcqcn"].rate(2500, 3000)) - 2 * 0.2 * 2000 / 55) < 4),
     ("two-to-one", "all but HPCC share within 1 %; HPCC, which adds 80 B a round trip, within 2 %",

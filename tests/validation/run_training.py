@@ -35,7 +35,7 @@ def main():
     parser.add_argument("--bin", required=True, type=pathlib.Path, help="where the tools are")
     parser.add_argument("--out", required=True, type=pathlib.Path, help="where runs go")
     parser.add_argument("--network", default="analytical")
-    parser.add_argument("--first", type=int, help="only so many runs of each source (the files have small ones first)")
+    parser.add_argument("--first", type=int, help="the number of runs of each source (the files have small runs first)")
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args()
 

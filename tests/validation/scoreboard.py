@@ -130,7 +130,7 @@ def main():
     parser.add_argument("--network", default="analytical")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--most-gpus", type=int, help="run no larger training runs")
-    parser.add_argument("--minutes", type=float, help="begin nothing after so many")
+    parser.add_argument("--minutes", type=float, help="start no run after this time")
     options = parser.parse_args()
     unknown = set(options.sources) - set(training.sources())
     if unknown:

@@ -97,7 +97,7 @@ TEST(Fp8Linear, WhatIsQuantisedDoesNotDependOnTheOverlap) {
   }
 }
 
-// Transformer Engine adds a weight's gradient into the main one whatever the type of that.
+// Transformer Engine adds a weight's gradient into the main gradient of any type.
 TEST(Fp8Linear, GradientsOf16BitsAreAddedIntoToo) {
   for (const bool half : {false, true}) {
     SCOPED_TRACE(half);

@@ -151,7 +151,7 @@ TEST_F(ArtefactsTest, PlansThatContradictThemselves) {
       {"link", [&](File* f) { connection(f, 0)->set_link(7); }},
       {"reduction of peers", [&](File* f) { connection(f, 0)->set_reduction(0); }},
       {"sum of nothing", [&](File* f) { connection(f, 2)->set_reduction(-1); }},
-      {"sum that nobody gets", [&](File* f) { connection(f, 3)->set_reduction(1); }},
+      {"sum that no member gets", [&](File* f) { connection(f, 3)->set_reduction(1); }},
       {"sum for another", [&](File* f) { connection(f, 3)->set_to(1); }},
       {"contributing twice", [&](File* f) { connection(f, 3)->set_link(5); }},
       {"member", [&](File* f) { connection(f, 0)->set_to(2); }},
