@@ -25,7 +25,7 @@ void DeclareModelOptions(CLI::App* app, ModelOptions* options);
 // Errors of usage, which do not depend on any input.
 Status CheckModelOptions(const ModelOptions& options);
 
-// The paths of the profiles: the user's, then those that ship with the GPUs.
+// The paths of the profiles: the user's profiles, then the profiles that ship with the GPUs.
 std::vector<std::string> ProfilePaths(const ModelOptions& options,
                                       const std::vector<GpuSpec>& gpus);
 

@@ -134,7 +134,7 @@ class Search {
     const bool uneven = relaxed_ && wide && !even && is_short;
     out_.uneven.push_back(uneven);
     out_.spread.push_back(spread && !uneven);
-    // An uneven call ignores what each member does: -1 - works is no number of such a thing.
+    // An uneven call ignores what each member does: no member has the number -1 - works.
     for (size_t m = 0; m < ranks.size(); ++m) {
       const int known = uneven ? -1 - ends.works : does[m];
       calls_[static_cast<size_t>(HostOf(ranks[m]))].push_back(

@@ -9,7 +9,7 @@ namespace drydock {
 namespace {
 
 // ShardingHooks receive gradients per module, not per parameter.
-class Nobody : public GradientListener {
+class NullListener : public GradientListener {
  public:
   void OnGradient(ParameterKind, int) override {}
 };
@@ -22,7 +22,7 @@ class TorchStageWriter {
         b_(*c_.builder),
         tensor_(c_),
         core_(c_),
-        experts_(c_, &nobody_),
+        experts_(c_, &null_listener_),
         exchanges_(c_, /*device_sync=*/false),
         hooks_(hooks) {}
 
@@ -144,7 +144,7 @@ class TorchStageWriter {
   ProgramBuilder& b_;
   TensorParallel tensor_;
   CoreAttention core_;
-  Nobody nobody_;
+  NullListener null_listener_;
   ExpertWriter experts_;
   PipelineExchanges exchanges_;
   ShardingHooks* hooks_;

@@ -42,7 +42,8 @@ void FluidPairs::Begin(uint32_t number) {
   beginning_.push_back(number);
 }
 
-// Admits the parts that share, then those that they force to share. The rest bypass fair sharing.
+// Admits the parts that share links, then the parts that these force to share. All other parts
+// bypass fair sharing.
 void FluidPairs::BeginAll(Time now) {
   for (bool more = true; more;) {
     const size_t before = beginning_.size();

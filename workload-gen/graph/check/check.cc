@@ -6,7 +6,7 @@
 
 #include "core/model/deadlock/deadlock.h"
 #include "core/schema/artefacts/trace_file.h"
-#include "workload-gen/graph/check/check_parts.h"
+#include "workload-gen/graph/check/check_steps.h"
 
 namespace drydock {
 namespace {

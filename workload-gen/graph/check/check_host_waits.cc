@@ -2,7 +2,7 @@
 #include <span>
 #include <utility>
 
-#include "workload-gen/graph/check/check_parts.h"
+#include "workload-gen/graph/check/check_steps.h"
 
 namespace drydock {
 namespace {

@@ -11,7 +11,7 @@
 #include "core/model/calls/call_numbers.h"
 #include "core/model/calls/grouped_call.h"
 #include "core/model/calls/rank_list.h"
-#include "workload-gen/graph/check/check_parts.h"
+#include "workload-gen/graph/check/check_steps.h"
 
 namespace drydock {
 namespace {

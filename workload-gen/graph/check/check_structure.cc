@@ -9,7 +9,7 @@
 #include "core/model/calls/grouped_call.h"
 #include "core/model/calls/rank_list.h"
 #include "core/schema/artefacts/trace_file.h"
-#include "workload-gen/graph/check/check_parts.h"
+#include "workload-gen/graph/check/check_steps.h"
 
 namespace drydock {
 namespace {

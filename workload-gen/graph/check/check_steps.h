@@ -1,6 +1,6 @@
 // The steps of CheckWorkload. Internal to it.
-#ifndef DRYDOCK_WORKLOAD_GEN_GRAPH_CHECK_CHECK_PARTS_H_
-#define DRYDOCK_WORKLOAD_GEN_GRAPH_CHECK_CHECK_PARTS_H_
+#ifndef DRYDOCK_WORKLOAD_GEN_GRAPH_CHECK_CHECK_STEPS_H_
+#define DRYDOCK_WORKLOAD_GEN_GRAPH_CHECK_CHECK_STEPS_H_
 
 #include "core/model/calls/call_graph.h"
 #include "core/model/calls/rank_classes.h"
@@ -25,4 +25,4 @@ void CheckMatching(const Workload& workload, const RankClasses& classes,
 
 }  // namespace drydock
 
-#endif  // DRYDOCK_WORKLOAD_GEN_GRAPH_CHECK_CHECK_PARTS_H_
+#endif  // DRYDOCK_WORKLOAD_GEN_GRAPH_CHECK_CHECK_STEPS_H_
